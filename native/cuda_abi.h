@@ -1,0 +1,73 @@
+// The part of NVIDIA's CUDA runtime and driver ABI that umaprobe calls and that libumasim answers:
+// our own declarations, so that no toolkit is needed to build. test/clients/abi_cuda.cc compiles
+// them against cuda.h and cuda_runtime_api.h where those headers exist.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+extern "C" {
+typedef int CUresult;
+typedef int CUdevice;
+typedef int cudaError_t;
+typedef unsigned long long CUdeviceptr;
+typedef struct CUctx_st* CUcontext;
+struct CUuuid {
+  char bytes[16];
+};
+}
+
+namespace umaprobe {
+
+// cudaError_t and CUresult share these numbers, but not all of each other's.
+enum : int {
+  kCudaSuccess = 0,
+  kCudaInvalidValue = 1,
+  kCudaOutOfMemory = 2,
+  kCudaNotInitialized = 3,
+  kCudaStubLibrary = 34,         // CUDA_ERROR_STUB_LIBRARY / cudaErrorStubLibrary
+  kCudaInsufficientDriver = 35,  // cudaErrorInsufficientDriver
+  kCudaCallRequiresNewerDriver = 36,
+  kCudaDevicesUnavailable = 46,  // "devices busy or unavailable"
+  kCudaNoDevice = 100,
+  kCudaInvalidDevice = 101,
+  kCudaInvalidContext = 201,
+  kCudaEccUncorrectable = 214,
+  kCudaNotFound = 500,
+  kCudaNotPermitted = 800,
+  kCudaNotSupported = 801,
+  kCudaSystemNotReady = 802,
+  kCudaSystemDriverMismatch = 803,
+  kCudaCompatNotSupported = 804,  // forward compatibility package on a device that has none
+  kCudaUnknown = 999,
+};
+
+// CUdevice_attribute; cudaDeviceAttr has the same numbers.
+enum DeviceAttribute : int {
+  kAttrClockRate = 13,
+  kAttrMultiProcessorCount = 16,
+  kAttrIntegrated = 18,
+  kAttrCanMapHostMemory = 19,
+  kAttrPciBusId = 33,
+  kAttrPciDeviceId = 34,
+  kAttrMemoryClockRate = 36,
+  kAttrGlobalMemoryBusWidth = 37,
+  kAttrL2CacheSize = 38,
+  kAttrAsyncEngineCount = 40,
+  kAttrUnifiedAddressing = 41,
+  kAttrPciDomainId = 50,
+  kAttrComputeCapabilityMajor = 75,
+  kAttrComputeCapabilityMinor = 76,
+  kAttrManagedMemory = 83,
+  kAttrPageableMemoryAccess = 88,
+  kAttrConcurrentManagedAccess = 89,
+  kAttrHostRegisterSupported = 99,
+  kAttrPageableMemoryAccessUsesHostPageTables = 100,
+  kAttrDirectManagedMemAccessFromHost = 101,
+  kAttrHostRegisterReadOnlySupported = 113,
+  kAttrMemoryPoolsSupported = 115,
+  kAttrGpuDirectRdmaSupported = 116,
+  kAttrDmaBufSupported = 124,
+  kAttrHostNumaId = 134,
+};
+
+}  // namespace umaprobe

@@ -1,0 +1,84 @@
+// The part of NVIDIA's NVML ABI that umaprobe calls and that libumasim answers: our own
+// declarations, so that nvml.h is not needed to build. test/clients/abi_nvml.cc compiles them
+// against nvml.h where that header exists.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+extern "C" {
+typedef int nvmlReturn_t;
+typedef struct nvmlDevice_st* nvmlDevice_t;
+
+typedef struct {
+  unsigned long long total, free, used;
+} nvmlMemory_t;
+
+typedef struct {
+  unsigned int version;  // kNvmlMemoryV2, not 2
+  unsigned long long total, reserved, free, used;
+} nvmlMemory_v2_t;
+
+typedef struct {
+  unsigned int pid;
+  unsigned long long usedGpuMemory;  // kNvmlValueNotAvailable where the driver cannot tell
+  unsigned int gpuInstanceId, computeInstanceId;
+} nvmlProcessInfo_t;
+
+typedef struct {
+  unsigned int gpu, memory;
+} nvmlUtilization_t;
+
+typedef struct {
+  char busIdLegacy[16];
+  unsigned int domain, bus, device, pciDeviceId, pciSubSystemId;
+  char busId[32];
+} nvmlPciInfo_t;
+
+typedef struct {
+  unsigned int version;
+  unsigned int value;
+} nvmlDeviceAddressingMode_t;
+}
+
+namespace umaprobe {
+
+constexpr unsigned int kNvmlMemoryV2 = sizeof(nvmlMemory_v2_t) | (2u << 24);
+constexpr unsigned int kNvmlAddressingModeV1 = sizeof(nvmlDeviceAddressingMode_t) | (1u << 24);
+constexpr unsigned long long kNvmlValueNotAvailable = ~0ull;
+
+static_assert(sizeof(nvmlMemory_t) == 24, "NVML ABI");
+static_assert(sizeof(nvmlMemory_v2_t) == 40, "NVML ABI");
+static_assert(sizeof(nvmlProcessInfo_t) == 24, "NVML ABI");
+static_assert(sizeof(nvmlPciInfo_t) == 68, "NVML ABI");
+
+enum : int {
+  kNvmlSuccess = 0,
+  kNvmlUninitialized = 1,
+  kNvmlInvalidArgument = 2,
+  kNvmlNotSupported = 3,
+  kNvmlNoPermission = 4,
+  kNvmlNotFound = 6,
+  kNvmlInsufficientSize = 7,
+  kNvmlDriverNotLoaded = 9,
+  kNvmlTimeout = 10,
+  kNvmlLibraryNotFound = 12,
+  kNvmlFunctionNotFound = 13,
+  kNvmlGpuIsLost = 15,
+  kNvmlResetRequired = 16,
+  kNvmlOperatingSystem = 17,  // device node denied by cgroups
+  kNvmlLibRmVersionMismatch = 18,
+  kNvmlInUse = 19,
+  kNvmlMemory = 20,
+  kNvmlArgumentVersionMismatch = 25,
+  kNvmlGpuNotFound = 28,
+  kNvmlUnknown = 999,
+};
+
+enum : unsigned int {
+  kNvmlTemperatureGpu = 0,
+  kNvmlClockGraphics = 0,
+  kNvmlClockSm = 1,
+  kNvmlClockMem = 2,
+};
+
+}  // namespace umaprobe

@@ -1,0 +1,21 @@
+import { defineConfig } from 'vitest/config';
+
+/** A folder of tests is a project: what it needs decides where a test lives. */
+function project(name: string, options: object = {}) {
+  return { extends: true as const, test: { name, include: [`test/${name}/**/*.test.ts`], ...options } };
+}
+
+export default defineConfig({
+  test: {
+    // Processes, not threads: a crash of the addon takes one file's tests with it, and environment variables are real.
+    pool: 'forks',
+    maxWorkers: 2,
+    reporters: ['default', './scripts/skip-reporter.mjs'],
+    projects: [
+      project('unit', { testTimeout: 10_000 }), // no binary
+      project('sim', { testTimeout: 30_000, hookTimeout: 30_000 }), // the real binary on a simulated machine
+      project('pkg', { testTimeout: 240_000, hookTimeout: 240_000, globalSetup: './test/pkg/setup.ts' }), // what ships
+      project('gpu', { testTimeout: 60_000, hookTimeout: 60_000 }), // the same contract on a real device
+    ],
+  },
+});
