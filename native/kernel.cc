@@ -1,0 +1,186 @@
+#include "kernel.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "errno_failure.h"
+#include "simulator.h"
+
+namespace umaprobe {
+namespace {
+
+constexpr size_t kLargestFile = 1u << 20;
+
+// O_NONBLOCK: some files under /proc (kmsg) would otherwise wait for news, on the JavaScript
+// thread.
+int open_readonly(const char* path) { return ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); }
+
+// seq_file hands out about a page at a time, so a short read is not the end.
+long read_all(int fd, char* buffer, size_t size) {
+  size_t filled = 0;
+  while (filled < size) {
+    const ssize_t count = ::read(fd, buffer + filled, size - filled);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return -errno;
+    if (count == 0) break;
+    filled += static_cast<size_t>(count);
+  }
+  return static_cast<long>(filled);
+}
+
+class RealKernel final : public Kernel {
+ public:
+  ~RealKernel() override {
+    if (meminfo_ >= 0) ::close(meminfo_);
+  }
+
+  long read(const char* path, char* buffer, size_t size) override {
+    const int fd = open_readonly(path);
+    if (fd < 0) return -errno;
+    const long result = read_all(fd, buffer, size);
+    ::close(fd);
+    return result;
+  }
+
+  // One descriptor for the life of the environment; each pread at 0 makes the kernel write the text
+  // anew. The text is one seq_file record, so one call returns all of it.
+  long read_meminfo(char* buffer, size_t size) override {
+    if (meminfo_ < 0) meminfo_ = open_readonly("/proc/meminfo");
+    if (meminfo_ < 0) return -errno;
+    const ssize_t count = ::pread(meminfo_, buffer, size, 0);
+    return count < 0 ? -errno : count;
+  }
+
+  Fact<std::vector<std::string>> list(const std::string& path) override {
+    const std::string call = "list " + path;
+    DIR* directory = ::opendir(path.c_str());
+    if (!directory) return errno_failure("kernel", call, errno);
+    std::vector<std::string> names;
+    errno = 0;
+    while (const dirent* entry = ::readdir(directory)) {
+      const std::string name = entry->d_name;
+      if (name != "." && name != "..") names.push_back(name);
+    }
+    const int error = errno;
+    ::closedir(directory);
+    if (error) return errno_failure("kernel", call, error);
+    return names;
+  }
+
+  long page_size() override { return ::sysconf(_SC_PAGESIZE); }
+
+  Fact<std::string> machine() override { return std::string(); }
+
+ private:
+  int meminfo_ = -1;
+};
+
+class SimulatedKernel final : public Kernel {
+ public:
+  SimulatedKernel(const Simulator& simulator, const std::string& state)
+      : simulator_(simulator), state_(state) {}
+
+  long read(const char* path, char* buffer, size_t size) override {
+    return simulator_.umasim_read(path, buffer, size);
+  }
+
+  long read_meminfo(char* buffer, size_t size) override {
+    return read("/proc/meminfo", buffer, size);
+  }
+
+  Fact<std::vector<std::string>> list(const std::string& path) override {
+    std::string text(kLargestFile, '\0');
+    const long length = simulator_.umasim_list(path.c_str(), text.data(), text.size());
+    if (length < 0) return errno_failure("kernel", "list " + path, static_cast<int>(-length));
+    text.resize(static_cast<size_t>(length));
+    std::vector<std::string> names;
+    for (size_t start = 0, end; (end = text.find('\n', start)) != std::string::npos;
+         start = end + 1) {
+      names.push_back(text.substr(start, end - start));
+    }
+    return names;
+  }
+
+  long page_size() override {
+    const long bytes = simulator_.umasim_page_size ? simulator_.umasim_page_size() : 0;
+    return bytes > 0 ? bytes : ::sysconf(_SC_PAGESIZE);
+  }
+
+  Fact<std::string> machine() override {
+    if (const char* name = simulator_.umasim_machine()) return std::string(name);
+    return Failure{"sim", "umasim_machine", ENXIO, "NO_MACHINE",
+                   "UMAPROBE_SIM=" + state_ + " is not the state file of a simulated machine"};
+  }
+
+ private:
+  Simulator simulator_;
+  std::string state_;
+};
+
+// UMAPROBE_SIM is set but the simulator cannot be opened. Falling back to the real kernel would
+// show another machine.
+class UnreachableKernel final : public Kernel {
+ public:
+  explicit UnreachableKernel(Failure reason) : reason_(std::move(reason)) {}
+  long read(const char*, char*, size_t) override { return -ENXIO; }
+  long read_meminfo(char*, size_t) override { return -ENXIO; }
+  Fact<std::vector<std::string>> list(const std::string&) override { return reason_; }
+  long page_size() override { return ::sysconf(_SC_PAGESIZE); }  // nothing else can be read
+  Fact<std::string> machine() override { return reason_; }
+
+ private:
+  Failure reason_;
+};
+
+// A guard against mistakes, not against attackers: this process could open any file anyway.
+std::optional<Failure> refuse(const std::string& path) {
+  const std::string closed = path + "/";
+  const bool rooted = closed.rfind("/proc/", 0) == 0 || closed.rfind("/sys/", 0) == 0;
+  const bool plain =
+      closed.find("/../") == std::string::npos && closed.find('\0') == std::string::npos;
+  if (rooted && plain) return std::nullopt;
+  return Failure{"umaprobe", "read " + path, EINVAL, "EINVAL",
+                 path + " is not an absolute path under /proc or /sys"};
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> open_kernel(const LibraryPaths& paths) {
+  if (!paths.simulated()) return std::make_unique<RealKernel>();
+  Fact<Simulator> simulator = open_simulator(paths.simulator);
+  if (Failure* failure = std::get_if<Failure>(&simulator)) {
+    return std::make_unique<UnreachableKernel>(std::move(*failure));
+  }
+  return std::make_unique<SimulatedKernel>(std::get<Simulator>(simulator), paths.machine);
+}
+
+Failure read_failure(Kernel& kernel, const std::string& path, int error) {
+  Fact<std::string> machine = kernel.machine();
+  if (Failure* failure = std::get_if<Failure>(&machine)) return std::move(*failure);
+  return errno_failure("kernel", "read " + path, error);
+}
+
+Fact<std::string> read_file(Kernel& kernel, const std::string& path) {
+  if (auto refused = refuse(path)) return std::move(*refused);
+  for (size_t size = 16u << 10;; size *= 8) {
+    std::string text(size, '\0');
+    const long length = kernel.read(path.c_str(), text.data(), size);
+    if (length < 0) return read_failure(kernel, path, static_cast<int>(-length));
+    if (static_cast<size_t>(length) < size) {
+      text.resize(static_cast<size_t>(length));
+      return text;
+    }
+    if (size > kLargestFile) return errno_failure("kernel", "read " + path, EFBIG);
+  }
+}
+
+Fact<std::vector<std::string>> list_directory(Kernel& kernel, const std::string& path) {
+  if (auto refused = refuse(path)) return std::move(*refused);
+  return kernel.list(path);
+}
+
+}  // namespace umaprobe

@@ -1,0 +1,44 @@
+// The kernel's files behind one seam: the real kernel, or the simulated one that UMAPROBE_SIM
+// names.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "failure.h"
+#include "paths.h"
+
+namespace umaprobe {
+
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+
+  // Bytes written to `buffer`, `size` when the file may be longer, or -errno.
+  virtual long read(const char* path, char* buffer, size_t size) = 0;
+  // The same of /proc/meminfo, as fast as it goes.
+  virtual long read_meminfo(char* buffer, size_t size) = 0;
+  // Names in a directory.
+  virtual Fact<std::vector<std::string>> list(const std::string& path) = 0;
+  // Bytes of a base page.
+  virtual long page_size() = 0;
+  // Name of the simulated machine; empty on the real one.
+  virtual Fact<std::string> machine() = 0;
+};
+
+// Never null. A simulated machine that cannot be reached answers each call with the reason.
+std::unique_ptr<Kernel> open_kernel(const LibraryPaths& paths);
+
+// Why a read answered -`error`: the machine that cannot be reached, or the file that cannot be
+// read.
+Failure read_failure(Kernel& kernel, const std::string& path, int error);
+
+// A whole file of at most 1 MiB under /proc or /sys.
+Fact<std::string> read_file(Kernel& kernel, const std::string& path);
+
+// Names in a directory under /proc or /sys.
+Fact<std::vector<std::string>> list_directory(Kernel& kernel, const std::string& path);
+
+}  // namespace umaprobe

@@ -1,0 +1,36 @@
+// What we call in libumasim.so besides the CUDA and NVML functions.
+#pragma once
+
+#include "dl.h"
+#include "sim/umasim.h"
+
+// X(function of umasim.h)
+#define UMAPROBE_SIMULATOR_FUNCTIONS(X) \
+  X(umasim_boot)                        \
+  X(umasim_read)                        \
+  X(umasim_list)                        \
+  X(umasim_machine)                     \
+  X(umasim_record)
+
+namespace umaprobe {
+
+struct Simulator {
+#define X(name) decltype(&::name) name = nullptr;
+  UMAPROBE_SIMULATOR_FUNCTIONS(X)
+#undef X
+  // Bytes of a base page of the machine; null: a simulator whose machines have the host's pages.
+  long (*umasim_page_size)() = nullptr;
+};
+
+// All of them or a failure: the simulator ships with this addon, so a missing symbol means another
+// version of it.
+Fact<Simulator> open_simulator(const std::string& path);
+
+// Boots a machine: see umasim_boot.
+std::optional<Failure> boot(const std::string& library, const std::string& description,
+                            const std::string& state_path);
+
+// Its record as JSON text.
+Fact<std::string> record(const std::string& library, const std::string& state_path);
+
+}  // namespace umaprobe
