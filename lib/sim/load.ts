@@ -1,0 +1,105 @@
+/** Finds machine files, reads them with care and resolves `extends`. */
+import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { findJsonMistake } from './json.ts';
+import { isObject, type Json, type JsonObject, type Machine, type MachineSummary, machineError } from './machine.ts';
+import { asObject, validateMachine } from './validate.ts';
+
+const SHIPPED = fileURLToPath(new URL('../../lib/machines/', import.meta.url));
+/** The shipped ones are below 5 kB. A larger file is a wrong file, such as a model. */
+const MAX_BYTES = 1024 * 1024;
+const MAX_EXTENDS = 8;
+
+export function shippedNames(): string[] {
+  return readdirSync(SHIPPED)
+    .filter((file) => file.endsWith('.json'))
+    .map((file) => file.slice(0, -'.json'.length))
+    .sort();
+}
+
+export function shippedMachines(): MachineSummary[] {
+  return shippedNames().map((name) => {
+    const file = resolve(SHIPPED, `${name}.json`);
+    const document = resolveExtends(file, []);
+    const memory = isObject(document.memory) ? document.memory : {};
+    const devices = Array.isArray(document.devices) ? document.devices : [];
+    return {
+      name,
+      description: String(document.description ?? ''),
+      devices: devices.map((device) => (isObject(device) ? String(device.name ?? 'GPU') : 'GPU')),
+      total: Number(memory.total),
+      file,
+    };
+  });
+}
+
+/** A shipped machine by name, or a file (anything with a slash or ending in .json). */
+export function loadMachine(nameOrFile: string): Machine {
+  const file = locate(nameOrFile, process.cwd(), '');
+  return validateMachine(resolveExtends(file, []), isShippedName(nameOrFile) ? `Machine ${nameOrFile}` : nameOrFile);
+}
+
+function isShippedName(nameOrFile: string): boolean {
+  return !nameOrFile.includes('/') && !nameOrFile.endsWith('.json');
+}
+
+function locate(nameOrFile: string, folder: string, origin: string): string {
+  if (!isShippedName(nameOrFile)) return resolve(folder, nameOrFile);
+  const names = shippedNames();
+  if (names.includes(nameOrFile)) return resolve(SHIPPED, `${nameOrFile}.json`);
+  throw machineError(
+    `${origin}There is no simulated machine "${nameOrFile}". There are ${names.join(', ')}; a file of your own ends in .json.`,
+  );
+}
+
+function resolveExtends(file: string, chain: readonly string[]): JsonObject {
+  if (chain.includes(file)) throw machineError(`${file}: "extends" goes in a circle: ${[...chain, file].join(' → ')}.`);
+  if (chain.length > MAX_EXTENDS) throw machineError(`${file}: more than ${MAX_EXTENDS} "extends" one after the other.`);
+  const { extends: base, ...own } = asObject(parse(read(file), file), file);
+  if (base === undefined) return own;
+  if (typeof base !== 'string') {
+    throw machineError(`${file}: extends is ${JSON.stringify(base)}; expected the name or file of a machine.`);
+  }
+  return merge(resolveExtends(locate(base, dirname(file), `${file}: extends: `), [...chain, file]), own);
+}
+
+/** Objects are merged field by field; everything else, arrays included, is replaced. */
+function merge(base: JsonObject, over: JsonObject): JsonObject {
+  const fields = new Map<string, Json>(Object.entries(base));
+  for (const [key, value] of Object.entries(over)) {
+    const old = fields.get(key);
+    fields.set(key, isObject(old) && isObject(value) ? merge(old, value) : value);
+  }
+  // fromEntries defines properties: a field called "__proto__" stays a field, for the schema to refuse.
+  return Object.fromEntries(fields);
+}
+
+function read(file: string): string {
+  let descriptor: number;
+  try {
+    // O_NONBLOCK: opening a FIFO must not wait for a writer.
+    descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    throw machineError(`${file}: cannot be read (${error instanceof Error && 'code' in error ? String(error.code) : String(error)}).`);
+  }
+  try {
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile()) throw machineError(`${file}: is not a file.`);
+    if (stat.size > MAX_BYTES) throw machineError(`${file}: has ${stat.size} bytes; a machine file has at most ${MAX_BYTES}.`);
+    return readFileSync(descriptor, 'utf8');
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function parse(text: string, file: string): unknown {
+  const json = text.startsWith('\ufeff') ? text.slice(1) : text;
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    const mistake = findJsonMistake(json);
+    if (mistake === null) throw machineError(`${file}: is not JSON (${error instanceof Error ? error.message : String(error)}).`);
+    throw machineError(`${file}:${mistake.line}:${mistake.column}: is not JSON: ${mistake.problem}.`);
+  }
+}

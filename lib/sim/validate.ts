@@ -1,0 +1,77 @@
+/** Checks a machine against schemas/machine.schema.json and says the first thing that is wrong in one line. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { ErrorObject, ValidateFunction } from 'ajv';
+import { isObject, type JsonObject, type Machine, machineError } from './machine.ts';
+
+const require = createRequire(import.meta.url);
+let compiled: ValidateFunction<Machine> | null = null;
+
+/** Compiled at first use: most commands never simulate, and ajv takes longer to load than a snapshot to read. */
+function validator(): ValidateFunction<Machine> {
+  if (compiled !== null) return compiled;
+  const schema = JSON.parse(readFileSync(new URL('../../schemas/machine.schema.json', import.meta.url), 'utf8')) as JsonObject;
+  const draft2020 = typeof schema.$schema === 'string' && schema.$schema.includes('2020-12');
+  const { default: Ajv } = require(draft2020 ? 'ajv/dist/2020.js' : 'ajv') as typeof import('ajv');
+  compiled = new Ajv({ verbose: true, strict: false }).compile<Machine>(schema);
+  return compiled;
+}
+
+export function validateMachine(document: JsonObject, origin: string): Machine {
+  const validate = validator();
+  if (validate(document)) return document;
+  throw machineError(`${origin}: ${sentence(mostTelling(validate.errors ?? []))}`);
+}
+
+/** Alternatives report each branch; the deepest complaint is the one about what the user wrote. */
+function mostTelling(errors: readonly ErrorObject[]): ErrorObject | undefined {
+  const plain = errors.filter(({ keyword }) => !['anyOf', 'oneOf', 'if', 'not'].includes(keyword));
+  return [...(plain.length > 0 ? plain : errors)].sort((a, b) => depth(b) - depth(a))[0];
+}
+
+function depth(error: ErrorObject): number {
+  return error.instancePath.split('/').length;
+}
+
+function sentence(error: ErrorObject | undefined): string {
+  if (error === undefined) return 'is not a machine description.';
+  const field = error.instancePath.slice(1).replaceAll('/', '.');
+  const inside = field === '' ? '' : `${field}.`;
+  if (error.keyword === 'required') return `${inside}${String(error.params.missingProperty)} is missing.`;
+  if (error.keyword === 'additionalProperties' || error.keyword === 'unevaluatedProperties') {
+    const extra = String(error.params.additionalProperty ?? error.params.unevaluatedProperty);
+    return `${inside}${extra} is not a field of a machine; expected one of ${knownFields(error)}.`;
+  }
+  const value = shorten(JSON.stringify(error.data) ?? 'undefined');
+  return `${field === '' ? 'the document' : field} is ${value}; expected ${expectation(error)}.`;
+}
+
+function expectation(error: ErrorObject): string {
+  const { keyword, params } = error;
+  if (keyword === 'enum') return `one of ${(params.allowedValues as unknown[]).map((item) => JSON.stringify(item)).join(', ')}`;
+  if (keyword === 'const') return JSON.stringify(params.allowedValue);
+  if (keyword === 'type') return `${String(params.type).replaceAll(',', ' or ')}${described(error)}`;
+  // ajv's own words are fine for limits: "must be >= 0".
+  return `a value that ${error.message ?? 'fits the schema'}${described(error)}`;
+}
+
+function described(error: ErrorObject): string {
+  const schema = error.parentSchema as { description?: string } | undefined;
+  return schema?.description === undefined ? '' : ` (${shorten(schema.description)})`;
+}
+
+function knownFields(error: ErrorObject): string {
+  const schema = error.parentSchema as { properties?: Record<string, unknown> } | undefined;
+  return Object.keys(schema?.properties ?? {}).join(', ');
+}
+
+function shorten(text: string): string {
+  return text.length <= 120 ? text : `${text.slice(0, 119)}…`;
+}
+
+/** Whether a parsed JSON text can be a machine at all. */
+export function asObject(value: unknown, origin: string): JsonObject {
+  const json = value as JsonObject;
+  if (!isObject(json)) throw machineError(`${origin}: expected a JSON object that describes a machine.`);
+  return json;
+}

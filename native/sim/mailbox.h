@@ -1,0 +1,20 @@
+// Control files (drop_caches, compact_memory) that a program opened by itself. The kernel would act
+// on the write; here the descriptor is of an ordinary file beside the state file, opened to append,
+// and what was written to it is carried out when somebody next looks at the machine. So a write
+// works from a shell, through dup2() and from children, without a thread to watch for it.
+#pragma once
+#include "state.h"
+
+namespace umasim {
+
+enum class Control : int { kDropCaches, kCompact };
+
+// A descriptor to write to, or -errno. `flags` as of open().
+int open_mailbox(State& state, Control control, int flags);
+// Carries out what was written. Under the lock.
+void deliver_mail(State& state);
+
+// What a write to the file itself does: 0, or -EINVAL. Under the lock. Bytes freed in `freed`.
+int control(State& state, Control control, const char* data, size_t size, uint64_t* freed);
+
+}  // namespace umasim

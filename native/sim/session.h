@@ -1,0 +1,48 @@
+// This process on a simulated machine: the machine it is attached to, and what belongs to the
+// process alone (its allocations' addresses, contexts, and work in progress).
+#pragma once
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "state.h"
+
+namespace umasim {
+
+// An allocation as its process knows it.
+struct LocalBlock {
+  uint64_t size;
+  Kind kind;
+  int device, id;
+  std::map<uint64_t, uint64_t> touched;  // managed: ranges that have memory, begin → end
+};
+
+// A CUDA context. The primary one of a device is shared by the runtime and whoever retains it.
+struct Context {
+  int device, block;
+  bool primary;
+  int retained;
+};
+
+struct Session {
+  State* state;
+  int pid;
+  std::string path;
+  std::mutex lock;  // guards what follows
+  std::map<uintptr_t, LocalBlock> blocks;
+  std::vector<Context*> contexts;
+  Context* primary[kMaxDevices] = {};
+  double busy_until_ms[kMaxDevices] = {};  // device work that was begun
+  std::atomic<int> nvml_users{0};
+  std::atomic<bool> cuda_ready{false};
+};
+
+// The session of this process; null when it is on no machine. A forked child gets its own.
+Session* session();
+// The same, after looking at UMAPROBE_SIM again.
+Session* fresh_session();
+// Why there is none: ENXIO, or the reason that the file is unusable.
+int no_session_errno();
+
+}  // namespace umasim

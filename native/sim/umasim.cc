@@ -1,0 +1,109 @@
+// The exported functions of umasim.h.
+#include "umasim.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "call.h"
+#include "clock.h"
+#include "mailbox.h"
+#include "procfs.h"
+#include "record.h"
+
+namespace umasim {
+namespace {
+
+long give(const std::string& text, char* buffer, size_t size) {
+  const size_t length = std::min(text.size(), size);
+  std::memcpy(buffer, text.data(), length);
+  return static_cast<long>(length);
+}
+
+}  // namespace
+}  // namespace umasim
+
+using namespace umasim;
+
+int umasim_boot(const char* description, const char* state_path, char* error, size_t error_size) {
+  const auto machine = std::make_unique<Machine>();
+  std::string problem = parse_machine(description, machine.get());
+  int status = -EINVAL;
+  if (problem.empty()) status = create_state(*machine, state_path, &problem);
+  if (error != nullptr && error_size > 0) std::snprintf(error, error_size, "%s", problem.c_str());
+  return status;
+}
+
+long umasim_read(const char* path, char* buffer, size_t size) {
+  Session* here = session();
+  if (here == nullptr) return -no_session_errno();
+  std::string text;
+  const Locked locked(*here->state);
+  const int status = read_file(*here->state, path, &text);
+  return status != 0 ? status : give(text, buffer, size);
+}
+
+long umasim_write(const char* path, const char* data, size_t size) {
+  Session* here = session();
+  if (here == nullptr) return -no_session_errno();
+  State& state = *here->state;
+  uint64_t freed_bytes = 0;
+  {
+    const Locked locked(state);
+    int status = may_open(state, path, O_WRONLY);
+    int which;
+    if (status == 0) {
+      status = is_control(path, &which)
+                   ? control(state, static_cast<Control>(which), data, size, &freed_bytes)
+                   : -EACCES;
+    }
+    if (status != 0) return status;
+  }
+  sleep_ms(state, static_cast<double>(freed_bytes) / kGiB * state.machine.timing.drop);
+  return static_cast<long>(size);
+}
+
+long umasim_list(const char* path, char* buffer, size_t size) {
+  Session* here = session();
+  if (here == nullptr) return -no_session_errno();
+  std::string names;
+  const Locked locked(*here->state);
+  const int status = list_directory(*here->state, path, &names);
+  return status != 0 ? status : give(names, buffer, size);
+}
+
+const char* umasim_machine() {
+  Session* here = fresh_session();
+  return here == nullptr ? nullptr : here->state->machine.name;
+}
+
+int umasim_has_library(const char* library) {
+  Session* here = session();
+  if (here == nullptr) return -no_session_errno();
+  const Machine& machine = here->state->machine;
+  if (std::strcmp(library, "cudart") == 0) return has_library(machine, Library::kCudart);
+  if (std::strcmp(library, "cuda") == 0) return has_library(machine, Library::kCuda);
+  if (std::strcmp(library, "nvml") == 0) return has_library(machine, Library::kNvml);
+  return -EINVAL;
+}
+
+int umasim_has_symbol(const char* name) {
+  Session* here = session();
+  return here == nullptr ? -no_session_errno() : has_symbol(here->state->machine, name);
+}
+
+long umasim_record(const char* state_path, char* buffer, size_t size) {
+  State* state = map_state(state_path);
+  if (state == nullptr) return -errno;
+  std::string text;
+  {
+    const Locked locked(*state);
+    text = record_text(*state);
+  }
+  unmap_state(state);
+  return give(text, buffer, size);
+}

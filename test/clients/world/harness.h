@@ -1,0 +1,92 @@
+// A scenario is a function that runs in a child process on a machine of its own, and fails by
+// EXPECT. Everything is asked through what libumasim exports, as any program would.
+#pragma once
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+
+#include "cuda_abi.h"
+#include "nvml_abi.h"
+#include "sim/umasim.h"
+
+extern "C" {
+int cudaMemGetInfo(size_t*, size_t*);
+int cudaMalloc(void**, size_t);
+int cudaMallocManaged(void**, size_t, unsigned);
+int cudaHostAlloc(void**, size_t, unsigned);
+int cudaFree(void*);
+int cudaFreeHost(void*);
+int cudaMemset(void*, int, size_t);
+int cudaMemcpy(void*, const void*, size_t, int);
+int cudaGetDeviceCount(int*);
+int cudaDeviceReset();
+int cudaGetLastError();
+int cudaPeekAtLastError();
+int cuInit(unsigned);
+int cuDevicePrimaryCtxGetState(CUdevice, unsigned*, int*);
+int cuDevicePrimaryCtxRetain(CUcontext*, CUdevice);
+int cuDevicePrimaryCtxRelease_v2(CUdevice);
+int cuCtxSetCurrent(CUcontext);
+int cuMemGetInfo_v2(size_t*, size_t*);
+int cuMemsetD32_v2(CUdeviceptr, unsigned, size_t);
+int cuGetProcAddress_v2(const char*, void**, int, uint64_t, int*);
+int nvmlInit_v2();
+int nvmlShutdown();
+int nvmlDeviceGetCount_v2(unsigned*);
+int nvmlDeviceGetHandleByIndex_v2(unsigned, nvmlDevice_t*);
+int nvmlDeviceGetMemoryInfo(nvmlDevice_t, nvmlMemory_t*);
+int nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t, nvmlMemory_v2_t*);
+int nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t, unsigned*, nvmlProcessInfo_t*);
+int nvmlDeviceGetTemperature(nvmlDevice_t, unsigned, unsigned*);
+}
+
+namespace world {
+
+constexpr uint64_t kGiB = 1ull << 30;
+
+#define EXPECT(condition, ...)                                                            \
+  do {                                                                                    \
+    if (!(condition)) {                                                                   \
+      std::fprintf(stderr, "%s:%d: not so: %s.", __FILE__, __LINE__, #condition);          \
+      std::fprintf(stderr, " " __VA_ARGS__);                                              \
+      std::fprintf(stderr, "\n");                                                         \
+      _exit(1);                                                                           \
+    }                                                                                     \
+  } while (0)
+
+// Boots a machine (a file NAME.flat in the folder given on the command line) with lines that
+// replace its own, and moves this process to it. Time passes `scale` times as fast.
+void boot(const char* name, double scale, const std::string& more = "");
+const std::string& state_path();
+
+std::string read(const char* path);
+// A line of /proc/meminfo in bytes (or pages); of vmstat.
+uint64_t meminfo(const char* line);
+uint64_t vmstat(const char* line);
+double pressure_full10();
+std::string record();
+// The number after "name": in the record.
+double recorded(const char* name);
+bool wedged();
+
+size_t cuda_free();
+void* allocate(uint64_t bytes);
+void wait_ms(double real_ms);
+
+// A process beside this one; `body` ends with _exit(0). Its pid.
+int start(const std::function<void()>& body);
+// Waits for it at most so many real milliseconds: exit status, 1000 + signal, or -1 (still runs).
+int wait_for(int pid, double real_ms);
+void kill_and_wait(int pid);
+
+using Scenario = void (*)();
+struct Row {
+  const char* name;
+  Scenario run;
+};
+// One list a file.
+extern const Row kHostScenarios[], kMemoryScenarios[], kProcessScenarios[], kLibraryScenarios[];
+
+}  // namespace world

@@ -1,0 +1,145 @@
+// Scenarios: the kernel's files and what drop_caches, compaction and other processes do.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <sstream>
+
+#include "harness.h"
+
+namespace world {
+namespace {
+
+constexpr const char* kDrop = "/proc/sys/vm/drop_caches";
+
+const char* const kMachines[] = {
+    "gb10",        "gb10-590-pools", "gb10-cached",       "gb10-fragmented", "gb10-kho",
+    "gb10-busy",   "gb10-hugepages", "gb10-nvml-success", "thor",            "orin",
+    "gh200",       "h200",           "rtx3060-fallback",  "no-driver"};
+
+// Free pages of all zones, and those in blocks of at least `bytes`.
+void buddies(uint64_t page, uint64_t bytes, uint64_t* all, uint64_t* big) {
+  std::istringstream text(read("/proc/buddyinfo"));
+  *all = *big = 0;
+  for (std::string line; std::getline(text, line);) {
+    std::istringstream fields(line.substr(line.find("zone") + 4));
+    std::string zone;
+    fields >> zone;
+    uint64_t blocks, size = page;
+    for (; fields >> blocks; size *= 2) {
+      *all += blocks * size;
+      if (size >= bytes) *big += blocks * size;
+    }
+  }
+}
+
+void consistent() {
+  const char* const parts[] = {"MemFree",     "Buffers",    "Cached",       "SwapCached",
+                               "AnonPages",   "KReclaimable", "SUnreclaim", "KernelStack",
+                               "PageTables",  "SecPageTables", "Percpu",    "Hugetlb"};
+  for (const char* name : kMachines) {
+    boot(name, 1);
+    uint64_t sum = 0, all, big;
+    for (const char* part : parts) sum += meminfo(part);
+    EXPECT(sum <= meminfo("MemTotal"), "%s", name);
+    EXPECT(meminfo("MemAvailable") < meminfo("MemTotal"), "%s", name);
+    buddies(std::strcmp(name, "gh200") == 0 ? 65536 : 4096, 2 << 20, &all, &big);
+    EXPECT(all == meminfo("MemFree"), "%s: blocks %llu", name, (unsigned long long)all);
+    EXPECT(read("/proc/meminfo").find("CmaFree:") != std::string::npos);
+  }
+}
+
+void drop_levels() {
+  boot("gb10-cached", 1000);
+  const uint64_t free_before = meminfo("MemFree"), available = meminfo("MemAvailable");
+  const uint64_t cached = meminfo("Cached"), mapped = meminfo("Mapped");
+  EXPECT(umasim_write(kDrop, "1\n", 2) == 2);
+  const uint64_t gained = meminfo("MemFree") - free_before;
+  EXPECT(gained > cached - mapped - kGiB && gained <= cached + kGiB / 2);
+  // Mapped pages stay, and MemAvailable hardly moves (facts 6).
+  EXPECT(meminfo("Cached") >= mapped - meminfo("Shmem"));
+  const double moved = static_cast<double>(meminfo("MemAvailable")) - static_cast<double>(available);
+  EXPECT(moved < kGiB && moved > -0.1 * kGiB, "moved by %.0f", moved);
+  EXPECT(vmstat("drop_pagecache") == 1 && vmstat("drop_slab") == 0);
+  EXPECT(umasim_write(kDrop, "3", 1) == 1 && vmstat("drop_slab") == 1);
+  for (const char* wrong : {"0", "5", "x", "", "1 2", "33"}) {
+    EXPECT(umasim_write(kDrop, wrong, std::strlen(wrong)) == -EINVAL, "%s", wrong);
+  }
+  EXPECT(umasim_write("/proc/sys/vm/compact_memory", "1", 1) == 1);
+  const std::string all = record();
+  EXPECT(all.find("\"level\":1") != std::string::npos && all.find("\"level\":3") != std::string::npos);
+  EXPECT(all.find("compact_memory") != std::string::npos);
+}
+
+void rights() {
+  boot("gb10-590-pools", 1000);
+  char buffer[256];
+  EXPECT(umasim_read(kDrop, buffer, sizeof buffer) == -EACCES);
+  EXPECT(umasim_read("/proc/nothing", buffer, sizeof buffer) == -ENOENT);
+  EXPECT(umasim_write("/proc/meminfo", "1", 1) == -EACCES);
+  EXPECT(umasim_list("/sys/kernel/debug/shrinker", buffer, sizeof buffer) > 0);
+  if (geteuid() != 0) {
+    std::fprintf(stderr, "not root: what root may do was not looked at\n");
+    return;
+  }
+  EXPECT(seteuid(65534) == 0);
+  EXPECT(umasim_write(kDrop, "1", 1) == -EACCES);
+  EXPECT(umasim_list("/sys/kernel/debug/shrinker", buffer, sizeof buffer) == -EACCES);
+  EXPECT(umasim_read("/sys/kernel/debug/shrinker/nv-sysmem-alloc-node-0-order-9-63/count", buffer,
+                     sizeof buffer) == -EACCES);
+  EXPECT(meminfo("MemTotal") > 0);
+  EXPECT(seteuid(0) == 0);
+}
+
+void watermarks_count() {
+  // A larger min_free_kbytes lowers MemAvailable and not MemFree (facts 1.1).
+  boot("gb10", 1);
+  const uint64_t free_before = meminfo("MemFree"), available = meminfo("MemAvailable");
+  boot("gb10", 1, "memory.minFree 4294967296\n");
+  EXPECT(meminfo("MemFree") == free_before);
+  const uint64_t lost = available - meminfo("MemAvailable");
+  EXPECT(lost > 5 * kGiB && lost < 10 * kGiB, "lost %.1f GiB", (double)lost / kGiB);
+}
+
+void neighbour_grows() {
+  boot("gb10", 100,
+       "processes.0.name neighbour\nprocesses.0.pid 4200001\nprocesses.0.gpuBytes 0\n"
+       "processes.0.anonBytes 0\nevents.0.atMs 1000\nevents.0.what anon\n"
+       "events.0.bytes 42949672960\nevents.0.overMs 3000\nevents.0.process neighbour\n"
+       "events.1.atMs 20000\nevents.1.what exit\nevents.1.process neighbour\n");
+  const uint64_t before = meminfo("AnonPages");
+  wait_ms(25);
+  const uint64_t middle = meminfo("AnonPages") - before;
+  EXPECT(middle > 5 * kGiB && middle < 39 * kGiB, "%.1f GiB in the middle", (double)middle / kGiB);
+  wait_ms(30);
+  EXPECT(meminfo("AnonPages") - before == 40 * kGiB);
+  EXPECT(read("/proc/4200001/comm") == "neighbour\n");
+  wait_ms(200);
+  EXPECT(meminfo("AnonPages") == before);
+}
+
+void cache_floods() {
+  boot("gb10", 1000,
+       "events.0.atMs 0\nevents.0.what fileCache\nevents.0.bytes 300000000000\n"
+       "events.0.bytesPerSecond 3000000000\n");
+  const uint64_t available = meminfo("MemAvailable");
+  wait_ms(130);
+  // 300 GB were read into 128: the cache replaced itself, and nothing but cache gave way.
+  EXPECT(meminfo("MemFree") < 2 * kGiB);
+  EXPECT(meminfo("Cached") > 100 * kGiB);
+  EXPECT(meminfo("MemAvailable") + 2 * kGiB > available);
+  EXPECT(vmstat("pgsteal_kswapd") > 0 && !wedged());
+}
+
+}  // namespace
+
+const Row kHostScenarios[] = {{"host.consistent", consistent},
+                              {"host.drop_levels", drop_levels},
+                              {"host.rights", rights},
+                              {"host.watermarks", watermarks_count},
+                              {"host.neighbour_grows", neighbour_grows},
+                              {"host.cache_floods", cache_floods},
+                              {nullptr, nullptr}};
+
+}  // namespace world
