@@ -1,0 +1,99 @@
+/**
+ * Numbers as words. Bytes are shown in GiB (2^30, what the kernel and CUDA count in) and, where a total is stated, in GB
+ * (10^9, what is printed on the box): on a Spark the two differ by 9, and mixing them is how people lose 9 GB.
+ */
+
+export const KiB = 1024;
+export const MiB = 1024 * KiB;
+export const GiB = 1024 * MiB;
+export const TiB = 1024 * GiB;
+export const GB = 1e9;
+
+/** What is printed for a number that nobody could tell. Never "0". */
+export const UNKNOWN = 'unknown';
+
+/** "119.69": GiB with two decimals, for columns whose heading says GiB. */
+export function inGiB(bytes: number | null): string {
+  return bytes === null ? UNKNOWN : fixed(bytes / GiB, 2);
+}
+
+/** "128.52": GB with two decimals, for columns whose heading says GB. */
+export function inGB(bytes: number | null): string {
+  return bytes === null ? UNKNOWN : fixed(bytes / GB, 2);
+}
+
+/** "119.7 GiB", "44.1 MiB", "512 B": the binary unit that fits, for running text. */
+export function formatBytes(bytes: number | null): string {
+  if (bytes === null) return UNKNOWN;
+  const size = Math.abs(bytes);
+  if (size < KiB) return `${bytes} B`;
+  // 1,048,575 B is 1.0 MiB, not 1024.0 KiB: a unit ends where the next one would round to 1.0.
+  const reaches = (unit: number): boolean => size >= unit * (1 - 0.05 / 1024);
+  if (reaches(TiB)) return `${fixed(bytes / TiB, 2)} TiB`;
+  if (reaches(GiB)) return `${fixed(bytes / GiB, 1)} GiB`;
+  if (reaches(MiB)) return `${fixed(bytes / MiB, 1)} MiB`;
+  return `${fixed(bytes / KiB, 1)} KiB`;
+}
+
+/** "119.69 GiB (128.52 GB)": for totals. */
+export function formatBoth(bytes: number | null): string {
+  return bytes === null ? UNKNOWN : `${inGiB(bytes)} GiB (${inGB(bytes)} GB)`;
+}
+
+/** "128,518,619,136": every digit. */
+export function formatCount(count: number | null): string {
+  return count === null ? UNKNOWN : count.toLocaleString('en-US', { maximumFractionDigits: 20 });
+}
+
+/** "12.3 %" of a number that already is a percentage (0.30 means 0.3 %). */
+export function formatPercent(percent: number | null, digits = 1): string {
+  return percent === null ? UNKNOWN : `${fixed(percent, digits)} %`;
+}
+
+/** "56.8": share of a whole in percent, for columns whose heading says %. */
+export function share(part: number, whole: number): string {
+  return whole > 0 ? fixed((part / whole) * 100, 1) : UNKNOWN;
+}
+
+/** "0.42 ms", "35 ms", "1.50 s", "3 min 20 s", "2 h 5 min". */
+export function formatDuration(ms: number): string {
+  if (ms < 10) return `${fixed(ms, 2)} ms`;
+  if (ms < 999.5) return `${Math.round(ms)} ms`;
+  if (ms < 59_995) return `${fixed(ms / 1000, 2)} s`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  const minutes = Math.round(seconds / 60);
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+const DURATION_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000 };
+
+/** "500ms", "1.5s", "2m", "1h" → milliseconds; null when it is none of these. A bare number has no unit and is none. */
+export function parseDuration(text: string): number | null {
+  const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|min|h)$/i.exec(text.trim());
+  if (match === null) return null;
+  const [, number = '', unit = ''] = match;
+  return Number(number) * (DURATION_MS[unit.toLowerCase()] ?? Number.NaN);
+}
+
+const SIZE_BYTES: Readonly<Record<string, number>> = {
+  b: 1, kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12, kib: KiB, mib: MiB, gib: GiB, tib: TiB,
+};
+
+/** "8GB" → 8·10^9, "8GiB" → 8·2^30, "4096" → 4096 bytes; null when it is none of these. "8G" is ambiguous and is none. */
+export function parseSize(text: string): number | null {
+  const match = /^(\d+(?:\.\d+)?)\s*([kmgt]?i?b)?$/i.exec(text.trim());
+  if (match === null) return null;
+  const [, number = '', unit = 'b'] = match;
+  const factor = SIZE_BYTES[unit.toLowerCase()];
+  const bytes = factor === undefined ? Number.NaN : Number(number) * factor;
+  if (!Number.isFinite(bytes)) return null;
+  const whole = Math.round(bytes);
+  return Number.isSafeInteger(whole) ? whole : null;
+}
+
+/** toFixed without the "-0.00" that a tiny negative remainder would give. */
+function fixed(value: number, digits: number): string {
+  const text = value.toFixed(digits);
+  return /^-0(\.0*)?$/.test(text) ? text.slice(1) : text;
+}
