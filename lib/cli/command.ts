@@ -1,0 +1,60 @@
+/** What a command is, what it is given and what it gives back. A command prints nothing itself unless it streams. */
+import type { Screen } from './screen.ts';
+
+export interface OptionSpec {
+  type: 'string' | 'boolean';
+  short?: string;
+  /** How the value is called in the help: "<name|file>". */
+  placeholder?: string;
+  summary: string;
+}
+
+export type OptionTable = Readonly<Record<string, OptionSpec>>;
+export type Values = Readonly<Record<string, string | boolean | undefined>>;
+
+export interface Example {
+  command: string;
+  means: string;
+}
+
+export interface Command {
+  /** As it is typed: "snapshot", "sim run". */
+  name: string;
+  summary: string;
+  /** What follows the name: "<name|file> [options]". */
+  usage: string;
+  /** A few sentences for its help page. */
+  description: string;
+  options: OptionTable;
+  examples: readonly Example[];
+  /** `--sim` applies to it. The `sim` commands take their machine as an argument instead. */
+  readsMachine: boolean;
+  /** Bounds on the words after the name, and after `--`. */
+  arguments: { min: number; max: number; afterDashes: boolean };
+  run(context: Context): Promise<Outcome>;
+}
+
+export interface Context {
+  values: Values;
+  positionals: readonly string[];
+  /** The words after `--`. */
+  rest: readonly string[];
+  json: boolean;
+  stdout: Screen;
+  stderr: Screen;
+  stdin: NodeJS.ReadStream;
+  env: NodeJS.ProcessEnv;
+}
+
+export interface Outcome {
+  exitCode: number;
+  /** Printed under `--json`. null: the command has printed what there was to print. */
+  document: object | null;
+  /** Printed otherwise. */
+  text: ((screen: Screen) => string) | null;
+}
+
+/** An outcome of a command that has already printed all there is. */
+export function finished(exitCode: number): Outcome {
+  return { exitCode, document: null, text: null };
+}

@@ -1,0 +1,99 @@
+/** The help pages, made from the same tables that the parser uses. */
+import type { Command, OptionTable } from './command.ts';
+import { GLOBAL_OPTIONS } from './options.ts';
+import { COMMANDS, members } from './registry.ts';
+import type { Screen } from './screen.ts';
+import { padEnd, widthOf, wrap } from './text.ts';
+
+export function generalHelp(screen: Screen): string {
+  const examples = [
+    ['umaprobe', 'where the memory of this machine is'],
+    ['umaprobe --sim gb10', 'the same of a simulated DGX Spark'],
+    ['umaprobe snapshot --json', 'for scripts'],
+    ['umaprobe doctor', 'what is wrong, and what to do about it'],
+  ] as const;
+  return page([
+    'How much memory an NVIDIA DGX Spark really has.',
+    '',
+    'Usage: umaprobe [command] [options]',
+    '',
+    screen.paint('heading', 'Commands'),
+    ...pairs(COMMANDS.map((entry) => [entry.name, entry.summary]), screen),
+    '',
+    screen.paint('heading', 'Options of every command'),
+    ...optionLines(GLOBAL_OPTIONS, screen),
+    '',
+    screen.paint('heading', 'Examples'),
+    ...pairs(examples, screen),
+    '',
+    screen.paint('heading', 'Exit codes'),
+    ...pairs([
+      ['0', 'fine'],
+      ['1', 'the answer is no (doctor: warnings)'],
+      ['2', 'wrong usage (doctor: failures)'],
+      ['3', 'no usable GPU or driver'],
+      ['4', 'permission'],
+      ['128+n', 'ended by signal n'],
+    ], screen),
+    '',
+    'umaprobe <command> --help says more about one command.',
+  ]);
+}
+
+export function groupHelp(group: string, screen: Screen): string {
+  const entries = COMMANDS.filter((entry) => entry.name.startsWith(`${group} `));
+  return page([
+    `Usage: umaprobe ${group} ${members(group).join('|')} [options]`,
+    '',
+    ...pairs(entries.map((entry) => [entry.name, entry.summary]), screen),
+    '',
+    `umaprobe ${group} <command> --help says more about one command.`,
+  ]);
+}
+
+export function commandHelp(command: Command, screen: Screen): string {
+  const usage = command.usage === '' ? '' : ` ${command.usage}`;
+  const own = Object.keys(command.options).length === 0
+    ? []
+    : [screen.paint('heading', 'Options'), ...optionLines(command.options, screen), ''];
+  const everywhere = Object.fromEntries(
+    Object.entries(GLOBAL_OPTIONS).filter(([name]) => name !== 'sim' || command.readsMachine),
+  );
+  return page([
+    command.summary,
+    '',
+    `Usage: umaprobe ${command.name}${usage}`,
+    '',
+    ...command.description.split('\n').flatMap((paragraph) => wrap(paragraph, Math.min(screen.columns, 100))),
+    '',
+    ...own,
+    screen.paint('heading', 'Options of every command'),
+    ...optionLines(everywhere, screen),
+    '',
+    screen.paint('heading', 'Examples'),
+    ...pairs(command.examples.map(({ command: typed, means }) => [typed, means]), screen),
+  ]);
+}
+
+function optionLines(options: OptionTable, screen: Screen): string[] {
+  const rows = Object.entries(options).map(([name, { short, placeholder, summary }]) => {
+    const long = `--${name}${placeholder === undefined ? '' : ` ${placeholder}`}`;
+    return [short === undefined ? long : `-${short}, ${long}`, summary] as const;
+  });
+  return pairs(rows, screen);
+}
+
+/** Two columns; where the first is too wide its explanation goes on the next line. */
+function pairs(rows: readonly (readonly [string, string])[], screen: Screen): string[] {
+  const widest = Math.min(34, Math.max(...rows.map(([left]) => widthOf(left))));
+  const indent = ' '.repeat(widest + 4);
+  return rows.flatMap(([left, right]) => {
+    const lines = wrap(right, Math.max(24, screen.columns - indent.length));
+    if (widthOf(left) > widest) return [`  ${left}`, ...lines.map((line) => indent + line)];
+    return lines.map((line, index) => (index === 0 ? `  ${padEnd(left, widest)}  ${line}` : indent + line));
+  });
+}
+
+function page(lines: readonly string[]): string {
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,83 @@
+/** One run of the command line: find the command, run it, print what it gave back. */
+import { createRequire } from 'node:module';
+import type { Command, Context, Outcome } from './command.ts';
+import { describe, EXIT } from './failure.ts';
+import { commandHelp, generalHelp, groupHelp } from './help.ts';
+import { type Parsed, parse, route } from './parse.ts';
+import { find, groups } from './registry.ts';
+import { createScreen, type Screen } from './screen.ts';
+import { UsageError } from './usage.ts';
+
+export interface Io {
+  stdin: NodeJS.ReadStream;
+  stdout: NodeJS.WriteStream;
+  stderr: NodeJS.WriteStream;
+  env: NodeJS.ProcessEnv;
+}
+
+/** Runs and prints; the exit code is the answer. Never rejects. */
+export async function main(argv: readonly string[], io: Io): Promise<number> {
+  // Known before anything is parsed: what is wrong on the command line must be told in the asked form, too.
+  const options = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length);
+  const json = options.includes('--json');
+  const noColor = options.includes('--no-color');
+  const stdout = createScreen(io.stdout, io.env, noColor);
+  const stderr = createScreen(io.stderr, io.env, noColor);
+  try {
+    return await dispatch(argv, json, stdout, stderr, io);
+  } catch (error) {
+    const debug = (io.env.UMAPROBE_DEBUG ?? '') !== '' || /\bumaprobe\b/.test(io.env.NODE_DEBUG ?? '');
+    const failure = describe(error, debug);
+    if (json) stdout.write(`${JSON.stringify(failure.document, null, 2)}\n`);
+    stderr.write(failure.words);
+    return failure.exitCode;
+  }
+}
+
+async function dispatch(
+  argv: readonly string[], json: boolean, stdout: Screen, stderr: Screen, io: Io,
+): Promise<number> {
+  const { name, typed, args } = route(argv);
+  const dashes = args.includes('--') ? args.indexOf('--') : args.length;
+  const asks = (...words: string[]): boolean => words.some((word) => args.slice(0, dashes).includes(word));
+  if (!typed && asks('--help', '-h')) return print(generalHelp(stdout), stdout);
+  if (groups().includes(name)) return print(groupHelp(name, stdout), stdout);
+  const command = await find(name)?.load();
+  if (command === undefined) throw new UsageError(`"${name}" is not a command.`);
+  const parsed = parse(command, args);
+  if (parsed.values.help === true) return print(commandHelp(command, stdout), stdout);
+  if (parsed.values.version === true) return print(versionText(json), stdout);
+  const context: Context = { ...parsed, json, stdout, stderr, stdin: io.stdin, env: io.env };
+  await enterMachine(command, parsed);
+  return show(await command.run(context), context);
+}
+
+function print(text: string, screen: Screen): number {
+  screen.write(text);
+  return EXIT.fine;
+}
+
+/** `--sim`: from here on this process and its children are on the simulated machine. */
+async function enterMachine(command: Command, { values }: Parsed): Promise<void> {
+  const machine = values.sim;
+  if (typeof machine !== 'string') return;
+  if (!command.readsMachine) {
+    throw new UsageError(`umaprobe ${command.name} takes its machine as an argument; --sim does not apply.`, command.name);
+  }
+  const { activate, loadMachine, simulate } = await import('../sim.ts');
+  activate(simulate(loadMachine(machine)));
+}
+
+function show(outcome: Outcome, { json, stdout }: Context): number {
+  if (json && outcome.document !== null) stdout.write(`${JSON.stringify(outcome.document, null, 2)}\n`);
+  else if (!json && outcome.text !== null) stdout.write(outcome.text(stdout));
+  return outcome.exitCode;
+}
+
+function versionText(json: boolean): string {
+  const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
+  if (!json) return `umaprobe ${version}\n`;
+  const { platform, arch, versions } = process;
+  const document = { schema: 'umaprobe/version/1', version, node: versions.node, platform, arch };
+  return `${JSON.stringify(document, null, 2)}\n`;
+}

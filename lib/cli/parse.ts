@@ -1,0 +1,127 @@
+/** From the words on the command line to a command and its checked options. */
+import { parseArgs } from 'node:util';
+import type { Command, OptionTable, Values } from './command.ts';
+import { GLOBAL_OPTIONS } from './options.ts';
+import { COMMANDS, DEFAULT_COMMAND, find, groups, members } from './registry.ts';
+import { didYouMean, UsageError } from './usage.ts';
+
+export interface Route {
+  /** Name of the command; the default one when none was typed. */
+  name: string;
+  /** Whether the user typed it. */
+  typed: boolean;
+  /** What is left for the command to parse. */
+  args: string[];
+}
+
+export interface Parsed {
+  values: Values;
+  positionals: string[];
+  rest: string[];
+}
+
+/** Which command is meant. Global options may stand before it. */
+export function route(argv: readonly string[]): Route {
+  const first = firstWord(argv);
+  if (first === null) return { name: DEFAULT_COMMAND, typed: false, args: [...argv] };
+  const word = argv[first] ?? '';
+  const args = argv.toSpliced(first, 1);
+  if (word === 'help') return route([...args, '--help']);
+  if (find(word) !== undefined) return { name: word, typed: true, args };
+  if (!groups().includes(word)) {
+    const known = [...COMMANDS.map((entry) => entry.name), ...groups()];
+    throw new UsageError(`"${word}" is not a command.${didYouMean(word, known, 'umaprobe ')}`);
+  }
+  return routeMember(word, args, first);
+}
+
+/** The second word of "sim list". Without it the group's help is meant only if help was asked for. */
+function routeMember(group: string, args: string[], from: number): Route {
+  const names = members(group);
+  const next = firstWord(args.slice(from));
+  if (next === null) {
+    if (args.includes('--help') || args.includes('-h')) return { name: group, typed: true, args };
+    throw new UsageError(`umaprobe ${group} needs one of: ${names.join(', ')}.`, group);
+  }
+  const word = args[from + next] ?? '';
+  if (!names.includes(word)) {
+    throw new UsageError(
+      `umaprobe ${group} has no "${word}"; it has ${names.join(', ')}.${didYouMean(word, names, `umaprobe ${group} `)}`,
+      group,
+    );
+  }
+  return { name: `${group} ${word}`, typed: true, args: args.toSpliced(from + next, 1) };
+}
+
+/** Index of the first word that is neither a global option nor the value of one; null when there is none. */
+function firstWord(argv: readonly string[]): number | null {
+  for (let index = 0; index < argv.length; index++) {
+    const word = argv[index] ?? '';
+    if (!word.startsWith('-') || word === '-') return index;
+    const spec = word.startsWith('--') ? GLOBAL_OPTIONS[word.slice(2)] : undefined;
+    const known = spec !== undefined || Object.keys(GLOBAL_OPTIONS).some((name) => word.startsWith(`--${name}=`));
+    const short = Object.values(GLOBAL_OPTIONS).some((option) => word === `-${option.short ?? ''}`);
+    // `--` or an option of a command: with no command before it, the default one is meant.
+    if (!known && !short) return null;
+    if (spec?.type === 'string') index++;
+  }
+  return null;
+}
+
+/** Options and words of one command, each checked. */
+export function parse(command: Command, args: readonly string[]): Parsed {
+  const table: OptionTable = { ...GLOBAL_OPTIONS, ...command.options };
+  const { values, positionals, tokens } = parseArgs({
+    args: [...args],
+    options: Object.fromEntries(
+      Object.entries(table).map(([name, { type, short }]) => [name, short === undefined ? { type } : { type, short }]),
+    ),
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  });
+  for (const token of tokens) {
+    if (token.kind === 'option') checkOption(token, table, command.name);
+  }
+  const dashes = tokens.find((token) => token.kind === 'option-terminator');
+  const rest = dashes === undefined ? [] : args.slice(dashes.index + 1);
+  const words = positionals.slice(0, positionals.length - rest.length);
+  if (values.help !== true && values.version !== true) checkWords(command, words, dashes !== undefined);
+  return { values: values as Values, positionals: words, rest: [...rest] };
+}
+
+interface OptionToken {
+  name: string;
+  rawName: string;
+  value: string | undefined;
+  inlineValue: boolean | undefined;
+}
+
+function checkOption(token: OptionToken, table: OptionTable, command: string): void {
+  const spec = Object.hasOwn(table, token.name) ? table[token.name] : undefined;
+  if (spec === undefined) {
+    const known = Object.keys(table).map((name) => `--${name}`);
+    throw new UsageError(`umaprobe ${command} has no option ${token.rawName}.${didYouMean(token.rawName, known)}`, command);
+  }
+  if (spec.type === 'boolean' && token.value !== undefined) {
+    throw new UsageError(`${token.rawName} takes no value, got "${token.value}".`, command);
+  }
+  const eaten = token.inlineValue === false && token.value?.startsWith('--') === true;
+  if (spec.type === 'string' && (token.value === undefined || token.value === '' || eaten)) {
+    throw new UsageError(`${token.rawName} needs a value: ${token.rawName} ${spec.placeholder ?? '<value>'}.`, command);
+  }
+}
+
+function checkWords(command: Command, words: readonly string[], dashes: boolean): void {
+  const { min, max, afterDashes } = command.arguments;
+  const usage = `umaprobe ${command.name}${command.usage === '' ? '' : ` ${command.usage}`}`;
+  if (words.length > max) {
+    const extra = words[max] ?? '';
+    const hint = find(extra) !== undefined ? ` Put the command first: umaprobe ${extra} …` : ` Usage: ${usage}`;
+    throw new UsageError(`umaprobe ${command.name} does not take "${extra}" here.${hint}`, command.name);
+  }
+  if (words.length < min) throw new UsageError(`An argument is missing. Usage: ${usage}`, command.name);
+  if (dashes && !afterDashes) {
+    throw new UsageError(`umaprobe ${command.name} takes nothing after "--". Usage: ${usage}`, command.name);
+  }
+}

@@ -1,0 +1,38 @@
+import { formatBoth } from '../format.ts';
+import { machines } from '../sim.ts';
+import type { Command } from './command.ts';
+import { EXIT } from './failure.ts';
+import { hanging, padEnd } from './text.ts';
+
+export const simListCommand: Command = {
+  name: 'sim list',
+  summary: 'Simulated machines that come with umaprobe',
+  usage: '[options]',
+  description: 'Each can be named after --sim with any command, or be run under with umaprobe sim run.',
+  options: {},
+  examples: [
+    { command: 'umaprobe sim list', means: 'what there is' },
+    { command: 'umaprobe doctor --sim gb10-kho', means: 'use one' },
+  ],
+  readsMachine: false,
+  arguments: { min: 0, max: 0, afterDashes: false },
+  async run() {
+    const found = machines();
+    const width = Math.max(...found.map(({ name }) => name.length)) + 2;
+    return {
+      exitCode: EXIT.fine,
+      document: { schema: 'umaprobe/sim-list/1', machines: found },
+      text: ({ columns, paint }) =>
+        found
+          .flatMap(({ name, description, devices, total }) => {
+            const facts = `${devices.length === 0 ? 'no GPU' : devices.join(', ')}; ${formatBoth(total)}`;
+            const [first = '', ...more] = hanging(' '.repeat(width), description, columns);
+            return [
+              paint('strong', padEnd(name, width)) + facts,
+              ...[first, ...more].map((line) => paint('dim', line)),
+            ];
+          })
+          .join('\n') + '\n',
+    };
+  },
+};

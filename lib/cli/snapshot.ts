@@ -1,0 +1,47 @@
+import { hostname } from 'node:os';
+import { snapshot } from '../snapshot.ts';
+import type { Command } from './command.ts';
+import { EXIT } from './failure.ts';
+import { choice, flag } from './options.ts';
+import { lookOf } from './view/look.ts';
+import { snapshotPage } from './view/page.ts';
+
+/** A context takes some 100 ms. A person waits for the answer: half of what the library allows is enough. */
+const CHILD_DEADLINE_MS = 5000;
+
+export const MEMGETINFO = ['auto', 'child', 'never'] as const;
+
+export const snapshotCommand: Command = {
+  name: 'snapshot',
+  summary: 'Where the memory of this machine is, and what can be allocated',
+  usage: '[options]',
+  description:
+    'Reads the kernel, CUDA and NVML once and shows one ledger that adds up to MemTotal, the two answers (free right now, after reclaim), '
+    + 'what each tool would call free, and one line of judgement.\n'
+    + 'Creates no CUDA context in this process and changes nothing. Works without a GPU, too.',
+  options: {
+    bytes: { type: 'boolean', summary: 'Exact bytes instead of GiB and GB' },
+    memgetinfo: {
+      type: 'string',
+      placeholder: '<auto|child|never>',
+      summary: 'How to read cudaMemGetInfo, which needs a CUDA context: in a short-lived child (the default), only where a context exists, or never',
+    },
+  },
+  examples: [
+    { command: 'umaprobe', means: 'the picture' },
+    { command: 'umaprobe snapshot --sim gb10-cached', means: 'a machine whose memory looks gone but is not' },
+    { command: 'umaprobe snapshot --json', means: 'everything, with the origin of every number' },
+  ],
+  readsMachine: true,
+  arguments: { min: 0, max: 0, afterDashes: false },
+  async run({ values }) {
+    const memGetInfo = choice(values, 'memgetinfo', MEMGETINFO, 'child', 'snapshot');
+    const document = await snapshot({ memGetInfo, childDeadlineMs: CHILD_DEADLINE_MS });
+    const exact = flag(values, 'bytes');
+    return {
+      exitCode: EXIT.fine,
+      document,
+      text: (screen) => `${snapshotPage(document, lookOf(screen, { exact, hostName: hostname() })).join('\n')}\n`,
+    };
+  },
+};

@@ -1,0 +1,70 @@
+/** What each tool would believe is free, as it would find out, with the rule in a few words. */
+import { inGiB } from '../../format.ts';
+import type { DeviceSnapshot, HostMemory, Snapshot, ViewName } from '../../types.ts';
+import { clean, padEnd, padStart, truncate } from '../text.ts';
+import { amount, type Look, meter } from './look.ts';
+import { shortReason } from './reason.ts';
+
+const TOOLS: Readonly<Record<ViewName, string>> = {
+  cudaMemGetInfo: 'cudaMemGetInfo',
+  torch: 'PyTorch',
+  vllm: 'vLLM',
+  sglang: 'SGLang',
+  llamaCpp: 'llama.cpp',
+  nvidiaGuidance: "NVIDIA's guidance",
+  nvidiaSmi: 'nvidia-smi',
+};
+
+export function tools(snapshot: Snapshot, look: Look): string[] {
+  return snapshot.devices.flatMap((device) => {
+    const whose = snapshot.devices.length === 1 ? '' : ` on GPU ${device.index}`;
+    return [look.paint('heading', `What each tool would believe is free${whose}`), ...deviceRows(device, snapshot.host, look)];
+  });
+}
+
+function deviceRows(device: DeviceSnapshot, host: HostMemory, look: Look): string[] {
+  const names = Object.keys(TOOLS) as ViewName[];
+  const whole = device.memoryModel === 'unified' ? host.total : (device.nvml?.total ?? device.cuda?.total ?? 0);
+  const numbers = names.map((name) => numberOf(device.views[name], look));
+  const nameWidth = Math.max(...names.map((name) => TOOLS[name].length));
+  const numberWidth = Math.max(...numbers.map((text) => text.length));
+  const cells = Math.max(8, Math.min(30, Math.floor((look.width - nameWidth - numberWidth - 6) * 0.4)));
+  const ruleWidth = look.width - nameWidth - numberWidth - cells - 8;
+  return names.map((name, index) => {
+    const bar = meter(device.views[name], whole, cells, 'notice', look);
+    const rule = truncate(clean(ruleOf(name, device, host)), Math.max(0, ruleWidth));
+    return `${padEnd(TOOLS[name], nameWidth)}  ${bar}  ${padStart(numbers[index] ?? '', numberWidth)}  ${look.paint('dim', rule)}`.trimEnd();
+  });
+}
+
+function numberOf(bytes: number | null, look: Look): string {
+  if (look.exact) return amount(bytes, look);
+  return bytes === null ? 'unknown' : `${inGiB(bytes)} GiB`;
+}
+
+/** The whole rule with its source stands in `from` of the document. */
+function ruleOf(name: ViewName, device: DeviceSnapshot, host: HostMemory): string {
+  const unified = device.memoryModel === 'unified';
+  if (name === 'nvidiaGuidance' && !unified) return 'for unified memory only';
+  if (device.views[name] === null) return shortReason(device.from[`views.${name}`]);
+  switch (name) {
+    case 'cudaMemGetInfo':
+      return unified ? 'MemFree' : 'free memory of the GPU';
+    case 'torch':
+      return 'asks cudaMemGetInfo';
+    case 'vllm':
+    case 'sglang':
+      return unified ? 'MemAvailable' : 'asks cudaMemGetInfo';
+    case 'llamaCpp':
+      return unified ? meminfoRule(host, true) : 'asks cudaMemGetInfo';
+    case 'nvidiaGuidance':
+      return meminfoRule(host, false);
+    case 'nvidiaSmi':
+      return 'free, as NVML says';
+  }
+}
+
+function meminfoRule({ hugePagesTotal, hugePagesFree }: HostMemory, fallsBack: boolean): string {
+  if ((hugePagesTotal ?? 0) === 0) return 'MemAvailable';
+  return fallsBack && hugePagesFree === 0 ? 'no free huge page: asks cudaMemGetInfo' : 'free huge pages only';
+}

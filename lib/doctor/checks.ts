@@ -1,0 +1,20 @@
+/** Every check, in the order of the report, and how to name some of them. */
+import { accessChecks } from './access.ts';
+import { kernelChecks } from './kernel.ts';
+import { libraryChecks } from './libraries.ts';
+import { memoryChecks } from './memory.ts';
+import type { Check } from './types.ts';
+
+export const CHECKS: readonly Check[] = [...libraryChecks, ...accessChecks, ...memoryChecks, ...kernelChecks];
+
+/** The checks that a list such as "library.*,swap" names; the first pattern that names none is `unknown`. */
+export function matching(patterns: readonly string[]): { ids: Set<string>; unknown: string | null } {
+  const ids = new Set<string>();
+  for (const pattern of patterns) {
+    const expression = new RegExp(`^${pattern.replaceAll(/[\\^$+?.()|[\]{}]/g, '\\$&').replaceAll('*', '.*')}$`);
+    const found = CHECKS.filter(({ id }) => expression.test(id));
+    if (found.length === 0) return { ids, unknown: pattern };
+    for (const { id } of found) ids.add(id);
+  }
+  return { ids, unknown: null };
+}

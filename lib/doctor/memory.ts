@@ -1,0 +1,107 @@
+/** Memory that is taken, or only looks free: huge pages, swap, CMA, driver pools, what nobody explains. */
+import { cmaPhantom } from '../allocatable.ts';
+import { unattributed, unifiedDevice } from '../findings.ts';
+import { formatBytes, formatPercent, GiB } from '../format.ts';
+import { ledgerBytes } from '../ledger.ts';
+import { DROP_POOLS } from '../remedies.ts';
+import { type Check, fail, pass, skip, warn } from './types.ts';
+
+/** A start check in the field refuses to launch above 16 GiB of 121.7 that nobody explains; an idle desktop has 1.1. */
+const HIDDEN_SHARE = 0.13;
+
+export const memoryChecks: readonly Check[] = [
+  {
+    id: 'hugepages',
+    title: 'Reserved huge pages',
+    run({ snapshot }) {
+      const { hugePagesTotal, hugePagesFree, hugePageSize, hugetlb } = snapshot.host;
+      if (hugePagesTotal === null) return skip('This kernel has no huge pages.', snapshot.from['host.hugePagesTotal'] ?? '/proc/meminfo');
+      const reserved = hugetlb ?? hugePagesTotal * (hugePageSize ?? 0);
+      if (hugePagesTotal === 0 && reserved === 0) return pass('None are reserved.', 'HugePages_Total 0');
+      const evidence = `HugePages_Total ${hugePagesTotal}, HugePages_Free ${hugePagesFree ?? 'unknown'}, ${formatBytes(reserved)} reserved`;
+      const release = 'Release them where nothing needs them: echo 0 | sudo tee /proc/sys/vm/nr_hugepages (look for leftovers in /dev/hugepages).';
+      const views = unifiedDevice(snapshot)?.views;
+      if (views === undefined) return pass('Some are reserved; they are taken from what programs can have.', evidence);
+      return warn(
+        `GPU memory never comes from them, yet they now decide what others answer: NVIDIA's guidance ${formatBytes(views.nvidiaGuidance)}, llama.cpp ${formatBytes(views.llamaCpp)}.`,
+        evidence,
+        release,
+      );
+    },
+  },
+  {
+    id: 'swap',
+    title: 'Swap',
+    run({ snapshot }) {
+      const { swapTotal, swapFree } = snapshot.host;
+      if (swapTotal === null || swapFree === null) return skip('Swap cannot be read.', snapshot.from['host.swapTotal'] ?? '/proc/meminfo');
+      const swappiness = `swappiness ${snapshot.kernel.swappiness ?? 'unknown'}`;
+      if (swapTotal === 0) return pass('There is none; GPU memory could not use it anyway.', swappiness);
+      const used = swapTotal - swapFree;
+      const evidence = `${formatBytes(used)} of ${formatBytes(swapTotal)} used (${formatPercent((used / swapTotal) * 100)}), ${swappiness}`;
+      // In the best documented wedge swap was full while 38 GB were free.
+      if (used > swapTotal * 0.9) return warn('Swap is full: nothing more of other programs can be moved out for the GPU.', evidence, 'Find what was pushed out; restart it or swapoff and swapon when there is room.');
+      return pass('There is room. It helps only by moving other programs out: GPU memory cannot be swapped.', evidence);
+    },
+  },
+  {
+    id: 'cma.phantom',
+    title: 'Free memory that cannot be pinned',
+    run({ snapshot }) {
+      const { cmaTotal, cmaFree } = snapshot.host;
+      const evidence = `CmaFree ${formatBytes(cmaFree)}, CmaTotal ${formatBytes(cmaTotal)}, kernel ${snapshot.kernel.release ?? 'unknown'}`;
+      if (cmaFree === null) return skip('This kernel does not say.', evidence);
+      const phantom = cmaPhantom(snapshot.host);
+      if (phantom === 0) return pass('CmaFree does not exceed CmaTotal.', evidence);
+      return warn(
+        `${formatBytes(phantom)} count as free but cannot hold GPU memory or RDMA buffers: kexec-handover left them as CMA.`,
+        evidence,
+        'Boot with kho=off on the kernel command line (needed on kernel 7.0.0).',
+      );
+    },
+  },
+  {
+    id: 'driver.pools',
+    title: 'Freed GPU memory kept by the driver',
+    run({ snapshot }) {
+      const { systemMemoryPools, poolBytes, version } = snapshot.driver;
+      const evidence = `driver ${version ?? 'unknown'}, EnableSystemMemoryPools ${systemMemoryPools ?? 'not there'}, pools ${formatBytes(poolBytes)}`;
+      if (unifiedDevice(snapshot) === undefined) return skip('Only a GPU that shares the memory of the host has such pools.', evidence);
+      if (systemMemoryPools === null || systemMemoryPools === 0) return pass('This driver gives freed memory back at once.', evidence);
+      if (poolBytes !== null) {
+        if (poolBytes < 2 * GiB) return pass('The driver keeps freed GPU memory, at present next to none.', evidence);
+        return warn(`The driver keeps ${formatBytes(poolBytes)} of freed GPU memory; the next CUDA program can have it, others cannot.`, evidence, `Give it back: ${DROP_POOLS}`);
+      }
+      const rest = unattributed(snapshot);
+      const why = snapshot.from['driver.poolBytes'] ?? 'the pools cannot be read';
+      if (rest < snapshot.ledger.total * HIDDEN_SHARE) return pass('The driver keeps freed GPU memory, but little is unexplained at present.', `${evidence}; ${why}; ${formatBytes(rest)} unattributed`);
+      return warn(
+        `The driver keeps freed GPU memory: up to ${formatBytes(rest)} may come back.`,
+        `${evidence}; ${why}; ${formatBytes(rest)} unattributed`,
+        `Give it back: ${DROP_POOLS}`,
+      );
+    },
+  },
+  {
+    id: 'memory.unattributed',
+    title: 'Memory that nobody explains',
+    run({ snapshot }) {
+      const rest = unattributed(snapshot);
+      const gpu = ledgerBytes(snapshot.ledger, 'gpuProcesses');
+      const evidence = `${formatBytes(rest)} of ${formatBytes(snapshot.ledger.total)} are in no counter; GPU processes hold ${formatBytes(gpu)}`;
+      if (rest < -GiB) return warn('The kernel counts some memory twice: the ledger is off by that much.', evidence, null);
+      if (rest < snapshot.ledger.total * HIDDEN_SHARE) return pass('What is left over is what a kernel and a driver usually take.', evidence);
+      const known = unifiedDevice(snapshot)?.processes !== null;
+      if (known && (snapshot.driver.systemMemoryPools ?? 0) !== 0) {
+        return warn('Most likely the driver keeps it: freed GPU memory, see the check driver.pools.', evidence, DROP_POOLS);
+      }
+      return fail(
+        known
+          ? 'Memory is held by no listed process: driver pools, a process that died, or managed memory, which NVML does not list.'
+          : 'Memory is in no counter, and NVML could not say which processes hold GPU memory.',
+        evidence,
+        known ? `Wait a minute after a large process ends; then ${DROP_POOLS}; if it stays, reboot before the next large launch.` : 'Repair the check library.nvml first.',
+      );
+    },
+  },
+];
