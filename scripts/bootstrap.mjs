@@ -1,0 +1,59 @@
+// Brings a checkout to the state in which it runs: packages installed, native code built, TypeScript compiled; each
+// only when it is not so already. Uses nothing but Node, npm and a C++ compiler, since a fresh clone has no more.
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { isMain, main, root, run } from './run.mjs';
+import { digest, unlessCurrent } from './stale.mjs';
+
+const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+
+function readJson(path) {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return null;
+  }
+}
+
+/** Whether node_modules holds what package-lock.json says; npm's own list of what it installed is asked, not a date. */
+export function packagesAreCurrent(lock, installed) {
+  if (!lock || !installed) return false;
+  return Object.entries(lock.packages).every(
+    ([path, wanted]) => path === '' || wanted.optional || installed.packages[path]?.version === wanted.version,
+  );
+}
+
+async function compileTypeScript() {
+  // A file that no longer has a source must not stay: what is in dist ships.
+  rmSync(join(root, 'dist'), { recursive: true, force: true });
+  await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.json']);
+}
+
+export async function bootstrap() {
+  const lock = readJson(join(root, 'package-lock.json'));
+  if (!packagesAreCurrent(lock, readJson(join(root, 'node_modules', '.package-lock.json')))) {
+    console.error('installing packages (npm ci)');
+    await run(npm, ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']);
+  }
+  if (process.platform === 'linux') {
+    const { buildNative } = await import('./native-build.mjs');
+    await unlessCurrent({
+      what: 'native code built',
+      stamp: 'build/native.stamp',
+      now: digest(['native'], ['binding.gyp'], [process.arch, process.versions.modules]),
+      outputs: ['build/Release/umaprobe.node', 'build/Release/libumasim.so'],
+      build: buildNative,
+    });
+  } else {
+    console.error(`no native build on ${process.platform}: umaprobe reads Linux machines`);
+  }
+  await unlessCurrent({
+    what: 'TypeScript compiled',
+    stamp: 'build/dist.stamp',
+    now: digest(['lib'], ['tsconfig.json', 'package-lock.json']),
+    outputs: ['dist/index.js', 'dist/cli.js'],
+    build: compileTypeScript,
+  });
+}
+
+if (isMain(import.meta.url)) await main(bootstrap);

@@ -1,0 +1,67 @@
+// What ships must start on every machine we name: the right architecture, only glibc libraries and only symbols up to
+// the floor, no compiler runtime, nothing exported that could be mistaken for another library's.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { architecture, dynamicSymbols, neededLibraries } from './elf.mjs';
+import { floor, isAboveFloor } from './glibc-floor.mjs';
+import { isMain, main, root } from './run.mjs';
+
+export const files = ['umaprobe.glibc.node', 'libumasim.so'];
+
+const allowedLibraries =
+  /^(libc\.so\.6|libm\.so\.6|libpthread\.so\.0|libdl\.so\.2|librt\.so\.1|ld-linux-(x86-64|aarch64)\.so\.\d)$/;
+/** What each file may show to others: two Node-API entry points; the C functions of the libraries that it stands in for. */
+const allowedExports = {
+  'umaprobe.glibc.node': /^(napi_register_module_v1|node_api_module_get_api_version_v1)$/,
+  'libumasim.so': /^(?!_Z|__cxa_|__gxx_)/,
+};
+
+/** What is wrong with a symbol that the file shows to others, or null. */
+function problemOfExport(symbol, exported) {
+  const isMarker = symbol.name === symbol.version || symbol.type === 'NOTYPE';
+  return isMarker || symbol.bind === 'LOCAL' || exported.test(symbol.name) ? null : `exports ${symbol.name}`;
+}
+
+/** What is wrong with a symbol that the file asks others for, or null. */
+function problemOfImport(symbol) {
+  if (symbol.version !== null) {
+    if (!isAboveFloor(symbol.version)) return null;
+    return `asks for ${symbol.name}@${symbol.version}, above GLIBC_${floor}`;
+  }
+  // Weak ones may stay absent (the hooks of transactional memory and of profiling are); Node offers its own.
+  if (symbol.bind !== 'GLOBAL' || /^(napi|node_api)_/.test(symbol.name)) return null;
+  return `leaves ${symbol.name} undefined: glibc ${floor} has no such symbol`;
+}
+
+/** What is wrong with one file, as sentences. */
+export function problemsOfFile(path, { arch, exported }) {
+  if (!existsSync(path)) return ['is missing: run npm run prebuild'];
+  const builtFor = architecture(path);
+  const symbols = dynamicSymbols(path).map((symbol) =>
+    symbol.defined ? problemOfExport(symbol, exported) : problemOfImport(symbol),
+  );
+  const strays = neededLibraries(path).filter((library) => !allowedLibraries.test(library));
+  return [
+    builtFor === arch ? null : `is built for ${builtFor}`,
+    ...strays.map((library) => `needs ${library}`),
+    ...symbols,
+  ].filter((problem) => problem !== null);
+}
+
+/** What is wrong with the prebuild of an architecture, each sentence with its file. */
+export function problemsOf(arch) {
+  return files.flatMap((file) => {
+    const path = join('prebuilds', `linux-${arch}`, file);
+    return problemsOfFile(join(root, path), { arch, exported: allowedExports[file] }).map(
+      (problem) => `${path} ${problem}`,
+    );
+  });
+}
+
+if (isMain(import.meta.url)) {
+  await main(() => {
+    const problems = ['x64', 'arm64'].flatMap(problemsOf);
+    if (problems.length > 0) throw new Error(`prebuilds not fit to ship:\n  ${problems.join('\n  ')}`);
+    console.log(`prebuilds/linux-{x64,arm64}: glibc up to ${floor}, no compiler runtime, no stray exports`);
+  });
+}

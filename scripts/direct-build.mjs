@@ -1,0 +1,107 @@
+// The build of binding.gyp with nothing but a C++ compiler. Flags, definitions and libraries are read from binding.gyp
+// itself, so that there is one list; what this reader does not know is an error, never silently left out.
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { availableParallelism } from 'node:os';
+import { basename, join } from 'node:path';
+import { findTool, root, run } from './run.mjs';
+
+const require = createRequire(import.meta.url);
+const sourceFolders = { umaprobe: 'native', umasim: 'native/sim' };
+const outputs = { umaprobe: 'umaprobe.node', umasim: 'libumasim.so' };
+const known = new Set([
+  'target_name',
+  'type',
+  'product_dir',
+  'product_prefix',
+  'sources',
+  'include_dirs',
+  'defines',
+  'defines!',
+  'libraries',
+  'ldflags',
+  'dependencies',
+  'cflags_cc',
+  'cflags_cc!',
+  'cflags!',
+  'conditions',
+]);
+
+/** binding.gyp as data. It is a Python literal; ours is kept to JSON plus whole-line comments. */
+export function readGyp(text) {
+  try {
+    return JSON.parse(text.replace(/^\s*#.*$/gm, ''));
+  } catch (error) {
+    throw new Error(
+      `binding.gyp must stay JSON with whole-line # comments, for builds without python: ${error.message}`,
+    );
+  }
+}
+
+function expand(value) {
+  return value
+    .replaceAll('<(module_root_dir)', root)
+    .replace(/^<!\(node -p "require\('node-addon-api'\)\.include_dir"\)$/, () => require('node-addon-api').include_dir);
+}
+
+/** Compiler arguments of one target of binding.gyp. */
+export function targetFlags(gyp, target) {
+  const unknown = [...Object.keys(target), ...Object.keys(gyp.target_defaults)].filter((key) => !known.has(key));
+  if (unknown.length > 0)
+    throw new Error(`scripts/direct-build.mjs does not know ${unknown.join(', ')} of binding.gyp`);
+  return {
+    compile: [
+      '-O2',
+      '-DNDEBUG',
+      '-fPIC',
+      '-pthread',
+      ...(gyp.target_defaults.cflags_cc ?? []),
+      ...(target.cflags_cc ?? []),
+      ...(target.defines ?? []).map((name) => `-D${name}`),
+      ...(target.include_dirs ?? []).map((folder) => `-I${expand(folder)}`),
+    ],
+    link: ['-shared', '-pthread', ...(target.ldflags ?? []).map(expand)],
+    libraries: target.libraries ?? [],
+  };
+}
+
+/** Runs the tasks, as many at a time as there are processors. */
+async function inParallel(tasks) {
+  const queue = [...tasks];
+  const worker = async () => {
+    for (let task = queue.shift(); task !== undefined; task = queue.shift()) await task();
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, worker));
+}
+
+export async function compileDirectly({ headers, outDir }) {
+  const compiler = process.env.CXX ?? ['c++', 'g++', 'clang++'].find((name) => findTool(name));
+  if (!compiler) throw new Error('no C++ compiler on PATH (looked for c++, g++, clang++): install g++ or set CXX');
+  if (!headers) throw new Error("Node's headers were not found: install node-api-headers or set npm_config_nodedir");
+  const gyp = readGyp(readFileSync(join(root, 'binding.gyp'), 'utf8'));
+  rmSync(outDir, { recursive: true, force: true });
+  const links = [];
+  const compiles = [];
+  for (const target of gyp.targets) {
+    const name = target.target_name;
+    const folder = sourceFolders[name];
+    if (!folder) throw new Error(`scripts/direct-build.mjs does not know where the sources of target ${name} are`);
+    const flags = targetFlags(gyp, target);
+    const objectDir = join(outDir, 'obj', name);
+    mkdirSync(objectDir, { recursive: true });
+    const objects = readdirSync(join(root, folder))
+      .filter((file) => file.endsWith('.cc'))
+      .sort()
+      .map((file) => {
+        const object = join(objectDir, `${basename(file, '.cc')}.o`);
+        compiles.push(() => run(compiler, ['-c', ...flags.compile, `-I${headers}`, `${folder}/${file}`, '-o', object]));
+        return object;
+      });
+    const output = join(outDir, outputs[name]);
+    links.push(() =>
+      run(compiler, [...flags.link, `-Wl,-soname,${outputs[name]}`, ...objects, ...flags.libraries, '-o', output]),
+    );
+  }
+  await inParallel(compiles);
+  await inParallel(links);
+}

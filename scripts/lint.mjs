@@ -1,0 +1,83 @@
+// npm run lint (check) and npm run format (--write). A tool that is not installed is named with how to get it; with
+// CI set it is an error, since there nobody would read the line.
+import { readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { breaches } from './house-rules.mjs';
+import { napiHeaders } from './native-build.mjs';
+import { findTool, main, root, run } from './run.mjs';
+
+const require = createRequire(import.meta.url);
+const write = process.argv.includes('--write');
+
+function filesIn(folder, pattern) {
+  const names = readdirSync(join(root, folder), { recursive: true }).filter((name) => pattern.test(name));
+  return names.map((name) => `${folder}/${name}`).sort();
+}
+
+function has(tool) {
+  if (findTool(tool)) return true;
+  const words = `${tool} is not installed (Debian: apt-get install ${tool})`;
+  if (process.env.CI) throw new Error(words);
+  console.log(`skipped: ${words}`);
+  return false;
+}
+
+async function clangFormat() {
+  if (!has('clang-format')) return;
+  const mode = write ? ['-i'] : ['--dry-run', '-Werror'];
+  await run('clang-format', [...mode, ...filesIn('native', /\.(cc|h)$/), ...filesIn('scripts/glibc-floor', /\.c$/)]);
+}
+
+async function clangTidy() {
+  if (write || !has('clang-tidy')) return;
+  const flags = [
+    '-std=c++17',
+    '-Inative',
+    `-isystem${require('node-addon-api').include_dir}`,
+    `-isystem${napiHeaders()}`,
+  ];
+  const defines = ['-DNAPI_VERSION=8', '-DNODE_ADDON_API_CPP_EXCEPTIONS', '-DBUILDING_NODE_EXTENSION'];
+  const files = filesIn('native', /\.cc$/);
+  const unclean = [];
+  const worker = async () => {
+    for (let file = files.shift(); file !== undefined; file = files.shift()) {
+      const tidy = ['--quiet', '--warnings-as-errors=*', file, '--', ...flags, ...defines];
+      await run('clang-tidy', tidy).catch(() => unclean.push(file));
+    }
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, worker));
+  if (unclean.length > 0) throw new Error(`has words about ${unclean.sort().join(', ')}`);
+}
+
+const steps = {
+  biome: () =>
+    run(process.execPath, [
+      require.resolve('@biomejs/biome/bin/biome'),
+      write ? 'check' : 'ci',
+      ...(write ? ['--write'] : []),
+    ]),
+  'clang-format': clangFormat,
+  'clang-tidy': clangTidy,
+  types: () =>
+    run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.test.json']),
+  'house rules': () => {
+    const found = breaches();
+    if (found.length > 0) throw new Error(`\n  ${found.join('\n  ')}`);
+  },
+};
+
+await main(async () => {
+  const failed = [];
+  for (const [name, step] of Object.entries(steps)) {
+    try {
+      await step();
+      console.log(`${name}: fine`);
+    } catch (error) {
+      console.error(`${name}: ${error.message}`);
+      failed.push(name);
+    }
+  }
+  if (failed.length > 0) throw new Error(`not clean: ${failed.join(', ')}`);
+});

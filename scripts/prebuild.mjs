@@ -1,0 +1,102 @@
+// Fills prebuilds/linux-x64 and prebuilds/linux-arm64 with what ships: the addon and, beside it, the simulated machine.
+//   node scripts/prebuild.mjs [x64] [arm64]     both unless named
+// Each architecture is built in a copy under build-prebuild/, so that build/Release stays the developer's own.
+import { cpSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { problemsOf } from './check-prebuilds.mjs';
+import { writeGlibcFloor } from './glibc-floor.mjs';
+import { nodeDir, nodeGyp } from './native-build.mjs';
+import { findTool, isMain, main, root, run } from './run.mjs';
+import { digest, unlessCurrent } from './stale.mjs';
+
+export const targets = {
+  x64: { prefix: 'x86_64-linux-gnu-', loader: 'ld-linux-x86-64.so.2', debian: 'g++' },
+  arm64: { prefix: 'aarch64-linux-gnu-', loader: 'ld-linux-aarch64.so.1', debian: 'g++-aarch64-linux-gnu' },
+};
+
+function toolsFor(arch) {
+  const { prefix } = targets[arch];
+  return { cc: `${prefix}gcc`, cxx: `${prefix}g++`, ar: `${prefix}ar`, strip: `${prefix}strip` };
+}
+
+/** Why the prebuild of this architecture cannot be made here, or null. */
+export function whyNotPrebuild(arch) {
+  if (process.platform !== 'linux') return `prebuilds are made on Linux, this is ${process.platform}`;
+  const missing = [...Object.values(toolsFor(arch)), 'readelf', 'make', 'python3'].filter((name) => !findTool(name));
+  if (missing.length === 0) return null;
+  return `no ${missing.join(', ')} here (Debian: apt-get install ${targets[arch].debian} make python3)`;
+}
+
+async function build(arch) {
+  const work = join(root, 'build-prebuild', `linux-${arch}`);
+  rmSync(work, { recursive: true, force: true });
+  mkdirSync(work, { recursive: true });
+  for (const path of ['native', 'binding.gyp', 'package.json'])
+    cpSync(join(root, path), join(work, path), { recursive: true });
+  symlinkSync(join(root, 'node_modules'), join(work, 'node_modules'));
+  const tools = toolsFor(arch);
+  const floorFlags = writeGlibcFloor(join(work, 'glibc-floor'), tools, targets[arch].loader);
+  rmSync(join(root, 'prebuilds', `linux-${arch}`), { recursive: true, force: true });
+  const headers = nodeDir();
+  await run(
+    process.execPath,
+    [
+      join(root, 'node_modules', 'prebuildify', 'bin.js'),
+      '--napi',
+      '--tag-libc',
+      '--strip',
+      `--strip-bin=${tools.strip}`,
+      `--node-gyp=${nodeGyp()}`,
+      '--name=umaprobe',
+      '--target=20.19.0',
+      '--platform=linux',
+      `--arch=${arch}`,
+      `--out=${root}`,
+    ],
+    {
+      cwd: work,
+      env: {
+        ...process.env,
+        CC: tools.cc,
+        CXX: tools.cxx,
+        AR: tools.ar,
+        // GCC notes on arm64 that it passes pairs as the standard says since version 10: nothing here is older.
+        CXXFLAGS: '-Wno-psabi',
+        LDFLAGS: floorFlags.join(' '),
+        npm_config_jobs: 'max',
+        npm_config_loglevel: 'warn',
+        // With Node's headers at hand nothing is downloaded; without, node-gyp fetches those of the target.
+        ...(headers ? { npm_config_nodedir: headers } : {}),
+      },
+    },
+  );
+  const problems = problemsOf(arch);
+  if (problems.length > 0)
+    throw new Error(`the linux-${arch} prebuild is not fit to ship:\n  ${problems.join('\n  ')}`);
+}
+
+/** Makes the prebuild of an architecture unless it is there and current. */
+export async function prebuild(arch) {
+  const reason = whyNotPrebuild(arch);
+  if (reason) throw new Error(reason);
+  await unlessCurrent({
+    what: `prebuilds/linux-${arch} made`,
+    stamp: `build-prebuild/linux-${arch}.stamp`,
+    now: digest(
+      ['native', 'scripts/glibc-floor'],
+      ['binding.gyp', 'scripts/prebuild.mjs', 'scripts/glibc-floor.mjs', 'package-lock.json'],
+    ),
+    outputs: ['umaprobe.glibc.node', 'libumasim.so'].map((file) => `prebuilds/linux-${arch}/${file}`),
+    build: () => build(arch),
+  });
+}
+
+if (isMain(import.meta.url)) {
+  await main(async () => {
+    const named = process.argv.slice(2);
+    const unknown = named.find((arch) => !(arch in targets));
+    if (unknown)
+      throw new Error(`${unknown} is no architecture we ship: expected ${Object.keys(targets).join(' or ')}`);
+    for (const arch of named.length > 0 ? named : Object.keys(targets)) await prebuild(arch);
+  });
+}

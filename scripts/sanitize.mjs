@@ -1,0 +1,53 @@
+// Runs the simulated suite on a build with a sanitizer: node scripts/sanitize.mjs address,undefined|thread [vitest's arguments]
+// Node itself is not instrumented, so the runtime is preloaded, and what only an instrumented Node could answer is off.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { bootstrap } from './bootstrap.mjs';
+import { capture, findTool, main, root, run } from './run.mjs';
+
+const kinds = {
+  'address,undefined': {
+    folder: 'build-asan',
+    library: 'libasan.so',
+    // Leaks: V8 and OpenSSL keep memory until the process ends, all of it would be reported.
+    options: { ASAN_OPTIONS: 'detect_leaks=0:halt_on_error=1', UBSAN_OPTIONS: 'halt_on_error=1:print_stacktrace=1' },
+  },
+  thread: {
+    folder: 'build-tsan',
+    library: 'libtsan.so',
+    options: { TSAN_OPTIONS: 'halt_on_error=1:second_deadlock_stack=1' },
+  },
+};
+
+const compiler = process.env.CXX ?? 'g++';
+
+function runtimeOf(kind) {
+  // libstdc++ too: the sanitizer wraps __cxa_throw, which it must find when it starts, and Node need not be linked to it.
+  return [kind.library, 'libstdc++.so.6'].map((name) => {
+    const path = capture(compiler, [`-print-file-name=${name}`]).trim();
+    if (path === name) throw new Error(`${compiler} has no ${name}: install the sanitizer runtimes of your compiler`);
+    return path;
+  });
+}
+
+async function build(name, kind) {
+  const cmake = join(root, 'node_modules', 'cmake-js', 'bin', 'cmake-js');
+  const options = ['compile', '--out', kind.folder, '--config', 'RelWithDebInfo', `--CDSANITIZE=${name}`];
+  await run(process.execPath, [cmake, ...options]);
+  const binary = join(root, kind.folder, 'RelWithDebInfo', 'umaprobe.node');
+  if (!existsSync(binary)) throw new Error(`cmake-js left no ${binary}`);
+  return binary;
+}
+
+await main(async () => {
+  const [name, ...rest] = process.argv.slice(2);
+  const kind = kinds[name];
+  if (!kind) throw new Error(`expected ${Object.keys(kinds).join(' or ')}, got ${name ?? 'nothing'}`);
+  if (!findTool('cmake')) throw new Error('no cmake on PATH (Debian: apt-get install cmake)');
+  await bootstrap();
+  const binary = await build(name, kind);
+  const vitest = [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', '--project', 'sim', ...rest];
+  const env = { ...process.env, ...kind.options, UMAPROBE_BINARY: binary, LD_PRELOAD: runtimeOf(kind).join(':') };
+  // setarch -R: the thread sanitizer of GCC 12 wants the addresses that a kernel without randomisation gives.
+  await run('setarch', ['-R', process.execPath, ...vitest], { env });
+});

@@ -1,0 +1,64 @@
+/** The arm64 package under an arm64 Node, which an emulator runs where the machine is of another kind. */
+
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, inject, it } from 'vitest';
+import { nodeBinary } from '../../scripts/fetch-node.mjs';
+import { findTool } from '../../scripts/run.mjs';
+import { type Ended, runIn } from './sandbox.ts';
+
+const { app, lacking } = inject('packed');
+const sysroot = '/usr/aarch64-linux-gnu';
+
+function whyNot(): string | null {
+  if (lacking.arm64 !== null) return lacking.arm64;
+  if (process.arch === 'arm64') return 'this machine is arm64 itself: pack.test.ts covers it';
+  if (!findTool('qemu-aarch64')) return 'no qemu-aarch64 here (Debian: apt-get install qemu-user)';
+  if (!existsSync(join(sysroot, 'lib', 'libstdc++.so.6'))) return `no arm64 libstdc++.so.6 in ${sysroot}/lib`;
+  return null;
+}
+
+/**
+ * A command that runs the arm64 Node. umaprobe starts children from process.execPath, which the kernel cannot run here;
+ * inside, that path is therefore made to name this same command.
+ */
+function arm64Node(): string {
+  const command = join(mkdtempSync(join(tmpdir(), 'umaprobe-arm64-')), 'node');
+  const inside = `data:text/javascript,process.execPath=${JSON.stringify(command)}`;
+  const qemu = `${findTool('qemu-aarch64')} -L ${sysroot} ${nodeBinary('arm64', '20')}`;
+  writeFileSync(command, `#!/bin/sh\nexec ${qemu} --import '${inside}' "$@"\n`, { mode: 0o755 });
+  return command;
+}
+
+describe('the arm64 package', () => {
+  const reason = whyNot();
+  const node = reason === null ? arm64Node() : '';
+
+  function umaprobe(...args: string[]): Ended {
+    return runIn(app, { PATH: '/nonexistent' }, node, 'node_modules/umaprobe/dist/cli.js', ...args);
+  }
+
+  it('is loaded by an arm64 Node, also in the children that it starts', (context) => {
+    if (reason !== null) context.skip(reason);
+    const code =
+      "console.log(process.arch, require('child_process').execFileSync(process.execPath, ['-p', 'process.arch'], { encoding: 'utf8' }).trim())";
+    expect(runIn(app, { PATH: '/nonexistent' }, node, '-e', code).stdout).toBe('arm64 arm64\n');
+  });
+
+  it('shows a simulated GB10', (context) => {
+    if (reason !== null) context.skip(reason);
+    const { status, stdout, stderr } = umaprobe('snapshot', '--sim', 'gb10', '--json');
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    const snapshot = JSON.parse(stdout);
+    expect(snapshot).toMatchObject({ simulated: 'gb10', devices: [{ memoryModel: 'unified', nvml: null }] });
+    expect(snapshot.devices[0].cuda.free).toBe(snapshot.host.free);
+  });
+
+  it('shows the machine that it runs on', (context) => {
+    if (reason !== null) context.skip(reason);
+    const { status, stdout } = umaprobe('snapshot', '--json');
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout).host.total).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,83 @@
+/** Linking against glibc 2.28 on a newer system: which symbols are chosen, and that what stands in for newer ones works. */
+
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dynamicSymbols } from '../../scripts/elf.mjs';
+import { isAboveFloor, stubSources, symbolsAtFloor, writeGlibcFloor } from '../../scripts/glibc-floor.mjs';
+import { targets, whyNotPrebuild } from '../../scripts/prebuild.mjs';
+import { root } from '../../scripts/run.mjs';
+
+const symbol = { isDefault: true, type: 'FUNC', bind: 'GLOBAL', size: 1, defined: true };
+
+describe('the symbols of the floor', () => {
+  it('are each the newest up to it', () => {
+    const chosen = symbolsAtFloor([
+      { ...symbol, name: 'pthread_create', version: 'GLIBC_2.2.5' },
+      { ...symbol, name: 'pthread_create', version: 'GLIBC_2.34' },
+      { ...symbol, name: 'memcpy', version: 'GLIBC_2.14' },
+      { ...symbol, name: 'memcpy', version: 'GLIBC_2.2.5' },
+      { ...symbol, name: 'arc4random', version: 'GLIBC_2.36' },
+      { ...symbol, name: '__libc_early_init', version: 'GLIBC_PRIVATE' },
+      { ...symbol, name: 'GLIBC_2.14', version: 'GLIBC_2.14' },
+    ]);
+    expect(chosen.map(({ name, version }) => `${name}@${version}`)).toEqual([
+      'pthread_create@GLIBC_2.2.5',
+      'memcpy@GLIBC_2.14',
+    ]);
+  });
+
+  it('compare as numbers, not as text', () => {
+    expect(['GLIBC_2.4', 'GLIBC_2.28', 'GLIBC_2.3.4'].map(isAboveFloor)).toEqual([false, false, false]);
+    expect(['GLIBC_2.29', 'GLIBC_2.100', 'GLIBC_PRIVATE', 'GLIBC_ABI_DT_RELR'].map(isAboveFloor)).toEqual([
+      true,
+      true,
+      true,
+      true,
+    ]);
+  });
+
+  it('become a library of names', () => {
+    const { assembler, script } = stubSources([{ ...symbol, name: 'environ', version: 'GLIBC_2.17', type: 'OBJECT' }]);
+    expect(assembler).toContain('.symver stub_0,environ@@GLIBC_2.17');
+    expect(assembler).toContain('.type stub_0,%object');
+    expect(script).toBe('GLIBC_2.17 {};\n');
+  });
+});
+
+describe('a program linked against the floor', () => {
+  const reason = whyNotPrebuild('x64');
+  let folder = '';
+  let flags: string[] = [];
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'umaprobe-floor-'));
+    const { prefix, loader } = targets.x64;
+    if (reason === null) flags = writeGlibcFloor(folder, { cc: `${prefix}gcc`, ar: `${prefix}ar` }, loader);
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  function probe(name: string, ...more: string[]): { path: string; said: Record<string, unknown> } {
+    const path = join(folder, name);
+    const source = join(root, 'test', 'pkg', 'glibc-floor-probe.cc');
+    const options = ['-std=c++17', '-O2', '-pthread', '-static-libstdc++', '-static-libgcc', ...more, ...flags];
+    execFileSync(`${targets.x64.prefix}g++`, [...options, source, '-o', path]);
+    return { path, said: JSON.parse(execFileSync(path, { encoding: 'utf8' })) };
+  }
+
+  it.for([
+    ['as it is', []],
+    ['where glibc has no pthread_cond_clockwait', ['-DWITHOUT_CLOCKWAIT', '-Wl,--wrap=dlsym']],
+  ] as const)('works %s', ([name, options], context) => {
+    if (reason !== null) context.skip(reason);
+    const { path, said } = probe(name.replaceAll(' ', '-'), ...options);
+    const beyond = dynamicSymbols(path).filter((s) => !s.defined && s.version !== null && isAboveFloor(s.version));
+    expect(beyond.map((s) => `${s.name}@${s.version}`)).toEqual([]);
+    expect(said).toMatchObject({ catches: true, wakes: true, random: true, isLink: true, missing: -1, shared: 2 });
+    expect(said.size).toBe(statSync(path).size);
+    expect(said.waitsMs).toBeGreaterThanOrEqual(119);
+    expect(said.waitsMs).toBeLessThan(5000);
+  });
+});

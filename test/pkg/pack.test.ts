@@ -1,0 +1,97 @@
+/** The tarball: what is in it, and that it runs where there is neither a compiler nor an install script. */
+
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, inject, it } from 'vitest';
+import { root } from '../../scripts/run.mjs';
+import { nodeOnly, pathWith, runIn } from './sandbox.ts';
+
+const { app, files, lacking, unpackedSize } = inject('packed');
+const paths = files.map((file) => file.path);
+
+const binaries = ['umaprobe.glibc.node', 'libumasim.so'];
+const shipped = [
+  /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|binding\.gyp|CMakeLists\.txt)$/,
+  /^dist\/.+\.(js|d\.ts)$/,
+  /^lib\/machines\/[\w-]+\.json$/,
+  /^schemas\/.+\.json$/,
+  /^native\/.+\.(cc|h|map)$/,
+  /^prebuilds\/linux-(x64|arm64)\/(umaprobe\.glibc\.node|libumasim\.so)$/,
+  /^scripts\/(install|native-build|direct-build|run)\.mjs$/,
+];
+
+describe('the tarball', () => {
+  it('holds nothing but what ships', () => {
+    expect(paths.filter((path) => !shipped.some((pattern) => pattern.test(path)))).toEqual([]);
+  });
+
+  it('holds what a user and a build from source need', () => {
+    const wanted = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'binding.gyp', 'CMakeLists.txt'];
+    wanted.push('dist/index.js', 'dist/index.d.ts', 'dist/cli.js', 'lib/machines/gb10.json', 'scripts/install.mjs');
+    wanted.push('native/addon.cc', 'native/addon.map', 'native/sim/exports.map');
+    expect(wanted.filter((path) => !paths.includes(path))).toEqual([]);
+  });
+
+  it('holds every script that the install step imports', () => {
+    const scripts = join(app, 'node_modules', 'umaprobe', 'scripts');
+    const { status, stderr } = runIn(app, { PATH: pathWith('node') }, 'node', join(scripts, 'install.mjs'));
+    expect({ status, stderr }).toMatchObject({
+      status: 0,
+      stderr: expect.not.stringContaining('ERR_MODULE_NOT_FOUND'),
+    });
+  });
+
+  it('compiles every file of lib and nothing that lib no longer has', () => {
+    const sources = readdirSync(join(root, 'lib'), { recursive: true, encoding: 'utf8' }).filter((f) =>
+      /\.ts$/.test(f),
+    );
+    const compiled = paths.filter((path) => /^dist\/.*\.js$/.test(path)).map((path) => path.slice('dist/'.length));
+    expect(compiled.sort()).toEqual(sources.map((file) => file.replace(/\.ts$/, '.js')).sort());
+  });
+
+  it.for(['x64', 'arm64'] as const)('holds the %s prebuild and the simulated machine beside it', (arch, context) => {
+    if (lacking[arch] !== null) context.skip(lacking[arch]);
+    const folder = `prebuilds/linux-${arch}/`;
+    expect(paths.filter((path) => path.startsWith(folder)).sort()).toEqual(binaries.map((f) => folder + f).sort());
+  });
+
+  it('stays small', () => {
+    expect(unpackedSize).toBeLessThan(6 * 2 ** 20);
+  });
+});
+
+describe('installed without scripts, on a machine without a compiler', () => {
+  const env = { PATH: pathWith(...nodeOnly) };
+
+  it('has no compiler to fall back on', () => {
+    expect(existsSync(join(env.PATH, 'c++'))).toBe(false);
+    expect(existsSync(join(app, 'node_modules', 'umaprobe', 'build'))).toBe(false);
+  });
+
+  it('shows a simulated GB10', (context) => {
+    if (lacking.x64 !== null) context.skip(lacking.x64);
+    const { status, stdout, stderr } = runIn(app, env, 'npx', 'umaprobe', 'snapshot', '--sim', 'gb10', '--json');
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    const snapshot = JSON.parse(stdout);
+    expect(snapshot).toMatchObject({ simulated: 'gb10', devices: [{ memoryModel: 'unified', nvml: null }] });
+    expect(snapshot.devices[0].cuda.free).toBe(snapshot.host.free);
+  });
+
+  it('shows this machine', (context) => {
+    if (lacking.x64 !== null) context.skip(lacking.x64);
+    const { status, stdout } = runIn(app, env, 'npx', 'umaprobe', 'snapshot');
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/GiB/);
+  });
+
+  it.each([
+    ['import', "import('umaprobe').then((umaprobe) => console.log(typeof umaprobe.snapshot))"],
+    ['require', "console.log(typeof require('umaprobe').snapshot)"],
+  ])('can be had with %s', (_how, code) => {
+    expect(runIn(app, env, 'node', '--no-warnings', '-e', code)).toEqual({
+      status: 0,
+      stdout: 'function\n',
+      stderr: '',
+    });
+  });
+});

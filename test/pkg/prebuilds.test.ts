@@ -1,0 +1,36 @@
+/** What ships may ask of a machine: glibc 2.28 and nothing of a compiler's. And the check itself can say no. */
+
+import { join } from 'node:path';
+import { describe, expect, inject, it } from 'vitest';
+import { problemsOf, problemsOfFile } from '../../scripts/check-prebuilds.mjs';
+import { root } from '../../scripts/run.mjs';
+
+const { lacking } = inject('packed');
+
+describe('the prebuilds', () => {
+  it.for(['x64', 'arm64'] as const)('%s starts on glibc 2.28 without a compiler runtime', (arch, context) => {
+    if (lacking[arch] !== null) context.skip(lacking[arch]);
+    expect(problemsOf(arch)).toEqual([]);
+  });
+});
+
+describe('the check of the prebuilds', () => {
+  const addon = join(root, 'build', 'Release', 'umaprobe.node');
+
+  it('finds what an ordinary build asks for beyond the floor', (context) => {
+    const glibc = (process.report.getReport() as { header: { glibcVersionRuntime: string } }).header
+      .glibcVersionRuntime;
+    if (Number(glibc.split('.')[1]) < 34)
+      context.skip(`this machine's glibc ${glibc} has nothing above the floor to find`);
+    const problems = problemsOfFile(addon, { arch: process.arch, exported: /./ });
+    expect(problems).toContainEqual(expect.stringMatching(/^asks for \w+@GLIBC_2\.3\d, above GLIBC_2\.28$/));
+  });
+
+  it('finds a wrong architecture, a stray export and a missing file', () => {
+    expect(problemsOfFile(addon, { arch: 'arm64', exported: /./ })).toContain('is built for x64');
+    expect(problemsOfFile(addon, { arch: 'x64', exported: /^none$/ })).toContain('exports napi_register_module_v1');
+    expect(problemsOfFile(join(root, 'no-such-file'), { arch: 'x64', exported: /./ })).toEqual([
+      'is missing: run npm run prebuild',
+    ]);
+  });
+});

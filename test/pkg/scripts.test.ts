@@ -1,0 +1,85 @@
+/** The scripts' own decisions, each shown to say yes and no. */
+
+import { describe, expect, it } from 'vitest';
+import { packagesAreCurrent } from '../../scripts/bootstrap.mjs';
+import { readGyp, targetFlags } from '../../scripts/direct-build.mjs';
+import { breachesOf } from '../../scripts/house-rules.mjs';
+import { skipsByReason } from '../../scripts/skip-reporter.mjs';
+
+describe('bootstrap', () => {
+  const lock = {
+    packages: {
+      '': {},
+      'node_modules/a': { version: '1.0.0' },
+      'node_modules/b': { version: '2.0.0', optional: true },
+    },
+  };
+
+  it('installs when a package is missing or of another version, not for an optional one', () => {
+    expect(packagesAreCurrent(lock, { packages: { 'node_modules/a': { version: '1.0.0' } } })).toBe(true);
+    expect(packagesAreCurrent(lock, { packages: { 'node_modules/a': { version: '1.0.1' } } })).toBe(false);
+    expect(packagesAreCurrent(lock, { packages: {} })).toBe(false);
+    expect(packagesAreCurrent(lock, null)).toBe(false);
+  });
+});
+
+describe('the build with a compiler alone', () => {
+  it('takes its flags from binding.gyp', () => {
+    const gyp = readGyp('# a comment\n{ "target_defaults": { "cflags_cc": ["-std=c++17"] }, "targets": [] }');
+    const flags = targetFlags(gyp, {
+      defines: ['A=1'],
+      include_dirs: ['native'],
+      ldflags: ['-s'],
+      libraries: ['-ldl'],
+    });
+    expect(flags.compile).toEqual(expect.arrayContaining(['-std=c++17', '-DA=1', '-Inative']));
+    expect(flags.link).toContain('-s');
+    expect(flags.libraries).toEqual(['-ldl']);
+  });
+
+  it('refuses what it does not know rather than leave it out', () => {
+    expect(() => targetFlags({ target_defaults: {} }, { mac_bundle: 1 })).toThrow('does not know mac_bundle');
+    expect(() => readGyp("{ 'single': 'quotes' }")).toThrow('must stay JSON');
+  });
+});
+
+describe('the house rules', () => {
+  it.each([
+    ['native/host.cc', '#include <napi.h>\n', 'only addon.cc and job.h'],
+    ['lib/views.ts', "if (name === 'NVIDIA GB10') x();\n", 'known by its attributes'],
+    ['lib/views.ts', "import { x } from './x.js';\n", 'relative imports end in .ts'],
+    ['scripts/x.mjs', '// FIXME later\n', 'an issue, not a comment'],
+    ['lib/long.ts', '\n'.repeat(301), 'one idea a file'],
+  ])('find a breach in %s', (path, text, why) => {
+    expect(breachesOf(path, text)).toEqual([expect.stringContaining(why)]);
+  });
+
+  it.each([
+    ['native/addon.cc', '#include <napi.h>\n'],
+    ['lib/quirks.ts', "const name = 'NVIDIA GB10';\n"],
+    ['lib/views.ts', "// On a GB10 'free' is small.\nimport { x } from './x.ts';\n"],
+  ])('leave %s alone', (path, text) => {
+    expect(breachesOf(path, text)).toEqual([]);
+  });
+});
+
+describe('the skip reporter', () => {
+  const test = (state: string, note?: string, fullName = 't') => ({
+    result: () => ({ state, note }),
+    project: { name: 'p' },
+    fullName,
+  });
+
+  it('groups skipped tests by their reason, with null for none', () => {
+    const reasons = skipsByReason([
+      test('passed'),
+      test('skipped', 'no GPU'),
+      test('skipped', undefined, 'on a real GPU (skipped: no GPU) > counts'),
+      test('skipped'),
+    ]);
+    expect([...reasons].map(([reason, names]) => [reason, names.length])).toEqual([
+      ['no GPU', 2],
+      [null, 1],
+    ]);
+  });
+});
