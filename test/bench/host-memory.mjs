@@ -1,0 +1,20 @@
+/** How fast is hostMemorySync() beside a C loop of pread + parse, and beside what Node programs use today? */
+
+import si from 'systeminformation';
+import { hostMemorySync } from 'umaprobe';
+import { compare, compile, quantile, run, timeAsync, timeSync } from './measure.mjs';
+
+const program = compile('meminfo.c');
+timeSync(hostMemorySync, 20_000);
+// In turns, so that a slow second of the machine hits both.
+const ours = [];
+const plain = [];
+for (let round = 0; round < 7; round++) {
+  ours.push(quantile(timeSync(hostMemorySync, 20_000), 0.5));
+  plain.push(Number(run(program, ['20000']).split(' ')[0]));
+}
+compare({ question: 'hostMemorySync()', ours: quantile(ours, 0.5) / 1e3, theirs: quantile(plain, 0.5) / 1e3, unit: 'µs', against: 'C: pread + parse', atMost: 1.5 });
+
+await timeAsync(() => si.mem(), 50);
+const peer = quantile(await timeAsync(() => si.mem(), 500), 0.5);
+compare({ question: 'hostMemorySync()', ours: quantile(ours, 0.5) / 1e3, theirs: peer / 1e3, unit: 'µs', against: 'systeminformation mem()', atLeast: 20 });

@@ -1,0 +1,30 @@
+"""The peers a Python user would pick, in nanoseconds per call: torch.cuda.mem_get_info and nvidia-ml-py."""
+import sys
+import time
+
+
+def p50(call, count):
+    taken = []
+    for _ in range(count):
+        start = time.perf_counter_ns()
+        call()
+        taken.append(time.perf_counter_ns() - start)
+    return sorted(taken)[count // 2]
+
+
+count = int(sys.argv[1])
+for name in ("torch", "nvidia-ml-py"):
+    try:
+        if name == "torch":
+            import torch
+
+            torch.cuda.mem_get_info()
+            print(name, p50(torch.cuda.mem_get_info, count))
+        else:
+            import pynvml
+
+            pynvml.nvmlInit()
+            device = pynvml.nvmlDeviceGetHandleByIndex(0)
+            print(name, p50(lambda: pynvml.nvmlDeviceGetMemoryInfo(device), count))
+    except Exception as error:  # a peer that is not installed is a line of its own, not a failure
+        print(name, "absent:", type(error).__name__)

@@ -1,0 +1,20 @@
+/**
+ * Runs the benchmarks, each in a process of its own: `node test/bench/run.mjs [name…]`. A ratio is of two things measured
+ * in the same run on the same machine. Exit 1 when a goal was missed.
+ */
+
+import { spawnSync } from 'node:child_process';
+
+const all = ['host-memory', 'mem-get-info', 'snapshot', 'import', 'leak'];
+const chosen = process.argv.length > 2 ? process.argv.slice(2) : all;
+let missed = 0;
+for (const name of chosen) {
+  console.log(`\n# ${name}`);
+  const code = `import(${JSON.stringify(new URL(`${name}.mjs`, import.meta.url).href)}).then(async () => {
+    const { results } = await import(${JSON.stringify(new URL('measure.mjs', import.meta.url).href)});
+    process.exitCode = results.some((result) => result.held === false) ? 1 : 0;
+  })`;
+  const { status } = spawnSync(process.execPath, ['--expose-gc', '--input-type=module', '-e', code], { stdio: 'inherit' });
+  if (status !== 0) missed++;
+}
+process.exitCode = missed === 0 ? 0 : 1;

@@ -1,0 +1,146 @@
+/** The same contract on a real GPU, and its numbers beside nvidia-smi's and a plain CUDA program's. */
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { memGetInfo, memGetInfoSync, snapshot } from 'umaprobe';
+import { describe, expect, it } from 'vitest';
+import { snapshotJson } from '../cli.ts';
+import { expectContract } from '../contract.ts';
+import { compilePlain, hasGpu, noGpu } from './gpu.ts';
+
+const MiB = 2 ** 20;
+
+/** nvidia-smi's words, `[N/A]` as null. */
+function smi(query: string): (string | null)[][] {
+  const text = execFileSync('nvidia-smi', [`--query-gpu=${query}`, '--format=csv,noheader,nounits'], { encoding: 'utf8' });
+  return text.trim().split('\n').map((line) => line.split(', ').map((word) => (word.startsWith('[') ? null : word)));
+}
+
+function usedMiB(): number {
+  return Number(smi('memory.used')[0]?.[0]);
+}
+
+describe.skipIf(!hasGpu)(`on a real GPU${noGpu}`, () => {
+  it('keeps the contract', async () => {
+    const taken = await snapshot();
+    expect(taken.simulated).toBeNull();
+    expect(taken.devices.length).toBeGreaterThan(0);
+    expectContract(taken);
+    expectContract(snapshotJson());
+  });
+
+  it('creates no CUDA context: NVML lists no process and its used memory stays', () => {
+    const script = `const { snapshot } = await import('umaprobe');
+      const smi = (q) => (await0(q)); const { execFileSync } = await import('node:child_process');
+      function await0(q) { return execFileSync('nvidia-smi', [q, '--format=csv,noheader,nounits'], { encoding: 'utf8' }).trim(); }
+      const before = smi('--query-gpu=memory.used');
+      const taken = []; for (let i = 0; i < 20; i++) taken.push(await snapshot());
+      const last = taken.at(-1).devices[0];
+      console.log(JSON.stringify({ before, after: smi('--query-gpu=memory.used'), apps: smi('--query-compute-apps=pid,used_memory'),
+        cuda: last.cuda, why: last.from.cuda, processes: last.processes, maps: (await import('node:fs')).readFileSync('/proc/self/maps', 'utf8').includes('libcuda.so') }));`;
+    const ran = JSON.parse(execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' }));
+    expect(ran.maps).toBe(true);
+    // cuInit alone takes 3.25 MiB on an H200 (driver 580.159) while the process lives; a context takes over 500.
+    expect(Number(ran.after) - Number(ran.before)).toBeLessThanOrEqual(8);
+    expect(ran.apps).toBe('');
+    expect(ran.processes).toEqual([]);
+    expect(ran.cuda).toBeNull();
+    expect(ran.why).toContain('context');
+  });
+
+  it('leaves nothing behind, also after the command line’s child had a context', () => {
+    const before = usedMiB();
+    const taken = snapshotJson(['--memgetinfo', 'child']);
+    expect(taken.devices[0]?.cuda?.total).toBeGreaterThan(0);
+    expect(taken.devices[0]?.from.cuda).toContain('child');
+    expect(usedMiB()).toBe(before);
+    expect(execFileSync('nvidia-smi', ['--query-compute-apps=pid', '--format=csv,noheader'], { encoding: 'utf8' }).trim()).toBe('');
+  });
+
+  it('memory model, attributes and identity', async () => {
+    const [device] = (await snapshot()).devices;
+    const [row] = smi('name,uuid,pci.bus_id,compute_cap');
+    expect(device).toMatchObject({ memoryModel: 'discrete', name: row?.[0], uuid: row?.[1], computeCapability: row?.[3] });
+    expect(row?.[2]?.toUpperCase().endsWith(device?.pciBusId ?? '?')).toBe(true);
+    expect(device?.attributes.integrated).toBe(0);
+    expect(device?.attributes.multiProcessorCount).toBeGreaterThan(0);
+    for (const [name, value] of Object.entries(device?.attributes ?? {})) expect(value, name).not.toBeNull();
+  });
+
+  it('all NVML numbers equal nvidia-smi’s', async () => {
+    const { devices, libraries, driver } = await snapshot();
+    const device = devices[0] as (typeof devices)[number];
+    const row = smi('driver_version,memory.total,memory.used,memory.free,memory.reserved,utilization.gpu,temperature.gpu,power.draw.instant,clocks.sm,mig.mode.current')[0] as (string | null)[];
+    expect(libraries.nvml.driverVersion).toBe(row[0]);
+    expect(driver.version).toBe(row[0]);
+    expect(device.nvml).not.toBeNull();
+    const { total, used, free, reserved } = device.nvml as NonNullable<typeof device.nvml>;
+    expect(Math.floor(total / MiB)).toBe(Number(row[1]));
+    expect(Math.abs(used / MiB - Number(row[2]))).toBeLessThan(8);
+    expect(Math.abs(free / MiB - Number(row[3]))).toBeLessThan(8);
+    expect(Math.abs((reserved as number) / MiB - Number(row[4]))).toBeLessThan(2);
+    expect(device.utilizationPercent).toBe(Number(row[5]));
+    expect(Math.abs((device.temperatureC as number) - Number(row[6]))).toBeLessThanOrEqual(2);
+    expect(Math.abs((device.powerW as number) - Number(row[7]))).toBeLessThan(25);
+    expect(device.smClockMHz).toBe(Number(row[8]));
+    expect(device.migMode).toEqual({ current: row[9] === 'Enabled', pending: row[9] === 'Enabled' });
+    expect(device.addressingMode).toBe('NONE');
+  });
+
+  it('cudaMemGetInfo equals what a plain CUDA program reads', async () => {
+    const program = compilePlain('mem_get_info.c');
+    const [, , free, total] = execFileSync(program, ['100'], { encoding: 'utf8' }).trim().split(' ').map(Number);
+    const script = `const { memGetInfo, memGetInfoSync } = await import('umaprobe'); console.log(JSON.stringify([await memGetInfo(), memGetInfoSync()]))`;
+    const [later, sync] = JSON.parse(execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' }));
+    expect(later.total).toBe(total);
+    expect(sync).toEqual(later);
+    expect(Math.abs(later.free - (free as number))).toBeLessThan(16 * MiB);
+  });
+
+  it('with a context in this process snapshot() reads cudaMemGetInfo here, and NVML lists us', async () => {
+    const here = await memGetInfo();
+    expect(memGetInfoSync().total).toBe(here.total);
+    const [device] = (await snapshot()).devices;
+    expect(device?.from.cuda).toBe('cudaMemGetInfo in this process');
+    expect(device?.cuda?.total).toBe(here.total);
+    expect(device?.processes?.some(({ gpuBytes }) => (gpuBytes ?? 0) > 100 * MiB)).toBe(true);
+  });
+
+  it('works over the driver alone where no runtime is installed', () => {
+    const taken = snapshotJson(['--memgetinfo', 'child'], { env: { UMAPROBE_CUDART: '/nonexistent/libcudart.so' } });
+    expect(taken.devices[0]?.attributes.integrated).toBe(0);
+    expect(taken.devices[0]?.cuda?.total).toBeGreaterThan(0);
+    expectContract(taken);
+  });
+
+  it('and over NVML alone where CUDA is not there', () => {
+    const taken = snapshotJson([], { env: { UMAPROBE_CUDART: '/nonexistent/a.so', UMAPROBE_CUDA: '/nonexistent/b.so' } });
+    expect(taken.libraries.cuda.state).toBe('missing');
+    expect(taken.devices[0]).toMatchObject({ memoryModel: 'unknown', cudaIndex: null, cuda: null });
+    expect(taken.devices[0]?.nvml?.total).toBeGreaterThan(0);
+    expectContract(taken);
+  });
+
+  it('an invisible device is NVML’s alone', () => {
+    const taken = snapshotJson([], { env: { CUDA_VISIBLE_DEVICES: '' } });
+    expect(taken.devices[0]).toMatchObject({ cudaIndex: null, nvmlIndex: 0 });
+    expectContract(taken);
+  });
+
+  it('our declarations are NVIDIA’s: CUDA’s headers and nvml.h', () => {
+    for (const source of ['abi_cuda.cc', 'abi_nvml.cc']) {
+      const path = new URL(`../clients/${source}`, import.meta.url).pathname;
+      const native = new URL('../../native', import.meta.url).pathname;
+      const ran = spawnSync('g++', ['-std=c++17', '-fsyntax-only', '-I/usr/local/cuda/include', `-I${native}`, path], { encoding: 'utf8' });
+      expect(ran.stderr).toBe('');
+      expect(ran.status).toBe(0);
+    }
+  });
+
+  it('host.available is the kernel’s', async () => {
+    const { host } = await snapshot();
+    const meminfo = readFileSync('/proc/meminfo', 'utf8');
+    const available = Number(/MemAvailable: +(\d+)/.exec(meminfo)?.[1]) * 1024;
+    expect(Math.abs((host.available as number) - available)).toBeLessThan(0.01 * available);
+  });
+});

@@ -1,0 +1,84 @@
+/** Programs against the bare binary: each in a process of its own, on a simulated machine made for it. */
+
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { load } from '../../lib/native.ts';
+import type { JsonObject } from '../../lib/sim/machine.ts';
+import { loadMachine, type Machine, type Simulation, simulate } from '../../lib/sim.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The binary under test. */
+export const binary = load(root).path;
+export const simulator = join(binary, '..', 'libumasim.so');
+
+/** A sanitizer makes everything several times slower; what counts repetitions does fewer. */
+export const sanitized = /lib[at]san/.test(process.env.LD_PRELOAD ?? '');
+
+/** A GB10 whose driver has these faults. */
+export function faulty(faults: JsonObject): Machine {
+  const machine = loadMachine('gb10');
+  return { ...machine, faults: { ...(machine.faults as JsonObject), ...faults } };
+}
+
+/** How a program ended. */
+export interface Ended {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+  durationMs: number;
+}
+
+/** Runs an ES module that has the binary as `b` and prints its findings with `say(value)`, one JSON document a line. */
+export function runModule(body: string, env: NodeJS.ProcessEnv = {}): Promise<Ended> {
+  const script = `
+    import { createRequire } from 'node:module';
+    const require = createRequire(${JSON.stringify(import.meta.url)});
+    const binary = ${JSON.stringify(binary)};
+    const b = require(binary);
+    const say = (value) => console.log(JSON.stringify(value, (_, v) => (Number.isNaN(v) ? 'NaN' : v)));
+    const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+    ${body}`;
+  const started = performance.now();
+  const child = spawn(process.execPath, ['--expose-gc', '--input-type=module', '-e', script], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) =>
+      resolve({ code, signal, stdout, stderr, durationMs: performance.now() - started }),
+    );
+  });
+}
+
+/** What the module said; a module that did not end well is an error with its last words. */
+export async function said(body: string, env: NodeJS.ProcessEnv = {}): Promise<unknown[]> {
+  const ended = await runModule(body, env);
+  if (ended.code !== 0) throw new Error(`ended with ${ended.code ?? ended.signal}: ${ended.stderr}${ended.stdout}`);
+  return ended.stdout
+    .trim()
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as unknown);
+}
+
+/** The same on a machine, booted for this one program. */
+export async function onMachine<T>(machine: Machine, use: (simulation: Simulation) => Promise<T>): Promise<T> {
+  const simulation = simulate(machine);
+  try {
+    return await use(simulation);
+  } finally {
+    simulation.close();
+  }
+}

@@ -1,0 +1,377 @@
+/** Readings of CUDA and NVML on simulated machines: what is there, what is not, and what that costs. All *simulated*. */
+
+import { describe, expect, it } from 'vitest';
+import type { NativeCudaReport, NativeNvmlReport } from '../../lib/native.types.ts';
+import type { JsonObject } from '../../lib/sim/machine.ts';
+import { loadMachine, type Machine } from '../../lib/sim.ts';
+import { faulty, onMachine, said } from './native.machine.ts';
+
+const readCuda = (mode: 0 | 1 | 2) => `say(await b.readCuda(${mode}, 10000));`;
+const readNvml = 'say(await b.readNvml(10000));';
+const readMemory =
+  'const m = new Float64Array(2); say([await b.memGetInfo(0, 10000), b.memGetInfoSync(0, m), [...m]]);';
+
+async function cudaOf(machine: Machine, mode: 0 | 1 | 2 = 0): Promise<NativeCudaReport> {
+  const [report] = await onMachine(machine, ({ env }) => said(readCuda(mode), env));
+  return report as NativeCudaReport;
+}
+
+async function nvmlOf(machine: Machine): Promise<NativeNvmlReport> {
+  const [report] = await onMachine(machine, ({ env }) => said(readNvml, env));
+  return report as NativeNvmlReport;
+}
+
+/** The names of the facts that failed, with how. */
+function failures(device: object): Record<string, string> {
+  const entries = Object.entries(device).flatMap(([key, value]: [string, { failed?: true; name?: string } | null]) =>
+    value?.failed ? [[key, value.name ?? '']] : [],
+  );
+  return Object.fromEntries(entries);
+}
+
+/** A machine with a second device, told apart by its uuid and PCI id. */
+function twoDevices(faults: JsonObject): Machine {
+  const machine = faulty(faults);
+  const [first] = machine.devices as [JsonObject];
+  const second = { ...first, uuid: 'GPU-5117ab1e-0000-0000-0000-000000000011', pciBusId: '0010:01:00.0' };
+  return { ...machine, devices: [first, second] };
+}
+
+describe('CUDA', () => {
+  it('is read over the driver, without a context', async () => {
+    const machine = loadMachine('gb10');
+    await onMachine(machine, async ({ env, record }) => {
+      const [report] = (await said(readCuda(1), env)) as [NativeCudaReport];
+      expect(report).toMatchObject({ runtimeVersion: 13000, driverVersion: 13000, deviceCount: 1, timedOut: null });
+      expect(report.runtime.failure ?? report.driver.failure).toBeUndefined();
+      expect(report.devices[0]).toMatchObject({
+        ordinal: 0,
+        name: 'NVIDIA GB10',
+        uuid: 'GPU-5117ab1e-0000-0000-0000-000000000010',
+        pciBusId: expect.stringMatching(/^000f:01:00\.0$/i),
+        computeCapability: '12.1',
+        totalMem: 128518619136,
+        contextActive: false,
+        attributes: { integrated: 1, l2CacheSize: 25165824, multiProcessorCount: 48, totalGlobalMem: 128518619136 },
+      });
+      expect(report.devices[0]).not.toHaveProperty('memGetInfo');
+      expect(record().counts).toMatchObject({ contexts: 0 });
+    });
+  });
+
+  it('is the same at the second reading, which asks for what may change only', async () => {
+    const machine = faulty({ fail: [{ call: 'cuDeviceGetAttribute', status: 999, after: 22 }] });
+    const [first, second] = await onMachine(machine, ({ env }) => said(readCuda(0) + readCuda(0), env));
+    expect(second).toEqual(first);
+    expect(failures((first as NativeCudaReport).devices[0]?.attributes ?? {})).toEqual({});
+  });
+
+  it('asks again for what failed for a moment', async () => {
+    const machine = faulty({ fail: [{ call: 'cuDeviceGetName', status: 999, times: 1 }] });
+    const [first, second] = await onMachine(machine, ({ env }) => said(readCuda(0) + readCuda(0), env));
+    expect((first as NativeCudaReport).devices[0]?.name).toMatchObject({
+      source: 'cuda',
+      status: 999,
+      name: 'CUDA_ERROR_UNKNOWN',
+    });
+    expect((second as NativeCudaReport).devices[0]?.name).toBe('NVIDIA GB10');
+  });
+
+  it('loses one field with one symbol', async () => {
+    const { devices } = await cudaOf(faulty({ missingSymbols: ['cuDeviceGetPCIBusId', 'cuDeviceGetUuid_v2'] }));
+    expect(failures(devices[0] ?? {})).toEqual({ pciBusId: 'SYMBOL_MISSING' });
+    expect(devices[0]?.uuid).toBe('GPU-5117ab1e-0000-0000-0000-000000000010');
+  });
+
+  it('of one device that fails does not cost the other', async () => {
+    const report = await cudaOf(twoDevices({ fail: [{ call: 'cuDeviceGet', status: 101, times: 1 }] }));
+    expect(report.devices).toHaveLength(2);
+    expect(failures(report.devices[0] ?? {})).toMatchObject({
+      name: 'CUDA_ERROR_INVALID_DEVICE',
+      totalMem: 'CUDA_ERROR_INVALID_DEVICE',
+    });
+    expect(Object.keys(failures(report.devices[0]?.attributes ?? {}))).toHaveLength(21);
+    expect(failures(report.devices[1] ?? {})).toEqual({});
+    expect(report.devices[1]?.uuid).toMatch(/11$/);
+  });
+
+  it('works without a runtime: the driver knows it all', async () => {
+    const report = await cudaOf(faulty({ missingLibraries: ['cudart'] }), 2);
+    expect(report.runtime).toMatchObject({ failure: { source: 'dl', name: 'LIBRARY_MISSING', status: null } });
+    expect(report.runtime).not.toHaveProperty('path');
+    expect(report).not.toHaveProperty('runtimeVersion');
+    expect(report.devices[0]).toMatchObject({ name: 'NVIDIA GB10', memGetInfo: [expect.any(Number), 128518619136] });
+    expect(failures(report.devices[0] ?? {})).toEqual({});
+  });
+
+  it('works without the driver as far as the runtime knows', async () => {
+    const { devices, deviceCount } = await cudaOf(faulty({ missingSymbols: ['cuInit'] }), 1);
+    expect(deviceCount).toBe(1);
+    expect(devices[0]?.attributes).toMatchObject({ integrated: 1, l2CacheSize: 25165824 });
+    expect(devices[0]).toMatchObject({ computeCapability: '12.1', pciBusId: expect.stringMatching(/^000f/i) });
+    expect(failures(devices[0] ?? {})).toEqual({
+      name: 'SYMBOL_MISSING',
+      uuid: 'SYMBOL_MISSING',
+      totalMem: 'SYMBOL_MISSING',
+      contextActive: 'SYMBOL_MISSING',
+      memGetInfo: 'SYMBOL_MISSING',
+    });
+  });
+
+  it('with a runtime that the driver is too old for says so, and goes on over the driver', async () => {
+    const report = await cudaOf(faulty({ fail: [{ call: 'cudaGetDeviceCount', status: 35 }] }), 2);
+    expect(report.runtime).toMatchObject({
+      path: expect.any(String),
+      failure: { source: 'cudart', status: 35, name: 'cudaErrorInsufficientDriver' },
+    });
+    expect(report.deviceCount).toBe(1);
+    expect(report.devices[0]?.memGetInfo).toEqual([expect.any(Number), 128518619136]);
+  });
+
+  it.each([
+    [34, 'CUDA_ERROR_STUB_LIBRARY'],
+    [999, 'CUDA_ERROR_UNKNOWN'],
+    [718, 'CUDA_ERROR_718'],
+  ])('finds the library but no usable GPU when cuInit answers %i', async (status, name) => {
+    const report = await cudaOf(
+      faulty({
+        fail: [
+          { call: 'cuInit', status },
+          { call: 'cudaGetDeviceCount', status },
+        ],
+      }),
+    );
+    expect(report.driver).toMatchObject({
+      path: expect.any(String),
+      failure: { source: 'cuda', call: 'cuInit', status, name },
+    });
+    expect(report.deviceCount).toMatchObject({ call: 'cuInit', status });
+    expect(report.devices).toEqual([]);
+  });
+
+  it('without a device is not called broken', async () => {
+    const report = await cudaOf(
+      faulty({
+        fail: [
+          { call: 'cuInit', status: 100 },
+          { call: 'cudaGetDeviceCount', status: 100 },
+        ],
+      }),
+    );
+    expect(report.runtime.failure ?? report.driver.failure).toBeUndefined();
+    expect(report.deviceCount).toMatchObject({ name: 'CUDA_ERROR_NO_DEVICE', status: 100 });
+  });
+
+  it('is looked for again: a machine that gets its driver later', async () => {
+    const [first, second] = await onMachine(loadMachine('gb10'), ({ env }) =>
+      said(
+        `${readCuda(0)} Object.assign(process.env, { UMAPROBE_CUDART: binary + '/../libumasim.so', UMAPROBE_CUDA: binary + '/../libumasim.so' }); ${readCuda(0)}`.replaceAll(
+          "binary + '/../libumasim.so'",
+          JSON.stringify(env.UMAPROBE_CUDA),
+        ),
+        { ...env, UMAPROBE_CUDART: '/nowhere/libcudart.so.13', UMAPROBE_CUDA: '/nowhere/libcuda.so.1' },
+      ),
+    );
+    expect(first).toMatchObject({
+      runtime: {
+        failure: {
+          name: 'LIBRARY_MISSING',
+          call: 'dlopen /nowhere/libcudart.so.13',
+          message: expect.stringContaining('No such file'),
+        },
+      },
+      deviceCount: { name: 'LIBRARY_MISSING', call: 'dlopen /nowhere/libcuda.so.1' },
+      devices: [],
+    });
+    expect(second).toMatchObject({ deviceCount: 1 });
+  });
+});
+
+describe('memGetInfo', () => {
+  it.each([
+    ['the runtime', {}],
+    ['the driver', { missingLibraries: ['cudart'] }],
+  ])('over %s is MemFree, once the context has taken its share; and the context stays one', async (_, faults) => {
+    await onMachine(faulty(faults), async ({ env, record }) => {
+      const [memory, free] = await said(
+        `${readMemory} const h = new Float64Array(35); b.hostMemory(h); say(h[b.hostMemoryFields().indexOf('free')]);`,
+        env,
+      );
+      expect(memory).toEqual([[free, 128518619136], null, [free, 128518619136]]);
+      expect(record().counts).toMatchObject({ contexts: 1 });
+    });
+  });
+
+  it('is read in passing where a context exists', async () => {
+    const body = `await b.memGetInfo(0, 10000); ${readCuda(0)} ${readCuda(1)}`;
+    const [never, existing] = await onMachine(loadMachine('gb10'), ({ env }) => said(body, env));
+    expect((never as NativeCudaReport).devices[0]).toMatchObject({ contextActive: true });
+    expect((never as NativeCudaReport).devices[0]).not.toHaveProperty('memGetInfo');
+    expect((existing as NativeCudaReport).devices[0]?.memGetInfo).toEqual([expect.any(Number), 128518619136]);
+  });
+
+  it('can itself run out of memory, and is not stuck with that', async () => {
+    const machine = faulty({ fail: [{ call: 'cudaMemGetInfo', status: 2, times: 2 }] });
+    const [first, second] = await onMachine(machine, ({ env }) =>
+      said(`${readMemory.replace('const', 'let')} say(await b.memGetInfo(0, 10000));`, env),
+    );
+    const outOfMemory = { source: 'cudart', call: 'cudaMemGetInfo', status: 2, name: 'cudaErrorMemoryAllocation' };
+    expect(first).toEqual([expect.objectContaining(outOfMemory), expect.objectContaining(outOfMemory), [0, 0]]);
+    expect(second).toEqual([expect.any(Number), 128518619136]);
+  });
+
+  it('names a device that is not there', async () => {
+    const [over, sync] = await onMachine(loadMachine('gb10'), ({ env }) =>
+      said('say(await b.memGetInfo(7, 10000)); say(b.memGetInfoSync(7, new Float64Array(2)));', env),
+    );
+    expect(over).toMatchObject({
+      source: 'cudart',
+      call: 'cudaSetDevice',
+      status: 101,
+      name: 'cudaErrorInvalidDevice',
+    });
+    expect(sync).toEqual(over);
+  });
+
+  it('says what is missing where there is nothing', async () => {
+    const [memory] = await onMachine(faulty({ missingLibraries: ['cudart', 'cuda', 'nvml'] }), ({ env }) =>
+      said(readMemory, env),
+    );
+    const missing = expect.objectContaining({ source: 'dl', name: 'LIBRARY_MISSING' });
+    expect(memory).toEqual([missing, missing, [0, 0]]);
+  });
+});
+
+describe('NVML', () => {
+  it('gives each fact, or its reason', async () => {
+    const report = await nvmlOf(loadMachine('gb10'));
+    expect(report).toMatchObject({
+      driverVersion: '580.142',
+      cudaDriverVersion: 13000,
+      deviceCount: 1,
+      timedOut: null,
+    });
+    expect(report.nvmlVersion).toMatch(/^13\.580/);
+    expect(report.devices).toEqual([
+      {
+        index: 0,
+        name: 'NVIDIA GB10',
+        uuid: 'GPU-5117ab1e-0000-0000-0000-000000000010',
+        pciBusId: expect.stringMatching(/^0000000F:01:00\.0$/i),
+        memory: expect.objectContaining({ call: 'nvmlDeviceGetMemoryInfo_v2', status: 3, name: 'NOT_SUPPORTED' }),
+        processes: [],
+        addressingMode: 2,
+        migMode: expect.objectContaining({ name: 'NOT_SUPPORTED' }),
+        utilizationPercent: 0,
+        temperatureC: 40,
+        powerMilliwatt: 4000,
+        smClockMHz: 208,
+      },
+    ]);
+  });
+
+  it('reads memory by the newest call that the library has', async () => {
+    const machine = (missingSymbols: string[]) => {
+      const made = faulty({ missingSymbols });
+      const [device] = made.devices as [JsonObject & { nvml: JsonObject }];
+      return { ...made, devices: [{ ...device, nvml: { ...device.nvml, memory: 'HOST' } }] };
+    };
+    const { devices: newer } = await nvmlOf(machine([]));
+    expect(newer[0]?.memory).toMatchObject({
+      total: 128518619136,
+      reserved: expect.any(Number),
+      call: 'nvmlDeviceGetMemoryInfo_v2',
+    });
+    const { devices: older } = await nvmlOf(machine(['nvmlDeviceGetMemoryInfo_v2']));
+    expect(older[0]?.memory).toMatchObject({ total: 128518619136, reserved: null, call: 'nvmlDeviceGetMemoryInfo' });
+  });
+
+  it('loses one field with one symbol, and none where an older one serves', async () => {
+    const { devices, cudaDriverVersion } = await nvmlOf(
+      faulty({
+        missingSymbols: ['nvmlDeviceGetAddressingMode', 'nvmlDeviceGetPowerUsage', 'nvmlSystemGetCudaDriverVersion_v2'],
+      }),
+    );
+    expect(failures(devices[0] ?? {})).toEqual({
+      memory: 'NOT_SUPPORTED',
+      migMode: 'NOT_SUPPORTED',
+      addressingMode: 'SYMBOL_MISSING',
+      powerMilliwatt: 'SYMBOL_MISSING',
+    });
+    expect(cudaDriverVersion).toBe(13000);
+  });
+
+  it('of one device that is lost does not cost the other', async () => {
+    const report = await nvmlOf(
+      twoDevices({ fail: [{ call: 'nvmlDeviceGetHandleByIndex_v2', status: 15, times: 1 }] }),
+    );
+    expect(Object.values(failures(report.devices[0] ?? {}))).toEqual(new Array(11).fill('GPU_IS_LOST'));
+    expect(failures(report.devices[1] ?? {})).toEqual({ memory: 'NOT_SUPPORTED', migMode: 'NOT_SUPPORTED' });
+  });
+
+  it('is started again when it could not start: a driver that is loaded later', async () => {
+    const machine = faulty({ fail: [{ call: 'nvmlInit_v2', status: 9, times: 1 }] });
+    const [first, second] = await onMachine(machine, ({ env }) => said(readNvml + readNvml, env));
+    expect(first).toMatchObject({
+      library: { path: expect.any(String), failure: { status: 9, name: 'DRIVER_NOT_LOADED' } },
+      devices: [],
+    });
+    expect(first).not.toHaveProperty('deviceCount');
+    expect(second).toMatchObject({ deviceCount: 1 });
+  });
+
+  it('is missing with a reason', async () => {
+    const report = await nvmlOf(faulty({ missingLibraries: ['nvml'] }));
+    expect(report).toEqual({
+      library: { failure: expect.objectContaining({ source: 'dl', name: 'LIBRARY_MISSING' }) },
+      devices: [],
+      timedOut: null,
+    });
+  });
+
+  it('lists a process with a context once, with its bytes', async () => {
+    const body = `await b.memGetInfo(0, 10000); say(process.pid); ${readNvml}`;
+    const [pid, report] = await onMachine(loadMachine('gb10'), ({ env }) => said(body, env));
+    expect((report as NativeNvmlReport).devices[0]?.processes).toEqual([{ pid, gpuBytes: 268435456 }]);
+  });
+
+  it('lists more processes than there was room for at first', async () => {
+    const processes = Array.from({ length: 32 }, (_, i) => ({
+      name: 'p',
+      pid: 5_000_000 + i,
+      gpuBytes: 2 ** 20,
+      anonBytes: 0,
+    }));
+    const body = `await b.memGetInfo(0, 10000); ${readNvml}`;
+    const [report] = await onMachine({ ...loadMachine('gb10'), processes }, ({ env }) => said(body, env));
+    expect((report as NativeNvmlReport).devices[0]?.processes).toHaveLength(33);
+  });
+
+  it('counts a process of both lists once, with the larger number', async () => {
+    const both = { name: 'p', pid: 5_000_000, anonBytes: 0 };
+    const processes = [
+      { ...both, list: 'compute', gpuBytes: 2 ** 20 },
+      { ...both, list: 'graphics', gpuBytes: 2 ** 21 },
+    ];
+    const { devices } = await nvmlOf({ ...loadMachine('gb10'), processes });
+    expect(devices[0]?.processes).toEqual([{ pid: 5_000_000, gpuBytes: 2 ** 21 }]);
+  });
+
+  it('says null for a process whose memory the driver does not tell', async () => {
+    const machine = loadMachine('gb10');
+    const [device] = machine.devices as [JsonObject & { nvml: JsonObject }];
+    const silent = { ...machine, devices: [{ ...device, nvml: { ...device.nvml, processMemory: false } }] };
+    const [report] = await onMachine(silent, ({ env }) => said(`await b.memGetInfo(0, 10000); ${readNvml}`, env));
+    expect((report as NativeNvmlReport).devices[0]?.processes).toEqual([{ pid: expect.any(Number), gpuBytes: null }]);
+  });
+
+  it('does not pass off half a process list as the whole', async () => {
+    const refused = await nvmlOf(faulty({ fail: [{ call: 'nvmlDeviceGetGraphicsRunningProcesses_v3', status: 4 }] }));
+    expect(refused.devices[0]?.processes).toMatchObject({
+      call: 'nvmlDeviceGetGraphicsRunningProcesses_v3',
+      name: 'NO_PERMISSION',
+    });
+    const without = await nvmlOf(faulty({ fail: [{ call: 'nvmlDeviceGetGraphicsRunningProcesses_v3', status: 3 }] }));
+    expect(without.devices[0]?.processes).toEqual([]);
+  });
+});

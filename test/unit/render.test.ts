@@ -1,0 +1,179 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { judge } from '../../lib/cli/judge.ts';
+import { createPaint, type Depth } from '../../lib/cli/paint.ts';
+import { clean, hanging, padEnd, table, truncate, widthOf, wrap } from '../../lib/cli/text.ts';
+import { sparkline } from '../../lib/cli/view/history.ts';
+import { readingLine } from '../../lib/cli/view/line.ts';
+import type { Look } from '../../lib/cli/view/look.ts';
+import { snapshotPage, watchPage } from '../../lib/cli/view/page.ts';
+import { cells, poolBar } from '../../lib/cli/view/pool.ts';
+import { ledger } from '../../lib/ledger.ts';
+import { GiB, hostOf, type MachineFixture, snapshotOf } from './cli-fixtures.ts';
+
+const lookAt = (width: number, depth: Depth = 0, extra: Partial<Look> = {}): Look => ({
+  width, paint: createPaint(depth), unicode: true, exact: false, hostName: 'spark-1', ...extra,
+});
+
+const STORIES: Record<string, MachineFixture> = {
+  idle: {},
+  simulated: { simulated: 'gb10' },
+  cached: { host: { free: 8 * GiB, cached: 100 * GiB, available: 108 * GiB } },
+  busy: { host: { free: 30 * GiB, available: 34 * GiB }, processes: [{ pid: 4711, name: 'VLLM::Worker', gpuBytes: 70 * GiB }] },
+  discrete: { model: 'discrete' },
+  'no GPU': { gpu: false },
+  'over-counted': { host: { free: 125_000_000_000 } },
+  foreign: { processes: [{ pid: 1, name: null, gpuBytes: null }] },
+};
+
+describe('the page', () => {
+  it.each(Object.keys(STORIES))('%s fits 80, 100 and 160 columns, in colour and without', (story) => {
+    for (const width of [60, 80, 100, 160]) {
+      for (const depth of [0, 4, 8] as const) {
+        for (const exact of [false, true]) {
+          const lines = snapshotPage(snapshotOf(STORIES[story]), lookAt(width, depth, { exact }));
+          // 60 columns are for reading at all; rows of a table may not fit there.
+          if (width >= 80) for (const line of lines) expect(widthOf(line), line).toBeLessThanOrEqual(width);
+        }
+      }
+    }
+  });
+
+  it('is the same text with and without colour, apart from the fill of the bar', () => {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes.
+    const plain = (lines: string[]) => lines.map((line) => line.replace(/\x1b\[[0-9;]*m/g, '')).filter((line) => !/^\[.*\]$/.test(line));
+    const snapshot = snapshotOf(STORIES.busy);
+    expect(plain(snapshotPage(snapshot, lookAt(90, 8)))).toEqual(plain(snapshotPage(snapshot, lookAt(90))));
+  });
+
+  it('says SIMULATED first, and the machine', () => {
+    const [first = '', ...rest] = snapshotPage(snapshotOf(STORIES.simulated), lookAt(80));
+    expect(first).toContain('SIMULATED  machine gb10');
+    expect(rest.join('\n')).not.toContain('spark-1');
+    expect(readingLine(snapshotOf(STORIES.simulated), lookAt(80))).toContain('SIMULATED gb10');
+  });
+
+  it('states totals in GiB and GB, and in every digit with --bytes', () => {
+    expect(snapshotPage(snapshotOf(), lookAt(80)).join('\n')).toContain('119.69 GiB (128.52 GB)');
+    expect(snapshotPage(snapshotOf(), lookAt(80, 0, { exact: true })).join('\n')).toContain('128,518,619,136');
+  });
+
+  it('prints unknown for null, never 0', () => {
+    const text = snapshotPage(snapshotOf({ host: { available: null } }), lookAt(100)).join('\n');
+    expect(text).toMatch(/AFTER RECLAIM +unknown/);
+    expect(text).toMatch(/nvidia-smi .*unknown  not supported/);
+  });
+
+  it('lets no process name steer the terminal', () => {
+    const text = snapshotPage(snapshotOf({ processes: [{ pid: 1, name: 'a\x1b[2Jb\u202ec', gpuBytes: GiB }] }), lookAt(80)).join('\n');
+    expect(text).toContain('a?[2Jb?c');
+    expect(text).not.toContain('\x1b');
+  });
+
+  it('is ASCII where the locale is', () => {
+    for (const story of Object.values(STORIES)) {
+      const text = snapshotPage(snapshotOf(story), lookAt(80, 0, { unicode: false })).join('\n');
+      expect(text.replace(/…/g, '')).toMatch(/^[\x20-\x7e\n]*$/);
+    }
+  });
+
+  it('fits the rows of a live screen and keeps the judgement', () => {
+    for (const rows of [10, 16, 22, 30, 50]) {
+      const lines = watchPage(snapshotOf(STORIES.busy), ['history'], lookAt(80), rows);
+      expect(lines.length).toBeLessThanOrEqual(rows);
+      expect(lines.join('\n')).toMatch(/OK {2}34\.0 GiB/);
+    }
+  });
+});
+
+describe('the bar', () => {
+  it('has exactly its width, whatever is in it', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: -(2 ** 40), max: 2 ** 40 }), { minLength: 1, maxLength: 9 }), fc.integer({ min: 1, max: 200 }), (amounts, width) => {
+        const counts = cells(amounts, width);
+        const sum = counts.reduce((a, b) => a + b, 0);
+        expect(sum).toBe(amounts.some((bytes) => bytes > 0) ? width : 0);
+        amounts.forEach((bytes, index) => {
+          if (bytes <= 0) expect(counts[index]).toBe(0);
+        });
+      }),
+    );
+  });
+
+  it('reads without colour: a letter for each part, in proportion', () => {
+    const book = ledger(hostOf({ free: 64 * GiB, cached: 32 * GiB, anonPages: 16 * GiB }), { gpuProcesses: 0, driverPools: null });
+    const bar = poolBar(book, lookAt(122));
+    expect(bar).toHaveLength(122);
+    expect((bar.match(/·/g) ?? []).length).toBe(Math.round((64 / 119.69) * 120));
+    expect((bar.match(/A/g) ?? []).length).toBe(16);
+    expect(bar).toMatch(/^\[[?]*A+S*K+C+·+\]$/);
+  });
+
+  it('carries each letter once in colour', () => {
+    const bar = poolBar(snapshotOf(STORIES.busy).ledger, lookAt(80, 8));
+    expect((bar.match(/G/g) ?? []).length).toBe(1);
+    expect(widthOf(bar)).toBe(80);
+  });
+});
+
+describe('judgement', () => {
+  it.each<[string, MachineFixture, string, RegExp]>([
+    ['idle', {}, 'ok', /can be allocated/],
+    ['full stall', { full: 12 }, 'danger', /12\.0 %.*freeze/],
+    ['some stall', { some: 12 }, 'warning', /Tasks waited/],
+    ['nearly out', { host: { available: 2 * GiB, free: GiB } }, 'danger', /Only 2\.0 GiB/],
+    ['low', { host: { available: 7 * GiB, free: 7 * GiB } }, 'warning', /Only 7\.0 GiB/],
+    ['cache', { host: { free: 8 * GiB, cached: 100 * GiB, available: 108 * GiB } }, 'notice', /100\.00 of 119\.69 GiB look used but are page cache/],
+    ['phantom', { host: { cmaTotal: 0, cmaFree: 9.3 * GiB } }, 'warning', /9\.3 GiB of what counts as free/],
+    ['pieces', { largeShare: 0.01 }, 'warning', /in pieces/],
+    ['huge pages', { host: { hugePagesTotal: 1024, hugePagesFree: 512, hugetlb: 2 * GiB } }, 'warning', /guidance answers 1\.0 GiB and llama\.cpp 1\.0 GiB/],
+    ['known pools', { host: { free: 50 * GiB, available: 55 * GiB }, pools: { parameter: 529, bytes: 60 * GiB } }, 'notice', /keeps 60\.0 GiB/],
+    ['hidden pools', { host: { free: 50 * GiB, available: 55 * GiB }, pools: { parameter: 529, bytes: null } }, 'warning', /belong to nobody.*pools/],
+    ['no GPU', { gpu: false }, 'notice', /No GPU: neither CUDA nor NVML/],
+  ])('%s', (_, fixture, level, text) => {
+    const judgement = judge(snapshotOf(fixture));
+    expect(judgement).toMatchObject({ level, text: expect.stringMatching(text) });
+  });
+
+  it('points a real machine without GPU to a simulated one, and a simulated one nowhere', () => {
+    expect(judge(snapshotOf({ gpu: false })).next).toContain('umaprobe --sim gb10');
+    expect(judge(snapshotOf({ gpu: false, simulated: 'no-driver' })).next).toBeNull();
+  });
+
+  it('does not speak of page cache where the GPU has memory of its own', () => {
+    const fixture: MachineFixture = { model: 'discrete', host: { free: 8 * GiB, cached: 100 * GiB, available: 108 * GiB } };
+    expect(judge(snapshotOf(fixture))).toMatchObject({ level: 'ok', text: expect.stringContaining('139.6 GiB can be allocated') });
+  });
+
+  it('says that a silent driver hangs', () => {
+    const snapshot = snapshotOf();
+    snapshot.libraries.nvml = { ...snapshot.libraries.nvml, state: 'timeout', reason: 'ERR_UMA_TIMEOUT' };
+    expect(judge(snapshot)).toMatchObject({ level: 'danger', text: expect.stringMatching(/^NVML did not answer/) });
+  });
+});
+
+describe('text', () => {
+  it('wraps without losing a word', () => {
+    fc.assert(
+      fc.property(fc.array(fc.stringMatching(/^[a-z]{1,12}$/), { minLength: 1 }), fc.integer({ min: 12, max: 60 }), (words, width) => {
+        const lines = wrap(words.join(' '), width);
+        expect(lines.join(' ')).toBe(words.join(' '));
+        for (const line of lines) expect(line.length).toBeLessThanOrEqual(width);
+      }),
+    );
+  });
+
+  it('aligns, truncates and hangs', () => {
+    expect(table([{ align: 'left' }, { align: 'right' }], [['a', '1'], ['bb', '22']], 80)).toEqual(['a    1', 'bb  22']);
+    expect(table([{ align: 'left' }, { align: 'left', flexible: true }], [['a', 'long text here']], 13)).toEqual(['a  long text…']);
+    expect(truncate('abcdef', 4)).toBe('abc…');
+    expect(hanging('OK  ', 'one two three four five six', 24)).toEqual(['OK  one two three four', '    five six']);
+    expect(padEnd('\x1b[1ma\x1b[0m', 3)).toBe('\x1b[1ma\x1b[0m  ');
+    expect(clean('a\n\tb\x07')).toBe('a b?');
+  });
+
+  it('draws unknown as a gap', () => {
+    expect(sparkline([0, 5, 10, null, 20], 10, true)).toBe('▁▅█ █');
+    expect(sparkline([0, 10], 10, false)).toBe('_#');
+  });
+});
