@@ -29,7 +29,10 @@ export async function doctor(options: DoctorOptions = {}): Promise<DoctorReport>
     },
     listFiles: (path) => readdir(path).catch(() => null),
     mayUse: (path, mode) =>
-      access(path, mode === 'read' ? constants.R_OK : constants.W_OK).then(() => true, () => false),
+      access(path, mode === 'read' ? constants.R_OK : constants.W_OK).then(
+        () => true,
+        () => false,
+      ),
     isRoot: process.geteuid?.() === 0,
     env: process.env,
   });
@@ -47,13 +50,21 @@ function choose({ only, skip = [] }: DoctorOptions): Check[] {
 function known(patterns: readonly string[]): Set<string> {
   const { ids, unknown } = matching(patterns);
   if (unknown !== null) {
-    throw invalidValue('check', `a pattern such as library.* or one of ${CHECKS.map(({ id }) => id).join(', ')}`, unknown);
+    throw invalidValue(
+      'check',
+      `a pattern such as library.* or one of ${CHECKS.map(({ id }) => id).join(', ')}`,
+      unknown,
+    );
   }
   return ids;
 }
 
 /** All at once: one that waits does not delay the others, and results keep the order of the checks. */
-export function runChecks(checks: readonly Check[], context: CheckContext, limitMs = CHECK_LIMIT_MS): Promise<CheckResult[]> {
+export function runChecks(
+  checks: readonly Check[],
+  context: CheckContext,
+  limitMs = CHECK_LIMIT_MS,
+): Promise<CheckResult[]> {
   return Promise.all(
     checks.map(async (check) => {
       const started = performance.now();

@@ -77,7 +77,15 @@ export function parseDuration(text: string): number | null {
 }
 
 const SIZE_BYTES: Readonly<Record<string, number>> = {
-  b: 1, kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12, kib: KiB, mib: MiB, gib: GiB, tib: TiB,
+  b: 1,
+  kb: 1e3,
+  mb: 1e6,
+  gb: 1e9,
+  tb: 1e12,
+  kib: KiB,
+  mib: MiB,
+  gib: GiB,
+  tib: TiB,
 };
 
 /** "8GB" → 8·10^9, "8GiB" → 8·2^30, "4096" → 4096 bytes; null when it is none of these. "8G" is ambiguous and is none. */

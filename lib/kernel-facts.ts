@@ -1,5 +1,6 @@
-import type { NativeBinding } from './native.types.ts';
+import type { Fact, NativeBinding } from './native.types.ts';
 import {
+  type CgroupPath,
   parseBuddyinfo,
   parseCgroup,
   parseChoice,
@@ -23,9 +24,15 @@ export interface KernelFacts {
   cgroup: CgroupLimits | null;
 }
 
-const FILES = {
+/** What cannot change while this process has the machine under it, and is read once. */
+const CONSTANT_FILES = {
   bootId: '/proc/sys/kernel/random/boot_id',
   release: '/proc/sys/kernel/osrelease',
+  driverVersion: '/proc/driver/nvidia/version',
+  driverParams: '/proc/driver/nvidia/params',
+} as const;
+
+const FILES = {
   pressure: '/proc/pressure/memory',
   buddyinfo: '/proc/buddyinfo',
   vmstat: '/proc/vmstat',
@@ -35,8 +42,6 @@ const FILES = {
   swappiness: '/proc/sys/vm/swappiness',
   compactionProactiveness: '/proc/sys/vm/compaction_proactiveness',
   transparentHugePages: '/sys/kernel/mm/transparent_hugepage/enabled',
-  driverVersion: '/proc/driver/nvidia/version',
-  driverParams: '/proc/driver/nvidia/params',
   cgroup: '/proc/self/cgroup',
 } as const;
 
@@ -55,11 +60,23 @@ const COUNTERS = {
 
 const SHRINKERS = '/sys/kernel/debug/shrinker';
 
+type Texts = Fact<string>[];
+const constantTexts = new WeakMap<NativeBinding, Texts>();
+
+/** Kept from the first time that all of them could be read: until then a driver may still be loaded. */
+function readConstants(binding: NativeBinding, paths: string[]): Texts {
+  const kept = constantTexts.get(binding);
+  if (kept !== undefined) return kept;
+  const texts = binding.readFiles(paths);
+  if (!texts.some(isFailure)) constantTexts.set(binding, texts);
+  return texts;
+}
+
 /** Reads files in one call of the binary and hands out their texts; why one is missing goes to the origins. */
 function reader(binding: NativeBinding, origins: Origins) {
-  return <Name extends string>(files: Record<Name, string>) => {
+  return <Name extends string>(files: Record<Name, string>, read = (paths: string[]): Texts => binding.readFiles(paths)) => {
     const names = Object.keys(files) as Name[];
-    const texts = binding.readFiles(names.map((name) => files[name]));
+    const texts = read(names.map((name) => files[name]));
     /** Parses one of the files; a text that is not as documented is null too. */
     return <T>(name: Name, path: string, parse: (text: string) => T | null): T | null => {
       const text = texts[names.indexOf(name)];
@@ -78,15 +95,16 @@ function reader(binding: NativeBinding, origins: Origins) {
 export function readKernelFacts(binding: NativeBinding, origins: Origins): KernelFacts {
   const read = reader(binding, origins);
   const file = read(FILES);
+  const constant = read(CONSTANT_FILES, (paths) => readConstants(binding, paths));
   const counters = file('vmstat', 'kernel.vmstat', (text) => parseVmstat(text, Object.values(COUNTERS)));
   const counter = (name: keyof typeof COUNTERS) => counters?.[Object.keys(COUNTERS).indexOf(name)] ?? null;
-  const pools = file('driverParams', 'driver.systemMemoryPools', (text) => parseDriverParameter(text, 'EnableSystemMemoryPools'));
+  const pools = constant('driverParams', 'driver.systemMemoryPools', (text) => parseDriverParameter(text, 'EnableSystemMemoryPools'));
   return {
-    bootId: file('bootId', 'bootId', (text) => text.trim() || null),
+    bootId: constant('bootId', 'bootId', (text) => text.trim() || null),
     pressure: file('pressure', 'pressure', parsePressure),
     contiguity: freeBlocks(file('buddyinfo', 'contiguity', (text) => parseBuddyinfo(text, binding.pageSize())), origins),
     kernel: {
-      release: file('release', 'kernel.release', (text) => text.trim() || null),
+      release: constant('release', 'kernel.release', (text) => text.trim() || null),
       minFree: file('minFree', 'kernel.minFree', (text) => kiB(parseNumber(text))),
       watermarkScaleFactor: file('watermarkScaleFactor', 'kernel.watermarkScaleFactor', parseNumber),
       watermarkBoostFactor: file('watermarkBoostFactor', 'kernel.watermarkBoostFactor', parseNumber),
@@ -105,11 +123,11 @@ export function readKernelFacts(binding: NativeBinding, origins: Origins): Kerne
       pgmajfault: counter('pgmajfault'),
     },
     driver: {
-      version: file('driverVersion', 'driver.version', parseDriverVersion),
+      version: constant('driverVersion', 'driver.version', parseDriverVersion),
       systemMemoryPools: pools,
       poolBytes: poolBytes(binding, pools, origins),
     },
-    cgroup: cgroupLimits(read, file('cgroup', 'cgroup', parseCgroup), origins),
+    cgroup: cgroupLimits(binding, file('cgroup', 'cgroup', parseCgroup), origins),
   };
 }
 
@@ -154,37 +172,46 @@ function poolBytes(binding: NativeBinding, parameter: number | null, origins: Or
 
 const ROOTS = { 1: '/sys/fs/cgroup/memory', 2: '/sys/fs/cgroup' } as const;
 const LIMIT_FILES = {
-  1: { limit: 'memory.limit_in_bytes', high: null, current: 'memory.usage_in_bytes' },
+  1: { limit: 'memory.limit_in_bytes', current: 'memory.usage_in_bytes' },
   2: { limit: 'memory.max', high: 'memory.high', current: 'memory.current' },
 } as const;
 
-/** The tightest limit from this cgroup up to the root that is visible here; a container sees its own as the root. */
-function cgroupLimits(read: ReturnType<typeof reader>, own: ReturnType<typeof parseCgroup>, origins: Origins): CgroupLimits | null {
+type CgroupFile = { kind: 'limit' | 'high' | 'current'; path: string };
+const cgroupFiles = new Map<string, CgroupFile[]>();
+
+/**
+ * The limit files that exist from this cgroup up to the root that is visible here; a container sees its own cgroup as
+ * that root. Looked for once per cgroup: half of the candidates do not exist, and a failed open costs as much as a read.
+ */
+function findCgroupFiles(binding: NativeBinding, { version, path }: CgroupPath): CgroupFile[] {
+  const key = `${version}:${path}`;
+  const kept = cgroupFiles.get(key);
+  if (kept !== undefined) return kept;
+  const parts = path.split('/').filter((part) => part !== '' && part !== '..');
+  const folders = [...parts.map((_, depth) => [ROOTS[version], ...parts.slice(0, parts.length - depth)].join('/')), ROOTS[version]];
+  const candidates = (Object.entries(LIMIT_FILES[version]) as [CgroupFile['kind'], string][]).flatMap(([kind, name]) => folders.map((folder) => ({ kind, path: `${folder}/${name}` })));
+  const texts = binding.readFiles(candidates.map((candidate) => candidate.path));
+  const found = candidates.filter((_, at) => !isFailure(texts[at]));
+  const [usage] = found.filter(({ kind }) => kind === 'current');
+  const files = found.filter((file) => file.kind !== 'current' || file === usage);
+  cgroupFiles.set(key, files);
+  return files;
+}
+
+/** The tightest limits that hold for this process, and what its own cgroup uses. */
+function cgroupLimits(binding: NativeBinding, own: CgroupPath | null, origins: Origins): CgroupLimits | null {
   if (own === null) return null;
-  const { limit, high, current } = LIMIT_FILES[own.version];
-  const parts = own.path.split('/').filter((part) => part !== '' && part !== '..');
-  const folders = parts.map((_, depth) => [ROOTS[own.version], ...parts.slice(0, parts.length - depth)].join('/'));
-  folders.push(ROOTS[own.version]);
-  const files: Record<string, string> = {};
-  for (const [level, folder] of folders.entries()) {
-    files[`limit${level}`] = `${folder}/${limit}`;
-    files[`current${level}`] = `${folder}/${current}`;
-    if (high !== null) files[`high${level}`] = `${folder}/${high}`;
-  }
-  const file = read(files);
-  /** Inside a container of cgroup v1 the path is the host's and only the root of the mount exists. */
-  const usage = () => {
-    for (const level of folders.keys()) {
-      const bytes = file(`current${level}`, 'cgroup.current', parseNumber);
-      if (bytes !== null) return bytes;
-    }
-    return null;
-  };
-  const smallest = (name: string) => {
-    const values = folders.map((_, level) => (`${name}${level}` in files ? file(`${name}${level}`, `cgroup.${name}`, parseLimit) : null));
+  const files = findCgroupFiles(binding, own);
+  const texts = binding.readFiles(files.map((file) => file.path));
+  const smallest = (kind: CgroupFile['kind'], parse: (text: string) => number | null) => {
+    const values = files.map((file, at) => {
+      const text = texts[at];
+      return file.kind !== kind || text === undefined || isFailure(text) ? null : parse(text);
+    });
     const known = values.filter((value) => value !== null);
-    origins.note(`cgroup.${name}`, known.length === 0 ? 'no limit set' : `the smallest from ${folders[0]} up`);
+    const at = values.indexOf(Math.min(...known));
+    origins.note(`cgroup.${kind}`, files[at]?.path ?? (files.some((file) => file.kind === kind) ? 'no limit set' : 'this cgroup has no such file'));
     return known.length === 0 ? null : Math.min(...known);
   };
-  return { version: own.version, path: own.path, limit: smallest('limit'), high: smallest('high'), current: usage() };
+  return { version: own.version, path: own.path, limit: smallest('limit', parseLimit), high: smallest('high', parseLimit), current: smallest('current', parseNumber) };
 }

@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { checkDevice, checkMilliseconds } from './arguments.ts';
 import { toUmaError } from './errors.ts';
 import { native } from './native.ts';
 import { isFailure, reason } from './reason.ts';
+import { ROOT } from './root.ts';
 import type { MemGetInfo } from './types.ts';
 
 /** What the child prints: one entry a device, in CUDA's order. */
@@ -16,7 +16,7 @@ export interface ChildReading {
   hostFreeAfter: number | null;
 }
 
-const CHILD = fileURLToPath(new URL('./child-mem-get-info.js', import.meta.url));
+const CHILD = join(ROOT, 'dist/child-mem-get-info.js');
 
 /**
  * `cudaMemGetInfo` of every device, read in a short-lived child: the CUDA context that it needs (527 MiB on an H200)
@@ -25,6 +25,8 @@ const CHILD = fileURLToPath(new URL('./child-mem-get-info.js', import.meta.url))
  * @returns readings by ordinal, or the reason why there are none.
  */
 export async function readInChild(deadlineMs: number): Promise<Map<number, ChildReading> | string> {
+  // Here and not above: it is half the cost of importing umaprobe, and few programs need a child.
+  const { spawn } = await import('node:child_process');
   const child = spawn(process.execPath, [CHILD], { stdio: ['ignore', 'pipe', 'pipe'] });
   let out = '';
   let words = '';

@@ -3,10 +3,10 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { debuglog } from 'node:util';
 import { UmaError } from './errors.ts';
 import type { NativeBinding } from './native.types.ts';
+import { ROOT } from './root.ts';
 
 /** A binary that was found, and what it exports. */
 interface Loaded {
@@ -21,8 +21,6 @@ type Bindings = (options: { bindings: string; module_root: string; try: string[]
 
 const debug = debuglog('umaprobe');
 const require = createRequire(import.meta.url);
-/** This file is one folder below the root of the package, as lib/native.ts and as dist/native.js. */
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** Where CMake leaves its builds in a source tree (`npx cmake-js compile -O build-cmake`), and gyp its Debug one. */
 const SOURCE_TREE = ['Release', 'RelWithDebInfo', 'Debug'].map((kind) => [

@@ -59,22 +59,22 @@ export function parseBuddyinfo(text: string, pageBytes: number): Contiguity | nu
   return { blocks, zone: normal.length > 0 ? 'Normal' : 'all' };
 }
 
-/** Chosen counters of `/proc/vmstat`: "name value" a line. Names that end in `*` sum every counter with that beginning. */
+/**
+ * Chosen counters of `/proc/vmstat`: "name value" a line. A name that ends in `*` sums every counter that begins so
+ * (allocstall has one per zone). Searched, not split: the file has 180 lines and ten of them matter.
+ */
 export function parseVmstat(text: string, names: readonly string[]): (number | null)[] {
+  const lines = `\n${text}`;
   return names.map((name) => {
-    if (!name.endsWith('*')) {
-      const at = text.startsWith(`${name} `) ? 0 : text.indexOf(`\n${name} `) + 1;
-      if (at === 0 && !text.startsWith(`${name} `)) return null;
-      const end = text.indexOf('\n', at);
-      return decimal(text.slice(at + name.length + 1, end === -1 ? undefined : end));
+    const all = name.endsWith('*');
+    const start = `\n${all ? name.slice(0, -1) : `${name} `}`;
+    let sum: number | null = null;
+    for (let at = lines.indexOf(start); at !== -1; at = all ? lines.indexOf(start, at + 1) : -1) {
+      const end = lines.indexOf('\n', at + 1);
+      const value = decimal(lines.slice(lines.indexOf(' ', at) + 1, end === -1 ? undefined : end));
+      if (value !== null) sum = (sum ?? 0) + value;
     }
-    const prefix = name.slice(0, -1);
-    const values = text
-      .split('\n')
-      .filter((line) => line.startsWith(prefix))
-      .map((line) => decimal(line.split(' ')[1]))
-      .filter((value) => value !== null);
-    return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0);
+    return sum;
   });
 }
 
@@ -116,10 +116,20 @@ export function parseLimit(text: string): number | null {
   return value !== null && value < 2 ** 62 ? value : null;
 }
 
-/** A shrinker's `count` in debugfs: "<id> <objects>" or one number a line, per NUMA node and memcg; the objects are summed. */
+/**
+ * A shrinker's `count` in debugfs: "<inode of the memcg> <objects of node 0> <of node 1>…" a line. Lines without an
+ * object are left out by the kernel, so an empty file is 0.
+ */
 export function parseShrinkerCount(text: string): number | null {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
-  const counts = lines.map((line) => line.trim().split(/\s+/).map(Number));
-  if (lines.length === 0 || counts.some((row) => row.some(Number.isNaN))) return null;
-  return counts.reduce((sum, row) => sum + (row.length === 1 ? (row[0] as number) : row.slice(1).reduce((a, b) => a + b, 0)), 0);
+  const counts = lines.map((line) => line.trim().split(/\s+/).map(decimal));
+  let sum = 0;
+  for (const [inode, ...objects] of counts) {
+    if (inode === null || objects.length === 0) return null;
+    for (const count of objects) {
+      if (count === null) return null;
+      sum += count;
+    }
+  }
+  return sum;
 }

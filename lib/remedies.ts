@@ -1,11 +1,11 @@
 /** What to type. One place, so that the judgement, doctor and the documentation give the same advice. */
 
 /** Page cache only. Level 1 keeps inodes and leaves the driver's pools alone. */
-export const DROP_PAGE_CACHE = "sync; echo 1 | sudo tee /proc/sys/vm/drop_caches";
+export const DROP_PAGE_CACHE = 'sync; echo 1 | sudo tee /proc/sys/vm/drop_caches';
 
 /** Slab and every shrinker, hence the driver's page pools; no page cache. */
-export const DROP_POOLS = "echo 2 | sudo tee /proc/sys/vm/drop_caches";
+export const DROP_POOLS = 'echo 2 | sudo tee /proc/sys/vm/drop_caches';
 
 /** Everything clean, then merge what can move. Unmovable GPU pages stay where they are. */
 export const DROP_AND_COMPACT =
-  "sync; echo 3 | sudo tee /proc/sys/vm/drop_caches; echo 1 | sudo tee /proc/sys/vm/compact_memory";
+  'sync; echo 3 | sudo tee /proc/sys/vm/drop_caches; echo 1 | sudo tee /proc/sys/vm/compact_memory';

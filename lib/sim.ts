@@ -9,8 +9,8 @@ import { loadMachine, shippedMachines } from './sim/load.ts';
 import { isObject, type JsonObject, type Machine, type MachineSummary, machineError } from './sim/machine.ts';
 import { createStateFolder, removeStateFolder } from './sim/state.ts';
 
-export { loadMachine };
 export type { Machine, MachineSummary } from './sim/machine.ts';
+export { loadMachine };
 
 /** A booted simulated machine. It lives until `close()` or until this process ends. */
 export interface Simulation {
@@ -67,7 +67,9 @@ export function simulate(machineOrName: Machine | string, options: { scale?: num
   if (failure !== null) {
     close();
     // EINVAL: what the schema lets pass and the simulator does not, such as parts that exceed the total.
-    throw failure.name === 'EINVAL' ? machineError(`Machine ${machine.name}: ${failure.message}.`) : toUmaError(failure);
+    throw failure.name === 'EINVAL'
+      ? machineError(`Machine ${machine.name}: ${failure.message}.`)
+      : toUmaError(failure);
   }
   const libraries = createLibraryFolder(booted, folder, simulator);
   const env = ownVariables(statePath, simulator);
@@ -75,7 +77,10 @@ export function simulate(machineOrName: Machine | string, options: { scale?: num
     name: machine.name,
     statePath,
     env,
-    foreignEnv: ({ preload = true } = {}) => ({ ...env, ...foreignVariables(libraries, simulator, preload, process.env) }),
+    foreignEnv: ({ preload = true } = {}) => ({
+      ...env,
+      ...foreignVariables(libraries, simulator, preload, process.env),
+    }),
     record: () => readRecord(simulator, statePath),
     close,
   };

@@ -26,7 +26,10 @@ export function packagesAreCurrent(lock, installed) {
 async function compileTypeScript() {
   // A file that no longer has a source must not stay: what is in dist ships.
   rmSync(join(root, 'dist'), { recursive: true, force: true });
-  await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.json']);
+  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  await run(process.execPath, [tsc, '-p', 'tsconfig.json', '--emitDeclarationOnly']);
+  const { bundle } = await import('./bundle.mjs');
+  await bundle();
 }
 
 export async function bootstrap() {
@@ -50,8 +53,8 @@ export async function bootstrap() {
   await unlessCurrent({
     what: 'TypeScript compiled',
     stamp: 'build/dist.stamp',
-    now: digest(['lib'], ['tsconfig.json', 'package-lock.json']),
-    outputs: ['dist/index.js', 'dist/cli.js'],
+    now: digest(['lib'], ['tsconfig.json', 'package-lock.json', 'scripts/bundle.mjs']),
+    outputs: ['dist/index.js', 'dist/sim.js', 'dist/cli.js'],
     build: compileTypeScript,
   });
 }

@@ -9,13 +9,20 @@ const kinds = {
   'address,undefined': {
     folder: 'build-asan',
     library: 'libasan.so',
-    // Leaks: V8 and OpenSSL keep memory until the process ends, all of it would be reported.
-    options: { ASAN_OPTIONS: 'detect_leaks=0:halt_on_error=1', UBSAN_OPTIONS: 'halt_on_error=1:print_stacktrace=1' },
+    options: {
+      // Leaks: V8 and OpenSSL keep memory until the process ends, all of it would be reported. Link order: `sim run`
+      // preloads the simulated machine before the runtime.
+      ASAN_OPTIONS: 'detect_leaks=0:halt_on_error=1:verify_asan_link_order=0',
+      UBSAN_OPTIONS: 'halt_on_error=1:print_stacktrace=1',
+    },
   },
   thread: {
     folder: 'build-tsan',
     library: 'libtsan.so',
-    options: { TSAN_OPTIONS: 'halt_on_error=1:second_deadlock_stack=1' },
+    options: {
+      // Only what our own code does is judged; vitest's and V8's threads are not instrumented.
+      TSAN_OPTIONS: `halt_on_error=1:ignore_noninstrumented_modules=1:suppressions=${join(root, 'native', 'tsan.supp')}`,
+    },
   },
 };
 

@@ -1,6 +1,6 @@
-import { doctor } from '../doctor.ts';
 import { CHECKS, matching } from '../doctor/checks.ts';
 import type { CheckResult, CheckStatus, DoctorReport } from '../doctor/types.ts';
+import { doctor } from '../doctor.ts';
 import type { Command, Values } from './command.ts';
 import { flag, text } from './options.ts';
 import type { Style } from './paint.ts';
@@ -18,11 +18,15 @@ export const doctorCommand: Command = {
   summary: 'Checks the machine: what is wrong, why, and what to do',
   usage: '[options]',
   description:
-    'Each check has a stable id and answers pass, warn, fail or skip with cause, evidence and remedy; none takes longer than 3 s. '
-    + 'Nothing is changed.\n'
-    + 'Exit code: 0 nothing wrong, 1 warnings, 2 failures. A mistake on the command line is 2, too, with an umaprobe/error/1 document under --json.',
+    'Each check has a stable id and answers pass, warn, fail or skip with cause, evidence and remedy; none takes longer than 3 s. ' +
+    'Nothing is changed.\n' +
+    'Exit code: 0 nothing wrong, 1 warnings, 2 failures. A mistake on the command line is 2, too, with an umaprobe/error/1 document under --json.',
   options: {
-    only: { type: 'string', placeholder: '<ids>', summary: 'Only these checks: ids or patterns such as library.*, separated by commas' },
+    only: {
+      type: 'string',
+      placeholder: '<ids>',
+      summary: 'Only these checks: ids or patterns such as library.*, separated by commas',
+    },
     skip: { type: 'string', placeholder: '<ids>', summary: 'Not these' },
     list: { type: 'boolean', summary: 'Print the ids and titles of the checks and run none' },
   },
@@ -48,13 +52,17 @@ function exitCodeOf({ summary }: DoctorReport): number {
 }
 
 function patterns(values: Values, name: string): string[] | undefined {
-  const list = text(values, name)?.split(',').map((pattern) => pattern.trim()).filter((pattern) => pattern !== '');
+  const list = text(values, name)
+    ?.split(',')
+    .map((pattern) => pattern.trim())
+    .filter((pattern) => pattern !== '');
   if (list === undefined) return undefined;
   const { unknown } = matching(list);
   if (unknown === null && list.length > 0) return list;
   const ids = CHECKS.map(({ id }) => id);
   throw new UsageError(
-    `--${name} "${unknown ?? ''}" names no check.${didYouMean(unknown ?? '', ids)} There are ${ids.join(', ')}.`, 'doctor',
+    `--${name} "${unknown ?? ''}" names no check.${didYouMean(unknown ?? '', ids)} There are ${ids.join(', ')}.`,
+    'doctor',
   );
 }
 
@@ -64,7 +72,11 @@ function list(): { exitCode: number; document: object; text: (screen: Screen) =>
     exitCode: DOCTOR_EXIT.clean,
     document: { schema: 'umaprobe/doctor-list/1', checks },
     text: ({ columns }) =>
-      `${table([{ align: 'left' }, { align: 'left', flexible: true }], checks.map(({ id, title }) => [id, title]), columns).join('\n')}\n`,
+      `${table(
+        [{ align: 'left' }, { align: 'left', flexible: true }],
+        checks.map(({ id, title }) => [id, title]),
+        columns,
+      ).join('\n')}\n`,
   };
 }
 
@@ -88,7 +100,12 @@ function page(report: DoctorReport, screen: Screen): string {
 function block(check: CheckResult, width: number, { paint, columns }: Screen): string[] {
   const status = padEnd(check.status, 6);
   const [first = '', ...more] = hanging(status + padEnd(check.id, width), clean(check.cause), columns);
-  const lines = [paint(STYLES[check.status], status) + paint('strong', first.slice(status.length, status.length + width)) + first.slice(status.length + width), ...more];
+  const lines = [
+    paint(STYLES[check.status], status) +
+      paint('strong', first.slice(status.length, status.length + width)) +
+      first.slice(status.length + width),
+    ...more,
+  ];
   if (check.status === 'pass' || check.status === 'skip') return lines;
   const indent = ' '.repeat(status.length);
   lines.push(...hanging(`${indent}seen  `, clean(check.evidence), columns).map((line) => paint('dim', line)));

@@ -18,7 +18,10 @@ export function generalHelp(screen: Screen): string {
     'Usage: umaprobe [command] [options]',
     '',
     screen.paint('heading', 'Commands'),
-    ...pairs(COMMANDS.map((entry) => [entry.name, entry.summary]), screen),
+    ...pairs(
+      COMMANDS.map((entry) => [entry.name, entry.summary]),
+      screen,
+    ),
     '',
     screen.paint('heading', 'Options of every command'),
     ...optionLines(GLOBAL_OPTIONS, screen),
@@ -27,14 +30,17 @@ export function generalHelp(screen: Screen): string {
     ...pairs(examples, screen),
     '',
     screen.paint('heading', 'Exit codes'),
-    ...pairs([
-      ['0', 'fine'],
-      ['1', 'the answer is no (doctor: warnings)'],
-      ['2', 'wrong usage (doctor: failures)'],
-      ['3', 'no usable GPU or driver'],
-      ['4', 'permission'],
-      ['128+n', 'ended by signal n'],
-    ], screen),
+    ...pairs(
+      [
+        ['0', 'fine'],
+        ['1', 'the answer is no (doctor: warnings)'],
+        ['2', 'wrong usage (doctor: failures)'],
+        ['3', 'no usable GPU or driver'],
+        ['4', 'permission'],
+        ['128+n', 'ended by signal n'],
+      ],
+      screen,
+    ),
     '',
     'umaprobe <command> --help says more about one command.',
   ]);
@@ -45,7 +51,10 @@ export function groupHelp(group: string, screen: Screen): string {
   return page([
     `Usage: umaprobe ${group} ${members(group).join('|')} [options]`,
     '',
-    ...pairs(entries.map((entry) => [entry.name, entry.summary]), screen),
+    ...pairs(
+      entries.map((entry) => [entry.name, entry.summary]),
+      screen,
+    ),
     '',
     `umaprobe ${group} <command> --help says more about one command.`,
   ]);
@@ -53,9 +62,10 @@ export function groupHelp(group: string, screen: Screen): string {
 
 export function commandHelp(command: Command, screen: Screen): string {
   const usage = command.usage === '' ? '' : ` ${command.usage}`;
-  const own = Object.keys(command.options).length === 0
-    ? []
-    : [screen.paint('heading', 'Options'), ...optionLines(command.options, screen), ''];
+  const own =
+    Object.keys(command.options).length === 0
+      ? []
+      : [screen.paint('heading', 'Options'), ...optionLines(command.options, screen), ''];
   const everywhere = Object.fromEntries(
     Object.entries(GLOBAL_OPTIONS).filter(([name]) => name !== 'sim' || command.readsMachine),
   );
@@ -71,7 +81,10 @@ export function commandHelp(command: Command, screen: Screen): string {
     ...optionLines(everywhere, screen),
     '',
     screen.paint('heading', 'Examples'),
-    ...pairs(command.examples.map(({ command: typed, means }) => [typed, means]), screen),
+    ...pairs(
+      command.examples.map(({ command: typed, means }) => [typed, means]),
+      screen,
+    ),
   ]);
 }
 

@@ -42,7 +42,10 @@ const stalling: Rule = ({ pressure }) => {
 const silentDriver: Rule = ({ libraries, devices }) => {
   // A context that hangs shows only where cudaMemGetInfo was to be read.
   const noContext = devices.some((device) => device.from.cuda?.startsWith('ERR_UMA_TIMEOUT') === true);
-  const silent = [libraries.nvml.state === 'timeout' ? 'NVML' : null, libraries.cuda.state === 'timeout' || noContext ? 'CUDA' : null];
+  const silent = [
+    libraries.nvml.state === 'timeout' ? 'NVML' : null,
+    libraries.cuda.state === 'timeout' || noContext ? 'CUDA' : null,
+  ];
   const names = silent.filter((name) => name !== null).join(' and ');
   if (names === '') return null;
   return {
@@ -59,9 +62,12 @@ const nearlyOut: Rule = (snapshot) => {
   const danger = afterReclaim < total * 0.03;
   return {
     level: danger ? 'danger' : 'warning',
-    text: `Only ${formatBytes(afterReclaim)} of ${isUnified(snapshot) ? 'the one pool' : "the host's memory"} can still be had.`
-      + (isUnified(snapshot) ? ' Running out can freeze this machine instead of failing.' : ''),
-    next: danger ? 'stop something before you start anything' : `leave at least ${formatBytes(total * 0.07)} when you load a model`,
+    text:
+      `Only ${formatBytes(afterReclaim)} of ${isUnified(snapshot) ? 'the one pool' : "the host's memory"} can still be had.` +
+      (isUnified(snapshot) ? ' Running out can freeze this machine instead of failing.' : ''),
+    next: danger
+      ? 'stop something before you start anything'
+      : `leave at least ${formatBytes(total * 0.07)} when you load a model`,
   };
 };
 
@@ -135,7 +141,8 @@ const hugePages: Rule = (snapshot) => {
 /** The story of "128 GB is not enough for 7B": the cache counts as used for whoever asks cudaMemGetInfo. */
 const cached: Rule = (snapshot) => {
   const { immediate, afterReclaim, total } = headroom(snapshot);
-  if (!isUnified(snapshot) || immediate === null || afterReclaim === null || afterReclaim - immediate < total * 0.08) return null;
+  if (!isUnified(snapshot) || immediate === null || afterReclaim === null || afterReclaim - immediate < total * 0.08)
+    return null;
   const cache = afterReclaim - immediate;
   return {
     level: 'notice',
@@ -144,25 +151,52 @@ const cached: Rule = (snapshot) => {
   };
 };
 
-const RULES: readonly Rule[] = [stalling, silentDriver, nearlyOut, waiting, hidden, phantom, inPieces, hugePages, cached];
+const RULES: readonly Rule[] = [
+  stalling,
+  silentDriver,
+  nearlyOut,
+  waiting,
+  hidden,
+  phantom,
+  inPieces,
+  hugePages,
+  cached,
+];
 
 function allIsWell(snapshot: Snapshot): Judgement {
   const { afterReclaim } = headroom(snapshot);
   if (snapshot.devices.length === 0) {
     const next = snapshot.simulated === null ? 'see a simulated one: umaprobe --sim gb10' : null;
-    return { level: 'notice', text: `No GPU: ${whyNoGpu(snapshot)}. Programs can have ${formatBytes(afterReclaim)} of this machine's memory.`, next };
+    return {
+      level: 'notice',
+      text: `No GPU: ${whyNoGpu(snapshot)}. Programs can have ${formatBytes(afterReclaim)} of this machine's memory.`,
+      next,
+    };
   }
   const holder = snapshot.devices
     .flatMap((device) => device.processes ?? [])
-    .reduce((most: GpuProcess | null, process) => ((process.gpuBytes ?? 0) > (most?.gpuBytes ?? 0) ? process : most), null);
-  const held = holder === null ? '' : ` ${clean(holder.name ?? 'Process')} (${holder.pid}) holds ${formatBytes(holder.gpuBytes)}.`;
-  return { level: 'ok', text: `${formatBytes(deviceHeadroom(snapshot))} can be allocated on the GPU, and nothing stands in the way.${held}`, next: null };
+    .reduce(
+      (most: GpuProcess | null, process) => ((process.gpuBytes ?? 0) > (most?.gpuBytes ?? 0) ? process : most),
+      null,
+    );
+  const held =
+    holder === null ? '' : ` ${clean(holder.name ?? 'Process')} (${holder.pid}) holds ${formatBytes(holder.gpuBytes)}.`;
+  return {
+    level: 'ok',
+    text: `${formatBytes(deviceHeadroom(snapshot))} can be allocated on the GPU, and nothing stands in the way.${held}`,
+    next: null,
+  };
 }
 
 /** The libraries' own words, with every path that was tried, stand in the document and in the lines below the picture. */
 function whyNoGpu({ libraries: { cuda, nvml } }: Snapshot): string {
   if (cuda.state === 'missing' && nvml.state === 'missing') return 'neither CUDA nor NVML is installed here';
-  const words = { loaded: 'sees no device', missing: 'is not installed', unusable: 'cannot be used', timeout: 'does not answer' };
+  const words = {
+    loaded: 'sees no device',
+    missing: 'is not installed',
+    unusable: 'cannot be used',
+    timeout: 'does not answer',
+  };
   return `CUDA ${words[cuda.state]}, NVML ${words[nvml.state]}`;
 }
 

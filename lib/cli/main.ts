@@ -1,10 +1,12 @@
 /** One run of the command line: find the command, run it, print what it gave back. */
-import { createRequire } from 'node:module';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command, Context, Outcome } from './command.ts';
 import { describe, EXIT } from './failure.ts';
 import { commandHelp, generalHelp, groupHelp } from './help.ts';
 import { type Parsed, parse, route } from './parse.ts';
 import { find, groups } from './registry.ts';
+import { ROOT } from '../root.ts';
 import { createScreen, type Screen } from './screen.ts';
 import { UsageError } from './usage.ts';
 
@@ -35,7 +37,11 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
 }
 
 async function dispatch(
-  argv: readonly string[], json: boolean, stdout: Screen, stderr: Screen, io: Io,
+  argv: readonly string[],
+  json: boolean,
+  stdout: Screen,
+  stderr: Screen,
+  io: Io,
 ): Promise<number> {
   const { name, typed, args } = route(argv);
   const dashes = args.includes('--') ? args.indexOf('--') : args.length;
@@ -62,7 +68,10 @@ async function enterMachine(command: Command, { values }: Parsed): Promise<void>
   const machine = values.sim;
   if (typeof machine !== 'string') return;
   if (!command.readsMachine) {
-    throw new UsageError(`umaprobe ${command.name} takes its machine as an argument; --sim does not apply.`, command.name);
+    throw new UsageError(
+      `umaprobe ${command.name} takes its machine as an argument; --sim does not apply.`,
+      command.name,
+    );
   }
   const { activate, loadMachine, simulate } = await import('../sim.ts');
   activate(simulate(loadMachine(machine)));
@@ -75,7 +84,7 @@ function show(outcome: Outcome, { json, stdout }: Context): number {
 }
 
 function versionText(json: boolean): string {
-  const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
   if (!json) return `umaprobe ${version}\n`;
   const { platform, arch, versions } = process;
   const document = { schema: 'umaprobe/version/1', version, node: versions.node, platform, arch };

@@ -26,14 +26,19 @@ export function text(values: Values, name: string): string | undefined {
 
 /** One of a few words. */
 export function choice<T extends string>(
-  values: Values, name: string, choices: readonly T[], fallback: T, command: string,
+  values: Values,
+  name: string,
+  choices: readonly T[],
+  fallback: T,
+  command: string,
 ): T {
   const value = text(values, name);
   if (value === undefined) return fallback;
   const found = choices.find((candidate) => candidate === value);
   if (found !== undefined) return found;
   throw new UsageError(
-    `--${name} "${value}" is not one of ${choices.join(', ')}.${didYouMean(value, choices)}`, command,
+    `--${name} "${value}" is not one of ${choices.join(', ')}.${didYouMean(value, choices)}`,
+    command,
   );
 }
 
@@ -57,7 +62,12 @@ export function positive(values: Values, name: string, max: number, command: str
 
 /** A time with its unit, in milliseconds. */
 export function duration(
-  values: Values, name: string, minMs: number, maxMs: number, fallbackMs: number, command: string,
+  values: Values,
+  name: string,
+  minMs: number,
+  maxMs: number,
+  fallbackMs: number,
+  command: string,
 ): number {
   const value = text(values, name);
   if (value === undefined) return fallbackMs;
@@ -67,6 +77,7 @@ export function duration(
   }
   if (ms >= minMs && ms <= maxMs) return ms;
   throw new UsageError(
-    `--${name} "${value}" is outside ${formatDuration(minMs)} to ${formatDuration(maxMs)}.`, command,
+    `--${name} "${value}" is outside ${formatDuration(minMs)} to ${formatDuration(maxMs)}.`,
+    command,
   );
 }

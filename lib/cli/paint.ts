@@ -1,9 +1,22 @@
 /** Colours by meaning. A place that paints says what a text is, never which colour it has. */
 
 export type Style =
-  | 'free' | 'gpu' | 'anonymous' | 'cache' | 'shared' | 'kernel' | 'huge' | 'unattributed'
-  | 'ok' | 'notice' | 'warning' | 'danger'
-  | 'strong' | 'dim' | 'heading' | 'simulated';
+  | 'free'
+  | 'gpu'
+  | 'anonymous'
+  | 'cache'
+  | 'shared'
+  | 'kernel'
+  | 'huge'
+  | 'unattributed'
+  | 'ok'
+  | 'notice'
+  | 'warning'
+  | 'danger'
+  | 'strong'
+  | 'dim'
+  | 'heading'
+  | 'simulated';
 
 export type Depth = 0 | 4 | 8;
 

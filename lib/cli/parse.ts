@@ -101,7 +101,10 @@ function checkOption(token: OptionToken, table: OptionTable, command: string): v
   const spec = Object.hasOwn(table, token.name) ? table[token.name] : undefined;
   if (spec === undefined) {
     const known = Object.keys(table).map((name) => `--${name}`);
-    throw new UsageError(`umaprobe ${command} has no option ${token.rawName}.${didYouMean(token.rawName, known)}`, command);
+    throw new UsageError(
+      `umaprobe ${command} has no option ${token.rawName}.${didYouMean(token.rawName, known)}`,
+      command,
+    );
   }
   if (spec.type === 'boolean' && token.value !== undefined) {
     throw new UsageError(`${token.rawName} takes no value, got "${token.value}".`, command);

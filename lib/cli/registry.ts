@@ -50,7 +50,9 @@ export function groups(): string[] {
 
 /** "list", "show", "run" for "sim". */
 export function members(group: string): string[] {
-  return COMMANDS.filter((entry) => entry.name.startsWith(`${group} `)).map((entry) => entry.name.slice(group.length + 1));
+  return COMMANDS.filter((entry) => entry.name.startsWith(`${group} `)).map((entry) =>
+    entry.name.slice(group.length + 1),
+  );
 }
 
 export function find(name: string): CommandEntry | undefined {

@@ -1,7 +1,8 @@
 import { formatBoth } from '../format.ts';
-import { machines } from '../sim.ts';
+import { type MachineSummary, machines } from '../sim.ts';
 import type { Command } from './command.ts';
 import { EXIT } from './failure.ts';
+import type { Screen } from './screen.ts';
 import { hanging, padEnd } from './text.ts';
 
 export const simListCommand: Command = {
@@ -22,17 +23,14 @@ export const simListCommand: Command = {
     return {
       exitCode: EXIT.fine,
       document: { schema: 'umaprobe/sim-list/1', machines: found },
-      text: ({ columns, paint }) =>
-        found
-          .flatMap(({ name, description, devices, total }) => {
-            const facts = `${devices.length === 0 ? 'no GPU' : devices.join(', ')}; ${formatBoth(total)}`;
-            const [first = '', ...more] = hanging(' '.repeat(width), description, columns);
-            return [
-              paint('strong', padEnd(name, width)) + facts,
-              ...[first, ...more].map((line) => paint('dim', line)),
-            ];
-          })
-          .join('\n') + '\n',
+      text: (screen) => `${found.flatMap((machine) => lines(machine, width, screen)).join('\n')}\n`,
     };
   },
 };
+
+function lines({ name, description, devices, total }: MachineSummary, width: number, screen: Screen): string[] {
+  const { paint, columns } = screen;
+  const facts = `${devices.length === 0 ? 'no GPU' : devices.join(', ')}; ${formatBoth(total)}`;
+  const words = hanging(' '.repeat(width), description, columns);
+  return [paint('strong', padEnd(name, width)) + facts, ...words.map((line) => paint('dim', line))];
+}

@@ -7,8 +7,8 @@ export const simShowCommand: Command = {
   summary: 'A simulated machine as JSON, to start your own from',
   usage: '<name|file.json>',
   description:
-    'Checks the machine and prints it with every "extends" resolved. The output is a machine file: change it, save it, and name it after --sim.\n'
-    + 'A shorter way is a file with "extends": "gb10" and only what differs. Its schema is schemas/machine.schema.json.',
+    'Checks the machine and prints it with every "extends" resolved. The output is a machine file: change it, save it, and name it after --sim.\n' +
+    'A shorter way is a file with "extends": "gb10" and only what differs. Its schema is schemas/machine.schema.json.',
   options: {},
   examples: [
     { command: 'umaprobe sim show gb10 > my.json', means: 'a copy to change' },

@@ -1,13 +1,24 @@
 import { hostname } from 'node:os';
 import { snapshot } from '../snapshot.ts';
-import type { Command } from './command.ts';
+import type { Command, Values } from './command.ts';
 import { EXIT } from './failure.ts';
-import { choice, flag } from './options.ts';
+import { choice, duration, flag } from './options.ts';
 import { lookOf } from './view/look.ts';
 import { snapshotPage } from './view/page.ts';
 
 /** A context takes some 100 ms. A person waits for the answer: half of what the library allows is enough. */
 const CHILD_DEADLINE_MS = 5000;
+
+/** How long CUDA and NVML may take; what has not answered by then is shown as unknown, with that reason. */
+export const DEADLINE = {
+  type: 'string',
+  placeholder: '<time>',
+  summary: 'Limit for CUDA and for NVML: 10ms to 10m (default 2s); what has not answered by then is unknown',
+} as const;
+
+export function deadline(values: Values, command: string): number {
+  return duration(values, 'deadline', 10, 600_000, 2000, command);
+}
 
 export const MEMGETINFO = ['auto', 'child', 'never'] as const;
 
@@ -16,16 +27,18 @@ export const snapshotCommand: Command = {
   summary: 'Where the memory of this machine is, and what can be allocated',
   usage: '[options]',
   description:
-    'Reads the kernel, CUDA and NVML once and shows one ledger that adds up to MemTotal, the two answers (free right now, after reclaim), '
-    + 'what each tool would call free, and one line of judgement.\n'
-    + 'Creates no CUDA context in this process and changes nothing. Works without a GPU, too.',
+    'Reads the kernel, CUDA and NVML once and shows one ledger that adds up to MemTotal, the two answers (free right now, after reclaim), ' +
+    'what each tool would call free, and one line of judgement.\n' +
+    'Creates no CUDA context in this process and changes nothing. Works without a GPU, too.',
   options: {
     bytes: { type: 'boolean', summary: 'Exact bytes instead of GiB and GB' },
     memgetinfo: {
       type: 'string',
       placeholder: '<auto|child|never>',
-      summary: 'How to read cudaMemGetInfo, which needs a CUDA context: in a short-lived child (the default), only where a context exists, or never',
+      summary:
+        'How to read cudaMemGetInfo, which needs a CUDA context: in a short-lived child (the default), only where a context exists, or never',
     },
+    deadline: DEADLINE,
   },
   examples: [
     { command: 'umaprobe', means: 'the picture' },
@@ -36,7 +49,8 @@ export const snapshotCommand: Command = {
   arguments: { min: 0, max: 0, afterDashes: false },
   async run({ values }) {
     const memGetInfo = choice(values, 'memgetinfo', MEMGETINFO, 'child', 'snapshot');
-    const document = await snapshot({ memGetInfo, childDeadlineMs: CHILD_DEADLINE_MS });
+    const deadlineMs = deadline(values, 'snapshot');
+    const document = await snapshot({ memGetInfo, deadlineMs, childDeadlineMs: CHILD_DEADLINE_MS });
     const exact = flag(values, 'bytes');
     return {
       exitCode: EXIT.fine,

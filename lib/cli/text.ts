@@ -60,7 +60,9 @@ export function wrap(text: string, width: number): string[] {
 /** A wrapped paragraph behind a label: the following lines stand under the first one's text. */
 export function hanging(label: string, text: string, width: number): string[] {
   const indent = widthOf(label);
-  return wrap(text, Math.max(20, width - indent)).map((line, index) => (index === 0 ? label : ' '.repeat(indent)) + line);
+  return wrap(text, Math.max(20, width - indent)).map(
+    (line, index) => (index === 0 ? label : ' '.repeat(indent)) + line,
+  );
 }
 
 export interface Column {

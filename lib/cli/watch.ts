@@ -1,12 +1,12 @@
 import { constants, hostname } from 'node:os';
+import { formatDuration } from '../format.ts';
 import type { Snapshot } from '../types.ts';
 import { watch } from '../watch.ts';
 import { type Command, type Context, finished } from './command.ts';
 import { EXIT } from './failure.ts';
-import { formatDuration } from '../format.ts';
 import { type Live, openLive } from './live.ts';
 import { choice, count, duration, flag } from './options.ts';
-import { MEMGETINFO } from './snapshot.ts';
+import { DEADLINE, deadline, MEMGETINFO } from './snapshot.ts';
 import { truncate } from './text.ts';
 import { createHistory } from './view/history.ts';
 import { readingLine } from './view/line.ts';
@@ -20,14 +20,23 @@ export const watchCommand: Command = {
   summary: 'The live picture: the pool, the two answers, processes, pressure',
   usage: '[options]',
   description:
-    'Reads again at every interval and redraws in place; q quits. Where stdout is not a terminal it writes one line per reading, '
-    + 'and with --json one snapshot document per line (JSON Lines).\n'
-    + 'cudaMemGetInfo is not read by default, because each reading would start a CUDA context in a child.',
+    'Reads again at every interval and redraws in place; q quits. Where stdout is not a terminal it writes one line per reading, ' +
+    'and with --json one snapshot document per line (JSON Lines).\n' +
+    'cudaMemGetInfo is not read by default, because each reading would start a CUDA context in a child.',
   options: {
-    interval: { type: 'string', placeholder: '<time>', summary: 'From one reading to the next: 100ms to 1h (default 1s)' },
+    interval: {
+      type: 'string',
+      placeholder: '<time>',
+      summary: 'From one reading to the next: 100ms to 1h (default 1s)',
+    },
     count: { type: 'string', placeholder: '<n>', summary: 'End after n readings' },
     bytes: { type: 'boolean', summary: 'Exact bytes instead of GiB and GB' },
-    memgetinfo: { type: 'string', placeholder: '<auto|child|never>', summary: 'How to read cudaMemGetInfo (default auto)' },
+    memgetinfo: {
+      type: 'string',
+      placeholder: '<auto|child|never>',
+      summary: 'How to read cudaMemGetInfo (default auto)',
+    },
+    deadline: DEADLINE,
   },
   examples: [
     { command: 'umaprobe watch', means: 'until you press q' },
@@ -42,6 +51,7 @@ export const watchCommand: Command = {
       intervalMs: duration(values, 'interval', 100, 3_600_000, 1000, 'watch'),
       readings: count(values, 'count', 1, 1_000_000_000, 'watch') ?? Number.POSITIVE_INFINITY,
       memGetInfo: choice(values, 'memgetinfo', MEMGETINFO, 'auto', 'watch'),
+      deadlineMs: deadline(values, 'watch'),
       exact: flag(values, 'bytes'),
     };
     return finished(await follow(context, settings));
@@ -52,6 +62,7 @@ interface Settings {
   intervalMs: number;
   readings: number;
   memGetInfo: (typeof MEMGETINFO)[number];
+  deadlineMs: number;
   exact: boolean;
 }
 
@@ -65,7 +76,8 @@ async function follow(context: Context, settings: Settings): Promise<number> {
   const handlers = SIGNALS.map((signal) => [signal, () => stop(128 + constants.signals[signal])] as const);
   for (const [signal, handler] of handlers) process.on(signal, handler);
   const output = createOutput(context, settings, () => stop(EXIT.fine));
-  const readings = watch({ intervalMs: settings.intervalMs, memGetInfo: settings.memGetInfo, signal: abort.signal });
+  const { intervalMs, memGetInfo, deadlineMs } = settings;
+  const readings = watch({ intervalMs, memGetInfo, deadlineMs, signal: abort.signal });
   try {
     for (let seen = 0; seen < settings.readings; seen++) {
       // A reading may hang until its deadline; who wants to leave does not wait for it.
@@ -94,7 +106,9 @@ function createOutput(context: Context, settings: Settings, quit: () => void): O
   const { exact } = settings;
   return {
     async show(snapshot) {
-      const line = json ? JSON.stringify(snapshot) : readingLine(snapshot, lookOf(stdout, { exact, hostName: hostname() }));
+      const line = json
+        ? JSON.stringify(snapshot)
+        : readingLine(snapshot, lookOf(stdout, { exact, hostName: hostname() }));
       stdout.write(`${line}\n`);
       await stdout.flushed();
     },

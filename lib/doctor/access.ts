@@ -15,11 +15,21 @@ export const accessChecks: readonly Check[] = [
       const nodes = (await context.listFiles('/dev'))?.filter((name) => /^nvidia(\d+|ctl|-uvm)$/.test(name)) ?? [];
       const closed = await closedNodes(context, nodes);
       if (closed.length > 0) {
-        return fail('Device nodes exist that this user may not open.', closed.join(', '), 'Join the group that owns them (ls -l /dev/nvidia*), often video or render.');
+        return fail(
+          'Device nodes exist that this user may not open.',
+          closed.join(', '),
+          'Join the group that owns them (ls -l /dev/nvidia*), often video or render.',
+        );
       }
-      if (nodes.length === 0 && snapshot.devices.length === 0) return skip('There is no GPU whose nodes could be checked.', `no /dev/nvidia*; ${knobs}`);
+      if (nodes.length === 0 && snapshot.devices.length === 0)
+        return skip('There is no GPU whose nodes could be checked.', `no /dev/nvidia*; ${knobs}`);
       const evidence = `${nodes.length === 0 ? 'no /dev/nvidia*' : nodes.map((name) => `/dev/${name}`).join(', ')}; ${knobs}`;
-      return pass(isRoot ? 'All device nodes and knobs can be used.' : 'All device nodes can be used; giving back cache takes root.', evidence);
+      return pass(
+        isRoot
+          ? 'All device nodes and knobs can be used.'
+          : 'All device nodes can be used; giving back cache takes root.',
+        evidence,
+      );
     },
   },
   {
@@ -31,7 +41,10 @@ export const accessChecks: readonly Check[] = [
       if (foreign.length > 0) {
         return warn(
           'NVML lists processes of another PID namespace: they cannot be named or told apart from here.',
-          `unresolvable pids ${foreign.slice(0, 5).map(({ pid }) => pid).join(', ')}`,
+          `unresolvable pids ${foreign
+            .slice(0, 5)
+            .map(({ pid }) => pid)
+            .join(', ')}`,
           'Run it on the host, or start the container with --pid=host.',
         );
       }
@@ -44,7 +57,8 @@ export const accessChecks: readonly Check[] = [
           'Leave headroom in the program itself; take free memory from the host, not from the cgroup.',
         );
       }
-      if (cgroup === null) return skip('The cgroup of this process cannot be read.', snapshot.from.cgroup ?? 'no cgroup');
+      if (cgroup === null)
+        return skip('The cgroup of this process cannot be read.', snapshot.from.cgroup ?? 'no cgroup');
       return pass('No memory limit, and all GPU processes can be named.', `cgroup v${cgroup.version} ${cgroup.path}`);
     },
   },
@@ -58,7 +72,10 @@ export const accessChecks: readonly Check[] = [
       // open-gpu-kernel-modules #1358: 0 turned an unrecoverable hang into an OOM that killed sshd, but the box lived.
       return value === '0'
         ? pass('Running out ends in the OOM killer, which may take small bystanders such as sshd.', `${file} = 0`)
-        : pass('The default: managed memory may exceed what there is. Setting it to 0 trades a possible freeze for OOM kills.', `${file} = ${value}`);
+        : pass(
+            'The default: managed memory may exceed what there is. Setting it to 0 trades a possible freeze for OOM kills.',
+            `${file} = ${value}`,
+          );
     },
   },
 ];

@@ -4,7 +4,7 @@ import { formatBytes, formatPercent, GiB, MiB } from '../format.ts';
 import { ledgerBytes } from '../ledger.ts';
 import { DROP_AND_COMPACT } from '../remedies.ts';
 import type { FreeBlocks, Snapshot } from '../types.ts';
-import { type Check, fail, type Finding, pass, skip, warn } from './types.ts';
+import { type Check, type Finding, fail, pass, skip, warn } from './types.ts';
 
 /**
  * Gate before a launch (sparkring PR 202/222, DGX Spark with 120 GiB): 96 GiB available and 200 blocks of 32 MiB.
@@ -20,11 +20,13 @@ export const kernelChecks: readonly Check[] = [
     title: 'Memory that the kernel keeps for itself',
     run({ snapshot }) {
       const { minFree, watermarkBoostFactor, watermarkScaleFactor } = snapshot.kernel;
-      if (minFree === null) return skip('The settings cannot be read.', snapshot.from['kernel.minFree'] ?? '/proc/sys/vm');
+      if (minFree === null)
+        return skip('The settings cannot be read.', snapshot.from['kernel.minFree'] ?? '/proc/sys/vm');
       const evidence = `min_free ${formatBytes(minFree)}, watermark_scale_factor ${watermarkScaleFactor ?? 'unknown'}, watermark_boost_factor ${watermarkBoostFactor ?? 'unknown'}`;
       // 4 GiB lowered MemAvailable by 6.2 GiB and made vLLM refuse to start; boost let it grow to 15 GiB for a while.
       if (minFree >= GiB) {
-        const boost = (watermarkBoostFactor ?? 0) > 0 ? '; watermark_boost_factor can make it several times that for a while' : '';
+        const boost =
+          (watermarkBoostFactor ?? 0) > 0 ? '; watermark_boost_factor can make it several times that for a while' : '';
         return warn(
           `min_free_kbytes is raised: MemAvailable is lower by about ${formatBytes(minFree * 1.5)}, and programs that check it may refuse to start${boost}.`,
           evidence,
@@ -39,9 +41,15 @@ export const kernelChecks: readonly Check[] = [
     title: 'Large free blocks for a launch',
     run({ snapshot }) {
       const { contiguity } = snapshot;
-      if (contiguity === null) return skip('The free blocks cannot be read.', snapshot.from.contiguity ?? '/proc/buddyinfo');
-      if (unifiedDevice(snapshot) === undefined) return skip('Only a GPU that shares the memory of the host needs them.', 'no unified device');
-      if (snapshot.ledger.total < SMALL) return skip('The gate is for machines that large models fit on.', `${formatBytes(snapshot.ledger.total)} in all`);
+      if (contiguity === null)
+        return skip('The free blocks cannot be read.', snapshot.from.contiguity ?? '/proc/buddyinfo');
+      if (unifiedDevice(snapshot) === undefined)
+        return skip('Only a GPU that shares the memory of the host needs them.', 'no unified device');
+      if (snapshot.ledger.total < SMALL)
+        return skip(
+          'The gate is for machines that large models fit on.',
+          `${formatBytes(snapshot.ledger.total)} in all`,
+        );
       return gate(snapshot, contiguity);
     },
   },
@@ -50,12 +58,28 @@ export const kernelChecks: readonly Check[] = [
     title: 'Time lost to waiting for memory',
     run({ snapshot }) {
       const { pressure, kernel } = snapshot;
-      if (pressure === null) return skip('The kernel does not say.', snapshot.from.pressure ?? '/proc/pressure/memory', 'Boot with psi=1 to have the best known warning of a freeze.');
+      if (pressure === null)
+        return skip(
+          'The kernel does not say.',
+          snapshot.from.pressure ?? '/proc/pressure/memory',
+          'Boot with psi=1 to have the best known warning of a freeze.',
+        );
       const { some, full } = pressure;
-      const evidence = `some ${formatPercent(some.avg10)} / ${formatPercent(some.avg60)} / ${formatPercent(some.avg300)}, `
-        + `full ${formatPercent(full.avg10)} / ${formatPercent(full.avg60)} / ${formatPercent(full.avg300)} (10 s / 60 s / 300 s), OOM kills since boot ${kernel.oomKill ?? 'unknown'}`;
-      if (full.avg10 >= 10) return fail('Nothing could run for want of memory part of the time: this is how a freeze begins.', evidence, 'Stop the largest GPU process now.');
-      if (some.avg10 >= 10 || full.avg300 >= 1) return warn('Tasks wait for memory.', evidence, 'Watch it (umaprobe watch) and start nothing large until it is over.');
+      const evidence =
+        `some ${formatPercent(some.avg10)} / ${formatPercent(some.avg60)} / ${formatPercent(some.avg300)}, ` +
+        `full ${formatPercent(full.avg10)} / ${formatPercent(full.avg60)} / ${formatPercent(full.avg300)} (10 s / 60 s / 300 s), OOM kills since boot ${kernel.oomKill ?? 'unknown'}`;
+      if (full.avg10 >= 10)
+        return fail(
+          'Nothing could run for want of memory part of the time: this is how a freeze begins.',
+          evidence,
+          'Stop the largest GPU process now.',
+        );
+      if (some.avg10 >= 10 || full.avg300 >= 1)
+        return warn(
+          'Tasks wait for memory.',
+          evidence,
+          'Watch it (umaprobe watch) and start nothing large until it is over.',
+        );
       return pass('Nobody waits for memory.', evidence);
     },
   },
@@ -71,16 +95,21 @@ function gate(snapshot: Snapshot, contiguity: readonly FreeBlocks[]): Finding {
   const block = Math.min(GATE.block, Math.max(...sizes));
   const large = bytesInBlocks(contiguity, block);
   const equivalents = Math.floor(large / GATE.block);
-  const evidence = `${formatBytes(afterReclaim)} available (gate ${formatBytes(needAvailable)}); `
-    + `${equivalents} × 32 MiB in blocks of ${formatBytes(block)} or more (gate ${needBlocks}); `
-    + `compaction failed ${snapshot.kernel.compactFail ?? 'unknown'} of ${snapshot.kernel.compactStall ?? 'unknown'} times`;
+  const evidence =
+    `${formatBytes(afterReclaim)} available (gate ${formatBytes(needAvailable)}); ` +
+    `${equivalents} × 32 MiB in blocks of ${formatBytes(block)} or more (gate ${needBlocks}); ` +
+    `compaction failed ${snapshot.kernel.compactFail ?? 'unknown'} of ${snapshot.kernel.compactStall ?? 'unknown'} times`;
   const loaded = ledgerBytes(snapshot.ledger, 'gpuProcesses');
   if (loaded > total * 0.1) {
     // A large pinned footprint makes few large blocks normal: the gate means something before a launch only.
     return skip(`GPU processes hold ${formatBytes(loaded)}: the gate is for an idle machine.`, evidence);
   }
   if (afterReclaim !== null && afterReclaim < needAvailable) {
-    return warn('Too little is available for a launch of a large model.', evidence, 'See which programs hold it: umaprobe snapshot');
+    return warn(
+      'Too little is available for a launch of a large model.',
+      evidence,
+      'See which programs hold it: umaprobe snapshot',
+    );
   }
   if (equivalents >= needBlocks) return pass('Ready for a large launch.', evidence);
   const cached = snapshot.host.free !== null && afterReclaim !== null && snapshot.host.free < afterReclaim * 0.5;

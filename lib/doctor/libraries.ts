@@ -1,6 +1,6 @@
 /** Can NVIDIA's libraries be used, and do they fit each other? */
 import type { LibraryStatus } from '../types.ts';
-import { type Check, fail, type Finding, pass, skip, warn } from './types.ts';
+import { type Check, type Finding, fail, pass, skip, warn } from './types.ts';
 
 export const libraryChecks: readonly Check[] = [
   {
@@ -9,9 +9,12 @@ export const libraryChecks: readonly Check[] = [
     run({ snapshot }) {
       const unusable = library('CUDA', snapshot.libraries.cuda, snapshot.devices.length > 0);
       if (unusable !== null) return unusable;
-      const failed = snapshot.devices.find(({ cuda, cudaIndex, from }) => cuda === null && cudaIndex !== null && /ERR_UMA/.test(from.cuda ?? ''));
+      const failed = snapshot.devices.find(
+        ({ cuda, cudaIndex, from }) => cuda === null && cudaIndex !== null && /ERR_UMA/.test(from.cuda ?? ''),
+      );
       if (failed === undefined) return pass('The library is there and answers.', found(snapshot.libraries.cuda));
-      if (failed.from.cuda?.startsWith('ERR_UMA_TIMEOUT') === true) return hangs('CUDA', `device ${failed.index}: ${failed.from.cuda}`);
+      if (failed.from.cuda?.startsWith('ERR_UMA_TIMEOUT') === true)
+        return hangs('CUDA', `device ${failed.index}: ${failed.from.cuda}`);
       // cuMemGetInfo needs a context: OUT_OF_MEMORY with tens of GiB available (xr-ai PR 440), "busy" on 615 (llama.cpp #24933).
       return warn(
         'CUDA answers, but cudaMemGetInfo failed: no context could be created.',
@@ -25,7 +28,9 @@ export const libraryChecks: readonly Check[] = [
     title: 'NVML can be used',
     run({ snapshot }) {
       const { nvml } = snapshot.libraries;
-      return library('NVML', nvml, snapshot.devices.length > 0) ?? pass('The library is there and answers.', found(nvml));
+      return (
+        library('NVML', nvml, snapshot.devices.length > 0) ?? pass('The library is there and answers.', found(nvml))
+      );
     },
   },
   {
@@ -41,10 +46,15 @@ export const libraryChecks: readonly Check[] = [
           'Reboot.',
         );
       }
-      if (cuda.version === null || cuda.driverVersion === null) return skip('There are no two versions to compare.', `CUDA ${cuda.state}`);
+      if (cuda.version === null || cuda.driverVersion === null)
+        return skip('There are no two versions to compare.', `CUDA ${cuda.state}`);
       const evidence = `runtime ${cuda.version}, driver supports ${cuda.driverVersion}${module === null ? '' : `, driver ${module}`}`;
       if (major(cuda.version) > major(cuda.driverVersion)) {
-        return fail('The CUDA runtime is newer than the driver.', evidence, 'Update the driver, or use the CUDA runtime that it supports.');
+        return fail(
+          'The CUDA runtime is newer than the driver.',
+          evidence,
+          'Update the driver, or use the CUDA runtime that it supports.',
+        );
       }
       return pass('The driver supports this runtime.', evidence);
     },
@@ -59,16 +69,28 @@ function library(name: string, status: LibraryStatus, hasDevice: boolean): Findi
     case 'timeout':
       return hangs(name, evidence);
     case 'unusable':
-      return fail(`${name} is installed but cannot be used.`, evidence, 'Install or load the NVIDIA driver that fits; in a container start it with --gpus all.');
+      return fail(
+        `${name} is installed but cannot be used.`,
+        evidence,
+        'Install or load the NVIDIA driver that fits; in a container start it with --gpus all.',
+      );
     case 'missing':
       return hasDevice
         ? warn(`${name} was not found, though the GPU was.`, evidence, `Install the package that has ${name}.`)
-        : fail(`${name} was not found.`, evidence, 'Install the NVIDIA driver; in a container start it with --gpus all.');
+        : fail(
+            `${name} was not found.`,
+            evidence,
+            'Install the NVIDIA driver; in a container start it with --gpus all.',
+          );
   }
 }
 
 function hangs(name: string, evidence: string): Finding {
-  return fail(`${name} did not answer in time: the driver hangs.`, evidence, 'Save your work and reboot; a driver that hangs seldom recovers.');
+  return fail(
+    `${name} did not answer in time: the driver hangs.`,
+    evidence,
+    'Save your work and reboot; a driver that hangs seldom recovers.',
+  );
 }
 
 function found({ path, version, driverVersion }: LibraryStatus): string {

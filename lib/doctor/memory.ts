@@ -15,11 +15,13 @@ export const memoryChecks: readonly Check[] = [
     title: 'Reserved huge pages',
     run({ snapshot }) {
       const { hugePagesTotal, hugePagesFree, hugePageSize, hugetlb } = snapshot.host;
-      if (hugePagesTotal === null) return skip('This kernel has no huge pages.', snapshot.from['host.hugePagesTotal'] ?? '/proc/meminfo');
+      if (hugePagesTotal === null)
+        return skip('This kernel has no huge pages.', snapshot.from['host.hugePagesTotal'] ?? '/proc/meminfo');
       const reserved = hugetlb ?? hugePagesTotal * (hugePageSize ?? 0);
       if (hugePagesTotal === 0 && reserved === 0) return pass('None are reserved.', 'HugePages_Total 0');
       const evidence = `HugePages_Total ${hugePagesTotal}, HugePages_Free ${hugePagesFree ?? 'unknown'}, ${formatBytes(reserved)} reserved`;
-      const release = 'Release them where nothing needs them: echo 0 | sudo tee /proc/sys/vm/nr_hugepages (look for leftovers in /dev/hugepages).';
+      const release =
+        'Release them where nothing needs them: echo 0 | sudo tee /proc/sys/vm/nr_hugepages (look for leftovers in /dev/hugepages).';
       const views = unifiedDevice(snapshot)?.views;
       if (views === undefined) return pass('Some are reserved; they are taken from what programs can have.', evidence);
       return warn(
@@ -34,13 +36,19 @@ export const memoryChecks: readonly Check[] = [
     title: 'Swap',
     run({ snapshot }) {
       const { swapTotal, swapFree } = snapshot.host;
-      if (swapTotal === null || swapFree === null) return skip('Swap cannot be read.', snapshot.from['host.swapTotal'] ?? '/proc/meminfo');
+      if (swapTotal === null || swapFree === null)
+        return skip('Swap cannot be read.', snapshot.from['host.swapTotal'] ?? '/proc/meminfo');
       const swappiness = `swappiness ${snapshot.kernel.swappiness ?? 'unknown'}`;
       if (swapTotal === 0) return pass('There is none; GPU memory could not use it anyway.', swappiness);
       const used = swapTotal - swapFree;
       const evidence = `${formatBytes(used)} of ${formatBytes(swapTotal)} used (${formatPercent((used / swapTotal) * 100)}), ${swappiness}`;
       // In the best documented wedge swap was full while 38 GB were free.
-      if (used > swapTotal * 0.9) return warn('Swap is full: nothing more of other programs can be moved out for the GPU.', evidence, 'Find what was pushed out; restart it or swapoff and swapon when there is room.');
+      if (used > swapTotal * 0.9)
+        return warn(
+          'Swap is full: nothing more of other programs can be moved out for the GPU.',
+          evidence,
+          'Find what was pushed out; restart it or swapoff and swapon when there is room.',
+        );
       return pass('There is room. It helps only by moving other programs out: GPU memory cannot be swapped.', evidence);
     },
   },
@@ -66,15 +74,25 @@ export const memoryChecks: readonly Check[] = [
     run({ snapshot }) {
       const { systemMemoryPools, poolBytes, version } = snapshot.driver;
       const evidence = `driver ${version ?? 'unknown'}, EnableSystemMemoryPools ${systemMemoryPools ?? 'not there'}, pools ${formatBytes(poolBytes)}`;
-      if (unifiedDevice(snapshot) === undefined) return skip('Only a GPU that shares the memory of the host has such pools.', evidence);
-      if (systemMemoryPools === null || systemMemoryPools === 0) return pass('This driver gives freed memory back at once.', evidence);
+      if (unifiedDevice(snapshot) === undefined)
+        return skip('Only a GPU that shares the memory of the host has such pools.', evidence);
+      if (systemMemoryPools === null || systemMemoryPools === 0)
+        return pass('This driver gives freed memory back at once.', evidence);
       if (poolBytes !== null) {
         if (poolBytes < 2 * GiB) return pass('The driver keeps freed GPU memory, at present next to none.', evidence);
-        return warn(`The driver keeps ${formatBytes(poolBytes)} of freed GPU memory; the next CUDA program can have it, others cannot.`, evidence, `Give it back: ${DROP_POOLS}`);
+        return warn(
+          `The driver keeps ${formatBytes(poolBytes)} of freed GPU memory; the next CUDA program can have it, others cannot.`,
+          evidence,
+          `Give it back: ${DROP_POOLS}`,
+        );
       }
       const rest = unattributed(snapshot);
       const why = snapshot.from['driver.poolBytes'] ?? 'the pools cannot be read';
-      if (rest < snapshot.ledger.total * HIDDEN_SHARE) return pass('The driver keeps freed GPU memory, but little is unexplained at present.', `${evidence}; ${why}; ${formatBytes(rest)} unattributed`);
+      if (rest < snapshot.ledger.total * HIDDEN_SHARE)
+        return pass(
+          'The driver keeps freed GPU memory, but little is unexplained at present.',
+          `${evidence}; ${why}; ${formatBytes(rest)} unattributed`,
+        );
       return warn(
         `The driver keeps freed GPU memory: up to ${formatBytes(rest)} may come back.`,
         `${evidence}; ${why}; ${formatBytes(rest)} unattributed`,
@@ -89,18 +107,26 @@ export const memoryChecks: readonly Check[] = [
       const rest = unattributed(snapshot);
       const gpu = ledgerBytes(snapshot.ledger, 'gpuProcesses');
       const evidence = `${formatBytes(rest)} of ${formatBytes(snapshot.ledger.total)} are in no counter; GPU processes hold ${formatBytes(gpu)}`;
-      if (rest < -GiB) return warn('The kernel counts some memory twice: the ledger is off by that much.', evidence, null);
-      if (rest < snapshot.ledger.total * HIDDEN_SHARE) return pass('What is left over is what a kernel and a driver usually take.', evidence);
+      if (rest < -GiB)
+        return warn('The kernel counts some memory twice: the ledger is off by that much.', evidence, null);
+      if (rest < snapshot.ledger.total * HIDDEN_SHARE)
+        return pass('What is left over is what a kernel and a driver usually take.', evidence);
       const known = unifiedDevice(snapshot)?.processes !== null;
       if (known && (snapshot.driver.systemMemoryPools ?? 0) !== 0) {
-        return warn('Most likely the driver keeps it: freed GPU memory, see the check driver.pools.', evidence, DROP_POOLS);
+        return warn(
+          'Most likely the driver keeps it: freed GPU memory, see the check driver.pools.',
+          evidence,
+          DROP_POOLS,
+        );
       }
       return fail(
         known
           ? 'Memory is held by no listed process: driver pools, a process that died, or managed memory, which NVML does not list.'
           : 'Memory is in no counter, and NVML could not say which processes hold GPU memory.',
         evidence,
-        known ? `Wait a minute after a large process ends; then ${DROP_POOLS}; if it stays, reboot before the next large launch.` : 'Repair the check library.nvml first.',
+        known
+          ? `Wait a minute after a large process ends; then ${DROP_POOLS}; if it stays, reboot before the next large launch.`
+          : 'Repair the check library.nvml first.',
       );
     },
   },

@@ -38,9 +38,13 @@ export function ownVariables(statePath: string, simulator: string): Record<strin
  * opens of /proc/meminfo and its like from the simulated kernel.
  */
 export function foreignVariables(
-  libraries: string, simulator: string, preload: boolean, base: NodeJS.ProcessEnv,
+  libraries: string,
+  simulator: string,
+  preload: boolean,
+  base: NodeJS.ProcessEnv,
 ): Record<string, string> {
-  const prepend = (first: string, old: string | undefined): string => (old === undefined || old === '' ? first : `${first}:${old}`);
+  const prepend = (first: string, old: string | undefined): string =>
+    old === undefined || old === '' ? first : `${first}:${old}`;
   const variables: Record<string, string> = { LD_LIBRARY_PATH: prepend(libraries, base.LD_LIBRARY_PATH) };
   if (preload) variables.LD_PRELOAD = prepend(simulator, base.LD_PRELOAD);
   return variables;

@@ -1,12 +1,12 @@
 /** Finds machine files, reads them with care and resolves `extends`. */
 import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { dirname, join, resolve } from 'node:path';
+import { ROOT } from '../root.ts';
 import { findJsonMistake } from './json.ts';
 import { isObject, type Json, type JsonObject, type Machine, type MachineSummary, machineError } from './machine.ts';
 import { asObject, validateMachine } from './validate.ts';
 
-const SHIPPED = fileURLToPath(new URL('../../lib/machines/', import.meta.url));
+const SHIPPED = join(ROOT, 'lib/machines');
 /** The shipped ones are below 5 kB. A larger file is a wrong file, such as a model. */
 const MAX_BYTES = 1024 * 1024;
 const MAX_EXTENDS = 8;
@@ -55,7 +55,8 @@ function locate(nameOrFile: string, folder: string, origin: string): string {
 
 function resolveExtends(file: string, chain: readonly string[]): JsonObject {
   if (chain.includes(file)) throw machineError(`${file}: "extends" goes in a circle: ${[...chain, file].join(' → ')}.`);
-  if (chain.length > MAX_EXTENDS) throw machineError(`${file}: more than ${MAX_EXTENDS} "extends" one after the other.`);
+  if (chain.length > MAX_EXTENDS)
+    throw machineError(`${file}: more than ${MAX_EXTENDS} "extends" one after the other.`);
   const { extends: base, ...own } = asObject(parse(read(file), file), file);
   if (base === undefined) return own;
   if (typeof base !== 'string') {
@@ -81,12 +82,15 @@ function read(file: string): string {
     // O_NONBLOCK: opening a FIFO must not wait for a writer.
     descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
-    throw machineError(`${file}: cannot be read (${error instanceof Error && 'code' in error ? String(error.code) : String(error)}).`);
+    throw machineError(
+      `${file}: cannot be read (${error instanceof Error && 'code' in error ? String(error.code) : String(error)}).`,
+    );
   }
   try {
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) throw machineError(`${file}: is not a file.`);
-    if (stat.size > MAX_BYTES) throw machineError(`${file}: has ${stat.size} bytes; a machine file has at most ${MAX_BYTES}.`);
+    if (stat.size > MAX_BYTES)
+      throw machineError(`${file}: has ${stat.size} bytes; a machine file has at most ${MAX_BYTES}.`);
     return readFileSync(descriptor, 'utf8');
   } finally {
     closeSync(descriptor);
@@ -99,7 +103,8 @@ function parse(text: string, file: string): unknown {
     return JSON.parse(json);
   } catch (error) {
     const mistake = findJsonMistake(json);
-    if (mistake === null) throw machineError(`${file}: is not JSON (${error instanceof Error ? error.message : String(error)}).`);
+    if (mistake === null)
+      throw machineError(`${file}: is not JSON (${error instanceof Error ? error.message : String(error)}).`);
     throw machineError(`${file}:${mistake.line}:${mistake.column}: is not JSON: ${mistake.problem}.`);
   }
 }

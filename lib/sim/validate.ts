@@ -1,7 +1,9 @@
 /** Checks a machine against schemas/machine.schema.json and says the first thing that is wrong in one line. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import type { ErrorObject, ValidateFunction } from 'ajv';
+import { ROOT } from '../root.ts';
 import { isObject, type JsonObject, type Machine, machineError } from './machine.ts';
 
 const require = createRequire(import.meta.url);
@@ -10,7 +12,9 @@ let compiled: ValidateFunction<Machine> | null = null;
 /** Compiled at first use: most commands never simulate, and ajv takes longer to load than a snapshot to read. */
 function validator(): ValidateFunction<Machine> {
   if (compiled !== null) return compiled;
-  const schema = JSON.parse(readFileSync(new URL('../../schemas/machine.schema.json', import.meta.url), 'utf8')) as JsonObject;
+  const schema = JSON.parse(
+    readFileSync(join(ROOT, 'schemas/machine.schema.json'), 'utf8'),
+  ) as JsonObject;
   const draft2020 = typeof schema.$schema === 'string' && schema.$schema.includes('2020-12');
   const { default: Ajv } = require(draft2020 ? 'ajv/dist/2020.js' : 'ajv') as typeof import('ajv');
   compiled = new Ajv({ verbose: true, strict: false }).compile<Machine>(schema);
@@ -48,7 +52,8 @@ function sentence(error: ErrorObject | undefined): string {
 
 function expectation(error: ErrorObject): string {
   const { keyword, params } = error;
-  if (keyword === 'enum') return `one of ${(params.allowedValues as unknown[]).map((item) => JSON.stringify(item)).join(', ')}`;
+  if (keyword === 'enum')
+    return `one of ${(params.allowedValues as unknown[]).map((item) => JSON.stringify(item)).join(', ')}`;
   if (keyword === 'const') return JSON.stringify(params.allowedValue);
   if (keyword === 'type') return `${String(params.type).replaceAll(',', ' or ')}${described(error)}`;
   // ajv's own words are fine for limits: "must be >= 0".
@@ -57,7 +62,7 @@ function expectation(error: ErrorObject): string {
 
 function described(error: ErrorObject): string {
   const schema = error.parentSchema as { description?: string } | undefined;
-  return schema?.description === undefined ? '' : ` (${shorten(schema.description)})`;
+  return schema?.description === undefined ? '' : ` (${shorten(schema.description.replace(/\.$/, ''))})`;
 }
 
 function knownFields(error: ErrorObject): string {

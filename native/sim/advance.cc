@@ -144,7 +144,8 @@ void step(State& state, double dt_ms) {
   world.returning -= back;
   freed(state, back, 1);
   const uint64_t idle_dirty = state.machine.memory.file_dirty;
-  world.file_dirty -= moved(dt_ms, state.machine.timing.writeback, less(world.file_dirty, idle_dirty));
+  world.file_dirty -=
+      moved(dt_ms, state.machine.timing.writeback, less(world.file_dirty, idle_dirty));
   const Driver& driver = state.machine.driver;
   if (world.now_ms - world.pools_used_ms > driver.pool_drain_after_ms) {
     const uint64_t drained = moved(dt_ms, driver.pool_drain_ms_per_gib, world.pools);

@@ -50,10 +50,12 @@ class Growth {
       if (refusal == Refusal::kWait) sleep_ms(state_, std::max(20.0, state_.machine.scale));
       if (taken.bytes > 0) since_ms_ = -1;
       pace.owe(taken.ms);
+      ms_ += taken.ms;
     }
     pace.settle();
     return umaprobe::kCudaSuccess;
   }
+  double ms() const { return ms_; }
 
  private:
   enum class Refusal { kNone, kWait, kError, kWedged };
@@ -82,6 +84,7 @@ class Growth {
   const Use use_;
   const double ms_per_gib_;
   double since_ms_ = -1;
+  double ms_ = 0;
 };
 
 // What a device with memory of its own can still give.
@@ -104,7 +107,8 @@ bool within_limits(const State& state, Kind kind, int device, uint64_t bytes) {
 }
 
 // Memory of the device's own, then, where that is allowed, of the host.
-int fill_own(const Call& call, int id, uint64_t bytes, bool may_spill, double ms_per_gib) {
+int fill_own(const Call& call, int id, uint64_t bytes, bool may_spill, double ms_per_gib,
+             double* ms) {
   State& state = call.state();
   uint64_t own;
   {
@@ -114,9 +118,13 @@ int fill_own(const Call& call, int id, uint64_t bytes, bool may_spill, double ms
     if (own < bytes && !may_spill) return umaprobe::kCudaOutOfMemory;
     add_to_block(state, id, 0, own);
   }
-  sleep_ms(state, gib(own) * ms_per_gib);
-  const double spill = state.machine.timing.spill;
-  return own == bytes ? 0 : Growth(call, id, Use::kManaged, spill).run(bytes - own);
+  *ms = gib(own) * ms_per_gib;
+  sleep_ms(state, *ms);
+  if (own == bytes) return 0;
+  Growth spilled(call, id, Use::kManaged, state.machine.timing.spill);
+  const int status = spilled.run(bytes - own);
+  *ms += spilled.ms();
+  return status;
 }
 
 int fill(const Call& call, Kind kind, const Device& device, int id, uint64_t bytes) {
@@ -126,7 +134,9 @@ int fill(const Call& call, Kind kind, const Device& device, int id, uint64_t byt
   if (kind == Kind::kPinned || device.shares_host_memory) {
     return Growth(call, id, Use::kEager, timing.cold).run(bytes);
   }
-  return fill_own(call, id, bytes, kind == Kind::kDevice && device.sysmem_fallback, timing.cold);
+  double ms;
+  return fill_own(call, id, bytes, kind == Kind::kDevice && device.sysmem_fallback, timing.cold,
+                  &ms);
 }
 
 }  // namespace
@@ -134,7 +144,8 @@ int fill(const Call& call, Kind kind, const Device& device, int id, uint64_t byt
 int allocate(const Call& call, Kind kind, int device, uint64_t bytes, int* id) {
   State& state = call.state();
   const Device& facts = state.machine.devices[device];
-  const uint64_t unit = kind == Kind::kRegistered ? state.machine.kernel.page_size : kBlock;
+  const bool blocks = kind != Kind::kRegistered && kind != Kind::kContext;
+  const uint64_t unit = blocks ? kBlock : state.machine.kernel.page_size;
   {
     const Locked locked(state);
     state.world.counters.allocations++;
@@ -154,7 +165,7 @@ int allocate(const Call& call, Kind kind, int device, uint64_t bytes, int* id) {
   return status;
 }
 
-int touch(const Call& call, int id, uint64_t bytes) {
+int touch(const Call& call, int id, uint64_t bytes, double* ms) {
   State& state = call.state();
   int device;
   {
@@ -162,10 +173,13 @@ int touch(const Call& call, int id, uint64_t bytes) {
     device = state.blocks[id].device;
   }
   const double ms_per_gib = state.machine.timing.managed_touch;
-  if (state.machine.devices[device].shares_host_memory) {
-    return Growth(call, id, Use::kManaged, ms_per_gib).run(bytes);
+  if (!state.machine.devices[device].shares_host_memory) {
+    return fill_own(call, id, bytes, true, ms_per_gib, ms);
   }
-  return fill_own(call, id, bytes, true, ms_per_gib);
+  Growth growth(call, id, Use::kManaged, ms_per_gib);
+  const int status = growth.run(bytes);
+  *ms = growth.ms();
+  return status;
 }
 
 void release(const Call& call, int id) {

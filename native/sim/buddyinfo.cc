@@ -1,4 +1,5 @@
-// /proc/buddyinfo and /proc/zoneinfo: how free memory is divided. The blocks sum to MemFree exactly.
+// /proc/buddyinfo and /proc/zoneinfo: how free memory is divided. The blocks sum to MemFree
+// exactly.
 #include <algorithm>
 #include <cstdio>
 
@@ -36,7 +37,8 @@ Counts divide(const State& state, uint64_t free_pages, uint64_t big_pages) {
   const Kernel& kernel = state.machine.kernel;
   const ContiguityRules& rules = state.machine.contiguity;
   const int low = big_order(kernel);
-  const int high = std::min(static_cast<int>(rules.largest_order), static_cast<int>(kernel.orders) - 1);
+  const int high =
+      std::min(static_cast<int>(rules.largest_order), static_cast<int>(kernel.orders) - 1);
   Counts counts{};
   if (high < low) {
     spread(counts, free_pages, high, 0);
@@ -68,14 +70,13 @@ Zones zones(const State& state) {
   const uint64_t page = state.machine.kernel.page_size;
   const uint64_t free = free_bytes(state) / page;
   const uint64_t big = std::min((state.world.big_free + cma_free(state)) / page, free);
-  const uint64_t low =
-      std::min(state.machine.kernel.low_zone_bytes / page / 16 * 15, free / 8);
+  const uint64_t low = std::min(state.machine.kernel.low_zone_bytes / page / 16 * 15, free / 8);
   const uint64_t unit = kBlock / page;
-  const uint64_t low_big = free == 0 ? 0
-                                     : static_cast<uint64_t>(static_cast<double>(low) *
-                                                             static_cast<double>(big) /
-                                                             static_cast<double>(free)) /
-                                           unit * unit;
+  const uint64_t low_big =
+      free == 0 ? 0
+                : static_cast<uint64_t>(static_cast<double>(low) * static_cast<double>(big) /
+                                        static_cast<double>(free)) /
+                      unit * unit;
   return {divide(state, low, low_big), divide(state, free - low, big - low_big), low, free - low};
 }
 
@@ -93,16 +94,15 @@ std::string row(const State& state, const char* zone, const Counts& counts) {
 
 std::string zone_text(const char* name, uint64_t free, uint64_t managed, const Watermarks& marks) {
   char text[512];
-  std::snprintf(text, sizeof text,
-                "Node 0, zone %8s\n  pages free     %llu\n        boost    0\n"
-                "        min      %llu\n        low      %llu\n        high     %llu\n"
-                "        spanned  %llu\n        present  %llu\n        managed  %llu\n",
-                name, static_cast<unsigned long long>(free),
-                static_cast<unsigned long long>(marks.min),
-                static_cast<unsigned long long>(marks.low),
-                static_cast<unsigned long long>(marks.high),
-                static_cast<unsigned long long>(managed), static_cast<unsigned long long>(managed),
-                static_cast<unsigned long long>(managed));
+  std::snprintf(
+      text, sizeof text,
+      "Node 0, zone %8s\n  pages free     %llu\n        boost    0\n"
+      "        min      %llu\n        low      %llu\n        high     %llu\n"
+      "        spanned  %llu\n        present  %llu\n        managed  %llu\n",
+      name, static_cast<unsigned long long>(free), static_cast<unsigned long long>(marks.min),
+      static_cast<unsigned long long>(marks.low), static_cast<unsigned long long>(marks.high),
+      static_cast<unsigned long long>(managed), static_cast<unsigned long long>(managed),
+      static_cast<unsigned long long>(managed));
   return text;
 }
 
@@ -130,9 +130,9 @@ std::string zoneinfo_text(State& state) {
     };
     return Watermarks{scaled(marks.min), scaled(marks.low), scaled(marks.high)};
   };
-  const std::string low = low_managed > 0 ? zone_text(kernel.low_zone, all.low_pages, low_managed,
-                                                      part(low_managed))
-                                          : "";
+  const std::string low =
+      low_managed > 0 ? zone_text(kernel.low_zone, all.low_pages, low_managed, part(low_managed))
+                      : "";
   const uint64_t normal = total - low_managed;
   return low + zone_text("Normal", all.normal_pages, normal, part(normal));
 }

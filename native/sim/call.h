@@ -4,7 +4,10 @@
 #include "clock.h"
 #include "session.h"
 
+// test/clients/abi_sim.cc has another one, to compare these functions with NVIDIA's headers.
+#ifndef UMASIM_API
 #define UMASIM_API extern "C" __attribute__((visibility("default")))
+#endif
 
 namespace umasim {
 

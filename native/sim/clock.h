@@ -9,8 +9,8 @@ int64_t real_ns();
 double clock_ms(const State& state);
 void sleep_ms(const State& state, double ms);
 
-// Time that is owed for work done in small pieces: sleeps when a real millisecond has come together,
-// because a nanosleep for each piece would cost more than the piece.
+// Time that is owed for work done in small pieces: sleeps when a real millisecond has come
+// together, because a nanosleep for each piece would cost more than the piece.
 class Pace {
  public:
   explicit Pace(const State& state) : state_(state) {}

@@ -13,7 +13,7 @@
 namespace umasim {
 namespace {
 
-constexpr uint64_t kPatternBytes = 32ull << 20;
+constexpr uint64_t kPatternBytes = 16ull << 20;  // 6,400 mappings for 100 GiB; 65,530 are allowed
 constexpr uint64_t kWorthMapping = 1ull << 20;
 constexpr size_t kPatternsKept = 4;
 
@@ -95,7 +95,8 @@ void fill_content(void* address, uint64_t size, uint32_t pattern) {
     return;
   }
   write_pattern(to, begin - reinterpret_cast<uintptr_t>(to), pattern);
-  write_pattern(reinterpret_cast<char*>(end), reinterpret_cast<uintptr_t>(to) + size - end, pattern);
+  write_pattern(reinterpret_cast<char*>(end), reinterpret_cast<uintptr_t>(to) + size - end,
+                pattern);
 }
 
 }  // namespace umasim

@@ -21,8 +21,8 @@ int create_context(const Call& call, int device, bool primary, Context** context
   Session& session = call.session();
   State& state = call.state();
   int block;
-  const int status = allocate(call, Kind::kContext, device,
-                              state.machine.devices[device].context_bytes, &block);
+  const int status =
+      allocate(call, Kind::kContext, device, state.machine.devices[device].context_bytes, &block);
   if (status != 0) return status;
   sleep_ms(state, state.machine.timing.context_ms);
   {

@@ -5,7 +5,8 @@
 
 namespace umasim {
 
-// The thread's view; forgotten when the thread finds itself in another process or on another machine.
+// The thread's view; forgotten when the thread finds itself in another process or on another
+// machine.
 struct ThreadView {
   Session* session = nullptr;
   int device = 0;               // cudaSetDevice

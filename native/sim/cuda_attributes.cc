@@ -43,18 +43,18 @@ struct Constant {
   int number, value;
 };
 constexpr Constant kConstant[] = {
-    {1, 1024},     // max threads per block
-    {2, 1024},     // max block dim x
-    {3, 1024},     // y
-    {4, 64},       // z
+    {1, 1024},        // max threads per block
+    {2, 1024},        // max block dim x
+    {3, 1024},        // y
+    {4, 64},          // z
     {5, 2147483647},  // max grid dim x
-    {6, 65535},    // y
-    {7, 65535},    // z
-    {8, 49152},    // shared memory per block
-    {9, 65536},    // constant memory
-    {10, 32},      // warp size
-    {12, 65536},   // registers per block
-    {31, 1},       // concurrent kernels
+    {6, 65535},       // y
+    {7, 65535},       // z
+    {8, 49152},       // shared memory per block
+    {9, 65536},       // constant memory
+    {10, 32},         // warp size
+    {12, 65536},      // registers per block
+    {31, 1},          // concurrent kernels
 };
 
 constexpr int kLastAttribute = 147;  // of CUDA 13.0

@@ -125,7 +125,7 @@ UMASIM_API cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) noex
 
 UMASIM_API cudaError_t cudaDeviceSynchronize() noexcept {
   return with_context("cudaDeviceSynchronize", [](const Call& call, int device) {
-    wait_for(call, device_idle_at(call, device));
+    synchronize(call, device);
     return 0;
   });
 }

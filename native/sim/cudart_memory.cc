@@ -21,10 +21,24 @@ cudaError_t fill(const char* name, void* address, int value, size_t bytes) {
   });
 }
 
+// cudaMemLocation.
+struct Location {
+  int type, id;
+};
+
+cudaError_t prefetch(const char* name, const void* address, size_t bytes) {
+  return with_context(name, [&](const Call& call, int device) {
+    double ms = 0;
+    const int status = memory_touch(call, address, bytes, &ms);
+    if (status == 0) begin_work(call, device, 0, ms);
+    return status;
+  });
+}
+
 cudaError_t copy(const char* name, void* to, const void* from, size_t bytes, bool wait) {
   return with_context(name, [&](const Call& call, int device) {
     const int status = memory_copy(call, device, to, from, bytes);
-    if (status == 0 && wait) wait_for(call, device_idle_at(call, device));
+    if (status == 0 && wait) synchronize(call, device);
     return status;
   });
 }
@@ -67,7 +81,7 @@ UMASIM_API cudaError_t cudaMallocHost(void** address, size_t bytes) noexcept {
 // cudaFree(nullptr) is the usual way to make the context.
 UMASIM_API cudaError_t cudaFree(void* address) noexcept {
   return with_context("cudaFree", [&](const Call& call, int device) {
-    wait_for(call, device_idle_at(call, device));
+    synchronize(call, device);
     return memory_free(call, address, Kind::kDevice, Kind::kManaged);
   });
 }
@@ -127,13 +141,14 @@ UMASIM_API cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes,
   return copy("cudaMemcpyAsync", to, from, bytes, false);
 }
 
-// CUDA 12 and 13 differ in what follows the size, a device or a location: neither is needed here.
-UMASIM_API cudaError_t cudaMemPrefetchAsync(const void* address, size_t bytes) noexcept {
-  return with_context("cudaMemPrefetchAsync",
-                      [&](const Call& call, int) { return memory_touch(call, address, bytes); });
+// CUDA 13's arguments. CUDA 12 has the device in place of the location, and nothing here needs
+// either; there the name of these arguments is the second one.
+UMASIM_API cudaError_t cudaMemPrefetchAsync(const void* address, size_t bytes, Location,
+                                            unsigned int, void*) noexcept {
+  return prefetch("cudaMemPrefetchAsync", address, bytes);
 }
 
-UMASIM_API cudaError_t cudaMemPrefetchAsync_v2(const void* address, size_t bytes) noexcept {
-  return with_context("cudaMemPrefetchAsync_v2",
-                      [&](const Call& call, int) { return memory_touch(call, address, bytes); });
+UMASIM_API cudaError_t cudaMemPrefetchAsync_v2(const void* address, size_t bytes, Location,
+                                               unsigned int, void*) noexcept {
+  return prefetch("cudaMemPrefetchAsync_v2", address, bytes);
 }

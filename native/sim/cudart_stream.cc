@@ -57,7 +57,7 @@ UMASIM_API cudaError_t cudaStreamDestroy(Stream* stream) noexcept {
 
 UMASIM_API cudaError_t cudaStreamSynchronize(Stream* stream) noexcept {
   return with_context("cudaStreamSynchronize", [&](const Call& call, int device) {
-    wait_for(call, device_idle_at(call, stream == nullptr ? device : stream->device));
+    synchronize(call, stream == nullptr ? device : stream->device);
     return 0;
   });
 }
@@ -65,7 +65,7 @@ UMASIM_API cudaError_t cudaStreamSynchronize(Stream* stream) noexcept {
 UMASIM_API cudaError_t cudaStreamQuery(Stream* stream) noexcept {
   return with_context("cudaStreamQuery", [&](const Call& call, int device) {
     const int on = stream == nullptr ? device : stream->device;
-    return device_idle_at(call, on) > clock_ms(call.state()) ? kNotReady : 0;
+    return work_done_at(call, on) > clock_ms(call.state()) ? kNotReady : 0;
   });
 }
 
@@ -80,7 +80,7 @@ UMASIM_API cudaError_t cudaEventCreateWithFlags(Marker** event, unsigned int) no
 UMASIM_API cudaError_t cudaEventRecord(Marker* event, Stream* stream) noexcept {
   return with_context("cudaEventRecord", [&](const Call& call, int device) {
     if (event == nullptr) return kInvalidHandle;
-    event->done_ms = device_idle_at(call, stream == nullptr ? device : stream->device);
+    event->done_ms = mark_work(call, stream == nullptr ? device : stream->device);
     event->recorded = true;
     return 0;
   });
@@ -89,7 +89,7 @@ UMASIM_API cudaError_t cudaEventRecord(Marker* event, Stream* stream) noexcept {
 UMASIM_API cudaError_t cudaEventSynchronize(Marker* event) noexcept {
   return with_context("cudaEventSynchronize", [&](const Call& call, int) {
     if (event == nullptr) return kInvalidHandle;
-    if (event->recorded) wait_for(call, event->done_ms);
+    if (event->recorded) wait_until(call, event->done_ms);
     return 0;
   });
 }

@@ -130,7 +130,7 @@ UMASIM_API CUresult cuCtxPopCurrent_v2(CUcontext* context) noexcept {
 
 UMASIM_API CUresult cuCtxSynchronize() noexcept {
   return in_context("cuCtxSynchronize", [](const Call& call, int device) {
-    wait_for(call, device_idle_at(call, device));
+    synchronize(call, device);
     return 0;
   });
 }

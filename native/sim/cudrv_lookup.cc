@@ -11,9 +11,12 @@ namespace {
 
 // Functions whose unversioned name means a version.
 constexpr const char* kVersioned[] = {
-    "cuDeviceTotalMem", "cuDevicePrimaryCtxRelease", "cuCtxDestroy", "cuCtxPushCurrent",
-    "cuCtxPopCurrent",  "cuMemGetInfo",              "cuMemAlloc",   "cuMemFree",
-    "cuMemsetD8",       "cuMemsetD32",               "cuMemcpyDtoH", "cuMemcpyHtoD",
+    "cuDeviceTotalMem", "cuDevicePrimaryCtxRelease",
+    "cuCtxDestroy",     "cuCtxPushCurrent",
+    "cuCtxPopCurrent",  "cuMemGetInfo",
+    "cuMemAlloc",       "cuMemFree",
+    "cuMemsetD8",       "cuMemsetD32",
+    "cuMemcpyDtoH",     "cuMemcpyHtoD",
     "cuGetProcAddress",
 };
 
@@ -33,10 +36,9 @@ std::string exported_name(const char* name, int cuda_version) {
 // This very library, however it was loaded.
 void* self() {
   Dl_info info;
-  static void* const handle =
-      dladdr(reinterpret_cast<void*>(&exported_name), &info) != 0
-          ? dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD)
-          : nullptr;
+  static void* const handle = dladdr(reinterpret_cast<void*>(&exported_name), &info) != 0
+                                  ? dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD)
+                                  : nullptr;
   return handle;
 }
 

@@ -22,7 +22,7 @@ CUresult allocate_as(const char* name, Kind kind, CUdeviceptr* out, size_t bytes
 CUresult copy(const char* name, void* to, const void* from, size_t bytes) {
   return in_context(name, [&](const Call& call, int device) {
     const int status = memory_copy(call, device, to, from, bytes);
-    if (status == 0) wait_for(call, device_idle_at(call, device));
+    if (status == 0) synchronize(call, device);
     return status;
   });
 }
@@ -50,7 +50,7 @@ UMASIM_API CUresult cuMemAllocManaged(CUdeviceptr* address, size_t bytes, unsign
 
 UMASIM_API CUresult cuMemFree_v2(CUdeviceptr address) noexcept {
   return in_context("cuMemFree_v2", [&](const Call& call, int device) {
-    wait_for(call, device_idle_at(call, device));
+    synchronize(call, device);
     return memory_free(call, pointer(address), Kind::kDevice, Kind::kManaged);
   });
 }

@@ -21,7 +21,8 @@ class Description {
   template <size_t N>
   void text(const std::string& path, char (&out)[N]) {
     const std::string value = word(path);
-    if (value.size() >= N) return fail(path + " is longer than " + std::to_string(N - 1) + " bytes");
+    if (value.size() >= N)
+      return fail(path + " is longer than " + std::to_string(N - 1) + " bytes");
     std::memcpy(out, value.c_str(), value.size() + 1);
   }
   // Whether there is such a leaf, or anything under it.

@@ -1,6 +1,6 @@
 // Where this library is preloaded, the kernel files that a program opens by itself are those of the
-// simulated machine. A reader gets a memfd with the text; seeking it to the beginning, or pread() at
-// 0, writes the text anew, as reading a file of /proc again does. A writer gets a mailbox (see
+// simulated machine. A reader gets a memfd with the text; seeking it to the beginning, or pread()
+// at 0, writes the text anew, as reading a file of /proc again does. A writer gets a mailbox (see
 // mailbox.h). What is not a file of the simulated kernel goes straight to the next open().
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -170,21 +170,21 @@ unsigned mode_of(int flags, va_list& rest) {
 
 using namespace umasim;
 
-#define UMASIM_OPEN(name)                                \
+#define UMASIM_OPEN(name)                                 \
   UMASIM_API int name(const char* path, int flags, ...) { \
-    va_list rest;                                        \
-    va_start(rest, flags);                               \
-    const unsigned mode = mode_of(flags, rest);          \
-    va_end(rest);                                        \
-    return open_either(#name, path, flags, mode);        \
+    va_list rest;                                         \
+    va_start(rest, flags);                                \
+    const unsigned mode = mode_of(flags, rest);           \
+    va_end(rest);                                         \
+    return open_either(#name, path, flags, mode);         \
   }
-#define UMASIM_OPENAT(name)                                             \
+#define UMASIM_OPENAT(name)                                              \
   UMASIM_API int name(int directory, const char* path, int flags, ...) { \
-    va_list rest;                                                       \
-    va_start(rest, flags);                                              \
-    const unsigned mode = mode_of(flags, rest);                         \
-    va_end(rest);                                                       \
-    return openat_either(#name, directory, path, flags, mode);          \
+    va_list rest;                                                        \
+    va_start(rest, flags);                                               \
+    const unsigned mode = mode_of(flags, rest);                          \
+    va_end(rest);                                                        \
+    return openat_either(#name, directory, path, flags, mode);           \
   }
 UMASIM_OPEN(open)
 UMASIM_OPEN(open64)

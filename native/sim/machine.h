@@ -25,7 +25,8 @@ struct Memory {
   uint64_t total, anon, file_cache, file_mapped, file_dirty, buffers, shmem, mlocked,
       slab_reclaimable, slab_unreclaimable, kernel_stack, page_tables, percpu, driver_held,
       swap_total, swap_used, huge_page_size, huge_pages_total, huge_pages_free, cma_total, cma_free,
-      min_free, watermark_scale_factor, watermark_boost_factor, swappiness, compaction_proactiveness;
+      min_free, watermark_scale_factor, watermark_boost_factor, swappiness,
+      compaction_proactiveness;
 };
 
 struct ContiguityRules {
@@ -43,10 +44,10 @@ struct Driver {
 
 struct Attributes {
   int64_t integrated, managed_memory, concurrent_managed_access, pageable_memory_access,
-      pageable_uses_host_page_tables, direct_managed_from_host, host_register, host_register_read_only,
-      can_map_host_memory, unified_addressing, memory_pools, gpu_direct_rdma, dma_buf, l2_cache_size,
-      multi_processor_count, memory_bus_width, memory_clock_khz, clock_khz, async_engine_count,
-      host_numa_id;
+      pageable_uses_host_page_tables, direct_managed_from_host, host_register,
+      host_register_read_only, can_map_host_memory, unified_addressing, memory_pools,
+      gpu_direct_rdma, dma_buf, l2_cache_size, multi_processor_count, memory_bus_width,
+      memory_clock_khz, clock_khz, async_engine_count, host_numa_id;
 };
 
 // A number, or the nvmlReturn_t that refuses it.

@@ -17,15 +17,15 @@ std::string mailbox_path(const State& state, Control control) {
   return std::string(state.path) + (control == Control::kDropCaches ? ".drop" : ".compact");
 }
 
-void record(State& state, int level, uint64_t freed) {
+void record(State& state, int pid, int level, uint64_t freed) {
   if (state.action_count == kMaxActions) return;
-  state.actions[state.action_count] = {state.world.now_ms, getpid(), level, freed};
+  state.actions[state.action_count] = {state.world.now_ms, pid, level, freed};
   state.action_count++;
 }
 
 }  // namespace
 
-int control(State& state, Control which, const char* data, size_t size, uint64_t* freed) {
+int control(State& state, Control which, int pid, const char* data, size_t size, uint64_t* freed) {
   // One number, as proc_dointvec_minmax() takes it: white space around it, nothing else.
   const std::string text(data, size);
   const size_t begin = text.find_first_not_of(" \t\n");
@@ -41,12 +41,12 @@ int control(State& state, Control which, const char* data, size_t size, uint64_t
   if (which == Control::kCompact) {
     if (value != 1) return -EINVAL;
     compact(state);
-    record(state, 0, 0);
+    record(state, pid, 0, 0);
     return 0;
   }
   // 4 only silences the kernel's message about who drops caches.
   if (value < 4) *freed = drop_caches(state, value);
-  if (value < 4) record(state, value, *freed);
+  if (value < 4) record(state, pid, value, *freed);
   return 0;
 }
 
@@ -68,7 +68,7 @@ void deliver_mail(State& state) {
     for (; read < mail.size(); read++) {
       uint64_t freed = 0;
       // Digit by digit: nobody says where one write ended and the next began.
-      control(state, which, &mail[read], 1, &freed);
+      control(state, which, 0, &mail[read], 1, &freed);
     }
   }
 }

@@ -14,7 +14,8 @@ int open_mailbox(State& state, Control control, int flags);
 // Carries out what was written. Under the lock.
 void deliver_mail(State& state);
 
-// What a write to the file itself does: 0, or -EINVAL. Under the lock. Bytes freed in `freed`.
-int control(State& state, Control control, const char* data, size_t size, uint64_t* freed);
+// What a write to the file itself does: 0, or -EINVAL. Under the lock. `pid` goes on record, 0 when
+// it is not known who wrote; the bytes that became free are in `freed`.
+int control(State& state, Control control, int pid, const char* data, size_t size, uint64_t* freed);
 
 }  // namespace umasim

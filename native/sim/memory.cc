@@ -102,7 +102,7 @@ int memory_register(const Call& call, int device, void* address, uint64_t bytes)
   return 0;
 }
 
-int memory_touch(const Call& call, const void* address, uint64_t bytes) {
+int memory_touch(const Call& call, const void* address, uint64_t bytes, double* ms) {
   Session& session = call.session();
   const uint64_t page = call.state().machine.kernel.page_size;
   uint64_t fresh = 0;
@@ -117,17 +117,22 @@ int memory_touch(const Call& call, const void* address, uint64_t bytes) {
     fresh = add_range(block->second.touched, offset / page * page, end);
     id = block->second.id;
   }
-  return fresh == 0 ? 0 : touch(call, id, fresh);
+  if (fresh == 0) return 0;
+  double touched_ms = 0;
+  const int status = touch(call, id, fresh, &touched_ms);
+  *ms += touched_ms;
+  return status;
 }
 
 int memory_fill(const Call& call, int device, void* address, uint64_t bytes, uint32_t pattern) {
   if (bytes == 0) return 0;
   Session& session = call.session();
   if (!known(session, address) || !in_bounds(session, address, bytes)) return kCudaInvalidValue;
-  const int status = memory_touch(call, address, bytes);
+  double touch_ms = 0;
+  const int status = memory_touch(call, address, bytes, &touch_ms);
   if (status != 0) return status;
+  begin_work(call, device, static_cast<double>(bytes), touch_ms);
   fill_content(address, bytes, pattern);
-  begin_work(call, device, static_cast<double>(bytes));
   return 0;
 }
 
@@ -138,12 +143,13 @@ int memory_copy(const Call& call, int device, void* to, const void* from, uint64
       !in_bounds(session, from, bytes)) {
     return kCudaInvalidValue;
   }
-  int status = memory_touch(call, to, bytes);
-  if (status == 0) status = memory_touch(call, from, bytes);
+  double touch_ms = 0;
+  int status = memory_touch(call, to, bytes, &touch_ms);
+  if (status == 0) status = memory_touch(call, from, bytes, &touch_ms);
   if (status != 0) return status;
-  std::memmove(to, from, bytes);
   // Read and written.
-  begin_work(call, device, 2 * static_cast<double>(bytes));
+  begin_work(call, device, 2 * static_cast<double>(bytes), touch_ms);
+  std::memmove(to, from, bytes);
   return 0;
 }
 
@@ -158,30 +164,50 @@ void memory_info(State& state, int device, size_t* free, size_t* total) {
   const Device& facts = state.machine.devices[device];
   *total = device_total(state, device);
   // On shared memory this is MemFree itself, page cache and pools left out.
-  *free = facts.shares_host_memory ? free_bytes(state) : less(*total, state.world.gpu_device[device]);
+  *free =
+      facts.shares_host_memory ? free_bytes(state) : less(*total, state.world.gpu_device[device]);
 }
 
-double begin_work(const Call& call, int device, double bytes_moved) {
+namespace {
+
+// When the device can begin something. Under the session's lock.
+double ready_at(const Session& session, int device, double now_ms) {
+  const double busy_until = session.busy_until_ms[device];
+  return session.queued[device] ? busy_until : std::max(busy_until, now_ms);
+}
+
+}  // namespace
+
+void begin_work(const Call& call, int device, double bytes_moved, double more_ms) {
   State& state = call.state();
-  const double ms = bytes_moved / (state.machine.timing.bandwidth_gbps * 1e6);
+  Session& session = call.session();
+  const double ms = bytes_moved / (state.machine.timing.bandwidth_gbps * 1e6) + more_ms;
   const Locked locked(state);
-  Session& session = call.session();
   const std::lock_guard<std::mutex> guard(session.lock);
-  double& idle_at = session.busy_until_ms[device];
-  idle_at = std::max(idle_at, state.world.now_ms) + ms;
-  state.world.busy_until_ms[device] = std::max(state.world.busy_until_ms[device], idle_at);
-  return idle_at;
+  const double done = ready_at(session, device, state.world.now_ms) + ms;
+  session.busy_until_ms[device] = done;
+  session.queued[device] = true;
+  state.world.busy_until_ms[device] = std::max(state.world.busy_until_ms[device], done);
 }
 
-double device_idle_at(const Call& call, int device) {
-  const double now = clock_ms(call.state());
-  Session& session = call.session();
-  const std::lock_guard<std::mutex> guard(session.lock);
-  return std::max(session.busy_until_ms[device], now);
+double work_done_at(const Call& call, int device) {
+  const std::lock_guard<std::mutex> guard(call.session().lock);
+  return ready_at(call.session(), device, clock_ms(call.state()));
 }
 
-void wait_for(const Call& call, double until_ms) {
-  sleep_ms(call.state(), until_ms - clock_ms(call.state()));
+double mark_work(const Call& call, int device) {
+  begin_work(call, device, 0, 0);
+  return work_done_at(call, device);
+}
+
+void synchronize(const Call& call, int device) {
+  wait_until(call, work_done_at(call, device));
+  const std::lock_guard<std::mutex> guard(call.session().lock);
+  call.session().queued[device] = false;
+}
+
+void wait_until(const Call& call, double ms) {
+  sleep_ms(call.state(), ms - clock_ms(call.state()));
 }
 
 }  // namespace umasim

@@ -33,19 +33,18 @@ nvmlReturn_t handle_where(const char* name, nvmlDevice_t* out, bool arguments_fi
 
 nvmlReturn_t value(const char* name, nvmlDevice_t handle, NvmlValue NvmlAnswers::*field,
                    unsigned int* out) {
-  return nvml_device(name, handle, out != nullptr,
-                     [&](const Call&, int, const Device& facts) {
-                       const NvmlValue& answer = facts.nvml.*field;
-                       if (answer.status == 0) *out = static_cast<unsigned int>(answer.value);
-                       return answer.status;
-                     });
+  return nvml_device(name, handle, out != nullptr, [&](const Call&, int, const Device& facts) {
+    const NvmlValue& answer = facts.nvml.*field;
+    if (answer.status == 0) *out = static_cast<unsigned int>(answer.value);
+    return answer.status;
+  });
 }
 
 nvmlReturn_t text(const char* name, nvmlDevice_t handle, char* out, unsigned int size,
                   const char* (*pick)(const Device&)) {
-  return nvml_device(
-      name, handle, out != nullptr,
-      [&](const Call&, int, const Device& facts) { return nvml_text(pick(facts), out, size); });
+  return nvml_device(name, handle, out != nullptr, [&](const Call&, int, const Device& facts) {
+    return nvml_text(pick(facts), out, size);
+  });
 }
 
 }  // namespace
@@ -78,8 +77,8 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetHandleByUUID(const char* uuid, nvmlDevice_t
 UMASIM_API nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char* id,
                                                          nvmlDevice_t* device) noexcept {
   PciAddress wanted{0, 0, 0};
-  const bool fine = id != nullptr && std::sscanf(id, "%x:%x:%x", &wanted.domain, &wanted.bus,
-                                                 &wanted.device) == 3;
+  const bool fine = id != nullptr &&
+                    std::sscanf(id, "%x:%x:%x", &wanted.domain, &wanted.bus, &wanted.device) == 3;
   return handle_where("nvmlDeviceGetHandleByPciBusId_v2", device, fine,
                       [&](int, const Device& facts) {
                         const PciAddress here = pci_address(facts);
@@ -109,22 +108,22 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetIndex(nvmlDevice_t device, unsigned int* in
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t* pci) noexcept {
-  return nvml_device(
-      "nvmlDeviceGetPciInfo_v3", device, pci != nullptr,
-      [&](const Call&, int, const Device& facts) {
-        const PciAddress at = pci_address(facts);
-        *pci = {};
-        pci->domain = at.domain;
-        pci->bus = at.bus;
-        pci->device = at.device;
-        pci->pciDeviceId = static_cast<unsigned int>(std::strtoul(facts.pci_device_id, nullptr, 16));
-        // The legacy form has a domain of four digits, the present one of eight.
-        std::snprintf(pci->busIdLegacy, sizeof pci->busIdLegacy, "%04X:%02X:%02X.0",
-                      at.domain & 0xffff, at.bus & 0xff, at.device & 0xff);
-        std::snprintf(pci->busId, sizeof pci->busId, "%08X:%02X:%02X.0", at.domain, at.bus,
-                      at.device);
-        return 0;
-      });
+  return nvml_device("nvmlDeviceGetPciInfo_v3", device, pci != nullptr,
+                     [&](const Call&, int, const Device& facts) {
+                       const PciAddress at = pci_address(facts);
+                       *pci = {};
+                       pci->domain = at.domain;
+                       pci->bus = at.bus;
+                       pci->device = at.device;
+                       pci->pciDeviceId = static_cast<unsigned int>(
+                           std::strtoul(facts.pci_device_id, nullptr, 16));
+                       // The legacy form has a domain of four digits, the present one of eight.
+                       std::snprintf(pci->busIdLegacy, sizeof pci->busIdLegacy, "%04X:%02X:%02X.0",
+                                     at.domain & 0xffff, at.bus & 0xff, at.device & 0xff);
+                       std::snprintf(pci->busId, sizeof pci->busId, "%08X:%02X:%02X.0", at.domain,
+                                     at.bus, at.device);
+                       return 0;
+                     });
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetAddressingMode(nvmlDevice_t device,

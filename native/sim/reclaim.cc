@@ -46,7 +46,8 @@ Reclaimed reclaim(State& state, uint64_t want, bool gentle) {
     got.bytes += bytes;
     got.ms += gib(bytes) * ms_per_gib;
   };
-  add(take_from(world.file_cache, less(world.file_cache, world.file_mapped + world.file_dirty), want),
+  add(take_from(world.file_cache, less(world.file_cache, world.file_mapped + world.file_dirty),
+                want),
       timing.reclaim);
   add(take_from(world.buffers, world.buffers, want - got.bytes), timing.reclaim);
   add(take_from(world.slab_reclaimable, slab_to_give(state), want - got.bytes), timing.reclaim);
@@ -129,7 +130,8 @@ Taken take(State& state, uint64_t want, Use use, double ms_per_gib) {
   const uint64_t more = want - taken.bytes;
   if (more == 0) return taken;
   if (use == Use::kEager && usable(state, use) < more) compact(state);
-  // Ordinary memory comes a page at a time, and kswapd keeps ahead of it while there is clean cache.
+  // Ordinary memory comes a page at a time, and kswapd keeps ahead of it while there is clean
+  // cache.
   if (use == Use::kMovable && usable(state, use) < more) kswapd(state, more - usable(state, use));
   // Reclaimed memory is only partly in blocks; a few rounds, as __GFP_RETRY_MAYFAIL makes.
   for (int round = 0; round < 16 && usable(state, use) < more; round++) {

@@ -16,8 +16,8 @@ struct Taken {
   double ms;
 };
 
-// Finds up to `want` bytes; free pages cost `ms_per_gib`. The caller accounts for them before it lets
-// go of the lock. Fewer bytes than wanted: there is nothing left for this use.
+// Finds up to `want` bytes; free pages cost `ms_per_gib`. The caller accounts for them before it
+// lets go of the lock. Fewer bytes than wanted: there is nothing left for this use.
 Taken take(State& state, uint64_t want, Use use, double ms_per_gib);
 
 // Free memory that this use may have as it is.

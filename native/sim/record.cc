@@ -72,7 +72,8 @@ std::string actions_json(const State& state) {
   for (int i = 0; i < state.action_count; i++) {
     const Action& action = state.actions[i];
     Json one('{');
-    one.ms("atMs", action.at_ms).number("pid", static_cast<uint64_t>(action.pid));
+    one.ms("atMs", action.at_ms);
+    one.raw("pid", action.pid == 0 ? "null" : std::to_string(action.pid));
     one.word("what", action.level == 0 ? "compact_memory" : "drop_caches");
     if (action.level != 0) one.number("level", static_cast<uint64_t>(action.level));
     all.raw(nullptr, one.number("freedBytes", action.freed_bytes).done());

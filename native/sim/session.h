@@ -33,7 +33,8 @@ struct Session {
   std::map<uintptr_t, LocalBlock> blocks;
   std::vector<Context*> contexts;
   Context* primary[kMaxDevices] = {};
-  double busy_until_ms[kMaxDevices] = {};  // device work that was begun
+  double busy_until_ms[kMaxDevices] = {};  // when the work that was begun is done
+  bool queued[kMaxDevices] = {};           // nobody has waited for it yet
   std::atomic<int> nvml_users{0};
   std::atomic<bool> cuda_ready{false};
 };

@@ -70,7 +70,8 @@ int create_state(const Machine& machine, const char* path, std::string* error) {
     return fd;
   }
   // Allocated, not sparse: a full disk must be an error here and not a signal later.
-  int status = syscall(SYS_fallocate, fd, 0, 0L, static_cast<long>(sizeof(State))) == 0 ? 0 : -errno;
+  int status =
+      syscall(SYS_fallocate, fd, 0, 0L, static_cast<long>(sizeof(State))) == 0 ? 0 : -errno;
   if (status == -EOPNOTSUPP) status = ftruncate(fd, sizeof(State)) == 0 ? 0 : -errno;
   State* state = status == 0 ? map(fd) : nullptr;
   if (status == 0 && state == nullptr) status = -errno;

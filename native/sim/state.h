@@ -62,16 +62,17 @@ struct World {
   uint64_t swapped;  // part of all anonymous memory that went to swap since boot
   uint64_t pools;
   double pools_used_ms;
-  uint64_t gpu_host;                  // host memory of blocks and of scripted GPU processes
-  uint64_t registered;                // of registered blocks: ordinary memory, merely pinned
-  uint64_t gpu_device[kMaxDevices];   // the same of devices with memory of their own
-  uint64_t returning;                 // of processes that ended, on its way back to free memory
-  uint64_t big_free;                  // part of MemFree in blocks of 2 MiB and more
-  uint64_t stuck;                     // part of the rest that compaction could not merge
+  uint64_t gpu_host;                 // host memory of blocks and of scripted GPU processes
+  uint64_t registered;               // of registered blocks: ordinary memory, merely pinned
+  uint64_t gpu_device[kMaxDevices];  // the same of devices with memory of their own
+  uint64_t returning;                // of processes that ended, on its way back to free memory
+  uint64_t big_free;                 // part of MemFree in blocks of 2 MiB and more
+  uint64_t stuck;                    // part of the rest that compaction could not merge
   uint64_t scripted_gpu[kMaxScripted], scripted_anon[kMaxScripted];
   bool scripted_gone[kMaxScripted];
   uint64_t event_done[kMaxEvents];
-  double reclaim_until_ms, reclaim_share, stall_until_ms, scripted_stall_ms, busy_until_ms[kMaxDevices];
+  double reclaim_until_ms, reclaim_share, stall_until_ms, scripted_stall_ms,
+      busy_until_ms[kMaxDevices];
   uint64_t peak_gpu, least_available;
   Psi psi;
   Counters counters;

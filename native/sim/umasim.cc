@@ -57,9 +57,9 @@ long umasim_write(const char* path, const char* data, size_t size) {
     int status = may_open(state, path, O_WRONLY);
     int which;
     if (status == 0) {
-      status = is_control(path, &which)
-                   ? control(state, static_cast<Control>(which), data, size, &freed_bytes)
-                   : -EACCES;
+      status = is_control(path, &which) ? control(state, static_cast<Control>(which), here->pid,
+                                                  data, size, &freed_bytes)
+                                        : -EACCES;
     }
     if (status != 0) return status;
   }

@@ -118,7 +118,8 @@ std::string start_world(State& state) {
   if (machine.memory.file_mapped + machine.memory.file_dirty > machine.memory.file_cache) {
     return "memory.fileMapped and memory.fileDirty together are more than memory.fileCache";
   }
-  if (machine.memory.mlocked > machine.memory.anon) return "memory.mlocked is more than memory.anon";
+  if (machine.memory.mlocked > machine.memory.anon)
+    return "memory.mlocked is more than memory.anon";
   if (machine.memory.swap_used > machine.memory.swap_total) {
     return "memory.swapUsed is more than memory.swapTotal";
   }

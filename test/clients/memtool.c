@@ -13,14 +13,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CHECK(call)                                                                         \
-  do {                                                                                      \
-    const cudaError_t status = (call);                                                      \
-    if (status != cudaSuccess) {                                                            \
-      fprintf(stderr, "%s: %s (%d): %s\n", #call, cudaGetErrorName(status), (int)status,     \
-              cudaGetErrorString(status));                                                  \
-      return 1;                                                                             \
-    }                                                                                       \
+#define CHECK(call)                                                                      \
+  do {                                                                                   \
+    const cudaError_t status = (call);                                                   \
+    if (status != cudaSuccess) {                                                         \
+      fprintf(stderr, "%s: %s (%d): %s\n", #call, cudaGetErrorName(status), (int)status, \
+              cudaGetErrorString(status));                                               \
+      return 1;                                                                          \
+    }                                                                                    \
   } while (0)
 
 static const double kGiB = 1024.0 * 1024 * 1024;
@@ -52,11 +52,12 @@ static int show(void) {
     CHECK(cudaDeviceGetPCIBusId(bus, sizeof bus, device));
     printf("%d: %s %d.%d %s SMs %d L2 %d bus %d-bit\n", device, prop.name, prop.major, prop.minor,
            bus, prop.multiProcessorCount, prop.l2CacheSize, prop.memoryBusWidth);
-    printf("   totalGlobalMem %zu integrated %d managed %d concurrent %d pageable %d hostTables %d "
-           "register %d\n",
-           prop.totalGlobalMem, prop.integrated, prop.managedMemory, prop.concurrentManagedAccess,
-           prop.pageableMemoryAccess, prop.pageableMemoryAccessUsesHostPageTables,
-           prop.hostRegisterSupported);
+    printf(
+        "   totalGlobalMem %zu integrated %d managed %d concurrent %d pageable %d hostTables %d "
+        "register %d\n",
+        prop.totalGlobalMem, prop.integrated, prop.managedMemory, prop.concurrentManagedAccess,
+        prop.pageableMemoryAccess, prop.pageableMemoryAccessUsesHostPageTables,
+        prop.hostRegisterSupported);
     CHECK(cudaDeviceGetAttribute(&value, cudaDevAttrMemoryClockRate, device));
     printf("   memory clock %d kHz, grid %d %d %d, warp %d\n", value, prop.maxGridSize[0],
            prop.maxGridSize[1], prop.maxGridSize[2], prop.warpSize);
@@ -121,7 +122,8 @@ static int eat(int gib) {
 int main(int argc, char** argv) {
   if (argc >= 3 && strcmp(argv[1], "alloc") == 0) {
     const char* kind = argc >= 4 && strcmp(argv[3], "hold") != 0 ? argv[3] : "device";
-    const double hold_s = argc >= 5 && strcmp(argv[argc - 2], "hold") == 0 ? atof(argv[argc - 1]) : 0;
+    const double hold_s =
+        argc >= 5 && strcmp(argv[argc - 2], "hold") == 0 ? atof(argv[argc - 1]) : 0;
     return allocate(atof(argv[2]), kind, hold_s);
   }
   if (argc >= 3 && strcmp(argv[1], "eat") == 0) return eat(atoi(argv[2]));

@@ -51,7 +51,8 @@ int main(int argc, char** argv) {
     const long status = umasim_write(argv[2], argv[3], std::strlen(argv[3]));
     return status < 0 ? print(status, buffer) : 0;
   }
-  std::fprintf(stderr, "usage: simctl boot DESCRIPTION STATE | read PATH | write PATH TEXT | list "
-                       "PATH | record STATE\n");
+  std::fprintf(stderr,
+               "usage: simctl boot DESCRIPTION STATE | read PATH | write PATH TEXT | list "
+               "PATH | record STATE\n");
   return 2;
 }

@@ -33,7 +33,10 @@ export function umaprobe(args: readonly string[], options: { env?: Record<string
   return { code: ran.status, stdout: ran.stdout, stderr: ran.stderr };
 }
 
-export function startUmaprobe(args: readonly string[], env: Record<string, string> = {}): ChildProcessWithoutNullStreams {
+export function startUmaprobe(
+  args: readonly string[],
+  env: Record<string, string> = {},
+): ChildProcessWithoutNullStreams {
   return spawn(process.execPath, [CLI, ...args], { env: environment(env) });
 }
 
@@ -55,7 +58,8 @@ export function said(child: ChildProcessWithoutNullStreams, pattern: RegExp): Pr
 }
 
 const ajv = new Ajv({ allErrors: true, strict: true, strictRequired: false, allowUnionTypes: true });
-for (const file of readdirSync(`${ROOT}schemas`)) ajv.addSchema(JSON.parse(readFileSync(`${ROOT}schemas/${file}`, 'utf8')));
+for (const file of readdirSync(`${ROOT}schemas`))
+  ajv.addSchema(JSON.parse(readFileSync(`${ROOT}schemas/${file}`, 'utf8')));
 
 /** Parses a document and checks it against the schema that it names itself. */
 export function checked(text: string): Record<string, unknown> {

@@ -24,7 +24,11 @@ describe('documents fit the schemas that ship', () => {
 
   it.each([[], ...shippedNames().map((name) => ['--sim', name])])('doctor %s %s', (...sim) => {
     const ran = umaprobe(['doctor', '--json', ...sim]);
-    const { summary, checks, simulated } = checked(ran.stdout) as unknown as { summary: Record<string, number>; checks: { status: string }[]; simulated: string | null };
+    const { summary, checks, simulated } = checked(ran.stdout) as unknown as {
+      summary: Record<string, number>;
+      checks: { status: string }[];
+      simulated: string | null;
+    };
     expect(simulated).toBe(sim[1] ?? null);
     expect(ran.code).toBe((summary.fail ?? 0) > 0 ? 2 : (summary.warn ?? 0) > 0 ? 1 : 0);
     for (const status of ['pass', 'warn', 'fail', 'skip']) {
@@ -55,7 +59,11 @@ describe('documents fit the schemas that ship', () => {
 
 describe('mistakes', () => {
   it.each<[string[], number, RegExp]>([
-    [['snapsot'], 2, /^umaprobe: "snapsot" is not a command\. Did you mean umaprobe snapshot\? See umaprobe --help\.\n$/],
+    [
+      ['snapsot'],
+      2,
+      /^umaprobe: "snapsot" is not a command\. Did you mean umaprobe snapshot\? See umaprobe --help\.\n$/,
+    ],
     [['--sm', 'gb10'], 2, /no option --sm\. Did you mean --sim\? See umaprobe snapshot --help/],
     [['--memgetinfo', 'perhaps'], 2, /--memgetinfo "perhaps" is not one of auto, child, never/],
     [['watch', '--interval', '1ms'], 2, /outside 100 ms to 1 h 0 min/],
@@ -73,7 +81,13 @@ describe('mistakes', () => {
   });
 
   it('are JSON on stdout under --json, and words on stderr all the same', () => {
-    for (const args of [['snapsot'], ['--sim', 'gb11'], ['watch', '--interval', '5'], ['sim'], ['doctor', '--only', 'x']]) {
+    for (const args of [
+      ['snapsot'],
+      ['--sim', 'gb11'],
+      ['watch', '--interval', '5'],
+      ['sim'],
+      ['doctor', '--only', 'x'],
+    ]) {
       const ran = umaprobe([...args, '--json']);
       expect(checked(ran.stdout)).toMatchObject({ schema: 'umaprobe/error/1', error: { exitCode: ran.code } });
       expect(ran.code).toBe(2);
@@ -84,7 +98,11 @@ describe('mistakes', () => {
   it('in a machine file name the field', () => {
     const file = join(folder, 'wrong.json');
     writeFileSync(file, JSON.stringify({ extends: 'gb10', name: 'wrong', memory: { total: 'much' } }));
-    expect(umaprobe(['--sim', file])).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('wrong.json: memory.total is "much"; expected integer') });
+    expect(umaprobe(['--sim', file])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('wrong.json: memory.total is "much"; expected integer'),
+    });
   });
 
   it('show a stack only to who asks for it', () => {
@@ -97,7 +115,17 @@ describe('the picture', () => {
   it('is labelled, complete and 80 columns wide', () => {
     const { code, stdout } = umaprobe(['--sim', 'gb10']);
     expect(code).toBe(0);
-    for (const words of ['SIMULATED  machine gb10', 'unified memory', 'total (MemTotal)', 'FREE RIGHT NOW', 'AFTER RECLAIM', 'cudaMemGetInfo', 'Pressure', 'Blocks', 'OK  ']) {
+    for (const words of [
+      'SIMULATED  machine gb10',
+      'unified memory',
+      'total (MemTotal)',
+      'FREE RIGHT NOW',
+      'AFTER RECLAIM',
+      'cudaMemGetInfo',
+      'Pressure',
+      'Blocks',
+      'OK  ',
+    ]) {
       expect(stdout).toContain(words);
     }
     for (const line of stdout.split('\n')) expect([...line].length, line).toBeLessThanOrEqual(80);
@@ -105,7 +133,8 @@ describe('the picture', () => {
   });
 
   it('has colours where they are forced, not where NO_COLOR or --no-color stands', () => {
-    const colours = (args: string[], env: Record<string, string>) => umaprobe(['--sim', 'gb10', ...args], { env }).stdout.includes('\x1b[');
+    const colours = (args: string[], env: Record<string, string>) =>
+      umaprobe(['--sim', 'gb10', ...args], { env }).stdout.includes('\x1b[');
     expect(colours([], { FORCE_COLOR: '1' })).toBe(true);
     expect(colours(['--no-color'], { FORCE_COLOR: '1' })).toBe(false);
     expect(colours([], { FORCE_COLOR: '1', NO_COLOR: '1' })).toBe(false);
@@ -114,7 +143,7 @@ describe('the picture', () => {
   it('takes a machine file of the user, which may extend a shipped one', () => {
     const file = join(folder, 'mine.json');
     writeFileSync(file, JSON.stringify({ extends: 'gb10', name: 'mine', driver: { version: '999.1' } }));
-    expect(umaprobe(['--sim', file]).stdout).toMatch(/SIMULATED  machine mine[^]*driver 999\.1/);
+    expect(umaprobe(['--sim', file]).stdout).toMatch(/SIMULATED {2}machine mine.*driver 999\.1/s);
     expect(umaprobe(['--sim=mine.json', 'doctor', '--only', 'swap'], { cwd: folder }).code).toBe(0);
   });
 
@@ -127,7 +156,12 @@ describe('the picture', () => {
 
 describe('doctor', () => {
   it('runs only what is asked for', () => {
-    const ids = (args: string[]) => (checked(umaprobe(['doctor', '--json', '--sim', 'gb10', ...args]).stdout) as unknown as { checks: { id: string }[] }).checks.map(({ id }) => id);
+    const ids = (args: string[]) =>
+      (
+        checked(umaprobe(['doctor', '--json', '--sim', 'gb10', ...args]).stdout) as unknown as {
+          checks: { id: string }[];
+        }
+      ).checks.map(({ id }) => id);
     expect(ids(['--only', 'library.*,swap'])).toEqual(['library.cuda', 'library.nvml', 'swap']);
     expect(ids(['--only', 'library.*', '--skip', 'library.nvml'])).toEqual(['library.cuda']);
   });
@@ -135,13 +169,19 @@ describe('doctor', () => {
 
 describe('sim run', () => {
   it('passes output, exit code and arguments on', () => {
-    expect(umaprobe(['sim', 'run', 'gb10', '--', 'sh', '-c', 'echo "$1"; exit 7', 'sh', '--json'])).toEqual({ code: 7, stdout: '--json\n', stderr: '' });
+    expect(umaprobe(['sim', 'run', 'gb10', '--', 'sh', '-c', 'echo "$1"; exit 7', 'sh', '--json'])).toEqual({
+      code: 7,
+      stdout: '--json\n',
+      stderr: '',
+    });
     expect(umaprobe(['sim', 'run', 'gb10', '--', 'sh', '-c', 'kill -9 $$']).code).toBe(137);
   });
 
   it('puts other programs on the machine, their /proc/meminfo included', () => {
     const total = Math.floor(128_518_619_136 / 1024);
-    expect(umaprobe(['sim', 'run', 'gb10', '--', 'head', '-1', '/proc/meminfo']).stdout).toMatch(new RegExp(`^MemTotal: +${total} kB`));
+    expect(umaprobe(['sim', 'run', 'gb10', '--', 'head', '-1', '/proc/meminfo']).stdout).toMatch(
+      new RegExp(`^MemTotal: +${total} kB`),
+    );
     const real = umaprobe(['sim', 'run', 'gb10', '--no-preload', '--', 'head', '-1', '/proc/meminfo']).stdout;
     expect(real).not.toContain(String(total));
   });
@@ -154,12 +194,17 @@ describe('sim run', () => {
   it('keeps the record where one is asked for', () => {
     const file = join(folder, 'record.json');
     expect(umaprobe(['sim', 'run', 'gb10', '--scale', '10', '--record', file, '--', 'true']).code).toBe(0);
-    expect(JSON.parse(umaprobe(['sim', 'run', 'gb10', '--', 'cat', file]).stdout)).toMatchObject({ machine: 'gb10', wedged: null });
+    expect(JSON.parse(umaprobe(['sim', 'run', 'gb10', '--', 'cat', file]).stdout)).toMatchObject({
+      machine: 'gb10',
+      wedged: null,
+    });
   });
 
   it('leaves nothing behind', () => {
     const left = () => readdirSync(folder).filter((name) => name.startsWith('umaprobe-sim-'));
-    const ran = umaprobe(['sim', 'run', 'gb10', '--', 'sh', '-c', 'stat -c "%a %F" "$(dirname "$UMAPROBE_SIM")"'], { env: { XDG_RUNTIME_DIR: folder } });
+    const ran = umaprobe(['sim', 'run', 'gb10', '--', 'sh', '-c', 'stat -c "%a %F" "$(dirname "$UMAPROBE_SIM")"'], {
+      env: { XDG_RUNTIME_DIR: folder },
+    });
     expect(ran.stdout).toBe('700 directory\n');
     expect(left()).toEqual([]);
   });

@@ -22,6 +22,16 @@ export function faulty(faults: JsonObject): Machine {
   return { ...machine, faults: { ...(machine.faults as JsonObject), ...faults } };
 }
 
+/**
+ * The programs are where the threads are, so it is they whom the thread sanitizer stops at a race. vitest's own process is
+ * let alone: its bundler races with Node, as far as a sanitizer without an instrumented Node can tell.
+ */
+const strict: NodeJS.ProcessEnv = /libtsan/.test(process.env.LD_PRELOAD ?? '')
+  ? {
+      TSAN_OPTIONS: `${process.env.TSAN_OPTIONS ?? ''}:halt_on_error=1:exitcode=66:log_path=stderr:suppressions=${join(root, 'native/tsan.supp')}`,
+    }
+  : {};
+
 /** How a program ended. */
 export interface Ended {
   code: number | null;
@@ -43,7 +53,7 @@ export function runModule(body: string, env: NodeJS.ProcessEnv = {}): Promise<En
     ${body}`;
   const started = performance.now();
   const child = spawn(process.execPath, ['--expose-gc', '--input-type=module', '-e', script], {
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...strict, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';

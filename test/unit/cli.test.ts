@@ -1,4 +1,4 @@
-import { describe as suite, expect, it } from 'vitest';
+import { expect, it, describe as suite } from 'vitest';
 import type { Command } from '../../lib/cli/command.ts';
 import { describe } from '../../lib/cli/failure.ts';
 import { count, duration, positive } from '../../lib/cli/options.ts';
@@ -9,9 +9,17 @@ import { editDistance, nearest, UsageError } from '../../lib/cli/usage.ts';
 import { UmaError } from '../../lib/errors.ts';
 
 const command: Command = {
-  name: 'trial', summary: '', usage: '<name> [options]', description: '',
-  options: { interval: { type: 'string', placeholder: '<time>', summary: '' }, bytes: { type: 'boolean', summary: '' } },
-  examples: [], readsMachine: true, arguments: { min: 0, max: 1, afterDashes: true },
+  name: 'trial',
+  summary: '',
+  usage: '<name> [options]',
+  description: '',
+  options: {
+    interval: { type: 'string', placeholder: '<time>', summary: '' },
+    bytes: { type: 'boolean', summary: '' },
+  },
+  examples: [],
+  readsMachine: true,
+  arguments: { min: 0, max: 1, afterDashes: true },
   run: async () => ({ exitCode: 0, document: null, text: null }),
 };
 
@@ -74,7 +82,9 @@ suite('finding the command', () => {
 suite('parsing', () => {
   it('gives values, words and what follows --', () => {
     expect(parse(command, ['a', '--interval=1s', '--bytes', '--', 'b', '--json'])).toMatchObject({
-      values: { interval: '1s', bytes: true }, positionals: ['a'], rest: ['b', '--json'],
+      values: { interval: '1s', bytes: true },
+      positionals: ['a'],
+      rest: ['b', '--json'],
     });
     expect(parse(command, ['--', 'b', 'c'])).toMatchObject({ positionals: [], rest: ['b', 'c'] });
   });
@@ -104,10 +114,16 @@ suite('parsing', () => {
   it('checks values', () => {
     expect(duration({ interval: '250ms' }, 'interval', 100, 1000, 1, 'watch')).toBe(250);
     expect(duration({}, 'interval', 100, 1000, 7, 'watch')).toBe(7);
-    expect(() => duration({ interval: '5' }, 'interval', 100, 1000, 1, 'watch')).toThrow('--interval "5" is not a time with its unit');
-    expect(() => duration({ interval: '5s' }, 'interval', 100, 1000, 1, 'watch')).toThrow('--interval "5s" is outside 100 ms to 1.00 s.');
+    expect(() => duration({ interval: '5' }, 'interval', 100, 1000, 1, 'watch')).toThrow(
+      '--interval "5" is not a time with its unit',
+    );
+    expect(() => duration({ interval: '5s' }, 'interval', 100, 1000, 1, 'watch')).toThrow(
+      '--interval "5s" is outside 100 ms to 1.00 s.',
+    );
     expect(() => count({ n: '1.5' }, 'n', 1, 9, 'watch')).toThrow('--n "1.5" is not a whole number from 1 to 9.');
-    expect(() => positive({ scale: '0' }, 'scale', 9, 'sim run')).toThrow('--scale "0" is not a number above 0 and up to 9.');
+    expect(() => positive({ scale: '0' }, 'scale', 9, 'sim run')).toThrow(
+      '--scale "0" is not a number above 0 and up to 9.',
+    );
   });
 });
 
@@ -134,18 +150,37 @@ suite('failures', () => {
   });
 
   it.each([
-    ['ERR_UMA_NO_DEVICE', 3], ['ERR_UMA_LIBRARY_MISSING', 3], ['ERR_UMA_PERMISSION', 4], ['ERR_UMA_BUSY', 5], ['ERR_UMA_FLOOR', 6],
+    ['ERR_UMA_NO_DEVICE', 3],
+    ['ERR_UMA_LIBRARY_MISSING', 3],
+    ['ERR_UMA_PERMISSION', 4],
+    ['ERR_UMA_BUSY', 5],
+    ['ERR_UMA_FLOOR', 6],
     ['ERR_UMA_VERIFY_FAILED', 1],
   ] as const)('%s ends with %d', (code, exitCode) => {
-    const error = new UmaError(code, { source: 'nvml', call: 'nvmlInit_v2', status: 9, name: 'DRIVER_NOT_LOADED', message: 'no driver' });
+    const error = new UmaError(code, {
+      source: 'nvml',
+      call: 'nvmlInit_v2',
+      status: 9,
+      name: 'DRIVER_NOT_LOADED',
+      message: 'no driver',
+    });
     const failure = describe(error, false);
     expect(failure.exitCode).toBe(exitCode);
-    expect(failure.document.error).toMatchObject({ code, source: 'nvml', call: 'nvmlInit_v2', status: 9, nativeName: 'DRIVER_NOT_LOADED' });
+    expect(failure.document.error).toMatchObject({
+      code,
+      source: 'nvml',
+      call: 'nvmlInit_v2',
+      status: 9,
+      nativeName: 'DRIVER_NOT_LOADED',
+    });
     expect(failure.words).not.toContain('at ');
   });
 
   it('calls what nobody foresaw a bug, and shows its stack only when asked', () => {
-    expect(describe(new Error('boom'), false)).toMatchObject({ exitCode: 1, document: { error: { code: 'ERR_INTERNAL' } } });
+    expect(describe(new Error('boom'), false)).toMatchObject({
+      exitCode: 1,
+      document: { error: { code: 'ERR_INTERNAL' } },
+    });
     expect(describe(new Error('boom'), false).words).not.toMatch(/\n\s+at /);
     expect(describe(new Error('boom'), true).words).toMatch(/\n\s+at /);
     expect(describe('text', false).words).toContain('umaprobe: text');
@@ -154,10 +189,17 @@ suite('failures', () => {
 
 suite('colours', () => {
   it.each([
-    [{ TERM: 'xterm-256color' }, true, 8], [{ TERM: 'xterm' }, true, 4], [{ TERM: 'dumb' }, true, 0], [{}, true, 0],
-    [{ TERM: 'xterm' }, false, 0], [{ TERM: 'xterm', FORCE_COLOR: '1' }, false, 4], [{ FORCE_COLOR: '3' }, false, 8],
-    [{ TERM: 'xterm', FORCE_COLOR: '0' }, true, 0], [{ TERM: 'xterm', NO_COLOR: '1' }, true, 0],
-    [{ TERM: 'xterm', NO_COLOR: '1', FORCE_COLOR: '1' }, true, 0], [{ TERM: 'xterm', NO_COLOR: '' }, true, 4],
+    [{ TERM: 'xterm-256color' }, true, 8],
+    [{ TERM: 'xterm' }, true, 4],
+    [{ TERM: 'dumb' }, true, 0],
+    [{}, true, 0],
+    [{ TERM: 'xterm' }, false, 0],
+    [{ TERM: 'xterm', FORCE_COLOR: '1' }, false, 4],
+    [{ FORCE_COLOR: '3' }, false, 8],
+    [{ TERM: 'xterm', FORCE_COLOR: '0' }, true, 0],
+    [{ TERM: 'xterm', NO_COLOR: '1' }, true, 0],
+    [{ TERM: 'xterm', NO_COLOR: '1', FORCE_COLOR: '1' }, true, 0],
+    [{ TERM: 'xterm', NO_COLOR: '' }, true, 4],
   ])('%j on a terminal: %s gives depth %d', (env, isTty, depth) => {
     expect(colourDepth(env, isTty)).toBe(depth);
   });

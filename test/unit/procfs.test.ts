@@ -117,11 +117,11 @@ describe('the small ones', () => {
     expect(parseLimit('8589934592\n')).toBe(8589934592);
   });
 
-  it('shrinker counts with and without an id in front', () => {
-    expect(parseShrinkerCount('51200\n')).toBe(51200);
-    expect(parseShrinkerCount('1 100\n2 50\n')).toBe(150);
-    expect(parseShrinkerCount('1 100 20\n')).toBe(120);
-    expect(parseShrinkerCount('')).toBeNull();
-    expect(parseShrinkerCount('x y')).toBeNull();
+  it('shrinker counts: the first column is a memcg, an empty file is 0', () => {
+    expect(parseShrinkerCount('1 51200\n')).toBe(51200);
+    expect(parseShrinkerCount('1 100 20\n7 50 0\n')).toBe(170);
+    expect(parseShrinkerCount('')).toBe(0);
+    expect(parseShrinkerCount('51200\n')).toBeNull();
+    expect(parseShrinkerCount('1 x')).toBeNull();
   });
 });

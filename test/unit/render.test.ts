@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { judge } from '../../lib/cli/judge.ts';
@@ -12,14 +13,22 @@ import { ledger } from '../../lib/ledger.ts';
 import { GiB, hostOf, type MachineFixture, snapshotOf } from './cli-fixtures.ts';
 
 const lookAt = (width: number, depth: Depth = 0, extra: Partial<Look> = {}): Look => ({
-  width, paint: createPaint(depth), unicode: true, exact: false, hostName: 'spark-1', ...extra,
+  width,
+  paint: createPaint(depth),
+  unicode: true,
+  exact: false,
+  hostName: 'spark-1',
+  ...extra,
 });
 
 const STORIES: Record<string, MachineFixture> = {
   idle: {},
   simulated: { simulated: 'gb10' },
   cached: { host: { free: 8 * GiB, cached: 100 * GiB, available: 108 * GiB } },
-  busy: { host: { free: 30 * GiB, available: 34 * GiB }, processes: [{ pid: 4711, name: 'VLLM::Worker', gpuBytes: 70 * GiB }] },
+  busy: {
+    host: { free: 30 * GiB, available: 34 * GiB },
+    processes: [{ pid: 4711, name: 'VLLM::Worker', gpuBytes: 70 * GiB }],
+  },
   discrete: { model: 'discrete' },
   'no GPU': { gpu: false },
   'over-counted': { host: { free: 125_000_000_000 } },
@@ -40,8 +49,7 @@ describe('the page', () => {
   });
 
   it('is the same text with and without colour, apart from the fill of the bar', () => {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes.
-    const plain = (lines: string[]) => lines.map((line) => line.replace(/\x1b\[[0-9;]*m/g, '')).filter((line) => !/^\[.*\]$/.test(line));
+    const plain = (lines: string[]) => lines.map(stripVTControlCharacters).filter((line) => !/^\[.*\]$/.test(line));
     const snapshot = snapshotOf(STORIES.busy);
     expect(plain(snapshotPage(snapshot, lookAt(90, 8)))).toEqual(plain(snapshotPage(snapshot, lookAt(90))));
   });
@@ -61,11 +69,14 @@ describe('the page', () => {
   it('prints unknown for null, never 0', () => {
     const text = snapshotPage(snapshotOf({ host: { available: null } }), lookAt(100)).join('\n');
     expect(text).toMatch(/AFTER RECLAIM +unknown/);
-    expect(text).toMatch(/nvidia-smi .*unknown  not supported/);
+    expect(text).toMatch(/nvidia-smi .*unknown {2}not supported/);
   });
 
   it('lets no process name steer the terminal', () => {
-    const text = snapshotPage(snapshotOf({ processes: [{ pid: 1, name: 'a\x1b[2Jb\u202ec', gpuBytes: GiB }] }), lookAt(80)).join('\n');
+    const text = snapshotPage(
+      snapshotOf({ processes: [{ pid: 1, name: 'a\x1b[2Jb\u202ec', gpuBytes: GiB }] }),
+      lookAt(80),
+    ).join('\n');
     expect(text).toContain('a?[2Jb?c');
     expect(text).not.toContain('\x1b');
   });
@@ -89,19 +100,26 @@ describe('the page', () => {
 describe('the bar', () => {
   it('has exactly its width, whatever is in it', () => {
     fc.assert(
-      fc.property(fc.array(fc.integer({ min: -(2 ** 40), max: 2 ** 40 }), { minLength: 1, maxLength: 9 }), fc.integer({ min: 1, max: 200 }), (amounts, width) => {
-        const counts = cells(amounts, width);
-        const sum = counts.reduce((a, b) => a + b, 0);
-        expect(sum).toBe(amounts.some((bytes) => bytes > 0) ? width : 0);
-        amounts.forEach((bytes, index) => {
-          if (bytes <= 0) expect(counts[index]).toBe(0);
-        });
-      }),
+      fc.property(
+        fc.array(fc.integer({ min: -(2 ** 40), max: 2 ** 40 }), { minLength: 1, maxLength: 9 }),
+        fc.integer({ min: 1, max: 200 }),
+        (amounts, width) => {
+          const counts = cells(amounts, width);
+          const sum = counts.reduce((a, b) => a + b, 0);
+          expect(sum).toBe(amounts.some((bytes) => bytes > 0) ? width : 0);
+          amounts.forEach((bytes, index) => {
+            if (bytes <= 0) expect(counts[index]).toBe(0);
+          });
+        },
+      ),
     );
   });
 
   it('reads without colour: a letter for each part, in proportion', () => {
-    const book = ledger(hostOf({ free: 64 * GiB, cached: 32 * GiB, anonPages: 16 * GiB }), { gpuProcesses: 0, driverPools: null });
+    const book = ledger(hostOf({ free: 64 * GiB, cached: 32 * GiB, anonPages: 16 * GiB }), {
+      gpuProcesses: 0,
+      driverPools: null,
+    });
     const bar = poolBar(book, lookAt(122));
     expect(bar).toHaveLength(122);
     expect((bar.match(/·/g) ?? []).length).toBe(Math.round((64 / 119.69) * 120));
@@ -123,12 +141,32 @@ describe('judgement', () => {
     ['some stall', { some: 12 }, 'warning', /Tasks waited/],
     ['nearly out', { host: { available: 2 * GiB, free: GiB } }, 'danger', /Only 2\.0 GiB/],
     ['low', { host: { available: 7 * GiB, free: 7 * GiB } }, 'warning', /Only 7\.0 GiB/],
-    ['cache', { host: { free: 8 * GiB, cached: 100 * GiB, available: 108 * GiB } }, 'notice', /100\.00 of 119\.69 GiB look used but are page cache/],
+    [
+      'cache',
+      { host: { free: 8 * GiB, cached: 100 * GiB, available: 108 * GiB } },
+      'notice',
+      /100\.00 of 119\.69 GiB look used but are page cache/,
+    ],
     ['phantom', { host: { cmaTotal: 0, cmaFree: 9.3 * GiB } }, 'warning', /9\.3 GiB of what counts as free/],
     ['pieces', { largeShare: 0.01 }, 'warning', /in pieces/],
-    ['huge pages', { host: { hugePagesTotal: 1024, hugePagesFree: 512, hugetlb: 2 * GiB } }, 'warning', /guidance answers 1\.0 GiB and llama\.cpp 1\.0 GiB/],
-    ['known pools', { host: { free: 50 * GiB, available: 55 * GiB }, pools: { parameter: 529, bytes: 60 * GiB } }, 'notice', /keeps 60\.0 GiB/],
-    ['hidden pools', { host: { free: 50 * GiB, available: 55 * GiB }, pools: { parameter: 529, bytes: null } }, 'warning', /belong to nobody.*pools/],
+    [
+      'huge pages',
+      { host: { hugePagesTotal: 1024, hugePagesFree: 512, hugetlb: 2 * GiB } },
+      'warning',
+      /guidance answers 1\.0 GiB and llama\.cpp 1\.0 GiB/,
+    ],
+    [
+      'known pools',
+      { host: { free: 50 * GiB, available: 55 * GiB }, pools: { parameter: 529, bytes: 60 * GiB } },
+      'notice',
+      /keeps 60\.0 GiB/,
+    ],
+    [
+      'hidden pools',
+      { host: { free: 50 * GiB, available: 55 * GiB }, pools: { parameter: 529, bytes: null } },
+      'warning',
+      /belong to nobody.*pools/,
+    ],
     ['no GPU', { gpu: false }, 'notice', /No GPU: neither CUDA nor NVML/],
   ])('%s', (_, fixture, level, text) => {
     const judgement = judge(snapshotOf(fixture));
@@ -141,8 +179,14 @@ describe('judgement', () => {
   });
 
   it('does not speak of page cache where the GPU has memory of its own', () => {
-    const fixture: MachineFixture = { model: 'discrete', host: { free: 8 * GiB, cached: 100 * GiB, available: 108 * GiB } };
-    expect(judge(snapshotOf(fixture))).toMatchObject({ level: 'ok', text: expect.stringContaining('139.6 GiB can be allocated') });
+    const fixture: MachineFixture = {
+      model: 'discrete',
+      host: { free: 8 * GiB, cached: 100 * GiB, available: 108 * GiB },
+    };
+    expect(judge(snapshotOf(fixture))).toMatchObject({
+      level: 'ok',
+      text: expect.stringContaining('139.6 GiB can be allocated'),
+    });
   });
 
   it('says that a silent driver hangs', () => {
@@ -155,17 +199,32 @@ describe('judgement', () => {
 describe('text', () => {
   it('wraps without losing a word', () => {
     fc.assert(
-      fc.property(fc.array(fc.stringMatching(/^[a-z]{1,12}$/), { minLength: 1 }), fc.integer({ min: 12, max: 60 }), (words, width) => {
-        const lines = wrap(words.join(' '), width);
-        expect(lines.join(' ')).toBe(words.join(' '));
-        for (const line of lines) expect(line.length).toBeLessThanOrEqual(width);
-      }),
+      fc.property(
+        fc.array(fc.stringMatching(/^[a-z]{1,12}$/), { minLength: 1 }),
+        fc.integer({ min: 12, max: 60 }),
+        (words, width) => {
+          const lines = wrap(words.join(' '), width);
+          expect(lines.join(' ')).toBe(words.join(' '));
+          for (const line of lines) expect(line.length).toBeLessThanOrEqual(width);
+        },
+      ),
     );
   });
 
   it('aligns, truncates and hangs', () => {
-    expect(table([{ align: 'left' }, { align: 'right' }], [['a', '1'], ['bb', '22']], 80)).toEqual(['a    1', 'bb  22']);
-    expect(table([{ align: 'left' }, { align: 'left', flexible: true }], [['a', 'long text here']], 13)).toEqual(['a  long text…']);
+    expect(
+      table(
+        [{ align: 'left' }, { align: 'right' }],
+        [
+          ['a', '1'],
+          ['bb', '22'],
+        ],
+        80,
+      ),
+    ).toEqual(['a    1', 'bb  22']);
+    expect(table([{ align: 'left' }, { align: 'left', flexible: true }], [['a', 'long text here']], 13)).toEqual([
+      'a  long text…',
+    ]);
     expect(truncate('abcdef', 4)).toBe('abc…');
     expect(hanging('OK  ', 'one two three four five six', 24)).toEqual(['OK  one two three four', '    five six']);
     expect(padEnd('\x1b[1ma\x1b[0m', 3)).toBe('\x1b[1ma\x1b[0m  ');

@@ -1,5 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -58,22 +58,44 @@ describe('a machine of the user', () => {
   });
 
   it.each<[string, unknown, RegExp]>([
-    ['field.json', { extends: 'gb10', name: 'x', memory: { total: '128GB' } }, /field\.json: memory\.total is "128GB"; expected integer/],
-    ['unknown.json', { extends: 'gb10', name: 'x', memory: { totl: 1 } }, /unknown\.json: memory\.totl is not a field of a machine; expected one of total, /],
-    ['inside.json', { extends: 'gb10', name: 'x', devices: [{ name: 'x' }] }, /inside\.json: devices\.0\.\w+ is missing/],
+    [
+      'field.json',
+      { extends: 'gb10', name: 'x', memory: { total: '128GB' } },
+      /field\.json: memory\.total is "128GB"; expected integer/,
+    ],
+    [
+      'unknown.json',
+      { extends: 'gb10', name: 'x', memory: { totl: 1 } },
+      /unknown\.json: memory\.totl is not a field of a machine; expected one of total, /,
+    ],
+    [
+      'inside.json',
+      { extends: 'gb10', name: 'x', devices: [{ name: 'x' }] },
+      /inside\.json: devices\.0\.\w+ is missing/,
+    ],
     ['missing.json', { schema: 'umaprobe/machine/1', name: 'x', description: 'y' }, /missing\.json: \w+ is missing\./],
-    ['version.json', { extends: 'gb10', name: 'x', schema: 'umaprobe/machine/2' }, /schema is "umaprobe\/machine\/2"; expected "umaprobe\/machine\/1"/],
+    [
+      'version.json',
+      { extends: 'gb10', name: 'x', schema: 'umaprobe/machine/2' },
+      /schema is "umaprobe\/machine\/2"; expected "umaprobe\/machine\/1"/,
+    ],
     ['proto.json', '{"extends":"gb10","name":"x","__proto__":{"a":1}}', /__proto__ is not a field/],
     ['list.json', [1], /expected a JSON object/],
     ['null.json', null, /expected a JSON object/],
     ['base.json', { extends: 'gb11', name: 'x' }, /base\.json: extends: There is no simulated machine "gb11"/],
     ['number.json', { extends: 5 }, /extends is 5; expected the name or file/],
     ['circle.json', { extends: './circle.json' }, /goes in a circle/],
-    ['comma.json', '{\n  "name": "x",\n}', /comma\.json:3:1: is not JSON: expected a field name in double quotes, found "}"\./],
+    [
+      'comma.json',
+      '{\n  "name": "x",\n}',
+      /comma\.json:3:1: is not JSON: expected a field name in double quotes, found "}"\./,
+    ],
     ['empty.json', '', /empty\.json:1:1: is not JSON: expected a value, found the end of the file\./],
   ])('%s is refused in one line', (name, content, message) => {
     const file = write(name, content);
-    expect(() => loadMachine(file)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_ARG_VALUE', message: expect.stringMatching(message) }));
+    expect(() => loadMachine(file)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_ARG_VALUE', message: expect.stringMatching(message) }),
+    );
     expect(() => loadMachine(file)).not.toThrow(/\n/);
   });
 
@@ -93,29 +115,66 @@ describe('the flat description', () => {
   const machine = (rest: object): Machine => ({ schema: 'umaprobe/machine/1', name: 'x', description: 'a b', ...rest });
 
   it('has a line for each leaf, none for null', () => {
-    expect(flatten(machine({ memory: { total: 128518619136, swap: null }, devices: [{ name: 'A B', ok: true }], faults: { missing: ['x', 'y'] } }))).toBe(
+    expect(
+      flatten(
+        machine({
+          memory: { total: 128518619136, swap: null },
+          devices: [{ name: 'A B', ok: true }],
+          faults: { missing: ['x', 'y'] },
+        }),
+      ),
+    ).toBe(
       'schema umaprobe/machine/1\nname x\ndescription a b\nmemory.total 128518619136\ndevices.0.name A B\ndevices.0.ok true\nfaults.missing.0 x\nfaults.missing.1 y\n',
     );
   });
 
   it('lets no value make a line of its own', () => {
-    expect(() => flatten(machine({ driver: { version: '1\nmemory.total 5' } }))).toThrow(/driver\.version .* on one line/);
+    expect(() => flatten(machine({ driver: { version: '1\nmemory.total 5' } }))).toThrow(
+      /driver\.version .* on one line/,
+    );
   });
 });
 
 describe('where JSON is wrong', () => {
   it('agrees with JSON.parse on every text', () => {
-    const piece = fc.constantFrom('{', '}', '[', ']', ',', ':', '"a"', '"', '1', '-', '01', '1.', 'true', 'nul', 'null', ' ', '\n', '"\\u00e4"', '"\\x"', '"\t"');
+    const piece = fc.constantFrom(
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '"a"',
+      '"',
+      '1',
+      '-',
+      '01',
+      '1.',
+      'true',
+      'nul',
+      'null',
+      ' ',
+      '\n',
+      '"\\u00e4"',
+      '"\\x"',
+      '"\t"',
+    );
     fc.assert(
-      fc.property(fc.oneof(fc.json(), fc.array(piece, { maxLength: 8 }).map((parts) => parts.join(''))), (text) => {
-        let valid = true;
-        try {
-          JSON.parse(text);
-        } catch {
-          valid = false;
-        }
-        expect(findJsonMistake(text) === null).toBe(valid);
-      }),
+      fc.property(
+        fc.oneof(
+          fc.json(),
+          fc.array(piece, { maxLength: 8 }).map((parts) => parts.join('')),
+        ),
+        (text) => {
+          let valid = true;
+          try {
+            JSON.parse(text);
+          } catch {
+            valid = false;
+          }
+          expect(findJsonMistake(text) === null).toBe(valid);
+        },
+      ),
       { numRuns: 3000 },
     );
   });
@@ -138,19 +197,37 @@ describe('where JSON is wrong', () => {
 });
 
 describe('the environment of another program', () => {
-  const machine = (missingLibraries: string[]): Machine => ({ schema: 'umaprobe/machine/1', name: 'x', description: 'y', faults: { missingLibraries } });
+  const machine = (missingLibraries: string[]): Machine => ({
+    schema: 'umaprobe/machine/1',
+    name: 'x',
+    description: 'y',
+    faults: { missingLibraries },
+  });
 
   it('leads NVIDIA’s names to the simulator, without those the machine lacks', () => {
     const names = (missing: string[]) => {
       const state = mkdtempSync(join(folder, 'state-'));
-      return execFileSync('ls', [createLibraryFolder(machine(missing), state, '/lib/libumasim.so')], { encoding: 'utf8' }).trim().split('\n');
+      return execFileSync('ls', [createLibraryFolder(machine(missing), state, '/lib/libumasim.so')], {
+        encoding: 'utf8',
+      })
+        .trim()
+        .split('\n');
     };
-    expect(names([])).toEqual(['libcuda.so.1', 'libcudart.so.11.0', 'libcudart.so.12', 'libcudart.so.13', 'libnvidia-ml.so.1']);
+    expect(names([])).toEqual([
+      'libcuda.so.1',
+      'libcudart.so.11.0',
+      'libcudart.so.12',
+      'libcudart.so.13',
+      'libnvidia-ml.so.1',
+    ]);
     expect(names(['nvml', 'cuda'])).toEqual(['libcudart.so.11.0', 'libcudart.so.12', 'libcudart.so.13']);
   });
 
   it('puts itself before what was there', () => {
-    expect(foreignVariables('/l', '/s', true, { LD_LIBRARY_PATH: '/a', LD_PRELOAD: '/b' })).toEqual({ LD_LIBRARY_PATH: '/l:/a', LD_PRELOAD: '/s:/b' });
+    expect(foreignVariables('/l', '/s', true, { LD_LIBRARY_PATH: '/a', LD_PRELOAD: '/b' })).toEqual({
+      LD_LIBRARY_PATH: '/l:/a',
+      LD_PRELOAD: '/s:/b',
+    });
     expect(foreignVariables('/l', '/s', false, { LD_LIBRARY_PATH: '' })).toEqual({ LD_LIBRARY_PATH: '/l' });
   });
 });

@@ -12,7 +12,9 @@ export function answers(snapshot: Snapshot, look: Look): string[] {
   }
   return devices.flatMap((device) => {
     const lines = pair(device.allocatable, meanings(device, host, look), look);
-    return devices.length === 1 ? lines : [look.paint('dim', truncate(`GPU ${device.index} ${clean(device.name ?? '')}`, look.width)), ...lines];
+    return devices.length === 1
+      ? lines
+      : [look.paint('dim', truncate(`GPU ${device.index} ${clean(device.name ?? '')}`, look.width)), ...lines];
   });
 }
 
@@ -23,7 +25,10 @@ function meanings({ memoryModel }: DeviceSnapshot, host: HostMemory, look: Look)
   if (memoryModel === 'coherent') return [NOW, "page cache on the GPU's node is not counted"];
   if (memoryModel !== 'unified') return [NOW, 'the same: this GPU has no page cache'];
   const phantom = cmaPhantom(host);
-  return [phantom === 0 ? NOW : `without ${amount(phantom, look)} that cannot be pinned`, 'with clean page cache given back'];
+  return [
+    phantom === 0 ? NOW : `without ${amount(phantom, look)} that cannot be pinned`,
+    'with clean page cache given back',
+  ];
 }
 
 function pair({ immediate, afterReclaim }: Allocatable, [now, reclaim]: [string, string], look: Look): string[] {

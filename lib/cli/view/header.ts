@@ -34,8 +34,12 @@ export function header(snapshot: Snapshot, look: Look): string[] {
 function fill(parts: readonly string[], look: Look): string[] {
   const glue = '\u00a0';
   const separator = dot(look);
-  return wrap(parts.map((part) => part.replaceAll(' ', glue)).join(separator), look.width)
-    .map((line) => line.replaceAll(glue, ' ').replace(/ [·|]$/, '').replace(/^[·|] /, ''));
+  return wrap(parts.map((part) => part.replaceAll(' ', glue)).join(separator), look.width).map((line) =>
+    line
+      .replaceAll(glue, ' ')
+      .replace(/ [·|]$/, '')
+      .replace(/^[·|] /, ''),
+  );
 }
 
 function band(name: string, look: Look): string {
@@ -52,7 +56,11 @@ function deviceLine(device: DeviceSnapshot, look: Look): string {
     device.powerW === null ? null : `${Math.round(device.powerW)} W`,
     device.utilizationPercent === null ? null : `${device.utilizationPercent} % busy`,
   ];
-  const words = joinThatFits(parts.filter((part) => part !== null), dot(look), look.width);
+  const words = joinThatFits(
+    parts.filter((part) => part !== null),
+    dot(look),
+    look.width,
+  );
   return look.unicode ? words : words.replaceAll('°', '');
 }
 

@@ -42,7 +42,11 @@ function blocks({ contiguity, from }: Snapshot, look: Look): string[] {
   const line = joinThatFits(largest.slice(0, LARGEST), ', ', look.width - LABEL - LARGEST_LABEL.length);
   return [
     `${padEnd('Blocks', LABEL)}${look.paint(style, truncate(summary, look.width - LABEL))}`,
-    row('', largest.length === 0 ? 'no free block' : `${LARGEST_LABEL}${look.unicode ? line : line.replaceAll('×', 'x')}`, look),
+    row(
+      '',
+      largest.length === 0 ? 'no free block' : `${LARGEST_LABEL}${look.unicode ? line : line.replaceAll('×', 'x')}`,
+      look,
+    ),
   ];
 }
 

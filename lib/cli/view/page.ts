@@ -30,7 +30,9 @@ export function snapshotPage(snapshot: Snapshot, look: Look): string[] {
 /** What is peculiar about the numbers above, in the words of the document. */
 function notes({ devices }: Snapshot, look: Look): string[] {
   const sentences = new Set(devices.flatMap((device) => device.notes));
-  return [...sentences].flatMap((sentence) => hanging(look.unicode ? '· ' : '- ', plain(clean(sentence), look), look.width));
+  return [...sentences].flatMap((sentence) =>
+    hanging(look.unicode ? '· ' : '- ', plain(clean(sentence), look), look.width),
+  );
 }
 
 function plain(sentence: string, { unicode }: Look): string {
@@ -69,7 +71,5 @@ export function watchPage(snapshot: Snapshot, history: string[], look: Look, row
 }
 
 function join(sections: readonly string[][]): string[] {
-  return sections
-    .filter((lines) => lines.length > 0)
-    .flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
+  return sections.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
 }

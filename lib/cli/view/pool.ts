@@ -36,7 +36,10 @@ const GROUPS: readonly Group[] = [
     letter: 'K',
     style: 'kernel',
     rows: [
-      { name: 'kernel', labels: ['slabUnreclaimable', 'kernelStack', 'pageTables', 'percpu', 'zswap', 'hardwareCorrupted'] },
+      {
+        name: 'kernel',
+        labels: ['slabUnreclaimable', 'kernelStack', 'pageTables', 'percpu', 'zswap', 'hardwareCorrupted'],
+      },
       { name: 'kernel, reclaimable', labels: ['kernelReclaimable'] },
     ],
   },
@@ -51,7 +54,9 @@ export function cells(amounts: readonly number[], width: number): number[] {
   if (whole === 0) return amounts.map(() => 0);
   const exact = positive.map((bytes) => (bytes / whole) * width);
   const counts = exact.map(Math.floor);
-  const byRemainder = exact.map((value, index) => [value - Math.floor(value), index] as const).sort((a, b) => b[0] - a[0]);
+  const byRemainder = exact
+    .map((value, index) => [value - Math.floor(value), index] as const)
+    .sort((a, b) => b[0] - a[0]);
   const missing = width - counts.reduce((sum, count) => sum + count, 0);
   for (const [, index] of byRemainder.slice(0, missing)) counts[index] = (counts[index] ?? 0) + 1;
   return counts;
@@ -71,7 +76,10 @@ function labelsOf({ rows }: Group): LedgerLabel[] {
  */
 export function poolBar(ledger: Ledger, look: Look): string {
   const width = look.width - 2;
-  const counts = cells(GROUPS.map((group) => bytesOf(labelsOf(group), ledger)), width);
+  const counts = cells(
+    GROUPS.map((group) => bytesOf(labelsOf(group), ledger)),
+    width,
+  );
   const segments = GROUPS.map((group, index) => {
     const count = counts[index] ?? 0;
     if (count === 0) return '';
@@ -90,9 +98,19 @@ export function ledgerTable(snapshot: Snapshot, look: Look): string[] {
     group.rows
       .map(({ name, labels }) => [name, bytesOf(labels, ledger)] as const)
       .filter(([, bytes]) => bytes !== 0)
-      .map(([name, bytes]) => cellsOf(mark(group, look), name === 'unattributed' ? remainder(snapshot, bytes) : name, bytes, ledger.total, look)),
+      .map(([name, bytes]) =>
+        cellsOf(
+          mark(group, look),
+          name === 'unattributed' ? remainder(snapshot, bytes) : name,
+          bytes,
+          ledger.total,
+          look,
+        ),
+      ),
   );
-  const total = cellsOf(' ', 'total (MemTotal)', ledger.total, ledger.total, look).map((cell) => look.paint('strong', cell));
+  const total = cellsOf(' ', 'total (MemTotal)', ledger.total, ledger.total, look).map((cell) =>
+    look.paint('strong', cell),
+  );
   return table(columns(look), [headings(look), ...rows, total], look.width);
 }
 
@@ -123,7 +141,9 @@ function headings({ exact, paint }: Look): string[] {
 }
 
 function columns({ exact }: Look): Column[] {
-  const numbers: Column[] = exact ? [{ align: 'right' }, { align: 'right' }] : [{ align: 'right' }, { align: 'right' }, { align: 'right' }];
+  const numbers: Column[] = exact
+    ? [{ align: 'right' }, { align: 'right' }]
+    : [{ align: 'right' }, { align: 'right' }, { align: 'right' }];
   return [{ align: 'left' }, { align: 'left' }, ...numbers];
 }
 

@@ -18,7 +18,10 @@ const TOOLS: Readonly<Record<ViewName, string>> = {
 export function tools(snapshot: Snapshot, look: Look): string[] {
   return snapshot.devices.flatMap((device) => {
     const whose = snapshot.devices.length === 1 ? '' : ` on GPU ${device.index}`;
-    return [look.paint('heading', `What each tool would believe is free${whose}`), ...deviceRows(device, snapshot.host, look)];
+    return [
+      look.paint('heading', `What each tool would believe is free${whose}`),
+      ...deviceRows(device, snapshot.host, look),
+    ];
   });
 }
 

@@ -1,8 +1,9 @@
 /** The line of judgement, drawn. */
-import { type Judgement, type Level, judge } from '../judge.ts';
+
+import type { Snapshot } from '../../types.ts';
+import { type Judgement, judge, type Level } from '../judge.ts';
 import type { Style } from '../paint.ts';
 import { hanging } from '../text.ts';
-import type { Snapshot } from '../../types.ts';
 import type { Look } from './look.ts';
 
 const WORDS: Readonly<Record<Level, string>> = { ok: 'OK', notice: 'NOTE', warning: 'WARNING', danger: 'DANGER' };

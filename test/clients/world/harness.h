@@ -46,14 +46,14 @@ namespace world {
 
 constexpr uint64_t kGiB = 1ull << 30;
 
-#define EXPECT(condition, ...)                                                            \
-  do {                                                                                    \
-    if (!(condition)) {                                                                   \
-      std::fprintf(stderr, "%s:%d: not so: %s.", __FILE__, __LINE__, #condition);          \
-      std::fprintf(stderr, " " __VA_ARGS__);                                              \
-      std::fprintf(stderr, "\n");                                                         \
-      _exit(1);                                                                           \
-    }                                                                                     \
+#define EXPECT(condition, ...)                                                    \
+  do {                                                                            \
+    if (!(condition)) {                                                           \
+      std::fprintf(stderr, "%s:%d: not so: %s.", __FILE__, __LINE__, #condition); \
+      std::fprintf(stderr, " " __VA_ARGS__);                                      \
+      std::fprintf(stderr, "\n");                                                 \
+      _exit(1);                                                                   \
+    }                                                                             \
   } while (0)
 
 // Boots a machine (a file NAME.flat in the folder given on the command line) with lines that

@@ -13,10 +13,20 @@ namespace {
 
 constexpr const char* kDrop = "/proc/sys/vm/drop_caches";
 
-const char* const kMachines[] = {
-    "gb10",        "gb10-590-pools", "gb10-cached",       "gb10-fragmented", "gb10-kho",
-    "gb10-busy",   "gb10-hugepages", "gb10-nvml-success", "thor",            "orin",
-    "gh200",       "h200",           "rtx3060-fallback",  "no-driver"};
+const char* const kMachines[] = {"gb10",
+                                 "gb10-590-pools",
+                                 "gb10-cached",
+                                 "gb10-fragmented",
+                                 "gb10-kho",
+                                 "gb10-busy",
+                                 "gb10-hugepages",
+                                 "gb10-nvml-success",
+                                 "thor",
+                                 "orin",
+                                 "gh200",
+                                 "h200",
+                                 "rtx3060-fallback",
+                                 "no-driver"};
 
 // Free pages of all zones, and those in blocks of at least `bytes`.
 void buddies(uint64_t page, uint64_t bytes, uint64_t* all, uint64_t* big) {
@@ -35,9 +45,9 @@ void buddies(uint64_t page, uint64_t bytes, uint64_t* all, uint64_t* big) {
 }
 
 void consistent() {
-  const char* const parts[] = {"MemFree",     "Buffers",    "Cached",       "SwapCached",
-                               "AnonPages",   "KReclaimable", "SUnreclaim", "KernelStack",
-                               "PageTables",  "SecPageTables", "Percpu",    "Hugetlb"};
+  const char* const parts[] = {"MemFree",    "Buffers",       "Cached",     "SwapCached",
+                               "AnonPages",  "KReclaimable",  "SUnreclaim", "KernelStack",
+                               "PageTables", "SecPageTables", "Percpu",     "Hugetlb"};
   for (const char* name : kMachines) {
     boot(name, 1);
     uint64_t sum = 0, all, big;
@@ -59,7 +69,8 @@ void drop_levels() {
   EXPECT(gained > cached - mapped - kGiB && gained <= cached + kGiB / 2);
   // Mapped pages stay, and MemAvailable hardly moves (facts 6).
   EXPECT(meminfo("Cached") >= mapped - meminfo("Shmem"));
-  const double moved = static_cast<double>(meminfo("MemAvailable")) - static_cast<double>(available);
+  const double moved =
+      static_cast<double>(meminfo("MemAvailable")) - static_cast<double>(available);
   EXPECT(moved < kGiB && moved > -0.1 * kGiB, "moved by %.0f", moved);
   EXPECT(vmstat("drop_pagecache") == 1 && vmstat("drop_slab") == 0);
   EXPECT(umasim_write(kDrop, "3", 1) == 1 && vmstat("drop_slab") == 1);
@@ -68,7 +79,8 @@ void drop_levels() {
   }
   EXPECT(umasim_write("/proc/sys/vm/compact_memory", "1", 1) == 1);
   const std::string all = record();
-  EXPECT(all.find("\"level\":1") != std::string::npos && all.find("\"level\":3") != std::string::npos);
+  EXPECT(all.find("\"level\":1") != std::string::npos &&
+         all.find("\"level\":3") != std::string::npos);
   EXPECT(all.find("compact_memory") != std::string::npos);
 }
 

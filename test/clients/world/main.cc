@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -15,6 +16,7 @@ namespace world {
 namespace {
 
 std::string folder, current_state;
+char all_states[] = "/tmp/umasim-world-XXXXXX";
 
 double now_ms() {
   timespec now;
@@ -36,9 +38,9 @@ void boot(const char* name, double scale, const std::string& more) {
   std::ifstream file(folder + "/" + name + ".flat");
   std::stringstream text;
   text << file.rdbuf() << "\nclock.scale " << scale << "\n" << more;
-  char temporary[] = "/tmp/umasim-world-XXXXXX";
-  EXPECT(mkdtemp(temporary) != nullptr);
-  current_state = std::string(temporary) + "/state";
+  static int boots = 0;
+  current_state =
+      std::string(all_states) + "/" + std::to_string(getpid()) + "-" + std::to_string(boots++);
   char error[512] = "";
   EXPECT(umasim_boot(text.str().c_str(), current_state.c_str(), error, sizeof error) == 0, "%s: %s",
          name, error);
@@ -152,7 +154,13 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: worldtest FOLDER [NAME...]\n");
     return 2;
   }
+  // What process.exec_forgets becomes: a program that merely looks, and stays.
+  if (std::strcmp(argv[1], "--look") == 0) {
+    world::read("/proc/meminfo");
+    pause();
+  }
   world::folder = argv[1];
+  EXPECT(mkdtemp(world::all_states) != nullptr);
   int failed = 0, passed = 0;
   for (const world::Row* list : {world::kHostScenarios, world::kMemoryScenarios,
                                  world::kProcessScenarios, world::kLibraryScenarios}) {
@@ -162,6 +170,7 @@ int main(int argc, char** argv) {
       if (chosen) (world::run(*list) ? passed : failed)++;
     }
   }
+  std::filesystem::remove_all(world::all_states);
   std::printf("%d passed, %d failed\n", passed, failed);
   return failed > 0 || passed == 0 ? 1 : 0;
 }

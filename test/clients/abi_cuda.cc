@@ -1,0 +1,128 @@
+// Compiles only where our declarations agree with NVIDIA's CUDA headers:
+//   c++ -std=c++17 -fsyntax-only -Inative -I/usr/local/cuda/include test/clients/abi_cuda.cc
+#include <bits/stdc++.h>  // all of it, so that our headers bring none into the namespace below
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include "abi_check.h"
+
+// Ours in a namespace, because both define CUresult; and first, because NVIDIA's header renames
+// functions with macros.
+namespace ours {
+#include "cuda_abi.h"
+#include "cudart.h"
+#include "cudrv.h"
+#include "sim/device_properties.h"
+}  // namespace ours
+
+#define __CUDA_API_VERSION_INTERNAL  // cuda.h: every function under the name that the binary has
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#define FUNCTION(name, signature)                                                    \
+  static_assert(abi::Alike<std::add_pointer_t<signature>, decltype(&::name)>::value, \
+                #name " is declared differently");
+UMAPROBE_CUDART_FUNCTIONS(FUNCTION)
+UMAPROBE_CUDA_FUNCTIONS(FUNCTION)
+
+#define SAME(our, their) \
+  static_assert(static_cast<int>(ours::umaprobe::our) == static_cast<int>(their), #their)
+SAME(kCudaSuccess, cudaSuccess);
+SAME(kCudaSuccess, CUDA_SUCCESS);
+SAME(kCudaInvalidValue, cudaErrorInvalidValue);
+SAME(kCudaInvalidValue, CUDA_ERROR_INVALID_VALUE);
+SAME(kCudaOutOfMemory, cudaErrorMemoryAllocation);
+SAME(kCudaOutOfMemory, CUDA_ERROR_OUT_OF_MEMORY);
+SAME(kCudaNotInitialized, cudaErrorInitializationError);
+SAME(kCudaNotInitialized, CUDA_ERROR_NOT_INITIALIZED);
+SAME(kCudaStubLibrary, cudaErrorStubLibrary);
+SAME(kCudaStubLibrary, CUDA_ERROR_STUB_LIBRARY);
+SAME(kCudaInsufficientDriver, cudaErrorInsufficientDriver);
+SAME(kCudaDevicesUnavailable, cudaErrorDevicesUnavailable);
+SAME(kCudaDevicesUnavailable, CUDA_ERROR_DEVICE_UNAVAILABLE);
+SAME(kCudaNoDevice, cudaErrorNoDevice);
+SAME(kCudaNoDevice, CUDA_ERROR_NO_DEVICE);
+SAME(kCudaInvalidDevice, cudaErrorInvalidDevice);
+SAME(kCudaInvalidDevice, CUDA_ERROR_INVALID_DEVICE);
+SAME(kCudaInvalidContext, cudaErrorDeviceUninitialized);
+SAME(kCudaInvalidContext, CUDA_ERROR_INVALID_CONTEXT);
+SAME(kCudaNotFound, cudaErrorSymbolNotFound);
+SAME(kCudaNotFound, CUDA_ERROR_NOT_FOUND);
+SAME(kCudaNotSupported, cudaErrorNotSupported);
+SAME(kCudaNotSupported, CUDA_ERROR_NOT_SUPPORTED);
+SAME(kCudaUnknown, cudaErrorUnknown);
+SAME(kCudaUnknown, CUDA_ERROR_UNKNOWN);
+
+#define ATTRIBUTE(our, runtime, driver) \
+  SAME(our, runtime);                   \
+  SAME(our, CU_DEVICE_ATTRIBUTE_##driver)
+ATTRIBUTE(kAttrClockRate, cudaDevAttrClockRate, CLOCK_RATE);
+ATTRIBUTE(kAttrMultiProcessorCount, cudaDevAttrMultiProcessorCount, MULTIPROCESSOR_COUNT);
+ATTRIBUTE(kAttrIntegrated, cudaDevAttrIntegrated, INTEGRATED);
+ATTRIBUTE(kAttrCanMapHostMemory, cudaDevAttrCanMapHostMemory, CAN_MAP_HOST_MEMORY);
+ATTRIBUTE(kAttrPciBusId, cudaDevAttrPciBusId, PCI_BUS_ID);
+ATTRIBUTE(kAttrPciDeviceId, cudaDevAttrPciDeviceId, PCI_DEVICE_ID);
+ATTRIBUTE(kAttrMemoryClockRate, cudaDevAttrMemoryClockRate, MEMORY_CLOCK_RATE);
+ATTRIBUTE(kAttrGlobalMemoryBusWidth, cudaDevAttrGlobalMemoryBusWidth, GLOBAL_MEMORY_BUS_WIDTH);
+ATTRIBUTE(kAttrL2CacheSize, cudaDevAttrL2CacheSize, L2_CACHE_SIZE);
+ATTRIBUTE(kAttrAsyncEngineCount, cudaDevAttrAsyncEngineCount, ASYNC_ENGINE_COUNT);
+ATTRIBUTE(kAttrUnifiedAddressing, cudaDevAttrUnifiedAddressing, UNIFIED_ADDRESSING);
+ATTRIBUTE(kAttrPciDomainId, cudaDevAttrPciDomainId, PCI_DOMAIN_ID);
+ATTRIBUTE(kAttrComputeCapabilityMajor, cudaDevAttrComputeCapabilityMajor, COMPUTE_CAPABILITY_MAJOR);
+ATTRIBUTE(kAttrComputeCapabilityMinor, cudaDevAttrComputeCapabilityMinor, COMPUTE_CAPABILITY_MINOR);
+ATTRIBUTE(kAttrManagedMemory, cudaDevAttrManagedMemory, MANAGED_MEMORY);
+ATTRIBUTE(kAttrPageableMemoryAccess, cudaDevAttrPageableMemoryAccess, PAGEABLE_MEMORY_ACCESS);
+ATTRIBUTE(kAttrConcurrentManagedAccess, cudaDevAttrConcurrentManagedAccess,
+          CONCURRENT_MANAGED_ACCESS);
+ATTRIBUTE(kAttrHostRegisterSupported, cudaDevAttrHostRegisterSupported, HOST_REGISTER_SUPPORTED);
+ATTRIBUTE(kAttrPageableMemoryAccessUsesHostPageTables,
+          cudaDevAttrPageableMemoryAccessUsesHostPageTables,
+          PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES);
+ATTRIBUTE(kAttrDirectManagedMemAccessFromHost, cudaDevAttrDirectManagedMemAccessFromHost,
+          DIRECT_MANAGED_MEM_ACCESS_FROM_HOST);
+ATTRIBUTE(kAttrHostRegisterReadOnlySupported, cudaDevAttrHostRegisterReadOnlySupported,
+          READ_ONLY_HOST_REGISTER_SUPPORTED);
+ATTRIBUTE(kAttrMemoryPoolsSupported, cudaDevAttrMemoryPoolsSupported, MEMORY_POOLS_SUPPORTED);
+ATTRIBUTE(kAttrGpuDirectRdmaSupported, cudaDevAttrGPUDirectRDMASupported,
+          GPU_DIRECT_RDMA_SUPPORTED);
+SAME(kAttrDmaBufSupported, CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED);
+ATTRIBUTE(kAttrHostNumaId, cudaDevAttrHostNumaId, HOST_NUMA_ID);
+
+static_assert(sizeof(ours::CUuuid) == sizeof(::CUuuid));
+static_assert(sizeof(ours::CUdeviceptr) == sizeof(::CUdeviceptr));
+
+// The simulator writes cudaDeviceProp by offset.
+constexpr ours::umasim::PropertyLayout kLayout = ours::umasim::kProperties13;
+static_assert(kLayout.size == sizeof(cudaDeviceProp));
+#define OFFSET(our, their) static_assert(kLayout.our == offsetof(cudaDeviceProp, their), #their)
+OFFSET(uuid, uuid);
+OFFSET(total_global_mem, totalGlobalMem);
+OFFSET(shared_mem_per_block, sharedMemPerBlock);
+OFFSET(regs_per_block, regsPerBlock);
+OFFSET(warp_size, warpSize);
+OFFSET(max_threads_per_block, maxThreadsPerBlock);
+OFFSET(max_threads_dim, maxThreadsDim);
+OFFSET(max_grid_size, maxGridSize);
+OFFSET(total_const_mem, totalConstMem);
+OFFSET(major, major);
+OFFSET(minor, minor);
+OFFSET(multi_processor_count, multiProcessorCount);
+OFFSET(integrated, integrated);
+OFFSET(can_map_host_memory, canMapHostMemory);
+OFFSET(concurrent_kernels, concurrentKernels);
+OFFSET(pci_bus_id, pciBusID);
+OFFSET(pci_device_id, pciDeviceID);
+OFFSET(pci_domain_id, pciDomainID);
+OFFSET(async_engine_count, asyncEngineCount);
+OFFSET(unified_addressing, unifiedAddressing);
+OFFSET(memory_bus_width, memoryBusWidth);
+OFFSET(l2_cache_size, l2CacheSize);
+OFFSET(managed_memory, managedMemory);
+OFFSET(pageable_memory_access, pageableMemoryAccess);
+OFFSET(concurrent_managed_access, concurrentManagedAccess);
+OFFSET(pageable_uses_host_page_tables, pageableMemoryAccessUsesHostPageTables);
+OFFSET(direct_managed_from_host, directManagedMemAccessFromHost);
+OFFSET(host_register, hostRegisterSupported);
+OFFSET(host_register_read_only, hostRegisterReadOnlySupported);
+OFFSET(memory_pools, memoryPoolsSupported);
+OFFSET(gpu_direct_rdma, gpuDirectRDMASupported);
