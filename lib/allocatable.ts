@@ -41,10 +41,20 @@ export function allocatable(facts: AllocatableFacts): { bytes: Allocatable; from
     };
   }
   const own = facts.mig || nvml === null ? cuda : { free: Math.min(nvml.free, cuda?.free ?? nvml.free) };
-  if (own === null) return { bytes: { immediate: null, afterReclaim: null }, from: 'neither CUDA nor NVML memory was read' };
-  const source = facts.mig || nvml === null ? 'cudaMemGetInfo' : cuda === null ? 'NVML memory info' : 'the smaller of NVML memory info and cudaMemGetInfo';
+  if (own === null)
+    return { bytes: { immediate: null, afterReclaim: null }, from: 'neither CUDA nor NVML memory was read' };
+  const source =
+    facts.mig || nvml === null
+      ? 'cudaMemGetInfo'
+      : cuda === null
+        ? 'NVML memory info'
+        : 'the smaller of NVML memory info and cudaMemGetInfo';
   // On a GH200 the device's memory is a NUMA node whose page cache counts as used: what reclaim would give back there is
   // in no counter that is read here, so it stays unknown.
-  if (model === 'coherent') return { bytes: { immediate: own.free, afterReclaim: null }, from: `immediate: ${source}; afterReclaim: page cache on the GPU's NUMA node is not counted` };
+  if (model === 'coherent')
+    return {
+      bytes: { immediate: own.free, afterReclaim: null },
+      from: `immediate: ${source}; afterReclaim: page cache on the GPU's NUMA node is not counted`,
+    };
   return { bytes: { immediate: own.free, afterReclaim: own.free }, from: source };
 }

@@ -10,5 +10,6 @@ export function checkMilliseconds(name: string, value: unknown, min = 1, max = 6
 /** A CUDA ordinal. */
 export function checkDevice(value: unknown): asserts value is number {
   if (typeof value !== 'number') throw invalidType('device', 'a device number', value);
-  if (!Number.isInteger(value) || value < 0 || value > 255) throw outOfRange('device', 'a whole number from 0 to 255', value);
+  if (!Number.isInteger(value) || value < 0 || value > 255)
+    throw outOfRange('device', 'a whole number from 0 to 255', value);
 }

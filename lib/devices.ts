@@ -1,7 +1,13 @@
 import { allocatable } from './allocatable.ts';
 import type { KernelFacts } from './kernel-facts.ts';
 import { memoryModel } from './memory-model.ts';
-import type { NativeCudaDevice, NativeCudaReport, NativeFailure, NativeNvmlDevice, NativeNvmlReport } from './native.types.ts';
+import type {
+  NativeCudaDevice,
+  NativeCudaReport,
+  NativeFailure,
+  NativeNvmlDevice,
+  NativeNvmlReport,
+} from './native.types.ts';
 import { quirkNotes } from './quirks.ts';
 import { isFailure, Origins, reason } from './reason.ts';
 import type { DeviceAttribute, DeviceSnapshot, GpuProcess, HostMemory } from './types.ts';
@@ -47,12 +53,15 @@ export interface DevicePair {
 
 /** The same GPU in both lists has the same PCI address; devices that CUDA sees come first, in CUDA's order. */
 export function pairDevices(cuda: NativeCudaDevice[], nvml: NativeNvmlDevice[]): DevicePair[] {
-  const address = (device: NativeCudaDevice | NativeNvmlDevice) => (typeof device.pciBusId === 'string' ? normalPciBusId(device.pciBusId) : null);
+  const address = (device: NativeCudaDevice | NativeNvmlDevice) =>
+    typeof device.pciBusId === 'string' ? normalPciBusId(device.pciBusId) : null;
   const left = new Set(nvml);
   const pairs: DevicePair[] = cuda.map((device) => {
     const own = address(device);
     // A MIG GPU is one NVML device and several CUDA devices: each gets the GPU it is a slice of.
-    const twin = nvml.find((candidate) => own !== null && address(candidate) === own) ?? nvml.find((candidate) => typeof candidate.uuid === 'string' && candidate.uuid === device.uuid);
+    const twin =
+      nvml.find((candidate) => own !== null && address(candidate) === own) ??
+      nvml.find((candidate) => typeof candidate.uuid === 'string' && candidate.uuid === device.uuid);
     if (twin) left.delete(twin);
     return { cuda: device, nvml: twin ?? null };
   });
@@ -79,11 +88,15 @@ export interface Surroundings {
 export function deviceSnapshot(index: number, pair: DevicePair, around: Surroundings): DeviceSnapshot {
   const origins = new Origins();
   const { cuda, nvml } = pair;
-  const noCuda = late(around.cuda.timedOut) ?? around.whyNoCuda ?? 'CUDA does not see this device (CUDA_VISIBLE_DEVICES)';
+  const noCuda =
+    late(around.cuda.timedOut) ?? around.whyNoCuda ?? 'CUDA does not see this device (CUDA_VISIBLE_DEVICES)';
   const noNvml = late(around.nvml.timedOut) ?? around.whyNoNvml ?? 'NVML does not see this device';
 
   const attributes = Object.fromEntries(
-    DEVICE_ATTRIBUTES.map((name) => [name, origins.take(`attributes.${name}`, cuda?.attributes?.[name], 'CUDA device attribute', noCuda)]),
+    DEVICE_ATTRIBUTES.map((name) => [
+      name,
+      origins.take(`attributes.${name}`, cuda?.attributes?.[name], 'CUDA device attribute', noCuda),
+    ]),
   ) as Record<DeviceAttribute, number | null>;
   const mode = origins.take('addressingMode', nvml?.addressingMode, 'nvmlDeviceGetAddressingMode', noNvml);
   const addressingMode = mode === null ? null : (ADDRESSING_MODES[mode] ?? `mode ${mode}`);
@@ -101,7 +114,13 @@ export function deviceSnapshot(index: number, pair: DevicePair, around: Surround
   };
   const mig = origins.take('migMode', nvml?.migMode, 'nvmlDeviceGetMigMode', noNvml);
   const migMode = mig === null ? null : { current: mig[0] === 1, pending: mig[1] === 1 };
-  const can = allocatable({ model, host: around.host, poolBytes: around.facts.driver.poolBytes, ...own, mig: migMode?.current ?? false });
+  const can = allocatable({
+    model,
+    host: around.host,
+    poolBytes: around.facts.driver.poolBytes,
+    ...own,
+    mig: migMode?.current ?? false,
+  });
   origins.note('allocatable', can.from);
   const seen = views({
     model,
@@ -120,7 +139,15 @@ export function deviceSnapshot(index: number, pair: DevicePair, around: Surround
     nvmlIndex: nvml?.index ?? null,
     name: either(origins, 'name', [cuda?.name, 'cuDeviceGetName'], [nvml?.name, 'nvmlDeviceGetName'], noCuda),
     uuid: either(origins, 'uuid', [cuda?.uuid, 'cuDeviceGetUuid'], [nvml?.uuid, 'nvmlDeviceGetUUID'], noCuda),
-    pciBusId: pciBusId(either(origins, 'pciBusId', [cuda?.pciBusId, 'cuDeviceGetPCIBusId'], [nvml?.pciBusId, 'nvmlDeviceGetPciInfo_v3'], noCuda)),
+    pciBusId: pciBusId(
+      either(
+        origins,
+        'pciBusId',
+        [cuda?.pciBusId, 'cuDeviceGetPCIBusId'],
+        [nvml?.pciBusId, 'nvmlDeviceGetPciInfo_v3'],
+        noCuda,
+      ),
+    ),
     computeCapability: origins.take('computeCapability', cuda?.computeCapability, 'CUDA device attributes', noCuda),
     memoryModel: model,
     attributes,
@@ -130,7 +157,12 @@ export function deviceSnapshot(index: number, pair: DevicePair, around: Surround
     views: seen.bytes,
     addressingMode,
     migMode,
-    utilizationPercent: origins.take('utilizationPercent', nvml?.utilizationPercent, 'nvmlDeviceGetUtilizationRates', noNvml),
+    utilizationPercent: origins.take(
+      'utilizationPercent',
+      nvml?.utilizationPercent,
+      'nvmlDeviceGetUtilizationRates',
+      noNvml,
+    ),
     temperatureC: origins.take('temperatureC', nvml?.temperatureC, 'nvmlDeviceGetTemperature', noNvml),
     powerW: power === null ? null : power / 1000,
     smClockMHz: origins.take('smClockMHz', nvml?.smClockMHz, 'nvmlDeviceGetClockInfo', noNvml),
@@ -154,12 +186,23 @@ function pciBusId(id: string | null): string | null {
 }
 
 /** CUDA's answer, else NVML's; the origin names the one that was taken. */
-function either(origins: Origins, path: string, first: [string | NativeFailure | undefined, string], second: [string | NativeFailure | undefined, string], absent: string): string | null {
+function either(
+  origins: Origins,
+  path: string,
+  first: [string | NativeFailure | undefined, string],
+  second: [string | NativeFailure | undefined, string],
+  absent: string,
+): string | null {
   const [fact, call] = typeof first[0] === 'string' || second[0] === undefined ? first : second;
   return origins.take(path, fact, call, absent);
 }
 
-function cudaMemory(device: NativeCudaDevice | null, around: Surroundings, origins: Origins, absent: string): DeviceSnapshot['cuda'] {
+function cudaMemory(
+  device: NativeCudaDevice | null,
+  around: Surroundings,
+  origins: Origins,
+  absent: string,
+): DeviceSnapshot['cuda'] {
   const read = device?.memGetInfo;
   if (read !== undefined && !isFailure(read)) {
     origins.note('cuda', 'cudaMemGetInfo in this process');
@@ -170,10 +213,18 @@ function cudaMemory(device: NativeCudaDevice | null, around: Surroundings, origi
     return null;
   }
   if (device === null || around.child === null) {
-    origins.note('cuda', device === null || around.cuda.timedOut !== null ? absent : 'not read: it needs a CUDA context and this process has none (memGetInfo: child or inProcess reads it)');
+    origins.note(
+      'cuda',
+      device === null || around.cuda.timedOut !== null
+        ? absent
+        : 'not read: it needs a CUDA context and this process has none (memGetInfo: child or inProcess reads it)',
+    );
     return null;
   }
-  const answer = typeof around.child === 'string' ? around.child : (around.child.get(device.ordinal ?? -1) ?? 'the child process did not answer for this device');
+  const answer =
+    typeof around.child === 'string'
+      ? around.child
+      : (around.child.get(device.ordinal ?? -1) ?? 'the child process did not answer for this device');
   if (typeof answer === 'string') {
     origins.note('cuda', answer);
     return null;
@@ -186,11 +237,26 @@ function cudaMemory(device: NativeCudaDevice | null, around: Surroundings, origi
 function nvmlMemory(device: NativeNvmlDevice | null, origins: Origins, absent: string): DeviceSnapshot['nvml'] {
   const memory = origins.take('nvml', device?.memory, 'nvmlDeviceGetMemoryInfo', absent);
   if (memory === null) return null;
-  origins.note('nvml', memory.total === 0 ? `${memory.call} answered SUCCESS with a total of 0, which is no answer` : memory.call);
-  return memory.total === 0 ? null : { total: memory.total, free: memory.free, used: memory.used, reserved: memory.reserved };
+  origins.note(
+    'nvml',
+    memory.total === 0 ? `${memory.call} answered SUCCESS with a total of 0, which is no answer` : memory.call,
+  );
+  return memory.total === 0
+    ? null
+    : { total: memory.total, free: memory.free, used: memory.used, reserved: memory.reserved };
 }
 
-function processes(device: NativeNvmlDevice | null, around: Surroundings, origins: Origins, absent: string): GpuProcess[] | null {
-  const list = origins.take('processes', device?.processes, 'nvmlDeviceGetComputeRunningProcesses_v3 and graphics', absent);
+function processes(
+  device: NativeNvmlDevice | null,
+  around: Surroundings,
+  origins: Origins,
+  absent: string,
+): GpuProcess[] | null {
+  const list = origins.take(
+    'processes',
+    device?.processes,
+    'nvmlDeviceGetComputeRunningProcesses_v3 and graphics',
+    absent,
+  );
   return list === null ? null : list.map(({ pid, gpuBytes }) => ({ pid, name: around.processName(pid), gpuBytes }));
 }

@@ -62,7 +62,7 @@ function checkOrder(binding: NativeBinding): void {
 
 /** NaN is the binary's word for "this kernel has no such line". */
 function known(value: number): number | null {
-  return value === value ? value : null;
+  return Number.isNaN(value) ? null : value;
 }
 
 /** Names the slots. Written out, because a loop over the names is ten times slower and this runs in tight loops. */

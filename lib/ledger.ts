@@ -25,7 +25,11 @@ export function ledger(host: HostMemory, outside: OutsideMeminfo): Ledger {
     ['swapCache', host.swapCached, 'SwapCached'],
     ['anonymous', host.anonPages, 'AnonPages'],
     ['hugePages', hugePages(host), host.hugetlb === null ? 'HugePages_Total × Hugepagesize' : 'Hugetlb'],
-    ['kernelReclaimable', host.kReclaimable ?? host.sReclaimable, host.kReclaimable === null ? 'SReclaimable' : 'KReclaimable'],
+    [
+      'kernelReclaimable',
+      host.kReclaimable ?? host.sReclaimable,
+      host.kReclaimable === null ? 'SReclaimable' : 'KReclaimable',
+    ],
     ['slabUnreclaimable', host.sUnreclaim, 'SUnreclaim'],
     ['kernelStack', host.kernelStack, 'KernelStack'],
     ['pageTables', sum(host.pageTables, host.secPageTables), 'PageTables + SecPageTables'],

@@ -7,18 +7,22 @@ export function cudaVersion(number: number): string {
   return `${Math.floor(number / 1000)}.${Math.floor((number % 1000) / 10)}`;
 }
 
-const known = <T>(fact: unknown, words: (value: T) => string): string | null => (fact === undefined || isFailure(fact) ? null : words(fact as T));
+const known = <T>(fact: unknown, words: (value: T) => string): string | null =>
+  fact === undefined || isFailure(fact) ? null : words(fact as T);
 
 /** The runtime where there is one, else the driver library: whichever answered. */
 export function cudaLibrary(report: NativeCudaReport): LibraryStatus {
-  const opened = [report.runtime, report.driver].find((library) => library.path !== undefined && library.failure === undefined);
+  const opened = [report.runtime, report.driver].find(
+    (library) => library.path !== undefined && library.failure === undefined,
+  );
   const path = opened?.path ?? report.runtime.path ?? report.driver.path ?? null;
   const versions = {
     path,
     version: known(report.runtimeVersion, cudaVersion),
     driverVersion: known(report.driverVersion, cudaVersion),
   };
-  if (report.timedOut !== null && typeof report.deviceCount !== 'number') return { state: 'timeout', ...versions, reason: reason(report.timedOut) };
+  if (report.timedOut !== null && typeof report.deviceCount !== 'number')
+    return { state: 'timeout', ...versions, reason: reason(report.timedOut) };
   if (path === null) return { state: 'missing', ...versions, reason: missing([report.runtime, report.driver]) };
   if (opened === undefined) return { state: 'unusable', ...versions, reason: missing([report.runtime, report.driver]) };
   if (isFailure(report.deviceCount)) return { state: 'unusable', ...versions, reason: reason(report.deviceCount) };
@@ -31,9 +35,14 @@ export function nvmlLibrary(report: NativeNvmlReport): LibraryStatus {
     version: known<string>(report.nvmlVersion, String),
     driverVersion: known<string>(report.driverVersion, String),
   };
-  if (report.timedOut !== null && typeof report.deviceCount !== 'number') return { state: 'timeout', ...versions, reason: reason(report.timedOut) };
+  if (report.timedOut !== null && typeof report.deviceCount !== 'number')
+    return { state: 'timeout', ...versions, reason: reason(report.timedOut) };
   if (report.library.failure !== undefined) {
-    return { state: versions.path === null ? 'missing' : 'unusable', ...versions, reason: reason(report.library.failure) };
+    return {
+      state: versions.path === null ? 'missing' : 'unusable',
+      ...versions,
+      reason: reason(report.library.failure),
+    };
   }
   if (isFailure(report.deviceCount)) return { state: 'unusable', ...versions, reason: reason(report.deviceCount) };
   return { state: 'loaded', ...versions, reason: null };
@@ -46,6 +55,7 @@ function missing(libraries: NativeLibrary[]): string {
 
 /** Why there is no device in the list, in one line; null where a library counted at least one. */
 export function whyNoDevices(cuda: LibraryStatus, nvml: LibraryStatus): string {
-  const words = (name: string, status: LibraryStatus) => `${name} ${status.state === 'loaded' ? 'sees no device' : `is ${status.state}: ${status.reason}`}`;
+  const words = (name: string, status: LibraryStatus) =>
+    `${name} ${status.state === 'loaded' ? 'sees no device' : `is ${status.state}: ${status.reason}`}`;
   return `${words('CUDA', cuda)}. ${words('NVML', nvml)}`;
 }

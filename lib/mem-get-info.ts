@@ -38,10 +38,16 @@ export async function readInChild(deadlineMs: number): Promise<Map<number, Child
   });
   let timer: NodeJS.Timeout | undefined;
   const end = await new Promise<string | null>((resolve) => {
-    child.once('error', (error) => resolve(`ERR_UMA_CALL_FAILED: the child process for cudaMemGetInfo did not start: ${error.message}`));
+    child.once('error', (error) =>
+      resolve(`ERR_UMA_CALL_FAILED: the child process for cudaMemGetInfo did not start: ${error.message}`),
+    );
     child.once('close', (code, signal) => {
       const how = signal === null ? `ended with ${code}` : `was ended by ${signal}`;
-      resolve(code === 0 ? null : `ERR_UMA_CALL_FAILED: the child process for cudaMemGetInfo ${how}: ${words.trim().split('\n').at(-1) ?? ''}`);
+      resolve(
+        code === 0
+          ? null
+          : `ERR_UMA_CALL_FAILED: the child process for cudaMemGetInfo ${how}: ${words.trim().split('\n').at(-1) ?? ''}`,
+      );
     });
     // Not the timeout of spawn: that one still waits for the end, which a child inside a wedged driver never reaches.
     timer = setTimeout(() => {
@@ -57,7 +63,11 @@ export async function readInChild(deadlineMs: number): Promise<Map<number, Child
   const readings = JSON.parse(out) as (ChildReading | { ordinal: number; failure: string })[];
   const failed = readings.find((reading) => 'failure' in reading);
   if (failed !== undefined && readings.length === 1) return (failed as { failure: string }).failure;
-  return new Map(readings.filter((reading): reading is ChildReading => 'free' in reading).map((reading) => [reading.ordinal, reading]));
+  return new Map(
+    readings
+      .filter((reading): reading is ChildReading => 'free' in reading)
+      .map((reading) => [reading.ordinal, reading]),
+  );
 }
 
 /** Runs in the child: reads each device once and returns the document to print. */
@@ -71,7 +81,13 @@ export function readEveryDevice(count: number): (ChildReading | { ordinal: numbe
     const hostFreeBefore = hostFree();
     const failure = binding.memGetInfoSync(ordinal, memory);
     if (failure !== null) return { ordinal, failure: reason(failure) };
-    return { ordinal, free: memory[0] as number, total: memory[1] as number, hostFreeBefore, hostFreeAfter: hostFree() };
+    return {
+      ordinal,
+      free: memory[0] as number,
+      total: memory[1] as number,
+      hostFreeBefore,
+      hostFreeAfter: hostFree(),
+    };
   });
 }
 

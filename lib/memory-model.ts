@@ -28,7 +28,10 @@ export function memoryModel(facts: ModelFacts): { model: MemoryModel; from: stri
   }
   const refusal = facts.nvmlMemory !== null && 'failed' in facts.nvmlMemory ? facts.nvmlMemory.name : null;
   if (facts.addressingMode === 'ATS' && refusal === 'NOT_SUPPORTED') {
-    return { model: 'unified', from: 'NVML addressing mode ATS with memory info NOT_SUPPORTED (CUDA could not be asked)' };
+    return {
+      model: 'unified',
+      from: 'NVML addressing mode ATS with memory info NOT_SUPPORTED (CUDA could not be asked)',
+    };
   }
   return { model: 'unknown', from: 'the CUDA attribute integrated could not be read' };
 }

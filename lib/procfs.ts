@@ -16,9 +16,15 @@ export function parseNumber(text: string): number | null {
 }
 
 function parsePsi(line: string | undefined): Psi | null {
-  const fields = line === undefined ? null : /^\w+ avg10=([\d.]+) avg60=([\d.]+) avg300=([\d.]+) total=(\d+)$/.exec(line);
+  const fields =
+    line === undefined ? null : /^\w+ avg10=([\d.]+) avg60=([\d.]+) avg300=([\d.]+) total=(\d+)$/.exec(line);
   if (fields === null) return null;
-  const [avg10, avg60, avg300, totalUs] = fields.slice(1).map(decimal) as [number | null, number | null, number | null, number | null];
+  const [avg10, avg60, avg300, totalUs] = fields.slice(1).map(decimal) as [
+    number | null,
+    number | null,
+    number | null,
+    number | null,
+  ];
   if (avg10 === null || avg60 === null || avg300 === null || totalUs === null) return null;
   return { avg10, avg60, avg300, totalUs };
 }

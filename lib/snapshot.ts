@@ -82,7 +82,10 @@ function noteMissingLines(host: HostMemory, origins: Origins): void {
 }
 
 /** A child is worth its start only where there is a device to ask, and where CUDA is not already stuck. */
-async function askChild(cuda: NativeCudaReport, deadlineMs: number): Promise<Map<number, ChildReading> | string | null> {
+async function askChild(
+  cuda: NativeCudaReport,
+  deadlineMs: number,
+): Promise<Map<number, ChildReading> | string | null> {
   if (cuda.timedOut !== null || typeof cuda.deviceCount !== 'number' || cuda.deviceCount === 0) return null;
   if (cuda.devices.every((device) => device.memGetInfo !== undefined)) return null;
   return readInChild(deadlineMs);
@@ -92,12 +95,18 @@ async function askChild(cuda: NativeCudaReport, deadlineMs: number): Promise<Map
  * On a device that shares the host's memory the child's own context has lowered the number it read. What it took is
  * measured there (MemFree before and after) and added back, so that looking does not change what is seen.
  */
-function withoutOwnContext(readings: Map<number, ChildReading>, cuda: NativeCudaReport): Exclude<Surroundings['child'], string | null> {
+function withoutOwnContext(
+  readings: Map<number, ChildReading>,
+  cuda: NativeCudaReport,
+): Exclude<Surroundings['child'], string | null> {
   const answers = new Map<number, { free: number; total: number; from: string }>();
   for (const [ordinal, { free, total, hostFreeBefore, hostFreeAfter }] of readings) {
     const integrated = cuda.devices.find((device) => device.ordinal === ordinal)?.attributes?.integrated === 1;
-    const own = integrated && hostFreeBefore !== null && hostFreeAfter !== null ? Math.max(0, hostFreeBefore - hostFreeAfter) : 0;
-    const words = integrated ? `; ${own} bytes that its own context took are added back` : ', with a context of its own';
+    const own =
+      integrated && hostFreeBefore !== null && hostFreeAfter !== null ? Math.max(0, hostFreeBefore - hostFreeAfter) : 0;
+    const words = integrated
+      ? `; ${own} bytes that its own context took are added back`
+      : ', with a context of its own';
     answers.set(ordinal, { free: free + own, total, from: `cudaMemGetInfo in a child process${words}` });
   }
   return answers;
@@ -107,7 +116,10 @@ function withoutOwnContext(readings: Map<number, ChildReading>, cuda: NativeCuda
 function sharedGpuBytes(devices: DeviceSnapshot[]): number | null {
   const shared = devices.filter((device) => device.memoryModel === 'unified' && device.processes !== null);
   if (shared.length === 0) return null;
-  return shared.reduce((sum, device) => sum + (device.processes ?? []).reduce((own, { gpuBytes }) => own + (gpuBytes ?? 0), 0), 0);
+  return shared.reduce(
+    (sum, device) => sum + (device.processes ?? []).reduce((own, { gpuBytes }) => own + (gpuBytes ?? 0), 0),
+    0,
+  );
 }
 
 /** comm, not cmdline: reading a command line takes the process's mmap lock, which a wedged process may hold. */

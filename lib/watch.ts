@@ -19,7 +19,11 @@ export function watch(options: WatchOptions = {}): AsyncGenerator<Snapshot, void
   return readings(intervalMs, signal, reading);
 }
 
-async function* readings(intervalMs: number, signal: AbortSignal | undefined, options: WatchOptions): AsyncGenerator<Snapshot, void, void> {
+async function* readings(
+  intervalMs: number,
+  signal: AbortSignal | undefined,
+  options: WatchOptions,
+): AsyncGenerator<Snapshot, void, void> {
   let due = performance.now();
   while (!signal?.aborted) {
     yield await snapshot(options);

@@ -19,6 +19,8 @@ class NvmlReader {
   struct Known {
     nvmlDevice_t handle = nullptr;
     NvmlIdentity identity;
+    Maybe<std::pair<int, int>> migMode;
+    Clock::time_point migRead;
   };
   struct Versions {
     Maybe<std::string> driver;

@@ -62,7 +62,6 @@ class Mailbox {
     // Referenced only while somebody waits: an idle addon must not keep the process alive.
     napi_unref_threadsafe_function(env, function_);
   }
-  ~Mailbox() { door_->close(); }
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;
 

@@ -13,7 +13,10 @@ export interface Ran {
   stderr: string;
 }
 
-export function umaprobe(args: string[], options: { env?: Record<string, string>; cwd?: string; timeoutMs?: number } = {}): Ran {
+export function umaprobe(
+  args: string[],
+  options: { env?: Record<string, string>; cwd?: string; timeoutMs?: number } = {},
+): Ran {
   const { status, signal, stdout, stderr } = spawnSync(process.execPath, [CLI, ...args], {
     encoding: 'utf8',
     env: { ...process.env, NO_COLOR: '1', ...options.env },
@@ -27,6 +30,9 @@ export function umaprobe(args: string[], options: { env?: Record<string, string>
 /** `umaprobe snapshot --json …`, which must succeed. */
 export function snapshotJson(args: string[] = [], options: Parameters<typeof umaprobe>[1] = {}): Snapshot {
   const ran = umaprobe(['snapshot', '--json', ...args], options);
-  if (ran.status !== 0) throw new Error(`umaprobe snapshot ${args.join(' ')} ended with ${ran.status ?? ran.signal}: ${ran.stderr}${ran.stdout}`);
+  if (ran.status !== 0)
+    throw new Error(
+      `umaprobe snapshot ${args.join(' ')} ended with ${ran.status ?? ran.signal}: ${ran.stderr}${ran.stdout}`,
+    );
   return JSON.parse(ran.stdout) as Snapshot;
 }

@@ -54,7 +54,21 @@ function expectReasons(snapshot: Snapshot): void {
   }
 }
 
-const SINGLE = ['cuda', 'nvml', 'processes', 'memoryModel', 'addressingMode', 'migMode', 'utilizationPercent', 'temperatureC', 'powerW', 'smClockMHz', 'name', 'uuid', 'pciBusId'] as const;
+const SINGLE = [
+  'cuda',
+  'nvml',
+  'processes',
+  'memoryModel',
+  'addressingMode',
+  'migMode',
+  'utilizationPercent',
+  'temperatureC',
+  'powerW',
+  'smClockMHz',
+  'name',
+  'uuid',
+  'pciBusId',
+] as const;
 
 function expectDevice(snapshot: Snapshot, index: number): void {
   const device = snapshot.devices[index] as Snapshot['devices'][number];
@@ -64,7 +78,8 @@ function expectDevice(snapshot: Snapshot, index: number): void {
   if (device.cuda !== null) expect(device.cuda.free).toBeLessThanOrEqual(device.cuda.total);
   if (device.nvml !== null) expect(device.nvml.free + device.nvml.used).toBeLessThanOrEqual(device.nvml.total);
   const { immediate, afterReclaim } = device.allocatable;
-  if (immediate !== null && afterReclaim !== null) expect(afterReclaim).toBeGreaterThanOrEqual(immediate * 0.99 - 64 * 2 ** 20);
+  if (immediate !== null && afterReclaim !== null)
+    expect(afterReclaim).toBeGreaterThanOrEqual(immediate * 0.99 - 64 * 2 ** 20);
   if (device.memoryModel === 'unified') {
     // Swap is not GPU memory and huge pages are not either: what can be allocated is never more than the pool.
     expect(afterReclaim ?? 0).toBeLessThanOrEqual(snapshot.host.total);

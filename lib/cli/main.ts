@@ -1,12 +1,12 @@
 /** One run of the command line: find the command, run it, print what it gave back. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ROOT } from '../root.ts';
 import type { Command, Context, Outcome } from './command.ts';
 import { describe, EXIT } from './failure.ts';
 import { commandHelp, generalHelp, groupHelp } from './help.ts';
 import { type Parsed, parse, route } from './parse.ts';
 import { find, groups } from './registry.ts';
-import { ROOT } from '../root.ts';
 import { createScreen, type Screen } from './screen.ts';
 import { UsageError } from './usage.ts';
 

@@ -12,9 +12,7 @@ let compiled: ValidateFunction<Machine> | null = null;
 /** Compiled at first use: most commands never simulate, and ajv takes longer to load than a snapshot to read. */
 function validator(): ValidateFunction<Machine> {
   if (compiled !== null) return compiled;
-  const schema = JSON.parse(
-    readFileSync(join(ROOT, 'schemas/machine.schema.json'), 'utf8'),
-  ) as JsonObject;
+  const schema = JSON.parse(readFileSync(join(ROOT, 'schemas/machine.schema.json'), 'utf8')) as JsonObject;
   const draft2020 = typeof schema.$schema === 'string' && schema.$schema.includes('2020-12');
   const { default: Ajv } = require(draft2020 ? 'ajv/dist/2020.js' : 'ajv') as typeof import('ajv');
   compiled = new Ajv({ verbose: true, strict: false }).compile<Machine>(schema);

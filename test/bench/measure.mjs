@@ -39,12 +39,18 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 export function compile(source, flags = []) {
   const program = join(folder, source.replace(/\W/g, '-'));
   const path = fileURLToPath(new URL(`plain/${source}`, import.meta.url));
-  execFileSync(process.env.CC ?? 'cc', ['-O2', '-o', program, path, ...flags], { stdio: ['ignore', 'inherit', 'inherit'] });
+  execFileSync(process.env.CC ?? 'cc', ['-O2', '-o', program, path, ...flags], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
   return program;
 }
 
 export function run(program, args = []) {
-  return execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], timeout: 300_000 }).trim();
+  return execFileSync(program, args, {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+    timeout: 300_000,
+  }).trim();
 }
 
 export const results = [];
@@ -57,7 +63,9 @@ export function compare({ question, ours, theirs, unit, against, atMost, atLeast
   const goal = atMost !== undefined ? `≤ ${atMost}×` : atLeast !== undefined ? `≥ ${atLeast}× faster` : '';
   const shown = atLeast !== undefined ? `${speedup.toFixed(1)}× faster` : `${ratio.toFixed(2)}×`;
   results.push({ question, ours, theirs, unit, against, ratio, goal, held });
-  console.log(`${held ? 'ok  ' : 'MISS'} ${question}: ${format(ours)} ${unit} against ${format(theirs)} ${unit} (${against}): ${shown} ${goal}`);
+  console.log(
+    `${held ? 'ok  ' : 'MISS'} ${question}: ${format(ours)} ${unit} against ${format(theirs)} ${unit} (${against}): ${shown} ${goal}`,
+  );
 }
 
 /** One number with a limit of its own. */

@@ -14,7 +14,9 @@ for (const name of chosen) {
     const { results } = await import(${JSON.stringify(new URL('measure.mjs', import.meta.url).href)});
     process.exitCode = results.some((result) => result.held === false) ? 1 : 0;
   })`;
-  const { status } = spawnSync(process.execPath, ['--expose-gc', '--input-type=module', '-e', code], { stdio: 'inherit' });
+  const { status } = spawnSync(process.execPath, ['--expose-gc', '--input-type=module', '-e', code], {
+    stdio: 'inherit',
+  });
   if (status !== 0) missed++;
 }
 process.exitCode = missed === 0 ? 0 : 1;

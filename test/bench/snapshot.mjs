@@ -8,10 +8,15 @@ await timeAsync(() => snapshot(), 500);
 const taken = await timeAsync(() => snapshot(), 5_000);
 const p50 = quantile(taken, 0.5) / 1e3;
 const { devices } = await snapshot();
-console.log(`     snapshot(): p50 ${p50.toFixed(0)} µs, p90 ${(quantile(taken, 0.9) / 1e3).toFixed(0)} µs, ${devices.length} device(s)`);
+console.log(
+  `     snapshot(): p50 ${p50.toFixed(0)} µs, p90 ${(quantile(taken, 0.9) / 1e3).toFixed(0)} µs, ${devices.length} device(s)`,
+);
 limit({ question: `snapshot() p50, warm, ${devices.length} device(s)`, value: p50, unit: 'µs', atMost: 150 });
 
-const query = ['--query-gpu=name,memory.total,memory.used,utilization.gpu,temperature.gpu,power.draw', '--format=csv,noheader'];
+const query = [
+  '--query-gpu=name,memory.total,memory.used,utilization.gpu,temperature.gpu,power.draw',
+  '--format=csv,noheader',
+];
 if (spawnSync('nvidia-smi', query).status !== 0) skip('snapshot()', 'no nvidia-smi that works here');
 else {
   const peer = [];
@@ -20,5 +25,12 @@ else {
     spawnSync('nvidia-smi', query);
     peer.push(Number(process.hrtime.bigint() - from));
   }
-  compare({ question: 'snapshot()', ours: p50, theirs: quantile(peer, 0.5) / 1e3, unit: 'µs', against: 'one nvidia-smi query', atLeast: 100 });
+  compare({
+    question: 'snapshot()',
+    ours: p50,
+    theirs: quantile(peer, 0.5) / 1e3,
+    unit: 'µs',
+    against: 'one nvidia-smi query',
+    atLeast: 100,
+  });
 }

@@ -12,8 +12,13 @@ const MiB = 2 ** 20;
 
 /** nvidia-smi's words, `[N/A]` as null. */
 function smi(query: string): (string | null)[][] {
-  const text = execFileSync('nvidia-smi', [`--query-gpu=${query}`, '--format=csv,noheader,nounits'], { encoding: 'utf8' });
-  return text.trim().split('\n').map((line) => line.split(', ').map((word) => (word.startsWith('[') ? null : word)));
+  const text = execFileSync('nvidia-smi', [`--query-gpu=${query}`, '--format=csv,noheader,nounits'], {
+    encoding: 'utf8',
+  });
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => line.split(', ').map((word) => (word.startsWith('[') ? null : word)));
 }
 
 function usedMiB(): number {
@@ -54,13 +59,20 @@ describe.skipIf(!hasGpu)(`on a real GPU${noGpu}`, () => {
     expect(taken.devices[0]?.cuda?.total).toBeGreaterThan(0);
     expect(taken.devices[0]?.from.cuda).toContain('child');
     expect(usedMiB()).toBe(before);
-    expect(execFileSync('nvidia-smi', ['--query-compute-apps=pid', '--format=csv,noheader'], { encoding: 'utf8' }).trim()).toBe('');
+    expect(
+      execFileSync('nvidia-smi', ['--query-compute-apps=pid', '--format=csv,noheader'], { encoding: 'utf8' }).trim(),
+    ).toBe('');
   });
 
   it('memory model, attributes and identity', async () => {
     const [device] = (await snapshot()).devices;
     const [row] = smi('name,uuid,pci.bus_id,compute_cap');
-    expect(device).toMatchObject({ memoryModel: 'discrete', name: row?.[0], uuid: row?.[1], computeCapability: row?.[3] });
+    expect(device).toMatchObject({
+      memoryModel: 'discrete',
+      name: row?.[0],
+      uuid: row?.[1],
+      computeCapability: row?.[3],
+    });
     expect(row?.[2]?.toUpperCase().endsWith(device?.pciBusId ?? '?')).toBe(true);
     expect(device?.attributes.integrated).toBe(0);
     expect(device?.attributes.multiProcessorCount).toBeGreaterThan(0);
@@ -70,7 +82,9 @@ describe.skipIf(!hasGpu)(`on a real GPU${noGpu}`, () => {
   it('all NVML numbers equal nvidia-smi’s', async () => {
     const { devices, libraries, driver } = await snapshot();
     const device = devices[0] as (typeof devices)[number];
-    const row = smi('driver_version,memory.total,memory.used,memory.free,memory.reserved,utilization.gpu,temperature.gpu,power.draw.instant,clocks.sm,mig.mode.current')[0] as (string | null)[];
+    const row = smi(
+      'driver_version,memory.total,memory.used,memory.free,memory.reserved,utilization.gpu,temperature.gpu,power.draw.instant,clocks.sm,mig.mode.current',
+    )[0] as (string | null)[];
     expect(libraries.nvml.driverVersion).toBe(row[0]);
     expect(driver.version).toBe(row[0]);
     expect(device.nvml).not.toBeNull();
@@ -91,7 +105,9 @@ describe.skipIf(!hasGpu)(`on a real GPU${noGpu}`, () => {
     const program = compilePlain('mem_get_info.c');
     const [, , free, total] = execFileSync(program, ['100'], { encoding: 'utf8' }).trim().split(' ').map(Number);
     const script = `const { memGetInfo, memGetInfoSync } = await import('umaprobe'); console.log(JSON.stringify([await memGetInfo(), memGetInfoSync()]))`;
-    const [later, sync] = JSON.parse(execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' }));
+    const [later, sync] = JSON.parse(
+      execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' }),
+    );
     expect(later.total).toBe(total);
     expect(sync).toEqual(later);
     expect(Math.abs(later.free - (free as number))).toBeLessThan(16 * MiB);
@@ -114,7 +130,9 @@ describe.skipIf(!hasGpu)(`on a real GPU${noGpu}`, () => {
   });
 
   it('and over NVML alone where CUDA is not there', () => {
-    const taken = snapshotJson([], { env: { UMAPROBE_CUDART: '/nonexistent/a.so', UMAPROBE_CUDA: '/nonexistent/b.so' } });
+    const taken = snapshotJson([], {
+      env: { UMAPROBE_CUDART: '/nonexistent/a.so', UMAPROBE_CUDA: '/nonexistent/b.so' },
+    });
     expect(taken.libraries.cuda.state).toBe('missing');
     expect(taken.devices[0]).toMatchObject({ memoryModel: 'unknown', cudaIndex: null, cuda: null });
     expect(taken.devices[0]?.nvml?.total).toBeGreaterThan(0);
@@ -131,7 +149,9 @@ describe.skipIf(!hasGpu)(`on a real GPU${noGpu}`, () => {
     for (const source of ['abi_cuda.cc', 'abi_nvml.cc']) {
       const path = new URL(`../clients/${source}`, import.meta.url).pathname;
       const native = new URL('../../native', import.meta.url).pathname;
-      const ran = spawnSync('g++', ['-std=c++17', '-fsyntax-only', '-I/usr/local/cuda/include', `-I${native}`, path], { encoding: 'utf8' });
+      const ran = spawnSync('g++', ['-std=c++17', '-fsyntax-only', '-I/usr/local/cuda/include', `-I${native}`, path], {
+        encoding: 'utf8',
+      });
       expect(ran.stderr).toBe('');
       expect(ran.status).toBe(0);
     }

@@ -8,7 +8,9 @@ import { join } from 'node:path';
 const listed = spawnSync('nvidia-smi', ['-L'], { encoding: 'utf8' });
 
 export const hasGpu = listed.status === 0 && listed.stdout.includes('GPU 0');
-export const noGpu = hasGpu ? '' : ` (skipped: ${listed.error ? 'no nvidia-smi on this machine' : listed.stdout.trim() || 'nvidia-smi lists no GPU'})`;
+export const noGpu = hasGpu
+  ? ''
+  : ` (skipped: ${listed.error ? 'no nvidia-smi on this machine' : listed.stdout.trim() || 'nvidia-smi lists no GPU'})`;
 
 const toolkit = process.env.CUDA_HOME ?? '/usr/local/cuda';
 
@@ -16,6 +18,15 @@ const toolkit = process.env.CUDA_HOME ?? '/usr/local/cuda';
 export function compilePlain(source: string): string {
   const program = join(mkdtempSync(join(tmpdir(), 'umaprobe-gpu-')), 'program');
   const path = new URL(`../bench/plain/${source}`, import.meta.url).pathname;
-  execFileSync('cc', ['-O2', '-o', program, path, `-I${toolkit}/include`, `-L${toolkit}/lib64`, '-lcudart', `-Wl,-rpath,${toolkit}/lib64`]);
+  execFileSync('cc', [
+    '-O2',
+    '-o',
+    program,
+    path,
+    `-I${toolkit}/include`,
+    `-L${toolkit}/lib64`,
+    '-lcudart',
+    `-Wl,-rpath,${toolkit}/lib64`,
+  ]);
   return program;
 }

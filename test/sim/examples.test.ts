@@ -7,17 +7,28 @@ import { describe, expect, it } from 'vitest';
 import { CLI } from '../cli.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const documents = ['README.md', ...readdirSync(`${root}/docs`).filter((file) => file.endsWith('.md')).map((file) => `docs/${file}`)];
+const documents = [
+  'README.md',
+  ...readdirSync(`${root}/docs`)
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => `docs/${file}`),
+];
 const examples = documents.flatMap((document) =>
-  [...readFileSync(`${root}/${document}`, 'utf8').matchAll(/<!-- example: (.+?) -->\n```js\n(.*?)```/gs)].map((match) => ({ title: `${document}: ${match[1]}`, code: match[2] as string })),
+  [...readFileSync(`${root}/${document}`, 'utf8').matchAll(/<!-- example: (.+?) -->\n```js\n(.*?)```/gs)].map(
+    (match) => ({ title: `${document}: ${match[1]}`, code: match[2] as string }),
+  ),
 );
 
 describe('examples', () => {
   it('are found', () => {
     expect(examples.length).toBeGreaterThan(4);
     // A block of code that no test runs is a promise that nobody keeps.
-    const blocks = documents.flatMap((document) => [...readFileSync(`${root}/${document}`, 'utf8').matchAll(/^```js$/gm)]).length;
-    const shown = documents.flatMap((document) => [...readFileSync(`${root}/${document}`, 'utf8').matchAll(/<!-- signature -->\n```js$/gm)]).length;
+    const blocks = documents.flatMap((document) => [
+      ...readFileSync(`${root}/${document}`, 'utf8').matchAll(/^```js$/gm),
+    ]).length;
+    const shown = documents.flatMap((document) => [
+      ...readFileSync(`${root}/${document}`, 'utf8').matchAll(/<!-- signature -->\n```js$/gm),
+    ]).length;
     expect(blocks - shown).toBe(examples.length);
   });
 

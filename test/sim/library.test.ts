@@ -9,24 +9,35 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Runs a module that may use `umaprobe`; it must print one JSON document. */
 function run(body: string, env: Record<string, string> = {}): unknown {
   const script = `import * as umaprobe from 'umaprobe';\n${body}`;
-  const ran = spawnSync(process.execPath, ['--input-type=module', '-e', script], { cwd: root, encoding: 'utf8', env: { ...process.env, ...env }, timeout: 60_000 });
+  const ran = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    cwd: root,
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
+    timeout: 60_000,
+  });
   if (ran.status !== 0) throw new Error(`ended with ${ran.status ?? ran.signal}: ${ran.stderr}`);
   return JSON.parse(ran.stdout);
 }
 
 /** The same on a simulated machine, booted for this one process. */
 function runOn(machine: string, body: string): unknown {
-  return run(`import { simulate } from 'umaprobe/sim';\nconst machine = await simulate(${JSON.stringify(machine)});\nObject.assign(process.env, machine.env);\n${body}\nmachine.close();`);
+  return run(
+    `import { simulate } from 'umaprobe/sim';\nconst machine = await simulate(${JSON.stringify(machine)});\nObject.assign(process.env, machine.env);\n${body}\nmachine.close();`,
+  );
 }
 
 describe('import', () => {
   it('opens nothing: no CUDA, no NVML, not even the binary is mapped', () => {
-    const maps = run(`import { readFileSync } from 'node:fs'; console.log(JSON.stringify(readFileSync('/proc/self/maps', 'utf8')));`) as string;
+    const maps = run(
+      `import { readFileSync } from 'node:fs'; console.log(JSON.stringify(readFileSync('/proc/self/maps', 'utf8')));`,
+    ) as string;
     expect(maps).not.toMatch(/libcuda|libnvidia|umaprobe\.node|libumasim/);
   });
 
   it('hostMemorySync() still opens no GPU library', () => {
-    const maps = run(`import { readFileSync } from 'node:fs'; umaprobe.hostMemorySync(); console.log(JSON.stringify(readFileSync('/proc/self/maps', 'utf8')));`) as string;
+    const maps = run(
+      `import { readFileSync } from 'node:fs'; umaprobe.hostMemorySync(); console.log(JSON.stringify(readFileSync('/proc/self/maps', 'utf8')));`,
+    ) as string;
     expect(maps).toMatch(/umaprobe.*\.node/);
     expect(maps).not.toMatch(/libcuda|libnvidia/);
   });
@@ -76,7 +87,12 @@ describe('watch', () => {
   });
 
   it('does nothing under a signal that is aborted already', () => {
-    expect(runOn('gb10', `let n = 0; for await (const _ of umaprobe.watch({ signal: AbortSignal.abort() })) n++; console.log(n);`)).toBe(0);
+    expect(
+      runOn(
+        'gb10',
+        `let n = 0; for await (const _ of umaprobe.watch({ signal: AbortSignal.abort() })) n++; console.log(n);`,
+      ),
+    ).toBe(0);
   });
 });
 
@@ -86,7 +102,12 @@ describe('memGetInfo', () => {
       'gb10',
       `const before = umaprobe.hostMemorySync().free; const later = await umaprobe.memGetInfo(); const sync = umaprobe.memGetInfoSync();
        console.log(JSON.stringify({ before, later, sync, after: umaprobe.hostMemorySync().free }));`,
-    ) as { before: number; later: { free: number; total: number }; sync: { free: number; total: number }; after: number };
+    ) as {
+      before: number;
+      later: { free: number; total: number };
+      sync: { free: number; total: number };
+      after: number;
+    };
     expect(ran.later).toEqual(ran.sync);
     expect(ran.later.free).toBe(ran.after);
     expect(ran.before - ran.after).toBe(268435456);
@@ -98,11 +119,18 @@ describe('memGetInfo', () => {
       `async function whoAsked() { return umaprobe.memGetInfo() }
        try { await whoAsked() } catch (error) { console.log(JSON.stringify({ code: error.code, uma: error instanceof umaprobe.UmaError, stack: error.stack })) }`,
     );
-    expect(ran).toMatchObject({ code: 'ERR_UMA_LIBRARY_MISSING', uma: true, stack: expect.stringContaining('whoAsked') });
+    expect(ran).toMatchObject({
+      code: 'ERR_UMA_LIBRARY_MISSING',
+      uma: true,
+      stack: expect.stringContaining('whoAsked'),
+    });
   });
 
   it('a device that is not there is a clear error', () => {
-    const ran = runOn('gb10', `try { await umaprobe.memGetInfo(7) } catch (error) { console.log(JSON.stringify({ code: error.code, status: error.status })) }`);
+    const ran = runOn(
+      'gb10',
+      `try { await umaprobe.memGetInfo(7) } catch (error) { console.log(JSON.stringify({ code: error.code, status: error.status })) }`,
+    );
     expect(ran).toEqual({ code: 'ERR_UMA_NO_DEVICE', status: 101 });
   });
 });
@@ -120,7 +148,13 @@ describe('a library that hangs', () => {
        const last = taken.at(-1);
        console.log(JSON.stringify({ durations: taken.map((t) => t.durationMs), available: last.host.available, libraries: last.libraries, devices: last.devices.map((d) => d.from), pool }));
        machine.close(); process.exit(0);`,
-    ) as { durations: number[]; available: number; libraries: Record<string, { state: string; reason: string | null }>; devices: Record<string, string>[]; pool: number };
+    ) as {
+      durations: number[];
+      available: number;
+      libraries: Record<string, { state: string; reason: string | null }>;
+      devices: Record<string, string>[];
+      pool: number;
+    };
     expect(Math.max(...ran.durations)).toBeLessThan(450);
     // Only the first waits: afterwards the library is known to be stuck and is not asked again until it answers.
     expect(ran.durations.slice(1).reduce((sum, ms) => sum + ms, 0)).toBeLessThan(300);

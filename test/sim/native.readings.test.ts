@@ -348,13 +348,18 @@ describe('NVML', () => {
   });
 
   it('counts a process of both lists once, with the larger number', async () => {
-    const both = { name: 'p', pid: 5_000_000, anonBytes: 0 };
+    const listed = (pid: number, list: string, gpuBytes: number) => ({ name: 'p', pid, list, gpuBytes, anonBytes: 0 });
     const processes = [
-      { ...both, list: 'compute', gpuBytes: 2 ** 20 },
-      { ...both, list: 'graphics', gpuBytes: 2 ** 21 },
+      listed(5_000_000, 'compute', 2 ** 20),
+      listed(5_000_000, 'graphics', 2 ** 21),
+      listed(5_000_001, 'compute', 2 ** 23),
+      listed(5_000_001, 'graphics', 2 ** 22),
     ];
     const { devices } = await nvmlOf({ ...loadMachine('gb10'), processes });
-    expect(devices[0]?.processes).toEqual([{ pid: 5_000_000, gpuBytes: 2 ** 21 }]);
+    expect(devices[0]?.processes).toEqual([
+      { pid: 5_000_000, gpuBytes: 2 ** 21 },
+      { pid: 5_000_001, gpuBytes: 2 ** 23 },
+    ]);
   });
 
   it('says null for a process whose memory the driver does not tell', async () => {

@@ -3,7 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { type AllocatableFacts, allocatable, cmaPhantom } from '../../lib/allocatable.ts';
 import { GiB, hostWith } from './fixtures.ts';
 
-const facts = (changes: Partial<AllocatableFacts>): AllocatableFacts => ({ model: 'unified', host: hostWith({ free: 10 * GiB, available: 100 * GiB }), poolBytes: null, cuda: null, nvml: null, mig: false, ...changes });
+const facts = (changes: Partial<AllocatableFacts>): AllocatableFacts => ({
+  model: 'unified',
+  host: hostWith({ free: 10 * GiB, available: 100 * GiB }),
+  poolBytes: null,
+  cuda: null,
+  nvml: null,
+  mig: false,
+  ...changes,
+});
 
 describe('allocatable of a unified device', () => {
   it('is MemFree now and MemAvailable after reclaim', () => {
@@ -12,13 +20,23 @@ describe('allocatable of a unified device', () => {
 
   it('subtracts what cannot be pinned and adds known pools', () => {
     const host = hostWith({ free: 20 * GiB, available: 100 * GiB, cmaTotal: 0, cmaFree: 9 * GiB });
-    expect(allocatable(facts({ host, poolBytes: 40 * GiB })).bytes).toEqual({ immediate: 51 * GiB, afterReclaim: 131 * GiB });
+    expect(allocatable(facts({ host, poolBytes: 40 * GiB })).bytes).toEqual({
+      immediate: 51 * GiB,
+      afterReclaim: 131 * GiB,
+    });
   });
 
   it('does not look at swap or huge pages', () => {
     fc.assert(
       fc.property(fc.nat(2 ** 20), fc.nat(2 ** 20), (swapFree, hugePagesFree) => {
-        const host = hostWith({ free: GiB, available: 2 * GiB, swapFree, hugePagesTotal: hugePagesFree, hugePagesFree, hugePageSize: 2 ** 21 });
+        const host = hostWith({
+          free: GiB,
+          available: 2 * GiB,
+          swapFree,
+          hugePagesTotal: hugePagesFree,
+          hugePagesFree,
+          hugePageSize: 2 ** 21,
+        });
         expect(allocatable(facts({ host })).bytes).toEqual({ immediate: GiB, afterReclaim: 2 * GiB });
       }),
     );
@@ -26,11 +44,15 @@ describe('allocatable of a unified device', () => {
 
   it('is unknown where the kernel’s number is, and never negative', () => {
     expect(allocatable(facts({ host: hostWith({}) })).bytes).toEqual({ immediate: null, afterReclaim: null });
-    expect(allocatable(facts({ host: hostWith({ free: GiB, available: 8 * GiB, cmaFree: 9 * GiB, cmaTotal: 0 }) })).bytes).toEqual({ immediate: 0, afterReclaim: 0 });
+    expect(
+      allocatable(facts({ host: hostWith({ free: GiB, available: 8 * GiB, cmaFree: 9 * GiB, cmaTotal: 0 }) })).bytes,
+    ).toEqual({ immediate: 0, afterReclaim: 0 });
   });
 
   it('ignores NVML, which may report a carve-out', () => {
-    expect(allocatable(facts({ nvml: { total: 8 * GiB, free: 7 * GiB, used: GiB, reserved: 0 } })).bytes.afterReclaim).toBe(100 * GiB);
+    expect(
+      allocatable(facts({ nvml: { total: 8 * GiB, free: 7 * GiB, used: GiB, reserved: 0 } })).bytes.afterReclaim,
+    ).toBe(100 * GiB);
   });
 });
 
@@ -51,7 +73,10 @@ describe('allocatable of other devices', () => {
     expect(allocatable(facts({ model: 'discrete' })).bytes.immediate).toBeNull();
   });
   it('is CUDA’s alone for a MIG slice', () => {
-    expect(allocatable(facts({ model: 'discrete', nvml, cuda: { free: 9 * GiB, total: 10 * GiB }, mig: true })).bytes.immediate).toBe(9 * GiB);
+    expect(
+      allocatable(facts({ model: 'discrete', nvml, cuda: { free: 9 * GiB, total: 10 * GiB }, mig: true })).bytes
+        .immediate,
+    ).toBe(9 * GiB);
     expect(allocatable(facts({ model: 'discrete', nvml, mig: true })).bytes.immediate).toBeNull();
   });
   it('leaves afterReclaim of a coherent device unknown', () => {

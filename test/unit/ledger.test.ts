@@ -6,12 +6,23 @@ import type { HostMemory } from '../../lib/types.ts';
 import { GiB, hostWith } from './fixtures.ts';
 
 const nothing = { gpuProcesses: null, driverPools: null };
-const bytes = fc.oneof(fc.constant(null), fc.constant(0), fc.integer({ min: 0, max: 2 ** 36 }).map((kB) => kB * 1024));
+const bytes = fc.oneof(
+  fc.constant(null),
+  fc.constant(0),
+  fc.integer({ min: 0, max: 2 ** 36 }).map((kB) => kB * 1024),
+);
 /** Any kernel's meminfo: each line there or not, up to 64 TiB a line; huge pages of a size that exists. */
 const anyHost = fc
-  .tuple(fc.integer({ min: 0, max: 2 ** 36 }), fc.array(bytes, { minLength: HOST_MEMORY_FIELDS.length, maxLength: HOST_MEMORY_FIELDS.length }), fc.option(fc.nat(2 ** 20)), fc.constantFrom(null, 2 ** 21, 2 ** 25, 2 ** 29))
+  .tuple(
+    fc.integer({ min: 0, max: 2 ** 36 }),
+    fc.array(bytes, { minLength: HOST_MEMORY_FIELDS.length, maxLength: HOST_MEMORY_FIELDS.length }),
+    fc.option(fc.nat(2 ** 20)),
+    fc.constantFrom(null, 2 ** 21, 2 ** 25, 2 ** 29),
+  )
   .map(([total, values, hugePagesTotal, hugePageSize]) => {
-    const host = Object.fromEntries(HOST_MEMORY_FIELDS.map((field, at) => [field, values[at]])) as unknown as HostMemory;
+    const host = Object.fromEntries(
+      HOST_MEMORY_FIELDS.map((field, at) => [field, values[at]]),
+    ) as unknown as HostMemory;
     return { ...host, total: total * 1024, hugePagesTotal, hugePageSize };
   });
 
@@ -47,7 +58,14 @@ describe('ledger', () => {
   });
 
   it('counts huge pages of every size where the kernel has Hugetlb, else pages × size', () => {
-    expect(ledgerBytes(ledger(hostWith({ hugetlb: 3 * GiB, hugePagesTotal: 1024, hugePageSize: 2 ** 21 }), nothing), 'hugePages')).toBe(3 * GiB);
-    expect(ledgerBytes(ledger(hostWith({ hugePagesTotal: 1024, hugePageSize: 2 ** 21 }), nothing), 'hugePages')).toBe(2 * GiB);
+    expect(
+      ledgerBytes(
+        ledger(hostWith({ hugetlb: 3 * GiB, hugePagesTotal: 1024, hugePageSize: 2 ** 21 }), nothing),
+        'hugePages',
+      ),
+    ).toBe(3 * GiB);
+    expect(ledgerBytes(ledger(hostWith({ hugePagesTotal: 1024, hugePageSize: 2 ** 21 }), nothing), 'hugePages')).toBe(
+      2 * GiB,
+    );
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryModel, type ModelFacts } from '../../lib/memory-model.ts';
+import { type ModelFacts, memoryModel } from '../../lib/memory-model.ts';
 import { nvmlFailure } from './fixtures.ts';
 
 const facts = (changes: Partial<ModelFacts>): ModelFacts => ({
@@ -15,11 +15,20 @@ describe('memoryModel', () => {
   it('follows the integrated attribute alone, whatever NVML says', () => {
     expect(model({ integrated: 1 })).toBe('unified');
     expect(model({ integrated: 1, nvmlMemory: { total: 2 ** 37 } })).toBe('unified');
-    expect(model({ integrated: 0, addressingMode: 'ATS', nvmlMemory: nvmlFailure('NOT_SUPPORTED', 3) })).toBe('discrete');
+    expect(model({ integrated: 0, addressingMode: 'ATS', nvmlMemory: nvmlFailure('NOT_SUPPORTED', 3) })).toBe(
+      'discrete',
+    );
   });
 
   it('a GH200 is coherent: not integrated, but on the host’s page tables', () => {
-    expect(model({ integrated: 0, pageableMemoryAccessUsesHostPageTables: 1, addressingMode: 'ATS', nvmlMemory: { total: 2 ** 37 } })).toBe('coherent');
+    expect(
+      model({
+        integrated: 0,
+        pageableMemoryAccessUsesHostPageTables: 1,
+        addressingMode: 'ATS',
+        nvmlMemory: { total: 2 ** 37 },
+      }),
+    ).toBe('coherent');
   });
 
   it('a MIG slice, a lost GPU and a broken driver are silent too, and are not taken for unified', () => {

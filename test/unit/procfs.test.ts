@@ -15,7 +15,8 @@ import {
 
 describe('decimal', () => {
   it('takes numbers only: what nvidia-smi prints for "unknown" is not one', () => {
-    for (const text of ['[N/A]', 'N/A', '', 'max', '-1', '1e3', '0x10', ' 1', undefined]) expect(decimal(text)).toBeNull();
+    for (const text of ['[N/A]', 'N/A', '', 'max', '-1', '1e3', '0x10', ' 1', undefined])
+      expect(decimal(text)).toBeNull();
     expect(decimal('0')).toBe(0);
     expect(decimal('0.30')).toBe(0.3);
   });
@@ -40,7 +41,11 @@ describe('parsePressure', () => {
   });
 
   it('is null, not zeros, for anything else', () => {
-    for (const text of ['', 'some avg10=0.00', 'some avg10=a avg60=0 avg300=0 total=0\nfull avg10=0 avg60=0 avg300=0 total=0']) {
+    for (const text of [
+      '',
+      'some avg10=0.00',
+      'some avg10=a avg60=0 avg300=0 total=0\nfull avg10=0 avg60=0 avg300=0 total=0',
+    ]) {
       expect(parsePressure(text)).toBeNull();
     }
     fc.assert(fc.property(fc.string(), (text) => parsePressure(text) === null));
@@ -52,14 +57,27 @@ describe('parseBuddyinfo', () => {
     const orders = fc.integer({ min: 1, max: 16 });
     fc.assert(
       fc.property(
-        orders.chain((n) => fc.array(fc.array(fc.integer({ min: 0, max: 1e6 }), { minLength: n, maxLength: n }), { minLength: 1, maxLength: 4 })),
+        orders.chain((n) =>
+          fc.array(fc.array(fc.integer({ min: 0, max: 1e6 }), { minLength: n, maxLength: n }), {
+            minLength: 1,
+            maxLength: 4,
+          }),
+        ),
         (nodes) => {
-          const text = nodes.map((counts, node) => `Node ${node}, zone   Normal ${counts.map((c) => String(c).padStart(6)).join(' ')} \n`).join('');
+          const text = nodes
+            .map(
+              (counts, node) => `Node ${node}, zone   Normal ${counts.map((c) => String(c).padStart(6)).join(' ')} \n`,
+            )
+            .join('');
           const dma = 'Node 0, zone      DMA      9      9      9 \n';
           const parsed = parseBuddyinfo(dma + text, 4096);
           expect(parsed?.zone).toBe('Normal');
-          expect(parsed?.blocks.map((block) => block.freeBlocks)).toEqual(nodes[0]?.map((_, order) => nodes.reduce((sum, counts) => sum + (counts[order] as number), 0)));
-          expect(parsed?.blocks.map((block) => block.blockBytes)).toEqual(nodes[0]?.map((_, order) => 4096 * 2 ** order));
+          expect(parsed?.blocks.map((block) => block.freeBlocks)).toEqual(
+            nodes[0]?.map((_, order) => nodes.reduce((sum, counts) => sum + (counts[order] as number), 0)),
+          );
+          expect(parsed?.blocks.map((block) => block.blockBytes)).toEqual(
+            nodes[0]?.map((_, order) => 4096 * 2 ** order),
+          );
         },
       ),
     );
@@ -84,9 +102,20 @@ describe('parseBuddyinfo', () => {
 });
 
 describe('parseVmstat', () => {
-  const text = 'nr_free_pages 5\nallocstall_dma32 1\nallocstall_normal 2\ncompact_stall 7\noom_kill 0\npgscan_direct 9\npgscan_direct_throttle 4';
+  const text =
+    'nr_free_pages 5\nallocstall_dma32 1\nallocstall_normal 2\ncompact_stall 7\noom_kill 0\npgscan_direct 9\npgscan_direct_throttle 4';
   it('finds whole names, sums a prefix, and knows absent from 0', () => {
-    expect(parseVmstat(text, ['nr_free_pages', 'compact_stall', 'pgscan_direct', 'oom_kill', 'allocstall*', 'compact_fail', 'pgscan_direct_throttle'])).toEqual([5, 7, 9, 0, 3, null, 4]);
+    expect(
+      parseVmstat(text, [
+        'nr_free_pages',
+        'compact_stall',
+        'pgscan_direct',
+        'oom_kill',
+        'allocstall*',
+        'compact_fail',
+        'pgscan_direct_throttle',
+      ]),
+    ).toEqual([5, 7, 9, 0, 3, null, 4]);
   });
 });
 
@@ -97,11 +126,16 @@ describe('the small ones', () => {
   });
 
   it('driver version and parameters, also of a driver that has no pools parameter', () => {
-    const version = 'NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  580.142  Release Build  (buildd@host)\nGCC version: gcc 13\n';
+    const version =
+      'NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  580.142  Release Build  (buildd@host)\nGCC version: gcc 13\n';
     expect(parseDriverVersion(version)).toBe('580.142');
-    expect(parseDriverVersion('NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build  (x)\n')).toBe('580.159.04');
+    expect(
+      parseDriverVersion('NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build  (x)\n'),
+    ).toBe('580.159.04');
     expect(parseDriverVersion('')).toBeNull();
-    expect(parseDriverParameter('MemoryPoolSize: 0\nEnableSystemMemoryPools: 529\n', 'EnableSystemMemoryPools')).toBe(529);
+    expect(parseDriverParameter('MemoryPoolSize: 0\nEnableSystemMemoryPools: 529\n', 'EnableSystemMemoryPools')).toBe(
+      529,
+    );
     expect(parseDriverParameter('MemoryPoolSize: 0\n', 'EnableSystemMemoryPools')).toBeNull();
   });
 

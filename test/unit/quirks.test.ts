@@ -4,12 +4,22 @@ import { QUIRKS, type QuirkFacts, quirkNotes } from '../../lib/quirks.ts';
 import type { DeviceAttribute } from '../../lib/types.ts';
 import { GiB, hostWith, NO_DRIVER, NO_KERNEL } from './fixtures.ts';
 
-const attributes = Object.fromEntries(DEVICE_ATTRIBUTES.map((name) => [name, null])) as Record<DeviceAttribute, number | null>;
+const attributes = Object.fromEntries(DEVICE_ATTRIBUTES.map((name) => [name, null])) as Record<
+  DeviceAttribute,
+  number | null
+>;
 const plain: QuirkFacts = {
   host: hostWith({ cmaTotal: 0, cmaFree: 0, hugePagesTotal: 0 }),
   kernel: NO_KERNEL,
   driver: NO_DRIVER,
-  device: { memoryModel: 'unified', nvml: null, cuda: null, migMode: null, attributes: { ...attributes, concurrentManagedAccess: 1 }, addressingMode: 'ATS' },
+  device: {
+    memoryModel: 'unified',
+    nvml: null,
+    cuda: null,
+    migMode: null,
+    attributes: { ...attributes, concurrentManagedAccess: 1 },
+    addressingMode: 'ATS',
+  },
   nvmlRefusal: null,
 };
 const ids = (facts: QuirkFacts) => QUIRKS.filter((quirk) => quirk.applies(facts)).map((quirk) => quirk.id);
@@ -24,9 +34,15 @@ describe('quirks', () => {
   it.each<[string, QuirkFacts]>([
     ['zero-framebuffer', { ...plain, nvmlRefusal: 'NOT_SUPPORTED' }],
     ['unified-nvml-answers', { ...plain, device: { ...plain.device, nvml: memory } }],
-    ['mig-slice', { ...plain, device: { ...plain.device, memoryModel: 'discrete', migMode: { current: true, pending: true } } }],
+    [
+      'mig-slice',
+      { ...plain, device: { ...plain.device, memoryModel: 'discrete', migMode: { current: true, pending: true } } },
+    ],
     ['coherent-numa-memory', { ...plain, device: { ...plain.device, memoryModel: 'coherent' } }],
-    ['no-concurrent-managed-access', { ...plain, device: { ...plain.device, attributes: { ...attributes, concurrentManagedAccess: 0 } } }],
+    [
+      'no-concurrent-managed-access',
+      { ...plain, device: { ...plain.device, attributes: { ...attributes, concurrentManagedAccess: 0 } } },
+    ],
     ['cma-phantom', { ...plain, host: hostWith({ cmaTotal: 0, cmaFree: 9.3 * GiB }) }],
     ['driver-pools', { ...plain, driver: { ...NO_DRIVER, systemMemoryPools: 529 } }],
     ['huge-pages-mislead', { ...plain, host: hostWith({ hugePagesTotal: 1024 }) }],
@@ -37,7 +53,9 @@ describe('quirks', () => {
 
   it('does not call other refusals normal: a lost GPU is not a zero framebuffer', () => {
     expect(ids({ ...plain, nvmlRefusal: 'GPU_IS_LOST' })).toEqual([]);
-    expect(ids({ ...plain, nvmlRefusal: 'NOT_SUPPORTED', device: { ...plain.device, memoryModel: 'discrete' } })).toEqual([]);
+    expect(
+      ids({ ...plain, nvmlRefusal: 'NOT_SUPPORTED', device: { ...plain.device, memoryModel: 'discrete' } }),
+    ).toEqual([]);
   });
 
   it('every row has its evidence', () => {
@@ -46,6 +64,8 @@ describe('quirks', () => {
   });
 
   it('gives pool bytes where root could read them', () => {
-    expect(quirkNotes({ ...plain, driver: { version: null, systemMemoryPools: 529, poolBytes: 64 * GiB } })[0]).toContain('64.00 GiB');
+    expect(
+      quirkNotes({ ...plain, driver: { version: null, systemMemoryPools: 529, poolBytes: 64 * GiB } })[0],
+    ).toContain('64.00 GiB');
   });
 });

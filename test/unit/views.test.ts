@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { type ViewFacts, views } from '../../lib/views.ts';
 import { GiB, hostWith } from './fixtures.ts';
 
-const spark = hostWith({ free: 2.77 * GiB, available: 52 * GiB, swapFree: 16 * GiB, hugePagesTotal: 0, hugePagesFree: 0, hugePageSize: 2 ** 21 });
+const spark = hostWith({
+  free: 2.77 * GiB,
+  available: 52 * GiB,
+  swapFree: 16 * GiB,
+  hugePagesTotal: 0,
+  hugePagesFree: 0,
+  hugePageSize: 2 ** 21,
+});
 const facts = (changes: Partial<ViewFacts>): ViewFacts => ({
   model: 'unified',
   host: spark,
@@ -53,7 +60,11 @@ describe('views of a unified device', () => {
 });
 
 describe('views of a discrete device', () => {
-  const discrete = facts({ model: 'discrete', cuda: { free: 100 * GiB, total: 140 * GiB }, nvml: { total: 140 * GiB, free: 101 * GiB, used: 38 * GiB, reserved: GiB } });
+  const discrete = facts({
+    model: 'discrete',
+    cuda: { free: 100 * GiB, total: 140 * GiB },
+    nvml: { total: 140 * GiB, free: 101 * GiB, used: 38 * GiB, reserved: GiB },
+  });
 
   it('are of its own memory', () => {
     expect(views(discrete).bytes).toEqual({

@@ -1,0 +1,1 @@
+// What an import costs when there is nothing in it.
