@@ -1,6 +1,6 @@
 /** The child of `snapshot({ memGetInfo: 'child' })`: prints one JSON document and ends. */
 
-import { readEveryDevice } from './mem-get-info.ts';
+import { readEveryDevice } from './child.ts';
 import { native } from './native.ts';
 import { isFailure, reason } from './reason.ts';
 

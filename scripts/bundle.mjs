@@ -1,12 +1,13 @@
 // lib/*.ts → dist/*.js, in few files: Node's loader takes about half a millisecond a module, and `import 'umaprobe'` may
-// cost five. Everything that the library needs is one chunk, shared by its doors and by the command line, so that
-// there is one UmaError; each command stays a chunk of its own, loaded when it is used.
+// cost five. What every door needs is one chunk, so that there is one UmaError; what a snapshot needs is another, loaded
+// by the first one; each command is a chunk of its own, loaded when it is used.
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { root } from './run.mjs';
 
 const lib = join(root, 'lib');
-const BESIDE_THE_LIBRARY = /^lib\/(cli|doctor|sim)[./]|^lib\/(format|findings|remedies|index|child-mem-get-info)\.ts$/;
+/** Modules that every door has in common. */
+const CORE = /^lib\/(arguments|errors|host-memory|mem-get-info|native|reason|root|snapshot|watch)\.ts$/;
 
 export async function bundle() {
   const build = await rolldown({
@@ -24,9 +25,7 @@ export async function bundle() {
     dir: join(root, 'dist'),
     format: 'esm',
     chunkFileNames: '[name]-[hash].js',
-    codeSplitting: {
-      groups: [{ name: 'core', test: (id) => !BESIDE_THE_LIBRARY.test(id.slice(root.length + 1)) }],
-    },
+    codeSplitting: { groups: [{ name: 'core', test: (id) => CORE.test(id.slice(root.length + 1)) }] },
   });
   await build.close();
 }

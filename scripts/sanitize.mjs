@@ -1,28 +1,27 @@
 // Runs the simulated suite on a build with a sanitizer: node scripts/sanitize.mjs address,undefined|thread [vitest's arguments]
 // Node itself is not instrumented, so the runtime is preloaded, and what only an instrumented Node could answer is off.
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { bootstrap } from './bootstrap.mjs';
 import { capture, findTool, main, root, run } from './run.mjs';
 
+const suppressions = join(root, 'native', 'tsan.supp');
+
+// Leaks: V8 and OpenSSL keep memory until the process ends, all of it would be reported. Link order: `sim run` preloads
+// the simulated machine before the runtime. Modules: of Node, V8 and vitest only what our own code does is judged.
 const kinds = {
   'address,undefined': {
     folder: 'build-asan',
     library: 'libasan.so',
     options: {
-      // Leaks: V8 and OpenSSL keep memory until the process ends, all of it would be reported. Link order: `sim run`
-      // preloads the simulated machine before the runtime.
-      ASAN_OPTIONS: 'detect_leaks=0:halt_on_error=1:verify_asan_link_order=0',
+      ASAN_OPTIONS: 'halt_on_error=1:detect_leaks=0:verify_asan_link_order=0',
       UBSAN_OPTIONS: 'halt_on_error=1:print_stacktrace=1',
     },
   },
   thread: {
     folder: 'build-tsan',
     library: 'libtsan.so',
-    options: {
-      // Only what our own code does is judged; vitest's and V8's threads are not instrumented.
-      TSAN_OPTIONS: `halt_on_error=1:ignore_noninstrumented_modules=1:suppressions=${join(root, 'native', 'tsan.supp')}`,
-    },
+    options: { TSAN_OPTIONS: `halt_on_error=1:ignore_noninstrumented_modules=1:suppressions=${suppressions}` },
   },
 };
 
@@ -46,6 +45,20 @@ async function build(name, kind) {
   return binary;
 }
 
+/** The environment in which every process of the run writes what it finds to a file of its own: a test may not look. */
+function environment(kind, binary, reports) {
+  const options = Object.entries(kind.options).map(([name, value]) => [
+    name,
+    `${value}:log_path=${join(reports, 'of')}`,
+  ]);
+  return {
+    ...process.env,
+    ...Object.fromEntries(options),
+    UMAPROBE_BINARY: binary,
+    LD_PRELOAD: runtimeOf(kind).join(':'),
+  };
+}
+
 await main(async () => {
   const [name, ...rest] = process.argv.slice(2);
   const kind = kinds[name];
@@ -53,8 +66,15 @@ await main(async () => {
   if (!findTool('cmake')) throw new Error('no cmake on PATH (Debian: apt-get install cmake)');
   await bootstrap();
   const binary = await build(name, kind);
+  const reports = join(root, kind.folder, 'reports');
+  rmSync(reports, { recursive: true, force: true });
+  mkdirSync(reports);
   const vitest = [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', '--project', 'sim', ...rest];
-  const env = { ...process.env, ...kind.options, UMAPROBE_BINARY: binary, LD_PRELOAD: runtimeOf(kind).join(':') };
   // setarch -R: the thread sanitizer of GCC 12 wants the addresses that a kernel without randomisation gives.
-  await run('setarch', ['-R', process.execPath, ...vitest], { env });
+  const ended = run('setarch', ['-R', process.execPath, ...vitest], { env: environment(kind, binary, reports) });
+  const failure = await ended.then(() => null).catch((error) => error);
+  const found = readdirSync(reports);
+  for (const name of found) console.error(readFileSync(join(reports, name), 'utf8'));
+  if (found.length > 0) throw new Error(`the ${name} sanitizer reported in ${found.length} processes`);
+  if (failure) throw failure;
 });

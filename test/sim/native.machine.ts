@@ -92,3 +92,19 @@ export async function onMachine<T>(machine: Machine, use: (simulation: Simulatio
     simulation.close();
   }
 }
+
+/** The names of the facts that failed, with how. */
+export function failures(device: object): Record<string, string> {
+  const entries = Object.entries(device).flatMap(([key, value]: [string, { failed?: true; name?: string } | null]) =>
+    value?.failed ? [[key, value.name ?? '']] : [],
+  );
+  return Object.fromEntries(entries);
+}
+
+/** A machine with a second device, told apart by its uuid and PCI id. */
+export function twoDevices(faults: JsonObject): Machine {
+  const machine = faulty(faults);
+  const [first] = machine.devices as [JsonObject];
+  const second = { ...first, uuid: 'GPU-5117ab1e-0000-0000-0000-000000000011', pciBusId: '0010:01:00.0' };
+  return { ...machine, devices: [first, second] };
+}

@@ -1,6 +1,7 @@
 // worldtest FOLDER [NAME…]: runs the scenarios, each in a child process. FOLDER has the flat
 // descriptions of the shipped machines, NAME.flat each.
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -107,6 +108,7 @@ void wait_ms(double real_ms) { usleep(static_cast<useconds_t>(real_ms * 1000)); 
 int start(const std::function<void()>& body) {
   const int pid = fork();
   if (pid != 0) return pid;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // a scenario that fails leaves nobody behind
   body();
   _exit(0);
 }

@@ -122,6 +122,7 @@ void exec_forgets() {
   const uint64_t before = meminfo("MemFree");
   const int pid = start([&] {
     allocate(30 * kGiB);
+    wait_ms(200);  // long enough for the other process to see it
     execl("/proc/self/exe", "worldtest", "--look", static_cast<char*>(nullptr));
   });
   while (before - meminfo("MemFree") < 30 * kGiB) wait_ms(1);
