@@ -188,7 +188,11 @@ Napi::Value MemGetInfoSync(const Napi::CallbackInfo& info) {
   if (lanes && lanes->stuck(LaneId::kCuda))
     return answer(info, lanes->stuck_failure(LaneId::kCuda));
   CudaConnection& cuda = environment.cuda;
-  if (!cuda.usable()) cuda.connect_any(environment.flight, LibraryPaths::from_environment());
+  if (!cuda.usable()) {
+    const auto paths = LibraryPaths::from_environment();
+    cuda.connect_runtime(environment.flight, paths);
+    cuda.connect_driver(environment.flight, paths);
+  }
   Fact<FreeAndTotal> reading = mem_get_info(environment.flight, cuda, device, Thread::kCallers);
   if (const Failure* failure = failure_of(reading)) return answer(info, *failure);
   std::tie(out[0], out[1]) = std::get<FreeAndTotal>(reading);

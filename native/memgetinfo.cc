@@ -3,22 +3,9 @@
 namespace umaprobe {
 namespace {
 
-Fact<FreeAndTotal> over_runtime(Flight& flight, const Cudart& runtime, int device, Thread thread) {
-  int before = 0;
-  if (auto failure = ask(flight, runtime, runtime.cudaGetDevice, &before))
-    return std::move(*failure);
-  if (before != device) {
-    if (auto failure = ask(flight, runtime, runtime.cudaSetDevice, device))
-      return std::move(*failure);
-  }
+Fact<FreeAndTotal> of_current(Flight& flight, const Cudart& runtime) {
   size_t free = 0, total = 0;
   auto failure = ask(flight, runtime, runtime.cudaMemGetInfo, &free, &total);
-  if (before != device && thread == Thread::kCallers) {
-    if (auto restoring = ask(flight, runtime, runtime.cudaSetDevice, before);
-        restoring && !failure) {
-      failure = std::move(restoring);
-    }
-  }
   return fact(failure, FreeAndTotal(static_cast<double>(free), static_cast<double>(total)));
 }
 
@@ -50,7 +37,19 @@ Fact<FreeAndTotal> over_driver(Flight& flight, const CudaDriver& driver, int ord
 
 Fact<FreeAndTotal> mem_get_info(Flight& flight, const CudaConnection& cuda, int device,
                                 Thread thread) {
-  if (const Cudart* runtime = cuda.runtime()) return over_runtime(flight, *runtime, device, thread);
+  if (const Cudart* runtime = cuda.runtime()) {
+    int current = 0;
+    if (auto failure = ask(flight, *runtime, runtime->cudaGetDevice, &current))
+      return std::move(*failure);
+    if (current == device) return of_current(flight, *runtime);
+    // Setting a caller's device back would create a context on it: since CUDA 12 cudaSetDevice does
+    // that to the device that it names. The driver can be asked without touching the choice.
+    if (thread == Thread::kOurs || !cuda.driver()) {
+      if (auto failure = ask(flight, *runtime, runtime->cudaSetDevice, device))
+        return std::move(*failure);
+      return of_current(flight, *runtime);
+    }
+  }
   if (const CudaDriver* driver = cuda.driver()) return over_driver(flight, *driver, device);
   return std::get<Failure>(cuda.device_count());
 }

@@ -5,9 +5,8 @@
 
 namespace umaprobe {
 
-// On whose thread: a caller's gets back the device that was current. On our own that would be
-// waste, and more than time: since CUDA 12 cudaSetDevice creates a context on the device that it
-// names.
+// On whose thread: a caller's has the same device current afterwards. On our own it does not
+// matter, and is left as the call made it.
 enum class Thread { kCallers, kOurs };
 
 // Creates a context on the device if there is none.

@@ -1,6 +1,6 @@
 /** The tarball: what is in it, and that it runs where there is neither a compiler nor an install script. */
 
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
 import { root } from '../../scripts/run.mjs';
@@ -27,7 +27,14 @@ describe('the tarball', () => {
 
   it('holds what a user and a build from source need', () => {
     const wanted = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'binding.gyp', 'CMakeLists.txt'];
-    wanted.push('dist/index.js', 'dist/index.d.ts', 'dist/cli.js', 'lib/machines/gb10.json', 'scripts/install.mjs');
+    wanted.push(
+      'dist/index.js',
+      'dist/index.d.ts',
+      'dist/sim.js',
+      'dist/cli.js',
+      'lib/machines/gb10.json',
+      'scripts/install.mjs',
+    );
     wanted.push('native/addon.cc', 'native/addon.map', 'native/sim/exports.map');
     expect(wanted.filter((path) => !paths.includes(path))).toEqual([]);
   });
@@ -41,12 +48,26 @@ describe('the tarball', () => {
     });
   });
 
-  it('compiles every file of lib and nothing that lib no longer has', () => {
+  it('declares every file of lib and nothing that lib no longer has', () => {
     const sources = readdirSync(join(root, 'lib'), { recursive: true, encoding: 'utf8' }).filter((f) =>
       /\.ts$/.test(f),
     );
-    const compiled = paths.filter((path) => /^dist\/.*\.js$/.test(path)).map((path) => path.slice('dist/'.length));
-    expect(compiled.sort()).toEqual(sources.map((file) => file.replace(/\.ts$/, '.js')).sort());
+    const declared = paths.filter((path) => /^dist\/.*\.d\.ts$/.test(path)).map((path) => path.slice('dist/'.length));
+    expect(declared.sort()).toEqual(sources.map((file) => file.replace(/\.ts$/, '.d.ts')).sort());
+  });
+
+  it('holds every chunk that another one imports, and no stale one', () => {
+    const dist = join(app, 'node_modules', 'umaprobe', 'dist');
+    const chunks = readdirSync(dist).filter((file) => file.endsWith('.js'));
+    const imported = chunks.flatMap((chunk) => {
+      const text = readFileSync(join(dist, chunk), 'utf8');
+      return [...text.matchAll(/(?:from|import\(|import|new URL\()\s*["']\.\/([\w.-]+\.js)["']/g)].map(
+        (match) => match[1],
+      );
+    });
+    expect(imported.filter((file) => file !== undefined && !chunks.includes(file))).toEqual([]);
+    const doors = ['index.js', 'sim.js', 'cli.js', 'child-mem-get-info.js'];
+    expect(chunks.filter((chunk) => !doors.includes(chunk) && !imported.includes(chunk))).toEqual([]);
   });
 
   it.for(['x64', 'arm64'] as const)('holds the %s prebuild and the simulated machine beside it', (arch, context) => {

@@ -126,6 +126,16 @@ describe('memGetInfo', () => {
     });
   });
 
+  it('asking the second device creates no context on the first (cudaSetDevice does since CUDA 12)', () => {
+    const live = run(`import { loadMachine, simulate } from 'umaprobe/sim';
+      const machine = structuredClone(loadMachine('h200'));
+      machine.devices.push({ ...structuredClone(machine.devices[0]), uuid: 'GPU-2', pciBusId: '0000:07:00.0' });
+      const two = simulate(machine); Object.assign(process.env, two.env);
+      umaprobe.memGetInfoSync(1); await umaprobe.memGetInfo(1);
+      console.log(JSON.stringify(two.record().live.map(({ kind, device }) => [kind, device]))); two.close();`);
+    expect(live).toEqual([['context', 1]]);
+  });
+
   it('a device that is not there is a clear error', () => {
     const ran = runOn(
       'gb10',
