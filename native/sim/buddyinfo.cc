@@ -126,7 +126,7 @@ std::string zoneinfo_text(State& state) {
   const auto part = [&](uint64_t pages) {
     const double share = static_cast<double>(pages) / static_cast<double>(total);
     const auto scaled = [&](uint64_t bytes) {
-      return static_cast<uint64_t>(static_cast<double>(bytes / page) * share);
+      return static_cast<uint64_t>(static_cast<double>(bytes) * share) / page;
     };
     return Watermarks{scaled(marks.min), scaled(marks.low), scaled(marks.high)};
   };

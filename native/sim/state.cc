@@ -48,7 +48,7 @@ std::string fill(State* state, const Machine& machine, const char* path) {
   std::snprintf(state->boot_id, sizeof state->boot_id, "%s", uuid.c_str());
   std::snprintf(state->path, sizeof state->path, "%s", path);
   state->machine = machine;
-  const std::string problem = start_world(*state);
+  std::string problem = start_world(*state);
   if (problem.empty()) std::memcpy(state->magic, kMagic, sizeof kMagic);
   return problem;
 }
@@ -74,9 +74,9 @@ int create_state(const Machine& machine, const char* path, std::string* error) {
       syscall(SYS_fallocate, fd, 0, 0L, static_cast<long>(sizeof(State))) == 0 ? 0 : -errno;
   if (status == -EOPNOTSUPP) status = ftruncate(fd, sizeof(State)) == 0 ? 0 : -errno;
   State* state = status == 0 ? map(fd) : nullptr;
-  if (status == 0 && state == nullptr) status = -errno;
+  if (status == 0 && state == nullptr) status = -ENOMEM;
   raw_close(fd);
-  if (status == 0) {
+  if (state != nullptr) {
     *error = fill(state, machine, path);
     munmap(state, sizeof(State));
     if (error->empty()) return 0;

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -19,9 +18,7 @@ namespace umasim {
 namespace {
 
 long give(const std::string& text, char* buffer, size_t size) {
-  const size_t length = std::min(text.size(), size);
-  std::memcpy(buffer, text.data(), length);
-  return static_cast<long>(length);
+  return static_cast<long>(text.copy(buffer, size));
 }
 
 }  // namespace
