@@ -11,12 +11,19 @@ export interface AllocatableFacts {
   mig: boolean;
 }
 
-/** Free pages that a GPU allocation can never have: CMA blocks take movable pages only, and GPU pages are pinned. */
-export function unpinnable(host: HostMemory): number {
-  return host.cmaFree ?? 0;
+/**
+ * Pages that a GPU allocation can never have: CMA blocks take movable pages only, and GPU pages are pinned. Free ones
+ * are gone now; after reclaim all of CMA may be free, because page cache that lay in it is given back there.
+ */
+export function unpinnable(host: HostMemory): { now: number; afterReclaim: number } {
+  const now = host.cmaFree ?? 0;
+  return { now, afterReclaim: Math.max(now, host.cmaTotal ?? 0) };
 }
 
-/** CmaFree above CmaTotal is impossible for real CMA: kexec-handover has released its reserve as CMA pageblocks. */
+/**
+ * CmaFree above CmaTotal is impossible for real CMA: kexec-handover has released its reserve as CMA pageblocks. At least
+ * that much: page cache may lie in some of them.
+ */
 export function cmaPhantom(host: HostMemory): number {
   return host.cmaFree !== null && host.cmaFree > (host.cmaTotal ?? 0) ? host.cmaFree : 0;
 }
@@ -30,14 +37,17 @@ export function cmaPhantom(host: HostMemory): number {
 export function allocatable(facts: AllocatableFacts): { bytes: Allocatable; from: string } {
   const { model, host, cuda, nvml } = facts;
   if (model === 'unified') {
-    const pinned = unpinnable(host);
+    const cma = unpinnable(host);
     const pools = facts.poolBytes ?? 0;
-    const answer = (bytes: number | null) => (bytes === null ? null : Math.max(0, bytes - pinned) + pools);
-    const minus = pinned > 0 ? ' − CmaFree' : '';
+    const answer = (bytes: number | null, pinned: number) =>
+      bytes === null ? null : Math.max(0, bytes - pinned) + pools;
+    // Pages below the kernel's watermarks are free but not to be had: MemAvailable has them taken off.
+    const free = host.free === null || host.available === null ? host.free : Math.min(host.free, host.available);
+    const minus = cma.afterReclaim > 0 ? ' − CMA' : '';
     const plus = pools > 0 ? ' + driver pools' : '';
     return {
-      bytes: { immediate: answer(host.free), afterReclaim: answer(host.available) },
-      from: `immediate: MemFree${minus}${plus}; afterReclaim: MemAvailable${minus}${plus}`,
+      bytes: { immediate: answer(free, cma.now), afterReclaim: answer(host.available, cma.afterReclaim) },
+      from: `immediate: the smaller of MemFree and MemAvailable${minus}${plus}; afterReclaim: MemAvailable${minus}${plus}`,
     };
   }
   const own = facts.mig || nvml === null ? cuda : { free: Math.min(nvml.free, cuda?.free ?? nvml.free) };
@@ -55,6 +65,11 @@ export function allocatable(facts: AllocatableFacts): { bytes: Allocatable; from
     return {
       bytes: { immediate: own.free, afterReclaim: null },
       from: `immediate: ${source}; afterReclaim: page cache on the GPU's NUMA node is not counted`,
+    };
+  if (model === 'unknown')
+    return {
+      bytes: { immediate: own.free, afterReclaim: null },
+      from: `immediate: ${source}; afterReclaim: whether this GPU shares the host’s memory is not known`,
     };
   return { bytes: { immediate: own.free, afterReclaim: own.free }, from: source };
 }

@@ -77,8 +77,8 @@ export interface Surroundings {
   /** Why a library as a whole has nothing to say about a device; null where it answered. */
   whyNoCuda: string | null;
   whyNoNvml: string | null;
-  /** cudaMemGetInfo of a child, by ordinal, or why it gave none. */
-  child: Map<number, { free: number; total: number; from: string }> | string | null;
+  /** cudaMemGetInfo of a child by ordinal, each a reading or why there is none; null: none was asked. */
+  child: { answers: Map<number, { free: number; total: number; from: string } | string>; otherwise: string } | null;
   environment: Record<string, string | undefined>;
   /** Name of a process in `/proc/<pid>/comm`. */
   processName(pid: number): string | null;
@@ -221,10 +221,7 @@ function cudaMemory(
     );
     return null;
   }
-  const answer =
-    typeof around.child === 'string'
-      ? around.child
-      : (around.child.get(device.ordinal ?? -1) ?? 'the child process did not answer for this device');
+  const answer = around.child.answers.get(device.ordinal ?? -1) ?? around.child.otherwise;
   if (typeof answer === 'string') {
     origins.note('cuda', answer);
     return null;

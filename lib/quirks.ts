@@ -23,6 +23,7 @@ export interface Quirk {
   note(facts: QuirkFacts): string;
 }
 
+const MiB = 2 ** 20;
 const GiB = 2 ** 30;
 const gib = (bytes: number) => `${(bytes / GiB).toFixed(2)} GiB`;
 
@@ -71,7 +72,7 @@ export const QUIRKS: readonly Quirk[] = [
       'kernel 7.0.0 with kexec handover: 4,761 pageblocks released as CMA while CmaTotal is 0 (NV-Kernels PR 590, 591)',
     applies: ({ device, host }) => device.memoryModel === 'unified' && cmaPhantom(host) > 0,
     note: ({ host }) =>
-      `${gib(cmaPhantom(host))} count as free but lie in CMA blocks that cannot hold GPU memory (CmaFree exceeds CmaTotal); kernel option kho=off gives them back.`,
+      `At least ${gib(cmaPhantom(host))} count as free but lie in CMA blocks that cannot hold GPU memory (CmaFree exceeds CmaTotal); kernel option kho=off gives them back.`,
   },
   {
     id: 'driver-pools',
@@ -79,9 +80,11 @@ export const QUIRKS: readonly Quirk[] = [
       'driver 590 and later: NVreg_EnableSystemMemoryPools, freed GPU pages stay in pools that no line of meminfo shows (590.48.01, 595.44, 610.43)',
     applies: ({ device, driver }) => device.memoryModel === 'unified' && (driver.systemMemoryPools ?? 0) !== 0,
     note: ({ driver }) =>
-      driver.poolBytes === null
-        ? 'This driver keeps freed GPU memory in pools that no counter shows (root can read them); the next CUDA process can use them.'
-        : `The driver holds ${gib(driver.poolBytes)} of freed GPU memory in its pools; the next CUDA process can use it, and drop_caches level 2 gives it back.`,
+      driver.poolBytes !== null && driver.poolBytes < 64 * MiB
+        ? 'This driver keeps freed GPU memory in pools that no line of meminfo shows; they are next to empty now.'
+        : driver.poolBytes === null
+          ? 'This driver keeps freed GPU memory in pools that no counter shows (root can read them); the next CUDA process can use them.'
+          : `The driver holds ${gib(driver.poolBytes)} of freed GPU memory in its pools; the next CUDA process can use it, and drop_caches level 2 gives it back.`,
   },
   {
     id: 'huge-pages-mislead',

@@ -58,7 +58,10 @@ export interface DeviceSnapshot {
   memoryModel: MemoryModel;
   /** CUDA device attributes by CUDA's own name in camelCase; read without a context. */
   attributes: Record<DeviceAttribute, number | null>;
-  /** Literal `cudaMemGetInfo`, where it was read; else null and `from.cuda` says why. */
+  /**
+   * `cudaMemGetInfo`, where it was read; else null and `from.cuda` says why. Where a child process read it on a device
+   * that shares the host's memory, what the child's own context took is added back, and `from.cuda` says how much.
+   */
   cuda: { free: number; total: number } | null;
   /** NVML memory info. null on every GB10: NOT_SUPPORTED is the normal answer there. */
   nvml: { total: number; free: number; used: number; reserved: number | null } | null;

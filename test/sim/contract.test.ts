@@ -55,12 +55,8 @@ describe('the machines of the issue', () => {
   it('gb10-hugepages: llama.cpp and the guidance collapse, what can be allocated does not', () => {
     const { devices } = snapshotJson(['--sim', 'gb10-hugepages']);
     const device = devices[0] as (typeof devices)[number];
-    expect(device.views.nvidiaGuidance).toBeLessThanOrEqual(2 * GiB);
-    expect(
-      device.views.llamaCpp === null ||
-        device.from['views.llamaCpp']?.includes('fell back') ||
-        device.views.llamaCpp <= 2 * GiB,
-    ).toBe(true);
+    expect(device.views.nvidiaGuidance).toBe(GiB);
+    expect(device.views.llamaCpp).toBe(GiB);
     expect(device.allocatable.afterReclaim).toBeGreaterThan(90 * GiB);
   });
 

@@ -18,6 +18,16 @@ describe('allocatable of a unified device', () => {
     expect(allocatable(facts({})).bytes).toEqual({ immediate: 10 * GiB, afterReclaim: 100 * GiB });
   });
 
+  it('leaves the kernel its watermarks: what is free below them is not to be had', () => {
+    const host = hostWith({ free: 107 * GiB, available: 104 * GiB });
+    expect(allocatable(facts({ host })).bytes).toEqual({ immediate: 104 * GiB, afterReclaim: 104 * GiB });
+  });
+
+  it('after reclaim all of CMA is out of reach, also what page cache lies in now', () => {
+    const host = hostWith({ free: 10 * GiB, available: 100 * GiB, cmaTotal: 2 * GiB, cmaFree: GiB });
+    expect(allocatable(facts({ host })).bytes).toEqual({ immediate: 9 * GiB, afterReclaim: 98 * GiB });
+  });
+
   it('subtracts what cannot be pinned and adds known pools', () => {
     const host = hostWith({ free: 20 * GiB, available: 100 * GiB, cmaTotal: 0, cmaFree: 9 * GiB });
     expect(allocatable(facts({ host, poolBytes: 40 * GiB })).bytes).toEqual({
@@ -78,6 +88,12 @@ describe('allocatable of other devices', () => {
         .immediate,
     ).toBe(9 * GiB);
     expect(allocatable(facts({ model: 'discrete', nvml, mig: true })).bytes.immediate).toBeNull();
+  });
+  it('claims nothing about reclaim where the model is unknown: NVML may report a carve-out', () => {
+    expect(allocatable(facts({ model: 'unknown', nvml })).bytes).toEqual({
+      immediate: 139 * GiB,
+      afterReclaim: null,
+    });
   });
   it('leaves afterReclaim of a coherent device unknown', () => {
     expect(allocatable(facts({ model: 'coherent', nvml })).bytes).toEqual({ immediate: 139 * GiB, afterReclaim: null });

@@ -132,7 +132,7 @@ describe('deviceSnapshot', () => {
       ...(memGetInfo === undefined ? {} : { memGetInfo }),
     });
     expect(deviceSnapshot(0, { cuda: cuda([1, 2]), nvml: null }, around()).cuda).toEqual({ free: 1, total: 2 });
-    const child = new Map([[0, { free: 3, total: 4, from: 'a child' }]]);
+    const child = { answers: new Map([[0, { free: 3, total: 4, from: 'a child' }]]), otherwise: 'it hung' };
     expect(deviceSnapshot(0, { cuda: cuda(undefined), nvml: null }, around({ child })).cuda).toEqual({
       free: 3,
       total: 4,
