@@ -13,9 +13,14 @@ using Clock = std::chrono::steady_clock;
 
 class Flight {
  public:
+  // `watched` false: of a thread that nobody waits for with a deadline. Its calls leave no trace,
+  // which saves a clock reading each (20 to 60 ns).
+  explicit Flight(bool watched = true) : watched_(watched) {}
+
   // `call` must be a literal or live as long as the process. Costs one clock reading and two
   // relaxed stores.
   void enter(const char* call) {
+    if (!watched_) return;
     since_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
     call_.store(call, std::memory_order_relaxed);
   }
@@ -37,6 +42,7 @@ class Flight {
   }
 
  private:
+  const bool watched_;
   std::atomic<const char*> call_{"start"};
   std::atomic<Clock::rep> since_{0};
   std::atomic<bool> abandoned_{false};

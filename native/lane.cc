@@ -11,20 +11,20 @@ long milliseconds(Clock::duration duration) {
   return static_cast<long>(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
 }
 
-Failure timeout(const char* call, const std::string& message) {
-  return {"umaprobe", call, std::nullopt, "TIMEOUT", message};
-}
-
 Failure overdue_failure(const Flight& flight, Clock::duration waited) {
-  return timeout(flight.call(), "no answer within " + std::to_string(milliseconds(waited)) +
-                                    " ms: blocked in " + flight.call());
+  const char* call = flight.call();
+  return {
+      "umaprobe", call, std::nullopt, "TIMEOUT",
+      "no answer within " + std::to_string(milliseconds(waited)) + " ms: blocked in " + call};
 }
 
 }  // namespace
 
 void Lanes::submit(LaneId id, std::shared_ptr<Task> task, std::chrono::milliseconds limit) {
   Lane& target = lane(id);
-  if (stuck(id)) return task->answer(stuck_failure(id));
+  if (target.stuck.load(std::memory_order_relaxed)) {
+    return task->answer(stuck_failure(target.flight.call(), target.flight.since()));
+  }
 
   const auto now = Clock::now();
   const auto deadline = now + limit;
@@ -40,13 +40,6 @@ void Lanes::submit(LaneId id, std::shared_ptr<Task> task, std::chrono::milliseco
   }
   target.work.notify();
   if (look_earlier) look_.notify();
-}
-
-Failure Lanes::stuck_failure(LaneId id) const {
-  const Flight& flight = lane(id).flight;
-  const std::string since = std::to_string(milliseconds(Clock::now() - flight.since()));
-  return timeout(flight.call(),
-                 "an earlier call is still blocked for " + since + " ms in " + flight.call());
 }
 
 void Lanes::close() {
@@ -88,7 +81,7 @@ void Lanes::serve(Lane& lane) {
     task->run(lane.flight);
     lock.lock();
 
-    lane.stuck.store(false, std::memory_order_relaxed);
+    if (lane.stuck.exchange(false, std::memory_order_relaxed)) stuck_calls(lane.library).end();
     const bool answered = !lane.running;  // by the watchdog
     lane.running.reset();
     if (closed_) return;
@@ -132,6 +125,7 @@ Clock::time_point Lanes::expire(Lane& lane, Clock::time_point now, std::vector<T
     lane.running.reset();
     lane.flight.abandon();
     lane.stuck.store(true, std::memory_order_relaxed);
+    stuck_calls(lane.library).begin(lane.flight);
   }
   for (auto entry = lane.queue.begin(); entry != lane.queue.end();) {
     entry = check(*entry) ? lane.queue.erase(entry) : entry + 1;

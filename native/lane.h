@@ -16,6 +16,7 @@
 #include "failure.h"
 #include "flight.h"
 #include "monotonic_condition.h"
+#include "stuck.h"
 
 namespace umaprobe {
 
@@ -30,18 +31,12 @@ class Task {
   virtual void answer(std::optional<Failure> timed_out) = 0;
 };
 
-enum class LaneId { kCuda, kNvml };
-
 // The lanes and the watchdog of one environment.
 class Lanes : public std::enable_shared_from_this<Lanes> {
  public:
   // First in, first out. The limit counts from now. A lane that is stuck answers at once.
   // Throws std::system_error when the system gives no more threads.
   void submit(LaneId id, std::shared_ptr<Task> task, std::chrono::milliseconds limit);
-
-  // Cheap; true from the moment a call has outlived its deadline until it returns.
-  bool stuck(LaneId id) const { return lane(id).stuck.load(std::memory_order_relaxed); }
-  Failure stuck_failure(LaneId id) const;
 
   // The environment is going: no further answer, no further call. Idle threads end; one that is
   // stuck ends when its call returns. Does not wait.
@@ -55,11 +50,14 @@ class Lanes : public std::enable_shared_from_this<Lanes> {
   };
 
   struct Lane {
+    explicit Lane(LaneId library) : library(library) {}
+
+    const LaneId library;
     bool started = false;
     std::deque<Entry> queue;
     std::optional<Entry> running;  // until answered
     Flight flight;
-    std::atomic<bool> stuck{false};
+    std::atomic<bool> stuck{false};  // the call in flight has outlived its deadline
     MonotonicCondition work;
   };
 
@@ -69,7 +67,6 @@ class Lanes : public std::enable_shared_from_this<Lanes> {
   };
 
   Lane& lane(LaneId id) { return lanes_[static_cast<size_t>(id)]; }
-  const Lane& lane(LaneId id) const { return lanes_[static_cast<size_t>(id)]; }
 
   void start(Lane& lane);
   void serve(Lane& lane);
@@ -82,7 +79,7 @@ class Lanes : public std::enable_shared_from_this<Lanes> {
   bool watching_ = false;
   Clock::time_point next_look_ = Clock::time_point::max();
   MonotonicCondition look_;
-  std::array<Lane, 2> lanes_;
+  std::array<Lane, 2> lanes_{Lane(LaneId::kCuda), Lane(LaneId::kNvml)};
 };
 
 }  // namespace umaprobe

@@ -22,9 +22,13 @@ Fact<Simulator> open_simulator(const std::string& path) {
   UMAPROBE_SIMULATOR_FUNCTIONS(X)
 #undef X
   if (missing) return symbol_missing(path, missing);
-  simulator.umasim_page_size =
-      reinterpret_cast<long (*)()>(dlsym(std::get<void*>(handle), "umasim_page_size"));
   return simulator;
+}
+
+std::optional<Failure> attach(const std::string& library, const std::string& state_path) {
+  Fact<Simulator> simulator = open_simulator(library);
+  if (Failure* failure = std::get_if<Failure>(&simulator)) return std::move(*failure);
+  return attach_failure(std::get<Simulator>(simulator).umasim_attach, state_path);
 }
 
 std::optional<Failure> boot(const std::string& library, const std::string& description,

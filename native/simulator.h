@@ -7,9 +7,11 @@
 // X(function of umasim.h)
 #define UMAPROBE_SIMULATOR_FUNCTIONS(X) \
   X(umasim_boot)                        \
+  X(umasim_attach)                      \
   X(umasim_read)                        \
   X(umasim_list)                        \
   X(umasim_machine)                     \
+  X(umasim_page_size)                   \
   X(umasim_record)
 
 namespace umaprobe {
@@ -18,13 +20,14 @@ struct Simulator {
 #define X(name) decltype(&::name) name = nullptr;
   UMAPROBE_SIMULATOR_FUNCTIONS(X)
 #undef X
-  // Bytes of a base page of the machine; null: a simulator whose machines have the host's pages.
-  long (*umasim_page_size)() = nullptr;
 };
 
 // All of them or a failure: the simulator ships with this addon, so a missing symbol means another
 // version of it.
 Fact<Simulator> open_simulator(const std::string& path);
+
+// Puts this process on the machine: see umasim_attach.
+std::optional<Failure> attach(const std::string& library, const std::string& state_path);
 
 // Boots a machine: see umasim_boot.
 std::optional<Failure> boot(const std::string& library, const std::string& description,

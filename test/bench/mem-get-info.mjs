@@ -39,7 +39,7 @@ else {
     atMost: 1.15,
   });
   const script = new URL('plain/mem_get_info.py', import.meta.url).pathname;
-  for (const line of run('python3', [script, '5000']).split('\n')) {
+  for (const line of run('python3', [script, '20000']).split('\n')) {
     const [name, nanoseconds] = line.split(' ');
     if (Number.isNaN(Number(nanoseconds))) skip('memGetInfoSync()', `${line}`);
     else
