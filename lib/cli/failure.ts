@@ -1,4 +1,5 @@
 /** What went wrong, as an exit code, one line for people and a document for scripts. */
+import { UmaError } from '../errors.ts';
 import { UsageError } from './usage.ts';
 
 export const EXIT = {
@@ -54,7 +55,7 @@ export interface Failure {
 export function describe(error: unknown, debug: boolean): Failure {
   const message = (error instanceof Error ? error.message : String(error)).trim();
   const code = stringField(error, 'code') ?? 'ERR_INTERNAL';
-  const known = EXIT_OF_CODE[code];
+  const known = isBrokenInstallation(error) ? EXIT.no : EXIT_OF_CODE[code];
   const exitCode = known ?? EXIT.no;
   const stack = error instanceof Error ? (error.stack ?? message) : message;
   // An error nobody foresaw is ours: its stack is what a report needs, and no user's mistake.
@@ -78,6 +79,11 @@ export function describe(error: unknown, debug: boolean): Failure {
       },
     },
   };
+}
+
+/** umaprobe's own binary is missing or broken. That says nothing about a GPU or its driver, and must not look like it. */
+function isBrokenInstallation(error: unknown): boolean {
+  return error instanceof UmaError && error.code === 'ERR_UMA_LIBRARY_MISSING' && error.source === 'umaprobe';
 }
 
 function helpOf({ command }: UsageError): string {

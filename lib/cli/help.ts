@@ -33,7 +33,7 @@ export function generalHelp(screen: Screen): string {
     ...pairs(
       [
         ['0', 'fine'],
-        ['1', 'the answer is no (doctor: warnings)'],
+        ['1', 'the answer is no (doctor: warnings), or umaprobe itself is broken'],
         ['2', 'wrong usage (doctor: failures)'],
         ['3', 'no usable GPU or driver'],
         ['4', 'permission'],

@@ -3,11 +3,11 @@
  * says in its comment what its threshold rests on.
  */
 import { cmaPhantom } from '../allocatable.ts';
-import { bytesInBlocks, headroom, unattributed, unifiedDevice } from '../findings.ts';
-import { formatBytes, formatPercent, GiB, inGiB } from '../format.ts';
+import { headroom, ownHeadrooms, pinnableInBlocks, silentForMs, unattributed, unifiedDevice } from '../findings.ts';
+import { formatBytes, formatDuration, formatPercent, GiB, inGiB, MiB } from '../format.ts';
 import { DROP_AND_COMPACT, DROP_PAGE_CACHE, DROP_POOLS } from '../remedies.ts';
-import type { GpuProcess, Snapshot } from '../types.ts';
-import { clean } from './text.ts';
+import type { Snapshot } from '../types.ts';
+import { heldBy, roomOnGpu, whyNoGpu } from './gpu-words.ts';
 
 export type Level = 'ok' | 'notice' | 'warning' | 'danger';
 
@@ -38,28 +38,38 @@ const stalling: Rule = ({ pressure }) => {
   };
 };
 
-/** NVML blocked for 491 to 737 s in wedges of GB10s (MiaAI DeepSeek-v4.1-Flash #23). */
-const silentDriver: Rule = ({ libraries, devices }) => {
-  // A context that hangs shows only where cudaMemGetInfo was to be read.
-  const noContext = devices.some((device) => device.from.cuda?.startsWith('ERR_UMA_TIMEOUT') === true);
+/**
+ * NVML blocked for 491 to 737 s in wedges of GB10s (MiaAI DeepSeek-v4.1-Flash #23). But a first start of CUDA takes
+ * seconds, too: silence alone is no hang, and where memory is stalled as well the rule above has spoken already.
+ */
+const silentDriver: Rule = ({ libraries: { cuda, nvml }, devices }) => {
+  // A context that is not created in time shows only where cudaMemGetInfo was to be read.
+  const noContext = devices.map((device) => device.from.cuda).find((from) => from?.startsWith('ERR_UMA_TIMEOUT'));
   const silent = [
-    libraries.nvml.state === 'timeout' ? 'NVML' : null,
-    libraries.cuda.state === 'timeout' || noContext ? 'CUDA' : null,
-  ];
-  const names = silent.filter((name) => name !== null).join(' and ');
-  if (names === '') return null;
+    nvml.state === 'timeout' ? (['NVML', nvml.reason] as const) : null,
+    cuda.state === 'timeout' ? (['CUDA', cuda.reason] as const) : null,
+    cuda.state !== 'timeout' && noContext !== undefined ? (['CUDA', noContext] as const) : null,
+  ].filter((one) => one !== null);
+  if (silent.length === 0) return null;
+  const words = silent.map(([name, reason]) => {
+    const ms = silentForMs(reason);
+    return `${name} did not answer ${ms === null ? 'in time' : `within ${formatDuration(ms)}`}`;
+  });
   return {
-    level: 'danger',
-    text: `${names} did not answer in time: the driver hangs. The numbers of the kernel are true all the same.`,
-    next: 'umaprobe doctor',
+    level: 'warning',
+    text: `${words.join(', ')}: slow, or stuck. The numbers of the kernel are true all the same.`,
+    next: 'look again; then: umaprobe doctor',
   };
 };
 
 /** Loads that left less than 2 GiB cost engines, those that kept about 9 GiB (7 % of a GB10) did not (MiaAI PR 115). */
+const LOW = 0.07;
+const VERY_LOW = 0.03;
+
 const nearlyOut: Rule = (snapshot) => {
   const { afterReclaim, total } = headroom(snapshot);
-  if (afterReclaim === null || afterReclaim >= total * 0.07) return null;
-  const danger = afterReclaim < total * 0.03;
+  if (afterReclaim === null || afterReclaim >= total * LOW) return null;
+  const danger = afterReclaim < total * VERY_LOW;
   return {
     level: danger ? 'danger' : 'warning',
     text:
@@ -67,7 +77,22 @@ const nearlyOut: Rule = (snapshot) => {
       (isUnified(snapshot) ? ' Running out can freeze this machine instead of failing.' : ''),
     next: danger
       ? 'stop something before you start anything'
-      : `leave at least ${formatBytes(total * 0.07)} when you load a model`,
+      : `leave at least ${formatBytes(total * LOW)} when you load a model`,
+  };
+};
+
+/**
+ * The same shares of each GPU's own memory; the fullest speaks. One level lower: there an allocation fails with an
+ * error and the machine goes on, and inference servers fill such a GPU on purpose.
+ */
+const gpuNearlyOut: Rule = (snapshot) => {
+  // Where what reclaim would give back is not known (GH200), little that is free need not mean little to be had.
+  const fullest = ownHeadrooms(snapshot).find(({ device }) => device.allocatable.afterReclaim !== null);
+  if (fullest === undefined || fullest.bytes >= fullest.total * LOW) return null;
+  return {
+    level: fullest.bytes < fullest.total * VERY_LOW ? 'warning' : 'notice',
+    text: `Only ${formatBytes(fullest.bytes)} of the ${formatBytes(fullest.total)} of GPU ${fullest.device.index} can still be allocated.${heldBy(fullest.device.processes ?? [])}`,
+    next: 'stop something there before you load more',
   };
 };
 
@@ -93,7 +118,8 @@ const hidden: Rule = (snapshot) => {
       next: `nothing to do, or: ${DROP_POOLS}`,
     };
   }
-  const kept = (snapshot.driver.systemMemoryPools ?? 0) !== 0;
+  // Pools whose size is known are in the ledger already: they explain nothing more.
+  const kept = (snapshot.driver.systemMemoryPools ?? 0) !== 0 && snapshot.driver.poolBytes === null;
   return {
     level: 'warning',
     text: `${formatBytes(rest)} belong to nobody that is listed${kept ? ': most likely driver pools of GPU programs that ended' : ''}.`,
@@ -116,12 +142,12 @@ const phantom: Rule = (snapshot) => {
 const inPieces: Rule = (snapshot) => {
   const { contiguity } = snapshot;
   if (contiguity === null || !isUnified(snapshot)) return null;
-  const free = bytesInBlocks(contiguity, 0);
-  const large = bytesInBlocks(contiguity, 2 * 1024 * 1024);
+  const { bytes: free } = pinnableInBlocks(snapshot, contiguity, 0);
+  const { bytes: large, cma } = pinnableInBlocks(snapshot, contiguity, 2 * MiB);
   if (free < snapshot.ledger.total * 0.1 || large >= free * 0.25) return null;
   return {
     level: 'warning',
-    text: `Free memory is in pieces: ${formatBytes(large)} of ${formatBytes(free)} lie in blocks of 2 MiB or more, which GPU allocations need.`,
+    text: `Free memory is in pieces: ${formatBytes(large)} of ${formatBytes(free)} lie in blocks of 2 MiB or more, which GPU allocations need${cma === 0 ? '' : ` (without ${formatBytes(cma)} of CMA)`}.`,
     next: `${DROP_AND_COMPACT}; if that brings little, reboot`,
   };
 };
@@ -156,6 +182,7 @@ const RULES: readonly Rule[] = [
   silentDriver,
   nearlyOut,
   waiting,
+  gpuNearlyOut,
   hidden,
   phantom,
   inPieces,
@@ -173,37 +200,16 @@ function allIsWell(snapshot: Snapshot): Judgement {
       next,
     };
   }
-  const holder = snapshot.devices
-    .flatMap((device) => device.processes ?? [])
-    .reduce(
-      (most: GpuProcess | null, process) => ((process.gpuBytes ?? 0) > (most?.gpuBytes ?? 0) ? process : most),
-      null,
-    );
-  const held =
-    holder === null ? '' : ` ${clean(holder.name ?? 'Process')} (${holder.pid}) holds ${formatBytes(holder.gpuBytes)}.`;
-  return {
-    level: 'ok',
-    text: `${formatBytes(deviceHeadroom(snapshot))} can be allocated on the GPU, and nothing stands in the way.${held}`,
-    next: null,
-  };
-}
-
-/** The libraries' own words, with every path that was tried, stand in the document and in the lines below the picture. */
-function whyNoGpu({ libraries: { cuda, nvml } }: Snapshot): string {
-  if (cuda.state === 'missing' && nvml.state === 'missing') return 'neither CUDA nor NVML is installed here';
-  const words = {
-    loaded: 'sees no device',
-    missing: 'is not installed',
-    unusable: 'cannot be used',
-    timeout: 'does not answer',
-  };
-  return `CUDA ${words[cuda.state]}, NVML ${words[nvml.state]}`;
-}
-
-/** Of the unified device, else of the first. */
-function deviceHeadroom(snapshot: Snapshot): number | null {
-  const allocatable = (unifiedDevice(snapshot) ?? snapshot.devices[0])?.allocatable;
-  return allocatable?.afterReclaim ?? allocatable?.immediate ?? null;
+  const held = heldBy(snapshot.devices.flatMap((device) => device.processes ?? []));
+  const room = roomOnGpu(snapshot);
+  if (room === null) {
+    return {
+      level: 'notice',
+      text: `How much can be allocated on the GPU is not known; nothing else stands in the way.${held}`,
+      next: null,
+    };
+  }
+  return { level: 'ok', text: `${room}, and nothing stands in the way.${held}`, next: null };
 }
 
 function isUnified(snapshot: Snapshot): boolean {

@@ -1,10 +1,10 @@
 /** How the kernel is set and how it is doing: watermarks, contiguity, pressure. */
-import { bytesInBlocks, headroom, unifiedDevice } from '../findings.ts';
-import { formatBytes, formatPercent, GiB, MiB } from '../format.ts';
+import { headroom, pinnableInBlocks, unifiedDevice } from '../findings.ts';
+import { formatBytes, formatPercent, GiB, KiB, MiB } from '../format.ts';
 import { ledgerBytes } from '../ledger.ts';
 import { DROP_AND_COMPACT } from '../remedies.ts';
 import type { FreeBlocks, Snapshot } from '../types.ts';
-import { type Check, type Finding, fail, pass, skip, warn } from './types.ts';
+import { type Check, type Finding, fail, pass, STALLED_PERCENT, skip, warn } from './types.ts';
 
 /**
  * Gate before a launch (sparkring PR 202/222, DGX Spark with 120 GiB): 96 GiB available and 200 blocks of 32 MiB.
@@ -18,6 +18,7 @@ export const kernelChecks: readonly Check[] = [
   {
     id: 'watermarks',
     title: 'Memory that the kernel keeps for itself',
+    needs: [],
     run({ snapshot }) {
       const { minFree, watermarkBoostFactor, watermarkScaleFactor } = snapshot.kernel;
       if (minFree === null)
@@ -30,7 +31,7 @@ export const kernelChecks: readonly Check[] = [
         return warn(
           `min_free_kbytes is raised: MemAvailable is lower by about ${formatBytes(minFree * 1.5)}, and programs that check it may refuse to start${boost}.`,
           evidence,
-          'Set it back after the launch, or leave it at the default (45 MiB): echo 45167 | sudo tee /proc/sys/vm/min_free_kbytes',
+          resetMinFree(snapshot),
         );
       }
       return pass('The kernel keeps little for itself.', evidence);
@@ -39,6 +40,7 @@ export const kernelChecks: readonly Check[] = [
   {
     id: 'contiguity',
     title: 'Large free blocks for a launch',
+    needs: ['cuda', 'nvml'],
     run({ snapshot }) {
       const { contiguity } = snapshot;
       if (contiguity === null)
@@ -56,6 +58,7 @@ export const kernelChecks: readonly Check[] = [
   {
     id: 'pressure',
     title: 'Time lost to waiting for memory',
+    needs: [],
     run({ snapshot }) {
       const { pressure, kernel } = snapshot;
       if (pressure === null)
@@ -68,7 +71,7 @@ export const kernelChecks: readonly Check[] = [
       const evidence =
         `some ${formatPercent(some.avg10)} / ${formatPercent(some.avg60)} / ${formatPercent(some.avg300)}, ` +
         `full ${formatPercent(full.avg10)} / ${formatPercent(full.avg60)} / ${formatPercent(full.avg300)} (10 s / 60 s / 300 s), OOM kills since boot ${kernel.oomKill ?? 'unknown'}`;
-      if (full.avg10 >= 10)
+      if (full.avg10 >= STALLED_PERCENT)
         return fail(
           'Nothing could run for want of memory part of the time: this is how a freeze begins.',
           evidence,
@@ -85,6 +88,20 @@ export const kernelChecks: readonly Check[] = [
   },
 ];
 
+/**
+ * What the kernel would choose (mm/page_alloc.c, calculate_min_free_kbytes): the root of 16 × the kB of low memory,
+ * from 128 to 262144. With transparent huge pages khugepaged raises it by the size of a pageblock, which is 2 MiB on
+ * 4 KiB pages and up to 512 MiB on larger ones: there no number is near enough to be typed.
+ */
+function resetMinFree({ host, contiguity }: Snapshot): string {
+  const range = 'the kernel itself takes 128 kB to 256 MiB by the size of memory, more with transparent huge pages';
+  const pageSize = contiguity?.find(({ order }) => order === 0)?.blockBytes;
+  if (pageSize !== 4 * KiB)
+    return `Set it back after the launch (${range}): remove it from sysctl.conf and sysctl.d; the next boot has the kernel’s own choice.`;
+  const ownKB = Math.min(262_144, Math.max(128, Math.floor(Math.sqrt((host.total / KiB) * 16))));
+  return `Set it back after the launch, to about what the kernel takes on this machine (${range}): echo ${ownKB} | sudo tee /proc/sys/vm/min_free_kbytes`;
+}
+
 function gate(snapshot: Snapshot, contiguity: readonly FreeBlocks[]): Finding {
   const { afterReclaim, total } = headroom(snapshot);
   const shareOfGate = Math.min(1, total / GATE.ofTotal);
@@ -93,11 +110,12 @@ function gate(snapshot: Snapshot, contiguity: readonly FreeBlocks[]): Finding {
   const sizes = contiguity.map(({ blockBytes }) => blockBytes);
   // Kernels whose largest order is below 32 MiB: their largest blocks are counted, as so many 32 MiB.
   const block = Math.min(GATE.block, Math.max(...sizes));
-  const large = bytesInBlocks(contiguity, block);
+  const { bytes: large, cma } = pinnableInBlocks(snapshot, contiguity, block);
   const equivalents = Math.floor(large / GATE.block);
   const evidence =
     `${formatBytes(afterReclaim)} available (gate ${formatBytes(needAvailable)}); ` +
-    `${equivalents} × 32 MiB in blocks of ${formatBytes(block)} or more (gate ${needBlocks}); ` +
+    `${equivalents} × 32 MiB in blocks of ${formatBytes(block)} or more (gate ${needBlocks}` +
+    `${cma === 0 ? '' : `; ${formatBytes(cma)} of free CMA not counted`}); ` +
     `compaction failed ${snapshot.kernel.compactFail ?? 'unknown'} of ${snapshot.kernel.compactStall ?? 'unknown'} times`;
   const loaded = ledgerBytes(snapshot.ledger, 'gpuProcesses');
   if (loaded > total * 0.1) {

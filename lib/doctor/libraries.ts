@@ -1,20 +1,27 @@
 /** Can NVIDIA's libraries be used, and do they fit each other? */
-import type { LibraryStatus } from '../types.ts';
-import { type Check, type Finding, fail, pass, skip, warn } from './types.ts';
+import { silentForMs } from '../findings.ts';
+import { formatDuration, formatPercent } from '../format.ts';
+import type { LibraryStatus, Pressure, Snapshot } from '../types.ts';
+import { type Check, type Finding, fail, pass, STALLED_PERCENT, skip, warn } from './types.ts';
 
 export const libraryChecks: readonly Check[] = [
   {
     id: 'library.cuda',
     title: 'CUDA can be used',
+    needs: ['cuda', 'context'],
     run({ snapshot }) {
-      const unusable = library('CUDA', snapshot.libraries.cuda, snapshot.devices.length > 0);
+      const unusable = library('CUDA', snapshot.libraries.cuda, snapshot);
       if (unusable !== null) return unusable;
       const failed = snapshot.devices.find(
         ({ cuda, cudaIndex, from }) => cuda === null && cudaIndex !== null && /ERR_UMA/.test(from.cuda ?? ''),
       );
-      if (failed === undefined) return pass('The library is there and answers.', found(snapshot.libraries.cuda));
+      if (failed === undefined) {
+        const unread = snapshot.devices.some(({ cuda, cudaIndex }) => cuda === null && cudaIndex !== null);
+        const note = unread ? '; cudaMemGetInfo was not read' : '';
+        return pass('The library is there and answers.', found(snapshot.libraries.cuda) + note);
+      }
       if (failed.from.cuda?.startsWith('ERR_UMA_TIMEOUT') === true)
-        return hangs('CUDA', `device ${failed.index}: ${failed.from.cuda}`);
+        return silent('CUDA (cudaMemGetInfo)', failed.from.cuda, snapshot.pressure);
       // cuMemGetInfo needs a context: OUT_OF_MEMORY with tens of GiB available (xr-ai PR 440), "busy" on 615 (llama.cpp #24933).
       return warn(
         'CUDA answers, but cudaMemGetInfo failed: no context could be created.',
@@ -26,16 +33,16 @@ export const libraryChecks: readonly Check[] = [
   {
     id: 'library.nvml',
     title: 'NVML can be used',
+    needs: ['cuda', 'nvml'],
     run({ snapshot }) {
       const { nvml } = snapshot.libraries;
-      return (
-        library('NVML', nvml, snapshot.devices.length > 0) ?? pass('The library is there and answers.', found(nvml))
-      );
+      return library('NVML', nvml, snapshot) ?? pass('The library is there and answers.', found(nvml));
     },
   },
   {
     id: 'driver.match',
     title: 'Runtime and driver fit each other',
+    needs: ['cuda', 'nvml'],
     run({ snapshot }) {
       const { cuda, nvml } = snapshot.libraries;
       const module = snapshot.driver.version;
@@ -61,13 +68,13 @@ export const libraryChecks: readonly Check[] = [
   },
 ];
 
-function library(name: string, status: LibraryStatus, hasDevice: boolean): Finding | null {
+function library(name: string, status: LibraryStatus, { devices, pressure }: Snapshot): Finding | null {
   const evidence = status.reason ?? found(status);
   switch (status.state) {
     case 'loaded':
       return null;
     case 'timeout':
-      return hangs(name, evidence);
+      return silent(name, evidence, pressure);
     case 'unusable':
       return fail(
         `${name} is installed but cannot be used.`,
@@ -75,7 +82,7 @@ function library(name: string, status: LibraryStatus, hasDevice: boolean): Findi
         'Install or load the NVIDIA driver that fits; in a container start it with --gpus all.',
       );
     case 'missing':
-      return hasDevice
+      return devices.length > 0
         ? warn(`${name} was not found, though the GPU was.`, evidence, `Install the package that has ${name}.`)
         : fail(
             `${name} was not found.`,
@@ -85,11 +92,26 @@ function library(name: string, status: LibraryStatus, hasDevice: boolean): Findi
   }
 }
 
-function hangs(name: string, evidence: string): Finding {
-  return fail(
-    `${name} did not answer in time: the driver hangs.`,
+/**
+ * A first start of CUDA on a machine whose driver was unloaded takes seconds, so one silence proves nothing. Together
+ * with tasks that are all stalled for want of memory it is how a wedge of a Spark looks.
+ */
+function silent(name: string, reason: string, pressure: Pressure | null): Finding {
+  const ms = silentForMs(reason);
+  const words = `${name} did not answer ${ms === null ? 'in time' : `within ${formatDuration(ms)}`}`;
+  const full = pressure?.full.avg10 ?? null;
+  const evidence = `${reason}; pressure full ${formatPercent(full)} of the last 10 s`;
+  if (full !== null && full >= STALLED_PERCENT) {
+    return fail(
+      `${words}, and nothing else could run either: the driver hangs for want of memory.`,
+      evidence,
+      'Stop the largest GPU process now.',
+    );
+  }
+  return warn(
+    `${words}: it is slow, as a first start can be, or it is stuck.`,
     evidence,
-    'Save your work and reboot; a driver that hangs seldom recovers.',
+    'Run umaprobe doctor again in a minute. If it is silent again, look at the check pressure and at the kernel log (dmesg, lines with NVRM or Xid).',
   );
 }
 

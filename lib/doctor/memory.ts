@@ -4,7 +4,8 @@ import { unattributed, unifiedDevice } from '../findings.ts';
 import { formatBytes, formatPercent, GiB } from '../format.ts';
 import { ledgerBytes } from '../ledger.ts';
 import { DROP_POOLS } from '../remedies.ts';
-import { type Check, fail, pass, skip, warn } from './types.ts';
+import type { GpuProcess, Snapshot } from '../types.ts';
+import { type Check, pass, skip, warn } from './types.ts';
 
 /** A start check in the field refuses to launch above 16 GiB of 121.7 that nobody explains; an idle desktop has 1.1. */
 const HIDDEN_SHARE = 0.13;
@@ -13,6 +14,7 @@ export const memoryChecks: readonly Check[] = [
   {
     id: 'hugepages',
     title: 'Reserved huge pages',
+    needs: ['cuda'],
     run({ snapshot }) {
       const { hugePagesTotal, hugePagesFree, hugePageSize, hugetlb } = snapshot.host;
       if (hugePagesTotal === null)
@@ -34,6 +36,7 @@ export const memoryChecks: readonly Check[] = [
   {
     id: 'swap',
     title: 'Swap',
+    needs: [],
     run({ snapshot }) {
       const { swapTotal, swapFree } = snapshot.host;
       if (swapTotal === null || swapFree === null)
@@ -55,6 +58,7 @@ export const memoryChecks: readonly Check[] = [
   {
     id: 'cma.phantom',
     title: 'Free memory that cannot be pinned',
+    needs: [],
     run({ snapshot }) {
       const { cmaTotal, cmaFree } = snapshot.host;
       const evidence = `CmaFree ${formatBytes(cmaFree)}, CmaTotal ${formatBytes(cmaTotal)}, kernel ${snapshot.kernel.release ?? 'unknown'}`;
@@ -71,6 +75,7 @@ export const memoryChecks: readonly Check[] = [
   {
     id: 'driver.pools',
     title: 'Freed GPU memory kept by the driver',
+    needs: ['cuda', 'nvml'],
     run({ snapshot }) {
       const { systemMemoryPools, poolBytes, version } = snapshot.driver;
       const evidence = `driver ${version ?? 'unknown'}, EnableSystemMemoryPools ${systemMemoryPools ?? 'not there'}, pools ${formatBytes(poolBytes)}`;
@@ -103,6 +108,7 @@ export const memoryChecks: readonly Check[] = [
   {
     id: 'memory.unattributed',
     title: 'Memory that nobody explains',
+    needs: ['cuda', 'nvml'],
     run({ snapshot }) {
       const rest = unattributed(snapshot);
       const gpu = ledgerBytes(snapshot.ledger, 'gpuProcesses');
@@ -111,23 +117,50 @@ export const memoryChecks: readonly Check[] = [
         return warn('The kernel counts some memory twice: the ledger is off by that much.', evidence, null);
       if (rest < snapshot.ledger.total * HIDDEN_SHARE)
         return pass('What is left over is what a kernel and a driver usually take.', evidence);
-      const known = unifiedDevice(snapshot)?.processes !== null;
-      if (known && (snapshot.driver.systemMemoryPools ?? 0) !== 0) {
-        return warn(
-          'Most likely the driver keeps it: freed GPU memory, see the check driver.pools.',
-          evidence,
-          DROP_POOLS,
-        );
-      }
-      return fail(
-        known
-          ? 'Memory is held by no listed process: driver pools, a process that died, or managed memory, which NVML does not list.'
-          : 'Memory is in no counter, and NVML could not say which processes hold GPU memory.',
-        evidence,
-        known
-          ? `Wait a minute after a large process ends; then ${DROP_POOLS}; if it stays, reboot before the next large launch.`
-          : 'Repair the check library.nvml first.',
-      );
+      const device = unifiedDevice(snapshot);
+      if (device === undefined) return skip(notOurs(snapshot), evidence);
+      const { cause, remedy } = suspects(snapshot, device.processes);
+      return warn(cause, evidence, remedy);
     },
   },
 ];
+
+/** Without a GPU that shares the host's memory the remainder is no GPU memory, and a reboot would be no cure. */
+function notOurs({ devices, libraries }: Snapshot): string {
+  if (libraries.cuda.state === 'timeout' || devices.some(({ memoryModel }) => memoryModel === 'unknown'))
+    return 'Much is in no counter; whether a GPU shares this memory is not known, because CUDA did not say.';
+  return 'Much is in no counter, but no GPU shares this memory: a file system with a cache of its own (ZFS), a balloon of the hypervisor or a driver has it.';
+}
+
+/** Who may hold what nobody explains, the most likely first, and what to do about it; a reboot only when nobody is left. */
+function suspects(
+  { driver }: Snapshot,
+  processes: readonly GpuProcess[] | null,
+): { cause: string; remedy: string | null } {
+  if (processes === null) {
+    return {
+      cause: 'Memory is in no counter, and NVML could not say which processes hold GPU memory.',
+      remedy: 'See the check library.nvml first.',
+    };
+  }
+  // Where the size of the pools is known it is in the ledger already, and this is something else.
+  if ((driver.systemMemoryPools ?? 0) !== 0 && driver.poolBytes === null) {
+    return {
+      cause: 'Most likely the driver keeps it: freed GPU memory, see the check driver.pools.',
+      remedy: DROP_POOLS,
+    };
+  }
+  // NVML counts what cudaMalloc gave, not cudaMallocManaged and not memory that the GPU reaches through ATS.
+  if (processes.length > 0) {
+    const names = processes.slice(0, 3).map(({ pid, name }) => (name === null ? String(pid) : `${name} (${pid})`));
+    return {
+      cause: `Memory is in no counter. A GPU process may hold it as managed memory, which NVML does not list: ${names.join(', ')}.`,
+      remedy: `Nothing, if that is what it should hold. If it stays when the process has ended: ${DROP_POOLS}`,
+    };
+  }
+  return {
+    cause:
+      'Memory is in no counter and no GPU process is listed: managed memory, which NVML does not list, a process that is just ending, or driver pools.',
+    remedy: `Wait a minute and run ${DROP_POOLS}; then see who still has the GPU open: sudo fuser -v /dev/nvidia*. Only if nobody has and it stays: reboot before the next large launch.`,
+  };
+}

@@ -1,7 +1,7 @@
 /** How a program is put on a simulated machine: by its environment alone. */
 import { mkdirSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
-import { isObject, type Machine } from './machine.ts';
+import { basename, join } from 'node:path';
+import { isObject, type Machine, machineError } from './machine.ts';
 
 /** The names under which programs ask the loader for NVIDIA's libraries. */
 const SONAMES: Readonly<Record<string, readonly string[]>> = {
@@ -10,10 +10,14 @@ const SONAMES: Readonly<Record<string, readonly string[]>> = {
   nvml: ['libnvidia-ml.so.1'],
 };
 
-/** A folder for LD_LIBRARY_PATH: each library's name leads to the simulator, except those that the machine lacks. */
+/**
+ * A folder for LD_LIBRARY_PATH: each library's name leads to the simulator, except those that the machine lacks. So does
+ * the simulator's own name, for LD_PRELOAD.
+ */
 export function createLibraryFolder(machine: Machine, stateFolder: string, simulator: string): string {
   const folder = join(stateFolder, 'lib');
   mkdirSync(folder, { mode: 0o700 });
+  symlinkSync(simulator, join(folder, basename(simulator)));
   const missing = isObject(machine.faults) ? machine.faults.missingLibraries : undefined;
   for (const [library, names] of Object.entries(SONAMES)) {
     if (Array.isArray(missing) && missing.includes(library)) continue;
@@ -45,7 +49,14 @@ export function foreignVariables(
 ): Record<string, string> {
   const prepend = (first: string, old: string | undefined): string =>
     old === undefined || old === '' ? first : `${first}:${old}`;
+  // The simulator lies where umaprobe is installed, and the loader splits LD_PRELOAD at spaces and colons without any way
+  // to quote them. Its link in the machine's own folder has a path that somebody can choose.
+  if (/[\s:;]/.test(libraries)) {
+    throw machineError(
+      `The folder of simulated machines is ${JSON.stringify(libraries)}; the loader splits paths at spaces, colons and semicolons. Set XDG_RUNTIME_DIR or TMPDIR to a folder without them.`,
+    );
+  }
   const variables: Record<string, string> = { LD_LIBRARY_PATH: prepend(libraries, base.LD_LIBRARY_PATH) };
-  if (preload) variables.LD_PRELOAD = prepend(simulator, base.LD_PRELOAD);
+  if (preload) variables.LD_PRELOAD = prepend(join(libraries, basename(simulator)), base.LD_PRELOAD);
   return variables;
 }

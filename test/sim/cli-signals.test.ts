@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CLI, ended, environment, ROOT, said, startUmaprobe, umaprobe } from './cli-run.ts';
+import { CLI, ended, environment, ROOT, said, startUmaprobe, umaprobe } from '../cli.ts';
 
 let runtime = '';
 beforeEach(() => {

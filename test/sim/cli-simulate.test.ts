@@ -1,18 +1,9 @@
 /** Simulated machines from a program: boot, record, close, and putting one's own process on one. */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { simulatorLibrary } from '../../lib/native.ts';
+import { existsSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
 import { loadMachine, machines, simulate } from '../../lib/sim.ts';
-import { environment, ROOT } from './cli-run.ts';
-
-let folder = '';
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'umaprobe-test-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+import { environment, ROOT } from '../cli.ts';
 
 /** Runs a module beside the built library; what it logs is JSON. */
 function inChild(body: string, env: Record<string, string> = {}): unknown {
@@ -73,17 +64,45 @@ describe('activate', () => {
     );
   });
 
-  it('refuses once a library is open, because it stays open', () => {
-    // Any library will do that is called so; NVML's functions are all in the simulator.
-    const nvml = join(folder, 'libnvidia-ml.so.1');
-    copyFileSync(simulatorLibrary(), nvml);
-    const message = inChild(
-      `await snapshot();
-       try { activate(simulate('gb10')); console.log('"accepted"'); } catch (error) { console.log(JSON.stringify(error.message)); }`,
-      { UMAPROBE_NVML: nvml },
+  it('puts the workers on it that are started afterwards, and children', () => {
+    const seen = inChild(
+      `import { spawnSync } from 'node:child_process'; import { Worker } from 'node:worker_threads';
+       activate(simulate('gb10'));
+       const source = "import('${ROOT}dist/index.js').then(({ snapshot }) => snapshot()).then(({ simulated }) => say(simulated))";
+       const worker = new Worker("const say = (word) => require('node:worker_threads').parentPort.postMessage(word); " + source, { eval: true, execArgv: [] });
+       const inWorker = await new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject));
+       const child = spawnSync(process.execPath, ['-e', 'const say = console.log; ' + source], { encoding: 'utf8' });
+       console.log(JSON.stringify([inWorker, child.stdout.trim()]));`,
     );
-    expect(message).toMatch(
-      /has .*libnvidia-ml\.so\.1.* open already; a simulated machine must be activated before the first reading/,
+    expect(seen).toEqual(['gb10', 'gb10']);
+  });
+
+  it('twice is as good as once', () => {
+    expect(
+      inChild(
+        `const machine = simulate('gb10'); activate(machine); await snapshot(); activate(machine); console.log(JSON.stringify((await snapshot()).simulated));`,
+      ),
+    ).toBe('gb10');
+  });
+
+  it.each([
+    ['hostMemorySync()', null],
+    ['await snapshot()', null],
+    ["activate(simulate('h200'))", 'h200'],
+  ])('refuses after %s, and changes nothing', (earlier, simulated) => {
+    const seen = inChild(
+      `import { hostMemorySync } from '${ROOT}dist/index.js'; ${earlier};
+       const { MemTotal, UMAPROBE_SIM } = { MemTotal: hostMemorySync().total, ...process.env };
+       let refused; try { activate(simulate('gb10')); } catch ({ name, code, message }) { refused = { name, code, message }; }
+       const { host, simulated, devices } = await snapshot();
+       console.log(JSON.stringify({ refused, simulated, same: host.total === MemTotal, env: process.env.UMAPROBE_SIM === UMAPROBE_SIM, names: devices.map(({ name }) => name) }));`,
     );
+    expect(seen).toMatchObject({
+      refused: { name: 'UmaError', code: 'ERR_UMA_BUSY', message: expect.stringContaining('start a new process') },
+      simulated,
+      same: true,
+      env: true,
+    });
+    expect((seen as { names: string[] }).names).not.toContain('NVIDIA GB10');
   });
 });

@@ -1,11 +1,11 @@
 /** What the command prints and how it ends. Everything here is on simulated machines or on the real kernel, never on a GPU. */
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { shippedNames } from '../../lib/sim/load.ts';
 import type { Snapshot } from '../../lib/types.ts';
-import { checked, umaprobe } from './cli-run.ts';
+import { checked, umaprobe } from '../cli.ts';
 
 let folder = '';
 beforeAll(() => {
@@ -105,6 +105,12 @@ describe('mistakes', () => {
     });
   });
 
+  it('in the installation are not told as a missing GPU', () => {
+    const ran = umaprobe(['--json'], { env: { UMAPROBE_BINARY: '/does/not/exist.node' } });
+    expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('/does/not/exist.node') });
+    expect(checked(ran.stdout)).toMatchObject({ error: { code: 'ERR_UMA_LIBRARY_MISSING', exitCode: 1 } });
+  });
+
   it('show a stack only to who asks for it', () => {
     expect(umaprobe(['--sim', 'gb11'], { env: { UMAPROBE_DEBUG: '1' } }).stderr).toMatch(/\n\s+at /);
     expect(umaprobe(['--sim', 'gb11'], { env: { NODE_DEBUG: 'umaprobe' } }).stderr).toMatch(/\n\s+at /);
@@ -154,58 +160,13 @@ describe('the picture', () => {
   });
 });
 
-describe('doctor', () => {
-  it('runs only what is asked for', () => {
-    const ids = (args: string[]) =>
-      (
-        checked(umaprobe(['doctor', '--json', '--sim', 'gb10', ...args]).stdout) as unknown as {
-          checks: { id: string }[];
-        }
-      ).checks.map(({ id }) => id);
-    expect(ids(['--only', 'library.*,swap'])).toEqual(['library.cuda', 'library.nvml', 'swap']);
-    expect(ids(['--only', 'library.*', '--skip', 'library.nvml'])).toEqual(['library.cuda']);
-  });
-});
-
-describe('sim run', () => {
-  it('passes output, exit code and arguments on', () => {
-    expect(umaprobe(['sim', 'run', 'gb10', '--', 'sh', '-c', 'echo "$1"; exit 7', 'sh', '--json'])).toEqual({
-      code: 7,
-      stdout: '--json\n',
-      stderr: '',
-    });
-    expect(umaprobe(['sim', 'run', 'gb10', '--', 'sh', '-c', 'kill -9 $$']).code).toBe(137);
-  });
-
-  it('puts other programs on the machine, their /proc/meminfo included', () => {
-    const total = Math.floor(128_518_619_136 / 1024);
-    expect(umaprobe(['sim', 'run', 'gb10', '--', 'head', '-1', '/proc/meminfo']).stdout).toMatch(
-      new RegExp(`^MemTotal: +${total} kB`),
-    );
-    const real = umaprobe(['sim', 'run', 'gb10', '--no-preload', '--', 'head', '-1', '/proc/meminfo']).stdout;
-    expect(real).not.toContain(String(total));
-  });
-
-  it('puts umaprobe itself on it, without --sim', () => {
-    const ran = umaprobe(['sim', 'run', 'gb10', '--', process.execPath, 'dist/cli.js', 'snapshot', '--json']);
-    expect(checked(ran.stdout)).toMatchObject({ simulated: 'gb10' });
-  });
-
-  it('keeps the record where one is asked for', () => {
-    const file = join(folder, 'record.json');
-    expect(umaprobe(['sim', 'run', 'gb10', '--scale', '10', '--record', file, '--', 'true']).code).toBe(0);
-    expect(JSON.parse(umaprobe(['sim', 'run', 'gb10', '--', 'cat', file]).stdout)).toMatchObject({
-      machine: 'gb10',
-      wedged: null,
-    });
-  });
-
-  it('leaves nothing behind', () => {
-    const left = () => readdirSync(folder).filter((name) => name.startsWith('umaprobe-sim-'));
-    const ran = umaprobe(['sim', 'run', 'gb10', '--', 'sh', '-c', 'stat -c "%a %F" "$(dirname "$UMAPROBE_SIM")"'], {
-      env: { XDG_RUNTIME_DIR: folder },
-    });
-    expect(ran.stdout).toBe('700 directory\n');
-    expect(left()).toEqual([]);
+describe('the rule of llama.cpp', () => {
+  it('is the one that its variable chooses', () => {
+    const row = (env: Record<string, string>) =>
+      umaprobe(['--sim', 'h200'], { env })
+        .stdout.split('\n')
+        .find((line) => line.startsWith('llama.cpp'));
+    expect(row({})).toContain('asks cudaMemGetInfo');
+    expect(row({ GGML_CUDA_ENABLE_UNIFIED_MEMORY: '1' })).toMatch(/GiB {2}MemAvailable$/);
   });
 });

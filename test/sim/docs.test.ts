@@ -8,7 +8,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CLI, environment, ROOT } from './cli-run.ts';
+import { CLI, environment, ROOT } from '../cli.ts';
 
 interface Block {
   line: number;

@@ -88,12 +88,17 @@ export interface MachineFixture {
   some?: number;
   pools?: { parameter: number; bytes: number | null };
   simulated?: string | null;
+  /** Free bytes of each GPU with memory of its own; one with nearly all of it free if absent. */
+  ownFree?: number[];
+  environment?: Record<string, string>;
 }
 
 export function snapshotOf(fixture: MachineFixture = {}): Snapshot {
   const host = hostOf(fixture.host);
   const pools = fixture.pools ?? { parameter: 0, bytes: 0 };
-  const devices = fixture.gpu === false ? [] : [deviceOf(host, fixture, pools.bytes)];
+  const own = fixture.ownFree ?? [143_000 * 2 ** 20];
+  const devices =
+    fixture.gpu === false ? [] : own.map((free, index) => deviceOf(index, free, host, fixture, pools.bytes));
   const gpu = (fixture.processes ?? []).reduce((sum, { gpuBytes }) => sum + (gpuBytes ?? 0), 0);
   const unified = devices.some(({ memoryModel }) => memoryModel === 'unified');
   const psi = (avg10: number) => ({ avg10, avg60: avg10 / 2, avg300: avg10 / 10, totalUs: 1000 });
@@ -146,9 +151,16 @@ export function snapshotOf(fixture: MachineFixture = {}): Snapshot {
   };
 }
 
-function deviceOf(host: HostMemory, fixture: MachineFixture, poolBytes: number | null): DeviceSnapshot {
+function deviceOf(
+  index: number,
+  free: number,
+  host: HostMemory,
+  fixture: MachineFixture,
+  poolBytes: number | null,
+): DeviceSnapshot {
   const model = fixture.model ?? 'unified';
-  const own = { total: 143_771 * 2 ** 20, free: 143_000 * 2 ** 20, used: 771 * 2 ** 20, reserved: null };
+  const total = 143_771 * 2 ** 20;
+  const own = { total, free, used: total - free, reserved: null };
   const nvml = model === 'unified' ? null : own;
   const cuda = model === 'unified' ? { free: host.free ?? 0, total: host.total } : { free: own.free, total: own.total };
   const seen = views({
@@ -158,12 +170,12 @@ function deviceOf(host: HostMemory, fixture: MachineFixture, poolBytes: number |
     nvml,
     whyNoCuda: '',
     whyNoNvml: 'ERR_UMA_NOT_SUPPORTED: NOT_SUPPORTED',
-    environment: {},
+    environment: fixture.environment ?? {},
   });
   return {
-    index: 0,
-    cudaIndex: 0,
-    nvmlIndex: 0,
+    index,
+    cudaIndex: index,
+    nvmlIndex: index,
     name: model === 'unified' ? 'NVIDIA GB10' : 'NVIDIA H200',
     uuid: 'GPU-1',
     pciBusId: '000F:01:00.0',

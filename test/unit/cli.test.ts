@@ -176,6 +176,19 @@ suite('failures', () => {
     expect(failure.words).not.toContain('at ');
   });
 
+  it.each(['LIBRARY_MISSING', 'LOAD_FAILED'])('does not take a broken installation (%s) for a missing GPU', (name) => {
+    const error = new UmaError('ERR_UMA_LIBRARY_MISSING', {
+      source: 'umaprobe',
+      call: 'umaprobe.node',
+      status: null,
+      name,
+      message: 'npm rebuild umaprobe',
+    });
+    const failure = describe(error, false);
+    expect(failure).toMatchObject({ exitCode: 1, document: { error: { exitCode: 1, source: 'umaprobe' } } });
+    expect(failure.words).not.toContain('bug in umaprobe');
+  });
+
   it('calls what nobody foresaw a bug, and shows its stack only when asked', () => {
     expect(describe(new Error('boom'), false)).toMatchObject({
       exitCode: 1,

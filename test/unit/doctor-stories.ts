@@ -9,6 +9,8 @@ function changed(change: (snapshot: Snapshot) => void, fixture: MachineFixture =
   return snapshot;
 }
 
+/** As the binary says it, with `--deadline 10ms`. */
+const SILENT = 'ERR_UMA_TIMEOUT: nvmlInit_v2 answered TIMEOUT: no answer within 10 ms: blocked in nvmlInit_v2';
 const LOADED = { processes: [{ pid: 7, name: 'vllm', gpuBytes: 60 * GiB }] };
 
 export const STORIES: [string, string, Snapshot, CheckStatus, RegExp][] = [
@@ -34,12 +36,13 @@ export const STORIES: [string, string, Snapshot, CheckStatus, RegExp][] = [
   ],
   [
     'library.cuda',
-    'context hangs',
+    'no context in time',
     changed((s) => {
-      Object.assign(s.devices[0] ?? {}, { cuda: null, from: { cuda: 'ERR_UMA_TIMEOUT: x' } });
+      const cuda = 'ERR_UMA_TIMEOUT: cudaMemGetInfo in a child process did not answer within 2700 ms';
+      Object.assign(s.devices[0] ?? {}, { cuda: null, from: { cuda } });
     }),
-    'fail',
-    /hangs/,
+    'warn',
+    /^CUDA \(cudaMemGetInfo\) did not answer within 2\.70 s: it is slow/,
   ],
   [
     'library.cuda',
@@ -53,12 +56,24 @@ export const STORIES: [string, string, Snapshot, CheckStatus, RegExp][] = [
   ['library.nvml', 'loaded', snapshotOf(), 'pass', /answers/],
   [
     'library.nvml',
-    'hangs',
+    'silent',
     changed((s) => {
-      s.libraries.nvml = { ...s.libraries.nvml, state: 'timeout', reason: 'x' };
+      s.libraries.nvml = { ...s.libraries.nvml, state: 'timeout', reason: SILENT };
     }),
+    'warn',
+    /^NVML did not answer within 10 ms: it is slow, as a first start can be, or it is stuck/,
+  ],
+  [
+    'library.nvml',
+    'silent, and everything stalls',
+    changed(
+      (s) => {
+        s.libraries.nvml = { ...s.libraries.nvml, state: 'timeout', reason: SILENT };
+      },
+      { full: 40 },
+    ),
     'fail',
-    /hangs/,
+    /hangs for want of memory/,
   ],
   [
     'library.nvml',
@@ -89,7 +104,7 @@ export const STORIES: [string, string, Snapshot, CheckStatus, RegExp][] = [
     /without a reboot/,
   ],
   ['driver.match', 'nothing to compare', snapshotOf({ gpu: false }), 'skip', /no two versions/],
-  ['permissions', 'no GPU', snapshotOf({ gpu: false }), 'skip', /no GPU/],
+  ['permissions', 'no GPU', snapshotOf({ gpu: false }), 'skip', /no device nodes/],
   ['permissions', 'simulated', snapshotOf({ simulated: 'gb10' }), 'pass', /simulated machine/],
   ['container', 'none', snapshotOf(), 'pass', /No memory limit/],
   [
@@ -103,10 +118,10 @@ export const STORIES: [string, string, Snapshot, CheckStatus, RegExp][] = [
   ],
   [
     'container',
-    'foreign pids',
+    'a process that has just exited',
     snapshotOf({ processes: [{ pid: 9, name: null, gpuBytes: GiB }] }),
-    'warn',
-    /PID namespace/,
+    'pass',
+    /can be named/,
   ],
   [
     'container',
@@ -150,7 +165,53 @@ export const STORIES: [string, string, Snapshot, CheckStatus, RegExp][] = [
   ['driver.pools', 'empty', snapshotOf({ pools: { parameter: 529, bytes: 0 } }), 'pass', /next to none/],
   ['driver.pools', 'discrete', snapshotOf({ model: 'discrete' }), 'skip', /shares the memory/],
   ['memory.unattributed', 'little', snapshotOf(), 'pass', /usually/],
-  ['memory.unattributed', 'much', snapshotOf({ host: { free: 50 * GiB } }), 'fail', /no listed process/],
+  ['memory.unattributed', 'much', snapshotOf({ host: { free: 50 * GiB } }), 'warn', /no GPU process is listed/],
+  [
+    'memory.unattributed',
+    'managed memory of a live process',
+    snapshotOf({ host: { free: 20 * GiB }, ...LOADED }),
+    'warn',
+    /vllm \(7\)/,
+  ],
+  [
+    'memory.unattributed',
+    'no process list',
+    changed(
+      (s) => {
+        Object.assign(s.devices[0] ?? {}, { processes: null });
+      },
+      { host: { free: 50 * GiB } },
+    ),
+    'warn',
+    /NVML could not say/,
+  ],
+  ['memory.unattributed', 'no GPU', snapshotOf({ host: { free: 80 * GiB }, gpu: false }), 'skip', /ZFS/],
+  [
+    'memory.unattributed',
+    'discrete',
+    snapshotOf({ host: { free: 80 * GiB }, model: 'discrete' }),
+    'skip',
+    /no GPU shares/,
+  ],
+  [
+    'memory.unattributed',
+    'CUDA is silent',
+    changed(
+      (s) => {
+        s.libraries.cuda = { ...s.libraries.cuda, state: 'timeout', reason: 'x' };
+      },
+      { host: { free: 80 * GiB }, gpu: false },
+    ),
+    'skip',
+    /is not known/,
+  ],
+  [
+    'memory.unattributed',
+    'beyond known pools',
+    snapshotOf({ host: { free: 50 * GiB }, pools: { parameter: 529, bytes: GiB } }),
+    'warn',
+    /no GPU process is listed/,
+  ],
   [
     'memory.unattributed',
     'pools',
@@ -165,6 +226,13 @@ export const STORIES: [string, string, Snapshot, CheckStatus, RegExp][] = [
   ['watermarks', 'unreadable', snapshotOf({ kernel: { minFree: null } }), 'skip', /cannot be read/],
   ['contiguity', 'ready', snapshotOf(), 'pass', /Ready/],
   ['contiguity', 'in pieces', snapshotOf({ largeShare: 0.04 }), 'warn', /in pieces/],
+  [
+    'contiguity',
+    'large blocks that are CMA',
+    snapshotOf({ largeShare: 0.07, host: { cmaTotal: 0, cmaFree: 9.3 * GiB } }),
+    'warn',
+    /in pieces/,
+  ],
   ['contiguity', 'cached', snapshotOf({ host: { free: 3 * GiB, cached: 104 * GiB } }), 'warn', /page cache/],
   ['contiguity', 'too little', snapshotOf({ host: { available: 80 * GiB } }), 'warn', /Too little/],
   [

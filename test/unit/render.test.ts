@@ -1,7 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { judge } from '../../lib/cli/judge.ts';
 import { createPaint, type Depth } from '../../lib/cli/paint.ts';
 import { clean, hanging, padEnd, table, truncate, widthOf, wrap } from '../../lib/cli/text.ts';
 import { sparkline } from '../../lib/cli/view/history.ts';
@@ -134,65 +133,52 @@ describe('the bar', () => {
   });
 });
 
-describe('judgement', () => {
-  it.each<[string, MachineFixture, string, RegExp]>([
-    ['idle', {}, 'ok', /can be allocated/],
-    ['full stall', { full: 12 }, 'danger', /12\.0 %.*freeze/],
-    ['some stall', { some: 12 }, 'warning', /Tasks waited/],
-    ['nearly out', { host: { available: 2 * GiB, free: GiB } }, 'danger', /Only 2\.0 GiB/],
-    ['low', { host: { available: 7 * GiB, free: 7 * GiB } }, 'warning', /Only 7\.0 GiB/],
-    [
-      'cache',
-      { host: { free: 8 * GiB, cached: 100 * GiB, available: 108 * GiB } },
-      'notice',
-      /100\.00 of 119\.69 GiB look used but are page cache/,
-    ],
-    ['phantom', { host: { cmaTotal: 0, cmaFree: 9.3 * GiB } }, 'warning', /9\.3 GiB of what counts as free/],
-    ['pieces', { largeShare: 0.01 }, 'warning', /in pieces/],
-    [
-      'huge pages',
-      { host: { hugePagesTotal: 1024, hugePagesFree: 512, hugetlb: 2 * GiB } },
-      'warning',
-      /guidance answers 1\.0 GiB and llama\.cpp 1\.0 GiB/,
-    ],
-    [
-      'known pools',
-      { host: { free: 50 * GiB, available: 55 * GiB }, pools: { parameter: 529, bytes: 60 * GiB } },
-      'notice',
-      /keeps 60\.0 GiB/,
-    ],
-    [
-      'hidden pools',
-      { host: { free: 50 * GiB, available: 55 * GiB }, pools: { parameter: 529, bytes: null } },
-      'warning',
-      /belong to nobody.*pools/,
-    ],
-    ['no GPU', { gpu: false }, 'notice', /No GPU: neither CUDA nor NVML/],
-  ])('%s', (_, fixture, level, text) => {
-    const judgement = judge(snapshotOf(fixture));
-    expect(judgement).toMatchObject({ level, text: expect.stringMatching(text) });
+describe('the rule of each tool', () => {
+  const rules = (fixture: MachineFixture) =>
+    Object.fromEntries(
+      snapshotPage(snapshotOf(fixture), lookAt(160))
+        .map((line) => /^(PyTorch|vLLM|SGLang|llama\.cpp|NVIDIA's guidance) +\[.*\] +\S+(?: GiB)? {2}(.*)$/.exec(line))
+        .filter((match) => match !== null)
+        .map(([, tool, rule]) => [tool, rule]),
+    );
+
+  it('is the one that gave the number', () => {
+    const asks = 'asks cudaMemGetInfo';
+    const huge = { hugePagesTotal: 1024, hugetlb: 2 * GiB };
+    expect(rules({})).toMatchObject({ PyTorch: asks, vLLM: 'MemAvailable', 'llama.cpp': 'MemAvailable' });
+    expect(rules({ model: 'discrete' })).toMatchObject({ vLLM: asks, SGLang: asks, 'llama.cpp': asks });
+    expect(rules({ host: { ...huge, hugePagesFree: 512 } })).toMatchObject({
+      SGLang: 'MemAvailable',
+      'llama.cpp': 'free huge pages only',
+      "NVIDIA's guidance": 'free huge pages only',
+    });
+    expect(rules({ host: { ...huge, hugePagesFree: 0 } })['llama.cpp']).toBe(`no free huge page: ${asks}`);
   });
 
-  it('points a real machine without GPU to a simulated one, and a simulated one nowhere', () => {
-    expect(judge(snapshotOf({ gpu: false })).next).toContain('umaprobe --sim gb10');
-    expect(judge(snapshotOf({ gpu: false, simulated: 'no-driver' })).next).toBeNull();
-  });
-
-  it('does not speak of page cache where the GPU has memory of its own', () => {
-    const fixture: MachineFixture = {
-      model: 'discrete',
-      host: { free: 8 * GiB, cached: 100 * GiB, available: 108 * GiB },
-    };
-    expect(judge(snapshotOf(fixture))).toMatchObject({
-      level: 'ok',
-      text: expect.stringContaining('139.6 GiB can be allocated'),
+  it('is MemAvailable for llama.cpp on a discrete GPU when its variable says so', () => {
+    const environment = { GGML_CUDA_ENABLE_UNIFIED_MEMORY: '1' };
+    expect(rules({ model: 'discrete', environment })).toMatchObject({
+      'llama.cpp': 'MemAvailable',
+      vLLM: 'asks cudaMemGetInfo',
     });
   });
 
-  it('says that a silent driver hangs', () => {
-    const snapshot = snapshotOf();
-    snapshot.libraries.nvml = { ...snapshot.libraries.nvml, state: 'timeout', reason: 'ERR_UMA_TIMEOUT' };
-    expect(judge(snapshot)).toMatchObject({ level: 'danger', text: expect.stringMatching(/^NVML did not answer/) });
+  it('is never a whole sentence', () => {
+    for (const fixture of Object.values(STORIES)) {
+      for (const rule of Object.values(rules(fixture))) expect(rule).toMatch(/^.{3,49}$/);
+    }
+  });
+});
+
+describe('a GPU of which little is known', () => {
+  it('gets neutral words', () => {
+    const text = snapshotPage(snapshotOf({ model: 'unknown' }), lookAt(160)).join('\n');
+    expect(text).toMatch(/AFTER RECLAIM .*whether the GPU shares the host's memory is not known/);
+    expect(text).not.toContain('no page cache');
+  });
+
+  it('has processes without a name, whatever the reason', () => {
+    expect(snapshotPage(snapshotOf(STORIES.foreign), lookAt(80)).join('\n')).toContain('(name unknown)');
   });
 });
 

@@ -219,15 +219,36 @@ describe('the environment of another program', () => {
       'libcudart.so.12',
       'libcudart.so.13',
       'libnvidia-ml.so.1',
+      'libumasim.so',
     ]);
-    expect(names(['nvml', 'cuda'])).toEqual(['libcudart.so.11.0', 'libcudart.so.12', 'libcudart.so.13']);
+    expect(names(['nvml', 'cuda'])).toEqual([
+      'libcudart.so.11.0',
+      'libcudart.so.12',
+      'libcudart.so.13',
+      'libumasim.so',
+    ]);
   });
 
   it('puts itself before what was there', () => {
-    expect(foreignVariables('/l', '/s', true, { LD_LIBRARY_PATH: '/a', LD_PRELOAD: '/b' })).toEqual({
+    expect(foreignVariables('/l', '/s/libumasim.so', true, { LD_LIBRARY_PATH: '/a', LD_PRELOAD: '/b' })).toEqual({
       LD_LIBRARY_PATH: '/l:/a',
-      LD_PRELOAD: '/s:/b',
+      LD_PRELOAD: '/l/libumasim.so:/b',
     });
-    expect(foreignVariables('/l', '/s', false, { LD_LIBRARY_PATH: '' })).toEqual({ LD_LIBRARY_PATH: '/l' });
+    expect(foreignVariables('/l', '/s/libumasim.so', false, { LD_LIBRARY_PATH: '' })).toEqual({
+      LD_LIBRARY_PATH: '/l',
+    });
+  });
+
+  it('preloads by a path that the loader does not split, or refuses', () => {
+    const variables = foreignVariables('/run/user/0/m/lib', '/home/a b:c/libumasim.so', true, {});
+    expect(variables.LD_PRELOAD).toBe('/run/user/0/m/lib/libumasim.so');
+    for (const path of ['/my files/lib', '/a:b/lib', '/a;b/lib', '/tab\t/lib']) {
+      expect(() => foreignVariables(path, '/s/libumasim.so', true, {})).toThrow(
+        expect.objectContaining({
+          code: 'ERR_INVALID_ARG_VALUE',
+          message: expect.stringMatching(/^The folder of simulated machines is .*Set XDG_RUNTIME_DIR or TMPDIR/),
+        }),
+      );
+    }
   });
 });

@@ -23,6 +23,8 @@ const NOW = 'nobody has to give anything back';
 /** What the two numbers mean on this kind of device. */
 function meanings({ memoryModel }: DeviceSnapshot, host: HostMemory, look: Look): [string, string] {
   if (memoryModel === 'coherent') return [NOW, "page cache on the GPU's node is not counted"];
+  if (memoryModel === 'unknown')
+    return ['as far as the libraries tell', "whether the GPU shares the host's memory is not known"];
   if (memoryModel !== 'unified') return [NOW, 'the same: this GPU has no page cache'];
   const phantom = cmaPhantom(host);
   return [

@@ -1,5 +1,5 @@
 /** Pressure, the largest free blocks and swap: what decides whether "available" can really be had. */
-import { bytesInBlocks } from '../../findings.ts';
+import { pinnableInBlocks } from '../../findings.ts';
 import { formatCount, formatPercent, MiB, share } from '../../format.ts';
 import type { Psi, Snapshot } from '../../types.ts';
 import type { Style } from '../paint.ts';
@@ -28,10 +28,11 @@ export function pressure({ pressure: psi, from }: Snapshot, look: Look): string[
   return [`${padEnd('Pressure', LABEL)}${words}${note}`];
 }
 
-function blocks({ contiguity, from }: Snapshot, look: Look): string[] {
+function blocks(snapshot: Snapshot, look: Look): string[] {
+  const { contiguity, from } = snapshot;
   if (contiguity === null) return [row('Blocks', `unknown (${shortReason(from.contiguity)})`, look)];
-  const free = bytesInBlocks(contiguity, 0);
-  const large = bytesInBlocks(contiguity, GPU_BLOCK);
+  const { bytes: free, cma } = pinnableInBlocks(snapshot, contiguity, 0);
+  const { bytes: large } = pinnableInBlocks(snapshot, contiguity, GPU_BLOCK);
   const style: Style = free > 0 && large < free * 0.25 ? 'warning' : 'ok';
   const size = (bytes: number): string => (bytes >= MiB ? `${bytes / MiB} MiB` : `${bytes / 1024} KiB`);
   const largest = [...contiguity]
@@ -47,6 +48,9 @@ function blocks({ contiguity, from }: Snapshot, look: Look): string[] {
       largest.length === 0 ? 'no free block' : `${LARGEST_LABEL}${look.unicode ? line : line.replaceAll('×', 'x')}`,
       look,
     ),
+    ...(cma === 0
+      ? []
+      : [row('', `not counted: ${amount(cma, look)} of free CMA, which cannot hold GPU memory`, look)]),
   ];
 }
 

@@ -24,7 +24,7 @@ function rows(all: readonly GpuProcess[], device: DeviceSnapshot, look: Look): s
     .slice(0, SHOWN)
     .map(({ pid, name, gpuBytes }) => [
       String(pid),
-      name === null ? '(of another PID namespace)' : truncate(clean(name), 32),
+      name === null ? '(name unknown)' : truncate(clean(name), 32),
       ...(look.exact ? [`${formatCount(gpuBytes)} B`] : [`${inGiB(gpuBytes)} GiB`, `${inGB(gpuBytes)} GB`]),
     ]);
   const lines = table(

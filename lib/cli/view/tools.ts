@@ -35,7 +35,7 @@ function deviceRows(device: DeviceSnapshot, host: HostMemory, look: Look): strin
   const ruleWidth = look.width - nameWidth - numberWidth - cells - 8;
   return names.map((name, index) => {
     const bar = meter(device.views[name], whole, cells, 'notice', look);
-    const rule = truncate(clean(ruleOf(name, device, host)), Math.max(0, ruleWidth));
+    const rule = truncate(clean(ruleOf(name, device)), Math.max(0, ruleWidth));
     return `${padEnd(TOOLS[name], nameWidth)}  ${bar}  ${padStart(numbers[index] ?? '', numberWidth)}  ${look.paint('dim', rule)}`.trimEnd();
   });
 }
@@ -45,29 +45,30 @@ function numberOf(bytes: number | null, look: Look): string {
   return bytes === null ? 'unknown' : `${inGiB(bytes)} GiB`;
 }
 
-/** The whole rule with its source stands in `from` of the document. */
-function ruleOf(name: ViewName, device: DeviceSnapshot, host: HostMemory): string {
+function ruleOf(name: ViewName, device: DeviceSnapshot): string {
   const unified = device.memoryModel === 'unified';
   if (name === 'nvidiaGuidance' && !unified) return 'for unified memory only';
-  if (device.views[name] === null) return shortReason(device.from[`views.${name}`]);
+  const rule = device.from[`views.${name}`] ?? '';
+  if (device.views[name] === null) return shortReason(rule);
   switch (name) {
     case 'cudaMemGetInfo':
       return unified ? 'MemFree' : 'free memory of the GPU';
     case 'torch':
       return 'asks cudaMemGetInfo';
-    case 'vllm':
-    case 'sglang':
-      return unified ? 'MemAvailable' : 'asks cudaMemGetInfo';
-    case 'llamaCpp':
-      return unified ? meminfoRule(host, true) : 'asks cudaMemGetInfo';
-    case 'nvidiaGuidance':
-      return meminfoRule(host, false);
     case 'nvidiaSmi':
       return 'free, as NVML says';
+    default:
+      return shortRule(rule);
   }
 }
 
-function meminfoRule({ hugePagesTotal, hugePagesFree }: HostMemory, fallsBack: boolean): string {
-  if ((hugePagesTotal ?? 0) === 0) return 'MemAvailable';
-  return fallsBack && hugePagesFree === 0 ? 'no free huge page: asks cudaMemGetInfo' : 'free huge pages only';
+/** The rule that was applied, as the document has it (lib/views.ts), in a few words: it is not decided again here. */
+function shortRule(rule: string): string {
+  const misses = /found 0 by (HugePages_Free)?/.exec(rule);
+  if (misses !== null)
+    return `${misses[1] === undefined ? 'no MemAvailable' : 'no free huge page'}: asks cudaMemGetInfo`;
+  if (/takes HugePages_Free/.test(rule)) return 'free huge pages only';
+  if (/takes MemAvailable/.test(rule)) return 'MemAvailable';
+  if (/takes cudaMemGetInfo/.test(rule)) return 'asks cudaMemGetInfo';
+  return rule;
 }
