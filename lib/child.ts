@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { native } from './native.ts';
 import { ROOT } from './root.ts';
 
 /** What the child prints: a line of JSON for each device, in CUDA's order, as soon as it is known. */
@@ -29,7 +30,11 @@ const CHILD = join(ROOT, 'dist/child-mem-get-info.js');
  * The child ends by itself when this process does: it watches its standard input.
  */
 export async function askChild(deadlineMs: number): Promise<ChildAnswer> {
-  const child = spawn(process.execPath, [CHILD, String(deadlineMs)], { stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [CHILD, String(deadlineMs)], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    // The machine that this process is on, whatever its environment says by now.
+    env: { ...process.env, ...native().machineVariables() },
+  });
   let out = '';
   let words = '';
   child.stdin.on('error', () => undefined); // it has gone already

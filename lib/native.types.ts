@@ -95,6 +95,11 @@ export interface NativeNvmlReport {
   timedOut: NativeFailure | null;
 }
 
+/**
+ * A process is on one machine for its life: the first reading of any of its threads decides, by that thread's
+ * `process.env` (UMAPROBE_SIM). Each thread reads its `process.env` once. One that names another machine than the
+ * process is on gets EBUSY from the simulated and the real kernel alike, and no library.
+ */
 export interface NativeBinding {
   /** Names of the slots that `hostMemory` fills, in order: the keys of HostMemory. */
   hostMemoryFields(): string[];
@@ -114,11 +119,21 @@ export interface NativeBinding {
   readNvml(deadlineMs: number): Promise<NativeNvmlReport>;
   /** Literal cudaMemGetInfo of a device on the addon's thread; creates a context. */
   memGetInfo(device: number, deadlineMs: number): Promise<Fact<[number, number]>>;
-  /** The same on the calling thread, without a deadline: out[0] free, out[1] total. */
+  /**
+   * The same on the calling thread, without a deadline: out[0] free, out[1] total. Fails at once while a call of any
+   * thread of this process has outlived its deadline in CUDA.
+   */
   memGetInfoSync(device: number, out: Float64Array): NativeFailure | null;
 
-  /** Name of the simulated machine this process is on (UMAPROBE_SIM), or null. */
+  /** Name of the simulated machine this process is on, or null for the real one. Counts as a reading. */
   simulatedMachine(): Fact<string> | null;
+  /**
+   * Environment that puts another process on the same machine with the same libraries, as this thread's `process.env`
+   * had it at the first reading; '' is as good as not set. Counts as a reading.
+   */
+  machineVariables(): Record<string, string>;
+  /** Puts the process on a simulated machine, before any reading. EBUSY: there was one, on another machine. */
+  enterMachine(library: string, statePath: string): NativeFailure | null;
   /** Creates the state file of a simulated machine from its flat description ("path value" lines). */
   simBoot(library: string, description: string, statePath: string): NativeFailure | null;
   /** The machine's record as JSON text: was it wedged, when, by whom; what was allocated. */

@@ -1,5 +1,4 @@
 /** Simulated machines: list them, load one, boot it, and put this process or another one on it. */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { outOfRange, toUmaError } from './errors.ts';
 import { native, simulatorLibrary } from './native.ts';
@@ -93,21 +92,13 @@ function readRecord(simulator: string, statePath: string): SimulationRecord {
 }
 
 /**
- * Puts this process on the machine; processes that it starts follow. Must come before the first reading: a library that
- * is open stays open for the life of the process.
+ * Puts this process on the machine, with all its threads, for its life; processes and workers that it starts from now on
+ * follow. Must come before the first reading: the libraries of a machine stay open.
+ *
+ * @throws UmaError `ERR_UMA_BUSY` when this process has read the real machine, or is on another simulated one.
  */
 export function activate(simulation: Simulation): void {
-  const open = openLibraries();
-  if (open.length > 0) {
-    throw machineError(
-      `This process has ${open.join(' and ')} open already; a simulated machine must be activated before the first reading.`,
-    );
-  }
+  const failure = native().enterMachine(simulatorLibrary(), simulation.statePath);
+  if (failure !== null) throw toUmaError(failure);
   Object.assign(process.env, simulation.env);
-}
-
-/** NVIDIA's libraries that are mapped into this process. */
-function openLibraries(): string[] {
-  const names = readFileSync('/proc/self/maps', 'utf8').match(/\/lib(?:cudart|cuda|nvidia-ml)\.so[.\d]*$/gm) ?? [];
-  return [...new Set(names.map((name) => name.slice(1)))];
 }

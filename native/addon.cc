@@ -1,14 +1,11 @@
-// The one list of what JavaScript can call, and the state of one environment. Arguments are checked
-// in lib/; here they are only kept from crashing.
+// The one list of what JavaScript can call. Arguments are checked in lib/; here they are only kept
+// from crashing.
 #include <dlfcn.h>
 #include <napi.h>
 
 #include <algorithm>
 
-#include "device_cuda.h"
-#include "device_nvml.h"
-#include "job.h"
-#include "kernel.h"
+#include "environment.h"
 #include "memgetinfo.h"
 #include "meminfo.h"
 #include "simulator.h"
@@ -16,47 +13,6 @@
 
 namespace umaprobe {
 namespace {
-
-// Made with the first call that needs a thread.
-struct Jobs {
-  explicit Jobs(Napi::Env env) : mailbox(env) {}
-  ~Jobs() { lanes->close(); }
-
-  Mailbox mailbox;
-  std::shared_ptr<Lanes> lanes = std::make_shared<Lanes>();
-  std::shared_ptr<CudaReader> cuda = std::make_shared<CudaReader>();
-  std::shared_ptr<NvmlReader> nvml = std::make_shared<NvmlReader>();
-};
-
-struct Environment {
-  // Which kernel is settled by the first look at it, so that one environment never mixes two
-  // machines.
-  Kernel& kernel() {
-    if (!kernel_) kernel_ = open_kernel(LibraryPaths::from_environment());
-    return *kernel_;
-  }
-
-  Jobs& jobs(Napi::Env env) {
-    if (jobs_) return *jobs_;
-    jobs_ = std::make_unique<Jobs>(env);
-    // Runs before Node takes the threadsafe function down (hooks run in reverse order), and long
-    // before this object goes.
-    napi_add_env_cleanup_hook(
-        env, [](void* lanes) { static_cast<Lanes*>(lanes)->close(); }, jobs_->lanes.get());
-    return *jobs_;
-  }
-
-  // Without starting any.
-  const Lanes* lanes() const { return jobs_ ? jobs_->lanes.get() : nullptr; }
-
-  // CUDA as the JavaScript thread uses it, for memGetInfoSync.
-  CudaConnection cuda;
-  Flight flight;
-
- private:
-  std::unique_ptr<Kernel> kernel_;
-  std::unique_ptr<Jobs> jobs_;
-};
 
 Environment& here(const Napi::CallbackInfo& info) {
   return *info.Env().GetInstanceData<Environment>();
@@ -67,12 +23,18 @@ Environment& here(const Napi::CallbackInfo& info) {
       info.Env(), "umaprobe binding: argument " + std::to_string(index) + " must be " + expected);
 }
 
+// Over the C interface, like integer(): the wrapper asks V8 one thing at a time, and what
+// memGetInfoSync costs beside CUDA was 113 ns that way and is 57 (Node 20, x64).
 double* slots(const Napi::CallbackInfo& info, size_t index, size_t least) {
-  if (!info[index].IsTypedArray()) misuse(info, index, "a Float64Array");
-  const auto array = info[index].As<Napi::TypedArray>();
-  if (array.TypedArrayType() != napi_float64_array) misuse(info, index, "a Float64Array");
-  if (array.ElementLength() < least) misuse(info, index, "a longer Float64Array");
-  return info[index].As<Napi::Float64Array>().Data();
+  napi_typedarray_type type{};
+  size_t length = 0;
+  void* data = nullptr;
+  if (napi_get_typedarray_info(info.Env(), info[index], &type, &length, &data, nullptr, nullptr) !=
+          napi_ok ||
+      type != napi_float64_array)
+    misuse(info, index, "a Float64Array");
+  if (length < least) misuse(info, index, "a longer Float64Array");
+  return static_cast<double*>(data);
 }
 
 std::string text(const Napi::CallbackInfo& info, size_t index) {
@@ -81,8 +43,10 @@ std::string text(const Napi::CallbackInfo& info, size_t index) {
 }
 
 int integer(const Napi::CallbackInfo& info, size_t index) {
-  if (!info[index].IsNumber()) misuse(info, index, "a number");
-  return info[index].As<Napi::Number>().Int32Value();
+  int32_t value = 0;
+  if (napi_get_value_int32(info.Env(), info[index], &value) != napi_ok)
+    misuse(info, index, "a number");
+  return value;
 }
 
 std::chrono::milliseconds limit(const Napi::CallbackInfo& info, size_t index) {
@@ -145,30 +109,32 @@ Mailbox::Answer report_answer(std::shared_ptr<Published<Report>> report) {
 
 Napi::Value ReadCuda(const Napi::CallbackInfo& info) {
   const auto mode = static_cast<MemGetInfoMode>(std::clamp(integer(info, 0), 0, 2));
-  Jobs& jobs = here(info).jobs(info.Env());
+  Jobs& jobs = here(info).jobs();
   auto report = std::make_shared<Published<CudaReport>>();
-  const auto work = [report, mode, reader = jobs.cuda, paths = LibraryPaths::from_environment()](
-                        Flight& flight) { reader->read(flight, paths, mode, *report); };
+  const auto work = [report, mode, reader = jobs.cuda, paths = here(info).paths()](Flight& flight) {
+    reader->read(flight, *paths, mode, *report);
+  };
   return submit(info.Env(), jobs.mailbox, *jobs.lanes, LaneId::kCuda, limit(info, 1), work,
                 report_answer(report));
 }
 
 Napi::Value ReadNvml(const Napi::CallbackInfo& info) {
-  Jobs& jobs = here(info).jobs(info.Env());
+  Jobs& jobs = here(info).jobs();
   auto report = std::make_shared<Published<NvmlReport>>();
-  const auto work = [report, reader = jobs.nvml, paths = LibraryPaths::from_environment()](
-                        Flight& flight) { reader->read(flight, paths, *report); };
+  const auto work = [report, reader = jobs.nvml, paths = here(info).paths()](Flight& flight) {
+    reader->read(flight, *paths, *report);
+  };
   return submit(info.Env(), jobs.mailbox, *jobs.lanes, LaneId::kNvml, limit(info, 0), work,
                 report_answer(report));
 }
 
 Napi::Value MemGetInfo(const Napi::CallbackInfo& info) {
   const int device = integer(info, 0);
-  Jobs& jobs = here(info).jobs(info.Env());
+  Jobs& jobs = here(info).jobs();
   auto result = std::make_shared<Published<Maybe<FreeAndTotal>>>();
   const auto work = [result, device, reader = jobs.cuda,
-                     paths = LibraryPaths::from_environment()](Flight& flight) {
-    auto reading = reader->mem_get_info(flight, paths, device);
+                     paths = here(info).paths()](Flight& flight) {
+    auto reading = reader->mem_get_info(flight, *paths, device);
     result->update([&](Maybe<FreeAndTotal>& value) { value = std::move(reading); });
   };
   const auto when_done = [result](napi_env env, const std::optional<Failure>& timed_out) {
@@ -182,16 +148,16 @@ Napi::Value MemGetInfo(const Napi::CallbackInfo& info) {
 Napi::Value MemGetInfoSync(const Napi::CallbackInfo& info) {
   const int device = integer(info, 0);
   double* out = slots(info, 1, 2);
+  // Where one call hangs, of whichever thread, the next would hang as well, and this one would take
+  // JavaScript with it.
+  const StuckCalls& stuck = stuck_calls(LaneId::kCuda);
+  if (stuck.any()) return answer(info, stuck.failure());
   Environment& environment = here(info);
-  const Lanes* lanes = environment.lanes();
-  // Where one call hangs the next would hang as well, and this one would take JavaScript with it.
-  if (lanes && lanes->stuck(LaneId::kCuda))
-    return answer(info, lanes->stuck_failure(LaneId::kCuda));
   CudaConnection& cuda = environment.cuda;
   if (!cuda.usable()) {
-    const auto paths = LibraryPaths::from_environment();
-    cuda.connect_runtime(environment.flight, paths);
-    cuda.connect_driver(environment.flight, paths);
+    const auto paths = environment.paths();
+    cuda.connect_runtime(environment.flight, *paths);
+    cuda.connect_driver(environment.flight, *paths);
   }
   Fact<FreeAndTotal> reading = mem_get_info(environment.flight, cuda, device, Thread::kCallers);
   if (const Failure* failure = failure_of(reading)) return answer(info, *failure);
@@ -203,6 +169,14 @@ Napi::Value SimulatedMachine(const Napi::CallbackInfo& info) {
   const Fact<std::string> machine = here(info).kernel().machine();
   const auto* name = std::get_if<std::string>(&machine);
   return name && name->empty() ? info.Env().Null() : answer(info, machine);
+}
+
+Napi::Value MachineVariables(const Napi::CallbackInfo& info) {
+  return answer(info, *here(info).paths());
+}
+
+Napi::Value EnterMachine(const Napi::CallbackInfo& info) {
+  return answer(info, here(info).enter(paths_on(text(info, 1), text(info, 0))));
 }
 
 Napi::Value SimBoot(const Napi::CallbackInfo& info) {
@@ -219,7 +193,7 @@ void stay_loaded() { dlopen(own_path().c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_NO
 
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
   stay_loaded();
-  env.SetInstanceData(new Environment);
+  env.SetInstanceData(new Environment(env));
   exports["hostMemoryFields"] = Napi::Function::New<HostMemoryFields>(env, "hostMemoryFields");
   exports["hostMemory"] = Napi::Function::New<HostMemory>(env, "hostMemory");
   exports["parseMeminfo"] = Napi::Function::New<ParseMeminfo>(env, "parseMeminfo");
@@ -231,6 +205,8 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports["memGetInfo"] = Napi::Function::New<MemGetInfo>(env, "memGetInfo");
   exports["memGetInfoSync"] = Napi::Function::New<MemGetInfoSync>(env, "memGetInfoSync");
   exports["simulatedMachine"] = Napi::Function::New<SimulatedMachine>(env, "simulatedMachine");
+  exports["machineVariables"] = Napi::Function::New<MachineVariables>(env, "machineVariables");
+  exports["enterMachine"] = Napi::Function::New<EnterMachine>(env, "enterMachine");
   exports["simBoot"] = Napi::Function::New<SimBoot>(env, "simBoot");
   exports["simRecord"] = Napi::Function::New<SimRecord>(env, "simRecord");
   return exports;

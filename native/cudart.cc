@@ -48,7 +48,7 @@ Failure Cudart::failure(const char* call, int status) const {
 }
 
 Fact<const Cudart*> open_cudart(const LibraryPaths& paths) {
-  return opened().get([&] {
+  return opened().get(paths, [&] {
     // Newest first. 11.0 is the soname of every 11.x.
     return open_library("cudart", paths, paths.cudart,
                         {"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"});

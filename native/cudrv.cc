@@ -46,7 +46,7 @@ Failure CudaDriver::failure(const char* call, int status) const {
 
 Fact<const CudaDriver*> open_cuda_driver(const LibraryPaths& paths) {
   // The second is where WSL mounts the driver; its folder is not always in the loader's cache.
-  return opened().get([&] {
+  return opened().get(paths, [&] {
     return open_library("cuda", paths, paths.cuda,
                         {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"});
   });

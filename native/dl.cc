@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include "simulator.h"
+
 namespace umaprobe {
 namespace {
 
@@ -68,13 +70,23 @@ Fact<Library> open_library(const char* id, const LibraryPaths& paths, const std:
   const std::string call = "dlopen " + (path.empty() ? std::string(*names.begin()) : path);
   if (!opened) return library_missing(call, tried);
 
-  if (paths.simulated()) {
-    auto* has_library = exported<int(const char*)>(library.handle, "umasim_has_library");
-    if (has_library && has_library(id) == 0) {
-      return library_missing(call, std::string(id) + " is not installed on this simulated machine");
-    }
-    library.has_symbol = exported<int(const char*)>(library.handle, "umasim_has_symbol");
+  // One report, one machine: real GPU libraries never answer beside a simulated kernel, nor the
+  // simulator's beside the real one, whatever the variables and the loader's paths say.
+  if (bool(dlsym(library.handle, "umasim_machine")) != paths.simulated()) {
+    return library_missing(
+        call, library.path + (paths.simulated() ? " is not of the simulated machine that this "
+                                                  "process is on"
+                                                : " is of a simulated machine, and this "
+                                                  "process is on the real one"));
   }
+  if (!paths.simulated()) return library;
+  // Another copy of the simulator than the kernel's has to be told as well.
+  if (auto failure = attach(library.path, paths.machine)) return std::move(*failure);
+  auto* has_library = exported<int(const char*)>(library.handle, "umasim_has_library");
+  if (has_library && has_library(id) == 0) {
+    return library_missing(call, std::string(id) + " is not installed on this simulated machine");
+  }
+  library.has_symbol = exported<int(const char*)>(library.handle, "umasim_has_symbol");
   return library;
 }
 

@@ -53,9 +53,11 @@ Failure symbol_missing(const std::string& library, const char* symbol);
 template <class Table>
 class Opened {
  public:
-  // `open` answers Fact<Library>.
+  // `open` answers Fact<Library>. Not even a table that is there goes to an environment that is
+  // refused: it is the table of another machine.
   template <class Open>
-  Fact<const Table*> get(Open open) {
+  Fact<const Table*> get(const LibraryPaths& paths, Open open) {
+    if (paths.refused) return *paths.refused;
     if (const Table* table = table_.load(std::memory_order_acquire)) return table;
     std::lock_guard<std::mutex> lock(mutex_);
     if (const Table* table = table_.load(std::memory_order_relaxed)) return table;

@@ -81,8 +81,7 @@ class RealKernel final : public Kernel {
 
 class SimulatedKernel final : public Kernel {
  public:
-  SimulatedKernel(const Simulator& simulator, const std::string& state)
-      : simulator_(simulator), state_(state) {}
+  explicit SimulatedKernel(const Simulator& simulator) : simulator_(simulator) {}
 
   long read(const char* path, char* buffer, size_t size) override {
     return simulator_.umasim_read(path, buffer, size);
@@ -106,22 +105,20 @@ class SimulatedKernel final : public Kernel {
   }
 
   long page_size() override {
-    const long bytes = simulator_.umasim_page_size ? simulator_.umasim_page_size() : 0;
+    const long bytes = simulator_.umasim_page_size();
     return bytes > 0 ? bytes : ::sysconf(_SC_PAGESIZE);
   }
 
   Fact<std::string> machine() override {
     if (const char* name = simulator_.umasim_machine()) return std::string(name);
-    return Failure{"sim", "umasim_machine", ENXIO, "NO_MACHINE",
-                   "UMAPROBE_SIM=" + state_ + " is not the state file of a simulated machine"};
+    return errno_failure("sim", "umasim_machine", ENXIO);
   }
 
  private:
   Simulator simulator_;
-  std::string state_;
 };
 
-// UMAPROBE_SIM is set but the simulator cannot be opened. Falling back to the real kernel would
+// The machine cannot be had, or the process is on another. Falling back to the real kernel would
 // show another machine.
 class UnreachableKernel final : public Kernel {
  public:
@@ -150,12 +147,13 @@ std::optional<Failure> refuse(const std::string& path) {
 }  // namespace
 
 std::unique_ptr<Kernel> open_kernel(const LibraryPaths& paths) {
+  if (paths.refused) return std::make_unique<UnreachableKernel>(*paths.refused);
   if (!paths.simulated()) return std::make_unique<RealKernel>();
   Fact<Simulator> simulator = open_simulator(paths.simulator);
   if (Failure* failure = std::get_if<Failure>(&simulator)) {
     return std::make_unique<UnreachableKernel>(std::move(*failure));
   }
-  return std::make_unique<SimulatedKernel>(std::get<Simulator>(simulator), paths.machine);
+  return std::make_unique<SimulatedKernel>(std::get<Simulator>(simulator));
 }
 
 Failure read_failure(Kernel& kernel, const std::string& path, int error) {

@@ -1,5 +1,4 @@
-// The kernel's files behind one seam: the real kernel, or the simulated one that UMAPROBE_SIM
-// names.
+// The kernel's files behind one seam: the real kernel, or the one of a simulated machine.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +27,7 @@ class Kernel {
   virtual Fact<std::string> machine() = 0;
 };
 
-// Never null. A simulated machine that cannot be reached answers each call with the reason.
+// Never null. A machine that cannot be reached answers each call with the reason.
 std::unique_ptr<Kernel> open_kernel(const LibraryPaths& paths);
 
 // Why a read answered -`error`: the machine that cannot be reached, or the file that cannot be

@@ -13,9 +13,8 @@ long milliseconds(Clock::duration duration) {
 
 Failure overdue_failure(const Flight& flight, Clock::duration waited) {
   const char* call = flight.call();
-  return {
-      "umaprobe", call, std::nullopt, "TIMEOUT",
-      "no answer within " + std::to_string(milliseconds(waited)) + " ms: blocked in " + call};
+  return {"umaprobe", call, std::nullopt, "TIMEOUT",
+          "no answer within " + std::to_string(milliseconds(waited)) + " ms: blocked in " + call};
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ Failure Nvml::failure(const char* call, int status) const {
 Fact<const Nvml*> open_nvml(const LibraryPaths& paths) {
   // Not libnvidia-ml.so: that name comes with development files only. The second is where WSL
   // mounts the driver.
-  return opened().get([&] {
+  return opened().get(paths, [&] {
     return open_library("nvml", paths, paths.nvml,
                         {"libnvidia-ml.so.1", "/usr/lib/wsl/lib/libnvidia-ml.so.1"});
   });

@@ -34,9 +34,10 @@ Failure elsewhere(const std::string& here, const std::string& wanted) {
 std::optional<Failure> enter_machine(const LibraryPaths& paths) {
   Decision& decided = decision();
   std::lock_guard<std::mutex> lock(decided.mutex);
-  if (decided.machine == paths.machine) return std::nullopt;
-  if (decided.machine) return elsewhere(*decided.machine, paths.machine);
+  if (decided.machine && *decided.machine != paths.machine)
+    return elsewhere(*decided.machine, paths.machine);
   if (paths.simulated()) {
+    // Each time: these paths may lead to another copy of the simulator.
     if (auto failure = attach(paths.simulator, paths.machine)) return failure;
   }
   decided.machine = paths.machine;

@@ -1,5 +1,6 @@
 // The machine that this process is on: the real one, or one simulated one. The first reading of any
-// environment decides, for the life of the process, because the libraries of that machine stay open.
+// environment decides, for the life of the process, because the libraries of that machine stay
+// open.
 #pragma once
 
 #include "paths.h"

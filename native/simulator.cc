@@ -28,7 +28,18 @@ Fact<Simulator> open_simulator(const std::string& path) {
 std::optional<Failure> attach(const std::string& library, const std::string& state_path) {
   Fact<Simulator> simulator = open_simulator(library);
   if (Failure* failure = std::get_if<Failure>(&simulator)) return std::move(*failure);
-  return attach_failure(std::get<Simulator>(simulator).umasim_attach, state_path);
+  const int status = std::get<Simulator>(simulator).umasim_attach(state_path.c_str());
+  if (status == 0) return std::nullopt;
+  const std::string call = "umasim_attach " + state_path;
+  Failure failure = errno_failure("sim", call, -status);
+  if (status == -EBUSY) {
+    failure.message = "this process is attached to another simulated machine";
+  } else {
+    failure.name = "NO_MACHINE";
+    failure.message = "UMAPROBE_SIM=" + state_path +
+                      " is not the state file of a simulated machine: " + failure.message;
+  }
+  return failure;
 }
 
 std::optional<Failure> boot(const std::string& library, const std::string& description,

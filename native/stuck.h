@@ -1,6 +1,6 @@
-// What this process knows about calls that have outlived their deadlines, by library. Like the table
-// of a library's functions it belongs to the process: a library that is stuck for one worker is
-// stuck.
+// What this process knows about calls that have outlived their deadlines, by library. Like the
+// table of a library's functions it belongs to the process: a library that is stuck for one worker
+// is stuck.
 #pragma once
 
 #include <atomic>

@@ -19,6 +19,11 @@ std::vector<Session*>& sessions() {
   static std::vector<Session*>& all = *new std::vector<Session*>;
   return all;
 }
+// Of attach_session(); empty: the environment decides.
+std::string& attached_path() {
+  static std::string& path = *new std::string;
+  return path;
+}
 
 // Blocks of a program that this process was before it called exec(): its memory is gone.
 void forget_former_self(State& state) {
@@ -54,9 +59,23 @@ Session* attach(const std::string& path) {
 
 }  // namespace
 
-Session* fresh_session() {
-  const char* path = std::getenv("UMAPROBE_SIM");
+int attach_session(const char* path) {
   const std::lock_guard<std::mutex> guard(attaching);
+  // A machine that only the environment named can still be left: a preloaded program is on it
+  // before its first line runs.
+  if (!attached_path().empty() && attached_path() != path) return -EBUSY;
+  Session* made = attach(path);
+  if (made == nullptr) return -failure;
+  attached_path() = path;
+  current = made;
+  return 0;
+}
+
+Session* fresh_session() {
+  const std::lock_guard<std::mutex> guard(attaching);
+  // Not looked at once attached: another thread may be changing the environment.
+  const char* path =
+      attached_path().empty() ? std::getenv("UMAPROBE_SIM") : attached_path().c_str();
   if (path == nullptr || *path == '\0') {
     failure = ENXIO;
     current = nullptr;

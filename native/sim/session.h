@@ -41,8 +41,11 @@ struct Session {
 
 // The session of this process; null when it is on no machine. A forked child gets its own.
 Session* session();
-// The same, after looking at UMAPROBE_SIM again.
+// The same, after looking again: at the machine that the process was attached to, else
+// UMAPROBE_SIM.
 Session* fresh_session();
+// Attaches the process for its life. 0 or -errno; -EBUSY when it is attached to another.
+int attach_session(const char* path);
 // Why there is none: ENXIO, or the reason that the file is unusable.
 int no_session_errno();
 

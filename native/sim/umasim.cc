@@ -73,9 +73,17 @@ long umasim_list(const char* path, char* buffer, size_t size) {
   return status != 0 ? status : give(names, buffer, size);
 }
 
+int umasim_attach(const char* state_path) { return attach_session(state_path); }
+
 const char* umasim_machine() {
   Session* here = fresh_session();
   return here == nullptr ? nullptr : here->state->machine.name;
+}
+
+long umasim_page_size() {
+  Session* here = session();
+  return here == nullptr ? -no_session_errno()
+                         : static_cast<long>(here->state->machine.kernel.page_size);
 }
 
 int umasim_has_library(const char* library) {

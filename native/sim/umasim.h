@@ -1,6 +1,7 @@
 // What libumasim.so exports beside the CUDA runtime, CUDA driver and NVML functions: the simulated
 // kernel and the life of a simulated machine. A machine lives in a state file, mapped shared by
-// every process that is on it; the environment variable UMAPROBE_SIM names that file.
+// every process that is on it; the environment variable UMAPROBE_SIM names that file, or
+// umasim_attach() does.
 #pragma once
 #include <cstddef>
 
@@ -11,7 +12,13 @@ extern "C" {
 // "devices.0.name NVIDIA GB10". 0, or -errno with a sentence in `error`.
 int umasim_boot(const char* description, const char* state_path, char* error, size_t error_size);
 
-// The kernel of the machine that UMAPROBE_SIM names. Bytes written to `buffer` (never more than
+// Puts this process on the machine in `state_path`, for its life: from then on UMAPROBE_SIM is not
+// looked at. For a caller whose threads have environments of their own. 0, -EBUSY when the process
+// is attached to another machine, or why that file is unusable.
+int umasim_attach(const char* state_path);
+
+// The kernel of the machine that this process is on: the one it was attached to, else the one that
+// UMAPROBE_SIM names. Bytes written to `buffer` (never more than
 // size; the file may be longer: then size is returned), or -errno. -ENXIO: not on a simulated
 // machine.
 long umasim_read(const char* path, char* buffer, size_t size);
@@ -20,8 +27,11 @@ long umasim_write(const char* path, const char* data, size_t size);
 long umasim_list(const char* path, char* buffer, size_t size);
 
 // Name of the machine, or null when UMAPROBE_SIM is not set or its file is unusable. Looks at the
-// environment again, so that a process can move to another machine between calls.
+// environment again, so that a process that is not attached can move to another machine between
+// calls.
 const char* umasim_machine(void);
+// Bytes of a base page of the machine's kernel, or -errno.
+long umasim_page_size(void);
 
 // Whether the machine has the library ("cudart", "cuda", "nvml") or the function: 1, 0, or -errno.
 int umasim_has_library(const char* library);

@@ -61,6 +61,7 @@ describe('misuse of the binary', () => {
     'b.memGetInfoSync(0, new Float64Array(1))',
     'b.memGetInfoSync(0n, new Float64Array(2))',
     'b.simBoot(1, 2, 3)',
+    'b.enterMachine(null)',
     "b.simRecord('x')",
   ])('%s is a TypeError', async (call) => {
     const [error] = await said(`try { ${call}; say('no error'); } catch (error) { say([error.name, error.message]); }`);

@@ -1,0 +1,83 @@
+// The state of one environment: the main thread's, or a worker's.
+#pragma once
+
+#include "device_cuda.h"
+#include "device_nvml.h"
+#include "job.h"
+#include "kernel.h"
+#include "process_env.h"
+#include "process_machine.h"
+
+namespace umaprobe {
+
+// Made with the first call that needs a thread.
+struct Jobs {
+  explicit Jobs(napi_env env) : mailbox(env) {}
+  ~Jobs() { lanes->close(); }
+
+  Mailbox mailbox;
+  std::shared_ptr<Lanes> lanes = std::make_shared<Lanes>();
+  std::shared_ptr<CudaReader> cuda = std::make_shared<CudaReader>();
+  std::shared_ptr<NvmlReader> nvml = std::make_shared<NvmlReader>();
+};
+
+class Environment {
+ public:
+  explicit Environment(napi_env env) : env_(env) {}
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+  // What process.env said at the first look. Later changes of it have no effect: kernel and
+  // libraries are of one machine from the first reading to the last.
+  std::shared_ptr<const LibraryPaths> paths() {
+    if (!paths_) {
+      Fact<LibraryPaths> named = paths_of_process_env(env_);
+      if (const Failure* failure = failure_of(named)) {
+        LibraryPaths none;
+        none.refused = *failure;
+        named = std::move(none);
+      }
+      LibraryPaths& settled = std::get<LibraryPaths>(named);
+      if (!settled.refused) settled.refused = enter_machine(settled);
+      paths_ = std::make_shared<const LibraryPaths>(std::move(settled));
+    }
+    return paths_;
+  }
+
+  // Before the first look, or after one that was refused.
+  std::optional<Failure> enter(LibraryPaths named) {
+    if (auto failure = enter_machine(named)) return failure;
+    if (!paths_ || paths_->refused) {
+      paths_ = std::make_shared<const LibraryPaths>(std::move(named));
+      kernel_.reset();
+    }
+    return std::nullopt;
+  }
+
+  Kernel& kernel() {
+    if (!kernel_) kernel_ = open_kernel(*paths());
+    return *kernel_;
+  }
+
+  Jobs& jobs() {
+    if (jobs_) return *jobs_;
+    jobs_ = std::make_unique<Jobs>(env_);
+    // Runs before Node takes the threadsafe function down (hooks run in reverse order), and long
+    // before this object goes.
+    napi_add_env_cleanup_hook(
+        env_, [](void* lanes) { static_cast<Lanes*>(lanes)->close(); }, jobs_->lanes.get());
+    return *jobs_;
+  }
+
+  // CUDA as the JavaScript thread uses it, for memGetInfoSync.
+  CudaConnection cuda;
+  Flight flight{/*watched=*/false};
+
+ private:
+  napi_env env_;
+  std::shared_ptr<const LibraryPaths> paths_;
+  std::unique_ptr<Kernel> kernel_;
+  std::unique_ptr<Jobs> jobs_;
+};
+
+}  // namespace umaprobe
