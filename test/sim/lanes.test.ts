@@ -60,7 +60,7 @@ describe('a call that hangs', () => {
       ),
     )) as [Timed<NativeNvmlReport>[]];
     for (const { ms, answer } of answers) {
-      expect(ms).toBeLessThan(200);
+      expect(ms).toBeLessThan(2_000);
       expect(answer.timedOut).toMatchObject({
         call: 'nvmlDeviceGetName',
         name: 'TIMEOUT',
