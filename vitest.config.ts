@@ -1,4 +1,14 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+
+// One folder for all that the tests of this run leave behind, removed with the run: a worker that is ended, or a test
+// that kills its children, cannot clean up after itself. Open to all, because some tests run as nobody.
+const scratch = mkdtempSync(join(tmpdir(), 'umaprobe-vitest-'));
+chmodSync(scratch, 0o1777);
+process.env.TMPDIR = scratch;
+process.once('exit', () => rmSync(scratch, { recursive: true, force: true }));
 
 /** A folder of tests is a project: what it needs decides where a test lives. */
 function project(name: string, options: object = {}) {
