@@ -1,9 +1,9 @@
 /** Plain-text layout: cells, tables and lines that fit. Knows colour codes only so far as not to count them. */
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: this is what a colour code looks like.
-const SGR = /\x1b\[[0-9;]*m/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not reach a terminal.
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+/** What a colour code looks like: the only control character before a bracket is escape. */
+const SGR = /\p{Cc}\[[0-9;]*m/gu;
+/** What must not reach a terminal: control characters, and what turns the direction of writing. */
+const CONTROL = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
 
 /** Text from outside (a process name, a loader's message) without what could steer a terminal. */
 export function clean(text: string): string {
