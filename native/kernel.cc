@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -46,6 +47,24 @@ class RealKernel final : public Kernel {
     return result;
   }
 
+  long write(const char* path, const char* data, size_t size) override {
+    const int fd = ::open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0) return -errno;
+    // No second try after EINTR: the kernel has dropped something by then, and says what it did.
+    const ssize_t count = ::write(fd, data, size);
+    const long result = count < 0 ? -errno : count;
+    ::close(fd);
+    return result;
+  }
+
+  void* map(size_t bytes) override {
+    void* address =
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return address == MAP_FAILED ? nullptr : address;
+  }
+
+  void unmap(void* address, size_t bytes) override { ::munmap(address, bytes); }
+
   // One descriptor for the life of the environment; each pread at 0 makes the kernel write the text
   // anew. The text is one seq_file record, so one call returns all of it.
   long read_meminfo(char* buffer, size_t size) override {
@@ -87,6 +106,13 @@ class SimulatedKernel final : public Kernel {
     return simulator_.umasim_read(path, buffer, size);
   }
 
+  long write(const char* path, const char* data, size_t size) override {
+    return simulator_.umasim_write(path, data, size);
+  }
+
+  void* map(size_t bytes) override { return simulator_.umasim_map(bytes); }
+  void unmap(void* address, size_t bytes) override { simulator_.umasim_unmap(address, bytes); }
+
   long read_meminfo(char* buffer, size_t size) override {
     return read("/proc/meminfo", buffer, size);
   }
@@ -125,6 +151,12 @@ class UnreachableKernel final : public Kernel {
   explicit UnreachableKernel(Failure reason) : reason_(std::move(reason)) {}
   long read(const char*, char*, size_t) override { return -ENXIO; }
   long read_meminfo(char*, size_t) override { return -ENXIO; }
+  long write(const char*, const char*, size_t) override { return -ENXIO; }
+  void* map(size_t) override {
+    errno = ENXIO;
+    return nullptr;
+  }
+  void unmap(void*, size_t) override {}
   Fact<std::vector<std::string>> list(const std::string&) override { return reason_; }
   long page_size() override { return ::sysconf(_SC_PAGESIZE); }  // nothing else can be read
   Fact<std::string> machine() override { return reason_; }
@@ -142,6 +174,13 @@ std::optional<Failure> refuse(const std::string& path) {
   if (rooted && plain) return std::nullopt;
   return Failure{"umaprobe", "read " + path, EINVAL, "EINVAL",
                  path + " is not an absolute path under /proc or /sys"};
+}
+
+bool gives_memory_back(const std::string& path) {
+  if (path == "/proc/sys/vm/drop_caches" || path == "/proc/sys/vm/compact_memory") return true;
+  const std::string file = "/memory.reclaim";
+  return path.rfind("/sys/fs/cgroup/", 0) == 0 && path.size() > file.size() &&
+         path.compare(path.size() - file.size(), file.size(), file) == 0;
 }
 
 }  // namespace
@@ -174,6 +213,19 @@ Fact<std::string> read_file(Kernel& kernel, const std::string& path) {
     }
     if (size > kLargestFile) return errno_failure("kernel", "read " + path, EFBIG);
   }
+}
+
+std::optional<Failure> write_file(Kernel& kernel, const std::string& path,
+                                  const std::string& data) {
+  const std::string call = "write " + path;
+  if (refuse(path) || !gives_memory_back(path)) {
+    return Failure{"umaprobe", call, EINVAL, "EINVAL", path + " is not a file that is written to"};
+  }
+  const long written = kernel.write(path.c_str(), data.data(), data.size());
+  if (written >= 0) return std::nullopt;
+  Failure failure = read_failure(kernel, path, static_cast<int>(-written));
+  failure.call = call;
+  return failure;
 }
 
 Fact<std::vector<std::string>> list_directory(Kernel& kernel, const std::string& path) {

@@ -17,6 +17,13 @@ class Kernel {
 
   // Bytes written to `buffer`, `size` when the file may be longer, or -errno.
   virtual long read(const char* path, char* buffer, size_t size) = 0;
+  // One write of `data` to a file of /proc/sys or of a cgroup: its length or -errno. May take
+  // seconds.
+  virtual long write(const char* path, const char* data, size_t size) = 0;
+  // Memory of this machine for this process, as mmap gives it: anonymous, private, not there before
+  // it is touched. Null with errno.
+  virtual void* map(size_t bytes) = 0;
+  virtual void unmap(void* address, size_t bytes) = 0;
   // The same of /proc/meminfo, as fast as it goes.
   virtual long read_meminfo(char* buffer, size_t size) = 0;
   // Names in a directory.
@@ -36,6 +43,10 @@ Failure read_failure(Kernel& kernel, const std::string& path, int error);
 
 // A whole file of at most 1 MiB under /proc or /sys.
 Fact<std::string> read_file(Kernel& kernel, const std::string& path);
+
+// Writes to one of the few files that give memory back: drop_caches, compact_memory, a cgroup's
+// memory.reclaim. Any other path is EINVAL.
+std::optional<Failure> write_file(Kernel& kernel, const std::string& path, const std::string& data);
 
 // Names in a directory under /proc or /sys.
 Fact<std::vector<std::string>> list_directory(Kernel& kernel, const std::string& path);

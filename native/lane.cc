@@ -42,7 +42,7 @@ void Lanes::submit(LaneId id, std::shared_ptr<Task> task, std::chrono::milliseco
 }
 
 void Lanes::close() {
-  std::deque<Entry> dropped[2];  // destroyed after the lock is gone
+  std::deque<Entry> dropped[kLaneCount];  // destroyed after the lock is gone
   std::lock_guard<std::mutex> lock(mutex_);
   closed_ = true;
   for (size_t i = 0; i < lanes_.size(); ++i) {

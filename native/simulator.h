@@ -9,6 +9,9 @@
   X(umasim_boot)                        \
   X(umasim_attach)                      \
   X(umasim_read)                        \
+  X(umasim_write)                       \
+  X(umasim_map)                         \
+  X(umasim_unmap)                       \
   X(umasim_list)                        \
   X(umasim_machine)                     \
   X(umasim_page_size)                   \

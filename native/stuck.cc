@@ -21,7 +21,7 @@ Failure StuckCalls::failure() const {
 
 StuckCalls& stuck_calls(LaneId library) {
   // Immortal: a lane's thread may outlive static destruction.
-  static auto& all = *new std::array<StuckCalls, 2>;
+  static auto& all = *new std::array<StuckCalls, kLaneCount>;
   return all[static_cast<size_t>(library)];
 }
 

@@ -11,7 +11,10 @@
 
 namespace umaprobe {
 
-enum class LaneId { kCuda, kNvml };
+// kKernel: not a library, but what the kernel may take long for: a sync, dropping caches, a large
+// tree of files.
+enum class LaneId { kCuda, kNvml, kKernel };
+inline constexpr size_t kLaneCount = 3;
 
 class StuckCalls {
  public:

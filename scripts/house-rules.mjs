@@ -7,9 +7,9 @@ const maxLines = 300;
 
 const rules = [
   {
-    why: 'only addon.cc and job.h know Node-API',
+    why: 'only calls*.cc, calls.h and job.h know the C++ wrapper of Node-API',
     files: /^native\/.*\.(cc|h)$/,
-    except: /^native\/(addon\.cc|job\.h)$/,
+    except: /^native\/(calls(_\w+)?\.(cc|h)|job\.h)$/,
     pattern: /#include <napi\.h>/,
   },
   {

@@ -10,6 +10,7 @@
 
 #include "call.h"
 #include "clock.h"
+#include "content.h"
 #include "mailbox.h"
 #include "procfs.h"
 #include "record.h"
@@ -63,6 +64,16 @@ long umasim_write(const char* path, const char* data, size_t size) {
   sleep_ms(state, static_cast<double>(freed_bytes) / kGiB * state.machine.timing.drop);
   return static_cast<long>(size);
 }
+
+void* umasim_map(size_t bytes) {
+  if (session() == nullptr) {
+    errno = no_session_errno();
+    return nullptr;
+  }
+  return map_content(bytes);
+}
+
+void umasim_unmap(void* address, size_t bytes) { unmap_content(address, bytes); }
 
 long umasim_list(const char* path, char* buffer, size_t size) {
   Session* here = session();
