@@ -95,6 +95,105 @@ export interface NativeNvmlReport {
   timedOut: NativeFailure | null;
 }
 
+/** Where the allocator stands. */
+export interface NativeAllocator {
+  /** What is called for each kind, or why it cannot be used on this device. */
+  kinds: Record<'device' | 'managed' | 'pinned' | 'system', Fact<string>>;
+  /** The name of the fill kernel's way: "kernel", or why it could not be loaded (then memset is used and verify is not there). */
+  kernel: Fact<string>;
+  /** cudaMemGetInfo, with the context that the allocator has made. */
+  memGetInfo: Fact<[number, number]>;
+  /** Time of making the context and loading the kernels. */
+  durationMs: number;
+}
+
+/** What the guard has seen. Times are monotonic milliseconds of this process's real clock. */
+export interface NativeGuard {
+  running: boolean;
+  ticks: number;
+  /** The lowest MemAvailable and the highest PSI full avg10 (percent) seen; null: not read. */
+  lowestAvailable: number | null;
+  highestPressure: number | null;
+  /** CPU time of the guard's thread. */
+  cpuMs: number;
+  trip: null | {
+    reason: 'floor' | 'pressure' | 'parent';
+    available: number | null;
+    pressureFull: number | null;
+    /** From the reading that tripped it to: no allocation in flight any more; all blocks freed. null: not yet. */
+    stoppedAfterMs: number | null;
+    freedAfterMs: number | null;
+  };
+}
+
+export interface NativeGuardOptions {
+  /** Trips when MemAvailable is below: bytes; 0: does not look. */
+  floor: number;
+  /** Trips when PSI full avg10 is at or above: percent; 0: does not look. */
+  pressureFull: number;
+  /** 1000 to 1000000. */
+  intervalUs: number;
+  /** Trips when the parent process is another one. */
+  parent: boolean;
+  /** Leaves the process with _exit(6) when MemAvailable is not above the floor again so long after the trip; 0: never. */
+  exitAfterMs: number;
+  /** Descriptor on which one line of JSON tells of the trip, and one of leaving, without JavaScript; -1: none. */
+  wordsFd: number;
+}
+
+/** A file or directory met by a walk, and what of it is in the page cache. */
+export interface NativeCachedFile {
+  path: string;
+  /** `file`; `link`: an inode already met; `special`: FIFO, socket, device; `problem`: see `failure`. */
+  what: 'file' | 'link' | 'special' | 'problem';
+  bytes?: number;
+  dev?: number;
+  ino?: number;
+  /** Bytes in cache, before an eviction where there is one. */
+  cached?: number;
+  dirty?: number | null;
+  writeback?: number | null;
+  /** Eviction only. */
+  cachedAfter?: number;
+  syncMs?: number;
+  failure?: NativeFailure;
+}
+
+export interface NativeWalkOptions {
+  /** `status`: look. `evict`: posix_fadvise(DONTNEED), and look again. `evict-sync`: fdatasync before. */
+  mode: 'status' | 'evict' | 'evict-sync';
+  /** Files that have nothing in cache, links and special files are counted and not listed. */
+  listEmpty: boolean;
+}
+
+export interface NativeWalkBatch {
+  method: 'cachestat' | 'mincore';
+  /** At most some 500; the rest is in the sums. */
+  entries: NativeCachedFile[];
+  /** Sums since the walk began. */
+  files: number;
+  directories: number;
+  links: number;
+  special: number;
+  problems: number;
+  bytes: number;
+  cached: number;
+  dirty: number | null;
+  writeback: number | null;
+  cachedAfter: number;
+  syncMs: number;
+  /** Where it is. */
+  path: string;
+  done: boolean;
+}
+
+/** Mappings of files by processes, as /proc/<pid>/maps has them. */
+export interface NativeMappings {
+  /** Only of the inodes that were asked about. */
+  files: { dev: number; ino: number; pid: number; locked: boolean }[];
+  unreadable: number;
+}
+
 /**
  * A process is on one machine for its life: the first reading of any of its threads decides, by that thread's
  * `process.env` (UMAPROBE_SIM). Each thread reads its `process.env` once. One that names another machine than the
@@ -124,6 +223,49 @@ export interface NativeBinding {
    * thread of this process has outlived its deadline in CUDA.
    */
   memGetInfoSync(device: number, out: Float64Array): NativeFailure | null;
+
+  /**
+   * Makes this environment's allocator on a device: context, kernels, kinds. Again for the same device: the same answer.
+   * Another device: EBUSY. All allocator calls run one after the other on the thread for CUDA.
+   */
+  allocOpen(device: number, deadlineMs: number): Promise<Fact<NativeAllocator>>;
+  /** `durationMs` is the allocator's call alone. Fails with STOPPED, and allocates nothing, once the guard has tripped. */
+  allocBlock(kind: string, bytes: number, deadlineMs: number): Promise<Fact<{ block: number; durationMs: number }>>;
+  /** The device writes a pattern that depends on `seed` and on the place to every byte. */
+  touchBlock(block: number, seed: number, deadlineMs: number): Promise<Fact<{ durationMs: number }>>;
+  /** The device reads every byte back and compares. `firstMismatch`: offset in bytes. */
+  verifyBlock(
+    block: number,
+    seed: number,
+    deadlineMs: number,
+  ): Promise<Fact<{ durationMs: number; mismatches: number; firstMismatch: number | null }>>;
+  /** Writes one byte from the host. For tests of the verifier. */
+  pokeBlock(block: number, offset: number, byte: number, deadlineMs: number): Promise<NativeFailure | null>;
+  freeBlock(block: number, deadlineMs: number): Promise<Fact<{ durationMs: number }>>;
+  /** All of them; also works after the guard has tripped. */
+  freeBlocks(deadlineMs: number): Promise<Fact<{ durationMs: number; blocks: number; bytes: number }>>;
+  /** Blocks and bytes held. */
+  liveBlocks(): [number, number];
+  /** Starts the thread that watches /proc/meminfo and stops the allocator without JavaScript. One an environment. */
+  guardStart(options: NativeGuardOptions): NativeFailure | null;
+  guardRead(): NativeGuard;
+  guardStop(): void;
+
+  /** Begins a walk over files and trees, in order; links are not followed, but for the paths themselves. Answers its id. */
+  cacheWalk(paths: string[], options: NativeWalkOptions): number;
+  /** Goes on for about `sliceMs` on the thread for the kernel. */
+  cacheNext(walk: number, sliceMs: number, deadlineMs: number): Promise<Fact<NativeWalkBatch>>;
+  /** Ends it early. Unknown ids and finished walks are fine. */
+  cacheEnd(walk: number): void;
+  /** Who maps these inodes, as pairs dev, ino. */
+  mappings(inodes: Float64Array, deadlineMs: number): Promise<Fact<NativeMappings>>;
+  /** sync(2) of everything. On a simulated machine: nothing to do. */
+  syncAll(deadlineMs: number): Promise<Fact<{ durationMs: number }>>;
+  /**
+   * One write to /proc/sys/vm/drop_caches, /proc/sys/vm/compact_memory or a cgroup's memory.reclaim, through the same seam as
+   * readFiles. Any other path: EINVAL.
+   */
+  writeFile(path: string, data: string, deadlineMs: number): Promise<Fact<{ durationMs: number }>>;
 
   /** Name of the simulated machine this process is on, or null for the real one. Counts as a reading. */
   simulatedMachine(): Fact<string> | null;

@@ -6,6 +6,11 @@
  * record beside it, under the same path.
  */
 
+export type * from './types/cache.ts';
 export type * from './types/device.ts';
 export type * from './types/host.ts';
+export type * from './types/layout.ts';
+export type * from './types/probe.ts';
 export type * from './types/snapshot.ts';
+export type * from './types/stress.ts';
+export type * from './types/sweep.ts';
