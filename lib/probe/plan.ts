@@ -19,6 +19,8 @@ export interface Ground {
   device: DeviceSnapshot;
   /** As decided: null where no floor applies. */
   floor: ProbeHeader['floor'];
+  /** As in the header: what a loop measures is real time, and a command reports simulated time of it while it runs. */
+  timeScale: ProbeHeader['timeScale'];
   /** An earlier run of the same journal that did not end. */
   unfinished: UnfinishedRun | null;
 }

@@ -5,7 +5,8 @@ import type { AllocatorKind, CountersMoved, ProbeHeader, ProbeOptions, Times } f
 /**
  * `ok`: all repeats. `refused`: not made, because the host would have gone below its floor, or the size passes the device's
  * memory (see `reason`). `out-of-memory`: the allocator said so. `stopped`: the guard intervened. `failed`: anything else that
- * was refused. `aborted`: by the caller. `lost`: the child process vanished in it.
+ * was refused. `aborted`: by the caller, or by the time limit. `lost`: the child process vanished in it. `not-reached`: the
+ * sweep ended before it.
  */
 export type SweepStepState =
   | 'ok'
@@ -15,7 +16,8 @@ export type SweepStepState =
   | 'stopped'
   | 'failed'
   | 'aborted'
-  | 'lost';
+  | 'lost'
+  | 'not-reached';
 
 /** A tensor as it was asked for. */
 export interface Tensor {
@@ -49,7 +51,10 @@ export interface SweepStep {
   firstTouchGbPerSecond: number | null;
   /** Median over the repeats; null where nothing was allocated. */
   moved: CountersMoved | null;
-  /** Time of the step that was none of CUDA's: readings, journal, messages. Median over the repeats. */
+  /**
+   * Real time of one repeat that was none of CUDA's: readings and messages, median over the repeats, and the journal's part
+   * of the step. In milliseconds of this computer, also on a simulated machine.
+   */
   overheadMs: number | null;
 }
 
