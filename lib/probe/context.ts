@@ -16,6 +16,8 @@ export interface Terms {
   pressureFull: number | null;
   /** Limit for one native job. */
   stepDeadlineMs: number;
+  /** Simulated milliseconds per real one, by which a loop multiplies the times it measures; null on real hardware. */
+  timeScale: number | null;
 }
 
 /** A step that is about to be made. */

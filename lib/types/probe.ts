@@ -92,6 +92,8 @@ export interface UnfinishedRun {
   /** Bytes that were held, and that the step would have made of them. */
   heldBytes: number;
   targetBytes: number;
+  /** The most that the run had held without harm; 0: nothing. */
+  provenBytes: number;
   /** In words. */
   sentence: string;
 }
