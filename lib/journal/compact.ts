@@ -1,0 +1,52 @@
+/** Keeps a journal small: what finished long ago is of no use to anybody. */
+
+import { closeSync, constants, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { syncFolder } from './file.ts';
+import { encode, type JournalRecord } from './record.ts';
+import type { Run } from './runs.ts';
+
+/** Past this, a start compacts. */
+export const COMPACT_ABOVE = 512 * 1024;
+const FINISHED_RUNS_KEPT = 20;
+
+/**
+ * The records to keep: of every run that did not end its beginning, the most that it had held and its open step; of the
+ * newest finished ones their beginning and end.
+ */
+export function kept(records: readonly JournalRecord[], runs: readonly Run[]): JournalRecord[] {
+  const finished = runs.filter(({ ended }) => ended).slice(-FINISHED_RUNS_KEPT);
+  const byRun = new Map(runs.filter((run) => !run.ended || finished.includes(run)).map((run) => [run.begin.run, run]));
+  const proven = new Set<string>();
+  return records.filter((record) => {
+    const run = byRun.get(record.run);
+    if (run === undefined) return false;
+    if (record.type === 'begin' || record.type === 'end') return true;
+    if (record.type === 'step') return record === run.open;
+    if (run.ended || record.heldBytes !== run.provenBytes || proven.has(record.run)) return false;
+    proven.add(record.run);
+    return true;
+  });
+}
+
+/**
+ * Replaces the file in one move: whoever reads it sees the old one or the new one. What has the old one open keeps it,
+ * and finds in it the run that is compacting as a live one.
+ */
+export function replaceJournal(path: string, records: readonly JournalRecord[]): void {
+  const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
+  const temporary = `${path}.${process.pid}.new`;
+  rmSync(temporary, { force: true }); // of an earlier process with our number, which is gone
+  const fd = openSync(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+  try {
+    const bytes = Buffer.from(records.map(encode).join(''));
+    for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
+    fsyncSync(fd);
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  } finally {
+    closeSync(fd);
+  }
+  syncFolder(path);
+}
