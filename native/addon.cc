@@ -29,6 +29,13 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports["enterMachine"] = Napi::Function::New<EnterMachine>(env, "enterMachine");
   exports["simBoot"] = Napi::Function::New<SimBoot>(env, "simBoot");
   exports["simRecord"] = Napi::Function::New<SimRecord>(env, "simRecord");
+  // calls_alloc.cc
+  exports["allocOpen"] = Napi::Function::New<AllocOpen>(env, "allocOpen");
+  exports["allocBlock"] = Napi::Function::New<AllocBlock>(env, "allocBlock");
+  exports["touchBlock"] = Napi::Function::New<TouchBlock>(env, "touchBlock");
+  exports["freeBlock"] = Napi::Function::New<FreeBlock>(env, "freeBlock");
+  exports["freeBlocks"] = Napi::Function::New<FreeBlocks>(env, "freeBlocks");
+  exports["liveBlocks"] = Napi::Function::New<LiveBlocks>(env, "liveBlocks");
   return exports;
 }
 

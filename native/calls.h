@@ -77,4 +77,12 @@ Napi::Value EnterMachine(const Napi::CallbackInfo& info);
 Napi::Value SimBoot(const Napi::CallbackInfo& info);
 Napi::Value SimRecord(const Napi::CallbackInfo& info);
 
+// calls_alloc.cc: memory of the device.
+Napi::Value AllocOpen(const Napi::CallbackInfo& info);
+Napi::Value AllocBlock(const Napi::CallbackInfo& info);
+Napi::Value TouchBlock(const Napi::CallbackInfo& info);
+Napi::Value FreeBlock(const Napi::CallbackInfo& info);
+Napi::Value FreeBlocks(const Napi::CallbackInfo& info);
+Napi::Value LiveBlocks(const Napi::CallbackInfo& info);
+
 }  // namespace umaprobe

@@ -11,6 +11,9 @@ typedef int CUdevice;
 typedef int cudaError_t;
 typedef unsigned long long CUdeviceptr;
 typedef struct CUctx_st* CUcontext;
+typedef struct CUmod_st* CUmodule;
+typedef struct CUfunc_st* CUfunction;
+typedef struct CUstream_st* CUstream;
 struct CUuuid {
   char bytes[16];
 };

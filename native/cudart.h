@@ -10,16 +10,23 @@
 // X(name, signature)
 // The formatter takes the stars for multiplications.
 // clang-format off
-#define UMAPROBE_CUDART_FUNCTIONS(X)                                    \
-  X(cudaRuntimeGetVersion, int(int* version))                           \
-  X(cudaDriverGetVersion, int(int* version))                            \
-  X(cudaGetDeviceCount, int(int* count))                                \
-  X(cudaGetDevice, int(int* device))                                    \
-  X(cudaSetDevice, int(int device))                                     \
-  X(cudaDeviceGetAttribute, int(int* value, int attribute, int device)) \
-  X(cudaDeviceGetPCIBusId, int(char* id, int size, int device))         \
-  X(cudaMemGetInfo, int(size_t* free, size_t* total))                   \
-  X(cudaGetLastError, int())                                            \
+#define UMAPROBE_CUDART_FUNCTIONS(X)                                          \
+  X(cudaRuntimeGetVersion, int(int* version))                                 \
+  X(cudaDriverGetVersion, int(int* version))                                  \
+  X(cudaGetDeviceCount, int(int* count))                                      \
+  X(cudaGetDevice, int(int* device))                                          \
+  X(cudaSetDevice, int(int device))                                           \
+  X(cudaDeviceGetAttribute, int(int* value, int attribute, int device))       \
+  X(cudaDeviceGetPCIBusId, int(char* id, int size, int device))               \
+  X(cudaMemGetInfo, int(size_t* free, size_t* total))                         \
+  X(cudaMalloc, int(void** address, size_t bytes))                            \
+  X(cudaMallocManaged, int(void** address, size_t bytes, unsigned int flags)) \
+  X(cudaHostAlloc, int(void** address, size_t bytes, unsigned int flags))     \
+  X(cudaFree, int(void* address))                                             \
+  X(cudaFreeHost, int(void* address))                                         \
+  X(cudaMemset, int(void* address, int value, size_t bytes))                  \
+  X(cudaDeviceSynchronize, int())                                             \
+  X(cudaGetLastError, int())                                                  \
   X(cudaGetErrorString, const char*(int status))
 // clang-format on
 

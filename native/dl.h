@@ -74,18 +74,26 @@ class Opened {
   std::atomic<const Table*> table_{nullptr};
 };
 
-// Calls a function of a table under the eyes of the watchdog. Empty on success.
+// Calls a function of a table under the eyes of the watchdog, also when the deadline has passed:
+// for giving back. Empty on success.
 template <class Table, class... Parameters, class... Arguments>
-std::optional<Failure> ask(Flight& flight, const Table& table,
-                           const Symbol<int(Parameters...)>& symbol, Arguments... arguments) {
+std::optional<Failure> ask_late(Flight& flight, const Table& table,
+                                const Symbol<int(Parameters...)>& symbol, Arguments... arguments) {
   if (!symbol) return symbol_missing(table.library.path, symbol.name);
-  if (flight.abandoned()) {
-    return Failure{"umaprobe", symbol.name, std::nullopt, "ABANDONED", "the deadline has passed"};
-  }
   flight.enter(symbol.name);
   const int status = symbol.function(arguments...);
   if (status == 0) return std::nullopt;
   return table.failure(symbol.name, status);
+}
+
+// The same, but no call is made that nobody waits for any more.
+template <class Table, class... Parameters, class... Arguments>
+std::optional<Failure> ask(Flight& flight, const Table& table,
+                           const Symbol<int(Parameters...)>& symbol, Arguments... arguments) {
+  if (symbol && flight.abandoned()) {
+    return Failure{"umaprobe", symbol.name, std::nullopt, "ABANDONED", "the deadline has passed"};
+  }
+  return ask_late(flight, table, symbol, arguments...);
 }
 
 }  // namespace umaprobe

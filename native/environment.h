@@ -1,6 +1,10 @@
 // The state of one environment: the main thread's, or a worker's.
 #pragma once
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "alloc.h"
 #include "device_cuda.h"
 #include "device_nvml.h"
 #include "job.h"
@@ -12,13 +16,20 @@ namespace umaprobe {
 
 // Made with the first call that needs a thread.
 struct Jobs {
-  explicit Jobs(napi_env env) : mailbox(env) {}
+  explicit Jobs(napi_env env) : mailbox(env) {
+    // A worker gives its memory back on the lane, whenever the call that it is in returns; the main
+    // thread's goes with the process.
+    if (!is_main_thread()) lanes->at_end(LaneId::kCuda, [held = allocator] { held->close(); });
+  }
   ~Jobs() { lanes->close(); }
+
+  static bool is_main_thread() { return ::getpid() == static_cast<pid_t>(::syscall(SYS_gettid)); }
 
   Mailbox mailbox;
   std::shared_ptr<Lanes> lanes = std::make_shared<Lanes>();
   std::shared_ptr<CudaReader> cuda = std::make_shared<CudaReader>();
   std::shared_ptr<NvmlReader> nvml = std::make_shared<NvmlReader>();
+  std::shared_ptr<Allocator> allocator = std::make_shared<Allocator>();
 };
 
 class Environment {

@@ -66,7 +66,19 @@ void Lanes::start(Lane& lane) {
   }
 }
 
+void Lanes::at_end(LaneId id, std::function<void()> farewell) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  lane(id).farewell = std::move(farewell);
+}
+
 void Lanes::serve(Lane& lane) {
+  work_off(lane);
+  // No lock: nobody else looks at it once the lanes are closed.
+  if (lane.farewell) lane.farewell();
+}
+
+// Until the lanes are closed.
+void Lanes::work_off(Lane& lane) {
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
     while (!closed_ && lane.queue.empty()) lane.work.wait(lock);

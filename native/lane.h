@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -39,6 +40,10 @@ class Lanes : public std::enable_shared_from_this<Lanes> {
   // Throws std::system_error when the system gives no more threads.
   void submit(LaneId id, std::shared_ptr<Task> task, std::chrono::milliseconds limit);
 
+  // Runs on the lane's thread as its last work, when the environment has gone and the call that it
+  // was in has returned. Not where the lane has no thread, nor at the end of the process.
+  void at_end(LaneId id, std::function<void()> farewell);
+
   // The environment is going: no further answer, no further call. Idle threads end; one that is
   // stuck ends when its call returns. Does not wait.
   void close();
@@ -60,6 +65,7 @@ class Lanes : public std::enable_shared_from_this<Lanes> {
     Flight flight;
     std::atomic<bool> stuck{false};  // the call in flight has outlived its deadline
     MonotonicCondition work;
+    std::function<void()> farewell;
   };
 
   struct TimedOut {
@@ -71,6 +77,7 @@ class Lanes : public std::enable_shared_from_this<Lanes> {
 
   void start(Lane& lane);
   void serve(Lane& lane);
+  void work_off(Lane& lane);
   void watch();
   // Takes out what is overdue and says when to look again. Under the lock.
   Clock::time_point expire(Lane& lane, Clock::time_point now, std::vector<TimedOut>& overdue);

@@ -1,0 +1,42 @@
+// One allocation. Gives itself back, on the thread that it dies on: the lane for CUDA.
+#pragma once
+
+#include "alloc_kinds.h"
+
+namespace umaprobe {
+
+class Block {
+ public:
+  // `with` must outlive it.
+  Block(const Kind& kind, const AllocatorLibraries& with, void* address, size_t bytes)
+      : kind_(&kind), with_(&with), address_(address), bytes_(bytes) {}
+  ~Block() {
+    Flight unwatched(/*watched=*/false);
+    free(unwatched);
+  }
+  Block(Block&& other) noexcept
+      : kind_(other.kind_),
+        with_(other.with_),
+        address_(std::exchange(other.address_, nullptr)),
+        bytes_(other.bytes_) {}
+  Block& operator=(Block&&) = delete;
+
+  // Empty: it is given back. After a failure it is still held, as far as anybody knows.
+  std::optional<Failure> free(Flight& flight) {
+    if (!address_) return std::nullopt;
+    auto failure = kind_->free(flight, *with_, address_, bytes_);
+    if (!failure) address_ = nullptr;
+    return failure;
+  }
+
+  void* address() const { return address_; }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  const Kind* kind_;
+  const AllocatorLibraries* with_;
+  void* address_;
+  size_t bytes_;
+};
+
+}  // namespace umaprobe

@@ -1,0 +1,61 @@
+/** The allocator on simulated machines: kinds, blocks, failures. All *simulated*. */
+
+import { describe, expect, it } from 'vitest';
+import type { NativeAllocator } from '../../lib/native.types.ts';
+import { loadMachine } from '../../lib/sim.ts';
+import { faulty, onMachine, said } from './native.machine.ts';
+
+const GiB = 2 ** 30;
+const OPEN = 'const opened = await b.allocOpen(0, 10000);';
+
+describe('allocOpen', () => {
+  it('says what is called for each kind, and makes the one context', async () => {
+    await onMachine(loadMachine('gb10'), async ({ env, record }) => {
+      const [opened, again, other] = await said(
+        `${OPEN} say(opened); say(await b.allocOpen(0, 10000)); say(await b.allocOpen(1, 10000));`,
+        env,
+      );
+      expect((opened as NativeAllocator).kinds).toEqual({
+        device: 'cudaMalloc',
+        managed: 'cudaMallocManaged',
+        pinned: 'cudaHostAlloc',
+        system: 'mmap',
+      });
+      expect(opened).toMatchObject({ memGetInfo: [expect.any(Number), 128518619136], durationMs: expect.any(Number) });
+      expect(again).toEqual(opened);
+      expect(other).toMatchObject({ source: 'umaprobe', call: 'allocOpen', name: 'EBUSY' });
+      expect(record().counts).toMatchObject({ contexts: 1 });
+    });
+  });
+});
+
+describe('blocks', () => {
+  it.each([
+    ['the runtime', {}],
+    ['the driver', { missingLibraries: ['cudart'] }],
+  ])('of each kind are allocated, touched and freed over %s', async (_, faults) => {
+    await onMachine(faulty(faults), async ({ env, record }) => {
+      const held = await said(
+        `${OPEN} for (const kind of ['device', 'managed', 'pinned']) {
+          const { block, durationMs } = await b.allocBlock(kind, ${GiB}, 10000);
+          const first = await b.touchBlock(block, 1, 10000), second = await b.touchBlock(block, 2, 10000);
+          say({ kind, live: b.liveBlocks(), block, times: [durationMs, first.durationMs, second.durationMs].map(Number.isFinite), free: await b.freeBlock(block, 10000) });
+        } say(b.liveBlocks());`,
+        env,
+      );
+      const times = [true, true, true];
+      const free = { durationMs: expect.any(Number) };
+      expect(held).toEqual([
+        ...['device', 'managed', 'pinned'].map((kind, at) => ({
+          kind,
+          live: [1, GiB],
+          block: at + 1,
+          times,
+          free,
+        })),
+        [0, 0],
+      ]);
+      expect(record().live).toEqual([]);
+    });
+  });
+});
