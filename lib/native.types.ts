@@ -141,45 +141,78 @@ export interface NativeGuardOptions {
   wordsFd: number;
 }
 
-/** A file or directory met by a walk, and what of it is in the page cache. */
+/**
+ * A file or directory met by a walk, and what of it is in the page cache. Cached bytes are whole pages, so they may exceed
+ * `bytes` by less than a page (a huge one, where the kernel took one).
+ */
 export interface NativeCachedFile {
+  /**
+   * As it was given, and below that as the directories have it. A byte that is not UTF-8 is the lone surrogate U+DC00 + byte
+   * (as in Python's surrogateescape), and `cacheWalk` takes it back as that byte: every path goes round unharmed.
+   */
   path: string;
-  /** `file`; `link`: an inode already met; `special`: FIFO, socket, device; `problem`: see `failure`. */
+  /** `file`; `link`: a symbolic link, or an inode already met; `special`: FIFO, socket, device; `problem`: see `failure`. */
   what: 'file' | 'link' | 'special' | 'problem';
   bytes?: number;
   dev?: number;
   ino?: number;
-  /** Bytes in cache, before an eviction where there is one. */
+  /**
+   * Bytes in cache, before an eviction where there is one. Absent when the kernel does not tell (`failure`, EPERM): both
+   * methods show a file's pages only to its owner, to who may write it, or to CAP_FOWNER.
+   */
   cached?: number;
+  /** null: mincore does not know. */
   dirty?: number | null;
   writeback?: number | null;
-  /** Eviction only. */
+  /** Of a file system that lives in memory (tmpfs): its pages are the file itself, and cannot be evicted. */
+  memory?: true;
+  /** Eviction only. Absent, although it was asked for: the pages cannot be seen. */
   cachedAfter?: number;
   syncMs?: number;
+  /**
+   * Of a `problem`: why it was not opened or looked at. Of a `file`: why its pages are not known (EPERM), or why it could not
+   * be written (fdatasync; then nothing of it was evicted).
+   */
   failure?: NativeFailure;
 }
 
 export interface NativeWalkOptions {
-  /** `status`: look. `evict`: posix_fadvise(DONTNEED), and look again. `evict-sync`: fdatasync before. */
+  /**
+   * `status`: look. `evict`: posix_fadvise(DONTNEED) of what is not dirty, and look again. `evict-sync`: fdatasync before.
+   * Files whose pages cannot be seen are asked to go as well; nobody knows what of them went.
+   */
   mode: 'status' | 'evict' | 'evict-sync';
-  /** Files that have nothing in cache, links and special files are counted and not listed. */
+  /** Files that have nothing in cache, links and special files are listed as well; else they are counted only. */
   listEmpty: boolean;
+  /** Use mincore although cachestat is there. For tests. */
+  method?: 'mincore';
 }
 
 export interface NativeWalkBatch {
   method: 'cachestat' | 'mincore';
-  /** At most some 500; the rest is in the sums. */
+  /** At most 500; the rest comes with the next call. Sums are of the whole walk up to now. */
   entries: NativeCachedFile[];
-  /** Sums since the walk began. */
   files: number;
   directories: number;
+  /** Symbolic links inside trees, and inodes met again (hard links, a path given twice). */
   links: number;
   special: number;
   problems: number;
+  /** Gone between the directory's listing and the look at it: no problem. */
+  vanished: number;
+  /** Mount points of file systems without pages (proc, sysfs, cgroup and the like), not entered. As a given path: a problem. */
+  pseudo: number;
+  /** Files whose pages the kernel does not show to this user, and their bytes. */
+  unseen: number;
+  unseenBytes: number;
   bytes: number;
   cached: number;
+  /** Of `cached`: in file systems that live in memory. */
+  memory: number;
+  /** null: mincore does not know. */
   dirty: number | null;
   writeback: number | null;
+  /** Eviction only: what stayed of `cached`. */
   cachedAfter: number;
   syncMs: number;
   /** Where it is. */
@@ -189,8 +222,9 @@ export interface NativeWalkBatch {
 
 /** Mappings of files by processes, as /proc/<pid>/maps has them. */
 export interface NativeMappings {
-  /** Only of the inodes that were asked about. */
+  /** Only of the inodes that were asked about; each process and inode once. `locked`: some of it is (mlock). */
   files: { dev: number; ino: number; pid: number; locked: boolean }[];
+  /** Processes of others, whose maps the kernel does not show to this user. Kernel threads have none and do not count. */
   unreadable: number;
 }
 
@@ -251,15 +285,24 @@ export interface NativeBinding {
   guardRead(): NativeGuard;
   guardStop(): void;
 
-  /** Begins a walk over files and trees, in order; links are not followed, but for the paths themselves. Answers its id. */
-  cacheWalk(paths: string[], options: NativeWalkOptions): number;
-  /** Goes on for about `sliceMs` on the thread for the kernel. */
+  /**
+   * Begins a walk over files and trees, in order; symbolic links are not followed, but for the paths themselves. Answers its
+   * id. NOT_SUPPORTED on a simulated machine, whose page cache is a number: a simulated report never shows a real file.
+   */
+  cacheWalk(paths: string[], options: NativeWalkOptions): Fact<number>;
+  /**
+   * Goes on for about `sliceMs` on the thread for the kernel, at least one file. After a TIMEOUT nothing is lost: the next
+   * answer has it. EINVAL: no such walk, or it is over.
+   */
   cacheNext(walk: number, sliceMs: number, deadlineMs: number): Promise<Fact<NativeWalkBatch>>;
   /** Ends it early. Unknown ids and finished walks are fine. */
   cacheEnd(walk: number): void;
-  /** Who maps these inodes, as pairs dev, ino. */
+  /** Who maps these inodes, as pairs dev, ino. NOT_SUPPORTED on a simulated machine. */
   mappings(inodes: Float64Array, deadlineMs: number): Promise<Fact<NativeMappings>>;
-  /** sync(2) of everything. On a simulated machine: nothing to do. */
+  /**
+   * sync(2) of everything, on a thread of its own: while it goes on after its deadline, everything else works, and the next
+   * syncAll says at once that it is stuck. On a simulated machine: of the simulated one.
+   */
   syncAll(deadlineMs: number): Promise<Fact<{ durationMs: number }>>;
   /**
    * One write to /proc/sys/vm/drop_caches, /proc/sys/vm/compact_memory or a cgroup's memory.reclaim, through the same seam as

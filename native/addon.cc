@@ -36,6 +36,13 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports["freeBlock"] = Napi::Function::New<FreeBlock>(env, "freeBlock");
   exports["freeBlocks"] = Napi::Function::New<FreeBlocks>(env, "freeBlocks");
   exports["liveBlocks"] = Napi::Function::New<LiveBlocks>(env, "liveBlocks");
+  // calls_cache.cc
+  exports["cacheWalk"] = Napi::Function::New<CacheWalk>(env, "cacheWalk");
+  exports["cacheNext"] = Napi::Function::New<CacheNext>(env, "cacheNext");
+  exports["cacheEnd"] = Napi::Function::New<CacheEnd>(env, "cacheEnd");
+  exports["mappings"] = Napi::Function::New<FindMappings>(env, "mappings");
+  exports["syncAll"] = Napi::Function::New<SyncAll>(env, "syncAll");
+  exports["writeFile"] = Napi::Function::New<WriteFile>(env, "writeFile");
   return exports;
 }
 

@@ -85,4 +85,12 @@ Napi::Value FreeBlock(const Napi::CallbackInfo& info);
 Napi::Value FreeBlocks(const Napi::CallbackInfo& info);
 Napi::Value LiveBlocks(const Napi::CallbackInfo& info);
 
+// calls_cache.cc: the page cache, and what gives memory back.
+Napi::Value CacheWalk(const Napi::CallbackInfo& info);
+Napi::Value CacheNext(const Napi::CallbackInfo& info);
+Napi::Value CacheEnd(const Napi::CallbackInfo& info);
+Napi::Value FindMappings(const Napi::CallbackInfo& info);
+Napi::Value SyncAll(const Napi::CallbackInfo& info);
+Napi::Value WriteFile(const Napi::CallbackInfo& info);
+
 }  // namespace umaprobe

@@ -11,6 +11,7 @@
 #include "kernel.h"
 #include "process_env.h"
 #include "process_machine.h"
+#include "walk.h"
 
 namespace umaprobe {
 
@@ -79,6 +80,10 @@ class Environment {
         env_, [](void* lanes) { static_cast<Lanes*>(lanes)->close(); }, jobs_->lanes.get());
     return *jobs_;
   }
+
+  // Walks that have been begun and not ended, by id.
+  std::unordered_map<uint32_t, std::shared_ptr<Walk>> walks;
+  uint32_t last_walk = 0;
 
   // CUDA as the JavaScript thread uses it, for memGetInfoSync.
   CudaConnection cuda;

@@ -57,6 +57,11 @@ class RealKernel final : public Kernel {
     return result;
   }
 
+  int sync() override {
+    ::sync();
+    return 0;
+  }
+
   void* map(size_t bytes) override {
     void* address =
         ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -110,6 +115,9 @@ class SimulatedKernel final : public Kernel {
     return simulator_.umasim_write(path, data, size);
   }
 
+  // Nothing is dirty on a simulator that does not know the call.
+  int sync() override { return simulator_.umasim_sync ? simulator_.umasim_sync() : 0; }
+
   void* map(size_t bytes) override { return simulator_.umasim_map(bytes); }
   void unmap(void* address, size_t bytes) override { simulator_.umasim_unmap(address, bytes); }
 
@@ -152,6 +160,7 @@ class UnreachableKernel final : public Kernel {
   long read(const char*, char*, size_t) override { return -ENXIO; }
   long read_meminfo(char*, size_t) override { return -ENXIO; }
   long write(const char*, const char*, size_t) override { return -ENXIO; }
+  int sync() override { return -ENXIO; }
   void* map(size_t) override {
     errno = ENXIO;
     return nullptr;

@@ -20,6 +20,8 @@ class Kernel {
   // One write of `data` to a file of /proc/sys or of a cgroup: its length or -errno. May take
   // seconds.
   virtual long write(const char* path, const char* data, size_t size) = 0;
+  // sync(2): writes everything that is dirty, and waits for it. 0 or -errno.
+  virtual int sync() = 0;
   // Memory of this machine for this process, as mmap gives it: anonymous, private, not there before
   // it is touched. Null with errno.
   virtual void* map(size_t bytes) = 0;

@@ -1,6 +1,6 @@
 // Threads of our own for calls that may hang, and a watchdog that answers for them at the deadline.
 //
-// One thread per library and one for the kernel's slow work, not libuv's pool: NVML has blocked for
+// One thread per library and two for the kernel's slow work, not libuv's pool: NVML has blocked for
 // twelve minutes on a wedged machine (MiaAI-Lab/DeepSeek-v4.1-Flash issue 23), four such calls
 // would stop all file access of the process, and Node waits for its pool before it lets a worker or
 // the process go. These threads are detached and nobody waits for them; all that they touch is
@@ -88,7 +88,7 @@ class Lanes : public std::enable_shared_from_this<Lanes> {
   Clock::time_point next_look_ = Clock::time_point::max();
   MonotonicCondition look_;
   std::array<Lane, kLaneCount> lanes_{Lane(LaneId::kCuda), Lane(LaneId::kNvml),
-                                      Lane(LaneId::kKernel)};
+                                      Lane(LaneId::kKernel), Lane(LaneId::kSync)};
 };
 
 }  // namespace umaprobe

@@ -21,6 +21,8 @@ Fact<Simulator> open_simulator(const std::string& path) {
   if (!simulator.name) missing = #name;
   UMAPROBE_SIMULATOR_FUNCTIONS(X)
 #undef X
+  simulator.umasim_sync = reinterpret_cast<decltype(Simulator::umasim_sync)>(
+      dlsym(std::get<void*>(handle), "umasim_sync"));
   if (missing) return symbol_missing(path, missing);
   return simulator;
 }

@@ -23,6 +23,7 @@ struct Simulator {
 #define X(name) decltype(&::name) name = nullptr;
   UMAPROBE_SIMULATOR_FUNCTIONS(X)
 #undef X
+  int (*umasim_sync)() = nullptr;  // may be missing
 };
 
 // All of them or a failure: the simulator ships with this addon, so a missing symbol means another

@@ -11,10 +11,10 @@
 
 namespace umaprobe {
 
-// kKernel: not a library, but what the kernel may take long for: a sync, dropping caches, a large
-// tree of files.
-enum class LaneId { kCuda, kNvml, kKernel };
-inline constexpr size_t kLaneCount = 3;
+// kKernel: not a library, but what the kernel may take long for: dropping caches, a large tree of
+// files. kSync: sync(2), which must not hold those up.
+enum class LaneId { kCuda, kNvml, kKernel, kSync };
+inline constexpr size_t kLaneCount = 4;
 
 class StuckCalls {
  public:
