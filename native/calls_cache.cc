@@ -1,22 +1,10 @@
 // The page cache: walks, evictions, who maps what; and the kernel's own ways to give memory back.
 #include "calls.h"
 #include "mappings.h"
+#include "slices.h"
 
 namespace umaprobe {
 namespace {
-
-struct Took {
-  double milliseconds;
-
-  template <class Visitor>
-  void visit(Visitor& field) const {
-    field("durationMs", milliseconds);
-  }
-};
-
-double milliseconds_since(Clock::time_point since) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - since).count();
-}
 
 // Runs `work(flight)`, which makes a Fact<T>, on a lane; the promise is that or the TIMEOUT.
 template <class T, class Work>
