@@ -36,14 +36,7 @@ void give_back(State& state, int index, uint64_t bytes) {
       freed(state, gpu, 1);
     }
   }
-  const uint64_t anon = std::min(bytes - gpu, world.scripted_anon[index]);
-  const uint64_t resident = anon_pages(state);
-  const uint64_t all = resident + world.swapped;
-  const uint64_t in_swap =
-      all == 0 ? 0 : static_cast<uint64_t>(static_cast<double>(anon) / all * world.swapped);
-  world.scripted_anon[index] -= anon;
-  world.swapped -= std::min(world.swapped, in_swap);
-  freed(state, anon - in_swap, state.machine.contiguity.after_reclaim);
+  anon_gone(state, &world.scripted_anon[index], std::min(bytes - gpu, world.scripted_anon[index]));
 }
 
 void end_process(State& state, int index) {
@@ -103,14 +96,15 @@ void refuse(State& state, const Event& event, uint64_t missing) {
 bool happen(State& state, int index, double now_ms) {
   World& world = state.world;
   const Event& event = state.machine.events[index];
-  if (now_ms < event.at_ms) return false;
+  const double from = event.after_first_allocation ? world.first_allocation_ms : 0;
+  if (from < 0 || now_ms < from + event.at_ms) return false;
   if (event.process >= 0 && world.scripted_gone[event.process]) return false;
   if (event.what == Happening::kExit) {
     end_process(state, event.process);
     return false;
   }
   const double share =
-      event.over_ms <= 0 ? 1 : std::min(1.0, (now_ms - event.at_ms) / event.over_ms);
+      event.over_ms <= 0 ? 1 : std::min(1.0, (now_ms - from - event.at_ms) / event.over_ms);
   const uint64_t due = static_cast<uint64_t>(static_cast<double>(event.bytes) * share);
   uint64_t& done = world.event_done[index];
   const uint64_t page = state.machine.kernel.page_size;

@@ -25,11 +25,15 @@ uint64_t piece_bytes(const State& state) {
 // Host memory for a block, piece by piece, until it is all there or there is no more to be had.
 class Growth {
  public:
-  Growth(const Call& call, int id, Use use, double ms_per_gib)
-      : call_(call), state_(call.state()), id_(id), use_(use), ms_per_gib_(ms_per_gib) {}
+  Growth(const Call& call, Pace& pace, int id, Use use, double ms_per_gib)
+      : call_(call),
+        state_(call.state()),
+        pace_(pace),
+        id_(id),
+        use_(use),
+        ms_per_gib_(ms_per_gib) {}
 
   int run(uint64_t bytes) {
-    Pace pace(state_);
     const uint64_t piece = piece_bytes(state_);
     for (uint64_t left = bytes; left > 0;) {
       Taken taken{0, 0};
@@ -47,12 +51,14 @@ class Growth {
       }
       if (refusal == Refusal::kWedged) block_forever(state_);
       if (refusal == Refusal::kError) return umaprobe::kCudaOutOfMemory;
-      if (refusal == Refusal::kWait) sleep_ms(state_, std::max(20.0, state_.machine.scale));
+      if (refusal == Refusal::kWait) {
+        sleep_ms(state_, std::max(20.0, state_.machine.scale));
+        pace_.restart();
+      }
       if (taken.bytes > 0) since_ms_ = -1;
-      pace.owe(taken.ms);
+      pace_.owe(taken.ms);
       ms_ += taken.ms;
     }
-    pace.settle();
     return umaprobe::kCudaSuccess;
   }
   double ms() const { return ms_; }
@@ -80,6 +86,7 @@ class Growth {
 
   const Call& call_;
   State& state_;
+  Pace& pace_;
   const int id_;
   const Use use_;
   const double ms_per_gib_;
@@ -107,8 +114,8 @@ bool within_limits(const State& state, Kind kind, int device, uint64_t bytes) {
 }
 
 // Memory of the device's own, then, where that is allowed, of the host.
-int fill_own(const Call& call, int id, uint64_t bytes, bool may_spill, double ms_per_gib,
-             double* ms) {
+int fill_own(const Call& call, Pace& pace, int id, uint64_t bytes, bool may_spill,
+             double ms_per_gib, double* ms) {
   State& state = call.state();
   uint64_t own;
   {
@@ -119,30 +126,31 @@ int fill_own(const Call& call, int id, uint64_t bytes, bool may_spill, double ms
     add_to_block(state, id, 0, own);
   }
   *ms = gib(own) * ms_per_gib;
-  sleep_ms(state, *ms);
+  pace.owe(*ms);
   if (own == bytes) return 0;
-  Growth spilled(call, id, Use::kManaged, state.machine.timing.spill);
+  Growth spilled(call, pace, id, Use::kManaged, state.machine.timing.spill);
   const int status = spilled.run(bytes - own);
   *ms += spilled.ms();
   return status;
 }
 
-int fill(const Call& call, Kind kind, const Device& device, int id, uint64_t bytes) {
+int fill(const Call& call, Pace& pace, Kind kind, const Device& device, int id, uint64_t bytes) {
   const Timing& timing = call.state().machine.timing;
   if (kind == Kind::kManaged) return 0;
-  if (kind == Kind::kRegistered) return Growth(call, id, Use::kMovable, 0).run(bytes);
+  if (kind == Kind::kRegistered) return Growth(call, pace, id, Use::kMovable, 0).run(bytes);
   if (kind == Kind::kPinned || device.shares_host_memory) {
-    return Growth(call, id, Use::kEager, timing.cold).run(bytes);
+    return Growth(call, pace, id, Use::kEager, timing.cold).run(bytes);
   }
   double ms;
-  return fill_own(call, id, bytes, kind == Kind::kDevice && device.sysmem_fallback, timing.cold,
-                  &ms);
+  const bool may_spill = kind == Kind::kDevice && device.sysmem_fallback;
+  return fill_own(call, pace, id, bytes, may_spill, timing.cold, &ms);
 }
 
 }  // namespace
 
 int allocate(const Call& call, Kind kind, int device, uint64_t bytes, int* id) {
   State& state = call.state();
+  Pace pace(state);
   const Device& facts = state.machine.devices[device];
   const bool blocks = kind != Kind::kRegistered && kind != Kind::kContext;
   const uint64_t unit = blocks ? kBlock : state.machine.kernel.page_size;
@@ -153,11 +161,18 @@ int allocate(const Call& call, Kind kind, int device, uint64_t bytes, int* id) {
               ? new_block(state, client_of_this_process(state), kind, device, bytes)
               : -1;
     if (*id < 0) state.world.counters.allocations_failed++;
+    if (*id >= 0 && kind != Kind::kContext && state.world.first_allocation_ms < 0) {
+      state.world.first_allocation_ms = state.world.now_ms;
+    }
   }
   if (*id < 0) return umaprobe::kCudaOutOfMemory;
-  sleep_ms(state, state.machine.timing.fixed_us / 1000);
-  const int status = fill(call, kind, facts, *id, rounded(bytes, unit));
-  if (status == 0) return 0;
+  pace.owe(state.machine.timing.fixed_us / 1000);
+  const int status = fill(call, pace, kind, facts, *id, rounded(bytes, unit));
+  pace.settle();
+  if (status == 0) {
+    state.blocks[*id].whole = true;
+    return 0;
+  }
   // One block that cannot be had undoes the whole allocation.
   const Locked locked(state);
   return_block(state, *id, Return::kNow);
@@ -167,30 +182,39 @@ int allocate(const Call& call, Kind kind, int device, uint64_t bytes, int* id) {
 
 int touch(const Call& call, int id, uint64_t bytes, double* ms) {
   State& state = call.state();
-  int device;
+  const Timing& timing = state.machine.timing;
+  Pace pace(state);
+  Kind kind;
+  int device, status;
   {
     const Locked locked(state);
+    kind = state.blocks[id].kind;
     device = state.blocks[id].device;
   }
-  const double ms_per_gib = state.machine.timing.managed_touch;
-  if (!state.machine.devices[device].shares_host_memory) {
-    return fill_own(call, id, bytes, true, ms_per_gib, ms);
+  const bool system = kind == Kind::kSystem;
+  if (system || state.machine.devices[device].shares_host_memory) {
+    Growth growth(call, pace, id, system ? Use::kMovable : Use::kManaged,
+                  system ? timing.system_touch : timing.managed_touch);
+    status = growth.run(bytes);
+    *ms = growth.ms();
+  } else {
+    status = fill_own(call, pace, id, bytes, true, timing.managed_touch, ms);
   }
-  Growth growth(call, id, Use::kManaged, ms_per_gib);
-  const int status = growth.run(bytes);
-  *ms = growth.ms();
+  pace.settle();
   return status;
 }
 
 void release(const Call& call, int id) {
   State& state = call.state();
+  Pace pace(state);
   uint64_t bytes;
   {
     const Locked locked(state);
     bytes = state.blocks[id].host_bytes + state.blocks[id].device_bytes;
     return_block(state, id, Return::kNow);
   }
-  sleep_ms(state, gib(bytes) * state.machine.timing.free);
+  pace.owe(gib(bytes) * state.machine.timing.free);
+  pace.settle();
 }
 
 }  // namespace umasim

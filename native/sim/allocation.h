@@ -7,7 +7,7 @@ namespace umasim {
 
 // A new block with all its memory (managed memory gets none yet). A cudaError_t.
 int allocate(const Call& call, Kind kind, int device, uint64_t bytes, int* id);
-// First touch of `bytes` of a managed block, and the milliseconds that took.
+// First touch of `bytes` of a managed or system block, and the milliseconds that took.
 int touch(const Call& call, int id, uint64_t bytes, double* ms);
 void release(const Call& call, int id);
 

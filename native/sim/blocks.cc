@@ -14,15 +14,22 @@ bool from_driver(Kind kind) {
 }
 
 struct Totals {
-  uint64_t gpu_host, registered, gpu_device[kMaxDevices];
+  uint64_t gpu_host, registered, system, gpu_device[kMaxDevices];
 };
+
+// The total that a kind of block counts to; World has the same ones.
+template <typename Sums>
+uint64_t& total_of(Sums& sums, Kind kind) {
+  if (kind == Kind::kRegistered) return sums.registered;
+  return kind == Kind::kSystem ? sums.system : sums.gpu_host;
+}
 
 Totals count(const State& state) {
   Totals totals{};
   for (int id = 0; id < state.block_limit; id++) {
     const Block& block = state.blocks[id];
     if (block.kind == Kind::kNone) continue;
-    (block.kind == Kind::kRegistered ? totals.registered : totals.gpu_host) += block.host_bytes;
+    total_of(totals, block.kind) += block.host_bytes;
     totals.gpu_device[block.device] += block.device_bytes;
   }
   for (int i = 0; i < state.machine.process_count; i++) {
@@ -36,7 +43,8 @@ Totals count(const State& state) {
 }  // namespace
 
 const char* kind_name(Kind kind) {
-  constexpr const char* kNames[] = {"none", "context", "device", "managed", "pinned", "registered"};
+  constexpr const char* kNames[] = {"none",   "context",    "device", "managed",
+                                    "pinned", "registered", "system"};
   return kNames[static_cast<int>(kind)];
 }
 
@@ -45,7 +53,7 @@ int new_block(State& state, int client, Kind kind, int device, uint64_t bytes) {
   while (id < kMaxBlocks && state.blocks[id].kind != Kind::kNone) id++;
   if (id == kMaxBlocks || client < 0) return -1;
   Block& block = state.blocks[id];
-  block = {Kind::kNone, static_cast<uint8_t>(device), client, bytes, 0, 0};
+  block = {Kind::kNone, static_cast<uint8_t>(device), client, bytes, 0, 0, false};
   state.block_limit = std::max(state.block_limit, id + 1);
   block.kind = kind;
   return id;
@@ -56,7 +64,7 @@ void add_to_block(State& state, int id, uint64_t host_bytes, uint64_t device_byt
   World& world = state.world;
   block.host_bytes += host_bytes;
   block.device_bytes += device_bytes;
-  (block.kind == Kind::kRegistered ? world.registered : world.gpu_host) += host_bytes;
+  total_of(world, block.kind) += host_bytes;
   world.gpu_device[block.device] += device_bytes;
   settle_contiguity(state);
 }
@@ -68,7 +76,8 @@ void return_block(State& state, int id, Return how) {
   const uint64_t bytes = block.host_bytes;
   block.kind = Kind::kNone;
   world.gpu_device[block.device] -= block.device_bytes;
-  (kind == Kind::kRegistered ? world.registered : world.gpu_host) -= bytes;
+  if (kind == Kind::kSystem) return anon_gone(state, &world.system, bytes);
+  total_of(world, kind) -= bytes;
   if (from_driver(kind) && state.machine.driver.system_memory_pools > 0) {
     world.pools += bytes;
     world.pools_used_ms = world.now_ms;
@@ -83,6 +92,7 @@ void recount(State& state) {
   const Totals totals = count(state);
   state.world.gpu_host = totals.gpu_host;
   state.world.registered = totals.registered;
+  state.world.system = totals.system;
   std::memcpy(state.world.gpu_device, totals.gpu_device, sizeof totals.gpu_device);
   settle_contiguity(state);
 }
@@ -90,6 +100,7 @@ void recount(State& state) {
 bool totals_agree(const State& state) {
   const Totals totals = count(state);
   return totals.gpu_host == state.world.gpu_host && totals.registered == state.world.registered &&
+         totals.system == state.world.system &&
          std::memcmp(totals.gpu_device, state.world.gpu_device, sizeof totals.gpu_device) == 0;
 }
 

@@ -5,11 +5,37 @@
 #include <cerrno>
 
 namespace umasim {
+namespace {
+
+// A nanosleep comes back late by the timer's slack of 50 us and what the scheduler adds.
+constexpr int64_t kLateNs = 70'000;
+
+void nap_ns(int64_t ns) {
+  timespec left;
+  left.tv_sec = static_cast<time_t>(ns / 1'000'000'000);
+  left.tv_nsec = static_cast<long>(ns % 1'000'000'000);
+  while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+  }
+}
+
+void sleep_until_ns(int64_t until) {
+  for (int64_t left = until - real_ns(); left > 0; left = until - real_ns()) {
+    if (left > kLateNs) nap_ns(left - kLateNs);
+  }
+}
+
+int64_t real_duration_ns(const State& state, double ms) {
+  constexpr double kForever = 4e18;  // a century; no sum with the time of day overflows
+  const double ns = ms / state.machine.scale * 1e6;
+  return ns >= kForever ? static_cast<int64_t>(kForever) : static_cast<int64_t>(ns);
+}
+
+}  // namespace
 
 int64_t real_ns() {
   timespec now;
   clock_gettime(CLOCK_BOOTTIME, &now);
-  return static_cast<int64_t>(now.tv_sec) * 1000000000 + now.tv_nsec;
+  return static_cast<int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
 }
 
 double clock_ms(const State& state) {
@@ -17,25 +43,24 @@ double clock_ms(const State& state) {
 }
 
 void sleep_ms(const State& state, double ms) {
-  const double ns = ms / state.machine.scale * 1e6;
-  if (ns < 1) return;
-  timespec left;
-  left.tv_sec = static_cast<time_t>(ns / 1e9);
-  left.tv_nsec = static_cast<long>(ns - static_cast<double>(left.tv_sec) * 1e9);
-  while (nanosleep(&left, &left) != 0 && errno == EINTR) {
-  }
+  sleep_until_ns(real_ns() + real_duration_ns(state, ms));
 }
+
+int64_t Pace::due_ns() const { return begun_ns_ + real_duration_ns(state_, owed_ms_); }
 
 void Pace::owe(double ms) {
+  constexpr int64_t kWorthNs = 1'000'000;
   owed_ms_ += ms;
-  if (owed_ms_ / state_.machine.scale >= 1) settle();
+  const int64_t ahead = due_ns() - real_ns();
+  // One that comes back late makes the next one shorter.
+  if (ahead >= kWorthNs) nap_ns(ahead);
 }
 
-void Pace::settle() {
-  const int64_t begun = real_ns();
-  sleep_ms(state_, owed_ms_);
-  // A sleep takes longer than asked; the next one is shorter by that much.
-  owed_ms_ -= static_cast<double>(real_ns() - begun) / 1e6 * state_.machine.scale;
+void Pace::settle() { sleep_until_ns(due_ns()); }
+
+void Pace::restart() {
+  begun_ns_ = real_ns();
+  owed_ms_ = 0;
 }
 
 }  // namespace umasim

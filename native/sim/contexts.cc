@@ -58,8 +58,9 @@ void destroy_context(const Call& call, Context* context) {
     all.erase(std::remove(all.begin(), all.end(), context), all.end());
     if (context->primary) {
       session.primary[context->device] = nullptr;
+      session.faulted[context->device] = 0;
       for (auto at = session.blocks.begin(); at != session.blocks.end();) {
-        if (at->second.device != context->device) {
+        if (at->second.device != context->device || at->second.kind == Kind::kSystem) {
           ++at;
           continue;
         }

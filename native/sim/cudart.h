@@ -20,7 +20,8 @@ template <typename Body>
 cudaError_t with_context(const char* name, Body body) {
   return runtime(name, [&](const Call& call) {
     int device;
-    const int status = runtime_device(call, &device);
+    int status = runtime_device(call, &device);
+    if (status == 0) status = call.session().faulted[device];
     return status != 0 ? status : body(call, device);
   });
 }

@@ -6,6 +6,7 @@
 #include "cudart.h"
 #include "device_properties.h"
 #include "memory.h"
+#include "work.h"
 
 namespace umasim {
 namespace {

@@ -1,6 +1,7 @@
 // CUDA runtime: memory.
 #include "cudart.h"
 #include "memory.h"
+#include "work.h"
 
 namespace umasim {
 namespace {
@@ -28,10 +29,7 @@ struct Location {
 
 cudaError_t prefetch(const char* name, const void* address, size_t bytes) {
   return with_context(name, [&](const Call& call, int device) {
-    double ms = 0;
-    const int status = memory_touch(call, address, bytes, &ms);
-    if (status == 0) begin_work(call, device, 0, ms);
-    return status;
+    return memory_prefetch(call, device, address, bytes);
   });
 }
 

@@ -1,7 +1,7 @@
 // CUDA runtime: streams and events. All streams of a process on a device share one queue, and an
 // event is the time at which what was queued before it is done.
 #include "cudart.h"
-#include "memory.h"
+#include "work.h"
 
 namespace umasim {
 namespace {

@@ -3,6 +3,12 @@
 #include "contexts.h"
 #include "cuda_abi.h"
 
+extern "C" {
+typedef struct CUmod_st* CUmodule;
+typedef struct CUfunc_st* CUfunction;
+typedef struct CUstream_st* CUstream;
+}
+
 namespace umasim {
 
 // Runs the body of a driver function once cuInit has been called.
@@ -28,7 +34,8 @@ template <typename Body>
 CUresult in_context(const char* name, Body body) {
   return driver(name, [&](const Call& call) {
     int device;
-    const int status = driver_device(call, &device);
+    int status = driver_device(call, &device);
+    if (status == 0) status = call.session().faulted[device];
     return status != 0 ? status : body(call, device);
   });
 }

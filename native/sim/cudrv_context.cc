@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "cudrv.h"
-#include "memory.h"
+#include "work.h"
 
 namespace umasim {
 namespace {

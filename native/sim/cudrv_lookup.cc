@@ -11,12 +11,19 @@ namespace {
 
 // Functions whose unversioned name means a version.
 constexpr const char* kVersioned[] = {
-    "cuDeviceTotalMem", "cuDevicePrimaryCtxRelease",
-    "cuCtxDestroy",     "cuCtxPushCurrent",
-    "cuCtxPopCurrent",  "cuMemGetInfo",
-    "cuMemAlloc",       "cuMemFree",
-    "cuMemsetD8",       "cuMemsetD32",
-    "cuMemcpyDtoH",     "cuMemcpyHtoD",
+    "cuDeviceTotalMem",
+    "cuDevicePrimaryCtxRelease",
+    "cuCtxDestroy",
+    "cuCtxPushCurrent",
+    "cuCtxPopCurrent",
+    "cuMemGetInfo",
+    "cuMemAlloc",
+    "cuMemFree",
+    "cuMemsetD8",
+    "cuMemsetD32",
+    "cuMemcpyDtoH",
+    "cuMemcpyHtoD",
+    "cuMemHostGetDevicePointer",
     "cuGetProcAddress",
 };
 

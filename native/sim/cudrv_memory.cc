@@ -1,6 +1,7 @@
 // CUDA driver: memory.
 #include "cudrv.h"
 #include "memory.h"
+#include "work.h"
 
 namespace umasim {
 namespace {
@@ -65,6 +66,19 @@ UMASIM_API CUresult cuMemHostAlloc(void** address, size_t bytes, unsigned int) n
 UMASIM_API CUresult cuMemFreeHost(void* address) noexcept {
   return in_context("cuMemFreeHost", [&](const Call& call, int) {
     return memory_free(call, address, Kind::kPinned, Kind::kPinned);
+  });
+}
+
+// One address space: the device reaches pinned memory under the host's address.
+UMASIM_API CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* out, void* address,
+                                                 unsigned int) noexcept {
+  return in_context("cuMemHostGetDevicePointer_v2", [&](const Call& call, int device) {
+    if (out == nullptr || address == nullptr) return int{umaprobe::kCudaInvalidValue};
+    if (call.state().machine.devices[device].attributes.can_map_host_memory == 0) {
+      return int{umaprobe::kCudaNotSupported};
+    }
+    *out = reinterpret_cast<uintptr_t>(address);
+    return 0;
   });
 }
 

@@ -43,11 +43,13 @@ constexpr Field<Timing, double> kTiming[] = {
     {"reclaimMsPerGiB", &Timing::reclaim},
     {"swapMsPerGiB", &Timing::swap},
     {"managedTouchMsPerGiB", &Timing::managed_touch},
+    {"systemTouchMsPerGiB", &Timing::system_touch},
     {"spillMsPerGiB", &Timing::spill},
     {"dropMsPerGiB", &Timing::drop},
     {"writebackMsPerGiB", &Timing::writeback},
     {"exitMsPerGiB", &Timing::exit},
     {"bandwidthGBps", &Timing::bandwidth_gbps},
+    {"systemBandwidthGBps", &Timing::system_bandwidth_gbps},
     {"contextMs", &Timing::context_ms},
 };
 
@@ -109,6 +111,9 @@ std::string parse_machine(const char* description, Machine* machine) {
     in.number(std::string("timing.") + field.key, &(machine->timing.*field.member));
   }
   if (machine->timing.bandwidth_gbps <= 0) in.fail("timing.bandwidthGBps must be more than 0");
+  if (machine->timing.system_bandwidth_gbps <= 0) {
+    in.fail("timing.systemBandwidthGBps must be more than 0");
+  }
   machine->wedges = choice(in, "exhaustion.outcome", {"error", "wedge"}) == 1;
   in.number("exhaustion.wedgeAfterMs", &machine->wedge_after_ms);
   read_scenario(in, *machine);

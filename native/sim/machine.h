@@ -75,8 +75,9 @@ struct Device {
 };
 
 struct Timing {
-  double fixed_us, cold, warm, free, reclaim, swap, managed_touch, spill, drop, writeback, exit,
-      bandwidth_gbps, context_ms;  // those without a unit: milliseconds a GiB
+  double fixed_us, cold, warm, free, reclaim, swap, managed_touch, system_touch, spill, drop,
+      writeback, exit, bandwidth_gbps, system_bandwidth_gbps,
+      context_ms;  // those without a unit: milliseconds a GiB
 };
 
 struct Scripted {
@@ -90,6 +91,7 @@ enum class Happening : int { kAnon, kShmem, kDevice, kFileCache, kFileDirty, kFr
 
 struct Event {
   Happening what;
+  bool after_first_allocation;  // at_ms counts from there
   double at_ms, over_ms;
   uint64_t bytes;
   int process;  // index, -1: none
@@ -100,6 +102,11 @@ struct Fault {
   double hang_ms;
   int64_t status;
   uint64_t after, times;
+};
+
+// At a fill that covers `offset` of what it fills, the byte there comes out wrong.
+struct Corruption {
+  uint64_t offset, after, times;
 };
 
 struct Machine {
@@ -116,9 +123,11 @@ struct Machine {
   Scripted processes[kMaxScripted];
   Event events[kMaxEvents];
   Fault hangs[kMaxFaults], fails[kMaxFaults];
+  Corruption corruptions[kMaxFaults];
   char missing_symbols[kMaxMissing][64];
   bool lacks_cudart, lacks_cuda, lacks_nvml;
-  int device_count, process_count, event_count, hang_count, fail_count, missing_count;
+  int device_count, process_count, event_count, hang_count, fail_count, corrupt_count,
+      missing_count;
 };
 
 // Reads a flat description. Empty, or a sentence about the first thing that is wrong with it.

@@ -30,6 +30,9 @@ void read_event(Description& in, const std::string& at, const Machine& machine, 
   event.what = static_cast<Happening>(choice(in, at + "what", kWords));
   in.number(at + "atMs", &event.at_ms);
   if (event.what != Happening::kExit) in.bytes(at + "bytes", &event.bytes);
+  if (in.has(at + "afterFirstAllocation")) {
+    in.boolean(at + "afterFirstAllocation", &event.after_first_allocation);
+  }
   if (in.has(at + "overMs")) in.number(at + "overMs", &event.over_ms);
   if (in.has(at + "bytesPerSecond")) {
     double rate = 0;
@@ -64,6 +67,17 @@ void read_faults_of(Description& in, const char* kind, Fault (&faults)[kMaxFault
   }
 }
 
+void read_corruptions(Description& in, Machine& machine) {
+  for (int& i = machine.corrupt_count; in.has("faults.corrupt." + std::to_string(i)); i++) {
+    if (i == kMaxFaults) return in.fail("faults.corrupt has more than 16 entries");
+    const std::string at = "faults.corrupt." + std::to_string(i) + ".";
+    Corruption& fault = machine.corruptions[i];
+    in.bytes(at + "offset", &fault.offset);
+    fault.after = bytes_or(in, at + "after", 0);
+    fault.times = bytes_or(in, at + "times", kUnlimited);
+  }
+}
+
 void read_missing(Description& in, Machine& machine) {
   for (int& i = machine.missing_count; in.has("faults.missingSymbols." + std::to_string(i)); i++) {
     if (i == kMaxMissing) return in.fail("faults.missingSymbols has more than 16 entries");
@@ -91,6 +105,7 @@ void read_scenario(Description& in, Machine& machine) {
 void read_faults(Description& in, Machine& machine) {
   read_faults_of(in, "hang", machine.hangs, machine.hang_count);
   read_faults_of(in, "fail", machine.fails, machine.fail_count);
+  read_corruptions(in, machine);
   read_missing(in, machine);
 }
 

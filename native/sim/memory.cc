@@ -1,11 +1,16 @@
 #include "memory.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
+#include "addresses.h"
 #include "allocation.h"
+#include "blocks.h"
+#include "clients.h"
 #include "content.h"
 #include "cuda_abi.h"
+#include "work.h"
 #include "world.h"
 
 namespace umasim {
@@ -13,28 +18,6 @@ namespace {
 
 using umaprobe::kCudaInvalidValue;
 using umaprobe::kCudaOutOfMemory;
-
-// The allocation that the address is in; end() when it is in none. Under the session's lock.
-std::map<uintptr_t, LocalBlock>::iterator find(Session& session, const void* address) {
-  const uintptr_t at = reinterpret_cast<uintptr_t>(address);
-  auto block = session.blocks.upper_bound(at);
-  if (block == session.blocks.begin()) return session.blocks.end();
-  --block;
-  return at - block->first < block->second.size ? block : session.blocks.end();
-}
-
-// Whether a range that begins in an allocation also ends in it. Other memory is the caller's own.
-bool in_bounds(Session& session, const void* address, uint64_t bytes) {
-  const std::lock_guard<std::mutex> guard(session.lock);
-  const auto block = find(session, address);
-  if (block == session.blocks.end()) return true;
-  return bytes <= block->second.size - (reinterpret_cast<uintptr_t>(address) - block->first);
-}
-
-bool known(Session& session, const void* address) {
-  const std::lock_guard<std::mutex> guard(session.lock);
-  return find(session, address) != session.blocks.end();
-}
 
 // Adds [begin, end) to the touched ranges; the bytes of it that were not there.
 uint64_t add_range(std::map<uint64_t, uint64_t>& ranges, uint64_t begin, uint64_t end) {
@@ -67,7 +50,7 @@ int memory_allocate(const Call& call, Kind kind, int device, uint64_t bytes, voi
     return status;
   }
   const std::lock_guard<std::mutex> guard(session.lock);
-  session.blocks[reinterpret_cast<uintptr_t>(mapped)] = {bytes, kind, device, id, {}};
+  session.blocks[reinterpret_cast<uintptr_t>(mapped)] = {bytes, kind, device, id, {}, {}};
   *address = mapped;
   return 0;
 }
@@ -93,12 +76,16 @@ int memory_register(const Call& call, int device, void* address, uint64_t bytes)
   constexpr int kAlreadyRegistered = 712;
   if (address == nullptr || bytes == 0) return kCudaInvalidValue;
   Session& session = call.session();
-  if (known(session, address)) return kAlreadyRegistered;
+  {
+    const std::lock_guard<std::mutex> guard(session.lock);
+    if (find_block(session, address) != session.blocks.end()) return kAlreadyRegistered;
+  }
   int id;
   const int status = allocate(call, Kind::kRegistered, device, bytes, &id);
   if (status != 0) return status;
   const std::lock_guard<std::mutex> guard(session.lock);
-  session.blocks[reinterpret_cast<uintptr_t>(address)] = {bytes, Kind::kRegistered, device, id, {}};
+  session.blocks[reinterpret_cast<uintptr_t>(address)] = {bytes, Kind::kRegistered, device, id, {},
+                                                          {}};
   return 0;
 }
 
@@ -109,9 +96,9 @@ int memory_touch(const Call& call, const void* address, uint64_t bytes, double* 
   int id = -1;
   {
     const std::lock_guard<std::mutex> guard(session.lock);
-    const auto block = find(session, address);
-    if (block == session.blocks.end() || block->second.kind != Kind::kManaged) return 0;
-    const uint64_t offset = reinterpret_cast<uintptr_t>(address) - block->first;
+    const BlockAt block = find_block(session, address);
+    if (block == session.blocks.end() || !is_lazy(block->second)) return 0;
+    const uint64_t offset = offset_in(block, address);
     const uint64_t size = (block->second.size + page - 1) / page * page;
     const uint64_t end = std::min((offset + bytes + page - 1) / page * page, size);
     fresh = add_range(block->second.touched, offset / page * page, end);
@@ -127,30 +114,87 @@ int memory_touch(const Call& call, const void* address, uint64_t bytes, double* 
 int memory_fill(const Call& call, int device, void* address, uint64_t bytes, uint32_t pattern) {
   if (bytes == 0) return 0;
   Session& session = call.session();
-  if (!known(session, address) || !in_bounds(session, address, bytes)) return kCudaInvalidValue;
-  double touch_ms = 0;
-  const int status = memory_touch(call, address, bytes, &touch_ms);
+  {
+    const std::lock_guard<std::mutex> guard(session.lock);
+    const BlockAt block = find_range(session, address, bytes);
+    if (block == session.blocks.end()) return kCudaInvalidValue;
+    if (!device_reaches(call.state().machine, device, block->second)) return kCudaInvalidValue;
+    const uint64_t offset = offset_in(block, address);
+    forget_fill(block->second.fills, offset, offset + bytes);
+  }
+  const double begun = work_begins_at(call, device);
+  double ms = 0;
+  const int status = memory_touch(call, address, bytes, &ms);
   if (status != 0) return status;
-  begin_work(call, device, static_cast<double>(bytes), touch_ms);
+  add_work(call, device, begun, ms + moving_ms(call, address, bytes));
   fill_content(address, bytes, pattern);
   return 0;
 }
 
+namespace {
+
+// A side of a copy: its contents as they are, or room for them. Memory that is in no allocation is
+// the caller's own. False when the range leaves its allocation.
+bool side_of_copy(Session& session, const void* address, uint64_t bytes, bool written,
+                  std::vector<Segment>* segments) {
+  const std::lock_guard<std::mutex> guard(session.lock);
+  const BlockAt block = find_block(session, address);
+  const char* const at = static_cast<const char*>(address);
+  if (block == session.blocks.end()) {
+    *segments = {{at, bytes, false, 0, 0}};
+    return true;
+  }
+  if (find_range(session, address, bytes) == session.blocks.end()) return false;
+  const uint64_t offset = offset_in(block, address);
+  if (written) forget_fill(block->second.fills, offset, offset + bytes);
+  *segments = segments_of(block->second.fills, at - offset, offset, bytes);
+  return true;
+}
+
+}  // namespace
+
 int memory_copy(const Call& call, int device, void* to, const void* from, uint64_t bytes) {
   if (bytes == 0) return 0;
   Session& session = call.session();
-  if (to == nullptr || from == nullptr || !in_bounds(session, to, bytes) ||
-      !in_bounds(session, from, bytes)) {
+  std::vector<Segment> source, target;
+  if (to == nullptr || from == nullptr || !side_of_copy(session, from, bytes, false, &source) ||
+      !side_of_copy(session, to, bytes, true, &target)) {
     return kCudaInvalidValue;
   }
-  double touch_ms = 0;
-  int status = memory_touch(call, to, bytes, &touch_ms);
-  if (status == 0) status = memory_touch(call, from, bytes, &touch_ms);
+  const double begun = work_begins_at(call, device);
+  double ms = 0;
+  int status = memory_touch(call, to, bytes, &ms);
+  if (status == 0) status = memory_touch(call, from, bytes, &ms);
   if (status != 0) return status;
-  // Read and written.
-  begin_work(call, device, 2 * static_cast<double>(bytes), touch_ms);
-  std::memmove(to, from, bytes);
+  add_work(call, device, begun, ms + moving_ms(call, from, bytes) + moving_ms(call, to, bytes));
+  if (source.size() == 1 && !source[0].filled) {
+    std::memmove(to, from, bytes);
+    return 0;
+  }
+  char* at = static_cast<char*>(to);
+  for (const Segment& segment : source) {
+    read_segment(segment, 0, segment.size, at);
+    at += segment.size;
+  }
   return 0;
+}
+
+int memory_prefetch(const Call& call, int device, const void* address, uint64_t bytes) {
+  const double begun = work_begins_at(call, device);
+  double ms = 0;
+  const int status = memory_touch(call, address, bytes, &ms);
+  if (status == 0) add_work(call, device, begun, ms);
+  return status;
+}
+
+double moving_ms(const Call& call, const void* address, uint64_t bytes) {
+  const Timing& timing = call.state().machine.timing;
+  Session& session = call.session();
+  const std::lock_guard<std::mutex> guard(session.lock);
+  const BlockAt block = find_block(session, address);
+  const bool system = block != session.blocks.end() && block->second.kind == Kind::kSystem;
+  const double gbps = system ? timing.system_bandwidth_gbps : timing.bandwidth_gbps;
+  return static_cast<double>(bytes) / (gbps * 1e6);
 }
 
 uint64_t device_total(const State& state, int device) {
@@ -168,46 +212,43 @@ void memory_info(State& state, int device, size_t* free, size_t* total) {
       facts.shares_host_memory ? free_bytes(state) : less(*total, state.world.gpu_device[device]);
 }
 
-namespace {
-
-// When the device can begin something. Under the session's lock.
-double ready_at(const Session& session, int device, double now_ms) {
-  const double busy_until = session.busy_until_ms[device];
-  return session.queued[device] ? busy_until : std::max(busy_until, now_ms);
-}
-
-}  // namespace
-
-void begin_work(const Call& call, int device, double bytes_moved, double more_ms) {
-  State& state = call.state();
-  Session& session = call.session();
-  const double ms = bytes_moved / (state.machine.timing.bandwidth_gbps * 1e6) + more_ms;
-  const Locked locked(state);
+void* system_map(Session& session, uint64_t bytes) {
+  if (bytes == 0) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  void* const mapped = map_content(bytes);
+  if (mapped == nullptr) return nullptr;
+  State& state = *session.state;
+  int id;
+  {
+    const Locked locked(state);
+    id = new_block(state, client_of_this_process(state), Kind::kSystem, 0, bytes);
+  }
+  if (id < 0) {
+    unmap_content(mapped, bytes);
+    errno = ENOMEM;
+    return nullptr;
+  }
   const std::lock_guard<std::mutex> guard(session.lock);
-  const double done = ready_at(session, device, state.world.now_ms) + ms;
-  session.busy_until_ms[device] = done;
-  session.queued[device] = true;
-  state.world.busy_until_ms[device] = std::max(state.world.busy_until_ms[device], done);
+  session.blocks[reinterpret_cast<uintptr_t>(mapped)] = {bytes, Kind::kSystem, 0, id, {}, {}};
+  return mapped;
 }
 
-double work_done_at(const Call& call, int device) {
-  const std::lock_guard<std::mutex> guard(call.session().lock);
-  return ready_at(call.session(), device, clock_ms(call.state()));
-}
-
-double mark_work(const Call& call, int device) {
-  begin_work(call, device, 0, 0);
-  return work_done_at(call, device);
-}
-
-void synchronize(const Call& call, int device) {
-  wait_until(call, work_done_at(call, device));
-  const std::lock_guard<std::mutex> guard(call.session().lock);
-  call.session().queued[device] = false;
-}
-
-void wait_until(const Call& call, double ms) {
-  sleep_ms(call.state(), ms - clock_ms(call.state()));
+void system_unmap(Session& session, void* address, uint64_t bytes) {
+  int id;
+  {
+    const std::lock_guard<std::mutex> guard(session.lock);
+    const BlockAt block = session.blocks.find(reinterpret_cast<uintptr_t>(address));
+    if (block == session.blocks.end() || block->second.kind != Kind::kSystem) return;
+    if (block->second.size != bytes) return;
+    id = block->second.id;
+    unmap_content(address, bytes);
+    session.blocks.erase(block);
+  }
+  State& state = *session.state;
+  const Locked locked(state);
+  return_block(state, id, Return::kNow);
 }
 
 }  // namespace umasim

@@ -46,7 +46,10 @@ std::vector<Holder> holders(State& state, int device, List list) {
       const Block& block = state.blocks[id];
       if (block.kind == Kind::kNone || block.client != client || block.device != device) continue;
       has_context = has_context || block.kind == Kind::kContext;
-      if (block.kind == Kind::kManaged || block.kind == Kind::kRegistered) continue;
+      if (block.kind != Kind::kContext && block.kind != Kind::kDevice &&
+          block.kind != Kind::kPinned) {
+        continue;
+      }
       // On a device with memory of its own, host memory is not the device's.
       const bool shares = state.machine.devices[device].shares_host_memory;
       holder.bytes += shares ? block.host_bytes : block.device_bytes;

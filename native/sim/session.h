@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "fills.h"
 #include "state.h"
 
 namespace umasim {
@@ -15,7 +16,8 @@ struct LocalBlock {
   uint64_t size;
   Kind kind;
   int device, id;
-  std::map<uint64_t, uint64_t> touched;  // managed: ranges that have memory, begin → end
+  std::map<uint64_t, uint64_t> touched;  // managed, system: ranges that have memory, begin → end
+  Fills fills;                           // what the fill kernel wrote and nobody has written since
 };
 
 // A CUDA context. The primary one of a device is shared by the runtime and whoever retains it.
@@ -24,6 +26,8 @@ struct Context {
   bool primary;
   int retained;
 };
+
+struct Module;
 
 struct Session {
   State* state;
@@ -35,6 +39,9 @@ struct Session {
   Context* primary[kMaxDevices] = {};
   double busy_until_ms[kMaxDevices] = {};  // when the work that was begun is done
   bool queued[kMaxDevices] = {};           // nobody has waited for it yet
+  // What a kernel did wrong; the primary context answers nothing else until it is destroyed.
+  std::atomic<int> faulted[kMaxDevices] = {};
+  std::vector<Module*> modules;  // those loaded; never deleted, as contexts are
   std::atomic<int> nvml_users{0};
   std::atomic<bool> cuda_ready{false};
 };

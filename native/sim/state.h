@@ -16,7 +16,7 @@ constexpr int kMaxClients = 256;
 constexpr int kMaxBlocks = 8192;
 constexpr int kMaxActions = 256;
 
-enum class Kind : uint8_t { kNone, kContext, kDevice, kManaged, kPinned, kRegistered };
+enum class Kind : uint8_t { kNone, kContext, kDevice, kManaged, kPinned, kRegistered, kSystem };
 const char* kind_name(Kind kind);
 
 // A process that holds memory of the machine. pid 0: a free slot.
@@ -34,6 +34,7 @@ struct Block {
   uint64_t bytes;         // as asked for
   uint64_t host_bytes;    // held of the host's memory
   uint64_t device_bytes;  // held of the device's own memory
+  bool whole;             // the call that made it has ended
 };
 
 struct Action {
@@ -64,6 +65,7 @@ struct World {
   double pools_used_ms;
   uint64_t gpu_host;                 // host memory of blocks and of scripted GPU processes
   uint64_t registered;               // of registered blocks: ordinary memory, merely pinned
+  uint64_t system;                   // of system blocks: ordinary memory
   uint64_t gpu_device[kMaxDevices];  // the same of devices with memory of their own
   uint64_t returning;                // of processes that ended, on its way back to free memory
   uint64_t big_free;                 // part of MemFree in blocks of 2 MiB and more
@@ -71,6 +73,7 @@ struct World {
   uint64_t scripted_gpu[kMaxScripted], scripted_anon[kMaxScripted];
   bool scripted_gone[kMaxScripted];
   uint64_t event_done[kMaxEvents];
+  double first_allocation_ms;  // -1: nobody has allocated anything yet
   double reclaim_until_ms, reclaim_share, stall_until_ms, scripted_stall_ms,
       busy_until_ms[kMaxDevices];
   uint64_t peak_gpu, least_available;
@@ -91,7 +94,7 @@ struct State {
   Client clients[kMaxClients];
   Block blocks[kMaxBlocks];
   int block_limit;  // no block is used from here on
-  uint64_t hang_calls[kMaxFaults], fail_calls[kMaxFaults];
+  uint64_t hang_calls[kMaxFaults], fail_calls[kMaxFaults], corrupt_fills[kMaxFaults];
   Action actions[kMaxActions];
   int action_count;
   std::atomic<int> mailboxes;  // control files that somebody opened for writing

@@ -10,8 +10,8 @@
 
 #include "call.h"
 #include "clock.h"
-#include "content.h"
 #include "mailbox.h"
+#include "memory.h"
 #include "procfs.h"
 #include "record.h"
 
@@ -70,10 +70,12 @@ void* umasim_map(size_t bytes) {
     errno = no_session_errno();
     return nullptr;
   }
-  return map_content(bytes);
+  return system_map(*session(), bytes);
 }
 
-void umasim_unmap(void* address, size_t bytes) { unmap_content(address, bytes); }
+void umasim_unmap(void* address, size_t bytes) {
+  if (Session* here = session()) system_unmap(*here, address, bytes);
+}
 
 long umasim_list(const char* path, char* buffer, size_t size) {
   Session* here = session();

@@ -24,9 +24,10 @@ int umasim_attach(const char* state_path);
 long umasim_read(const char* path, char* buffer, size_t size);
 long umasim_write(const char* path, const char* data, size_t size);
 // Memory of the machine for this process, as mmap gives it: nothing of it is there before it is
-// touched, and the GPU may touch it where it reaches pageable memory. Null with errno. The address
-// is real and may be written to; only pages that the GPU or umasim_touch touched count as the
-// machine's.
+// touched, and the GPU may touch it where it reaches pageable memory: then it is anonymous memory
+// of this process, until umasim_unmap of the whole or the end of the process. Null with errno. The
+// address is real and may be written to; what the program itself writes there is not seen as a
+// touch.
 void* umasim_map(size_t bytes);
 void umasim_unmap(void* address, size_t bytes);
 // Names in a simulated directory, each followed by a newline.

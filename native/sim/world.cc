@@ -17,7 +17,7 @@ namespace {
 
 uint64_t all_anon(const State& state) {
   const World& world = state.world;
-  uint64_t bytes = world.anon + world.registered;
+  uint64_t bytes = world.anon + world.registered + world.system;
   for (uint64_t scripted : world.scripted_anon) bytes += scripted;
   return bytes;
 }
@@ -75,6 +75,19 @@ uint64_t available_bytes(const State& state) {
   return bytes - bytes % state.machine.kernel.page_size;
 }
 
+void anon_gone(State& state, uint64_t* holder, uint64_t bytes) {
+  // As much of it is in swap as of anybody's.
+  World& world = state.world;
+  const uint64_t all = all_anon(state);
+  const uint64_t in_swap =
+      all == 0 ? 0
+               : static_cast<uint64_t>(static_cast<double>(bytes) / static_cast<double>(all) *
+                                       static_cast<double>(world.swapped));
+  *holder -= bytes;
+  world.swapped -= std::min(world.swapped, in_swap);
+  freed(state, less(bytes, in_swap), state.machine.contiguity.after_reclaim);
+}
+
 void settle_contiguity(State& state) {
   World& world = state.world;
   const uint64_t free = less(free_bytes(state), cma_free(state));
@@ -99,6 +112,7 @@ std::string start_world(State& state) {
   world.slab_reclaimable = machine.memory.slab_reclaimable;
   world.pools = machine.driver.pool_bytes;
   world.scripted_stall_ms = -1;
+  world.first_allocation_ms = -1;
   for (int i = 0; i < machine.process_count; i++) {
     const Scripted& process = machine.processes[i];
     world.scripted_anon[i] = process.anon_bytes;

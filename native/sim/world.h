@@ -33,6 +33,8 @@ uint64_t cma_free(const State& state);
 std::string start_world(State& state);
 // Memory became free: `share` of it in blocks of 2 MiB.
 void freed(State& state, uint64_t bytes, double share);
+// `bytes` of anonymous memory that `holder` counts are gone, those in swap with them.
+void anon_gone(State& state, uint64_t* holder, uint64_t bytes);
 // Keeps the division of free memory within what is free. After every change.
 void settle_contiguity(State& state);
 

@@ -87,6 +87,7 @@ struct Row {
   Scenario run;
 };
 // One list a file.
-extern const Row kHostScenarios[], kMemoryScenarios[], kProcessScenarios[], kLibraryScenarios[];
+extern const Row kHostScenarios[], kMemoryScenarios[], kProcessScenarios[], kLibraryScenarios[],
+    kKernelScenarios[];
 
 }  // namespace world

@@ -164,8 +164,9 @@ int main(int argc, char** argv) {
   world::folder = argv[1];
   EXPECT(mkdtemp(world::all_states) != nullptr);
   int failed = 0, passed = 0;
-  for (const world::Row* list : {world::kHostScenarios, world::kMemoryScenarios,
-                                 world::kProcessScenarios, world::kLibraryScenarios}) {
+  for (const world::Row* list :
+       {world::kHostScenarios, world::kMemoryScenarios, world::kProcessScenarios,
+        world::kLibraryScenarios, world::kKernelScenarios}) {
     for (; list->name != nullptr; list++) {
       bool chosen = argc == 2;
       for (int i = 2; i < argc; i++) chosen = chosen || std::strcmp(argv[i], list->name) == 0;
