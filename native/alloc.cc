@@ -15,6 +15,15 @@ Failure refusal(const char* call, const char* name, const std::string& message) 
   return {"umaprobe", call, std::nullopt, name, message};
 }
 
+Failure not_open(const char* call) {
+  return refusal(call, "NOT_OPEN", "there is no allocator: call allocOpen first");
+}
+
+// JavaScript's numbers are doubles; of one that is no such integer any value will do.
+uint64_t seed_of(double seed) {
+  return seed >= 0 && seed <= kLargestInteger ? static_cast<uint64_t>(seed) : 0;
+}
+
 std::optional<Failure> refuse_size(double bytes) {
   if (bytes >= 1 && bytes <= kLargestInteger && std::floor(bytes) == bytes) return std::nullopt;
   return Failure{"umaprobe", "allocBlock", EINVAL, "EINVAL",
@@ -73,7 +82,7 @@ Fact<AllocatorReport> Allocator::open(Flight& flight, const LibraryPaths& paths,
   auto failure =
       with_.runtime ? create_context(flight, *with_.runtime, device) : make_current(flight);
   if (failure) return std::move(*failure);
-  report.kernel = refusal("cuModuleLoadData", "NOT_SUPPORTED", "no kernels yet");
+  report.kernel = load_kernels(flight, std::get<int>(processors));
   report.memGetInfo = mem_get_info(flight, cuda_, device, Thread::kOurs);
   report.durationMs = milliseconds_since(start);
   if (flight.abandoned()) return refusal("allocOpen", "ABANDONED", "the deadline has passed");
@@ -82,7 +91,7 @@ Fact<AllocatorReport> Allocator::open(Flight& flight, const LibraryPaths& paths,
 }
 
 Fact<Allocated> Allocator::alloc(Flight& flight, const std::string& name, double bytes) {
-  if (auto failure = enter(flight, "allocBlock")) return std::move(*failure);
+  if (!report_) return not_open("allocBlock");
   if (auto failure = refuse_size(bytes)) return std::move(*failure);
   const Kind* kind = find_kind(name);
   if (!kind) {
@@ -91,6 +100,7 @@ Fact<Allocated> Allocator::alloc(Flight& flight, const std::string& name, double
   }
   const Fact<std::string>& call = *report_->kinds.calls[static_cast<size_t>(kind - kKinds)];
   if (const Failure* failure = failure_of(call)) return *failure;
+  if (auto failure = make_current(flight)) return std::move(*failure);
 
   const Brake::Work work(brake_);
   if (brake_.stopped()) return stopped_failure("allocBlock");
@@ -114,23 +124,57 @@ Fact<Allocated> Allocator::alloc(Flight& flight, const std::string& name, double
 }
 
 Fact<Took> Allocator::touch(Flight& flight, int id, double seed) {
-  if (auto failure = enter(flight, "touchBlock")) return std::move(*failure);
-  const Fact<Block*> found = find(id, "touchBlock");
+  const Fact<Block*> found = find(flight, id, "touchBlock");
   if (const Failure* failure = failure_of(found)) return *failure;
   const Block& block = *std::get<Block*>(found);
-
   const Brake::Work work(brake_);
   const auto start = Clock::now();
   auto failure = in_slices(block.bytes(), [&](uint64_t offset, uint64_t bytes) {
     if (brake_.stopped()) return std::optional<Failure>(stopped_failure("touchBlock"));
-    return fill(flight, block, offset, bytes, static_cast<uint64_t>(seed));
+    return fill(flight, block.at(offset), bytes, seed_of(seed), offset);
   });
   return fact(failure, Took{milliseconds_since(start)});
 }
 
+Fact<Verified> Allocator::verify(Flight& flight, int id, double seed) {
+  const Fact<Block*> found = find(flight, id, "verifyBlock");
+  if (const Failure* failure = failure_of(found)) return *failure;
+  if (const Failure* reason = failure_of(report_->kernel)) {
+    return refusal("verifyBlock", "NOT_SUPPORTED",
+                   "the kernels could not be loaded: " + reason->call + ": " + reason->name);
+  }
+  const Block& block = *std::get<Block*>(found);
+  const Brake::Work work(brake_);
+  VerifyResult sum{0, kNoMismatch};
+  const auto start = Clock::now();
+  auto failure = in_slices(block.bytes(), [&](uint64_t offset, uint64_t bytes) {
+    if (brake_.stopped()) return std::optional<Failure>(stopped_failure("verifyBlock"));
+    return kernels_.verify(flight, block.at(offset), bytes, seed_of(seed), offset, sum);
+  });
+  Verified verified{milliseconds_since(start), static_cast<double>(sum.mismatches), std::nullopt};
+  if (sum.first_mismatch != kNoMismatch) {
+    verified.firstMismatch = static_cast<double>(sum.first_mismatch);
+  }
+  return fact(failure, verified);
+}
+
+std::optional<Failure> Allocator::poke(Flight& flight, int id, double offset, int byte) {
+  const Fact<Block*> found = find(flight, id, "pokeBlock");
+  if (const Failure* failure = failure_of(found)) return *failure;
+  const Block& block = *std::get<Block*>(found);
+  if (!(offset >= 0 && offset < static_cast<double>(block.bytes())) || byte < 0 || byte > 255) {
+    return Failure{"umaprobe", "pokeBlock", EINVAL, "EINVAL",
+                   "an offset is below the block's size, and a byte from 0 to 255"};
+  }
+  if (!with_.driver) return cuda_.driver_failure();
+  const auto value = static_cast<unsigned char>(byte);
+  return ask(flight, *with_.driver, with_.driver->cuMemcpyHtoD_v2,
+             CUdeviceptr{reinterpret_cast<uintptr_t>(block.at(static_cast<uint64_t>(offset)))},
+             static_cast<const void*>(&value), sizeof value);
+}
+
 Fact<Took> Allocator::free(Flight& flight, int id) {
-  if (auto failure = enter(flight, "freeBlock")) return std::move(*failure);
-  const Fact<Block*> found = find(id, "freeBlock");
+  const Fact<Block*> found = find(flight, id, "freeBlock");
   if (const Failure* failure = failure_of(found)) return *failure;
   Block& block = *std::get<Block*>(found);
   const auto start = Clock::now();
@@ -164,13 +208,18 @@ Fact<Freed> Allocator::free_all(Flight& flight) {
 }
 
 void Allocator::close() {
+  if (!report_) return;
   Flight unwatched(/*watched=*/false);
+  make_current(unwatched);
   free_all(unwatched);
+  kernels_.unload(unwatched);
+  report_.reset();
 }
 
-std::optional<Failure> Allocator::enter(Flight& flight, const char* call) {
-  if (!report_) return refusal(call, "NOT_OPEN", "there is no allocator: call allocOpen first");
-  return make_current(flight);
+Fact<std::string> Allocator::load_kernels(Flight& flight, int processors) {
+  if (!with_.driver) return cuda_.driver_failure();
+  auto failure = kernels_.load(flight, *with_.driver, processors);
+  return fact(failure, std::string("kernel"));
 }
 
 std::optional<Failure> Allocator::make_current(Flight& flight) {
@@ -179,32 +228,33 @@ std::optional<Failure> Allocator::make_current(Flight& flight) {
   return ask_late(flight, *with_.driver, with_.driver->cuCtxSetCurrent, context_);
 }
 
-Fact<Block*> Allocator::find(int block, const char* call) {
+Fact<Block*> Allocator::find(Flight& flight, int block, const char* call) {
+  if (!report_) return not_open(call);
   const auto found = blocks_->find(block);
-  if (found != blocks_->end()) return &found->second;
-  return refusal(call, "UNKNOWN_BLOCK",
-                 "block " + std::to_string(block) + " was freed, or never allocated");
-}
-
-std::optional<Failure> Allocator::wait_for_device(Flight& flight) {
-  if (with_.driver) return ask(flight, *with_.driver, with_.driver->cuCtxSynchronize);
-  return ask(flight, *with_.runtime, with_.runtime->cudaDeviceSynchronize);
-}
-
-std::optional<Failure> Allocator::fill(Flight& flight, const Block& block, uint64_t offset,
-                                       uint64_t bytes, uint64_t seed) {
-  auto* address = static_cast<unsigned char*>(block.address()) + offset;
-  const auto value = static_cast<unsigned char>(seed);
-  std::optional<Failure> failure;
-  if (with_.runtime) {
-    failure = ask(flight, *with_.runtime, with_.runtime->cudaMemset, static_cast<void*>(address),
-                  int{value}, static_cast<size_t>(bytes));
-  } else {
-    failure =
-        ask(flight, *with_.driver, with_.driver->cuMemsetD8_v2,
-            CUdeviceptr{reinterpret_cast<uintptr_t>(address)}, value, static_cast<size_t>(bytes));
+  if (found == blocks_->end()) {
+    return refusal(call, "UNKNOWN_BLOCK",
+                   "block " + std::to_string(block) + " was freed, or never allocated");
   }
-  return failure ? failure : wait_for_device(flight);
+  if (auto failure = make_current(flight)) return std::move(*failure);
+  return &found->second;
+}
+
+std::optional<Failure> Allocator::fill(Flight& flight, void* address, uint64_t bytes, uint64_t seed,
+                                       uint64_t offset) {
+  if (kernels_.loaded()) return kernels_.fill(flight, address, bytes, seed, offset);
+  return set(flight, address, bytes, seed);
+}
+
+std::optional<Failure> Allocator::set(Flight& flight, void* address, uint64_t bytes,
+                                      uint64_t seed) {
+  const auto value = static_cast<unsigned char>(seed);
+  if (const Cudart* runtime = with_.runtime) {
+    auto failure = ask(flight, *runtime, runtime->cudaMemset, address, int{value}, size_t{bytes});
+    return failure ? failure : ask(flight, *runtime, runtime->cudaDeviceSynchronize);
+  }
+  auto failure = ask(flight, *with_.driver, with_.driver->cuMemsetD8_v2,
+                     CUdeviceptr{reinterpret_cast<uintptr_t>(address)}, value, size_t{bytes});
+  return failure ? failure : ask(flight, *with_.driver, with_.driver->cuCtxSynchronize);
 }
 
 void Allocator::count(int blocks, double bytes) {

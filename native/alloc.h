@@ -11,6 +11,7 @@
 #include "block.h"
 #include "brake.h"
 #include "cuda_connection.h"
+#include "fill.h"
 
 namespace umaprobe {
 
@@ -44,6 +45,19 @@ struct Took {
   template <class Visitor>
   void visit(Visitor& field) const {
     field("durationMs", durationMs);
+  }
+};
+
+struct Verified {
+  double durationMs = 0;
+  double mismatches = 0;
+  std::optional<double> firstMismatch;
+
+  template <class Visitor>
+  void visit(Visitor& field) const {
+    field("durationMs", durationMs);
+    field("mismatches", mismatches);
+    field.nullable("firstMismatch", firstMismatch);
   }
 };
 
@@ -81,10 +95,13 @@ class Allocator {
   Fact<AllocatorReport> open(Flight& flight, const LibraryPaths& paths, int device);
   Fact<Allocated> alloc(Flight& flight, const std::string& kind, double bytes);
   Fact<Took> touch(Flight& flight, int block, double seed);
+  Fact<Verified> verify(Flight& flight, int block, double seed);
+  // Empty: done.
+  std::optional<Failure> poke(Flight& flight, int block, double offset, int byte);
   Fact<Took> free(Flight& flight, int block);
   // All that can be; then the first failure.
   Fact<Freed> free_all(Flight& flight);
-  // Gives everything back, without a word.
+  // Gives everything back, without a word. Nothing can be done with it any more.
   void close();
 
   // From any thread.
@@ -96,19 +113,21 @@ class Allocator {
  private:
   using Blocks = std::unordered_map<int, Block>;
 
-  // Why `call` on a block cannot be made; else makes the context current.
-  std::optional<Failure> enter(Flight& flight, const char* call);
+  // "kernel", or why it is memset.
+  Fact<std::string> load_kernels(Flight& flight, int processors);
   std::optional<Failure> make_current(Flight& flight);
-  Fact<Block*> find(int block, const char* call);
-  std::optional<Failure> wait_for_device(Flight& flight);
-  std::optional<Failure> fill(Flight& flight, const Block& block, uint64_t offset, uint64_t bytes,
-                              uint64_t seed);
+  // Makes the context current and finds the block, or says why `call` cannot be made.
+  Fact<Block*> find(Flight& flight, int block, const char* call);
+  std::optional<Failure> fill(Flight& flight, void* address, uint64_t bytes, uint64_t seed,
+                              uint64_t offset);
+  std::optional<Failure> set(Flight& flight, void* address, uint64_t bytes, uint64_t seed);
   void count(int blocks, double bytes);
 
   CudaConnection cuda_;
   std::unique_ptr<Kernel> kernel_;
   AllocatorLibraries with_;
   CUcontext context_ = nullptr;  // only where there is no runtime
+  PatternKernels kernels_;
   std::optional<AllocatorReport> report_;
   std::unique_ptr<Blocks> blocks_ = std::make_unique<Blocks>();
   int last_block_ = 0;

@@ -29,7 +29,7 @@ class Block {
     return failure;
   }
 
-  void* address() const { return address_; }
+  void* at(uint64_t offset) const { return static_cast<unsigned char*>(address_) + offset; }
   size_t bytes() const { return bytes_; }
 
  private:

@@ -2,6 +2,11 @@
 #include "calls.h"
 
 namespace umaprobe {
+
+// null
+struct Nothing {};
+static napi_value to_js(napi_env env, Nothing) { return null_js(env); }
+
 namespace {
 
 double number(const Napi::CallbackInfo& info, size_t index) {
@@ -49,6 +54,23 @@ Napi::Value TouchBlock(const Napi::CallbackInfo& info) {
       [block = integer(info, 0), seed = number(info, 1)](Flight& flight, Allocator& allocator) {
         return allocator.touch(flight, block, seed);
       });
+}
+
+Napi::Value VerifyBlock(const Napi::CallbackInfo& info) {
+  return on_lane<Verified>(
+      info, 2,
+      [block = integer(info, 0), seed = number(info, 1)](Flight& flight, Allocator& allocator) {
+        return allocator.verify(flight, block, seed);
+      });
+}
+
+Napi::Value PokeBlock(const Napi::CallbackInfo& info) {
+  return on_lane<Nothing>(info, 3,
+                          [block = integer(info, 0), offset = number(info, 1),
+                           byte = integer(info, 2)](Flight& flight, Allocator& allocator) {
+                            auto failure = allocator.poke(flight, block, offset, byte);
+                            return fact(failure, Nothing{});
+                          });
 }
 
 Napi::Value FreeBlock(const Napi::CallbackInfo& info) {
