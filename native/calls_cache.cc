@@ -42,8 +42,10 @@ WalkOptions walk_options(const Napi::CallbackInfo& info, size_t index) {
   const auto given = info[index].As<Napi::Object>();
   const std::string mode = given.Get("mode").ToString();
   const bool forced = given.Get("method").ToString().Utf8Value() == "mincore";
+  const Napi::Value most = given.Get("top");
+  const size_t top = most.IsNumber() ? most.As<Napi::Number>().Uint32Value() : SIZE_MAX;
   return {forced ? CacheMethod::kMincore : cache_method(), mode != "status", mode == "evict-sync",
-          given.Get("listEmpty").ToBoolean()};
+          given.Get("listEmpty").ToBoolean(), top};
 }
 
 }  // namespace

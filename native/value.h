@@ -7,6 +7,7 @@
 
 #include <node_api.h>
 
+#include <algorithm>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -33,6 +34,22 @@ napi_value to_js(napi_env env, Number number) {
   napi_value value = nullptr;
   napi_create_double(env, static_cast<double>(number), &value);
   return value;
+}
+
+// A Float64Array.
+struct Numbers {
+  std::vector<double> values;
+};
+
+inline napi_value to_js(napi_env env, const Numbers& numbers) {
+  const std::vector<double>& values = numbers.values;
+  void* data = nullptr;
+  napi_value buffer = nullptr;
+  napi_value array = nullptr;
+  napi_create_arraybuffer(env, values.size() * sizeof(double), &data, &buffer);
+  if (data) std::copy(values.begin(), values.end(), static_cast<double*>(data));
+  napi_create_typedarray(env, napi_float64_array, values.size(), buffer, 0, &array);
+  return array;
 }
 
 inline napi_value null_js(napi_env env) {

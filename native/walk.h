@@ -13,6 +13,7 @@
 #include "pagecache.h"
 #include "path_text.h"
 #include "tree.h"
+#include "value.h"
 
 struct stat;
 
@@ -23,6 +24,9 @@ struct WalkOptions {
   bool evict;
   bool sync;  // write dirty pages before
   bool list_empty;
+  // Of the files with something in cache only those are listed which have, or had when they were
+  // met, a place among so many with the most.
+  size_t top;
 };
 
 // NativeCachedFile of lib/native.types.ts.
@@ -99,16 +103,18 @@ struct WalkSums {
 
 // NativeWalkBatch.
 struct WalkBatch {
-  const char* method;
+  const char* method = "";
   std::vector<WalkEntry> entries;
+  Numbers inodes;  // of each file with something in cache: dev, ino, cached, cachedAfter
   WalkSums sums;
   PathText path;
-  bool done;
+  bool done = false;
 
   template <class Visitor>
   void visit(Visitor& field) const {
     field("method", std::string(method));
     field("entries", entries);
+    field("inodes", inodes);
     sums.visit(field);
     field("path", path);
     field("done", done);
@@ -145,25 +151,30 @@ class Walk {
     Eviction eviction;
     uint64_t size;
     WalkEntry entry;
+    std::string name;
   };
 
+  void hand_over();
   // One step; false: there is nothing more.
   bool advance(Flight& flight);
   void begin_root(Flight& flight, const std::string& path);
   void visit(Flight& flight, const TreeEntry& name);
   void visit_directory(Flight& flight, const std::string& name);
   void visit_file(Flight& flight, const std::string& name);
-  void enter(Flight& flight, Descriptor directory, const struct stat& about,
-             const std::string& name);
-  void look(Flight& flight, Descriptor file, const struct stat& about, const std::string& path);
+  void enter(Descriptor directory, const struct stat& about, const std::string& name);
+  // `name`: below the directory where the walk is, or a given path.
+  void look(Flight& flight, Descriptor file, const struct stat& about, const std::string& name);
   void step_eviction(Flight& flight);
   void finish_eviction(Flight& flight);
 
-  void listed(const char* what, const std::string& path);
-  void problem(const std::string& path, Failure failure);
-  void not_opened(const std::string& path, const char* call, int error);
-  void deliver(WalkEntry entry);
-  bool full();
+  void counted(double& sum, const char* what, const std::string& name);
+  void problem(const std::string& name, Failure failure);
+  void not_opened(const std::string& name, const char* call, int error);
+  // `entry` without its path, which is made for what is listed only.
+  void deliver(WalkEntry entry, const std::string& name);
+  bool listed(const WalkEntry& entry);
+  void list(WalkEntry entry, const std::string& name);
+  bool full(size_t waiting) const;
 
   const std::vector<std::string> roots_;
   const WalkOptions options_;
@@ -176,13 +187,13 @@ class Walk {
   std::unordered_set<Identity, IdentityHash> seen_;
   FileSystems file_systems_;
 
+  WalkBatch found_;  // in this slice, and what JavaScript has not taken of earlier ones
+  size_t found_bytes_ = 0;
+  std::vector<double> top_;  // a heap, the least first
+
   // Shared.
   std::mutex mutex_;
-  std::vector<WalkEntry> outbox_;
-  size_t outbox_bytes_ = 0;
-  WalkSums sums_;
-  std::string at_path_;
-  bool done_ = false;
+  WalkBatch outbox_;
 };
 
 }  // namespace umaprobe
