@@ -1,18 +1,10 @@
 /** How the kernel is set and how it is doing: watermarks, contiguity, pressure. */
-import { headroom, pinnableInBlocks, unifiedDevice } from '../findings.ts';
-import { formatBytes, formatPercent, GiB, KiB, MiB } from '../format.ts';
-import { ledgerBytes } from '../ledger.ts';
+import { type GateReading, readGate } from '../contiguity.ts';
+import { unifiedDevice } from '../findings.ts';
+import { formatBytes, formatPercent, GiB, KiB } from '../format.ts';
 import { DROP_AND_COMPACT } from '../remedies.ts';
-import type { FreeBlocks, Snapshot } from '../types.ts';
+import type { Snapshot } from '../types.ts';
 import { type Check, type Finding, fail, pass, STALLED_PERCENT, skip, warn } from './types.ts';
-
-/**
- * Gate before a launch (sparkring PR 202/222, DGX Spark with 120 GiB): 96 GiB available and 200 blocks of 32 MiB.
- * A smaller machine is measured by the same shares.
- */
-const GATE = { ofTotal: 120 * GiB, available: 96 * GiB, block: 32 * MiB, blocks: 200 };
-/** Below this nobody loads what the gate was made for. */
-const SMALL = 32 * GiB;
 
 export const kernelChecks: readonly Check[] = [
   {
@@ -47,12 +39,13 @@ export const kernelChecks: readonly Check[] = [
         return skip('The free blocks cannot be read.', snapshot.from.contiguity ?? '/proc/buddyinfo');
       if (unifiedDevice(snapshot) === undefined)
         return skip('Only a GPU that shares the memory of the host needs them.', 'no unified device');
-      if (snapshot.ledger.total < SMALL)
+      const reading = readGate(snapshot, contiguity);
+      if (reading.small)
         return skip(
           'The gate is for machines that large models fit on.',
           `${formatBytes(snapshot.ledger.total)} in all`,
         );
-      return gate(snapshot, contiguity);
+      return gate(snapshot, reading);
     },
   },
   {
@@ -102,35 +95,24 @@ function resetMinFree({ host, contiguity }: Snapshot): string {
   return `Set it back after the launch, to about what the kernel takes on this machine (${range}): echo ${ownKB} | sudo tee /proc/sys/vm/min_free_kbytes`;
 }
 
-function gate(snapshot: Snapshot, contiguity: readonly FreeBlocks[]): Finding {
-  const { afterReclaim, total } = headroom(snapshot);
-  const shareOfGate = Math.min(1, total / GATE.ofTotal);
-  const needAvailable = GATE.available * shareOfGate;
-  const needBlocks = Math.ceil(GATE.blocks * shareOfGate);
-  const sizes = contiguity.map(({ blockBytes }) => blockBytes);
-  // Kernels whose largest order is below 32 MiB: their largest blocks are counted, as so many 32 MiB.
-  const block = Math.min(GATE.block, Math.max(...sizes));
-  const { bytes: large, cma } = pinnableInBlocks(snapshot, contiguity, block);
-  const equivalents = Math.floor(large / GATE.block);
+function gate(snapshot: Snapshot, reading: GateReading): Finding {
+  const { available, blockBytes, blocks, cma, loaded, needAvailable, needBlocks } = reading;
   const evidence =
-    `${formatBytes(afterReclaim)} available (gate ${formatBytes(needAvailable)}); ` +
-    `${equivalents} × 32 MiB in blocks of ${formatBytes(block)} or more (gate ${needBlocks}` +
+    `${formatBytes(available)} available (gate ${formatBytes(needAvailable)}); ` +
+    `${blocks} × 32 MiB in blocks of ${formatBytes(blockBytes)} or more (gate ${needBlocks}` +
     `${cma === 0 ? '' : `; ${formatBytes(cma)} of free CMA not counted`}); ` +
     `compaction failed ${snapshot.kernel.compactFail ?? 'unknown'} of ${snapshot.kernel.compactStall ?? 'unknown'} times`;
-  const loaded = ledgerBytes(snapshot.ledger, 'gpuProcesses');
-  if (loaded > total * 0.1) {
-    // A large pinned footprint makes few large blocks normal: the gate means something before a launch only.
+  if (loaded !== null)
     return skip(`GPU processes hold ${formatBytes(loaded)}: the gate is for an idle machine.`, evidence);
-  }
-  if (afterReclaim !== null && afterReclaim < needAvailable) {
+  if (available !== null && available < needAvailable) {
     return warn(
       'Too little is available for a launch of a large model.',
       evidence,
       'See which programs hold it: umaprobe snapshot',
     );
   }
-  if (equivalents >= needBlocks) return pass('Ready for a large launch.', evidence);
-  const cached = snapshot.host.free !== null && afterReclaim !== null && snapshot.host.free < afterReclaim * 0.5;
+  if (blocks >= needBlocks) return pass('Ready for a large launch.', evidence);
+  const cached = snapshot.host.free !== null && available !== null && snapshot.host.free < available * 0.5;
   return warn(
     cached
       ? 'Most of what is available is page cache, so there are few large free blocks yet; a launch has to make them first.'
