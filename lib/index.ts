@@ -4,5 +4,6 @@ export { UmaError } from './errors.ts';
 export { hostMemorySync } from './host-memory.ts';
 export { memGetInfo, memGetInfoSync } from './mem-get-info.ts';
 export { snapshot } from './snapshot.ts';
+export { stress } from './stress.ts';
 export type * from './types.ts';
 export { watch } from './watch.ts';

@@ -35,8 +35,8 @@ export interface Journal {
   readonly unfinished: UnfinishedRun | null;
   /** What was found and mended on the way: a torn tail. */
   readonly notes: readonly string[];
-  /** Says that the run is over and holds nothing. Not called for a run whose child was lost: then the step stays open. */
-  end(state: string): void;
+  /** The child's process is gone, and `how`: the run is no longer a live one, and a step without a result stays so. */
+  gone(how: string): void;
   close(): void;
 }
 
@@ -76,7 +76,7 @@ export function openJournal(given: string, heading: JournalHeading): Journal {
       throw error;
     }
     if (now.goodBytes > COMPACT_ABOVE) {
-      replaceJournal(file.path, kept(now.records, runs));
+      replaceJournal(file.path, kept(now.records, runs, begin.run));
       closeSync(file.fd);
       file = openJournalFile(file.path);
     }
@@ -104,8 +104,9 @@ class OpenJournal implements Journal {
     this.#begin = begin;
   }
 
-  end(state: string): void {
-    journalWriter(this.fd, this.path).commit(endRecord(this.#begin, state));
+  gone(how: string): void {
+    const { run, bootId } = this.#begin;
+    journalWriter(this.fd, this.path).commit({ type: 'gone', run, at: new Date().toISOString(), bootId, how });
   }
 
   close(): void {

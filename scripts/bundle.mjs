@@ -7,7 +7,7 @@ import { root } from './run.mjs';
 
 const lib = join(root, 'lib');
 /** Modules that every door has in common. */
-const CORE = /^lib\/(arguments|errors|host-memory|mem-get-info|native|reason|root|snapshot|watch)\.ts$/;
+const CORE = /^lib\/(arguments|errors|host-memory|mem-get-info|native|reason|root|snapshot|stress|watch)\.ts$/;
 
 export async function bundle() {
   const build = await rolldown({
@@ -16,6 +16,7 @@ export async function bundle() {
       sim: join(lib, 'sim.ts'),
       cli: join(lib, 'cli.ts'),
       'child-mem-get-info': join(lib, 'child-mem-get-info.ts'),
+      worker: join(lib, 'worker.ts'),
     },
     platform: 'node',
     // Dependencies stay dependencies: only our own files are put together.

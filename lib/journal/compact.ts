@@ -7,21 +7,26 @@ import type { Run } from './runs.ts';
 
 /** Past this, a start compacts. */
 export const COMPACT_ABOVE = 512 * 1024;
-const FINISHED_RUNS_KEPT = 20;
+const RUNS_KEPT = 20;
 
 /**
- * The records to keep: of every run that did not end its beginning, the most that it had held and its open step; of the
- * newest finished ones their beginning and end.
+ * The records to keep: of runs that vanished in a step their beginning, the most that they had held and that step; of the
+ * finished ones their beginning and end; all of `own`. The newest of each sort.
  */
-export function kept(records: readonly JournalRecord[], runs: readonly Run[]): JournalRecord[] {
-  const finished = runs.filter(({ ended }) => ended).slice(-FINISHED_RUNS_KEPT);
-  const byRun = new Map(runs.filter((run) => !run.ended || finished.includes(run)).map((run) => [run.begin.run, run]));
+export function kept(records: readonly JournalRecord[], runs: readonly Run[], own: string): JournalRecord[] {
+  const newest = [
+    ...runs.filter(({ ended }) => ended).slice(-RUNS_KEPT),
+    ...runs.filter(({ ended, open }) => !ended && open !== null).slice(-RUNS_KEPT),
+    ...runs.filter(({ begin }) => begin.run === own),
+  ];
+  const byRun = new Map(newest.map((run) => [run.begin.run, run]));
   const proven = new Set<string>();
   return records.filter((record) => {
     const run = byRun.get(record.run);
     if (run === undefined) return false;
-    if (record.type === 'begin' || record.type === 'end') return true;
+    if (record.run === own) return true;
     if (record.type === 'step') return record === run.open;
+    if (record.type !== 'result') return true;
     if (run.ended || record.heldBytes !== run.provenBytes || proven.has(record.run)) return false;
     proven.add(record.run);
     return true;

@@ -49,7 +49,13 @@ export interface EndRecord extends Common {
   state: string;
 }
 
-export type JournalRecord = BeginRecord | StepRecord | ResultRecord | EndRecord;
+/** The parent saw its child go, however: an open step stays open, and the run no longer is a live one. */
+export interface GoneRecord extends Common {
+  type: 'gone';
+  how: string;
+}
+
+export type JournalRecord = BeginRecord | StepRecord | ResultRecord | EndRecord | GoneRecord;
 
 /** What every line begins with: by this a torn line is told from a line of some other file. */
 export const PREFIX = '{"umaprobe":1,';

@@ -6,7 +6,10 @@ import type { BeginRecord, JournalRecord, StepRecord, Writer } from './record.ts
 
 export interface Run {
   begin: BeginRecord;
+  /** It came to its end and freed everything. */
   ended: boolean;
+  /** Its parent saw the child go. */
+  gone: boolean;
   /** The last step, while it has no result. */
   open: StepRecord | null;
   /** The most that was held after a step that was made. */
@@ -20,7 +23,7 @@ export function runsOf(records: readonly JournalRecord[]): Run[] {
   const runs = new Map<string, Run>();
   for (const record of records) {
     if (record.type === 'begin') {
-      runs.set(record.run, { begin: record, ended: false, open: null, provenBytes: 0, writers: [record] });
+      runs.set(record.run, { begin: record, ended: false, gone: false, open: null, provenBytes: 0, writers: [record] });
       continue;
     }
     const run = runs.get(record.run);
@@ -31,9 +34,11 @@ export function runsOf(records: readonly JournalRecord[]): Run[] {
     } else if (record.type === 'result') {
       run.open = null;
       run.provenBytes = Math.max(run.provenBytes, record.heldBytes);
-    } else {
+    } else if (record.type === 'end') {
       run.open = null;
       run.ended = true;
+    } else {
+      run.gone = true;
     }
   }
   return [...runs.values()];
@@ -44,7 +49,11 @@ export type IsAlive = (writer: Writer) => boolean;
 
 /** The run that is going on now on this boot of the machine; null: none. */
 export function liveRun(runs: readonly Run[], bootId: string | null, alive: IsAlive): Run | null {
-  return runs.find((run) => !run.ended && run.begin.bootId === bootId && run.writers.some(alive)) ?? null;
+  return runs.find((run) => run.begin.bootId === bootId && isLive(run, alive)) ?? null;
+}
+
+function isLive(run: Run, alive: IsAlive): boolean {
+  return !run.ended && !run.gone && run.writers.some(alive);
 }
 
 /**
@@ -58,7 +67,7 @@ export function unfinishedRun(
 ): UnfinishedRun | null {
   const mine = runs.filter(({ begin }) => begin.simulated === machine.simulated);
   for (const [at, run] of [...mine.entries()].reverse()) {
-    if (run.ended || run.open === null || run.writers.some(alive)) continue;
+    if (run.ended || run.open === null || isLive(run, alive)) continue;
     const { command } = run.begin;
     if (mine.slice(at + 1).some((later) => later.ended && later.begin.command === command)) continue;
     return described(run, run.open, machine.bootId);

@@ -1,0 +1,121 @@
+/** The process that allocates: it makes itself the first to be killed, starts the guard, and runs one command's loop. */
+
+import { writeFileSync } from 'node:fs';
+import { UmaError } from '../errors.ts';
+import { thisProcess } from '../journal/process.ts';
+import { journalWriter } from '../journal/writer.ts';
+import { native } from '../native.ts';
+import type { NativeFailure } from '../native.types.ts';
+import { isFailure } from '../reason.ts';
+import { childContext } from './child-context.ts';
+import type { Loop } from './context.ts';
+import {
+  type ChildMessage,
+  type ChildRequest,
+  HEARTBEAT_MS,
+  JOURNAL_FD,
+  lines,
+  type Order,
+  type SaidError,
+} from './messages.ts';
+import { withGuard } from './no-guard.ts';
+import type { ProbeCommand } from './plan.ts';
+
+/** Loops by command, each loaded when it is run. */
+export type Loops = Readonly<Partial<Record<ProbeCommand, () => Promise<{ loop: Loop<never, unknown, unknown> }>>>>;
+
+function say(message: ChildMessage): void {
+  process.stdout.write(`${JSON.stringify(message)}\n`);
+}
+
+/** Takes its request from standard input, and leaves when that ends: then the parent is gone. */
+export function runChild(loops: Loops): void {
+  diesFirst();
+  let order: ((what: Order) => void) | null = null;
+  let early: Order | null = null;
+  let started = false;
+  process.stdin.setEncoding('utf8').on(
+    'data',
+    lines((line) => {
+      if (started) {
+        early = JSON.parse(line) as Order;
+        order?.(early);
+        return;
+      }
+      started = true;
+      const request = JSON.parse(line) as ChildRequest;
+      serve(request, loops, (given) => {
+        order = given;
+        if (early !== null) given(early);
+      }).then(
+        () => process.exit(0),
+        (error: unknown) => {
+          say({ say: 'error', error: said(error) });
+          process.exit(1);
+        },
+      );
+    }),
+  );
+  process.stdin.on('close', () => process.exit(1));
+  process.stdout.on('error', () => process.exit(1)); // nobody reads any more
+}
+
+/** The kernel's OOM killer ranks by RSS, in which cudaMalloc is not: it would kill bystanders and leave this process. */
+function diesFirst(): void {
+  try {
+    writeFileSync('/proc/self/oom_score_adj', '1000');
+  } catch {
+    // A sandbox without /proc: the guard and the parent are still there.
+  }
+}
+
+async function serve(request: ChildRequest, loops: Loops, onReady: (order: (what: Order) => void) => void) {
+  const { command, journal, terms } = request;
+  const binding = withGuard(native());
+  const loaded = await loops[command]?.();
+  if (loaded === undefined) throw new Error(`${command} has no loop in lib/worker.ts`);
+  setInterval(() => say({ say: 'beat' }), HEARTBEAT_MS).unref();
+
+  // Before the first allocation, which is the context.
+  throwFailure(binding.guardStart(request.guard));
+  const allocator = await binding.allocOpen(terms.device, terms.stepDeadlineMs);
+  say({ say: 'open', allocator });
+  if (isFailure(allocator)) throw failed(allocator);
+
+  const writer = journal === null ? null : journalWriter(JOURNAL_FD, journal.path);
+  const run = journal?.run ?? null;
+  const { context, order } = childContext({ binding, allocator, terms, run, writer, self: thisProcess() });
+  onReady(order);
+  let state = 'failed';
+  try {
+    const result = await loaded.loop(context, request.request as never, (event) => say({ say: 'event', event }));
+    state = context.stop()?.why ?? 'done';
+    say({ say: 'done', result, guard: binding.guardRead() });
+  } finally {
+    const freed = await binding.freeBlocks(terms.stepDeadlineMs);
+    // A run is over when it holds nothing any more. Where the allocator hangs, nobody knows.
+    if (run !== null && !isFailure(freed)) writer?.commit({ type: 'end', ...run, at: new Date().toISOString(), state });
+    binding.guardStop();
+  }
+}
+
+function throwFailure(failure: NativeFailure | null): void {
+  if (failure !== null) throw failed(failure);
+}
+
+function failed(failure: NativeFailure): Error {
+  return Object.assign(new Error(failure.message), { failure });
+}
+
+function said(error: unknown): SaidError {
+  const { code = null, failure = null } = error as { code?: string; failure?: NativeFailure };
+  const { message, stack = null } = error instanceof Error ? error : new Error(String(error));
+  if (!(error instanceof UmaError)) return { message, code, failure, stack };
+  const { call, nativeName, source, status } = error;
+  return {
+    message,
+    code: error.code,
+    failure: { failed: true, source, call, status, name: nativeName, message: '' },
+    stack,
+  };
+}

@@ -1,0 +1,78 @@
+/** The machine before anything is allocated: read, judged, and refused where it is not safe. */
+
+import { UmaError } from '../errors.ts';
+import { floorFor } from '../floor.ts';
+import { native } from '../native.ts';
+import { parseVmstat } from '../procfs.ts';
+import { isFailure } from '../reason.ts';
+import { danger, refusal } from '../safety.ts';
+import { takeSnapshot } from '../take-snapshot.ts';
+import type { DeviceSnapshot, ProbeHeader, Snapshot } from '../types.ts';
+import type { ProbePlan } from './plan.ts';
+
+/** A library that does not answer within this is no ground to test on. */
+const SNAPSHOT = { memGetInfo: 'never', deadlineMs: 5_000, childDeadlineMs: 5_000 } as const;
+/** What moves in less time than this says little about a rate. */
+const SWAP_SAMPLE_MS = 100;
+
+export interface SafeGround {
+  snapshot: Snapshot;
+  device: DeviceSnapshot;
+  floor: ProbeHeader['floor'];
+}
+
+/** @throws UmaError `ERR_UMA_FLOOR` where it is not safe to start, or the code for why there is no such device. */
+export async function readGround(plan: Pick<ProbePlan<unknown, unknown>, 'command' | 'kinds' | 'options'>) {
+  const { command, kinds, options } = plan;
+  const swap = swapMeter();
+  const [snapshot] = await Promise.all([takeSnapshot(SNAPSHOT), new Promise((r) => setTimeout(r, SWAP_SAMPLE_MS))]);
+  const device = deviceOf(snapshot, options.device, command);
+  const model = device.memoryModel;
+  const floor = floorFor(options.floor, { total: snapshot.host.total, model }, kinds);
+  const found = danger({
+    snapshot,
+    model,
+    kinds,
+    floor,
+    swapBytesPerSecond: swap(),
+    acceptAFrozenMachine: options.acceptAFrozenMachine,
+  });
+  if (found !== null) throw refusal(command, found);
+  return { snapshot, device, floor } satisfies SafeGround;
+}
+
+/** Bytes a second between memory and swap since it was made; null: the kernel does not say. */
+function swapMeter(): () => number | null {
+  const binding = native();
+  const pages = (): number | null => {
+    const [text] = binding.readFiles(['/proc/vmstat']);
+    if (text === undefined || isFailure(text)) return null;
+    const [moved = null, out = null] = parseVmstat(text, ['pswpin', 'pswpout']);
+    return moved === null || out === null ? null : moved + out;
+  };
+  const before = pages();
+  const from = performance.now();
+  return () => {
+    const after = pages();
+    if (before === null || after === null) return null;
+    return ((after - before) * binding.pageSize() * 1000) / (performance.now() - from);
+  };
+}
+
+function deviceOf(snapshot: Snapshot, ordinal: number, command: string): DeviceSnapshot {
+  const device = snapshot.devices.find(({ cudaIndex }) => cudaIndex === ordinal);
+  if (device !== undefined) return device;
+  const { cuda } = snapshot.libraries;
+  const count = snapshot.devices.filter(({ cudaIndex }) => cudaIndex !== null).length;
+  const [code, message] =
+    cuda.state === 'loaded'
+      ? (['ERR_UMA_NO_DEVICE', `there is no CUDA device ${ordinal}; this machine has ${count}`] as const)
+      : ([CODES[cuda.state], `CUDA is ${cuda.state}: ${cuda.reason ?? 'no reason was given'}`] as const);
+  throw new UmaError(code, { source: 'umaprobe', call: command, status: null, name: 'NO_DEVICE', message });
+}
+
+const CODES = {
+  missing: 'ERR_UMA_LIBRARY_MISSING',
+  unusable: 'ERR_UMA_DRIVER_UNUSABLE',
+  timeout: 'ERR_UMA_TIMEOUT',
+} as const;

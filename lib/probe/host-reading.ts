@@ -1,0 +1,26 @@
+/** The host as it is now, from the kernel's own files. */
+
+import { unpinnable } from '../allocatable.ts';
+import { bytesInBlocks } from '../findings.ts';
+import { MiB } from '../format.ts';
+import { hostMemorySync } from '../host-memory.ts';
+import type { NativeBinding } from '../native.types.ts';
+import { parseBuddyinfo, parsePressure } from '../procfs.ts';
+import type { HostReading } from './context.ts';
+
+const PRESSURE = '/proc/pressure/memory';
+const BUDDYINFO = '/proc/buddyinfo';
+
+/** @param blocks whether blocks of 2 MiB matter; else their file is not read. */
+export function readHost(binding: NativeBinding, blocks: boolean): HostReading {
+  const [pressure, buddyinfo] = binding.readFiles(blocks ? [PRESSURE, BUDDYINFO] : [PRESSURE]);
+  // Last, because it is what the floor is held against and should be the freshest.
+  const host = hostMemorySync();
+  const counted = typeof buddyinfo === 'string' ? parseBuddyinfo(buddyinfo, binding.pageSize()) : null;
+  return {
+    memFree: host.free,
+    memAvailable: host.available,
+    pressureFull: typeof pressure === 'string' ? (parsePressure(pressure)?.full.avg10 ?? null) : null,
+    inBlocks: counted === null ? null : Math.max(0, bytesInBlocks(counted.blocks, 2 * MiB) - unpinnable(host).now),
+  };
+}

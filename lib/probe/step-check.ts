@@ -1,0 +1,70 @@
+/** Whether a step may be made. Pure: readings in, refusal out. */
+
+import { takesHostMemory } from '../floor.ts';
+import { formatBoth, formatBytes, formatPercent, MiB } from '../format.ts';
+import { EAGER } from '../safety.ts';
+import type { HostReading, PlannedStep, Refusal, Terms } from './context.ts';
+
+/**
+ * Kept on top of the floor by planned steps, so that what other programs take in passing does not trip the guard, which
+ * acts at the floor itself.
+ */
+export function stepMargin(floor: number): number {
+  return Math.min(64 * MiB, Math.floor(floor / 32));
+}
+
+/** Whether the kind takes free blocks of 2 MiB on this machine. */
+export function needsBlocks(terms: Pick<Terms, 'memoryModel'>, kind: PlannedStep['kind']): boolean {
+  return terms.memoryModel === 'unified' && EAGER.includes(kind);
+}
+
+/** Bytes that a step is expected to take from the host. */
+export function hostCost(step: PlannedStep): number {
+  return step.predictedCost ?? Math.max(0, step.targetBytes - step.heldBytes);
+}
+
+export function stepRefusal(
+  terms: Pick<Terms, 'floor' | 'memoryModel' | 'pressureFull'>,
+  reading: HostReading,
+  step: PlannedStep,
+): Refusal | null {
+  if (terms.floor === null || !takesHostMemory(step.kind, terms.memoryModel)) return null;
+  return pressure(terms.pressureFull, reading) ?? floor(terms.floor, reading, step) ?? contiguity(reading, step);
+}
+
+function pressure(limit: number | null, { pressureFull }: HostReading): Refusal | null {
+  if (limit === null || pressureFull === null || pressureFull < limit) return null;
+  return {
+    why: 'pressure',
+    sentence: `nothing could run for want of memory ${formatPercent(pressureFull)} of the last 10 s (PSI full, limit ${formatPercent(limit, 0)})`,
+  };
+}
+
+function floor(bytes: number, { memAvailable }: HostReading, step: PlannedStep): Refusal | null {
+  if (memAvailable === null) return { why: 'floor', sentence: 'MemAvailable can no longer be read' };
+  const cost = hostCost(step);
+  const margin = stepMargin(bytes);
+  if (memAvailable - cost >= bytes + margin) return null;
+  return {
+    why: 'floor',
+    sentence:
+      `MemAvailable ${formatBoth(memAvailable)} less the next ${formatBytes(cost)} would be below the floor of ${formatBoth(bytes)}` +
+      (margin > 0 ? ` and its margin of ${formatBytes(margin)}` : ''),
+  };
+}
+
+/**
+ * Memory is there, but not in blocks. Clean page cache counts as blocks: reclaim frees whole runs of it (on `gb10-cached`
+ * and in the field 112 GiB were allocated with 0.9 GiB free); free memory in smaller pieces does not, because whether
+ * compaction can merge them is known only when it has stalled.
+ */
+function contiguity({ inBlocks, memAvailable, memFree }: HostReading, step: PlannedStep): Refusal | null {
+  if (inBlocks === null || memAvailable === null || memFree === null) return null;
+  const room = inBlocks + Math.max(0, memAvailable - memFree);
+  const grows = step.targetBytes - step.heldBytes;
+  if (grows <= room) return null;
+  return {
+    why: 'contiguity',
+    sentence: `${formatBoth(memAvailable)} are available, but only ${formatBoth(room)} in free blocks of 2 MiB or clean page cache, and the next step takes ${formatBytes(grows)}`,
+  };
+}

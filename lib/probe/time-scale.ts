@@ -1,0 +1,12 @@
+import { native } from '../native.ts';
+import { isFailure } from '../reason.ts';
+
+/** Simulated milliseconds per real one, as the machine's record has it; null on real hardware. */
+export function timeScale(simulated: string | null): number | null {
+  if (simulated === null) return null;
+  const { UMAPROBE_SIM = '', UMAPROBE_SIM_LIBRARY = '' } = native().machineVariables();
+  const record = native().simRecord(UMAPROBE_SIM_LIBRARY, UMAPROBE_SIM);
+  if (isFailure(record)) return null;
+  const { clockScale } = JSON.parse(record) as { clockScale?: number };
+  return clockScale ?? null;
+}

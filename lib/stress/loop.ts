@@ -1,0 +1,224 @@
+/** The search in the child: reads the machine, makes the planned step, learns from it. */
+
+import { toUmaError } from '../errors.ts';
+import type { NativeFailure } from '../native.types.ts';
+import type { ChildContext, HostReading, Loop, PlannedStep, Say } from '../probe/context.ts';
+import { isFailure, reason } from '../reason.ts';
+import type { StressStep } from '../types.ts';
+import {
+  deviceEnding,
+  type Ending,
+  failureEnding,
+  refusalEnding,
+  refusedEnding,
+  stopEnding,
+  wrongBytes,
+} from './endings.ts';
+import { Holder, ranOut } from './holder.ts';
+import type { StressEvent, StressRequest, StressResult } from './messages.ts';
+import { progress } from './progress.ts';
+import { costsHost, roomFor } from './room.ts';
+import { type Bounds, begin, learn, next, type Room, type SearchEnd } from './search.ts';
+
+const FIRST_BYTES = 256 * 2 ** 20;
+
+export const loop: Loop<StressRequest, StressEvent, StressResult> = async (context, request, say) => {
+  // Refused before anything is allocated: the caller asked for what this device does not have.
+  const { kernel, kinds } = context.allocator;
+  const needed = [kinds[request.kind], ...(request.verify ? [kernel] : [])].find(isFailure);
+  if (needed !== undefined) throw toUmaError(needed);
+  const run = new StressRun(context, request, say);
+  return run.result(await run.keep(await run.search()));
+};
+
+class StressRun {
+  readonly #context: ChildContext;
+  readonly #request: StressRequest;
+  readonly #say: Say<StressEvent>;
+  readonly #bounds: Bounds;
+  readonly #holder: Holder;
+  readonly #steps: StressStep[] = [];
+  readonly #began = performance.now();
+  #search: ReturnType<typeof begin>;
+  #verified: StressResult['verified'] = null;
+  #heldMs = 0;
+  /** The allocator's last refusal. */
+  #refused: { failure: NativeFailure; bytes: number } | null = null;
+  /** `single` on a driver with pools: what was freed, is not in MemAvailable, and the next block gets all the same. */
+  #pooled = 0;
+
+  constructor(context: ChildContext, request: StressRequest, say: Say<StressEvent>) {
+    const { ceiling, chunkBytes, kind, mode, resolutionBytes, verify } = request;
+    this.#context = context;
+    this.#request = request;
+    this.#say = say;
+    this.#bounds = { mode, chunkBytes, resolutionBytes, firstBytes: FIRST_BYTES, ceilingBytes: ceiling?.bytes ?? null };
+    this.#search = begin(this.#bounds);
+    this.#holder = new Holder(context, kind, verify);
+  }
+
+  /** Steps until there is a reason to end. */
+  async search(): Promise<Ending> {
+    for (;;) {
+      const stopped = this.#stopped();
+      if (stopped !== null) return stopped;
+      const reading = this.#context.reading(this.#request.kind);
+      const room = await roomFor(this.#context, this.#request.kind, reading, this.#pooled);
+      const move = next(this.#search, this.#bounds, room);
+      if ('end' in move) return this.#ending(move.end, move.nextBytes, reading, room);
+      const ended = await this.#make(move.bytes, move.predictedCost, reading, room);
+      if (ended !== null) return ended;
+    }
+  }
+
+  /** One step: checked, journalled, made, learnt from, told. */
+  async #make(bytes: number, predictedCost: number, before: HostReading, room: Room): Promise<Ending | null> {
+    const { kind } = this.#request;
+    const planned = this.#planned(bytes, predictedCost);
+    const refusal = this.#context.check(planned, before);
+    if (refusal !== null) return refusalEnding(refusal);
+    this.#context.begin(planned);
+    const taken = await this.#holder.take(bytes);
+    const { failure } = taken;
+    // What a call that hangs will still do is not known: its step stays open in the journal.
+    const hangs = failure?.name === 'TIMEOUT';
+    const after = hangs ? null : this.#context.reading(kind);
+    const state = stateOf(failure);
+    const cost = state === 'ok' && after !== null ? costOf(before, after) : null;
+    if (state === 'ok' || state === 'out-of-memory') {
+      const known = costsHost(kind, this.#context.terms) ? cost : null;
+      this.#search = learn(this.#search, this.#bounds, bytes, { state, cost: known });
+    }
+    if (failure !== null && state === 'out-of-memory') this.#refused = { failure, bytes };
+    if (!hangs) this.#context.finish({ state, heldBytes: state === 'ok' ? planned.targetBytes : planned.heldBytes });
+    const { allocMs, touchMs } = taken;
+    this.#tell(room, planned.heldBytes, {
+      requestedBytes: bytes,
+      heldBytes: state === 'ok' ? planned.targetBytes : planned.heldBytes,
+      predictedCost,
+      cost,
+      state,
+      reason: failure === null ? null : reason(failure),
+      allocMs,
+      touchMs,
+      verifyMs: null,
+      memAvailable: after?.memAvailable ?? null,
+      pressureFull: after?.pressureFull ?? null,
+    });
+    if (failure !== null && state === 'failed') return failureEnding(failure);
+    if (this.#request.mode === 'single') await this.#letGo(before, bytes);
+    return null;
+  }
+
+  /** In `single` mode a block is freed before the next try, which would else lie on top of it. */
+  async #letGo(before: HostReading, bytes: number): Promise<void> {
+    if (this.#stopped() !== null) return; // the guard has freed it, or the process ends
+    await this.#holder.free();
+    if (!this.#request.pools) return;
+    const now = this.#context.reading(this.#request.kind);
+    const gone = (before.memAvailable ?? 0) + this.#pooled - (now.memAvailable ?? 0);
+    this.#pooled = Math.max(0, Math.min(bytes, gone));
+  }
+
+  #planned(bytes: number, predictedCost: number): PlannedStep {
+    const { kind } = this.#request;
+    const { heldBytes } = this.#search;
+    const cost = costsHost(kind, this.#context.terms) ? Math.max(0, predictedCost - this.#pooled) : 0;
+    return { kind, heldBytes, targetBytes: heldBytes + bytes, predictedCost: cost };
+  }
+
+  #stopped(): Ending | null {
+    const stop = this.#context.stop();
+    return stop === null ? null : stopEnding(stop, this.#context.binding.guardRead().trip);
+  }
+
+  #tell(room: Room, heldBefore: number, step: StressStep): void {
+    this.#steps.push(step);
+    const elapsedMs = performance.now() - this.#began;
+    this.#say({ step, progress: progress(this.#search, this.#bounds, room, heldBefore, elapsedMs) });
+  }
+
+  #ending(end: SearchEnd, nextBytes: number, reading: HostReading, room: Room): Ending {
+    const { heldBytes } = this.#search;
+    switch (end) {
+      case 'limit':
+        return { state: 'limit', boundBy: this.#request.ceiling?.reason ?? 'the largest size there is' };
+      case 'device':
+        return deviceEnding(room, nextBytes);
+      case 'out-of-memory':
+        return refusedEnding(this.#refused, heldBytes, reading, this.#context.terms.floor);
+      case 'floor':
+      case 'contiguity': {
+        const cost = Math.ceil(nextBytes * this.#search.costPerByte);
+        const refusal = this.#context.check(this.#planned(nextBytes, cost), reading);
+        return refusalEnding(refusal ?? { why: end, sentence: `the next step would not leave the host what it keeps` });
+      }
+    }
+  }
+
+  /** What was found, verified and held as asked; where the search has failed there is nothing to hold. */
+  async keep(found: Ending): Promise<Ending> {
+    const { holdMs, mode, verify } = this.#request;
+    if (!KEEPS.includes(found.state) || this.#search.bestBytes === 0 || (!verify && holdMs === 0)) return found;
+    if (mode === 'single') {
+      // The largest block was freed after its try.
+      const { failure } = await this.#holder.take(this.#search.bestBytes);
+      if (failure !== null) return this.#stopped() ?? failureEnding(failure);
+    }
+    const heldBytes = this.#holder.heldBytes;
+    this.#context.begin({ kind: this.#request.kind, heldBytes, targetBytes: heldBytes });
+    const kept = (await this.#verify(found)) ?? (await this.#hold()) ?? found;
+    if (kept.state !== 'timeout') this.#context.finish({ state: kept.state, heldBytes });
+    return kept;
+  }
+
+  /** null: nothing is wrong. */
+  async #verify(found: Ending): Promise<Ending | null> {
+    if (!this.#request.verify) return null;
+    const ok = this.#steps.filter(({ state }) => state === 'ok');
+    const shown = this.#request.mode === 'single' ? ok.slice(-1) : ok;
+    const verified = await this.#holder.verify((verifyMs) => {
+      const step = shown.shift();
+      if (step !== undefined) step.verifyMs = verifyMs;
+    });
+    const stopped = this.#stopped();
+    if (stopped !== null) return stopped;
+    if (isFailure(verified)) return failureEnding(verified);
+    this.#verified = verified;
+    return verified.mismatches === 0 ? null : wrongBytes(found, verified);
+  }
+
+  async #hold(): Promise<Ending | null> {
+    const started = performance.now();
+    const { timeScale } = this.#context.terms;
+    await this.#context.pause(this.#request.holdMs / (timeScale ?? 1));
+    this.#heldMs = (performance.now() - started) * (timeScale ?? 1);
+    return this.#stopped();
+  }
+
+  result({ boundBy, state }: Ending): StressResult {
+    const { bestBytes } = this.#search;
+    return {
+      state,
+      boundBy,
+      maxBytes: bestBytes,
+      verified: this.#verified,
+      holdMs: this.#heldMs,
+      cudaMs: this.#holder.cudaMs,
+      steps: this.#steps,
+    };
+  }
+}
+
+/** States in which the search has come to its end and holds what it found. */
+const KEEPS: readonly Ending['state'][] = ['limit', 'out-of-memory', 'floor', 'contiguity'];
+
+function stateOf(failure: NativeFailure | null): StressStep['state'] {
+  if (failure === null) return 'ok';
+  if (failure.name === 'STOPPED') return 'stopped';
+  return ranOut(failure) ? 'out-of-memory' : 'failed';
+}
+
+function costOf(before: HostReading, after: HostReading): number | null {
+  return before.memAvailable === null || after.memAvailable === null ? null : before.memAvailable - after.memAvailable;
+}

@@ -1,0 +1,58 @@
+/** The options of a stress test, checked and filled in; chunk and resolution depend on the device. */
+
+import { checkMilliseconds } from '../arguments.ts';
+import { invalidType, invalidValue } from '../errors.ts';
+import { GiB, MiB } from '../format.ts';
+import { type CheckedOptions, checkBytes, checkProbeOptions } from '../probe/options.ts';
+import type { AllocatorKind, MemoryModel, StressOptions } from '../types.ts';
+
+const KINDS: readonly string[] = ['device', 'managed', 'pinned', 'system'] satisfies AllocatorKind[];
+const DEFAULT_TIMEOUT_MS = 600_000;
+
+export interface CheckedStressOptions {
+  probe: CheckedOptions;
+  kind: AllocatorKind;
+  single: boolean;
+  /** null: none. */
+  max: number | null;
+  /** null: the device's default. */
+  chunk: number | null;
+  verify: boolean;
+  holdMs: number;
+  resume: boolean;
+  onStep: NonNullable<StressOptions['onStep']>;
+}
+
+/** @throws TypeError/RangeError that names the option. */
+export function checkStressOptions(options: StressOptions): CheckedStressOptions {
+  const { kind = 'device', onStep = () => undefined } = options;
+  if (!KINDS.includes(kind)) throw invalidValue('kind', `one of ${KINDS.join(', ')}`, kind);
+  if (typeof onStep !== 'function') throw invalidType('onStep', 'a function', onStep);
+  return {
+    probe: checkProbeOptions(options, DEFAULT_TIMEOUT_MS),
+    kind,
+    single: checkFlag('single', options.single),
+    max: options.max === undefined ? null : checkBytes('max', options.max, 1),
+    chunk: options.chunk === undefined ? null : checkBytes('chunk', options.chunk, 2 * MiB, 64 * GiB),
+    verify: checkFlag('verify', options.verify),
+    holdMs: checkMilliseconds('holdMs', options.holdMs ?? 0, 0, 86_400_000),
+    resume: checkFlag('resume', options.resume),
+    onStep,
+  };
+}
+
+function checkFlag(name: string, value: unknown): boolean {
+  if (value !== undefined && typeof value !== 'boolean') throw invalidType(name, 'true or false', value);
+  return value ?? false;
+}
+
+/**
+ * Step sizes. Unified: 4 GiB, which takes 0.15 s, so that a stop is never far, down to 64 MiB, which is less than an idle
+ * machine's MemAvailable moves by itself. Memory of its own: 32 GiB take about a millisecond, and 2 MiB are what the driver
+ * gives at the least.
+ */
+export function stepSizes(model: MemoryModel, chunk: number | null): { chunkBytes: number; resolutionBytes: number } {
+  const own = model === 'discrete' || model === 'coherent';
+  const chunkBytes = chunk ?? (own ? 32 * GiB : 4 * GiB);
+  return { chunkBytes, resolutionBytes: Math.min(own ? 2 * MiB : 64 * MiB, chunkBytes) };
+}
