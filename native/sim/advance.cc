@@ -99,6 +99,8 @@ bool happen(State& state, int index, double now_ms) {
   const double from = event.after_first_allocation ? world.first_allocation_ms : 0;
   if (from < 0 || now_ms < from + event.at_ms) return false;
   if (event.process >= 0 && world.scripted_gone[event.process]) return false;
+  // Nobody gets anything back from a machine that is wedged, nor any more of it.
+  if (world.wedge.happened) return false;
   if (event.what == Happening::kExit) {
     end_process(state, event.process);
     return false;
@@ -124,16 +126,9 @@ bool happen(State& state, int index, double now_ms) {
   return true;
 }
 
-void step(State& state, double dt_ms) {
+// What comes back by itself, and what is written. Nothing of it does on a machine that is wedged.
+void give_back_in_time(State& state, double dt_ms) {
   World& world = state.world;
-  const double begun = world.now_ms;
-  world.now_ms += dt_ms;
-  bool waiting = false;
-  for (int i = 0; i < state.machine.event_count; i++) {
-    waiting = happen(state, i, world.now_ms) || waiting;
-  }
-  if (!waiting) world.scripted_stall_ms = -1;
-
   const uint64_t back = moved(dt_ms, state.machine.timing.exit, world.returning);
   world.returning -= back;
   freed(state, back, 1);
@@ -146,9 +141,22 @@ void step(State& state, double dt_ms) {
     world.pools -= drained;
     freed(state, drained, 1);
   }
-  background_reclaim(state);
-  settle_contiguity(state);
+}
 
+void step(State& state, double dt_ms) {
+  World& world = state.world;
+  const double begun = world.now_ms;
+  world.now_ms += dt_ms;
+  bool waiting = false;
+  for (int i = 0; i < state.machine.event_count; i++) {
+    waiting = happen(state, i, world.now_ms) || waiting;
+  }
+  if (!waiting) world.scripted_stall_ms = -1;
+  if (!world.wedge.happened) {
+    give_back_in_time(state, dt_ms);
+    background_reclaim(state);
+  }
+  settle_contiguity(state);
   const auto overlap = [&](double until) {
     return std::max(0.0, std::min(until, world.now_ms) - begun) / dt_ms;
   };
@@ -156,6 +164,9 @@ void step(State& state, double dt_ms) {
   full = std::max(full, overlap(world.stall_until_ms) * kStalledFull);
   if (world.wedge.happened) full = kStalledFull;
   psi_advance(world.psi, full > 0 ? std::min(1.0, full * 1.15 + 0.02) : 0, full, dt_ms);
+  if (!world.wedge.happened) {
+    world.peak_pressure = std::max(world.peak_pressure, world.psi.full.avg10);
+  }
 }
 
 }  // namespace

@@ -168,11 +168,12 @@ int allocate(const Call& call, Kind kind, int device, uint64_t bytes, int* id) {
   if (*id < 0) return umaprobe::kCudaOutOfMemory;
   pace.owe(state.machine.timing.fixed_us / 1000);
   const int status = fill(call, pace, kind, facts, *id, rounded(bytes, unit));
-  pace.settle();
   if (status == 0) {
+    const Locked locked(state);
     state.blocks[*id].whole = true;
-    return 0;
   }
+  pace.settle();
+  if (status == 0) return 0;
   // One block that cannot be had undoes the whole allocation.
   const Locked locked(state);
   return_block(state, *id, Return::kNow);

@@ -78,7 +78,9 @@ void return_block(State& state, int id, Return how) {
   world.gpu_device[block.device] -= block.device_bytes;
   if (kind == Kind::kSystem) return anon_gone(state, &world.system, bytes);
   total_of(world, kind) -= bytes;
-  if (from_driver(kind) && state.machine.driver.system_memory_pools > 0) {
+  if (world.wedge.happened) {
+    world.returning += bytes;  // and stays there: whoever frees it hangs like everybody
+  } else if (from_driver(kind) && state.machine.driver.system_memory_pools > 0) {
     world.pools += bytes;
     world.pools_used_ms = world.now_ms;
   } else if (how == Return::kAfterExit && kind != Kind::kRegistered) {

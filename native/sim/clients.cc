@@ -45,12 +45,19 @@ void reap(State& state) {
     Client& client = state.clients[i];
     if (client.pid == 0 || client.pid == self) continue;
     if (process_start(client.pid) == client.start_ticks) continue;
+    Death death{state.world.now_ms, client.pid, 0, false};
     for (int id = 0; id < state.block_limit; id++) {
-      if (state.blocks[id].kind != Kind::kNone && state.blocks[id].client == i) {
-        return_block(state, id, Return::kAfterExit);
-      }
+      const Block& block = state.blocks[id];
+      if (block.kind == Kind::kNone || block.client != i) continue;
+      death.bytes += block.host_bytes + block.device_bytes;
+      // Lazy memory is made in no time; what was not yet whole was being taken.
+      const bool lazy = block.kind == Kind::kManaged || block.kind == Kind::kSystem;
+      death.cut_off = death.cut_off || (!block.whole && !lazy);
+      return_block(state, id, Return::kAfterExit);
     }
     client.pid = 0;
+    if (death.cut_off) state.world.counters.allocations_cut_off++;
+    if (state.death_count < kMaxDeaths) state.deaths[state.death_count++] = death;
   }
 }
 

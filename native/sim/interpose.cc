@@ -86,11 +86,9 @@ int open_simulated(const char* path, int flags) {
   } else {
     const Locked locked(*here->state);
     status = locked.held() ? may_open(*here->state, path, access) : -ENOENT;
-    int which;
+    Control which;
     if (status == 0) {
-      status = is_control(path, &which)
-                   ? open_mailbox(*here->state, static_cast<Control>(which), flags)
-                   : -EACCES;
+      status = is_control(path, &which) ? open_mailbox(*here->state, which, flags) : -EACCES;
     }
     if (status >= 0) return status;
   }

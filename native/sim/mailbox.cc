@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <string>
 
+#include "cgroup.h"
 #include "reclaim.h"
 #include "system.h"
 
@@ -17,15 +18,20 @@ std::string mailbox_path(const State& state, Control control) {
   return std::string(state.path) + (control == Control::kDropCaches ? ".drop" : ".compact");
 }
 
-void record(State& state, int pid, int level, uint64_t freed) {
+void record(State& state, int pid, Control what, int level, uint64_t freed) {
   if (state.action_count == kMaxActions) return;
-  state.actions[state.action_count] = {state.world.now_ms, pid, level, freed};
+  state.actions[state.action_count] = {state.world.now_ms, pid, what, level, freed};
   state.action_count++;
 }
 
 }  // namespace
 
 int control(State& state, Control which, int pid, const char* data, size_t size, uint64_t* freed) {
+  if (which == Control::kReclaim || which == Control::kReclaimRoot) {
+    const int status = cgroup_reclaim(state, which == Control::kReclaimRoot, data, size, freed);
+    if (status != -EINVAL) record(state, pid, which, 0, *freed);
+    return status;
+  }
   // One number, as proc_dointvec_minmax() takes it: white space around it, nothing else.
   const std::string text(data, size);
   const size_t begin = text.find_first_not_of(" \t\n");
@@ -41,16 +47,17 @@ int control(State& state, Control which, int pid, const char* data, size_t size,
   if (which == Control::kCompact) {
     if (value != 1) return -EINVAL;
     compact(state);
-    record(state, pid, 0, 0);
+    record(state, pid, which, 0, 0);
     return 0;
   }
   // 4 only silences the kernel's message about who drops caches.
   if (value < 4) *freed = drop_caches(state, value);
-  if (value < 4) record(state, pid, value, *freed);
+  if (value < 4) record(state, pid, which, value, *freed);
   return 0;
 }
 
 int open_mailbox(State& state, Control which, int flags) {
+  if (which != Control::kDropCaches && which != Control::kCompact) return -EACCES;
   const int kept = flags & (O_ACCMODE | O_CLOEXEC | O_NONBLOCK);
   const long fd = syscall(SYS_openat, AT_FDCWD, mailbox_path(state, which).c_str(),
                           kept | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);

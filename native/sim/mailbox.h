@@ -7,9 +7,8 @@
 
 namespace umasim {
 
-enum class Control : int { kDropCaches, kCompact };
-
-// A descriptor to write to, or -errno. `flags` as of open().
+// A descriptor to write to, or -errno: a cgroup's memory.reclaim has no such file, as nobody would
+// hear that there was less than asked for. `flags` as of open().
 int open_mailbox(State& state, Control control, int flags);
 // Carries out what was written. Under the lock.
 void deliver_mail(State& state);

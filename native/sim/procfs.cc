@@ -8,9 +8,10 @@
 #include <cstring>
 #include <set>
 
+#include "cgroup.h"
 #include "kernel_text.h"
 #include "mailbox.h"
-#include "system.h"
+#include "processes.h"
 
 namespace umasim {
 namespace {
@@ -33,7 +34,8 @@ std::string huge_pages_setting(const State& state) {
 }
 
 // Who may do what; root may not read drop_caches either.
-enum class Rights { kAllRead, kRootReads, kRootWrites };
+// kAllWrite: by the owner of the cgroup, who is the user that booted the machine.
+enum class Rights { kAllRead, kRootReads, kRootWrites, kAllWrite };
 // What a machine must have for the file to be there.
 enum class Needs { kNothing, kDriver, kPools };
 
@@ -45,6 +47,8 @@ struct File {
 };
 
 #define SHRINKERS "/sys/kernel/debug/shrinker/nv-sysmem-alloc-node-0-order-"
+#define CGROUPS "/sys/fs/cgroup"
+#define CGROUP CGROUPS UMASIM_CGROUP
 #define HUGE_PAGES "/sys/kernel/mm/hugepages/hugepages-2048kB/"
 
 // debugfs numbers shrinkers as they come; these ids are as good as any.
@@ -81,6 +85,16 @@ const File kFiles[] = {
      [](State& state) { return number(state.machine.memory.huge_pages_total); }},
     {HUGE_PAGES "free_hugepages", Rights::kAllRead, Needs::kNothing,
      [](State& state) { return number(state.machine.memory.huge_pages_free); }},
+    {CGROUP "/memory.current", Rights::kAllRead, Needs::kNothing,
+     [](State& state) { return number(cgroup_bytes(state)); }},
+    {CGROUP "/memory.max", Rights::kAllRead, Needs::kNothing,
+     [](State&) { return std::string("max\n"); }},
+    {CGROUP "/memory.high", Rights::kAllRead, Needs::kNothing,
+     [](State&) { return std::string("max\n"); }},
+    {CGROUP "/memory.stat", Rights::kAllRead, Needs::kNothing,
+     [](State& state) { return cgroup_stat_text(state); }},
+    {CGROUP "/memory.reclaim", Rights::kAllWrite, Needs::kNothing, nullptr},
+    {CGROUPS "/memory.reclaim", Rights::kRootWrites, Needs::kNothing, nullptr},
     {SHRINKERS "0-61/count", Rights::kRootReads, Needs::kPools,
      [](State& state) { return pool_text(state, 0); }},
     {SHRINKERS "4-62/count", Rights::kRootReads, Needs::kPools,
@@ -109,56 +123,41 @@ const File* find(const State& state, const char* path) {
 
 bool is_root() { return geteuid() == 0; }
 
-// "/proc/<pid>/comm" → pid; 0 when the path is something else.
-int pid_of_comm(const char* path) {
-  if (std::strncmp(path, "/proc/", 6) != 0) return 0;
-  char* end = nullptr;
-  const long pid = std::strtol(path + 6, &end, 10);
-  return end != path + 6 && std::strcmp(end, "/comm") == 0 && pid > 0 ? static_cast<int>(pid) : 0;
-}
-
-const Scripted* scripted(const State& state, int pid) {
-  for (int i = 0; i < state.machine.process_count; i++) {
-    const bool alive = !state.world.scripted_gone[i];
-    if (alive && state.machine.processes[i].pid == pid) return &state.machine.processes[i];
-  }
-  return nullptr;
-}
-
 }  // namespace
 
-bool is_control(const char* path, int* control) {
+bool is_control(const char* path, Control* control) {
   if (std::strcmp(path, "/proc/sys/vm/drop_caches") == 0) {
-    *control = static_cast<int>(Control::kDropCaches);
-    return true;
+    *control = Control::kDropCaches;
+  } else if (std::strcmp(path, "/proc/sys/vm/compact_memory") == 0) {
+    *control = Control::kCompact;
+  } else if (std::strcmp(path, CGROUP "/memory.reclaim") == 0) {
+    *control = Control::kReclaim;
+  } else if (std::strcmp(path, CGROUPS "/memory.reclaim") == 0) {
+    *control = Control::kReclaimRoot;
+  } else {
+    return false;
   }
-  *control = static_cast<int>(Control::kCompact);
-  return std::strcmp(path, "/proc/sys/vm/compact_memory") == 0;
+  return true;
 }
 
 int may_open(const State& state, const char* path, int access) {
   const bool reads = access != O_WRONLY, writes = access != O_RDONLY;
-  const int pid = pid_of_comm(path);
-  if (pid != 0) return scripted(state, pid) == nullptr ? -ENOENT : writes ? -EACCES : 0;
+  int pid;
+  const ProcessFile of = process_file(path, &pid);
+  if (of != ProcessFile::kNone)
+    return !knows_process(state, of, pid) ? -ENOENT : writes ? -EACCES : 0;
   const File* file = find(state, path);
   if (file == nullptr) return -ENOENT;
+  if (file->rights == Rights::kAllWrite) return reads ? -EACCES : 0;
   if (file->rights == Rights::kRootWrites) return reads || !is_root() ? -EACCES : 0;
   if (writes) return -EACCES;
   return file->rights == Rights::kRootReads && !is_root() ? -EACCES : 0;
 }
 
 int read_file(State& state, const char* path, std::string* text) {
-  const int pid = pid_of_comm(path);
-  const Scripted* process = pid == 0 ? nullptr : scripted(state, pid);
-  if (process != nullptr) {
-    *text = std::string(process->name) + "\n";
-    return 0;
-  }
-  // Processes of the simulated machine that are real ones keep their names.
-  if (pid != 0) {
-    *text = raw_read_file(path, 64);
-    return text->empty() ? -ENOENT : 0;
-  }
+  int pid;
+  const ProcessFile of = process_file(path, &pid);
+  if (of != ProcessFile::kNone) return process_text(state, of, pid, text);
   const int status = may_open(state, path, O_RDONLY);
   if (status == 0) *text = find(state, path)->text(state);
   return status;

@@ -14,6 +14,6 @@ int read_file(State& state, const char* path, std::string* text);
 // Names under a directory, each with a newline. 0 or -errno.
 int list_directory(State& state, const char* path, std::string* names);
 // Whether writing the file is an order to the kernel, and which.
-bool is_control(const char* path, int* control);
+bool is_control(const char* path, Control* control);
 
 }  // namespace umasim

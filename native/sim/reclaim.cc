@@ -158,6 +158,18 @@ void background_reclaim(State& state) {
   if (free < marks.low) kswapd(state, marks.high - free);
 }
 
+uint64_t reclaim_clean(State& state, uint64_t want, bool slab_too) {
+  World& world = state.world;
+  uint64_t bytes = take_from(world.file_cache,
+                             less(world.file_cache, world.file_mapped + world.file_dirty), want);
+  if (slab_too) {
+    bytes += take_from(world.buffers, world.buffers, want - bytes);
+    bytes += take_from(world.slab_reclaimable, slab_to_give(state), want - bytes);
+  }
+  freed(state, bytes, state.machine.contiguity.after_reclaim);
+  return bytes;
+}
+
 uint64_t drop_caches(State& state, int level) {
   World& world = state.world;
   const double share = state.machine.contiguity.after_reclaim;

@@ -29,5 +29,7 @@ void background_reclaim(State& state);
 // drop_caches 1, 2 or 3: the bytes it freed.
 uint64_t drop_caches(State& state, int level);
 void compact(State& state);
+// Clean page cache, at most so much; slab with it where it is anybody's. The bytes freed.
+uint64_t reclaim_clean(State& state, uint64_t want, bool slab_too);
 
 }  // namespace umasim

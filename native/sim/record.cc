@@ -74,9 +74,26 @@ std::string actions_json(const State& state) {
     Json one('{');
     one.ms("atMs", action.at_ms);
     one.raw("pid", action.pid == 0 ? "null" : std::to_string(action.pid));
-    one.word("what", action.level == 0 ? "compact_memory" : "drop_caches");
-    if (action.level != 0) one.number("level", static_cast<uint64_t>(action.level));
+    constexpr const char* kNames[] = {"drop_caches", "compact_memory", "memory.reclaim",
+                                      "memory.reclaim"};
+    one.word("what", kNames[static_cast<int>(action.what)]);
+    if (action.what == Control::kDropCaches)
+      one.number("level", static_cast<uint64_t>(action.level));
     all.raw(nullptr, one.number("freedBytes", action.freed_bytes).done());
+  }
+  return all.done();
+}
+
+std::string deaths_json(const State& state) {
+  Json all('[');
+  for (int i = 0; i < state.death_count; i++) {
+    const Death& death = state.deaths[i];
+    all.raw(nullptr, Json('{')
+                         .ms("atMs", death.at_ms)
+                         .number("pid", static_cast<uint64_t>(death.pid))
+                         .number("bytes", death.bytes)
+                         .raw("cutOff", death.cut_off ? "true" : "false")
+                         .done());
   }
   return all.done();
 }
@@ -102,19 +119,23 @@ std::string record_text(State& state) {
   return Json('{')
       .word("machine", state.machine.name)
       .word("bootId", state.boot_id)
+      .ms("scale", state.machine.scale)
       .ms("simulatedMs", world.now_ms)
       .raw("wedged", wedge_json(world.wedge))
       .raw("peak", Json('{')
                        .number("gpuBytes", world.peak_gpu)
                        .number("leastAvailable", world.least_available)
+                       .ms("pressureFull10", world.peak_pressure)
                        .done())
       .number("poolBytes", world.pools)
       .raw("live", live_json(state))
       .raw("actions", actions_json(state))
+      .raw("deaths", deaths_json(state))
       .raw("counts", Json('{')
                          .number("contexts", counters.contexts_created)
                          .number("allocations", counters.allocations)
                          .number("allocationsFailed", counters.allocations_failed)
+                         .number("allocationsCutOff", counters.allocations_cut_off)
                          .number("callsBlocked", counters.calls_blocked)
                          .number("ownerDeaths", counters.owner_deaths)
                          .done())

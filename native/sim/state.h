@@ -15,6 +15,7 @@ namespace umasim {
 constexpr int kMaxClients = 256;
 constexpr int kMaxBlocks = 8192;
 constexpr int kMaxActions = 256;
+constexpr int kMaxDeaths = 64;
 
 enum class Kind : uint8_t { kNone, kContext, kDevice, kManaged, kPinned, kRegistered, kSystem };
 const char* kind_name(Kind kind);
@@ -37,10 +38,23 @@ struct Block {
   bool whole;             // the call that made it has ended
 };
 
+// A file of the kernel that is written to act.
+enum class Control : int { kDropCaches, kCompact, kReclaim, kReclaimRoot };
+
 struct Action {
   double at_ms;
-  int pid, level;  // level 0: compact_memory
+  int pid;
+  Control what;
+  int level;  // of drop_caches
   uint64_t freed_bytes;
+};
+
+// The end of a process that held something.
+struct Death {
+  double at_ms;
+  int pid;
+  uint64_t bytes;
+  bool cut_off;  // in the middle of an allocation
 };
 
 struct Wedge {
@@ -54,7 +68,8 @@ struct Wedge {
 struct Counters {
   uint64_t compact_stall, compact_fail, compact_success, pgscan_direct, pgsteal_direct,
       pgscan_kswapd, pgsteal_kswapd, allocstall, oom_kill, pgmajfault, drop_pagecache, drop_slab;
-  uint64_t contexts_created, allocations, allocations_failed, calls_blocked, owner_deaths;
+  uint64_t contexts_created, allocations, allocations_failed, allocations_cut_off, calls_blocked,
+      owner_deaths;
 };
 
 struct World {
@@ -77,6 +92,7 @@ struct World {
   double reclaim_until_ms, reclaim_share, stall_until_ms, scripted_stall_ms,
       busy_until_ms[kMaxDevices];
   uint64_t peak_gpu, least_available;
+  double peak_pressure;  // full avg10, before the wedge if there is one
   Psi psi;
   Counters counters;
   Wedge wedge;
@@ -97,6 +113,8 @@ struct State {
   uint64_t hang_calls[kMaxFaults], fail_calls[kMaxFaults], corrupt_fills[kMaxFaults];
   Action actions[kMaxActions];
   int action_count;
+  Death deaths[kMaxDeaths];
+  int death_count;
   std::atomic<int> mailboxes;  // control files that somebody opened for writing
   uint64_t mailbox_read[2];
 };

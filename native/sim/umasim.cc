@@ -4,6 +4,7 @@
 #include <fcntl.h>
 
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "memory.h"
 #include "procfs.h"
 #include "record.h"
+#include "writeback.h"
 
 namespace umasim {
 namespace {
@@ -50,19 +52,28 @@ long umasim_write(const char* path, const char* data, size_t size) {
   if (here == nullptr) return -no_session_errno();
   State& state = *here->state;
   uint64_t freed_bytes = 0;
+  int status;
   {
     const Locked locked(state);
-    int status = may_open(state, path, O_WRONLY);
-    int which;
+    Control which;
+    status = may_open(state, path, O_WRONLY);
     if (status == 0) {
-      status = is_control(path, &which) ? control(state, static_cast<Control>(which), here->pid,
-                                                  data, size, &freed_bytes)
+      status = is_control(path, &which) ? control(state, which, here->pid, data, size, &freed_bytes)
                                         : -EACCES;
     }
-    if (status != 0) return status;
   }
   sleep_ms(state, static_cast<double>(freed_bytes) / kGiB * state.machine.timing.drop);
-  return static_cast<long>(size);
+  return status == 0 ? static_cast<long>(size) : status;
+}
+
+long umasim_sync() {
+  Session* here = session();
+  return here == nullptr ? -no_session_errno() : write_back(*here->state);
+}
+
+long umasim_scale_milli() {
+  Session* here = session();
+  return here == nullptr ? -no_session_errno() : std::lround(here->state->machine.scale * 1000);
 }
 
 void* umasim_map(size_t bytes) {

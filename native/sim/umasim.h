@@ -23,6 +23,12 @@ int umasim_attach(const char* state_path);
 // machine.
 long umasim_read(const char* path, char* buffer, size_t size);
 long umasim_write(const char* path, const char* data, size_t size);
+// sync(2): returns 0 when what was dirty is written, which takes simulated time; -errno. Never on a
+// machine that is wedged.
+long umasim_sync(void);
+// Thousandths of clock.scale: how many simulated seconds pass in a thousand real ones; -errno. A
+// duration that a program measured by its own clock was so many times as long on the machine.
+long umasim_scale_milli(void);
 // Memory of the machine for this process, as mmap gives it: nothing of it is there before it is
 // touched, and the GPU may touch it where it reaches pageable memory: then it is anonymous memory
 // of this process, until umasim_unmap of the whole or the end of the process. Null with errno. The

@@ -85,7 +85,11 @@ void anon_gone(State& state, uint64_t* holder, uint64_t bytes) {
                                        static_cast<double>(world.swapped));
   *holder -= bytes;
   world.swapped -= std::min(world.swapped, in_swap);
-  freed(state, less(bytes, in_swap), state.machine.contiguity.after_reclaim);
+  if (world.wedge.happened) {
+    world.returning += less(bytes, in_swap);
+  } else {
+    freed(state, less(bytes, in_swap), state.machine.contiguity.after_reclaim);
+  }
 }
 
 void settle_contiguity(State& state) {

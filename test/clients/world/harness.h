@@ -22,6 +22,7 @@ int cudaMemset(void*, int, size_t);
 int cudaMemcpy(void*, const void*, size_t, int);
 int cudaGetDeviceCount(int*);
 int cudaDeviceReset();
+int cudaDeviceSynchronize();
 int cudaGetLastError();
 int cudaPeekAtLastError();
 int cuInit(unsigned);
@@ -88,6 +89,6 @@ struct Row {
 };
 // One list a file.
 extern const Row kHostScenarios[], kMemoryScenarios[], kProcessScenarios[], kLibraryScenarios[],
-    kKernelScenarios[];
+    kKernelScenarios[], kCounterScenarios[], kTimelineScenarios[];
 
 }  // namespace world

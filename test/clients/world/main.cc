@@ -166,7 +166,8 @@ int main(int argc, char** argv) {
   int failed = 0, passed = 0;
   for (const world::Row* list :
        {world::kHostScenarios, world::kMemoryScenarios, world::kProcessScenarios,
-        world::kLibraryScenarios, world::kKernelScenarios}) {
+        world::kLibraryScenarios, world::kKernelScenarios, world::kCounterScenarios,
+        world::kTimelineScenarios}) {
     for (; list->name != nullptr; list++) {
       bool chosen = argc == 2;
       for (int i = 2; i < argc; i++) chosen = chosen || std::strcmp(argv[i], list->name) == 0;
