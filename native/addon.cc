@@ -38,6 +38,9 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports["freeBlock"] = Napi::Function::New<FreeBlock>(env, "freeBlock");
   exports["freeBlocks"] = Napi::Function::New<FreeBlocks>(env, "freeBlocks");
   exports["liveBlocks"] = Napi::Function::New<LiveBlocks>(env, "liveBlocks");
+  exports["guardStart"] = Napi::Function::New<GuardStart>(env, "guardStart");
+  exports["guardRead"] = Napi::Function::New<GuardRead>(env, "guardRead");
+  exports["guardStop"] = Napi::Function::New<GuardStop>(env, "guardStop");
   // calls_cache.cc
   exports["cacheWalk"] = Napi::Function::New<CacheWalk>(env, "cacheWalk");
   exports["cacheNext"] = Napi::Function::New<CacheNext>(env, "cacheNext");

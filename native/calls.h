@@ -86,6 +86,9 @@ Napi::Value PokeBlock(const Napi::CallbackInfo& info);
 Napi::Value FreeBlock(const Napi::CallbackInfo& info);
 Napi::Value FreeBlocks(const Napi::CallbackInfo& info);
 Napi::Value LiveBlocks(const Napi::CallbackInfo& info);
+Napi::Value GuardStart(const Napi::CallbackInfo& info);
+Napi::Value GuardRead(const Napi::CallbackInfo& info);
+Napi::Value GuardStop(const Napi::CallbackInfo& info);
 
 // calls_cache.cc: the page cache, and what gives memory back.
 Napi::Value CacheWalk(const Napi::CallbackInfo& info);

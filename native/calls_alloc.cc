@@ -1,4 +1,6 @@
 // Allocating: blocks, what is done to them, and the guard.
+#include <cerrno>
+
 #include "calls.h"
 
 namespace umaprobe {
@@ -86,6 +88,55 @@ Napi::Value FreeBlocks(const Napi::CallbackInfo& info) {
 
 Napi::Value LiveBlocks(const Napi::CallbackInfo& info) {
   return answer(info, here(info).jobs().allocator->live());
+}
+
+namespace {
+
+Napi::Value option(const Napi::Object& options, const char* name) {
+  const Napi::Value value = options.Get(name);
+  if (!value.IsNumber() && !value.IsBoolean()) {
+    throw Napi::TypeError::New(options.Env(), std::string("umaprobe binding: no option ") + name);
+  }
+  return value;
+}
+
+GuardOptions guard_options(const Napi::CallbackInfo& info) {
+  if (!info[0].IsObject()) misuse(info, 0, "an object");
+  const auto given = info[0].As<Napi::Object>();
+  GuardOptions options;
+  options.floor = option(given, "floor").ToNumber();
+  options.pressureFull = option(given, "pressureFull").ToNumber();
+  options.intervalUs = option(given, "intervalUs").ToNumber();
+  options.parent = option(given, "parent").ToBoolean();
+  options.exitAfterMs = option(given, "exitAfterMs").ToNumber();
+  options.wordsFd = option(given, "wordsFd").ToNumber();
+  return options;
+}
+
+}  // namespace
+
+Napi::Value GuardStart(const Napi::CallbackInfo& info) {
+  const GuardOptions options = guard_options(info);
+  Environment& environment = here(info);
+  if (environment.guard && environment.guard->read().running) {
+    return answer(info, Failure{"umaprobe", "guardStart", EBUSY, "EBUSY",
+                                "this environment has a guard that is running"});
+  }
+  Jobs& jobs = environment.jobs();
+  auto started = Guard::start(options, *environment.paths(), jobs.allocator, jobs.lanes);
+  if (const Failure* failure = failure_of(started)) return answer(info, *failure);
+  environment.guard = std::get<std::shared_ptr<Guard>>(started);
+  return info.Env().Null();
+}
+
+Napi::Value GuardRead(const Napi::CallbackInfo& info) {
+  const auto& guard = here(info).guard;
+  return answer(info, guard ? guard->read() : GuardReport{});
+}
+
+Napi::Value GuardStop(const Napi::CallbackInfo& info) {
+  if (const auto& guard = here(info).guard) guard->stop();
+  return info.Env().Undefined();
 }
 
 }  // namespace umaprobe

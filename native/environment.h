@@ -7,6 +7,7 @@
 #include "alloc.h"
 #include "device_cuda.h"
 #include "device_nvml.h"
+#include "guard.h"
 #include "job.h"
 #include "kernel.h"
 #include "process_env.h"
@@ -36,6 +37,9 @@ struct Jobs {
 class Environment {
  public:
   explicit Environment(napi_env env) : env_(env) {}
+  ~Environment() {
+    if (guard) guard->stop();
+  }
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;
 
@@ -88,6 +92,8 @@ class Environment {
   // CUDA as the JavaScript thread uses it, for memGetInfoSync.
   CudaConnection cuda;
   Flight flight{/*watched=*/false};
+
+  std::shared_ptr<Guard> guard;  // the last one that was started
 
  private:
   napi_env env_;

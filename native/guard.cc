@@ -1,0 +1,273 @@
+#include "guard.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <thread>
+
+#include "errno_failure.h"
+
+namespace umaprobe {
+
+// The lane frees everything for the guard. Nobody waits for it with a promise.
+class FreeAll final : public Task {
+ public:
+  FreeAll(std::shared_ptr<Allocator> allocator, std::shared_ptr<std::atomic<Clock::rep>> freed_at)
+      : allocator_(std::move(allocator)), freed_at_(std::move(freed_at)) {}
+
+  void run(Flight& flight) override {
+    const Fact<Freed> freed = allocator_->free_all(flight);
+    if (!failure_of(freed)) freed_at_->store(Clock::now().time_since_epoch().count());
+  }
+  void answer(std::optional<Failure>) override { over_.store(true); }
+  // Done, failed, or refused by a lane that is stuck: may be tried again.
+  bool over() const { return over_.load(); }
+
+ private:
+  const std::shared_ptr<Allocator> allocator_;
+  const std::shared_ptr<std::atomic<Clock::rep>> freed_at_;
+  std::atomic<bool> over_{false};
+};
+
+namespace {
+
+constexpr int kExitCode = 6;  // "stopped by a floor or guard", see docs
+constexpr auto kPressureEvery = std::chrono::milliseconds(20);
+constexpr auto kFreeAgainEvery = std::chrono::milliseconds(100);
+constexpr auto kFreeLimit = std::chrono::minutes(10);
+
+Failure refused(int error, const std::string& message) {
+  Failure failure = errno_failure("umaprobe", "guardStart", error);
+  failure.message = message;
+  return failure;
+}
+
+// Best effort. What the guard does in a tick takes some 20 µs; that it is done at once also when
+// all cores are busy is what it is for.
+void hurry() {
+  pthread_setname_np(pthread_self(), "umaprobe-guard");
+  ::prctl(PR_SET_TIMERSLACK, 1000UL);  // ns; 50,000 by default
+  sched_param first{};
+  first.sched_priority = sched_get_priority_min(SCHED_RR);
+  if (pthread_setschedparam(pthread_self(), SCHED_RR, &first) == 0) return;
+  // Of this thread alone: on Linux nice values belong to threads.
+  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), -20);
+}
+
+double thread_cpu_ms() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) * 1e3 + static_cast<double>(used.tv_nsec) / 1e6;
+}
+
+std::optional<double> ms_between(Clock::rep from, Clock::rep to) {
+  if (to == 0) return std::nullopt;
+  const Clock::duration between(std::max<Clock::rep>(to - from, 0));
+  return std::chrono::duration<double, std::milli>(between).count();
+}
+
+// A number or null, as JSON has them.
+struct Json {
+  explicit Json(const std::optional<double>& value) {
+    if (value) std::snprintf(text, sizeof text, "%.15g", *value);
+  }
+  char text[32] = "null";
+};
+
+}  // namespace
+
+Fact<std::shared_ptr<Guard>> Guard::start(const GuardOptions& options, const LibraryPaths& paths,
+                                          std::shared_ptr<Allocator> allocator,
+                                          std::shared_ptr<Lanes> lanes) {
+  const bool sound = options.floor >= 0 && options.pressureFull >= 0 &&
+                     options.intervalUs >= 1000 && options.intervalUs <= 1'000'000 &&
+                     options.exitAfterMs >= 0;
+  if (!sound) {
+    return refused(EINVAL,
+                   "floor, pressureFull and exitAfterMs from 0, intervalUs from 1000 to 1000000");
+  }
+  std::unique_ptr<Kernel> kernel = open_kernel(paths);
+  if (options.floor > 0 && !read_available(*kernel)) {
+    Fact<std::string> text = read_file(*kernel, "/proc/meminfo");
+    if (Failure* failure = std::get_if<Failure>(&text)) return std::move(*failure);
+    return refused(ENODATA, "/proc/meminfo has no MemAvailable line: there is no floor to watch");
+  }
+  auto guard =
+      std::make_shared<Guard>(options, std::move(kernel), std::move(allocator), std::move(lanes));
+  if (options.wordsFd >= 0) {
+    guard->words_ = ::fcntl(options.wordsFd, F_DUPFD_CLOEXEC, 3);
+    if (guard->words_ < 0) {
+      return refused(errno, "descriptor " + std::to_string(options.wordsFd) + " is not open");
+    }
+  }
+  guard->allocator_->brake().reset();
+  guard->report_.update([](GuardReport& report) { report.running = true; });
+  try {
+    std::thread([guard] { guard->run(); }).detach();
+  } catch (const std::system_error& error) {
+    return refused(error.code().value(), "no more threads");
+  }
+  return guard;
+}
+
+Guard::Guard(const GuardOptions& options, std::unique_ptr<Kernel> kernel,
+             std::shared_ptr<Allocator> allocator, std::shared_ptr<Lanes> lanes)
+    : options_(options),
+      parent_(::getppid()),
+      kernel_(std::move(kernel)),
+      allocator_(std::move(allocator)),
+      lanes_(std::move(lanes)),
+      freed_at_(std::make_shared<std::atomic<Clock::rep>>(0)) {}
+
+Guard::~Guard() {
+  if (words_ >= 0) ::close(words_);
+}
+
+void Guard::stop() {
+  report_.update([](GuardReport& report) { report.running = false; });
+  std::lock_guard<std::mutex> lock(mutex_);
+  stopping_ = true;
+  wake_.notify();
+}
+
+GuardReport Guard::read() const {
+  GuardReport report = report_.look([](const GuardReport& value) { return value; });
+  if (report.trip) report.trip = trip_now();
+  return report;
+}
+
+void Guard::run() {
+  hurry();
+  const auto interval = std::chrono::microseconds(options_.intervalUs);
+  std::unique_lock<std::mutex> lock(mutex_);
+  for (auto next = Clock::now(); !stopping_;) {
+    const auto now = Clock::now();
+    if (now < next) {
+      wake_.wait_until(lock, next);
+      continue;
+    }
+    lock.unlock();
+    tick(now);
+    lock.lock();
+    // Ticks that were missed are not made up for.
+    next = std::max(next + interval, Clock::now());
+  }
+}
+
+void Guard::tick(Clock::time_point now) {
+  const std::optional<double> available = read_available(*kernel_);
+  if (now >= next_pressure_) {
+    next_pressure_ = now + kPressureEvery;
+    const std::optional<PressureLine> full = read_full(*kernel_);
+    pressure_ = full ? std::optional(live_pressure_.add(now, *full)) : std::nullopt;
+  }
+  const bool tripped = tripped_at_.load() != 0;
+  if (tripped) {
+    follow_up(now, available);
+  } else if (const char* reason = reason_to_trip(available, pressure_)) {
+    trip(reason, available, pressure_);
+  }
+  report_.update([&](GuardReport& report) {
+    report.ticks++;
+    report.cpuMs = thread_cpu_ms();
+    if (available) {
+      report.lowestAvailable = std::min(report.lowestAvailable.value_or(*available), *available);
+    }
+    if (pressure_) {
+      report.highestPressure = std::max(report.highestPressure.value_or(*pressure_), *pressure_);
+    }
+  });
+}
+
+const char* Guard::reason_to_trip(std::optional<double> available,
+                                  std::optional<double> pressure) const {
+  if (available && *available < options_.floor) return "floor";
+  if (options_.pressureFull > 0 && pressure && *pressure >= options_.pressureFull) {
+    return "pressure";
+  }
+  if (options_.parent && ::getppid() != parent_) return "parent";
+  return nullptr;
+}
+
+void Guard::trip(const char* reason, std::optional<double> available,
+                 std::optional<double> pressure) {
+  const auto now = Clock::now();
+  tripped_at_.store(now.time_since_epoch().count());
+  allocator_->brake().stop();
+  report_.update([&](GuardReport& report) {
+    report.trip = GuardTrip{reason, available, pressure, std::nullopt, std::nullopt};
+  });
+  free_blocks(now);
+  say(trip_now(), false);
+}
+
+void Guard::follow_up(Clock::time_point now, std::optional<double> available) {
+  if (freed_at_->load() == 0 && now >= next_free_ && (!freeing_ || freeing_->over())) {
+    free_blocks(now);
+  }
+  const bool above = options_.floor == 0 || (available && *available >= options_.floor);
+  // Nothing is held and nothing is short any more: what comes later is somebody else's doing.
+  if (above && freed_at_->load() != 0) settled_ = true;
+  const auto tripped = Clock::time_point(Clock::duration(tripped_at_.load()));
+  if (options_.exitAfterMs == 0 || now - tripped < std::chrono::milliseconds(options_.exitAfterMs))
+    return;
+  const GuardTrip so_far = trip_now();
+  const bool orphan = options_.parent && ::getppid() != parent_;
+  // A call that does not end under pressure: only leaving takes its memory away.
+  const bool blocked = so_far.reason == std::string_view("pressure") && !so_far.stoppedAfterMs;
+  if (!orphan && (settled_ || (above && !blocked))) return;
+  say(so_far, true);
+  ::_exit(kExitCode);
+}
+
+void Guard::free_blocks(Clock::time_point now) {
+  next_free_ = now + kFreeAgainEvery;
+  const bool nothing = allocator_->live().first == 0 && trip_now().stoppedAfterMs;
+  if (nothing) {
+    freed_at_->store(now.time_since_epoch().count());
+    return;
+  }
+  freeing_ = std::make_shared<FreeAll>(allocator_, freed_at_);
+  try {
+    lanes_->submit(LaneId::kCuda, freeing_, kFreeLimit);
+  } catch (const std::system_error&) {  // no more threads: there is one, or nothing to free
+    freeing_.reset();
+  }
+}
+
+GuardTrip Guard::trip_now() const {
+  GuardTrip trip = report_.look([](const GuardReport& report) { return *report.trip; });
+  const Clock::rep tripped = tripped_at_.load();
+  const Clock::rep idle = allocator_->brake().idle_since().time_since_epoch().count();
+  trip.stoppedAfterMs = ms_between(tripped, idle);
+  trip.freedAfterMs = ms_between(tripped, freed_at_->load());
+  return trip;
+}
+
+// A whole line or nothing, and never a wait: a reader that has stopped reading must not stop us. A
+// pipe that can be written to takes PIPE_BUF bytes at once.
+void Guard::say(const GuardTrip& trip, bool left) const {
+  if (words_ < 0) return;
+  pollfd ready{words_, POLLOUT, 0};
+  if (::poll(&ready, 1, 0) != 1 || !(ready.revents & POLLOUT)) return;
+  char line[512];
+  const int length = std::snprintf(
+      line, sizeof line,
+      "{\"reason\":\"%s\",\"available\":%s,\"pressureFull\":%s,\"stoppedAfterMs\":%s,"
+      "\"freedAfterMs\":%s,\"left\":%s}\n",
+      trip.reason, Json(trip.available).text, Json(trip.pressureFull).text,
+      Json(trip.stoppedAfterMs).text, Json(trip.freedAfterMs).text, left ? "true" : "false");
+  // What becomes of it is the reader's affair. SIGPIPE is ignored by Node.
+  if (::write(words_, line, static_cast<size_t>(length)) < 0) return;
+}
+
+}  // namespace umaprobe
