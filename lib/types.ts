@@ -10,6 +10,7 @@ export type * from './types/cache.ts';
 export type * from './types/device.ts';
 export type * from './types/host.ts';
 export type * from './types/layout.ts';
+export type * from './types/prepare.ts';
 export type * from './types/probe.ts';
 export type * from './types/snapshot.ts';
 export type * from './types/stress.ts';

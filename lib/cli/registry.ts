@@ -26,6 +26,41 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./doctor.ts')).doctorCommand,
   },
   {
+    name: 'cache status',
+    summary: 'What is in the page cache: model stores, files, trees; mapped by whom',
+    load: async () => (await import('./cache-status.ts')).cacheStatusCommand,
+  },
+  {
+    name: 'cache evict',
+    summary: 'Takes files out of the page cache, without root',
+    load: async () => (await import('./cache-evict.ts')).cacheEvictCommand,
+  },
+  {
+    name: 'cache drop',
+    summary: 'Drops caches, with a receipt of what that gave back',
+    load: async () => (await import('./cache-drop.ts')).cacheDropCommand,
+  },
+  {
+    name: 'cache compact',
+    summary: 'Puts free memory together, and judges whether a large launch can start',
+    load: async () => (await import('./cache-compact.ts')).cacheCompactCommand,
+  },
+  {
+    name: 'cache reclaim',
+    summary: 'Asks the kernel to take memory from one cgroup',
+    load: async () => (await import('./cache-reclaim.ts')).cacheReclaimCommand,
+  },
+  {
+    name: 'cache rule',
+    summary: 'A sudoers line that permits exactly what --sudo runs',
+    load: async () => (await import('./cache-rule.ts')).cacheRuleCommand,
+  },
+  {
+    name: 'prepare',
+    summary: 'Makes room before a model is loaded, as much as is needed',
+    load: async () => (await import('./prepare.ts')).prepareCommand,
+  },
+  {
     name: 'sim list',
     summary: 'Simulated machines that come with umaprobe',
     load: async () => (await import('./sim-list.ts')).simListCommand,

@@ -1,5 +1,5 @@
 /** How the kernel is set and how it is doing: watermarks, contiguity, pressure. */
-import { type GateReading, readGate } from '../contiguity.ts';
+import { type GateReading, gateWords, readGate } from '../contiguity.ts';
 import { unifiedDevice } from '../findings.ts';
 import { formatBytes, formatPercent, GiB, KiB } from '../format.ts';
 import { DROP_AND_COMPACT } from '../remedies.ts';
@@ -96,11 +96,9 @@ function resetMinFree({ host, contiguity }: Snapshot): string {
 }
 
 function gate(snapshot: Snapshot, reading: GateReading): Finding {
-  const { available, blockBytes, blocks, cma, loaded, needAvailable, needBlocks } = reading;
+  const { available, blocks, cacheInTheWay, loaded, needAvailable, needBlocks } = reading;
   const evidence =
-    `${formatBytes(available)} available (gate ${formatBytes(needAvailable)}); ` +
-    `${blocks} × 32 MiB in blocks of ${formatBytes(blockBytes)} or more (gate ${needBlocks}` +
-    `${cma === 0 ? '' : `; ${formatBytes(cma)} of free CMA not counted`}); ` +
+    `${gateWords(reading)}; ` +
     `compaction failed ${snapshot.kernel.compactFail ?? 'unknown'} of ${snapshot.kernel.compactStall ?? 'unknown'} times`;
   if (loaded !== null)
     return skip(`GPU processes hold ${formatBytes(loaded)}: the gate is for an idle machine.`, evidence);
@@ -112,9 +110,8 @@ function gate(snapshot: Snapshot, reading: GateReading): Finding {
     );
   }
   if (blocks >= needBlocks) return pass('Ready for a large launch.', evidence);
-  const cached = snapshot.host.free !== null && available !== null && snapshot.host.free < available * 0.5;
   return warn(
-    cached
+    cacheInTheWay
       ? 'Most of what is available is page cache, so there are few large free blocks yet; a launch has to make them first.'
       : 'Memory is free but in pieces: a launch may stall for minutes or fail.',
     evidence,

@@ -32,16 +32,46 @@ export interface CacheTarget {
   /** Bytes of the files, each inode counted once. */
   bytes: number;
   cachedBytes: number;
+  /** Of `cachedBytes`: in file systems that live in memory (tmpfs). It is the files themselves and cannot be given back. */
+  memoryBytes: number;
+  /** null: mincore was used, which does not know. */
   dirtyBytes: number | null;
   writebackBytes: number | null;
+  /** Cached bytes of files that some process maps. */
   mappedBytes: number;
+  /** Files whose pages the kernel shows only to their owner, and their bytes: in `files` and `bytes`, not in `cachedBytes`. */
+  unseenFiles: number;
+  unseenBytes: number;
   /** What could not be looked at: path and why. At most 100 listed; `problemCount` counts all. */
   problems: { path: string; reason: string }[];
   problemCount: number;
   /** FIFOs, sockets, devices: not files with a cache. */
   special: number;
-  /** Links to files already counted. */
-  duplicates: number;
+  /** Symbolic links, which are not followed, and hard links to files already counted. */
+  links: number;
+  /** Gone before they could be looked at. */
+  vanished: number;
+  /** False: the walk was ended before its end. */
+  complete: boolean;
+}
+
+/**
+ * The machine's page cache, from /proc/meminfo. `modelFiles` (null is counted as 0) + `otherFiles` + `shmem` +
+ * `slabReclaimable` = `total` = Buffers + Cached + SReclaimable, exactly. Shared memory is page cache to the kernel, so
+ * `Cached` has it in it, although dropping cannot give it back.
+ */
+export interface CacheSplit {
+  /** Cached bytes of the targets. null: no files were looked at (a simulated machine has none). */
+  modelFiles: number | null;
+  /** Buffers + Cached − Shmem − the above: files that were not asked about, and the block devices' own pages. */
+  otherFiles: number;
+  /** Shmem: tmpfs and shared memory. */
+  shmem: number;
+  /** SReclaimable: inodes, directory entries. */
+  slabReclaimable: number;
+  total: number;
+  dirty: number | null;
+  writeback: number | null;
 }
 
 export interface CacheStatus {
@@ -52,20 +82,12 @@ export interface CacheStatus {
   method: 'cachestat' | 'mincore' | null;
   /** What the method could not see. */
   limits: string[];
-  /** The machine's cache as a whole; null: cannot be read. Sums to Buffers + Cached + SReclaimable. */
-  machine: {
-    modelFiles: number;
-    otherFiles: number;
-    shmem: number;
-    slabReclaimable: number;
-    total: number;
-    dirty: number | null;
-    writeback: number | null;
-  } | null;
+  /** The machine's cache as a whole; null: this kernel does not say. */
+  machine: CacheSplit | null;
   targets: CacheTarget[];
   /** The files with the most cached bytes, at most `top`, sorted by them. */
   files: CachedFile[];
-  /** Processes whose mappings could not be read (of other users). */
+  /** Processes whose mappings could not be read: of other users. */
   unreadableProcesses: number;
   durationMs: number;
 }
@@ -83,11 +105,13 @@ export interface CacheStatusOptions {
   onProgress?: (progress: CacheProgress) => void;
 }
 
-/** Before and after of an action, in bytes; null: cannot be read. */
+/** Before and after of an action, in bytes; null: not known. `change` = after − before, null where one of them is. */
 export interface Receipt {
   before: ReceiptCounters;
   after: ReceiptCounters;
   change: ReceiptCounters;
+  /** Where each counter comes from, or why it is null. */
+  from: Record<keyof ReceiptCounters, string>;
 }
 
 export interface ReceiptCounters {
@@ -96,7 +120,9 @@ export interface ReceiptCounters {
   cached: number | null;
   sReclaimable: number | null;
   dirty: number | null;
+  /** What the driver's page pools hold (driver 590 and later); readable by root only. */
   driverPools: number | null;
+  /** What cudaMemGetInfo calls free on a unified device: MemFree. null elsewhere: page cache takes nothing of that memory. */
   cudaFree: number | null;
 }
 
@@ -108,19 +134,25 @@ export interface EvictedFile {
   evictedBytes: number;
   /** Why some stayed: "mapped by pid 4242 (vllm)", "dirty: not written, see sync", "locked", "being read". null: none stayed. */
   stayed: string | null;
+  mappedBy: { pid: number; name: string | null; locked: boolean }[];
 }
 
 export interface EvictReport {
   schema: 'umaprobe/cache-evict/1';
   at: string;
+  simulated: string | null;
   state: 'complete' | 'aborted';
+  /** As the walk found them: `cachedBytes`, `dirtyBytes` and `writebackBytes` are from before the eviction. */
   targets: CacheTarget[];
   /** Files that had something cached, most first, at most `top`. Sums below are over all. */
   files: EvictedFile[];
   evictedBytes: number;
   stayedBytes: number;
-  /** Stayed bytes by reason. */
-  stayedBy: { mapped: number; dirty: number; locked: number; other: number };
+  /** Files whose pages cannot be seen: asked to go, but nobody can say what went. */
+  unseenFiles: number;
+  unseenBytes: number;
+  /** Stayed bytes by reason; they add up to `stayedBytes`. */
+  stayedBy: { mapped: number; dirty: number; locked: number; memory: number; other: number };
   /** Time spent writing dirty pages, in milliseconds. */
   syncMs: number;
   receipt: Receipt;
@@ -175,16 +207,22 @@ export interface CompactReport {
   schema: 'umaprobe/cache-compact/1';
   at: string;
   simulated: string | null;
-  /** `ok`: the gate was met before; nothing was done. `compacted`: it is met now. `reboot-required`: it is not. */
-  verdict: 'ok' | 'compacted' | 'reboot-required';
+  /**
+   * `ok`: the gate was met before. `compacted`: it is met now. `not-ready`: it is not, and programs or page cache that hold
+   * memory are the reason (see `reason`). `reboot-required`: the memory is free and idle, and still in pieces.
+   */
+  verdict: 'ok' | 'compacted' | 'not-ready' | 'reboot-required';
   reason: string;
+  by: 'write' | 'sudo' | null;
   gate: ContiguityGate;
   orders: BlocksByOrder[];
-  /** Free bytes in blocks of at least `gate.blockBytes`. */
+  /** As the gate counts: bytes available, and how many times `gate.blockBytes` lie in free blocks that can be pinned. */
   before: { available: number | null; blocks: number };
   after: { available: number | null; blocks: number };
-  compactMs: number;
+  /** null: nothing was done. */
+  compactMs: number | null;
   receipt: Receipt;
+  durationMs: number;
 }
 
 export interface ContiguityGate {
@@ -204,9 +242,10 @@ export interface CompactOptions {
 export interface ReclaimReport {
   schema: 'umaprobe/cache-reclaim/1';
   at: string;
+  simulated: string | null;
   cgroup: string;
   askedBytes: number;
-  /** memory.current before − after. */
+  /** memory.current before − after; negative: its programs took more meanwhile. */
   gotBytes: number;
   /** The kernel found less than was asked (EAGAIN). */
   short: boolean;
@@ -220,48 +259,4 @@ export interface ReclaimOptions {
   bytes: number;
   /** Path under /sys/fs/cgroup, or as in /proc/self/cgroup. Default: the cgroup of this process. */
   cgroup?: string;
-}
-
-/** A step of `prepare`: what it would do or did. */
-export interface PrepareStep {
-  action: 'measure' | 'evict' | 'drop' | 'compact';
-  state: 'planned' | 'done' | 'skipped' | 'failed';
-  /** Why, in words: "6 model files, 38.2 GB cached, none mapped". */
-  reason: string;
-  /** What a next allocation can have at once, after this step. null: not run. */
-  immediateBytes: number | null;
-  gainedBytes: number | null;
-  durationMs: number | null;
-}
-
-export interface PrepareReport {
-  schema: 'umaprobe/prepare/1';
-  at: string;
-  simulated: string | null;
-  dryRun: boolean;
-  askedBytes: number;
-  /** `enough`: it fits. `not-enough`: it does not, and nothing more can be done here (see `reason`). `planned`: dry run. */
-  verdict: 'enough' | 'not-enough' | 'planned';
-  reason: string;
-  /** Where the memory comes from, in the order in which it is taken. Bytes. */
-  sources: { label: string; bytes: number }[];
-  steps: PrepareStep[];
-  before: { immediate: number | null; afterReclaim: number | null };
-  after: { immediate: number | null; afterReclaim: number | null };
-  floorBytes: number;
-  receipt: Receipt;
-  durationMs: number;
-}
-
-export interface PrepareOptions {
-  /** What is going to be allocated. */
-  bytes: number;
-  /** Files that may be evicted. Default: the model stores that are found. */
-  paths?: readonly string[];
-  /** Say what would be done, do nothing. */
-  dryRun?: boolean;
-  /** Memory that must be left for the host. Default as for stress. */
-  floor?: number;
-  sudo?: boolean;
-  signal?: AbortSignal;
 }

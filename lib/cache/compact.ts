@@ -1,0 +1,99 @@
+/** Compaction with the gate before and after. */
+import { contiguityGate, type GateReading, gateWords, readGate } from '../contiguity.ts';
+import { UmaError } from '../errors.ts';
+import { formatBytes } from '../format.ts';
+import type { BlocksByOrder, CompactOptions, CompactReport, ContiguityGate, FreeBlocks, Snapshot } from '../types.ts';
+import { mustBeAllowed, type Turned, turn } from './knob.ts';
+import type { Machine } from './machine.ts';
+import { countedOf, receipt } from './receipt.ts';
+
+const KNOB = { name: 'compact_memory' } as const;
+
+export async function compactMemory(
+  machine: Machine,
+  { gate: wanted = {}, always = false, sudo = false }: CompactOptions,
+): Promise<CompactReport> {
+  const started = performance.now();
+  const before = await machine.look();
+  const gate = contiguityGate(before.host.total, wanted);
+  const then = readGate(before, blocksOf(before), gate);
+  const met = meets(then);
+  let turned: Turned | null = null;
+  let after = before;
+  if (!met || always) {
+    await mustBeAllowed(machine, KNOB, sudo);
+    turned = await turn(machine, KNOB, sudo);
+    after = await machine.look();
+  }
+  const now = readGate(after, blocksOf(after), gate);
+  return {
+    schema: 'umaprobe/cache-compact/1',
+    at: before.at,
+    simulated: machine.simulated,
+    ...verdict(met, now, gate),
+    by: turned?.by ?? null,
+    gate,
+    orders: byOrder(blocksOf(before), blocksOf(after)),
+    before: { available: then.available, blocks: then.blocks },
+    after: { available: now.available, blocks: now.blocks },
+    compactMs: turned?.durationMs ?? null,
+    receipt: receipt(countedOf(before), countedOf(after)),
+    durationMs: performance.now() - started,
+  };
+}
+
+function blocksOf({ contiguity, from }: Snapshot): FreeBlocks[] {
+  if (contiguity !== null && contiguity.length > 0) return contiguity;
+  throw new UmaError('ERR_UMA_NOT_SUPPORTED', {
+    source: 'kernel',
+    call: 'read /proc/buddyinfo',
+    status: null,
+    name: 'UNKNOWN',
+    message: `without the free blocks there is no telling what compaction did: ${from.contiguity ?? 'not readable'}`,
+  });
+}
+
+/**
+ * A reboot is the word only for memory that is free and idle, and still in pieces after compaction (a public launcher's
+ * gate on Sparks). Page cache and programs hold blocks, too, and can give them back.
+ */
+export function verdict(
+  met: boolean,
+  now: GateReading,
+  gate: ContiguityGate,
+): Pick<CompactReport, 'verdict' | 'reason'> {
+  const words = gateWords(now, gate.blockBytes);
+  if (meets(now))
+    return met
+      ? { verdict: 'ok', reason: `ready for a large launch before anything was done: ${words}` }
+      : { verdict: 'compacted', reason: `ready for a large launch now: ${words}` };
+  if (now.loaded !== null)
+    return {
+      verdict: 'not-ready',
+      reason: `GPU processes hold ${formatBytes(now.loaded)}, and the gate is for an idle machine: ${words}`,
+    };
+  if (now.available !== null && now.available < now.needAvailable)
+    return { verdict: 'not-ready', reason: `programs hold the memory, which compaction cannot change: ${words}` };
+  if (now.cacheInTheWay)
+    return {
+      verdict: 'not-ready',
+      reason: `most of what is available is page cache: drop it first (umaprobe cache drop), then compact again; ${words}`,
+    };
+  return {
+    verdict: 'reboot-required',
+    reason: `the memory is free, and compaction could not put its pieces together; only a reboot does: ${words}`,
+  };
+}
+
+function meets({ available, blocks, needAvailable, needBlocks }: GateReading): boolean {
+  return (available === null || available >= needAvailable) && blocks >= needBlocks;
+}
+
+function byOrder(before: readonly FreeBlocks[], after: readonly FreeBlocks[]): BlocksByOrder[] {
+  return before.map(({ order, blockBytes, freeBlocks }) => ({
+    order,
+    blockBytes,
+    before: freeBlocks,
+    after: after.find((blocks) => blocks.order === order)?.freeBlocks ?? 0,
+  }));
+}

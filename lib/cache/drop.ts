@@ -1,0 +1,69 @@
+/** Dropping caches, with a receipt. */
+import { toUmaError } from '../errors.ts';
+import { unifiedDevice } from '../findings.ts';
+import { isFailure } from '../reason.ts';
+import type { DropOptions, DropReport, Snapshot } from '../types.ts';
+import { mustBeAllowed, turn } from './knob.ts';
+import type { Machine } from './machine.ts';
+import { refuseUnderPressure } from './pressure.ts';
+import { countedOf, difference, receipt } from './receipt.ts';
+import { serverWarnings } from './servers.ts';
+
+export const MEANING: Readonly<Record<1 | 2 | 3, string>> = {
+  1: 'page cache: clean pages of files that nobody has mapped. MemFree rises, MemAvailable hardly moves',
+  2: "slab and every shrinker (inodes, directory entries, and from driver 590 on the GPU driver's pools of freed memory); no page cache",
+  3: "page cache, slab and every shrinker, hence from driver 590 on also the GPU driver's pools of freed memory",
+};
+
+export type CheckedDrop = Required<DropOptions>;
+
+export async function drop(machine: Machine, options: CheckedDrop): Promise<DropReport> {
+  const { level, force, sudo } = options;
+  const started = performance.now();
+  const knob = { name: 'drop_caches', level } as const;
+  await mustBeAllowed(machine, knob, sudo);
+  const before = await machine.look();
+  if (!force) refuseUnderPressure(before, 'cache drop');
+  // Level 2 leaves the page cache alone, and with it what servers have mapped.
+  const warnings = level === 2 ? [] : await serverWarnings(machine);
+  const sync = options.sync && level !== 2 ? await syncAll(machine, options.syncLimitMs) : null;
+  if (sync?.finished === false)
+    warnings.push(
+      `sync had not finished after its limit of ${options.syncLimitMs} ms: what was still dirty stays; nothing is lost`,
+    );
+  const { by, durationMs: dropMs } = await turn(machine, knob, sudo);
+  const after = await machine.look();
+  return {
+    schema: 'umaprobe/cache-drop/1',
+    at: before.at,
+    simulated: machine.simulated,
+    level,
+    meaning: MEANING[level],
+    by,
+    sync,
+    dropMs,
+    receipt: receipt(countedOf(before), countedOf(after)),
+    nextAllocation: gain(before, after),
+    warnings,
+    durationMs: performance.now() - started,
+  };
+}
+
+/** Dirty pages cannot be dropped; sync writes them. It has no bound of its own, so it gets one: what is late stays cached. */
+async function syncAll(machine: Machine, limitMs: number): Promise<NonNullable<DropReport['sync']>> {
+  const started = performance.now();
+  const done = await machine.binding.syncAll(limitMs);
+  if (!isFailure(done)) return { durationMs: done.durationMs, finished: true };
+  if (done.name !== 'TIMEOUT') throw toUmaError(done);
+  return { durationMs: performance.now() - started, finished: false };
+}
+
+/** What a next allocation on the GPU can have now more than before. */
+function gain(before: Snapshot, after: Snapshot): DropReport['nextAllocation'] {
+  const [then, now] = [unifiedDevice(before)?.allocatable, unifiedDevice(after)?.allocatable];
+  if (then === undefined || now === undefined) return null;
+  return {
+    immediate: difference(then.immediate, now.immediate),
+    afterReclaim: difference(then.afterReclaim, now.afterReclaim),
+  };
+}

@@ -1,0 +1,121 @@
+/** Taking files out of the page cache, without root; nothing that is not on disk yet is touched. */
+import type { NativeCachedFile, NativeWalkBatch } from '../native.types.ts';
+import type { EvictOptions, EvictReport } from '../types.ts';
+import { type Machine, needsFiles } from './machine.ts';
+import { type Inode, inodesOf, mappingsOf } from './mapped.ts';
+import { countNow, receipt } from './receipt.ts';
+import { evictedFile, whyStayed } from './stayed.ts';
+import { chooseTargets, Tally, type Wanted } from './targets.ts';
+import { Top } from './top.ts';
+import { type WalkHooks, walk } from './walk.ts';
+
+type Evicted = NativeCachedFile & Inode;
+
+/** A turn of the loop below is a millisecond; nobody else waits for longer. */
+const CHUNK = 1000;
+
+/** What an eviction sums up over its targets. */
+class Sums {
+  evictedBytes = 0;
+  stayedBytes = 0;
+  syncMs = 0;
+  unseenFiles = 0;
+  unseenBytes = 0;
+  complete = true;
+
+  add(last: NativeWalkBatch | null, complete: boolean): void {
+    this.complete &&= complete;
+    if (last === null) return;
+    this.evictedBytes += last.cached - last.cachedAfter;
+    this.stayedBytes += last.cachedAfter;
+    this.syncMs += last.syncMs;
+    this.unseenFiles += last.unseen;
+    this.unseenBytes += last.unseenBytes;
+  }
+}
+
+export async function evict(
+  machine: Machine,
+  paths: readonly string[],
+  { top = 20, sync = false, signal, onProgress }: EvictOptions,
+): Promise<EvictReport> {
+  const started = performance.now();
+  const at = new Date().toISOString();
+  needsFiles(machine, 'cache evict');
+  const before = countNow(machine.binding);
+  const { targets } = await chooseTargets(machine, paths);
+  const sums = new Sums();
+  const files = new Top<Evicted>(top, ({ cached = 0 }) => cached);
+  const stayed: Evicted[] = [];
+  const tallies: Tally[] = [];
+  for (const target of targets) {
+    const tally = new Tally(target);
+    tallies.push(tally);
+    await evictTarget(machine, target, sync, tally, sums, { signal, onProgress }, (file) => {
+      files.add(file);
+      if ((file.cachedAfter ?? 0) > 0) stayed.push(file);
+    });
+  }
+  const mappings = await mappingsOf(machine.binding, inodesOf(stayed));
+  const stayedBy: EvictReport['stayedBy'] = { mapped: 0, dirty: 0, locked: 0, memory: 0, other: 0 };
+  for (const [index, file] of stayed.entries()) {
+    stayedBy[whyStayed(file, mappings.of(file), mappings.unreadable).why] += file.cachedAfter ?? 0;
+    if (index % CHUNK === CHUNK - 1) await new Promise((resolve) => setImmediate(resolve));
+  }
+  const after = countNow(machine.binding);
+  return {
+    schema: 'umaprobe/cache-evict/1',
+    at,
+    simulated: machine.simulated,
+    state: sums.complete ? 'complete' : 'aborted',
+    targets: tallies.map(({ target }) => target),
+    files: files.list().map((file) => {
+      const mappers = mappings.of(file);
+      const some = (file.cachedAfter ?? 0) > 0;
+      return evictedFile(file, mappers, some ? whyStayed(file, mappers, mappings.unreadable) : null);
+    }),
+    evictedBytes: sums.evictedBytes,
+    stayedBytes: sums.stayedBytes,
+    unseenFiles: sums.unseenFiles,
+    unseenBytes: sums.unseenBytes,
+    stayedBy,
+    syncMs: sums.syncMs,
+    receipt: receipt(before, after),
+    durationMs: performance.now() - started,
+  };
+}
+
+async function evictTarget(
+  { binding }: Machine,
+  { path }: Wanted,
+  sync: boolean,
+  tally: Tally,
+  sums: Sums,
+  hooks: WalkHooks,
+  onFile: (file: Evicted) => void,
+): Promise<void> {
+  const mode = sync ? 'evict-sync' : 'evict';
+  const { last, complete } = await walk(binding, [path], { mode, listEmpty: false }, hooks, ({ entries }) => {
+    tally.problems(entries);
+    for (const entry of entries) {
+      const { what, dev, ino, cached = 0 } = entry;
+      if (what === 'file' && dev !== undefined && ino !== undefined && cached > 0) onFile({ ...entry, dev, ino });
+    }
+  });
+  tally.close(last, complete);
+  sums.add(last, complete);
+}
+
+/** Evicts these files, in this order, until there is enough. Bytes that left the cache. */
+export async function evictUntil(
+  { binding }: Machine,
+  paths: readonly string[],
+  hooks: WalkHooks,
+): Promise<{ evictedBytes: number; stayedBytes: number }> {
+  const options = { mode: 'evict', listEmpty: false } as const;
+  const { last } = await walk(binding, paths, options, hooks, () => undefined);
+  return {
+    evictedBytes: last === null ? 0 : last.cached - last.cachedAfter,
+    stayedBytes: last?.cachedAfter ?? 0,
+  };
+}

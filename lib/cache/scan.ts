@@ -1,0 +1,50 @@
+/** Which model files may be evicted without hurting anybody: cached, clean, mapped by nobody. */
+import type { Machine } from './machine.ts';
+import { type Inode, inodesOf, mappingsOf } from './mapped.ts';
+import { chooseTargets } from './targets.ts';
+import { type WalkHooks, walk } from './walk.ts';
+
+/** So many files, the largest: what lies in further ones is not worth a look at each. */
+const LARGEST = 10_000;
+
+interface Candidate extends Inode {
+  path: string;
+  bytes: number;
+}
+
+export interface Evictable {
+  /** Largest first: the fewest files are read again later. */
+  paths: string[];
+  bytes: number;
+  /** Cached, but in use by a process. */
+  mappedFiles: number;
+  mappedBytes: number;
+}
+
+export async function findEvictable(
+  machine: Machine,
+  paths: readonly string[] | undefined,
+  hooks: WalkHooks,
+): Promise<Evictable> {
+  const { targets } = await chooseTargets(machine, paths);
+  const found: Candidate[] = [];
+  if (targets.length > 0) {
+    const roots = targets.map(({ path }) => path);
+    await walk(machine.binding, roots, { mode: 'status', listEmpty: false, top: LARGEST }, hooks, ({ entries }) => {
+      for (const { what, path, dev, ino, cached = 0, dirty, writeback, memory } of entries) {
+        const bytes = cached - (dirty ?? 0) - (writeback ?? 0);
+        if (what === 'file' && memory !== true && dev !== undefined && ino !== undefined && bytes > 0)
+          found.push({ path, dev, ino, bytes });
+      }
+    });
+  }
+  const { of } = await mappingsOf(machine.binding, inodesOf(found));
+  const free = found.filter((file) => of(file).length === 0).sort((a, b) => b.bytes - a.bytes);
+  const sum = (files: readonly Candidate[]) => files.reduce((total, { bytes }) => total + bytes, 0);
+  return {
+    paths: free.map(({ path }) => path),
+    bytes: sum(free),
+    mappedFiles: found.length - free.length,
+    mappedBytes: sum(found) - sum(free),
+  };
+}

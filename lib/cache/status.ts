@@ -1,0 +1,132 @@
+/** How much of files, trees and model stores is in the page cache, and who has it mapped. */
+import { hostMemorySync } from '../host-memory.ts';
+import type { NativeCachedFile, NativeWalkBatch } from '../native.types.ts';
+import { reason } from '../reason.ts';
+import type { CachedFile, CacheStatus, CacheStatusOptions, CacheTarget } from '../types.ts';
+import { InodeColumns } from './columns.ts';
+import { type Machine, needsFiles } from './machine.ts';
+import { type Inode, type Mappings, mappingsOf } from './mapped.ts';
+import { splitCache } from './split.ts';
+import { chooseTargets, Tally, type Wanted } from './targets.ts';
+import { Top } from './top.ts';
+import { type WalkHooks, walk } from './walk.ts';
+
+/** A file that is listed, until it is known who maps it. */
+type Found = CachedFile & Inode;
+
+/** One target with the inodes of its cached files. */
+interface Looked {
+  tally: Tally;
+  inodes: InodeColumns;
+  method: NativeWalkBatch['method'] | null;
+}
+
+export async function statusOf(
+  machine: Machine,
+  paths: readonly string[] | undefined,
+  { top = 20, signal, onProgress }: CacheStatusOptions,
+): Promise<CacheStatus> {
+  const started = performance.now();
+  const at = new Date().toISOString();
+  if (paths !== undefined) needsFiles(machine, 'cache status');
+  const { targets, notes } = await chooseTargets(machine, paths);
+  const files = new Top<Found>(top, ({ cachedBytes }) => cachedBytes ?? 0);
+  const looked: Looked[] = [];
+  for (const target of targets) looked.push(await look(machine, target, files, { signal, onProgress }));
+  signal?.throwIfAborted();
+  const inodes = joined(looked);
+  const mappings = await mappingsOf(machine.binding, inodes);
+  for (const one of looked) await addMapped(one, mappings);
+  const method = looked.find((one) => one.method !== null)?.method ?? null;
+  const found = looked.map(({ tally }) => tally.target);
+  const split = splitCache(hostMemorySync(), machine.simulated === null ? found : null);
+  return {
+    schema: 'umaprobe/cache-status/1',
+    at,
+    simulated: machine.simulated,
+    method,
+    limits: [...notes, ...limits(machine, method, found, mappings.unreadable), ...split.limits],
+    machine: split.machine,
+    targets: found,
+    files: files.list().map(({ dev, ino, ...file }) => ({ ...file, mappedBy: mappings.of({ dev, ino }) })),
+    unreadableProcesses: mappings.unreadable,
+    durationMs: performance.now() - started,
+  };
+}
+
+async function look(
+  { binding }: Machine,
+  target: Wanted,
+  files: Top<Found>,
+  hooks: Pick<WalkHooks, 'signal' | 'onProgress'>,
+): Promise<Looked> {
+  const tally = new Tally(target);
+  const inodes = new InodeColumns();
+  const options = { mode: 'status', listEmpty: false, top: files.size } as const;
+  const { last, complete } = await walk(binding, [target.path], options, hooks, (batch) => {
+    tally.problems(batch.entries);
+    inodes.add(batch.inodes);
+    for (const entry of batch.entries) {
+      const { what, dev, ino } = entry;
+      if (what === 'file' && dev !== undefined && ino !== undefined) files.add({ ...listed(entry), dev, ino });
+    }
+  });
+  // A cancelled status has no answer: sums of half a tree would be taken for those of the whole.
+  hooks.signal?.throwIfAborted();
+  tally.close(last, complete);
+  return { tally, inodes, method: last?.method ?? null };
+}
+
+function listed({ path, bytes = 0, cached, dirty, writeback, failure }: NativeCachedFile): CachedFile {
+  return {
+    path,
+    bytes,
+    cachedBytes: cached ?? null,
+    dirtyBytes: dirty ?? null,
+    writebackBytes: writeback ?? null,
+    mappedBy: [],
+    reason: failure === undefined ? null : reason(failure),
+  };
+}
+
+function joined(looked: readonly Looked[]): Float64Array {
+  const pairs = new Float64Array(looked.reduce((sum, { inodes }) => sum + 2 * inodes.length, 0));
+  let at = 0;
+  for (const { inodes } of looked) {
+    inodes.pairs(pairs, at);
+    at += 2 * inodes.length;
+  }
+  return pairs;
+}
+
+/** A turn of this loop is a millisecond; nobody else waits for longer. */
+const CHUNK = 20_000;
+
+async function addMapped({ tally, inodes }: Looked, mappings: Mappings): Promise<void> {
+  for (let index = 0; index < inodes.length; index++) {
+    const { cached, ...inode } = inodes.at(index);
+    if (mappings.of(inode).length > 0) tally.target.mappedBytes += cached;
+    if (index % CHUNK === CHUNK - 1) await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+function limits(
+  { simulated, uid }: Machine,
+  method: CacheStatus['method'],
+  targets: readonly CacheTarget[],
+  unreadable: number,
+): string[] {
+  const words: string[] = [];
+  if (simulated !== null)
+    words.push('a simulated machine has a page cache but no files: which files are in it is not known');
+  if (method === 'mincore')
+    words.push('this kernel has no cachestat (Linux 6.5): dirty pages and pages being written are not known');
+  const unseen = targets.reduce((sum, { unseenFiles }) => sum + unseenFiles, 0);
+  if (unseen > 0)
+    words.push(
+      `${unseen} files of other users: the kernel shows their pages only to their owner, to who may write them, and to root`,
+    );
+  if (unreadable > 0 && uid !== 0)
+    words.push(`${unreadable} processes of other users: what they map is shown to root only`);
+  return words;
+}
