@@ -99,7 +99,7 @@ export interface NativeNvmlReport {
 export interface NativeAllocator {
   /** What is called for each kind, or why it cannot be used on this device. */
   kinds: Record<'device' | 'managed' | 'pinned' | 'system', Fact<string>>;
-  /** The name of the fill kernel's way: "kernel", or why it could not be loaded (then memset is used and verify is not there). */
+  /** "kernel": blocks are filled and verified by kernels of ours; or why those could not be loaded (then memset is used and verify is not there). */
   kernel: Fact<string>;
   /** cudaMemGetInfo, with the context that the allocator has made. */
   memGetInfo: Fact<[number, number]>;
@@ -111,33 +111,44 @@ export interface NativeAllocator {
 export interface NativeGuard {
   running: boolean;
   ticks: number;
-  /** The lowest MemAvailable and the highest PSI full avg10 (percent) seen; null: not read. */
+  /** The lowest MemAvailable (bytes) and the highest PSI full (percent, see `pressureFull` below) seen; null: not read. */
   lowestAvailable: number | null;
   highestPressure: number | null;
   /** CPU time of the guard's thread. */
   cpuMs: number;
   trip: null | {
     reason: 'floor' | 'pressure' | 'parent';
+    /** At the reading that tripped it: bytes, percent. */
     available: number | null;
     pressureFull: number | null;
-    /** From the reading that tripped it to: no allocation in flight any more; all blocks freed. null: not yet. */
+    /** From the reading that tripped it to: no allocation, touch or verification at work any more; all blocks freed. null: not yet. */
     stoppedAfterMs: number | null;
     freedAfterMs: number | null;
   };
 }
 
+/** One line on `wordsFd`: `left` false at the trip, true when the process leaves. Both have all fields of `trip`. */
+export type NativeGuardWords = NonNullable<NativeGuard['trip']> & { left: boolean };
+
 export interface NativeGuardOptions {
   /** Trips when MemAvailable is below: bytes; 0: does not look. */
   floor: number;
-  /** Trips when PSI full avg10 is at or above: percent; 0: does not look. */
+  /**
+   * Trips when PSI full is at or above: percent; 0: does not look. The larger of avg10 as the kernel last had it, and of
+   * avg10 as it would be if the kernel, which does that every two seconds only, brought it up to date now.
+   */
   pressureFull: number;
-  /** 1000 to 1000000. */
+  /** 1000 to 1000000. PSI is read every 20 ms at most. */
   intervalUs: number;
-  /** Trips when the parent process is another one. */
+  /** Trips when the parent process is another one than at `guardStart`. */
   parent: boolean;
-  /** Leaves the process with _exit(6) when MemAvailable is not above the floor again so long after the trip; 0: never. */
+  /**
+   * Leaves the process with _exit(6) when so long after the trip MemAvailable is still below the floor; when it was
+   * pressure, also if a call is still at work; when the parent is gone, in any case. Once all blocks are freed and MemAvailable
+   * is back it does not leave any more (but for the parent). Milliseconds; 0: never.
+   */
   exitAfterMs: number;
-  /** Descriptor on which one line of JSON tells of the trip, and one of leaving, without JavaScript; -1: none. */
+  /** Descriptor for lines of `NativeGuardWords`, without JavaScript and without ever waiting for the reader; -1: none. */
   wordsFd: number;
 }
 
@@ -271,13 +282,23 @@ export interface NativeBinding {
   /**
    * Makes this environment's allocator on a device: context, kernels, kinds. Again for the same device: the same answer.
    * Another device: EBUSY. All allocator calls run one after the other on the thread for CUDA.
+   *
+   * Failures of the addon itself, by name: NOT_OPEN (no allocOpen before), UNKNOWN_BLOCK (freed, or never allocated), EINVAL
+   * (arguments), STOPPED (the guard has tripped), NOT_SUPPORTED (verify without kernels), TIMEOUT. A block that comes
+   * after its deadline or after the trip is given back at once.
    */
   allocOpen(device: number, deadlineMs: number): Promise<Fact<NativeAllocator>>;
-  /** `durationMs` is the allocator's call alone. Fails with STOPPED, and allocates nothing, once the guard has tripped. */
+  /**
+   * `bytes`: 1 to 2^53 - 1. `durationMs` is the allocator's call alone. Fails with STOPPED, and allocates nothing, once the guard
+   * has tripped, until the next `guardStart`; with the kind's own reason where `kinds` has one.
+   */
   allocBlock(kind: string, bytes: number, deadlineMs: number): Promise<Fact<{ block: number; durationMs: number }>>;
-  /** The device writes a pattern that depends on `seed` and on the place to every byte. */
+  /**
+   * The device writes a pattern that depends on `seed` (0 to 2^53 - 1) and on the place to every byte. In slices: STOPPED within
+   * tens of milliseconds of a trip.
+   */
   touchBlock(block: number, seed: number, deadlineMs: number): Promise<Fact<{ durationMs: number }>>;
-  /** The device reads every byte back and compares. `firstMismatch`: offset in bytes. */
+  /** The device reads every byte back and compares. `mismatches`: bytes. `firstMismatch`: offset in bytes. */
   verifyBlock(
     block: number,
     seed: number,
@@ -286,11 +307,14 @@ export interface NativeBinding {
   /** Writes one byte from the host. For tests of the verifier. */
   pokeBlock(block: number, offset: number, byte: number, deadlineMs: number): Promise<NativeFailure | null>;
   freeBlock(block: number, deadlineMs: number): Promise<Fact<{ durationMs: number }>>;
-  /** All of them; also works after the guard has tripped. */
+  /** All of them; also works after the guard has tripped. What cannot be freed stays held, and the first reason is the answer. */
   freeBlocks(deadlineMs: number): Promise<Fact<{ durationMs: number; blocks: number; bytes: number }>>;
   /** Blocks and bytes held. */
   liveBlocks(): [number, number];
-  /** Starts the thread that watches /proc/meminfo and stops the allocator without JavaScript. One an environment. */
+  /**
+   * Starts the thread that watches /proc/meminfo and stops the allocator without JavaScript. One an environment (EBUSY while one
+   * runs); a new one lets the allocator allocate again. Fails when there is a floor and MemAvailable cannot be read.
+   */
   guardStart(options: NativeGuardOptions): NativeFailure | null;
   guardRead(): NativeGuard;
   guardStop(): void;
