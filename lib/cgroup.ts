@@ -69,6 +69,11 @@ export function cgroupLimits(binding: NativeBinding, own: CgroupPath | null, ori
   };
 }
 
+/** The file that says what a cgroup uses; null: it has none that can be read here. */
+export function cgroupUsageFile(binding: NativeBinding, own: CgroupPath): string | null {
+  return files(binding, own).current[0] ?? null;
+}
+
 function usage(binding: NativeBinding, [path]: string[], origins: Origins): number | null {
   const [text] = path === undefined ? [] : binding.readFiles([path]);
   origins.note('cgroup.current', path ?? 'this cgroup has no such file');

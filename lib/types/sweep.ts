@@ -63,8 +63,8 @@ export interface Spill {
   kind: AllocatorKind;
   /** The smallest size at which it shows. */
   atBytes: number;
-  /** Bandwidth before / bandwidth at that size or beyond, whichever is worst. */
-  slowdown: number;
+  /** Median bandwidth of the sizes below / the worst one from that size on. null: there is nothing to compare with. */
+  slowdown: number | null;
   /** `capacity`: an allocation beyond the device's memory succeeded. `bandwidth`: a knee in the touch bandwidth. */
   evidence: ('capacity' | 'bandwidth')[];
   sentence: string;
