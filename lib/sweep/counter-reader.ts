@@ -16,12 +16,17 @@ export interface NvmlPlace {
   strangers: readonly number[];
 }
 
+export interface Reader {
+  read(): Promise<Counters>;
+  /** For each counter what it is read from, or why it is null: as of the last reading. */
+  readonly origins: Record<Counter, string>;
+}
+
 const STATM = '/proc/self/statm';
 /** NVML has blocked for minutes on a wedged machine; a counter is not worth more than this. */
 const NVML_DEADLINE_MS = 2_000;
 
-export class CounterReader {
-  /** For each counter what it is read from, or why it is null: as of the last reading. */
+export class CounterReader implements Reader {
   readonly origins: Record<Counter, string> = {
     memFree: '/proc/meminfo MemFree',
     memAvailable: '/proc/meminfo MemAvailable',

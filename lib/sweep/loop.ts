@@ -12,12 +12,12 @@ import type { Measured, PlannedSize, SweepEvent, SweepRequest, SweepResult } fro
 /** Enough for what a first call of a kind does once: loading, page tables, the driver's first block. */
 const WARM_UP_BYTES = 2 * 2 ** 20;
 
-export const sweepLoop: Loop<SweepRequest, SweepEvent, SweepResult> = async (context, request, say) => {
+export const loop: Loop<SweepRequest, SweepEvent, SweepResult> = async (context, request, say) => {
   const { allocator, binding, terms } = context;
   const reader = new CounterReader(binding, terms.device, terms.stepDeadlineMs, request.nvml);
-  const deviceTotal = isFailure(allocator.memGetInfo) ? null : allocator.memGetInfo[1];
+  const [deviceFree, deviceTotal] = isFailure(allocator.memGetInfo) ? [null, null] : allocator.memGetInfo;
   const steps = planSweep(request, { kinds: allocator.kinds, deviceTotal });
-  say({ what: 'plan', steps });
+  say({ what: 'plan', steps, deviceFree });
   const stop = await walk(context, reader, steps, request, say);
   return { stop, counters: reader.origins };
 };
@@ -58,10 +58,10 @@ async function walk(
   return context.stop();
 }
 
-function permit({ check, terms }: ChildContext, { bytes, kind }: PlannedSize, { oversubscribe }: SweepRequest): Permit {
+function permit(context: ChildContext, { bytes, kind }: PlannedSize, { oversubscribe }: SweepRequest): Permit {
   return (before) => {
     const { cudaFree, memAvailable } = before;
-    const { floor, memoryModel } = terms;
+    const { floor, memoryModel } = context.terms;
     if (kind === 'managed') {
       const facts = { memoryModel, deviceFree: cudaFree, memAvailable, floor, oversubscribe };
       const no = managedRefusal(bytes, facts);
@@ -71,7 +71,7 @@ function permit({ check, terms }: ChildContext, { bytes, kind }: PlannedSize, { 
     // Managed memory takes the host's only for what does not fit into a device that has its own.
     const spilling = kind === 'managed' && memoryModel !== 'unified' && cudaFree !== null;
     const step = spilling ? { ...planned, predictedCost: Math.max(0, bytes - cudaFree) } : planned;
-    return check(step)?.sentence ?? null;
+    return context.check(step)?.sentence ?? null;
   };
 }
 

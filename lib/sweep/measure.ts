@@ -1,20 +1,19 @@
 /** One step of a sweep in the child: allocate, touch, touch again, free, and read the counters around it. */
 
-import { errorCode } from '../errors.ts';
-import type { Fact, NativeFailure } from '../native.types.ts';
+import type { Fact } from '../native.types.ts';
 import type { ChildContext, Stop } from '../probe/context.ts';
-import { isFailure, reason } from '../reason.ts';
+import { isFailure } from '../reason.ts';
 import type { AllocatorKind } from '../types.ts';
-import type { CounterReader } from './counter-reader.ts';
+import type { Reader } from './counter-reader.ts';
 import { type CounterSeries, median } from './counters.ts';
+import { endingOf } from './ending.ts';
 import type { Measured } from './protocol.ts';
 
 /** A step came to its end before its last repeat. */
 export interface Ended {
   state: Exclude<Measured['state'], 'ok' | 'unsupported'>;
   reason: string;
-  /** A native call has not come back: none of the same library will, until it does. */
-  hung?: boolean;
+  hung: boolean;
 }
 
 export interface Step {
@@ -22,7 +21,7 @@ export interface Step {
   bytes: number;
 }
 
-/** One repeat; what it did not come to is undefined. */
+/** One repeat, in real milliseconds; what it did not come to is undefined. */
 interface Repeat {
   allocMs?: number;
   firstTouchMs?: number;
@@ -38,7 +37,7 @@ export type Permit = (before: CounterSeries['before']) => string | null;
 
 export async function measureStep(
   context: ChildContext,
-  reader: CounterReader,
+  reader: Reader,
   step: Step,
   repeat: number,
   permit: Permit,
@@ -54,7 +53,7 @@ export async function measureStep(
     const before = await reader.read();
     const no = permit(before);
     if (no !== null) {
-      ended = { state: 'refused', reason: no };
+      ended = { state: 'refused', reason: no, hung: false };
       break;
     }
     if (journalMs === null) {
@@ -72,7 +71,7 @@ export async function measureStep(
     const result = { state: ended?.state ?? 'ok', heldBytes: context.binding.liveBlocks()[1] };
     journalMs += timed(() => context.finish(result));
   }
-  return summary(repeats, ended, journalMs ?? 0);
+  return summary(repeats, ended, journalMs ?? 0, context.terms.timeScale ?? 1);
 }
 
 function timed(job: () => void): number {
@@ -83,7 +82,7 @@ function timed(job: () => void): number {
 
 async function allocateAndTouch(
   context: ChildContext,
-  reader: CounterReader,
+  reader: Reader,
   { kind, bytes }: Step,
   made: Repeat,
   nth: number,
@@ -92,7 +91,7 @@ async function allocateAndTouch(
   const limit = terms.stepDeadlineMs;
   const allocated = await binding.allocBlock(kind, bytes, limit);
   if (isFailure(allocated)) {
-    made.ended = ending(context, allocated);
+    made.ended = endingOf(context, allocated);
     return;
   }
   const { block } = allocated;
@@ -108,7 +107,7 @@ async function allocateAndTouch(
   const freed = await binding.freeBlock(block, limit);
   if (!isFailure(freed)) made.freeMs = freed.durationMs;
   // What ended the step before is the reason, not that the guard has freed its block meanwhile.
-  else made.ended ??= ending(context, freed);
+  else made.ended ??= endingOf(context, freed);
   made.counters.afterFree = await reader.read();
 }
 
@@ -118,26 +117,19 @@ async function unlessStopped<T>(context: ChildContext, made: Repeat, job: () => 
   if (made.ended !== null) return null;
   const done = await job();
   if (!isFailure(done)) return done;
-  made.ended = ending(context, done);
+  made.ended = endingOf(context, done);
   return null;
 }
 
 function stopped(stop: Stop | null): Ended | null {
-  return stop === null ? null : { state: stop.why === 'guard' ? 'stopped' : 'aborted', reason: stop.reason };
+  return stop === null
+    ? null
+    : { state: stop.why === 'guard' ? 'stopped' : 'aborted', reason: stop.reason, hung: false };
 }
 
-/** STOPPED is the native answer once the guard has tripped; everything that fails from then on is its doing. */
-function ending(context: ChildContext, failure: NativeFailure): Ended {
-  const stop = context.stop();
-  if (stop?.why === 'guard') return { state: 'stopped', reason: stop.reason };
-  if (failure.name === 'STOPPED') return { state: 'stopped', reason: reason(failure) };
-  const state = errorCode(failure) === 'ERR_UMA_OUT_OF_MEMORY' ? 'out-of-memory' : 'failed';
-  return { state, reason: reason(failure), hung: errorCode(failure) === 'ERR_UMA_TIMEOUT' };
-}
-
-function summary(repeats: readonly Repeat[], ended: Ended | null, journalMs: number): Measured {
+function summary(repeats: readonly Repeat[], ended: Ended | null, journalMs: number, scale: number): Measured {
   const list = (name: 'allocMs' | 'firstTouchMs' | 'secondTouchMs' | 'freeMs'): number[] =>
-    repeats.flatMap((made) => made[name] ?? []);
+    repeats.flatMap(({ [name]: ms }) => (ms === undefined ? [] : [ms * scale]));
   const own = median(repeats.map((made) => made.wallMs - cudaMs(made)));
   return {
     state: ended?.state ?? 'ok',

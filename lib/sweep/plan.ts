@@ -1,12 +1,11 @@
 /** Which steps a sweep has, in which order, and which of them are refused before anything is allocated. */
 
 import { formatBoth } from '../format.ts';
+import { KINDS } from '../kinds.ts';
 import type { NativeAllocator } from '../native.types.ts';
 import { isFailure, reason } from '../reason.ts';
 import type { AllocatorKind, MemoryModel } from '../types.ts';
 import type { PlannedSize, SweepRequest } from './protocol.ts';
-
-export const KINDS = ['device', 'managed', 'pinned', 'system'] as const satisfies readonly AllocatorKind[];
 
 export interface PlanFacts {
   kinds: NativeAllocator['kinds'];

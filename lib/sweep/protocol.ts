@@ -1,4 +1,4 @@
-/** What parent and child of a sweep say to one another. Times are real milliseconds: the parent knows the scale. */
+/** What parent and child of a sweep say to one another. */
 
 import type { Stop } from '../probe/context.ts';
 import type { AllocatorKind, Counter, SweepStepState } from '../types.ts';
@@ -25,7 +25,7 @@ export interface PlannedSize {
   refusal: { state: 'unsupported' | 'refused'; reason: string } | null;
 }
 
-/** What was measured of one step; one number a repeat in each list. */
+/** What was measured of one step; one number a repeat in each list, on a simulated machine in its own milliseconds. */
 export interface Measured {
   state: Exclude<SweepStepState, 'lost' | 'not-reached'>;
   reason: string | null;
@@ -37,11 +37,13 @@ export interface Measured {
   freeMs: number[];
   /** One reading a phase for each repeat. */
   moved: CounterSeries[];
+  /** Real milliseconds. */
   overheadMs: number | null;
 }
 
 export type SweepEvent =
-  | { what: 'plan'; steps: PlannedSize[] }
+  /** `deviceFree`: cudaMemGetInfo before the first step; null: cannot be read. */
+  | { what: 'plan'; steps: PlannedSize[]; deviceFree: number | null }
   | { what: 'begin'; index: number }
   | { what: 'step'; index: number; measured: Measured };
 

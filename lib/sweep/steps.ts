@@ -1,15 +1,15 @@
-/** From what the child measured to the steps of the report: simulated time, medians, bandwidth. */
+/** From what the child measured to the steps of the report: medians, bandwidth. */
 
 import type { AllocatorKind, SweepStep, SweepStepState, Times } from '../types.ts';
 import { median, movedOver } from './counters.ts';
 import type { Measured, PlannedSize } from './protocol.ts';
 import type { SweepSize } from './sizes.ts';
 
-/** Smallest, middle and largest, times the scale; null of none. */
-export function timesOf(samples: readonly number[], scale: number): Times | null {
+/** Smallest, middle and largest; null of none. */
+export function timesOf(samples: readonly number[]): Times | null {
   const middle = median(samples);
   if (middle === null) return null;
-  return { min: Math.min(...samples) * scale, median: middle * scale, max: Math.max(...samples) * scale };
+  return { min: Math.min(...samples), median: middle, max: Math.max(...samples) };
 }
 
 /** In 10^9 bytes a second. null: there is no time, or none that the clock could see. */
@@ -17,16 +17,10 @@ export function gbPerSecond(bytes: number, times: Times | null): number | null {
   return times === null || times.median <= 0 ? null : bytes / times.median / 1e6;
 }
 
-/** @param scale simulated milliseconds per real one; 1 on real hardware. */
-export function stepOf(
-  planned: PlannedSize,
-  sizes: readonly SweepSize[],
-  measured: Measured,
-  scale: number,
-): SweepStep {
+export function stepOf(planned: PlannedSize, sizes: readonly SweepSize[], measured: Measured): SweepStep {
   const { bytes: requestedBytes, kind } = planned;
-  const firstTouchMs = timesOf(measured.firstTouchMs, scale);
-  const secondTouchMs = timesOf(measured.secondTouchMs, scale);
+  const firstTouchMs = timesOf(measured.firstTouchMs);
+  const secondTouchMs = timesOf(measured.secondTouchMs);
   return {
     kind,
     requestedBytes,
@@ -34,10 +28,10 @@ export function stepOf(
     state: measured.state,
     reason: measured.reason,
     repeats: measured.secondTouchMs.length,
-    allocMs: timesOf(measured.allocMs, scale),
+    allocMs: timesOf(measured.allocMs),
     firstTouchMs,
     secondTouchMs,
-    freeMs: timesOf(measured.freeMs, scale),
+    freeMs: timesOf(measured.freeMs),
     gbPerSecond: gbPerSecond(requestedBytes, secondTouchMs),
     firstTouchGbPerSecond: gbPerSecond(requestedBytes, firstTouchMs),
     moved: movedOver(measured.moved),
