@@ -4,7 +4,7 @@ import type { AllocatorKind } from '../types.ts';
 import type { PlannedSize } from './protocol.ts';
 
 export class Eta {
-  /** Bytes and real milliseconds of the steps that allocated; kinds differ by a factor of a thousand, so each for itself. */
+  /** Bytes and real milliseconds of the steps that allocated, by kind: these differ by a factor of a thousand. */
   readonly #seen = new Map<AllocatorKind, { bytes: number; ms: number }>();
   readonly #now: () => number;
   #since: number;
@@ -26,15 +26,22 @@ export class Eta {
     this.#seen.set(kind, { bytes: sum.bytes + bytes, ms: sum.ms + this.#now() - this.#since });
   }
 
-  /** Real milliseconds for these steps; null: nothing was measured yet of one of their kinds. */
+  /**
+   * Real milliseconds for these steps. A kind of which nothing was measured yet is taken to be as fast as the others were.
+   * null: nothing was measured at all.
+   */
   expected(rest: readonly PlannedSize[]): number | null {
-    let ms = 0;
-    for (const { bytes, kind, refusal } of rest) {
-      if (refusal !== null) continue;
-      const sum = this.#seen.get(kind);
-      if (sum === undefined) return null;
-      ms += (bytes * sum.ms) / sum.bytes;
+    const left = rest.filter(({ refusal }) => refusal === null);
+    if (left.length === 0) return 0;
+    if (this.#seen.size === 0) return null;
+    const all = { bytes: 0, ms: 0 };
+    for (const { bytes, ms } of this.#seen.values()) {
+      all.bytes += bytes;
+      all.ms += ms;
     }
-    return ms;
+    return left.reduce((sum, { bytes, kind }) => {
+      const rate = this.#seen.get(kind) ?? all;
+      return sum + (bytes * rate.ms) / rate.bytes;
+    }, 0);
   }
 }

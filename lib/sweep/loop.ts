@@ -15,6 +15,7 @@ const WARM_UP_BYTES = 2 * 2 ** 20;
 export const loop: Loop<SweepRequest, SweepEvent, SweepResult> = async (context, request, say) => {
   const { allocator, binding, terms } = context;
   const reader = new CounterReader(binding, terms.device, terms.stepDeadlineMs, request.nvml);
+  await reader.read(); // opens NVML, which is no part of the first step
   const [deviceFree, deviceTotal] = isFailure(allocator.memGetInfo) ? [null, null] : allocator.memGetInfo;
   const steps = planSweep(request, { kinds: allocator.kinds, deviceTotal });
   say({ what: 'plan', steps, deviceFree });
