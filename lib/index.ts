@@ -3,8 +3,10 @@
 export { cacheStatus, compact, dropCaches, evictFiles, prepare, reclaim } from './cache.ts';
 export { UmaError } from './errors.ts';
 export { hostMemorySync } from './host-memory.ts';
+export { layout } from './layout.ts';
 export { memGetInfo, memGetInfoSync } from './mem-get-info.ts';
 export { snapshot } from './snapshot.ts';
 export { stress } from './stress.ts';
+export { sweep } from './sweep.ts';
 export type * from './types.ts';
 export { watch } from './watch.ts';

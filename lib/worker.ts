@@ -3,5 +3,7 @@
 import { runChild } from './probe/child.ts';
 
 runChild({
+  sweep: () => import('./sweep/loop.ts'),
+  layout: () => import('./layout/loop.ts'),
   stress: () => import('./stress/loop.ts'),
 });

@@ -46,9 +46,12 @@ describe('import', () => {
     expect(run('console.log(JSON.stringify(Object.keys(umaprobe).sort()));')).toEqual([
       'UmaError',
       'hostMemorySync',
+      'layout',
       'memGetInfo',
       'memGetInfoSync',
       'snapshot',
+      'stress',
+      'sweep',
       'watch',
     ]);
   });
