@@ -1,7 +1,7 @@
 /** Whether a step may be made. Pure: readings in, refusal out. */
 
 import { takesHostMemory } from '../floor.ts';
-import { formatBoth, formatBytes, formatPercent, MiB } from '../format.ts';
+import { formatBoth, formatBytes, formatPercent, GiB, MiB } from '../format.ts';
 import { EAGER } from '../safety.ts';
 import type { HostReading, PlannedStep, Refusal, Terms } from './context.ts';
 
@@ -53,18 +53,26 @@ function floor(bytes: number, { memAvailable }: HostReading, step: PlannedStep):
   };
 }
 
+/** With more than this free, what of it lies in blocks says how reclaimed memory will lie, too. */
+const ENOUGH_TO_TELL = 4 * GiB;
+
 /**
- * Memory is there, but not in blocks. Clean page cache counts as blocks: reclaim frees whole runs of it (on `gb10-cached`
- * and in the field 112 GiB were allocated with 0.9 GiB free); free memory in smaller pieces does not, because whether
- * compaction can merge them is known only when it has stalled.
+ * What can be had in blocks of 2 MiB: the free ones, and clean page cache, which reclaim frees in whole runs (112 GiB were
+ * allocated with 0.9 GiB free). On a machine that has long been up cache comes back in pieces, as its free memory is:
+ * 118 GiB available, and drop_caches made next to no large blocks of them. null: not known, or no matter.
  */
-function contiguity({ inBlocks, memAvailable, memFree }: HostReading, step: PlannedStep): Refusal | null {
+export function blockRoom({ inBlocks, memAvailable, memFree }: HostReading): number | null {
   if (inBlocks === null || memAvailable === null || memFree === null) return null;
-  const room = inBlocks + Math.max(0, memAvailable - memFree);
-  const grows = step.targetBytes - step.heldBytes;
-  if (grows <= room) return null;
+  const share = memFree > ENOUGH_TO_TELL ? Math.min(1, inBlocks / memFree) : 1;
+  return inBlocks + Math.floor(share * Math.max(0, memAvailable - memFree));
+}
+
+function contiguity(reading: HostReading, step: PlannedStep): Refusal | null {
+  const room = blockRoom(reading);
+  const grows = hostCost(step);
+  if (room === null || grows <= room) return null;
   return {
     why: 'contiguity',
-    sentence: `${formatBoth(memAvailable)} are available, but only ${formatBoth(room)} in free blocks of 2 MiB or clean page cache, and the next step takes ${formatBytes(grows)}`,
+    sentence: `${formatBoth(reading.memAvailable)} are available, but only ${formatBytes(room)} in free blocks of 2 MiB or page cache that can become such, and the next step takes ${formatBytes(grows)}`,
   };
 }

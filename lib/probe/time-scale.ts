@@ -7,6 +7,6 @@ export function timeScale(simulated: string | null): number | null {
   const { UMAPROBE_SIM = '', UMAPROBE_SIM_LIBRARY = '' } = native().machineVariables();
   const record = native().simRecord(UMAPROBE_SIM_LIBRARY, UMAPROBE_SIM);
   if (isFailure(record)) return null;
-  const { clockScale } = JSON.parse(record) as { clockScale?: number };
-  return clockScale ?? null;
+  const { scale } = JSON.parse(record) as { scale?: number };
+  return scale ?? null;
 }

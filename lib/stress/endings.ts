@@ -52,7 +52,7 @@ export function refusedEnding(
   }
   return {
     state: 'out-of-memory',
-    boundBy: `the allocator refused ${formatBytes(bytes)} with ${formatBoth(heldBytes)} held (${said})`,
+    boundBy: `the allocator refused ${formatBoth(bytes)} with ${formatBoth(heldBytes)} held (${said})`,
   };
 }
 

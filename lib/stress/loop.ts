@@ -106,18 +106,18 @@ class StressRun {
       pressureFull: after?.pressureFull ?? null,
     });
     if (failure !== null && state === 'failed') return failureEnding(failure);
-    if (this.#request.mode === 'single') await this.#letGo(before, bytes);
+    if (this.#request.mode === 'single') await this.#letGo(after, bytes);
     return null;
   }
 
   /** In `single` mode a block is freed before the next try, which would else lie on top of it. */
-  async #letGo(before: HostReading, bytes: number): Promise<void> {
+  async #letGo(held: HostReading | null, bytes: number): Promise<void> {
     if (this.#stopped() !== null) return; // the guard has freed it, or the process ends
     await this.#holder.free();
     if (!this.#request.pools) return;
     const now = this.#context.reading(this.#request.kind);
-    const gone = (before.memAvailable ?? 0) + this.#pooled - (now.memAvailable ?? 0);
-    this.#pooled = Math.max(0, Math.min(bytes, gone));
+    const cameBack = (now.memAvailable ?? 0) - (held?.memAvailable ?? 0);
+    this.#pooled = Math.max(0, Math.min(bytes, bytes - cameBack));
   }
 
   #planned(bytes: number, predictedCost: number): PlannedStep {

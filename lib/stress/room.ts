@@ -2,7 +2,7 @@
 
 import { takesHostMemory } from '../floor.ts';
 import type { ChildContext, HostReading } from '../probe/context.ts';
-import { stepMargin } from '../probe/step-check.ts';
+import { blockRoom, stepMargin } from '../probe/step-check.ts';
 import { isFailure } from '../reason.ts';
 import type { AllocatorKind } from '../types.ts';
 import type { Room } from './search.ts';
@@ -21,12 +21,11 @@ export async function roomFor(
   pooled: number,
 ): Promise<Room> {
   const { floor, memoryModel } = terms;
-  const { inBlocks, memAvailable, memFree } = reading;
-  const above = floor === null ? null : Math.max(0, (memAvailable ?? 0) - floor - stepMargin(floor)) + pooled;
-  const reclaimable = Math.max(0, (memAvailable ?? 0) - (memFree ?? 0));
+  const blocks = blockRoom(reading);
+  const above = floor === null ? null : Math.max(0, (reading.memAvailable ?? 0) - floor - stepMargin(floor)) + pooled;
   return {
     host: costsHost(kind, terms) ? above : null,
-    blocks: inBlocks === null ? null : inBlocks + reclaimable + pooled,
+    blocks: blocks === null ? null : blocks + pooled,
     device: memoryModel === 'unified' || !(kind === 'device' || kind === 'managed') ? null : await deviceRoom(),
   };
 
