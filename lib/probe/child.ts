@@ -18,7 +18,6 @@ import {
   type Order,
   type SaidError,
 } from './messages.ts';
-import { withGuard } from './no-guard.ts';
 import type { ProbeCommand } from './plan.ts';
 
 /** Loops by command, each loaded when it is run. */
@@ -71,7 +70,7 @@ function diesFirst(): void {
 
 async function serve(request: ChildRequest, loops: Loops, onReady: (order: (what: Order) => void) => void) {
   const { command, journal, terms } = request;
-  const binding = withGuard(native());
+  const binding = native();
   const loaded = await loops[command]?.();
   if (loaded === undefined) throw new Error(`${command} has no loop in lib/worker.ts`);
   setInterval(() => say({ say: 'beat' }), HEARTBEAT_MS).unref();

@@ -56,7 +56,7 @@ export class Heard<Result> {
     if (said.left === true) this.#left = true;
     if (said.reason === undefined) return;
     const { available = null, freedAfterMs = null, pressureFull = null, reason, stoppedAfterMs = null } = said;
-    this.#trip ??= { reason, available, pressureFull, stoppedAfterMs, freedAfterMs };
+    this.#trip = { reason, available, pressureFull, stoppedAfterMs, freedAfterMs };
   }
 
   guard() {
