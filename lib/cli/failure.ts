@@ -28,7 +28,9 @@ const EXIT_OF_CODE: Readonly<Record<string, number>> = {
   EACCES: EXIT.permission,
   EPERM: EXIT.permission,
   ERR_UMA_BUSY: EXIT.refused,
-  ERR_UMA_FLOOR: EXIT.stopped,
+  // Thrown only before anything was allocated: how a probe ends is a result, and its exit code the command's.
+  ERR_UMA_FLOOR: EXIT.refused,
+  ERR_UMA_JOURNAL: EXIT.refused,
 };
 
 export interface ErrorDocument {

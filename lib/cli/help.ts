@@ -11,6 +11,7 @@ export function generalHelp(screen: Screen): string {
     ['umaprobe --sim gb10', 'the same of a simulated DGX Spark'],
     ['umaprobe snapshot --json', 'for scripts'],
     ['umaprobe doctor', 'what is wrong, and what to do about it'],
+    ['umaprobe sweep', 'what an allocation costs, and which counters it moves'],
   ] as const;
   return page([
     'How much memory an NVIDIA DGX Spark really has.',
@@ -37,6 +38,8 @@ export function generalHelp(screen: Screen): string {
         ['2', 'wrong usage (doctor: failures)'],
         ['3', 'no usable GPU or driver'],
         ['4', 'permission'],
+        ['5', 'refused for safety before anything was touched'],
+        ['6', 'stopped by a floor or a guard'],
         ['128+n', 'ended by signal n'],
       ],
       screen,

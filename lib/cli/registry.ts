@@ -26,6 +26,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./doctor.ts')).doctorCommand,
   },
   {
+    name: 'stress',
+    summary: 'The most that can be allocated, found without going over the edge',
+    load: async () => (await import('./stress.ts')).stressCommand,
+  },
+  {
     name: 'cache status',
     summary: 'What is in the page cache: model stores, files, trees; mapped by whom',
     load: async () => (await import('./cache-status.ts')).cacheStatusCommand,

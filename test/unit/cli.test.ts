@@ -154,7 +154,7 @@ suite('failures', () => {
     ['ERR_UMA_LIBRARY_MISSING', 3],
     ['ERR_UMA_PERMISSION', 4],
     ['ERR_UMA_BUSY', 5],
-    ['ERR_UMA_FLOOR', 6],
+    ['ERR_UMA_FLOOR', 5],
     ['ERR_UMA_VERIFY_FAILED', 1],
   ] as const)('%s ends with %d', (code, exitCode) => {
     const error = new UmaError(code, {

@@ -5,7 +5,7 @@ import { clean, joinThatFits, padEnd, truncate, wrap } from '../text.ts';
 import { dot, type Look } from './look.ts';
 import { totalWords } from './pool.ts';
 
-const MODEL_WORDS: Readonly<Record<MemoryModel, string>> = {
+export const MODEL_WORDS: Readonly<Record<MemoryModel, string>> = {
   unified: 'unified memory',
   coherent: 'coherent memory of its own',
   discrete: 'memory of its own',
@@ -42,8 +42,9 @@ function fill(parts: readonly string[], look: Look): string[] {
   );
 }
 
-function band(name: string, look: Look): string {
-  const words = ` SIMULATED  machine ${clean(name)}: none of these numbers comes from hardware `;
+/** @param more what else to know of its numbers. */
+export function band(name: string, look: Look, more = ''): string {
+  const words = ` SIMULATED  machine ${clean(name)}: none of these numbers comes from hardware${more} `;
   return look.paint('simulated', padEnd(truncate(words, look.width), look.width));
 }
 
