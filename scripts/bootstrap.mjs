@@ -53,8 +53,8 @@ export async function bootstrap() {
   await unlessCurrent({
     what: 'TypeScript compiled',
     stamp: 'build/dist.stamp',
-    now: digest(['lib'], ['tsconfig.json', 'package-lock.json', 'scripts/bundle.mjs']),
-    outputs: ['dist/index.js', 'dist/sim.js', 'dist/cli.js'],
+    now: digest(['lib', 'browser'], ['tsconfig.json', 'package-lock.json', 'scripts/bundle.mjs', 'browser/page.css']),
+    outputs: ['dist/index.js', 'dist/sim.js', 'dist/cli.js', 'dist/report/page.js'],
     build: compileTypeScript,
   });
 }

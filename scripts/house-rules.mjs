@@ -21,7 +21,7 @@ const rules = [
   },
   {
     why: 'relative imports end in .ts',
-    files: /^(lib|test)\/.*\.ts$/,
+    files: /^(browser|lib|test)\/.*\.ts$/,
     pattern: /from '\.{1,2}\/[^']*(?<!\.ts|\.json|\.mjs)';/,
   },
   {
@@ -36,7 +36,7 @@ const rules = [
 /** Breaches on purpose, to show that they are found. */
 const examples = 'test/pkg/scripts.test.ts';
 
-const folders = ['lib', 'native', 'scripts', 'test'];
+const folders = ['browser', 'lib', 'native', 'scripts', 'test'];
 
 function sources() {
   return folders.flatMap((folder) =>

@@ -60,8 +60,11 @@ const steps = {
     ]),
   'clang-format': clangFormat,
   'clang-tidy': clangTidy,
-  types: () =>
-    run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.test.json']),
+  types: async () => {
+    const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+    for (const project of ['tsconfig.test.json', 'browser/tsconfig.json'])
+      await run(process.execPath, [tsc, '-p', project]);
+  },
   'house rules': () => {
     const found = breaches();
     if (found.length > 0) throw new Error(`\n  ${found.join('\n  ')}`);

@@ -13,6 +13,7 @@ const binaries = ['umaprobe.glibc.node', 'libumasim.so'];
 const shipped = [
   /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|binding\.gyp|CMakeLists\.txt)$/,
   /^dist\/.+\.(js|d\.ts)$/,
+  /^dist\/report\/page\.css$/,
   /^lib\/machines\/[\w-]+\.json$/,
   /^schemas\/.+\.json$/,
   /^native\/.+\.(cc|h|map)$/,
