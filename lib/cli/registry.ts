@@ -26,6 +26,16 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./doctor.ts')).doctorCommand,
   },
   {
+    name: 'sweep',
+    summary: 'Times and traces allocations over their size, kind by kind',
+    load: async () => (await import('./sweep.ts')).sweepCommand,
+  },
+  {
+    name: 'layout',
+    summary: "Holds several blocks at once, as a model's parts are",
+    load: async () => (await import('./layout.ts')).layoutCommand,
+  },
+  {
     name: 'stress',
     summary: 'The most that can be allocated, found without going over the edge',
     load: async () => (await import('./stress.ts')).stressCommand,
