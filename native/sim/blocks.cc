@@ -78,12 +78,12 @@ void return_block(State& state, int id, Return how) {
   world.gpu_device[block.device] -= block.device_bytes;
   if (kind == Kind::kSystem) return anon_gone(state, &world.system, bytes);
   total_of(world, kind) -= bytes;
-  if (world.wedge.happened) {
-    world.returning += bytes;  // and stays there: whoever frees it hangs like everybody
-  } else if (from_driver(kind) && state.machine.driver.system_memory_pools > 0) {
+  // On a wedged machine whoever frees memory hangs like everybody: it stays on its way.
+  const bool wedged = world.wedge.happened;
+  if (!wedged && from_driver(kind) && state.machine.driver.system_memory_pools > 0) {
     world.pools += bytes;
     world.pools_used_ms = world.now_ms;
-  } else if (how == Return::kAfterExit && kind != Kind::kRegistered) {
+  } else if (wedged || (how == Return::kAfterExit && kind != Kind::kRegistered)) {
     world.returning += bytes;
   } else {
     freed(state, bytes, kind == Kind::kRegistered ? state.machine.contiguity.after_reclaim : 1);

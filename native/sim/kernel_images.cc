@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "cuda_abi.h"
+#include "cuda_attributes.h"
 #include "kernels.h"
 
 namespace umasim {
@@ -78,9 +78,9 @@ int read_image(const Device& device, const char* image, std::vector<Function>* f
     return kInvalidImage;
   }
   const int wanted = std::atoi(text.c_str() + target + std::strlen(kTarget));
-  const int capability =
-      static_cast<int>(std::strtod(device.compute_capability, nullptr) * 10 + 0.5);
-  if (wanted > capability) return kNoBinaryForGpu;
+  int major, minor;
+  compute_capability(device, &major, &minor);
+  if (wanted > major * 10 + minor) return kNoBinaryForGpu;
   for (size_t at = text.find(kEntry); at != std::string::npos; at = text.find(kEntry, at + 1)) {
     functions->push_back(function_at(text, at + std::strlen(kEntry)));
   }

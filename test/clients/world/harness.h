@@ -1,6 +1,8 @@
 // A scenario is a function that runs in a child process on a machine of its own, and fails by
 // EXPECT. Everything is asked through what libumasim exports, as any program would.
 #pragma once
+#include <unistd.h>
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
