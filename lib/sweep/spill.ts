@@ -27,6 +27,9 @@ const NEARLY_FULL = 0.75;
 /** Of memory of the device's own kinds; what the host's kinds cost is no spill. Nothing can spill where all is one memory. */
 const SPILLING = ['device', 'managed'] as const satisfies readonly AllocatorKind[];
 
+const secondTouch = (step: SweepStep): number | null => step.gbPerSecond;
+const firstTouch = (step: SweepStep): number | null => step.firstTouchGbPerSecond;
+
 export function spillsOf(steps: readonly SweepStep[], facts: SpillFacts): Spill[] {
   if (facts.memoryModel === 'unified') return [];
   return SPILLING.flatMap((kind) => {
@@ -40,8 +43,8 @@ export function spillsOf(steps: readonly SweepStep[], facts: SpillFacts): Spill[
 
 function spillOf(kind: AllocatorKind, rising: readonly SweepStep[], facts: SpillFacts): Spill | null {
   const { deviceFree, deviceTotal } = facts;
-  const second = kneeOf(rising, (step) => step.gbPerSecond, deviceFree);
-  const first = kneeOf(rising, (step) => step.firstTouchGbPerSecond, deviceFree);
+  const second = kneeOf(rising, secondTouch, deviceFree);
+  const first = kneeOf(rising, firstTouch, deviceFree);
   const beyond = rising.find(({ requestedBytes }) => deviceTotal !== null && requestedBytes > deviceTotal);
   const sizes = [second?.atBytes, first?.atBytes, beyond?.requestedBytes].filter((size) => size !== undefined);
   if (sizes.length === 0) return null;
@@ -79,13 +82,14 @@ function kneeOf(
   return null;
 }
 
-/** Second touch of what fitted against the slowest of what did not; null where nothing can be compared. */
+/** What fitted against the slowest of what did not, in the touch that suffered more; null where nothing can be compared. */
 function worstFrom(rising: readonly SweepStep[], atBytes: number): number | null {
-  const bandwidths = (fits: boolean): number[] =>
-    rising.flatMap(({ gbPerSecond, requestedBytes }) =>
-      gbPerSecond !== null && requestedBytes < atBytes === fits ? [gbPerSecond] : [],
-    );
-  const before = median(bandwidths(true));
-  const beyond = bandwidths(false);
-  return before === null || beyond.length === 0 ? null : before / Math.min(...beyond);
+  const slowdowns = [secondTouch, firstTouch].flatMap((bandwidthOf) => {
+    const bandwidths = (fits: boolean): number[] =>
+      rising.flatMap((step) => (step.requestedBytes < atBytes === fits ? (bandwidthOf(step) ?? []) : []));
+    const before = median(bandwidths(true));
+    const beyond = bandwidths(false);
+    return before === null || beyond.length === 0 ? [] : [before / Math.min(...beyond)];
+  });
+  return slowdowns.length === 0 ? null : Math.max(...slowdowns);
 }

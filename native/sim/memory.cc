@@ -35,6 +35,16 @@ uint64_t add_range(std::map<uint64_t, uint64_t>& ranges, uint64_t begin, uint64_
   return fresh;
 }
 
+// The share of a block that its device had to put into the host's memory. Zero where both are one.
+double spilled_share(State& state, Kind kind, int id, int device) {
+  if (kind != Kind::kDevice && kind != Kind::kManaged) return 0;
+  const Locked locked(state);
+  if (state.machine.devices[device].shares_host_memory) return 0;
+  const Block& block = state.blocks[id];
+  const double all = static_cast<double>(block.host_bytes + block.device_bytes);
+  return all > 0 ? static_cast<double>(block.host_bytes) / all : 0;
+}
+
 }  // namespace
 
 int memory_allocate(const Call& call, Kind kind, int device, uint64_t bytes, void** address) {
@@ -188,13 +198,25 @@ int memory_prefetch(const Call& call, int device, const void* address, uint64_t 
 }
 
 double moving_ms(const Call& call, const void* address, uint64_t bytes) {
-  const Timing& timing = call.state().machine.timing;
+  State& state = call.state();
+  const Timing& timing = state.machine.timing;
   Session& session = call.session();
-  const std::lock_guard<std::mutex> guard(session.lock);
-  const BlockAt block = find_block(session, address);
-  const bool system = block != session.blocks.end() && block->second.kind == Kind::kSystem;
-  const double gbps = system ? timing.system_bandwidth_gbps : timing.bandwidth_gbps;
-  return static_cast<double>(bytes) / (gbps * 1e6);
+  Kind kind = Kind::kDevice;
+  int id = -1, device = 0;
+  {
+    const std::lock_guard<std::mutex> guard(session.lock);
+    const BlockAt block = find_block(session, address);
+    if (block != session.blocks.end()) {
+      kind = block->second.kind;
+      id = block->second.id;
+      device = block->second.device;
+    }
+  }
+  const double gbps = kind == Kind::kSystem ? timing.system_bandwidth_gbps : timing.bandwidth_gbps;
+  const double moved = static_cast<double>(bytes);
+  const double spilled = id < 0 ? 0 : spilled_share(state, kind, id, device);
+  // What is in the host's memory is fetched over the link each time.
+  return moved / (gbps * 1e6) + moved * spilled / kGiB * timing.spill;
 }
 
 uint64_t device_total(const State& state, int device) {
