@@ -5,10 +5,14 @@ import { defineConfig } from 'vitest/config';
 
 // One folder for all that the tests of this run leave behind, removed with the run: a worker that is ended, or a test
 // that kills its children, cannot clean up after itself. Open to all, because some tests run as nobody.
-const scratch = mkdtempSync(join(tmpdir(), 'umaprobe-vitest-'));
-chmodSync(scratch, 0o1777);
-process.env.TMPDIR = scratch;
-process.once('exit', () => rmSync(scratch, { recursive: true, force: true }));
+// This file is read once a project: the first one makes it.
+if (process.env.UMAPROBE_SCRATCH === undefined) {
+  const scratch = mkdtempSync(join(tmpdir(), 'umaprobe-vitest-'));
+  chmodSync(scratch, 0o1777);
+  process.env.UMAPROBE_SCRATCH = scratch;
+  process.env.TMPDIR = scratch;
+  process.once('exit', () => rmSync(scratch, { recursive: true, force: true }));
+}
 
 /** A folder of tests is a project: what it needs decides where a test lives. */
 function project(name: string, options: object = {}) {
@@ -24,6 +28,8 @@ export default defineConfig({
     projects: [
       project('unit', { testTimeout: 10_000 }), // no binary
       project('sim', { testTimeout: 30_000, hookTimeout: 30_000 }), // the real binary on a simulated machine
+      // the real kernel of this machine: its page cache, real files, other users
+      project('kernel', { testTimeout: 120_000, hookTimeout: 120_000, fileParallelism: false }),
       project('pkg', { testTimeout: 240_000, hookTimeout: 240_000, globalSetup: './test/pkg/setup.ts' }), // what ships
       project('gpu', { testTimeout: 60_000, hookTimeout: 60_000 }), // the same contract on a real device
     ],

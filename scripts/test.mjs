@@ -1,9 +1,9 @@
-// npm test: everything that can run here. node scripts/test.mjs [unit|sim|pkg|gpu …] [vitest's own arguments]
+// npm test: everything that can run here. node scripts/test.mjs [unit|sim|kernel|pkg|gpu …] [vitest's own arguments]
 import { join } from 'node:path';
 import { bootstrap } from './bootstrap.mjs';
 import { main, root, run } from './run.mjs';
 
-const projects = ['unit', 'sim', 'pkg', 'gpu'];
+const projects = ['unit', 'sim', 'kernel', 'pkg', 'gpu'];
 
 await main(async () => {
   const given = process.argv.slice(2);
