@@ -42,7 +42,7 @@ export async function evict(
   const started = performance.now();
   const at = new Date().toISOString();
   needsFiles(machine, 'cache evict');
-  const before = countNow(machine.binding);
+  const before = countNow(machine);
   const { targets } = await chooseTargets(machine, paths);
   const sums = new Sums();
   const files = new Top<Evicted>(top, ({ cached = 0 }) => cached);
@@ -62,7 +62,7 @@ export async function evict(
     stayedBy[whyStayed(file, mappings.of(file), mappings.unreadable).why] += file.cachedAfter ?? 0;
     if (index % CHUNK === CHUNK - 1) await new Promise((resolve) => setImmediate(resolve));
   }
-  const after = countNow(machine.binding);
+  const after = countNow(machine);
   return {
     schema: 'umaprobe/cache-evict/1',
     at,

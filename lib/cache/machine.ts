@@ -3,11 +3,12 @@ import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { UmaError } from '../errors.ts';
+import { hostMemorySync } from '../host-memory.ts';
 import { native } from '../native.ts';
 import type { NativeBinding } from '../native.types.ts';
 import { isFailure } from '../reason.ts';
 import { takeSnapshot } from '../take-snapshot.ts';
-import type { Snapshot } from '../types.ts';
+import type { HostMemory, Snapshot } from '../types.ts';
 
 /** CUDA and NVML answer in milliseconds, or after a first start in a second; a receipt does not wait for one that hangs. */
 const LOOK_LIMIT_MS = 2000;
@@ -27,6 +28,8 @@ export interface Machine {
   env: NodeJS.ProcessEnv;
   /** Effective user id. */
   uid: number;
+  /** /proc/meminfo, in microseconds. */
+  host(): HostMemory;
   /** A reading, without cudaMemGetInfo: that needs a context, and on a unified device it is MemFree. */
   look(): Promise<Snapshot>;
   /** Why this process may not write a file of the kernel: "EACCES", "EROFS", "ENOENT"; null: it may. */
@@ -45,6 +48,7 @@ export function thisMachine(): Machine {
     simulated,
     env: process.env,
     uid: process.geteuid?.() ?? 0,
+    host: hostMemorySync,
     look: () => takeSnapshot({ memGetInfo: 'never', deadlineMs: LOOK_LIMIT_MS, childDeadlineMs: LOOK_LIMIT_MS }),
     mayWrite: (path) => (simulated === null ? writable(path) : simulatedRights()),
     run,

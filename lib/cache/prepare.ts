@@ -1,5 +1,4 @@
 /** The one call before a model is loaded: gives memory back step by step, and stops as soon as there is enough. */
-import { hostMemorySync } from '../host-memory.ts';
 import type { PrepareReport, PrepareStep, Snapshot } from '../types.ts';
 import type { Machine } from './machine.ts';
 import { immediateNow, type Pool, piecesOf, poolOf } from './pool.ts';
@@ -106,7 +105,7 @@ export class Preparation implements StepTools {
 
   /** Asked in the middle of an eviction, of a fresh /proc/meminfo. */
   enoughNow(): boolean {
-    const immediate = immediateNow(this.pool.kind, this.pool.pools, hostMemorySync());
+    const immediate = immediateNow(this.pool.kind, this.pool.pools, this.machine.host());
     return immediate !== null && immediate >= this.need;
   }
 

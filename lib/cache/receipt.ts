@@ -1,10 +1,9 @@
 /** Before and after of an action, each counter with where it comes from. */
 import { unifiedDevice } from '../findings.ts';
-import { hostMemorySync } from '../host-memory.ts';
 import { readKernelFacts } from '../kernel-facts.ts';
-import type { NativeBinding } from '../native.types.ts';
 import { Origins } from '../reason.ts';
 import type { HostMemory, Receipt, ReceiptCounters, Snapshot } from '../types.ts';
+import type { Machine } from './machine.ts';
 
 export interface Counted {
   counters: ReceiptCounters;
@@ -32,10 +31,10 @@ export function countedOf(snapshot: Snapshot): Counted {
 }
 
 /** From the kernel's files alone, in well under a millisecond: CUDA is not asked, so whether a device is unified is not known. */
-export function countNow(binding: NativeBinding): Counted {
+export function countNow({ binding, host }: Pick<Machine, 'binding' | 'host'>): Counted {
   const origins = new Origins();
   const { driver } = readKernelFacts(binding, origins);
-  return counted(hostMemorySync(), driver.poolBytes, origins.record['driver.poolBytes'], {
+  return counted(host(), driver.poolBytes, origins.record['driver.poolBytes'], {
     bytes: null,
     from: 'CUDA was not asked; on a unified device cudaMemGetInfo calls MemFree free',
   });

@@ -17,7 +17,7 @@ export async function reclaimFrom(machine: Machine, { bytes, cgroup }: ReclaimOp
   const { binding } = machine;
   const folder = cgroup === undefined ? ownFolder(binding) : cgroupFolder(cgroup);
   const before = usage(binding, folder);
-  const counted = countNow(binding);
+  const counted = countNow(machine);
   const written = await binding.writeFile(`${folder}/memory.reclaim`, String(bytes), LIMIT_MS);
   // EAGAIN is an answer: less was found than was asked for, and what was found is gone all the same.
   const short = isFailure(written) && written.name === 'EAGAIN';
@@ -33,7 +33,7 @@ export async function reclaimFrom(machine: Machine, { bytes, cgroup }: ReclaimOp
     short,
     before,
     after,
-    receipt: receipt(counted, countNow(binding)),
+    receipt: receipt(counted, countNow(machine)),
     durationMs: performance.now() - started,
   };
 }

@@ -1,5 +1,4 @@
 /** How much of files, trees and model stores is in the page cache, and who has it mapped. */
-import { hostMemorySync } from '../host-memory.ts';
 import type { NativeCachedFile, NativeWalkBatch } from '../native.types.ts';
 import { reason } from '../reason.ts';
 import type { CachedFile, CacheStatus, CacheStatusOptions, CacheTarget } from '../types.ts';
@@ -39,7 +38,7 @@ export async function statusOf(
   for (const one of looked) await addMapped(one, mappings);
   const method = looked.find((one) => one.method !== null)?.method ?? null;
   const found = looked.map(({ tally }) => tally.target);
-  const split = splitCache(hostMemorySync(), machine.simulated === null ? found : null);
+  const split = splitCache(machine.host(), machine.simulated === null ? found : null);
   return {
     schema: 'umaprobe/cache-status/1',
     at,

@@ -106,11 +106,13 @@ const compactStep: Step = {
   action: 'compact',
   level: null,
   source: 'free memory put together',
-  needed: (tools) => fewLargeBlocks(tools),
-  otherwise: ({ now }) =>
-    piecesOf(now) === null
-      ? 'how free memory lies matters for a GPU that shares it only'
-      : 'not needed: free memory lies in large enough blocks',
+  needed: (tools) => tools.enough() && fewLargeBlocks(tools),
+  otherwise: (tools) =>
+    !tools.enough()
+      ? 'of no use while there is not enough that is free'
+      : piecesOf(tools.now) === null
+        ? 'how free memory lies matters for a GPU that shares it only'
+        : 'not needed: free memory lies in large enough blocks',
   run: (tools) =>
     allowed(tools, { name: 'compact_memory' }, async () => {
       const words = `${formatBytes(piecesOf(tools.now)?.large ?? null)} of free memory lie in blocks of 2 MiB or more, which GPU allocations take`;
