@@ -1,10 +1,11 @@
 import { compact } from '../cache.ts';
 import type { ContiguityGate } from '../types.ts';
-import { SUDO, size } from './cache-options.ts';
+import { SUDO } from './cache-options.ts';
 import type { Command, Values } from './command.ts';
 import { EXIT } from './failure.ts';
 import { count, flag } from './options.ts';
 
+import { size } from './sizes.ts';
 import { compactPage } from './view/cache-actions.ts';
 
 export const cacheCompactCommand: Command = {

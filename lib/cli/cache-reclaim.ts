@@ -1,9 +1,9 @@
 import { reclaim } from '../cache.ts';
-import { sizeOf } from './cache-options.ts';
 import type { Command } from './command.ts';
 import { EXIT } from './failure.ts';
 import { text } from './options.ts';
 
+import { sizeOf } from './sizes.ts';
 import { reclaimPage } from './view/cache-actions.ts';
 
 export const cacheReclaimCommand: Command = {

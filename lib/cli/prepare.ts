@@ -1,9 +1,10 @@
 import { prepare } from '../cache.ts';
-import { SUDO, size, sizeOf } from './cache-options.ts';
+import { SUDO } from './cache-options.ts';
 import type { Command, Context } from './command.ts';
 import { EXIT } from './failure.ts';
 import { flag, text } from './options.ts';
 
+import { size, sizeOf } from './sizes.ts';
 import { UsageError } from './usage.ts';
 import { preparePage } from './view/prepare.ts';
 

@@ -52,8 +52,8 @@ export function dropPage(report: DropReport, screen: Screen): string {
   const pools = report.receipt.change.driverPools ?? 0;
   if (pools < 0) {
     const words =
-      'went back to the kernel: the next CUDA program could have had it anyway, now every program can, and start checks see it';
-    lines.push(...hanging(`${formatBytes(-pools)} of the driver’s pools `, words, columns));
+      'of the driver’s pools went back to the kernel: a CUDA program could have had it before, now every program can, and start checks see it';
+    lines.push(...hanging(`${formatBytes(-pools)} `, words, columns));
   }
   for (const warning of report.warnings) lines.push(...labelled('WARNING', 'warning', clean(warning), screen));
   const synced =
