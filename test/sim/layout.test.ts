@@ -1,11 +1,18 @@
 /** layout() on simulated machines: everything here is simulated. */
 import { describe, expect, it } from 'vitest';
 import type { LayoutReport } from '../../lib/types.ts';
+import { checked } from '../cli.ts';
 import { onMachine } from './probe-run.ts';
 
 const GB = 1e9;
-const layout = (machine: string, parts: string, options = '') =>
-  onMachine<LayoutReport>(machine, `return umaprobe.layout(${parts}, { journal: false, ${options} });`);
+
+/** The report, which must be as its schema says. */
+async function layout(machine: string, parts: string, options = ''): Promise<LayoutReport> {
+  const body = `return umaprobe.layout(${parts}, { journal: false, ${options} });`;
+  const report = await onMachine<LayoutReport>(machine, body);
+  checked(JSON.stringify(report));
+  return report;
+}
 
 describe('the parts of a 13B model', () => {
   it.each([

@@ -1,12 +1,16 @@
 /** sweep() on simulated machines: everything here is simulated. */
 import { describe, expect, it } from 'vitest';
 import type { AllocatorKind, Counter, SweepReport, SweepStep } from '../../lib/types.ts';
+import { checked } from '../cli.ts';
 import { line, type OnMachine, onMachine } from './probe-run.ts';
 
 const GB = 1e9;
 
-function sweep(machine: string, options: string, on?: OnMachine): Promise<SweepReport> {
-  return onMachine<SweepReport>(machine, `return umaprobe.sweep({ journal: false, ${options} });`, on);
+/** The report, which must be as its schema says. */
+async function sweep(machine: string, options: string, on?: OnMachine): Promise<SweepReport> {
+  const report = await onMachine<SweepReport>(machine, `return umaprobe.sweep({ journal: false, ${options} });`, on);
+  checked(JSON.stringify(report));
+  return report;
 }
 
 function refused(
