@@ -85,7 +85,9 @@ export function describe(error: unknown, debug: boolean): Failure {
 
 /** umaprobe's own binary is missing or broken. That says nothing about a GPU or its driver, and must not look like it. */
 function isBrokenInstallation(error: unknown): boolean {
-  return error instanceof UmaError && error.code === 'ERR_UMA_LIBRARY_MISSING' && error.source === 'umaprobe';
+  if (!(error instanceof UmaError) || error.code !== 'ERR_UMA_LIBRARY_MISSING') return false;
+  // A probe that finds no CUDA says so itself, too, but with NO_DEVICE.
+  return error.source === 'umaprobe' && error.nativeName !== 'NO_DEVICE';
 }
 
 function helpOf({ command }: UsageError): string {

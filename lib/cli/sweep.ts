@@ -38,7 +38,7 @@ export const sweepCommand: Command = {
     preset: {
       type: 'string',
       placeholder: '<lab|quick>',
-      summary: 'lab: 1 to 80 GB in twelve steps, as in a public course; quick: a few small ones',
+      summary: 'lab: 1 to 80 GB in twelve steps; quick: 0.25 to 2 GB (what is taken where nothing is said)',
     },
     dtype: { type: 'string', placeholder: '<types>', summary: 'Element types of tensors, such as float32,bf16,int4' },
     shape: { type: 'string', placeholder: '<shapes>', summary: 'Shapes of tensors, such as 8192x8192,4096' },

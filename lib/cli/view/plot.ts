@@ -27,6 +27,9 @@ export interface Plot {
 /** Odd, so that the middle one is labelled as well as both ends. */
 const ROWS = 9;
 
+/** Where lines meet, the one drawn last must not look like the only one. */
+const SEVERAL = '*';
+
 /** Letters of one line stand apart, or they hide it. */
 const LETTER_GAP = 3;
 
@@ -107,6 +110,7 @@ function heading(title: string, series: readonly Series[], scales: readonly stri
   const legend = series
     .filter(({ points }) => points.length > 0)
     .map(({ letter, name, style }) => look.paint(style, `${letter} ${name}`))
+    .concat(series.length > 1 ? [look.paint('dim', `${SEVERAL} several`)] : [])
     .join('  ');
   const axes = scales.length === 0 ? '' : look.paint('dim', ` (${scales.join(', ')}: logarithmic)`);
   const words = look.paint('heading', title) + axes;
@@ -163,8 +167,9 @@ function createCanvas(columns: number, rows: number, unicode: boolean): Canvas {
       }),
     letter: (column, row, letter, style) =>
       mark(column, row, style, (cell) => {
-        cell.letter = letter;
-        cell.style = style;
+        const shared = cell.letter !== null && cell.letter !== letter;
+        cell.letter = shared ? SEVERAL : letter;
+        cell.style = shared ? 'strong' : style;
       }),
     row: (index, look) =>
       (cells[index] ?? [])

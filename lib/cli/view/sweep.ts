@@ -1,4 +1,5 @@
 /** The report of a sweep: a table a kind, the counters that moved, two plots, and how it ended. */
+import { GB } from '../../format.ts';
 import type { AllocatorKind, SweepReport, SweepStep } from '../../types.ts';
 import type { Style } from '../paint.ts';
 import { type Column, clean, hanging, table, wrap } from '../text.ts';
@@ -37,8 +38,10 @@ const RATE_PLOT = {
   yWords: (value: number) => `${rate(value)} GB/s`,
 };
 
+/** The middle of an axis is nobody's size: three figures of it are enough. */
 function roundSize(bytes: number): string {
-  return sizeWords(bytes > 1e9 ? Math.round(bytes / 1e7) * 1e7 : Math.round(bytes));
+  const [unit, name] = bytes >= GB ? [GB, 'GB'] : [1e6, 'MB'];
+  return `${Number((bytes / unit).toPrecision(3))} ${name}`;
 }
 
 /** Allocation alone would flatter the kinds that take their memory only when it is touched. */
