@@ -26,7 +26,8 @@ constexpr ErrnoName kErrnoNames[] = {
     {ENOSYS, "ENOSYS"},   {ELOOP, "ELOOP"},
     {EPROTO, "EPROTO"},   {EOVERFLOW, "EOVERFLOW"},
     {ENOTSUP, "ENOTSUP"}, {ETIMEDOUT, "ETIMEDOUT"},
-    {ESRCH, "ESRCH"},
+    {ESRCH, "ESRCH"},     {EBADF, "EBADF"},
+    {ENODATA, "ENODATA"},
 };
 
 std::string errno_name(int error) {

@@ -124,6 +124,7 @@ Guard::Guard(const GuardOptions& options, std::unique_ptr<Kernel> kernel,
     : options_(options),
       parent_(::getppid()),
       kernel_(std::move(kernel)),
+      time_scale_(kernel_->time_scale()),
       allocator_(std::move(allocator)),
       lanes_(std::move(lanes)),
       freed_at_(std::make_shared<std::atomic<Clock::rep>>(0)) {}
@@ -168,7 +169,9 @@ void Guard::tick(Clock::time_point now) {
   if (now >= next_pressure_) {
     next_pressure_ = now + kPressureEvery;
     const std::optional<PressureLine> full = read_full(*kernel_);
-    pressure_ = full ? std::optional(live_pressure_.add(now, *full)) : std::nullopt;
+    const std::chrono::duration<double> time = now.time_since_epoch();
+    pressure_ =
+        full ? std::optional(live_pressure_.add(time.count() * time_scale_, *full)) : std::nullopt;
   }
   const bool tripped = tripped_at_.load() != 0;
   if (tripped) {

@@ -88,6 +88,7 @@ class Guard : public std::enable_shared_from_this<Guard> {
   const GuardOptions options_;
   const pid_t parent_;
   const std::unique_ptr<Kernel> kernel_;
+  const double time_scale_;
   const std::shared_ptr<Allocator> allocator_;
   const std::shared_ptr<Lanes> lanes_;
   int words_ = -1;  // our own descriptor of what wordsFd names

@@ -9,7 +9,7 @@
 namespace umaprobe {
 namespace {
 
-constexpr auto kPeriod = std::chrono::seconds(2);
+constexpr double kPeriod = 2;                 // seconds
 constexpr double kKept = 0.8187307530779818;  // exp(-2/10)
 
 // The number after `key` in `text`; NaN where there is none. `text` ends with a zero.
@@ -55,7 +55,7 @@ std::optional<PressureLine> read_full(Kernel& kernel) {
   return parse_full({buffer, static_cast<size_t>(length)});
 }
 
-double LivePressure::add(Clock::time_point now, const PressureLine& line) {
+double LivePressure::add(double now, const PressureLine& line) {
   // A sample in 100 ms is enough for a window of two seconds.
   const Sample& last = ring_[(count_ + ring_.size() - 1) % ring_.size()];
   if (count_ == 0 || now - last.at >= kPeriod / 20) {

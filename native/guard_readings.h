@@ -4,7 +4,6 @@
 #include <array>
 #include <string_view>
 
-#include "flight.h"
 #include "kernel.h"
 
 namespace umaprobe {
@@ -31,12 +30,12 @@ std::optional<PressureLine> read_full(Kernel& kernel);
 // allocation counts as stalled while nothing else runs, 12 ms a GiB on a GB10, and is no danger.
 class LivePressure {
  public:
-  // Percent. `now` must not go back.
-  double add(Clock::time_point now, const PressureLine& line);
+  // Percent. `now`: seconds of the machine that `line` is of, which must not go back.
+  double add(double now, const PressureLine& line);
 
  private:
   struct Sample {
-    Clock::time_point at;
+    double at;
     double total;
   };
   std::array<Sample, 32> ring_{};

@@ -97,6 +97,8 @@ class RealKernel final : public Kernel {
 
   long page_size() override { return ::sysconf(_SC_PAGESIZE); }
 
+  double time_scale() override { return 1; }
+
   Fact<std::string> machine() override { return std::string(); }
 
  private:
@@ -143,6 +145,11 @@ class SimulatedKernel final : public Kernel {
     return bytes > 0 ? bytes : ::sysconf(_SC_PAGESIZE);
   }
 
+  double time_scale() override {
+    const long milli = simulator_.umasim_scale_milli();
+    return milli > 0 ? static_cast<double>(milli) / 1000 : 1;
+  }
+
   Fact<std::string> machine() override {
     if (const char* name = simulator_.umasim_machine()) return std::string(name);
     return errno_failure("sim", "umasim_machine", ENXIO);
@@ -168,6 +175,7 @@ class UnreachableKernel final : public Kernel {
   void unmap(void*, size_t) override {}
   Fact<std::vector<std::string>> list(const std::string&) override { return reason_; }
   long page_size() override { return ::sysconf(_SC_PAGESIZE); }  // nothing else can be read
+  double time_scale() override { return 1; }
   Fact<std::string> machine() override { return reason_; }
 
  private:

@@ -32,6 +32,8 @@ class Kernel {
   virtual Fact<std::vector<std::string>> list(const std::string& path) = 0;
   // Bytes of a base page.
   virtual long page_size() = 0;
+  // Seconds of this machine in one of ours: 1 on the real one.
+  virtual double time_scale() = 0;
   // Name of the simulated machine; empty on the real one.
   virtual Fact<std::string> machine() = 0;
 };

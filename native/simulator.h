@@ -15,6 +15,7 @@
   X(umasim_list)                        \
   X(umasim_machine)                     \
   X(umasim_page_size)                   \
+  X(umasim_scale_milli)                 \
   X(umasim_record)
 
 namespace umaprobe {
