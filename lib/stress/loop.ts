@@ -87,7 +87,7 @@ class StressRun {
     const cost = state === 'ok' && after !== null ? costOf(before, after) : null;
     if (state === 'ok' || state === 'out-of-memory') {
       const known = costsHost(kind, this.#context.terms) ? cost : null;
-      this.#search = learn(this.#search, this.#bounds, bytes, { state, cost: known });
+      this.#search = learn(this.#search, this.#bounds, bytes, { state, cost: known, room });
     }
     if (failure !== null && state === 'out-of-memory') this.#refused = { failure, bytes };
     if (!hangs) this.#context.finish({ state, heldBytes: state === 'ok' ? planned.targetBytes : planned.heldBytes });

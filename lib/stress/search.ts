@@ -38,6 +38,8 @@ export interface SearchState {
   refusedBytes: number | null;
   /** What the machine loses for a byte, as the last step showed; at least 1. */
   costPerByte: number;
+  /** How far the last step went beyond what the device said to be free, and was given; 0: it did not. */
+  excessBytes: number;
   tries: number;
 }
 
@@ -57,7 +59,7 @@ const MOST_SINGLE_TRIES = 64;
 
 export function begin(bounds: Bounds): SearchState {
   const wishBytes = Math.min(bounds.firstBytes, bounds.chunkBytes);
-  return { heldBytes: 0, bestBytes: 0, wishBytes, refusedBytes: null, costPerByte: 1, tries: 0 };
+  return { heldBytes: 0, bestBytes: 0, wishBytes, refusedBytes: null, costPerByte: 1, excessBytes: 0, tries: 0 };
 }
 
 export function next(state: SearchState, bounds: Bounds, room: Room): Move {
@@ -68,14 +70,21 @@ function downTo(bytes: number, resolution: number): number {
   return Math.floor(bytes / resolution) * resolution;
 }
 
-/** The largest size that the room allows, by the limit that is tightest. */
-function tightest(state: SearchState, room: Room, least: number): { bytes: number; by: SearchEnd } {
+/**
+ * The largest size that the room allows, by the limit that is tightest.
+ *
+ * @param base in `single` mode the best block so far, from which a next one is told; else 0.
+ */
+function tightest(state: SearchState, room: Room, base: number, least: number): { bytes: number; by: SearchEnd } {
   const limits: { bytes: number; by: SearchEnd }[] = [{ bytes: Number.MAX_SAFE_INTEGER, by: 'limit' }];
   if (room.host !== null) limits.push({ bytes: Math.max(0, Math.floor(room.host / state.costPerByte)), by: 'floor' });
   if (room.blocks !== null) limits.push({ bytes: Math.max(0, room.blocks), by: 'contiguity' });
-  // Where a refusal does no harm it is better proof than the number of free bytes: the smallest step is tried regardless.
-  if (room.device !== null)
-    limits.push({ bytes: room.device.hard ? room.device.bytes : Math.max(room.device.bytes, least), by: 'device' });
+  if (room.device !== null) {
+    // Where a refusal does no harm it is better proof than the number of free bytes: the smallest step is tried all the
+    // same, and where it is given, ever larger ones.
+    const beyond = base + Math.max(least, 2 * state.excessBytes);
+    limits.push({ bytes: room.device.hard ? room.device.bytes : Math.max(room.device.bytes, beyond), by: 'device' });
+  }
   return limits.reduce((a, b) => (b.bytes < a.bytes ? b : a));
 }
 
@@ -90,7 +99,7 @@ function nextChunk(state: SearchState, bounds: Bounds, room: Room): Move {
   if (toCeiling <= 0) return { end: 'limit', nextBytes: resolutionBytes };
   const least = Math.min(resolutionBytes, toCeiling);
   if (refusedBytes !== null && refusedBytes - heldBytes <= least) return { end: 'out-of-memory', nextBytes: least };
-  const limit = tightest(state, room, least);
+  const limit = tightest(state, room, 0, least);
   if (limit.bytes < least) return { end: limit.by, nextBytes: least };
   const half = (bytes: number) => Math.max(least, downTo(bytes / 2, resolutionBytes));
   return move(
@@ -113,7 +122,7 @@ function nextBlock(state: SearchState, bounds: Bounds, room: Room): Move {
   const { bestBytes, refusedBytes, tries } = state;
   const { ceilingBytes, chunkBytes, firstBytes, resolutionBytes } = bounds;
   const least = Math.min(resolutionBytes, ceilingBytes ?? resolutionBytes);
-  const limit = tightest(state, room, bestBytes + least);
+  const limit = tightest(state, room, bestBytes, least);
   const capped = ceilingBytes !== null && ceilingBytes <= limit.bytes;
   const largest = capped ? ceilingBytes : downTo(limit.bytes, resolutionBytes);
   const by: SearchEnd = capped ? 'limit' : limit.by;
@@ -131,6 +140,8 @@ export interface Outcome {
   state: 'ok' | 'out-of-memory';
   /** What the machine lost by it; null: not known. */
   cost: number | null;
+  /** As it was before the step. */
+  room: Room;
 }
 
 export function learn(state: SearchState, bounds: Bounds, bytes: number, outcome: Outcome): SearchState {
@@ -144,7 +155,9 @@ export function learn(state: SearchState, bounds: Bounds, bytes: number, outcome
   const bestBytes = Math.max(state.bestBytes, reached);
   const heldBytes = bounds.mode === 'total' ? reached : 0;
   const wishBytes = afterSuccess(state, bounds, bytes, bestBytes);
-  return { ...state, tries, costPerByte, bestBytes, heldBytes, wishBytes };
+  const { device } = outcome.room;
+  const excessBytes = device === null || device.hard ? 0 : Math.max(0, bytes - device.bytes);
+  return { ...state, tries, costPerByte, bestBytes, heldBytes, wishBytes, excessBytes };
 }
 
 function middle(low: number, high: number, resolution: number): number {
