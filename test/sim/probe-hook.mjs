@@ -1,0 +1,25 @@
+// Loaded into the child of a probe with NODE_OPTIONS=--import: does something the moment the n-th record has been written
+// to the journal, so that a test can be at every step of a run without luck. UMAPROBE_TEST_AT: "<n> <what>", what is
+// kill-child, kill-parent, kill-both, stop (SIGSTOP) or no-space.
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+
+const JOURNAL_FD = 3;
+const [at, what] = (process.env.UMAPROBE_TEST_AT ?? '').split(' ');
+
+const kill = { 'kill-child': ['pid'], 'kill-parent': ['ppid'], 'kill-both': ['ppid', 'pid'] };
+
+if (process.argv[1]?.endsWith('/dist/worker.js') && at !== '') {
+  const { writeSync } = fs;
+  let records = 0;
+  fs.writeSync = (fd, ...rest) => {
+    if (fd !== JOURNAL_FD) return writeSync(fd, ...rest);
+    if (++records !== Number(at)) return writeSync(fd, ...rest);
+    if (what === 'no-space') throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC', errno: -28 });
+    const written = writeSync(fd, ...rest);
+    if (what === 'stop') process.kill(process.pid, 'SIGSTOP');
+    for (const which of kill[what] ?? []) process.kill(process[which], 'SIGKILL');
+    return written;
+  };
+  syncBuiltinESMExports();
+}
