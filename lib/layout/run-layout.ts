@@ -4,6 +4,7 @@ import type { CheckedOptions } from '../probe/options.ts';
 import { runProbe } from '../probe/parent.ts';
 import type { ProbeRun } from '../probe/plan.ts';
 import { COUNTERS, movedOver } from '../sweep/counters.ts';
+import { endOf } from '../sweep/end.ts';
 import { nvmlPlaceOf } from '../sweep/nvml-place.ts';
 import type { AllocatorKind, LayoutOptions, LayoutPart, LayoutReport, MemoryModel } from '../types.ts';
 import type { LayoutPreset, Part } from './parts.ts';
@@ -30,7 +31,7 @@ export async function runLayout({ kind, onPart, parts, preset, probe }: CheckedL
     },
   });
   const { header, result, settled } = run;
-  const { reason, state } = endOf(run, done, parts.length);
+  const { reason, state } = layoutEnd(run, done, parts.length);
   const moved = result === null ? null : movedOver([result.counters]);
   const counter = consumedCounter(header.device.memoryModel, kind);
   const change = moved?.[counter].afterTouch ?? null;
@@ -47,7 +48,7 @@ export async function runLayout({ kind, onPart, parts, preset, probe }: CheckedL
     kind,
     state,
     reason,
-    parts: [...done, ...parts.slice(done.length).map(notReached)],
+    parts: [...done, ...missing(parts.slice(done.length), { state, reason }, result === null)],
     expectedBytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
     allocatedBytes,
     consumedBytes,
@@ -66,24 +67,31 @@ export function consumedCounter(model: MemoryModel, kind: AllocatorKind): 'memAv
   return model === 'unified' || kind === 'pinned' || kind === 'system' ? 'memAvailable' : 'cudaFree';
 }
 
-function endOf(
-  { end, reason, result }: ProbeRun<LayoutResult>,
+function layoutEnd(
+  run: ProbeRun<LayoutResult>,
   done: readonly LayoutPart[],
   total: number,
 ): Pick<LayoutReport, 'state' | 'reason'> {
-  if (end !== 'done') return { state: end, reason };
-  const stop = result?.stop ?? null;
-  if (stop !== null) return { state: stop.why === 'guard' ? 'stopped' : stop.why, reason: stop.reason };
+  const { reason, state } = endOf(run);
+  if (state !== 'complete') return { state, reason };
   const bad = done.find((part) => part.state !== 'ok');
   if (bad !== undefined) return { state: 'incomplete', reason: `${bad.name}: ${bad.reason ?? bad.state}` };
-  return done.length === total ? { state: 'complete', reason: null } : { state: 'incomplete', reason };
+  return { state: done.length === total ? 'complete' : 'incomplete', reason: null };
 }
 
 function sumOfMade(done: readonly LayoutPart[]): number {
   return done.reduce((sum, part) => sum + (part.state === 'ok' ? part.expectedBytes : 0), 0);
 }
 
-function notReached({ bytes, name }: Part): LayoutPart {
-  const nothing = { allocMs: null, firstTouchMs: null };
-  return { name, expectedBytes: bytes, state: 'not-reached', reason: null, ...nothing };
+/** The first of them is the one that the child was in, where it did not come to its end. */
+export function missing(
+  parts: readonly Part[],
+  { reason, state }: Pick<LayoutReport, 'state' | 'reason'>,
+  childGone: boolean,
+): LayoutPart[] {
+  return parts.map(({ bytes, name }, at) => {
+    const nothing = { name, expectedBytes: bytes, allocMs: null, firstTouchMs: null };
+    if (!childGone || at > 0) return { ...nothing, state: 'not-reached', reason: null };
+    return { ...nothing, state: state === 'lost' ? 'failed' : 'stopped', reason };
+  });
 }

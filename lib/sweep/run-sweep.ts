@@ -4,9 +4,10 @@ import { formatBoth } from '../format.ts';
 import { KINDS } from '../kinds.ts';
 import type { CheckedOptions } from '../probe/options.ts';
 import { runProbe } from '../probe/parent.ts';
-import type { Ground, ProbeRun } from '../probe/plan.ts';
+import type { Ground } from '../probe/plan.ts';
 import type { AllocatorKind, SweepOptions, SweepReport, SweepStep } from '../types.ts';
 import { COUNTERS } from './counters.ts';
+import { type End, endOf } from './end.ts';
 import { Eta } from './eta.ts';
 import { nvmlPlaceOf } from './nvml-place.ts';
 import type { PlannedSize, SweepEvent, SweepRequest, SweepResult } from './protocol.ts';
@@ -37,8 +38,9 @@ export async function runSweep(options: CheckedSweep): Promise<SweepReport> {
     },
     onEvent: (event) => progress.take(event),
   });
-  const { reason, state } = endOf(run);
-  const steps = progress.all(run.end === 'lost' ? 'lost' : 'aborted', reason);
+  const end = endOf(run);
+  const { reason, state } = end;
+  const steps = progress.all(end);
   const { header } = run;
   for (const counter of COUNTERS) {
     const from = run.result?.counters[counter];
@@ -62,13 +64,6 @@ function checkOversubscribe({ device }: Ground): void {
   const name = device.name ?? `device ${device.index}`;
   const words = `oversubscribe is true; expected false for ${name}: it has no memory of its own that could spill, and what passes the host’s freezes the machine`;
   throw Object.assign(new TypeError(words), { code: 'ERR_INVALID_ARG_VALUE' });
-}
-
-function endOf({ end, reason, result }: ProbeRun<SweepResult>): Pick<SweepReport, 'state' | 'reason'> {
-  if (end !== 'done') return { state: end, reason };
-  const stop = result?.stop ?? null;
-  if (stop === null) return { state: 'complete', reason: null };
-  return { state: stop.why === 'guard' ? 'stopped' : stop.why, reason: stop.reason };
 }
 
 /** What the child has said so far. */
@@ -106,14 +101,14 @@ class Progress {
   }
 
   /** With the step in which the child came to its end, and those that it did not come to. */
-  all(state: 'lost' | 'aborted', reason: string | null): SweepStep[] {
+  all({ reason, state }: End): SweepStep[] {
     const { sizes } = this.#options;
-    const missing = this.#planned.slice(this.#steps.length).map((planned, at) => {
-      if (this.#begun === this.#steps.length + at) {
-        const words = `${reason ?? 'the process ended'}, in ${planned.kind} ${formatBoth(planned.bytes)}`;
-        return emptyStep(planned, sizes, state, words);
-      }
-      return emptyStep(planned, sizes, 'not-reached', reason);
+    const begun = state === 'lost' || state === 'stopped' ? state : 'aborted';
+    const done = this.#steps.length;
+    const missing = this.#planned.slice(done).map((planned, at) => {
+      if (this.#begun !== done + at) return emptyStep(planned, sizes, 'not-reached', reason);
+      const words = `${reason ?? 'the process ended'}, in ${planned.kind} ${formatBoth(planned.bytes)}`;
+      return emptyStep(planned, sizes, begun, words);
     });
     return [...this.#steps, ...missing];
   }

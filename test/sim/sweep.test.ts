@@ -227,6 +227,33 @@ describe('how a sweep ends', () => {
     expect(report.steps[1]?.reason).toContain('device 46.57 GiB (50.00 GB)');
   });
 
+  it('stopped: another program takes the memory meanwhile, the guard frees ours, the machine lives', async () => {
+    const change = `machine.events = [{ what: 'anon', bytes: ${55 * 2 ** 30}, overMs: 1500, atMs: 0, afterFirstAllocation: true }];`;
+    const { record, report } = await onMachine<{ report: SweepReport; record: { wedged: object | null } }>(
+      'gb10',
+      `const report = await umaprobe.sweep({ journal: false, sizes: [70e9, 71e9] });
+       return { report, record: simulation.record() };`,
+      { change, scale: 1 },
+    );
+    expect(record.wedged).toBeNull();
+    expect(report).toMatchObject({ state: 'stopped', largest: { device: null } });
+    expect(report.reason).toMatch(/the guard stopped it: MemAvailable .* fell below the floor/);
+    expect(report.steps.map(({ state }) => state)).toEqual(['stopped', 'not-reached']);
+  });
+
+  it('the journal names the step that did not end, and the next sweep tells of it', async () => {
+    const report = await onMachine<SweepReport>(
+      'gb10',
+      `const first = umaprobe.sweep({ journal, sizes: [1e9, 50e9], onStep: () => {
+         const pid = childPid(); setTimeout(() => process.kill(pid, 'SIGKILL'), 500); } });
+       if ((await first).state !== 'lost') throw new Error('it was not lost');
+       return umaprobe.sweep({ journal, sizes: [1e9] });`,
+      { scale: 1 },
+    );
+    expect(report.state).toBe('complete');
+    expect(report.unfinished).toMatchObject({ command: 'sweep', kind: 'device', heldBytes: 0, targetBytes: 50 * GB });
+  });
+
   it('a cudaMalloc that does not come back ends it, and is named', async () => {
     const change = "machine.faults = { ...machine.faults, hang: [{ call: 'cudaMalloc', ms: 600_000 }] };";
     const report = await sweep('gb10', 'sizes: [1e9, 2e9], stepDeadlineMs: 500', { change });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkParts } from '../../lib/layout/parts.ts';
-import { consumedCounter } from '../../lib/layout/run-layout.ts';
+import { consumedCounter, missing } from '../../lib/layout/run-layout.ts';
 
 describe('parts', () => {
   it('13b: the curriculum’s model, 25.5 GB', () => {
@@ -53,5 +53,21 @@ describe('what is consumed is read from', () => {
     ['coherent', 'device', 'cudaFree'],
   ] as const)('%s, %s: %s', (model, kind, counter) => {
     expect(consumedCounter(model, kind)).toBe(counter);
+  });
+});
+
+describe('parts that are missing', () => {
+  const parts = [
+    { name: 'a', bytes: 1 },
+    { name: 'b', bytes: 2 },
+  ];
+  const states = (state: 'lost' | 'stopped' | 'aborted' | 'incomplete', gone: boolean) =>
+    missing(parts, { state, reason: 'why' }, gone).map((part) => `${part.state} ${part.reason ?? ''}`.trim());
+
+  it('were not reached; the one that the child was in says how that ended', () => {
+    expect(states('incomplete', false)).toEqual(['not-reached', 'not-reached']);
+    expect(states('lost', true)).toEqual(['failed why', 'not-reached']);
+    expect(states('stopped', true)).toEqual(['stopped why', 'not-reached']);
+    expect(states('aborted', true)).toEqual(['stopped why', 'not-reached']);
   });
 });
