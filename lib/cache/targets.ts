@@ -32,18 +32,18 @@ export async function chooseTargets(
 
 /** Without those that lie inside another: their files would be counted, and evicted, twice. Keeps the order. */
 async function outermost(wanted: readonly Wanted[]): Promise<Chosen> {
-  const all: { one: Wanted; real: string }[] = [];
-  // A path that is not there is the walk's to tell.
-  for (const one of wanted) all.push({ one, real: await realpath(one.path).catch(() => one.path) });
-  const tree = new Set(all.map(({ real }) => real));
+  const all: { one: Wanted; real: string | null }[] = [];
+  for (const one of wanted) all.push({ one, real: await realpath(one.path).catch(() => null) });
+  const trees = new Set(all.map(({ real }) => real));
   const targets: Wanted[] = [];
   const notes: string[] = [];
   const taken = new Set<string>();
   for (const { one, real } of all) {
-    const above = parents(real).find((parent) => tree.has(parent));
+    const above = real === null ? undefined : parents(real).find((parent) => trees.has(parent));
     if (above !== undefined) notes.push(`${one.path} lies in ${above} and is counted there`);
-    else if (!taken.has(real)) targets.push(one);
-    taken.add(real);
+    // A path that is not there is the walk's to tell, also where the folder above it was named.
+    else if (real === null || !taken.has(real)) targets.push(one);
+    if (real !== null) taken.add(real);
   }
   return { targets, notes };
 }

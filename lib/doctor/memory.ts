@@ -88,7 +88,7 @@ export const memoryChecks: readonly Check[] = [
         return warn(
           `The driver keeps ${formatBytes(poolBytes)} of freed GPU memory; the next CUDA program can have it, others cannot.`,
           evidence,
-          `Give it back: ${DROP_POOLS}`,
+          `Give it back: ${DROP_POOLS} (with a receipt: umaprobe cache drop --level 2)`,
         );
       }
       const rest = unattributed(snapshot);
@@ -101,7 +101,7 @@ export const memoryChecks: readonly Check[] = [
       return warn(
         `The driver keeps freed GPU memory: up to ${formatBytes(rest)} may come back.`,
         `${evidence}; ${why}; ${formatBytes(rest)} unattributed`,
-        `Give it back: ${DROP_POOLS}`,
+        `Give it back: ${DROP_POOLS} (with a receipt: umaprobe cache drop --level 2)`,
       );
     },
   },

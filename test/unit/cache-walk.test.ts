@@ -34,9 +34,9 @@ describe('targets', () => {
     mkdirSync(join(folder, 'a/b'), { recursive: true });
     mkdirSync(join(folder, 'ab'));
     symlinkSync(join(folder, 'a/b'), join(folder, 'link'));
-    const paths = ['a/b', 'a', 'ab', 'a', 'link', 'nope'].map((name) => join(folder, name));
+    const paths = ['a/b', 'a', 'ab', 'a', 'link', 'a/nope'].map((name) => join(folder, name));
     const { targets, notes } = await chooseTargets({ env: {}, simulated: null }, paths);
-    expect(targets.map(({ path }) => path)).toEqual(['a', 'ab', 'nope'].map((name) => join(folder, name)));
+    expect(targets.map(({ path }) => path)).toEqual(['a', 'ab', 'a/nope'].map((name) => join(folder, name)));
     expect(notes).toEqual([
       `${join(folder, 'a/b')} lies in ${join(folder, 'a')} and is counted there`,
       `${join(folder, 'link')} lies in ${join(folder, 'a')} and is counted there`,
@@ -53,9 +53,10 @@ describe('the machine’s cache', () => {
   const host = { buffers: 10, cached: 100, shmem: 20, sReclaimable: 5, dirty: 1, writeback: null };
 
   it.each([
-    [[{ cachedBytes: 40, memoryBytes: 0 }], { modelFiles: 40, otherFiles: 50 }],
-    [[{ cachedBytes: 40, memoryBytes: 15 }], { modelFiles: 25, otherFiles: 65 }],
-    [[{ cachedBytes: 500, memoryBytes: 0 }], { modelFiles: 90, otherFiles: 0 }],
+    [[{ cachedBytes: 0, memoryBytes: 0, unseenFiles: 3 }], { modelFiles: null, otherFiles: 90 }],
+    [[{ cachedBytes: 40, memoryBytes: 0, unseenFiles: 3 }], { modelFiles: 40, otherFiles: 50 }],
+    [[{ cachedBytes: 40, memoryBytes: 15, unseenFiles: 0 }], { modelFiles: 25, otherFiles: 65 }],
+    [[{ cachedBytes: 500, memoryBytes: 0, unseenFiles: 0 }], { modelFiles: 90, otherFiles: 0 }],
     [null, { modelFiles: null, otherFiles: 90 }],
   ])('%j adds up to Buffers + Cached + SReclaimable', (targets, parts) => {
     const { machine } = splitCache(host, targets);

@@ -57,11 +57,26 @@ function split(machine: CacheSplit, { targets }: CacheStatus, { paint, columns }
 }
 
 function targetLines(target: CacheTarget, { paint, columns }: Screen): string[] {
-  const { bytes, cachedBytes, dirtyBytes, files, links, mappedBytes, memoryBytes, special, store, unseenFiles } =
-    target;
+  const {
+    bytes,
+    cachedBytes,
+    dirtyBytes,
+    files,
+    links,
+    mappedBytes,
+    memoryBytes,
+    special,
+    store,
+    unseenBytes,
+    unseenFiles,
+  } = target;
   const name = store === null ? '' : `${store.name} (${store.from})  `;
+  // What is not shown is neither cached nor not: it is left out of the share.
+  const shown = bytes - unseenBytes;
   const parts = [
-    `${bothUnits(cachedBytes)} of ${formatBytes(bytes)} cached${bytes > 0 ? `, ${cachedShare(cachedBytes, bytes)} %` : ''}`,
+    unseenFiles === files && files > 0
+      ? `not known how much of ${formatBytes(bytes)} is cached`
+      : `${bothUnits(cachedBytes)} of ${formatBytes(shown)} cached${shown > 0 ? `, ${cachedShare(cachedBytes, shown)} %` : ''}`,
     `${formatCount(files)} ${files === 1 ? 'file' : 'files'}`,
     mappedBytes > 0 ? `${formatBytes(mappedBytes)} mapped` : null,
     (dirtyBytes ?? 0) > 0 ? `${formatBytes(dirtyBytes)} dirty` : null,

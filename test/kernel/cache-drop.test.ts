@@ -1,0 +1,173 @@
+/** Dropping the real cache: as root, as nobody, in a container's view of /proc/sys, and through sudo with the printed rule. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { CompactReport, DropReport } from '../../lib/types.ts';
+import { CLI, checked, environment, type Ran, umaprobe } from '../cli.ts';
+import { diskFolder, isRoot, meminfo, nobody, writeRandom } from './real.ts';
+
+const MiB = 2 ** 20;
+const SIZE = 256 * MiB;
+const NOISE = 96 * MiB;
+const VISUDO = '/usr/sbin/visudo';
+const SUDO = '/usr/bin/sudo';
+
+/** Why this process cannot write the kernel's knob; null: it can. Root of a container often cannot. */
+const closed = isRoot
+  ? /\bro\b/.test(/^\S+ \/proc\/sys \S+ (\S+)/m.exec(readFileSync('/proc/self/mounts', 'utf8'))?.[1] ?? '')
+    ? '/proc/sys is read-only here'
+    : null
+  : 'only root may drop caches';
+
+const words = (args: readonly string[]) => args.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
+const command = (...args: string[]) => words([process.execPath, CLI, ...args]);
+const as = (name: string) => `setpriv --reuid ${name} --regid ${nobody} --clear-groups `;
+
+/** A shell in a mount namespace of its own: what it mounts, nobody else sees. */
+function unshared(script: string): Ran {
+  const ran = spawnSync('unshare', ['-m', '--propagation', 'private', 'sh', '-c', script], {
+    encoding: 'utf8',
+    env: environment(),
+    timeout: 60_000,
+    cwd: '/',
+  });
+  return { code: ran.status, stdout: ran.stdout, stderr: ran.stderr };
+}
+
+/** Why no mount namespace can be made here; null: it can. */
+function withoutNamespaces(): string | null {
+  if (!isRoot) return 'a mount namespace takes root';
+  const { code, stderr } = unshared('mount --bind /proc/sys /proc/sys');
+  return code === 0 ? null : `no mount namespace here: ${stderr.trim()}`;
+}
+
+/** How often the kernel has been told to drop: page cache, slab. */
+function drops(): string[] {
+  return readFileSync('/proc/vmstat', 'utf8').match(/^drop_(pagecache|slab) \d+$/gm) ?? [];
+}
+
+describe('as root', () => {
+  it('drops, and the receipt is what /proc/meminfo says', (context) => {
+    if (closed !== null) return context.skip(closed);
+    const disk = diskFolder(2 * SIZE);
+    if ('reason' in disk) return context.skip(disk.reason);
+    writeRandom(join(disk.path, 'file'), SIZE, false);
+    const before = meminfo('Cached');
+    const { code, stdout } = umaprobe(['cache', 'drop', '--level', '1', '--json']);
+    const moved = meminfo('Cached') - before;
+    expect(code).toBe(0);
+    const report = checked(stdout) as unknown as DropReport;
+    expect(report).toMatchObject({ level: 1, by: 'write', sync: { finished: true }, simulated: null });
+    expect(-(report.receipt.change.cached ?? 0)).toBeGreaterThan(SIZE - NOISE);
+    expect(Math.abs((report.receipt.change.cached ?? 0) - moved)).toBeLessThan(NOISE);
+    expect(report.receipt.change.memFree).toBeGreaterThan(SIZE - NOISE);
+  });
+
+  it('compacts, and says for each order what that did', (context) => {
+    if (closed !== null) return context.skip(closed);
+    const { stdout } = umaprobe(['cache', 'compact', '--always', '--json']);
+    const report = checked(stdout) as unknown as CompactReport;
+    expect(report).toMatchObject({ by: 'write', simulated: null });
+    expect(report.orders.length).toBeGreaterThan(9);
+  });
+});
+
+// Others on this computer may drop while the test runs: the counters are theirs, too.
+describe('as nobody', { retry: 2 }, () => {
+  it.each([
+    [['cache', 'drop'], /only root may; nothing was changed\. Run: sync; sudo \/\S+\/sysctl vm\.drop_caches=3 /],
+    [
+      ['cache', 'compact', '--always'],
+      /only root may; nothing was changed\. Run: sudo \/\S+\/sysctl vm\.compact_memory=1 /,
+    ],
+  ])('%j: exit 4, one line with the command, nothing changed', (args, line) => {
+    const before = drops();
+    const user = isRoot ? { uid: nobody, gid: nobody } : {};
+    const options = { encoding: 'utf8', env: environment(), cwd: '/', ...user } as const;
+    const ran = spawnSync(process.execPath, [CLI, ...args], options);
+    expect(ran.status).toBe(4);
+    expect(ran.stderr).toMatch(line);
+    expect(ran.stderr.trim().split('\n')).toHaveLength(1);
+    expect(ran.stdout).toBe('');
+    expect(drops()).toEqual(before);
+    const document = spawnSync(process.execPath, [CLI, ...args, '--json'], options).stdout;
+    expect(checked(document)).toMatchObject({
+      error: { code: 'ERR_UMA_PERMISSION', exitCode: 4, nativeName: 'EACCES' },
+    });
+  });
+
+  it('prepare skips what it may not, and says what to type', () => {
+    const user = isRoot ? { uid: nobody, gid: nobody } : {};
+    const bytes = String(meminfo('MemFree') + 4 * MiB);
+    const args = [CLI, 'prepare', bytes, '--floor', '0', '--path', '/nowhere', '--json'];
+    const ran = spawnSync(process.execPath, args, { encoding: 'utf8', env: environment(), cwd: '/', ...user });
+    expect(ran.status).toBe(1);
+    expect(checked(ran.stdout)).toMatchObject({
+      steps: expect.arrayContaining([expect.objectContaining({ action: 'drop', state: 'skipped' })]),
+    });
+  });
+});
+
+describe('where /proc/sys is read-only, as in a container', () => {
+  it('root is told so, and where to run it', (context) => {
+    const without = withoutNamespaces();
+    if (without !== null) return context.skip(without);
+    const { code, stderr } = unshared(
+      `mount --bind /proc/sys /proc/sys && mount -o remount,bind,ro /proc/sys && exec ${command('cache', 'drop')}`,
+    );
+    expect(code).toBe(4);
+    expect(stderr).toMatch(
+      /\/proc\/sys is read-only here, as in a container.*On the host run: sync; sudo \/\S+sysctl vm\.drop_caches=3/,
+    );
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+});
+
+describe('the sudoers rule', () => {
+  const rule = (...args: string[]) => umaprobe(['cache', 'rule', '--user', 'nobody', ...args]).stdout;
+
+  it.for([[[]], [['--level', '1,2,3', '--compact']]] as string[][][])('%j passes visudo', ([args = []], context) => {
+    if (!existsSync(VISUDO)) return context.skip(`${VISUDO} is not installed`);
+    const path = join(mkdtempSync(join(tmpdir(), 'umaprobe-rule-')), 'umaprobe.sudoers');
+    writeFileSync(path, rule(...args), { mode: 0o440 });
+    expect(execFileSync(VISUDO, ['-cf', path], { encoding: 'utf8' })).toMatch(/parsed OK/);
+  });
+
+  it('lets that user do exactly that: another level, another knob, another word are refused', {
+    retry: 2,
+  }, (context) => {
+    if (!existsSync(SUDO)) return context.skip(`${SUDO} is not installed`);
+    if (closed !== null) return context.skip(closed);
+    const without = withoutNamespaces();
+    if (without !== null) return context.skip(without);
+    const folder = mkdtempSync(join(tmpdir(), 'umaprobe-sudo-'));
+    const rules = join(folder, 'sudoers.d');
+    mkdirSync(rules, { mode: 0o755 });
+    writeFileSync(join(rules, 'umaprobe-nobody'), rule('--level', '1'), { mode: 0o440 });
+    const inside = (line: string) => unshared(`mount --bind '${rules}' /etc/sudoers.d && ${as(String(nobody))}${line}`);
+
+    const before = drops();
+    const allowed = inside(command('cache', 'drop', '--level', '1', '--sudo', '--json'));
+    expect(allowed.stderr).toBe('');
+    expect(checked(allowed.stdout)).toMatchObject({ by: 'sudo', level: 1 });
+    expect(drops()).not.toEqual(before);
+
+    const other = inside(command('cache', 'drop', '--level', '3', '--sudo'));
+    expect(other.code).toBe(4);
+    expect(other.stderr).toMatch(/umaprobe cache rule prints the sudoers line that permits it/);
+    expect(other.stderr.trim().split('\n')).toHaveLength(1);
+
+    const sysctl = /NOPASSWD: (\S+)/.exec(rule())?.[1] ?? 'sysctl';
+    for (const wider of [
+      'vm.drop_caches=3',
+      'vm.drop_caches=1 vm.swappiness=60',
+      '-w vm.drop_caches=1',
+      'vm.swappiness',
+      '',
+    ])
+      expect(inside(`${SUDO} -n ${sysctl} ${wider}`).code).not.toBe(0);
+    expect(inside(`${SUDO} -n ${sysctl} vm.drop_caches=1`).code).toBe(0);
+  });
+});

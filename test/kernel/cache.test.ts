@@ -1,0 +1,217 @@
+/** The cache helper on the real kernel: files that are read, mapped, locked and dirty, trees made to hurt. */
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { CacheStatus, EvictReport, PrepareReport } from '../../lib/types.ts';
+import { CLI, checked, environment, umaprobe } from '../cli.ts';
+import { diskFolder, isRoot, mapper, meminfo, nobody, pageBytes, sha256, writeRandom } from './real.ts';
+
+const MiB = 2 ** 20;
+const SIZE = 256 * MiB;
+/** What the rest of the machine may do to its own memory meanwhile. */
+const NOISE = 96 * MiB;
+const disk = diskFolder(8 * SIZE);
+const folder = 'path' in disk ? disk.path : '';
+const file = join(folder, 'model.safetensors');
+
+beforeEach((context) => {
+  if ('reason' in disk) context.skip(disk.reason);
+});
+afterAll(() => {
+  if (folder !== '') rmSync(folder, { recursive: true, force: true });
+});
+
+function json<T>(args: string[], options: Parameters<typeof umaprobe>[1] = {}): T {
+  const { code, stderr, stdout } = umaprobe([...args, '--json'], options);
+  expect(stderr).toBe('');
+  expect(code).toBe(0);
+  return checked(stdout) as unknown as T;
+}
+
+const status = (...paths: string[]) => json<CacheStatus>(['cache', 'status', ...paths]);
+const evict = (...words: string[]) => json<EvictReport>(['cache', 'evict', ...words]);
+
+describe('a file that was read', () => {
+  it('is all there, goes, and the receipt is what /proc/meminfo says', () => {
+    writeRandom(file, SIZE, true);
+    readFileSync(file);
+    const [target] = status(file).targets;
+    expect(target).toMatchObject({ files: 1, bytes: SIZE, mappedBytes: 0, problemCount: 0, complete: true });
+    expect(Math.abs((target?.cachedBytes ?? 0) - SIZE)).toBeLessThanOrEqual(pageBytes);
+
+    const before = { cached: meminfo('Cached'), free: meminfo('MemFree') };
+    const report = evict(file);
+    const moved = { cached: meminfo('Cached') - before.cached, free: meminfo('MemFree') - before.free };
+    expect(report.evictedBytes).toBeGreaterThan(0.99 * SIZE);
+    expect(report.stayedBytes).toBeLessThan(0.01 * SIZE);
+    expect(report.files[0]).toMatchObject({ path: file, stayed: null, mappedBy: [] });
+    expect(Math.abs((report.receipt.change.cached ?? 0) - moved.cached)).toBeLessThan(NOISE);
+    // The command itself is a process that comes and goes, so MemFree is compared with more patience.
+    expect(Math.abs((report.receipt.change.memFree ?? 0) - moved.free)).toBeLessThan(2 * NOISE);
+    expect(-(report.receipt.change.cached ?? 0)).toBeGreaterThan(SIZE - NOISE);
+    expect(status(file).targets[0]?.cachedBytes).toBeLessThan(0.01 * SIZE);
+  });
+
+  it('the parts of the machine’s cache add up', () => {
+    const { modelFiles, otherFiles, shmem, slabReclaimable, total } = status(file).machine ?? {};
+    expect((modelFiles ?? 0) + (otherFiles ?? 0) + (shmem ?? 0) + (slabReclaimable ?? 0)).toBe(total);
+  });
+
+  it.each(['map', 'lock'] as const)('by a process that %ss it: stays, and the process is named', async (how) => {
+    writeRandom(file, SIZE, true);
+    const { end, pid } = await mapper(how, file, folder);
+    try {
+      const seen = status(file);
+      expect(seen.targets[0]?.mappedBytes).toBeGreaterThanOrEqual(SIZE);
+      expect(seen.files[0]?.mappedBy).toEqual([{ pid, name: 'mapper', locked: how === 'lock' }]);
+      const report = evict(file);
+      expect(report.stayedBytes).toBeGreaterThan(0.9 * SIZE);
+      expect(report.stayedBy[how === 'lock' ? 'locked' : 'mapped']).toBe(report.stayedBytes);
+      expect(report.files[0]?.stayed).toBe(
+        how === 'lock' ? `locked in memory by mapper (${pid})` : `mapped by mapper (${pid})`,
+      );
+    } finally {
+      await end();
+    }
+    expect(evict(file).stayedBytes).toBeLessThan(0.01 * SIZE);
+  });
+});
+
+describe('dirty pages', () => {
+  const fresh = join(folder, 'checkpoint');
+
+  it('stay and are named; with --sync they are written and go; nothing is lost', () => {
+    const sum = writeRandom(fresh, 64 * MiB, false);
+    const dirty = status(fresh).targets[0]?.dirtyBytes ?? 0;
+    const first = evict(fresh);
+    // The kernel may have begun to write by itself; what it has not written must have stayed.
+    if (dirty > 0 && first.stayedBytes > 0) {
+      expect(first.stayedBy.dirty).toBe(first.stayedBytes);
+      expect(first.files[0]?.stayed).toMatch(/dirty|being written/);
+    }
+    const second = evict(fresh, '--sync');
+    expect(second.stayedBytes).toBeLessThan(MiB);
+    expect(sha256(fresh)).toBe(sum);
+  });
+
+  it('survive a tool that is killed in the middle', async () => {
+    for (const afterMs of [120, 160, 200, 240]) {
+      const sum = writeRandom(fresh, 64 * MiB, false);
+      const child = spawn(process.execPath, [CLI, 'cache', 'evict', '--sync', fresh], {
+        env: environment(),
+        stdio: 'ignore',
+      });
+      const over = new Promise((resolve) => child.once('close', resolve));
+      setTimeout(() => child.kill('SIGKILL'), afterMs);
+      await over;
+      expect(sha256(fresh)).toBe(sum);
+    }
+  });
+});
+
+describe('a tree made to hurt', () => {
+  const tree = join(folder, 'tree');
+  beforeAll(() => {
+    if (folder === '') return;
+    mkdirSync(join(tree, 'a/b/c'), { recursive: true });
+    mkdirSync(join(tree, 'closed'));
+    for (const name of ['new\nline', '\x1b[31mred', 'ünïcode', ' space '])
+      writeFileSync(join(tree, name), Buffer.alloc(8192, 1));
+    writeFileSync(Buffer.from(`${tree}/\xff\xfe`, 'latin1'), Buffer.alloc(8192, 1));
+    writeFileSync(join(tree, 'closed/secret'), Buffer.alloc(8192, 1));
+    symlinkSync('..', join(tree, 'a/b/c/loop'));
+    symlinkSync('/nowhere', join(tree, 'dangling'));
+    spawnSync('mkfifo', [join(tree, 'fifo')]);
+    chmodSync(join(tree, 'closed'), 0o700);
+    utimesSync(tree, 0, 0);
+  });
+
+  it('is counted right, and its names cannot steer a terminal', () => {
+    const [target] = status(tree).targets;
+    expect(target).toMatchObject({
+      files: 6,
+      bytes: 6 * 8192,
+      cachedBytes: 6 * 8192,
+      special: 1,
+      links: 2,
+      problemCount: 0,
+    });
+    const { stdout } = umaprobe(['cache', 'status', tree]);
+    expect(stdout).not.toMatch(/[\p{Cc}](?<!\n)/u);
+    expect(stdout).toContain('new line');
+  });
+
+  it('a name that is not UTF-8 comes back as the same file', () => {
+    const odd = status(tree).files.find(({ path }) => /[\udc80-\udcff]/.test(path));
+    expect(odd?.path.endsWith('\udcff\udcfe')).toBe(true);
+  });
+
+  it('as nobody: what may not be read is told, and the rest is counted', (context) => {
+    if (!isRoot) context.skip('only root can become somebody else');
+    const run = spawnSync(process.execPath, [CLI, 'cache', 'status', tree, '--json'], {
+      ...{ uid: nobody, gid: nobody, cwd: '/', encoding: 'utf8', env: environment() },
+    });
+    expect(run.status).toBe(0);
+    const document = checked(run.stdout) as unknown as CacheStatus;
+    expect(document.targets[0]).toMatchObject({
+      files: 5,
+      unseenFiles: 5,
+      cachedBytes: 0,
+      problemCount: 1,
+      problems: [{ path: join(tree, 'closed'), reason: expect.stringMatching(/^ERR_UMA_PERMISSION/) }],
+    });
+    expect(document.machine?.modelFiles).toBeNull();
+    expect(document.limits.join()).toMatch(/5 files of other users/);
+  });
+
+  it('a path that is not there is exit 1, and the others are answered all the same', () => {
+    const { code, stdout } = umaprobe(['cache', 'status', join(tree, 'nope'), tree, '--json']);
+    expect(code).toBe(1);
+    const { targets } = checked(stdout) as unknown as CacheStatus;
+    expect(targets[0]).toMatchObject({ files: 0, problems: [{ reason: expect.stringMatching(/ENOENT/) }] });
+    expect(targets[1]?.files).toBe(6);
+  });
+
+  it('Ctrl-C ends a long walk', async () => {
+    const child = spawn(process.execPath, [CLI, 'cache', 'status', '/'], { env: environment() });
+    const over = new Promise((resolve) => child.once('close', resolve));
+    setTimeout(() => child.kill('SIGINT'), 400);
+    expect([130, 0]).toContain(await over); // a small machine may have been walked by then
+  });
+});
+
+describe('model stores', () => {
+  it('are found by their variables, and blobs behind links count once', () => {
+    const home = join(folder, 'home');
+    const hub = join(home, 'hf/hub/models--x');
+    mkdirSync(join(hub, 'blobs'), { recursive: true });
+    mkdirSync(join(hub, 'snapshots/1'), { recursive: true });
+    writeRandom(join(hub, 'blobs/abc'), 4 * MiB, true);
+    symlinkSync('../../blobs/abc', join(hub, 'snapshots/1/model.safetensors'));
+    const env = { HOME: home, HF_HOME: join(home, 'hf'), SUDO_USER: '', XDG_CACHE_HOME: '' };
+    const { targets } = json<CacheStatus>(['cache', 'status'], { env });
+    expect(targets).toMatchObject([
+      { files: 1, links: 1, bytes: 4 * MiB, cachedBytes: 4 * MiB, store: { name: 'huggingface', from: 'HF_HOME' } },
+    ]);
+    expect(umaprobe(['cache', 'status'], { env }).stdout).toMatch(/model files/);
+  });
+});
+
+describe('prepare', () => {
+  it('evicts what nobody uses, and stops when there is enough', () => {
+    writeRandom(file, SIZE, true);
+    const free = Math.min(meminfo('MemFree'), meminfo('MemAvailable'));
+    const bytes = String(free + SIZE / 4);
+    const { steps, verdict } = json<PrepareReport>(['prepare', bytes, '--floor', '0', '--path', folder, '--dry-run']);
+    expect([verdict, steps[1]?.state]).toEqual(['planned', 'planned']);
+    const report = json<PrepareReport>(['prepare', bytes, '--floor', '0', '--path', folder]);
+    expect(report).toMatchObject({ verdict: 'enough', pool: expect.any(String) });
+    expect(report.steps.map(({ action, level, state }) => `${action}${level ?? ''} ${state}`).slice(0, 3)).toEqual([
+      'measure done',
+      'evict done',
+      'drop1 skipped',
+    ]);
+    expect(report.steps[1]?.gainedBytes).toBeGreaterThan(SIZE / 4 - NOISE);
+  });
+});
