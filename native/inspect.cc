@@ -1,11 +1,15 @@
 #include "inspect.h"
 
+#include <fcntl.h>
+
 #include <cerrno>
 
 namespace umaprobe {
 
 Inspected inspect(int directory, dev_t dev, const char* name, CacheMethod method, bool keep_open) {
-  Descriptor file = open_to_look(directory, name);
+  // A mapping counts as an access, cachestat(2) does not.
+  const int more = method == CacheMethod::kMincore ? O_NOATIME : 0;
+  Descriptor file = open_to_look(directory, name, more);
   Inspected found;
   if (!file) {
     found.failed_call = "openat";

@@ -40,8 +40,9 @@ void Descriptor::close() {
 
 Descriptor open_to_look(int directory, const char* name, int more) {
   const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | more;
-  int fd = ::openat(directory, name, flags | O_NOATIME);
-  if (fd < 0 && errno == EPERM) fd = ::openat(directory, name, flags);
+  int fd = ::openat(directory, name, flags);
+  if (fd < 0 && errno == EPERM && (flags & O_NOATIME))
+    fd = ::openat(directory, name, flags & ~O_NOATIME);
   return Descriptor(fd);
 }
 
@@ -108,8 +109,9 @@ bool Tree::leave() {
   Frame& above = frames_.back();
   --first_open_;
   // From below, where it is by definition, unless somebody moved the one or the other.
-  above.directory =
-      below.directory ? open_to_look(below.directory.get(), "..", O_DIRECTORY) : Descriptor();
+  above.directory = below.directory
+                        ? open_to_look(below.directory.get(), "..", O_DIRECTORY | O_NOATIME)
+                        : Descriptor();
   struct stat about {};
   int error = 0;
   if (!above.directory) {

@@ -40,8 +40,9 @@ class Descriptor {
 };
 
 // For looking only, at what it is and not at where it leads: no link followed, no wait for the
-// other end of a FIFO, no terminal taken, and no time of access where the kernel lets us (owner or
-// CAP_FOWNER). `more`: further flags of open(2). Without a descriptor errno says why.
+// other end of a FIFO, no terminal taken. `more`: further flags of open(2); O_NOATIME, so that the
+// look leaves no trace, goes as far as the kernel lets us (owner or CAP_FOWNER). Without a
+// descriptor errno says why.
 Descriptor open_to_look(int directory, const char* name, int more = 0);
 
 // A name in a directory.

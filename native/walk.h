@@ -5,12 +5,12 @@
 
 #include <atomic>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "crew.h"
 #include "file_systems.h"
 #include "found.h"
+#include "inode_set.h"
 #include "inspect.h"
 #include "tree.h"
 
@@ -30,16 +30,6 @@ class Walk {
   void end() { ended_.store(true, std::memory_order_relaxed); }
 
  private:
-  struct Identity {
-    dev_t dev;
-    ino_t ino;
-    bool operator==(const Identity& other) const { return dev == other.dev && ino == other.ino; }
-  };
-  struct IdentityHash {
-    size_t operator()(const Identity& inode) const {
-      return (inode.ino * 0x9E3779B97F4A7C15ull) ^ (inode.dev * 0xC2B2AE3D27D4EB4Full);
-    }
-  };
   // A file that is being evicted.
   struct Evicting {
     Descriptor file;
@@ -76,7 +66,7 @@ class Walk {
   std::vector<std::string> files_;    // names in the directory where it is, to be inspected
   std::optional<std::string> below_;  // a directory in it, to be entered after them
   std::optional<Evicting> evicting_;
-  std::unordered_set<Identity, IdentityHash> seen_;
+  InodeSet seen_;
   FileSystems file_systems_;
 };
 

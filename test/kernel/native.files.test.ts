@@ -1,5 +1,6 @@
 /** Large files on the real kernel: what is in the page cache, what goes, what stays and that nothing is lost. */
 
+import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
@@ -38,8 +39,13 @@ describe.each(methods)('a file of 2 GiB, by %s', (method) => {
   it('is fully there once it was read, and goes', { timeout: 240_000 }, async (context) => {
     if (meminfo('MemAvailable') < 2 * big) context.skip('less than 4 GiB of memory available');
     writeRandom(file, big, true);
+    // Again where somebody else on this machine has dropped caches meanwhile.
+    let status = await walk(file, forced(method));
+    for (let reads = 0; reads < 3 && status.cached < big; reads++) {
+      execFileSync('cat', [file], { stdio: ['ignore', 'ignore', 'inherit'] });
+      status = await walk(file, forced(method));
+    }
     const before = { free: meminfo('MemFree'), cached: meminfo('Cached') };
-    const status = await walk(file, forced(method));
     if (status.method !== method) context.skip(`this kernel has no ${method}`);
     expect(status).toMatchObject({ files: 1, bytes: big, problems: 0, unseen: 0, done: true });
     expect(status.cached).toBeGreaterThanOrEqual(big - pageBytes);
