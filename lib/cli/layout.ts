@@ -42,10 +42,11 @@ export const layoutCommand: Command = {
     const reports = reportsOf(values, json, NAME);
     const parts = partsOf(context);
     const asked = kind(values, NAME);
-    const { report, signalCode } = await runProbe(context, 'starting', (signal, live) =>
+    const { report, signalCode } = await runProbe(context, 'starting', (shared, live) =>
       layout(parts, {
         ...(asked === undefined ? {} : { kind: asked }),
-        ...probeOptions(values, NAME, signal),
+        ...probeOptions(values, NAME),
+        ...shared,
         onPart: (part, { done, total }) =>
           live.step(layoutPartLine(part, done, total), {
             share: done / total,

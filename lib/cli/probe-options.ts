@@ -38,14 +38,13 @@ export const OUTPUT_OPTIONS: OptionTable = {
   html: { type: 'string', placeholder: '<file>', summary: 'Write the report as one HTML file that opens offline' },
 };
 
-/** What all three commands pass on. `signal` ends the run and leaves what was measured. */
-export function probeOptions(values: Values, command: string, signal: AbortSignal): ProbeOptions {
+/** What was said on the command line of what all three commands know. */
+export function probeOptions(values: Values, command: string): ProbeOptions {
   const accept = flag(values, 'i-accept-a-frozen-machine');
   const device = count(values, 'device', 0, 255, command);
   const floor = floorOf(values, command, accept);
   const journal = text(values, 'journal');
   return {
-    signal,
     ...(device === undefined ? {} : { device }),
     ...(floor === undefined ? {} : { floor }),
     ...(accept ? { acceptAFrozenMachine: true } : {}),

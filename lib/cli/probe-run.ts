@@ -1,9 +1,11 @@
 /** A probe between its signals and its live line: both are given back however it ends. */
 import { formatBytes } from '../format.ts';
 import { hostMemorySync } from '../host-memory.ts';
+import type { ProbeOptions, ProbeStart } from '../types.ts';
 import type { Context } from './command.ts';
 import { onInterrupt } from './interrupt.ts';
 import { openProgress, type Progress } from './progress.ts';
+import { clean } from './text.ts';
 
 export interface Probed<Report> {
   report: Report;
@@ -15,12 +17,18 @@ export interface Probed<Report> {
 export async function runProbe<Report>(
   context: Context,
   words: string,
-  probe: (signal: AbortSignal, live: Progress) => Promise<Report>,
+  probe: (shared: Pick<ProbeOptions, 'signal' | 'onStart'>, live: Progress) => Promise<Report>,
 ): Promise<Probed<Report>> {
   const interrupt = onInterrupt(() => live.say('Ending: what was measured follows. Once more ends it at once.'));
-  const live = openProgress(context, { share: null, etaMs: null, words }, available);
+  let floor: number | null = null;
+  const live = openProgress(context, { share: null, etaMs: null, words }, () => available(floor));
+  const onStart = ({ unfinished, ...start }: ProbeStart): void => {
+    floor = start.floor?.bytes ?? null;
+    // Before the first step: it may be the reason to end this run, too. The report says it again.
+    if (unfinished !== null && !context.json) live.say(clean(unfinished.sentence));
+  };
   try {
-    return { report: await probe(interrupt.signal, live), signalCode: interrupt.exitCode() };
+    return { report: await probe({ signal: interrupt.signal, onStart }, live), signalCode: interrupt.exitCode() };
   } finally {
     live.close();
     interrupt.close();
@@ -28,9 +36,11 @@ export async function runProbe<Report>(
 }
 
 /** Read here, not in the child: it shows the machine also while a step takes its time. */
-function available(): string {
+function available(floor: number | null): string {
   try {
-    return `available ${formatBytes(hostMemorySync().available)}`;
+    const bytes = hostMemorySync().available;
+    const above = bytes === null || floor === null ? '' : `, ${formatBytes(bytes - floor)} above the floor`;
+    return `available ${formatBytes(bytes)}${above}`;
   } catch {
     return '';
   }

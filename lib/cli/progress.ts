@@ -39,7 +39,7 @@ export function openProgress({ stderr, json }: Context, first: Position, now: ()
   const draw = (): void => {
     const { share, etaMs, words } = position;
     const cells = Math.max(8, Math.min(24, look.width - 56));
-    const eta = etaMs === null ? null : `about ${formatDuration(etaMs)} left`;
+    const eta = etaMs === null || etaMs < 1 ? null : `about ${formatDuration(etaMs)} left`;
     const text = [words, now(), eta].filter((part) => part !== null && part !== '').join(dot(look));
     const bar = meter(share, 1, cells, 'notice', look);
     stderr.write(`${CLEAR_LINE}${bar} ${truncate(text, stderr.columns - cells - 4)}`);

@@ -50,10 +50,11 @@ export const stressCommand: Command = {
     const reports = reportsOf(values, json, NAME);
     const own = ownOptions(values);
     let steps = 0;
-    const { report, signalCode } = await runProbe(context, 'starting', (signal, live) =>
+    const { report, signalCode } = await runProbe(context, 'starting', (shared, live) =>
       stress({
         ...own,
-        ...probeOptions(values, NAME, signal),
+        ...probeOptions(values, NAME),
+        ...shared,
         onStep(step, { heldBytes, expectedBytes, etaMs }) {
           steps++;
           live.step(stressStepLine(step, steps), {

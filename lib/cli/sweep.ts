@@ -63,15 +63,16 @@ async function run(context: Context): Promise<Outcome> {
   const { values, json } = context;
   const reports = reportsOf(values, json, NAME);
   const own = ownOptions(values);
-  const { report, signalCode } = await runProbe(context, 'starting', (interrupt, live) =>
+  const { report, signalCode } = await runProbe(context, 'starting', (shared, live) =>
     sweep({
       ...own,
-      ...probeOptions(values, NAME, interrupt),
+      ...probeOptions(values, NAME),
+      ...shared,
       onStep(step, { done, total, etaMs }) {
         live.step(sweepStepLine(step, done, total), {
           share: done / total,
           etaMs,
-          words: `step ${Math.min(done + 1, total)} of ${total}`,
+          words: done < total ? `step ${done + 1} of ${total}` : `all ${total} steps done`,
         });
       },
     }),

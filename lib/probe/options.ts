@@ -15,6 +15,7 @@ export interface CheckedOptions {
   /** null: no limit. */
   timeoutMs: number | null;
   signal: AbortSignal | null;
+  onStart: ProbeOptions['onStart'];
 }
 
 /** The least memory that a host keeps unless its owner accepts that it may freeze. */
@@ -22,11 +23,12 @@ export const LEAST_FLOOR = 2 * 2 ** 30;
 
 /** @throws TypeError/RangeError that names the option. */
 export function checkProbeOptions(options: ProbeOptions, defaultTimeoutMs: number | null): CheckedOptions {
-  const { device = 0, acceptAFrozenMachine = false, journal, signal } = options;
+  const { device = 0, acceptAFrozenMachine = false, journal, onStart, signal } = options;
   checkDevice(device);
   if (typeof acceptAFrozenMachine !== 'boolean')
     throw invalidType('acceptAFrozenMachine', 'true or false', acceptAFrozenMachine);
   if (signal !== undefined && !(signal instanceof AbortSignal)) throw invalidType('signal', 'an AbortSignal', signal);
+  if (onStart !== undefined && typeof onStart !== 'function') throw invalidType('onStart', 'a function', onStart);
   return {
     device,
     floor: options.floor === undefined ? null : checkFloor(options.floor, acceptAFrozenMachine),
@@ -38,6 +40,7 @@ export function checkProbeOptions(options: ProbeOptions, defaultTimeoutMs: numbe
         ? defaultTimeoutMs
         : checkMilliseconds('timeoutMs', options.timeoutMs, 100, 86_400_000),
     signal: signal ?? null,
+    onStart,
   };
 }
 

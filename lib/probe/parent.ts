@@ -31,6 +31,7 @@ export async function runProbe<Request, Event, Result>(plan: ProbePlan<Request, 
   const journal = begin(plan, safe);
   try {
     const ground = { ...safe, timeScale: timeScale(safe.snapshot.simulated), unfinished: journal?.unfinished ?? null };
+    plan.options.onStart?.({ floor: ground.floor, unfinished: ground.unfinished });
     const child = await runChild<Result>(ground, plan as ProbePlan<unknown, unknown>, journal);
     const settled = await settle(ground.snapshot, plan.options.device);
     const header = probeHeader(ground, child.allocator, journal?.path ?? null);

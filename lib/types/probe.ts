@@ -98,6 +98,9 @@ export interface UnfinishedRun {
   sentence: string;
 }
 
+/** What is known before the first step; the same stands in the report. */
+export type ProbeStart = Pick<ProbeHeader, 'floor' | 'unfinished'>;
+
 /** Options that sweep, layout and stress share. */
 export interface ProbeOptions {
   /** CUDA ordinal. Default 0. */
@@ -117,4 +120,6 @@ export interface ProbeOptions {
   timeoutMs?: number;
   /** Ends it; what was measured until then is in the report. */
   signal?: AbortSignal;
+  /** Called once, when the machine was found fit and before anything is allocated. */
+  onStart?: (start: ProbeStart) => void;
 }
