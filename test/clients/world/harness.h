@@ -20,6 +20,7 @@ int cudaMallocManaged(void**, size_t, unsigned);
 int cudaHostAlloc(void**, size_t, unsigned);
 int cudaFree(void*);
 int cudaFreeHost(void*);
+int cudaHostRegister(void*, size_t, unsigned);
 int cudaMemset(void*, int, size_t);
 int cudaMemcpy(void*, const void*, size_t, int);
 int cudaGetDeviceCount(int*);

@@ -140,6 +140,28 @@ void modules() {
   EXPECT(launch(kernel, {0, 0, 0, 0}) == 400);
 }
 
+void host_memory_is_reached() {
+  boot("h200", 1000);
+  Kernels kernels;
+  void* pinned = nullptr;
+  EXPECT(cudaHostAlloc(&pinned, 4 * kMiB, 2) == 0);
+  kernels.fill(pinned, 4 * kMiB, 6, 0);
+  EXPECT(kernels.wrong(pinned, 4 * kMiB, 6) == 0);
+  // Registered memory is the program's own, and it reads it as it is.
+  std::vector<unsigned char> own(3 * kMiB + 1);
+  EXPECT(cudaHostRegister(own.data(), own.size(), 0) == 0);
+  kernels.fill(own.data(), own.size(), 6, 0);
+  for (uint64_t at = 0; at < own.size(); at += 4093) {
+    EXPECT(own[at] == umaprobe::pattern_byte(6, at));
+  }
+  own[2 * kMiB] ^= 1;
+  EXPECT(kernels.wrong(own.data(), own.size(), 6) == 1);
+  void* address = nullptr;
+  int found = -1;
+  EXPECT(cuGetProcAddress_v2("cuMemHostGetDevicePointer", &address, 13000, 0, &found) == 0);
+  EXPECT(cuGetProcAddress_v2("cuLaunchKernel", &address, 13000, 0, &found) == 0 && found == 0);
+}
+
 void wrong_addresses() {
   boot("gb10", 1000);
   {
@@ -223,6 +245,7 @@ const Row kKernelScenarios[] = {{"kernels.fill_and_verify", fills_and_verifies},
                                 {"kernels.pokes", pokes_through_the_pointer},
                                 {"kernels.corruption", corruption_is_scripted},
                                 {"kernels.modules", modules},
+                                {"kernels.host_memory", host_memory_is_reached},
                                 {"kernels.wrong_addresses", wrong_addresses},
                                 {"kernels.lazy_memory", lazy_memory_is_charged},
                                 {"kernels.system_memory", system_memory},

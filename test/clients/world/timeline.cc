@@ -129,6 +129,8 @@ void pressure_before_the_wedge() {
        "events.0.what anon\nevents.0.bytes 42949672960\nevents.0.overMs 3000\n"
        "events.0.process neighbour\n");
   const int pid = start([] {
+    void* mine = umasim_map(kGiB);
+    EXPECT(cudaMemset(mine, 1, kGiB) == 0);
     while (true) allocate(kGiB);
   });
   for (int i = 0; i < 2000 && !wedged(); i++) wait_ms(5);
