@@ -172,7 +172,8 @@ std::optional<MapsLine> parse_maps_line(const char* line, const char* end) {
   const auto major = static_cast<unsigned>(std::strtoul(at, &at, 16));
   if (*at != ':') return std::nullopt;
   const auto minor = static_cast<unsigned>(std::strtoul(at + 1, &at, 16));
-  MapsLine mapped{makedev(major, minor), std::strtoull(at, &at, 10), {}};
+  const uint64_t ino = std::strtoull(at, &at, 10);
+  MapsLine mapped{makedev(major, minor), ino, {}};
   const char* path = std::find(static_cast<const char*>(at), end, '/');
   mapped.path.assign(path, end);
   return mapped;

@@ -1,0 +1,60 @@
+/** Many files on the real kernel: the sums, and the lists that are asked for. */
+
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { diskFolder, pageBytes, walk } from './real.ts';
+
+const disk = diskFolder(2 ** 30);
+const folder = 'path' in disk ? disk.path : '';
+let tree = '';
+let trees = 0;
+
+beforeEach((context) => {
+  if ('reason' in disk) context.skip(disk.reason);
+  tree = join(folder, `tree${trees++}`);
+  mkdirSync(tree);
+});
+afterAll(() => {
+  if (folder !== '') execFileSync('rm', ['-rf', folder]);
+}, 300_000);
+
+describe('a walk', () => {
+  it('sums 100,000 small files, and lists those that are asked for', async () => {
+    for (let d = 0; d < 100; d++) {
+      mkdirSync(join(tree, `d${d}`));
+      for (let f = 0; f < 1000; f++)
+        writeFileSync(join(tree, `d${d}`, `f${f}`), 'x'.repeat(d === 7 && f < 5 ? 9000 : 100));
+    }
+    const whole = await walk(tree);
+    const bytes = 99_995 * 100 + 5 * 9000;
+    const large = Math.ceil(9000 / pageBytes) * pageBytes;
+    expect(whole).toMatchObject({
+      files: 100_000,
+      directories: 101,
+      bytes,
+      problems: 0,
+      cached: 99_995 * pageBytes + 5 * large,
+    });
+    expect(whole.entries).toHaveLength(100_000);
+    expect(whole.inodes).toHaveLength(400_000);
+    const few = await walk(tree, { top: 5, listEmpty: false });
+    expect(few).toMatchObject({ files: 100_000, bytes, cached: whole.cached });
+    expect(few.entries.length).toBeLessThan(100);
+    expect(few.entries.filter((entry) => entry.cached === large)).toHaveLength(
+      pageBytes < 9000 ? 5 : few.entries.length,
+    );
+    expect((await walk(tree, { top: 0, listEmpty: false })).entries).toEqual([]);
+  });
+
+  it('evicts a whole tree, file by file', async () => {
+    mkdirSync(join(tree, 'inner'));
+    for (let f = 0; f < 1000; f++) writeFileSync(join(tree, f % 2 ? 'inner' : '.', `f${f}`), 'x'.repeat(100));
+    execFileSync('sync');
+    const evicted = await walk(tree, { mode: 'evict', top: 5, listEmpty: false }, 1);
+    expect(evicted).toMatchObject({ files: 1000, directories: 2, cached: 1000 * pageBytes, cachedAfter: 0 });
+    expect(evicted.inodes.filter((_, i) => i % 4 === 3)).toEqual(Array(1000).fill(0));
+    expect(await walk(tree, { mode: 'evict' })).toMatchObject({ files: 1000, cached: 0, cachedAfter: 0 });
+  });
+});
