@@ -49,7 +49,7 @@ class Lines {
   int fd_;
   size_t at_ = 0;
   size_t filled_ = 0;
-  char buffer_[32u << 10];
+  char buffer_[32u << 10] = {};
 };
 
 Descriptor open_of(int process, const char* name) {
