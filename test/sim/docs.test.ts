@@ -1,7 +1,8 @@
 /**
  * The documentation is run. Every `$ …` of a ```console block that has an umaprobe command in it is typed into a shell,
  * and what the page shows must be what comes out, numbers aside. The fence says the exit code where it is not 0:
- * ```console exit=2. A block that cannot be run says why: ```console skip="takes a minute".
+ * ```console exit=2. A block that cannot be run says why: ```console skip="takes a minute". One that writes to the kernel,
+ * which a simulated one, too, lets only root do: ```console root.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,6 +15,7 @@ interface Block {
   line: number;
   exit: number;
   skip: string | null;
+  root: boolean;
   steps: { command: string; output: string[] }[];
 }
 
@@ -28,6 +30,7 @@ function blocksOf(text: string): Block[] {
         line: index + 1,
         exit: Number(/exit=(\d+)/.exec(info)?.[1] ?? 0),
         skip: /skip="([^"]*)"/.exec(info)?.[1] ?? null,
+        root: /^ root\b/.test(info),
         steps: [],
       };
     } else if (open !== null && line.startsWith('```')) {
@@ -87,6 +90,7 @@ describe.each(pages)('%s', (page) => {
     'line %d: %s',
     ([, , block], context) => {
       if (block.skip !== null) return context.skip(`the page says: ${block.skip}`);
+      if (block.root && process.geteuid?.() !== 0) return context.skip('the page says: takes root');
       for (const { command, output } of block.steps) {
         const ran = spawnSync('sh', ['-c', command], {
           cwd: folder(),
@@ -117,8 +121,8 @@ describe('the reader of pages', () => {
     const text =
       '```console exit=2\n$ umaprobe x\nout\n```\n```console\n$ ls\n```\n```console skip="slow"\n$ umaprobe y\n```';
     expect(blocksOf(text)).toEqual([
-      { line: 1, exit: 2, skip: null, steps: [{ command: 'umaprobe x', output: ['out'] }] },
-      { line: 8, exit: 0, skip: 'slow', steps: [{ command: 'umaprobe y', output: [] }] },
+      { line: 1, exit: 2, skip: null, root: false, steps: [{ command: 'umaprobe x', output: ['out'] }] },
+      { line: 8, exit: 0, skip: 'slow', root: false, steps: [{ command: 'umaprobe y', output: [] }] },
     ]);
   });
 });
