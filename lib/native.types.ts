@@ -131,8 +131,11 @@ export interface NativeGuard {
   };
 }
 
-/** One line on `wordsFd`: `left` false at the trip, true when the process leaves. Both have all fields of `trip`. */
-export type NativeGuardWords = NonNullable<NativeGuard['trip']> & { left: boolean };
+/**
+ * One line on `wordsFd`: `left` false at the trip, true when the process leaves. Both have all fields of `trip`, and when it was
+ * (CLOCK_MONOTONIC, which process.hrtime reads as well).
+ */
+export type NativeGuardWords = NonNullable<NativeGuard['trip']> & { atMs: number; left: boolean };
 
 export interface NativeGuardOptions {
   /** Trips when MemAvailable is below: bytes; 0: does not look. */

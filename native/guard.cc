@@ -1,7 +1,5 @@
 #include "guard.h"
 
-#include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -11,7 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <thread>
 
 #include "errno_failure.h"
@@ -75,14 +72,6 @@ std::optional<double> ms_between(Clock::rep from, Clock::rep to) {
   return std::chrono::duration<double, std::milli>(between).count();
 }
 
-// A number or null, as JSON has them.
-struct Json {
-  explicit Json(const std::optional<double>& value) {
-    if (value) std::snprintf(text, sizeof text, "%.15g", *value);
-  }
-  char text[32] = "null";
-};
-
 }  // namespace
 
 Fact<std::shared_ptr<Guard>> Guard::start(const GuardOptions& options, const LibraryPaths& paths,
@@ -104,9 +93,8 @@ Fact<std::shared_ptr<Guard>> Guard::start(const GuardOptions& options, const Lib
   auto guard =
       std::make_shared<Guard>(options, std::move(kernel), std::move(allocator), std::move(lanes));
   if (options.wordsFd >= 0) {
-    guard->words_ = ::fcntl(options.wordsFd, F_DUPFD_CLOEXEC, 3);
-    if (guard->words_ < 0) {
-      return refused(errno, "descriptor " + std::to_string(options.wordsFd) + " is not open");
+    if (const int error = guard->words_.open(options.wordsFd)) {
+      return refused(error, "descriptor " + std::to_string(options.wordsFd) + " is not open");
     }
   }
   guard->allocator_->brake().reset();
@@ -128,10 +116,6 @@ Guard::Guard(const GuardOptions& options, std::unique_ptr<Kernel> kernel,
       allocator_(std::move(allocator)),
       lanes_(std::move(lanes)),
       freed_at_(std::make_shared<std::atomic<Clock::rep>>(0)) {}
-
-Guard::~Guard() {
-  if (words_ >= 0) ::close(words_);
-}
 
 void Guard::stop() {
   report_.update([](GuardReport& report) { report.running = false; });
@@ -204,13 +188,18 @@ const char* Guard::reason_to_trip(std::optional<double> available,
 void Guard::trip(const char* reason, std::optional<double> available,
                  std::optional<double> pressure) {
   const auto now = Clock::now();
-  tripped_at_.store(now.time_since_epoch().count());
-  allocator_->brake().stop();
+  {
+    // Not after stop(): the allocator may be another guard's by then.
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (stopping_) return;
+    tripped_at_.store(now.time_since_epoch().count());
+    allocator_->brake().stop();
+  }
   report_.update([&](GuardReport& report) {
     report.trip = GuardTrip{reason, available, pressure, std::nullopt, std::nullopt};
   });
   free_blocks(now);
-  say(trip_now(), false);
+  words_.say(trip_now(), now, false);
 }
 
 void Guard::follow_up(Clock::time_point now, std::optional<double> available) {
@@ -228,7 +217,9 @@ void Guard::follow_up(Clock::time_point now, std::optional<double> available) {
   // A call that does not end under pressure: only leaving takes its memory away.
   const bool blocked = so_far.reason == std::string_view("pressure") && !so_far.stoppedAfterMs;
   if (!orphan && (settled_ || (above && !blocked))) return;
-  say(so_far, true);
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (stopping_) return;
+  words_.say(so_far, tripped, true);
   ::_exit(kExitCode);
 }
 
@@ -254,23 +245,6 @@ GuardTrip Guard::trip_now() const {
   trip.stoppedAfterMs = ms_between(tripped, idle);
   trip.freedAfterMs = ms_between(tripped, freed_at_->load());
   return trip;
-}
-
-// A whole line or nothing, and never a wait: a reader that has stopped reading must not stop us. A
-// pipe that can be written to takes PIPE_BUF bytes at once.
-void Guard::say(const GuardTrip& trip, bool left) const {
-  if (words_ < 0) return;
-  pollfd ready{words_, POLLOUT, 0};
-  if (::poll(&ready, 1, 0) != 1 || !(ready.revents & POLLOUT)) return;
-  char line[512];
-  const int length = std::snprintf(
-      line, sizeof line,
-      "{\"reason\":\"%s\",\"available\":%s,\"pressureFull\":%s,\"stoppedAfterMs\":%s,"
-      "\"freedAfterMs\":%s,\"left\":%s}\n",
-      trip.reason, Json(trip.available).text, Json(trip.pressureFull).text,
-      Json(trip.stoppedAfterMs).text, Json(trip.freedAfterMs).text, left ? "true" : "false");
-  // What becomes of it is the reader's affair. SIGPIPE is ignored by Node.
-  if (::write(words_, line, static_cast<size_t>(length)) < 0) return;
 }
 
 }  // namespace umaprobe

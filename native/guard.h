@@ -6,6 +6,7 @@
 
 #include "alloc.h"
 #include "guard_readings.h"
+#include "guard_words.h"
 #include "lane.h"
 
 namespace umaprobe {
@@ -17,23 +18,6 @@ struct GuardOptions {
   bool parent = false;
   int exitAfterMs = 0;  // 0: never
   int wordsFd = -1;     // -1: none
-};
-
-struct GuardTrip {
-  const char* reason = "";
-  std::optional<double> available;
-  std::optional<double> pressureFull;
-  std::optional<double> stoppedAfterMs;
-  std::optional<double> freedAfterMs;
-
-  template <class Visitor>
-  void visit(Visitor& field) const {
-    field("reason", std::string(reason));
-    field.nullable("available", available);
-    field.nullable("pressureFull", pressureFull);
-    field.nullable("stoppedAfterMs", stoppedAfterMs);
-    field.nullable("freedAfterMs", freedAfterMs);
-  }
 };
 
 struct GuardReport {
@@ -66,7 +50,6 @@ class Guard : public std::enable_shared_from_this<Guard> {
                                             std::shared_ptr<Lanes> lanes);
   Guard(const GuardOptions& options, std::unique_ptr<Kernel> kernel,
         std::shared_ptr<Allocator> allocator, std::shared_ptr<Lanes> lanes);
-  ~Guard();
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
 
@@ -83,7 +66,6 @@ class Guard : public std::enable_shared_from_this<Guard> {
   void follow_up(Clock::time_point now, std::optional<double> available);
   void free_blocks(Clock::time_point now);
   GuardTrip trip_now() const;
-  void say(const GuardTrip& trip, bool left) const;
 
   const GuardOptions options_;
   const pid_t parent_;
@@ -91,7 +73,7 @@ class Guard : public std::enable_shared_from_this<Guard> {
   const double time_scale_;
   const std::shared_ptr<Allocator> allocator_;
   const std::shared_ptr<Lanes> lanes_;
-  int words_ = -1;  // our own descriptor of what wordsFd names
+  GuardWords words_;
 
   // Of the guard's thread.
   LivePressure live_pressure_;

@@ -1,0 +1,130 @@
+/**
+ * What does the guard's thread cost at 5 ms, and how long after MemAvailable fell below the floor has allocation stopped?
+ * On the real kernel. Where there is a GPU, allocations are being made meanwhile; where there is none the allocator is idle,
+ * and what is measured is the way from the kernel's number to the stop.
+ */
+
+import { spawn } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { compile, limit, quantile, skip } from './measure.mjs';
+
+const MiB = 2 ** 20;
+const TRIPS = Number(process.env.UMAPROBE_BENCH_TRIPS ?? 100);
+const require = createRequire(import.meta.url);
+const binding = require(require('node-gyp-build').path(fileURLToPath(new URL('../..', import.meta.url))));
+const options = { floor: 0, pressureFull: 0, intervalUs: 5000, parent: true, exitAfterMs: 0, wordsFd: -1 };
+const folder = mkdtempSync(join(tmpdir(), 'umaprobe-bench-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+
+const host = new Float64Array(binding.hostMemoryFields().length);
+function available() {
+  binding.hostMemory(host);
+  return host[binding.hostMemoryFields().indexOf('available')];
+}
+
+function must(failure) {
+  if (failure) throw new Error(`${failure.call}: ${failure.message}`);
+}
+
+/** Allocations as they are made in a test: one of 64 MiB after the other, freed at once. */
+async function allocate(over) {
+  while (!over()) {
+    const { block } = await binding.allocBlock('device', 64 * MiB, 10_000);
+    if (block === undefined) return;
+    await binding.freeBlock(block, 10_000);
+  }
+}
+
+async function until(what) {
+  while (!what()) await sleep(1);
+}
+
+/** Milliseconds from the threshold to the stop; null: something else took the memory before our program did. */
+async function react(program, busy) {
+  const words = join(folder, 'words');
+  writeFileSync(words, '');
+  const fd = openSync(words, 'a');
+  const floor = available() - 192 * MiB;
+  must(binding.guardStart({ ...options, floor, wordsFd: fd }));
+  const taker = spawn(program, [String(floor), String(1024 * MiB)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let printed = '';
+  taker.stdout.setEncoding('utf8').on('data', (text) => {
+    printed += text;
+  });
+  const ended = new Promise((resolve) => taker.once('close', resolve));
+  let over = false;
+  const allocating = busy ? allocate(() => over) : null;
+  const code = await ended;
+  over = true;
+  await allocating;
+  if (code === 0) await until(() => binding.guardRead().trip?.stoppedAfterMs != null);
+  binding.guardStop();
+  closeSync(fd);
+  if (code !== 0) return null;
+  const { atMs } = JSON.parse(readFileSync(words, 'utf8').split('\n')[0]);
+  const reaction = atMs + binding.guardRead().trip.stoppedAfterMs - Number(printed);
+  return reaction < 0 ? null : reaction;
+}
+
+async function reactions(program, busy) {
+  const times = [];
+  for (let tries = 0; times.length < TRIPS && tries < 3 * TRIPS; tries++) {
+    const time = await react(program, busy);
+    if (time !== null) times.push(time);
+    // So that trips do not keep step with the guard's ticks.
+    await sleep(Math.random() * 20);
+  }
+  return times;
+}
+
+async function cost() {
+  must(binding.guardStart({ ...options, floor: 1, pressureFull: 100 }));
+  await sleep(500);
+  const [before, from] = [binding.guardRead(), performance.now()];
+  await sleep(10_000);
+  const [after, to] = [binding.guardRead(), performance.now()];
+  binding.guardStop();
+  const ticks = after.ticks - before.ticks;
+  const share = (100 * (after.cpuMs - before.cpuMs)) / (to - from);
+  console.log(
+    `     ${ticks} ticks in ${((to - from) / 1e3).toFixed(1)} s, ${((1e3 * (after.cpuMs - before.cpuMs)) / ticks).toFixed(1)} µs each`,
+  );
+  limit({ question: 'guard at 5 ms, share of one core', value: share, unit: '%', atMost: 1 });
+}
+
+if (binding.simulatedMachine() !== null) {
+  skip('guard', 'the machine is simulated: its memory cannot be taken by a program outside');
+} else {
+  const opened = await binding.allocOpen(0, 60_000);
+  const busy = !opened.failed;
+  console.log(
+    `     ${busy ? 'allocating 64 MiB blocks on the GPU meanwhile' : `no GPU (${opened.name}): idle allocator`}`,
+  );
+  await cost();
+  const program = compile('take_memory.c');
+  const show = (times, words) =>
+    console.log(
+      `     reaction ${words}: p50 ${quantile(times, 0.5).toFixed(2)} ms, p99 ${quantile(times, 0.99).toFixed(2)} ms, max ${quantile(times, 1).toFixed(2)} ms, ${times.length} trips`,
+    );
+  const idle = await reactions(program, busy);
+  show(idle, 'on an otherwise idle machine');
+  limit({
+    question: 'threshold crossed to allocation stopped, p99',
+    value: quantile(idle, 0.99),
+    unit: 'ms',
+    atMost: 15,
+  });
+  const spinners = Array.from({ length: availableParallelism() }, () =>
+    spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),
+  );
+  try {
+    show(await reactions(program, busy), `with ${spinners.length} cores loaded`);
+  } finally {
+    for (const spinner of spinners) spinner.kill('SIGKILL');
+  }
+}

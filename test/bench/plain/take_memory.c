@@ -1,0 +1,42 @@
+// Takes memory until MemAvailable is below a floor: the outside world of bench guard. Arguments: the
+// floor, and the most to take, in bytes. Prints the time (CLOCK_MONOTONIC, milliseconds) at which
+// /proc/meminfo first said that it is below, holds what it has for a moment, and ends.
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { kPiece = 256 << 10 };
+
+static double available(int meminfo) {
+  char text[512];
+  ssize_t length = pread(meminfo, text, sizeof text - 1, 0);
+  if (length <= 0) return -1;
+  text[length] = 0;
+  const char *line = strstr(text, "MemAvailable:");
+  return line ? strtod(line + 13, NULL) * 1024 : -1;
+}
+
+int main(int argc, char **argv) {
+  if (argc < 3) return 2;
+  const double floor = atof(argv[1]);
+  const size_t most = strtoull(argv[2], NULL, 10);
+  const int meminfo = open("/proc/meminfo", O_RDONLY);
+  char *memory =
+      mmap(NULL, most, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return 1;
+  for (size_t taken = 0; taken + kPiece <= most; taken += kPiece) {
+    memset(memory + taken, 1, kPiece);
+    if (available(meminfo) >= floor) continue;
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    printf("%.6f\n", at.tv_sec * 1e3 + at.tv_nsec / 1e6);
+    fflush(stdout);
+    usleep(60000);
+    return 0;
+  }
+  return 1;
+}
