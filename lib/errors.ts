@@ -97,6 +97,8 @@ const WORDS: Readonly<Record<string, UmaErrorCode>> = {
   TIMEOUT: 'ERR_UMA_TIMEOUT',
   LIBRARY_MISSING: 'ERR_UMA_LIBRARY_MISSING',
   SYMBOL_MISSING: 'ERR_UMA_SYMBOL_MISSING',
+  NOT_SUPPORTED: 'ERR_UMA_NOT_SUPPORTED', // a kind of memory that the device does not have
+  STOPPED: 'ERR_UMA_FLOOR', // by the guard
 };
 
 /** Numbers and names mean something only with the one who said them. */

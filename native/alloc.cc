@@ -166,11 +166,14 @@ std::optional<Failure> Allocator::poke(Flight& flight, int id, double offset, in
     return Failure{"umaprobe", "pokeBlock", EINVAL, "EINVAL",
                    "an offset is below the block's size, and a byte from 0 to 255"};
   }
-  if (!with_.driver) return cuda_.driver_failure();
   const auto value = static_cast<unsigned char>(byte);
+  void* to = block.at(static_cast<uint64_t>(offset));
+  const void* from = &value;
+  if (const Cudart* runtime = with_.runtime) {
+    return ask(flight, *runtime, runtime->cudaMemcpy, to, from, sizeof value, int{kMemcpyDefault});
+  }
   return ask(flight, *with_.driver, with_.driver->cuMemcpyHtoD_v2,
-             CUdeviceptr{reinterpret_cast<uintptr_t>(block.at(static_cast<uint64_t>(offset)))},
-             static_cast<const void*>(&value), sizeof value);
+             CUdeviceptr{reinterpret_cast<uintptr_t>(to)}, from, sizeof value);
 }
 
 Fact<Took> Allocator::free(Flight& flight, int id) {

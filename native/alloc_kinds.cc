@@ -10,11 +10,6 @@ namespace {
 using With = AllocatorLibraries;
 using Error = std::optional<Failure>;
 
-// Global, not attached to a stream: CU_MEM_ATTACH_GLOBAL, cudaMemAttachGlobal.
-constexpr unsigned int kAttachGlobal = 1;
-// CU_MEMHOSTALLOC_DEVICEMAP, cudaHostAllocMapped.
-constexpr unsigned int kMapped = 2;
-
 CUdeviceptr device_address(void* address) { return reinterpret_cast<uintptr_t>(address); }
 
 // The name of a function that is there.
@@ -64,11 +59,11 @@ Fact<std::string> managed_supported(Flight& flight, const With& with) {
 Error managed_alloc(Flight& flight, const With& with, size_t bytes, void** address) {
   if (with.runtime) {
     return ask(flight, *with.runtime, with.runtime->cudaMallocManaged, address, bytes,
-               kAttachGlobal);
+               kMemAttachGlobal);
   }
   CUdeviceptr at = 0;
   Error failure =
-      ask(flight, *with.driver, with.driver->cuMemAllocManaged, &at, bytes, kAttachGlobal);
+      ask(flight, *with.driver, with.driver->cuMemAllocManaged, &at, bytes, kMemAttachGlobal);
   *address = reinterpret_cast<void*>(static_cast<uintptr_t>(at));
   return failure;
 }
@@ -84,8 +79,9 @@ Fact<std::string> pinned_supported(Flight& flight, const With& with) {
 
 Error pinned_alloc(Flight& flight, const With& with, size_t bytes, void** address) {
   if (with.runtime)
-    return ask(flight, *with.runtime, with.runtime->cudaHostAlloc, address, bytes, kMapped);
-  return ask(flight, *with.driver, with.driver->cuMemHostAlloc, address, bytes, kMapped);
+    return ask(flight, *with.runtime, with.runtime->cudaHostAlloc, address, bytes,
+               kHostAllocMapped);
+  return ask(flight, *with.driver, with.driver->cuMemHostAlloc, address, bytes, kHostAllocMapped);
 }
 
 Error pinned_free(Flight& flight, const With& with, void* address, size_t) {

@@ -44,6 +44,15 @@ enum : int {
   kCudaUnknown = 999,
 };
 
+// Flags of the driver's and the runtime's allocators.
+enum : unsigned int {
+  kMemAttachGlobal = 1,  // CU_MEM_ATTACH_GLOBAL: managed memory that every stream may use
+  kHostAllocMapped = 2,  // CU_MEMHOSTALLOC_DEVICEMAP: pinned memory that the device reaches
+};
+
+// cudaMemcpyDefault: from where to where follows from the addresses.
+enum : int { kMemcpyDefault = 4 };
+
 // CUdevice_attribute; cudaDeviceAttr has the same numbers.
 enum DeviceAttribute : int {
   kAttrClockRate = 13,

@@ -53,6 +53,12 @@ SAME(kCudaNotSupported, CUDA_ERROR_NOT_SUPPORTED);
 SAME(kCudaUnknown, cudaErrorUnknown);
 SAME(kCudaUnknown, CUDA_ERROR_UNKNOWN);
 
+SAME(kMemAttachGlobal, cudaMemAttachGlobal);
+SAME(kMemAttachGlobal, CU_MEM_ATTACH_GLOBAL);
+SAME(kHostAllocMapped, cudaHostAllocMapped);
+SAME(kHostAllocMapped, CU_MEMHOSTALLOC_DEVICEMAP);
+SAME(kMemcpyDefault, cudaMemcpyDefault);
+
 #define ATTRIBUTE(our, runtime, driver) \
   SAME(our, runtime);                   \
   SAME(our, CU_DEVICE_ATTRIBUTE_##driver)
