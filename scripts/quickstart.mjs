@@ -19,7 +19,9 @@ await main(async () => {
   const { devices } = JSON.parse(capture(process.execPath, [cli, 'snapshot', '--json']));
   const machine = devices.length > 0 ? [] : ['--sim', 'gb10'];
   if (devices.length === 0) {
-    headline('No GPU here that can be used, so a simulated DGX Spark follows — umaprobe snapshot --sim gb10 (simulated)');
+    headline(
+      'No GPU here that can be used, so a simulated DGX Spark follows — umaprobe snapshot --sim gb10 (simulated)',
+    );
     await run(process.execPath, [cli, 'snapshot', ...machine]);
   }
   headline(`What an allocation costs, and which counters it moves — umaprobe ${[...sweep, ...machine].join(' ')}`);

@@ -95,7 +95,12 @@ describe.each(pages)('%s', (page) => {
         const ran = spawnSync('sh', ['-c', command], {
           cwd: folder(),
           encoding: 'utf8',
-          env: environment({ PATH: `${bin}:${process.env.PATH ?? ''}`, NO_COLOR: '1' }),
+          // Journals of probes go to the scratch folder, not to the home of whoever runs this.
+          env: environment({
+            PATH: `${bin}:${process.env.PATH ?? ''}`,
+            NO_COLOR: '1',
+            XDG_STATE_HOME: join(bin, 'state'),
+          }),
           timeout: 25_000,
         });
         if (/\bumaprobe\b/.test(command)) expect(ran.status, ran.stderr).toBe(block.exit);

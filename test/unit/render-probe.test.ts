@@ -37,6 +37,10 @@ describe('words', () => {
     [1.5e9, '1.5 GB'],
     [96 * GiB, '96 GiB'],
     [1_234_567_891, '1.1 GiB'],
+    [1088 * 2 ** 20, '1088 MiB'],
+    [1.25 * GiB, '1.25 GiB'],
+    [1_234_000_000, '1234 MB'],
+    [1.1e9, '1.1 GB'],
     [1, '1 B'],
   ])('%d bytes are %s', (bytes, words) => expect(sizeWords(bytes)).toBe(words));
 
@@ -93,6 +97,8 @@ describe('a sweep', () => {
     const page = text(sweepPage(sweepOf({ steps, state: 'aborted', reason: 'Ended by the caller.' }), look()));
     expect(page.match(/not reached/g)).toHaveLength(1);
     expect(page).toContain('2 GB, 4 GB, 8 GB: not reached');
+    const many = Array.from({ length: 60 }, (_, index) => notMade('device', (index + 2) * GB, 'not-reached', ''));
+    expect(text(sweepPage(sweepOf({ steps: many }), look()))).toContain('60 sizes from 2 GB to 61 GB: not reached');
     expect(page).toContain('ABORTED  Ended by the caller. 1 of 4 steps measured');
   });
 
@@ -148,7 +154,7 @@ describe('a stress test', () => {
   it('says the word, the maximum in both units and what bound it, last', () => {
     const lines = stressPage(stressOf(), look());
     expect(text(lines.slice(-2))).toBe(
-      'FLOOR  maximum 103.56 GiB (111.20 GB). MemAvailable 9.3 GiB less the next 1.0\n       GiB would be below the floor of 8.4 GiB.',
+      'FLOOR  maximum 103.56 GiB (111.20 GB): MemAvailable 9.3 GiB less the next 1.0\n       GiB would be below the floor of 8.4 GiB.',
     );
     expect(text(lines)).toMatch(/^Verified +103\.56 GiB \(111\.20 GB\) written and read back/m);
     expect(text(lines)).toContain('… 9 more');
@@ -205,7 +211,7 @@ describe('a stress test', () => {
       sentence,
     } as const;
     const lines = stressPage(stressOf({ unfinished }), look());
-    expect(lines[4]).toContain(`EARLIER RUN  ${sentence.slice(0, 20)}`);
+    expect(lines[5]).toContain(`EARLIER RUN  ${sentence.slice(0, 20)}`);
   });
 
   it('has a line for a log for each step', () => {

@@ -31,7 +31,7 @@ export function header(snapshot: Snapshot, look: Look): string[] {
 }
 
 /** "a · b · c", broken between parts. */
-function fill(parts: readonly string[], look: Look): string[] {
+export function fill(parts: readonly string[], look: Look): string[] {
   const glue = '\u00a0';
   const separator = dot(look);
   return wrap(parts.map((part) => part.replaceAll(' ', glue)).join(separator), look.width).map((line) =>

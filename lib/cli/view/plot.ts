@@ -9,6 +9,8 @@ export interface Series {
   name: string;
   style: Style;
   points: readonly (readonly [x: number, y: number])[];
+  /** A limit: a line without points. */
+  bare?: boolean;
 }
 
 export interface Plot {
@@ -182,7 +184,7 @@ function createCanvas(columns: number, rows: number, unicode: boolean): Canvas {
   };
 }
 
-function draw({ points, letter, style }: Series, x: Axis, y: Axis, canvas: Canvas): void {
+function draw({ points, letter, style, bare = false }: Series, x: Axis, y: Axis, canvas: Canvas): void {
   const placed = points.map(
     ([px, py]) =>
       [Math.round(x.at(px) * (canvas.width - 1)), Math.round((1 - y.at(py)) * (canvas.height - 1))] as const,
@@ -195,6 +197,7 @@ function draw({ points, letter, style }: Series, x: Axis, y: Axis, canvas: Canva
       canvas.dot(Math.round(fromX + (toX - fromX) * share), Math.round(fromY + (toY - fromY) * share), style);
     }
   }
+  if (bare) return;
   // From the right: the last point is always marked.
   let free = Number.POSITIVE_INFINITY;
   for (const [column, row] of placed.toReversed()) {

@@ -3,7 +3,7 @@ import { formatBoth, formatBytes } from '../../format.ts';
 import type { KindSupport, ProbeHeader } from '../../types.ts';
 import type { Style } from '../paint.ts';
 import { clean, hanging, joinThatFits, table } from '../text.ts';
-import { band, MODEL_WORDS } from './header.ts';
+import { band, fill, MODEL_WORDS } from './header.ts';
 import { dot, type Look } from './look.ts';
 
 export function probeHeader(report: ProbeHeader, look: Look): string[] {
@@ -17,17 +17,17 @@ export function probeHeader(report: ProbeHeader, look: Look): string[] {
     `GPU ${device.index}  ${clean(device.name ?? 'unnamed')}`,
     MODEL_WORDS[device.memoryModel],
     device.total === null ? null : formatBoth(device.total),
-    device.driverVersion === null ? null : `driver ${clean(device.driverVersion)}`,
-    device.cudaVersion === null ? null : `CUDA ${clean(device.cudaVersion)}`,
   ].filter((part) => part !== null);
   lines.push(look.paint('strong', joinThatFits(who, dot(look), look.width)));
   const where = [
     simulated === null ? clean(look.hostName) : null,
+    device.driverVersion === null ? null : `driver ${clean(device.driverVersion)}`,
+    device.cudaVersion === null ? null : `CUDA ${clean(device.cudaVersion)}`,
     `host ${formatBytes(host.available)} available of ${formatBytes(host.total)}`,
     floor === null ? 'no floor: nothing is taken from the host' : `floor ${formatBytes(floor.bytes)}`,
     `${report.at.slice(0, 19).replace('T', ' ')} UTC`,
   ].filter((part) => part !== null);
-  lines.push(joinThatFits(where, dot(look), look.width));
+  lines.push(...fill(where, look));
   if (report.touch.by === 'memset') {
     lines.push(
       ...hanging(

@@ -47,15 +47,15 @@ export function rate(gbPerSecond: number | null): string {
   return figures(gbPerSecond);
 }
 
-/** A size as it was most likely typed: whole GB or GiB where it is that, else the unit that fits. */
+/** A size as it was most likely typed: at most two decimals in a unit of either family, else whole MiB or MB, else rounded. */
 export function sizeWords(bytes: number): string {
-  if (bytes > 0) {
-    for (const [unit, name] of UNITS) {
-      const number = bytes / unit;
-      if (number >= 1 && number < 1000 && Number.isInteger((Math.round(number * 1e9) / 1e9) * 100))
-        return `${trimmed(number)} ${name}`;
-    }
+  for (const [unit, name] of UNITS) {
+    // 1.1 GB / 1 GB is 1.1 only nearly.
+    const hundredths = Math.round((bytes / unit) * 1e8) / 1e6;
+    if (hundredths >= 100 && hundredths < 100_000 && Number.isInteger(hundredths)) return `${hundredths / 100} ${name}`;
   }
+  for (const [unit, name] of WHOLE)
+    if (bytes >= unit && Number.isInteger(bytes / unit)) return `${bytes / unit} ${name}`;
   return formatBytes(bytes);
 }
 
@@ -70,9 +70,11 @@ const UNITS: readonly (readonly [number, string])[] = [
   [KiB, 'KiB'],
 ];
 
-function trimmed(number: number): string {
-  return String(Math.round(number * 100) / 100);
-}
+/** Sizes in steps of these are told apart by all their digits: 1088 MiB and 1152 MiB would both be 1.1 GiB. */
+const WHOLE: readonly (readonly [number, string])[] = [
+  [MiB, 'MiB'],
+  [1e6, 'MB'],
+];
 
 /** "64.00 GiB (68.72 GB)" for what is told to people: both, because mixing them loses 9 GB. */
 export function both(bytes: number | null): string {

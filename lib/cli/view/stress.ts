@@ -81,7 +81,7 @@ function heldPlot(report: StressReport, look: Look): string[] {
       series: [
         ...(floor === null
           ? []
-          : [{ letter: '-', name: 'floor', style: 'danger' as const, points: points(() => floor.bytes) }]),
+          : [{ letter: '-', name: 'floor', style: 'danger' as const, points: points(() => floor.bytes), bare: true }]),
         { letter: 'a', name: 'MemAvailable', style: 'notice', points: points((step) => step.memAvailable) },
         {
           letter: KIND_LETTERS[report.kind],
@@ -140,7 +140,7 @@ const STYLES: Readonly<Record<StressState, Style>> = {
 
 function ending(report: StressReport, look: Look): string[] {
   const what = report.mode === 'single' ? 'largest single block' : 'maximum';
-  const words = `${what} ${both(report.maxBytes)}. ${sentence(report.boundBy)}`;
+  const words = `${what} ${both(report.maxBytes)}: ${sentence(report.boundBy)}`;
   return closing(report.state, STYLES[report.state], words, advice(report), look);
 }
 

@@ -2,7 +2,7 @@
 import { GB } from '../../format.ts';
 import type { AllocatorKind, SweepReport, SweepStep } from '../../types.ts';
 import type { Style } from '../paint.ts';
-import { type Column, clean, hanging, table, wrap } from '../text.ts';
+import { type Column, clean, hanging, table } from '../text.ts';
 import { countersTable } from './counters.ts';
 import type { Look } from './look.ts';
 import { plot, type Series } from './plot.ts';
@@ -136,9 +136,9 @@ function notOk(step: SweepStep, look: Look): string[] {
 
 function notReached(steps: readonly SweepStep[], look: Look): string[] {
   const sizes = steps.filter(({ state }) => state === 'not-reached').map((step) => sizeWords(step.requestedBytes));
-  return sizes.length === 0
-    ? []
-    : wrap(`${sizes.join(', ')}: not reached`, look.width).map((line) => look.paint('dim', line));
+  if (sizes.length === 0) return [];
+  const which = sizes.length <= 4 ? sizes.join(', ') : `${sizes.length} sizes from ${sizes[0]} to ${sizes.at(-1)}`;
+  return [look.paint('dim', `${which}: not reached`)];
 }
 
 /** One step as a line of a log. */
