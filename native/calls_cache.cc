@@ -98,14 +98,18 @@ Napi::Value CacheEnd(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value FindMappings(const Napi::CallbackInfo& info) {
-  const double* pairs = slots(info, 0, 0);
-  const size_t count = info[0].As<Napi::Float64Array>().ElementLength() / 2;
-  Inodes wanted;
-  for (size_t i = 0; i < count; ++i) wanted[pairs[2 * i + 1]].push_back(pairs[2 * i]);
+  // On this thread they are copied only: to sort 100,000 took 0.2 s.
+  const double* first = slots(info, 0, 0);
+  const size_t length = info[0].As<Napi::Float64Array>().ElementLength() / 2 * 2;
+  const auto pairs = std::make_shared<const std::vector<double>>(first, first + length);
   const auto failure = without_files(info, "mappings");
   return fact_on<Mappings>(info, LaneId::kKernel, limit(info, 1),
-                           [wanted = std::move(wanted), failure](Flight& flight) -> Fact<Mappings> {
+                           [pairs, failure](Flight& flight) -> Fact<Mappings> {
                              if (failure) return *failure;
+                             Inodes wanted;
+                             wanted.reserve(pairs->size() / 2);
+                             for (size_t i = 0; i < pairs->size(); i += 2)
+                               wanted[(*pairs)[i + 1]].push_back((*pairs)[i]);
                              return find_mappings(flight, wanted);
                            });
 }

@@ -18,6 +18,9 @@ export interface Inode {
 export interface Mappings {
   /** Who maps the file, by pid; empty: nobody that can be seen. */
   of(file: Inode): Mapper[];
+  has(dev: number, ino: number): boolean;
+  /** None of the files is mapped by anybody. */
+  none: boolean;
   /** Processes of others whose mappings could not be read. */
   unreadable: number;
 }
@@ -26,7 +29,7 @@ const NOBODY: Mapper[] = [];
 
 /** @param inodes pairs of dev, ino. */
 export async function mappingsOf(binding: NativeBinding, inodes: Float64Array): Promise<Mappings> {
-  if (inodes.length === 0) return { of: () => NOBODY, unreadable: 0 };
+  if (inodes.length === 0) return { of: () => NOBODY, has: () => false, none: true, unreadable: 0 };
   const answer = await binding.mappings(inodes, LIMIT_MS);
   if (isFailure(answer)) throw toUmaError(answer);
   const names = processNames(
@@ -46,6 +49,8 @@ export async function mappingsOf(binding: NativeBinding, inodes: Float64Array): 
       const found = byIno.get(ino);
       return found === undefined ? NOBODY : found.filter((one) => one.dev === dev).map(({ mapper }) => mapper);
     },
+    has: (dev, ino) => byIno.get(ino)?.some((one) => one.dev === dev) === true,
+    none: byIno.size === 0,
     unreadable: answer.unreadable,
   };
 }

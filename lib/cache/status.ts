@@ -33,8 +33,7 @@ export async function statusOf(
   const looked: Looked[] = [];
   for (const target of targets) looked.push(await look(machine, target, files, { signal, onProgress }));
   signal?.throwIfAborted();
-  const inodes = joined(looked);
-  const mappings = await mappingsOf(machine.binding, inodes);
+  const mappings = await mappingsOf(machine.binding, await joined(looked));
   for (const one of looked) await addMapped(one, mappings);
   const method = looked.find((one) => one.method !== null)?.method ?? null;
   const found = looked.map(({ tally }) => tally.target);
@@ -88,25 +87,24 @@ function listed({ path, bytes = 0, cached, dirty, writeback, failure }: NativeCa
   };
 }
 
-function joined(looked: readonly Looked[]): Float64Array {
+/** Pairs of dev, ino of all targets, as the binary takes them. */
+async function joined(looked: readonly Looked[]): Promise<Float64Array> {
   const pairs = new Float64Array(looked.reduce((sum, { inodes }) => sum + 2 * inodes.length, 0));
   let at = 0;
   for (const { inodes } of looked) {
-    inodes.pairs(pairs, at);
-    at += 2 * inodes.length;
+    await inodes.forEach((dev, ino) => {
+      pairs[at++] = dev;
+      pairs[at++] = ino;
+    });
   }
   return pairs;
 }
 
-/** A turn of this loop is a millisecond; nobody else waits for longer. */
-const CHUNK = 20_000;
-
 async function addMapped({ tally, inodes }: Looked, mappings: Mappings): Promise<void> {
-  for (let index = 0; index < inodes.length; index++) {
-    const { cached, ...inode } = inodes.at(index);
-    if (mappings.of(inode).length > 0) tally.target.mappedBytes += cached;
-    if (index % CHUNK === CHUNK - 1) await new Promise((resolve) => setImmediate(resolve));
-  }
+  if (mappings.none) return;
+  await inodes.forEach((dev, ino, cached) => {
+    if (mappings.has(dev, ino)) tally.target.mappedBytes += cached;
+  });
 }
 
 function limits(

@@ -95,14 +95,24 @@ describe('the largest of many', () => {
     expect(none.list()).toEqual([]);
   });
 
-  it('inodes keep their rows as they grow', () => {
+  it('inodes come each once, and others have their turn in between', async () => {
     const columns = new InodeColumns();
-    for (let row = 0; row < 1000; row++) columns.add(Float64Array.of(1, row, row * 10, 0));
-    expect(columns.length).toBe(1000);
-    expect(columns.at(999)).toEqual({ dev: 1, ino: 999, cached: 9990 });
-    const pairs = new Float64Array(2002);
-    columns.pairs(pairs, 2);
-    expect([...pairs.subarray(2000)]).toEqual([1, 999]);
+    for (let row = 0; row < 30_000; row += 100) {
+      const rows = Array.from({ length: 100 }, (_, more) => [1, row + more, 4096, 0]).flat();
+      columns.add(Float64Array.from(rows));
+    }
+    expect(columns.length).toBe(30_000);
+    let turns = 0;
+    const count = (): void => {
+      turns++;
+      if (turns < 1000) immediate = setImmediate(count);
+    };
+    let immediate = setImmediate(count);
+    const seen: number[] = [];
+    await columns.forEach((_dev, ino) => void seen.push(ino));
+    clearImmediate(immediate);
+    expect(seen).toEqual(Array.from({ length: 30_000 }, (_, ino) => ino));
+    expect(turns).toBeGreaterThanOrEqual(2);
   });
 });
 
