@@ -1,6 +1,6 @@
 /** The journal's file: where it is, that it is ours alone, what it holds. */
 
-import { closeSync, constants, fstatSync, fsyncSync, mkdirSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, existsSync, fstatSync, fsyncSync, mkdirSync, openSync, readSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { fileError, journalError } from './errors.ts';
@@ -38,7 +38,7 @@ export function openJournalFile(given: string): OpenedFile {
   const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = constants;
   let fd: number;
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path));
     // O_NONBLOCK: a FIFO must be refused, not waited for. O_NOFOLLOW: what we append to is the file that was named.
     fd = openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
   } catch (cause) {
@@ -55,6 +55,17 @@ export function openJournalFile(given: string): OpenedFile {
   } catch (error) {
     closeSync(fd);
     throw error;
+  }
+}
+
+/** One by one: the recursive form of mkdirSync never comes back where the system says ENOENT of a new name, as /proc does. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error; // another process was faster
   }
 }
 

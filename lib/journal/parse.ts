@@ -24,35 +24,40 @@ const NEWLINE = 0x0a;
 export function parseJournal(bytes: Uint8Array): ParsedJournal | string {
   const records: JournalRecord[] = [];
   let at = 0;
-  while (at < bytes.length) {
-    const newline = bytes.indexOf(NEWLINE, at);
-    const end = newline === -1 ? bytes.length : newline;
+  for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, at)) {
     const record = decode(text(bytes.subarray(at, end)));
-    if (record !== null) {
-      records.push(record);
-      at = end + 1;
-      continue;
-    }
-    const rest = bytes.subarray(at);
-    if (!isTorn(rest))
-      return `line ${records.length + 1} (byte ${at}) is not a record of umaprobe, or was changed after it was written`;
-    return { records, goodBytes: at, unended: false, tornBytes: rest.length };
+    if (record === null) return wrong(records.length, at);
+    records.push(record);
+    at = end + 1;
   }
-  // A complete record whose newline is missing: its checksum says that it is complete.
-  const unended = at > bytes.length;
-  return { records, goodBytes: Math.min(at, bytes.length), unended, tornBytes: 0 };
+  const rest = bytes.subarray(at);
+  if (rest.length === 0) return { records, goodBytes: at, unended: false, tornBytes: 0 };
+  const written = withoutNuls(rest);
+  const last = decode(text(written));
+  if (last !== null) {
+    // Complete, as its checksum says, but for its newline.
+    records.push(last);
+    return { records, goodBytes: at + written.length, unended: true, tornBytes: rest.length - written.length };
+  }
+  return isTorn(text(written))
+    ? { records, goodBytes: at, unended: false, tornBytes: rest.length }
+    : wrong(records.length, at);
 }
 
-/** The beginning of one record, or nothing, and then NULs or nothing. */
-function isTorn(rest: Uint8Array): boolean {
-  const nul = rest.indexOf(0);
-  const written = nul === -1 ? rest : rest.subarray(0, nul);
-  // What follows the first NUL is what was not written: no newline ends a record there, or it may be the end of it.
-  const after = nul === -1 ? rest.subarray(rest.length) : rest.subarray(nul);
-  if (after.some((byte) => byte !== 0)) return false;
-  if (written.includes(NEWLINE)) return false;
-  const start = text(written);
-  return PREFIX.startsWith(start.slice(0, PREFIX.length));
+function wrong(lines: number, at: number): string {
+  return `line ${lines + 1} (byte ${at}) is not a record of umaprobe, or was changed after it was written`;
+}
+
+function withoutNuls(bytes: Uint8Array): Uint8Array {
+  let length = bytes.length;
+  while (length > 0 && bytes[length - 1] === 0) length--;
+  return bytes.subarray(0, length);
+}
+
+/** The beginning of a record, or nothing. A whole checksum with something behind it was not cut off but changed. */
+function isTorn(written: string): boolean {
+  if (written.includes('\0') || /,"crc":"[0-9a-f]{8}"\}/.test(written)) return false;
+  return PREFIX.startsWith(written.slice(0, PREFIX.length));
 }
 
 function text(bytes: Uint8Array): string {
