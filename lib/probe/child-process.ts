@@ -4,10 +4,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { native } from '../native.ts';
 import { ROOT } from '../root.ts';
-import { type ChildMessage, type ChildRequest, lines, type Order } from './messages.ts';
+import { type ChildMessage, type ChildRequest, lines, type Order, parseLine } from './messages.ts';
 
 const WORKER = join(ROOT, 'dist/worker.js');
 const LAST_WORDS = 2_000;
+
+const lastOf = (words: string): string => words.slice(-LAST_WORDS);
 
 /** How it ended, as the kernel tells. */
 export interface Exit {
@@ -46,10 +48,14 @@ export class ProbeChild {
     stdin?.on('error', () => undefined); // it has gone already
     (stdout as NodeJS.ReadableStream).setEncoding('utf8').on(
       'data',
-      lines((line) => handlers.message(JSON.parse(line) as ChildMessage)),
+      lines((line) => {
+        const message = parseLine<ChildMessage>(line);
+        if (message === null) words = lastOf(`${words}${line}\n`);
+        else handlers.message(message);
+      }),
     );
     (stderr as NodeJS.ReadableStream).setEncoding('utf8').on('data', (text: string) => {
-      words = (words + text).slice(-LAST_WORDS);
+      words = lastOf(words + text);
     });
     (guard as NodeJS.ReadableStream).setEncoding('utf8').on('data', lines(handlers.guard));
     this.ended = new Promise((resolve) => {

@@ -3,7 +3,7 @@
 import { toUmaError, UmaError, type UmaErrorCode } from '../errors.ts';
 import type { NativeAllocator, NativeGuard } from '../native.types.ts';
 import { isFailure } from '../reason.ts';
-import type { ChildMessage, SaidError } from './messages.ts';
+import { type ChildMessage, parseLine, type SaidError } from './messages.ts';
 import { guardReport } from './words.ts';
 
 export class Heard<Result> {
@@ -52,7 +52,8 @@ export class Heard<Result> {
 
   /** The guard's own words reach us when nothing else of the child does any more. */
   guardLine(line: string): void {
-    const said = JSON.parse(line) as Partial<NonNullable<NativeGuard['trip']>> & { left?: boolean };
+    const said = parseLine<Partial<NonNullable<NativeGuard['trip']>> & { left?: boolean }>(line);
+    if (said === null) return;
     if (said.left === true) this.#left = true;
     if (said.reason === undefined) return;
     const { available = null, freedAfterMs = null, pressureFull = null, reason, stoppedAfterMs = null } = said;

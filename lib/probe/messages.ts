@@ -53,3 +53,12 @@ export function lines(take: (line: string) => void): (text: string) => void {
     for (const part of parts) if (part !== '') take(part);
   };
 }
+
+/** A line as its document; null: it is none, as when a library of the driver prints something of its own. */
+export function parseLine<T>(line: string): T | null {
+  try {
+    return JSON.parse(line) as T;
+  } catch {
+    return null;
+  }
+}

@@ -5,7 +5,7 @@
 
 import { spawnSync } from 'node:child_process';
 
-const all = ['host-memory', 'mem-get-info', 'snapshot', 'import', 'leak', 'alloc', 'guard', 'cache', 'sweep'];
+const all = ['host-memory', 'mem-get-info', 'snapshot', 'import', 'leak', 'alloc', 'guard', 'cache', 'sweep', 'stress'];
 /** The room that V8 gives to young objects grows with what is alive between awaits, up to 48 MB; it is no leak. */
 const FLAGS = { leak: ['--min-semi-space-size=1', '--max-semi-space-size=1'] };
 const chosen = process.argv.length > 2 ? process.argv.slice(2) : all;

@@ -1,16 +1,55 @@
-/** stress() on a real device. It allocates all there is: nothing else should run on the GPU meanwhile. */
+/** stress() on a real device. It takes all that is free there: nothing else should need the GPU meanwhile. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { snapshot, stress } from 'umaprobe';
 import { afterAll, describe, expect, it } from 'vitest';
-import { snapshot } from '../../lib/snapshot.ts';
-import { stress } from '../../lib/stress.ts';
-import { gpu } from './gpu.ts';
+import { hasGpu, noGpu } from './gpu.ts';
 
+const GiB = 2 ** 30;
+const MiB = 2 ** 20;
 const folder = mkdtempSync(join(tmpdir(), 'umaprobe-stress-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const journal = join(folder, 'journal.jsonl');
-const GiB = 2 ** 30;
-const MiB = 2 ** 20;
-const ours = async () => (await snapshot()).devices[0]?.processes?.filter(({ pid }) => pid === process.pid) ?? [];
+
+const pids = async () => (await snapshot()).devices[0]?.processes?.map(({ pid }) => pid) ?? [];
+
+describe.skipIf(!hasGpu)(`stress on a real GPU${noGpu}`, () => {
+  it('finds the maximum, holds it verified, and leaves nothing behind', { timeout: 300_000 }, async () => {
+    const before = await pids();
+    const found = await stress({ journal, verify: true, holdMs: 500 });
+    const { device, settled, state, verified } = found;
+    expect(found.simulated).toBeNull();
+    expect(verified).toMatchObject({ bytes: found.maxBytes, mismatches: 0 });
+    if (device.memoryModel === 'discrete') {
+      expect(state).toBe('out-of-memory');
+      expect(found.floor).toBeNull();
+      // What cudaMemGetInfo calls free with a context is 1 to 2 GiB below the total.
+      expect(found.maxBytes).toBeGreaterThan((device.total as number) - 4 * GiB);
+    } else {
+      expect(['floor', 'contiguity']).toContain(state);
+    }
+    expect(settled.settled).toBe(true);
+    expect(settled.missing).toBeNull();
+    expect((await pids()).filter((pid) => !before.includes(pid))).toEqual([]);
+  });
+
+  it('finds the same in one block within 64 MiB on a GPU of its own', { timeout: 300_000 }, async () => {
+    const total = await stress({ journal });
+    const single = await stress({ journal, single: true });
+    if (total.device.memoryModel === 'discrete')
+      expect(Math.abs(total.maxBytes - single.maxBytes)).toBeLessThanOrEqual(64 * MiB);
+    expect(single.steps.length).toBeLessThan(30);
+  });
+
+  it('takes pinned and managed memory up to a limit', { timeout: 120_000 }, async () => {
+    for (const [kind, max] of [
+      ['managed', 4 * GiB],
+      ['pinned', GiB],
+    ] as const) {
+      const found = await stress({ journal, kind, max, verify: true });
+      expect(found).toMatchObject({ kind, state: 'limit', maxBytes: max, verified: { mismatches: 0 } });
+    }
+  });
+});
