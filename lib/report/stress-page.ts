@@ -53,7 +53,7 @@ function outcome(report: StressReport): Markup {
   const rows: (readonly [string, Content] | null)[] = [
     ['What bound it', report.boundBy],
     next === null ? null : ['Next', next],
-    report.holdMs > 0 ? ['Held', formatDuration(report.holdMs)] : null,
+    report.holdMs >= 1 ? ['Held', formatDuration(report.holdMs)] : null,
     guard === null
       ? null
       : [

@@ -108,7 +108,7 @@ function facts(report: StressReport, look: Look): string[] {
         : `${verified.mismatches} wrong bytes, the first at offset ${verified.firstMismatch ?? 'unknown'}`;
     rows.push(['Verified', `${both(verified.bytes)} written and read back by the GPU: ${wrong}`]);
   }
-  if (holdMs > 0) rows.push(['Held', formatDuration(holdMs)]);
+  if (holdMs >= 1) rows.push(['Held', formatDuration(holdMs)]);
   if (guard !== null) {
     const saw = [
       guard.memAvailable === null ? null : `MemAvailable ${inGiB(guard.memAvailable)} GiB`,
