@@ -47,12 +47,16 @@ function checkFlag(name: string, value: unknown): boolean {
 }
 
 /**
- * Step sizes. Unified: 4 GiB, which takes 0.15 s, so that a stop is never far, down to 64 MiB, which is less than an idle
- * machine's MemAvailable moves by itself. Memory of its own: 32 GiB take about a millisecond, and 2 MiB are what the driver
- * gives at the least.
+ * Step sizes. Of the host's memory, and of lazy memory, 4 GiB, which take 0.15 s where a GB takes 34 ms (the lab's figure), so that
+ * a stop is never far, down to 64 MiB, which is less than an idle machine's MemAvailable moves by itself. Of a device's own
+ * memory 32 GiB take about a millisecond, and 2 MiB are what the driver gives at the least.
  */
-export function stepSizes(model: MemoryModel, chunk: number | null): { chunkBytes: number; resolutionBytes: number } {
-  const own = model === 'discrete' || model === 'coherent';
+export function stepSizes(
+  model: MemoryModel,
+  kind: AllocatorKind,
+  chunk: number | null,
+): { chunkBytes: number; resolutionBytes: number } {
+  const own = kind === 'device' && (model === 'discrete' || model === 'coherent');
   const chunkBytes = chunk ?? (own ? 32 * GiB : 4 * GiB);
   return { chunkBytes, resolutionBytes: Math.min(own ? 2 * MiB : 64 * MiB, chunkBytes) };
 }

@@ -30,7 +30,7 @@ export async function runStress(given: StressOptions): Promise<StressReport> {
 function requestFor(ground: Ground, options: CheckedStressOptions): StressRequest {
   const { device, snapshot } = ground;
   const { holdMs, kind, single, verify } = options;
-  const sizes = stepSizes(device.memoryModel, options.chunk);
+  const sizes = stepSizes(device.memoryModel, kind, options.chunk);
   return {
     kind,
     mode: single ? 'single' : 'total',

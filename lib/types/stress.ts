@@ -80,7 +80,7 @@ export interface StressOptions extends ProbeOptions {
   single?: boolean;
   /** Stop there: 1 to 2^53 − 1 bytes. */
   max?: number;
-  /** Largest step, in bytes: 2 MiB to 64 GiB. Default 4 GiB on unified machines, larger on others. */
+  /** Largest step, in bytes: 2 MiB to 64 GiB. Default 4 GiB; 32 GiB of a device's own memory. */
   chunk?: number;
   /** Fill every byte with a pattern on the device, read it back there and compare. */
   verify?: boolean;

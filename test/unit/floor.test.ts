@@ -59,9 +59,10 @@ describe('options', () => {
   });
 
   it('have steps that fit the device', () => {
-    expect(stepSizes('unified', null)).toEqual({ chunkBytes: 4 * GiB, resolutionBytes: 64 * MiB });
-    expect(stepSizes('discrete', null).resolutionBytes).toBe(2 * MiB);
-    expect(stepSizes('unified', 16 * MiB)).toEqual({ chunkBytes: 16 * MiB, resolutionBytes: 16 * MiB });
+    expect(stepSizes('unified', 'device', null)).toEqual({ chunkBytes: 4 * GiB, resolutionBytes: 64 * MiB });
+    expect(stepSizes('discrete', 'device', null).resolutionBytes).toBe(2 * MiB);
+    expect(stepSizes('discrete', 'pinned', null).chunkBytes).toBe(4 * GiB);
+    expect(stepSizes('unified', 'device', 16 * MiB)).toEqual({ chunkBytes: 16 * MiB, resolutionBytes: 16 * MiB });
   });
 });
 
