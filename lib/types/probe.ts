@@ -106,11 +106,11 @@ export interface ProbeOptions {
   /** CUDA ordinal. Default 0. */
   device?: number;
   /**
-   * Memory that the host keeps, in bytes. Default, where host memory is taken: the larger of 8 GiB and 7 % of MemTotal. At least
-   * 2 GiB unless `acceptAFrozenMachine`.
+   * Memory that the host keeps, in bytes. Default, where host memory is taken: the larger of 8 GiB and 7 % of MemTotal, but no
+   * more than a quarter of a machine below 32 GiB. At least 2 GiB unless `acceptAFrozenMachine`.
    */
   floor?: number;
-  /** Takes a floor below 2 GiB, and starts on a machine that is under pressure, fragmented or swapping. */
+  /** Takes a floor below 2 GiB, and starts on a machine that is under pressure, fragmented or swapping; never below the floor. */
   acceptAFrozenMachine?: boolean;
   /** File of the journal; false: none. Default: a file under $XDG_STATE_HOME/umaprobe (~/.local/state/umaprobe). */
   journal?: string | false;
