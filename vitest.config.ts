@@ -32,7 +32,8 @@ export default defineConfig({
       // the real kernel of this machine: its page cache, real files, other users
       project('kernel', { testTimeout: 120_000, hookTimeout: 120_000, fileParallelism: false }),
       project('pkg', { testTimeout: 240_000, hookTimeout: 240_000, globalSetup: './test/pkg/setup.ts' }), // what ships
-      project('gpu', { testTimeout: 60_000, hookTimeout: 60_000 }), // the same contract on a real device
+      // The same contract on a real device. One file after the other: they read the same counters of one card.
+      project('gpu', { testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false }),
     ],
   },
 });
