@@ -50,6 +50,10 @@ std::optional<Failure> retain_context(Flight& flight, const CudaDriver& driver, 
   return failure;
 }
 
+uint64_t first_slice(const Block& block) {
+  return block.populated() ? kPopulatedSlice : kSmallestSlice;
+}
+
 }  // namespace
 
 Allocator::~Allocator() {
@@ -126,14 +130,16 @@ Fact<Allocated> Allocator::alloc(Flight& flight, const std::string& name, double
 Fact<Took> Allocator::touch(Flight& flight, int id, double seed) {
   const Fact<Block*> found = find(flight, id, "touchBlock");
   if (const Failure* failure = failure_of(found)) return *failure;
-  const Block& block = *std::get<Block*>(found);
+  Block& block = *std::get<Block*>(found);
   const Brake::Work work(brake_);
   const auto start = Clock::now();
-  auto failure = in_slices(block.bytes(), [&](uint64_t offset, uint64_t bytes) {
+  auto failure = in_slices(block.bytes(), first_slice(block), [&](uint64_t offset, uint64_t bytes) {
     if (brake_.stopped()) return std::optional<Failure>(stopped_failure("touchBlock"));
     return fill(flight, block.at(offset), bytes, seed_of(seed), offset);
   });
-  return fact(failure, Took{milliseconds_since(start)});
+  const Took took{milliseconds_since(start)};
+  if (!failure) block.touched();
+  return fact(failure, took);
 }
 
 Fact<Verified> Allocator::verify(Flight& flight, int id, double seed) {
@@ -147,7 +153,7 @@ Fact<Verified> Allocator::verify(Flight& flight, int id, double seed) {
   const Brake::Work work(brake_);
   VerifyResult sum{0, kNoMismatch};
   const auto start = Clock::now();
-  auto failure = in_slices(block.bytes(), [&](uint64_t offset, uint64_t bytes) {
+  auto failure = in_slices(block.bytes(), first_slice(block), [&](uint64_t offset, uint64_t bytes) {
     if (brake_.stopped()) return std::optional<Failure>(stopped_failure("verifyBlock"));
     return kernels_.verify(flight, block.at(offset), bytes, seed_of(seed), offset, sum);
   });

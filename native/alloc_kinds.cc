@@ -110,10 +110,10 @@ Error system_free(Flight& flight, const With& with, void* address, size_t bytes)
 }  // namespace
 
 const Kind kKinds[kKindCount] = {
-    {"device", device_supported, device_alloc, device_free},
-    {"managed", managed_supported, managed_alloc, device_free},
-    {"pinned", pinned_supported, pinned_alloc, pinned_free},
-    {"system", system_supported, system_alloc, system_free},
+    {"device", /*eager=*/true, device_supported, device_alloc, device_free},
+    {"managed", /*eager=*/false, managed_supported, managed_alloc, device_free},
+    {"pinned", /*eager=*/true, pinned_supported, pinned_alloc, pinned_free},
+    {"system", /*eager=*/false, system_supported, system_alloc, system_free},
 };
 
 const Kind* find_kind(std::string_view name) {

@@ -23,6 +23,8 @@ Fact<int> device_attribute(Flight& flight, const AllocatorLibraries& with, int a
 
 struct Kind {
   const char* name;
+  // All of the memory is there once it is allocated; else each page comes with its first touch.
+  bool eager;
   // The function that is called, or why this kind cannot be had here.
   Fact<std::string> (*supported)(Flight& flight, const AllocatorLibraries& with);
   std::optional<Failure> (*alloc)(Flight& flight, const AllocatorLibraries& with, size_t bytes,

@@ -9,7 +9,7 @@ import { snapshot } from 'umaprobe';
 import { compare, limit, quantile, run, skip } from './measure.mjs';
 
 const GB = 1e9;
-const ROUNDS = 3;
+const ROUNDS = 4;
 const REPEATS = 5;
 const nvcc = `${process.env.CUDA_HOME ?? '/usr/local/cuda'}/bin/nvcc`;
 const plain = (name) => fileURLToPath(new URL(`plain/${name}`, import.meta.url));

@@ -1,6 +1,7 @@
 // Our side of bench alloc, in a process of its own: the same as alloc.cu with the addon's allocator. Prints for each repeat
 // of each size: bytes, and milliseconds of alloc, first touch, second touch, verify, free, and of the step that is not CUDA's.
 import { createRequire } from 'node:module';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const require = createRequire(import.meta.url);
@@ -16,6 +17,7 @@ must(await binding.allocOpen(0, LIMIT_MS));
 const [repeats, ...sizes] = process.argv.slice(2).map(Number);
 for (const bytes of sizes) {
   for (let repeat = 0; repeat < repeats; repeat++) {
+    await sleep(5 + (bytes / 1e9) * 10); // as alloc.cu, which says why
     const start = performance.now();
     const { block, durationMs: alloc } = must(await binding.allocBlock('device', bytes, LIMIT_MS));
     const { durationMs: first } = must(await binding.touchBlock(block, 1, LIMIT_MS));
