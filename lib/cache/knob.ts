@@ -3,10 +3,13 @@ import { invalidValue, toUmaError, UmaError } from '../errors.ts';
 import type { NativeFailure } from '../native.types.ts';
 import { isFailure } from '../reason.ts';
 import type { Machine } from './machine.ts';
-import { type Knob, rootCommand, throughSudo } from './sudo.ts';
+import { type Knob, mustBePermitted, rootCommand, throughSudo } from './sudo.ts';
 
 /** 100 GiB of pools took 0.66 s, and page cache goes at some GB/s; a minute is a machine that has other troubles. */
 const WRITE_LIMIT_MS = 60_000;
+
+/** sudo may ask a directory service who this user is. */
+const ASK_LIMIT_MS = 10_000;
 
 export const KNOB_PATHS = {
   drop_caches: '/proc/sys/vm/drop_caches',
@@ -22,7 +25,8 @@ export interface Turned {
 export async function mustBeAllowed(machine: Machine, knob: Knob, sudo: boolean): Promise<void> {
   if (sudo && machine.simulated !== null)
     throw invalidValue('sudo', 'false on a simulated machine: sudo would act on this computer', true);
-  if (sudo && machine.uid !== 0) return; // only sudo itself knows what it permits
+  // Only sudo itself knows what it permits.
+  if (sudo && machine.uid !== 0) return mustBePermitted(machine, knob, ASK_LIMIT_MS);
   const why = await machine.mayWrite(KNOB_PATHS[knob.name]);
   if (why !== null) throw notAllowed(machine, knob, why);
 }

@@ -9,6 +9,7 @@ import type { NativeBinding } from '../native.types.ts';
 import { isFailure } from '../reason.ts';
 import { takeSnapshot } from '../take-snapshot.ts';
 import type { HostMemory, Snapshot } from '../types.ts';
+import { executable } from './sudo.ts';
 
 /** CUDA and NVML answer in milliseconds, or after a first start in a second; a receipt does not wait for one that hangs. */
 const LOOK_LIMIT_MS = 2000;
@@ -34,6 +35,8 @@ export interface Machine {
   look(): Promise<Snapshot>;
   /** Why this process may not write a file of the kernel: "EACCES", "EROFS", "ENOENT"; null: it may. */
   mayWrite(path: string): Promise<string | null>;
+  /** Whether there is such a program that this process may run. */
+  executable(path: string): boolean;
   /** Runs a program by its absolute path, without a shell. */
   run(file: string, args: readonly string[], limitMs: number): Promise<Ran>;
 }
@@ -51,6 +54,7 @@ export function thisMachine(): Machine {
     host: hostMemorySync,
     look: () => takeSnapshot({ memGetInfo: 'never', deadlineMs: LOOK_LIMIT_MS, childDeadlineMs: LOOK_LIMIT_MS }),
     mayWrite: (path) => (simulated === null ? writable(path) : simulatedRights()),
+    executable,
     run,
   };
 }

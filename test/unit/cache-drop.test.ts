@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { compactMemory, verdict } from '../../lib/cache/compact.ts';
 import { drop } from '../../lib/cache/drop.ts';
 import { cgroupFolder, reclaimFrom } from '../../lib/cache/reclaim.ts';
+import { findSysctl } from '../../lib/cache/sudo.ts';
 import { contiguityGate, readGate } from '../../lib/contiguity.ts';
 import { UmaError } from '../../lib/errors.ts';
 import { fakeMachine, kernelFailure, timeout } from './cache-fixtures.ts';
@@ -90,16 +91,36 @@ describe('drop', () => {
 });
 
 describe('drop through sudo', () => {
-  it('runs one command with absolute paths, the level among its words', async () => {
+  it('runs one command with absolute paths, the level among its words, and asks before it syncs', async (context) => {
+    if (findSysctl() === null) return context.skip('there is no sysctl here');
     const { machine, done } = fakeMachine({ uid: 1000, mayWrite: 'EACCES' });
-    const report = await drop(machine, { ...ALL, level: 1, sudo: true }).catch((error: UmaError) => error);
-    // Where sudo is not installed the refusal says so, and nothing was run.
-    if (report instanceof UmaError) {
-      expect(report.message).toMatch(/\/usr\/bin\/sudo is not there|sysctl is in none/);
-      return expect(done).toEqual(['sync']);
-    }
-    expect(done).toEqual(['sync', expect.stringMatching(/^run \/usr\/bin\/sudo -n \/\S+\/sysctl vm\.drop_caches=1$/)]);
+    const report = await drop(machine, { ...ALL, level: 1, sudo: true });
+    expect(done).toEqual([
+      expect.stringMatching(/^run \/usr\/bin\/sudo -n -l \/\S+\/sysctl vm\.drop_caches=1$/),
+      'sync',
+      expect.stringMatching(/^run \/usr\/bin\/sudo -n \/\S+\/sysctl vm\.drop_caches=1$/),
+    ]);
     expect(report.by).toBe('sudo');
+  });
+
+  it.each([
+    ['', /: sudo does not permit it; nothing was changed\. umaprobe cache rule prints the sudoers line/],
+    ['sudo: a password is required\n', /a password is required; nothing was changed\. umaprobe cache rule prints/],
+  ])('not permitted (%j): nothing is written, not even by sync', async (stderr, words) => {
+    const { machine, done } = fakeMachine({ uid: 1000, permitted: { code: 1, stderr, timedOut: false } });
+    const error = await refusal(drop(machine, { ...ALL, sudo: true }));
+    expect(error.code).toBe('ERR_UMA_PERMISSION');
+    expect(error.message).toMatch(findSysctl() === null ? /sysctl is in none/ : words);
+    expect(done.filter((what) => !what.includes(' -l '))).toEqual([]);
+  });
+
+  it('no sudo on this machine: said, and nothing is run', async () => {
+    const { machine, done } = fakeMachine({ uid: 1000 });
+    const without = { ...machine, executable: () => false };
+    const error = await refusal(drop(without, { ...ALL, sudo: true }));
+    expect(error.code).toBe('ERR_UMA_NOT_SUPPORTED');
+    expect(error.message).toMatch(/\/usr\/bin\/sudo is not there|sysctl is in none/);
+    expect(done).toEqual([]);
   });
 
   it('is not needed by root, and would act on this computer where a simulated machine is meant', async () => {
