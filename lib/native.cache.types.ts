@@ -47,7 +47,8 @@ export interface NativeWalkOptions {
   listEmpty: boolean;
   /**
    * List a file with something in cache only when it is, as far as the walk has come, among so many with the most: the last
-   * entries to be listed hold the `top` of all. Absent: every one is listed. 100,000 entries cost 0.25 s of JavaScript's thread.
+   * entries to be listed hold the `top` of all; so is every file of which an eviction left something. Absent: every one is
+   * listed. 100,000 entries cost 0.25 s of JavaScript's thread.
    */
   top?: number;
   /** Use mincore although cachestat is there. For tests. */
@@ -68,6 +69,7 @@ export interface NativeWalkBatch {
   /** Symbolic links inside trees, and inodes met again (hard links, a path given twice). */
   links: number;
   special: number;
+  /** Without `listEmpty` the first 100 are listed. */
   problems: number;
   /** Gone between the directory's listing and the look at it: no problem. */
   vanished: number;
@@ -93,8 +95,11 @@ export interface NativeWalkBatch {
 
 /** Mappings of files by processes, as /proc/<pid>/maps has them. */
 export interface NativeMappings {
-  /** Only of the inodes that were asked about; each process and inode once. `locked`: some of it is (mlock). */
-  files: { dev: number; ino: number; pid: number; locked: boolean }[];
+  /**
+   * dev, ino, pid, locked (1: some of it is, by mlock; else 0) of each mapping of the inodes that were asked about; each process
+   * and inode once. Columns, because a library that everybody maps is thousands of them.
+   */
+  files: Float64Array;
   /** Processes of others, whose maps the kernel does not show to this user. Kernel threads have none and do not count. */
   unreadable: number;
 }

@@ -10,6 +10,8 @@ namespace {
 // So that turning a batch into JavaScript's objects blocks its thread for some 2 ms at most.
 constexpr size_t kMostEntries = 500;
 constexpr size_t kMostPathBytes = 256u << 10;
+// Nobody reads more of them; all are counted.
+constexpr double kMostProblems = 100;
 
 template <class T>
 void move_to(std::vector<T>& from, std::vector<T>& to) {
@@ -34,6 +36,7 @@ void Found::count(double WalkSums::*sum, const char* what, const std::string& pa
 
 void Found::problem(const std::string& path, Failure failure) {
   count(&WalkSums::problems);
+  if (found_.sums.problems > kMostProblems && !options_.list_empty) return;
   list({{}, "problem", {}, {}, {}, {}, false, {}, {}, std::move(failure)}, path);
 }
 
@@ -67,8 +70,9 @@ bool Found::listed(const WalkEntry& entry) {
   if (entry.failure) return entry.pages || found_.sums.unseen <= static_cast<double>(options_.top);
   const auto cached = static_cast<double>(entry.pages->cached);
   if (cached == 0) return options_.list_empty;
+  const bool stayed = options_.evict && entry.cached_after.value_or(0) > 0;
   if (top_.size() >= options_.top) {
-    if (top_.empty() || cached <= top_.front()) return false;
+    if (top_.empty() || cached <= top_.front()) return stayed;
     std::pop_heap(top_.begin(), top_.end(), std::greater<>());
     top_.pop_back();
   }
@@ -85,7 +89,12 @@ void Found::list(WalkEntry entry, const std::string& path) {
   found_.entries.push_back(std::move(entry));
 }
 
-bool Found::full() {
+void Found::begin() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  waiting_ = outbox_.entries.size();
+}
+
+bool Found::full() const {
   return found_.entries.size() + waiting_ >= kMostEntries || path_bytes_ >= kMostPathBytes;
 }
 
@@ -97,7 +106,6 @@ void Found::hand_over() {
   outbox_.sums = found_.sums;
   outbox_.path = found_.path;
   outbox_.done = found_.done;
-  waiting_ = outbox_.entries.size();
   path_bytes_ = 0;
 }
 

@@ -17,7 +17,7 @@ struct WalkOptions {
   bool sync;  // write dirty pages before
   bool list_empty;
   // Of the files with something in cache only those are listed which have, or had when they were
-  // met, a place among so many with the most.
+  // met, a place among so many with the most, and those of which an eviction left something.
   size_t top;
 };
 
@@ -132,8 +132,10 @@ class Found {
   void at(const std::string& path) { found_.path.bytes = path; }
   void done() { found_.done = true; }
 
+  // A slice begins: what waited may have been taken meanwhile.
+  void begin();
   // So much waits to be taken that there is a batch.
-  bool full();
+  bool full() const;
   void hand_over();
   WalkBatch take();
 
@@ -143,7 +145,7 @@ class Found {
   const WalkOptions options_;
   WalkBatch found_;  // since the last hand_over()
   size_t path_bytes_ = 0;
-  size_t waiting_ = 0;       // entries in the outbox, as the lane's thread last saw it
+  size_t waiting_ = 0;       // entries in the outbox when the slice began
   std::vector<double> top_;  // a heap, the least first
 
   std::mutex mutex_;

@@ -6,7 +6,28 @@
 
 namespace umaprobe {
 
-Inspected inspect(int directory, dev_t dev, const char* name, CacheMethod method, bool keep_open) {
+namespace {
+
+// Up to here an eviction takes microseconds, and a look of its own would be most of it.
+constexpr uint64_t kSmall = 1u << 20;
+
+void evict_small(Inspected& found, CacheMethod method) {
+  const auto* pages = std::get_if<CachedPages>(&found.pages);
+  if (pages && pages->cached == 0) return;
+  const bool small = pages && pages->cached <= kSmall && found.about.st_size <= off_t{kSmall};
+  if (!small || !pages->clean() || found.about.st_nlink != 1) {
+    found.later = true;
+    return;
+  }
+  drop_clean_pages(found.file.get());
+  const auto size = static_cast<uint64_t>(found.about.st_size);
+  const Fact<CachedPages> after = cached_pages(method, found.file.get(), 0, 0, size);
+  if (const auto* left = std::get_if<CachedPages>(&after)) found.left = left->cached;
+}
+
+}  // namespace
+
+Inspected inspect_open(int directory, const char* name, CacheMethod method) {
   // A mapping counts as an access, cachestat(2) does not.
   const int more = method == CacheMethod::kMincore ? O_NOATIME : 0;
   Descriptor file = open_to_look(directory, name, more);
@@ -16,8 +37,19 @@ Inspected inspect(int directory, dev_t dev, const char* name, CacheMethod method
     found.error = errno;
     return found;
   }
-  found = inspect(std::move(file), method);
-  if (!keep_open && found.about.st_dev == dev) found.file.close();
+  return inspect(std::move(file), method);
+}
+
+Inspected inspect(int directory, dev_t dev, const char* name, CacheMethod method) {
+  Inspected found = inspect_open(directory, name, method);
+  if (found.about.st_dev == dev) found.file.close();
+  return found;
+}
+
+Inspected inspect_and_evict(int directory, dev_t dev, const char* name, CacheMethod method) {
+  Inspected found = inspect_open(directory, name, method);
+  if (!found.failed_call && S_ISREG(found.about.st_mode)) evict_small(found, method);
+  if (found.later || found.about.st_dev == dev) found.file.close();
   return found;
 }
 

@@ -52,6 +52,13 @@ class Lines {
   char buffer_[32u << 10] = {};
 };
 
+// A file that a process maps.
+struct Mapping {
+  double dev;
+  double ino;
+  bool locked;
+};
+
 Descriptor open_of(int process, const char* name) {
   return Descriptor(::openat(process, name, O_RDONLY | O_CLOEXEC));
 }
@@ -147,13 +154,16 @@ bool look_at(Flight& flight, int process, int pid, const Inodes& wanted, Mapping
     const bool known = std::any_of(hits.begin(), hits.end(), [&](const Mapping& hit) {
       return hit.dev == *dev && hit.ino == ino;
     });
-    if (!known) hits.push_back({*dev, ino, pid, false});
+    if (!known) hits.push_back({*dev, ino, false});
   }
   if (errno == EACCES || errno == EPERM) return false;
   if (hits.empty()) return true;
   flight.enter("/proc/<pid>/smaps");
   mark_locked(process, hits);
-  mappings.files.insert(mappings.files.end(), hits.begin(), hits.end());
+  auto& files = mappings.files.values;
+  for (const Mapping& hit : hits) {
+    files.insert(files.end(), {hit.dev, hit.ino, static_cast<double>(pid), hit.locked ? 1.0 : 0.0});
+  }
   return true;
 }
 

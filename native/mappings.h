@@ -9,27 +9,13 @@
 
 #include "failure.h"
 #include "flight.h"
+#include "value.h"
 
 namespace umaprobe {
 
 // NativeMappings of lib/native.types.ts.
-struct Mapping {
-  double dev;
-  double ino;
-  int pid;
-  bool locked;
-
-  template <class Visitor>
-  void visit(Visitor& field) const {
-    field("dev", dev);
-    field("ino", ino);
-    field("pid", pid);
-    field("locked", locked);
-  }
-};
-
 struct Mappings {
-  std::vector<Mapping> files;
+  Numbers files;  // dev, ino, pid, locked (0 or 1) of each mapping
   double unreadable = 0;
 
   template <class Visitor>

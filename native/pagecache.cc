@@ -113,6 +113,8 @@ Fact<CachedPages> cached_pages(CacheMethod method, int fd, uint64_t offset, uint
   return CachedPages{out.cached * page, out.dirty * page, out.writeback * page};
 }
 
+void drop_clean_pages(int fd) { ::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED); }
+
 Eviction::Eviction(CacheMethod method, int fd, uint64_t size,
                    const std::optional<CachedPages>& before)
     : method_(method),

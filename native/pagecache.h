@@ -33,6 +33,9 @@ CacheMethod cache_method();
 Fact<CachedPages> cached_pages(CacheMethod method, int fd, uint64_t offset, uint64_t length,
                                uint64_t size);
 
+// Asks the kernel to let go of the clean pages of a whole file. Dirty ones it begins to write.
+void drop_clean_pages(int fd);
+
 // Drops the clean pages of one file, piece by piece. Never writes and never loses anything: the
 // kernel drops clean pages only, and pieces with dirty pages are not touched, because
 // POSIX_FADV_DONTNEED would start writing them (mm/fadvise.c). Where dirty pages cannot be seen

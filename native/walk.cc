@@ -12,6 +12,8 @@ namespace {
 
 // Names read before they are looked at: enough to share among threads.
 constexpr size_t kMostFiles = 512;
+// Of names that are no files, so that a slice ends on time in a directory full of links.
+constexpr size_t kMostNames = 8192;
 // Opening and closing are most of a look, and go side by side; more threads than this wait for each
 // other in the kernel's table of descriptors.
 constexpr unsigned kMostThreads = 4;
@@ -28,8 +30,8 @@ Walk::Walk(std::vector<std::string> paths, WalkOptions options)
 
 void Walk::go_on(Flight& flight, Clock::duration slice) {
   const auto until = Clock::now() + slice;
-  // A file is evicted before the next is looked at.
-  Crew crew(options_.evict ? 1 : kMostThreads);
+  found_.begin();
+  Crew crew(kMostThreads);
   while (!found_.full() && !ended_.load(std::memory_order_relaxed) && !flight.abandoned()) {
     if (!advance(flight, crew)) {
       found_.done();
@@ -78,10 +80,27 @@ void Walk::begin_root(Flight& flight, const std::string& path) {
 
 // Names up to the next directory, then those files, then that directory.
 void Walk::go_on_in_directory(Flight& flight, Crew& crew) {
+  if (!later_.empty()) return begin_eviction(flight);
+  if (below_) {
+    const std::string name = std::move(*below_);
+    below_.reset();
+    return enter_directory(flight, name);
+  }
+  const bool more = read_names(flight);
+  const int error = more ? 0 : errno;
+  if (!files_.empty()) return inspect_files(flight, crew);
+  if (more) return;
+  if (error != 0) found_.problem(tree_.path(), errno_failure("kernel", "getdents64", error));
+  if (!tree_.leave()) found_.problem(tree_.path(), errno_failure("kernel", "openat ..", errno));
+}
+
+// False: there are no more, with errno set when they could not be read on.
+bool Walk::read_names(Flight& flight) {
   flight.enter("getdents64");
-  const size_t most = options_.evict ? 1 : kMostFiles;
-  std::optional<TreeEntry> entry;
-  while (!below_ && files_.size() < most && (entry = tree_.next())) {
+  for (size_t names = 0; !below_ && files_.size() < kMostFiles && names < kMostNames; ++names) {
+    errno = 0;
+    std::optional<TreeEntry> entry = tree_.next();
+    if (!entry) return false;
     unsigned char type = entry->type;
     struct stat about {};
     if (type == DT_UNKNOWN) {
@@ -102,18 +121,7 @@ void Walk::go_on_in_directory(Flight& flight, Crew& crew) {
       count(&WalkSums::special, "special", entry->name);
     }
   }
-  const int error = below_ || entry || files_.size() >= most ? 0 : errno;
-  const bool at_end = !below_ && !entry && files_.size() < most;
-  if (!files_.empty()) inspect_files(flight, crew);
-  if (evicting_) return;
-  if (below_) {
-    const std::string name = std::move(*below_);
-    below_.reset();
-    enter_directory(flight, name);
-  } else if (at_end) {
-    if (error != 0) found_.problem(tree_.path(), errno_failure("kernel", "getdents64", error));
-    if (!tree_.leave()) found_.problem(tree_.path(), errno_failure("kernel", "openat ..", errno));
-  }
+  return true;
 }
 
 void Walk::enter_directory(Flight& flight, const std::string& name) {
@@ -140,11 +148,28 @@ void Walk::inspect_files(Flight& flight, Crew& crew) {
   std::vector<Inspected> looks(files_.size());
   const int directory = tree_.directory();
   const dev_t dev = tree_.dev();
+  const CacheMethod method = options_.method;
   crew.run(files_.size(), [&](size_t i) {
-    looks[i] = inspect(directory, dev, files_[i].c_str(), options_.method, options_.evict);
+    const char* name = files_[i].c_str();
+    looks[i] = options_.evict ? inspect_and_evict(directory, dev, name, method)
+                              : inspect(directory, dev, name, method);
   });
-  for (size_t i = 0; i < looks.size(); ++i) look(flight, files_[i], std::move(looks[i]));
+  for (size_t i = 0; i < looks.size(); ++i) {
+    if (looks[i].later) {
+      later_.push_back(std::move(files_[i]));
+    } else {
+      look(flight, files_[i], std::move(looks[i]));
+    }
+  }
   files_.clear();
+}
+
+// One after the other: a large file has slices of its own, and what is open is one descriptor.
+void Walk::begin_eviction(Flight& flight) {
+  const std::string name = std::move(later_.back());
+  later_.pop_back();
+  flight.enter("openat");
+  look(flight, name, inspect_open(tree_.directory(), name.c_str(), options_.method));
 }
 
 void Walk::look(Flight& flight, const std::string& name, Inspected found) {
@@ -166,7 +191,8 @@ void Walk::look(Flight& flight, const std::string& name, Inspected found) {
   } else {
     entry.pages = std::get<CachedPages>(found.pages);
   }
-  const bool something = !entry.pages || entry.pages->cached > 0;
+  if (found.left) entry.cached_after = static_cast<double>(*found.left);
+  const bool something = !found.left && (!entry.pages || entry.pages->cached > 0);
   if (!options_.evict || entry.memory || !something) return deliver(std::move(entry), name);
   evict(flight, std::move(entry), name, std::move(found.file));
 }

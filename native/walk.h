@@ -45,7 +45,9 @@ class Walk {
   void go_on_in_directory(Flight& flight, Crew& crew);
   void enter_directory(Flight& flight, const std::string& name);
   void enter(Descriptor directory, const struct stat& about, const std::string& name);
+  bool read_names(Flight& flight);
   void inspect_files(Flight& flight, Crew& crew);
+  void begin_eviction(Flight& flight);
   void look(Flight& flight, const std::string& name, Inspected file);
   void evict(Flight& flight, WalkEntry entry, const std::string& name, Descriptor file);
   void finish_eviction(Flight& flight);
@@ -64,6 +66,7 @@ class Walk {
   size_t next_root_ = 0;
   Tree tree_;
   std::vector<std::string> files_;    // names in the directory where it is, to be inspected
+  std::vector<std::string> later_;    // of those, what is to be evicted one by one
   std::optional<std::string> below_;  // a directory in it, to be entered after them
   std::optional<Evicting> evicting_;
   InodeSet seen_;

@@ -1,4 +1,5 @@
 /** Inodes with what is cached of them, as the binary hands them over: a hundred thousand small objects would cost more than the walk. */
+import { pause } from './pause.ts';
 
 /** dev, ino, cached, cached after. */
 export const FIELDS = 4;
@@ -23,7 +24,7 @@ export class InodeColumns {
         row(chunk[at] as number, chunk[at + 1] as number, chunk[at + 2] as number);
         if (++since < ROWS) continue;
         since = 0;
-        await new Promise((resolve) => setImmediate(resolve));
+        await pause();
       }
     }
   }

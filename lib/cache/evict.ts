@@ -1,8 +1,9 @@
 /** Taking files out of the page cache, without root; nothing that is not on disk yet is touched. */
-import type { NativeCachedFile, NativeWalkBatch } from '../native.types.ts';
-import type { EvictOptions, EvictReport } from '../types.ts';
+import type { NativeCachedFile, NativeWalkBatch, NativeWalkOptions } from '../native.types.ts';
+import type { EvictedFile, EvictOptions, EvictReport } from '../types.ts';
 import { type Machine, needsFiles } from './machine.ts';
 import { type Inode, inodesOf, mappingsOf } from './mapped.ts';
+import { inTurns } from './pause.ts';
 import { countNow, receipt } from './receipt.ts';
 import { evictedFile, whyStayed } from './stayed.ts';
 import { chooseTargets, Tally, type Wanted } from './targets.ts';
@@ -11,8 +12,10 @@ import { type WalkHooks, walk } from './walk.ts';
 
 type Evicted = NativeCachedFile & Inode;
 
-/** A turn of the loop below is a millisecond; nobody else waits for longer. */
-const CHUNK = 1000;
+/** So many reasons are told in a millisecond; nobody else waits for longer. */
+const TURN = 1000;
+/** So many paths are handed over in a millisecond. */
+const ROOTS = 1000;
 
 /** What an eviction sums up over its targets. */
 class Sums {
@@ -51,29 +54,31 @@ export async function evict(
   for (const target of targets) {
     const tally = new Tally(target);
     tallies.push(tally);
-    await evictTarget(machine, target, sync, tally, sums, { signal, onProgress }, (file) => {
+    const options = { mode: sync ? 'evict-sync' : 'evict', listEmpty: false, top } as const;
+    await evictTarget(machine, target, options, tally, sums, { signal, onProgress }, (file) => {
       files.add(file);
       if ((file.cachedAfter ?? 0) > 0) stayed.push(file);
     });
   }
-  const mappings = await mappingsOf(machine.binding, inodesOf(stayed));
+  const mappings = await mappingsOf(machine.binding, await inodesOf(stayed));
   const stayedBy: EvictReport['stayedBy'] = { mapped: 0, dirty: 0, locked: 0, memory: 0, other: 0 };
-  for (const [index, file] of stayed.entries()) {
+  await inTurns(stayed, TURN, (file) => {
     stayedBy[whyStayed(file, mappings.of(file), mappings.unreadable).why] += file.cachedAfter ?? 0;
-    if (index % CHUNK === CHUNK - 1) await new Promise((resolve) => setImmediate(resolve));
-  }
+  });
   const after = countNow(machine);
+  const listed: EvictedFile[] = [];
+  await inTurns(await files.take(), TURN, (file) => {
+    const mappers = mappings.of(file);
+    const some = (file.cachedAfter ?? 0) > 0;
+    listed.push(evictedFile(file, mappers, some ? whyStayed(file, mappers, mappings.unreadable) : null));
+  });
   return {
     schema: 'umaprobe/cache-evict/1',
     at,
     simulated: machine.simulated,
     state: sums.complete ? 'complete' : 'aborted',
     targets: tallies.map(({ target }) => target),
-    files: files.list().map((file) => {
-      const mappers = mappings.of(file);
-      const some = (file.cachedAfter ?? 0) > 0;
-      return evictedFile(file, mappers, some ? whyStayed(file, mappers, mappings.unreadable) : null);
-    }),
+    files: listed,
     evictedBytes: sums.evictedBytes,
     stayedBytes: sums.stayedBytes,
     unseenFiles: sums.unseenFiles,
@@ -88,14 +93,13 @@ export async function evict(
 async function evictTarget(
   { binding }: Machine,
   { path }: Wanted,
-  sync: boolean,
+  options: NativeWalkOptions,
   tally: Tally,
   sums: Sums,
   hooks: WalkHooks,
   onFile: (file: Evicted) => void,
 ): Promise<void> {
-  const mode = sync ? 'evict-sync' : 'evict';
-  const { last, complete } = await walk(binding, [path], { mode, listEmpty: false }, hooks, ({ entries }) => {
+  const { last, complete } = await walk(binding, [path], options, hooks, ({ entries }) => {
     tally.problems(entries);
     for (const entry of entries) {
       const { what, dev, ino, cached = 0 } = entry;
@@ -107,15 +111,14 @@ async function evictTarget(
 }
 
 /** Evicts these files, in this order, until there is enough. Bytes that left the cache. */
-export async function evictUntil(
-  { binding }: Machine,
-  paths: readonly string[],
-  hooks: WalkHooks,
-): Promise<{ evictedBytes: number; stayedBytes: number }> {
-  const options = { mode: 'evict', listEmpty: false } as const;
-  const { last } = await walk(binding, paths, options, hooks, () => undefined);
-  return {
-    evictedBytes: last === null ? 0 : last.cached - last.cachedAfter,
-    stayedBytes: last?.cachedAfter ?? 0,
-  };
+export async function evictUntil({ binding }: Machine, paths: readonly string[], hooks: WalkHooks): Promise<number> {
+  const options = { mode: 'evict', listEmpty: false, top: 0 } as const;
+  let evictedBytes = 0;
+  for (let at = 0; at < paths.length; at += ROOTS) {
+    const some = paths.slice(at, at + ROOTS);
+    const { last, complete } = await walk(binding, some, options, hooks, () => undefined);
+    if (last !== null) evictedBytes += last.cached - last.cachedAfter;
+    if (!complete) break;
+  }
+  return evictedBytes;
 }

@@ -3,6 +3,7 @@ import { toUmaError } from '../errors.ts';
 import type { NativeBinding } from '../native.types.ts';
 import { isFailure } from '../reason.ts';
 import type { CachedFile } from '../types.ts';
+import { inTurns } from './pause.ts';
 
 /** /proc/<pid>/maps of every process; a process that is being torn down can hold its mmap lock for seconds. */
 const LIMIT_MS = 30_000;
@@ -27,23 +28,31 @@ export interface Mappings {
 
 const NOBODY: Mapper[] = [];
 
+/** dev, ino, pid, locked. */
+const FIELDS = 4;
+/** With a name to be read for each, which takes some 10 µs, a millisecond. */
+const TURN = 100;
+/** A fraction of a millisecond. */
+const PAIRS = 10_000;
+
 /** @param inodes pairs of dev, ino. */
 export async function mappingsOf(binding: NativeBinding, inodes: Float64Array): Promise<Mappings> {
   if (inodes.length === 0) return { of: () => NOBODY, has: () => false, none: true, unreadable: 0 };
   const answer = await binding.mappings(inodes, LIMIT_MS);
   if (isFailure(answer)) throw toUmaError(answer);
-  const names = processNames(
-    binding,
-    answer.files.map(({ pid }) => pid),
-  );
+  const { files } = answer;
+  const rows = Array.from({ length: files.length / FIELDS }, (_, row) => row * FIELDS);
+  const names = new Map<number, string | null>();
   // By inode number first: of a hundred thousand files next to none is mapped, and a text key for each would take
   // longer than everything else here.
   const byIno = new Map<number, { dev: number; mapper: Mapper }[]>();
-  for (const { dev, ino, pid, locked } of answer.files) {
+  await inTurns(rows, TURN, (at) => {
+    const [dev = 0, ino = 0, pid = 0, locked] = files.subarray(at, at + FIELDS);
+    if (!names.has(pid)) names.set(pid, processName(binding, pid));
     const mappers = byIno.get(ino) ?? [];
     byIno.set(ino, mappers);
-    mappers.push({ dev, mapper: { pid, name: names.get(pid) ?? null, locked } });
-  }
+    mappers.push({ dev, mapper: { pid, name: names.get(pid) ?? null, locked: locked === 1 } });
+  });
   return {
     of: ({ dev, ino }) => {
       const found = byIno.get(ino);
@@ -56,15 +65,9 @@ export async function mappingsOf(binding: NativeBinding, inodes: Float64Array): 
 }
 
 /** comm: short, and readable without the process's mmap lock. A process that has ended meanwhile has no name. */
-function processNames(binding: NativeBinding, pids: readonly number[]): Map<number, string> {
-  const unique = [...new Set(pids)];
-  const texts = unique.length === 0 ? [] : binding.readFiles(unique.map((pid) => `/proc/${pid}/comm`));
-  const names = new Map<number, string>();
-  for (const [at, pid] of unique.entries()) {
-    const text = texts[at];
-    if (text !== undefined && !isFailure(text)) names.set(pid, text.trim());
-  }
-  return names;
+function processName(binding: NativeBinding, pid: number): string | null {
+  const [text] = binding.readFiles([`/proc/${pid}/comm`]);
+  return text === undefined || isFailure(text) ? null : text.trim();
 }
 
 /** "vllm (4242)", "pid 4242" where it has no name. */
@@ -72,11 +75,12 @@ export function mapperWords({ pid, name }: Mapper): string {
   return name === null ? `pid ${pid}` : `${name} (${pid})`;
 }
 
-export function inodesOf(files: readonly Inode[]): Float64Array {
+/** Pairs of dev, ino. */
+export async function inodesOf(files: readonly Inode[]): Promise<Float64Array> {
   const pairs = new Float64Array(files.length * 2);
-  for (const [at, { dev, ino }] of files.entries()) {
+  await inTurns(files, PAIRS, ({ dev, ino }, at) => {
     pairs[at * 2] = dev;
     pairs[at * 2 + 1] = ino;
-  }
+  });
   return pairs;
 }

@@ -2,6 +2,7 @@
 import type { Machine } from './machine.ts';
 import { type Inode, inodesOf, mappingsOf } from './mapped.ts';
 import { chooseTargets } from './targets.ts';
+import { Top } from './top.ts';
 import { type WalkHooks, walk } from './walk.ts';
 
 /** So many files, the largest: what lies in further ones is not worth a look at each. */
@@ -27,24 +28,28 @@ export async function findEvictable(
   hooks: WalkHooks,
 ): Promise<Evictable> {
   const { targets } = await chooseTargets(machine, paths);
-  const found: Candidate[] = [];
+  const largest = new Top<Candidate>(LARGEST, ({ bytes }) => bytes);
   if (targets.length > 0) {
     const roots = targets.map(({ path }) => path);
     await walk(machine.binding, roots, { mode: 'status', listEmpty: false, top: LARGEST }, hooks, ({ entries }) => {
       for (const { what, path, dev, ino, cached = 0, dirty, writeback, memory } of entries) {
         const bytes = cached - (dirty ?? 0) - (writeback ?? 0);
         if (what === 'file' && memory !== true && dev !== undefined && ino !== undefined && bytes > 0)
-          found.push({ path, dev, ino, bytes });
+          largest.add({ path, dev, ino, bytes });
       }
     });
   }
-  const { of } = await mappingsOf(machine.binding, inodesOf(found));
-  const free = found.filter((file) => of(file).length === 0).sort((a, b) => b.bytes - a.bytes);
-  const sum = (files: readonly Candidate[]) => files.reduce((total, { bytes }) => total + bytes, 0);
-  return {
-    paths: free.map(({ path }) => path),
-    bytes: sum(free),
-    mappedFiles: found.length - free.length,
-    mappedBytes: sum(found) - sum(free),
-  };
+  const found = await largest.take();
+  const mappings = await mappingsOf(machine.binding, await inodesOf(found));
+  const evictable: Evictable = { paths: [], bytes: 0, mappedFiles: 0, mappedBytes: 0 };
+  for (const { path, dev, ino, bytes } of found) {
+    if (mappings.has(dev, ino)) {
+      evictable.mappedFiles++;
+      evictable.mappedBytes += bytes;
+    } else {
+      evictable.paths.push(path);
+      evictable.bytes += bytes;
+    }
+  }
+  return evictable;
 }

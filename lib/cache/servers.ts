@@ -37,7 +37,7 @@ export async function serverWarnings(machine: Machine): Promise<string[]> {
       }
     },
   );
-  const { of } = await mappingsOf(machine.binding, inodesOf(weights));
+  const { of } = await mappingsOf(machine.binding, await inodesOf(weights));
   const warnings = byMappers(weights, of);
   if (!complete)
     warnings.push(`the model stores were searched for mapped files for ${SEARCH_MS} ms only, not to the end`);

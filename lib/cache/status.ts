@@ -5,10 +5,14 @@ import type { CachedFile, CacheStatus, CacheStatusOptions, CacheTarget } from '.
 import { InodeColumns } from './columns.ts';
 import { type Machine, needsFiles } from './machine.ts';
 import { type Inode, type Mappings, mappingsOf } from './mapped.ts';
+import { inTurns } from './pause.ts';
 import { splitCache } from './split.ts';
 import { chooseTargets, Tally, type Wanted } from './targets.ts';
 import { Top } from './top.ts';
 import { type WalkHooks, walk } from './walk.ts';
+
+/** So many are made ready for the report in a millisecond. */
+const TURN = 1000;
 
 /** A file that is listed, until it is known who maps it. */
 type Found = CachedFile & Inode;
@@ -37,6 +41,10 @@ export async function statusOf(
   for (const one of looked) await addMapped(one, mappings);
   const method = looked.find((one) => one.method !== null)?.method ?? null;
   const found = looked.map(({ tally }) => tally.target);
+  const listed: CachedFile[] = [];
+  await inTurns(await files.take(), TURN, ({ dev, ino, ...file }) => {
+    listed.push({ ...file, mappedBy: mappings.of({ dev, ino }) });
+  });
   const split = splitCache(machine.host(), machine.simulated === null ? found : null);
   return {
     schema: 'umaprobe/cache-status/1',
@@ -46,7 +54,7 @@ export async function statusOf(
     limits: [...notes, ...limits(machine, method, found, mappings.unreadable), ...split.limits],
     machine: split.machine,
     targets: found,
-    files: files.list().map(({ dev, ino, ...file }) => ({ ...file, mappedBy: mappings.of({ dev, ino }) })),
+    files: listed,
     unreadableProcesses: mappings.unreadable,
     durationMs: performance.now() - started,
   };
@@ -66,7 +74,7 @@ async function look(
     inodes.add(batch.inodes);
     for (const entry of batch.entries) {
       const { what, dev, ino } = entry;
-      if (what === 'file' && dev !== undefined && ino !== undefined) files.add({ ...listed(entry), dev, ino });
+      if (what === 'file' && dev !== undefined && ino !== undefined) files.add({ ...shown(entry), dev, ino });
     }
   });
   // A cancelled status has no answer: sums of half a tree would be taken for those of the whole.
@@ -75,7 +83,7 @@ async function look(
   return { tally, inodes, method: last?.method ?? null };
 }
 
-function listed({ path, bytes = 0, cached, dirty, writeback, failure }: NativeCachedFile): CachedFile {
+function shown({ path, bytes = 0, cached, dirty, writeback, failure }: NativeCachedFile): CachedFile {
   return {
     path,
     bytes,

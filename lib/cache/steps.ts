@@ -72,7 +72,7 @@ const EVICT: Step = {
     if (paths.length === 0) return { state: 'skipped', reason: `no model file that nobody uses is cached${inUse}` };
     const words = `${paths.length} model files that nobody uses, ${bothUnits(bytes)} cached and clean${inUse}`;
     if (options.dryRun) return { state: 'planned', reason: words, expected: bytes };
-    const { evictedBytes } = await evictUntil(machine, paths, { signal, enough: () => tools.enoughNow() });
+    const evictedBytes = await evictUntil(machine, paths, { signal, enough: () => tools.enoughNow() });
     return { state: 'done', reason: `${words}; ${bothUnits(evictedBytes)} evicted` };
   },
 };

@@ -15,6 +15,8 @@ export interface FakeOptions {
   mayWrite?: string | null;
   sync?: NativeFailure | null;
   ran?: Ran;
+  /** What sudo answers when it is asked whether it would. */
+  permitted?: Ran;
   /** Texts of kernel files; any other is ENOENT. */
   files?: Record<string, string>;
 }
@@ -59,9 +61,11 @@ export function fakeMachine(options: FakeOptions = {}): Fake {
       host: () => (looks[0] as Snapshot).host,
       look: async () => (looks.length > 1 ? (looks.shift() as Snapshot) : (looks[0] as Snapshot)),
       mayWrite: async () => options.mayWrite ?? null,
+      executable: () => true,
       async run(file, args) {
         done.push(`run ${file} ${args.join(' ')}`);
-        return options.ran ?? { code: 0, stderr: '', timedOut: false };
+        const fine = { code: 0, stderr: '', timedOut: false };
+        return (args.includes('-l') ? options.permitted : options.ran) ?? fine;
       },
     },
   };
@@ -109,7 +113,10 @@ export function walkingBinding(
     },
     cacheNext: async () => left.shift() ?? batch(),
     cacheEnd: (id: number) => void ended.push(id),
-    mappings: async () => ({ files: mappings, unreadable: 0 }),
+    mappings: async () => ({
+      files: Float64Array.from(mappings.flatMap(({ dev, ino, pid, locked }) => [dev, ino, pid, Number(locked)])),
+      unreadable: 0,
+    }),
     readFiles: (paths: string[]) =>
       paths.map((path) => (path.endsWith('/comm') ? `name-of-${path.split('/')[2]}\n` : kernelFailure('ENOENT', path))),
     pageSize: () => 4096,

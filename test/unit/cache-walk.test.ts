@@ -86,13 +86,29 @@ describe('why pages stayed', () => {
 });
 
 describe('the largest of many', () => {
-  it('are kept in order', () => {
+  it('are kept in order', async () => {
     const top = new Top<number>(3, (value) => value);
     for (let value = 0; value < 10_000; value++) top.add((value * 7919) % 10_000);
-    expect(top.list()).toEqual([9999, 9998, 9997]);
+    expect(await top.take()).toEqual([9999, 9998, 9997]);
     const none = new Top<number>(0, (value) => value);
     none.add(1);
-    expect(none.list()).toEqual([]);
+    expect(await none.take()).toEqual([]);
+  });
+
+  it('come out in turns, however many they are', async () => {
+    const top = new Top<number>(20_000, (value) => value);
+    const values = Array.from({ length: 30_000 }, (_, at) => (at * 7919) % 30_000);
+    for (const value of values) top.add(value);
+    let turns = 0;
+    const count = (): void => {
+      turns++;
+      immediate = setImmediate(count);
+    };
+    let immediate = setImmediate(count);
+    const taken = await top.take();
+    clearImmediate(immediate);
+    expect(taken).toEqual(Array.from({ length: 20_000 }, (_, at) => 29_999 - at));
+    expect(turns).toBeGreaterThanOrEqual(5);
   });
 
   it('inodes come each once, and others have their turn in between', async () => {
