@@ -67,7 +67,7 @@ describe('the tarball', () => {
       );
     });
     expect(imported.filter((file) => file !== undefined && !chunks.includes(file))).toEqual([]);
-    const doors = ['index.js', 'sim.js', 'cli.js', 'child-mem-get-info.js'];
+    const doors = ['index.js', 'sim.js', 'cli.js', 'child-mem-get-info.js', 'worker.js'];
     expect(chunks.filter((chunk) => !doors.includes(chunk) && !imported.includes(chunk))).toEqual([]);
   });
 
