@@ -5,6 +5,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { closeSync, ftruncateSync, writeSync } from 'node:fs';
+import { debuglog } from 'node:util';
 import { UmaError } from './errors.ts';
 import { COMPACT_ABOVE, kept, replaceJournal } from './journal/compact.ts';
 import { fileError, journalError } from './journal/errors.ts';
@@ -15,6 +16,8 @@ import type { BeginRecord, EndRecord, JournalCommand } from './journal/record.ts
 import { liveRun, type Run, runsOf, unfinishedRun } from './journal/runs.ts';
 import { journalWriter } from './journal/writer.ts';
 import type { UnfinishedRun } from './types.ts';
+
+const log = debuglog('umaprobe');
 
 export { defaultJournal } from './journal/file.ts';
 
@@ -35,7 +38,10 @@ export interface Journal {
   readonly unfinished: UnfinishedRun | null;
   /** What was found and mended on the way: a torn tail. */
   readonly notes: readonly string[];
-  /** The child's process is gone, and `how`: the run is no longer a live one, and a step without a result stays so. */
+  /**
+   * The child's process is gone, and `how`: the run is no longer a live one, and a step without a result stays so. Does not
+   * throw.
+   */
   gone(how: string): void;
   close(): void;
 }
@@ -77,8 +83,9 @@ export function openJournal(given: string, heading: JournalHeading): Journal {
     }
     if (now.goodBytes > COMPACT_ABOVE) {
       replaceJournal(file.path, kept(now.records, runs, begin.run));
-      closeSync(file.fd);
+      const old = file.fd;
       file = openJournalFile(file.path);
+      closeSync(old);
     }
     return new OpenJournal(file, begin, unfinishedRun(others, heading, isAlive), notes);
   } catch (error) {
@@ -106,7 +113,12 @@ class OpenJournal implements Journal {
 
   gone(how: string): void {
     const { run, bootId } = this.#begin;
-    journalWriter(this.fd, this.path).commit({ type: 'gone', run, at: new Date().toISOString(), bootId, how });
+    try {
+      journalWriter(this.fd, this.path).commit({ type: 'gone', run, at: new Date().toISOString(), bootId, how });
+    } catch (error) {
+      // A disk that is full by now must not take away what was found. Nothing is risked any more.
+      log('the end of run %s is not in the journal: %s', run, (error as Error).message);
+    }
   }
 
   close(): void {

@@ -141,14 +141,16 @@ export interface NativeGuardOptions {
   /** Trips when MemAvailable is below: bytes; 0: does not look. */
   floor: number;
   /**
-   * Trips when PSI full is at or above: percent; 0: does not look. The larger of avg10 as the kernel last had it, and of
-   * avg10 as it would be if the kernel, which does that every two seconds only, brought it up to date now.
+   * Trips when PSI full is at or above and a danger: percent; 0: does not look. The larger of avg10 as the kernel last had
+   * it, and of avg10 as it would be if the kernel, which does that every two seconds only, brought it up to date now. A
+   * danger with MemAvailable below 1.25 floors (without a floor always), while a call is under way and MemAvailable has
+   * not fallen by 64 MiB for a second, and in any case after 30 s: reclaim that hands memory out is pressure as well.
    */
   pressureFull: number;
   /** 1000 to 1000000. PSI is read every 20 ms at most. */
   intervalUs: number;
-  /** Trips when the parent process is another one than at `guardStart`. */
-  parent: boolean;
+  /** Trips when the parent process is not this one, by its pid; 0: does not look. */
+  parent: number;
   /**
    * Leaves the process with _exit(6) when so long after the trip MemAvailable is still below the floor; when it was
    * pressure, also if a call is still at work; when the parent is gone, in any case. Once all blocks are freed and MemAvailable

@@ -16,6 +16,8 @@ class Brake {
     if (!working_.load()) note_idle();
   }
   bool stopped() const { return stopped_.load(); }
+  // Something that takes memory is under way.
+  bool working() const { return working_.load(); }
 
   // A guard that starts anew decides anew.
   void reset() {

@@ -107,7 +107,7 @@ GuardOptions guard_options(const Napi::CallbackInfo& info) {
   options.floor = option(given, "floor").ToNumber();
   options.pressureFull = option(given, "pressureFull").ToNumber();
   options.intervalUs = option(given, "intervalUs").ToNumber();
-  options.parent = option(given, "parent").ToBoolean();
+  options.parent = option(given, "parent").ToNumber();
   options.exitAfterMs = option(given, "exitAfterMs").ToNumber();
   options.wordsFd = option(given, "wordsFd").ToNumber();
   return options;

@@ -79,10 +79,11 @@ Fact<std::shared_ptr<Guard>> Guard::start(const GuardOptions& options, const Lib
                                           std::shared_ptr<Lanes> lanes) {
   const bool sound = options.floor >= 0 && options.pressureFull >= 0 &&
                      options.intervalUs >= 1000 && options.intervalUs <= 1'000'000 &&
-                     options.exitAfterMs >= 0;
+                     options.exitAfterMs >= 0 && options.parent >= 0;
   if (!sound) {
-    return refused(EINVAL,
-                   "floor, pressureFull and exitAfterMs from 0, intervalUs from 1000 to 1000000");
+    return refused(
+        EINVAL,
+        "floor, pressureFull, parent and exitAfterMs from 0, intervalUs from 1000 to 1000000");
   }
   std::unique_ptr<Kernel> kernel = open_kernel(paths);
   if (options.floor > 0 && !read_available(*kernel)) {
@@ -110,11 +111,11 @@ Fact<std::shared_ptr<Guard>> Guard::start(const GuardOptions& options, const Lib
 Guard::Guard(const GuardOptions& options, std::unique_ptr<Kernel> kernel,
              std::shared_ptr<Allocator> allocator, std::shared_ptr<Lanes> lanes)
     : options_(options),
-      parent_(::getppid()),
       kernel_(std::move(kernel)),
       time_scale_(kernel_->time_scale()),
       allocator_(std::move(allocator)),
       lanes_(std::move(lanes)),
+      stall_(options.floor, options.pressureFull),
       freed_at_(std::make_shared<std::atomic<Clock::rep>>(0)) {}
 
 void Guard::stop() {
@@ -153,14 +154,12 @@ void Guard::tick(Clock::time_point now) {
   if (now >= next_pressure_) {
     next_pressure_ = now + kPressureEvery;
     const std::optional<PressureLine> full = read_full(*kernel_);
-    const std::chrono::duration<double> time = now.time_since_epoch();
-    pressure_ =
-        full ? std::optional(live_pressure_.add(time.count() * time_scale_, *full)) : std::nullopt;
+    pressure_ = full ? std::optional(live_pressure_.add(machine_time(now), *full)) : std::nullopt;
   }
   const bool tripped = tripped_at_.load() != 0;
   if (tripped) {
     follow_up(now, available);
-  } else if (const char* reason = reason_to_trip(available, pressure_)) {
+  } else if (const char* reason = reason_to_trip(now, available)) {
     trip(reason, available, pressure_);
   }
   report_.update([&](GuardReport& report) {
@@ -175,14 +174,20 @@ void Guard::tick(Clock::time_point now) {
   });
 }
 
-const char* Guard::reason_to_trip(std::optional<double> available,
-                                  std::optional<double> pressure) const {
+const char* Guard::reason_to_trip(Clock::time_point now, std::optional<double> available) {
+  const bool working = allocator_->brake().working();
+  const bool stalled = stall_.danger(machine_time(now), available, pressure_, working);
   if (available && *available < options_.floor) return "floor";
-  if (options_.pressureFull > 0 && pressure && *pressure >= options_.pressureFull) {
-    return "pressure";
-  }
-  if (options_.parent && ::getppid() != parent_) return "parent";
-  return nullptr;
+  if (stalled) return "pressure";
+  return orphaned() ? "parent" : nullptr;
+}
+
+// Held against the pid that the caller was told: a parent that died before this thread began is
+// noticed, too.
+bool Guard::orphaned() const { return options_.parent != 0 && ::getppid() != options_.parent; }
+
+double Guard::machine_time(Clock::time_point now) const {
+  return std::chrono::duration<double>(now.time_since_epoch()).count() * time_scale_;
 }
 
 void Guard::trip(const char* reason, std::optional<double> available,
@@ -213,10 +218,9 @@ void Guard::follow_up(Clock::time_point now, std::optional<double> available) {
   if (options_.exitAfterMs == 0 || now - tripped < std::chrono::milliseconds(options_.exitAfterMs))
     return;
   const GuardTrip so_far = trip_now();
-  const bool orphan = options_.parent && ::getppid() != parent_;
   // A call that does not end under pressure: only leaving takes its memory away.
   const bool blocked = so_far.reason == std::string_view("pressure") && !so_far.stoppedAfterMs;
-  if (!orphan && (settled_ || (above && !blocked))) return;
+  if (!orphaned() && (settled_ || (above && !blocked))) return;
   std::lock_guard<std::mutex> lock(mutex_);
   if (stopping_) return;
   words_.say(so_far, tripped, true);

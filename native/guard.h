@@ -8,6 +8,7 @@
 #include "guard_readings.h"
 #include "guard_words.h"
 #include "lane.h"
+#include "stall.h"
 
 namespace umaprobe {
 
@@ -15,7 +16,7 @@ struct GuardOptions {
   double floor = 0;         // bytes; 0: does not look
   double pressureFull = 0;  // percent; 0: does not look
   int intervalUs = 0;
-  bool parent = false;
+  int parent = 0;       // its pid; 0: does not look
   int exitAfterMs = 0;  // 0: never
   int wordsFd = -1;     // -1: none
 };
@@ -60,15 +61,17 @@ class Guard : public std::enable_shared_from_this<Guard> {
  private:
   void run();
   void tick(Clock::time_point now);
-  const char* reason_to_trip(std::optional<double> available, std::optional<double> pressure) const;
+  const char* reason_to_trip(Clock::time_point now, std::optional<double> available);
+  bool orphaned() const;
   void trip(const char* reason, std::optional<double> available, std::optional<double> pressure);
   // After the trip: frees what is not freed yet, and leaves when that does not help.
   void follow_up(Clock::time_point now, std::optional<double> available);
   void free_blocks(Clock::time_point now);
   GuardTrip trip_now() const;
+  // Seconds of the machine, which a simulated one counts faster.
+  double machine_time(Clock::time_point now) const;
 
   const GuardOptions options_;
-  const pid_t parent_;
   const std::unique_ptr<Kernel> kernel_;
   const double time_scale_;
   const std::shared_ptr<Allocator> allocator_;
@@ -77,6 +80,7 @@ class Guard : public std::enable_shared_from_this<Guard> {
 
   // Of the guard's thread.
   LivePressure live_pressure_;
+  StallJudge stall_;
   std::optional<double> pressure_;
   Clock::time_point next_pressure_;
   Clock::time_point next_free_;

@@ -9,7 +9,8 @@ import { root } from './run.mjs';
 
 const lib = join(root, 'lib');
 /** Modules that every door has in common. */
-const CORE = /^lib\/(arguments|cache|errors|host-memory|layout|mem-get-info|native|probe\/options|reason|root|snapshot|stress|sweep|watch)\.ts$/;
+const CORE =
+  /^lib\/(arguments|cache|errors|host-memory|layout|mem-get-info|native|probe\/options|reason|root|snapshot|stress|sweep|watch)\.ts$/;
 
 export async function bundle() {
   const build = await rolldown({

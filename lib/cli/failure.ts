@@ -44,6 +44,8 @@ export interface ErrorDocument {
     call: string | null;
     status: number | null;
     nativeName: string | null;
+    /** What lies behind the message, where that is longer than a line should be. */
+    detail: string | null;
   };
 }
 
@@ -64,7 +66,8 @@ export function describe(error: unknown, debug: boolean): Failure {
   const unexpected = known === undefined && !code.startsWith('ERR_UMA_') && !isSystemCode(code);
   const lines = [`umaprobe: ${message}${error instanceof UsageError ? ` See umaprobe ${helpOf(error)}.` : ''}`];
   if (unexpected && !debug) lines.push('This looks like a bug in umaprobe. UMAPROBE_DEBUG=1 shows where it happened.');
-  if (debug) lines.push(stack);
+  const detail = error instanceof Error && error.cause instanceof Error ? error.cause.message : null;
+  if (debug) lines.push(stack, ...(detail === null ? [] : [`Cause: ${detail}`]));
   return {
     exitCode,
     words: `${lines.join('\n')}\n`,
@@ -78,6 +81,7 @@ export function describe(error: unknown, debug: boolean): Failure {
         call: stringField(error, 'call'),
         status: numberField(error, 'status'),
         nativeName: stringField(error, 'nativeName'),
+        detail,
       },
     },
   };

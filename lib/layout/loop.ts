@@ -18,6 +18,8 @@ export const loop: Loop<LayoutRequest, LayoutEvent, LayoutResult> = async (conte
   let made = 0;
   let stop = context.stop();
   for (const [index, part] of request.parts.entries()) {
+    await context.calm();
+    stop ??= context.stop();
     if (stop !== null) break;
     const { allocated, answer } = await take(context, reader, request, part);
     if (allocated !== null) byCalls = shifted(byCalls, allocated);

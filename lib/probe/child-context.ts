@@ -4,10 +4,21 @@ import type { Writer } from '../journal/record.ts';
 import type { JournalWriter } from '../journal/writer.ts';
 import type { NativeAllocator, NativeBinding } from '../native.types.ts';
 import type { ChildContext, HostReading, PlannedStep, StepResult, Stop, Terms } from './context.ts';
-import { readHost } from './host-reading.ts';
+import { readHost, readPressureFull } from './host-reading.ts';
 import type { ChildRequest, Order } from './messages.ts';
 import { needsBlocks, stepRefusal } from './step-check.ts';
 import { guardWords } from './words.ts';
+
+/**
+ * avg10 falls to a third in 10 s once nothing stalls: of 40 % 5 are left after 21. A machine that is in danger does not
+ * recover by itself, and is not asked for more meanwhile.
+ */
+const CALM_MS = 30_000;
+/** All the waiting of a run: a machine that others keep at such a pressure is not waited for at each step. */
+const CALM_IN_ALL_MS = 120_000;
+const CALM_LOOK_MS = 250;
+/** Of the limit: the step's own share must not bring it back over. */
+const CALM_BELOW = 0.5;
 
 export interface ContextParts {
   binding: NativeBinding;
@@ -23,6 +34,7 @@ export function childContext(parts: ContextParts): { context: ChildContext; orde
   const { allocator, binding, terms } = parts;
   let ordered: Stop | null = null;
   let wake: (() => void) | null = null;
+  let calmLeftMs = CALM_IN_ALL_MS;
 
   function stop(): Stop | null {
     const { trip } = binding.guardRead();
@@ -51,6 +63,16 @@ export function childContext(parts: ContextParts): { context: ChildContext; orde
         });
       }
       wake = null;
+    },
+    async calm() {
+      const { pressureFull, timeScale } = terms;
+      if (pressureFull === null) return;
+      const scale = timeScale ?? 1;
+      const started = performance.now();
+      const until = started + Math.min(CALM_MS, calmLeftMs) / scale;
+      const high = () => (readPressureFull(binding) ?? 0) >= pressureFull * CALM_BELOW;
+      while (stop() === null && performance.now() < until && high()) await context.pause(CALM_LOOK_MS / scale);
+      calmLeftMs -= (performance.now() - started) * scale;
     },
     check: (step, fresh = reading(step.kind)) => stepRefusal(terms, fresh, step),
     begin({ heldBytes, kind, targetBytes }) {

@@ -93,8 +93,19 @@ async function serve(request: ChildRequest, loops: Loops, onReady: (order: (what
   } finally {
     const freed = await binding.freeBlocks(terms.stepDeadlineMs);
     // A run is over when it holds nothing any more. Where the allocator hangs, nobody knows.
-    if (run !== null && !isFailure(freed)) writer?.commit({ type: 'end', ...run, at: new Date().toISOString(), state });
+    if (run !== null && !isFailure(freed)) tryTo(() => writer?.commit({ type: 'end', ...run, at: now(), state }));
     binding.guardStop();
+  }
+}
+
+const now = (): string => new Date().toISOString();
+
+/** What was found, or what went wrong, is worth more than the last line of a journal on a disk that is full by now. */
+function tryTo(job: () => void): void {
+  try {
+    job();
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`);
   }
 }
 

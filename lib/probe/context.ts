@@ -70,6 +70,12 @@ export interface ChildContext {
   stop(): Stop | null;
   /** Waits, but no longer than until there is a reason to stop. */
   pause(ms: number): Promise<void>;
+  /**
+   * Before each step: where pressure has come to half of its limit, waits until it has fallen below that, up to 30 s and
+   * 120 s in all of a run. Reclaim of page cache for what was just allocated is pressure as well, and healthy; it is over
+   * when nothing more is asked for. At the limit itself `check` refuses.
+   */
+  calm(): Promise<void>;
   reading(kind: AllocatorKind): HostReading;
   /**
    * Whether the step may be made now: MemAvailable less what it costs against the floor, pressure, blocks of 2 MiB for

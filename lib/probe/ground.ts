@@ -7,7 +7,7 @@ import { parseVmstat } from '../procfs.ts';
 import { isFailure } from '../reason.ts';
 import { danger, refusal } from '../safety.ts';
 import { takeSnapshot } from '../take-snapshot.ts';
-import type { DeviceSnapshot, ProbeHeader, Snapshot } from '../types.ts';
+import type { DeviceSnapshot, LibraryStatus, ProbeHeader, Snapshot } from '../types.ts';
 import type { ProbePlan } from './plan.ts';
 
 /** A library that does not answer within this is no ground to test on. */
@@ -63,12 +63,27 @@ function deviceOf(snapshot: Snapshot, ordinal: number, command: string): DeviceS
   const device = snapshot.devices.find(({ cudaIndex }) => cudaIndex === ordinal);
   if (device !== undefined) return device;
   const { cuda } = snapshot.libraries;
-  const count = snapshot.devices.filter(({ cudaIndex }) => cudaIndex !== null).length;
-  const [code, message] =
-    cuda.state === 'loaded'
-      ? (['ERR_UMA_NO_DEVICE', `there is no CUDA device ${ordinal}; this machine has ${count}`] as const)
-      : ([CODES[cuda.state], `CUDA is ${cuda.state}: ${cuda.reason ?? 'no reason was given'}`] as const);
-  throw new UmaError(code, { source: 'umaprobe', call: command, status: null, name: 'NO_DEVICE', message });
+  const facts = { source: 'umaprobe', call: command, status: null, name: 'NO_DEVICE' } as const;
+  if (cuda.state === 'loaded') {
+    const count = snapshot.devices.filter(({ cudaIndex }) => cudaIndex !== null).length;
+    const message = `there is no CUDA device ${ordinal}; this machine has ${count}`;
+    throw new UmaError('ERR_UMA_NO_DEVICE', { ...facts, message });
+  }
+  const message = `no GPU that can be used: ${unusableWords(cuda)}`;
+  // What each library that was tried has said is long, and for whoever looks for it: the error's cause.
+  throw new UmaError(
+    CODES[cuda.state],
+    { ...facts, message },
+    { cause: new Error(cuda.reason ?? 'no reason was given') },
+  );
+}
+
+/** One reason, without paths and codes: "CUDA driver version is insufficient for CUDA runtime version". */
+export function unusableWords({ reason, state }: Pick<LibraryStatus, 'reason' | 'state'>): string {
+  if (state === 'missing') return 'neither the CUDA runtime nor the driver’s libcuda.so.1 is installed';
+  if (state === 'timeout') return 'CUDA does not answer';
+  const [first = ''] = (reason ?? '').split('; ');
+  return first.replace(/^ERR_UMA_\w+: /, '') || 'CUDA gives no reason';
 }
 
 const CODES = {

@@ -57,6 +57,7 @@ export class Heard<Result> {
     if (said.left === true) this.#left = true;
     if (said.reason === undefined) return;
     const { available = null, freedAfterMs = null, pressureFull = null, reason, stoppedAfterMs = null } = said;
+    // The line of one that leaves is the later one: it knows what was stopped and freed meanwhile.
     this.#trip = { reason, available, pressureFull, stoppedAfterMs, freedAfterMs };
   }
 

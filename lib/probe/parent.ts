@@ -107,7 +107,7 @@ function requestFor(ground: Ground, plan: ProbePlan<unknown, unknown>, journal: 
       floor: floor?.bytes ?? 0,
       pressureFull: pressureFull ?? 0,
       intervalUs: GUARD_INTERVAL_US,
-      parent: true,
+      parent: process.pid,
       exitAfterMs: GUARD_LEAVES_AFTER_MS,
       wordsFd: WORDS_FD,
     },

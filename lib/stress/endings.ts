@@ -5,7 +5,7 @@ import type { NativeFailure, NativeGuard } from '../native.types.ts';
 import type { HostReading, Refusal, Stop } from '../probe/context.ts';
 import { reason } from '../reason.ts';
 import type { StressState } from '../types.ts';
-import type { Room } from './search.ts';
+import type { Room, StressMode } from './search.ts';
 
 export interface Ending {
   state: StressState;
@@ -34,26 +34,40 @@ export function deviceEnding(room: Room, nextBytes: number): Ending {
   };
 }
 
+/** What the search knew when the allocator had said no for the last time. */
+export interface Refused {
+  mode: StressMode;
+  /** The smallest total, or block, that was refused. */
+  refusedBytes: number;
+  /** The largest that was given, and what of it is held: nothing in `single` mode. */
+  bestBytes: number;
+  heldBytes: number;
+  /** The last refusal; null: none. */
+  failure: NativeFailure | null;
+}
+
 /** The allocator said no. Where memory is there but not in blocks, that is the reason. */
-export function refusedEnding(
-  refused: { failure: NativeFailure; bytes: number } | null,
-  heldBytes: number,
-  reading: HostReading,
-  floor: number | null,
-): Ending {
-  const bytes = refused?.bytes ?? 0;
-  const said = refused === null ? 'the allocator refused' : reason(refused.failure);
-  const { inBlocks, memAvailable } = reading;
-  if (inBlocks !== null && memAvailable !== null && inBlocks < bytes && memAvailable - bytes >= (floor ?? 0)) {
+export function refusedEnding(found: Refused, { inBlocks, memAvailable }: HostReading, floor: number | null): Ending {
+  const { bestBytes, failure, heldBytes, mode, refusedBytes } = found;
+  const missing = refusedBytes - heldBytes;
+  const what = mode === 'single' ? 'a block of ' : 'a total of ';
+  const largest = mode === 'single' ? 'the largest that it gave is' : 'it gave';
+  const said = failure === null ? '' : ` (${reason(failure)})`;
+  const words =
+    `the allocator refused ${what}${formatBoth(refusedBytes)}; ` +
+    (bestBytes === 0 ? 'it gave nothing' : `${largest} ${formatBytes(refusedBytes - bestBytes)} less`);
+  if (inBlocks !== null && memAvailable !== null && inBlocks < missing && memAvailable - missing >= (floor ?? 0)) {
     return {
       state: 'contiguity',
-      boundBy: `${formatBoth(memAvailable)} are available, but only ${formatBytes(inBlocks)} of it in free blocks of 2 MiB, and ${formatBytes(bytes)} more were refused with ${formatBoth(heldBytes)} held (${said})`,
+      boundBy: `${formatBoth(memAvailable)} are available, but only ${formatBytes(inBlocks)} of it in free blocks of 2 MiB: ${words}${said}`,
     };
   }
-  return {
-    state: 'out-of-memory',
-    boundBy: `the allocator refused ${formatBoth(bytes)} with ${formatBoth(heldBytes)} held (${said})`,
-  };
+  return { state: 'out-of-memory', boundBy: `${words}${said}` };
+}
+
+/** The largest block could not be taken once more, to be verified or held: the search's end stands, and why no more was done. */
+export function refusedAgain(found: Ending, { sentence }: Refusal): Ending {
+  return { ...found, boundBy: `${found.boundBy}. It was not taken once more to be verified or held: ${sentence}` };
 }
 
 export function wrongBytes(found: Ending, verified: { mismatches: number; firstMismatch: number | null }): Ending {

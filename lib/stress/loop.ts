@@ -9,7 +9,9 @@ import {
   deviceEnding,
   type Ending,
   failureEnding,
+  type Refused,
   refusalEnding,
+  refusedAgain,
   refusedEnding,
   stopEnding,
   wrongBytes,
@@ -43,7 +45,7 @@ class StressRun {
   #verified: StressResult['verified'] = null;
   #heldMs = 0;
   /** The allocator's last refusal. */
-  #refused: { failure: NativeFailure; bytes: number } | null = null;
+  #refused: NativeFailure | null = null;
   /** `single` on a driver with pools: what was freed, is not in MemAvailable, and the next block gets all the same. */
   #pooled = 0;
 
@@ -60,6 +62,7 @@ class StressRun {
   /** Steps until there is a reason to end. */
   async search(): Promise<Ending> {
     for (;;) {
+      await this.#context.calm();
       const stopped = this.#stopped();
       if (stopped !== null) return stopped;
       const reading = this.#context.reading(this.#request.kind);
@@ -89,7 +92,7 @@ class StressRun {
       const known = costsHost(kind, this.#context.terms) ? cost : null;
       this.#search = learn(this.#search, this.#bounds, bytes, { state, cost: known, room });
     }
-    if (failure !== null && state === 'out-of-memory') this.#refused = { failure, bytes };
+    if (state === 'out-of-memory') this.#refused = failure;
     if (!hangs) this.#context.finish({ state, heldBytes: state === 'ok' ? planned.targetBytes : planned.heldBytes });
     const { allocMs, touchMs } = taken;
     this.#tell(room, planned.heldBytes, {
@@ -138,15 +141,20 @@ class StressRun {
     this.#say({ step, progress: progress(this.#search, this.#bounds, room, heldBefore, elapsedMs) });
   }
 
+  #lastRefused(): Refused {
+    const { bestBytes, heldBytes, refusedBytes } = this.#search;
+    const smallest = refusedBytes ?? bestBytes + this.#bounds.resolutionBytes;
+    return { mode: this.#bounds.mode, refusedBytes: smallest, bestBytes, heldBytes, failure: this.#refused };
+  }
+
   #ending(end: SearchEnd, nextBytes: number, reading: HostReading, room: Room): Ending {
-    const { heldBytes } = this.#search;
     switch (end) {
       case 'limit':
         return { state: 'limit', boundBy: this.#request.ceiling?.reason ?? 'the largest size there is' };
       case 'device':
         return deviceEnding(room, nextBytes);
       case 'out-of-memory':
-        return refusedEnding(this.#refused, heldBytes, reading, this.#context.terms.floor);
+        return refusedEnding(this.#lastRefused(), reading, this.#context.terms.floor);
       case 'floor':
       case 'contiguity': {
         const cost = Math.ceil(nextBytes * this.#search.costPerByte);
@@ -160,16 +168,32 @@ class StressRun {
   async keep(found: Ending): Promise<Ending> {
     const { holdMs, mode, verify } = this.#request;
     if (!KEEPS.includes(found.state) || this.#search.bestBytes === 0 || (!verify && holdMs === 0)) return found;
-    if (mode === 'single') {
-      // The largest block was freed after its try.
-      const { failure } = await this.#holder.take(this.#search.bestBytes);
-      if (failure !== null) return this.#stopped() ?? failureEnding(failure);
-    }
+    const unable = mode === 'single' ? await this.#takeAgain(found) : null;
+    if (unable !== null) return unable;
     const heldBytes = this.#holder.heldBytes;
     this.#context.begin({ kind: this.#request.kind, heldBytes, targetBytes: heldBytes });
     const kept = (await this.#verify(found)) ?? (await this.#hold()) ?? found;
     if (kept.state !== 'timeout') this.#context.finish({ state: kept.state, heldBytes });
     return kept;
+  }
+
+  /**
+   * In `single` mode the largest block was freed after its try. To take it once more is a step like any other: the
+   * machine may have less by now. null: it is held.
+   */
+  async #takeAgain(found: Ending): Promise<Ending | null> {
+    const bytes = this.#search.bestBytes;
+    await this.#context.calm();
+    const planned = this.#planned(bytes, Math.ceil(bytes * this.#search.costPerByte));
+    const stopped = this.#stopped();
+    if (stopped !== null) return stopped;
+    const refusal = this.#context.check(planned);
+    if (refusal !== null) return refusedAgain(found, refusal);
+    this.#context.begin(planned);
+    const { failure } = await this.#holder.take(bytes);
+    const hangs = failure?.name === 'TIMEOUT';
+    if (!hangs) this.#context.finish({ state: stateOf(failure), heldBytes: failure === null ? bytes : 0 });
+    return failure === null ? null : (this.#stopped() ?? failureEnding(failure));
   }
 
   /** null: nothing is wrong. */

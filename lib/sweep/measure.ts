@@ -47,6 +47,7 @@ export async function measureStep(
   let journalMs: number | null = null;
   let ended: Ended | null = null;
   while (ended === null && repeats.length < repeat) {
+    await context.calm();
     let started = performance.now();
     ended = stopped(context.stop());
     if (ended !== null) break;

@@ -17,7 +17,7 @@ const MiB = 2 ** 20;
 const TRIPS = Number(process.env.UMAPROBE_BENCH_TRIPS ?? 100);
 const require = createRequire(import.meta.url);
 const binding = require(require('node-gyp-build').path(fileURLToPath(new URL('../..', import.meta.url))));
-const options = { floor: 0, pressureFull: 0, intervalUs: 5000, parent: true, exitAfterMs: 0, wordsFd: -1 };
+const options = { floor: 0, pressureFull: 0, intervalUs: 5000, parent: process.ppid, exitAfterMs: 0, wordsFd: -1 };
 const folder = mkdtempSync(join(tmpdir(), 'umaprobe-bench-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 

@@ -9,7 +9,7 @@ const GiB = 2 ** 30;
 
 /** `guard(options)` with what a test does not care about; `available()`; `block(ms)`: nothing of JavaScript runs. */
 const TOOLS = `
-  const guard = (options) => b.guardStart({ floor: 0, pressureFull: 0, intervalUs: 5000, parent: false, exitAfterMs: 0, wordsFd: -1, ...options });
+  const guard = (options) => b.guardStart({ floor: 0, pressureFull: 0, intervalUs: 5000, parent: 0, exitAfterMs: 0, wordsFd: -1, ...options });
   const host = new Float64Array(35), at = b.hostMemoryFields().indexOf('available');
   const available = () => { b.hostMemory(host); return host[at]; };
   const block = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
@@ -87,7 +87,7 @@ describe('the guard', () => {
           await b.allocBlock('device', ${GiB}, 10000);
           const { openSync, writeFileSync } = await import('node:fs');
           const words = openSync(\${JSON.stringify(path)} + '.words', 'a');
-          guard({ parent: true, exitAfterMs: 200, wordsFd: words });
+          guard({ parent: process.ppid, exitAfterMs: 200, wordsFd: words });
           writeFileSync(\${JSON.stringify(path)}, String(process.pid)); block(60000);\`;
         const head = "import { createRequire } from 'node:module'; const b = createRequire(" + JSON.stringify(import.meta.url.startsWith('file:') ? import.meta.url : 'file:///') + ")(" + JSON.stringify(binary) + "); const sleep = (ms) => new Promise((r) => setTimeout(r, ms));";
         const parent = spawn(process.execPath, ['--input-type=module', '-e',
@@ -170,7 +170,7 @@ describe('the guard', () => {
   it('that is not needed costs nothing: nothing read before it starts, no trip while all is well', async () => {
     const [before, after] = (await onMachine(loadMachine('gb10'), ({ env }) =>
       said(
-        `${TOOLS} say(b.guardRead()); guard({ floor: ${GiB}, pressureFull: 50, parent: true });
+        `${TOOLS} say(b.guardRead()); guard({ floor: ${GiB}, pressureFull: 50, parent: process.ppid });
         await until(() => b.guardRead().ticks > 20); say(b.guardRead());`,
         env,
       ),
@@ -199,7 +199,7 @@ describe('the guard', () => {
     expect(wrong).toEqual(Array(6).fill('EINVAL'));
     expect(closed).toMatchObject({ call: 'guardStart', name: 'EBADF' });
     const [blind] = await said(
-      `say(b.guardStart({ floor: 1, pressureFull: 0, intervalUs: 5000, parent: false, exitAfterMs: 0, wordsFd: -1 }));`,
+      `say(b.guardStart({ floor: 1, pressureFull: 0, intervalUs: 5000, parent: 0, exitAfterMs: 0, wordsFd: -1 }));`,
       { UMAPROBE_SIM: '/nonexistent/machine' },
     );
     expect(blind).toMatchObject({ source: 'sim', failed: true });
@@ -227,7 +227,7 @@ describe('the guard', () => {
         `const { Worker } = await import('node:worker_threads'); const { readdirSync, readFileSync } = await import('node:fs');
         const guards = () => readdirSync('/proc/self/task').filter((task) => readFileSync('/proc/self/task/' + task + '/comm', 'utf8').startsWith('umaprobe-guard')).length;
         say(guards());
-        const worker = new Worker(\`require(\${JSON.stringify(binary)}).guardStart({ floor: 1, pressureFull: 0, intervalUs: 5000, parent: false, exitAfterMs: 0, wordsFd: -1 });
+        const worker = new Worker(\`require(\${JSON.stringify(binary)}).guardStart({ floor: 1, pressureFull: 0, intervalUs: 5000, parent: 0, exitAfterMs: 0, wordsFd: -1 });
           require('node:worker_threads').parentPort.postMessage(0); setInterval(() => {}, 1000);\`, { eval: true, execArgv: [] });
         await new Promise((resolve) => worker.once('message', resolve));
         for (let i = 0; i < 200 && guards() === 0; i++) await sleep(10);

@@ -154,7 +154,7 @@ describe('a stress test', () => {
   it('says the word, the maximum in both units and what bound it, last', () => {
     const lines = stressPage(stressOf(), look());
     expect(text(lines.slice(-2))).toBe(
-      'FLOOR  maximum 103.56 GiB (111.20 GB): MemAvailable 9.3 GiB less the next 1.0\n       GiB would be below the floor of 8.4 GiB.',
+      'FLOOR  Maximum 103.56 GiB (111.20 GB): MemAvailable 9.3 GiB less the next 1.0\n       GiB would be below the floor of 8.4 GiB.',
     );
     expect(text(lines)).toMatch(/^Verified +103\.56 GiB \(111\.20 GB\) written and read back/m);
     expect(text(lines)).toContain('… 9 more');

@@ -47,6 +47,7 @@ function machine({ fails = {}, stop = { why: 'aborted', reason: 'by you' }, stop
   const context = {
     binding,
     terms: { stepDeadlineMs: 1000, timeScale: timeScale ?? null },
+    calm: async () => undefined,
     stop: () => (stopsAt !== undefined && calls.includes(stopsAt) ? stop : null),
     begin: () => calls.push('begin'),
     finish: ({ state, heldBytes }: { state: string; heldBytes: number }) => calls.push(`finish ${state} ${heldBytes}`),

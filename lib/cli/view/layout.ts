@@ -4,7 +4,7 @@ import type { LayoutPart, LayoutReport } from '../../types.ts';
 import { type Column, clean, hanging, table } from '../text.ts';
 import { type Look, meter } from './look.ts';
 import { closing, probeHeader, sections, unfinishedLines } from './probe-header.ts';
-import { both, kindStyle, moved, ms, sentence, sizeWords } from './probe-words.ts';
+import { both, capital, kindStyle, moved, ms, sentence, sizeWords } from './probe-words.ts';
 import { settledLines } from './settled.ts';
 
 export function layoutPage(report: LayoutReport, look: Look): string[] {
@@ -74,11 +74,11 @@ function ending(report: LayoutReport, look: Look): string[] {
     case 'incomplete':
       return closing('does not fit', 'warning', `${why}${words}`, null, look);
     case 'lost':
-      return closing('lost', 'danger', `${why}${words}`, null, look);
+      return closing('lost', 'danger', `${capital(why)}${words}`, null, look);
     case 'aborted':
     case 'stopped':
     case 'timeout':
-      return closing(report.state, 'warning', `${why}${words}`, null, look);
+      return closing(report.state, 'warning', `${capital(why)}${words}`, null, look);
   }
 }
 

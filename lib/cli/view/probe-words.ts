@@ -90,6 +90,11 @@ export function moved(bytes: number | null, unicode: boolean): string {
   return `${sign}${size >= GiB ? `${inGiB(size)} GiB` : formatBytes(size)}`;
 }
 
+/** "a floor" → "A floor", at the beginning of a line. Names of files, functions and fields stay as they are. */
+export function capital(words: string): string {
+  return /^[a-z]+[ ,:;]/.test(words) ? `${words.charAt(0).toUpperCase()}${words.slice(1)}` : words;
+}
+
 /** With its full stop, where whoever wrote it left that to us. */
 export function sentence(words: string): string {
   return words === '' || /[.!?]$/.test(words) ? words : `${words}.`;

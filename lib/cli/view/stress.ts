@@ -139,7 +139,7 @@ const STYLES: Readonly<Record<StressState, Style>> = {
 };
 
 function ending(report: StressReport, look: Look): string[] {
-  const what = report.mode === 'single' ? 'largest single block' : 'maximum';
+  const what = report.mode === 'single' ? 'Largest single block' : 'Maximum';
   const words = `${what} ${both(report.maxBytes)}: ${sentence(report.boundBy)}`;
   return closing(report.state, STYLES[report.state], words, advice(report), look);
 }

@@ -7,7 +7,7 @@ import { countersTable } from './counters.ts';
 import type { Look } from './look.ts';
 import { plot, type Series } from './plot.ts';
 import { closing, probeHeader, sections, unfinishedLines, unsupportedLines } from './probe-header.ts';
-import { KIND_LETTERS, kindStyle, median, ms, msColumn, rate, sentence, sizeWords } from './probe-words.ts';
+import { capital, KIND_LETTERS, kindStyle, median, ms, msColumn, rate, sentence, sizeWords } from './probe-words.ts';
 
 export function sweepPage(report: SweepReport, look: Look): string[] {
   const kinds = kindsOf(report);
@@ -168,13 +168,13 @@ function ending(report: SweepReport, look: Look): string[] {
       return closing(
         'lost',
         'danger',
-        `${sentence(report.reason ?? 'The child process vanished')} ${done}${journal}`,
+        `${capital(sentence(report.reason ?? 'The child process vanished'))} ${done}${journal}`,
         null,
         look,
       );
     case 'aborted':
     case 'stopped':
     case 'timeout':
-      return closing(report.state, 'warning', `${sentence(report.reason ?? '')} ${done}`.trim(), null, look);
+      return closing(report.state, 'warning', `${capital(sentence(report.reason ?? ''))} ${done}`.trim(), null, look);
   }
 }
