@@ -9,3 +9,14 @@ export const DROP_POOLS = 'echo 2 | sudo tee /proc/sys/vm/drop_caches';
 /** Everything clean, then merge what can move. Unmovable GPU pages stay where they are. */
 export const DROP_AND_COMPACT =
   'sync; echo 3 | sudo tee /proc/sys/vm/drop_caches; echo 1 | sudo tee /proc/sys/vm/compact_memory';
+
+const BY_UMAPROBE: Readonly<Record<string, string>> = {
+  [DROP_PAGE_CACHE]: 'umaprobe cache drop --level 1',
+  [DROP_POOLS]: 'umaprobe cache drop --level 2',
+  [DROP_AND_COMPACT]: 'umaprobe cache drop, umaprobe cache compact',
+};
+
+/** The command of the kernel, which works anywhere, and beside it ours, which shows what it changed. */
+export function withReceipt(remedy: string): string {
+  return `${remedy} (with a receipt: ${BY_UMAPROBE[remedy]})`;
+}

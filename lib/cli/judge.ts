@@ -5,7 +5,7 @@
 import { cmaPhantom } from '../allocatable.ts';
 import { headroom, ownHeadrooms, pinnableInBlocks, silentForMs, unattributed, unifiedDevice } from '../findings.ts';
 import { formatBytes, formatDuration, formatPercent, GiB, inGiB, MiB } from '../format.ts';
-import { DROP_AND_COMPACT, DROP_PAGE_CACHE, DROP_POOLS } from '../remedies.ts';
+import { DROP_AND_COMPACT, DROP_PAGE_CACHE, DROP_POOLS, withReceipt } from '../remedies.ts';
 import type { Snapshot } from '../types.ts';
 import { heldBy, roomOnGpu, whyNoGpu } from './gpu-words.ts';
 
@@ -115,7 +115,7 @@ const hidden: Rule = (snapshot) => {
     return {
       level: 'notice',
       text: `The driver keeps ${formatBytes(pools)} of freed GPU memory in its pools; CUDA can have it, other programs cannot.`,
-      next: `nothing to do, or: ${DROP_POOLS}`,
+      next: `nothing to do, or: ${withReceipt(DROP_POOLS)}`,
     };
   }
   // Pools whose size is known are in the ledger already: they explain nothing more.
@@ -123,7 +123,7 @@ const hidden: Rule = (snapshot) => {
   return {
     level: 'warning',
     text: `${formatBytes(rest)} belong to nobody that is listed${kept ? ': most likely driver pools of GPU programs that ended' : ''}.`,
-    next: kept ? DROP_POOLS : 'umaprobe doctor',
+    next: kept ? withReceipt(DROP_POOLS) : 'umaprobe doctor',
   };
 };
 
@@ -148,7 +148,7 @@ const inPieces: Rule = (snapshot) => {
   return {
     level: 'warning',
     text: `Free memory is in pieces: ${formatBytes(large)} of ${formatBytes(free)} lie in blocks of 2 MiB or more, which GPU allocations need${cma === 0 ? '' : ` (without ${formatBytes(cma)} of CMA)`}.`,
-    next: `${DROP_AND_COMPACT}; if that brings little, reboot`,
+    next: `${withReceipt(DROP_AND_COMPACT)}; if that brings little, reboot`,
   };
 };
 
@@ -173,7 +173,7 @@ const cached: Rule = (snapshot) => {
   return {
     level: 'notice',
     text: `${inGiB(cache)} of ${inGiB(total)} GiB look used but are page cache; a new allocation can have ${formatBytes(afterReclaim)}.`,
-    next: `nothing to do, or: ${DROP_PAGE_CACHE}`,
+    next: `nothing to do, or: ${withReceipt(DROP_PAGE_CACHE)}`,
   };
 };
 

@@ -2,7 +2,7 @@
 import { type GateReading, gateWords, readGate } from '../contiguity.ts';
 import { unifiedDevice } from '../findings.ts';
 import { formatBytes, formatPercent, GiB, KiB } from '../format.ts';
-import { DROP_AND_COMPACT } from '../remedies.ts';
+import { DROP_AND_COMPACT, withReceipt } from '../remedies.ts';
 import type { Snapshot } from '../types.ts';
 import { type Check, type Finding, fail, pass, STALLED_PERCENT, skip, warn } from './types.ts';
 
@@ -115,6 +115,6 @@ function gate(snapshot: Snapshot, reading: GateReading): Finding {
       ? 'Most of what is available is page cache, so there are few large free blocks yet; a launch has to make them first.'
       : 'Memory is free but in pieces: a launch may stall for minutes or fail.',
     evidence,
-    `${DROP_AND_COMPACT}; check again; if there are still too few, reboot.`,
+    `${withReceipt(DROP_AND_COMPACT)}; check again; if there are still too few, reboot.`,
   );
 }

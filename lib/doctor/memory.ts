@@ -3,7 +3,7 @@ import { cmaPhantom } from '../allocatable.ts';
 import { unattributed, unifiedDevice } from '../findings.ts';
 import { formatBytes, formatPercent, GiB } from '../format.ts';
 import { ledgerBytes } from '../ledger.ts';
-import { DROP_POOLS } from '../remedies.ts';
+import { DROP_POOLS, withReceipt } from '../remedies.ts';
 import type { GpuProcess, Snapshot } from '../types.ts';
 import { type Check, pass, skip, warn } from './types.ts';
 
@@ -88,7 +88,7 @@ export const memoryChecks: readonly Check[] = [
         return warn(
           `The driver keeps ${formatBytes(poolBytes)} of freed GPU memory; the next CUDA program can have it, others cannot.`,
           evidence,
-          `Give it back: ${DROP_POOLS} (with a receipt: umaprobe cache drop --level 2)`,
+          `Give it back: ${withReceipt(DROP_POOLS)}`,
         );
       }
       const rest = unattributed(snapshot);
@@ -101,7 +101,7 @@ export const memoryChecks: readonly Check[] = [
       return warn(
         `The driver keeps freed GPU memory: up to ${formatBytes(rest)} may come back.`,
         `${evidence}; ${why}; ${formatBytes(rest)} unattributed`,
-        `Give it back: ${DROP_POOLS} (with a receipt: umaprobe cache drop --level 2)`,
+        `Give it back: ${withReceipt(DROP_POOLS)}`,
       );
     },
   },

@@ -31,11 +31,7 @@ function measureAll(program, sizes) {
   // In turns, so that a slow minute of the machine hits both.
   for (let round = 0; round < ROUNDS; round++) {
     ours.push(
-      measured(
-        process.execPath,
-        [plain('alloc.mjs'), ...args],
-        ['alloc', 'first', 'second', 'verify', 'free', 'rest'],
-      ),
+      measured(process.execPath, [plain('alloc.mjs'), ...args], ['alloc', 'first', 'second', 'verify', 'free', 'rest']),
     );
     theirs.push(measured(program, args, ['alloc', 'first', 'second', 'set', 'free']));
   }

@@ -1,0 +1,52 @@
+/**
+ * How long do the calls on the page cache hold up the event loop? A process of its own, so that nothing else is in the
+ * loop: `node loop-delay.mjs <tree>`, a tree of files on a disk that this user may read; prints JSON.
+ */
+import { execFileSync } from 'node:child_process';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cacheStatus, dropCaches, evictFiles, prepare, snapshot } from '../../dist/index.js';
+import { quantile } from './measure.mjs';
+
+const ROUNDS = 7;
+const [tree] = process.argv.slice(2);
+const delay = monitorEventLoopDelay({ resolution: 1 });
+const read = () => execFileSync('grep', ['-rc', '', tree], { stdio: 'ignore' });
+
+/** Longest delay of each round. It counts from the tick before, so its own millisecond is in it. */
+async function longest(call, before = () => {}) {
+  const all = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    before();
+    await sleep(20);
+    delay.enable();
+    delay.reset();
+    await call();
+    await sleep(5);
+    delay.disable();
+    all.push(delay.max / 1e6 - 1);
+  }
+  return { least: Math.min(...all), median: quantile(all, 0.5), most: Math.max(...all) };
+}
+
+/** More than is free, so that it has to look for files, and less than they and the rest can give. */
+async function room() {
+  const { host } = await snapshot();
+  return { bytes: Math.min(host.free, host.available) + 100e6, paths: [tree], floor: 0 };
+}
+
+// The first call of each loads its modules.
+await cacheStatus([tree]);
+await evictFiles([tree], { top: 1 });
+await prepare({ ...(await room()), dryRun: true });
+read();
+const measured = { idle: await longest(() => sleep(500)) };
+measured['cacheStatus()'] = await longest(() => cacheStatus([tree]));
+measured['prepare(), to its plan'] = await longest(async () => prepare({ ...(await room()), dryRun: true }));
+measured['evictFiles()'] = await longest(() => evictFiles([tree]), read);
+read();
+measured['prepare()'] = await longest(async () => prepare(await room()), read);
+const dropped = await dropCaches({ level: 1 }).catch((error) => error);
+if (dropped instanceof Error) measured.notDropped = dropped.message;
+else measured['dropCaches()'] = await longest(() => dropCaches({ level: 1 }));
+console.log(JSON.stringify(measured));
