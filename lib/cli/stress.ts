@@ -21,7 +21,7 @@ export const stressCommand: Command = {
   description:
     'Allocates in a child process, starting small: each step is predicted from the last, checked against the floor before it is made, and halved near the edge, while a thread that needs no JavaScript watches the machine. ' +
     'Says the maximum, what bound it, and what did not come back.\n' +
-    'Exit code: 0 limit or out-of-memory, 6 floor, pressure, contiguity or timeout, 1 failed or lost, 130 Ctrl-C.',
+    'Exit code: 0 limit or out-of-memory, 6 floor, pressure, contiguity or timeout (the maximum is as good), 1 failed or lost, 130 Ctrl-C.',
   options: {
     kind: { type: 'string', placeholder: '<kind>', summary: 'device, managed, pinned or system (default device)' },
     single: { type: 'boolean', summary: 'The largest single block instead of the total' },

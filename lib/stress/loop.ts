@@ -1,6 +1,6 @@
 /** The search in the child: reads the machine, makes the planned step, learns from it. */
 
-import { toUmaError } from '../errors.ts';
+import { toUmaError, UmaError } from '../errors.ts';
 import type { NativeFailure } from '../native.types.ts';
 import type { ChildContext, HostReading, Loop, PlannedStep, Say } from '../probe/context.ts';
 import { isFailure, reason } from '../reason.ts';
@@ -30,8 +30,18 @@ export const loop: Loop<StressRequest, StressEvent, StressResult> = async (conte
   const needed = [kinds[request.kind], ...(request.verify ? [kernel] : [])].find(isFailure);
   if (needed !== undefined) throw toUmaError(needed);
   const run = new StressRun(context, request, say);
-  return run.result(await run.keep(await run.search()));
+  return run.result(await searched(run).catch(journalEnding));
 };
+
+async function searched(run: StressRun): Promise<Ending> {
+  return run.keep(await run.search());
+}
+
+/** A journal that can be kept no longer, its disk being full, ends the search with what was found until then. */
+function journalEnding(error: unknown): Ending {
+  if (error instanceof UmaError && error.code === 'ERR_UMA_JOURNAL') return { state: 'failed', boundBy: error.message };
+  throw error;
+}
 
 class StressRun {
   readonly #context: ChildContext;

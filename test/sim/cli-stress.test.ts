@@ -29,7 +29,7 @@ describe('stress', () => {
     const ran = stress('--sim', 'gb10', '--floor', '100GiB', '--html', 'stress.html', '--csv', 'stress.csv');
     expect(ran.code).toBe(6);
     expect(ran.stdout).toMatch(/^ SIMULATED {2}machine gb10/);
-    expect(ran.stdout).toMatch(/^FLOOR {2}maximum \d+\.\d\d GiB \(\d+\.\d\d GB\): MemAvailable/m);
+    expect(ran.stdout).toMatch(/^FLOOR {2}Maximum \d+\.\d\d GiB \(\d+\.\d\d GB\): MemAvailable/m);
     expect(ran.stdout).toMatch(/^Floor +100\.00 GiB \(107\.37 GB\)/m);
     expect(ran.stderr).toMatch(/^ {2}1 +\S+ \S+ {2}held/);
     expect(readFileSync(join(folder, 'stress.csv'), 'utf8')).toMatch(/^at,simulated,.*floor_bytes/);

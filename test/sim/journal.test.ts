@@ -2,7 +2,7 @@
 
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { GiB, heldAtRest, journalPath, machine, onMachine, records, report, run, start } from './probe-runner.ts';
+import { GiB, heldAtRest, journalPath, MiB, machine, onMachine, records, report, run, start } from './probe-runner.ts';
 
 const gb10 = machine('gb10');
 const options = { max: 2 * GiB };
@@ -32,9 +32,14 @@ describe('a journal that cannot be used', () => {
   it('because the disk is full stops before the step, and all memory comes back (simulated)', async () => {
     const journal = journalPath();
     await onMachine(gb10, async (simulation) => {
-      const { error, steps } = await run(simulation, { ...options, journal }, { at: '5 no-space' });
-      expect(error?.code).toBe('ERR_UMA_JOURNAL');
-      expect(error?.message).toMatch(/no space left on device: the step was not made/);
+      const { state, boundBy, maxBytes, steps } = await report(
+        simulation,
+        { ...options, journal },
+        { at: '5 no-space' },
+      );
+      expect(state).toBe('failed');
+      expect(boundBy).toMatch(/no space left on device: the step was not made/);
+      expect(maxBytes).toBe(768 * MiB);
       // Records 1 to 4 are two steps and their results; the third step was never asked of CUDA.
       expect(steps).toHaveLength(2);
       const { peak } = simulation.record() as unknown as { peak: { gpuBytes: number } };

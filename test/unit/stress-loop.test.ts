@@ -1,6 +1,7 @@
 /** The loop of a stress test in the child, on an allocator and a machine that are a script. */
 
 import { describe, expect, it } from 'vitest';
+import { UmaError } from '../../lib/errors.ts';
 import type { NativeFailure } from '../../lib/native.types.ts';
 import type { ChildContext, HostReading, PlannedStep, Terms } from '../../lib/probe/context.ts';
 import { stepRefusal } from '../../lib/probe/step-check.ts';
@@ -19,17 +20,27 @@ const OOM: NativeFailure = {
   message: 'out of memory',
 };
 
+const FULL = new UmaError('ERR_UMA_JOURNAL', {
+  source: 'kernel',
+  call: 'journal j',
+  status: 28,
+  name: 'ENOSPC',
+  message: 'no space left on device',
+});
+
 interface Script {
   available: number;
   floor: number | null;
   /** The allocator refuses beyond this total. */
   gives?: number;
   request?: Partial<StressRequest>;
+  /** The journal's disk is full once so many steps have begun. */
+  journalHolds?: number;
   /** What others take once the search has freed its blocks for so many a time. */
   lostAfterFrees?: { frees: number; bytes: number };
 }
 
-function machine({ available, floor, gives = Number.MAX_SAFE_INTEGER, lostAfterFrees }: Script) {
+function machine({ available, floor, gives = Number.MAX_SAFE_INTEGER, journalHolds = 1000, lostAfterFrees }: Script) {
   const calls: string[] = [];
   const blocks = new Map<number, number>();
   let frees = 0;
@@ -75,7 +86,10 @@ function machine({ available, floor, gives = Number.MAX_SAFE_INTEGER, lostAfterF
     calm: async () => void calls.push('calm'),
     reading,
     check: (step: PlannedStep, fresh = reading()) => stepRefusal(terms, fresh, step),
-    begin: ({ targetBytes }: PlannedStep) => calls.push(`begin ${targetBytes / MiB}`),
+    begin({ targetBytes }: PlannedStep) {
+      calls.push(`begin ${targetBytes / MiB}`);
+      if (calls.filter((call) => call.startsWith('begin')).length > journalHolds) throw FULL;
+    },
     finish: ({ state }: { state: string }) => calls.push(`finish ${state}`),
   } as unknown as ChildContext;
   return { calls, context };
@@ -140,5 +154,14 @@ describe('an allocator that refuses', () => {
     const { result } = await search({ available: 64 * GiB, floor: null, gives: 32 * MiB });
     expect(result).toMatchObject({ state: 'out-of-memory', maxBytes: 0 });
     expect(result.boundBy).toMatch(/refused a total of 0\.06 GiB \(0\.07 GB\); it gave nothing/);
+  });
+});
+
+describe('a journal whose disk is full in the middle', () => {
+  it('ends the search with what was found, and the step that it could not hold is not made', async () => {
+    const { calls, result } = await search({ available: 40 * GiB, floor: 8 * GiB, journalHolds: 3 });
+    expect(result).toMatchObject({ state: 'failed', maxBytes: (256 + 512 + 1024) * MiB });
+    expect(result.boundBy).toBe('journal j: no space left on device (ENOSPC 28)');
+    expect(calls.at(-1)).toBe('begin 3840');
   });
 });

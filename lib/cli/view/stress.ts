@@ -145,7 +145,7 @@ function ending(report: StressReport, look: Look): string[] {
 }
 
 /** What to do or to type next, where there is something. */
-export function advice({ state, maxBytes, guard }: StressReport): string | null {
+export function advice({ guard, maxBytes, state, verified }: StressReport): string | null {
   switch (state) {
     case 'floor':
       if (maxBytes === 0) return 'stop what holds the memory (umaprobe shows it), then again';
@@ -157,7 +157,9 @@ export function advice({ state, maxBytes, guard }: StressReport): string | null 
     case 'lost':
       return 'the journal knows how far it came: umaprobe stress --resume';
     case 'failed':
-      return 'umaprobe doctor; wrong bytes point to the memory or the driver';
+      return verified !== null && verified.mismatches > 0
+        ? 'umaprobe doctor; wrong bytes point to the memory or the driver'
+        : 'umaprobe doctor';
     case 'timeout':
       return 'a longer --timeout';
     case 'limit':
