@@ -57,7 +57,7 @@ export interface NativeWalkOptions {
 
 export interface NativeWalkBatch {
   method: 'cachestat' | 'mincore';
-  /** Some 500 at most; the rest comes with the next call. Sums are of the whole walk up to now. */
+  /** Some 450 at most; the rest comes with the next call. Sums are of the whole walk up to now. */
   entries: NativeCachedFile[];
   /**
    * Every file that has something in cache, also those not listed, since the last batch: dev, ino, cached, cachedAfter (cached,

@@ -7,8 +7,9 @@
 namespace umaprobe {
 namespace {
 
-// So that turning a batch into JavaScript's objects blocks its thread for some 2 ms at most.
-constexpr size_t kMostEntries = 500;
+// So that turning a batch into JavaScript's objects blocks its thread for some 2 ms at most, the
+// files of the last look included.
+constexpr size_t kMostEntries = 200;
 constexpr size_t kMostPathBytes = 256u << 10;
 // Nobody reads more of them; all are counted.
 constexpr double kMostProblems = 100;

@@ -11,7 +11,7 @@ namespace umaprobe {
 namespace {
 
 // Names read before they are looked at: enough to share among threads.
-constexpr size_t kMostFiles = 512;
+constexpr size_t kMostFiles = 256;
 // Of names that are no files, so that a slice ends on time in a directory full of links.
 constexpr size_t kMostNames = 8192;
 // Opening and closing are most of a look, and go side by side; more threads than this wait for each

@@ -23,7 +23,7 @@ class Walk {
   // On the lane's thread: until the time is over, there is a batch, or there is nothing more.
   void go_on(Flight& flight, Clock::duration slice);
 
-  // On the JavaScript thread: what was found since the last time, at most some 500 entries.
+  // On the JavaScript thread: what was found since the last time, at most some 450 entries.
   WalkBatch take() { return found_.take(); }
 
   // From any thread: the slice that is on its way ends at the next file.

@@ -1,4 +1,6 @@
 /** How much of files, trees and model stores is in the page cache, and who has it mapped. */
+
+import { formatCount } from '../format.ts';
 import type { NativeCachedFile, NativeWalkBatch } from '../native.types.ts';
 import { reason } from '../reason.ts';
 import type { CachedFile, CacheStatus, CacheStatusOptions, CacheTarget } from '../types.ts';
@@ -10,6 +12,7 @@ import { splitCache } from './split.ts';
 import { chooseTargets, Tally, type Wanted } from './targets.ts';
 import { Top } from './top.ts';
 import { type WalkHooks, walk } from './walk.ts';
+import { fileCount } from './words.ts';
 
 /** So many are made ready for the report in a millisecond. */
 const TURN = 1000;
@@ -129,9 +132,11 @@ function limits(
   const unseen = targets.reduce((sum, { unseenFiles }) => sum + unseenFiles, 0);
   if (unseen > 0)
     words.push(
-      `${unseen} files of other users: the kernel shows their pages only to their owner, to who may write them, and to root`,
+      `${fileCount(unseen)} of other users: the kernel shows the pages of a file only to its owner, to who may write it, and to root`,
     );
   if (unreadable > 0 && uid !== 0)
-    words.push(`${unreadable} processes of other users: what they map is shown to root only`);
+    words.push(
+      `${formatCount(unreadable)} ${unreadable === 1 ? 'process' : 'processes'} of other users: what they map is shown to root only`,
+    );
   return words;
 }

@@ -1,5 +1,10 @@
 /** Amounts in sentences about the cache. */
-import { formatBoth, formatBytes, GiB, MiB } from '../format.ts';
+import { formatBoth, formatBytes, formatCount, GiB, MiB } from '../format.ts';
+
+/** "1 file", "12,345 files". */
+export function fileCount(count: number): string {
+  return `${formatCount(count)} ${count === 1 ? 'file' : 'files'}`;
+}
 
 /** "35.40 GiB (38.01 GB)", "177.1 MiB (185.7 MB)", "512 B": in both units, in the size that fits. */
 export function bothUnits(bytes: number | null): string {

@@ -96,7 +96,7 @@ async function largeFile() {
   const goal = method === 'cachestat' ? { atLeast: 100 } : {};
   compare({ question: `status of a cached ${name} (${method})`, ...look, unit: 'ms', against: 'vmtouch', ...goal });
   const evict = await inTurns(
-    5,
+    7,
     () => refilled(path, bytes, read),
     () => walk(path, 'evict'),
     () => vmtouch('-e', path),

@@ -1,6 +1,6 @@
 /** What an action on the cache did, drawn. */
 
-import { bothUnits } from '../../cache/words.ts';
+import { bothUnits, fileCount } from '../../cache/words.ts';
 import { blockWords } from '../../contiguity.ts';
 import { formatBytes, formatCount, formatDuration } from '../../format.ts';
 import type { CompactReport, DropReport, EvictReport, ReclaimReport } from '../../types.ts';
@@ -20,7 +20,13 @@ export function evictPage(report: EvictReport, screen: Screen): string {
       `stayed: ${reasons.map(([why, bytes]) => `${WHY[why as keyof typeof WHY]} ${formatBytes(bytes)}`).join(', ')}`,
     );
   if (unseenFiles > 0)
-    lines.push(`${formatCount(unseenFiles)} files of other users were asked to go; what went the kernel does not show`);
+    lines.push(
+      ...hanging(
+        '',
+        `${fileCount(unseenFiles)} of other users asked to go; what went the kernel does not show`,
+        columns,
+      ),
+    );
   if (report.state === 'aborted') lines.push(paint('warning', 'ended early: what had gone by then is gone'));
   for (const { path, stayed, cachedAfter } of report.files) {
     if (stayed !== null)
