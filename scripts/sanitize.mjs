@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import { bootstrap } from './bootstrap.mjs';
 import { capture, findTool, main, root, run } from './run.mjs';
 
+/** Minutes of waiting for simulated machines in which the binary does nothing that native.* does not do in seconds. */
+const waiting = ['docs', 'report', 'sweep', 'layout', 'probe-kills', 'cli-sweep', 'cli-layout', 'cli-stress'];
+
 const suppressions = join(root, 'native', 'tsan.supp');
 
 // Leaks: V8 and OpenSSL keep memory until the process ends, all of it would be reported. Link order: `sim run` preloads
@@ -13,7 +16,7 @@ const kinds = {
   'address,undefined': {
     folder: 'build-asan',
     library: 'libasan.so',
-    without: ['docs'],
+    without: waiting,
     options: {
       ASAN_OPTIONS: 'halt_on_error=1:detect_leaks=0:verify_asan_link_order=0',
       UBSAN_OPTIONS: 'halt_on_error=1:print_stacktrace=1',
@@ -23,7 +26,7 @@ const kinds = {
     folder: 'build-tsan',
     library: 'libtsan.so',
     // Command lines end before threads meet: what is concurrent is in the other files.
-    without: ['docs', 'examples', 'cli*'],
+    without: [...waiting, 'examples', 'cli*', 'stress', 'journal', 'cache', 'prepare'],
     options: { TSAN_OPTIONS: `halt_on_error=1:ignore_noninstrumented_modules=1:suppressions=${suppressions}` },
   },
 };

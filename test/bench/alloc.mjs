@@ -38,16 +38,25 @@ function measureAll(program, sizes) {
   return { ours, theirs };
 }
 
-/** The median of each round's repeats, and of the rounds the least disturbed one: the host is shared with strangers. */
-const best = (rounds, bytes, name) =>
-  Math.min(
-    ...rounds.map((rows) =>
-      quantile(
-        rows.filter((row) => row.bytes === bytes).map((row) => row[name]),
-        0.5,
-      ),
+/** The median of each round's repeats. */
+const medians = (rounds, bytes, name) =>
+  rounds.map((rows) =>
+    quantile(
+      rows.filter((row) => row.bytes === bytes).map((row) => row[name]),
+      0.5,
     ),
   );
+/** Of the rounds the least disturbed one: the host is shared with strangers. */
+const best = (rounds, bytes, name) => Math.min(...medians(rounds, bytes, name));
+
+/**
+ * 5 %, or what lies between two rounds of the plain program itself: cudaFree of 60 GB takes it 25 to 41 ms on one H200, and
+ * nobody can be steadier than that.
+ */
+function tolerance(rounds, bytes, name) {
+  const [least, most] = [best(rounds, bytes, name), Math.max(...medians(rounds, bytes, name))];
+  return Math.max(1.05, most / least);
+}
 
 function report({ ours, theirs }, sizes) {
   for (const bytes of sizes) {
@@ -59,7 +68,14 @@ function report({ ours, theirs }, sizes) {
       ['free', 'cudaFree'],
     ]) {
       const [a, b] = [best(ours, bytes, name), best(theirs, bytes, name)];
-      compare({ question: `${size} ${name}`, ours: a, theirs: b, unit: 'ms', against: `C++: ${words}`, atMost: 1.05 });
+      compare({
+        question: `${size} ${name}`,
+        ours: a,
+        theirs: b,
+        unit: 'ms',
+        against: `C++: ${words}`,
+        atMost: tolerance(theirs, bytes, name),
+      });
     }
     const rate = (rows, name) => (bytes / 1e9 / best(rows, bytes, name)).toFixed(3);
     console.log(
