@@ -61,6 +61,8 @@ class Guard : public std::enable_shared_from_this<Guard> {
  private:
   void run();
   void tick(Clock::time_point now);
+  // MemAvailable, or the last one while so much is free that it cannot have fallen to the floor.
+  std::optional<double> available_now(Clock::time_point now);
   const char* reason_to_trip(Clock::time_point now, std::optional<double> available);
   bool orphaned() const;
   void trip(const char* reason, std::optional<double> available, std::optional<double> pressure);
@@ -83,6 +85,8 @@ class Guard : public std::enable_shared_from_this<Guard> {
   StallJudge stall_;
   std::optional<double> pressure_;
   Clock::time_point next_pressure_;
+  std::optional<double> available_;
+  Clock::time_point next_available_;
   Clock::time_point next_free_;
   std::shared_ptr<FreeAll> freeing_;
   bool settled_ = false;

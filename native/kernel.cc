@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -69,6 +70,12 @@ class RealKernel final : public Kernel {
   }
 
   void unmap(void* address, size_t bytes) override { ::munmap(address, bytes); }
+
+  std::optional<double> free_memory() override {
+    struct sysinfo now;
+    if (::sysinfo(&now) != 0) return std::nullopt;
+    return static_cast<double>(now.freeram) * now.mem_unit;
+  }
 
   // One descriptor for the life of the environment; each pread at 0 makes the kernel write the text
   // anew. The text is one seq_file record, so one call returns all of it.

@@ -30,6 +30,8 @@ class Kernel {
   virtual long read_meminfo(char* buffer, size_t size) = 0;
   // Names in a directory.
   virtual Fact<std::vector<std::string>> list(const std::string& path) = 0;
+  // MemFree in bytes, where it can be had for less than a reading of /proc/meminfo; else nothing.
+  virtual std::optional<double> free_memory() { return std::nullopt; }
   // Bytes of a base page.
   virtual long page_size() = 0;
   // Seconds of this machine in one of ours: 1 on the real one.
