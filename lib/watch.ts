@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { checkMilliseconds } from './arguments.ts';
 import { invalidType } from './errors.ts';
 import { snapshot } from './snapshot.ts';
@@ -24,6 +23,8 @@ async function* readings(
   signal: AbortSignal | undefined,
   options: WatchOptions,
 ): AsyncGenerator<Snapshot, void, void> {
+  // Not above: everybody who imports umaprobe would load it.
+  const { setTimeout: sleep } = await import('node:timers/promises');
   let due = performance.now();
   while (!signal?.aborted) {
     yield await snapshot(options);
