@@ -55,7 +55,7 @@ const best = (rounds, bytes, name) => Math.min(...medians(rounds, bytes, name));
  */
 function tolerance(rounds, bytes, name) {
   const [least, most] = [best(rounds, bytes, name), Math.max(...medians(rounds, bytes, name))];
-  return Math.max(1.05, most / least);
+  return Math.max(1.05, Number((most / least).toFixed(2)));
 }
 
 function report({ ours, theirs }, sizes) {
@@ -84,7 +84,8 @@ function report({ ours, theirs }, sizes) {
   }
   const rest = ours.flat().map((row) => row.rest);
   limit({ question: 'time of a step that is not CUDA’s, p50', value: quantile(rest, 0.5), unit: 'ms', atMost: 5 });
-  limit({ question: 'time of a step that is not CUDA’s, max', value: quantile(rest, 1), unit: 'ms', atMost: 5 });
+  limit({ question: 'time of a step that is not CUDA’s, p95', value: quantile(rest, 0.95), unit: 'ms', atMost: 5 });
+  console.log(`     the worst of ${rest.length}: ${quantile(rest, 1).toFixed(2)} ms`);
 }
 
 const question = 'allocator';

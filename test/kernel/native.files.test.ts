@@ -53,7 +53,9 @@ describe.each(methods)('a file of 2 GiB, by %s', (method) => {
     expect(status.inodes).toEqual([identity(file).dev, identity(file).ino, status.cached, status.cached]);
 
     const evicted = await walk(file, { mode: 'evict', ...forced(method) }, 1);
-    expect(evicted.cached).toBe(status.cached);
+    // Other programs of this machine may push some of it out between two looks.
+    expect(evicted.cached).toBeGreaterThan(0.9 * big);
+    expect(evicted.cached).toBeLessThanOrEqual(big + pageBytes);
     expect(evicted.cachedAfter).toBeLessThan(0.01 * big);
     expect(evicted.batches).toBeGreaterThan(1); // in pieces of 1 GiB, so that it can be stopped
     expect((await walk(file, forced(method))).cached).toBe(evicted.cachedAfter);
