@@ -29,8 +29,9 @@ export default defineConfig({
     projects: [
       project('unit', { testTimeout: 10_000 }), // no binary
       project('sim', { testTimeout: 30_000, hookTimeout: 30_000 }), // the real binary on a simulated machine
-      // the real kernel of this machine: its page cache, real files, other users
-      project('kernel', { testTimeout: 120_000, hookTimeout: 120_000, fileParallelism: false }),
+      // The real kernel of this machine: its page cache, real files, other users. What other programs read and write meanwhile
+      // moves the same counters, so a test may be made again.
+      project('kernel', { testTimeout: 120_000, hookTimeout: 120_000, fileParallelism: false, retry: 2 }),
       project('pkg', { testTimeout: 240_000, hookTimeout: 240_000, globalSetup: './test/pkg/setup.ts' }), // what ships
       // The same contract on a real device. One file after the other: they read the same counters of one card.
       project('gpu', { testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false }),
