@@ -8,8 +8,8 @@
   "targets": [
     {
       "target_name": "umaprobe",
-      "sources": ["<!@(node -p \"require('fs').readdirSync('native').filter(f=>f.endsWith('.cc')).sort().map(f=>'native/'+f).join(' ')\")"],
-      "include_dirs": ["<!(node -p \"require('node-addon-api').include_dir\")"],
+      "sources": ["<!@(node -p \"require('fs').readdirSync('native',{recursive:true}).filter(f=>f.endsWith('.cc')&&!f.startsWith('sim/')).sort().map(f=>'native/'+f).join(' ')\")"],
+      "include_dirs": ["native", "<!(node -p \"require('node-addon-api').include_dir\")"],
       "defines": ["NAPI_VERSION=8", "NODE_ADDON_API_CPP_EXCEPTIONS", "NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS"],
       "libraries": ["-ldl", "-lpthread"],
       "ldflags": ["-static-libstdc++", "-static-libgcc", "-Wl,--version-script=<(module_root_dir)/native/addon.map"]
@@ -19,9 +19,9 @@
       "type": "shared_library",
       "product_prefix": "lib",
       "product_dir": "<(PRODUCT_DIR)",
-      "sources": ["<!@(node -p \"require('fs').readdirSync('native/sim').filter(f=>f.endsWith('.cc')).sort().map(f=>'native/sim/'+f).join(' ')\")"],
+      "sources": ["<!@(node -p \"require('fs').readdirSync('native/sim',{recursive:true}).filter(f=>f.endsWith('.cc')).sort().map(f=>'native/sim/'+f).join(' ')\")"],
       "include_dirs": ["native"],
-      # sim/interpose.cc defines open64 beside open: under node-gyp's large-file macros both would be one symbol.
+      # sim/abi/interpose.cc defines open64 beside open: under node-gyp's large-file macros both would be one symbol.
       "defines!": ["_FILE_OFFSET_BITS=64", "_LARGEFILE_SOURCE"],
       "libraries": ["-ldl", "-lpthread", "-lrt"],
       "ldflags": ["-static-libstdc++", "-static-libgcc", "-Wl,--version-script=<(module_root_dir)/native/sim/exports.map"]

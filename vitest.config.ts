@@ -24,7 +24,7 @@ export default defineConfig({
     // Processes, not threads: a crash of the addon takes one file's tests with it, and environment variables are real.
     pool: 'forks',
     maxWorkers: 2,
-    setupFiles: ['./test/state-home.ts'],
+    setupFiles: ['./test/support/state-home.ts'],
     reporters: ['default', './scripts/skip-reporter.mjs'],
     projects: [
       project('unit', { testTimeout: 10_000 }), // no binary

@@ -1,5 +1,5 @@
 /** Colours as the style sheet has them at this moment: light, dark, or light again on paper. */
-import type { AllocatorKind } from '../lib/types.ts';
+import type { AllocatorKind } from '../lib/types/index.ts';
 
 export interface Theme {
   ink: string;

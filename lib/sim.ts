@@ -1,7 +1,7 @@
 /** Simulated machines: list them, load one, boot it, and put this process or another one on it. */
 import { join } from 'node:path';
-import { outOfRange, toUmaError } from './errors.ts';
-import { native, simulatorLibrary } from './native.ts';
+import { outOfRange, toUmaError } from './base/errors.ts';
+import { native, simulatorLibrary } from './native/binding.ts';
 import { createLibraryFolder, foreignVariables, ownVariables } from './sim/environment.ts';
 import { flatten } from './sim/flatten.ts';
 import { loadMachine, shippedMachines } from './sim/load.ts';

@@ -1,7 +1,7 @@
 // The one list of what JavaScript can call.
 #include <dlfcn.h>
 
-#include "calls.h"
+#include "js/calls.h"
 
 namespace umaprobe {
 namespace {

@@ -53,7 +53,10 @@ export async function bootstrap() {
   await unlessCurrent({
     what: 'TypeScript compiled',
     stamp: 'build/dist.stamp',
-    now: digest(['lib', 'browser'], ['tsconfig.json', 'package-lock.json', 'scripts/bundle.mjs', 'browser/page.css']),
+    now: digest(
+      ['lib', 'browser'],
+      ['tsconfig.json', 'package-lock.json', 'scripts/bundle.mjs', 'browser/report/page.css'],
+    ),
     outputs: ['dist/index.js', 'dist/sim.js', 'dist/cli.js', 'dist/report/page.js'],
     build: compileTypeScript,
   });

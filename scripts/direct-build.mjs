@@ -3,11 +3,15 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
-import { basename, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { findTool, root, run } from './run.mjs';
 
 const require = createRequire(import.meta.url);
-const sourceFolders = { umaprobe: 'native', umasim: 'native/sim' };
+/** The sources of each target, as binding.gyp has them. */
+const sources = {
+  umaprobe: (path) => !path.startsWith('sim/'),
+  umasim: (path) => path.startsWith('sim/'),
+};
 const outputs = { umaprobe: 'umaprobe.node', umasim: 'libumasim.so' };
 const known = new Set([
   'target_name',
@@ -74,6 +78,18 @@ async function inParallel(tasks) {
   await Promise.all(Array.from({ length: availableParallelism() }, worker));
 }
 
+/** Paths of a target's sources, from native/. */
+export function sourcesOf(target) {
+  return readdirSync(join(root, 'native'), { recursive: true })
+    .filter((path) => path.endsWith('.cc') && sources[target](path))
+    .sort();
+}
+
+/** The object of a source keeps its folder: cuda/reader.cc and nvml/reader.cc are two objects. */
+export function objectName(source) {
+  return source.replace(/\.cc$/, '.o');
+}
+
 export async function compileDirectly({ headers, outDir }) {
   const compiler = process.env.CXX ?? ['c++', 'g++', 'clang++'].find((name) => findTool(name));
   if (!compiler) throw new Error('no C++ compiler on PATH (looked for c++, g++, clang++): install g++ or set CXX');
@@ -84,19 +100,16 @@ export async function compileDirectly({ headers, outDir }) {
   const compiles = [];
   for (const target of gyp.targets) {
     const name = target.target_name;
-    const folder = sourceFolders[name];
-    if (!folder) throw new Error(`scripts/direct-build.mjs does not know where the sources of target ${name} are`);
+    if (!sources[name])
+      throw new Error(`scripts/direct-build.mjs does not know where the sources of target ${name} are`);
     const flags = targetFlags(gyp, target);
     const objectDir = join(outDir, 'obj', name);
-    mkdirSync(objectDir, { recursive: true });
-    const objects = readdirSync(join(root, folder))
-      .filter((file) => file.endsWith('.cc'))
-      .sort()
-      .map((file) => {
-        const object = join(objectDir, `${basename(file, '.cc')}.o`);
-        compiles.push(() => run(compiler, ['-c', ...flags.compile, `-I${headers}`, `${folder}/${file}`, '-o', object]));
-        return object;
-      });
+    const objects = sourcesOf(name).map((file) => {
+      const object = join(objectDir, objectName(file));
+      mkdirSync(dirname(object), { recursive: true });
+      compiles.push(() => run(compiler, ['-c', ...flags.compile, `-I${headers}`, `native/${file}`, '-o', object]));
+      return object;
+    });
     const output = join(outDir, outputs[name]);
     links.push(() =>
       run(compiler, [...flags.link, `-Wl,-soname,${outputs[name]}`, ...objects, ...flags.libraries, '-o', output]),

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { bootstrap } from './bootstrap.mjs';
 import { capture, findTool, main, root, run } from './run.mjs';
 
-/** Minutes of waiting for simulated machines in which the binary does nothing that native.* does not do in seconds. */
-const waiting = ['docs', 'report', 'sweep', 'layout', 'probe-kills', 'cli-sweep', 'cli-layout', 'cli-stress'];
+/** Minutes of waiting for simulated machines in which the binary does nothing that native/* does not do in seconds. */
+const waiting = ['docs/docs', 'library/{report,sweep,layout,probe-kills}', 'cli/{sweep,layout,stress}'];
 
 const suppressions = join(root, 'native', 'tsan.supp');
 
@@ -26,7 +26,7 @@ const kinds = {
     folder: 'build-tsan',
     library: 'libtsan.so',
     // Command lines end before threads meet: what is concurrent is in the other files.
-    without: [...waiting, 'examples', 'cli*', 'stress', 'journal', 'cache', 'prepare'],
+    without: [...waiting, 'docs/examples', 'cli/*', 'library/{stress,journal,cache}'],
     options: { TSAN_OPTIONS: `halt_on_error=1:ignore_noninstrumented_modules=1:suppressions=${suppressions}` },
   },
 };

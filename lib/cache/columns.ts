@@ -1,5 +1,5 @@
 /** Inodes with what is cached of them, as the binary hands them over: a hundred thousand small objects would cost more than the walk. */
-import { pause } from './pause.ts';
+import { pause } from '../base/event-loop.ts';
 
 /** dev, ino, cached, cached after. */
 export const FIELDS = 4;

@@ -1,11 +1,19 @@
 /** Compaction with the gate before and after. */
-import { contiguityGate, type GateReading, gateWords, readGate } from '../contiguity.ts';
-import { UmaError } from '../errors.ts';
-import { formatBytes } from '../format.ts';
-import type { BlocksByOrder, CompactOptions, CompactReport, ContiguityGate, FreeBlocks, Snapshot } from '../types.ts';
-import { mustBeAllowed, type Turned, turn } from './knob.ts';
-import type { Machine } from './machine.ts';
+
+import { UmaError } from '../base/errors.ts';
+import { formatBytes } from '../base/format.ts';
+import { contiguityGate, type GateReading, gateWords, readGate } from '../memory/contiguity.ts';
+import type {
+  BlocksByOrder,
+  CompactOptions,
+  CompactReport,
+  ContiguityGate,
+  FreeBlocks,
+  Snapshot,
+} from '../types/index.ts';
 import { countedOf, receipt } from './receipt.ts';
+import { mustBeAllowed, type Turned, turn } from './sysctl.ts';
+import type { Machine } from './system.ts';
 
 const KNOB = { name: 'compact_memory' } as const;
 

@@ -1,13 +1,13 @@
 /** Dropping caches, with a receipt. */
-import { toUmaError } from '../errors.ts';
-import { unifiedDevice } from '../findings.ts';
-import { isFailure } from '../reason.ts';
-import type { DropOptions, DropReport, Snapshot } from '../types.ts';
-import { mustBeAllowed, turn } from './knob.ts';
-import type { Machine } from './machine.ts';
-import { refuseUnderPressure } from './pressure.ts';
+import { toUmaError } from '../base/errors.ts';
+import { isFailure } from '../base/facts.ts';
+import { unifiedDevice } from '../memory/headroom.ts';
+import { refuseUnderPressure } from '../memory/pressure.ts';
+import type { DropOptions, DropReport, Snapshot } from '../types/index.ts';
+import { serverWarnings } from './mapped-models.ts';
 import { countedOf, difference, receipt } from './receipt.ts';
-import { serverWarnings } from './servers.ts';
+import { mustBeAllowed, turn } from './sysctl.ts';
+import type { Machine } from './system.ts';
 
 export const MEANING: Readonly<Record<1 | 2 | 3, string>> = {
   1: 'page cache: clean pages of files that nobody has mapped. MemFree rises, MemAvailable hardly moves',

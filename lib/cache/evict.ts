@@ -1,13 +1,14 @@
 /** Taking files out of the page cache, without root; nothing that is not on disk yet is touched. */
-import type { NativeCachedFile, NativeWalkBatch, NativeWalkOptions } from '../native.types.ts';
-import type { EvictedFile, EvictOptions, EvictReport } from '../types.ts';
-import { type Machine, needsFiles } from './machine.ts';
-import { type Inode, inodesOf, mappingsOf } from './mapped.ts';
-import { inTurns } from './pause.ts';
+
+import { inTurns } from '../base/event-loop.ts';
+import type { NativeCachedFile, NativeWalkBatch, NativeWalkOptions } from '../native/contract.ts';
+import type { EvictedFile, EvictOptions, EvictReport } from '../types/index.ts';
+import { Top } from './largest.ts';
+import { type Inode, inodesOf, mappingsOf } from './mappings.ts';
 import { countNow, receipt } from './receipt.ts';
 import { evictedFile, whyStayed } from './stayed.ts';
+import { type Machine, needsFiles } from './system.ts';
 import { chooseTargets, Tally, type Wanted } from './targets.ts';
-import { Top } from './top.ts';
 import { type WalkHooks, walk } from './walk.ts';
 
 type Evicted = NativeCachedFile & Inode;

@@ -1,9 +1,10 @@
 /** Before and after of an action, each counter with where it comes from. */
-import { unifiedDevice } from '../findings.ts';
-import { readKernelFacts } from '../kernel-facts.ts';
-import { Origins } from '../reason.ts';
-import type { HostMemory, Receipt, ReceiptCounters, Snapshot } from '../types.ts';
-import type { Machine } from './machine.ts';
+
+import { Origins } from '../base/facts.ts';
+import { readKernelFacts } from '../host/kernel.ts';
+import { unifiedDevice } from '../memory/headroom.ts';
+import type { HostMemory, Receipt, ReceiptCounters, Snapshot } from '../types/index.ts';
+import type { Machine } from './system.ts';
 
 export interface Counted {
   counters: ReceiptCounters;

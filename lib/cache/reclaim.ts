@@ -1,11 +1,11 @@
 /** memory.reclaim of cgroup v2: asking the kernel to take so much from the programs of one cgroup. */
-import { invalidValue, toUmaError, UmaError } from '../errors.ts';
-import type { NativeBinding } from '../native.types.ts';
-import { parseCgroup, parseNumber } from '../procfs.ts';
-import { isFailure, reason } from '../reason.ts';
-import type { ReclaimOptions, ReclaimReport } from '../types.ts';
-import type { Machine } from './machine.ts';
+import { invalidValue, toUmaError, UmaError } from '../base/errors.ts';
+import { isFailure, reason } from '../base/facts.ts';
+import { parseCgroup, parseNumber } from '../host/procfs.ts';
+import type { NativeBinding } from '../native/contract.ts';
+import type { ReclaimOptions, ReclaimReport } from '../types/index.ts';
 import { countNow, receipt } from './receipt.ts';
+import type { Machine } from './system.ts';
 
 const ROOT = '/sys/fs/cgroup';
 /** The kernel goes on until it has the amount or finds no more; with swap on a slow disk that can take a while. */

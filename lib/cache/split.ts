@@ -1,5 +1,5 @@
 /** The machine's page cache in parts that add up. */
-import type { CacheSplit, CacheTarget, HostMemory } from '../types.ts';
+import type { CacheSplit, CacheTarget, HostMemory } from '../types/index.ts';
 
 /**
  * @param targets null: no files were looked at. Files whose pages are not shown count as other files.

@@ -1,18 +1,18 @@
 /** How much of files, trees and model stores is in the page cache, and who has it mapped. */
 
-import { formatCount } from '../format.ts';
-import type { NativeCachedFile, NativeWalkBatch } from '../native.types.ts';
-import { reason } from '../reason.ts';
-import type { CachedFile, CacheStatus, CacheStatusOptions, CacheTarget } from '../types.ts';
+import { inTurns } from '../base/event-loop.ts';
+import { reason } from '../base/facts.ts';
+import { formatCount } from '../base/format.ts';
+import { fileCount } from '../base/words.ts';
+import type { NativeCachedFile, NativeWalkBatch } from '../native/contract.ts';
+import type { CachedFile, CacheStatus, CacheStatusOptions, CacheTarget } from '../types/index.ts';
 import { InodeColumns } from './columns.ts';
-import { type Machine, needsFiles } from './machine.ts';
-import { type Inode, type Mappings, mappingsOf } from './mapped.ts';
-import { inTurns } from './pause.ts';
+import { Top } from './largest.ts';
+import { type Inode, type Mappings, mappingsOf } from './mappings.ts';
 import { splitCache } from './split.ts';
+import { type Machine, needsFiles } from './system.ts';
 import { chooseTargets, Tally, type Wanted } from './targets.ts';
-import { Top } from './top.ts';
 import { type WalkHooks, walk } from './walk.ts';
-import { fileCount } from './words.ts';
 
 /** So many are made ready for the report in a millisecond. */
 const TURN = 1000;

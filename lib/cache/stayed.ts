@@ -1,8 +1,9 @@
 /** Why pages of a file stayed in the cache although they were asked to go. */
-import type { NativeCachedFile } from '../native.types.ts';
-import { reason } from '../reason.ts';
-import type { EvictedFile, EvictReport } from '../types.ts';
-import { type Mapper, mapperWords } from './mapped.ts';
+
+import { reason } from '../base/facts.ts';
+import type { NativeCachedFile } from '../native/contract.ts';
+import type { EvictedFile, EvictReport } from '../types/index.ts';
+import { type Mapper, mapperWords } from './mappings.ts';
 
 export type Stay = keyof EvictReport['stayedBy'];
 

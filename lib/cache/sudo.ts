@@ -1,7 +1,7 @@
 /** The one command that `--sudo` runs, and that a sudoers rule permits: fixed words, absolute paths, no shell. */
 import { accessSync, constants } from 'node:fs';
-import { UmaError } from '../errors.ts';
-import type { Machine } from './machine.ts';
+import { UmaError } from '../base/errors.ts';
+import type { Machine } from './system.ts';
 
 export const SUDO = '/usr/bin/sudo';
 const SYSCTL = ['/usr/sbin/sysctl', '/sbin/sysctl', '/usr/bin/sysctl'] as const;

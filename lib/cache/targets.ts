@@ -1,11 +1,11 @@
 /** What is looked at: the paths that were named, or the model stores that are there; nothing twice. */
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { NativeCachedFile, NativeWalkBatch } from '../native.types.ts';
-import { reason } from '../reason.ts';
-import type { CacheTarget, ModelStore } from '../types.ts';
-import { invokingHome } from './home.ts';
-import type { Machine } from './machine.ts';
+import { reason } from '../base/facts.ts';
+import { invokingHome } from '../models/home.ts';
+import type { NativeCachedFile, NativeWalkBatch } from '../native/contract.ts';
+import type { CacheTarget, ModelStore } from '../types/index.ts';
+import type { Machine } from './system.ts';
 
 export interface Wanted {
   path: string;
@@ -25,7 +25,7 @@ export async function chooseTargets(
 ): Promise<Chosen> {
   if (paths !== undefined) return outermost(paths.map((path) => ({ path: resolve(path), store: null })));
   if (machine.simulated !== null) return { targets: [], notes: [] };
-  const { findStores } = await import('./stores.ts');
+  const { findStores } = await import('../models/stores.ts');
   const stores = await findStores(machine.env, invokingHome(machine.env));
   return outermost(stores.map((store) => ({ path: store.path, store })));
 }

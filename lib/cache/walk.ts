@@ -1,8 +1,8 @@
 /** Walks files and trees with the binary, slice by slice, so that progress is told and a cancel is heard. */
-import { toUmaError } from '../errors.ts';
-import type { NativeBinding, NativeWalkBatch, NativeWalkOptions } from '../native.types.ts';
-import { isFailure } from '../reason.ts';
-import type { CacheProgress } from '../types.ts';
+import { toUmaError } from '../base/errors.ts';
+import { isFailure } from '../base/facts.ts';
+import type { NativeBinding, NativeWalkBatch, NativeWalkOptions } from '../native/contract.ts';
+import type { CacheProgress } from '../types/index.ts';
 
 /** A slice is long enough that its round trip (15 µs) is nothing, and short enough for a cancel. */
 const SLICE_MS = 50;

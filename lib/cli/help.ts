@@ -1,9 +1,10 @@
 /** The help pages, made from the same tables that the parser uses. */
-import type { Command, OptionTable } from './command.ts';
-import { GLOBAL_OPTIONS } from './options.ts';
-import { COMMANDS, members } from './registry.ts';
-import type { Screen } from './screen.ts';
-import { padEnd, widthOf, wrap } from './text.ts';
+
+import { padEnd, widthOf, wrap } from '../render/text-layout.ts';
+import { COMMANDS, members } from './commands/index.ts';
+import type { Command, OptionTable } from './core/command.ts';
+import { GLOBAL_OPTIONS } from './core/options.ts';
+import type { Screen } from './core/screen.ts';
 
 export function generalHelp(screen: Screen): string {
   const examples = [

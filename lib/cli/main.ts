@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../root.ts';
-import type { Command, Context, Outcome } from './command.ts';
-import { describe, EXIT } from './failure.ts';
+import { find, groups } from './commands/index.ts';
+import type { Command, Context, Outcome } from './core/command.ts';
+import { describe, EXIT } from './core/exit.ts';
+import { createScreen, type Screen } from './core/screen.ts';
+import { UsageError } from './core/usage.ts';
 import { commandHelp, generalHelp, groupHelp } from './help.ts';
 import { type Parsed, parse, route } from './parse.ts';
-import { find, groups } from './registry.ts';
-import { createScreen, type Screen } from './screen.ts';
-import { UsageError } from './usage.ts';
 
 export interface Io {
   stdin: NodeJS.ReadStream;

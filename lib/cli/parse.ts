@@ -1,9 +1,9 @@
 /** From the words on the command line to a command and its checked options. */
 import { parseArgs } from 'node:util';
-import type { Command, OptionTable, Values } from './command.ts';
-import { GLOBAL_OPTIONS } from './options.ts';
-import { COMMANDS, DEFAULT_COMMAND, find, groups, members } from './registry.ts';
-import { didYouMean, UsageError } from './usage.ts';
+import { COMMANDS, DEFAULT_COMMAND, find, groups, members } from './commands/index.ts';
+import type { Command, OptionTable, Values } from './core/command.ts';
+import { GLOBAL_OPTIONS } from './core/options.ts';
+import { didYouMean, UsageError } from './core/usage.ts';
 
 export interface Route {
   /** Name of the command; the default one when none was typed. */

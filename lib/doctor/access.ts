@@ -1,6 +1,6 @@
 /** What this process may see and do: device nodes, the kernel's knobs, and whether it sits in a container. */
-import { formatBytes } from '../format.ts';
-import { type Check, type CheckContext, type Finding, fail, pass, skip, warn } from './types.ts';
+import { formatBytes } from '../base/format.ts';
+import { type Check, type CheckContext, type Finding, fail, pass, skip, warn } from './check.ts';
 
 const PID_NAMESPACE = '/proc/self/ns/pid';
 /** The namespace that the machine starts with has this inode on every kernel (PROC_PID_INIT_INO). */

@@ -1,9 +1,9 @@
 /** Every check, in the order of the report, and how to name some of them. */
 import { accessChecks } from './access.ts';
+import type { Check } from './check.ts';
 import { kernelChecks } from './kernel.ts';
 import { libraryChecks } from './libraries.ts';
 import { memoryChecks } from './memory.ts';
-import type { Check } from './types.ts';
 
 export const CHECKS: readonly Check[] = [...libraryChecks, ...accessChecks, ...memoryChecks, ...kernelChecks];
 

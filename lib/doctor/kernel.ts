@@ -1,10 +1,11 @@
 /** How the kernel is set and how it is doing: watermarks, contiguity, pressure. */
-import { type GateReading, gateWords, readGate } from '../contiguity.ts';
-import { unifiedDevice } from '../findings.ts';
-import { formatBytes, formatPercent, GiB, KiB } from '../format.ts';
-import { DROP_AND_COMPACT, withReceipt } from '../remedies.ts';
-import type { Snapshot } from '../types.ts';
-import { type Check, type Finding, fail, pass, STALLED_PERCENT, skip, warn } from './types.ts';
+
+import { formatBytes, formatPercent, GiB, KiB } from '../base/format.ts';
+import { type GateReading, gateWords, readGate } from '../memory/contiguity.ts';
+import { unifiedDevice } from '../memory/headroom.ts';
+import { DROP_AND_COMPACT, withReceipt } from '../memory/remedies.ts';
+import type { Snapshot } from '../types/index.ts';
+import { type Check, type Finding, fail, pass, STALLED_PERCENT, skip, warn } from './check.ts';
 
 export const kernelChecks: readonly Check[] = [
   {

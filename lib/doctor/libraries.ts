@@ -1,8 +1,9 @@
 /** Can NVIDIA's libraries be used, and do they fit each other? */
-import { silentForMs } from '../findings.ts';
-import { formatDuration, formatPercent } from '../format.ts';
-import type { LibraryStatus, Pressure, Snapshot } from '../types.ts';
-import { type Check, type Finding, fail, pass, STALLED_PERCENT, skip, warn } from './types.ts';
+
+import { formatDuration, formatPercent } from '../base/format.ts';
+import { silentForMs } from '../memory/headroom.ts';
+import type { LibraryStatus, Pressure, Snapshot } from '../types/index.ts';
+import { type Check, type Finding, fail, pass, STALLED_PERCENT, skip, warn } from './check.ts';
 
 export const libraryChecks: readonly Check[] = [
   {

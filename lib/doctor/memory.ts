@@ -1,11 +1,12 @@
 /** Memory that is taken, or only looks free: huge pages, swap, CMA, driver pools, what nobody explains. */
-import { cmaPhantom } from '../allocatable.ts';
-import { unattributed, unifiedDevice } from '../findings.ts';
-import { formatBytes, formatPercent, GiB } from '../format.ts';
-import { ledgerBytes } from '../ledger.ts';
-import { DROP_POOLS, withReceipt } from '../remedies.ts';
-import type { GpuProcess, Snapshot } from '../types.ts';
-import { type Check, pass, skip, warn } from './types.ts';
+
+import { formatBytes, formatPercent, GiB } from '../base/format.ts';
+import { cmaPhantom } from '../memory/allocatable.ts';
+import { unattributed, unifiedDevice } from '../memory/headroom.ts';
+import { ledgerBytes } from '../memory/ledger.ts';
+import { DROP_POOLS, withReceipt } from '../memory/remedies.ts';
+import type { GpuProcess, Snapshot } from '../types/index.ts';
+import { type Check, pass, skip, warn } from './check.ts';
 
 /** A start check in the field refuses to launch above 16 GiB of 121.7 that nobody explains; an idle desktop has 1.1. */
 const HIDDEN_SHARE = 0.13;

@@ -2,7 +2,7 @@
 
 import { closeSync, constants, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { syncFolder } from './file.ts';
-import { encode, type JournalRecord } from './record.ts';
+import { encode, type JournalRecord } from './records.ts';
 import type { Run } from './runs.ts';
 
 /** Past this, a start compacts. */

@@ -1,5 +1,5 @@
 import { getSystemErrorMap } from 'node:util';
-import { UmaError } from '../errors.ts';
+import { UmaError } from '../base/errors.ts';
 
 /** ERR_UMA_JOURNAL in umaprobe's own words. */
 export function journalError(path: string, message: string, name = 'UNUSABLE'): UmaError {

@@ -1,6 +1,6 @@
 /** The journal's bytes as records. Pure: what is done about a torn tail is the caller's business. */
 
-import { decode, type JournalRecord, PREFIX } from './record.ts';
+import { decode, type JournalRecord, PREFIX } from './records.ts';
 
 export interface ParsedJournal {
   records: JournalRecord[];

@@ -1,8 +1,8 @@
 /** The records of a journal as runs: which ended, which are going on, which vanished and in what. */
 
-import { formatBytes } from '../format.ts';
-import type { UnfinishedRun } from '../types.ts';
-import type { BeginRecord, JournalRecord, StepRecord, Writer } from './record.ts';
+import { formatBytes } from '../base/format.ts';
+import type { UnfinishedRun } from '../types/index.ts';
+import type { BeginRecord, JournalRecord, StepRecord, Writer } from './records.ts';
 
 export interface Run {
   begin: BeginRecord;

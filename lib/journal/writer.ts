@@ -2,7 +2,7 @@
 
 import { fdatasyncSync, fstatSync, ftruncateSync, writeSync } from 'node:fs';
 import { fileError } from './errors.ts';
-import { encode, type JournalRecord } from './record.ts';
+import { encode, type JournalRecord } from './records.ts';
 
 /** The system calls, so that a test can have a disk that is full. */
 export interface JournalIo {

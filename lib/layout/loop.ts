@@ -1,12 +1,12 @@
 /** The layout's loop in the child process: all parts held at once. */
 
-import type { NativeFailure } from '../native.types.ts';
+import { isFailure } from '../base/facts.ts';
+import type { NativeFailure } from '../native/contract.ts';
 import type { ChildContext, Loop } from '../probe/context.ts';
-import { isFailure } from '../reason.ts';
-import { CounterReader } from '../sweep/counter-reader.ts';
-import { COUNTERS, type Counters } from '../sweep/counters.ts';
-import { endingOf } from '../sweep/ending.ts';
-import type { LayoutPart } from '../types.ts';
+import { CounterReader } from '../probe/counters.ts';
+import { COUNTERS, type Counters } from '../probe/counters-2.ts';
+import { endingOf } from '../probe/outcome.ts';
+import type { LayoutPart } from '../types/index.ts';
 import type { Part } from './parts.ts';
 import type { LayoutEvent, LayoutRequest, LayoutResult } from './protocol.ts';
 

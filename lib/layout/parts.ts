@@ -1,7 +1,7 @@
 /** The parts of a layout: names and bytes, given or of a preset. */
 
-import { invalidType, invalidValue, outOfRange } from '../errors.ts';
-import { GB } from '../format.ts';
+import { invalidType, invalidValue, outOfRange } from '../base/errors.ts';
+import { GB } from '../base/format.ts';
 import { checkSize } from '../sweep/sizes.ts';
 
 export interface Part {

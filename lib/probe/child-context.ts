@@ -1,13 +1,13 @@
 /** The context that a loop is given, over the binary and the journal. */
 
-import type { Writer } from '../journal/record.ts';
+import type { Writer } from '../journal/records.ts';
 import type { JournalWriter } from '../journal/writer.ts';
-import type { NativeAllocator, NativeBinding } from '../native.types.ts';
+import type { NativeAllocator, NativeBinding } from '../native/contract.ts';
 import type { ChildContext, HostReading, PlannedStep, StepResult, Stop, Terms } from './context.ts';
+import { guardWords } from './guard-report.ts';
 import { readHost, readPressureFull } from './host-reading.ts';
-import type { ChildRequest, Order } from './messages.ts';
+import type { ChildRequest, Order } from './protocol.ts';
 import { needsBlocks, stepRefusal } from './step-check.ts';
-import { guardWords } from './words.ts';
 
 /**
  * avg10 falls to a third in 10 s once nothing stalls: of 40 % 5 are left after 21. A machine that is in danger does not

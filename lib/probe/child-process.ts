@@ -2,9 +2,9 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { native } from '../native.ts';
+import { native } from '../native/binding.ts';
 import { ROOT } from '../root.ts';
-import { type ChildMessage, type ChildRequest, lines, type Order, parseLine } from './messages.ts';
+import { type ChildMessage, type ChildRequest, lines, type Order, parseLine } from './protocol.ts';
 
 const WORKER = join(ROOT, 'dist/worker.js');
 const LAST_WORDS = 2_000;

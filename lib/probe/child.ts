@@ -1,14 +1,15 @@
 /** The process that allocates: it makes itself the first to be killed, starts the guard, and runs one command's loop. */
 
 import { writeFileSync } from 'node:fs';
-import { UmaError } from '../errors.ts';
-import { thisProcess } from '../journal/process.ts';
+import { UmaError } from '../base/errors.ts';
+import { isFailure } from '../base/facts.ts';
+import { thisProcess } from '../host/process.ts';
 import { journalWriter } from '../journal/writer.ts';
-import { native } from '../native.ts';
-import type { NativeFailure } from '../native.types.ts';
-import { isFailure } from '../reason.ts';
+import { native } from '../native/binding.ts';
+import type { NativeFailure } from '../native/contract.ts';
 import { childContext } from './child-context.ts';
 import type { Loop } from './context.ts';
+import type { ProbeCommand } from './plan.ts';
 import {
   type ChildMessage,
   type ChildRequest,
@@ -17,8 +18,7 @@ import {
   lines,
   type Order,
   type SaidError,
-} from './messages.ts';
-import type { ProbeCommand } from './plan.ts';
+} from './protocol.ts';
 
 /** Loops by command, each loaded when it is run. */
 export type Loops = Readonly<Partial<Record<ProbeCommand, () => Promise<{ loop: Loop<never, unknown, unknown> }>>>>;

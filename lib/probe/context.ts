@@ -1,7 +1,7 @@
 /** What a loop in the child process is given: the binary, the rules that it works under, and the way to the journal. */
 
-import type { NativeAllocator, NativeBinding } from '../native.types.ts';
-import type { AllocatorKind, MemoryModel } from '../types.ts';
+import type { NativeAllocator, NativeBinding } from '../native/contract.ts';
+import type { AllocatorKind, MemoryModel } from '../types/index.ts';
 
 /** What the parent has decided before anything is allocated; the same for the whole run. */
 export interface Terms {

@@ -1,8 +1,8 @@
 /** What every report of a probe begins with, each number with its origin. */
 
-import type { NativeAllocator } from '../native.types.ts';
-import { isFailure, reason } from '../reason.ts';
-import type { AllocatorKind, KindSupport, ProbeHeader } from '../types.ts';
+import { isFailure, reason } from '../base/facts.ts';
+import type { NativeAllocator } from '../native/contract.ts';
+import type { AllocatorKind, KindSupport, ProbeHeader } from '../types/index.ts';
 import type { Ground } from './plan.ts';
 
 const KINDS: readonly AllocatorKind[] = ['device', 'managed', 'pinned', 'system'];

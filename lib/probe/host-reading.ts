@@ -1,11 +1,11 @@
 /** The host as it is now, from the kernel's own files. */
 
-import { unpinnable } from '../allocatable.ts';
-import { bytesInBlocks } from '../findings.ts';
-import { MiB } from '../format.ts';
-import { hostMemorySync } from '../host-memory.ts';
-import type { NativeBinding } from '../native.types.ts';
-import { parseBuddyinfo, parsePressure } from '../procfs.ts';
+import { MiB } from '../base/format.ts';
+import { hostMemorySync } from '../host/meminfo.ts';
+import { parseBuddyinfo, parsePressure } from '../host/procfs.ts';
+import { unpinnable } from '../memory/allocatable.ts';
+import { bytesInBlocks } from '../memory/headroom.ts';
+import type { NativeBinding } from '../native/contract.ts';
 import type { HostReading } from './context.ts';
 
 const PRESSURE = '/proc/pressure/memory';

@@ -1,8 +1,8 @@
 /** The options that every probe has, checked and filled in. */
 
-import { checkDevice, checkMilliseconds } from '../arguments.ts';
-import { invalidType, invalidValue, outOfRange } from '../errors.ts';
-import type { ProbeOptions } from '../types.ts';
+import { checkDevice, checkMilliseconds } from '../base/arguments.ts';
+import { invalidType, invalidValue, outOfRange } from '../base/errors.ts';
+import type { ProbeOptions } from '../types/index.ts';
 
 export interface CheckedOptions {
   device: number;

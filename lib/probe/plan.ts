@@ -8,7 +8,7 @@ import type {
   Settled,
   Snapshot,
   UnfinishedRun,
-} from '../types.ts';
+} from '../types/index.ts';
 import type { CheckedOptions } from './options.ts';
 
 export type ProbeCommand = 'sweep' | 'layout' | 'stress';

@@ -1,10 +1,10 @@
 /** Waits until the memory of a process that is gone has come back, and says what did not. */
 
-import { formatBoth, formatBytes, MiB } from '../format.ts';
-import { hostMemorySync } from '../host-memory.ts';
-import { DROP_POOLS } from '../remedies.ts';
-import { takeSnapshot } from '../take-snapshot.ts';
-import type { DeviceSnapshot, Settled, Snapshot } from '../types.ts';
+import { formatBoth, formatBytes, MiB } from '../base/format.ts';
+import { hostMemorySync } from '../host/meminfo.ts';
+import { DROP_POOLS } from '../memory/remedies.ts';
+import { takeSnapshot } from '../snapshot/take.ts';
+import type { DeviceSnapshot, Settled, Snapshot } from '../types/index.ts';
 
 const LOOK_EVERY_MS = 50;
 /** 92 GB came back within 5 s (driver 580.178.04); what has not moved for this long is not on its way. */

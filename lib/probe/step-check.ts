@@ -1,9 +1,9 @@
 /** Whether a step may be made. Pure: readings in, refusal out. */
 
-import { takesHostMemory } from '../floor.ts';
-import { formatBoth, formatBytes, formatPercent, GiB, MiB } from '../format.ts';
-import { EAGER } from '../safety.ts';
+import { formatBoth, formatBytes, formatPercent, GiB, MiB } from '../base/format.ts';
+import { takesHostMemory } from '../memory/floor.ts';
 import type { HostReading, PlannedStep, Refusal, Terms } from './context.ts';
+import { EAGER } from './safety.ts';
 
 /**
  * Kept on top of the floor by planned steps, so that what other programs take in passing does not trip the guard, which

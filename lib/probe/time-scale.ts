@@ -1,5 +1,5 @@
-import { native } from '../native.ts';
-import { isFailure } from '../reason.ts';
+import { isFailure } from '../base/facts.ts';
+import { native } from '../native/binding.ts';
 
 /** Simulated milliseconds per real one, as the machine's record has it; null on real hardware. */
 export function timeScale(simulated: string | null): number | null {

@@ -1,10 +1,10 @@
 /** Why a search ended, as the state and the sentence of its report. */
 
-import { formatBoth, formatBytes } from '../format.ts';
-import type { NativeFailure, NativeGuard } from '../native.types.ts';
+import { reason } from '../base/facts.ts';
+import { formatBoth, formatBytes } from '../base/format.ts';
+import type { NativeFailure, NativeGuard } from '../native/contract.ts';
 import type { HostReading, Refusal, Stop } from '../probe/context.ts';
-import { reason } from '../reason.ts';
-import type { StressState } from '../types.ts';
+import type { StressState } from '../types/index.ts';
 import type { Room, StressMode } from './search.ts';
 
 export interface Ending {

@@ -1,10 +1,10 @@
 /** The search in the child: reads the machine, makes the planned step, learns from it. */
 
-import { toUmaError, UmaError } from '../errors.ts';
-import type { NativeFailure } from '../native.types.ts';
+import { toUmaError, UmaError } from '../base/errors.ts';
+import { isFailure, reason } from '../base/facts.ts';
+import type { NativeFailure } from '../native/contract.ts';
 import type { ChildContext, HostReading, Loop, PlannedStep, Say } from '../probe/context.ts';
-import { isFailure, reason } from '../reason.ts';
-import type { StressStep } from '../types.ts';
+import type { StressStep } from '../types/index.ts';
 import {
   deviceEnding,
   type Ending,
@@ -16,10 +16,10 @@ import {
   stopEnding,
   wrongBytes,
 } from './endings.ts';
-import { Holder, ranOut } from './holder.ts';
-import type { StressEvent, StressRequest, StressResult } from './messages.ts';
+import { costsHost, roomFor } from './headroom.ts';
+import { Holder, ranOut } from './held-blocks.ts';
 import { progress } from './progress.ts';
-import { costsHost, roomFor } from './room.ts';
+import type { StressEvent, StressRequest, StressResult } from './protocol.ts';
 import { type Bounds, begin, learn, next, type Room, type SearchEnd } from './search.ts';
 
 const FIRST_BYTES = 256 * 2 ** 20;

@@ -1,10 +1,10 @@
 /** The options of a stress test, checked and filled in; chunk and resolution depend on the device. */
 
-import { checkMilliseconds } from '../arguments.ts';
-import { invalidType, invalidValue } from '../errors.ts';
-import { GiB, MiB } from '../format.ts';
+import { checkMilliseconds } from '../base/arguments.ts';
+import { invalidType, invalidValue } from '../base/errors.ts';
+import { GiB, MiB } from '../base/format.ts';
 import { type CheckedOptions, checkBytes, checkProbeOptions } from '../probe/options.ts';
-import type { AllocatorKind, MemoryModel, StressOptions } from '../types.ts';
+import type { AllocatorKind, MemoryModel, StressOptions } from '../types/index.ts';
 
 const KINDS: readonly string[] = ['device', 'managed', 'pinned', 'system'] satisfies AllocatorKind[];
 const DEFAULT_TIMEOUT_MS = 600_000;

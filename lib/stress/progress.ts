@@ -1,4 +1,4 @@
-import type { StressEvent } from './messages.ts';
+import type { StressEvent } from './protocol.ts';
 import type { Bounds, Room, SearchState } from './search.ts';
 
 /**

@@ -1,11 +1,11 @@
 /** `stress()` on the parent's side: the request for the child's loop, and the report from what came back. */
 
-import { formatBoth } from '../format.ts';
-import { runProbe } from '../probe/parent.ts';
+import { formatBoth } from '../base/format.ts';
 import type { Ground, ProbeRun } from '../probe/plan.ts';
-import type { StressOptions, StressReport, StressState, StressStep } from '../types.ts';
-import type { StressEvent, StressRequest, StressResult } from './messages.ts';
+import { runProbe } from '../probe/run.ts';
+import type { StressOptions, StressReport, StressState, StressStep } from '../types/index.ts';
 import { type CheckedStressOptions, checkStressOptions, stepSizes } from './options.ts';
+import type { StressEvent, StressRequest, StressResult } from './protocol.ts';
 
 export async function runStress(given: StressOptions): Promise<StressReport> {
   const options = checkStressOptions(given);

@@ -1,6 +1,6 @@
 /** How long a sweep will still take, by what its steps took so far. */
 
-import type { AllocatorKind } from '../types.ts';
+import type { AllocatorKind } from '../types/index.ts';
 import type { PlannedSize } from './protocol.ts';
 
 export class Eta {

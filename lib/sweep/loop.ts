@@ -1,10 +1,10 @@
 /** The sweep's loop in the child process. */
 
-import { formatBoth } from '../format.ts';
+import { isFailure } from '../base/facts.ts';
+import { formatBoth } from '../base/format.ts';
 import type { ChildContext, Loop, Say, Stop } from '../probe/context.ts';
-import { isFailure } from '../reason.ts';
-import type { AllocatorKind } from '../types.ts';
-import { CounterReader } from './counter-reader.ts';
+import { CounterReader } from '../probe/counters.ts';
+import type { AllocatorKind } from '../types/index.ts';
 import { measureStep, type Permit } from './measure.ts';
 import { managedRefusal, planSweep } from './plan.ts';
 import type { Measured, PlannedSize, SweepEvent, SweepRequest, SweepResult } from './protocol.ts';

@@ -1,12 +1,12 @@
 /** One step of a sweep in the child: allocate, touch, touch again, free, and read the counters around it. */
 
-import type { Fact } from '../native.types.ts';
+import { isFailure } from '../base/facts.ts';
+import type { Fact } from '../native/contract.ts';
 import type { ChildContext, Stop } from '../probe/context.ts';
-import { isFailure } from '../reason.ts';
-import type { AllocatorKind } from '../types.ts';
-import type { Reader } from './counter-reader.ts';
-import { type CounterSeries, median } from './counters.ts';
-import { endingOf } from './ending.ts';
+import type { Reader } from '../probe/counters.ts';
+import { type CounterSeries, median } from '../probe/counters-2.ts';
+import { endingOf } from '../probe/outcome.ts';
+import type { AllocatorKind } from '../types/index.ts';
 import type { Measured } from './protocol.ts';
 
 /** A step came to its end before its last repeat. */

@@ -1,10 +1,10 @@
 /** Which steps a sweep has, in which order, and which of them are refused before anything is allocated. */
 
-import { formatBoth } from '../format.ts';
-import { KINDS } from '../kinds.ts';
-import type { NativeAllocator } from '../native.types.ts';
-import { isFailure, reason } from '../reason.ts';
-import type { AllocatorKind, MemoryModel } from '../types.ts';
+import { isFailure, reason } from '../base/facts.ts';
+import { formatBoth } from '../base/format.ts';
+import type { NativeAllocator } from '../native/contract.ts';
+import { KINDS } from '../probe/kinds.ts';
+import type { AllocatorKind, MemoryModel } from '../types/index.ts';
 import type { PlannedSize, SweepRequest } from './protocol.ts';
 
 export interface PlanFacts {

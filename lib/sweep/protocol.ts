@@ -1,9 +1,9 @@
 /** What parent and child of a sweep say to one another. */
 
 import type { Stop } from '../probe/context.ts';
-import type { AllocatorKind, Counter, SweepStepState } from '../types.ts';
-import type { NvmlPlace } from './counter-reader.ts';
-import type { CounterSeries } from './counters.ts';
+import type { NvmlPlace } from '../probe/counters.ts';
+import type { CounterSeries } from '../probe/counters-2.ts';
+import type { AllocatorKind, Counter, SweepStepState } from '../types/index.ts';
 
 export interface SweepRequest {
   /** `all`: those that the device has. */

@@ -1,9 +1,9 @@
 /** Which sizes a sweep goes through: given ones, a range, tensors, or a preset. */
 
-import { invalidType, invalidValue, outOfRange } from '../errors.ts';
-import { GB } from '../format.ts';
-import type { SweepOptions, Tensor } from '../types.ts';
-import { tensorOf } from './tensors.ts';
+import { invalidType, invalidValue, outOfRange } from '../base/errors.ts';
+import { GB } from '../base/format.ts';
+import { tensorOf } from '../models/tensors.ts';
+import type { SweepOptions, Tensor } from '../types/index.ts';
 
 /** A size, and what it stands for. */
 export interface SweepSize {

@@ -3,9 +3,9 @@
  * larger than the device, and by a bandwidth that breaks down and stays down.
  */
 
-import { GB } from '../format.ts';
-import type { AllocatorKind, MemoryModel, Spill, SweepStep } from '../types.ts';
-import { median } from './counters.ts';
+import { GB } from '../base/format.ts';
+import { median } from '../probe/counters-2.ts';
+import type { AllocatorKind, MemoryModel, Spill, SweepStep } from '../types/index.ts';
 
 export interface SpillFacts {
   memoryModel: MemoryModel;

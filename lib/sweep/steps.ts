@@ -1,7 +1,7 @@
 /** From what the child measured to the steps of the report: medians, bandwidth. */
 
-import type { AllocatorKind, SweepStep, SweepStepState, Times } from '../types.ts';
-import { median, movedOver } from './counters.ts';
+import { median, movedOver } from '../probe/counters-2.ts';
+import type { AllocatorKind, SweepStep, SweepStepState, Times } from '../types/index.ts';
 import type { Measured, PlannedSize } from './protocol.ts';
 import type { SweepSize } from './sizes.ts';
 

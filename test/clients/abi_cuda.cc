@@ -9,10 +9,10 @@
 // Ours in a namespace, because both define CUresult; and first, because NVIDIA's header renames
 // functions with macros.
 namespace ours {
-#include "cuda_abi.h"
-#include "cudart.h"
-#include "cudrv.h"
-#include "sim/device_properties.h"
+#include "abi/cuda.h"
+#include "cuda/runtime.h"
+#include "cuda/driver.h"
+#include "sim/gpu/device_properties.h"
 }  // namespace ours
 
 #define __CUDA_API_VERSION_INTERNAL  // cuda.h: every function under the name that the binary has

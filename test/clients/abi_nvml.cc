@@ -7,8 +7,8 @@
 #include "abi_check.h"
 
 namespace ours {
-#include "nvml.h"
-#include "nvml_abi.h"
+#include "nvml/nvml.h"
+#include "abi/nvml.h"
 }  // namespace ours
 
 #define NVML_NO_UNVERSIONED_FUNC_DEFS  // every function under the name that the binary has

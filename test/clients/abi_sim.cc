@@ -1,6 +1,6 @@
 // Compares the functions of one source file of the simulator with NVIDIA's headers. The test makes
 // ABI_SOURCE that file and ABI_NAMES a file with NAME(function) lines:
-//   c++ -std=c++17 -fsyntax-only -Inative -Inative/sim -I… -DABI_SOURCE=… -DABI_NAMES=… abi_sim.cc
+//   c++ -std=c++17 -fsyntax-only -Inative -Inative/sim/abi -I… -DABI_SOURCE=… -DABI_NAMES=… abi_sim.cc
 #include <bits/stdc++.h>  // all of it, so that our headers bring none into the namespace below
 #include <dlfcn.h>
 #include <pthread.h>

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string>
 
-#include "sim/umasim.h"
+#include "abi/umasim.h"
 
 namespace {
 

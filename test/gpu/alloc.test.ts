@@ -2,9 +2,9 @@
 
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import type { NativeAllocator } from '../../lib/native.types.ts';
-import { said } from '../sim/native.machine.ts';
-import { hasGpu, noGpu } from './gpu.ts';
+import type { NativeAllocator } from '../../lib/native/contract.ts';
+import { said } from '../support/binary-on-machine.ts';
+import { hasGpu, noGpu } from '../support/gpu.ts';
 
 const MiB = 2 ** 20;
 const GiB = 2 ** 30;

@@ -4,9 +4,9 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { memGetInfo, memGetInfoSync, snapshot } from 'umaprobe';
 import { describe, expect, it } from 'vitest';
-import { snapshotJson } from '../cli.ts';
-import { expectContract } from '../contract.ts';
-import { compilePlain, hasGpu, noGpu } from './gpu.ts';
+import { snapshotJson } from '../support/cli.ts';
+import { expectContract } from '../support/contract.ts';
+import { compilePlain, hasGpu, noGpu } from '../support/gpu.ts';
 
 const MiB = 2 ** 20;
 

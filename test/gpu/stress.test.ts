@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { snapshot, stress } from 'umaprobe';
 import { afterAll, describe, expect, it } from 'vitest';
-import { hasGpu, noGpu } from './gpu.ts';
+import { hasGpu, noGpu } from '../support/gpu.ts';
 
 const GiB = 2 ** 30;
 const MiB = 2 ** 20;

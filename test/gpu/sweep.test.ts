@@ -3,8 +3,8 @@
 import { execFileSync } from 'node:child_process';
 import { layout, snapshot, sweep } from 'umaprobe';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { AllocatorKind, Counter, SweepReport, SweepStep } from '../../lib/types.ts';
-import { hasGpu, noGpu } from './gpu.ts';
+import type { AllocatorKind, Counter, SweepReport, SweepStep } from '../../lib/types/index.ts';
+import { hasGpu, noGpu } from '../support/gpu.ts';
 
 const GB = 1e9;
 const GiB = 2 ** 30;

@@ -4,9 +4,9 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { CompactReport, DropReport } from '../../lib/types.ts';
-import { CLI, checked, environment, type Ran, umaprobe } from '../cli.ts';
-import { diskFolder, isRoot, meminfo, nobody, writeRandom } from './real.ts';
+import type { CompactReport, DropReport } from '../../lib/types/index.ts';
+import { CLI, checked, environment, type Ran, umaprobe } from '../support/cli.ts';
+import { diskFolder, isRoot, meminfo, nobody, writeRandom } from '../support/real-files.ts';
 
 const MiB = 2 ** 20;
 const SIZE = 256 * MiB;

@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { CLI, environment } from '../cli.ts';
-import { diskFolder } from './real.ts';
+import { CLI, environment } from '../support/cli.ts';
+import { diskFolder } from '../support/real-files.ts';
 
 const FILES = 20_000;
 const disk = diskFolder(2 ** 30);

@@ -3,9 +3,9 @@ import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { CacheStatus, EvictReport, PrepareReport } from '../../lib/types.ts';
-import { CLI, checked, environment, umaprobe } from '../cli.ts';
-import { diskFolder, isRoot, mapper, meminfo, nobody, pageBytes, sha256, writeRandom } from './real.ts';
+import type { CacheStatus, EvictReport, PrepareReport } from '../../lib/types/index.ts';
+import { CLI, checked, environment, umaprobe } from '../support/cli.ts';
+import { diskFolder, isRoot, mapper, meminfo, nobody, pageBytes, sha256, writeRandom } from '../support/real-files.ts';
 
 const MiB = 2 ** 20;
 const SIZE = 256 * MiB;

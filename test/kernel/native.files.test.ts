@@ -16,7 +16,7 @@ import {
   sha256,
   walk,
   writeRandom,
-} from './real.ts';
+} from '../support/real-files.ts';
 
 const MiB = 2 ** 20;
 const big = 2048 * MiB;

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { linkSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { asUser, diskFolder, isRoot, mapper, native, nobody, pageBytes, walk } from './real.ts';
+import { asUser, diskFolder, isRoot, mapper, native, nobody, pageBytes, walk } from '../support/real-files.ts';
 
 const disk = diskFolder(2 ** 30);
 const folder = 'path' in disk ? disk.path : '';

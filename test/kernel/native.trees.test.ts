@@ -16,8 +16,18 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { NativeWalkBatch } from '../../lib/native.types.ts';
-import { asUser, batchesOf, diskFolder, identity, isRoot, native, nobody, pageBytes, walk } from './real.ts';
+import type { NativeWalkBatch } from '../../lib/native/contract.ts';
+import {
+  asUser,
+  batchesOf,
+  diskFolder,
+  identity,
+  isRoot,
+  native,
+  nobody,
+  pageBytes,
+  walk,
+} from '../support/real-files.ts';
 
 const disk = diskFolder(2 ** 30);
 const folder = 'path' in disk ? disk.path : '';
@@ -266,7 +276,7 @@ describe('a walk', () => {
     const body = `const { createRequire } = await import('node:module'); const b = createRequire('/')(process.env.BINARY);
       const id = b.cacheWalk([process.env.TREE], { mode: 'status', listEmpty: true });
       const { pseudo, directories, files } = await b.cacheNext(id, 5000, 10000); console.log(JSON.stringify({ pseudo, directories, files }));`;
-    const { binary } = await import('./real.ts');
+    const { binary } = await import('../support/real-files.ts');
     const env = { ...process.env, BINARY: binary, TREE: tree };
     const words = ['-m', 'bash', '-c', inNamespace, 'bash', tree, process.execPath, body];
     const said = execFileSync('unshare', words, { env, encoding: 'utf8' });

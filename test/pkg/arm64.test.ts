@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
 import { nodeBinary } from '../../scripts/fetch-node.mjs';
 import { findTool } from '../../scripts/run.mjs';
-import { type Ended, runIn } from './sandbox.ts';
+import { type Ended, runIn } from '../support/sandbox.ts';
 
 const { app, lacking } = inject('packed');
 const sysroot = '/usr/aarch64-linux-gnu';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { napiHeaders } from '../../scripts/native-build.mjs';
-import { nodeOnly, pathWith, runIn } from './sandbox.ts';
+import { nodeOnly, pathWith, runIn } from '../support/sandbox.ts';
 
 const { app, lacking } = inject('packed');
 const copies: string[] = [];

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
 import { root } from '../../scripts/run.mjs';
-import { nodeOnly, pathWith, runIn } from './sandbox.ts';
+import { nodeOnly, pathWith, runIn } from '../support/sandbox.ts';
 
 const { app, files, lacking, unpackedSize } = inject('packed');
 const paths = files.map((file) => file.path);
@@ -67,7 +67,7 @@ describe('the tarball', () => {
       );
     });
     expect(imported.filter((file) => file !== undefined && !chunks.includes(file))).toEqual([]);
-    const doors = ['index.js', 'sim.js', 'cli.js', 'child-mem-get-info.js', 'worker.js'];
+    const doors = ['index.js', 'sim.js', 'cli.js', 'mem-get-info-worker.js', 'worker.js'];
     expect(chunks.filter((chunk) => !doors.includes(chunk) && !imported.includes(chunk))).toEqual([]);
   });
 

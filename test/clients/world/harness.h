@@ -9,9 +9,9 @@
 #include <functional>
 #include <string>
 
-#include "cuda_abi.h"
-#include "nvml_abi.h"
-#include "sim/umasim.h"
+#include "abi/cuda.h"
+#include "abi/nvml.h"
+#include "abi/umasim.h"
 
 extern "C" {
 int cudaMemGetInfo(size_t*, size_t*);

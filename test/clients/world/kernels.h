@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "harness.h"
-#include "pattern.h"
+#include "abi/pattern.h"
 
 extern "C" {
 struct CUmod_st;

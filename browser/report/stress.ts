@@ -1,0 +1,73 @@
+/** Charts of a stress test: what was held against what was left, with the floor between; and the time of each step. */
+import type { StressReport, StressStep } from '../../lib/types/index.ts';
+import type { ChartSpec } from '../chart.ts';
+import { DASHES } from '../theme.ts';
+
+const GiB = 2 ** 30;
+
+export function stressCharts({ steps, kind, floor, mode }: StressReport): ChartSpec[] {
+  if (steps.length < 2) return [];
+  const each = (value: (step: StressStep) => number | null): (number | null)[] => steps.map(value);
+  const inGiB = (bytes: number | null): number | null => (bytes === null ? null : bytes / GiB);
+  const x = {
+    xName: 'step',
+    xs: steps.map((_, index) => index + 1),
+    xWords: (step: number) => `step ${step}`,
+  };
+  return [
+    {
+      ...x,
+      title: mode === 'single' ? 'Blocks, and what was left' : 'Held, and what was left',
+      unit: 'GiB',
+      lines: [
+        { name: 'held', colour: (theme) => theme.kinds[kind], dash: [], values: each((step) => inGiB(step.heldBytes)) },
+        {
+          name: 'MemAvailable',
+          colour: (theme) => theme.ink,
+          dash: [4, 3],
+          values: each((step) => inGiB(step.memAvailable)),
+        },
+        ...(floor === null
+          ? []
+          : [
+              {
+                name: 'floor',
+                colour: (theme: { warn: string }) => theme.warn,
+                dash: [],
+                values: each(() => floor.bytes / GiB),
+                bare: true,
+              },
+            ]),
+      ],
+    },
+    {
+      ...x,
+      title: 'Time of each step',
+      unit: 'ms',
+      lines: [
+        {
+          name: 'allocation',
+          colour: (theme) => theme.kinds.device,
+          dash: DASHES.device,
+          values: each((step) => step.allocMs),
+        },
+        {
+          name: 'touch',
+          colour: (theme) => theme.kinds.managed,
+          dash: DASHES.managed,
+          values: each((step) => step.touchMs),
+        },
+        ...(steps.some((step) => step.verifyMs !== null)
+          ? [
+              {
+                name: 'verify',
+                colour: (theme: { kinds: { pinned: string } }) => theme.kinds.pinned,
+                dash: DASHES.pinned,
+                values: each((step) => step.verifyMs),
+              },
+            ]
+          : []),
+      ],
+    },
+  ];
+}

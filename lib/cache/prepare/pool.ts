@@ -1,0 +1,68 @@
+/** The memory that `prepare` makes room in: the one pool of a unified device, or the host's where no GPU shares it. */
+
+import { MiB } from '../../base/format.ts';
+import { allocatable } from '../../memory/allocatable.ts';
+import { headroom, pinnableInBlocks, unattributed, unifiedDevice } from '../../memory/headroom.ts';
+import type { HostMemory, Snapshot } from '../../types/index.ts';
+
+export interface Pool {
+  kind: 'unified' | 'host';
+  immediate: number | null;
+  afterReclaim: number | null;
+  total: number;
+  /** Of `immediate`: what lies in the driver's pools. */
+  pools: number;
+  /** What the driver may keep in pools that this process cannot read. */
+  hidden: number;
+}
+
+export function poolOf(snapshot: Snapshot): Pool {
+  const { driver, host } = snapshot;
+  const unified = unifiedDevice(snapshot) !== undefined;
+  const unreadable = unified && (driver.systemMemoryPools ?? 0) !== 0 && driver.poolBytes === null;
+  const { immediate, afterReclaim, total } = headroom(snapshot);
+  return {
+    kind: unified ? 'unified' : 'host',
+    immediate: unified ? immediate : usable(host),
+    afterReclaim,
+    total,
+    pools: unified ? (driver.poolBytes ?? 0) : 0,
+    hidden: unreadable ? Math.max(0, unattributed(snapshot)) : 0,
+  };
+}
+
+/** The same `immediate` from a fresh /proc/meminfo alone: cheap enough to be asked in the middle of an eviction. */
+export function immediateNow(kind: Pool['kind'], pools: number, host: HostMemory): number | null {
+  if (kind === 'host') return usable(host);
+  const facts = { model: 'unified', host, poolBytes: pools, cuda: null, nvml: null, mig: false } as const;
+  return allocatable(facts).bytes.immediate;
+}
+
+/** Pages below the kernel's watermarks are free but not to be had: MemAvailable has them taken off. */
+function usable({ free, available }: HostMemory): number | null {
+  return free === null || available === null ? free : Math.min(free, available);
+}
+
+/** cudaMalloc takes 2 MiB blocks at once. */
+const BLOCK = 2 * MiB;
+/**
+ * Below this share of free memory in such blocks an allocation stalls or fails; above it the kernel finds the rest while
+ * it allocates (the judgement of `umaprobe snapshot` draws the same line).
+ */
+const IN_PIECES = 0.25;
+
+export interface Pieces {
+  /** Free bytes in blocks of 2 MiB and more that can be pinned, and in blocks of any size. */
+  large: number;
+  free: number;
+  inPieces: boolean;
+}
+
+/** null: not a question here, or not known. */
+export function piecesOf(snapshot: Snapshot): Pieces | null {
+  const { contiguity } = snapshot;
+  if (contiguity === null || unifiedDevice(snapshot) === undefined) return null;
+  const { bytes: large } = pinnableInBlocks(snapshot, contiguity, BLOCK);
+  const { bytes: free } = pinnableInBlocks(snapshot, contiguity, 0);
+  return { large, free, inPieces: large < free * IN_PIECES };
+}

@@ -1,0 +1,52 @@
+import { compact } from '../../cache/index.ts';
+import { compactPage } from '../../render/text/cache-actions.ts';
+import type { ContiguityGate } from '../../types/index.ts';
+import type { Command, Values } from '../core/command.ts';
+import { EXIT } from '../core/exit.ts';
+import { count, flag } from '../core/options.ts';
+
+import { size } from '../core/sizes.ts';
+import { SUDO } from './cache-shared.ts';
+
+export const cacheCompactCommand: Command = {
+  name: 'cache compact',
+  summary: 'Puts free memory together (vm.compact_memory) and judges whether a large launch can start',
+  usage: '[options]',
+  description:
+    'Counts free blocks by size before and after. The gate before a large launch is 96 GiB available and 200 blocks of 32 MiB on a machine of 120 GiB, the same shares on a smaller one. ' +
+    'Where it is met already nothing is done.\n' +
+    'Verdict: ok, compacted, not-ready (programs or page cache hold the memory), reboot-required (it is free, idle, and still in pieces). Exit code: 0 for the first two, else 1.',
+  options: {
+    always: { type: 'boolean', summary: 'Compact although the gate is met' },
+    'gate-available': { type: 'string', placeholder: '<size>', summary: 'What must be available' },
+    'gate-block': { type: 'string', placeholder: '<size>', summary: 'Size of the blocks that are counted' },
+    'gate-blocks': { type: 'string', placeholder: '<n>', summary: 'How many of them must be free' },
+    sudo: SUDO,
+  },
+  examples: [
+    { command: 'umaprobe cache compact', means: 'before a large launch, as root' },
+    { command: 'umaprobe cache compact --sim gb10-fragmented', means: 'a simulated machine that only a reboot helps' },
+  ],
+  readsMachine: true,
+  arguments: { min: 0, max: 0, afterDashes: false },
+  async run({ values }) {
+    const report = await compact({ gate: gate(values), always: flag(values, 'always'), sudo: flag(values, 'sudo') });
+    const ready = report.verdict === 'ok' || report.verdict === 'compacted';
+    return {
+      exitCode: ready ? EXIT.fine : EXIT.no,
+      document: report,
+      text: (screen) => compactPage(report, screen),
+    };
+  },
+};
+
+function gate(values: Values): Partial<ContiguityGate> {
+  const availableBytes = size(values, 'gate-available', 'cache compact', 0);
+  const blockBytes = size(values, 'gate-block', 'cache compact', 4096);
+  const blocks = count(values, 'gate-blocks', 0, 1_000_000_000, 'cache compact');
+  return {
+    ...(availableBytes === undefined ? {} : { availableBytes }),
+    ...(blockBytes === undefined ? {} : { blockBytes }),
+    ...(blocks === undefined ? {} : { blocks }),
+  };
+}

@@ -1,0 +1,49 @@
+import { dropCaches } from '../../cache/index.ts';
+import { dropPage } from '../../render/text/cache-actions.ts';
+import type { Command } from '../core/command.ts';
+import { EXIT } from '../core/exit.ts';
+import { choice, duration, flag } from '../core/options.ts';
+import { SUDO } from './cache-shared.ts';
+
+const LEVELS = { '1': 1, '2': 2, '3': 3 } as const;
+
+export const cacheDropCommand: Command = {
+  name: 'cache drop',
+  summary: 'Drops caches (vm.drop_caches), with a receipt of what that gave back',
+  usage: '[options]',
+  description:
+    'Level 1: page cache. Level 2: slab and every shrinker; from driver 590 on that is where freed GPU memory waits in the driver’s pools. Level 3: both.\n' +
+    'Writes what is dirty first, with a limit, and shows memory before and after. Refuses under memory pressure, when what is dropped is read again at once.\n' +
+    'Exit code: 4 when this user may not (the line says what to type), 5 when it was refused; nothing was changed then.',
+  options: {
+    level: { type: 'string', placeholder: '<1|2|3>', summary: 'What to drop (default 3)' },
+    'no-sync': { type: 'boolean', summary: 'Do not write dirty pages first; they stay cached' },
+    'sync-limit': {
+      type: 'string',
+      placeholder: '<time>',
+      summary: 'How long to wait for that: 100ms to 1h (default 60s); what is not written by then stays',
+    },
+    sudo: SUDO,
+    force: { type: 'boolean', summary: 'Also under memory pressure' },
+  },
+  examples: [
+    { command: 'umaprobe cache drop --level 1', means: 'page cache only, as root' },
+    { command: 'umaprobe cache drop --level 2 --sudo', means: 'freed GPU memory that the driver keeps' },
+    { command: 'umaprobe cache drop --sim gb10-cached', means: 'what it does on a simulated Spark' },
+  ],
+  readsMachine: true,
+  arguments: { min: 0, max: 0, afterDashes: false },
+  async run({ values }) {
+    const level = LEVELS[choice(values, 'level', ['1', '2', '3'], '3', 'cache drop')];
+    const syncLimitMs = duration(values, 'sync-limit', 100, 3_600_000, 60_000, 'cache drop');
+    const sync = !flag(values, 'no-sync');
+    const report = await dropCaches({
+      level,
+      sync,
+      syncLimitMs,
+      sudo: flag(values, 'sudo'),
+      force: flag(values, 'force'),
+    });
+    return { exitCode: EXIT.fine, document: report, text: (screen) => dropPage(report, screen) };
+  },
+};

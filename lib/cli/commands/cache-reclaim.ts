@@ -1,0 +1,42 @@
+import { reclaim } from '../../cache/index.ts';
+import { reclaimPage } from '../../render/text/cache-actions.ts';
+import type { Command } from '../core/command.ts';
+import { EXIT } from '../core/exit.ts';
+import { text } from '../core/options.ts';
+import { sizeOf } from '../core/sizes.ts';
+
+export const cacheReclaimCommand: Command = {
+  name: 'cache reclaim',
+  summary: 'Asks the kernel to take memory from one cgroup (memory.reclaim)',
+  usage: '<size> [options]',
+  description:
+    'Without root, for a cgroup that this user owns: page cache that its programs have read, and what of them can be swapped. CUDA memory is charged to no cgroup and stays. ' +
+    'Needs cgroup v2 and Linux 5.19.\n' +
+    'Exit code: 1 when the kernel found less than was asked for.',
+  options: {
+    cgroup: {
+      type: 'string',
+      placeholder: '<path>',
+      summary: 'As /proc/self/cgroup has it, or a folder under /sys/fs/cgroup (default: the one this process is in)',
+    },
+  },
+  examples: [
+    { command: 'umaprobe cache reclaim 8GiB', means: 'from the programs of this session' },
+    {
+      command: 'umaprobe cache reclaim 8GiB --cgroup /user.slice/user-1000.slice/user@1000.service/app.slice',
+      means: 'from those of another cgroup',
+    },
+  ],
+  readsMachine: true,
+  arguments: { min: 1, max: 1, afterDashes: false },
+  async run({ values, positionals: [word = ''] }) {
+    const bytes = sizeOf(word, 'The size', 'cache reclaim');
+    const cgroup = text(values, 'cgroup');
+    const report = await reclaim(cgroup === undefined ? { bytes } : { bytes, cgroup });
+    return {
+      exitCode: report.short ? EXIT.no : EXIT.fine,
+      document: report,
+      text: (screen) => reclaimPage(report, screen),
+    };
+  },
+};

@@ -1,0 +1,47 @@
+import type { Knob } from '../../cache/sudo.ts';
+import { invokingUser, type SudoersRule, sudoersRule } from '../../cache/sudoers.ts';
+import type { Command } from '../core/command.ts';
+import { EXIT } from '../core/exit.ts';
+import { flag, text } from '../core/options.ts';
+import { levelsOf } from './cache-shared.ts';
+
+export const cacheRuleCommand: Command = {
+  name: 'cache rule',
+  summary: 'A sudoers line that permits exactly what --sudo runs',
+  usage: '[options]',
+  description:
+    'Prints a file for /etc/sudoers.d: one user may run one command, level and all, without a password, and nothing else. ' +
+    'A rule for tee could not tell one level from another, nor one file from another. Nothing is installed: the comments in it say how to check it and where it goes.',
+  options: {
+    user: { type: 'string', placeholder: '<name>', summary: 'Who may (default: who runs this, also behind sudo)' },
+    level: { type: 'string', placeholder: '<1|2|3>', summary: 'Which levels, separated by commas (default 3)' },
+    compact: { type: 'boolean', summary: 'Compaction as well' },
+  },
+  examples: [
+    { command: 'umaprobe cache rule > umaprobe.sudoers', means: 'for umaprobe cache drop --sudo' },
+    { command: 'umaprobe cache rule --level 1,2 --compact', means: 'for umaprobe prepare --sudo' },
+  ],
+  readsMachine: false,
+  arguments: { min: 0, max: 0, afterDashes: false },
+  async run({ values, env }) {
+    const knobs: Knob[] = levelsOf(text(values, 'level') ?? '3', 'cache rule').map((level) => ({
+      name: 'drop_caches',
+      level,
+    }));
+    if (flag(values, 'compact')) knobs.push({ name: 'compact_memory' });
+    const document = sudoersRule({ user: text(values, 'user') ?? invokingUser(env), knobs });
+    return { exitCode: EXIT.fine, document, text: () => rulePage(document) };
+  },
+};
+
+/** The whole output is a sudoers file: what a person should know stands in its comments. */
+function rulePage({ commands, file, install, rule, user }: SudoersRule): string {
+  const permitted = commands.map((words) => words.join(' '));
+  return `${[
+    `# Lets ${user} run, as root and without a password, and nothing else:`,
+    ...permitted.map((words) => `#   ${words}`),
+    `# To install it: save it as umaprobe.sudoers, check it, and put it in place (${file}):`,
+    ...install.map((command) => `#   ${command}`),
+    rule,
+  ].join('\n')}\n`;
+}

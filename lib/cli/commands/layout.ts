@@ -1,0 +1,127 @@
+import { readFileSync, statSync } from 'node:fs';
+import { layout } from '../../layout/index.ts';
+import type { Look } from '../../render/options.ts';
+import { layoutPage, layoutPartLine } from '../../render/text/layout.ts';
+import type { Command, Context } from '../core/command.ts';
+import { text } from '../core/options.ts';
+import { sizeOf } from '../core/sizes.ts';
+import { UsageError } from '../core/usage.ts';
+import { layoutExit } from './probe-exit.ts';
+import { kind, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
+import { runProbe } from './probe-run.ts';
+import { reportsOf, writeReports } from './reports.ts';
+
+const NAME = 'layout';
+
+/** Larger than any list of a thousand names; what is larger was named by mistake. */
+const MAX_FILE = 1 << 20;
+
+export const layoutCommand: Command = {
+  name: NAME,
+  summary: "Holds several blocks at once, as a model's parts are",
+  usage: '<file.json | name=size …> [options]',
+  description:
+    'Allocates the parts one after the other in a child process, has the GPU write every byte, and compares what was expected, what was allocated and what the machine lost meanwhile; then whether all of it came back. ' +
+    'Each part is checked against the floor before it is made.\n' +
+    'The parts are words such as weights=26GB, a JSON file {"weights": "26GB", "kv-cache": 8000000000}, or a preset.',
+  options: {
+    preset: { type: 'string', placeholder: '<13b>', summary: 'The parts of a model of 13 billion parameters, 25.5 GB' },
+    kind: { type: 'string', placeholder: '<kind>', summary: 'device, managed, pinned or system (default device)' },
+    ...OUTPUT_OPTIONS,
+    ...SAFETY_OPTIONS,
+  },
+  examples: [
+    { command: 'umaprobe layout --preset 13b', means: 'the parts of a model, held at once' },
+    { command: 'umaprobe layout weights=26GB kv-cache=8GiB --sim gb10', means: 'your own, on a simulated machine' },
+    { command: 'umaprobe layout model.json --json', means: 'from a file, for scripts' },
+  ],
+  readsMachine: true,
+  arguments: { min: 0, max: 1000, afterDashes: false },
+  async run(context) {
+    const { values, json } = context;
+    const reports = reportsOf(values, json, NAME);
+    const parts = partsOf(context);
+    const asked = kind(values, NAME);
+    const { report, signalCode } = await runProbe(context, 'starting', (shared, live) =>
+      layout(parts, {
+        ...(asked === undefined ? {} : { kind: asked }),
+        ...probeOptions(values, NAME),
+        ...shared,
+        onPart: (part, { done, total }) =>
+          live.step(layoutPartLine(part, done, total), {
+            share: done / total,
+            etaMs: null,
+            words: `${done} of ${total} parts held`,
+          }),
+      }),
+    );
+    const forms = {
+      page: (look: Look) => layoutPage(report, look),
+      csv: async () => (await import('../../render/csv.ts')).layoutCsv(report),
+      html: async () => (await import('../../render/html/layout.ts')).layoutHtml(report),
+    };
+    return writeReports(reports, forms, report, layoutExit(report, signalCode), context);
+  },
+};
+
+type Parts = Readonly<Record<string, number>>;
+
+function partsOf({ values, positionals }: Context): Parts | '13b' {
+  const preset = text(values, 'preset');
+  if (preset !== undefined) {
+    if (positionals.length > 0)
+      throw new UsageError(`--preset and "${positionals[0]}" both say which parts: give one.`, NAME);
+    if (preset !== '13b') throw new UsageError(`--preset "${preset}" is not one of 13b.`, NAME);
+    return preset;
+  }
+  const [first] = positionals;
+  if (first === undefined) throw new UsageError('Which parts? Give name=size, a JSON file, or --preset 13b.', NAME);
+  if (positionals.length === 1 && !first.includes('=')) return partsOfFile(first);
+  return unique(
+    positionals.map((word) => {
+      const at = word.lastIndexOf('=');
+      if (at < 1) throw new UsageError(`"${word}" is not a part, such as weights=26GB.`, NAME);
+      return [word.slice(0, at), sizeOf(word.slice(at + 1), `the part ${word.slice(0, at)}`, NAME)];
+    }),
+  );
+}
+
+function unique(pairs: readonly (readonly [string, number])[]): Parts {
+  const twice = pairs.find(([name], index) => pairs.findIndex(([other]) => other === name) !== index);
+  if (twice !== undefined) throw new UsageError(`The part "${twice[0]}" is given twice.`, NAME);
+  return Object.fromEntries(pairs);
+}
+
+function partsOfFile(path: string): Parts {
+  const parsed = parse(path, read(path));
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
+    throw new UsageError(`${path}: not an object of names and sizes, such as {"weights": "26GB"}.`, NAME);
+  const pairs = Object.entries(parsed).map(([name, value]: [string, unknown]) => {
+    const what = `${path}: the part ${name}`;
+    if (typeof value === 'string') return [name, sizeOf(value, what, NAME)] as const;
+    if (typeof value === 'number') return [name, sizeOf(String(value), what, NAME)] as const;
+    throw new UsageError(`${what} is neither a number of bytes nor a size in quotes.`, NAME);
+  });
+  if (pairs.length === 0) throw new UsageError(`${path}: there is no part in it.`, NAME);
+  return Object.fromEntries(pairs);
+}
+
+function read(path: string): string {
+  try {
+    const status = statSync(path);
+    if (status.isFile() && status.size <= MAX_FILE) return readFileSync(path, 'utf8');
+    throw new UsageError(`${path}: ${status.isFile() ? 'larger than 1 MiB' : 'not a file'}.`, NAME);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
+    throw new UsageError(`${path}: cannot be read (${code}).`, NAME);
+  }
+}
+
+function parse(path: string, content: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch (error) {
+    throw new UsageError(`${path}: not JSON: ${error instanceof Error ? error.message : String(error)}.`, NAME);
+  }
+}

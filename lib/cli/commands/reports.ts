@@ -1,0 +1,71 @@
+/** --csv and --html: checked before a probe starts, written after it; what cannot be written does not take the rest with it. */
+
+import { hostname } from 'node:os';
+import { obstacle, writeWhole } from '../../base/atomic-file.ts';
+import { formatBytes } from '../../base/format.ts';
+import { type Look, lookOf } from '../../render/options.ts';
+import type { Context, Outcome, Values } from '../core/command.ts';
+import { EXIT } from '../core/exit.ts';
+import { text } from '../core/options.ts';
+import { UsageError } from '../core/usage.ts';
+
+export interface Reports {
+  csv: string | undefined;
+  html: string | undefined;
+}
+
+/** What a report can be made into. CSV and HTML are code of their own, loaded when asked for. */
+export interface Forms {
+  page(look: Look): string[];
+  csv(): Promise<string>;
+  html(): Promise<string>;
+}
+
+export function reportsOf(values: Values, json: boolean, command: string): Reports {
+  const csv = text(values, 'csv');
+  const html = text(values, 'html');
+  if (csv === '-' && json) throw new UsageError('--csv - and --json both want stdout: give --csv a file.', command);
+  if (html === '-')
+    throw new UsageError('--html "-" is not a file: a page of this size is not for a terminal.', command);
+  if (csv !== undefined && csv === html) throw new UsageError(`--csv and --html both name "${csv}".`, command);
+  for (const [name, path] of [
+    ['csv', csv],
+    ['html', html],
+  ] as const) {
+    if (path === undefined || path === '-') continue;
+    const words = obstacle(path);
+    if (words !== null) throw new UsageError(`--${name} "${path}" ${words}.`, command);
+  }
+  return { csv, html };
+}
+
+/** Writes what was asked for and says so; a failure is told on stderr and in the exit code, and the report still follows. */
+export async function writeReports(
+  reports: Reports,
+  forms: Forms,
+  document: object,
+  exitCode: number,
+  { stderr }: Context,
+): Promise<Outcome> {
+  let failed = false;
+  const write = async (path: string | undefined, make: () => Promise<string>): Promise<void> => {
+    if (path === undefined || path === '-') return;
+    try {
+      const content = await make();
+      writeWhole(path, content);
+      stderr.write(`${path}: ${formatBytes(Buffer.byteLength(content))} written\n`);
+    } catch (error) {
+      failed = true;
+      const words = error instanceof Error ? error.message : String(error);
+      stderr.write(`umaprobe: ${path} could not be written: ${words}\n`);
+    }
+  };
+  await write(reports.csv, forms.csv);
+  await write(reports.html, forms.html);
+  const csv = reports.csv === '-' ? await forms.csv() : null;
+  return {
+    exitCode: failed && exitCode === EXIT.fine ? EXIT.no : exitCode,
+    document,
+    text: (screen) => csv ?? `${forms.page(lookOf(screen, { exact: false, hostName: hostname() })).join('\n')}\n`,
+  };
+}

@@ -1,0 +1,36 @@
+import { formatBoth } from '../../base/format.ts';
+import { hanging, padEnd } from '../../render/text-layout.ts';
+import { type MachineSummary, machines } from '../../sim.ts';
+import type { Command } from '../core/command.ts';
+import { EXIT } from '../core/exit.ts';
+import type { Screen } from '../core/screen.ts';
+
+export const simListCommand: Command = {
+  name: 'sim list',
+  summary: 'Simulated machines that come with umaprobe',
+  usage: '[options]',
+  description: 'Each can be named after --sim with any command, or be run under with umaprobe sim run.',
+  options: {},
+  examples: [
+    { command: 'umaprobe sim list', means: 'what there is' },
+    { command: 'umaprobe doctor --sim gb10-kho', means: 'use one' },
+  ],
+  readsMachine: false,
+  arguments: { min: 0, max: 0, afterDashes: false },
+  async run() {
+    const found = machines();
+    const width = Math.max(...found.map(({ name }) => name.length)) + 2;
+    return {
+      exitCode: EXIT.fine,
+      document: { schema: 'umaprobe/sim-list/1', machines: found },
+      text: (screen) => `${found.flatMap((machine) => lines(machine, width, screen)).join('\n')}\n`,
+    };
+  },
+};
+
+function lines({ name, description, devices, total }: MachineSummary, width: number, screen: Screen): string[] {
+  const { paint, columns } = screen;
+  const facts = `${devices.length === 0 ? 'no GPU' : devices.join(', ')}; ${formatBoth(total)}`;
+  const words = hanging(' '.repeat(width), description, columns);
+  return [paint('strong', padEnd(name, width)) + facts, ...words.map((line) => paint('dim', line))];
+}

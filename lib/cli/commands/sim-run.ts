@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { formatDuration } from '../../base/format.ts';
+import { clean } from '../../render/text-layout.ts';
+import { loadMachine, type Simulation, type SimulationRecord, simulate } from '../../sim.ts';
+import { type Command, type Context, finished } from '../core/command.ts';
+import { flag, positive, text } from '../core/options.ts';
+import { UsageError } from '../core/usage.ts';
+
+export const simRunCommand: Command = {
+  name: 'sim run',
+  summary: 'Runs any program on a simulated machine',
+  usage: '<name|file.json> [options] -- <program> [arguments…]',
+  description:
+    "Boots the machine, lets the program find it under the names of NVIDIA's libraries and in /proc/meminfo, and removes it afterwards. " +
+    "The program's exit code is passed on (128+n if signal n ended it; 126 and 127 if it could not be started).\n" +
+    'What happened on the machine can be kept with --record. If the program wedged it, a line on stderr says so.',
+  options: {
+    scale: {
+      type: 'string',
+      placeholder: '<n>',
+      summary: 'Simulated seconds per real second (default: as the machine says, mostly 1)',
+    },
+    record: {
+      type: 'string',
+      placeholder: '<file>',
+      summary: "Write the machine's record as JSON when the program has ended",
+    },
+    'no-preload': {
+      type: 'boolean',
+      summary: 'Only the libraries: leave /proc/meminfo and its like to the real kernel',
+    },
+  },
+  examples: [
+    { command: 'umaprobe sim run gb10 -- free -g', means: 'free(1) on a simulated Spark' },
+    {
+      command: 'umaprobe sim run gb10 --scale 100 --record run.json -- python3 load.py',
+      means: 'a program of yours, fast',
+    },
+  ],
+  readsMachine: false,
+  arguments: { min: 1, max: 1, afterDashes: true },
+  async run(context) {
+    const {
+      values,
+      positionals: [machine = ''],
+      rest,
+      json,
+    } = context;
+    if (rest.length === 0) {
+      throw new UsageError(`What is to be run? Put it after "--": umaprobe sim run ${machine} -- free -g`, 'sim run');
+    }
+    if (json)
+      throw new UsageError(
+        "umaprobe sim run passes the program's own output on; for JSON use --record <file>.",
+        'sim run',
+      );
+    const scale = positive(values, 'scale', 1_000_000, 'sim run');
+    const simulation = simulate(loadMachine(machine), scale === undefined ? {} : { scale });
+    try {
+      const exitCode = await runOn(simulation, rest, !flag(values, 'no-preload'), context);
+      report(simulation, text(values, 'record'), context);
+      return finished(exitCode);
+    } finally {
+      simulation.close();
+    }
+  },
+};
+
+/** Starts the program without a shell in our own process group, and waits. */
+function runOn(
+  simulation: Simulation,
+  [program = '', ...args]: readonly string[],
+  preload: boolean,
+  context: Context,
+): Promise<number> {
+  const child = spawn(program, args, {
+    stdio: 'inherit',
+    env: { ...context.env, ...simulation.foreignEnv({ preload }) },
+  });
+  // On a terminal the kernel has sent these to the child as well: a second one would kill what only wanted to ask.
+  const shared = context.stdin.isTTY === true || context.stdout.isTty;
+  const pass: readonly (readonly [NodeJS.Signals, () => void])[] = [
+    ['SIGINT', () => void (shared || child.kill('SIGINT'))],
+    ['SIGQUIT', () => void (shared || child.kill('SIGQUIT'))],
+    ['SIGTERM', () => void child.kill('SIGTERM')],
+    ['SIGHUP', () => void child.kill('SIGHUP')],
+    ['SIGUSR2', () => void child.kill('SIGUSR2')],
+  ];
+  for (const [signal, handler] of pass) process.on(signal, handler);
+  return new Promise<number>((resolve) => {
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      context.stderr.write(`umaprobe: ${clean(program)} could not be started: ${error.code ?? error.message}\n`);
+      resolve(error.code === 'ENOENT' ? 127 : 126);
+    });
+    child.once('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal ?? 'SIGKILL']));
+  }).finally(() => {
+    for (const [signal, handler] of pass) process.removeListener(signal, handler);
+  });
+}
+
+function report(simulation: Simulation, file: string | undefined, { stderr }: Context): void {
+  const record: SimulationRecord = simulation.record();
+  if (file !== undefined) writeFileSync(file, `${JSON.stringify(record, null, 2)}\n`);
+  if (record.wedged === null) return;
+  const { atMs, pid, during } = record.wedged;
+  stderr.write(
+    `umaprobe: the simulated machine ${simulation.name} was WEDGED after ${formatDuration(atMs)} (simulated) ` +
+      `by process ${pid} in ${clean(during)}; a real one would have needed the power button.\n`,
+  );
+}

@@ -1,0 +1,93 @@
+import { GiB, inGiB, MiB } from '../../base/format.ts';
+import type { Look } from '../../render/options.ts';
+import { stressPage, stressStepLine } from '../../render/text/stress.ts';
+import { stress } from '../../stress/index.ts';
+import type { StressOptions } from '../../types/index.ts';
+import type { Command, Values } from '../core/command.ts';
+import { duration, flag } from '../core/options.ts';
+import { size } from '../core/sizes.ts';
+import { UsageError } from '../core/usage.ts';
+import { stressExit } from './probe-exit.ts';
+import { kind, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
+import { runProbe } from './probe-run.ts';
+import { reportsOf, writeReports } from './reports.ts';
+
+const NAME = 'stress';
+
+export const stressCommand: Command = {
+  name: NAME,
+  summary: 'The most that can be allocated, found without going over the edge',
+  usage: '[options]',
+  description:
+    'Allocates in a child process, starting small: each step is predicted from the last, checked against the floor before it is made, and halved near the edge, while a thread that needs no JavaScript watches the machine. ' +
+    'Says the maximum, what bound it, and what did not come back.\n' +
+    'Exit code: 0 limit or out-of-memory, 6 floor, pressure, contiguity or timeout (the maximum is as good), 1 failed or lost, 130 Ctrl-C.',
+  options: {
+    kind: { type: 'string', placeholder: '<kind>', summary: 'device, managed, pinned or system (default device)' },
+    single: { type: 'boolean', summary: 'The largest single block instead of the total' },
+    max: { type: 'string', placeholder: '<size>', summary: 'Stop there' },
+    chunk: {
+      type: 'string',
+      placeholder: '<size>',
+      summary: 'Largest step: 2MiB to 64GiB (default 4GiB on unified memory)',
+    },
+    verify: { type: 'boolean', summary: 'Have the GPU read every byte back and compare' },
+    hold: { type: 'string', placeholder: '<time>', summary: 'Hold the maximum for so long, up to 24h' },
+    resume: { type: 'boolean', summary: 'Begin below the step at which an earlier run was lost' },
+    ...OUTPUT_OPTIONS,
+    ...SAFETY_OPTIONS,
+  },
+  examples: [
+    { command: 'umaprobe stress', means: 'the most that can be held at once' },
+    { command: 'umaprobe stress --sim gb10', means: 'the same, on a simulated machine' },
+    { command: 'umaprobe stress --max 60GB --verify --hold 10s', means: 'can 60 GB be held, and is every byte right?' },
+    { command: 'umaprobe stress --single --kind managed', means: 'the largest single block' },
+  ],
+  readsMachine: true,
+  arguments: { min: 0, max: 0, afterDashes: false },
+  async run(context) {
+    const { values, json } = context;
+    const reports = reportsOf(values, json, NAME);
+    const own = ownOptions(values);
+    let steps = 0;
+    const { report, signalCode } = await runProbe(context, 'starting', (shared, live) =>
+      stress({
+        ...own,
+        ...probeOptions(values, NAME),
+        ...shared,
+        onStep(step, { heldBytes, expectedBytes, etaMs }) {
+          steps++;
+          live.step(stressStepLine(step, steps), {
+            share: expectedBytes === null || expectedBytes <= 0 ? null : Math.min(1, heldBytes / expectedBytes),
+            etaMs,
+            words: `held ${inGiB(heldBytes)} GiB`,
+          });
+        },
+      }),
+    );
+    const forms = {
+      page: (look: Look) => stressPage(report, look),
+      csv: async () => (await import('../../render/csv.ts')).stressCsv(report),
+      html: async () => (await import('../../render/html/stress.ts')).stressHtml(report),
+    };
+    return writeReports(reports, forms, report, stressExit(report, signalCode), context);
+  },
+};
+
+function ownOptions(values: Values): StressOptions {
+  const asked = kind(values, NAME);
+  const max = size(values, 'max', NAME);
+  const chunk = size(values, 'chunk', NAME, 2 * MiB);
+  if (chunk !== undefined && chunk > 64 * GiB)
+    throw new UsageError(`--chunk ${inGiB(chunk)} GiB is more than 64GiB.`, NAME);
+  const holdMs = duration(values, 'hold', 0, 86_400_000, 0, NAME);
+  return {
+    ...(asked === undefined ? {} : { kind: asked }),
+    ...(flag(values, 'single') ? { single: true } : {}),
+    ...(max === undefined ? {} : { max }),
+    ...(chunk === undefined ? {} : { chunk }),
+    ...(flag(values, 'verify') ? { verify: true } : {}),
+    ...(holdMs === 0 ? {} : { holdMs }),
+    ...(flag(values, 'resume') ? { resume: true } : {}),
+  };
+}

@@ -1,0 +1,148 @@
+import type { Look } from '../../render/options.ts';
+import { sweepPage, sweepStepLine } from '../../render/text/sweep.ts';
+import { sweep } from '../../sweep/index.ts';
+import type { SweepOptions } from '../../types/index.ts';
+import type { Command, Context, Outcome, Values } from '../core/command.ts';
+import { choice, count, flag, text } from '../core/options.ts';
+import { elements, list, shapes, size, sizes } from '../core/sizes.ts';
+import { UsageError } from '../core/usage.ts';
+import { sweepExit } from './probe-exit.ts';
+import { kinds, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
+import { runProbe } from './probe-run.ts';
+import { reportsOf, writeReports } from './reports.ts';
+
+const NAME = 'sweep';
+
+export const sweepCommand: Command = {
+  name: NAME,
+  summary: 'Times and traces allocations over their size, kind by kind',
+  usage: '[options]',
+  description:
+    'Allocates each size, has the GPU write every byte twice and frees it, all in a child process; shows the times, the bandwidth and which counters moved by how much. ' +
+    'Each step is checked before it is made: one that would take the host below its floor is refused, and said so.\n' +
+    'Sizes are a list, a range, tensors or a preset; without any it is the preset quick. Ctrl-C ends it and prints what was measured.',
+  options: {
+    kind: {
+      type: 'string',
+      placeholder: '<kinds>',
+      summary: 'device, managed, pinned, system, separated by commas, or all (default device)',
+    },
+    sizes: { type: 'string', placeholder: '<sizes>', summary: 'Such as 1GB,2GiB: GB is 10^9 bytes, GiB is 2^30' },
+    from: { type: 'string', placeholder: '<size>', summary: 'First size of a range' },
+    to: { type: 'string', placeholder: '<size>', summary: 'Last size of a range' },
+    step: {
+      type: 'string',
+      placeholder: '<size>',
+      summary: 'From one size of a range to the next (else each doubles)',
+    },
+    preset: {
+      type: 'string',
+      placeholder: '<lab|quick>',
+      summary: 'lab: 1 to 80 GB in twelve steps; quick: 0.25 to 2 GB (what is taken where nothing is said)',
+    },
+    dtype: { type: 'string', placeholder: '<types>', summary: 'Element types of tensors, such as float32,bf16,int4' },
+    shape: { type: 'string', placeholder: '<shapes>', summary: 'Shapes of tensors, such as 8192x8192,4096' },
+    elements: { type: 'string', placeholder: '<n>', summary: 'Number of elements instead of shapes, such as 1e9' },
+    repeat: { type: 'string', placeholder: '<n>', summary: 'Each step as often: 1 to 1000 (default 1)' },
+    oversubscribe: { type: 'boolean', summary: "Let managed memory pass the device's own (not on unified machines)" },
+    ...OUTPUT_OPTIONS,
+    ...SAFETY_OPTIONS,
+  },
+  examples: [
+    { command: 'umaprobe sweep', means: 'a few small sizes' },
+    { command: 'umaprobe sweep --preset lab --sim gb10', means: "a course's twelve sizes, on a simulated machine" },
+    { command: 'umaprobe sweep --kind all --sizes 1GB,4GB --html report.html', means: 'kinds side by side, as a page' },
+    { command: 'umaprobe sweep --elements 1e9 --dtype float32,bf16,int8,int4', means: 'tensors' },
+  ],
+  readsMachine: true,
+  arguments: { min: 0, max: 0, afterDashes: false },
+  run,
+};
+
+async function run(context: Context): Promise<Outcome> {
+  const { values, json } = context;
+  const reports = reportsOf(values, json, NAME);
+  const own = ownOptions(values);
+  const { report, signalCode } = await runProbe(context, 'starting', (shared, live) =>
+    sweep({
+      ...own,
+      ...probeOptions(values, NAME),
+      ...shared,
+      onStep(step, { done, total, etaMs }) {
+        live.step(sweepStepLine(step, done, total), {
+          share: done / total,
+          etaMs,
+          words: done < total ? `step ${done + 1} of ${total}` : `all ${total} steps done`,
+        });
+      },
+    }),
+  );
+  const forms = {
+    page: (look: Look) => sweepPage(report, look),
+    csv: async () => (await import('../../render/csv.ts')).sweepCsv(report),
+    html: async () => (await import('../../render/html/sweep.ts')).sweepHtml(report),
+  };
+  return writeReports(reports, forms, report, sweepExit(report, signalCode), context);
+}
+
+function ownOptions(values: Values): SweepOptions {
+  const asked = kinds(values, NAME);
+  const repeat = count(values, 'repeat', 1, 1000, NAME);
+  return {
+    ...whatSizes(values),
+    ...(asked === undefined ? {} : { kinds: asked }),
+    ...(repeat === undefined ? {} : { repeat }),
+    ...(flag(values, 'oversubscribe') ? { oversubscribe: true } : {}),
+  };
+}
+
+/** The ways to say which sizes, each with the options that belong to it. */
+const WAYS = {
+  sizes: ['sizes'],
+  range: ['from', 'to', 'step'],
+  tensors: ['dtype', 'shape', 'elements'],
+  preset: ['preset'],
+} as const;
+
+function whatSizes(values: Values): Pick<SweepOptions, 'sizes' | 'range' | 'tensors' | 'preset'> {
+  const typed = Object.values(WAYS).map((names) => names.filter((name) => text(values, name) !== undefined));
+  const used = typed.filter((names) => names.length > 0);
+  if (used.length > 1) {
+    const [one = [], other = []] = used;
+    throw new UsageError(`--${one[0]} and --${other[0]} both say which sizes: give one of them.`, NAME);
+  }
+  if (text(values, 'sizes') !== undefined) return { sizes: sizes(values, 'sizes', NAME) ?? [] };
+  if (used.includes(typed[1] ?? [])) return { range: range(values) };
+  if (used.includes(typed[2] ?? [])) return { tensors: tensors(values) };
+  return { preset: choice(values, 'preset', ['lab', 'quick'] as const, 'quick', NAME) };
+}
+
+function range(values: Values): NonNullable<SweepOptions['range']> {
+  const from = size(values, 'from', NAME);
+  const to = size(values, 'to', NAME);
+  const step = size(values, 'step', NAME);
+  if (from === undefined || to === undefined)
+    throw new UsageError(
+      `A range needs both --from and --to; --${from === undefined ? 'from' : 'to'} is missing.`,
+      NAME,
+    );
+  if (to < from)
+    throw new UsageError(`--to "${text(values, 'to')}" is less than --from "${text(values, 'from')}".`, NAME);
+  return { from, to, ...(step === undefined ? {} : { step }) };
+}
+
+function tensors(values: Values): NonNullable<SweepOptions['tensors']> {
+  const dtypes = list(values, 'dtype', NAME);
+  const asked = shapes(values, 'shape', NAME);
+  const number = elements(values, 'elements', NAME);
+  if (dtypes === undefined) throw new UsageError('Tensors need their element types: --dtype float32,bf16.', NAME);
+  if (asked === undefined && number === undefined)
+    throw new UsageError('Tensors need --shape 8192x8192 or --elements 1e9.', NAME);
+  if (asked !== undefined && number !== undefined)
+    throw new UsageError('--shape and --elements both say how many elements: give one of them.', NAME);
+  return {
+    dtypes,
+    ...(asked === undefined ? {} : { shapes: asked }),
+    ...(number === undefined ? {} : { elements: number }),
+  };
+}

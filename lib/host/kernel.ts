@@ -1,0 +1,161 @@
+import { isFailure, type Origins, reason } from '../base/facts.ts';
+import type { NativeBinding } from '../native/contract.ts';
+import type { CgroupLimits, DriverFacts, FreeBlocks, KernelMemory, Pressure } from '../types/index.ts';
+import { cgroupLimits } from './cgroup.ts';
+import { constants, reader, readKept, settings } from './files.ts';
+import {
+  parseBuddyinfo,
+  parseCgroup,
+  parseChoice,
+  parseDriverParameter,
+  parseDriverVersion,
+  parseNumber,
+  parsePressure,
+  parseShrinkerCount,
+  parseVmstat,
+} from './procfs.ts';
+
+export interface KernelFacts {
+  bootId: string | null;
+  pressure: Pressure | null;
+  contiguity: FreeBlocks[] | null;
+  kernel: KernelMemory;
+  driver: DriverFacts;
+  cgroup: CgroupLimits | null;
+}
+
+/** What cannot change while this process has the machine under it, and is read once. */
+const CONSTANT_FILES = {
+  bootId: '/proc/sys/kernel/random/boot_id',
+  release: '/proc/sys/kernel/osrelease',
+  driverVersion: '/proc/driver/nvidia/version',
+  driverParams: '/proc/driver/nvidia/params',
+} as const;
+
+const SETTING_FILES = {
+  minFree: '/proc/sys/vm/min_free_kbytes',
+  watermarkScaleFactor: '/proc/sys/vm/watermark_scale_factor',
+  watermarkBoostFactor: '/proc/sys/vm/watermark_boost_factor',
+  swappiness: '/proc/sys/vm/swappiness',
+  compactionProactiveness: '/proc/sys/vm/compaction_proactiveness',
+  transparentHugePages: '/sys/kernel/mm/transparent_hugepage/enabled',
+} as const;
+
+const FILES = {
+  pressure: '/proc/pressure/memory',
+  buddyinfo: '/proc/buddyinfo',
+  vmstat: '/proc/vmstat',
+  cgroup: '/proc/self/cgroup',
+} as const;
+
+const COUNTERS = {
+  compactStall: 'compact_stall',
+  compactFail: 'compact_fail',
+  compactSuccess: 'compact_success',
+  pgscanDirect: 'pgscan_direct',
+  pgstealDirect: 'pgsteal_direct',
+  pgscanKswapd: 'pgscan_kswapd',
+  pgstealKswapd: 'pgsteal_kswapd',
+  allocstall: 'allocstall*',
+  oomKill: 'oom_kill',
+  pgmajfault: 'pgmajfault',
+} as const;
+
+const SHRINKERS = '/sys/kernel/debug/shrinker';
+
+/** Everything but meminfo: pressure, free blocks, settings, counters, driver parameters and cgroup limits. */
+export function readKernelFacts(binding: NativeBinding, origins: Origins): KernelFacts {
+  const read = reader(binding, origins);
+  const file = read(FILES);
+  const constant = read(CONSTANT_FILES, (paths) => readKept(binding, paths, constants));
+  const setting = read(SETTING_FILES, (paths) => readKept(binding, paths, settings));
+  const counters = file('vmstat', 'kernel.vmstat', (text) => parseVmstat(text, Object.values(COUNTERS)));
+  const counter = (name: keyof typeof COUNTERS) => counters?.[Object.keys(COUNTERS).indexOf(name)] ?? null;
+  const pools = constant('driverParams', 'driver.systemMemoryPools', (text) =>
+    parseDriverParameter(text, 'EnableSystemMemoryPools'),
+  );
+  return {
+    bootId: constant('bootId', 'bootId', (text) => text.trim() || null),
+    pressure: file('pressure', 'pressure', parsePressure),
+    contiguity: freeBlocks(
+      file('buddyinfo', 'contiguity', (text) => parseBuddyinfo(text, binding.pageSize())),
+      origins,
+    ),
+    kernel: {
+      release: constant('release', 'kernel.release', (text) => text.trim() || null),
+      minFree: setting('minFree', 'kernel.minFree', (text) => kiB(parseNumber(text))),
+      watermarkScaleFactor: setting('watermarkScaleFactor', 'kernel.watermarkScaleFactor', parseNumber),
+      watermarkBoostFactor: setting('watermarkBoostFactor', 'kernel.watermarkBoostFactor', parseNumber),
+      swappiness: setting('swappiness', 'kernel.swappiness', parseNumber),
+      compactionProactiveness: setting('compactionProactiveness', 'kernel.compactionProactiveness', parseNumber),
+      transparentHugePages: setting('transparentHugePages', 'kernel.transparentHugePages', parseChoice),
+      compactStall: counter('compactStall'),
+      compactFail: counter('compactFail'),
+      compactSuccess: counter('compactSuccess'),
+      pgscanDirect: counter('pgscanDirect'),
+      pgstealDirect: counter('pgstealDirect'),
+      pgscanKswapd: counter('pgscanKswapd'),
+      pgstealKswapd: counter('pgstealKswapd'),
+      allocstall: counter('allocstall'),
+      oomKill: counter('oomKill'),
+      pgmajfault: counter('pgmajfault'),
+    },
+    driver: {
+      version: constant('driverVersion', 'driver.version', parseDriverVersion),
+      systemMemoryPools: pools,
+      poolBytes: poolBytes(binding, pools, origins),
+    },
+    cgroup: cgroupLimits(binding, file('cgroup', 'cgroup', parseCgroup), origins),
+  };
+}
+
+function kiB(value: number | null): number | null {
+  return value === null ? null : value * 1024;
+}
+
+function freeBlocks(counted: ReturnType<typeof parseBuddyinfo>, origins: Origins): FreeBlocks[] | null {
+  if (counted === null) return null;
+  if (counted.zone !== 'Normal')
+    origins.note('contiguity', `${FILES.buddyinfo}, all zones (this machine has no zone Normal)`);
+  return counted.blocks;
+}
+
+/**
+ * Bytes in the driver's page pools. A pool's shrinker counts pool pages, not base pages: order 9 is 2 MiB each. The
+ * directory is only listed where the driver has the parameter at all, because it has hundreds of entries.
+ */
+function poolBytes(binding: NativeBinding, parameter: number | null, origins: Origins): number | null {
+  if (parameter === null || parameter === 0) {
+    origins.note(
+      'driver.poolBytes',
+      parameter === 0 ? 'EnableSystemMemoryPools is 0: no pools' : 'this driver has no page pools parameter',
+    );
+    return parameter === 0 ? 0 : null;
+  }
+  const names = binding.listDirectory(SHRINKERS);
+  if (isFailure(names)) {
+    origins.note('driver.poolBytes', reason(names));
+    return null;
+  }
+  const pools = names
+    .map((name) => /^nv-sysmem-alloc-node-\d+-order-(\d+)(?:-\d+)?$/.exec(name))
+    .filter((match) => match !== null);
+  const texts = binding.readFiles(pools.map((match) => `${SHRINKERS}/${match[0]}/count`));
+  let bytes = 0;
+  for (const [at, text] of texts.entries()) {
+    const count = isFailure(text) ? null : parseShrinkerCount(text);
+    if (count === null) {
+      origins.note(
+        'driver.poolBytes',
+        isFailure(text) ? reason(text) : `${SHRINKERS}/${pools[at]?.[0]}/count: not a count`,
+      );
+      return null;
+    }
+    bytes += count * binding.pageSize() * 2 ** Number(pools[at]?.[1]);
+  }
+  origins.note(
+    'driver.poolBytes',
+    pools.length === 0 ? `${SHRINKERS}: no nv-sysmem-alloc shrinker` : `${SHRINKERS}/nv-sysmem-alloc-*/count`,
+  );
+  return pools.length === 0 ? null : bytes;
+}

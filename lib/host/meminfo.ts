@@ -1,0 +1,122 @@
+import { toUmaError } from '../base/errors.ts';
+import { native } from '../native/binding.ts';
+import type { NativeBinding } from '../native/contract.ts';
+import type { HostMemory } from '../types/index.ts';
+
+/**
+ * The slots of the array that the binary fills, in its order. One list on each side; the first reading compares them,
+ * because a binary of another version would otherwise put a number under a wrong name.
+ */
+export const HOST_MEMORY_FIELDS = [
+  'total',
+  'free',
+  'available',
+  'buffers',
+  'cached',
+  'swapCached',
+  'shmem',
+  'anonPages',
+  'anonHugePages',
+  'mapped',
+  'mlocked',
+  'unevictable',
+  'dirty',
+  'writeback',
+  'activeFile',
+  'inactiveFile',
+  'kReclaimable',
+  'sReclaimable',
+  'sUnreclaim',
+  'kernelStack',
+  'pageTables',
+  'secPageTables',
+  'percpu',
+  'vmallocUsed',
+  'committedAs',
+  'hardwareCorrupted',
+  'zswap',
+  'swapTotal',
+  'swapFree',
+  'hugePagesTotal',
+  'hugePagesFree',
+  'hugePageSize',
+  'hugetlb',
+  'cmaTotal',
+  'cmaFree',
+] as const satisfies readonly (keyof HostMemory)[];
+
+const slots = new Float64Array(HOST_MEMORY_FIELDS.length);
+let checked: NativeBinding | undefined;
+
+function checkOrder(binding: NativeBinding): void {
+  const theirs = binding.hostMemoryFields();
+  const differs = HOST_MEMORY_FIELDS.findIndex((field, slot) => theirs[slot] !== field);
+  if (differs !== -1 || theirs.length !== HOST_MEMORY_FIELDS.length) {
+    throw new Error(
+      `umaprobe: the native binary is of another version (memory field ${differs}: ${theirs[differs] ?? 'none'}, expected ` +
+        `${HOST_MEMORY_FIELDS[differs] ?? 'none'}). Run: npm rebuild umaprobe`,
+    );
+  }
+  checked = binding;
+}
+
+/** NaN is the binary's word for "this kernel has no such line". */
+function known(value: number): number | null {
+  return Number.isNaN(value) ? null : value;
+}
+
+/** Names the slots. Written out, because a loop over the names is ten times slower and this runs in tight loops. */
+export function hostMemoryOf(v: Float64Array): HostMemory {
+  const at = (slot: number): number | null => known(v[slot] as number);
+  return {
+    total: v[0] as number,
+    free: at(1),
+    available: at(2),
+    buffers: at(3),
+    cached: at(4),
+    swapCached: at(5),
+    shmem: at(6),
+    anonPages: at(7),
+    anonHugePages: at(8),
+    mapped: at(9),
+    mlocked: at(10),
+    unevictable: at(11),
+    dirty: at(12),
+    writeback: at(13),
+    activeFile: at(14),
+    inactiveFile: at(15),
+    kReclaimable: at(16),
+    sReclaimable: at(17),
+    sUnreclaim: at(18),
+    kernelStack: at(19),
+    pageTables: at(20),
+    secPageTables: at(21),
+    percpu: at(22),
+    vmallocUsed: at(23),
+    committedAs: at(24),
+    hardwareCorrupted: at(25),
+    zswap: at(26),
+    swapTotal: at(27),
+    swapFree: at(28),
+    hugePagesTotal: at(29),
+    hugePagesFree: at(30),
+    hugePageSize: at(31),
+    hugetlb: at(32),
+    cmaTotal: at(33),
+    cmaFree: at(34),
+  };
+}
+
+/**
+ * Reads the memory of the machine now, on the calling thread: one read of `/proc/meminfo`, made for tight loops.
+ *
+ * @returns bytes (the two huge page counts are pages); `null` for a line that this kernel does not have.
+ * @throws UmaError `ERR_UMA_CALL_FAILED` when /proc/meminfo cannot be read or has no MemTotal.
+ */
+export function hostMemorySync(): HostMemory {
+  const binding = native();
+  if (checked !== binding) checkOrder(binding);
+  const failure = binding.hostMemory(slots);
+  if (failure !== null) throw toUmaError(failure);
+  return hostMemoryOf(slots);
+}

@@ -1,0 +1,141 @@
+/**
+ * Parsers of the small kernel files. Pure functions over text: what cannot be read as the kernel documents it is
+ * null, never 0 and never NaN.
+ */
+
+import type { FreeBlocks, Pressure, Psi } from '../types/index.ts';
+
+/** A decimal number that is nothing else; "[N/A]", "max" and "" are not. */
+export function decimal(text: string | undefined): number | null {
+  return text !== undefined && /^\d+(\.\d+)?$/.test(text) ? Number(text) : null;
+}
+
+/** One number alone in a file, such as `/proc/sys/vm/swappiness`. */
+export function parseNumber(text: string): number | null {
+  return decimal(text.trim());
+}
+
+function parsePsi(line: string | undefined): Psi | null {
+  const fields =
+    line === undefined ? null : /^\w+ avg10=([\d.]+) avg60=([\d.]+) avg300=([\d.]+) total=(\d+)$/.exec(line);
+  if (fields === null) return null;
+  const [avg10, avg60, avg300, totalUs] = fields.slice(1).map(decimal) as [
+    number | null,
+    number | null,
+    number | null,
+    number | null,
+  ];
+  if (avg10 === null || avg60 === null || avg300 === null || totalUs === null) return null;
+  return { avg10, avg60, avg300, totalUs };
+}
+
+/** `/proc/pressure/memory`: two lines, percentages (0.30 is 0.3 %). */
+export function parsePressure(text: string): Pressure | null {
+  const lines = text.split('\n');
+  const some = parsePsi(lines.find((line) => line.startsWith('some ')));
+  const full = parsePsi(lines.find((line) => line.startsWith('full ')));
+  return some !== null && full !== null ? { some, full } : null;
+}
+
+export interface Contiguity {
+  blocks: FreeBlocks[];
+  /** Zone that was counted: "Normal", or "all" on machines too small to have one. */
+  zone: string;
+}
+
+/**
+ * `/proc/buddyinfo`, zone Normal summed over nodes. The number of orders is the file's own: DGX OS kernels have been
+ * seen with blocks of 16 and 32 MiB, which a fixed table of eleven columns would drop.
+ */
+export function parseBuddyinfo(text: string, pageBytes: number): Contiguity | null {
+  const rows: { zone: string; counts: number[] }[] = [];
+  for (const line of text.split('\n')) {
+    const match = /^Node\s+\d+,\s+zone\s+(\S+)\s+(\d[\d\s]*)$/.exec(line.trimEnd());
+    if (match) rows.push({ zone: match[1] as string, counts: (match[2] as string).trim().split(/\s+/).map(Number) });
+  }
+  if (rows.length === 0) return null;
+  const normal = rows.filter((row) => row.zone === 'Normal');
+  const counted = normal.length > 0 ? normal : rows;
+  const orders = Math.max(...counted.map((row) => row.counts.length));
+  const blocks = Array.from({ length: orders }, (_, order) => ({
+    order,
+    blockBytes: pageBytes * 2 ** order,
+    freeBlocks: counted.reduce((sum, row) => sum + (row.counts[order] ?? 0), 0),
+  }));
+  return { blocks, zone: normal.length > 0 ? 'Normal' : 'all' };
+}
+
+/**
+ * Chosen counters of `/proc/vmstat`: "name value" a line. A name that ends in `*` sums every counter that begins so
+ * (allocstall has one per zone). Searched, not split: the file has 180 lines and ten of them matter.
+ */
+export function parseVmstat(text: string, names: readonly string[]): (number | null)[] {
+  const lines = `\n${text}`;
+  return names.map((name) => {
+    const all = name.endsWith('*');
+    const start = `\n${all ? name.slice(0, -1) : `${name} `}`;
+    let sum: number | null = null;
+    for (let at = lines.indexOf(start); at !== -1; at = all ? lines.indexOf(start, at + 1) : -1) {
+      const end = lines.indexOf('\n', at + 1);
+      const value = decimal(lines.slice(lines.indexOf(' ', at) + 1, end === -1 ? undefined : end));
+      if (value !== null) sum = (sum ?? 0) + value;
+    }
+    return sum;
+  });
+}
+
+/** `always [madvise] never` → `madvise`. */
+export function parseChoice(text: string): string | null {
+  return /\[(\w+)\]/.exec(text)?.[1] ?? null;
+}
+
+/** One parameter of `/proc/driver/nvidia/params`: "Name: value" a line. */
+export function parseDriverParameter(text: string, name: string): number | null {
+  return decimal(new RegExp(`^${name}: (\\S+)$`, 'm').exec(text)?.[1]);
+}
+
+/** The version in the first line of `/proc/driver/nvidia/version`. */
+export function parseDriverVersion(text: string): string | null {
+  return /^NVRM version:.*?\s(\d+\.\d+(?:\.\d+)*)\s/m.exec(text)?.[1] ?? null;
+}
+
+export interface CgroupPath {
+  version: 1 | 2;
+  path: string;
+}
+
+/**
+ * `/proc/self/cgroup`: the memory controller of v1 where it is mounted there ("4:memory:/path"), else v2 ("0::/path").
+ * On a hybrid system the v2 line exists too, but the memory controller is where v1 says.
+ */
+export function parseCgroup(text: string): CgroupPath | null {
+  const lines = text.split('\n').map((line) => /^(\d+):([^:]*):(.*)$/.exec(line));
+  const v1 = lines.find((line) => line?.[2]?.split(',').includes('memory'));
+  if (v1) return { version: 1, path: v1[3] as string };
+  const v2 = lines.find((line) => line?.[1] === '0' && line[2] === '');
+  return v2 ? { version: 2, path: v2[3] as string } : null;
+}
+
+/** memory.max and its v1 kin: "max" and the huge number that v1 means by it are no limit. */
+export function parseLimit(text: string): number | null {
+  const value = parseNumber(text);
+  return value !== null && value < 2 ** 62 ? value : null;
+}
+
+/**
+ * A shrinker's `count` in debugfs: "<inode of the memcg> <objects of node 0> <of node 1>…" a line. Lines without an
+ * object are left out by the kernel, so an empty file is 0.
+ */
+export function parseShrinkerCount(text: string): number | null {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const counts = lines.map((line) => line.trim().split(/\s+/).map(decimal));
+  let sum = 0;
+  for (const [inode, ...objects] of counts) {
+    if (inode === null || objects.length === 0) return null;
+    for (const count of objects) {
+      if (count === null) return null;
+      sum += count;
+    }
+  }
+  return sum;
+}

@@ -1,0 +1,218 @@
+/**
+ * One line of judgement over a snapshot. The rules stand in order of urgency and the first that applies speaks; each
+ * says in its comment what its threshold rests on.
+ */
+
+import { formatBytes, formatDuration, formatPercent, GiB, inGiB, MiB } from '../base/format.ts';
+import type { Snapshot } from '../types/index.ts';
+import { cmaPhantom } from './allocatable.ts';
+import { heldBy, roomOnGpu, whyNoGpu } from './gpu-words.ts';
+import { headroom, ownHeadrooms, pinnableInBlocks, silentForMs, unattributed, unifiedDevice } from './headroom.ts';
+import { DROP_AND_COMPACT, DROP_PAGE_CACHE, DROP_POOLS, withReceipt } from './remedies.ts';
+
+export type Level = 'ok' | 'notice' | 'warning' | 'danger';
+
+export interface Judgement {
+  level: Level;
+  text: string;
+  /** What to do or to type; null: nothing. */
+  next: string | null;
+}
+
+type Rule = (snapshot: Snapshot) => Judgement | null;
+
+export function judge(snapshot: Snapshot): Judgement {
+  for (const rule of RULES) {
+    const judgement = rule(snapshot);
+    if (judgement !== null) return judgement;
+  }
+  return allIsWell(snapshot);
+}
+
+/** full ≥ 10 % told every wedge of 19,696 samples apart (facts: lcasarin/blackbox, GB10); a spike may still be harmless. */
+const stalling: Rule = ({ pressure }) => {
+  if (pressure === null || pressure.full.avg10 < 10) return null;
+  return {
+    level: 'danger',
+    text: `For ${formatPercent(pressure.full.avg10)} of the last 10 s nothing could run for want of memory: this is how a freeze begins.`,
+    next: 'stop the largest GPU process now, then look again',
+  };
+};
+
+/**
+ * NVML blocked for 491 to 737 s in wedges of GB10s (MiaAI DeepSeek-v4.1-Flash #23). But a first start of CUDA takes
+ * seconds, too: silence alone is no hang, and where memory is stalled as well the rule above has spoken already.
+ */
+const silentDriver: Rule = ({ libraries: { cuda, nvml }, devices }) => {
+  // A context that is not created in time shows only where cudaMemGetInfo was to be read.
+  const noContext = devices.map((device) => device.from.cuda).find((from) => from?.startsWith('ERR_UMA_TIMEOUT'));
+  const silent = [
+    nvml.state === 'timeout' ? (['NVML', nvml.reason] as const) : null,
+    cuda.state === 'timeout' ? (['CUDA', cuda.reason] as const) : null,
+    cuda.state !== 'timeout' && noContext !== undefined ? (['CUDA', noContext] as const) : null,
+  ].filter((one) => one !== null);
+  if (silent.length === 0) return null;
+  const words = silent.map(([name, reason]) => {
+    const ms = silentForMs(reason);
+    return `${name} did not answer ${ms === null ? 'in time' : `within ${formatDuration(ms)}`}`;
+  });
+  return {
+    level: 'warning',
+    text: `${words.join(', ')}: slow, or stuck. The numbers of the kernel are true all the same.`,
+    next: 'look again; then: umaprobe doctor',
+  };
+};
+
+/** Loads that left less than 2 GiB cost engines, those that kept about 9 GiB (7 % of a GB10) did not (MiaAI PR 115). */
+const LOW = 0.07;
+const VERY_LOW = 0.03;
+
+const nearlyOut: Rule = (snapshot) => {
+  const { afterReclaim, total } = headroom(snapshot);
+  if (afterReclaim === null || afterReclaim >= total * LOW) return null;
+  const danger = afterReclaim < total * VERY_LOW;
+  return {
+    level: danger ? 'danger' : 'warning',
+    text:
+      `Only ${formatBytes(afterReclaim)} of ${isUnified(snapshot) ? 'the one pool' : "the host's memory"} can still be had.` +
+      (isUnified(snapshot) ? ' Running out can freeze this machine instead of failing.' : ''),
+    next: danger
+      ? 'stop something before you start anything'
+      : `leave at least ${formatBytes(total * LOW)} when you load a model`,
+  };
+};
+
+/**
+ * The same shares of each GPU's own memory; the fullest speaks. One level lower: there an allocation fails with an
+ * error and the machine goes on, and inference servers fill such a GPU on purpose.
+ */
+const gpuNearlyOut: Rule = (snapshot) => {
+  // Where what reclaim would give back is not known (GH200), little that is free need not mean little to be had.
+  const fullest = ownHeadrooms(snapshot).find(({ device }) => device.allocatable.afterReclaim !== null);
+  if (fullest === undefined || fullest.bytes >= fullest.total * LOW) return null;
+  return {
+    level: fullest.bytes < fullest.total * VERY_LOW ? 'warning' : 'notice',
+    text: `Only ${formatBytes(fullest.bytes)} of the ${formatBytes(fullest.total)} of GPU ${fullest.device.index} can still be allocated.${heldBy(fullest.device.processes ?? [])}`,
+    next: 'stop something there before you load more',
+  };
+};
+
+/** some > 10 % is where field guards begin to warn. */
+const waiting: Rule = ({ pressure }) => {
+  if (pressure === null || pressure.some.avg10 < 10) return null;
+  return {
+    level: 'warning',
+    text: `Tasks waited for memory for ${formatPercent(pressure.some.avg10)} of the last 10 s: the kernel is busy reclaiming.`,
+    next: 'umaprobe watch',
+  };
+};
+
+/** A start check that refuses above 16 GiB, as a public Spark repository has it, is 13 % of the machine. */
+const hidden: Rule = (snapshot) => {
+  const rest = unattributed(snapshot);
+  const pools = snapshot.driver.poolBytes ?? 0;
+  if (!isUnified(snapshot) || Math.max(rest, pools) < snapshot.ledger.total * 0.13) return null;
+  if (pools >= rest) {
+    return {
+      level: 'notice',
+      text: `The driver keeps ${formatBytes(pools)} of freed GPU memory in its pools; CUDA can have it, other programs cannot.`,
+      next: `nothing to do, or: ${withReceipt(DROP_POOLS)}`,
+    };
+  }
+  // Pools whose size is known are in the ledger already: they explain nothing more.
+  const kept = (snapshot.driver.systemMemoryPools ?? 0) !== 0 && snapshot.driver.poolBytes === null;
+  return {
+    level: 'warning',
+    text: `${formatBytes(rest)} belong to nobody that is listed${kept ? ': most likely driver pools of GPU programs that ended' : ''}.`,
+    next: kept ? withReceipt(DROP_POOLS) : 'umaprobe doctor',
+  };
+};
+
+/** Kernel 7.0.0 with kexec-handover: 9.30 GiB of "free" that ibv_reg_mr and cudaMalloc cannot pin (NV-Kernels PR 590). */
+const phantom: Rule = (snapshot) => {
+  const bytes = cmaPhantom(snapshot.host);
+  if (bytes < GiB) return null;
+  return {
+    level: 'warning',
+    text: `${formatBytes(bytes)} of what counts as free cannot hold GPU memory (CMA left by kexec-handover).`,
+    next: 'boot with kho=off to get it back',
+  };
+};
+
+/** cudaMalloc takes 2 MiB blocks; a box with 118 GiB available and next to none stalled for 10 minutes (sparkring #173). */
+const inPieces: Rule = (snapshot) => {
+  const { contiguity } = snapshot;
+  if (contiguity === null || !isUnified(snapshot)) return null;
+  const { bytes: free } = pinnableInBlocks(snapshot, contiguity, 0);
+  const { bytes: large, cma } = pinnableInBlocks(snapshot, contiguity, 2 * MiB);
+  if (free < snapshot.ledger.total * 0.1 || large >= free * 0.25) return null;
+  return {
+    level: 'warning',
+    text: `Free memory is in pieces: ${formatBytes(large)} of ${formatBytes(free)} lie in blocks of 2 MiB or more, which GPU allocations need${cma === 0 ? '' : ` (without ${formatBytes(cma)} of CMA)`}.`,
+    next: `${withReceipt(DROP_AND_COMPACT)}; if that brings little, reboot`,
+  };
+};
+
+/** NVIDIA's rule and llama.cpp count free huge pages only, as soon as one is reserved. */
+const hugePages: Rule = (snapshot) => {
+  const device = unifiedDevice(snapshot);
+  if (device === undefined || (snapshot.host.hugePagesTotal ?? 0) === 0) return null;
+  const { nvidiaGuidance, llamaCpp } = device.views;
+  return {
+    level: 'warning',
+    text: `Huge pages are reserved, so NVIDIA's guidance answers ${formatBytes(nvidiaGuidance)} and llama.cpp ${formatBytes(llamaCpp)}, while ${formatBytes(headroom(snapshot).afterReclaim)} can be had.`,
+    next: 'release them where nothing needs them: echo 0 | sudo tee /proc/sys/vm/nr_hugepages',
+  };
+};
+
+/** The story of "128 GB is not enough for 7B": the cache counts as used for whoever asks cudaMemGetInfo. */
+const cached: Rule = (snapshot) => {
+  const { immediate, afterReclaim, total } = headroom(snapshot);
+  if (!isUnified(snapshot) || immediate === null || afterReclaim === null || afterReclaim - immediate < total * 0.08)
+    return null;
+  const cache = afterReclaim - immediate;
+  return {
+    level: 'notice',
+    text: `${inGiB(cache)} of ${inGiB(total)} GiB look used but are page cache; a new allocation can have ${formatBytes(afterReclaim)}.`,
+    next: `nothing to do, or: ${withReceipt(DROP_PAGE_CACHE)}`,
+  };
+};
+
+const RULES: readonly Rule[] = [
+  stalling,
+  silentDriver,
+  nearlyOut,
+  waiting,
+  gpuNearlyOut,
+  hidden,
+  phantom,
+  inPieces,
+  hugePages,
+  cached,
+];
+
+function allIsWell(snapshot: Snapshot): Judgement {
+  const { afterReclaim } = headroom(snapshot);
+  if (snapshot.devices.length === 0) {
+    const next = snapshot.simulated === null ? 'see a simulated one: umaprobe --sim gb10' : null;
+    return {
+      level: 'notice',
+      text: `No GPU: ${whyNoGpu(snapshot)}. Programs can have ${formatBytes(afterReclaim)} of this machine's memory.`,
+      next,
+    };
+  }
+  const held = heldBy(snapshot.devices.flatMap((device) => device.processes ?? []));
+  const room = roomOnGpu(snapshot);
+  if (room === null) {
+    return {
+      level: 'notice',
+      text: `How much can be allocated on the GPU is not known; nothing else stands in the way.${held}`,
+      next: null,
+    };
+  }
+  return { level: 'ok', text: `${room}, and nothing stands in the way.${held}`, next: null };
+}
+
+function isUnified(snapshot: Snapshot): boolean {
+  return unifiedDevice(snapshot) !== undefined;
+}

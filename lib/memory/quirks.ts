@@ -1,0 +1,102 @@
+/**
+ * Devices that answer unlike others. Only this file may know one. A row is a test over facts, a sentence for the
+ * user, and the evidence; it never replaces a number, it explains one or says which not to trust.
+ * To add one: a row here, a machine that has it under lib/machines, a test in test/unit/quirks.test.ts.
+ */
+
+import type { DeviceSnapshot, DriverFacts, HostMemory, KernelMemory } from '../types/index.ts';
+import { cmaPhantom } from './allocatable.ts';
+
+export interface QuirkFacts {
+  host: HostMemory;
+  kernel: KernelMemory;
+  driver: DriverFacts;
+  device: Pick<DeviceSnapshot, 'memoryModel' | 'nvml' | 'migMode' | 'attributes' | 'addressingMode' | 'cuda'>;
+  /** NVML's refusal of memory info, "NOT_SUPPORTED" and the like; null when it answered or was not asked. */
+  nvmlRefusal: string | null;
+}
+
+export interface Quirk {
+  id: string;
+  evidence: string;
+  applies(facts: QuirkFacts): boolean;
+  note(facts: QuirkFacts): string;
+}
+
+const MiB = 2 ** 20;
+const GiB = 2 ** 30;
+const gib = (bytes: number) => `${(bytes / GiB).toFixed(2)} GiB`;
+
+export const QUIRKS: readonly Quirk[] = [
+  {
+    id: 'zero-framebuffer',
+    evidence:
+      'GB10 and Jetson Thor, drivers 580.95 to 595: FB_GET_INFO of a zero-FB GPU is 0, so NVML has nothing to report (nvitop PR 208, gpud PR 1170)',
+    applies: ({ device, nvmlRefusal }) => device.memoryModel === 'unified' && nvmlRefusal === 'NOT_SUPPORTED',
+    note: () =>
+      'NVML and nvidia-smi report no memory for this GPU (NOT_SUPPORTED); that is normal: it has none of its own and uses the host’s.',
+  },
+  {
+    id: 'unified-nvml-answers',
+    evidence:
+      'claimed for GB10 (sparkview README, cosmos #180), contradicted by raw readings; seen on N1X, where it is a carve-out (openclaw-windows-node #1242)',
+    applies: ({ device }) => device.memoryModel === 'unified' && device.nvml !== null,
+    note: () =>
+      'NVML reports memory although this GPU shares the host’s; the number is shown but not used, because it may be a carve-out or a substitution.',
+  },
+  {
+    id: 'mig-slice',
+    evidence:
+      'NVML memory info of a GPU in MIG mode is of the whole GPU, CUDA sees one slice (kept apart from unified memory in gpustat PR 179)',
+    applies: ({ device }) => device.migMode?.current === true,
+    note: () => 'MIG is on: NVML’s numbers are of the whole GPU, CUDA’s of one slice.',
+  },
+  {
+    id: 'coherent-numa-memory',
+    evidence:
+      'GH200: HBM is a NUMA node and NVML free is that node’s free pages, so page cache placed there counts as used',
+    applies: ({ device }) => device.memoryModel === 'coherent',
+    note: () => 'This GPU’s memory is a NUMA node of the host: page cache can live on it and then counts as used.',
+  },
+  {
+    id: 'no-concurrent-managed-access',
+    evidence:
+      'Jetson Orin (sm_87, nvgpu): concurrentManagedAccess = 0, and a single allocation is capped below what is free (llama.cpp PR 23732)',
+    applies: ({ device }) => device.memoryModel === 'unified' && device.attributes.concurrentManagedAccess === 0,
+    note: () =>
+      'CPU and GPU cannot use managed memory at the same time here, and single allocations may be capped below what is free.',
+  },
+  {
+    id: 'cma-phantom',
+    evidence:
+      'kernel 7.0.0 with kexec handover: 4,761 pageblocks released as CMA while CmaTotal is 0 (NV-Kernels PR 590, 591)',
+    applies: ({ device, host }) => device.memoryModel === 'unified' && cmaPhantom(host) > 0,
+    note: ({ host }) =>
+      `At least ${gib(cmaPhantom(host))} count as free but lie in CMA blocks that cannot hold GPU memory (CmaFree exceeds CmaTotal); kernel option kho=off gives them back.`,
+  },
+  {
+    id: 'driver-pools',
+    evidence:
+      'driver 590 and later: NVreg_EnableSystemMemoryPools, freed GPU pages stay in pools that no line of meminfo shows (590.48.01, 595.44, 610.43)',
+    applies: ({ device, driver }) => device.memoryModel === 'unified' && (driver.systemMemoryPools ?? 0) !== 0,
+    note: ({ driver }) =>
+      driver.poolBytes !== null && driver.poolBytes < 64 * MiB
+        ? 'This driver keeps freed GPU memory in pools that no line of meminfo shows; they are next to empty now.'
+        : driver.poolBytes === null
+          ? 'This driver keeps freed GPU memory in pools that no counter shows (root can read them); the next CUDA process can use them.'
+          : `The driver holds ${gib(driver.poolBytes)} of freed GPU memory in its pools; the next CUDA process can use it, and drop_caches level 2 gives it back.`,
+  },
+  {
+    id: 'huge-pages-mislead',
+    evidence:
+      'NVIDIA’s guidance and ggml take free huge pages for all available memory once any are reserved (daqiri #56: 1024 × 2 MiB on a Spark)',
+    applies: ({ device, host }) => device.memoryModel === 'unified' && (host.hugePagesTotal ?? 0) > 0,
+    note: () =>
+      'Huge pages are reserved: llama.cpp and NVIDIA’s guidance now count only free huge pages. cudaMalloc does not use them; the reservation is simply memory less.',
+  },
+];
+
+/** The sentences that explain this device’s numbers. */
+export function quirkNotes(facts: QuirkFacts): string[] {
+  return QUIRKS.filter((quirk) => quirk.applies(facts)).map((quirk) => quirk.note(facts));
+}

@@ -1,0 +1,98 @@
+import type { DeviceSnapshot, HostMemory, MemoryModel, ViewName } from '../types/index.ts';
+
+export interface ViewFacts {
+  model: MemoryModel;
+  host: HostMemory;
+  cuda: DeviceSnapshot['cuda'];
+  nvml: DeviceSnapshot['nvml'];
+  /** Why `cuda` and `nvml` are null. */
+  whyNoCuda: string;
+  whyNoNvml: string;
+  /** The environment of the process that would start the tool; ggml looks at one variable of it. */
+  environment: Record<string, string | undefined>;
+}
+
+type View = { bytes: number | null; from: string };
+
+/**
+ * What each tool would call free on this device. Rules as read in their sources (docs/snapshot.md lists versions);
+ * none of these is umaprobe's own answer, which is `allocatable`.
+ */
+export function views(facts: ViewFacts): { bytes: Record<ViewName, number | null>; from: Record<ViewName, string> } {
+  const rows: Record<ViewName, View> = {
+    cudaMemGetInfo: cudaMemGetInfo(facts),
+    torch: torch(facts),
+    vllm: psutilWhereIntegrated(facts, 'vLLM'),
+    sglang: psutilWhereIntegrated(facts, 'SGLang'),
+    llamaCpp: llamaCpp(facts),
+    nvidiaGuidance: nvidiaGuidance(facts),
+    nvidiaSmi:
+      facts.nvml === null
+        ? { bytes: null, from: facts.whyNoNvml }
+        : { bytes: facts.nvml.free, from: 'NVML memory info, free' },
+  };
+  const pick = <T>(of: (view: View) => T) =>
+    Object.fromEntries(Object.entries(rows).map(([name, view]) => [name, of(view)])) as Record<ViewName, T>;
+  return { bytes: pick((view) => view.bytes), from: pick((view) => view.from) };
+}
+
+/** On an integrated GPU `cudaMemGetInfo` reports MemFree, so no context is needed to know what it would say. */
+function cudaMemGetInfo({ model, host, cuda, whyNoCuda }: ViewFacts): View {
+  if (cuda !== null) return { bytes: cuda.free, from: 'cudaMemGetInfo' };
+  if (model === 'unified')
+    return { bytes: host.free, from: 'MemFree, which is what cudaMemGetInfo reports on an integrated GPU' };
+  return { bytes: null, from: whyNoCuda };
+}
+
+function torch(facts: ViewFacts): View {
+  const { bytes, from } = cudaMemGetInfo(facts);
+  return { bytes, from: `torch.cuda.mem_get_info is cudaMemGetInfo: ${from}` };
+}
+
+/** vLLM (PR 35356) and SGLang (#11287) ask psutil, hence MemAvailable, where CUDA says integrated. */
+function psutilWhereIntegrated(facts: ViewFacts, tool: string): View {
+  if (facts.model === 'unified')
+    return { bytes: facts.host.available, from: `${tool} takes MemAvailable (psutil) on integrated GPUs` };
+  const { bytes, from } = cudaMemGetInfo(facts);
+  return { bytes, from: `${tool} takes cudaMemGetInfo on this device: ${from}` };
+}
+
+/** ggml's CUDA backend (commit d99724f2): MemAvailable on integrated GPUs, but free huge pages once any are reserved. */
+function llamaCpp(facts: ViewFacts): View {
+  const { model, host } = facts;
+  const asked = cudaMemGetInfo(facts);
+  const forced = facts.environment.GGML_CUDA_ENABLE_UNIFIED_MEMORY !== undefined;
+  if (model !== 'unified' && !forced)
+    return { bytes: asked.bytes, from: `llama.cpp takes cudaMemGetInfo on this device: ${asked.from}` };
+  const why =
+    model === 'unified' ? '' : ' (GGML_CUDA_ENABLE_UNIFIED_MEMORY is set, so it takes this device for a unified one)';
+  const { bytes, rule } = meminfoRule(host);
+  if (bytes === null || bytes === 0) {
+    return {
+      bytes: asked.bytes,
+      from: `llama.cpp found 0 by ${rule} and fell back to cudaMemGetInfo${why}: ${asked.from}`,
+    };
+  }
+  return { bytes, from: `llama.cpp takes ${rule}${why}` };
+}
+
+/** NVIDIA's note on unified memory reporting: MemAvailable, with SwapFree as a separate second answer. */
+function nvidiaGuidance({ model, host }: ViewFacts): View {
+  if (model !== 'unified') return { bytes: null, from: "NVIDIA's guidance is for unified memory only" };
+  const { bytes, rule } = meminfoRule(host);
+  const swap =
+    host.swapFree === null || reserved(host) ? '' : `; SwapFree (${host.swapFree} bytes) is its separate second answer`;
+  return { bytes, from: `NVIDIA's guidance takes ${rule}${swap}` };
+}
+
+function reserved(host: HostMemory): boolean {
+  return host.hugePagesTotal !== null && host.hugePagesTotal !== 0;
+}
+
+/** The branch that both share, and that collapses to 0–2 GiB on an idle machine with huge pages reserved for something else. */
+function meminfoRule(host: HostMemory): { bytes: number | null; rule: string } {
+  if (!reserved(host)) return { bytes: host.available, rule: 'MemAvailable' };
+  const bytes =
+    host.hugePagesFree === null || host.hugePageSize === null ? null : host.hugePagesFree * host.hugePageSize;
+  return { bytes, rule: 'HugePages_Free × Hugepagesize, because huge pages are reserved' };
+}

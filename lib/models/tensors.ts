@@ -1,0 +1,113 @@
+/** What a tensor takes, exactly: products are made of whole numbers, and one that a JS number cannot hold is an error. */
+
+import { invalidType, invalidValue, outOfRange } from '../base/errors.ts';
+import { formatCount } from '../base/format.ts';
+import type { Tensor } from '../types/index.ts';
+import { type DataType, DTYPE_NAMES, dataType } from './dtypes.ts';
+
+const MOST = BigInt(Number.MAX_SAFE_INTEGER);
+
+/** A tensor as it is asked for: a shape, or only a number of elements. */
+export interface TensorRequest {
+  dtype: string;
+  shape: readonly number[] | null;
+  elements: number | null;
+}
+
+/**
+ * @throws TypeError for a dtype that does not exist or a shape that is none; RangeError for a dimension or a number of
+ *   elements below 1 or not whole, and for a tensor of 2^53 bytes or more, naming the shape and the product.
+ */
+export function tensorOf({ dtype, shape, elements }: TensorRequest): Tensor {
+  const type = typeOf(dtype);
+  const count = shape === null ? wholeElements(elements) : product(shape);
+  const bits = count * BigInt(type.bits);
+  const bytes = (bits + 7n) / 8n;
+  if (bytes > MOST) {
+    const asked = shape === null ? 'elements' : 'shape';
+    const value = shape === null ? String(count) : `${shapeText(shape)} = ${formatBig(count)} elements`;
+    throw tooLarge(asked, `${value} of ${dtype}`, bytes);
+  }
+  return {
+    dtype: dtype.toLowerCase(),
+    shape: shape === null ? null : [...shape],
+    elements: Number(count),
+    bytes: Number(bytes),
+    note: noteOf(type, bits, Number(bytes)),
+  };
+}
+
+function typeOf(name: unknown): DataType {
+  if (typeof name !== 'string') throw invalidType('dtype', 'the name of a data type', name);
+  const type = dataType(name);
+  if (type === null) throw invalidValue('dtype', `one of ${DTYPE_NAMES.join(', ')}`, name);
+  return type;
+}
+
+function wholeElements(elements: unknown): bigint {
+  if (typeof elements !== 'number') throw invalidType('elements', 'a number of elements', elements);
+  if (!Number.isSafeInteger(elements) || elements < 1)
+    throw outOfRange('elements', 'a whole number from 1 to 2^53 − 1', elements);
+  return BigInt(elements);
+}
+
+/** 1 to 16 dimensions; a product that passes 2^53 is not an error yet, as bytes are what counts. */
+function product(shape: unknown): bigint {
+  if (!Array.isArray(shape) || shape.length === 0 || shape.length > 16)
+    throw invalidValue('shape', '1 to 16 dimensions, such as 8192x8192', shape);
+  let count = 1n;
+  for (const dimension of shape) {
+    if (typeof dimension !== 'number') throw invalidType('shape', 'dimensions that are numbers', dimension);
+    if (!Number.isSafeInteger(dimension) || dimension < 1)
+      throw outOfRange('shape', 'dimensions that are whole numbers from 1 to 2^53 − 1', dimension);
+    count *= BigInt(dimension);
+  }
+  return count;
+}
+
+function tooLarge(name: string, value: string, bytes: bigint): RangeError {
+  const error = new RangeError(`${name} is ${value}, ${formatBig(bytes)} bytes; expected less than 2^53 bytes`);
+  return Object.assign(error, { code: 'ERR_OUT_OF_RANGE' });
+}
+
+function formatBig(count: bigint): string {
+  return count.toLocaleString('en-US');
+}
+
+function shapeText(shape: readonly number[]): string {
+  return shape.join('x');
+}
+
+function noteOf(type: DataType, bits: bigint, bytes: number): string | null {
+  const over = bits % 8n;
+  const notes: string[] = [];
+  if (over !== 0n) {
+    const what = type.bits === 4 ? '1 half-byte element over' : `${over} bits over`;
+    notes.push(`${what}: rounded up to ${formatCount(bytes)} bytes`);
+  }
+  if (type.scales !== null) notes.push(type.scales);
+  return notes.length === 0 ? null : notes.join('; ');
+}
+
+/**
+ * "8192x8192,4096x4096x3" → shapes.
+ *
+ * @throws TypeError naming the shape that is none.
+ */
+export function parseShapes(text: string): number[][] {
+  return text.split(',').map((shape) => {
+    const dimensions = shape.trim().split(/[x×]/i);
+    if (!dimensions.every((dimension) => /^\s*\d+\s*$/.test(dimension)))
+      throw invalidValue('shape', 'whole numbers with x between them, such as 8192x8192', shape.trim());
+    return dimensions.map(Number);
+  });
+}
+
+/**
+ * "1e9", "1_000_000", "1.5e9" → elements, where that is a whole number below 2^53; null otherwise.
+ */
+export function parseElements(text: string): number | null {
+  if (!/^\d[\d_]*(?:\.\d+)?(?:e\+?\d{1,2})?$/i.test(text.trim())) return null;
+  const elements = Number(text.trim().replaceAll('_', ''));
+  return Number.isSafeInteger(elements) && elements > 0 ? elements : null;
+}

@@ -1,0 +1,25 @@
+import type { SweepResult } from '../sweep/protocol.ts';
+import type { SweepReport } from '../types/index.ts';
+import { guardWords } from './guard-report.ts';
+import type { ProbeRun } from './plan.ts';
+
+/** How a run ended, and why; `complete` has no reason. */
+export type End = Pick<SweepReport, 'state' | 'reason'>;
+
+/**
+ * A guard that had to end the process has stopped it, and not lost it: a cudaMalloc of 70 GB takes seconds, cannot be cut
+ * short, and holds on to what it has until the process is gone.
+ */
+export function endOf(run: Omit<ProbeRun<Pick<SweepResult, 'stop'>>, 'settled'>): End {
+  const { end, guard, header, reason, result } = run;
+  if (end === 'done') {
+    const stop = result?.stop ?? null;
+    if (stop === null) return { state: 'complete', reason: null };
+    return { state: stop.why === 'guard' ? 'stopped' : stop.why, reason: stop.reason };
+  }
+  if (guard === null || guard.reason === 'parent') return { state: end, reason };
+  const seen = { reason: guard.reason, available: guard.memAvailable, pressureFull: guard.pressureFull };
+  const words = guardWords(seen, { floor: header.floor?.bytes ?? null, pressureFull: null });
+  const left = guard.left ? '; what was being allocated could not be freed in time, and the process left' : '';
+  return { state: 'stopped', reason: `${words}${left}` };
+}

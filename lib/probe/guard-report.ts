@@ -1,0 +1,29 @@
+/** What the guard has seen, in words and for reports. */
+
+import { formatBoth, formatPercent } from '../base/format.ts';
+import type { NativeGuard } from '../native/contract.ts';
+import type { GuardReport } from '../types/index.ts';
+import type { Terms } from './context.ts';
+
+type Trip = NonNullable<NativeGuard['trip']>;
+
+/** "the guard stopped it: MemAvailable 8.21 GiB (8.82 GB) fell below the floor of 8.38 GiB (9.00 GB)". */
+export function guardWords(
+  { available, pressureFull, reason }: Pick<Trip, 'available' | 'pressureFull' | 'reason'>,
+  { floor, pressureFull: limit }: Pick<Terms, 'floor' | 'pressureFull'>,
+): string {
+  switch (reason) {
+    case 'floor':
+      return `the guard stopped it: MemAvailable ${formatBoth(available)} fell below the floor of ${formatBoth(floor)}`;
+    case 'pressure':
+      return `the guard stopped it: nothing could run for want of memory ${formatPercent(pressureFull)} of the time (PSI full, limit ${formatPercent(limit, 0)})`;
+    case 'parent':
+      return 'the guard stopped it: the parent process is gone';
+  }
+}
+
+export function guardReport(trip: Trip | null, left: boolean): GuardReport | null {
+  if (trip === null) return null;
+  const { available, freedAfterMs, pressureFull, reason, stoppedAfterMs } = trip;
+  return { reason, memAvailable: available, pressureFull, stoppedAfterMs, freedAfterMs, left };
+}

@@ -1,0 +1,94 @@
+/**
+ * Which counters an allocation moved, kinds side by side at one size: what tells why no two monitors agree on a unified
+ * machine. A kind is charged where it is taken (MemFree) and perhaps nowhere else (RSS, cgroup, NVML).
+ */
+import type { AllocatorKind, Counter, CounterChange, SweepStep } from '../types/index.ts';
+import { kindStyle, moved, sizeWords } from './numbers.ts';
+import type { Look } from './options.ts';
+import { table } from './text-layout.ts';
+
+export const COUNTERS: readonly (readonly [Counter, string])[] = [
+  ['memFree', 'MemFree'],
+  ['memAvailable', 'MemAvailable'],
+  ['cudaFree', 'CUDA free'],
+  ['nvmlProcess', 'NVML, process'],
+  ['nvmlDeviceUsed', 'NVML, device used'],
+  ['rss', 'RSS'],
+  ['cgroup', 'cgroup charge'],
+];
+
+export interface CountersAt {
+  bytes: number;
+  steps: SweepStep[];
+}
+
+/**
+ * The steps to compare: at the largest size that every kind has measured, which drowns the noise of other programs; where
+ * no size is common, each kind's largest. Kinds without any measurement are left out.
+ */
+export function comparable(steps: readonly SweepStep[]): SweepStep[] {
+  const measured = steps.filter((step) => step.moved !== null && step.state === 'ok');
+  const kinds = [...new Set(measured.map(({ kind }) => kind))];
+  const sizesOf = (kind: AllocatorKind): number[] =>
+    measured.filter((step) => step.kind === kind).map((step) => step.requestedBytes);
+  const common = kinds.map(sizesOf).reduce(
+    (left, right) => left.filter((bytes) => right.includes(bytes)),
+    measured.map((step) => step.requestedBytes),
+  );
+  const most = (sizes: readonly number[]): number => Math.max(...sizes);
+  return kinds.flatMap((kind) => {
+    const bytes = common.length > 0 ? most(common) : most(sizesOf(kind));
+    return measured.find((step) => step.kind === kind && step.requestedBytes === bytes) ?? [];
+  });
+}
+
+/** A change smaller than this share of the size is somebody else's. */
+const NOISE = 0.02;
+
+export function isNoise(change: number | null, bytes: number): boolean {
+  return change !== null && Math.abs(change) < bytes * NOISE;
+}
+
+/** Two columns a kind: once allocated, and once the GPU has written every byte. */
+export function countersTable(steps: readonly SweepStep[], look: Look): string[] {
+  const chosen = comparable(steps);
+  if (chosen.length === 0) return [];
+  const same = chosen.every((step) => step.requestedBytes === chosen[0]?.requestedBytes);
+  const at = same && chosen[0] !== undefined ? ` by ${sizeWords(chosen[0].requestedBytes)}` : '';
+  // Two kinds fit beside each other on 80 columns; more follow below.
+  const room = Math.max(1, Math.floor((look.width - 20) / 28));
+  const blocks: string[][] = [];
+  for (let from = 0; from < chosen.length; from += room)
+    blocks.push(block(chosen.slice(from, from + room), same, look));
+  return [look.paint('heading', `Which counters moved${at}`), ...blocks.flat()];
+}
+
+function block(chosen: readonly SweepStep[], same: boolean, look: Look): string[] {
+  const names = chosen.flatMap(({ kind, requestedBytes }) => [
+    look.paint(kindStyle(kind), same ? kind : `${kind} ${sizeWords(requestedBytes)}`),
+    '',
+  ]);
+  const heads = chosen.flatMap(() => ['allocated', 'touched'].map((word) => look.paint('dim', word)));
+  const rows = COUNTERS.map(([counter, name]) => [
+    name,
+    ...chosen.flatMap((step) => {
+      const change = step.moved?.[counter];
+      return [cell(change, 'afterAlloc', step, look), cell(change, 'afterTouch', step, look)];
+    }),
+  ]);
+  const columns = ['left', ...chosen.flatMap(() => ['right', 'right'])].map((align) => ({
+    align: align === 'left' ? ('left' as const) : ('right' as const),
+  }));
+  return table(columns, [['', ...names], ['', ...heads], ...rows], look.width);
+}
+
+function cell(
+  change: CounterChange | undefined,
+  when: 'afterAlloc' | 'afterTouch',
+  step: SweepStep,
+  look: Look,
+): string {
+  const bytes = change?.[when] ?? null;
+  const words = moved(bytes, look.unicode);
+  return bytes === null || isNoise(bytes, step.requestedBytes) ? look.paint('dim', words) : words;
+}

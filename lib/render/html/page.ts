@@ -1,0 +1,93 @@
+/**
+ * A report as one file that opens offline, years later, wherever it was sent: script, style and data are in it, and its
+ * policy forbids it to load or to send anything.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../../root.ts';
+import type { ProbeHeader } from '../../types/index.ts';
+import { html, jsonInScript, Markup } from './markup.ts';
+
+/** What browser/ was built into. */
+export interface Assets {
+  script: string;
+  style: string;
+  /** Of umaprobe. */
+  version: string;
+}
+
+export function loadAssets(): Assets {
+  const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+  const { version } = JSON.parse(read('package.json')) as { version: string };
+  return { script: read('dist/report/page.js').trim(), style: read('dist/report/page.css').trim(), version };
+}
+
+export interface PageParts {
+  /** "Allocation sweep". */
+  what: string;
+  /** In the order of the page. */
+  sections: readonly (Markup | null)[];
+}
+
+export function page(report: ProbeHeader & { schema: string }, { what, sections }: PageParts, assets: Assets): string {
+  const { device, simulated } = report;
+  const name = device.name ?? 'unnamed GPU';
+  const title = `${name}: ${what.toLowerCase()}${simulated === null ? '' : ' (simulated)'}`;
+  // The only script and style that may run are these two, by their digests; there is no other policy to relax.
+  const policy = [
+    "default-src 'none'",
+    `script-src '${sha256(assets.script)}'`,
+    `style-src '${sha256(assets.style)}'`,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+  const whole = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="generator" content="umaprobe ${assets.version}">
+<title>${title}</title>
+<style>${new Markup(assets.style)}</style>
+</head>
+<body>
+${simulated === null ? null : html`<div class="band" role="note">SIMULATED · machine ${simulated}: none of these numbers comes from hardware</div>`}
+<header>
+<p class="eyebrow">umaprobe · ${what}</p>
+<h1>${name}</h1>
+${facts(report)}
+${report.unfinished === null ? null : html`<p class="notice"><strong>An earlier run did not end.</strong> ${report.unfinished.sentence}</p>`}
+</header>
+<main>
+${sections.filter((section) => section !== null)}
+</main>
+<footer>Made by umaprobe ${assets.version}. This page loads nothing and sends nothing. Charts: uPlot, © 2022 Leon Sorokin, MIT licence (its text is in this page's script).</footer>
+${script(' type="application/json" id="report"', jsonInScript(report))}
+${script('', new Markup(assets.script))}
+</body>
+</html>
+`;
+  return whole.text;
+}
+
+/** Not in a tagged template: a bundler rewrites one that has the element's end in it, to keep its own output embeddable. */
+function script(attributes: string, content: Markup): Markup {
+  return new Markup(`<script${attributes}>${content.text}</script>`);
+}
+
+function facts({ device, at }: ProbeHeader): Markup {
+  const parts = [
+    device.memoryModel === 'unified' ? 'unified memory' : `${device.memoryModel} memory`,
+    device.driverVersion === null ? null : `driver ${device.driverVersion}`,
+    device.cudaVersion === null ? null : `CUDA ${device.cudaVersion}`,
+    `${at.slice(0, 19).replace('T', ' ')} UTC`,
+  ];
+  return html`<p class="facts">${parts.filter((part) => part !== null).join(' · ')}</p>`;
+}
+
+function sha256(text: string): string {
+  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
+}

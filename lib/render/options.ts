@@ -1,0 +1,37 @@
+/** How a page is drawn: width, colours, character set and the unit of amounts. */
+import { formatBytes, formatCount } from '../base/format.ts';
+import type { Screen } from '../cli/core/screen.ts';
+import type { Paint, Style } from './paint.ts';
+
+export interface Look {
+  width: number;
+  paint: Paint;
+  unicode: boolean;
+  /** `--bytes`: every amount with all its digits. */
+  exact: boolean;
+  /** Name of this computer; not part of a snapshot. */
+  hostName: string;
+}
+
+export function lookOf(screen: Screen, options: { exact: boolean; hostName: string }): Look {
+  return { width: screen.columns, paint: screen.paint, unicode: screen.unicode, ...options };
+}
+
+/** "119.7 GiB", or every digit. */
+export function amount(bytes: number | null, { exact }: Look): string {
+  return exact && bytes !== null ? `${formatCount(bytes)} B` : formatBytes(bytes);
+}
+
+/** Between the parts of a line. */
+export function dot({ unicode }: Look): string {
+  return unicode ? ' · ' : ' | ';
+}
+
+/** "[####------]": how much of a whole. An unknown part is an empty bar, not a bar at zero. */
+export function meter(part: number | null, whole: number, cells: number, style: Style, look: Look): string {
+  if (part === null || !(whole > 0)) return `[${' '.repeat(cells)}]`;
+  const full = Math.round(Math.min(1, Math.max(0, part / whole)) * cells);
+  const mark = look.unicode ? '█' : '#';
+  const rest = look.unicode ? '·' : '.';
+  return `[${look.paint(style, mark.repeat(full))}${look.paint('dim', rest.repeat(cells - full))}]`;
+}

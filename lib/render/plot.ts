@@ -1,0 +1,209 @@
+/** Lines over a logarithmic or linear axis, in characters: eight dots a cell where there is Unicode, else one. */
+
+import type { Look } from './options.ts';
+import type { Style } from './paint.ts';
+import { padEnd, padStart, widthOf } from './text-layout.ts';
+
+export interface Series {
+  /** Marks its points, so that the plot reads without colour. */
+  letter: string;
+  name: string;
+  style: Style;
+  points: readonly (readonly [x: number, y: number])[];
+  /** A limit: a line without points. */
+  bare?: boolean;
+}
+
+export interface Plot {
+  title: string;
+  series: readonly Series[];
+  /** Not even where a logarithmic axis would show more: counts of steps, and amounts that add up. */
+  linear?: boolean;
+  /** "time", "size". */
+  xName: string;
+  yName: string;
+  /** The words for a value on an axis. */
+  xWords(x: number): string;
+  yWords(y: number): string;
+}
+
+/** Odd, so that the middle one is labelled as well as both ends. */
+const ROWS = 9;
+
+/** Where lines meet, the one drawn last must not look like the only one. */
+const SEVERAL = '*';
+
+/** Letters of one line stand apart, or they hide it. */
+const LETTER_GAP = 3;
+
+/** A range that spans more is drawn logarithmically: on a linear axis the small values would lie on one another. */
+const LOG_ABOVE = 20;
+
+/** Dots of a cell by column and row, as Unicode numbers them for braille. */
+const BRAILLE = [
+  [0x01, 0x02, 0x04, 0x40],
+  [0x08, 0x10, 0x20, 0x80],
+] as const;
+
+interface Axis {
+  log: boolean;
+  from: number;
+  to: number;
+  /** 0 to 1. */
+  at(value: number): number;
+  /** The value at a share of the axis. */
+  value(share: number): number;
+}
+
+/** A logarithmic axis needs values above 0; a linear one of times and rates begins at 0, so that heights compare. */
+export function axisOf(values: readonly number[], { fromZero, linear }: { fromZero: boolean; linear: boolean }): Axis {
+  const least = Math.min(...values);
+  const most = Math.max(...values);
+  const log = !linear && least > 0 && most / least > LOG_ABOVE;
+  const from = log || !fromZero ? least : Math.min(0, least);
+  const to = most > from ? most : from + 1;
+  const scale = log ? Math.log : (value: number) => value;
+  const span = scale(to) - scale(from);
+  return {
+    log,
+    from,
+    to,
+    at: (value) => (scale(value) - scale(from)) / span,
+    value: (share) => (log ? Math.exp(Math.log(from) + share * span) : from + share * span),
+  };
+}
+
+/** The lines of the plot; [] where there is no line to draw. */
+export function plot({ title, series, linear = false, xName, yName, xWords, yWords }: Plot, look: Look): string[] {
+  const points = series.flatMap((one) => one.points);
+  if (new Set(points.map(([x]) => x)).size < 2) return [];
+  const x = axisOf(
+    points.map(([value]) => value),
+    { fromZero: false, linear },
+  );
+  const y = axisOf(
+    points.map(([, value]) => value),
+    { fromZero: true, linear },
+  );
+  const last = ROWS - 1;
+  const labels = Array.from({ length: ROWS }, (_, row) =>
+    row % (last / 2) === 0 ? yWords(y.value((last - row) / last)) : '',
+  );
+  const gutter = Math.max(...labels.map((label) => label.length));
+  const columns = Math.max(10, look.width - gutter - 2);
+  const canvas = createCanvas(columns, ROWS, look.unicode);
+  for (const one of series) draw(one, x, y, canvas);
+  const edge = look.unicode ? '┤' : '|';
+  const plain = look.unicode ? '│' : '|';
+  const body = labels.map(
+    (label, row) =>
+      look.paint('dim', `${padStart(label, gutter)} ${label === '' ? plain : edge}`) + canvas.row(row, look).trimEnd(),
+  );
+  const scales = [y.log ? yName : null, x.log ? xName : null].filter((words) => words !== null);
+  const [corner, rule] = look.unicode ? ['└', '─'] : ['+', '-'];
+  return [
+    ...heading(title, series, scales, look),
+    ...body,
+    look.paint('dim', `${' '.repeat(gutter + 1)}${corner}${rule.repeat(columns)}`.slice(0, look.width)),
+    look.paint('dim', `${' '.repeat(gutter + 2)}${xLabels(x, columns, xWords)}`),
+  ];
+}
+
+function heading(title: string, series: readonly Series[], scales: readonly string[], look: Look): string[] {
+  const legend = series
+    .filter(({ points }) => points.length > 0)
+    .map(({ letter, name, style }) => look.paint(style, `${letter} ${name}`))
+    .concat(series.length > 1 ? [look.paint('dim', `${SEVERAL} several`)] : [])
+    .join('  ');
+  const axes = scales.length === 0 ? '' : look.paint('dim', ` (${scales.join(', ')}: logarithmic)`);
+  const words = look.paint('heading', title) + axes;
+  return widthOf(words) + widthOf(legend) + 3 <= look.width ? [`${words}   ${legend}`] : [words, legend];
+}
+
+/** Words below both ends and, where there is room, the middle. */
+function xLabels(x: Axis, columns: number, words: (value: number) => string): string {
+  const [left, middle, right] = [words(x.from), words(x.value(0.5)), words(x.to)];
+  const start = Math.round(columns / 2 - middle.length / 2);
+  const fits = start > left.length + 2 && start + middle.length + 2 < columns - right.length;
+  const most = fits ? padEnd(left, start) + middle : left;
+  return padEnd(most, Math.max(most.length + 1, columns - right.length)) + right;
+}
+
+interface Canvas {
+  /** Dots across and down, and across one cell. */
+  dotsAcross: number;
+  width: number;
+  height: number;
+  dot(column: number, row: number, style: Style): void;
+  /** A letter over the dots of its cell. */
+  letter(column: number, row: number, letter: string, style: Style): void;
+  row(index: number, look: Look): string;
+}
+
+interface Cell {
+  dots: number;
+  letter: string | null;
+  style: Style;
+}
+
+function createCanvas(columns: number, rows: number, unicode: boolean): Canvas {
+  const [across, down] = unicode ? [2, 4] : [1, 1];
+  const cells = Array.from({ length: rows }, () => Array.from({ length: columns }, (): Cell | null => null));
+  const at = (column: number, row: number): [Cell[] | (Cell | null)[], number] => [
+    cells[Math.floor(row / down)] ?? [],
+    Math.floor(column / across),
+  ];
+  const mark = (column: number, row: number, style: Style, change: (cell: Cell) => void): void => {
+    const [line, index] = at(column, row);
+    const cell = line[index] ?? { dots: 0, letter: null, style };
+    if (cell.letter === null) cell.style = style;
+    change(cell);
+    line[index] = cell;
+  };
+  return {
+    dotsAcross: across,
+    width: columns * across,
+    height: rows * down,
+    dot: (column, row, style) =>
+      mark(column, row, style, (cell) => {
+        cell.dots |= BRAILLE[column % across]?.[row % down] ?? 1;
+      }),
+    letter: (column, row, letter, style) =>
+      mark(column, row, style, (cell) => {
+        const shared = cell.letter !== null && cell.letter !== letter;
+        cell.letter = shared ? SEVERAL : letter;
+        cell.style = shared ? 'strong' : style;
+      }),
+    row: (index, look) =>
+      (cells[index] ?? [])
+        .map((cell) => {
+          if (cell === null) return ' ';
+          const mark = cell.letter ?? (unicode ? String.fromCodePoint(0x2800 + cell.dots) : '.');
+          return look.paint(cell.style, mark);
+        })
+        .join(''),
+  };
+}
+
+function draw({ points, letter, style, bare = false }: Series, x: Axis, y: Axis, canvas: Canvas): void {
+  const placed = points.map(
+    ([px, py]) =>
+      [Math.round(x.at(px) * (canvas.width - 1)), Math.round((1 - y.at(py)) * (canvas.height - 1))] as const,
+  );
+  for (const [index, [toX, toY]] of placed.entries()) {
+    const [fromX, fromY] = placed[index - 1] ?? [toX, toY];
+    const steps = Math.max(Math.abs(toX - fromX), Math.abs(toY - fromY), 1);
+    for (let step = 0; step <= steps; step++) {
+      const share = step / steps;
+      canvas.dot(Math.round(fromX + (toX - fromX) * share), Math.round(fromY + (toY - fromY) * share), style);
+    }
+  }
+  if (bare) return;
+  // From the right: the last point is always marked.
+  let free = Number.POSITIVE_INFINITY;
+  for (const [column, row] of placed.toReversed()) {
+    if (column > free) continue;
+    canvas.letter(column, row, letter, style);
+    free = column - LETTER_GAP * canvas.dotsAcross;
+  }
+}

@@ -1,0 +1,127 @@
+/** What an action on the cache did, drawn. */
+
+import { formatBytes, formatCount, formatDuration } from '../../base/format.ts';
+import { bothUnits, fileCount } from '../../base/words.ts';
+import type { Screen } from '../../cli/core/screen.ts';
+import { blockWords } from '../../memory/contiguity.ts';
+import type { CompactReport, DropReport, EvictReport, ReclaimReport } from '../../types/index.ts';
+import type { Style } from '../paint.ts';
+import { clean, hanging, padEnd, table } from '../text-layout.ts';
+import { receiptLines, signed } from './cache-receipt.ts';
+import { problemLines, simulatedBand } from './cache-status.ts';
+
+export function evictPage(report: EvictReport, screen: Screen): string {
+  const { columns, paint } = screen;
+  const { evictedBytes, stayedBytes, stayedBy, unseenFiles } = report;
+  const lines = [paint('strong', `${bothUnits(evictedBytes)} left the cache, ${bothUnits(stayedBytes)} stayed`)];
+  const reasons = Object.entries(stayedBy).filter(([, bytes]) => bytes > 0);
+  if (reasons.length > 0)
+    lines.push(
+      `stayed: ${reasons.map(([why, bytes]) => `${WHY[why as keyof typeof WHY]} ${formatBytes(bytes)}`).join(', ')}`,
+    );
+  if (unseenFiles > 0)
+    lines.push(
+      ...hanging(
+        '',
+        `${fileCount(unseenFiles)} of other users asked to go; what went the kernel does not show`,
+        columns,
+      ),
+    );
+  if (report.state === 'aborted') lines.push(paint('warning', 'ended early: what had gone by then is gone'));
+  for (const { path, stayed, cachedAfter } of report.files) {
+    if (stayed !== null)
+      lines.push(...hanging(`  ${formatBytes(cachedAfter)}  `, `${clean(path)}: ${clean(stayed)}`, columns));
+  }
+  for (const target of report.targets) lines.push(...problemLines(target, columns));
+  const sync = report.syncMs > 0 ? `, of it ${formatDuration(report.syncMs)} writing` : '';
+  lines.push(
+    '',
+    ...receiptLines(report.receipt, screen),
+    '',
+    paint('dim', `took ${formatDuration(report.durationMs)}${sync}`),
+  );
+  return page(lines);
+}
+
+const WHY = { mapped: 'mapped', dirty: 'dirty', locked: 'locked', memory: 'on tmpfs', other: 'in use' } as const;
+
+export function dropPage(report: DropReport, screen: Screen): string {
+  const { columns, paint } = screen;
+  const lines = simulatedBand(report.simulated, screen);
+  lines.push(...hanging(`level ${report.level}  `, report.meaning, columns), '');
+  lines.push(...receiptLines(report.receipt, screen), '');
+  const { nextAllocation, sync } = report;
+  if (nextAllocation !== null) {
+    const words = `${signed(nextAllocation.immediate)} at once, ${signed(nextAllocation.afterReclaim)} once the kernel has reclaimed`;
+    lines.push(...hanging('the next GPU allocation can have  ', words, columns));
+  }
+  const pools = report.receipt.change.driverPools ?? 0;
+  if (pools < 0) {
+    const words =
+      'of the driver’s pools went back to the kernel: a CUDA program could have had it before, now every program can, and start checks see it';
+    lines.push(...hanging(`${formatBytes(-pools)} `, words, columns));
+  }
+  for (const warning of report.warnings) lines.push(...labelled('WARNING', 'warning', clean(warning), screen));
+  const synced =
+    sync === null ? 'no sync' : `sync ${formatDuration(sync.durationMs)}${sync.finished ? '' : ' (not finished)'}`;
+  const through = report.by === 'sudo' ? ' through sudo' : '';
+  lines.push(
+    paint(
+      'dim',
+      `${synced}, drop ${formatDuration(report.dropMs)}${through}, in all ${formatDuration(report.durationMs)}`,
+    ),
+  );
+  return page(lines);
+}
+
+const VERDICTS: Readonly<Record<CompactReport['verdict'], Style>> = {
+  ok: 'ok',
+  compacted: 'ok',
+  'not-ready': 'warning',
+  'reboot-required': 'danger',
+};
+
+export function compactPage(report: CompactReport, screen: Screen): string {
+  const { columns, paint } = screen;
+  const lines = simulatedBand(report.simulated, screen);
+  const right = { align: 'right' } as const;
+  const rows = report.orders.map(({ order, blockBytes, before, after }) => [
+    String(order),
+    blockWords(blockBytes),
+    formatCount(before),
+    formatCount(after),
+  ]);
+  const [heading = '', ...more] = table(
+    [right, right, right, right],
+    [['order', 'block', 'before', 'after'], ...rows],
+    columns,
+  );
+  lines.push(paint('heading', heading), ...more, '');
+  lines.push(...labelled(report.verdict, VERDICTS[report.verdict], report.reason, screen));
+  const took = report.compactMs === null ? 'nothing was done' : `compaction took ${formatDuration(report.compactMs)}`;
+  lines.push(paint('dim', report.by === 'sudo' ? `${took}, through sudo` : took));
+  return page(lines);
+}
+
+export function reclaimPage(report: ReclaimReport, screen: Screen): string {
+  const { paint, columns } = screen;
+  const { askedBytes, cgroup, gotBytes, short } = report;
+  const less = short ? ': the kernel found no more' : '';
+  return page([
+    ...hanging('', `${clean(cgroup)}: ${bothUnits(gotBytes)} of ${bothUnits(askedBytes)}${less}`, columns),
+    '',
+    ...receiptLines(report.receipt, screen),
+    '',
+    paint('dim', `took ${formatDuration(report.durationMs)}`),
+  ]);
+}
+
+/** A word in its colour and a sentence beside it. */
+export function labelled(label: string, style: Style, text: string, { columns, paint }: Screen): string[] {
+  const [first = '', ...more] = hanging(padEnd(label, label.length + 2), text, columns);
+  return [paint(style, label) + first.slice(label.length), ...more];
+}
+
+function page(lines: readonly string[]): string {
+  return `${lines.join('\n')}\n`;
+}

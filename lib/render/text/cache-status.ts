@@ -1,0 +1,134 @@
+/** What is in the page cache, drawn. */
+
+import { formatBytes, formatCount, formatDuration, inGB, inGiB, share } from '../../base/format.ts';
+import { bothUnits } from '../../base/words.ts';
+import type { Screen } from '../../cli/core/screen.ts';
+import type { CachedFile, CacheSplit, CacheStatus, CacheTarget } from '../../types/index.ts';
+import { clean, hanging, padEnd, table, truncate } from '../text-layout.ts';
+
+/** Where nothing comes from hardware, the first line says so. */
+export function simulatedBand(simulated: string | null, { paint, columns }: Screen): string[] {
+  if (simulated === null) return [];
+  const words = ` SIMULATED  machine ${clean(simulated)}: none of these numbers comes from hardware `;
+  return [paint('simulated', padEnd(truncate(words, columns), columns)), ''];
+}
+
+export function statusPage(status: CacheStatus, screen: Screen): string {
+  const { paint, columns } = screen;
+  const lines = simulatedBand(status.simulated, screen);
+  if (status.machine !== null) lines.push(...split(status.machine, status, screen), '');
+  for (const target of status.targets) lines.push(...targetLines(target, screen));
+  if (status.targets.length > 0) lines.push('');
+  else if (status.simulated === null)
+    lines.push(
+      ...hanging('', 'No model store was found. Name files or folders: umaprobe cache status <path>…', columns),
+      '',
+    );
+  lines.push(...fileTable(status.files, screen));
+  for (const limit of status.limits) lines.push(...hanging('note  ', clean(limit), columns));
+  lines.push(paint('dim', method(status)));
+  return `${lines.join('\n')}\n`;
+}
+
+function method({ method: by, durationMs }: CacheStatus): string {
+  return by === null ? `took ${formatDuration(durationMs)}` : `read with ${by}, took ${formatDuration(durationMs)}`;
+}
+
+function split(machine: CacheSplit, { targets }: CacheStatus, { paint, columns }: Screen): string[] {
+  const asked = targets.some(({ store }) => store !== null) ? 'model files' : 'the files below';
+  const rows: [string, number | null][] = [
+    [asked, machine.modelFiles],
+    [machine.modelFiles === null ? 'files' : 'other files, block devices', machine.otherFiles],
+    ['shared memory, tmpfs', machine.shmem],
+    ['reclaimable slab', machine.slabReclaimable],
+    ['page cache and slab', machine.total],
+  ];
+  const cells = rows
+    .filter(([, bytes]) => bytes !== null)
+    .map(([label, bytes]) => [label, inGiB(bytes), inGB(bytes), share(bytes ?? 0, machine.total)]);
+  const right = { align: 'right' } as const;
+  const [heading = '', ...lines] = table(
+    [{ align: 'left' }, right, right, right],
+    [['', 'GiB', 'GB', '%'], ...cells],
+    columns,
+  );
+  const waiting = `of it dirty ${formatBytes(machine.dirty)}, being written ${formatBytes(machine.writeback)}`;
+  return [paint('heading', heading), ...lines, paint('dim', waiting)];
+}
+
+function targetLines(target: CacheTarget, { paint, columns }: Screen): string[] {
+  const {
+    bytes,
+    cachedBytes,
+    dirtyBytes,
+    files,
+    links,
+    mappedBytes,
+    memoryBytes,
+    special,
+    store,
+    unseenBytes,
+    unseenFiles,
+  } = target;
+  const name = store === null ? '' : `${store.name} (${store.from})  `;
+  // What is not shown is neither cached nor not: it is left out of the share.
+  const shown = bytes - unseenBytes;
+  const parts = [
+    unseenFiles === files && files > 0
+      ? `not known how much of ${formatBytes(bytes)} is cached`
+      : `${bothUnits(cachedBytes)} of ${formatBytes(shown)} cached${shown > 0 ? `, ${cachedShare(cachedBytes, shown)} %` : ''}`,
+    `${formatCount(files)} ${files === 1 ? 'file' : 'files'}`,
+    mappedBytes > 0 ? `${formatBytes(mappedBytes)} mapped` : null,
+    (dirtyBytes ?? 0) > 0 ? `${formatBytes(dirtyBytes)} dirty` : null,
+    memoryBytes > 0 ? `${formatBytes(memoryBytes)} on tmpfs, which is memory` : null,
+    unseenFiles > 0 ? `${formatCount(unseenFiles)} not shown to you` : null,
+    special > 0 ? `${formatCount(special)} special` : null,
+    links > 0 ? `${formatCount(links)} links` : null,
+  ];
+  const words = parts.filter((part) => part !== null).join(', ');
+  return [
+    paint('strong', truncate(name + clean(target.path), columns)),
+    ...hanging('  ', words, columns),
+    ...problemLines(target, columns),
+  ];
+}
+
+/** Whole pages are cached, so that a small file has more in cache than it is long. */
+function cachedShare(cached: number, bytes: number): string {
+  return share(cached, Math.max(bytes, cached));
+}
+
+const SHOWN_PROBLEMS = 5;
+
+export function problemLines({ problems, problemCount }: CacheTarget, columns: number): string[] {
+  const lines = problems
+    .slice(0, SHOWN_PROBLEMS)
+    .flatMap(({ path, reason }) => hanging('  not looked at  ', `${clean(path)}: ${clean(reason)}`, columns));
+  const more = problemCount - Math.min(problems.length, SHOWN_PROBLEMS);
+  return more > 0 ? [...lines, `  and ${formatCount(more)} more; --json lists up to 100`] : lines;
+}
+
+function fileTable(files: readonly CachedFile[], { paint, columns }: Screen): string[] {
+  if (files.length === 0) return [];
+  const right = { align: 'right' } as const;
+  const rows = files.map(({ bytes, cachedBytes, dirtyBytes, mappedBy, path }) => [
+    formatBytes(cachedBytes),
+    cachedBytes === null ? '' : `${cachedShare(cachedBytes, bytes)} %`,
+    (dirtyBytes ?? 0) > 0 ? formatBytes(dirtyBytes) : '',
+    truncate(mappedBy.map(({ name, pid }) => `${clean(name ?? 'pid')} (${pid})`).join(', '), 24),
+    tail(clean(path), columns),
+  ]);
+  const [heading = '', ...lines] = table(
+    [right, right, right, { align: 'left' }, { align: 'left', flexible: true }],
+    [['cached', '', 'dirty', 'mapped by', 'file'], ...rows],
+    columns,
+  );
+  return [paint('heading', heading), ...lines, ''];
+}
+
+/** The end of a path says more than its beginning. */
+function tail(path: string, columns: number): string {
+  const room = Math.max(24, columns - 52);
+  const letters = [...path];
+  return letters.length <= room ? path : `…${letters.slice(1 - room).join('')}`;
+}

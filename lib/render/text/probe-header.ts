@@ -1,0 +1,75 @@
+/** What sweep, layout and stress begin with: where it ran, what is kept, and what an earlier run left untold. */
+import { formatBoth, formatBytes } from '../../base/format.ts';
+import type { KindSupport, ProbeHeader } from '../../types/index.ts';
+import { dot, type Look } from '../options.ts';
+import type { Style } from '../paint.ts';
+import { clean, hanging, joinThatFits, table } from '../text-layout.ts';
+import { band, fill, MODEL_WORDS } from './snapshot-header.ts';
+
+export function probeHeader(report: ProbeHeader, look: Look): string[] {
+  const { device, simulated, timeScale, host, floor } = report;
+  const lines: string[] = [];
+  if (simulated !== null) {
+    const scaled = timeScale !== null && timeScale !== 1;
+    lines.push(band(simulated, look, scaled ? ` (time runs ${timeScale}:1)` : ''));
+  }
+  const who = [
+    `GPU ${device.index}  ${clean(device.name ?? 'unnamed')}`,
+    MODEL_WORDS[device.memoryModel],
+    device.total === null ? null : formatBoth(device.total),
+  ].filter((part) => part !== null);
+  lines.push(look.paint('strong', joinThatFits(who, dot(look), look.width)));
+  const where = [
+    simulated === null ? clean(look.hostName) : null,
+    device.driverVersion === null ? null : `driver ${clean(device.driverVersion)}`,
+    device.cudaVersion === null ? null : `CUDA ${clean(device.cudaVersion)}`,
+    `host ${formatBytes(host.available)} available of ${formatBytes(host.total)}`,
+    floor === null ? 'no floor: nothing is taken from the host' : `floor ${formatBytes(floor.bytes)}`,
+    `${report.at.slice(0, 19).replace('T', ' ')} UTC`,
+  ].filter((part) => part !== null);
+  lines.push(...fill(where, look));
+  if (report.touch.by === 'memset') {
+    lines.push(
+      ...hanging(
+        '',
+        `Touched by cudaMemset, as umaprobe's kernel could not be loaded: ${clean(report.touch.reason ?? 'unknown')}`,
+        look.width,
+      ),
+    );
+  }
+  return lines;
+}
+
+/** In the place of a headline: an unfinished run is the first thing to know, before any number of this one. */
+export function unfinishedLines({ unfinished }: ProbeHeader, look: Look): string[] {
+  if (unfinished === null) return [];
+  const label = unfinished.otherBoot ? 'EARLIER RUN  ' : 'earlier run  ';
+  const lines = hanging(label, clean(unfinished.sentence), look.width);
+  return lines.map((line, index) =>
+    index === 0
+      ? look.paint(unfinished.otherBoot ? 'danger' : 'warning', line.slice(0, label.length)) + line.slice(label.length)
+      : line,
+  );
+}
+
+/** Kinds that cannot be used here, with the reason. */
+export function unsupportedLines(kinds: readonly KindSupport[], asked: ReadonlySet<string>, look: Look): string[] {
+  const rows = kinds
+    .filter(({ kind, supported }) => !supported && asked.has(kind))
+    .map(({ kind, reason }) => [kind, 'not here', clean(reason ?? 'unknown')]);
+  return table([{ align: 'left' }, { align: 'left' }, { align: 'left', flexible: true }], rows, look.width);
+}
+
+/** The last lines, next to the prompt: a word in its colour, what it means, and what to do or to type. */
+export function closing(word: string, style: Style, words: string, next: string | null, look: Look): string[] {
+  const label = `${word.toUpperCase()}  `;
+  const [first = '', ...more] = hanging(label, clean(words), look.width);
+  const lines = [look.paint(style, first.slice(0, label.length)) + first.slice(label.length), ...more];
+  if (next === null) return lines;
+  return [...lines, ...hanging(`${' '.repeat(label.length)}${look.unicode ? '→ ' : '-> '}`, next, look.width)];
+}
+
+/** Sections with a blank line between them; empty ones are left out. */
+export function sections(...parts: readonly (readonly string[])[]): string[] {
+  return parts.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
+}

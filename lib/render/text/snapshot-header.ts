@@ -1,0 +1,72 @@
+/** What machine this is, and in a band that cannot be missed whether it is a simulated one. */
+import { formatBoth } from '../../base/format.ts';
+import type { DeviceSnapshot, MemoryModel, Snapshot } from '../../types/index.ts';
+import { dot, type Look } from '../options.ts';
+import { clean, joinThatFits, padEnd, truncate, wrap } from '../text-layout.ts';
+import { totalWords } from './snapshot-memory.ts';
+
+export const MODEL_WORDS: Readonly<Record<MemoryModel, string>> = {
+  unified: 'unified memory',
+  coherent: 'coherent memory of its own',
+  discrete: 'memory of its own',
+  unknown: 'memory model unknown',
+};
+
+export function header(snapshot: Snapshot, look: Look): string[] {
+  const { simulated, kernel, driver, libraries } = snapshot;
+  const lines: string[] = [];
+  if (simulated !== null) lines.push(band(simulated, look));
+  for (const device of snapshot.devices) lines.push(look.paint('strong', deviceLine(device, look)));
+  const parts = [
+    simulated === null ? look.hostName : null,
+    kernel.release === null ? null : `Linux ${kernel.release}`,
+    driver.version === null ? null : `driver ${driver.version}`,
+    libraries.cuda.version === null ? null : `CUDA ${libraries.cuda.version}`,
+    `memory ${totalWords(snapshot.ledger, look)}`,
+    `${snapshot.at.slice(11, 19)} UTC`,
+  ];
+  const words = parts.filter((part) => part !== null).map(clean);
+  lines.push(...fill(words, look));
+  return lines;
+}
+
+/** "a · b · c", broken between parts. */
+export function fill(parts: readonly string[], look: Look): string[] {
+  const glue = '\u00a0';
+  const separator = dot(look);
+  return wrap(parts.map((part) => part.replaceAll(' ', glue)).join(separator), look.width).map((line) =>
+    line
+      .replaceAll(glue, ' ')
+      .replace(/ [·|]$/, '')
+      .replace(/^[·|] /, ''),
+  );
+}
+
+/** @param more what else to know of its numbers. */
+export function band(name: string, look: Look, more = ''): string {
+  const words = ` SIMULATED  machine ${clean(name)}: none of these numbers comes from hardware${more} `;
+  return look.paint('simulated', padEnd(truncate(words, look.width), look.width));
+}
+
+function deviceLine(device: DeviceSnapshot, look: Look): string {
+  const parts = [
+    `GPU ${device.index}  ${clean(device.name ?? 'unnamed')}`,
+    MODEL_WORDS[device.memoryModel],
+    ownMemory(device),
+    device.temperatureC === null ? null : `${device.temperatureC} °C`,
+    device.powerW === null ? null : `${Math.round(device.powerW)} W`,
+    device.utilizationPercent === null ? null : `${device.utilizationPercent} % busy`,
+  ];
+  const words = joinThatFits(
+    parts.filter((part) => part !== null),
+    dot(look),
+    look.width,
+  );
+  return look.unicode ? words : words.replaceAll('°', '');
+}
+
+function ownMemory({ memoryModel, nvml, cuda }: DeviceSnapshot): string | null {
+  if (memoryModel === 'unified') return null;
+  const total = nvml?.total ?? cuda?.total ?? null;
+  return total === null ? null : formatBoth(total);
+}

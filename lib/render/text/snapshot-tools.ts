@@ -1,0 +1,74 @@
+/** What each tool would believe is free, as it would find out, with the rule in a few words. */
+import { inGiB } from '../../base/format.ts';
+import type { DeviceSnapshot, HostMemory, Snapshot, ViewName } from '../../types/index.ts';
+import { amount, type Look, meter } from '../options.ts';
+import { clean, padEnd, padStart, truncate } from '../text-layout.ts';
+import { shortReason } from './reason.ts';
+
+const TOOLS: Readonly<Record<ViewName, string>> = {
+  cudaMemGetInfo: 'cudaMemGetInfo',
+  torch: 'PyTorch',
+  vllm: 'vLLM',
+  sglang: 'SGLang',
+  llamaCpp: 'llama.cpp',
+  nvidiaGuidance: "NVIDIA's guidance",
+  nvidiaSmi: 'nvidia-smi',
+};
+
+export function tools(snapshot: Snapshot, look: Look): string[] {
+  return snapshot.devices.flatMap((device) => {
+    const whose = snapshot.devices.length === 1 ? '' : ` on GPU ${device.index}`;
+    return [
+      look.paint('heading', `What each tool would believe is free${whose}`),
+      ...deviceRows(device, snapshot.host, look),
+    ];
+  });
+}
+
+function deviceRows(device: DeviceSnapshot, host: HostMemory, look: Look): string[] {
+  const names = Object.keys(TOOLS) as ViewName[];
+  const whole = device.memoryModel === 'unified' ? host.total : (device.nvml?.total ?? device.cuda?.total ?? 0);
+  const numbers = names.map((name) => numberOf(device.views[name], look));
+  const nameWidth = Math.max(...names.map((name) => TOOLS[name].length));
+  const numberWidth = Math.max(...numbers.map((text) => text.length));
+  const cells = Math.max(8, Math.min(30, Math.floor((look.width - nameWidth - numberWidth - 6) * 0.4)));
+  const ruleWidth = look.width - nameWidth - numberWidth - cells - 8;
+  return names.map((name, index) => {
+    const bar = meter(device.views[name], whole, cells, 'notice', look);
+    const rule = truncate(clean(ruleOf(name, device)), Math.max(0, ruleWidth));
+    return `${padEnd(TOOLS[name], nameWidth)}  ${bar}  ${padStart(numbers[index] ?? '', numberWidth)}  ${look.paint('dim', rule)}`.trimEnd();
+  });
+}
+
+function numberOf(bytes: number | null, look: Look): string {
+  if (look.exact) return amount(bytes, look);
+  return bytes === null ? 'unknown' : `${inGiB(bytes)} GiB`;
+}
+
+function ruleOf(name: ViewName, device: DeviceSnapshot): string {
+  const unified = device.memoryModel === 'unified';
+  if (name === 'nvidiaGuidance' && !unified) return 'for unified memory only';
+  const rule = device.from[`views.${name}`] ?? '';
+  if (device.views[name] === null) return shortReason(rule);
+  switch (name) {
+    case 'cudaMemGetInfo':
+      return unified ? 'MemFree' : 'free memory of the GPU';
+    case 'torch':
+      return 'asks cudaMemGetInfo';
+    case 'nvidiaSmi':
+      return 'free, as NVML says';
+    default:
+      return shortRule(rule);
+  }
+}
+
+/** The rule that was applied, as the document has it (lib/views.ts), in a few words: it is not decided again here. */
+function shortRule(rule: string): string {
+  const misses = /found 0 by (HugePages_Free)?/.exec(rule);
+  if (misses !== null)
+    return `${misses[1] === undefined ? 'no MemAvailable' : 'no free huge page'}: asks cudaMemGetInfo`;
+  if (/takes HugePages_Free/.test(rule)) return 'free huge pages only';
+  if (/takes MemAvailable/.test(rule)) return 'MemAvailable';
+  if (/takes cudaMemGetInfo/.test(rule)) return 'asks cudaMemGetInfo';
+  return rule;
+}

@@ -1,0 +1,75 @@
+/** The whole picture: sections in the order in which a person asks. */
+import type { Snapshot } from '../../types/index.ts';
+import type { Look } from '../options.ts';
+import { clean, hanging } from '../text-layout.ts';
+import { answers } from './answers.ts';
+import { ownMemory } from './own-memory.ts';
+import { processes } from './processes.ts';
+import { libraries } from './snapshot-devices.ts';
+import { header } from './snapshot-header.ts';
+import { ledgerTable, poolBar } from './snapshot-memory.ts';
+import { health } from './snapshot-pressure.ts';
+import { tools } from './snapshot-tools.ts';
+import { verdict } from './verdict.ts';
+
+/** Judgement last: it is what stands next to the prompt. */
+export function snapshotPage(snapshot: Snapshot, look: Look): string[] {
+  return join([
+    header(snapshot, look),
+    [poolBar(snapshot.ledger, look), ...ledgerTable(snapshot, look)],
+    ownMemory(snapshot, look),
+    answers(snapshot, look),
+    tools(snapshot, look),
+    processes(snapshot, look),
+    [...health(snapshot, look), ...libraries(snapshot, look)],
+    notes(snapshot, look),
+    verdict(snapshot, look),
+  ]);
+}
+
+/** What is peculiar about the numbers above, in the words of the document. */
+function notes({ devices }: Snapshot, look: Look): string[] {
+  const sentences = new Set(devices.flatMap((device) => device.notes));
+  return [...sentences].flatMap((sentence) =>
+    hanging(look.unicode ? '· ' : '- ', plain(clean(sentence), look), look.width),
+  );
+}
+
+function plain(sentence: string, { unicode }: Look): string {
+  return unicode ? sentence : sentence.replaceAll('’', "'");
+}
+
+interface Section {
+  /** 0 is always shown; of the others the lower ones get the room first. */
+  rank: number;
+  lines: string[];
+}
+
+/** The live picture: as many whole sections as `rows` lines have room for. */
+export function watchPage(snapshot: Snapshot, history: string[], look: Look, rows: number): string[] {
+  const sections: Section[] = [
+    { rank: 0, lines: header(snapshot, look) },
+    { rank: 0, lines: [poolBar(snapshot.ledger, look)] },
+    { rank: 3, lines: ledgerTable(snapshot, look) },
+    { rank: 0, lines: ownMemory(snapshot, look) },
+    { rank: 1, lines: answers(snapshot, look) },
+    { rank: 2, lines: history },
+    { rank: 6, lines: tools(snapshot, look) },
+    { rank: 4, lines: processes(snapshot, look) },
+    { rank: 5, lines: health(snapshot, look) },
+    { rank: 0, lines: verdict(snapshot, look) },
+  ];
+  let room = rows + 1;
+  const shown = new Set<Section>();
+  for (const section of [...sections].sort((a, b) => a.rank - b.rank)) {
+    const height = section.lines.length === 0 ? 0 : section.lines.length + 1;
+    if (section.rank > 0 && height > room) continue;
+    shown.add(section);
+    room -= height;
+  }
+  return join(sections.filter((section) => shown.has(section)).map(({ lines }) => lines)).slice(0, rows);
+}
+
+function join(sections: readonly string[][]): string[] {
+  return sections.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
+}

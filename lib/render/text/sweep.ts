@@ -1,0 +1,180 @@
+/** The report of a sweep: a table a kind, the counters that moved, two plots, and how it ended. */
+import { GB } from '../../base/format.ts';
+import type { AllocatorKind, SweepReport, SweepStep } from '../../types/index.ts';
+import { countersTable } from '../counters.ts';
+import { capital, KIND_LETTERS, kindStyle, median, ms, msColumn, rate, sentence, sizeWords } from '../numbers.ts';
+import type { Look } from '../options.ts';
+import type { Style } from '../paint.ts';
+import { plot, type Series } from '../plot.ts';
+import { type Column, clean, hanging, table } from '../text-layout.ts';
+import { closing, probeHeader, sections, unfinishedLines, unsupportedLines } from './probe-header.ts';
+
+export function sweepPage(report: SweepReport, look: Look): string[] {
+  const kinds = kindsOf(report);
+  return sections(
+    probeHeader(report, look),
+    unfinishedLines(report, look),
+    ...kinds.map((kind) => kindTable(report, kind, look)),
+    unsupportedLines(report.kinds, new Set(report.steps.map(({ kind }) => kind)), look),
+    countersTable(report.steps, look),
+    plot({ ...TIME_PLOT, series: seriesOf(report, kinds, timeToUse) }, look),
+    plot({ ...RATE_PLOT, series: seriesOf(report, kinds, (step) => step.gbPerSecond) }, look),
+    report.spills.flatMap(({ sentence }) => hanging('spill  ', clean(sentence), look.width)),
+    ending(report, look),
+  );
+}
+
+const AXES = { xName: 'size', xWords: (bytes: number) => roundSize(bytes) };
+const TIME_PLOT = {
+  ...AXES,
+  title: 'Time to allocate and write once',
+  yName: 'time',
+  yWords: (value: number) => `${ms(value)} ms`,
+};
+const RATE_PLOT = {
+  ...AXES,
+  title: 'Bandwidth of the second touch',
+  yName: 'rate',
+  yWords: (value: number) => `${rate(value)} GB/s`,
+};
+
+/** The middle of an axis is nobody's size: three figures of it are enough. */
+function roundSize(bytes: number): string {
+  const [unit, name] = bytes >= GB ? [GB, 'GB'] : [1e6, 'MB'];
+  return `${Number((bytes / unit).toPrecision(3))} ${name}`;
+}
+
+/** Allocation alone would flatter the kinds that take their memory only when it is touched. */
+function timeToUse({ allocMs, firstTouchMs }: SweepStep): number | null {
+  return allocMs === null || firstTouchMs === null ? null : allocMs.median + firstTouchMs.median;
+}
+
+/** In the order of the report. */
+export function kindsOf({ steps }: SweepReport): AllocatorKind[] {
+  return [...new Set(steps.map(({ kind }) => kind))];
+}
+
+function seriesOf(
+  report: SweepReport,
+  kinds: readonly AllocatorKind[],
+  value: (step: SweepStep) => number | null,
+): Series[] {
+  return kinds.map((kind) => ({
+    letter: KIND_LETTERS[kind],
+    name: kind,
+    style: kindStyle(kind),
+    points: report.steps
+      .filter((step) => step.kind === kind)
+      .flatMap((step) => {
+        const y = value(step);
+        return y === null ? [] : [[step.requestedBytes, y] as const];
+      })
+      .sort(([a], [b]) => a - b),
+  }));
+}
+
+const NUMBER: Column = { align: 'right' };
+
+function kindTable(report: SweepReport, kind: AllocatorKind, look: Look): string[] {
+  const steps = report.steps.filter((step) => step.kind === kind);
+  const call = report.kinds.find((support) => support.kind === kind)?.call ?? null;
+  const measured = steps.filter((step) => step.allocMs !== null);
+  const tensors = measured.some(({ tensor }) => tensor !== null);
+  const heads = ['size', ...(tensors ? ['tensor'] : []), 'alloc ms', '1st touch ms', '2nd touch ms', 'GB/s', 'free ms'];
+  const cells = [
+    measured.map((step) => sizeWords(step.requestedBytes)),
+    ...(tensors ? [measured.map(tensorWords)] : []),
+    ...(['allocMs', 'firstTouchMs', 'secondTouchMs'] as const).map((name) =>
+      msColumn(measured.map((step) => step[name]?.median ?? null)),
+    ),
+    measured.map((step) => rate(step.gbPerSecond)),
+    msColumn(measured.map((step) => step.freeMs?.median ?? null)),
+  ];
+  const rows = measured.map((_, index) => cells.map((column) => column[index] ?? ''));
+  const columns: Column[] = [
+    NUMBER,
+    ...(tensors ? [{ align: 'left' } as const] : []),
+    NUMBER,
+    NUMBER,
+    NUMBER,
+    NUMBER,
+    NUMBER,
+  ];
+  const how = [call === null ? null : clean(call), report.repeat > 1 ? `medians of ${report.repeat}` : null];
+  const words = how.filter((part) => part !== null).join(', ');
+  return [
+    `${look.paint(kindStyle(kind), `${KIND_LETTERS[kind]} ${kind}`)}${words === '' ? '' : look.paint('dim', `  ${words}`)}`,
+    ...(rows.length === 0 ? [] : table(columns, [heads.map((head) => look.paint('dim', head)), ...rows], look.width)),
+    ...steps.filter(({ state }) => state !== 'ok' && state !== 'not-reached').flatMap((step) => notOk(step, look)),
+    ...notReached(steps, look),
+  ];
+}
+
+function tensorWords({ tensor }: SweepStep): string {
+  if (tensor === null) return '';
+  return `${clean(tensor.dtype)} ${tensor.shape === null ? tensor.elements.toLocaleString('en-US') : tensor.shape.join('x')}`;
+}
+
+/** A refusal is what the guard is for, and no fault. */
+const STATE_STYLES: Readonly<Record<SweepStep['state'], Style>> = {
+  ok: 'ok',
+  refused: 'notice',
+  'out-of-memory': 'notice',
+  unsupported: 'notice',
+  stopped: 'warning',
+  failed: 'danger',
+  aborted: 'warning',
+  lost: 'danger',
+  'not-reached': 'dim',
+};
+
+function notOk(step: SweepStep, look: Look): string[] {
+  const label = `${sizeWords(step.requestedBytes)}  ${step.state}  `;
+  const [first = '', ...more] = hanging(label, clean(step.reason ?? ''), look.width);
+  return [look.paint(STATE_STYLES[step.state], first.slice(0, label.length)) + first.slice(label.length), ...more];
+}
+
+function notReached(steps: readonly SweepStep[], look: Look): string[] {
+  const sizes = steps.filter(({ state }) => state === 'not-reached').map((step) => sizeWords(step.requestedBytes));
+  if (sizes.length === 0) return [];
+  const which = sizes.length <= 4 ? sizes.join(', ') : `${sizes.length} sizes from ${sizes[0]} to ${sizes.at(-1)}`;
+  return [look.paint('dim', `${which}: not reached`)];
+}
+
+/** One step as a line of a log. */
+export function sweepStepLine(step: SweepStep, done: number, total: number): string {
+  const place = `${String(done).padStart(String(total).length)}/${total}`;
+  const name = `${step.kind.padEnd(7)} ${sizeWords(step.requestedBytes).padStart(10)}`;
+  if (step.state !== 'ok') return `${place}  ${name}  ${step.state}: ${clean(step.reason ?? 'unknown')}`;
+  return `${place}  ${name}  alloc ${median(step.allocMs)} ms  touch ${median(step.firstTouchMs)} ms, ${median(step.secondTouchMs)} ms  ${rate(step.gbPerSecond)} GB/s  free ${median(step.freeMs)} ms`;
+}
+
+function ending(report: SweepReport, look: Look): string[] {
+  const ok = report.steps.filter(({ state }) => state === 'ok').length;
+  const failed = report.steps.filter(({ state }) => state === 'failed').length;
+  const largest = kindsOf(report).map((kind) => {
+    const bytes = report.largest[kind];
+    return `${kind} ${bytes === null ? 'none' : sizeWords(bytes)}`;
+  });
+  const done = `${ok} of ${report.steps.length} steps measured; the largest: ${largest.join(', ')}.`;
+  const journal = report.journal === null ? '' : ` The journal is ${report.journal}.`;
+  switch (report.state) {
+    case 'complete':
+      if (failed > 0) return closing('failed', 'danger', `${failed} steps failed. ${done}`, null, look);
+      if (ok === 0)
+        return closing('nothing measured', 'warning', 'No step could be made; the reasons stand above.', null, look);
+      return closing('complete', 'ok', done, null, look);
+    case 'lost':
+      return closing(
+        'lost',
+        'danger',
+        `${capital(sentence(report.reason ?? 'The child process vanished'))} ${done}${journal}`,
+        null,
+        look,
+      );
+    case 'aborted':
+    case 'stopped':
+    case 'timeout':
+      return closing(report.state, 'warning', `${capital(sentence(report.reason ?? ''))} ${done}`.trim(), null, look);
+  }
+}

@@ -1,0 +1,259 @@
+import { isFailure, Origins, reason } from '../base/facts.ts';
+import type { KernelFacts } from '../host/kernel.ts';
+import { allocatable } from '../memory/allocatable.ts';
+import { memoryModel } from '../memory/model.ts';
+import { quirkNotes } from '../memory/quirks.ts';
+import { views } from '../memory/views.ts';
+import type {
+  NativeCudaDevice,
+  NativeCudaReport,
+  NativeFailure,
+  NativeNvmlDevice,
+  NativeNvmlReport,
+} from '../native/contract.ts';
+import type { DeviceAttribute, DeviceSnapshot, GpuProcess, HostMemory } from '../types/index.ts';
+
+export const DEVICE_ATTRIBUTES = [
+  'integrated',
+  'managedMemory',
+  'concurrentManagedAccess',
+  'pageableMemoryAccess',
+  'pageableMemoryAccessUsesHostPageTables',
+  'directManagedMemAccessFromHost',
+  'hostRegisterSupported',
+  'hostRegisterReadOnlySupported',
+  'canMapHostMemory',
+  'unifiedAddressing',
+  'memoryPoolsSupported',
+  'gpuDirectRdmaSupported',
+  'dmaBufSupported',
+  'l2CacheSize',
+  'multiProcessorCount',
+  'globalMemoryBusWidth',
+  'memoryClockRateKHz',
+  'clockRateKHz',
+  'asyncEngineCount',
+  'hostNumaId',
+  'totalGlobalMem',
+] as const satisfies readonly DeviceAttribute[];
+
+const ADDRESSING_MODES = ['NONE', 'HMM', 'ATS'];
+
+/** "0000000F:01:00.0" of NVML and "000f:01:00.0" of CUDA are the same address. */
+export function normalPciBusId(id: string): string {
+  const match = /^([0-9a-f]+):([0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f])$/i.exec(id.trim());
+  if (match === null) return id;
+  return `${(match[1] as string).replace(/^0+/, '').padStart(4, '0')}:${match[2]}`.toUpperCase();
+}
+
+export interface DevicePair {
+  cuda: NativeCudaDevice | null;
+  nvml: NativeNvmlDevice | null;
+}
+
+/** The same GPU in both lists has the same PCI address; devices that CUDA sees come first, in CUDA's order. */
+export function pairDevices(cuda: NativeCudaDevice[], nvml: NativeNvmlDevice[]): DevicePair[] {
+  const address = (device: NativeCudaDevice | NativeNvmlDevice) =>
+    typeof device.pciBusId === 'string' ? normalPciBusId(device.pciBusId) : null;
+  const left = new Set(nvml);
+  const pairs: DevicePair[] = cuda.map((device) => {
+    const own = address(device);
+    // A MIG GPU is one NVML device and several CUDA devices: each gets the GPU it is a slice of.
+    const twin =
+      nvml.find((candidate) => own !== null && address(candidate) === own) ??
+      nvml.find((candidate) => typeof candidate.uuid === 'string' && candidate.uuid === device.uuid);
+    if (twin) left.delete(twin);
+    return { cuda: device, nvml: twin ?? null };
+  });
+  for (const device of left) pairs.push({ cuda: null, nvml: device });
+  return pairs;
+}
+
+export interface Surroundings {
+  host: HostMemory;
+  facts: KernelFacts;
+  cuda: NativeCudaReport;
+  nvml: NativeNvmlReport;
+  /** Why a library as a whole has nothing to say about a device; null where it answered. */
+  whyNoCuda: string | null;
+  whyNoNvml: string | null;
+  /** cudaMemGetInfo of a child by ordinal, each a reading or why there is none; null: none was asked. */
+  child: { answers: Map<number, { free: number; total: number; from: string } | string>; otherwise: string } | null;
+  environment: Record<string, string | undefined>;
+  /** Name of a process in `/proc/<pid>/comm`. */
+  processName(pid: number): string | null;
+}
+
+/** One device: each number with its origin, each gap with its reason. */
+export function deviceSnapshot(index: number, pair: DevicePair, around: Surroundings): DeviceSnapshot {
+  const origins = new Origins();
+  const { cuda, nvml } = pair;
+  const noCuda =
+    late(around.cuda.timedOut) ?? around.whyNoCuda ?? 'CUDA does not see this device (CUDA_VISIBLE_DEVICES)';
+  const noNvml = late(around.nvml.timedOut) ?? around.whyNoNvml ?? 'NVML does not see this device';
+
+  const attributes = Object.fromEntries(
+    DEVICE_ATTRIBUTES.map((name) => [
+      name,
+      origins.take(`attributes.${name}`, cuda?.attributes?.[name], 'CUDA device attribute', noCuda),
+    ]),
+  ) as Record<DeviceAttribute, number | null>;
+  const mode = origins.take('addressingMode', nvml?.addressingMode, 'nvmlDeviceGetAddressingMode', noNvml);
+  const addressingMode = mode === null ? null : (ADDRESSING_MODES[mode] ?? `mode ${mode}`);
+  const { model, from } = memoryModel({
+    integrated: attributes.integrated,
+    pageableMemoryAccessUsesHostPageTables: attributes.pageableMemoryAccessUsesHostPageTables,
+    addressingMode,
+    nvmlMemory: nvml?.memory ?? null,
+  });
+  origins.note('memoryModel', from);
+
+  const own = {
+    cuda: cudaMemory(cuda, around, origins, noCuda),
+    nvml: nvmlMemory(nvml, origins, noNvml),
+  };
+  const mig = origins.take('migMode', nvml?.migMode, 'nvmlDeviceGetMigMode', noNvml);
+  const migMode = mig === null ? null : { current: mig[0] === 1, pending: mig[1] === 1 };
+  const can = allocatable({
+    model,
+    host: around.host,
+    poolBytes: around.facts.driver.poolBytes,
+    ...own,
+    mig: migMode?.current ?? false,
+  });
+  origins.note('allocatable', can.from);
+  const seen = views({
+    model,
+    host: around.host,
+    ...own,
+    whyNoCuda: origins.record.cuda ?? noCuda,
+    whyNoNvml: origins.record.nvml ?? noNvml,
+    environment: around.environment,
+  });
+  for (const [name, words] of Object.entries(seen.from)) origins.note(`views.${name}`, words);
+  const power = origins.take('powerW', nvml?.powerMilliwatt, 'nvmlDeviceGetPowerUsage', noNvml);
+
+  return {
+    index,
+    cudaIndex: cuda?.ordinal ?? null,
+    nvmlIndex: nvml?.index ?? null,
+    name: either(origins, 'name', [cuda?.name, 'cuDeviceGetName'], [nvml?.name, 'nvmlDeviceGetName'], noCuda),
+    uuid: either(origins, 'uuid', [cuda?.uuid, 'cuDeviceGetUuid'], [nvml?.uuid, 'nvmlDeviceGetUUID'], noCuda),
+    pciBusId: pciBusId(
+      either(
+        origins,
+        'pciBusId',
+        [cuda?.pciBusId, 'cuDeviceGetPCIBusId'],
+        [nvml?.pciBusId, 'nvmlDeviceGetPciInfo_v3'],
+        noCuda,
+      ),
+    ),
+    computeCapability: origins.take('computeCapability', cuda?.computeCapability, 'CUDA device attributes', noCuda),
+    memoryModel: model,
+    attributes,
+    ...own,
+    processes: processes(nvml, around, origins, noNvml),
+    allocatable: can.bytes,
+    views: seen.bytes,
+    addressingMode,
+    migMode,
+    utilizationPercent: origins.take(
+      'utilizationPercent',
+      nvml?.utilizationPercent,
+      'nvmlDeviceGetUtilizationRates',
+      noNvml,
+    ),
+    temperatureC: origins.take('temperatureC', nvml?.temperatureC, 'nvmlDeviceGetTemperature', noNvml),
+    powerW: power === null ? null : power / 1000,
+    smClockMHz: origins.take('smClockMHz', nvml?.smClockMHz, 'nvmlDeviceGetClockInfo', noNvml),
+    notes: quirkNotes({
+      host: around.host,
+      kernel: around.facts.kernel,
+      driver: around.facts.driver,
+      device: { memoryModel: model, ...own, migMode, attributes, addressingMode },
+      nvmlRefusal: isFailure(nvml?.memory) ? nvml.memory.name : null,
+    }),
+    from: origins.record,
+  };
+}
+
+function late(timedOut: NativeFailure | null): string | null {
+  return timedOut === null ? null : reason(timedOut);
+}
+
+function pciBusId(id: string | null): string | null {
+  return id === null ? null : normalPciBusId(id);
+}
+
+/** CUDA's answer, else NVML's; the origin names the one that was taken. */
+function either(
+  origins: Origins,
+  path: string,
+  first: [string | NativeFailure | undefined, string],
+  second: [string | NativeFailure | undefined, string],
+  absent: string,
+): string | null {
+  const [fact, call] = typeof first[0] === 'string' || second[0] === undefined ? first : second;
+  return origins.take(path, fact, call, absent);
+}
+
+function cudaMemory(
+  device: NativeCudaDevice | null,
+  around: Surroundings,
+  origins: Origins,
+  absent: string,
+): DeviceSnapshot['cuda'] {
+  const read = device?.memGetInfo;
+  if (read !== undefined && !isFailure(read)) {
+    origins.note('cuda', 'cudaMemGetInfo in this process');
+    return { free: read[0], total: read[1] };
+  }
+  if (isFailure(read)) {
+    origins.note('cuda', reason(read));
+    return null;
+  }
+  if (device === null || around.child === null) {
+    origins.note(
+      'cuda',
+      device === null || around.cuda.timedOut !== null
+        ? absent
+        : 'not read: it needs a CUDA context and this process has none (memGetInfo: child or inProcess reads it)',
+    );
+    return null;
+  }
+  const answer = around.child.answers.get(device.ordinal ?? -1) ?? around.child.otherwise;
+  if (typeof answer === 'string') {
+    origins.note('cuda', answer);
+    return null;
+  }
+  origins.note('cuda', answer.from);
+  return { free: answer.free, total: answer.total };
+}
+
+/** SUCCESS with a total of 0 is what a zeroed struct looks like after a shim swallowed an error: it is not a reading. */
+function nvmlMemory(device: NativeNvmlDevice | null, origins: Origins, absent: string): DeviceSnapshot['nvml'] {
+  const memory = origins.take('nvml', device?.memory, 'nvmlDeviceGetMemoryInfo', absent);
+  if (memory === null) return null;
+  origins.note(
+    'nvml',
+    memory.total === 0 ? `${memory.call} answered SUCCESS with a total of 0, which is no answer` : memory.call,
+  );
+  return memory.total === 0
+    ? null
+    : { total: memory.total, free: memory.free, used: memory.used, reserved: memory.reserved };
+}
+
+function processes(
+  device: NativeNvmlDevice | null,
+  around: Surroundings,
+  origins: Origins,
+  absent: string,
+): GpuProcess[] | null {
+  const list = origins.take(
+    'processes',
+    device?.processes,
+    'nvmlDeviceGetComputeRunningProcesses_v3 and graphics',
+    absent,
+  );
+  return list === null ? null : list.map(({ pid, gpuBytes }) => ({ pid, name: around.processName(pid), gpuBytes }));
+}

@@ -1,0 +1,61 @@
+import { isFailure, reason } from '../base/facts.ts';
+import type { NativeCudaReport, NativeLibrary, NativeNvmlReport } from '../native/contract.ts';
+import type { LibraryStatus } from '../types/index.ts';
+
+/** CUDA's integer version: 13000 is "13.0", 12080 is "12.8". */
+export function cudaVersion(number: number): string {
+  return `${Math.floor(number / 1000)}.${Math.floor((number % 1000) / 10)}`;
+}
+
+const known = <T>(fact: unknown, words: (value: T) => string): string | null =>
+  fact === undefined || isFailure(fact) ? null : words(fact as T);
+
+/** The runtime where there is one, else the driver library: whichever answered. */
+export function cudaLibrary(report: NativeCudaReport): LibraryStatus {
+  const opened = [report.runtime, report.driver].find(
+    (library) => library.path !== undefined && library.failure === undefined,
+  );
+  const path = opened?.path ?? report.runtime.path ?? report.driver.path ?? null;
+  const versions = {
+    path,
+    version: known(report.runtimeVersion, cudaVersion),
+    driverVersion: known(report.driverVersion, cudaVersion),
+  };
+  if (report.timedOut !== null && typeof report.deviceCount !== 'number')
+    return { state: 'timeout', ...versions, reason: reason(report.timedOut) };
+  if (path === null) return { state: 'missing', ...versions, reason: missing([report.runtime, report.driver]) };
+  if (opened === undefined) return { state: 'unusable', ...versions, reason: missing([report.runtime, report.driver]) };
+  if (isFailure(report.deviceCount)) return { state: 'unusable', ...versions, reason: reason(report.deviceCount) };
+  return { state: 'loaded', ...versions, reason: null };
+}
+
+export function nvmlLibrary(report: NativeNvmlReport): LibraryStatus {
+  const versions = {
+    path: report.library.path ?? null,
+    version: known<string>(report.nvmlVersion, String),
+    driverVersion: known<string>(report.driverVersion, String),
+  };
+  if (report.timedOut !== null && typeof report.deviceCount !== 'number')
+    return { state: 'timeout', ...versions, reason: reason(report.timedOut) };
+  if (report.library.failure !== undefined) {
+    return {
+      state: versions.path === null ? 'missing' : 'unusable',
+      ...versions,
+      reason: reason(report.library.failure),
+    };
+  }
+  if (isFailure(report.deviceCount)) return { state: 'unusable', ...versions, reason: reason(report.deviceCount) };
+  return { state: 'loaded', ...versions, reason: null };
+}
+
+function missing(libraries: NativeLibrary[]): string {
+  const failures = libraries.map((library) => library.failure).filter((failure) => failure !== undefined);
+  return failures.length === 0 ? 'ERR_UMA_LIBRARY_MISSING: nothing was tried' : failures.map(reason).join('; ');
+}
+
+/** Why there is no device in the list, in one line; null where a library counted at least one. */
+export function whyNoDevices(cuda: LibraryStatus, nvml: LibraryStatus): string {
+  const words = (name: string, status: LibraryStatus) =>
+    `${name} ${status.state === 'loaded' ? 'sees no device' : `is ${status.state}: ${status.reason}`}`;
+  return `${words('CUDA', cuda)}. ${words('NVML', nvml)}`;
+}

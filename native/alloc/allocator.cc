@@ -1,0 +1,276 @@
+#include "alloc/allocator.h"
+
+#include <cerrno>
+#include <cmath>
+
+#include "cuda/mem_get_info.h"
+#include "runtime/time_slices.h"
+
+namespace umaprobe {
+namespace {
+
+constexpr double kLargestInteger = 9007199254740991;  // 2^53 - 1, as JavaScript counts
+
+Failure refusal(const char* call, const char* name, const std::string& message) {
+  return {"umaprobe", call, std::nullopt, name, message};
+}
+
+Failure not_open(const char* call) {
+  return refusal(call, "NOT_OPEN", "there is no allocator: call allocOpen first");
+}
+
+// JavaScript's numbers are doubles; of one that is no such integer any value will do.
+uint64_t seed_of(double seed) {
+  return seed >= 0 && seed <= kLargestInteger ? static_cast<uint64_t>(seed) : 0;
+}
+
+std::optional<Failure> refuse_size(double bytes) {
+  if (bytes >= 1 && bytes <= kLargestInteger && std::floor(bytes) == bytes) return std::nullopt;
+  return Failure{"umaprobe", "allocBlock", EINVAL, "EINVAL",
+                 "a size is a whole number of bytes from 1 to 2^53 - 1"};
+}
+
+// The runtime's functions need no more than this; CUDA 12's cudaSetDevice makes the context by
+// itself, CUDA 11's does not.
+std::optional<Failure> create_context(Flight& flight, const Cudart& runtime, int device) {
+  auto failure = ask(flight, runtime, runtime.cudaSetDevice, device);
+  if (!failure && runtime.cudaFree) {
+    failure = ask(flight, runtime, runtime.cudaFree, static_cast<void*>(nullptr));
+  }
+  return failure;
+}
+
+// Retained once and never released, as the runtime does: another user of this process may have made
+// it current.
+std::optional<Failure> retain_context(Flight& flight, const CudaDriver& driver, int ordinal,
+                                      CUcontext* context) {
+  CUdevice device = 0;
+  auto failure = ask(flight, driver, driver.cuDeviceGet, &device, ordinal);
+  if (!failure) failure = ask(flight, driver, driver.cuDevicePrimaryCtxRetain, context, device);
+  return failure;
+}
+
+uint64_t first_slice(const Block& block) {
+  return block.populated() ? kPopulatedSlice : kSmallestSlice;
+}
+
+}  // namespace
+
+Allocator::~Allocator() {
+  if (!blocks_->empty()) static_cast<void>(blocks_.release());
+}
+
+Fact<AllocatorReport> Allocator::open(Flight& flight, const LibraryPaths& paths, int device) {
+  if (report_) {
+    if (device == with_.device) return *report_;
+    return Failure{"umaprobe", "allocOpen", EBUSY, "EBUSY",
+                   "this allocator is on device " + std::to_string(with_.device)};
+  }
+  const auto start = Clock::now();
+  cuda_.connect_runtime(flight, paths);
+  cuda_.connect_driver(flight, paths);
+  if (!cuda_.usable()) return std::get<Failure>(cuda_.device_count());
+  if (!kernel_) kernel_ = open_kernel(paths);
+  with_ = {cuda_.runtime(), cuda_.driver(), kernel_.get(), device};
+  // Whether there is such a device is said before a context is made.
+  const Fact<int> processors = device_attribute(flight, with_, kAttrMultiProcessorCount);
+  if (const Failure* failure = failure_of(processors)) return *failure;
+
+  AllocatorReport report;
+  for (size_t i = 0; i < kKindCount; ++i) {
+    report.kinds.calls[i] = kKinds[i].supported(flight, with_);
+  }
+  if (!with_.runtime && !context_) {
+    if (auto failure = retain_context(flight, *with_.driver, device, &context_)) return *failure;
+  }
+  auto failure =
+      with_.runtime ? create_context(flight, *with_.runtime, device) : make_current(flight);
+  if (failure) return std::move(*failure);
+  report.kernel = load_kernels(flight, std::get<int>(processors));
+  report.memGetInfo = mem_get_info(flight, cuda_, device, Thread::kOurs);
+  report.durationMs = milliseconds_since(start);
+  if (flight.abandoned()) return refusal("allocOpen", "ABANDONED", "the deadline has passed");
+  report_ = report;
+  return report;
+}
+
+Fact<Allocated> Allocator::alloc(Flight& flight, const std::string& name, double bytes) {
+  if (!report_) return not_open("allocBlock");
+  if (auto failure = refuse_size(bytes)) return std::move(*failure);
+  const Kind* kind = find_kind(name);
+  if (!kind) {
+    return Failure{"umaprobe", "allocBlock", EINVAL, "EINVAL",
+                   "no kind of memory is called " + name};
+  }
+  const Fact<std::string>& call = *report_->kinds.calls[static_cast<size_t>(kind - kKinds)];
+  if (const Failure* failure = failure_of(call)) return *failure;
+  if (auto failure = make_current(flight)) return std::move(*failure);
+
+  const Brake::Work work(brake_);
+  if (brake_.stopped()) return stopped_failure("allocBlock");
+  void* address = nullptr;
+  const auto size = static_cast<size_t>(bytes);
+  const auto start = Clock::now();
+  auto failure = kind->alloc(flight, with_, size, &address);
+  const double duration_ms = milliseconds_since(start);
+  if (failure) return std::move(*failure);
+
+  Block block(*kind, with_, address, size);
+  // Nobody will hear of a block that came too late. Back at once, under the watchdog's eyes.
+  if (flight.abandoned() || brake_.stopped()) {
+    if (auto kept = block.free(flight)) return std::move(*kept);
+    return brake_.stopped() ? stopped_failure("allocBlock")
+                            : refusal("allocBlock", "ABANDONED", "the deadline has passed");
+  }
+  blocks_->emplace(++last_block_, std::move(block));
+  count(1, bytes);
+  return Allocated{last_block_, duration_ms};
+}
+
+Fact<Took> Allocator::touch(Flight& flight, int id, double seed) {
+  const Fact<Block*> found = find(flight, id, "touchBlock");
+  if (const Failure* failure = failure_of(found)) return *failure;
+  Block& block = *std::get<Block*>(found);
+  const Brake::Work work(brake_);
+  const auto start = Clock::now();
+  auto failure = in_slices(block.bytes(), first_slice(block), [&](uint64_t offset, uint64_t bytes) {
+    if (brake_.stopped()) return std::optional<Failure>(stopped_failure("touchBlock"));
+    return fill(flight, block.at(offset), bytes, seed_of(seed), offset);
+  });
+  const Took took{milliseconds_since(start)};
+  if (!failure) block.touched();
+  return fact(failure, took);
+}
+
+Fact<Verified> Allocator::verify(Flight& flight, int id, double seed) {
+  const Fact<Block*> found = find(flight, id, "verifyBlock");
+  if (const Failure* failure = failure_of(found)) return *failure;
+  if (const Failure* reason = failure_of(report_->kernel)) {
+    return refusal("verifyBlock", "NOT_SUPPORTED",
+                   "the kernels could not be loaded: " + reason->call + ": " + reason->name);
+  }
+  const Block& block = *std::get<Block*>(found);
+  const Brake::Work work(brake_);
+  VerifyResult sum{0, kNoMismatch};
+  const auto start = Clock::now();
+  auto failure = in_slices(block.bytes(), first_slice(block), [&](uint64_t offset, uint64_t bytes) {
+    if (brake_.stopped()) return std::optional<Failure>(stopped_failure("verifyBlock"));
+    return kernels_.verify(flight, block.at(offset), bytes, seed_of(seed), offset, sum);
+  });
+  Verified verified{milliseconds_since(start), static_cast<double>(sum.mismatches), std::nullopt};
+  if (sum.first_mismatch != kNoMismatch) {
+    verified.firstMismatch = static_cast<double>(sum.first_mismatch);
+  }
+  return fact(failure, verified);
+}
+
+std::optional<Failure> Allocator::poke(Flight& flight, int id, double offset, int byte) {
+  const Fact<Block*> found = find(flight, id, "pokeBlock");
+  if (const Failure* failure = failure_of(found)) return *failure;
+  const Block& block = *std::get<Block*>(found);
+  if (!(offset >= 0 && offset < static_cast<double>(block.bytes())) || byte < 0 || byte > 255) {
+    return Failure{"umaprobe", "pokeBlock", EINVAL, "EINVAL",
+                   "an offset is below the block's size, and a byte from 0 to 255"};
+  }
+  const auto value = static_cast<unsigned char>(byte);
+  void* to = block.at(static_cast<uint64_t>(offset));
+  const void* from = &value;
+  if (const Cudart* runtime = with_.runtime) {
+    return ask(flight, *runtime, runtime->cudaMemcpy, to, from, sizeof value, int{kMemcpyDefault});
+  }
+  return ask(flight, *with_.driver, with_.driver->cuMemcpyHtoD_v2,
+             CUdeviceptr{reinterpret_cast<uintptr_t>(to)}, from, sizeof value);
+}
+
+Fact<Took> Allocator::free(Flight& flight, int id) {
+  const Fact<Block*> found = find(flight, id, "freeBlock");
+  if (const Failure* failure = failure_of(found)) return *failure;
+  Block& block = *std::get<Block*>(found);
+  const auto start = Clock::now();
+  if (auto failure = block.free(flight)) return std::move(*failure);
+  const Took took{milliseconds_since(start)};
+  count(-1, -static_cast<double>(block.bytes()));
+  blocks_->erase(id);
+  return took;
+}
+
+Fact<Freed> Allocator::free_all(Flight& flight) {
+  if (blocks_->empty()) return Freed{};
+  if (auto failure = make_current(flight)) return std::move(*failure);
+  Freed freed;
+  std::optional<Failure> first;
+  const auto start = Clock::now();
+  for (auto at = blocks_->begin(); at != blocks_->end();) {
+    const auto bytes = static_cast<double>(at->second.bytes());
+    if (auto failure = at->second.free(flight)) {
+      if (!first) first = std::move(failure);
+      ++at;
+      continue;
+    }
+    at = blocks_->erase(at);
+    count(-1, -bytes);
+    freed.blocks++;
+    freed.bytes += bytes;
+  }
+  freed.durationMs = milliseconds_since(start);
+  return fact(first, freed);
+}
+
+void Allocator::close() {
+  if (!report_) return;
+  Flight unwatched(/*watched=*/false);
+  make_current(unwatched);
+  free_all(unwatched);
+  kernels_.unload(unwatched);
+  report_.reset();
+}
+
+Fact<std::string> Allocator::load_kernels(Flight& flight, int processors) {
+  if (!with_.driver) return cuda_.driver_failure();
+  auto failure = kernels_.load(flight, *with_.driver, processors);
+  return fact(failure, std::string("kernel"));
+}
+
+std::optional<Failure> Allocator::make_current(Flight& flight) {
+  if (with_.runtime)
+    return ask_late(flight, *with_.runtime, with_.runtime->cudaSetDevice, with_.device);
+  return ask_late(flight, *with_.driver, with_.driver->cuCtxSetCurrent, context_);
+}
+
+Fact<Block*> Allocator::find(Flight& flight, int block, const char* call) {
+  if (!report_) return not_open(call);
+  const auto found = blocks_->find(block);
+  if (found == blocks_->end()) {
+    return refusal(call, "UNKNOWN_BLOCK",
+                   "block " + std::to_string(block) + " was freed, or never allocated");
+  }
+  if (auto failure = make_current(flight)) return std::move(*failure);
+  return &found->second;
+}
+
+std::optional<Failure> Allocator::fill(Flight& flight, void* address, uint64_t bytes, uint64_t seed,
+                                       uint64_t offset) {
+  if (kernels_.loaded()) return kernels_.fill(flight, address, bytes, seed, offset);
+  return set(flight, address, bytes, seed);
+}
+
+std::optional<Failure> Allocator::set(Flight& flight, void* address, uint64_t bytes,
+                                      uint64_t seed) {
+  const auto value = static_cast<unsigned char>(seed);
+  if (const Cudart* runtime = with_.runtime) {
+    auto failure = ask(flight, *runtime, runtime->cudaMemset, address, int{value}, size_t{bytes});
+    return failure ? failure : ask(flight, *runtime, runtime->cudaDeviceSynchronize);
+  }
+  auto failure = ask(flight, *with_.driver, with_.driver->cuMemsetD8_v2,
+                     CUdeviceptr{reinterpret_cast<uintptr_t>(address)}, value, size_t{bytes});
+  return failure ? failure : ask(flight, *with_.driver, with_.driver->cuCtxSynchronize);
+}
+
+void Allocator::count(int blocks, double bytes) {
+  live_.update([&](auto& live) {
+    live.first += blocks;
+    live.second += bytes;
+  });
+}
+
+}  // namespace umaprobe

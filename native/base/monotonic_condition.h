@@ -1,0 +1,52 @@
+// A condition variable that waits on the monotonic clock.
+//
+// std::condition_variable::wait_until(steady_clock) is pthread_cond_clockwait() in today's
+// libstdc++, a symbol of glibc 2.30 (the prebuilt binary keeps to 2.28) which GCC 12's thread
+// sanitizer does not know either.
+#pragma once
+
+#include <pthread.h>
+
+#include <ctime>
+#include <mutex>
+
+#include "runtime/call_context.h"
+
+namespace umaprobe {
+
+class MonotonicCondition {
+ public:
+  MonotonicCondition() {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes,
+                              CLOCK_MONOTONIC);  // which is what steady_clock reads on Linux
+    pthread_cond_init(&condition_, &attributes);
+    pthread_condattr_destroy(&attributes);
+  }
+  ~MonotonicCondition() { pthread_cond_destroy(&condition_); }
+  MonotonicCondition(const MonotonicCondition&) = delete;
+  MonotonicCondition& operator=(const MonotonicCondition&) = delete;
+
+  void notify() { pthread_cond_broadcast(&condition_); }
+
+  void wait(std::unique_lock<std::mutex>& lock) {
+    pthread_cond_wait(&condition_, lock.mutex()->native_handle());
+  }
+
+  // May return early: look at the clock again.
+  void wait_until(std::unique_lock<std::mutex>& lock, Clock::time_point time) {
+    if (time == Clock::time_point::max()) return wait(lock);
+    const auto since = time.time_since_epoch();
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(since);
+    timespec until{};
+    until.tv_sec = static_cast<time_t>(seconds.count());
+    until.tv_nsec = static_cast<long>(std::chrono::nanoseconds(since - seconds).count());
+    pthread_cond_timedwait(&condition_, lock.mutex()->native_handle(), &until);
+  }
+
+ private:
+  pthread_cond_t condition_;
+};
+
+}  // namespace umaprobe

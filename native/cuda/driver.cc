@@ -1,0 +1,55 @@
+#include "cuda/driver.h"
+
+#include "base/status_name.h"
+
+namespace umaprobe {
+namespace {
+
+constexpr StatusName kNames[] = {
+    {kCudaInvalidValue, "CUDA_ERROR_INVALID_VALUE"},
+    {kCudaOutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY"},
+    {kCudaNotInitialized, "CUDA_ERROR_NOT_INITIALIZED"},
+    {kCudaStubLibrary, "CUDA_ERROR_STUB_LIBRARY"},
+    {kCudaCallRequiresNewerDriver, "CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER"},
+    {kCudaDevicesUnavailable, "CUDA_ERROR_DEVICE_UNAVAILABLE"},
+    {kCudaNoDevice, "CUDA_ERROR_NO_DEVICE"},
+    {kCudaInvalidDevice, "CUDA_ERROR_INVALID_DEVICE"},
+    {kCudaInvalidContext, "CUDA_ERROR_INVALID_CONTEXT"},
+    {kCudaEccUncorrectable, "CUDA_ERROR_ECC_UNCORRECTABLE"},
+    {kCudaNotFound, "CUDA_ERROR_NOT_FOUND"},
+    {kCudaNotPermitted, "CUDA_ERROR_NOT_PERMITTED"},
+    {kCudaNotSupported, "CUDA_ERROR_NOT_SUPPORTED"},
+    {kCudaSystemNotReady, "CUDA_ERROR_SYSTEM_NOT_READY"},
+    {kCudaSystemDriverMismatch, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"},
+    {kCudaCompatNotSupported, "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE"},
+    {kCudaUnknown, "CUDA_ERROR_UNKNOWN"},
+};
+
+Opened<CudaDriver>& opened() {
+  static auto& once = *new Opened<CudaDriver>;  // outlives static destruction, see Opened
+  return once;
+}
+
+}  // namespace
+
+CudaDriver::CudaDriver(Library opened) : library(std::move(opened)) {
+#define X(name, signature) library.bind(name);
+  UMAPROBE_CUDA_FUNCTIONS(X)
+#undef X
+}
+
+Failure CudaDriver::failure(const char* call, int status) const {
+  const char* words = nullptr;
+  if (cuGetErrorString) cuGetErrorString.function(status, &words);
+  return status_failure("cuda", call, status, status_name(kNames, status, "CUDA_ERROR_"), words);
+}
+
+Fact<const CudaDriver*> open_cuda_driver(const LibraryPaths& paths) {
+  // The second is where WSL mounts the driver; its folder is not always in the loader's cache.
+  return opened().get(paths, [&] {
+    return open_library("cuda", paths, paths.cuda,
+                        {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"});
+  });
+}
+
+}  // namespace umaprobe

@@ -1,0 +1,29 @@
+// Facts and readings of every device that CUDA sees.
+#pragma once
+
+#include <vector>
+
+#include "cuda/connection.h"
+#include "cuda/report.h"
+
+namespace umaprobe {
+
+// The numbers of NativeBinding.readCuda's first argument.
+enum class MemGetInfoMode { kNever, kWhereContextExists, kCreateContext };
+
+// Lives on the CUDA lane's thread. Remembers what does not change, so that a further reading costs
+// a few calls.
+class CudaReader {
+ public:
+  void read(Flight& flight, const LibraryPaths& paths, MemGetInfoMode mode,
+            Published<CudaReport>& report);
+  Fact<FreeAndTotal> mem_get_info(Flight& flight, const LibraryPaths& paths, int device);
+
+ private:
+  void read_device(Flight& flight, int ordinal, Published<CudaReport>& report);
+
+  CudaConnection cuda_;
+  std::vector<std::optional<CudaIdentity>> known_;  // by ordinal; CUDA fixes the list at cuInit
+};
+
+}  // namespace umaprobe

@@ -1,0 +1,58 @@
+#include "cuda/runtime.h"
+
+#include "base/status_name.h"
+
+namespace umaprobe {
+namespace {
+
+constexpr StatusName kNames[] = {
+    {kCudaInvalidValue, "cudaErrorInvalidValue"},
+    {kCudaOutOfMemory, "cudaErrorMemoryAllocation"},
+    {kCudaNotInitialized, "cudaErrorInitializationError"},
+    {kCudaStubLibrary, "cudaErrorStubLibrary"},
+    {kCudaInsufficientDriver, "cudaErrorInsufficientDriver"},
+    {kCudaCallRequiresNewerDriver, "cudaErrorCallRequiresNewerDriver"},
+    {kCudaDevicesUnavailable, "cudaErrorDevicesUnavailable"},
+    {kCudaNoDevice, "cudaErrorNoDevice"},
+    {kCudaInvalidDevice, "cudaErrorInvalidDevice"},
+    {kCudaInvalidContext, "cudaErrorDeviceUninitialized"},
+    {kCudaEccUncorrectable, "cudaErrorECCUncorrectable"},
+    {kCudaNotFound, "cudaErrorSymbolNotFound"},
+    {kCudaNotPermitted, "cudaErrorNotPermitted"},
+    {kCudaNotSupported, "cudaErrorNotSupported"},
+    {kCudaSystemNotReady, "cudaErrorSystemNotReady"},
+    {kCudaSystemDriverMismatch, "cudaErrorSystemDriverMismatch"},
+    {kCudaCompatNotSupported, "cudaErrorCompatNotSupportedOnDevice"},
+    {kCudaUnknown, "cudaErrorUnknown"},
+};
+
+Opened<Cudart>& opened() {
+  static auto& once = *new Opened<Cudart>;  // outlives static destruction, see Opened
+  return once;
+}
+
+}  // namespace
+
+Cudart::Cudart(Library opened) : library(std::move(opened)) {
+#define X(name, signature) library.bind(name);
+  UMAPROBE_CUDART_FUNCTIONS(X)
+#undef X
+}
+
+Failure Cudart::failure(const char* call, int status) const {
+  const char* words = cudaGetErrorString ? cudaGetErrorString.function(status) : nullptr;
+  // A failed call leaves its error behind, and the next kernel launch of whoever shares this thread
+  // would report it.
+  if (cudaGetLastError) cudaGetLastError.function();
+  return status_failure("cudart", call, status, status_name(kNames, status, "cudaError_"), words);
+}
+
+Fact<const Cudart*> open_cudart(const LibraryPaths& paths) {
+  return opened().get(paths, [&] {
+    // Newest first. 11.0 is the soname of every 11.x.
+    return open_library("cudart", paths, paths.cudart,
+                        {"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"});
+  });
+}
+
+}  // namespace umaprobe

@@ -1,0 +1,260 @@
+#include "host/host.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/errno_failure.h"
+#include "machine/simulator.h"
+
+namespace umaprobe {
+namespace {
+
+constexpr size_t kLargestFile = 1u << 20;
+
+// O_NONBLOCK: some files under /proc (kmsg) would otherwise wait for news, on the JavaScript
+// thread.
+int open_readonly(const char* path) { return ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); }
+
+// seq_file hands out about a page at a time, so a short read is not the end.
+long read_all(int fd, char* buffer, size_t size) {
+  size_t filled = 0;
+  while (filled < size) {
+    const ssize_t count = ::read(fd, buffer + filled, size - filled);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return -errno;
+    if (count == 0) break;
+    filled += static_cast<size_t>(count);
+  }
+  return static_cast<long>(filled);
+}
+
+class RealKernel final : public Kernel {
+ public:
+  ~RealKernel() override {
+    if (meminfo_ >= 0) ::close(meminfo_);
+  }
+
+  long read(const char* path, char* buffer, size_t size) override {
+    const int fd = open_readonly(path);
+    if (fd < 0) return -errno;
+    const long result = read_all(fd, buffer, size);
+    ::close(fd);
+    return result;
+  }
+
+  long write(const char* path, const char* data, size_t size) override {
+    const int fd = ::open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0) return -errno;
+    // No second try after EINTR: the kernel has dropped something by then, and says what it did.
+    const ssize_t count = ::write(fd, data, size);
+    const long result = count < 0 ? -errno : count;
+    ::close(fd);
+    return result;
+  }
+
+  int sync() override {
+    ::sync();
+    return 0;
+  }
+
+  void* map(size_t bytes) override {
+    void* address =
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return address == MAP_FAILED ? nullptr : address;
+  }
+
+  void unmap(void* address, size_t bytes) override { ::munmap(address, bytes); }
+
+  std::optional<double> free_memory() override {
+    struct sysinfo now;
+    if (::sysinfo(&now) != 0) return std::nullopt;
+    return static_cast<double>(now.freeram) * now.mem_unit;
+  }
+
+  // One descriptor for the life of the environment; each pread at 0 makes the kernel write the text
+  // anew. The text is one seq_file record, so one call returns all of it.
+  long read_meminfo(char* buffer, size_t size) override {
+    if (meminfo_ < 0) meminfo_ = open_readonly("/proc/meminfo");
+    if (meminfo_ < 0) return -errno;
+    const ssize_t count = ::pread(meminfo_, buffer, size, 0);
+    return count < 0 ? -errno : count;
+  }
+
+  Fact<std::vector<std::string>> list(const std::string& path) override {
+    const std::string call = "list " + path;
+    DIR* directory = ::opendir(path.c_str());
+    if (!directory) return errno_failure("kernel", call, errno);
+    std::vector<std::string> names;
+    errno = 0;
+    while (const dirent* entry = ::readdir(directory)) {
+      const std::string name = entry->d_name;
+      if (name != "." && name != "..") names.push_back(name);
+    }
+    const int error = errno;
+    ::closedir(directory);
+    if (error) return errno_failure("kernel", call, error);
+    return names;
+  }
+
+  long page_size() override { return ::sysconf(_SC_PAGESIZE); }
+
+  double time_scale() override { return 1; }
+
+  Fact<std::string> machine() override { return std::string(); }
+
+ private:
+  int meminfo_ = -1;
+};
+
+class SimulatedKernel final : public Kernel {
+ public:
+  explicit SimulatedKernel(const Simulator& simulator) : simulator_(simulator) {}
+
+  long read(const char* path, char* buffer, size_t size) override {
+    return simulator_.umasim_read(path, buffer, size);
+  }
+
+  long write(const char* path, const char* data, size_t size) override {
+    return simulator_.umasim_write(path, data, size);
+  }
+
+  // Nothing is dirty on a simulator that does not know the call.
+  int sync() override { return simulator_.umasim_sync ? simulator_.umasim_sync() : 0; }
+
+  void* map(size_t bytes) override { return simulator_.umasim_map(bytes); }
+  void unmap(void* address, size_t bytes) override { simulator_.umasim_unmap(address, bytes); }
+
+  long read_meminfo(char* buffer, size_t size) override {
+    return read("/proc/meminfo", buffer, size);
+  }
+
+  Fact<std::vector<std::string>> list(const std::string& path) override {
+    std::string text(kLargestFile, '\0');
+    const long length = simulator_.umasim_list(path.c_str(), text.data(), text.size());
+    if (length < 0) return errno_failure("kernel", "list " + path, static_cast<int>(-length));
+    text.resize(static_cast<size_t>(length));
+    std::vector<std::string> names;
+    for (size_t start = 0, end; (end = text.find('\n', start)) != std::string::npos;
+         start = end + 1) {
+      names.push_back(text.substr(start, end - start));
+    }
+    return names;
+  }
+
+  long page_size() override {
+    const long bytes = simulator_.umasim_page_size();
+    return bytes > 0 ? bytes : ::sysconf(_SC_PAGESIZE);
+  }
+
+  double time_scale() override {
+    const long milli = simulator_.umasim_scale_milli();
+    return milli > 0 ? static_cast<double>(milli) / 1000 : 1;
+  }
+
+  Fact<std::string> machine() override {
+    if (const char* name = simulator_.umasim_machine()) return std::string(name);
+    return errno_failure("sim", "umasim_machine", ENXIO);
+  }
+
+ private:
+  Simulator simulator_;
+};
+
+// The machine cannot be had, or the process is on another. Falling back to the real kernel would
+// show another machine.
+class UnreachableKernel final : public Kernel {
+ public:
+  explicit UnreachableKernel(Failure reason) : reason_(std::move(reason)) {}
+  long read(const char*, char*, size_t) override { return -ENXIO; }
+  long read_meminfo(char*, size_t) override { return -ENXIO; }
+  long write(const char*, const char*, size_t) override { return -ENXIO; }
+  int sync() override { return -ENXIO; }
+  void* map(size_t) override {
+    errno = ENXIO;
+    return nullptr;
+  }
+  void unmap(void*, size_t) override {}
+  Fact<std::vector<std::string>> list(const std::string&) override { return reason_; }
+  long page_size() override { return ::sysconf(_SC_PAGESIZE); }  // nothing else can be read
+  double time_scale() override { return 1; }
+  Fact<std::string> machine() override { return reason_; }
+
+ private:
+  Failure reason_;
+};
+
+// A guard against mistakes, not against attackers: this process could open any file anyway.
+std::optional<Failure> refuse(const std::string& path) {
+  const std::string closed = path + "/";
+  const bool rooted = closed.rfind("/proc/", 0) == 0 || closed.rfind("/sys/", 0) == 0;
+  const bool plain =
+      closed.find("/../") == std::string::npos && closed.find('\0') == std::string::npos;
+  if (rooted && plain) return std::nullopt;
+  return Failure{"umaprobe", "read " + path, EINVAL, "EINVAL",
+                 path + " is not an absolute path under /proc or /sys"};
+}
+
+bool gives_memory_back(const std::string& path) {
+  if (path == "/proc/sys/vm/drop_caches" || path == "/proc/sys/vm/compact_memory") return true;
+  const std::string file = "/memory.reclaim";
+  return path.rfind("/sys/fs/cgroup/", 0) == 0 && path.size() > file.size() &&
+         path.compare(path.size() - file.size(), file.size(), file) == 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> open_kernel(const LibraryPaths& paths) {
+  if (paths.refused) return std::make_unique<UnreachableKernel>(*paths.refused);
+  if (!paths.simulated()) return std::make_unique<RealKernel>();
+  Fact<Simulator> simulator = open_simulator(paths.simulator);
+  if (Failure* failure = std::get_if<Failure>(&simulator)) {
+    return std::make_unique<UnreachableKernel>(std::move(*failure));
+  }
+  return std::make_unique<SimulatedKernel>(std::get<Simulator>(simulator));
+}
+
+Failure read_failure(Kernel& kernel, const std::string& path, int error) {
+  Fact<std::string> machine = kernel.machine();
+  if (Failure* failure = std::get_if<Failure>(&machine)) return std::move(*failure);
+  return errno_failure("kernel", "read " + path, error);
+}
+
+Fact<std::string> read_file(Kernel& kernel, const std::string& path) {
+  if (auto refused = refuse(path)) return std::move(*refused);
+  for (size_t size = 16u << 10;; size *= 8) {
+    std::string text(size, '\0');
+    const long length = kernel.read(path.c_str(), text.data(), size);
+    if (length < 0) return read_failure(kernel, path, static_cast<int>(-length));
+    if (static_cast<size_t>(length) < size) {
+      text.resize(static_cast<size_t>(length));
+      return text;
+    }
+    if (size > kLargestFile) return errno_failure("kernel", "read " + path, EFBIG);
+  }
+}
+
+std::optional<Failure> write_file(Kernel& kernel, const std::string& path,
+                                  const std::string& data) {
+  const std::string call = "write " + path;
+  if (refuse(path) || !gives_memory_back(path)) {
+    return Failure{"umaprobe", call, EINVAL, "EINVAL", path + " is not a file that is written to"};
+  }
+  const long written = kernel.write(path.c_str(), data.data(), data.size());
+  if (written >= 0) return std::nullopt;
+  Failure failure = read_failure(kernel, path, static_cast<int>(-written));
+  failure.call = call;
+  return failure;
+}
+
+Fact<std::vector<std::string>> list_directory(Kernel& kernel, const std::string& path) {
+  if (auto refused = refuse(path)) return std::move(*refused);
+  return kernel.list(path);
+}
+
+}  // namespace umaprobe

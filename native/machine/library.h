@@ -1,0 +1,99 @@
+// Opens a library once for the life of the process and binds its symbols one by one.
+//
+// Never dlclosed: a thread may still be inside, and libcuda and NVML keep threads of their own.
+#pragma once
+
+#include <atomic>
+#include <initializer_list>
+#include <mutex>
+#include <string>
+
+#include "base/failure.h"
+#include "machine/machine_config.h"
+#include "runtime/call_context.h"
+
+namespace umaprobe {
+
+// A function of such a library; null where this version of the library does not have it.
+template <class Signature>
+struct Symbol {
+  const char* name;
+  Signature* function = nullptr;
+  explicit operator bool() const { return function != nullptr; }
+};
+
+// An open library.
+struct Library {
+  void* handle = nullptr;
+  std::string path;
+  // umasim_has_symbol, on a simulated machine only.
+  int (*has_symbol)(const char* name) = nullptr;
+
+  template <class Signature>
+  void bind(Symbol<Signature>& symbol) const {
+    symbol.function = reinterpret_cast<Signature*>(find(symbol.name));
+  }
+
+ private:
+  void* find(const char* symbol) const;
+};
+
+// `id`: "cudart", "cuda" or "nvml". `path` alone is tried where it is not empty, else each of
+// `names` in turn.
+Fact<Library> open_library(const char* id, const LibraryPaths& paths, const std::string& path,
+                           std::initializer_list<const char*> names);
+
+// LIBRARY_MISSING of a single file that is not one of the three (libumasim).
+Fact<void*> open_file(const std::string& path);
+
+Failure symbol_missing(const std::string& library, const char* symbol);
+
+// The one table of functions of a library in this process. A failed open is not remembered: the
+// user may install the driver and call again.
+template <class Table>
+class Opened {
+ public:
+  // `open` answers Fact<Library>. Not even a table that is there goes to an environment that is
+  // refused: it is the table of another machine.
+  template <class Open>
+  Fact<const Table*> get(const LibraryPaths& paths, Open open) {
+    if (paths.refused) return *paths.refused;
+    if (const Table* table = table_.load(std::memory_order_acquire)) return table;
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (const Table* table = table_.load(std::memory_order_relaxed)) return table;
+    Fact<Library> library = open();
+    if (Failure* failure = std::get_if<Failure>(&library)) return std::move(*failure);
+    // Immortal, as the library is: a lane's thread may outlive static destruction.
+    const Table* table = new Table(std::move(std::get<Library>(library)));
+    table_.store(table, std::memory_order_release);
+    return table;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::atomic<const Table*> table_{nullptr};
+};
+
+// Calls a function of a table under the eyes of the watchdog, also when the deadline has passed:
+// for giving back. Empty on success.
+template <class Table, class... Parameters, class... Arguments>
+std::optional<Failure> ask_late(Flight& flight, const Table& table,
+                                const Symbol<int(Parameters...)>& symbol, Arguments... arguments) {
+  if (!symbol) return symbol_missing(table.library.path, symbol.name);
+  flight.enter(symbol.name);
+  const int status = symbol.function(arguments...);
+  if (status == 0) return std::nullopt;
+  return table.failure(symbol.name, status);
+}
+
+// The same, but no call is made that nobody waits for any more.
+template <class Table, class... Parameters, class... Arguments>
+std::optional<Failure> ask(Flight& flight, const Table& table,
+                           const Symbol<int(Parameters...)>& symbol, Arguments... arguments) {
+  if (symbol && flight.abandoned()) {
+    return Failure{"umaprobe", symbol.name, std::nullopt, "ABANDONED", "the deadline has passed"};
+  }
+  return ask_late(flight, table, symbol, arguments...);
+}
+
+}  // namespace umaprobe

@@ -1,0 +1,44 @@
+// What we call in libumasim.so besides the CUDA and NVML functions.
+#pragma once
+
+#include "abi/umasim.h"
+#include "machine/library.h"
+
+// X(function of umasim.h)
+#define UMAPROBE_SIMULATOR_FUNCTIONS(X) \
+  X(umasim_boot)                        \
+  X(umasim_attach)                      \
+  X(umasim_read)                        \
+  X(umasim_write)                       \
+  X(umasim_map)                         \
+  X(umasim_unmap)                       \
+  X(umasim_list)                        \
+  X(umasim_machine)                     \
+  X(umasim_page_size)                   \
+  X(umasim_scale_milli)                 \
+  X(umasim_record)
+
+namespace umaprobe {
+
+struct Simulator {
+#define X(name) decltype(&::name) name = nullptr;
+  UMAPROBE_SIMULATOR_FUNCTIONS(X)
+#undef X
+  int (*umasim_sync)() = nullptr;  // may be missing
+};
+
+// All of them or a failure: the simulator ships with this addon, so a missing symbol means another
+// version of it.
+Fact<Simulator> open_simulator(const std::string& path);
+
+// Puts this process on the machine: see umasim_attach.
+std::optional<Failure> attach(const std::string& library, const std::string& state_path);
+
+// Boots a machine: see umasim_boot.
+std::optional<Failure> boot(const std::string& library, const std::string& description,
+                            const std::string& state_path);
+
+// Its record as JSON text.
+Fact<std::string> record(const std::string& library, const std::string& state_path);
+
+}  // namespace umaprobe

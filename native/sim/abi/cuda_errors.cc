@@ -1,0 +1,71 @@
+// Names and sentences of CUDA's errors. They need no machine: a program asks why there is none.
+#include "abi/cuda.h"
+#include "sim/gpu/call.h"
+
+namespace umasim {
+namespace {
+
+struct Row {
+  int status;
+  const char *runtime, *driver, *text;
+};
+
+constexpr Row kRows[] = {
+    {0, "cudaSuccess", "CUDA_SUCCESS", "no error"},
+    {1, "cudaErrorInvalidValue", "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+    {2, "cudaErrorMemoryAllocation", "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+    {3, "cudaErrorInitializationError", "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
+    {34, "cudaErrorStubLibrary", "CUDA_ERROR_STUB_LIBRARY", "CUDA driver is a stub library"},
+    {35, "cudaErrorInsufficientDriver", nullptr,
+     "CUDA driver version is insufficient for CUDA runtime version"},
+    {46, "cudaErrorDevicesUnavailable", "CUDA_ERROR_DEVICE_UNAVAILABLE",
+     "CUDA-capable device(s) is/are busy or unavailable"},
+    {100, "cudaErrorNoDevice", "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
+    {101, "cudaErrorInvalidDevice", "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
+    {201, "cudaErrorDeviceUninitialized", "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
+    {400, "cudaErrorInvalidResourceHandle", "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
+    {500, "cudaErrorSymbolNotFound", "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
+    {600, "cudaErrorNotReady", "CUDA_ERROR_NOT_READY", "device not ready"},
+    {712, "cudaErrorHostMemoryAlreadyRegistered", "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED",
+     "part or all of the requested memory range is already mapped"},
+    {713, "cudaErrorHostMemoryNotRegistered", "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED",
+     "pointer does not correspond to a registered memory region"},
+    {801, "cudaErrorNotSupported", "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
+    {999, "cudaErrorUnknown", "CUDA_ERROR_UNKNOWN", "unknown error"},
+};
+
+const Row* find(int status) {
+  for (const Row& row : kRows) {
+    if (row.status == status) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace
+}  // namespace umasim
+
+using namespace umasim;
+
+UMASIM_API const char* cudaGetErrorName(cudaError_t status) noexcept {
+  const Row* row = find(status);
+  return row == nullptr ? "unrecognized error code" : row->runtime;
+}
+
+UMASIM_API const char* cudaGetErrorString(cudaError_t status) noexcept {
+  const Row* row = find(status);
+  return row == nullptr ? "unrecognized error code" : row->text;
+}
+
+UMASIM_API CUresult cuGetErrorName(CUresult status, const char** name) noexcept {
+  const Row* row = find(status);
+  if (name == nullptr) return umaprobe::kCudaInvalidValue;
+  *name = row == nullptr ? nullptr : row->driver;
+  return *name == nullptr ? int{umaprobe::kCudaInvalidValue} : 0;
+}
+
+UMASIM_API CUresult cuGetErrorString(CUresult status, const char** text) noexcept {
+  const Row* row = find(status);
+  if (text == nullptr) return umaprobe::kCudaInvalidValue;
+  *text = row == nullptr || row->driver == nullptr ? nullptr : row->text;
+  return *text == nullptr ? int{umaprobe::kCudaInvalidValue} : 0;
+}

@@ -1,0 +1,152 @@
+// CUDA runtime: memory.
+#include "sim/abi/cudart.h"
+#include "sim/gpu/memory.h"
+#include "sim/gpu/work.h"
+
+namespace umasim {
+namespace {
+
+constexpr unsigned int kRegisterReadOnly = 8;
+
+cudaError_t allocate_as(const char* name, Kind kind, void** address, size_t bytes) {
+  return with_context(name, [&](const Call& call, int device) {
+    return address == nullptr ? umaprobe::kCudaInvalidValue
+                              : memory_allocate(call, kind, device, bytes, address);
+  });
+}
+
+cudaError_t fill(const char* name, void* address, int value, size_t bytes) {
+  const uint32_t byte = static_cast<unsigned char>(value);
+  return with_context(name, [&](const Call& call, int device) {
+    return memory_fill(call, device, address, bytes, byte * 0x01010101u);
+  });
+}
+
+// cudaMemLocation.
+struct Location {
+  int type, id;
+};
+
+cudaError_t prefetch(const char* name, const void* address, size_t bytes) {
+  return with_context(name, [&](const Call& call, int device) {
+    return memory_prefetch(call, device, address, bytes);
+  });
+}
+
+cudaError_t copy(const char* name, void* to, const void* from, size_t bytes, bool wait) {
+  return with_context(name, [&](const Call& call, int device) {
+    const int status = memory_copy(call, device, to, from, bytes);
+    if (status == 0 && wait) synchronize(call, device);
+    return status;
+  });
+}
+
+}  // namespace
+}  // namespace umasim
+
+using namespace umasim;
+
+UMASIM_API cudaError_t cudaMemGetInfo(size_t* free, size_t* total) noexcept {
+  return with_context("cudaMemGetInfo", [&](const Call& call, int device) {
+    if (free == nullptr || total == nullptr) return int{umaprobe::kCudaInvalidValue};
+    memory_info(call.state(), device, free, total);
+    return 0;
+  });
+}
+
+UMASIM_API cudaError_t cudaMalloc(void** address, size_t bytes) noexcept {
+  return allocate_as("cudaMalloc", Kind::kDevice, address, bytes);
+}
+
+UMASIM_API cudaError_t cudaMallocManaged(void** address, size_t bytes, unsigned int) noexcept {
+  return with_context("cudaMallocManaged", [&](const Call& call, int device) {
+    if (call.state().machine.devices[device].attributes.managed_memory == 0) {
+      return int{umaprobe::kCudaNotSupported};
+    }
+    return address == nullptr ? umaprobe::kCudaInvalidValue
+                              : memory_allocate(call, Kind::kManaged, device, bytes, address);
+  });
+}
+
+UMASIM_API cudaError_t cudaHostAlloc(void** address, size_t bytes, unsigned int) noexcept {
+  return allocate_as("cudaHostAlloc", Kind::kPinned, address, bytes);
+}
+
+UMASIM_API cudaError_t cudaMallocHost(void** address, size_t bytes) noexcept {
+  return allocate_as("cudaMallocHost", Kind::kPinned, address, bytes);
+}
+
+// cudaFree(nullptr) is the usual way to make the context.
+UMASIM_API cudaError_t cudaFree(void* address) noexcept {
+  return with_context("cudaFree", [&](const Call& call, int device) {
+    synchronize(call, device);
+    return memory_free(call, address, Kind::kDevice, Kind::kManaged);
+  });
+}
+
+UMASIM_API cudaError_t cudaFreeHost(void* address) noexcept {
+  return with_context("cudaFreeHost", [&](const Call& call, int) {
+    return memory_free(call, address, Kind::kPinned, Kind::kPinned);
+  });
+}
+
+UMASIM_API cudaError_t cudaHostRegister(void* address, size_t bytes, unsigned int flags) noexcept {
+  return with_context("cudaHostRegister", [&](const Call& call, int device) {
+    const Attributes& attributes = call.state().machine.devices[device].attributes;
+    const bool read_only = (flags & kRegisterReadOnly) != 0;
+    if (attributes.host_register == 0 || (read_only && attributes.host_register_read_only == 0)) {
+      return int{umaprobe::kCudaNotSupported};
+    }
+    return memory_register(call, device, address, bytes);
+  });
+}
+
+UMASIM_API cudaError_t cudaHostUnregister(void* address) noexcept {
+  return with_context("cudaHostUnregister", [&](const Call& call, int) {
+    constexpr int kNotRegistered = 713;
+    const int status = memory_free(call, address, Kind::kRegistered, Kind::kRegistered);
+    return address == nullptr ? umaprobe::kCudaInvalidValue : status == 0 ? 0 : kNotRegistered;
+  });
+}
+
+// One address space: the device reaches pinned memory under the host's address.
+UMASIM_API cudaError_t cudaHostGetDevicePointer(void** device_address, void* address,
+                                                unsigned int) noexcept {
+  return with_context("cudaHostGetDevicePointer", [&](const Call& call, int device) {
+    if (device_address == nullptr || address == nullptr) return int{umaprobe::kCudaInvalidValue};
+    if (call.state().machine.devices[device].attributes.can_map_host_memory == 0) {
+      return int{umaprobe::kCudaNotSupported};
+    }
+    *device_address = address;
+    return 0;
+  });
+}
+
+UMASIM_API cudaError_t cudaMemset(void* address, int value, size_t bytes) noexcept {
+  return fill("cudaMemset", address, value, bytes);
+}
+
+UMASIM_API cudaError_t cudaMemsetAsync(void* address, int value, size_t bytes, void*) noexcept {
+  return fill("cudaMemsetAsync", address, value, bytes);
+}
+
+UMASIM_API cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, int) noexcept {
+  return copy("cudaMemcpy", to, from, bytes, true);
+}
+
+UMASIM_API cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, int,
+                                       void*) noexcept {
+  return copy("cudaMemcpyAsync", to, from, bytes, false);
+}
+
+// CUDA 13's arguments. CUDA 12 has the device in place of the location, and nothing here needs
+// either; there the name of these arguments is the second one.
+UMASIM_API cudaError_t cudaMemPrefetchAsync(const void* address, size_t bytes, Location,
+                                            unsigned int, void*) noexcept {
+  return prefetch("cudaMemPrefetchAsync", address, bytes);
+}
+
+UMASIM_API cudaError_t cudaMemPrefetchAsync_v2(const void* address, size_t bytes, Location,
+                                               unsigned int, void*) noexcept {
+  return prefetch("cudaMemPrefetchAsync_v2", address, bytes);
+}

@@ -1,0 +1,43 @@
+// Shared by the files that make up the simulated CUDA driver.
+#pragma once
+#include "abi/cuda.h"
+#include "sim/gpu/contexts.h"
+
+extern "C" {
+typedef struct CUmod_st* CUmodule;
+typedef struct CUfunc_st* CUfunction;
+typedef struct CUstream_st* CUstream;
+}
+
+namespace umasim {
+
+// Runs the body of a driver function once cuInit has been called.
+template <typename Body>
+CUresult driver(const char* name, Body body) {
+  return answer(Library::kCuda, name, [&](const Call& call) {
+    return call.session().cuda_ready ? body(call) : int{umaprobe::kCudaNotInitialized};
+  });
+}
+
+// For functions about a device: body(call, its facts).
+template <typename Body>
+CUresult about_device(const char* name, CUdevice device, bool arguments_fine, Body body) {
+  return driver(name, [&](const Call& call) {
+    if (!arguments_fine) return int{umaprobe::kCudaInvalidValue};
+    if (!is_device(call, device)) return int{umaprobe::kCudaInvalidDevice};
+    return body(call, call.state().machine.devices[device]);
+  });
+}
+
+// For functions that need a current context: body(call, device).
+template <typename Body>
+CUresult in_context(const char* name, Body body) {
+  return driver(name, [&](const Call& call) {
+    int device;
+    int status = driver_device(call, &device);
+    if (status == 0) status = call.session().faulted[device];
+    return status != 0 ? status : body(call, device);
+  });
+}
+
+}  // namespace umasim

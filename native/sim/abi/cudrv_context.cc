@@ -1,0 +1,136 @@
+// CUDA driver: contexts.
+#include <algorithm>
+
+#include "sim/abi/cudrv.h"
+#include "sim/gpu/work.h"
+
+namespace umasim {
+namespace {
+
+Context* of(CUcontext handle) { return reinterpret_cast<Context*>(handle); }
+CUcontext handle_of(Context* context) { return reinterpret_cast<CUcontext>(context); }
+
+CUresult create(const char* name, CUcontext* out, CUdevice device) {
+  return about_device(name, device, out != nullptr, [&](const Call& call, const Device&) {
+    Context* context;
+    const int status = create_context(call, device, false, &context);
+    if (status != 0) return status;
+    thread_view(call.session()).stack.push_back(context);
+    *out = handle_of(context);
+    return 0;
+  });
+}
+
+}  // namespace
+}  // namespace umasim
+
+using namespace umasim;
+
+UMASIM_API CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int* flags,
+                                               int* active) noexcept {
+  return about_device("cuDevicePrimaryCtxGetState", device, flags != nullptr && active != nullptr,
+                      [&](const Call& call, const Device&) {
+                        const std::lock_guard<std::mutex> guard(call.session().lock);
+                        *flags = 0;
+                        *active = call.session().primary[device] != nullptr;
+                        return 0;
+                      });
+}
+
+UMASIM_API CUresult cuDevicePrimaryCtxRetain(CUcontext* out, CUdevice device) noexcept {
+  return about_device("cuDevicePrimaryCtxRetain", device, out != nullptr,
+                      [&](const Call& call, const Device&) {
+                        Context* context;
+                        const int status = ensure_primary(call, device, &context);
+                        if (status != 0) return status;
+                        const std::lock_guard<std::mutex> guard(call.session().lock);
+                        context->retained++;
+                        *out = handle_of(context);
+                        return 0;
+                      });
+}
+
+UMASIM_API CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) noexcept {
+  return about_device("cuDevicePrimaryCtxRelease_v2", device, true,
+                      [&](const Call& call, const Device&) {
+                        Context* context;
+                        bool last;
+                        {
+                          const std::lock_guard<std::mutex> guard(call.session().lock);
+                          context = call.session().primary[device];
+                          if (context == nullptr || context->retained == 0) {
+                            return int{umaprobe::kCudaInvalidContext};
+                          }
+                          last = --context->retained == 0;
+                        }
+                        if (last) destroy_context(call, context);
+                        return 0;
+                      });
+}
+
+UMASIM_API CUresult cuCtxCreate_v2(CUcontext* out, unsigned int, CUdevice device) noexcept {
+  return create("cuCtxCreate_v2", out, device);
+}
+
+// What CUDA 13's header calls cuCtxCreate.
+UMASIM_API CUresult cuCtxCreate_v4(CUcontext* out, void*, unsigned int, CUdevice device) noexcept {
+  return create("cuCtxCreate_v4", out, device);
+}
+
+UMASIM_API CUresult cuCtxDestroy_v2(CUcontext context) noexcept {
+  return driver("cuCtxDestroy_v2", [&](const Call& call) {
+    if (!is_live(call.session(), of(context)) || of(context)->primary) {
+      return int{umaprobe::kCudaInvalidContext};
+    }
+    auto& stack = thread_view(call.session()).stack;
+    stack.erase(std::remove(stack.begin(), stack.end(), of(context)), stack.end());
+    destroy_context(call, of(context));
+    return 0;
+  });
+}
+
+UMASIM_API CUresult cuCtxSetCurrent(CUcontext context) noexcept {
+  return driver("cuCtxSetCurrent", [&](const Call& call) {
+    auto& stack = thread_view(call.session()).stack;
+    if (context != nullptr && !is_live(call.session(), of(context))) {
+      return int{umaprobe::kCudaInvalidContext};
+    }
+    if (!stack.empty()) stack.pop_back();
+    if (context != nullptr) stack.push_back(of(context));
+    return 0;
+  });
+}
+
+UMASIM_API CUresult cuCtxGetCurrent(CUcontext* context) noexcept {
+  return driver("cuCtxGetCurrent", [&](const Call& call) {
+    if (context == nullptr) return int{umaprobe::kCudaInvalidValue};
+    const auto& stack = thread_view(call.session()).stack;
+    *context = stack.empty() ? nullptr : handle_of(stack.back());
+    return 0;
+  });
+}
+
+UMASIM_API CUresult cuCtxPushCurrent_v2(CUcontext context) noexcept {
+  return driver("cuCtxPushCurrent_v2", [&](const Call& call) {
+    if (!is_live(call.session(), of(context))) return int{umaprobe::kCudaInvalidContext};
+    thread_view(call.session()).stack.push_back(of(context));
+    return 0;
+  });
+}
+
+UMASIM_API CUresult cuCtxPopCurrent_v2(CUcontext* context) noexcept {
+  return driver("cuCtxPopCurrent_v2", [&](const Call& call) {
+    auto& stack = thread_view(call.session()).stack;
+    if (stack.empty()) return int{umaprobe::kCudaInvalidContext};
+    if (context != nullptr) *context = handle_of(stack.back());
+    stack.pop_back();
+    return 0;
+  });
+}
+
+UMASIM_API CUresult cuCtxSynchronize() noexcept {
+  return in_context("cuCtxSynchronize", [](const Call& call, int device) {
+    synchronize(call, device);
+    return 0;
+  });
+}

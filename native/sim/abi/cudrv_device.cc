@@ -1,0 +1,103 @@
+// CUDA driver: start, versions, devices.
+#include <cstdio>
+#include <cstring>
+
+#include "sim/abi/cudrv.h"
+#include "sim/gpu/cuda_attributes.h"
+#include "sim/gpu/memory.h"
+
+namespace umasim {
+namespace {
+
+CUresult uuid(const char* name, CUuuid* out, CUdevice device) {
+  return about_device(name, device, out != nullptr, [&](const Call&, const Device& facts) {
+    uuid_bytes(facts, reinterpret_cast<unsigned char*>(out->bytes));
+    return 0;
+  });
+}
+
+}  // namespace
+}  // namespace umasim
+
+using namespace umasim;
+
+UMASIM_API CUresult cuInit(unsigned int) noexcept {
+  return answer(Library::kCuda, "cuInit", [](const Call& call) {
+    if (call.state().machine.device_count == 0) return int{umaprobe::kCudaNoDevice};
+    call.session().cuda_ready = true;
+    return 0;
+  });
+}
+
+// Works before cuInit.
+UMASIM_API CUresult cuDriverGetVersion(int* version) noexcept {
+  return answer(Library::kCuda, "cuDriverGetVersion", [&](const Call& call) {
+    if (version == nullptr) return int{umaprobe::kCudaInvalidValue};
+    *version = static_cast<int>(call.state().machine.driver.cuda_version);
+    return 0;
+  });
+}
+
+UMASIM_API CUresult cuDeviceGetCount(int* count) noexcept {
+  return driver("cuDeviceGetCount", [&](const Call& call) {
+    if (count == nullptr) return int{umaprobe::kCudaInvalidValue};
+    *count = call.state().machine.device_count;
+    return 0;
+  });
+}
+
+UMASIM_API CUresult cuDeviceGet(CUdevice* device, int ordinal) noexcept {
+  return about_device("cuDeviceGet", ordinal, device != nullptr, [&](const Call&, const Device&) {
+    *device = ordinal;
+    return 0;
+  });
+}
+
+UMASIM_API CUresult cuDeviceGetName(char* name, int size, CUdevice device) noexcept {
+  return about_device("cuDeviceGetName", device, name != nullptr && size > 0,
+                      [&](const Call&, const Device& facts) {
+                        std::snprintf(name, static_cast<size_t>(size), "%s", facts.name);
+                        return 0;
+                      });
+}
+
+UMASIM_API CUresult cuDeviceGetUuid(CUuuid* out, CUdevice device) noexcept {
+  return uuid("cuDeviceGetUuid", out, device);
+}
+
+UMASIM_API CUresult cuDeviceGetUuid_v2(CUuuid* out, CUdevice device) noexcept {
+  return uuid("cuDeviceGetUuid_v2", out, device);
+}
+
+UMASIM_API CUresult cuDeviceGetAttribute(int* value, int attribute, CUdevice device) noexcept {
+  return about_device("cuDeviceGetAttribute", device, value != nullptr,
+                      [&](const Call& call, const Device&) {
+                        return device_attribute(call.state().machine, device, attribute, value)
+                                   ? 0
+                                   : int{umaprobe::kCudaInvalidValue};
+                      });
+}
+
+UMASIM_API CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice device) noexcept {
+  return about_device("cuDeviceTotalMem_v2", device, bytes != nullptr,
+                      [&](const Call& call, const Device&) {
+                        *bytes = device_total(call.state(), device);
+                        return 0;
+                      });
+}
+
+UMASIM_API CUresult cuDeviceGetPCIBusId(char* id, int size, CUdevice device) noexcept {
+  return about_device("cuDeviceGetPCIBusId", device, id != nullptr && size > 12,
+                      [&](const Call&, const Device& facts) {
+                        std::snprintf(id, static_cast<size_t>(size), "%s", facts.pci_bus_id);
+                        return 0;
+                      });
+}
+
+UMASIM_API CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice device) noexcept {
+  return about_device("cuDeviceComputeCapability", device, major != nullptr && minor != nullptr,
+                      [&](const Call&, const Device& facts) {
+                        compute_capability(facts, major, minor);
+                        return 0;
+                      });
+}

@@ -1,0 +1,142 @@
+// CUDA driver: modules, kernels, streams.
+#include <algorithm>
+
+#include "sim/abi/cudrv.h"
+#include "sim/gpu/kernels.h"
+#include "sim/gpu/work.h"
+
+namespace umasim {
+namespace {
+
+constexpr int kInvalidHandle = 400;
+
+// Modules and functions are never deleted: a handle that is used too late must be refused, not
+// followed.
+bool is_loaded(Session& session, const Module* module) {
+  const std::lock_guard<std::mutex> guard(session.lock);
+  const auto& all = session.modules;
+  return std::find(all.begin(), all.end(), module) != all.end() && module->loaded;
+}
+
+const Function* function_of(Session& session, const CUfunc_st* handle) {
+  const auto* function = reinterpret_cast<const Function*>(handle);
+  const std::lock_guard<std::mutex> guard(session.lock);
+  for (const Module* module : session.modules) {
+    const auto& all = module->functions;
+    const bool here =
+        std::any_of(all.begin(), all.end(), [&](const Function& one) { return &one == function; });
+    if (here) return module->loaded ? function : nullptr;
+  }
+  return nullptr;
+}
+
+CUresult load(const char* name, CUmodule* out, const void* image) {
+  return in_context(name, [&](const Call& call, int device) {
+    if (out == nullptr || image == nullptr) return int{umaprobe::kCudaInvalidValue};
+    auto* module = new Module{device, true, {}};
+    const int status = read_image(call.state().machine.devices[device],
+                                  static_cast<const char*>(image), &module->functions);
+    if (status != 0) {
+      delete module;
+      return status;
+    }
+    for (Function& function : module->functions) function.module = module;
+    const std::lock_guard<std::mutex> guard(call.session().lock);
+    call.session().modules.push_back(module);
+    *out = reinterpret_cast<CUmodule>(module);
+    return 0;
+  });
+}
+
+bool within(unsigned int value, unsigned int most) { return value > 0 && value <= most; }
+
+bool is_grid(unsigned int x, unsigned int y, unsigned int z) {
+  return within(x, 0x7fffffff) && within(y, 65535) && within(z, 65535);
+}
+
+bool is_block(unsigned int x, unsigned int y, unsigned int z) {
+  return within(x, 1024) && within(y, 1024) && within(z, 64) && x * y * z <= 1024;
+}
+
+}  // namespace
+}  // namespace umasim
+
+using namespace umasim;
+
+UMASIM_API CUresult cuModuleLoadData(CUmodule* module, const void* image) noexcept {
+  return load("cuModuleLoadData", module, image);
+}
+
+// The options tune a compiler that there is none of.
+UMASIM_API CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int, int*,
+                                       void**) noexcept {
+  return load("cuModuleLoadDataEx", module, image);
+}
+
+UMASIM_API CUresult cuModuleUnload(CUmodule handle) noexcept {
+  return in_context("cuModuleUnload", [&](const Call& call, int) {
+    auto* module = reinterpret_cast<Module*>(handle);
+    if (!is_loaded(call.session(), module)) return kInvalidHandle;
+    const std::lock_guard<std::mutex> guard(call.session().lock);
+    module->loaded = false;
+    return 0;
+  });
+}
+
+UMASIM_API CUresult cuModuleGetFunction(CUfunction* out, CUmodule handle,
+                                        const char* name) noexcept {
+  return in_context("cuModuleGetFunction", [&](const Call& call, int) {
+    if (out == nullptr || name == nullptr) return int{umaprobe::kCudaInvalidValue};
+    auto* module = reinterpret_cast<Module*>(handle);
+    if (!is_loaded(call.session(), module)) return kInvalidHandle;
+    for (Function& function : module->functions) {
+      if (function.name != name) continue;
+      *out = reinterpret_cast<CUfunction>(&function);
+      return 0;
+    }
+    return int{umaprobe::kCudaNotFound};
+  });
+}
+
+UMASIM_API CUresult cuFuncGetAttribute(int* value, int attribute, CUfunction handle) noexcept {
+  return in_context("cuFuncGetAttribute", [&](const Call& call, int) {
+    constexpr int kMaxThreadsPerBlock = 0, kSharedBytes = 1, kConstBytes = 2, kLocalBytes = 3;
+    if (value == nullptr) return int{umaprobe::kCudaInvalidValue};
+    if (function_of(call.session(), handle) == nullptr) return kInvalidHandle;
+    switch (attribute) {
+      case kMaxThreadsPerBlock:
+        *value = 1024;
+        return 0;
+      case kSharedBytes:
+      case kConstBytes:
+      case kLocalBytes:
+        *value = 0;
+        return 0;
+      default:  // registers and the like: nothing here has any
+        return int{umaprobe::kCudaInvalidValue};
+    }
+  });
+}
+
+UMASIM_API CUresult cuLaunchKernel(CUfunction handle, unsigned int grid_x, unsigned int grid_y,
+                                   unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+                                   unsigned int block_z, unsigned int, CUstream, void** parameters,
+                                   void** extra) noexcept {
+  return in_context("cuLaunchKernel", [&](const Call& call, int device) {
+    const Function* function = function_of(call.session(), handle);
+    if (function == nullptr || function->module->device != device) return kInvalidHandle;
+    if (!is_grid(grid_x, grid_y, grid_z) || !is_block(block_x, block_y, block_z)) {
+      return int{umaprobe::kCudaInvalidValue};
+    }
+    if (parameters == nullptr || extra != nullptr) return int{umaprobe::kCudaInvalidValue};
+    return run_kernel(call, device, *function, parameters);
+  });
+}
+
+// All streams of a process on a device share one queue.
+UMASIM_API CUresult cuStreamSynchronize(CUstream) noexcept {
+  return in_context("cuStreamSynchronize", [](const Call& call, int device) {
+    synchronize(call, device);
+    return 0;
+  });
+}

@@ -1,0 +1,105 @@
+// CUDA driver: memory.
+#include "sim/abi/cudrv.h"
+#include "sim/gpu/memory.h"
+#include "sim/gpu/work.h"
+
+namespace umasim {
+namespace {
+
+void* pointer(CUdeviceptr address) {
+  return reinterpret_cast<void*>(static_cast<uintptr_t>(address));
+}
+
+CUresult allocate_as(const char* name, Kind kind, CUdeviceptr* out, size_t bytes) {
+  return in_context(name, [&](const Call& call, int device) {
+    if (out == nullptr || bytes == 0) return int{umaprobe::kCudaInvalidValue};
+    void* address;
+    const int status = memory_allocate(call, kind, device, bytes, &address);
+    if (status == 0) *out = reinterpret_cast<uintptr_t>(address);
+    return status;
+  });
+}
+
+CUresult copy(const char* name, void* to, const void* from, size_t bytes) {
+  return in_context(name, [&](const Call& call, int device) {
+    const int status = memory_copy(call, device, to, from, bytes);
+    if (status == 0) synchronize(call, device);
+    return status;
+  });
+}
+
+}  // namespace
+}  // namespace umasim
+
+using namespace umasim;
+
+UMASIM_API CUresult cuMemGetInfo_v2(size_t* free, size_t* total) noexcept {
+  return in_context("cuMemGetInfo_v2", [&](const Call& call, int device) {
+    if (free == nullptr || total == nullptr) return int{umaprobe::kCudaInvalidValue};
+    memory_info(call.state(), device, free, total);
+    return 0;
+  });
+}
+
+UMASIM_API CUresult cuMemAlloc_v2(CUdeviceptr* address, size_t bytes) noexcept {
+  return allocate_as("cuMemAlloc_v2", Kind::kDevice, address, bytes);
+}
+
+UMASIM_API CUresult cuMemAllocManaged(CUdeviceptr* address, size_t bytes, unsigned int) noexcept {
+  return allocate_as("cuMemAllocManaged", Kind::kManaged, address, bytes);
+}
+
+UMASIM_API CUresult cuMemFree_v2(CUdeviceptr address) noexcept {
+  return in_context("cuMemFree_v2", [&](const Call& call, int device) {
+    synchronize(call, device);
+    return memory_free(call, pointer(address), Kind::kDevice, Kind::kManaged);
+  });
+}
+
+UMASIM_API CUresult cuMemHostAlloc(void** address, size_t bytes, unsigned int) noexcept {
+  return in_context("cuMemHostAlloc", [&](const Call& call, int device) {
+    if (address == nullptr || bytes == 0) return int{umaprobe::kCudaInvalidValue};
+    return memory_allocate(call, Kind::kPinned, device, bytes, address);
+  });
+}
+
+UMASIM_API CUresult cuMemFreeHost(void* address) noexcept {
+  return in_context("cuMemFreeHost", [&](const Call& call, int) {
+    return memory_free(call, address, Kind::kPinned, Kind::kPinned);
+  });
+}
+
+// One address space: the device reaches pinned memory under the host's address.
+UMASIM_API CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* out, void* address,
+                                                 unsigned int) noexcept {
+  return in_context("cuMemHostGetDevicePointer_v2", [&](const Call& call, int device) {
+    if (out == nullptr || address == nullptr) return int{umaprobe::kCudaInvalidValue};
+    if (call.state().machine.devices[device].attributes.can_map_host_memory == 0) {
+      return int{umaprobe::kCudaNotSupported};
+    }
+    *out = reinterpret_cast<uintptr_t>(address);
+    return 0;
+  });
+}
+
+UMASIM_API CUresult cuMemsetD8_v2(CUdeviceptr address, unsigned char value, size_t count) noexcept {
+  return in_context("cuMemsetD8_v2", [&](const Call& call, int device) {
+    return memory_fill(call, device, pointer(address), count, value * 0x01010101u);
+  });
+}
+
+UMASIM_API CUresult cuMemsetD32_v2(CUdeviceptr address, unsigned int value, size_t count) noexcept {
+  return in_context("cuMemsetD32_v2", [&](const Call& call, int device) {
+    constexpr size_t kMost = ~size_t{0} / 4;
+    if (address % 4 != 0 || count > kMost) return int{umaprobe::kCudaInvalidValue};
+    return memory_fill(call, device, pointer(address), count * 4, value);
+  });
+}
+
+UMASIM_API CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, size_t bytes) noexcept {
+  return copy("cuMemcpyDtoH_v2", to, pointer(from), bytes);
+}
+
+UMASIM_API CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, size_t bytes) noexcept {
+  return copy("cuMemcpyHtoD_v2", pointer(to), from, bytes);
+}

@@ -1,0 +1,224 @@
+// Where this library is preloaded, the kernel files that a program opens by itself are those of the
+// simulated machine. A reader gets a memfd with the text; seeking it to the beginning, or pread()
+// at 0, writes the text anew, as reading a file of /proc again does. A writer gets a mailbox (see
+// mailbox.h). What is not a file of the simulated kernel goes straight to the next open().
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "sim/gpu/call.h"
+#include "sim/linux/control_files.h"
+#include "sim/linux/procfs.h"
+#include "sim/state/system.h"
+
+// The fortified and large-file names are the same functions here; declared without the headers'
+// macros and attributes.
+#undef open
+#undef open64
+#undef openat
+#undef openat64
+#undef fopen
+#undef fopen64
+#undef lseek
+#undef lseek64
+#undef pread
+#undef pread64
+
+namespace umasim {
+namespace {
+
+constexpr char kMemfdPrefix[] = "umasim:";
+constexpr int kNotOurs = -2;
+
+// Preloaded, and not merely linked as libcudart: then only CUDA is simulated.
+bool preloaded() {
+  static const bool answer = [] {
+    Dl_info info;
+    const char* list = std::getenv("LD_PRELOAD");
+    if (list == nullptr || dladdr(reinterpret_cast<void*>(&preloaded), &info) == 0) return false;
+    const char* slash = std::strrchr(info.dli_fname, '/');
+    return std::strstr(list, slash == nullptr ? info.dli_fname : slash + 1) != nullptr;
+  }();
+  return answer;
+}
+
+bool may_be_ours(const char* path) {
+  return path != nullptr &&
+         (std::strncmp(path, "/proc/", 6) == 0 || std::strncmp(path, "/sys/", 5) == 0) &&
+         preloaded();
+}
+
+template <typename Function>
+Function* next(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+int put_text(int fd, const std::string& text) {
+  if (ftruncate(fd, 0) != 0) return -errno;
+  const long written = syscall(SYS_pwrite64, fd, text.data(), text.size(), 0L);
+  return written == static_cast<long>(text.size()) ? 0 : -EIO;
+}
+
+int text_of(Session& here, const char* path, std::string* text) {
+  const Locked locked(*here.state);
+  if (!locked.held()) return -ENOENT;
+  const int status = may_open(*here.state, path, O_RDONLY);
+  return status != 0 ? status : read_file(*here.state, path, text);
+}
+
+// A descriptor, -1 with errno, or kNotOurs.
+int open_simulated(const char* path, int flags) {
+  Session* here = session();
+  if (here == nullptr) return kNotOurs;
+  const int access = flags & O_ACCMODE;
+  int status;
+  std::string text;
+  if (access == O_RDONLY) {
+    status = text_of(*here, path, &text);
+  } else {
+    const Locked locked(*here->state);
+    status = locked.held() ? may_open(*here->state, path, access) : -ENOENT;
+    Control which;
+    if (status == 0) {
+      status = is_control(path, &which) ? open_mailbox(*here->state, which, flags) : -EACCES;
+    }
+    if (status >= 0) return status;
+  }
+  if (status == -ENOENT) return kNotOurs;
+  int fd = -1;
+  if (status == 0) {
+    const std::string name = kMemfdPrefix + std::string(path);
+    fd = memfd_create(name.c_str(), (flags & O_CLOEXEC) != 0 ? MFD_CLOEXEC : 0);
+    status = fd < 0 ? -errno : put_text(fd, text);
+  }
+  if (status == 0) return fd;
+  if (fd >= 0) raw_close(fd);
+  errno = -status;
+  return -1;
+}
+
+// Writes the text anew where the descriptor is a simulated file.
+void refresh(int fd) {
+  char link[40], target[192];
+  std::snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  const long length = syscall(SYS_readlinkat, AT_FDCWD, link, target, sizeof target - 1);
+  if (length <= 0) return;
+  target[length] = '\0';
+  const std::string prefix = std::string("/memfd:") + kMemfdPrefix;
+  if (std::strncmp(target, prefix.c_str(), prefix.size()) != 0) return;
+  const std::string path(target + prefix.size(), std::strcspn(target + prefix.size(), " "));
+  Session* here = session();
+  std::string text;
+  if (here != nullptr && text_of(*here, path.c_str(), &text) == 0) put_text(fd, text);
+}
+
+int open_either(const char* name, const char* path, int flags, unsigned mode) {
+  if (may_be_ours(path)) {
+    const int fd = open_simulated(path, flags);
+    if (fd != kNotOurs) return fd;
+  }
+  return next<int(const char*, int, ...)>(name)(path, flags, mode);
+}
+
+int openat_either(const char* name, int directory, const char* path, int flags, unsigned mode) {
+  if (may_be_ours(path)) {
+    const int fd = open_simulated(path, flags);
+    if (fd != kNotOurs) return fd;
+  }
+  return next<int(int, const char*, int, ...)>(name)(directory, path, flags, mode);
+}
+
+FILE* fopen_either(const char* name, const char* path, const char* mode) {
+  if (may_be_ours(path)) {
+    const bool reads = mode[0] == 'r', both = std::strchr(mode, '+') != nullptr;
+    const int access = both ? O_RDWR : reads ? O_RDONLY : O_WRONLY;
+    const int close = std::strchr(mode, 'e') != nullptr ? O_CLOEXEC : 0;
+    const int fd = open_simulated(path, access | close);
+    if (fd == -1) return nullptr;
+    if (fd != kNotOurs) return fdopen(fd, reads ? "r" : "w");
+  }
+  return next<FILE*(const char*, const char*)>(name)(path, mode);
+}
+
+off_t seek_either(const char* name, int fd, off_t offset, int whence) {
+  if (offset == 0 && whence == SEEK_SET && preloaded()) refresh(fd);
+  return next<off_t(int, off_t, int)>(name)(fd, offset, whence);
+}
+
+ssize_t pread_either(const char* name, int fd, void* buffer, size_t size, off_t offset) {
+  if (offset == 0 && preloaded()) refresh(fd);
+  return next<ssize_t(int, void*, size_t, off_t)>(name)(fd, buffer, size, offset);
+}
+
+// The mode, which is there only with these flags.
+unsigned mode_of(int flags, va_list& rest) {
+  return (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(rest, unsigned) : 0;
+}
+
+}  // namespace
+}  // namespace umasim
+
+using namespace umasim;
+
+#define UMASIM_OPEN(name)                                 \
+  UMASIM_API int name(const char* path, int flags, ...) { \
+    va_list rest;                                         \
+    va_start(rest, flags);                                \
+    const unsigned mode = mode_of(flags, rest);           \
+    va_end(rest);                                         \
+    return open_either(#name, path, flags, mode);         \
+  }
+#define UMASIM_OPENAT(name)                                              \
+  UMASIM_API int name(int directory, const char* path, int flags, ...) { \
+    va_list rest;                                                        \
+    va_start(rest, flags);                                               \
+    const unsigned mode = mode_of(flags, rest);                          \
+    va_end(rest);                                                        \
+    return openat_either(#name, directory, path, flags, mode);           \
+  }
+UMASIM_OPEN(open)
+UMASIM_OPEN(open64)
+UMASIM_OPENAT(openat)
+UMASIM_OPENAT(openat64)
+
+// What open() becomes in programs built with _FORTIFY_SOURCE.
+UMASIM_API int __open_2(const char* path, int flags) {
+  return open_either("__open_2", path, flags, 0);
+}
+UMASIM_API int __open64_2(const char* path, int flags) {
+  return open_either("__open64_2", path, flags, 0);
+}
+UMASIM_API int __openat_2(int directory, const char* path, int flags) {
+  return openat_either("__openat_2", directory, path, flags, 0);
+}
+UMASIM_API int __openat64_2(int directory, const char* path, int flags) {
+  return openat_either("__openat64_2", directory, path, flags, 0);
+}
+
+UMASIM_API FILE* fopen(const char* path, const char* mode) {
+  return fopen_either("fopen", path, mode);
+}
+UMASIM_API FILE* fopen64(const char* path, const char* mode) {
+  return fopen_either("fopen64", path, mode);
+}
+
+UMASIM_API off_t lseek(int fd, off_t offset, int whence) noexcept {
+  return seek_either("lseek", fd, offset, whence);
+}
+UMASIM_API off64_t lseek64(int fd, off64_t offset, int whence) noexcept {
+  return seek_either("lseek64", fd, offset, whence);
+}
+UMASIM_API ssize_t pread(int fd, void* buffer, size_t size, off_t offset) {
+  return pread_either("pread", fd, buffer, size, offset);
+}
+UMASIM_API ssize_t pread64(int fd, void* buffer, size_t size, off64_t offset) {
+  return pread_either("pread64", fd, buffer, size, offset);
+}

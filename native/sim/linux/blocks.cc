@@ -1,0 +1,109 @@
+#include "sim/linux/blocks.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "sim/linux/world.h"
+
+namespace umasim {
+namespace {
+
+// The driver's own allocations of host memory; the pools take these back, and only these.
+bool from_driver(Kind kind) {
+  return kind == Kind::kDevice || kind == Kind::kContext || kind == Kind::kPinned;
+}
+
+struct Totals {
+  uint64_t gpu_host, registered, system, gpu_device[kMaxDevices];
+};
+
+// The total that a kind of block counts to; World has the same ones.
+template <typename Sums>
+uint64_t& total_of(Sums& sums, Kind kind) {
+  if (kind == Kind::kRegistered) return sums.registered;
+  return kind == Kind::kSystem ? sums.system : sums.gpu_host;
+}
+
+Totals count(const State& state) {
+  Totals totals{};
+  for (int id = 0; id < state.block_limit; id++) {
+    const Block& block = state.blocks[id];
+    if (block.kind == Kind::kNone) continue;
+    total_of(totals, block.kind) += block.host_bytes;
+    totals.gpu_device[block.device] += block.device_bytes;
+  }
+  for (int i = 0; i < state.machine.process_count; i++) {
+    const uint64_t device = state.machine.processes[i].device;
+    const bool shares = state.machine.devices[device].shares_host_memory;
+    (shares ? totals.gpu_host : totals.gpu_device[device]) += state.world.scripted_gpu[i];
+  }
+  return totals;
+}
+
+}  // namespace
+
+const char* kind_name(Kind kind) {
+  constexpr const char* kNames[] = {"none",   "context",    "device", "managed",
+                                    "pinned", "registered", "system"};
+  return kNames[static_cast<int>(kind)];
+}
+
+int new_block(State& state, int client, Kind kind, int device, uint64_t bytes) {
+  int id = 0;
+  while (id < kMaxBlocks && state.blocks[id].kind != Kind::kNone) id++;
+  if (id == kMaxBlocks || client < 0) return -1;
+  Block& block = state.blocks[id];
+  block = {Kind::kNone, static_cast<uint8_t>(device), client, bytes, 0, 0, false};
+  state.block_limit = std::max(state.block_limit, id + 1);
+  block.kind = kind;
+  return id;
+}
+
+void add_to_block(State& state, int id, uint64_t host_bytes, uint64_t device_bytes) {
+  Block& block = state.blocks[id];
+  World& world = state.world;
+  block.host_bytes += host_bytes;
+  block.device_bytes += device_bytes;
+  total_of(world, block.kind) += host_bytes;
+  world.gpu_device[block.device] += device_bytes;
+  settle_contiguity(state);
+}
+
+void return_block(State& state, int id, Return how) {
+  Block& block = state.blocks[id];
+  World& world = state.world;
+  const Kind kind = block.kind;
+  const uint64_t bytes = block.host_bytes;
+  block.kind = Kind::kNone;
+  world.gpu_device[block.device] -= block.device_bytes;
+  if (kind == Kind::kSystem) return anon_gone(state, &world.system, bytes);
+  total_of(world, kind) -= bytes;
+  // On a wedged machine whoever frees memory hangs like everybody: it stays on its way.
+  const bool wedged = world.wedge.happened;
+  if (!wedged && from_driver(kind) && state.machine.driver.system_memory_pools > 0) {
+    world.pools += bytes;
+    world.pools_used_ms = world.now_ms;
+  } else if (wedged || (how == Return::kAfterExit && kind != Kind::kRegistered)) {
+    world.returning += bytes;
+  } else {
+    freed(state, bytes, kind == Kind::kRegistered ? state.machine.contiguity.after_reclaim : 1);
+  }
+}
+
+void recount(State& state) {
+  const Totals totals = count(state);
+  state.world.gpu_host = totals.gpu_host;
+  state.world.registered = totals.registered;
+  state.world.system = totals.system;
+  std::memcpy(state.world.gpu_device, totals.gpu_device, sizeof totals.gpu_device);
+  settle_contiguity(state);
+}
+
+bool totals_agree(const State& state) {
+  const Totals totals = count(state);
+  return totals.gpu_host == state.world.gpu_host && totals.registered == state.world.registered &&
+         totals.system == state.world.system &&
+         std::memcmp(totals.gpu_device, state.world.gpu_device, sizeof totals.gpu_device) == 0;
+}
+
+}  // namespace umasim

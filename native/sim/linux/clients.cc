@@ -1,0 +1,64 @@
+#include "sim/linux/clients.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "sim/linux/blocks.h"
+#include "sim/state/system.h"
+
+namespace umasim {
+
+uint64_t process_start(int pid) {
+  char path[32];
+  std::snprintf(path, sizeof path, "/proc/%d/stat", pid);
+  const std::string stat = raw_read_file(path, 1024);
+  // The name, second of the fields, may contain anything; the third begins after its last ')'.
+  const size_t end_of_name = stat.rfind(')');
+  if (end_of_name == std::string::npos || end_of_name + 2 >= stat.size()) return 0;
+  const char process_state = stat[end_of_name + 2];
+  if (process_state == 'Z' || process_state == 'X') return 0;
+  size_t begin = end_of_name + 1;
+  for (int field = 3; field < 22; field++) {
+    begin = stat.find(' ', begin + 1);
+    if (begin == std::string::npos) return 0;
+  }
+  return std::strtoull(stat.c_str() + begin, nullptr, 10);
+}
+
+int client_of_this_process(State& state) {
+  const int pid = getpid();
+  int free_slot = -1;
+  for (int i = 0; i < kMaxClients; i++) {
+    if (state.clients[i].pid == pid) return i;
+    if (state.clients[i].pid == 0 && free_slot < 0) free_slot = i;
+  }
+  if (free_slot < 0) return -1;
+  state.clients[free_slot] = {pid, process_start(pid)};
+  return free_slot;
+}
+
+void reap(State& state) {
+  const int self = getpid();
+  for (int i = 0; i < kMaxClients; i++) {
+    Client& client = state.clients[i];
+    if (client.pid == 0 || client.pid == self) continue;
+    if (process_start(client.pid) == client.start_ticks) continue;
+    Death death{state.world.now_ms, client.pid, 0, false};
+    for (int id = 0; id < state.block_limit; id++) {
+      const Block& block = state.blocks[id];
+      if (block.kind == Kind::kNone || block.client != i) continue;
+      death.bytes += block.host_bytes + block.device_bytes;
+      // Lazy memory is made in no time; what was not yet whole was being taken.
+      const bool lazy = block.kind == Kind::kManaged || block.kind == Kind::kSystem;
+      death.cut_off = death.cut_off || (!block.whole && !lazy);
+      return_block(state, id, Return::kAfterExit);
+    }
+    client.pid = 0;
+    if (death.cut_off) state.world.counters.allocations_cut_off++;
+    if (state.death_count < kMaxDeaths) state.deaths[state.death_count++] = death;
+  }
+}
+
+}  // namespace umasim

@@ -1,0 +1,193 @@
+#include "sim/linux/reclaim.h"
+
+#include <algorithm>
+
+#include "sim/linux/world.h"
+
+namespace umasim {
+namespace {
+
+constexpr double kMappedCost = 3;        // unmapping first, and a major fault later
+constexpr double kSwappableShare = 0.8;  // of what is not locked; the rest is hot
+constexpr uint64_t kFaultedPages = 8;    // one of so many reclaimed mapped pages is wanted again
+
+double gib(uint64_t bytes) { return static_cast<double>(bytes) / kGiB; }
+
+uint64_t slab_to_give(const State& state) {
+  return less(state.world.slab_reclaimable, state.machine.memory.slab_reclaimable / 2);
+}
+
+uint64_t swappable(const State& state) {
+  const Memory& memory = state.machine.memory;
+  if (memory.swappiness == 0) return 0;
+  const uint64_t cold = less(anon_pages(state), memory.mlocked + state.world.registered);
+  const uint64_t kept = static_cast<uint64_t>(static_cast<double>(cold) * (1 - kSwappableShare));
+  const uint64_t left = less(memory.swap_total, swap_used(state));
+  return std::min(less(cold, std::max(kept, memory.anon / 5)), left);
+}
+
+struct Reclaimed {
+  uint64_t bytes;
+  double ms;
+};
+
+uint64_t take_from(uint64_t& source, uint64_t available, uint64_t want) {
+  const uint64_t bytes = std::min({source, available, want});
+  source -= bytes;
+  return bytes;
+}
+
+// Cheapest first. `gentle`: as kswapd does, nothing that hurts somebody.
+Reclaimed reclaim(State& state, uint64_t want, bool gentle) {
+  World& world = state.world;
+  const Timing& timing = state.machine.timing;
+  Reclaimed got{0, 0};
+  const auto add = [&](uint64_t bytes, double ms_per_gib) {
+    got.bytes += bytes;
+    got.ms += gib(bytes) * ms_per_gib;
+  };
+  add(take_from(world.file_cache, less(world.file_cache, world.file_mapped + world.file_dirty),
+                want),
+      timing.reclaim);
+  add(take_from(world.buffers, world.buffers, want - got.bytes), timing.reclaim);
+  add(take_from(world.slab_reclaimable, slab_to_give(state), want - got.bytes), timing.reclaim);
+  if (gentle) return got;
+  const uint64_t mapped = take_from(world.file_mapped, world.file_mapped, want - got.bytes);
+  world.file_cache -= mapped;
+  world.counters.pgmajfault += mapped / state.machine.kernel.page_size / kFaultedPages;
+  add(mapped, timing.reclaim * kMappedCost);
+  const uint64_t written = take_from(world.file_dirty, world.file_dirty, want - got.bytes);
+  world.file_cache -= written;
+  add(written, timing.reclaim + timing.writeback);
+  const uint64_t swapped = std::min(swappable(state), want - got.bytes);
+  world.swapped += swapped;
+  add(swapped, timing.swap);
+  return got;
+}
+
+// Tasks wait while they reclaim, the longer the less there is left to find.
+void press(State& state, double ms) {
+  const double left = static_cast<double>(reclaimable(state)) /
+                      (static_cast<double>(state.machine.memory.total) * 0.1);
+  World& world = state.world;
+  world.reclaim_share = 0.15 + 0.75 * (1 - std::min(1.0, left));
+  world.reclaim_until_ms = std::max(world.reclaim_until_ms, world.now_ms) + ms;
+}
+
+uint64_t direct_reclaim(State& state, uint64_t want, double* ms) {
+  const Reclaimed got = reclaim(state, want, false);
+  Counters& counters = state.world.counters;
+  const uint64_t pages = got.bytes / state.machine.kernel.page_size;
+  counters.allocstall++;
+  counters.pgsteal_direct += pages;
+  counters.pgscan_direct += pages + pages / 4 + 32;
+  if (got.ms > 0) press(state, got.ms);
+  *ms += got.ms;
+  freed(state, got.bytes, state.machine.contiguity.after_reclaim);
+  return got.bytes;
+}
+
+void kswapd(State& state, uint64_t want) {
+  const Reclaimed got = reclaim(state, want, true);
+  const uint64_t pages = got.bytes / state.machine.kernel.page_size;
+  state.world.counters.pgsteal_kswapd += pages;
+  state.world.counters.pgscan_kswapd += pages + pages / 8;
+  freed(state, got.bytes, state.machine.contiguity.after_reclaim);
+}
+
+}  // namespace
+
+uint64_t usable(const State& state, Use use) {
+  const uint64_t above = less(free_bytes(state), watermarks(state).min);
+  if (use == Use::kMovable) return above;
+  const uint64_t pinnable = less(above, cma_free(state));
+  return use == Use::kEager ? std::min(pinnable, state.world.big_free) : pinnable;
+}
+
+void compact(State& state) {
+  World& world = state.world;
+  const uint64_t free = less(free_bytes(state), cma_free(state));
+  const uint64_t fresh = less(less(free, world.big_free), world.stuck);
+  const uint64_t merged =
+      static_cast<uint64_t>(static_cast<double>(fresh) * state.machine.contiguity.compactable);
+  world.counters.compact_stall++;
+  (merged >= kBlock ? world.counters.compact_success : world.counters.compact_fail)++;
+  world.stuck += fresh - merged;
+  world.big_free += merged;
+  settle_contiguity(state);
+}
+
+Taken take(State& state, uint64_t want, Use use, double ms_per_gib) {
+  World& world = state.world;
+  const Timing& timing = state.machine.timing;
+  Taken taken{0, 0};
+  if (use == Use::kEager) {
+    taken.bytes = std::min(want, world.pools);
+    world.pools -= taken.bytes;
+    world.pools_used_ms = world.now_ms;
+    taken.ms += gib(taken.bytes) * timing.warm;
+  }
+  const uint64_t more = want - taken.bytes;
+  if (more == 0) return taken;
+  if (use == Use::kEager && usable(state, use) < more) compact(state);
+  // Ordinary memory comes a page at a time, and kswapd keeps ahead of it while there is clean
+  // cache.
+  if (use == Use::kMovable && usable(state, use) < more) kswapd(state, more - usable(state, use));
+  // Reclaimed memory is only partly in blocks; a few rounds, as __GFP_RETRY_MAYFAIL makes.
+  for (int round = 0; round < 16 && usable(state, use) < more; round++) {
+    const uint64_t missing = std::max(more - usable(state, use), kBlock);
+    if (direct_reclaim(state, missing + missing / 4, &taken.ms) == 0) break;
+    if (use == Use::kEager && usable(state, use) < more) compact(state);
+  }
+  const uint64_t from_free = std::min(more, usable(state, use));
+  taken.bytes += from_free;
+  taken.ms += gib(from_free) * ms_per_gib;
+  if (use == Use::kEager) {
+    world.big_free -= from_free;
+  } else {
+    // Small pages come from small blocks first, and break larger ones when those are used up.
+    const uint64_t small = less(less(free_bytes(state), cma_free(state)), world.big_free);
+    world.big_free -= std::min(world.big_free, less(from_free, small));
+  }
+  return taken;
+}
+
+void background_reclaim(State& state) {
+  const Watermarks marks = watermarks(state);
+  const uint64_t free = free_bytes(state);
+  if (free < marks.low) kswapd(state, marks.high - free);
+}
+
+uint64_t reclaim_clean(State& state, uint64_t want, bool slab_too) {
+  World& world = state.world;
+  uint64_t bytes = take_from(world.file_cache,
+                             less(world.file_cache, world.file_mapped + world.file_dirty), want);
+  if (slab_too) {
+    bytes += take_from(world.buffers, world.buffers, want - bytes);
+    bytes += take_from(world.slab_reclaimable, slab_to_give(state), want - bytes);
+  }
+  freed(state, bytes, state.machine.contiguity.after_reclaim);
+  return bytes;
+}
+
+uint64_t drop_caches(State& state, int level) {
+  World& world = state.world;
+  const double share = state.machine.contiguity.after_reclaim;
+  uint64_t pages = 0, pools = 0;
+  if ((level & 1) != 0) {
+    pages += take_from(world.file_cache,
+                       less(world.file_cache, world.file_mapped + world.file_dirty), kUnlimited);
+    pages += take_from(world.buffers, world.buffers, kUnlimited);
+    world.counters.drop_pagecache++;
+  }
+  if ((level & 2) != 0) {
+    pages += take_from(world.slab_reclaimable, slab_to_give(state), kUnlimited);
+    pools = take_from(world.pools, world.pools, kUnlimited);
+    world.counters.drop_slab++;
+  }
+  freed(state, pages, share);
+  freed(state, pools, 1);
+  return pages + pools;
+}
+
+}  // namespace umasim

@@ -1,0 +1,136 @@
+#include "sim/state/state.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <new>
+
+#include "sim/linux/blocks.h"
+#include "sim/linux/clients.h"
+#include "sim/linux/control_files.h"
+#include "sim/linux/world.h"
+#include "sim/state/clock.h"
+#include "sim/state/system.h"
+
+namespace umasim {
+namespace {
+
+constexpr char kMagic[8] = {'u', 'm', 'a', 's', 'i', 'm', '1', '\n'};
+// Layout of State: its version, and its size, which differs where somebody forgot to raise it.
+constexpr uint32_t kLayout = (1u << 24) | static_cast<uint32_t>(sizeof(State) & 0xffffff);
+
+State* map(int fd) {
+  void* memory = mmap(nullptr, sizeof(State), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  return memory == MAP_FAILED ? nullptr : static_cast<State*>(memory);
+}
+
+void init_lock(pthread_mutex_t* lock) {
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+  pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
+  pthread_mutex_init(lock, &attributes);
+  pthread_mutexattr_destroy(&attributes);
+}
+
+// Fills a new, zeroed state. The magic comes last: a half-made file is not usable.
+std::string fill(State* state, const Machine& machine, const char* path) {
+  init_lock(&state->lock);
+  state->layout = kLayout;
+  state->boot_ns = real_ns();
+  const std::string uuid = raw_read_file("/proc/sys/kernel/random/uuid", 36);
+  std::snprintf(state->boot_id, sizeof state->boot_id, "%s", uuid.c_str());
+  std::snprintf(state->path, sizeof state->path, "%s", path);
+  state->machine = machine;
+  std::string problem = start_world(*state);
+  if (problem.empty()) std::memcpy(state->magic, kMagic, sizeof kMagic);
+  return problem;
+}
+
+}  // namespace
+
+int create_state(const Machine& machine, const char* path, std::string* error) {
+  if (path[0] != '/') {
+    *error = std::string("the path of a state file is \"") + path + "\", expected an absolute one";
+    return -EINVAL;
+  }
+  if (std::strlen(path) >= sizeof(State::path)) {
+    *error = "the path of a state file has at most 255 bytes";
+    return -ENAMETOOLONG;
+  }
+  const int fd = raw_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+  if (fd < 0) {
+    *error = std::string("cannot create ") + path + ": " + std::strerror(-fd);
+    return fd;
+  }
+  // Allocated, not sparse: a full disk must be an error here and not a signal later.
+  int status =
+      syscall(SYS_fallocate, fd, 0, 0L, static_cast<long>(sizeof(State))) == 0 ? 0 : -errno;
+  if (status == -EOPNOTSUPP) status = ftruncate(fd, sizeof(State)) == 0 ? 0 : -errno;
+  State* state = status == 0 ? map(fd) : nullptr;
+  if (status == 0 && state == nullptr) status = -ENOMEM;
+  raw_close(fd);
+  if (state != nullptr) {
+    *error = fill(state, machine, path);
+    munmap(state, sizeof(State));
+    if (error->empty()) return 0;
+    status = -EINVAL;
+  } else {
+    *error = std::string("cannot make room for ") + path + ": " + std::strerror(-status);
+  }
+  unlink(path);
+  return status;
+}
+
+State* map_state(const char* path) {
+  const int fd = raw_open(path, O_RDWR | O_NOFOLLOW);
+  if (fd < 0) {
+    errno = -fd;
+    return nullptr;
+  }
+  const off_t size = lseek(fd, 0, SEEK_END);
+  State* state = size == static_cast<off_t>(sizeof(State)) ? map(fd) : nullptr;
+  raw_close(fd);
+  if (state != nullptr && std::memcmp(state->magic, kMagic, sizeof kMagic) == 0 &&
+      state->layout == kLayout) {
+    return state;
+  }
+  if (state != nullptr) munmap(state, sizeof(State));
+  errno = EINVAL;
+  return nullptr;
+}
+
+void unmap_state(State* state) { munmap(state, sizeof(State)); }
+
+Locked::Locked(State& state) : state_(state), held_(true) {
+  const int status = pthread_mutex_lock(&state.lock);
+  if (status == EOWNERDEAD) {
+    pthread_mutex_consistent(&state.lock);
+    state.world.counters.owner_deaths++;
+    recount(state);
+  } else if (status != 0) {
+    held_ = false;
+    return;
+  }
+  reap(state);
+  advance(state, clock_ms(state));
+  deliver_mail(state);
+  World& world = state.world;
+  uint64_t gpu = world.gpu_host;
+  for (int i = 0; i < state.machine.device_count; i++) gpu += world.gpu_device[i];
+  if (gpu > world.peak_gpu) world.peak_gpu = gpu;
+  const uint64_t available = available_bytes(state);
+  if (available < world.least_available) world.least_available = available;
+}
+
+Locked::~Locked() {
+  if (held_) pthread_mutex_unlock(&state_.lock);
+}
+
+}  // namespace umasim

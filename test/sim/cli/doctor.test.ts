@@ -1,0 +1,106 @@
+/** What doctor reads, how long it waits and what it says of silence. On simulated machines. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checked, umaprobe } from '../../support/cli.ts';
+
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'umaprobe-test-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('doctor', () => {
+  it('runs only what is asked for', () => {
+    const ids = (args: string[]) =>
+      (
+        checked(umaprobe(['doctor', '--json', '--sim', 'gb10', ...args]).stdout) as unknown as {
+          checks: { id: string }[];
+        }
+      ).checks.map(({ id }) => id);
+    expect(ids(['--only', 'library.*,swap'])).toEqual(['library.cuda', 'library.nvml', 'swap']);
+    expect(ids(['--only', 'library.*', '--skip', 'library.nvml'])).toEqual(['library.cuda']);
+  });
+});
+
+describe('doctor reads only what is asked', () => {
+  const timed = (args: string[]) => {
+    const started = performance.now();
+    const ran = umaprobe(['doctor', '--json', ...args]);
+    const { checks } = checked(ran.stdout) as unknown as {
+      checks: {
+        id: string;
+        status: string;
+        cause: string;
+        evidence: string;
+        remedy: string | null;
+        durationMs: number;
+      }[];
+    };
+    return { ms: performance.now() - started, checks };
+  };
+
+  it.each([
+    ['gb10-cuda-hang', 'hugepages'], // CUDA without a context answers
+    ['gb10-cuda-hang', 'driver.*,contiguity'],
+    ['gb10-hang', 'swap,pressure,watermarks,cma.phantom,permissions'],
+  ])('on %s: %s takes no time', (machine, ids) => {
+    const { checks } = timed(['--sim', machine, '--only', ids]);
+    // A library that hangs is waited for for 2.8 s; half of that is far more than the kernel's files take.
+    for (const check of checks) expect(check.durationMs).toBeLessThan(1400);
+  });
+
+  it('starts no child for what needs no context', () => {
+    const contexts = (only: string) => {
+      const file = join(folder, `record-${only}.json`);
+      umaprobe([
+        'sim',
+        'run',
+        'gb10',
+        '--record',
+        file,
+        '--',
+        process.execPath,
+        'dist/cli.js',
+        'doctor',
+        '--only',
+        only,
+      ]);
+      return (JSON.parse(readFileSync(file, 'utf8')) as { counts: { contexts: number } }).counts.contexts;
+    };
+    expect(contexts('hugepages')).toBe(0);
+    expect(contexts('library.cuda')).toBe(1);
+  });
+
+  it.each([
+    ['gb10-cuda-hang', 'library.cuda', /^CUDA \(cudaMemGetInfo\) did not answer within 2\.\d+ s/],
+    ['gb10-hang', 'library.nvml', /^NVML did not answer within 2\.[89]\d s/],
+  ])('%s: %s is silent, which is no hang and no reason to reboot', (machine, id, cause) => {
+    const { ms, checks } = timed(['--sim', machine, '--only', 'library.*']);
+    expect(ms).toBeLessThan(20_000); // it hangs for ten minutes
+    const check = checks.find((candidate) => candidate.id === id);
+    expect(check).toMatchObject({ status: 'warn', cause: expect.stringMatching(cause) });
+    expect(check?.remedy).not.toMatch(/reboot/i);
+    expect(check?.durationMs).toBeGreaterThan(2000);
+    expect(check?.durationMs).toBeLessThan(6000);
+  });
+
+  it('waits for a slow first start, and blames CUDA for nothing that NVML did', () => {
+    const slow = join(folder, 'slow.json');
+    const hang = [{ call: 'cuInit', ms: 2400 }];
+    writeFileSync(slow, JSON.stringify({ extends: 'gb10', name: 'slow', faults: { hang } }));
+    for (const machine of [slow, 'gb10-hang']) {
+      const [cuda] = timed(['--sim', machine, '--only', 'library.*']).checks;
+      expect(cuda).toMatchObject({ id: 'library.cuda', status: 'pass' });
+      expect(cuda?.evidence).toContain('cudaMemGetInfo was not read');
+    }
+  });
+
+  it('gb10-kho in pieces: large blocks that are CMA do not make a launch', () => {
+    const file = join(folder, 'kho.json');
+    writeFileSync(file, JSON.stringify({ extends: 'gb10-kho', name: 'kho', contiguity: { share: 0.02 } }));
+    const [check] = timed(['--sim', file, '--only', 'contiguity']).checks;
+    expect(check).toMatchObject({ status: 'warn', evidence: expect.stringContaining('of free CMA not counted') });
+  });
+});

@@ -1,0 +1,68 @@
+/** The command layout on simulated machines. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { LayoutReport } from '../../../lib/types/index.ts';
+import { checked, umaprobe } from '../../support/cli.ts';
+
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'umaprobe-layout-'));
+  writeFileSync(join(folder, 'model.json'), '{"weights": "2GB", "kv-cache": 1000000000}');
+  writeFileSync(join(folder, 'wrong.json'), '{"weights": "2G"}');
+  writeFileSync(join(folder, 'list.json'), '[1, 2]');
+  writeFileSync(join(folder, 'broken.json'), '{"weights"');
+  writeFileSync(join(folder, 'empty.json'), '{}');
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const layout = (...args: string[]) => umaprobe(['layout', ...args], { env: { XDG_STATE_HOME: folder }, cwd: folder });
+
+describe('layout', () => {
+  it.each([[['weights=2GB', 'kv-cache=1000000000']], [['model.json']]])('holds %j', (parts) => {
+    const ran = layout(...parts, '--sim', 'gb10', '--json');
+    expect(ran).toMatchObject({ code: 0, stderr: '' });
+    const report = checked(ran.stdout) as unknown as LayoutReport;
+    expect(report).toMatchObject({ simulated: 'gb10', state: 'complete', preset: null, expectedBytes: 3e9 });
+    expect(report.parts.map(({ name, expectedBytes }) => [name, expectedBytes])).toEqual([
+      ['weights', 2e9],
+      ['kv-cache', 1e9],
+    ]);
+  });
+
+  it('knows the parts of a model, and writes all its forms', () => {
+    const ran = layout('--preset', '13b', '--sim', 'gb10', '--csv', 'parts.csv', '--html', 'parts.html');
+    expect(ran.code).toBe(0);
+    expect(ran.stdout).toMatch(/^feedforward +\[█+\] +10\.00 +9\.31/m);
+    expect(ran.stdout).toMatch(/^FITS {2}6 of 6 parts were held at once, 23\.75 GiB \(25\.50 GB\)/m);
+    expect(ran.stderr).toContain('parts.csv: ');
+  });
+
+  it('that does not fit ends with 1 and names the part', () => {
+    const ran = layout('a=1GB', 'b=500GB', 'c=1GB', '--sim', 'gb10');
+    expect(ran.code).toBe(1);
+    expect(ran.stdout).toMatch(/^b {2}refused {2}/m);
+    expect(ran.stdout).toMatch(/^DOES NOT FIT {2}/m);
+  });
+
+  it.each<[string[], RegExp]>([
+    [[], /Which parts\? Give name=size, a JSON file, or --preset 13b/],
+    [['weights'], /weights: cannot be read \(ENOENT\)/],
+    [['a=1GB', 'weights'], /"weights" is not a part, such as weights=26GB/],
+    [['=1GB'], /"=1GB" is not a part/],
+    [['a=1G'], /the part a "1G" could mean two sizes/],
+    [['a=1GB', 'a=2GB'], /The part "a" is given twice/],
+    [['--preset', '70b'], /--preset "70b" is not one of 13b/],
+    [['a=1GB', '--preset', '13b'], /--preset and "a=1GB" both say which parts/],
+    [['wrong.json'], /wrong\.json: the part weights "2G" could mean two sizes/],
+    [['list.json'], /list\.json: not an object of names and sizes/],
+    [['broken.json'], /broken\.json: not JSON: /],
+    [['empty.json'], /empty\.json: there is no part in it/],
+    [['.'], /\.: not a file/],
+  ])('%j is refused in one line', (args, words) => {
+    const ran = layout(...args, '--sim', 'gb10');
+    expect(ran).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(words) });
+    expect(ran.stderr.trimEnd()).not.toContain('\n');
+  });
+});

@@ -1,0 +1,98 @@
+/** `umaprobe sim run`: any program on a simulated machine. */
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checked, ROOT, umaprobe } from '../../support/cli.ts';
+
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'umaprobe-test-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('sim run', () => {
+  it('passes output, exit code and arguments on', () => {
+    expect(umaprobe(['sim', 'run', 'gb10', '--', 'sh', '-c', 'echo "$1"; exit 7', 'sh', '--json'])).toEqual({
+      code: 7,
+      stdout: '--json\n',
+      stderr: '',
+    });
+    expect(umaprobe(['sim', 'run', 'gb10', '--', 'sh', '-c', 'kill -9 $$']).code).toBe(137);
+  });
+
+  it('puts other programs on the machine, their /proc/meminfo included', () => {
+    const total = Math.floor(128_518_619_136 / 1024);
+    expect(umaprobe(['sim', 'run', 'gb10', '--', 'head', '-1', '/proc/meminfo']).stdout).toMatch(
+      new RegExp(`^MemTotal: +${total} kB`),
+    );
+    const real = umaprobe(['sim', 'run', 'gb10', '--no-preload', '--', 'head', '-1', '/proc/meminfo']).stdout;
+    expect(real).not.toContain(String(total));
+  });
+
+  it('puts umaprobe itself on it, without --sim', () => {
+    const ran = umaprobe(['sim', 'run', 'gb10', '--', process.execPath, 'dist/cli.js', 'snapshot', '--json']);
+    expect(checked(ran.stdout)).toMatchObject({ simulated: 'gb10' });
+  });
+
+  it('keeps the record where one is asked for', () => {
+    const file = join(folder, 'record.json');
+    expect(umaprobe(['sim', 'run', 'gb10', '--scale', '10', '--record', file, '--', 'true']).code).toBe(0);
+    expect(JSON.parse(umaprobe(['sim', 'run', 'gb10', '--', 'cat', file]).stdout)).toMatchObject({
+      machine: 'gb10',
+      wedged: null,
+    });
+  });
+
+  it('works where umaprobe is installed under a path that the loader would split', () => {
+    const copy = join(folder, 'a b: c');
+    mkdirSync(copy);
+    for (const part of ['dist', 'lib', 'build', 'schemas', 'package.json', 'node_modules'])
+      if (part === 'build') {
+        mkdirSync(join(copy, 'build/Release'), { recursive: true });
+        for (const file of ['umaprobe.node', 'libumasim.so'])
+          copyFileSync(join(ROOT, 'build/Release', file), join(copy, 'build/Release', file));
+      } else symlinkSync(join(ROOT, part), join(copy, part));
+    const cli = join(copy, 'dist/cli.js');
+    const ran = spawnSync(
+      process.execPath,
+      [
+        '--preserve-symlinks',
+        '--preserve-symlinks-main',
+        cli,
+        'sim',
+        'run',
+        'gb10',
+        '--',
+        'head',
+        '-1',
+        '/proc/meminfo',
+      ],
+      { encoding: 'utf8' },
+    );
+    expect(ran).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining('125506464 kB') });
+  });
+
+  it('refuses a folder of machines that the loader would split, in one line', () => {
+    const split = join(folder, 'my files');
+    mkdirSync(split);
+    const ran = umaprobe(['sim', 'run', 'gb10', '--', 'true'], { env: { XDG_RUNTIME_DIR: split } });
+    expect(ran).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('Set XDG_RUNTIME_DIR or TMPDIR'),
+    });
+    expect(ran.stderr.trimEnd()).not.toContain('\n');
+    expect(readdirSync(split)).toEqual([]);
+  });
+
+  it('leaves nothing behind', () => {
+    const left = () => readdirSync(folder).filter((name) => name.startsWith('umaprobe-sim-'));
+    const ran = umaprobe(['sim', 'run', 'gb10', '--', 'sh', '-c', 'stat -c "%a %F" "$(dirname "$UMAPROBE_SIM")"'], {
+      env: { XDG_RUNTIME_DIR: folder },
+    });
+    expect(ran.stdout).toBe('700 directory\n');
+    expect(left()).toEqual([]);
+  });
+});

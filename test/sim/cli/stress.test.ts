@@ -1,0 +1,68 @@
+/** The command stress on simulated machines: exit codes by how it ends, its words, its files. How it searches: stress*.test.ts. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checked, umaprobe } from '../../support/cli.ts';
+
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'umaprobe-stress-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const stress = (...args: string[]) => umaprobe(['stress', ...args], { env: { XDG_STATE_HOME: folder }, cwd: folder });
+
+describe('stress', () => {
+  it('that reaches what was asked for ends with 0', () => {
+    const ran = stress('--sim', 'gb10', '--max', '3GiB', '--verify', '--hold', '100ms', '--json');
+    expect(ran).toMatchObject({ code: 0, stderr: '' });
+    expect(checked(ran.stdout)).toMatchObject({
+      simulated: 'gb10',
+      state: 'limit',
+      maxBytes: 3 * 2 ** 30,
+      verified: { mismatches: 0 },
+    });
+  });
+
+  it('that comes to the floor ends with 6, and says the maximum in both units and what bound it', () => {
+    const ran = stress('--sim', 'gb10', '--floor', '100GiB', '--html', 'stress.html', '--csv', 'stress.csv');
+    expect(ran.code).toBe(6);
+    expect(ran.stdout).toMatch(/^ SIMULATED {2}machine gb10/);
+    expect(ran.stdout).toMatch(/^FLOOR {2}Maximum \d+\.\d\d GiB \(\d+\.\d\d GB\): MemAvailable/m);
+    expect(ran.stdout).toMatch(/^Floor +100\.00 GiB \(107\.37 GB\)/m);
+    expect(ran.stderr).toMatch(/^ {2}1 +\S+ \S+ {2}held/);
+    expect(readFileSync(join(folder, 'stress.csv'), 'utf8')).toMatch(/^at,simulated,.*floor_bytes/);
+    expect(readFileSync(join(folder, 'stress.html'), 'utf8')).toContain('The most that can be allocated');
+  });
+
+  it('finds the largest single block', () => {
+    const ran = stress('--sim', 'gb10', '--single', '--max', '2GiB', '--json');
+    expect(ran.code).toBe(0);
+    expect(checked(ran.stdout)).toMatchObject({ mode: 'single', state: 'limit', maxBytes: 2 ** 31 });
+  });
+
+  it('does not start below its floor: 5, with what to do', () => {
+    const ran = stress('--sim', 'gb10', '--floor', '119GiB');
+    expect(ran).toMatchObject({
+      code: 5,
+      stdout: '',
+      stderr: expect.stringMatching(/^umaprobe: [^\n]*floor[^\n]*\n$/),
+    });
+  });
+
+  it.each<[string[], number, RegExp]>([
+    [['--max', '0'], 2, /--max "0" is less than 1 byte/],
+    [['--chunk', '1MiB'], 2, /--chunk "1MiB" is less than 2097152 bytes/],
+    [['--chunk', '65GiB'], 2, /--chunk 65\.00 GiB is more than 64GiB/],
+    [['--hold', '5'], 2, /--hold "5" is not a time with its unit/],
+    [['--kind', 'all'], 2, /--kind "all" is not one of device, managed, pinned, system/],
+    [['--timeout', '1ms'], 2, /--timeout "1ms" is outside 100 ms to 24 h/],
+    [['--device', '300'], 2, /--device "300" is not a whole number from 0 to 255/],
+    [['--device', '7'], 3, /there is no CUDA device 7/],
+  ])('%j is refused in one line', (args, code, words) => {
+    const ran = stress('--sim', 'gb10', ...args);
+    expect(ran).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(words) });
+    expect(ran.stderr.trimEnd()).not.toContain('\n');
+  });
+});

@@ -1,0 +1,191 @@
+/** The command sweep on simulated machines: its report, its files, its mistakes, how it ends. */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { SweepReport } from '../../../lib/types/index.ts';
+import { CLI, checked, ended, environment, startUmaprobe, umaprobe } from '../../support/cli.ts';
+
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'umaprobe-sweep-'));
+  mkdirSync(join(folder, 'directory'));
+  writeFileSync(join(folder, 'target'), 'mine');
+  symlinkSync(join(folder, 'target'), join(folder, 'link'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** State of its own, so that no journal of the machine's owner is touched. */
+const sweep = (...args: string[]) => umaprobe(['sweep', ...args], { env: { XDG_STATE_HOME: folder }, cwd: folder });
+
+function sweepJson(...args: string[]): SweepReport {
+  const { code, stdout, stderr } = sweep('--json', ...args);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return checked(stdout) as unknown as SweepReport;
+}
+
+describe('its report', () => {
+  it('is a document as its schema says, and nothing else under --json', () => {
+    const report = sweepJson('--sim', 'gb10', '--sizes', '1GB,2GiB', '--kind', 'device,managed', '--repeat', '2');
+    expect(report).toMatchObject({ simulated: 'gb10', preset: null, repeat: 2, state: 'complete' });
+    expect(report.steps.map(({ kind, requestedBytes, state }) => [kind, requestedBytes, state])).toEqual([
+      ['device', 1e9, 'ok'],
+      ['device', 2 ** 31, 'ok'],
+      ['managed', 1e9, 'ok'],
+      ['managed', 2 ** 31, 'ok'],
+    ]);
+  });
+
+  it.each(['gb10', 'h200', 'gb10-590-pools'])('shows every kind side by side on %s', (machine) => {
+    const ran = sweep('--sim', machine, '--sizes', '256MB', '--kind', 'all');
+    expect(ran.code).toBe(0);
+    expect(ran.stdout).toMatch(new RegExp(`^ SIMULATED {2}machine ${machine}: none of these numbers`));
+    expect(ran.stdout).toContain('Which counters moved by 256 MB');
+    expect(ran.stdout).toMatch(/^D device {2}cudaMalloc$/m);
+    expect(
+      ran.stderr
+        .trimEnd()
+        .split('\n')
+        .every((line) => /^\d+\/\d+ {2}(device|managed|pinned|system)/.test(line)),
+    ).toBe(true);
+  });
+
+  it('takes ranges and tensors', () => {
+    const range = sweepJson('--sim', 'gb10', '--from', '256MiB', '--to', '1GiB');
+    expect(range.steps.map(({ requestedBytes }) => requestedBytes)).toEqual([2 ** 28, 2 ** 29, 2 ** 30]);
+    const tensors = sweepJson('--sim', 'gb10', '--dtype', 'bf16,int4', '--shape', '1024x1024,4096');
+    expect(tensors.steps.map(({ tensor }) => [tensor?.dtype, tensor?.shape, tensor?.bytes])).toHaveLength(4);
+  });
+
+  it('counts what is too large as refused, and the sweep as complete', () => {
+    const { steps, state } = sweepJson('--sim', 'gb10', '--sizes', '256MB,500GB');
+    expect(state).toBe('complete');
+    expect(steps.map((step) => step.state)).toEqual(['ok', 'refused']);
+  });
+
+  it('of which nothing could be made is no success', () => {
+    const ran = sweep('--sim', 'gb10', '--sizes', '500GB');
+    expect(ran.code).toBe(1);
+    expect(ran.stdout).toMatch(/NOTHING MEASURED/);
+  });
+});
+
+describe('its files', () => {
+  it('are CSV and a page, told on stderr', () => {
+    const ran = sweep('--sim', 'gb10', '--sizes', '256MB', '--csv', 'steps.csv', '--html', 'report.html', '--json');
+    expect(ran.code).toBe(0);
+    expect(ran.stderr).toMatch(/^steps\.csv: .* written\nreport\.html: .* written\n$/);
+    const report = checked(ran.stdout) as unknown as SweepReport;
+    expect(readFileSync(join(folder, 'steps.csv'), 'utf8').split('\r\n')).toHaveLength(report.steps.length + 2);
+    expect(readFileSync(join(folder, 'report.html'), 'utf8')).toContain(JSON.stringify(report.at));
+  });
+
+  it('can be CSV on stdout, alone', () => {
+    const ran = sweep('--sim', 'gb10', '--sizes', '256MB', '--csv', '-');
+    expect(ran.stdout).toMatch(/^at,simulated,device,.*\r\n[^\r\n]*,gb10,[^\r\n]*\r\n$/);
+  });
+});
+
+describe('mistakes are one line each, before anything is allocated', () => {
+  it.each<[string[], number, RegExp]>([
+    [['--sizes', '0'], 2, /--sizes "0" is less than 1 byte/],
+    [['--sizes', 'banana'], 2, /--sizes "banana" is not a size/],
+    [['--sizes', '8G'], 2, /--sizes "8G" could mean two sizes: write 8GB .* or 8GiB/],
+    [['--sizes', '9007199254740993'], 2, /is more than 2\^53 − 1 bytes/],
+    [['--kind', 'gpu'], 2, /--kind "gpu" is not one of device, managed, pinned, system, all/],
+    [['--floor', '1KiB'], 2, /--floor "1KiB" is below 2GiB: .*--i-accept-a-frozen-machine/],
+    [['--dtype', 'bf16', '--shape', '4294967296x4294967296'], 2, /4294967296/],
+    [['--dtype', 'float3', '--elements', '1e9'], 2, /float3/],
+    [['--dtype', 'bf16'], 2, /Tensors need --shape 8192x8192 or --elements 1e9/],
+    [['--sizes', '1GB', '--preset', 'lab'], 2, /--sizes and --preset both say which sizes/],
+    [['--from', '1GB'], 2, /needs both --from and --to; --to is missing/],
+    [['--from', '2GB', '--to', '1GB'], 2, /--to "1GB" is less than --from "2GB"/],
+    [['--preset', 'labb'], 2, /--preset "labb" is not one of lab, quick\. Did you mean lab\?/],
+    [['--repeat', '0'], 2, /--repeat "0" is not a whole number from 1 to 1000/],
+    [['--journal', 'link'], 5, /link/],
+    [['--journal', 'directory'], 5, /directory/],
+    [['--csv', '-', '--json'], 2, /--csv - and --json both want stdout/],
+    [['--csv', 'link'], 2, /--csv "link" is a symbolic link/],
+    [['--html', 'directory'], 2, /--html "directory" is a directory/],
+    [['--html', 'nowhere/report.html'], 2, /there is no directory nowhere/],
+    [['--oversubscribe', '--kind', 'managed', '--sizes', '1GB'], 2, /oversubscribe/],
+  ])('%j', (args, code, words) => {
+    const ran = sweep('--sim', 'gb10', ...args);
+    expect(ran).toMatchObject({ code, stderr: expect.stringMatching(words) });
+    expect(ran.stderr.trimEnd()).not.toContain('\n');
+    expect(ran.stderr).toMatch(/^umaprobe: /);
+    expect(readFileSync(join(folder, 'target'), 'utf8')).toBe('mine');
+    if (!args.includes('--json')) expect(ran.stdout).toBe('');
+  });
+
+  it('are documents under --json', () => {
+    const ran = sweep('--json', '--sim', 'gb10', '--journal', 'link');
+    expect(checked(ran.stdout)).toMatchObject({
+      schema: 'umaprobe/error/1',
+      error: { code: 'ERR_UMA_JOURNAL', exitCode: 5 },
+    });
+  });
+
+  it('is 3 where there is no GPU', () => {
+    const ran = sweep('--sim', 'no-driver');
+    expect(ran).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(/^umaprobe: [^\n]*\n$/) });
+  });
+});
+
+describe('a signal', () => {
+  /** 64 steps, some tens of milliseconds each: there is one under way when the first is told. */
+  const long = ['sweep', '--sim', 'gb10', '--from', '64MiB', '--to', '4GiB', '--step', '64MiB'];
+
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)('%s ends it with %d, and what was measured until then is told', async (signal, code) => {
+    const child = startUmaprobe(long, { XDG_STATE_HOME: folder });
+    const said = { stdout: '', stderr: '' };
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name].on('data', (chunk: Buffer) => {
+        if (name === 'stderr' && said.stderr === '') child.kill(signal);
+        said[name] += chunk.toString();
+      });
+    }
+    expect(await ended(child)).toBe(code);
+    expect(said.stderr).toContain('Ending: what was measured follows. Once more ends it at once.');
+    expect(said.stdout).toMatch(/^ABORTED .* of 64 steps/m);
+    expect(said.stdout).toMatch(/\d sizes from .* to 4 GiB: not reached/);
+  });
+
+  it('the second one ends it at once', async () => {
+    const child = startUmaprobe(long, { XDG_STATE_HOME: folder });
+    let stdout = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      stdout += chunk.toString();
+    });
+    child.stderr.on('data', (chunk: Buffer) => {
+      // The first step is told, then the first signal is: a signal for each.
+      if (/1\/64|Ending/.test(chunk.toString())) child.kill('SIGINT');
+    });
+    expect(await ended(child)).toBe(130);
+    expect(stdout === '' || stdout.includes('ABORTED')).toBe(true);
+  });
+});
+
+describe('on a terminal', () => {
+  it('has a line for each step and one that moves, and leaves the cursor at the start of a line', (context) => {
+    if (spawnSync('script', ['--version']).status !== 0)
+      return context.skip('script(1) of util-linux is not installed, so there is no pty');
+    const command = `stty rows 40 cols 100; '${process.execPath}' '${CLI}' sweep --sim gb10 --preset quick --json > /dev/null`;
+    const { status, stdout } = spawnSync('script', ['-qefc', command, '/dev/null'], {
+      encoding: 'utf8',
+      env: environment({ XDG_STATE_HOME: folder, TERM: 'xterm-256color' }),
+      timeout: 25_000,
+    });
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/4\/4 {2}device/);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the line is cleared before it is drawn anew.
+    expect(stdout).toMatch(/\r\x1b\[K\[.*step 2 of 4 · available 1\d\d\.\d GiB/);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the same, for good.
+    expect(stdout).toMatch(/\r\x1b\[K$/);
+  });
+});

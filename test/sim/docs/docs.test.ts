@@ -1,0 +1,133 @@
+/**
+ * The documentation is run. Every `$ …` of a ```console block that has an umaprobe command in it is typed into a shell,
+ * and what the page shows must be what comes out, numbers aside. The fence says the exit code where it is not 0:
+ * ```console exit=2. A block that cannot be run says why: ```console skip="takes a minute". One that writes to the kernel,
+ * which a simulated one, too, lets only root do: ```console root.
+ */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CLI, environment, ROOT } from '../../support/cli.ts';
+
+interface Block {
+  line: number;
+  exit: number;
+  skip: string | null;
+  root: boolean;
+  steps: { command: string; output: string[] }[];
+}
+
+function blocksOf(text: string): Block[] {
+  const blocks: Block[] = [];
+  let open: Block | null = null;
+  for (const [index, line] of text.split('\n').entries()) {
+    const fence = /^```console\b(.*)$/.exec(line);
+    if (open === null && fence !== null) {
+      const [, info = ''] = fence;
+      open = {
+        line: index + 1,
+        exit: Number(/exit=(\d+)/.exec(info)?.[1] ?? 0),
+        skip: /skip="([^"]*)"/.exec(info)?.[1] ?? null,
+        root: /^ root\b/.test(info),
+        steps: [],
+      };
+    } else if (open !== null && line.startsWith('```')) {
+      blocks.push(open);
+      open = null;
+    } else if (open !== null && line.startsWith('$ ')) {
+      open.steps.push({ command: line.slice(2), output: [] });
+    } else {
+      open?.steps.at(-1)?.output.push(line);
+    }
+  }
+  return blocks.filter(({ steps }) => steps.some(({ command }) => /\bumaprobe\b/.test(command)));
+}
+
+/** What two runs may differ in: numbers, the length of bars, where the simulator lies, spaces. */
+function masked(line: string): string {
+  return line
+    .replace(/\[[^\]]*[█·][^\]]*\]/g, '[bar]')
+    .replace(/\S*libumasim\.so/g, 'libumasim.so')
+    .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'uuid')
+    .replace(/-?\d[\d.,:]*/g, '0')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+const pages = [...readdirSync(`${ROOT}docs`).map((name) => `docs/${name}`), 'README.md'].filter(
+  (page) => page.endsWith('.md') && exists(page),
+);
+
+function exists(page: string): boolean {
+  try {
+    readFileSync(ROOT + page);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+let bin = '';
+beforeAll(() => {
+  bin = mkdtempSync(join(tmpdir(), 'umaprobe-docs-'));
+  writeFileSync(join(bin, 'umaprobe'), `#!/bin/sh\nexec '${process.execPath}' '${CLI}' "$@"\n`);
+  chmodSync(join(bin, 'umaprobe'), 0o755);
+});
+afterAll(() => rmSync(bin, { recursive: true }));
+
+describe.each(pages)('%s', (page) => {
+  const blocks = blocksOf(readFileSync(ROOT + page, 'utf8'));
+  // Blocks of a page follow one another: a file that one writes the next may read.
+  const folder = () => {
+    const path = join(bin, page.replaceAll('/', '-'));
+    mkdirSync(path, { recursive: true });
+    return path;
+  };
+
+  it.for(blocks.map((block) => [block.line, block.steps.map(({ command }) => command).join('; '), block] as const))(
+    'line %d: %s',
+    ([, , block], context) => {
+      if (block.skip !== null) return context.skip(`the page says: ${block.skip}`);
+      if (block.root && process.geteuid?.() !== 0) return context.skip('the page says: takes root');
+      for (const { command, output } of block.steps) {
+        const ran = spawnSync('sh', ['-c', command], {
+          cwd: folder(),
+          encoding: 'utf8',
+          // Journals of probes go to the scratch folder, not to the home of whoever runs this.
+          env: environment({
+            PATH: `${bin}:${process.env.PATH ?? ''}`,
+            NO_COLOR: '1',
+            XDG_STATE_HOME: join(bin, 'state'),
+          }),
+          timeout: 25_000,
+        });
+        if (/\bumaprobe\b/.test(command)) expect(ran.status, ran.stderr).toBe(block.exit);
+        const got = `${ran.stderr}${ran.stdout}`.split('\n').map(masked);
+        let from = 0;
+        for (const line of output.filter((text) => text.trim() !== '' && text.trim() !== '…')) {
+          const found = got.indexOf(masked(line), from);
+          expect(
+            found,
+            `the page shows:\n${line}\nwhich is not in what came out:\n${ran.stderr}${ran.stdout}`,
+          ).toBeGreaterThanOrEqual(0);
+          from = found + 1;
+        }
+      }
+    },
+  );
+
+  if (blocks.length === 0) it('has no umaprobe command to run', () => expect(blocks).toEqual([]));
+});
+
+describe('the reader of pages', () => {
+  it('finds commands, output, exit codes and reasons', () => {
+    const text =
+      '```console exit=2\n$ umaprobe x\nout\n```\n```console\n$ ls\n```\n```console skip="slow"\n$ umaprobe y\n```';
+    expect(blocksOf(text)).toEqual([
+      { line: 1, exit: 2, skip: null, root: false, steps: [{ command: 'umaprobe x', output: ['out'] }] },
+      { line: 8, exit: 0, skip: 'slow', root: false, steps: [{ command: 'umaprobe y', output: [] }] },
+    ]);
+  });
+});

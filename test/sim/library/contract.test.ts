@@ -1,0 +1,89 @@
+/** The contract of a snapshot on every machine: the real host, and all simulated ones. */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { snapshotJson, umaprobe } from '../../support/cli.ts';
+import { expectContract } from '../../support/contract.ts';
+
+const machines = readdirSync(new URL('../../../lib/machines', import.meta.url))
+  .filter((file) => file.endsWith('.json'))
+  .map((file) => file.replace('.json', ''));
+
+describe('a snapshot of', () => {
+  it('the real host', () => {
+    const snapshot = snapshotJson();
+    expectContract(snapshot);
+    expect(snapshot.simulated).toBeNull();
+    const meminfo = readFileSync('/proc/meminfo', 'utf8');
+    const line = (name: string) => Number(new RegExp(`^${name}: +(\\d+)`, 'm').exec(meminfo)?.[1]) * 1024;
+    expect(snapshot.host.total).toBe(line('MemTotal'));
+    expect(Math.abs((snapshot.host.available as number) - line('MemAvailable'))).toBeLessThan(0.01 * line('MemTotal'));
+    expect(snapshot.host.hugePageSize).toBe(line('Hugepagesize'));
+  });
+
+  it.each(machines)('%s (simulated)', (name) => {
+    const snapshot = snapshotJson(['--sim', name, '--deadline', '1500ms']);
+    expectContract(snapshot);
+    expect(snapshot.simulated).toBe(name);
+  });
+});
+
+describe('the machines of the issue', () => {
+  const GiB = 2 ** 30;
+
+  it('gb10: unified, NVML says NOT_SUPPORTED, cudaMemGetInfo is MemFree', () => {
+    const { devices, host, simulated } = snapshotJson(['--sim', 'gb10']);
+    const [device] = devices;
+    expect(simulated).toBe('gb10');
+    expect(device?.memoryModel).toBe('unified');
+    expect(device?.nvml).toBeNull();
+    expect(device?.from.nvml).toContain('NOT_SUPPORTED');
+    expect(device?.cuda?.free).toBe(host.free);
+    expect(device?.cuda?.total).toBe(host.total);
+  });
+
+  it('gb10-cached: the clean cache comes back', () => {
+    const { devices, host } = snapshotJson(['--sim', 'gb10-cached']);
+    const [device] = devices;
+    const gained = (device?.allocatable.afterReclaim ?? 0) - (device?.allocatable.immediate ?? 0);
+    const cleanCache = (host.activeFile as number) + (host.inactiveFile as number) - (host.dirty as number);
+    expect(cleanCache).toBeGreaterThan(60 * GiB);
+    expect(gained).toBeGreaterThan(0.9 * cleanCache);
+    expect(gained).toBeLessThan(1.1 * cleanCache);
+  });
+
+  it('gb10-hugepages: llama.cpp and the guidance collapse, what can be allocated does not', () => {
+    const { devices } = snapshotJson(['--sim', 'gb10-hugepages']);
+    const device = devices[0] as (typeof devices)[number];
+    expect(device.views.nvidiaGuidance).toBe(GiB);
+    expect(device.views.llamaCpp).toBe(GiB);
+    expect(device.allocatable.afterReclaim).toBeGreaterThan(90 * GiB);
+  });
+
+  it('gb10-kho: the phantom is subtracted, and doctor says so', () => {
+    const { devices, host } = snapshotJson(['--sim', 'gb10-kho']);
+    expect(host.cmaFree).toBeGreaterThan(9 * GiB);
+    expect(devices[0]?.allocatable.afterReclaim).toBe((host.available as number) - (host.cmaFree as number));
+    const doctor = umaprobe(['doctor', '--sim', 'gb10-kho', '--only', 'cma.phantom', '--json']);
+    expect(JSON.parse(doctor.stdout).checks[0]).toMatchObject({ id: 'cma.phantom', status: 'warn' });
+  });
+
+  it('no-driver: exit 0, the host complete, no devices, and why', () => {
+    const snapshot = snapshotJson(['--sim', 'no-driver']);
+    expect(snapshot.devices).toEqual([]);
+    expect(snapshot.noDevices).toContain('ERR_UMA_LIBRARY_MISSING');
+    expect(snapshot.host.available).toBeGreaterThan(0);
+  });
+
+  it.each(['h200', 'gh200', 'thor', 'orin'])('%s has the memory model of its kind', (name) => {
+    const models: Record<string, string> = { h200: 'discrete', gh200: 'coherent', thor: 'unified', orin: 'unified' };
+    expect(snapshotJson(['--sim', name]).devices[0]?.memoryModel).toBe(models[name]);
+  });
+
+  it('gb10-590-pools: without root the pools are unknown, not 0', () => {
+    const { driver } = snapshotJson(['--sim', 'gb10-590-pools']);
+    expect(driver.systemMemoryPools).toBe(529);
+    if (process.getuid?.() === 0) expect(driver.poolBytes).toBeGreaterThan(0);
+    else expect(driver.poolBytes).toBeNull();
+  });
+});

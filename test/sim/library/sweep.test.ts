@@ -1,0 +1,295 @@
+/** sweep() on simulated machines: everything here is simulated. */
+import { describe, expect, it } from 'vitest';
+import type { AllocatorKind, Counter, SweepReport, SweepStep } from '../../../lib/types/index.ts';
+import { checked } from '../../support/cli.ts';
+import { line, type OnMachine, onMachine } from '../../support/package-on-machine.ts';
+
+const GB = 1e9;
+
+/** The report, which must be as its schema says. */
+async function sweep(machine: string, options: string, on?: OnMachine): Promise<SweepReport> {
+  const report = await onMachine<SweepReport>(machine, `return umaprobe.sweep({ journal: false, ${options} });`, on);
+  checked(JSON.stringify(report));
+  return report;
+}
+
+function refused(
+  machine: string,
+  options: string,
+): Promise<{ thrown: { name: string; code: string; message: string } }> {
+  return onMachine(machine, `return umaprobe.sweep({ journal: false, ${options} }).catch(caught);`);
+}
+
+/** The lab's own figures on a real GB10, in milliseconds by GB. */
+const LAB: readonly (readonly [number, number])[] = [
+  [1, 35.67],
+  [2, 78.09],
+  [4, 148.63],
+  [8, 291.55],
+  [10, 344.19],
+  [20, 672],
+  [30, 979],
+  [40, 1288],
+  [50, 1545],
+  [60, 3108],
+  [70, 2626],
+  [80, 2778],
+];
+
+describe('the lab on a simulated gb10', () => {
+  it('takes all twelve sizes, as long as the lab did up to 50 GB, linear in size', async () => {
+    // Slow enough that what this computer takes for a sleep is little beside the 36 ms of 1 GB.
+    const report = await sweep('gb10', "preset: 'lab'", { scale: 5 });
+    expect(report).toMatchObject({ schema: 'umaprobe/sweep/1', simulated: 'gb10', timeScale: 5, state: 'complete' });
+    expect(report).toMatchObject({ preset: 'lab', reason: null, spills: [] });
+    expect(report.steps.map(({ requestedBytes }) => requestedBytes / GB)).toEqual(LAB.map(([gb]) => gb));
+    expect(report.steps.map(({ reason, state }) => reason ?? state)).toEqual(LAB.map(() => 'ok'));
+    const taken = report.steps.map(
+      ({ allocMs, requestedBytes }) => [requestedBytes / GB, allocMs?.median ?? 0] as const,
+    );
+    for (const [at, [gb, ms]] of LAB.entries()) {
+      if (gb > 50) continue;
+      expect(Math.abs((taken[at]?.[1] ?? 0) / ms - 1), `${gb} GB`).toBeLessThan(0.35);
+    }
+    expect(line(taken.slice(0, 9)).rSquared).toBeGreaterThan(0.99);
+    expect(report.largest).toEqual({ device: 80 * GB, managed: null, pinned: null, system: null });
+  });
+});
+
+const of = (report: SweepReport, kind: AllocatorKind): SweepStep => {
+  const step = report.steps.find((one) => one.kind === kind);
+  if (step?.state !== 'ok') throw new Error(`${kind}: ${step?.state ?? 'no step'} ${step?.reason ?? ''}`);
+  return step;
+};
+
+/** A counter's change in the three phases, in whole GB; null stays null. */
+function inGB(step: SweepStep, counter: Counter): (number | null)[] {
+  const { afterAlloc, afterFree, afterTouch } = step.moved?.[counter] ?? {};
+  return [afterAlloc, afterTouch, afterFree].map((bytes) =>
+    bytes === null || bytes === undefined ? null : Math.round(bytes / GB) + 0,
+  );
+}
+
+const still = [0, 0, 0];
+const unknown = [null, null, null];
+
+describe('which counters move', () => {
+  it('on a simulated gb10: cudaMalloc takes MemFree at once and shows in no RSS and no cgroup', async () => {
+    const report = await sweep('gb10', "kinds: 'all', sizes: [8e9]");
+    const device = of(report, 'device');
+    expect(inGB(device, 'memFree')).toEqual([-8, -8, 0]);
+    expect(inGB(device, 'cudaFree')).toEqual([-8, -8, 0]);
+    expect(inGB(device, 'memAvailable')).toEqual([-8, -8, 0]);
+    expect(inGB(device, 'nvmlProcess')).toEqual([8, 8, 0]);
+    expect(inGB(device, 'rss')).toEqual(still);
+    expect(inGB(device, 'cgroup')).toEqual(still);
+    expect(inGB(device, 'nvmlDeviceUsed')).toEqual(unknown);
+    expect(report.from['moved.nvmlDeviceUsed']).toContain('NOT_SUPPORTED');
+
+    // Charged on touch, to the cgroup too.
+    const managed = of(report, 'managed');
+    expect(inGB(managed, 'memFree')).toEqual([0, -8, 0]);
+    expect(inGB(managed, 'cgroup')).toEqual([0, 8, 0]);
+    expect(inGB(of(report, 'pinned'), 'memFree')).toEqual([-8, -8, 0]);
+    const system = of(report, 'system');
+    expect(inGB(system, 'memFree')).toEqual([0, -8, 0]);
+    expect(inGB(system, 'rss')).toEqual([0, 8, 0]);
+    expect(inGB(system, 'cgroup')).toEqual([0, 8, 0]);
+  });
+
+  it('on a simulated h200: memory of the device is none of the host’s', async () => {
+    const report = await sweep('h200', "kinds: ['device', 'managed', 'pinned', 'system'], sizes: [8e9]");
+    const device = of(report, 'device');
+    for (const counter of ['memFree', 'memAvailable', 'rss', 'cgroup'] as const)
+      expect(inGB(device, counter), counter).toEqual(still);
+    expect(inGB(device, 'cudaFree')).toEqual([-8, -8, 0]);
+    expect(inGB(device, 'nvmlProcess')).toEqual([8, 8, 0]);
+    expect(inGB(device, 'nvmlDeviceUsed')).toEqual([8, 8, 0]);
+    expect(inGB(of(report, 'managed'), 'cudaFree')).toEqual([0, -8, 0]);
+    expect(inGB(of(report, 'pinned'), 'memFree')).toEqual([-8, -8, 0]);
+    expect(inGB(of(report, 'pinned'), 'cudaFree')).toEqual(still);
+    const system = report.steps.find(({ kind }) => kind === 'system');
+    expect(system).toMatchObject({ state: 'unsupported', allocMs: null, moved: null });
+    expect(system?.reason).toMatch(/\w/);
+    expect(report.kinds.find(({ kind }) => kind === 'system')).toMatchObject({ supported: false, call: null });
+  });
+});
+
+describe('times', () => {
+  it('driver pools on a simulated gb10-590-pools: the first repeat is cold, the later ones are warm', async () => {
+    const change = 'machine.driver.poolBytes = 0;';
+    const report = await sweep('gb10-590-pools', 'sizes: [20e9], repeat: 3', { change });
+    const { allocMs, moved, repeats } = of(report, 'device');
+    expect(repeats).toBe(3);
+    expect((allocMs?.max ?? 0) / (allocMs?.median ?? 1)).toBeGreaterThan(2);
+    // Freed pages stay with the driver: MemFree does not come back, and that is no leak.
+    expect(moved?.memFree.afterFree).not.toBeNull();
+  });
+
+  it('bandwidth of the second touch is the machine’s', async () => {
+    const step = of(await sweep('gb10', 'sizes: [20e9], repeat: 3', { scale: 5 }), 'device');
+    expect(step.gbPerSecond).toBeGreaterThan(150);
+    expect(step.gbPerSecond).toBeLessThan(240);
+    expect(step.overheadMs).toBeGreaterThan(0);
+  });
+
+  it('tensors: what they are, and that half a byte was rounded up', async () => {
+    const report = await sweep('gb10', "tensors: { dtypes: ['bf16', 'int4'], elements: 1_000_000_001 }");
+    expect(report.steps.map(({ requestedBytes, state, tensor }) => [tensor?.dtype, requestedBytes, state])).toEqual([
+      ['int4', 500_000_001, 'ok'],
+      ['bf16', 2_000_000_002, 'ok'],
+    ]);
+    expect(report.steps[0]?.tensor?.note).toContain('rounded up');
+  });
+});
+
+describe('what does not fit', () => {
+  it('is refused with the numbers, and the rest is done', async () => {
+    const report = await sweep('gb10', 'sizes: [1e9, 118e9, 200e9]');
+    expect(report.state).toBe('complete');
+    expect(report.steps.map(({ state }) => state)).toEqual(['ok', 'refused', 'refused']);
+    expect(report.steps[1]?.reason).toMatch(/floor/);
+    expect(report.steps[2]?.reason).toMatch(/more than the device has/);
+    expect(report.largest.device).toBe(1 * GB);
+  });
+
+  it('a device without enough memory says out of memory, and is not asked for more', async () => {
+    const report = await sweep('h200', 'sizes: [1e9, 149.9e9, 150e9]');
+    expect(report.steps.map(({ state }) => state)).toEqual(['ok', 'out-of-memory', 'refused']);
+    expect(report.steps[2]?.reason).toContain('not tried');
+  });
+
+  it('managed memory stays within a device that has its own', async () => {
+    const report = await sweep('rtx3060-fallback', "kinds: ['managed'], sizes: [4e9, 14e9]");
+    expect(report.steps.map(({ state }) => state)).toEqual(['ok', 'refused']);
+    expect(report.steps[1]?.reason).toContain('oversubscribe');
+    expect(report.spills).toEqual([]);
+  });
+});
+
+describe('spill', () => {
+  it('13 GB on a simulated 12 GB card: where, and what it costs', async () => {
+    const options = "kinds: ['managed'], sizes: [2e9, 4e9, 8e9, 13e9, 14e9], oversubscribe: true";
+    const { spills, steps } = await sweep('rtx3060-fallback', options);
+    expect(steps.map(({ reason, state }) => reason ?? state)).toEqual(['ok', 'ok', 'ok', 'ok', 'ok']);
+    expect(spills).toHaveLength(1);
+    expect(spills[0]).toMatchObject({ kind: 'managed', atBytes: 13 * GB, evidence: ['capacity', 'bandwidth'] });
+    expect(spills[0]?.slowdown).toBeGreaterThan(2);
+    expect(spills[0]?.sentence).toMatch(/^spilled at 13\.0 GB, \d+\.\d× slower$/);
+  });
+
+  it('never past what the host can spare above its floor', async () => {
+    const { steps } = await sweep('rtx3060-fallback', "kinds: ['managed'], sizes: [60e9], oversubscribe: true");
+    expect(steps[0]).toMatchObject({ state: 'refused' });
+    expect(steps[0]?.reason).toContain('the host can spare');
+  });
+
+  it('is refused where there is one memory', async () => {
+    const { thrown } = await refused('gb10', "kinds: ['managed'], oversubscribe: true");
+    expect(thrown).toMatchObject({ name: 'TypeError', code: 'ERR_INVALID_ARG_VALUE' });
+    expect(thrown.message).toContain('no memory of its own');
+  });
+});
+
+describe('how a sweep ends', () => {
+  it('aborted: what was measured stays, the rest was not reached, and nothing is held', async () => {
+    const { record, report, steps } = await onMachine<{
+      report: SweepReport;
+      steps: [number, number][];
+      record: { wedged: null };
+    }>(
+      'gb10',
+      `const stop = new AbortController(); const steps = [];
+       const report = await umaprobe.sweep({ journal: false, sizes: [1e9, 2e9, 3e9, 4e9], signal: stop.signal,
+         onStep: (step, { done, total }) => { steps.push([done, total]); if (done === 2) stop.abort(); } });
+       return { report, steps, record: simulation.record() };`,
+    );
+    expect(report.state).toBe('aborted');
+    expect(steps.slice(0, 2)).toEqual([
+      [1, 4],
+      [2, 4],
+    ]);
+    expect(report.steps.slice(0, 2).map(({ state }) => state)).toEqual(['ok', 'ok']);
+    expect(report.steps).toHaveLength(4);
+    expect(report.steps.at(-1)?.state).toBe('not-reached');
+    expect(record.wedged).toBeNull();
+  });
+
+  it('lost: the child was killed, the step it was in says so', async () => {
+    const report = await onMachine<SweepReport>(
+      'gb10',
+      `return umaprobe.sweep({ journal: false, sizes: [1e9, 50e9, 51e9],
+         onStep: () => { const pid = childPid(); setTimeout(() => process.kill(pid, 'SIGKILL'), 500); } });`,
+      { scale: 1 },
+    );
+    expect(report.state).toBe('lost');
+    expect(report.steps.map(({ state }) => state)).toEqual(['ok', 'lost', 'not-reached']);
+    expect(report.steps[1]?.reason).toContain('device 46.57 GiB (50.00 GB)');
+  });
+
+  it('stopped: another program takes the memory meanwhile, the guard frees ours, the machine lives', async () => {
+    const change = `machine.events = [{ what: 'anon', bytes: ${55 * 2 ** 30}, overMs: 1500, atMs: 0, afterFirstAllocation: true }];`;
+    const { record, report } = await onMachine<{ report: SweepReport; record: { wedged: object | null } }>(
+      'gb10',
+      `const report = await umaprobe.sweep({ journal: false, sizes: [70e9, 71e9] });
+       return { report, record: simulation.record() };`,
+      { change, scale: 1 },
+    );
+    expect(record.wedged).toBeNull();
+    expect(report).toMatchObject({ state: 'stopped', largest: { device: null } });
+    expect(report.reason).toMatch(/the guard stopped it: MemAvailable .* fell below the floor/);
+    expect(report.steps.map(({ state }) => state)).toEqual(['stopped', 'not-reached']);
+  });
+
+  it('the journal names the step that did not end, and the next sweep tells of it', async () => {
+    const report = await onMachine<SweepReport>(
+      'gb10',
+      `const first = umaprobe.sweep({ journal, sizes: [1e9, 50e9], onStep: () => {
+         const pid = childPid(); setTimeout(() => process.kill(pid, 'SIGKILL'), 500); } });
+       if ((await first).state !== 'lost') throw new Error('it was not lost');
+       return umaprobe.sweep({ journal, sizes: [1e9] });`,
+      { scale: 1 },
+    );
+    expect(report.state).toBe('complete');
+    expect(report.unfinished).toMatchObject({ command: 'sweep', kind: 'device', heldBytes: 0, targetBytes: 50 * GB });
+  });
+
+  it('a cudaMalloc that does not come back ends it, and is named', async () => {
+    const change = "machine.faults = { ...machine.faults, hang: [{ call: 'cudaMalloc', ms: 600_000 }] };";
+    const report = await sweep('gb10', 'sizes: [1e9, 2e9], stepDeadlineMs: 500', { change });
+    expect(report.state).toBe('timeout');
+    expect(report.reason).toContain('cudaMalloc');
+    expect(report.steps.map(({ state }) => state)).toEqual(['failed', 'not-reached']);
+  });
+
+  it('what onStep throws is thrown', async () => {
+    const body =
+      "return umaprobe.sweep({ journal: false, sizes: [1e9], onStep() { throw new Error('mine'); } }).catch(caught);";
+    expect(await onMachine('gb10', body)).toMatchObject({ thrown: { message: 'mine' } });
+  });
+});
+
+describe('a mistake is one line', () => {
+  it.each([
+    ['kinds: ["gpu"]', 'ERR_INVALID_ARG_VALUE', 'kinds is "gpu"; expected one of device, managed, pinned, system'],
+    ['kinds: []', 'ERR_OUT_OF_RANGE', 'number of kinds is 0'],
+    ['sizes: [0]', 'ERR_OUT_OF_RANGE', 'sizes[0] is 0'],
+    ['repeat: 0', 'ERR_OUT_OF_RANGE', 'repeat is 0; expected a whole number from 1 to 1000'],
+    ['repeat: 1.5', 'ERR_OUT_OF_RANGE', 'repeat is 1.5'],
+    ['oversubscribe: 1', 'ERR_INVALID_ARG_TYPE', 'oversubscribe is 1'],
+    ['onStep: 1', 'ERR_INVALID_ARG_TYPE', 'onStep is 1; expected a function'],
+    ['floor: 1024', 'ERR_OUT_OF_RANGE', 'floor is 1024'],
+    ['device: 7', 'ERR_UMA_NO_DEVICE', 'there is no CUDA device 7'],
+  ])('%s', async (options, code, words) => {
+    const { thrown } = await refused('gb10', options);
+    expect(thrown.code).toBe(code);
+    expect(thrown.message).toContain(words);
+    expect(thrown.message).not.toContain('\n');
+  });
+
+  it('no driver', async () => {
+    const { thrown } = await refused('no-driver', '');
+    expect(thrown).toMatchObject({ name: 'UmaError' });
+    expect(thrown.code).toMatch(/ERR_UMA_(LIBRARY_MISSING|DRIVER_UNUSABLE|NO_DEVICE)/);
+  });
+});

@@ -1,0 +1,103 @@
+/** The page cache on a simulated machine: a number, never a real file. And what gives memory back there. */
+
+import { describe, expect, it } from 'vitest';
+import { native } from '../../../lib/native/binding.ts';
+import { loadMachine } from '../../../lib/sim.ts';
+import { onMachine, said } from '../../support/binary-on-machine.ts';
+
+const cached = () => loadMachine('gb10-cached');
+
+describe('on a simulated machine', () => {
+  it('no real file is looked at, evicted or found mapped', async () => {
+    const refused = {
+      failed: true,
+      source: 'sim',
+      name: 'NOT_SUPPORTED',
+      status: null,
+      message: 'a simulated machine has no files: its page cache is a number',
+    };
+    const [status, evict, mappings] = await onMachine(cached(), ({ env }) =>
+      said(
+        `for (const mode of ['status', 'evict']) say(b.cacheWalk([process.execPath], { mode, listEmpty: true }));
+         const { dev, ino } = (await import('node:fs')).statSync(process.execPath);
+         say(await b.mappings(new Float64Array([dev, ino]), 5000));`,
+        env,
+      ),
+    );
+    expect(status).toEqual({ ...refused, call: 'cacheWalk' });
+    expect(evict).toEqual(status);
+    expect(mappings).toEqual({ ...refused, call: 'mappings' });
+  });
+
+  it('drop_caches is that of the machine', async () => {
+    const free = `const out = new Float64Array(b.hostMemoryFields().length); b.hostMemory(out); say(out[b.hostMemoryFields().indexOf('free')]);`;
+    const [before, answer, after] = await onMachine(cached(), ({ env }) =>
+      said(`{ ${free} } say(await b.writeFile('/proc/sys/vm/drop_caches', '3', 30000)); { ${free} }`, env),
+    );
+    expect(answer).toEqual({ durationMs: expect.any(Number) });
+    expect((after as number) - (before as number)).toBeGreaterThan(2 ** 30);
+  });
+
+  it('sync has its own, and answers', async () => {
+    const [answer] = await onMachine(cached(), ({ env }) => said('say(await b.syncAll(30000))', env));
+    expect(answer).toEqual({ durationMs: expect.any(Number) });
+  });
+
+  it('that cannot be reached, neither files nor the real kernel are there', async () => {
+    const env = { UMAPROBE_SIM: '/nowhere/machine' };
+    const told = await said(
+      `say(b.cacheWalk(['/etc'], { mode: 'status', listEmpty: true }));
+       say(await b.mappings(new Float64Array([1, 2]), 5000));
+       say(await b.writeFile('/proc/sys/vm/drop_caches', '1', 5000));
+       say(await b.syncAll(5000));`,
+      env,
+    );
+    expect(told).toHaveLength(4);
+    for (const answer of told) expect(answer).toMatchObject({ failed: true, source: 'sim' });
+  });
+});
+
+describe('writeFile', () => {
+  it.each([
+    '/etc/passwd',
+    '/proc/sys/vm/swappiness',
+    '/proc/sys/vm/../vm/drop_caches',
+    '/proc/self/mem',
+    'memory.reclaim',
+  ])('does not write to %s', async (path) => {
+    expect(await native().writeFile(path, '1', 5000)).toMatchObject({
+      failed: true,
+      source: 'umaprobe',
+      name: 'EINVAL',
+      call: `write ${path}`,
+    });
+  });
+});
+
+describe('arguments', () => {
+  it('of the wrong kind are a TypeError, and nothing begins', () => {
+    const b = native() as unknown as Record<string, (...values: unknown[]) => unknown>;
+    for (const values of [[], ['/etc'], [[1], {}], [['/etc']], [['/etc'], null]]) {
+      expect(() => b.cacheWalk?.(...values)).toThrow(TypeError);
+    }
+    expect(() => b.mappings?.([1, 2], 1000)).toThrow(TypeError);
+    expect(() => b.cacheNext?.('1', 50, 1000)).toThrow(TypeError);
+  });
+});
+
+describe('a walk', () => {
+  it('ends with its worker, in the middle of a tree', async () => {
+    const [exits] = await said(`
+      const { Worker } = await import('node:worker_threads');
+      const code = "const b = require(process.env.BINARY); const id = b.cacheWalk(['/usr', '/proc'], { mode: 'status', listEmpty: true });" +
+        "(async () => { for (;;) { const { done } = await b.cacheNext(id, 5, 10000); require('worker_threads').parentPort.postMessage(done); if (done) break; } })();";
+      const exits = [];
+      for (let i = 0; i < 10; i++) {
+        const worker = new Worker(code, { eval: true, execArgv: [], env: { ...process.env, BINARY: binary } });
+        await new Promise((resolve) => worker.once('message', resolve));
+        exits.push(await worker.terminate());
+      }
+      say(exits);`);
+    expect(exits).toEqual(Array(10).fill(1));
+  });
+});

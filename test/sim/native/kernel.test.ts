@@ -1,0 +1,182 @@
+/** The kernel's files, of the real kernel and of the simulated one. */
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { native } from '../../../lib/native/binding.ts';
+import { loadMachine } from '../../../lib/sim.ts';
+import { onMachine, said } from '../../support/binary-on-machine.ts';
+
+const fields = native().hostMemoryFields();
+const slot = (field: string) => fields.indexOf(field);
+
+function parse(text: string): Record<string, number> {
+  const out = new Float64Array(fields.length).fill(-1);
+  native().parseMeminfo(text, out);
+  return Object.fromEntries(fields.map((field, i) => [field, out[i] as number]));
+}
+
+describe('parseMeminfo', () => {
+  it('turns kB into bytes, leaves counts alone, and knows no other lines', () => {
+    const memory = parse('MemTotal:       24684092 kB\nActive(file):  7 kB\nHugePages_Total:    12\nMemFreeX:  3 kB\n');
+    expect(memory).toMatchObject({ total: 24684092 * 1024, activeFile: 7168, hugePagesTotal: 12, free: Number.NaN });
+  });
+
+  it.each(['', '\n', ':', 'MemFree', 'MemFree:', 'MemFree: kB', 'MemFree: -1 kB', ':::\n:', 'MemFree:\tx'])(
+    'finds nothing in %j',
+    (text) => {
+      expect(Object.values(parse(text)).every(Number.isNaN)).toBe(true);
+    },
+  );
+
+  it('does not need a last newline, and takes the last of two equal lines', () => {
+    expect(parse('MemFree: 1 kB\nMemFree: 2 kB').free).toBe(2048);
+  });
+
+  const keys = ['MemTotal', 'MemFree', 'MemAvailable', 'Buffers', 'Cached', 'SwapCached', 'Shmem', 'Percpu', 'CmaFree'];
+  const names = ['total', 'free', 'available', 'buffers', 'cached', 'swapCached', 'shmem', 'percpu', 'cmaFree'];
+
+  it('reads any values in any order, exactly (property)', () => {
+    const values = fc.array(fc.nat({ max: 2 ** 42 }), { minLength: keys.length, maxLength: keys.length });
+    const orders = fc.shuffledSubarray([...keys.keys()]);
+    fc.assert(
+      fc.property(values, orders, (numbers, order) => {
+        const memory = parse(order.map((i) => `${keys[i]}: ${numbers[i]} kB\n`).join('Other: 1 kB\n'));
+        for (const [i, name] of names.entries()) {
+          expect(memory[name]).toBe(order.includes(i) ? (numbers[i] as number) * 1024 : Number.NaN);
+        }
+      }),
+    );
+  });
+
+  it('survives any text (property)', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom(...'MemFr: 0123kB\n(\t'), maxLength: 400 }),
+        (text) => void parse(text),
+      ),
+    );
+  });
+});
+
+describe('the real kernel', () => {
+  it('gives the numbers of /proc/meminfo', () => {
+    const out = new Float64Array(fields.length);
+    expect(native().hostMemory(out)).toBeNull();
+    const text = parse(readFileSync('/proc/meminfo', 'utf8'));
+    for (const field of ['total', 'swapTotal', 'hugePageSize', 'hugePagesTotal'])
+      expect(out[slot(field)]).toBe(text[field]);
+    expect([...out].map(Number.isNaN)).toEqual(Object.values(text).map(Number.isNaN));
+  });
+
+  it('is read through one descriptor, which children do not inherit', async () => {
+    const [open] = await said(`
+      const { readdirSync, readFileSync, readlinkSync } = await import('node:fs');
+      for (let i = 0; i < 1000; i++) b.hostMemory(new Float64Array(35));
+      const fds = readdirSync('/proc/self/fd').filter((fd) => { try { return readlinkSync('/proc/self/fd/' + fd) === '/proc/' + process.pid + '/meminfo' || readlinkSync('/proc/self/fd/' + fd) === '/proc/meminfo'; } catch { return false; } });
+      say(fds.map((fd) => parseInt(/flags:\\s*(\\d+)/.exec(readFileSync('/proc/self/fdinfo/' + fd, 'utf8'))[1], 8) & 0o2000000));`);
+    expect(open).toEqual([0o2000000]);
+  });
+
+  it('gives texts in the order that was asked for, each on its own', () => {
+    const [release, nothing, self] = native().readFiles([
+      '/proc/sys/kernel/osrelease',
+      '/proc/no-such-file',
+      '/proc/self/comm',
+    ]);
+    expect(release).toBe(readFileSync('/proc/sys/kernel/osrelease', 'utf8'));
+    expect(self).toBe(readFileSync('/proc/self/comm', 'utf8'));
+    expect(nothing).toEqual({
+      failed: true,
+      source: 'kernel',
+      call: 'read /proc/no-such-file',
+      status: 2,
+      name: 'ENOENT',
+      message: 'No such file or directory',
+    });
+  });
+
+  it('gives files of more than a page whole', () => {
+    const [text] = native().readFiles(['/proc/self/smaps']);
+    expect((text as string).length).toBeGreaterThan(16_384); // the first buffer
+    expect(text as string).toMatch(/VmFlags:[^\n]*\n$/);
+  });
+
+  it('lists a directory', () => {
+    const names = native().listDirectory('/proc/self');
+    expect(names).toEqual(expect.arrayContaining(['comm', 'status', 'fd']));
+    expect(names).not.toContain('.');
+    expect(native().listDirectory('/proc/no-such-folder')).toMatchObject({ source: 'kernel', name: 'ENOENT' });
+    expect(native().listDirectory('/proc/self/comm')).toMatchObject({ source: 'kernel', name: 'ENOTDIR' });
+  });
+
+  it.each(['/etc/passwd', 'proc/meminfo', '/proc/../etc/passwd', '/sys/..', '/procfs', '', '/proc/\0meminfo'])(
+    'is not asked for %j',
+    (path) => {
+      const refused = {
+        failed: true,
+        source: 'umaprobe',
+        name: 'EINVAL',
+        message: expect.stringContaining('under /proc or /sys'),
+      };
+      expect(native().readFiles([path])).toEqual([expect.objectContaining(refused)]);
+      expect(native().listDirectory(path)).toMatchObject(refused);
+    },
+  );
+
+  it('does not wait for files that have nothing to say yet', () => {
+    const started = performance.now();
+    const [kmsg] = native().readFiles(['/proc/kmsg']);
+    expect(performance.now() - started).toBeLessThan(1000);
+    if (typeof kmsg !== 'string') expect(kmsg?.name).toMatch(/EAGAIN|EPERM|EACCES|ENOENT/);
+  });
+});
+
+describe('a simulated kernel', () => {
+  const read = `
+    const memory = new Float64Array(35);
+    const failure = b.hostMemory(memory);
+    say({ failure, total: memory[0], machine: b.simulatedMachine(), files: b.readFiles(['/proc/meminfo', '/proc/nothing']) });`;
+
+  it('answers in place of the real one', async () => {
+    const [told] = await onMachine(loadMachine('gb10'), ({ env }) => said(read, env));
+    expect(told).toMatchObject({
+      failure: null,
+      total: 128518619136,
+      machine: 'gb10',
+      files: [expect.stringContaining('MemTotal:       125506464 kB'), { source: 'kernel', name: 'ENOENT' }],
+    });
+  });
+
+  it('lists its own files', async () => {
+    const [names] = await onMachine(loadMachine('gb10'), ({ env }) =>
+      said("say(b.listDirectory('/proc/sys/vm'))", env),
+    );
+    expect(names).toEqual(expect.arrayContaining(['drop_caches', 'min_free_kbytes']));
+    expect(names).not.toContain('laptop_mode');
+  });
+
+  it('is not replaced by the real one when it cannot be reached', async () => {
+    await onMachine(loadMachine('gb10'), async ({ env, statePath }) => {
+      const [nowhere] = await said(read, { ...env, UMAPROBE_SIM: join(statePath, '../nothing') });
+      expect(nowhere).toMatchObject({ failure: { source: 'sim', name: 'NO_MACHINE' }, machine: { source: 'sim' } });
+      writeFileSync(join(statePath, '../garbage'), 'x'.repeat(100_000));
+      const [garbage] = await said(read, { ...env, UMAPROBE_SIM: join(statePath, '../garbage') });
+      expect(garbage).toMatchObject({
+        failure: { source: 'sim', name: 'NO_MACHINE' },
+        files: [{ source: 'sim' }, { failed: true }],
+      });
+      const [library] = await said(read, { ...env, UMAPROBE_SIM_LIBRARY: '/nowhere/libumasim.so' });
+      expect(library).toMatchObject({
+        failure: { source: 'sim', name: 'LIBRARY_MISSING' },
+        machine: { name: 'LIBRARY_MISSING' },
+      });
+    });
+  });
+
+  it('is found beside the binary when only the machine is named', async () => {
+    const [told] = await onMachine(loadMachine('gb10'), ({ statePath }) => said(read, { UMAPROBE_SIM: statePath }));
+    expect(told).toMatchObject({ failure: null, machine: 'gb10' });
+  });
+});

@@ -1,0 +1,228 @@
+/** One process, one machine: whatever its threads' environments say, and whenever they say it. All *simulated*. */
+
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadMachine } from '../../../lib/sim.ts';
+import { onMachine, said, simulator } from '../../support/binary-on-machine.ts';
+
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'umaprobe-test-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/**
+ * For the programs: `look()` is everything that a thread can read, in short; `inWorker(env, before)` the same from a
+ * worker with that process.env, which does `before` first.
+ */
+const tools = `
+  const { Worker } = await import('node:worker_threads');
+  const lookSource = \`async () => {
+    const memory = new Float64Array(35), two = new Float64Array(2);
+    const cuda = await b.readCuda(0, 10000), nvml = await b.readNvml(10000);
+    return {
+      host: b.hostMemory(memory) ?? memory[0], machine: b.simulatedMachine(), file: b.readFiles(['/proc/meminfo'])[0],
+      cuda: cuda.driver.failure ?? cuda.devices.map((d) => d.name), runtime: cuda.runtime.failure ?? null,
+      nvml: nvml.library.failure ?? nvml.devices.map((d) => d.name),
+      memory: await b.memGetInfo(0, 10000), sync: b.memGetInfoSync(0, two) ?? [...two],
+    };
+  }\`;
+  const look = eval(lookSource);
+  const inWorker = (env, before = '') => new Promise((resolve, reject) => {
+    const source = \`const b = require(\${JSON.stringify(binary)}); const look = \${lookSource}; \${before};
+      look().then((seen) => require('node:worker_threads').parentPort.postMessage(seen));\`;
+    new Worker(source, { eval: true, env, execArgv: [] }).once('message', resolve).once('error', reject);
+  });
+  const enter = (env) => b.enterMachine(env.UMAPROBE_SIM_LIBRARY, env.UMAPROBE_SIM);`;
+
+type Look = Record<'host' | 'machine' | 'file' | 'cuda' | 'runtime' | 'nvml' | 'memory' | 'sync', unknown>;
+
+/** What a program saw that has the environments of two booted machines, `gb10` and `h200`, and is on none of them yet. */
+function looks(body: string): Promise<Look[]> {
+  return onMachine(loadMachine('gb10'), ({ env: gb10 }) =>
+    onMachine(loadMachine('h200'), async ({ env: h200 }) => {
+      const program = `${tools} const gb10 = ${JSON.stringify(gb10)}, h200 = ${JSON.stringify(h200)}; ${body}`;
+      return (await said(program)) as Look[];
+    }),
+  );
+}
+
+const onGb10 = {
+  host: 128518619136,
+  machine: 'gb10',
+  file: expect.stringContaining('MemTotal:       125506464 kB'),
+  cuda: ['NVIDIA GB10'],
+  runtime: null,
+  nvml: ['NVIDIA GB10'],
+  memory: [expect.any(Number), 128518619136],
+  sync: [expect.any(Number), 128518619136],
+};
+
+const onReal = (look: Look | undefined) => {
+  expect(look).toMatchObject({ host: expect.any(Number), machine: null });
+  expect(look?.host).not.toBe(onGb10.host);
+  expect(JSON.stringify(look)).not.toMatch(/GB10|125506464|128518619136/);
+};
+
+const nothing = (words: RegExp) => {
+  const busy = expect.objectContaining({
+    source: 'sim',
+    name: 'EBUSY',
+    status: 16,
+    message: expect.stringMatching(words),
+  });
+  return { host: busy, machine: busy, file: busy, cuda: busy, runtime: busy, nvml: busy, memory: busy, sync: busy };
+};
+const REAL_ALREADY = /^this process has already read the real machine and stays on it; start a new process, or use: /;
+const OTHER_ALREADY = /^this process has already read the simulated machine in .*machine and stays on it; /;
+
+describe('a process that has read', () => {
+  it('the real machine stays there, whatever process.env says later', async () => {
+    const [look, refused] = await looks(
+      'b.hostMemory(new Float64Array(35)); Object.assign(process.env, gb10); say(await look()); say(enter(gb10));',
+    );
+    onReal(look);
+    expect(refused).toMatchObject({ source: 'sim', name: 'EBUSY', message: expect.stringMatching(REAL_ALREADY) });
+  });
+
+  it('only a library of the real machine is on the real machine as well', async () => {
+    const [, look] = await looks('say(await b.readNvml(10000)); Object.assign(process.env, gb10); say(await look());');
+    onReal(look);
+  });
+
+  it('a simulated machine stays there', async () => {
+    const [before, after, refused, again] = await looks(
+      `Object.assign(process.env, gb10); say(await look()); Object.assign(process.env, h200); say(await look());
+       say(enter(h200)); say(enter(gb10));`,
+    );
+    expect([before, after]).toEqual([onGb10, onGb10]);
+    expect(refused).toMatchObject({ source: 'sim', name: 'EBUSY', message: expect.stringMatching(OTHER_ALREADY) });
+    expect(again).toBeNull();
+  });
+
+  it('nothing yet can enter a machine, without a word in process.env', async () => {
+    const [entered, look] = await looks('say(enter(gb10)); say(await look());');
+    expect(entered).toBeNull();
+    expect(look).toEqual(onGb10);
+  });
+
+  it('nothing, because its machine cannot be had, is not held to that', async () => {
+    const [first, entered, look] = await looks(
+      `process.env.UMAPROBE_SIM = '/nowhere/machine'; say(b.simulatedMachine()); say(enter(gb10)); say(await look());`,
+    );
+    expect(first).toMatchObject({ source: 'sim', name: 'NO_MACHINE' });
+    expect(entered).toBeNull();
+    expect(look).toEqual(onGb10);
+  });
+
+  it('tells how another process gets on the same machine with the same libraries', async () => {
+    const names = ['UMAPROBE_SIM', 'UMAPROBE_SIM_LIBRARY', 'UMAPROBE_CUDART', 'UMAPROBE_CUDA', 'UMAPROBE_NVML'];
+    const [real, still] = await looks(
+      "process.env.UMAPROBE_CUDA = '/nowhere/libcuda.so.1'; say(b.machineVariables()); Object.assign(process.env, gb10); say(b.machineVariables());",
+    );
+    const none = Object.fromEntries(names.map((name) => [name, '']));
+    expect(real).toEqual({ ...none, UMAPROBE_CUDA: '/nowhere/libcuda.so.1' });
+    expect(still).toEqual(real);
+    await onMachine(loadMachine('gb10'), async ({ env }) => {
+      expect(await said('say(b.machineVariables())', { ...env })).toEqual([env]);
+      expect(await said('say(b.machineVariables())', { UMAPROBE_SIM: env.UMAPROBE_SIM })).toEqual([env]);
+    });
+  });
+});
+
+describe('a worker', () => {
+  it('is on the machine that its own process.env names', async () => {
+    expect(await looks('say(await inWorker(gb10));')).toEqual([onGb10]);
+    expect(await looks("say(await inWorker({}, 'Object.assign(process.env, ' + JSON.stringify(gb10) + ')'));")).toEqual(
+      [onGb10],
+    );
+  });
+
+  it('that entered a machine took the process along: its other threads must be on it too', async () => {
+    const [worker, refused, entered, look] = await looks(
+      'say(await inWorker(gb10)); say(await look()); say(enter(gb10)); say(await look());',
+    );
+    expect(worker).toEqual(onGb10);
+    expect(refused).toEqual(nothing(/^this process has already read the simulated machine in /));
+    expect(entered).toBeNull();
+    expect(look).toEqual(onGb10);
+  });
+
+  it('on another machine than the process reads nothing at all', async () => {
+    const [main, other, still] = await looks(
+      'Object.assign(process.env, gb10); say(await look()); say(await inWorker(h200)); say(await inWorker(gb10));',
+    );
+    expect(main).toEqual(onGb10);
+    expect(other).toEqual(nothing(OTHER_ALREADY));
+    expect(still).toEqual(onGb10);
+  });
+
+  it('on a simulated machine in a process that has read the real one reads nothing at all', async () => {
+    const [, other] = await looks('say(b.simulatedMachine()); say(await inWorker(gb10));');
+    expect(other).toEqual(nothing(REAL_ALREADY));
+  });
+
+  it('without the variables of its parent’s simulated machine reads nothing at all', async () => {
+    const [, other] = await looks('Object.assign(process.env, gb10); say(await look()); say(await inWorker({}));');
+    expect(other).toEqual(nothing(OTHER_ALREADY));
+  });
+});
+
+describe('the libraries of one machine', () => {
+  const missing = (message: RegExp) =>
+    expect.objectContaining({ source: 'dl', name: 'LIBRARY_MISSING', message: expect.stringMatching(message) });
+
+  it('beside the kernel of the real one are refused, by whatever name', async () => {
+    const disguise = join(folder, 'libnvidia-ml.so.1');
+    copyFileSync(simulator, disguise);
+    const [look] = await looks(
+      `Object.assign(process.env, { UMAPROBE_CUDART: gb10.UMAPROBE_CUDART, UMAPROBE_CUDA: gb10.UMAPROBE_CUDA, UMAPROBE_NVML: ${JSON.stringify(disguise)} });
+       say(await look());`,
+    );
+    onReal(look);
+    const refused = missing(/^\S+ is of a simulated machine, and this process is on the real one$/);
+    expect(look).toMatchObject({ runtime: refused, cuda: refused, nvml: refused });
+  });
+
+  it('are refused on a simulated one, where they are real', async () => {
+    const [look] = await looks("Object.assign(process.env, gb10, { UMAPROBE_NVML: 'libm.so.6' }); say(await look());");
+    expect(look).toEqual({
+      ...onGb10,
+      nvml: missing(/libm\.so\.6 is not of the simulated machine that this process is on$/),
+    });
+  });
+
+  it('may be a copy of the simulator: it is put on the same machine', async () => {
+    const copy = join(folder, 'libumasim-copy.so');
+    copyFileSync(simulator, copy);
+    const other = JSON.stringify(copy);
+    const [first, second] = await looks(
+      `say(await inWorker({ ...gb10, UMAPROBE_NVML: ${other} })); say(await inWorker({ ...gb10, UMAPROBE_SIM_LIBRARY: ${other} }));`,
+    );
+    expect([first, second]).toEqual([onGb10, onGb10]);
+  });
+});
+
+describe('a program under the simulator, as `umaprobe sim run` starts it', () => {
+  it('can still enter another machine: Node itself has read the first one before it begins', async () => {
+    await onMachine(loadMachine('gb10'), ({ foreignEnv }) =>
+      onMachine(loadMachine('h200'), async ({ env }) => {
+        const [entered, machine, name] = await said(
+          `say(b.enterMachine(${JSON.stringify(env.UMAPROBE_SIM_LIBRARY)}, ${JSON.stringify(env.UMAPROBE_SIM)})); say(b.simulatedMachine());
+           say((await b.readNvml(10000)).devices[0].name);`,
+          foreignEnv(),
+        );
+        expect([entered, machine, name]).toEqual([null, 'h200', 'NVIDIA H200']);
+      }),
+    );
+  });
+});
+
+describe('the kernel of a machine', () => {
+  it('has pages of its own size', async () => {
+    const [bytes] = await onMachine(loadMachine('gh200'), ({ env }) => said('say(b.pageSize())', env));
+    expect(bytes).toBe(65536);
+  });
+});

@@ -1,0 +1,152 @@
+/** NVML on simulated machines: what is there, what is not, and what that costs. All *simulated*. */
+
+import { describe, expect, it } from 'vitest';
+import type { NativeNvmlReport } from '../../../lib/native/contract.ts';
+import type { JsonObject } from '../../../lib/sim/machine.ts';
+import { loadMachine, type Machine } from '../../../lib/sim.ts';
+import { failures, faulty, onMachine, said, twoDevices } from '../../support/binary-on-machine.ts';
+
+const readNvml = 'say(await b.readNvml(10000));';
+async function nvmlOf(machine: Machine): Promise<NativeNvmlReport> {
+  const [report] = await onMachine(machine, ({ env }) => said(readNvml, env));
+  return report as NativeNvmlReport;
+}
+
+describe('NVML', () => {
+  it('gives each fact, or its reason', async () => {
+    const report = await nvmlOf(loadMachine('gb10'));
+    expect(report).toMatchObject({
+      driverVersion: '580.142',
+      cudaDriverVersion: 13000,
+      deviceCount: 1,
+      timedOut: null,
+    });
+    expect(report.nvmlVersion).toMatch(/^13\.580/);
+    expect(report.devices).toEqual([
+      {
+        index: 0,
+        name: 'NVIDIA GB10',
+        uuid: 'GPU-5117ab1e-0000-0000-0000-000000000010',
+        pciBusId: expect.stringMatching(/^0000000F:01:00\.0$/i),
+        memory: expect.objectContaining({ call: 'nvmlDeviceGetMemoryInfo_v2', status: 3, name: 'NOT_SUPPORTED' }),
+        processes: [],
+        addressingMode: 2,
+        migMode: expect.objectContaining({ name: 'NOT_SUPPORTED' }),
+        utilizationPercent: 0,
+        temperatureC: 40,
+        powerMilliwatt: 4000,
+        smClockMHz: 208,
+      },
+    ]);
+  });
+
+  it('reads memory by the newest call that the library has', async () => {
+    const machine = (missingSymbols: string[]) => {
+      const made = faulty({ missingSymbols });
+      const [device] = made.devices as [JsonObject & { nvml: JsonObject }];
+      return { ...made, devices: [{ ...device, nvml: { ...device.nvml, memory: 'HOST' } }] };
+    };
+    const { devices: newer } = await nvmlOf(machine([]));
+    expect(newer[0]?.memory).toMatchObject({
+      total: 128518619136,
+      reserved: expect.any(Number),
+      call: 'nvmlDeviceGetMemoryInfo_v2',
+    });
+    const { devices: older } = await nvmlOf(machine(['nvmlDeviceGetMemoryInfo_v2']));
+    expect(older[0]?.memory).toMatchObject({ total: 128518619136, reserved: null, call: 'nvmlDeviceGetMemoryInfo' });
+  });
+
+  it('loses one field with one symbol, and none where an older one serves', async () => {
+    const { devices, cudaDriverVersion } = await nvmlOf(
+      faulty({
+        missingSymbols: ['nvmlDeviceGetAddressingMode', 'nvmlDeviceGetPowerUsage', 'nvmlSystemGetCudaDriverVersion_v2'],
+      }),
+    );
+    expect(failures(devices[0] ?? {})).toEqual({
+      memory: 'NOT_SUPPORTED',
+      migMode: 'NOT_SUPPORTED',
+      addressingMode: 'SYMBOL_MISSING',
+      powerMilliwatt: 'SYMBOL_MISSING',
+    });
+    expect(cudaDriverVersion).toBe(13000);
+  });
+
+  it('of one device that is lost does not cost the other', async () => {
+    const report = await nvmlOf(
+      twoDevices({ fail: [{ call: 'nvmlDeviceGetHandleByIndex_v2', status: 15, times: 1 }] }),
+    );
+    expect(Object.values(failures(report.devices[0] ?? {}))).toEqual(new Array(11).fill('GPU_IS_LOST'));
+    expect(failures(report.devices[1] ?? {})).toEqual({ memory: 'NOT_SUPPORTED', migMode: 'NOT_SUPPORTED' });
+  });
+
+  it('is started again when it could not start: a driver that is loaded later', async () => {
+    const machine = faulty({ fail: [{ call: 'nvmlInit_v2', status: 9, times: 1 }] });
+    const [first, second] = await onMachine(machine, ({ env }) => said(readNvml + readNvml, env));
+    expect(first).toMatchObject({
+      library: { path: expect.any(String), failure: { status: 9, name: 'DRIVER_NOT_LOADED' } },
+      devices: [],
+    });
+    expect(first).not.toHaveProperty('deviceCount');
+    expect(second).toMatchObject({ deviceCount: 1 });
+  });
+
+  it('is missing with a reason', async () => {
+    const report = await nvmlOf(faulty({ missingLibraries: ['nvml'] }));
+    expect(report).toEqual({
+      library: { failure: expect.objectContaining({ source: 'dl', name: 'LIBRARY_MISSING' }) },
+      devices: [],
+      timedOut: null,
+    });
+  });
+
+  it('lists a process with a context once, with its bytes', async () => {
+    const body = `await b.memGetInfo(0, 10000); say(process.pid); ${readNvml}`;
+    const [pid, report] = await onMachine(loadMachine('gb10'), ({ env }) => said(body, env));
+    expect((report as NativeNvmlReport).devices[0]?.processes).toEqual([{ pid, gpuBytes: 268435456 }]);
+  });
+
+  it('lists more processes than there was room for at first', async () => {
+    const processes = Array.from({ length: 32 }, (_, i) => ({
+      name: 'p',
+      pid: 5_000_000 + i,
+      gpuBytes: 2 ** 20,
+      anonBytes: 0,
+    }));
+    const body = `await b.memGetInfo(0, 10000); ${readNvml}`;
+    const [report] = await onMachine({ ...loadMachine('gb10'), processes }, ({ env }) => said(body, env));
+    expect((report as NativeNvmlReport).devices[0]?.processes).toHaveLength(33);
+  });
+
+  it('counts a process of both lists once, with the larger number', async () => {
+    const listed = (pid: number, list: string, gpuBytes: number) => ({ name: 'p', pid, list, gpuBytes, anonBytes: 0 });
+    const processes = [
+      listed(5_000_000, 'compute', 2 ** 20),
+      listed(5_000_000, 'graphics', 2 ** 21),
+      listed(5_000_001, 'compute', 2 ** 23),
+      listed(5_000_001, 'graphics', 2 ** 22),
+    ];
+    const { devices } = await nvmlOf({ ...loadMachine('gb10'), processes });
+    expect(devices[0]?.processes).toEqual([
+      { pid: 5_000_000, gpuBytes: 2 ** 21 },
+      { pid: 5_000_001, gpuBytes: 2 ** 23 },
+    ]);
+  });
+
+  it('says null for a process whose memory the driver does not tell', async () => {
+    const machine = loadMachine('gb10');
+    const [device] = machine.devices as [JsonObject & { nvml: JsonObject }];
+    const silent = { ...machine, devices: [{ ...device, nvml: { ...device.nvml, processMemory: false } }] };
+    const [report] = await onMachine(silent, ({ env }) => said(`await b.memGetInfo(0, 10000); ${readNvml}`, env));
+    expect((report as NativeNvmlReport).devices[0]?.processes).toEqual([{ pid: expect.any(Number), gpuBytes: null }]);
+  });
+
+  it('does not pass off half a process list as the whole', async () => {
+    const refused = await nvmlOf(faulty({ fail: [{ call: 'nvmlDeviceGetGraphicsRunningProcesses_v3', status: 4 }] }));
+    expect(refused.devices[0]?.processes).toMatchObject({
+      call: 'nvmlDeviceGetGraphicsRunningProcesses_v3',
+      name: 'NO_PERMISSION',
+    });
+    const without = await nvmlOf(faulty({ fail: [{ call: 'nvmlDeviceGetGraphicsRunningProcesses_v3', status: 3 }] }));
+    expect(without.devices[0]?.processes).toEqual([]);
+  });
+});

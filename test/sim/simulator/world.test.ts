@@ -1,0 +1,180 @@
+/** The simulated machine itself, by programs that know only its libraries and its kernel files. */
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { simulatorLibrary } from '../../../lib/native/binding.ts';
+import { loadMachine, simulate } from '../../../lib/sim.ts';
+import {
+  buildWorldtest,
+  clients,
+  compile,
+  plainEnvironment,
+  scratch,
+  toolkit,
+  withoutCompiler,
+  writeDescriptions,
+} from '../../support/clients.ts';
+
+const unbuildable = withoutCompiler();
+const GiB = 2 ** 30;
+const folder = scratch();
+/** Under a sanitizer everything takes several times as long. */
+const LIMIT_MS = 240_000;
+
+const scenarios = readdirSync(join(clients, 'world'))
+  .filter((file) => file.endsWith('.cc'))
+  .flatMap((file) => [...readFileSync(join(clients, 'world', file), 'utf8').matchAll(/\{"(\w+\.\w+)", \w+\}/g)])
+  .map((match) => String(match[1]));
+
+describe.skipIf(unbuildable !== null)(
+  `scenarios of the simulated machine${unbuildable === null ? '' : ` (skipped: ${unbuildable})`}`,
+  () => {
+    let worldtest = '';
+    beforeAll(() => {
+      worldtest = buildWorldtest(folder);
+      writeDescriptions(folder);
+    }, LIMIT_MS);
+
+    test('there are as many as expected', () => {
+      expect(scenarios.length).toBeGreaterThanOrEqual(55);
+    });
+
+    test.each(scenarios)(
+      '%s',
+      (name) => {
+        const { status, stdout, stderr } = spawnSync(worldtest, [folder, name], { encoding: 'utf8' });
+        expect({ status, stderr: status === 0 ? '' : stderr, stdout }).toEqual({
+          status: 0,
+          stderr: '',
+          stdout: expect.stringContaining('1 passed, 0 failed'),
+        });
+      },
+      LIMIT_MS,
+    );
+  },
+);
+
+const noToolkit = existsSync(join(toolkit, 'include', 'cuda_runtime_api.h'))
+  ? unbuildable
+  : `no CUDA headers under ${toolkit}`;
+
+describe.skipIf(noToolkit !== null)(
+  `a client built with NVIDIA's header and linked with libcudart${noToolkit === null ? '' : ` (skipped: ${noToolkit})`}`,
+  () => {
+    const memtool = join(folder, 'memtool');
+    beforeAll(() => {
+      const libraries = [join(toolkit, 'lib64'), join(toolkit, 'lib')].find((path) =>
+        existsSync(join(path, 'libcudart.so')),
+      );
+      compile([
+        '-x',
+        'c',
+        join(clients, 'memtool.c'),
+        '-x',
+        'none',
+        `-I${toolkit}/include`,
+        `-L${libraries}`,
+        '-lcudart',
+        '-o',
+        memtool,
+      ]);
+    }, LIMIT_MS);
+
+    /** What it prints on a machine, and the machine's own MemFree, read by the preloaded `cat`. */
+    function run(name: string, args: readonly string[] = []) {
+      const simulation = simulate(loadMachine(name), { scale: 100 });
+      try {
+        const env = { ...plainEnvironment(), ...simulation.foreignEnv() };
+        const ran = spawnSync(memtool, args, { encoding: 'utf8', env });
+        return { ...ran, meminfo: spawnSync('cat', ['/proc/meminfo'], { encoding: 'utf8', env }).stdout };
+      } finally {
+        simulation.close();
+      }
+    }
+
+    test('prints a GB10 as CUDA would, without a word from the loader', () => {
+      const { status, stdout, stderr, meminfo } = run('gb10');
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+      expect(stdout).toContain('0: NVIDIA GB10 12.1 000F:01:00.0 SMs 48 L2 25165824 bus 256-bit');
+      expect(stdout).toContain(
+        'totalGlobalMem 128518619136 integrated 1 managed 1 concurrent 1 pageable 1 hostTables 1',
+      );
+      expect(meminfo).toMatch(/^MemTotal: +125506464 kB$/m);
+    });
+
+    test('sees an H200 with the very numbers that it saw on a real one (driver 580.159.04)', () => {
+      const { stdout } = run('h200', ['alloc', '20']);
+      expect(stdout).toContain('before: free 149557477376 total 150109880320');
+      expect(stdout).toContain('allocated: free 128082640896 total 150109880320');
+      expect(stdout).toMatch(/filled in 4\.8 ms of the device, verified/);
+    });
+
+    test.each(['device', 'managed', 'host'])('allocates, fills and verifies 40 GiB of %s memory', (kind) => {
+      const { status, stdout, stderr } = run('gb10-cached', ['alloc', '40', kind]);
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+      const free = (when: string) => Number(new RegExp(`^${when}: free (\\d+)`, 'm').exec(stdout)?.[1]);
+      // Under 8 GiB free: the rest comes out of the page cache, and is free memory when it is given back.
+      expect(free('before')).toBeLessThan(8 * GiB);
+      expect(free('freed')).toBeGreaterThan(38 * GiB);
+      expect(stdout).toContain('verified');
+    });
+  },
+);
+
+describe('programs that read the kernel by themselves', () => {
+  test('a shell that drops caches as root frees them, and cat sees it', ({ skip }) => {
+    if (process.geteuid?.() !== 0) skip('not root: only root may write drop_caches');
+    const simulation = simulate(loadMachine('gb10-cached'), { scale: 100 });
+    try {
+      const env = { ...plainEnvironment(), ...simulation.foreignEnv() };
+      // Not on the machine that runs this test, whatever goes wrong.
+      const guard = 'grep -q 6.17.0-1032-nvidia /proc/sys/kernel/osrelease || exit 9';
+      const script = `${guard}; grep MemFree /proc/meminfo; echo 1 > /proc/sys/vm/drop_caches; grep MemFree /proc/meminfo`;
+      const { stdout, stderr, status } = spawnSync('sh', ['-c', script], { encoding: 'utf8', env });
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+      const [before, after] = [...stdout.matchAll(/MemFree: +(\d+) kB/g)].map((match) => Number(match[1]) * 1024);
+      expect(Number(after) - Number(before)).toBeGreaterThan(100 * GiB);
+    } finally {
+      simulation.close();
+    }
+  });
+
+  test('a file that is read again from its beginning has new contents', () => {
+    const machine = loadMachine('gb10');
+    const events = [{ atMs: 60_000, what: 'anon', bytes: 40 * GiB }];
+    const simulation = simulate({ ...machine, events }, { scale: 100 });
+    try {
+      const program = `
+        const { openSync, readSync } = require('node:fs');
+        const fd = openSync('/proc/meminfo', 'r');
+        const text = Buffer.alloc(8192);
+        const anon = () => /AnonPages: +(\\d+)/.exec(text.toString('utf8', 0, readSync(fd, text, 0, 8192, 0)))[1];
+        const before = anon();
+        setInterval(() => {
+          if (anon() === before) return;
+          console.log((anon() - before) * 1024);
+          process.exit();
+        }, 20);`;
+      const { stdout } = spawnSync(process.execPath, ['-e', program], {
+        encoding: 'utf8',
+        env: { ...plainEnvironment(), ...simulation.foreignEnv() },
+        timeout: 10_000,
+      });
+      expect(Number(stdout)).toBe(40 * GiB);
+    } finally {
+      simulation.close();
+    }
+  });
+
+  test('the simulator exports the libraries, its own functions and the interposers, and nothing else', ({ skip }) => {
+    const { stdout, error } = spawnSync('nm', ['-D', '--defined-only', simulatorLibrary()], { encoding: 'utf8' });
+    if (error !== undefined) skip(`no nm: ${error.message}`);
+    const names = stdout.split('\n').flatMap((line) => / [A-Z] (\S+)$/.exec(line)?.[1] ?? []);
+    const known =
+      /^(cu[A-Z]|cuda[A-Z]|nvml[A-Z]|umasim_|libcudart\.so\.|__open|open|fopen|lseek|pread|__asan|__odr_asan|__ubsan|__tsan)/;
+    expect(names.length).toBeGreaterThan(100);
+    expect(names.filter((name) => !known.test(name))).toEqual([]);
+  });
+});

@@ -1,0 +1,199 @@
+/** Snapshots of machines that nobody has booted: made from a few numbers by the same functions as real ones. */
+import { allocatable } from '../../lib/memory/allocatable.ts';
+import { ledger } from '../../lib/memory/ledger.ts';
+import { views } from '../../lib/memory/views.ts';
+import { DEVICE_ATTRIBUTES } from '../../lib/snapshot/devices.ts';
+import type {
+  DeviceAttribute,
+  DeviceSnapshot,
+  GpuProcess,
+  HostMemory,
+  KernelMemory,
+  Snapshot,
+} from '../../lib/types/index.ts';
+
+export const GiB = 2 ** 30;
+
+/** An idle Spark: 119.69 GiB, driver 580, a desktop. */
+export function hostOf(overrides: Partial<HostMemory> = {}): HostMemory {
+  return {
+    total: 128_518_619_136,
+    free: 115_000_000_000,
+    available: 120_000_000_000,
+    buffers: 268_435_456,
+    cached: 5_972_688_896,
+    swapCached: 0,
+    shmem: 67_108_864,
+    anonPages: 4_831_838_208,
+    anonHugePages: 0,
+    mapped: 805_306_368,
+    mlocked: 16_777_216,
+    unevictable: 16_777_216,
+    dirty: 1_048_576,
+    writeback: 0,
+    activeFile: 2_000_000_000,
+    inactiveFile: 3_900_000_000,
+    kReclaimable: 671_088_640,
+    sReclaimable: 671_088_640,
+    sUnreclaim: 536_870_912,
+    kernelStack: 25_165_824,
+    pageTables: 50_331_648,
+    secPageTables: 0,
+    percpu: 33_554_432,
+    vmallocUsed: 100_000_000,
+    committedAs: 9_000_000_000,
+    hardwareCorrupted: 0,
+    zswap: 0,
+    swapTotal: 17_179_869_184,
+    swapFree: 17_179_869_184,
+    hugePagesTotal: 0,
+    hugePagesFree: 0,
+    hugePageSize: 2_097_152,
+    hugetlb: 0,
+    cmaTotal: 0,
+    cmaFree: 0,
+    ...overrides,
+  };
+}
+
+const KERNEL: KernelMemory = {
+  release: '6.17.0-1032-nvidia',
+  minFree: 46_251_008,
+  watermarkScaleFactor: 10,
+  watermarkBoostFactor: 15_000,
+  swappiness: 60,
+  compactionProactiveness: 20,
+  transparentHugePages: 'madvise',
+  compactStall: 0,
+  compactFail: 0,
+  compactSuccess: 0,
+  pgscanDirect: 0,
+  pgstealDirect: 0,
+  pgscanKswapd: 0,
+  pgstealKswapd: 0,
+  allocstall: 0,
+  oomKill: 0,
+  pgmajfault: 10,
+};
+
+export interface MachineFixture {
+  host?: Partial<HostMemory>;
+  kernel?: Partial<KernelMemory>;
+  processes?: GpuProcess[];
+  /** Of the host's memory, in blocks of 32 MiB; the rest of what is free is in 4 KiB pages. */
+  largeShare?: number;
+  model?: DeviceSnapshot['memoryModel'];
+  gpu?: boolean;
+  full?: number;
+  some?: number;
+  pools?: { parameter: number; bytes: number | null };
+  simulated?: string | null;
+  /** Free bytes of each GPU with memory of its own; one with nearly all of it free if absent. */
+  ownFree?: number[];
+  environment?: Record<string, string>;
+}
+
+export function snapshotOf(fixture: MachineFixture = {}): Snapshot {
+  const host = hostOf(fixture.host);
+  const pools = fixture.pools ?? { parameter: 0, bytes: 0 };
+  const own = fixture.ownFree ?? [143_000 * 2 ** 20];
+  const devices =
+    fixture.gpu === false ? [] : own.map((free, index) => deviceOf(index, free, host, fixture, pools.bytes));
+  const gpu = (fixture.processes ?? []).reduce((sum, { gpuBytes }) => sum + (gpuBytes ?? 0), 0);
+  const unified = devices.some(({ memoryModel }) => memoryModel === 'unified');
+  const psi = (avg10: number) => ({ avg10, avg60: avg10 / 2, avg300: avg10 / 10, totalUs: 1000 });
+  const free = host.free ?? 0;
+  const large = Math.floor((free * (fixture.largeShare ?? 0.97)) / (32 * 2 ** 20));
+  const library = {
+    state: 'loaded',
+    path: '/usr/lib/libcudart.so.13',
+    version: '13.0',
+    driverVersion: '13.0',
+    reason: null,
+  } as const;
+  const absent = {
+    state: 'missing',
+    path: null,
+    version: null,
+    driverVersion: null,
+    reason: 'ERR_UMA_LIBRARY_MISSING: tried libcudart.so.13',
+  } as const;
+  return {
+    schema: 'umaprobe/snapshot/1',
+    at: '2026-10-07T12:34:56.789Z',
+    bootId: '0b5e7a2c-0000-4000-8000-000000000000',
+    simulated: fixture.simulated ?? null,
+    host,
+    ledger: ledger(host, { gpuProcesses: unified ? gpu : null, driverPools: unified ? pools.bytes : null }),
+    pressure: { some: psi(fixture.some ?? 0), full: psi(fixture.full ?? 0) },
+    contiguity: [
+      { order: 0, blockBytes: 4096, freeBlocks: Math.max(0, Math.floor((free - large * 32 * 2 ** 20) / 4096)) },
+      { order: 9, blockBytes: 2 * 2 ** 20, freeBlocks: 0 },
+      { order: 13, blockBytes: 32 * 2 ** 20, freeBlocks: large },
+    ],
+    kernel: { ...KERNEL, ...fixture.kernel },
+    driver: { version: '580.142', systemMemoryPools: pools.parameter, poolBytes: pools.bytes },
+    cgroup: { version: 2, path: '/', limit: null, high: null, current: null },
+    libraries:
+      fixture.gpu === false
+        ? { cuda: absent, nvml: absent }
+        : {
+            cuda: library,
+            nvml: { ...library, path: '/usr/lib/libnvidia-ml.so.1', version: '13.580.142', driverVersion: '580.142' },
+          },
+    devices,
+    noDevices:
+      fixture.gpu === false
+        ? 'CUDA is missing: ERR_UMA_LIBRARY_MISSING. NVML is missing: ERR_UMA_LIBRARY_MISSING'
+        : null,
+    from: {},
+    durationMs: 0.4,
+  };
+}
+
+function deviceOf(
+  index: number,
+  free: number,
+  host: HostMemory,
+  fixture: MachineFixture,
+  poolBytes: number | null,
+): DeviceSnapshot {
+  const model = fixture.model ?? 'unified';
+  const total = 143_771 * 2 ** 20;
+  const own = { total, free, used: total - free, reserved: null };
+  const nvml = model === 'unified' ? null : own;
+  const cuda = model === 'unified' ? { free: host.free ?? 0, total: host.total } : { free: own.free, total: own.total };
+  const seen = views({
+    model,
+    host,
+    cuda,
+    nvml,
+    whyNoCuda: '',
+    whyNoNvml: 'ERR_UMA_NOT_SUPPORTED: NOT_SUPPORTED',
+    environment: fixture.environment ?? {},
+  });
+  return {
+    index,
+    cudaIndex: index,
+    nvmlIndex: index,
+    name: model === 'unified' ? 'NVIDIA GB10' : 'NVIDIA H200',
+    uuid: 'GPU-1',
+    pciBusId: '000F:01:00.0',
+    computeCapability: '12.1',
+    memoryModel: model,
+    attributes: Object.fromEntries(DEVICE_ATTRIBUTES.map((name) => [name, null])) as Record<DeviceAttribute, null>,
+    cuda,
+    nvml,
+    processes: fixture.processes ?? [],
+    allocatable: allocatable({ model, host, poolBytes, cuda, nvml, mig: false }).bytes,
+    views: seen.bytes,
+    addressingMode: 'ATS',
+    migMode: null,
+    utilizationPercent: 0,
+    temperatureC: 40,
+    powerW: 4,
+    smClockMHz: 208,
+    notes: [],
+    from: Object.fromEntries(Object.entries(seen.from).map(([name, words]) => [`views.${name}`, words])),
+  };
+}

@@ -1,0 +1,133 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { errorCode, invalidType, invalidValue, outOfRange, toUmaError, UmaError } from '../../../lib/base/errors.ts';
+import type { NativeFailure } from '../../../lib/native/contract.ts';
+
+const notSupported: NativeFailure = {
+  failed: true,
+  source: 'nvml',
+  call: 'nvmlDeviceGetMemoryInfo_v2',
+  status: 3,
+  name: 'NOT_SUPPORTED',
+  message: 'Not Supported',
+};
+
+describe('errorCode', () => {
+  it.each([
+    ['nvml', 3, 'NOT_SUPPORTED', 'ERR_UMA_NOT_SUPPORTED'],
+    ['nvml', 4, 'NO_PERMISSION', 'ERR_UMA_PERMISSION'],
+    ['nvml', 9, 'DRIVER_NOT_LOADED', 'ERR_UMA_DRIVER_UNUSABLE'],
+    ['nvml', 15, 'GPU_IS_LOST', 'ERR_UMA_DEVICE_LOST'],
+    ['nvml', 18, 'LIB_RM_VERSION_MISMATCH', 'ERR_UMA_DRIVER_UNUSABLE'],
+    ['nvml', 999, 'UNKNOWN', 'ERR_UMA_CALL_FAILED'],
+    ['cuda', 2, 'CUDA_ERROR_OUT_OF_MEMORY', 'ERR_UMA_OUT_OF_MEMORY'],
+    ['cuda', 34, 'CUDA_ERROR_STUB_LIBRARY', 'ERR_UMA_DRIVER_UNUSABLE'],
+    ['cudart', 35, 'cudaErrorInsufficientDriver', 'ERR_UMA_DRIVER_UNUSABLE'],
+    ['cudart', 46, 'cudaErrorDevicesUnavailable', 'ERR_UMA_BUSY'],
+    ['cuda', 100, 'CUDA_ERROR_NO_DEVICE', 'ERR_UMA_NO_DEVICE'],
+    ['cuda', 801, 'CUDA_ERROR_NOT_SUPPORTED', 'ERR_UMA_NOT_SUPPORTED'],
+    ['kernel', 13, 'EACCES', 'ERR_UMA_PERMISSION'],
+    ['kernel', 2, 'ENOENT', 'ERR_UMA_NOT_SUPPORTED'],
+    ['kernel', 5, 'EIO', 'ERR_UMA_CALL_FAILED'],
+    ['sim', 17, 'EEXIST', 'ERR_UMA_CALL_FAILED'],
+    ['dl', null, 'LIBRARY_MISSING', 'ERR_UMA_LIBRARY_MISSING'],
+    ['dl', null, 'SYMBOL_MISSING', 'ERR_UMA_SYMBOL_MISSING'],
+    ['umaprobe', null, 'TIMEOUT', 'ERR_UMA_TIMEOUT'],
+  ] as const)('%s %s %s is %s', (source, status, name, code) => {
+    expect(errorCode({ source, status, name })).toBe(code);
+  });
+
+  it('reads a number with the table of who said it: 3 of NVML and 3 of CUDA are different things', () => {
+    expect(errorCode({ source: 'cuda', status: 3, name: 'CUDA_ERROR_NOT_INITIALIZED' })).toBe(
+      'ERR_UMA_DRIVER_UNUSABLE',
+    );
+    expect(errorCode({ source: 'kernel', status: 3, name: 'ESRCH' })).toBe('ERR_UMA_CALL_FAILED');
+  });
+
+  it('is not fooled by names that every object has', () => {
+    expect(errorCode({ source: 'kernel', status: null, name: 'constructor' })).toBe('ERR_UMA_CALL_FAILED');
+    expect(errorCode({ source: 'umaprobe', status: null, name: 'toString' })).toBe('ERR_UMA_CALL_FAILED');
+  });
+});
+
+describe('toUmaError', () => {
+  it('keeps the native facts beside the code', () => {
+    const error = toUmaError(notSupported);
+    expect(error).toBeInstanceOf(UmaError);
+    expect(error).toBeInstanceOf(Error);
+    expect({ ...error }).toEqual({
+      code: 'ERR_UMA_NOT_SUPPORTED',
+      source: 'nvml',
+      call: 'nvmlDeviceGetMemoryInfo_v2',
+      status: 3,
+      nativeName: 'NOT_SUPPORTED',
+    });
+    expect(error.message).toBe('nvmlDeviceGetMemoryInfo_v2: Not Supported (NOT_SUPPORTED 3)');
+    expect(error.name).toBe('UmaError');
+    expect(inspect(error)).toMatch(/^UmaError: nvmlDevice/);
+  });
+
+  it('reads well without words and without a number', () => {
+    expect(toUmaError({ ...notSupported, message: '' }).message).toBe('nvmlDeviceGetMemoryInfo_v2: NOT_SUPPORTED 3');
+    expect(toUmaError({ ...notSupported, status: null }).message).toBe(
+      'nvmlDeviceGetMemoryInfo_v2: Not Supported (NOT_SUPPORTED)',
+    );
+  });
+
+  it('shows the stack of the caller that made an Error before the await', async () => {
+    async function asksForSomething(): Promise<never> {
+      const caller = new Error();
+      await new Promise((resolve) => setImmediate(resolve));
+      throw toUmaError(notSupported, caller);
+    }
+    const error = await asksForSomething().catch((thrown: unknown) => thrown as UmaError);
+    expect(error.stack).toMatch(
+      /^UmaError: nvmlDeviceGetMemoryInfo_v2: Not Supported \(NOT_SUPPORTED 3\)\n {4}at asksForSomething/,
+    );
+  });
+
+  it('leaves itself out of the stack', () => {
+    expect(toUmaError(notSupported).stack).not.toMatch(/toUmaError/);
+  });
+});
+
+describe('misuse', () => {
+  it.each([
+    [
+      invalidType('intervalMs', 'a number', '5'),
+      TypeError,
+      'ERR_INVALID_ARG_TYPE',
+      'intervalMs is "5"; expected a number',
+    ],
+    [
+      invalidValue('memGetInfo', 'one of auto, never', 'alwyas'),
+      TypeError,
+      'ERR_INVALID_ARG_VALUE',
+      'memGetInfo is "alwyas"; expected one of auto, never',
+    ],
+    [
+      outOfRange('deadlineMs', '1 to 600000', 0),
+      RangeError,
+      'ERR_OUT_OF_RANGE',
+      'deadlineMs is 0; expected 1 to 600000',
+    ],
+  ] as const)('%s', (error, type, code, message) => {
+    expect(error).toBeInstanceOf(type);
+    expect(error).toMatchObject({ code, message });
+  });
+
+  it.each([
+    [null, 'null'],
+    [undefined, 'undefined'],
+    [Number.NaN, 'NaN'],
+    [7n, '7n'],
+    [Symbol('s'), 'Symbol(s)'],
+    [[1], 'an array'],
+    [{ toString: () => 'no' }, 'an object'],
+    [() => 0, 'a function'],
+    ['x\ny', '"x\\ny"'],
+    ['x'.repeat(100), `"${'x'.repeat(57)}..."`],
+  ])('shows %o on one line', (value, shown) => {
+    expect(invalidType('x', 'y', value).message).toBe(`x is ${shown}; expected y`);
+  });
+});

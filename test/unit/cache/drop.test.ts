@@ -1,0 +1,232 @@
+/** Who may drop, what is refused before anything is touched, and what the receipt says. No kernel is written to. */
+import { describe, expect, it } from 'vitest';
+import { UmaError } from '../../../lib/base/errors.ts';
+import { compactMemory, verdict } from '../../../lib/cache/compact.ts';
+import { drop } from '../../../lib/cache/drop.ts';
+import { cgroupFolder, reclaimFrom } from '../../../lib/cache/reclaim.ts';
+import { findSysctl } from '../../../lib/cache/sudo.ts';
+import { contiguityGate, readGate } from '../../../lib/memory/contiguity.ts';
+import { fakeMachine, kernelFailure, timeout } from '../../support/fake-system.ts';
+import { GiB, snapshotOf } from '../../support/snapshots.ts';
+
+const ALL = { level: 3, sync: true, syncLimitMs: 1000, sudo: false, force: false } as const;
+
+async function refusal(promise: Promise<unknown>): Promise<UmaError> {
+  const error = await promise.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof UmaError) return error;
+  throw error ?? new Error('it was not refused');
+}
+
+describe('drop', () => {
+  it('syncs, writes the level, and gives before, after and change', async () => {
+    const before = snapshotOf({ host: { free: 10 * GiB, cached: 90 * GiB, available: 100 * GiB } });
+    const after = snapshotOf({ host: { free: 95 * GiB, cached: 5 * GiB, available: 101 * GiB } });
+    const { machine, done } = fakeMachine({ looks: [before, after] });
+    const report = await drop(machine, ALL);
+    expect(done).toEqual(['sync', 'write /proc/sys/vm/drop_caches 3']);
+    expect(report.receipt.change).toMatchObject({
+      memFree: 85 * GiB,
+      cached: -85 * GiB,
+      memAvailable: GiB,
+      cudaFree: 85 * GiB,
+    });
+    expect(report.receipt.from.cudaFree).toMatch(/^MemFree/);
+    expect(report.nextAllocation).toEqual({ immediate: 85 * GiB, afterReclaim: GiB });
+    expect(report).toMatchObject({ by: 'write', sync: { finished: true, durationMs: 5 }, dropMs: 2, warnings: [] });
+  });
+
+  it('without a GPU that shares the memory there is no next allocation and no CUDA free', async () => {
+    const { machine } = fakeMachine({ looks: [snapshotOf({ model: 'discrete' })] });
+    const report = await drop(machine, ALL);
+    expect(report.nextAllocation).toBeNull();
+    expect(report.receipt.after.cudaFree).toBeNull();
+  });
+
+  it('level 2 frees no page cache, so nothing is synced for it', async () => {
+    const { machine, done } = fakeMachine();
+    expect((await drop(machine, { ...ALL, level: 2 })).sync).toBeNull();
+    expect(done).toEqual(['write /proc/sys/vm/drop_caches 2']);
+  });
+
+  it('goes on when sync does not end, and says so', async () => {
+    const { machine, done } = fakeMachine({ sync: timeout('sync') });
+    const report = await drop(machine, ALL);
+    expect(done).toEqual(['sync', 'write /proc/sys/vm/drop_caches 3']);
+    expect(report.sync?.finished).toBe(false);
+    expect(report.warnings.join()).toMatch(/sync had not finished after its limit of 1000 ms/);
+  });
+
+  it.each([
+    ['EACCES', 1000, /only root may; nothing was changed\. Run: sync; sudo \S*sysctl vm\.drop_caches=3/],
+    ['EROFS', 0, /read-only here, as in a container.*On the host run: sync; sudo \S*sysctl vm\.drop_caches=3/],
+    ['EACCES', 0, /root of this container or user namespace is not root of the machine/],
+  ])('%s for user %i: the exact command, and not even a sync before', async (mayWrite, uid, words) => {
+    const { machine, done } = fakeMachine({ mayWrite, uid });
+    const error = await refusal(drop(machine, ALL));
+    expect(error.code).toBe('ERR_UMA_PERMISSION');
+    expect(error.message).toMatch(words);
+    expect(error.message).not.toContain('\n');
+    expect(done).toEqual([]);
+  });
+
+  it('a kernel that says no only to the write is told the same way', async () => {
+    const { machine } = fakeMachine({ write: kernelFailure('EROFS') });
+    expect((await refusal(drop(machine, ALL))).message).toMatch(/read-only here/);
+  });
+
+  it('refuses under pressure, unless forced', async () => {
+    const looks = [snapshotOf({ some: 23 })];
+    const { machine, done } = fakeMachine({ looks });
+    const error = await refusal(drop(machine, ALL));
+    expect(error.code).toBe('ERR_UMA_BUSY');
+    expect(error.message).toMatch(/refused, nothing was changed: tasks waited for memory for 23\.0 % of the last 10 s/);
+    expect(done).toEqual([]);
+    const forced = fakeMachine({ looks });
+    await drop(forced.machine, { ...ALL, force: true });
+    expect(forced.done).toContain('write /proc/sys/vm/drop_caches 3');
+  });
+});
+
+describe('drop through sudo', () => {
+  it('runs one command with absolute paths, the level among its words, and asks before it syncs', async (context) => {
+    if (findSysctl() === null) return context.skip('there is no sysctl here');
+    const { machine, done } = fakeMachine({ uid: 1000, mayWrite: 'EACCES' });
+    const report = await drop(machine, { ...ALL, level: 1, sudo: true });
+    expect(done).toEqual([
+      expect.stringMatching(/^run \/usr\/bin\/sudo -n -l \/\S+\/sysctl vm\.drop_caches=1$/),
+      'sync',
+      expect.stringMatching(/^run \/usr\/bin\/sudo -n \/\S+\/sysctl vm\.drop_caches=1$/),
+    ]);
+    expect(report.by).toBe('sudo');
+  });
+
+  it.each([
+    ['', /: sudo does not permit it; nothing was changed\. umaprobe cache rule prints the sudoers line/],
+    ['sudo: a password is required\n', /a password is required; nothing was changed\. umaprobe cache rule prints/],
+  ])('not permitted (%j): nothing is written, not even by sync', async (stderr, words) => {
+    const { machine, done } = fakeMachine({ uid: 1000, permitted: { code: 1, stderr, timedOut: false } });
+    const error = await refusal(drop(machine, { ...ALL, sudo: true }));
+    expect(error.code).toBe('ERR_UMA_PERMISSION');
+    expect(error.message).toMatch(findSysctl() === null ? /sysctl is in none/ : words);
+    expect(done.filter((what) => !what.includes(' -l '))).toEqual([]);
+  });
+
+  it('no sudo on this machine: said, and nothing is run', async () => {
+    const { machine, done } = fakeMachine({ uid: 1000 });
+    const without = { ...machine, executable: () => false };
+    const error = await refusal(drop(without, { ...ALL, sudo: true }));
+    expect(error.code).toBe('ERR_UMA_NOT_SUPPORTED');
+    expect(error.message).toMatch(/\/usr\/bin\/sudo is not there|sysctl is in none/);
+    expect(done).toEqual([]);
+  });
+
+  it('is not needed by root, and would act on this computer where a simulated machine is meant', async () => {
+    const root = fakeMachine({ uid: 0 });
+    expect((await drop(root.machine, { ...ALL, sudo: true })).by).toBe('write');
+    const simulated = fakeMachine({ uid: 1000, simulated: 'gb10' });
+    await expect(drop(simulated.machine, { ...ALL, sudo: true })).rejects.toThrow(/sudo would act on this computer/);
+    expect(simulated.done).toEqual([]);
+  });
+});
+
+describe('compact', () => {
+  const met = snapshotOf();
+  const pieces = snapshotOf({ largeShare: 0.001 });
+
+  it('does nothing where the gate is met, and needs no right for that', async () => {
+    const { machine, done } = fakeMachine({ looks: [met], mayWrite: 'EACCES', uid: 1000 });
+    expect(await compactMemory(machine, {})).toMatchObject({ verdict: 'ok', compactMs: null, by: null });
+    expect(done).toEqual([]);
+  });
+
+  it.each([
+    ['compacted', [pieces, met]],
+    ['reboot-required', [pieces, pieces]],
+  ] as const)('%s', async (word, looks) => {
+    const { machine, done } = fakeMachine({ looks: [...looks] });
+    const report = await compactMemory(machine, {});
+    expect(report.verdict).toBe(word);
+    expect(done).toEqual(['write /proc/sys/vm/compact_memory 1']);
+    expect(report.orders.map(({ order }) => order)).toEqual([0, 9, 13]);
+  });
+
+  it('asks for no reboot where programs or page cache hold the memory', () => {
+    const judged = (snapshot: ReturnType<typeof snapshotOf>) => {
+      const gate = contiguityGate(snapshot.host.total);
+      return verdict(false, readGate(snapshot, snapshot.contiguity ?? [], gate), gate);
+    };
+    const loaded = snapshotOf({ largeShare: 0, processes: [{ pid: 7, name: 'vllm', gpuBytes: 60 * GiB }] });
+    expect(judged(loaded)).toMatchObject({
+      verdict: 'not-ready',
+      reason: expect.stringMatching(/GPU processes hold 60/),
+    });
+    const cached = snapshotOf({ largeShare: 0, host: { free: 5 * GiB, available: 110 * GiB } });
+    expect(judged(cached)).toMatchObject({
+      verdict: 'not-ready',
+      reason: expect.stringMatching(/page cache: drop it first/),
+    });
+    const short = snapshotOf({ largeShare: 0, host: { free: 50 * GiB, available: 60 * GiB } });
+    expect(judged(short)).toMatchObject({
+      verdict: 'not-ready',
+      reason: expect.stringMatching(/programs hold the memory/),
+    });
+  });
+
+  it('takes another gate', async () => {
+    const { machine } = fakeMachine({ looks: [pieces] });
+    expect((await compactMemory(machine, { gate: { blocks: 1, availableBytes: 0 } })).verdict).toBe('ok');
+  });
+});
+
+describe('reclaim', () => {
+  const files = {
+    '/proc/self/cgroup': '0::/user.slice/x\n',
+    '/sys/fs/cgroup/user.slice/x/memory.current': '1000000\n',
+  };
+
+  it.each([
+    ['/user.slice/x', '/sys/fs/cgroup/user.slice/x'],
+    ['/sys/fs/cgroup/user.slice/x/', '/sys/fs/cgroup/user.slice/x'],
+  ])('%s is %s', (given, folder) => expect(cgroupFolder(given)).toBe(folder));
+
+  it.each(['/', '/sys/fs/cgroup', 'user.slice', '/user.slice/../../../etc', '/a/./b', '/a\0b', ''])(
+    '%j is no cgroup',
+    (given) => expect(() => cgroupFolder(given)).toThrow(/expected a cgroup below the root/),
+  );
+
+  it('less than asked for is an answer', async () => {
+    const asked = (write: ReturnType<typeof kernelFailure> | null) =>
+      reclaimFrom(fakeMachine({ files, write }).machine, { bytes: 5 });
+    expect(await asked(null)).toMatchObject({
+      short: false,
+      askedBytes: 5,
+      gotBytes: 0,
+      cgroup: '/sys/fs/cgroup/user.slice/x',
+    });
+    expect(await asked(kernelFailure('EAGAIN'))).toMatchObject({ short: true });
+    expect(await refusal(asked(kernelFailure('EACCES')))).toMatchObject({
+      code: 'ERR_UMA_PERMISSION',
+      message: expect.stringMatching(/only the owner of the cgroup may/),
+    });
+    expect(await refusal(asked(kernelFailure('ENOENT')))).toMatchObject({
+      code: 'ERR_UMA_NOT_SUPPORTED',
+      message: expect.stringMatching(/came with Linux 5\.19/),
+    });
+  });
+
+  it.each([
+    [{ '/proc/self/cgroup': '4:memory:/x\n' }, /cgroup v1 here, which has no memory\.reclaim/],
+    [{ '/proc/self/cgroup': '0::/\n' }, /root cgroup, which has no memory\.reclaim/],
+    [{ '/proc/self/cgroup': '0::/user.slice/x\n' }, /memory\.current cannot be read \(ENOENT\)/],
+    [{}, /the cgroup of this process is not known/],
+  ])('%j: why not, and nothing is written', async (texts, words) => {
+    const { machine, done } = fakeMachine({ files: texts as Record<string, string> });
+    const error = await refusal(reclaimFrom(machine, { bytes: 1 }));
+    expect(error.code).toBe('ERR_UMA_NOT_SUPPORTED');
+    expect(error.message).toMatch(words);
+    expect(done).toEqual([]);
+  });
+});

@@ -1,0 +1,120 @@
+/** The planner of `prepare`: which steps are taken, in which order, and how it ends. No kernel is written to. */
+import { describe, expect, it } from 'vitest';
+import { droppable } from '../../../lib/cache/prepare/estimate.ts';
+import { poolOf } from '../../../lib/cache/prepare/pool.ts';
+import { prepareFor } from '../../../lib/cache/prepare/run.ts';
+import { hopeless } from '../../../lib/cache/prepare/verdict.ts';
+import type { Snapshot } from '../../../lib/types/index.ts';
+import { type FakeOptions, fakeMachine } from '../../support/fake-system.ts';
+import { GiB, type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
+
+const machineOf = (host: NonNullable<MachineFixture['host']>, more: MachineFixture = {}): Snapshot =>
+  snapshotOf({ simulated: 'gb10-cached', host: { mapped: 0, dirty: 0, ...host }, ...more });
+const CACHED = machineOf({ free: 7 * GiB, available: 112 * GiB, cached: 106 * GiB });
+const DROPPED = machineOf({ free: 111 * GiB, available: 112 * GiB, cached: 2 * GiB });
+const OPTIONS = { bytes: 100 * GiB, paths: undefined, dryRun: false, floor: 8 * GiB, sudo: false, signal: undefined };
+
+const prepared = async (fake: FakeOptions, options: Partial<typeof OPTIONS> = {}) => {
+  const { machine, done } = fakeMachine({ simulated: 'gb10-cached', ...fake });
+  const report = await prepareFor(machine, { ...OPTIONS, ...options });
+  return { report, done, states: report.steps.map(({ action, level, state }) => `${action}${level ?? ''} ${state}`) };
+};
+
+describe('prepare', () => {
+  it('does nothing where there is enough', async () => {
+    const { report, done, states } = await prepared({ looks: [DROPPED] });
+    expect(report.verdict).toBe('enough');
+    expect(done).toEqual([]);
+    expect(states).toEqual(['measure done', 'evict skipped', 'drop1 skipped', 'drop2 skipped', 'compact skipped']);
+  });
+
+  it('drops page cache and stops there', async () => {
+    const { report, done } = await prepared({ looks: [CACHED, CACHED, DROPPED] });
+    expect(report.verdict).toBe('enough');
+    expect(done).toEqual(['sync', 'write /proc/sys/vm/drop_caches 1']);
+    expect(report.sources).toEqual([
+      { label: 'free', bytes: 7 * GiB },
+      { label: 'page cache, dropped (level 1)', bytes: 104 * GiB },
+    ]);
+    expect(report.sources.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(report.after.immediate);
+  });
+
+  it('goes on to level 2 for pools that cannot be read', async () => {
+    const pools = { parameter: 529, bytes: null };
+    const hidden = machineOf({ free: 50 * GiB, available: 52 * GiB, cached: 2 * GiB }, { pools });
+    const { done, report } = await prepared({ looks: [hidden, hidden, hidden, hidden, DROPPED] });
+    expect(done).toEqual(['sync', 'write /proc/sys/vm/drop_caches 1', 'write /proc/sys/vm/drop_caches 2']);
+    expect(report.verdict).toBe('enough');
+  });
+
+  it('a dry run says what it expects, and touches nothing', async () => {
+    const { report, done, states } = await prepared({ looks: [CACHED] }, { dryRun: true });
+    expect(done).toEqual([]);
+    expect(report.verdict).toBe('planned');
+    expect(states).toContain('drop1 planned');
+    expect(report.steps[2]?.gainedBytes).toBeGreaterThan(100 * GiB);
+    expect(report.after.immediate).toBeGreaterThanOrEqual(108 * GiB);
+  });
+
+  it('without the right it skips the step, says what to type, and that the kernel would reclaim', async () => {
+    const { report, done } = await prepared(
+      { looks: [CACHED], mayWrite: 'EACCES', uid: 1000, simulated: null },
+      { dryRun: false },
+    );
+    expect(done).toEqual([]);
+    expect(report.verdict).toBe('after-reclaim');
+    expect(report.reason).toMatch(/not allowed here: .*sysctl vm\.drop_caches=1/);
+  });
+
+  it('does not drop under pressure', async () => {
+    const { report, done } = await prepared({
+      looks: [machineOf({ free: 7 * GiB, available: 112 * GiB, cached: 106 * GiB }, { some: 30 })],
+    });
+    expect(done).toEqual([]);
+    expect(report.steps[2]?.reason).toMatch(/not under pressure/);
+  });
+
+  it('compacts memory that is in pieces, and says that only a reboot helps', async () => {
+    const pieces = machineOf({ free: 112 * GiB, available: 113 * GiB }, { largeShare: 0.01 });
+    const { report, done } = await prepared({ looks: [pieces] });
+    expect(done).toEqual(['write /proc/sys/vm/compact_memory 1']);
+    expect(report).toMatchObject({ verdict: 'not-enough', reason: expect.stringMatching(/in pieces.*only a reboot/) });
+    const helped = await prepared({ looks: [pieces, DROPPED] });
+    expect(helped.report.verdict).toBe('enough');
+  });
+
+  it('says at once what can never be, and does nothing', async () => {
+    const { report, done, states } = await prepared({ looks: [CACHED] }, { bytes: 200 * GiB });
+    expect(done).toEqual([]);
+    expect(report).toMatchObject({
+      verdict: 'not-enough',
+      reason: expect.stringMatching(/more than this machine has at all/),
+    });
+    expect(states.slice(1).every((state) => state.endsWith('skipped'))).toBe(true);
+    expect(hopeless(poolOf(CACHED), 108 * GiB, 8 * GiB)).toMatch(/without ending a program/);
+    expect(hopeless(poolOf(CACHED), 100 * GiB, 8 * GiB)).toBeNull();
+  });
+
+  it('with no GPU that shares it, it is about the memory of the host, and blocks do not matter', async () => {
+    const host = machineOf({ free: 115 * GiB, available: 116 * GiB }, { model: 'discrete', largeShare: 0.01 });
+    const { report, done } = await prepared({ looks: [host] });
+    expect(done).toEqual([]);
+    expect(report).toMatchObject({ pool: 'host', verdict: 'enough' });
+    expect(report.steps[0]?.reason).toMatch(/no GPU here shares that memory/);
+  });
+
+  it('has a floor of its own for the machine', async () => {
+    const { machine } = fakeMachine({ simulated: 'gb10-cached', looks: [DROPPED] });
+    const report = await prepareFor(machine, { ...OPTIONS, floor: null });
+    expect(report.floor.bytes).toBeGreaterThan(8 * GiB);
+    expect(report.floor.from).toMatch(/the larger of 8\.0 GiB and 7 % of MemTotal/);
+  });
+});
+
+describe('what can be dropped', () => {
+  it('is neither shared memory nor mapped nor dirty', () => {
+    const host = machineOf({ cached: 100, shmem: 10, buffers: 5, mapped: 20, dirty: 3, writeback: 2 }).host;
+    expect(droppable(host)).toBe(70);
+    expect(droppable({ ...host, mapped: 1000 })).toBe(0);
+  });
+});

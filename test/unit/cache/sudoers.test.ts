@@ -1,0 +1,115 @@
+/** Who may be named in a sudoers rule, how its words are escaped, and where model stores are looked for. */
+import { describe, expect, it } from 'vitest';
+import { findSysctl, rootCommand, sysctlWord } from '../../../lib/cache/sudo.ts';
+import { checkUser, escaped, invokingUser, sudoersRule } from '../../../lib/cache/sudoers.ts';
+import { levelsOf } from '../../../lib/cli/commands/cache-shared.ts';
+import { homeOf, invokingHome } from '../../../lib/models/home.ts';
+import { findStores } from '../../../lib/models/stores.ts';
+
+describe('the sudoers rule', () => {
+  it('permits the very words that are run, escaped', () => {
+    const knobs = [{ name: 'drop_caches', level: 1 }, { name: 'compact_memory' }] as const;
+    const { rule, commands, file } = sudoersRule({ user: 'alice', knobs, sysctl: '/usr/sbin/sysctl' });
+    expect(rule).toBe(
+      'alice ALL=(root) NOPASSWD: /usr/sbin/sysctl vm.drop_caches\\=1, /usr/sbin/sysctl vm.compact_memory\\=1',
+    );
+    expect(commands).toEqual([
+      ['/usr/sbin/sysctl', 'vm.drop_caches=1'],
+      ['/usr/sbin/sysctl', 'vm.compact_memory=1'],
+    ]);
+    expect(commands).toEqual(knobs.map((knob) => ['/usr/sbin/sysctl', sysctlWord(knob)]));
+    expect(file).toBe('/etc/sudoers.d/umaprobe-alice');
+  });
+
+  it('escapes what sudoers reads otherwise, and names a file that sudo reads', () => {
+    expect(escaped('a=b,c:d\\e')).toBe('a\\=b\\,c\\:d\\\\e');
+    const knobs = [{ name: 'drop_caches', level: 3 }] as const;
+    expect(sudoersRule({ user: 'a.b', knobs, sysctl: '/sbin/sysctl' }).file).toBe('/etc/sudoers.d/umaprobe-a_b');
+  });
+
+  it.each([
+    'ALL',
+    'ADMINS',
+    '%wheel',
+    '#0',
+    '+group',
+    'a b',
+    'a,b',
+    'a=b',
+    'a\nb ALL=(ALL) ALL',
+    '',
+    'root',
+    '../x',
+    'a!',
+    'x'.repeat(40),
+  ])('%j is nobody to be named', (user) => expect(() => checkUser(user)).toThrow(/user is/));
+
+  it.each(['alice', 'a.b-c', '_svc', 'Alice', 'u1'])('%s is', (user) => expect(checkUser(user)).toBe(user));
+
+  it('means who typed it, also behind sudo', () => {
+    expect(invokingUser({ SUDO_USER: 'alice' })).toBe('alice');
+    expect(invokingUser({})).not.toBe('');
+  });
+
+  it('needs an absolute sysctl, the first that is there', () => {
+    expect(findSysctl((path) => path === '/sbin/sysctl')).toBe('/sbin/sysctl');
+    expect(findSysctl(() => false)).toBeNull();
+    expect(() => sudoersRule({ user: 'alice', knobs: [], sysctl: null })).toThrow(/no sysctl in/);
+    expect(rootCommand({ name: 'drop_caches', level: 2 }, null)).toBe('sudo sysctl vm.drop_caches=2');
+  });
+
+  it('takes levels as words', () => {
+    expect(levelsOf('1, 2,1', 'cache rule')).toEqual([1, 2]);
+    for (const wrong of ['4', '', '1,', 'all', '1=2'])
+      expect(() => levelsOf(wrong, 'cache rule')).toThrow(/is not one of 1, 2, 3/);
+  });
+});
+
+describe('the home of the invoking user', () => {
+  const passwd =
+    'root:x:0:0::/root:/bin/sh\nalice:x:1000:1000:A:/home/al:/bin/sh\nbroken\nodd:x:1:1::relative:/bin/sh\n';
+
+  it('is that of SUDO_USER', () => {
+    expect(invokingHome({ SUDO_USER: 'alice' }, () => passwd)).toBe('/home/al');
+    expect(homeOf('odd', passwd)).toBeNull();
+    expect(homeOf('nobody-here', passwd)).toBeNull();
+  });
+
+  it('is the own one otherwise', () => {
+    for (const env of [{}, { SUDO_USER: '' }, { SUDO_USER: 'root' }, { SUDO_USER: 'unknown' }])
+      expect(invokingHome(env, () => passwd)).toMatch(/^\//);
+  });
+});
+
+describe('model stores', () => {
+  const there =
+    (...paths: string[]) =>
+    async (path: string) =>
+      paths.includes(path) ? path : null;
+
+  it('are those that exist, with the variable or default that led there', async () => {
+    const env = { HF_HOME: '/data/hf', OLLAMA_MODELS: '/data/ollama', TORCH_HOME: '/data/torch' };
+    const folders = there('/data/hf/hub', '/data/ollama', '/data/torch/hub', '/home/a/.cache/vllm');
+    expect(await findStores(env, '/home/a', folders)).toEqual([
+      { name: 'huggingface', path: '/data/hf/hub', from: 'HF_HOME' },
+      { name: 'ollama', path: '/data/ollama', from: 'OLLAMA_MODELS' },
+      { name: 'vllm', path: '/home/a/.cache/vllm', from: '~/.cache/vllm' },
+      { name: 'torch', path: '/data/torch/hub', from: 'TORCH_HOME' },
+    ]);
+    expect(await findStores({}, '/home/a', there())).toEqual([]);
+  });
+
+  it('a folder that several ways lead to is one store', async () => {
+    const env = { HF_HUB_CACHE: '/link', HF_HOME: '/data/hf' };
+    const folder = async (path: string) => (path === '/link' || path === '/data/hf/hub' ? '/real/hub' : null);
+    expect(await findStores(env, '/home/a', folder)).toEqual([
+      { name: 'huggingface', path: '/link', from: 'HF_HUB_CACHE' },
+    ]);
+  });
+
+  it('takes ~ for the home, and no relative path', async () => {
+    const folders = there('/home/a/models', 'models');
+    expect(await findStores({ OLLAMA_MODELS: '~/models' }, '/home/a', folders)).toHaveLength(1);
+    expect(await findStores({ OLLAMA_MODELS: 'models', HF_HOME: '' }, '/home/a', folders)).toEqual([]);
+  });
+});

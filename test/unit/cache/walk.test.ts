@@ -1,0 +1,248 @@
+/** What walks are made into: targets without doubles, parts that add up, reasons, the largest of many. */
+import { mkdirSync, mkdtempSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { InodeColumns } from '../../../lib/cache/columns.ts';
+import { evict } from '../../../lib/cache/evict.ts';
+import { Top } from '../../../lib/cache/largest.ts';
+import { mappingsOf } from '../../../lib/cache/mappings.ts';
+import { findEvictable } from '../../../lib/cache/prepare/evictable.ts';
+import { splitCache } from '../../../lib/cache/split.ts';
+import { statusOf } from '../../../lib/cache/status.ts';
+import { whyStayed } from '../../../lib/cache/stayed.ts';
+import { chooseTargets } from '../../../lib/cache/targets.ts';
+import { walk } from '../../../lib/cache/walk.ts';
+import type { NativeCachedFile } from '../../../lib/native/contract.ts';
+import { batch, fakeMachine, kernelFailure, walkingBinding } from '../../support/fake-system.ts';
+
+const FILE: NativeCachedFile = {
+  path: '/m/a',
+  what: 'file',
+  bytes: 100,
+  dev: 1,
+  ino: 2,
+  cached: 4096,
+  dirty: 0,
+  writeback: 0,
+};
+const machineWith = (binding: ReturnType<typeof walkingBinding>['binding']) => ({ ...fakeMachine().machine, binding });
+
+describe('targets', () => {
+  it('leave out what lies in another, by where it really is', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'umaprobe-targets-'));
+    mkdirSync(join(folder, 'a/b'), { recursive: true });
+    mkdirSync(join(folder, 'ab'));
+    symlinkSync(join(folder, 'a/b'), join(folder, 'link'));
+    const paths = ['a/b', 'a', 'ab', 'a', 'link', 'a/nope'].map((name) => join(folder, name));
+    const { targets, notes } = await chooseTargets({ env: {}, simulated: null }, paths);
+    expect(targets.map(({ path }) => path)).toEqual(['a', 'ab', 'a/nope'].map((name) => join(folder, name)));
+    expect(notes).toEqual([
+      `${join(folder, 'a/b')} lies in ${join(folder, 'a')} and is counted there`,
+      `${join(folder, 'link')} lies in ${join(folder, 'a')} and is counted there`,
+    ]);
+  });
+
+  it('/ contains everything', async () => {
+    const { targets } = await chooseTargets({ env: {}, simulated: null }, ['/proc', '/']);
+    expect(targets.map(({ path }) => path)).toEqual(['/']);
+  });
+});
+
+describe('the machine’s cache', () => {
+  const host = { buffers: 10, cached: 100, shmem: 20, sReclaimable: 5, dirty: 1, writeback: null };
+
+  it.each([
+    [[{ cachedBytes: 0, memoryBytes: 0, unseenFiles: 3 }], { modelFiles: null, otherFiles: 90 }],
+    [[{ cachedBytes: 40, memoryBytes: 0, unseenFiles: 3 }], { modelFiles: 40, otherFiles: 50 }],
+    [[{ cachedBytes: 40, memoryBytes: 15, unseenFiles: 0 }], { modelFiles: 25, otherFiles: 65 }],
+    [[{ cachedBytes: 500, memoryBytes: 0, unseenFiles: 0 }], { modelFiles: 90, otherFiles: 0 }],
+    [null, { modelFiles: null, otherFiles: 90 }],
+  ])('%j adds up to Buffers + Cached + SReclaimable', (targets, parts) => {
+    const { machine } = splitCache(host, targets);
+    expect(machine).toMatchObject({ ...parts, shmem: 20, slabReclaimable: 5, total: 115, writeback: null });
+    const { modelFiles, otherFiles, shmem, slabReclaimable, total } = machine ?? {};
+    expect((modelFiles ?? 0) + (otherFiles ?? 0) + (shmem ?? 0) + (slabReclaimable ?? 0)).toBe(total);
+  });
+
+  it('is unknown where a line is missing', () => expect(splitCache({ ...host, shmem: null }, []).machine).toBeNull());
+});
+
+describe('why pages stayed', () => {
+  const vllm = { pid: 7, name: 'vllm', locked: false };
+  it.each([
+    [{}, [vllm], 'mapped', /^mapped by vllm \(7\)$/],
+    [{}, [vllm, { pid: 8, name: null, locked: true }], 'locked', /^locked in memory by vllm \(7\), pid 8$/],
+    [{ dirty: 4096 }, [], 'dirty', /--sync writes it first/],
+    [{ writeback: 4096 }, [], 'dirty', /being written/],
+    [{ memory: true as const }, [vllm], 'memory', /tmpfs/],
+    [{ failure: kernelFailure('EIO', 'fdatasync') }, [], 'other', /fdatasync answered EIO/],
+    [{}, [], 'other', /in use at this moment.*one of 3 processes of other users/],
+  ])('%j with %j is %s', (more, mappers, why, words) => {
+    const stayed = whyStayed({ ...FILE, cachedAfter: 4096, ...more }, mappers, 3);
+    expect(stayed.why).toBe(why);
+    expect(stayed.words).toMatch(words);
+  });
+});
+
+describe('the largest of many', () => {
+  it('are kept in order', async () => {
+    const top = new Top<number>(3, (value) => value);
+    for (let value = 0; value < 10_000; value++) top.add((value * 7919) % 10_000);
+    expect(await top.take()).toEqual([9999, 9998, 9997]);
+    const none = new Top<number>(0, (value) => value);
+    none.add(1);
+    expect(await none.take()).toEqual([]);
+  });
+
+  it('come out in turns, however many they are', async () => {
+    const top = new Top<number>(20_000, (value) => value);
+    const values = Array.from({ length: 30_000 }, (_, at) => (at * 7919) % 30_000);
+    for (const value of values) top.add(value);
+    let turns = 0;
+    const count = (): void => {
+      turns++;
+      immediate = setImmediate(count);
+    };
+    let immediate = setImmediate(count);
+    const taken = await top.take();
+    clearImmediate(immediate);
+    expect(taken).toEqual(Array.from({ length: 20_000 }, (_, at) => 29_999 - at));
+    expect(turns).toBeGreaterThanOrEqual(5);
+  });
+
+  it('inodes come each once, and others have their turn in between', async () => {
+    const columns = new InodeColumns();
+    for (let row = 0; row < 30_000; row += 100) {
+      const rows = Array.from({ length: 100 }, (_, more) => [1, row + more, 4096, 0]).flat();
+      columns.add(Float64Array.from(rows));
+    }
+    expect(columns.length).toBe(30_000);
+    let turns = 0;
+    const count = (): void => {
+      turns++;
+      if (turns < 1000) immediate = setImmediate(count);
+    };
+    let immediate = setImmediate(count);
+    const seen: number[] = [];
+    await columns.forEach((_dev, ino) => void seen.push(ino));
+    clearImmediate(immediate);
+    expect(seen).toEqual(Array.from({ length: 30_000 }, (_, ino) => ino));
+    expect(turns).toBeGreaterThanOrEqual(2);
+  });
+});
+
+describe('a walk', () => {
+  const options = { mode: 'status', listEmpty: false } as const;
+
+  it('ends with its last slice, tells its progress and is closed', async () => {
+    const { binding, ended } = walkingBinding([
+      batch({ done: false, files: 1, path: '/a' }),
+      batch({ files: 2, path: '/b' }),
+    ]);
+    const seen: string[] = [];
+    const onProgress = ({ path }: { path: string }) => void seen.push(path);
+    const { last, complete } = await walk(binding, ['/'], options, { onProgress }, () => undefined);
+    expect([last?.files, complete, seen, ended]).toEqual([2, true, ['/a', '/b'], [1]]);
+  });
+
+  it('hears a cancel between two slices, and is closed', async () => {
+    const abort = new AbortController();
+    const { binding, ended } = walkingBinding([batch({ done: false }), batch({ done: false })]);
+    const { complete } = await walk(binding, ['/'], options, { signal: abort.signal }, () => abort.abort());
+    expect([complete, ended]).toEqual([false, [1]]);
+  });
+
+  it('that fails is an error, and is closed', async () => {
+    const { binding, ended } = walkingBinding([]);
+    const failing = { ...binding, cacheNext: async () => kernelFailure('EIO', 'cacheNext') };
+    await expect(walk(failing, ['/'], options, {}, () => undefined)).rejects.toThrow(/cacheNext/);
+    expect(ended).toEqual([1]);
+  });
+});
+
+describe('mappings', () => {
+  it('are of one inode on one device', async () => {
+    const { binding } = walkingBinding([], [{ dev: 1, ino: 2, pid: 7, locked: false }]);
+    const { of } = await mappingsOf(binding, Float64Array.of(1, 2));
+    expect(of({ dev: 1, ino: 2 })).toEqual([{ pid: 7, name: 'name-of-7', locked: false }]);
+    expect(of({ dev: 9, ino: 2 })).toEqual([]);
+  });
+});
+
+describe('status and evict', () => {
+  const rows = Float64Array.of(1, 2, 4096, 4096);
+  const problem: NativeCachedFile = { path: '/m/x', what: 'problem', failure: kernelFailure('EACCES', 'openat') };
+
+  it('status sums mapped bytes over all files, also those that are not listed', async () => {
+    const { binding, asked } = walkingBinding(
+      [batch({ entries: [problem], inodes: rows, files: 1, cached: 4096, bytes: 100, problems: 1 })],
+      [{ dev: 1, ino: 2, pid: 7, locked: false }],
+    );
+    const { targets, files } = await statusOf(machineWith(binding), ['/m'], { top: 0 });
+    expect(asked[0]?.options).toMatchObject({ mode: 'status', top: 0 });
+    expect(files).toEqual([]);
+    expect(targets[0]).toMatchObject({
+      mappedBytes: 4096,
+      problemCount: 1,
+      problems: [{ path: '/m/x' }],
+      complete: true,
+    });
+  });
+
+  it('a status that was cancelled rejects with the reason', async () => {
+    const { binding } = walkingBinding([batch({ done: false })]);
+    const signal = AbortSignal.abort(new Error('enough of that'));
+    await expect(statusOf(machineWith(binding), ['/m'], { signal })).rejects.toThrow('enough of that');
+  });
+
+  it('evict adds up what stayed by reason', async () => {
+    const stays = { ...FILE, cachedAfter: 4096 };
+    const goes = { ...FILE, path: '/m/b', ino: 3, cached: 8192, cachedAfter: 0 };
+    const { binding, asked } = walkingBinding(
+      [batch({ entries: [stays, goes], cached: 12_288, cachedAfter: 4096, files: 2 })],
+      [{ dev: 1, ino: 2, pid: 7, locked: false }],
+    );
+    const report = await evict(machineWith(binding), ['/m'], { sync: true });
+    expect(asked[0]?.options.mode).toBe('evict-sync');
+    expect(report).toMatchObject({ state: 'complete', evictedBytes: 8192, stayedBytes: 4096 });
+    expect(report.stayedBy).toEqual({ mapped: 4096, dirty: 0, locked: 0, memory: 0, other: 0 });
+    expect(report.files.map(({ path, stayed }) => [path, stayed])).toEqual([
+      ['/m/b', null],
+      ['/m/a', 'mapped by name-of-7 (7)'],
+    ]);
+  });
+
+  it('an eviction that was cancelled is a report', async () => {
+    const { binding } = walkingBinding([]);
+    const report = await evict(machineWith(binding), ['/m'], { signal: AbortSignal.abort() });
+    expect(report).toMatchObject({ state: 'aborted', evictedBytes: 0 });
+  });
+
+  it('prepare evicts what is clean and mapped by nobody, the largest first', async () => {
+    const entries = [
+      FILE,
+      { ...FILE, path: '/m/c', ino: 3, cached: 8192, dirty: 8192 },
+      { ...FILE, path: '/m/d', ino: 4, cached: 9000 },
+      { ...FILE, path: '/m/e', ino: 5, memory: true as const },
+    ];
+    const { binding } = walkingBinding([batch({ entries })], [{ dev: 1, ino: 99, pid: 7, locked: false }]);
+    expect(await findEvictable(machineWith(binding), ['/m'], {})).toMatchObject({
+      paths: ['/m/d', '/m/a'],
+      bytes: 13_096,
+      mappedFiles: 0,
+    });
+    const mapped = walkingBinding([batch({ entries })], [{ dev: 1, ino: 4, pid: 7, locked: false }]);
+    expect(await findEvictable(machineWith(mapped.binding), ['/m'], {})).toMatchObject({
+      paths: ['/m/a'],
+      mappedFiles: 1,
+      mappedBytes: 9000,
+    });
+  });
+
+  it('both refuse the files of this computer on a simulated machine', async () => {
+    const { machine } = fakeMachine({ simulated: 'gb10' });
+    await expect(statusOf(machine, ['/m'], {})).rejects.toThrow(/has a page cache but no files in it/);
+    await expect(evict(machine, ['/m'], {})).rejects.toThrow(/has a page cache but no files in it/);
+  });
+});

@@ -1,0 +1,219 @@
+import { expect, it, describe as suite } from 'vitest';
+import { UmaError } from '../../../lib/base/errors.ts';
+import { COMMANDS } from '../../../lib/cli/commands/index.ts';
+import type { Command } from '../../../lib/cli/core/command.ts';
+import { describe } from '../../../lib/cli/core/exit.ts';
+import { count, duration, positive } from '../../../lib/cli/core/options.ts';
+import { colourDepth } from '../../../lib/cli/core/screen.ts';
+import { editDistance, nearest, UsageError } from '../../../lib/cli/core/usage.ts';
+import { parse, route } from '../../../lib/cli/parse.ts';
+
+const command: Command = {
+  name: 'trial',
+  summary: '',
+  usage: '<name> [options]',
+  description: '',
+  options: {
+    interval: { type: 'string', placeholder: '<time>', summary: '' },
+    bytes: { type: 'boolean', summary: '' },
+  },
+  examples: [],
+  readsMachine: true,
+  arguments: { min: 0, max: 1, afterDashes: true },
+  run: async () => ({ exitCode: 0, document: null, text: null }),
+};
+
+/** The words of the UsageError that a call must end with. */
+function refusal(call: () => unknown): string {
+  try {
+    call();
+  } catch (error) {
+    if (error instanceof UsageError) return error.message;
+    throw error;
+  }
+  throw new Error('it was not refused');
+}
+
+suite('finding the command', () => {
+  it.each([
+    [[], 'snapshot', []],
+    [['--json'], 'snapshot', ['--json']],
+    [['--bytes'], 'snapshot', ['--bytes']],
+    [['watch', '--json'], 'watch', ['--json']],
+    [['--sim', 'gb10', 'doctor'], 'doctor', ['--sim', 'gb10']],
+    [['--sim=gb10', 'doctor'], 'doctor', ['--sim=gb10']],
+    [['--sim', 'watch'], 'snapshot', ['--sim', 'watch']],
+    [['sim', 'run', 'gb10', '--', 'watch'], 'sim run', ['gb10', '--', 'watch']],
+    [['sim', '--json', 'list'], 'sim list', ['--json']],
+    [['sim', '--help'], 'sim', ['--help']],
+    [['help', 'watch'], 'watch', ['--help']],
+    [['help'], 'snapshot', ['--help']],
+  ])('%j is %s', (argv, name, args) => {
+    expect(route(argv)).toMatchObject({ name, args });
+  });
+
+  it.each([
+    [['snapsot'], '"snapsot" is not a command. Did you mean umaprobe snapshot?'],
+    [['snap'], '"snap" is not a command. Did you mean umaprobe snapshot?'],
+    [['xyzzy'], '"xyzzy" is not a command.'],
+    [['sim'], 'umaprobe sim needs one of: list, show, run.'],
+    [['sim', 'lst'], 'umaprobe sim has no "lst"; it has list, show, run. Did you mean umaprobe sim list?'],
+  ])('%j is refused', (argv, message) => {
+    expect(refusal(() => route(argv))).toBe(message);
+  });
+
+  it('has a loadable file for every command, named as in the table', async () => {
+    for (const entry of COMMANDS) {
+      const loaded = await entry.load();
+      expect(loaded.name).toBe(entry.name);
+      expect(loaded.examples.length).toBeGreaterThan(0);
+      // The examples must be what the parser takes.
+      for (const { command: typed } of loaded.examples) {
+        const words = (typed.split(/ [|>] /)[0] ?? '').replaceAll("'", '').split(' ').slice(1);
+        const { name, args } = route(words);
+        const named = await COMMANDS.find((candidate) => candidate.name === name)?.load();
+        expect(named).toBeDefined();
+        if (named !== undefined) expect(() => parse(named, args)).not.toThrow();
+      }
+    }
+  });
+});
+
+suite('parsing', () => {
+  it('gives values, words and what follows --', () => {
+    expect(parse(command, ['a', '--interval=1s', '--bytes', '--', 'b', '--json'])).toMatchObject({
+      values: { interval: '1s', bytes: true },
+      positionals: ['a'],
+      rest: ['b', '--json'],
+    });
+    expect(parse(command, ['--', 'b', 'c'])).toMatchObject({ positionals: [], rest: ['b', 'c'] });
+  });
+
+  it.each([
+    [['--intervall', '1s'], 'umaprobe trial has no option --intervall. Did you mean --interval?'],
+    [['-x'], 'umaprobe trial has no option -x.'],
+    [['--interval'], '--interval needs a value: --interval <time>.'],
+    [['--interval', '--bytes'], '--interval needs a value: --interval <time>.'],
+    [['--interval='], '--interval needs a value: --interval <time>.'],
+    [['--bytes=yes'], '--bytes takes no value, got "yes".'],
+    [['a', 'b'], 'umaprobe trial does not take "b" here. Usage: umaprobe trial <name> [options]'],
+    [['a', 'watch'], 'umaprobe trial does not take "watch" here. Put the command first: umaprobe watch …'],
+    [['--__proto__'], 'umaprobe trial has no option --__proto__.'],
+    [['--constructor'], 'umaprobe trial has no option --constructor.'],
+  ])('%j is refused', (args, message) => {
+    expect(refusal(() => parse(command, args))).toBe(message);
+  });
+
+  it('asks for a missing word only where no help was asked for', () => {
+    const needy = { ...command, arguments: { min: 1, max: 1, afterDashes: false } };
+    expect(() => parse(needy, [])).toThrow('An argument is missing. Usage: umaprobe trial <name> [options]');
+    expect(() => parse(needy, ['--help'])).not.toThrow();
+    expect(() => parse(needy, ['a', '--', 'b'])).toThrow('takes nothing after "--"');
+  });
+
+  it('checks values', () => {
+    expect(duration({ interval: '250ms' }, 'interval', 100, 1000, 1, 'watch')).toBe(250);
+    expect(duration({}, 'interval', 100, 1000, 7, 'watch')).toBe(7);
+    expect(() => duration({ interval: '5' }, 'interval', 100, 1000, 1, 'watch')).toThrow(
+      '--interval "5" is not a time with its unit',
+    );
+    expect(() => duration({ interval: '5s' }, 'interval', 100, 1000, 1, 'watch')).toThrow(
+      '--interval "5s" is outside 100 ms to 1.00 s.',
+    );
+    expect(() => count({ n: '1.5' }, 'n', 1, 9, 'watch')).toThrow('--n "1.5" is not a whole number from 1 to 9.');
+    expect(() => positive({ scale: '0' }, 'scale', 9, 'sim run')).toThrow(
+      '--scale "0" is not a number above 0 and up to 9.',
+    );
+  });
+});
+
+suite('did you mean', () => {
+  it('counts edits', () => {
+    expect(editDistance('kitten', 'sitting')).toBe(3);
+    expect(editDistance('', 'abc')).toBe(3);
+    expect(editDistance('wacth', 'watch')).toBe(1);
+  });
+
+  it('does not guess wildly', () => {
+    expect(nearest('doctr', ['doctor', 'watch'])).toBe('doctor');
+    expect(nearest('zzzzzz', ['doctor', 'watch'])).toBeNull();
+    expect(nearest('', ['doctor'])).toBeNull();
+  });
+});
+
+suite('failures', () => {
+  it('gives a usage error exit code 2, one line and the help to read', () => {
+    const { exitCode, words, document } = describe(new UsageError('No.', 'watch'), false);
+    expect(exitCode).toBe(2);
+    expect(words).toBe('umaprobe: No. See umaprobe watch --help.\n');
+    expect(document.error.code).toBe('ERR_USAGE');
+  });
+
+  it.each([
+    ['ERR_UMA_NO_DEVICE', 3],
+    ['ERR_UMA_LIBRARY_MISSING', 3],
+    ['ERR_UMA_PERMISSION', 4],
+    ['ERR_UMA_BUSY', 5],
+    ['ERR_UMA_FLOOR', 5],
+    ['ERR_UMA_VERIFY_FAILED', 1],
+  ] as const)('%s ends with %d', (code, exitCode) => {
+    const error = new UmaError(code, {
+      source: 'nvml',
+      call: 'nvmlInit_v2',
+      status: 9,
+      name: 'DRIVER_NOT_LOADED',
+      message: 'no driver',
+    });
+    const failure = describe(error, false);
+    expect(failure.exitCode).toBe(exitCode);
+    expect(failure.document.error).toMatchObject({
+      code,
+      source: 'nvml',
+      call: 'nvmlInit_v2',
+      status: 9,
+      nativeName: 'DRIVER_NOT_LOADED',
+    });
+    expect(failure.words).not.toContain('at ');
+  });
+
+  it.each(['LIBRARY_MISSING', 'LOAD_FAILED'])('does not take a broken installation (%s) for a missing GPU', (name) => {
+    const error = new UmaError('ERR_UMA_LIBRARY_MISSING', {
+      source: 'umaprobe',
+      call: 'umaprobe.node',
+      status: null,
+      name,
+      message: 'npm rebuild umaprobe',
+    });
+    const failure = describe(error, false);
+    expect(failure).toMatchObject({ exitCode: 1, document: { error: { exitCode: 1, source: 'umaprobe' } } });
+    expect(failure.words).not.toContain('bug in umaprobe');
+  });
+
+  it('calls what nobody foresaw a bug, and shows its stack only when asked', () => {
+    expect(describe(new Error('boom'), false)).toMatchObject({
+      exitCode: 1,
+      document: { error: { code: 'ERR_INTERNAL' } },
+    });
+    expect(describe(new Error('boom'), false).words).not.toMatch(/\n\s+at /);
+    expect(describe(new Error('boom'), true).words).toMatch(/\n\s+at /);
+    expect(describe('text', false).words).toContain('umaprobe: text');
+  });
+});
+
+suite('colours', () => {
+  it.each([
+    [{ TERM: 'xterm-256color' }, true, 8],
+    [{ TERM: 'xterm' }, true, 4],
+    [{ TERM: 'dumb' }, true, 0],
+    [{}, true, 0],
+    [{ TERM: 'xterm' }, false, 0],
+    [{ TERM: 'xterm', FORCE_COLOR: '1' }, false, 4],
+    [{ FORCE_COLOR: '3' }, false, 8],
+    [{ TERM: 'xterm', FORCE_COLOR: '0' }, true, 0],
+    [{ TERM: 'xterm', NO_COLOR: '1' }, true, 0],
+    [{ TERM: 'xterm', NO_COLOR: '1', FORCE_COLOR: '1' }, true, 0],
+    [{ TERM: 'xterm', NO_COLOR: '' }, true, 4],
+  ])('%j on a terminal: %s gives depth %d', (env, isTty, depth) => {
+    expect(colourDepth(env, isTty)).toBe(depth);
+  });
+});

@@ -1,0 +1,146 @@
+/** What the words on the command line become for sweep, layout and stress, and how these end. */
+import { describe, expect, it } from 'vitest';
+import { UmaError } from '../../../lib/base/errors.ts';
+import { layoutExit, stressExit, sweepExit } from '../../../lib/cli/commands/probe-exit.ts';
+import { kind, kinds, probeOptions } from '../../../lib/cli/commands/probe-options.ts';
+import type { Values } from '../../../lib/cli/core/command.ts';
+import { describe as failureOf } from '../../../lib/cli/core/exit.ts';
+import { elements, shapes, size, sizeOf, sizes } from '../../../lib/cli/core/sizes.ts';
+import { UsageError } from '../../../lib/cli/core/usage.ts';
+import { GB, GiB, layoutOf, notMade, stepOf, stressOf, sweepOf } from '../../support/reports.ts';
+
+function refusal(call: () => unknown): string {
+  try {
+    call();
+  } catch (error) {
+    if (error instanceof UsageError) return error.message;
+    throw error;
+  }
+  throw new Error('it was not refused');
+}
+
+describe('sizes', () => {
+  it.each([
+    ['8GB', 8e9],
+    ['8GiB', 8 * GiB],
+    ['4096', 4096],
+    ['1.5 MiB', 1.5 * 2 ** 20],
+    ['9007199254740991', 2 ** 53 - 1],
+  ])('%s is %d bytes', (word, bytes) => expect(sizeOf(word, '--max', 'stress')).toBe(bytes));
+
+  it.each([
+    ['8G', '--max "8G" could mean two sizes: write 8GB (powers of 1000) or 8GiB (powers of 1024).'],
+    ['banana', '--max "banana" is not a size, such as 8GB (8·10^9 bytes), 8GiB (8·2^30) or 4096 (bytes).'],
+    ['-1GB', '--max "-1GB" is not a size, such as 8GB (8·10^9 bytes), 8GiB (8·2^30) or 4096 (bytes).'],
+    ['0', '--max "0" is less than 1 byte.'],
+    ['0.0GB', '--max "0.0GB" is less than 1 byte.'],
+    ['9007199254740992', '--max "9007199254740992" is more than 2^53 − 1 bytes, the largest size there is.'],
+    ['9999999TB', '--max "9999999TB" is more than 2^53 − 1 bytes, the largest size there is.'],
+  ])('%s is refused', (word, words) => expect(refusal(() => sizeOf(word, '--max', 'stress'))).toBe(words));
+
+  it('are a list', () => {
+    expect(sizes({ sizes: '1GB, 2GiB' }, 'sizes', 'sweep')).toEqual([1e9, 2 * GiB]);
+    expect(refusal(() => sizes({ sizes: '1GB,,2GB' }, 'sizes', 'sweep'))).toContain('empty entry between its commas');
+    expect(refusal(() => sizes({ sizes: '1GB,banana' }, 'sizes', 'sweep'))).toContain('--sizes "banana" is not a size');
+    expect(size({}, 'max', 'stress')).toBeUndefined();
+  });
+
+  it('are shapes and numbers of elements', () => {
+    expect(shapes({ shape: '8192x8192,4096' }, 'shape', 'sweep')).toEqual([[8192, 8192], [4096]]);
+    expect(refusal(() => shapes({ shape: '8192x' }, 'shape', 'sweep'))).toContain('is not a shape');
+    expect(refusal(() => shapes({ shape: '4x0' }, 'shape', 'sweep'))).toContain('a dimension of 0');
+    expect(elements({ elements: '1e9' }, 'elements', 'sweep')).toBe(1e9);
+    for (const word of ['0', '1.5', '1e99', '-1', 'many', '9007199254740992'])
+      expect(refusal(() => elements({ elements: word }, 'elements', 'sweep'))).toContain(
+        'is not a whole number of elements',
+      );
+  });
+});
+
+describe('options', () => {
+  const options = (values: Values) => probeOptions(values, 'stress');
+
+  it('leave out what was not said, so that the library decides', () => expect(options({})).toEqual({}));
+
+  it('are passed on', () => {
+    expect(options({ device: '1', floor: '9GiB', journal: 'j.jsonl', timeout: '2m', 'step-timeout': '5s' })).toEqual({
+      device: 1,
+      floor: 9 * GiB,
+      journal: 'j.jsonl',
+      timeoutMs: 120_000,
+      stepDeadlineMs: 5000,
+    });
+    expect(options({ journal: 'none' })).toEqual({ journal: false });
+  });
+
+  it('take a low floor only from who accepts what may follow', () => {
+    expect(refusal(() => options({ floor: '1KiB' }))).toBe(
+      '--floor "1KiB" is below 2GiB: a host without memory freezes instead of failing. Give a larger one, or add --i-accept-a-frozen-machine.',
+    );
+    expect(options({ floor: '1KiB', 'i-accept-a-frozen-machine': true })).toEqual({
+      floor: 1024,
+      acceptAFrozenMachine: true,
+    });
+  });
+
+  it('name kinds', () => {
+    expect(kinds({ kind: 'device,managed,device' }, 'sweep')).toEqual(['device', 'managed']);
+    expect(kinds({ kind: 'all' }, 'sweep')).toBe('all');
+    expect(kind({ kind: 'pinned' }, 'stress')).toBe('pinned');
+    expect(refusal(() => kinds({ kind: 'gpu' }, 'sweep'))).toBe(
+      '--kind "gpu" is not one of device, managed, pinned, system, all.',
+    );
+    expect(refusal(() => kinds({ kind: 'all,device' }, 'sweep'))).toContain('"all" stands alone.');
+    expect(refusal(() => kind({ kind: 'managd' }, 'stress'))).toContain('Did you mean managed?');
+  });
+});
+
+describe('exit codes', () => {
+  const ok = stepOf('device', GB);
+  const tooLarge = notMade('device', 200 * GB, 'refused', 'too large');
+
+  it.each([
+    ['complete', sweepOf(), 0],
+    ['complete, with a size that is too large', sweepOf({ steps: [ok, tooLarge] }), 0],
+    ['complete, and nothing was measured', sweepOf({ steps: [tooLarge] }), 1],
+    ['complete, with a step that failed', sweepOf({ steps: [ok, notMade('device', GB, 'failed', 'why')] }), 1],
+    ['stopped', sweepOf({ state: 'stopped' }), 6],
+    ['timeout', sweepOf({ state: 'timeout' }), 6],
+    ['lost', sweepOf({ state: 'lost' }), 1],
+    ['aborted', sweepOf({ state: 'aborted' }), 143],
+  ] as const)('of a sweep: %s', (_words, report, code) => expect(sweepExit(report, 143)).toBe(code));
+
+  it.each([
+    ['limit', 0],
+    ['out-of-memory', 0],
+    ['floor', 6],
+    ['pressure', 6],
+    ['contiguity', 6],
+    ['timeout', 6],
+    ['aborted', 130],
+    ['failed', 1],
+    ['lost', 1],
+  ] as const)('of a stress test: %s', (state, code) => expect(stressExit(stressOf({ state }), null)).toBe(code));
+
+  it('of a stress test that could allocate nothing is not 0', () =>
+    expect(stressExit(stressOf({ state: 'out-of-memory', maxBytes: 0 }), null)).toBe(1));
+
+  it.each([
+    ['complete', 0],
+    ['incomplete', 1],
+    ['stopped', 6],
+    ['timeout', 6],
+    ['aborted', 130],
+    ['lost', 1],
+  ] as const)('of a layout: %s', (state, code) => expect(layoutExit(layoutOf({ state }), null)).toBe(code));
+
+  it.each([
+    ['ERR_UMA_FLOOR', 5],
+    ['ERR_UMA_JOURNAL', 5],
+    ['ERR_UMA_BUSY', 5],
+    ['ERR_UMA_NO_DEVICE', 3],
+  ] as const)('of a refusal before anything was allocated: %s', (code, exitCode) => {
+    const error = new UmaError(code, { source: 'umaprobe', call: 'probe', status: null, name: 'X', message: 'why' });
+    expect(failureOf(error, false)).toMatchObject({ exitCode, words: 'umaprobe: probe: why (X)\n' });
+  });
+});

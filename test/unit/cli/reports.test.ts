@@ -1,0 +1,63 @@
+/** --csv and --html around a probe: what is refused before it, and what is told after it. */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { reportsOf, writeReports } from '../../../lib/cli/commands/reports.ts';
+import type { Context } from '../../../lib/cli/core/command.ts';
+import { createScreen } from '../../../lib/cli/core/screen.ts';
+
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'umaprobe-reports-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const forms = { page: () => ['the page'], csv: async () => 'a,b\r\n', html: async () => '<p>' };
+
+/** A context whose stderr is kept. */
+function listening(): { context: Context; said: string[] } {
+  const said: string[] = [];
+  const screen = { ...createScreen(process.stderr, {}, true), write: (text: string) => void said.push(text) };
+  const context = { values: {}, positionals: [], rest: [], json: false, stdout: screen, stderr: screen };
+  return { context: { ...context, stdin: process.stdin, env: {} }, said };
+}
+
+it('writes what was asked for and says where', async () => {
+  const { context, said } = listening();
+  const csv = join(folder, 'steps.csv');
+  const outcome = await writeReports({ csv, html: undefined }, forms, { a: 1 }, 6, context);
+  expect(outcome).toMatchObject({ exitCode: 6, document: { a: 1 } });
+  expect(outcome.text?.(context.stdout)).toBe('the page\n');
+  expect(readFileSync(csv, 'utf8')).toBe('a,b\r\n');
+  expect(said).toEqual([`${csv}: 5 B written\n`]);
+});
+
+it.each([
+  [0, 1],
+  [6, 6],
+])('tells what could not be written, and the report still follows: exit %d is then %d', async (before, after) => {
+  const { context, said } = listening();
+  // The folder went away after it had been looked at.
+  const html = join(folder, 'gone', 'report.html');
+  const outcome = await writeReports({ csv: undefined, html }, forms, {}, before, context);
+  expect(outcome.exitCode).toBe(after);
+  expect(outcome.text?.(context.stdout)).toBe('the page\n');
+  expect(said).toEqual([expect.stringMatching(/^umaprobe: .*report\.html could not be written: ENOENT.*\n$/)]);
+  expect(existsSync(html)).toBe(false);
+});
+
+it('puts CSV in the place of the report where it is asked for on stdout', async () => {
+  const { context } = listening();
+  const outcome = await writeReports({ csv: '-', html: undefined }, forms, {}, 0, context);
+  expect(outcome.text?.(context.stdout)).toBe('a,b\r\n');
+});
+
+it.each([
+  [{ csv: '-' }, true, /both want stdout/],
+  [{ html: '-' }, false, /is not a file/],
+  [{ csv: 'x', html: 'x' }, false, /both name "x"/],
+  [{ csv: '/' }, false, /--csv "\/" is a directory/],
+])('%j is refused before anything runs', (values, json, words) => {
+  expect(() => reportsOf(values, json, 'sweep')).toThrow(words);
+});

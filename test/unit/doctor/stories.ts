@@ -1,0 +1,257 @@
+/** A machine for every answer of every check: id, what is the case, the machine, the status, words of the cause. */
+import type { CheckStatus } from '../../../lib/doctor/check.ts';
+import type { Snapshot } from '../../../lib/types/index.ts';
+import { GiB, type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
+
+function changed(change: (snapshot: Snapshot) => void, fixture: MachineFixture = {}): Snapshot {
+  const snapshot = snapshotOf(fixture);
+  change(snapshot);
+  return snapshot;
+}
+
+/** As the binary says it, with `--deadline 10ms`. */
+const SILENT = 'ERR_UMA_TIMEOUT: nvmlInit_v2 answered TIMEOUT: no answer within 10 ms: blocked in nvmlInit_v2';
+const LOADED = { processes: [{ pid: 7, name: 'vllm', gpuBytes: 60 * GiB }] };
+
+export const STORIES: [string, string, Snapshot, CheckStatus, RegExp][] = [
+  ['library.cuda', 'loaded', snapshotOf(), 'pass', /answers/],
+  ['library.cuda', 'missing', snapshotOf({ gpu: false }), 'fail', /not found/],
+  [
+    'library.cuda',
+    'unusable',
+    changed((s) => {
+      s.libraries.cuda = { ...s.libraries.cuda, state: 'unusable', reason: '35' };
+    }),
+    'fail',
+    /cannot be used/,
+  ],
+  [
+    'library.cuda',
+    'no context',
+    changed((s) => {
+      Object.assign(s.devices[0] ?? {}, { cuda: null, from: { cuda: 'ERR_UMA_OUT_OF_MEMORY: x' } });
+    }),
+    'warn',
+    /no context/,
+  ],
+  [
+    'library.cuda',
+    'no context in time',
+    changed((s) => {
+      const cuda = 'ERR_UMA_TIMEOUT: cudaMemGetInfo in a child process did not answer within 2700 ms';
+      Object.assign(s.devices[0] ?? {}, { cuda: null, from: { cuda } });
+    }),
+    'warn',
+    /^CUDA \(cudaMemGetInfo\) did not answer within 2\.70 s: it is slow/,
+  ],
+  [
+    'library.cuda',
+    'not asked',
+    changed((s) => {
+      Object.assign(s.devices[0] ?? {}, { cuda: null, from: { cuda: 'not read' } });
+    }),
+    'pass',
+    /answers/,
+  ],
+  ['library.nvml', 'loaded', snapshotOf(), 'pass', /answers/],
+  [
+    'library.nvml',
+    'silent',
+    changed((s) => {
+      s.libraries.nvml = { ...s.libraries.nvml, state: 'timeout', reason: SILENT };
+    }),
+    'warn',
+    /^NVML did not answer within 10 ms: it is slow, as a first start can be, or it is stuck/,
+  ],
+  [
+    'library.nvml',
+    'silent, and everything stalls',
+    changed(
+      (s) => {
+        s.libraries.nvml = { ...s.libraries.nvml, state: 'timeout', reason: SILENT };
+      },
+      { full: 40 },
+    ),
+    'fail',
+    /hangs for want of memory/,
+  ],
+  [
+    'library.nvml',
+    'missing beside CUDA',
+    changed((s) => {
+      s.libraries.nvml = { ...s.libraries.nvml, state: 'missing', reason: 'x' };
+    }),
+    'warn',
+    /though the GPU was/,
+  ],
+  ['driver.match', 'fits', snapshotOf(), 'pass', /supports/],
+  [
+    'driver.match',
+    'newer runtime',
+    changed((s) => {
+      s.libraries.cuda.version = '14.0';
+    }),
+    'fail',
+    /newer than the driver/,
+  ],
+  [
+    'driver.match',
+    'updated without reboot',
+    changed((s) => {
+      s.driver.version = '580.173.02';
+    }),
+    'fail',
+    /without a reboot/,
+  ],
+  ['driver.match', 'nothing to compare', snapshotOf({ gpu: false }), 'skip', /no two versions/],
+  ['permissions', 'no GPU', snapshotOf({ gpu: false }), 'skip', /no device nodes/],
+  ['permissions', 'simulated', snapshotOf({ simulated: 'gb10' }), 'pass', /simulated machine/],
+  ['container', 'none', snapshotOf(), 'pass', /No memory limit/],
+  [
+    'container',
+    'limit',
+    changed((s) => {
+      if (s.cgroup) s.cgroup.limit = 8 * GiB;
+    }),
+    'warn',
+    /not charged/,
+  ],
+  [
+    'container',
+    'a process that has just exited',
+    snapshotOf({ processes: [{ pid: 9, name: null, gpuBytes: GiB }] }),
+    'pass',
+    /can be named/,
+  ],
+  [
+    'container',
+    'unreadable',
+    changed((s) => {
+      s.cgroup = null;
+    }),
+    'skip',
+    /cannot be read/,
+  ],
+  ['hugepages', 'none', snapshotOf(), 'pass', /None/],
+  [
+    'hugepages',
+    'reserved',
+    snapshotOf({ host: { hugePagesTotal: 1024, hugePagesFree: 512, hugetlb: 2 * GiB } }),
+    'warn',
+    /guidance 1\.0 GiB, llama\.cpp 1\.0 GiB/,
+  ],
+  ['hugepages', 'no such line', snapshotOf({ host: { hugePagesTotal: null } }), 'skip', /no huge pages/],
+  ['swap', 'room', snapshotOf(), 'pass', /room/],
+  ['swap', 'full', snapshotOf({ host: { swapFree: GiB / 2 } }), 'warn', /full/],
+  ['swap', 'none', snapshotOf({ host: { swapTotal: 0, swapFree: 0 } }), 'pass', /none/],
+  ['cma.phantom', 'none', snapshotOf({ host: { cmaTotal: GiB, cmaFree: GiB } }), 'pass', /does not exceed/],
+  ['cma.phantom', 'kexec-handover', snapshotOf({ host: { cmaTotal: 0, cmaFree: 9.3 * GiB } }), 'warn', /9\.3 GiB/],
+  ['cma.phantom', 'no such line', snapshotOf({ host: { cmaTotal: null, cmaFree: null } }), 'skip', /does not say/],
+  ['driver.pools', 'off', snapshotOf(), 'pass', /at once/],
+  [
+    'driver.pools',
+    'full, seen by root',
+    snapshotOf({ host: { free: 50 * GiB, available: 52 * GiB }, pools: { parameter: 529, bytes: 60 * GiB } }),
+    'warn',
+    /60\.0 GiB/,
+  ],
+  [
+    'driver.pools',
+    'full, guessed',
+    snapshotOf({ host: { free: 50 * GiB, available: 52 * GiB }, pools: { parameter: 529, bytes: null } }),
+    'warn',
+    /up to 5\d\.\d GiB/,
+  ],
+  ['driver.pools', 'empty', snapshotOf({ pools: { parameter: 529, bytes: 0 } }), 'pass', /next to none/],
+  ['driver.pools', 'discrete', snapshotOf({ model: 'discrete' }), 'skip', /shares the memory/],
+  ['memory.unattributed', 'little', snapshotOf(), 'pass', /usually/],
+  ['memory.unattributed', 'much', snapshotOf({ host: { free: 50 * GiB } }), 'warn', /no GPU process is listed/],
+  [
+    'memory.unattributed',
+    'managed memory of a live process',
+    snapshotOf({ host: { free: 20 * GiB }, ...LOADED }),
+    'warn',
+    /vllm \(7\)/,
+  ],
+  [
+    'memory.unattributed',
+    'no process list',
+    changed(
+      (s) => {
+        Object.assign(s.devices[0] ?? {}, { processes: null });
+      },
+      { host: { free: 50 * GiB } },
+    ),
+    'warn',
+    /NVML could not say/,
+  ],
+  ['memory.unattributed', 'no GPU', snapshotOf({ host: { free: 80 * GiB }, gpu: false }), 'skip', /ZFS/],
+  [
+    'memory.unattributed',
+    'discrete',
+    snapshotOf({ host: { free: 80 * GiB }, model: 'discrete' }),
+    'skip',
+    /no GPU shares/,
+  ],
+  [
+    'memory.unattributed',
+    'CUDA is silent',
+    changed(
+      (s) => {
+        s.libraries.cuda = { ...s.libraries.cuda, state: 'timeout', reason: 'x' };
+      },
+      { host: { free: 80 * GiB }, gpu: false },
+    ),
+    'skip',
+    /is not known/,
+  ],
+  [
+    'memory.unattributed',
+    'beyond known pools',
+    snapshotOf({ host: { free: 50 * GiB }, pools: { parameter: 529, bytes: GiB } }),
+    'warn',
+    /no GPU process is listed/,
+  ],
+  [
+    'memory.unattributed',
+    'pools',
+    snapshotOf({ host: { free: 50 * GiB }, pools: { parameter: 529, bytes: null } }),
+    'warn',
+    /driver keeps it/,
+  ],
+  ['memory.unattributed', 'a listed process', snapshotOf({ host: { free: 47 * GiB }, ...LOADED }), 'pass', /usually/],
+  ['memory.unattributed', 'counted twice', snapshotOf({ host: { free: 118 * GiB } }), 'warn', /twice/],
+  ['watermarks', 'default', snapshotOf(), 'pass', /little/],
+  ['watermarks', 'raised', snapshotOf({ kernel: { minFree: 4 * GiB } }), 'warn', /lower by about 6\.0 GiB/],
+  ['watermarks', 'unreadable', snapshotOf({ kernel: { minFree: null } }), 'skip', /cannot be read/],
+  ['contiguity', 'ready', snapshotOf(), 'pass', /Ready/],
+  ['contiguity', 'in pieces', snapshotOf({ largeShare: 0.04 }), 'warn', /in pieces/],
+  [
+    'contiguity',
+    'large blocks that are CMA',
+    snapshotOf({ largeShare: 0.07, host: { cmaTotal: 0, cmaFree: 9.3 * GiB } }),
+    'warn',
+    /in pieces/,
+  ],
+  ['contiguity', 'cached', snapshotOf({ host: { free: 3 * GiB, cached: 104 * GiB } }), 'warn', /page cache/],
+  ['contiguity', 'too little', snapshotOf({ host: { available: 80 * GiB } }), 'warn', /Too little/],
+  [
+    'contiguity',
+    'loaded',
+    snapshotOf({ host: { free: 47 * GiB, available: 50 * GiB }, ...LOADED }),
+    'skip',
+    /idle machine/,
+  ],
+  ['pressure', 'none', snapshotOf(), 'pass', /Nobody/],
+  ['pressure', 'some', snapshotOf({ some: 12 }), 'warn', /Tasks wait/],
+  ['pressure', 'full', snapshotOf({ full: 11 }), 'fail', /freeze/],
+  [
+    'pressure',
+    'unreadable',
+    changed((s) => {
+      s.pressure = null;
+    }),
+    'skip',
+    /does not say/,
+  ],
+];

@@ -1,0 +1,192 @@
+/** The journal's file: whose it may be, what is mended, who may write. Files in a scratch folder. */
+
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startTicks } from '../../../lib/host/process.ts';
+import { COMPACT_ABOVE } from '../../../lib/journal/compact.ts';
+import { defaultJournal } from '../../../lib/journal/file.ts';
+import { openJournal } from '../../../lib/journal/index.ts';
+import { parseJournal } from '../../../lib/journal/parse.ts';
+import { encode, type JournalRecord } from '../../../lib/journal/records.ts';
+import { journalWriter } from '../../../lib/journal/writer.ts';
+import { begin, bytesOf, end, GiB, heading, lost, result, step, whole } from '../../support/journals.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'umaprobe-journal-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+let files = 0;
+const fresh = () => join(folder, `${++files}.jsonl`);
+
+describe('the file', () => {
+  const code = (use: () => unknown) => {
+    try {
+      use();
+      return 'none';
+    } catch (error) {
+      return `${(error as { code: string }).code}: ${(error as Error).message}`;
+    }
+  };
+
+  it('is made for its owner alone, with the folders above it', () => {
+    const path = join(folder, 'a/b/journal.jsonl');
+    openJournal(path, heading).close();
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(statSync(join(folder, 'a/b')).mode & 0o777).toBe(0o700);
+  });
+
+  it('is refused where it is none, in one line', () => {
+    const target = fresh();
+    writeFileSync(target, 'mine');
+    const link = fresh();
+    symlinkSync(target, link);
+    expect(code(() => openJournal(link, heading))).toMatch(/^ERR_UMA_JOURNAL: .*symbolic link.*\(ELOOP\)$/);
+    const directory = fresh();
+    mkdirSync(directory);
+    expect(code(() => openJournal(directory, heading))).toMatch(/^ERR_UMA_JOURNAL: .*is a directory/);
+    const fifo = fresh();
+    spawnSync('mkfifo', [fifo]);
+    expect(code(() => openJournal(fifo, heading))).toMatch(/^ERR_UMA_JOURNAL: .*not a regular file/);
+    expect(code(() => openJournal('/dev/full', heading))).toMatch(/^ERR_UMA_JOURNAL: .*not a regular file/);
+    expect(code(() => openJournal('/proc/none/journal', heading))).toMatch(/^ERR_UMA_JOURNAL: /);
+    expect(readFileSync(target, 'utf8')).toBe('mine');
+  });
+
+  it.skipIf(process.getuid?.() !== 0)('of somebody else is refused (skipped: only root can make one)', () => {
+    const path = fresh();
+    writeFileSync(path, '');
+    chownSync(path, 65_534, 65_534);
+    expect(code(() => openJournal(path, heading))).toMatch(/^ERR_UMA_JOURNAL: .*another user \(uid 65534\)/);
+  });
+
+  it('with a torn middle is refused and stays as it was; another file, too', () => {
+    const bytes = bytesOf(whole);
+    bytes[200] = (bytes[200] as number) ^ 1;
+    for (const before of [bytes, Buffer.from('notes to myself'), Buffer.from('{}\n{}\n')]) {
+      const path = fresh();
+      writeFileSync(path, before);
+      expect(code(() => openJournal(path, heading))).toMatch(/^ERR_UMA_JOURNAL: .*line \d+ \(byte \d+\).*as it was/);
+      expect(readFileSync(path).equals(before)).toBe(true);
+    }
+  });
+
+  it('with a torn or NUL-filled tail loses the tail, says so, and goes on', () => {
+    for (const tail of [Buffer.from(encode(end('one'))).subarray(0, 40), Buffer.alloc(4096)]) {
+      const path = fresh();
+      writeFileSync(path, Buffer.concat([bytesOf(whole), tail]));
+      const journal = openJournal(path, heading);
+      expect(journal.notes).toEqual([expect.stringContaining(`${tail.length} bytes of a record that was cut off`)]);
+      expect(journal.unfinished).toMatchObject({ targetBytes: 100 * GiB });
+      journal.gone('test');
+      journal.close();
+      expect(parseJournal(readFileSync(path))).toMatchObject({ tornBytes: 0, records: { length: whole.length + 2 } });
+    }
+  });
+
+  it('whose last record lacks only its newline keeps that record', () => {
+    const path = fresh();
+    writeFileSync(path, bytesOf(whole).subarray(0, -1));
+    const journal = openJournal(path, heading);
+    journal.close();
+    expect(journal.unfinished).toMatchObject({ targetBytes: 100 * GiB });
+    expect(parseJournal(readFileSync(path))).toMatchObject({ records: { length: whole.length + 1 } });
+  });
+
+  it('in which a run is going on is busy, and says whose it is', () => {
+    const path = fresh();
+    const first = openJournal(path, heading);
+    const before = readFileSync(path);
+    expect(code(() => openJournal(path, heading))).toMatch(
+      new RegExp(`^ERR_UMA_BUSY: .*a stress of process ${process.pid}, begun 20`),
+    );
+    expect(readFileSync(path).equals(before)).toBe(true);
+    first.gone('it ended');
+    first.close();
+    openJournal(path, heading).close();
+  });
+
+  it('is not busy by a number that was given to another process, nor by a run of another boot', () => {
+    const path = fresh();
+    const mine = { pid: process.pid, startTicks: (startTicks(process.pid) ?? 0) + 1 };
+    const other = { ...begin('two', 'boot-a'), pid: process.pid, startTicks: startTicks(process.pid) };
+    writeFileSync(path, bytesOf([{ ...begin('one', 'boot-b'), ...mine } as JournalRecord, other as JournalRecord]));
+    openJournal(path, heading).close();
+  });
+
+  it('stays small: finished runs go, what vanished stays', () => {
+    const path = fresh();
+    const many = Array.from({ length: 900 }, (_, n) => [
+      begin(`r${n}`),
+      step(`r${n}`, 0, GiB),
+      result(`r${n}`, GiB),
+      end(`r${n}`),
+    ]);
+    writeFileSync(path, bytesOf([...many.flat(), ...lost]));
+    expect(statSync(path).size).toBeGreaterThan(COMPACT_ABOVE);
+    chmodSync(path, 0o600);
+    const journal = openJournal(path, heading);
+    expect(statSync(path).size).toBeLessThan(32 * 1024);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    journal.gone('test');
+    journal.close();
+    const again = openJournal(path, heading);
+    expect(again.unfinished).toMatchObject({ targetBytes: 100 * GiB, provenBytes: 96 * GiB });
+    again.close();
+  });
+
+  it('lies where the state of programs lies, a simulated machine’s apart', () => {
+    const env = { HOME: '/home/u', XDG_STATE_HOME: '/state' };
+    expect(defaultJournal(null, env)).toBe('/state/umaprobe/journal.jsonl');
+    expect(defaultJournal(null, { ...env, XDG_STATE_HOME: 'relative' })).toBe(
+      '/home/u/.local/state/umaprobe/journal.jsonl',
+    );
+    expect(defaultJournal('a/../b', env)).toBe('/state/umaprobe/simulated-a%2F..%2Fb.jsonl');
+  });
+});
+
+describe('a disk that is full', () => {
+  const full = (code: string, errno: number) => Object.assign(new Error(code), { code, errno });
+
+  it('makes the writer refuse, and takes back what had been written of the record', () => {
+    const truncated: number[] = [];
+    const io = {
+      calls: 0,
+      write(_fd: number, bytes: Uint8Array) {
+        if (this.calls++ > 0) throw full('ENOSPC', -28);
+        return Math.min(10, bytes.length);
+      },
+      sync: () => undefined,
+      size: () => 1_010,
+      truncate: (_fd: number, to: number) => truncated.push(to),
+    };
+    expect(() => journalWriter(3, '/j', io).commit(begin('x'))).toThrow(
+      /no space left on device: the step was not made/,
+    );
+    expect(truncated).toEqual([1_000]);
+  });
+
+  it('that fails to sync refuses, too', () => {
+    const io = {
+      write: (_: number, bytes: Uint8Array) => bytes.length,
+      sync: () => {
+        throw full('EIO', -5);
+      },
+      size: () => 0,
+      truncate: () => undefined,
+    };
+    expect(() => journalWriter(3, '/j', io).commit(begin('x'))).toThrow(
+      expect.objectContaining({ code: 'ERR_UMA_JOURNAL', status: 5 }),
+    );
+  });
+});

@@ -1,0 +1,125 @@
+/** The one line of judgement: which rule speaks, how loud, and what it says. */
+import { describe, expect, it } from 'vitest';
+import { judge } from '../../../lib/memory/health.ts';
+import { createPaint } from '../../../lib/render/paint.ts';
+import { snapshotPage } from '../../../lib/render/text/snapshot.ts';
+import { GiB, type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
+
+describe('judgement', () => {
+  it.each<[string, MachineFixture, string, RegExp]>([
+    ['idle', {}, 'ok', /can be allocated/],
+    ['full stall', { full: 12 }, 'danger', /12\.0 %.*freeze/],
+    ['some stall', { some: 12 }, 'warning', /Tasks waited/],
+    ['nearly out', { host: { available: 2 * GiB, free: GiB } }, 'danger', /Only 2\.0 GiB/],
+    ['low', { host: { available: 7 * GiB, free: 7 * GiB } }, 'warning', /Only 7\.0 GiB/],
+    [
+      'cache',
+      { host: { free: 8 * GiB, cached: 100 * GiB, available: 108 * GiB } },
+      'notice',
+      /100\.00 of 119\.69 GiB look used but are page cache/,
+    ],
+    ['phantom', { host: { cmaTotal: 0, cmaFree: 9.3 * GiB } }, 'warning', /9\.3 GiB of what counts as free/],
+    ['pieces', { largeShare: 0.01 }, 'warning', /in pieces/],
+    [
+      'huge pages',
+      { host: { hugePagesTotal: 1024, hugePagesFree: 512, hugetlb: 2 * GiB } },
+      'warning',
+      /guidance answers 1\.0 GiB and llama\.cpp 1\.0 GiB/,
+    ],
+    [
+      'known pools',
+      { host: { free: 50 * GiB, available: 55 * GiB }, pools: { parameter: 529, bytes: 60 * GiB } },
+      'notice',
+      /keeps 60\.0 GiB/,
+    ],
+    [
+      'hidden pools',
+      { host: { free: 50 * GiB, available: 55 * GiB }, pools: { parameter: 529, bytes: null } },
+      'warning',
+      /belong to nobody.*pools/,
+    ],
+    ['no GPU', { gpu: false }, 'notice', /No GPU: neither CUDA nor NVML/],
+  ])('%s', (_, fixture, level, text) => {
+    const judgement = judge(snapshotOf(fixture));
+    expect(judgement).toMatchObject({ level, text: expect.stringMatching(text) });
+  });
+
+  it('points a real machine without GPU to a simulated one, and a simulated one nowhere', () => {
+    expect(judge(snapshotOf({ gpu: false })).next).toContain('umaprobe --sim gb10');
+    expect(judge(snapshotOf({ gpu: false, simulated: 'no-driver' })).next).toBeNull();
+  });
+
+  it('does not speak of page cache where the GPU has memory of its own', () => {
+    const fixture: MachineFixture = {
+      model: 'discrete',
+      host: { free: 8 * GiB, cached: 100 * GiB, available: 108 * GiB },
+    };
+    expect(judge(snapshotOf(fixture))).toMatchObject({
+      level: 'ok',
+      text: expect.stringContaining('139.6 GiB can be allocated'),
+    });
+  });
+
+  it.each([
+    ['ERR_UMA_TIMEOUT: nvmlInit_v2 answered TIMEOUT: no answer within 10 ms: blocked in nvmlInit_v2', '10 ms'],
+    ['ERR_UMA_TIMEOUT: x answered TIMEOUT: an earlier call is still blocked for 62000 ms in x', '1 min 2 s'],
+  ])('takes slowness for slowness: %s', (reason, time) => {
+    const snapshot = snapshotOf();
+    snapshot.libraries.nvml = { ...snapshot.libraries.nvml, state: 'timeout', reason };
+    const judgement = judge(snapshot);
+    expect(judgement).toMatchObject({
+      level: 'warning',
+      text: expect.stringContaining(`NVML did not answer within ${time}: slow, or stuck.`),
+    });
+    expect(judgement.text + judgement.next).not.toMatch(/hang|reboot/i);
+  });
+
+  it('tells of a context that was not there in time', () => {
+    const snapshot = snapshotOf();
+    const cuda = 'ERR_UMA_TIMEOUT: cudaMemGetInfo in a child process did not answer within 5000 ms';
+    Object.assign(snapshot.devices[0] ?? {}, { cuda: null, from: { cuda } });
+    expect(judge(snapshot).text).toMatch(/^CUDA did not answer within 5\.00 s/);
+  });
+
+  it.each<[string, number[], string, RegExp]>([
+    ['free', [143_000 * 2 ** 20], 'ok', /^139\.6 GiB can be allocated on the GPU, and nothing/],
+    ['full', [GiB / 2], 'warning', /^Only 512\.0 MiB of the 140\.4 GiB of GPU 0 can still be allocated/],
+    ['filled by a server', [7 * GiB], 'notice', /^Only 7\.0 GiB of the 140\.4 GiB of GPU 0/],
+    ['second full', [100 * GiB, GiB, 2 * GiB], 'warning', /^Only 1\.0 GiB of the 140\.4 GiB of GPU 1/],
+    ['all free', [100 * GiB, 90 * GiB], 'ok', /^90\.0 GiB can be allocated on GPU 1, the fullest of 2, and nothing/],
+  ])('judges each GPU by its own memory: %s', (_, ownFree, level, text) => {
+    expect(judge(snapshotOf({ model: 'discrete', ownFree }))).toMatchObject({
+      level,
+      text: expect.stringMatching(text),
+    });
+  });
+
+  it('says who fills a GPU', () => {
+    const processes = [{ pid: 7, name: 'vllm', gpuBytes: 130 * GiB }];
+    expect(judge(snapshotOf({ model: 'discrete', ownFree: [GiB], processes })).text).toContain(
+      'vllm (7) holds 130.0 GiB',
+    );
+  });
+
+  it('claims no number for a GPU whose memory nobody told', () => {
+    const snapshot = snapshotOf({ model: 'discrete' });
+    const untold = { cuda: null, nvml: null, allocatable: { immediate: null, afterReclaim: null } };
+    Object.assign(snapshot.devices[0] ?? {}, untold);
+    expect(judge(snapshot)).toMatchObject({ level: 'notice', text: expect.stringMatching(/is not known/) });
+  });
+
+  it('counts no CMA among the large blocks', () => {
+    const host = { cmaTotal: 0.9 * GiB, cmaFree: 0.9 * GiB };
+    expect(judge(snapshotOf({ largeShare: 0.255, host })).level).toBe('warning');
+    expect(judge(snapshotOf({ largeShare: 0.255 })).level).toBe('ok');
+    const page = snapshotPage(snapshotOf({ host: { cmaTotal: 0, cmaFree: 9.3 * GiB } }), {
+      width: 80,
+      paint: createPaint(0),
+      unicode: true,
+      exact: false,
+      hostName: '',
+    }).join('\n');
+    expect(page).toMatch(/not counted: 9\.3 GiB of free CMA/);
+    expect(page).toMatch(/Blocks +94\.6 GiB of 97\.8 GiB free/);
+  });
+});

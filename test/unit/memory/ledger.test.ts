@@ -1,0 +1,71 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { HOST_MEMORY_FIELDS } from '../../../lib/host/meminfo.ts';
+import { ledger, ledgerBytes } from '../../../lib/memory/ledger.ts';
+import type { HostMemory } from '../../../lib/types/index.ts';
+import { GiB, hostWith } from '../../support/units.ts';
+
+const nothing = { gpuProcesses: null, driverPools: null };
+const bytes = fc.oneof(
+  fc.constant(null),
+  fc.constant(0),
+  fc.integer({ min: 0, max: 2 ** 36 }).map((kB) => kB * 1024),
+);
+/** Any kernel's meminfo: each line there or not, up to 64 TiB a line; huge pages of a size that exists. */
+const anyHost = fc
+  .tuple(
+    fc.integer({ min: 0, max: 2 ** 36 }),
+    fc.array(bytes, { minLength: HOST_MEMORY_FIELDS.length, maxLength: HOST_MEMORY_FIELDS.length }),
+    fc.option(fc.nat(2 ** 20)),
+    fc.constantFrom(null, 2 ** 21, 2 ** 25, 2 ** 29),
+  )
+  .map(([total, values, hugePagesTotal, hugePageSize]) => {
+    const host = Object.fromEntries(
+      HOST_MEMORY_FIELDS.map((field, at) => [field, values[at]]),
+    ) as unknown as HostMemory;
+    return { ...host, total: total * 1024, hugePagesTotal, hugePageSize };
+  });
+
+describe('ledger', () => {
+  it('sums to MemTotal to the byte, whatever the kernel wrote', () => {
+    fc.assert(
+      fc.property(anyHost, bytes, bytes, (host, gpuProcesses, driverPools) => {
+        const { total, entries } = ledger(host, { gpuProcesses, driverPools });
+        expect(entries.reduce((sum, entry) => sum + entry.bytes, 0)).toBe(host.total);
+        expect(total).toBe(host.total);
+        expect(new Set(entries.map((entry) => entry.label)).size).toBe(entries.length);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('lists only what is known, and the remainder always', () => {
+    const { entries } = ledger(hostWith({ free: GiB }), nothing);
+    expect(entries.map((entry) => entry.label)).toEqual(['free', 'unattributed']);
+  });
+
+  it('counts shared memory once: it is inside Cached', () => {
+    const book = ledger(hostWith({ cached: 10 * GiB, shmem: 4 * GiB }), nothing);
+    expect(ledgerBytes(book, 'pageCache')).toBe(6 * GiB);
+    expect(ledgerBytes(book, 'shmem')).toBe(4 * GiB);
+  });
+
+  it('takes GPU processes and pools out of the remainder', () => {
+    const host = hostWith({ total: 100 * GiB, free: 20 * GiB });
+    expect(ledgerBytes(ledger(host, nothing), 'unattributed')).toBe(80 * GiB);
+    const book = ledger(host, { gpuProcesses: 60 * GiB, driverPools: 5 * GiB });
+    expect(ledgerBytes(book, 'unattributed')).toBe(15 * GiB);
+  });
+
+  it('counts huge pages of every size where the kernel has Hugetlb, else pages × size', () => {
+    expect(
+      ledgerBytes(
+        ledger(hostWith({ hugetlb: 3 * GiB, hugePagesTotal: 1024, hugePageSize: 2 ** 21 }), nothing),
+        'hugePages',
+      ),
+    ).toBe(3 * GiB);
+    expect(ledgerBytes(ledger(hostWith({ hugePagesTotal: 1024, hugePageSize: 2 ** 21 }), nothing), 'hugePages')).toBe(
+      2 * GiB,
+    );
+  });
+});

@@ -1,0 +1,102 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { UmaError } from '../../../lib/base/errors.ts';
+import { load } from '../../../lib/native/binding.ts';
+
+/** A package folder without a binary. */
+let root: string;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'umaprobe-load-'));
+  writeFileSync(join(root, 'package.json'), '{"name": "umaprobe"}');
+  vi.stubEnv('UMAPROBE_BINARY', undefined);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(root, { recursive: true });
+});
+
+/** A file where a build would be, with something in it that is no library. */
+function place(path: string, text = 'not a library'): string {
+  const file = join(root, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+  return file;
+}
+
+function failure(): UmaError {
+  try {
+    load(root);
+  } catch (error) {
+    if (error instanceof UmaError) return error;
+    throw error;
+  }
+  throw new Error('it loaded');
+}
+
+describe('a binary that is nowhere', () => {
+  it('says every place that was tried and what to do', () => {
+    const { code, nativeName, message } = failure();
+    expect({ code, nativeName }).toEqual({ code: 'ERR_UMA_LIBRARY_MISSING', nativeName: 'LIBRARY_MISSING' });
+    expect(message).toContain(`${process.platform}-${process.arch}`);
+    expect(message).toContain('npm rebuild umaprobe');
+    expect(message).toContain('No native build was found for');
+    for (const kind of ['Release', 'RelWithDebInfo', 'Debug'])
+      expect(message).toContain(join(root, 'build-cmake', kind, 'umaprobe.node'));
+    expect(message).not.toContain('\n');
+  });
+
+  it('is looked for again at the next call', () => {
+    expect(failure().nativeName).toBe('LIBRARY_MISSING');
+    place('build/Release/umaprobe.node');
+    expect(failure().nativeName).toBe('LOAD_FAILED');
+  });
+
+  it('names a wrong UMAPROBE_BINARY', () => {
+    vi.stubEnv('UMAPROBE_BINARY', join(root, 'nothing.node'));
+    expect(failure().message).toContain(
+      `${join(root, 'nothing.node')}: UMAPROBE_BINARY names a file that does not exist`,
+    );
+  });
+
+  it.each(['darwin', 'win32'] as const)('tells a user of %s that it is for Linux', (platform) => {
+    const descriptor = Object.getOwnPropertyDescriptor(process, 'platform') as PropertyDescriptor;
+    Object.defineProperty(process, 'platform', { ...descriptor, value: platform });
+    try {
+      expect(failure().message).toContain(
+        `umaprobe reads the memory of Linux machines; on ${platform} it has nothing to read.`,
+      );
+    } finally {
+      Object.defineProperty(process, 'platform', descriptor);
+    }
+  });
+
+  it('tells a user of Alpine that glibc is needed', () => {
+    if (process.report === undefined) throw new Error('Node without reports');
+    vi.spyOn(process.report, 'getReport').mockReturnValue({ header: {} });
+    expect(failure().message).toContain('musl');
+  });
+});
+
+describe('a binary that is broken', () => {
+  it.each([
+    'build/Release/umaprobe.node',
+    'build/Debug/umaprobe.node',
+    `prebuilds/${process.platform}-${process.arch}/umaprobe.node`,
+    'build-cmake/Debug/umaprobe.node',
+  ])('in %s is not taken for a missing one', (path) => {
+    const file = place(path);
+    const error = failure();
+    expect(error).toMatchObject({ code: 'ERR_UMA_LIBRARY_MISSING', nativeName: 'LOAD_FAILED', call: file });
+    expect(error.message).toMatch(/the file is there but cannot be loaded: .*(too short|invalid ELF header)/);
+    expect(error.cause).toBeInstanceOf(Error);
+  });
+
+  it('is not passed over for the build behind it', () => {
+    const first = place('build/Release/umaprobe.node');
+    place('build-cmake/Release/umaprobe.node');
+    expect(failure().call).toBe(first);
+  });
+});

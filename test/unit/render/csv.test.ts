@@ -1,0 +1,150 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { csv, layoutCsv, stressCsv, sweepCsv } from '../../../lib/render/csv.ts';
+import { GB, layoutOf, notMade, stepOf, stressOf, sweepOf } from '../../support/reports.ts';
+
+/** A reader of RFC 4180, independent of the writer. */
+function parse(text: string): string[][] {
+  const rows: string[][] = [];
+  let row: string[] = [];
+  let cell = '';
+  let quoted = false;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at] ?? '';
+    if (quoted) {
+      if (character !== '"') cell += character;
+      else if (text[at + 1] === '"') {
+        cell += '"';
+        at++;
+      } else quoted = false;
+    } else if (character === '"') quoted = true;
+    else if (character === ',') {
+      row.push(cell);
+      cell = '';
+    } else if (character === '\r' && text[at + 1] === '\n') {
+      rows.push([...row, cell]);
+      [row, cell] = [[], ''];
+      at++;
+    } else cell += character;
+  }
+  if (row.length > 0 || cell !== '') throw new Error('the last line does not end');
+  return rows;
+}
+
+function records(text: string): Record<string, string>[] {
+  const [head = [], ...rows] = parse(text);
+  expect(new Set(head).size).toBe(head.length);
+  for (const row of rows) expect(row).toHaveLength(head.length);
+  return rows.map((row) => Object.fromEntries(head.map((name, index) => [name, row[index] ?? ''])));
+}
+
+describe('csv', () => {
+  it('gives back any text', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.string(), fc.string()), { minLength: 1 }), (rows) => {
+        const text = csv<(typeof rows)[number]>(
+          [
+            ['a', ([left]) => left],
+            ['b', ([, right]) => right],
+          ],
+          rows,
+        );
+        expect(parse(text).slice(1)).toEqual(rows);
+      }),
+    );
+  });
+
+  it('ends lines with CRLF and leaves unknown numbers empty', () => {
+    expect(
+      csv(
+        [
+          ['a_ms', () => null],
+          ['b', () => 0],
+        ],
+        [{}],
+      ),
+    ).toBe('a_ms,b\r\n,0\r\n');
+  });
+});
+
+describe('a sweep', () => {
+  it('is one row a step, numbers as in the document', () => {
+    const report = sweepOf();
+    const rows = records(sweepCsv(report));
+    expect(rows).toHaveLength(report.steps.length);
+    const [step] = report.steps;
+    expect(rows[0]).toMatchObject({
+      at: report.at,
+      simulated: 'gb10',
+      device: 'NVIDIA GB10',
+      kind: 'device',
+      requested_bytes: '1000000000',
+      state: 'ok',
+      alloc_median_ms: String(step?.allocMs?.median),
+      second_touch_gb_per_s: String(step?.gbPerSecond),
+      moved_mem_free_after_touch_bytes: '-1000000000',
+      moved_nvml_device_used_after_alloc_bytes: '',
+    });
+  });
+
+  it('has its reason where a step was not made, and no number', () => {
+    const report = sweepOf({ steps: [notMade('device', 200 * GB, 'refused', 'too large, by "far"')] });
+    expect(records(sweepCsv(report))[0]).toMatchObject({
+      reason: 'too large, by "far"',
+      alloc_median_ms: '',
+      repeats: '0',
+    });
+  });
+
+  it('names tensors', () => {
+    const tensor = { dtype: 'bfloat16', shape: [8192, 8192], elements: 67_108_864, bytes: 134_217_728, note: null };
+    const rows = records(sweepCsv(sweepOf({ steps: [stepOf('device', 134_217_728, { tensor })] })));
+    expect(rows[0]).toMatchObject({ dtype: 'bfloat16', shape: '8192x8192', elements: '67108864' });
+  });
+
+  it('keeps its column names', () => {
+    expect(parse(sweepCsv(sweepOf()))[0]?.slice(0, 17)).toEqual([
+      'at',
+      'simulated',
+      'device',
+      'device_uuid',
+      'driver_version',
+      'kind',
+      'requested_bytes',
+      'dtype',
+      'shape',
+      'elements',
+      'state',
+      'reason',
+      'repeats',
+      'alloc_min_ms',
+      'alloc_median_ms',
+      'alloc_max_ms',
+      'first_touch_min_ms',
+    ]);
+  });
+});
+
+it('a stress test is one row a step, with the floor in each', () => {
+  const report = stressOf();
+  const rows = records(stressCsv(report));
+  expect(rows).toHaveLength(report.steps.length);
+  expect(rows.at(-1)).toMatchObject({
+    step: String(report.steps.length),
+    held_bytes: String(report.maxBytes),
+    floor_bytes: String(report.floor?.bytes),
+    pressure_full_percent: '0',
+  });
+  expect(records(stressCsv(stressOf({ floor: null })))[0]?.floor_bytes).toBe('');
+});
+
+it('a layout is one row a part', () => {
+  expect(records(layoutCsv(layoutOf())).map((row) => [row.part, row.requested_bytes])).toEqual([
+    ['embeddings', '2000000000'],
+    ['attention', '8000000000'],
+    ['feedforward', '10000000000'],
+    ['layer norms', '500000000'],
+    ['output head', '1000000000'],
+    ['activations', '4000000000'],
+  ]);
+});

@@ -1,0 +1,224 @@
+import { stripVTControlCharacters } from 'node:util';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ledger } from '../../../lib/memory/ledger.ts';
+import type { Look } from '../../../lib/render/options.ts';
+import { createPaint, type Depth } from '../../../lib/render/paint.ts';
+import { sparkline } from '../../../lib/render/text/history.ts';
+import { snapshotPage, watchPage } from '../../../lib/render/text/snapshot.ts';
+import { cells, poolBar } from '../../../lib/render/text/snapshot-memory.ts';
+import { readingLine } from '../../../lib/render/text/watch.ts';
+import { clean, hanging, padEnd, table, truncate, widthOf, wrap } from '../../../lib/render/text-layout.ts';
+import { GiB, hostOf, type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
+
+const lookAt = (width: number, depth: Depth = 0, extra: Partial<Look> = {}): Look => ({
+  width,
+  paint: createPaint(depth),
+  unicode: true,
+  exact: false,
+  hostName: 'spark-1',
+  ...extra,
+});
+
+const STORIES: Record<string, MachineFixture> = {
+  idle: {},
+  simulated: { simulated: 'gb10' },
+  cached: { host: { free: 8 * GiB, cached: 100 * GiB, available: 108 * GiB } },
+  busy: {
+    host: { free: 30 * GiB, available: 34 * GiB },
+    processes: [{ pid: 4711, name: 'VLLM::Worker', gpuBytes: 70 * GiB }],
+  },
+  discrete: { model: 'discrete' },
+  'no GPU': { gpu: false },
+  'over-counted': { host: { free: 125_000_000_000 } },
+  foreign: { processes: [{ pid: 1, name: null, gpuBytes: null }] },
+};
+
+describe('the page', () => {
+  it.each(Object.keys(STORIES))('%s fits 80, 100 and 160 columns, in colour and without', (story) => {
+    for (const width of [60, 80, 100, 160]) {
+      for (const depth of [0, 4, 8] as const) {
+        for (const exact of [false, true]) {
+          const lines = snapshotPage(snapshotOf(STORIES[story]), lookAt(width, depth, { exact }));
+          // 60 columns are for reading at all; rows of a table may not fit there.
+          if (width >= 80) for (const line of lines) expect(widthOf(line), line).toBeLessThanOrEqual(width);
+        }
+      }
+    }
+  });
+
+  it('is the same text with and without colour, apart from the fill of the bar', () => {
+    const plain = (lines: string[]) => lines.map(stripVTControlCharacters).filter((line) => !/^\[.*\]$/.test(line));
+    const snapshot = snapshotOf(STORIES.busy);
+    expect(plain(snapshotPage(snapshot, lookAt(90, 8)))).toEqual(plain(snapshotPage(snapshot, lookAt(90))));
+  });
+
+  it('says SIMULATED first, and the machine', () => {
+    const [first = '', ...rest] = snapshotPage(snapshotOf(STORIES.simulated), lookAt(80));
+    expect(first).toContain('SIMULATED  machine gb10');
+    expect(rest.join('\n')).not.toContain('spark-1');
+    expect(readingLine(snapshotOf(STORIES.simulated), lookAt(80))).toContain('SIMULATED gb10');
+  });
+
+  it('states totals in GiB and GB, and in every digit with --bytes', () => {
+    expect(snapshotPage(snapshotOf(), lookAt(80)).join('\n')).toContain('119.69 GiB (128.52 GB)');
+    expect(snapshotPage(snapshotOf(), lookAt(80, 0, { exact: true })).join('\n')).toContain('128,518,619,136');
+  });
+
+  it('prints unknown for null, never 0', () => {
+    const text = snapshotPage(snapshotOf({ host: { available: null } }), lookAt(100)).join('\n');
+    expect(text).toMatch(/AFTER RECLAIM +unknown/);
+    expect(text).toMatch(/nvidia-smi .*unknown {2}not supported/);
+  });
+
+  it('lets no process name steer the terminal', () => {
+    const text = snapshotPage(
+      snapshotOf({ processes: [{ pid: 1, name: 'a\x1b[2Jb\u202ec', gpuBytes: GiB }] }),
+      lookAt(80),
+    ).join('\n');
+    expect(text).toContain('a?[2Jb?c');
+    expect(text).not.toContain('\x1b');
+  });
+
+  it('is ASCII where the locale is', () => {
+    for (const story of Object.values(STORIES)) {
+      const text = snapshotPage(snapshotOf(story), lookAt(80, 0, { unicode: false })).join('\n');
+      expect(text.replace(/…/g, '')).toMatch(/^[\x20-\x7e\n]*$/);
+    }
+  });
+
+  it('fits the rows of a live screen and keeps the judgement', () => {
+    for (const rows of [10, 16, 22, 30, 50]) {
+      const lines = watchPage(snapshotOf(STORIES.busy), ['history'], lookAt(80), rows);
+      expect(lines.length).toBeLessThanOrEqual(rows);
+      expect(lines.join('\n')).toMatch(/OK {2}34\.0 GiB/);
+    }
+  });
+});
+
+describe('the bar', () => {
+  it('has exactly its width, whatever is in it', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: -(2 ** 40), max: 2 ** 40 }), { minLength: 1, maxLength: 9 }),
+        fc.integer({ min: 1, max: 200 }),
+        (amounts, width) => {
+          const counts = cells(amounts, width);
+          const sum = counts.reduce((a, b) => a + b, 0);
+          expect(sum).toBe(amounts.some((bytes) => bytes > 0) ? width : 0);
+          amounts.forEach((bytes, index) => {
+            if (bytes <= 0) expect(counts[index]).toBe(0);
+          });
+        },
+      ),
+    );
+  });
+
+  it('reads without colour: a letter for each part, in proportion', () => {
+    const book = ledger(hostOf({ free: 64 * GiB, cached: 32 * GiB, anonPages: 16 * GiB }), {
+      gpuProcesses: 0,
+      driverPools: null,
+    });
+    const bar = poolBar(book, lookAt(122));
+    expect(bar).toHaveLength(122);
+    expect((bar.match(/·/g) ?? []).length).toBe(Math.round((64 / 119.69) * 120));
+    expect((bar.match(/A/g) ?? []).length).toBe(16);
+    expect(bar).toMatch(/^\[[?]*A+S*K+C+·+\]$/);
+  });
+
+  it('carries each letter once in colour', () => {
+    const bar = poolBar(snapshotOf(STORIES.busy).ledger, lookAt(80, 8));
+    expect((bar.match(/G/g) ?? []).length).toBe(1);
+    expect(widthOf(bar)).toBe(80);
+  });
+});
+
+describe('the rule of each tool', () => {
+  const rules = (fixture: MachineFixture) =>
+    Object.fromEntries(
+      snapshotPage(snapshotOf(fixture), lookAt(160))
+        .map((line) => /^(PyTorch|vLLM|SGLang|llama\.cpp|NVIDIA's guidance) +\[.*\] +\S+(?: GiB)? {2}(.*)$/.exec(line))
+        .filter((match) => match !== null)
+        .map(([, tool, rule]) => [tool, rule]),
+    );
+
+  it('is the one that gave the number', () => {
+    const asks = 'asks cudaMemGetInfo';
+    const huge = { hugePagesTotal: 1024, hugetlb: 2 * GiB };
+    expect(rules({})).toMatchObject({ PyTorch: asks, vLLM: 'MemAvailable', 'llama.cpp': 'MemAvailable' });
+    expect(rules({ model: 'discrete' })).toMatchObject({ vLLM: asks, SGLang: asks, 'llama.cpp': asks });
+    expect(rules({ host: { ...huge, hugePagesFree: 512 } })).toMatchObject({
+      SGLang: 'MemAvailable',
+      'llama.cpp': 'free huge pages only',
+      "NVIDIA's guidance": 'free huge pages only',
+    });
+    expect(rules({ host: { ...huge, hugePagesFree: 0 } })['llama.cpp']).toBe(`no free huge page: ${asks}`);
+  });
+
+  it('is MemAvailable for llama.cpp on a discrete GPU when its variable says so', () => {
+    const environment = { GGML_CUDA_ENABLE_UNIFIED_MEMORY: '1' };
+    expect(rules({ model: 'discrete', environment })).toMatchObject({
+      'llama.cpp': 'MemAvailable',
+      vLLM: 'asks cudaMemGetInfo',
+    });
+  });
+
+  it('is never a whole sentence', () => {
+    for (const fixture of Object.values(STORIES)) {
+      for (const rule of Object.values(rules(fixture))) expect(rule).toMatch(/^.{3,49}$/);
+    }
+  });
+});
+
+describe('a GPU of which little is known', () => {
+  it('gets neutral words', () => {
+    const text = snapshotPage(snapshotOf({ model: 'unknown' }), lookAt(160)).join('\n');
+    expect(text).toMatch(/AFTER RECLAIM .*whether the GPU shares the host's memory is not known/);
+    expect(text).not.toContain('no page cache');
+  });
+
+  it('has processes without a name, whatever the reason', () => {
+    expect(snapshotPage(snapshotOf(STORIES.foreign), lookAt(80)).join('\n')).toContain('(name unknown)');
+  });
+});
+
+describe('text', () => {
+  it('wraps without losing a word', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.stringMatching(/^[a-z]{1,12}$/), { minLength: 1 }),
+        fc.integer({ min: 12, max: 60 }),
+        (words, width) => {
+          const lines = wrap(words.join(' '), width);
+          expect(lines.join(' ')).toBe(words.join(' '));
+          for (const line of lines) expect(line.length).toBeLessThanOrEqual(width);
+        },
+      ),
+    );
+  });
+
+  it('aligns, truncates and hangs', () => {
+    expect(
+      table(
+        [{ align: 'left' }, { align: 'right' }],
+        [
+          ['a', '1'],
+          ['bb', '22'],
+        ],
+        80,
+      ),
+    ).toEqual(['a    1', 'bb  22']);
+    expect(table([{ align: 'left' }, { align: 'left', flexible: true }], [['a', 'long text here']], 13)).toEqual([
+      'a  long text…',
+    ]);
+    expect(truncate('abcdef', 4)).toBe('abc…');
+    expect(hanging('OK  ', 'one two three four five six', 24)).toEqual(['OK  one two three four', '    five six']);
+    expect(padEnd('\x1b[1ma\x1b[0m', 3)).toBe('\x1b[1ma\x1b[0m  ');
+    expect(clean('a\n\tb\x07')).toBe('a b?');
+  });
+
+  it('draws unknown as a gap', () => {
+    expect(sparkline([0, 5, 10, null, 20], 10, true)).toBe('▁▅█ █');
+    expect(sparkline([0, 10], 10, false)).toBe('_#');
+  });
+});

@@ -1,0 +1,254 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createLibraryFolder, foreignVariables } from '../../../lib/sim/environment.ts';
+import { flatten } from '../../../lib/sim/flatten.ts';
+import { findJsonMistake } from '../../../lib/sim/json.ts';
+import { loadMachine, shippedMachines, shippedNames } from '../../../lib/sim/load.ts';
+import type { Machine } from '../../../lib/sim/machine.ts';
+
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'umaprobe-test-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function write(name: string, content: unknown): string {
+  const file = join(folder, name);
+  writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+  return file;
+}
+
+describe('shipped machines', () => {
+  it('has gb10 and lists each with its facts', () => {
+    expect(shippedNames()).toContain('gb10');
+    for (const { name, description, total, devices } of shippedMachines()) {
+      expect(name).toMatch(/^[a-z0-9-]+$/);
+      expect(description).not.toBe('');
+      expect(total).toBeGreaterThan(0);
+      expect(Array.isArray(devices)).toBe(true);
+    }
+  });
+
+  it.each(shippedNames())('%s fits the schema and is named like its file', (name) => {
+    expect(loadMachine(name).name).toBe(name);
+  });
+});
+
+describe('a machine of the user', () => {
+  it('extends a shipped one: objects are merged, arrays replaced', () => {
+    const file = write('mine.json', { extends: 'gb10', name: 'mine', memory: { anon: 1048576 }, devices: [] });
+    const mine = loadMachine(file);
+    const gb10 = loadMachine('gb10');
+    expect(mine.name).toBe('mine');
+    expect(mine.memory).toEqual({ ...(gb10.memory as object), anon: 1048576 });
+    expect(mine.devices).toEqual([]);
+    expect(mine).not.toHaveProperty('extends');
+  });
+
+  it('extends a file beside it, also through a symlink', () => {
+    mkdirSync(join(folder, 'sub'), { recursive: true });
+    write('base.json', { extends: 'gb10', name: 'base' });
+    writeFileSync(join(folder, 'sub', 'top.json'), JSON.stringify({ extends: '../base.json', name: 'top' }));
+    symlinkSync(join(folder, 'sub', 'top.json'), join(folder, 'sub', 'link.json'));
+    expect(loadMachine(join(folder, 'sub', 'link.json')).name).toBe('top');
+  });
+
+  it.each<[string, unknown, RegExp]>([
+    [
+      'field.json',
+      { extends: 'gb10', name: 'x', memory: { total: '128GB' } },
+      /field\.json: memory\.total is "128GB"; expected integer/,
+    ],
+    [
+      'unknown.json',
+      { extends: 'gb10', name: 'x', memory: { totl: 1 } },
+      /unknown\.json: memory\.totl is not a field of a machine; expected one of total, /,
+    ],
+    [
+      'inside.json',
+      { extends: 'gb10', name: 'x', devices: [{ name: 'x' }] },
+      /inside\.json: devices\.0\.\w+ is missing/,
+    ],
+    ['missing.json', { schema: 'umaprobe/machine/1', name: 'x', description: 'y' }, /missing\.json: \w+ is missing\./],
+    [
+      'version.json',
+      { extends: 'gb10', name: 'x', schema: 'umaprobe/machine/2' },
+      /schema is "umaprobe\/machine\/2"; expected "umaprobe\/machine\/1"/,
+    ],
+    ['proto.json', '{"extends":"gb10","name":"x","__proto__":{"a":1}}', /__proto__ is not a field/],
+    ['list.json', [1], /expected a JSON object/],
+    ['null.json', null, /expected a JSON object/],
+    ['base.json', { extends: 'gb11', name: 'x' }, /base\.json: extends: There is no simulated machine "gb11"/],
+    ['number.json', { extends: 5 }, /extends is 5; expected the name or file/],
+    ['circle.json', { extends: './circle.json' }, /goes in a circle/],
+    [
+      'comma.json',
+      '{\n  "name": "x",\n}',
+      /comma\.json:3:1: is not JSON: expected a field name in double quotes, found "}"\./,
+    ],
+    ['empty.json', '', /empty\.json:1:1: is not JSON: expected a value, found the end of the file\./],
+  ])('%s is refused in one line', (name, content, message) => {
+    const file = write(name, content);
+    expect(() => loadMachine(file)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_ARG_VALUE', message: expect.stringMatching(message) }),
+    );
+    expect(() => loadMachine(file)).not.toThrow(/\n/);
+  });
+
+  it('refuses what is no machine file without reading it', () => {
+    const large = write('large.json', '');
+    truncateSync(large, 2 ** 30);
+    expect(() => loadMachine(large)).toThrow('a machine file has at most 1048576');
+    expect(() => loadMachine(join(folder, 'none.json'))).toThrow('cannot be read (ENOENT)');
+    expect(() => loadMachine(`${folder}/`)).toThrow('is not a file');
+    execFileSync('mkfifo', [join(folder, 'fifo.json')]);
+    expect(() => loadMachine(join(folder, 'fifo.json'))).toThrow('is not a file');
+    expect(() => loadMachine('gb1')).toThrow(/There is no simulated machine "gb1"\. There are .*gb10/);
+  });
+});
+
+describe('the flat description', () => {
+  const machine = (rest: object): Machine => ({ schema: 'umaprobe/machine/1', name: 'x', description: 'a b', ...rest });
+
+  it('has a line for each leaf, none for null', () => {
+    expect(
+      flatten(
+        machine({
+          memory: { total: 128518619136, swap: null },
+          devices: [{ name: 'A B', ok: true }],
+          faults: { missing: ['x', 'y'] },
+        }),
+      ),
+    ).toBe(
+      'schema umaprobe/machine/1\nname x\ndescription a b\nmemory.total 128518619136\ndevices.0.name A B\ndevices.0.ok true\nfaults.missing.0 x\nfaults.missing.1 y\n',
+    );
+  });
+
+  it('lets no value make a line of its own', () => {
+    expect(() => flatten(machine({ driver: { version: '1\nmemory.total 5' } }))).toThrow(
+      /driver\.version .* on one line/,
+    );
+  });
+});
+
+describe('where JSON is wrong', () => {
+  it('agrees with JSON.parse on every text', () => {
+    const piece = fc.constantFrom(
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '"a"',
+      '"',
+      '1',
+      '-',
+      '01',
+      '1.',
+      'true',
+      'nul',
+      'null',
+      ' ',
+      '\n',
+      '"\\u00e4"',
+      '"\\x"',
+      '"\t"',
+    );
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.json(),
+          fc.array(piece, { maxLength: 8 }).map((parts) => parts.join('')),
+        ),
+        (text) => {
+          let valid = true;
+          try {
+            JSON.parse(text);
+          } catch {
+            valid = false;
+          }
+          expect(findJsonMistake(text) === null).toBe(valid);
+        },
+      ),
+      { numRuns: 3000 },
+    );
+  });
+
+  it.each([
+    ['{"a": 1 "b": 2}', 1, 9, 'expected "," or "}", found "\\""'],
+    ['[1,\n 2,\n x]', 3, 2, 'expected a value, found "x"'],
+    ['{"a": 01}', 1, 8, 'expected "," or "}", found "1"'],
+    ['{a: 1}', 1, 2, 'expected a field name in double quotes, found "a"'],
+    ['{"a": "b\n"}', 1, 7, 'expected a string that ends on its line, found "\\""'],
+    ['{} {}', 1, 4, 'expected nothing more, found "{"'],
+    ['{"a"', 1, 5, 'expected ":", found the end of the file'],
+  ])('%j', (text, line, column, problem) => {
+    expect(findJsonMistake(text)).toEqual({ line, column, problem });
+  });
+
+  it('does not overflow on deep nesting', () => {
+    expect(findJsonMistake('['.repeat(100_000))?.problem).toContain('less nesting');
+  });
+});
+
+describe('the environment of another program', () => {
+  const machine = (missingLibraries: string[]): Machine => ({
+    schema: 'umaprobe/machine/1',
+    name: 'x',
+    description: 'y',
+    faults: { missingLibraries },
+  });
+
+  it('leads NVIDIA’s names to the simulator, without those the machine lacks', () => {
+    const names = (missing: string[]) => {
+      const state = mkdtempSync(join(folder, 'state-'));
+      return execFileSync('ls', [createLibraryFolder(machine(missing), state, '/lib/libumasim.so')], {
+        encoding: 'utf8',
+      })
+        .trim()
+        .split('\n');
+    };
+    expect(names([])).toEqual([
+      'libcuda.so.1',
+      'libcudart.so.11.0',
+      'libcudart.so.12',
+      'libcudart.so.13',
+      'libnvidia-ml.so.1',
+      'libumasim.so',
+    ]);
+    expect(names(['nvml', 'cuda'])).toEqual([
+      'libcudart.so.11.0',
+      'libcudart.so.12',
+      'libcudart.so.13',
+      'libumasim.so',
+    ]);
+  });
+
+  it('puts itself before what was there', () => {
+    expect(foreignVariables('/l', '/s/libumasim.so', true, { LD_LIBRARY_PATH: '/a', LD_PRELOAD: '/b' })).toEqual({
+      LD_LIBRARY_PATH: '/l:/a',
+      LD_PRELOAD: '/l/libumasim.so:/b',
+    });
+    expect(foreignVariables('/l', '/s/libumasim.so', false, { LD_LIBRARY_PATH: '' })).toEqual({
+      LD_LIBRARY_PATH: '/l',
+    });
+  });
+
+  it('preloads by a path that the loader does not split, or refuses', () => {
+    const variables = foreignVariables('/run/user/0/m/lib', '/home/a b:c/libumasim.so', true, {});
+    expect(variables.LD_PRELOAD).toBe('/run/user/0/m/lib/libumasim.so');
+    for (const path of ['/my files/lib', '/a:b/lib', '/a;b/lib', '/tab\t/lib']) {
+      expect(() => foreignVariables(path, '/s/libumasim.so', true, {})).toThrow(
+        expect.objectContaining({
+          code: 'ERR_INVALID_ARG_VALUE',
+          message: expect.stringMatching(/^The folder of simulated machines is .*Set XDG_RUNTIME_DIR or TMPDIR/),
+        }),
+      );
+    }
+  });
+});

@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import type { NativeCudaDevice, NativeFailure, NativeNvmlDevice } from '../../../lib/native/contract.ts';
+import { deviceSnapshot, normalPciBusId, pairDevices, type Surroundings } from '../../../lib/snapshot/devices.ts';
+import { GiB, hostWith, NO_DRIVER, NO_KERNEL, nvmlFailure } from '../../support/units.ts';
+
+const host = hostWith({ free: 10 * GiB, available: 100 * GiB });
+const around = (changes: Partial<Surroundings> = {}): Surroundings => ({
+  host,
+  facts: { bootId: null, pressure: null, contiguity: null, kernel: NO_KERNEL, driver: NO_DRIVER, cgroup: null },
+  cuda: { runtime: {}, driver: {}, devices: [], timedOut: null },
+  nvml: { library: {}, devices: [], timedOut: null },
+  whyNoCuda: null,
+  whyNoNvml: null,
+  child: null,
+  environment: {},
+  processName: (pid) => `process ${pid}`,
+  ...changes,
+});
+const gb10: NativeCudaDevice = {
+  ordinal: 0,
+  name: 'NVIDIA GB10',
+  uuid: 'GPU-1',
+  pciBusId: '000f:01:00.0',
+  attributes: { integrated: 1 },
+};
+const gb10Nvml: NativeNvmlDevice = {
+  index: 0,
+  name: 'NVIDIA GB10',
+  uuid: 'GPU-1',
+  pciBusId: '0000000F:01:00.0',
+  memory: nvmlFailure('NOT_SUPPORTED', 3),
+  temperatureC: 40,
+  powerMilliwatt: 4000,
+};
+
+describe('pairDevices', () => {
+  it('knows the same address in CUDA’s and NVML’s spelling', () => {
+    expect(normalPciBusId('0000000F:01:00.0')).toBe('000F:01:00.0');
+    expect(normalPciBusId('000f:01:00.0')).toBe('000F:01:00.0');
+    expect(normalPciBusId('00000000:00:06.0')).toBe('0000:00:06.0');
+    expect(normalPciBusId('odd')).toBe('odd');
+    expect(pairDevices([gb10], [gb10Nvml])).toEqual([{ cuda: gb10, nvml: gb10Nvml }]);
+  });
+
+  it('CUDA’s order first, NVML’s others after it', () => {
+    const nvml = ['0000:01:00.0', '0000:02:00.0', '0000:03:00.0'].map((pciBusId, index) => ({ index, pciBusId }));
+    const cuda = ['0000:03:00.0', '0000:01:00.0'].map((pciBusId, ordinal) => ({ ordinal, pciBusId }));
+    expect(pairDevices(cuda, nvml).map((pair) => [pair.cuda?.ordinal ?? null, pair.nvml?.index])).toEqual([
+      [0, 2],
+      [1, 0],
+      [null, 1],
+    ]);
+  });
+
+  it('two MIG slices are both paired with the GPU they are slices of', () => {
+    const slices = [0, 1].map((ordinal) => ({ ordinal, pciBusId: '0000:01:00.0' }));
+    expect(pairDevices(slices, [{ index: 0, pciBusId: '00000000:01:00.0' }]).map((pair) => pair.nvml?.index)).toEqual([
+      0, 0,
+    ]);
+  });
+
+  it('a device whose address could not be read is found by its uuid, or stands alone', () => {
+    const lost: NativeFailure = nvmlFailure('GPU_IS_LOST', 15);
+    expect(pairDevices([{ ...gb10, pciBusId: lost }], [gb10Nvml])[0]?.nvml).toBe(gb10Nvml);
+    expect(pairDevices([{ ordinal: 0, pciBusId: lost }], [{ index: 0, pciBusId: lost }])).toHaveLength(2);
+  });
+});
+
+describe('deviceSnapshot', () => {
+  it('one refusal costs one field (ts-nvml loses the whole device)', () => {
+    const device = deviceSnapshot(0, { cuda: gb10, nvml: gb10Nvml }, around());
+    expect(device.nvml).toBeNull();
+    expect(device.from.nvml).toBe('ERR_UMA_NOT_SUPPORTED: nvmlDeviceGetMemoryInfo_v2 answered NOT_SUPPORTED (3)');
+    expect(device).toMatchObject({
+      name: 'NVIDIA GB10',
+      memoryModel: 'unified',
+      temperatureC: 40,
+      powerW: 4,
+      allocatable: { immediate: 10 * GiB, afterReclaim: 100 * GiB },
+    });
+    expect(device.views.cudaMemGetInfo).toBe(10 * GiB);
+    expect(device.from['attributes.l2CacheSize']).toMatch(/\w/);
+  });
+
+  it('0, unknown and failed are three things (NemoClaw #11678)', () => {
+    const list = [
+      { pid: 1, gpuBytes: 0 },
+      { pid: 2, gpuBytes: null },
+    ];
+    const device = deviceSnapshot(
+      0,
+      { cuda: gb10, nvml: { ...gb10Nvml, processes: list, utilizationPercent: 0 } },
+      around(),
+    );
+    expect(device.processes).toEqual([
+      { pid: 1, name: 'process 1', gpuBytes: 0 },
+      { pid: 2, name: 'process 2', gpuBytes: null },
+    ]);
+    expect(device.utilizationPercent).toBe(0);
+    expect(
+      deviceSnapshot(0, { cuda: gb10, nvml: { ...gb10Nvml, processes: nvmlFailure('NO_PERMISSION', 4) } }, around())
+        .processes,
+    ).toBeNull();
+  });
+
+  it('SUCCESS with a total of 0 is no reading', () => {
+    const memory = { total: 0, free: 0, used: 0, reserved: null, call: 'nvmlDeviceGetMemoryInfo' };
+    const device = deviceSnapshot(0, { cuda: gb10, nvml: { ...gb10Nvml, memory } }, around());
+    expect(device.nvml).toBeNull();
+    expect(device.from.nvml).toContain('total of 0');
+  });
+
+  it('what was not reached before the deadline has the deadline as its reason', () => {
+    const timedOut: NativeFailure = {
+      failed: true,
+      source: 'umaprobe',
+      call: 'nvmlDeviceGetPowerUsage',
+      status: null,
+      name: 'TIMEOUT',
+      message: 'no answer within 2000 ms',
+    };
+    const nvml = { library: {}, devices: [], timedOut };
+    const device = deviceSnapshot(0, { cuda: gb10, nvml: { index: 0, temperatureC: 40 } }, around({ nvml }));
+    expect(device.temperatureC).toBe(40);
+    expect(device.powerW).toBeNull();
+    expect(device.from.powerW).toMatch(/^ERR_UMA_TIMEOUT: nvmlDeviceGetPowerUsage/);
+  });
+
+  it('cudaMemGetInfo: read here, read in a child, refused, or not asked', () => {
+    const cuda = (memGetInfo: NativeCudaDevice['memGetInfo']) => ({
+      ...gb10,
+      ...(memGetInfo === undefined ? {} : { memGetInfo }),
+    });
+    expect(deviceSnapshot(0, { cuda: cuda([1, 2]), nvml: null }, around()).cuda).toEqual({ free: 1, total: 2 });
+    const child = { answers: new Map([[0, { free: 3, total: 4, from: 'a child' }]]), otherwise: 'it hung' };
+    expect(deviceSnapshot(0, { cuda: cuda(undefined), nvml: null }, around({ child })).cuda).toEqual({
+      free: 3,
+      total: 4,
+    });
+    const oom: NativeFailure = {
+      failed: true,
+      source: 'cudart',
+      call: 'cudaMemGetInfo',
+      status: 2,
+      name: 'cudaErrorMemoryAllocation',
+      message: '',
+    };
+    const refused = deviceSnapshot(0, { cuda: cuda(oom), nvml: null }, around());
+    expect(refused.cuda).toBeNull();
+    expect(refused.from.cuda).toMatch(/^ERR_UMA_OUT_OF_MEMORY: cudaMemGetInfo/);
+    const unasked = deviceSnapshot(0, { cuda: cuda(undefined), nvml: null }, around());
+    expect(unasked.from.cuda).toContain('context');
+    expect(unasked.views.torch).toBe(10 * GiB);
+  });
+});

@@ -1,0 +1,167 @@
+/** The loop of a stress test in the child, on an allocator and a machine that are a script. */
+
+import { describe, expect, it } from 'vitest';
+import { UmaError } from '../../../lib/base/errors.ts';
+import type { NativeFailure } from '../../../lib/native/contract.ts';
+import type { ChildContext, HostReading, PlannedStep, Terms } from '../../../lib/probe/context.ts';
+import { stepRefusal } from '../../../lib/probe/step-check.ts';
+import { loop } from '../../../lib/stress/loop.ts';
+import type { StressRequest } from '../../../lib/stress/protocol.ts';
+
+const MiB = 2 ** 20;
+const GiB = 2 ** 30;
+
+const OOM: NativeFailure = {
+  failed: true,
+  source: 'cudart',
+  call: 'cudaMalloc',
+  status: 2,
+  name: 'cudaErrorMemoryAllocation',
+  message: 'out of memory',
+};
+
+const FULL = new UmaError('ERR_UMA_JOURNAL', {
+  source: 'kernel',
+  call: 'journal j',
+  status: 28,
+  name: 'ENOSPC',
+  message: 'no space left on device',
+});
+
+interface Script {
+  available: number;
+  floor: number | null;
+  /** The allocator refuses beyond this total. */
+  gives?: number;
+  request?: Partial<StressRequest>;
+  /** The journal's disk is full once so many steps have begun. */
+  journalHolds?: number;
+  /** What others take once the search has freed its blocks for so many a time. */
+  lostAfterFrees?: { frees: number; bytes: number };
+}
+
+function machine({ available, floor, gives = Number.MAX_SAFE_INTEGER, journalHolds = 1000, lostAfterFrees }: Script) {
+  const calls: string[] = [];
+  const blocks = new Map<number, number>();
+  let frees = 0;
+  const held = () => [...blocks.values()].reduce((sum, bytes) => sum + bytes, 0);
+  const lost = () => (lostAfterFrees !== undefined && frees >= lostAfterFrees.frees ? lostAfterFrees.bytes : 0);
+  const terms: Terms = {
+    device: 0,
+    memoryModel: floor === null ? 'discrete' : 'unified',
+    hostTotal: 128 * GiB,
+    floor,
+    pressureFull: floor === null ? null : 10,
+    stepDeadlineMs: 1000,
+    timeScale: null,
+  };
+  const reading = (): HostReading => {
+    const now = available - (floor === null ? 0 : held()) - lost();
+    return { memFree: now, memAvailable: now, pressureFull: 0, inBlocks: floor === null ? null : now };
+  };
+  const binding = {
+    async allocBlock(_kind: string, bytes: number) {
+      calls.push(`alloc ${bytes / MiB}`);
+      if (held() + bytes > gives) return OOM;
+      const block = calls.length;
+      blocks.set(block, bytes);
+      return { block, durationMs: 1 };
+    },
+    touchBlock: async () => ({ durationMs: 1 }),
+    verifyBlock: async () => ({ durationMs: 1, mismatches: 0, firstMismatch: null }),
+    async freeBlocks() {
+      frees++;
+      blocks.clear();
+      return { durationMs: 1, blocks: 1, bytes: 1 };
+    },
+    memGetInfo: async () => [gives - held(), gives],
+    guardRead: () => ({ trip: null }),
+  };
+  const context = {
+    binding,
+    allocator: { kinds: { device: 'cudaMalloc' }, kernel: 'kernel' },
+    terms,
+    stop: () => null,
+    pause: async () => undefined,
+    calm: async () => void calls.push('calm'),
+    reading,
+    check: (step: PlannedStep, fresh = reading()) => stepRefusal(terms, fresh, step),
+    begin({ targetBytes }: PlannedStep) {
+      calls.push(`begin ${targetBytes / MiB}`);
+      if (calls.filter((call) => call.startsWith('begin')).length > journalHolds) throw FULL;
+    },
+    finish: ({ state }: { state: string }) => calls.push(`finish ${state}`),
+  } as unknown as ChildContext;
+  return { calls, context };
+}
+
+async function search(script: Script) {
+  const { calls, context } = machine(script);
+  const request: StressRequest = {
+    kind: 'device',
+    mode: 'total',
+    ceiling: null,
+    chunkBytes: 4 * GiB,
+    resolutionBytes: 64 * MiB,
+    verify: false,
+    holdMs: 0,
+    pools: false,
+    ...script.request,
+  };
+  return { calls, result: await loop(context, request as never, () => undefined) };
+}
+
+describe('the largest single block, once it is found,', () => {
+  const single = { mode: 'single', verify: true } as const;
+  const host = { available: 40 * GiB, floor: 8 * GiB };
+
+  it('is taken once more as a step like any other: checked, journalled, verified', async () => {
+    const { calls, result } = await search({ ...host, request: single });
+    expect(result).toMatchObject({ state: 'floor', verified: { bytes: result.maxBytes, mismatches: 0 } });
+    const largest = `${result.maxBytes / MiB}`;
+    const again = calls.lastIndexOf(`alloc ${largest}`);
+    expect(calls.slice(again - 2, again + 2)).toEqual(['calm', `begin ${largest}`, `alloc ${largest}`, 'finish ok']);
+  });
+
+  it('is not taken once more where somebody else has taken the memory since, and it is said why', async () => {
+    const { calls, result } = await search({ ...host, request: single, lostAfterFrees: { frees: 3, bytes: 20 * GiB } });
+    expect(result).toMatchObject({ state: 'floor', verified: null });
+    expect(result.maxBytes).toBeGreaterThan(30 * GiB);
+    expect(calls.filter((call) => call === `alloc ${result.maxBytes / MiB}`)).toHaveLength(1);
+    expect(result.boundBy).toMatch(/\. It was not taken once more to be verified or held: MemAvailable 20\.00 GiB/);
+  });
+});
+
+describe('an allocator that refuses', () => {
+  it('is said to have refused the smallest total, and by how much more than it gave', async () => {
+    const { result } = await search({ available: 64 * GiB, floor: null, gives: 20 * GiB + 100 * MiB });
+    expect(result).toMatchObject({ state: 'out-of-memory' });
+    expect(20 * GiB + 100 * MiB - result.maxBytes).toBeLessThanOrEqual(64 * MiB);
+    expect(result.boundBy).toMatch(
+      /^the allocator refused a total of 20\.1\d GiB \(21\.\d\d GB\); it gave 64\.0 MiB less \(ERR_UMA_OUT_OF_MEMORY: cudaMalloc/,
+    );
+  });
+
+  it('of a single block is said without what was held, which is nothing', async () => {
+    const { result } = await search({ available: 64 * GiB, floor: null, gives: 20 * GiB, request: { mode: 'single' } });
+    expect(result.boundBy).toMatch(
+      /^the allocator refused a block of 20\.\d\d GiB .*; the largest that it gave is 64\.0 MiB less/,
+    );
+    expect(result.boundBy).not.toMatch(/held|0\.00 GiB/);
+  });
+
+  it('and gave nothing at all says so', async () => {
+    const { result } = await search({ available: 64 * GiB, floor: null, gives: 32 * MiB });
+    expect(result).toMatchObject({ state: 'out-of-memory', maxBytes: 0 });
+    expect(result.boundBy).toMatch(/refused a total of 0\.06 GiB \(0\.07 GB\); it gave nothing/);
+  });
+});
+
+describe('a journal whose disk is full in the middle', () => {
+  it('ends the search with what was found, and the step that it could not hold is not made', async () => {
+    const { calls, result } = await search({ available: 40 * GiB, floor: 8 * GiB, journalHolds: 3 });
+    expect(result).toMatchObject({ state: 'failed', maxBytes: (256 + 512 + 1024) * MiB });
+    expect(result.boundBy).toBe('journal j: no space left on device (ENOSPC 28)');
+    expect(calls.at(-1)).toBe('begin 3840');
+  });
+});
