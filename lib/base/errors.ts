@@ -1,7 +1,5 @@
 /** What an error is called, and the one table that says when. */
 
-import type { NativeFailure } from '../native/contract.ts';
-
 export type UmaErrorCode =
   | 'ERR_UMA_LIBRARY_MISSING'
   | 'ERR_UMA_SYMBOL_MISSING'
@@ -23,7 +21,7 @@ export class UmaError extends Error {
   /** Stable: made to be compared. */
   readonly code: UmaErrorCode;
   /** Who said no. */
-  readonly source: NativeFailure['source'];
+  readonly source: Failure['source'];
   /** The function or file: "nvmlInit_v2", "read /proc/meminfo". */
   readonly call: string;
   /** The number it answered; null where there is none. */
@@ -31,7 +29,7 @@ export class UmaError extends Error {
   /** The field's own name of that number: "NOT_SUPPORTED", "cudaErrorNoDevice", "ENOENT". */
   readonly nativeName: string;
 
-  constructor(code: UmaErrorCode, failure: Omit<NativeFailure, 'failed'>, options?: ErrorOptions) {
+  constructor(code: UmaErrorCode, failure: Omit<Failure, 'failed'>, options?: ErrorOptions) {
     super(describe(failure), options);
     this.code = code;
     this.source = failure.source;
@@ -46,7 +44,7 @@ export class UmaError extends Error {
   }
 }
 
-function describe({ call, message, name, status }: Omit<NativeFailure, 'failed'>): string {
+function describe({ call, message, name, status }: Omit<Failure, 'failed'>): string {
   const said = [name, status].filter((part) => part !== null).join(' ');
   return message === '' ? `${call}: ${said}` : `${call}: ${message} (${said})`;
 }
@@ -102,7 +100,7 @@ const WORDS: Readonly<Record<string, UmaErrorCode>> = {
 };
 
 /** Numbers and names mean something only with the one who said them. */
-const TABLES: Readonly<Record<NativeFailure['source'], Readonly<Record<number | string, UmaErrorCode>>>> = {
+const TABLES: Readonly<Record<Failure['source'], Readonly<Record<number | string, UmaErrorCode>>>> = {
   cudart: CUDA,
   cuda: CUDA,
   nvml: NVML,
@@ -120,7 +118,7 @@ function row(
 }
 
 /** The stable code of a failure. */
-export function errorCode({ source, status, name }: Pick<NativeFailure, 'source' | 'status' | 'name'>): UmaErrorCode {
+export function errorCode({ source, status, name }: Pick<Failure, 'source' | 'status' | 'name'>): UmaErrorCode {
   const table = TABLES[source];
   return row(WORDS, name) ?? row(table, name) ?? row(table, status) ?? 'ERR_UMA_CALL_FAILED';
 }
@@ -128,7 +126,7 @@ export function errorCode({ source, status, name }: Pick<NativeFailure, 'source'
 /**
  * @param caller an Error made before the await, so that the stack shows who called umaprobe and not the event loop.
  */
-export function toUmaError(failure: NativeFailure, caller?: Error): UmaError {
+export function toUmaError(failure: Failure, caller?: Error): UmaError {
   const error = new UmaError(errorCode(failure), failure);
   if (caller === undefined) {
     Error.captureStackTrace(error, toUmaError);
@@ -139,30 +137,22 @@ export function toUmaError(failure: NativeFailure, caller?: Error): UmaError {
   return error;
 }
 
-/** The value as it is shown to the one who passed it: short, on one line, strings in quotes. */
-function shown(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}...` : value);
-  if (typeof value === 'function') return 'a function';
-  if (Array.isArray(value)) return 'an array';
-  if (typeof value === 'object' && value !== null) return 'an object';
-  return typeof value === 'bigint' ? `${value}n` : String(value);
+/** What went wrong, as plain fields. */
+export interface Failure {
+  failed: true;
+  /** Who said no. `umaprobe`: the addon itself (deadline, library not open). */
+  source: 'cudart' | 'cuda' | 'nvml' | 'kernel' | 'dl' | 'sim' | 'umaprobe';
+  /** The function or file: "nvmlDeviceGetMemoryInfo_v2", "open /proc/pressure/memory". */
+  call: string;
+  /** The number it answered (CUresult, cudaError_t, nvmlReturn_t, errno); null where there is none. */
+  status: number | null;
+  /** The field's name of that number: "NOT_SUPPORTED", "CUDA_ERROR_NO_DEVICE", "ENOENT", "TIMEOUT", "SYMBOL_MISSING", "LIBRARY_MISSING". */
+  name: string;
+  /**
+   * In the words of who said no; may be empty. Call, name and status are not repeated in it. For LIBRARY_MISSING every
+   * path tried with the loader's own words.
+   */
+  message: string;
 }
 
-function misuse<E extends Error>(error: E, code: string): E {
-  return Object.assign(error, { code });
-}
-
-/** A value of the wrong type: `intervalMs is "5"; expected a number`. */
-export function invalidType(name: string, expected: string, value: unknown): TypeError {
-  return misuse(new TypeError(`${name} is ${shown(value)}; expected ${expected}`), 'ERR_INVALID_ARG_TYPE');
-}
-
-/** A value of the right type that is not one of those that exist. */
-export function invalidValue(name: string, expected: string, value: unknown): TypeError {
-  return misuse(new TypeError(`${name} is ${shown(value)}; expected ${expected}`), 'ERR_INVALID_ARG_VALUE');
-}
-
-/** A number outside its limits. */
-export function outOfRange(name: string, expected: string, value: unknown): RangeError {
-  return misuse(new RangeError(`${name} is ${shown(value)}; expected ${expected}`), 'ERR_OUT_OF_RANGE');
-}
+export type Fact<T> = T | Failure;

@@ -1,14 +1,13 @@
-import type { Fact, NativeFailure } from '../native/contract.ts';
-import { errorCode } from './errors.ts';
+import { errorCode, type Fact, type Failure } from './errors.ts';
 
 /** A failure as the one line that stands in a `from` record: stable code first, then who said what. */
-export function reason(failure: NativeFailure): string {
+export function reason(failure: Failure): string {
   const status = failure.status === null ? '' : ` (${failure.status})`;
   const said = failure.message === '' ? '' : `: ${failure.message}`;
   return `${errorCode(failure)}: ${failure.call} answered ${failure.name}${status}${said}`;
 }
 
-export function isFailure(fact: unknown): fact is NativeFailure {
+export function isFailure(fact: unknown): fact is Failure {
   return typeof fact === 'object' && fact !== null && 'failed' in fact;
 }
 

@@ -105,3 +105,22 @@ function fixed(value: number, digits: number): string {
   const text = value.toFixed(digits);
   return /^-0(\.0*)?$/.test(text) ? text.slice(1) : text;
 }
+
+/** "1 file", "12,345 files". */
+export function fileCount(count: number): string {
+  return `${formatCount(count)} ${count === 1 ? 'file' : 'files'}`;
+}
+
+/** "35.40 GiB (38.01 GB)", "177.1 MiB (185.7 MB)", "512 B": in both units, in the size that fits. */
+export function bothUnits(bytes: number | null): string {
+  if (bytes === null || Math.abs(bytes) >= GiB) return formatBoth(bytes);
+  return Math.abs(bytes) < MiB ? formatBytes(bytes) : `${formatBytes(bytes)} (${(bytes / 1e6).toFixed(1)} MB)`;
+}
+
+/** Characters that must not reach a terminal: control characters, and those that turn the direction of writing. */
+const CONTROL = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+
+/** Text from outside (a process name, a loader's message) without what could steer a terminal. */
+export function clean(text: string): string {
+  return text.replace(/\s+/g, ' ').replace(CONTROL, '?');
+}

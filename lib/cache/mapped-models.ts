@@ -1,8 +1,7 @@
 /** Model files that running programs have mapped: what a drop costs them. */
 
-import { bothUnits } from '../base/words.ts';
-import { invokingHome } from '../models/home.ts';
-import { findStores } from '../models/stores.ts';
+import { bothUnits } from '../base/format.ts';
+import { findStores, invokingHome } from '../models/stores.ts';
 import { type Inode, inodesOf, type Mapper, mapperWords, mappingsOf } from './mappings.ts';
 import type { Machine } from './system.ts';
 import { walk } from './walk.ts';

@@ -2,6 +2,7 @@
 import { toUmaError } from '../base/errors.ts';
 import { inTurns } from '../base/event-loop.ts';
 import { isFailure } from '../base/facts.ts';
+import { processName } from '../host/process.ts';
 import type { NativeBinding } from '../native/contract.ts';
 import type { CachedFile } from '../types/index.ts';
 
@@ -62,12 +63,6 @@ export async function mappingsOf(binding: NativeBinding, inodes: Float64Array): 
     none: byIno.size === 0,
     unreadable: answer.unreadable,
   };
-}
-
-/** comm: short, and readable without the process's mmap lock. A process that has ended meanwhile has no name. */
-function processName(binding: NativeBinding, pid: number): string | null {
-  const [text] = binding.readFiles([`/proc/${pid}/comm`]);
-  return text === undefined || isFailure(text) ? null : text.trim();
 }
 
 /** "vllm (4242)", "pid 4242" where it has no name. */

@@ -1,7 +1,7 @@
 /** Before and after of an action, each counter with where it comes from. */
 
 import { Origins } from '../base/facts.ts';
-import { readKernelFacts } from '../host/kernel.ts';
+import { readPoolBytes, readSystemMemoryPools } from '../host/driver.ts';
 import { unifiedDevice } from '../memory/headroom.ts';
 import type { HostMemory, Receipt, ReceiptCounters, Snapshot } from '../types/index.ts';
 import type { Machine } from './system.ts';
@@ -31,11 +31,11 @@ export function countedOf(snapshot: Snapshot): Counted {
   });
 }
 
-/** From the kernel's files alone, in well under a millisecond: CUDA is not asked, so whether a device is unified is not known. */
+/** From two of the kernel's files, in well under a millisecond: CUDA is not asked, so whether a device is unified is not known. */
 export function countNow({ binding, host }: Pick<Machine, 'binding' | 'host'>): Counted {
   const origins = new Origins();
-  const { driver } = readKernelFacts(binding, origins);
-  return counted(host(), driver.poolBytes, origins.record['driver.poolBytes'], {
+  const pools = readPoolBytes(binding, readSystemMemoryPools(binding, origins), origins);
+  return counted(host(), pools, origins.record['driver.poolBytes'], {
     bytes: null,
     from: 'CUDA was not asked; on a unified device cudaMemGetInfo calls MemFree free',
   });

@@ -1,5 +1,7 @@
 /** memory.reclaim of cgroup v2: asking the kernel to take so much from the programs of one cgroup. */
-import { invalidValue, toUmaError, UmaError } from '../base/errors.ts';
+
+import { invalidValue } from '../base/arguments.ts';
+import { toUmaError, UmaError } from '../base/errors.ts';
 import { isFailure, reason } from '../base/facts.ts';
 import { parseCgroup, parseNumber } from '../host/procfs.ts';
 import type { NativeBinding } from '../native/contract.ts';

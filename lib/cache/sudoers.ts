@@ -1,7 +1,8 @@
 /** A sudoers line that permits exactly the commands that `--sudo` runs, to one user, and nothing else. */
 import { userInfo } from 'node:os';
-import { invalidValue, UmaError } from '../base/errors.ts';
-import { findSysctl, type Knob, sysctlWord } from './sudo.ts';
+import { invalidValue } from '../base/arguments.ts';
+import { UmaError } from '../base/errors.ts';
+import { findSysctl, type Knob, sysctlWord } from './sysctl.ts';
 
 export interface SudoersRule {
   schema: 'umaprobe/cache-rule/1';

@@ -1,6 +1,6 @@
 /** What the actions on the cache act on. Given to them, so that a test can say what the machine is and what it answers. */
 import { execFile } from 'node:child_process';
-import { constants } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { UmaError } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
@@ -9,7 +9,6 @@ import { native } from '../native/binding.ts';
 import type { NativeBinding } from '../native/contract.ts';
 import { takeSnapshot } from '../snapshot/take.ts';
 import type { HostMemory, Snapshot } from '../types/index.ts';
-import { executable } from './sudo.ts';
 
 /** CUDA and NVML answer in milliseconds, or after a first start in a second; a receipt does not wait for one that hangs. */
 const LOOK_LIMIT_MS = 2000;
@@ -106,4 +105,13 @@ export function needsFiles({ simulated }: Pick<Machine, 'simulated'>, call: stri
     name: 'SIMULATED',
     message: `the simulated machine ${simulated} has a page cache but no files in it; those of this computer are not its own`,
   });
+}
+
+export function executable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -2,7 +2,7 @@
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { reason } from '../base/facts.ts';
-import { invokingHome } from '../models/home.ts';
+import { invokingHome } from '../models/stores.ts';
 import type { NativeCachedFile, NativeWalkBatch } from '../native/contract.ts';
 import type { CacheTarget, ModelStore } from '../types/index.ts';
 import type { Machine } from './system.ts';

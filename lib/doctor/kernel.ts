@@ -3,9 +3,10 @@
 import { formatBytes, formatPercent, GiB, KiB } from '../base/format.ts';
 import { type GateReading, gateWords, readGate } from '../memory/contiguity.ts';
 import { unifiedDevice } from '../memory/headroom.ts';
+import { STALLED_PERCENT } from '../memory/pressure.ts';
 import { DROP_AND_COMPACT, withReceipt } from '../memory/remedies.ts';
 import type { Snapshot } from '../types/index.ts';
-import { type Check, type Finding, fail, pass, STALLED_PERCENT, skip, warn } from './check.ts';
+import { type Check, type Finding, fail, pass, skip, warn } from './check.ts';
 
 export const kernelChecks: readonly Check[] = [
   {

@@ -2,8 +2,9 @@
 
 import { formatDuration, formatPercent } from '../base/format.ts';
 import { silentForMs } from '../memory/headroom.ts';
+import { STALLED_PERCENT } from '../memory/pressure.ts';
 import type { LibraryStatus, Pressure, Snapshot } from '../types/index.ts';
-import { type Check, type Finding, fail, pass, STALLED_PERCENT, skip, warn } from './check.ts';
+import { type Check, type Finding, fail, pass, skip, warn } from './check.ts';
 
 export const libraryChecks: readonly Check[] = [
   {

@@ -1,7 +1,8 @@
 /** Texts of kernel files through the binary's seam: read now, kept for a while, or kept for good. */
 
+import type { Fact } from '../base/errors.ts';
 import { isFailure, type Origins, reason } from '../base/facts.ts';
-import type { Fact, NativeBinding } from '../native/contract.ts';
+import type { NativeBinding } from '../native/contract.ts';
 
 const SETTINGS_AGE_MS = 1000;
 

@@ -1,4 +1,4 @@
-import { invalidType } from '../base/errors.ts';
+import { checkFunction } from '../base/arguments.ts';
 import { checkKind } from '../probe/kinds.ts';
 import type { LayoutOptions, LayoutReport } from '../types/index.ts';
 
@@ -19,7 +19,7 @@ export async function layout(
 ): Promise<LayoutReport> {
   const { onPart } = options;
   const kind = checkKind('kind', options.kind ?? 'device');
-  if (onPart !== undefined && typeof onPart !== 'function') throw invalidType('onPart', 'a function', onPart);
+  checkFunction('onPart', onPart);
   const [{ checkProbeOptions }, { checkParts }] = await Promise.all([
     import('../probe/options.ts'),
     import('./parts.ts'),

@@ -1,10 +1,9 @@
 /** The layout's loop in the child process: all parts held at once. */
 
+import type { Failure } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
-import type { NativeFailure } from '../native/contract.ts';
 import type { ChildContext, Loop } from '../probe/context.ts';
-import { CounterReader } from '../probe/counters.ts';
-import { COUNTERS, type Counters } from '../probe/counters-2.ts';
+import { COUNTERS, CounterReader, type Counters } from '../probe/counters.ts';
 import { endingOf } from '../probe/outcome.ts';
 import type { LayoutPart } from '../types/index.ts';
 import type { Part } from './parts.ts';
@@ -79,7 +78,7 @@ async function take(
   return { answer, allocated: { before, after } };
 }
 
-function failed(context: ChildContext, failure: NativeFailure): Pick<LayoutPart, 'state' | 'reason'> {
+function failed(context: ChildContext, failure: Failure): Pick<LayoutPart, 'state' | 'reason'> {
   const { reason, state } = endingOf(context, failure);
   return { state, reason };
 }

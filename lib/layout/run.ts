@@ -1,9 +1,8 @@
 /** `layout()` with its options checked: runs the child, and makes the report of what it says. */
 
-import { COUNTERS, movedOver } from '../probe/counters-2.ts';
-import { endOf } from '../probe/end.ts';
-import { nvmlPlaceOf } from '../probe/nvml-place.ts';
+import { COUNTERS, movedOver, nvmlPlaceOf } from '../probe/counters.ts';
 import type { CheckedOptions } from '../probe/options.ts';
+import { endOf } from '../probe/outcome.ts';
 import type { ProbeRun } from '../probe/plan.ts';
 import { runProbe } from '../probe/run.ts';
 import type { AllocatorKind, LayoutOptions, LayoutPart, LayoutReport, MemoryModel } from '../types/index.ts';

@@ -28,3 +28,6 @@ export function refuseUnderPressure(snapshot: Pick<Snapshot, 'pressure'>, call: 
     message: `refused, nothing was changed: ${words}, and what is dropped now is read again at once. Stop the largest program first, or force it (--force)`,
   });
 }
+
+/** full ≥ 10 % of the last 10 s told every wedge of 19,696 samples apart (lcasarin/blackbox, GB10). */
+export const STALLED_PERCENT = 10;

@@ -1,11 +1,15 @@
 /** The context that a loop is given, over the binary and the journal. */
 
-import type { Writer } from '../journal/records.ts';
+import { MiB } from '../base/format.ts';
+import { hostMemorySync } from '../host/meminfo.ts';
+import type { ProcessId } from '../host/process.ts';
+import { parseBuddyinfo, parsePressure } from '../host/procfs.ts';
 import type { JournalWriter } from '../journal/writer.ts';
+import { unpinnable } from '../memory/allocatable.ts';
+import { bytesInBlocks } from '../memory/headroom.ts';
 import type { NativeAllocator, NativeBinding } from '../native/contract.ts';
 import type { ChildContext, HostReading, PlannedStep, StepResult, Stop, Terms } from './context.ts';
 import { guardWords } from './guard-report.ts';
-import { readHost, readPressureFull } from './host-reading.ts';
 import type { ChildRequest, Order } from './protocol.ts';
 import { needsBlocks, stepRefusal } from './step-check.ts';
 
@@ -26,7 +30,7 @@ export interface ContextParts {
   terms: Terms;
   run: NonNullable<ChildRequest['journal']>['run'] | null;
   writer: JournalWriter | null;
-  self: Writer;
+  self: ProcessId;
 }
 
 /** The context, and the parent's handle to stop it. */
@@ -93,5 +97,30 @@ export function childContext(parts: ContextParts): { context: ChildContext; orde
       ordered ??= { why: what, reason: what === 'aborted' ? 'aborted by the caller' : 'its time was over' };
       wake?.();
     },
+  };
+}
+
+const PRESSURE = '/proc/pressure/memory';
+
+const BUDDYINFO = '/proc/buddyinfo';
+
+/** PSI full avg10, percent; null: cannot be read. */
+export function readPressureFull(binding: NativeBinding): number | null {
+  const [text] = binding.readFiles([PRESSURE]);
+  return typeof text === 'string' ? (parsePressure(text)?.full.avg10 ?? null) : null;
+}
+
+/** @param blocks whether blocks of 2 MiB matter; else their file is not read. */
+export function readHost(binding: NativeBinding, blocks: boolean): HostReading {
+  const pressureFull = readPressureFull(binding);
+  const [buddyinfo] = blocks ? binding.readFiles([BUDDYINFO]) : [];
+  // Last, because it is what the floor is held against and should be the freshest.
+  const host = hostMemorySync();
+  const counted = typeof buddyinfo === 'string' ? parseBuddyinfo(buddyinfo, binding.pageSize()) : null;
+  return {
+    memFree: host.free,
+    memAvailable: host.available,
+    pressureFull,
+    inBlocks: counted === null ? null : Math.max(0, bytesInBlocks(counted.blocks, 2 * MiB) - unpinnable(host).now),
   };
 }

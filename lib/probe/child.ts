@@ -1,12 +1,11 @@
 /** The process that allocates: it makes itself the first to be killed, starts the guard, and runs one command's loop. */
 
 import { writeFileSync } from 'node:fs';
-import { UmaError } from '../base/errors.ts';
+import { type Failure, UmaError } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
 import { thisProcess } from '../host/process.ts';
 import { journalWriter } from '../journal/writer.ts';
 import { native } from '../native/binding.ts';
-import type { NativeFailure } from '../native/contract.ts';
 import { childContext } from './child-context.ts';
 import type { Loop } from './context.ts';
 import type { ProbeCommand } from './plan.ts';
@@ -109,16 +108,16 @@ function tryTo(job: () => void): void {
   }
 }
 
-function throwFailure(failure: NativeFailure | null): void {
+function throwFailure(failure: Failure | null): void {
   if (failure !== null) throw failed(failure);
 }
 
-function failed(failure: NativeFailure): Error {
+function failed(failure: Failure): Error {
   return Object.assign(new Error(failure.message), { failure });
 }
 
 function said(error: unknown): SaidError {
-  const { code = null, failure = null } = error as { code?: string; failure?: NativeFailure };
+  const { code = null, failure = null } = error as { code?: string; failure?: Failure };
   const { message, stack = null } = error instanceof Error ? error : new Error(String(error));
   if (!(error instanceof UmaError)) return { message, code, failure, stack };
   const { call, nativeName, source, status } = error;

@@ -1,4 +1,4 @@
-import { invalidValue } from '../base/errors.ts';
+import { invalidValue } from '../base/arguments.ts';
 import type { AllocatorKind } from '../types/index.ts';
 
 /** Every way to allocate, in the order in which they are shown. */

@@ -1,7 +1,8 @@
 /** What parent and child say to each other: one JSON document a line. */
 
+import type { Fact, Failure } from '../base/errors.ts';
 import type { BeginRecord } from '../journal/records.ts';
-import type { Fact, NativeAllocator, NativeFailure, NativeGuard, NativeGuardOptions } from '../native/contract.ts';
+import type { NativeAllocator, NativeGuard, NativeGuardOptions } from '../native/contract.ts';
 import type { Terms } from './context.ts';
 import type { ProbeCommand } from './plan.ts';
 
@@ -32,7 +33,7 @@ export type Order = 'aborted' | 'timeout';
 export interface SaidError {
   message: string;
   code: string | null;
-  failure: NativeFailure | null;
+  failure: Failure | null;
   stack: string | null;
 }
 

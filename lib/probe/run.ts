@@ -1,7 +1,9 @@
 /** The parent of every probe: judges the machine, keeps the journal, watches the child, waits for the memory. */
 
-import { STALLED_PERCENT } from '../doctor/check.ts';
+import { isFailure } from '../base/facts.ts';
 import { defaultJournal, type Journal, openJournal } from '../journal/index.ts';
+import { STALLED_PERCENT } from '../memory/pressure.ts';
+import { native } from '../native/binding.ts';
 import type { NativeAllocator } from '../native/contract.ts';
 import { ProbeChild } from './child-process.ts';
 import { Heard } from './child-state.ts';
@@ -13,7 +15,6 @@ import { readGround, type SafeGround } from './preflight.ts';
 import { type ChildRequest, WORDS_FD } from './protocol.ts';
 import { settle } from './settle.ts';
 import { type Supervisor, supervise } from './supervisor.ts';
-import { timeScale } from './time-scale.ts';
 
 /** Without JavaScript, 200 times a second; 1 % of a core at the most. */
 const GUARD_INTERVAL_US = 5_000;
@@ -121,4 +122,14 @@ function pressureLimit({ floor, snapshot }: Ground, { acceptAFrozenMachine }: Ch
   if (floor === null) return null;
   const now = snapshot.pressure?.full.avg10 ?? 0;
   return acceptAFrozenMachine && now >= STALLED_PERCENT ? null : STALLED_PERCENT;
+}
+
+/** Simulated milliseconds per real one, as the machine's record has it; null on real hardware. */
+export function timeScale(simulated: string | null): number | null {
+  if (simulated === null) return null;
+  const { UMAPROBE_SIM = '', UMAPROBE_SIM_LIBRARY = '' } = native().machineVariables();
+  const record = native().simRecord(UMAPROBE_SIM_LIBRARY, UMAPROBE_SIM);
+  if (isFailure(record)) return null;
+  const { scale } = JSON.parse(record) as { scale?: number };
+  return scale ?? null;
 }

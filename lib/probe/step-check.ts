@@ -3,7 +3,7 @@
 import { formatBoth, formatBytes, formatPercent, GiB, MiB } from '../base/format.ts';
 import { takesHostMemory } from '../memory/floor.ts';
 import type { HostReading, PlannedStep, Refusal, Terms } from './context.ts';
-import { EAGER } from './safety.ts';
+import { EAGER } from './preflight.ts';
 
 /**
  * Kept on top of the floor by planned steps, so that what other programs take in passing does not trip the guard, which

@@ -1,6 +1,5 @@
 /** How a page is drawn: width, colours, character set and the unit of amounts. */
 import { formatBytes, formatCount } from '../base/format.ts';
-import type { Screen } from '../cli/core/screen.ts';
 import type { Paint, Style } from './paint.ts';
 
 export interface Look {
@@ -11,10 +10,6 @@ export interface Look {
   exact: boolean;
   /** Name of this computer; not part of a snapshot. */
   hostName: string;
-}
-
-export function lookOf(screen: Screen, options: { exact: boolean; hostName: string }): Look {
-  return { width: screen.columns, paint: screen.paint, unicode: screen.unicode, ...options };
 }
 
 /** "119.7 GiB", or every digit. */

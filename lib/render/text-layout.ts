@@ -2,14 +2,6 @@
 
 /** What a colour code looks like: the only control character before a bracket is escape. */
 const SGR = /\p{Cc}\[[0-9;]*m/gu;
-/** What must not reach a terminal: control characters, and what turns the direction of writing. */
-const CONTROL = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
-
-/** Text from outside (a process name, a loader's message) without what could steer a terminal. */
-export function clean(text: string): string {
-  return text.replace(/\s+/g, ' ').replace(CONTROL, '?');
-}
-
 /** Columns that a text takes, colour codes not counted. */
 export function widthOf(text: string): number {
   return [...text.replace(SGR, '')].length;

@@ -1,16 +1,11 @@
+import type { Failure } from '../base/errors.ts';
 import { isFailure, Origins, reason } from '../base/facts.ts';
 import type { KernelFacts } from '../host/kernel.ts';
 import { allocatable } from '../memory/allocatable.ts';
 import { memoryModel } from '../memory/model.ts';
 import { quirkNotes } from '../memory/quirks.ts';
 import { views } from '../memory/views.ts';
-import type {
-  NativeCudaDevice,
-  NativeCudaReport,
-  NativeFailure,
-  NativeNvmlDevice,
-  NativeNvmlReport,
-} from '../native/contract.ts';
+import type { NativeCudaDevice, NativeCudaReport, NativeNvmlDevice, NativeNvmlReport } from '../native/contract.ts';
 import type { DeviceAttribute, DeviceSnapshot, GpuProcess, HostMemory } from '../types/index.ts';
 
 export const DEVICE_ATTRIBUTES = [
@@ -177,7 +172,7 @@ export function deviceSnapshot(index: number, pair: DevicePair, around: Surround
   };
 }
 
-function late(timedOut: NativeFailure | null): string | null {
+function late(timedOut: Failure | null): string | null {
   return timedOut === null ? null : reason(timedOut);
 }
 
@@ -189,8 +184,8 @@ function pciBusId(id: string | null): string | null {
 function either(
   origins: Origins,
   path: string,
-  first: [string | NativeFailure | undefined, string],
-  second: [string | NativeFailure | undefined, string],
+  first: [string | Failure | undefined, string],
+  second: [string | Failure | undefined, string],
   absent: string,
 ): string | null {
   const [fact, call] = typeof first[0] === 'string' || second[0] === undefined ? first : second;

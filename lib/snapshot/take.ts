@@ -1,8 +1,8 @@
-import { readlinkSync } from 'node:fs';
 import { toUmaError } from '../base/errors.ts';
 import { isFailure, Origins } from '../base/facts.ts';
 import { readKernelFacts } from '../host/kernel.ts';
 import { hostMemorySync } from '../host/meminfo.ts';
+import { FIRST_PID_NAMESPACE, pidNamespace, processName } from '../host/process.ts';
 import { ledger } from '../memory/ledger.ts';
 import { native } from '../native/binding.ts';
 import type { NativeBinding, NativeCudaReport } from '../native/contract.ts';
@@ -107,29 +107,10 @@ function sharedGpuBytes(devices: DeviceSnapshot[]): number | null {
   return known.reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** The inode of the PID namespace that the machine starts with (PROC_PID_INIT_INO of the kernel). */
-const FIRST_PID_NAMESPACE = 'pid:[4026531836]';
-
-/**
- * comm, not cmdline: reading a command line takes the process's mmap lock, which a wedged process may hold. NVML's pids
- * are those of the first namespace; looked up in a container's own they would name somebody else.
- */
+/** NVML's pids belong to the first PID namespace: looked up in a container's own they would name another process. */
 function processNames(binding: NativeBinding, simulated: boolean): Surroundings['processName'] {
   if (!simulated && pidNamespace() !== FIRST_PID_NAMESPACE) return () => null;
-  return (pid) => {
-    const [comm] = binding.readFiles([`/proc/${pid}/comm`]);
-    return comm === undefined || isFailure(comm) ? null : comm.trim();
-  };
-}
-
-let ownNamespace: string | undefined;
-function pidNamespace(): string {
-  try {
-    ownNamespace ??= readlinkSync('/proc/self/ns/pid');
-  } catch {
-    ownNamespace = ''; // a sandbox without namespace files: names cannot be trusted there either
-  }
-  return ownNamespace;
+  return (pid) => processName(binding, pid);
 }
 
 function simulatedMachine(binding: NativeBinding): string | null {

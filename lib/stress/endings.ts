@@ -1,8 +1,9 @@
 /** Why a search ended, as the state and the sentence of its report. */
 
+import type { Failure } from '../base/errors.ts';
 import { reason } from '../base/facts.ts';
 import { formatBoth, formatBytes } from '../base/format.ts';
-import type { NativeFailure, NativeGuard } from '../native/contract.ts';
+import type { NativeGuard } from '../native/contract.ts';
 import type { HostReading, Refusal, Stop } from '../probe/context.ts';
 import type { StressState } from '../types/index.ts';
 import type { Room, StressMode } from './search.ts';
@@ -13,7 +14,7 @@ export interface Ending {
 }
 
 /** A failure of a native call that was not a lack of memory. */
-export function failureEnding(failure: NativeFailure): Ending {
+export function failureEnding(failure: Failure): Ending {
   return { state: failure.name === 'TIMEOUT' ? 'timeout' : 'failed', boundBy: reason(failure) };
 }
 
@@ -43,7 +44,7 @@ export interface Refused {
   bestBytes: number;
   heldBytes: number;
   /** The last refusal; null: none. */
-  failure: NativeFailure | null;
+  failure: Failure | null;
 }
 
 /** The allocator said no. Where memory is there but not in blocks, that is the reason. */

@@ -5,7 +5,8 @@ import { takesHostMemory } from '../memory/floor.ts';
 import type { ChildContext, HostReading } from '../probe/context.ts';
 import { blockRoom, stepMargin } from '../probe/step-check.ts';
 import type { AllocatorKind } from '../types/index.ts';
-import type { Room } from './search.ts';
+import type { StressEvent } from './protocol.ts';
+import type { Bounds, Room, SearchState } from './search.ts';
 
 /** On a device with memory of its own `managed` lies there while it fits, and never more is asked for than fits. */
 export function costsHost(kind: AllocatorKind, { memoryModel }: ChildContext['terms']): boolean {
@@ -35,4 +36,30 @@ export async function roomFor(
     if (isFailure(read)) return kind === 'managed' ? { bytes: 0, hard: true } : null;
     return { bytes: read[0], hard: kind === 'managed' };
   }
+}
+
+/**
+ * How far it is, and where the rate so far leads: to where the room would be used up.
+ *
+ * @param room as it was before the step, when `heldBefore` was held.
+ */
+export function progress(
+  search: SearchState,
+  bounds: Bounds,
+  room: Room,
+  heldBefore: number,
+  elapsedMs: number,
+): StressEvent['progress'] {
+  const { bestBytes, costPerByte, heldBytes } = search;
+  const limits = [
+    room.host === null ? null : room.host / costPerByte,
+    room.blocks,
+    room.device === null ? null : room.device.bytes,
+  ].filter((bytes) => bytes !== null);
+  const fits = limits.length === 0 ? null : heldBefore + Math.min(...limits);
+  const expected = fits === null ? bounds.ceilingBytes : Math.min(fits, bounds.ceilingBytes ?? fits);
+  const expectedBytes = expected === null ? null : Math.max(Math.floor(expected), bestBytes);
+  const rate = elapsedMs > 0 ? bestBytes / elapsedMs : 0;
+  const known = expectedBytes !== null && rate > 0 && bounds.mode === 'total';
+  return { heldBytes, expectedBytes, etaMs: known ? Math.round((expectedBytes - bestBytes) / rate) : null };
 }

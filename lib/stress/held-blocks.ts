@@ -1,8 +1,7 @@
 /** Blocks that the loop holds, and the time that the allocator took for them. */
 
-import { errorCode, toUmaError } from '../base/errors.ts';
+import { errorCode, type Fact, type Failure, toUmaError } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
-import type { Fact, NativeFailure } from '../native/contract.ts';
 import type { ChildContext } from '../probe/context.ts';
 import type { AllocatorKind } from '../types/index.ts';
 
@@ -10,7 +9,7 @@ export interface Taken {
   allocMs: number | null;
   touchMs: number | null;
   /** What refused; null: nothing did. */
-  failure: NativeFailure | null;
+  failure: Failure | null;
 }
 
 export type Verified = { bytes: number; mismatches: number; firstMismatch: number | null };
@@ -87,6 +86,6 @@ export class Holder {
   }
 }
 
-export function ranOut(failure: NativeFailure): boolean {
+export function ranOut(failure: Failure): boolean {
   return errorCode(failure) === 'ERR_UMA_OUT_OF_MEMORY';
 }

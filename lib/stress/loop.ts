@@ -1,8 +1,7 @@
 /** The search in the child: reads the machine, makes the planned step, learns from it. */
 
-import { toUmaError, UmaError } from '../base/errors.ts';
+import { type Failure, toUmaError, UmaError } from '../base/errors.ts';
 import { isFailure, reason } from '../base/facts.ts';
-import type { NativeFailure } from '../native/contract.ts';
 import type { ChildContext, HostReading, Loop, PlannedStep, Say } from '../probe/context.ts';
 import type { StressStep } from '../types/index.ts';
 import {
@@ -16,9 +15,8 @@ import {
   stopEnding,
   wrongBytes,
 } from './endings.ts';
-import { costsHost, roomFor } from './headroom.ts';
+import { costsHost, progress, roomFor } from './headroom.ts';
 import { Holder, ranOut } from './held-blocks.ts';
-import { progress } from './progress.ts';
 import type { StressEvent, StressRequest, StressResult } from './protocol.ts';
 import { type Bounds, begin, learn, next, type Room, type SearchEnd } from './search.ts';
 
@@ -55,7 +53,7 @@ class StressRun {
   #verified: StressResult['verified'] = null;
   #heldMs = 0;
   /** The allocator's last refusal. */
-  #refused: NativeFailure | null = null;
+  #refused: Failure | null = null;
   /** `single` on a driver with pools: what was freed, is not in MemAvailable, and the next block gets all the same. */
   #pooled = 0;
 
@@ -247,7 +245,7 @@ class StressRun {
 /** States in which the search has come to its end and holds what it found. */
 const KEEPS: readonly Ending['state'][] = ['limit', 'out-of-memory', 'floor', 'contiguity'];
 
-function stateOf(failure: NativeFailure | null): StressStep['state'] {
+function stateOf(failure: Failure | null): StressStep['state'] {
   if (failure === null) return 'ok';
   if (failure.name === 'STOPPED') return 'stopped';
   return ranOut(failure) ? 'out-of-memory' : 'failed';

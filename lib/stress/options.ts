@@ -1,9 +1,8 @@
 /** The options of a stress test, checked and filled in; chunk and resolution depend on the device. */
 
-import { checkMilliseconds } from '../base/arguments.ts';
-import { invalidType, invalidValue } from '../base/errors.ts';
+import { checkBoolean, checkBytes, checkFunction, checkMilliseconds, invalidValue } from '../base/arguments.ts';
 import { GiB, MiB } from '../base/format.ts';
-import { type CheckedOptions, checkBytes, checkProbeOptions } from '../probe/options.ts';
+import { type CheckedOptions, checkProbeOptions } from '../probe/options.ts';
 import type { AllocatorKind, MemoryModel, StressOptions } from '../types/index.ts';
 
 const KINDS: readonly string[] = ['device', 'managed', 'pinned', 'system'] satisfies AllocatorKind[];
@@ -27,23 +26,18 @@ export interface CheckedStressOptions {
 export function checkStressOptions(options: StressOptions): CheckedStressOptions {
   const { kind = 'device', onStep = () => undefined } = options;
   if (!KINDS.includes(kind)) throw invalidValue('kind', `one of ${KINDS.join(', ')}`, kind);
-  if (typeof onStep !== 'function') throw invalidType('onStep', 'a function', onStep);
+  checkFunction('onStep', onStep);
   return {
     probe: checkProbeOptions(options, DEFAULT_TIMEOUT_MS),
     kind,
-    single: checkFlag('single', options.single),
+    single: checkBoolean('single', options.single),
     max: options.max === undefined ? null : checkBytes('max', options.max, 1),
     chunk: options.chunk === undefined ? null : checkBytes('chunk', options.chunk, 2 * MiB, 64 * GiB),
-    verify: checkFlag('verify', options.verify),
+    verify: checkBoolean('verify', options.verify),
     holdMs: checkMilliseconds('holdMs', options.holdMs ?? 0, 0, 86_400_000),
-    resume: checkFlag('resume', options.resume),
+    resume: checkBoolean('resume', options.resume),
     onStep,
   };
-}
-
-function checkFlag(name: string, value: unknown): boolean {
-  if (value !== undefined && typeof value !== 'boolean') throw invalidType(name, 'true or false', value);
-  return value ?? false;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { invalidType, outOfRange } from '../base/errors.ts';
+import { checkBoolean, checkFunction, checkInteger, invalidType, outOfRange } from '../base/arguments.ts';
 import { checkKind } from '../probe/kinds.ts';
 import type { AllocatorKind, SweepOptions, SweepReport } from '../types/index.ts';
 
@@ -20,11 +20,9 @@ let run: typeof import('./run.ts').runSweep | undefined;
 export async function sweep(options: SweepOptions = {}): Promise<SweepReport> {
   const { onStep, oversubscribe = false, repeat = 1 } = options;
   const kinds = checkKinds(options.kinds ?? ['device']);
-  if (typeof repeat !== 'number') throw invalidType('repeat', 'a number', repeat);
-  if (!Number.isInteger(repeat) || repeat < 1 || repeat > 1000)
-    throw outOfRange('repeat', 'a whole number from 1 to 1000', repeat);
-  if (typeof oversubscribe !== 'boolean') throw invalidType('oversubscribe', 'true or false', oversubscribe);
-  if (onStep !== undefined && typeof onStep !== 'function') throw invalidType('onStep', 'a function', onStep);
+  checkInteger('repeat', repeat, 1, 1000);
+  checkBoolean('oversubscribe', oversubscribe);
+  checkFunction('onStep', onStep);
   const [{ checkProbeOptions }, { sweepSizes }] = await Promise.all([
     import('../probe/options.ts'),
     import('./sizes.ts'),

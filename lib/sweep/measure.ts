@@ -1,10 +1,9 @@
 /** One step of a sweep in the child: allocate, touch, touch again, free, and read the counters around it. */
 
+import type { Fact } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
-import type { Fact } from '../native/contract.ts';
 import type { ChildContext, Stop } from '../probe/context.ts';
-import type { Reader } from '../probe/counters.ts';
-import { type CounterSeries, median } from '../probe/counters-2.ts';
+import { type CounterSeries, median, type Reader } from '../probe/counters.ts';
 import { endingOf } from '../probe/outcome.ts';
 import type { AllocatorKind } from '../types/index.ts';
 import type { Measured } from './protocol.ts';

@@ -4,7 +4,7 @@
  */
 
 import { GB } from '../base/format.ts';
-import { median } from '../probe/counters-2.ts';
+import { median } from '../probe/counters.ts';
 import type { AllocatorKind, MemoryModel, Spill, SweepStep } from '../types/index.ts';
 
 export interface SpillFacts {

@@ -1,6 +1,6 @@
 /** From what the child measured to the steps of the report: medians, bandwidth. */
 
-import { median, movedOver } from '../probe/counters-2.ts';
+import { median, movedOver } from '../probe/counters.ts';
 import type { AllocatorKind, SweepStep, SweepStepState, Times } from '../types/index.ts';
 import type { Measured, PlannedSize } from './protocol.ts';
 import type { SweepSize } from './sizes.ts';

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { simulatorLibrary } from '../../lib/native/binding.ts';
-import { flatten } from '../../lib/sim/flatten.ts';
 import { loadMachine, shippedNames } from '../../lib/sim/load.ts';
+import { flatten } from '../../lib/sim/machine.ts';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 export const clients = join(root, 'test', 'clients');

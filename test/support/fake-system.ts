@@ -1,6 +1,8 @@
 /** A machine for the actions on the cache that says what it is asked to say, and remembers what was done to it. */
+
+import type { Failure } from '../../lib/base/errors.ts';
 import type { Machine, Ran } from '../../lib/cache/system.ts';
-import type { NativeBinding, NativeFailure, NativeWalkBatch, NativeWalkOptions } from '../../lib/native/contract.ts';
+import type { NativeBinding, NativeWalkBatch, NativeWalkOptions } from '../../lib/native/contract.ts';
 import type { Snapshot } from '../../lib/types/index.ts';
 import { snapshotOf } from './snapshots.ts';
 
@@ -10,10 +12,10 @@ export interface FakeOptions {
   uid?: number;
   simulated?: string | null;
   /** What the kernel answers to a write. */
-  write?: NativeFailure | null;
+  write?: Failure | null;
   /** What access(2) answers before it. */
   mayWrite?: string | null;
-  sync?: NativeFailure | null;
+  sync?: Failure | null;
   ran?: Ran;
   /** What sudo answers when it is asked whether it would. */
   permitted?: Ran;
@@ -27,11 +29,11 @@ export interface Fake {
   done: string[];
 }
 
-export function kernelFailure(name: string, call = 'write'): NativeFailure {
+export function kernelFailure(name: string, call = 'write'): Failure {
   return { failed: true, source: 'kernel', call, status: 1, name, message: '' };
 }
 
-export function timeout(call: string): NativeFailure {
+export function timeout(call: string): Failure {
   return { failed: true, source: 'umaprobe', call, status: null, name: 'TIMEOUT', message: 'no answer in time' };
 }
 

@@ -1,5 +1,5 @@
+import type { Failure } from '../../lib/base/errors.ts';
 import { HOST_MEMORY_FIELDS } from '../../lib/host/meminfo.ts';
-import type { NativeFailure } from '../../lib/native/contract.ts';
 import type { DriverFacts, HostMemory, KernelMemory } from '../../lib/types/index.ts';
 
 export const GiB = 2 ** 30;
@@ -33,6 +33,6 @@ export const NO_KERNEL: KernelMemory = {
 
 export const NO_DRIVER: DriverFacts = { version: null, systemMemoryPools: null, poolBytes: null };
 
-export function nvmlFailure(name: string, status: number, call = 'nvmlDeviceGetMemoryInfo_v2'): NativeFailure {
+export function nvmlFailure(name: string, status: number, call = 'nvmlDeviceGetMemoryInfo_v2'): Failure {
   return { failed: true, source: 'nvml', call, status, name, message: '' };
 }

@@ -1,6 +1,6 @@
 /** The one call before a model is loaded: gives memory back step by step, and stops as soon as there is enough. */
 
-import { bothUnits } from '../../base/words.ts';
+import { bothUnits } from '../../base/format.ts';
 import type { PrepareReport, PrepareStep, Snapshot } from '../../types/index.ts';
 import { countedOf, difference, receipt } from '../receipt.ts';
 import type { Machine } from '../system.ts';

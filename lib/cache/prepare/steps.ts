@@ -1,16 +1,14 @@
 /** The steps of `prepare`, the gentlest first: each says whether it is needed, and does it or tells what it would do. */
 import { UmaError } from '../../base/errors.ts';
-import { formatBytes, MiB } from '../../base/format.ts';
-import { bothUnits } from '../../base/words.ts';
+import { bothUnits, formatBytes, MiB } from '../../base/format.ts';
 import { pressed } from '../../memory/pressure.ts';
 import type { PrepareStep, Snapshot } from '../../types/index.ts';
 import { drop } from '../drop.ts';
 import { evictUntil } from '../evict.ts';
 import { mustBeAllowed, turn } from '../sysctl.ts';
 import type { Machine } from '../system.ts';
-import { droppable, slabAndPools } from './estimate.ts';
 import { findEvictable } from './evictable.ts';
-import { type Pool, piecesOf } from './pool.ts';
+import { droppable, type Pool, piecesOf, slabAndPools } from './pool.ts';
 
 const SYNC_LIMIT_MS = 60_000;
 /** Less than this is not worth what it disturbs. */

@@ -1,9 +1,7 @@
 /** How a preparation ends, in a word and in a sentence. */
-import { formatBytes } from '../../base/format.ts';
-import { bothUnits } from '../../base/words.ts';
+import { bothUnits, formatBytes } from '../../base/format.ts';
 import type { PrepareReport } from '../../types/index.ts';
-import { reachable } from './estimate.ts';
-import type { Pieces, Pool } from './pool.ts';
+import { type Pieces, type Pool, reachable } from './pool.ts';
 
 /** Why no step can help; null: one may. */
 export function hopeless(pool: Pool, bytes: number, floor: number): string | null {

@@ -3,9 +3,7 @@ import { compactPage } from '../../render/text/cache-actions.ts';
 import type { ContiguityGate } from '../../types/index.ts';
 import type { Command, Values } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
-import { count, flag } from '../core/options.ts';
-
-import { size } from '../core/sizes.ts';
+import { count, flag, size } from '../core/options.ts';
 import { SUDO } from './cache-shared.ts';
 
 export const cacheCompactCommand: Command = {

@@ -4,8 +4,7 @@ import type { Command } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { count, flag } from '../core/options.ts';
 import { UsageError } from '../core/usage.ts';
-import { reportedOrInterrupted } from './cache-progress.ts';
-import { TOP } from './cache-shared.ts';
+import { reportedOrInterrupted, TOP } from './cache-shared.ts';
 import { isMissing } from './cache-status.ts';
 
 export const cacheEvictCommand: Command = {

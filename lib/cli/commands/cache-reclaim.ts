@@ -2,9 +2,7 @@ import { reclaim } from '../../cache/index.ts';
 import { reclaimPage } from '../../render/text/cache-actions.ts';
 import type { Command } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
-import { text } from '../core/options.ts';
-import { sizeOf } from '../core/sizes.ts';
-
+import { sizeOf, text } from '../core/options.ts';
 export const cacheReclaimCommand: Command = {
   name: 'cache reclaim',
   summary: 'Asks the kernel to take memory from one cgroup (memory.reclaim)',

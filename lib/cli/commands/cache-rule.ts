@@ -1,5 +1,5 @@
-import type { Knob } from '../../cache/sudo.ts';
 import { invokingUser, type SudoersRule, sudoersRule } from '../../cache/sudoers.ts';
+import type { Knob } from '../../cache/sysctl.ts';
 import type { Command } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { flag, text } from '../core/options.ts';

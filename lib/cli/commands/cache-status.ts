@@ -3,8 +3,7 @@ import { statusPage } from '../../render/text/cache-status.ts';
 import type { Command } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { count } from '../core/options.ts';
-import { reportedOrInterrupted } from './cache-progress.ts';
-import { TOP } from './cache-shared.ts';
+import { reportedOrInterrupted, TOP } from './cache-shared.ts';
 
 export const cacheStatusCommand: Command = {
   name: 'cache status',

@@ -1,8 +1,9 @@
+import { clean } from '../../base/format.ts';
 import type { CheckResult, CheckStatus, DoctorReport } from '../../doctor/check.ts';
 import { CHECKS, matching } from '../../doctor/checks.ts';
 import { doctor } from '../../doctor/index.ts';
 import type { Style } from '../../render/paint.ts';
-import { clean, hanging, padEnd, table, truncate } from '../../render/text-layout.ts';
+import { hanging, padEnd, table, truncate } from '../../render/text-layout.ts';
 import type { Command, Values } from '../core/command.ts';
 import { flag, text } from '../core/options.ts';
 import type { Screen } from '../core/screen.ts';

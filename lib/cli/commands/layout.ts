@@ -3,12 +3,10 @@ import { layout } from '../../layout/index.ts';
 import type { Look } from '../../render/options.ts';
 import { layoutPage, layoutPartLine } from '../../render/text/layout.ts';
 import type { Command, Context } from '../core/command.ts';
-import { text } from '../core/options.ts';
-import { sizeOf } from '../core/sizes.ts';
+import { sizeOf, text } from '../core/options.ts';
 import { UsageError } from '../core/usage.ts';
-import { layoutExit } from './probe-exit.ts';
 import { kind, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
-import { runProbe } from './probe-run.ts';
+import { layoutExit, runProbe } from './probe-run.ts';
 import { reportsOf, writeReports } from './reports.ts';
 
 const NAME = 'layout';

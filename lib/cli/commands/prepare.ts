@@ -2,9 +2,7 @@ import { prepare } from '../../cache/index.ts';
 import { preparePage } from '../../render/text/prepare.ts';
 import type { Command, Context } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
-import { flag, text } from '../core/options.ts';
-
-import { size, sizeOf } from '../core/sizes.ts';
+import { flag, size, sizeOf, text } from '../core/options.ts';
 import { UsageError } from '../core/usage.ts';
 import { SUDO } from './cache-shared.ts';
 

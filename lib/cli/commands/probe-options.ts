@@ -3,8 +3,7 @@ import { MiB } from '../../base/format.ts';
 import { LEAST_FLOOR } from '../../probe/options.ts';
 import type { AllocatorKind, ProbeOptions } from '../../types/index.ts';
 import type { OptionTable, Values } from '../core/command.ts';
-import { count, duration, flag, text } from '../core/options.ts';
-import { list, size } from '../core/sizes.ts';
+import { count, duration, flag, list, size, text } from '../core/options.ts';
 import { didYouMean, UsageError } from '../core/usage.ts';
 
 export const KINDS: readonly AllocatorKind[] = ['device', 'managed', 'pinned', 'system'];

@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
-import { lookOf } from '../../render/options.ts';
 import { snapshotPage } from '../../render/text/snapshot.ts';
 import { snapshot } from '../../snapshot/index.ts';
 import type { Command, Values } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { choice, duration, flag } from '../core/options.ts';
+import { lookOf } from '../core/screen.ts';
 
 /** A context takes some 100 ms. A person waits for the answer: half of what the library allows is enough. */
 const CHILD_DEADLINE_MS = 5000;

@@ -4,12 +4,10 @@ import { stressPage, stressStepLine } from '../../render/text/stress.ts';
 import { stress } from '../../stress/index.ts';
 import type { StressOptions } from '../../types/index.ts';
 import type { Command, Values } from '../core/command.ts';
-import { duration, flag } from '../core/options.ts';
-import { size } from '../core/sizes.ts';
+import { duration, flag, size } from '../core/options.ts';
 import { UsageError } from '../core/usage.ts';
-import { stressExit } from './probe-exit.ts';
 import { kind, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
-import { runProbe } from './probe-run.ts';
+import { runProbe, stressExit } from './probe-run.ts';
 import { reportsOf, writeReports } from './reports.ts';
 
 const NAME = 'stress';

@@ -3,12 +3,10 @@ import { sweepPage, sweepStepLine } from '../../render/text/sweep.ts';
 import { sweep } from '../../sweep/index.ts';
 import type { SweepOptions } from '../../types/index.ts';
 import type { Command, Context, Outcome, Values } from '../core/command.ts';
-import { choice, count, flag, text } from '../core/options.ts';
-import { elements, list, shapes, size, sizes } from '../core/sizes.ts';
+import { choice, count, elements, flag, list, shapes, size, sizes, text } from '../core/options.ts';
 import { UsageError } from '../core/usage.ts';
-import { sweepExit } from './probe-exit.ts';
 import { kinds, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
-import { runProbe } from './probe-run.ts';
+import { runProbe, sweepExit } from './probe-run.ts';
 import { reportsOf, writeReports } from './reports.ts';
 
 const NAME = 'sweep';

@@ -1,9 +1,8 @@
 import { constants, hostname } from 'node:os';
 import { formatDuration } from '../../base/format.ts';
-import { dot, lookOf } from '../../render/options.ts';
-import { createHistory } from '../../render/text/history.ts';
+import { dot } from '../../render/options.ts';
 import { watchPage } from '../../render/text/snapshot.ts';
-import { readingLine } from '../../render/text/watch.ts';
+import { createHistory, readingLine } from '../../render/text/watch.ts';
 import { truncate } from '../../render/text-layout.ts';
 import { watch } from '../../snapshot/watch.ts';
 import type { Snapshot } from '../../types/index.ts';
@@ -11,6 +10,7 @@ import { type Command, type Context, finished } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { type Live, openLive } from '../core/live.ts';
 import { choice, count, duration, flag } from '../core/options.ts';
+import { lookOf } from '../core/screen.ts';
 import { DEADLINE, deadline, MEMGETINFO } from './snapshot.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -3,9 +3,10 @@
  * them that is rewritten in place. Nothing in a pipe under --json, where a script listens and the document has it all.
  */
 import { formatDuration } from '../../base/format.ts';
-import { dot, lookOf, meter } from '../../render/options.ts';
+import { dot, meter } from '../../render/options.ts';
 import { truncate } from '../../render/text-layout.ts';
 import type { Context } from './command.ts';
+import { lookOf } from './screen.ts';
 
 const CLEAR_LINE = '\r\x1b[K';
 /** Often enough to see that something moves, seldom enough to cost nothing: a reading of /proc/meminfo takes 20 µs. */

@@ -1,4 +1,6 @@
 /** Where a command's words go: how wide it is, and whether it has colours and more than ASCII. */
+
+import type { Look } from '../../render/options.ts';
 import { createPaint, type Depth, type Paint } from '../../render/paint.ts';
 
 export interface Screen {
@@ -62,4 +64,8 @@ export function colourDepth(env: NodeJS.ProcessEnv, isTty: boolean): Depth {
 function speaksUnicode(env: NodeJS.ProcessEnv): boolean {
   const locale = [env.LC_ALL, env.LC_CTYPE, env.LANG].find((value) => value !== undefined && value !== '');
   return locale === undefined || /utf-?8/i.test(locale);
+}
+
+export function lookOf(screen: Screen, options: { exact: boolean; hostName: string }): Look {
+  return { width: screen.columns, paint: screen.paint, unicode: screen.unicode, ...options };
 }

@@ -1,13 +1,18 @@
 /** What an action on the cache did, drawn. */
 
-import { formatBytes, formatCount, formatDuration } from '../../base/format.ts';
-import { bothUnits, fileCount } from '../../base/words.ts';
+import { bothUnits, clean, fileCount, formatBytes, formatCount, formatDuration } from '../../base/format.ts';
 import type { Screen } from '../../cli/core/screen.ts';
 import { blockWords } from '../../memory/contiguity.ts';
-import type { CompactReport, DropReport, EvictReport, ReclaimReport } from '../../types/index.ts';
+import type {
+  CompactReport,
+  DropReport,
+  EvictReport,
+  Receipt,
+  ReceiptCounters,
+  ReclaimReport,
+} from '../../types/index.ts';
 import type { Style } from '../paint.ts';
-import { clean, hanging, padEnd, table } from '../text-layout.ts';
-import { receiptLines, signed } from './cache-receipt.ts';
+import { hanging, padEnd, table } from '../text-layout.ts';
 import { problemLines, simulatedBand } from './cache-status.ts';
 
 export function evictPage(report: EvictReport, screen: Screen): string {
@@ -124,4 +129,39 @@ export function labelled(label: string, style: Style, text: string, { columns, p
 
 function page(lines: readonly string[]): string {
   return `${lines.join('\n')}\n`;
+}
+
+const LABELS: Readonly<Record<keyof ReceiptCounters, string>> = {
+  memFree: 'MemFree',
+  memAvailable: 'MemAvailable',
+  cached: 'Cached',
+  sReclaimable: 'SReclaimable',
+  dirty: 'Dirty',
+  driverPools: 'driver pools',
+  cudaFree: 'CUDA free',
+};
+
+/** Counters that are not known here are left out; --json has them with the reason. */
+export function receiptLines({ before, after, change }: Receipt, { columns, paint }: Screen): string[] {
+  const names = (Object.keys(LABELS) as (keyof ReceiptCounters)[]).filter(
+    (name) => before[name] !== null || after[name] !== null,
+  );
+  const right = { align: 'right' } as const;
+  const rows = names.map((name) => [
+    LABELS[name],
+    formatBytes(before[name]),
+    formatBytes(after[name]),
+    signed(change[name]),
+  ]);
+  const [heading = '', ...lines] = table(
+    [{ align: 'left' }, right, right, right],
+    [['', 'before', 'after', 'change'], ...rows],
+    columns,
+  );
+  return [paint('heading', heading), ...lines];
+}
+
+/** "+1.2 GiB": a change without its sign would be read as an amount. */
+export function signed(bytes: number | null): string {
+  return bytes !== null && bytes > 0 ? `+${formatBytes(bytes)}` : formatBytes(bytes);
 }

@@ -1,10 +1,9 @@
 /** What is in the page cache, drawn. */
 
-import { formatBytes, formatCount, formatDuration, inGB, inGiB, share } from '../../base/format.ts';
-import { bothUnits } from '../../base/words.ts';
+import { bothUnits, clean, formatBytes, formatCount, formatDuration, inGB, inGiB, share } from '../../base/format.ts';
 import type { Screen } from '../../cli/core/screen.ts';
 import type { CachedFile, CacheSplit, CacheStatus, CacheTarget } from '../../types/index.ts';
-import { clean, hanging, padEnd, table, truncate } from '../text-layout.ts';
+import { hanging, padEnd, table, truncate } from '../text-layout.ts';
 
 /** Where nothing comes from hardware, the first line says so. */
 export function simulatedBand(simulated: string | null, { paint, columns }: Screen): string[] {

@@ -1,11 +1,10 @@
 /** The report of a layout: its parts, what the machine lost while all of them were held, and what came back. */
-import { inGB, inGiB } from '../../base/format.ts';
+import { clean, inGB, inGiB } from '../../base/format.ts';
 import type { LayoutPart, LayoutReport } from '../../types/index.ts';
 import { both, capital, kindStyle, moved, ms, sentence, sizeWords } from '../numbers.ts';
 import { type Look, meter } from '../options.ts';
-import { type Column, clean, hanging, table } from '../text-layout.ts';
-import { closing, probeHeader, sections, unfinishedLines } from './probe-header.ts';
-import { settledLines } from './settled.ts';
+import { type Column, hanging, table } from '../text-layout.ts';
+import { closing, probeHeader, sections, settledLines, unfinishedLines } from './probe-header.ts';
 
 export function layoutPage(report: LayoutReport, look: Look): string[] {
   return sections(

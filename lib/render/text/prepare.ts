@@ -1,13 +1,11 @@
 /** A preparation: its steps in order, where the memory comes from, and the verdict. */
 
-import { formatBytes, formatDuration } from '../../base/format.ts';
-import { bothUnits } from '../../base/words.ts';
+import { bothUnits, clean, formatBytes, formatDuration } from '../../base/format.ts';
 import type { Screen } from '../../cli/core/screen.ts';
 import type { PrepareReport, PrepareStep } from '../../types/index.ts';
 import type { Style } from '../paint.ts';
-import { clean, hanging, padEnd, padStart } from '../text-layout.ts';
-import { labelled } from './cache-actions.ts';
-import { signed } from './cache-receipt.ts';
+import { hanging, padEnd, padStart } from '../text-layout.ts';
+import { labelled, signed } from './cache-actions.ts';
 import { simulatedBand } from './cache-status.ts';
 
 const VERDICTS: Readonly<Record<PrepareReport['verdict'], Style>> = {

@@ -1,9 +1,10 @@
 /** What sweep, layout and stress begin with: where it ran, what is kept, and what an earlier run left untold. */
-import { formatBoth, formatBytes } from '../../base/format.ts';
-import type { KindSupport, ProbeHeader } from '../../types/index.ts';
+import { clean, formatBoth, formatBytes, formatDuration } from '../../base/format.ts';
+import type { KindSupport, ProbeHeader, Settled } from '../../types/index.ts';
+import { both, moved } from '../numbers.ts';
 import { dot, type Look } from '../options.ts';
 import type { Style } from '../paint.ts';
-import { clean, hanging, joinThatFits, table } from '../text-layout.ts';
+import { hanging, joinThatFits, table } from '../text-layout.ts';
 import { band, fill, MODEL_WORDS } from './snapshot-header.ts';
 
 export function probeHeader(report: ProbeHeader, look: Look): string[] {
@@ -72,4 +73,30 @@ export function closing(word: string, style: Style, words: string, next: string 
 /** Sections with a blank line between them; empty ones are left out. */
 export function sections(...parts: readonly (readonly string[])[]): string[] {
   return parts.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
+}
+
+export function settledLines(settled: Settled, look: Look): string[] {
+  const { afterMs, missing } = settled;
+  const when = settled.settled
+    ? `settled after ${formatDuration(afterMs)}`
+    : `still moving after ${formatDuration(afterMs)}`;
+  const changes = [
+    ['MemAvailable', settled.memAvailableChange],
+    ['MemFree', settled.memFreeChange],
+    ['CUDA free', settled.cudaFreeChange],
+  ] as const;
+  const against = changes
+    .filter(([, bytes]) => bytes !== null)
+    .map(([name, bytes]) => `${name} ${moved(bytes, look.unicode)}`)
+    .join(dot(look));
+  const lines = hanging('Afterwards   ', `${when}${against === '' ? '' : `; against before: ${against}`}`, look.width);
+  if (missing === null) return [...lines, `${' '.repeat(13)}all of it came back`];
+  return [
+    ...lines,
+    ...hanging(
+      `${' '.repeat(13)}`,
+      `${both(missing.bytes)} did not come back: ${clean(missing.explanation)}`,
+      look.width,
+    ).map((line) => look.paint('warning', line)),
+  ];
 }

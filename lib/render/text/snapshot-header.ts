@@ -1,8 +1,10 @@
 /** What machine this is, and in a band that cannot be missed whether it is a simulated one. */
-import { formatBoth } from '../../base/format.ts';
+import { clean, formatBoth } from '../../base/format.ts';
+import { type Judgement, judge, type Level } from '../../memory/health.ts';
 import type { DeviceSnapshot, MemoryModel, Snapshot } from '../../types/index.ts';
 import { dot, type Look } from '../options.ts';
-import { clean, joinThatFits, padEnd, truncate, wrap } from '../text-layout.ts';
+import type { Style } from '../paint.ts';
+import { hanging, joinThatFits, padEnd, truncate, wrap } from '../text-layout.ts';
 import { totalWords } from './snapshot-memory.ts';
 
 export const MODEL_WORDS: Readonly<Record<MemoryModel, string>> = {
@@ -69,4 +71,22 @@ function ownMemory({ memoryModel, nvml, cuda }: DeviceSnapshot): string | null {
   if (memoryModel === 'unified') return null;
   const total = nvml?.total ?? cuda?.total ?? null;
   return total === null ? null : formatBoth(total);
+}
+
+const WORDS: Readonly<Record<Level, string>> = { ok: 'OK', notice: 'NOTE', warning: 'WARNING', danger: 'DANGER' };
+
+const STYLES: Readonly<Record<Level, Style>> = { ok: 'ok', notice: 'notice', warning: 'warning', danger: 'danger' };
+
+export function verdict(snapshot: Snapshot, look: Look): string[] {
+  return draw(judge(snapshot), look);
+}
+
+export function draw({ level, text, next }: Judgement, look: Look): string[] {
+  const label = WORDS[level];
+  const [first = '', ...more] = hanging(`${label}  `, text, look.width);
+  const lines = [look.paint(STYLES[level], label) + first.slice(label.length), ...more];
+  if (next === null) return lines;
+  const indent = ' '.repeat(label.length + 2);
+  const arrow = look.unicode ? '→ ' : '-> ';
+  return [...lines, ...hanging(indent + arrow, next, look.width)];
 }

@@ -1,11 +1,12 @@
 /** The one pool: a bar of all of MemTotal, and the ledger under it as its legend. */
 
-import { formatBoth, formatCount, inGB, inGiB, share } from '../../base/format.ts';
+import { clean, formatBoth, formatCount, inGB, inGiB, share, UNKNOWN } from '../../base/format.ts';
+import { cmaPhantom } from '../../memory/allocatable.ts';
 import { unifiedDevice } from '../../memory/headroom.ts';
-import type { Ledger, LedgerLabel, Snapshot } from '../../types/index.ts';
-import type { Look } from '../options.ts';
+import type { Allocatable, DeviceSnapshot, HostMemory, Ledger, LedgerLabel, Snapshot } from '../../types/index.ts';
+import { amount, type Look } from '../options.ts';
 import type { Style } from '../paint.ts';
-import { type Column, padEnd, table } from '../text-layout.ts';
+import { type Column, padEnd, table, truncate } from '../text-layout.ts';
 
 interface Row {
   name: string;
@@ -151,4 +152,46 @@ function columns({ exact }: Look): Column[] {
 function cellsOf(letter: string, name: string, bytes: number, total: number, { exact }: Look): string[] {
   const numbers = exact ? [formatCount(bytes)] : [inGiB(bytes), inGB(bytes)];
   return [letter, name, ...numbers, share(bytes, total)];
+}
+
+export function answers(snapshot: Snapshot, look: Look): string[] {
+  const { devices, host } = snapshot;
+  if (devices.length === 0) {
+    return pair({ immediate: host.free, afterReclaim: host.available }, [NOW, 'for programs; there is no GPU'], look);
+  }
+  return devices.flatMap((device) => {
+    const lines = pair(device.allocatable, meanings(device, host, look), look);
+    return devices.length === 1
+      ? lines
+      : [look.paint('dim', truncate(`GPU ${device.index} ${clean(device.name ?? '')}`, look.width)), ...lines];
+  });
+}
+
+const NOW = 'nobody has to give anything back';
+
+/** What the two numbers mean on this kind of device. */
+function meanings({ memoryModel }: DeviceSnapshot, host: HostMemory, look: Look): [string, string] {
+  if (memoryModel === 'coherent') return [NOW, "page cache on the GPU's node is not counted"];
+  if (memoryModel === 'unknown')
+    return ['as far as the libraries tell', "whether the GPU shares the host's memory is not known"];
+  if (memoryModel !== 'unified') return [NOW, 'the same: this GPU has no page cache'];
+  const phantom = cmaPhantom(host);
+  return [
+    phantom === 0 ? NOW : `without ${amount(phantom, look)} that cannot be pinned`,
+    'with clean page cache given back',
+  ];
+}
+
+function pair({ immediate, afterReclaim }: Allocatable, [now, reclaim]: [string, string], look: Look): string[] {
+  const row = (name: string, bytes: number | null, means: string): string[] => [
+    look.paint('strong', name),
+    look.paint('strong', bytes === null ? UNKNOWN : look.exact ? amount(bytes, look) : `${inGiB(bytes)} GiB`),
+    bytes === null || look.exact ? '' : `${inGB(bytes)} GB`,
+    means,
+  ];
+  return table(
+    [{ align: 'left' }, { align: 'right' }, { align: 'right' }, { align: 'left', flexible: true }],
+    [row('FREE RIGHT NOW', immediate, now), row('AFTER RECLAIM', afterReclaim, reclaim)],
+    look.width,
+  );
 }

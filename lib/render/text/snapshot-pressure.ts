@@ -6,7 +6,7 @@ import type { Psi, Snapshot } from '../../types/index.ts';
 import { amount, dot, type Look } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { joinThatFits, padEnd, truncate } from '../text-layout.ts';
-import { shortReason } from './reason.ts';
+import { shortReason } from './snapshot-devices.ts';
 
 const LABEL = 10;
 /** What the driver takes GPU memory in. */

@@ -1,9 +1,9 @@
 /** What each tool would believe is free, as it would find out, with the rule in a few words. */
-import { inGiB } from '../../base/format.ts';
+import { clean, inGiB } from '../../base/format.ts';
 import type { DeviceSnapshot, HostMemory, Snapshot, ViewName } from '../../types/index.ts';
 import { amount, type Look, meter } from '../options.ts';
-import { clean, padEnd, padStart, truncate } from '../text-layout.ts';
-import { shortReason } from './reason.ts';
+import { padEnd, padStart, truncate } from '../text-layout.ts';
+import { shortReason } from './snapshot-devices.ts';
 
 const TOOLS: Readonly<Record<ViewName, string>> = {
   cudaMemGetInfo: 'cudaMemGetInfo',

@@ -1,16 +1,14 @@
 /** The whole picture: sections in the order in which a person asks. */
+
+import { clean } from '../../base/format.ts';
 import type { Snapshot } from '../../types/index.ts';
 import type { Look } from '../options.ts';
-import { clean, hanging } from '../text-layout.ts';
-import { answers } from './answers.ts';
-import { ownMemory } from './own-memory.ts';
-import { processes } from './processes.ts';
-import { libraries } from './snapshot-devices.ts';
-import { header } from './snapshot-header.ts';
-import { ledgerTable, poolBar } from './snapshot-memory.ts';
+import { hanging } from '../text-layout.ts';
+import { libraries, ownMemory, processes } from './snapshot-devices.ts';
+import { header, verdict } from './snapshot-header.ts';
+import { answers, ledgerTable, poolBar } from './snapshot-memory.ts';
 import { health } from './snapshot-pressure.ts';
 import { tools } from './snapshot-tools.ts';
-import { verdict } from './verdict.ts';
 
 /** Judgement last: it is what stands next to the prompt. */
 export function snapshotPage(snapshot: Snapshot, look: Look): string[] {

@@ -1,13 +1,12 @@
 /** The report of a stress test: what was held step by step, the most there was, what bound it, what came back. */
-import { formatDuration, formatPercent, inGiB } from '../../base/format.ts';
+import { clean, formatDuration, formatPercent, inGiB } from '../../base/format.ts';
 import type { StressReport, StressState, StressStep } from '../../types/index.ts';
 import { both, KIND_LETTERS, kindStyle, ms, NOTHING, sentence, sizeWords } from '../numbers.ts';
 import type { Look } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { plot } from '../plot.ts';
-import { clean, hanging, table } from '../text-layout.ts';
-import { closing, probeHeader, sections, unfinishedLines } from './probe-header.ts';
-import { settledLines } from './settled.ts';
+import { hanging, table } from '../text-layout.ts';
+import { closing, probeHeader, sections, settledLines, unfinishedLines } from './probe-header.ts';
 
 export function stressPage(report: StressReport, look: Look): string[] {
   return sections(

@@ -1,12 +1,12 @@
 /** The report of a sweep: a table a kind, the counters that moved, two plots, and how it ended. */
-import { GB } from '../../base/format.ts';
+import { clean, GB } from '../../base/format.ts';
 import type { AllocatorKind, SweepReport, SweepStep } from '../../types/index.ts';
 import { countersTable } from '../counters.ts';
 import { capital, KIND_LETTERS, kindStyle, median, ms, msColumn, rate, sentence, sizeWords } from '../numbers.ts';
 import type { Look } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { plot, type Series } from '../plot.ts';
-import { type Column, clean, hanging, table } from '../text-layout.ts';
+import { type Column, hanging, table } from '../text-layout.ts';
 import { closing, probeHeader, sections, unfinishedLines, unsupportedLines } from './probe-header.ts';
 
 export function sweepPage(report: SweepReport, look: Look): string[] {

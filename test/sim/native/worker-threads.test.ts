@@ -1,7 +1,8 @@
 /** Calls that hang, on simulated machines: nobody waits longer than agreed, and nothing is held up or left behind. */
 
 import { describe, expect, it } from 'vitest';
-import type { NativeCudaReport, NativeFailure, NativeNvmlReport } from '../../../lib/native/contract.ts';
+import type { Failure } from '../../../lib/base/errors.ts';
+import type { NativeCudaReport, NativeNvmlReport } from '../../../lib/native/contract.ts';
 import { faulty, onMachine, runModule, said, sanitized } from '../../support/binary-on-machine.ts';
 
 const MINUTE = 60_000;
@@ -89,7 +90,7 @@ describe('a call that hangs', () => {
   it('makes memGetInfoSync fail at once instead of hanging JavaScript', async () => {
     const [failure] = (await onMachine(hanging('cudaMemGetInfo', MINUTE), ({ env }) =>
       said('await b.memGetInfo(0, 100); say(b.memGetInfoSync(0, new Float64Array(2))); process.exit();', env),
-    )) as [NativeFailure];
+    )) as [Failure];
     expect(failure).toMatchObject({ source: 'umaprobe', call: 'cudaMemGetInfo', name: 'TIMEOUT' });
   });
 
@@ -116,7 +117,7 @@ describe('a call that hangs', () => {
     });
     const [well] = (await onMachine(machine, ({ env }) =>
       said('await b.readNvml(50); await sleep(500); say((await b.readNvml(300)).timedOut); process.exit();', env),
-    )) as NativeFailure[];
+    )) as Failure[];
     // The abandoned reading did not go on to nvmlDeviceGetUUID; the next one does, and waits there.
     expect(well).toMatchObject({ call: 'nvmlDeviceGetUUID', message: expect.stringMatching(/^no answer within/) });
   });

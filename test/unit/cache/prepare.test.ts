@@ -1,7 +1,6 @@
 /** The planner of `prepare`: which steps are taken, in which order, and how it ends. No kernel is written to. */
 import { describe, expect, it } from 'vitest';
-import { droppable } from '../../../lib/cache/prepare/estimate.ts';
-import { poolOf } from '../../../lib/cache/prepare/pool.ts';
+import { droppable, poolOf } from '../../../lib/cache/prepare/pool.ts';
 import { prepareFor } from '../../../lib/cache/prepare/run.ts';
 import { hopeless } from '../../../lib/cache/prepare/verdict.ts';
 import type { Snapshot } from '../../../lib/types/index.ts';

@@ -1,10 +1,9 @@
 /** Who may be named in a sudoers rule, how its words are escaped, and where model stores are looked for. */
 import { describe, expect, it } from 'vitest';
-import { findSysctl, rootCommand, sysctlWord } from '../../../lib/cache/sudo.ts';
 import { checkUser, escaped, invokingUser, sudoersRule } from '../../../lib/cache/sudoers.ts';
+import { findSysctl, rootCommand, sysctlWord } from '../../../lib/cache/sysctl.ts';
 import { levelsOf } from '../../../lib/cli/commands/cache-shared.ts';
-import { homeOf, invokingHome } from '../../../lib/models/home.ts';
-import { findStores } from '../../../lib/models/stores.ts';
+import { findStores, homeOf, invokingHome } from '../../../lib/models/stores.ts';
 
 describe('the sudoers rule', () => {
   it('permits the very words that are run, escaped', () => {

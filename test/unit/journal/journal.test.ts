@@ -19,8 +19,7 @@ import { startTicks } from '../../../lib/host/process.ts';
 import { COMPACT_ABOVE } from '../../../lib/journal/compact.ts';
 import { defaultJournal } from '../../../lib/journal/file.ts';
 import { openJournal } from '../../../lib/journal/index.ts';
-import { parseJournal } from '../../../lib/journal/parse.ts';
-import { encode, type JournalRecord } from '../../../lib/journal/records.ts';
+import { encode, type JournalRecord, parseJournal } from '../../../lib/journal/records.ts';
 import { journalWriter } from '../../../lib/journal/writer.ts';
 import { begin, bytesOf, end, GiB, heading, lost, result, step, whole } from '../../support/journals.ts';
 

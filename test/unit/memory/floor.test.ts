@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { floorFor, takesHostMemory } from '../../../lib/memory/floor.ts';
 import type { HostReading, PlannedStep } from '../../../lib/probe/context.ts';
 import { checkProbeOptions } from '../../../lib/probe/options.ts';
-import { type Conditions, danger, refusal } from '../../../lib/probe/safety.ts';
+import { type Conditions, danger, refusal } from '../../../lib/probe/preflight.ts';
 import { blockRoom, needsBlocks, stepMargin, stepRefusal } from '../../../lib/probe/step-check.ts';
 import { checkStressOptions, stepSizes } from '../../../lib/stress/options.ts';
 import type { Snapshot } from '../../../lib/types/index.ts';
@@ -44,9 +44,9 @@ describe('the floor', () => {
 describe('options', () => {
   it.each([
     [{ kind: 'gpu' }, /kind is "gpu"; expected one of device, managed, pinned, system/],
-    [{ max: 0 }, /max is 0; expected a whole number of bytes, 1 to 9007199254740991/],
+    [{ max: 0 }, /max is 0; expected 1 to 2\^53 − 1 whole bytes/],
     [{ max: 2 ** 53 }, /max is 9007199254740992; expected/],
-    [{ chunk: MiB }, /chunk is 1048576; expected a whole number of bytes, 2097152 to 68719476736/],
+    [{ chunk: MiB }, /chunk is 1048576; expected 2097152 to 68719476736 whole bytes/],
     [{ holdMs: -1 }, /holdMs is -1/],
     [{ verify: 1 }, /verify is 1; expected true or false/],
     [{ device: -1 }, /device is -1/],

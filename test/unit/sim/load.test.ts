@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLibraryFolder, foreignVariables } from '../../../lib/sim/environment.ts';
-import { flatten } from '../../../lib/sim/flatten.ts';
 import { findJsonMistake } from '../../../lib/sim/json.ts';
 import { loadMachine, shippedMachines, shippedNames } from '../../../lib/sim/load.ts';
-import type { Machine } from '../../../lib/sim/machine.ts';
+import { flatten, type Machine } from '../../../lib/sim/machine.ts';
 
 let folder = '';
 beforeAll(() => {

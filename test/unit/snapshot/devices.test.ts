@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { NativeCudaDevice, NativeFailure, NativeNvmlDevice } from '../../../lib/native/contract.ts';
+import type { Failure } from '../../../lib/base/errors.ts';
+import type { NativeCudaDevice, NativeNvmlDevice } from '../../../lib/native/contract.ts';
 import { deviceSnapshot, normalPciBusId, pairDevices, type Surroundings } from '../../../lib/snapshot/devices.ts';
 import { GiB, hostWith, NO_DRIVER, NO_KERNEL, nvmlFailure } from '../../support/units.ts';
 
@@ -60,7 +61,7 @@ describe('pairDevices', () => {
   });
 
   it('a device whose address could not be read is found by its uuid, or stands alone', () => {
-    const lost: NativeFailure = nvmlFailure('GPU_IS_LOST', 15);
+    const lost: Failure = nvmlFailure('GPU_IS_LOST', 15);
     expect(pairDevices([{ ...gb10, pciBusId: lost }], [gb10Nvml])[0]?.nvml).toBe(gb10Nvml);
     expect(pairDevices([{ ordinal: 0, pciBusId: lost }], [{ index: 0, pciBusId: lost }])).toHaveLength(2);
   });
@@ -111,7 +112,7 @@ describe('deviceSnapshot', () => {
   });
 
   it('what was not reached before the deadline has the deadline as its reason', () => {
-    const timedOut: NativeFailure = {
+    const timedOut: Failure = {
       failed: true,
       source: 'umaprobe',
       call: 'nvmlDeviceGetPowerUsage',
@@ -137,7 +138,7 @@ describe('deviceSnapshot', () => {
       free: 3,
       total: 4,
     });
-    const oom: NativeFailure = {
+    const oom: Failure = {
       failed: true,
       source: 'cudart',
       call: 'cudaMemGetInfo',

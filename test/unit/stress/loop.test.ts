@@ -1,8 +1,7 @@
 /** The loop of a stress test in the child, on an allocator and a machine that are a script. */
 
 import { describe, expect, it } from 'vitest';
-import { UmaError } from '../../../lib/base/errors.ts';
-import type { NativeFailure } from '../../../lib/native/contract.ts';
+import { type Failure, UmaError } from '../../../lib/base/errors.ts';
 import type { ChildContext, HostReading, PlannedStep, Terms } from '../../../lib/probe/context.ts';
 import { stepRefusal } from '../../../lib/probe/step-check.ts';
 import { loop } from '../../../lib/stress/loop.ts';
@@ -11,7 +10,7 @@ import type { StressRequest } from '../../../lib/stress/protocol.ts';
 const MiB = 2 ** 20;
 const GiB = 2 ** 30;
 
-const OOM: NativeFailure = {
+const OOM: Failure = {
   failed: true,
   source: 'cudart',
   call: 'cudaMalloc',
