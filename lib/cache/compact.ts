@@ -2,7 +2,7 @@
 
 import { UmaError } from '../base/errors.ts';
 import { formatBytes } from '../base/format.ts';
-import { contiguityGate, type GateReading, gateWords, readGate } from '../memory/contiguity.ts';
+import { contiguityGate, type GateReading, gateWords, meetsGate, readGate } from '../memory/contiguity.ts';
 import type {
   BlocksByOrder,
   CompactOptions,
@@ -25,7 +25,7 @@ export async function compactMemory(
   const before = await machine.look();
   const gate = contiguityGate(before.host.total, wanted);
   const then = readGate(before, blocksOf(before), gate);
-  const met = meets(then);
+  const met = meetsGate(then);
   let turned: Turned | null = null;
   let after = before;
   if (!met || always) {
@@ -71,7 +71,7 @@ export function verdict(
   gate: ContiguityGate,
 ): Pick<CompactReport, 'verdict' | 'reason'> {
   const words = gateWords(now, gate.blockBytes);
-  if (meets(now))
+  if (meetsGate(now))
     return met
       ? { verdict: 'ok', reason: `ready for a large launch before anything was done: ${words}` }
       : { verdict: 'compacted', reason: `ready for a large launch now: ${words}` };
@@ -91,10 +91,6 @@ export function verdict(
     verdict: 'reboot-required',
     reason: `the memory is free, and compaction could not put its pieces together; only a reboot does: ${words}`,
   };
-}
-
-function meets({ available, blocks, needAvailable, needBlocks }: GateReading): boolean {
-  return (available === null || available >= needAvailable) && blocks >= needBlocks;
 }
 
 function byOrder(before: readonly FreeBlocks[], after: readonly FreeBlocks[]): BlocksByOrder[] {

@@ -1,5 +1,6 @@
 /** `layout()` with its options checked: runs the child, and makes the report of what it says. */
 
+import { liesOnHost } from '../memory/kinds.ts';
 import { COUNTERS, movedOver, nvmlPlaceOf } from '../probe/counters.ts';
 import type { CheckedOptions } from '../probe/options.ts';
 import { endOf } from '../probe/outcome.ts';
@@ -63,7 +64,7 @@ export async function runLayout({ kind, onPart, parts, preset, probe }: CheckedL
  * gives way is no loss), CUDA's free where the device has its own.
  */
 export function consumedCounter(model: MemoryModel, kind: AllocatorKind): 'memAvailable' | 'cudaFree' {
-  return model === 'unified' || kind === 'pinned' || kind === 'system' ? 'memAvailable' : 'cudaFree';
+  return model === 'unified' || liesOnHost(kind) ? 'memAvailable' : 'cudaFree';
 }
 
 function layoutEnd(

@@ -4,6 +4,7 @@
  */
 
 import type { Fact, Failure } from '../base/errors.ts';
+import type { AllocatorKind } from '../types/index.ts';
 
 /** A library opened at run time. Absent properties were not reached before the deadline. */
 export interface NativeLibrary {
@@ -80,7 +81,7 @@ export interface NativeNvmlReport {
 /** Where the allocator stands. */
 export interface NativeAllocator {
   /** What is called for each kind, or why it cannot be used on this device. */
-  kinds: Record<'device' | 'managed' | 'pinned' | 'system', Fact<string>>;
+  kinds: Record<AllocatorKind, Fact<string>>;
   /** "kernel": blocks are filled and verified by kernels of ours; or why those could not be loaded (then memset is used and verify is not there). */
   kernel: Fact<string>;
   /** cudaMemGetInfo, with the context that the allocator has made. */

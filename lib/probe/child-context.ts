@@ -7,11 +7,12 @@ import { parseBuddyinfo, parsePressure } from '../host/procfs.ts';
 import type { JournalWriter } from '../journal/writer.ts';
 import { unpinnable } from '../memory/allocatable.ts';
 import { bytesInBlocks } from '../memory/headroom.ts';
+import { needsLargeBlocks } from '../memory/kinds.ts';
 import type { NativeAllocator, NativeBinding } from '../native/contract.ts';
 import type { ChildContext, HostReading, PlannedStep, StepResult, Stop, Terms } from './context.ts';
 import { guardWords } from './guard-report.ts';
 import type { ChildRequest, Order } from './protocol.ts';
-import { needsBlocks, stepRefusal } from './step-check.ts';
+import { stepRefusal } from './step-check.ts';
 
 /**
  * avg10 falls to a third in 10 s once nothing stalls: of 40 % 5 are left after 21. A machine that is in danger does not
@@ -48,7 +49,7 @@ export function childContext(parts: ContextParts): { context: ChildContext; orde
   }
 
   function reading(kind: PlannedStep['kind']): HostReading {
-    return readHost(binding, needsBlocks(terms, kind));
+    return readHost(binding, needsLargeBlocks(kind, terms.memoryModel));
   }
 
   const context: ChildContext = {

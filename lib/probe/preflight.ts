@@ -2,12 +2,14 @@
 
 import { UmaError } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
-import { formatBoth, formatBytes, formatPercent, MiB } from '../base/format.ts';
+import { formatBoth, formatBytes, MiB } from '../base/format.ts';
 import { parseVmstat } from '../host/procfs.ts';
 import { missingBlocks, readGate } from '../memory/contiguity.ts';
 import { floorFor } from '../memory/floor.ts';
-import { STALLED_PERCENT } from '../memory/pressure.ts';
+import { needsLargeBlocks } from '../memory/kinds.ts';
+import { FREEZE_BEGINS, STALLED_PERCENT, stalledPercent, stalledText } from '../memory/pressure.ts';
 import { DROP_AND_COMPACT } from '../memory/remedies.ts';
+import { SWAPPING_BYTES_PER_SECOND, swapUse } from '../memory/swap.ts';
 import { native } from '../native/binding.ts';
 import { takeSnapshot } from '../snapshot/take.ts';
 import type {
@@ -119,15 +121,7 @@ export interface Danger {
   sentence: string;
 }
 
-/** Kinds that take pinned blocks of 2 MiB at once (order 9 of nv_alloc_system_pages), on a device that shares the host's memory. */
-export const EAGER: readonly AllocatorKind[] = ['device', 'pinned'];
-
-/** A machine that moves this much to or from swap waits for it; zswap and a desktop at rest move less. */
-const SWAPPING_BYTES_PER_SECOND = 16 * MiB;
-
-/** In the best documented wedge swap was full while 38 of 120 GiB were free (blackbox, four wedges). */
-const SWAP_FULL = 0.9;
-
+/** Share of MemTotal. With more than this available, full swap is the trace of an earlier shortage. */
 const LITTLE_AVAILABLE = 1 / 3;
 
 /** What the first step and the child itself take. */
@@ -157,11 +151,11 @@ function belowFloor({ host }: Snapshot, floor: { bytes: number; from: string }):
 }
 
 function underPressure({ pressure }: Snapshot): Danger | null {
-  const percent = pressure?.full.avg10 ?? 0;
-  if (percent < STALLED_PERCENT) return null;
+  const percent = stalledPercent(pressure);
+  if (percent === null) return null;
   return {
     what: 'pressure',
-    sentence: `nothing could run for want of memory ${formatPercent(percent)} of the last 10 s (PSI full, limit ${STALLED_PERCENT} %): this is how a freeze begins. Stop the largest GPU process, wait until umaprobe doctor passes, and try again`,
+    sentence: `${stalledText(percent)} (PSI full, limit ${STALLED_PERCENT} %): ${FREEZE_BEGINS}. Stop the largest GPU process, wait until umaprobe doctor passes, and try again`,
   };
 }
 
@@ -172,26 +166,25 @@ function swapping({ snapshot, swapBytesPerSecond }: Conditions): Danger | null {
       sentence: `${formatBytes(swapBytesPerSecond)} a second move between memory and swap (limit ${formatBytes(SWAPPING_BYTES_PER_SECOND)}): this machine is short of memory already. Wait until it has come to rest (umaprobe watch)`,
     };
   }
-  const { available, swapFree, swapTotal, total } = snapshot.host;
-  if (swapTotal === null || swapFree === null || available === null || swapTotal === 0) return null;
-  const used = swapTotal - swapFree;
-  if (used < swapTotal * SWAP_FULL || available > total * LITTLE_AVAILABLE) return null;
+  const { available, total } = snapshot.host;
+  const swap = swapUse(snapshot.host);
+  if (swap === null || available === null || !swap.full || available > total * LITTLE_AVAILABLE) return null;
   return {
     what: 'swap',
-    sentence: `${formatBytes(used)} of ${formatBytes(swapTotal)} swap are used and only ${formatBoth(available)} available: nothing more can be moved out of the way. End what was pushed out, or swapoff and swapon when there is room`,
+    sentence: `${formatBytes(swap.used)} of ${formatBytes(swap.total)} swap are used and only ${formatBoth(available)} available: nothing more can be moved out of the way. End what was pushed out, or swapoff and swapon when there is room`,
   };
 }
 
 function fragmented({ kinds, model, snapshot }: Conditions): Danger | null {
-  if (model !== 'unified' || snapshot.contiguity === null) return null;
-  const eager = kinds.filter((kind) => EAGER.includes(kind));
+  if (snapshot.contiguity === null) return null;
+  const eager = kinds.filter((kind) => needsLargeBlocks(kind, model));
   if (eager.length === 0) return null;
   const gate = readGate(snapshot, snapshot.contiguity);
   if (missingBlocks(snapshot, gate) === 0) return null;
   return {
     what: 'contiguity',
     sentence:
-      `memory is free but in pieces: ${gate.blocks} × 32 MiB in large blocks where ${gate.needBlocks} are needed, with ${formatBoth(gate.available)} available. ` +
+      `free memory is fragmented: ${gate.blocks} × 32 MiB in large blocks where ${gate.needBlocks} are needed, with ${formatBoth(gate.available)} available. ` +
       `${eager.join(' and ')} memory would stall for minutes or fail. ${DROP_AND_COMPACT}; if that does not help, reboot`,
   };
 }

@@ -1,7 +1,7 @@
 /** What the next step may take, from a reading of the machine. */
 
 import { isFailure } from '../base/facts.ts';
-import { takesHostMemory } from '../memory/floor.ts';
+import { liesOnDevice, staysOnDevice, takesHostMemory } from '../memory/kinds.ts';
 import type { ChildContext, HostReading } from '../probe/context.ts';
 import { blockRoom, stepMargin } from '../probe/step-check.ts';
 import type { AllocatorKind } from '../types/index.ts';
@@ -10,7 +10,7 @@ import type { Bounds, Room, SearchState } from './search.ts';
 
 /** On a device with memory of its own `managed` lies there while it fits, and never more is asked for than fits. */
 export function costsHost(kind: AllocatorKind, { memoryModel }: ChildContext['terms']): boolean {
-  if (kind === 'managed' && (memoryModel === 'discrete' || memoryModel === 'coherent')) return false;
+  if (liesOnDevice(kind) && (memoryModel === 'discrete' || memoryModel === 'coherent')) return false;
   return takesHostMemory(kind, memoryModel);
 }
 
@@ -27,14 +27,14 @@ export async function roomFor(
   return {
     host: costsHost(kind, terms) ? above : null,
     blocks: blocks === null ? null : blocks + pooled,
-    device: memoryModel === 'unified' || !(kind === 'device' || kind === 'managed') ? null : await deviceRoom(),
+    device: memoryModel === 'unified' || !liesOnDevice(kind) ? null : await deviceRoom(),
   };
 
   async function deviceRoom(): Promise<Room['device']> {
     const read = await binding.memGetInfo(terms.device, terms.stepDeadlineMs);
     // Unknown is no licence for lazy memory, which is not refused but moved to the host.
-    if (isFailure(read)) return kind === 'managed' ? { bytes: 0, hard: true } : null;
-    return { bytes: read[0], hard: kind === 'managed' };
+    if (isFailure(read)) return staysOnDevice(kind) ? null : { bytes: 0, hard: true };
+    return { bytes: read[0], hard: !staysOnDevice(kind) };
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { errorCode, type Fact, type Failure, toUmaError } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
+import { isEager } from '../memory/kinds.ts';
 import type { ChildContext } from '../probe/context.ts';
 import type { AllocatorKind } from '../types/index.ts';
 
@@ -13,9 +14,6 @@ export interface Taken {
 }
 
 export type Verified = { bytes: number; mismatches: number; firstMismatch: number | null };
-
-/** Memory that only exists once it is touched. */
-const LAZY: readonly AllocatorKind[] = ['managed', 'system'];
 
 export class Holder {
   /** In simulated milliseconds on a simulated machine. */
@@ -30,7 +28,7 @@ export class Holder {
   constructor(context: ChildContext, kind: AllocatorKind, fill: boolean) {
     this.#context = context;
     this.#kind = kind;
-    this.#fill = fill || LAZY.includes(kind);
+    this.#fill = fill || !isEager(kind);
   }
 
   get heldBytes(): number {

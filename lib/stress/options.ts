@@ -1,11 +1,11 @@
 /** The options of a stress test, checked and filled in; chunk and resolution depend on the device. */
 
-import { checkBoolean, checkBytes, checkFunction, checkMilliseconds, invalidValue } from '../base/arguments.ts';
+import { checkBoolean, checkBytes, checkChoice, checkFunction, checkMilliseconds } from '../base/arguments.ts';
 import { GiB, MiB } from '../base/format.ts';
+import { KINDS, staysOnDevice } from '../memory/kinds.ts';
 import { type CheckedOptions, checkProbeOptions } from '../probe/options.ts';
 import type { AllocatorKind, MemoryModel, StressOptions } from '../types/index.ts';
 
-const KINDS: readonly string[] = ['device', 'managed', 'pinned', 'system'] satisfies AllocatorKind[];
 const DEFAULT_TIMEOUT_MS = 600_000;
 
 export interface CheckedStressOptions {
@@ -25,7 +25,7 @@ export interface CheckedStressOptions {
 /** @throws TypeError/RangeError that names the option. */
 export function checkStressOptions(options: StressOptions): CheckedStressOptions {
   const { kind = 'device', onStep = () => undefined } = options;
-  if (!KINDS.includes(kind)) throw invalidValue('kind', `one of ${KINDS.join(', ')}`, kind);
+  checkChoice('kind', KINDS, kind);
   checkFunction('onStep', onStep);
   return {
     probe: checkProbeOptions(options, DEFAULT_TIMEOUT_MS),
@@ -50,7 +50,7 @@ export function stepSizes(
   kind: AllocatorKind,
   chunk: number | null,
 ): { chunkBytes: number; resolutionBytes: number } {
-  const own = kind === 'device' && (model === 'discrete' || model === 'coherent');
+  const own = staysOnDevice(kind) && (model === 'discrete' || model === 'coherent');
   const chunkBytes = chunk ?? (own ? 32 * GiB : 4 * GiB);
   return { chunkBytes, resolutionBytes: Math.min(own ? 2 * MiB : 64 * MiB, chunkBytes) };
 }

@@ -1,5 +1,5 @@
-import { checkBoolean, checkFunction, checkInteger, invalidType, outOfRange } from '../base/arguments.ts';
-import { checkKind } from '../probe/kinds.ts';
+import { checkBoolean, checkChoice, checkFunction, checkInteger, invalidType, outOfRange } from '../base/arguments.ts';
+import { KINDS } from '../memory/kinds.ts';
 import type { AllocatorKind, SweepOptions, SweepReport } from '../types/index.ts';
 
 /** Loaded by the first sweep: a program that only imports umaprobe should not pay for it. */
@@ -38,5 +38,5 @@ function checkKinds(kinds: unknown): readonly AllocatorKind[] | 'all' {
   if (kinds === 'all') return kinds;
   if (!Array.isArray(kinds)) throw invalidType('kinds', "an array of kinds or 'all'", kinds);
   if (kinds.length === 0) throw outOfRange('number of kinds', 'at least one', 0);
-  return [...new Set(kinds.map((kind) => checkKind('kinds', kind)))];
+  return [...new Set(kinds.map((kind) => checkChoice('kinds', KINDS, kind)))];
 }

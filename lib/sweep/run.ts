@@ -2,8 +2,8 @@
 
 import { invalidArgument } from '../base/arguments.ts';
 import { formatBoth } from '../base/format.ts';
+import { KINDS } from '../memory/kinds.ts';
 import { COUNTERS, nvmlPlaceOf } from '../probe/counters.ts';
-import { KINDS } from '../probe/kinds.ts';
 import type { CheckedOptions } from '../probe/options.ts';
 import { type End, endOf } from '../probe/outcome.ts';
 import type { Ground } from '../probe/plan.ts';

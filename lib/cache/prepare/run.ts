@@ -1,10 +1,11 @@
 /** The one call before a model is loaded: gives memory back step by step, and stops as soon as there is enough. */
 
 import { bothUnits } from '../../base/format.ts';
+import { fragmentation } from '../../memory/contiguity.ts';
 import type { PrepareReport, PrepareStep, Snapshot } from '../../types/index.ts';
 import { countedOf, difference, receipt } from '../receipt.ts';
 import type { Machine } from '../system.ts';
-import { immediateNow, type Pool, piecesOf, poolOf } from './pool.ts';
+import { immediateNow, type Pool, poolOf } from './pool.ts';
 import { STEPS, type StepTools, skipped } from './steps.ts';
 import { hopeless, verdictOf } from './verdict.ts';
 
@@ -46,7 +47,7 @@ export async function prepareFor(machine: Machine, options: CheckedPrepare): Pro
       bytes: options.bytes,
       floor: floor.bytes,
       pool: run.pool,
-      pieces: piecesOf(after),
+      fragmentation: fragmentation(after),
       refused: run.refused,
     }),
     pool: pool.kind,

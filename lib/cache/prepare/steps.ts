@@ -1,14 +1,15 @@
 /** The steps of `prepare`, the gentlest first: each says whether it is needed, and does it or tells what it would do. */
 import { UmaError } from '../../base/errors.ts';
 import { bothUnits, formatBytes, MiB } from '../../base/format.ts';
-import { pressed } from '../../memory/pressure.ts';
+import { fragmentation } from '../../memory/contiguity.ts';
+import { waitingPercent, waitingText } from '../../memory/pressure.ts';
 import type { PrepareStep, Snapshot } from '../../types/index.ts';
 import { drop } from '../drop.ts';
 import { evictUntil } from '../evict.ts';
 import { mustBeAllowed, turn } from '../sysctl.ts';
 import type { Machine } from '../system.ts';
 import { findEvictable } from './evictable.ts';
-import { droppable, type Pool, piecesOf, slabAndPools } from './pool.ts';
+import { droppable, type Pool, slabAndPools } from './pool.ts';
 
 const SYNC_LIMIT_MS = 60_000;
 /** Less than this is not worth what it disturbs. */
@@ -118,11 +119,11 @@ function unseen({ need, pool }: StepTools): boolean {
 function dropIf(tools: StepTools, level: 1 | 2, expected: number, words: string): Promise<StepEnd> {
   return allowed(tools, { name: 'drop_caches', level }, async () => {
     const { machine, options, now } = tools;
-    const pressure = pressed(now);
-    if (pressure !== null)
+    const percent = waitingPercent(now.pressure);
+    if (percent !== null)
       return {
         state: 'skipped',
-        reason: `not under pressure (${pressure}): what is dropped now is read again at once`,
+        reason: `not under pressure (${waitingText(percent)}): what is dropped now is read again at once`,
       };
     if (options.dryRun) return { state: 'planned', reason: `${words}; about ${bothUnits(expected)}`, expected };
     const { sudo } = options;
@@ -139,12 +140,12 @@ const COMPACT: Step = {
   otherwise: (tools) =>
     !tools.enough()
       ? 'of no use while there is not enough that is free'
-      : piecesOf(tools.now) === null
+      : fragmentation(tools.now) === null
         ? 'how free memory lies matters for a GPU that shares it only'
         : 'not needed: free memory lies in large enough blocks',
   run: (tools) =>
     allowed(tools, { name: 'compact_memory' }, async () => {
-      const words = `${formatBytes(piecesOf(tools.now)?.large ?? null)} of free memory lie in blocks of 2 MiB or more, which GPU allocations take`;
+      const words = `${formatBytes(fragmentation(tools.now)?.large ?? null)} of free memory lie in blocks of 2 MiB or more, which GPU allocations take`;
       if (tools.options.dryRun) return { state: 'planned', reason: words, expected: 0 };
       await turn(tools.machine, { name: 'compact_memory' }, tools.options.sudo);
       return { state: 'done', reason: words };
@@ -153,8 +154,8 @@ const COMPACT: Step = {
 
 /** Pools are blocks of 2 MiB, too. In a dry run nothing has been dropped yet: how it will lie afterwards nobody knows. */
 function fewLargeBlocks({ now, options, pool, spoken }: StepTools): boolean {
-  const pieces = piecesOf(now);
-  return pieces !== null && pieces.large + pool.pools + spoken < options.bytes;
+  const found = fragmentation(now);
+  return found !== null && found.large + pool.pools + spoken < options.bytes;
 }
 
 export const STEPS: readonly Step[] = [EVICT, PAGE_CACHE, SLAB_AND_POOLS, COMPACT];

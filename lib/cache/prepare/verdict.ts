@@ -1,7 +1,8 @@
 /** How a preparation ends, in a word and in a sentence. */
 import { bothUnits, formatBytes } from '../../base/format.ts';
+import type { Fragmentation } from '../../memory/contiguity.ts';
 import type { PrepareReport } from '../../types/index.ts';
-import { type Pieces, type Pool, reachable } from './pool.ts';
+import { type Pool, reachable } from './pool.ts';
 
 /** Why no step can help; null: one may. */
 export function hopeless(pool: Pool, bytes: number, floor: number): string | null {
@@ -20,22 +21,22 @@ export interface Ending {
   floor: number;
   /** At the end; of a dry run as expected. */
   pool: Pool;
-  pieces: Pieces | null;
+  fragmentation: Fragmentation | null;
   /** What a step that was not allowed said; null: all were. */
   refused: string | null;
 }
 
 export function verdictOf(ending: Ending): Pick<PrepareReport, 'verdict' | 'reason'> {
-  const { never, dryRun, bytes, floor, pieces, pool, refused } = ending;
+  const { never, dryRun, bytes, floor, fragmentation, pool, refused } = ending;
   if (never !== null) return { verdict: 'not-enough', reason: never };
   const need = bytes + floor;
   const sum = `${bothUnits(bytes)} and ${formatBytes(floor)} for the host`;
   if (pool.immediate !== null && pool.immediate >= need) {
-    if (pieces?.inPieces === true && !dryRun)
+    if (fragmentation?.fragmented === true && !dryRun)
       return {
         verdict: 'not-enough',
         reason:
-          `${bothUnits(pool.immediate)} are free, but in pieces: ${formatBytes(pieces.large)} lie in blocks of 2 MiB, which GPU allocations take. ` +
+          `${bothUnits(pool.immediate)} are free but fragmented: ${formatBytes(fragmentation.large)} are in blocks of 2 MiB or more, which GPU allocations take. ` +
           'A launch may stall for minutes or fail; only a reboot puts them together',
       };
     return dryRun

@@ -1,6 +1,6 @@
 /** What machine this is, and in a band that cannot be missed whether it is a simulated one. */
 import { clean, formatBoth } from '../../base/format.ts';
-import { type Judgement, judge, type Level } from '../../memory/health.ts';
+import { type HealthVerdict, health, type Level } from '../../memory/health.ts';
 import type { DeviceSnapshot, MemoryModel, Snapshot } from '../../types/index.ts';
 import { dot, type Look } from '../options.ts';
 import type { Style } from '../paint.ts';
@@ -78,10 +78,10 @@ const WORDS: Readonly<Record<Level, string>> = { ok: 'OK', notice: 'NOTE', warni
 const STYLES: Readonly<Record<Level, Style>> = { ok: 'ok', notice: 'notice', warning: 'warning', danger: 'danger' };
 
 export function verdict(snapshot: Snapshot, look: Look): string[] {
-  return draw(judge(snapshot), look);
+  return draw(health(snapshot), look);
 }
 
-export function draw({ level, text, next }: Judgement, look: Look): string[] {
+export function draw({ level, text, next }: HealthVerdict, look: Look): string[] {
   const label = WORDS[level];
   const [first = '', ...more] = hanging(`${label}  `, text, look.width);
   const lines = [look.paint(STYLES[level], label) + first.slice(label.length), ...more];

@@ -1,7 +1,9 @@
 /** Pressure, the largest free blocks and swap: what decides whether "available" can really be had. */
 
 import { formatCount, formatPercent, MiB, share } from '../../base/format.ts';
+import { GPU_BLOCK, isFragmented } from '../../memory/contiguity.ts';
 import { pinnableInBlocks } from '../../memory/headroom.ts';
+import { STALLED_PERCENT, WAITING_PERCENT } from '../../memory/pressure.ts';
 import type { Psi, Snapshot } from '../../types/index.ts';
 import { amount, dot, type Look } from '../options.ts';
 import type { Style } from '../paint.ts';
@@ -9,8 +11,6 @@ import { joinThatFits, padEnd, truncate } from '../text-layout.ts';
 import { shortReason } from './snapshot-devices.ts';
 
 const LABEL = 10;
-/** What the driver takes GPU memory in. */
-const GPU_BLOCK = 2 * MiB;
 const LARGEST = 4;
 const LARGEST_LABEL = 'largest in zone Normal: ';
 
@@ -24,7 +24,7 @@ export function pressure({ pressure: psi, from }: Snapshot, look: Look): string[
     const text = `${name} ${[avg10, avg60, avg300].map((value) => formatPercent(value)).join('  ')}`;
     return look.paint(avg10 >= alarm ? 'danger' : avg10 >= 1 ? 'warning' : 'ok', text);
   };
-  const words = `${part('some', psi.some, 10)}${dot(look)}${part('full', psi.full, 10)}`;
+  const words = `${part('some', psi.some, WAITING_PERCENT)}${dot(look)}${part('full', psi.full, STALLED_PERCENT)}`;
   const note = look.width >= 100 ? look.paint('dim', '   of the last 10 s, 60 s, 300 s') : '';
   return [`${padEnd('Pressure', LABEL)}${words}${note}`];
 }
@@ -34,7 +34,7 @@ function blocks(snapshot: Snapshot, look: Look): string[] {
   if (contiguity === null) return [row('Blocks', `unknown (${shortReason(from.contiguity)})`, look)];
   const { bytes: free, cma } = pinnableInBlocks(snapshot, contiguity, 0);
   const { bytes: large } = pinnableInBlocks(snapshot, contiguity, GPU_BLOCK);
-  const style: Style = free > 0 && large < free * 0.25 ? 'warning' : 'ok';
+  const style: Style = free > 0 && isFragmented(large, free) ? 'warning' : 'ok';
   const size = (bytes: number): string => (bytes >= MiB ? `${bytes / MiB} MiB` : `${bytes / 1024} KiB`);
   const largest = [...contiguity]
     .filter(({ freeBlocks }) => freeBlocks > 0)

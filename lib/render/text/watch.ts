@@ -2,7 +2,7 @@
 
 import { clean, formatPercent } from '../../base/format.ts';
 import { headroom } from '../../memory/headroom.ts';
-import { judge } from '../../memory/health.ts';
+import { health } from '../../memory/health.ts';
 import { ledgerBytes } from '../../memory/ledger.ts';
 import type { Snapshot } from '../../types/index.ts';
 import { amount, type Look } from '../options.ts';
@@ -10,7 +10,7 @@ import { padEnd, padStart } from '../text-layout.ts';
 
 export function readingLine(snapshot: Snapshot, look: Look): string {
   const { immediate, afterReclaim } = headroom(snapshot);
-  const { level, text } = judge(snapshot);
+  const { level, text } = health(snapshot);
   const psi = snapshot.pressure;
   const percent = (value: number | undefined): string => (value === undefined ? 'unknown' : `${value.toFixed(1)} %`);
   const size = (bytes: number | null): string => padStart(amount(bytes, look), 10);

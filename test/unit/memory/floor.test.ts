@@ -1,11 +1,12 @@
 /** What the host keeps, when not to start, and when not to take a step. Pure. */
 
 import { describe, expect, it } from 'vitest';
-import { floorFor, takesHostMemory } from '../../../lib/memory/floor.ts';
+import { floorFor } from '../../../lib/memory/floor.ts';
+import { needsLargeBlocks, takesHostMemory } from '../../../lib/memory/kinds.ts';
 import type { HostReading, PlannedStep } from '../../../lib/probe/context.ts';
 import { checkProbeOptions } from '../../../lib/probe/options.ts';
 import { type Conditions, danger, refusal } from '../../../lib/probe/preflight.ts';
-import { blockRoom, needsBlocks, stepMargin, stepRefusal } from '../../../lib/probe/step-check.ts';
+import { blockRoom, stepMargin, stepRefusal } from '../../../lib/probe/step-check.ts';
 import { checkStressOptions, stepSizes } from '../../../lib/stress/options.ts';
 import type { Snapshot } from '../../../lib/types/index.ts';
 import { GiB, hostWith, MiB } from '../../support/units.ts';
@@ -168,8 +169,8 @@ describe('a step', () => {
   it('on a GPU of its own costs the host nothing', () => {
     expect(why(step(100 * GiB), {}, { memoryModel: 'discrete' })).toBeNull();
     expect(why(step(100 * GiB, { kind: 'pinned' }), {}, { memoryModel: 'discrete' })).toBe('floor');
-    expect(needsBlocks({ memoryModel: 'discrete' }, 'device')).toBe(false);
-    expect(needsBlocks({ memoryModel: 'unified' }, 'managed')).toBe(false);
+    expect(needsLargeBlocks('device', 'discrete')).toBe(false);
+    expect(needsLargeBlocks('managed', 'unified')).toBe(false);
   });
 
   it('finds blocks in page cache, but not where free memory shows that they come back in pieces', () => {
