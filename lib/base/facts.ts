@@ -12,28 +12,28 @@ export function isFailure(fact: unknown): fact is Failure {
 }
 
 /** The record that tells where each property came from, or why it is null. */
-export class Origins {
-  readonly record: Record<string, string> = {};
+export class Provenance {
+  readonly sources: Record<string, string> = {};
 
   /**
    * Takes a fact apart: a value is returned and its source noted, a failure or an absence becomes null with its reason.
    *
    * @param absent why the fact is missing, where it is: the call that ran into the deadline, or what was not asked.
    */
-  take<T>(path: string, fact: Fact<T> | undefined, source: string, absent: string): T | null {
+  read<T>(path: string, fact: Fact<T> | undefined, source: string, absent: string): T | null {
     if (fact === undefined) {
-      this.record[path] = absent;
+      this.sources[path] = absent;
       return null;
     }
     if (isFailure(fact)) {
-      this.record[path] = reason(fact);
+      this.sources[path] = reason(fact);
       return null;
     }
-    this.record[path] = source;
+    this.sources[path] = source;
     return fact;
   }
 
-  note(path: string, words: string): void {
-    this.record[path] = words;
+  record(path: string, words: string): void {
+    this.sources[path] = words;
   }
 }

@@ -12,26 +12,26 @@ import type {
   Snapshot,
 } from '../types/index.ts';
 import { countedOf, receipt } from './receipt.ts';
-import { mustBeAllowed, type Turned, turn } from './sysctl.ts';
-import type { Machine } from './system.ts';
+import { mustBeAllowed, type SysctlWrite, writeSysctl } from './sysctl.ts';
+import type { System } from './system.ts';
 
 const KNOB = { name: 'compact_memory' } as const;
 
 export async function compactMemory(
-  machine: Machine,
+  machine: System,
   { gate: wanted = {}, always = false, sudo = false }: CompactOptions,
 ): Promise<CompactReport> {
   const started = performance.now();
-  const before = await machine.look();
+  const before = await machine.takeSnapshot();
   const gate = contiguityGate(before.host.total, wanted);
   const then = readGate(before, blocksOf(before), gate);
   const met = meetsGate(then);
-  let turned: Turned | null = null;
+  let turned: SysctlWrite | null = null;
   let after = before;
   if (!met || always) {
     await mustBeAllowed(machine, KNOB, sudo);
-    turned = await turn(machine, KNOB, sudo);
-    after = await machine.look();
+    turned = await writeSysctl(machine, KNOB, sudo);
+    after = await machine.takeSnapshot();
   }
   const now = readGate(after, blocksOf(after), gate);
   return {

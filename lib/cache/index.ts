@@ -124,8 +124,8 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
 
 /** The work and the machine that it is done on. */
 async function load<Module>(work: () => Promise<Module>) {
-  const [module, { thisMachine }] = await Promise.all([work(), import('./system.ts')]);
-  return [module, thisMachine()] as const;
+  const [module, { thisSystem }] = await Promise.all([work(), import('./system.ts')]);
+  return [module, thisSystem()] as const;
 }
 
 function checkPaths(paths: unknown): asserts paths is readonly string[] {

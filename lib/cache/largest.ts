@@ -1,5 +1,5 @@
 /** The largest of many, without keeping or sorting all: a tree has a hundred thousand files, and twenty are shown. */
-import { pause } from '../base/event-loop.ts';
+import { yieldToEventLoop } from '../base/event-loop.ts';
 
 /** Taken off a full heap of 100,000 these take a millisecond. */
 const TURN = 2000;
@@ -9,7 +9,7 @@ interface Entry<T> {
   item: T;
 }
 
-export class Top<T> {
+export class LargestN<T> {
   /** A heap, the least first: what is no more than that has no place. */
   readonly #heap: Entry<T>[] = [];
   readonly size: number;
@@ -43,7 +43,7 @@ export class Top<T> {
         heap[0] = last;
         this.#down();
       }
-      if (at % TURN === TURN - 1) await pause();
+      if (at % TURN === TURN - 1) await yieldToEventLoop();
     }
     return sorted;
   }

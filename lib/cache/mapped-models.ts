@@ -3,7 +3,7 @@
 import { bothUnits } from '../base/format.ts';
 import { findStores, invokingHome } from '../models/stores.ts';
 import { type Inode, inodesOf, type Mapper, mapperWords, mappingsOf } from './mappings.ts';
-import type { Machine } from './system.ts';
+import type { System } from './system.ts';
 import { walk } from './walk.ts';
 
 /** A model's weights; configurations and tokenizers below this size are read again in no time. */
@@ -18,7 +18,7 @@ interface Weights extends Inode {
 }
 
 /** "2 model files (35.40 GiB, 38.01 GB cached) are mapped by vllm (4242): …", one for each group of processes. */
-export async function serverWarnings(machine: Machine): Promise<string[]> {
+export async function serverWarnings(machine: System): Promise<string[]> {
   if (machine.simulated !== null) return [];
   const paths = (await findStores(machine.env, invokingHome(machine.env))).map(({ path }) => path);
   if (paths.length === 0) return [];

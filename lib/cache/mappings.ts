@@ -1,6 +1,6 @@
 /** Which processes have files mapped. */
 import { toUmaError } from '../base/errors.ts';
-import { inTurns } from '../base/event-loop.ts';
+import { inBatches } from '../base/event-loop.ts';
 import { isFailure } from '../base/facts.ts';
 import { processName } from '../host/process.ts';
 import type { NativeBinding } from '../native/contract.ts';
@@ -47,7 +47,7 @@ export async function mappingsOf(binding: NativeBinding, inodes: Float64Array): 
   // By inode number first: of a hundred thousand files next to none is mapped, and a text key for each would take
   // longer than everything else here.
   const byIno = new Map<number, { dev: number; mapper: Mapper }[]>();
-  await inTurns(rows, TURN, (at) => {
+  await inBatches(rows, TURN, (at) => {
     const [dev = 0, ino = 0, pid = 0, locked] = files.subarray(at, at + FIELDS);
     if (!names.has(pid)) names.set(pid, processName(binding, pid));
     const mappers = byIno.get(ino) ?? [];
@@ -73,7 +73,7 @@ export function mapperWords({ pid, name }: Mapper): string {
 /** Pairs of dev, ino. */
 export async function inodesOf(files: readonly Inode[]): Promise<Float64Array> {
   const pairs = new Float64Array(files.length * 2);
-  await inTurns(files, PAIRS, ({ dev, ino }, at) => {
+  await inBatches(files, PAIRS, ({ dev, ino }, at) => {
     pairs[at * 2] = dev;
     pairs[at * 2 + 1] = ino;
   });

@@ -7,13 +7,13 @@ import { parseCgroup, parseNumber } from '../host/procfs.ts';
 import type { NativeBinding } from '../native/contract.ts';
 import type { ReclaimOptions, ReclaimReport } from '../types/index.ts';
 import { countNow, receipt } from './receipt.ts';
-import type { Machine } from './system.ts';
+import type { System } from './system.ts';
 
 const ROOT = '/sys/fs/cgroup';
 /** The kernel goes on until it has the amount or finds no more; with swap on a slow disk that can take a while. */
 const LIMIT_MS = 600_000;
 
-export async function reclaimFrom(machine: Machine, { bytes, cgroup }: ReclaimOptions): Promise<ReclaimReport> {
+export async function reclaimFrom(machine: System, { bytes, cgroup }: ReclaimOptions): Promise<ReclaimReport> {
   const started = performance.now();
   const at = new Date().toISOString();
   const { binding } = machine;

@@ -1,6 +1,6 @@
 /** How much of files, trees and model stores is in the page cache, and who has it mapped. */
 
-import { inTurns, pause } from '../base/event-loop.ts';
+import { inBatches, yieldToEventLoop } from '../base/event-loop.ts';
 import { reason } from '../base/facts.ts';
 import { fileCount, formatCount } from '../base/format.ts';
 import type { NativeCachedFile, NativeWalkBatch } from '../native/contract.ts';
@@ -12,9 +12,9 @@ import type {
   CacheTarget,
   HostMemory,
 } from '../types/index.ts';
-import { Top } from './largest.ts';
+import { LargestN } from './largest.ts';
 import { type Inode, type Mappings, mappingsOf } from './mappings.ts';
-import { type Machine, needsFiles } from './system.ts';
+import { needsFiles, type System } from './system.ts';
 import { chooseTargets, Tally, type Wanted } from './targets.ts';
 import { type WalkHooks, walk } from './walk.ts';
 
@@ -32,7 +32,7 @@ interface Looked {
 }
 
 export async function statusOf(
-  machine: Machine,
+  machine: System,
   paths: readonly string[] | undefined,
   { top = 20, signal, onProgress }: CacheStatusOptions,
 ): Promise<CacheStatus> {
@@ -40,7 +40,7 @@ export async function statusOf(
   const at = new Date().toISOString();
   if (paths !== undefined) needsFiles(machine, 'cache status');
   const { targets, notes } = await chooseTargets(machine, paths);
-  const files = new Top<Found>(top, ({ cachedBytes }) => cachedBytes ?? 0);
+  const files = new LargestN<Found>(top, ({ cachedBytes }) => cachedBytes ?? 0);
   const looked: Looked[] = [];
   for (const target of targets) looked.push(await look(machine, target, files, { signal, onProgress }));
   signal?.throwIfAborted();
@@ -49,7 +49,7 @@ export async function statusOf(
   const method = looked.find((one) => one.method !== null)?.method ?? null;
   const found = looked.map(({ tally }) => tally.target);
   const listed: CachedFile[] = [];
-  await inTurns(await files.take(), TURN, ({ dev, ino, ...file }) => {
+  await inBatches(await files.take(), TURN, ({ dev, ino, ...file }) => {
     listed.push({ ...file, mappedBy: mappings.of({ dev, ino }) });
   });
   const split = splitCache(machine.host(), machine.simulated === null ? found : null);
@@ -68,9 +68,9 @@ export async function statusOf(
 }
 
 async function look(
-  { binding }: Machine,
+  { binding }: System,
   target: Wanted,
-  files: Top<Found>,
+  files: LargestN<Found>,
   hooks: Pick<WalkHooks, 'signal' | 'onProgress'>,
 ): Promise<Looked> {
   const tally = new Tally(target);
@@ -123,7 +123,7 @@ async function addMapped({ tally, inodes }: Looked, mappings: Mappings): Promise
 }
 
 function limits(
-  { simulated, uid }: Machine,
+  { simulated, uid }: System,
   method: CacheStatus['method'],
   targets: readonly CacheTarget[],
   unreadable: number,
@@ -169,7 +169,7 @@ export class InodeColumns {
         row(chunk[at] as number, chunk[at + 1] as number, chunk[at + 2] as number);
         if (++since < ROWS) continue;
         since = 0;
-        await pause();
+        await yieldToEventLoop();
       }
     }
   }

@@ -7,7 +7,7 @@ import { isFailure } from '../base/facts.ts';
 import { hostMemorySync } from '../host/meminfo.ts';
 import { native } from '../native/binding.ts';
 import type { NativeBinding } from '../native/contract.ts';
-import { takeSnapshot } from '../snapshot/take.ts';
+import { snapshot } from '../snapshot/index.ts';
 import type { HostMemory, Snapshot } from '../types/index.ts';
 
 /** CUDA and NVML answer in milliseconds, or after a first start in a second; a receipt does not wait for one that hangs. */
@@ -21,7 +21,7 @@ export interface Ran {
   timedOut: boolean;
 }
 
-export interface Machine {
+export interface System {
   binding: NativeBinding;
   /** Name of the simulated machine; null: the real one. */
   simulated: string | null;
@@ -31,7 +31,7 @@ export interface Machine {
   /** /proc/meminfo, in microseconds. */
   host(): HostMemory;
   /** A reading, without cudaMemGetInfo: that needs a context, and on a unified device it is MemFree. */
-  look(): Promise<Snapshot>;
+  takeSnapshot(): Promise<Snapshot>;
   /** Why this process may not write a file of the kernel: "EACCES", "EROFS", "ENOENT"; null: it may. */
   mayWrite(path: string): Promise<string | null>;
   /** Whether there is such a program that this process may run. */
@@ -41,7 +41,7 @@ export interface Machine {
 }
 
 /** The machine that this process is on. */
-export function thisMachine(): Machine {
+export function thisSystem(): System {
   const binding = native();
   const name = binding.simulatedMachine();
   const simulated = isFailure(name) ? null : name;
@@ -51,7 +51,7 @@ export function thisMachine(): Machine {
     env: process.env,
     uid: process.geteuid?.() ?? 0,
     host: hostMemorySync,
-    look: () => takeSnapshot({ memGetInfo: 'never', deadlineMs: LOOK_LIMIT_MS, childDeadlineMs: LOOK_LIMIT_MS }),
+    takeSnapshot: () => snapshot({ memGetInfo: 'never', deadlineMs: LOOK_LIMIT_MS, childDeadlineMs: LOOK_LIMIT_MS }),
     mayWrite: (path) => (simulated === null ? writable(path) : simulatedRights()),
     executable,
     run,
@@ -96,7 +96,7 @@ function run(file: string, args: readonly string[], limitMs: number): Promise<Ra
 }
 
 /** Files of the real machine are not those of a simulated one: acting on them would mix the two. */
-export function needsFiles({ simulated }: Pick<Machine, 'simulated'>, call: string): void {
+export function needsFiles({ simulated }: Pick<System, 'simulated'>, call: string): void {
   if (simulated === null) return;
   throw new UmaError('ERR_UMA_NOT_SUPPORTED', {
     source: 'umaprobe',

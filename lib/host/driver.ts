@@ -1,8 +1,8 @@
 /** What the NVIDIA kernel driver says in /proc and debugfs: its version, and the page pools that it keeps. */
 
-import { isFailure, type Origins, reason } from '../base/facts.ts';
+import { isFailure, type Provenance, reason } from '../base/facts.ts';
 import type { NativeBinding } from '../native/contract.ts';
-import { constants, reader, readKept } from './files.ts';
+import { readCached, reader, untilUnload } from './files.ts';
 import { parseDriverParameter, parseDriverVersion, parseShrinkerCount } from './procfs.ts';
 
 const FILES = { version: '/proc/driver/nvidia/version', params: '/proc/driver/nvidia/params' } as const;
@@ -10,16 +10,16 @@ const FILES = { version: '/proc/driver/nvidia/version', params: '/proc/driver/nv
 const SHRINKERS = '/sys/kernel/debug/shrinker';
 
 /** A loaded driver keeps its version and parameters until it is unloaded. */
-function driverFile(binding: NativeBinding, origins: Origins) {
-  return reader(binding, origins)(FILES, (paths) => readKept(binding, paths, constants));
+function driverFile(binding: NativeBinding, origins: Provenance) {
+  return reader(binding, origins)(FILES, (paths) => readCached(binding, paths, untilUnload));
 }
 
-export function readDriverVersion(binding: NativeBinding, origins: Origins): string | null {
+export function readDriverVersion(binding: NativeBinding, origins: Provenance): string | null {
   return driverFile(binding, origins)('version', 'driver.version', parseDriverVersion);
 }
 
 /** Parameter EnableSystemMemoryPools: a bit mask, 0 for no pools; null: this driver has no such parameter. */
-export function readSystemMemoryPools(binding: NativeBinding, origins: Origins): number | null {
+export function readSystemMemoryPools(binding: NativeBinding, origins: Provenance): number | null {
   return driverFile(binding, origins)('params', 'driver.systemMemoryPools', (text) =>
     parseDriverParameter(text, 'EnableSystemMemoryPools'),
   );
@@ -31,9 +31,9 @@ export function readSystemMemoryPools(binding: NativeBinding, origins: Origins):
  *
  * @param parameter as `readSystemMemoryPools` read it.
  */
-export function readPoolBytes(binding: NativeBinding, parameter: number | null, origins: Origins): number | null {
+export function readPoolBytes(binding: NativeBinding, parameter: number | null, origins: Provenance): number | null {
   if (parameter === null || parameter === 0) {
-    origins.note(
+    origins.record(
       'driver.poolBytes',
       parameter === 0 ? 'EnableSystemMemoryPools is 0: no pools' : 'this driver has no page pools parameter',
     );
@@ -41,7 +41,7 @@ export function readPoolBytes(binding: NativeBinding, parameter: number | null, 
   }
   const names = binding.listDirectory(SHRINKERS);
   if (isFailure(names)) {
-    origins.note('driver.poolBytes', reason(names));
+    origins.record('driver.poolBytes', reason(names));
     return null;
   }
   const pools = names
@@ -52,7 +52,7 @@ export function readPoolBytes(binding: NativeBinding, parameter: number | null, 
   for (const [at, text] of texts.entries()) {
     const count = isFailure(text) ? null : parseShrinkerCount(text);
     if (count === null) {
-      origins.note(
+      origins.record(
         'driver.poolBytes',
         isFailure(text) ? reason(text) : `${SHRINKERS}/${pools[at]?.[0]}/count: not a count`,
       );
@@ -60,7 +60,7 @@ export function readPoolBytes(binding: NativeBinding, parameter: number | null, 
     }
     bytes += count * binding.pageSize() * 2 ** Number(pools[at]?.[1]);
   }
-  origins.note(
+  origins.record(
     'driver.poolBytes',
     pools.length === 0 ? `${SHRINKERS}: no nv-sysmem-alloc shrinker` : `${SHRINKERS}/nv-sysmem-alloc-*/count`,
   );

@@ -1,9 +1,9 @@
-import type { Origins } from '../base/facts.ts';
+import type { Provenance } from '../base/facts.ts';
 import type { NativeBinding } from '../native/contract.ts';
 import type { CgroupLimits, DriverFacts, FreeBlocks, KernelMemory, Pressure } from '../types/index.ts';
 import { cgroupLimits } from './cgroup.ts';
 import { readDriverVersion, readPoolBytes, readSystemMemoryPools } from './driver.ts';
-import { constants, reader, readKept, settings } from './files.ts';
+import { forASecond, readCached, reader, untilUnload } from './files.ts';
 import { parseBuddyinfo, parseCgroup, parseChoice, parseNumber, parsePressure, parseVmstat } from './procfs.ts';
 
 export interface KernelFacts {
@@ -51,11 +51,11 @@ const COUNTERS = {
 } as const;
 
 /** Everything but meminfo: pressure, free blocks, settings, counters, driver parameters and cgroup limits. */
-export function readKernelFacts(binding: NativeBinding, origins: Origins): KernelFacts {
+export function readKernelFacts(binding: NativeBinding, origins: Provenance): KernelFacts {
   const read = reader(binding, origins);
   const file = read(FILES);
-  const constant = read(CONSTANT_FILES, (paths) => readKept(binding, paths, constants));
-  const setting = read(SETTING_FILES, (paths) => readKept(binding, paths, settings));
+  const constant = read(CONSTANT_FILES, (paths) => readCached(binding, paths, untilUnload));
+  const setting = read(SETTING_FILES, (paths) => readCached(binding, paths, forASecond));
   const counters = file('vmstat', 'kernel.vmstat', (text) => parseVmstat(text, Object.values(COUNTERS)));
   const counter = (name: keyof typeof COUNTERS) => counters?.[Object.keys(COUNTERS).indexOf(name)] ?? null;
   const systemMemoryPools = readSystemMemoryPools(binding, origins);
@@ -98,9 +98,9 @@ function kiB(value: number | null): number | null {
   return value === null ? null : value * 1024;
 }
 
-function freeBlocks(counted: ReturnType<typeof parseBuddyinfo>, origins: Origins): FreeBlocks[] | null {
+function freeBlocks(counted: ReturnType<typeof parseBuddyinfo>, origins: Provenance): FreeBlocks[] | null {
   if (counted === null) return null;
   if (counted.zone !== 'Normal')
-    origins.note('contiguity', `${FILES.buddyinfo}, all zones (this machine has no zone Normal)`);
+    origins.record('contiguity', `${FILES.buddyinfo}, all zones (this machine has no zone Normal)`);
   return counted.blocks;
 }

@@ -9,9 +9,9 @@ import { unpinnable } from '../memory/allocatable.ts';
 import { bytesInBlocks } from '../memory/headroom.ts';
 import { needsLargeBlocks } from '../memory/kinds.ts';
 import type { NativeAllocator, NativeBinding } from '../native/contract.ts';
-import type { ChildContext, HostReading, PlannedStep, StepResult, Stop, Terms } from './context.ts';
-import { guardWords } from './guard-report.ts';
-import type { ChildRequest, Order } from './protocol.ts';
+import type { ChildContext, HostReading, PlannedStep, RunLimits, StepResult, Stop } from './context.ts';
+import { guardSentence } from './guard-report.ts';
+import type { ChildRequest, StopRequest } from './protocol.ts';
 import { stepRefusal } from './step-check.ts';
 
 /**
@@ -28,15 +28,15 @@ const CALM_BELOW = 0.5;
 export interface ContextParts {
   binding: NativeBinding;
   allocator: NativeAllocator;
-  terms: Terms;
+  limits: RunLimits;
   run: NonNullable<ChildRequest['journal']>['run'] | null;
   writer: JournalWriter | null;
   self: ProcessId;
 }
 
 /** The context, and the parent's handle to stop it. */
-export function childContext(parts: ContextParts): { context: ChildContext; order(what: Order): void } {
-  const { allocator, binding, terms } = parts;
+export function childContext(parts: ContextParts): { context: ChildContext; order(what: StopRequest): void } {
+  const { allocator, binding, limits } = parts;
   let ordered: Stop | null = null;
   let wake: (() => void) | null = null;
   let calmLeftMs = CALM_IN_ALL_MS;
@@ -44,18 +44,18 @@ export function childContext(parts: ContextParts): { context: ChildContext; orde
   function stop(): Stop | null {
     const { trip } = binding.guardRead();
     // The guard first: after it nothing is held any more, whatever the caller wanted.
-    if (trip !== null) return { why: 'guard', reason: guardWords(trip, terms) };
+    if (trip !== null) return { why: 'guard', reason: guardSentence(trip, limits) };
     return ordered;
   }
 
   function reading(kind: PlannedStep['kind']): HostReading {
-    return readHost(binding, needsLargeBlocks(kind, terms.memoryModel));
+    return readHost(binding, needsLargeBlocks(kind, limits.memoryModel));
   }
 
   const context: ChildContext = {
     binding,
     allocator,
-    terms,
+    limits,
     stop,
     reading,
     async pause(ms) {
@@ -69,8 +69,8 @@ export function childContext(parts: ContextParts): { context: ChildContext; orde
       }
       wake = null;
     },
-    async calm() {
-      const { pressureFull, timeScale } = terms;
+    async waitForLowPressure() {
+      const { pressureFull, timeScale } = limits;
       if (pressureFull === null) return;
       const scale = timeScale ?? 1;
       const started = performance.now();
@@ -79,7 +79,7 @@ export function childContext(parts: ContextParts): { context: ChildContext; orde
       while (stop() === null && performance.now() < until && high()) await context.pause(CALM_LOOK_MS / scale);
       calmLeftMs -= (performance.now() - started) * scale;
     },
-    check: (step, fresh = reading(step.kind)) => stepRefusal(terms, fresh, step),
+    check: (step, fresh = reading(step.kind)) => stepRefusal(limits, fresh, step),
     begin({ heldBytes, kind, targetBytes }) {
       const { run, self, writer } = parts;
       if (run === null) return;

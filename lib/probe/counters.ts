@@ -8,7 +8,7 @@ import type { NativeBinding, NativeNvmlDevice, NativeNvmlReport } from '../nativ
 import type { Counter, CounterChange, CountersMoved, DeviceSnapshot } from '../types/index.ts';
 
 /** Where NVML has the device, and who held memory on it before the child did. */
-export interface NvmlPlace {
+export interface NvmlTarget {
   /** null: NVML does not see the device. */
   index: number | null;
   /** Pids that NVML listed before. */
@@ -38,11 +38,11 @@ export class CounterReader implements Reader {
   readonly #binding: NativeBinding;
   readonly #device: number;
   readonly #deadlineMs: number;
-  readonly #nvml: NvmlPlace;
+  readonly #nvml: NvmlTarget;
   readonly #pageSize: number;
   readonly #cgroupFile: string | null;
 
-  constructor(binding: NativeBinding, device: number, deadlineMs: number, nvml: NvmlPlace) {
+  constructor(binding: NativeBinding, device: number, deadlineMs: number, nvml: NvmlTarget) {
     this.#binding = binding;
     this.#device = device;
     this.#deadlineMs = deadlineMs;
@@ -179,6 +179,6 @@ export function movedOver(repeats: readonly CounterSeries[]): CountersMoved | nu
 }
 
 /** Where the child finds the device in NVML, and who is not the child. */
-export function nvmlPlaceOf({ nvmlIndex, processes }: DeviceSnapshot): NvmlPlace {
+export function nvmlTarget({ nvmlIndex, processes }: DeviceSnapshot): NvmlTarget {
   return { index: nvmlIndex, strangers: (processes ?? []).map(({ pid }) => pid) };
 }

@@ -11,7 +11,7 @@ import { FREEZE_BEGINS, STALLED_PERCENT, stalledPercent, stalledText } from '../
 import { DROP_AND_COMPACT } from '../memory/remedies.ts';
 import { SWAPPING_BYTES_PER_SECOND, swapUse } from '../memory/swap.ts';
 import { native } from '../native/binding.ts';
-import { takeSnapshot } from '../snapshot/take.ts';
+import { snapshot as takeSnapshot } from '../snapshot/index.ts';
 import type {
   AllocatorKind,
   DeviceSnapshot,
@@ -20,28 +20,28 @@ import type {
   ProbeHeader,
   Snapshot,
 } from '../types/index.ts';
-import type { ProbePlan } from './plan.ts';
+import type { ProbeSpec } from './spec.ts';
 
 /** A library that does not answer within this is no ground to test on. */
 const SNAPSHOT = { memGetInfo: 'never', deadlineMs: 5_000, childDeadlineMs: 5_000 } as const;
 /** What moves in less time than this says little about a rate. */
 const SWAP_SAMPLE_MS = 100;
 
-export interface SafeGround {
+export interface SafeBaseline {
   snapshot: Snapshot;
   device: DeviceSnapshot;
   floor: ProbeHeader['floor'];
 }
 
 /** @throws UmaError `ERR_UMA_FLOOR` where it is not safe to start, or the code for why there is no such device. */
-export async function readGround(plan: Pick<ProbePlan<unknown, unknown>, 'command' | 'kinds' | 'options'>) {
+export async function preflight(plan: Pick<ProbeSpec<unknown, unknown>, 'command' | 'kinds' | 'options'>) {
   const { command, kinds, options } = plan;
   const swap = swapMeter();
   const [snapshot] = await Promise.all([takeSnapshot(SNAPSHOT), new Promise((r) => setTimeout(r, SWAP_SAMPLE_MS))]);
   const device = deviceOf(snapshot, options.device, command);
   const model = device.memoryModel;
   const floor = floorFor(options.floor, { total: snapshot.host.total, model }, kinds);
-  const found = danger({
+  const found = unsafeCondition({
     snapshot,
     model,
     kinds,
@@ -50,7 +50,7 @@ export async function readGround(plan: Pick<ProbePlan<unknown, unknown>, 'comman
     acceptAFrozenMachine: options.acceptAFrozenMachine,
   });
   if (found !== null) throw refusal(command, found);
-  return { snapshot, device, floor } satisfies SafeGround;
+  return { snapshot, device, floor } satisfies SafeBaseline;
 }
 
 /** Bytes a second between memory and swap since it was made; null: the kernel does not say. */
@@ -115,7 +115,7 @@ export interface Conditions {
   acceptAFrozenMachine: boolean;
 }
 
-export interface Danger {
+export interface UnsafeCondition {
   what: 'floor' | 'pressure' | 'contiguity' | 'swap';
   /** The numbers, and what to do. */
   sentence: string;
@@ -128,7 +128,7 @@ const LITTLE_AVAILABLE = 1 / 3;
 const ROOM_TO_BEGIN = 256 * MiB;
 
 /** The first reason not to start, the most urgent before the others; null: none. */
-export function danger(conditions: Conditions): Danger | null {
+export function unsafeCondition(conditions: Conditions): UnsafeCondition | null {
   const { acceptAFrozenMachine, floor } = conditions;
   // Where nothing is taken from the host, nothing can happen to it.
   if (floor === null) return null;
@@ -137,7 +137,7 @@ export function danger(conditions: Conditions): Danger | null {
   return underPressure(conditions.snapshot) ?? swapping(conditions) ?? fragmented(conditions);
 }
 
-function belowFloor({ host }: Snapshot, floor: { bytes: number; from: string }): Danger | null {
+function belowFloor({ host }: Snapshot, floor: { bytes: number; from: string }): UnsafeCondition | null {
   const { available } = host;
   if (available === null)
     return { what: 'floor', sentence: 'MemAvailable cannot be read, so nothing could keep the host from running out' };
@@ -150,7 +150,7 @@ function belowFloor({ host }: Snapshot, floor: { bytes: number; from: string }):
   };
 }
 
-function underPressure({ pressure }: Snapshot): Danger | null {
+function underPressure({ pressure }: Snapshot): UnsafeCondition | null {
   const percent = stalledPercent(pressure);
   if (percent === null) return null;
   return {
@@ -159,7 +159,7 @@ function underPressure({ pressure }: Snapshot): Danger | null {
   };
 }
 
-function swapping({ snapshot, swapBytesPerSecond }: Conditions): Danger | null {
+function swapping({ snapshot, swapBytesPerSecond }: Conditions): UnsafeCondition | null {
   if (swapBytesPerSecond !== null && swapBytesPerSecond >= SWAPPING_BYTES_PER_SECOND) {
     return {
       what: 'swap',
@@ -175,7 +175,7 @@ function swapping({ snapshot, swapBytesPerSecond }: Conditions): Danger | null {
   };
 }
 
-function fragmented({ kinds, model, snapshot }: Conditions): Danger | null {
+function fragmented({ kinds, model, snapshot }: Conditions): UnsafeCondition | null {
   if (snapshot.contiguity === null) return null;
   const eager = kinds.filter((kind) => needsLargeBlocks(kind, model));
   if (eager.length === 0) return null;
@@ -190,7 +190,7 @@ function fragmented({ kinds, model, snapshot }: Conditions): Danger | null {
 }
 
 /** The refusal as an error: code ERR_UMA_FLOOR whichever the reason, which is in `nativeName`. */
-export function refusal(command: string, { sentence, what }: Danger): UmaError {
+export function refusal(command: string, { sentence, what }: UnsafeCondition): UmaError {
   return new UmaError('ERR_UMA_FLOOR', {
     source: 'umaprobe',
     call: command,

@@ -3,7 +3,7 @@
 import { formatBoth, formatBytes, formatPercent, GiB, MiB } from '../base/format.ts';
 import { takesHostMemory } from '../memory/kinds.ts';
 import { stalledText } from '../memory/pressure.ts';
-import type { HostReading, PlannedStep, Refusal, Terms } from './context.ts';
+import type { HostReading, PlannedStep, Refusal, RunLimits } from './context.ts';
 
 /**
  * Kept on top of the floor by planned steps, so that what other programs take in passing does not trip the guard, which
@@ -19,7 +19,7 @@ export function hostCost(step: PlannedStep): number {
 }
 
 export function stepRefusal(
-  terms: Pick<Terms, 'floor' | 'memoryModel' | 'pressureFull'>,
+  terms: Pick<RunLimits, 'floor' | 'memoryModel' | 'pressureFull'>,
   reading: HostReading,
   step: PlannedStep,
 ): Refusal | null {

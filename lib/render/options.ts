@@ -2,7 +2,7 @@
 import { formatBytes, formatCount } from '../base/format.ts';
 import type { Paint, Style } from './paint.ts';
 
-export interface Look {
+export interface RenderOptions {
   width: number;
   paint: Paint;
   unicode: boolean;
@@ -13,17 +13,17 @@ export interface Look {
 }
 
 /** "119.7 GiB", or every digit. */
-export function amount(bytes: number | null, { exact }: Look): string {
+export function amount(bytes: number | null, { exact }: RenderOptions): string {
   return exact && bytes !== null ? `${formatCount(bytes)} B` : formatBytes(bytes);
 }
 
 /** Between the parts of a line. */
-export function dot({ unicode }: Look): string {
+export function dot({ unicode }: RenderOptions): string {
   return unicode ? ' · ' : ' | ';
 }
 
 /** "[####------]": how much of a whole. An unknown part is an empty bar, not a bar at zero. */
-export function meter(part: number | null, whole: number, cells: number, style: Style, look: Look): string {
+export function meter(part: number | null, whole: number, cells: number, style: Style, look: RenderOptions): string {
   if (part === null || !(whole > 0)) return `[${' '.repeat(cells)}]`;
   const full = Math.round(Math.min(1, Math.max(0, part / whole)) * cells);
   const mark = look.unicode ? '█' : '#';

@@ -6,32 +6,32 @@ import type { ChildContext, HostReading } from '../probe/context.ts';
 import { blockRoom, stepMargin } from '../probe/step-check.ts';
 import type { AllocatorKind } from '../types/index.ts';
 import type { StressEvent } from './protocol.ts';
-import type { Bounds, Room, SearchState } from './search.ts';
+import type { Bounds, Headroom, SearchState } from './search.ts';
 
 /** On a device with memory of its own `managed` lies there while it fits, and never more is asked for than fits. */
-export function costsHost(kind: AllocatorKind, { memoryModel }: ChildContext['terms']): boolean {
+export function costsHost(kind: AllocatorKind, { memoryModel }: ChildContext['limits']): boolean {
   if (liesOnDevice(kind) && (memoryModel === 'discrete' || memoryModel === 'coherent')) return false;
   return takesHostMemory(kind, memoryModel);
 }
 
 /** @param pooled bytes that MemAvailable lacks and the next block of this process gets all the same (driver pools). */
-export async function roomFor(
-  { binding, terms }: ChildContext,
+export async function headroomFor(
+  { binding, limits }: ChildContext,
   kind: AllocatorKind,
   reading: HostReading,
   pooled: number,
-): Promise<Room> {
-  const { floor, memoryModel } = terms;
+): Promise<Headroom> {
+  const { floor, memoryModel } = limits;
   const blocks = blockRoom(reading);
   const above = floor === null ? null : Math.max(0, (reading.memAvailable ?? 0) - floor - stepMargin(floor)) + pooled;
   return {
-    host: costsHost(kind, terms) ? above : null,
+    host: costsHost(kind, limits) ? above : null,
     blocks: blocks === null ? null : blocks + pooled,
     device: memoryModel === 'unified' || !liesOnDevice(kind) ? null : await deviceRoom(),
   };
 
-  async function deviceRoom(): Promise<Room['device']> {
-    const read = await binding.memGetInfo(terms.device, terms.stepDeadlineMs);
+  async function deviceRoom(): Promise<Headroom['device']> {
+    const read = await binding.memGetInfo(limits.device, limits.stepDeadlineMs);
     // Unknown is no licence for lazy memory, which is not refused but moved to the host.
     if (isFailure(read)) return staysOnDevice(kind) ? null : { bytes: 0, hard: true };
     return { bytes: read[0], hard: !staysOnDevice(kind) };
@@ -46,7 +46,7 @@ export async function roomFor(
 export function progress(
   search: SearchState,
   bounds: Bounds,
-  room: Room,
+  room: Headroom,
   heldBefore: number,
   elapsedMs: number,
 ): StressEvent['progress'] {

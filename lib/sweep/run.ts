@@ -3,11 +3,11 @@
 import { invalidArgument } from '../base/arguments.ts';
 import { formatBoth } from '../base/format.ts';
 import { KINDS } from '../memory/kinds.ts';
-import { COUNTERS, nvmlPlaceOf } from '../probe/counters.ts';
+import { COUNTERS, nvmlTarget } from '../probe/counters.ts';
 import type { CheckedOptions } from '../probe/options.ts';
 import { type End, endOf } from '../probe/outcome.ts';
-import type { Ground } from '../probe/plan.ts';
 import { runProbe } from '../probe/run.ts';
+import type { Baseline } from '../probe/spec.ts';
 import type { AllocatorKind, SweepOptions, SweepReport, SweepStep } from '../types/index.ts';
 import type { PlannedSize, SweepEvent, SweepRequest, SweepResult } from './protocol.ts';
 import type { SweepPreset, SweepSize } from './sizes.ts';
@@ -33,7 +33,7 @@ export async function runSweep(options: CheckedSweep): Promise<SweepReport> {
     kinds: kinds === 'all' ? KINDS : kinds,
     request(ground) {
       if (oversubscribe) checkOversubscribe(ground);
-      return { kinds, sizes: sizes.map(({ bytes }) => bytes), repeat, oversubscribe, nvml: nvmlPlaceOf(ground.device) };
+      return { kinds, sizes: sizes.map(({ bytes }) => bytes), repeat, oversubscribe, nvml: nvmlTarget(ground.device) };
     },
     onEvent: (event) => progress.take(event),
   });
@@ -58,7 +58,7 @@ export async function runSweep(options: CheckedSweep): Promise<SweepReport> {
   };
 }
 
-function checkOversubscribe({ device }: Ground): void {
+function checkOversubscribe({ device }: Baseline): void {
   if (device.memoryModel !== 'unified') return;
   const name = device.name ?? `device ${device.index}`;
   const words = `oversubscribe is true; expected false for ${name}: it has no memory of its own that could spill, and what passes the host’s freezes the machine`;

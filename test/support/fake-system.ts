@@ -1,7 +1,7 @@
 /** A machine for the actions on the cache that says what it is asked to say, and remembers what was done to it. */
 
 import type { Failure } from '../../lib/base/errors.ts';
-import type { Machine, Ran } from '../../lib/cache/system.ts';
+import type { Ran, System } from '../../lib/cache/system.ts';
 import type { NativeBinding, NativeWalkBatch, NativeWalkOptions } from '../../lib/native/contract.ts';
 import type { Snapshot } from '../../lib/types/index.ts';
 import { snapshotOf } from './snapshots.ts';
@@ -24,7 +24,7 @@ export interface FakeOptions {
 }
 
 export interface Fake {
-  machine: Machine;
+  machine: System;
   /** "sync", "write /proc/sys/vm/drop_caches 3", "run /usr/bin/sudo …", in order. */
   done: string[];
 }
@@ -61,7 +61,7 @@ export function fakeMachine(options: FakeOptions = {}): Fake {
       env: { HOME: '/nowhere', SUDO_USER: '' },
       uid: options.uid ?? 0,
       host: () => (looks[0] as Snapshot).host,
-      look: async () => (looks.length > 1 ? (looks.shift() as Snapshot) : (looks[0] as Snapshot)),
+      takeSnapshot: async () => (looks.length > 1 ? (looks.shift() as Snapshot) : (looks[0] as Snapshot)),
       mayWrite: async () => options.mayWrite ?? null,
       executable: () => true,
       async run(file, args) {

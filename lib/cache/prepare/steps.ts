@@ -6,8 +6,8 @@ import { waitingPercent, waitingText } from '../../memory/pressure.ts';
 import type { PrepareStep, Snapshot } from '../../types/index.ts';
 import { drop } from '../drop.ts';
 import { evictUntil } from '../evict.ts';
-import { mustBeAllowed, turn } from '../sysctl.ts';
-import type { Machine } from '../system.ts';
+import { mustBeAllowed, writeSysctl } from '../sysctl.ts';
+import type { System } from '../system.ts';
 import { findEvictable } from './evictable.ts';
 import { droppable, type Pool, slabAndPools } from './pool.ts';
 
@@ -17,7 +17,7 @@ const WORTH = 64 * MiB;
 
 /** What a step may look at and use. */
 export interface StepTools {
-  readonly machine: Machine;
+  readonly machine: System;
   readonly options: {
     bytes: number;
     paths: readonly string[] | undefined;
@@ -28,7 +28,7 @@ export interface StepTools {
   readonly now: Snapshot;
   readonly pool: Pool;
   readonly need: number;
-  readonly spoken: number;
+  readonly plannedBytes: number;
   enough(): boolean;
   enoughNow(): boolean;
 }
@@ -104,8 +104,8 @@ const SLAB_AND_POOLS: Step = {
   },
 };
 
-function pageCache({ now, spoken }: StepTools): number {
-  return Math.max(0, droppable(now.host) - spoken);
+function pageCache({ now, plannedBytes }: StepTools): number {
+  return Math.max(0, droppable(now.host) - plannedBytes);
 }
 
 /**
@@ -147,15 +147,15 @@ const COMPACT: Step = {
     allowed(tools, { name: 'compact_memory' }, async () => {
       const words = `${formatBytes(fragmentation(tools.now)?.large ?? null)} of free memory lie in blocks of 2 MiB or more, which GPU allocations take`;
       if (tools.options.dryRun) return { state: 'planned', reason: words, expected: 0 };
-      await turn(tools.machine, { name: 'compact_memory' }, tools.options.sudo);
+      await writeSysctl(tools.machine, { name: 'compact_memory' }, tools.options.sudo);
       return { state: 'done', reason: words };
     }),
 };
 
 /** Pools are blocks of 2 MiB, too. In a dry run nothing has been dropped yet: how it will lie afterwards nobody knows. */
-function fewLargeBlocks({ now, options, pool, spoken }: StepTools): boolean {
+function fewLargeBlocks({ now, options, pool, plannedBytes }: StepTools): boolean {
   const found = fragmentation(now);
-  return found !== null && found.large + pool.pools + spoken < options.bytes;
+  return found !== null && found.large + pool.pools + plannedBytes < options.bytes;
 }
 
 export const STEPS: readonly Step[] = [EVICT, PAGE_CACHE, SLAB_AND_POOLS, COMPACT];

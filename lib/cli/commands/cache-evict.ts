@@ -3,6 +3,7 @@ import { evictPage } from '../../render/text/cache-actions.ts';
 import type { Command } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { count, flag } from '../core/options.ts';
+import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
 import { reportedOrInterrupted, TOP } from './cache-shared.ts';
 import { isMissing } from './cache-status.ts';
@@ -38,7 +39,7 @@ export const cacheEvictCommand: Command = {
     return {
       exitCode: exitCode ?? (report?.targets.some(isMissing) === true ? EXIT.no : EXIT.fine),
       document: report,
-      text: report === null ? null : (screen) => evictPage(report, screen),
+      text: report === null ? null : (terminal) => evictPage(report, renderOptionsFor(terminal)),
     };
   },
 };

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { layout } from '../../layout/index.ts';
-import type { Look } from '../../render/options.ts';
+import type { RenderOptions } from '../../render/options.ts';
 import { layoutPage, layoutPartLine } from '../../render/text/layout.ts';
 import type { Command, Context } from '../core/command.ts';
 import { sizeOf, text } from '../core/options.ts';
@@ -54,7 +54,7 @@ export const layoutCommand: Command = {
       }),
     );
     const forms = {
-      page: (look: Look) => layoutPage(report, look),
+      page: (look: RenderOptions) => layoutPage(report, look),
       csv: async () => (await import('../../render/csv.ts')).layoutCsv(report),
       html: async () => (await import('../../render/html/layout.ts')).layoutHtml(report),
     };

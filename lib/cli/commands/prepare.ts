@@ -3,6 +3,7 @@ import { preparePage } from '../../render/text/prepare.ts';
 import type { Command, Context } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { flag, size, sizeOf, text } from '../core/options.ts';
+import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
 import { SUDO } from './cache-shared.ts';
 
@@ -51,7 +52,7 @@ export const prepareCommand: Command = {
     return {
       exitCode: enough ? EXIT.fine : EXIT.no,
       document: report,
-      text: (screen) => preparePage(report, screen),
+      text: (terminal) => preparePage(report, renderOptionsFor(terminal)),
     };
   },
 };

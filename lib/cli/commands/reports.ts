@@ -3,11 +3,11 @@
 import { hostname } from 'node:os';
 import { obstacle, writeFileAtomic } from '../../base/atomic-file.ts';
 import { formatBytes } from '../../base/format.ts';
-import type { Look } from '../../render/options.ts';
+import type { RenderOptions } from '../../render/options.ts';
 import type { Context, Outcome, Values } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { text } from '../core/options.ts';
-import { lookOf } from '../core/screen.ts';
+import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
 
 export interface Reports {
@@ -17,7 +17,7 @@ export interface Reports {
 
 /** What a report can be made into. CSV and HTML are code of their own, loaded when asked for. */
 export interface Forms {
-  page(look: Look): string[];
+  page(look: RenderOptions): string[];
   csv(): Promise<string>;
   html(): Promise<string>;
 }
@@ -67,6 +67,7 @@ export async function writeReports(
   return {
     exitCode: failed && exitCode === EXIT.fine ? EXIT.no : exitCode,
     document,
-    text: (screen) => csv ?? `${forms.page(lookOf(screen, { exact: false, hostName: hostname() })).join('\n')}\n`,
+    text: (screen) =>
+      csv ?? `${forms.page(renderOptionsFor(screen, { exact: false, hostName: hostname() })).join('\n')}\n`,
   };
 }

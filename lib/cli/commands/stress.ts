@@ -1,5 +1,5 @@
 import { GiB, inGiB, MiB } from '../../base/format.ts';
-import type { Look } from '../../render/options.ts';
+import type { RenderOptions } from '../../render/options.ts';
 import { stressPage, stressStepLine } from '../../render/text/stress.ts';
 import { stress } from '../../stress/index.ts';
 import type { StressOptions } from '../../types/index.ts';
@@ -64,7 +64,7 @@ export const stressCommand: Command = {
       }),
     );
     const forms = {
-      page: (look: Look) => stressPage(report, look),
+      page: (look: RenderOptions) => stressPage(report, look),
       csv: async () => (await import('../../render/csv.ts')).stressCsv(report),
       html: async () => (await import('../../render/html/stress.ts')).stressHtml(report),
     };

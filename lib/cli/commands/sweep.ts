@@ -1,4 +1,4 @@
-import type { Look } from '../../render/options.ts';
+import type { RenderOptions } from '../../render/options.ts';
 import { sweepPage, sweepStepLine } from '../../render/text/sweep.ts';
 import { sweep } from '../../sweep/index.ts';
 import type { SweepOptions } from '../../types/index.ts';
@@ -76,7 +76,7 @@ async function run(context: Context): Promise<Outcome> {
     }),
   );
   const forms = {
-    page: (look: Look) => sweepPage(report, look),
+    page: (look: RenderOptions) => sweepPage(report, look),
     csv: async () => (await import('../../render/csv.ts')).sweepCsv(report),
     html: async () => (await import('../../render/html/sweep.ts')).sweepHtml(report),
   };

@@ -2,7 +2,7 @@
 
 import { clean, formatCount, inGB, inGiB } from '../../base/format.ts';
 import type { DeviceSnapshot, GpuProcess, LibraryStatus, Snapshot } from '../../types/index.ts';
-import { amount, dot, type Look, meter } from '../options.ts';
+import { amount, dot, meter, type RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { joinThatFits, padEnd, table, truncate } from '../text-layout.ts';
 
@@ -13,13 +13,13 @@ const STYLES: Readonly<Record<LibraryStatus['state'], Style>> = {
   timeout: 'danger',
 };
 
-export function libraries(snapshot: Snapshot, look: Look): string[] {
+export function libraries(snapshot: Snapshot, look: RenderOptions): string[] {
   const { cuda, nvml } = snapshot.libraries;
   const simulated = snapshot.simulated !== null;
   return [line('CUDA', cuda, simulated, look), line('NVML', nvml, simulated, look)];
 }
 
-function line(name: string, status: LibraryStatus, simulated: boolean, look: Look): string {
+function line(name: string, status: LibraryStatus, simulated: boolean, look: RenderOptions): string {
   const room = look.width - 12 - status.state.length;
   const reason = why(status);
   const words = reason === null ? joinThatFits(facts(status, simulated), dot(look), room) : truncate(reason, room);
@@ -38,7 +38,7 @@ function why({ state, reason }: LibraryStatus): string | null {
   return reason === null ? null : withoutCode(reason);
 }
 
-export function ownMemory(snapshot: Snapshot, look: Look): string[] {
+export function ownMemory(snapshot: Snapshot, look: RenderOptions): string[] {
   return snapshot.devices.flatMap((device) => {
     const memory = used(device);
     if (memory === null) return [];
@@ -57,7 +57,7 @@ function used({ memoryModel, nvml, cuda }: DeviceSnapshot): { used: number; tota
 
 const SHOWN = 8;
 
-export function processes(snapshot: Snapshot, look: Look): string[] {
+export function processes(snapshot: Snapshot, look: RenderOptions): string[] {
   return snapshot.devices.flatMap((device) => {
     const whose = snapshot.devices.length === 1 ? '' : ` on GPU ${device.index}`;
     const title = `Processes holding GPU memory${whose}`;
@@ -68,7 +68,7 @@ export function processes(snapshot: Snapshot, look: Look): string[] {
   });
 }
 
-function rows(all: readonly GpuProcess[], device: DeviceSnapshot, look: Look): string[] {
+function rows(all: readonly GpuProcess[], device: DeviceSnapshot, look: RenderOptions): string[] {
   const sorted = [...all].sort((a, b) => (b.gpuBytes ?? -1) - (a.gpuBytes ?? -1));
   const cells = sorted
     .slice(0, SHOWN)

@@ -2,13 +2,13 @@
 import { clean, formatDuration, formatPercent, inGiB } from '../../base/format.ts';
 import type { StressReport, StressState, StressStep } from '../../types/index.ts';
 import { both, KIND_LETTERS, kindStyle, ms, NOTHING, sentence, sizeWords } from '../numbers.ts';
-import type { Look } from '../options.ts';
+import type { RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { plot } from '../plot.ts';
 import { hanging, table } from '../text-layout.ts';
 import { closing, probeHeader, sections, settledLines, unfinishedLines } from './probe-header.ts';
 
-export function stressPage(report: StressReport, look: Look): string[] {
+export function stressPage(report: StressReport, look: RenderOptions): string[] {
   return sections(
     probeHeader(report, look),
     unfinishedLines(report, look),
@@ -23,7 +23,7 @@ export function stressPage(report: StressReport, look: Look): string[] {
 /** A search near its edge takes many small steps; the first and the last ones tell how it went. */
 const SHOWN = { first: 12, last: 12 } as const;
 
-function stepsTable({ steps, kind, mode }: StressReport, look: Look): string[] {
+function stepsTable({ steps, kind, mode }: StressReport, look: RenderOptions): string[] {
   const last = steps.length - 1;
   const columns: readonly (readonly [head: string, cell: (step: StressStep, index: number) => string | null])[] = [
     ['step', (_, index) => String(index + 1)],
@@ -61,7 +61,7 @@ function stepsTable({ steps, kind, mode }: StressReport, look: Look): string[] {
 }
 
 /** Held memory and what was left of the host's, over the steps: where the lines meet the floor the search ends. */
-function heldPlot(report: StressReport, look: Look): string[] {
+function heldPlot(report: StressReport, look: RenderOptions): string[] {
   const points = (value: (step: StressStep) => number | null): (readonly [number, number])[] =>
     report.steps.flatMap((step, index) => {
       const y = value(step);
@@ -94,7 +94,7 @@ function heldPlot(report: StressReport, look: Look): string[] {
   );
 }
 
-function facts(report: StressReport, look: Look): string[] {
+function facts(report: StressReport, look: RenderOptions): string[] {
   const { guard, verified, holdMs } = report;
   const rows: [string, string][] = [
     ['Time', `${formatDuration(report.durationMs)}, of it ${formatDuration(report.cudaMs)} in CUDA`],
@@ -137,7 +137,7 @@ const STYLES: Readonly<Record<StressState, Style>> = {
   lost: 'danger',
 };
 
-function ending(report: StressReport, look: Look): string[] {
+function ending(report: StressReport, look: RenderOptions): string[] {
   const what = report.mode === 'single' ? 'Largest single block' : 'Maximum';
   const words = `${what} ${both(report.maxBytes)}: ${sentence(report.boundBy)}`;
   return closing(report.state, STYLES[report.state], words, advice(report), look);

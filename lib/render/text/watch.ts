@@ -5,10 +5,10 @@ import { headroom } from '../../memory/headroom.ts';
 import { health } from '../../memory/health.ts';
 import { ledgerBytes } from '../../memory/ledger.ts';
 import type { Snapshot } from '../../types/index.ts';
-import { amount, type Look } from '../options.ts';
+import { amount, type RenderOptions } from '../options.ts';
 import { padEnd, padStart } from '../text-layout.ts';
 
-export function readingLine(snapshot: Snapshot, look: Look): string {
+export function readingLine(snapshot: Snapshot, look: RenderOptions): string {
   const { immediate, afterReclaim } = headroom(snapshot);
   const { level, text } = health(snapshot);
   const psi = snapshot.pressure;
@@ -41,7 +41,7 @@ const KEPT = 160;
 
 export interface History {
   add(snapshot: Snapshot): void;
-  lines(look: Look): string[];
+  lines(look: RenderOptions): string[];
 }
 
 export function createHistory(): History {

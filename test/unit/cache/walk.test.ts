@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { evict, whyStayed } from '../../../lib/cache/evict.ts';
-import { Top } from '../../../lib/cache/largest.ts';
+import { evict, retainedReason } from '../../../lib/cache/evict.ts';
+import { LargestN } from '../../../lib/cache/largest.ts';
 import { mappingsOf } from '../../../lib/cache/mappings.ts';
 import { findEvictable } from '../../../lib/cache/prepare/evictable.ts';
 import { InodeColumns, splitCache, statusOf } from '../../../lib/cache/status.ts';
@@ -76,7 +76,7 @@ describe('why pages stayed', () => {
     [{ failure: kernelFailure('EIO', 'fdatasync') }, [], 'other', /fdatasync answered EIO/],
     [{}, [], 'other', /in use at this moment.*one of 3 processes of other users/],
   ])('%j with %j is %s', (more, mappers, why, words) => {
-    const stayed = whyStayed({ ...FILE, cachedAfter: 4096, ...more }, mappers, 3);
+    const stayed = retainedReason({ ...FILE, cachedAfter: 4096, ...more }, mappers, 3);
     expect(stayed.why).toBe(why);
     expect(stayed.words).toMatch(words);
   });
@@ -84,16 +84,16 @@ describe('why pages stayed', () => {
 
 describe('the largest of many', () => {
   it('are kept in order', async () => {
-    const top = new Top<number>(3, (value) => value);
+    const top = new LargestN<number>(3, (value) => value);
     for (let value = 0; value < 10_000; value++) top.add((value * 7919) % 10_000);
     expect(await top.take()).toEqual([9999, 9998, 9997]);
-    const none = new Top<number>(0, (value) => value);
+    const none = new LargestN<number>(0, (value) => value);
     none.add(1);
     expect(await none.take()).toEqual([]);
   });
 
   it('come out in turns, however many they are', async () => {
-    const top = new Top<number>(20_000, (value) => value);
+    const top = new LargestN<number>(20_000, (value) => value);
     const values = Array.from({ length: 30_000 }, (_, at) => (at * 7919) % 30_000);
     for (const value of values) top.add(value);
     let turns = 0;

@@ -5,7 +5,7 @@ import { floorFor } from '../../../lib/memory/floor.ts';
 import { needsLargeBlocks, takesHostMemory } from '../../../lib/memory/kinds.ts';
 import type { HostReading, PlannedStep } from '../../../lib/probe/context.ts';
 import { checkProbeOptions } from '../../../lib/probe/options.ts';
-import { type Conditions, danger, refusal } from '../../../lib/probe/preflight.ts';
+import { type Conditions, refusal, unsafeCondition } from '../../../lib/probe/preflight.ts';
 import { blockRoom, stepMargin, stepRefusal } from '../../../lib/probe/step-check.ts';
 import { checkStressOptions, stepSizes } from '../../../lib/stress/options.ts';
 import type { Snapshot } from '../../../lib/types/index.ts';
@@ -98,7 +98,7 @@ describe('starting', () => {
       ...rest,
     };
   }
-  const found = (...args: Parameters<typeof conditions>) => danger(conditions(...args))?.what ?? null;
+  const found = (...args: Parameters<typeof conditions>) => unsafeCondition(conditions(...args))?.what ?? null;
 
   it('is fine on a machine at rest', () => expect(found({})).toBeNull());
 
@@ -133,7 +133,7 @@ describe('starting', () => {
   });
 
   it('tells which danger it is, and what to do', () => {
-    const error = refusal('stress', danger(conditions({}, { full: 45 })) as never);
+    const error = refusal('stress', unsafeCondition(conditions({}, { full: 45 })) as never);
     expect(error).toMatchObject({ code: 'ERR_UMA_FLOOR', nativeName: 'REFUSED_PRESSURE' });
     expect(error.message).toMatch(/^stress: not started: .*45\.0 % of the last 10 s.*Stop the largest/);
   });

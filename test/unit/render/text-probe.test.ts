@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { comparable } from '../../../lib/render/counters.ts';
 import { moved, ms, msColumn, rate, sizeWords } from '../../../lib/render/numbers.ts';
-import type { Look } from '../../../lib/render/options.ts';
+import type { RenderOptions } from '../../../lib/render/options.ts';
 import { createPaint } from '../../../lib/render/paint.ts';
 import { layoutPage, layoutPartLine } from '../../../lib/render/text/layout.ts';
 import { stressPage, stressStepLine } from '../../../lib/render/text/stress.ts';
@@ -22,7 +22,7 @@ import {
   sweepOf,
 } from '../../support/reports.ts';
 
-function look(overrides: Partial<Look> = {}): Look {
+function look(overrides: Partial<RenderOptions> = {}): RenderOptions {
   return { width: 80, paint: createPaint(0), unicode: true, exact: false, hostName: 'here', ...overrides };
 }
 

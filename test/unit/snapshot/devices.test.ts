@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../../lib/base/errors.ts';
 import type { NativeCudaDevice, NativeNvmlDevice } from '../../../lib/native/contract.ts';
-import { deviceSnapshot, normalPciBusId, pairDevices, type Surroundings } from '../../../lib/snapshot/devices.ts';
+import { type DeviceContext, deviceSnapshot, normalPciBusId, pairDevices } from '../../../lib/snapshot/devices.ts';
 import { GiB, hostWith, NO_DRIVER, NO_KERNEL, nvmlFailure } from '../../support/units.ts';
 
 const host = hostWith({ free: 10 * GiB, available: 100 * GiB });
-const around = (changes: Partial<Surroundings> = {}): Surroundings => ({
+const around = (changes: Partial<DeviceContext> = {}): DeviceContext => ({
   host,
   facts: { bootId: null, pressure: null, contiguity: null, kernel: NO_KERNEL, driver: NO_DRIVER, cgroup: null },
   cuda: { runtime: {}, driver: {}, devices: [], timedOut: null },
@@ -133,7 +133,7 @@ describe('deviceSnapshot', () => {
       ...(memGetInfo === undefined ? {} : { memGetInfo }),
     });
     expect(deviceSnapshot(0, { cuda: cuda([1, 2]), nvml: null }, around()).cuda).toEqual({ free: 1, total: 2 });
-    const child = { answers: new Map([[0, { free: 3, total: 4, from: 'a child' }]]), otherwise: 'it hung' };
+    const child = { answers: new Map([[0, { free: 3, total: 4, from: 'a child' }]]), missingReason: 'it hung' };
     expect(deviceSnapshot(0, { cuda: cuda(undefined), nvml: null }, around({ child })).cuda).toEqual({
       free: 3,
       total: 4,

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { type Failure, UmaError } from '../../../lib/base/errors.ts';
-import type { ChildContext, HostReading, PlannedStep, Terms } from '../../../lib/probe/context.ts';
+import type { ChildContext, HostReading, PlannedStep, RunLimits } from '../../../lib/probe/context.ts';
 import { stepRefusal } from '../../../lib/probe/step-check.ts';
 import { loop } from '../../../lib/stress/loop.ts';
 import type { StressRequest } from '../../../lib/stress/protocol.ts';
@@ -45,7 +45,7 @@ function machine({ available, floor, gives = Number.MAX_SAFE_INTEGER, journalHol
   let frees = 0;
   const held = () => [...blocks.values()].reduce((sum, bytes) => sum + bytes, 0);
   const lost = () => (lostAfterFrees !== undefined && frees >= lostAfterFrees.frees ? lostAfterFrees.bytes : 0);
-  const terms: Terms = {
+  const terms: RunLimits = {
     device: 0,
     memoryModel: floor === null ? 'discrete' : 'unified',
     hostTotal: 128 * GiB,
@@ -79,10 +79,10 @@ function machine({ available, floor, gives = Number.MAX_SAFE_INTEGER, journalHol
   const context = {
     binding,
     allocator: { kinds: { device: 'cudaMalloc' }, kernel: 'kernel' },
-    terms,
+    limits: terms,
     stop: () => null,
     pause: async () => undefined,
-    calm: async () => void calls.push('calm'),
+    waitForLowPressure: async () => void calls.push('waitForLowPressure'),
     reading,
     check: (step: PlannedStep, fresh = reading()) => stepRefusal(terms, fresh, step),
     begin({ targetBytes }: PlannedStep) {
@@ -119,7 +119,12 @@ describe('the largest single block, once it is found,', () => {
     expect(result).toMatchObject({ state: 'floor', verified: { bytes: result.maxBytes, mismatches: 0 } });
     const largest = `${result.maxBytes / MiB}`;
     const again = calls.lastIndexOf(`alloc ${largest}`);
-    expect(calls.slice(again - 2, again + 2)).toEqual(['calm', `begin ${largest}`, `alloc ${largest}`, 'finish ok']);
+    expect(calls.slice(again - 2, again + 2)).toEqual([
+      'waitForLowPressure',
+      `begin ${largest}`,
+      `alloc ${largest}`,
+      'finish ok',
+    ]);
   });
 
   it('is not taken once more where somebody else has taken the memory since, and it is said why', async () => {

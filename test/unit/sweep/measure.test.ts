@@ -45,8 +45,8 @@ function machine({ fails = {}, stop = { why: 'aborted', reason: 'by you' }, stop
   };
   const context = {
     binding,
-    terms: { stepDeadlineMs: 1000, timeScale: timeScale ?? null },
-    calm: async () => undefined,
+    limits: { stepDeadlineMs: 1000, timeScale: timeScale ?? null },
+    waitForLowPressure: async () => undefined,
     stop: () => (stopsAt !== undefined && calls.includes(stopsAt) ? stop : null),
     begin: () => calls.push('begin'),
     finish: ({ state, heldBytes }: { state: string; heldBytes: number }) => calls.push(`finish ${state} ${heldBytes}`),

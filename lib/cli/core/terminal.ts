@@ -1,9 +1,9 @@
 /** Where a command's words go: how wide it is, and whether it has colours and more than ASCII. */
 
-import type { Look } from '../../render/options.ts';
+import type { RenderOptions } from '../../render/options.ts';
 import { createPaint, type Depth, type Paint } from '../../render/paint.ts';
 
-export interface Screen {
+export interface Terminal {
   write(text: string): void;
   /** Resolves when the reader has taken what was written: who streams waits for it, so that nothing piles up here. */
   flushed(): Promise<void>;
@@ -23,7 +23,7 @@ type Output = NodeJS.WritableStream & { isTTY?: boolean; columns?: number; rows?
 const MIN_COLUMNS = 40;
 const MAX_COLUMNS = 160;
 
-export function createScreen(output: Output, env: NodeJS.ProcessEnv, noColor: boolean): Screen {
+export function createTerminal(output: Output, env: NodeJS.ProcessEnv, noColor: boolean): Terminal {
   const isTty = output.isTTY === true;
   return {
     write: (text) => void output.write(text),
@@ -66,6 +66,10 @@ function speaksUnicode(env: NodeJS.ProcessEnv): boolean {
   return locale === undefined || /utf-?8/i.test(locale);
 }
 
-export function lookOf(screen: Screen, options: { exact: boolean; hostName: string }): Look {
-  return { width: screen.columns, paint: screen.paint, unicode: screen.unicode, ...options };
+/** How a page is drawn on this terminal. */
+export function renderOptionsFor(
+  { columns, paint, unicode }: Terminal,
+  { exact = false, hostName = '' }: Partial<Pick<RenderOptions, 'exact' | 'hostName'>> = {},
+): RenderOptions {
+  return { width: columns, paint, unicode, exact, hostName };
 }

@@ -6,29 +6,29 @@ import { formatBoth, formatBytes } from '../base/format.ts';
 import type { NativeGuard } from '../native/contract.ts';
 import type { HostReading, Refusal, Stop } from '../probe/context.ts';
 import type { StressState } from '../types/index.ts';
-import type { Room, StressMode } from './search.ts';
+import type { Headroom, StressMode } from './search.ts';
 
-export interface Ending {
+export interface Outcome {
   state: StressState;
   boundBy: string;
 }
 
 /** A failure of a native call that was not a lack of memory. */
-export function failureEnding(failure: Failure): Ending {
+export function failureOutcome(failure: Failure): Outcome {
   return { state: failure.name === 'TIMEOUT' ? 'timeout' : 'failed', boundBy: reason(failure) };
 }
 
-export function refusalEnding({ sentence, why }: Refusal): Ending {
+export function refusalOutcome({ sentence, why }: Refusal): Outcome {
   return { state: why === 'device-memory' ? 'out-of-memory' : why, boundBy: sentence };
 }
 
-export function stopEnding({ reason: words, why }: Stop, trip: NativeGuard['trip']): Ending {
+export function stopOutcome({ reason: words, why }: Stop, trip: NativeGuard['trip']): Outcome {
   if (why !== 'guard') return { state: why, boundBy: words };
   const by = trip?.reason ?? 'floor';
   return { state: by === 'parent' ? 'aborted' : by, boundBy: words };
 }
 
-export function deviceEnding(room: Room, nextBytes: number): Ending {
+export function deviceOutcome(room: Headroom, nextBytes: number): Outcome {
   return {
     state: 'out-of-memory',
     boundBy: `${formatBoth(room.device?.bytes ?? null)} are free on the device, and the next ${formatBytes(nextBytes)} would not fit`,
@@ -48,7 +48,7 @@ export interface Refused {
 }
 
 /** The allocator said no. Where memory is there but not in blocks, that is the reason. */
-export function refusedEnding(found: Refused, { inBlocks, memAvailable }: HostReading, floor: number | null): Ending {
+export function refusedOutcome(found: Refused, { inBlocks, memAvailable }: HostReading, floor: number | null): Outcome {
   const { bestBytes, failure, heldBytes, mode, refusedBytes } = found;
   const missing = refusedBytes - heldBytes;
   const what = mode === 'single' ? 'a block of ' : 'a total of ';
@@ -67,11 +67,11 @@ export function refusedEnding(found: Refused, { inBlocks, memAvailable }: HostRe
 }
 
 /** The largest block could not be taken once more, to be verified or held: the search's end stands, and why no more was done. */
-export function refusedAgain(found: Ending, { sentence }: Refusal): Ending {
+export function refusedAgain(found: Outcome, { sentence }: Refusal): Outcome {
   return { ...found, boundBy: `${found.boundBy}. It was not taken once more to be verified or held: ${sentence}` };
 }
 
-export function wrongBytes(found: Ending, verified: { mismatches: number; firstMismatch: number | null }): Ending {
+export function wrongBytes(found: Outcome, verified: { mismatches: number; firstMismatch: number | null }): Outcome {
   const { firstMismatch, mismatches } = verified;
   return {
     state: 'failed',

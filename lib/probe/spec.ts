@@ -14,7 +14,7 @@ import type { CheckedOptions } from './options.ts';
 export type ProbeCommand = 'sweep' | 'layout' | 'stress';
 
 /** The machine as the parent found it before anything was allocated. */
-export interface Ground {
+export interface Baseline {
   snapshot: Snapshot;
   device: DeviceSnapshot;
   /** As decided: null where no floor applies. */
@@ -25,14 +25,14 @@ export interface Ground {
   unfinished: UnfinishedRun | null;
 }
 
-export interface ProbePlan<Request, Event> {
+export interface ProbeSpec<Request, Event> {
   command: ProbeCommand;
   /** From `checkProbeOptions`. */
   options: CheckedOptions;
   /** Every kind that may be allocated: decides whether there is a floor, and whether free blocks of 2 MiB matter. */
   kinds: readonly AllocatorKind[];
   /** What the child's loop is given, as plain JSON. Called once the machine is known and safe; may throw to refuse. */
-  request(ground: Ground): Request;
+  request(ground: Baseline): Request;
   /** For each event that the loop says. What it throws ends the run and is thrown by `runProbe`. */
   onEvent(event: Event): void;
 }
@@ -56,4 +56,4 @@ export interface ProbeRun<Result> {
 }
 
 /** The parent of every probe is `runProbe` of parent.ts, which is one of these. */
-export type RunProbe = <Request, Event, Result>(plan: ProbePlan<Request, Event>) => Promise<ProbeRun<Result>>;
+export type RunProbe = <Request, Event, Result>(plan: ProbeSpec<Request, Event>) => Promise<ProbeRun<Result>>;
