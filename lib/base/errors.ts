@@ -49,37 +49,42 @@ function describe({ call, message, name, status }: Omit<Failure, 'failed'>): str
   return message === '' ? `${call}: ${said}` : `${call}: ${message} (${said})`;
 }
 
-const CUDA: Readonly<Record<number, UmaErrorCode>> = {
-  2: 'ERR_UMA_OUT_OF_MEMORY',
-  3: 'ERR_UMA_DRIVER_UNUSABLE', // not initialized: cuInit failed before
-  34: 'ERR_UMA_DRIVER_UNUSABLE', // the stub library of the toolkit
-  35: 'ERR_UMA_DRIVER_UNUSABLE', // driver older than the runtime, or no driver at all
-  36: 'ERR_UMA_DRIVER_UNUSABLE', // call requires a newer driver
-  46: 'ERR_UMA_BUSY', // devices busy or unavailable
-  100: 'ERR_UMA_NO_DEVICE',
-  101: 'ERR_UMA_NO_DEVICE', // no such ordinal
-  214: 'ERR_UMA_DEVICE_LOST', // uncorrectable ECC error: the device answers nothing until it is reset
-  800: 'ERR_UMA_PERMISSION',
-  801: 'ERR_UMA_NOT_SUPPORTED',
-  802: 'ERR_UMA_DRIVER_UNUSABLE', // system not ready
-  803: 'ERR_UMA_DRIVER_UNUSABLE', // driver and library of different versions
-  804: 'ERR_UMA_DRIVER_UNUSABLE', // forward compatibility package on a device that has none
+/** A status of a library: its name in the library's header, and what it means here. */
+type StatusTable = Readonly<Record<number, readonly [name: string, code: UmaErrorCode]>>;
+
+/** CUresult of cuda.h; cudaError_t has the same numbers, and its own name is given where only the runtime answers it. */
+const CUDA: StatusTable = {
+  2: ['CUDA_ERROR_OUT_OF_MEMORY', 'ERR_UMA_OUT_OF_MEMORY'],
+  3: ['CUDA_ERROR_NOT_INITIALIZED', 'ERR_UMA_DRIVER_UNUSABLE'],
+  34: ['CUDA_ERROR_STUB_LIBRARY', 'ERR_UMA_DRIVER_UNUSABLE'],
+  35: ['cudaErrorInsufficientDriver', 'ERR_UMA_DRIVER_UNUSABLE'], // also where there is no driver at all
+  36: ['cudaErrorCallRequiresNewerDriver', 'ERR_UMA_DRIVER_UNUSABLE'],
+  46: ['CUDA_ERROR_DEVICE_UNAVAILABLE', 'ERR_UMA_BUSY'],
+  100: ['CUDA_ERROR_NO_DEVICE', 'ERR_UMA_NO_DEVICE'],
+  101: ['CUDA_ERROR_INVALID_DEVICE', 'ERR_UMA_NO_DEVICE'],
+  214: ['CUDA_ERROR_ECC_UNCORRECTABLE', 'ERR_UMA_DEVICE_LOST'], // the device answers nothing until it is reset
+  800: ['CUDA_ERROR_NOT_PERMITTED', 'ERR_UMA_PERMISSION'],
+  801: ['CUDA_ERROR_NOT_SUPPORTED', 'ERR_UMA_NOT_SUPPORTED'],
+  802: ['CUDA_ERROR_SYSTEM_NOT_READY', 'ERR_UMA_DRIVER_UNUSABLE'],
+  803: ['CUDA_ERROR_SYSTEM_DRIVER_MISMATCH', 'ERR_UMA_DRIVER_UNUSABLE'],
+  804: ['CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE', 'ERR_UMA_DRIVER_UNUSABLE'],
 };
 
-const NVML: Readonly<Record<number, UmaErrorCode>> = {
-  3: 'ERR_UMA_NOT_SUPPORTED',
-  4: 'ERR_UMA_PERMISSION',
-  9: 'ERR_UMA_DRIVER_UNUSABLE', // driver not loaded
-  10: 'ERR_UMA_TIMEOUT',
-  12: 'ERR_UMA_LIBRARY_MISSING', // NVML itself did not find a library that it needs
-  13: 'ERR_UMA_SYMBOL_MISSING', // NVML is older than the function
-  15: 'ERR_UMA_DEVICE_LOST',
-  16: 'ERR_UMA_DEVICE_LOST', // reset required
-  17: 'ERR_UMA_PERMISSION', // device node denied by the operating system or a cgroup
-  18: 'ERR_UMA_DRIVER_UNUSABLE', // library and kernel module of different versions
-  19: 'ERR_UMA_BUSY',
-  20: 'ERR_UMA_OUT_OF_MEMORY',
-  28: 'ERR_UMA_NO_DEVICE',
+/** nvmlReturn_t of nvml.h. */
+const NVML: StatusTable = {
+  3: ['NVML_ERROR_NOT_SUPPORTED', 'ERR_UMA_NOT_SUPPORTED'],
+  4: ['NVML_ERROR_NO_PERMISSION', 'ERR_UMA_PERMISSION'],
+  9: ['NVML_ERROR_DRIVER_NOT_LOADED', 'ERR_UMA_DRIVER_UNUSABLE'],
+  10: ['NVML_ERROR_TIMEOUT', 'ERR_UMA_TIMEOUT'],
+  12: ['NVML_ERROR_LIBRARY_NOT_FOUND', 'ERR_UMA_LIBRARY_MISSING'], // a library that NVML itself needs
+  13: ['NVML_ERROR_FUNCTION_NOT_FOUND', 'ERR_UMA_SYMBOL_MISSING'],
+  15: ['NVML_ERROR_GPU_IS_LOST', 'ERR_UMA_DEVICE_LOST'],
+  16: ['NVML_ERROR_RESET_REQUIRED', 'ERR_UMA_DEVICE_LOST'],
+  17: ['NVML_ERROR_OPERATING_SYSTEM', 'ERR_UMA_PERMISSION'], // the device node is denied by the system or a cgroup
+  18: ['NVML_ERROR_LIB_RM_VERSION_MISMATCH', 'ERR_UMA_DRIVER_UNUSABLE'],
+  19: ['NVML_ERROR_IN_USE', 'ERR_UMA_BUSY'],
+  20: ['NVML_ERROR_MEMORY', 'ERR_UMA_OUT_OF_MEMORY'],
+  28: ['NVML_ERROR_GPU_NOT_FOUND', 'ERR_UMA_NO_DEVICE'],
 };
 
 const ERRNO: Readonly<Record<string, UmaErrorCode>> = {
@@ -90,8 +95,8 @@ const ERRNO: Readonly<Record<string, UmaErrorCode>> = {
   EBUSY: 'ERR_UMA_BUSY',
 };
 
-/** The addon's own words mean the same whoever is their source. */
-const WORDS: Readonly<Record<string, UmaErrorCode>> = {
+/** Names that the addon gives itself: they mean the same whatever their source. */
+const ADDON: Readonly<Record<string, UmaErrorCode>> = {
   TIMEOUT: 'ERR_UMA_TIMEOUT',
   LIBRARY_MISSING: 'ERR_UMA_LIBRARY_MISSING',
   SYMBOL_MISSING: 'ERR_UMA_SYMBOL_MISSING',
@@ -99,28 +104,22 @@ const WORDS: Readonly<Record<string, UmaErrorCode>> = {
   STOPPED: 'ERR_UMA_FLOOR', // by the guard
 };
 
-/** Numbers and names mean something only with the one who said them. */
-const TABLES: Readonly<Record<Failure['source'], Readonly<Record<number | string, UmaErrorCode>>>> = {
-  cudart: CUDA,
-  cuda: CUDA,
-  nvml: NVML,
-  kernel: ERRNO,
-  sim: ERRNO,
-  dl: {},
-  umaprobe: {},
-};
+/** A status number means something only together with its library. */
+const STATUS: Readonly<Partial<Record<Failure['source'], StatusTable>>> = { cudart: CUDA, cuda: CUDA, nvml: NVML };
 
-function row(
-  table: Readonly<Record<number | string, UmaErrorCode>>,
-  key: number | string | null,
-): UmaErrorCode | undefined {
-  return key !== null && Object.hasOwn(table, key) ? table[key] : undefined;
-}
+/** Sources that answer with an errno. */
+const ERRNO_SOURCES: readonly Failure['source'][] = ['kernel', 'sim'];
 
 /** The stable code of a failure. */
 export function errorCode({ source, status, name }: Pick<Failure, 'source' | 'status' | 'name'>): UmaErrorCode {
-  const table = TABLES[source];
-  return row(WORDS, name) ?? row(table, name) ?? row(table, status) ?? 'ERR_UMA_CALL_FAILED';
+  const byName = row(ADDON, name) ?? (ERRNO_SOURCES.includes(source) ? row(ERRNO, name) : undefined);
+  const byStatus = status === null ? undefined : STATUS[source]?.[status]?.[1];
+  return byName ?? byStatus ?? 'ERR_UMA_CALL_FAILED';
+}
+
+/** Own keys only: a name such as "constructor" is in no table. */
+function row(table: Readonly<Record<string, UmaErrorCode>>, name: string): UmaErrorCode | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
 /**

@@ -68,7 +68,7 @@ export async function evict(
   });
   const after = countNow(machine);
   const listed: EvictedFile[] = [];
-  await inBatches(await files.take(), TURN, (file) => {
+  await inBatches(files.take(), TURN, (file) => {
     const mappers = mappings.of(file);
     const some = (file.cachedAfter ?? 0) > 0;
     listed.push(evictedFile(file, mappers, some ? retainedReason(file, mappers, mappings.unreadable) : null));

@@ -49,7 +49,7 @@ export async function statusOf(
   const method = looked.find((one) => one.method !== null)?.method ?? null;
   const found = looked.map(({ tally }) => tally.target);
   const listed: CachedFile[] = [];
-  await inBatches(await files.take(), TURN, ({ dev, ino, ...file }) => {
+  await inBatches(files.take(), TURN, ({ dev, ino, ...file }) => {
     listed.push({ ...file, mappedBy: mappings.of({ dev, ino }) });
   });
   const split = splitCache(machine.host(), machine.simulated === null ? found : null);

@@ -40,7 +40,7 @@ export async function findEvictable(
       }
     });
   }
-  const found = await largest.take();
+  const found = largest.take();
   const mappings = await mappingsOf(machine.binding, await inodesOf(found));
   const evictable: Evictable = { paths: [], bytes: 0, mappedFiles: 0, mappedBytes: 0 };
   for (const { path, dev, ino, bytes } of found) {

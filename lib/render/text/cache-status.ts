@@ -3,7 +3,7 @@
 import { bothUnits, clean, formatBytes, formatCount, formatDuration, inGB, inGiB, share } from '../../base/format.ts';
 import type { CachedFile, CacheSplit, CacheStatus, CacheTarget } from '../../types/index.ts';
 import type { RenderOptions } from '../options.ts';
-import { hanging, padEnd, table, truncate } from '../text-layout.ts';
+import { hanging, padEnd, table, truncate, truncateStart } from '../text-layout.ts';
 
 /** Where nothing comes from hardware, the first line says so. */
 export function simulatedBand(simulated: string | null, { paint, width }: RenderOptions): string[] {
@@ -125,9 +125,10 @@ function fileTable(files: readonly CachedFile[], { paint, width }: RenderOptions
   return [paint('heading', heading), ...lines, ''];
 }
 
-/** The end of a path says more than its beginning. */
+/** Columns that the others of the table take. */
+const OTHER_COLUMNS = 52;
+const LEAST_PATH = 24;
+
 function tail(path: string, width: number): string {
-  const room = Math.max(24, width - 52);
-  const letters = [...path];
-  return letters.length <= room ? path : `…${letters.slice(1 - room).join('')}`;
+  return truncateStart(path, Math.max(LEAST_PATH, width - OTHER_COLUMNS));
 }
