@@ -35,9 +35,11 @@ export function formatBytes(bytes: number | null): string {
   return `${fixed(bytes / KiB, 1)} KiB`;
 }
 
-/** "119.69 GiB (128.52 GB)": for totals. */
+/** "119.69 GiB (128.52 GB)", "64.0 MiB (67.1 MB)", "512 B": both units, for totals and in sentences. */
 export function formatBoth(bytes: number | null): string {
-  return bytes === null ? UNKNOWN : `${inGiB(bytes)} GiB (${inGB(bytes)} GB)`;
+  if (bytes === null) return UNKNOWN;
+  if (Math.abs(bytes) >= GiB) return `${inGiB(bytes)} GiB (${inGB(bytes)} GB)`;
+  return Math.abs(bytes) < MiB ? formatBytes(bytes) : `${formatBytes(bytes)} (${(bytes / 1e6).toFixed(1)} MB)`;
 }
 
 /** "128,518,619,136": every digit. */
@@ -109,12 +111,6 @@ function fixed(value: number, digits: number): string {
 /** "1 file", "12,345 files". */
 export function fileCount(count: number): string {
   return `${formatCount(count)} ${count === 1 ? 'file' : 'files'}`;
-}
-
-/** "35.40 GiB (38.01 GB)", "177.1 MiB (185.7 MB)", "512 B": in both units, in the size that fits. */
-export function bothUnits(bytes: number | null): string {
-  if (bytes === null || Math.abs(bytes) >= GiB) return formatBoth(bytes);
-  return Math.abs(bytes) < MiB ? formatBytes(bytes) : `${formatBytes(bytes)} (${(bytes / 1e6).toFixed(1)} MB)`;
 }
 
 /** Characters that must not reach a terminal: control characters, and those that turn the direction of writing. */

@@ -1,6 +1,6 @@
 /** Model files that running programs have mapped: what a drop costs them. */
 
-import { bothUnits } from '../base/format.ts';
+import { formatBoth } from '../base/format.ts';
 import { findStores, invokingHome } from '../models/stores.ts';
 import { type Inode, inodesOf, type Mapper, mapperWords, mappingsOf } from './mappings.ts';
 import type { System } from './system.ts';
@@ -56,7 +56,7 @@ function byMappers(weights: readonly Weights[], of: (file: Inode) => Mapper[]): 
   }
   return [...groups].map(
     ([who, { files, cached }]) =>
-      `${files} model ${files === 1 ? 'file' : 'files'} (${bothUnits(cached)} cached) ${files === 1 ? 'is' : 'are'} mapped by ${who}: ` +
+      `${files} model ${files === 1 ? 'file' : 'files'} (${formatBoth(cached)} cached) ${files === 1 ? 'is' : 'are'} mapped by ${who}: ` +
       'what it has not in use at this moment is dropped, and read from disk again when it is touched (major faults)',
   );
 }

@@ -1,6 +1,6 @@
 /** The one call before a model is loaded: gives memory back step by step, and stops as soon as there is enough. */
 
-import { bothUnits } from '../../base/format.ts';
+import { formatBoth } from '../../base/format.ts';
 import { fragmentation } from '../../memory/contiguity.ts';
 import type { PrepareReport, PrepareStep, Snapshot } from '../../types/index.ts';
 import { countedOf, difference, receipt } from '../receipt.ts';
@@ -89,8 +89,8 @@ export class Preparation implements StepTools {
         state: 'done',
         reason:
           this.pool.kind === 'unified'
-            ? `${bothUnits(immediate)} can be had at once of the one pool that CPU and GPU share`
-            : `${bothUnits(immediate)} of the host are free; no GPU here shares that memory, so page cache takes nothing from one`,
+            ? `${formatBoth(immediate)} can be had at once of the one pool that CPU and GPU share`
+            : `${formatBoth(immediate)} of the host are free; no GPU here shares that memory, so page cache takes nothing from one`,
         immediateBytes: immediate,
         gainedBytes: null,
         durationMs: before.durationMs,

@@ -1,6 +1,6 @@
 /** The steps of `prepare`, the gentlest first: each says whether it is needed, and does it or tells what it would do. */
 import { UmaError } from '../../base/errors.ts';
-import { bothUnits, formatBytes, MiB } from '../../base/format.ts';
+import { formatBoth, formatBytes, MiB } from '../../base/format.ts';
 import { fragmentation } from '../../memory/contiguity.ts';
 import { waitingPercent, waitingText } from '../../memory/pressure.ts';
 import type { PrepareStep, Snapshot } from '../../types/index.ts';
@@ -69,10 +69,10 @@ const EVICT: Step = {
     signal?.throwIfAborted();
     const inUse = mappedFiles === 0 ? '' : `; ${mappedFiles} files (${formatBytes(mappedBytes)}) are in use and stay`;
     if (paths.length === 0) return { state: 'skipped', reason: `no model file that nobody uses is cached${inUse}` };
-    const words = `${paths.length} model files that nobody uses, ${bothUnits(bytes)} cached and clean${inUse}`;
+    const words = `${paths.length} model files that nobody uses, ${formatBoth(bytes)} cached and clean${inUse}`;
     if (options.dryRun) return { state: 'planned', reason: words, expected: bytes };
     const evictedBytes = await evictUntil(machine, paths, { signal, enough: () => tools.enoughNow() });
-    return { state: 'done', reason: `${words}; ${bothUnits(evictedBytes)} evicted` };
+    return { state: 'done', reason: `${words}; ${formatBoth(evictedBytes)} evicted` };
   },
 };
 
@@ -98,7 +98,7 @@ const SLAB_AND_POOLS: Step = {
   run(tools) {
     const { now, pool } = tools;
     const words = unseen(tools)
-      ? `${bothUnits(pool.pools)} in the driver’s pools: a CUDA program can have them, but checks before a start ask the kernel, which does not count them`
+      ? `${formatBoth(pool.pools)} in the driver’s pools: a CUDA program can have them, but checks before a start ask the kernel, which does not count them`
       : 'slab, and pools of the driver that cannot be read';
     return dropIf(tools, 2, slabAndPools(now.host, pool), words);
   },
@@ -125,7 +125,7 @@ function dropIf(tools: StepTools, level: 1 | 2, expected: number, words: string)
         state: 'skipped',
         reason: `not under pressure (${waitingText(percent)}): what is dropped now is read again at once`,
       };
-    if (options.dryRun) return { state: 'planned', reason: `${words}; about ${bothUnits(expected)}`, expected };
+    if (options.dryRun) return { state: 'planned', reason: `${words}; about ${formatBoth(expected)}`, expected };
     const { sudo } = options;
     const report = await drop(machine, { level, sync: true, syncLimitMs: SYNC_LIMIT_MS, sudo, force: true });
     return { state: 'done', reason: [words, ...report.warnings].join('; ') };

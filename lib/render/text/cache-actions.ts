@@ -1,6 +1,6 @@
 /** What an action on the cache did, drawn. */
 
-import { bothUnits, clean, fileCount, formatBytes, formatCount, formatDuration } from '../../base/format.ts';
+import { clean, fileCount, formatBoth, formatBytes, formatCount, formatDuration } from '../../base/format.ts';
 import { blockWords } from '../../memory/contiguity.ts';
 import type {
   CompactReport,
@@ -18,7 +18,7 @@ import { problemLines, simulatedBand } from './cache-status.ts';
 export function evictPage(report: EvictReport, options: RenderOptions): string {
   const { width, paint } = options;
   const { evictedBytes, stayedBytes, stayedBy, unseenFiles } = report;
-  const lines = [paint('strong', `${bothUnits(evictedBytes)} left the cache, ${bothUnits(stayedBytes)} stayed`)];
+  const lines = [paint('strong', `${formatBoth(evictedBytes)} left the cache, ${formatBoth(stayedBytes)} stayed`)];
   const reasons = Object.entries(stayedBy).filter(([, bytes]) => bytes > 0);
   if (reasons.length > 0)
     lines.push(
@@ -109,7 +109,7 @@ export function reclaimPage(report: ReclaimReport, options: RenderOptions): stri
   const { askedBytes, cgroup, gotBytes, short } = report;
   const less = short ? ': the kernel found no more' : '';
   return page([
-    ...hanging('', `${clean(cgroup)}: ${bothUnits(gotBytes)} of ${bothUnits(askedBytes)}${less}`, width),
+    ...hanging('', `${clean(cgroup)}: ${formatBoth(gotBytes)} of ${formatBoth(askedBytes)}${less}`, width),
     '',
     ...receiptLines(report.receipt, options),
     '',

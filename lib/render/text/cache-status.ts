@@ -1,6 +1,6 @@
 /** What is in the page cache, drawn. */
 
-import { bothUnits, clean, formatBytes, formatCount, formatDuration, inGB, inGiB, share } from '../../base/format.ts';
+import { clean, formatBoth, formatBytes, formatCount, formatDuration, inGB, inGiB, share } from '../../base/format.ts';
 import type { CachedFile, CacheSplit, CacheStatus, CacheTarget } from '../../types/index.ts';
 import type { RenderOptions } from '../options.ts';
 import { hanging, padEnd, table, truncate, truncateStart } from '../text-layout.ts';
@@ -75,7 +75,7 @@ function targetLines(target: CacheTarget, { paint, width }: RenderOptions): stri
   const parts = [
     unseenFiles === files && files > 0
       ? `not known how much of ${formatBytes(bytes)} is cached`
-      : `${bothUnits(cachedBytes)} of ${formatBytes(shown)} cached${shown > 0 ? `, ${cachedShare(cachedBytes, shown)} %` : ''}`,
+      : `${formatBoth(cachedBytes)} of ${formatBytes(shown)} cached${shown > 0 ? `, ${cachedShare(cachedBytes, shown)} %` : ''}`,
     `${formatCount(files)} ${files === 1 ? 'file' : 'files'}`,
     mappedBytes > 0 ? `${formatBytes(mappedBytes)} mapped` : null,
     (dirtyBytes ?? 0) > 0 ? `${formatBytes(dirtyBytes)} dirty` : null,

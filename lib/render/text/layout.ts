@@ -1,7 +1,7 @@
 /** The report of a layout: its parts, what the machine lost while all of them were held, and what came back. */
-import { clean, inGB, inGiB } from '../../base/format.ts';
+import { clean, formatBoth, inGB, inGiB } from '../../base/format.ts';
 import type { LayoutPart, LayoutReport } from '../../types/index.ts';
-import { both, capital, kindStyle, moved, ms, sentence, sizeWords } from '../numbers.ts';
+import { capital, kindStyle, moved, ms, sentence, sizeWords } from '../numbers.ts';
 import { meter, type RenderOptions } from '../options.ts';
 import { type Column, hanging, table } from '../text-layout.ts';
 import { closing, probeHeader, sections, settledLines, unfinishedLines } from './probe-header.ts';
@@ -51,9 +51,9 @@ function sums(report: LayoutReport, look: RenderOptions): string[] {
   const share =
     overheadBytes === null || allocatedBytes === 0 ? '' : `${((overheadBytes / allocatedBytes) * 100).toFixed(2)} %`;
   const rows = [
-    ['expected', both(report.expectedBytes), 'the sum of what was asked for'],
-    ['allocated', both(allocatedBytes), 'what the allocator gave'],
-    ['consumed', both(consumedBytes), `what the machine lost meanwhile: ${clean(consumedFrom)}`],
+    ['expected', formatBoth(report.expectedBytes), 'the sum of what was asked for'],
+    ['allocated', formatBoth(allocatedBytes), 'what the allocator gave'],
+    ['consumed', formatBoth(consumedBytes), `what the machine lost meanwhile: ${clean(consumedFrom)}`],
     [
       'overhead',
       overheadBytes === null ? 'unknown' : moved(overheadBytes, look.unicode),
@@ -65,7 +65,7 @@ function sums(report: LayoutReport, look: RenderOptions): string[] {
 
 function ending(report: LayoutReport, look: RenderOptions): string[] {
   const held = report.parts.filter(({ state }) => state === 'ok').length;
-  const words = `${held} of ${report.parts.length} parts were held at once, ${both(report.allocatedBytes)}.`;
+  const words = `${held} of ${report.parts.length} parts were held at once, ${formatBoth(report.allocatedBytes)}.`;
   const why = report.reason === null ? '' : `${sentence(report.reason)} `;
   switch (report.state) {
     case 'complete':

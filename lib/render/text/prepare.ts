@@ -1,6 +1,6 @@
 /** A preparation: its steps in order, where the memory comes from, and the verdict. */
 
-import { bothUnits, clean, formatBytes, formatDuration } from '../../base/format.ts';
+import { clean, formatBoth, formatBytes, formatDuration } from '../../base/format.ts';
 import type { PrepareReport, PrepareStep } from '../../types/index.ts';
 import type { RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
@@ -25,8 +25,8 @@ export function preparePage(report: PrepareReport, options: RenderOptions): stri
   const { width, paint } = options;
   const { askedBytes, floor, sources, steps } = report;
   const lines = simulatedBand(report.simulated, options);
-  lines.push(`wanted   ${bothUnits(askedBytes)}`);
-  lines.push(...hanging('floor    ', `${bothUnits(floor.bytes)} for the host: ${floor.from}`, width), '');
+  lines.push(`wanted   ${formatBoth(askedBytes)}`);
+  lines.push(...hanging('floor    ', `${formatBoth(floor.bytes)} for the host: ${floor.from}`, width), '');
   for (const step of steps) lines.push(...stepLines(step, options));
   if (sources.length > 0) {
     const amounts = sources.map(({ bytes }) => formatBytes(bytes));

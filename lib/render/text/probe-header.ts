@@ -1,7 +1,7 @@
 /** What sweep, layout and stress begin with: where it ran, what is kept, and what an earlier run left untold. */
 import { clean, formatBoth, formatBytes, formatDuration } from '../../base/format.ts';
 import type { KindSupport, ProbeHeader, Settled } from '../../types/index.ts';
-import { both, moved } from '../numbers.ts';
+import { moved } from '../numbers.ts';
 import { dot, type RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { hanging, joinThatFits, table } from '../text-layout.ts';
@@ -99,7 +99,7 @@ export function settledLines(settled: Settled, look: RenderOptions): string[] {
     ...lines,
     ...hanging(
       `${' '.repeat(13)}`,
-      `${both(missing.bytes)} did not come back: ${clean(missing.explanation)}`,
+      `${formatBoth(missing.bytes)} did not come back: ${clean(missing.explanation)}`,
       look.width,
     ).map((line) => look.paint('warning', line)),
   ];

@@ -1,7 +1,7 @@
 /** The report of a stress test: what was held step by step, the most there was, what bound it, what came back. */
-import { clean, formatDuration, formatPercent, inGiB } from '../../base/format.ts';
+import { clean, formatBoth, formatDuration, formatPercent, inGiB } from '../../base/format.ts';
 import type { StressReport, StressState, StressStep } from '../../types/index.ts';
-import { both, KIND_LETTERS, kindStyle, ms, NOTHING, sentence, sizeWords } from '../numbers.ts';
+import { KIND_LETTERS, kindStyle, ms, NOTHING, sentence, sizeWords } from '../numbers.ts';
 import type { RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { plot } from '../plot.ts';
@@ -99,13 +99,13 @@ function facts(report: StressReport, look: RenderOptions): string[] {
   const rows: [string, string][] = [
     ['Time', `${formatDuration(report.durationMs)}, of it ${formatDuration(report.cudaMs)} in CUDA`],
   ];
-  if (report.floor !== null) rows.unshift(['Floor', `${both(report.floor.bytes)}, ${clean(report.floor.from)}`]);
+  if (report.floor !== null) rows.unshift(['Floor', `${formatBoth(report.floor.bytes)}, ${clean(report.floor.from)}`]);
   if (verified !== null) {
     const wrong =
       verified.mismatches === 0
         ? 'no byte was wrong'
         : `${verified.mismatches} wrong bytes, the first at offset ${verified.firstMismatch ?? 'unknown'}`;
-    rows.push(['Verified', `${both(verified.bytes)} written and read back by the GPU: ${wrong}`]);
+    rows.push(['Verified', `${formatBoth(verified.bytes)} written and read back by the GPU: ${wrong}`]);
   }
   if (holdMs >= 1) rows.push(['Held', formatDuration(holdMs)]);
   if (guard !== null) {
@@ -139,7 +139,7 @@ const STYLES: Readonly<Record<StressState, Style>> = {
 
 function ending(report: StressReport, look: RenderOptions): string[] {
   const what = report.mode === 'single' ? 'Largest single block' : 'Maximum';
-  const words = `${what} ${both(report.maxBytes)}: ${sentence(report.boundBy)}`;
+  const words = `${what} ${formatBoth(report.maxBytes)}: ${sentence(report.boundBy)}`;
   return closing(report.state, STYLES[report.state], words, advice(report), look);
 }
 

@@ -157,7 +157,7 @@ describe('an allocator that refuses', () => {
   it('and gave nothing at all says so', async () => {
     const { result } = await search({ available: 64 * GiB, floor: null, gives: 32 * MiB });
     expect(result).toMatchObject({ state: 'out-of-memory', maxBytes: 0 });
-    expect(result.boundBy).toMatch(/refused a total of 0\.06 GiB \(0\.07 GB\); it gave nothing/);
+    expect(result.boundBy).toMatch(/refused a total of 64\.0 MiB \(67\.1 MB\); it gave nothing/);
   });
 });
 
