@@ -16,6 +16,7 @@
 
 #include "sim/gpu/call.h"
 #include "sim/linux/control_files.h"
+#include "sim/linux/locked.h"
 #include "sim/linux/procfs.h"
 #include "sim/state/system.h"
 

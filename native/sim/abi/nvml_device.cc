@@ -5,6 +5,7 @@
 
 #include "sim/abi/nvml.h"
 #include "sim/gpu/cuda_attributes.h"
+#include "sim/linux/locked.h"
 
 namespace umasim {
 namespace {

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "sim/abi/nvml.h"
+#include "sim/linux/locked.h"
 #include "sim/linux/world.h"
 #include "sim/state/system.h"
 

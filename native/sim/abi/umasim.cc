@@ -12,8 +12,10 @@
 #include "sim/gpu/call.h"
 #include "sim/gpu/memory.h"
 #include "sim/linux/control_files.h"
+#include "sim/linux/locked.h"
 #include "sim/linux/procfs.h"
 #include "sim/linux/record.h"
+#include "sim/linux/world.h"
 #include "sim/linux/writeback.h"
 #include "sim/state/clock.h"
 
@@ -33,7 +35,7 @@ int umasim_boot(const char* description, const char* state_path, char* error, si
   const auto machine = std::make_unique<Machine>();
   std::string problem = parse_machine(description, machine.get());
   int status = -EINVAL;
-  if (problem.empty()) status = create_state(*machine, state_path, &problem);
+  if (problem.empty()) status = create_state(*machine, state_path, start_world, &problem);
   if (error != nullptr && error_size > 0) std::snprintf(error, error_size, "%s", problem.c_str());
   return status;
 }

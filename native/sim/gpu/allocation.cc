@@ -5,6 +5,7 @@
 #include "abi/cuda.h"
 #include "sim/linux/blocks.h"
 #include "sim/linux/clients.h"
+#include "sim/linux/locked.h"
 #include "sim/linux/reclaim.h"
 #include "sim/linux/world.h"
 

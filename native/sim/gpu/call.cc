@@ -4,6 +4,7 @@
 
 #include "abi/cuda.h"
 #include "abi/nvml.h"
+#include "sim/linux/locked.h"
 
 namespace umasim {
 namespace {
@@ -58,14 +59,6 @@ bool has_symbol(const Machine& machine, const char* name) {
     if (std::strcmp(machine.missing_symbols[i], name) == 0) return false;
   }
   return true;
-}
-
-void block_forever(State& state) {
-  {
-    const Locked locked(state);
-    state.world.counters.calls_blocked++;
-  }
-  while (true) sleep_ms(state, 50 * state.machine.scale);
 }
 
 Call::Call(Library library, const char* name)

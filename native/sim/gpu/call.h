@@ -32,8 +32,6 @@ class Call {
 
 bool has_library(const Machine& machine, Library library);
 bool has_symbol(const Machine& machine, const char* name);
-// Never returns: the machine is wedged. Small sleeps, so that a kill works as on a real one.
-[[noreturn]] void block_forever(State& state);
 
 // Runs `body(call)` unless the call is refused; the answer of either.
 template <typename Body>

@@ -5,6 +5,7 @@
 #include "abi/cuda.h"
 #include "sim/gpu/allocation.h"
 #include "sim/gpu/content.h"
+#include "sim/linux/locked.h"
 
 namespace umasim {
 

@@ -8,6 +8,7 @@
 #include "sim/gpu/content.h"
 #include "sim/gpu/memory.h"
 #include "sim/gpu/work.h"
+#include "sim/linux/locked.h"
 
 namespace umasim {
 namespace {

@@ -11,6 +11,7 @@
 #include "sim/gpu/work.h"
 #include "sim/linux/blocks.h"
 #include "sim/linux/clients.h"
+#include "sim/linux/locked.h"
 #include "sim/linux/world.h"
 
 namespace umasim {

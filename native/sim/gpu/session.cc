@@ -7,6 +7,7 @@
 
 #include "sim/linux/blocks.h"
 #include "sim/linux/clients.h"
+#include "sim/linux/locked.h"
 
 namespace umasim {
 namespace {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/linux/locked.h"
+
 namespace umasim {
 namespace {
 

@@ -42,12 +42,6 @@ Totals count(const State& state) {
 
 }  // namespace
 
-const char* kind_name(Kind kind) {
-  constexpr const char* kNames[] = {"none",   "context",    "device", "managed",
-                                    "pinned", "registered", "system"};
-  return kNames[static_cast<int>(kind)];
-}
-
 int new_block(State& state, int client, Kind kind, int device, uint64_t bytes) {
   int id = 0;
   while (id < kMaxBlocks && state.blocks[id].kind != Kind::kNone) id++;

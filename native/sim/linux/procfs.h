@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "sim/gpu/session.h"
+#include "sim/state/state.h"
 
 namespace umasim {
 

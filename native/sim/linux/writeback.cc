@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "sim/gpu/call.h"
+#include "sim/linux/locked.h"
+#include "sim/state/clock.h"
 
 namespace umasim {
 

@@ -10,10 +10,6 @@
 #include <cstring>
 #include <new>
 
-#include "sim/linux/blocks.h"
-#include "sim/linux/clients.h"
-#include "sim/linux/control_files.h"
-#include "sim/linux/world.h"
 #include "sim/state/clock.h"
 #include "sim/state/system.h"
 
@@ -40,7 +36,7 @@ void init_lock(pthread_mutex_t* lock) {
 }
 
 // Fills a new, zeroed state. The magic comes last: a half-made file is not usable.
-std::string fill(State* state, const Machine& machine, const char* path) {
+std::string fill(State* state, const Machine& machine, const char* path, StartWorld start_world) {
   init_lock(&state->lock);
   state->layout = kLayout;
   state->boot_ns = real_ns();
@@ -55,7 +51,14 @@ std::string fill(State* state, const Machine& machine, const char* path) {
 
 }  // namespace
 
-int create_state(const Machine& machine, const char* path, std::string* error) {
+const char* kind_name(Kind kind) {
+  constexpr const char* kNames[] = {"none",   "context",    "device", "managed",
+                                    "pinned", "registered", "system"};
+  return kNames[static_cast<int>(kind)];
+}
+
+int create_state(const Machine& machine, const char* path, StartWorld start_world,
+                 std::string* error) {
   if (path[0] != '/') {
     *error = std::string("the path of a state file is \"") + path + "\", expected an absolute one";
     return -EINVAL;
@@ -77,7 +80,7 @@ int create_state(const Machine& machine, const char* path, std::string* error) {
   if (status == 0 && state == nullptr) status = -ENOMEM;
   raw_close(fd);
   if (state != nullptr) {
-    *error = fill(state, machine, path);
+    *error = fill(state, machine, path, start_world);
     munmap(state, sizeof(State));
     if (error->empty()) return 0;
     status = -EINVAL;
@@ -107,30 +110,5 @@ State* map_state(const char* path) {
 }
 
 void unmap_state(State* state) { munmap(state, sizeof(State)); }
-
-Locked::Locked(State& state) : state_(state), held_(true) {
-  const int status = pthread_mutex_lock(&state.lock);
-  if (status == EOWNERDEAD) {
-    pthread_mutex_consistent(&state.lock);
-    state.world.counters.owner_deaths++;
-    recount(state);
-  } else if (status != 0) {
-    held_ = false;
-    return;
-  }
-  reap(state);
-  advance(state, clock_ms(state));
-  deliver_mail(state);
-  World& world = state.world;
-  uint64_t gpu = world.gpu_host;
-  for (int i = 0; i < state.machine.device_count; i++) gpu += world.gpu_device[i];
-  if (gpu > world.peak_gpu) world.peak_gpu = gpu;
-  const uint64_t available = available_bytes(state);
-  if (available < world.least_available) world.least_available = available;
-}
-
-Locked::~Locked() {
-  if (held_) pthread_mutex_unlock(&state_.lock);
-}
 
 }  // namespace umasim

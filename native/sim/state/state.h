@@ -119,26 +119,14 @@ struct State {
   uint64_t mailbox_read[2];
 };
 
-// Creates the file of a parsed machine. 0 or -errno with a sentence.
-int create_state(const Machine& machine, const char* path, std::string* error);
+// Sets the initial world of a new state. Returns an empty string, or why the machine is impossible.
+using StartWorld = std::string (*)(State& state);
+
+// Creates the state file of a machine. Returns 0, or -errno with the reason in `error`.
+int create_state(const Machine& machine, const char* path, StartWorld start_world,
+                 std::string* error);
 // Maps an existing one; null with errno when there is none or it is not usable.
 State* map_state(const char* path);
 void unmap_state(State* state);
-
-// Holds the machine: waits for the lock, takes over from an owner that died, reaps processes that
-// are gone and brings the world up to the present.
-class Locked {
- public:
-  explicit Locked(State& state);
-  ~Locked();
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
-  // False when this very thread holds the lock already (a signal handler in the middle of a call).
-  bool held() const { return held_; }
-
- private:
-  State& state_;
-  bool held_;
-};
 
 }  // namespace umasim
