@@ -4,9 +4,9 @@
 
 #include "sim/abi/cudart.h"
 #include "sim/gpu/cuda_attributes.h"
+#include "sim/gpu/cuda_memory.h"
 #include "sim/gpu/device_properties.h"
-#include "sim/gpu/memory.h"
-#include "sim/gpu/work.h"
+#include "sim/gpu/device_queue.h"
 
 namespace umasim {
 namespace {

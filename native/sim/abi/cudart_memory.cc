@@ -1,7 +1,7 @@
 // CUDA runtime: memory.
 #include "sim/abi/cudart.h"
-#include "sim/gpu/memory.h"
-#include "sim/gpu/work.h"
+#include "sim/gpu/cuda_memory.h"
+#include "sim/gpu/device_queue.h"
 
 namespace umasim {
 namespace {

@@ -1,7 +1,7 @@
 // CUDA runtime: streams and events. All streams of a process on a device share one queue, and an
 // event is the time at which what was queued before it is done.
 #include "sim/abi/cudart.h"
-#include "sim/gpu/work.h"
+#include "sim/gpu/device_queue.h"
 
 namespace umasim {
 namespace {

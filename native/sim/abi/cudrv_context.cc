@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "sim/abi/cudrv.h"
-#include "sim/gpu/work.h"
+#include "sim/gpu/device_queue.h"
 
 namespace umasim {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "sim/abi/cudrv.h"
 #include "sim/gpu/cuda_attributes.h"
-#include "sim/gpu/memory.h"
+#include "sim/gpu/cuda_memory.h"
 
 namespace umasim {
 namespace {

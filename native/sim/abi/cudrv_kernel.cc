@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "sim/abi/cudrv.h"
+#include "sim/gpu/device_queue.h"
 #include "sim/gpu/kernels.h"
-#include "sim/gpu/work.h"
 
 namespace umasim {
 namespace {

@@ -1,7 +1,7 @@
 // CUDA driver: memory.
 #include "sim/abi/cudrv.h"
-#include "sim/gpu/memory.h"
-#include "sim/gpu/work.h"
+#include "sim/gpu/cuda_memory.h"
+#include "sim/gpu/device_queue.h"
 
 namespace umasim {
 namespace {

@@ -18,7 +18,7 @@
 #include "sim/linux/control_files.h"
 #include "sim/linux/locked.h"
 #include "sim/linux/procfs.h"
-#include "sim/state/system.h"
+#include "sim/state/raw_syscalls.h"
 
 // The fortified and large-file names are the same functions here; declared without the headers'
 // macros and attributes.

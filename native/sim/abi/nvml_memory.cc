@@ -4,8 +4,8 @@
 
 #include "sim/abi/nvml.h"
 #include "sim/linux/locked.h"
-#include "sim/linux/world.h"
-#include "sim/state/system.h"
+#include "sim/linux/memory.h"
+#include "sim/state/raw_syscalls.h"
 
 namespace umasim {
 namespace {

@@ -10,12 +10,12 @@
 #include <memory>
 
 #include "sim/gpu/call.h"
-#include "sim/gpu/memory.h"
+#include "sim/gpu/cuda_memory.h"
 #include "sim/linux/control_files.h"
 #include "sim/linux/locked.h"
+#include "sim/linux/memory.h"
 #include "sim/linux/procfs.h"
 #include "sim/linux/record.h"
-#include "sim/linux/world.h"
 #include "sim/linux/writeback.h"
 #include "sim/state/clock.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "abi/cuda.h"
-#include "sim/gpu/allocation.h"
-#include "sim/gpu/content.h"
+#include "sim/gpu/backing.h"
+#include "sim/gpu/reserve.h"
 #include "sim/linux/locked.h"
 
 namespace umasim {

@@ -4,10 +4,10 @@
 
 #include "abi/cuda.h"
 #include "abi/pattern.h"
-#include "sim/gpu/addresses.h"
-#include "sim/gpu/content.h"
-#include "sim/gpu/memory.h"
-#include "sim/gpu/work.h"
+#include "sim/gpu/address_map.h"
+#include "sim/gpu/backing.h"
+#include "sim/gpu/cuda_memory.h"
+#include "sim/gpu/device_queue.h"
 #include "sim/linux/locked.h"
 
 namespace umasim {

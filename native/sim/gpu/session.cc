@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "sim/linux/blocks.h"
+#include "sim/linux/block_table.h"
 #include "sim/linux/clients.h"
 #include "sim/linux/locked.h"
 

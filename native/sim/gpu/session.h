@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/gpu/fills.h"
+#include "sim/gpu/pattern_fills.h"
 #include "sim/state/state.h"
 
 namespace umasim {

@@ -4,8 +4,8 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "sim/linux/memory.h"
 #include "sim/linux/reclaim.h"
-#include "sim/linux/world.h"
 
 namespace umasim {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "sim/linux/blocks.h"
-#include "sim/state/system.h"
+#include "sim/linux/block_table.h"
+#include "sim/state/raw_syscalls.h"
 
 namespace umasim {
 

@@ -9,7 +9,7 @@
 
 #include "sim/linux/cgroup.h"
 #include "sim/linux/reclaim.h"
-#include "sim/state/system.h"
+#include "sim/state/raw_syscalls.h"
 
 namespace umasim {
 namespace {

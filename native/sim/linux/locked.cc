@@ -2,10 +2,10 @@
 
 #include <cerrno>
 
-#include "sim/linux/blocks.h"
+#include "sim/linux/block_table.h"
 #include "sim/linux/clients.h"
 #include "sim/linux/control_files.h"
-#include "sim/linux/world.h"
+#include "sim/linux/memory.h"
 #include "sim/state/clock.h"
 
 namespace umasim {

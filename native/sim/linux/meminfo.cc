@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "sim/linux/kernel_text.h"
-#include "sim/linux/world.h"
+#include "sim/linux/memory.h"
+#include "sim/linux/procfs_texts.h"
 
 namespace umasim {
 namespace {

@@ -10,8 +10,9 @@
 
 #include "sim/linux/cgroup.h"
 #include "sim/linux/control_files.h"
-#include "sim/linux/kernel_text.h"
-#include "sim/linux/processes.h"
+#include "sim/linux/process_files.h"
+#include "sim/linux/procfs_texts.h"
+#include "sim/linux/psi.h"
 
 namespace umasim {
 namespace {

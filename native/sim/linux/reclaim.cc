@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sim/linux/world.h"
+#include "sim/linux/memory.h"
 
 namespace umasim {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <cstdio>
 
-#include "sim/linux/blocks.h"
-#include "sim/linux/world.h"
+#include "sim/linux/block_table.h"
+#include "sim/linux/memory.h"
 
 namespace umasim {
 namespace {

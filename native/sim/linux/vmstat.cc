@@ -1,8 +1,8 @@
 // /proc/vmstat, and what the NVIDIA driver says under /proc.
 #include <cstdio>
 
-#include "sim/linux/kernel_text.h"
-#include "sim/linux/world.h"
+#include "sim/linux/memory.h"
+#include "sim/linux/procfs_texts.h"
 
 namespace umasim {
 namespace {

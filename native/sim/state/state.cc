@@ -11,7 +11,7 @@
 #include <new>
 
 #include "sim/state/clock.h"
-#include "sim/state/system.h"
+#include "sim/state/raw_syscalls.h"
 
 namespace umasim {
 namespace {

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "sim/state/machine.h"
-#include "sim/state/psi.h"
 
 namespace umasim {
 
@@ -70,6 +69,15 @@ struct Counters {
       pgscan_kswapd, pgsteal_kswapd, allocstall, oom_kill, pgmajfault, drop_pagecache, drop_slab;
   uint64_t contexts_created, allocations, allocations_failed, allocations_cut_off, calls_blocked,
       owner_deaths;
+};
+
+// Pressure stall information of one line: averages in percent, and the total.
+struct PsiLine {
+  double avg10, avg60, avg300, total_us;
+};
+
+struct Psi {
+  PsiLine some, full;
 };
 
 struct World {

@@ -1,5 +1,5 @@
 // /proc/<pid>/comm, statm and cgroup.
-#include "sim/linux/processes.h"
+#include "sim/linux/process_files.h"
 
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "sim/linux/cgroup.h"
-#include "sim/state/system.h"
+#include "sim/state/raw_syscalls.h"
 
 namespace umasim {
 namespace {

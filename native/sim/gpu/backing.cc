@@ -1,4 +1,4 @@
-#include "sim/gpu/content.h"
+#include "sim/gpu/backing.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <map>
 #include <mutex>
 
-#include "sim/state/system.h"
+#include "sim/state/raw_syscalls.h"
 
 namespace umasim {
 namespace {

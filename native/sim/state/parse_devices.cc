@@ -1,6 +1,6 @@
 // The devices of a machine.
 #include "abi/nvml.h"
-#include "sim/state/machine_parts.h"
+#include "sim/state/parse_machine.h"
 
 namespace umasim {
 namespace {

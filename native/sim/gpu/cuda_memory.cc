@@ -1,18 +1,18 @@
-#include "sim/gpu/memory.h"
+#include "sim/gpu/cuda_memory.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "abi/cuda.h"
-#include "sim/gpu/addresses.h"
-#include "sim/gpu/allocation.h"
-#include "sim/gpu/content.h"
-#include "sim/gpu/work.h"
-#include "sim/linux/blocks.h"
+#include "sim/gpu/address_map.h"
+#include "sim/gpu/backing.h"
+#include "sim/gpu/device_queue.h"
+#include "sim/gpu/reserve.h"
+#include "sim/linux/block_table.h"
 #include "sim/linux/clients.h"
 #include "sim/linux/locked.h"
-#include "sim/linux/world.h"
+#include "sim/linux/memory.h"
 
 namespace umasim {
 namespace {

@@ -1,9 +1,9 @@
-#include "sim/linux/blocks.h"
+#include "sim/linux/block_table.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "sim/linux/world.h"
+#include "sim/linux/memory.h"
 
 namespace umasim {
 namespace {

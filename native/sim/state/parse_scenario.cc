@@ -1,7 +1,7 @@
 // What happens on a machine: processes and events, and what goes wrong.
 #include <cstring>
 
-#include "sim/state/machine_parts.h"
+#include "sim/state/parse_machine.h"
 
 namespace umasim {
 namespace {

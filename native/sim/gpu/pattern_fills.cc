@@ -1,4 +1,4 @@
-#include "sim/gpu/fills.h"
+#include "sim/gpu/pattern_fills.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

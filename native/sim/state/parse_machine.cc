@@ -1,7 +1,7 @@
-#include "sim/state/machine.h"
+#include "sim/state/parse_machine.h"
 
 #include "sim/state/description.h"
-#include "sim/state/machine_parts.h"
+#include "sim/state/machine.h"
 
 namespace umasim {
 namespace {

@@ -1,13 +1,13 @@
-#include "sim/gpu/allocation.h"
+#include "sim/gpu/reserve.h"
 
 #include <algorithm>
 
 #include "abi/cuda.h"
-#include "sim/linux/blocks.h"
+#include "sim/linux/block_table.h"
 #include "sim/linux/clients.h"
 #include "sim/linux/locked.h"
+#include "sim/linux/memory.h"
 #include "sim/linux/reclaim.h"
-#include "sim/linux/world.h"
 
 namespace umasim {
 namespace {

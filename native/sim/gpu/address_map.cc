@@ -1,4 +1,4 @@
-#include "sim/gpu/addresses.h"
+#include "sim/gpu/address_map.h"
 
 namespace umasim {
 

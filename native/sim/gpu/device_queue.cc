@@ -1,4 +1,4 @@
-#include "sim/gpu/work.h"
+#include "sim/gpu/device_queue.h"
 
 #include <algorithm>
 
