@@ -2,32 +2,32 @@
 
 namespace umasim {
 
-BlockAt find_block(Session& session, const void* address) {
+AllocationIterator find_allocation(Session& session, const void* address) {
   const uintptr_t at = reinterpret_cast<uintptr_t>(address);
-  BlockAt block = session.blocks.upper_bound(at);
-  if (block == session.blocks.begin()) return session.blocks.end();
-  --block;
-  return at - block->first < block->second.size ? block : session.blocks.end();
+  AllocationIterator allocation = session.allocations.upper_bound(at);
+  if (allocation == session.allocations.begin()) return session.allocations.end();
+  --allocation;
+  return at - allocation->first < allocation->second.size ? allocation : session.allocations.end();
 }
 
-BlockAt find_range(Session& session, const void* address, uint64_t bytes) {
-  const BlockAt block = find_block(session, address);
-  if (block == session.blocks.end()) return block;
-  const bool whole = bytes <= block->second.size - offset_in(block, address);
-  return whole ? block : session.blocks.end();
+AllocationIterator find_range(Session& session, const void* address, uint64_t bytes) {
+  const auto allocation = find_allocation(session, address);
+  if (allocation == session.allocations.end()) return allocation;
+  const bool whole = bytes <= allocation->second.size - offset_in(allocation, address);
+  return whole ? allocation : session.allocations.end();
 }
 
-bool device_reaches(const Machine& machine, int device, const LocalBlock& block) {
+bool device_reaches(const Machine& machine, int device, const Allocation& allocation) {
   const Attributes& attributes = machine.devices[device].attributes;
-  switch (block.kind) {
-    case Kind::kDevice:
-      return block.device == device;  // peer access is not modelled
-    case Kind::kManaged:
+  switch (allocation.kind) {
+    case BlockKind::kDevice:
+      return allocation.device == device;  // peer access is not modelled
+    case BlockKind::kManaged:
       return true;
-    case Kind::kPinned:
-    case Kind::kRegistered:
+    case BlockKind::kPinned:
+    case BlockKind::kRegistered:
       return attributes.can_map_host_memory != 0;
-    case Kind::kSystem:
+    case BlockKind::kSystem:
       return attributes.pageable_memory_access != 0;
     default:
       return false;

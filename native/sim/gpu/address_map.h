@@ -1,25 +1,25 @@
-// Which allocation of this process an address is in, and who may use it. Under the session's lock.
+// Finds the allocation of an address in this process. Callers hold the session's lock.
 #pragma once
 #include "sim/gpu/session.h"
 
 namespace umasim {
 
-using BlockAt = std::map<uintptr_t, LocalBlock>::iterator;
+using AllocationIterator = std::map<uintptr_t, Allocation>::iterator;
 
-// end() when it is in none.
-BlockAt find_block(Session& session, const void* address);
-// The same for a range: end() unless all of it is in one.
-BlockAt find_range(Session& session, const void* address, uint64_t bytes);
+// Returns end() for an address outside all allocations.
+AllocationIterator find_allocation(Session& session, const void* address);
+// Returns end() unless one allocation contains the whole range.
+AllocationIterator find_range(Session& session, const void* address, uint64_t bytes);
 
-inline uint64_t offset_in(BlockAt block, const void* address) {
-  return reinterpret_cast<uintptr_t>(address) - block->first;
+inline uint64_t offset_in(AllocationIterator allocation, const void* address) {
+  return reinterpret_cast<uintptr_t>(address) - allocation->first;
 }
 
-// Whether a kernel on the device may use the block.
-bool device_reaches(const Machine& machine, int device, const LocalBlock& block);
-// Memory that is not there before it is touched.
-inline bool is_lazy(const LocalBlock& block) {
-  return block.kind == Kind::kManaged || block.kind == Kind::kSystem;
+// Whether a kernel on the device can access the allocation.
+bool device_reaches(const Machine& machine, int device, const Allocation& allocation);
+// Whether the allocation gets its memory on first touch.
+inline bool is_lazy(const Allocation& allocation) {
+  return allocation.kind == BlockKind::kManaged || allocation.kind == BlockKind::kSystem;
 }
 
 }  // namespace umasim

@@ -1,7 +1,7 @@
-// What the fill kernel wrote, remembered instead of written: 100 GiB of pattern would need as much
-// memory of the computer that simulates. The pages under a fill are empty. A byte there that is not
-// zero was written by the program itself through the pointer, and counts; a zero byte is as good as
-// not written, which is the one thing that a pointer's writer can get past a verification.
+// The fills of the fill kernel, recorded instead of written: 100 GiB of pattern would take as much
+// memory of the simulating computer. The pages under a fill are empty. The program may write
+// through a pointer: a nonzero byte there overrides the pattern. A zero byte equals an unwritten
+// one, so verification misses a byte that the program overwrote with zero.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,38 +10,38 @@
 
 namespace umasim {
 
-// Up to `end` (not included): the byte at an offset x of the block is the pattern's at
-// first + (x - begin); see ../pattern.h.
+// A fill from its key, `begin`, to `end` (excluded): the byte at offset x of the allocation is the
+// pattern's byte first + (x - begin); see abi/pattern.h.
 struct Fill {
   uint64_t end, seed, first;
 };
-using Fills = std::map<uint64_t, Fill>;  // by where it begins
+using Fills = std::map<uint64_t, Fill>;
 
-// [begin, end) was written by something else.
+// Removes [begin, end), which another write has replaced.
 void forget_fill(Fills& fills, uint64_t begin, uint64_t end);
 void remember_fill(Fills& fills, uint64_t begin, const Fill& fill);
 
-// A stretch of memory with contents of one kind.
+// A range of memory that is either inside one fill or outside all fills.
 struct Segment {
   const char* address;
   uint64_t size;
   bool filled;
-  uint64_t seed, first;  // where filled
+  uint64_t seed, first;  // of the fill
 };
-// The stretches of `size` bytes at `offset` of the block that lies at `block`.
-std::vector<Segment> segments_of(const Fills& fills, const char* block, uint64_t offset,
-                                 uint64_t size);
-// The bytes of part of a segment.
+// The segments of `size` bytes at `offset` of the allocation at `base`.
+std::vector<Segment> split_segments(const Fills& fills, const char* base, uint64_t offset,
+                                    uint64_t size);
+// Reads bytes of a segment from offset `at` on.
 void read_segment(const Segment& segment, uint64_t at, uint64_t size, char* to);
 
-// Writes the pattern truly.
-void write_fill(char* to, uint64_t size, uint64_t seed, uint64_t first);
+// Writes the bytes of the pattern.
+void write_pattern(char* to, uint64_t size, uint64_t seed, uint64_t first);
 
 struct Mismatches {
   uint64_t bytes;
-  uint64_t first;  // offset as the pattern counts; kNoMismatch where there is none
+  uint64_t first;  // the lowest offset in the pattern, or kNoMismatch
 };
-// Compares stretches with the pattern that begins at `first`.
+// Compares segments with the pattern from `first` on.
 Mismatches compare(const std::vector<Segment>& segments, uint64_t seed, uint64_t first);
 
 }  // namespace umasim

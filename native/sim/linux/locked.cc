@@ -6,6 +6,7 @@
 #include "sim/linux/clients.h"
 #include "sim/linux/control_files.h"
 #include "sim/linux/memory.h"
+#include "sim/linux/world.h"
 #include "sim/state/clock.h"
 
 namespace umasim {
@@ -20,9 +21,9 @@ Locked::Locked(State& state) : state_(state), held_(true) {
     held_ = false;
     return;
   }
-  reap(state);
+  reap_dead_clients(state);
   advance(state, clock_ms(state));
-  deliver_mail(state);
+  apply_control_writes(state);
   World& world = state.world;
   uint64_t gpu = world.gpu_host;
   for (int i = 0; i < state.machine.device_count; i++) gpu += world.gpu_device[i];

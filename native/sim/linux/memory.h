@@ -1,48 +1,42 @@
-// The memory of the machine: what is in it, what is left, and what the kernel makes of that.
+// The memory of the machine: what is in use, what is free, and the watermarks.
 #pragma once
 #include "sim/state/state.h"
 
 namespace umasim {
 
-constexpr uint64_t kBlock = 2ull << 20;  // what the driver allocates in: order 9 of 4 KiB pages
+// Allocation unit of the driver: 2 MiB, which is order 9 with pages of 4 KiB.
+constexpr uint64_t kDriverBlock = 2ull << 20;
+
+// a - b, or 0 if b is larger.
+inline uint64_t saturating_sub(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
 
 struct Watermarks {
   uint64_t min, low, high;
 };
 Watermarks watermarks(const State& state);
 
-// a - b, or 0.
-inline uint64_t less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
-
-// AnonPages: of everybody, less what is in swap.
+// Everything that is not MemFree.
+uint64_t used_bytes(const State& state);
+// AnonPages: the anonymous memory of all processes that is not swapped out.
 uint64_t anon_pages(const State& state);
-// Page cache that can go without being written or unmapped first.
-uint64_t clean_unmapped(const State& state);
-// What reclaim can still find, swap left out.
+// Page cache that reclaim can drop without writeback and without unmapping it first.
+uint64_t clean_file_cache(const State& state);
+// Memory that reclaim can free without swap.
 uint64_t reclaimable(const State& state);
 uint64_t hugetlb(const State& state);
 uint64_t swap_used(const State& state);
 // MemFree, in whole pages.
 uint64_t free_bytes(const State& state);
-// MemAvailable, as si_mem_available() of the kernel estimates it.
+// MemAvailable, by the formula of si_mem_available().
 uint64_t available_bytes(const State& state);
-// Free pages that count as free and that nothing pinned can have (MIGRATE_CMA).
+// Free memory of MIGRATE_CMA: part of MemFree, but unusable for pinned allocations.
 uint64_t cma_free(const State& state);
 
-// Initial values from the machine; a sentence when they do not fit into its memory.
-std::string start_world(State& state);
-// Memory became free: `share` of it in blocks of 2 MiB.
-void freed(State& state, uint64_t bytes, double share);
-// `bytes` of anonymous memory that `holder` counts are gone, those in swap with them.
-void anon_gone(State& state, uint64_t* holder, uint64_t bytes);
-// Keeps the division of free memory within what is free. After every change.
+// Adds freed memory; `block_share` of it is in blocks of 2 MiB.
+void add_free_memory(State& state, uint64_t bytes, double block_share);
+// Frees anonymous memory that `holder` counts, with its share of the swap.
+void release_anon(State& state, uint64_t* holder, uint64_t bytes);
+// Limits big_free and stuck to the free memory. Call it after every change of free memory.
 void settle_contiguity(State& state);
-
-// Brings the world up to `now`: events, writeback, kswapd, pools, pressure.
-void advance(State& state, double now_ms);
-
-// A request of `bytes` cannot be met and has waited since `since_ms`: pressure rises, and a machine
-// that wedges does so in time.
-void stall(State& state, int pid, const char* during, uint64_t bytes, double since_ms);
 
 }  // namespace umasim

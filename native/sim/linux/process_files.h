@@ -1,4 +1,4 @@
-// What the simulated kernel says of single processes.
+// The simulated files of single processes: /proc/<pid>/comm, statm and cgroup.
 #pragma once
 #include <string>
 
@@ -8,12 +8,12 @@ namespace umasim {
 
 enum class ProcessFile { kNone, kComm, kStatm, kCgroup };
 
-// "/proc/<pid>/statm" or "/proc/self/statm" → the file and the pid; kNone when the path is another.
+// The file and pid of a path such as "/proc/<pid>/statm" or "/proc/self/statm"; kNone for others.
 ProcessFile process_file(const char* path, int* pid);
-// Whether the machine itself knows this file of this process: a scripted one, or one that has been
-// on the machine. Others are left to the real kernel.
+// Whether the machine simulates this file: of a scripted process, or of a client. The files of all
+// other processes are left to the real Linux.
 bool knows_process(const State& state, ProcessFile file, int pid);
-// 0 or -ENOENT.
+// The text of a file. Returns 0 or -ENOENT.
 int process_text(const State& state, ProcessFile file, int pid, std::string* text);
 
 }  // namespace umasim

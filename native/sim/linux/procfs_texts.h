@@ -1,4 +1,4 @@
-// Texts of the simulated kernel's files, in the real kernel's format. Under the lock.
+// The texts of the simulated files, in the format of Linux. Callers hold the lock.
 #pragma once
 #include <string>
 
@@ -12,8 +12,8 @@ std::string zoneinfo_text(State& state);
 std::string vmstat_text(State& state);
 std::string driver_version_text(State& state);
 std::string driver_params_text(State& state);
-
-// Pages in the driver's pool of an order, counted in pages of that order.
-uint64_t pool_pages(const State& state, int order);
+// The count file of a pool's shrinker: "<inode of the root cgroup> <objects on node 0>", or an
+// empty text for an empty pool.
+std::string pool_count_text(State& state, int order);
 
 }  // namespace umasim

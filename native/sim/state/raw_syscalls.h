@@ -1,15 +1,15 @@
-// System calls made directly. This library may be preloaded, and then open() is its own: its own
-// file access must not come back to itself.
+// Direct system calls. A preloaded libumasim replaces open(), so its own file access must bypass
+// libc.
 #pragma once
 #include <cstddef>
 #include <string>
 
 namespace umasim {
 
-// File descriptor (O_CLOEXEC added) or -errno.
+// Returns a file descriptor or -errno. Adds O_CLOEXEC.
 int raw_open(const char* path, int flags, int mode = 0);
 void raw_close(int fd);
-// At most `limit` bytes of a file; empty when it cannot be read.
+// Returns at most `limit` bytes of a file, or an empty string if the file is unreadable.
 std::string raw_read_file(const char* path, size_t limit);
 
 }  // namespace umasim

@@ -17,7 +17,7 @@ namespace umasim {
 namespace {
 
 constexpr char kMagic[8] = {'u', 'm', 'a', 's', 'i', 'm', '1', '\n'};
-// Layout of State: its version, and its size, which differs where somebody forgot to raise it.
+// Layout of State: version and size. The size catches a change without a new version.
 constexpr uint32_t kLayout = (1u << 24) | static_cast<uint32_t>(sizeof(State) & 0xffffff);
 
 State* map(int fd) {
@@ -35,7 +35,7 @@ void init_lock(pthread_mutex_t* lock) {
   pthread_mutexattr_destroy(&attributes);
 }
 
-// Fills a new, zeroed state. The magic comes last: a half-made file is not usable.
+// Fills a new, zeroed state. The magic is written last, so an incomplete file is unusable.
 std::string fill(State* state, const Machine& machine, const char* path, StartWorld start_world) {
   init_lock(&state->lock);
   state->layout = kLayout;
@@ -51,7 +51,7 @@ std::string fill(State* state, const Machine& machine, const char* path, StartWo
 
 }  // namespace
 
-const char* kind_name(Kind kind) {
+const char* kind_name(BlockKind kind) {
   constexpr const char* kNames[] = {"none",   "context",    "device", "managed",
                                     "pinned", "registered", "system"};
   return kNames[static_cast<int>(kind)];
@@ -60,11 +60,11 @@ const char* kind_name(Kind kind) {
 int create_state(const Machine& machine, const char* path, StartWorld start_world,
                  std::string* error) {
   if (path[0] != '/') {
-    *error = std::string("the path of a state file is \"") + path + "\", expected an absolute one";
+    *error = std::string("state path is \"") + path + "\"; expected an absolute path";
     return -EINVAL;
   }
   if (std::strlen(path) >= sizeof(State::path)) {
-    *error = "the path of a state file has at most 255 bytes";
+    *error = "state path is longer than 255 bytes";
     return -ENAMETOOLONG;
   }
   const int fd = raw_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
@@ -72,7 +72,7 @@ int create_state(const Machine& machine, const char* path, StartWorld start_worl
     *error = std::string("cannot create ") + path + ": " + std::strerror(-fd);
     return fd;
   }
-  // Allocated, not sparse: a full disk must be an error here and not a signal later.
+  // Allocates the blocks, so a full disk is an error here and not a SIGBUS later.
   int status =
       syscall(SYS_fallocate, fd, 0, 0L, static_cast<long>(sizeof(State))) == 0 ? 0 : -errno;
   if (status == -EOPNOTSUPP) status = ftruncate(fd, sizeof(State)) == 0 ? 0 : -errno;
@@ -85,7 +85,7 @@ int create_state(const Machine& machine, const char* path, StartWorld start_worl
     if (error->empty()) return 0;
     status = -EINVAL;
   } else {
-    *error = std::string("cannot make room for ") + path + ": " + std::strerror(-status);
+    *error = std::string("cannot allocate ") + path + ": " + std::strerror(-status);
   }
   unlink(path);
   return status;
