@@ -21,7 +21,7 @@
 #include "sim/linux/procfs.h"
 #include "sim/state/raw_syscalls.h"
 
-// All names below are functions here, so the macros of the headers for fortified and large-file
+// This file defines functions of these names, so the headers' macros for fortified and large-file
 // variants must go.
 #undef open
 #undef open64

@@ -118,8 +118,7 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo
                        pci->device = at.device;
                        pci->pciDeviceId = static_cast<unsigned int>(
                            std::strtoul(facts.pci_device_id, nullptr, 16));
-                       // The domain has four digits in the legacy form and eight in the current
-                       // one.
+                       // The domain has four digits in the legacy id and eight in the new one.
                        std::snprintf(pci->busIdLegacy, sizeof pci->busIdLegacy, "%04X:%02X:%02X.0",
                                      at.domain & 0xffff, at.bus & 0xff, at.device & 0xff);
                        std::snprintf(pci->busId, sizeof pci->busId, "%08X:%02X:%02X.0", at.domain,

@@ -132,7 +132,11 @@ int run_kernel(const Call& call, int device, const KernelFunction& function, voi
   if (status == 0 && verifies) status = memory_touch(call, pointer(arguments.result), kResult, &ms);
   if (status != 0) return status;
   enqueue(call, device, begun, ms + transfer_ms(call, pointer(arguments.base), arguments.bytes));
-  fills ? fill(call, arguments) : verify(call, arguments);
+  if (fills) {
+    fill(call, arguments);
+  } else {
+    verify(call, arguments);
+  }
   return 0;
 }
 

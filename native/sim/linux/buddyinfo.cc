@@ -69,7 +69,7 @@ struct Zones {
 Zones zones(const State& state) {
   const uint64_t page = state.machine.linux_kernel.page_size;
   const uint64_t free = free_bytes(state) / page;
-  const uint64_t big = std::min((state.world.big_free + cma_free(state)) / page, free);
+  const uint64_t big = std::min((state.world.free_in_blocks + cma_free(state)) / page, free);
   const uint64_t low =
       std::min(state.machine.linux_kernel.low_zone_bytes / page / 16 * 15, free / 8);
   const uint64_t unit = kDriverBlock / page;
@@ -109,7 +109,7 @@ std::string zone_text(const char* name, uint64_t free, uint64_t managed, const W
 
 }  // namespace
 
-std::string buddyinfo_text(State& state) {
+std::string buddyinfo_text(const State& state) {
   const LinuxKernel& linux_kernel = state.machine.linux_kernel;
   const Zones all = zones(state);
   const std::string low =
@@ -117,7 +117,7 @@ std::string buddyinfo_text(State& state) {
   return low + row(state, "Normal", all.normal);
 }
 
-std::string zoneinfo_text(State& state) {
+std::string zoneinfo_text(const State& state) {
   const LinuxKernel& linux_kernel = state.machine.linux_kernel;
   const Zones all = zones(state);
   const uint64_t page = linux_kernel.page_size;

@@ -4,8 +4,7 @@
 
 namespace umasim {
 
-// Start time of a live process in clock ticks; 0 for a dead one. A zombie has no memory and is
-// dead.
+// Start time of a live process in clock ticks; 0 for a dead process or a zombie.
 uint64_t process_start(int pid);
 
 // The slot of this process, added if absent; -1 if the table is full.

@@ -21,7 +21,7 @@ uint64_t pool_pages(const State& state, int order) {
 
 }  // namespace
 
-std::string driver_version_text(State& state) {
+std::string driver_version_text(const State& state) {
   char text[256];
   std::snprintf(text, sizeof text,
                 "NVRM version: NVIDIA UNIX Open Kernel Module for %s  %s  Release Build  "
@@ -30,14 +30,14 @@ std::string driver_version_text(State& state) {
   return text;
 }
 
-std::string driver_params_text(State& state) {
+std::string driver_params_text(const State& state) {
   std::string text = "ModifyDeviceFiles: 1\nInitializeSystemMemoryAllocations: 1\n";
   const int64_t pools = state.machine.driver.system_memory_pools;
   if (pools != kNoPools) text += "EnableSystemMemoryPools: " + std::to_string(pools) + "\n";
   return text + "RegistryDwords: \"\"\n";
 }
 
-std::string pool_count_text(State& state, int order) {
+std::string pool_count_text(const State& state, int order) {
   const uint64_t pages = pool_pages(state, order);
   return pages == 0 ? std::string() : "1 " + std::to_string(pages) + "\n";
 }

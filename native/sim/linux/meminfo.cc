@@ -32,7 +32,7 @@ constexpr uint64_t active_file(uint64_t bytes) { return bytes / 3; }
 
 }  // namespace
 
-std::string meminfo_text(State& state) {
+std::string meminfo_text(const State& state) {
   const Memory& fixed = state.machine.memory;
   const World& world = state.world;
   const uint64_t anon = anon_pages(state);

@@ -94,13 +94,13 @@ void release_anon(State& state, uint64_t* holder, uint64_t bytes) {
 void settle_contiguity(State& state) {
   World& world = state.world;
   const uint64_t free = saturating_sub(free_bytes(state), cma_free(state));
-  world.big_free =
-      std::min(world.big_free - world.big_free % kDriverBlock, free - free % kDriverBlock);
-  world.stuck = std::min(world.stuck, free - world.big_free);
+  world.free_in_blocks = std::min(world.free_in_blocks - world.free_in_blocks % kDriverBlock,
+                                  free - free % kDriverBlock);
+  world.uncompactable = std::min(world.uncompactable, free - world.free_in_blocks);
 }
 
 void add_free_memory(State& state, uint64_t bytes, double block_share) {
-  state.world.big_free += static_cast<uint64_t>(static_cast<double>(bytes) * block_share);
+  state.world.free_in_blocks += static_cast<uint64_t>(static_cast<double>(bytes) * block_share);
   settle_contiguity(state);
 }
 

@@ -36,7 +36,8 @@ uint64_t cma_free(const State& state);
 void add_free_memory(State& state, uint64_t bytes, double block_share);
 // Frees anonymous memory that `holder` counts, with its share of the swap.
 void release_anon(State& state, uint64_t* holder, uint64_t bytes);
-// Limits big_free and stuck to the free memory. Call it after every change of free memory.
+// Limits free_in_blocks and uncompactable to the free memory. Call it after every change of free
+// memory.
 void settle_contiguity(State& state);
 
 }  // namespace umasim

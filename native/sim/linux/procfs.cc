@@ -38,7 +38,7 @@ struct File {
   const char* path;
   Rights rights;
   Needs needs;
-  std::string (*text)(State&);
+  std::string (*text)(const State&);
 };
 
 #define SHRINKERS "/sys/kernel/debug/shrinker/nv-sysmem-alloc-node-0-order-"
@@ -53,49 +53,48 @@ const File kFiles[] = {
     {"/proc/zoneinfo", Rights::kAllRead, Needs::kNothing, zoneinfo_text},
     {"/proc/vmstat", Rights::kAllRead, Needs::kNothing, vmstat_text},
     {"/proc/pressure/memory", Rights::kAllRead, Needs::kNothing,
-     [](State& state) { return psi_text(state.world.psi); }},
+     [](const State& state) { return psi_text(state.world.psi); }},
     {"/proc/sys/vm/min_free_kbytes", Rights::kAllRead, Needs::kNothing,
-     [](State& state) { return number(state.machine.memory.min_free / 1024); }},
+     [](const State& state) { return number(state.machine.memory.min_free / 1024); }},
     {"/proc/sys/vm/watermark_scale_factor", Rights::kAllRead, Needs::kNothing,
-     [](State& state) { return number(state.machine.memory.watermark_scale_factor); }},
+     [](const State& state) { return number(state.machine.memory.watermark_scale_factor); }},
     {"/proc/sys/vm/watermark_boost_factor", Rights::kAllRead, Needs::kNothing,
-     [](State& state) { return number(state.machine.memory.watermark_boost_factor); }},
+     [](const State& state) { return number(state.machine.memory.watermark_boost_factor); }},
     {"/proc/sys/vm/swappiness", Rights::kAllRead, Needs::kNothing,
-     [](State& state) { return number(state.machine.memory.swappiness); }},
+     [](const State& state) { return number(state.machine.memory.swappiness); }},
     {"/proc/sys/vm/compaction_proactiveness", Rights::kAllRead, Needs::kNothing,
-     [](State& state) { return number(state.machine.memory.compaction_proactiveness); }},
+     [](const State& state) { return number(state.machine.memory.compaction_proactiveness); }},
     {"/proc/sys/vm/nr_hugepages", Rights::kAllRead, Needs::kNothing,
-     [](State& state) { return number(state.machine.memory.huge_pages_total); }},
+     [](const State& state) { return number(state.machine.memory.huge_pages_total); }},
     {"/proc/sys/vm/drop_caches", Rights::kRootWrites, Needs::kNothing, nullptr},
     {"/proc/sys/vm/compact_memory", Rights::kRootWrites, Needs::kNothing, nullptr},
     {"/proc/sys/kernel/random/boot_id", Rights::kAllRead, Needs::kNothing,
-     [](State& state) { return std::string(state.boot_id) + "\n"; }},
+     [](const State& state) { return std::string(state.boot_id) + "\n"; }},
     {"/proc/sys/kernel/osrelease", Rights::kAllRead, Needs::kNothing,
-     [](State& state) { return std::string(state.machine.linux_kernel.release) + "\n"; }},
+     [](const State& state) { return std::string(state.machine.linux_kernel.release) + "\n"; }},
     {"/proc/driver/nvidia/version", Rights::kAllRead, Needs::kDriver, driver_version_text},
     {"/proc/driver/nvidia/params", Rights::kAllRead, Needs::kDriver, driver_params_text},
     {"/sys/kernel/mm/transparent_hugepage/enabled", Rights::kAllRead, Needs::kNothing,
-     [](State& state) { return huge_pages_setting(state); }},
+     huge_pages_setting},
     {HUGE_PAGES "nr_hugepages", Rights::kAllRead, Needs::kNothing,
-     [](State& state) { return number(state.machine.memory.huge_pages_total); }},
+     [](const State& state) { return number(state.machine.memory.huge_pages_total); }},
     {HUGE_PAGES "free_hugepages", Rights::kAllRead, Needs::kNothing,
-     [](State& state) { return number(state.machine.memory.huge_pages_free); }},
+     [](const State& state) { return number(state.machine.memory.huge_pages_free); }},
     {CGROUP "/memory.current", Rights::kAllRead, Needs::kNothing,
-     [](State& state) { return number(cgroup_bytes(state)); }},
+     [](const State& state) { return number(cgroup_bytes(state)); }},
     {CGROUP "/memory.max", Rights::kAllRead, Needs::kNothing,
-     [](State&) { return std::string("max\n"); }},
+     [](const State&) { return std::string("max\n"); }},
     {CGROUP "/memory.high", Rights::kAllRead, Needs::kNothing,
-     [](State&) { return std::string("max\n"); }},
-    {CGROUP "/memory.stat", Rights::kAllRead, Needs::kNothing,
-     [](State& state) { return cgroup_stat_text(state); }},
+     [](const State&) { return std::string("max\n"); }},
+    {CGROUP "/memory.stat", Rights::kAllRead, Needs::kNothing, cgroup_stat_text},
     {CGROUP "/memory.reclaim", Rights::kAllWrite, Needs::kNothing, nullptr},
     {CGROUPS "/memory.reclaim", Rights::kRootWrites, Needs::kNothing, nullptr},
     {SHRINKERS "0-61/count", Rights::kRootReads, Needs::kPools,
-     [](State& state) { return pool_count_text(state, 0); }},
+     [](const State& state) { return pool_count_text(state, 0); }},
     {SHRINKERS "4-62/count", Rights::kRootReads, Needs::kPools,
-     [](State& state) { return pool_count_text(state, 4); }},
+     [](const State& state) { return pool_count_text(state, 4); }},
     {SHRINKERS "9-63/count", Rights::kRootReads, Needs::kPools,
-     [](State& state) { return pool_count_text(state, 9); }},
+     [](const State& state) { return pool_count_text(state, 9); }},
 };
 
 bool exists(const State& state, const File& file) {
@@ -150,7 +149,7 @@ int may_open(const State& state, const char* path, int access) {
   return file->rights == Rights::kRootReads && !is_root() ? -EACCES : 0;
 }
 
-int read_file(State& state, const char* path, std::string* text) {
+int read_file(const State& state, const char* path, std::string* text) {
   int pid;
   const ProcessFile process = process_file(path, &pid);
   if (process != ProcessFile::kNone) return process_text(state, process, pid, text);
@@ -159,7 +158,7 @@ int read_file(State& state, const char* path, std::string* text) {
   return status;
 }
 
-int list_directory(State& state, const char* path, std::string* names) {
+int list_directory(const State& state, const char* path, std::string* names) {
   std::string prefix = path;
   if (prefix.empty() || prefix.back() != '/') prefix += '/';
   if (prefix.rfind("/sys/kernel/debug/", 0) == 0 && !is_root()) return -EACCES;

@@ -10,9 +10,9 @@ namespace umasim {
 // or -ENOENT for a path that is not simulated.
 int may_open(const State& state, const char* path, int access);
 // The text of a readable file. Returns 0 or -errno.
-int read_file(State& state, const char* path, std::string* text);
+int read_file(const State& state, const char* path, std::string* text);
 // The names in a directory, each followed by a newline. Returns 0 or -errno.
-int list_directory(State& state, const char* path, std::string* names);
+int list_directory(const State& state, const char* path, std::string* names);
 // Whether the path is a control file, and which.
 bool find_control_file(const char* path, ControlFile* file);
 

@@ -6,14 +6,14 @@
 
 namespace umasim {
 
-std::string meminfo_text(State& state);
-std::string buddyinfo_text(State& state);
-std::string zoneinfo_text(State& state);
-std::string vmstat_text(State& state);
-std::string driver_version_text(State& state);
-std::string driver_params_text(State& state);
+std::string meminfo_text(const State& state);
+std::string buddyinfo_text(const State& state);
+std::string zoneinfo_text(const State& state);
+std::string vmstat_text(const State& state);
+std::string driver_version_text(const State& state);
+std::string driver_params_text(const State& state);
 // The count file of a pool's shrinker: "<inode of the root cgroup> <objects on node 0>", or an
 // empty text for an empty pool.
-std::string pool_count_text(State& state, int order);
+std::string pool_count_text(const State& state, int order);
 
 }  // namespace umasim

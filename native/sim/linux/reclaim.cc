@@ -100,19 +100,20 @@ uint64_t usable(const State& state, Use use) {
   const uint64_t above = saturating_sub(free_bytes(state), watermarks(state).min);
   if (use == Use::kMovable) return above;
   const uint64_t pinnable = saturating_sub(above, cma_free(state));
-  return use == Use::kEager ? std::min(pinnable, state.world.big_free) : pinnable;
+  return use == Use::kEager ? std::min(pinnable, state.world.free_in_blocks) : pinnable;
 }
 
 void compact(State& state) {
   World& world = state.world;
   const uint64_t free = saturating_sub(free_bytes(state), cma_free(state));
-  const uint64_t fresh = saturating_sub(saturating_sub(free, world.big_free), world.stuck);
+  const uint64_t fresh =
+      saturating_sub(saturating_sub(free, world.free_in_blocks), world.uncompactable);
   const uint64_t merged =
       static_cast<uint64_t>(static_cast<double>(fresh) * state.machine.contiguity.compactable);
   world.counters.compact_stall++;
   (merged >= kDriverBlock ? world.counters.compact_success : world.counters.compact_fail)++;
-  world.stuck += fresh - merged;
-  world.big_free += merged;
+  world.uncompactable += fresh - merged;
+  world.free_in_blocks += merged;
   settle_contiguity(state);
 }
 
@@ -141,12 +142,12 @@ Taken take_pages(State& state, uint64_t want, Use use, double ms_per_gib) {
   taken.bytes += from_free;
   taken.ms += gib(from_free) * ms_per_gib;
   if (use == Use::kEager) {
-    world.big_free -= from_free;
+    world.free_in_blocks -= from_free;
   } else {
     // Small pages come from small blocks first; then larger blocks are split.
     const uint64_t small =
-        saturating_sub(saturating_sub(free_bytes(state), cma_free(state)), world.big_free);
-    world.big_free -= std::min(world.big_free, saturating_sub(from_free, small));
+        saturating_sub(saturating_sub(free_bytes(state), cma_free(state)), world.free_in_blocks);
+    world.free_in_blocks -= std::min(world.free_in_blocks, saturating_sub(from_free, small));
   }
   return taken;
 }

@@ -103,7 +103,7 @@ std::string deaths_json(const State& state) {
 std::string violations_json(const State& state) {
   Json all('[');
   if (!totals_agree(state)) all.string(nullptr, "the totals differ from the sums of the blocks");
-  if (state.world.big_free > free_bytes(state)) {
+  if (state.world.free_in_blocks > free_bytes(state)) {
     all.string(nullptr, "free blocks exceed free memory");
   }
   if (state.world.file_mapped + state.world.file_dirty > state.world.file_cache) {
@@ -114,7 +114,7 @@ std::string violations_json(const State& state) {
 
 }  // namespace
 
-std::string record_text(State& state) {
+std::string record_text(const State& state) {
   const World& world = state.world;
   const Counters& counters = world.counters;
   return Json('{')

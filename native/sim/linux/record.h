@@ -7,6 +7,6 @@
 namespace umasim {
 
 // Callers hold the lock.
-std::string record_text(State& state);
+std::string record_text(const State& state);
 
 }  // namespace umasim

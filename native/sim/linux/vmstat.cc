@@ -11,7 +11,7 @@ void line(std::string& text, const char* name, uint64_t value) {
 
 }  // namespace
 
-std::string vmstat_text(State& state) {
+std::string vmstat_text(const State& state) {
   const Memory& fixed = state.machine.memory;
   const World& world = state.world;
   const Counters& counters = world.counters;

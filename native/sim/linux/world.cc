@@ -109,11 +109,11 @@ std::string start_world(State& state) {
   }
   world.least_available = available_bytes(state);
   const double free = static_cast<double>(saturating_sub(free_bytes(state), cma_free(state)));
-  world.big_free = static_cast<uint64_t>(free * machine.contiguity.share);
+  world.free_in_blocks = static_cast<uint64_t>(free * machine.contiguity.share);
   settle_contiguity(state);
   // Memory that the machine cannot compact counts as already tried.
-  const double small = free - static_cast<double>(world.big_free);
-  world.stuck = static_cast<uint64_t>(small * (1 - machine.contiguity.compactable));
+  const double small = free - static_cast<double>(world.free_in_blocks);
+  world.uncompactable = static_cast<uint64_t>(small * (1 - machine.contiguity.compactable));
   return {};
 }
 
@@ -126,7 +126,8 @@ void advance(State& state, double now_ms) {
 
 void stall(State& state, int pid, const char* during, uint64_t bytes, double since_ms) {
   World& world = state.world;
-  // A waiting request reports every 20 real milliseconds, so the stall never ends in between.
+  // 250 simulated ms, at least 20 real ms: longer than the pause between two attempts, so pressure
+  // does not drop in between.
   constexpr double kLeastMs = 250;
   world.stall_until_ms = world.now_ms + std::max(kLeastMs, 20 * state.machine.scale);
   if (!state.machine.wedges || world.wedge.happened) return;

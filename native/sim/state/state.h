@@ -102,8 +102,8 @@ struct World {
   uint64_t system;                   // system blocks: ordinary memory
   uint64_t gpu_device[kMaxDevices];  // dedicated device memory in use
   uint64_t returning;                // memory of exited processes that is not yet free
-  uint64_t big_free;                 // part of MemFree in blocks of at least 2 MiB
-  uint64_t stuck;                    // other free memory, which compaction failed to merge
+  uint64_t free_in_blocks;           // part of MemFree in blocks of at least 2 MiB
+  uint64_t uncompactable;            // other free memory that compaction failed to merge
   uint64_t scripted_gpu[kMaxScripted], scripted_anon[kMaxScripted];
   bool scripted_gone[kMaxScripted];
   uint64_t event_done[kMaxEvents];
@@ -134,8 +134,8 @@ struct State {
   int action_count;
   Death deaths[kMaxDeaths];
   int death_count;
-  std::atomic<int> opened_control_files;  // bit set, by ControlFile: opened for writing
-  uint64_t control_bytes_applied[2];      // how much of each file of writes was applied
+  std::atomic<int> opened_control_files;  // one bit per ControlFile: opened for writing
+  uint64_t control_bytes_applied[2];      // bytes of each file of writes already applied
 };
 
 // Sets the initial world of a new state. Returns an empty string, or why the machine is impossible.
