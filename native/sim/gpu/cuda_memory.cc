@@ -137,11 +137,11 @@ int memory_fill(const Call& call, int device, void* address, uint64_t bytes, uin
     const uint64_t offset = offset_in(allocation, address);
     forget_fill(allocation->second.fills, offset, offset + bytes);
   }
-  const double begun = ready_at(call, device);
+  const double start_ms = ready_at(call, device);
   double ms = 0;
   const int status = memory_touch(call, address, bytes, &ms);
   if (status != 0) return status;
-  enqueue(call, device, begun, ms + transfer_ms(call, address, bytes));
+  enqueue(call, device, start_ms, ms + transfer_ms(call, address, bytes));
   fill_backing(address, bytes, pattern);
   return 0;
 }
@@ -177,12 +177,13 @@ int memory_copy(const Call& call, int device, void* to, const void* from, uint64
       !segments_for_copy(session, to, bytes, true, &target)) {
     return kCudaInvalidValue;
   }
-  const double begun = ready_at(call, device);
+  const double start_ms = ready_at(call, device);
   double ms = 0;
   int status = memory_touch(call, to, bytes, &ms);
   if (status == 0) status = memory_touch(call, from, bytes, &ms);
   if (status != 0) return status;
-  enqueue(call, device, begun, ms + transfer_ms(call, from, bytes) + transfer_ms(call, to, bytes));
+  enqueue(call, device, start_ms,
+          ms + transfer_ms(call, from, bytes) + transfer_ms(call, to, bytes));
   if (source.size() == 1 && !source[0].filled) {
     std::memmove(to, from, bytes);
     return 0;
@@ -196,10 +197,10 @@ int memory_copy(const Call& call, int device, void* to, const void* from, uint64
 }
 
 int memory_prefetch(const Call& call, int device, const void* address, uint64_t bytes) {
-  const double begun = ready_at(call, device);
+  const double start_ms = ready_at(call, device);
   double ms = 0;
   const int status = memory_touch(call, address, bytes, &ms);
-  if (status == 0) enqueue(call, device, begun, ms);
+  if (status == 0) enqueue(call, device, start_ms, ms);
   return status;
 }
 

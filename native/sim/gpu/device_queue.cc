@@ -20,12 +20,12 @@ double ready_at(const Call& call, int device) {
   return end_of_queue(call.session(), device, clock_ms(call.state()));
 }
 
-void enqueue(const Call& call, int device, double begun_ms, double ms) {
+void enqueue(const Call& call, int device, double start_ms, double ms) {
   State& state = call.state();
   Session& session = call.session();
   const Locked locked(state);
   const std::lock_guard<std::mutex> guard(session.lock);
-  const double done = end_of_queue(session, device, begun_ms) + ms;
+  const double done = end_of_queue(session, device, start_ms) + ms;
   session.busy_until_ms[device] = done;
   session.queued[device] = true;
   state.world.busy_until_ms[device] = std::max(state.world.busy_until_ms[device], done);

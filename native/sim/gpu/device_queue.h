@@ -8,9 +8,9 @@ namespace umasim {
 
 // When the device finishes its queued work and can begin new work, at the earliest now.
 double ready_at(const Call& call, int device);
-// Queues work of `ms`. Take `begun_ms` from ready_at() before a first touch of the work's memory,
+// Queues work of `ms`. Take `start_ms` from ready_at() before a first touch of the work's memory,
 // because the touch sleeps while the work already runs.
-void enqueue(const Call& call, int device, double begun_ms, double ms);
+void enqueue(const Call& call, int device, double start_ms, double ms);
 // Queues an event, which takes no time. Returns when it will be done.
 double enqueue_event(const Call& call, int device);
 void synchronize(const Call& call, int device);

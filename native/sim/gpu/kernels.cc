@@ -126,12 +126,12 @@ int run_kernel(const Call& call, int device, const KernelFunction& function, voi
   }
   if (faulted != 0) return 0;  // the launch succeeds; the next call returns the error
 
-  const double begun = ready_at(call, device);
+  const double start_ms = ready_at(call, device);
   double ms = 0;
   int status = memory_touch(call, pointer(arguments.base), arguments.bytes, &ms);
   if (status == 0 && verifies) status = memory_touch(call, pointer(arguments.result), kResult, &ms);
   if (status != 0) return status;
-  enqueue(call, device, begun, ms + transfer_ms(call, pointer(arguments.base), arguments.bytes));
+  enqueue(call, device, start_ms, ms + transfer_ms(call, pointer(arguments.base), arguments.bytes));
   if (fills) {
     fill(call, arguments);
   } else {

@@ -120,19 +120,19 @@ bool within_limits(const State& state, BlockKind kind, int device, uint64_t byte
 int reserve_dedicated(const Call& call, SimulatedDelay& delay, int id, uint64_t bytes,
                       bool may_spill, double ms_per_gib, double* ms) {
   State& state = call.state();
-  uint64_t own;
+  uint64_t dedicated;
   {
     const Locked locked(state);
     const int device = state.blocks[id].device;
-    own = std::min(device_free(state, device), bytes);
-    if (own < bytes && !may_spill) return umaprobe::kCudaOutOfMemory;
-    add_to_block(state, id, 0, own);
+    dedicated = std::min(device_free(state, device), bytes);
+    if (dedicated < bytes && !may_spill) return umaprobe::kCudaOutOfMemory;
+    add_to_block(state, id, 0, dedicated);
   }
-  *ms = gib(own) * ms_per_gib;
+  *ms = gib(dedicated) * ms_per_gib;
   delay.add(*ms);
-  if (own == bytes) return 0;
+  if (dedicated == bytes) return 0;
   HostReservation spilled(call, delay, id, Use::kManaged, state.machine.timing.spill);
-  const int status = spilled.run(bytes - own);
+  const int status = spilled.run(bytes - dedicated);
   *ms += spilled.ms();
   return status;
 }

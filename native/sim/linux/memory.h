@@ -1,4 +1,4 @@
-// The memory of the machine: what is in use, what is free, and the watermarks.
+// The memory of the machine: how much is used and free, and the watermarks.
 #pragma once
 #include "sim/state/state.h"
 

@@ -42,7 +42,7 @@ void settle_over_time(State& state, double dt_ms) {
 
 void step(State& state, double dt_ms) {
   World& world = state.world;
-  const double begun = world.now_ms;
+  const double start_ms = world.now_ms;
   world.now_ms += dt_ms;
   bool waiting = false;
   for (int i = 0; i < state.machine.event_count; i++) {
@@ -55,7 +55,7 @@ void step(State& state, double dt_ms) {
   }
   settle_contiguity(state);
   const auto overlap = [&](double until) {
-    return std::max(0.0, std::min(until, world.now_ms) - begun) / dt_ms;
+    return std::max(0.0, std::min(until, world.now_ms) - start_ms) / dt_ms;
   };
   double full = overlap(world.reclaim_until_ms) * world.reclaim_share;
   full = std::max(full, overlap(world.stall_until_ms) * kStalledFull);

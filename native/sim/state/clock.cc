@@ -46,7 +46,7 @@ void sleep_ms(const State& state, double ms) {
   sleep_until_ns(real_ns() + real_duration_ns(state, ms));
 }
 
-int64_t SimulatedDelay::due_ns() const { return begun_ns_ + real_duration_ns(state_, pending_ms_); }
+int64_t SimulatedDelay::due_ns() const { return start_ns_ + real_duration_ns(state_, pending_ms_); }
 
 void SimulatedDelay::add(double ms) {
   constexpr int64_t kShortestSleepNs = 1'000'000;
@@ -59,7 +59,7 @@ void SimulatedDelay::add(double ms) {
 void SimulatedDelay::flush() { sleep_until_ns(due_ns()); }
 
 void SimulatedDelay::restart() {
-  begun_ns_ = real_ns();
+  start_ns_ = real_ns();
   pending_ms_ = 0;
 }
 

@@ -17,7 +17,7 @@ void sleep_ms(const State& state, double ms);
 // simulator spends between pieces counts towards the pending time.
 class SimulatedDelay {
  public:
-  explicit SimulatedDelay(const State& state) : state_(state), begun_ns_(real_ns()) {}
+  explicit SimulatedDelay(const State& state) : state_(state), start_ns_(real_ns()) {}
   void add(double ms);
   // Sleeps until all added time has passed.
   void flush();
@@ -28,7 +28,7 @@ class SimulatedDelay {
   int64_t due_ns() const;
 
   const State& state_;
-  int64_t begun_ns_;
+  int64_t start_ns_;
   double pending_ms_ = 0;
 };
 
