@@ -1,43 +1,43 @@
-#include "sim/gpu/work.h"
+#include "sim/gpu/device_queue.h"
 
 #include <algorithm>
+
+#include "sim/linux/locked.h"
 
 namespace umasim {
 namespace {
 
-// Under the session's lock.
-double ready_at(const Session& session, int device, double now_ms) {
+// Callers hold the session's lock.
+double end_of_queue(const Session& session, int device, double now_ms) {
   const double busy_until = session.busy_until_ms[device];
   return session.queued[device] ? busy_until : std::max(busy_until, now_ms);
 }
 
 }  // namespace
 
-double work_begins_at(const Call& call, int device) {
+double ready_at(const Call& call, int device) {
   const std::lock_guard<std::mutex> guard(call.session().lock);
-  return ready_at(call.session(), device, clock_ms(call.state()));
+  return end_of_queue(call.session(), device, clock_ms(call.state()));
 }
 
-void add_work(const Call& call, int device, double begun_ms, double ms) {
+void enqueue(const Call& call, int device, double start_ms, double ms) {
   State& state = call.state();
   Session& session = call.session();
   const Locked locked(state);
   const std::lock_guard<std::mutex> guard(session.lock);
-  const double done = ready_at(session, device, begun_ms) + ms;
+  const double done = end_of_queue(session, device, start_ms) + ms;
   session.busy_until_ms[device] = done;
   session.queued[device] = true;
   state.world.busy_until_ms[device] = std::max(state.world.busy_until_ms[device], done);
 }
 
-double work_done_at(const Call& call, int device) { return work_begins_at(call, device); }
-
-double mark_work(const Call& call, int device) {
-  add_work(call, device, work_begins_at(call, device), 0);
-  return work_done_at(call, device);
+double enqueue_event(const Call& call, int device) {
+  enqueue(call, device, ready_at(call, device), 0);
+  return ready_at(call, device);
 }
 
 void synchronize(const Call& call, int device) {
-  wait_until(call, work_done_at(call, device));
+  wait_until(call, ready_at(call, device));
   const std::lock_guard<std::mutex> guard(call.session().lock);
   call.session().queued[device] = false;
 }

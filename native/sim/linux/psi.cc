@@ -1,4 +1,4 @@
-#include "sim/state/psi.h"
+#include "sim/linux/psi.h"
 
 #include <cmath>
 #include <cstdio>

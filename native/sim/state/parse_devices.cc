@@ -1,6 +1,6 @@
-// The devices of a machine.
+// Parses the devices of a machine.
 #include "abi/nvml.h"
-#include "sim/state/machine_parts.h"
+#include "sim/state/parse_machine.h"
 
 namespace umasim {
 namespace {
@@ -40,7 +40,7 @@ constexpr Field<NvmlAnswers, NvmlValue> kNvmlValues[] = {
     {"performanceState", &NvmlAnswers::performance_state},
 };
 
-// The status that a name stands for; 0 when it is none.
+// The status of a refusal by its name; 0 for any other name.
 int nvml_status(const std::string& name) {
   if (name == "NOT_SUPPORTED") return umaprobe::kNvmlNotSupported;
   if (name == "NO_PERMISSION") return umaprobe::kNvmlNoPermission;
@@ -49,24 +49,24 @@ int nvml_status(const std::string& name) {
   return umaprobe::kNvmlSuccess;
 }
 
-void read_nvml(Description& in, const std::string& at, NvmlAnswers& nvml) {
-  const std::string memory = in.word(at + "memory");
+void parse_nvml(Description& in, const std::string& at, NvmlAnswers& nvml) {
+  const std::string memory = in.value(at + "memory");
   nvml.memory = memory == "OWN"    ? NvmlMemory::kOwn
                 : memory == "HOST" ? NvmlMemory::kHost
                                    : NvmlMemory::kRefused;
   nvml.memory_status = nvml_status(memory);
   if (nvml.memory == NvmlMemory::kRefused && nvml.memory_status == 0) {
-    in.fail(at + "memory is \"" + memory + "\", expected OWN, HOST or the name of a refusal");
+    in.fail(at + "memory is \"" + memory + "\"; expected OWN, HOST or the name of a refusal");
   }
   in.boolean(at + "processMemory", &nvml.process_memory);
   for (const auto& field : kNvmlValues) {
     NvmlValue& value = nvml.*field.member;
-    value.status = nvml_status(in.word(at + field.key));
+    value.status = nvml_status(in.value(at + field.key));
     if (value.status == 0) in.integer(at + field.key, &value.value);
   }
 }
 
-void read_device(Description& in, const std::string& at, Device& device) {
+void parse_device(Description& in, const std::string& at, Device& device) {
   in.text(at + "name", device.name);
   in.text(at + "uuid", device.uuid);
   in.text(at + "pciBusId", device.pci_bus_id);
@@ -74,30 +74,30 @@ void read_device(Description& in, const std::string& at, Device& device) {
   in.text(at + "computeCapability", device.compute_capability);
   in.boolean(at + "sharesHostMemory", &device.shares_host_memory);
   in.boolean(at + "sysmemFallback", &device.sysmem_fallback);
-  device.memory = bytes_or(in, at + "memory", 0);
+  device.memory = in.bytes_or(at + "memory", 0);
   in.bytes(at + "reserved", &device.reserved);
   in.bytes(at + "contextBytes", &device.context_bytes);
-  device.largest_allocation = bytes_or(in, at + "largestAllocation", kUnlimited);
-  device.largest_total = bytes_or(in, at + "largestTotal", kUnlimited);
+  device.largest_allocation = in.bytes_or(at + "largestAllocation", kUnlimited);
+  device.largest_total = in.bytes_or(at + "largestTotal", kUnlimited);
   if (device.shares_host_memory != (device.memory == 0)) {
     in.fail(at + "memory must be null if sharesHostMemory is true, and a number if it is false");
   }
   if (device.reserved > device.memory) in.fail(at + "reserved is more than memory");
   if (device.shares_host_memory && device.sysmem_fallback) {
-    in.fail(at + "sysmemFallback makes no sense where sharesHostMemory is true");
+    in.fail(at + "sysmemFallback must be false if sharesHostMemory is true");
   }
   for (const auto& field : kAttributes) {
     in.integer(at + "attributes." + field.key, &(device.attributes.*field.member));
   }
-  read_nvml(in, at + "nvml.", device.nvml);
+  parse_nvml(in, at + "nvml.", device.nvml);
 }
 
 }  // namespace
 
-void read_devices(Description& in, Machine& machine) {
+void parse_devices(Description& in, Machine& machine) {
   for (int& i = machine.device_count; in.has("devices." + std::to_string(i)); i++) {
     if (i == kMaxDevices) return in.fail("devices has more than 8 entries");
-    read_device(in, "devices." + std::to_string(i) + ".", machine.devices[i]);
+    parse_device(in, "devices." + std::to_string(i) + ".", machine.devices[i]);
   }
 }
 

@@ -1,34 +1,34 @@
-#include "sim/linux/blocks.h"
+#include "sim/linux/block_table.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "sim/linux/world.h"
+#include "sim/linux/memory.h"
 
 namespace umasim {
 namespace {
 
-// The driver's own allocations of host memory; the pools take these back, and only these.
-bool from_driver(Kind kind) {
-  return kind == Kind::kDevice || kind == Kind::kContext || kind == Kind::kPinned;
+// Whether the driver allocates this kind of memory itself: only that returns to its pools.
+bool from_driver(BlockKind kind) {
+  return kind == BlockKind::kDevice || kind == BlockKind::kContext || kind == BlockKind::kPinned;
 }
 
 struct Totals {
   uint64_t gpu_host, registered, system, gpu_device[kMaxDevices];
 };
 
-// The total that a kind of block counts to; World has the same ones.
+// The total that counts a kind of block. `Sums` is Totals or World.
 template <typename Sums>
-uint64_t& total_of(Sums& sums, Kind kind) {
-  if (kind == Kind::kRegistered) return sums.registered;
-  return kind == Kind::kSystem ? sums.system : sums.gpu_host;
+uint64_t& total_of(Sums& sums, BlockKind kind) {
+  if (kind == BlockKind::kRegistered) return sums.registered;
+  return kind == BlockKind::kSystem ? sums.system : sums.gpu_host;
 }
 
 Totals count(const State& state) {
   Totals totals{};
   for (int id = 0; id < state.block_limit; id++) {
     const Block& block = state.blocks[id];
-    if (block.kind == Kind::kNone) continue;
+    if (block.kind == BlockKind::kNone) continue;
     total_of(totals, block.kind) += block.host_bytes;
     totals.gpu_device[block.device] += block.device_bytes;
   }
@@ -42,18 +42,12 @@ Totals count(const State& state) {
 
 }  // namespace
 
-const char* kind_name(Kind kind) {
-  constexpr const char* kNames[] = {"none",   "context",    "device", "managed",
-                                    "pinned", "registered", "system"};
-  return kNames[static_cast<int>(kind)];
-}
-
-int new_block(State& state, int client, Kind kind, int device, uint64_t bytes) {
+int new_block(State& state, int client, BlockKind kind, int device, uint64_t bytes) {
   int id = 0;
-  while (id < kMaxBlocks && state.blocks[id].kind != Kind::kNone) id++;
+  while (id < kMaxBlocks && state.blocks[id].kind != BlockKind::kNone) id++;
   if (id == kMaxBlocks || client < 0) return -1;
   Block& block = state.blocks[id];
-  block = {Kind::kNone, static_cast<uint8_t>(device), client, bytes, 0, 0, false};
+  block = {BlockKind::kNone, static_cast<uint8_t>(device), client, bytes, 0, 0, false};
   state.block_limit = std::max(state.block_limit, id + 1);
   block.kind = kind;
   return id;
@@ -69,24 +63,25 @@ void add_to_block(State& state, int id, uint64_t host_bytes, uint64_t device_byt
   settle_contiguity(state);
 }
 
-void return_block(State& state, int id, Return how) {
+void free_block(State& state, int id, Freeing how) {
   Block& block = state.blocks[id];
   World& world = state.world;
-  const Kind kind = block.kind;
+  const BlockKind kind = block.kind;
   const uint64_t bytes = block.host_bytes;
-  block.kind = Kind::kNone;
+  block.kind = BlockKind::kNone;
   world.gpu_device[block.device] -= block.device_bytes;
-  if (kind == Kind::kSystem) return anon_gone(state, &world.system, bytes);
+  if (kind == BlockKind::kSystem) return release_anon(state, &world.system, bytes);
   total_of(world, kind) -= bytes;
-  // On a wedged machine whoever frees memory hangs like everybody: it stays on its way.
+  // On a wedged machine the freeing call hangs too, so its memory never becomes free.
   const bool wedged = world.wedge.happened;
   if (!wedged && from_driver(kind) && state.machine.driver.system_memory_pools > 0) {
     world.pools += bytes;
     world.pools_used_ms = world.now_ms;
-  } else if (wedged || (how == Return::kAfterExit && kind != Kind::kRegistered)) {
+  } else if (wedged || (how == Freeing::kByExit && kind != BlockKind::kRegistered)) {
     world.returning += bytes;
   } else {
-    freed(state, bytes, kind == Kind::kRegistered ? state.machine.contiguity.after_reclaim : 1);
+    add_free_memory(state, bytes,
+                    kind == BlockKind::kRegistered ? state.machine.contiguity.after_reclaim : 1);
   }
 }
 

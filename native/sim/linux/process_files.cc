@@ -1,5 +1,4 @@
-// /proc/<pid>/comm, statm and cgroup.
-#include "sim/linux/processes.h"
+#include "sim/linux/process_files.h"
 
 #include <unistd.h>
 
@@ -8,17 +7,17 @@
 #include <cstring>
 
 #include "sim/linux/cgroup.h"
-#include "sim/state/system.h"
+#include "sim/state/raw_syscalls.h"
 
 namespace umasim {
 namespace {
 
-// What a program holds before it takes anything. It is the same for each and never moves, unlike
-// the real resident set of whoever runs here, which must not show in what a simulated step moved.
+// Resident memory of a program without allocations. It is constant, because the real resident set
+// varies and must not appear in the measured change of a simulated step.
 constexpr uint64_t kProgramBytes = 48ull << 20;
 constexpr uint64_t kProgramText = 24ull << 20;
 
-const Scripted* scripted(const State& state, int pid) {
+const ScriptedProcess* scripted(const State& state, int pid) {
   for (int i = 0; i < state.machine.process_count; i++) {
     const bool alive = !state.world.scripted_gone[i];
     if (alive && state.machine.processes[i].pid == pid) return &state.machine.processes[i];
@@ -33,22 +32,22 @@ int client(const State& state, int pid) {
   return -1;
 }
 
-// Anonymous memory that a process of this computer has touched. cudaMalloc's is in no page table
-// of the CPU (facts 4.4); managed memory gets there by a fault of the CPU, and what the GPU touched
-// has had none (inferred: nobody published it).
+// Anonymous memory that a client has touched. cudaMalloc memory is in no page table of the CPU
+// (facts 4.4). Managed memory gets there by a CPU fault, so memory that only the GPU touched does
+// not count (inferred; no published measurement).
 uint64_t touched_bytes(const State& state, int pid) {
   const int slot = client(state, pid);
   uint64_t bytes = 0;
   for (int id = 0; slot >= 0 && id < state.block_limit; id++) {
     const Block& block = state.blocks[id];
-    if (block.kind == Kind::kSystem && block.client == slot) bytes += block.host_bytes;
+    if (block.kind == BlockKind::kSystem && block.client == slot) bytes += block.host_bytes;
   }
   return bytes;
 }
 
 std::string statm_text(const State& state, int pid) {
-  const Scripted* process = scripted(state, pid);
-  const uint64_t page = state.machine.kernel.page_size;
+  const ScriptedProcess* process = scripted(state, pid);
+  const uint64_t page = state.machine.linux_kernel.page_size;
   const uint64_t index = process == nullptr ? 0 : process - state.machine.processes;
   const uint64_t anon =
       process == nullptr ? touched_bytes(state, pid) : state.world.scripted_anon[index];
@@ -81,7 +80,7 @@ ProcessFile process_file(const char* path, int* pid) {
 bool knows_process(const State& state, ProcessFile file, int pid) {
   if (file == ProcessFile::kNone) return false;
   if (scripted(state, pid) != nullptr) return true;
-  // Real processes keep their names.
+  // Real processes keep their real names.
   return file != ProcessFile::kComm && (pid == getpid() || client(state, pid) >= 0);
 }
 

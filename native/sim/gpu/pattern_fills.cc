@@ -1,4 +1,4 @@
-#include "sim/gpu/fills.h"
+#include "sim/gpu/pattern_fills.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -13,26 +13,27 @@ namespace {
 
 constexpr uint64_t kChunk = 64 << 10;
 
-// Bytes at `from` that are there at all, in pages; the rest reads as zero.
-class Resident {
+// The pages of a range that have memory; the others read as zero.
+class ResidentPages {
  public:
-  Resident(const char* from, uint64_t size) : page_(static_cast<uint64_t>(sysconf(_SC_PAGESIZE))) {
+  ResidentPages(const char* from, uint64_t size)
+      : page_(static_cast<uint64_t>(sysconf(_SC_PAGESIZE))) {
     const uintptr_t begin = reinterpret_cast<uintptr_t>(from) / page_ * page_;
     base_ = begin;
     const uintptr_t end = reinterpret_cast<uintptr_t>(from) + size;
     pages_.resize((end - begin + page_ - 1) / page_);
     known_ = mincore(reinterpret_cast<void*>(begin), end - begin, pages_.data()) == 0;
   }
-  // From `at` on: how many bytes have the same answer as the one there.
-  uint64_t run(const char* at, bool* there) const {
+  // The length of the run from `at` on that is all resident or all absent.
+  uint64_t run(const char* at, bool* present) const {
     uint64_t page = (reinterpret_cast<uintptr_t>(at) - base_) / page_;
-    *there = is(page);
-    while (page < pages_.size() && is(page) == *there) page++;
+    *present = is_resident(page);
+    while (page < pages_.size() && is_resident(page) == *present) page++;
     return base_ + page * page_ - reinterpret_cast<uintptr_t>(at);
   }
 
  private:
-  bool is(uint64_t page) const { return !known_ || (pages_[page] & 1) != 0; }
+  bool is_resident(uint64_t page) const { return !known_ || (pages_[page] & 1) != 0; }
 
   const uint64_t page_;
   uintptr_t base_;
@@ -56,21 +57,21 @@ void compare_bytes(const Segment& segment, uint64_t begin, uint64_t end, uint64_
   for (uint64_t at = begin; at < end; at += kChunk) {
     const uint64_t size = std::min(kChunk, end - at);
     read_segment(segment, at, size, found.data());
-    write_fill(expected.data(), size, seed, first + at);
+    write_pattern(expected.data(), size, seed, first + at);
     add_mismatches(found.data(), expected.data(), size, first + at, sum);
   }
 }
 
-// A fill that is what it should be: only pages that somebody wrote to through a pointer can differ.
+// Compares a fill that has the expected pattern: only pages written through a pointer can differ.
 void compare_written(const Segment& segment, uint64_t seed, uint64_t first, Mismatches* sum) {
   constexpr uint64_t kWindow = 256ull << 20;
   for (uint64_t at = 0; at < segment.size; at += kWindow) {
     const uint64_t end = std::min(at + kWindow, segment.size);
-    const Resident resident(segment.address + at, end - at);
+    const ResidentPages resident(segment.address + at, end - at);
     for (uint64_t from = at; from < end;) {
-      bool there;
-      const uint64_t to = std::min(from + resident.run(segment.address + from, &there), end);
-      if (there) compare_bytes(segment, from, to, seed, first, sum);
+      bool present;
+      const uint64_t to = std::min(from + resident.run(segment.address + from, &present), end);
+      if (present) compare_bytes(segment, from, to, seed, first, sum);
       from = to;
     }
   }
@@ -92,13 +93,13 @@ void forget_fill(Fills& fills, uint64_t begin, uint64_t end) {
 
 void remember_fill(Fills& fills, uint64_t begin, const Fill& fill) {
   forget_fill(fills, begin, fill.end);
-  Fill whole = fill;
+  Fill merged = fill;
   uint64_t from = begin;
-  // Slices of one block follow each other: one fill.
-  const auto next = fills.find(whole.end);
+  // Merges adjacent slices of one pattern into a single fill.
+  const auto next = fills.find(merged.end);
   if (next != fills.end() && next->second.seed == fill.seed &&
-      next->second.first == fill.first + (whole.end - begin)) {
-    whole.end = next->second.end;
+      next->second.first == fill.first + (merged.end - begin)) {
+    merged.end = next->second.end;
     fills.erase(next);
   }
   const auto after = fills.lower_bound(begin);
@@ -107,14 +108,14 @@ void remember_fill(Fills& fills, uint64_t begin, const Fill& fill) {
     if (before->second.end == begin && before->second.seed == fill.seed &&
         before->second.first + (begin - before->first) == fill.first) {
       from = before->first;
-      whole.first = before->second.first;
+      merged.first = before->second.first;
     }
   }
-  fills[from] = whole;
+  fills[from] = merged;
 }
 
-std::vector<Segment> segments_of(const Fills& fills, const char* block, uint64_t offset,
-                                 uint64_t size) {
+std::vector<Segment> split_segments(const Fills& fills, const char* base, uint64_t offset,
+                                    uint64_t size) {
   std::vector<Segment> all;
   const uint64_t end = offset + size;
   auto at = fills.upper_bound(offset);
@@ -125,7 +126,7 @@ std::vector<Segment> segments_of(const Fills& fills, const char* block, uint64_t
     const uint64_t until = at == fills.end() ? end
                            : filled          ? std::min(end, at->second.end)
                                              : std::min(end, at->first);
-    Segment segment{block + offset, until - offset, filled, 0, 0};
+    Segment segment{base + offset, until - offset, filled, 0, 0};
     if (filled) {
       segment.seed = at->second.seed;
       segment.first = at->second.first + (offset - at->first);
@@ -142,13 +143,13 @@ void read_segment(const Segment& segment, uint64_t at, uint64_t size, char* to) 
     std::memcpy(to, written, size);
     return;
   }
-  write_fill(to, size, segment.seed, segment.first + at);
+  write_pattern(to, size, segment.seed, segment.first + at);
   for (uint64_t i = 0; i < size; i++) {
     if (written[i] != 0) to[i] = written[i];
   }
 }
 
-void write_fill(char* to, uint64_t size, uint64_t seed, uint64_t first) {
+void write_pattern(char* to, uint64_t size, uint64_t seed, uint64_t first) {
   uint64_t at = 0;
   for (; at < size && (first + at) % 8 != 0; at++) {
     to[at] = static_cast<char>(umaprobe::pattern_byte(seed, first + at));

@@ -1,7 +1,4 @@
-#include "sim/state/machine.h"
-
-#include "sim/state/description.h"
-#include "sim/state/machine_parts.h"
+#include "sim/state/parse_machine.h"
 
 namespace umasim {
 namespace {
@@ -53,29 +50,29 @@ constexpr Field<Timing, double> kTiming[] = {
     {"contextMs", &Timing::context_ms},
 };
 
-void read_kernel(Description& in, Kernel& kernel) {
-  in.text("kernel.release", kernel.release);
-  in.text("kernel.architecture", kernel.architecture);
-  in.text("kernel.lowZone", kernel.low_zone);
-  in.text("kernel.transparentHugePages", kernel.transparent_huge_pages);
-  in.bytes("kernel.pageSize", &kernel.page_size);
-  in.bytes("kernel.orders", &kernel.orders);
-  in.bytes("kernel.lowZoneBytes", &kernel.low_zone_bytes);
-  if (kernel.orders > 16) in.fail("kernel.orders is more than 16");
-  if (kernel.page_size < 4096) in.fail("kernel.pageSize is less than 4096");
+void parse_linux_kernel(Description& in, LinuxKernel& linux_kernel) {
+  in.text("kernel.release", linux_kernel.release);
+  in.text("kernel.architecture", linux_kernel.architecture);
+  in.text("kernel.lowZone", linux_kernel.low_zone);
+  in.text("kernel.transparentHugePages", linux_kernel.transparent_huge_pages);
+  in.bytes("kernel.pageSize", &linux_kernel.page_size);
+  in.bytes("kernel.orders", &linux_kernel.orders);
+  in.bytes("kernel.lowZoneBytes", &linux_kernel.low_zone_bytes);
+  if (linux_kernel.orders > 16) in.fail("kernel.orders is more than 16");
+  if (linux_kernel.page_size < 4096) in.fail("kernel.pageSize is less than 4096");
 }
 
-void read_contiguity(Description& in, ContiguityRules& rules) {
+void parse_contiguity(Description& in, ContiguityRules& rules) {
   in.number("contiguity.share", &rules.share);
   in.number("contiguity.afterReclaim", &rules.after_reclaim);
   in.number("contiguity.compactable", &rules.compactable);
   in.number("contiguity.topOrderShare", &rules.top_order_share);
   in.bytes("contiguity.largestOrder", &rules.largest_order);
   in.number("contiguity.stallMs", &rules.stall_ms);
-  rules.wedge_when_fragmented = choice(in, "contiguity.whenFragmented", {"error", "wedge"}) == 1;
+  rules.wedge_when_fragmented = in.choice("contiguity.whenFragmented", {"error", "wedge"}) == 1;
 }
 
-void read_driver(Description& in, Driver& driver) {
+void parse_driver(Description& in, Driver& driver) {
   in.text("driver.version", driver.version);
   in.text("driver.nvmlVersion", driver.nvml_version);
   in.bytes("driver.cudaVersion", &driver.cuda_version);
@@ -92,21 +89,21 @@ void read_driver(Description& in, Driver& driver) {
 
 std::string parse_machine(const char* description, Machine* machine) {
   Description in(description);
-  const std::string format = in.word("schema");
+  const std::string format = in.value("schema");
   if (format != "umaprobe/machine/1") {
-    in.fail("schema is \"" + format + "\", expected umaprobe/machine/1");
+    in.fail("schema is \"" + format + "\"; expected umaprobe/machine/1");
   }
   for (const char* key : {"description", "evidence", "extends"}) in.ignore(key);
   in.text("name", machine->name);
   in.number("clock.scale", &machine->scale);
   if (machine->scale <= 0) in.fail("clock.scale must be more than 0");
-  read_kernel(in, machine->kernel);
+  parse_linux_kernel(in, machine->linux_kernel);
   for (const auto& field : kMemory) {
     in.bytes(std::string("memory.") + field.key, &(machine->memory.*field.member));
   }
-  read_contiguity(in, machine->contiguity);
-  read_driver(in, machine->driver);
-  read_devices(in, *machine);
+  parse_contiguity(in, machine->contiguity);
+  parse_driver(in, machine->driver);
+  parse_devices(in, *machine);
   for (const auto& field : kTiming) {
     in.number(std::string("timing.") + field.key, &(machine->timing.*field.member));
   }
@@ -114,10 +111,10 @@ std::string parse_machine(const char* description, Machine* machine) {
   if (machine->timing.system_bandwidth_gbps <= 0) {
     in.fail("timing.systemBandwidthGBps must be more than 0");
   }
-  machine->wedges = choice(in, "exhaustion.outcome", {"error", "wedge"}) == 1;
+  machine->wedges = in.choice("exhaustion.outcome", {"error", "wedge"}) == 1;
   in.number("exhaustion.wedgeAfterMs", &machine->wedge_after_ms);
-  read_scenario(in, *machine);
-  read_faults(in, *machine);
+  parse_scenario(in, *machine);
+  parse_faults(in, *machine);
   return in.error();
 }
 

@@ -1,4 +1,4 @@
-#include "sim/state/system.h"
+#include "sim/state/raw_syscalls.h"
 
 #include <fcntl.h>
 #include <sys/syscall.h>
