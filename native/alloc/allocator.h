@@ -11,6 +11,7 @@
 #include "alloc/block.h"
 #include "alloc/pattern_kernels.h"
 #include "alloc/stop_source.h"
+#include "base/published.h"
 #include "cuda/connection.h"
 
 namespace umaprobe {

@@ -2,7 +2,7 @@
 
 #include <cerrno>
 
-#include "base/errno_failure.h"
+#include "base/failure.h"
 
 namespace umaprobe {
 namespace {

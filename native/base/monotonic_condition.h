@@ -10,7 +10,7 @@
 #include <ctime>
 #include <mutex>
 
-#include "runtime/call_context.h"
+#include "base/clock.h"
 
 namespace umaprobe {
 

@@ -2,6 +2,7 @@
 // is created.
 #pragma once
 
+#include "base/published.h"
 #include "cuda/connection.h"
 #include "cuda/report.h"
 

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "base/published.h"
 #include "cuda/connection.h"
 #include "cuda/report.h"
 

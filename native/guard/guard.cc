@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <thread>
 
-#include "base/errno_failure.h"
+#include "base/failure.h"
 
 namespace umaprobe {
 

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include "alloc/allocator.h"
+#include "base/published.h"
 #include "guard/readings.h"
 #include "guard/stall_detector.h"
 #include "guard/trip_report.h"

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/errno_failure.h"
+#include "base/failure.h"
 #include "machine/simulator.h"
 
 namespace umaprobe {

@@ -1,5 +1,6 @@
 // The page cache: walks, evictions, who maps what; and the kernel's own ways to give memory back.
 #include "js/calls.h"
+#include "js/path_text.h"
 #include "pagecache/mappings.h"
 #include "runtime/time_slices.h"
 

@@ -7,11 +7,9 @@
 
 #include <string>
 
-namespace umaprobe {
+#include "base/values.h"
 
-struct PathText {
-  std::string bytes;
-};
+namespace umaprobe {
 
 std::u16string utf16_of_path(const std::string& bytes);
 std::string path_of_utf16(const std::u16string& text);

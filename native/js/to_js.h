@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/failure.h"
+#include "base/values.h"
 
 namespace umaprobe {
 
@@ -35,11 +36,6 @@ napi_value to_js(napi_env env, Number number) {
   napi_create_double(env, static_cast<double>(number), &value);
   return value;
 }
-
-// A Float64Array.
-struct Numbers {
-  std::vector<double> values;
-};
 
 inline napi_value to_js(napi_env env, const Numbers& numbers) {
   const std::vector<double>& values = numbers.values;

@@ -8,21 +8,12 @@
 namespace umaprobe {
 namespace {
 
-std::string loader_error() {
-  const char* text = dlerror();
-  return text ? text : "the loader gave no reason";
-}
-
 // The file that a bare name such as libcuda.so.1 was found in.
 std::string resolved_path(void* handle, const std::string& asked) {
   link_map* map = nullptr;
   const bool known =
       dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map && map->l_name && *map->l_name;
   return known ? map->l_name : asked;
-}
-
-Failure library_missing(const std::string& call, const std::string& message) {
-  return {"dl", call, std::nullopt, "LIBRARY_MISSING", message};
 }
 
 template <class Function>
@@ -35,13 +26,6 @@ Function* exported(void* handle, const char* name) {
 void* Library::find(const char* symbol) const {
   if (has_symbol && has_symbol(symbol) == 0) return nullptr;
   return dlsym(handle, symbol);
-}
-
-Fact<void*> open_file(const std::string& path) {
-  // RTLD_NOW: a library that cannot be bound must fail here and not in the middle of a call.
-  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle) return handle;
-  return library_missing("dlopen " + path, loader_error());
 }
 
 Fact<Library> open_library(const char* id, const LibraryPaths& paths, const std::string& path,
@@ -88,10 +72,6 @@ Fact<Library> open_library(const char* id, const LibraryPaths& paths, const std:
   }
   library.has_symbol = exported<int(const char*)>(library.handle, "umasim_has_symbol");
   return library;
-}
-
-Failure symbol_missing(const std::string& library, const char* symbol) {
-  return {"dl", symbol, std::nullopt, "SYMBOL_MISSING", library + " does not have " + symbol};
 }
 
 }  // namespace umaprobe

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 
+#include "base/dl.h"
 #include "base/failure.h"
 #include "machine/machine_config.h"
 #include "runtime/call_context.h"
@@ -42,11 +43,6 @@ struct Library {
 // `names` in turn.
 Fact<Library> open_library(const char* id, const LibraryPaths& paths, const std::string& path,
                            std::initializer_list<const char*> names);
-
-// LIBRARY_MISSING of a single file that is not one of the three (libumasim).
-Fact<void*> open_file(const std::string& path);
-
-Failure symbol_missing(const std::string& library, const char* symbol);
 
 // The one table of functions of a library in this process. A failed open is not remembered: the
 // user may install the driver and call again.

@@ -4,7 +4,7 @@
 
 #include <cerrno>
 
-#include "base/errno_failure.h"
+#include "base/dl.h"
 
 namespace umaprobe {
 

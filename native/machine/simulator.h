@@ -1,8 +1,11 @@
 // What we call in libumasim.so besides the CUDA and NVML functions.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "abi/umasim.h"
-#include "machine/library.h"
+#include "base/failure.h"
 
 // X(function of umasim.h)
 #define UMAPROBE_SIMULATOR_FUNCTIONS(X) \

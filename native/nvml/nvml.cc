@@ -1,6 +1,6 @@
 #include "nvml/nvml.h"
 
-#include "base/status_name.h"
+#include "base/failure.h"
 
 namespace umaprobe {
 namespace {

@@ -1,8 +1,8 @@
 // Single questions to NVML about one device, each answered by a fact.
 #pragma once
 
-#include "cuda/report.h"
 #include "nvml/nvml.h"
+#include "nvml/report.h"
 
 namespace umaprobe {
 

@@ -3,8 +3,9 @@
 
 #include <vector>
 
-#include "cuda/report.h"
+#include "base/published.h"
 #include "nvml/nvml.h"
+#include "nvml/report.h"
 
 namespace umaprobe {
 

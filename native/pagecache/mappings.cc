@@ -13,7 +13,7 @@
 #include <cstring>
 #include <memory>
 
-#include "base/errno_failure.h"
+#include "base/failure.h"
 #include "pagecache/tree.h"
 
 namespace umaprobe {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/failure.h"
-#include "js/to_js.h"
+#include "base/values.h"
 #include "runtime/call_context.h"
 
 namespace umaprobe {

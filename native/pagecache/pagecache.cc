@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <vector>
 
-#include "base/errno_failure.h"
+#include "base/failure.h"
 
 namespace umaprobe {
 namespace {

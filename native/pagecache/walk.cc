@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-#include "base/errno_failure.h"
+#include "base/failure.h"
 
 namespace umaprobe {
 namespace {

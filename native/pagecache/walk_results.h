@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "js/path_text.h"
-#include "js/to_js.h"
+#include "base/values.h"
 #include "pagecache/pagecache.h"
 
 namespace umaprobe {

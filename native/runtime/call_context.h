@@ -5,11 +5,10 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
+
+#include "base/clock.h"
 
 namespace umaprobe {
-
-using Clock = std::chrono::steady_clock;
 
 class Flight {
  public:

@@ -2,17 +2,12 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 
+#include "base/clock.h"
 #include "base/failure.h"
-#include "runtime/call_context.h"
 
 namespace umaprobe {
-
-inline double milliseconds_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
 
 // The first slice. Memory that is there takes 4 ms a GiB on a GB10 and 20 ms over PCIe; what is not
 // there yet takes 45 ms a GiB as managed and over 2 s as system memory.

@@ -1,4 +1,4 @@
-#include "base/errno_failure.h"
+#include "base/failure.h"
 
 #include <cerrno>
 #include <system_error>
