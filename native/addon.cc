@@ -8,7 +8,7 @@ namespace {
 
 // A lane's thread may return into this code after the last environment is gone and Node has
 // unloaded the addon.
-void stay_loaded() { dlopen(own_path().c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE); }
+void stay_loaded() { dlopen(addon_path().c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE); }
 
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
   stay_loaded();

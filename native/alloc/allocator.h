@@ -11,7 +11,7 @@
 #include "alloc/block.h"
 #include "alloc/pattern_kernels.h"
 #include "alloc/stop_source.h"
-#include "base/published.h"
+#include "base/shared.h"
 #include "cuda/connection.h"
 
 namespace umaprobe {
@@ -27,20 +27,20 @@ struct KindsReport {
 
 struct AllocatorReport {
   KindsReport kinds;
-  Fact<std::string> kernel;
+  Fact<std::string> host;
   Fact<FreeAndTotal> memGetInfo;
   double durationMs = 0;
 
   template <class Visitor>
   void visit(Visitor& field) const {
     field("kinds", kinds);
-    field("kernel", kernel);
+    field("kernel", host);
     field("memGetInfo", memGetInfo);
     field("durationMs", durationMs);
   }
 };
 
-struct Took {
+struct Timing {
   double durationMs = 0;
 
   template <class Visitor>
@@ -93,47 +93,47 @@ class Allocator {
   // process takes its memory with it.
   ~Allocator();
 
-  Fact<AllocatorReport> open(Flight& flight, const LibraryPaths& paths, int device);
-  Fact<Allocated> alloc(Flight& flight, const std::string& kind, double bytes);
-  Fact<Took> touch(Flight& flight, int block, double seed);
-  Fact<Verified> verify(Flight& flight, int block, double seed);
+  Fact<AllocatorReport> open(CallContext& context, const MachineConfig& config, int device);
+  Fact<Allocated> alloc(CallContext& context, const std::string& kind, double bytes);
+  Fact<Timing> touch(CallContext& context, int block, double seed);
+  Fact<Verified> verify(CallContext& context, int block, double seed);
   // Empty: done.
-  std::optional<Failure> poke(Flight& flight, int block, double offset, int byte);
-  Fact<Took> free(Flight& flight, int block);
+  std::optional<Failure> poke(CallContext& context, int block, double offset, int byte);
+  Fact<Timing> free(CallContext& context, int block);
   // All that can be; then the first failure.
-  Fact<Freed> free_all(Flight& flight);
+  Fact<Freed> free_all(CallContext& context);
   // Gives everything back, without a word. Nothing can be done with it any more.
   void close();
 
   // From any thread.
   std::pair<double, double> live() const {
-    return live_.look([](const auto& live) { return live; });
+    return live_.read([](const auto& live) { return live; });
   }
-  Brake& brake() { return brake_; }
+  StopSource& stop_source() { return stop_source_; }
 
  private:
   using Blocks = std::unordered_map<int, Block>;
 
   // "kernel", or why it is memset.
-  Fact<std::string> load_kernels(Flight& flight, int processors);
-  std::optional<Failure> make_current(Flight& flight);
+  Fact<std::string> load_kernels(CallContext& context, int processors);
+  std::optional<Failure> make_current(CallContext& context);
   // Makes the context current and finds the block, or says why `call` cannot be made.
-  Fact<Block*> find(Flight& flight, int block, const char* call);
-  std::optional<Failure> fill(Flight& flight, void* address, uint64_t bytes, uint64_t seed,
+  Fact<Block*> find(CallContext& context, int block, const char* call);
+  std::optional<Failure> fill(CallContext& context, void* address, uint64_t bytes, uint64_t seed,
                               uint64_t offset);
-  std::optional<Failure> set(Flight& flight, void* address, uint64_t bytes, uint64_t seed);
+  std::optional<Failure> set(CallContext& context, void* address, uint64_t bytes, uint64_t seed);
   void count(int blocks, double bytes);
 
   CudaConnection cuda_;
-  std::unique_ptr<Kernel> kernel_;
-  AllocatorLibraries with_;
-  CUcontext context_ = nullptr;  // only where there is no runtime
+  std::unique_ptr<Host> host_;
+  AllocatorApi api_;
+  CUcontext primary_context_ = nullptr;  // only where there is no runtime
   PatternKernels kernels_;
   std::optional<AllocatorReport> report_;
   std::unique_ptr<Blocks> blocks_ = std::make_unique<Blocks>();
   int last_block_ = 0;
-  Published<std::pair<double, double>> live_;
-  Brake brake_;
+  Shared<std::pair<double, double>> live_;
+  StopSource stop_source_;
 };
 
 }  // namespace umaprobe

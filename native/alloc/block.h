@@ -8,24 +8,24 @@ namespace umaprobe {
 class Block {
  public:
   // `with` must outlive it.
-  Block(const Kind& kind, const AllocatorLibraries& with, void* address, size_t bytes)
-      : kind_(&kind), with_(&with), address_(address), bytes_(bytes), populated_(kind.eager) {}
+  Block(const Kind& kind, const AllocatorApi& api, void* address, size_t bytes)
+      : kind_(&kind), api_(&api), address_(address), bytes_(bytes), populated_(kind.eager) {}
   ~Block() {
-    Flight unwatched(/*watched=*/false);
+    CallContext unwatched(/*watched=*/false);
     free(unwatched);
   }
   Block(Block&& other) noexcept
       : kind_(other.kind_),
-        with_(other.with_),
+        api_(other.api_),
         address_(std::exchange(other.address_, nullptr)),
         bytes_(other.bytes_),
         populated_(other.populated_) {}
   Block& operator=(Block&&) = delete;
 
   // Empty: it is given back. After a failure it is still held, as far as anybody knows.
-  std::optional<Failure> free(Flight& flight) {
+  std::optional<Failure> free(CallContext& context) {
     if (!address_) return std::nullopt;
-    auto failure = kind_->free(flight, *with_, address_, bytes_);
+    auto failure = kind_->free(context, *api_, address_, bytes_);
     if (!failure) address_ = nullptr;
     return failure;
   }
@@ -38,7 +38,7 @@ class Block {
 
  private:
   const Kind* kind_;
-  const AllocatorLibraries* with_;
+  const AllocatorApi* api_;
   void* address_;
   size_t bytes_;
   bool populated_;

@@ -12,25 +12,25 @@
 namespace umaprobe {
 
 // What kinds allocate with: the device's primary context is current on this thread.
-struct AllocatorLibraries {
+struct AllocatorApi {
   const Cudart* runtime = nullptr;  // null: none is usable, and the driver's functions are called
   const CudaDriver* driver = nullptr;  // may be null where there is a runtime
-  Kernel* kernel = nullptr;
+  Host* host = nullptr;
   int device = 0;
 };
 
-Fact<int> device_attribute(Flight& flight, const AllocatorLibraries& with, int attribute);
+Fact<int> device_attribute(CallContext& context, const AllocatorApi& api, int attribute);
 
 struct Kind {
   const char* name;
   // All of the memory is there once it is allocated; else each page comes with its first touch.
   bool eager;
   // The function that is called, or why this kind cannot be had here.
-  Fact<std::string> (*supported)(Flight& flight, const AllocatorLibraries& with);
-  std::optional<Failure> (*alloc)(Flight& flight, const AllocatorLibraries& with, size_t bytes,
+  Fact<std::string> (*supported)(CallContext& context, const AllocatorApi& api);
+  std::optional<Failure> (*alloc)(CallContext& context, const AllocatorApi& api, size_t bytes,
                                   void** address);
   // Also after a deadline: memory is always given back.
-  std::optional<Failure> (*free)(Flight& flight, const AllocatorLibraries& with, void* address,
+  std::optional<Failure> (*free)(CallContext& context, const AllocatorApi& api, void* address,
                                  size_t bytes);
 };
 

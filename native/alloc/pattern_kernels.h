@@ -12,19 +12,19 @@ namespace umaprobe {
 class PatternKernels {
  public:
   // `processors`: of the device; decides how many threads there are.
-  std::optional<Failure> load(Flight& flight, const CudaDriver& driver, int processors);
-  void unload(Flight& flight);
+  std::optional<Failure> load(CallContext& context, const CudaDriver& driver, int processors);
+  void unload(CallContext& context);
   bool loaded() const { return verify_ != nullptr; }
 
   // Both wait for the device. `offset`, a multiple of 16, is that of `address` in its block.
-  std::optional<Failure> fill(Flight& flight, void* address, uint64_t bytes, uint64_t seed,
+  std::optional<Failure> fill(CallContext& context, void* address, uint64_t bytes, uint64_t seed,
                               uint64_t offset);
   // Adds to `found`.
-  std::optional<Failure> verify(Flight& flight, void* address, uint64_t bytes, uint64_t seed,
+  std::optional<Failure> verify(CallContext& context, void* address, uint64_t bytes, uint64_t seed,
                                 uint64_t offset, VerifyResult& found);
 
  private:
-  std::optional<Failure> launch(Flight& flight, CUfunction kernel, uint64_t bytes,
+  std::optional<Failure> launch(CallContext& context, CUfunction kernel, uint64_t bytes,
                                 void** parameters);
 
   const CudaDriver* driver_ = nullptr;

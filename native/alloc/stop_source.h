@@ -8,7 +8,7 @@
 
 namespace umaprobe {
 
-class Brake {
+class StopSource {
  public:
   // From now on nothing is allocated. Answers at once; see `idle_since`.
   void stop() {
@@ -34,16 +34,18 @@ class Brake {
   // or the stop sees the work (sequentially consistent on both sides).
   class Work {
    public:
-    explicit Work(Brake& brake) : brake_(brake) { brake_.working_.store(true); }
+    explicit Work(StopSource& stop_source) : stop_source_(stop_source) {
+      stop_source_.working_.store(true);
+    }
     ~Work() {
-      brake_.working_.store(false);
-      if (brake_.stopped()) brake_.note_idle();
+      stop_source_.working_.store(false);
+      if (stop_source_.stopped()) stop_source_.note_idle();
     }
     Work(const Work&) = delete;
     Work& operator=(const Work&) = delete;
 
    private:
-    Brake& brake_;
+    StopSource& stop_source_;
   };
 
  private:

@@ -63,8 +63,8 @@ std::string status_name(const StatusName (&table)[Rows], int status, const char*
 
 // `words`: the library's own explanation, or null.
 inline Failure status_failure(const char* source, const char* call, int status, std::string name,
-                              const char* words) {
-  return {source, call, status, std::move(name), words ? words : ""};
+                              const char* text) {
+  return {source, call, status, std::move(name), text ? text : ""};
 }
 
 }  // namespace umaprobe

@@ -10,10 +10,10 @@ namespace umaprobe {
 // Belongs to one thread. What works is kept; what does not is tried again by the next connect.
 class CudaConnection {
  public:
-  void connect_runtime(Flight& flight, const LibraryPaths& paths);
-  void connect_driver(Flight& flight, const LibraryPaths& paths);
+  void connect_runtime(CallContext& context, const MachineConfig& config);
+  void connect_driver(CallContext& context, const MachineConfig& config);
   // One of them is enough: the runtime, else the driver.
-  void connect_any(Flight& flight, const LibraryPaths& paths);
+  void connect_any(CallContext& context, const MachineConfig& config);
   bool usable() const { return runtime_ready_ || driver_ready_; }
 
   // Null: not usable, and the report says why. A machine without a device has no usable library

@@ -56,6 +56,6 @@ struct CudaDriver {
 #undef X
 };
 
-Fact<const CudaDriver*> open_cuda_driver(const LibraryPaths& paths);
+Fact<const CudaDriver*> open_cuda_driver(const MachineConfig& config);
 
 }  // namespace umaprobe

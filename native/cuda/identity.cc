@@ -6,15 +6,15 @@
 namespace umaprobe {
 namespace {
 
-Fact<std::string> driver_name(Flight& flight, const CudaDriver& driver, CUdevice device) {
+Fact<std::string> driver_name(CallContext& context, const CudaDriver& driver, CUdevice device) {
   char name[256] = "";
-  auto failure = ask(flight, driver, driver.cuDeviceGetName, name, int(sizeof name), device);
+  auto failure = call(context, driver, driver.cuDeviceGetName, name, int(sizeof name), device);
   return fact(failure, std::string(name));
 }
 
-Fact<std::string> driver_pci(Flight& flight, const CudaDriver& driver, CUdevice device) {
+Fact<std::string> driver_pci(CallContext& context, const CudaDriver& driver, CUdevice device) {
   char id[64] = "";
-  auto failure = ask(flight, driver, driver.cuDeviceGetPCIBusId, id, int(sizeof id), device);
+  auto failure = call(context, driver, driver.cuDeviceGetPCIBusId, id, int(sizeof id), device);
   return fact(failure, std::string(id));
 }
 
@@ -32,24 +32,24 @@ std::string uuid_text(const char* prefix, const CUuuid& uuid) {
 // On a MIG slice _v2 answers the slice's id and the older function the whole GPU's (NVIDIA's
 // documentation of both); so two different answers mean "MIG-", as NVML writes it. Not seen on
 // hardware by us.
-Fact<std::string> driver_uuid(Flight& flight, const CudaDriver& driver, CUdevice device) {
+Fact<std::string> driver_uuid(CallContext& context, const CudaDriver& driver, CUdevice device) {
   CUuuid whole{}, own{};
-  auto old_failure = ask(flight, driver, driver.cuDeviceGetUuid, &whole, device);
-  auto failure = ask(flight, driver, driver.cuDeviceGetUuid_v2, &own, device);
+  auto old_failure = call(context, driver, driver.cuDeviceGetUuid, &whole, device);
+  auto failure = call(context, driver, driver.cuDeviceGetUuid_v2, &own, device);
   if (failure) return fact(old_failure, uuid_text("GPU", whole));
   const bool slice = !old_failure && std::memcmp(&whole, &own, sizeof own) != 0;
   return uuid_text(slice ? "MIG" : "GPU", own);
 }
 
-Fact<double> driver_total(Flight& flight, const CudaDriver& driver, CUdevice device) {
+Fact<double> driver_total(CallContext& context, const CudaDriver& driver, CUdevice device) {
   size_t bytes = 0;
-  auto failure = ask(flight, driver, driver.cuDeviceTotalMem_v2, &bytes, device);
+  auto failure = call(context, driver, driver.cuDeviceTotalMem_v2, &bytes, device);
   return fact(failure, static_cast<double>(bytes));
 }
 
-Fact<std::string> runtime_pci(Flight& flight, const Cudart& runtime, int ordinal) {
+Fact<std::string> runtime_pci(CallContext& context, const Cudart& runtime, int ordinal) {
   char id[64] = "";
-  auto failure = ask(flight, runtime, runtime.cudaDeviceGetPCIBusId, id, int(sizeof id), ordinal);
+  auto failure = call(context, runtime, runtime.cudaDeviceGetPCIBusId, id, int(sizeof id), ordinal);
   return fact(failure, std::string(id));
 }
 
@@ -62,7 +62,7 @@ Fact<std::string> capability(const Fact<double>& major, const Fact<double>& mino
 
 // One device's corner of the report.
 struct Corner {
-  Published<CudaReport>& report;
+  Shared<CudaReport>& report;
   size_t ordinal;
 
   template <class Change>
@@ -84,36 +84,37 @@ void publish_attributes(const Corner& corner, Attribute attribute) {
   }
 }
 
-void read_over_driver(Flight& flight, const CudaDriver& driver, CUdevice device,
+void read_over_driver(CallContext& context, const CudaDriver& driver, CUdevice device,
                       const Corner& corner) {
-  const auto name = driver_name(flight, driver, device);
+  const auto name = driver_name(context, driver, device);
   corner.update([&](CudaIdentity& identity) { identity.name = name; });
-  const auto uuid = driver_uuid(flight, driver, device);
+  const auto uuid = driver_uuid(context, driver, device);
   corner.update([&](CudaIdentity& identity) { identity.uuid = uuid; });
-  const auto pci = driver_pci(flight, driver, device);
+  const auto pci = driver_pci(context, driver, device);
   corner.update([&](CudaIdentity& identity) { identity.pciBusId = pci; });
-  const auto total = driver_total(flight, driver, device);
+  const auto total = driver_total(context, driver, device);
   corner.update([&](CudaIdentity& identity) {
     identity.totalMem = identity.attributes.totalGlobalMem = total;
   });
   publish_attributes(corner, [&](int attribute) -> Fact<double> {
     int value = 0;
-    auto failure = ask(flight, driver, driver.cuDeviceGetAttribute, &value, attribute, device);
+    auto failure = call(context, driver, driver.cuDeviceGetAttribute, &value, attribute, device);
     return fact(failure, static_cast<double>(value));
   });
 }
 
-void read_over_runtime(Flight& flight, const Cudart& runtime, int ordinal, const Failure& no_driver,
-                       const Corner& corner) {
+void read_over_runtime(CallContext& context, const Cudart& runtime, int ordinal,
+                       const Failure& no_driver, const Corner& corner) {
   corner.update([&](CudaIdentity& identity) {
     identity.name = identity.uuid = no_driver;
     identity.totalMem = identity.attributes.totalGlobalMem = no_driver;
   });
-  const auto pci = runtime_pci(flight, runtime, ordinal);
+  const auto pci = runtime_pci(context, runtime, ordinal);
   corner.update([&](CudaIdentity& identity) { identity.pciBusId = pci; });
   publish_attributes(corner, [&](int attribute) -> Fact<double> {
     int value = 0;
-    auto failure = ask(flight, runtime, runtime.cudaDeviceGetAttribute, &value, attribute, ordinal);
+    auto failure =
+        call(context, runtime, runtime.cudaDeviceGetAttribute, &value, attribute, ordinal);
     return fact(failure, static_cast<double>(value));
   });
 }
@@ -137,18 +138,18 @@ bool settled(const Maybe<T>& value) {
 
 }  // namespace
 
-void read_identity(Flight& flight, const CudaConnection& cuda, int ordinal,
-                   Published<CudaReport>& report) {
+void read_identity(CallContext& context, const CudaConnection& cuda, int ordinal,
+                   Shared<CudaReport>& report) {
   const Corner corner{report, static_cast<size_t>(ordinal)};
   const CudaDriver* driver = cuda.driver();
   if (!driver) {
-    return read_over_runtime(flight, *cuda.runtime(), ordinal, cuda.driver_failure(), corner);
+    return read_over_runtime(context, *cuda.runtime(), ordinal, cuda.driver_failure(), corner);
   }
   CUdevice device = 0;
-  if (auto failure = ask(flight, *driver, driver->cuDeviceGet, &device, ordinal)) {
+  if (auto failure = call(context, *driver, driver->cuDeviceGet, &device, ordinal)) {
     return publish_failure(corner, *failure);
   }
-  read_over_driver(flight, *driver, device, corner);
+  read_over_driver(context, *driver, device, corner);
 }
 
 bool complete(const CudaIdentity& identity) {

@@ -2,7 +2,7 @@
 // is created.
 #pragma once
 
-#include "base/published.h"
+#include "base/shared.h"
 #include "cuda/connection.h"
 #include "cuda/report.h"
 
@@ -10,8 +10,8 @@ namespace umaprobe {
 
 // Publishes fact by fact into report.devices[ordinal]. Over the driver where it is usable; the
 // runtime alone knows the attributes and the PCI id only.
-void read_identity(Flight& flight, const CudaConnection& cuda, int ordinal,
-                   Published<CudaReport>& report);
+void read_identity(CallContext& context, const CudaConnection& cuda, int ordinal,
+                   Shared<CudaReport>& report);
 
 // Whether asking again cannot say more: every fact is there, or is one that this library does not
 // have.

@@ -10,7 +10,7 @@ namespace umaprobe {
 enum class Thread { kCallers, kOurs };
 
 // Creates a context on the device if there is none.
-Fact<FreeAndTotal> mem_get_info(Flight& flight, const CudaConnection& cuda, int device,
+Fact<FreeAndTotal> mem_get_info(CallContext& context, const CudaConnection& cuda, int device,
                                 Thread thread);
 
 }  // namespace umaprobe

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "base/published.h"
+#include "base/shared.h"
 #include "cuda/connection.h"
 #include "cuda/report.h"
 
@@ -16,12 +16,12 @@ enum class MemGetInfoMode { kNever, kWhereContextExists, kCreateContext };
 // a few calls.
 class CudaReader {
  public:
-  void read(Flight& flight, const LibraryPaths& paths, MemGetInfoMode mode,
-            Published<CudaReport>& report);
-  Fact<FreeAndTotal> mem_get_info(Flight& flight, const LibraryPaths& paths, int device);
+  void read(CallContext& context, const MachineConfig& config, MemGetInfoMode mode,
+            Shared<CudaReport>& report);
+  Fact<FreeAndTotal> mem_get_info(CallContext& context, const MachineConfig& config, int device);
 
  private:
-  void read_device(Flight& flight, int ordinal, Published<CudaReport>& report);
+  void read_device(CallContext& context, int ordinal, Shared<CudaReport>& report);
 
   CudaConnection cuda_;
   std::vector<std::optional<CudaIdentity>> known_;  // by ordinal; CUDA fixes the list at cuInit

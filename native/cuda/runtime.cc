@@ -26,8 +26,8 @@ constexpr StatusName kNames[] = {
     {kCudaUnknown, "cudaErrorUnknown"},
 };
 
-Opened<Cudart>& opened() {
-  static auto& once = *new Opened<Cudart>;  // outlives static destruction, see Opened
+OpenOnce<Cudart>& opened() {
+  static auto& once = *new OpenOnce<Cudart>;  // outlives static destruction, see Opened
   return once;
 }
 
@@ -40,17 +40,17 @@ Cudart::Cudart(Library opened) : library(std::move(opened)) {
 }
 
 Failure Cudart::failure(const char* call, int status) const {
-  const char* words = cudaGetErrorString ? cudaGetErrorString.function(status) : nullptr;
+  const char* text = cudaGetErrorString ? cudaGetErrorString.function(status) : nullptr;
   // A failed call leaves its error behind, and the next kernel launch of whoever shares this thread
   // would report it.
   if (cudaGetLastError) cudaGetLastError.function();
-  return status_failure("cudart", call, status, status_name(kNames, status, "cudaError_"), words);
+  return status_failure("cudart", call, status, status_name(kNames, status, "cudaError_"), text);
 }
 
-Fact<const Cudart*> open_cudart(const LibraryPaths& paths) {
-  return opened().get(paths, [&] {
+Fact<const Cudart*> open_cudart(const MachineConfig& config) {
+  return opened().get(config, [&] {
     // Newest first. 11.0 is the soname of every 11.x.
-    return open_library("cudart", paths, paths.cudart,
+    return open_library("cudart", config, config.cudart,
                         {"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"});
   });
 }

@@ -45,6 +45,6 @@ struct Cudart {
 #undef X
 };
 
-Fact<const Cudart*> open_cudart(const LibraryPaths& paths);
+Fact<const Cudart*> open_cudart(const MachineConfig& config);
 
 }  // namespace umaprobe

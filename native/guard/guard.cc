@@ -21,11 +21,11 @@ class FreeAll final : public Task {
   FreeAll(std::shared_ptr<Allocator> allocator, std::shared_ptr<std::atomic<Clock::rep>> freed_at)
       : allocator_(std::move(allocator)), freed_at_(std::move(freed_at)) {}
 
-  void run(Flight& flight) override {
-    const Fact<Freed> freed = allocator_->free_all(flight);
+  void run(CallContext& context) override {
+    const Fact<Freed> freed = allocator_->free_all(context);
     if (!failure_of(freed)) freed_at_->store(Clock::now().time_since_epoch().count());
   }
-  void answer(std::optional<Failure>) override { over_.store(true); }
+  void complete(std::optional<Failure>) override { over_.store(true); }
   // Done, failed, or refused by a lane that is stuck: may be tried again.
   bool over() const { return over_.load(); }
 
@@ -50,7 +50,7 @@ Failure refused(int error, const std::string& message) {
 
 // Best effort. What the guard does in a tick takes some 20 µs; that it is done at once also when
 // all cores are busy is what it is for.
-void hurry() {
+void raise_priority() {
   pthread_setname_np(pthread_self(), "umaprobe-guard");
   ::prctl(PR_SET_TIMERSLACK, 1000UL);  // ns; 50,000 by default
   sched_param first{};
@@ -74,9 +74,9 @@ std::optional<double> ms_between(Clock::rep from, Clock::rep to) {
 
 }  // namespace
 
-Fact<std::shared_ptr<Guard>> Guard::start(const GuardOptions& options, const LibraryPaths& paths,
+Fact<std::shared_ptr<Guard>> Guard::start(const GuardOptions& options, const MachineConfig& config,
                                           std::shared_ptr<Allocator> allocator,
-                                          std::shared_ptr<Lanes> lanes) {
+                                          std::shared_ptr<WorkerThreads> workers) {
   const bool sound = options.floor >= 0 && options.pressureFull >= 0 &&
                      options.intervalUs >= 1000 && options.intervalUs <= 1'000'000 &&
                      options.exitAfterMs >= 0 && options.parent >= 0;
@@ -85,20 +85,20 @@ Fact<std::shared_ptr<Guard>> Guard::start(const GuardOptions& options, const Lib
         EINVAL,
         "floor, pressureFull, parent and exitAfterMs from 0, intervalUs from 1000 to 1000000");
   }
-  std::unique_ptr<Kernel> kernel = open_kernel(paths);
-  if (options.floor > 0 && !read_available(*kernel)) {
-    Fact<std::string> text = read_file(*kernel, "/proc/meminfo");
+  std::unique_ptr<Host> host = open_host(config);
+  if (options.floor > 0 && !read_available(*host)) {
+    Fact<std::string> text = read_file(*host, "/proc/meminfo");
     if (Failure* failure = std::get_if<Failure>(&text)) return std::move(*failure);
     return refused(ENODATA, "/proc/meminfo has no MemAvailable line: there is no floor to watch");
   }
   auto guard =
-      std::make_shared<Guard>(options, std::move(kernel), std::move(allocator), std::move(lanes));
-  if (options.wordsFd >= 0) {
-    if (const int error = guard->words_.open(options.wordsFd)) {
-      return refused(error, "descriptor " + std::to_string(options.wordsFd) + " is not open");
+      std::make_shared<Guard>(options, std::move(host), std::move(allocator), std::move(workers));
+  if (options.reportFd >= 0) {
+    if (const int error = guard->reporter_.open(options.reportFd)) {
+      return refused(error, "descriptor " + std::to_string(options.reportFd) + " is not open");
     }
   }
-  guard->allocator_->brake().reset();
+  guard->allocator_->stop_source().reset();
   guard->report_.update([](GuardReport& report) { report.running = true; });
   try {
     std::thread([guard] { guard->run(); }).detach();
@@ -108,14 +108,14 @@ Fact<std::shared_ptr<Guard>> Guard::start(const GuardOptions& options, const Lib
   return guard;
 }
 
-Guard::Guard(const GuardOptions& options, std::unique_ptr<Kernel> kernel,
-             std::shared_ptr<Allocator> allocator, std::shared_ptr<Lanes> lanes)
+Guard::Guard(const GuardOptions& options, std::unique_ptr<Host> host,
+             std::shared_ptr<Allocator> allocator, std::shared_ptr<WorkerThreads> workers)
     : options_(options),
-      kernel_(std::move(kernel)),
-      time_scale_(kernel_->time_scale()),
+      host_(std::move(host)),
+      time_scale_(host_->time_scale()),
       allocator_(std::move(allocator)),
-      lanes_(std::move(lanes)),
-      stall_(options.floor, options.pressureFull),
+      workers_(std::move(workers)),
+      stall_detector_(options.floor, options.pressureFull),
       freed_at_(std::make_shared<std::atomic<Clock::rep>>(0)) {}
 
 void Guard::stop() {
@@ -126,13 +126,13 @@ void Guard::stop() {
 }
 
 GuardReport Guard::read() const {
-  GuardReport report = report_.look([](const GuardReport& value) { return value; });
+  GuardReport report = report_.read([](const GuardReport& value) { return value; });
   if (report.trip) report.trip = trip_now();
   return report;
 }
 
 void Guard::run() {
-  hurry();
+  raise_priority();
   const auto interval = std::chrono::microseconds(options_.intervalUs);
   std::unique_lock<std::mutex> lock(mutex_);
   for (auto next = Clock::now(); !stopping_;) {
@@ -153,12 +153,12 @@ void Guard::tick(Clock::time_point now) {
   const std::optional<double> available = available_now(now);
   if (now >= next_pressure_) {
     next_pressure_ = now + kPressureEvery;
-    const std::optional<PressureLine> full = read_full(*kernel_);
+    const std::optional<PressureLine> full = read_full(*host_);
     pressure_ = full ? std::optional(live_pressure_.add(machine_time(now), *full)) : std::nullopt;
   }
   const bool tripped = tripped_at_.load() != 0;
   if (tripped) {
-    follow_up(now, available);
+    after_trip(now, available);
   } else if (const char* reason = reason_to_trip(now, available)) {
     trip(reason, available, pressure_);
   }
@@ -179,18 +179,18 @@ void Guard::tick(Clock::time_point now) {
 // min_free_kbytes was raised to 4 GiB. With more than that free above the floor every fourth tick
 // is enough.
 std::optional<double> Guard::available_now(Clock::time_point now) {
-  constexpr double kPlenty = 16.0 * (1u << 30);
+  constexpr double kAmple = 16.0 * (1u << 30);
   if (now < next_available_ && tripped_at_.load() == 0) {
-    const std::optional<double> free = kernel_->free_memory();
-    if (free && *free > options_.floor + kPlenty) return available_;
+    const std::optional<double> free = host_->free_memory();
+    if (free && *free > options_.floor + kAmple) return available_;
   }
   next_available_ = now + kPressureEvery;
-  return available_ = read_available(*kernel_);
+  return available_ = read_available(*host_);
 }
 
 const char* Guard::reason_to_trip(Clock::time_point now, std::optional<double> available) {
-  const bool working = allocator_->brake().working();
-  const bool stalled = stall_.danger(machine_time(now), available, pressure_, working);
+  const bool working = allocator_->stop_source().working();
+  const bool stalled = stall_detector_.stalled(machine_time(now), available, pressure_, working);
   if (available && *available < options_.floor) return "floor";
   if (stalled) return "pressure";
   return orphaned() ? "parent" : nullptr;
@@ -212,32 +212,32 @@ void Guard::trip(const char* reason, std::optional<double> available,
     std::lock_guard<std::mutex> lock(mutex_);
     if (stopping_) return;
     tripped_at_.store(now.time_since_epoch().count());
-    allocator_->brake().stop();
+    allocator_->stop_source().stop();
   }
   report_.update([&](GuardReport& report) {
     report.trip = GuardTrip{reason, available, pressure, std::nullopt, std::nullopt};
   });
   free_blocks(now);
-  words_.say(trip_now(), now, false);
+  reporter_.write(trip_now(), now, false);
 }
 
-void Guard::follow_up(Clock::time_point now, std::optional<double> available) {
+void Guard::after_trip(Clock::time_point now, std::optional<double> available) {
   if (freed_at_->load() == 0 && now >= next_free_ && (!freeing_ || freeing_->over())) {
     free_blocks(now);
   }
   const bool above = options_.floor == 0 || (available && *available >= options_.floor);
   // Nothing is held and nothing is short any more: what comes later is somebody else's doing.
-  if (above && freed_at_->load() != 0) settled_ = true;
+  if (above && freed_at_->load() != 0) recovered_ = true;
   const auto tripped = Clock::time_point(Clock::duration(tripped_at_.load()));
   if (options_.exitAfterMs == 0 || now - tripped < std::chrono::milliseconds(options_.exitAfterMs))
     return;
   const GuardTrip so_far = trip_now();
   // A call that does not end under pressure: only leaving takes its memory away.
   const bool blocked = so_far.reason == std::string_view("pressure") && !so_far.stoppedAfterMs;
-  if (!orphaned() && (settled_ || (above && !blocked))) return;
+  if (!orphaned() && (recovered_ || (above && !blocked))) return;
   std::lock_guard<std::mutex> lock(mutex_);
   if (stopping_) return;
-  words_.say(so_far, tripped, true);
+  reporter_.write(so_far, tripped, true);
   ::_exit(kExitCode);
 }
 
@@ -250,16 +250,16 @@ void Guard::free_blocks(Clock::time_point now) {
   }
   freeing_ = std::make_shared<FreeAll>(allocator_, freed_at_);
   try {
-    lanes_->submit(LaneId::kCuda, freeing_, kFreeLimit);
+    workers_->submit(WorkerId::kCuda, freeing_, kFreeLimit);
   } catch (const std::system_error&) {  // no more threads: there is one, or nothing to free
     freeing_.reset();
   }
 }
 
 GuardTrip Guard::trip_now() const {
-  GuardTrip trip = report_.look([](const GuardReport& report) { return *report.trip; });
+  GuardTrip trip = report_.read([](const GuardReport& report) { return *report.trip; });
   const Clock::rep tripped = tripped_at_.load();
-  const Clock::rep idle = allocator_->brake().idle_since().time_since_epoch().count();
+  const Clock::rep idle = allocator_->stop_source().idle_since().time_since_epoch().count();
   trip.stoppedAfterMs = ms_between(tripped, idle);
   trip.freedAfterMs = ms_between(tripped, freed_at_->load());
   return trip;

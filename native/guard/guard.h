@@ -5,7 +5,7 @@
 #include <sys/types.h>
 
 #include "alloc/allocator.h"
-#include "base/published.h"
+#include "base/shared.h"
 #include "guard/readings.h"
 #include "guard/stall_detector.h"
 #include "guard/trip_report.h"
@@ -19,7 +19,7 @@ struct GuardOptions {
   int intervalUs = 0;
   int parent = 0;       // its pid; 0: does not look
   int exitAfterMs = 0;  // 0: never
-  int wordsFd = -1;     // -1: none
+  int reportFd = -1;    // -1: none
 };
 
 struct GuardReport {
@@ -47,11 +47,12 @@ class Guard : public std::enable_shared_from_this<Guard> {
  public:
   // Takes a first reading on this thread: a guard that sees nothing is not started. The allocator
   // may allocate again, whatever an earlier guard has said.
-  static Fact<std::shared_ptr<Guard>> start(const GuardOptions& options, const LibraryPaths& paths,
+  static Fact<std::shared_ptr<Guard>> start(const GuardOptions& options,
+                                            const MachineConfig& config,
                                             std::shared_ptr<Allocator> allocator,
-                                            std::shared_ptr<Lanes> lanes);
-  Guard(const GuardOptions& options, std::unique_ptr<Kernel> kernel,
-        std::shared_ptr<Allocator> allocator, std::shared_ptr<Lanes> lanes);
+                                            std::shared_ptr<WorkerThreads> workers);
+  Guard(const GuardOptions& options, std::unique_ptr<Host> host,
+        std::shared_ptr<Allocator> allocator, std::shared_ptr<WorkerThreads> workers);
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
 
@@ -68,31 +69,31 @@ class Guard : public std::enable_shared_from_this<Guard> {
   bool orphaned() const;
   void trip(const char* reason, std::optional<double> available, std::optional<double> pressure);
   // After the trip: frees what is not freed yet, and leaves when that does not help.
-  void follow_up(Clock::time_point now, std::optional<double> available);
+  void after_trip(Clock::time_point now, std::optional<double> available);
   void free_blocks(Clock::time_point now);
   GuardTrip trip_now() const;
   // Seconds of the machine, which a simulated one counts faster.
   double machine_time(Clock::time_point now) const;
 
   const GuardOptions options_;
-  const std::unique_ptr<Kernel> kernel_;
+  const std::unique_ptr<Host> host_;
   const double time_scale_;
   const std::shared_ptr<Allocator> allocator_;
-  const std::shared_ptr<Lanes> lanes_;
-  GuardWords words_;
+  const std::shared_ptr<WorkerThreads> workers_;
+  TripReporter reporter_;
 
   // Of the guard's thread.
   LivePressure live_pressure_;
-  StallJudge stall_;
+  StallDetector stall_detector_;
   std::optional<double> pressure_;
   Clock::time_point next_pressure_;
   std::optional<double> available_;
   Clock::time_point next_available_;
   Clock::time_point next_free_;
   std::shared_ptr<FreeAll> freeing_;
-  bool settled_ = false;
+  bool recovered_ = false;
 
-  Published<GuardReport> report_;
+  Shared<GuardReport> report_;
   std::atomic<Clock::rep> tripped_at_{0};
   std::shared_ptr<std::atomic<Clock::rep>> freed_at_;
 

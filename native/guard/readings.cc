@@ -31,9 +31,9 @@ std::optional<PressureLine> parse_full(std::string_view text) {
 }
 
 // It is the third line since Linux 3.14; the parser is shown nothing behind it.
-std::optional<double> read_available(Kernel& kernel) {
+std::optional<double> read_available(Host& host) {
   char buffer[512];
-  const long length = kernel.read_meminfo(buffer, sizeof buffer);
+  const long length = host.read_meminfo(buffer, sizeof buffer);
   if (length <= 0) return std::nullopt;
   const std::string_view text(buffer, static_cast<size_t>(length));
   const size_t line = text.find("MemAvailable:");
@@ -47,9 +47,9 @@ std::optional<double> read_available(Kernel& kernel) {
   return numbers[kAvailable];
 }
 
-std::optional<PressureLine> read_full(Kernel& kernel) {
+std::optional<PressureLine> read_full(Host& host) {
   char buffer[512];
-  const long length = kernel.read("/proc/pressure/memory", buffer, sizeof buffer - 1);
+  const long length = host.read("/proc/pressure/memory", buffer, sizeof buffer - 1);
   if (length <= 0) return std::nullopt;
   buffer[length] = '\0';
   return parse_full({buffer, static_cast<size_t>(length)});

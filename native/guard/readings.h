@@ -18,8 +18,8 @@ struct PressureLine {
 std::optional<PressureLine> parse_full(std::string_view text);
 
 // MemAvailable in bytes; empty where it cannot be read.
-std::optional<double> read_available(Kernel& kernel);
-std::optional<PressureLine> read_full(Kernel& kernel);
+std::optional<double> read_available(Host& host);
+std::optional<PressureLine> read_full(Host& host);
 
 // PSI full avg10 as it would be if the kernel brought it up to date now. The kernel does that every
 // two seconds (kernel/sched/psi.c, PSI_FREQ): avg10 falls to exp(-2/10) of itself and gains the

@@ -12,15 +12,15 @@
 
 namespace umaprobe {
 
-class StallJudge {
+class StallDetector {
  public:
   // `floor` and `limit` in bytes and percent; a floor of 0: any pressure counts.
-  StallJudge(double floor, double limit) : floor_(floor), limit_(limit) {}
+  StallDetector(double floor, double limit) : floor_(floor), limit_(limit) {}
 
   // `now`: seconds of the machine. `working`: a call that takes memory is under way. What cannot be
   // read is no reason.
-  bool danger(double now, std::optional<double> available, std::optional<double> pressure,
-              bool working) {
+  bool stalled(double now, std::optional<double> available, std::optional<double> pressure,
+               bool working) {
     note_progress(now, available, working);
     if (limit_ <= 0 || !pressure || *pressure < limit_) {
       over_since_.reset();

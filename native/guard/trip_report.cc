@@ -20,18 +20,18 @@ struct Json {
 
 }  // namespace
 
-GuardWords::~GuardWords() {
+TripReporter::~TripReporter() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-int GuardWords::open(int fd) {
+int TripReporter::open(int fd) {
   fd_ = ::fcntl(fd, F_DUPFD_CLOEXEC, 3);
   return fd_ < 0 ? errno : 0;
 }
 
 // A reader that has stopped reading must not stop us: a pipe that can be written to takes PIPE_BUF
 // bytes at once, and this is less.
-void GuardWords::say(const GuardTrip& trip, Clock::time_point tripped_at, bool left) const {
+void TripReporter::write(const GuardTrip& trip, Clock::time_point tripped_at, bool left) const {
   if (fd_ < 0) return;
   pollfd ready{fd_, POLLOUT, 0};
   if (::poll(&ready, 1, 0) != 1 || !(ready.revents & POLLOUT)) return;

@@ -25,18 +25,18 @@ struct GuardTrip {
   }
 };
 
-class GuardWords {
+class TripReporter {
  public:
-  GuardWords() = default;
-  ~GuardWords();
-  GuardWords(const GuardWords&) = delete;
-  GuardWords& operator=(const GuardWords&) = delete;
+  TripReporter() = default;
+  ~TripReporter();
+  TripReporter(const TripReporter&) = delete;
+  TripReporter& operator=(const TripReporter&) = delete;
 
   // On a descriptor of our own for what `fd` names: JavaScript may close its own, and the number
   // become another file's. 0, or errno.
   int open(int fd);
   // One line. Never waits, and says nothing where it would have to.
-  void say(const GuardTrip& trip, Clock::time_point tripped_at, bool left) const;
+  void write(const GuardTrip& trip, Clock::time_point tripped_at, bool left) const;
 
  private:
   int fd_ = -1;

@@ -15,7 +15,7 @@
 namespace umaprobe {
 namespace {
 
-constexpr size_t kLargestFile = 1u << 20;
+constexpr size_t kMaxFileBytes = 1u << 20;
 
 // O_NONBLOCK: some files under /proc (kmsg) would otherwise wait for news, on the JavaScript
 // thread.
@@ -34,9 +34,9 @@ long read_all(int fd, char* buffer, size_t size) {
   return static_cast<long>(filled);
 }
 
-class RealKernel final : public Kernel {
+class RealHost final : public Host {
  public:
-  ~RealKernel() override {
+  ~RealHost() override {
     if (meminfo_ >= 0) ::close(meminfo_);
   }
 
@@ -112,9 +112,9 @@ class RealKernel final : public Kernel {
   int meminfo_ = -1;
 };
 
-class SimulatedKernel final : public Kernel {
+class SimulatedHost final : public Host {
  public:
-  explicit SimulatedKernel(const Simulator& simulator) : simulator_(simulator) {}
+  explicit SimulatedHost(const Simulator& simulator) : simulator_(simulator) {}
 
   long read(const char* path, char* buffer, size_t size) override {
     return simulator_.umasim_read(path, buffer, size);
@@ -135,7 +135,7 @@ class SimulatedKernel final : public Kernel {
   }
 
   Fact<std::vector<std::string>> list(const std::string& path) override {
-    std::string text(kLargestFile, '\0');
+    std::string text(kMaxFileBytes, '\0');
     const long length = simulator_.umasim_list(path.c_str(), text.data(), text.size());
     if (length < 0) return errno_failure("kernel", "list " + path, static_cast<int>(-length));
     text.resize(static_cast<size_t>(length));
@@ -168,9 +168,9 @@ class SimulatedKernel final : public Kernel {
 
 // The machine cannot be had, or the process is on another. Falling back to the real kernel would
 // show another machine.
-class UnreachableKernel final : public Kernel {
+class UnreachableHost final : public Host {
  public:
-  explicit UnreachableKernel(Failure reason) : reason_(std::move(reason)) {}
+  explicit UnreachableHost(Failure reason) : reason_(std::move(reason)) {}
   long read(const char*, char*, size_t) override { return -ENXIO; }
   long read_meminfo(char*, size_t) override { return -ENXIO; }
   long write(const char*, const char*, size_t) override { return -ENXIO; }
@@ -209,52 +209,51 @@ bool gives_memory_back(const std::string& path) {
 
 }  // namespace
 
-std::unique_ptr<Kernel> open_kernel(const LibraryPaths& paths) {
-  if (paths.refused) return std::make_unique<UnreachableKernel>(*paths.refused);
-  if (!paths.simulated()) return std::make_unique<RealKernel>();
-  Fact<Simulator> simulator = open_simulator(paths.simulator);
+std::unique_ptr<Host> open_host(const MachineConfig& config) {
+  if (config.error) return std::make_unique<UnreachableHost>(*config.error);
+  if (!config.simulated()) return std::make_unique<RealHost>();
+  Fact<Simulator> simulator = open_simulator(config.simulator);
   if (Failure* failure = std::get_if<Failure>(&simulator)) {
-    return std::make_unique<UnreachableKernel>(std::move(*failure));
+    return std::make_unique<UnreachableHost>(std::move(*failure));
   }
-  return std::make_unique<SimulatedKernel>(std::get<Simulator>(simulator));
+  return std::make_unique<SimulatedHost>(std::get<Simulator>(simulator));
 }
 
-Failure read_failure(Kernel& kernel, const std::string& path, int error) {
-  Fact<std::string> machine = kernel.machine();
+Failure read_failure(Host& host, const std::string& path, int error) {
+  Fact<std::string> machine = host.machine();
   if (Failure* failure = std::get_if<Failure>(&machine)) return std::move(*failure);
   return errno_failure("kernel", "read " + path, error);
 }
 
-Fact<std::string> read_file(Kernel& kernel, const std::string& path) {
-  if (auto refused = refuse(path)) return std::move(*refused);
+Fact<std::string> read_file(Host& host, const std::string& path) {
+  if (auto error = refuse(path)) return std::move(*error);
   for (size_t size = 16u << 10;; size *= 8) {
     std::string text(size, '\0');
-    const long length = kernel.read(path.c_str(), text.data(), size);
-    if (length < 0) return read_failure(kernel, path, static_cast<int>(-length));
+    const long length = host.read(path.c_str(), text.data(), size);
+    if (length < 0) return read_failure(host, path, static_cast<int>(-length));
     if (static_cast<size_t>(length) < size) {
       text.resize(static_cast<size_t>(length));
       return text;
     }
-    if (size > kLargestFile) return errno_failure("kernel", "read " + path, EFBIG);
+    if (size > kMaxFileBytes) return errno_failure("kernel", "read " + path, EFBIG);
   }
 }
 
-std::optional<Failure> write_file(Kernel& kernel, const std::string& path,
-                                  const std::string& data) {
+std::optional<Failure> write_file(Host& host, const std::string& path, const std::string& data) {
   const std::string call = "write " + path;
   if (refuse(path) || !gives_memory_back(path)) {
     return Failure{"umaprobe", call, EINVAL, "EINVAL", path + " is not a file that is written to"};
   }
-  const long written = kernel.write(path.c_str(), data.data(), data.size());
+  const long written = host.write(path.c_str(), data.data(), data.size());
   if (written >= 0) return std::nullopt;
-  Failure failure = read_failure(kernel, path, static_cast<int>(-written));
+  Failure failure = read_failure(host, path, static_cast<int>(-written));
   failure.call = call;
   return failure;
 }
 
-Fact<std::vector<std::string>> list_directory(Kernel& kernel, const std::string& path) {
-  if (auto refused = refuse(path)) return std::move(*refused);
-  return kernel.list(path);
+Fact<std::vector<std::string>> list_directory(Host& host, const std::string& path) {
+  if (auto error = refuse(path)) return std::move(*error);
+  return host.list(path);
 }
 
 }  // namespace umaprobe

@@ -11,9 +11,9 @@
 
 namespace umaprobe {
 
-class Kernel {
+class Host {
  public:
-  virtual ~Kernel() = default;
+  virtual ~Host() = default;
 
   // Bytes written to `buffer`, `size` when the file may be longer, or -errno.
   virtual long read(const char* path, char* buffer, size_t size) = 0;
@@ -41,20 +41,20 @@ class Kernel {
 };
 
 // Never null. A machine that cannot be reached answers each call with the reason.
-std::unique_ptr<Kernel> open_kernel(const LibraryPaths& paths);
+std::unique_ptr<Host> open_host(const MachineConfig& config);
 
 // Why a read answered -`error`: the machine that cannot be reached, or the file that cannot be
 // read.
-Failure read_failure(Kernel& kernel, const std::string& path, int error);
+Failure read_failure(Host& host, const std::string& path, int error);
 
 // A whole file of at most 1 MiB under /proc or /sys.
-Fact<std::string> read_file(Kernel& kernel, const std::string& path);
+Fact<std::string> read_file(Host& host, const std::string& path);
 
 // Writes to one of the few files that give memory back: drop_caches, compact_memory, a cgroup's
 // memory.reclaim. Any other path is EINVAL.
-std::optional<Failure> write_file(Kernel& kernel, const std::string& path, const std::string& data);
+std::optional<Failure> write_file(Host& host, const std::string& path, const std::string& data);
 
 // Names in a directory under /proc or /sys.
-Fact<std::vector<std::string>> list_directory(Kernel& kernel, const std::string& path);
+Fact<std::vector<std::string>> list_directory(Host& host, const std::string& path);
 
 }  // namespace umaprobe

@@ -50,11 +50,11 @@ void parse_meminfo(std::string_view text, double* out) {
   }
 }
 
-std::optional<Failure> read_meminfo(Kernel& kernel, double* out) {
+std::optional<Failure> read_meminfo(Host& host, double* out) {
   // About 1.5 KiB on kernels up to 7.0.
   char buffer[8192];
-  const long length = kernel.read_meminfo(buffer, sizeof buffer);
-  if (length < 0) return read_failure(kernel, "/proc/meminfo", static_cast<int>(-length));
+  const long length = host.read_meminfo(buffer, sizeof buffer);
+  if (length < 0) return read_failure(host, "/proc/meminfo", static_cast<int>(-length));
   parse_meminfo({buffer, static_cast<size_t>(length)}, out);
   if (!std::isnan(out[0])) return std::nullopt;
   return Failure{"kernel", "read /proc/meminfo", std::nullopt, "NO_MEMTOTAL",

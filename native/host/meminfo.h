@@ -60,6 +60,6 @@ inline constexpr size_t kMeminfoFields = std::size(kMeminfo);
 void parse_meminfo(std::string_view text, double* out);
 
 // The same from the kernel. A text without MemTotal is no meminfo.
-std::optional<Failure> read_meminfo(Kernel& kernel, double* out);
+std::optional<Failure> read_meminfo(Host& host, double* out);
 
 }  // namespace umaprobe

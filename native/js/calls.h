@@ -14,39 +14,39 @@
 
 namespace umaprobe {
 
-inline Environment& here(const Napi::CallbackInfo& info) {
+inline Environment& environment_of(const Napi::CallbackInfo& info) {
   return *info.Env().GetInstanceData<Environment>();
 }
 
-[[noreturn]] inline void misuse(const Napi::CallbackInfo& info, size_t index,
-                                const char* expected) {
+[[noreturn]] inline void type_error(const Napi::CallbackInfo& info, size_t index,
+                                    const char* expected) {
   throw Napi::TypeError::New(
       info.Env(), "umaprobe binding: argument " + std::to_string(index) + " must be " + expected);
 }
 
 // Over the C interface, like integer(): the wrapper asks V8 one thing at a time, and what
 // memGetInfoSync costs beside CUDA was 113 ns that way and is 57 (Node 20, x64).
-inline double* slots(const Napi::CallbackInfo& info, size_t index, size_t least) {
+inline double* float64_array(const Napi::CallbackInfo& info, size_t index, size_t least) {
   napi_typedarray_type type{};
   size_t length = 0;
   void* data = nullptr;
   if (napi_get_typedarray_info(info.Env(), info[index], &type, &length, &data, nullptr, nullptr) !=
           napi_ok ||
       type != napi_float64_array)
-    misuse(info, index, "a Float64Array");
-  if (length < least) misuse(info, index, "a longer Float64Array");
+    type_error(info, index, "a Float64Array");
+  if (length < least) type_error(info, index, "a longer Float64Array");
   return static_cast<double*>(data);
 }
 
 inline std::string text(const Napi::CallbackInfo& info, size_t index) {
-  if (!info[index].IsString()) misuse(info, index, "a string");
+  if (!info[index].IsString()) type_error(info, index, "a string");
   return info[index].As<Napi::String>();
 }
 
 inline int integer(const Napi::CallbackInfo& info, size_t index) {
   int32_t value = 0;
   if (napi_get_value_int32(info.Env(), info[index], &value) != napi_ok)
-    misuse(info, index, "a number");
+    type_error(info, index, "a number");
   return value;
 }
 

@@ -18,17 +18,17 @@ namespace umaprobe {
 
 // Made with the first call that needs a thread.
 struct Jobs {
-  explicit Jobs(napi_env env) : mailbox(env) {
+  explicit Jobs(napi_env env) : promises(env) {
     // A worker gives its memory back on the lane, whenever the call that it is in returns; the main
     // thread's goes with the process.
-    if (!is_main_thread()) lanes->at_end(LaneId::kCuda, [held = allocator] { held->close(); });
+    if (!is_main_thread()) workers->on_exit(WorkerId::kCuda, [held = allocator] { held->close(); });
   }
-  ~Jobs() { lanes->close(); }
+  ~Jobs() { workers->close(); }
 
   static bool is_main_thread() { return ::getpid() == static_cast<pid_t>(::syscall(SYS_gettid)); }
 
-  Mailbox mailbox;
-  std::shared_ptr<Lanes> lanes = std::make_shared<Lanes>();
+  PendingPromises promises;
+  std::shared_ptr<WorkerThreads> workers = std::make_shared<WorkerThreads>();
   std::shared_ptr<CudaReader> cuda = std::make_shared<CudaReader>();
   std::shared_ptr<NvmlReader> nvml = std::make_shared<NvmlReader>();
   std::shared_ptr<Allocator> allocator = std::make_shared<Allocator>();
@@ -45,34 +45,34 @@ class Environment {
 
   // What process.env said at the first look. Later changes of it have no effect: kernel and
   // libraries are of one machine from the first reading to the last.
-  std::shared_ptr<const LibraryPaths> paths() {
-    if (!paths_) {
-      Fact<LibraryPaths> named = paths_of_process_env(env_);
+  std::shared_ptr<const MachineConfig> config() {
+    if (!config_) {
+      Fact<MachineConfig> named = config_of_process_env(env_);
       if (const Failure* failure = failure_of(named)) {
-        LibraryPaths none;
-        none.refused = *failure;
+        MachineConfig none;
+        none.error = *failure;
         named = std::move(none);
       }
-      LibraryPaths& settled = std::get<LibraryPaths>(named);
-      if (!settled.refused) settled.refused = enter_machine(settled);
-      paths_ = std::make_shared<const LibraryPaths>(std::move(settled));
+      MachineConfig& settled = std::get<MachineConfig>(named);
+      if (!settled.error) settled.error = enter_machine(settled);
+      config_ = std::make_shared<const MachineConfig>(std::move(settled));
     }
-    return paths_;
+    return config_;
   }
 
   // Before the first look, or after one that was refused.
-  std::optional<Failure> enter(LibraryPaths named) {
+  std::optional<Failure> enter(MachineConfig named) {
     if (auto failure = enter_machine(named)) return failure;
-    if (!paths_ || paths_->refused) {
-      paths_ = std::make_shared<const LibraryPaths>(std::move(named));
-      kernel_.reset();
+    if (!config_ || config_->error) {
+      config_ = std::make_shared<const MachineConfig>(std::move(named));
+      host_.reset();
     }
     return std::nullopt;
   }
 
-  Kernel& kernel() {
-    if (!kernel_) kernel_ = open_kernel(*paths());
-    return *kernel_;
+  Host& host() {
+    if (!host_) host_ = open_host(*config());
+    return *host_;
   }
 
   Jobs& jobs() {
@@ -81,7 +81,8 @@ class Environment {
     // Runs before Node takes the threadsafe function down (hooks run in reverse order), and long
     // before this object goes.
     napi_add_env_cleanup_hook(
-        env_, [](void* lanes) { static_cast<Lanes*>(lanes)->close(); }, jobs_->lanes.get());
+        env_, [](void* workers) { static_cast<WorkerThreads*>(workers)->close(); },
+        jobs_->workers.get());
     return *jobs_;
   }
 
@@ -91,14 +92,14 @@ class Environment {
 
   // CUDA as the JavaScript thread uses it, for memGetInfoSync.
   CudaConnection cuda;
-  Flight flight{/*watched=*/false};
+  CallContext context{/*watched=*/false};
 
   std::shared_ptr<Guard> guard;  // the last one that was started
 
  private:
   napi_env env_;
-  std::shared_ptr<const LibraryPaths> paths_;
-  std::unique_ptr<Kernel> kernel_;
+  std::shared_ptr<const MachineConfig> config_;
+  std::unique_ptr<Host> host_;
   std::unique_ptr<Jobs> jobs_;
 };
 

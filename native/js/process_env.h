@@ -9,6 +9,6 @@
 namespace umaprobe {
 
 // On the environment's own thread. A failure: it has no process.env, or is being torn down.
-Fact<LibraryPaths> paths_of_process_env(napi_env env);
+Fact<MachineConfig> config_of_process_env(napi_env env);
 
 }  // namespace umaprobe

@@ -28,7 +28,7 @@ void* Library::find(const char* symbol) const {
   return dlsym(handle, symbol);
 }
 
-Fact<Library> open_library(const char* id, const LibraryPaths& paths, const std::string& path,
+Fact<Library> open_library(const char* id, const MachineConfig& config, const std::string& path,
                            std::initializer_list<const char*> names) {
   Library library;
   std::string tried;
@@ -56,16 +56,16 @@ Fact<Library> open_library(const char* id, const LibraryPaths& paths, const std:
 
   // One report, one machine: real GPU libraries never answer beside a simulated kernel, nor the
   // simulator's beside the real one, whatever the variables and the loader's paths say.
-  if (bool(dlsym(library.handle, "umasim_machine")) != paths.simulated()) {
+  if (bool(dlsym(library.handle, "umasim_machine")) != config.simulated()) {
     return library_missing(
-        call, library.path + (paths.simulated() ? " is not of the simulated machine that this "
-                                                  "process is on"
-                                                : " is of a simulated machine, and this "
-                                                  "process is on the real one"));
+        call, library.path + (config.simulated() ? " is not of the simulated machine that this "
+                                                   "process is on"
+                                                 : " is of a simulated machine, and this "
+                                                   "process is on the real one"));
   }
-  if (!paths.simulated()) return library;
+  if (!config.simulated()) return library;
   // Another copy of the simulator than the kernel's has to be told as well.
-  if (auto failure = attach(library.path, paths.machine)) return std::move(*failure);
+  if (auto failure = attach(library.path, config.machine)) return std::move(*failure);
   auto* has_library = exported<int(const char*)>(library.handle, "umasim_has_library");
   if (has_library && has_library(id) == 0) {
     return library_missing(call, std::string(id) + " is not installed on this simulated machine");

@@ -41,19 +41,19 @@ struct Library {
 
 // `id`: "cudart", "cuda" or "nvml". `path` alone is tried where it is not empty, else each of
 // `names` in turn.
-Fact<Library> open_library(const char* id, const LibraryPaths& paths, const std::string& path,
+Fact<Library> open_library(const char* id, const MachineConfig& config, const std::string& path,
                            std::initializer_list<const char*> names);
 
 // The one table of functions of a library in this process. A failed open is not remembered: the
 // user may install the driver and call again.
 template <class Table>
-class Opened {
+class OpenOnce {
  public:
   // `open` answers Fact<Library>. Not even a table that is there goes to an environment that is
   // refused: it is the table of another machine.
   template <class Open>
-  Fact<const Table*> get(const LibraryPaths& paths, Open open) {
-    if (paths.refused) return *paths.refused;
+  Fact<const Table*> get(const MachineConfig& config, Open open) {
+    if (config.error) return *config.error;
     if (const Table* table = table_.load(std::memory_order_acquire)) return table;
     std::lock_guard<std::mutex> lock(mutex_);
     if (const Table* table = table_.load(std::memory_order_relaxed)) return table;
@@ -73,10 +73,11 @@ class Opened {
 // Calls a function of a table under the eyes of the watchdog, also when the deadline has passed:
 // for giving back. Empty on success.
 template <class Table, class... Parameters, class... Arguments>
-std::optional<Failure> ask_late(Flight& flight, const Table& table,
-                                const Symbol<int(Parameters...)>& symbol, Arguments... arguments) {
+std::optional<Failure> call_always(CallContext& context, const Table& table,
+                                   const Symbol<int(Parameters...)>& symbol,
+                                   Arguments... arguments) {
   if (!symbol) return symbol_missing(table.library.path, symbol.name);
-  flight.enter(symbol.name);
+  context.enter(symbol.name);
   const int status = symbol.function(arguments...);
   if (status == 0) return std::nullopt;
   return table.failure(symbol.name, status);
@@ -84,12 +85,12 @@ std::optional<Failure> ask_late(Flight& flight, const Table& table,
 
 // The same, but no call is made that nobody waits for any more.
 template <class Table, class... Parameters, class... Arguments>
-std::optional<Failure> ask(Flight& flight, const Table& table,
-                           const Symbol<int(Parameters...)>& symbol, Arguments... arguments) {
-  if (symbol && flight.abandoned()) {
+std::optional<Failure> call(CallContext& context, const Table& table,
+                            const Symbol<int(Parameters...)>& symbol, Arguments... arguments) {
+  if (symbol && context.cancelled()) {
     return Failure{"umaprobe", symbol.name, std::nullopt, "ABANDONED", "the deadline has passed"};
   }
-  return ask_late(flight, table, symbol, arguments...);
+  return call_always(context, table, symbol, arguments...);
 }
 
 }  // namespace umaprobe

@@ -4,23 +4,23 @@
 
 namespace umaprobe {
 
-std::string own_path() {
+std::string addon_path() {
   Dl_info info{};
   static const char here = 0;
   return dladdr(&here, &info) && info.dli_fname ? info.dli_fname : "";
 }
 
-LibraryPaths paths_on(std::string machine, std::string simulator) {
-  LibraryPaths paths;
-  if (machine.empty()) return paths;
+MachineConfig machine_config(std::string machine, std::string simulator) {
+  MachineConfig config;
+  if (machine.empty()) return config;
   if (simulator.empty()) {
-    const std::string own = own_path();
+    const std::string own = addon_path();
     simulator = own.substr(0, own.rfind('/') + 1) + "libumasim.so";
   }
-  paths.machine = std::move(machine);
-  paths.cudart = paths.cuda = paths.nvml = simulator;
-  paths.simulator = std::move(simulator);
-  return paths;
+  config.machine = std::move(machine);
+  config.cudart = config.cuda = config.nvml = simulator;
+  config.simulator = std::move(simulator);
+  return config;
 }
 
 }  // namespace umaprobe

@@ -8,7 +8,7 @@
 
 namespace umaprobe {
 
-struct LibraryPaths {
+struct MachineConfig {
   // UMAPROBE_SIM: state file of a simulated machine; empty: the real one.
   std::string machine;
   // UMAPROBE_SIM_LIBRARY: libumasim.so; empty on the real machine.
@@ -18,7 +18,7 @@ struct LibraryPaths {
   std::string cuda;
   std::string nvml;
   // Set: the process is on another machine, or this one cannot be had. Nothing is read or opened.
-  std::optional<Failure> refused;
+  std::optional<Failure> error;
 
   bool simulated() const { return !machine.empty(); }
 
@@ -35,9 +35,9 @@ struct LibraryPaths {
 
 // A simulated machine whose libraries are all the simulator's, or the real one where `machine` is
 // empty. `simulator` empty: the one beside this addon.
-LibraryPaths paths_on(std::string machine, std::string simulator);
+MachineConfig machine_config(std::string machine, std::string simulator);
 
 // The shared object that holds this code.
-std::string own_path();
+std::string addon_path();
 
 }  // namespace umaprobe

@@ -31,16 +31,16 @@ Failure elsewhere(const std::string& here, const std::string& wanted) {
 
 }  // namespace
 
-std::optional<Failure> enter_machine(const LibraryPaths& paths) {
+std::optional<Failure> enter_machine(const MachineConfig& config) {
   Decision& decided = decision();
   std::lock_guard<std::mutex> lock(decided.mutex);
-  if (decided.machine && *decided.machine != paths.machine)
-    return elsewhere(*decided.machine, paths.machine);
-  if (paths.simulated()) {
+  if (decided.machine && *decided.machine != config.machine)
+    return elsewhere(*decided.machine, config.machine);
+  if (config.simulated()) {
     // Each time: these paths may lead to another copy of the simulator.
-    if (auto failure = attach(paths.simulator, paths.machine)) return failure;
+    if (auto failure = attach(config.simulator, config.machine)) return failure;
   }
-  decided.machine = paths.machine;
+  decided.machine = config.machine;
   return std::nullopt;
 }
 

@@ -9,6 +9,6 @@ namespace umaprobe {
 
 // Puts the process on the machine that `paths` names. Empty also when it is there already. A
 // failure leaves the process where it was.
-std::optional<Failure> enter_machine(const LibraryPaths& paths);
+std::optional<Failure> enter_machine(const MachineConfig& config);
 
 }  // namespace umaprobe

@@ -58,7 +58,7 @@ std::optional<Failure> boot(const std::string& library, const std::string& descr
 }
 
 Fact<std::string> record(const std::string& library, const std::string& state_path) {
-  constexpr size_t kLargest = 64u << 20;
+  constexpr size_t kMaxBytes = 64u << 20;
   Fact<Simulator> simulator = open_simulator(library);
   if (Failure* failure = std::get_if<Failure>(&simulator)) return std::move(*failure);
   const std::string call = "umasim_record " + state_path;
@@ -70,7 +70,7 @@ Fact<std::string> record(const std::string& library, const std::string& state_pa
       text.resize(static_cast<size_t>(length));
       return text;
     }
-    if (text.size() >= kLargest) return errno_failure("sim", call, EFBIG);
+    if (text.size() >= kMaxBytes) return errno_failure("sim", call, EFBIG);
   }
 }
 

@@ -50,10 +50,10 @@ struct Nvml {
 #undef X
 };
 
-Fact<const Nvml*> open_nvml(const LibraryPaths& paths);
+Fact<const Nvml*> open_nvml(const MachineConfig& config);
 
 // nvmlInit_v2, once per process: NVML counts initialisations, and each further one costs a round
 // trip to the driver. A failed one is tried again at the next call.
-std::optional<Failure> initialize_nvml(const Nvml& nvml, Flight& flight);
+std::optional<Failure> initialize_nvml(const Nvml& nvml, CallContext& context);
 
 }  // namespace umaprobe

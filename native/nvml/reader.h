@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "base/published.h"
+#include "base/shared.h"
 #include "nvml/nvml.h"
 #include "nvml/report.h"
 
@@ -13,7 +13,7 @@ namespace umaprobe {
 // the readings only.
 class NvmlReader {
  public:
-  void read(Flight& flight, const LibraryPaths& paths, Published<NvmlReport>& report);
+  void read(CallContext& context, const MachineConfig& config, Shared<NvmlReport>& report);
 
  private:
   // A device is the same as long as NVML answers the same handle for its index.
@@ -29,10 +29,11 @@ class NvmlReader {
     Maybe<int> cuda;
   };
 
-  const Nvml* connect(Flight& flight, const LibraryPaths& paths, Published<NvmlReport>& report);
-  void read_versions(Flight& flight, const Nvml& nvml, Published<NvmlReport>& report);
-  void read_device(Flight& flight, const Nvml& nvml, unsigned int index,
-                   Published<NvmlReport>& report);
+  const Nvml* connect(CallContext& context, const MachineConfig& config,
+                      Shared<NvmlReport>& report);
+  void read_versions(CallContext& context, const Nvml& nvml, Shared<NvmlReport>& report);
+  void read_device(CallContext& context, const Nvml& nvml, unsigned int index,
+                   Shared<NvmlReport>& report);
 
   Versions versions_;
   std::vector<Known> known_;

@@ -30,7 +30,7 @@ void evict_small(Inspected& found, CacheMethod method) {
 Inspected inspect_open(int directory, const char* name, CacheMethod method) {
   // A mapping counts as an access, cachestat(2) does not.
   const int more = method == CacheMethod::kMincore ? O_NOATIME : 0;
-  Descriptor file = open_to_look(directory, name, more);
+  Descriptor file = open_to_inspect(directory, name, more);
   Inspected found;
   if (!file) {
     found.failed_call = "openat";

@@ -136,8 +136,8 @@ void mark_locked(int process, std::vector<Mapping>& hits) {
 }
 
 // False: its maps are not shown to us.
-bool look_at(Flight& flight, int process, int pid, const Inodes& wanted, Mappings& mappings) {
-  flight.enter("/proc/<pid>/maps");
+bool look_at(CallContext& context, int process, int pid, const Inodes& wanted, Mappings& mappings) {
+  context.enter("/proc/<pid>/maps");
   const Descriptor file = open_of(process, "maps");
   if (!file) return errno != EACCES && errno != EPERM;
   std::vector<Mapping> hits;
@@ -158,7 +158,7 @@ bool look_at(Flight& flight, int process, int pid, const Inodes& wanted, Mapping
   }
   if (errno == EACCES || errno == EPERM) return false;
   if (hits.empty()) return true;
-  flight.enter("/proc/<pid>/smaps");
+  context.enter("/proc/<pid>/smaps");
   mark_locked(process, hits);
   auto& files = mappings.files.values;
   for (const Mapping& hit : hits) {
@@ -189,20 +189,20 @@ std::optional<MapsLine> parse_maps_line(const char* line, const char* end) {
   return mapped;
 }
 
-Fact<Mappings> find_mappings(Flight& flight, const Inodes& wanted) {
+Fact<Mappings> find_mappings(CallContext& context, const Inodes& wanted) {
   const std::unique_ptr<DIR, int (*)(DIR*)> processes(::opendir("/proc"), ::closedir);
   if (!processes) return errno_failure("kernel", "list /proc", errno);
   Mappings mappings;
   if (wanted.empty()) return mappings;
   while (const dirent* entry = ::readdir(processes.get())) {
-    if (flight.abandoned()) break;
+    if (context.cancelled()) break;
     char* end = nullptr;
     const long pid = std::strtol(entry->d_name, &end, 10);
     if (pid <= 0 || *end != '\0') continue;
     const Descriptor process(
         ::openat(::dirfd(processes.get()), entry->d_name, O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (!process) continue;  // it has ended
-    const bool readable = look_at(flight, process.get(), static_cast<int>(pid), wanted, mappings);
+    const bool readable = look_at(context, process.get(), static_cast<int>(pid), wanted, mappings);
     if (!readable && !is_kernel_thread(process.get())) ++mappings.unreadable;
   }
   return mappings;

@@ -38,6 +38,6 @@ struct MapsLine {
 };
 std::optional<MapsLine> parse_maps_line(const char* line, const char* end);
 
-Fact<Mappings> find_mappings(Flight& flight, const Inodes& wanted);
+Fact<Mappings> find_mappings(CallContext& context, const Inodes& wanted);
 
 }  // namespace umaprobe

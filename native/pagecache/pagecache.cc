@@ -122,24 +122,24 @@ Eviction::Eviction(CacheMethod method, int fd, uint64_t size,
       size_(size),
       dirty_seen_(before && before->dirty && *before->dirty > 0) {}
 
-Fact<double> Eviction::sync(Flight& flight) {
-  flight.enter("fdatasync");
+Fact<double> Eviction::sync(CallContext& context) {
+  context.enter("fdatasync");
   const auto since = Clock::now();
   if (::fdatasync(fd_) != 0) return errno_failure("kernel", "fdatasync", errno);
   dirty_seen_ = false;
   return std::chrono::duration<double, std::milli>(Clock::now() - since).count();
 }
 
-bool Eviction::step(Flight& flight) {
+bool Eviction::step(CallContext& context) {
   const bool last = size_ - at_ <= kPiece;
-  drop(flight, at_, last ? 0 : kPiece);
+  drop(context, at_, last ? 0 : kPiece);
   at_ += kPiece;
   return last;
 }
 
-void Eviction::drop(Flight& flight, uint64_t offset, uint64_t length) {
+void Eviction::drop(CallContext& context, uint64_t offset, uint64_t length) {
   if (dirty_seen_) {
-    flight.enter("cachestat");
+    context.enter("cachestat");
     const Fact<CachedPages> found = cached_pages(method_, fd_, offset, length, size_);
     const auto* pages = std::get_if<CachedPages>(&found);
     if (!pages || pages->cached == 0) return;
@@ -147,13 +147,13 @@ void Eviction::drop(Flight& flight, uint64_t offset, uint64_t length) {
       const uint64_t span = length == 0 ? size_ - offset : length;
       if (span <= kSmallestPiece) return;
       const uint64_t half = whole_pages(span / 2);
-      drop(flight, offset, half);
-      return drop(flight, offset + half, length == 0 ? 0 : length - half);
+      drop(context, offset, half);
+      return drop(context, offset + half, length == 0 ? 0 : length - half);
     }
   }
   // What the kernel keeps in the per-processor lists of others it collects itself when pages stay
   // (mm/fadvise.c: lru_add_drain_all), so nothing is gained by asking twice.
-  flight.enter("posix_fadvise");
+  context.enter("posix_fadvise");
   ::posix_fadvise(fd_, static_cast<off_t>(offset), static_cast<off_t>(length), POSIX_FADV_DONTNEED);
 }
 

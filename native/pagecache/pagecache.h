@@ -46,13 +46,13 @@ class Eviction {
   Eviction(CacheMethod method, int fd, uint64_t size, const std::optional<CachedPages>& before);
 
   // Writes what is dirty; waits for it. Milliseconds.
-  Fact<double> sync(Flight& flight);
+  Fact<double> sync(CallContext& context);
 
   // One piece of at most 1 GiB (some 0.1 s for 4 KiB pages). True: that was the last.
-  bool step(Flight& flight);
+  bool step(CallContext& context);
 
  private:
-  void drop(Flight& flight, uint64_t offset, uint64_t length);
+  void drop(CallContext& context, uint64_t offset, uint64_t length);
 
   CacheMethod method_;
   int fd_;

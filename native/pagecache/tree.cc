@@ -14,7 +14,7 @@
 namespace umaprobe {
 namespace {
 
-constexpr size_t kMostOpen = 32;
+constexpr size_t kMaxOpen = 32;
 constexpr size_t kListingBytes = 32u << 10;
 
 // The kernel's record; glibc offers it only by way of readdir(3), which allocates and cannot be
@@ -38,7 +38,7 @@ void Descriptor::close() {
   if (fd_ >= 0) ::close(release());
 }
 
-Descriptor open_to_look(int directory, const char* name, int more) {
+Descriptor open_to_inspect(int directory, const char* name, int more) {
   const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | more;
   int fd = ::openat(directory, name, flags);
   if (fd < 0 && errno == EPERM && (flags & O_NOATIME))
@@ -47,7 +47,7 @@ Descriptor open_to_look(int directory, const char* name, int more) {
 }
 
 void Tree::enter(Descriptor directory, dev_t dev, ino_t ino, const std::string& name) {
-  if (frames_.size() - first_open_ >= kMostOpen) close_highest();
+  if (frames_.size() - first_open_ >= kMaxOpen) close_highest();
   const size_t length = path_.size();
   path_ = path_of(name);
   frames_.push_back({std::move(directory), dev, ino, length, {}});
@@ -110,7 +110,7 @@ bool Tree::leave() {
   --first_open_;
   // From below, where it is by definition, unless somebody moved the one or the other.
   above.directory = below.directory
-                        ? open_to_look(below.directory.get(), "..", O_DIRECTORY | O_NOATIME)
+                        ? open_to_inspect(below.directory.get(), "..", O_DIRECTORY | O_NOATIME)
                         : Descriptor();
   struct stat about {};
   int error = 0;

@@ -43,7 +43,7 @@ class Descriptor {
 // other end of a FIFO, no terminal taken. `more`: further flags of open(2); O_NOATIME, so that the
 // look leaves no trace, goes as far as the kernel lets us (owner or CAP_FOWNER). Without a
 // descriptor errno says why.
-Descriptor open_to_look(int directory, const char* name, int more = 0);
+Descriptor open_to_inspect(int directory, const char* name, int more = 0);
 
 // A name in a directory.
 struct TreeEntry {

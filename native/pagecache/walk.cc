@@ -11,12 +11,12 @@ namespace umaprobe {
 namespace {
 
 // Names read before they are looked at: enough to share among threads.
-constexpr size_t kMostFiles = 256;
+constexpr size_t kMaxFiles = 256;
 // Of names that are no files, so that a slice ends on time in a directory full of links.
-constexpr size_t kMostNames = 8192;
+constexpr size_t kMaxNames = 8192;
 // Opening and closing are most of a look, and go side by side; more threads than this wait for each
 // other in the kernel's table of descriptors.
-constexpr unsigned kMostThreads = 4;
+constexpr unsigned kMaxThreads = 4;
 
 Failure pseudo_failure(const std::string& path) {
   return {"umaprobe", "open", EINVAL, "EINVAL",
@@ -28,28 +28,28 @@ Failure pseudo_failure(const std::string& path) {
 Walk::Walk(std::vector<std::string> paths, WalkOptions options)
     : roots_(std::move(paths)), options_(options), found_(options) {}
 
-void Walk::go_on(Flight& flight, Clock::duration slice) {
+void Walk::go_on(CallContext& context, Clock::duration slice) {
   const auto until = Clock::now() + slice;
   found_.begin();
-  Crew crew(kMostThreads);
-  while (!found_.full() && !ended_.load(std::memory_order_relaxed) && !flight.abandoned()) {
-    if (!advance(flight, crew)) {
+  ThreadPool pool(kMaxThreads);
+  while (!found_.full() && !ended_.load(std::memory_order_relaxed) && !context.cancelled()) {
+    if (!advance(context, pool)) {
       found_.done();
       break;
     }
     if (Clock::now() >= until) break;
   }
   if (!tree_.empty()) found_.at(tree_.path());
-  found_.hand_over();
+  found_.publish();
 }
 
-bool Walk::advance(Flight& flight, Crew& crew) {
+bool Walk::advance(CallContext& context, ThreadPool& pool) {
   if (evicting_) {
-    if (evicting_->eviction.step(flight)) finish_eviction(flight);
+    if (evicting_->eviction.step(context)) finish_eviction(context);
   } else if (!tree_.empty()) {
-    go_on_in_directory(flight, crew);
+    go_on_in_directory(context, pool);
   } else if (next_root_ < roots_.size()) {
-    begin_root(flight, roots_[next_root_++]);
+    begin_root(context, roots_[next_root_++]);
   } else {
     return false;
   }
@@ -58,15 +58,15 @@ bool Walk::advance(Flight& flight, Crew& crew) {
 
 // A path that was given may be a link, and the file behind it is what is meant. What it is comes
 // first: opening a device can have effects.
-void Walk::begin_root(Flight& flight, const std::string& path) {
+void Walk::begin_root(CallContext& context, const std::string& path) {
   found_.at(path);
   if (path.find('\0') != std::string::npos) return not_opened(path, "stat", EINVAL);
-  flight.enter("stat");
+  context.enter("stat");
   struct stat about {};
   if (::fstatat(AT_FDCWD, path.c_str(), &about, 0) != 0) return not_opened(path, "stat", errno);
   if (!S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode))
     return count(&WalkSums::special, "special", path);
-  flight.enter("open");
+  context.enter("open");
   const int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   Descriptor opened(::open(path.c_str(), flags | O_NOATIME));
   if (!opened && errno == EPERM) opened = Descriptor(::open(path.c_str(), flags));
@@ -75,29 +75,29 @@ void Walk::begin_root(Flight& flight, const std::string& path) {
   if (file_systems_.of(about.st_dev, opened.get()) == FileSystem::kPseudo)
     return found_.problem(path, pseudo_failure(path));
   if (S_ISDIR(about.st_mode)) return enter(std::move(opened), about, path);
-  look(flight, path, inspect(std::move(opened), options_.method));
+  look(context, path, inspect(std::move(opened), options_.method));
 }
 
 // Names up to the next directory, then those files, then that directory.
-void Walk::go_on_in_directory(Flight& flight, Crew& crew) {
-  if (!later_.empty()) return begin_eviction(flight);
+void Walk::go_on_in_directory(CallContext& context, ThreadPool& pool) {
+  if (!later_.empty()) return begin_eviction(context);
   if (below_) {
     const std::string name = std::move(*below_);
     below_.reset();
-    return enter_directory(flight, name);
+    return enter_directory(context, name);
   }
-  const bool more = read_names(flight);
+  const bool more = read_names(context);
   const int error = more ? 0 : errno;
-  if (!files_.empty()) return inspect_files(flight, crew);
+  if (!files_.empty()) return inspect_files(context, pool);
   if (more) return;
   if (error != 0) found_.problem(tree_.path(), errno_failure("kernel", "getdents64", error));
   if (!tree_.leave()) found_.problem(tree_.path(), errno_failure("kernel", "openat ..", errno));
 }
 
 // False: there are no more, with errno set when they could not be read on.
-bool Walk::read_names(Flight& flight) {
-  flight.enter("getdents64");
-  for (size_t names = 0; !below_ && files_.size() < kMostFiles && names < kMostNames; ++names) {
+bool Walk::read_names(CallContext& context) {
+  context.enter("getdents64");
+  for (size_t names = 0; !below_ && files_.size() < kMaxFiles && names < kMaxNames; ++names) {
     errno = 0;
     std::optional<TreeEntry> entry = tree_.next();
     if (!entry) return false;
@@ -124,9 +124,9 @@ bool Walk::read_names(Flight& flight) {
   return true;
 }
 
-void Walk::enter_directory(Flight& flight, const std::string& name) {
-  flight.enter("openat");
-  Descriptor directory = open_to_look(tree_.directory(), name.c_str(), O_DIRECTORY | O_NOATIME);
+void Walk::enter_directory(CallContext& context, const std::string& name) {
+  context.enter("openat");
+  Descriptor directory = open_to_inspect(tree_.directory(), name.c_str(), O_DIRECTORY | O_NOATIME);
   if (!directory) return not_opened(name, "openat", errno);
   struct stat about {};
   if (::fstat(directory.get(), &about) != 0) return not_opened(name, "fstat", errno);
@@ -143,13 +143,13 @@ void Walk::enter(Descriptor directory, const struct stat& about, const std::stri
   found_.count(&WalkSums::directories);
 }
 
-void Walk::inspect_files(Flight& flight, Crew& crew) {
-  flight.enter("openat");
+void Walk::inspect_files(CallContext& context, ThreadPool& pool) {
+  context.enter("openat");
   std::vector<Inspected> looks(files_.size());
   const int directory = tree_.directory();
   const dev_t dev = tree_.dev();
   const CacheMethod method = options_.method;
-  crew.run(files_.size(), [&](size_t i) {
+  pool.parallel_for(files_.size(), [&](size_t i) {
     const char* name = files_[i].c_str();
     looks[i] = options_.evict ? inspect_and_evict(directory, dev, name, method)
                               : inspect(directory, dev, name, method);
@@ -158,21 +158,21 @@ void Walk::inspect_files(Flight& flight, Crew& crew) {
     if (looks[i].later) {
       later_.push_back(std::move(files_[i]));
     } else {
-      look(flight, files_[i], std::move(looks[i]));
+      look(context, files_[i], std::move(looks[i]));
     }
   }
   files_.clear();
 }
 
 // One after the other: a large file has slices of its own, and what is open is one descriptor.
-void Walk::begin_eviction(Flight& flight) {
+void Walk::begin_eviction(CallContext& context) {
   const std::string name = std::move(later_.back());
   later_.pop_back();
-  flight.enter("openat");
-  look(flight, name, inspect_open(tree_.directory(), name.c_str(), options_.method));
+  context.enter("openat");
+  look(context, name, inspect_open(tree_.directory(), name.c_str(), options_.method));
 }
 
-void Walk::look(Flight& flight, const std::string& name, Inspected found) {
+void Walk::look(CallContext& context, const std::string& name, Inspected found) {
   // Since the directory was read a socket, a FIFO (ENXIO) or a link (ELOOP) took its place.
   if (found.error == ENXIO) return count(&WalkSums::special, "special", name);
   if (found.error == ELOOP) return count(&WalkSums::links, "link", name);
@@ -194,29 +194,29 @@ void Walk::look(Flight& flight, const std::string& name, Inspected found) {
   if (found.left) entry.cached_after = static_cast<double>(*found.left);
   const bool something = !found.left && (!entry.pages || entry.pages->cached > 0);
   if (!options_.evict || entry.memory || !something) return deliver(std::move(entry), name);
-  evict(flight, std::move(entry), name, std::move(found.file));
+  evict(context, std::move(entry), name, std::move(found.file));
 }
 
-void Walk::evict(Flight& flight, WalkEntry entry, const std::string& name, Descriptor file) {
+void Walk::evict(CallContext& context, WalkEntry entry, const std::string& name, Descriptor file) {
   const auto size = static_cast<uint64_t>(*entry.bytes);
   const bool sync = options_.sync && !(entry.pages && entry.pages->clean());
   Eviction eviction(options_.method, file.get(), size, entry.pages);
   evicting_.emplace(Evicting{std::move(file), eviction, size, std::move(entry), name});
   if (!sync) return;
-  const Fact<double> took = evicting_->eviction.sync(flight);
-  if (const Failure* failure = failure_of(took)) {
+  const Fact<double> timing = evicting_->eviction.sync(context);
+  if (const Failure* failure = failure_of(timing)) {
     evicting_->entry.failure = *failure;
-    return finish_eviction(flight);
+    return finish_eviction(context);
   }
-  evicting_->entry.sync_ms = std::get<double>(took);
+  evicting_->entry.sync_ms = std::get<double>(timing);
 }
 
-void Walk::finish_eviction(Flight& flight) {
+void Walk::finish_eviction(CallContext& context) {
   const Evicting done = std::move(*evicting_);
   evicting_.reset();
   WalkEntry entry = done.entry;
   if (entry.pages) {
-    flight.enter("cachestat");
+    context.enter("cachestat");
     const Fact<CachedPages> left = cached_pages(options_.method, done.file.get(), 0, 0, done.size);
     if (const auto* pages = std::get_if<CachedPages>(&left)) entry.cached_after = pages->cached;
   }

@@ -21,7 +21,7 @@ class Walk {
   Walk(std::vector<std::string> paths, WalkOptions options);
 
   // On the lane's thread: until the time is over, there is a batch, or there is nothing more.
-  void go_on(Flight& flight, Clock::duration slice);
+  void go_on(CallContext& context, Clock::duration slice);
 
   // On the JavaScript thread: what was found since the last time, at most some 450 entries.
   WalkBatch take() { return found_.take(); }
@@ -40,17 +40,17 @@ class Walk {
   };
 
   // One step; false: there is nothing more.
-  bool advance(Flight& flight, Crew& crew);
-  void begin_root(Flight& flight, const std::string& path);
-  void go_on_in_directory(Flight& flight, Crew& crew);
-  void enter_directory(Flight& flight, const std::string& name);
+  bool advance(CallContext& context, ThreadPool& pool);
+  void begin_root(CallContext& context, const std::string& path);
+  void go_on_in_directory(CallContext& context, ThreadPool& pool);
+  void enter_directory(CallContext& context, const std::string& name);
   void enter(Descriptor directory, const struct stat& about, const std::string& name);
-  bool read_names(Flight& flight);
-  void inspect_files(Flight& flight, Crew& crew);
-  void begin_eviction(Flight& flight);
-  void look(Flight& flight, const std::string& name, Inspected file);
-  void evict(Flight& flight, WalkEntry entry, const std::string& name, Descriptor file);
-  void finish_eviction(Flight& flight);
+  bool read_names(CallContext& context);
+  void inspect_files(CallContext& context, ThreadPool& pool);
+  void begin_eviction(CallContext& context);
+  void look(CallContext& context, const std::string& name, Inspected file);
+  void evict(CallContext& context, WalkEntry entry, const std::string& name, Descriptor file);
+  void finish_eviction(CallContext& context);
   void deliver(WalkEntry entry, const std::string& name);
 
   bool met_before(const struct stat& about);
@@ -59,7 +59,7 @@ class Walk {
 
   const std::vector<std::string> roots_;
   const WalkOptions options_;
-  Found found_;
+  WalkResults found_;
   std::atomic<bool> ended_{false};
 
   // Of the lane's thread.

@@ -9,10 +9,10 @@ namespace {
 
 // So that turning a batch into JavaScript's objects blocks its thread for some 2 ms at most, the
 // files of the last look included.
-constexpr size_t kMostEntries = 200;
-constexpr size_t kMostPathBytes = 256u << 10;
+constexpr size_t kMaxEntries = 200;
+constexpr size_t kMaxPathBytes = 256u << 10;
 // Nobody reads more of them; all are counted.
-constexpr double kMostProblems = 100;
+constexpr double kMaxProblems = 100;
 
 template <class T>
 void move_to(std::vector<T>& from, std::vector<T>& to) {
@@ -22,7 +22,7 @@ void move_to(std::vector<T>& from, std::vector<T>& to) {
 
 }  // namespace
 
-Found::Found(const WalkOptions& options) : options_(options) {
+WalkResults::WalkResults(const WalkOptions& options) : options_(options) {
   found_.method = options.method == CacheMethod::kCachestat ? "cachestat" : "mincore";
   if (options.method == CacheMethod::kCachestat) {
     found_.sums.dirty = 0;
@@ -30,18 +30,18 @@ Found::Found(const WalkOptions& options) : options_(options) {
   }
 }
 
-void Found::count(double WalkSums::*sum, const char* what, const std::string& path) {
+void WalkResults::count(double WalkSums::*sum, const char* what, const std::string& path) {
   count(sum);
   if (options_.list_empty) list({{}, what, {}, {}, {}, {}, false, {}, {}, {}}, path);
 }
 
-void Found::problem(const std::string& path, Failure failure) {
+void WalkResults::problem(const std::string& path, Failure failure) {
   count(&WalkSums::problems);
-  if (found_.sums.problems > kMostProblems && !options_.list_empty) return;
+  if (found_.sums.problems > kMaxProblems && !options_.list_empty) return;
   list({{}, "problem", {}, {}, {}, {}, false, {}, {}, std::move(failure)}, path);
 }
 
-bool Found::add(WalkEntry& entry) {
+bool WalkResults::add(WalkEntry& entry) {
   WalkSums& sums = found_.sums;
   ++sums.files;
   sums.bytes += *entry.bytes;
@@ -67,7 +67,7 @@ bool Found::add(WalkEntry& entry) {
   return listed(entry);
 }
 
-bool Found::listed(const WalkEntry& entry) {
+bool WalkResults::listed(const WalkEntry& entry) {
   if (entry.failure) return entry.pages || found_.sums.unseen <= static_cast<double>(options_.top);
   const auto cached = static_cast<double>(entry.pages->cached);
   if (cached == 0) return options_.list_empty;
@@ -84,40 +84,40 @@ bool Found::listed(const WalkEntry& entry) {
   return true;
 }
 
-void Found::list(WalkEntry entry, const std::string& path) {
+void WalkResults::list(WalkEntry entry, const std::string& path) {
   entry.path.bytes = path;
   path_bytes_ += path.size();
   found_.entries.push_back(std::move(entry));
 }
 
-void Found::begin() {
+void WalkResults::begin() {
   std::lock_guard<std::mutex> lock(mutex_);
-  waiting_ = outbox_.entries.size();
+  waiting_ = published_.entries.size();
 }
 
-bool Found::full() const {
-  return found_.entries.size() + waiting_ >= kMostEntries || path_bytes_ >= kMostPathBytes;
+bool WalkResults::full() const {
+  return found_.entries.size() + waiting_ >= kMaxEntries || path_bytes_ >= kMaxPathBytes;
 }
 
-void Found::hand_over() {
+void WalkResults::publish() {
   std::lock_guard<std::mutex> lock(mutex_);
-  move_to(found_.entries, outbox_.entries);
-  move_to(found_.inodes.values, outbox_.inodes.values);
-  outbox_.method = found_.method;
-  outbox_.sums = found_.sums;
-  outbox_.path = found_.path;
-  outbox_.done = found_.done;
+  move_to(found_.entries, published_.entries);
+  move_to(found_.inodes.values, published_.inodes.values);
+  published_.method = found_.method;
+  published_.sums = found_.sums;
+  published_.path = found_.path;
+  published_.done = found_.done;
   path_bytes_ = 0;
 }
 
-WalkBatch Found::take() {
+WalkBatch WalkResults::take() {
   std::lock_guard<std::mutex> lock(mutex_);
-  WalkBatch batch = std::move(outbox_);
-  outbox_ = WalkBatch{};
-  outbox_.method = batch.method;
-  outbox_.sums = batch.sums;
-  outbox_.path = batch.path;
-  outbox_.done = batch.done;
+  WalkBatch batch = std::move(published_);
+  published_ = WalkBatch{};
+  published_.method = batch.method;
+  published_.sums = batch.sums;
+  published_.path = batch.path;
+  published_.done = batch.done;
   return batch;
 }
 

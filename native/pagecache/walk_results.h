@@ -113,9 +113,9 @@ struct WalkBatch {
 };
 
 // Filled on the lane's thread, handed over at the end of a slice, taken on the JavaScript thread.
-class Found {
+class WalkResults {
  public:
-  explicit Found(const WalkOptions& options);
+  explicit WalkResults(const WalkOptions& options);
 
   // A directory, link, special file, vanished name: adds one to `sum`.
   void count(double WalkSums::*sum) { ++(found_.sums.*sum); }
@@ -135,7 +135,7 @@ class Found {
   void begin();
   // So much waits to be taken that there is a batch.
   bool full() const;
-  void hand_over();
+  void publish();
   WalkBatch take();
 
  private:
@@ -148,7 +148,7 @@ class Found {
   std::vector<double> top_;  // a heap, the least first
 
   std::mutex mutex_;
-  WalkBatch outbox_;
+  WalkBatch published_;
 };
 
 }  // namespace umaprobe

@@ -8,7 +8,7 @@ namespace umaprobe {
 // A report is filled fact by fact, so a reading that hangs at its third call keeps the first two.
 // The lock is held for a move or a copy only, never during a library call.
 template <class T>
-class Published {
+class Shared {
  public:
   template <class Change>
   void update(Change change) {
@@ -16,10 +16,10 @@ class Published {
     change(value_);
   }
 
-  template <class Look>
-  auto look(Look look) const {
+  template <class Read>
+  auto read(Read visit) const {
     std::lock_guard<std::mutex> lock(mutex_);
-    return look(value_);
+    return visit(value_);
   }
 
  private:
