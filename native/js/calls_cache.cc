@@ -76,7 +76,7 @@ Napi::Value CacheNext(const Napi::CallbackInfo& info) {
   }
   const auto walk = found->second;
   const auto work = [walk, slice = limit(info, 1)](CallContext& context) {
-    walk->go_on(context, slice);
+    walk->run_slice(context, slice);
   };
   const auto when_done = [walk, id, &environment](napi_env env,
                                                   const std::optional<Failure>& timed_out) {
@@ -94,7 +94,7 @@ Napi::Value CacheEnd(const Napi::CallbackInfo& info) {
   Environment& environment = environment_of(info);
   const auto found = environment.walks.find(static_cast<uint32_t>(integer(info, 0)));
   if (found != environment.walks.end()) {
-    found->second->end();
+    found->second->cancel();
     environment.walks.erase(found);
   }
   return info.Env().Undefined();

@@ -1,4 +1,4 @@
-// What of a file is in the page cache, and asking the kernel to let it go.
+// Counts the pages of a file in the page cache, and asks the kernel to drop them.
 #pragma once
 
 #include <cstdint>
@@ -8,47 +8,47 @@
 
 namespace umaprobe {
 
-// In bytes of whole pages: the last page of a file counts in full.
+// Bytes of whole pages: the last page of a file counts in full.
 struct CachedPages {
   uint64_t cached = 0;
-  // Empty: mincore(2) does not know.
+  // Empty with mincore(2), which cannot tell.
   std::optional<uint64_t> dirty;
   std::optional<uint64_t> writeback;
 
-  // Nothing that would have to be written first, as far as is known.
+  // Known to have no dirty pages and none under writeback.
   bool clean() const { return dirty && *dirty == 0 && writeback && *writeback == 0; }
 };
 
-// cachestat(2) came with Linux 6.5. Where it is missing, or a container's seccomp filter of older
-// days does not know it, mincore(2) over a mapping of the file says which pages are there.
+// cachestat(2) came with Linux 6.5. If it is missing, or an older container's seccomp filter blocks
+// it, mincore(2) on a mapping of the file tells which pages are cached.
 enum class CacheMethod { kCachestat, kMincore };
 
-// Asked once in the life of the process.
+// Determined once per process.
 CacheMethod cache_method();
 
-// Both methods tell only who owns the file, may write it or has CAP_FOWNER (mincore since Linux
-// 5.2, cachestat since 6.13 and in stable kernels before): anyone else gets EPERM.
+// Both methods require ownership of the file, write permission or CAP_FOWNER; otherwise EPERM
+// (mincore since Linux 5.2, cachestat since 6.13 and stable kernels before).
 //
-// `length` 0: to the end of the file. `size`: of the whole file. Both in bytes.
+// In bytes. `length` 0: to the end of the file. `size`: of the whole file.
 Fact<CachedPages> cached_pages(CacheMethod method, int fd, uint64_t offset, uint64_t length,
                                uint64_t size);
 
-// Asks the kernel to let go of the clean pages of a whole file. Dirty ones it begins to write.
+// Asks the kernel to drop the clean pages of a file. It starts writing the dirty ones.
 void drop_clean_pages(int fd);
 
-// Drops the clean pages of one file, piece by piece. Never writes and never loses anything: the
-// kernel drops clean pages only, and pieces with dirty pages are not touched, because
-// POSIX_FADV_DONTNEED would start writing them (mm/fadvise.c). Where dirty pages cannot be seen
-// (mincore, files of others) that is what happens to them; then they stay, too.
+// Drops the clean pages of one file, chunk by chunk. Never loses data: the kernel drops clean pages
+// only. Chunks with dirty pages are skipped, because POSIX_FADV_DONTNEED would start writing them
+// (mm/fadvise.c). If dirty pages are not visible (mincore, files of other users), the kernel does
+// start writing them, and they stay in the cache.
 class Eviction {
  public:
-  // `before` empty: its pages cannot be seen. `fd` must live as long as this.
+  // `before`: empty if the pages are not visible. `fd` must outlive the eviction.
   Eviction(CacheMethod method, int fd, uint64_t size, const std::optional<CachedPages>& before);
 
-  // Writes what is dirty; waits for it. Milliseconds.
+  // Writes dirty pages and waits. Returns milliseconds.
   Fact<double> sync(CallContext& context);
 
-  // One piece of at most 1 GiB (some 0.1 s for 4 KiB pages). True: that was the last.
+  // Drops one chunk of at most 1 GiB (some 0.1 s with 4 KiB pages). True after the last chunk.
   bool step(CallContext& context);
 
  private:
