@@ -1,5 +1,6 @@
 #include "alloc/allocator.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 
@@ -9,29 +10,28 @@
 namespace umaprobe {
 namespace {
 
-constexpr double kLargestInteger = 9007199254740991;  // 2^53 - 1, as JavaScript counts
+constexpr double kLargestInteger = 9007199254740991;  // 2^53 - 1, Number.MAX_SAFE_INTEGER
 
-Failure refusal(const char* call, const char* name, const std::string& message) {
+Failure allocator_failure(const char* call, const char* name, const std::string& message) {
   return {"umaprobe", call, std::nullopt, name, message};
 }
 
 Failure not_open(const char* call) {
-  return refusal(call, "NOT_OPEN", "there is no allocator: call allocOpen first");
+  return allocator_failure(call, "NOT_OPEN", "there is no allocator: call allocOpen first");
 }
 
-// JavaScript's numbers are doubles; of one that is no such integer any value will do.
+// JavaScript numbers are doubles. A number that is not a safe integer becomes seed 0.
 uint64_t seed_of(double seed) {
   return seed >= 0 && seed <= kLargestInteger ? static_cast<uint64_t>(seed) : 0;
 }
 
-std::optional<Failure> refuse_size(double bytes) {
+std::optional<Failure> check_size(double bytes) {
   if (bytes >= 1 && bytes <= kLargestInteger && std::floor(bytes) == bytes) return std::nullopt;
   return Failure{"umaprobe", "allocBlock", EINVAL, "EINVAL",
-                 "a size is a whole number of bytes from 1 to 2^53 - 1"};
+                 "size must be a whole number of bytes from 1 to 2^53 - 1"};
 }
 
-// The runtime's functions need no more than this; CUDA 12's cudaSetDevice makes the context by
-// itself, CUDA 11's does not.
+// cudaFree(nullptr) creates the context on CUDA 11, whose cudaSetDevice does not; CUDA 12's does.
 std::optional<Failure> create_context(CallContext& context, const Cudart& runtime, int device) {
   auto failure = call(context, runtime, runtime.cudaSetDevice, device);
   if (!failure && runtime.cudaFree) {
@@ -40,8 +40,8 @@ std::optional<Failure> create_context(CallContext& context, const Cudart& runtim
   return failure;
 }
 
-// Retained once and never released, as the runtime does: another user of this process may have made
-// it current.
+// Retained once and never released, as the runtime does: other code of this process may have made
+// the context current.
 std::optional<Failure> retain_context(CallContext& context, const CudaDriver& driver, int ordinal,
                                       CUcontext* primary) {
   CUdevice device = 0;
@@ -65,7 +65,7 @@ Fact<AllocatorReport> Allocator::open(CallContext& context, const MachineConfig&
   if (report_) {
     if (device == api_.device) return *report_;
     return Failure{"umaprobe", "allocOpen", EBUSY, "EBUSY",
-                   "this allocator is on device " + std::to_string(api_.device)};
+                   "this allocator already uses device " + std::to_string(api_.device)};
   }
   const auto start = Clock::now();
   cuda_.connect_runtime(context, config);
@@ -73,13 +73,13 @@ Fact<AllocatorReport> Allocator::open(CallContext& context, const MachineConfig&
   if (!cuda_.usable()) return std::get<Failure>(cuda_.device_count());
   if (!host_) host_ = open_host(config);
   api_ = {cuda_.runtime(), cuda_.driver(), host_.get(), device};
-  // Whether there is such a device is said before a context is made.
+  // Detects a missing device before a context is created.
   const Fact<int> processors = device_attribute(context, api_, kAttrMultiProcessorCount);
   if (const Failure* failure = failure_of(processors)) return *failure;
 
   AllocatorReport report;
-  for (size_t i = 0; i < kKindCount; ++i) {
-    report.kinds.calls[i] = kKinds[i].supported(context, api_);
+  for (const Kind& kind : all_kinds()) {
+    report.kinds.rows.push_back({&kind, kind.supported(context, api_)});
   }
   if (!api_.runtime && !primary_context_) {
     if (auto failure = retain_context(context, *api_.driver, device, &primary_context_))
@@ -88,41 +88,45 @@ Fact<AllocatorReport> Allocator::open(CallContext& context, const MachineConfig&
   auto failure =
       api_.runtime ? create_context(context, *api_.runtime, device) : make_current(context);
   if (failure) return std::move(*failure);
-  report.host = load_kernels(context, std::get<int>(processors));
+  report.pattern_kernels = load_kernels(context, std::get<int>(processors));
   report.memGetInfo = mem_get_info(context, cuda_, device, Thread::kOurs);
   report.durationMs = milliseconds_since(start);
-  if (context.cancelled()) return refusal("allocOpen", "ABANDONED", "the deadline has passed");
+  if (context.cancelled())
+    return allocator_failure("allocOpen", "CANCELLED", "the deadline has passed");
   report_ = report;
   return report;
 }
 
 Fact<Allocated> Allocator::alloc(CallContext& context, const std::string& name, double bytes) {
   if (!report_) return not_open("allocBlock");
-  if (auto failure = refuse_size(bytes)) return std::move(*failure);
-  const Kind* kind = find_kind(name);
-  if (!kind) {
-    return Failure{"umaprobe", "allocBlock", EINVAL, "EINVAL",
-                   "no kind of memory is called " + name};
+  if (auto failure = check_size(bytes)) return std::move(*failure);
+  const auto& rows = report_->kinds.rows;
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const KindsReport::Row& row) {
+    return row.kind->name == name;
+  });
+  if (row == rows.end()) {
+    return Failure{"umaprobe", "allocBlock", EINVAL, "EINVAL", "unknown kind of memory: " + name};
   }
-  const Fact<std::string>& call = *report_->kinds.calls[static_cast<size_t>(kind - kKinds)];
-  if (const Failure* failure = failure_of(call)) return *failure;
+  if (const Failure* failure = failure_of(row->call)) return *failure;
+  const Kind& kind = *row->kind;
   if (auto failure = make_current(context)) return std::move(*failure);
 
-  const StopSource::Work work(stop_source_);
+  const StopSource::ActiveCall active(stop_source_);
   if (stop_source_.stopped()) return stopped_failure("allocBlock");
   void* address = nullptr;
   const auto size = static_cast<size_t>(bytes);
   const auto start = Clock::now();
-  auto failure = kind->alloc(context, api_, size, &address);
+  auto failure = kind.alloc(context, api_, size, &address);
   const double duration_ms = milliseconds_since(start);
   if (failure) return std::move(*failure);
 
-  Block block(*kind, api_, address, size);
-  // Nobody will hear of a block that came too late. Back at once, under the watchdog's eyes.
+  Block block(kind, api_, address, size);
+  // The caller never learns of a block that came too late, so it is freed at once.
   if (context.cancelled() || stop_source_.stopped()) {
-    if (auto kept = block.free(context)) return std::move(*kept);
-    return stop_source_.stopped() ? stopped_failure("allocBlock")
-                                  : refusal("allocBlock", "ABANDONED", "the deadline has passed");
+    if (auto failed = block.free(context)) return std::move(*failed);
+    return stop_source_.stopped()
+               ? stopped_failure("allocBlock")
+               : allocator_failure("allocBlock", "CANCELLED", "the deadline has passed");
   }
   blocks_->emplace(++last_block_, std::move(block));
   count(1, bytes);
@@ -133,35 +137,37 @@ Fact<Timing> Allocator::touch(CallContext& context, int id, double seed) {
   const Fact<Block*> found = find(context, id, "touchBlock");
   if (const Failure* failure = failure_of(found)) return *failure;
   Block& block = *std::get<Block*>(found);
-  const StopSource::Work work(stop_source_);
+  const StopSource::ActiveCall active(stop_source_);
   const auto start = Clock::now();
   auto failure = in_slices(block.bytes(), first_slice(block), [&](uint64_t offset, uint64_t bytes) {
     if (stop_source_.stopped()) return std::optional<Failure>(stopped_failure("touchBlock"));
     return fill(context, block.at(offset), bytes, seed_of(seed), offset);
   });
   const Timing timing{milliseconds_since(start)};
-  if (!failure) block.touched();
+  if (!failure) block.set_populated();
   return fact(failure, timing);
 }
 
 Fact<Verified> Allocator::verify(CallContext& context, int id, double seed) {
   const Fact<Block*> found = find(context, id, "verifyBlock");
   if (const Failure* failure = failure_of(found)) return *failure;
-  if (const Failure* reason = failure_of(report_->host)) {
-    return refusal("verifyBlock", "NOT_SUPPORTED",
-                   "the kernels could not be loaded: " + reason->call + ": " + reason->name);
+  if (const Failure* reason = failure_of(report_->pattern_kernels)) {
+    return allocator_failure(
+        "verifyBlock", "NOT_SUPPORTED",
+        "the GPU kernels could not be loaded: " + reason->call + ": " + reason->name);
   }
   const Block& block = *std::get<Block*>(found);
-  const StopSource::Work work(stop_source_);
-  VerifyResult sum{0, kNoMismatch};
+  const StopSource::ActiveCall active(stop_source_);
+  VerifyResult result{0, kNoMismatch};
   const auto start = Clock::now();
   auto failure = in_slices(block.bytes(), first_slice(block), [&](uint64_t offset, uint64_t bytes) {
     if (stop_source_.stopped()) return std::optional<Failure>(stopped_failure("verifyBlock"));
-    return kernels_.verify(context, block.at(offset), bytes, seed_of(seed), offset, sum);
+    return kernels_.verify(context, block.at(offset), bytes, seed_of(seed), offset, result);
   });
-  Verified verified{milliseconds_since(start), static_cast<double>(sum.mismatches), std::nullopt};
-  if (sum.first_mismatch != kNoMismatch) {
-    verified.firstMismatch = static_cast<double>(sum.first_mismatch);
+  Verified verified{milliseconds_since(start), static_cast<double>(result.mismatches),
+                    std::nullopt};
+  if (result.first_mismatch != kNoMismatch) {
+    verified.firstMismatch = static_cast<double>(result.first_mismatch);
   }
   return fact(failure, verified);
 }
@@ -172,7 +178,7 @@ std::optional<Failure> Allocator::poke(CallContext& context, int id, double offs
   const Block& block = *std::get<Block*>(found);
   if (!(offset >= 0 && offset < static_cast<double>(block.bytes())) || byte < 0 || byte > 255) {
     return Failure{"umaprobe", "pokeBlock", EINVAL, "EINVAL",
-                   "an offset is below the block's size, and a byte from 0 to 255"};
+                   "offset must be below the block's size, and byte from 0 to 255"};
   }
   const auto value = static_cast<unsigned char>(byte);
   void* to = block.at(static_cast<uint64_t>(offset));
@@ -244,8 +250,8 @@ Fact<Block*> Allocator::find(CallContext& context, int block, const char* call) 
   if (!report_) return not_open(call);
   const auto found = blocks_->find(block);
   if (found == blocks_->end()) {
-    return refusal(call, "UNKNOWN_BLOCK",
-                   "block " + std::to_string(block) + " was freed, or never allocated");
+    return allocator_failure(call, "UNKNOWN_BLOCK",
+                             "block " + std::to_string(block) + " was freed, or never allocated");
   }
   if (auto failure = make_current(context)) return std::move(*failure);
   return &found->second;

@@ -7,19 +7,18 @@
 namespace umaprobe {
 namespace {
 
-using AllocatorApi = AllocatorApi;
 using Error = std::optional<Failure>;
 
 CUdeviceptr device_address(void* address) { return reinterpret_cast<uintptr_t>(address); }
 
-// The name of a function that is there.
+// The name of `symbol` if the library has it.
 template <class Table, class Signature>
 Fact<std::string> symbol_name(const Table& table, const Symbol<Signature>& symbol) {
   if (!symbol) return symbol_missing(table.library.path, symbol.name);
   return std::string(symbol.name);
 }
 
-// The kind where the device's attribute is not 0.
+// What `supported` returns if the device attribute is not 0.
 template <class Supported>
 Fact<std::string> if_attribute(CallContext& context, const AllocatorApi& api, int attribute,
                                const char* name, Supported supported) {
@@ -68,8 +67,7 @@ Error managed_alloc(CallContext& context, const AllocatorApi& api, size_t bytes,
   return failure;
 }
 
-// Under unified addressing, which every 64-bit Linux has, the device reaches it at the same
-// address.
+// Under unified addressing, which every 64-bit Linux has, the device uses the same address.
 Fact<std::string> pinned_supported(CallContext& context, const AllocatorApi& api) {
   return if_attribute(context, api, kAttrCanMapHostMemory, "canMapHostMemory", [&] {
     return api.runtime ? symbol_name(*api.runtime, api.runtime->cudaHostAlloc)
@@ -109,18 +107,15 @@ Error system_free(CallContext& context, const AllocatorApi& api, void* address, 
 
 }  // namespace
 
-const Kind kKinds[kKindCount] = {
-    {"device", /*eager=*/true, device_supported, device_alloc, device_free},
-    {"managed", /*eager=*/false, managed_supported, managed_alloc, device_free},
-    {"pinned", /*eager=*/true, pinned_supported, pinned_alloc, pinned_free},
-    {"system", /*eager=*/false, system_supported, system_alloc, system_free},
-};
-
-const Kind* find_kind(std::string_view name) {
-  for (const Kind& kind : kKinds) {
-    if (kind.name == name) return &kind;
-  }
-  return nullptr;
+const std::vector<Kind>& all_kinds() {
+  // Never destroyed: a worker thread may outlive static destruction.
+  static const auto& kinds = *new std::vector<Kind>{
+      {"device", /*eager=*/true, device_supported, device_alloc, device_free},
+      {"managed", /*eager=*/false, managed_supported, managed_alloc, device_free},
+      {"pinned", /*eager=*/true, pinned_supported, pinned_alloc, pinned_free},
+      {"system", /*eager=*/false, system_supported, system_alloc, system_free},
+  };
+  return kinds;
 }
 
 Fact<int> device_attribute(CallContext& context, const AllocatorApi& api, int attribute) {

@@ -7,9 +7,9 @@
 namespace umaprobe {
 namespace {
 
-constexpr unsigned int kThreads = 256;  // as the kernels' .maxntid has it
+constexpr unsigned int kThreads = 256;  // .maxntid of the kernels
 
-// As many threads as a processor holds (2048 at most), so that all the device waits for is memory.
+// Fills each multiprocessor with threads (2048 at most), so that memory is the bottleneck.
 constexpr unsigned int kBlocksPerProcessor = 8;
 
 }  // namespace
@@ -33,7 +33,7 @@ std::optional<Failure> PatternKernels::load(CallContext& context, const CudaDriv
   auto failure = call(context, driver, driver.cuModuleGetFunction, &fill_, module_, kFillKernel);
   if (!failure)
     failure = call(context, driver, driver.cuModuleGetFunction, &verify, module_, kVerifyKernel);
-  // Found out here and not at the first block.
+  // Detects missing functions here rather than at the first block.
   if (!failure && !driver.cuLaunchKernel)
     failure = symbol_missing(driver.library.path, driver.cuLaunchKernel.name);
   if (!failure && !driver.cuCtxSynchronize)
@@ -58,7 +58,8 @@ std::optional<Failure> PatternKernels::fill(CallContext& context, void* address,
 }
 
 std::optional<Failure> PatternKernels::verify(CallContext& context, void* address, uint64_t bytes,
-                                              uint64_t seed, uint64_t offset, VerifyResult& found) {
+                                              uint64_t seed, uint64_t offset,
+                                              VerifyResult& result) {
   VerifyResult slice{0, kNoMismatch};
   auto failure = call(context, *driver_, driver_->cuMemcpyHtoD_v2, result_,
                       static_cast<const void*>(&slice), sizeof slice);
@@ -70,8 +71,8 @@ std::optional<Failure> PatternKernels::verify(CallContext& context, void* addres
   failure = call(context, *driver_, driver_->cuMemcpyDtoH_v2, static_cast<void*>(&slice), result_,
                  sizeof slice);
   if (failure) return failure;
-  found.mismatches += slice.mismatches;
-  found.first_mismatch = std::min(found.first_mismatch, slice.first_mismatch);
+  result.mismatches += slice.mismatches;
+  result.first_mismatch = std::min(result.first_mismatch, slice.first_mismatch);
   return std::nullopt;
 }
 
@@ -83,7 +84,7 @@ std::optional<Failure> PatternKernels::launch(CallContext& context, CUfunction k
   auto failure =
       call(context, *driver_, driver_->cuLaunchKernel, kernel, blocks, 1u, 1u, kThreads, 1u, 1u, 0u,
            static_cast<CUstream>(nullptr), parameters, static_cast<void**>(nullptr));
-  // What goes wrong on the device is said by the call that waits for it.
+  // Errors on the device are reported by the call that waits for it.
   if (!failure) failure = call(context, *driver_, driver_->cuCtxSynchronize);
   return failure;
 }

@@ -1,4 +1,4 @@
-// Values that several rooms report, and that JavaScript gets in a form of their own.
+// Values that several rooms report.
 #pragma once
 
 #include <string>
@@ -6,12 +6,22 @@
 
 namespace umaprobe {
 
+// How long a call took.
+struct Timing {
+  double durationMs = 0;
+
+  template <class Visitor>
+  void visit(Visitor& field) const {
+    field("durationMs", durationMs);
+  }
+};
+
 // Becomes a Float64Array.
 struct Numbers {
   std::vector<double> values;
 };
 
-// A path as the kernel has it: any bytes. Becomes a string that leads back to the same file.
+// A path as the kernel has it: any bytes. Becomes a string that maps back to the same bytes.
 struct PathText {
   std::string bytes;
 };

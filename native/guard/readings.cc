@@ -12,7 +12,7 @@ namespace {
 constexpr double kPeriod = 2;                 // seconds
 constexpr double kKept = 0.8187307530779818;  // exp(-2/10)
 
-// The number after `key` in `text`; NaN where there is none. `text` ends with a zero.
+// The number after `key`; NaN if there is none. `text` must be null-terminated.
 double number_after(std::string_view text, std::string_view key) {
   const size_t at = text.find(key);
   if (at == std::string_view::npos) return std::nan("");
@@ -30,7 +30,7 @@ std::optional<PressureLine> parse_full(std::string_view text) {
   return full;
 }
 
-// It is the third line since Linux 3.14; the parser is shown nothing behind it.
+// MemAvailable is the third line since Linux 3.14; only that line is parsed.
 std::optional<double> read_available(Host& host) {
   char buffer[512];
   const long length = host.read_meminfo(buffer, sizeof buffer);
@@ -56,7 +56,7 @@ std::optional<PressureLine> read_full(Host& host) {
 }
 
 double LivePressure::add(double now, const PressureLine& line) {
-  // A sample in 100 ms is enough for a window of two seconds.
+  // One sample per 100 ms is enough for a window of two seconds.
   const Sample& last = ring_[(count_ + ring_.size() - 1) % ring_.size()];
   if (count_ == 0 || now - last.at >= kPeriod / 20) {
     ring_[count_++ % ring_.size()] = {now, line.total};

@@ -10,7 +10,7 @@
 namespace umaprobe {
 namespace {
 
-// A number or null, as JSON has them.
+// A JSON number or null.
 struct Json {
   explicit Json(const std::optional<double>& value) {
     if (value) std::snprintf(text, sizeof text, "%.15g", *value);
@@ -29,9 +29,9 @@ int TripReporter::open(int fd) {
   return fd_ < 0 ? errno : 0;
 }
 
-// A reader that has stopped reading must not stop us: a pipe that can be written to takes PIPE_BUF
-// bytes at once, and this is less.
-void TripReporter::write(const GuardTrip& trip, Clock::time_point tripped_at, bool left) const {
+// A stalled reader must not block the guard. A writable pipe takes PIPE_BUF bytes at once, and the
+// line is shorter.
+void TripReporter::write(const GuardTrip& trip, Clock::time_point tripped_at, bool exited) const {
   if (fd_ < 0) return;
   pollfd ready{fd_, POLLOUT, 0};
   if (::poll(&ready, 1, 0) != 1 || !(ready.revents & POLLOUT)) return;
@@ -43,8 +43,8 @@ void TripReporter::write(const GuardTrip& trip, Clock::time_point tripped_at, bo
                     "\"freedAfterMs\":%s,\"atMs\":%.6f,\"left\":%s}\n",
                     trip.reason, Json(trip.available).text, Json(trip.pressureFull).text,
                     Json(trip.stoppedAfterMs).text, Json(trip.freedAfterMs).text, at.count(),
-                    left ? "true" : "false");
-  // What becomes of it is the reader's affair. SIGPIPE is ignored by Node.
+                    exited ? "true" : "false");
+  // A failed write is not reported: there is nobody to tell. Node ignores SIGPIPE.
   if (::write(fd_, line, static_cast<size_t>(length)) < 0) return;
 }
 

@@ -1,6 +1,7 @@
 // Allocating: blocks, what is done to them, and the guard.
 #include <cerrno>
 
+#include "guard/allocator_work.h"
 #include "js/calls.h"
 
 namespace umaprobe {
@@ -130,7 +131,8 @@ Napi::Value GuardStart(const Napi::CallbackInfo& info) {
                                 "this environment has a guard that is running"});
   }
   Jobs& jobs = environment.jobs();
-  auto started = Guard::start(options, *environment.config(), jobs.allocator, jobs.workers);
+  auto work = std::make_shared<AllocatorWork>(jobs.allocator, jobs.workers);
+  auto started = Guard::start(options, *environment.config(), std::move(work));
   if (const Failure* failure = failure_of(started)) return answer(info, *failure);
   environment.guard = std::get<std::shared_ptr<Guard>>(started);
   return info.Env().Null();
