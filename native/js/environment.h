@@ -1,4 +1,4 @@
-// The state of one environment: the main thread's, or a worker's.
+// The state of one Node environment: the main thread's, or a Node worker's.
 #pragma once
 
 #include <sys/syscall.h>
@@ -16,11 +16,11 @@
 
 namespace umaprobe {
 
-// Made with the first call that needs a thread.
+// Everything that needs worker threads. Created by the first such call.
 struct Jobs {
   explicit Jobs(napi_env env) : promises(env) {
-    // A worker gives its memory back on the lane, whenever the call that it is in returns; the main
-    // thread's goes with the process.
+    // A Node worker's memory is freed on the CUDA thread once the call in progress has returned.
+    // The main thread's is freed when the process exits.
     if (!is_main_thread()) workers->on_exit(WorkerId::kCuda, [held = allocator] { held->close(); });
   }
   ~Jobs() { workers->close(); }
@@ -43,28 +43,28 @@ class Environment {
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;
 
-  // What process.env said at the first look. Later changes of it have no effect: kernel and
-  // libraries are of one machine from the first reading to the last.
+  // process.env as of the first call. Later changes have no effect: host and libraries belong to
+  // one machine for the life of the environment.
   std::shared_ptr<const MachineConfig> config() {
     if (!config_) {
-      Fact<MachineConfig> named = config_of_process_env(env_);
-      if (const Failure* failure = failure_of(named)) {
-        MachineConfig none;
-        none.error = *failure;
-        named = std::move(none);
+      Fact<MachineConfig> found = config_from_process_env(env_);
+      MachineConfig config;
+      if (Failure* failure = std::get_if<Failure>(&found)) {
+        config.error = std::move(*failure);
+      } else {
+        config = std::move(std::get<MachineConfig>(found));
       }
-      MachineConfig& settled = std::get<MachineConfig>(named);
-      if (!settled.error) settled.error = enter_machine(settled);
-      config_ = std::make_shared<const MachineConfig>(std::move(settled));
+      if (!config.error) config.error = enter_machine(config);
+      config_ = std::make_shared<const MachineConfig>(std::move(config));
     }
     return config_;
   }
 
-  // Before the first look, or after one that was refused.
-  std::optional<Failure> enter(MachineConfig named) {
-    if (auto failure = enter_machine(named)) return failure;
+  // Uses `config` instead of process.env, unless a machine is in use already.
+  std::optional<Failure> enter(MachineConfig config) {
+    if (auto failure = enter_machine(config)) return failure;
     if (!config_ || config_->error) {
-      config_ = std::make_shared<const MachineConfig>(std::move(named));
+      config_ = std::make_shared<const MachineConfig>(std::move(config));
       host_.reset();
     }
     return std::nullopt;
@@ -78,23 +78,23 @@ class Environment {
   Jobs& jobs() {
     if (jobs_) return *jobs_;
     jobs_ = std::make_unique<Jobs>(env_);
-    // Runs before Node takes the threadsafe function down (hooks run in reverse order), and long
-    // before this object goes.
+    // Hooks run in reverse order: this one runs before Node deletes the threadsafe function, and
+    // long before this object is destroyed.
     napi_add_env_cleanup_hook(
         env_, [](void* workers) { static_cast<WorkerThreads*>(workers)->close(); },
         jobs_->workers.get());
     return *jobs_;
   }
 
-  // Walks that have been begun and not ended, by id.
+  // Walks in progress, by id.
   std::unordered_map<uint32_t, std::shared_ptr<Walk>> walks;
   uint32_t last_walk = 0;
 
-  // CUDA as the JavaScript thread uses it, for memGetInfoSync.
+  // CUDA on the JavaScript thread, for memGetInfoSync.
   CudaConnection cuda;
   CallContext context{/*watched=*/false};
 
-  std::shared_ptr<Guard> guard;  // the last one that was started
+  std::shared_ptr<Guard> guard;  // the most recent one
 
  private:
   napi_env env_;

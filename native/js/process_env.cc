@@ -3,7 +3,7 @@
 namespace umaprobe {
 namespace {
 
-// Empty where it is not set.
+// Empty if the variable is not set.
 std::string variable(napi_env env, napi_value variables, const char* name) {
   napi_value value = nullptr;
   size_t length = 0;
@@ -17,7 +17,7 @@ std::string variable(napi_env env, napi_value variables, const char* name) {
 
 }  // namespace
 
-Fact<MachineConfig> config_of_process_env(napi_env env) {
+Fact<MachineConfig> config_from_process_env(napi_env env) {
   napi_value global = nullptr, process = nullptr, variables = nullptr;
   napi_valuetype type = napi_undefined;
   const bool found = napi_get_global(env, &global) == napi_ok &&
@@ -26,7 +26,7 @@ Fact<MachineConfig> config_of_process_env(napi_env env) {
                      napi_typeof(env, variables, &type) == napi_ok && type == napi_object;
   if (!found) {
     return Failure{"umaprobe", "process.env", std::nullopt, "NO_ENVIRONMENT",
-                   "there is no process.env to say which machine to read"};
+                   "process.env is missing: it names the machine to read"};
   }
   const auto get = [&](const char* name) { return variable(env, variables, name); };
   MachineConfig config = machine_config(get("UMAPROBE_SIM"), get("UMAPROBE_SIM_LIBRARY"));

@@ -88,7 +88,7 @@ template <class Table, class... Parameters, class... Arguments>
 std::optional<Failure> call(CallContext& context, const Table& table,
                             const Symbol<int(Parameters...)>& symbol, Arguments... arguments) {
   if (symbol && context.cancelled()) {
-    return Failure{"umaprobe", symbol.name, std::nullopt, "ABANDONED", "the deadline has passed"};
+    return Failure{"umaprobe", symbol.name, std::nullopt, "CANCELLED", "the deadline has passed"};
   }
   return call_always(context, table, symbol, arguments...);
 }
