@@ -89,7 +89,7 @@ Fact<AllocatorReport> Allocator::open(CallContext& context, const MachineConfig&
       api_.runtime ? create_context(context, *api_.runtime, device) : make_current(context);
   if (failure) return std::move(*failure);
   report.pattern_kernels = load_kernels(context, std::get<int>(processors));
-  report.memGetInfo = mem_get_info(context, cuda_, device, Thread::kOurs);
+  report.memGetInfo = mem_get_info(context, cuda_, device, CurrentDevice::kMayChange);
   report.durationMs = milliseconds_since(start);
   if (context.cancelled())
     return allocator_failure("allocOpen", "CANCELLED", "the deadline has passed");

@@ -12,8 +12,8 @@ std::string loader_error() {
 
 }  // namespace
 
-Fact<void*> open_file(const std::string& path) {
-  // RTLD_NOW: a library that cannot be bound must fail here and not in the middle of a call.
+Fact<void*> open_shared_object(const std::string& path) {
+  // RTLD_NOW: unresolved symbols must fail here and not in the middle of a call.
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle) return handle;
   return library_missing("dlopen " + path, loader_error());

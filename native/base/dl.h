@@ -8,9 +8,8 @@
 
 namespace umaprobe {
 
-// The handle of a shared object, or LIBRARY_MISSING with the loader's reason. `path` may be a bare
-// name, which the loader looks up.
-Fact<void*> open_file(const std::string& path);
+// The handle, or LIBRARY_MISSING with the loader's reason. The loader searches for a bare name.
+Fact<void*> open_shared_object(const std::string& path);
 
 Failure library_missing(const std::string& call, const std::string& message);
 

@@ -1,4 +1,4 @@
-// What a report says about one GPU library: its file, or why it cannot be used.
+// One GPU library in a report: its file, and why it cannot be used.
 #pragma once
 
 #include <optional>

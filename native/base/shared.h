@@ -1,12 +1,12 @@
-// A value that one thread writes while another reads.
+// A value that one thread writes while others read it.
 #pragma once
 
 #include <mutex>
 
 namespace umaprobe {
 
-// A report is filled fact by fact, so a reading that hangs at its third call keeps the first two.
-// The lock is held for a move or a copy only, never during a library call.
+// Reports are filled fact by fact, so that a reading that hangs in its third call still has the
+// first two. The lock is held for a move or a copy only, never during a library call.
 template <class T>
 class Shared {
  public:
@@ -16,8 +16,8 @@ class Shared {
     change(value_);
   }
 
-  template <class Read>
-  auto read(Read visit) const {
+  template <class Visit>
+  auto read(Visit visit) const {
     std::lock_guard<std::mutex> lock(mutex_);
     return visit(value_);
   }

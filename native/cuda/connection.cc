@@ -3,9 +3,8 @@
 namespace umaprobe {
 namespace {
 
-// "No device" is an answer of a sound library. Everything else that its first call says (34: a
-// stub, 35: the driver is too old or not there) means that the library was found but the GPU cannot
-// be used.
+// "No device" comes from a working library. Any other failure of its first call (34: a stub, 35:
+// the driver is missing or too old) means that the library was found but cannot be used.
 std::optional<Failure> unless_no_device(const Failure& failure) {
   if (failure.status == kCudaNoDevice) return std::nullopt;
   return failure;

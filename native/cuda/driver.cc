@@ -25,8 +25,8 @@ constexpr StatusName kNames[] = {
     {kCudaUnknown, "CUDA_ERROR_UNKNOWN"},
 };
 
-OpenOnce<CudaDriver>& opened() {
-  static auto& once = *new OpenOnce<CudaDriver>;  // outlives static destruction, see Opened
+OpenOnce<CudaDriver>& table() {
+  static auto& once = *new OpenOnce<CudaDriver>;  // never destroyed, see OpenOnce
   return once;
 }
 
@@ -39,14 +39,15 @@ CudaDriver::CudaDriver(Library opened) : library(std::move(opened)) {
 }
 
 Failure CudaDriver::failure(const char* call, int status) const {
-  const char* text = nullptr;
-  if (cuGetErrorString) cuGetErrorString.function(status, &text);
-  return status_failure("cuda", call, status, status_name(kNames, status, "CUDA_ERROR_"), text);
+  const char* explanation = nullptr;
+  if (cuGetErrorString) cuGetErrorString.function(status, &explanation);
+  return status_failure("cuda", call, status, status_name(kNames, status, "CUDA_ERROR_"),
+                        explanation);
 }
 
 Fact<const CudaDriver*> open_cuda_driver(const MachineConfig& config) {
-  // The second is where WSL mounts the driver; its folder is not always in the loader's cache.
-  return opened().get(config, [&] {
+  // The second path is WSL's; its folder is not always in the loader's cache.
+  return table().get(config, [&] {
     return open_library("cuda", config, config.cuda,
                         {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"});
   });

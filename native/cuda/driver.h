@@ -1,11 +1,11 @@
-// The functions of the CUDA driver that we use, one line each.
+// The functions of the CUDA driver that umaprobe calls.
 #pragma once
 
 #include "abi/cuda.h"
 #include "machine/library.h"
 
 // X(name, signature)
-// The formatter takes the stars for multiplications.
+// Not formatted: clang-format takes the stars for multiplications.
 // clang-format off
 #define UMAPROBE_CUDA_FUNCTIONS(X)                                                        \
   X(cuInit, int(unsigned int flags))                                                      \

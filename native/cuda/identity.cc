@@ -29,16 +29,16 @@ std::string uuid_text(const char* prefix, const CUuuid& uuid) {
   return text;
 }
 
-// On a MIG slice _v2 answers the slice's id and the older function the whole GPU's (NVIDIA's
-// documentation of both); so two different answers mean "MIG-", as NVML writes it. Not seen on
-// hardware by us.
+// On a MIG slice _v2 returns the slice's UUID and the older function that of the whole GPU
+// (NVIDIA's documentation of both), so different UUIDs mean "MIG-", NVML's prefix. Not verified on
+// hardware.
 Fact<std::string> driver_uuid(CallContext& context, const CudaDriver& driver, CUdevice device) {
-  CUuuid whole{}, own{};
-  auto old_failure = call(context, driver, driver.cuDeviceGetUuid, &whole, device);
-  auto failure = call(context, driver, driver.cuDeviceGetUuid_v2, &own, device);
-  if (failure) return fact(old_failure, uuid_text("GPU", whole));
-  const bool slice = !old_failure && std::memcmp(&whole, &own, sizeof own) != 0;
-  return uuid_text(slice ? "MIG" : "GPU", own);
+  CUuuid gpu{}, uuid{};
+  auto old_failure = call(context, driver, driver.cuDeviceGetUuid, &gpu, device);
+  auto failure = call(context, driver, driver.cuDeviceGetUuid_v2, &uuid, device);
+  if (failure) return fact(old_failure, uuid_text("GPU", gpu));
+  const bool slice = !old_failure && std::memcmp(&gpu, &uuid, sizeof uuid) != 0;
+  return uuid_text(slice ? "MIG" : "GPU", uuid);
 }
 
 Fact<double> driver_total(CallContext& context, const CudaDriver& driver, CUdevice device) {
@@ -60,8 +60,8 @@ Fact<std::string> capability(const Fact<double>& major, const Fact<double>& mino
          std::to_string(int(std::get<double>(minor)));
 }
 
-// One device's corner of the report.
-struct Corner {
+// The identity of one device in a shared report.
+struct SharedIdentity {
   Shared<CudaReport>& report;
   size_t ordinal;
 
@@ -71,47 +71,47 @@ struct Corner {
   }
 };
 
-// `attribute` asks for one number by its CUDA number.
+// `attribute(number)` reads one attribute.
 template <class Attribute>
-void publish_attributes(const Corner& corner, Attribute attribute) {
+void read_attributes(const SharedIdentity& shared, Attribute attribute) {
   const Fact<double> major = attribute(kAttrComputeCapabilityMajor);
   const Fact<double> minor = attribute(kAttrComputeCapabilityMinor);
-  corner.update(
+  shared.update(
       [&](CudaIdentity& identity) { identity.computeCapability = capability(major, minor); });
   for (size_t i = 0; i < kAttributeCount; ++i) {
     const Fact<double> value = attribute(kAttributes[i].number);
-    corner.update([&](CudaIdentity& identity) { identity.attributes.values[i] = value; });
+    shared.update([&](CudaIdentity& identity) { identity.attributes.values[i] = value; });
   }
 }
 
-void read_over_driver(CallContext& context, const CudaDriver& driver, CUdevice device,
-                      const Corner& corner) {
+void read_with_driver(CallContext& context, const CudaDriver& driver, CUdevice device,
+                      const SharedIdentity& shared) {
   const auto name = driver_name(context, driver, device);
-  corner.update([&](CudaIdentity& identity) { identity.name = name; });
+  shared.update([&](CudaIdentity& identity) { identity.name = name; });
   const auto uuid = driver_uuid(context, driver, device);
-  corner.update([&](CudaIdentity& identity) { identity.uuid = uuid; });
+  shared.update([&](CudaIdentity& identity) { identity.uuid = uuid; });
   const auto pci = driver_pci(context, driver, device);
-  corner.update([&](CudaIdentity& identity) { identity.pciBusId = pci; });
+  shared.update([&](CudaIdentity& identity) { identity.pciBusId = pci; });
   const auto total = driver_total(context, driver, device);
-  corner.update([&](CudaIdentity& identity) {
+  shared.update([&](CudaIdentity& identity) {
     identity.totalMem = identity.attributes.totalGlobalMem = total;
   });
-  publish_attributes(corner, [&](int attribute) -> Fact<double> {
+  read_attributes(shared, [&](int attribute) -> Fact<double> {
     int value = 0;
     auto failure = call(context, driver, driver.cuDeviceGetAttribute, &value, attribute, device);
     return fact(failure, static_cast<double>(value));
   });
 }
 
-void read_over_runtime(CallContext& context, const Cudart& runtime, int ordinal,
-                       const Failure& no_driver, const Corner& corner) {
-  corner.update([&](CudaIdentity& identity) {
+void read_with_runtime(CallContext& context, const Cudart& runtime, int ordinal,
+                       const Failure& no_driver, const SharedIdentity& shared) {
+  shared.update([&](CudaIdentity& identity) {
     identity.name = identity.uuid = no_driver;
     identity.totalMem = identity.attributes.totalGlobalMem = no_driver;
   });
   const auto pci = runtime_pci(context, runtime, ordinal);
-  corner.update([&](CudaIdentity& identity) { identity.pciBusId = pci; });
-  publish_attributes(corner, [&](int attribute) -> Fact<double> {
+  shared.update([&](CudaIdentity& identity) { identity.pciBusId = pci; });
+  read_attributes(shared, [&](int attribute) -> Fact<double> {
     int value = 0;
     auto failure =
         call(context, runtime, runtime.cudaDeviceGetAttribute, &value, attribute, ordinal);
@@ -119,8 +119,8 @@ void read_over_runtime(CallContext& context, const Cudart& runtime, int ordinal,
   });
 }
 
-void publish_failure(const Corner& corner, const Failure& failure) {
-  corner.update([&](CudaIdentity& identity) {
+void set_failure(const SharedIdentity& shared, const Failure& failure) {
+  shared.update([&](CudaIdentity& identity) {
     identity.name = identity.uuid = identity.pciBusId = identity.computeCapability = failure;
     identity.totalMem = identity.attributes.totalGlobalMem = failure;
     identity.attributes.values.fill(Fact<double>(failure));
@@ -128,7 +128,7 @@ void publish_failure(const Corner& corner, const Failure& failure) {
 }
 
 template <class T>
-bool settled(const Maybe<T>& value) {
+bool is_final(const Maybe<T>& value) {
   if (!value) return false;
   const Failure* failure = failure_of(*value);
   if (!failure) return true;
@@ -140,22 +140,22 @@ bool settled(const Maybe<T>& value) {
 
 void read_identity(CallContext& context, const CudaConnection& cuda, int ordinal,
                    Shared<CudaReport>& report) {
-  const Corner corner{report, static_cast<size_t>(ordinal)};
+  const SharedIdentity shared{report, static_cast<size_t>(ordinal)};
   const CudaDriver* driver = cuda.driver();
   if (!driver) {
-    return read_over_runtime(context, *cuda.runtime(), ordinal, cuda.driver_failure(), corner);
+    return read_with_runtime(context, *cuda.runtime(), ordinal, cuda.driver_failure(), shared);
   }
   CUdevice device = 0;
   if (auto failure = call(context, *driver, driver->cuDeviceGet, &device, ordinal)) {
-    return publish_failure(corner, *failure);
+    return set_failure(shared, *failure);
   }
-  read_over_driver(context, *driver, device, corner);
+  read_with_driver(context, *driver, device, shared);
 }
 
-bool complete(const CudaIdentity& identity) {
-  bool all = settled(identity.name) && settled(identity.uuid) && settled(identity.pciBusId) &&
-             settled(identity.computeCapability) && settled(identity.totalMem);
-  for (const Maybe<double>& value : identity.attributes.values) all = all && settled(value);
+bool is_complete(const CudaIdentity& identity) {
+  bool all = is_final(identity.name) && is_final(identity.uuid) && is_final(identity.pciBusId) &&
+             is_final(identity.computeCapability) && is_final(identity.totalMem);
+  for (const Maybe<double>& value : identity.attributes.values) all = all && is_final(value);
   return all;
 }
 

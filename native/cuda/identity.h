@@ -1,5 +1,5 @@
-// What CUDA says about a device that does not change: names, attributes, total memory. No context
-// is created.
+// Reads the facts of a device that do not change: names, attributes, total memory. Creates no
+// context.
 #pragma once
 
 #include "base/shared.h"
@@ -8,13 +8,12 @@
 
 namespace umaprobe {
 
-// Publishes fact by fact into report.devices[ordinal]. Over the driver where it is usable; the
-// runtime alone knows the attributes and the PCI id only.
+// Adds the facts one by one to report.devices[ordinal]. Uses the driver if it is usable; the
+// runtime knows only the attributes and the PCI id.
 void read_identity(CallContext& context, const CudaConnection& cuda, int ordinal,
                    Shared<CudaReport>& report);
 
-// Whether asking again cannot say more: every fact is there, or is one that this library does not
-// have.
-bool complete(const CudaIdentity& identity);
+// Every fact is known, or known to be missing from this library, so reading again is pointless.
+bool is_complete(const CudaIdentity& identity);
 
 }  // namespace umaprobe

@@ -8,7 +8,7 @@ namespace {
 
 Fact<bool> context_active(CallContext& context, const CudaConnection& cuda, int ordinal) {
   const CudaDriver* driver = cuda.driver();
-  // The runtime has no call that looks for a context without making one.
+  // The runtime cannot detect a context without creating one.
   if (!driver) return cuda.driver_failure();
   CUdevice device = 0;
   unsigned int flags = 0;
@@ -20,16 +20,16 @@ Fact<bool> context_active(CallContext& context, const CudaConnection& cuda, int 
   return fact(failure, active != 0);
 }
 
-// Empty: not asked.
-Maybe<FreeAndTotal> wanted_mem_get_info(CallContext& context, const CudaConnection& cuda,
-                                        MemGetInfoMode mode, int ordinal,
-                                        const Fact<bool>& active) {
+// Empty if the mode does not ask for it.
+Maybe<FreeAndTotal> mem_get_info_by_mode(CallContext& context, const CudaConnection& cuda,
+                                         MemGetInfoMode mode, int ordinal,
+                                         const Fact<bool>& active) {
   if (mode == MemGetInfoMode::kNever) return std::nullopt;
   if (mode == MemGetInfoMode::kWhereContextExists) {
     if (const Failure* failure = failure_of(active)) return *failure;
     if (!std::get<bool>(active)) return std::nullopt;
   }
-  return mem_get_info(context, cuda, ordinal, Thread::kOurs);
+  return mem_get_info(context, cuda, ordinal, CurrentDevice::kMayChange);
 }
 
 }  // namespace
@@ -51,27 +51,27 @@ void CudaReader::read(CallContext& context, const MachineConfig& config, MemGetI
     value.devices.resize(static_cast<size_t>(devices));
     for (int i = 0; i < devices; ++i) value.devices[static_cast<size_t>(i)].ordinal = i;
   });
-  known_.resize(static_cast<size_t>(devices));
+  identities_.resize(static_cast<size_t>(devices));
   for (int i = 0; i < devices; ++i) read_device(context, i, report);
 
-  // Last, as it is the call that may create a context, and fail, and hang.
+  // Last, because this call may create a context, fail or hang.
   for (int i = 0; i < devices; ++i) {
     const auto at = static_cast<size_t>(i);
     const Maybe<bool> active =
         report.read([&](const CudaReport& value) { return value.devices[at].contextActive; });
-    Maybe<FreeAndTotal> info = wanted_mem_get_info(context, cuda_, mode, i, *active);
+    Maybe<FreeAndTotal> info = mem_get_info_by_mode(context, cuda_, mode, i, *active);
     report.update([&](CudaReport& value) { value.devices[at].memGetInfo = std::move(info); });
   }
 }
 
 void CudaReader::read_device(CallContext& context, int ordinal, Shared<CudaReport>& report) {
   const size_t i = static_cast<size_t>(ordinal);
-  if (known_[i]) {
-    report.update([&](CudaReport& value) { value.devices[i].identity = *known_[i]; });
+  if (identities_[i]) {
+    report.update([&](CudaReport& value) { value.devices[i].identity = *identities_[i]; });
   } else {
     read_identity(context, cuda_, ordinal, report);
     report.read([&](const CudaReport& value) {
-      if (complete(value.devices[i].identity)) known_[i] = value.devices[i].identity;
+      if (is_complete(value.devices[i].identity)) identities_[i] = value.devices[i].identity;
     });
   }
   Fact<bool> active = context_active(context, cuda_, ordinal);
@@ -81,7 +81,7 @@ void CudaReader::read_device(CallContext& context, int ordinal, Shared<CudaRepor
 Fact<FreeAndTotal> CudaReader::mem_get_info(CallContext& context, const MachineConfig& config,
                                             int device) {
   cuda_.connect_any(context, config);
-  return umaprobe::mem_get_info(context, cuda_, device, Thread::kOurs);
+  return umaprobe::mem_get_info(context, cuda_, device, CurrentDevice::kMayChange);
 }
 
 }  // namespace umaprobe

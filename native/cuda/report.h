@@ -1,7 +1,7 @@
-// What a CUDA reading is made of.
+// What a CUDA reading reports.
 //
-// Each struct names its fields to a visitor as lib/native.types.ts names them: field(name, value)
-// leaves out what was not reached, field.nullable(name, value) says null.
+// Each struct names its fields to a visitor as lib/native/contract.ts names them:
+// field(name, value) leaves out an unset value, field.nullable(name, value) reports it as null.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 namespace umaprobe {
 
 struct AttributeRow {
-  const char* name;  // as DeviceAttribute in lib/types.ts has it
+  const char* name;  // in DeviceAttribute of lib/types/device.ts
   int number;
 };
 
@@ -57,7 +57,7 @@ struct CudaAttributes {
   }
 };
 
-// What does not change while the process lives.
+// Facts that do not change while the process lives.
 struct CudaIdentity {
   Maybe<std::string> name;
   Maybe<std::string> uuid;

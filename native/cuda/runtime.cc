@@ -26,8 +26,8 @@ constexpr StatusName kNames[] = {
     {kCudaUnknown, "cudaErrorUnknown"},
 };
 
-OpenOnce<Cudart>& opened() {
-  static auto& once = *new OpenOnce<Cudart>;  // outlives static destruction, see Opened
+OpenOnce<Cudart>& table() {
+  static auto& once = *new OpenOnce<Cudart>;  // never destroyed, see OpenOnce
   return once;
 }
 
@@ -40,15 +40,15 @@ Cudart::Cudart(Library opened) : library(std::move(opened)) {
 }
 
 Failure Cudart::failure(const char* call, int status) const {
-  const char* text = cudaGetErrorString ? cudaGetErrorString.function(status) : nullptr;
-  // A failed call leaves its error behind, and the next kernel launch of whoever shares this thread
-  // would report it.
+  const char* explanation = cudaGetErrorString ? cudaGetErrorString.function(status) : nullptr;
+  // A failed call leaves a sticky error, which the next kernel launch on this thread would report.
   if (cudaGetLastError) cudaGetLastError.function();
-  return status_failure("cudart", call, status, status_name(kNames, status, "cudaError_"), text);
+  return status_failure("cudart", call, status, status_name(kNames, status, "cudaError_"),
+                        explanation);
 }
 
 Fact<const Cudart*> open_cudart(const MachineConfig& config) {
-  return opened().get(config, [&] {
+  return table().get(config, [&] {
     // Newest first. 11.0 is the soname of every 11.x.
     return open_library("cudart", config, config.cudart,
                         {"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"});

@@ -17,11 +17,10 @@ namespace {
 
 constexpr size_t kMaxFileBytes = 1u << 20;
 
-// O_NONBLOCK: some files under /proc (kmsg) would otherwise wait for news, on the JavaScript
-// thread.
+// O_NONBLOCK: reading some files of /proc (kmsg) would otherwise block the JavaScript thread.
 int open_readonly(const char* path) { return ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); }
 
-// seq_file hands out about a page at a time, so a short read is not the end.
+// seq_file returns about a page per read, so a short read is not the end of the file.
 long read_all(int fd, char* buffer, size_t size) {
   size_t filled = 0;
   while (filled < size) {
@@ -51,7 +50,7 @@ class RealHost final : public Host {
   long write(const char* path, const char* data, size_t size) override {
     const int fd = ::open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0) return -errno;
-    // No second try after EINTR: the kernel has dropped something by then, and says what it did.
+    // Not retried after EINTR: the kernel has dropped part of the cache by then.
     const ssize_t count = ::write(fd, data, size);
     const long result = count < 0 ? -errno : count;
     ::close(fd);
@@ -77,8 +76,8 @@ class RealHost final : public Host {
     return static_cast<double>(now.freeram) * now.mem_unit;
   }
 
-  // One descriptor for the life of the environment; each pread at 0 makes the kernel write the text
-  // anew. The text is one seq_file record, so one call returns all of it.
+  // The descriptor stays open; each pread at 0 makes the kernel generate the text again. The text
+  // is one seq_file record, so one call returns all of it.
   long read_meminfo(char* buffer, size_t size) override {
     if (meminfo_ < 0) meminfo_ = open_readonly("/proc/meminfo");
     if (meminfo_ < 0) return -errno;
@@ -124,7 +123,7 @@ class SimulatedHost final : public Host {
     return simulator_.umasim_write(path, data, size);
   }
 
-  // Nothing is dirty on a simulator that does not know the call.
+  // A simulator without the call has no dirty pages.
   int sync() override { return simulator_.umasim_sync ? simulator_.umasim_sync() : 0; }
 
   void* map(size_t bytes) override { return simulator_.umasim_map(bytes); }
@@ -166,11 +165,11 @@ class SimulatedHost final : public Host {
   Simulator simulator_;
 };
 
-// The machine cannot be had, or the process is on another. Falling back to the real kernel would
-// show another machine.
-class UnreachableHost final : public Host {
+// The host of a machine that is unavailable, or that is not the machine of this process. Falling
+// back to the real host would show another machine.
+class UnavailableHost final : public Host {
  public:
-  explicit UnreachableHost(Failure reason) : reason_(std::move(reason)) {}
+  explicit UnavailableHost(Failure reason) : reason_(std::move(reason)) {}
   long read(const char*, char*, size_t) override { return -ENXIO; }
   long read_meminfo(char*, size_t) override { return -ENXIO; }
   long write(const char*, const char*, size_t) override { return -ENXIO; }
@@ -181,7 +180,7 @@ class UnreachableHost final : public Host {
   }
   void unmap(void*, size_t) override {}
   Fact<std::vector<std::string>> list(const std::string&) override { return reason_; }
-  long page_size() override { return ::sysconf(_SC_PAGESIZE); }  // nothing else can be read
+  long page_size() override { return ::sysconf(_SC_PAGESIZE); }  // needed even without a machine
   double time_scale() override { return 1; }
   Fact<std::string> machine() override { return reason_; }
 
@@ -189,18 +188,18 @@ class UnreachableHost final : public Host {
   Failure reason_;
 };
 
-// A guard against mistakes, not against attackers: this process could open any file anyway.
-std::optional<Failure> refuse(const std::string& path) {
-  const std::string closed = path + "/";
-  const bool rooted = closed.rfind("/proc/", 0) == 0 || closed.rfind("/sys/", 0) == 0;
-  const bool plain =
-      closed.find("/../") == std::string::npos && closed.find('\0') == std::string::npos;
-  if (rooted && plain) return std::nullopt;
+// Prevents mistakes, not attacks: the process could open any file itself.
+std::optional<Failure> check_path(const std::string& path) {
+  const std::string with_slash = path + "/";
+  const bool below_root = with_slash.rfind("/proc/", 0) == 0 || with_slash.rfind("/sys/", 0) == 0;
+  const bool normal =
+      with_slash.find("/../") == std::string::npos && with_slash.find('\0') == std::string::npos;
+  if (below_root && normal) return std::nullopt;
   return Failure{"umaprobe", "read " + path, EINVAL, "EINVAL",
                  path + " is not an absolute path under /proc or /sys"};
 }
 
-bool gives_memory_back(const std::string& path) {
+bool frees_memory(const std::string& path) {
   if (path == "/proc/sys/vm/drop_caches" || path == "/proc/sys/vm/compact_memory") return true;
   const std::string file = "/memory.reclaim";
   return path.rfind("/sys/fs/cgroup/", 0) == 0 && path.size() > file.size() &&
@@ -210,11 +209,11 @@ bool gives_memory_back(const std::string& path) {
 }  // namespace
 
 std::unique_ptr<Host> open_host(const MachineConfig& config) {
-  if (config.error) return std::make_unique<UnreachableHost>(*config.error);
+  if (config.error) return std::make_unique<UnavailableHost>(*config.error);
   if (!config.simulated()) return std::make_unique<RealHost>();
   Fact<Simulator> simulator = open_simulator(config.simulator);
   if (Failure* failure = std::get_if<Failure>(&simulator)) {
-    return std::make_unique<UnreachableHost>(std::move(*failure));
+    return std::make_unique<UnavailableHost>(std::move(*failure));
   }
   return std::make_unique<SimulatedHost>(std::get<Simulator>(simulator));
 }
@@ -226,7 +225,7 @@ Failure read_failure(Host& host, const std::string& path, int error) {
 }
 
 Fact<std::string> read_file(Host& host, const std::string& path) {
-  if (auto error = refuse(path)) return std::move(*error);
+  if (auto failure = check_path(path)) return std::move(*failure);
   for (size_t size = 16u << 10;; size *= 8) {
     std::string text(size, '\0');
     const long length = host.read(path.c_str(), text.data(), size);
@@ -241,8 +240,9 @@ Fact<std::string> read_file(Host& host, const std::string& path) {
 
 std::optional<Failure> write_file(Host& host, const std::string& path, const std::string& data) {
   const std::string call = "write " + path;
-  if (refuse(path) || !gives_memory_back(path)) {
-    return Failure{"umaprobe", call, EINVAL, "EINVAL", path + " is not a file that is written to"};
+  if (check_path(path) || !frees_memory(path)) {
+    return Failure{"umaprobe", call, EINVAL, "EINVAL",
+                   path + " is not one of the files that umaprobe writes"};
   }
   const long written = host.write(path.c_str(), data.data(), data.size());
   if (written >= 0) return std::nullopt;
@@ -252,7 +252,7 @@ std::optional<Failure> write_file(Host& host, const std::string& path, const std
 }
 
 Fact<std::vector<std::string>> list_directory(Host& host, const std::string& path) {
-  if (auto error = refuse(path)) return std::move(*error);
+  if (auto failure = check_path(path)) return std::move(*failure);
   return host.list(path);
 }
 

@@ -103,7 +103,8 @@ Napi::Value MemGetInfoSync(const Napi::CallbackInfo& info) {
     cuda.connect_runtime(environment.context, *config);
     cuda.connect_driver(environment.context, *config);
   }
-  Fact<FreeAndTotal> reading = mem_get_info(environment.context, cuda, device, Thread::kCallers);
+  Fact<FreeAndTotal> reading =
+      mem_get_info(environment.context, cuda, device, CurrentDevice::kPreserve);
   if (const Failure* failure = failure_of(reading)) return to_value(info, *failure);
   std::tie(out[0], out[1]) = std::get<FreeAndTotal>(reading);
   return info.Env().Null();
@@ -120,7 +121,8 @@ Napi::Value MachineVariables(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value EnterMachine(const Napi::CallbackInfo& info) {
-  return to_value(info, environment_of(info).enter(machine_config(text(info, 1), text(info, 0))));
+  return to_value(info,
+                  environment_of(info).enter(make_machine_config(text(info, 1), text(info, 0))));
 }
 
 Napi::Value SimBoot(const Napi::CallbackInfo& info) {

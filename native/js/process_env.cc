@@ -29,7 +29,7 @@ Fact<MachineConfig> config_from_process_env(napi_env env) {
                    "process.env is missing: it names the machine to read"};
   }
   const auto get = [&](const char* name) { return variable(env, variables, name); };
-  MachineConfig config = machine_config(get("UMAPROBE_SIM"), get("UMAPROBE_SIM_LIBRARY"));
+  MachineConfig config = make_machine_config(get("UMAPROBE_SIM"), get("UMAPROBE_SIM_LIBRARY"));
   const auto prefer = [&](std::string& path, const char* name) {
     if (std::string named = get(name); !named.empty()) path = std::move(named);
   };

@@ -6,16 +6,16 @@ namespace umaprobe {
 
 std::string addon_path() {
   Dl_info info{};
-  static const char here = 0;
-  return dladdr(&here, &info) && info.dli_fname ? info.dli_fname : "";
+  static const char anchor = 0;
+  return dladdr(&anchor, &info) && info.dli_fname ? info.dli_fname : "";
 }
 
-MachineConfig machine_config(std::string machine, std::string simulator) {
+MachineConfig make_machine_config(std::string machine, std::string simulator) {
   MachineConfig config;
   if (machine.empty()) return config;
   if (simulator.empty()) {
-    const std::string own = addon_path();
-    simulator = own.substr(0, own.rfind('/') + 1) + "libumasim.so";
+    const std::string addon = addon_path();
+    simulator = addon.substr(0, addon.rfind('/') + 1) + "libumasim.so";
   }
   config.machine = std::move(machine);
   config.cudart = config.cuda = config.nvml = simulator;

@@ -9,7 +9,7 @@
 namespace umaprobe {
 
 Fact<Simulator> open_simulator(const std::string& path) {
-  Fact<void*> handle = open_file(path);
+  Fact<void*> handle = open_shared_object(path);
   if (Failure* failure = std::get_if<Failure>(&handle)) {
     failure->source = "sim";
     return std::move(*failure);
@@ -48,12 +48,12 @@ std::optional<Failure> boot(const std::string& library, const std::string& descr
                             const std::string& state_path) {
   Fact<Simulator> simulator = open_simulator(library);
   if (Failure* failure = std::get_if<Failure>(&simulator)) return std::move(*failure);
-  char sentence[512] = "";
+  char message[512] = "";
   const int status = std::get<Simulator>(simulator).umasim_boot(
-      description.c_str(), state_path.c_str(), sentence, sizeof sentence);
+      description.c_str(), state_path.c_str(), message, sizeof message);
   if (status == 0) return std::nullopt;
   Failure failure = errno_failure("sim", "umasim_boot " + state_path, -status);
-  if (*sentence) failure.message = sentence;
+  if (*message) failure.message = message;
   return failure;
 }
 

@@ -27,8 +27,8 @@ constexpr StatusName kNames[] = {
     {kNvmlUnknown, "UNKNOWN"},
 };
 
-OpenOnce<Nvml>& opened() {
-  static auto& once = *new OpenOnce<Nvml>;  // outlives static destruction, see Opened
+OpenOnce<Nvml>& table() {
+  static auto& once = *new OpenOnce<Nvml>;  // never destroyed, see OpenOnce
   return once;
 }
 
@@ -51,14 +51,14 @@ Nvml::Nvml(Library opened) : library(std::move(opened)) {
 }
 
 Failure Nvml::failure(const char* call, int status) const {
-  const char* text = nvmlErrorString ? nvmlErrorString.function(status) : nullptr;
-  return status_failure("nvml", call, status, status_name(kNames, status, "NVML_ERROR_"), text);
+  const char* explanation = nvmlErrorString ? nvmlErrorString.function(status) : nullptr;
+  return status_failure("nvml", call, status, status_name(kNames, status, "NVML_ERROR_"),
+                        explanation);
 }
 
 Fact<const Nvml*> open_nvml(const MachineConfig& config) {
-  // Not libnvidia-ml.so: that name comes with development files only. The second is where WSL
-  // mounts the driver.
-  return opened().get(config, [&] {
+  // Not libnvidia-ml.so, which comes with development files only. The second path is WSL's.
+  return table().get(config, [&] {
     return open_library("nvml", config, config.nvml,
                         {"libnvidia-ml.so.1", "/usr/lib/wsl/lib/libnvidia-ml.so.1"});
   });
@@ -67,7 +67,7 @@ Fact<const Nvml*> open_nvml(const MachineConfig& config) {
 std::optional<Failure> initialize_nvml(const Nvml& nvml, CallContext& context) {
   Initialization& state = initialization();
   if (state.done.load(std::memory_order_acquire)) return std::nullopt;
-  // Whoever waits here for another environment's hanging initialisation is in that call as well.
+  // A thread that waits here for another environment's hung nvmlInit_v2 counts as in that call.
   context.enter(nvml.nvmlInit_v2.name);
   std::lock_guard<std::mutex> lock(state.mutex);
   if (state.done.load(std::memory_order_relaxed)) return std::nullopt;

@@ -17,8 +17,8 @@ Fact<std::string> read_text(CallContext& context, const Nvml& nvml, const Symbol
 using List = int(nvmlDevice_t, unsigned int*, nvmlProcessInfo_t*);
 using Infos = std::vector<nvmlProcessInfo_t>;
 
-// NVML's size protocol. Processes come and go between two calls, so the size that NVML asks for may
-// be too small again.
+// Follows NVML's size protocol. Processes come and go between two calls, so the size that NVML asks
+// for may be too small again.
 Fact<Infos> read_list(CallContext& context, const Nvml& nvml, const Symbol<List>& symbol,
                       nvmlDevice_t device) {
   constexpr int kAttempts = 8;
@@ -40,7 +40,7 @@ const Symbol<List>& newest(const Symbol<List>& v3, const Symbol<List>& v2) {
   return v3 || !v2 ? v3 : v2;
 }
 
-// The same process in both lists counts once, with the larger number.
+// A process in both lists counts once, with the larger number.
 void merge(const Infos& infos, std::vector<NvmlProcess>& processes) {
   for (const nvmlProcessInfo_t& info : infos) {
     std::optional<double> bytes;
@@ -77,7 +77,7 @@ Fact<NvmlMemory> read_memory(CallContext& context, const Nvml& nvml, nvmlDevice_
     nvmlMemory_v2_t memory{};
     memory.version = kNvmlMemoryV2;
     auto failure = call(context, nvml, nvml.nvmlDeviceGetMemoryInfo_v2, device, &memory);
-    // A library that has the symbol but not this version of the struct still has the old call.
+    // A library with the symbol but another version of the struct still has the old call.
     if (!failure || failure->status != kNvmlArgumentVersionMismatch) {
       return fact(failure,
                   NvmlMemory{double(memory.total), double(memory.free), double(memory.used),
@@ -104,8 +104,8 @@ Fact<std::vector<NvmlProcess>> read_processes(CallContext& context, const Nvml& 
   std::vector<NvmlProcess> processes;
   merge(std::get<Infos>(compute), processes);
   if (const Failure* failure = failure_of(graphics)) {
-    // A device without graphics has no such list. Any other failure would leave out processes
-    // without a word.
+    // A device without graphics has no such list. Ignoring any other failure would silently leave
+    // out processes.
     const bool no_graphics =
         failure->status == kNvmlNotSupported || failure->name == "SYMBOL_MISSING";
     if (!no_graphics) return *failure;

@@ -1,4 +1,4 @@
-// Single questions to NVML about one device, each answered by a fact.
+// Queries to NVML about one device.
 #pragma once
 
 #include "nvml/nvml.h"
@@ -10,10 +10,10 @@ Fact<std::string> read_name(CallContext& context, const Nvml& nvml, nvmlDevice_t
 Fact<std::string> read_uuid(CallContext& context, const Nvml& nvml, nvmlDevice_t device);
 Fact<std::string> read_pci_bus_id(CallContext& context, const Nvml& nvml, nvmlDevice_t device);
 
-// v2 where the library has it, else v1.
+// Uses v2 if the library has it, otherwise v1.
 Fact<NvmlMemory> read_memory(CallContext& context, const Nvml& nvml, nvmlDevice_t device);
 
-// Compute and graphics processes, one entry a pid.
+// Compute and graphics processes, one entry per pid.
 Fact<std::vector<NvmlProcess>> read_processes(CallContext& context, const Nvml& nvml,
                                               nvmlDevice_t device);
 

@@ -1,4 +1,4 @@
-// Facts and readings of every device that NVML sees.
+// Reads every device that NVML sees.
 #pragma once
 
 #include <vector>
@@ -9,19 +9,18 @@
 
 namespace umaprobe {
 
-// Lives on the NVML lane's thread. Remembers what does not change, so that a further reading costs
-// the readings only.
+// Used on the NVML worker thread. Caches facts that do not change.
 class NvmlReader {
  public:
   void read(CallContext& context, const MachineConfig& config, Shared<NvmlReport>& report);
 
  private:
-  // A device is the same as long as NVML answers the same handle for its index.
-  struct Known {
+  // Valid as long as NVML returns the same handle for the index.
+  struct CachedDevice {
     nvmlDevice_t handle = nullptr;
     NvmlIdentity identity;
     Maybe<std::pair<int, int>> migMode;
-    Clock::time_point migRead;
+    Clock::time_point migReadAt;
   };
   struct Versions {
     Maybe<std::string> driver;
@@ -36,7 +35,7 @@ class NvmlReader {
                    Shared<NvmlReport>& report);
 
   Versions versions_;
-  std::vector<Known> known_;
+  std::vector<CachedDevice> cached_devices_;
 };
 
 }  // namespace umaprobe

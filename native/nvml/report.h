@@ -1,7 +1,7 @@
-// What an NVML reading is made of.
+// What an NVML reading reports.
 //
-// Each struct names its fields to a visitor as lib/native.types.ts names them: field(name, value)
-// leaves out what was not reached, field.nullable(name, value) says null.
+// Each struct names its fields to a visitor as lib/native/contract.ts names them:
+// field(name, value) leaves out an unset value, field.nullable(name, value) reports it as null.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct NvmlMemory {
   double total;
   double free;
   double used;
-  std::optional<double> reserved;  // v1 does not know it
+  std::optional<double> reserved;  // empty from the v1 call
   const char* call;
 
   template <class Visitor>
@@ -32,7 +32,7 @@ struct NvmlMemory {
 
 struct NvmlProcess {
   unsigned int pid;
-  std::optional<double> gpuBytes;  // empty: the driver cannot tell
+  std::optional<double> gpuBytes;  // empty if the driver cannot tell
 
   template <class Visitor>
   void visit(Visitor& field) const {

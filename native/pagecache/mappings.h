@@ -13,7 +13,7 @@
 
 namespace umaprobe {
 
-// NativeMappings of lib/native.types.ts.
+// NativeMappings of lib/native/contract.ts.
 struct Mappings {
   Numbers files;  // dev, ino, pid, locked (0 or 1) of each mapping
   double unreadable = 0;
