@@ -88,7 +88,7 @@ Fact<AllocatorReport> Allocator::open(CallContext& context, const MachineConfig&
   auto failure =
       api_.runtime ? create_context(context, *api_.runtime, device) : make_current(context);
   if (failure) return std::move(*failure);
-  report.pattern_kernels = load_kernels(context, std::get<int>(processors));
+  report.patternKernels = load_kernels(context, std::get<int>(processors));
   report.memGetInfo = mem_get_info(context, cuda_, device, CurrentDevice::kMayChange);
   report.durationMs = milliseconds_since(start);
   if (context.cancelled())
@@ -151,7 +151,7 @@ Fact<Timing> Allocator::touch(CallContext& context, int id, double seed) {
 Fact<Verified> Allocator::verify(CallContext& context, int id, double seed) {
   const Fact<Block*> found = find(context, id, "verifyBlock");
   if (const Failure* failure = failure_of(found)) return *failure;
-  if (const Failure* reason = failure_of(report_->pattern_kernels)) {
+  if (const Failure* reason = failure_of(report_->patternKernels)) {
     return allocator_failure(
         "verifyBlock", "NOT_SUPPORTED",
         "the GPU kernels could not be loaded: " + reason->call + ": " + reason->name);
@@ -260,11 +260,11 @@ Fact<Block*> Allocator::find(CallContext& context, int block, const char* call) 
 std::optional<Failure> Allocator::fill(CallContext& context, void* address, uint64_t bytes,
                                        uint64_t seed, uint64_t offset) {
   if (kernels_.loaded()) return kernels_.fill(context, address, bytes, seed, offset);
-  return set(context, address, bytes, seed);
+  return fill_with_memset(context, address, bytes, seed);
 }
 
-std::optional<Failure> Allocator::set(CallContext& context, void* address, uint64_t bytes,
-                                      uint64_t seed) {
+std::optional<Failure> Allocator::fill_with_memset(CallContext& context, void* address,
+                                                   uint64_t bytes, uint64_t seed) {
   const auto value = static_cast<unsigned char>(seed);
   if (const Cudart* runtime = api_.runtime) {
     auto failure = call(context, *runtime, runtime->cudaMemset, address, int{value}, size_t{bytes});

@@ -54,7 +54,8 @@ class Allocator {
   Fact<Block*> find(CallContext& context, int block, const char* call);
   std::optional<Failure> fill(CallContext& context, void* address, uint64_t bytes, uint64_t seed,
                               uint64_t offset);
-  std::optional<Failure> set(CallContext& context, void* address, uint64_t bytes, uint64_t seed);
+  std::optional<Failure> fill_with_memset(CallContext& context, void* address, uint64_t bytes,
+                                          uint64_t seed);
   void count(int blocks, double bytes);
 
   CudaConnection cuda_;

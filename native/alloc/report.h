@@ -30,14 +30,14 @@ struct KindsReport {
 
 struct AllocatorReport {
   KindsReport kinds;
-  Fact<std::string> pattern_kernels;  // "kernel", or why blocks are filled by memset instead
+  Fact<std::string> patternKernels;  // "kernel", or why blocks are filled by memset instead
   Fact<FreeAndTotal> memGetInfo;
   double durationMs = 0;
 
   template <class Visitor>
   void visit(Visitor& field) const {
     field("kinds", kinds);
-    field("kernel", pattern_kernels);
+    field("kernel", patternKernels);
     field("memGetInfo", memGetInfo);
     field("durationMs", durationMs);
   }

@@ -51,7 +51,7 @@ struct StatusName {
   const char* name;
 };
 
-// Looks up a status in a table of ours instead of asking the library: libcuda's stub fails even in
+// Looks up a status in a table instead of asking the library: libcuda's stub fails even in
 // cuGetErrorName. An unknown status is named by its number: "CUDA_ERROR_718".
 template <size_t Rows>
 std::string status_name(const StatusName (&table)[Rows], int status, const char* prefix) {

@@ -1,4 +1,4 @@
-// Values that several rooms report.
+// Values that more than one module reports.
 #pragma once
 
 #include <string>

@@ -130,7 +130,7 @@ void Guard::tick(Clock::time_point now) {
   const std::optional<double> available = available_now(now);
   if (now >= next_pressure_) {
     next_pressure_ = now + kPressureInterval;
-    const std::optional<PressureLine> full = read_full(*host_);
+    const std::optional<PressureLine> full = read_full_pressure(*host_);
     pressure_ = full ? std::optional(live_pressure_.add(machine_time(now), *full)) : std::nullopt;
   }
   const bool tripped = tripped_at_.load() != 0;

@@ -9,8 +9,8 @@
 namespace umaprobe {
 namespace {
 
-constexpr double kPeriod = 2;                 // seconds
-constexpr double kKept = 0.8187307530779818;  // exp(-2/10)
+constexpr double kPeriod = 2;                  // seconds
+constexpr double kDecay = 0.8187307530779818;  // exp(-2/10)
 
 // The number after `key`; NaN if there is none. `text` must be null-terminated.
 double number_after(std::string_view text, std::string_view key) {
@@ -21,7 +21,7 @@ double number_after(std::string_view text, std::string_view key) {
 
 }  // namespace
 
-std::optional<PressureLine> parse_full(std::string_view text) {
+std::optional<PressureLine> parse_full_pressure(std::string_view text) {
   const size_t at = text.find("full ");
   if (at == std::string_view::npos) return std::nullopt;
   const std::string_view line = text.substr(at);
@@ -47,12 +47,12 @@ std::optional<double> read_available(Host& host) {
   return numbers[kAvailable];
 }
 
-std::optional<PressureLine> read_full(Host& host) {
+std::optional<PressureLine> read_full_pressure(Host& host) {
   char buffer[512];
   const long length = host.read("/proc/pressure/memory", buffer, sizeof buffer - 1);
   if (length <= 0) return std::nullopt;
   buffer[length] = '\0';
-  return parse_full({buffer, static_cast<size_t>(length)});
+  return parse_full_pressure({buffer, static_cast<size_t>(length)});
 }
 
 double LivePressure::add(double now, const PressureLine& line) {
@@ -66,7 +66,7 @@ double LivePressure::add(double now, const PressureLine& line) {
     if (now - ring_[i].at <= kPeriod) then = std::min(then, ring_[i].total);
   }
   const double stalled = std::min((line.total - then) / 2e6, 1.0) * 100;
-  return std::max(line.avg10, kKept * line.avg10 + (1 - kKept) * stalled);
+  return std::max(line.avg10, kDecay * line.avg10 + (1 - kDecay) * stalled);
 }
 
 }  // namespace umaprobe

@@ -15,11 +15,11 @@ struct PressureLine {
 };
 
 // The "full" line; empty if there is none.
-std::optional<PressureLine> parse_full(std::string_view text);
+std::optional<PressureLine> parse_full_pressure(std::string_view text);
 
 // MemAvailable in bytes; empty if it cannot be read.
 std::optional<double> read_available(Host& host);
-std::optional<PressureLine> read_full(Host& host);
+std::optional<PressureLine> read_full_pressure(Host& host);
 
 // PSI full avg10 as if the kernel updated it now. The kernel updates it every two seconds
 // (kernel/sched/psi.c, PSI_FREQ): avg10 decays by exp(-2/10) and gains the stalled share of those

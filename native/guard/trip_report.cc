@@ -44,7 +44,7 @@ void TripReporter::write(const GuardTrip& trip, Clock::time_point tripped_at, bo
                     trip.reason, Json(trip.available).text, Json(trip.pressureFull).text,
                     Json(trip.stoppedAfterMs).text, Json(trip.freedAfterMs).text, at.count(),
                     exited ? "true" : "false");
-  // A failed write is not reported: there is nobody to tell. Node ignores SIGPIPE.
+  // A failed write is ignored, as there is no other channel. Node ignores SIGPIPE.
   if (::write(fd_, line, static_cast<size_t>(length)) < 0) return;
 }
 

@@ -126,11 +126,11 @@ Napi::Value EnterMachine(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value SimBoot(const Napi::CallbackInfo& info) {
-  return to_value(info, boot(text(info, 0), text(info, 1), text(info, 2)));
+  return to_value(info, boot_machine(text(info, 0), text(info, 1), text(info, 2)));
 }
 
 Napi::Value SimRecord(const Napi::CallbackInfo& info) {
-  return to_value(info, record(text(info, 0), text(info, 1)));
+  return to_value(info, record_machine(text(info, 0), text(info, 1)));
 }
 
 }  // namespace umaprobe

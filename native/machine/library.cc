@@ -64,7 +64,7 @@ Fact<Library> open_library(const char* id, const MachineConfig& config, const st
   }
   if (!config.simulated()) return library;
   // This may be another copy of the simulator than the host's; attach it as well.
-  if (auto failure = attach(library.path, config.machine)) return std::move(*failure);
+  if (auto failure = attach_machine(library.path, config.machine)) return std::move(*failure);
   auto* has_library = exported<int(const char*)>(library.handle, "umasim_has_library");
   if (has_library && has_library(id) == 0) {
     return library_missing(call, std::string(id) + " is not installed on this simulated machine");

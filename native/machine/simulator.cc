@@ -27,7 +27,7 @@ Fact<Simulator> open_simulator(const std::string& path) {
   return simulator;
 }
 
-std::optional<Failure> attach(const std::string& library, const std::string& state_path) {
+std::optional<Failure> attach_machine(const std::string& library, const std::string& state_path) {
   Fact<Simulator> simulator = open_simulator(library);
   if (Failure* failure = std::get_if<Failure>(&simulator)) return std::move(*failure);
   const int status = std::get<Simulator>(simulator).umasim_attach(state_path.c_str());
@@ -44,8 +44,8 @@ std::optional<Failure> attach(const std::string& library, const std::string& sta
   return failure;
 }
 
-std::optional<Failure> boot(const std::string& library, const std::string& description,
-                            const std::string& state_path) {
+std::optional<Failure> boot_machine(const std::string& library, const std::string& description,
+                                    const std::string& state_path) {
   Fact<Simulator> simulator = open_simulator(library);
   if (Failure* failure = std::get_if<Failure>(&simulator)) return std::move(*failure);
   char message[512] = "";
@@ -57,7 +57,7 @@ std::optional<Failure> boot(const std::string& library, const std::string& descr
   return failure;
 }
 
-Fact<std::string> record(const std::string& library, const std::string& state_path) {
+Fact<std::string> record_machine(const std::string& library, const std::string& state_path) {
   constexpr size_t kMaxBytes = 64u << 20;
   Fact<Simulator> simulator = open_simulator(library);
   if (Failure* failure = std::get_if<Failure>(&simulator)) return std::move(*failure);

@@ -34,13 +34,13 @@ struct Simulator {
 Fact<Simulator> open_simulator(const std::string& path);
 
 // Attaches this process to the machine; see umasim_attach.
-std::optional<Failure> attach(const std::string& library, const std::string& state_path);
+std::optional<Failure> attach_machine(const std::string& library, const std::string& state_path);
 
 // Boots a machine; see umasim_boot.
-std::optional<Failure> boot(const std::string& library, const std::string& description,
-                            const std::string& state_path);
+std::optional<Failure> boot_machine(const std::string& library, const std::string& description,
+                                    const std::string& state_path);
 
 // The machine's record as JSON text; see umasim_record.
-Fact<std::string> record(const std::string& library, const std::string& state_path);
+Fact<std::string> record_machine(const std::string& library, const std::string& state_path);
 
 }  // namespace umaprobe

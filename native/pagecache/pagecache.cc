@@ -124,10 +124,10 @@ Eviction::Eviction(CacheMethod method, int fd, uint64_t size,
 
 Fact<double> Eviction::sync(CallContext& context) {
   context.enter("fdatasync");
-  const auto since = Clock::now();
+  const auto start = Clock::now();
   if (::fdatasync(fd_) != 0) return errno_failure("kernel", "fdatasync", errno);
   dirty_seen_ = false;
-  return std::chrono::duration<double, std::milli>(Clock::now() - since).count();
+  return milliseconds_since(start);
 }
 
 bool Eviction::step(CallContext& context) {

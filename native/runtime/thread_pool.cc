@@ -28,7 +28,7 @@ void ThreadPool::parallel_for(size_t count, const std::function<void(size_t)>& t
   // If the system gives no more threads, the threads at hand do the work.
   try {
     while (count > kChunk && threads_.size() < max_helpers_)
-      threads_.emplace_back([this, done = loop_] { run_thread(done); });
+      threads_.emplace_back([this, done = loops_] { run_thread(done); });
   } catch (const std::system_error&) {
   }
   {
@@ -37,7 +37,7 @@ void ThreadPool::parallel_for(size_t count, const std::function<void(size_t)>& t
     count_ = count;
     next_.store(0, std::memory_order_relaxed);
     busy_ = static_cast<unsigned>(threads_.size());
-    ++loop_;
+    ++loops_;
   }
   begin_.notify_all();
   run_chunks();
@@ -48,9 +48,9 @@ void ThreadPool::parallel_for(size_t count, const std::function<void(size_t)>& t
 void ThreadPool::run_thread(unsigned done) {
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
-    begin_.wait(lock, [&] { return stopping_ || loop_ != done; });
+    begin_.wait(lock, [&] { return stopping_ || loops_ != done; });
     if (stopping_) return;
-    done = loop_;
+    done = loops_;
     lock.unlock();
     run_chunks();
     lock.lock();

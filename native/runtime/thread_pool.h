@@ -24,7 +24,7 @@ class ThreadPool {
   void parallel_for(size_t count, const std::function<void(size_t)>& task);
 
  private:
-  // Body of a pool thread. `done`: the loops that had ended when it started.
+  // Body of a pool thread. `done`: number of loops begun before the thread started.
   void run_thread(unsigned done);
   void run_chunks();
 
@@ -34,8 +34,8 @@ class ThreadPool {
   std::mutex mutex_;
   std::condition_variable begin_;
   std::condition_variable finished_;
-  unsigned loop_ = 0;  // number of loops begun
-  unsigned busy_ = 0;  // threads that have not finished the current loop
+  unsigned loops_ = 0;  // number of loops begun
+  unsigned busy_ = 0;   // threads that have not finished the current loop
   bool stopping_ = false;
 
   const std::function<void(size_t)>* task_ = nullptr;
