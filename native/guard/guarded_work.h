@@ -7,8 +7,8 @@
 
 namespace umaprobe {
 
-// resume(), stop(), free_all() and freeing() are called by one thread at a time; the const queries
-// about time, and busy(), on any thread.
+// The guard's thread calls it, except resume(), which runs before that thread starts, and
+// idle_since() and freed_at(), which run on any thread.
 class GuardedWork {
  public:
   virtual ~GuardedWork() = default;

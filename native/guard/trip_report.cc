@@ -20,20 +20,16 @@ struct Json {
 
 }  // namespace
 
-TripReporter::~TripReporter() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 int TripReporter::open(int fd) {
-  fd_ = ::fcntl(fd, F_DUPFD_CLOEXEC, 3);
-  return fd_ < 0 ? errno : 0;
+  descriptor_ = Descriptor(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
+  return descriptor_ ? 0 : errno;
 }
 
 // A stalled reader must not block the guard. A writable pipe takes PIPE_BUF bytes at once, and the
 // line is shorter.
 void TripReporter::write(const GuardTrip& trip, Clock::time_point tripped_at, bool exited) const {
-  if (fd_ < 0) return;
-  pollfd ready{fd_, POLLOUT, 0};
+  if (!descriptor_) return;
+  pollfd ready{descriptor_.get(), POLLOUT, 0};
   if (::poll(&ready, 1, 0) != 1 || !(ready.revents & POLLOUT)) return;
   const std::chrono::duration<double, std::milli> at = tripped_at.time_since_epoch();
   char line[512];
@@ -45,7 +41,7 @@ void TripReporter::write(const GuardTrip& trip, Clock::time_point tripped_at, bo
                     Json(trip.stoppedAfterMs).text, Json(trip.freedAfterMs).text, at.count(),
                     exited ? "true" : "false");
   // A failed write is ignored, as there is no other channel. Node ignores SIGPIPE.
-  if (::write(fd_, line, static_cast<size_t>(length)) < 0) return;
+  if (::write(descriptor_.get(), line, static_cast<size_t>(length)) < 0) return;
 }
 
 }  // namespace umaprobe

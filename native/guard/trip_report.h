@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/descriptor.h"
 
 namespace umaprobe {
 
@@ -28,11 +29,6 @@ struct GuardTrip {
 
 class TripReporter {
  public:
-  TripReporter() = default;
-  ~TripReporter();
-  TripReporter(const TripReporter&) = delete;
-  TripReporter& operator=(const TripReporter&) = delete;
-
   // Duplicates `fd`: JavaScript may close it, and the number may be reused. Returns 0 or errno.
   int open(int fd);
   // Writes one JSON line. Never blocks: if the descriptor is not writable, nothing is written.
@@ -40,7 +36,7 @@ class TripReporter {
   void write(const GuardTrip& trip, Clock::time_point tripped_at, bool exited) const;
 
  private:
-  int fd_ = -1;
+  Descriptor descriptor_;
 };
 
 }  // namespace umaprobe

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/descriptor.h"
 #include "base/failure.h"
 #include "machine/simulator.h"
 
@@ -18,7 +19,9 @@ namespace {
 constexpr size_t kMaxFileBytes = 1u << 20;
 
 // O_NONBLOCK: reading some files of /proc (kmsg) would otherwise block the JavaScript thread.
-int open_readonly(const char* path) { return ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); }
+Descriptor open_readonly(const char* path) {
+  return Descriptor(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+}
 
 // seq_file returns about a page per read, so a short read is not the end of the file.
 long read_all(int fd, char* buffer, size_t size) {
@@ -35,26 +38,18 @@ long read_all(int fd, char* buffer, size_t size) {
 
 class RealHost final : public Host {
  public:
-  ~RealHost() override {
-    if (meminfo_ >= 0) ::close(meminfo_);
-  }
-
   long read(const char* path, char* buffer, size_t size) override {
-    const int fd = open_readonly(path);
-    if (fd < 0) return -errno;
-    const long result = read_all(fd, buffer, size);
-    ::close(fd);
-    return result;
+    const Descriptor file = open_readonly(path);
+    if (!file) return -errno;
+    return read_all(file.get(), buffer, size);
   }
 
   long write(const char* path, const char* data, size_t size) override {
-    const int fd = ::open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0) return -errno;
+    const Descriptor file(::open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!file) return -errno;
     // Not retried after EINTR: the kernel has dropped part of the cache by then.
-    const ssize_t count = ::write(fd, data, size);
-    const long result = count < 0 ? -errno : count;
-    ::close(fd);
-    return result;
+    const ssize_t count = ::write(file.get(), data, size);
+    return count < 0 ? -errno : count;
   }
 
   int sync() override {
@@ -79,9 +74,9 @@ class RealHost final : public Host {
   // The descriptor stays open; each pread at 0 makes the kernel generate the text again. The text
   // is one seq_file record, so one call returns all of it.
   long read_meminfo(char* buffer, size_t size) override {
-    if (meminfo_ < 0) meminfo_ = open_readonly("/proc/meminfo");
-    if (meminfo_ < 0) return -errno;
-    const ssize_t count = ::pread(meminfo_, buffer, size, 0);
+    if (!meminfo_) meminfo_ = open_readonly("/proc/meminfo");
+    if (!meminfo_) return -errno;
+    const ssize_t count = ::pread(meminfo_.get(), buffer, size, 0);
     return count < 0 ? -errno : count;
   }
 
@@ -108,7 +103,7 @@ class RealHost final : public Host {
   Fact<std::string> machine() override { return std::string(); }
 
  private:
-  int meminfo_ = -1;
+  Descriptor meminfo_;
 };
 
 class SimulatedHost final : public Host {

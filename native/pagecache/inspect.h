@@ -3,7 +3,7 @@
 
 #include <sys/stat.h>
 
-#include "pagecache/pagecache.h"
+#include "pagecache/cached_pages.h"
 #include "pagecache/tree.h"
 
 namespace umaprobe {

@@ -13,8 +13,8 @@
 #include <cstring>
 #include <memory>
 
+#include "base/descriptor.h"
 #include "base/failure.h"
-#include "pagecache/tree.h"
 
 namespace umaprobe {
 namespace {

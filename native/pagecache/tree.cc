@@ -33,10 +33,6 @@ bool is_dots(const char* name) {
 
 }  // namespace
 
-void Descriptor::close() {
-  if (fd_ >= 0) ::close(release());
-}
-
 Descriptor open_to_inspect(int directory, const char* name, int extra_flags) {
   const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | extra_flags;
   int fd = ::openat(directory, name, flags);

@@ -9,35 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.h"
+
 namespace umaprobe {
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  ~Descriptor() { close(); }
-  Descriptor(Descriptor&& other) noexcept : fd_(other.release()) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    const int fd = other.release();
-    close();
-    fd_ = fd;
-    return *this;
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  explicit operator bool() const { return fd_ >= 0; }
-  int get() const { return fd_; }
-  void close();
-
- private:
-  int release() {
-    const int fd = fd_;
-    fd_ = -1;
-    return fd;
-  }
-
-  int fd_;
-};
 
 // Opens a file for inspection without side effects: does not follow links, wait for the other end
 // of a FIFO, or acquire a terminal. `extra_flags`: more flags of open(2). O_NOATIME is dropped if

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/values.h"
-#include "pagecache/pagecache.h"
+#include "pagecache/cached_pages.h"
 
 namespace umaprobe {
 

@@ -1,4 +1,4 @@
-#include "pagecache/pagecache.h"
+#include "pagecache/cached_pages.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
