@@ -23,8 +23,8 @@ std::optional<PressureLine> read_full_pressure(Host& host);
 
 // PSI full avg10 as if the kernel updated it now. The kernel updates it every two seconds
 // (kernel/sched/psi.c, PSI_FREQ): avg10 decays by exp(-2/10) and gains the stalled share of those
-// two seconds, weighted with the rest. `total` is current at each reading, so the same formula over
-// the last two seconds predicts avg10 up to two seconds early.
+// two seconds, weighted by the remainder. `total` is current at each reading, so the same formula
+// over the last two seconds predicts avg10 up to two seconds early.
 //
 // The stalled share alone would be misleading: reclaiming clean page cache for one large allocation
 // counts as stalled while nothing else runs (12 ms per GiB on a GB10) and is harmless.
