@@ -20,7 +20,7 @@ Failure not_open(const char* call) {
   return allocator_failure(call, "NOT_OPEN", "there is no allocator: call allocOpen first");
 }
 
-// JavaScript numbers are doubles. A number that is not a safe integer becomes seed 0.
+// JavaScript numbers are doubles. A number out of range becomes seed 0.
 uint64_t seed_of(double seed) {
   return seed >= 0 && seed <= kLargestInteger ? static_cast<uint64_t>(seed) : 0;
 }
