@@ -1,4 +1,4 @@
-// The one list of what JavaScript can call.
+// The list of all functions that JavaScript can call.
 #include <dlfcn.h>
 
 #include "js/calls.h"
@@ -6,9 +6,9 @@
 namespace umaprobe {
 namespace {
 
-// A lane's thread may return into this code after the last environment is gone and Node has
+// A worker thread may return into this code after the last environment is gone and Node has
 // unloaded the addon.
-void stay_loaded() { dlopen(own_path().c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE); }
+void stay_loaded() { dlopen(addon_path().c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE); }
 
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
   stay_loaded();

@@ -1,6 +1,6 @@
-// The part of NVIDIA's CUDA runtime and driver ABI that umaprobe calls and that libumasim answers:
-// our own declarations, so that no toolkit is needed to build. test/clients/abi_cuda.cc compiles
-// them against cuda.h and cuda_runtime_api.h where those headers exist.
+// The part of NVIDIA's CUDA runtime and driver ABI that umaprobe calls and libumasim implements.
+// Declared here, so that the build needs no CUDA toolkit. test/clients/abi_cuda.cc checks the
+// declarations against cuda.h and cuda_runtime_api.h if those headers are installed.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,7 @@ struct CUuuid {
 
 namespace umaprobe {
 
-// cudaError_t and CUresult share these numbers, but not all of each other's.
+// cudaError_t and CUresult use the same numbers for these statuses, but not for all.
 enum : int {
   kCudaSuccess = 0,
   kCudaInvalidValue = 1,
@@ -40,20 +40,20 @@ enum : int {
   kCudaNotSupported = 801,
   kCudaSystemNotReady = 802,
   kCudaSystemDriverMismatch = 803,
-  kCudaCompatNotSupported = 804,  // forward compatibility package on a device that has none
+  kCudaCompatNotSupported = 804,  // forward compatibility package on an unsupported device
   kCudaUnknown = 999,
 };
 
-// Flags of the driver's and the runtime's allocators.
+// Flags of the allocators of driver and runtime.
 enum : unsigned int {
-  kMemAttachGlobal = 1,  // CU_MEM_ATTACH_GLOBAL: managed memory that every stream may use
-  kHostAllocMapped = 2,  // CU_MEMHOSTALLOC_DEVICEMAP: pinned memory that the device reaches
+  kMemAttachGlobal = 1,  // CU_MEM_ATTACH_GLOBAL: managed memory for every stream
+  kHostAllocMapped = 2,  // CU_MEMHOSTALLOC_DEVICEMAP: pinned memory mapped for the device
 };
 
-// cudaMemcpyDefault: from where to where follows from the addresses.
+// cudaMemcpyDefault: the addresses decide the direction.
 enum : int { kMemcpyDefault = 4 };
 
-// CUdevice_attribute; cudaDeviceAttr has the same numbers.
+// CUdevice_attribute. cudaDeviceAttr has the same numbers.
 enum DeviceAttribute : int {
   kAttrClockRate = 13,
   kAttrMultiProcessorCount = 16,

@@ -1,6 +1,6 @@
-// The part of NVIDIA's NVML ABI that umaprobe calls and that libumasim answers: our own
-// declarations, so that nvml.h is not needed to build. test/clients/abi_nvml.cc compiles them
-// against nvml.h where that header exists.
+// The part of NVIDIA's NVML ABI that umaprobe calls and libumasim implements. Declared here, so
+// that the build does not need nvml.h. test/clients/abi_nvml.cc checks the declarations against
+// nvml.h if that header is installed.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +20,7 @@ typedef struct {
 
 typedef struct {
   unsigned int pid;
-  unsigned long long usedGpuMemory;  // kNvmlValueNotAvailable where the driver cannot tell
+  unsigned long long usedGpuMemory;  // kNvmlValueNotAvailable if the driver cannot tell
   unsigned int gpuInstanceId, computeInstanceId;
 } nvmlProcessInfo_t;
 

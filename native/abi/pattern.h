@@ -1,12 +1,11 @@
-// What the fill kernel writes and the verify kernel expects: each byte follows from the seed and
-// from its offset in the block, so that a byte that is wrong, and one that is in the wrong place,
-// are both seen. Shared by the kernels' host side, the simulated device and the tests; depends on
-// nothing.
+// The byte pattern that the fill kernel writes and the verify kernel expects. Each byte depends on
+// the seed and on its offset in the block, so that both wrong and misplaced bytes are detected.
+// Shared by the addon, the simulated device and the tests.
 //
 //   umaprobe_fill  (u64 base, u64 bytes, u64 seed, u64 first)
 //   umaprobe_verify(u64 base, u64 bytes, u64 seed, u64 first, u64 result)
 //
-// `base` is the address of the byte that has the offset `first`; so a block can be done in slices.
+// `base` is the address of the byte at offset `first`, so that a block can be processed in slices.
 #pragma once
 #include <cstdint>
 
@@ -15,7 +14,7 @@ namespace umaprobe {
 constexpr char kFillKernel[] = "umaprobe_fill";
 constexpr char kVerifyKernel[] = "umaprobe_verify";
 
-// The 64-bit word number `index` of a block: a bijective mix (the finaliser of splitmix64), so that
+// The 64-bit word `index` of a block. The mix is bijective (the finalizer of splitmix64), so that
 // no two words of a block are equal.
 constexpr uint64_t pattern_word(uint64_t seed, uint64_t index) {
   uint64_t word = seed + (index + 1) * 0x9e3779b97f4a7c15u;
@@ -24,13 +23,12 @@ constexpr uint64_t pattern_word(uint64_t seed, uint64_t index) {
   return word ^ (word >> 31);
 }
 
-// The byte at an offset: words are little-endian.
+// The byte at an offset. Words are little-endian.
 constexpr uint8_t pattern_byte(uint64_t seed, uint64_t offset) {
   return static_cast<uint8_t>(pattern_word(seed, offset / 8) >> (offset % 8 * 8));
 }
 
-// Where verify adds its findings up, in device memory; the caller sets it to {0, kNoMismatch}
-// first.
+// The result of the verify kernel, in device memory. The caller initializes it to {0, kNoMismatch}.
 struct VerifyResult {
   uint64_t mismatches;      // bytes
   uint64_t first_mismatch;  // the lowest offset in the block

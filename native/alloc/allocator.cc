@@ -1,5 +1,6 @@
 #include "alloc/allocator.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 
@@ -9,44 +10,43 @@
 namespace umaprobe {
 namespace {
 
-constexpr double kLargestInteger = 9007199254740991;  // 2^53 - 1, as JavaScript counts
+constexpr double kLargestInteger = 9007199254740991;  // 2^53 - 1, Number.MAX_SAFE_INTEGER
 
-Failure refusal(const char* call, const char* name, const std::string& message) {
+Failure allocator_failure(const char* call, const char* name, const std::string& message) {
   return {"umaprobe", call, std::nullopt, name, message};
 }
 
 Failure not_open(const char* call) {
-  return refusal(call, "NOT_OPEN", "there is no allocator: call allocOpen first");
+  return allocator_failure(call, "NOT_OPEN", "there is no allocator: call allocOpen first");
 }
 
-// JavaScript's numbers are doubles; of one that is no such integer any value will do.
+// JavaScript numbers are doubles. A number out of range becomes seed 0.
 uint64_t seed_of(double seed) {
   return seed >= 0 && seed <= kLargestInteger ? static_cast<uint64_t>(seed) : 0;
 }
 
-std::optional<Failure> refuse_size(double bytes) {
+std::optional<Failure> check_size(double bytes) {
   if (bytes >= 1 && bytes <= kLargestInteger && std::floor(bytes) == bytes) return std::nullopt;
   return Failure{"umaprobe", "allocBlock", EINVAL, "EINVAL",
-                 "a size is a whole number of bytes from 1 to 2^53 - 1"};
+                 "size must be a whole number of bytes from 1 to 2^53 - 1"};
 }
 
-// The runtime's functions need no more than this; CUDA 12's cudaSetDevice makes the context by
-// itself, CUDA 11's does not.
-std::optional<Failure> create_context(Flight& flight, const Cudart& runtime, int device) {
-  auto failure = ask(flight, runtime, runtime.cudaSetDevice, device);
+// cudaFree(nullptr) creates the context on CUDA 11, whose cudaSetDevice does not; CUDA 12's does.
+std::optional<Failure> create_context(CallContext& context, const Cudart& runtime, int device) {
+  auto failure = call(context, runtime, runtime.cudaSetDevice, device);
   if (!failure && runtime.cudaFree) {
-    failure = ask(flight, runtime, runtime.cudaFree, static_cast<void*>(nullptr));
+    failure = call(context, runtime, runtime.cudaFree, static_cast<void*>(nullptr));
   }
   return failure;
 }
 
-// Retained once and never released, as the runtime does: another user of this process may have made
-// it current.
-std::optional<Failure> retain_context(Flight& flight, const CudaDriver& driver, int ordinal,
-                                      CUcontext* context) {
+// Retained once and never released, as the runtime does: other code of this process may have made
+// the context current.
+std::optional<Failure> retain_context(CallContext& context, const CudaDriver& driver, int ordinal,
+                                      CUcontext* primary) {
   CUdevice device = 0;
-  auto failure = ask(flight, driver, driver.cuDeviceGet, &device, ordinal);
-  if (!failure) failure = ask(flight, driver, driver.cuDevicePrimaryCtxRetain, context, device);
+  auto failure = call(context, driver, driver.cuDeviceGet, &device, ordinal);
+  if (!failure) failure = call(context, driver, driver.cuDevicePrimaryCtxRetain, primary, device);
   return failure;
 }
 
@@ -60,149 +60,158 @@ Allocator::~Allocator() {
   if (!blocks_->empty()) static_cast<void>(blocks_.release());
 }
 
-Fact<AllocatorReport> Allocator::open(Flight& flight, const LibraryPaths& paths, int device) {
+Fact<AllocatorReport> Allocator::open(CallContext& context, const MachineConfig& config,
+                                      int device) {
   if (report_) {
-    if (device == with_.device) return *report_;
+    if (device == api_.device) return *report_;
     return Failure{"umaprobe", "allocOpen", EBUSY, "EBUSY",
-                   "this allocator is on device " + std::to_string(with_.device)};
+                   "this allocator already uses device " + std::to_string(api_.device)};
   }
   const auto start = Clock::now();
-  cuda_.connect_runtime(flight, paths);
-  cuda_.connect_driver(flight, paths);
+  cuda_.connect_runtime(context, config);
+  cuda_.connect_driver(context, config);
   if (!cuda_.usable()) return std::get<Failure>(cuda_.device_count());
-  if (!kernel_) kernel_ = open_kernel(paths);
-  with_ = {cuda_.runtime(), cuda_.driver(), kernel_.get(), device};
-  // Whether there is such a device is said before a context is made.
-  const Fact<int> processors = device_attribute(flight, with_, kAttrMultiProcessorCount);
+  if (!host_) host_ = open_host(config);
+  api_ = {cuda_.runtime(), cuda_.driver(), host_.get(), device};
+  // Detects a missing device before a context is created.
+  const Fact<int> processors = device_attribute(context, api_, kAttrMultiProcessorCount);
   if (const Failure* failure = failure_of(processors)) return *failure;
 
   AllocatorReport report;
-  for (size_t i = 0; i < kKindCount; ++i) {
-    report.kinds.calls[i] = kKinds[i].supported(flight, with_);
+  for (const Kind& kind : all_kinds()) {
+    report.kinds.rows.push_back({&kind, kind.supported(context, api_)});
   }
-  if (!with_.runtime && !context_) {
-    if (auto failure = retain_context(flight, *with_.driver, device, &context_)) return *failure;
+  if (!api_.runtime && !primary_context_) {
+    if (auto failure = retain_context(context, *api_.driver, device, &primary_context_))
+      return *failure;
   }
   auto failure =
-      with_.runtime ? create_context(flight, *with_.runtime, device) : make_current(flight);
+      api_.runtime ? create_context(context, *api_.runtime, device) : make_current(context);
   if (failure) return std::move(*failure);
-  report.kernel = load_kernels(flight, std::get<int>(processors));
-  report.memGetInfo = mem_get_info(flight, cuda_, device, Thread::kOurs);
+  report.patternKernels = load_kernels(context, std::get<int>(processors));
+  report.memGetInfo = mem_get_info(context, cuda_, device, CurrentDevice::kMayChange);
   report.durationMs = milliseconds_since(start);
-  if (flight.abandoned()) return refusal("allocOpen", "ABANDONED", "the deadline has passed");
+  if (context.cancelled())
+    return allocator_failure("allocOpen", "CANCELLED", "the deadline has passed");
   report_ = report;
   return report;
 }
 
-Fact<Allocated> Allocator::alloc(Flight& flight, const std::string& name, double bytes) {
+Fact<Allocated> Allocator::alloc(CallContext& context, const std::string& name, double bytes) {
   if (!report_) return not_open("allocBlock");
-  if (auto failure = refuse_size(bytes)) return std::move(*failure);
-  const Kind* kind = find_kind(name);
-  if (!kind) {
-    return Failure{"umaprobe", "allocBlock", EINVAL, "EINVAL",
-                   "no kind of memory is called " + name};
+  if (auto failure = check_size(bytes)) return std::move(*failure);
+  const auto& rows = report_->kinds.rows;
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const KindsReport::Row& row) {
+    return row.kind->name == name;
+  });
+  if (row == rows.end()) {
+    return Failure{"umaprobe", "allocBlock", EINVAL, "EINVAL", "unknown kind of memory: " + name};
   }
-  const Fact<std::string>& call = *report_->kinds.calls[static_cast<size_t>(kind - kKinds)];
-  if (const Failure* failure = failure_of(call)) return *failure;
-  if (auto failure = make_current(flight)) return std::move(*failure);
+  if (const Failure* failure = failure_of(row->call)) return *failure;
+  const Kind& kind = *row->kind;
+  if (auto failure = make_current(context)) return std::move(*failure);
 
-  const Brake::Work work(brake_);
-  if (brake_.stopped()) return stopped_failure("allocBlock");
+  const StopSource::ActiveCall active(stop_source_);
+  if (stop_source_.stopped()) return stopped_failure("allocBlock");
   void* address = nullptr;
   const auto size = static_cast<size_t>(bytes);
   const auto start = Clock::now();
-  auto failure = kind->alloc(flight, with_, size, &address);
+  auto failure = kind.alloc(context, api_, size, &address);
   const double duration_ms = milliseconds_since(start);
   if (failure) return std::move(*failure);
 
-  Block block(*kind, with_, address, size);
-  // Nobody will hear of a block that came too late. Back at once, under the watchdog's eyes.
-  if (flight.abandoned() || brake_.stopped()) {
-    if (auto kept = block.free(flight)) return std::move(*kept);
-    return brake_.stopped() ? stopped_failure("allocBlock")
-                            : refusal("allocBlock", "ABANDONED", "the deadline has passed");
+  Block block(kind, api_, address, size);
+  // The caller never learns of a block that came too late, so it is freed at once.
+  if (context.cancelled() || stop_source_.stopped()) {
+    if (auto failed = block.free(context)) return std::move(*failed);
+    return stop_source_.stopped()
+               ? stopped_failure("allocBlock")
+               : allocator_failure("allocBlock", "CANCELLED", "the deadline has passed");
   }
   blocks_->emplace(++last_block_, std::move(block));
   count(1, bytes);
   return Allocated{last_block_, duration_ms};
 }
 
-Fact<Took> Allocator::touch(Flight& flight, int id, double seed) {
-  const Fact<Block*> found = find(flight, id, "touchBlock");
+Fact<Timing> Allocator::touch(CallContext& context, int id, double seed) {
+  const Fact<Block*> found = find(context, id, "touchBlock");
   if (const Failure* failure = failure_of(found)) return *failure;
   Block& block = *std::get<Block*>(found);
-  const Brake::Work work(brake_);
+  const StopSource::ActiveCall active(stop_source_);
   const auto start = Clock::now();
   auto failure = in_slices(block.bytes(), first_slice(block), [&](uint64_t offset, uint64_t bytes) {
-    if (brake_.stopped()) return std::optional<Failure>(stopped_failure("touchBlock"));
-    return fill(flight, block.at(offset), bytes, seed_of(seed), offset);
+    if (stop_source_.stopped()) return std::optional<Failure>(stopped_failure("touchBlock"));
+    return fill(context, block.at(offset), bytes, seed_of(seed), offset);
   });
-  const Took took{milliseconds_since(start)};
-  if (!failure) block.touched();
-  return fact(failure, took);
+  const Timing timing{milliseconds_since(start)};
+  if (!failure) block.set_populated();
+  return fact(failure, timing);
 }
 
-Fact<Verified> Allocator::verify(Flight& flight, int id, double seed) {
-  const Fact<Block*> found = find(flight, id, "verifyBlock");
+Fact<Verified> Allocator::verify(CallContext& context, int id, double seed) {
+  const Fact<Block*> found = find(context, id, "verifyBlock");
   if (const Failure* failure = failure_of(found)) return *failure;
-  if (const Failure* reason = failure_of(report_->kernel)) {
-    return refusal("verifyBlock", "NOT_SUPPORTED",
-                   "the kernels could not be loaded: " + reason->call + ": " + reason->name);
+  if (const Failure* reason = failure_of(report_->patternKernels)) {
+    return allocator_failure(
+        "verifyBlock", "NOT_SUPPORTED",
+        "the GPU kernels could not be loaded: " + reason->call + ": " + reason->name);
   }
   const Block& block = *std::get<Block*>(found);
-  const Brake::Work work(brake_);
-  VerifyResult sum{0, kNoMismatch};
+  const StopSource::ActiveCall active(stop_source_);
+  VerifyResult result{0, kNoMismatch};
   const auto start = Clock::now();
   auto failure = in_slices(block.bytes(), first_slice(block), [&](uint64_t offset, uint64_t bytes) {
-    if (brake_.stopped()) return std::optional<Failure>(stopped_failure("verifyBlock"));
-    return kernels_.verify(flight, block.at(offset), bytes, seed_of(seed), offset, sum);
+    if (stop_source_.stopped()) return std::optional<Failure>(stopped_failure("verifyBlock"));
+    return kernels_.verify(context, block.at(offset), bytes, seed_of(seed), offset, result);
   });
-  Verified verified{milliseconds_since(start), static_cast<double>(sum.mismatches), std::nullopt};
-  if (sum.first_mismatch != kNoMismatch) {
-    verified.firstMismatch = static_cast<double>(sum.first_mismatch);
+  Verified verified{milliseconds_since(start), static_cast<double>(result.mismatches),
+                    std::nullopt};
+  if (result.first_mismatch != kNoMismatch) {
+    verified.firstMismatch = static_cast<double>(result.first_mismatch);
   }
   return fact(failure, verified);
 }
 
-std::optional<Failure> Allocator::poke(Flight& flight, int id, double offset, int byte) {
-  const Fact<Block*> found = find(flight, id, "pokeBlock");
+std::optional<Failure> Allocator::poke(CallContext& context, int id, double offset, int byte) {
+  const Fact<Block*> found = find(context, id, "pokeBlock");
   if (const Failure* failure = failure_of(found)) return *failure;
   const Block& block = *std::get<Block*>(found);
   if (!(offset >= 0 && offset < static_cast<double>(block.bytes())) || byte < 0 || byte > 255) {
     return Failure{"umaprobe", "pokeBlock", EINVAL, "EINVAL",
-                   "an offset is below the block's size, and a byte from 0 to 255"};
+                   "offset must be below the block's size, and byte from 0 to 255"};
   }
   const auto value = static_cast<unsigned char>(byte);
   void* to = block.at(static_cast<uint64_t>(offset));
   const void* from = &value;
-  if (const Cudart* runtime = with_.runtime) {
-    return ask(flight, *runtime, runtime->cudaMemcpy, to, from, sizeof value, int{kMemcpyDefault});
+  if (const Cudart* runtime = api_.runtime) {
+    return call(context, *runtime, runtime->cudaMemcpy, to, from, sizeof value,
+                int{kMemcpyDefault});
   }
-  return ask(flight, *with_.driver, with_.driver->cuMemcpyHtoD_v2,
-             CUdeviceptr{reinterpret_cast<uintptr_t>(to)}, from, sizeof value);
+  return call(context, *api_.driver, api_.driver->cuMemcpyHtoD_v2,
+              CUdeviceptr{reinterpret_cast<uintptr_t>(to)}, from, sizeof value);
 }
 
-Fact<Took> Allocator::free(Flight& flight, int id) {
-  const Fact<Block*> found = find(flight, id, "freeBlock");
+Fact<Timing> Allocator::free(CallContext& context, int id) {
+  const Fact<Block*> found = find(context, id, "freeBlock");
   if (const Failure* failure = failure_of(found)) return *failure;
   Block& block = *std::get<Block*>(found);
   const auto start = Clock::now();
-  if (auto failure = block.free(flight)) return std::move(*failure);
-  const Took took{milliseconds_since(start)};
+  if (auto failure = block.free(context)) return std::move(*failure);
+  const Timing timing{milliseconds_since(start)};
   count(-1, -static_cast<double>(block.bytes()));
   blocks_->erase(id);
-  return took;
+  return timing;
 }
 
-Fact<Freed> Allocator::free_all(Flight& flight) {
+Fact<Freed> Allocator::free_all(CallContext& context) {
   if (blocks_->empty()) return Freed{};
-  if (auto failure = make_current(flight)) return std::move(*failure);
+  if (auto failure = make_current(context)) return std::move(*failure);
   Freed freed;
   std::optional<Failure> first;
   const auto start = Clock::now();
   for (auto at = blocks_->begin(); at != blocks_->end();) {
     const auto bytes = static_cast<double>(at->second.bytes());
-    if (auto failure = at->second.free(flight)) {
+    if (auto failure = at->second.free(context)) {
       if (!first) first = std::move(failure);
       ++at;
       continue;
@@ -218,52 +227,52 @@ Fact<Freed> Allocator::free_all(Flight& flight) {
 
 void Allocator::close() {
   if (!report_) return;
-  Flight unwatched(/*watched=*/false);
+  CallContext unwatched(/*watched=*/false);
   make_current(unwatched);
   free_all(unwatched);
   kernels_.unload(unwatched);
   report_.reset();
 }
 
-Fact<std::string> Allocator::load_kernels(Flight& flight, int processors) {
-  if (!with_.driver) return cuda_.driver_failure();
-  auto failure = kernels_.load(flight, *with_.driver, processors);
+Fact<std::string> Allocator::load_kernels(CallContext& context, int processors) {
+  if (!api_.driver) return cuda_.driver_failure();
+  auto failure = kernels_.load(context, *api_.driver, processors);
   return fact(failure, std::string("kernel"));
 }
 
-std::optional<Failure> Allocator::make_current(Flight& flight) {
-  if (with_.runtime)
-    return ask_late(flight, *with_.runtime, with_.runtime->cudaSetDevice, with_.device);
-  return ask_late(flight, *with_.driver, with_.driver->cuCtxSetCurrent, context_);
+std::optional<Failure> Allocator::make_current(CallContext& context) {
+  if (api_.runtime)
+    return call_always(context, *api_.runtime, api_.runtime->cudaSetDevice, api_.device);
+  return call_always(context, *api_.driver, api_.driver->cuCtxSetCurrent, primary_context_);
 }
 
-Fact<Block*> Allocator::find(Flight& flight, int block, const char* call) {
+Fact<Block*> Allocator::find(CallContext& context, int block, const char* call) {
   if (!report_) return not_open(call);
   const auto found = blocks_->find(block);
   if (found == blocks_->end()) {
-    return refusal(call, "UNKNOWN_BLOCK",
-                   "block " + std::to_string(block) + " was freed, or never allocated");
+    return allocator_failure(call, "UNKNOWN_BLOCK",
+                             "block " + std::to_string(block) + " was freed, or never allocated");
   }
-  if (auto failure = make_current(flight)) return std::move(*failure);
+  if (auto failure = make_current(context)) return std::move(*failure);
   return &found->second;
 }
 
-std::optional<Failure> Allocator::fill(Flight& flight, void* address, uint64_t bytes, uint64_t seed,
-                                       uint64_t offset) {
-  if (kernels_.loaded()) return kernels_.fill(flight, address, bytes, seed, offset);
-  return set(flight, address, bytes, seed);
+std::optional<Failure> Allocator::fill(CallContext& context, void* address, uint64_t bytes,
+                                       uint64_t seed, uint64_t offset) {
+  if (kernels_.loaded()) return kernels_.fill(context, address, bytes, seed, offset);
+  return fill_with_memset(context, address, bytes, seed);
 }
 
-std::optional<Failure> Allocator::set(Flight& flight, void* address, uint64_t bytes,
-                                      uint64_t seed) {
+std::optional<Failure> Allocator::fill_with_memset(CallContext& context, void* address,
+                                                   uint64_t bytes, uint64_t seed) {
   const auto value = static_cast<unsigned char>(seed);
-  if (const Cudart* runtime = with_.runtime) {
-    auto failure = ask(flight, *runtime, runtime->cudaMemset, address, int{value}, size_t{bytes});
-    return failure ? failure : ask(flight, *runtime, runtime->cudaDeviceSynchronize);
+  if (const Cudart* runtime = api_.runtime) {
+    auto failure = call(context, *runtime, runtime->cudaMemset, address, int{value}, size_t{bytes});
+    return failure ? failure : call(context, *runtime, runtime->cudaDeviceSynchronize);
   }
-  auto failure = ask(flight, *with_.driver, with_.driver->cuMemsetD8_v2,
-                     CUdeviceptr{reinterpret_cast<uintptr_t>(address)}, value, size_t{bytes});
-  return failure ? failure : ask(flight, *with_.driver, with_.driver->cuCtxSynchronize);
+  auto failure = call(context, *api_.driver, api_.driver->cuMemsetD8_v2,
+                      CUdeviceptr{reinterpret_cast<uintptr_t>(address)}, value, size_t{bytes});
+  return failure ? failure : call(context, *api_.driver, api_.driver->cuCtxSynchronize);
 }
 
 void Allocator::count(int blocks, double bytes) {

@@ -1,4 +1,4 @@
-// One allocation. Gives itself back, on the thread that it dies on: the lane for CUDA.
+// One allocation. The destructor frees it; it must run on the CUDA worker thread.
 #pragma once
 
 #include "alloc/kinds.h"
@@ -7,38 +7,38 @@ namespace umaprobe {
 
 class Block {
  public:
-  // `with` must outlive it.
-  Block(const Kind& kind, const AllocatorLibraries& with, void* address, size_t bytes)
-      : kind_(&kind), with_(&with), address_(address), bytes_(bytes), populated_(kind.eager) {}
+  // `api` must outlive the block.
+  Block(const Kind& kind, const AllocatorApi& api, void* address, size_t bytes)
+      : kind_(&kind), api_(&api), address_(address), bytes_(bytes), populated_(kind.eager) {}
   ~Block() {
-    Flight unwatched(/*watched=*/false);
+    CallContext unwatched(/*watched=*/false);
     free(unwatched);
   }
   Block(Block&& other) noexcept
       : kind_(other.kind_),
-        with_(other.with_),
+        api_(other.api_),
         address_(std::exchange(other.address_, nullptr)),
         bytes_(other.bytes_),
         populated_(other.populated_) {}
   Block& operator=(Block&&) = delete;
 
-  // Empty: it is given back. After a failure it is still held, as far as anybody knows.
-  std::optional<Failure> free(Flight& flight) {
+  // After a failure the block counts as still allocated.
+  std::optional<Failure> free(CallContext& context) {
     if (!address_) return std::nullopt;
-    auto failure = kind_->free(flight, *with_, address_, bytes_);
+    auto failure = kind_->free(context, *api_, address_, bytes_);
     if (!failure) address_ = nullptr;
     return failure;
   }
 
   void* at(uint64_t offset) const { return static_cast<unsigned char*>(address_) + offset; }
   size_t bytes() const { return bytes_; }
-  // Every page is there.
+  // Every page is present.
   bool populated() const { return populated_; }
-  void touched() { populated_ = true; }
+  void set_populated() { populated_ = true; }
 
  private:
   const Kind* kind_;
-  const AllocatorLibraries* with_;
+  const AllocatorApi* api_;
   void* address_;
   size_t bytes_;
   bool populated_;

@@ -2,139 +2,134 @@
 
 #include <cerrno>
 
-#include "base/errno_failure.h"
+#include "base/failure.h"
 
 namespace umaprobe {
 namespace {
 
-using With = AllocatorLibraries;
 using Error = std::optional<Failure>;
 
 CUdeviceptr device_address(void* address) { return reinterpret_cast<uintptr_t>(address); }
 
-// The name of a function that is there.
+// The name of `symbol` if the library has it.
 template <class Table, class Signature>
-Fact<std::string> named(const Table& table, const Symbol<Signature>& symbol) {
+Fact<std::string> symbol_name(const Table& table, const Symbol<Signature>& symbol) {
   if (!symbol) return symbol_missing(table.library.path, symbol.name);
   return std::string(symbol.name);
 }
 
-// The kind where the device's attribute is not 0.
+// What `supported` returns if the device attribute is not 0.
 template <class Supported>
-Fact<std::string> where(Flight& flight, const With& with, int attribute, const char* name,
-                        Supported supported) {
-  const Fact<int> value = device_attribute(flight, with, attribute);
+Fact<std::string> if_attribute(CallContext& context, const AllocatorApi& api, int attribute,
+                               const char* name, Supported supported) {
+  const Fact<int> value = device_attribute(context, api, attribute);
   if (const Failure* failure = failure_of(value)) return *failure;
   if (std::get<int>(value) != 0) return supported();
-  return Failure{with.runtime ? "cudart" : "cuda",
-                 with.runtime ? "cudaDeviceGetAttribute" : "cuDeviceGetAttribute", std::nullopt,
+  return Failure{api.runtime ? "cudart" : "cuda",
+                 api.runtime ? "cudaDeviceGetAttribute" : "cuDeviceGetAttribute", std::nullopt,
                  "NOT_SUPPORTED", std::string("the device's attribute ") + name + " is 0"};
 }
 
-Fact<std::string> device_supported(Flight&, const With& with) {
-  return with.runtime ? named(*with.runtime, with.runtime->cudaMalloc)
-                      : named(*with.driver, with.driver->cuMemAlloc_v2);
+Fact<std::string> device_supported(CallContext&, const AllocatorApi& api) {
+  return api.runtime ? symbol_name(*api.runtime, api.runtime->cudaMalloc)
+                     : symbol_name(*api.driver, api.driver->cuMemAlloc_v2);
 }
 
-Error device_alloc(Flight& flight, const With& with, size_t bytes, void** address) {
-  if (with.runtime) return ask(flight, *with.runtime, with.runtime->cudaMalloc, address, bytes);
+Error device_alloc(CallContext& context, const AllocatorApi& api, size_t bytes, void** address) {
+  if (api.runtime) return call(context, *api.runtime, api.runtime->cudaMalloc, address, bytes);
   CUdeviceptr at = 0;
-  Error failure = ask(flight, *with.driver, with.driver->cuMemAlloc_v2, &at, bytes);
+  Error failure = call(context, *api.driver, api.driver->cuMemAlloc_v2, &at, bytes);
   *address = reinterpret_cast<void*>(static_cast<uintptr_t>(at));
   return failure;
 }
 
-Error device_free(Flight& flight, const With& with, void* address, size_t) {
-  if (with.runtime) return ask_late(flight, *with.runtime, with.runtime->cudaFree, address);
-  return ask_late(flight, *with.driver, with.driver->cuMemFree_v2, device_address(address));
+Error device_free(CallContext& context, const AllocatorApi& api, void* address, size_t) {
+  if (api.runtime) return call_always(context, *api.runtime, api.runtime->cudaFree, address);
+  return call_always(context, *api.driver, api.driver->cuMemFree_v2, device_address(address));
 }
 
-Fact<std::string> managed_supported(Flight& flight, const With& with) {
-  return where(flight, with, kAttrManagedMemory, "managedMemory", [&] {
-    return with.runtime ? named(*with.runtime, with.runtime->cudaMallocManaged)
-                        : named(*with.driver, with.driver->cuMemAllocManaged);
+Fact<std::string> managed_supported(CallContext& context, const AllocatorApi& api) {
+  return if_attribute(context, api, kAttrManagedMemory, "managedMemory", [&] {
+    return api.runtime ? symbol_name(*api.runtime, api.runtime->cudaMallocManaged)
+                       : symbol_name(*api.driver, api.driver->cuMemAllocManaged);
   });
 }
 
-Error managed_alloc(Flight& flight, const With& with, size_t bytes, void** address) {
-  if (with.runtime) {
-    return ask(flight, *with.runtime, with.runtime->cudaMallocManaged, address, bytes,
-               kMemAttachGlobal);
+Error managed_alloc(CallContext& context, const AllocatorApi& api, size_t bytes, void** address) {
+  if (api.runtime) {
+    return call(context, *api.runtime, api.runtime->cudaMallocManaged, address, bytes,
+                kMemAttachGlobal);
   }
   CUdeviceptr at = 0;
   Error failure =
-      ask(flight, *with.driver, with.driver->cuMemAllocManaged, &at, bytes, kMemAttachGlobal);
+      call(context, *api.driver, api.driver->cuMemAllocManaged, &at, bytes, kMemAttachGlobal);
   *address = reinterpret_cast<void*>(static_cast<uintptr_t>(at));
   return failure;
 }
 
-// Under unified addressing, which every 64-bit Linux has, the device reaches it at the same
-// address.
-Fact<std::string> pinned_supported(Flight& flight, const With& with) {
-  return where(flight, with, kAttrCanMapHostMemory, "canMapHostMemory", [&] {
-    return with.runtime ? named(*with.runtime, with.runtime->cudaHostAlloc)
-                        : named(*with.driver, with.driver->cuMemHostAlloc);
+// Under unified addressing, which every 64-bit Linux has, the device uses the same address.
+Fact<std::string> pinned_supported(CallContext& context, const AllocatorApi& api) {
+  return if_attribute(context, api, kAttrCanMapHostMemory, "canMapHostMemory", [&] {
+    return api.runtime ? symbol_name(*api.runtime, api.runtime->cudaHostAlloc)
+                       : symbol_name(*api.driver, api.driver->cuMemHostAlloc);
   });
 }
 
-Error pinned_alloc(Flight& flight, const With& with, size_t bytes, void** address) {
-  if (with.runtime)
-    return ask(flight, *with.runtime, with.runtime->cudaHostAlloc, address, bytes,
-               kHostAllocMapped);
-  return ask(flight, *with.driver, with.driver->cuMemHostAlloc, address, bytes, kHostAllocMapped);
+Error pinned_alloc(CallContext& context, const AllocatorApi& api, size_t bytes, void** address) {
+  if (api.runtime)
+    return call(context, *api.runtime, api.runtime->cudaHostAlloc, address, bytes,
+                kHostAllocMapped);
+  return call(context, *api.driver, api.driver->cuMemHostAlloc, address, bytes, kHostAllocMapped);
 }
 
-Error pinned_free(Flight& flight, const With& with, void* address, size_t) {
-  if (with.runtime) return ask_late(flight, *with.runtime, with.runtime->cudaFreeHost, address);
-  return ask_late(flight, *with.driver, with.driver->cuMemFreeHost, address);
+Error pinned_free(CallContext& context, const AllocatorApi& api, void* address, size_t) {
+  if (api.runtime) return call_always(context, *api.runtime, api.runtime->cudaFreeHost, address);
+  return call_always(context, *api.driver, api.driver->cuMemFreeHost, address);
 }
 
-Fact<std::string> system_supported(Flight& flight, const With& with) {
-  return where(flight, with, kAttrPageableMemoryAccess, "pageableMemoryAccess",
-               [] { return Fact<std::string>(std::string("mmap")); });
+Fact<std::string> system_supported(CallContext& context, const AllocatorApi& api) {
+  return if_attribute(context, api, kAttrPageableMemoryAccess, "pageableMemoryAccess",
+                      [] { return Fact<std::string>(std::string("mmap")); });
 }
 
-Error system_alloc(Flight& flight, const With& with, size_t bytes, void** address) {
-  flight.enter("mmap");
-  *address = with.kernel->map(bytes);
+Error system_alloc(CallContext& context, const AllocatorApi& api, size_t bytes, void** address) {
+  context.enter("mmap");
+  *address = api.host->map(bytes);
   if (*address) return std::nullopt;
   return errno_failure("kernel", "mmap", errno);
 }
 
-Error system_free(Flight& flight, const With& with, void* address, size_t bytes) {
-  flight.enter("munmap");
-  with.kernel->unmap(address, bytes);
+Error system_free(CallContext& context, const AllocatorApi& api, void* address, size_t bytes) {
+  context.enter("munmap");
+  api.host->unmap(address, bytes);
   return std::nullopt;
 }
 
 }  // namespace
 
-const Kind kKinds[kKindCount] = {
-    {"device", /*eager=*/true, device_supported, device_alloc, device_free},
-    {"managed", /*eager=*/false, managed_supported, managed_alloc, device_free},
-    {"pinned", /*eager=*/true, pinned_supported, pinned_alloc, pinned_free},
-    {"system", /*eager=*/false, system_supported, system_alloc, system_free},
-};
-
-const Kind* find_kind(std::string_view name) {
-  for (const Kind& kind : kKinds) {
-    if (kind.name == name) return &kind;
-  }
-  return nullptr;
+const std::vector<Kind>& all_kinds() {
+  // Never destroyed: a worker thread may outlive static destruction.
+  static const auto& kinds = *new std::vector<Kind>{
+      {"device", /*eager=*/true, device_supported, device_alloc, device_free},
+      {"managed", /*eager=*/false, managed_supported, managed_alloc, device_free},
+      {"pinned", /*eager=*/true, pinned_supported, pinned_alloc, pinned_free},
+      {"system", /*eager=*/false, system_supported, system_alloc, system_free},
+  };
+  return kinds;
 }
 
-Fact<int> device_attribute(Flight& flight, const With& with, int attribute) {
+Fact<int> device_attribute(CallContext& context, const AllocatorApi& api, int attribute) {
   int value = 0;
-  if (with.runtime) {
-    auto failure = ask(flight, *with.runtime, with.runtime->cudaDeviceGetAttribute, &value,
-                       attribute, with.device);
+  if (api.runtime) {
+    auto failure = call(context, *api.runtime, api.runtime->cudaDeviceGetAttribute, &value,
+                        attribute, api.device);
     return fact(failure, value);
   }
   CUdevice device = 0;
-  auto failure = ask(flight, *with.driver, with.driver->cuDeviceGet, &device, with.device);
+  auto failure = call(context, *api.driver, api.driver->cuDeviceGet, &device, api.device);
   if (!failure) {
     failure =
-        ask(flight, *with.driver, with.driver->cuDeviceGetAttribute, &value, attribute, device);
+        call(context, *api.driver, api.driver->cuDeviceGetAttribute, &value, attribute, device);
   }
   return fact(failure, value);
 }

@@ -1,9 +1,8 @@
-// The kinds of memory, a row each: whether a device has it, what is called for it, how it is given
-// back. A new kind is a new row, and its name in lib/types/probe.ts.
+// The kinds of memory. A new kind is a new row in kinds.cc, and its name in lib/types/probe.ts.
 #pragma once
 
-#include <iterator>
-#include <string_view>
+#include <string>
+#include <vector>
 
 #include "cuda/driver.h"
 #include "cuda/runtime.h"
@@ -11,33 +10,30 @@
 
 namespace umaprobe {
 
-// What kinds allocate with: the device's primary context is current on this thread.
-struct AllocatorLibraries {
-  const Cudart* runtime = nullptr;  // null: none is usable, and the driver's functions are called
-  const CudaDriver* driver = nullptr;  // may be null where there is a runtime
-  Kernel* kernel = nullptr;
+// The functions that kinds call. The device's primary context must be current on the thread.
+struct AllocatorApi {
+  const Cudart* runtime = nullptr;     // null if not usable; then the driver is called
+  const CudaDriver* driver = nullptr;  // may be null if there is a runtime
+  Host* host = nullptr;
   int device = 0;
 };
 
-Fact<int> device_attribute(Flight& flight, const AllocatorLibraries& with, int attribute);
+Fact<int> device_attribute(CallContext& context, const AllocatorApi& api, int attribute);
 
 struct Kind {
   const char* name;
-  // All of the memory is there once it is allocated; else each page comes with its first touch.
+  // All pages are present after the allocation. Otherwise each page appears at its first touch.
   bool eager;
-  // The function that is called, or why this kind cannot be had here.
-  Fact<std::string> (*supported)(Flight& flight, const AllocatorLibraries& with);
-  std::optional<Failure> (*alloc)(Flight& flight, const AllocatorLibraries& with, size_t bytes,
+  // Name of the function that allocates, or why the device does not support this kind.
+  Fact<std::string> (*supported)(CallContext& context, const AllocatorApi& api);
+  std::optional<Failure> (*alloc)(CallContext& context, const AllocatorApi& api, size_t bytes,
                                   void** address);
-  // Also after a deadline: memory is always given back.
-  std::optional<Failure> (*free)(Flight& flight, const AllocatorLibraries& with, void* address,
+  // Runs even after a deadline, so that memory is always freed.
+  std::optional<Failure> (*free)(CallContext& context, const AllocatorApi& api, void* address,
                                  size_t bytes);
 };
 
-inline constexpr size_t kKindCount = 4;
-extern const Kind kKinds[kKindCount];
-
-// Null: there is no such kind.
-const Kind* find_kind(std::string_view name);
+// In the order of the report.
+const std::vector<Kind>& all_kinds();
 
 }  // namespace umaprobe

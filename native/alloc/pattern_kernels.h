@@ -1,5 +1,5 @@
-// The kernels of pattern.h on a device: every byte written, every byte read back and compared, by
-// the GPU itself.
+// Loads and launches the GPU kernels of pattern.h: one writes every byte of a block, one reads
+// every byte back and compares it.
 #pragma once
 
 #include "abi/pattern.h"
@@ -7,24 +7,24 @@
 
 namespace umaprobe {
 
-// Belongs to the CUDA lane's thread and to the context that is current there. Does not unload
-// itself: at the end of the process CUDA may be gone before it.
+// Used on the CUDA worker thread, in the context that is current there. The destructor does not
+// unload: at process exit CUDA may be shut down already.
 class PatternKernels {
  public:
-  // `processors`: of the device; decides how many threads there are.
-  std::optional<Failure> load(Flight& flight, const CudaDriver& driver, int processors);
-  void unload(Flight& flight);
+  // `processors`: multiprocessors of the device. They decide the number of threads.
+  std::optional<Failure> load(CallContext& context, const CudaDriver& driver, int processors);
+  void unload(CallContext& context);
   bool loaded() const { return verify_ != nullptr; }
 
-  // Both wait for the device. `offset`, a multiple of 16, is that of `address` in its block.
-  std::optional<Failure> fill(Flight& flight, void* address, uint64_t bytes, uint64_t seed,
+  // Both wait for the device. `offset`: of `address` in its block, a multiple of 16.
+  std::optional<Failure> fill(CallContext& context, void* address, uint64_t bytes, uint64_t seed,
                               uint64_t offset);
-  // Adds to `found`.
-  std::optional<Failure> verify(Flight& flight, void* address, uint64_t bytes, uint64_t seed,
-                                uint64_t offset, VerifyResult& found);
+  // Adds to `result`.
+  std::optional<Failure> verify(CallContext& context, void* address, uint64_t bytes, uint64_t seed,
+                                uint64_t offset, VerifyResult& result);
 
  private:
-  std::optional<Failure> launch(Flight& flight, CUfunction kernel, uint64_t bytes,
+  std::optional<Failure> launch(CallContext& context, CUfunction kernel, uint64_t bytes,
                                 void** parameters);
 
   const CudaDriver* driver_ = nullptr;

@@ -1,16 +1,16 @@
-// The two kernels of pattern.h, as text that the driver compiles for the GPU at hand.
+// The two GPU kernels of pattern.h as PTX, which the driver compiles for the GPU at run time.
 //
-// Text and not machine code: one image runs on every GPU from Turing to GB10 and on what comes
-// after, and no compiler is needed to build. Nothing in it is newer than PTX 6.0 and sm_50, so that
-// the drivers of CUDA 11 take it as well; test/sim/native.fill.test.ts assembles it for sm_75 to
-// sm_121 where NVIDIA's assembler is installed.
+// PTX instead of machine code: one image runs on every GPU from Turing to GB10 and later, and the
+// build needs no CUDA compiler. It uses nothing newer than PTX 6.0 and sm_50, so that the drivers
+// of CUDA 11 accept it. test/sim/native/fill.test.ts assembles it for sm_75 to sm_121 if NVIDIA's
+// assembler is installed.
 //
-// Each thread does 16 bytes at a time, its neighbour the next 16, all threads together a stretch of
-// some MiB that moves through the memory; the bytes after the last 16 are done one a thread. The
-// state of the generator, seed + (index + 1) * G, moves on by an addition.
+// Each thread handles 16 bytes at a time and its neighbour the next 16; all threads together cover
+// a window of some MiB that moves through the memory. The bytes after the last 16 are handled one
+// per thread. The generator state, seed + (index + 1) * G, advances by an addition.
 #pragma once
 
-// z becomes its pattern word; t is overwritten.
+// Replaces state z by its pattern word. Overwrites t.
 #define UMAPROBE_MIX(z, t)                               \
   "  shr.u64 " t ", " z ", 30; xor.b64 " z ", " z ", " t \
   ";\n"                                                  \
@@ -22,12 +22,12 @@
   ", 0x94d049bb133111eb;\n"                              \
   "  shr.u64 " t ", " z ", 31; xor.b64 " z ", " z ", " t ";\n"
 
-// What both kernels begin with.
-//   thread, threads   number of this one, and of all
-//   base, bytes, origin (the address of the block's first byte: base - first)
-//   pairs, i          of 16 bytes: how many, and the thread's current one
-//   address, stride   of the current one, and to the next
-//   state, step       of its first word, and to the next
+// The prologue of both kernels. Registers:
+//   thread, threads   index of this thread, number of threads
+//   base, bytes, origin (address of the block's first byte: base - first)
+//   pairs, i          number of 16-byte pairs, index of the thread's current pair
+//   address, stride   address of the current pair, distance to the thread's next pair
+//   state, step       generator state of the pair's first word, increment to the next pair
 #define UMAPROBE_BEGIN                                                                  \
   "  .reg .pred %done, %clean;\n"                                                       \
   "  .reg .b32 %block, %blocks, %size, %at, %small;\n"                                  \
@@ -47,7 +47,7 @@
   "  mad.lo.u64 %state, %t, 0x9e3779b97f4a7c15, %seed;\n"                               \
   "  mul.lo.u64 %step, %threads, 0x3c6ef372fe94f82a;\n"
 
-// The pattern words of the pair whose first state is z, in a and b.
+// Computes the pattern words a and b of the pair with first state z. Overwrites t.
 #define UMAPROBE_PAIR(a, b, z, t)                                                          \
   "  mov.u64 " a ", " z "; add.u64 " b ", " z ", 0x9e3779b97f4a7c15;\n" UMAPROBE_MIX(a, t) \
       UMAPROBE_MIX(b, t)
@@ -56,8 +56,8 @@
   "  add.u64 %address, %address, %stride; add.u64 %state, %state, %step;\n" \
   "  add.u64 %i, %i, %threads;\n"
 
-// Goes to `end` unless one of the last bytes is this thread's; else its address and, in the lowest
-// byte of %a, its value.
+// Jumps to `end` if no trailing byte belongs to this thread. Otherwise sets %address to that byte
+// and the lowest byte of %a to its value.
 #define UMAPROBE_LAST_BYTE(end) \
   "  and.b64 %t, %bytes, 15; setp.ge.u64 %done, %thread, %t;\n"                        \
   "  @%done bra " end ";\n"                                                            \
@@ -69,7 +69,7 @@
   "  and.b64 %shift, %offset, 7; shl.b64 %shift, %shift, 3;\n"                         \
   "  cvt.u32.u64 %small, %shift; shr.u64 %a, %a, %small; and.b64 %a, %a, 255;\n"
 
-// Wrong bytes of `got` against `want`, which is overwritten, and the offset of the lowest.
+// Adds the bytes of `got` that differ from `want` to %wrong and updates %lowest. Overwrites `want`.
 #define UMAPROBE_COMPARE(got, want, address, more)                               \
   "  {\n"                                                                        \
   "  xor.b64 " want ", " got ", " want "; setp.eq.u64 %clean, " want             \
@@ -116,8 +116,8 @@ inline constexpr char kPatternKernels[] =
     "  ret;\n"
     "}\n"
 
-    // Two pairs under way at once, to wait for memory less. What a thread finds it adds up by
-    // itself; memory that is all wrong must not queue for the two counters.
+    // Two pairs in flight hide memory latency. Each thread sums its own findings, so that memory
+    // full of mismatches does not contend for the two global counters.
     ".visible .entry umaprobe_verify(\n"
     "  .param .u64 base, .param .u64 bytes, .param .u64 seed, .param .u64 first,\n"
     "  .param .u64 result)\n"

@@ -1,49 +1,52 @@
-// What stops the allocator without JavaScript: set by the guard's thread, looked at on the lane.
+// Stops the allocator without JavaScript. The guard's thread sets it; the CUDA worker thread
+// checks it.
 #pragma once
 
 #include <atomic>
+#include <optional>
 
+#include "base/clock.h"
 #include "base/failure.h"
-#include "runtime/call_context.h"
 
 namespace umaprobe {
 
-class Brake {
+class StopSource {
  public:
-  // From now on nothing is allocated. Answers at once; see `idle_since`.
+  // From now on nothing is allocated. Returns at once; see idle_since().
   void stop() {
     stopped_.store(true);
-    if (!working_.load()) note_idle();
+    if (!active_.load()) note_idle();
   }
   bool stopped() const { return stopped_.load(); }
-  // Something that takes memory is under way.
-  bool working() const { return working_.load(); }
+  // A call that takes memory is in progress.
+  bool active() const { return active_.load(); }
 
-  // A guard that starts anew decides anew.
   void reset() {
     idle_since_.store(0);
     stopped_.store(false);
   }
 
-  // Since when nothing has been at work after `stop`; the clock's epoch: not yet.
-  Clock::time_point idle_since() const {
-    return Clock::time_point(Clock::duration(idle_since_.load()));
+  // When the last active call after stop() ended. Empty: not stopped, or a call is still active.
+  std::optional<Clock::time_point> idle_since() const {
+    const Clock::rep since = idle_since_.load();
+    if (since == 0) return std::nullopt;
+    return Clock::time_point(Clock::duration(since));
   }
 
-  // Work that takes memory. Made before looking at `stopped`, so that either the work sees the stop
-  // or the stop sees the work (sequentially consistent on both sides).
-  class Work {
+  // Marks a call that takes memory. Must be constructed before checking stopped(): then either the
+  // call sees the stop, or stop() sees the call (both sides are sequentially consistent).
+  class ActiveCall {
    public:
-    explicit Work(Brake& brake) : brake_(brake) { brake_.working_.store(true); }
-    ~Work() {
-      brake_.working_.store(false);
-      if (brake_.stopped()) brake_.note_idle();
+    explicit ActiveCall(StopSource& source) : source_(source) { source_.active_.store(true); }
+    ~ActiveCall() {
+      source_.active_.store(false);
+      if (source_.stopped()) source_.note_idle();
     }
-    Work(const Work&) = delete;
-    Work& operator=(const Work&) = delete;
+    ActiveCall(const ActiveCall&) = delete;
+    ActiveCall& operator=(const ActiveCall&) = delete;
 
    private:
-    Brake& brake_;
+    StopSource& source_;
   };
 
  private:
@@ -53,7 +56,7 @@ class Brake {
   }
 
   std::atomic<bool> stopped_{false};
-  std::atomic<bool> working_{false};
+  std::atomic<bool> active_{false};
   std::atomic<Clock::rep> idle_since_{0};
 };
 

@@ -1,8 +1,8 @@
 // A condition variable that waits on the monotonic clock.
 //
-// std::condition_variable::wait_until(steady_clock) is pthread_cond_clockwait() in today's
-// libstdc++, a symbol of glibc 2.30 (the prebuilt binary keeps to 2.28) which GCC 12's thread
-// sanitizer does not know either.
+// In current libstdc++, std::condition_variable::wait_until(steady_clock) calls
+// pthread_cond_clockwait(). That symbol needs glibc 2.30, while the prebuilt binary supports 2.28,
+// and GCC 12's thread sanitizer does not know it.
 #pragma once
 
 #include <pthread.h>
@@ -10,7 +10,7 @@
 #include <ctime>
 #include <mutex>
 
-#include "runtime/call_context.h"
+#include "base/clock.h"
 
 namespace umaprobe {
 
@@ -19,8 +19,7 @@ class MonotonicCondition {
   MonotonicCondition() {
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes,
-                              CLOCK_MONOTONIC);  // which is what steady_clock reads on Linux
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);  // the clock of steady_clock
     pthread_cond_init(&condition_, &attributes);
     pthread_condattr_destroy(&attributes);
   }
@@ -34,7 +33,7 @@ class MonotonicCondition {
     pthread_cond_wait(&condition_, lock.mutex()->native_handle());
   }
 
-  // May return early: look at the clock again.
+  // May return early: check the clock again.
   void wait_until(std::unique_lock<std::mutex>& lock, Clock::time_point time) {
     if (time == Clock::time_point::max()) return wait(lock);
     const auto since = time.time_since_epoch();

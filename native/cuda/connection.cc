@@ -3,9 +3,8 @@
 namespace umaprobe {
 namespace {
 
-// "No device" is an answer of a sound library. Everything else that its first call says (34: a
-// stub, 35: the driver is too old or not there) means that the library was found but the GPU cannot
-// be used.
+// "No device" comes from a working library. Any other failure of its first call (34: a stub, 35:
+// the driver is missing or too old) means that the library was found but cannot be used.
 std::optional<Failure> unless_no_device(const Failure& failure) {
   if (failure.status == kCudaNoDevice) return std::nullopt;
   return failure;
@@ -13,11 +12,11 @@ std::optional<Failure> unless_no_device(const Failure& failure) {
 
 }  // namespace
 
-void CudaConnection::connect_runtime(Flight& flight, const LibraryPaths& paths) {
+void CudaConnection::connect_runtime(CallContext& context, const MachineConfig& config) {
   if (runtime_ready_) return;
   if (!runtime_) {
-    flight.enter("dlopen libcudart");
-    Fact<const Cudart*> opened = open_cudart(paths);
+    context.enter("dlopen libcudart");
+    Fact<const Cudart*> opened = open_cudart(config);
     if (const Failure* failure = failure_of(opened)) {
       runtime_report_.failure = *failure;
       return;
@@ -26,20 +25,20 @@ void CudaConnection::connect_runtime(Flight& flight, const LibraryPaths& paths) 
     runtime_report_.path = runtime_->library.path;
   }
   int version = 0;
-  auto failure = ask(flight, *runtime_, runtime_->cudaRuntimeGetVersion, &version);
+  auto failure = call(context, *runtime_, runtime_->cudaRuntimeGetVersion, &version);
   runtime_version_ = fact(failure, version);
   int count = 0;
-  failure = ask(flight, *runtime_, runtime_->cudaGetDeviceCount, &count);
+  failure = call(context, *runtime_, runtime_->cudaGetDeviceCount, &count);
   runtime_ready_ = !failure;
   runtime_report_.failure = failure ? unless_no_device(*failure) : std::nullopt;
   runtime_count_ = fact(failure, count);
 }
 
-void CudaConnection::connect_driver(Flight& flight, const LibraryPaths& paths) {
+void CudaConnection::connect_driver(CallContext& context, const MachineConfig& config) {
   if (driver_ready_) return;
   if (!driver_) {
-    flight.enter("dlopen libcuda");
-    Fact<const CudaDriver*> opened = open_cuda_driver(paths);
+    context.enter("dlopen libcuda");
+    Fact<const CudaDriver*> opened = open_cuda_driver(config);
     if (const Failure* failure = failure_of(opened)) {
       driver_report_.failure = *failure;
       return;
@@ -48,20 +47,20 @@ void CudaConnection::connect_driver(Flight& flight, const LibraryPaths& paths) {
     driver_report_.path = driver_->library.path;
   }
   int version = 0;
-  auto failure = ask(flight, *driver_, driver_->cuDriverGetVersion, &version);
+  auto failure = call(context, *driver_, driver_->cuDriverGetVersion, &version);
   driver_version_ = fact(failure, version);
   int count = 0;
-  failure = ask(flight, *driver_, driver_->cuInit, 0u);
-  if (!failure) failure = ask(flight, *driver_, driver_->cuDeviceGetCount, &count);
+  failure = call(context, *driver_, driver_->cuInit, 0u);
+  if (!failure) failure = call(context, *driver_, driver_->cuDeviceGetCount, &count);
   driver_ready_ = !failure;
   driver_report_.failure = failure ? unless_no_device(*failure) : std::nullopt;
   driver_count_ = fact(failure, count);
 }
 
-void CudaConnection::connect_any(Flight& flight, const LibraryPaths& paths) {
+void CudaConnection::connect_any(CallContext& context, const MachineConfig& config) {
   if (usable()) return;
-  connect_runtime(flight, paths);
-  if (!usable()) connect_driver(flight, paths);
+  connect_runtime(context, config);
+  if (!usable()) connect_driver(context, config);
 }
 
 Fact<int> CudaConnection::device_count() const {

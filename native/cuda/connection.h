@@ -1,4 +1,4 @@
-// The CUDA runtime and driver, opened and started without creating a context.
+// Opens and initializes the CUDA runtime and driver without creating a context.
 #pragma once
 
 #include "cuda/driver.h"
@@ -7,17 +7,18 @@
 
 namespace umaprobe {
 
-// Belongs to one thread. What works is kept; what does not is tried again by the next connect.
+// Used by one thread. A library that works is kept; one that failed is tried again by the next
+// connect.
 class CudaConnection {
  public:
-  void connect_runtime(Flight& flight, const LibraryPaths& paths);
-  void connect_driver(Flight& flight, const LibraryPaths& paths);
-  // One of them is enough: the runtime, else the driver.
-  void connect_any(Flight& flight, const LibraryPaths& paths);
+  void connect_runtime(CallContext& context, const MachineConfig& config);
+  void connect_driver(CallContext& context, const MachineConfig& config);
+  // Connects the runtime, or the driver if the runtime is not usable.
+  void connect_any(CallContext& context, const MachineConfig& config);
   bool usable() const { return runtime_ready_ || driver_ready_; }
 
-  // Null: not usable, and the report says why. A machine without a device has no usable library
-  // either, but both are reported as sound: the failure is that of the count.
+  // Null if not usable; the report says why. Without a device neither library is usable, but both
+  // are reported without a failure: the failure belongs to device_count().
   const Cudart* runtime() const { return runtime_ready_ ? runtime_ : nullptr; }
   const CudaDriver* driver() const { return driver_ready_ ? driver_ : nullptr; }
 
@@ -25,7 +26,7 @@ class CudaConnection {
   const LibraryReport& driver_report() const { return driver_report_; }
   const Maybe<int>& runtime_version() const { return runtime_version_; }
   const Maybe<int>& driver_version() const { return driver_version_; }
-  // The driver's answer where there is one, else the runtime's, else why neither could say.
+  // From the driver if it has answered, otherwise from the runtime, otherwise the failure.
   Fact<int> device_count() const;
   // Why driver() is null.
   Failure driver_failure() const;

@@ -1,6 +1,6 @@
 #include "cuda/driver.h"
 
-#include "base/status_name.h"
+#include "base/failure.h"
 
 namespace umaprobe {
 namespace {
@@ -25,8 +25,8 @@ constexpr StatusName kNames[] = {
     {kCudaUnknown, "CUDA_ERROR_UNKNOWN"},
 };
 
-Opened<CudaDriver>& opened() {
-  static auto& once = *new Opened<CudaDriver>;  // outlives static destruction, see Opened
+OpenOnce<CudaDriver>& table() {
+  static auto& once = *new OpenOnce<CudaDriver>;  // never destroyed, see OpenOnce
   return once;
 }
 
@@ -39,15 +39,16 @@ CudaDriver::CudaDriver(Library opened) : library(std::move(opened)) {
 }
 
 Failure CudaDriver::failure(const char* call, int status) const {
-  const char* words = nullptr;
-  if (cuGetErrorString) cuGetErrorString.function(status, &words);
-  return status_failure("cuda", call, status, status_name(kNames, status, "CUDA_ERROR_"), words);
+  const char* explanation = nullptr;
+  if (cuGetErrorString) cuGetErrorString.function(status, &explanation);
+  return status_failure("cuda", call, status, status_name(kNames, status, "CUDA_ERROR_"),
+                        explanation);
 }
 
-Fact<const CudaDriver*> open_cuda_driver(const LibraryPaths& paths) {
-  // The second is where WSL mounts the driver; its folder is not always in the loader's cache.
-  return opened().get(paths, [&] {
-    return open_library("cuda", paths, paths.cuda,
+Fact<const CudaDriver*> open_cuda_driver(const MachineConfig& config) {
+  // The second path is WSL's; its folder is not always in the loader's cache.
+  return table().get(config, [&] {
+    return open_library("cuda", config, config.cuda,
                         {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"});
   });
 }

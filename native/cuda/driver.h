@@ -1,11 +1,11 @@
-// The functions of the CUDA driver that we use, one line each.
+// The functions of the CUDA driver that umaprobe calls.
 #pragma once
 
 #include "abi/cuda.h"
 #include "machine/library.h"
 
 // X(name, signature)
-// The formatter takes the stars for multiplications.
+// Not formatted: clang-format takes the stars for multiplications.
 // clang-format off
 #define UMAPROBE_CUDA_FUNCTIONS(X)                                                        \
   X(cuInit, int(unsigned int flags))                                                      \
@@ -56,6 +56,6 @@ struct CudaDriver {
 #undef X
 };
 
-Fact<const CudaDriver*> open_cuda_driver(const LibraryPaths& paths);
+Fact<const CudaDriver*> open_cuda_driver(const MachineConfig& config);
 
 }  // namespace umaprobe

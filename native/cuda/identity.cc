@@ -6,15 +6,15 @@
 namespace umaprobe {
 namespace {
 
-Fact<std::string> driver_name(Flight& flight, const CudaDriver& driver, CUdevice device) {
+Fact<std::string> driver_name(CallContext& context, const CudaDriver& driver, CUdevice device) {
   char name[256] = "";
-  auto failure = ask(flight, driver, driver.cuDeviceGetName, name, int(sizeof name), device);
+  auto failure = call(context, driver, driver.cuDeviceGetName, name, int(sizeof name), device);
   return fact(failure, std::string(name));
 }
 
-Fact<std::string> driver_pci(Flight& flight, const CudaDriver& driver, CUdevice device) {
+Fact<std::string> driver_pci(CallContext& context, const CudaDriver& driver, CUdevice device) {
   char id[64] = "";
-  auto failure = ask(flight, driver, driver.cuDeviceGetPCIBusId, id, int(sizeof id), device);
+  auto failure = call(context, driver, driver.cuDeviceGetPCIBusId, id, int(sizeof id), device);
   return fact(failure, std::string(id));
 }
 
@@ -29,27 +29,27 @@ std::string uuid_text(const char* prefix, const CUuuid& uuid) {
   return text;
 }
 
-// On a MIG slice _v2 answers the slice's id and the older function the whole GPU's (NVIDIA's
-// documentation of both); so two different answers mean "MIG-", as NVML writes it. Not seen on
-// hardware by us.
-Fact<std::string> driver_uuid(Flight& flight, const CudaDriver& driver, CUdevice device) {
-  CUuuid whole{}, own{};
-  auto old_failure = ask(flight, driver, driver.cuDeviceGetUuid, &whole, device);
-  auto failure = ask(flight, driver, driver.cuDeviceGetUuid_v2, &own, device);
-  if (failure) return fact(old_failure, uuid_text("GPU", whole));
-  const bool slice = !old_failure && std::memcmp(&whole, &own, sizeof own) != 0;
-  return uuid_text(slice ? "MIG" : "GPU", own);
+// On a MIG slice _v2 returns the slice's UUID and the older function that of the whole GPU
+// (NVIDIA's documentation of both), so different UUIDs mean "MIG-", NVML's prefix. Not verified on
+// hardware.
+Fact<std::string> driver_uuid(CallContext& context, const CudaDriver& driver, CUdevice device) {
+  CUuuid gpu{}, uuid{};
+  auto old_failure = call(context, driver, driver.cuDeviceGetUuid, &gpu, device);
+  auto failure = call(context, driver, driver.cuDeviceGetUuid_v2, &uuid, device);
+  if (failure) return fact(old_failure, uuid_text("GPU", gpu));
+  const bool slice = !old_failure && std::memcmp(&gpu, &uuid, sizeof uuid) != 0;
+  return uuid_text(slice ? "MIG" : "GPU", uuid);
 }
 
-Fact<double> driver_total(Flight& flight, const CudaDriver& driver, CUdevice device) {
+Fact<double> driver_total(CallContext& context, const CudaDriver& driver, CUdevice device) {
   size_t bytes = 0;
-  auto failure = ask(flight, driver, driver.cuDeviceTotalMem_v2, &bytes, device);
+  auto failure = call(context, driver, driver.cuDeviceTotalMem_v2, &bytes, device);
   return fact(failure, static_cast<double>(bytes));
 }
 
-Fact<std::string> runtime_pci(Flight& flight, const Cudart& runtime, int ordinal) {
+Fact<std::string> runtime_pci(CallContext& context, const Cudart& runtime, int ordinal) {
   char id[64] = "";
-  auto failure = ask(flight, runtime, runtime.cudaDeviceGetPCIBusId, id, int(sizeof id), ordinal);
+  auto failure = call(context, runtime, runtime.cudaDeviceGetPCIBusId, id, int(sizeof id), ordinal);
   return fact(failure, std::string(id));
 }
 
@@ -60,9 +60,9 @@ Fact<std::string> capability(const Fact<double>& major, const Fact<double>& mino
          std::to_string(int(std::get<double>(minor)));
 }
 
-// One device's corner of the report.
-struct Corner {
-  Published<CudaReport>& report;
+// The identity of one device in a shared report.
+struct SharedIdentity {
+  Shared<CudaReport>& report;
   size_t ordinal;
 
   template <class Change>
@@ -71,55 +71,56 @@ struct Corner {
   }
 };
 
-// `attribute` asks for one number by its CUDA number.
+// `attribute(number)` reads one attribute.
 template <class Attribute>
-void publish_attributes(const Corner& corner, Attribute attribute) {
+void read_attributes(const SharedIdentity& shared, Attribute attribute) {
   const Fact<double> major = attribute(kAttrComputeCapabilityMajor);
   const Fact<double> minor = attribute(kAttrComputeCapabilityMinor);
-  corner.update(
+  shared.update(
       [&](CudaIdentity& identity) { identity.computeCapability = capability(major, minor); });
   for (size_t i = 0; i < kAttributeCount; ++i) {
     const Fact<double> value = attribute(kAttributes[i].number);
-    corner.update([&](CudaIdentity& identity) { identity.attributes.values[i] = value; });
+    shared.update([&](CudaIdentity& identity) { identity.attributes.values[i] = value; });
   }
 }
 
-void read_over_driver(Flight& flight, const CudaDriver& driver, CUdevice device,
-                      const Corner& corner) {
-  const auto name = driver_name(flight, driver, device);
-  corner.update([&](CudaIdentity& identity) { identity.name = name; });
-  const auto uuid = driver_uuid(flight, driver, device);
-  corner.update([&](CudaIdentity& identity) { identity.uuid = uuid; });
-  const auto pci = driver_pci(flight, driver, device);
-  corner.update([&](CudaIdentity& identity) { identity.pciBusId = pci; });
-  const auto total = driver_total(flight, driver, device);
-  corner.update([&](CudaIdentity& identity) {
+void read_with_driver(CallContext& context, const CudaDriver& driver, CUdevice device,
+                      const SharedIdentity& shared) {
+  const auto name = driver_name(context, driver, device);
+  shared.update([&](CudaIdentity& identity) { identity.name = name; });
+  const auto uuid = driver_uuid(context, driver, device);
+  shared.update([&](CudaIdentity& identity) { identity.uuid = uuid; });
+  const auto pci = driver_pci(context, driver, device);
+  shared.update([&](CudaIdentity& identity) { identity.pciBusId = pci; });
+  const auto total = driver_total(context, driver, device);
+  shared.update([&](CudaIdentity& identity) {
     identity.totalMem = identity.attributes.totalGlobalMem = total;
   });
-  publish_attributes(corner, [&](int attribute) -> Fact<double> {
+  read_attributes(shared, [&](int attribute) -> Fact<double> {
     int value = 0;
-    auto failure = ask(flight, driver, driver.cuDeviceGetAttribute, &value, attribute, device);
+    auto failure = call(context, driver, driver.cuDeviceGetAttribute, &value, attribute, device);
     return fact(failure, static_cast<double>(value));
   });
 }
 
-void read_over_runtime(Flight& flight, const Cudart& runtime, int ordinal, const Failure& no_driver,
-                       const Corner& corner) {
-  corner.update([&](CudaIdentity& identity) {
+void read_with_runtime(CallContext& context, const Cudart& runtime, int ordinal,
+                       const Failure& no_driver, const SharedIdentity& shared) {
+  shared.update([&](CudaIdentity& identity) {
     identity.name = identity.uuid = no_driver;
     identity.totalMem = identity.attributes.totalGlobalMem = no_driver;
   });
-  const auto pci = runtime_pci(flight, runtime, ordinal);
-  corner.update([&](CudaIdentity& identity) { identity.pciBusId = pci; });
-  publish_attributes(corner, [&](int attribute) -> Fact<double> {
+  const auto pci = runtime_pci(context, runtime, ordinal);
+  shared.update([&](CudaIdentity& identity) { identity.pciBusId = pci; });
+  read_attributes(shared, [&](int attribute) -> Fact<double> {
     int value = 0;
-    auto failure = ask(flight, runtime, runtime.cudaDeviceGetAttribute, &value, attribute, ordinal);
+    auto failure =
+        call(context, runtime, runtime.cudaDeviceGetAttribute, &value, attribute, ordinal);
     return fact(failure, static_cast<double>(value));
   });
 }
 
-void publish_failure(const Corner& corner, const Failure& failure) {
-  corner.update([&](CudaIdentity& identity) {
+void set_failure(const SharedIdentity& shared, const Failure& failure) {
+  shared.update([&](CudaIdentity& identity) {
     identity.name = identity.uuid = identity.pciBusId = identity.computeCapability = failure;
     identity.totalMem = identity.attributes.totalGlobalMem = failure;
     identity.attributes.values.fill(Fact<double>(failure));
@@ -127,7 +128,7 @@ void publish_failure(const Corner& corner, const Failure& failure) {
 }
 
 template <class T>
-bool settled(const Maybe<T>& value) {
+bool is_final(const Maybe<T>& value) {
   if (!value) return false;
   const Failure* failure = failure_of(*value);
   if (!failure) return true;
@@ -137,24 +138,24 @@ bool settled(const Maybe<T>& value) {
 
 }  // namespace
 
-void read_identity(Flight& flight, const CudaConnection& cuda, int ordinal,
-                   Published<CudaReport>& report) {
-  const Corner corner{report, static_cast<size_t>(ordinal)};
+void read_identity(CallContext& context, const CudaConnection& cuda, int ordinal,
+                   Shared<CudaReport>& report) {
+  const SharedIdentity shared{report, static_cast<size_t>(ordinal)};
   const CudaDriver* driver = cuda.driver();
   if (!driver) {
-    return read_over_runtime(flight, *cuda.runtime(), ordinal, cuda.driver_failure(), corner);
+    return read_with_runtime(context, *cuda.runtime(), ordinal, cuda.driver_failure(), shared);
   }
   CUdevice device = 0;
-  if (auto failure = ask(flight, *driver, driver->cuDeviceGet, &device, ordinal)) {
-    return publish_failure(corner, *failure);
+  if (auto failure = call(context, *driver, driver->cuDeviceGet, &device, ordinal)) {
+    return set_failure(shared, *failure);
   }
-  read_over_driver(flight, *driver, device, corner);
+  read_with_driver(context, *driver, device, shared);
 }
 
-bool complete(const CudaIdentity& identity) {
-  bool all = settled(identity.name) && settled(identity.uuid) && settled(identity.pciBusId) &&
-             settled(identity.computeCapability) && settled(identity.totalMem);
-  for (const Maybe<double>& value : identity.attributes.values) all = all && settled(value);
+bool is_complete(const CudaIdentity& identity) {
+  bool all = is_final(identity.name) && is_final(identity.uuid) && is_final(identity.pciBusId) &&
+             is_final(identity.computeCapability) && is_final(identity.totalMem);
+  for (const Maybe<double>& value : identity.attributes.values) all = all && is_final(value);
   return all;
 }
 

@@ -1,19 +1,19 @@
-// What CUDA says about a device that does not change: names, attributes, total memory. No context
-// is created.
+// Reads the facts of a device that do not change: names, attributes, total memory. Creates no
+// context.
 #pragma once
 
+#include "base/shared.h"
 #include "cuda/connection.h"
 #include "cuda/report.h"
 
 namespace umaprobe {
 
-// Publishes fact by fact into report.devices[ordinal]. Over the driver where it is usable; the
-// runtime alone knows the attributes and the PCI id only.
-void read_identity(Flight& flight, const CudaConnection& cuda, int ordinal,
-                   Published<CudaReport>& report);
+// Adds the facts one by one to report.devices[ordinal]. Uses the driver if it is usable; the
+// runtime knows only the attributes and the PCI id.
+void read_identity(CallContext& context, const CudaConnection& cuda, int ordinal,
+                   Shared<CudaReport>& report);
 
-// Whether asking again cannot say more: every fact is there, or is one that this library does not
-// have.
-bool complete(const CudaIdentity& identity);
+// Every fact is known, or known to be missing from this library, so reading again is pointless.
+bool is_complete(const CudaIdentity& identity);
 
 }  // namespace umaprobe

@@ -1,16 +1,16 @@
-// cudaMemGetInfo, word for word; over the driver where no runtime is usable.
+// cudaMemGetInfo, unmodified; through the driver if no runtime is usable.
 #pragma once
 
 #include "cuda/connection.h"
 
 namespace umaprobe {
 
-// On whose thread: a caller's has the same device current afterwards. On our own it does not
-// matter, and is left as the call made it.
-enum class Thread { kCallers, kOurs };
+// What happens to the thread's current device: preserved on a thread of the caller, changed freely
+// on a worker thread.
+enum class CurrentDevice { kPreserve, kMayChange };
 
 // Creates a context on the device if there is none.
-Fact<FreeAndTotal> mem_get_info(Flight& flight, const CudaConnection& cuda, int device,
-                                Thread thread);
+Fact<FreeAndTotal> mem_get_info(CallContext& context, const CudaConnection& cuda, int device,
+                                CurrentDevice current_device);
 
 }  // namespace umaprobe

@@ -6,42 +6,42 @@
 namespace umaprobe {
 namespace {
 
-Fact<bool> context_active(Flight& flight, const CudaConnection& cuda, int ordinal) {
+Fact<bool> context_active(CallContext& context, const CudaConnection& cuda, int ordinal) {
   const CudaDriver* driver = cuda.driver();
-  // The runtime has no call that looks for a context without making one.
+  // The runtime cannot detect a context without creating one.
   if (!driver) return cuda.driver_failure();
   CUdevice device = 0;
   unsigned int flags = 0;
   int active = 0;
-  auto failure = ask(flight, *driver, driver->cuDeviceGet, &device, ordinal);
+  auto failure = call(context, *driver, driver->cuDeviceGet, &device, ordinal);
   if (!failure) {
-    failure = ask(flight, *driver, driver->cuDevicePrimaryCtxGetState, device, &flags, &active);
+    failure = call(context, *driver, driver->cuDevicePrimaryCtxGetState, device, &flags, &active);
   }
   return fact(failure, active != 0);
 }
 
-// Empty: not asked.
-Maybe<FreeAndTotal> wanted_mem_get_info(Flight& flight, const CudaConnection& cuda,
-                                        MemGetInfoMode mode, int ordinal,
-                                        const Fact<bool>& active) {
+// Empty if the mode does not ask for it.
+Maybe<FreeAndTotal> mem_get_info_by_mode(CallContext& context, const CudaConnection& cuda,
+                                         MemGetInfoMode mode, int ordinal,
+                                         const Fact<bool>& active) {
   if (mode == MemGetInfoMode::kNever) return std::nullopt;
   if (mode == MemGetInfoMode::kWhereContextExists) {
     if (const Failure* failure = failure_of(active)) return *failure;
     if (!std::get<bool>(active)) return std::nullopt;
   }
-  return mem_get_info(flight, cuda, ordinal, Thread::kOurs);
+  return mem_get_info(context, cuda, ordinal, CurrentDevice::kMayChange);
 }
 
 }  // namespace
 
-void CudaReader::read(Flight& flight, const LibraryPaths& paths, MemGetInfoMode mode,
-                      Published<CudaReport>& report) {
-  cuda_.connect_runtime(flight, paths);
+void CudaReader::read(CallContext& context, const MachineConfig& config, MemGetInfoMode mode,
+                      Shared<CudaReport>& report) {
+  cuda_.connect_runtime(context, config);
   report.update([&](CudaReport& value) {
     value.runtime = cuda_.runtime_report();
     value.runtimeVersion = cuda_.runtime_version();
   });
-  cuda_.connect_driver(flight, paths);
+  cuda_.connect_driver(context, config);
   const Fact<int> count = cuda_.device_count();
   const int devices = failure_of(count) ? 0 : std::get<int>(count);
   report.update([&](CudaReport& value) {
@@ -51,36 +51,37 @@ void CudaReader::read(Flight& flight, const LibraryPaths& paths, MemGetInfoMode 
     value.devices.resize(static_cast<size_t>(devices));
     for (int i = 0; i < devices; ++i) value.devices[static_cast<size_t>(i)].ordinal = i;
   });
-  known_.resize(static_cast<size_t>(devices));
-  for (int i = 0; i < devices; ++i) read_device(flight, i, report);
+  identities_.resize(static_cast<size_t>(devices));
+  for (int i = 0; i < devices; ++i) read_device(context, i, report);
 
-  // Last, as it is the call that may create a context, and fail, and hang.
+  // Last, because this call may create a context, fail or hang.
   for (int i = 0; i < devices; ++i) {
     const auto at = static_cast<size_t>(i);
     const Maybe<bool> active =
-        report.look([&](const CudaReport& value) { return value.devices[at].contextActive; });
-    Maybe<FreeAndTotal> info = wanted_mem_get_info(flight, cuda_, mode, i, *active);
+        report.read([&](const CudaReport& value) { return value.devices[at].contextActive; });
+    Maybe<FreeAndTotal> info = mem_get_info_by_mode(context, cuda_, mode, i, *active);
     report.update([&](CudaReport& value) { value.devices[at].memGetInfo = std::move(info); });
   }
 }
 
-void CudaReader::read_device(Flight& flight, int ordinal, Published<CudaReport>& report) {
+void CudaReader::read_device(CallContext& context, int ordinal, Shared<CudaReport>& report) {
   const size_t i = static_cast<size_t>(ordinal);
-  if (known_[i]) {
-    report.update([&](CudaReport& value) { value.devices[i].identity = *known_[i]; });
+  if (identities_[i]) {
+    report.update([&](CudaReport& value) { value.devices[i].identity = *identities_[i]; });
   } else {
-    read_identity(flight, cuda_, ordinal, report);
-    report.look([&](const CudaReport& value) {
-      if (complete(value.devices[i].identity)) known_[i] = value.devices[i].identity;
+    read_identity(context, cuda_, ordinal, report);
+    report.read([&](const CudaReport& value) {
+      if (is_complete(value.devices[i].identity)) identities_[i] = value.devices[i].identity;
     });
   }
-  Fact<bool> active = context_active(flight, cuda_, ordinal);
+  Fact<bool> active = context_active(context, cuda_, ordinal);
   report.update([&](CudaReport& value) { value.devices[i].contextActive = std::move(active); });
 }
 
-Fact<FreeAndTotal> CudaReader::mem_get_info(Flight& flight, const LibraryPaths& paths, int device) {
-  cuda_.connect_any(flight, paths);
-  return umaprobe::mem_get_info(flight, cuda_, device, Thread::kOurs);
+Fact<FreeAndTotal> CudaReader::mem_get_info(CallContext& context, const MachineConfig& config,
+                                            int device) {
+  cuda_.connect_any(context, config);
+  return umaprobe::mem_get_info(context, cuda_, device, CurrentDevice::kMayChange);
 }
 
 }  // namespace umaprobe

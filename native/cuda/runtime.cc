@@ -1,6 +1,6 @@
 #include "cuda/runtime.h"
 
-#include "base/status_name.h"
+#include "base/failure.h"
 
 namespace umaprobe {
 namespace {
@@ -26,8 +26,8 @@ constexpr StatusName kNames[] = {
     {kCudaUnknown, "cudaErrorUnknown"},
 };
 
-Opened<Cudart>& opened() {
-  static auto& once = *new Opened<Cudart>;  // outlives static destruction, see Opened
+OpenOnce<Cudart>& table() {
+  static auto& once = *new OpenOnce<Cudart>;  // never destroyed, see OpenOnce
   return once;
 }
 
@@ -40,17 +40,17 @@ Cudart::Cudart(Library opened) : library(std::move(opened)) {
 }
 
 Failure Cudart::failure(const char* call, int status) const {
-  const char* words = cudaGetErrorString ? cudaGetErrorString.function(status) : nullptr;
-  // A failed call leaves its error behind, and the next kernel launch of whoever shares this thread
-  // would report it.
+  const char* explanation = cudaGetErrorString ? cudaGetErrorString.function(status) : nullptr;
+  // A failed call leaves a sticky error, which the next kernel launch on this thread would report.
   if (cudaGetLastError) cudaGetLastError.function();
-  return status_failure("cudart", call, status, status_name(kNames, status, "cudaError_"), words);
+  return status_failure("cudart", call, status, status_name(kNames, status, "cudaError_"),
+                        explanation);
 }
 
-Fact<const Cudart*> open_cudart(const LibraryPaths& paths) {
-  return opened().get(paths, [&] {
+Fact<const Cudart*> open_cudart(const MachineConfig& config) {
+  return table().get(config, [&] {
     // Newest first. 11.0 is the soname of every 11.x.
-    return open_library("cudart", paths, paths.cudart,
+    return open_library("cudart", config, config.cudart,
                         {"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"});
   });
 }

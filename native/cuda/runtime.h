@@ -1,14 +1,13 @@
-// The functions of the CUDA runtime that we use, one line each.
+// The functions of the CUDA runtime that umaprobe calls.
 //
-// No call that fills a struct: cudaDeviceProp changed its layout between CUDA versions under an
-// unchanged soname family.
+// None of them fills a struct: the layout of cudaDeviceProp differs between CUDA versions.
 #pragma once
 
 #include "abi/cuda.h"
 #include "machine/library.h"
 
 // X(name, signature)
-// The formatter takes the stars for multiplications.
+// Not formatted: clang-format takes the stars for multiplications.
 // clang-format off
 #define UMAPROBE_CUDART_FUNCTIONS(X)                                          \
   X(cudaRuntimeGetVersion, int(int* version))                                 \
@@ -36,7 +35,7 @@ namespace umaprobe {
 struct Cudart {
   explicit Cudart(Library opened);
 
-  // What `call` meant by `status`. Clears the sticky error that it left on this thread.
+  // Describes a failed call and clears the sticky error that it left on this thread.
   Failure failure(const char* call, int status) const;
 
   Library library;
@@ -45,6 +44,6 @@ struct Cudart {
 #undef X
 };
 
-Fact<const Cudart*> open_cudart(const LibraryPaths& paths);
+Fact<const Cudart*> open_cudart(const MachineConfig& config);
 
 }  // namespace umaprobe

@@ -9,54 +9,33 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <system_error>
 #include <thread>
 
-#include "base/errno_failure.h"
+#include "base/failure.h"
 
 namespace umaprobe {
 
-// The lane frees everything for the guard. Nobody waits for it with a promise.
-class FreeAll final : public Task {
- public:
-  FreeAll(std::shared_ptr<Allocator> allocator, std::shared_ptr<std::atomic<Clock::rep>> freed_at)
-      : allocator_(std::move(allocator)), freed_at_(std::move(freed_at)) {}
-
-  void run(Flight& flight) override {
-    const Fact<Freed> freed = allocator_->free_all(flight);
-    if (!failure_of(freed)) freed_at_->store(Clock::now().time_since_epoch().count());
-  }
-  void answer(std::optional<Failure>) override { over_.store(true); }
-  // Done, failed, or refused by a lane that is stuck: may be tried again.
-  bool over() const { return over_.load(); }
-
- private:
-  const std::shared_ptr<Allocator> allocator_;
-  const std::shared_ptr<std::atomic<Clock::rep>> freed_at_;
-  std::atomic<bool> over_{false};
-};
-
 namespace {
 
-constexpr int kExitCode = 6;  // "stopped by a floor or guard", see docs
-constexpr auto kPressureEvery = std::chrono::milliseconds(20);
-constexpr auto kFreeAgainEvery = std::chrono::milliseconds(100);
-constexpr auto kFreeLimit = std::chrono::minutes(10);
+constexpr int kExitCode = 6;  // "stopped by a floor or guard" in docs
+constexpr auto kPressureInterval = std::chrono::milliseconds(20);
+constexpr auto kFreeRetryInterval = std::chrono::milliseconds(100);
 
-Failure refused(int error, const std::string& message) {
+Failure start_failure(int error, const std::string& message) {
   Failure failure = errno_failure("umaprobe", "guardStart", error);
   failure.message = message;
   return failure;
 }
 
-// Best effort. What the guard does in a tick takes some 20 µs; that it is done at once also when
-// all cores are busy is what it is for.
-void hurry() {
+// Best effort. A tick takes some 20 µs and must run on time even if all cores are busy.
+void raise_priority() {
   pthread_setname_np(pthread_self(), "umaprobe-guard");
   ::prctl(PR_SET_TIMERSLACK, 1000UL);  // ns; 50,000 by default
   sched_param first{};
   first.sched_priority = sched_get_priority_min(SCHED_RR);
   if (pthread_setschedparam(pthread_self(), SCHED_RR, &first) == 0) return;
-  // Of this thread alone: on Linux nice values belong to threads.
+  // On Linux a nice value belongs to one thread.
   ::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), -20);
 }
 
@@ -66,57 +45,55 @@ double thread_cpu_ms() {
   return static_cast<double>(used.tv_sec) * 1e3 + static_cast<double>(used.tv_nsec) / 1e6;
 }
 
-std::optional<double> ms_between(Clock::rep from, Clock::rep to) {
-  if (to == 0) return std::nullopt;
-  const Clock::duration between(std::max<Clock::rep>(to - from, 0));
+std::optional<double> ms_between(Clock::time_point from, std::optional<Clock::time_point> to) {
+  if (!to) return std::nullopt;
+  const Clock::duration between = std::max(*to - from, Clock::duration::zero());
   return std::chrono::duration<double, std::milli>(between).count();
 }
 
 }  // namespace
 
-Fact<std::shared_ptr<Guard>> Guard::start(const GuardOptions& options, const LibraryPaths& paths,
-                                          std::shared_ptr<Allocator> allocator,
-                                          std::shared_ptr<Lanes> lanes) {
-  const bool sound = options.floor >= 0 && options.pressureFull >= 0 &&
+Fact<std::shared_ptr<Guard>> Guard::start(const GuardOptions& options, const MachineConfig& config,
+                                          std::shared_ptr<GuardedWork> work) {
+  const bool valid = options.floor >= 0 && options.pressureFull >= 0 &&
                      options.intervalUs >= 1000 && options.intervalUs <= 1'000'000 &&
                      options.exitAfterMs >= 0 && options.parent >= 0;
-  if (!sound) {
-    return refused(
-        EINVAL,
-        "floor, pressureFull, parent and exitAfterMs from 0, intervalUs from 1000 to 1000000");
+  if (!valid) {
+    return start_failure(EINVAL,
+                         "floor, pressureFull, parent and exitAfterMs must be at least 0, "
+                         "intervalUs from 1000 to 1000000");
   }
-  std::unique_ptr<Kernel> kernel = open_kernel(paths);
-  if (options.floor > 0 && !read_available(*kernel)) {
-    Fact<std::string> text = read_file(*kernel, "/proc/meminfo");
+  std::unique_ptr<Host> host = open_host(config);
+  if (options.floor > 0 && !read_available(*host)) {
+    Fact<std::string> text = read_file(*host, "/proc/meminfo");
     if (Failure* failure = std::get_if<Failure>(&text)) return std::move(*failure);
-    return refused(ENODATA, "/proc/meminfo has no MemAvailable line: there is no floor to watch");
+    return start_failure(ENODATA,
+                         "/proc/meminfo has no MemAvailable line: a floor cannot be watched");
   }
-  auto guard =
-      std::make_shared<Guard>(options, std::move(kernel), std::move(allocator), std::move(lanes));
-  if (options.wordsFd >= 0) {
-    if (const int error = guard->words_.open(options.wordsFd)) {
-      return refused(error, "descriptor " + std::to_string(options.wordsFd) + " is not open");
+  auto guard = std::make_shared<Guard>(options, std::move(host), std::move(work));
+  if (options.reportFd >= 0) {
+    if (const int error = guard->reporter_.open(options.reportFd)) {
+      return start_failure(error,
+                           "descriptor " + std::to_string(options.reportFd) + " is not open");
     }
   }
-  guard->allocator_->brake().reset();
+  guard->work_->resume();
   guard->report_.update([](GuardReport& report) { report.running = true; });
   try {
     std::thread([guard] { guard->run(); }).detach();
   } catch (const std::system_error& error) {
-    return refused(error.code().value(), "no more threads");
+    return start_failure(error.code().value(), "the system cannot start another thread");
   }
   return guard;
 }
 
-Guard::Guard(const GuardOptions& options, std::unique_ptr<Kernel> kernel,
-             std::shared_ptr<Allocator> allocator, std::shared_ptr<Lanes> lanes)
+Guard::Guard(const GuardOptions& options, std::unique_ptr<Host> host,
+             std::shared_ptr<GuardedWork> work)
     : options_(options),
-      kernel_(std::move(kernel)),
-      time_scale_(kernel_->time_scale()),
-      allocator_(std::move(allocator)),
-      lanes_(std::move(lanes)),
-      stall_(options.floor, options.pressureFull),
-      freed_at_(std::make_shared<std::atomic<Clock::rep>>(0)) {}
+      host_(std::move(host)),
+      time_scale_(host_->time_scale()),
+      work_(std::move(work)),
+      stall_detector_(options.floor, options.pressureFull) {}
 
 void Guard::stop() {
   report_.update([](GuardReport& report) { report.running = false; });
@@ -126,13 +103,13 @@ void Guard::stop() {
 }
 
 GuardReport Guard::read() const {
-  GuardReport report = report_.look([](const GuardReport& value) { return value; });
+  GuardReport report = report_.read([](const GuardReport& value) { return value; });
   if (report.trip) report.trip = trip_now();
   return report;
 }
 
 void Guard::run() {
-  hurry();
+  raise_priority();
   const auto interval = std::chrono::microseconds(options_.intervalUs);
   std::unique_lock<std::mutex> lock(mutex_);
   for (auto next = Clock::now(); !stopping_;) {
@@ -144,7 +121,7 @@ void Guard::run() {
     lock.unlock();
     tick(now);
     lock.lock();
-    // Ticks that were missed are not made up for.
+    // Missed ticks are skipped.
     next = std::max(next + interval, Clock::now());
   }
 }
@@ -152,13 +129,13 @@ void Guard::run() {
 void Guard::tick(Clock::time_point now) {
   const std::optional<double> available = available_now(now);
   if (now >= next_pressure_) {
-    next_pressure_ = now + kPressureEvery;
-    const std::optional<PressureLine> full = read_full(*kernel_);
+    next_pressure_ = now + kPressureInterval;
+    const std::optional<PressureLine> full = read_full_pressure(*host_);
     pressure_ = full ? std::optional(live_pressure_.add(machine_time(now), *full)) : std::nullopt;
   }
   const bool tripped = tripped_at_.load() != 0;
   if (tripped) {
-    follow_up(now, available);
+    after_trip(now, available);
   } else if (const char* reason = reason_to_trip(now, available)) {
     trip(reason, available, pressure_);
   }
@@ -174,30 +151,29 @@ void Guard::tick(Clock::time_point now) {
   });
 }
 
-// The whole of /proc/meminfo costs 20 µs where sysinfo costs one. MemAvailable is above MemFree
-// less what the kernel keeps for itself: some hundred MiB, 6.2 GiB on a machine whose
-// min_free_kbytes was raised to 4 GiB. With more than that free above the floor every fourth tick
-// is enough.
+// /proc/meminfo costs 20 µs, sysinfo(2) one. MemAvailable is at least MemFree minus the kernel's
+// reserve: some hundred MiB, 6.2 GiB on a machine whose min_free_kbytes was raised to 4 GiB. While
+// MemFree is farther than that above the floor, every fourth tick reads MemAvailable.
 std::optional<double> Guard::available_now(Clock::time_point now) {
-  constexpr double kPlenty = 16.0 * (1u << 30);
+  constexpr double kAmple = 16.0 * (1u << 30);
   if (now < next_available_ && tripped_at_.load() == 0) {
-    const std::optional<double> free = kernel_->free_memory();
-    if (free && *free > options_.floor + kPlenty) return available_;
+    const std::optional<double> free = host_->free_memory();
+    if (free && *free > options_.floor + kAmple) return available_;
   }
-  next_available_ = now + kPressureEvery;
-  return available_ = read_available(*kernel_);
+  next_available_ = now + kPressureInterval;
+  return available_ = read_available(*host_);
 }
 
 const char* Guard::reason_to_trip(Clock::time_point now, std::optional<double> available) {
-  const bool working = allocator_->brake().working();
-  const bool stalled = stall_.danger(machine_time(now), available, pressure_, working);
+  const bool stalled =
+      stall_detector_.stalled(machine_time(now), available, pressure_, work_->busy());
   if (available && *available < options_.floor) return "floor";
   if (stalled) return "pressure";
   return orphaned() ? "parent" : nullptr;
 }
 
-// Held against the pid that the caller was told: a parent that died before this thread began is
-// noticed, too.
+// Compares with the pid that the caller expects, so a parent that died before this thread started
+// is detected as well.
 bool Guard::orphaned() const { return options_.parent != 0 && ::getppid() != options_.parent; }
 
 double Guard::machine_time(Clock::time_point now) const {
@@ -208,60 +184,48 @@ void Guard::trip(const char* reason, std::optional<double> available,
                  std::optional<double> pressure) {
   const auto now = Clock::now();
   {
-    // Not after stop(): the allocator may be another guard's by then.
+    // Not after Guard::stop(): another guard may watch the work by then.
     std::lock_guard<std::mutex> lock(mutex_);
     if (stopping_) return;
     tripped_at_.store(now.time_since_epoch().count());
-    allocator_->brake().stop();
+    work_->stop();
   }
   report_.update([&](GuardReport& report) {
     report.trip = GuardTrip{reason, available, pressure, std::nullopt, std::nullopt};
   });
-  free_blocks(now);
-  words_.say(trip_now(), now, false);
+  free_all(now);
+  reporter_.write(trip_now(), now, false);
 }
 
-void Guard::follow_up(Clock::time_point now, std::optional<double> available) {
-  if (freed_at_->load() == 0 && now >= next_free_ && (!freeing_ || freeing_->over())) {
-    free_blocks(now);
-  }
+void Guard::after_trip(Clock::time_point now, std::optional<double> available) {
+  const bool freed = work_->freed_at().has_value();
+  if (!freed && now >= next_free_ && !work_->freeing()) free_all(now);
   const bool above = options_.floor == 0 || (available && *available >= options_.floor);
-  // Nothing is held and nothing is short any more: what comes later is somebody else's doing.
-  if (above && freed_at_->load() != 0) settled_ = true;
+  // Everything is freed and memory is back: a later shortage has another cause.
+  if (above && work_->freed_at()) recovered_ = true;
   const auto tripped = Clock::time_point(Clock::duration(tripped_at_.load()));
   if (options_.exitAfterMs == 0 || now - tripped < std::chrono::milliseconds(options_.exitAfterMs))
     return;
-  const GuardTrip so_far = trip_now();
-  // A call that does not end under pressure: only leaving takes its memory away.
-  const bool blocked = so_far.reason == std::string_view("pressure") && !so_far.stoppedAfterMs;
-  if (!orphaned() && (settled_ || (above && !blocked))) return;
+  const GuardTrip current = trip_now();
+  // A call does not return under pressure: only the exit of the process frees its memory.
+  const bool blocked = current.reason == std::string_view("pressure") && !current.stoppedAfterMs;
+  if (!orphaned() && (recovered_ || (above && !blocked))) return;
   std::lock_guard<std::mutex> lock(mutex_);
   if (stopping_) return;
-  words_.say(so_far, tripped, true);
+  reporter_.write(current, tripped, true);
   ::_exit(kExitCode);
 }
 
-void Guard::free_blocks(Clock::time_point now) {
-  next_free_ = now + kFreeAgainEvery;
-  const bool nothing = allocator_->live().first == 0 && trip_now().stoppedAfterMs;
-  if (nothing) {
-    freed_at_->store(now.time_since_epoch().count());
-    return;
-  }
-  freeing_ = std::make_shared<FreeAll>(allocator_, freed_at_);
-  try {
-    lanes_->submit(LaneId::kCuda, freeing_, kFreeLimit);
-  } catch (const std::system_error&) {  // no more threads: there is one, or nothing to free
-    freeing_.reset();
-  }
+void Guard::free_all(Clock::time_point now) {
+  next_free_ = now + kFreeRetryInterval;
+  work_->free_all(now);
 }
 
 GuardTrip Guard::trip_now() const {
-  GuardTrip trip = report_.look([](const GuardReport& report) { return *report.trip; });
-  const Clock::rep tripped = tripped_at_.load();
-  const Clock::rep idle = allocator_->brake().idle_since().time_since_epoch().count();
-  trip.stoppedAfterMs = ms_between(tripped, idle);
-  trip.freedAfterMs = ms_between(tripped, freed_at_->load());
+  GuardTrip trip = report_.read([](const GuardReport& report) { return *report.trip; });
+  const auto tripped = Clock::time_point(Clock::duration(tripped_at_.load()));
+  trip.stoppedAfterMs = ms_between(tripped, work_->idle_since());
+  trip.freedAfterMs = ms_between(tripped, work_->freed_at());
   return trip;
 }
 

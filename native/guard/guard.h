@@ -1,24 +1,28 @@
-// A thread that watches the machine's memory and stops the allocator without JavaScript: the one
-// who allocates may be inside a call, and JavaScript may be blocked.
+// A thread that watches the machine's memory and stops work that takes too much of it. It needs
+// no JavaScript: the thread that allocates may be inside a call, and JavaScript may be blocked.
 #pragma once
 
-#include <sys/types.h>
+#include <atomic>
+#include <memory>
+#include <mutex>
 
-#include "alloc/allocator.h"
+#include "base/monotonic_condition.h"
+#include "base/shared.h"
+#include "guard/guarded_work.h"
 #include "guard/readings.h"
 #include "guard/stall_detector.h"
 #include "guard/trip_report.h"
-#include "runtime/worker_threads.h"
+#include "host/host.h"
 
 namespace umaprobe {
 
 struct GuardOptions {
-  double floor = 0;         // bytes; 0: does not look
-  double pressureFull = 0;  // percent; 0: does not look
+  double floor = 0;         // bytes; 0: not watched
+  double pressureFull = 0;  // percent; 0: not watched
   int intervalUs = 0;
-  int parent = 0;       // its pid; 0: does not look
+  int parent = 0;       // pid; 0: not watched
   int exitAfterMs = 0;  // 0: never
-  int wordsFd = -1;     // -1: none
+  int reportFd = -1;    // -1: none
 };
 
 struct GuardReport {
@@ -40,60 +44,55 @@ struct GuardReport {
   }
 };
 
-class FreeAll;
-
 class Guard : public std::enable_shared_from_this<Guard> {
  public:
-  // Takes a first reading on this thread: a guard that sees nothing is not started. The allocator
-  // may allocate again, whatever an earlier guard has said.
-  static Fact<std::shared_ptr<Guard>> start(const GuardOptions& options, const LibraryPaths& paths,
-                                            std::shared_ptr<Allocator> allocator,
-                                            std::shared_ptr<Lanes> lanes);
-  Guard(const GuardOptions& options, std::unique_ptr<Kernel> kernel,
-        std::shared_ptr<Allocator> allocator, std::shared_ptr<Lanes> lanes);
+  // Takes a first reading on the calling thread and fails if it cannot. Resumes `work`, even if an
+  // earlier guard has stopped it.
+  static Fact<std::shared_ptr<Guard>> start(const GuardOptions& options,
+                                            const MachineConfig& config,
+                                            std::shared_ptr<GuardedWork> work);
+  Guard(const GuardOptions& options, std::unique_ptr<Host> host, std::shared_ptr<GuardedWork> work);
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
 
-  // From any thread. The thread ends by itself; what it has seen stays.
+  // Both on any thread. stop() does not wait for the thread; the report stays.
   void stop();
   GuardReport read() const;
 
  private:
   void run();
   void tick(Clock::time_point now);
-  // MemAvailable, or the last one while so much is free that it cannot have fallen to the floor.
+  // MemAvailable, or the last one while MemFree shows that it cannot have fallen to the floor.
   std::optional<double> available_now(Clock::time_point now);
   const char* reason_to_trip(Clock::time_point now, std::optional<double> available);
   bool orphaned() const;
   void trip(const char* reason, std::optional<double> available, std::optional<double> pressure);
-  // After the trip: frees what is not freed yet, and leaves when that does not help.
-  void follow_up(Clock::time_point now, std::optional<double> available);
-  void free_blocks(Clock::time_point now);
+  // Runs in each tick after the trip: frees again what is not freed yet, and exits the process if
+  // that does not help.
+  void after_trip(Clock::time_point now, std::optional<double> available);
+  void free_all(Clock::time_point now);
   GuardTrip trip_now() const;
-  // Seconds of the machine, which a simulated one counts faster.
+  // Machine time in seconds; a simulated machine's clock may run faster.
   double machine_time(Clock::time_point now) const;
 
   const GuardOptions options_;
-  const std::unique_ptr<Kernel> kernel_;
+  const std::unique_ptr<Host> host_;
   const double time_scale_;
-  const std::shared_ptr<Allocator> allocator_;
-  const std::shared_ptr<Lanes> lanes_;
-  GuardWords words_;
+  const std::shared_ptr<GuardedWork> work_;
+  TripReporter reporter_;
 
-  // Of the guard's thread.
+  // Used by the guard's thread only.
   LivePressure live_pressure_;
-  StallJudge stall_;
+  StallDetector stall_detector_;
   std::optional<double> pressure_;
   Clock::time_point next_pressure_;
   std::optional<double> available_;
   Clock::time_point next_available_;
   Clock::time_point next_free_;
-  std::shared_ptr<FreeAll> freeing_;
-  bool settled_ = false;
+  bool recovered_ = false;
 
-  Published<GuardReport> report_;
+  Shared<GuardReport> report_;
   std::atomic<Clock::rep> tripped_at_{0};
-  std::shared_ptr<std::atomic<Clock::rep>> freed_at_;
 
   std::mutex mutex_;
   MonotonicCondition wake_;

@@ -9,10 +9,10 @@
 namespace umaprobe {
 namespace {
 
-constexpr double kPeriod = 2;                 // seconds
-constexpr double kKept = 0.8187307530779818;  // exp(-2/10)
+constexpr double kPeriod = 2;                  // seconds
+constexpr double kDecay = 0.8187307530779818;  // exp(-2/10)
 
-// The number after `key` in `text`; NaN where there is none. `text` ends with a zero.
+// The number after `key`; NaN if there is none. `text` must be null-terminated.
 double number_after(std::string_view text, std::string_view key) {
   const size_t at = text.find(key);
   if (at == std::string_view::npos) return std::nan("");
@@ -21,7 +21,7 @@ double number_after(std::string_view text, std::string_view key) {
 
 }  // namespace
 
-std::optional<PressureLine> parse_full(std::string_view text) {
+std::optional<PressureLine> parse_full_pressure(std::string_view text) {
   const size_t at = text.find("full ");
   if (at == std::string_view::npos) return std::nullopt;
   const std::string_view line = text.substr(at);
@@ -30,10 +30,10 @@ std::optional<PressureLine> parse_full(std::string_view text) {
   return full;
 }
 
-// It is the third line since Linux 3.14; the parser is shown nothing behind it.
-std::optional<double> read_available(Kernel& kernel) {
+// MemAvailable is the third line since Linux 3.14; only that line is parsed.
+std::optional<double> read_available(Host& host) {
   char buffer[512];
-  const long length = kernel.read_meminfo(buffer, sizeof buffer);
+  const long length = host.read_meminfo(buffer, sizeof buffer);
   if (length <= 0) return std::nullopt;
   const std::string_view text(buffer, static_cast<size_t>(length));
   const size_t line = text.find("MemAvailable:");
@@ -47,16 +47,16 @@ std::optional<double> read_available(Kernel& kernel) {
   return numbers[kAvailable];
 }
 
-std::optional<PressureLine> read_full(Kernel& kernel) {
+std::optional<PressureLine> read_full_pressure(Host& host) {
   char buffer[512];
-  const long length = kernel.read("/proc/pressure/memory", buffer, sizeof buffer - 1);
+  const long length = host.read("/proc/pressure/memory", buffer, sizeof buffer - 1);
   if (length <= 0) return std::nullopt;
   buffer[length] = '\0';
-  return parse_full({buffer, static_cast<size_t>(length)});
+  return parse_full_pressure({buffer, static_cast<size_t>(length)});
 }
 
 double LivePressure::add(double now, const PressureLine& line) {
-  // A sample in 100 ms is enough for a window of two seconds.
+  // One sample per 100 ms is enough for a window of two seconds.
   const Sample& last = ring_[(count_ + ring_.size() - 1) % ring_.size()];
   if (count_ == 0 || now - last.at >= kPeriod / 20) {
     ring_[count_++ % ring_.size()] = {now, line.total};
@@ -66,7 +66,7 @@ double LivePressure::add(double now, const PressureLine& line) {
     if (now - ring_[i].at <= kPeriod) then = std::min(then, ring_[i].total);
   }
   const double stalled = std::min((line.total - then) / 2e6, 1.0) * 100;
-  return std::max(line.avg10, kKept * line.avg10 + (1 - kKept) * stalled);
+  return std::max(line.avg10, kDecay * line.avg10 + (1 - kDecay) * stalled);
 }
 
 }  // namespace umaprobe

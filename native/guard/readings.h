@@ -1,4 +1,4 @@
-// What the guard looks at, as cheaply as it goes: MemAvailable and PSI full of memory.
+// The guard's readings, as cheap as possible: MemAvailable, and PSI full of memory.
 #pragma once
 
 #include <array>
@@ -14,23 +14,23 @@ struct PressureLine {
   double total;  // microseconds
 };
 
-// The "full" line; empty where the text has none.
-std::optional<PressureLine> parse_full(std::string_view text);
+// The "full" line; empty if there is none.
+std::optional<PressureLine> parse_full_pressure(std::string_view text);
 
-// MemAvailable in bytes; empty where it cannot be read.
-std::optional<double> read_available(Kernel& kernel);
-std::optional<PressureLine> read_full(Kernel& kernel);
+// MemAvailable in bytes; empty if it cannot be read.
+std::optional<double> read_available(Host& host);
+std::optional<PressureLine> read_full_pressure(Host& host);
 
-// PSI full avg10 as it would be if the kernel brought it up to date now. The kernel does that every
-// two seconds (kernel/sched/psi.c, PSI_FREQ): avg10 falls to exp(-2/10) of itself and gains the
-// rest of what was stalled in those two seconds. `total` is counted on at each reading, so the same
-// sum over the last two seconds says up to two seconds earlier what avg10 is going to be.
+// PSI full avg10 as if the kernel updated it now. The kernel updates it every two seconds
+// (kernel/sched/psi.c, PSI_FREQ): avg10 decays by exp(-2/10) and gains the stalled share of those
+// two seconds, weighted by the remainder. `total` is current at each reading, so the same formula
+// over the last two seconds predicts avg10 up to two seconds early.
 //
-// Not the share of those two seconds by itself: taking back clean page cache for one large
-// allocation counts as stalled while nothing else runs, 12 ms a GiB on a GB10, and is no danger.
+// The stalled share alone would be misleading: reclaiming clean page cache for one large allocation
+// counts as stalled while nothing else runs (12 ms per GiB on a GB10) and is harmless.
 class LivePressure {
  public:
-  // Percent. `now`: seconds of the machine that `line` is of, which must not go back.
+  // Percent. `now`: machine time of `line` in seconds; must not decrease.
   double add(double now, const PressureLine& line);
 
  private:

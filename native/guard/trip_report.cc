@@ -10,7 +10,7 @@
 namespace umaprobe {
 namespace {
 
-// A number or null, as JSON has them.
+// A JSON number or null.
 struct Json {
   explicit Json(const std::optional<double>& value) {
     if (value) std::snprintf(text, sizeof text, "%.15g", *value);
@@ -20,20 +20,16 @@ struct Json {
 
 }  // namespace
 
-GuardWords::~GuardWords() {
-  if (fd_ >= 0) ::close(fd_);
+int TripReporter::open(int fd) {
+  descriptor_ = Descriptor(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
+  return descriptor_ ? 0 : errno;
 }
 
-int GuardWords::open(int fd) {
-  fd_ = ::fcntl(fd, F_DUPFD_CLOEXEC, 3);
-  return fd_ < 0 ? errno : 0;
-}
-
-// A reader that has stopped reading must not stop us: a pipe that can be written to takes PIPE_BUF
-// bytes at once, and this is less.
-void GuardWords::say(const GuardTrip& trip, Clock::time_point tripped_at, bool left) const {
-  if (fd_ < 0) return;
-  pollfd ready{fd_, POLLOUT, 0};
+// A stalled reader must not block the guard. A writable pipe takes PIPE_BUF bytes at once, and the
+// line is shorter.
+void TripReporter::write(const GuardTrip& trip, Clock::time_point tripped_at, bool exited) const {
+  if (!descriptor_) return;
+  pollfd ready{descriptor_.get(), POLLOUT, 0};
   if (::poll(&ready, 1, 0) != 1 || !(ready.revents & POLLOUT)) return;
   const std::chrono::duration<double, std::milli> at = tripped_at.time_since_epoch();
   char line[512];
@@ -43,9 +39,9 @@ void GuardWords::say(const GuardTrip& trip, Clock::time_point tripped_at, bool l
                     "\"freedAfterMs\":%s,\"atMs\":%.6f,\"left\":%s}\n",
                     trip.reason, Json(trip.available).text, Json(trip.pressureFull).text,
                     Json(trip.stoppedAfterMs).text, Json(trip.freedAfterMs).text, at.count(),
-                    left ? "true" : "false");
-  // What becomes of it is the reader's affair. SIGPIPE is ignored by Node.
-  if (::write(fd_, line, static_cast<size_t>(length)) < 0) return;
+                    exited ? "true" : "false");
+  // A failed write is ignored, as there is no other channel. Node ignores SIGPIPE.
+  if (::write(descriptor_.get(), line, static_cast<size_t>(length)) < 0) return;
 }
 
 }  // namespace umaprobe

@@ -1,10 +1,12 @@
-// What the guard says on a descriptor, when JavaScript may not be able to say anything any more.
+// A guard's trip, and the line about it that is written to a descriptor when JavaScript may be
+// blocked.
 #pragma once
 
 #include <optional>
 #include <string>
 
-#include "runtime/call_context.h"
+#include "base/clock.h"
+#include "base/descriptor.h"
 
 namespace umaprobe {
 
@@ -25,21 +27,16 @@ struct GuardTrip {
   }
 };
 
-class GuardWords {
+class TripReporter {
  public:
-  GuardWords() = default;
-  ~GuardWords();
-  GuardWords(const GuardWords&) = delete;
-  GuardWords& operator=(const GuardWords&) = delete;
-
-  // On a descriptor of our own for what `fd` names: JavaScript may close its own, and the number
-  // become another file's. 0, or errno.
+  // Duplicates `fd`: JavaScript may close it, and the number may be reused. Returns 0 or errno.
   int open(int fd);
-  // One line. Never waits, and says nothing where it would have to.
-  void say(const GuardTrip& trip, Clock::time_point tripped_at, bool left) const;
+  // Writes one JSON line. Never blocks: if the descriptor is not writable, nothing is written.
+  // `exited`: the process exits right after.
+  void write(const GuardTrip& trip, Clock::time_point tripped_at, bool exited) const;
 
  private:
-  int fd_ = -1;
+  Descriptor descriptor_;
 };
 
 }  // namespace umaprobe

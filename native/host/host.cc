@@ -9,19 +9,21 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/errno_failure.h"
+#include "base/descriptor.h"
+#include "base/failure.h"
 #include "machine/simulator.h"
 
 namespace umaprobe {
 namespace {
 
-constexpr size_t kLargestFile = 1u << 20;
+constexpr size_t kMaxFileBytes = 1u << 20;
 
-// O_NONBLOCK: some files under /proc (kmsg) would otherwise wait for news, on the JavaScript
-// thread.
-int open_readonly(const char* path) { return ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); }
+// O_NONBLOCK: reading some files of /proc (kmsg) would otherwise block the JavaScript thread.
+Descriptor open_readonly(const char* path) {
+  return Descriptor(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+}
 
-// seq_file hands out about a page at a time, so a short read is not the end.
+// seq_file returns about a page per read, so a short read is not the end of the file.
 long read_all(int fd, char* buffer, size_t size) {
   size_t filled = 0;
   while (filled < size) {
@@ -34,28 +36,20 @@ long read_all(int fd, char* buffer, size_t size) {
   return static_cast<long>(filled);
 }
 
-class RealKernel final : public Kernel {
+class RealHost final : public Host {
  public:
-  ~RealKernel() override {
-    if (meminfo_ >= 0) ::close(meminfo_);
-  }
-
   long read(const char* path, char* buffer, size_t size) override {
-    const int fd = open_readonly(path);
-    if (fd < 0) return -errno;
-    const long result = read_all(fd, buffer, size);
-    ::close(fd);
-    return result;
+    const Descriptor file = open_readonly(path);
+    if (!file) return -errno;
+    return read_all(file.get(), buffer, size);
   }
 
   long write(const char* path, const char* data, size_t size) override {
-    const int fd = ::open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0) return -errno;
-    // No second try after EINTR: the kernel has dropped something by then, and says what it did.
-    const ssize_t count = ::write(fd, data, size);
-    const long result = count < 0 ? -errno : count;
-    ::close(fd);
-    return result;
+    const Descriptor file(::open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!file) return -errno;
+    // Not retried after EINTR: the kernel has dropped part of the cache by then.
+    const ssize_t count = ::write(file.get(), data, size);
+    return count < 0 ? -errno : count;
   }
 
   int sync() override {
@@ -77,12 +71,12 @@ class RealKernel final : public Kernel {
     return static_cast<double>(now.freeram) * now.mem_unit;
   }
 
-  // One descriptor for the life of the environment; each pread at 0 makes the kernel write the text
-  // anew. The text is one seq_file record, so one call returns all of it.
+  // The descriptor stays open; each pread at 0 makes the kernel generate the text again. The text
+  // is one seq_file record, so one call returns all of it.
   long read_meminfo(char* buffer, size_t size) override {
-    if (meminfo_ < 0) meminfo_ = open_readonly("/proc/meminfo");
-    if (meminfo_ < 0) return -errno;
-    const ssize_t count = ::pread(meminfo_, buffer, size, 0);
+    if (!meminfo_) meminfo_ = open_readonly("/proc/meminfo");
+    if (!meminfo_) return -errno;
+    const ssize_t count = ::pread(meminfo_.get(), buffer, size, 0);
     return count < 0 ? -errno : count;
   }
 
@@ -109,12 +103,12 @@ class RealKernel final : public Kernel {
   Fact<std::string> machine() override { return std::string(); }
 
  private:
-  int meminfo_ = -1;
+  Descriptor meminfo_;
 };
 
-class SimulatedKernel final : public Kernel {
+class SimulatedHost final : public Host {
  public:
-  explicit SimulatedKernel(const Simulator& simulator) : simulator_(simulator) {}
+  explicit SimulatedHost(const Simulator& simulator) : simulator_(simulator) {}
 
   long read(const char* path, char* buffer, size_t size) override {
     return simulator_.umasim_read(path, buffer, size);
@@ -124,7 +118,7 @@ class SimulatedKernel final : public Kernel {
     return simulator_.umasim_write(path, data, size);
   }
 
-  // Nothing is dirty on a simulator that does not know the call.
+  // A simulator without the call has no dirty pages.
   int sync() override { return simulator_.umasim_sync ? simulator_.umasim_sync() : 0; }
 
   void* map(size_t bytes) override { return simulator_.umasim_map(bytes); }
@@ -135,7 +129,7 @@ class SimulatedKernel final : public Kernel {
   }
 
   Fact<std::vector<std::string>> list(const std::string& path) override {
-    std::string text(kLargestFile, '\0');
+    std::string text(kMaxFileBytes, '\0');
     const long length = simulator_.umasim_list(path.c_str(), text.data(), text.size());
     if (length < 0) return errno_failure("kernel", "list " + path, static_cast<int>(-length));
     text.resize(static_cast<size_t>(length));
@@ -166,11 +160,11 @@ class SimulatedKernel final : public Kernel {
   Simulator simulator_;
 };
 
-// The machine cannot be had, or the process is on another. Falling back to the real kernel would
-// show another machine.
-class UnreachableKernel final : public Kernel {
+// The host of a machine that is unavailable, or that is not the machine of this process. Falling
+// back to the real host would show another machine.
+class UnavailableHost final : public Host {
  public:
-  explicit UnreachableKernel(Failure reason) : reason_(std::move(reason)) {}
+  explicit UnavailableHost(Failure reason) : reason_(std::move(reason)) {}
   long read(const char*, char*, size_t) override { return -ENXIO; }
   long read_meminfo(char*, size_t) override { return -ENXIO; }
   long write(const char*, const char*, size_t) override { return -ENXIO; }
@@ -181,7 +175,7 @@ class UnreachableKernel final : public Kernel {
   }
   void unmap(void*, size_t) override {}
   Fact<std::vector<std::string>> list(const std::string&) override { return reason_; }
-  long page_size() override { return ::sysconf(_SC_PAGESIZE); }  // nothing else can be read
+  long page_size() override { return ::sysconf(_SC_PAGESIZE); }  // needed even without a machine
   double time_scale() override { return 1; }
   Fact<std::string> machine() override { return reason_; }
 
@@ -189,18 +183,18 @@ class UnreachableKernel final : public Kernel {
   Failure reason_;
 };
 
-// A guard against mistakes, not against attackers: this process could open any file anyway.
-std::optional<Failure> refuse(const std::string& path) {
-  const std::string closed = path + "/";
-  const bool rooted = closed.rfind("/proc/", 0) == 0 || closed.rfind("/sys/", 0) == 0;
-  const bool plain =
-      closed.find("/../") == std::string::npos && closed.find('\0') == std::string::npos;
-  if (rooted && plain) return std::nullopt;
+// Prevents mistakes, not attacks: the process could open any file itself.
+std::optional<Failure> check_path(const std::string& path) {
+  const std::string with_slash = path + "/";
+  const bool below_root = with_slash.rfind("/proc/", 0) == 0 || with_slash.rfind("/sys/", 0) == 0;
+  const bool normal =
+      with_slash.find("/../") == std::string::npos && with_slash.find('\0') == std::string::npos;
+  if (below_root && normal) return std::nullopt;
   return Failure{"umaprobe", "read " + path, EINVAL, "EINVAL",
                  path + " is not an absolute path under /proc or /sys"};
 }
 
-bool gives_memory_back(const std::string& path) {
+bool frees_memory(const std::string& path) {
   if (path == "/proc/sys/vm/drop_caches" || path == "/proc/sys/vm/compact_memory") return true;
   const std::string file = "/memory.reclaim";
   return path.rfind("/sys/fs/cgroup/", 0) == 0 && path.size() > file.size() &&
@@ -209,52 +203,52 @@ bool gives_memory_back(const std::string& path) {
 
 }  // namespace
 
-std::unique_ptr<Kernel> open_kernel(const LibraryPaths& paths) {
-  if (paths.refused) return std::make_unique<UnreachableKernel>(*paths.refused);
-  if (!paths.simulated()) return std::make_unique<RealKernel>();
-  Fact<Simulator> simulator = open_simulator(paths.simulator);
+std::unique_ptr<Host> open_host(const MachineConfig& config) {
+  if (config.error) return std::make_unique<UnavailableHost>(*config.error);
+  if (!config.simulated()) return std::make_unique<RealHost>();
+  Fact<Simulator> simulator = open_simulator(config.simulator);
   if (Failure* failure = std::get_if<Failure>(&simulator)) {
-    return std::make_unique<UnreachableKernel>(std::move(*failure));
+    return std::make_unique<UnavailableHost>(std::move(*failure));
   }
-  return std::make_unique<SimulatedKernel>(std::get<Simulator>(simulator));
+  return std::make_unique<SimulatedHost>(std::get<Simulator>(simulator));
 }
 
-Failure read_failure(Kernel& kernel, const std::string& path, int error) {
-  Fact<std::string> machine = kernel.machine();
+Failure read_failure(Host& host, const std::string& path, int error) {
+  Fact<std::string> machine = host.machine();
   if (Failure* failure = std::get_if<Failure>(&machine)) return std::move(*failure);
   return errno_failure("kernel", "read " + path, error);
 }
 
-Fact<std::string> read_file(Kernel& kernel, const std::string& path) {
-  if (auto refused = refuse(path)) return std::move(*refused);
+Fact<std::string> read_file(Host& host, const std::string& path) {
+  if (auto failure = check_path(path)) return std::move(*failure);
   for (size_t size = 16u << 10;; size *= 8) {
     std::string text(size, '\0');
-    const long length = kernel.read(path.c_str(), text.data(), size);
-    if (length < 0) return read_failure(kernel, path, static_cast<int>(-length));
+    const long length = host.read(path.c_str(), text.data(), size);
+    if (length < 0) return read_failure(host, path, static_cast<int>(-length));
     if (static_cast<size_t>(length) < size) {
       text.resize(static_cast<size_t>(length));
       return text;
     }
-    if (size > kLargestFile) return errno_failure("kernel", "read " + path, EFBIG);
+    if (size > kMaxFileBytes) return errno_failure("kernel", "read " + path, EFBIG);
   }
 }
 
-std::optional<Failure> write_file(Kernel& kernel, const std::string& path,
-                                  const std::string& data) {
+std::optional<Failure> write_file(Host& host, const std::string& path, const std::string& data) {
   const std::string call = "write " + path;
-  if (refuse(path) || !gives_memory_back(path)) {
-    return Failure{"umaprobe", call, EINVAL, "EINVAL", path + " is not a file that is written to"};
+  if (check_path(path) || !frees_memory(path)) {
+    return Failure{"umaprobe", call, EINVAL, "EINVAL",
+                   path + " is not one of the files that umaprobe writes"};
   }
-  const long written = kernel.write(path.c_str(), data.data(), data.size());
+  const long written = host.write(path.c_str(), data.data(), data.size());
   if (written >= 0) return std::nullopt;
-  Failure failure = read_failure(kernel, path, static_cast<int>(-written));
+  Failure failure = read_failure(host, path, static_cast<int>(-written));
   failure.call = call;
   return failure;
 }
 
-Fact<std::vector<std::string>> list_directory(Kernel& kernel, const std::string& path) {
-  if (auto refused = refuse(path)) return std::move(*refused);
-  return kernel.list(path);
+Fact<std::vector<std::string>> list_directory(Host& host, const std::string& path) {
+  if (auto failure = check_path(path)) return std::move(*failure);
+  return host.list(path);
 }
 
 }  // namespace umaprobe

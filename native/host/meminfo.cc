@@ -7,7 +7,7 @@
 namespace umaprobe {
 namespace {
 
-// Digits up to 2^53 are exact in a double; a machine has fewer bytes than that.
+// A double is exact up to 2^53, more than the bytes of any machine.
 double parse_number(std::string_view text, size_t& position) {
   double value = 0;
   for (; position < text.size() && text[position] >= '0' && text[position] <= '9'; ++position) {
@@ -16,7 +16,7 @@ double parse_number(std::string_view text, size_t& position) {
   return value;
 }
 
-// "   123456 kB" or "   0"; NaN where there is no number.
+// Parses "   123456 kB" or "   0". NaN if there is no number.
 double parse_value(std::string_view text) {
   size_t position = std::min(text.find_first_not_of(' '), text.size());
   const size_t digits = position;
@@ -38,23 +38,22 @@ void parse_meminfo(std::string_view text, double* out) {
     const size_t colon = line.find(':');
     if (colon == std::string_view::npos) continue;
     const std::string_view key = line.substr(0, colon);
-    // The search starts at the row after the last hit: mostly the right one, as both lists are in
-    // similar order.
+    // Starts at the row after the last hit, which usually matches: both orders are similar.
     for (size_t step = 0; step < kMeminfoFields; ++step) {
-      const size_t slot = (expected + step) % kMeminfoFields;
-      if (kMeminfo[slot].key != key) continue;
-      out[slot] = parse_value(line.substr(colon + 1));
-      expected = slot + 1;
+      const size_t row = (expected + step) % kMeminfoFields;
+      if (kMeminfo[row].key != key) continue;
+      out[row] = parse_value(line.substr(colon + 1));
+      expected = row + 1;
       break;
     }
   }
 }
 
-std::optional<Failure> read_meminfo(Kernel& kernel, double* out) {
+std::optional<Failure> read_meminfo(Host& host, double* out) {
   // About 1.5 KiB on kernels up to 7.0.
   char buffer[8192];
-  const long length = kernel.read_meminfo(buffer, sizeof buffer);
-  if (length < 0) return read_failure(kernel, "/proc/meminfo", static_cast<int>(-length));
+  const long length = host.read_meminfo(buffer, sizeof buffer);
+  if (length < 0) return read_failure(host, "/proc/meminfo", static_cast<int>(-length));
   parse_meminfo({buffer, static_cast<size_t>(length)}, out);
   if (!std::isnan(out[0])) return std::nullopt;
   return Failure{"kernel", "read /proc/meminfo", std::nullopt, "NO_MEMTOTAL",

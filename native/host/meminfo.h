@@ -1,4 +1,4 @@
-// /proc/meminfo into numbers: one pass, no allocation.
+// Parses /proc/meminfo into numbers in one pass, without allocation.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,11 @@
 namespace umaprobe {
 
 struct MeminfoRow {
-  std::string_view key;  // as the kernel prints it, without the colon
-  const char* field;     // as HostMemory in lib/types.ts has it
+  std::string_view key;  // in /proc/meminfo, without the colon
+  const char* field;     // in HostMemory of lib/types/host.ts
 };
 
-// The slots, in the order of HostMemory. Where the kernel's order differs that costs a few
-// comparisons.
+// In the order of HostMemory. It differs from the kernel's order, which costs a few comparisons.
 inline constexpr MeminfoRow kMeminfo[] = {
     {"MemTotal", "total"},
     {"MemFree", "free"},
@@ -55,11 +54,11 @@ inline constexpr MeminfoRow kMeminfo[] = {
 };
 inline constexpr size_t kMeminfoFields = std::size(kMeminfo);
 
-// Fills `out` (kMeminfoFields numbers): bytes, or counts for the lines without "kB"; NaN where
-// there is no such line.
+// Fills `out` (kMeminfoFields numbers) with bytes, or counts for lines without "kB". NaN if there
+// is no such line.
 void parse_meminfo(std::string_view text, double* out);
 
-// The same from the kernel. A text without MemTotal is no meminfo.
-std::optional<Failure> read_meminfo(Kernel& kernel, double* out);
+// Reads and parses the host's /proc/meminfo. Fails if there is no MemTotal line.
+std::optional<Failure> read_meminfo(Host& host, double* out);
 
 }  // namespace umaprobe

@@ -1,7 +1,7 @@
-// What the functions of the addon have in common: the environment, checked arguments, answers. Each
-// topic has its calls_*.cc; addon.cc is the one list of them.
+// What the exported functions share: the environment, argument conversion, return values. The
+// functions of each topic are in calls_*.cc; addon.cc lists them all.
 //
-// Arguments are checked in lib/; here they are only kept from crashing.
+// Arguments are validated in lib/. The checks here only prevent crashes.
 #pragma once
 
 #include <napi.h>
@@ -14,53 +14,53 @@
 
 namespace umaprobe {
 
-inline Environment& here(const Napi::CallbackInfo& info) {
+inline Environment& environment_of(const Napi::CallbackInfo& info) {
   return *info.Env().GetInstanceData<Environment>();
 }
 
-[[noreturn]] inline void misuse(const Napi::CallbackInfo& info, size_t index,
-                                const char* expected) {
+[[noreturn]] inline void throw_type_error(const Napi::CallbackInfo& info, size_t index,
+                                          const char* expected) {
   throw Napi::TypeError::New(
       info.Env(), "umaprobe binding: argument " + std::to_string(index) + " must be " + expected);
 }
 
-// Over the C interface, like integer(): the wrapper asks V8 one thing at a time, and what
-// memGetInfoSync costs beside CUDA was 113 ns that way and is 57 (Node 20, x64).
-inline double* slots(const Napi::CallbackInfo& info, size_t index, size_t least) {
+// Uses the C interface, like integer(): the C++ wrapper makes one V8 call per question, and with it
+// memGetInfoSync cost 113 ns beside CUDA instead of 57 (Node 20, x64).
+inline double* float64_array(const Napi::CallbackInfo& info, size_t index, size_t min_length) {
   napi_typedarray_type type{};
   size_t length = 0;
   void* data = nullptr;
   if (napi_get_typedarray_info(info.Env(), info[index], &type, &length, &data, nullptr, nullptr) !=
           napi_ok ||
       type != napi_float64_array)
-    misuse(info, index, "a Float64Array");
-  if (length < least) misuse(info, index, "a longer Float64Array");
+    throw_type_error(info, index, "a Float64Array");
+  if (length < min_length) throw_type_error(info, index, "a longer Float64Array");
   return static_cast<double*>(data);
 }
 
 inline std::string text(const Napi::CallbackInfo& info, size_t index) {
-  if (!info[index].IsString()) misuse(info, index, "a string");
+  if (!info[index].IsString()) throw_type_error(info, index, "a string");
   return info[index].As<Napi::String>();
 }
 
 inline int integer(const Napi::CallbackInfo& info, size_t index) {
   int32_t value = 0;
   if (napi_get_value_int32(info.Env(), info[index], &value) != napi_ok)
-    misuse(info, index, "a number");
+    throw_type_error(info, index, "a number");
   return value;
 }
 
-inline std::chrono::milliseconds limit(const Napi::CallbackInfo& info, size_t index) {
-  constexpr int kLongest = 600'000;
-  return std::chrono::milliseconds(std::clamp(integer(info, index), 1, kLongest));
+inline std::chrono::milliseconds timeout(const Napi::CallbackInfo& info, size_t index) {
+  constexpr int kMaxMs = 600'000;
+  return std::chrono::milliseconds(std::clamp(integer(info, index), 1, kMaxMs));
 }
 
 template <class T>
-Napi::Value answer(const Napi::CallbackInfo& info, const T& value) {
+Napi::Value to_value(const Napi::CallbackInfo& info, const T& value) {
   return Napi::Value(info.Env(), to_js(info.Env(), value));
 }
 
-// calls_read.cc: the machine as it is.
+// calls_read.cc: readings of the machine.
 Napi::Value HostMemoryFields(const Napi::CallbackInfo& info);
 Napi::Value HostMemory(const Napi::CallbackInfo& info);
 Napi::Value ParseMeminfo(const Napi::CallbackInfo& info);
@@ -77,7 +77,7 @@ Napi::Value EnterMachine(const Napi::CallbackInfo& info);
 Napi::Value SimBoot(const Napi::CallbackInfo& info);
 Napi::Value SimRecord(const Napi::CallbackInfo& info);
 
-// calls_alloc.cc: memory of the device.
+// calls_alloc.cc: device memory and the guard.
 Napi::Value AllocOpen(const Napi::CallbackInfo& info);
 Napi::Value AllocBlock(const Napi::CallbackInfo& info);
 Napi::Value TouchBlock(const Napi::CallbackInfo& info);
@@ -90,7 +90,7 @@ Napi::Value GuardStart(const Napi::CallbackInfo& info);
 Napi::Value GuardRead(const Napi::CallbackInfo& info);
 Napi::Value GuardStop(const Napi::CallbackInfo& info);
 
-// calls_cache.cc: the page cache, and what gives memory back.
+// calls_cache.cc: the page cache, and the kernel's ways to free memory.
 Napi::Value CacheWalk(const Napi::CallbackInfo& info);
 Napi::Value CacheNext(const Napi::CallbackInfo& info);
 Napi::Value CacheEnd(const Napi::CallbackInfo& info);

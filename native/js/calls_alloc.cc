@@ -1,93 +1,87 @@
-// Allocating: blocks, what is done to them, and the guard.
+// Device memory: blocks, and the guard that watches them.
 #include <cerrno>
 
+#include "guard/allocator_work.h"
 #include "js/calls.h"
 
 namespace umaprobe {
 
-// null
-struct Nothing {};
-static napi_value to_js(napi_env env, Nothing) { return null_js(env); }
-
 namespace {
 
 double number(const Napi::CallbackInfo& info, size_t index) {
-  if (!info[index].IsNumber()) misuse(info, index, "a number");
+  if (!info[index].IsNumber()) throw_type_error(info, index, "a number");
   return info[index].As<Napi::Number>().DoubleValue();
 }
 
-// Runs `work(flight, allocator)`, which answers a Fact<T>, on the thread for CUDA.
-template <class T, class Work>
-Napi::Value on_lane(const Napi::CallbackInfo& info, size_t limit_index, Work work) {
-  const auto deadline = limit(info, limit_index);
-  Jobs& jobs = here(info).jobs();
-  auto result = std::make_shared<Published<Maybe<T>>>();
-  const auto job = [result, work = std::move(work), allocator = jobs.allocator](Flight& flight) {
-    Fact<T> found = work(flight, *allocator);
-    result->update([&](Maybe<T>& value) { value = std::move(found); });
-  };
-  const auto when_done = [result](napi_env env, const std::optional<Failure>& timed_out) {
-    if (timed_out) return to_js(env, *timed_out);
-    return result->look([&](const Maybe<T>& value) { return to_js(env, *value); });
-  };
-  return submit(info.Env(), jobs.mailbox, *jobs.lanes, LaneId::kCuda, deadline, job, when_done);
+// Runs `work(context, allocator)` on the CUDA worker thread. Argument `timeout_index` is its
+// timeout.
+template <class Work>
+Napi::Value on_allocator(const Napi::CallbackInfo& info, size_t timeout_index, Work work) {
+  const auto limit = timeout(info, timeout_index);
+  Jobs& jobs = environment_of(info).jobs();
+  return promise_of(info.Env(), jobs.promises, *jobs.workers, WorkerId::kCuda, limit,
+                    [work = std::move(work), allocator = jobs.allocator](CallContext& context) {
+                      return work(context, *allocator);
+                    });
 }
 
 }  // namespace
 
 Napi::Value AllocOpen(const Napi::CallbackInfo& info) {
-  return on_lane<AllocatorReport>(
-      info, 1,
-      [device = integer(info, 0), paths = here(info).paths()](
-          Flight& flight, Allocator& allocator) { return allocator.open(flight, *paths, device); });
+  return on_allocator(info, 1,
+                      [device = integer(info, 0), config = environment_of(info).config()](
+                          CallContext& context, Allocator& allocator) {
+                        return allocator.open(context, *config, device);
+                      });
 }
 
 Napi::Value AllocBlock(const Napi::CallbackInfo& info) {
-  return on_lane<Allocated>(
+  return on_allocator(
       info, 2,
-      [kind = text(info, 0), bytes = number(info, 1)](Flight& flight, Allocator& allocator) {
-        return allocator.alloc(flight, kind, bytes);
+      [kind = text(info, 0), bytes = number(info, 1)](CallContext& context, Allocator& allocator) {
+        return allocator.alloc(context, kind, bytes);
       });
 }
 
 Napi::Value TouchBlock(const Napi::CallbackInfo& info) {
-  return on_lane<Took>(
-      info, 2,
-      [block = integer(info, 0), seed = number(info, 1)](Flight& flight, Allocator& allocator) {
-        return allocator.touch(flight, block, seed);
-      });
+  return on_allocator(info, 2,
+                      [block = integer(info, 0), seed = number(info, 1)](CallContext& context,
+                                                                         Allocator& allocator) {
+                        return allocator.touch(context, block, seed);
+                      });
 }
 
 Napi::Value VerifyBlock(const Napi::CallbackInfo& info) {
-  return on_lane<Verified>(
-      info, 2,
-      [block = integer(info, 0), seed = number(info, 1)](Flight& flight, Allocator& allocator) {
-        return allocator.verify(flight, block, seed);
-      });
+  return on_allocator(info, 2,
+                      [block = integer(info, 0), seed = number(info, 1)](CallContext& context,
+                                                                         Allocator& allocator) {
+                        return allocator.verify(context, block, seed);
+                      });
 }
 
 Napi::Value PokeBlock(const Napi::CallbackInfo& info) {
-  return on_lane<Nothing>(info, 3,
-                          [block = integer(info, 0), offset = number(info, 1),
-                           byte = integer(info, 2)](Flight& flight, Allocator& allocator) {
-                            auto failure = allocator.poke(flight, block, offset, byte);
-                            return fact(failure, Nothing{});
-                          });
+  return on_allocator(info, 3,
+                      [block = integer(info, 0), offset = number(info, 1), byte = integer(info, 2)](
+                          CallContext& context, Allocator& allocator) {
+                        return allocator.poke(context, block, offset, byte);
+                      });
 }
 
 Napi::Value FreeBlock(const Napi::CallbackInfo& info) {
-  return on_lane<Took>(info, 1, [block = integer(info, 0)](Flight& flight, Allocator& allocator) {
-    return allocator.free(flight, block);
-  });
+  return on_allocator(info, 1,
+                      [block = integer(info, 0)](CallContext& context, Allocator& allocator) {
+                        return allocator.free(context, block);
+                      });
 }
 
 Napi::Value FreeBlocks(const Napi::CallbackInfo& info) {
-  return on_lane<Freed>(
-      info, 0, [](Flight& flight, Allocator& allocator) { return allocator.free_all(flight); });
+  return on_allocator(info, 0, [](CallContext& context, Allocator& allocator) {
+    return allocator.free_all(context);
+  });
 }
 
 Napi::Value LiveBlocks(const Napi::CallbackInfo& info) {
-  return answer(info, here(info).jobs().allocator->live());
+  return to_value(info, environment_of(info).jobs().allocator->live());
 }
 
 namespace {
@@ -95,13 +89,14 @@ namespace {
 Napi::Value option(const Napi::Object& options, const char* name) {
   const Napi::Value value = options.Get(name);
   if (!value.IsNumber() && !value.IsBoolean()) {
-    throw Napi::TypeError::New(options.Env(), std::string("umaprobe binding: no option ") + name);
+    throw Napi::TypeError::New(
+        options.Env(), std::string("umaprobe binding: option ") + name + " must be a number");
   }
   return value;
 }
 
 GuardOptions guard_options(const Napi::CallbackInfo& info) {
-  if (!info[0].IsObject()) misuse(info, 0, "an object");
+  if (!info[0].IsObject()) throw_type_error(info, 0, "an object");
   const auto given = info[0].As<Napi::Object>();
   GuardOptions options;
   options.floor = option(given, "floor").ToNumber();
@@ -109,7 +104,7 @@ GuardOptions guard_options(const Napi::CallbackInfo& info) {
   options.intervalUs = option(given, "intervalUs").ToNumber();
   options.parent = option(given, "parent").ToNumber();
   options.exitAfterMs = option(given, "exitAfterMs").ToNumber();
-  options.wordsFd = option(given, "wordsFd").ToNumber();
+  options.reportFd = option(given, "wordsFd").ToNumber();
   return options;
 }
 
@@ -117,25 +112,26 @@ GuardOptions guard_options(const Napi::CallbackInfo& info) {
 
 Napi::Value GuardStart(const Napi::CallbackInfo& info) {
   const GuardOptions options = guard_options(info);
-  Environment& environment = here(info);
+  Environment& environment = environment_of(info);
   if (environment.guard && environment.guard->read().running) {
-    return answer(info, Failure{"umaprobe", "guardStart", EBUSY, "EBUSY",
-                                "this environment has a guard that is running"});
+    return to_value(info, Failure{"umaprobe", "guardStart", EBUSY, "EBUSY",
+                                  "a guard is already running in this environment"});
   }
   Jobs& jobs = environment.jobs();
-  auto started = Guard::start(options, *environment.paths(), jobs.allocator, jobs.lanes);
-  if (const Failure* failure = failure_of(started)) return answer(info, *failure);
+  auto work = std::make_shared<AllocatorWork>(jobs.allocator, jobs.workers);
+  auto started = Guard::start(options, *environment.config(), std::move(work));
+  if (const Failure* failure = failure_of(started)) return to_value(info, *failure);
   environment.guard = std::get<std::shared_ptr<Guard>>(started);
   return info.Env().Null();
 }
 
 Napi::Value GuardRead(const Napi::CallbackInfo& info) {
-  const auto& guard = here(info).guard;
-  return answer(info, guard ? guard->read() : GuardReport{});
+  const auto& guard = environment_of(info).guard;
+  return to_value(info, guard ? guard->read() : GuardReport{});
 }
 
 Napi::Value GuardStop(const Napi::CallbackInfo& info) {
-  if (const auto& guard = here(info).guard) guard->stop();
+  if (const auto& guard = environment_of(info).guard) guard->stop();
   return info.Env().Undefined();
 }
 

@@ -1,4 +1,4 @@
-// The state of one environment: the main thread's, or a worker's.
+// The state of one Node environment: the main thread's, or a Node worker's.
 #pragma once
 
 #include <sys/syscall.h>
@@ -16,19 +16,19 @@
 
 namespace umaprobe {
 
-// Made with the first call that needs a thread.
+// Everything that needs worker threads. Created by the first such call.
 struct Jobs {
-  explicit Jobs(napi_env env) : mailbox(env) {
-    // A worker gives its memory back on the lane, whenever the call that it is in returns; the main
-    // thread's goes with the process.
-    if (!is_main_thread()) lanes->at_end(LaneId::kCuda, [held = allocator] { held->close(); });
+  explicit Jobs(napi_env env) : promises(env) {
+    // A Node worker's memory is freed on the CUDA thread once the call in progress has returned.
+    // The main thread's is freed when the process exits.
+    if (!is_main_thread()) workers->on_exit(WorkerId::kCuda, [held = allocator] { held->close(); });
   }
-  ~Jobs() { lanes->close(); }
+  ~Jobs() { workers->close(); }
 
   static bool is_main_thread() { return ::getpid() == static_cast<pid_t>(::syscall(SYS_gettid)); }
 
-  Mailbox mailbox;
-  std::shared_ptr<Lanes> lanes = std::make_shared<Lanes>();
+  PendingPromises promises;
+  std::shared_ptr<WorkerThreads> workers = std::make_shared<WorkerThreads>();
   std::shared_ptr<CudaReader> cuda = std::make_shared<CudaReader>();
   std::shared_ptr<NvmlReader> nvml = std::make_shared<NvmlReader>();
   std::shared_ptr<Allocator> allocator = std::make_shared<Allocator>();
@@ -43,62 +43,63 @@ class Environment {
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;
 
-  // What process.env said at the first look. Later changes of it have no effect: kernel and
-  // libraries are of one machine from the first reading to the last.
-  std::shared_ptr<const LibraryPaths> paths() {
-    if (!paths_) {
-      Fact<LibraryPaths> named = paths_of_process_env(env_);
-      if (const Failure* failure = failure_of(named)) {
-        LibraryPaths none;
-        none.refused = *failure;
-        named = std::move(none);
+  // process.env as of the first call. Later changes have no effect: host and libraries belong to
+  // one machine for the life of the environment.
+  std::shared_ptr<const MachineConfig> config() {
+    if (!config_) {
+      Fact<MachineConfig> found = config_from_process_env(env_);
+      MachineConfig config;
+      if (Failure* failure = std::get_if<Failure>(&found)) {
+        config.error = std::move(*failure);
+      } else {
+        config = std::move(std::get<MachineConfig>(found));
       }
-      LibraryPaths& settled = std::get<LibraryPaths>(named);
-      if (!settled.refused) settled.refused = enter_machine(settled);
-      paths_ = std::make_shared<const LibraryPaths>(std::move(settled));
+      if (!config.error) config.error = enter_machine(config);
+      config_ = std::make_shared<const MachineConfig>(std::move(config));
     }
-    return paths_;
+    return config_;
   }
 
-  // Before the first look, or after one that was refused.
-  std::optional<Failure> enter(LibraryPaths named) {
-    if (auto failure = enter_machine(named)) return failure;
-    if (!paths_ || paths_->refused) {
-      paths_ = std::make_shared<const LibraryPaths>(std::move(named));
-      kernel_.reset();
+  // Uses `config` instead of process.env, unless a machine is in use already.
+  std::optional<Failure> enter(MachineConfig config) {
+    if (auto failure = enter_machine(config)) return failure;
+    if (!config_ || config_->error) {
+      config_ = std::make_shared<const MachineConfig>(std::move(config));
+      host_.reset();
     }
     return std::nullopt;
   }
 
-  Kernel& kernel() {
-    if (!kernel_) kernel_ = open_kernel(*paths());
-    return *kernel_;
+  Host& host() {
+    if (!host_) host_ = open_host(*config());
+    return *host_;
   }
 
   Jobs& jobs() {
     if (jobs_) return *jobs_;
     jobs_ = std::make_unique<Jobs>(env_);
-    // Runs before Node takes the threadsafe function down (hooks run in reverse order), and long
-    // before this object goes.
+    // Hooks run in reverse order: this one runs before Node deletes the threadsafe function, and
+    // long before this object is destroyed.
     napi_add_env_cleanup_hook(
-        env_, [](void* lanes) { static_cast<Lanes*>(lanes)->close(); }, jobs_->lanes.get());
+        env_, [](void* workers) { static_cast<WorkerThreads*>(workers)->close(); },
+        jobs_->workers.get());
     return *jobs_;
   }
 
-  // Walks that have been begun and not ended, by id.
+  // Walks in progress, by id.
   std::unordered_map<uint32_t, std::shared_ptr<Walk>> walks;
   uint32_t last_walk = 0;
 
-  // CUDA as the JavaScript thread uses it, for memGetInfoSync.
+  // CUDA on the JavaScript thread, for memGetInfoSync.
   CudaConnection cuda;
-  Flight flight{/*watched=*/false};
+  CallContext context{/*watched=*/false};
 
-  std::shared_ptr<Guard> guard;  // the last one that was started
+  std::shared_ptr<Guard> guard;  // the most recent one
 
  private:
   napi_env env_;
-  std::shared_ptr<const LibraryPaths> paths_;
-  std::unique_ptr<Kernel> kernel_;
+  std::shared_ptr<const MachineConfig> config_;
+  std::unique_ptr<Host> host_;
   std::unique_ptr<Jobs> jobs_;
 };
 

@@ -11,9 +11,9 @@ unsigned char at(const std::string& bytes, size_t i) {
   return i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0;
 }
 
-// Length of the well-formed sequence at `i` and its code point; 0: there is none (also for
-// surrogates and overlong forms).
-size_t sequence(const std::string& bytes, size_t i, char32_t& point) {
+// Length of the well-formed UTF-8 sequence at `i`, and its code point. 0: not well-formed, which
+// includes surrogates and overlong forms.
+size_t decode_utf8(const std::string& bytes, size_t i, char32_t& point) {
   const unsigned char lead = at(bytes, i);
   if (lead < 0x80) return point = lead, 1;
   const size_t length = lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
@@ -23,9 +23,9 @@ size_t sequence(const std::string& bytes, size_t i, char32_t& point) {
     if ((at(bytes, i + k) & 0xC0) != 0x80) return 0;
     point = point << 6 | (at(bytes, i + k) & 0x3F);
   }
-  constexpr char32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
+  constexpr char32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
   const bool surrogate = point >= 0xD800 && point < 0xE000;
-  return point < kLeast[length] || surrogate || point > 0x10FFFF ? 0 : length;
+  return point < kSmallest[length] || surrogate || point > 0x10FFFF ? 0 : length;
 }
 
 void append_utf8(std::string& bytes, char32_t point) {
@@ -44,8 +44,8 @@ void append_utf8(std::string& bytes, char32_t point) {
   put(0x80 | (point & 0x3F));
 }
 
-bool low(char16_t unit) { return unit >= 0xDC00 && unit < 0xE000; }
-bool high(char16_t unit) { return unit >= 0xD800 && unit < 0xDC00; }
+bool is_low_surrogate(char16_t unit) { return unit >= 0xDC00 && unit < 0xE000; }
+bool is_high_surrogate(char16_t unit) { return unit >= 0xD800 && unit < 0xDC00; }
 
 }  // namespace
 
@@ -54,7 +54,7 @@ std::u16string utf16_of_path(const std::string& bytes) {
   text.reserve(bytes.size());
   for (size_t i = 0; i < bytes.size();) {
     char32_t point = 0;
-    const size_t length = sequence(bytes, i, point);
+    const size_t length = decode_utf8(bytes, i, point);
     if (length == 0) {
       text += static_cast<char16_t>(kEscape + at(bytes, i));
     } else if (point < 0x10000) {
@@ -73,13 +73,13 @@ std::string path_of_utf16(const std::u16string& text) {
   bytes.reserve(text.size());
   for (size_t i = 0; i < text.size(); ++i) {
     const char16_t unit = text[i];
-    if (high(unit) && i + 1 < text.size() && low(text[i + 1])) {
+    if (is_high_surrogate(unit) && i + 1 < text.size() && is_low_surrogate(text[i + 1])) {
       append_utf8(bytes, 0x10000 + ((unit - 0xD800u) << 10) + (text[i + 1] - 0xDC00u));
       ++i;
     } else if (unit >= kEscape + 0x80 && unit <= kEscape + 0xFF) {
       bytes += static_cast<char>(unit - kEscape);
     } else {
-      append_utf8(bytes, high(unit) || low(unit) ? 0xFFFD : unit);
+      append_utf8(bytes, is_high_surrogate(unit) || is_low_surrogate(unit) ? 0xFFFD : unit);
     }
   }
   return bytes;

@@ -1,17 +1,15 @@
-// Paths as JavaScript strings. A path is bytes; one that is not UTF-8 must come back from a report
-// as the same file, so each byte that does not fit becomes the lone surrogate U+DC00 + byte, which
-// no valid text contains, and back (the way of Python's PEP 383).
+// Paths as JavaScript strings. A path is bytes, and one that is not UTF-8 must survive the round
+// trip through a report. So each byte that does not fit becomes the lone surrogate U+DC00 + byte,
+// which valid text never contains, and is converted back (as in Python's PEP 383).
 #pragma once
 
 #include <node_api.h>
 
 #include <string>
 
-namespace umaprobe {
+#include "base/values.h"
 
-struct PathText {
-  std::string bytes;
-};
+namespace umaprobe {
 
 std::u16string utf16_of_path(const std::string& bytes);
 std::string path_of_utf16(const std::u16string& text);

@@ -3,7 +3,7 @@
 namespace umaprobe {
 namespace {
 
-// Empty where it is not set.
+// Empty if the variable is not set.
 std::string variable(napi_env env, napi_value variables, const char* name) {
   napi_value value = nullptr;
   size_t length = 0;
@@ -17,7 +17,7 @@ std::string variable(napi_env env, napi_value variables, const char* name) {
 
 }  // namespace
 
-Fact<LibraryPaths> paths_of_process_env(napi_env env) {
+Fact<MachineConfig> config_from_process_env(napi_env env) {
   napi_value global = nullptr, process = nullptr, variables = nullptr;
   napi_valuetype type = napi_undefined;
   const bool found = napi_get_global(env, &global) == napi_ok &&
@@ -26,17 +26,17 @@ Fact<LibraryPaths> paths_of_process_env(napi_env env) {
                      napi_typeof(env, variables, &type) == napi_ok && type == napi_object;
   if (!found) {
     return Failure{"umaprobe", "process.env", std::nullopt, "NO_ENVIRONMENT",
-                   "there is no process.env to say which machine to read"};
+                   "process.env is missing: it names the machine to read"};
   }
   const auto get = [&](const char* name) { return variable(env, variables, name); };
-  LibraryPaths paths = paths_on(get("UMAPROBE_SIM"), get("UMAPROBE_SIM_LIBRARY"));
+  MachineConfig config = make_machine_config(get("UMAPROBE_SIM"), get("UMAPROBE_SIM_LIBRARY"));
   const auto prefer = [&](std::string& path, const char* name) {
     if (std::string named = get(name); !named.empty()) path = std::move(named);
   };
-  prefer(paths.cudart, "UMAPROBE_CUDART");
-  prefer(paths.cuda, "UMAPROBE_CUDA");
-  prefer(paths.nvml, "UMAPROBE_NVML");
-  return paths;
+  prefer(config.cudart, "UMAPROBE_CUDART");
+  prefer(config.cuda, "UMAPROBE_CUDA");
+  prefer(config.nvml, "UMAPROBE_NVML");
+  return config;
 }
 
 }  // namespace umaprobe

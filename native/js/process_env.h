@@ -1,5 +1,5 @@
-// What an environment's process.env says. Not getenv(): a worker's process.env is a copy, which the
-// process knows nothing of, and getenv() in one thread races with `process.env.X = ...` in another.
+// Reads an environment's process.env. Not getenv(): a Node worker's process.env is a copy that the
+// process does not share, and getenv() races with `process.env.X = ...` in another thread.
 #pragma once
 
 #include <node_api.h>
@@ -8,7 +8,8 @@
 
 namespace umaprobe {
 
-// On the environment's own thread. A failure: it has no process.env, or is being torn down.
-Fact<LibraryPaths> paths_of_process_env(napi_env env);
+// Must be called on the environment's thread. Fails if there is no process.env, or if the
+// environment is being torn down.
+Fact<MachineConfig> config_from_process_env(napi_env env);
 
 }  // namespace umaprobe

@@ -1,5 +1,5 @@
-// Work off the JavaScript thread, as a Promise with a deadline. The only place that knows both
-// threads and promises.
+// Work on a worker thread, as a Promise with a timeout. The only file that knows both threads and
+// promises.
 #pragma once
 
 #include <napi.h>
@@ -8,33 +8,37 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 
+#include "base/shared.h"
+#include "js/to_js.h"
 #include "runtime/worker_threads.h"
 
 namespace umaprobe {
 
-// The way back to the JavaScript thread, which outlives the environment: a lane's thread may come
-// back from a call long after its worker was terminated. Node deletes a threadsafe function with
-// its environment without asking who still holds it (node_api.cc,
-// ThreadSafeFunction::EmptyQueueAndDelete, Node 20), so the function is only ever touched under
-// this lock and never after its finalizer.
-class Door {
+// A napi_threadsafe_function that may be called after its environment is gone: a worker thread may
+// return from a call long after the Node worker was terminated. Node deletes a threadsafe function
+// with its environment, whoever still holds it (node_api.cc,
+// ThreadSafeFunction::EmptyQueueAndDelete, Node 20), so it is only used under this lock and never
+// after its finalizer.
+class ThreadsafeFunction {
  public:
-  void open(napi_threadsafe_function function) {
+  void attach(napi_threadsafe_function function) {
     std::lock_guard<std::mutex> lock(mutex_);
     function_ = function;
   }
-  void close() {
+  void detach() {
     std::lock_guard<std::mutex> lock(mutex_);
     function_ = nullptr;
   }
-  // False: nobody is there any more, and `letter` is still the caller's.
-  bool send(void* letter) {
+  // False: the environment is gone, and `data` still belongs to the caller.
+  bool call(void* data) {
     std::lock_guard<std::mutex> lock(mutex_);
     return function_ &&
-           napi_call_threadsafe_function(function_, letter, napi_tsfn_nonblocking) == napi_ok;
+           napi_call_threadsafe_function(function_, data, napi_tsfn_nonblocking) == napi_ok;
   }
 
  private:
@@ -42,123 +46,144 @@ class Door {
   napi_threadsafe_function function_ = nullptr;
 };
 
-// The promises of one environment. All of it but Door belongs to the JavaScript thread.
-class Mailbox {
+// The unresolved promises of one environment. Used on the JavaScript thread, except complete().
+class PendingPromises {
  public:
-  // What a promise resolves to, made on the JavaScript thread.
-  using Answer = std::function<napi_value(napi_env, const std::optional<Failure>& timed_out)>;
+  // Makes the value that a promise resolves to. Called on the JavaScript thread.
+  using MakeValue = std::function<napi_value(napi_env, const std::optional<Failure>& timed_out)>;
 
-  explicit Mailbox(Napi::Env env) : door_(std::make_shared<Door>()) {
+  explicit PendingPromises(Napi::Env env) : function_(std::make_shared<ThreadsafeFunction>()) {
     napi_value name = Napi::String::New(env, "umaprobe.job");
-    // The finalizer owns a reference of its own to the door: it runs after this object is gone.
-    auto* held = new std::shared_ptr<Door>(door_);
+    // The finalizer runs after this object is gone, so it holds its own reference.
+    auto* held = new std::shared_ptr<ThreadsafeFunction>(function_);
     const napi_status status = napi_create_threadsafe_function(
-        env, nullptr, nullptr, name, 0, 1, held, finalize, this, deliver, &function_);
+        env, nullptr, nullptr, name, 0, 1, held, finalize, this, on_completion, &napi_function_);
     if (status != napi_ok) {
       delete held;
-      throw Napi::Error::New(env, "umaprobe: no threadsafe function");
+      throw Napi::Error::New(env, "umaprobe cannot create a threadsafe function");
     }
-    door_->open(function_);
-    // Referenced only while somebody waits: an idle addon must not keep the process alive.
-    napi_unref_threadsafe_function(env, function_);
+    function_->attach(napi_function_);
+    // Referenced only while a promise is pending: an idle addon must not keep the process alive.
+    napi_unref_threadsafe_function(env, napi_function_);
   }
-  Mailbox(const Mailbox&) = delete;
-  Mailbox& operator=(const Mailbox&) = delete;
+  PendingPromises(const PendingPromises&) = delete;
+  PendingPromises& operator=(const PendingPromises&) = delete;
 
-  Napi::Promise expect(Napi::Env env, uint64_t& id, Answer answer) {
-    if (waiting_.empty()) napi_ref_threadsafe_function(env, function_);
+  Napi::Promise add(Napi::Env env, uint64_t& id, MakeValue make_value) {
+    if (pending_.empty()) napi_ref_threadsafe_function(env, napi_function_);
     id = ++last_id_;
     auto deferred = Napi::Promise::Deferred::New(env);
-    waiting_.emplace(id, Waiting{deferred, std::move(answer)});
+    pending_.emplace(id, Pending{deferred, std::move(make_value)});
     return deferred.Promise();
   }
 
-  void forget(Napi::Env env, uint64_t id) {
-    waiting_.erase(id);
-    if (waiting_.empty()) napi_unref_threadsafe_function(env, function_);
+  void remove(Napi::Env env, uint64_t id) {
+    pending_.erase(id);
+    if (pending_.empty()) napi_unref_threadsafe_function(env, napi_function_);
   }
 
-  // From any thread, by way of the door alone.
-  static void post(Door& door, uint64_t id, std::optional<Failure> timed_out) {
-    auto letter = std::make_unique<Letter>(Letter{id, std::move(timed_out)});
-    if (door.send(letter.get())) letter.release();
+  // Safe on any thread: uses nothing but `function`.
+  static void complete(ThreadsafeFunction& function, uint64_t id,
+                       std::optional<Failure> timed_out) {
+    auto completion = std::make_unique<Completion>(Completion{id, std::move(timed_out)});
+    if (function.call(completion.get())) completion.release();
   }
 
-  const std::shared_ptr<Door>& door() const { return door_; }
+  const std::shared_ptr<ThreadsafeFunction>& function() const { return function_; }
 
  private:
-  struct Waiting {
+  struct Pending {
     Napi::Promise::Deferred deferred;
-    Answer answer;
+    MakeValue make_value;
   };
-  struct Letter {
+  struct Completion {
     uint64_t id;
     std::optional<Failure> timed_out;
   };
 
   static void finalize(napi_env, void* held, void*) {
-    auto* door = static_cast<std::shared_ptr<Door>*>(held);
-    (*door)->close();
-    delete door;
+    auto* function = static_cast<std::shared_ptr<ThreadsafeFunction>*>(held);
+    (*function)->detach();
+    delete function;
   }
 
-  // Without an environment: it is going away, and letters are only thrown away.
-  static void deliver(napi_env raw, napi_value, void* self, void* data) {
-    const std::unique_ptr<Letter> letter(static_cast<Letter*>(data));
-    if (raw) static_cast<Mailbox*>(self)->deliver(Napi::Env(raw), *letter);
+  // `raw` is null while the environment is torn down; then the completion is dropped.
+  static void on_completion(napi_env raw, napi_value, void* self, void* data) {
+    const std::unique_ptr<Completion> completion(static_cast<Completion*>(data));
+    if (raw) static_cast<PendingPromises*>(self)->resolve(Napi::Env(raw), *completion);
   }
 
-  void deliver(Napi::Env env, const Letter& letter) {
-    const auto found = waiting_.find(letter.id);
-    if (found == waiting_.end()) return;
+  void resolve(Napi::Env env, const Completion& completion) {
+    const auto found = pending_.find(completion.id);
+    if (found == pending_.end()) return;
     Napi::HandleScope scope(env);
-    const Waiting waiting = std::move(found->second);
-    forget(env, letter.id);
+    const Pending pending = std::move(found->second);
+    remove(env, completion.id);
     try {
-      waiting.deferred.Resolve(waiting.answer(env, letter.timed_out));
+      pending.deferred.Resolve(pending.make_value(env, completion.timed_out));
     } catch (const Napi::Error&) {
-      // Only a worker that is being terminated refuses a value, and then nobody waits for it.
+      // Thrown only while a Node worker is being terminated; its promises are never observed.
     }
   }
 
-  std::shared_ptr<Door> door_;
-  napi_threadsafe_function function_ = nullptr;
+  std::shared_ptr<ThreadsafeFunction> function_;
+  napi_threadsafe_function napi_function_ = nullptr;
   uint64_t last_id_ = 0;
-  std::unordered_map<uint64_t, Waiting> waiting_;
+  std::unordered_map<uint64_t, Pending> pending_;
 };
 
-// One submission: `work` on the lane, then its answer through the door.
+// A task that completes one promise.
 template <class Work>
-class Job final : public Task {
+class PromiseTask final : public Task {
  public:
-  Job(std::shared_ptr<Door> door, uint64_t id, Work work)
-      : door_(std::move(door)), id_(id), work_(std::move(work)) {}
-  void run(Flight& flight) override { work_(flight); }
-  void answer(std::optional<Failure> timed_out) override {
-    Mailbox::post(*door_, id_, std::move(timed_out));
+  PromiseTask(std::shared_ptr<ThreadsafeFunction> function, uint64_t id, Work work)
+      : function_(std::move(function)), id_(id), work_(std::move(work)) {}
+  void run(CallContext& context) override { work_(context); }
+  void complete(std::optional<Failure> timed_out) override {
+    PendingPromises::complete(*function_, id_, std::move(timed_out));
   }
 
  private:
-  std::shared_ptr<Door> door_;
+  std::shared_ptr<ThreadsafeFunction> function_;
   uint64_t id_;
   Work work_;
 };
 
-// Runs `work(flight)` on a lane; the promise resolves with `answer(env, timed_out)` when it is done
-// or at the deadline, whichever comes first. Both share what they need by shared_ptr: `work` may
-// still be running when the answer is made.
+// Runs `work(context)` on a worker thread. The promise resolves with `make_value(env, timed_out)`
+// when the work is done or at the timeout, whichever comes first. Work and value share their state
+// by shared_ptr: the work may still be running when the value is made.
 template <class Work>
-Napi::Promise submit(Napi::Env env, Mailbox& mailbox, Lanes& lanes, LaneId lane,
-                     std::chrono::milliseconds limit, Work work, Mailbox::Answer answer) {
+Napi::Promise submit(Napi::Env env, PendingPromises& promises, WorkerThreads& workers,
+                     WorkerId worker, std::chrono::milliseconds timeout, Work work,
+                     PendingPromises::MakeValue make_value) {
   uint64_t id = 0;
-  Napi::Promise promise = mailbox.expect(env, id, std::move(answer));
+  Napi::Promise promise = promises.add(env, id, std::move(make_value));
   try {
-    lanes.submit(lane, std::make_shared<Job<Work>>(mailbox.door(), id, std::move(work)), limit);
+    workers.submit(worker,
+                   std::make_shared<PromiseTask<Work>>(promises.function(), id, std::move(work)),
+                   timeout);
   } catch (const std::exception& error) {  // no more threads, no more memory
-    mailbox.forget(env, id);
+    promises.remove(env, id);
     throw Napi::Error::New(env, std::string("umaprobe cannot start a thread: ") + error.what());
   }
   return promise;
+}
+
+// The usual case: the promise resolves to what `work(context)` returns, or to the TIMEOUT failure.
+template <class Work>
+Napi::Promise promise_of(Napi::Env env, PendingPromises& promises, WorkerThreads& workers,
+                         WorkerId worker, std::chrono::milliseconds timeout, Work work) {
+  using Result = std::invoke_result_t<Work, CallContext&>;
+  auto result = std::make_shared<Shared<std::optional<Result>>>();
+  auto task = [result, work = std::move(work)](CallContext& context) {
+    Result made = work(context);
+    result->update([&](std::optional<Result>& value) { value.emplace(std::move(made)); });
+  };
+  auto make_value = [result](napi_env env, const std::optional<Failure>& timed_out) {
+    if (timed_out) return to_js(env, *timed_out);
+    return result->read([&](const std::optional<Result>& value) { return to_js(env, *value); });
+  };
+  return submit(env, promises, workers, worker, timeout, std::move(task), std::move(make_value));
 }
 
 }  // namespace umaprobe

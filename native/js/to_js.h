@@ -1,8 +1,8 @@
-// Facts as JavaScript values.
+// Converts facts to JavaScript values.
 //
-// Over Node's C interface without the C++ wrapper: a reading has some sixty properties and is made
-// for every snapshot. Statuses are not looked at: these calls fail only in an environment that is
-// being torn down, where the value is never seen.
+// Uses Node's C interface without the C++ wrapper: a reading has some sixty properties and is
+// converted for every snapshot. Statuses are ignored: these calls fail only while an environment is
+// torn down, and then the value is never used.
 #pragma once
 
 #include <node_api.h>
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/failure.h"
+#include "base/values.h"
 
 namespace umaprobe {
 
@@ -35,11 +36,6 @@ napi_value to_js(napi_env env, Number number) {
   napi_create_double(env, static_cast<double>(number), &value);
   return value;
 }
-
-// A Float64Array.
-struct Numbers {
-  std::vector<double> values;
-};
 
 inline napi_value to_js(napi_env env, const Numbers& numbers) {
   const std::vector<double>& values = numbers.values;
@@ -69,7 +65,7 @@ template <class T>
 auto to_js(napi_env env, const T& record)
     -> decltype(std::declval<T>().visit(std::declval<class Fields&>()), napi_value());
 
-// The visitor of report.h, and of everything else that has named fields.
+// Visits a report struct and builds an object of its fields.
 class Fields {
  public:
   explicit Fields(napi_env env) : env_(env) { napi_create_object(env, &object_); }
@@ -140,7 +136,7 @@ napi_value to_js(napi_env env, const std::pair<A, B>& both) {
   return array;
 }
 
-// null, or the failure.
+// null if there is no failure.
 inline napi_value to_js(napi_env env, const std::optional<Failure>& failure) {
   return failure ? to_js(env, *failure) : null_js(env);
 }

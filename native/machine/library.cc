@@ -8,21 +8,12 @@
 namespace umaprobe {
 namespace {
 
-std::string loader_error() {
-  const char* text = dlerror();
-  return text ? text : "the loader gave no reason";
-}
-
-// The file that a bare name such as libcuda.so.1 was found in.
-std::string resolved_path(void* handle, const std::string& asked) {
+// The file that the loader found for a bare name such as libcuda.so.1.
+std::string resolved_path(void* handle, const std::string& requested) {
   link_map* map = nullptr;
   const bool known =
       dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map && map->l_name && *map->l_name;
-  return known ? map->l_name : asked;
-}
-
-Failure library_missing(const std::string& call, const std::string& message) {
-  return {"dl", call, std::nullopt, "LIBRARY_MISSING", message};
+  return known ? map->l_name : requested;
 }
 
 template <class Function>
@@ -37,21 +28,14 @@ void* Library::find(const char* symbol) const {
   return dlsym(handle, symbol);
 }
 
-Fact<void*> open_file(const std::string& path) {
-  // RTLD_NOW: a library that cannot be bound must fail here and not in the middle of a call.
-  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle) return handle;
-  return library_missing("dlopen " + path, loader_error());
-}
-
-Fact<Library> open_library(const char* id, const LibraryPaths& paths, const std::string& path,
+Fact<Library> open_library(const char* id, const MachineConfig& config, const std::string& path,
                            std::initializer_list<const char*> names) {
   Library library;
-  std::string tried;
+  std::string reasons;
   const auto attempt = [&](const std::string& file) {
-    Fact<void*> handle = open_file(file);
+    Fact<void*> handle = open_shared_object(file);
     if (const Failure* failure = failure_of(handle)) {
-      tried += (tried.empty() ? "" : "; ") + failure->message;
+      reasons += (reasons.empty() ? "" : "; ") + failure->message;
       return false;
     }
     library.handle = std::get<void*>(handle);
@@ -68,30 +52,25 @@ Fact<Library> open_library(const char* id, const LibraryPaths& paths, const std:
     }
   }
   const std::string call = "dlopen " + (path.empty() ? std::string(*names.begin()) : path);
-  if (!opened) return library_missing(call, tried);
+  if (!opened) return library_missing(call, reasons);
 
-  // One report, one machine: real GPU libraries never answer beside a simulated kernel, nor the
-  // simulator's beside the real one, whatever the variables and the loader's paths say.
-  if (bool(dlsym(library.handle, "umasim_machine")) != paths.simulated()) {
-    return library_missing(
-        call, library.path + (paths.simulated() ? " is not of the simulated machine that this "
-                                                  "process is on"
-                                                : " is of a simulated machine, and this "
-                                                  "process is on the real one"));
+  // A report describes one machine: real GPU libraries must not be combined with a simulated host,
+  // nor the simulator with the real host, whatever environment variables and loader paths say.
+  if (bool(dlsym(library.handle, "umasim_machine")) != config.simulated()) {
+    const char* reason =
+        config.simulated() ? " does not belong to the simulated machine of this process"
+                           : " belongs to a simulated machine, but this process uses the real one";
+    return library_missing(call, library.path + reason);
   }
-  if (!paths.simulated()) return library;
-  // Another copy of the simulator than the kernel's has to be told as well.
-  if (auto failure = attach(library.path, paths.machine)) return std::move(*failure);
+  if (!config.simulated()) return library;
+  // This may be another copy of the simulator than the host's; attach it as well.
+  if (auto failure = attach_machine(library.path, config.machine)) return std::move(*failure);
   auto* has_library = exported<int(const char*)>(library.handle, "umasim_has_library");
   if (has_library && has_library(id) == 0) {
     return library_missing(call, std::string(id) + " is not installed on this simulated machine");
   }
   library.has_symbol = exported<int(const char*)>(library.handle, "umasim_has_symbol");
   return library;
-}
-
-Failure symbol_missing(const std::string& library, const char* symbol) {
-  return {"dl", symbol, std::nullopt, "SYMBOL_MISSING", library + " does not have " + symbol};
 }
 
 }  // namespace umaprobe

@@ -1,6 +1,5 @@
-// Opens a library once for the life of the process and binds its symbols one by one.
-//
-// Never dlclosed: a thread may still be inside, and libcuda and NVML keep threads of their own.
+// Opens a GPU library once for the life of the process, binds its symbols one by one, and calls
+// them. Libraries are never closed; see base/dl.h.
 #pragma once
 
 #include <atomic>
@@ -8,13 +7,14 @@
 #include <mutex>
 #include <string>
 
+#include "base/dl.h"
 #include "base/failure.h"
 #include "machine/machine_config.h"
 #include "runtime/call_context.h"
 
 namespace umaprobe {
 
-// A function of such a library; null where this version of the library does not have it.
+// A function of a library. Null if this version of the library does not have it.
 template <class Signature>
 struct Symbol {
   const char* name;
@@ -22,7 +22,6 @@ struct Symbol {
   explicit operator bool() const { return function != nullptr; }
 };
 
-// An open library.
 struct Library {
   void* handle = nullptr;
   std::string path;
@@ -38,32 +37,27 @@ struct Library {
   void* find(const char* symbol) const;
 };
 
-// `id`: "cudart", "cuda" or "nvml". `path` alone is tried where it is not empty, else each of
-// `names` in turn.
-Fact<Library> open_library(const char* id, const LibraryPaths& paths, const std::string& path,
+// `id`: "cudart", "cuda" or "nvml". Tries `path` if it is not empty, otherwise each of `names` in
+// turn.
+Fact<Library> open_library(const char* id, const MachineConfig& config, const std::string& path,
                            std::initializer_list<const char*> names);
 
-// LIBRARY_MISSING of a single file that is not one of the three (libumasim).
-Fact<void*> open_file(const std::string& path);
-
-Failure symbol_missing(const std::string& library, const char* symbol);
-
-// The one table of functions of a library in this process. A failed open is not remembered: the
-// user may install the driver and call again.
+// The process's only function table of a library. A failed open is not remembered: the user may
+// install the driver and call again.
 template <class Table>
-class Opened {
+class OpenOnce {
  public:
-  // `open` answers Fact<Library>. Not even a table that is there goes to an environment that is
-  // refused: it is the table of another machine.
+  // `open` returns a Fact<Library>. A config with an error gets no table, even if there is one: it
+  // belongs to another machine.
   template <class Open>
-  Fact<const Table*> get(const LibraryPaths& paths, Open open) {
-    if (paths.refused) return *paths.refused;
+  Fact<const Table*> get(const MachineConfig& config, Open open) {
+    if (config.error) return *config.error;
     if (const Table* table = table_.load(std::memory_order_acquire)) return table;
     std::lock_guard<std::mutex> lock(mutex_);
     if (const Table* table = table_.load(std::memory_order_relaxed)) return table;
     Fact<Library> library = open();
     if (Failure* failure = std::get_if<Failure>(&library)) return std::move(*failure);
-    // Immortal, as the library is: a lane's thread may outlive static destruction.
+    // Never destroyed, like the library: a worker thread may outlive static destruction.
     const Table* table = new Table(std::move(std::get<Library>(library)));
     table_.store(table, std::memory_order_release);
     return table;
@@ -74,26 +68,27 @@ class Opened {
   std::atomic<const Table*> table_{nullptr};
 };
 
-// Calls a function of a table under the eyes of the watchdog, also when the deadline has passed:
-// for giving back. Empty on success.
+// Calls a function of a table, even after the deadline: for freeing. The watchdog sees the call in
+// `context`. Empty on success.
 template <class Table, class... Parameters, class... Arguments>
-std::optional<Failure> ask_late(Flight& flight, const Table& table,
-                                const Symbol<int(Parameters...)>& symbol, Arguments... arguments) {
+std::optional<Failure> call_always(CallContext& context, const Table& table,
+                                   const Symbol<int(Parameters...)>& symbol,
+                                   Arguments... arguments) {
   if (!symbol) return symbol_missing(table.library.path, symbol.name);
-  flight.enter(symbol.name);
+  context.enter(symbol.name);
   const int status = symbol.function(arguments...);
   if (status == 0) return std::nullopt;
   return table.failure(symbol.name, status);
 }
 
-// The same, but no call is made that nobody waits for any more.
+// Like call_always(), but fails with CANCELLED after the deadline.
 template <class Table, class... Parameters, class... Arguments>
-std::optional<Failure> ask(Flight& flight, const Table& table,
-                           const Symbol<int(Parameters...)>& symbol, Arguments... arguments) {
-  if (symbol && flight.abandoned()) {
-    return Failure{"umaprobe", symbol.name, std::nullopt, "ABANDONED", "the deadline has passed"};
+std::optional<Failure> call(CallContext& context, const Table& table,
+                            const Symbol<int(Parameters...)>& symbol, Arguments... arguments) {
+  if (symbol && context.cancelled()) {
+    return Failure{"umaprobe", symbol.name, std::nullopt, "CANCELLED", "the deadline has passed"};
   }
-  return ask_late(flight, table, symbol, arguments...);
+  return call_always(context, table, symbol, arguments...);
 }
 
 }  // namespace umaprobe

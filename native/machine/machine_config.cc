@@ -4,23 +4,23 @@
 
 namespace umaprobe {
 
-std::string own_path() {
+std::string addon_path() {
   Dl_info info{};
-  static const char here = 0;
-  return dladdr(&here, &info) && info.dli_fname ? info.dli_fname : "";
+  static const char anchor = 0;
+  return dladdr(&anchor, &info) && info.dli_fname ? info.dli_fname : "";
 }
 
-LibraryPaths paths_on(std::string machine, std::string simulator) {
-  LibraryPaths paths;
-  if (machine.empty()) return paths;
+MachineConfig make_machine_config(std::string machine, std::string simulator) {
+  MachineConfig config;
+  if (machine.empty()) return config;
   if (simulator.empty()) {
-    const std::string own = own_path();
-    simulator = own.substr(0, own.rfind('/') + 1) + "libumasim.so";
+    const std::string addon = addon_path();
+    simulator = addon.substr(0, addon.rfind('/') + 1) + "libumasim.so";
   }
-  paths.machine = std::move(machine);
-  paths.cudart = paths.cuda = paths.nvml = simulator;
-  paths.simulator = std::move(simulator);
-  return paths;
+  config.machine = std::move(machine);
+  config.cudart = config.cuda = config.nvml = simulator;
+  config.simulator = std::move(simulator);
+  return config;
 }
 
 }  // namespace umaprobe

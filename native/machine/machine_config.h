@@ -1,4 +1,4 @@
-// Which machine an environment reads, and from which files its libraries are to be opened.
+// Which machine an environment reads, and the files of its libraries.
 #pragma once
 
 #include <optional>
@@ -8,21 +8,22 @@
 
 namespace umaprobe {
 
-struct LibraryPaths {
-  // UMAPROBE_SIM: state file of a simulated machine; empty: the real one.
+struct MachineConfig {
+  // UMAPROBE_SIM: state file of a simulated machine; empty for the real one.
   std::string machine;
   // UMAPROBE_SIM_LIBRARY: libumasim.so; empty on the real machine.
   std::string simulator;
-  // UMAPROBE_CUDART, UMAPROBE_CUDA, UMAPROBE_NVML; empty: the usual names.
+  // UMAPROBE_CUDART, UMAPROBE_CUDA, UMAPROBE_NVML; empty for the default names.
   std::string cudart;
   std::string cuda;
   std::string nvml;
-  // Set: the process is on another machine, or this one cannot be had. Nothing is read or opened.
-  std::optional<Failure> refused;
+  // Set if the process uses another machine, or this one is unavailable. Then nothing is read or
+  // opened.
+  std::optional<Failure> error;
 
   bool simulated() const { return !machine.empty(); }
 
-  // As variables, which put another process on the same; empty is as good as not set.
+  // As environment variables that select the same machine in another process. Empty means unset.
   template <class Visitor>
   void visit(Visitor& field) const {
     field("UMAPROBE_SIM", machine);
@@ -33,11 +34,11 @@ struct LibraryPaths {
   }
 };
 
-// A simulated machine whose libraries are all the simulator's, or the real one where `machine` is
-// empty. `simulator` empty: the one beside this addon.
-LibraryPaths paths_on(std::string machine, std::string simulator);
+// A simulated machine whose libraries are all the simulator, or the real one if `machine` is empty.
+// `simulator` defaults to the file beside this addon.
+MachineConfig make_machine_config(std::string machine, std::string simulator);
 
-// The shared object that holds this code.
-std::string own_path();
+// The shared object that contains this code.
+std::string addon_path();
 
 }  // namespace umaprobe

@@ -8,39 +8,39 @@
 namespace umaprobe {
 namespace {
 
-struct Decision {
+struct ProcessMachine {
   std::mutex mutex;
-  std::optional<std::string> machine;
+  std::optional<std::string> machine;  // empty: not decided yet
 };
 
-Decision& decision() {
-  static auto& once = *new Decision;  // worker threads may outlive static destruction
+ProcessMachine& process_machine() {
+  static auto& once = *new ProcessMachine;  // worker threads may outlive static destruction
   return once;
 }
 
-std::string called(const std::string& machine) {
+std::string describe(const std::string& machine) {
   return machine.empty() ? "the real machine" : "the simulated machine in " + machine;
 }
 
-// EBUSY: a process that wants another machine has to be another process.
-Failure elsewhere(const std::string& here, const std::string& wanted) {
-  return {"sim", "enter " + called(wanted), EBUSY, "EBUSY",
-          "this process has already read " + called(here) +
+// EBUSY: another machine requires another process.
+Failure busy_failure(const std::string& current, const std::string& wanted) {
+  return {"sim", "enter " + describe(wanted), EBUSY, "EBUSY",
+          "this process has already read " + describe(current) +
               " and stays on it; start a new process, or use: umaprobe sim run"};
 }
 
 }  // namespace
 
-std::optional<Failure> enter_machine(const LibraryPaths& paths) {
-  Decision& decided = decision();
+std::optional<Failure> enter_machine(const MachineConfig& config) {
+  ProcessMachine& decided = process_machine();
   std::lock_guard<std::mutex> lock(decided.mutex);
-  if (decided.machine && *decided.machine != paths.machine)
-    return elsewhere(*decided.machine, paths.machine);
-  if (paths.simulated()) {
-    // Each time: these paths may lead to another copy of the simulator.
-    if (auto failure = attach(paths.simulator, paths.machine)) return failure;
+  if (decided.machine && *decided.machine != config.machine)
+    return busy_failure(*decided.machine, config.machine);
+  if (config.simulated()) {
+    // Each time, because the config may name another copy of the simulator.
+    if (auto failure = attach_machine(config.simulator, config.machine)) return failure;
   }
-  decided.machine = paths.machine;
+  decided.machine = config.machine;
   return std::nullopt;
 }
 

@@ -4,12 +4,12 @@
 
 #include <cerrno>
 
-#include "base/errno_failure.h"
+#include "base/dl.h"
 
 namespace umaprobe {
 
 Fact<Simulator> open_simulator(const std::string& path) {
-  Fact<void*> handle = open_file(path);
+  Fact<void*> handle = open_shared_object(path);
   if (Failure* failure = std::get_if<Failure>(&handle)) {
     failure->source = "sim";
     return std::move(*failure);
@@ -27,7 +27,7 @@ Fact<Simulator> open_simulator(const std::string& path) {
   return simulator;
 }
 
-std::optional<Failure> attach(const std::string& library, const std::string& state_path) {
+std::optional<Failure> attach_machine(const std::string& library, const std::string& state_path) {
   Fact<Simulator> simulator = open_simulator(library);
   if (Failure* failure = std::get_if<Failure>(&simulator)) return std::move(*failure);
   const int status = std::get<Simulator>(simulator).umasim_attach(state_path.c_str());
@@ -44,21 +44,21 @@ std::optional<Failure> attach(const std::string& library, const std::string& sta
   return failure;
 }
 
-std::optional<Failure> boot(const std::string& library, const std::string& description,
-                            const std::string& state_path) {
+std::optional<Failure> boot_machine(const std::string& library, const std::string& description,
+                                    const std::string& state_path) {
   Fact<Simulator> simulator = open_simulator(library);
   if (Failure* failure = std::get_if<Failure>(&simulator)) return std::move(*failure);
-  char sentence[512] = "";
+  char message[512] = "";
   const int status = std::get<Simulator>(simulator).umasim_boot(
-      description.c_str(), state_path.c_str(), sentence, sizeof sentence);
+      description.c_str(), state_path.c_str(), message, sizeof message);
   if (status == 0) return std::nullopt;
   Failure failure = errno_failure("sim", "umasim_boot " + state_path, -status);
-  if (*sentence) failure.message = sentence;
+  if (*message) failure.message = message;
   return failure;
 }
 
-Fact<std::string> record(const std::string& library, const std::string& state_path) {
-  constexpr size_t kLargest = 64u << 20;
+Fact<std::string> record_machine(const std::string& library, const std::string& state_path) {
+  constexpr size_t kMaxBytes = 64u << 20;
   Fact<Simulator> simulator = open_simulator(library);
   if (Failure* failure = std::get_if<Failure>(&simulator)) return std::move(*failure);
   const std::string call = "umasim_record " + state_path;
@@ -70,7 +70,7 @@ Fact<std::string> record(const std::string& library, const std::string& state_pa
       text.resize(static_cast<size_t>(length));
       return text;
     }
-    if (text.size() >= kLargest) return errno_failure("sim", call, EFBIG);
+    if (text.size() >= kMaxBytes) return errno_failure("sim", call, EFBIG);
   }
 }
 

@@ -1,8 +1,11 @@
-// What we call in libumasim.so besides the CUDA and NVML functions.
+// The functions of libumasim.so besides those of CUDA and NVML.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "abi/umasim.h"
-#include "machine/library.h"
+#include "base/failure.h"
 
 // X(function of umasim.h)
 #define UMAPROBE_SIMULATOR_FUNCTIONS(X) \
@@ -24,21 +27,20 @@ struct Simulator {
 #define X(name) decltype(&::name) name = nullptr;
   UMAPROBE_SIMULATOR_FUNCTIONS(X)
 #undef X
-  int (*umasim_sync)() = nullptr;  // may be missing
+  int (*umasim_sync)() = nullptr;  // null in older simulators
 };
 
-// All of them or a failure: the simulator ships with this addon, so a missing symbol means another
-// version of it.
+// Fails if a symbol is missing: the simulator ships with this addon, so it is another version.
 Fact<Simulator> open_simulator(const std::string& path);
 
-// Puts this process on the machine: see umasim_attach.
-std::optional<Failure> attach(const std::string& library, const std::string& state_path);
+// Attaches this process to the machine; see umasim_attach.
+std::optional<Failure> attach_machine(const std::string& library, const std::string& state_path);
 
-// Boots a machine: see umasim_boot.
-std::optional<Failure> boot(const std::string& library, const std::string& description,
-                            const std::string& state_path);
+// Boots a machine; see umasim_boot.
+std::optional<Failure> boot_machine(const std::string& library, const std::string& description,
+                                    const std::string& state_path);
 
-// Its record as JSON text.
-Fact<std::string> record(const std::string& library, const std::string& state_path);
+// The machine's record as JSON text; see umasim_record.
+Fact<std::string> record_machine(const std::string& library, const std::string& state_path);
 
 }  // namespace umaprobe

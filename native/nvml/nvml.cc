@@ -1,6 +1,6 @@
 #include "nvml/nvml.h"
 
-#include "base/status_name.h"
+#include "base/failure.h"
 
 namespace umaprobe {
 namespace {
@@ -27,8 +27,8 @@ constexpr StatusName kNames[] = {
     {kNvmlUnknown, "UNKNOWN"},
 };
 
-Opened<Nvml>& opened() {
-  static auto& once = *new Opened<Nvml>;  // outlives static destruction, see Opened
+OpenOnce<Nvml>& table() {
+  static auto& once = *new OpenOnce<Nvml>;  // never destroyed, see OpenOnce
   return once;
 }
 
@@ -51,27 +51,27 @@ Nvml::Nvml(Library opened) : library(std::move(opened)) {
 }
 
 Failure Nvml::failure(const char* call, int status) const {
-  const char* words = nvmlErrorString ? nvmlErrorString.function(status) : nullptr;
-  return status_failure("nvml", call, status, status_name(kNames, status, "NVML_ERROR_"), words);
+  const char* explanation = nvmlErrorString ? nvmlErrorString.function(status) : nullptr;
+  return status_failure("nvml", call, status, status_name(kNames, status, "NVML_ERROR_"),
+                        explanation);
 }
 
-Fact<const Nvml*> open_nvml(const LibraryPaths& paths) {
-  // Not libnvidia-ml.so: that name comes with development files only. The second is where WSL
-  // mounts the driver.
-  return opened().get(paths, [&] {
-    return open_library("nvml", paths, paths.nvml,
+Fact<const Nvml*> open_nvml(const MachineConfig& config) {
+  // Not libnvidia-ml.so, which comes with development files only. The second path is WSL's.
+  return table().get(config, [&] {
+    return open_library("nvml", config, config.nvml,
                         {"libnvidia-ml.so.1", "/usr/lib/wsl/lib/libnvidia-ml.so.1"});
   });
 }
 
-std::optional<Failure> initialize_nvml(const Nvml& nvml, Flight& flight) {
+std::optional<Failure> initialize_nvml(const Nvml& nvml, CallContext& context) {
   Initialization& state = initialization();
   if (state.done.load(std::memory_order_acquire)) return std::nullopt;
-  // Whoever waits here for another environment's hanging initialisation is in that call as well.
-  flight.enter(nvml.nvmlInit_v2.name);
+  // A thread that waits here for another environment's hung nvmlInit_v2 counts as in that call.
+  context.enter(nvml.nvmlInit_v2.name);
   std::lock_guard<std::mutex> lock(state.mutex);
   if (state.done.load(std::memory_order_relaxed)) return std::nullopt;
-  if (auto failure = ask(flight, nvml, nvml.nvmlInit_v2)) return failure;
+  if (auto failure = call(context, nvml, nvml.nvmlInit_v2)) return failure;
   state.done.store(true, std::memory_order_release);
   return std::nullopt;
 }

@@ -1,11 +1,11 @@
-// The functions of NVML that we use, one line each.
+// The functions of NVML that umaprobe calls.
 #pragma once
 
 #include "abi/nvml.h"
 #include "machine/library.h"
 
 // X(name, signature)
-// The formatter takes the stars for multiplications.
+// Not formatted: clang-format takes the stars for multiplications.
 // clang-format off
 #define UMAPROBE_NVML_FUNCTIONS(X)                                                                \
   X(nvmlInit_v2, int())                                                                           \
@@ -50,10 +50,10 @@ struct Nvml {
 #undef X
 };
 
-Fact<const Nvml*> open_nvml(const LibraryPaths& paths);
+Fact<const Nvml*> open_nvml(const MachineConfig& config);
 
-// nvmlInit_v2, once per process: NVML counts initialisations, and each further one costs a round
-// trip to the driver. A failed one is tried again at the next call.
-std::optional<Failure> initialize_nvml(const Nvml& nvml, Flight& flight);
+// Calls nvmlInit_v2 once per process: NVML counts initializations, and each one costs a round trip
+// to the driver. A failed initialization is tried again by the next call.
+std::optional<Failure> initialize_nvml(const Nvml& nvml, CallContext& context);
 
 }  // namespace umaprobe

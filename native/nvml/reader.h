@@ -1,26 +1,26 @@
-// Facts and readings of every device that NVML sees.
+// Reads every device that NVML sees.
 #pragma once
 
 #include <vector>
 
-#include "cuda/report.h"
+#include "base/shared.h"
 #include "nvml/nvml.h"
+#include "nvml/report.h"
 
 namespace umaprobe {
 
-// Lives on the NVML lane's thread. Remembers what does not change, so that a further reading costs
-// the readings only.
+// Used on the NVML worker thread. Caches facts that do not change.
 class NvmlReader {
  public:
-  void read(Flight& flight, const LibraryPaths& paths, Published<NvmlReport>& report);
+  void read(CallContext& context, const MachineConfig& config, Shared<NvmlReport>& report);
 
  private:
-  // A device is the same as long as NVML answers the same handle for its index.
-  struct Known {
+  // Valid as long as NVML returns the same handle for the index.
+  struct CachedDevice {
     nvmlDevice_t handle = nullptr;
     NvmlIdentity identity;
     Maybe<std::pair<int, int>> migMode;
-    Clock::time_point migRead;
+    Clock::time_point migReadAt;
   };
   struct Versions {
     Maybe<std::string> driver;
@@ -28,13 +28,14 @@ class NvmlReader {
     Maybe<int> cuda;
   };
 
-  const Nvml* connect(Flight& flight, const LibraryPaths& paths, Published<NvmlReport>& report);
-  void read_versions(Flight& flight, const Nvml& nvml, Published<NvmlReport>& report);
-  void read_device(Flight& flight, const Nvml& nvml, unsigned int index,
-                   Published<NvmlReport>& report);
+  const Nvml* connect(CallContext& context, const MachineConfig& config,
+                      Shared<NvmlReport>& report);
+  void read_versions(CallContext& context, const Nvml& nvml, Shared<NvmlReport>& report);
+  void read_device(CallContext& context, const Nvml& nvml, unsigned int index,
+                   Shared<NvmlReport>& report);
 
   Versions versions_;
-  std::vector<Known> known_;
+  std::vector<CachedDevice> cached_devices_;
 };
 
 }  // namespace umaprobe

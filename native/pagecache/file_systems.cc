@@ -9,7 +9,7 @@
 namespace umaprobe {
 namespace {
 
-// f_type as linux/magic.h and the file systems' own sources have it.
+// Values of f_type, from linux/magic.h and the file systems' sources.
 constexpr uint32_t kMemory[] = {
     0x01021994,  // tmpfs, devtmpfs
     0x858458f6,  // ramfs
@@ -35,9 +35,9 @@ constexpr uint32_t kPseudo[] = {
     0x42494e4d,  // binfmt_misc
     0x67596969,  // rpc_pipefs
     0x6e736673,  // nsfs
-    0x00000187,  // autofs: opening it would mount something
+    0x00000187,  // autofs: opening it may mount something
     0x07655821,  // resctrl
-    0x958458f6,  // hugetlbfs: huge pages, which cachestat(2) refuses
+    0x958458f6,  // hugetlbfs: huge pages, which cachestat(2) rejects
 };
 
 template <size_t N>
@@ -45,7 +45,7 @@ bool contains(const uint32_t (&list)[N], uint32_t type) {
   return std::find(std::begin(list), std::end(list), type) != std::end(list);
 }
 
-FileSystem ask(int fd) {
+FileSystem classify(int fd) {
   struct statfs about {};
   if (::fstatfs(fd, &about) != 0) return FileSystem::kPages;
   const auto type = static_cast<uint32_t>(about.f_type);
@@ -58,7 +58,7 @@ FileSystem ask(int fd) {
 FileSystem FileSystems::of(dev_t dev, int fd) {
   const auto found = known_.find(dev);
   if (found != known_.end()) return found->second;
-  return known_.emplace(dev, ask(fd)).first->second;
+  return known_.emplace(dev, classify(fd)).first->second;
 }
 
 }  // namespace umaprobe

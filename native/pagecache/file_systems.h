@@ -1,4 +1,4 @@
-// Which file systems have pages worth looking at.
+// Classifies file systems by what their page cache means.
 #pragma once
 
 #include <sys/types.h>
@@ -8,15 +8,15 @@
 namespace umaprobe {
 
 enum class FileSystem {
-  kPages,   // files are cached, and the cache can be dropped
+  kPages,   // the cache holds copies of files and can be dropped
   kMemory,  // the cache is the file: tmpfs, ramfs
-  kPseudo   // what is read is made on the spot (proc, sysfs), or is no page cache (hugetlbfs)
+  kPseudo   // content is generated on read (proc, sysfs) or not in the page cache (hugetlbfs)
 };
 
-// By device number, each asked once.
+// Remembers each device number's answer.
 class FileSystems {
  public:
-  // `fd`: something open on device `dev`.
+  // `fd`: any open file on device `dev`.
   FileSystem of(dev_t dev, int fd);
 
  private:

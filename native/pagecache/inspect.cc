@@ -8,7 +8,7 @@ namespace umaprobe {
 
 namespace {
 
-// Up to here an eviction takes microseconds, and a look of its own would be most of it.
+// Bytes. Evicting a file up to this size takes microseconds; opening it again would cost more.
 constexpr uint64_t kSmall = 1u << 20;
 
 void evict_small(Inspected& found, CacheMethod method) {
@@ -16,7 +16,7 @@ void evict_small(Inspected& found, CacheMethod method) {
   if (pages && pages->cached == 0) return;
   const bool small = pages && pages->cached <= kSmall && found.about.st_size <= off_t{kSmall};
   if (!small || !pages->clean() || found.about.st_nlink != 1) {
-    found.later = true;
+    found.evict_later = true;
     return;
   }
   drop_clean_pages(found.file.get());
@@ -28,9 +28,9 @@ void evict_small(Inspected& found, CacheMethod method) {
 }  // namespace
 
 Inspected inspect_open(int directory, const char* name, CacheMethod method) {
-  // A mapping counts as an access, cachestat(2) does not.
-  const int more = method == CacheMethod::kMincore ? O_NOATIME : 0;
-  Descriptor file = open_to_look(directory, name, more);
+  // mincore(2) needs a mapping, which counts as an access; cachestat(2) does not.
+  const int extra_flags = method == CacheMethod::kMincore ? O_NOATIME : 0;
+  Descriptor file = open_to_inspect(directory, name, extra_flags);
   Inspected found;
   if (!file) {
     found.failed_call = "openat";
@@ -49,7 +49,7 @@ Inspected inspect(int directory, dev_t dev, const char* name, CacheMethod method
 Inspected inspect_and_evict(int directory, dev_t dev, const char* name, CacheMethod method) {
   Inspected found = inspect_open(directory, name, method);
   if (!found.failed_call && S_ISREG(found.about.st_mode)) evict_small(found, method);
-  if (found.later || found.about.st_dev == dev) found.file.close();
+  if (found.evict_later || found.about.st_dev == dev) found.file.close();
   return found;
 }
 

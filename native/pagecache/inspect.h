@@ -1,36 +1,37 @@
-// One file of a walk: opened, told what it is, and what of it is in the page cache.
+// Inspects one file: opens it and reads its type and its pages in the cache.
 #pragma once
 
 #include <sys/stat.h>
 
-#include "pagecache/pagecache.h"
+#include "pagecache/cached_pages.h"
 #include "pagecache/tree.h"
 
 namespace umaprobe {
 
 struct Inspected {
-  // Set: it could not be opened or looked at. Or it is not a regular file; see `about`.
+  // Set if the file could not be opened or read.
   const char* failed_call = nullptr;
   int error = 0;
   struct stat about {};
-  Fact<CachedPages> pages;
-  // Set: it was evicted at once, and so much stayed, in bytes.
+  Fact<CachedPages> pages;  // meaningful for regular files only
+  // Set if the file was evicted at once: bytes that stayed in the cache.
   std::optional<uint64_t> left;
-  // To be evicted with time: it is large, it may be dirty, or other names of it are looked at
-  // meanwhile.
-  bool later = false;
-  // Open where that was asked, and, to tell its file system, where a file is mounted on its name.
+  // The file needs its own eviction: it is large, may be dirty, or has other names, which other
+  // threads may inspect at the same time.
+  bool evict_later = false;
+  // Open if the caller asked for it, or if another file system is mounted on the name: then the
+  // descriptor is needed to classify it.
   Descriptor file;
 };
 
-// Safe on any thread. `name`: in `directory`, which is on `dev`; not followed when it is a link.
+// All are safe on any thread. `name` is relative to `directory`, which is on device `dev`. Links
+// are not followed.
 Inspected inspect(int directory, dev_t dev, const char* name, CacheMethod method);
-// The same of a file to be evicted: what is small and known to be clean goes at once, for anything
-// else `later` is set.
+// Also evicts the file if it is small and known to be clean; otherwise sets `evict_later`.
 Inspected inspect_and_evict(int directory, dev_t dev, const char* name, CacheMethod method);
-// The same of one to be evicted now: it stays open.
+// Leaves the file open, for an eviction that follows.
 Inspected inspect_open(int directory, const char* name, CacheMethod method);
-// Of a file that is open, and stays so.
+// For a file that is open already; it stays open.
 Inspected inspect(Descriptor file, CacheMethod method);
 
 }  // namespace umaprobe

@@ -13,18 +13,19 @@
 #include <cstring>
 #include <memory>
 
-#include "base/errno_failure.h"
-#include "pagecache/tree.h"
+#include "base/descriptor.h"
+#include "base/failure.h"
 
 namespace umaprobe {
 namespace {
 
-// Lines of a file of /proc, one after the other.
+// Reads a file of /proc line by line.
 class Lines {
  public:
   explicit Lines(int fd) : fd_(fd) {}
 
-  // Without the newline; null at the end, or with errno set. Valid until the next call.
+  // The next line without its newline, valid until the next call. Null at the end, or on an error
+  // with errno set.
   const char* next(const char*& end) {
     while (true) {
       auto* newline = static_cast<char*>(std::memchr(buffer_ + at_, '\n', filled_ - at_));
@@ -37,7 +38,7 @@ class Lines {
       std::memmove(buffer_, buffer_ + at_, filled_ - at_);
       filled_ -= at_;
       at_ = 0;
-      if (filled_ == sizeof buffer_) filled_ = 0;  // no line of the kernel's is that long
+      if (filled_ == sizeof buffer_) filled_ = 0;  // kernel lines are shorter than the buffer
       errno = 0;
       const ssize_t count = ::read(fd_, buffer_ + filled_, sizeof buffer_ - filled_);
       if (count <= 0) return nullptr;
@@ -63,8 +64,8 @@ Descriptor open_of(int process, const char* name) {
   return Descriptor(::openat(process, name, O_RDONLY | O_CLOEXEC));
 }
 
-// "\012" as the kernel writes a newline in a name (seq_file's mangling).
-std::string unmangled(const std::string& path) {
+// Undoes the kernel's escape of newlines in names, "\012" (seq_file mangling).
+std::string unescaped(const std::string& path) {
   std::string plain;
   for (size_t i = 0; i < path.size(); ++i) {
     if (path.compare(i, 4, "\\012") == 0) {
@@ -77,32 +78,32 @@ std::string unmangled(const std::string& path) {
   return plain;
 }
 
-// Btrfs and overlay show one device in maps and another to stat(2): their inode's own, and the one
-// of a subvolume or of the overlay. So where only the device differs, the path decides, looked up
-// as the process sees it. Not found that way: a file mapped in a container by way of another
-// overlay, or that has been renamed meanwhile.
+// On btrfs and overlay, maps and stat(2) show different devices: the inode's own, and the one of
+// the subvolume or overlay. If only the device differs, the path decides, resolved as the process
+// sees it. This misses a file that a container maps through another overlay, and a file renamed
+// since.
 std::optional<double> device_by_path(int process, const MapsLine& line) {
-  const std::string path = "root" + unmangled(line.path);
+  const std::string path = "root" + unescaped(line.path);
   struct stat about {};
   if (::fstatat(process, path.c_str(), &about, AT_NO_AUTOMOUNT) != 0) return std::nullopt;
   if (about.st_ino != line.ino) return std::nullopt;
   return static_cast<double>(about.st_dev);
 }
 
-// Whether a line of maps is about a file that was asked for: its device as it was asked.
+// The wanted device if the line maps a wanted file.
 std::optional<double> wanted_device(int process, const MapsLine& line, const Inodes& wanted) {
   const auto found = wanted.find(static_cast<double>(line.ino));
   if (found == wanted.end()) return std::nullopt;
-  const auto asked = [&](double dev) {
+  const auto is_wanted = [&](double dev) {
     return std::find(found->second.begin(), found->second.end(), dev) != found->second.end();
   };
   const auto dev = static_cast<double>(line.dev);
-  if (asked(dev)) return dev;
+  if (is_wanted(dev)) return dev;
   const std::optional<double> seen = device_by_path(process, line);
-  return seen && asked(*seen) ? seen : std::nullopt;
+  return seen && is_wanted(*seen) ? seen : std::nullopt;
 }
 
-// PF_KTHREAD: it has no memory of its own, and nothing is hidden when its maps cannot be read.
+// PF_KTHREAD. A kernel thread has no memory of its own, so its unreadable maps hide nothing.
 bool is_kernel_thread(int process) {
   constexpr unsigned long kThread = 0x00200000;
   const Descriptor file = open_of(process, "stat");
@@ -110,13 +111,13 @@ bool is_kernel_thread(int process) {
   const ssize_t count = file ? ::read(file.get(), text, sizeof text - 1) : -1;
   if (count <= 0) return false;
   text[count] = '\0';
-  const char* at = std::strrchr(text, ')');  // a name may hold anything, also brackets
+  const char* at = std::strrchr(text, ')');  // the name may contain brackets
   // state ppid pgrp session tty_nr tpgid flags
   for (int field = 0; at && field < 7; ++field) at = std::strchr(at + 1, ' ');
   return at && (std::strtoul(at, nullptr, 10) & kThread) != 0;
 }
 
-// Locked kB of the process's mappings of these files. Walks its page tables: only for hits.
+// Marks the hits that are locked. smaps walks the page tables, so it is read for hits only.
 void mark_locked(int process, std::vector<Mapping>& hits) {
   const Descriptor file = open_of(process, "smaps");
   if (!file) return;
@@ -135,15 +136,16 @@ void mark_locked(int process, std::vector<Mapping>& hits) {
   }
 }
 
-// False: its maps are not shown to us.
-bool look_at(Flight& flight, int process, int pid, const Inodes& wanted, Mappings& mappings) {
-  flight.enter("/proc/<pid>/maps");
+// False if the process's maps may not be read.
+bool search_process(CallContext& context, int process, int pid, const Inodes& wanted,
+                    Mappings& mappings) {
+  context.enter("/proc/<pid>/maps");
   const Descriptor file = open_of(process, "maps");
   if (!file) return errno != EACCES && errno != EPERM;
   std::vector<Mapping> hits;
   Lines lines(file.get());
   const char* end = nullptr;
-  uint64_t last = 0;  // the parts of one file lie side by side
+  uint64_t last = 0;  // mappings of one file are adjacent
   while (const char* line = lines.next(end)) {
     const std::optional<MapsLine> mapped = parse_maps_line(line, end);
     if (!mapped || mapped->ino == 0 || mapped->ino == last) continue;
@@ -158,7 +160,7 @@ bool look_at(Flight& flight, int process, int pid, const Inodes& wanted, Mapping
   }
   if (errno == EACCES || errno == EPERM) return false;
   if (hits.empty()) return true;
-  flight.enter("/proc/<pid>/smaps");
+  context.enter("/proc/<pid>/smaps");
   mark_locked(process, hits);
   auto& files = mappings.files.values;
   for (const Mapping& hit : hits) {
@@ -189,20 +191,21 @@ std::optional<MapsLine> parse_maps_line(const char* line, const char* end) {
   return mapped;
 }
 
-Fact<Mappings> find_mappings(Flight& flight, const Inodes& wanted) {
+Fact<Mappings> find_mappings(CallContext& context, const Inodes& wanted) {
   const std::unique_ptr<DIR, int (*)(DIR*)> processes(::opendir("/proc"), ::closedir);
   if (!processes) return errno_failure("kernel", "list /proc", errno);
   Mappings mappings;
   if (wanted.empty()) return mappings;
   while (const dirent* entry = ::readdir(processes.get())) {
-    if (flight.abandoned()) break;
+    if (context.cancelled()) break;
     char* end = nullptr;
     const long pid = std::strtol(entry->d_name, &end, 10);
     if (pid <= 0 || *end != '\0') continue;
     const Descriptor process(
         ::openat(::dirfd(processes.get()), entry->d_name, O_PATH | O_DIRECTORY | O_CLOEXEC));
-    if (!process) continue;  // it has ended
-    const bool readable = look_at(flight, process.get(), static_cast<int>(pid), wanted, mappings);
+    if (!process) continue;  // the process has exited
+    const bool readable =
+        search_process(context, process.get(), static_cast<int>(pid), wanted, mappings);
     if (!readable && !is_kernel_thread(process.get())) ++mappings.unreadable;
   }
   return mappings;

@@ -1,4 +1,4 @@
-// Which processes map which files, as /proc/<pid>/maps has it.
+// Finds the processes that map given files, from /proc/<pid>/maps.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "base/failure.h"
-#include "js/to_js.h"
+#include "base/values.h"
 #include "runtime/call_context.h"
 
 namespace umaprobe {
 
-// NativeMappings of lib/native.types.ts.
+// NativeMappings of lib/native/contract.ts.
 struct Mappings {
   Numbers files;  // dev, ino, pid, locked (0 or 1) of each mapping
   double unreadable = 0;
@@ -25,19 +25,19 @@ struct Mappings {
   }
 };
 
-// Inodes as fstat(2) has them, as JavaScript's numbers: above 2^53 neighbours are one, here as
-// there. By inode number, each with its devices.
+// Device numbers by inode number, as fstat(2) reports them. Stored as JavaScript numbers: above
+// 2^53 neighbours are indistinguishable here as they are in JavaScript.
 using Inodes = std::unordered_map<double, std::vector<double>>;
 
-// One line of maps, or the first of an entry of smaps.
+// One line of maps, or the header line of an smaps entry.
 struct MapsLine {
   uint64_t dev;
   uint64_t ino;
-  // With "\012" for newlines still in it; empty: not a file.
+  // Newlines are still escaped as "\012". Empty if the mapping is not a file.
   std::string path;
 };
 std::optional<MapsLine> parse_maps_line(const char* line, const char* end);
 
-Fact<Mappings> find_mappings(Flight& flight, const Inodes& wanted);
+Fact<Mappings> find_mappings(CallContext& context, const Inodes& wanted);
 
 }  // namespace umaprobe

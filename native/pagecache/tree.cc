@@ -14,11 +14,10 @@
 namespace umaprobe {
 namespace {
 
-constexpr size_t kMostOpen = 32;
+constexpr size_t kMaxOpen = 32;
 constexpr size_t kListingBytes = 32u << 10;
 
-// The kernel's record; glibc offers it only by way of readdir(3), which allocates and cannot be
-// given a buffer.
+// struct linux_dirent64. glibc exposes it only through readdir(3), which allocates its own buffer.
 struct Record {
   uint64_t inode;
   int64_t offset;
@@ -34,12 +33,8 @@ bool is_dots(const char* name) {
 
 }  // namespace
 
-void Descriptor::close() {
-  if (fd_ >= 0) ::close(release());
-}
-
-Descriptor open_to_look(int directory, const char* name, int more) {
-  const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | more;
+Descriptor open_to_inspect(int directory, const char* name, int extra_flags) {
+  const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | extra_flags;
   int fd = ::openat(directory, name, flags);
   if (fd < 0 && errno == EPERM && (flags & O_NOATIME))
     fd = ::openat(directory, name, flags & ~O_NOATIME);
@@ -47,7 +42,7 @@ Descriptor open_to_look(int directory, const char* name, int more) {
 }
 
 void Tree::enter(Descriptor directory, dev_t dev, ino_t ino, const std::string& name) {
-  if (frames_.size() - first_open_ >= kMostOpen) close_highest();
+  if (frames_.size() - first_open_ >= kMaxOpen) close_topmost();
   const size_t length = path_.size();
   path_ = path_of(name);
   frames_.push_back({std::move(directory), dev, ino, length, {}});
@@ -63,7 +58,7 @@ bool Tree::read_more(Frame& frame) {
   char buffer[kListingBytes];
   const long count = ::syscall(SYS_getdents64, frame.directory.get(), buffer, sizeof buffer);
   frame.exhausted = count <= 0;
-  // ENOENT: the directory itself was removed, which is the end of it.
+  // ENOENT: the directory itself was removed, so it has no more entries.
   if (count < 0 && errno != ENOENT) frame.error = errno;
   if (count > 0) frame.listing.append(buffer, static_cast<size_t>(count));
   return count > 0;
@@ -90,9 +85,9 @@ std::optional<TreeEntry> Tree::next() {
   }
 }
 
-// What is left of its listing is read first: a position in a directory does not outlive its
-// descriptor on every file system.
-void Tree::close_highest() {
+// Reads the rest of the listing first: on some file systems a directory position does not outlive
+// its descriptor.
+void Tree::close_topmost() {
   Frame& frame = frames_[first_open_++];
   frame.listing.erase(0, frame.at);
   frame.at = 0;
@@ -102,30 +97,30 @@ void Tree::close_highest() {
 }
 
 bool Tree::leave() {
-  Frame below = std::move(frames_.back());
+  Frame child = std::move(frames_.back());
   frames_.pop_back();
-  path_.resize(below.path_length);
+  path_.resize(child.path_length);
   if (frames_.empty() || frames_.size() > first_open_) return true;
-  Frame& above = frames_.back();
+  Frame& parent = frames_.back();
   --first_open_;
-  // From below, where it is by definition, unless somebody moved the one or the other.
-  above.directory = below.directory
-                        ? open_to_look(below.directory.get(), "..", O_DIRECTORY | O_NOATIME)
-                        : Descriptor();
+  // ".." of the child is the parent, unless one of them was moved meanwhile.
+  parent.directory = child.directory
+                         ? open_to_inspect(child.directory.get(), "..", O_DIRECTORY | O_NOATIME)
+                         : Descriptor();
   struct stat about {};
   int error = 0;
-  if (!above.directory) {
-    error = below.directory ? errno : ENOENT;
-  } else if (::fstat(above.directory.get(), &about) != 0) {
+  if (!parent.directory) {
+    error = child.directory ? errno : ENOENT;
+  } else if (::fstat(parent.directory.get(), &about) != 0) {
     error = errno;
-  } else if (about.st_dev != above.dev || about.st_ino != above.ino) {
+  } else if (about.st_dev != parent.dev || about.st_ino != parent.ino) {
     error = ENOENT;
   }
   if (error == 0) return true;
-  above.directory.close();
-  above.listing.clear();
-  above.at = 0;
-  above.exhausted = true;
+  parent.directory.close();
+  parent.listing.clear();
+  parent.at = 0;
+  parent.exhausted = true;
   errno = error;
   return false;
 }

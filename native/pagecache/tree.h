@@ -1,6 +1,6 @@
-// Directories of a tree, one after the other and never more than some open at once, however deep it
-// is. Works with descriptors, not paths: a tree that somebody rearranges meanwhile leads nowhere
-// else, and there is no longest path.
+// Walks the directories of a tree with a bounded number of open descriptors, however deep the tree
+// is. Uses descriptors instead of paths: a tree that is rearranged meanwhile cannot lead elsewhere,
+// and path length is unlimited.
 #pragma once
 
 #include <sys/types.h>
@@ -9,67 +9,40 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.h"
+
 namespace umaprobe {
 
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  ~Descriptor() { close(); }
-  Descriptor(Descriptor&& other) noexcept : fd_(other.release()) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    const int fd = other.release();
-    close();
-    fd_ = fd;
-    return *this;
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  explicit operator bool() const { return fd_ >= 0; }
-  int get() const { return fd_; }
-  void close();
-
- private:
-  int release() {
-    const int fd = fd_;
-    fd_ = -1;
-    return fd;
-  }
-
-  int fd_;
-};
-
-// For looking only, at what it is and not at where it leads: no link followed, no wait for the
-// other end of a FIFO, no terminal taken. `more`: further flags of open(2); O_NOATIME, so that the
-// look leaves no trace, goes as far as the kernel lets us (owner or CAP_FOWNER). Without a
-// descriptor errno says why.
-Descriptor open_to_look(int directory, const char* name, int more = 0);
+// Opens a file for inspection without side effects: does not follow links, wait for the other end
+// of a FIFO, or acquire a terminal. `extra_flags`: more flags of open(2). O_NOATIME is dropped if
+// the kernel rejects it (it requires ownership or CAP_FOWNER). On failure errno is set.
+Descriptor open_to_inspect(int directory, const char* name, int extra_flags = 0);
 
 // A name in a directory.
 struct TreeEntry {
   std::string name;
-  unsigned char type;  // DT_* of dirent.h; DT_UNKNOWN where the file system does not say
+  unsigned char type;  // DT_* of dirent.h; DT_UNKNOWN if the file system does not tell
 };
 
-// The directories from a tree's root down to where the walk is.
+// The directories from a tree's root down to the current one.
 class Tree {
  public:
-  // Goes down into a directory that is open; `name` is added to the path, after a slash where one
-  // is needed.
+  // Makes an open directory the current one. `name` is appended to the path, after a slash if
+  // needed.
   void enter(Descriptor directory, dev_t dev, ino_t ino, const std::string& name);
 
   bool empty() const { return frames_.empty(); }
   const std::string& path() const { return path_; }
   std::string path_of(const std::string& name) const;
-  // The directory where the walk is.
+  // The current directory.
   int directory() const { return frames_.back().directory.get(); }
   dev_t dev() const { return frames_.back().dev; }
 
-  // The next name here; empty at the end, or with errno set when the directory cannot be read on.
+  // The next entry of the current directory. Empty at the end, or on a read error with errno set.
   std::optional<TreeEntry> next();
 
-  // Back to the directory above. False, with errno set: it is not there any more (moved, or made
-  // unreadable), and what was left in it is not visited; the walk is in it all the same.
+  // Returns to the parent directory. False, with errno set, if the parent was moved or became
+  // unreadable: it is current all the same, but its remaining entries are skipped.
   bool leave();
 
  private:
@@ -78,17 +51,17 @@ class Tree {
     dev_t dev;
     ino_t ino;
     size_t path_length;
-    std::string listing;  // linux_dirent64 records not handed out yet
+    std::string listing;  // linux_dirent64 records not returned yet
     size_t at = 0;
     bool exhausted = false;
-    int error = 0;  // of reading the listing
+    int error = 0;  // errno of reading the listing
   };
 
   static bool read_more(Frame& frame);
-  void close_highest();
+  void close_topmost();
 
   std::vector<Frame> frames_;
-  size_t first_open_ = 0;  // of frames_; above it descriptors are closed
+  size_t first_open_ = 0;  // index in frames_; descriptors before it are closed
   std::string path_;
 };
 

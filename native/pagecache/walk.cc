@@ -5,18 +5,18 @@
 
 #include <cerrno>
 
-#include "base/errno_failure.h"
+#include "base/failure.h"
 
 namespace umaprobe {
 namespace {
 
-// Names read before they are looked at: enough to share among threads.
-constexpr size_t kMostFiles = 256;
-// Of names that are no files, so that a slice ends on time in a directory full of links.
-constexpr size_t kMostNames = 8192;
-// Opening and closing are most of a look, and go side by side; more threads than this wait for each
-// other in the kernel's table of descriptors.
-constexpr unsigned kMostThreads = 4;
+// Files inspected together: enough to share among the threads.
+constexpr size_t kMaxFiles = 256;
+// Directory entries read per step, so that a slice ends on time in a directory full of links.
+constexpr size_t kMaxNames = 8192;
+// Opening and closing dominate an inspection and run in parallel. More threads contend for the
+// process's descriptor table.
+constexpr unsigned kMaxThreads = 4;
 
 Failure pseudo_failure(const std::string& path) {
   return {"umaprobe", "open", EINVAL, "EINVAL",
@@ -26,78 +26,80 @@ Failure pseudo_failure(const std::string& path) {
 }  // namespace
 
 Walk::Walk(std::vector<std::string> paths, WalkOptions options)
-    : roots_(std::move(paths)), options_(options), found_(options) {}
+    : roots_(std::move(paths)), options_(options), results_(options) {}
 
-void Walk::go_on(Flight& flight, Clock::duration slice) {
+void Walk::run_slice(CallContext& context, Clock::duration slice) {
   const auto until = Clock::now() + slice;
-  found_.begin();
-  Crew crew(kMostThreads);
-  while (!found_.full() && !ended_.load(std::memory_order_relaxed) && !flight.abandoned()) {
-    if (!advance(flight, crew)) {
-      found_.done();
+  results_.begin_slice();
+  ThreadPool pool(kMaxThreads);
+  while (!results_.full() && !cancelled_.load(std::memory_order_relaxed) && !context.cancelled()) {
+    if (!advance(context, pool)) {
+      results_.set_done();
       break;
     }
     if (Clock::now() >= until) break;
   }
-  if (!tree_.empty()) found_.at(tree_.path());
-  found_.hand_over();
+  if (!tree_.empty()) results_.set_path(tree_.path());
+  results_.publish();
 }
 
-bool Walk::advance(Flight& flight, Crew& crew) {
+bool Walk::advance(CallContext& context, ThreadPool& pool) {
   if (evicting_) {
-    if (evicting_->eviction.step(flight)) finish_eviction(flight);
+    if (evicting_->eviction.step(context)) finish_eviction(context);
   } else if (!tree_.empty()) {
-    go_on_in_directory(flight, crew);
+    advance_in_directory(context, pool);
   } else if (next_root_ < roots_.size()) {
-    begin_root(flight, roots_[next_root_++]);
+    begin_root(context, roots_[next_root_++]);
   } else {
     return false;
   }
   return true;
 }
 
-// A path that was given may be a link, and the file behind it is what is meant. What it is comes
-// first: opening a device can have effects.
-void Walk::begin_root(Flight& flight, const std::string& path) {
-  found_.at(path);
-  if (path.find('\0') != std::string::npos) return not_opened(path, "stat", EINVAL);
-  flight.enter("stat");
+// A given path may be a link, which is followed. stat comes before open, because opening a device
+// can have side effects.
+void Walk::begin_root(CallContext& context, const std::string& path) {
+  results_.set_path(path);
+  if (path.find('\0') != std::string::npos) return record_open_failure(path, "stat", EINVAL);
+  context.enter("stat");
   struct stat about {};
-  if (::fstatat(AT_FDCWD, path.c_str(), &about, 0) != 0) return not_opened(path, "stat", errno);
+  if (::fstatat(AT_FDCWD, path.c_str(), &about, 0) != 0)
+    return record_open_failure(path, "stat", errno);
   if (!S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode))
     return count(&WalkSums::special, "special", path);
-  flight.enter("open");
+  context.enter("open");
   const int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   Descriptor opened(::open(path.c_str(), flags | O_NOATIME));
   if (!opened && errno == EPERM) opened = Descriptor(::open(path.c_str(), flags));
-  if (!opened) return not_opened(path, "open", errno);
-  if (::fstat(opened.get(), &about) != 0) return not_opened(path, "fstat", errno);
+  if (!opened) return record_open_failure(path, "open", errno);
+  if (::fstat(opened.get(), &about) != 0) return record_open_failure(path, "fstat", errno);
   if (file_systems_.of(about.st_dev, opened.get()) == FileSystem::kPseudo)
-    return found_.problem(path, pseudo_failure(path));
+    return results_.problem(path, pseudo_failure(path));
   if (S_ISDIR(about.st_mode)) return enter(std::move(opened), about, path);
-  look(flight, path, inspect(std::move(opened), options_.method));
+  record_file(context, path, inspect(std::move(opened), options_.method));
 }
 
-// Names up to the next directory, then those files, then that directory.
-void Walk::go_on_in_directory(Flight& flight, Crew& crew) {
-  if (!later_.empty()) return begin_eviction(flight);
-  if (below_) {
-    const std::string name = std::move(*below_);
-    below_.reset();
-    return enter_directory(flight, name);
+// Reads names up to the next subdirectory, inspects those files, then enters that subdirectory.
+void Walk::advance_in_directory(CallContext& context, ThreadPool& pool) {
+  if (!evict_queue_.empty()) return begin_queued_eviction(context);
+  if (subdirectory_) {
+    const std::string name = std::move(*subdirectory_);
+    subdirectory_.reset();
+    return enter_subdirectory(context, name);
   }
-  const bool more = read_names(flight);
+  const bool more = read_names(context);
   const int error = more ? 0 : errno;
-  if (!files_.empty()) return inspect_files(flight, crew);
+  if (!files_.empty()) return inspect_files(context, pool);
   if (more) return;
-  if (error != 0) found_.problem(tree_.path(), errno_failure("kernel", "getdents64", error));
-  if (!tree_.leave()) found_.problem(tree_.path(), errno_failure("kernel", "openat ..", errno));
+  if (error != 0) results_.problem(tree_.path(), errno_failure("kernel", "getdents64", error));
+  if (!tree_.leave()) results_.problem(tree_.path(), errno_failure("kernel", "openat ..", errno));
 }
 
-// False: there are no more, with errno set when they could not be read on.
-bool Walk::read_names(Flight& flight) {
-  flight.enter("getdents64");
-  for (size_t names = 0; !below_ && files_.size() < kMostFiles && names < kMostNames; ++names) {
+// False at the end of the directory, or on a read error with errno set.
+bool Walk::read_names(CallContext& context) {
+  context.enter("getdents64");
+  for (size_t names = 0; !subdirectory_ && files_.size() < kMaxFiles && names < kMaxNames;
+       ++names) {
     errno = 0;
     std::optional<TreeEntry> entry = tree_.next();
     if (!entry) return false;
@@ -106,7 +108,7 @@ bool Walk::read_names(Flight& flight) {
     if (type == DT_UNKNOWN) {
       if (::fstatat(tree_.directory(), entry->name.c_str(), &about,
                     AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) != 0) {
-        not_opened(entry->name, "fstatat", errno);
+        record_open_failure(entry->name, "fstatat", errno);
         continue;
       }
       type = IFTODT(about.st_mode);
@@ -114,7 +116,7 @@ bool Walk::read_names(Flight& flight) {
     if (type == DT_REG) {
       files_.push_back(std::move(entry->name));
     } else if (type == DT_DIR) {
-      below_ = std::move(entry->name);
+      subdirectory_ = std::move(entry->name);
     } else if (type == DT_LNK) {
       count(&WalkSums::links, "link", entry->name);
     } else {
@@ -124,122 +126,124 @@ bool Walk::read_names(Flight& flight) {
   return true;
 }
 
-void Walk::enter_directory(Flight& flight, const std::string& name) {
-  flight.enter("openat");
-  Descriptor directory = open_to_look(tree_.directory(), name.c_str(), O_DIRECTORY | O_NOATIME);
-  if (!directory) return not_opened(name, "openat", errno);
+void Walk::enter_subdirectory(CallContext& context, const std::string& name) {
+  context.enter("openat");
+  Descriptor directory = open_to_inspect(tree_.directory(), name.c_str(), O_DIRECTORY | O_NOATIME);
+  if (!directory) return record_open_failure(name, "openat", errno);
   struct stat about {};
-  if (::fstat(directory.get(), &about) != 0) return not_opened(name, "fstat", errno);
+  if (::fstat(directory.get(), &about) != 0) return record_open_failure(name, "fstat", errno);
   const bool mounted = about.st_dev != tree_.dev();
   if (mounted && file_systems_.of(about.st_dev, directory.get()) == FileSystem::kPseudo)
-    return found_.count(&WalkSums::pseudo);
+    return results_.count(&WalkSums::pseudo);
   enter(std::move(directory), about, name);
 }
 
 void Walk::enter(Descriptor directory, const struct stat& about, const std::string& name) {
-  // Met before: a path given twice, or a mount that shows a directory again.
-  if (met_before(about)) return count(&WalkSums::links, "link", name);
+  // A path given twice, or a directory that is mounted twice.
+  if (seen_before(about)) return count(&WalkSums::links, "link", name);
   tree_.enter(std::move(directory), about.st_dev, about.st_ino, name);
-  found_.count(&WalkSums::directories);
+  results_.count(&WalkSums::directories);
 }
 
-void Walk::inspect_files(Flight& flight, Crew& crew) {
-  flight.enter("openat");
-  std::vector<Inspected> looks(files_.size());
+void Walk::inspect_files(CallContext& context, ThreadPool& pool) {
+  context.enter("openat");
+  std::vector<Inspected> inspected(files_.size());
   const int directory = tree_.directory();
   const dev_t dev = tree_.dev();
   const CacheMethod method = options_.method;
-  crew.run(files_.size(), [&](size_t i) {
+  pool.parallel_for(files_.size(), [&](size_t i) {
     const char* name = files_[i].c_str();
-    looks[i] = options_.evict ? inspect_and_evict(directory, dev, name, method)
-                              : inspect(directory, dev, name, method);
+    inspected[i] = options_.evict ? inspect_and_evict(directory, dev, name, method)
+                                  : inspect(directory, dev, name, method);
   });
-  for (size_t i = 0; i < looks.size(); ++i) {
-    if (looks[i].later) {
-      later_.push_back(std::move(files_[i]));
+  for (size_t i = 0; i < inspected.size(); ++i) {
+    if (inspected[i].evict_later) {
+      evict_queue_.push_back(std::move(files_[i]));
     } else {
-      look(flight, files_[i], std::move(looks[i]));
+      record_file(context, files_[i], std::move(inspected[i]));
     }
   }
   files_.clear();
 }
 
-// One after the other: a large file has slices of its own, and what is open is one descriptor.
-void Walk::begin_eviction(Flight& flight) {
-  const std::string name = std::move(later_.back());
-  later_.pop_back();
-  flight.enter("openat");
-  look(flight, name, inspect_open(tree_.directory(), name.c_str(), options_.method));
+// One file at a time: a large file takes several slices and keeps its descriptor open.
+void Walk::begin_queued_eviction(CallContext& context) {
+  const std::string name = std::move(evict_queue_.back());
+  evict_queue_.pop_back();
+  context.enter("openat");
+  record_file(context, name, inspect_open(tree_.directory(), name.c_str(), options_.method));
 }
 
-void Walk::look(Flight& flight, const std::string& name, Inspected found) {
-  // Since the directory was read a socket, a FIFO (ENXIO) or a link (ELOOP) took its place.
+void Walk::record_file(CallContext& context, const std::string& name, Inspected found) {
+  // The file was replaced by a socket or FIFO (ENXIO) or a link (ELOOP) since the directory was
+  // read.
   if (found.error == ENXIO) return count(&WalkSums::special, "special", name);
   if (found.error == ELOOP) return count(&WalkSums::links, "link", name);
-  if (found.failed_call) return not_opened(name, found.failed_call, found.error);
+  if (found.failed_call) return record_open_failure(name, found.failed_call, found.error);
   const struct stat& about = found.about;
   if (!S_ISREG(about.st_mode)) return count(&WalkSums::special, "special", name);
-  if (met_before(about)) return count(&WalkSums::links, "link", name);
+  if (seen_before(about)) return count(&WalkSums::links, "link", name);
 
-  const FileSystem home =
+  const FileSystem file_system =
       file_systems_.of(about.st_dev, found.file ? found.file.get() : tree_.directory());
-  if (home == FileSystem::kPseudo) return found_.count(&WalkSums::pseudo);
+  if (file_system == FileSystem::kPseudo) return results_.count(&WalkSums::pseudo);
   WalkEntry entry{{}, "file", about.st_size, about.st_dev, about.st_ino, {}, false, {}, {}, {}};
-  entry.memory = home == FileSystem::kMemory;
+  entry.memory = file_system == FileSystem::kMemory;
   if (Failure* failure = std::get_if<Failure>(&found.pages)) {
     entry.failure = std::move(*failure);
   } else {
     entry.pages = std::get<CachedPages>(found.pages);
   }
   if (found.left) entry.cached_after = static_cast<double>(*found.left);
-  const bool something = !found.left && (!entry.pages || entry.pages->cached > 0);
-  if (!options_.evict || entry.memory || !something) return deliver(std::move(entry), name);
-  evict(flight, std::move(entry), name, std::move(found.file));
+  const bool may_be_cached = !found.left && (!entry.pages || entry.pages->cached > 0);
+  if (!options_.evict || entry.memory || !may_be_cached) return add_entry(std::move(entry), name);
+  begin_eviction(context, std::move(entry), name, std::move(found.file));
 }
 
-void Walk::evict(Flight& flight, WalkEntry entry, const std::string& name, Descriptor file) {
+void Walk::begin_eviction(CallContext& context, WalkEntry entry, const std::string& name,
+                          Descriptor file) {
   const auto size = static_cast<uint64_t>(*entry.bytes);
   const bool sync = options_.sync && !(entry.pages && entry.pages->clean());
   Eviction eviction(options_.method, file.get(), size, entry.pages);
   evicting_.emplace(Evicting{std::move(file), eviction, size, std::move(entry), name});
   if (!sync) return;
-  const Fact<double> took = evicting_->eviction.sync(flight);
-  if (const Failure* failure = failure_of(took)) {
+  const Fact<double> milliseconds = evicting_->eviction.sync(context);
+  if (const Failure* failure = failure_of(milliseconds)) {
     evicting_->entry.failure = *failure;
-    return finish_eviction(flight);
+    return finish_eviction(context);
   }
-  evicting_->entry.sync_ms = std::get<double>(took);
+  evicting_->entry.sync_ms = std::get<double>(milliseconds);
 }
 
-void Walk::finish_eviction(Flight& flight) {
+void Walk::finish_eviction(CallContext& context) {
   const Evicting done = std::move(*evicting_);
   evicting_.reset();
   WalkEntry entry = done.entry;
   if (entry.pages) {
-    flight.enter("cachestat");
+    context.enter("cachestat");
     const Fact<CachedPages> left = cached_pages(options_.method, done.file.get(), 0, 0, done.size);
     if (const auto* pages = std::get_if<CachedPages>(&left)) entry.cached_after = pages->cached;
   }
-  deliver(std::move(entry), done.name);
+  add_entry(std::move(entry), done.name);
 }
 
-void Walk::deliver(WalkEntry entry, const std::string& name) {
-  if (found_.add(entry)) found_.list(std::move(entry), tree_.path_of(name));
+void Walk::add_entry(WalkEntry entry, const std::string& name) {
+  if (results_.add(entry)) results_.list(std::move(entry), tree_.path_of(name));
 }
 
-bool Walk::met_before(const struct stat& about) {
+bool Walk::seen_before(const struct stat& about) {
   return !seen_.insert(about.st_dev, about.st_ino);
 }
 
 void Walk::count(double WalkSums::*sum, const char* what, const std::string& name) {
-  if (!found_.lists_all()) return found_.count(sum);
-  found_.count(sum, what, tree_.path_of(name));
+  if (!results_.lists_all()) return results_.count(sum);
+  results_.count(sum, what, tree_.path_of(name));
 }
 
-// Below a given path, what is gone is gone. A given path that is not there is a mistake.
-void Walk::not_opened(const std::string& name, const char* call, int error) {
-  if (error == ENOENT && !tree_.empty()) return found_.count(&WalkSums::vanished);
-  found_.problem(tree_.path_of(name), errno_failure("kernel", call, error));
+// A file that vanished from a tree is only counted. A given path that does not exist is a problem.
+void Walk::record_open_failure(const std::string& name, const char* call, int error) {
+  if (error == ENOENT && !tree_.empty()) return results_.count(&WalkSums::vanished);
+  results_.problem(tree_.path_of(name), errno_failure("kernel", call, error));
 }
 
 }  // namespace umaprobe

@@ -1,6 +1,5 @@
-// A walk over files and trees: what of each file is in the page cache, and its eviction where
-// asked. Goes on in slices on the lane for the kernel; what was found waits until JavaScript takes
-// it.
+// A walk over files and directory trees that counts, and on request evicts, cached pages. It runs
+// in slices on the host worker thread; results wait until JavaScript takes them.
 #pragma once
 
 #include <atomic>
@@ -20,17 +19,17 @@ class Walk {
  public:
   Walk(std::vector<std::string> paths, WalkOptions options);
 
-  // On the lane's thread: until the time is over, there is a batch, or there is nothing more.
-  void go_on(Flight& flight, Clock::duration slice);
+  // On the worker thread: walks until the slice is over, a batch is full, or the walk is done.
+  void run_slice(CallContext& context, Clock::duration slice);
 
-  // On the JavaScript thread: what was found since the last time, at most some 450 entries.
-  WalkBatch take() { return found_.take(); }
+  // On the JavaScript thread: the results since the last call, at most some 450 entries.
+  WalkBatch take() { return results_.take(); }
 
-  // From any thread: the slice that is on its way ends at the next file.
-  void end() { ended_.store(true, std::memory_order_relaxed); }
+  // On any thread: a slice in progress ends at the next file.
+  void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
 
  private:
-  // A file that is being evicted.
+  // The file that is being evicted.
   struct Evicting {
     Descriptor file;
     Eviction eviction;
@@ -39,35 +38,36 @@ class Walk {
     std::string name;
   };
 
-  // One step; false: there is nothing more.
-  bool advance(Flight& flight, Crew& crew);
-  void begin_root(Flight& flight, const std::string& path);
-  void go_on_in_directory(Flight& flight, Crew& crew);
-  void enter_directory(Flight& flight, const std::string& name);
+  // Makes one step. False if the walk is done.
+  bool advance(CallContext& context, ThreadPool& pool);
+  void begin_root(CallContext& context, const std::string& path);
+  void advance_in_directory(CallContext& context, ThreadPool& pool);
+  void enter_subdirectory(CallContext& context, const std::string& name);
   void enter(Descriptor directory, const struct stat& about, const std::string& name);
-  bool read_names(Flight& flight);
-  void inspect_files(Flight& flight, Crew& crew);
-  void begin_eviction(Flight& flight);
-  void look(Flight& flight, const std::string& name, Inspected file);
-  void evict(Flight& flight, WalkEntry entry, const std::string& name, Descriptor file);
-  void finish_eviction(Flight& flight);
-  void deliver(WalkEntry entry, const std::string& name);
+  bool read_names(CallContext& context);
+  void inspect_files(CallContext& context, ThreadPool& pool);
+  void begin_queued_eviction(CallContext& context);
+  void record_file(CallContext& context, const std::string& name, Inspected file);
+  void begin_eviction(CallContext& context, WalkEntry entry, const std::string& name,
+                      Descriptor file);
+  void finish_eviction(CallContext& context);
+  void add_entry(WalkEntry entry, const std::string& name);
 
-  bool met_before(const struct stat& about);
+  bool seen_before(const struct stat& about);
   void count(double WalkSums::*sum, const char* what, const std::string& name);
-  void not_opened(const std::string& name, const char* call, int error);
+  void record_open_failure(const std::string& name, const char* call, int error);
 
   const std::vector<std::string> roots_;
   const WalkOptions options_;
-  Found found_;
-  std::atomic<bool> ended_{false};
+  WalkResults results_;
+  std::atomic<bool> cancelled_{false};
 
-  // Of the lane's thread.
+  // Used by the worker thread only.
   size_t next_root_ = 0;
   Tree tree_;
-  std::vector<std::string> files_;    // names in the directory where it is, to be inspected
-  std::vector<std::string> later_;    // of those, what is to be evicted one by one
-  std::optional<std::string> below_;  // a directory in it, to be entered after them
+  std::vector<std::string> files_;           // names in the current directory, to be inspected
+  std::vector<std::string> evict_queue_;     // inspected, to be evicted one by one
+  std::optional<std::string> subdirectory_;  // to be entered after these files
   std::optional<Evicting> evicting_;
   InodeSet seen_;
   FileSystems file_systems_;

@@ -1,27 +1,26 @@
-// What a walk has found: entries to be listed, sums, and how they get to the JavaScript thread.
+// The results of a walk: listed entries and sums, and their transfer to the JavaScript thread.
 #pragma once
 
 #include <mutex>
 #include <string>
 #include <vector>
 
-#include "js/path_text.h"
-#include "js/to_js.h"
-#include "pagecache/pagecache.h"
+#include "base/values.h"
+#include "pagecache/cached_pages.h"
 
 namespace umaprobe {
 
 struct WalkOptions {
   CacheMethod method;
   bool evict;
-  bool sync;  // write dirty pages before
-  bool list_empty;
-  // Of the files with something in cache only those are listed which have, or had when they were
-  // met, a place among so many with the most, and those of which an eviction left something.
+  bool sync;        // write dirty pages before evicting
+  bool list_empty;  // list files without cached pages, links and special files, too
+  // List only files that are among the `top` most-cached seen so far, and files that an eviction
+  // left pages of. The union of all batches therefore contains the overall top N.
   size_t top;
 };
 
-// NativeCachedFile of lib/native.types.ts.
+// NativeCachedFile of lib/native/contract.ts.
 struct WalkEntry {
   PathText path;
   const char* what;
@@ -53,7 +52,7 @@ struct WalkEntry {
   }
 };
 
-// Since the walk began.
+// Totals since the start of the walk.
 struct WalkSums {
   double files = 0;
   double directories = 0;
@@ -93,11 +92,11 @@ struct WalkSums {
   }
 };
 
-// NativeWalkBatch.
+// NativeWalkBatch of lib/native/contract.ts.
 struct WalkBatch {
   const char* method = "";
   std::vector<WalkEntry> entries;
-  Numbers inodes;  // of each file with something in cache: dev, ino, cached, cachedAfter
+  Numbers inodes;  // dev, ino, cached, cachedAfter of each file with cached pages
   WalkSums sums;
   PathText path;
   bool done = false;
@@ -113,43 +112,43 @@ struct WalkBatch {
   }
 };
 
-// Filled on the lane's thread, handed over at the end of a slice, taken on the JavaScript thread.
-class Found {
+// Filled on the worker thread, published at the end of a slice, taken on the JavaScript thread.
+class WalkResults {
  public:
-  explicit Found(const WalkOptions& options);
+  explicit WalkResults(const WalkOptions& options);
 
-  // A directory, link, special file, vanished name: adds one to `sum`.
-  void count(double WalkSums::*sum) { ++(found_.sums.*sum); }
-  // The same for what is listed where everything is.
+  // Adds one to `sum`: a directory, link, special file or vanished name.
+  void count(double WalkSums::*sum) { ++(current_.sums.*sum); }
+  // Also lists the path if everything is listed.
   void count(double WalkSums::*sum, const char* what, const std::string& path);
   bool lists_all() const { return options_.list_empty; }
   void problem(const std::string& path, Failure failure);
 
-  // A file. True: it is to be listed, and this is to be followed by list().
+  // Adds a file to the sums. If true, the caller must pass the entry to list().
   bool add(WalkEntry& entry);
   void list(WalkEntry entry, const std::string& path);
 
-  void at(const std::string& path) { found_.path.bytes = path; }
-  void done() { found_.done = true; }
+  void set_path(const std::string& path) { current_.path.bytes = path; }
+  void set_done() { current_.done = true; }
 
-  // A slice begins: what waited may have been taken meanwhile.
-  void begin();
-  // So much waits to be taken that there is a batch.
+  // Begins a slice. Published results may have been taken since the last one.
+  void begin_slice();
+  // The pending results fill a batch.
   bool full() const;
-  void hand_over();
+  void publish();
   WalkBatch take();
 
  private:
-  bool listed(const WalkEntry& entry);
+  bool is_listed(const WalkEntry& entry);
 
   const WalkOptions options_;
-  WalkBatch found_;  // since the last hand_over()
+  WalkBatch current_;  // since the last publish()
   size_t path_bytes_ = 0;
-  size_t waiting_ = 0;       // entries in the outbox when the slice began
-  std::vector<double> top_;  // a heap, the least first
+  size_t waiting_ = 0;       // published entries not taken when the slice began
+  std::vector<double> top_;  // min-heap of cached bytes
 
   std::mutex mutex_;
-  WalkBatch outbox_;
+  WalkBatch published_;
 };
 
 }  // namespace umaprobe

@@ -1,23 +1,22 @@
-// The library call that a thread is in, visible to other threads.
+// The library call that a thread is in, readable from other threads.
 //
-// A call that hangs can say nothing about itself; so each one writes its name here before it
-// starts, and whoever waits for it (the watchdog, the next submission) reads it.
+// A hung call cannot report itself. So each call records its name and start time here first, and
+// the watchdog or the next submission reads them.
 #pragma once
 
 #include <atomic>
-#include <chrono>
+
+#include "base/clock.h"
 
 namespace umaprobe {
 
-using Clock = std::chrono::steady_clock;
-
-class Flight {
+class CallContext {
  public:
-  // `watched` false: of a thread that nobody waits for with a deadline. Its calls leave no trace,
-  // which saves a clock reading each (20 to 60 ns).
-  explicit Flight(bool watched = true) : watched_(watched) {}
+  // watched=false: no watchdog monitors this thread, so enter() is a no-op. That saves one clock
+  // reading per call (20 to 60 ns).
+  explicit CallContext(bool watched = true) : watched_(watched) {}
 
-  // `call` must be a literal or live as long as the process. Costs one clock reading and two
+  // `call` must be a literal or live as long as the process. Cost: one clock reading and two
   // relaxed stores.
   void enter(const char* call) {
     if (!watched_) return;
@@ -25,27 +24,27 @@ class Flight {
     call_.store(call, std::memory_order_relaxed);
   }
 
-  // The call in flight, or the last one.
+  // The call in progress, or the last one.
   const char* call() const { return call_.load(std::memory_order_relaxed); }
 
   Clock::time_point since() const {
     return Clock::time_point(Clock::duration(since_.load(std::memory_order_relaxed)));
   }
 
-  // Nobody waits for this work any more: make no further call.
-  void abandon() { abandoned_.store(true, std::memory_order_relaxed); }
-  bool abandoned() const { return abandoned_.load(std::memory_order_relaxed); }
+  // The deadline has passed or the environment is gone: the task must make no further call.
+  void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
+  bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
 
   void reset() {
     enter("start");
-    abandoned_.store(false, std::memory_order_relaxed);
+    cancelled_.store(false, std::memory_order_relaxed);
   }
 
  private:
   const bool watched_;
   std::atomic<const char*> call_{"start"};
   std::atomic<Clock::rep> since_{0};
-  std::atomic<bool> abandoned_{false};
+  std::atomic<bool> cancelled_{false};
 };
 
 }  // namespace umaprobe

@@ -5,27 +5,27 @@
 
 namespace umaprobe {
 
-void StuckCalls::begin(const Flight& flight) {
+void HungCalls::begin(const CallContext& context) {
   std::lock_guard<std::mutex> lock(mutex_);
-  call_ = flight.call();
-  since_ = flight.since();
+  call_ = context.call();
+  since_ = context.since();
   count_.fetch_add(1, std::memory_order_relaxed);
 }
 
-void StuckCalls::end() { count_.fetch_sub(1, std::memory_order_relaxed); }
+void HungCalls::end() { count_.fetch_sub(1, std::memory_order_relaxed); }
 
-Failure StuckCalls::failure() const {
+Failure HungCalls::failure() const {
   std::lock_guard<std::mutex> lock(mutex_);
-  return stuck_failure(call_, since_);
+  return hung_failure(call_, since_);
 }
 
-StuckCalls& stuck_calls(LaneId library) {
-  // Immortal: a lane's thread may outlive static destruction.
-  static auto& all = *new std::array<StuckCalls, kLaneCount>;
-  return all[static_cast<size_t>(library)];
+HungCalls& hung_calls(WorkerId worker) {
+  // Never destroyed: a worker thread may outlive static destruction.
+  static auto& all = *new std::array<HungCalls, kWorkerCount>;
+  return all[static_cast<size_t>(worker)];
 }
 
-Failure stuck_failure(const char* call, Clock::time_point since) {
+Failure hung_failure(const char* call, Clock::time_point since) {
   using std::chrono::milliseconds;
   const auto age = std::chrono::duration_cast<milliseconds>(Clock::now() - since).count();
   return {"umaprobe", call, std::nullopt, "TIMEOUT",

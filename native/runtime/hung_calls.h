@@ -1,6 +1,6 @@
-// What this process knows about calls that have outlived their deadlines, by library. Like the
-// table of a library's functions it belongs to the process: a library that is stuck for one worker
-// is stuck.
+// Calls of this process that are past their deadline and have not returned, by worker thread. The
+// record belongs to the process, as the libraries do: a library that hangs for one Node worker
+// hangs for all.
 #pragma once
 
 #include <atomic>
@@ -11,18 +11,18 @@
 
 namespace umaprobe {
 
-// kKernel: not a library, but what the kernel may take long for: dropping caches, a large tree of
-// files. kSync: sync(2), which must not hold those up.
-enum class LaneId { kCuda, kNvml, kKernel, kSync };
-inline constexpr size_t kLaneCount = 4;
+// kCuda and kNvml run calls of one library each. kHost runs slow work of the Linux kernel: dropping
+// caches, walking a large tree. kSync runs sync(2), which must not delay kHost.
+enum class WorkerId { kCuda, kNvml, kHost, kSync };
+inline constexpr size_t kWorkerCount = 4;
 
-class StuckCalls {
+class HungCalls {
  public:
-  // Cheap; true from the moment a call has outlived its deadline until it returns.
+  // Cheap. True from a call's deadline until the call returns.
   bool any() const { return count_.load(std::memory_order_relaxed) > 0; }
-  void begin(const Flight& flight);
+  void begin(const CallContext& context);
   void end();
-  // About the one that was noticed last.
+  // Describes the most recently detected call.
   Failure failure() const;
 
  private:
@@ -32,9 +32,9 @@ class StuckCalls {
   Clock::time_point since_;
 };
 
-StuckCalls& stuck_calls(LaneId library);
+HungCalls& hung_calls(WorkerId worker);
 
-// What is answered for a call that is not made, because this one has not returned.
-Failure stuck_failure(const char* call, Clock::time_point since);
+// The failure of a call that is not made because `call` has not returned.
+Failure hung_failure(const char* call, Clock::time_point since);
 
 }  // namespace umaprobe

@@ -6,64 +6,64 @@
 namespace umaprobe {
 namespace {
 
-// Pieces taken at a time: of a few microseconds each, in which the counter they are taken from
-// should not be what the threads wait for.
-constexpr size_t kHandful = 8;
+// Tasks taken at once. A task takes a few microseconds; one at a time, the threads would contend
+// for the counter.
+constexpr size_t kChunk = 8;
 
 }  // namespace
 
-Crew::Crew(unsigned most)
-    : helpers_(std::min(most, std::max(1u, std::thread::hardware_concurrency())) - 1) {}
+ThreadPool::ThreadPool(unsigned max_threads)
+    : max_helpers_(std::min(max_threads, std::max(1u, std::thread::hardware_concurrency())) - 1) {}
 
-Crew::~Crew() {
+ThreadPool::~ThreadPool() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    over_ = true;
+    stopping_ = true;
   }
   begin_.notify_all();
   for (std::thread& thread : threads_) thread.join();
 }
 
-void Crew::run(size_t count, const std::function<void(size_t)>& piece) {
-  // The system gives no more threads: then this one does it alone.
+void ThreadPool::parallel_for(size_t count, const std::function<void(size_t)>& task) {
+  // If the system gives no more threads, the threads at hand do the work.
   try {
-    while (count > kHandful && threads_.size() < helpers_)
-      threads_.emplace_back([this, seen = round_] { help(seen); });
+    while (count > kChunk && threads_.size() < max_helpers_)
+      threads_.emplace_back([this, done = loops_] { run_thread(done); });
   } catch (const std::system_error&) {
   }
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    piece_ = &piece;
+    task_ = &task;
     count_ = count;
     next_.store(0, std::memory_order_relaxed);
     busy_ = static_cast<unsigned>(threads_.size());
-    ++round_;
+    ++loops_;
   }
   begin_.notify_all();
-  take_pieces();
+  run_chunks();
   std::unique_lock<std::mutex> lock(mutex_);
   finished_.wait(lock, [this] { return busy_ == 0; });
 }
 
-void Crew::help(unsigned done) {
+void ThreadPool::run_thread(unsigned done) {
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
-    begin_.wait(lock, [&] { return over_ || round_ != done; });
-    if (over_) return;
-    done = round_;
+    begin_.wait(lock, [&] { return stopping_ || loops_ != done; });
+    if (stopping_) return;
+    done = loops_;
     lock.unlock();
-    take_pieces();
+    run_chunks();
     lock.lock();
     if (--busy_ == 0) finished_.notify_one();
   }
 }
 
-void Crew::take_pieces() {
+void ThreadPool::run_chunks() {
   while (true) {
-    const size_t from = next_.fetch_add(kHandful, std::memory_order_relaxed);
-    const size_t to = std::min(count_, from + kHandful);
+    const size_t from = next_.fetch_add(kChunk, std::memory_order_relaxed);
+    const size_t to = std::min(count_, from + kChunk);
     if (from >= count_) return;
-    for (size_t i = from; i < to; ++i) (*piece_)(i);
+    for (size_t i = from; i < to; ++i) (*task_)(i);
   }
 }
 

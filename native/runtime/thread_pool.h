@@ -1,4 +1,4 @@
-// A few threads that share the pieces of one job with the thread that has it.
+// A few threads that run the tasks of one loop together with the calling thread.
 #pragma once
 
 #include <atomic>
@@ -10,35 +10,35 @@
 
 namespace umaprobe {
 
-class Crew {
+class ThreadPool {
  public:
-  // Helpers come with the first run. `most`: threads in all, this one included; never more than
-  // there are processors.
-  explicit Crew(unsigned most);
-  // Waits for the helpers: for threads that may hang, such as a lane's.
-  ~Crew();
-  Crew(const Crew&) = delete;
-  Crew& operator=(const Crew&) = delete;
+  // `max_threads` includes the calling thread and is capped at the number of processors. Threads
+  // start with the first parallel_for().
+  explicit ThreadPool(unsigned max_threads);
+  // Joins all threads. Create a pool only on threads that may hang, such as a worker thread.
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
 
-  // Calls piece(0) to piece(count - 1), each once, on any of the threads; returns after the last.
-  void run(size_t count, const std::function<void(size_t)>& piece);
+  // Calls task(0) to task(count - 1), each once, on any of the threads. Returns after the last.
+  void parallel_for(size_t count, const std::function<void(size_t)>& task);
 
  private:
-  // `done`: rounds that were over before it came.
-  void help(unsigned done);
-  void take_pieces();
+  // Body of a pool thread. `done`: number of loops begun before the thread started.
+  void run_thread(unsigned done);
+  void run_chunks();
 
-  const unsigned helpers_;
+  const unsigned max_helpers_;
   std::vector<std::thread> threads_;
 
   std::mutex mutex_;
   std::condition_variable begin_;
   std::condition_variable finished_;
-  unsigned round_ = 0;
-  unsigned busy_ = 0;
-  bool over_ = false;
+  unsigned loops_ = 0;  // number of loops begun
+  unsigned busy_ = 0;   // threads that have not finished the current loop
+  bool stopping_ = false;
 
-  const std::function<void(size_t)>* piece_ = nullptr;
+  const std::function<void(size_t)>* task_ = nullptr;
   size_t count_ = 0;
   std::atomic<size_t> next_{0};
 };

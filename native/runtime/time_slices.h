@@ -1,28 +1,23 @@
-// A long piece of device work in slices, so that a stop is noticed within tens of milliseconds.
+// Splits long device work into slices, so that a stop takes effect within tens of milliseconds.
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 
+#include "base/clock.h"
 #include "base/failure.h"
-#include "runtime/call_context.h"
 
 namespace umaprobe {
 
-inline double milliseconds_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-// The first slice. Memory that is there takes 4 ms a GiB on a GB10 and 20 ms over PCIe; what is not
-// there yet takes 45 ms a GiB as managed and over 2 s as system memory.
+// First slice, in bytes. Populated memory takes 4 ms per GiB on a GB10 and 20 ms over PCIe.
+// Populating takes 45 ms per GiB for managed and over 2 s for system memory.
 inline constexpr uint64_t kSmallestSlice = 64ull << 20;
 inline constexpr uint64_t kPopulatedSlice = 1ull << 30;
 
-// The next slice after one of `bytes` that took `ms`: aims at 20 ms, but grows at most eightfold,
-// because the next piece of memory may be slower than this one. Multiples of the smallest: each
-// slice ends with a wait for the device of some 10 µs, which is 4 % of a GiB on an H200 and would
-// be 40 % in slices of 64 MiB.
+// Size of the slice after one of `bytes` that took `ms`. Aims at 20 ms and grows at most eightfold,
+// because the memory that follows may be slower. Always a multiple of the smallest slice: each
+// slice ends with a device synchronization of some 10 µs, which costs 4 % at 1 GiB on an H200 and
+// would cost 40 % at 64 MiB.
 inline uint64_t next_slice(uint64_t bytes, double ms) {
   constexpr uint64_t kSmallest = kSmallestSlice;
   const double factor = std::clamp(20 / std::max(ms, 0.001), 0.125, 8.0);
@@ -30,7 +25,8 @@ inline uint64_t next_slice(uint64_t bytes, double ms) {
   return std::max(wanted / kSmallest * kSmallest, kSmallest);
 }
 
-// Calls work(offset, bytes), which answers when the device is done, until all is done or it fails.
+// Calls work(offset, bytes) for each slice until the end or the first failure. `work` must wait for
+// the device before it returns.
 template <class Work>
 std::optional<Failure> in_slices(uint64_t bytes, uint64_t first_slice, Work work) {
   uint64_t slice = first_slice;

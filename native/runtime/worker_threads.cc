@@ -11,135 +11,140 @@ long milliseconds(Clock::duration duration) {
   return static_cast<long>(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
 }
 
-Failure overdue_failure(const Flight& flight, Clock::duration waited) {
-  const char* call = flight.call();
+Failure overdue_failure(const CallContext& context, Clock::duration waited) {
+  const char* call = context.call();
   return {"umaprobe", call, std::nullopt, "TIMEOUT",
           "no answer within " + std::to_string(milliseconds(waited)) + " ms: blocked in " + call};
 }
 
 }  // namespace
 
-void Lanes::submit(LaneId id, std::shared_ptr<Task> task, std::chrono::milliseconds limit) {
-  Lane& target = lane(id);
-  if (target.stuck.load(std::memory_order_relaxed)) {
-    return task->answer(stuck_failure(target.flight.call(), target.flight.since()));
+void WorkerThreads::submit(WorkerId id, std::shared_ptr<Task> task,
+                           std::chrono::milliseconds timeout) {
+  Worker& target = worker(id);
+  if (target.hung.load(std::memory_order_relaxed)) {
+    return task->complete(hung_failure(target.context.call(), target.context.since()));
   }
 
   const auto now = Clock::now();
-  const auto deadline = now + limit;
-  bool look_earlier = false;
+  const auto deadline = now + timeout;
+  bool is_next = false;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (closed_) return;
     start(target);
     target.queue.push_back({std::move(task), now, deadline});
-    // With limits that are mostly alike the watchdog is already set to look earlier, and sleeps on.
-    look_earlier = deadline < next_look_;
-    if (look_earlier) next_look_ = deadline;
+    // Timeouts are mostly alike, so the watchdog usually wakes for an earlier deadline already.
+    is_next = deadline < next_deadline_;
+    if (is_next) next_deadline_ = deadline;
   }
-  target.work.notify();
-  if (look_earlier) look_.notify();
+  target.wake.notify();
+  if (is_next) wake_watchdog_.notify();
 }
 
-void Lanes::close() {
-  std::deque<Entry> dropped[kLaneCount];  // destroyed after the lock is gone
+void WorkerThreads::close() {
+  std::deque<Entry> dropped[kWorkerCount];  // destroyed after the lock is released
   std::lock_guard<std::mutex> lock(mutex_);
   closed_ = true;
-  for (size_t i = 0; i < lanes_.size(); ++i) {
-    lanes_[i].flight.abandon();
-    lanes_[i].queue.swap(dropped[i]);
-    lanes_[i].work.notify();
+  for (size_t i = 0; i < workers_.size(); ++i) {
+    workers_[i].context.cancel();
+    workers_[i].queue.swap(dropped[i]);
+    workers_[i].wake.notify();
   }
-  look_.notify();
+  wake_watchdog_.notify();
 }
 
-// Threads come into being with the first submission, under the lock. Each keeps the lanes alive
-// until it ends.
-void Lanes::start(Lane& lane) {
-  if (!watching_) {
-    std::thread([self = shared_from_this()] { self->watch(); }).detach();
-    watching_ = true;
+// Requires the lock. Threads start with the first task; each keeps this object alive until it
+// exits.
+void WorkerThreads::start(Worker& worker) {
+  if (!watchdog_started_) {
+    std::thread([self = shared_from_this()] { self->run_watchdog(); }).detach();
+    watchdog_started_ = true;
   }
-  if (!lane.started) {
-    std::thread([self = shared_from_this(), &lane] { self->serve(lane); }).detach();
-    lane.started = true;
+  if (!worker.started) {
+    std::thread([self = shared_from_this(), &worker] { self->run_worker(worker); }).detach();
+    worker.started = true;
   }
 }
 
-void Lanes::at_end(LaneId id, std::function<void()> farewell) {
+void WorkerThreads::on_exit(WorkerId id, std::function<void()> exit_task) {
   std::lock_guard<std::mutex> lock(mutex_);
-  lane(id).farewell = std::move(farewell);
+  worker(id).exit_task = std::move(exit_task);
 }
 
-void Lanes::serve(Lane& lane) {
-  work_off(lane);
-  // No lock: nobody else looks at it once the lanes are closed.
-  if (lane.farewell) lane.farewell();
+void WorkerThreads::run_worker(Worker& worker) {
+  run_tasks(worker);
+  // Needs no lock: after close() no other thread uses exit_task.
+  if (worker.exit_task) worker.exit_task();
 }
 
-// Until the lanes are closed.
-void Lanes::work_off(Lane& lane) {
+// Returns after close().
+void WorkerThreads::run_tasks(Worker& worker) {
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
-    while (!closed_ && lane.queue.empty()) lane.work.wait(lock);
+    while (!closed_ && worker.queue.empty()) worker.wake.wait(lock);
     if (closed_) return;
-    lane.flight.reset();
-    lane.running = std::move(lane.queue.front());
-    lane.queue.pop_front();
-    std::shared_ptr<Task> task = lane.running->task;
+    worker.context.reset();
+    worker.running = std::move(worker.queue.front());
+    worker.queue.pop_front();
+    std::shared_ptr<Task> task = worker.running->task;
 
     lock.unlock();
-    task->run(lane.flight);
+    task->run(worker.context);
     lock.lock();
 
-    if (lane.stuck.exchange(false, std::memory_order_relaxed)) stuck_calls(lane.library).end();
-    const bool answered = !lane.running;  // by the watchdog
-    lane.running.reset();
+    if (worker.hung.exchange(false, std::memory_order_relaxed)) hung_calls(worker.id).end();
+    const bool completed = !worker.running;  // by the watchdog
+    worker.running.reset();
     if (closed_) return;
     lock.unlock();
-    if (!answered) task->answer(std::nullopt);
+    if (!completed) task->complete(std::nullopt);
     task.reset();
     lock.lock();
   }
 }
 
-void Lanes::watch() {
+void WorkerThreads::run_watchdog() {
   std::unique_lock<std::mutex> lock(mutex_);
   while (!closed_) {
     const auto now = Clock::now();
-    if (now < next_look_) {
-      look_.wait_until(lock, next_look_);
+    if (now < next_deadline_) {
+      wake_watchdog_.wait_until(lock, next_deadline_);
       continue;
     }
     std::vector<TimedOut> overdue;
-    next_look_ = Clock::time_point::max();
-    for (Lane& lane : lanes_) next_look_ = std::min(next_look_, expire(lane, now, overdue));
+    next_deadline_ = Clock::time_point::max();
+    for (Worker& worker : workers_) {
+      next_deadline_ = std::min(next_deadline_, expire(worker, now, overdue));
+    }
     if (overdue.empty()) continue;
     lock.unlock();
-    for (TimedOut& item : overdue) item.task->answer(std::move(item.reason));
+    for (TimedOut& item : overdue) item.task->complete(std::move(item.reason));
     overdue.clear();
     lock.lock();
   }
 }
 
-Clock::time_point Lanes::expire(Lane& lane, Clock::time_point now, std::vector<TimedOut>& overdue) {
+Clock::time_point WorkerThreads::expire(Worker& worker, Clock::time_point now,
+                                        std::vector<TimedOut>& overdue) {
   auto next = Clock::time_point::max();
   const auto check = [&](Entry& entry) {
     if (entry.deadline > now) {
       next = std::min(next, entry.deadline);
       return false;
     }
-    overdue.push_back({std::move(entry.task), overdue_failure(lane.flight, now - entry.submitted)});
+    overdue.push_back(
+        {std::move(entry.task), overdue_failure(worker.context, now - entry.submitted)});
     return true;
   };
-  if (lane.running && check(*lane.running)) {
-    lane.running.reset();
-    lane.flight.abandon();
-    lane.stuck.store(true, std::memory_order_relaxed);
-    stuck_calls(lane.library).begin(lane.flight);
+  if (worker.running && check(*worker.running)) {
+    worker.running.reset();
+    worker.context.cancel();
+    worker.hung.store(true, std::memory_order_relaxed);
+    hung_calls(worker.id).begin(worker.context);
   }
-  for (auto entry = lane.queue.begin(); entry != lane.queue.end();) {
-    entry = check(*entry) ? lane.queue.erase(entry) : entry + 1;
+  for (auto entry = worker.queue.begin(); entry != worker.queue.end();) {
+    entry = check(*entry) ? worker.queue.erase(entry) : entry + 1;
   }
   return next;
 }

@@ -1,10 +1,10 @@
-// Threads of our own for calls that may hang, and a watchdog that answers for them at the deadline.
+// Threads for calls that may hang, and a watchdog that completes their tasks at the deadline.
 //
-// One thread per library and two for the kernel's slow work, not libuv's pool: NVML has blocked for
-// twelve minutes on a wedged machine (MiaAI-Lab/DeepSeek-v4.1-Flash issue 23), four such calls
-// would stop all file access of the process, and Node waits for its pool before it lets a worker or
-// the process go. These threads are detached and nobody waits for them; all that they touch is
-// owned by shared_ptr.
+// One thread per library and two for slow work of the Linux kernel, instead of libuv's pool: NVML
+// has blocked for twelve minutes on a wedged machine (MiaAI-Lab/DeepSeek-v4.1-Flash issue 23), four
+// such calls would stop all file access of the process, and Node waits for its pool before a Node
+// worker or the process can exit. These threads are detached and never joined; everything that they
+// use is owned by shared_ptr.
 #pragma once
 
 #include <array>
@@ -22,30 +22,30 @@
 
 namespace umaprobe {
 
-// Work for a lane. Destroyed on any thread: it must not hold anything of JavaScript's.
+// Work for a worker thread. Destroyed on any thread, so it must not hold JavaScript values.
 class Task {
  public:
   virtual ~Task() = default;
-  // On the lane's thread. Names each call in `flight` before making it.
-  virtual void run(Flight& flight) = 0;
-  // Once, on any thread, with no lock held: `run` has returned, or the deadline has passed and this
-  // is the reason.
-  virtual void answer(std::optional<Failure> timed_out) = 0;
+  // Called on the worker thread. Must name each call in `context` before making it.
+  virtual void run(CallContext& context) = 0;
+  // Called once, on any thread, with no lock held: after `run` has returned, or at the deadline
+  // with the TIMEOUT failure.
+  virtual void complete(std::optional<Failure> timed_out) = 0;
 };
 
-// The lanes and the watchdog of one environment.
-class Lanes : public std::enable_shared_from_this<Lanes> {
+// The worker threads and the watchdog of one environment.
+class WorkerThreads : public std::enable_shared_from_this<WorkerThreads> {
  public:
-  // First in, first out. The limit counts from now. A lane that is stuck answers at once.
-  // Throws std::system_error when the system gives no more threads.
-  void submit(LaneId id, std::shared_ptr<Task> task, std::chrono::milliseconds limit);
+  // Tasks of one worker run first in, first out. The timeout counts from this call. If the worker
+  // is hung, the task completes at once. Throws std::system_error if no thread can be started.
+  void submit(WorkerId id, std::shared_ptr<Task> task, std::chrono::milliseconds timeout);
 
-  // Runs on the lane's thread as its last work, when the environment has gone and the call that it
-  // was in has returned. Not where the lane has no thread, nor at the end of the process.
-  void at_end(LaneId id, std::function<void()> farewell);
+  // Runs `exit_task` on the worker thread after close(), as its last work, once the call in
+  // progress has returned. Not run if the worker never started or the process exits first.
+  void on_exit(WorkerId id, std::function<void()> exit_task);
 
-  // The environment is going: no further answer, no further call. Idle threads end; one that is
-  // stuck ends when its call returns. Does not wait.
+  // The environment is going away: nothing is completed or called any more. Idle threads exit; a
+  // hung thread exits when its call returns. Does not wait.
   void close();
 
  private:
@@ -55,17 +55,17 @@ class Lanes : public std::enable_shared_from_this<Lanes> {
     Clock::time_point deadline;
   };
 
-  struct Lane {
-    explicit Lane(LaneId library) : library(library) {}
+  struct Worker {
+    explicit Worker(WorkerId id) : id(id) {}
 
-    const LaneId library;
+    const WorkerId id;
     bool started = false;
     std::deque<Entry> queue;
-    std::optional<Entry> running;  // until answered
-    Flight flight;
-    std::atomic<bool> stuck{false};  // the call in flight has outlived its deadline
-    MonotonicCondition work;
-    std::function<void()> farewell;
+    std::optional<Entry> running;  // until completed
+    CallContext context;
+    std::atomic<bool> hung{false};  // the call in progress is past its deadline
+    MonotonicCondition wake;
+    std::function<void()> exit_task;
   };
 
   struct TimedOut {
@@ -73,22 +73,22 @@ class Lanes : public std::enable_shared_from_this<Lanes> {
     Failure reason;
   };
 
-  Lane& lane(LaneId id) { return lanes_[static_cast<size_t>(id)]; }
+  Worker& worker(WorkerId id) { return workers_[static_cast<size_t>(id)]; }
 
-  void start(Lane& lane);
-  void serve(Lane& lane);
-  void work_off(Lane& lane);
-  void watch();
-  // Takes out what is overdue and says when to look again. Under the lock.
-  Clock::time_point expire(Lane& lane, Clock::time_point now, std::vector<TimedOut>& overdue);
+  void start(Worker& worker);
+  void run_worker(Worker& worker);
+  void run_tasks(Worker& worker);
+  void run_watchdog();
+  // Moves overdue tasks to `overdue` and returns the next deadline. Requires the lock.
+  Clock::time_point expire(Worker& worker, Clock::time_point now, std::vector<TimedOut>& overdue);
 
   std::mutex mutex_;
   bool closed_ = false;
-  bool watching_ = false;
-  Clock::time_point next_look_ = Clock::time_point::max();
-  MonotonicCondition look_;
-  std::array<Lane, kLaneCount> lanes_{Lane(LaneId::kCuda), Lane(LaneId::kNvml),
-                                      Lane(LaneId::kKernel), Lane(LaneId::kSync)};
+  bool watchdog_started_ = false;
+  Clock::time_point next_deadline_ = Clock::time_point::max();
+  MonotonicCondition wake_watchdog_;
+  std::array<Worker, kWorkerCount> workers_{Worker(WorkerId::kCuda), Worker(WorkerId::kNvml),
+                                            Worker(WorkerId::kHost), Worker(WorkerId::kSync)};
 };
 
 }  // namespace umaprobe

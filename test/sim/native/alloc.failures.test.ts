@@ -83,7 +83,7 @@ describe('kernels that cannot be loaded', () => {
       source: 'umaprobe',
       call: 'verifyBlock',
       name: 'NOT_SUPPORTED',
-      message: `the kernels could not be loaded: ${call}: ${name}`,
+      message: `the GPU kernels could not be loaded: ${call}: ${name}`,
     });
   });
 });

@@ -18,7 +18,7 @@ const kernels = parsePtx(text);
 const MASK = (1n << 64n) - 1n;
 const NONE = MASK;
 
-/** native/pattern.h in other words. */
+/** The pattern of native/abi/pattern.h, written independently. */
 function patternByte(seed: bigint, offset: number): number {
   let word = (seed + (BigInt(Math.floor(offset / 8)) + 1n) * 0x9e3779b97f4a7c15n) & MASK;
   word = ((word ^ (word >> 30n)) * 0xbf58476d1ce4e5b9n) & MASK;

@@ -1,4 +1,4 @@
-/** The guard's thread on simulated machines: it acts while JavaScript is blocked and while the lane is stuck. All *simulated*. */
+/** The guard's thread on simulated machines, while JavaScript is blocked or the CUDA worker thread hangs. All *simulated*. */
 
 import { describe, expect, it } from 'vitest';
 import type { NativeGuard, NativeGuardWords } from '../../../lib/native/contract.ts';
@@ -55,12 +55,12 @@ describe('the guard', () => {
     });
   });
 
-  it('leaves with exit code 6 when the lane is stuck and memory does not come back', async () => {
+  it('leaves with exit code 6 when the CUDA worker thread hangs and memory does not come back', async () => {
     const machine = faulty({ hang: [{ call: 'cudaMalloc', ms: 60_000, after: 1 }] });
     await onMachine(machine, async ({ env }) => {
       const ended = await runModule(
         `${TOOLS} await b.allocBlock('device', ${4 * GiB}, 10000);
-        // Its answer says that the lane is inside the call that hangs.
+        // Its answer says that the CUDA worker thread is inside the call that hangs.
         await b.allocBlock('device', ${GiB}, 100);
         guard({ floor: available() + ${2 * GiB}, exitAfterMs: 200, wordsFd: 1 });
         block(20000);`,

@@ -182,7 +182,7 @@ describe('the libraries of one machine', () => {
        say(await look());`,
     );
     onReal(look);
-    const refused = missing(/^\S+ is of a simulated machine, and this process is on the real one$/);
+    const refused = missing(/^\S+ belongs to a simulated machine, but this process uses the real one$/);
     expect(look).toMatchObject({ runtime: refused, cuda: refused, nvml: refused });
   });
 
@@ -190,7 +190,7 @@ describe('the libraries of one machine', () => {
     const [look] = await looks("Object.assign(process.env, gb10, { UMAPROBE_NVML: 'libm.so.6' }); say(await look());");
     expect(look).toEqual({
       ...onGb10,
-      nvml: missing(/libm\.so\.6 is not of the simulated machine that this process is on$/),
+      nvml: missing(/libm\.so\.6 does not belong to the simulated machine of this process$/),
     });
   });
 

@@ -55,7 +55,7 @@ const holds = (calls?: string) => `${spoil(calls)}
   say([before, await measure()]);`;
 
 describe('worker threads', () => {
-  it('have lanes of their own: one that hangs does not hold up another', async () => {
+  it('have worker threads of their own: one that hangs does not hold up another', async () => {
     const machine = faulty({ hang: [{ call: 'nvmlDeviceGetName', ms: 60_000, times: 1 }] });
     const [here, there] = await onMachine(machine, ({ env }) =>
       said(
@@ -128,7 +128,7 @@ describe('worker threads', () => {
     };
     const ours = growth(ended);
     expect(ours).toMatchObject({ threads: 0, descriptors: 0 });
-    // The same workers without the addon say what is Node's. Lanes that stayed behind would be 2.7 KiB a worker.
+    // The same workers without the addon show Node's share. A thread left behind would be 2.7 KiB a worker.
     if (!sanitized) expect(ours.heapKiB - growth(without).heapKiB).toBeLessThan(WORKERS);
   });
 });

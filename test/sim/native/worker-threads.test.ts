@@ -94,7 +94,7 @@ describe('a call that hangs', () => {
     expect(failure).toMatchObject({ source: 'umaprobe', call: 'cudaMemGetInfo', name: 'TIMEOUT' });
   });
 
-  it('that returns after all makes the lane work again by itself', async () => {
+  it('that returns after all makes the worker thread work again by itself', async () => {
     const machine = hanging('nvmlDeviceGetName', 400, { times: 1 });
     const [late, stuck, well] = (await onMachine(machine, ({ env }) =>
       said(
@@ -163,7 +163,7 @@ describe('submissions that queue', () => {
 });
 
 describe('the end of the process', () => {
-  it('does not wait for an idle lane', async () => {
+  it('does not wait for an idle worker thread', async () => {
     const ended = await onMachine(faulty({}), ({ env }) =>
       runModule('await b.readNvml(60000); await b.readCuda(0, 60000);', env),
     );

@@ -1,4 +1,4 @@
-#include "base/errno_failure.h"
+#include "base/failure.h"
 
 #include <cerrno>
 #include <system_error>
@@ -11,7 +11,7 @@ struct ErrnoName {
   const char* name;
 };
 
-// strerrorname_np() would do this, but came with glibc 2.32 and the prebuilt binary keeps to 2.28.
+// strerrorname_np() needs glibc 2.32; the prebuilt binary supports 2.28.
 constexpr ErrnoName kErrnoNames[] = {
     {EPERM, "EPERM"},     {ENOENT, "ENOENT"},
     {EINTR, "EINTR"},     {EIO, "EIO"},
@@ -40,8 +40,7 @@ std::string errno_name(int error) {
 }  // namespace
 
 Failure errno_failure(const char* source, const std::string& call, int error) {
-  // generic_category() uses the thread-safe strerror_r, whichever of its two signatures this libc
-  // has.
+  // generic_category() uses the thread-safe strerror_r, whichever of its two signatures libc has.
   return {source, call, error, errno_name(error), std::generic_category().message(error)};
 }
 
