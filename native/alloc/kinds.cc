@@ -1,6 +1,7 @@
 #include "alloc/kinds.h"
 
 #include <cerrno>
+#include <iterator>
 
 #include "base/failure.h"
 
@@ -105,18 +106,16 @@ Error system_free(CallContext& context, const AllocatorApi& api, void* address, 
   return std::nullopt;
 }
 
+constexpr Kind kKinds[] = {
+    {"device", /*eager=*/true, device_supported, device_alloc, device_free},
+    {"managed", /*eager=*/false, managed_supported, managed_alloc, device_free},
+    {"pinned", /*eager=*/true, pinned_supported, pinned_alloc, pinned_free},
+    {"system", /*eager=*/false, system_supported, system_alloc, system_free},
+};
+
 }  // namespace
 
-const std::vector<Kind>& all_kinds() {
-  // Never destroyed: a worker thread may outlive static destruction.
-  static const auto& kinds = *new std::vector<Kind>{
-      {"device", /*eager=*/true, device_supported, device_alloc, device_free},
-      {"managed", /*eager=*/false, managed_supported, managed_alloc, device_free},
-      {"pinned", /*eager=*/true, pinned_supported, pinned_alloc, pinned_free},
-      {"system", /*eager=*/false, system_supported, system_alloc, system_free},
-  };
-  return kinds;
-}
+Kinds all_kinds() { return {std::begin(kKinds), std::end(kKinds)}; }
 
 Fact<int> device_attribute(CallContext& context, const AllocatorApi& api, int attribute) {
   int value = 0;

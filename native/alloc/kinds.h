@@ -1,8 +1,7 @@
-// The kinds of memory. A new kind is a new row in kinds.cc, and its name in lib/types/probe.ts.
+// The kinds of memory. A new kind is a row in kinds.cc and a row in lib/types/kinds.ts.
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "cuda/driver.h"
 #include "cuda/runtime.h"
@@ -33,7 +32,13 @@ struct Kind {
                                  size_t bytes);
 };
 
-// In the order of the report.
-const std::vector<Kind>& all_kinds();
+// The rows of the table in kinds.cc, in the order of the report.
+struct Kinds {
+  const Kind* first;
+  const Kind* last;
+  const Kind* begin() const { return first; }
+  const Kind* end() const { return last; }
+};
+Kinds all_kinds();
 
 }  // namespace umaprobe
