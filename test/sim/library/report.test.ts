@@ -9,7 +9,8 @@ import { stressHtml } from '../../../lib/render/html/stress.ts';
 import { sweepHtml } from '../../../lib/render/html/sweep.ts';
 import { findTool } from '../../../scripts/run.mjs';
 import { umaprobe } from '../../support/cli.ts';
-import { GB, headerOf, layoutOf, stepOf, stressOf, sweepOf } from '../../support/reports.ts';
+import { headerOf, layoutOf, stepOf, stressOf, sweepOf } from '../../support/reports.ts';
+import { GB } from '../../support/units.ts';
 
 const executable = findTool('chromium') ?? findTool('chromium-browser') ?? findTool('google-chrome');
 let browser: Browser | null = null;
