@@ -1,14 +1,14 @@
 /** Linking against glibc 2.28 on a newer system: which symbols are chosen, and that what stands in for newer ones works. */
 
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { dynamicSymbols } from '../../scripts/elf.mjs';
 import { isAboveFloor, stubSources, symbolsAtFloor, writeGlibcFloor } from '../../scripts/glibc-floor.mjs';
 import { targets, whyNotPrebuild } from '../../scripts/prebuild.mjs';
-import { root } from '../../scripts/run.mjs';
+import { ROOT } from '../support/root.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const symbol = { isDefault: true, type: 'FUNC', bind: 'GLOBAL', size: 1, defined: true };
 
@@ -49,19 +49,17 @@ describe('the symbols of the floor', () => {
 
 describe('a program linked against the floor', () => {
   const reason = whyNotPrebuild('x64');
-  let folder = '';
+  const folder = temporaryFolder('floor');
   let flags: string[] = [];
 
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'umaprobe-floor-'));
     const { prefix, loader } = targets.x64;
     if (reason === null) flags = writeGlibcFloor(folder, { cc: `${prefix}gcc`, ar: `${prefix}ar` }, loader);
   });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   function probe(name: string, ...more: string[]): { path: string; said: Record<string, unknown> } {
     const path = join(folder, name);
-    const source = join(root, 'test', 'pkg', 'glibc-floor-probe.cc');
+    const source = join(ROOT, 'test', 'pkg', 'glibc-floor-probe.cc');
     const options = ['-std=c++17', '-O2', '-pthread', '-static-libstdc++', '-static-libgcc', ...more, ...flags];
     execFileSync(`${targets.x64.prefix}g++`, [...options, source, '-o', path]);
     return { path, said: JSON.parse(execFileSync(path, { encoding: 'utf8' })) };

@@ -3,8 +3,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
-import { root } from '../../scripts/run.mjs';
-import { nodeOnly, pathWith, runIn } from '../support/sandbox.ts';
+import { ROOT } from '../support/root.ts';
+import { nodeOnly, pathWith, runInSandbox } from '../support/sandbox.ts';
 
 const { app, files, lacking, unpackedSize } = inject('packed');
 const paths = files.map((file) => file.path);
@@ -42,7 +42,7 @@ describe('the tarball', () => {
 
   it('holds every script that the install step imports', () => {
     const scripts = join(app, 'node_modules', 'umaprobe', 'scripts');
-    const { status, stderr } = runIn(app, { PATH: pathWith('node') }, 'node', join(scripts, 'install.mjs'));
+    const { status, stderr } = runInSandbox(app, { PATH: pathWith('node') }, 'node', join(scripts, 'install.mjs'));
     expect({ status, stderr }).toMatchObject({
       status: 0,
       stderr: expect.not.stringContaining('ERR_MODULE_NOT_FOUND'),
@@ -50,7 +50,7 @@ describe('the tarball', () => {
   });
 
   it('declares every file of lib and nothing that lib no longer has', () => {
-    const sources = readdirSync(join(root, 'lib'), { recursive: true, encoding: 'utf8' }).filter((f) =>
+    const sources = readdirSync(join(ROOT, 'lib'), { recursive: true, encoding: 'utf8' }).filter((f) =>
       /\.ts$/.test(f),
     );
     const declared = paths.filter((path) => /^dist\/.*\.d\.ts$/.test(path)).map((path) => path.slice('dist/'.length));
@@ -92,7 +92,7 @@ describe('installed without scripts, on a machine without a compiler', () => {
 
   it('shows a simulated GB10', (context) => {
     if (lacking.x64 !== null) context.skip(lacking.x64);
-    const { status, stdout, stderr } = runIn(app, env, 'npx', 'umaprobe', 'snapshot', '--sim', 'gb10', '--json');
+    const { status, stdout, stderr } = runInSandbox(app, env, 'npx', 'umaprobe', 'snapshot', '--sim', 'gb10', '--json');
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     const snapshot = JSON.parse(stdout);
     expect(snapshot).toMatchObject({ simulated: 'gb10', devices: [{ memoryModel: 'unified', nvml: null }] });
@@ -101,7 +101,7 @@ describe('installed without scripts, on a machine without a compiler', () => {
 
   it('shows this machine', (context) => {
     if (lacking.x64 !== null) context.skip(lacking.x64);
-    const { status, stdout } = runIn(app, env, 'npx', 'umaprobe', 'snapshot');
+    const { status, stdout } = runInSandbox(app, env, 'npx', 'umaprobe', 'snapshot');
     expect(status).toBe(0);
     expect(stdout).toMatch(/GiB/);
   });
@@ -110,7 +110,7 @@ describe('installed without scripts, on a machine without a compiler', () => {
     ['import', "import('umaprobe').then((umaprobe) => console.log(typeof umaprobe.snapshot))"],
     ['require', "console.log(typeof require('umaprobe').snapshot)"],
   ])('can be had with %s', (_how, code) => {
-    expect(runIn(app, env, 'node', '--no-warnings', '-e', code)).toEqual({
+    expect(runInSandbox(app, env, 'node', '--no-warnings', '-e', code)).toEqual({
       status: 0,
       stdout: 'function\n',
       stderr: '',

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
 import { problemsOf, problemsOfFile } from '../../scripts/check-prebuilds.mjs';
-import { root } from '../../scripts/run.mjs';
+import { ROOT } from '../support/root.ts';
 
 const { lacking } = inject('packed');
 
@@ -15,7 +15,7 @@ describe('the prebuilds', () => {
 });
 
 describe('the check of the prebuilds', () => {
-  const addon = join(root, 'build', 'Release', 'umaprobe.node');
+  const addon = join(ROOT, 'build', 'Release', 'umaprobe.node');
 
   it('finds what an ordinary build asks for beyond the floor', (context) => {
     const glibc = (process.report.getReport() as { header: { glibcVersionRuntime: string } }).header
@@ -29,7 +29,7 @@ describe('the check of the prebuilds', () => {
   it('finds a wrong architecture, a stray export and a missing file', () => {
     expect(problemsOfFile(addon, { arch: 'arm64', exported: /./ })).toContain('is built for x64');
     expect(problemsOfFile(addon, { arch: 'x64', exported: /^none$/ })).toContain('exports napi_register_module_v1');
-    expect(problemsOfFile(join(root, 'no-such-file'), { arch: 'x64', exported: /./ })).toEqual([
+    expect(problemsOfFile(join(ROOT, 'no-such-file'), { arch: 'x64', exported: /./ })).toEqual([
       'is missing: run npm run prebuild',
     ]);
   });
