@@ -1,17 +1,12 @@
 /** stress() on a real device. It takes all that is free there: nothing else should need the GPU meanwhile. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { snapshot, stress } from 'umaprobe';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasGpu, noGpu } from '../support/gpu.ts';
+import { newJournalPath } from '../support/journals.ts';
+import { GiB, MiB } from '../support/units.ts';
 
-const GiB = 2 ** 30;
-const MiB = 2 ** 20;
-const folder = mkdtempSync(join(tmpdir(), 'umaprobe-stress-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const journal = join(folder, 'journal.jsonl');
+const journal = newJournalPath();
 
 const pids = async () => (await snapshot()).devices[0]?.processes?.map(({ pid }) => pid) ?? [];
 

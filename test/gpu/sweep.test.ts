@@ -1,20 +1,10 @@
 /** sweep() and layout() on a real GPU with memory of its own: every kind, plausible counters, nothing left behind. */
 
-import { execFileSync } from 'node:child_process';
 import { layout, snapshot, sweep } from 'umaprobe';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { AllocatorKind, Counter, SweepReport, SweepStep } from '../../lib/types/index.ts';
-import { hasGpu, noGpu } from '../support/gpu.ts';
-
-const GB = 1e9;
-const GiB = 2 ** 30;
-const MiB = 2 ** 20;
-
-function listed(): string {
-  return execFileSync('nvidia-smi', ['--query-compute-apps=pid,used_memory', '--format=csv,noheader'], {
-    encoding: 'utf8',
-  }).trim();
-}
+import { computeProcesses, hasGpu, noGpu } from '../support/gpu.ts';
+import { GB, GiB, MiB } from '../support/units.ts';
 
 /** `device` to the largest size that fits; `managed` to 20 GB, never past what is free; the host's kinds small. */
 async function sizes(): Promise<Record<AllocatorKind, number[]>> {
@@ -121,6 +111,6 @@ describe.skipIf(!hasGpu)(`sweep on a real GPU${noGpu}`, () => {
   });
 
   it('leaves nothing in NVML’s list', () => {
-    expect(listed()).toBe('');
+    expect(computeProcesses()).toBe('');
   });
 });

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { CLI, environment } from '../support/cli.ts';
+import { CLI, cliEnvironment } from '../support/cli.ts';
 import { diskFolder } from '../support/real-files.ts';
 
 const FILES = 20_000;
@@ -53,7 +53,7 @@ describe('the event loop', () => {
     const library = join(CLI, '../index.js');
     const output = execFileSync(process.execPath, ['--input-type=module', '-e', PROGRAM, library, tree], {
       encoding: 'utf8',
-      env: environment(),
+      env: cliEnvironment(),
     });
     const calls = JSON.parse(output) as { files: number; durationMs: number; longestMs: number }[];
     for (const { durationMs, files, longestMs } of calls) {

@@ -4,21 +4,22 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { native } from '../../lib/native/binding.ts';
+import { meminfoBytes } from '../support/meminfo.ts';
 import {
-  asUser,
   diskFolder,
   identity,
   isRoot,
-  mapper,
-  meminfo,
-  native,
+  nobody,
   pageBytes,
+  printedByUser,
   sha256,
+  startMapper,
   walk,
   writeRandom,
 } from '../support/real-files.ts';
+import { MiB } from '../support/units.ts';
 
-const MiB = 2 ** 20;
 const big = 2048 * MiB;
 const disk = diskFolder(3 * big);
 const folder = 'path' in disk ? disk.path : '';
@@ -37,7 +38,7 @@ const forced = (method: (typeof methods)[number]) => (method === 'mincore' ? { m
 
 describe.each(methods)('a file of 2 GiB, by %s', (method) => {
   it('is fully there once it was read, and goes', { timeout: 240_000 }, async (context) => {
-    if (meminfo('MemAvailable') < 2 * big) context.skip('less than 4 GiB of memory available');
+    if (meminfoBytes('MemAvailable') < 2 * big) context.skip('less than 4 GiB of memory available');
     writeRandom(file, big, true);
     // Again where somebody else on this machine has dropped caches meanwhile.
     let status = await walk(file, forced(method));
@@ -45,7 +46,7 @@ describe.each(methods)('a file of 2 GiB, by %s', (method) => {
       execFileSync('cat', [file], { stdio: ['ignore', 'ignore', 'inherit'] });
       status = await walk(file, forced(method));
     }
-    const before = { free: meminfo('MemFree'), cached: meminfo('Cached') };
+    const before = { free: meminfoBytes('MemFree'), cached: meminfoBytes('Cached') };
     if (status.method !== method) context.skip(`this kernel has no ${method}`);
     expect(status).toMatchObject({ files: 1, bytes: big, problems: 0, unseen: 0, done: true });
     expect(status.cached).toBeGreaterThanOrEqual(big - pageBytes);
@@ -60,8 +61,8 @@ describe.each(methods)('a file of 2 GiB, by %s', (method) => {
     expect(evicted.batches).toBeGreaterThan(1); // in pieces of 1 GiB, so that it can be stopped
     expect((await walk(file, forced(method))).cached).toBe(evicted.cachedAfter);
     // The machine is not ours alone: an eighth may come and go meanwhile.
-    expect(meminfo('MemFree') - before.free).toBeGreaterThan(0.875 * big);
-    expect(before.cached - meminfo('Cached')).toBeGreaterThan(0.875 * big);
+    expect(meminfoBytes('MemFree') - before.free).toBeGreaterThan(0.875 * big);
+    expect(before.cached - meminfoBytes('Cached')).toBeGreaterThan(0.875 * big);
     rmSync(file);
   });
 });
@@ -72,17 +73,17 @@ describe('eviction', () => {
   it('leaves what another process maps, and says which', async () => {
     const content = writeRandom(file, size, true);
     const { dev, ino } = identity(file);
-    const process = await mapper('map', file, folder);
+    const process = await startMapper('map', file, folder);
     try {
       const evicted = await walk(file, { mode: 'evict' });
       expect(evicted.cachedAfter).toBeGreaterThan(0.99 * size);
-      const mappings = await native.mappings(new Float64Array([dev, ino]), 10_000);
+      const mappings = await native().mappings(new Float64Array([dev, ino]), 10_000);
       expect(mappings).toMatchObject({ files: Float64Array.of(dev, ino, process.pid, 0) });
     } finally {
       await process.end();
     }
     expect((await walk(file, { mode: 'evict' })).cachedAfter).toBeLessThan(0.01 * size);
-    expect(await native.mappings(new Float64Array([dev, ino]), 10_000)).toMatchObject({ files: new Float64Array() });
+    expect(await native().mappings(new Float64Array([dev, ino]), 10_000)).toMatchObject({ files: new Float64Array() });
     expect(sha256(file)).toBe(content);
   });
 
@@ -90,11 +91,11 @@ describe('eviction', () => {
     writeRandom(file, size, true);
     const { dev, ino } = identity(file);
     const other = identity(folder);
-    const process = await mapper('lock', file, folder).catch((error: Error) => error);
+    const process = await startMapper('lock', file, folder).catch((error: Error) => error);
     if (process instanceof Error) return context.skip(`mlock of 64 MiB is not allowed here: ${process.message}`);
     try {
       expect((await walk(file, { mode: 'evict' })).cachedAfter).toBe(size);
-      const mappings = await native.mappings(new Float64Array([other.dev, other.ino, dev, ino]), 10_000);
+      const mappings = await native().mappings(new Float64Array([other.dev, other.ino, dev, ino]), 10_000);
       expect(mappings).toMatchObject({ files: Float64Array.of(dev, ino, process.pid, 1) });
     } finally {
       await process.end();
@@ -135,9 +136,9 @@ describe('eviction', () => {
     for (const afterMs of [0, 5, 20, 60]) {
       const contents = files.map((path) => writeRandom(path, 8 * MiB, false));
       const killing = new AbortController();
-      const ended = asUser(
+      const ended = printedByUser(
         null,
-        `say('started'); setTimeout(() => say('late'), 60_000); await walk(b, ${JSON.stringify(files)}, { mode: 'evict-sync' }, 1); say('whole');`,
+        `print('started'); setTimeout(() => print('late'), 60_000); await walk(b, ${JSON.stringify(files)}, { mode: 'evict-sync' }, 1); print('whole');`,
         killing.signal,
       );
       setTimeout(() => killing.abort(), 60 + afterMs); // Node's own start takes some 40 ms
@@ -173,17 +174,17 @@ describe('the kernel files that give memory back', () => {
   it('drop_caches: the cache goes and MemFree grows', async (context) => {
     if (!isRoot) context.skip('dropping caches takes root');
     writeRandom(file, 256 * MiB, true);
-    const before = { free: meminfo('MemFree'), cached: meminfo('Cached') };
-    const answer = await native.writeFile('/proc/sys/vm/drop_caches', '1', 60_000);
+    const before = { free: meminfoBytes('MemFree'), cached: meminfoBytes('Cached') };
+    const answer = await native().writeFile('/proc/sys/vm/drop_caches', '1', 60_000);
     expect(answer).toEqual({ durationMs: expect.any(Number) });
     expect((await walk(file)).cached).toBe(0);
-    expect(meminfo('MemFree')).toBeGreaterThan(before.free + 128 * MiB);
-    expect(meminfo('Cached')).toBeLessThan(before.cached - 128 * MiB);
+    expect(meminfoBytes('MemFree')).toBeGreaterThan(before.free + 128 * MiB);
+    expect(meminfoBytes('Cached')).toBeLessThan(before.cached - 128 * MiB);
   });
 
   it('refuse what they do not know, in their own words', async (context) => {
     if (!isRoot) context.skip('writing to them takes root');
-    expect(await native.writeFile('/proc/sys/vm/drop_caches', 'all', 10_000)).toMatchObject({
+    expect(await native().writeFile('/proc/sys/vm/drop_caches', 'all', 10_000)).toMatchObject({
       failed: true,
       source: 'kernel',
       name: 'EINVAL',
@@ -194,15 +195,17 @@ describe('the kernel files that give memory back', () => {
   it('refuse nobody, and nothing changes', async (context) => {
     if (!isRoot) context.skip('becoming nobody takes root');
     writeRandom(file, 16 * MiB, true);
-    const body = `say(await b.writeFile('/proc/sys/vm/drop_caches', '3', 10000));`;
-    expect(await asUser(65534, body)).toMatchObject([{ failed: true, source: 'kernel', name: 'EACCES', status: 13 }]);
+    const body = `print(await b.writeFile('/proc/sys/vm/drop_caches', '3', 10000));`;
+    expect(await printedByUser(nobody, body)).toMatchObject([
+      { failed: true, source: 'kernel', name: 'EACCES', status: 13 },
+    ]);
     expect((await walk(file)).cached).toBe(16 * MiB);
   });
 
   it('sync writes what is dirty', async () => {
     writeRandom(file, 4 * MiB, false);
     expect((await walk(file)).dirty).toBe(4 * MiB);
-    expect(await native.syncAll(60_000)).toEqual({ durationMs: expect.any(Number) });
+    expect(await native().syncAll(60_000)).toEqual({ durationMs: expect.any(Number) });
     expect((await walk(file)).dirty).toBe(0);
     expect(readFileSync(file)).toHaveLength(4 * MiB);
   });

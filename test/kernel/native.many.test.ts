@@ -4,7 +4,16 @@ import { execFileSync } from 'node:child_process';
 import { linkSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { asUser, diskFolder, isRoot, mapper, native, nobody, pageBytes, walk } from '../support/real-files.ts';
+import {
+  batchesOf,
+  diskFolder,
+  isRoot,
+  nobody,
+  pageBytes,
+  printedByUser,
+  startMapper,
+  walk,
+} from '../support/real-files.ts';
 
 const disk = diskFolder(2 ** 30);
 const folder = 'path' in disk ? disk.path : '';
@@ -60,15 +69,8 @@ describe('a walk', () => {
 
   it('has something in every batch but the last', async () => {
     for (let f = 0; f < 2000; f++) writeFileSync(join(tree, `f${f}`), '');
-    const id = native.cacheWalk([tree], { mode: 'status', listEmpty: true });
-    if (typeof id !== 'number') throw new Error(id.message);
     const sizes: number[] = [];
-    for (let done = false; !done; ) {
-      const batch = await native.cacheNext(id, 60_000, 60_000);
-      if ('failed' in batch) throw new Error(batch.message);
-      done = batch.done;
-      sizes.push(batch.entries.length);
-    }
+    for await (const batch of batchesOf(tree, 60_000)) sizes.push(batch.entries.length);
     expect(sizes.reduce((sum, size) => sum + size)).toBe(2000);
     expect(sizes.slice(0, -1).filter((size) => size === 0 || size > 500)).toEqual([]);
     expect(sizes.length).toBeGreaterThan(3);
@@ -78,7 +80,7 @@ describe('a walk', () => {
     for (let f = 0; f < 300; f++) writeFileSync(join(tree, `f${f}`), 'x'.repeat(100));
     for (let f = 0; f < 10; f++) linkSync(join(tree, `f${f}`), join(tree, `link${f}`));
     execFileSync('sync');
-    const { end } = await mapper('map', join(tree, 'f77'), folder);
+    const { end } = await startMapper('map', join(tree, 'f77'), folder);
     try {
       const { entries, ...sums } = await walk(tree, { mode: 'evict', top: 0, listEmpty: false });
       expect(sums).toMatchObject({ files: 300, links: 10, cached: 300 * pageBytes, cachedAfter: pageBytes });
@@ -91,7 +93,7 @@ describe('a walk', () => {
   it('counts all problems, and lists a hundred', async () => {
     for (let d = 0; d < 150; d++) mkdirSync(join(tree, `d${d}`), { mode: 0 });
     const look = `const { problems, entries } = await walk(b, [${JSON.stringify(tree)}], { listEmpty: false });
-      say([problems, entries.length]);`;
-    expect(await asUser(isRoot ? nobody : null, look)).toEqual([[150, 100]]);
+      print([problems, entries.length]);`;
+    expect(await printedByUser(isRoot ? nobody : null, look)).toEqual([[150, 100]]);
   });
 });

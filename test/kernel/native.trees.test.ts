@@ -16,16 +16,17 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { native } from '../../lib/native/binding.ts';
 import type { NativeWalkBatch } from '../../lib/native/contract.ts';
+import { binaryPath } from '../support/binary.ts';
 import {
-  asUser,
   batchesOf,
   diskFolder,
   identity,
   isRoot,
-  native,
   nobody,
   pageBytes,
+  printedByUser,
   walk,
 } from '../support/real-files.ts';
 
@@ -114,8 +115,8 @@ describe('a walk', () => {
     chmodSync(join(tree, 'closed'), 0o700);
     chmodSync(join(tree, 'secret'), 0o600);
     const body = `const { entries, files, problems, unseen, unseenBytes, cached } = await walk(b, [${JSON.stringify(tree)}, '/no/such'], {});
-      say({ entries, files, problems, unseen, unseenBytes, cached });`;
-    const [seen] = (await asUser(nobody, body)) as [{ entries: { path: string; what: string }[] }];
+      print({ entries, files, problems, unseen, unseenBytes, cached });`;
+    const [seen] = (await printedByUser(nobody, body)) as [{ entries: { path: string; what: string }[] }];
     expect(seen).toMatchObject({ files: 1, problems: 3 });
     const problem = (path: string, name: string, call: string) =>
       expect.objectContaining({
@@ -142,10 +143,10 @@ describe('a walk', () => {
       chmodSync(join(tree, 'for-all'), 0o666);
       execFileSync('sync');
       const options = method === 'mincore' ? `{ method }` : '{}';
-      const body = `const method = 'mincore'; const whole = await walk(b, [${JSON.stringify(tree)}], ${options}); delete whole.inodes; say(whole);
-        const evicted = await walk(b, [${JSON.stringify(tree)}], { ...${options}, mode: 'evict-sync' }); delete evicted.inodes; say(evicted);`;
+      const body = `const method = 'mincore'; const whole = await walk(b, [${JSON.stringify(tree)}], ${options}); delete whole.inodes; print(whole);
+        const evicted = await walk(b, [${JSON.stringify(tree)}], { ...${options}, mode: 'evict-sync' }); delete evicted.inodes; print(evicted);`;
       type Seen = { entries: { path: string; cached?: number }[]; unseen: number; method: string };
-      const [seen, evicted] = (await asUser(nobody, body)) as [Seen, Seen];
+      const [seen, evicted] = (await printedByUser(nobody, body)) as [Seen, Seen];
       const cached = Math.ceil(9000 / pageBytes) * pageBytes;
       const root = seen.entries.find((entry) => entry.path.endsWith('of-root'));
       if (seen.method === 'cachestat' && seen.unseen === 0) {
@@ -276,8 +277,7 @@ describe('a walk', () => {
     const body = `const { createRequire } = await import('node:module'); const b = createRequire('/')(process.env.BINARY);
       const id = b.cacheWalk([process.env.TREE], { mode: 'status', listEmpty: true });
       const { pseudo, directories, files } = await b.cacheNext(id, 5000, 10000); console.log(JSON.stringify({ pseudo, directories, files }));`;
-    const { binary } = await import('../support/real-files.ts');
-    const env = { ...process.env, BINARY: binary, TREE: tree };
+    const env = { ...process.env, BINARY: binaryPath, TREE: tree };
     const words = ['-m', 'bash', '-c', inNamespace, 'bash', tree, process.execPath, body];
     const said = execFileSync('unshare', words, { env, encoding: 'utf8' });
     expect(JSON.parse(said)).toEqual({ pseudo: 1, directories: 1, files: 0 });
@@ -285,12 +285,12 @@ describe('a walk', () => {
 
   it('can be ended early, leaves nothing open, and knows its own ids only', async () => {
     for (let i = 0; i < 3000; i++) writeFileSync(join(tree, `f${i}`), 'x');
-    const id = native.cacheWalk([tree], { mode: 'status', listEmpty: true }) as number;
-    expect(await native.cacheNext(id, 1, 10_000)).toMatchObject({ done: false });
-    native.cacheEnd(id);
-    native.cacheEnd(id);
-    native.cacheEnd(4_000_000);
-    expect(await native.cacheNext(id, 1, 10_000)).toMatchObject({ failed: true, source: 'umaprobe', name: 'EINVAL' });
+    const id = native().cacheWalk([tree], { mode: 'status', listEmpty: true }) as number;
+    expect(await native().cacheNext(id, 1, 10_000)).toMatchObject({ done: false });
+    native().cacheEnd(id);
+    native().cacheEnd(id);
+    native().cacheEnd(4_000_000);
+    expect(await native().cacheNext(id, 1, 10_000)).toMatchObject({ failed: true, source: 'umaprobe', name: 'EINVAL' });
     await vi.waitFor(() => expect(openIn(tree)).toBe(0), 10_000); // the thread lets go after it has answered
     expect(await walk([])).toMatchObject({ files: 0, problems: 0, done: true, entries: [] });
     expect(await walk(['', 'nul\0byte'])).toMatchObject({ problems: 2 });

@@ -1,21 +1,19 @@
 /** What doctor reads, how long it waits and what it says of silence. On simulated machines. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checked, umaprobe } from '../../support/cli.ts';
+import { describe, expect, it } from 'vitest';
+import { runUmaprobe } from '../../support/cli.ts';
+import { machineFile } from '../../support/machines.ts';
+import { parseDocument } from '../../support/schemas.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-let folder = '';
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'umaprobe-test-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder('doctor');
 
 describe('doctor', () => {
   it('runs only what is asked for', () => {
     const ids = (args: string[]) =>
       (
-        checked(umaprobe(['doctor', '--json', '--sim', 'gb10', ...args]).stdout) as unknown as {
+        parseDocument(runUmaprobe(['doctor', '--json', '--sim', 'gb10', ...args]).stdout) as unknown as {
           checks: { id: string }[];
         }
       ).checks.map(({ id }) => id);
@@ -27,8 +25,8 @@ describe('doctor', () => {
 describe('doctor reads only what is asked', () => {
   const timed = (args: string[]) => {
     const started = performance.now();
-    const ran = umaprobe(['doctor', '--json', ...args]);
-    const { checks } = checked(ran.stdout) as unknown as {
+    const ran = runUmaprobe(['doctor', '--json', ...args]);
+    const { checks } = parseDocument(ran.stdout) as unknown as {
       checks: {
         id: string;
         status: string;
@@ -54,7 +52,7 @@ describe('doctor reads only what is asked', () => {
   it('starts no child for what needs no context', () => {
     const contexts = (only: string) => {
       const file = join(folder, `record-${only}.json`);
-      umaprobe([
+      runUmaprobe([
         'sim',
         'run',
         'gb10',
@@ -87,9 +85,7 @@ describe('doctor reads only what is asked', () => {
   });
 
   it('waits for a slow first start, and blames CUDA for nothing that NVML did', () => {
-    const slow = join(folder, 'slow.json');
-    const hang = [{ call: 'cuInit', ms: 2400 }];
-    writeFileSync(slow, JSON.stringify({ extends: 'gb10', name: 'slow', faults: { hang } }));
+    const slow = machineFile('slow', { faults: { hang: [{ call: 'cuInit', ms: 2400 }] } });
     for (const machine of [slow, 'gb10-hang']) {
       const [cuda] = timed(['--sim', machine, '--only', 'library.*']).checks;
       expect(cuda).toMatchObject({ id: 'library.cuda', status: 'pass' });
@@ -98,8 +94,7 @@ describe('doctor reads only what is asked', () => {
   });
 
   it('gb10-kho in pieces: large blocks that are CMA do not make a launch', () => {
-    const file = join(folder, 'kho.json');
-    writeFileSync(file, JSON.stringify({ extends: 'gb10-kho', name: 'kho', contiguity: { share: 0.02 } }));
+    const file = machineFile('kho', { contiguity: { share: 0.02 } }, 'gb10-kho');
     const [check] = timed(['--sim', file, '--only', 'contiguity']).checks;
     expect(check).toMatchObject({ status: 'warn', evidence: expect.stringContaining('of free CMA not counted') });
   });

@@ -1,20 +1,17 @@
 /** Simulated machines from a program: boot, record, close, and putting one's own process on one. */
-import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { loadMachine, machines, simulate } from '../../../lib/sim.ts';
-import { environment, ROOT } from '../../support/cli.ts';
+import { evaluatePackage } from '../../support/package-on-machine.ts';
 
-/** Runs a module beside the built library; what it logs is JSON. */
-function inChild(body: string, env: Record<string, string> = {}): unknown {
-  const script = `import { activate, simulate } from '${ROOT}dist/sim.js';\nimport { snapshot } from '${ROOT}dist/index.js';\n${body}`;
-  const ran = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
-    encoding: 'utf8',
-    env: environment(env),
-    timeout: 20_000,
-  });
-  if (ran.status !== 0) throw new Error(ran.stderr);
-  return JSON.parse(ran.stdout);
+/** Runs a program with `activate`, `simulate` and `snapshot`; answers what it returns. */
+function evaluate<T>(body: string): Promise<T> {
+  const imports = `
+    import { spawnSync } from 'node:child_process';
+    import { Worker } from 'node:worker_threads';
+    import { activate, simulate } from 'umaprobe/sim';
+    const { hostMemorySync, snapshot } = umaprobe;`;
+  return evaluatePackage(body, { imports });
 }
 
 describe('simulate', () => {
@@ -58,29 +55,26 @@ describe('simulate', () => {
 });
 
 describe('activate', () => {
-  it('puts this process on the machine', () => {
-    expect(inChild(`activate(simulate('gb10')); console.log(JSON.stringify((await snapshot()).simulated));`)).toBe(
-      'gb10',
-    );
+  it('puts this process on the machine', async () => {
+    expect(await evaluate(`activate(simulate('gb10')); return (await snapshot()).simulated;`)).toBe('gb10');
   });
 
-  it('puts the workers on it that are started afterwards, and children', () => {
-    const seen = inChild(
-      `import { spawnSync } from 'node:child_process'; import { Worker } from 'node:worker_threads';
-       activate(simulate('gb10'));
-       const source = "import('${ROOT}dist/index.js').then(({ snapshot }) => snapshot()).then(({ simulated }) => say(simulated))";
+  it('puts the workers on it that are started afterwards, and children', async () => {
+    const seen = await evaluate(
+      `activate(simulate('gb10'));
+       const source = "import('umaprobe').then(({ snapshot }) => snapshot()).then(({ simulated }) => say(simulated))";
        const worker = new Worker("const say = (word) => require('node:worker_threads').parentPort.postMessage(word); " + source, { eval: true, execArgv: [] });
        const inWorker = await new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject));
        const child = spawnSync(process.execPath, ['-e', 'const say = console.log; ' + source], { encoding: 'utf8' });
-       console.log(JSON.stringify([inWorker, child.stdout.trim()]));`,
+       return [inWorker, child.stdout.trim()];`,
     );
     expect(seen).toEqual(['gb10', 'gb10']);
   });
 
-  it('twice is as good as once', () => {
+  it('twice is as good as once', async () => {
     expect(
-      inChild(
-        `const machine = simulate('gb10'); activate(machine); await snapshot(); activate(machine); console.log(JSON.stringify((await snapshot()).simulated));`,
+      await evaluate(
+        `const machine = simulate('gb10'); activate(machine); await snapshot(); activate(machine); return (await snapshot()).simulated;`,
       ),
     ).toBe('gb10');
   });
@@ -89,13 +83,13 @@ describe('activate', () => {
     ['hostMemorySync()', null],
     ['await snapshot()', null],
     ["activate(simulate('h200'))", 'h200'],
-  ])('refuses after %s, and changes nothing', (earlier, simulated) => {
-    const seen = inChild(
-      `import { hostMemorySync } from '${ROOT}dist/index.js'; ${earlier};
+  ])('refuses after %s, and changes nothing', async (earlier, simulated) => {
+    const seen = await evaluate<{ names: string[] }>(
+      `${earlier};
        const { MemTotal, UMAPROBE_SIM } = { MemTotal: hostMemorySync().total, ...process.env };
        let refused; try { activate(simulate('gb10')); } catch ({ name, code, message }) { refused = { name, code, message }; }
        const { host, simulated, devices } = await snapshot();
-       console.log(JSON.stringify({ refused, simulated, same: host.total === MemTotal, env: process.env.UMAPROBE_SIM === UMAPROBE_SIM, names: devices.map(({ name }) => name) }));`,
+       return { refused, simulated, same: host.total === MemTotal, env: process.env.UMAPROBE_SIM === UMAPROBE_SIM, names: devices.map(({ name }) => name) };`,
     );
     expect(seen).toMatchObject({
       refused: { name: 'UmaError', code: 'ERR_UMA_BUSY', message: expect.stringContaining('start a new process') },
@@ -103,6 +97,6 @@ describe('activate', () => {
       same: true,
       env: true,
     });
-    expect((seen as { names: string[] }).names).not.toContain('NVIDIA GB10');
+    expect(seen.names).not.toContain('NVIDIA GB10');
   });
 });

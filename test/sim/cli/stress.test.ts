@@ -1,23 +1,21 @@
 /** The command stress on simulated machines: exit codes by how it ends, its words, its files. How it searches: stress*.test.ts. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checked, umaprobe } from '../../support/cli.ts';
+import { describe, expect, it } from 'vitest';
+import { runUmaprobe } from '../../support/cli.ts';
+import { parseDocument } from '../../support/schemas.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-let folder = '';
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'umaprobe-stress-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder('stress');
 
-const stress = (...args: string[]) => umaprobe(['stress', ...args], { env: { XDG_STATE_HOME: folder }, cwd: folder });
+const stress = (...args: string[]) =>
+  runUmaprobe(['stress', ...args], { env: { XDG_STATE_HOME: folder }, cwd: folder });
 
 describe('stress', () => {
   it('that reaches what was asked for ends with 0', () => {
     const ran = stress('--sim', 'gb10', '--max', '3GiB', '--verify', '--hold', '100ms', '--json');
     expect(ran).toMatchObject({ code: 0, stderr: '' });
-    expect(checked(ran.stdout)).toMatchObject({
+    expect(parseDocument(ran.stdout)).toMatchObject({
       simulated: 'gb10',
       state: 'limit',
       maxBytes: 3 * 2 ** 30,
@@ -39,7 +37,7 @@ describe('stress', () => {
   it('finds the largest single block', () => {
     const ran = stress('--sim', 'gb10', '--single', '--max', '2GiB', '--json');
     expect(ran.code).toBe(0);
-    expect(checked(ran.stdout)).toMatchObject({ mode: 'single', state: 'limit', maxBytes: 2 ** 31 });
+    expect(parseDocument(ran.stdout)).toMatchObject({ mode: 'single', state: 'limit', maxBytes: 2 ** 31 });
   });
 
   it('does not start below its floor: 5, with what to do', () => {

@@ -5,11 +5,13 @@
  * which a simulated one, too, lets only root do: ```console root.
  */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CLI, environment, ROOT } from '../../support/cli.ts';
+import { describe, expect, it } from 'vitest';
+import { CLI, cliEnvironment } from '../../support/cli.ts';
+import { PAGES } from '../../support/pages.ts';
+import { ROOT } from '../../support/root.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 interface Block {
   line: number;
@@ -56,29 +58,12 @@ function masked(line: string): string {
     .trim();
 }
 
-const pages = [...readdirSync(`${ROOT}docs`).map((name) => `docs/${name}`), 'README.md'].filter(
-  (page) => page.endsWith('.md') && exists(page),
-);
+const bin = temporaryFolder('docs');
+writeFileSync(join(bin, 'umaprobe'), `#!/bin/sh\nexec '${process.execPath}' '${CLI}' "$@"\n`);
+chmodSync(join(bin, 'umaprobe'), 0o755);
 
-function exists(page: string): boolean {
-  try {
-    readFileSync(ROOT + page);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-let bin = '';
-beforeAll(() => {
-  bin = mkdtempSync(join(tmpdir(), 'umaprobe-docs-'));
-  writeFileSync(join(bin, 'umaprobe'), `#!/bin/sh\nexec '${process.execPath}' '${CLI}' "$@"\n`);
-  chmodSync(join(bin, 'umaprobe'), 0o755);
-});
-afterAll(() => rmSync(bin, { recursive: true }));
-
-describe.each(pages)('%s', (page) => {
-  const blocks = blocksOf(readFileSync(ROOT + page, 'utf8'));
+describe.each(PAGES)('%s', (page) => {
+  const blocks = blocksOf(readFileSync(join(ROOT, page), 'utf8'));
   // Blocks of a page follow one another: a file that one writes the next may read.
   const folder = () => {
     const path = join(bin, page.replaceAll('/', '-'));
@@ -96,7 +81,7 @@ describe.each(pages)('%s', (page) => {
           cwd: folder(),
           encoding: 'utf8',
           // Journals of probes go to the scratch folder, not to the home of whoever runs this.
-          env: environment({
+          env: cliEnvironment({
             PATH: `${bin}:${process.env.PATH ?? ''}`,
             NO_COLOR: '1',
             XDG_STATE_HOME: join(bin, 'state'),

@@ -2,17 +2,18 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import type { CacheStatus, CompactReport, DropReport, PrepareReport, Receipt } from '../../../lib/types/index.ts';
-import { CLI, checked, environment, umaprobe } from '../../support/cli.ts';
+import { CLI, cliEnvironment, runUmaprobe } from '../../support/cli.ts';
+import { parseDocument } from '../../support/schemas.ts';
+import { GiB } from '../../support/units.ts';
 
-const GiB = 2 ** 30;
 /** Why nothing can be written to the simulated kernel; null: it can. */
 const readOnly =
   process.geteuid?.() === 0 ? null : 'the simulated kernel lets only root drop and compact, as a real one does';
 
 /** A command's document, checked against its schema, and its exit code. */
 function documentOf<T>(args: string[], machine: string): { document: T; code: number | null } {
-  const { code, stdout } = umaprobe([...args, '--json', '--sim', machine]);
-  const document = checked(stdout) as unknown as T & { simulated: string | null };
+  const { code, stdout } = runUmaprobe([...args, '--json', '--sim', machine]);
+  const document = parseDocument(stdout) as unknown as T & { simulated: string | null };
   expect(document.simulated).toBe(machine);
   return { document, code };
 }
@@ -23,8 +24,8 @@ function onOneMachine(machine: string, commands: string[][]): Record<string, unk
     .map((words) => `'${process.execPath}' '${CLI}' ${words.join(' ')} --json | tr -d '\\n'; echo`)
     .join('\n');
   const args = [CLI, 'sim', 'run', machine, '--no-preload', '--', 'sh', '-c', script];
-  const text = execFileSync(process.execPath, args, { encoding: 'utf8', env: environment(), timeout: 25_000 });
-  return text.trim().split('\n').map(checked);
+  const text = execFileSync(process.execPath, args, { encoding: 'utf8', env: cliEnvironment(), timeout: 25_000 });
+  return text.trim().split('\n').map(parseDocument);
 }
 
 const changeOf = (document: Record<string, unknown>): Receipt['change'] =>
@@ -49,7 +50,7 @@ describe('cache status', () => {
   );
 
   it('refuses real files there', () => {
-    const { code, stderr } = umaprobe(['cache', 'status', '/etc', '--sim', 'gb10']);
+    const { code, stderr } = runUmaprobe(['cache', 'status', '/etc', '--sim', 'gb10']);
     expect(code).toBe(1);
     expect(stderr).toMatch(
       /^umaprobe: cache status: the simulated machine gb10 has a page cache but no files in it.*\n$/,
@@ -181,7 +182,7 @@ describe('what is typed wrongly', () => {
     [['prepare', '0'], /less than/],
     [['cache', 'compact', '--gate-block', '1'], /--gate-block "1" is less than/],
   ])('%j', (args, words) => {
-    const { code, stderr, stdout } = umaprobe(args);
+    const { code, stderr, stdout } = runUmaprobe(args);
     expect(code).toBe(2);
     expect(stderr).toMatch(words);
     expect(stderr.trim().split('\n')).toHaveLength(1);
@@ -189,7 +190,7 @@ describe('what is typed wrongly', () => {
   });
 
   it('sudo on a simulated machine', () => {
-    const { code, stderr } = umaprobe(['cache', 'drop', '--sudo', '--sim', 'gb10']);
+    const { code, stderr } = runUmaprobe(['cache', 'drop', '--sudo', '--sim', 'gb10']);
     expect(code).toBe(2);
     expect(stderr).toMatch(/sudo would act on this computer/);
   });
@@ -197,14 +198,16 @@ describe('what is typed wrongly', () => {
 
 describe('cache rule', () => {
   it('prints a file whose only line that counts is the rule', () => {
-    const { stdout, code } = umaprobe(['cache', 'rule', '--user', 'alice', '--level', '1,2', '--compact']);
+    const { stdout, code } = runUmaprobe(['cache', 'rule', '--user', 'alice', '--level', '1,2', '--compact']);
     expect(code).toBe(0);
     const lines = stdout.trim().split('\n');
     expect(lines.filter((line) => !line.startsWith('#'))).toHaveLength(1);
     expect(lines.at(-1)).toMatch(
       /^alice ALL=\(root\) NOPASSWD: \/\S+\/sysctl vm\.drop_caches\\=1, .*compact_memory\\=1$/,
     );
-    const { document } = { document: checked(umaprobe(['cache', 'rule', '--user', 'alice', '--json']).stdout) };
+    const { document } = {
+      document: parseDocument(runUmaprobe(['cache', 'rule', '--user', 'alice', '--json']).stdout),
+    };
     expect(document).toMatchObject({
       schema: 'umaprobe/cache-rule/1',
       user: 'alice',

@@ -1,16 +1,15 @@
 /** layout() on simulated machines: everything here is simulated. */
 import { describe, expect, it } from 'vitest';
 import type { LayoutReport } from '../../../lib/types/index.ts';
-import { checked } from '../../support/cli.ts';
-import { onMachine } from '../../support/package-on-machine.ts';
-
-const GB = 1e9;
+import { evaluateOnMachine } from '../../support/package-on-machine.ts';
+import { parseDocument } from '../../support/schemas.ts';
+import { GB } from '../../support/units.ts';
 
 /** The report, which must be as its schema says. */
 async function layout(machine: string, parts: string, options = ''): Promise<LayoutReport> {
   const body = `return umaprobe.layout(${parts}, { journal: false, ${options} });`;
-  const report = await onMachine<LayoutReport>(machine, body);
-  checked(JSON.stringify(report));
+  const report = await evaluateOnMachine<LayoutReport>(machine, body);
+  parseDocument(JSON.stringify(report));
   return report;
 }
 
@@ -68,7 +67,7 @@ describe('a layout that does not fit', () => {
   });
 
   it('aborted: the rest was not reached', async () => {
-    const report = await onMachine<LayoutReport>(
+    const report = await evaluateOnMachine<LayoutReport>(
       'gb10',
       `const stop = new AbortController();
        return umaprobe.layout({ a: 1e9, b: 20e9, c: 1e9 }, { journal: false, signal: stop.signal, onPart: () => stop.abort() });`,
@@ -85,7 +84,7 @@ describe('a layout that does not fit', () => {
     ["layout({ a: 1 }, { kind: 'gpu' })", 'kind is "gpu"'],
     ['layout({ a: 1 }, { onPart: 1 })', 'onPart is 1'],
   ])('%s', async (call, words) => {
-    const { thrown } = await onMachine<{ thrown: { message: string } }>(
+    const { thrown } = await evaluateOnMachine<{ thrown: { message: string } }>(
       'gb10',
       `return umaprobe.${call}.catch(caught);`,
     );

@@ -1,6 +1,5 @@
 /** The pages in a browser that is there (Debian's chromium): drawn, quiet, readable on a phone and in the dark. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
@@ -8,19 +7,19 @@ import { layoutHtml } from '../../../lib/render/html/layout.ts';
 import { stressHtml } from '../../../lib/render/html/stress.ts';
 import { sweepHtml } from '../../../lib/render/html/sweep.ts';
 import { findTool } from '../../../scripts/run.mjs';
-import { umaprobe } from '../../support/cli.ts';
+import { runUmaprobe } from '../../support/cli.ts';
 import { headerOf, layoutOf, stepOf, stressOf, sweepOf } from '../../support/reports.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { GB } from '../../support/units.ts';
 
 const executable = findTool('chromium') ?? findTool('chromium-browser') ?? findTool('google-chrome');
 let browser: Browser | null = null;
-let folder = '';
+const folder = temporaryFolder('pages');
 let short: string | null = null;
 
 const hostile = '</script><script>document.title = "taken"</script><img src=x onerror="document.title=1">';
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'umaprobe-pages-'));
   const write = (name: string, page: string): void => writeFileSync(join(folder, name), page);
   write('sweep.html', sweepHtml(sweepOf()));
   write('stress.html', stressHtml(stressOf()));
@@ -40,7 +39,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await browser?.close();
-  rmSync(folder, { recursive: true });
   if (short !== null) rmSync(short, { recursive: true });
 });
 
@@ -194,7 +192,7 @@ describe('a page', () => {
   });
 
   it('comes from the command as it comes from here', async (context) => {
-    const ran = umaprobe(['sweep', '--sim', 'gb10', '--sizes', '256MB,512MB', '--html', join(folder, 'real.html')], {
+    const ran = runUmaprobe(['sweep', '--sim', 'gb10', '--sizes', '256MB,512MB', '--html', join(folder, 'real.html')], {
       env: { XDG_STATE_HOME: folder },
     });
     expect(ran.code).toBe(0);

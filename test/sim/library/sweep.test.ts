@@ -1,15 +1,18 @@
 /** sweep() on simulated machines: everything here is simulated. */
 import { describe, expect, it } from 'vitest';
 import type { AllocatorKind, Counter, SweepReport, SweepStep } from '../../../lib/types/index.ts';
-import { checked } from '../../support/cli.ts';
-import { line, type OnMachine, onMachine } from '../../support/package-on-machine.ts';
-
-const GB = 1e9;
+import { evaluateOnMachine, type MachineOptions } from '../../support/package-on-machine.ts';
+import { parseDocument } from '../../support/schemas.ts';
+import { GB } from '../../support/units.ts';
 
 /** The report, which must be as its schema says. */
-async function sweep(machine: string, options: string, on?: OnMachine): Promise<SweepReport> {
-  const report = await onMachine<SweepReport>(machine, `return umaprobe.sweep({ journal: false, ${options} });`, on);
-  checked(JSON.stringify(report));
+async function sweep(machine: string, options: string, on?: MachineOptions): Promise<SweepReport> {
+  const report = await evaluateOnMachine<SweepReport>(
+    machine,
+    `return umaprobe.sweep({ journal: false, ${options} });`,
+    on,
+  );
+  parseDocument(JSON.stringify(report));
   return report;
 }
 
@@ -17,7 +20,15 @@ function refused(
   machine: string,
   options: string,
 ): Promise<{ thrown: { name: string; code: string; message: string } }> {
-  return onMachine(machine, `return umaprobe.sweep({ journal: false, ${options} }).catch(caught);`);
+  return evaluateOnMachine(machine, `return umaprobe.sweep({ journal: false, ${options} }).catch(caught);`);
+}
+
+/** The share of the variance of y that the best line through the points explains. */
+function rSquared(points: readonly (readonly [number, number])[]): number {
+  const mean = (at: 0 | 1) => points.reduce((sum, point) => sum + point[at], 0) / points.length;
+  const [mx, my] = [mean(0), mean(1)];
+  const sum = (of: (x: number, y: number) => number) => points.reduce((all, [x, y]) => all + of(x - mx, y - my), 0);
+  return sum((x, y) => x * y) ** 2 / (sum((x) => x * x) * sum((_, y) => y * y));
 }
 
 /** The lab's own figures on a real GB10, in milliseconds by GB. */
@@ -51,7 +62,7 @@ describe('the lab on a simulated gb10', () => {
       if (gb > 50) continue;
       expect(Math.abs((taken[at]?.[1] ?? 0) / ms - 1), `${gb} GB`).toBeLessThan(0.35);
     }
-    expect(line(taken.slice(0, 9)).rSquared).toBeGreaterThan(0.99);
+    expect(rSquared(taken.slice(0, 9))).toBeGreaterThan(0.99);
     expect(report.largest).toEqual({ device: 80 * GB, managed: null, pinned: null, system: null });
   });
 });
@@ -193,7 +204,7 @@ describe('spill', () => {
 
 describe('how a sweep ends', () => {
   it('aborted: what was measured stays, the rest was not reached, and nothing is held', async () => {
-    const { record, report, steps } = await onMachine<{
+    const { record, report, steps } = await evaluateOnMachine<{
       report: SweepReport;
       steps: [number, number][];
       record: { wedged: null };
@@ -216,7 +227,7 @@ describe('how a sweep ends', () => {
   });
 
   it('lost: the child was killed, the step it was in says so', async () => {
-    const report = await onMachine<SweepReport>(
+    const report = await evaluateOnMachine<SweepReport>(
       'gb10',
       `return umaprobe.sweep({ journal: false, sizes: [1e9, 50e9, 51e9],
          onStep: () => { const pid = childPid(); setTimeout(() => process.kill(pid, 'SIGKILL'), 500); } });`,
@@ -229,7 +240,7 @@ describe('how a sweep ends', () => {
 
   it('stopped: another program takes the memory meanwhile, the guard frees ours, the machine lives', async () => {
     const change = `machine.events = [{ what: 'anon', bytes: ${55 * 2 ** 30}, overMs: 1500, atMs: 0, afterFirstAllocation: true }];`;
-    const { record, report } = await onMachine<{ report: SweepReport; record: { wedged: object | null } }>(
+    const { record, report } = await evaluateOnMachine<{ report: SweepReport; record: { wedged: object | null } }>(
       'gb10',
       `const report = await umaprobe.sweep({ journal: false, sizes: [70e9, 71e9] });
        return { report, record: simulation.record() };`,
@@ -242,7 +253,7 @@ describe('how a sweep ends', () => {
   });
 
   it('the journal names the step that did not end, and the next sweep tells of it', async () => {
-    const report = await onMachine<SweepReport>(
+    const report = await evaluateOnMachine<SweepReport>(
       'gb10',
       `const first = umaprobe.sweep({ journal, sizes: [1e9, 50e9], onStep: () => {
          const pid = childPid(); setTimeout(() => process.kill(pid, 'SIGKILL'), 500); } });
@@ -265,7 +276,7 @@ describe('how a sweep ends', () => {
   it('what onStep throws is thrown', async () => {
     const body =
       "return umaprobe.sweep({ journal: false, sizes: [1e9], onStep() { throw new Error('mine'); } }).catch(caught);";
-    expect(await onMachine('gb10', body)).toMatchObject({ thrown: { message: 'mine' } });
+    expect(await evaluateOnMachine('gb10', body)).toMatchObject({ thrown: { message: 'mine' } });
   });
 });
 

@@ -4,12 +4,13 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { binary } from '../../support/binary-on-machine.ts';
-import { scratch, toolkit } from '../../support/clients.ts';
+import { binaryPath } from '../../support/binary.ts';
+import { CUDA_TOOLKIT } from '../../support/clients.ts';
 import { DeviceMemory, launch, parsePtx } from '../../support/ptx.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const text = (() => {
-  const image = readFileSync(binary, 'latin1');
+  const image = readFileSync(binaryPath, 'latin1');
   const at = image.indexOf('.version 6.0\n.target');
   return image.slice(at, image.indexOf('\0', at));
 })();
@@ -18,7 +19,7 @@ const kernels = parsePtx(text);
 const MASK = (1n << 64n) - 1n;
 const NONE = MASK;
 
-/** native/pattern.h in other words. */
+/** native/abi/pattern.h in other words. */
 function patternByte(seed: bigint, offset: number): number {
   let word = (seed + (BigInt(Math.floor(offset / 8)) + 1n) * 0x9e3779b97f4a7c15n) & MASK;
   word = ((word ^ (word >> 30n)) * 0xbf58476d1ce4e5b9n) & MASK;
@@ -91,14 +92,14 @@ describe('the kernels', () => {
   });
 });
 
-const assembler = join(toolkit, 'bin', 'ptxas');
-const noAssembler = existsSync(assembler) ? '' : ` (skipped: no ptxas under ${toolkit})`;
+const assembler = join(CUDA_TOOLKIT, 'bin', 'ptxas');
+const noAssembler = existsSync(assembler) ? '' : ` (skipped: no ptxas under ${CUDA_TOOLKIT})`;
 
 describe.skipIf(noAssembler !== '')(`NVIDIA's assembler${noAssembler}`, () => {
   const known = noAssembler ? '' : execFileSync(assembler, ['--help'], { encoding: 'utf8' });
 
   it('takes them for every GPU that it knows from Turing on', () => {
-    const source = join(scratch(), 'kernels.ptx');
+    const source = join(temporaryFolder('ptx'), 'kernels.ptx');
     writeFileSync(source, text);
     const models = [75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 121].filter((model) => known.includes(`'sm_${model}'`));
     expect(models).toContain(90);

@@ -1,17 +1,14 @@
 /** One process, one machine: whatever its threads' environments say, and whenever they say it. All *simulated*. */
 
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadMachine } from '../../../lib/sim.ts';
-import { onMachine, said, simulator } from '../../support/binary-on-machine.ts';
+import { describe, expect, it } from 'vitest';
+import { simulatorPath } from '../../support/binary.ts';
+import { printedBy, printedOnMachine } from '../../support/binary-on-machine.ts';
+import { withMachine } from '../../support/machines.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-let folder = '';
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'umaprobe-test-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder('machines');
 
 /**
  * For the programs: `look()` is everything that a thread can read, in short; `inWorker(env, before)` the same from a
@@ -41,10 +38,10 @@ type Look = Record<'host' | 'machine' | 'file' | 'cuda' | 'runtime' | 'nvml' | '
 
 /** What a program saw that has the environments of two booted machines, `gb10` and `h200`, and is on none of them yet. */
 function looks(body: string): Promise<Look[]> {
-  return onMachine(loadMachine('gb10'), ({ env: gb10 }) =>
-    onMachine(loadMachine('h200'), async ({ env: h200 }) => {
+  return withMachine('gb10', ({ env: gb10 }) =>
+    withMachine('h200', async ({ env: h200 }) => {
       const program = `${tools} const gb10 = ${JSON.stringify(gb10)}, h200 = ${JSON.stringify(h200)}; ${body}`;
-      return (await said(program)) as Look[];
+      return (await printedBy(program)) as Look[];
     }),
   );
 }
@@ -81,21 +78,23 @@ const OTHER_ALREADY = /^this process has already read the simulated machine in .
 describe('a process that has read', () => {
   it('the real machine stays there, whatever process.env says later', async () => {
     const [look, refused] = await looks(
-      'b.hostMemory(new Float64Array(35)); Object.assign(process.env, gb10); say(await look()); say(enter(gb10));',
+      'b.hostMemory(new Float64Array(35)); Object.assign(process.env, gb10); print(await look()); print(enter(gb10));',
     );
     onReal(look);
     expect(refused).toMatchObject({ source: 'sim', name: 'EBUSY', message: expect.stringMatching(REAL_ALREADY) });
   });
 
   it('only a library of the real machine is on the real machine as well', async () => {
-    const [, look] = await looks('say(await b.readNvml(10000)); Object.assign(process.env, gb10); say(await look());');
+    const [, look] = await looks(
+      'print(await b.readNvml(10000)); Object.assign(process.env, gb10); print(await look());',
+    );
     onReal(look);
   });
 
   it('a simulated machine stays there', async () => {
     const [before, after, refused, again] = await looks(
-      `Object.assign(process.env, gb10); say(await look()); Object.assign(process.env, h200); say(await look());
-       say(enter(h200)); say(enter(gb10));`,
+      `Object.assign(process.env, gb10); print(await look()); Object.assign(process.env, h200); print(await look());
+       print(enter(h200)); print(enter(gb10));`,
     );
     expect([before, after]).toEqual([onGb10, onGb10]);
     expect(refused).toMatchObject({ source: 'sim', name: 'EBUSY', message: expect.stringMatching(OTHER_ALREADY) });
@@ -103,14 +102,14 @@ describe('a process that has read', () => {
   });
 
   it('nothing yet can enter a machine, without a word in process.env', async () => {
-    const [entered, look] = await looks('say(enter(gb10)); say(await look());');
+    const [entered, look] = await looks('print(enter(gb10)); print(await look());');
     expect(entered).toBeNull();
     expect(look).toEqual(onGb10);
   });
 
   it('nothing, because its machine cannot be had, is not held to that', async () => {
     const [first, entered, look] = await looks(
-      `process.env.UMAPROBE_SIM = '/nowhere/machine'; say(b.simulatedMachine()); say(enter(gb10)); say(await look());`,
+      `process.env.UMAPROBE_SIM = '/nowhere/machine'; print(b.simulatedMachine()); print(enter(gb10)); print(await look());`,
     );
     expect(first).toMatchObject({ source: 'sim', name: 'NO_MACHINE' });
     expect(entered).toBeNull();
@@ -120,29 +119,29 @@ describe('a process that has read', () => {
   it('tells how another process gets on the same machine with the same libraries', async () => {
     const names = ['UMAPROBE_SIM', 'UMAPROBE_SIM_LIBRARY', 'UMAPROBE_CUDART', 'UMAPROBE_CUDA', 'UMAPROBE_NVML'];
     const [real, still] = await looks(
-      "process.env.UMAPROBE_CUDA = '/nowhere/libcuda.so.1'; say(b.machineVariables()); Object.assign(process.env, gb10); say(b.machineVariables());",
+      "process.env.UMAPROBE_CUDA = '/nowhere/libcuda.so.1'; print(b.machineVariables()); Object.assign(process.env, gb10); print(b.machineVariables());",
     );
     const none = Object.fromEntries(names.map((name) => [name, '']));
     expect(real).toEqual({ ...none, UMAPROBE_CUDA: '/nowhere/libcuda.so.1' });
     expect(still).toEqual(real);
-    await onMachine(loadMachine('gb10'), async ({ env }) => {
-      expect(await said('say(b.machineVariables())', { ...env })).toEqual([env]);
-      expect(await said('say(b.machineVariables())', { UMAPROBE_SIM: env.UMAPROBE_SIM })).toEqual([env]);
+    await withMachine('gb10', async ({ env }) => {
+      expect(await printedBy('print(b.machineVariables())', { ...env })).toEqual([env]);
+      expect(await printedBy('print(b.machineVariables())', { UMAPROBE_SIM: env.UMAPROBE_SIM })).toEqual([env]);
     });
   });
 });
 
 describe('a worker', () => {
   it('is on the machine that its own process.env names', async () => {
-    expect(await looks('say(await inWorker(gb10));')).toEqual([onGb10]);
-    expect(await looks("say(await inWorker({}, 'Object.assign(process.env, ' + JSON.stringify(gb10) + ')'));")).toEqual(
-      [onGb10],
-    );
+    expect(await looks('print(await inWorker(gb10));')).toEqual([onGb10]);
+    expect(
+      await looks("print(await inWorker({}, 'Object.assign(process.env, ' + JSON.stringify(gb10) + ')'));"),
+    ).toEqual([onGb10]);
   });
 
   it('that entered a machine took the process along: its other threads must be on it too', async () => {
     const [worker, refused, entered, look] = await looks(
-      'say(await inWorker(gb10)); say(await look()); say(enter(gb10)); say(await look());',
+      'print(await inWorker(gb10)); print(await look()); print(enter(gb10)); print(await look());',
     );
     expect(worker).toEqual(onGb10);
     expect(refused).toEqual(nothing(/^this process has already read the simulated machine in /));
@@ -152,7 +151,7 @@ describe('a worker', () => {
 
   it('on another machine than the process reads nothing at all', async () => {
     const [main, other, still] = await looks(
-      'Object.assign(process.env, gb10); say(await look()); say(await inWorker(h200)); say(await inWorker(gb10));',
+      'Object.assign(process.env, gb10); print(await look()); print(await inWorker(h200)); print(await inWorker(gb10));',
     );
     expect(main).toEqual(onGb10);
     expect(other).toEqual(nothing(OTHER_ALREADY));
@@ -160,12 +159,12 @@ describe('a worker', () => {
   });
 
   it('on a simulated machine in a process that has read the real one reads nothing at all', async () => {
-    const [, other] = await looks('say(b.simulatedMachine()); say(await inWorker(gb10));');
+    const [, other] = await looks('print(b.simulatedMachine()); print(await inWorker(gb10));');
     expect(other).toEqual(nothing(REAL_ALREADY));
   });
 
   it('without the variables of its parent’s simulated machine reads nothing at all', async () => {
-    const [, other] = await looks('Object.assign(process.env, gb10); say(await look()); say(await inWorker({}));');
+    const [, other] = await looks('Object.assign(process.env, gb10); print(await look()); print(await inWorker({}));');
     expect(other).toEqual(nothing(OTHER_ALREADY));
   });
 });
@@ -176,10 +175,10 @@ describe('the libraries of one machine', () => {
 
   it('beside the kernel of the real one are refused, by whatever name', async () => {
     const disguise = join(folder, 'libnvidia-ml.so.1');
-    copyFileSync(simulator, disguise);
+    copyFileSync(simulatorPath, disguise);
     const [look] = await looks(
       `Object.assign(process.env, { UMAPROBE_CUDART: gb10.UMAPROBE_CUDART, UMAPROBE_CUDA: gb10.UMAPROBE_CUDA, UMAPROBE_NVML: ${JSON.stringify(disguise)} });
-       say(await look());`,
+       print(await look());`,
     );
     onReal(look);
     const refused = missing(/^\S+ is of a simulated machine, and this process is on the real one$/);
@@ -187,7 +186,9 @@ describe('the libraries of one machine', () => {
   });
 
   it('are refused on a simulated one, where they are real', async () => {
-    const [look] = await looks("Object.assign(process.env, gb10, { UMAPROBE_NVML: 'libm.so.6' }); say(await look());");
+    const [look] = await looks(
+      "Object.assign(process.env, gb10, { UMAPROBE_NVML: 'libm.so.6' }); print(await look());",
+    );
     expect(look).toEqual({
       ...onGb10,
       nvml: missing(/libm\.so\.6 is not of the simulated machine that this process is on$/),
@@ -196,10 +197,10 @@ describe('the libraries of one machine', () => {
 
   it('may be a copy of the simulator: it is put on the same machine', async () => {
     const copy = join(folder, 'libumasim-copy.so');
-    copyFileSync(simulator, copy);
+    copyFileSync(simulatorPath, copy);
     const other = JSON.stringify(copy);
     const [first, second] = await looks(
-      `say(await inWorker({ ...gb10, UMAPROBE_NVML: ${other} })); say(await inWorker({ ...gb10, UMAPROBE_SIM_LIBRARY: ${other} }));`,
+      `print(await inWorker({ ...gb10, UMAPROBE_NVML: ${other} })); print(await inWorker({ ...gb10, UMAPROBE_SIM_LIBRARY: ${other} }));`,
     );
     expect([first, second]).toEqual([onGb10, onGb10]);
   });
@@ -207,11 +208,11 @@ describe('the libraries of one machine', () => {
 
 describe('a program under the simulator, as `umaprobe sim run` starts it', () => {
   it('can still enter another machine: Node itself has read the first one before it begins', async () => {
-    await onMachine(loadMachine('gb10'), ({ foreignEnv }) =>
-      onMachine(loadMachine('h200'), async ({ env }) => {
-        const [entered, machine, name] = await said(
-          `say(b.enterMachine(${JSON.stringify(env.UMAPROBE_SIM_LIBRARY)}, ${JSON.stringify(env.UMAPROBE_SIM)})); say(b.simulatedMachine());
-           say((await b.readNvml(10000)).devices[0].name);`,
+    await withMachine('gb10', ({ foreignEnv }) =>
+      withMachine('h200', async ({ env }) => {
+        const [entered, machine, name] = await printedBy(
+          `print(b.enterMachine(${JSON.stringify(env.UMAPROBE_SIM_LIBRARY)}, ${JSON.stringify(env.UMAPROBE_SIM)})); print(b.simulatedMachine());
+           print((await b.readNvml(10000)).devices[0].name);`,
           foreignEnv(),
         );
         expect([entered, machine, name]).toEqual([null, 'h200', 'NVIDIA H200']);
@@ -222,7 +223,7 @@ describe('a program under the simulator, as `umaprobe sim run` starts it', () =>
 
 describe('the kernel of a machine', () => {
   it('has pages of its own size', async () => {
-    const [bytes] = await onMachine(loadMachine('gh200'), ({ env }) => said('say(b.pageSize())', env));
+    const [bytes] = await printedOnMachine('gh200', 'print(b.pageSize())');
     expect(bytes).toBe(65536);
   });
 });

@@ -1,7 +1,10 @@
 /** The addon in worker threads: loaded, used and torn down in the middle of calls, on simulated machines. */
 
 import { describe, expect, it } from 'vitest';
-import { type Ended, faulty, onMachine, runModule, said, sanitized } from '../../support/binary-on-machine.ts';
+import { sanitized } from '../../support/binary.ts';
+import { printedOnMachine, runWithBinary } from '../../support/binary-on-machine.ts';
+import { gb10WithFaults, withMachine } from '../../support/machines.ts';
+import type { ProcessResult } from '../../support/processes.ts';
 
 /** The issue asks for a thousand. A sanitizer needs some 30 ms for each, and finds what it finds in the first hundred. */
 const WORKERS = sanitized ? 100 : 1000;
@@ -52,38 +55,34 @@ const holds = (calls?: string) => `${spoil(calls)}
   for (let i = 0; i < ${WORKERS / 10}; i++) await spoil(i);
   const before = await measure();
   for (let i = 0; i < ${WORKERS}; i++) await spoil(i);
-  say([before, await measure()]);`;
+  print([before, await measure()]);`;
 
 describe('worker threads', () => {
   it('have lanes of their own: one that hangs does not hold up another', async () => {
-    const machine = faulty({ hang: [{ call: 'nvmlDeviceGetName', ms: 60_000, times: 1 }] });
-    const [here, there] = await onMachine(machine, ({ env }) =>
-      said(
-        `const { Worker } = await import('node:worker_threads');
-        say((await b.readNvml(100)).timedOut.call);
+    const machine = gb10WithFaults({ hang: [{ call: 'nvmlDeviceGetName', ms: 60_000, times: 1 }] });
+    const [here, there] = await printedOnMachine(
+      machine,
+      `const { Worker } = await import('node:worker_threads');
+        print((await b.readNvml(100)).timedOut.call);
         const worker = new Worker(\`require(\${JSON.stringify(binary)}).readNvml(5000).then((r) => require('node:worker_threads').parentPort.postMessage(r.devices[0].name))\`, { eval: true, execArgv: [] });
-        worker.once('message', (name) => { say(name); process.exit(); });`,
-        env,
-      ),
+        worker.once('message', (name) => { print(name); process.exit(); });`,
     );
     expect([here, there]).toEqual(['nvmlDeviceGetName', 'NVIDIA GB10']);
   });
 
   it('know what is stuck for another: memGetInfoSync, which has no deadline, does not walk into it', async () => {
-    const machine = faulty({ hang: [{ call: 'cudaMemGetInfo', ms: 400, times: 1 }] });
-    const [before, hung, sync, other, after] = await onMachine(machine, ({ env }) =>
-      said(
-        `const { Worker } = await import('node:worker_threads');
+    const machine = gb10WithFaults({ hang: [{ call: 'cudaMemGetInfo', ms: 400, times: 1 }] });
+    const [before, hung, sync, other, after] = await printedOnMachine(
+      machine,
+      `const { Worker } = await import('node:worker_threads');
         const memory = new Float64Array(2);
         const worker = new Worker(\`require(\${JSON.stringify(binary)}).memGetInfo(0, 100).then((r) => require('node:worker_threads').parentPort.postMessage(r)); setTimeout(() => {}, 5000)\`, { eval: true, execArgv: [] });
-        say(b.simulatedMachine());
-        say(await new Promise((resolve) => worker.once('message', resolve)));
-        say(b.memGetInfoSync(0, memory)); say((await b.readNvml(5000)).timedOut);
+        print(b.simulatedMachine());
+        print(await new Promise((resolve) => worker.once('message', resolve)));
+        print(b.memGetInfoSync(0, memory)); print((await b.readNvml(5000)).timedOut);
         // The thread that was stuck outlives its worker, and says so when it comes back.
         await worker.terminate(); await sleep(600);
-        say(b.memGetInfoSync(0, memory)); process.exit();`,
-        env,
-      ),
+        print(b.memGetInfoSync(0, memory)); process.exit();`,
     );
     expect([before, other, after]).toEqual(['gb10', null, null]);
     const stuck = { source: 'umaprobe', call: 'cudaMemGetInfo', name: 'TIMEOUT' };
@@ -95,30 +94,28 @@ describe('worker threads', () => {
   });
 
   it('are terminated at once in the middle of a call of a minute', async () => {
-    const [slowest] = await onMachine(faulty({ hang: [{ call: 'nvmlDeviceGetName', ms: 60_000 }] }), ({ env }) =>
-      said(
-        `${spoil()} let slowest = 0; for (let i = 0; i < 20; i++) slowest = Math.max(slowest, await spoil(i)); say(slowest); process.exit();`,
-        env,
-      ),
+    const [slowest] = await printedOnMachine(
+      gb10WithFaults({ hang: [{ call: 'nvmlDeviceGetName', ms: 60_000 }] }),
+      `${spoil()} let slowest = 0; for (let i = 0; i < 20; i++) slowest = Math.max(slowest, await spoil(i)); print(slowest); process.exit();`,
     );
     expect(slowest).toBeLessThan(sanitized ? 5_000 : 1_000);
   });
 
   it(`${WORKERS} of them, terminated mid-call, leave nothing behind`, { timeout: 300_000 }, async () => {
     // Calls of 20 ms: those that are left behind end soon after, and their threads must end with them.
-    const machine = faulty({
+    const machine = gb10WithFaults({
       hang: [
         { call: 'nvmlDeviceGetName', ms: 20 },
         { call: 'cuDeviceGetName', ms: 20 },
       ],
     });
-    const [ended, without] = await onMachine(machine, ({ env }) => {
+    const [ended, without] = await withMachine(machine, ({ env }) => {
       // All of malloc's memory in the one mapping that is looked at.
       const one = { ...env, MALLOC_ARENA_MAX: '1' };
-      return Promise.all([runModule(holds(), one), runModule(holds(''), one)]);
+      return Promise.all([runWithBinary(holds(), one), runWithBinary(holds(''), one)]);
     });
     expect(ended).toMatchObject({ code: 0, signal: null, stderr: '' });
-    const growth = ({ stdout }: Ended) => {
+    const growth = ({ stdout }: ProcessResult) => {
       const [before, after] = JSON.parse(stdout) as [Held, Held];
       return {
         threads: after.threads - before.threads,

@@ -4,11 +4,12 @@ import { describe, expect, it } from 'vitest';
 import type { NativeNvmlReport } from '../../../lib/native/contract.ts';
 import type { JsonObject } from '../../../lib/sim/machine.ts';
 import { loadMachine, type Machine } from '../../../lib/sim.ts';
-import { failures, faulty, onMachine, said, twoDevices } from '../../support/binary-on-machine.ts';
+import { failedFacts, printedOnMachine } from '../../support/binary-on-machine.ts';
+import { gb10WithFaults, gb10WithTwoDevices } from '../../support/machines.ts';
 
-const readNvml = 'say(await b.readNvml(10000));';
+const readNvml = 'print(await b.readNvml(10000));';
 async function nvmlOf(machine: Machine): Promise<NativeNvmlReport> {
-  const [report] = await onMachine(machine, ({ env }) => said(readNvml, env));
+  const [report] = await printedOnMachine(machine, readNvml);
   return report as NativeNvmlReport;
 }
 
@@ -42,7 +43,7 @@ describe('NVML', () => {
 
   it('reads memory by the newest call that the library has', async () => {
     const machine = (missingSymbols: string[]) => {
-      const made = faulty({ missingSymbols });
+      const made = gb10WithFaults({ missingSymbols });
       const [device] = made.devices as [JsonObject & { nvml: JsonObject }];
       return { ...made, devices: [{ ...device, nvml: { ...device.nvml, memory: 'HOST' } }] };
     };
@@ -58,11 +59,11 @@ describe('NVML', () => {
 
   it('loses one field with one symbol, and none where an older one serves', async () => {
     const { devices, cudaDriverVersion } = await nvmlOf(
-      faulty({
+      gb10WithFaults({
         missingSymbols: ['nvmlDeviceGetAddressingMode', 'nvmlDeviceGetPowerUsage', 'nvmlSystemGetCudaDriverVersion_v2'],
       }),
     );
-    expect(failures(devices[0] ?? {})).toEqual({
+    expect(failedFacts(devices[0] ?? {})).toEqual({
       memory: 'NOT_SUPPORTED',
       migMode: 'NOT_SUPPORTED',
       addressingMode: 'SYMBOL_MISSING',
@@ -73,15 +74,15 @@ describe('NVML', () => {
 
   it('of one device that is lost does not cost the other', async () => {
     const report = await nvmlOf(
-      twoDevices({ fail: [{ call: 'nvmlDeviceGetHandleByIndex_v2', status: 15, times: 1 }] }),
+      gb10WithTwoDevices({ fail: [{ call: 'nvmlDeviceGetHandleByIndex_v2', status: 15, times: 1 }] }),
     );
-    expect(Object.values(failures(report.devices[0] ?? {}))).toEqual(new Array(11).fill('GPU_IS_LOST'));
-    expect(failures(report.devices[1] ?? {})).toEqual({ memory: 'NOT_SUPPORTED', migMode: 'NOT_SUPPORTED' });
+    expect(Object.values(failedFacts(report.devices[0] ?? {}))).toEqual(new Array(11).fill('GPU_IS_LOST'));
+    expect(failedFacts(report.devices[1] ?? {})).toEqual({ memory: 'NOT_SUPPORTED', migMode: 'NOT_SUPPORTED' });
   });
 
   it('is started again when it could not start: a driver that is loaded later', async () => {
-    const machine = faulty({ fail: [{ call: 'nvmlInit_v2', status: 9, times: 1 }] });
-    const [first, second] = await onMachine(machine, ({ env }) => said(readNvml + readNvml, env));
+    const machine = gb10WithFaults({ fail: [{ call: 'nvmlInit_v2', status: 9, times: 1 }] });
+    const [first, second] = await printedOnMachine(machine, readNvml + readNvml);
     expect(first).toMatchObject({
       library: { path: expect.any(String), failure: { status: 9, name: 'DRIVER_NOT_LOADED' } },
       devices: [],
@@ -91,7 +92,7 @@ describe('NVML', () => {
   });
 
   it('is missing with a reason', async () => {
-    const report = await nvmlOf(faulty({ missingLibraries: ['nvml'] }));
+    const report = await nvmlOf(gb10WithFaults({ missingLibraries: ['nvml'] }));
     expect(report).toEqual({
       library: { failure: expect.objectContaining({ source: 'dl', name: 'LIBRARY_MISSING' }) },
       devices: [],
@@ -100,8 +101,8 @@ describe('NVML', () => {
   });
 
   it('lists a process with a context once, with its bytes', async () => {
-    const body = `await b.memGetInfo(0, 10000); say(process.pid); ${readNvml}`;
-    const [pid, report] = await onMachine(loadMachine('gb10'), ({ env }) => said(body, env));
+    const body = `await b.memGetInfo(0, 10000); print(process.pid); ${readNvml}`;
+    const [pid, report] = await printedOnMachine('gb10', body);
     expect((report as NativeNvmlReport).devices[0]?.processes).toEqual([{ pid, gpuBytes: 268435456 }]);
   });
 
@@ -113,7 +114,7 @@ describe('NVML', () => {
       anonBytes: 0,
     }));
     const body = `await b.memGetInfo(0, 10000); ${readNvml}`;
-    const [report] = await onMachine({ ...loadMachine('gb10'), processes }, ({ env }) => said(body, env));
+    const [report] = await printedOnMachine({ ...loadMachine('gb10'), processes }, body);
     expect((report as NativeNvmlReport).devices[0]?.processes).toHaveLength(33);
   });
 
@@ -136,17 +137,21 @@ describe('NVML', () => {
     const machine = loadMachine('gb10');
     const [device] = machine.devices as [JsonObject & { nvml: JsonObject }];
     const silent = { ...machine, devices: [{ ...device, nvml: { ...device.nvml, processMemory: false } }] };
-    const [report] = await onMachine(silent, ({ env }) => said(`await b.memGetInfo(0, 10000); ${readNvml}`, env));
+    const [report] = await printedOnMachine(silent, `await b.memGetInfo(0, 10000); ${readNvml}`);
     expect((report as NativeNvmlReport).devices[0]?.processes).toEqual([{ pid: expect.any(Number), gpuBytes: null }]);
   });
 
   it('does not pass off half a process list as the whole', async () => {
-    const refused = await nvmlOf(faulty({ fail: [{ call: 'nvmlDeviceGetGraphicsRunningProcesses_v3', status: 4 }] }));
+    const refused = await nvmlOf(
+      gb10WithFaults({ fail: [{ call: 'nvmlDeviceGetGraphicsRunningProcesses_v3', status: 4 }] }),
+    );
     expect(refused.devices[0]?.processes).toMatchObject({
       call: 'nvmlDeviceGetGraphicsRunningProcesses_v3',
       name: 'NO_PERMISSION',
     });
-    const without = await nvmlOf(faulty({ fail: [{ call: 'nvmlDeviceGetGraphicsRunningProcesses_v3', status: 3 }] }));
+    const without = await nvmlOf(
+      gb10WithFaults({ fail: [{ call: 'nvmlDeviceGetGraphicsRunningProcesses_v3', status: 3 }] }),
+    );
     expect(without.devices[0]?.processes).toEqual([]);
   });
 });

@@ -1,26 +1,17 @@
 /** Machine files: what the page shows can be booted, what is new in them is checked, and one tells its story. */
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadMachine, simulate } from '../../../lib/sim.ts';
-import { checked, ROOT, umaprobe } from '../../support/cli.ts';
+import { describe, expect, it } from 'vitest';
+import { simulate } from '../../../lib/sim.ts';
+import { runUmaprobe } from '../../support/cli.ts';
+import { machineFile, withFastMachine, withMachine } from '../../support/machines.ts';
+import { ROOT } from '../../support/root.ts';
+import { parseDocument } from '../../support/schemas.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { GiB } from '../../support/units.ts';
 
-const GiB = 2 ** 30;
-let folder = '';
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'umaprobe-machines-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
-
-/** A machine file of its own: gb10 and these fields. */
-function file(fields: Record<string, unknown>): string {
-  const path = join(folder, 'own.json');
-  const base = { schema: 'umaprobe/machine/1', name: 'own', description: 'One of a test.', extends: 'gb10' };
-  writeFileSync(path, JSON.stringify({ ...base, ...fields }));
-  return path;
-}
+const folder = temporaryFolder('machines');
 
 describe('machine files', () => {
   const page = readFileSync(join(ROOT, 'docs/simulated-machine.md'), 'utf8');
@@ -30,12 +21,12 @@ describe('machine files', () => {
     expect(shown.map(({ name }) => name)).toEqual(['bad-memory', 'crowded']);
   });
 
-  it.each(shown)('$name of the page boots', (machine) => {
+  it.each(shown)('$name of the page boots', async (machine) => {
     const path = join(folder, `${machine.name}.json`);
     writeFileSync(path, JSON.stringify(machine));
-    const simulation = simulate(loadMachine(path));
-    expect(simulation.record()).toMatchObject({ machine: machine.name, scale: 1, wedged: null, deaths: [] });
-    simulation.close();
+    await withMachine(path, ({ record }) => {
+      expect(record()).toMatchObject({ machine: machine.name, scale: 1, wedged: null, deaths: [] });
+    });
   });
 
   it.each([
@@ -46,20 +37,18 @@ describe('machine files', () => {
     [{ timing: { systemBandwidthGBps: 0 } }, 'systemBandwidthGBps'],
     [{ timing: { systemTouchMsPerGiB: null } }, 'systemTouchMsPerGiB'],
   ])('%j is refused, by name', (fields, name) => {
-    expect(() => simulate(loadMachine(file(fields)))).toThrow(name);
+    expect(() => simulate(machineFile('own', fields))).toThrow(name);
   });
 
-  it('the record tells the scale of the clock', () => {
-    const simulation = simulate(loadMachine('gb10'), { scale: 20 });
-    expect(simulation.record()).toMatchObject({ scale: 20 });
-    simulation.close();
+  it('the record tells the scale of the clock', async () => {
+    await withFastMachine('gb10', ({ record }) => expect(record()).toMatchObject({ scale: 20 }));
   });
 });
 
 describe('gb10-590-residue', () => {
   const pools = (machine: string) => {
-    const { checks } = checked(
-      umaprobe(['doctor', '--json', '--sim', machine, '--only', 'driver.pools']).stdout,
+    const { checks } = parseDocument(
+      runUmaprobe(['doctor', '--json', '--sim', machine, '--only', 'driver.pools']).stdout,
     ) as unknown as { checks: { status: string; summary: string; evidence?: unknown }[] };
     return checks[0];
   };
@@ -70,9 +59,9 @@ describe('gb10-590-residue', () => {
     expect(pools('gb10')).toMatchObject({ status: 'pass' });
   });
 
-  it('no process holds it', () => {
-    const simulation = simulate(loadMachine('gb10-590-residue'));
-    expect(simulation.record()).toMatchObject({ poolBytes: 64 * GiB, live: [] });
-    simulation.close();
+  it('no process holds it', async () => {
+    await withMachine('gb10-590-residue', ({ record }) => {
+      expect(record()).toMatchObject({ poolBytes: 64 * GiB, live: [] });
+    });
   });
 });
