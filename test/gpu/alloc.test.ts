@@ -1,4 +1,4 @@
-/** The allocator on a real GPU: the same calls as on the simulated machines, and nothing left behind. */
+/** The allocator on a real GPU: the same calls as on the simulated machines; all memory is freed. */
 
 import { describe, expect, it } from 'vitest';
 import type { NativeAllocator } from '../../lib/native/contract.ts';
@@ -12,7 +12,7 @@ const DRIVER_ONLY = { UMAPROBE_CUDART: '/nonexistent/libcudart.so' };
 const opened = hasGpu ? ((await printedBy(`${OPEN} print(opened);`))[0] as NativeAllocator) : null;
 const noSystem = opened && typeof opened.kinds.system !== 'string' ? opened.kinds.system.message : null;
 
-/** Allocates, fills, verifies, pokes three bytes, frees: what was found. */
+/** A program that allocates, fills, verifies, pokes three bytes, frees, and prints each result. */
 const exercise = (kind: string, bytes: number) => `${OPEN}
   const { block, ...failure } = await b.allocBlock('${kind}', ${bytes}, 60000);
   if (!block) throw new Error(JSON.stringify(failure));
@@ -32,7 +32,7 @@ async function expectExercised(kind: string, bytes: number, env: NodeJS.ProcessE
     [0, null],
     [0, null],
   ]);
-  // Another seed's bytes agree once in 256.
+  // One in 256 bytes is equal under another seed.
   expect(wrong).toBeGreaterThan(0.99);
   for (const [offset, poked] of rest.slice(0, 3) as [
     number,
@@ -73,13 +73,13 @@ describe.skipIf(!hasGpu)(`the allocator on a real GPU${noGpu}`, () => {
     await expectExercised('system', 256 * MiB + 1);
   });
 
-  it('works over the driver alone', { timeout: 180_000 }, async () => {
+  it('works with the driver alone', { timeout: 180_000 }, async () => {
     const [over] = (await printedBy(`${OPEN} print(opened);`, DRIVER_ONLY)) as [NativeAllocator];
     expect(over).toMatchObject({ kernel: 'kernel', kinds: { device: 'cuMemAlloc_v2', managed: 'cuMemAllocManaged' } });
     for (const kind of ['device', 'managed', 'pinned']) await expectExercised(kind, 64 * MiB + 5, DRIVER_ONLY);
   });
 
-  it('says out of memory and goes on', async () => {
+  it('reports out of memory and continues', async () => {
     for (const env of [{}, DRIVER_ONLY]) {
       const [full, after] = await printedBy(
         `${OPEN} print(await b.allocBlock('device', ${2 ** 50}, 60000));
@@ -105,7 +105,7 @@ describe.skipIf(!hasGpu)(`the allocator on a real GPU${noGpu}`, () => {
     expect(left).toBeLessThan(64 * MiB);
   });
 
-  it('a worker that is terminated gives its blocks back, its process going on', async () => {
+  it('a terminated worker frees its blocks while its process continues', async () => {
     const [held, left] = (await printedBy(
       `${OPEN} const { Worker } = await import('node:worker_threads'); const [free] = await b.memGetInfo(0, 10000);
       const worker = new Worker(\`const b = require(\${JSON.stringify(binary)});
@@ -119,7 +119,7 @@ describe.skipIf(!hasGpu)(`the allocator on a real GPU${noGpu}`, () => {
     expect(left).toBeLessThan(64 * MiB);
   });
 
-  it('nothing is left in NVML’s list, nor in use, when processes end with live blocks', async () => {
+  it('processes that exit with live blocks leave no memory in use and no entry in NVML’s list', async () => {
     const before = usedMiB();
     await printedBy(`${OPEN} await b.allocBlock('device', ${8 * GiB}, 60000); await b.touchBlock(1, 1, 60000);`);
     expect(computeProcesses()).toBe('');

@@ -1,4 +1,4 @@
-/** The same contract on a real GPU, and its numbers beside nvidia-smi's and a plain CUDA program's. */
+/** The same contract on a real GPU, and its numbers compared with nvidia-smi and a plain CUDA program. */
 
 import { execFileSync } from 'node:child_process';
 import { memGetInfo, memGetInfoSync, snapshot } from 'umaprobe';
@@ -37,7 +37,7 @@ describe.skipIf(!hasGpu)(`on a real GPU${noGpu}`, () => {
     expect(ran.why).toContain('context');
   });
 
-  it('leaves nothing behind, also after the command line’s child had a context', () => {
+  it('leaves no memory in use, also after the command line’s child had a context', () => {
     const before = usedMiB();
     const taken = snapshotJson(['--memgetinfo', 'child']);
     expect(taken.devices[0]?.cuda?.total).toBeGreaterThan(0);
@@ -104,14 +104,14 @@ describe.skipIf(!hasGpu)(`on a real GPU${noGpu}`, () => {
     expect(device?.processes?.some(({ gpuBytes }) => (gpuBytes ?? 0) > 100 * MiB)).toBe(true);
   });
 
-  it('works over the driver alone where no runtime is installed', () => {
+  it('works with the driver alone where no runtime is installed', () => {
     const taken = snapshotJson(['--memgetinfo', 'child'], { env: { UMAPROBE_CUDART: '/nonexistent/libcudart.so' } });
     expect(taken.devices[0]?.attributes.integrated).toBe(0);
     expect(taken.devices[0]?.cuda?.total).toBeGreaterThan(0);
     expectContract(taken);
   });
 
-  it('and over NVML alone where CUDA is not there', () => {
+  it('works with NVML alone where CUDA is missing', () => {
     const taken = snapshotJson([], {
       env: { UMAPROBE_CUDART: '/nonexistent/a.so', UMAPROBE_CUDA: '/nonexistent/b.so' },
     });
@@ -121,7 +121,7 @@ describe.skipIf(!hasGpu)(`on a real GPU${noGpu}`, () => {
     expectContract(taken);
   });
 
-  it('an invisible device is NVML’s alone', () => {
+  it('an invisible device is read by NVML alone', () => {
     const taken = snapshotJson([], { env: { CUDA_VISIBLE_DEVICES: '' } });
     expect(taken.devices[0]).toMatchObject({ cudaIndex: null, nvmlIndex: 0 });
     expectContract(taken);

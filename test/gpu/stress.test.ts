@@ -1,4 +1,4 @@
-/** stress() on a real device. It takes all that is free there: nothing else should need the GPU meanwhile. */
+/** stress() on a real device. It takes all free memory: nothing else should need the GPU meanwhile. */
 
 import { snapshot, stress } from 'umaprobe';
 import { describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ describe.skipIf(!hasGpu)(`stress on a real GPU${noGpu}`, () => {
     if (device.memoryModel === 'discrete') {
       expect(state).toBe('out-of-memory');
       expect(found.floor).toBeNull();
-      // What cudaMemGetInfo calls free with a context is 1 to 2 GiB below the total.
+      // With a context, the free memory of cudaMemGetInfo is 1 to 2 GiB below the total.
       expect(found.maxBytes).toBeGreaterThan((device.total as number) - 4 * GiB);
     } else {
       expect(['floor', 'contiguity']).toContain(state);
@@ -30,7 +30,7 @@ describe.skipIf(!hasGpu)(`stress on a real GPU${noGpu}`, () => {
     expect((await pids()).filter((pid) => !before.includes(pid))).toEqual([]);
   });
 
-  it('finds the same in one block within 64 MiB on a GPU of its own', { timeout: 300_000 }, async () => {
+  it('finds the same in one block within 64 MiB on a discrete GPU', { timeout: 300_000 }, async () => {
     const total = await stress({ journal });
     const single = await stress({ journal, single: true });
     if (total.device.memoryModel === 'discrete')

@@ -1,4 +1,4 @@
-/** sweep() and layout() on a real GPU with memory of its own: every kind, plausible counters, nothing left behind. */
+/** sweep() and layout() on a discrete GPU: every kind, plausible counters, all memory freed. */
 
 import { layout, snapshot, sweep } from 'umaprobe';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -40,7 +40,7 @@ describe.skipIf(!hasGpu)(`sweep on a real GPU${noGpu}`, () => {
   };
   const change = (step: SweepStep, counter: Counter, phase: 'afterAlloc' | 'afterTouch' | 'afterFree') =>
     step.moved?.[counter][phase] ?? Number.NaN;
-  /** As much as the driver's granularity and what else happens on a computer. */
+  /** The default slack covers the driver's granularity and other programs. */
   const near = (bytes: number, expected: number, slack = 256 * MiB) =>
     expect(Math.abs(bytes - expected), `${bytes} against ${expected}`).toBeLessThan(slack);
 
@@ -95,7 +95,7 @@ describe.skipIf(!hasGpu)(`sweep on a real GPU${noGpu}`, () => {
     }
   });
 
-  it('more than is free is out of memory or refused, and is no error', async () => {
+  it('a size above the free memory is out of memory or refused, and no error', async () => {
     const total = reports.get('device')?.device.total ?? 0;
     const { largest, state, steps } = await sweep({ sizes: [total - MiB, total + GB], journal: false });
     expect(state).toBe('complete');
@@ -103,7 +103,7 @@ describe.skipIf(!hasGpu)(`sweep on a real GPU${noGpu}`, () => {
     expect(largest.device).toBeNull();
   });
 
-  it('a 13B model’s parts at once: 25.5 GB, little more is consumed, and all of it comes back', async () => {
+  it('a 13B model’s parts at once: 25.5 GB, little more is consumed, and all of it is freed', async () => {
     const report = await layout('13b', { journal: false });
     expect(report).toMatchObject({ state: 'complete', allocatedBytes: 25.5 * GB, consumedFrom: 'cudaMemGetInfo free' });
     near(report.overheadBytes ?? Number.NaN, 0);

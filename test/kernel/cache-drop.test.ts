@@ -1,10 +1,11 @@
-/** Dropping the real cache: as root, as nobody, in a container's view of /proc/sys, and through sudo with the printed rule. */
-import { execFileSync, spawnSync } from 'node:child_process';
+/** Dropping the real cache: as root, as nobody, with a read-only /proc/sys as in a container, and by sudo with the printed rule. */
+
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { CompactReport, DropReport } from '../../lib/types/index.ts';
-import { CLI, type CliResult, cliEnvironment, runUmaprobe } from '../support/cli.ts';
+import { CLI, type CliResult, runInShell, runUmaprobe } from '../support/cli.ts';
 import { meminfoBytes } from '../support/meminfo.ts';
 import { asNobody, diskFolder, isRoot, nobody, writeRandom } from '../support/real-files.ts';
 import { parseDocument } from '../support/schemas.ts';
@@ -16,43 +17,39 @@ const NOISE = 96 * MiB;
 const VISUDO = '/usr/sbin/visudo';
 const SUDO = '/usr/bin/sudo';
 
-/** Why this process cannot write the kernel's knob; null: it can. Root of a container often cannot. */
-const closed = isRoot
+/** Why this process cannot write drop_caches; null: it can. Root of a container often cannot. */
+const notWritable = isRoot
   ? /\bro\b/.test(/^\S+ \/proc\/sys \S+ (\S+)/m.exec(readFileSync('/proc/self/mounts', 'utf8'))?.[1] ?? '')
     ? '/proc/sys is read-only here'
     : null
   : 'only root may drop caches';
 
-const words = (args: readonly string[]) => args.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
-const command = (...args: string[]) => words([process.execPath, CLI, ...args]);
-const as = (name: string) => `setpriv --reuid ${name} --regid ${nobody} --clear-groups `;
+/** Quotes arguments for a shell. */
+const quoted = (...args: string[]) => args.map((arg) => `'${arg.replaceAll("'", "'\\''")}'`).join(' ');
+const command = (...args: string[]) => quoted(process.execPath, CLI, ...args);
+/** Runs the rest of a shell's line as nobody. */
+const AS_NOBODY = `setpriv --reuid ${nobody} --regid ${nobody} --clear-groups `;
 
-/** A shell in a mount namespace of its own: what it mounts, nobody else sees. */
-function unshared(script: string): CliResult {
-  const ran = spawnSync('unshare', ['-m', '--propagation', 'private', 'sh', '-c', script], {
-    encoding: 'utf8',
-    env: cliEnvironment(),
-    timeout: 60_000,
-    cwd: '/',
-  });
-  return { code: ran.status, stdout: ran.stdout, stderr: ran.stderr };
+/** Runs a shell in a mount namespace of its own: its mounts are invisible outside. */
+function runUnshared(script: string): CliResult {
+  return runInShell(`exec unshare -m --propagation private sh -c ${quoted(script)}`, { cwd: '/' });
 }
 
-/** Why no mount namespace can be made here; null: it can. */
-function withoutNamespaces(): string | null {
+/** Why no mount namespace can be created here; null: it can. */
+function missingNamespaces(): string | null {
   if (!isRoot) return 'a mount namespace takes root';
-  const { code, stderr } = unshared('mount --bind /proc/sys /proc/sys');
+  const { code, stderr } = runUnshared('mount --bind /proc/sys /proc/sys');
   return code === 0 ? null : `no mount namespace here: ${stderr.trim()}`;
 }
 
-/** How often the kernel has been told to drop: page cache, slab. */
+/** The kernel's counts of drops: page cache, slab. */
 function drops(): string[] {
   return readFileSync('/proc/vmstat', 'utf8').match(/^drop_(pagecache|slab) \d+$/gm) ?? [];
 }
 
 describe('as root', () => {
   it('drops, and the receipt is what /proc/meminfo says', (context) => {
-    if (closed !== null) return context.skip(closed);
+    if (notWritable !== null) return context.skip(notWritable);
     const disk = diskFolder(2 * SIZE);
     if ('reason' in disk) return context.skip(disk.reason);
     writeRandom(join(disk.path, 'file'), SIZE, false);
@@ -67,8 +64,8 @@ describe('as root', () => {
     expect(report.receipt.change.memFree).toBeGreaterThan(SIZE - NOISE);
   });
 
-  it('compacts, and says for each order what that did', (context) => {
-    if (closed !== null) return context.skip(closed);
+  it('compacts, and reports the effect by order', (context) => {
+    if (notWritable !== null) return context.skip(notWritable);
     const { stdout } = runUmaprobe(['cache', 'compact', '--always', '--json']);
     const report = parseDocument(stdout) as unknown as CompactReport;
     expect(report).toMatchObject({ by: 'write', simulated: null });
@@ -76,7 +73,7 @@ describe('as root', () => {
   });
 });
 
-// Others on this computer may drop while the test runs: the counters are theirs, too.
+// Other programs of this computer may drop caches meanwhile, which changes the same counters.
 describe('as nobody', { retry: 2 }, () => {
   it.each([
     [['cache', 'drop'], /only root may; nothing was changed\. Run: sync; sudo \/\S+\/sysctl vm\.drop_caches=3 /],
@@ -98,7 +95,7 @@ describe('as nobody', { retry: 2 }, () => {
     });
   });
 
-  it('prepare skips what it may not, and says what to type', () => {
+  it('prepare skips actions without permission', () => {
     const bytes = String(meminfoBytes('MemFree') + 4 * MiB);
     const args = ['prepare', bytes, '--floor', '0', '--path', '/nowhere', '--json'];
     const ran = runUmaprobe(args, { cwd: '/', ...asNobody });
@@ -110,10 +107,10 @@ describe('as nobody', { retry: 2 }, () => {
 });
 
 describe('where /proc/sys is read-only, as in a container', () => {
-  it('root is told so, and where to run it', (context) => {
-    const without = withoutNamespaces();
-    if (without !== null) return context.skip(without);
-    const { code, stderr } = unshared(
+  it('root gets the reason, and the command for the host', (context) => {
+    const reason = missingNamespaces();
+    if (reason !== null) return context.skip(reason);
+    const { code, stderr } = runUnshared(
       `mount --bind /proc/sys /proc/sys && mount -o remount,bind,ro /proc/sys && exec ${command('cache', 'drop')}`,
     );
     expect(code).toBe(4);
@@ -134,18 +131,18 @@ describe('the sudoers rule', () => {
     expect(execFileSync(VISUDO, ['-cf', path], { encoding: 'utf8' })).toMatch(/parsed OK/);
   });
 
-  it('lets that user do exactly that: another level, another knob, another word are refused', {
+  it('permits exactly that: another level, another sysctl or another argument is refused', {
     retry: 2,
   }, (context) => {
     if (!existsSync(SUDO)) return context.skip(`${SUDO} is not installed`);
-    if (closed !== null) return context.skip(closed);
-    const without = withoutNamespaces();
-    if (without !== null) return context.skip(without);
+    if (notWritable !== null) return context.skip(notWritable);
+    const reason = missingNamespaces();
+    if (reason !== null) return context.skip(reason);
     const folder = temporaryFolder('sudo');
     const rules = join(folder, 'sudoers.d');
     mkdirSync(rules, { mode: 0o755 });
     writeFileSync(join(rules, 'umaprobe-nobody'), rule('--level', '1'), { mode: 0o440 });
-    const inside = (line: string) => unshared(`mount --bind '${rules}' /etc/sudoers.d && ${as(String(nobody))}${line}`);
+    const inside = (line: string) => runUnshared(`mount --bind '${rules}' /etc/sudoers.d && ${AS_NOBODY}${line}`);
 
     const before = drops();
     const allowed = inside(command('cache', 'drop', '--level', '1', '--sudo', '--json'));

@@ -1,17 +1,18 @@
-/** The cache helper on the real kernel: files that are read, mapped, locked and dirty, trees made to hurt. */
+/** The command `cache` on the real kernel: files that are cached, mapped, locked and dirty, and a hostile tree. */
+
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CacheStatus, EvictReport, PrepareReport } from '../../lib/types/index.ts';
-import { exitOf, runUmaprobe, startUmaprobe } from '../support/cli.ts';
+import { type CliOptions, exitOf, runUmaprobe, startUmaprobe } from '../support/cli.ts';
 import { meminfoBytes } from '../support/meminfo.ts';
 import { asNobody, diskFolder, isRoot, pageBytes, sha256, startMapper, writeRandom } from '../support/real-files.ts';
 import { parseDocument } from '../support/schemas.ts';
 import { MiB } from '../support/units.ts';
 
 const SIZE = 256 * MiB;
-/** What the rest of the machine may do to its own memory meanwhile. */
+/** Bytes by which other programs may change the counters meanwhile. */
 const NOISE = 96 * MiB;
 const disk = diskFolder(8 * SIZE);
 const folder = 'path' in disk ? disk.path : '';
@@ -24,7 +25,8 @@ afterAll(() => {
   if (folder !== '') rmSync(folder, { recursive: true, force: true });
 });
 
-function json<T>(args: string[], options: Parameters<typeof runUmaprobe>[1] = {}): T {
+/** The document of a command that must succeed, checked against its schema. */
+function json<T>(args: string[], options: CliOptions = {}): T {
   const { code, stderr, stdout } = runUmaprobe([...args, '--json'], options);
   expect(stderr).toBe('');
   expect(code).toBe(0);
@@ -32,10 +34,10 @@ function json<T>(args: string[], options: Parameters<typeof runUmaprobe>[1] = {}
 }
 
 const status = (...paths: string[]) => json<CacheStatus>(['cache', 'status', ...paths]);
-const evict = (...words: string[]) => json<EvictReport>(['cache', 'evict', ...words]);
+const evict = (...args: string[]) => json<EvictReport>(['cache', 'evict', ...args]);
 
 describe('a file that was read', () => {
-  it('is all there, goes, and the receipt is what /proc/meminfo says', () => {
+  it('is fully cached, is evicted, and the receipt agrees with /proc/meminfo', () => {
     writeRandom(file, SIZE, true);
     readFileSync(file);
     const [target] = status(file).targets;
@@ -49,7 +51,7 @@ describe('a file that was read', () => {
     expect(report.stayedBytes).toBeLessThan(0.01 * SIZE);
     expect(report.files[0]).toMatchObject({ path: file, stayed: null, mappedBy: [] });
     expect(Math.abs((report.receipt.change.cached ?? 0) - moved.cached)).toBeLessThan(NOISE);
-    // The command itself is a process that comes and goes, so MemFree is compared with more patience.
+    // The command itself takes and frees memory, so MemFree has twice the tolerance.
     expect(Math.abs((report.receipt.change.memFree ?? 0) - moved.free)).toBeLessThan(2 * NOISE);
     expect(-(report.receipt.change.cached ?? 0)).toBeGreaterThan(SIZE - NOISE);
     expect(status(file).targets[0]?.cachedBytes).toBeLessThan(0.01 * SIZE);
@@ -60,7 +62,7 @@ describe('a file that was read', () => {
     expect((modelFiles ?? 0) + (otherFiles ?? 0) + (shmem ?? 0) + (slabReclaimable ?? 0)).toBe(total);
   });
 
-  it.each(['map', 'lock'] as const)('by a process that %ss it: stays, and the process is named', async (how) => {
+  it.each(['map', 'lock'] as const)('stays cached while a process %ss it, and the process is named', async (how) => {
     writeRandom(file, SIZE, true);
     const { end, pid } = await startMapper(how, file, folder);
     try {
@@ -87,7 +89,7 @@ describe('dirty pages', () => {
     const sum = writeRandom(fresh, 64 * MiB, false);
     const dirty = status(fresh).targets[0]?.dirtyBytes ?? 0;
     const first = evict(fresh);
-    // The kernel may have begun to write by itself; what it has not written must have stayed.
+    // The kernel may have begun to write; pages that it has not written must have stayed.
     if (dirty > 0 && first.stayedBytes > 0) {
       expect(first.stayedBy.dirty).toBe(first.stayedBytes);
       expect(first.files[0]?.stayed).toMatch(/dirty|being written/);
@@ -109,7 +111,7 @@ describe('dirty pages', () => {
   });
 });
 
-describe('a tree made to hurt', () => {
+describe('a hostile tree', () => {
   const tree = join(folder, 'tree');
   beforeAll(() => {
     if (folder === '') return;
@@ -126,7 +128,7 @@ describe('a tree made to hurt', () => {
     utimesSync(tree, 0, 0);
   });
 
-  it('is counted right, and its names cannot steer a terminal', () => {
+  it('is counted correctly, and its names cannot control a terminal', () => {
     const [target] = status(tree).targets;
     expect(target).toMatchObject({
       files: 6,
@@ -141,12 +143,12 @@ describe('a tree made to hurt', () => {
     expect(stdout).toContain('new line');
   });
 
-  it('a name that is not UTF-8 comes back as the same file', () => {
+  it('a name that is not UTF-8 is kept as it is', () => {
     const odd = status(tree).files.find(({ path }) => /[\udc80-\udcff]/.test(path));
     expect(odd?.path.endsWith('\udcff\udcfe')).toBe(true);
   });
 
-  it('as nobody: what may not be read is told, and the rest is counted', (context) => {
+  it('as nobody: unreadable files are reported, and the rest is counted', (context) => {
     if (!isRoot) context.skip('only root can become somebody else');
     const ran = runUmaprobe(['cache', 'status', tree, '--json'], { cwd: '/', ...asNobody });
     expect(ran.code).toBe(0);
@@ -162,7 +164,7 @@ describe('a tree made to hurt', () => {
     expect(document.limits.join()).toMatch(/5 files of other users/);
   });
 
-  it('a path that is not there is exit 1, and the others are answered all the same', () => {
+  it('a missing path is exit 1, and the other paths are still reported', () => {
     const { code, stdout } = runUmaprobe(['cache', 'status', join(tree, 'nope'), tree, '--json']);
     expect(code).toBe(1);
     const { targets } = parseDocument(stdout) as unknown as CacheStatus;
@@ -174,7 +176,7 @@ describe('a tree made to hurt', () => {
     const child = startUmaprobe(['cache', 'status', '/']);
     const exit = exitOf(child);
     setTimeout(() => child.kill('SIGINT'), 400);
-    expect([130, 0]).toContain(await exit); // a small machine may have been walked by then
+    expect([130, 0]).toContain(await exit); // a small machine may be walked by then
   });
 });
 
@@ -196,7 +198,7 @@ describe('model stores', () => {
 });
 
 describe('prepare', () => {
-  it('evicts what nobody uses, and stops when there is enough', () => {
+  it('evicts unused files, and stops when enough is free', () => {
     writeRandom(file, SIZE, true);
     const free = Math.min(meminfoBytes('MemFree'), meminfoBytes('MemAvailable'));
     const bytes = String(free + SIZE / 4);

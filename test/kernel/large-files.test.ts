@@ -1,4 +1,4 @@
-/** Large files on the real kernel: what is in the page cache, what goes, what stays and that nothing is lost. */
+/** Large files on the real kernel: cached pages, evicted pages, pages that stay; no content is lost. */
 
 import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
@@ -37,10 +37,10 @@ const methods = ['cachestat', 'mincore'] as const;
 const forced = (method: (typeof methods)[number]) => (method === 'mincore' ? { method } : {});
 
 describe.each(methods)('a file of 2 GiB, by %s', (method) => {
-  it('is fully there once it was read, and goes', { timeout: 240_000 }, async (context) => {
+  it('is fully cached after a read, and is evicted', { timeout: 240_000 }, async (context) => {
     if (meminfoBytes('MemAvailable') < 2 * big) context.skip('less than 4 GiB of memory available');
     writeRandom(file, big, true);
-    // Again where somebody else on this machine has dropped caches meanwhile.
+    // Again if another program of this machine has dropped caches meanwhile.
     let status = await walk(file, forced(method));
     for (let reads = 0; reads < 3 && status.cached < big; reads++) {
       execFileSync('cat', [file], { stdio: ['ignore', 'ignore', 'inherit'] });
@@ -54,13 +54,13 @@ describe.each(methods)('a file of 2 GiB, by %s', (method) => {
     expect(status.inodes).toEqual([identity(file).dev, identity(file).ino, status.cached, status.cached]);
 
     const evicted = await walk(file, { mode: 'evict', ...forced(method) }, 1);
-    // Other programs of this machine may push some of it out between two looks.
+    // Other programs of this machine may displace some pages between two readings.
     expect(evicted.cached).toBeGreaterThan(0.9 * big);
     expect(evicted.cached).toBeLessThanOrEqual(big + pageBytes);
     expect(evicted.cachedAfter).toBeLessThan(0.01 * big);
-    expect(evicted.batches).toBeGreaterThan(1); // in pieces of 1 GiB, so that it can be stopped
+    expect(evicted.batches).toBeGreaterThan(1); // in chunks of 1 GiB, so that it can be stopped
     expect((await walk(file, forced(method))).cached).toBe(evicted.cachedAfter);
-    // The machine is not ours alone: an eighth may come and go meanwhile.
+    // Other programs share the machine: the counters may differ by an eighth.
     expect(meminfoBytes('MemFree') - before.free).toBeGreaterThan(0.875 * big);
     expect(before.cached - meminfoBytes('Cached')).toBeGreaterThan(0.875 * big);
     rmSync(file);
@@ -70,7 +70,7 @@ describe.each(methods)('a file of 2 GiB, by %s', (method) => {
 describe('eviction', () => {
   const size = 64 * MiB;
 
-  it('leaves what another process maps, and says which', async () => {
+  it('leaves pages that another process maps, and names the process', async () => {
     const content = writeRandom(file, size, true);
     const { dev, ino } = identity(file);
     const process = await startMapper('map', file, folder);
@@ -87,7 +87,7 @@ describe('eviction', () => {
     expect(sha256(file)).toBe(content);
   });
 
-  it('leaves what is locked, and tells it from what is mapped', async (context) => {
+  it('leaves locked pages, and tells them from mapped ones', async (context) => {
     writeRandom(file, size, true);
     const { dev, ino } = identity(file);
     const other = identity(folder);
@@ -106,7 +106,7 @@ describe('eviction', () => {
     const content = writeRandom(file, size, false);
     const kept = await walk(file, { mode: 'evict' });
     expect(kept).toMatchObject({ cached: size, dirty: size, cachedAfter: size, syncMs: 0 });
-    // The kernel's own advice would have started to write them.
+    // POSIX_FADV_DONTNEED would have started to write them.
     expect(await walk(file)).toMatchObject({ dirty: size, writeback: 0 });
     expect(sha256(file)).toBe(content);
 
@@ -118,7 +118,7 @@ describe('eviction', () => {
     expect(sha256(file)).toBe(content);
   });
 
-  it('drops what is clean around a dirty spot', async () => {
+  it('drops clean pages around dirty ones', async () => {
     writeRandom(file, size, true);
     const fd = openSync(file, 'r+');
     writeSync(fd, Buffer.alloc(10_000, 'x'), 0, 10_000, 33 * MiB);
@@ -148,7 +148,7 @@ describe('eviction', () => {
     for (const path of files) rmSync(path);
   });
 
-  it('leaves files that live in memory, and says that they do', async (context) => {
+  it('leaves files of tmpfs, and marks them', async (context) => {
     const path = '/dev/shm/umaprobe-kernel-test';
     try {
       writeRandom(path, MiB, false);
@@ -164,14 +164,14 @@ describe('eviction', () => {
     }
   });
 
-  it('of an empty file is nothing', async () => {
+  it('of an empty file evicts nothing', async () => {
     writeRandom(file, 0, false);
     expect(await walk(file, { mode: 'evict-sync' })).toMatchObject({ files: 1, bytes: 0, cached: 0, cachedAfter: 0 });
   });
 });
 
-describe('the kernel files that give memory back', () => {
-  it('drop_caches: the cache goes and MemFree grows', async (context) => {
+describe('the kernel files that free memory', () => {
+  it('drop_caches: the cache shrinks and MemFree grows', async (context) => {
     if (!isRoot) context.skip('dropping caches takes root');
     writeRandom(file, 256 * MiB, true);
     const before = { free: meminfoBytes('MemFree'), cached: meminfoBytes('Cached') };
@@ -182,7 +182,7 @@ describe('the kernel files that give memory back', () => {
     expect(meminfoBytes('Cached')).toBeLessThan(before.cached - 128 * MiB);
   });
 
-  it('refuse what they do not know, in their own words', async (context) => {
+  it('refuse unknown values with the kernel’s error', async (context) => {
     if (!isRoot) context.skip('writing to them takes root');
     expect(await native().writeFile('/proc/sys/vm/drop_caches', 'all', 10_000)).toMatchObject({
       failed: true,
@@ -192,7 +192,7 @@ describe('the kernel files that give memory back', () => {
     });
   });
 
-  it('refuse nobody, and nothing changes', async (context) => {
+  it('refuse the user nobody, and nothing changes', async (context) => {
     if (!isRoot) context.skip('becoming nobody takes root');
     writeRandom(file, 16 * MiB, true);
     const body = `print(await b.writeFile('/proc/sys/vm/drop_caches', '3', 10000));`;
@@ -202,7 +202,7 @@ describe('the kernel files that give memory back', () => {
     expect((await walk(file)).cached).toBe(16 * MiB);
   });
 
-  it('sync writes what is dirty', async () => {
+  it('sync writes dirty pages', async () => {
     writeRandom(file, 4 * MiB, false);
     expect((await walk(file)).dirty).toBe(4 * MiB);
     expect(await native().syncAll(60_000)).toEqual({ durationMs: expect.any(Number) });

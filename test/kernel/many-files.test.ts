@@ -1,4 +1,4 @@
-/** Many files on the real kernel: the sums, and the lists that are asked for. */
+/** Many files on the real kernel: the sums and the requested lists. */
 
 import { execFileSync } from 'node:child_process';
 import { linkSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ afterAll(() => {
 }, 300_000);
 
 describe('a walk', () => {
-  it('sums 100,000 small files, and lists those that are asked for', async () => {
+  it('sums 100,000 small files, and lists the requested ones', async () => {
     for (let d = 0; d < 100; d++) {
       mkdirSync(join(tree, `d${d}`));
       for (let f = 0; f < 1000; f++)
@@ -67,7 +67,7 @@ describe('a walk', () => {
     expect(await walk(tree, { mode: 'evict' })).toMatchObject({ files: 1000, cached: 0, cachedAfter: 0 });
   });
 
-  it('has something in every batch but the last', async () => {
+  it('has entries in every batch but the last', async () => {
     for (let f = 0; f < 2000; f++) writeFileSync(join(tree, `f${f}`), '');
     const sizes: number[] = [];
     for await (const batch of batchesOf(tree, 60_000)) sizes.push(batch.entries.length);
@@ -76,7 +76,7 @@ describe('a walk', () => {
     expect(sizes.length).toBeGreaterThan(3);
   });
 
-  it('evicts a file of many names once, and lists what stayed although it is not among the largest', async () => {
+  it('evicts a file of many names once, and lists a file that stayed although it is not among the largest', async () => {
     for (let f = 0; f < 300; f++) writeFileSync(join(tree, `f${f}`), 'x'.repeat(100));
     for (let f = 0; f < 10; f++) linkSync(join(tree, `f${f}`), join(tree, `link${f}`));
     execFileSync('sync');
@@ -92,8 +92,8 @@ describe('a walk', () => {
 
   it('counts all problems, and lists a hundred', async () => {
     for (let d = 0; d < 150; d++) mkdirSync(join(tree, `d${d}`), { mode: 0 });
-    const look = `const { problems, entries } = await walk(b, [${JSON.stringify(tree)}], { listEmpty: false });
+    const program = `const { problems, entries } = await walk(b, [${JSON.stringify(tree)}], { listEmpty: false });
       print([problems, entries.length]);`;
-    expect(await printedByUser(isRoot ? nobody : null, look)).toEqual([[150, 100]]);
+    expect(await printedByUser(isRoot ? nobody : null, program)).toEqual([[150, 100]]);
   });
 });

@@ -1,4 +1,4 @@
-/** The arm64 package under an arm64 Node, which an emulator runs where the machine is of another kind. */
+/** The arm64 package under an arm64 Node, which runs in an emulator on other machines. */
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ function whyNot(): string | null {
 
 /**
  * A command that runs the arm64 Node. umaprobe starts children from process.execPath, which the kernel cannot run here;
- * inside, that path is therefore made to name this same command.
+ * therefore that path is set to this command.
  */
 function arm64Node(): string {
   const command = join(temporaryFolder('arm64'), 'node');

@@ -1,4 +1,4 @@
-/** Linking against glibc 2.28 on a newer system: which symbols are chosen, and that what stands in for newer ones works. */
+/** Linking against glibc 2.28 on a newer system: the chosen symbols, and the replacements of newer ones. */
 
 import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
@@ -57,12 +57,12 @@ describe('a program linked against the floor', () => {
     if (reason === null) flags = writeGlibcFloor(folder, { cc: `${prefix}gcc`, ar: `${prefix}ar` }, loader);
   });
 
-  function probe(name: string, ...more: string[]): { path: string; said: Record<string, unknown> } {
+  function probe(name: string, ...more: string[]): { path: string; printed: Record<string, unknown> } {
     const path = join(folder, name);
     const source = join(ROOT, 'test', 'pkg', 'glibc-floor-probe.cc');
     const options = ['-std=c++17', '-O2', '-pthread', '-static-libstdc++', '-static-libgcc', ...more, ...flags];
     execFileSync(`${targets.x64.prefix}g++`, [...options, source, '-o', path]);
-    return { path, said: JSON.parse(execFileSync(path, { encoding: 'utf8' })) };
+    return { path, printed: JSON.parse(execFileSync(path, { encoding: 'utf8' })) };
   }
 
   it.for([
@@ -70,12 +70,12 @@ describe('a program linked against the floor', () => {
     ['where glibc has no pthread_cond_clockwait', ['-DWITHOUT_CLOCKWAIT', '-Wl,--wrap=dlsym']],
   ] as const)('works %s', ([name, options], context) => {
     if (reason !== null) context.skip(reason);
-    const { path, said } = probe(name.replaceAll(' ', '-'), ...options);
+    const { path, printed } = probe(name.replaceAll(' ', '-'), ...options);
     const beyond = dynamicSymbols(path).filter((s) => !s.defined && s.version !== null && isAboveFloor(s.version));
     expect(beyond.map((s) => `${s.name}@${s.version}`)).toEqual([]);
-    expect(said).toMatchObject({ catches: true, wakes: true, random: true, isLink: true, missing: -1, shared: 2 });
-    expect(said.size).toBe(statSync(path).size);
-    expect(said.waitsMs).toBeGreaterThanOrEqual(119);
-    expect(said.waitsMs).toBeLessThan(5000);
+    expect(printed).toMatchObject({ catches: true, wakes: true, random: true, isLink: true, missing: -1, shared: 2 });
+    expect(printed.size).toBe(statSync(path).size);
+    expect(printed.waitsMs).toBeGreaterThanOrEqual(119);
+    expect(printed.waitsMs).toBeLessThan(5000);
   });
 });

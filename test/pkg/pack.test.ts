@@ -67,8 +67,8 @@ describe('the tarball', () => {
       );
     });
     expect(imported.filter((file) => file !== undefined && !chunks.includes(file))).toEqual([]);
-    const doors = ['index.js', 'sim.js', 'cli.js', 'mem-get-info-worker.js', 'worker.js'];
-    expect(chunks.filter((chunk) => !doors.includes(chunk) && !imported.includes(chunk))).toEqual([]);
+    const entryPoints = ['index.js', 'sim.js', 'cli.js', 'mem-get-info-worker.js', 'worker.js'];
+    expect(chunks.filter((chunk) => !entryPoints.includes(chunk) && !imported.includes(chunk))).toEqual([]);
   });
 
   it.for(['x64', 'arm64'] as const)('holds the %s prebuild and the simulated machine beside it', (arch, context) => {
@@ -109,7 +109,7 @@ describe('installed without scripts, on a machine without a compiler', () => {
   it.each([
     ['import', "import('umaprobe').then((umaprobe) => console.log(typeof umaprobe.snapshot))"],
     ['require', "console.log(typeof require('umaprobe').snapshot)"],
-  ])('can be had with %s', (_how, code) => {
+  ])('can be loaded with %s', (_how, code) => {
     expect(runInSandbox(app, env, 'node', '--no-warnings', '-e', code)).toEqual({
       status: 0,
       stdout: 'function\n',

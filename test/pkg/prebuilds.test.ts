@@ -1,4 +1,4 @@
-/** What ships may ask of a machine: glibc 2.28 and nothing of a compiler's. And the check itself can say no. */
+/** The shipped binaries need glibc 2.28 and no compiler runtime; and the check of that finds problems. */
 
 import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
@@ -17,7 +17,7 @@ describe('the prebuilds', () => {
 describe('the check of the prebuilds', () => {
   const addon = join(ROOT, 'build', 'Release', 'umaprobe.node');
 
-  it('finds what an ordinary build asks for beyond the floor', (context) => {
+  it('finds the symbols above the floor in an ordinary build', (context) => {
     const glibc = (process.report.getReport() as { header: { glibcVersionRuntime: string } }).header
       .glibcVersionRuntime;
     if (Number(glibc.split('.')[1]) < 34)

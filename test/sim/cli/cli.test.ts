@@ -1,4 +1,4 @@
-/** What the command prints and how it ends. Everything here is on simulated machines or on the real kernel, never on a GPU. */
+/** Output and exit codes of the command, on simulated machines and the real kernel, never on a GPU. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -71,13 +71,13 @@ describe('mistakes', () => {
     [['sim', 'run', 'gb10'], 2, /Put it after "--"/],
     [['sim', 'run', 'gb10', '--', '/does/not/exist'], 127, /\/does\/not\/exist could not be started: ENOENT/],
     [['sim', 'run', 'gb10', '--', '/etc/passwd'], 126, /could not be started: EACCES/],
-  ])('%j', (args, code, words) => {
+  ])('%j', (args, code, message) => {
     const ran = runUmaprobe(args);
-    expect(ran).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(words) });
+    expect(ran).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(message) });
     expect(ran.stderr.trimEnd()).not.toContain('\n');
   });
 
-  it('are JSON on stdout under --json, and words on stderr all the same', () => {
+  it('are JSON on stdout under --json, and one line on stderr as always', () => {
     for (const args of [
       ['snapsot'],
       ['--sim', 'gb11'],
@@ -92,7 +92,7 @@ describe('mistakes', () => {
     }
   });
 
-  it('in a machine file name the field', () => {
+  it('in a machine file are reported with the field', () => {
     const file = join(folder, 'wrong.json');
     writeFileSync(file, JSON.stringify({ extends: 'gb10', name: 'wrong', memory: { total: 'much' } }));
     expect(runUmaprobe(['--sim', file])).toMatchObject({
@@ -102,13 +102,13 @@ describe('mistakes', () => {
     });
   });
 
-  it('in the installation are not told as a missing GPU', () => {
+  it('in the installation are not reported as a missing GPU', () => {
     const ran = runUmaprobe(['--json'], { env: { UMAPROBE_BINARY: '/does/not/exist.node' } });
     expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('/does/not/exist.node') });
     expect(parseDocument(ran.stdout)).toMatchObject({ error: { code: 'ERR_UMA_LIBRARY_MISSING', exitCode: 1 } });
   });
 
-  it('show a stack only to who asks for it', () => {
+  it('show a stack only on request', () => {
     expect(runUmaprobe(['--sim', 'gb11'], { env: { UMAPROBE_DEBUG: '1' } }).stderr).toMatch(/\n\s+at /);
     expect(runUmaprobe(['--sim', 'gb11'], { env: { NODE_DEBUG: 'umaprobe' } }).stderr).toMatch(/\n\s+at /);
   });
@@ -118,7 +118,7 @@ describe('the picture', () => {
   it('is labelled, complete and 80 columns wide', () => {
     const { code, stdout } = runUmaprobe(['--sim', 'gb10']);
     expect(code).toBe(0);
-    for (const words of [
+    for (const text of [
       'SIMULATED  machine gb10',
       'unified memory',
       'total (MemTotal)',
@@ -129,13 +129,13 @@ describe('the picture', () => {
       'Blocks',
       'OK  ',
     ]) {
-      expect(stdout).toContain(words);
+      expect(stdout).toContain(text);
     }
     for (const line of stdout.split('\n')) expect([...line].length, line).toBeLessThanOrEqual(80);
     expect(stdout).not.toContain('\x1b');
   });
 
-  it('has colours where they are forced, not where NO_COLOR or --no-color stands', () => {
+  it('has colours where they are forced, and none with NO_COLOR or --no-color', () => {
     const colours = (args: string[], env: Record<string, string>) =>
       runUmaprobe(['--sim', 'gb10', ...args], { env }).stdout.includes('\x1b[');
     expect(colours([], { FORCE_COLOR: '1' })).toBe(true);
@@ -143,7 +143,7 @@ describe('the picture', () => {
     expect(colours([], { FORCE_COLOR: '1', NO_COLOR: '1' })).toBe(false);
   });
 
-  it('takes a machine file of the user, which may extend a shipped one', () => {
+  it('is drawn for a machine file of the user, which may extend a shipped one', () => {
     const file = join(folder, 'mine.json');
     writeFileSync(file, JSON.stringify({ extends: 'gb10', name: 'mine', driver: { version: '999.1' } }));
     expect(runUmaprobe(['--sim', file]).stdout).toMatch(/SIMULATED {2}machine mine.*driver 999\.1/s);
@@ -158,7 +158,7 @@ describe('the picture', () => {
 });
 
 describe('the rule of llama.cpp', () => {
-  it('is the one that its variable chooses', () => {
+  it('depends on its environment variable', () => {
     const row = (env: Record<string, string>) =>
       runUmaprobe(['--sim', 'h200'], { env })
         .stdout.split('\n')

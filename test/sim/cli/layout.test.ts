@@ -29,7 +29,7 @@ describe('layout', () => {
     ]);
   });
 
-  it('knows the parts of a model, and writes all its forms', () => {
+  it('knows the parts of a model, and writes text, CSV and HTML', () => {
     const ran = layout('--preset', '13b', '--sim', 'gb10', '--csv', 'parts.csv', '--html', 'parts.html');
     expect(ran.code).toBe(0);
     expect(ran.stdout).toMatch(/^feedforward +\[█+\] +10\.00 +9\.31/m);
@@ -37,7 +37,7 @@ describe('layout', () => {
     expect(ran.stderr).toContain('parts.csv: ');
   });
 
-  it('that does not fit ends with 1 and names the part', () => {
+  it('exits with 1 when a part does not fit, and names the part', () => {
     const ran = layout('a=1GB', 'b=500GB', 'c=1GB', '--sim', 'gb10');
     expect(ran.code).toBe(1);
     expect(ran.stdout).toMatch(/^b {2}refused {2}/m);

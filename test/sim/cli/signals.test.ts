@@ -1,4 +1,4 @@
-/** Readers that leave, signals, terminals: how the command ends when it is not left to itself. */
+/** Closed pipes, signals and terminals: how the command ends from outside. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ describe('watch', () => {
     ]);
   });
 
-  it.each(['', ' --json'])('ends quietly when its reader leaves%s', (json) => {
+  it.each(['', ' --json'])('ends quietly when its reader closes the pipe%s', (json) => {
     const ran = runInShell(
       `set -o pipefail; "$0" "$1" watch --interval 100ms --sim gb10${json} | head -1 > /dev/null`,
       { env: runtimeEnvironment() },
@@ -49,7 +49,7 @@ describe('watch', () => {
     expect(machineFolders()).toEqual([]);
   });
 
-  it('does not run ahead of a reader that is slow: readings wait instead of piling up', () => {
+  it('does not run ahead of a slow reader: readings wait instead of piling up', () => {
     // A pipe holds 64 KiB, some 8 readings; without waiting 30 would be made while the reader sleeps.
     const pipeline = `timeout -s TERM 4 "$0" "$1" watch --interval 100ms --json --sim gb10 | (sleep 3; cat)`;
     const { stdout } = runInShell(pipeline, { env: runtimeEnvironment() });
@@ -59,8 +59,8 @@ describe('watch', () => {
   });
 });
 
-describe('an output that takes nothing', () => {
-  it.each(['', ' watch --interval 100ms'])('is told, and the exit code is 1:%s', (command) => {
+describe('an output that cannot be written', () => {
+  it.each(['', ' watch --interval 100ms'])('is reported, and the exit code is 1:%s', (command) => {
     const ran = runInShell(`"$0" "$1"${command} --sim gb10 > /dev/full`, { env: runtimeEnvironment() });
     expect(ran).toMatchObject({
       code: 1,
@@ -83,7 +83,7 @@ describe('on a terminal', () => {
   it.for([
     ['q', 0],
     ['\\003', 130],
-  ] as const)('%j quits, the cursor is back, the picture was redrawn in place', ([keys, code], context) => {
+  ] as const)('%j quits, the cursor is visible again, the picture was redrawn in place', ([keys, code], context) => {
     const ran = runWithKeys('watch --interval 200ms --sim gb10', keys);
     if (ran === null) return context.skip('script(1) of util-linux is not installed, so there is no pty');
     expect(ran.code).toBe(code);
@@ -112,7 +112,7 @@ describe('sim run', () => {
     expect(machineFolders()).toEqual([]);
   });
 
-  it('lets the program answer a signal in its own way', async () => {
+  it('lets the program handle a signal itself', async () => {
     const child = startUmaprobe(
       ['sim', 'run', 'gb10', '--', 'sh', '-c', 'trap "exit 9" TERM; echo ready; while :; do sleep 0.05; done'],
       runtimeEnvironment(),
@@ -123,7 +123,7 @@ describe('sim run', () => {
     expect(await end).toBe(9);
   });
 
-  it('says that the machine was wedged, and passes the exit code on all the same', (context) => {
+  it('reports that the machine was wedged, and still passes the exit code on', (context) => {
     const hog = `
 import ctypes
 cuda = ctypes.CDLL('libcudart.so.13'); p = ctypes.c_void_p()
@@ -152,7 +152,7 @@ for _ in range(20): cuda.cudaMalloc(ctypes.byref(p), ctypes.c_size_t(8 << 30))`;
   });
 });
 
-describe('what a killed process left', () => {
+describe('the folder of a killed process', () => {
   const namespace = () => /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';
 
   it('is removed at the next start, and only that', async () => {

@@ -34,7 +34,7 @@ describe('sim run', () => {
     expect(parseDocument(ran.stdout)).toMatchObject({ simulated: 'gb10' });
   });
 
-  it('keeps the record where one is asked for', () => {
+  it('writes the record to the requested file', () => {
     const file = join(folder, 'record.json');
     expect(runUmaprobe(['sim', 'run', 'gb10', '--scale', '10', '--record', file, '--', 'true']).code).toBe(0);
     expect(JSON.parse(runUmaprobe(['sim', 'run', 'gb10', '--', 'cat', file]).stdout)).toMatchObject({
@@ -86,11 +86,11 @@ describe('sim run', () => {
   });
 
   it('leaves nothing behind', () => {
-    const left = () => readdirSync(folder).filter((name) => name.startsWith('umaprobe-sim-'));
+    const machineFolders = () => readdirSync(folder).filter((name) => name.startsWith('umaprobe-sim-'));
     const ran = runUmaprobe(['sim', 'run', 'gb10', '--', 'sh', '-c', 'stat -c "%a %F" "$(dirname "$UMAPROBE_SIM")"'], {
       env: { XDG_RUNTIME_DIR: folder },
     });
     expect(ran.stdout).toBe('700 directory\n');
-    expect(left()).toEqual([]);
+    expect(machineFolders()).toEqual([]);
   });
 });

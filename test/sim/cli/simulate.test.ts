@@ -1,4 +1,4 @@
-/** Simulated machines from a program: boot, record, close, and putting one's own process on one. */
+/** Simulated machines in a program: boot, record, close, activate. */
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { loadMachine, machines, simulate } from '../../../lib/sim.ts';
@@ -15,7 +15,7 @@ function evaluate<T>(body: string): Promise<T> {
 }
 
 describe('simulate', () => {
-  it('boots by name or by value, keeps a record, and leaves nothing', () => {
+  it('boots by name or by value, keeps a record, and removes its files', () => {
     for (const machine of ['gb10', loadMachine('gb10')]) {
       const simulation = simulate(machine, { scale: 1000 });
       expect(simulation.name).toBe('gb10');
@@ -28,7 +28,7 @@ describe('simulate', () => {
     }
   });
 
-  it('runs the clock at the scale that was asked for', () => {
+  it('runs the clock at the requested scale', () => {
     const simulation = simulate('gb10', { scale: 100_000 });
     const from = performance.now();
     while (performance.now() - from < 50);
@@ -43,13 +43,13 @@ describe('simulate', () => {
     );
   });
 
-  it('refuses what the schema lets pass and no machine can be', () => {
+  it('refuses an impossible machine that its schema accepts', () => {
     const gb10 = loadMachine('gb10');
     const memory = { ...(gb10.memory as object), fileCache: 900_000_000_000 };
     expect(() => simulate({ ...gb10, memory })).toThrow(expect.objectContaining({ code: 'ERR_INVALID_ARG_VALUE' }));
   });
 
-  it('lists what ships', () => {
+  it('lists the shipped machines', () => {
     expect(machines().find(({ name }) => name === 'gb10')).toMatchObject({ total: 128_518_619_136 });
   });
 });
@@ -59,7 +59,7 @@ describe('activate', () => {
     expect(await evaluate(`activate(simulate('gb10')); return (await snapshot()).simulated;`)).toBe('gb10');
   });
 
-  it('puts the workers on it that are started afterwards, and children', async () => {
+  it('puts later workers and children on it', async () => {
     const seen = await evaluate(
       `activate(simulate('gb10'));
        const source = "import('umaprobe').then(({ snapshot }) => snapshot()).then(({ simulated }) => say(simulated))";
@@ -71,7 +71,7 @@ describe('activate', () => {
     expect(seen).toEqual(['gb10', 'gb10']);
   });
 
-  it('twice is as good as once', async () => {
+  it('may be called twice', async () => {
     expect(
       await evaluate(
         `const machine = simulate('gb10'); activate(machine); await snapshot(); activate(machine); return (await snapshot()).simulated;`,

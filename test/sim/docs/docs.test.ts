@@ -1,8 +1,8 @@
 /**
- * The documentation is run. Every `$ …` of a ```console block that has an umaprobe command in it is typed into a shell,
- * and what the page shows must be what comes out, numbers aside. The fence says the exit code where it is not 0:
- * ```console exit=2. A block that cannot be run says why: ```console skip="takes a minute". One that writes to the kernel,
- * which a simulated one, too, lets only root do: ```console root.
+ * Runs the documentation. Each `$ …` of a ```console block that has an umaprobe command is typed into a shell, and the
+ * shown lines must be in the output, numbers aside. The fence has the exit code unless it is 0: ```console exit=2. A block
+ * that cannot be run has the reason: ```console skip="takes a minute". A block that writes to the kernel, which only root
+ * may, also on a simulated machine: ```console root.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -47,7 +47,7 @@ function blocksOf(text: string): Block[] {
   return blocks.filter(({ steps }) => steps.some(({ command }) => /\bumaprobe\b/.test(command)));
 }
 
-/** What two runs may differ in: numbers, the length of bars, where the simulator lies, spaces. */
+/** Masks what differs between two runs: numbers, lengths of bars, the path of the simulator, spaces. */
 function masked(line: string): string {
   return line
     .replace(/\[[^\]]*[█·][^\]]*\]/g, '[bar]')
@@ -64,7 +64,7 @@ chmodSync(join(bin, 'umaprobe'), 0o755);
 
 describe.each(PAGES)('%s', (page) => {
   const blocks = blocksOf(readFileSync(join(ROOT, page), 'utf8'));
-  // Blocks of a page follow one another: a file that one writes the next may read.
+  // The blocks of a page share a folder: a block may read a file that an earlier one wrote.
   const folder = () => {
     const path = join(bin, page.replaceAll('/', '-'));
     mkdirSync(path, { recursive: true });
@@ -80,7 +80,7 @@ describe.each(PAGES)('%s', (page) => {
         const ran = spawnSync('sh', ['-c', command], {
           cwd: folder(),
           encoding: 'utf8',
-          // Journals of probes go to the scratch folder, not to the home of whoever runs this.
+          // Journals go to the temporary folder, not to the home of the user.
           env: cliEnvironment({
             PATH: `${bin}:${process.env.PATH ?? ''}`,
             NO_COLOR: '1',
@@ -95,7 +95,7 @@ describe.each(PAGES)('%s', (page) => {
           const found = got.indexOf(masked(line), from);
           expect(
             found,
-            `the page shows:\n${line}\nwhich is not in what came out:\n${ran.stderr}${ran.stdout}`,
+            `the page shows:\n${line}\nwhich is not in the output:\n${ran.stderr}${ran.stdout}`,
           ).toBeGreaterThanOrEqual(0);
           from = found + 1;
         }

@@ -1,4 +1,4 @@
-/** The cache helper's commands on simulated machines: documents, verdicts, exit codes. Nothing of this touches a real cache. */
+/** The commands `cache` and `prepare` on simulated machines: documents, verdicts, exit codes. No real cache is touched. */
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import type { CacheStatus, CompactReport, DropReport, PrepareReport, Receipt } from '../../../lib/types/index.ts';
@@ -6,7 +6,7 @@ import { CLI, cliEnvironment, runUmaprobe } from '../../support/cli.ts';
 import { parseDocument } from '../../support/schemas.ts';
 import { GiB } from '../../support/units.ts';
 
-/** Why nothing can be written to the simulated kernel; null: it can. */
+/** Why the simulated kernel cannot be written to; null: it can. */
 const readOnly =
   process.geteuid?.() === 0 ? null : 'the simulated kernel lets only root drop and compact, as a real one does';
 
@@ -21,7 +21,7 @@ function documentOf<T>(args: string[], machine: string): { document: T; code: nu
 /** Several commands on one machine, one after the other. */
 function onOneMachine(machine: string, commands: string[][]): Record<string, unknown>[] {
   const script = commands
-    .map((words) => `'${process.execPath}' '${CLI}' ${words.join(' ')} --json | tr -d '\\n'; echo`)
+    .map((args) => `'${process.execPath}' '${CLI}' ${args.join(' ')} --json | tr -d '\\n'; echo`)
     .join('\n');
   const args = [CLI, 'sim', 'run', machine, '--no-preload', '--', 'sh', '-c', script];
   const text = execFileSync(process.execPath, args, { encoding: 'utf8', env: cliEnvironment(), timeout: 25_000 });
@@ -59,7 +59,7 @@ describe('cache status', () => {
 });
 
 describe('cache drop', () => {
-  it('gb10-cached: level 1 raises MemFree and CUDA free alike, and MemAvailable hardly', (context) => {
+  it('gb10-cached: level 1 raises MemFree and CUDA’s free memory alike, and MemAvailable hardly', (context) => {
     if (readOnly !== null) return context.skip(readOnly);
     const { document, code } = documentOf<DropReport>(['cache', 'drop', '--level', '1'], 'gb10-cached');
     expect(code).toBe(0);
@@ -71,7 +71,7 @@ describe('cache drop', () => {
     expect(document.nextAllocation?.immediate).toBeGreaterThan(100 * GiB);
   });
 
-  it('gb10-590-residue: after a process with 64 GiB died level 1 gives none of it back, level 2 does, and doctor said so', (context) => {
+  it('gb10-590-residue: level 1 frees none of the 64 GiB of a dead process, level 2 does, as doctor advises', (context) => {
     if (readOnly !== null) return context.skip(readOnly);
     const [doctor = {}, one = {}, two = {}] = onOneMachine('gb10-590-residue', [
       ['doctor', '--only', 'driver.pools'],
@@ -102,7 +102,7 @@ describe('cache compact', () => {
     expect(document.orders).toHaveLength(14);
   });
 
-  it('takes another gate', () => {
+  it('accepts another gate', () => {
     const { document, code } = documentOf<CompactReport>(['cache', 'compact', '--gate-blocks', '0'], 'gb10-fragmented');
     expect([document.verdict, code]).toEqual(['ok', 0]);
   });
@@ -118,7 +118,7 @@ describe('cache compact', () => {
 });
 
 describe('prepare', () => {
-  it('gb10-cached, 100 GiB: enough, from where, in order', (context) => {
+  it('gb10-cached, 100 GiB: enough, with its sources and steps in order', (context) => {
     if (readOnly !== null) return context.skip(readOnly);
     const { document, code } = documentOf<PrepareReport>(['prepare', '100GiB'], 'gb10-cached');
     expect(code).toBe(0);
@@ -129,7 +129,7 @@ describe('prepare', () => {
     expect([measure?.state, evict?.state, one?.state, two?.state]).toEqual(['done', 'skipped', 'done', 'skipped']);
   });
 
-  it('gb10-cached, 200 GiB: no, why, and nothing was done', () => {
+  it('gb10-cached, 200 GiB: not enough, with the reason, and nothing was changed', () => {
     const { document, code } = documentOf<PrepareReport>(['prepare', '--bytes', '200GiB'], 'gb10-cached');
     expect(code).toBe(1);
     expect(document).toMatchObject({
@@ -139,7 +139,7 @@ describe('prepare', () => {
     expect(document.receipt.change.memFree).toBe(0);
   });
 
-  it('a dry run expects what the run then gives', (context) => {
+  it('a dry run predicts the result of the run', (context) => {
     if (readOnly !== null) return context.skip(readOnly);
     const dry = documentOf<PrepareReport>(['prepare', '100GiB', '--dry-run'], 'gb10-cached');
     const wet = documentOf<PrepareReport>(['prepare', '100GiB'], 'gb10-cached');
@@ -164,7 +164,7 @@ describe('prepare', () => {
   });
 });
 
-describe('what is typed wrongly', () => {
+describe('usage errors', () => {
   it.each([
     [['cache'], /cache needs one of: status, evict, drop, compact, reclaim, rule/],
     [['cache', 'drp'], /Did you mean umaprobe cache drop\?/],
@@ -181,10 +181,10 @@ describe('what is typed wrongly', () => {
     [['prepare', '1GiB', '--bytes', '2GiB'], /given twice/],
     [['prepare', '0'], /less than/],
     [['cache', 'compact', '--gate-block', '1'], /--gate-block "1" is less than/],
-  ])('%j', (args, words) => {
+  ])('%j', (args, message) => {
     const { code, stderr, stdout } = runUmaprobe(args);
     expect(code).toBe(2);
-    expect(stderr).toMatch(words);
+    expect(stderr).toMatch(message);
     expect(stderr.trim().split('\n')).toHaveLength(1);
     expect(stdout).toBe('');
   });
@@ -197,7 +197,7 @@ describe('what is typed wrongly', () => {
 });
 
 describe('cache rule', () => {
-  it('prints a file whose only line that counts is the rule', () => {
+  it('prints a file with one rule; its other lines are comments', () => {
     const { stdout, code } = runUmaprobe(['cache', 'rule', '--user', 'alice', '--level', '1,2', '--compact']);
     expect(code).toBe(0);
     const lines = stdout.trim().split('\n');
@@ -205,9 +205,7 @@ describe('cache rule', () => {
     expect(lines.at(-1)).toMatch(
       /^alice ALL=\(root\) NOPASSWD: \/\S+\/sysctl vm\.drop_caches\\=1, .*compact_memory\\=1$/,
     );
-    const { document } = {
-      document: parseDocument(runUmaprobe(['cache', 'rule', '--user', 'alice', '--json']).stdout),
-    };
+    const document = parseDocument(runUmaprobe(['cache', 'rule', '--user', 'alice', '--json']).stdout);
     expect(document).toMatchObject({
       schema: 'umaprobe/cache-rule/1',
       user: 'alice',

@@ -1,4 +1,4 @@
-/** The child that reads cudaMemGetInfo for the command line: what it says, and that it never stays behind. */
+/** The child that reads cudaMemGetInfo for the command line: its reading, and that it never outlives its parent. */
 
 import { describe, expect, it } from 'vitest';
 import { snapshotJson, startUmaprobe } from '../../support/cli.ts';
@@ -20,7 +20,7 @@ describe('the child', () => {
     },
   );
 
-  it('adds back its own context and nothing of a neighbour’s, who takes 20 GiB meanwhile', () => {
+  it('adds back its own context, and nothing of another process that takes 20 GiB meanwhile', () => {
     const path = machineFile('neighbour', {
       timing: { contextMs: 1000 },
       events: [{ atMs: 0, what: 'anon', bytes: 20 * GiB, overMs: 4000 }],
@@ -29,7 +29,7 @@ describe('the child', () => {
     expect(device?.from.cuda).toContain('268435456 bytes of its own context');
   });
 
-  it('does not guess where NVML cannot tell what it holds', () => {
+  it('does not guess the size of its context where NVML is missing', () => {
     const { devices, ledger } = snapshotJson([
       '--sim',
       machineFile('silent', { faults: { missingLibraries: ['nvml'] } }),

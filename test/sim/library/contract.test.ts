@@ -26,7 +26,7 @@ describe('a snapshot of', () => {
   });
 });
 
-describe('the machines of the issue', () => {
+describe('shipped machines', () => {
   it('gb10: unified, NVML says NOT_SUPPORTED, cudaMemGetInfo is MemFree', () => {
     const { devices, host, simulated } = snapshotJson(['--sim', 'gb10']);
     const [device] = devices;
@@ -38,7 +38,7 @@ describe('the machines of the issue', () => {
     expect(device?.cuda?.total).toBe(host.total);
   });
 
-  it('gb10-cached: the clean cache comes back', () => {
+  it('gb10-cached: the clean cache counts as reclaimable', () => {
     const { devices, host } = snapshotJson(['--sim', 'gb10-cached']);
     const [device] = devices;
     const gained = (device?.allocatable.afterReclaim ?? 0) - (device?.allocatable.immediate ?? 0);
@@ -56,7 +56,7 @@ describe('the machines of the issue', () => {
     expect(device.allocatable.afterReclaim).toBeGreaterThan(90 * GiB);
   });
 
-  it('gb10-kho: the phantom is subtracted, and doctor says so', () => {
+  it('gb10-kho: the phantom is subtracted, and doctor warns of it', () => {
     const { devices, host } = snapshotJson(['--sim', 'gb10-kho']);
     expect(host.cmaFree).toBeGreaterThan(9 * GiB);
     expect(devices[0]?.allocatable.afterReclaim).toBe((host.available as number) - (host.cmaFree as number));

@@ -1,4 +1,4 @@
-/** The journal as a caller of stress() meets it. */
+/** The journal of stress(): refused paths, a full disk, two runs at a time. */
 
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ import { waitFor } from '../../support/wait.ts';
 const options = { max: 2 * GiB };
 
 describe('a journal that cannot be used', () => {
-  it('ends the call with one line before anything is allocated (simulated)', async () => {
+  it('fails the call with one line before anything is allocated (simulated)', async () => {
     const [link, directory, text] = [newJournalPath(), newJournalPath(), newJournalPath()];
     symlinkSync('/etc/hostname', link);
     mkdirSync(directory);
@@ -32,7 +32,7 @@ describe('a journal that cannot be used', () => {
     });
   });
 
-  it('because the disk is full stops before the step, and all memory comes back (simulated)', async () => {
+  it('because the disk is full stops the run before the next step, and all memory is freed (simulated)', async () => {
     const journal = newJournalPath();
     await withFastMachine('gb10', async (simulation) => {
       const { state, boundBy, maxBytes, steps } = await stressReport(
@@ -53,7 +53,7 @@ describe('a journal that cannot be used', () => {
   });
 });
 
-it('two at a time: the second is told who the first is, and changes nothing (simulated)', async () => {
+it('a second run at the same time is refused with the pid of the first, and changes nothing (simulated)', async () => {
   const journal = newJournalPath();
   await withFastMachine('gb10', async (simulation) => {
     const first = startStress(simulation, { ...options, journal, holdMs: 60_000 });

@@ -17,31 +17,28 @@ describe('the parts of a 13B model', () => {
   it.each([
     ['gb10', 'MemAvailable'],
     ['h200', 'cudaMemGetInfo free'],
-  ])(
-    'on a simulated %s: allocated is expected, the machine lost as much by %s, and all came back',
-    async (name, from) => {
-      const report = await layout(name, "'13b'");
-      expect(report).toMatchObject({ schema: 'umaprobe/layout/1', simulated: name, preset: '13b', kind: 'device' });
-      expect(report).toMatchObject({ state: 'complete', reason: null, consumedFrom: from });
-      expect(report.parts.map(({ expectedBytes, name: part, state }) => [part, expectedBytes / GB, state])).toEqual([
-        ['embeddings', 2, 'ok'],
-        ['attention', 8, 'ok'],
-        ['feedforward', 10, 'ok'],
-        ['layer norms', 0.5, 'ok'],
-        ['output head', 1, 'ok'],
-        ['activations', 4, 'ok'],
-      ]);
-      expect(report.expectedBytes).toBe(25.5 * GB);
-      expect(report.allocatedBytes).toBe(25.5 * GB);
-      expect(Math.abs(report.overheadBytes ?? Number.NaN)).toBeLessThan(0.1 * GB);
-      expect(report.overheadBytes).toBe((report.consumedBytes ?? 0) - report.allocatedBytes);
-      expect(report.settled.missing).toBeNull();
-      for (const { allocMs, firstTouchMs } of report.parts) {
-        expect(allocMs).toBeGreaterThan(0);
-        expect(firstTouchMs).toBeGreaterThan(0);
-      }
-    },
-  );
+  ])('on a simulated %s: all is allocated, %s falls by as much, and all is freed', async (name, from) => {
+    const report = await layout(name, "'13b'");
+    expect(report).toMatchObject({ schema: 'umaprobe/layout/1', simulated: name, preset: '13b', kind: 'device' });
+    expect(report).toMatchObject({ state: 'complete', reason: null, consumedFrom: from });
+    expect(report.parts.map(({ expectedBytes, name: part, state }) => [part, expectedBytes / GB, state])).toEqual([
+      ['embeddings', 2, 'ok'],
+      ['attention', 8, 'ok'],
+      ['feedforward', 10, 'ok'],
+      ['layer norms', 0.5, 'ok'],
+      ['output head', 1, 'ok'],
+      ['activations', 4, 'ok'],
+    ]);
+    expect(report.expectedBytes).toBe(25.5 * GB);
+    expect(report.allocatedBytes).toBe(25.5 * GB);
+    expect(Math.abs(report.overheadBytes ?? Number.NaN)).toBeLessThan(0.1 * GB);
+    expect(report.overheadBytes).toBe((report.consumedBytes ?? 0) - report.allocatedBytes);
+    expect(report.settled.missing).toBeNull();
+    for (const { allocMs, firstTouchMs } of report.parts) {
+      expect(allocMs).toBeGreaterThan(0);
+      expect(firstTouchMs).toBeGreaterThan(0);
+    }
+  });
 
   it('managed memory is taken by the touch, not by the allocator', async () => {
     const { consumedBytes, moved } = await layout('gb10', '{ a: 4e9, b: 4e9 }', "kind: 'managed'");
@@ -50,7 +47,7 @@ describe('the parts of a 13B model', () => {
     expect(Math.round((consumedBytes ?? 0) / GB)).toBe(8);
   });
 
-  it('eager memory by the allocator', async () => {
+  it('device memory is taken by the allocator', async () => {
     const { moved } = await layout('gb10', '{ a: 4e9, b: 4e9 }');
     expect(Math.round((moved?.memFree.afterAlloc ?? 1) / GB)).toBe(-8);
     expect(Math.round((moved?.memFree.afterFree ?? 1) / GB) + 0).toBe(0);
@@ -83,11 +80,11 @@ describe('a layout that does not fit', () => {
     ["layout('7b')", 'parts is "7b"'],
     ["layout({ a: 1 }, { kind: 'gpu' })", 'kind is "gpu"'],
     ['layout({ a: 1 }, { onPart: 1 })', 'onPart is 1'],
-  ])('%s', async (call, words) => {
+  ])('%s', async (call, message) => {
     const { thrown } = await evaluateOnMachine<{ thrown: { message: string } }>(
       'gb10',
       `return umaprobe.${call}.catch(caught);`,
     );
-    expect(thrown.message).toContain(words);
+    expect(thrown.message).toContain(message);
   });
 });

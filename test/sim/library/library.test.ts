@@ -33,7 +33,7 @@ describe('import', () => {
     expect(maps).not.toMatch(/libcuda|libnvidia/);
   });
 
-  it('has one door: these names and no others', async () => {
+  it('exports these names and no others', async () => {
     expect(await evaluatePackage('return Object.keys(umaprobe).sort();')).toEqual([
       'UmaError',
       'cacheStatus',
@@ -80,7 +80,7 @@ describe('watch', () => {
        for await (const reading of umaprobe.watch({ intervalMs: 100, signal: stop.signal })) at.push([performance.now() - from, reading.simulated]);
        return { at, late: performance.now() - ended };`,
     );
-    // No more than fit, and never sooner than due; how many there are is this computer's business.
+    // Readings are never early; their number depends on the load of this computer.
     expect(at.every(([, name]) => name === 'gb10')).toBe(true);
     expect(at.length).toBeGreaterThanOrEqual(2);
     for (const [index, [ms]] of at.entries()) expect(ms).toBeGreaterThanOrEqual(index * 100 - 5);
@@ -127,7 +127,7 @@ describe('memGetInfo', () => {
     });
   });
 
-  it('asking the second device creates no context on the first (cudaSetDevice does since CUDA 12)', async () => {
+  it('for the second device creates no context on the first (cudaSetDevice does since CUDA 12)', async () => {
     const live = await evaluatePackage(`const { loadMachine, simulate } = await import('umaprobe/sim');
       const machine = structuredClone(loadMachine('h200'));
       machine.devices.push({ ...structuredClone(machine.devices[0]), uuid: 'GPU-2', pciBusId: '0000:07:00.0' });
@@ -137,7 +137,7 @@ describe('memGetInfo', () => {
     expect(live).toEqual([['context', 1]]);
   });
 
-  it('a device that is not there is a clear error', async () => {
+  it('reports a missing device', async () => {
     const error = await evaluateInEnvironment(
       'gb10',
       `try { await umaprobe.memGetInfo(7) } catch (error) { return { code: error.code, status: error.status }; }`,
@@ -166,7 +166,7 @@ describe('a library that hangs', () => {
        return { durations: taken.map((t) => t.durationMs), available: last.host.available, libraries: last.libraries, devices: last.devices.map((d) => d.from), pool };`,
     );
     expect(Math.max(...durations)).toBeLessThan(3000); // they hang for ten minutes
-    // Only the first waits: afterwards the library is known to be stuck and is not asked again until it answers.
+    // Only the first waits: later ones know that the library hangs and do not call it until it answers.
     expect(durations.slice(1).reduce((sum, ms) => sum + ms, 0)).toBeLessThan(9 * 300 * 0.8);
     expect(available).toBeGreaterThan(0);
     expect(JSON.stringify([libraries, devices])).toContain('ERR_UMA_TIMEOUT');

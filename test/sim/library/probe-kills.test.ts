@@ -1,4 +1,4 @@
-/** The child, its parent and both are killed at every record of the journal: memory comes back, and the next run knows. */
+/** The child, its parent or both are killed at every record of the journal: memory is freed, and the next run reports it. */
 
 import { describe, expect, it } from 'vitest';
 import { isAlive } from '../../../lib/host/process.ts';
@@ -10,9 +10,9 @@ import { isRunning } from '../../support/processes.ts';
 import { GiB, MiB } from '../../support/units.ts';
 import { waitFor } from '../../support/wait.ts';
 
-/** Small, so that the walk is short: 256 MiB, 512 MiB, 1 GiB, 2 GiB, and the rest of it. */
+/** Small, so that the search is short: 256 MiB, 512 MiB, 1 GiB, 2 GiB, and the rest. */
 const options = { max: 5 * GiB };
-/** The child writes a step, its result, …, and the end; the parent has written the beginning and writes that it is gone. */
+/** The child writes each step, its result, and the end; the parent writes the beginning and that the child is gone. */
 const STEPS = 5;
 const RECORDS = Array.from({ length: STEPS * 2 + 1 }, (_, at) => at + 1);
 
@@ -20,17 +20,17 @@ async function killedAt(at: number, what: string): Promise<void> {
   const journal = newJournalPath();
   await withFastMachine('gb10', async (simulation) => {
     const killed = await runStress(simulation, { ...options, journal }, { at: `${at} ${what}` });
-    // Readable, whatever happened.
+    // The journal is readable in every case.
     const written = () => runsOf(readRecords(journal))[0];
     const alive = () => written()?.writers.filter(isAlive) ?? [];
     await waitFor(() => alive().length === 0, 2000);
-    expect(alive(), 'processes that are left').toEqual([]);
+    expect(alive(), 'processes that still run').toEqual([]);
     const before = written();
     expect(await heldBytesAtRest(simulation), 'bytes that are still held').toBe(0);
     expect(simulation.record().wedged).toBeNull();
 
     if (what === 'kill-child') {
-      // The parent lives: it reports what it was told, and with an end in the journal nothing is unfinished.
+      // The parent lives and reports the steps that it received; with an end in the journal nothing is unfinished.
       expect(killed.report?.maxBytes).toBe(Math.max(0, ...killed.steps.map(({ heldBytes }) => heldBytes)));
       expect(killed.report?.state).toBe(at > STEPS * 2 ? 'limit' : 'lost');
     } else {
@@ -38,7 +38,7 @@ async function killedAt(at: number, what: string): Promise<void> {
     }
 
     const open = before?.open ?? null;
-    // A killed child leaves the step open whose record was its last; one whose parent was killed may still finish it.
+    // A killed child leaves the step of its last record open; a child whose parent was killed may still finish it.
     if (what !== 'kill-parent') expect(open !== null).toBe(at % 2 === 1 && at < STEPS * 2);
     const next = await stressReport(simulation, { ...options, journal, resume: true });
     if (open === null) {
@@ -59,8 +59,8 @@ describe.each(['kill-child', 'kill-parent', 'kill-both'])('%s at every record (s
   it.each(RECORDS)('record %i', (at) => killedAt(at, what), 30_000);
 });
 
-describe('a child that does not go on', () => {
-  it('is killed when it is stopped, and told as lost (simulated)', async () => {
+describe('a child without progress', () => {
+  it('is killed when it is stopped, and reported as lost (simulated)', async () => {
     const journal = newJournalPath();
     await withFastMachine('gb10', async (simulation) => {
       const { boundBy, maxBytes, state } = await stressReport(simulation, { ...options, journal }, { at: '3 stop' });
@@ -73,14 +73,14 @@ describe('a child that does not go on', () => {
     });
   });
 
-  it('is not killed when it was the parent that stood still (simulated)', async () => {
+  it('is not killed when only the parent was blocked (simulated)', async () => {
     await withFastMachine('gb10', async (simulation) => {
       const found = await stressReport(simulation, { ...options, journal: false }, { blockMs: 6_000 });
       expect(found).toMatchObject({ state: 'limit', maxBytes: options.max });
     });
   });
 
-  it('inside a cudaMalloc that hangs: the call is named, the step stays open, the next run stays below (simulated)', async () => {
+  it('inside a hung cudaMalloc: the call is named, the step stays open, the next run stays below it (simulated)', async () => {
     const hanging = machineWith('gb10', { faults: { hang: [{ call: 'cudaMalloc', ms: 600_000, after: 2 }] } });
     const journal = newJournalPath();
     await withFastMachine(hanging, async (simulation) => {
@@ -102,8 +102,8 @@ describe('a child that does not go on', () => {
   });
 });
 
-describe('told to end', () => {
-  it('by its caller it reports what it has (simulated)', async () => {
+describe('a run that is ended', () => {
+  it('by its caller reports what it holds (simulated)', async () => {
     await withFastMachine('gb10', async (simulation) => {
       const found = await stressReport(simulation, { journal: false }, { abortAfter: 4 });
       expect(found.state).toBe('aborted');
@@ -113,7 +113,7 @@ describe('told to end', () => {
     });
   });
 
-  it('by its time limit, too, although it holds (simulated)', async () => {
+  it('by its time limit reports what it holds, even while it holds the maximum (simulated)', async () => {
     await withFastMachine('gb10', async (simulation) => {
       const found = await stressReport(simulation, { ...options, journal: false, holdMs: 3_600_000, timeoutMs: 1_000 });
       expect(found).toMatchObject({ state: 'timeout', maxBytes: options.max });

@@ -1,4 +1,4 @@
-/** stress() on simulated machines: it finds the edge and stops before it; without its guards the same machine freezes. */
+/** stress() on simulated machines: it finds the maximum and stops before the floor; without its guards the machine freezes. */
 
 import { describe, expect, it } from 'vitest';
 import { printedBy } from '../../support/binary-on-machine.ts';
@@ -8,8 +8,8 @@ import { runStress, stressReport } from '../../support/package-on-machine.ts';
 import { isRunning } from '../../support/processes.ts';
 import { GiB, MiB } from '../../support/units.ts';
 
-describe('the edge', () => {
-  it('of a machine at rest is its floor, which is met within a chunk and never passed (simulated)', async () => {
+describe('the maximum', () => {
+  it('of an idle machine is bound by its floor, reached within a chunk and never passed (simulated)', async () => {
     await withFastMachine('gb10', async (simulation) => {
       const found = await stressReport(simulation, { journal: newJournalPath() });
       expect(found).toMatchObject({ state: 'floor', mode: 'total', simulated: 'gb10', timeScale: 20, guard: null });
@@ -17,7 +17,7 @@ describe('the edge', () => {
       const floor = found.floor?.bytes as number;
       const room = (available as number) - floor;
       expect(room - found.maxBytes).toBeLessThan(found.chunkBytes);
-      // Of that the context takes 256 MiB, the margin 64 and the resolution at most 64.
+      // The context takes 256 MiB, the margin 64 MiB and the resolution at most 64 MiB.
       expect(room - found.maxBytes).toBeLessThan(512 * MiB);
       expect(found.boundBy).toMatch(/^MemAvailable 8\.4\d GiB \(9\.\d\d GB\) less the next 6\d\.\d MiB would be below/);
       const { peak, wedged } = simulation.record() as unknown as { peak: { leastAvailable: number }; wedged: null };
@@ -28,7 +28,7 @@ describe('the edge', () => {
     });
   });
 
-  it('is the same when the page cache has all the memory, because it is given back (simulated)', async () => {
+  it('is the same when the page cache has all the memory, because that is reclaimed (simulated)', async () => {
     const [idle, cached] = await Promise.all(
       ['gb10', 'gb10-cached'].map((name) =>
         withFastMachine(name, (simulation) => stressReport(simulation, { journal: false })),
@@ -39,7 +39,7 @@ describe('the edge', () => {
     expect(Math.abs((cached?.maxBytes ?? 0) - (idle?.maxBytes ?? 0))).toBeLessThanOrEqual(128 * MiB);
   });
 
-  it('is the lack of blocks on a fragmented machine, on which it does not start unless told to (simulated)', async () => {
+  it('of a fragmented machine is bound by contiguity; the search starts only when told to (simulated)', async () => {
     await withFastMachine('gb10-fragmented', async (simulation) => {
       const refused = await runStress(simulation, { journal: false });
       expect(refused.error?.code).toBe('ERR_UMA_FLOOR');
@@ -52,7 +52,7 @@ describe('the edge', () => {
     });
   });
 
-  it('is the refusal of a GPU with memory of its own; the host has no floor then (simulated)', async () => {
+  it('of a discrete GPU is bound by its out-of-memory; the host has no floor (simulated)', async () => {
     await withFastMachine('h200', async (simulation) => {
       const found = await stressReport(simulation, { journal: false });
       expect(found).toMatchObject({ state: 'out-of-memory', floor: null });
@@ -64,7 +64,7 @@ describe('the edge', () => {
     });
   });
 
-  it('in one block is the same, found in three (simulated)', async () => {
+  it('in one block is found in three steps (simulated)', async () => {
     await withFastMachine('gb10', async (simulation) => {
       const found = await stressReport(simulation, { journal: false, single: true });
       expect(found).toMatchObject({ state: 'floor', mode: 'single' });
@@ -73,7 +73,7 @@ describe('the edge', () => {
     });
   });
 
-  it('is what was asked for, to the byte; each byte verified and the maximum held (simulated)', async () => {
+  it('is the requested limit to the byte, with each byte verified and the maximum held (simulated)', async () => {
     await withFastMachine('gb10', async (simulation) => {
       const max = 3 * GiB + 12_345;
       const found = await stressReport(simulation, { journal: false, max, verify: true, holdMs: 2_000 });
@@ -83,7 +83,7 @@ describe('the edge', () => {
     });
   });
 
-  it('of managed memory on a GPU of its own is what is free there, and none of it goes to the host (simulated)', async () => {
+  it('of managed memory on a discrete GPU is its free memory; none of it spills to the host (simulated)', async () => {
     await withFastMachine('rtx3060-fallback', async (simulation) => {
       const found = await stressReport(simulation, { journal: false, kind: 'managed' });
       expect(found.maxBytes).toBeLessThanOrEqual(found.device.total as number);
@@ -92,7 +92,7 @@ describe('the edge', () => {
     });
   });
 
-  it('leaves memory in the driver’s pools and says so, with the way to get it back (simulated)', async () => {
+  it('leaves memory in the driver’s pools, reported with the remedy (simulated)', async () => {
     await withFastMachine('gb10-590-pools', async (simulation) => {
       const found = await stressReport(simulation, { journal: false });
       expect(found.settled.missing?.bytes).toBeGreaterThan(70 * GiB);
@@ -108,7 +108,7 @@ describe('the edge', () => {
   });
 });
 
-describe('while somebody else takes 40 GiB in 3 s', () => {
+describe('while another process takes 40 GiB in 3 s', () => {
   const crowded = machineWith('gb10', {
     processes: [{ name: 'neighbour', pid: 4_200_001, gpuBytes: 0, anonBytes: 0 }],
     events: [
@@ -116,7 +116,7 @@ describe('while somebody else takes 40 GiB in 3 s', () => {
     ],
   });
 
-  it('it ends with what it had, the machine lives, and the child is gone within a second (simulated)', async () => {
+  it('the search ends with what it held, the machine lives, and the child is gone within a second (simulated)', async () => {
     await withMachine(
       crowded,
       async (simulation) => {
@@ -135,7 +135,7 @@ describe('while somebody else takes 40 GiB in 3 s', () => {
     );
   });
 
-  it('holding the maximum, the guard gives it back before the machine freezes (simulated)', async () => {
+  it('the guard frees a held maximum before the machine freezes (simulated)', async () => {
     const later = { ...crowded, events: [{ ...(crowded.events as [object])[0], atMs: 8_000 }] };
     await withMachine(
       later as typeof crowded,
@@ -151,7 +151,7 @@ describe('while somebody else takes 40 GiB in 3 s', () => {
     );
   });
 
-  // The positive control: were this machine one that cannot freeze, the tests above would prove nothing.
+  // Positive control: the tests above prove nothing on a machine that cannot freeze.
   it('the same search without prediction, floor and guard freezes the same machine (simulated)', async () => {
     await withMachine(
       crowded,

@@ -5,7 +5,7 @@ import { evaluateOnMachine, type MachineOptions } from '../../support/package-on
 import { parseDocument } from '../../support/schemas.ts';
 import { GB } from '../../support/units.ts';
 
-/** The report, which must be as its schema says. */
+/** The report, checked against its schema. */
 async function sweep(machine: string, options: string, on?: MachineOptions): Promise<SweepReport> {
   const report = await evaluateOnMachine<SweepReport>(
     machine,
@@ -49,7 +49,7 @@ const LAB: readonly (readonly [number, number])[] = [
 
 describe('the lab on a simulated gb10', () => {
   it('takes all twelve sizes, as long as the lab did up to 50 GB, linear in size', async () => {
-    // Slow enough that what this computer takes for a sleep is little beside the 36 ms of 1 GB.
+    // Scale 5: the inaccuracy of a real sleep is small against the 36 ms of 1 GB.
     const report = await sweep('gb10', "preset: 'lab'", { scale: 5 });
     expect(report).toMatchObject({ schema: 'umaprobe/sweep/1', simulated: 'gb10', timeScale: 5, state: 'complete' });
     expect(report).toMatchObject({ preset: 'lab', reason: null, spills: [] });
@@ -144,7 +144,7 @@ describe('times', () => {
     expect(step.overheadMs).toBeGreaterThan(0);
   });
 
-  it('tensors: what they are, and that half a byte was rounded up', async () => {
+  it('tensors: dtype and size, with half a byte rounded up', async () => {
     const report = await sweep('gb10', "tensors: { dtypes: ['bf16', 'int4'], elements: 1_000_000_001 }");
     expect(report.steps.map(({ requestedBytes, state, tensor }) => [tensor?.dtype, requestedBytes, state])).toEqual([
       ['int4', 500_000_001, 'ok'],
@@ -164,7 +164,7 @@ describe('what does not fit', () => {
     expect(report.largest.device).toBe(1 * GB);
   });
 
-  it('a device without enough memory says out of memory, and is not asked for more', async () => {
+  it('a device without enough memory is out of memory, and larger sizes are not tried', async () => {
     const report = await sweep('h200', 'sizes: [1e9, 149.9e9, 150e9]');
     expect(report.steps.map(({ state }) => state)).toEqual(['ok', 'out-of-memory', 'refused']);
     expect(report.steps[2]?.reason).toContain('not tried');
@@ -179,7 +179,7 @@ describe('what does not fit', () => {
 });
 
 describe('spill', () => {
-  it('13 GB on a simulated 12 GB card: where, and what it costs', async () => {
+  it('13 GB on a simulated 12 GB card is found, with its slowdown', async () => {
     const options = "kinds: ['managed'], sizes: [2e9, 4e9, 8e9, 13e9, 14e9], oversubscribe: true";
     const { spills, steps } = await sweep('rtx3060-fallback', options);
     expect(steps.map(({ reason, state }) => reason ?? state)).toEqual(['ok', 'ok', 'ok', 'ok', 'ok']);
@@ -189,13 +189,13 @@ describe('spill', () => {
     expect(spills[0]?.sentence).toMatch(/^spilled at 13\.0 GB, \d+\.\d× slower$/);
   });
 
-  it('never past what the host can spare above its floor', async () => {
+  it('is refused beyond the memory that the host has above its floor', async () => {
     const { steps } = await sweep('rtx3060-fallback', "kinds: ['managed'], sizes: [60e9], oversubscribe: true");
     expect(steps[0]).toMatchObject({ state: 'refused' });
     expect(steps[0]?.reason).toContain('the host can spare');
   });
 
-  it('is refused where there is one memory', async () => {
+  it('is refused on unified memory', async () => {
     const { thrown } = await refused('gb10', "kinds: ['managed'], oversubscribe: true");
     expect(thrown).toMatchObject({ name: 'TypeError', code: 'ERR_INVALID_ARG_VALUE' });
     expect(thrown.message).toContain('no memory of its own');
@@ -238,7 +238,7 @@ describe('how a sweep ends', () => {
     expect(report.steps[1]?.reason).toContain('device 46.57 GiB (50.00 GB)');
   });
 
-  it('stopped: another program takes the memory meanwhile, the guard frees ours, the machine lives', async () => {
+  it('stopped: another program takes memory meanwhile, the guard frees ours, the machine lives', async () => {
     const change = `machine.events = [{ what: 'anon', bytes: ${55 * 2 ** 30}, overMs: 1500, atMs: 0, afterFirstAllocation: true }];`;
     const { record, report } = await evaluateOnMachine<{ report: SweepReport; record: { wedged: object | null } }>(
       'gb10',
@@ -252,7 +252,7 @@ describe('how a sweep ends', () => {
     expect(report.steps.map(({ state }) => state)).toEqual(['stopped', 'not-reached']);
   });
 
-  it('the journal names the step that did not end, and the next sweep tells of it', async () => {
+  it('the journal names the unfinished step, and the next sweep reports it', async () => {
     const report = await evaluateOnMachine<SweepReport>(
       'gb10',
       `const first = umaprobe.sweep({ journal, sizes: [1e9, 50e9], onStep: () => {
@@ -265,7 +265,7 @@ describe('how a sweep ends', () => {
     expect(report.unfinished).toMatchObject({ command: 'sweep', kind: 'device', heldBytes: 0, targetBytes: 50 * GB });
   });
 
-  it('a cudaMalloc that does not come back ends it, and is named', async () => {
+  it('a hung cudaMalloc ends it, and is named', async () => {
     const change = "machine.faults = { ...machine.faults, hang: [{ call: 'cudaMalloc', ms: 600_000 }] };";
     const report = await sweep('gb10', 'sizes: [1e9, 2e9], stepDeadlineMs: 500', { change });
     expect(report.state).toBe('timeout');
@@ -273,14 +273,14 @@ describe('how a sweep ends', () => {
     expect(report.steps.map(({ state }) => state)).toEqual(['failed', 'not-reached']);
   });
 
-  it('what onStep throws is thrown', async () => {
+  it('an error of onStep is thrown', async () => {
     const body =
       "return umaprobe.sweep({ journal: false, sizes: [1e9], onStep() { throw new Error('mine'); } }).catch(caught);";
     expect(await evaluateOnMachine('gb10', body)).toMatchObject({ thrown: { message: 'mine' } });
   });
 });
 
-describe('a mistake is one line', () => {
+describe('an invalid option is refused in one line', () => {
   it.each([
     ['kinds: ["gpu"]', 'ERR_INVALID_ARG_VALUE', 'kinds is "gpu"; expected one of device, managed, pinned, system'],
     ['kinds: []', 'ERR_OUT_OF_RANGE', 'number of kinds is 0'],
@@ -291,10 +291,10 @@ describe('a mistake is one line', () => {
     ['onStep: 1', 'ERR_INVALID_ARG_TYPE', 'onStep is 1; expected a function'],
     ['floor: 1024', 'ERR_OUT_OF_RANGE', 'floor is 1024'],
     ['device: 7', 'ERR_UMA_NO_DEVICE', 'there is no CUDA device 7'],
-  ])('%s', async (options, code, words) => {
+  ])('%s', async (options, code, message) => {
     const { thrown } = await refused('gb10', options);
     expect(thrown.code).toBe(code);
-    expect(thrown.message).toContain(words);
+    expect(thrown.message).toContain(message);
     expect(thrown.message).not.toContain('\n');
   });
 

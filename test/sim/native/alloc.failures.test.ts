@@ -1,4 +1,4 @@
-/** What the allocator says when it cannot, and what it leaves behind then: on simulated machines. All *simulated*. */
+/** Failures of the allocator, and what remains after them. All *simulated*. */
 
 import { describe, expect, it } from 'vitest';
 import type { NativeAllocator } from '../../../lib/native/contract.ts';
@@ -22,12 +22,12 @@ async function openedOn(machine: Machine): Promise<NativeAllocator> {
   return opened as NativeAllocator;
 }
 
-describe('a kind that cannot be had', () => {
+describe('an unavailable kind', () => {
   it.each([
     ['managed', 'managedMemory'],
     ['pinned', 'canMapHostMemory'],
     ['system', 'pageableMemoryAccess'],
-  ])('%s, where %s is 0, has its reason, and it is the answer of allocBlock', async (kind, attribute) => {
+  ])('%s, on a device whose %s is 0, has a reason, which allocBlock returns too', async (kind, attribute) => {
     for (const missingLibraries of [[], ['cudart']]) {
       const [kinds, refused] = (await printedOnMachine(
         withAttributes({ [attribute]: 0 }, { missingLibraries }),
@@ -43,7 +43,7 @@ describe('a kind that cannot be had', () => {
     }
   });
 
-  it('by a missing function costs that kind alone', async () => {
+  it('is the only one affected by a missing function', async () => {
     const { kinds } = await openedOn(gb10WithFaults({ missingSymbols: ['cudaMallocManaged', 'cudaHostAlloc'] }));
     expect(kinds).toMatchObject({
       device: 'cudaMalloc',
@@ -53,7 +53,7 @@ describe('a kind that cannot be had', () => {
     });
   });
 
-  it('is called by the driver where there is no runtime', async () => {
+  it('is not caused by a missing runtime: the driver allocates each kind', async () => {
     const { kernel, kinds } = await openedOn(gb10WithFaults({ missingLibraries: ['cudart'] }));
     expect(kinds).toEqual({
       device: 'cuMemAlloc_v2',
@@ -71,7 +71,7 @@ describe('kernels that cannot be loaded', () => {
     ['cuLaunchKernel', 'SYMBOL_MISSING', { missingSymbols: ['cuLaunchKernel'] }],
     ['cuModuleLoadData', 'CUDA_ERROR_222', { fail: [{ call: 'cuModuleLoadData', status: 222 }] }],
     ['cuInit', 'SYMBOL_MISSING', { missingSymbols: ['cuInit'] }],
-  ])('%s, %s: touch is memset, verify says no', async (call, name, faults) => {
+  ])('%s, %s: touch uses memset, verify is not supported', async (call, name, faults) => {
     const [kernel, touched, verified] = await printedOnMachine(
       gb10WithFaults(faults),
       `${OPEN} const { block } = await b.allocBlock('device', ${GiB}, 10000);
@@ -88,7 +88,7 @@ describe('kernels that cannot be loaded', () => {
   });
 });
 
-describe('allocOpen that fails', () => {
+describe('a failing allocOpen', () => {
   it.each([
     ['no such device', {}, 7, { call: 'cudaDeviceGetAttribute', status: 101, name: 'cudaErrorInvalidDevice' }],
     ['no such device, driver', { missingLibraries: ['cudart'] }, 7, { call: 'cuDeviceGet', status: 101 }],
@@ -112,7 +112,7 @@ describe('allocOpen that fails', () => {
     });
   });
 
-  it('for a moment works the next time', async () => {
+  it('succeeds the next time when the failure was transient', async () => {
     const machine = gb10WithFaults({ fail: [{ call: 'cudaSetDevice', status: 46, times: 1 }] });
     const [first, second] = await printedOnMachine(
       machine,
@@ -124,7 +124,7 @@ describe('allocOpen that fails', () => {
 });
 
 describe('blocks', () => {
-  it('out of memory is an answer, and the next allocation is made', async () => {
+  it('out of memory is returned, and the next allocation succeeds', async () => {
     for (const missingLibraries of [[], ['cudart']]) {
       const [full, after, live] = await printedOnMachine(
         { ...loadMachine('h200'), faults: { hang: [], fail: [], missingSymbols: [], missingLibraries } },
@@ -136,7 +136,7 @@ describe('blocks', () => {
     }
   });
 
-  it('that are freed twice, unknown, or asked for in impossible sizes are refused by name', async () => {
+  it('that are freed twice, unknown or of an impossible size are refused by name', async () => {
     const [answers, live] = await printedOnMachine(
       'gb10',
       `${OPEN} const { block } = await b.allocBlock('device', 4096, 1000);
@@ -172,7 +172,7 @@ describe('blocks', () => {
     expect(live).toEqual([0, 0]);
   });
 
-  it('that cannot be freed stay held, and are freed when that works again', async () => {
+  it('stay held when freeing fails, and are freed when it works again', async () => {
     const machine = gb10WithFaults({ fail: [{ call: 'cudaFree', status: 999, after: 1, times: 2 }] });
     const [one, all, live, rest] = await printedOnMachine(
       machine,
@@ -185,17 +185,17 @@ describe('blocks', () => {
     expect(rest).toMatchObject({ blocks: 1, bytes: 4096 });
   });
 
-  it('that come after their deadline are given back; the call is named', async () => {
+  it('that are allocated after the deadline are freed, and the call is named', async () => {
     await withMachine(
       gb10WithFaults({ hang: [{ call: 'cudaMalloc', ms: 600, times: 1 }] }),
       async ({ env, record }) => {
-        const [late, stuck, after, live] = await printedBy(
+        const [late, hung, after, live] = await printedBy(
           `${OPEN} print(await b.allocBlock('device', ${GiB}, 100)); print(await b.freeBlocks(50)); await sleep(1200);
         print(await b.freeBlocks(5000)); print(b.liveBlocks());`,
           env,
         );
         expect(late).toMatchObject({ source: 'umaprobe', call: 'cudaMalloc', name: 'TIMEOUT' });
-        expect(stuck).toMatchObject({ call: 'cudaMalloc', name: 'TIMEOUT' });
+        expect(hung).toMatchObject({ call: 'cudaMalloc', name: 'TIMEOUT' });
         expect(after).toEqual({ durationMs: 0, blocks: 0, bytes: 0 });
         expect(live).toEqual([0, 0]);
         expect(record().counts).toMatchObject({ allocations: expect.any(Number) });
@@ -215,7 +215,7 @@ describe('blocks', () => {
 });
 
 describe('the end of an environment', () => {
-  it('a process that ends with live blocks ends well and gives them back', async () => {
+  it('a process that exits with live blocks exits with 0 and frees them', async () => {
     await withMachine('gb10', async ({ env, record }) => {
       await printedBy(
         `${OPEN} for (const kind of ['device', 'managed', 'pinned', 'system']) await b.allocBlock(kind, ${GiB}, 10000);`,
@@ -231,7 +231,7 @@ describe('the end of an environment', () => {
       'in the middle of an allocation',
       `b.allocBlock('device', ${16 * GiB}, 60000); setTimeout(() => port.postMessage(b.liveBlocks()), 50);`,
     ],
-  ])('a worker that is terminated %s gives them back', async (_, last) => {
+  ])('a worker that is terminated %s frees its blocks', async (_, last) => {
     await withMachine('gb10', async ({ env }) => {
       const [live, slow, left] = await printedBy(
         `${OPEN} const { Worker } = await import('node:worker_threads'); const { readFileSync } = await import('node:fs');

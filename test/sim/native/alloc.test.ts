@@ -9,7 +9,7 @@ import { GiB } from '../../support/units.ts';
 const OPEN = 'const opened = await b.allocOpen(0, 10000);';
 
 describe('allocOpen', () => {
-  it('says what is called for each kind, and makes the one context', async () => {
+  it('names the call of each kind and creates one context', async () => {
     await withMachine('gb10', async ({ env, record }) => {
       const [opened, again, other] = await printedBy(
         `${OPEN} print(opened); print(await b.allocOpen(0, 10000)); print(await b.allocOpen(1, 10000));`,
@@ -35,7 +35,7 @@ describe('blocks', () => {
     ['the driver', { missingLibraries: ['cudart'] }],
   ])('of each kind are allocated, touched and freed over %s', async (_, faults) => {
     await withMachine(gb10WithFaults(faults), async ({ env, record }) => {
-      const held = await printedBy(
+      const printed = await printedBy(
         `${OPEN} for (const kind of ['device', 'managed', 'pinned', 'system']) {
           const { block, durationMs } = await b.allocBlock(kind, ${GiB}, 10000);
           const first = await b.touchBlock(block, 1, 10000), second = await b.touchBlock(block, 2, 10000);
@@ -45,7 +45,7 @@ describe('blocks', () => {
       );
       const times = [true, true, true];
       const free = { durationMs: expect.any(Number) };
-      expect(held).toEqual([
+      expect(printed).toEqual([
         ...['device', 'managed', 'pinned', 'system'].map((kind, at) => ({
           kind,
           live: [1, GiB],

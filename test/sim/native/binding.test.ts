@@ -1,4 +1,4 @@
-/** What the binary exports, against what the types promise. */
+/** The exports of the binary, compared with the types. */
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -83,8 +83,8 @@ describe('misuse of the binary', () => {
   });
 });
 
-describe('a simulated machine that cannot be had', () => {
-  it('says why it was not booted', () => {
+describe('an unusable simulated machine', () => {
+  it('is not booted, with the reason', () => {
     expect(native().simBoot('/nowhere/libumasim.so', '', '/tmp/x')).toMatchObject({
       failed: true,
       source: 'sim',
@@ -95,7 +95,7 @@ describe('a simulated machine that cannot be had', () => {
     expect(wrong?.message).toMatch(/\w/);
   });
 
-  it('says why it has no record', () => {
+  it('has no record, with the reason', () => {
     expect(native().simRecord(simulatorPath, '/nowhere/machine')).toMatchObject({
       failed: true,
       source: 'sim',

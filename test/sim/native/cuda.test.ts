@@ -1,4 +1,4 @@
-/** CUDA on simulated machines: what is there, what is not, and what that costs. All *simulated*. */
+/** CUDA on simulated machines: complete, with missing parts, and with failing calls. All *simulated*. */
 
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ async function cudaOf(machine: Machine, mode: 0 | 1 | 2 = 0): Promise<NativeCuda
 }
 
 describe('CUDA', () => {
-  it('is read over the driver, without a context', async () => {
+  it('is read through the driver, without a context', async () => {
     const machine = loadMachine('gb10');
     await withMachine(machine, async ({ env, record }) => {
       const [report] = (await printedBy(readCuda(1), env)) as [NativeCudaReport];
@@ -39,14 +39,14 @@ describe('CUDA', () => {
     });
   });
 
-  it('is the same at the second reading, which asks for what may change only', async () => {
+  it('is the same at the second reading, which queries only facts that may change', async () => {
     const machine = gb10WithFaults({ fail: [{ call: 'cuDeviceGetAttribute', status: 999, after: 22 }] });
     const [first, second] = await printedOnMachine(machine, readCuda(0) + readCuda(0));
     expect(second).toEqual(first);
     expect(failedFacts((first as NativeCudaReport).devices[0]?.attributes ?? {})).toEqual({});
   });
 
-  it('asks again for what failed for a moment', async () => {
+  it('queries a fact again after a transient failure', async () => {
     const machine = gb10WithFaults({ fail: [{ call: 'cuDeviceGetName', status: 999, times: 1 }] });
     const [first, second] = await printedOnMachine(machine, readCuda(0) + readCuda(0));
     expect((first as NativeCudaReport).devices[0]?.name).toMatchObject({
@@ -57,13 +57,13 @@ describe('CUDA', () => {
     expect((second as NativeCudaReport).devices[0]?.name).toBe('NVIDIA GB10');
   });
 
-  it('loses one field with one symbol', async () => {
+  it('loses one field per missing symbol', async () => {
     const { devices } = await cudaOf(gb10WithFaults({ missingSymbols: ['cuDeviceGetPCIBusId', 'cuDeviceGetUuid_v2'] }));
     expect(failedFacts(devices[0] ?? {})).toEqual({ pciBusId: 'SYMBOL_MISSING' });
     expect(devices[0]?.uuid).toBe('GPU-5117ab1e-0000-0000-0000-000000000010');
   });
 
-  it('of one device that fails does not cost the other', async () => {
+  it('reads the other device when one fails', async () => {
     const report = await cudaOf(gb10WithTwoDevices({ fail: [{ call: 'cuDeviceGet', status: 101, times: 1 }] }));
     expect(report.devices).toHaveLength(2);
     expect(failedFacts(report.devices[0] ?? {})).toMatchObject({
@@ -75,7 +75,7 @@ describe('CUDA', () => {
     expect(report.devices[1]?.uuid).toMatch(/11$/);
   });
 
-  it('works without a runtime: the driver knows it all', async () => {
+  it('works without a runtime: the driver has every fact', async () => {
     const report = await cudaOf(gb10WithFaults({ missingLibraries: ['cudart'] }), 2);
     expect(report.runtime).toMatchObject({ failure: { source: 'dl', name: 'LIBRARY_MISSING', status: null } });
     expect(report.runtime).not.toHaveProperty('path');
@@ -84,7 +84,7 @@ describe('CUDA', () => {
     expect(failedFacts(report.devices[0] ?? {})).toEqual({});
   });
 
-  it('works without the driver as far as the runtime knows', async () => {
+  it('works without the driver, with the facts of the runtime', async () => {
     const { devices, deviceCount } = await cudaOf(gb10WithFaults({ missingSymbols: ['cuInit'] }), 1);
     expect(deviceCount).toBe(1);
     expect(devices[0]?.attributes).toMatchObject({ integrated: 1, l2CacheSize: 25165824 });
@@ -98,7 +98,7 @@ describe('CUDA', () => {
     });
   });
 
-  it('with a runtime that the driver is too old for says so, and goes on over the driver', async () => {
+  it('reports a runtime that is too new for the driver, and continues with the driver', async () => {
     const report = await cudaOf(gb10WithFaults({ fail: [{ call: 'cudaGetDeviceCount', status: 35 }] }), 2);
     expect(report.runtime).toMatchObject({
       path: expect.any(String),
@@ -129,7 +129,7 @@ describe('CUDA', () => {
     expect(report.devices).toEqual([]);
   });
 
-  it('without a device is not called broken', async () => {
+  it('without a device is no failure of the libraries', async () => {
     const report = await cudaOf(
       gb10WithFaults({
         fail: [
@@ -142,7 +142,7 @@ describe('CUDA', () => {
     expect(report.deviceCount).toMatchObject({ name: 'CUDA_ERROR_NO_DEVICE', status: 100 });
   });
 
-  it('is looked for again: a machine that gets its driver later', async () => {
+  it('is searched again: the driver may be installed later', async () => {
     const [first, second] = await withMachine('gb10', ({ env, statePath }) => {
       const [runtime, driver] = ['libcudart.so.13', 'libcuda.so.1'].map((name) => join(dirname(statePath), name));
       const install = `for (const path of ${JSON.stringify([runtime, driver])}) symlinkSync(${JSON.stringify(simulatorPath)}, path);`;
@@ -171,7 +171,7 @@ describe('memGetInfo', () => {
   it.each([
     ['the runtime', {}],
     ['the driver', { missingLibraries: ['cudart'] }],
-  ])('over %s is MemFree, once the context has taken its share; and the context stays one', async (_, faults) => {
+  ])('through %s is MemFree after the one context was created', async (_, faults) => {
     await withMachine(gb10WithFaults(faults), async ({ env, record }) => {
       const [memory, free] = await printedBy(
         `${readMemory} const h = new Float64Array(35); b.hostMemory(h); print(h[b.hostMemoryFields().indexOf('free')]);`,
@@ -182,7 +182,7 @@ describe('memGetInfo', () => {
     });
   });
 
-  it('is read in passing where a context exists', async () => {
+  it('is part of readCuda where a context exists', async () => {
     const body = `await b.memGetInfo(0, 10000); ${readCuda(0)} ${readCuda(1)}`;
     const [never, existing] = await printedOnMachine('gb10', body);
     expect((never as NativeCudaReport).devices[0]).toMatchObject({ contextActive: true });
@@ -190,7 +190,7 @@ describe('memGetInfo', () => {
     expect((existing as NativeCudaReport).devices[0]?.memGetInfo).toEqual([expect.any(Number), 128518619136]);
   });
 
-  it('can itself run out of memory, and is not stuck with that', async () => {
+  it('can itself run out of memory, and works the next time', async () => {
     const machine = gb10WithFaults({ fail: [{ call: 'cudaMemGetInfo', status: 2, times: 2 }] });
     const [first, second] = await printedOnMachine(
       machine,
@@ -201,18 +201,18 @@ describe('memGetInfo', () => {
     expect(second).toEqual([expect.any(Number), 128518619136]);
   });
 
-  it('names a device that is not there', async () => {
-    const [over, sync] = await printedOnMachine(
+  it('reports a missing device', async () => {
+    const [async, sync] = await printedOnMachine(
       'gb10',
       'print(await b.memGetInfo(7, 10000)); print(b.memGetInfoSync(7, new Float64Array(2)));',
     );
-    expect(over).toMatchObject({
+    expect(async).toMatchObject({
       source: 'cudart',
       call: 'cudaSetDevice',
       status: 101,
       name: 'cudaErrorInvalidDevice',
     });
-    // On a caller's thread the driver is asked, which leaves the caller's current device alone.
+    // The synchronous call uses the driver, which keeps the current device of the caller's thread.
     expect(sync).toMatchObject({
       source: 'cuda',
       call: 'cuDeviceGet',
@@ -221,7 +221,7 @@ describe('memGetInfo', () => {
     });
   });
 
-  it('says what is missing where there is nothing', async () => {
+  it('reports missing libraries', async () => {
     const [memory] = await printedOnMachine(
       gb10WithFaults({ missingLibraries: ['cudart', 'cuda', 'nvml'] }),
       readMemory,

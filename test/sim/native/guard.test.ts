@@ -1,4 +1,4 @@
-/** The guard's thread on simulated machines: it acts while JavaScript is blocked and while the lane is stuck. All *simulated*. */
+/** The guard's thread: it acts while JavaScript is blocked and while the CUDA thread hangs. All *simulated*. */
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import { isRunning, parseLines, requireSuccess } from '../../support/processes.t
 import { GiB } from '../../support/units.ts';
 import { waitFor } from '../../support/wait.ts';
 
-/** `guard(options)` with what a test does not care about; `available()`; `block(ms)`: nothing of JavaScript runs. */
+/** `guard(options)` with defaults for a test; `available()`; `block(ms)` blocks JavaScript. */
 const TOOLS = `
   const guard = (options) => b.guardStart({ floor: 0, pressureFull: 0, intervalUs: 5000, parent: 0, exitAfterMs: 0, wordsFd: -1, ...options });
   const host = new Float64Array(35), at = b.hostMemoryFields().indexOf('available');
@@ -19,7 +19,7 @@ const TOOLS = `
   await b.allocOpen(0, 10000);`;
 
 describe('the guard', () => {
-  it('stops and frees while JavaScript is blocked, and says so on its descriptor', async () => {
+  it('stops and frees while JavaScript is blocked, and reports it on its descriptor', async () => {
     await withMachine('gb10', async ({ env, record }) => {
       const [words, trip, before, after, refused, free] = await printedBy(
         `${TOOLS}
@@ -57,25 +57,25 @@ describe('the guard', () => {
     });
   });
 
-  it('leaves with exit code 6 when the lane is stuck and memory does not come back', async () => {
+  it('exits with code 6 when the CUDA thread hangs and memory is not freed', async () => {
     const machine = gb10WithFaults({ hang: [{ call: 'cudaMalloc', ms: 60_000, after: 1 }] });
     await withMachine(machine, async ({ env }) => {
       const ended = await runWithBinary(
         `${TOOLS} await b.allocBlock('device', ${4 * GiB}, 10000);
-        // Its answer says that the lane is inside the call that hangs.
+        // After its answer, the CUDA thread is inside the hung call.
         await b.allocBlock('device', ${GiB}, 100);
         guard({ floor: available() + ${2 * GiB}, exitAfterMs: 200, wordsFd: 1 });
         block(20000);`,
         env,
       );
       expect(ended).toMatchObject({ code: 6, signal: null });
-      const [tripped, left] = parseLines<object>(ended.stdout);
+      const [tripped, exited] = parseLines<object>(ended.stdout);
       expect(tripped).toMatchObject({ reason: 'floor', left: false });
-      expect(left).toMatchObject({ reason: 'floor', left: true, freedAfterMs: null });
+      expect(exited).toMatchObject({ reason: 'floor', left: true, freedAfterMs: null });
     });
   });
 
-  it('leaves when its parent is gone, whatever JavaScript does', async () => {
+  it('exits when its parent is gone, even while JavaScript is blocked', async () => {
     await withMachine('gb10', async ({ env, record, statePath }) => {
       const pidFile = `${statePath}.pid`;
       const reportFile = `${statePath}.report`;
@@ -102,9 +102,9 @@ describe('the guard', () => {
     });
   });
 
-  it('leaves under pressure, with a call that does not end, before the machine is wedged', async () => {
+  it('exits under pressure before the machine is wedged, although a call hangs', async () => {
     await withMachine('gb10', async ({ env, record }) => {
-      // More than there is: the last block waits for memory that does not come, and 2.5 s of that are a wedge.
+      // More than the machine has: the last block waits for memory in vain; after 2.5 s the machine is wedged.
       const ended = await runWithBinary(
         `${TOOLS} guard({ pressureFull: 10, exitAfterMs: 200, wordsFd: 1 });
         for (let i = 0; i < 40; i++) b.allocBlock('device', ${4 * GiB}, 60000);
@@ -112,10 +112,10 @@ describe('the guard', () => {
         env,
       );
       expect(ended).toMatchObject({ code: 6, signal: null });
-      const [tripped, left] = parseLines<NativeGuardWords>(ended.stdout);
+      const [tripped, exited] = parseLines<NativeGuardWords>(ended.stdout);
       expect(tripped).toMatchObject({ reason: 'pressure', left: false });
       expect(tripped?.pressureFull).toBeGreaterThanOrEqual(10);
-      expect(left).toMatchObject({ reason: 'pressure', left: true, stoppedAfterMs: null });
+      expect(exited).toMatchObject({ reason: 'pressure', left: true, stoppedAfterMs: null });
       expect(record().wedged).toBeNull();
     });
   });
@@ -134,7 +134,7 @@ describe('the guard', () => {
     expect(live).toEqual([0, 0]);
   });
 
-  it('of an idle allocator has stopped and freed at once; a new guard lets it allocate again', async () => {
+  it('stops and frees an idle allocator at once; a new guard allows allocations again', async () => {
     const [first, busy, stopped, again, allocated] = await printedOnMachine(
       'gb10',
       `${TOOLS} guard({ floor: available() * 2 }); await until(() => b.guardRead().trip);
@@ -152,7 +152,7 @@ describe('the guard', () => {
     expect(allocated).toMatchObject({ block: 1 });
   });
 
-  it('that is not needed costs nothing: nothing read before it starts, no trip while all is well', async () => {
+  it('reads nothing before it starts, and does not trip while memory is free', async () => {
     const [before, after] = (await printedOnMachine(
       'gb10',
       `${TOOLS} print(b.guardRead()); guard({ floor: ${GiB}, pressureFull: 50, parent: process.ppid });
@@ -171,7 +171,7 @@ describe('the guard', () => {
     expect(after.cpuMs).toBeGreaterThan(0);
   });
 
-  it('is not started with options that make no sense, on a closed descriptor, or where there is nothing to see', async () => {
+  it('does not start with invalid options, on a closed descriptor or on an unreachable machine', async () => {
     const [wrong, closed] = await printedOnMachine(
       'gb10',
       `${TOOLS} print([{ intervalUs: 999 }, { intervalUs: 1000001 }, { floor: -1 }, { floor: NaN }, { pressureFull: -1 }, { exitAfterMs: -1 }].map((o) => guard(o)?.name));
@@ -186,11 +186,11 @@ describe('the guard', () => {
     expect(blind).toMatchObject({ source: 'sim', failed: true });
   });
 
-  it('does not wait for a reader that has stopped reading', async () => {
+  it('does not wait for a reader of its descriptor that has stopped reading', async () => {
     await withMachine('gb10', async ({ env }) => {
       const [trip] = await printedBy(
         `${TOOLS} const { spawn } = await import('node:child_process');
-        // A pipe that nobody reads, filled to the brim.
+        // A full pipe without a reader.
         const reader = spawn('sleep', ['60'], { stdio: ['pipe', 'ignore', 'ignore'] });
         const { writeSync } = await import('node:fs'); const fd = reader.stdin._handle.fd;
         try { for (;;) writeSync(fd, 'x'.repeat(4096)); } catch {}
@@ -202,7 +202,7 @@ describe('the guard', () => {
     });
   });
 
-  it('of a worker ends with it', async () => {
+  it('ends with its worker', async () => {
     const [before, during, after] = await printedOnMachine(
       'gb10',
       `const { Worker } = await import('node:worker_threads'); const { readdirSync, readFileSync } = await import('node:fs');

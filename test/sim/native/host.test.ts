@@ -1,4 +1,4 @@
-/** The kernel's files, of the real kernel and of the simulated one. */
+/** The files of the real kernel and of a simulated one. */
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ function parse(text: string): Record<string, number> {
 }
 
 describe('parseMeminfo', () => {
-  it('turns kB into bytes, leaves counts alone, and knows no other lines', () => {
+  it('converts kB to bytes, keeps counts, and ignores other lines', () => {
     const memory = parse('MemTotal:       24684092 kB\nActive(file):  7 kB\nHugePages_Total:    12\nMemFreeX:  3 kB\n');
     expect(memory).toMatchObject({ total: 24684092 * 1024, activeFile: 7168, hugePagesTotal: 12, free: Number.NaN });
   });
@@ -79,7 +79,7 @@ describe('the real kernel', () => {
     expect(open).toEqual([0o2000000]);
   });
 
-  it('gives texts in the order that was asked for, each on its own', () => {
+  it('returns texts in the order of the paths; a missing file affects no other', () => {
     const [release, nothing, self] = native().readFiles([
       '/proc/sys/kernel/osrelease',
       '/proc/no-such-file',
@@ -97,7 +97,7 @@ describe('the real kernel', () => {
     });
   });
 
-  it('gives files of more than a page whole', () => {
+  it('returns files larger than a page completely', () => {
     const [text] = native().readFiles(['/proc/self/smaps']);
     expect((text as string).length).toBeGreaterThan(16_384); // the first buffer
     expect(text as string).toMatch(/VmFlags:[^\n]*\n$/);
@@ -112,7 +112,7 @@ describe('the real kernel', () => {
   });
 
   it.each(['/etc/passwd', 'proc/meminfo', '/proc/../etc/passwd', '/sys/..', '/procfs', '', '/proc/\0meminfo'])(
-    'is not asked for %j',
+    'is not read for the path %j',
     (path) => {
       const refused = {
         failed: true,
@@ -125,7 +125,7 @@ describe('the real kernel', () => {
     },
   );
 
-  it('does not wait for files that have nothing to say yet', () => {
+  it('does not wait for files without data', () => {
     const started = performance.now();
     const [kmsg] = native().readFiles(['/proc/kmsg']);
     expect(performance.now() - started).toBeLessThan(1000);

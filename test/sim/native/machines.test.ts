@@ -1,4 +1,4 @@
-/** One process, one machine: whatever its threads' environments say, and whenever they say it. All *simulated*. */
+/** A process is on one machine, whatever the environments of its threads say and when. All *simulated*. */
 
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,12 +11,12 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 const folder = temporaryFolder('machines');
 
 /**
- * For the programs: `look()` is everything that a thread can read, in short; `inWorker(env, before)` the same from a
- * worker with that process.env, which does `before` first.
+ * For the programs: `readAll()` reads from every source that a thread has; `inWorker(env, before)` does the same in a
+ * worker with that process.env, after it ran `before`.
  */
 const tools = `
   const { Worker } = await import('node:worker_threads');
-  const lookSource = \`async () => {
+  const readAllSource = \`async () => {
     const memory = new Float64Array(35), two = new Float64Array(2);
     const cuda = await b.readCuda(0, 10000), nvml = await b.readNvml(10000);
     return {
@@ -26,22 +26,22 @@ const tools = `
       memory: await b.memGetInfo(0, 10000), sync: b.memGetInfoSync(0, two) ?? [...two],
     };
   }\`;
-  const look = eval(lookSource);
+  const readAll = eval(readAllSource);
   const inWorker = (env, before = '') => new Promise((resolve, reject) => {
-    const source = \`const b = require(\${JSON.stringify(binary)}); const look = \${lookSource}; \${before};
-      look().then((seen) => require('node:worker_threads').parentPort.postMessage(seen));\`;
+    const source = \`const b = require(\${JSON.stringify(binary)}); const readAll = \${readAllSource}; \${before};
+      readAll().then((seen) => require('node:worker_threads').parentPort.postMessage(seen));\`;
     new Worker(source, { eval: true, env, execArgv: [] }).once('message', resolve).once('error', reject);
   });
   const enter = (env) => b.enterMachine(env.UMAPROBE_SIM_LIBRARY, env.UMAPROBE_SIM);`;
 
-type Look = Record<'host' | 'machine' | 'file' | 'cuda' | 'runtime' | 'nvml' | 'memory' | 'sync', unknown>;
+type Readings = Record<'host' | 'machine' | 'file' | 'cuda' | 'runtime' | 'nvml' | 'memory' | 'sync', unknown>;
 
-/** What a program saw that has the environments of two booted machines, `gb10` and `h200`, and is on none of them yet. */
-function looks(body: string): Promise<Look[]> {
+/** Readings of a program that is on no machine yet and has the environments of two booted ones, `gb10` and `h200`. */
+function readingsOf(body: string): Promise<Readings[]> {
   return withMachine('gb10', ({ env: gb10 }) =>
     withMachine('h200', async ({ env: h200 }) => {
       const program = `${tools} const gb10 = ${JSON.stringify(gb10)}, h200 = ${JSON.stringify(h200)}; ${body}`;
-      return (await printedBy(program)) as Look[];
+      return (await printedBy(program)) as Readings[];
     }),
   );
 }
@@ -57,18 +57,18 @@ const onGb10 = {
   sync: [expect.any(Number), 128518619136],
 };
 
-const onReal = (look: Look | undefined) => {
-  expect(look).toMatchObject({ host: expect.any(Number), machine: null });
-  expect(look?.host).not.toBe(onGb10.host);
-  expect(JSON.stringify(look)).not.toMatch(/GB10|125506464|128518619136/);
+const expectReal = (readings: Readings | undefined) => {
+  expect(readings).toMatchObject({ host: expect.any(Number), machine: null });
+  expect(readings?.host).not.toBe(onGb10.host);
+  expect(JSON.stringify(readings)).not.toMatch(/GB10|125506464|128518619136/);
 };
 
-const nothing = (words: RegExp) => {
+const nothing = (message: RegExp) => {
   const busy = expect.objectContaining({
     source: 'sim',
     name: 'EBUSY',
     status: 16,
-    message: expect.stringMatching(words),
+    message: expect.stringMatching(message),
   });
   return { host: busy, machine: busy, file: busy, cuda: busy, runtime: busy, nvml: busy, memory: busy, sync: busy };
 };
@@ -77,23 +77,23 @@ const OTHER_ALREADY = /^this process has already read the simulated machine in .
 
 describe('a process that has read', () => {
   it('the real machine stays there, whatever process.env says later', async () => {
-    const [look, refused] = await looks(
-      'b.hostMemory(new Float64Array(35)); Object.assign(process.env, gb10); print(await look()); print(enter(gb10));',
+    const [readings, refused] = await readingsOf(
+      'b.hostMemory(new Float64Array(35)); Object.assign(process.env, gb10); print(await readAll()); print(enter(gb10));',
     );
-    onReal(look);
+    expectReal(readings);
     expect(refused).toMatchObject({ source: 'sim', name: 'EBUSY', message: expect.stringMatching(REAL_ALREADY) });
   });
 
   it('only a library of the real machine is on the real machine as well', async () => {
-    const [, look] = await looks(
-      'print(await b.readNvml(10000)); Object.assign(process.env, gb10); print(await look());',
+    const [, readings] = await readingsOf(
+      'print(await b.readNvml(10000)); Object.assign(process.env, gb10); print(await readAll());',
     );
-    onReal(look);
+    expectReal(readings);
   });
 
   it('a simulated machine stays there', async () => {
-    const [before, after, refused, again] = await looks(
-      `Object.assign(process.env, gb10); print(await look()); Object.assign(process.env, h200); print(await look());
+    const [before, after, refused, again] = await readingsOf(
+      `Object.assign(process.env, gb10); print(await readAll()); Object.assign(process.env, h200); print(await readAll());
        print(enter(h200)); print(enter(gb10));`,
     );
     expect([before, after]).toEqual([onGb10, onGb10]);
@@ -101,24 +101,24 @@ describe('a process that has read', () => {
     expect(again).toBeNull();
   });
 
-  it('nothing yet can enter a machine, without a word in process.env', async () => {
-    const [entered, look] = await looks('print(enter(gb10)); print(await look());');
+  it('nothing yet can enter a machine without changing process.env', async () => {
+    const [entered, readings] = await readingsOf('print(enter(gb10)); print(await readAll());');
     expect(entered).toBeNull();
-    expect(look).toEqual(onGb10);
+    expect(readings).toEqual(onGb10);
   });
 
-  it('nothing, because its machine cannot be had, is not held to that', async () => {
-    const [first, entered, look] = await looks(
-      `process.env.UMAPROBE_SIM = '/nowhere/machine'; print(b.simulatedMachine()); print(enter(gb10)); print(await look());`,
+  it('nothing, because its machine is unusable, can enter another one', async () => {
+    const [first, entered, readings] = await readingsOf(
+      `process.env.UMAPROBE_SIM = '/nowhere/machine'; print(b.simulatedMachine()); print(enter(gb10)); print(await readAll());`,
     );
     expect(first).toMatchObject({ source: 'sim', name: 'NO_MACHINE' });
     expect(entered).toBeNull();
-    expect(look).toEqual(onGb10);
+    expect(readings).toEqual(onGb10);
   });
 
-  it('tells how another process gets on the same machine with the same libraries', async () => {
+  it('has the variables that put another process on the same machine with the same libraries', async () => {
     const names = ['UMAPROBE_SIM', 'UMAPROBE_SIM_LIBRARY', 'UMAPROBE_CUDART', 'UMAPROBE_CUDA', 'UMAPROBE_NVML'];
-    const [real, still] = await looks(
+    const [real, still] = await readingsOf(
       "process.env.UMAPROBE_CUDA = '/nowhere/libcuda.so.1'; print(b.machineVariables()); Object.assign(process.env, gb10); print(b.machineVariables());",
     );
     const none = Object.fromEntries(names.map((name) => [name, '']));
@@ -133,25 +133,25 @@ describe('a process that has read', () => {
 
 describe('a worker', () => {
   it('is on the machine that its own process.env names', async () => {
-    expect(await looks('print(await inWorker(gb10));')).toEqual([onGb10]);
+    expect(await readingsOf('print(await inWorker(gb10));')).toEqual([onGb10]);
     expect(
-      await looks("print(await inWorker({}, 'Object.assign(process.env, ' + JSON.stringify(gb10) + ')'));"),
+      await readingsOf("print(await inWorker({}, 'Object.assign(process.env, ' + JSON.stringify(gb10) + ')'));"),
     ).toEqual([onGb10]);
   });
 
-  it('that entered a machine took the process along: its other threads must be on it too', async () => {
-    const [worker, refused, entered, look] = await looks(
-      'print(await inWorker(gb10)); print(await look()); print(enter(gb10)); print(await look());',
+  it('that entered a machine binds its process: the other threads must enter the same machine', async () => {
+    const [worker, refused, entered, readings] = await readingsOf(
+      'print(await inWorker(gb10)); print(await readAll()); print(enter(gb10)); print(await readAll());',
     );
     expect(worker).toEqual(onGb10);
     expect(refused).toEqual(nothing(/^this process has already read the simulated machine in /));
     expect(entered).toBeNull();
-    expect(look).toEqual(onGb10);
+    expect(readings).toEqual(onGb10);
   });
 
   it('on another machine than the process reads nothing at all', async () => {
-    const [main, other, still] = await looks(
-      'Object.assign(process.env, gb10); print(await look()); print(await inWorker(h200)); print(await inWorker(gb10));',
+    const [main, other, still] = await readingsOf(
+      'Object.assign(process.env, gb10); print(await readAll()); print(await inWorker(h200)); print(await inWorker(gb10));',
     );
     expect(main).toEqual(onGb10);
     expect(other).toEqual(nothing(OTHER_ALREADY));
@@ -159,12 +159,14 @@ describe('a worker', () => {
   });
 
   it('on a simulated machine in a process that has read the real one reads nothing at all', async () => {
-    const [, other] = await looks('print(b.simulatedMachine()); print(await inWorker(gb10));');
+    const [, other] = await readingsOf('print(b.simulatedMachine()); print(await inWorker(gb10));');
     expect(other).toEqual(nothing(REAL_ALREADY));
   });
 
   it('without the variables of its parent’s simulated machine reads nothing at all', async () => {
-    const [, other] = await looks('Object.assign(process.env, gb10); print(await look()); print(await inWorker({}));');
+    const [, other] = await readingsOf(
+      'Object.assign(process.env, gb10); print(await readAll()); print(await inWorker({}));',
+    );
     expect(other).toEqual(nothing(OTHER_ALREADY));
   });
 });
@@ -173,23 +175,23 @@ describe('the libraries of one machine', () => {
   const missing = (message: RegExp) =>
     expect.objectContaining({ source: 'dl', name: 'LIBRARY_MISSING', message: expect.stringMatching(message) });
 
-  it('beside the kernel of the real one are refused, by whatever name', async () => {
+  it('are refused on the real machine, under any name', async () => {
     const disguise = join(folder, 'libnvidia-ml.so.1');
     copyFileSync(simulatorPath, disguise);
-    const [look] = await looks(
+    const [readings] = await readingsOf(
       `Object.assign(process.env, { UMAPROBE_CUDART: gb10.UMAPROBE_CUDART, UMAPROBE_CUDA: gb10.UMAPROBE_CUDA, UMAPROBE_NVML: ${JSON.stringify(disguise)} });
-       print(await look());`,
+       print(await readAll());`,
     );
-    onReal(look);
+    expectReal(readings);
     const refused = missing(/^\S+ is of a simulated machine, and this process is on the real one$/);
-    expect(look).toMatchObject({ runtime: refused, cuda: refused, nvml: refused });
+    expect(readings).toMatchObject({ runtime: refused, cuda: refused, nvml: refused });
   });
 
-  it('are refused on a simulated one, where they are real', async () => {
-    const [look] = await looks(
-      "Object.assign(process.env, gb10, { UMAPROBE_NVML: 'libm.so.6' }); print(await look());",
+  it('are refused on a simulated machine when they are real', async () => {
+    const [readings] = await readingsOf(
+      "Object.assign(process.env, gb10, { UMAPROBE_NVML: 'libm.so.6' }); print(await readAll());",
     );
-    expect(look).toEqual({
+    expect(readings).toEqual({
       ...onGb10,
       nvml: missing(/libm\.so\.6 is not of the simulated machine that this process is on$/),
     });
@@ -199,7 +201,7 @@ describe('the libraries of one machine', () => {
     const copy = join(folder, 'libumasim-copy.so');
     copyFileSync(simulatorPath, copy);
     const other = JSON.stringify(copy);
-    const [first, second] = await looks(
+    const [first, second] = await readingsOf(
       `print(await inWorker({ ...gb10, UMAPROBE_NVML: ${other} })); print(await inWorker({ ...gb10, UMAPROBE_SIM_LIBRARY: ${other} }));`,
     );
     expect([first, second]).toEqual([onGb10, onGb10]);
@@ -207,7 +209,7 @@ describe('the libraries of one machine', () => {
 });
 
 describe('a program under the simulator, as `umaprobe sim run` starts it', () => {
-  it('can still enter another machine: Node itself has read the first one before it begins', async () => {
+  it('can still enter another machine: only Node itself has read the first one', async () => {
     await withMachine('gb10', ({ foreignEnv }) =>
       withMachine('h200', async ({ env }) => {
         const [entered, machine, name] = await printedBy(

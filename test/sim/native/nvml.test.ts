@@ -1,4 +1,4 @@
-/** NVML on simulated machines: what is there, what is not, and what that costs. All *simulated*. */
+/** NVML on simulated machines: complete, with missing parts, and with failing calls. All *simulated*. */
 
 import { describe, expect, it } from 'vitest';
 import type { NativeNvmlReport } from '../../../lib/native/contract.ts';
@@ -41,7 +41,7 @@ describe('NVML', () => {
     ]);
   });
 
-  it('reads memory by the newest call that the library has', async () => {
+  it('reads memory with the newest call of the library', async () => {
     const machine = (missingSymbols: string[]) => {
       const made = gb10WithFaults({ missingSymbols });
       const [device] = made.devices as [JsonObject & { nvml: JsonObject }];
@@ -57,7 +57,7 @@ describe('NVML', () => {
     expect(older[0]?.memory).toMatchObject({ total: 128518619136, reserved: null, call: 'nvmlDeviceGetMemoryInfo' });
   });
 
-  it('loses one field with one symbol, and none where an older one serves', async () => {
+  it('loses one field per missing symbol, and none where an older symbol exists', async () => {
     const { devices, cudaDriverVersion } = await nvmlOf(
       gb10WithFaults({
         missingSymbols: ['nvmlDeviceGetAddressingMode', 'nvmlDeviceGetPowerUsage', 'nvmlSystemGetCudaDriverVersion_v2'],
@@ -72,7 +72,7 @@ describe('NVML', () => {
     expect(cudaDriverVersion).toBe(13000);
   });
 
-  it('of one device that is lost does not cost the other', async () => {
+  it('reads the other device when one is lost', async () => {
     const report = await nvmlOf(
       gb10WithTwoDevices({ fail: [{ call: 'nvmlDeviceGetHandleByIndex_v2', status: 15, times: 1 }] }),
     );
@@ -80,7 +80,7 @@ describe('NVML', () => {
     expect(failedFacts(report.devices[1] ?? {})).toEqual({ memory: 'NOT_SUPPORTED', migMode: 'NOT_SUPPORTED' });
   });
 
-  it('is started again when it could not start: a driver that is loaded later', async () => {
+  it('is initialized again after a failure: the driver may be loaded later', async () => {
     const machine = gb10WithFaults({ fail: [{ call: 'nvmlInit_v2', status: 9, times: 1 }] });
     const [first, second] = await printedOnMachine(machine, readNvml + readNvml);
     expect(first).toMatchObject({
@@ -106,7 +106,7 @@ describe('NVML', () => {
     expect((report as NativeNvmlReport).devices[0]?.processes).toEqual([{ pid, gpuBytes: 268435456 }]);
   });
 
-  it('lists more processes than there was room for at first', async () => {
+  it('lists more processes than fit into the first buffer', async () => {
     const processes = Array.from({ length: 32 }, (_, i) => ({
       name: 'p',
       pid: 5_000_000 + i,
@@ -133,7 +133,7 @@ describe('NVML', () => {
     ]);
   });
 
-  it('says null for a process whose memory the driver does not tell', async () => {
+  it('gives null for a process whose memory the driver does not report', async () => {
     const machine = loadMachine('gb10');
     const [device] = machine.devices as [JsonObject & { nvml: JsonObject }];
     const silent = { ...machine, devices: [{ ...device, nvml: { ...device.nvml, processMemory: false } }] };
@@ -141,7 +141,7 @@ describe('NVML', () => {
     expect((report as NativeNvmlReport).devices[0]?.processes).toEqual([{ pid: expect.any(Number), gpuBytes: null }]);
   });
 
-  it('does not pass off half a process list as the whole', async () => {
+  it('does not return an incomplete process list', async () => {
     const refused = await nvmlOf(
       gb10WithFaults({ fail: [{ call: 'nvmlDeviceGetGraphicsRunningProcesses_v3', status: 4 }] }),
     );

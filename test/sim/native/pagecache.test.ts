@@ -1,4 +1,4 @@
-/** The page cache on a simulated machine: a number, never a real file. And what gives memory back there. */
+/** The page cache of a simulated machine, which is a number and never a real file; and the calls that free memory there. */
 
 import { describe, expect, it } from 'vitest';
 import { native } from '../../../lib/native/binding.ts';
@@ -8,7 +8,7 @@ import { printedBy, printedOnMachine } from '../../support/binary-on-machine.ts'
 const cached = () => loadMachine('gb10-cached');
 
 describe('on a simulated machine', () => {
-  it('no real file is looked at, evicted or found mapped', async () => {
+  it('no real file is read, evicted or found mapped', async () => {
     const refused = {
       failed: true,
       source: 'sim',
@@ -27,7 +27,7 @@ describe('on a simulated machine', () => {
     expect(mappings).toEqual({ ...refused, call: 'mappings' });
   });
 
-  it('drop_caches is that of the machine', async () => {
+  it('drop_caches drops the cache of that machine', async () => {
     const free = `const out = new Float64Array(b.hostMemoryFields().length); b.hostMemory(out); print(out[b.hostMemoryFields().indexOf('free')]);`;
     const [before, answer, after] = await printedOnMachine(
       cached(),
@@ -37,12 +37,12 @@ describe('on a simulated machine', () => {
     expect((after as number) - (before as number)).toBeGreaterThan(2 ** 30);
   });
 
-  it('sync has its own, and answers', async () => {
+  it('sync answers', async () => {
     const [answer] = await printedOnMachine(cached(), 'print(await b.syncAll(30000))');
     expect(answer).toEqual({ durationMs: expect.any(Number) });
   });
 
-  it('that cannot be reached, neither files nor the real kernel are there', async () => {
+  it('that is unreachable, calls fail instead of using real files and the real kernel', async () => {
     const env = { UMAPROBE_SIM: '/nowhere/machine' };
     const told = await printedBy(
       `print(b.cacheWalk(['/etc'], { mode: 'status', listEmpty: true }));

@@ -1,4 +1,4 @@
-/** Calls that hang, on simulated machines: nobody waits longer than agreed, and nothing is held up or left behind. */
+/** Hung calls on simulated machines: callers wait no longer than the deadline, and no other work is blocked. */
 
 import { describe, expect, it } from 'vitest';
 import type { NativeCudaReport, NativeFailure, NativeNvmlReport } from '../../../lib/native/contract.ts';
@@ -15,13 +15,13 @@ interface Timed<T> {
   answer: T;
 }
 
-/** A GB10 on which these calls block; a blocked program has to leave by itself. */
+/** A GB10 on which this call hangs; the program has to exit by itself. */
 function hanging(call: string, ms: number, more: object = {}) {
   return gb10WithFaults({ hang: [{ call, ms, ...more }] });
 }
 
 describe('a call that hangs', () => {
-  it('is answered for at the deadline, with all that was read before it', async () => {
+  it('is answered at the deadline, with everything read before it', async () => {
     const [nvml] = (await printedOnMachine(
       hanging('nvmlDeviceGetPowerUsage', MINUTE),
       `${timed} print(await timed(() => b.readNvml(250))); process.exit();`,
@@ -45,7 +45,7 @@ describe('a call that hangs', () => {
     ['cuInit', { runtimeVersion: 13000, devices: [] }],
     ['cuDeviceGetName', { deviceCount: 1, devices: [{ ordinal: 0 }] }],
     ['cudaMemGetInfo', { devices: [{ name: 'NVIDIA GB10', attributes: { hostNumaId: 0 } }] }],
-  ])('in %s keeps what CUDA said before', async (call, before) => {
+  ])('in %s keeps the earlier answers of CUDA', async (call, before) => {
     const [report] = (await printedOnMachine(
       hanging(call, MINUTE),
       'print(await b.readCuda(2, 1000)); process.exit();',
@@ -54,7 +54,7 @@ describe('a call that hangs', () => {
     expect(report).toMatchObject(before);
   });
 
-  it('answers further calls at once, saying where and for how long', async () => {
+  it('makes later calls fail at once, with the hung call and its duration', async () => {
     const [answers] = (await printedOnMachine(
       hanging('nvmlDeviceGetName', MINUTE),
       `${timed} await b.readNvml(100); await sleep(150);
@@ -72,7 +72,7 @@ describe('a call that hangs', () => {
     }
   });
 
-  it('leaves the other library, the kernel and the thread pool alone', async () => {
+  it('does not block the other library, the kernel or the thread pool of Node', async () => {
     const [alive] = await printedOnMachine(
       hanging('nvml*', MINUTE),
       `const { readFile } = await import('node:fs/promises');
@@ -94,19 +94,19 @@ describe('a call that hangs', () => {
     expect(failure).toMatchObject({ source: 'umaprobe', call: 'cudaMemGetInfo', name: 'TIMEOUT' });
   });
 
-  it('that returns after all makes the lane work again by itself', async () => {
+  it('that returns late makes its worker thread usable again', async () => {
     const machine = hanging('nvmlDeviceGetName', 400, { times: 1 });
-    const [late, stuck, well] = (await printedOnMachine(
+    const [late, hung, well] = (await printedOnMachine(
       machine,
       `print(await b.readNvml(100)); print(await b.readNvml(5000)); await sleep(600);
         print(await b.readNvml(5000));`,
     )) as NativeNvmlReport[];
     expect(late?.timedOut?.message).toMatch(/^no answer within/);
-    expect(stuck?.timedOut?.message).toMatch(/^an earlier call is still blocked/);
+    expect(hung?.timedOut?.message).toMatch(/^an earlier call is still blocked/);
     expect(well).toMatchObject({ timedOut: null, devices: [{ name: 'NVIDIA GB10', smClockMHz: 208 }] });
   });
 
-  it('is not followed by the calls that nobody waits for any more', async () => {
+  it('is not followed by the remaining calls of its cancelled reading', async () => {
     const machine = gb10WithFaults({
       hang: [
         { call: 'nvmlDeviceGetName', ms: 300, times: 1 },
@@ -117,7 +117,7 @@ describe('a call that hangs', () => {
       machine,
       'await b.readNvml(50); await sleep(500); print((await b.readNvml(300)).timedOut); process.exit();',
     )) as NativeFailure[];
-    // The abandoned reading did not go on to nvmlDeviceGetUUID; the next one does, and waits there.
+    // The cancelled reading did not continue with nvmlDeviceGetUUID; the next one does, and waits there.
     expect(well).toMatchObject({ call: 'nvmlDeviceGetUUID', message: expect.stringMatching(/^no answer within/) });
   });
 });
@@ -147,7 +147,7 @@ describe('submissions that queue', () => {
     ]);
   });
 
-  it('by the hundred are all answered', async () => {
+  it('are all answered, by the hundred', async () => {
     const [count] = await printedOnMachine(
       gb10WithFaults({}),
       `const all = await Promise.all(Array.from({ length: 500 }, (_, i) => i % 2 ? b.readNvml(60000) : b.readCuda(0, 60000)));
@@ -158,7 +158,7 @@ describe('submissions that queue', () => {
 });
 
 describe('the end of the process', () => {
-  it('does not wait for an idle lane', async () => {
+  it('does not wait for an idle worker thread', async () => {
     const ended = await runOnMachine(gb10WithFaults({}), 'await b.readNvml(60000); await b.readCuda(0, 60000);');
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     expect(ended.durationMs).toBeLessThan(sanitized ? 10_000 : 2_000);

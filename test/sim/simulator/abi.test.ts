@@ -1,4 +1,4 @@
-/** Our declarations, and the simulator's functions, against NVIDIA's headers: where those are installed. */
+/** Our declarations and the simulator's functions, compared with NVIDIA's headers where those are installed. */
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ function definitions(prefix: RegExp): [string, string[]][] {
   });
 }
 
-/** Compares the functions of one source file with a header; answers those that the header does not have. */
+/** Compares the functions of one source file with headers; returns those that the headers do not have. */
 function compare(
   file: string,
   names: readonly string[],
@@ -58,7 +58,7 @@ describe.skipIf(noCuda !== null)(`CUDA${noCuda === null ? '' : ` (skipped: ${noC
     '%s of the simulator',
     (file, names) => {
       const missing = compare(file, names, [join(include, 'cuda.h'), join(include, 'cuda_runtime_api.h')], []);
-      // What CUDA 12 has and 13 has not.
+      // Functions of CUDA 12 that CUDA 13 has removed.
       expect(['cudaGetDeviceProperties_v2', 'cudaMemPrefetchAsync_v2']).toEqual(expect.arrayContaining(missing));
     },
     LIMIT_MS,

@@ -1,4 +1,4 @@
-/** Machine files: what the page shows can be booted, what is new in them is checked, and one tells its story. */
+/** Machine files: those of the page boot, invalid fields are refused, and gb10-590-residue has its residue. */
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ describe('machine files', () => {
     expect(() => simulate(machineFile('own', fields))).toThrow(name);
   });
 
-  it('the record tells the scale of the clock', async () => {
+  it('the record has the scale of the clock', async () => {
     await withFastMachine('gb10', ({ record }) => expect(record()).toMatchObject({ scale: 20 }));
   });
 });
@@ -53,13 +53,13 @@ describe('gb10-590-residue', () => {
     return checks[0];
   };
 
-  it('doctor says what the dead process left, and what to do', () => {
+  it('doctor reports the memory of the dead process, and the remedy', () => {
     expect(pools('gb10-590-residue')).toMatchObject({ status: 'warn' });
     expect(JSON.stringify(pools('gb10-590-residue'))).toMatch(/64\.0 GiB.*drop_caches/s);
     expect(pools('gb10')).toMatchObject({ status: 'pass' });
   });
 
-  it('no process holds it', async () => {
+  it('no process holds that memory', async () => {
     await withMachine('gb10-590-residue', ({ record }) => {
       expect(record()).toMatchObject({ poolBytes: 64 * GiB, live: [] });
     });

@@ -1,4 +1,4 @@
-/** The simulated machine itself, by programs that know only its libraries and its kernel files. */
+/** The simulated machine as seen by programs that know only its libraries and its kernel files. */
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -46,7 +46,7 @@ describe.skipIf(unbuildable !== null)(
       writeDescriptions(folder);
     }, LIMIT_MS);
 
-    test('there are as many as expected', () => {
+    test('are found, at least as many as there were', () => {
       expect(scenarios.length).toBeGreaterThanOrEqual(55);
     });
 
@@ -77,14 +77,14 @@ describe.skipIf(noToolkit !== null)(
       compileC(join(CLIENTS, 'memtool.c'), memtool, cudartFlags());
     }, LIMIT_MS);
 
-    /** What it prints on a machine, and the machine's own MemFree, read by the preloaded `cat`. */
+    /** Its output on a machine, and that machine's /proc/meminfo, read by the preloaded `cat`. */
     const runMemtool = (name: string, args: readonly string[] = []) =>
       withForeignEnvironment(name, (env) => {
         const ran = spawnSync(memtool, args, { encoding: 'utf8', env });
         return { ...ran, meminfo: spawnSync('cat', ['/proc/meminfo'], { encoding: 'utf8', env }).stdout };
       });
 
-    test('prints a GB10 as CUDA would, without a word from the loader', async () => {
+    test('prints a GB10 as CUDA would, without a message of the loader', async () => {
       const { status, stdout, stderr, meminfo } = await runMemtool('gb10');
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
       expect(stdout).toContain('0: NVIDIA GB10 12.1 000F:01:00.0 SMs 48 L2 25165824 bus 256-bit');
@@ -94,7 +94,7 @@ describe.skipIf(noToolkit !== null)(
       expect(meminfo).toMatch(/^MemTotal: +125506464 kB$/m);
     });
 
-    test('sees an H200 with the very numbers that it saw on a real one (driver 580.159.04)', async () => {
+    test('sees an H200 with the numbers of a real one (driver 580.159.04)', async () => {
       const { stdout } = await runMemtool('h200', ['alloc', '20']);
       expect(stdout).toContain('before: free 149557477376 total 150109880320');
       expect(stdout).toContain('allocated: free 128082640896 total 150109880320');
@@ -105,7 +105,7 @@ describe.skipIf(noToolkit !== null)(
       const { status, stdout, stderr } = await runMemtool('gb10-cached', ['alloc', '40', kind]);
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
       const free = (when: string) => Number(new RegExp(`^${when}: free (\\d+)`, 'm').exec(stdout)?.[1]);
-      // Under 8 GiB free: the rest comes out of the page cache, and is free memory when it is given back.
+      // Under 8 GiB are free: the rest is reclaimed from the page cache, and is free memory after cudaFree.
       expect(free('before')).toBeLessThan(8 * GiB);
       expect(free('freed')).toBeGreaterThan(38 * GiB);
       expect(stdout).toContain('verified');
@@ -113,11 +113,11 @@ describe.skipIf(noToolkit !== null)(
   },
 );
 
-describe('programs that read the kernel by themselves', () => {
+describe('programs that read kernel files', () => {
   test('a shell that drops caches as root frees them, and cat sees it', async ({ skip }) => {
     if (process.geteuid?.() !== 0) skip('not root: only root may write drop_caches');
     await withForeignEnvironment('gb10-cached', (env) => {
-      // Not on the machine that runs this test, whatever goes wrong.
+      // The guard keeps the script from dropping the caches of the real machine.
       const guard = 'grep -q 6.17.0-1032-nvidia /proc/sys/kernel/osrelease || exit 9';
       const script = `${guard}; grep MemFree /proc/meminfo; echo 1 > /proc/sys/vm/drop_caches; grep MemFree /proc/meminfo`;
       const { stdout, stderr, status } = spawnSync('sh', ['-c', script], { encoding: 'utf8', env });
@@ -127,7 +127,7 @@ describe('programs that read the kernel by themselves', () => {
     });
   });
 
-  test('a file that is read again from its beginning has new contents', async () => {
+  test('a file that is read again from offset 0 has new contents', async () => {
     const growing = machineWith('gb10', { events: [{ atMs: 60_000, what: 'anon', bytes: 40 * GiB }] });
     await withForeignEnvironment(growing, (env) => {
       const program = `
