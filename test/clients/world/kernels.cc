@@ -1,5 +1,5 @@
 // Scenarios: the fill and verify kernels, and memory of the system.
-#include "sim/gpu/kernels.h"
+#include "kernels.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
