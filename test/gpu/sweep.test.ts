@@ -6,7 +6,7 @@ import type { AllocatorKind, Counter, SweepReport, SweepStep } from '../../lib/t
 import { computeProcesses, hasGpu, noGpu } from '../support/gpu.ts';
 import { GB, GiB, MiB } from '../support/units.ts';
 
-/** `device` to the largest size that fits; `managed` to 20 GB, never past what is free; the host's kinds small. */
+/** Sizes by kind: `device` up to all free memory, `managed` up to 20 GB of it, the kinds of the host small. */
 async function sizes(): Promise<Record<AllocatorKind, number[]>> {
   const { devices, host } = await snapshot();
   const free = (devices[0]?.nvml?.free ?? 0) - 2 * GiB;

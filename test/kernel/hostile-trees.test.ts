@@ -51,7 +51,7 @@ function openIn(path: string): number {
     try {
       return readlinkSync(`/proc/self/fd/${fd}`).startsWith(path);
     } catch {
-      return false; // the one that listed them
+      return false; // the descriptor that listed the folder is closed
     }
   }).length;
 }

@@ -42,7 +42,7 @@ describe('npm install', () => {
     expect(JSON.parse(stdout).simulated).toBe('gb10');
   });
 
-  it('succeeds without a binary and says what is missing', () => {
+  it('succeeds without a binary and reports that it is missing', () => {
     const folder = withoutPrebuilds();
     const env = { PATH: pathWith(...nodeOnly) };
     const ended = rebuild(folder, env.PATH);

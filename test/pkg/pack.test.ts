@@ -1,4 +1,4 @@
-/** The tarball: what is in it, and that it runs where there is neither a compiler nor an install script. */
+/** The tarball: its files, and that it runs without a compiler and without an install script. */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Child processes of the tests, and what /proc says of any process. */
+/** Child processes of the tests, and the state of any process in /proc. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';

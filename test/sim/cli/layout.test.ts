@@ -58,9 +58,9 @@ describe('layout', () => {
     [['broken.json'], /broken\.json: not JSON: /],
     [['empty.json'], /empty\.json: there is no part in it/],
     [['.'], /\.: not a file/],
-  ])('%j is refused in one line', (args, words) => {
+  ])('%j is refused in one line', (args, message) => {
     const ran = layout(...args, '--sim', 'gb10');
-    expect(ran).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(words) });
+    expect(ran).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) });
     expect(ran.stderr.trimEnd()).not.toContain('\n');
   });
 });

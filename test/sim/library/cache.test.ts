@@ -1,8 +1,8 @@
 /** The commands `cache` and `prepare` on simulated machines: documents, verdicts, exit codes. No real cache is touched. */
-import { execFileSync } from 'node:child_process';
+
 import { describe, expect, it } from 'vitest';
 import type { CacheStatus, CompactReport, DropReport, PrepareReport, Receipt } from '../../../lib/types/index.ts';
-import { CLI, cliEnvironment, runUmaprobe } from '../../support/cli.ts';
+import { CLI, runUmaprobe } from '../../support/cli.ts';
 import { parseDocument } from '../../support/schemas.ts';
 import { GiB } from '../../support/units.ts';
 
@@ -10,7 +10,7 @@ import { GiB } from '../../support/units.ts';
 const readOnly =
   process.geteuid?.() === 0 ? null : 'the simulated kernel lets only root drop and compact, as a real one does';
 
-/** A command's document, checked against its schema, and its exit code. */
+/** The document of a command, checked against its schema, and its exit code. */
 function documentOf<T>(args: string[], machine: string): { document: T; code: number | null } {
   const { code, stdout } = runUmaprobe([...args, '--json', '--sim', machine]);
   const document = parseDocument(stdout) as unknown as T & { simulated: string | null };
@@ -18,14 +18,13 @@ function documentOf<T>(args: string[], machine: string): { document: T; code: nu
   return { document, code };
 }
 
-/** Several commands on one machine, one after the other. */
+/** The documents of several commands, run one after the other on one machine. */
 function onOneMachine(machine: string, commands: string[][]): Record<string, unknown>[] {
   const script = commands
     .map((args) => `'${process.execPath}' '${CLI}' ${args.join(' ')} --json | tr -d '\\n'; echo`)
     .join('\n');
-  const args = [CLI, 'sim', 'run', machine, '--no-preload', '--', 'sh', '-c', script];
-  const text = execFileSync(process.execPath, args, { encoding: 'utf8', env: cliEnvironment(), timeout: 25_000 });
-  return text.trim().split('\n').map(parseDocument);
+  const args = ['sim', 'run', machine, '--no-preload', '--', 'sh', '-c', script];
+  return runUmaprobe(args).stdout.trim().split('\n').map(parseDocument);
 }
 
 const changeOf = (document: Record<string, unknown>): Receipt['change'] =>

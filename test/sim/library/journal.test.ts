@@ -17,14 +17,14 @@ describe('a journal that cannot be used', () => {
     mkdirSync(directory);
     writeFileSync(text, 'no journal\n');
     await withFastMachine('gb10', async (simulation) => {
-      for (const [journal, words] of [
+      for (const [journal, message] of [
         [link, /symbolic link/],
         [directory, /is a directory/],
         [text, /line 1 \(byte 0\) is not a record/],
       ] as const) {
         const { error } = await runStress(simulation, { ...options, journal });
         expect(error?.code).toBe('ERR_UMA_JOURNAL');
-        expect(error?.message).toMatch(words);
+        expect(error?.message).toMatch(message);
         expect(error?.message).not.toContain('\n');
       }
       expect(readFileSync(text, 'utf8')).toBe('no journal\n');

@@ -5,7 +5,7 @@ import { evaluateOnMachine } from '../../support/package-on-machine.ts';
 import { parseDocument } from '../../support/schemas.ts';
 import { GB } from '../../support/units.ts';
 
-/** The report, which must be as its schema says. */
+/** The report, checked against its schema. */
 async function layout(machine: string, parts: string, options = ''): Promise<LayoutReport> {
   const body = `return umaprobe.layout(${parts}, { journal: false, ${options} });`;
   const report = await evaluateOnMachine<LayoutReport>(machine, body);
@@ -55,7 +55,7 @@ describe('the parts of a 13B model', () => {
 });
 
 describe('a layout that does not fit', () => {
-  it('ends at the part that is refused, and says which', async () => {
+  it('ends at the refused part, and names it', async () => {
     const report = await layout('gb10', '{ weights: 100e9, cache: 30e9, rest: 1e9 }');
     expect(report.state).toBe('incomplete');
     expect(report.reason).toMatch(/^cache: .*floor/);

@@ -120,7 +120,7 @@ describe('a run that is ended', () => {
     });
   });
 
-  it('verification that reads a wrong byte fails, and says where (simulated)', async () => {
+  it('a verification that reads a wrong byte fails with its offset (simulated)', async () => {
     const wrong = machineWith('gb10', { faults: { corrupt: [{ offset: 12_345 }] } });
     await withFastMachine(wrong, async (simulation) => {
       const found = await stressReport(simulation, { max: GiB, verify: true, journal: false });

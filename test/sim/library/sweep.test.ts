@@ -203,7 +203,7 @@ describe('spill', () => {
 });
 
 describe('how a sweep ends', () => {
-  it('aborted: what was measured stays, the rest was not reached, and nothing is held', async () => {
+  it('aborted: measured steps stay, the others were not reached, and nothing is held', async () => {
     const { record, report, steps } = await evaluateOnMachine<{
       report: SweepReport;
       steps: [number, number][];
@@ -226,7 +226,7 @@ describe('how a sweep ends', () => {
     expect(record.wedged).toBeNull();
   });
 
-  it('lost: the child was killed, the step it was in says so', async () => {
+  it('lost: the child was killed during the step that says so', async () => {
     const report = await evaluateOnMachine<SweepReport>(
       'gb10',
       `return umaprobe.sweep({ journal: false, sizes: [1e9, 50e9, 51e9],

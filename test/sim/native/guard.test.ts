@@ -21,12 +21,12 @@ const TOOLS = `
 describe('the guard', () => {
   it('stops and frees while JavaScript is blocked, and reports it on its descriptor', async () => {
     await withMachine('gb10', async ({ env, record }) => {
-      const [words, trip, before, after, refused, free] = await printedBy(
+      const [failure, trip, before, after, refused, free] = await printedBy(
         `${TOOLS}
         const { openSync, readFileSync } = await import('node:fs');
-        const path = process.env.UMAPROBE_SIM + '.words';
-        const before = available(), words = openSync(path, 'w');
-        print(guard({ floor: before - ${6 * GiB}, wordsFd: words })?.message ?? null);
+        const path = process.env.UMAPROBE_SIM + '.report';
+        const before = available(), fd = openSync(path, 'w');
+        print(guard({ floor: before - ${6 * GiB}, wordsFd: fd })?.message ?? null);
         for (let i = 0; i < 3; i++) b.allocBlock('device', ${4 * GiB}, 60000);
         block(1500);
         const { trip } = b.guardRead();
@@ -34,7 +34,7 @@ describe('the guard', () => {
         print(await b.allocBlock('device', 4096, 1000)); print([readFileSync(path, 'utf8'), b.liveBlocks(), b.guardRead(), b.guardStop(), b.guardRead().running]);`,
         env,
       );
-      expect(words).toBeNull();
+      expect(failure).toBeNull();
       expect(trip).toMatchObject({
         reason: 'floor',
         stoppedAfterMs: expect.any(Number),
