@@ -1,16 +1,28 @@
-// Rules of the house that no linter knows. Each is one row: which files, what is looked for, why.
+// Rules of the house that no linter knows: pattern rules, a row each; what may include what in native/ and what may lie at
+// the roots, by the tables of rooms.mjs; and the length at which a file is asked whether it is one idea.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { LIB_ROOMS, LIB_ROOT, NATIVE_ROOMS, NATIVE_ROOT, SIM_ROOT } from './rooms.mjs';
 import { root } from './run.mjs';
 
-const maxLines = 500;
+/** Lines. Tables, contracts and ABI lists may be longer: they are named here, each with what it lists. */
+const LONG = 500;
+const MAY_BE_LONG = {
+  'lib/native/contract.ts': 'every native function',
+};
 
 const rules = [
   {
     why: 'only js/calls* and js/promises.h know the C++ wrapper of Node-API',
     files: /^native\/.*\.(cc|h)$/,
-    except: /^native\/js\/(calls(_\w+)?\.(cc|h)|promises\.h)$/,
+    except: /^native\/(addon\.cc|js\/(calls(_\w+)?\.(cc|h)|promises\.h))$/,
     pattern: /#include <napi\.h>/,
+  },
+  {
+    why: 'only the room js knows Node-API',
+    files: /^native\/.*\.(cc|h)$/,
+    except: /^native\/(addon\.cc|js\/)/,
+    pattern: /#include <(node_api|js_native_api)\w*\.h>/,
   },
   {
     why: 'a device is known by its attributes; its name belongs to memory/quirks.ts and lib/machines',
@@ -50,11 +62,53 @@ function withoutComment(line) {
   return line.replace(/^\s*(\/\/|\*|\/\*).*$/, '').replace(/\s\/\/ .*$/, '');
 }
 
+/** "cuda" of native/cuda/runtime.h, "sim/linux" of native/sim/linux/world.h; null at the root. */
+function nativeRoom(path) {
+  return /^native\/(sim\/\w+|\w+)\//.exec(path)?.[1] ?? null;
+}
+
+/** Includes of a file of native/ that its room may not have. */
+function forbiddenIncludes(path, lines) {
+  const room = nativeRoom(path);
+  if (!path.startsWith('native/') || room === null) return [];
+  const allowed = NATIVE_ROOMS[room];
+  if (allowed === undefined) return [`${path}: native/${room} is no room of scripts/rooms.mjs`];
+  return lines.flatMap((line, i) => {
+    const included = /^\s*#\s*include "([^"]+)"/.exec(line)?.[1];
+    if (included === undefined) return [];
+    const other = nativeRoom(`native/${included}`);
+    if (other === null) return [`${path}:${i + 1}: "${included}" is not written from native/ (as "cuda/runtime.h" is)`];
+    if (other === room || allowed.includes(other)) return [];
+    const may = allowed.length === 0 ? 'nothing but its own files' : `its own files, ${allowed.join(', ')}`;
+    return [`${path}:${i + 1}: native/${room} may include ${may}; "${included}" belongs to ${other}`];
+  });
+}
+
+/** A file that lies beside the rooms instead of in one. */
+function misplaced(path) {
+  const [top, second, third] = path.split('/');
+  if (top === 'lib' && third === undefined && !LIB_ROOT.includes(second))
+    return [`${path}: the root of lib holds doors only (${LIB_ROOT.join(', ')}); a file belongs to a room`];
+  if (top === 'lib' && third !== undefined && !(second in LIB_ROOMS) && second !== 'machines')
+    return [`${path}: lib/${second} is no room of scripts/rooms.mjs`];
+  if (top === 'native' && third === undefined && !NATIVE_ROOT.includes(second))
+    return [`${path}: the root of native holds addon.cc and build files only; a file belongs to a room`];
+  if (top === 'native' && second === 'sim' && path.split('/').length === 3 && !SIM_ROOT.includes(third))
+    return [`${path}: native/sim holds folders only; a file belongs to one of them`];
+  return [];
+}
+
+function tooLong(path, lines) {
+  if (lines.length <= LONG || path in MAY_BE_LONG) return [];
+  return [
+    `${path}: ${lines.length} lines: is it one idea? A table or contract that may be longer is named in house-rules.mjs`,
+  ];
+}
+
 /** Every breach of a rule as "file:line: why". */
 export function breachesOf(path, text) {
   const lines = text.split('\n');
-  const found = [];
-  if (lines.length > maxLines) found.push(`${path}: ${lines.length} lines, one idea a file ends before ${maxLines}`);
+  const found = [...misplaced(path), ...tooLong(path, lines), ...forbiddenIncludes(path, lines)];
   for (const rule of rules) {
     if (!rule.files.test(path) || rule.except?.test(path)) continue;
     lines.forEach((line, i) => {

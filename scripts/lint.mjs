@@ -6,6 +6,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { breaches } from './house-rules.mjs';
 import { napiHeaders } from './native-build.mjs';
+import { checkBiomeRooms } from './rooms.mjs';
 import { findTool, main, root, run } from './run.mjs';
 
 const require = createRequire(import.meta.url);
@@ -48,10 +49,11 @@ async function clangTidy() {
     }
   };
   await Promise.all(Array.from({ length: availableParallelism() }, worker));
-  if (unclean.length > 0) throw new Error(`has words about ${unclean.sort().join(', ')}`);
+  if (unclean.length > 0) throw new Error(`found problems in ${unclean.sort().join(', ')}`);
 }
 
 const steps = {
+  rooms: () => checkBiomeRooms({ write }),
   biome: () =>
     run(process.execPath, [
       require.resolve('@biomejs/biome/bin/biome'),

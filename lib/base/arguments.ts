@@ -1,15 +1,88 @@
-import { invalidType, outOfRange } from './errors.ts';
+/** The one place of argument checks: each returns the value as its type, or throws an error that names it. */
 
-/** A whole number of milliseconds within the limits; returns it. */
+/** The value as it is shown to the caller who passed it: short, on one line, strings in quotes. */
+function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}...` : value);
+  if (typeof value === 'function') return 'a function';
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'object' && value !== null) return 'an object';
+  return typeof value === 'bigint' ? `${value}n` : String(value);
+}
+
+function withCode<E extends Error>(error: E, code: string): E {
+  return Object.assign(error, { code });
+}
+
+/** A value of the wrong type: `intervalMs is "5"; expected a number`. */
+export function invalidType(name: string, expected: string, value: unknown): TypeError {
+  return withCode(new TypeError(`${name} is ${shown(value)}; expected ${expected}`), 'ERR_INVALID_ARG_TYPE');
+}
+
+/** A value of the right type that is not one of the known values. */
+export function invalidValue(name: string, expected: string, value: unknown): TypeError {
+  return invalidArgument(`${name} is ${shown(value)}; expected ${expected}`);
+}
+
+/** Arguments that contradict one another, or a document that is wrong, in a sentence of the caller's. */
+export function invalidArgument(message: string): TypeError {
+  return withCode(new TypeError(message), 'ERR_INVALID_ARG_VALUE');
+}
+
+/** A number outside its limits. */
+export function outOfRange(name: string, expected: string, value: unknown): RangeError {
+  return withCode(new RangeError(`${name} is ${shown(value)}; expected ${expected}`), 'ERR_OUT_OF_RANGE');
+}
+
+/** A number of milliseconds within the limits. */
 export function checkMilliseconds(name: string, value: unknown, min = 1, max = 600_000): number {
   if (typeof value !== 'number') throw invalidType(name, 'a number of milliseconds', value);
   if (!(value >= min && value <= max)) throw outOfRange(name, `${min} to ${max} milliseconds`, value);
   return value;
 }
 
-/** A CUDA ordinal. */
+/** A whole number of bytes within the limits. */
+export function checkBytes(name: string, value: unknown, min: number, max = Number.MAX_SAFE_INTEGER): number {
+  if (typeof value !== 'number') throw invalidType(name, 'a number of bytes', value);
+  if (!Number.isInteger(value) || value < min || value > max)
+    throw outOfRange(name, `${min} to ${max === Number.MAX_SAFE_INTEGER ? '2^53 − 1' : max} whole bytes`, value);
+  return value;
+}
+
+/** A whole number within the limits. */
+export function checkInteger(name: string, value: unknown, min: number, max = Number.MAX_SAFE_INTEGER): number {
+  const expected =
+    max === Number.MAX_SAFE_INTEGER ? `a whole number, ${min} or more` : `a whole number from ${min} to ${max}`;
+  if (typeof value !== 'number') throw invalidType(name, expected, value);
+  if (!Number.isInteger(value) || value < min || value > max) throw outOfRange(name, expected, value);
+  return value;
+}
+
+/** A CUDA ordinal, 0 to 255. */
 export function checkDevice(value: unknown): asserts value is number {
   if (typeof value !== 'number') throw invalidType('device', 'a device number', value);
-  if (!Number.isInteger(value) || value < 0 || value > 255)
-    throw outOfRange('device', 'a whole number from 0 to 255', value);
+  checkInteger('device', value, 0, 255);
+}
+
+/** `true` or `false`; false where the option is absent. */
+export function checkBoolean(name: string, value: unknown): boolean {
+  if (value !== undefined && typeof value !== 'boolean') throw invalidType(name, 'true or false', value);
+  return value ?? false;
+}
+
+/** An AbortSignal, or none. */
+export function checkSignal(value: unknown): AbortSignal | undefined {
+  if (value !== undefined && !(value instanceof AbortSignal)) throw invalidType('signal', 'an AbortSignal', value);
+  return value;
+}
+
+/** A function, or none. */
+export function checkFunction(name: string, value: unknown): void {
+  if (value !== undefined && typeof value !== 'function') throw invalidType(name, 'a function', value);
+}
+
+/** One of the names in a list. */
+export function checkChoice<T extends string>(name: string, choices: readonly T[], value: unknown): T {
+  const choice = choices.find((candidate) => candidate === value);
+  if (choice === undefined) throw invalidValue(name, `one of ${choices.join(', ')}`, value);
+  return choice;
 }

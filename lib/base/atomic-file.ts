@@ -1,7 +1,4 @@
-/**
- * A file that the user named for a report: checked before hours of work depend on it, written in one piece. It is made to be
- * passed on, so its mode is the umask's business.
- */
+/** Files that are replaced whole or not at all, and whether a path can be written before hours of work depend on it. */
 import { randomBytes } from 'node:crypto';
 import {
   accessSync,
@@ -37,14 +34,15 @@ export function obstacle(path: string): string | null {
 
 /**
  * Writes a new file beside the old one and puts it in its place, so that a reader never sees half of it and a full disk
- * leaves the old one as it was.
+ * leaves the old one as it was. Where the folder can be synced, the new name is on disk when this returns.
  *
+ * @param mode of the new file: 0o600 for what is private, 0o666 less the umask for what the user asked for.
  * @throws the system's error (ENOSPC, EACCES…), with nothing left behind.
  */
-export function writeWhole(path: string, text: string): void {
+export function writeFileAtomic(path: string, text: string, mode: number): void {
   const draft = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
-  const file = openSync(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666);
+  const file = openSync(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
   try {
     try {
       const bytes = Buffer.from(text);
@@ -57,5 +55,25 @@ export function writeWhole(path: string, text: string): void {
   } catch (error) {
     unlinkSync(draft);
     throw error;
+  }
+  syncFolderIfPossible(path);
+}
+
+/** A folder that may be written but not read cannot be synced, and not every file system syncs folders: the file is whole all the same. */
+function syncFolderIfPossible(path: string): void {
+  try {
+    syncFolder(path);
+  } catch (error) {
+    if (!['EACCES', 'EINVAL', 'ENOTSUP'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
+}
+
+/** The name of a new file is on disk only when its folder is. */
+export function syncFolder(path: string): void {
+  const folder = openSync(dirname(path), constants.O_RDONLY);
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
   }
 }

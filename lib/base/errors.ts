@@ -1,7 +1,5 @@
 /** What an error is called, and the one table that says when. */
 
-import type { NativeFailure } from '../native/contract.ts';
-
 export type UmaErrorCode =
   | 'ERR_UMA_LIBRARY_MISSING'
   | 'ERR_UMA_SYMBOL_MISSING'
@@ -23,7 +21,7 @@ export class UmaError extends Error {
   /** Stable: made to be compared. */
   readonly code: UmaErrorCode;
   /** Who said no. */
-  readonly source: NativeFailure['source'];
+  readonly source: Failure['source'];
   /** The function or file: "nvmlInit_v2", "read /proc/meminfo". */
   readonly call: string;
   /** The number it answered; null where there is none. */
@@ -31,7 +29,7 @@ export class UmaError extends Error {
   /** The field's own name of that number: "NOT_SUPPORTED", "cudaErrorNoDevice", "ENOENT". */
   readonly nativeName: string;
 
-  constructor(code: UmaErrorCode, failure: Omit<NativeFailure, 'failed'>, options?: ErrorOptions) {
+  constructor(code: UmaErrorCode, failure: Omit<Failure, 'failed'>, options?: ErrorOptions) {
     super(describe(failure), options);
     this.code = code;
     this.source = failure.source;
@@ -46,42 +44,47 @@ export class UmaError extends Error {
   }
 }
 
-function describe({ call, message, name, status }: Omit<NativeFailure, 'failed'>): string {
+function describe({ call, message, name, status }: Omit<Failure, 'failed'>): string {
   const said = [name, status].filter((part) => part !== null).join(' ');
   return message === '' ? `${call}: ${said}` : `${call}: ${message} (${said})`;
 }
 
-const CUDA: Readonly<Record<number, UmaErrorCode>> = {
-  2: 'ERR_UMA_OUT_OF_MEMORY',
-  3: 'ERR_UMA_DRIVER_UNUSABLE', // not initialized: cuInit failed before
-  34: 'ERR_UMA_DRIVER_UNUSABLE', // the stub library of the toolkit
-  35: 'ERR_UMA_DRIVER_UNUSABLE', // driver older than the runtime, or no driver at all
-  36: 'ERR_UMA_DRIVER_UNUSABLE', // call requires a newer driver
-  46: 'ERR_UMA_BUSY', // devices busy or unavailable
-  100: 'ERR_UMA_NO_DEVICE',
-  101: 'ERR_UMA_NO_DEVICE', // no such ordinal
-  214: 'ERR_UMA_DEVICE_LOST', // uncorrectable ECC error: the device answers nothing until it is reset
-  800: 'ERR_UMA_PERMISSION',
-  801: 'ERR_UMA_NOT_SUPPORTED',
-  802: 'ERR_UMA_DRIVER_UNUSABLE', // system not ready
-  803: 'ERR_UMA_DRIVER_UNUSABLE', // driver and library of different versions
-  804: 'ERR_UMA_DRIVER_UNUSABLE', // forward compatibility package on a device that has none
+/** A status of a library: its name in the library's header, and what it means here. */
+type StatusTable = Readonly<Record<number, readonly [name: string, code: UmaErrorCode]>>;
+
+/** CUresult of cuda.h; cudaError_t has the same numbers, and its own name is given where only the runtime answers it. */
+const CUDA: StatusTable = {
+  2: ['CUDA_ERROR_OUT_OF_MEMORY', 'ERR_UMA_OUT_OF_MEMORY'],
+  3: ['CUDA_ERROR_NOT_INITIALIZED', 'ERR_UMA_DRIVER_UNUSABLE'],
+  34: ['CUDA_ERROR_STUB_LIBRARY', 'ERR_UMA_DRIVER_UNUSABLE'],
+  35: ['cudaErrorInsufficientDriver', 'ERR_UMA_DRIVER_UNUSABLE'], // also where there is no driver at all
+  36: ['cudaErrorCallRequiresNewerDriver', 'ERR_UMA_DRIVER_UNUSABLE'],
+  46: ['CUDA_ERROR_DEVICE_UNAVAILABLE', 'ERR_UMA_BUSY'],
+  100: ['CUDA_ERROR_NO_DEVICE', 'ERR_UMA_NO_DEVICE'],
+  101: ['CUDA_ERROR_INVALID_DEVICE', 'ERR_UMA_NO_DEVICE'],
+  214: ['CUDA_ERROR_ECC_UNCORRECTABLE', 'ERR_UMA_DEVICE_LOST'], // the device answers nothing until it is reset
+  800: ['CUDA_ERROR_NOT_PERMITTED', 'ERR_UMA_PERMISSION'],
+  801: ['CUDA_ERROR_NOT_SUPPORTED', 'ERR_UMA_NOT_SUPPORTED'],
+  802: ['CUDA_ERROR_SYSTEM_NOT_READY', 'ERR_UMA_DRIVER_UNUSABLE'],
+  803: ['CUDA_ERROR_SYSTEM_DRIVER_MISMATCH', 'ERR_UMA_DRIVER_UNUSABLE'],
+  804: ['CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE', 'ERR_UMA_DRIVER_UNUSABLE'],
 };
 
-const NVML: Readonly<Record<number, UmaErrorCode>> = {
-  3: 'ERR_UMA_NOT_SUPPORTED',
-  4: 'ERR_UMA_PERMISSION',
-  9: 'ERR_UMA_DRIVER_UNUSABLE', // driver not loaded
-  10: 'ERR_UMA_TIMEOUT',
-  12: 'ERR_UMA_LIBRARY_MISSING', // NVML itself did not find a library that it needs
-  13: 'ERR_UMA_SYMBOL_MISSING', // NVML is older than the function
-  15: 'ERR_UMA_DEVICE_LOST',
-  16: 'ERR_UMA_DEVICE_LOST', // reset required
-  17: 'ERR_UMA_PERMISSION', // device node denied by the operating system or a cgroup
-  18: 'ERR_UMA_DRIVER_UNUSABLE', // library and kernel module of different versions
-  19: 'ERR_UMA_BUSY',
-  20: 'ERR_UMA_OUT_OF_MEMORY',
-  28: 'ERR_UMA_NO_DEVICE',
+/** nvmlReturn_t of nvml.h. */
+const NVML: StatusTable = {
+  3: ['NVML_ERROR_NOT_SUPPORTED', 'ERR_UMA_NOT_SUPPORTED'],
+  4: ['NVML_ERROR_NO_PERMISSION', 'ERR_UMA_PERMISSION'],
+  9: ['NVML_ERROR_DRIVER_NOT_LOADED', 'ERR_UMA_DRIVER_UNUSABLE'],
+  10: ['NVML_ERROR_TIMEOUT', 'ERR_UMA_TIMEOUT'],
+  12: ['NVML_ERROR_LIBRARY_NOT_FOUND', 'ERR_UMA_LIBRARY_MISSING'], // a library that NVML itself needs
+  13: ['NVML_ERROR_FUNCTION_NOT_FOUND', 'ERR_UMA_SYMBOL_MISSING'],
+  15: ['NVML_ERROR_GPU_IS_LOST', 'ERR_UMA_DEVICE_LOST'],
+  16: ['NVML_ERROR_RESET_REQUIRED', 'ERR_UMA_DEVICE_LOST'],
+  17: ['NVML_ERROR_OPERATING_SYSTEM', 'ERR_UMA_PERMISSION'], // the device node is denied by the system or a cgroup
+  18: ['NVML_ERROR_LIB_RM_VERSION_MISMATCH', 'ERR_UMA_DRIVER_UNUSABLE'],
+  19: ['NVML_ERROR_IN_USE', 'ERR_UMA_BUSY'],
+  20: ['NVML_ERROR_MEMORY', 'ERR_UMA_OUT_OF_MEMORY'],
+  28: ['NVML_ERROR_GPU_NOT_FOUND', 'ERR_UMA_NO_DEVICE'],
 };
 
 const ERRNO: Readonly<Record<string, UmaErrorCode>> = {
@@ -92,8 +95,8 @@ const ERRNO: Readonly<Record<string, UmaErrorCode>> = {
   EBUSY: 'ERR_UMA_BUSY',
 };
 
-/** The addon's own words mean the same whoever is their source. */
-const WORDS: Readonly<Record<string, UmaErrorCode>> = {
+/** Names that the addon gives itself: they mean the same whatever their source. */
+const ADDON: Readonly<Record<string, UmaErrorCode>> = {
   TIMEOUT: 'ERR_UMA_TIMEOUT',
   LIBRARY_MISSING: 'ERR_UMA_LIBRARY_MISSING',
   SYMBOL_MISSING: 'ERR_UMA_SYMBOL_MISSING',
@@ -101,34 +104,28 @@ const WORDS: Readonly<Record<string, UmaErrorCode>> = {
   STOPPED: 'ERR_UMA_FLOOR', // by the guard
 };
 
-/** Numbers and names mean something only with the one who said them. */
-const TABLES: Readonly<Record<NativeFailure['source'], Readonly<Record<number | string, UmaErrorCode>>>> = {
-  cudart: CUDA,
-  cuda: CUDA,
-  nvml: NVML,
-  kernel: ERRNO,
-  sim: ERRNO,
-  dl: {},
-  umaprobe: {},
-};
+/** A status number means something only together with its library. */
+const STATUS: Readonly<Partial<Record<Failure['source'], StatusTable>>> = { cudart: CUDA, cuda: CUDA, nvml: NVML };
 
-function row(
-  table: Readonly<Record<number | string, UmaErrorCode>>,
-  key: number | string | null,
-): UmaErrorCode | undefined {
-  return key !== null && Object.hasOwn(table, key) ? table[key] : undefined;
-}
+/** Sources that answer with an errno. */
+const ERRNO_SOURCES: readonly Failure['source'][] = ['kernel', 'sim'];
 
 /** The stable code of a failure. */
-export function errorCode({ source, status, name }: Pick<NativeFailure, 'source' | 'status' | 'name'>): UmaErrorCode {
-  const table = TABLES[source];
-  return row(WORDS, name) ?? row(table, name) ?? row(table, status) ?? 'ERR_UMA_CALL_FAILED';
+export function errorCode({ source, status, name }: Pick<Failure, 'source' | 'status' | 'name'>): UmaErrorCode {
+  const byName = row(ADDON, name) ?? (ERRNO_SOURCES.includes(source) ? row(ERRNO, name) : undefined);
+  const byStatus = status === null ? undefined : STATUS[source]?.[status]?.[1];
+  return byName ?? byStatus ?? 'ERR_UMA_CALL_FAILED';
+}
+
+/** Own keys only: a name such as "constructor" is in no table. */
+function row(table: Readonly<Record<string, UmaErrorCode>>, name: string): UmaErrorCode | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
 /**
  * @param caller an Error made before the await, so that the stack shows who called umaprobe and not the event loop.
  */
-export function toUmaError(failure: NativeFailure, caller?: Error): UmaError {
+export function toUmaError(failure: Failure, caller?: Error): UmaError {
   const error = new UmaError(errorCode(failure), failure);
   if (caller === undefined) {
     Error.captureStackTrace(error, toUmaError);
@@ -139,30 +136,22 @@ export function toUmaError(failure: NativeFailure, caller?: Error): UmaError {
   return error;
 }
 
-/** The value as it is shown to the one who passed it: short, on one line, strings in quotes. */
-function shown(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}...` : value);
-  if (typeof value === 'function') return 'a function';
-  if (Array.isArray(value)) return 'an array';
-  if (typeof value === 'object' && value !== null) return 'an object';
-  return typeof value === 'bigint' ? `${value}n` : String(value);
+/** What went wrong, as plain fields. */
+export interface Failure {
+  failed: true;
+  /** Who said no. `umaprobe`: the addon itself (deadline, library not open). */
+  source: 'cudart' | 'cuda' | 'nvml' | 'kernel' | 'dl' | 'sim' | 'umaprobe';
+  /** The function or file: "nvmlDeviceGetMemoryInfo_v2", "open /proc/pressure/memory". */
+  call: string;
+  /** The number it answered (CUresult, cudaError_t, nvmlReturn_t, errno); null where there is none. */
+  status: number | null;
+  /** The field's name of that number: "NOT_SUPPORTED", "CUDA_ERROR_NO_DEVICE", "ENOENT", "TIMEOUT", "SYMBOL_MISSING", "LIBRARY_MISSING". */
+  name: string;
+  /**
+   * In the words of who said no; may be empty. Call, name and status are not repeated in it. For LIBRARY_MISSING every
+   * path tried with the loader's own words.
+   */
+  message: string;
 }
 
-function misuse<E extends Error>(error: E, code: string): E {
-  return Object.assign(error, { code });
-}
-
-/** A value of the wrong type: `intervalMs is "5"; expected a number`. */
-export function invalidType(name: string, expected: string, value: unknown): TypeError {
-  return misuse(new TypeError(`${name} is ${shown(value)}; expected ${expected}`), 'ERR_INVALID_ARG_TYPE');
-}
-
-/** A value of the right type that is not one of those that exist. */
-export function invalidValue(name: string, expected: string, value: unknown): TypeError {
-  return misuse(new TypeError(`${name} is ${shown(value)}; expected ${expected}`), 'ERR_INVALID_ARG_VALUE');
-}
-
-/** A number outside its limits. */
-export function outOfRange(name: string, expected: string, value: unknown): RangeError {
-  return misuse(new RangeError(`${name} is ${shown(value)}; expected ${expected}`), 'ERR_OUT_OF_RANGE');
-}
+export type Fact<T> = T | Failure;

@@ -35,9 +35,11 @@ export function formatBytes(bytes: number | null): string {
   return `${fixed(bytes / KiB, 1)} KiB`;
 }
 
-/** "119.69 GiB (128.52 GB)": for totals. */
+/** "119.69 GiB (128.52 GB)", "64.0 MiB (67.1 MB)", "512 B": both units, for totals and in sentences. */
 export function formatBoth(bytes: number | null): string {
-  return bytes === null ? UNKNOWN : `${inGiB(bytes)} GiB (${inGB(bytes)} GB)`;
+  if (bytes === null) return UNKNOWN;
+  if (Math.abs(bytes) >= GiB) return `${inGiB(bytes)} GiB (${inGB(bytes)} GB)`;
+  return Math.abs(bytes) < MiB ? formatBytes(bytes) : `${formatBytes(bytes)} (${(bytes / 1e6).toFixed(1)} MB)`;
 }
 
 /** "128,518,619,136": every digit. */
@@ -104,4 +106,17 @@ export function parseSize(text: string): number | null {
 function fixed(value: number, digits: number): string {
   const text = value.toFixed(digits);
   return /^-0(\.0*)?$/.test(text) ? text.slice(1) : text;
+}
+
+/** "1 file", "12,345 files". */
+export function fileCount(count: number): string {
+  return `${formatCount(count)} ${count === 1 ? 'file' : 'files'}`;
+}
+
+/** Characters that must not reach a terminal: control characters, and those that turn the direction of writing. */
+const CONTROL = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+
+/** Text from outside (a process name, a loader's message) without what could steer a terminal. */
+export function clean(text: string): string {
+  return text.replace(/\s+/g, ' ').replace(CONTROL, '?');
 }

@@ -2,7 +2,7 @@
 
 import { UmaError } from '../base/errors.ts';
 import { formatBytes } from '../base/format.ts';
-import { contiguityGate, type GateReading, gateWords, readGate } from '../memory/contiguity.ts';
+import { contiguityGate, type GateReading, gateWords, meetsGate, readGate } from '../memory/contiguity.ts';
 import type {
   BlocksByOrder,
   CompactOptions,
@@ -12,26 +12,26 @@ import type {
   Snapshot,
 } from '../types/index.ts';
 import { countedOf, receipt } from './receipt.ts';
-import { mustBeAllowed, type Turned, turn } from './sysctl.ts';
-import type { Machine } from './system.ts';
+import { mustBeAllowed, type SysctlWrite, writeSysctl } from './sysctl.ts';
+import type { System } from './system.ts';
 
 const KNOB = { name: 'compact_memory' } as const;
 
 export async function compactMemory(
-  machine: Machine,
+  machine: System,
   { gate: wanted = {}, always = false, sudo = false }: CompactOptions,
 ): Promise<CompactReport> {
   const started = performance.now();
-  const before = await machine.look();
+  const before = await machine.takeSnapshot();
   const gate = contiguityGate(before.host.total, wanted);
   const then = readGate(before, blocksOf(before), gate);
-  const met = meets(then);
-  let turned: Turned | null = null;
+  const met = meetsGate(then);
+  let turned: SysctlWrite | null = null;
   let after = before;
   if (!met || always) {
     await mustBeAllowed(machine, KNOB, sudo);
-    turned = await turn(machine, KNOB, sudo);
-    after = await machine.look();
+    turned = await writeSysctl(machine, KNOB, sudo);
+    after = await machine.takeSnapshot();
   }
   const now = readGate(after, blocksOf(after), gate);
   return {
@@ -71,7 +71,7 @@ export function verdict(
   gate: ContiguityGate,
 ): Pick<CompactReport, 'verdict' | 'reason'> {
   const words = gateWords(now, gate.blockBytes);
-  if (meets(now))
+  if (meetsGate(now))
     return met
       ? { verdict: 'ok', reason: `ready for a large launch before anything was done: ${words}` }
       : { verdict: 'compacted', reason: `ready for a large launch now: ${words}` };
@@ -91,10 +91,6 @@ export function verdict(
     verdict: 'reboot-required',
     reason: `the memory is free, and compaction could not put its pieces together; only a reboot does: ${words}`,
   };
-}
-
-function meets({ available, blocks, needAvailable, needBlocks }: GateReading): boolean {
-  return (available === null || available >= needAvailable) && blocks >= needBlocks;
 }
 
 function byOrder(before: readonly FreeBlocks[], after: readonly FreeBlocks[]): BlocksByOrder[] {

@@ -6,8 +6,8 @@ import { refuseUnderPressure } from '../memory/pressure.ts';
 import type { DropOptions, DropReport, Snapshot } from '../types/index.ts';
 import { serverWarnings } from './mapped-models.ts';
 import { countedOf, difference, receipt } from './receipt.ts';
-import { mustBeAllowed, turn } from './sysctl.ts';
-import type { Machine } from './system.ts';
+import { mustBeAllowed, writeSysctl } from './sysctl.ts';
+import type { System } from './system.ts';
 
 export const MEANING: Readonly<Record<1 | 2 | 3, string>> = {
   1: 'page cache: clean pages of files that nobody has mapped. MemFree rises, MemAvailable hardly moves',
@@ -17,12 +17,12 @@ export const MEANING: Readonly<Record<1 | 2 | 3, string>> = {
 
 export type CheckedDrop = Required<DropOptions>;
 
-export async function drop(machine: Machine, options: CheckedDrop): Promise<DropReport> {
+export async function drop(machine: System, options: CheckedDrop): Promise<DropReport> {
   const { level, force, sudo } = options;
   const started = performance.now();
   const knob = { name: 'drop_caches', level } as const;
   await mustBeAllowed(machine, knob, sudo);
-  const before = await machine.look();
+  const before = await machine.takeSnapshot();
   if (!force) refuseUnderPressure(before, 'cache drop');
   // Level 2 leaves the page cache alone, and with it what servers have mapped.
   const warnings = level === 2 ? [] : await serverWarnings(machine);
@@ -31,8 +31,8 @@ export async function drop(machine: Machine, options: CheckedDrop): Promise<Drop
     warnings.push(
       `sync had not finished after its limit of ${options.syncLimitMs} ms: what was still dirty stays; nothing is lost`,
     );
-  const { by, durationMs: dropMs } = await turn(machine, knob, sudo);
-  const after = await machine.look();
+  const { by, durationMs: dropMs } = await writeSysctl(machine, knob, sudo);
+  const after = await machine.takeSnapshot();
   return {
     schema: 'umaprobe/cache-drop/1',
     at: before.at,
@@ -50,7 +50,7 @@ export async function drop(machine: Machine, options: CheckedDrop): Promise<Drop
 }
 
 /** Dirty pages cannot be dropped; sync writes them. It has no bound of its own, so it gets one: what is late stays cached. */
-async function syncAll(machine: Machine, limitMs: number): Promise<NonNullable<DropReport['sync']>> {
+async function syncAll(machine: System, limitMs: number): Promise<NonNullable<DropReport['sync']>> {
   const started = performance.now();
   const done = await machine.binding.syncAll(limitMs);
   if (!isFailure(done)) return { durationMs: done.durationMs, finished: true };

@@ -1,13 +1,13 @@
 /** Taking files out of the page cache, without root; nothing that is not on disk yet is touched. */
 
-import { inTurns } from '../base/event-loop.ts';
+import { inBatches } from '../base/event-loop.ts';
+import { reason } from '../base/facts.ts';
 import type { NativeCachedFile, NativeWalkBatch, NativeWalkOptions } from '../native/contract.ts';
 import type { EvictedFile, EvictOptions, EvictReport } from '../types/index.ts';
-import { Top } from './largest.ts';
-import { type Inode, inodesOf, mappingsOf } from './mappings.ts';
+import { LargestN } from './largest.ts';
+import { type Inode, inodesOf, type Mapper, mapperWords, mappingsOf } from './mappings.ts';
 import { countNow, receipt } from './receipt.ts';
-import { evictedFile, whyStayed } from './stayed.ts';
-import { type Machine, needsFiles } from './system.ts';
+import { needsFiles, type System } from './system.ts';
 import { chooseTargets, Tally, type Wanted } from './targets.ts';
 import { type WalkHooks, walk } from './walk.ts';
 
@@ -39,7 +39,7 @@ class Sums {
 }
 
 export async function evict(
-  machine: Machine,
+  machine: System,
   paths: readonly string[],
   { top = 20, sync = false, signal, onProgress }: EvictOptions,
 ): Promise<EvictReport> {
@@ -49,7 +49,7 @@ export async function evict(
   const before = countNow(machine);
   const { targets } = await chooseTargets(machine, paths);
   const sums = new Sums();
-  const files = new Top<Evicted>(top, ({ cached = 0 }) => cached);
+  const files = new LargestN<Evicted>(top, ({ cached = 0 }) => cached);
   const stayed: Evicted[] = [];
   const tallies: Tally[] = [];
   for (const target of targets) {
@@ -63,15 +63,15 @@ export async function evict(
   }
   const mappings = await mappingsOf(machine.binding, await inodesOf(stayed));
   const stayedBy: EvictReport['stayedBy'] = { mapped: 0, dirty: 0, locked: 0, memory: 0, other: 0 };
-  await inTurns(stayed, TURN, (file) => {
-    stayedBy[whyStayed(file, mappings.of(file), mappings.unreadable).why] += file.cachedAfter ?? 0;
+  await inBatches(stayed, TURN, (file) => {
+    stayedBy[retainedReason(file, mappings.of(file), mappings.unreadable).why] += file.cachedAfter ?? 0;
   });
   const after = countNow(machine);
   const listed: EvictedFile[] = [];
-  await inTurns(await files.take(), TURN, (file) => {
+  await inBatches(files.take(), TURN, (file) => {
     const mappers = mappings.of(file);
     const some = (file.cachedAfter ?? 0) > 0;
-    listed.push(evictedFile(file, mappers, some ? whyStayed(file, mappers, mappings.unreadable) : null));
+    listed.push(evictedFile(file, mappers, some ? retainedReason(file, mappers, mappings.unreadable) : null));
   });
   return {
     schema: 'umaprobe/cache-evict/1',
@@ -92,7 +92,7 @@ export async function evict(
 }
 
 async function evictTarget(
-  { binding }: Machine,
+  { binding }: System,
   { path }: Wanted,
   options: NativeWalkOptions,
   tally: Tally,
@@ -112,7 +112,7 @@ async function evictTarget(
 }
 
 /** Evicts these files, in this order, until there is enough. Bytes that left the cache. */
-export async function evictUntil({ binding }: Machine, paths: readonly string[], hooks: WalkHooks): Promise<number> {
+export async function evictUntil({ binding }: System, paths: readonly string[], hooks: WalkHooks): Promise<number> {
   const options = { mode: 'evict', listEmpty: false, top: 0 } as const;
   let evictedBytes = 0;
   for (let at = 0; at < paths.length; at += ROOTS) {
@@ -122,4 +122,44 @@ export async function evictUntil({ binding }: Machine, paths: readonly string[],
     if (!complete) break;
   }
   return evictedBytes;
+}
+
+export type RetainedReason = keyof EvictReport['stayedBy'];
+
+export interface Retained {
+  why: RetainedReason;
+  words: string;
+}
+
+/**
+ * @param file as the walk reported it; something of it stayed.
+ * @param unreadable processes whose mappings could not be read.
+ */
+export function retainedReason(file: NativeCachedFile, mappers: readonly Mapper[], unreadable: number): Retained {
+  if (file.memory === true)
+    return { why: 'memory', words: 'the file system lives in memory (tmpfs): the pages are the file itself' };
+  if (file.failure !== undefined) return { why: 'other', words: reason(file.failure) };
+  const who = [...new Set(mappers.map(mapperWords))].join(', ');
+  if (mappers.some(({ locked }) => locked)) return { why: 'locked', words: `locked in memory by ${who}` };
+  if (mappers.length > 0) return { why: 'mapped', words: `mapped by ${who}` };
+  if ((file.dirty ?? 0) > 0) return { why: 'dirty', words: 'dirty: not written to disk yet; --sync writes it first' };
+  if ((file.writeback ?? 0) > 0) return { why: 'dirty', words: 'being written to disk at this moment' };
+  const others =
+    unreadable > 0 ? `, or mapped by one of ${unreadable} processes of other users that cannot be looked into` : '';
+  return { why: 'other', words: `in use at this moment (being read or written)${others}` };
+}
+
+export function evictedFile(
+  { path, cached = 0, cachedAfter = cached }: NativeCachedFile,
+  mappedBy: Mapper[],
+  stayed: Retained | null,
+): EvictedFile {
+  return {
+    path,
+    cachedBefore: cached,
+    cachedAfter,
+    evictedBytes: cached - cachedAfter,
+    stayed: stayed?.words ?? null,
+    mappedBy,
+  };
 }

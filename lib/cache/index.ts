@@ -1,7 +1,14 @@
 /** The page cache: see it, evict files, drop it, compact, reclaim, prepare. Arguments are checked here; the work is loaded by the first call. */
-import { checkMilliseconds } from '../base/arguments.ts';
-import { invalidType, invalidValue, outOfRange } from '../base/errors.ts';
-import { checkBytes } from '../probe/options.ts';
+import {
+  checkBoolean,
+  checkBytes,
+  checkFunction,
+  checkInteger,
+  checkMilliseconds,
+  checkSignal,
+  invalidType,
+  invalidValue,
+} from '../base/arguments.ts';
 import type {
   CacheStatus,
   CacheStatusOptions,
@@ -77,8 +84,7 @@ export async function compact(options: CompactOptions = {}): Promise<CompactRepo
   if (gate.availableBytes !== undefined) checkBytes('gate.availableBytes', gate.availableBytes, 0);
   if (gate.blockBytes !== undefined) checkBytes('gate.blockBytes', gate.blockBytes, 4096);
   const { blocks } = gate;
-  if (blocks !== undefined && !(Number.isInteger(blocks) && blocks >= 0))
-    throw outOfRange('gate.blocks', 'a whole number, 0 or more', blocks);
+  if (blocks !== undefined) checkInteger('gate.blocks', blocks, 0);
   const [{ compactMemory }, machine] = await load(() => import('./compact.ts'));
   return compactMemory(machine, options);
 }
@@ -108,7 +114,7 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
   const bytes = checkBytes('bytes', options?.bytes, 1);
   const { paths, dryRun = false, sudo = false, signal } = options;
   if (paths !== undefined) checkPaths(paths);
-  checkWalk({ ...(signal === undefined ? {} : { signal }) });
+  checkSignal(signal);
   checkBoolean('dryRun', dryRun);
   checkBoolean('sudo', sudo);
   const floor = options.floor === undefined ? null : checkBytes('floor', options.floor, 0);
@@ -118,8 +124,8 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
 
 /** The work and the machine that it is done on. */
 async function load<Module>(work: () => Promise<Module>) {
-  const [module, { thisMachine }] = await Promise.all([work(), import('./system.ts')]);
-  return [module, thisMachine()] as const;
+  const [module, { thisSystem }] = await Promise.all([work(), import('./system.ts')]);
+  return [module, thisSystem()] as const;
 }
 
 function checkPaths(paths: unknown): asserts paths is readonly string[] {
@@ -132,13 +138,7 @@ function checkPaths(paths: unknown): asserts paths is readonly string[] {
 }
 
 function checkWalk({ top, signal, onProgress }: CacheStatusOptions): void {
-  if (top !== undefined && !(Number.isInteger(top) && top >= 0 && top <= 100_000))
-    throw outOfRange('top', 'a whole number from 0 to 100000', top);
-  if (signal !== undefined && !(signal instanceof AbortSignal)) throw invalidType('signal', 'an AbortSignal', signal);
-  if (onProgress !== undefined && typeof onProgress !== 'function')
-    throw invalidType('onProgress', 'a function', onProgress);
-}
-
-function checkBoolean(name: string, value: unknown): void {
-  if (value !== undefined && typeof value !== 'boolean') throw invalidType(name, 'true or false', value);
+  if (top !== undefined) checkInteger('top', top, 0, 100_000);
+  checkSignal(signal);
+  checkFunction('onProgress', onProgress);
 }

@@ -1,19 +1,13 @@
-/** The largest of many, without keeping or sorting all: a tree has a hundred thousand files, and twenty are shown. */
-import { pause } from '../base/event-loop.ts';
+/** Items between two sorts. Sorting 4,096 new items into 100,000 sorted ones takes 2 to 5 ms; the event loop waits no longer. */
+const UNSORTED = 4096;
 
-/** Taken off a full heap of 100,000 these take a millisecond. */
-const TURN = 2000;
-
-interface Entry<T> {
-  key: number;
-  item: T;
-}
-
-export class Top<T> {
-  /** A heap, the least first: what is no more than that has no place. */
-  readonly #heap: Entry<T>[] = [];
+/** The N largest of many, without keeping all of them: a tree has 100,000 files, and 20 are shown. */
+export class LargestN<T> {
+  /** The most that is kept. */
   readonly size: number;
   readonly #of: (item: T) => number;
+  /** Sorted, largest first, but for what was added since the last sort: Array.sort takes a sorted run as it is. */
+  #kept: T[] = [];
 
   constructor(size: number, of: (item: T) => number) {
     this.size = size;
@@ -21,60 +15,18 @@ export class Top<T> {
   }
 
   add(item: T): void {
-    const entry = { key: this.#of(item), item };
-    const heap = this.#heap;
-    if (heap.length < this.size) {
-      heap.push(entry);
-      this.#up(heap.length - 1);
-    } else if (this.size > 0 && entry.key > this.#key(0)) {
-      heap[0] = entry;
-      this.#down();
-    }
+    const length = this.#kept.push(item);
+    if (length >= this.size + UNSORTED || length % UNSORTED === 0) this.#cut();
   }
 
   /** Largest first, once; nothing is left here. */
-  async take(): Promise<T[]> {
-    const heap = this.#heap;
-    const sorted = new Array<T>(heap.length);
-    for (let at = heap.length - 1; at >= 0; at--) {
-      sorted[at] = (heap[0] as Entry<T>).item;
-      const last = heap.pop() as Entry<T>;
-      if (at > 0) {
-        heap[0] = last;
-        this.#down();
-      }
-      if (at % TURN === TURN - 1) await pause();
-    }
-    return sorted;
+  take(): T[] {
+    this.#cut();
+    return this.#kept.splice(0);
   }
 
-  #key(at: number): number {
-    return this.#heap[at]?.key ?? Number.POSITIVE_INFINITY;
-  }
-
-  #swap(a: number, b: number): void {
-    const heap = this.#heap;
-    const held = heap[a] as Entry<T>;
-    heap[a] = heap[b] as Entry<T>;
-    heap[b] = held;
-  }
-
-  #up(from: number): void {
-    for (let at = from; at > 0; ) {
-      const above = (at - 1) >> 1;
-      if (this.#key(above) <= this.#key(at)) return;
-      this.#swap(above, at);
-      at = above;
-    }
-  }
-
-  #down(): void {
-    for (let at = 0; ; ) {
-      const left = 2 * at + 1;
-      const least = this.#key(left + 1) < this.#key(left) ? left + 1 : left;
-      if (this.#key(at) <= this.#key(least)) return;
-      this.#swap(at, least);
-      at = least;
-    }
+  #cut(): void {
+    this.#kept.sort((a, b) => this.#of(b) - this.#of(a));
+    this.#kept.length = Math.min(this.#kept.length, this.size);
   }
 }

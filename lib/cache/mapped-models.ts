@@ -1,10 +1,9 @@
 /** Model files that running programs have mapped: what a drop costs them. */
 
-import { bothUnits } from '../base/words.ts';
-import { invokingHome } from '../models/home.ts';
-import { findStores } from '../models/stores.ts';
+import { formatBoth } from '../base/format.ts';
+import { findStores, invokingHome } from '../models/stores.ts';
 import { type Inode, inodesOf, type Mapper, mapperWords, mappingsOf } from './mappings.ts';
-import type { Machine } from './system.ts';
+import type { System } from './system.ts';
 import { walk } from './walk.ts';
 
 /** A model's weights; configurations and tokenizers below this size are read again in no time. */
@@ -19,7 +18,7 @@ interface Weights extends Inode {
 }
 
 /** "2 model files (35.40 GiB, 38.01 GB cached) are mapped by vllm (4242): …", one for each group of processes. */
-export async function serverWarnings(machine: Machine): Promise<string[]> {
+export async function serverWarnings(machine: System): Promise<string[]> {
   if (machine.simulated !== null) return [];
   const paths = (await findStores(machine.env, invokingHome(machine.env))).map(({ path }) => path);
   if (paths.length === 0) return [];
@@ -57,7 +56,7 @@ function byMappers(weights: readonly Weights[], of: (file: Inode) => Mapper[]): 
   }
   return [...groups].map(
     ([who, { files, cached }]) =>
-      `${files} model ${files === 1 ? 'file' : 'files'} (${bothUnits(cached)} cached) ${files === 1 ? 'is' : 'are'} mapped by ${who}: ` +
+      `${files} model ${files === 1 ? 'file' : 'files'} (${formatBoth(cached)} cached) ${files === 1 ? 'is' : 'are'} mapped by ${who}: ` +
       'what it has not in use at this moment is dropped, and read from disk again when it is touched (major faults)',
   );
 }

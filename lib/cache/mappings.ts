@@ -1,7 +1,8 @@
 /** Which processes have files mapped. */
 import { toUmaError } from '../base/errors.ts';
-import { inTurns } from '../base/event-loop.ts';
+import { inBatches } from '../base/event-loop.ts';
 import { isFailure } from '../base/facts.ts';
+import { processName } from '../host/process.ts';
 import type { NativeBinding } from '../native/contract.ts';
 import type { CachedFile } from '../types/index.ts';
 
@@ -46,7 +47,7 @@ export async function mappingsOf(binding: NativeBinding, inodes: Float64Array): 
   // By inode number first: of a hundred thousand files next to none is mapped, and a text key for each would take
   // longer than everything else here.
   const byIno = new Map<number, { dev: number; mapper: Mapper }[]>();
-  await inTurns(rows, TURN, (at) => {
+  await inBatches(rows, TURN, (at) => {
     const [dev = 0, ino = 0, pid = 0, locked] = files.subarray(at, at + FIELDS);
     if (!names.has(pid)) names.set(pid, processName(binding, pid));
     const mappers = byIno.get(ino) ?? [];
@@ -64,12 +65,6 @@ export async function mappingsOf(binding: NativeBinding, inodes: Float64Array): 
   };
 }
 
-/** comm: short, and readable without the process's mmap lock. A process that has ended meanwhile has no name. */
-function processName(binding: NativeBinding, pid: number): string | null {
-  const [text] = binding.readFiles([`/proc/${pid}/comm`]);
-  return text === undefined || isFailure(text) ? null : text.trim();
-}
-
 /** "vllm (4242)", "pid 4242" where it has no name. */
 export function mapperWords({ pid, name }: Mapper): string {
   return name === null ? `pid ${pid}` : `${name} (${pid})`;
@@ -78,7 +73,7 @@ export function mapperWords({ pid, name }: Mapper): string {
 /** Pairs of dev, ino. */
 export async function inodesOf(files: readonly Inode[]): Promise<Float64Array> {
   const pairs = new Float64Array(files.length * 2);
-  await inTurns(files, PAIRS, ({ dev, ino }, at) => {
+  await inBatches(files, PAIRS, ({ dev, ino }, at) => {
     pairs[at * 2] = dev;
     pairs[at * 2 + 1] = ino;
   });

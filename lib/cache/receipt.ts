@@ -1,10 +1,10 @@
 /** Before and after of an action, each counter with where it comes from. */
 
-import { Origins } from '../base/facts.ts';
-import { readKernelFacts } from '../host/kernel.ts';
+import { Provenance } from '../base/facts.ts';
+import { readPoolBytes, readSystemMemoryPools } from '../host/driver.ts';
 import { unifiedDevice } from '../memory/headroom.ts';
 import type { HostMemory, Receipt, ReceiptCounters, Snapshot } from '../types/index.ts';
-import type { Machine } from './system.ts';
+import type { System } from './system.ts';
 
 export interface Counted {
   counters: ReceiptCounters;
@@ -31,11 +31,11 @@ export function countedOf(snapshot: Snapshot): Counted {
   });
 }
 
-/** From the kernel's files alone, in well under a millisecond: CUDA is not asked, so whether a device is unified is not known. */
-export function countNow({ binding, host }: Pick<Machine, 'binding' | 'host'>): Counted {
-  const origins = new Origins();
-  const { driver } = readKernelFacts(binding, origins);
-  return counted(host(), driver.poolBytes, origins.record['driver.poolBytes'], {
+/** From two of the kernel's files, in well under a millisecond: CUDA is not asked, so whether a device is unified is not known. */
+export function countNow({ binding, host }: Pick<System, 'binding' | 'host'>): Counted {
+  const origins = new Provenance();
+  const pools = readPoolBytes(binding, readSystemMemoryPools(binding, origins), origins);
+  return counted(host(), pools, origins.sources['driver.poolBytes'], {
     bytes: null,
     from: 'CUDA was not asked; on a unified device cudaMemGetInfo calls MemFree free',
   });

@@ -1,17 +1,19 @@
 /** memory.reclaim of cgroup v2: asking the kernel to take so much from the programs of one cgroup. */
-import { invalidValue, toUmaError, UmaError } from '../base/errors.ts';
+
+import { invalidValue } from '../base/arguments.ts';
+import { toUmaError, UmaError } from '../base/errors.ts';
 import { isFailure, reason } from '../base/facts.ts';
 import { parseCgroup, parseNumber } from '../host/procfs.ts';
 import type { NativeBinding } from '../native/contract.ts';
 import type { ReclaimOptions, ReclaimReport } from '../types/index.ts';
 import { countNow, receipt } from './receipt.ts';
-import type { Machine } from './system.ts';
+import type { System } from './system.ts';
 
 const ROOT = '/sys/fs/cgroup';
 /** The kernel goes on until it has the amount or finds no more; with swap on a slow disk that can take a while. */
 const LIMIT_MS = 600_000;
 
-export async function reclaimFrom(machine: Machine, { bytes, cgroup }: ReclaimOptions): Promise<ReclaimReport> {
+export async function reclaimFrom(machine: System, { bytes, cgroup }: ReclaimOptions): Promise<ReclaimReport> {
   const started = performance.now();
   const at = new Date().toISOString();
   const { binding } = machine;

@@ -1,16 +1,20 @@
 /** How much of files, trees and model stores is in the page cache, and who has it mapped. */
 
-import { inTurns } from '../base/event-loop.ts';
+import { inBatches, yieldToEventLoop } from '../base/event-loop.ts';
 import { reason } from '../base/facts.ts';
-import { formatCount } from '../base/format.ts';
-import { fileCount } from '../base/words.ts';
+import { fileCount, formatCount } from '../base/format.ts';
 import type { NativeCachedFile, NativeWalkBatch } from '../native/contract.ts';
-import type { CachedFile, CacheStatus, CacheStatusOptions, CacheTarget } from '../types/index.ts';
-import { InodeColumns } from './columns.ts';
-import { Top } from './largest.ts';
+import type {
+  CachedFile,
+  CacheSplit,
+  CacheStatus,
+  CacheStatusOptions,
+  CacheTarget,
+  HostMemory,
+} from '../types/index.ts';
+import { LargestN } from './largest.ts';
 import { type Inode, type Mappings, mappingsOf } from './mappings.ts';
-import { splitCache } from './split.ts';
-import { type Machine, needsFiles } from './system.ts';
+import { needsFiles, type System } from './system.ts';
 import { chooseTargets, Tally, type Wanted } from './targets.ts';
 import { type WalkHooks, walk } from './walk.ts';
 
@@ -28,7 +32,7 @@ interface Looked {
 }
 
 export async function statusOf(
-  machine: Machine,
+  machine: System,
   paths: readonly string[] | undefined,
   { top = 20, signal, onProgress }: CacheStatusOptions,
 ): Promise<CacheStatus> {
@@ -36,7 +40,7 @@ export async function statusOf(
   const at = new Date().toISOString();
   if (paths !== undefined) needsFiles(machine, 'cache status');
   const { targets, notes } = await chooseTargets(machine, paths);
-  const files = new Top<Found>(top, ({ cachedBytes }) => cachedBytes ?? 0);
+  const files = new LargestN<Found>(top, ({ cachedBytes }) => cachedBytes ?? 0);
   const looked: Looked[] = [];
   for (const target of targets) looked.push(await look(machine, target, files, { signal, onProgress }));
   signal?.throwIfAborted();
@@ -45,7 +49,7 @@ export async function statusOf(
   const method = looked.find((one) => one.method !== null)?.method ?? null;
   const found = looked.map(({ tally }) => tally.target);
   const listed: CachedFile[] = [];
-  await inTurns(await files.take(), TURN, ({ dev, ino, ...file }) => {
+  await inBatches(files.take(), TURN, ({ dev, ino, ...file }) => {
     listed.push({ ...file, mappedBy: mappings.of({ dev, ino }) });
   });
   const split = splitCache(machine.host(), machine.simulated === null ? found : null);
@@ -64,9 +68,9 @@ export async function statusOf(
 }
 
 async function look(
-  { binding }: Machine,
+  { binding }: System,
   target: Wanted,
-  files: Top<Found>,
+  files: LargestN<Found>,
   hooks: Pick<WalkHooks, 'signal' | 'onProgress'>,
 ): Promise<Looked> {
   const tally = new Tally(target);
@@ -119,7 +123,7 @@ async function addMapped({ tally, inodes }: Looked, mappings: Mappings): Promise
 }
 
 function limits(
-  { simulated, uid }: Machine,
+  { simulated, uid }: System,
   method: CacheStatus['method'],
   targets: readonly CacheTarget[],
   unreadable: number,
@@ -139,4 +143,68 @@ function limits(
       `${formatCount(unreadable)} ${unreadable === 1 ? 'process' : 'processes'} of other users: what they map is shown to root only`,
     );
   return words;
+}
+
+/** dev, ino, cached, cached after. */
+export const FIELDS = 4;
+
+/** So many rows are a fraction of a millisecond; in between, others have their turn. */
+const ROWS = 8192;
+
+export class InodeColumns {
+  readonly #chunks: Float64Array[] = [];
+  length = 0;
+
+  add(rows: Float64Array): void {
+    if (rows.length === 0) return;
+    this.#chunks.push(rows);
+    this.length += rows.length / FIELDS;
+  }
+
+  /** Each row once, in pieces with a pause after each. */
+  async forEach(row: (dev: number, ino: number, cached: number) => void): Promise<void> {
+    let since = 0;
+    for (const chunk of this.#chunks) {
+      for (let at = 0; at < chunk.length; at += FIELDS) {
+        row(chunk[at] as number, chunk[at + 1] as number, chunk[at + 2] as number);
+        if (++since < ROWS) continue;
+        since = 0;
+        await yieldToEventLoop();
+      }
+    }
+  }
+}
+
+/**
+ * @param targets null: no files were looked at. Files whose pages are not shown count as other files.
+ * @returns `machine` null: this kernel's meminfo lacks one of the lines.
+ */
+export function splitCache(
+  host: Pick<HostMemory, 'buffers' | 'cached' | 'shmem' | 'sReclaimable' | 'dirty' | 'writeback'>,
+  targets: readonly Pick<CacheTarget, 'cachedBytes' | 'memoryBytes' | 'unseenFiles'>[] | null,
+): { machine: CacheSplit | null; limits: string[] } {
+  const { buffers, cached, shmem, sReclaimable, dirty, writeback } = host;
+  if (buffers === null || cached === null || shmem === null || sReclaimable === null)
+    return { machine: null, limits: ['/proc/meminfo of this kernel lacks Buffers, Cached, Shmem or SReclaimable'] };
+  // Shmem is counted in Cached. What targets have on a tmpfs is in it and is no file that could be dropped.
+  const files = buffers + cached - shmem;
+  const seen = targets?.reduce((sum, { cachedBytes, memoryBytes }) => sum + cachedBytes - memoryBytes, 0) ?? null;
+  const asked = seen === 0 && targets?.some(({ unseenFiles }) => unseenFiles > 0) === true ? null : seen;
+  // The files were looked at before the machine was: what was dropped in between must not make the rest negative.
+  const modelFiles = asked === null ? null : Math.min(asked, files);
+  return {
+    machine: {
+      modelFiles,
+      otherFiles: files - (modelFiles ?? 0),
+      shmem,
+      slabReclaimable: sReclaimable,
+      total: buffers + cached + sReclaimable,
+      dirty,
+      writeback,
+    },
+    limits:
+      asked !== null && asked > files
+        ? ['the cache shrank while it was looked at: the parts are cut to what is left']
+        : [],
+  };
 }

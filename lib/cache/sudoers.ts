@@ -1,7 +1,8 @@
 /** A sudoers line that permits exactly the commands that `--sudo` runs, to one user, and nothing else. */
 import { userInfo } from 'node:os';
-import { invalidValue, UmaError } from '../base/errors.ts';
-import { findSysctl, type Knob, sysctlWord } from './sudo.ts';
+import { invalidValue } from '../base/arguments.ts';
+import { UmaError } from '../base/errors.ts';
+import { findSysctl, type Sysctl, sysctlAssignment } from './sysctl.ts';
 
 export interface SudoersRule {
   schema: 'umaprobe/cache-rule/1';
@@ -18,7 +19,7 @@ export interface SudoersRule {
 
 export interface RuleOptions {
   user: string;
-  knobs: readonly Knob[];
+  sysctls: readonly Sysctl[];
   sysctl?: string | null;
 }
 
@@ -54,7 +55,7 @@ export function escaped(word: string): string {
   return word.replaceAll(/[\\,:=]/g, '\\$&');
 }
 
-export function sudoersRule({ user, knobs, sysctl = findSysctl() }: RuleOptions): SudoersRule {
+export function sudoersRule({ user, sysctls, sysctl = findSysctl() }: RuleOptions): SudoersRule {
   checkUser(user);
   if (sysctl === null) {
     const message = 'there is no sysctl in /usr/sbin, /sbin or /usr/bin, and the rule needs its absolute path';
@@ -66,7 +67,7 @@ export function sudoersRule({ user, knobs, sysctl = findSysctl() }: RuleOptions)
       message,
     });
   }
-  const commands = knobs.map((knob) => [sysctl, sysctlWord(knob)]);
+  const commands = sysctls.map((write) => [sysctl, sysctlAssignment(write)]);
   const permitted = commands.map((words) => words.map(escaped).join(' ')).join(', ');
   // sudo does not read files of sudoers.d that have a dot in their name.
   const file = `/etc/sudoers.d/umaprobe-${user.replaceAll('.', '_')}`;

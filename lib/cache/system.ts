@@ -1,15 +1,14 @@
 /** What the actions on the cache act on. Given to them, so that a test can say what the machine is and what it answers. */
 import { execFile } from 'node:child_process';
-import { constants } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { UmaError } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
 import { hostMemorySync } from '../host/meminfo.ts';
 import { native } from '../native/binding.ts';
 import type { NativeBinding } from '../native/contract.ts';
-import { takeSnapshot } from '../snapshot/take.ts';
+import { snapshot } from '../snapshot/index.ts';
 import type { HostMemory, Snapshot } from '../types/index.ts';
-import { executable } from './sudo.ts';
 
 /** CUDA and NVML answer in milliseconds, or after a first start in a second; a receipt does not wait for one that hangs. */
 const LOOK_LIMIT_MS = 2000;
@@ -22,7 +21,7 @@ export interface Ran {
   timedOut: boolean;
 }
 
-export interface Machine {
+export interface System {
   binding: NativeBinding;
   /** Name of the simulated machine; null: the real one. */
   simulated: string | null;
@@ -32,7 +31,7 @@ export interface Machine {
   /** /proc/meminfo, in microseconds. */
   host(): HostMemory;
   /** A reading, without cudaMemGetInfo: that needs a context, and on a unified device it is MemFree. */
-  look(): Promise<Snapshot>;
+  takeSnapshot(): Promise<Snapshot>;
   /** Why this process may not write a file of the kernel: "EACCES", "EROFS", "ENOENT"; null: it may. */
   mayWrite(path: string): Promise<string | null>;
   /** Whether there is such a program that this process may run. */
@@ -42,7 +41,7 @@ export interface Machine {
 }
 
 /** The machine that this process is on. */
-export function thisMachine(): Machine {
+export function thisSystem(): System {
   const binding = native();
   const name = binding.simulatedMachine();
   const simulated = isFailure(name) ? null : name;
@@ -52,7 +51,7 @@ export function thisMachine(): Machine {
     env: process.env,
     uid: process.geteuid?.() ?? 0,
     host: hostMemorySync,
-    look: () => takeSnapshot({ memGetInfo: 'never', deadlineMs: LOOK_LIMIT_MS, childDeadlineMs: LOOK_LIMIT_MS }),
+    takeSnapshot: () => snapshot({ memGetInfo: 'never', deadlineMs: LOOK_LIMIT_MS, childDeadlineMs: LOOK_LIMIT_MS }),
     mayWrite: (path) => (simulated === null ? writable(path) : simulatedRights()),
     executable,
     run,
@@ -97,7 +96,7 @@ function run(file: string, args: readonly string[], limitMs: number): Promise<Ra
 }
 
 /** Files of the real machine are not those of a simulated one: acting on them would mix the two. */
-export function needsFiles({ simulated }: Pick<Machine, 'simulated'>, call: string): void {
+export function needsFiles({ simulated }: Pick<System, 'simulated'>, call: string): void {
   if (simulated === null) return;
   throw new UmaError('ERR_UMA_NOT_SUPPORTED', {
     source: 'umaprobe',
@@ -106,4 +105,13 @@ export function needsFiles({ simulated }: Pick<Machine, 'simulated'>, call: stri
     name: 'SIMULATED',
     message: `the simulated machine ${simulated} has a page cache but no files in it; those of this computer are not its own`,
   });
+}
+
+export function executable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }

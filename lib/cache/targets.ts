@@ -2,10 +2,10 @@
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { reason } from '../base/facts.ts';
-import { invokingHome } from '../models/home.ts';
+import { invokingHome } from '../models/stores.ts';
 import type { NativeCachedFile, NativeWalkBatch } from '../native/contract.ts';
 import type { CacheTarget, ModelStore } from '../types/index.ts';
-import type { Machine } from './system.ts';
+import type { System } from './system.ts';
 
 export interface Wanted {
   path: string;
@@ -20,7 +20,7 @@ export interface Chosen {
 
 /** @param paths undefined: the model stores. */
 export async function chooseTargets(
-  machine: Pick<Machine, 'env' | 'simulated'>,
+  machine: Pick<System, 'env' | 'simulated'>,
   paths: readonly string[] | undefined,
 ): Promise<Chosen> {
   if (paths !== undefined) return outermost(paths.map((path) => ({ path: resolve(path), store: null })));

@@ -4,9 +4,9 @@ import { padEnd, widthOf, wrap } from '../render/text-layout.ts';
 import { COMMANDS, members } from './commands/index.ts';
 import type { Command, OptionTable } from './core/command.ts';
 import { GLOBAL_OPTIONS } from './core/options.ts';
-import type { Screen } from './core/screen.ts';
+import type { Terminal } from './core/terminal.ts';
 
-export function generalHelp(screen: Screen): string {
+export function generalHelp(screen: Terminal): string {
   const examples = [
     ['umaprobe', 'where the memory of this machine is'],
     ['umaprobe --sim gb10', 'the same of a simulated DGX Spark'],
@@ -50,7 +50,7 @@ export function generalHelp(screen: Screen): string {
   ]);
 }
 
-export function groupHelp(group: string, screen: Screen): string {
+export function groupHelp(group: string, screen: Terminal): string {
   const entries = COMMANDS.filter((entry) => entry.name.startsWith(`${group} `));
   return page([
     `Usage: umaprobe ${group} ${members(group).join('|')} [options]`,
@@ -64,7 +64,7 @@ export function groupHelp(group: string, screen: Screen): string {
   ]);
 }
 
-export function commandHelp(command: Command, screen: Screen): string {
+export function commandHelp(command: Command, screen: Terminal): string {
   const usage = command.usage === '' ? '' : ` ${command.usage}`;
   const own =
     Object.keys(command.options).length === 0
@@ -92,7 +92,7 @@ export function commandHelp(command: Command, screen: Screen): string {
   ]);
 }
 
-function optionLines(options: OptionTable, screen: Screen): string[] {
+function optionLines(options: OptionTable, screen: Terminal): string[] {
   const rows = Object.entries(options).map(([name, { short, placeholder, summary }]) => {
     const long = `--${name}${placeholder === undefined ? '' : ` ${placeholder}`}`;
     return [short === undefined ? long : `-${short}, ${long}`, summary] as const;
@@ -101,7 +101,7 @@ function optionLines(options: OptionTable, screen: Screen): string[] {
 }
 
 /** Two columns; where the first is too wide its explanation goes on the next line. */
-function pairs(rows: readonly (readonly [string, string])[], screen: Screen): string[] {
+function pairs(rows: readonly (readonly [string, string])[], screen: Terminal): string[] {
   const widest = Math.min(34, Math.max(...rows.map(([left]) => widthOf(left))));
   const indent = ' '.repeat(widest + 4);
   return rows.flatMap(([left, right]) => {

@@ -5,7 +5,7 @@ import { ROOT } from '../root.ts';
 import { find, groups } from './commands/index.ts';
 import type { Command, Context, Outcome } from './core/command.ts';
 import { describe, EXIT } from './core/exit.ts';
-import { createScreen, type Screen } from './core/screen.ts';
+import { createTerminal, type Terminal } from './core/terminal.ts';
 import { UsageError } from './core/usage.ts';
 import { commandHelp, generalHelp, groupHelp } from './help.ts';
 import { type Parsed, parse, route } from './parse.ts';
@@ -23,8 +23,8 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   const options = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length);
   const json = options.includes('--json');
   const noColor = options.includes('--no-color');
-  const stdout = createScreen(io.stdout, io.env, noColor);
-  const stderr = createScreen(io.stderr, io.env, noColor);
+  const stdout = createTerminal(io.stdout, io.env, noColor);
+  const stderr = createTerminal(io.stderr, io.env, noColor);
   try {
     return await dispatch(argv, json, stdout, stderr, io);
   } catch (error) {
@@ -39,8 +39,8 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
 async function dispatch(
   argv: readonly string[],
   json: boolean,
-  stdout: Screen,
-  stderr: Screen,
+  stdout: Terminal,
+  stderr: Terminal,
   io: Io,
 ): Promise<number> {
   const { name, typed, args } = route(argv);
@@ -58,7 +58,7 @@ async function dispatch(
   return show(await command.run(context), context);
 }
 
-function print(text: string, screen: Screen): number {
+function print(text: string, screen: Terminal): number {
   screen.write(text);
   return EXIT.fine;
 }

@@ -1,10 +1,7 @@
 /** What this process may see and do: device nodes, the kernel's knobs, and whether it sits in a container. */
 import { formatBytes } from '../base/format.ts';
+import { FIRST_PID_NAMESPACE, PID_NAMESPACE } from '../host/process.ts';
 import { type Check, type CheckContext, type Finding, fail, pass, skip, warn } from './check.ts';
-
-const PID_NAMESPACE = '/proc/self/ns/pid';
-/** The namespace that the machine starts with has this inode on every kernel (PROC_PID_INIT_INO). */
-const FIRST_PID_NAMESPACE = 'pid:[4026531836]';
 
 const KNOBS = [
   { name: 'drop_caches', path: '/proc/sys/vm/drop_caches', mode: 'write' },

@@ -59,9 +59,6 @@ export interface Check {
   run(context: CheckContext): Finding | Promise<Finding>;
 }
 
-/** full ≥ 10 % of the last 10 s told every wedge of 19,696 samples apart (lcasarin/blackbox, GB10). */
-export const STALLED_PERCENT = 10;
-
 export function pass(cause: string, evidence: string): Finding {
   return { status: 'pass', cause, evidence, remedy: null };
 }

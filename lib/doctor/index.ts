@@ -1,6 +1,6 @@
 /** Checks this machine. */
 import { access, constants, readdir, readlink } from 'node:fs/promises';
-import { invalidValue } from '../base/errors.ts';
+import { invalidValue } from '../base/arguments.ts';
 import { native } from '../native/binding.ts';
 import { snapshot } from '../snapshot/index.ts';
 import type { Snapshot } from '../types/index.ts';

@@ -1,11 +1,12 @@
 /** How the kernel is set and how it is doing: watermarks, contiguity, pressure. */
 
 import { formatBytes, formatPercent, GiB, KiB } from '../base/format.ts';
-import { type GateReading, gateWords, readGate } from '../memory/contiguity.ts';
+import { type GateReading, gateWords, meetsGate, readGate } from '../memory/contiguity.ts';
 import { unifiedDevice } from '../memory/headroom.ts';
+import { FREEZE_BEGINS, recentlyStalled, stalledPercent, waitingPercent } from '../memory/pressure.ts';
 import { DROP_AND_COMPACT, withReceipt } from '../memory/remedies.ts';
 import type { Snapshot } from '../types/index.ts';
-import { type Check, type Finding, fail, pass, STALLED_PERCENT, skip, warn } from './check.ts';
+import { type Check, type Finding, fail, pass, skip, warn } from './check.ts';
 
 export const kernelChecks: readonly Check[] = [
   {
@@ -65,13 +66,13 @@ export const kernelChecks: readonly Check[] = [
       const evidence =
         `some ${formatPercent(some.avg10)} / ${formatPercent(some.avg60)} / ${formatPercent(some.avg300)}, ` +
         `full ${formatPercent(full.avg10)} / ${formatPercent(full.avg60)} / ${formatPercent(full.avg300)} (10 s / 60 s / 300 s), OOM kills since boot ${kernel.oomKill ?? 'unknown'}`;
-      if (full.avg10 >= STALLED_PERCENT)
+      if (stalledPercent(pressure) !== null)
         return fail(
-          'Nothing could run for want of memory part of the time: this is how a freeze begins.',
+          `No task could run for lack of memory part of the time: ${FREEZE_BEGINS}.`,
           evidence,
           'Stop the largest GPU process now.',
         );
-      if (some.avg10 >= 10 || full.avg300 >= 1)
+      if (waitingPercent(pressure) !== null || recentlyStalled(pressure))
         return warn(
           'Tasks wait for memory.',
           evidence,
@@ -97,7 +98,7 @@ function resetMinFree({ host, contiguity }: Snapshot): string {
 }
 
 function gate(snapshot: Snapshot, reading: GateReading): Finding {
-  const { available, blocks, cacheInTheWay, loaded, needAvailable, needBlocks } = reading;
+  const { available, cacheInTheWay, loaded, needAvailable } = reading;
   const evidence =
     `${gateWords(reading)}; ` +
     `compaction failed ${snapshot.kernel.compactFail ?? 'unknown'} of ${snapshot.kernel.compactStall ?? 'unknown'} times`;
@@ -110,11 +111,11 @@ function gate(snapshot: Snapshot, reading: GateReading): Finding {
       'See which programs hold it: umaprobe snapshot',
     );
   }
-  if (blocks >= needBlocks) return pass('Ready for a large launch.', evidence);
+  if (meetsGate(reading)) return pass('Ready for a large launch.', evidence);
   return warn(
     cacheInTheWay
       ? 'Most of what is available is page cache, so there are few large free blocks yet; a launch has to make them first.'
-      : 'Memory is free but in pieces: a launch may stall for minutes or fail.',
+      : 'Free memory is fragmented: a launch may stall for minutes or fail.',
     evidence,
     `${withReceipt(DROP_AND_COMPACT)}; check again; if there are still too few, reboot.`,
   );

@@ -2,8 +2,9 @@
 
 import { formatDuration, formatPercent } from '../base/format.ts';
 import { silentForMs } from '../memory/headroom.ts';
+import { stalledPercent } from '../memory/pressure.ts';
 import type { LibraryStatus, Pressure, Snapshot } from '../types/index.ts';
-import { type Check, type Finding, fail, pass, STALLED_PERCENT, skip, warn } from './check.ts';
+import { type Check, type Finding, fail, pass, skip, warn } from './check.ts';
 
 export const libraryChecks: readonly Check[] = [
   {
@@ -100,9 +101,8 @@ function library(name: string, status: LibraryStatus, { devices, pressure }: Sna
 function silent(name: string, reason: string, pressure: Pressure | null): Finding {
   const ms = silentForMs(reason);
   const words = `${name} did not answer ${ms === null ? 'in time' : `within ${formatDuration(ms)}`}`;
-  const full = pressure?.full.avg10 ?? null;
-  const evidence = `${reason}; pressure full ${formatPercent(full)} of the last 10 s`;
-  if (full !== null && full >= STALLED_PERCENT) {
+  const evidence = `${reason}; pressure full ${formatPercent(pressure?.full.avg10 ?? null)} of the last 10 s`;
+  if (stalledPercent(pressure) !== null) {
     return fail(
       `${words}, and nothing else could run either: the driver hangs for want of memory.`,
       evidence,

@@ -2,14 +2,12 @@
 
 import { formatBytes, formatPercent, GiB } from '../base/format.ts';
 import { cmaPhantom } from '../memory/allocatable.ts';
-import { unattributed, unifiedDevice } from '../memory/headroom.ts';
+import { hasUnknownPools, isMuchHidden, unattributed, unifiedDevice } from '../memory/headroom.ts';
 import { ledgerBytes } from '../memory/ledger.ts';
-import { DROP_POOLS, withReceipt } from '../memory/remedies.ts';
+import { DROP_POOLS, RELEASE_HUGE_PAGES, withReceipt } from '../memory/remedies.ts';
+import { swapUse } from '../memory/swap.ts';
 import type { GpuProcess, Snapshot } from '../types/index.ts';
 import { type Check, pass, skip, warn } from './check.ts';
-
-/** A start check in the field refuses to launch above 16 GiB of 121.7 that nobody explains; an idle desktop has 1.1. */
-const HIDDEN_SHARE = 0.13;
 
 export const memoryChecks: readonly Check[] = [
   {
@@ -23,8 +21,7 @@ export const memoryChecks: readonly Check[] = [
       const reserved = hugetlb ?? hugePagesTotal * (hugePageSize ?? 0);
       if (hugePagesTotal === 0 && reserved === 0) return pass('None are reserved.', 'HugePages_Total 0');
       const evidence = `HugePages_Total ${hugePagesTotal}, HugePages_Free ${hugePagesFree ?? 'unknown'}, ${formatBytes(reserved)} reserved`;
-      const release =
-        'Release them where nothing needs them: echo 0 | sudo tee /proc/sys/vm/nr_hugepages (look for leftovers in /dev/hugepages).';
+      const release = `Release them where nothing needs them: ${RELEASE_HUGE_PAGES} (look for leftovers in /dev/hugepages).`;
       const views = unifiedDevice(snapshot)?.views;
       if (views === undefined) return pass('Some are reserved; they are taken from what programs can have.', evidence);
       return warn(
@@ -43,11 +40,10 @@ export const memoryChecks: readonly Check[] = [
       if (swapTotal === null || swapFree === null)
         return skip('Swap cannot be read.', snapshot.from['host.swapTotal'] ?? '/proc/meminfo');
       const swappiness = `swappiness ${snapshot.kernel.swappiness ?? 'unknown'}`;
-      if (swapTotal === 0) return pass('There is none; GPU memory could not use it anyway.', swappiness);
-      const used = swapTotal - swapFree;
-      const evidence = `${formatBytes(used)} of ${formatBytes(swapTotal)} used (${formatPercent((used / swapTotal) * 100)}), ${swappiness}`;
-      // In the best documented wedge swap was full while 38 GB were free.
-      if (used > swapTotal * 0.9)
+      const use = swapUse(snapshot.host);
+      if (use === null) return pass('There is none; GPU memory could not use it anyway.', swappiness);
+      const evidence = `${formatBytes(use.used)} of ${formatBytes(use.total)} used (${formatPercent((use.used / use.total) * 100)}), ${swappiness}`;
+      if (use.full)
         return warn(
           'Swap is full: nothing more of other programs can be moved out for the GPU.',
           evidence,
@@ -94,7 +90,7 @@ export const memoryChecks: readonly Check[] = [
       }
       const rest = unattributed(snapshot);
       const why = snapshot.from['driver.poolBytes'] ?? 'the pools cannot be read';
-      if (rest < snapshot.ledger.total * HIDDEN_SHARE)
+      if (!isMuchHidden(rest, snapshot))
         return pass(
           'The driver keeps freed GPU memory, but little is unexplained at present.',
           `${evidence}; ${why}; ${formatBytes(rest)} unattributed`,
@@ -116,7 +112,7 @@ export const memoryChecks: readonly Check[] = [
       const evidence = `${formatBytes(rest)} of ${formatBytes(snapshot.ledger.total)} are in no counter; GPU processes hold ${formatBytes(gpu)}`;
       if (rest < -GiB)
         return warn('The kernel counts some memory twice: the ledger is off by that much.', evidence, null);
-      if (rest < snapshot.ledger.total * HIDDEN_SHARE)
+      if (!isMuchHidden(rest, snapshot))
         return pass('What is left over is what a kernel and a driver usually take.', evidence);
       const device = unifiedDevice(snapshot);
       if (device === undefined) return skip(notOurs(snapshot), evidence);
@@ -135,7 +131,7 @@ function notOurs({ devices, libraries }: Snapshot): string {
 
 /** Who may hold what nobody explains, the most likely first, and what to do about it; a reboot only when nobody is left. */
 function suspects(
-  { driver }: Snapshot,
+  snapshot: Snapshot,
   processes: readonly GpuProcess[] | null,
 ): { cause: string; remedy: string | null } {
   if (processes === null) {
@@ -145,7 +141,7 @@ function suspects(
     };
   }
   // Where the size of the pools is known it is in the ledger already, and this is something else.
-  if ((driver.systemMemoryPools ?? 0) !== 0 && driver.poolBytes === null) {
+  if (hasUnknownPools(snapshot)) {
     return {
       cause: 'Most likely the driver keeps it: freed GPU memory, see the check driver.pools.',
       remedy: DROP_POOLS,

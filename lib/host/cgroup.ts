@@ -1,9 +1,9 @@
 /** Limits of the cgroup that this process is in: context only, CUDA memory is not charged to any. */
 
-import { isFailure, type Origins } from '../base/facts.ts';
+import { isFailure, type Provenance } from '../base/facts.ts';
 import type { NativeBinding } from '../native/contract.ts';
 import type { CgroupLimits } from '../types/index.ts';
-import { readKept, settings } from './files.ts';
+import { forASecond, readCached } from './files.ts';
 import { type CgroupPath, parseLimit, parseNumber } from './procfs.ts';
 
 const ROOTS = { 1: '/sys/fs/cgroup/memory', 2: '/sys/fs/cgroup' } as const;
@@ -43,20 +43,20 @@ function files(binding: NativeBinding, { version, path }: CgroupPath): Files {
 }
 
 /** The tightest limits that hold for this process, and what its own cgroup uses. */
-export function cgroupLimits(binding: NativeBinding, own: CgroupPath | null, origins: Origins): CgroupLimits | null {
+export function cgroupLimits(binding: NativeBinding, own: CgroupPath | null, origins: Provenance): CgroupLimits | null {
   if (own === null) return null;
   const mine = files(binding, own);
   const limits = [...mine.limit, ...mine.high];
-  const texts = limits.length === 0 ? [] : readKept(binding, limits, settings);
+  const texts = limits.length === 0 ? [] : readCached(binding, limits, forASecond);
   const smallest = (name: 'limit' | 'high') => {
     let least: number | null = null;
-    origins.note(`cgroup.${name}`, mine[name].length === 0 ? 'this cgroup has no such file' : 'no limit set');
+    origins.record(`cgroup.${name}`, mine[name].length === 0 ? 'this cgroup has no such file' : 'no limit set');
     for (const path of mine[name]) {
       const text = texts[limits.indexOf(path)];
       const value = text === undefined || isFailure(text) ? null : parseLimit(text);
       if (value === null || (least !== null && value >= least)) continue;
       least = value;
-      origins.note(`cgroup.${name}`, path);
+      origins.record(`cgroup.${name}`, path);
     }
     return least;
   };
@@ -74,8 +74,8 @@ export function cgroupUsageFile(binding: NativeBinding, own: CgroupPath): string
   return files(binding, own).current[0] ?? null;
 }
 
-function usage(binding: NativeBinding, [path]: string[], origins: Origins): number | null {
+function usage(binding: NativeBinding, [path]: string[], origins: Provenance): number | null {
   const [text] = path === undefined ? [] : binding.readFiles([path]);
-  origins.note('cgroup.current', path ?? 'this cgroup has no such file');
+  origins.record('cgroup.current', path ?? 'this cgroup has no such file');
   return text === undefined || isFailure(text) ? null : parseNumber(text);
 }

@@ -1,21 +1,22 @@
 /** Texts of kernel files through the binary's seam: read now, kept for a while, or kept for good. */
 
-import { isFailure, type Origins, reason } from '../base/facts.ts';
-import type { Fact, NativeBinding } from '../native/contract.ts';
+import type { Fact } from '../base/errors.ts';
+import { isFailure, type Provenance, reason } from '../base/facts.ts';
+import type { NativeBinding } from '../native/contract.ts';
 
 const SETTINGS_AGE_MS = 1000;
 
 type Texts = Fact<string>[];
-interface Kept {
+interface CachedTexts {
   texts: Texts;
   until: number;
 }
-const kept = new WeakMap<NativeBinding, Map<string, Kept>>();
+const cache = new WeakMap<NativeBinding, Map<string, CachedTexts>>();
 
 /** Reads files, or gives what was read before while that still holds. */
-export function readKept(binding: NativeBinding, paths: string[], until: (texts: Texts) => number): Texts {
-  const mine = kept.get(binding) ?? new Map<string, Kept>();
-  kept.set(binding, mine);
+export function readCached(binding: NativeBinding, paths: string[], until: (texts: Texts) => number): Texts {
+  const mine = cache.get(binding) ?? new Map<string, CachedTexts>();
+  cache.set(binding, mine);
   const key = paths.join('\n');
   const before = mine.get(key);
   if (before !== undefined && performance.now() < before.until) return before.texts;
@@ -25,17 +26,17 @@ export function readKept(binding: NativeBinding, paths: string[], until: (texts:
 }
 
 /** Settings, which change by an administrator's hand: read again when what is known is a second old. */
-export function settings(): number {
+export function forASecond(): number {
   return performance.now() + SETTINGS_AGE_MS;
 }
 
 /** For good once all of them could be read; until then a driver may still be loaded. */
-export function constants(texts: Texts): number {
-  return texts.some(isFailure) ? settings() : Number.POSITIVE_INFINITY;
+export function untilUnload(texts: Texts): number {
+  return texts.some(isFailure) ? forASecond() : Number.POSITIVE_INFINITY;
 }
 
 /** Reads files in one call of the binary and hands out their texts; why one is missing goes to the origins. */
-export function reader(binding: NativeBinding, origins: Origins) {
+export function reader(binding: NativeBinding, origins: Provenance) {
   return <Name extends string>(
     files: Record<Name, string>,
     read = (paths: string[]): Texts => binding.readFiles(paths),
@@ -46,11 +47,11 @@ export function reader(binding: NativeBinding, origins: Origins) {
     return <T>(name: Name, path: string, parse: (text: string) => T | null): T | null => {
       const text = texts[names.indexOf(name)];
       if (text === undefined || isFailure(text)) {
-        origins.note(path, text === undefined ? `${files[name]}: not read` : reason(text));
+        origins.record(path, text === undefined ? `${files[name]}: not read` : reason(text));
         return null;
       }
       const value = parse(text);
-      origins.note(path, value === null ? `${files[name]}: not in this kernel’s file` : files[name]);
+      origins.record(path, value === null ? `${files[name]}: not in this kernel’s file` : files[name]);
       return value;
     };
   };

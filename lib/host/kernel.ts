@@ -1,19 +1,10 @@
-import { isFailure, type Origins, reason } from '../base/facts.ts';
+import type { Provenance } from '../base/facts.ts';
 import type { NativeBinding } from '../native/contract.ts';
 import type { CgroupLimits, DriverFacts, FreeBlocks, KernelMemory, Pressure } from '../types/index.ts';
 import { cgroupLimits } from './cgroup.ts';
-import { constants, reader, readKept, settings } from './files.ts';
-import {
-  parseBuddyinfo,
-  parseCgroup,
-  parseChoice,
-  parseDriverParameter,
-  parseDriverVersion,
-  parseNumber,
-  parsePressure,
-  parseShrinkerCount,
-  parseVmstat,
-} from './procfs.ts';
+import { readDriverVersion, readPoolBytes, readSystemMemoryPools } from './driver.ts';
+import { forASecond, readCached, reader, untilUnload } from './files.ts';
+import { parseBuddyinfo, parseCgroup, parseChoice, parseNumber, parsePressure, parseVmstat } from './procfs.ts';
 
 export interface KernelFacts {
   bootId: string | null;
@@ -28,8 +19,6 @@ export interface KernelFacts {
 const CONSTANT_FILES = {
   bootId: '/proc/sys/kernel/random/boot_id',
   release: '/proc/sys/kernel/osrelease',
-  driverVersion: '/proc/driver/nvidia/version',
-  driverParams: '/proc/driver/nvidia/params',
 } as const;
 
 const SETTING_FILES = {
@@ -61,19 +50,15 @@ const COUNTERS = {
   pgmajfault: 'pgmajfault',
 } as const;
 
-const SHRINKERS = '/sys/kernel/debug/shrinker';
-
 /** Everything but meminfo: pressure, free blocks, settings, counters, driver parameters and cgroup limits. */
-export function readKernelFacts(binding: NativeBinding, origins: Origins): KernelFacts {
+export function readKernelFacts(binding: NativeBinding, origins: Provenance): KernelFacts {
   const read = reader(binding, origins);
   const file = read(FILES);
-  const constant = read(CONSTANT_FILES, (paths) => readKept(binding, paths, constants));
-  const setting = read(SETTING_FILES, (paths) => readKept(binding, paths, settings));
+  const constant = read(CONSTANT_FILES, (paths) => readCached(binding, paths, untilUnload));
+  const setting = read(SETTING_FILES, (paths) => readCached(binding, paths, forASecond));
   const counters = file('vmstat', 'kernel.vmstat', (text) => parseVmstat(text, Object.values(COUNTERS)));
   const counter = (name: keyof typeof COUNTERS) => counters?.[Object.keys(COUNTERS).indexOf(name)] ?? null;
-  const pools = constant('driverParams', 'driver.systemMemoryPools', (text) =>
-    parseDriverParameter(text, 'EnableSystemMemoryPools'),
-  );
+  const systemMemoryPools = readSystemMemoryPools(binding, origins);
   return {
     bootId: constant('bootId', 'bootId', (text) => text.trim() || null),
     pressure: file('pressure', 'pressure', parsePressure),
@@ -101,9 +86,9 @@ export function readKernelFacts(binding: NativeBinding, origins: Origins): Kerne
       pgmajfault: counter('pgmajfault'),
     },
     driver: {
-      version: constant('driverVersion', 'driver.version', parseDriverVersion),
-      systemMemoryPools: pools,
-      poolBytes: poolBytes(binding, pools, origins),
+      version: readDriverVersion(binding, origins),
+      systemMemoryPools,
+      poolBytes: readPoolBytes(binding, systemMemoryPools, origins),
     },
     cgroup: cgroupLimits(binding, file('cgroup', 'cgroup', parseCgroup), origins),
   };
@@ -113,49 +98,9 @@ function kiB(value: number | null): number | null {
   return value === null ? null : value * 1024;
 }
 
-function freeBlocks(counted: ReturnType<typeof parseBuddyinfo>, origins: Origins): FreeBlocks[] | null {
+function freeBlocks(counted: ReturnType<typeof parseBuddyinfo>, origins: Provenance): FreeBlocks[] | null {
   if (counted === null) return null;
   if (counted.zone !== 'Normal')
-    origins.note('contiguity', `${FILES.buddyinfo}, all zones (this machine has no zone Normal)`);
+    origins.record('contiguity', `${FILES.buddyinfo}, all zones (this machine has no zone Normal)`);
   return counted.blocks;
-}
-
-/**
- * Bytes in the driver's page pools. A pool's shrinker counts pool pages, not base pages: order 9 is 2 MiB each. The
- * directory is only listed where the driver has the parameter at all, because it has hundreds of entries.
- */
-function poolBytes(binding: NativeBinding, parameter: number | null, origins: Origins): number | null {
-  if (parameter === null || parameter === 0) {
-    origins.note(
-      'driver.poolBytes',
-      parameter === 0 ? 'EnableSystemMemoryPools is 0: no pools' : 'this driver has no page pools parameter',
-    );
-    return parameter === 0 ? 0 : null;
-  }
-  const names = binding.listDirectory(SHRINKERS);
-  if (isFailure(names)) {
-    origins.note('driver.poolBytes', reason(names));
-    return null;
-  }
-  const pools = names
-    .map((name) => /^nv-sysmem-alloc-node-\d+-order-(\d+)(?:-\d+)?$/.exec(name))
-    .filter((match) => match !== null);
-  const texts = binding.readFiles(pools.map((match) => `${SHRINKERS}/${match[0]}/count`));
-  let bytes = 0;
-  for (const [at, text] of texts.entries()) {
-    const count = isFailure(text) ? null : parseShrinkerCount(text);
-    if (count === null) {
-      origins.note(
-        'driver.poolBytes',
-        isFailure(text) ? reason(text) : `${SHRINKERS}/${pools[at]?.[0]}/count: not a count`,
-      );
-      return null;
-    }
-    bytes += count * binding.pageSize() * 2 ** Number(pools[at]?.[1]);
-  }
-  origins.note(
-    'driver.poolBytes',
-    pools.length === 0 ? `${SHRINKERS}: no nv-sysmem-alloc shrinker` : `${SHRINKERS}/nv-sysmem-alloc-*/count`,
-  );
-  return pools.length === 0 ? null : bytes;
 }

@@ -1,7 +1,6 @@
 /** Keeps a journal small: what finished long ago is of no use to anybody. */
 
-import { closeSync, constants, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
-import { syncFolder } from './file.ts';
+import { writeFileAtomic } from '../base/atomic-file.ts';
 import { encode, type JournalRecord } from './records.ts';
 import type { Run } from './runs.ts';
 
@@ -38,20 +37,5 @@ export function kept(records: readonly JournalRecord[], runs: readonly Run[], ow
  * and finds in it the run that is compacting as a live one.
  */
 export function replaceJournal(path: string, records: readonly JournalRecord[]): void {
-  const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
-  const temporary = `${path}.${process.pid}.new`;
-  rmSync(temporary, { force: true }); // of an earlier process with our number, which is gone
-  const fd = openSync(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
-  try {
-    const bytes = Buffer.from(records.map(encode).join(''));
-    for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
-    fsyncSync(fd);
-    renameSync(temporary, path);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
-  } finally {
-    closeSync(fd);
-  }
-  syncFolder(path);
+  writeFileAtomic(path, records.map(encode).join(''), 0o600);
 }

@@ -1,9 +1,10 @@
 /** The journal's file: where it is, that it is ours alone, what it holds. */
 
-import { closeSync, constants, existsSync, fstatSync, fsyncSync, mkdirSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, readSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { fileError, journalError } from './errors.ts';
+import { getSystemErrorMap } from 'node:util';
+import { UmaError } from '../base/errors.ts';
 
 /** More than any run of umaprobe writes; a larger file is something else. */
 const LARGEST = 64 * 2 ** 20;
@@ -95,12 +96,30 @@ export function readAll(fd: number): Uint8Array {
   return bytes.subarray(0, at);
 }
 
-/** The name of a new file is on disk only when its folder is. */
-export function syncFolder(path: string): void {
-  const folder = openSync(dirname(path), constants.O_RDONLY);
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
+/** ERR_UMA_JOURNAL in umaprobe's own words. */
+export function journalError(path: string, message: string, name = 'UNUSABLE'): UmaError {
+  return new UmaError('ERR_UMA_JOURNAL', {
+    source: 'umaprobe',
+    call: `journal ${path}`,
+    status: null,
+    name,
+    message: `${message}. Name another file with journal (--journal FILE), or keep none (false; --journal none)`,
+  });
+}
+
+/** What the file system said, and what it means for the caller. */
+export function fileError(path: string, cause: unknown, meaning: string): UmaError {
+  const { code, errno } = cause as NodeJS.ErrnoException;
+  const words = errno === undefined ? undefined : getSystemErrorMap().get(errno)?.[1];
+  return new UmaError(
+    'ERR_UMA_JOURNAL',
+    {
+      source: 'kernel',
+      call: `journal ${path}`,
+      status: errno === undefined ? null : -errno,
+      name: code ?? 'UNKNOWN',
+      message: `${words ?? String(cause)}: ${meaning}`,
+    },
+    { cause },
+  );
 }

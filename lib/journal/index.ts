@@ -6,14 +6,13 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, ftruncateSync, writeSync } from 'node:fs';
 import { debuglog } from 'node:util';
+import { syncFolder } from '../base/atomic-file.ts';
 import { UmaError } from '../base/errors.ts';
 import { isAlive, thisProcess } from '../host/process.ts';
 import type { UnfinishedRun } from '../types/index.ts';
 import { COMPACT_ABOVE, kept, replaceJournal } from './compact.ts';
-import { fileError, journalError } from './errors.ts';
-import { type OpenedFile, openJournalFile, readAll, syncFolder } from './file.ts';
-import { type ParsedJournal, parseJournal } from './parse.ts';
-import type { BeginRecord, EndRecord, JournalCommand } from './records.ts';
+import { fileError, journalError, type OpenedFile, openJournalFile, readAll } from './file.ts';
+import { type BeginRecord, type EndRecord, type JournalCommand, type ParsedJournal, parseJournal } from './records.ts';
 import { liveRun, type Run, runsOf, unfinishedRun } from './runs.ts';
 import { journalWriter } from './writer.ts';
 

@@ -1,8 +1,9 @@
 /** The records of a journal as runs: which ended, which are going on, which vanished and in what. */
 
 import { formatBytes } from '../base/format.ts';
+import type { ProcessId } from '../host/process.ts';
 import type { UnfinishedRun } from '../types/index.ts';
-import type { BeginRecord, JournalRecord, StepRecord, Writer } from './records.ts';
+import type { BeginRecord, JournalRecord, StepRecord } from './records.ts';
 
 export interface Run {
   begin: BeginRecord;
@@ -15,7 +16,7 @@ export interface Run {
   /** The most that was held after a step that was made. */
   provenBytes: number;
   /** Everybody who wrote: the parent that began it, the child that allocates. */
-  writers: Writer[];
+  writers: ProcessId[];
 }
 
 /** In the order in which they began. Records of a run without a beginning (compacted away) are left out. */
@@ -45,7 +46,7 @@ export function runsOf(records: readonly JournalRecord[]): Run[] {
 }
 
 /** Whether one of a run's processes is still there. */
-export type IsAlive = (writer: Writer) => boolean;
+export type IsAlive = (writer: ProcessId) => boolean;
 
 /** The run that is going on now on this boot of the machine; null: none. */
 export function liveRun(runs: readonly Run[], bootId: string | null, alive: IsAlive): Run | null {

@@ -1,7 +1,7 @@
 /** Appends records to a journal that is open, in whichever process: the parent that began the run or the child. */
 
 import { fdatasyncSync, fstatSync, ftruncateSync, writeSync } from 'node:fs';
-import { fileError } from './errors.ts';
+import { fileError } from './file.ts';
 import { encode, type JournalRecord } from './records.ts';
 
 /** The system calls, so that a test can have a disk that is full. */

@@ -1,5 +1,5 @@
-import { invalidType } from '../base/errors.ts';
-import { checkKind } from '../probe/kinds.ts';
+import { checkChoice, checkFunction } from '../base/arguments.ts';
+import { KINDS } from '../memory/kinds.ts';
 import type { LayoutOptions, LayoutReport } from '../types/index.ts';
 
 /** Loaded by the first layout: a program that only imports umaprobe should not pay for it. */
@@ -18,8 +18,8 @@ export async function layout(
   options: LayoutOptions = {},
 ): Promise<LayoutReport> {
   const { onPart } = options;
-  const kind = checkKind('kind', options.kind ?? 'device');
-  if (onPart !== undefined && typeof onPart !== 'function') throw invalidType('onPart', 'a function', onPart);
+  const kind = checkChoice('kind', KINDS, options.kind ?? 'device');
+  checkFunction('onPart', onPart);
   const [{ checkProbeOptions }, { checkParts }] = await Promise.all([
     import('../probe/options.ts'),
     import('./parts.ts'),

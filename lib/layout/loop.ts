@@ -1,24 +1,23 @@
 /** The layout's loop in the child process: all parts held at once. */
 
+import type { Failure } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
-import type { NativeFailure } from '../native/contract.ts';
 import type { ChildContext, Loop } from '../probe/context.ts';
-import { CounterReader } from '../probe/counters.ts';
-import { COUNTERS, type Counters } from '../probe/counters-2.ts';
-import { endingOf } from '../probe/outcome.ts';
+import { COUNTERS, CounterReader, type Counters } from '../probe/counters.ts';
+import { outcomeOf } from '../probe/outcome.ts';
 import type { LayoutPart } from '../types/index.ts';
 import type { Part } from './parts.ts';
 import type { LayoutEvent, LayoutRequest, LayoutResult } from './protocol.ts';
 
 export const loop: Loop<LayoutRequest, LayoutEvent, LayoutResult> = async (context, request, say) => {
-  const { binding, terms } = context;
-  const reader = new CounterReader(binding, terms.device, terms.stepDeadlineMs, request.nvml);
+  const { binding, limits } = context;
+  const reader = new CounterReader(binding, limits.device, limits.stepDeadlineMs, request.nvml);
   const before = await reader.read();
   let byCalls: Counters = { ...before };
   let made = 0;
   let stop = context.stop();
   for (const [index, part] of request.parts.entries()) {
-    await context.calm();
+    await context.waitForLowPressure();
     stop ??= context.stop();
     if (stop !== null) break;
     const { allocated, answer } = await take(context, reader, request, part);
@@ -30,7 +29,7 @@ export const loop: Loop<LayoutRequest, LayoutEvent, LayoutResult> = async (conte
   }
   const [, allocatedBytes] = binding.liveBlocks();
   const afterTouch = made === 0 ? null : await reader.read();
-  await binding.freeBlocks(terms.stepDeadlineMs);
+  await binding.freeBlocks(limits.stepDeadlineMs);
   const afterFree = await reader.read();
   const counters = { before, afterAlloc: made === 0 ? null : byCalls, afterTouch, afterFree };
   return { stop, allocatedBytes, counters, origins: reader.origins };
@@ -48,8 +47,8 @@ async function take(
   { kind }: LayoutRequest,
   { bytes, name }: Part,
 ): Promise<Taken> {
-  const { binding, terms } = context;
-  const scale = terms.timeScale ?? 1;
+  const { binding, limits } = context;
+  const scale = limits.timeScale ?? 1;
   const answer: LayoutPart = {
     name,
     expectedBytes: bytes,
@@ -64,7 +63,7 @@ async function take(
   const no = context.check(step);
   if (no !== null) return { answer: { ...answer, state: 'refused', reason: no.sentence }, allocated: null };
   context.begin(step);
-  const allocated = await binding.allocBlock(kind, bytes, terms.stepDeadlineMs);
+  const allocated = await binding.allocBlock(kind, bytes, limits.stepDeadlineMs);
   if (isFailure(allocated)) {
     Object.assign(answer, failed(context, allocated));
     context.finish({ state: answer.state, heldBytes });
@@ -72,15 +71,15 @@ async function take(
   }
   answer.allocMs = allocated.durationMs * scale;
   const after = await reader.read();
-  const touched = await binding.touchBlock(allocated.block, 1, terms.stepDeadlineMs);
+  const touched = await binding.touchBlock(allocated.block, 1, limits.stepDeadlineMs);
   if (isFailure(touched)) Object.assign(answer, failed(context, touched));
   else answer.firstTouchMs = touched.durationMs * scale;
   context.finish({ state: answer.state, heldBytes: binding.liveBlocks()[1] });
   return { answer, allocated: { before, after } };
 }
 
-function failed(context: ChildContext, failure: NativeFailure): Pick<LayoutPart, 'state' | 'reason'> {
-  const { reason, state } = endingOf(context, failure);
+function failed(context: ChildContext, failure: Failure): Pick<LayoutPart, 'state' | 'reason'> {
+  const { reason, state } = outcomeOf(context, failure);
   return { state, reason };
 }
 

@@ -1,8 +1,7 @@
 /** The parts of a layout: names and bytes, given or of a preset. */
 
-import { invalidType, invalidValue, outOfRange } from '../base/errors.ts';
+import { checkBytes, invalidType, invalidValue, outOfRange } from '../base/arguments.ts';
 import { GB } from '../base/format.ts';
-import { checkSize } from '../sweep/sizes.ts';
 
 export interface Part {
   name: string;
@@ -46,7 +45,7 @@ function listed(given: object): Part[] {
 }
 
 function partSize(name: string, bytes: unknown): number {
-  return checkSize(`part ${JSON.stringify(name)}`, bytes);
+  return checkBytes(`part ${JSON.stringify(name)}`, bytes, 1);
 }
 
 /** Names are printed on terminals. */

@@ -1,15 +1,14 @@
 /** What parent and child of a layout say to one another. */
 
 import type { Stop } from '../probe/context.ts';
-import type { NvmlPlace } from '../probe/counters.ts';
-import type { CounterSeries } from '../probe/counters-2.ts';
+import type { CounterSeries, NvmlTarget } from '../probe/counters.ts';
 import type { AllocatorKind, Counter, LayoutPart } from '../types/index.ts';
 import type { Part } from './parts.ts';
 
 export interface LayoutRequest {
   kind: AllocatorKind;
   parts: readonly Part[];
-  nvml: NvmlPlace;
+  nvml: NvmlTarget;
 }
 
 export interface LayoutEvent {

@@ -1,11 +1,11 @@
 /** `layout()` with its options checked: runs the child, and makes the report of what it says. */
 
-import { COUNTERS, movedOver } from '../probe/counters-2.ts';
-import { endOf } from '../probe/end.ts';
-import { nvmlPlaceOf } from '../probe/nvml-place.ts';
+import { liesOnHost } from '../memory/kinds.ts';
+import { COUNTERS, movedOver, nvmlTarget } from '../probe/counters.ts';
 import type { CheckedOptions } from '../probe/options.ts';
-import type { ProbeRun } from '../probe/plan.ts';
+import { endOf } from '../probe/outcome.ts';
 import { runProbe } from '../probe/run.ts';
+import type { ProbeRun } from '../probe/spec.ts';
 import type { AllocatorKind, LayoutOptions, LayoutPart, LayoutReport, MemoryModel } from '../types/index.ts';
 import type { LayoutPreset, Part } from './parts.ts';
 import type { LayoutEvent, LayoutRequest, LayoutResult } from './protocol.ts';
@@ -24,7 +24,7 @@ export async function runLayout({ kind, onPart, parts, preset, probe }: CheckedL
     command: 'layout',
     options: probe,
     kinds: [kind],
-    request: ({ device }) => ({ kind, parts: [...parts], nvml: nvmlPlaceOf(device) }),
+    request: ({ device }) => ({ kind, parts: [...parts], nvml: nvmlTarget(device) }),
     onEvent({ part }) {
       done.push(part);
       onPart?.(part, { done: done.length, total: parts.length });
@@ -64,7 +64,7 @@ export async function runLayout({ kind, onPart, parts, preset, probe }: CheckedL
  * gives way is no loss), CUDA's free where the device has its own.
  */
 export function consumedCounter(model: MemoryModel, kind: AllocatorKind): 'memAvailable' | 'cudaFree' {
-  return model === 'unified' || kind === 'pinned' || kind === 'system' ? 'memAvailable' : 'cudaFree';
+  return model === 'unified' || liesOnHost(kind) ? 'memAvailable' : 'cudaFree';
 }
 
 function layoutEnd(

@@ -2,7 +2,7 @@
 
 import { formatBytes, GiB, MiB } from '../base/format.ts';
 import type { ContiguityGate, FreeBlocks, Snapshot } from '../types/index.ts';
-import { headroom, pinnableInBlocks } from './headroom.ts';
+import { headroom, pinnableInBlocks, unifiedDevice } from './headroom.ts';
 import { ledgerBytes } from './ledger.ts';
 
 /**
@@ -23,6 +23,50 @@ export function contiguityGate(total: number, wanted: Partial<ContiguityGate> = 
     blockBytes: wanted.blockBytes ?? GATE.block,
     blocks: wanted.blocks ?? Math.ceil(GATE.blocks * shareOfGate),
   };
+}
+
+/** cudaMalloc takes blocks of 2 MiB (order 9 of 4 KiB pages). */
+export const GPU_BLOCK = 2 * MiB;
+
+/**
+ * Share of free memory in such blocks. Below it an allocation stalls or fails: a machine with 118 GiB available and next to
+ * none stalled for 10 minutes (sparkring #173). Above it the kernel finds the rest while it allocates.
+ */
+const FRAGMENTED_SHARE = 0.25;
+
+/** Share of MemTotal. With less memory free than this, few large blocks say nothing: page cache lies in them. */
+const ENOUGH_FREE_SHARE = 0.1;
+
+/** How the free memory of a unified device's host lies. */
+export interface Fragmentation {
+  /** Free bytes in blocks of 2 MiB and more that can be pinned, and in blocks of any size. */
+  large: number;
+  free: number;
+  /** Free CMA that was not counted. */
+  cma: number;
+  /** Less than a quarter of the free memory is in large blocks. */
+  fragmented: boolean;
+  /** So much is free that this is the machine's state, and not that of a full one. */
+  telling: boolean;
+}
+
+/** null: no GPU here takes its memory from the host, or the kernel does not say. */
+export function fragmentation(snapshot: Snapshot): Fragmentation | null {
+  const { contiguity } = snapshot;
+  if (contiguity === null || unifiedDevice(snapshot) === undefined) return null;
+  const { bytes: large, cma } = pinnableInBlocks(snapshot, contiguity, GPU_BLOCK);
+  const { bytes: free } = pinnableInBlocks(snapshot, contiguity, 0);
+  return {
+    large,
+    free,
+    cma,
+    fragmented: isFragmented(large, free),
+    telling: free >= snapshot.host.total * ENOUGH_FREE_SHARE,
+  };
+}
+
+export function isFragmented(largeBytes: number, freeBytes: number): boolean {
+  return largeBytes < freeBytes * FRAGMENTED_SHARE;
 }
 
 export interface GateReading {
@@ -66,6 +110,11 @@ export function readGate(
     cacheInTheWay: free !== null && afterReclaim !== null && free < afterReclaim * 0.5,
     small: snapshot.ledger.total < SMALL,
   };
+}
+
+/** Whether a large launch may start: enough is available, and enough of it in large blocks. */
+export function meetsGate({ available, blocks, needAvailable, needBlocks }: GateReading): boolean {
+  return (available === null || available >= needAvailable) && blocks >= needBlocks;
 }
 
 /** Bytes of large blocks that the gate asks for beyond those that are free and those that clean page cache can become. */

@@ -67,6 +67,22 @@ export function unattributed({ ledger }: Snapshot): number {
   return ledgerBytes(ledger, 'unattributed');
 }
 
+/**
+ * Share of MemTotal that nobody explains. A start check in the field refuses to launch above 16 GiB of 121.7; an idle
+ * desktop has 1.1.
+ */
+const HIDDEN_SHARE = 0.13;
+
+/** Whether so many bytes are more than a kernel and a driver usually take. */
+export function isMuchHidden(bytes: number, { ledger }: Snapshot): boolean {
+  return bytes >= ledger.total * HIDDEN_SHARE;
+}
+
+/** Whether this driver may keep freed GPU memory in pools whose size cannot be read, so that the ledger lacks them. */
+export function hasUnknownPools({ driver }: Snapshot): boolean {
+  return (driver.systemMemoryPools ?? 0) !== 0 && driver.poolBytes === null;
+}
+
 /** How long a library has not answered, as its reason tells it; null: it does not tell. */
 export function silentForMs(reason: string | null | undefined): number | null {
   const ms = /(?:within|blocked for) (\d+(?:\.\d+)?) ms/.exec(reason ?? '')?.[1];

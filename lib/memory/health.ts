@@ -1,40 +1,50 @@
 /**
- * One line of judgement over a snapshot. The rules stand in order of urgency and the first that applies speaks; each
- * says in its comment what its threshold rests on.
+ * The verdict over a snapshot: a level, a sentence, what to do. The rules stand in order of urgency, and the first that
+ * applies decides. Their thresholds are in pressure.ts, contiguity.ts, floor.ts, headroom.ts and here, each with its evidence.
  */
 
-import { formatBytes, formatDuration, formatPercent, GiB, inGiB, MiB } from '../base/format.ts';
-import type { Snapshot } from '../types/index.ts';
+import { clean, formatBytes, formatDuration, GiB, inGiB } from '../base/format.ts';
+import type { GpuProcess, Snapshot } from '../types/index.ts';
 import { cmaPhantom } from './allocatable.ts';
-import { heldBy, roomOnGpu, whyNoGpu } from './gpu-words.ts';
-import { headroom, ownHeadrooms, pinnableInBlocks, silentForMs, unattributed, unifiedDevice } from './headroom.ts';
-import { DROP_AND_COMPACT, DROP_PAGE_CACHE, DROP_POOLS, withReceipt } from './remedies.ts';
+import { fragmentation } from './contiguity.ts';
+import { FLOOR_SHARE } from './floor.ts';
+import {
+  hasUnknownPools,
+  headroom,
+  isMuchHidden,
+  ownHeadrooms,
+  silentForMs,
+  unattributed,
+  unifiedDevice,
+} from './headroom.ts';
+import { FREEZE_BEGINS, stalledPercent, stalledText, waitingPercent, waitingText } from './pressure.ts';
+import { DROP_AND_COMPACT, DROP_PAGE_CACHE, DROP_POOLS, RELEASE_HUGE_PAGES, withReceipt } from './remedies.ts';
 
 export type Level = 'ok' | 'notice' | 'warning' | 'danger';
 
-export interface Judgement {
+export interface HealthVerdict {
   level: Level;
   text: string;
   /** What to do or to type; null: nothing. */
   next: string | null;
 }
 
-type Rule = (snapshot: Snapshot) => Judgement | null;
+type Rule = (snapshot: Snapshot) => HealthVerdict | null;
 
-export function judge(snapshot: Snapshot): Judgement {
+export function health(snapshot: Snapshot): HealthVerdict {
   for (const rule of RULES) {
-    const judgement = rule(snapshot);
-    if (judgement !== null) return judgement;
+    const verdict = rule(snapshot);
+    if (verdict !== null) return verdict;
   }
-  return allIsWell(snapshot);
+  return nothingWrong(snapshot);
 }
 
-/** full ≥ 10 % told every wedge of 19,696 samples apart (facts: lcasarin/blackbox, GB10); a spike may still be harmless. */
-const stalling: Rule = ({ pressure }) => {
-  if (pressure === null || pressure.full.avg10 < 10) return null;
+const stalled: Rule = ({ pressure }) => {
+  const percent = stalledPercent(pressure);
+  if (percent === null) return null;
   return {
     level: 'danger',
-    text: `For ${formatPercent(pressure.full.avg10)} of the last 10 s nothing could run for want of memory: this is how a freeze begins.`,
+    text: `${capitalized(stalledText(percent))}: ${FREEZE_BEGINS}.`,
     next: 'stop the largest GPU process now, then look again',
   };
 };
@@ -52,33 +62,32 @@ const silentDriver: Rule = ({ libraries: { cuda, nvml }, devices }) => {
     cuda.state !== 'timeout' && noContext !== undefined ? (['CUDA', noContext] as const) : null,
   ].filter((one) => one !== null);
   if (silent.length === 0) return null;
-  const words = silent.map(([name, reason]) => {
+  const sentences = silent.map(([name, reason]) => {
     const ms = silentForMs(reason);
     return `${name} did not answer ${ms === null ? 'in time' : `within ${formatDuration(ms)}`}`;
   });
   return {
     level: 'warning',
-    text: `${words.join(', ')}: slow, or stuck. The numbers of the kernel are true all the same.`,
-    next: 'look again; then: umaprobe doctor',
+    text: `${sentences.join(', ')}: slow or stuck. The kernel’s numbers are valid.`,
+    next: 'look again, then run: umaprobe doctor',
   };
 };
 
-/** Loads that left less than 2 GiB cost engines, those that kept about 9 GiB (7 % of a GB10) did not (MiaAI PR 115). */
-const LOW = 0.07;
-const VERY_LOW = 0.03;
+/** Share of MemTotal. Below it nothing should be started: loads that left less than 2 GiB cost engines (MiaAI PR 115). */
+const VERY_LOW_SHARE = 0.03;
 
 const nearlyOut: Rule = (snapshot) => {
   const { afterReclaim, total } = headroom(snapshot);
-  if (afterReclaim === null || afterReclaim >= total * LOW) return null;
-  const danger = afterReclaim < total * VERY_LOW;
+  if (afterReclaim === null || afterReclaim >= total * FLOOR_SHARE) return null;
+  const danger = afterReclaim < total * VERY_LOW_SHARE;
   return {
     level: danger ? 'danger' : 'warning',
     text:
-      `Only ${formatBytes(afterReclaim)} of ${isUnified(snapshot) ? 'the one pool' : "the host's memory"} can still be had.` +
+      `Only ${formatBytes(afterReclaim)} of ${isUnified(snapshot) ? 'the one pool' : "the host's memory"} can still be allocated.` +
       (isUnified(snapshot) ? ' Running out can freeze this machine instead of failing.' : ''),
     next: danger
       ? 'stop something before you start anything'
-      : `leave at least ${formatBytes(total * LOW)} when you load a model`,
+      : `leave at least ${formatBytes(total * FLOOR_SHARE)} when you load a model`,
   };
 };
 
@@ -89,42 +98,41 @@ const nearlyOut: Rule = (snapshot) => {
 const gpuNearlyOut: Rule = (snapshot) => {
   // Where what reclaim would give back is not known (GH200), little that is free need not mean little to be had.
   const fullest = ownHeadrooms(snapshot).find(({ device }) => device.allocatable.afterReclaim !== null);
-  if (fullest === undefined || fullest.bytes >= fullest.total * LOW) return null;
+  if (fullest === undefined || fullest.bytes >= fullest.total * FLOOR_SHARE) return null;
   return {
-    level: fullest.bytes < fullest.total * VERY_LOW ? 'warning' : 'notice',
+    level: fullest.bytes < fullest.total * VERY_LOW_SHARE ? 'warning' : 'notice',
     text: `Only ${formatBytes(fullest.bytes)} of the ${formatBytes(fullest.total)} of GPU ${fullest.device.index} can still be allocated.${heldBy(fullest.device.processes ?? [])}`,
     next: 'stop something there before you load more',
   };
 };
 
-/** some > 10 % is where field guards begin to warn. */
 const waiting: Rule = ({ pressure }) => {
-  if (pressure === null || pressure.some.avg10 < 10) return null;
+  const percent = waitingPercent(pressure);
+  if (percent === null) return null;
   return {
     level: 'warning',
-    text: `Tasks waited for memory for ${formatPercent(pressure.some.avg10)} of the last 10 s: the kernel is busy reclaiming.`,
+    text: `${capitalized(waitingText(percent))}: the kernel is busy reclaiming.`,
     next: 'umaprobe watch',
   };
 };
 
-/** A start check that refuses above 16 GiB, as a public Spark repository has it, is 13 % of the machine. */
 const hidden: Rule = (snapshot) => {
   const rest = unattributed(snapshot);
   const pools = snapshot.driver.poolBytes ?? 0;
-  if (!isUnified(snapshot) || Math.max(rest, pools) < snapshot.ledger.total * 0.13) return null;
+  if (!isUnified(snapshot) || !isMuchHidden(Math.max(rest, pools), snapshot)) return null;
   if (pools >= rest) {
     return {
       level: 'notice',
-      text: `The driver keeps ${formatBytes(pools)} of freed GPU memory in its pools; CUDA can have it, other programs cannot.`,
+      text: `The driver keeps ${formatBytes(pools)} of freed GPU memory in its pools; CUDA programs can use it, other programs cannot.`,
       next: `nothing to do, or: ${withReceipt(DROP_POOLS)}`,
     };
   }
   // Pools whose size is known are in the ledger already: they explain nothing more.
-  const kept = (snapshot.driver.systemMemoryPools ?? 0) !== 0 && snapshot.driver.poolBytes === null;
+  const inPools = hasUnknownPools(snapshot);
   return {
     level: 'warning',
-    text: `${formatBytes(rest)} belong to nobody that is listed${kept ? ': most likely driver pools of GPU programs that ended' : ''}.`,
-    next: kept ? withReceipt(DROP_POOLS) : 'umaprobe doctor',
+    text: `${formatBytes(rest)} are in no counter and no listed process${inPools ? ': most likely driver pools of GPU programs that ended' : ''}.`,
+    next: inPools ? withReceipt(DROP_POOLS) : 'umaprobe doctor',
   };
 };
 
@@ -139,16 +147,13 @@ const phantom: Rule = (snapshot) => {
   };
 };
 
-/** cudaMalloc takes 2 MiB blocks; a box with 118 GiB available and next to none stalled for 10 minutes (sparkring #173). */
-const inPieces: Rule = (snapshot) => {
-  const { contiguity } = snapshot;
-  if (contiguity === null || !isUnified(snapshot)) return null;
-  const { bytes: free } = pinnableInBlocks(snapshot, contiguity, 0);
-  const { bytes: large, cma } = pinnableInBlocks(snapshot, contiguity, 2 * MiB);
-  if (free < snapshot.ledger.total * 0.1 || large >= free * 0.25) return null;
+const fragmented: Rule = (snapshot) => {
+  const found = fragmentation(snapshot);
+  if (found === null || !found.telling || !found.fragmented) return null;
+  const { cma, free, large } = found;
   return {
     level: 'warning',
-    text: `Free memory is in pieces: ${formatBytes(large)} of ${formatBytes(free)} lie in blocks of 2 MiB or more, which GPU allocations need${cma === 0 ? '' : ` (without ${formatBytes(cma)} of CMA)`}.`,
+    text: `Free memory is fragmented: ${formatBytes(large)} of ${formatBytes(free)} are in blocks of 2 MiB or more, which GPU allocations need${cma === 0 ? '' : ` (without ${formatBytes(cma)} of CMA)`}.`,
     next: `${withReceipt(DROP_AND_COMPACT)}; if that brings little, reboot`,
   };
 };
@@ -160,44 +165,52 @@ const hugePages: Rule = (snapshot) => {
   const { nvidiaGuidance, llamaCpp } = device.views;
   return {
     level: 'warning',
-    text: `Huge pages are reserved, so NVIDIA's guidance answers ${formatBytes(nvidiaGuidance)} and llama.cpp ${formatBytes(llamaCpp)}, while ${formatBytes(headroom(snapshot).afterReclaim)} can be had.`,
-    next: 'release them where nothing needs them: echo 0 | sudo tee /proc/sys/vm/nr_hugepages',
+    text: `Huge pages are reserved, so NVIDIA's guidance answers ${formatBytes(nvidiaGuidance)} and llama.cpp ${formatBytes(llamaCpp)}, while ${formatBytes(headroom(snapshot).afterReclaim)} can be allocated.`,
+    next: `release them where nothing needs them: ${RELEASE_HUGE_PAGES}`,
   };
 };
 
-/** The story of "128 GB is not enough for 7B": the cache counts as used for whoever asks cudaMemGetInfo. */
+/** Share of MemTotal that is page cache: more of it makes programs that ask cudaMemGetInfo refuse a model that fits. */
+const CACHED_SHARE = 0.08;
+
+/** The story of "128 GB is not enough for 7B": cudaMemGetInfo counts page cache as used. */
 const cached: Rule = (snapshot) => {
   const { immediate, afterReclaim, total } = headroom(snapshot);
-  if (!isUnified(snapshot) || immediate === null || afterReclaim === null || afterReclaim - immediate < total * 0.08)
+  if (
+    !isUnified(snapshot) ||
+    immediate === null ||
+    afterReclaim === null ||
+    afterReclaim - immediate < total * CACHED_SHARE
+  )
     return null;
   const cache = afterReclaim - immediate;
   return {
     level: 'notice',
-    text: `${inGiB(cache)} of ${inGiB(total)} GiB look used but are page cache; a new allocation can have ${formatBytes(afterReclaim)}.`,
+    text: `${inGiB(cache)} of ${inGiB(total)} GiB look used but are page cache; ${formatBytes(afterReclaim)} can be allocated.`,
     next: `nothing to do, or: ${withReceipt(DROP_PAGE_CACHE)}`,
   };
 };
 
 const RULES: readonly Rule[] = [
-  stalling,
+  stalled,
   silentDriver,
   nearlyOut,
   waiting,
   gpuNearlyOut,
   hidden,
   phantom,
-  inPieces,
+  fragmented,
   hugePages,
   cached,
 ];
 
-function allIsWell(snapshot: Snapshot): Judgement {
+function nothingWrong(snapshot: Snapshot): HealthVerdict {
   const { afterReclaim } = headroom(snapshot);
   if (snapshot.devices.length === 0) {
     const next = snapshot.simulated === null ? 'see a simulated one: umaprobe --sim gb10' : null;
     return {
       level: 'notice',
-      text: `No GPU: ${whyNoGpu(snapshot)}. Programs can have ${formatBytes(afterReclaim)} of this machine's memory.`,
+      text: `No GPU: ${whyNoGpu(snapshot)}. Programs can use ${formatBytes(afterReclaim)} of this machine's memory.`,
       next,
     };
   }
@@ -215,4 +228,44 @@ function allIsWell(snapshot: Snapshot): Judgement {
 
 function isUnified(snapshot: Snapshot): boolean {
   return unifiedDevice(snapshot) !== undefined;
+}
+
+/** " vllm (7) holds 60.0 GiB.", of the one that holds most; '' where nobody is known to hold anything. */
+export function heldBy(processes: readonly GpuProcess[]): string {
+  const holder = processes.reduce(
+    (most: GpuProcess | null, process) => ((process.gpuBytes ?? 0) > (most?.gpuBytes ?? 0) ? process : most),
+    null,
+  );
+  return holder === null
+    ? ''
+    : ` ${clean(holder.name ?? 'Process')} (${holder.pid}) holds ${formatBytes(holder.gpuBytes)}.`;
+}
+
+/** Of the unified device, else of the fullest of those that have memory of their own. */
+export function roomOnGpu(snapshot: Snapshot): string | null {
+  const unified = unifiedDevice(snapshot)?.allocatable;
+  const shared = unified?.afterReclaim ?? unified?.immediate ?? null;
+  if (shared !== null) return `${formatBytes(shared)} can be allocated on the GPU`;
+  const own = ownHeadrooms(snapshot);
+  const [fullest] = own;
+  if (fullest === undefined) return null;
+  const which = snapshot.devices.length === 1 ? 'the GPU' : `GPU ${fullest.device.index}`;
+  const others = own.length > 1 ? `, the fullest of ${own.length}` : '';
+  return `${formatBytes(fullest.bytes)} can be allocated on ${which}${others}`;
+}
+
+/** The libraries' own words, with every path that was tried, stand in the document and in the lines below the picture. */
+export function whyNoGpu({ libraries: { cuda, nvml } }: Snapshot): string {
+  if (cuda.state === 'missing' && nvml.state === 'missing') return 'neither CUDA nor NVML is installed here';
+  const words = {
+    loaded: 'sees no device',
+    missing: 'is not installed',
+    unusable: 'cannot be used',
+    timeout: 'does not answer',
+  };
+  return `CUDA ${words[cuda.state]}, NVML ${words[nvml.state]}`;
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

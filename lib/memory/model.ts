@@ -1,4 +1,4 @@
-import type { NativeFailure } from '../native/contract.ts';
+import type { Failure } from '../base/errors.ts';
 import type { MemoryModel } from '../types/index.ts';
 
 /** The facts that decide whether a device shares the host's memory. null: not readable. */
@@ -8,7 +8,7 @@ export interface ModelFacts {
   /** NVML's words: "NONE", "HMM", "ATS". */
   addressingMode: string | null;
   /** How NVML memory info ended: its numbers, its refusal, or null where NVML could not be asked. */
-  nvmlMemory: { total: number } | NativeFailure | null;
+  nvmlMemory: { total: number } | Failure | null;
 }
 
 /**

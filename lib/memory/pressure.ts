@@ -1,30 +1,60 @@
-/** Whether memory is so short that taking page cache away would hurt whoever works. */
+/**
+ * Pressure stall information (PSI) of memory: the thresholds of every feature, each with its evidence. Percentages are the
+ * share of the last 10, 60 or 300 s; `some`: at least one task waited for memory, `full`: no task could run.
+ */
 import { UmaError } from '../base/errors.ts';
 import { formatPercent } from '../base/format.ts';
-import type { Snapshot } from '../types/index.ts';
+import type { Pressure, Snapshot } from '../types/index.ts';
+
+/** `full` of 10 s, percent. At or above it every wedge of 19,696 samples stood apart (lcasarin/blackbox, GB10). */
+export const STALLED_PERCENT = 10;
 
 /**
- * Percent of the last 10 s in which some task waited for memory. Field guards warn from 10 % on (gb10-facts: French
- * sentinel). What is cached then is what programs are working on: dropped, it is read again at once, and 237 major
- * faults were counted after one drop under load.
+ * `some` of 10 s, percent. Field guards begin to warn at 10 %. What is cached then is what programs are working on:
+ * dropped, it is read again at once, and 237 major faults were counted after one drop under load.
  */
-export const PRESSED_PERCENT = 10;
+export const WAITING_PERCENT = 10;
 
-/** "tasks waited for memory for 23.0 % of the last 10 s"; null: nobody waits, or the kernel does not say. */
-export function pressed({ pressure }: Pick<Snapshot, 'pressure'>): string | null {
-  if (pressure === null || pressure.some.avg10 < PRESSED_PERCENT) return null;
-  return `tasks waited for memory for ${formatPercent(pressure.some.avg10)} of the last 10 s`;
+/** `full` of 300 s, percent: a stall of 3 s in the last five minutes. */
+export const RECENTLY_STALLED_PERCENT = 1;
+
+/** `full` of the last 10 s where it is a stall; null: it is not, or the kernel does not say. */
+export function stalledPercent(pressure: Pressure | null): number | null {
+  return pressure !== null && pressure.full.avg10 >= STALLED_PERCENT ? pressure.full.avg10 : null;
 }
 
+/** `some` of the last 10 s where tasks wait for memory; null: they do not, or the kernel does not say. */
+export function waitingPercent(pressure: Pressure | null): number | null {
+  return pressure !== null && pressure.some.avg10 >= WAITING_PERCENT ? pressure.some.avg10 : null;
+}
+
+/** Whether no task could run for some seconds of the last five minutes. */
+export function recentlyStalled(pressure: Pressure | null): boolean {
+  return pressure !== null && pressure.full.avg300 >= RECENTLY_STALLED_PERCENT;
+}
+
+/** "no task could run for lack of memory for 12.0 % of the last 10 s". */
+export function stalledText(percent: number): string {
+  return `no task could run for lack of memory for ${formatPercent(percent)} of the last 10 s`;
+}
+
+/** "tasks waited for memory for 23.0 % of the last 10 s". */
+export function waitingText(percent: number): string {
+  return `tasks waited for memory for ${formatPercent(percent)} of the last 10 s`;
+}
+
+/** What a stall means on a machine that freezes when memory runs out. */
+export const FREEZE_BEGINS = 'this is how a freeze begins';
+
 /** @throws UmaError ERR_UMA_BUSY, which the command line answers with 5: refused before anything was touched. */
-export function refuseUnderPressure(snapshot: Pick<Snapshot, 'pressure'>, call: string): void {
-  const words = pressed(snapshot);
-  if (words === null) return;
+export function refuseUnderPressure({ pressure }: Pick<Snapshot, 'pressure'>, call: string): void {
+  const percent = waitingPercent(pressure);
+  if (percent === null) return;
   throw new UmaError('ERR_UMA_BUSY', {
     source: 'umaprobe',
     call,
     status: null,
     name: 'PRESSURE',
-    message: `refused, nothing was changed: ${words}, and what is dropped now is read again at once. Stop the largest program first, or force it (--force)`,
+    message: `refused, nothing was changed: ${waitingText(percent)}, and what is dropped now is read again at once. Stop the largest program first, or force it (--force)`,
   });
 }

@@ -10,6 +10,9 @@ export const DROP_POOLS = 'echo 2 | sudo tee /proc/sys/vm/drop_caches';
 export const DROP_AND_COMPACT =
   'sync; echo 3 | sudo tee /proc/sys/vm/drop_caches; echo 1 | sudo tee /proc/sys/vm/compact_memory';
 
+/** Huge pages are memory that GPU allocations never use. */
+export const RELEASE_HUGE_PAGES = 'echo 0 | sudo tee /proc/sys/vm/nr_hugepages';
+
 const BY_UMAPROBE: Readonly<Record<string, string>> = {
   [DROP_PAGE_CACHE]: 'umaprobe cache drop --level 1',
   [DROP_POOLS]: 'umaprobe cache drop --level 2',

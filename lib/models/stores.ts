@@ -1,5 +1,8 @@
 /** Where programs keep model files. Looked for, not assumed: a store is listed when its folder is there. */
+
+import { readFileSync } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import type { ModelStore } from '../types/index.ts';
 
@@ -67,4 +70,29 @@ export async function findStores(
     if (path !== null && real !== null && !found.has(real)) found.set(real, { name: store, path, from });
   }
   return [...found.values()];
+}
+
+/** The home of the invoking user; root's own where root was not reached through sudo. */
+export function invokingHome(env: NodeJS.ProcessEnv, passwd = readPasswd): string {
+  const user = env.SUDO_USER;
+  if (user === undefined || user === '' || user === 'root') return homedir();
+  return homeOf(user, passwd()) ?? homedir();
+}
+
+/** A user's home as /etc/passwd has it; null: not there (a directory service knows more users than that file). */
+export function homeOf(user: string, passwd: string): string | null {
+  for (const line of passwd.split('\n')) {
+    const fields = line.split(':');
+    const home = fields[5];
+    if (fields[0] === user && home?.startsWith('/') === true) return home;
+  }
+  return null;
+}
+
+function readPasswd(): string {
+  try {
+    return readFileSync('/etc/passwd', 'utf8');
+  } catch {
+    return '';
+  }
 }

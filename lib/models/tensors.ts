@@ -1,6 +1,6 @@
 /** What a tensor takes, exactly: products are made of whole numbers, and one that a JS number cannot hold is an error. */
 
-import { invalidType, invalidValue, outOfRange } from '../base/errors.ts';
+import { invalidType, invalidValue, outOfRange } from '../base/arguments.ts';
 import { formatCount } from '../base/format.ts';
 import type { Tensor } from '../types/index.ts';
 import { type DataType, DTYPE_NAMES, dataType } from './dtypes.ts';

@@ -3,35 +3,14 @@
  * A fact that could not be had is a NativeFailure in its place.
  */
 
-import type { NativeMappings, NativeWalkBatch, NativeWalkOptions } from './native.cache.types.ts';
-
-export type { NativeCachedFile, NativeMappings, NativeWalkBatch, NativeWalkOptions } from './native.cache.types.ts';
-
-/** What went wrong, as plain fields. */
-export interface NativeFailure {
-  failed: true;
-  /** Who said no. `umaprobe`: the addon itself (deadline, library not open). */
-  source: 'cudart' | 'cuda' | 'nvml' | 'kernel' | 'dl' | 'sim' | 'umaprobe';
-  /** The function or file: "nvmlDeviceGetMemoryInfo_v2", "open /proc/pressure/memory". */
-  call: string;
-  /** The number it answered (CUresult, cudaError_t, nvmlReturn_t, errno); null where there is none. */
-  status: number | null;
-  /** The field's name of that number: "NOT_SUPPORTED", "CUDA_ERROR_NO_DEVICE", "ENOENT", "TIMEOUT", "SYMBOL_MISSING", "LIBRARY_MISSING". */
-  name: string;
-  /**
-   * In the words of who said no; may be empty. Call, name and status are not repeated in it. For LIBRARY_MISSING every
-   * path tried with the loader's own words.
-   */
-  message: string;
-}
-
-export type Fact<T> = T | NativeFailure;
+import type { Fact, Failure } from '../base/errors.ts';
+import type { AllocatorKind } from '../types/index.ts';
 
 /** A library opened at run time. Absent properties were not reached before the deadline. */
 export interface NativeLibrary {
   path?: string;
   /** Set when it could not be opened or its first call failed. */
-  failure?: NativeFailure;
+  failure?: Failure;
 }
 
 /** One device as CUDA reports it. Absent properties were not reached before the deadline (see `timedOut`). */
@@ -60,7 +39,7 @@ export interface NativeCudaReport {
   deviceCount?: Fact<number>;
   devices: NativeCudaDevice[];
   /** Set when the deadline passed; `call` is the call that did not answer. */
-  timedOut: NativeFailure | null;
+  timedOut: Failure | null;
 }
 
 export interface NativeNvmlProcess {
@@ -96,13 +75,13 @@ export interface NativeNvmlReport {
   cudaDriverVersion?: Fact<number>;
   deviceCount?: Fact<number>;
   devices: NativeNvmlDevice[];
-  timedOut: NativeFailure | null;
+  timedOut: Failure | null;
 }
 
 /** Where the allocator stands. */
 export interface NativeAllocator {
   /** What is called for each kind, or why it cannot be used on this device. */
-  kinds: Record<'device' | 'managed' | 'pinned' | 'system', Fact<string>>;
+  kinds: Record<AllocatorKind, Fact<string>>;
   /** "kernel": blocks are filled and verified by kernels of ours; or why those could not be loaded (then memset is used and verify is not there). */
   kernel: Fact<string>;
   /** cudaMemGetInfo, with the context that the allocator has made. */
@@ -170,7 +149,7 @@ export interface NativeBinding {
   /** Names of the slots that `hostMemory` fills, in order: the keys of HostMemory. */
   hostMemoryFields(): string[];
   /** Reads /proc/meminfo (of the real or the simulated kernel) into `out`: bytes or counts, NaN where there is no such line. */
-  hostMemory(out: Float64Array): NativeFailure | null;
+  hostMemory(out: Float64Array): Failure | null;
   /** The parser of `hostMemory` on a given text. For tests. */
   parseMeminfo(text: string, out: Float64Array): void;
   /** Texts of kernel files through the same seam. Each at most 1 MiB. */
@@ -189,7 +168,7 @@ export interface NativeBinding {
    * The same on the calling thread, without a deadline: out[0] free, out[1] total. Fails at once while a call of any
    * thread of this process has outlived its deadline in CUDA.
    */
-  memGetInfoSync(device: number, out: Float64Array): NativeFailure | null;
+  memGetInfoSync(device: number, out: Float64Array): Failure | null;
 
   /**
    * Makes this environment's allocator on a device: context, kernels, kinds. Again for the same device: the same answer.
@@ -217,7 +196,7 @@ export interface NativeBinding {
     deadlineMs: number,
   ): Promise<Fact<{ durationMs: number; mismatches: number; firstMismatch: number | null }>>;
   /** Writes one byte from the host. For tests of the verifier. */
-  pokeBlock(block: number, offset: number, byte: number, deadlineMs: number): Promise<NativeFailure | null>;
+  pokeBlock(block: number, offset: number, byte: number, deadlineMs: number): Promise<Failure | null>;
   freeBlock(block: number, deadlineMs: number): Promise<Fact<{ durationMs: number }>>;
   /** All of them; also works after the guard has tripped. What cannot be freed stays held, and the first reason is the answer. */
   freeBlocks(deadlineMs: number): Promise<Fact<{ durationMs: number; blocks: number; bytes: number }>>;
@@ -227,7 +206,7 @@ export interface NativeBinding {
    * Starts the thread that watches /proc/meminfo and stops the allocator without JavaScript. One an environment (EBUSY while one
    * runs); a new one lets the allocator allocate again. Fails when there is a floor and MemAvailable cannot be read.
    */
-  guardStart(options: NativeGuardOptions): NativeFailure | null;
+  guardStart(options: NativeGuardOptions): Failure | null;
   guardRead(): NativeGuard;
   guardStop(): void;
 
@@ -264,9 +243,111 @@ export interface NativeBinding {
    */
   machineVariables(): Record<string, string>;
   /** Puts the process on a simulated machine, before any reading. EBUSY: there was one, on another machine. */
-  enterMachine(library: string, statePath: string): NativeFailure | null;
+  enterMachine(library: string, statePath: string): Failure | null;
   /** Creates the state file of a simulated machine from its flat description ("path value" lines). */
-  simBoot(library: string, description: string, statePath: string): NativeFailure | null;
+  simBoot(library: string, description: string, statePath: string): Failure | null;
   /** The machine's record as JSON text: was it wedged, when, by whom; what was allocated. */
   simRecord(library: string, statePath: string): Fact<string>;
+}
+
+/**
+ * A file or directory met by a walk, and what of it is in the page cache. Cached bytes are whole pages, so they may exceed
+ * `bytes` by less than a page (a huge one, where the kernel took one).
+ */
+export interface NativeCachedFile {
+  /**
+   * As it was given, and below that as the directories have it. A byte that is not UTF-8 is the lone surrogate U+DC00 + byte
+   * (as in Python's surrogateescape), and `cacheWalk` takes it back as that byte: every path goes round unharmed.
+   */
+  path: string;
+  /** `file`; `link`: a symbolic link, or an inode already met; `special`: FIFO, socket, device; `problem`: see `failure`. */
+  what: 'file' | 'link' | 'special' | 'problem';
+  bytes?: number;
+  dev?: number;
+  ino?: number;
+  /**
+   * Bytes in cache, before an eviction where there is one. Absent when the kernel does not tell (`failure`, EPERM): both
+   * methods show a file's pages only to its owner, to who may write it, or to CAP_FOWNER.
+   */
+  cached?: number;
+  /** null: mincore does not know. */
+  dirty?: number | null;
+  writeback?: number | null;
+  /** Of a file system that lives in memory (tmpfs): its pages are the file itself, and cannot be evicted. */
+  memory?: true;
+  /** Eviction only. Absent, although it was asked for: the pages cannot be seen. */
+  cachedAfter?: number;
+  syncMs?: number;
+  /**
+   * Of a `problem`: why it was not opened or looked at. Of a `file`: why its pages are not known (EPERM), or why it could not
+   * be written (fdatasync; then nothing of it was evicted).
+   */
+  failure?: Failure;
+}
+
+export interface NativeWalkOptions {
+  /**
+   * `status`: look. `evict`: posix_fadvise(DONTNEED) of what is not dirty, and look again. `evict-sync`: fdatasync before.
+   * Files whose pages cannot be seen are asked to go as well; nobody knows what of them went.
+   */
+  mode: 'status' | 'evict' | 'evict-sync';
+  /** Files that have nothing in cache, links and special files are listed as well; else they are counted only. */
+  listEmpty: boolean;
+  /**
+   * List a file with something in cache only when it is, as far as the walk has come, among so many with the most: the last
+   * entries to be listed hold the `top` of all; so is every file of which an eviction left something. Absent: every one is
+   * listed. 100,000 entries cost 0.25 s of JavaScript's thread.
+   */
+  top?: number;
+  /** Use mincore although cachestat is there. For tests. */
+  method?: 'mincore';
+}
+
+export interface NativeWalkBatch {
+  method: 'cachestat' | 'mincore';
+  /** Some 450 at most; the rest comes with the next call. Sums are of the whole walk up to now. */
+  entries: NativeCachedFile[];
+  /**
+   * Every file that has something in cache, also those not listed, since the last batch: dev, ino, cached, cachedAfter (cached,
+   * where it is not an eviction).
+   */
+  inodes: Float64Array;
+  files: number;
+  directories: number;
+  /** Symbolic links inside trees, and inodes met again (hard links, a path given twice). */
+  links: number;
+  special: number;
+  /** Without `listEmpty` the first 100 are listed. */
+  problems: number;
+  /** Gone between the directory's listing and the look at it: no problem. */
+  vanished: number;
+  /** Mount points of file systems without pages (proc, sysfs, cgroup and the like), not entered. As a given path: a problem. */
+  pseudo: number;
+  /** Files whose pages the kernel does not show to this user, and their bytes. */
+  unseen: number;
+  unseenBytes: number;
+  bytes: number;
+  cached: number;
+  /** Of `cached`: in file systems that live in memory. */
+  memory: number;
+  /** null: mincore does not know. */
+  dirty: number | null;
+  writeback: number | null;
+  /** Eviction only: what stayed of `cached`. */
+  cachedAfter: number;
+  syncMs: number;
+  /** Where it is. */
+  path: string;
+  done: boolean;
+}
+
+/** Mappings of files by processes, as /proc/<pid>/maps has them. */
+export interface NativeMappings {
+  /**
+   * dev, ino, pid, locked (1: some of it is, by mlock; else 0) of each mapping of the inodes that were asked about; each process
+   * and inode once. Columns, because a library that everybody maps is thousands of them.
+   */
+  files: Float64Array;
+  /** Processes of others, whose maps the kernel does not show to this user. Kernel threads have none and do not count. */
+  unreadable: number;
 }

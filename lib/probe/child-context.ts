@@ -1,13 +1,18 @@
 /** The context that a loop is given, over the binary and the journal. */
 
-import type { Writer } from '../journal/records.ts';
+import { MiB } from '../base/format.ts';
+import { hostMemorySync } from '../host/meminfo.ts';
+import type { ProcessId } from '../host/process.ts';
+import { parseBuddyinfo, parsePressure } from '../host/procfs.ts';
 import type { JournalWriter } from '../journal/writer.ts';
+import { unpinnable } from '../memory/allocatable.ts';
+import { bytesInBlocks } from '../memory/headroom.ts';
+import { needsLargeBlocks } from '../memory/kinds.ts';
 import type { NativeAllocator, NativeBinding } from '../native/contract.ts';
-import type { ChildContext, HostReading, PlannedStep, StepResult, Stop, Terms } from './context.ts';
-import { guardWords } from './guard-report.ts';
-import { readHost, readPressureFull } from './host-reading.ts';
-import type { ChildRequest, Order } from './protocol.ts';
-import { needsBlocks, stepRefusal } from './step-check.ts';
+import type { ChildContext, HostReading, PlannedStep, RunLimits, StepResult, Stop } from './context.ts';
+import { guardSentence } from './guard-report.ts';
+import type { ChildRequest, StopRequest } from './protocol.ts';
+import { stepRefusal } from './step-check.ts';
 
 /**
  * avg10 falls to a third in 10 s once nothing stalls: of 40 % 5 are left after 21. A machine that is in danger does not
@@ -23,15 +28,15 @@ const CALM_BELOW = 0.5;
 export interface ContextParts {
   binding: NativeBinding;
   allocator: NativeAllocator;
-  terms: Terms;
+  limits: RunLimits;
   run: NonNullable<ChildRequest['journal']>['run'] | null;
   writer: JournalWriter | null;
-  self: Writer;
+  self: ProcessId;
 }
 
 /** The context, and the parent's handle to stop it. */
-export function childContext(parts: ContextParts): { context: ChildContext; order(what: Order): void } {
-  const { allocator, binding, terms } = parts;
+export function childContext(parts: ContextParts): { context: ChildContext; order(what: StopRequest): void } {
+  const { allocator, binding, limits } = parts;
   let ordered: Stop | null = null;
   let wake: (() => void) | null = null;
   let calmLeftMs = CALM_IN_ALL_MS;
@@ -39,18 +44,18 @@ export function childContext(parts: ContextParts): { context: ChildContext; orde
   function stop(): Stop | null {
     const { trip } = binding.guardRead();
     // The guard first: after it nothing is held any more, whatever the caller wanted.
-    if (trip !== null) return { why: 'guard', reason: guardWords(trip, terms) };
+    if (trip !== null) return { why: 'guard', reason: guardSentence(trip, limits) };
     return ordered;
   }
 
   function reading(kind: PlannedStep['kind']): HostReading {
-    return readHost(binding, needsBlocks(terms, kind));
+    return readHost(binding, needsLargeBlocks(kind, limits.memoryModel));
   }
 
   const context: ChildContext = {
     binding,
     allocator,
-    terms,
+    limits,
     stop,
     reading,
     async pause(ms) {
@@ -64,8 +69,8 @@ export function childContext(parts: ContextParts): { context: ChildContext; orde
       }
       wake = null;
     },
-    async calm() {
-      const { pressureFull, timeScale } = terms;
+    async waitForLowPressure() {
+      const { pressureFull, timeScale } = limits;
       if (pressureFull === null) return;
       const scale = timeScale ?? 1;
       const started = performance.now();
@@ -74,7 +79,7 @@ export function childContext(parts: ContextParts): { context: ChildContext; orde
       while (stop() === null && performance.now() < until && high()) await context.pause(CALM_LOOK_MS / scale);
       calmLeftMs -= (performance.now() - started) * scale;
     },
-    check: (step, fresh = reading(step.kind)) => stepRefusal(terms, fresh, step),
+    check: (step, fresh = reading(step.kind)) => stepRefusal(limits, fresh, step),
     begin({ heldBytes, kind, targetBytes }) {
       const { run, self, writer } = parts;
       if (run === null) return;
@@ -93,5 +98,30 @@ export function childContext(parts: ContextParts): { context: ChildContext; orde
       ordered ??= { why: what, reason: what === 'aborted' ? 'aborted by the caller' : 'its time was over' };
       wake?.();
     },
+  };
+}
+
+const PRESSURE = '/proc/pressure/memory';
+
+const BUDDYINFO = '/proc/buddyinfo';
+
+/** PSI full avg10, percent; null: cannot be read. */
+export function readPressureFull(binding: NativeBinding): number | null {
+  const [text] = binding.readFiles([PRESSURE]);
+  return typeof text === 'string' ? (parsePressure(text)?.full.avg10 ?? null) : null;
+}
+
+/** @param blocks whether blocks of 2 MiB matter; else their file is not read. */
+export function readHost(binding: NativeBinding, blocks: boolean): HostReading {
+  const pressureFull = readPressureFull(binding);
+  const [buddyinfo] = blocks ? binding.readFiles([BUDDYINFO]) : [];
+  // Last, because it is what the floor is held against and should be the freshest.
+  const host = hostMemorySync();
+  const counted = typeof buddyinfo === 'string' ? parseBuddyinfo(buddyinfo, binding.pageSize()) : null;
+  return {
+    memFree: host.free,
+    memAvailable: host.available,
+    pressureFull,
+    inBlocks: counted === null ? null : Math.max(0, bytesInBlocks(counted.blocks, 2 * MiB) - unpinnable(host).now),
   };
 }

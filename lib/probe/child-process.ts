@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { native } from '../native/binding.ts';
 import { ROOT } from '../root.ts';
-import { type ChildMessage, type ChildRequest, lines, type Order, parseLine } from './protocol.ts';
+import { type ChildMessage, type ChildRequest, lines, parseLine, type StopRequest } from './protocol.ts';
 
 const WORKER = join(ROOT, 'dist/worker.js');
 const LAST_WORDS = 2_000;
@@ -73,7 +73,7 @@ export class ProbeChild {
     return this.#child.pid ?? null;
   }
 
-  order(what: Order): void {
+  requestStop(what: StopRequest): void {
     this.#child.stdin?.write(`${JSON.stringify(what)}\n`);
   }
 
@@ -89,7 +89,7 @@ export class ProbeChild {
   }
 
   /** Waits no longer for one that cannot end, inside a driver that does not return. */
-  letGo(): void {
+  detach(): void {
     for (const stream of this.#child.stdio) stream?.destroy();
     this.#child.unref();
   }

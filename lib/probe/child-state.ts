@@ -4,13 +4,13 @@ import { toUmaError, UmaError, type UmaErrorCode } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
 import type { NativeAllocator, NativeGuard } from '../native/contract.ts';
 import { guardReport } from './guard-report.ts';
-import { type ChildMessage, parseLine, type SaidError } from './protocol.ts';
+import { type ChildMessage, parseLine, type SerializedError } from './protocol.ts';
 
-export class Heard<Result> {
+export class ChildState<Result> {
   allocator: NativeAllocator | null = null;
   result: Result | null = null;
   /** It has said its last word. */
-  over = false;
+  isOver = false;
   #trip: NativeGuard['trip'] = null;
   #left = false;
   #error: Error | null = null;
@@ -22,9 +22,9 @@ export class Heard<Result> {
   }
 
   /** False: the run must end. */
-  take(message: ChildMessage): boolean {
-    switch (message.say) {
-      case 'beat':
+  receive(message: ChildMessage): boolean {
+    switch (message.type) {
+      case 'heartbeat':
         break;
       case 'open':
         if (!isFailure(message.allocator)) this.allocator = message.allocator;
@@ -41,11 +41,11 @@ export class Heard<Result> {
       case 'done':
         this.result = message.result as Result;
         this.#trip = message.guard.trip ?? this.#trip;
-        this.over = true;
+        this.isOver = true;
         break;
       case 'error':
         this.#error = restored(message.error);
-        this.over = true;
+        this.isOver = true;
     }
     return true;
   }
@@ -72,7 +72,7 @@ export class Heard<Result> {
   }
 }
 
-function restored({ code, failure, message, stack }: SaidError): Error {
+function restored({ code, failure, message, stack }: SerializedError): Error {
   if (failure === null) return Object.assign(new Error(message), { code, stack });
   if (code === null) return toUmaError(failure);
   const error = new UmaError(code as UmaErrorCode, failure);

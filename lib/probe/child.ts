@@ -1,43 +1,42 @@
 /** The process that allocates: it makes itself the first to be killed, starts the guard, and runs one command's loop. */
 
 import { writeFileSync } from 'node:fs';
-import { UmaError } from '../base/errors.ts';
+import { type Failure, UmaError } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
 import { thisProcess } from '../host/process.ts';
 import { journalWriter } from '../journal/writer.ts';
 import { native } from '../native/binding.ts';
-import type { NativeFailure } from '../native/contract.ts';
 import { childContext } from './child-context.ts';
 import type { Loop } from './context.ts';
-import type { ProbeCommand } from './plan.ts';
 import {
   type ChildMessage,
   type ChildRequest,
   HEARTBEAT_MS,
   JOURNAL_FD,
   lines,
-  type Order,
-  type SaidError,
+  type SerializedError,
+  type StopRequest,
 } from './protocol.ts';
+import type { ProbeCommand } from './spec.ts';
 
 /** Loops by command, each loaded when it is run. */
 export type Loops = Readonly<Partial<Record<ProbeCommand, () => Promise<{ loop: Loop<never, unknown, unknown> }>>>>;
 
-function say(message: ChildMessage): void {
+function send(message: ChildMessage): void {
   process.stdout.write(`${JSON.stringify(message)}\n`);
 }
 
 /** Takes its request from standard input, and leaves when that ends: then the parent is gone. */
 export function runChild(loops: Loops): void {
   diesFirst();
-  let order: ((what: Order) => void) | null = null;
-  let early: Order | null = null;
+  let order: ((what: StopRequest) => void) | null = null;
+  let early: StopRequest | null = null;
   let started = false;
   process.stdin.setEncoding('utf8').on(
     'data',
     lines((line) => {
       if (started) {
-        early = JSON.parse(line) as Order;
+        early = JSON.parse(line) as StopRequest;
         order?.(early);
         return;
       }
@@ -49,7 +48,7 @@ export function runChild(loops: Loops): void {
       }).then(
         () => process.exit(0),
         (error: unknown) => {
-          say({ say: 'error', error: said(error) });
+          send({ type: 'error', error: said(error) });
           process.exit(1);
         },
       );
@@ -68,30 +67,30 @@ function diesFirst(): void {
   }
 }
 
-async function serve(request: ChildRequest, loops: Loops, onReady: (order: (what: Order) => void) => void) {
-  const { command, journal, terms } = request;
+async function serve(request: ChildRequest, loops: Loops, onReady: (order: (what: StopRequest) => void) => void) {
+  const { command, journal, limits } = request;
   const binding = native();
   const loaded = await loops[command]?.();
   if (loaded === undefined) throw new Error(`${command} has no loop in lib/worker.ts`);
-  setInterval(() => say({ say: 'beat' }), HEARTBEAT_MS).unref();
+  setInterval(() => send({ type: 'heartbeat' }), HEARTBEAT_MS).unref();
 
   // Before the first allocation, which is the context.
   throwFailure(binding.guardStart(request.guard));
-  const allocator = await binding.allocOpen(terms.device, terms.stepDeadlineMs);
-  say({ say: 'open', allocator });
+  const allocator = await binding.allocOpen(limits.device, limits.stepDeadlineMs);
+  send({ type: 'open', allocator });
   if (isFailure(allocator)) throw failed(allocator);
 
   const writer = journal === null ? null : journalWriter(JOURNAL_FD, journal.path);
   const run = journal?.run ?? null;
-  const { context, order } = childContext({ binding, allocator, terms, run, writer, self: thisProcess() });
+  const { context, order } = childContext({ binding, allocator, limits, run, writer, self: thisProcess() });
   onReady(order);
   let state = 'failed';
   try {
-    const result = await loaded.loop(context, request.request as never, (event) => say({ say: 'event', event }));
+    const result = await loaded.loop(context, request.request as never, (event) => send({ type: 'event', event }));
     state = context.stop()?.why ?? 'done';
-    say({ say: 'done', result, guard: binding.guardRead() });
+    send({ type: 'done', result, guard: binding.guardRead() });
   } finally {
-    const freed = await binding.freeBlocks(terms.stepDeadlineMs);
+    const freed = await binding.freeBlocks(limits.stepDeadlineMs);
     // A run is over when it holds nothing any more. Where the allocator hangs, nobody knows.
     if (run !== null && !isFailure(freed)) tryTo(() => writer?.commit({ type: 'end', ...run, at: now(), state }));
     binding.guardStop();
@@ -109,16 +108,16 @@ function tryTo(job: () => void): void {
   }
 }
 
-function throwFailure(failure: NativeFailure | null): void {
+function throwFailure(failure: Failure | null): void {
   if (failure !== null) throw failed(failure);
 }
 
-function failed(failure: NativeFailure): Error {
+function failed(failure: Failure): Error {
   return Object.assign(new Error(failure.message), { failure });
 }
 
-function said(error: unknown): SaidError {
-  const { code = null, failure = null } = error as { code?: string; failure?: NativeFailure };
+function said(error: unknown): SerializedError {
+  const { code = null, failure = null } = error as { code?: string; failure?: Failure };
   const { message, stack = null } = error instanceof Error ? error : new Error(String(error));
   if (!(error instanceof UmaError)) return { message, code, failure, stack };
   const { call, nativeName, source, status } = error;

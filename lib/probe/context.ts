@@ -4,7 +4,7 @@ import type { NativeAllocator, NativeBinding } from '../native/contract.ts';
 import type { AllocatorKind, MemoryModel } from '../types/index.ts';
 
 /** What the parent has decided before anything is allocated; the same for the whole run. */
-export interface Terms {
+export interface RunLimits {
   /** CUDA ordinal. */
   device: number;
   memoryModel: MemoryModel;
@@ -59,13 +59,13 @@ export interface Stop {
 }
 
 /** What a loop says to its parent between steps: any plain JSON object; the parent's side of the command knows its shape. */
-export type Say<Event> = (event: Event) => void;
+export type Emit<Event> = (event: Event) => void;
 
 export interface ChildContext {
   readonly binding: NativeBinding;
   /** Open on `terms.device`. */
   readonly allocator: NativeAllocator;
-  readonly terms: Terms;
+  readonly limits: RunLimits;
   /** Set once the loop has to come to its end: look between any two native jobs. Costs about a microsecond. */
   stop(): Stop | null;
   /** Waits, but no longer than until there is a reason to stop. */
@@ -75,7 +75,7 @@ export interface ChildContext {
    * 120 s in all of a run. Reclaim of page cache for what was just allocated is pressure as well, and healthy; it is over
    * when nothing more is asked for. At the limit itself `check` refuses.
    */
-  calm(): Promise<void>;
+  waitForLowPressure(): Promise<void>;
   reading(kind: AllocatorKind): HostReading;
   /**
    * Whether the step may be made now: MemAvailable less what it costs against the floor, pressure, blocks of 2 MiB for
@@ -95,5 +95,5 @@ export interface ChildContext {
 export type Loop<Request, Event, Result> = (
   context: ChildContext,
   request: Request,
-  say: Say<Event>,
+  say: Emit<Event>,
 ) => Promise<Result>;

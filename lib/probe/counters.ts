@@ -5,11 +5,10 @@ import { cgroupUsageFile } from '../host/cgroup.ts';
 import { hostMemorySync } from '../host/meminfo.ts';
 import { parseCgroup, parseNumber } from '../host/procfs.ts';
 import type { NativeBinding, NativeNvmlDevice, NativeNvmlReport } from '../native/contract.ts';
-import type { Counter } from '../types/index.ts';
-import type { Counters } from './counters-2.ts';
+import type { Counter, CounterChange, CountersMoved, DeviceSnapshot } from '../types/index.ts';
 
 /** Where NVML has the device, and who held memory on it before the child did. */
-export interface NvmlPlace {
+export interface NvmlTarget {
   /** null: NVML does not see the device. */
   index: number | null;
   /** Pids that NVML listed before. */
@@ -39,11 +38,11 @@ export class CounterReader implements Reader {
   readonly #binding: NativeBinding;
   readonly #device: number;
   readonly #deadlineMs: number;
-  readonly #nvml: NvmlPlace;
+  readonly #nvml: NvmlTarget;
   readonly #pageSize: number;
   readonly #cgroupFile: string | null;
 
-  constructor(binding: NativeBinding, device: number, deadlineMs: number, nvml: NvmlPlace) {
+  constructor(binding: NativeBinding, device: number, deadlineMs: number, nvml: NvmlTarget) {
     this.#binding = binding;
     this.#device = device;
     this.#deadlineMs = deadlineMs;
@@ -128,4 +127,58 @@ export class CounterReader implements Reader {
     this.origins.nvmlProcess = `NVML’s list of processes: ${how}`;
     return own.gpuBytes;
   }
+}
+
+export const COUNTERS = [
+  'memFree',
+  'memAvailable',
+  'cudaFree',
+  'nvmlProcess',
+  'nvmlDeviceUsed',
+  'rss',
+  'cgroup',
+] as const satisfies readonly Counter[];
+
+/** All counters at one instant, in bytes; null: cannot be read. */
+export type Counters = Record<Counter, number | null>;
+
+/** The counters around one allocation. */
+export interface CounterSeries {
+  before: Counters;
+  afterAlloc: Counters | null;
+  afterTouch: Counters | null;
+  afterFree: Counters | null;
+}
+
+const PHASES = ['afterAlloc', 'afterTouch', 'afterFree'] as const;
+
+/** The middle of them, or the mean of the middle two; null of none. */
+export function median(values: readonly number[]): number | null {
+  if (values.length === 0) return null;
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] as number;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] as number) + upper) / 2;
+}
+
+/** Change against before, counter by counter, median over the repeats in which it could be read. null: nothing was allocated. */
+export function movedOver(repeats: readonly CounterSeries[]): CountersMoved | null {
+  if (repeats.every(({ afterAlloc }) => afterAlloc === null)) return null;
+  const change = (counter: Counter): CounterChange => {
+    const of = (phase: (typeof PHASES)[number]): number | null => {
+      const changes = repeats.flatMap(({ before, [phase]: after }) => {
+        const [from, to] = [before[counter], after?.[counter] ?? null];
+        return from === null || to === null ? [] : [to - from];
+      });
+      const middle = median(changes);
+      return middle === null ? null : Math.round(middle);
+    };
+    return { afterAlloc: of('afterAlloc'), afterTouch: of('afterTouch'), afterFree: of('afterFree') };
+  };
+  return Object.fromEntries(COUNTERS.map((counter) => [counter, change(counter)])) as CountersMoved;
+}
+
+/** Where the child finds the device in NVML, and who is not the child. */
+export function nvmlTarget({ nvmlIndex, processes }: DeviceSnapshot): NvmlTarget {
+  return { index: nvmlIndex, strangers: (processes ?? []).map(({ pid }) => pid) };
 }

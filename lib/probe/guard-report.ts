@@ -3,14 +3,14 @@
 import { formatBoth, formatPercent } from '../base/format.ts';
 import type { NativeGuard } from '../native/contract.ts';
 import type { GuardReport } from '../types/index.ts';
-import type { Terms } from './context.ts';
+import type { RunLimits } from './context.ts';
 
 type Trip = NonNullable<NativeGuard['trip']>;
 
 /** "the guard stopped it: MemAvailable 8.21 GiB (8.82 GB) fell below the floor of 8.38 GiB (9.00 GB)". */
-export function guardWords(
+export function guardSentence(
   { available, pressureFull, reason }: Pick<Trip, 'available' | 'pressureFull' | 'reason'>,
-  { floor, pressureFull: limit }: Pick<Terms, 'floor' | 'pressureFull'>,
+  { floor, pressureFull: limit }: Pick<RunLimits, 'floor' | 'pressureFull'>,
 ): string {
   switch (reason) {
     case 'floor':

@@ -1,16 +1,16 @@
 /** What every report of a probe begins with, each number with its origin. */
 
 import { isFailure, reason } from '../base/facts.ts';
+import { KINDS } from '../memory/kinds.ts';
 import type { NativeAllocator } from '../native/contract.ts';
 import type { AllocatorKind, KindSupport, ProbeHeader } from '../types/index.ts';
-import type { Ground } from './plan.ts';
+import type { Baseline } from './spec.ts';
 
-const KINDS: readonly AllocatorKind[] = ['device', 'managed', 'pinned', 'system'];
 const NOT_OPENED = 'the child process ended before its allocator was open';
 
 /** @param allocator null: the child was gone before it was open. */
 export function probeHeader(
-  ground: Ground,
+  ground: Baseline,
   allocator: NativeAllocator | null,
   journal: string | null,
 ): Omit<ProbeHeader, 'durationMs'> {

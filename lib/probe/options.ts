@@ -1,7 +1,16 @@
 /** The options that every probe has, checked and filled in. */
 
-import { checkDevice, checkMilliseconds } from '../base/arguments.ts';
-import { invalidType, invalidValue, outOfRange } from '../base/errors.ts';
+import {
+  checkBoolean,
+  checkBytes,
+  checkDevice,
+  checkFunction,
+  checkMilliseconds,
+  checkSignal,
+  invalidType,
+  invalidValue,
+  outOfRange,
+} from '../base/arguments.ts';
 import type { ProbeOptions } from '../types/index.ts';
 
 export interface CheckedOptions {
@@ -25,10 +34,9 @@ export const LEAST_FLOOR = 2 * 2 ** 30;
 export function checkProbeOptions(options: ProbeOptions, defaultTimeoutMs: number | null): CheckedOptions {
   const { device = 0, acceptAFrozenMachine = false, journal, onStart, signal } = options;
   checkDevice(device);
-  if (typeof acceptAFrozenMachine !== 'boolean')
-    throw invalidType('acceptAFrozenMachine', 'true or false', acceptAFrozenMachine);
-  if (signal !== undefined && !(signal instanceof AbortSignal)) throw invalidType('signal', 'an AbortSignal', signal);
-  if (onStart !== undefined && typeof onStart !== 'function') throw invalidType('onStart', 'a function', onStart);
+  checkBoolean('acceptAFrozenMachine', acceptAFrozenMachine);
+  checkSignal(signal);
+  checkFunction('onStart', onStart);
   return {
     device,
     floor: options.floor === undefined ? null : checkFloor(options.floor, acceptAFrozenMachine),
@@ -42,14 +50,6 @@ export function checkProbeOptions(options: ProbeOptions, defaultTimeoutMs: numbe
     signal: signal ?? null,
     onStart,
   };
-}
-
-/** A whole number of bytes within the limits; returns it. */
-export function checkBytes(name: string, value: unknown, min: number, max = Number.MAX_SAFE_INTEGER): number {
-  if (typeof value !== 'number') throw invalidType(name, 'a number of bytes', value);
-  if (!Number.isInteger(value) || value < min || value > max)
-    throw outOfRange(name, `a whole number of bytes, ${min} to ${max}`, value);
-  return value;
 }
 
 function checkFloor(value: unknown, accept: boolean): number {

@@ -1,7 +1,8 @@
-import { errorCode } from '../base/errors.ts';
+import { errorCode, type Failure } from '../base/errors.ts';
 import { reason } from '../base/facts.ts';
-import type { NativeFailure } from '../native/contract.ts';
-import type { ChildContext } from './context.ts';
+import type { ChildContext, Stop } from './context.ts';
+import { guardSentence } from './guard-report.ts';
+import type { ProbeRun } from './spec.ts';
 
 /** How a native job that failed ends its step. */
 export interface Ending {
@@ -12,7 +13,7 @@ export interface Ending {
 }
 
 /** Once the guard has tripped it has freed what was held, and everything that fails from then on is its doing. */
-export function endingOf(context: Pick<ChildContext, 'stop'>, failure: NativeFailure): Ending {
+export function outcomeOf(context: Pick<ChildContext, 'stop'>, failure: Failure): Ending {
   const stop = context.stop();
   if (stop?.why === 'guard') return { state: 'stopped', reason: stop.reason, hung: false };
   const words = reason(failure);
@@ -20,4 +21,28 @@ export function endingOf(context: Pick<ChildContext, 'stop'>, failure: NativeFai
   const code = errorCode(failure);
   const state = code === 'ERR_UMA_OUT_OF_MEMORY' ? 'out-of-memory' : 'failed';
   return { state, reason: words, hung: code === 'ERR_UMA_TIMEOUT' };
+}
+
+/** How a run ended, and why; `complete` has no reason. */
+export interface End {
+  state: 'complete' | 'aborted' | 'stopped' | 'timeout' | 'lost';
+  reason: string | null;
+}
+
+/**
+ * A guard that had to end the process has stopped it, and not lost it: a cudaMalloc of 70 GB takes seconds, cannot be cut
+ * short, and holds on to what it has until the process is gone.
+ */
+export function endOf(run: Omit<ProbeRun<{ stop: Stop | null }>, 'settled'>): End {
+  const { end, guard, header, reason, result } = run;
+  if (end === 'done') {
+    const stop = result?.stop ?? null;
+    if (stop === null) return { state: 'complete', reason: null };
+    return { state: stop.why === 'guard' ? 'stopped' : stop.why, reason: stop.reason };
+  }
+  if (guard === null || guard.reason === 'parent') return { state: end, reason };
+  const seen = { reason: guard.reason, available: guard.memAvailable, pressureFull: guard.pressureFull };
+  const words = guardSentence(seen, { floor: header.floor?.bytes ?? null, pressureFull: null });
+  const left = guard.left ? '; what was being allocated could not be freed in time, and the process left' : '';
+  return { state: 'stopped', reason: `${words}${left}` };
 }

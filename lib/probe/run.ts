@@ -1,19 +1,20 @@
 /** The parent of every probe: judges the machine, keeps the journal, watches the child, waits for the memory. */
 
-import { STALLED_PERCENT } from '../doctor/check.ts';
+import { isFailure } from '../base/facts.ts';
 import { defaultJournal, type Journal, openJournal } from '../journal/index.ts';
+import { STALLED_PERCENT } from '../memory/pressure.ts';
+import { native } from '../native/binding.ts';
 import type { NativeAllocator } from '../native/contract.ts';
 import { ProbeChild } from './child-process.ts';
-import { Heard } from './child-state.ts';
-import type { Terms } from './context.ts';
+import { ChildState } from './child-state.ts';
+import type { RunLimits } from './context.ts';
 import { probeHeader } from './header.ts';
 import type { CheckedOptions } from './options.ts';
-import type { Ground, ProbePlan, ProbeRun } from './plan.ts';
-import { readGround, type SafeGround } from './preflight.ts';
+import { preflight, type SafeBaseline } from './preflight.ts';
 import { type ChildRequest, WORDS_FD } from './protocol.ts';
 import { settle } from './settle.ts';
+import type { Baseline, ProbeRun, ProbeSpec } from './spec.ts';
 import { type Supervisor, supervise } from './supervisor.ts';
-import { timeScale } from './time-scale.ts';
 
 /** Without JavaScript, 200 times a second; 1 % of a core at the most. */
 const GUARD_INTERVAL_US = 5_000;
@@ -25,14 +26,14 @@ const GUARD_LEAVES_AFTER_MS = 200;
  * @throws UmaError `ERR_UMA_FLOOR` where the machine is not fit for it, `ERR_UMA_JOURNAL`, `ERR_UMA_BUSY`, the code of a
  *   device or driver that is not there; and whatever the loop, `plan.request` or `plan.onEvent` throws.
  */
-export async function runProbe<Request, Event, Result>(plan: ProbePlan<Request, Event>): Promise<ProbeRun<Result>> {
+export async function runProbe<Request, Event, Result>(plan: ProbeSpec<Request, Event>): Promise<ProbeRun<Result>> {
   const started = performance.now();
-  const safe = await readGround(plan);
+  const safe = await preflight(plan);
   const journal = begin(plan, safe);
   try {
     const ground = { ...safe, timeScale: timeScale(safe.snapshot.simulated), unfinished: journal?.unfinished ?? null };
     plan.options.onStart?.({ floor: ground.floor, unfinished: ground.unfinished });
-    const child = await runChild<Result>(ground, plan as ProbePlan<unknown, unknown>, journal);
+    const child = await runChild<Result>(ground, plan as ProbeSpec<unknown, unknown>, journal);
     const settled = await settle(ground.snapshot, plan.options.device);
     const header = probeHeader(ground, child.allocator, journal?.path ?? null);
     const { end, guard, reason, result } = child;
@@ -42,7 +43,7 @@ export async function runProbe<Request, Event, Result>(plan: ProbePlan<Request, 
   }
 }
 
-function begin({ command, options }: Pick<ProbePlan<unknown, unknown>, 'command' | 'options'>, safe: SafeGround) {
+function begin({ command, options }: Pick<ProbeSpec<unknown, unknown>, 'command' | 'options'>, safe: SafeBaseline) {
   if (options.journal === false) return null;
   const { bootId, simulated } = safe.snapshot;
   const heading = { command, device: options.device, simulated, bootId };
@@ -54,11 +55,11 @@ type ChildRun<Result> = Pick<ProbeRun<Result>, 'end' | 'guard' | 'reason' | 'res
 };
 
 async function runChild<Result>(
-  ground: Ground,
-  plan: ProbePlan<unknown, unknown>,
+  ground: Baseline,
+  plan: ProbeSpec<unknown, unknown>,
   journal: Journal | null,
 ): Promise<ChildRun<Result>> {
-  const heard = new Heard<Result>((event) => plan.onEvent(event));
+  const heard = new ChildState<Result>((event) => plan.onEvent(event));
   let supervisor: Supervisor | undefined;
   let request: ChildRequest;
   try {
@@ -70,7 +71,7 @@ async function runChild<Result>(
   const child = new ProbeChild(request, journal?.fd ?? null, {
     message(message) {
       supervisor?.heard();
-      if (!heard.take(message)) supervisor?.stop('aborted');
+      if (!heard.receive(message)) supervisor?.stop('aborted');
     },
     guard: (line) => heard.guardLine(line),
   });
@@ -78,7 +79,7 @@ async function runChild<Result>(
     floor: ground.floor?.bytes ?? null,
     timeoutMs: plan.options.timeoutMs,
     signal: plan.options.signal,
-    isDone: () => heard.over,
+    isDone: () => heard.isOver,
   });
   const { end, exit, guard, reason } = await supervisor.verdict;
   // One that could not be killed still holds what it holds: its run stays a live one.
@@ -87,11 +88,11 @@ async function runChild<Result>(
   return { end, reason, result: heard.result, allocator: heard.allocator, guard: guard ?? heard.guard() };
 }
 
-function requestFor(ground: Ground, plan: ProbePlan<unknown, unknown>, journal: Journal | null): ChildRequest {
+function requestFor(ground: Baseline, plan: ProbeSpec<unknown, unknown>, journal: Journal | null): ChildRequest {
   const { device, floor, snapshot } = ground;
   const { options } = plan;
   const pressureFull = pressureLimit(ground, options);
-  const terms: Terms = {
+  const limits: RunLimits = {
     device: options.device,
     memoryModel: device.memoryModel,
     hostTotal: snapshot.host.total,
@@ -102,7 +103,7 @@ function requestFor(ground: Ground, plan: ProbePlan<unknown, unknown>, journal: 
   };
   return {
     command: plan.command,
-    terms,
+    limits,
     guard: {
       floor: floor?.bytes ?? 0,
       pressureFull: pressureFull ?? 0,
@@ -117,8 +118,18 @@ function requestFor(ground: Ground, plan: ProbePlan<unknown, unknown>, journal: 
 }
 
 /** Where nothing is taken from the host its pressure is not ours; where it was accepted at the start it cannot end the run. */
-function pressureLimit({ floor, snapshot }: Ground, { acceptAFrozenMachine }: CheckedOptions): number | null {
+function pressureLimit({ floor, snapshot }: Baseline, { acceptAFrozenMachine }: CheckedOptions): number | null {
   if (floor === null) return null;
   const now = snapshot.pressure?.full.avg10 ?? 0;
   return acceptAFrozenMachine && now >= STALLED_PERCENT ? null : STALLED_PERCENT;
+}
+
+/** Simulated milliseconds per real one, as the machine's record has it; null on real hardware. */
+export function timeScale(simulated: string | null): number | null {
+  if (simulated === null) return null;
+  const { UMAPROBE_SIM = '', UMAPROBE_SIM_LIBRARY = '' } = native().machineVariables();
+  const record = native().simRecord(UMAPROBE_SIM_LIBRARY, UMAPROBE_SIM);
+  if (isFailure(record)) return null;
+  const { scale } = JSON.parse(record) as { scale?: number };
+  return scale ?? null;
 }

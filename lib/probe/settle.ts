@@ -3,7 +3,7 @@
 import { formatBoth, formatBytes, MiB } from '../base/format.ts';
 import { hostMemorySync } from '../host/meminfo.ts';
 import { DROP_POOLS } from '../memory/remedies.ts';
-import { takeSnapshot } from '../snapshot/take.ts';
+import { snapshot as takeSnapshot } from '../snapshot/index.ts';
 import type { DeviceSnapshot, Settled, Snapshot } from '../types/index.ts';
 
 const LOOK_EVERY_MS = 50;

@@ -1,9 +1,9 @@
 /** Whether a step may be made. Pure: readings in, refusal out. */
 
 import { formatBoth, formatBytes, formatPercent, GiB, MiB } from '../base/format.ts';
-import { takesHostMemory } from '../memory/floor.ts';
-import type { HostReading, PlannedStep, Refusal, Terms } from './context.ts';
-import { EAGER } from './safety.ts';
+import { takesHostMemory } from '../memory/kinds.ts';
+import { stalledText } from '../memory/pressure.ts';
+import type { HostReading, PlannedStep, Refusal, RunLimits } from './context.ts';
 
 /**
  * Kept on top of the floor by planned steps, so that what other programs take in passing does not trip the guard, which
@@ -13,18 +13,13 @@ export function stepMargin(floor: number): number {
   return Math.min(64 * MiB, Math.floor(floor / 32));
 }
 
-/** Whether the kind takes free blocks of 2 MiB on this machine. */
-export function needsBlocks(terms: Pick<Terms, 'memoryModel'>, kind: PlannedStep['kind']): boolean {
-  return terms.memoryModel === 'unified' && EAGER.includes(kind);
-}
-
 /** Bytes that a step is expected to take from the host. */
 export function hostCost(step: PlannedStep): number {
   return step.predictedCost ?? Math.max(0, step.targetBytes - step.heldBytes);
 }
 
 export function stepRefusal(
-  terms: Pick<Terms, 'floor' | 'memoryModel' | 'pressureFull'>,
+  terms: Pick<RunLimits, 'floor' | 'memoryModel' | 'pressureFull'>,
   reading: HostReading,
   step: PlannedStep,
 ): Refusal | null {
@@ -36,7 +31,7 @@ function pressure(limit: number | null, { pressureFull }: HostReading): Refusal 
   if (limit === null || pressureFull === null || pressureFull < limit) return null;
   return {
     why: 'pressure',
-    sentence: `nothing could run for want of memory ${formatPercent(pressureFull)} of the last 10 s (PSI full, limit ${formatPercent(limit, 0)})`,
+    sentence: `${stalledText(pressureFull)} (PSI full, limit ${formatPercent(limit, 0)})`,
   };
 }
 

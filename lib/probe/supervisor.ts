@@ -4,7 +4,7 @@ import { formatBoth } from '../base/format.ts';
 import { hostMemorySync } from '../host/meminfo.ts';
 import type { GuardReport } from '../types/index.ts';
 import type { Exit, ProbeChild } from './child-process.ts';
-import type { Order } from './protocol.ts';
+import type { StopRequest } from './protocol.ts';
 
 const LOOK_EVERY_MS = 50;
 /** The guard acts at the floor within milliseconds and leaves after 200: this much later it has failed. */
@@ -28,7 +28,7 @@ export interface Watch {
 }
 
 export interface Verdict {
-  end: 'done' | Order | 'lost';
+  end: 'done' | StopRequest | 'lost';
   reason: string | null;
   /** Set where the parent acted in the guard's place. */
   guard: GuardReport | null;
@@ -39,7 +39,7 @@ export interface Supervisor {
   /** The child was heard. */
   heard(): void;
   /** The run has to end, because of the caller. */
-  stop(what: Order): void;
+  stop(what: StopRequest): void;
   readonly verdict: Promise<Verdict>;
 }
 
@@ -48,17 +48,17 @@ export function supervise(child: ProbeChild, watch: Watch): Supervisor {
   let lookedAt = heardAt;
   let belowSince: number | null = null;
   let doneAt: number | null = null;
-  let ordered: { what: Order; at: number } | null = null;
+  let ordered: { what: StopRequest; at: number } | null = null;
   let killed: { why: Omit<Verdict, 'exit'>; at: number } | null = null;
   let giveUp: (verdict: Verdict) => void = () => undefined;
   const givenUp = new Promise<Verdict>((resolve) => {
     giveUp = resolve;
   });
 
-  function stop(what: Order): void {
+  function stop(what: StopRequest): void {
     if (ordered !== null) return;
     ordered = { what, at: performance.now() };
-    child.order(what);
+    child.requestStop(what);
   }
 
   function kill(end: Verdict['end'], reason: string, guard: GuardReport | null = null): void {
@@ -73,7 +73,7 @@ export function supervise(child: ProbeChild, watch: Watch): Supervisor {
     lookedAt = now;
     if (killed !== null) {
       if (now - killed.at < KILL_GRACE_MS) return;
-      child.letGo();
+      child.detach();
       giveUp({
         ...killed.why,
         reason: `${killed.why.reason}; killed, it has not ended: it is inside the driver`,

@@ -4,7 +4,7 @@
  */
 import type { AllocatorKind, Counter, CounterChange, SweepStep } from '../types/index.ts';
 import { kindStyle, moved, sizeWords } from './numbers.ts';
-import type { Look } from './options.ts';
+import type { RenderOptions } from './options.ts';
 import { table } from './text-layout.ts';
 
 export const COUNTERS: readonly (readonly [Counter, string])[] = [
@@ -50,7 +50,7 @@ export function isNoise(change: number | null, bytes: number): boolean {
 }
 
 /** Two columns a kind: once allocated, and once the GPU has written every byte. */
-export function countersTable(steps: readonly SweepStep[], look: Look): string[] {
+export function countersTable(steps: readonly SweepStep[], look: RenderOptions): string[] {
   const chosen = comparable(steps);
   if (chosen.length === 0) return [];
   const same = chosen.every((step) => step.requestedBytes === chosen[0]?.requestedBytes);
@@ -63,7 +63,7 @@ export function countersTable(steps: readonly SweepStep[], look: Look): string[]
   return [look.paint('heading', `Which counters moved${at}`), ...blocks.flat()];
 }
 
-function block(chosen: readonly SweepStep[], same: boolean, look: Look): string[] {
+function block(chosen: readonly SweepStep[], same: boolean, look: RenderOptions): string[] {
   const names = chosen.flatMap(({ kind, requestedBytes }) => [
     look.paint(kindStyle(kind), same ? kind : `${kind} ${sizeWords(requestedBytes)}`),
     '',
@@ -86,7 +86,7 @@ function cell(
   change: CounterChange | undefined,
   when: 'afterAlloc' | 'afterTouch',
   step: SweepStep,
-  look: Look,
+  look: RenderOptions,
 ): string {
   const bytes = change?.[when] ?? null;
   const words = moved(bytes, look.unicode);

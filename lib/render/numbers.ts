@@ -1,5 +1,5 @@
 /** Numbers of a probe in the few characters of a table's cell. */
-import { formatBytes, GB, GiB, inGB, inGiB, KiB, MiB, UNKNOWN } from '../base/format.ts';
+import { formatBytes, GB, GiB, inGiB, KiB, MiB, UNKNOWN } from '../base/format.ts';
 import type { AllocatorKind, Times } from '../types/index.ts';
 import type { Style } from './paint.ts';
 
@@ -75,11 +75,6 @@ const WHOLE: readonly (readonly [number, string])[] = [
   [MiB, 'MiB'],
   [1e6, 'MB'],
 ];
-
-/** "64.00 GiB (68.72 GB)" for what is told to people: both, because mixing them loses 9 GB. */
-export function both(bytes: number | null): string {
-  return bytes === null ? UNKNOWN : `${inGiB(bytes)} GiB (${inGB(bytes)} GB)`;
-}
 
 /** "-4.00 GiB", "+12 KiB", "0": how a counter moved. */
 export function moved(bytes: number | null, unicode: boolean): string {

@@ -1,9 +1,8 @@
 /** How a page is drawn: width, colours, character set and the unit of amounts. */
 import { formatBytes, formatCount } from '../base/format.ts';
-import type { Screen } from '../cli/core/screen.ts';
 import type { Paint, Style } from './paint.ts';
 
-export interface Look {
+export interface RenderOptions {
   width: number;
   paint: Paint;
   unicode: boolean;
@@ -13,22 +12,18 @@ export interface Look {
   hostName: string;
 }
 
-export function lookOf(screen: Screen, options: { exact: boolean; hostName: string }): Look {
-  return { width: screen.columns, paint: screen.paint, unicode: screen.unicode, ...options };
-}
-
 /** "119.7 GiB", or every digit. */
-export function amount(bytes: number | null, { exact }: Look): string {
+export function amount(bytes: number | null, { exact }: RenderOptions): string {
   return exact && bytes !== null ? `${formatCount(bytes)} B` : formatBytes(bytes);
 }
 
 /** Between the parts of a line. */
-export function dot({ unicode }: Look): string {
+export function dot({ unicode }: RenderOptions): string {
   return unicode ? ' · ' : ' | ';
 }
 
 /** "[####------]": how much of a whole. An unknown part is an empty bar, not a bar at zero. */
-export function meter(part: number | null, whole: number, cells: number, style: Style, look: Look): string {
+export function meter(part: number | null, whole: number, cells: number, style: Style, look: RenderOptions): string {
   if (part === null || !(whole > 0)) return `[${' '.repeat(cells)}]`;
   const full = Math.round(Math.min(1, Math.max(0, part / whole)) * cells);
   const mark = look.unicode ? '█' : '#';

@@ -1,6 +1,6 @@
 /** Lines over a logarithmic or linear axis, in characters: eight dots a cell where there is Unicode, else one. */
 
-import type { Look } from './options.ts';
+import type { RenderOptions } from './options.ts';
 import type { Style } from './paint.ts';
 import { padEnd, padStart, widthOf } from './text-layout.ts';
 
@@ -74,7 +74,10 @@ export function axisOf(values: readonly number[], { fromZero, linear }: { fromZe
 }
 
 /** The lines of the plot; [] where there is no line to draw. */
-export function plot({ title, series, linear = false, xName, yName, xWords, yWords }: Plot, look: Look): string[] {
+export function plot(
+  { title, series, linear = false, xName, yName, xWords, yWords }: Plot,
+  look: RenderOptions,
+): string[] {
   const points = series.flatMap((one) => one.points);
   if (new Set(points.map(([x]) => x)).size < 2) return [];
   const x = axisOf(
@@ -109,7 +112,7 @@ export function plot({ title, series, linear = false, xName, yName, xWords, yWor
   ];
 }
 
-function heading(title: string, series: readonly Series[], scales: readonly string[], look: Look): string[] {
+function heading(title: string, series: readonly Series[], scales: readonly string[], look: RenderOptions): string[] {
   const legend = series
     .filter(({ points }) => points.length > 0)
     .map(({ letter, name, style }) => look.paint(style, `${letter} ${name}`))
@@ -137,7 +140,7 @@ interface Canvas {
   dot(column: number, row: number, style: Style): void;
   /** A letter over the dots of its cell. */
   letter(column: number, row: number, letter: string, style: Style): void;
-  row(index: number, look: Look): string;
+  row(index: number, look: RenderOptions): string;
 }
 
 interface Cell {

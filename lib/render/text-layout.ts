@@ -1,18 +1,10 @@
 /** Plain-text layout: cells, tables and lines that fit. Knows colour codes only so far as not to count them. */
 
-/** What a colour code looks like: the only control character before a bracket is escape. */
-const SGR = /\p{Cc}\[[0-9;]*m/gu;
-/** What must not reach a terminal: control characters, and what turns the direction of writing. */
-const CONTROL = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+import stringWidth from 'string-width';
 
-/** Text from outside (a process name, a loader's message) without what could steer a terminal. */
-export function clean(text: string): string {
-  return text.replace(/\s+/g, ' ').replace(CONTROL, '?');
-}
-
-/** Columns that a text takes, colour codes not counted. */
+/** Columns of a terminal that a text takes, colour codes not counted: 模型.gguf takes 9. */
 export function widthOf(text: string): number {
-  return [...text.replace(SGR, '')].length;
+  return stringWidth(text);
 }
 
 export function padEnd(text: string, width: number): string {
@@ -23,11 +15,35 @@ export function padStart(text: string, width: number): string {
   return ' '.repeat(Math.max(0, width - widthOf(text))) + text;
 }
 
-/** Cuts an uncoloured text to `width`, showing that it was cut. */
+const GRAPHEMES = new Intl.Segmenter();
+
+/** The first graphemes of a text that fit into `width` columns. */
+function fitting(graphemes: readonly string[], width: number): string[] {
+  let left = width;
+  const cut = graphemes.findIndex((grapheme) => {
+    left -= widthOf(grapheme);
+    return left < 0;
+  });
+  return cut === -1 ? [...graphemes] : graphemes.slice(0, cut);
+}
+
+function graphemesOf(text: string): string[] {
+  return [...GRAPHEMES.segment(text)].map(({ segment }) => segment);
+}
+
+/** Cuts an uncoloured text to `width` columns, showing that it was cut. */
 export function truncate(text: string, width: number): string {
-  const letters = [...text];
-  if (letters.length <= width) return text;
-  return width <= 1 ? letters.slice(0, Math.max(0, width)).join('') : `${letters.slice(0, width - 1).join('')}…`;
+  if (widthOf(text) <= width) return text;
+  if (width <= 1) return fitting(graphemesOf(text), width).join('');
+  return `${fitting(graphemesOf(text), width - 1).join('')}…`;
+}
+
+/** Cuts the beginning of an uncoloured text: the end of a path says more. */
+export function truncateStart(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  return `…${fitting(graphemesOf(text).reverse(), width - 1)
+    .reverse()
+    .join('')}`;
 }
 
 /** As many whole items as fit, the first one cut if even that does not. */

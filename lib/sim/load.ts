@@ -18,6 +18,7 @@ export function shippedNames(): string[] {
     .sort();
 }
 
+/** The machines that come with umaprobe. */
 export function shippedMachines(): MachineSummary[] {
   return shippedNames().map((name) => {
     const file = resolve(SHIPPED, `${name}.json`);

@@ -1,7 +1,8 @@
 /** The private folder in which a simulated machine lives, and the removal of those whose process is gone. */
-import { accessSync, constants, lstatSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
+import { accessSync, constants, lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
+import { pidExists, pidNamespace } from '../host/process.ts';
 
 const PREFIX = 'umaprobe-sim';
 
@@ -9,7 +10,7 @@ const PREFIX = 'umaprobe-sim';
 export function createStateFolder(): string {
   const parent = runtimeFolder();
   removeStale(parent);
-  return mkdtempSync(join(parent, `${PREFIX}-${pidNamespace()}-${process.pid}-`));
+  return mkdtempSync(join(parent, `${PREFIX}-${namespaceNumber()}-${process.pid}-`));
 }
 
 export function removeStateFolder(folder: string): void {
@@ -29,20 +30,16 @@ function runtimeFolder(): string {
 }
 
 /** A pid means something in its own PID namespace only: a container that shares /tmp must not look dead. */
-function pidNamespace(): string {
-  try {
-    return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';
-  } catch {
-    return '0';
-  }
+function namespaceNumber(): string {
+  return /\d+/.exec(pidNamespace() ?? '')?.[0] ?? '0';
 }
 
 /** Folders of processes that were killed before they could remove them. */
 function removeStale(parent: string): void {
-  const ours = new RegExp(`^${PREFIX}-${pidNamespace()}-(\\d+)-`);
+  const ours = new RegExp(`^${PREFIX}-${namespaceNumber()}-(\\d+)-`);
   for (const name of readdirSync(parent)) {
     const pid = Number(ours.exec(name)?.[1]);
-    if (!Number.isSafeInteger(pid) || pid <= 0 || isAlive(pid)) continue;
+    if (!Number.isSafeInteger(pid) || pid <= 0 || pidExists(pid)) continue;
     const folder = join(parent, name);
     try {
       const stat = lstatSync(folder);
@@ -50,15 +47,5 @@ function removeStale(parent: string): void {
     } catch {
       // Another process was faster; what it removes need not be removed here.
     }
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // EPERM: it lives and is someone else's.
-    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
   }
 }

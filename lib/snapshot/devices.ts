@@ -1,16 +1,11 @@
-import { isFailure, Origins, reason } from '../base/facts.ts';
+import type { Failure } from '../base/errors.ts';
+import { isFailure, Provenance, reason } from '../base/facts.ts';
 import type { KernelFacts } from '../host/kernel.ts';
 import { allocatable } from '../memory/allocatable.ts';
 import { memoryModel } from '../memory/model.ts';
 import { quirkNotes } from '../memory/quirks.ts';
 import { views } from '../memory/views.ts';
-import type {
-  NativeCudaDevice,
-  NativeCudaReport,
-  NativeFailure,
-  NativeNvmlDevice,
-  NativeNvmlReport,
-} from '../native/contract.ts';
+import type { NativeCudaDevice, NativeCudaReport, NativeNvmlDevice, NativeNvmlReport } from '../native/contract.ts';
 import type { DeviceAttribute, DeviceSnapshot, GpuProcess, HostMemory } from '../types/index.ts';
 
 export const DEVICE_ATTRIBUTES = [
@@ -69,7 +64,7 @@ export function pairDevices(cuda: NativeCudaDevice[], nvml: NativeNvmlDevice[]):
   return pairs;
 }
 
-export interface Surroundings {
+export interface DeviceContext {
   host: HostMemory;
   facts: KernelFacts;
   cuda: NativeCudaReport;
@@ -78,15 +73,15 @@ export interface Surroundings {
   whyNoCuda: string | null;
   whyNoNvml: string | null;
   /** cudaMemGetInfo of a child by ordinal, each a reading or why there is none; null: none was asked. */
-  child: { answers: Map<number, { free: number; total: number; from: string } | string>; otherwise: string } | null;
+  child: { answers: Map<number, { free: number; total: number; from: string } | string>; missingReason: string } | null;
   environment: Record<string, string | undefined>;
   /** Name of a process in `/proc/<pid>/comm`. */
   processName(pid: number): string | null;
 }
 
 /** One device: each number with its origin, each gap with its reason. */
-export function deviceSnapshot(index: number, pair: DevicePair, around: Surroundings): DeviceSnapshot {
-  const origins = new Origins();
+export function deviceSnapshot(index: number, pair: DevicePair, around: DeviceContext): DeviceSnapshot {
+  const origins = new Provenance();
   const { cuda, nvml } = pair;
   const noCuda =
     late(around.cuda.timedOut) ?? around.whyNoCuda ?? 'CUDA does not see this device (CUDA_VISIBLE_DEVICES)';
@@ -95,10 +90,10 @@ export function deviceSnapshot(index: number, pair: DevicePair, around: Surround
   const attributes = Object.fromEntries(
     DEVICE_ATTRIBUTES.map((name) => [
       name,
-      origins.take(`attributes.${name}`, cuda?.attributes?.[name], 'CUDA device attribute', noCuda),
+      origins.read(`attributes.${name}`, cuda?.attributes?.[name], 'CUDA device attribute', noCuda),
     ]),
   ) as Record<DeviceAttribute, number | null>;
-  const mode = origins.take('addressingMode', nvml?.addressingMode, 'nvmlDeviceGetAddressingMode', noNvml);
+  const mode = origins.read('addressingMode', nvml?.addressingMode, 'nvmlDeviceGetAddressingMode', noNvml);
   const addressingMode = mode === null ? null : (ADDRESSING_MODES[mode] ?? `mode ${mode}`);
   const { model, from } = memoryModel({
     integrated: attributes.integrated,
@@ -106,13 +101,13 @@ export function deviceSnapshot(index: number, pair: DevicePair, around: Surround
     addressingMode,
     nvmlMemory: nvml?.memory ?? null,
   });
-  origins.note('memoryModel', from);
+  origins.record('memoryModel', from);
 
   const own = {
     cuda: cudaMemory(cuda, around, origins, noCuda),
     nvml: nvmlMemory(nvml, origins, noNvml),
   };
-  const mig = origins.take('migMode', nvml?.migMode, 'nvmlDeviceGetMigMode', noNvml);
+  const mig = origins.read('migMode', nvml?.migMode, 'nvmlDeviceGetMigMode', noNvml);
   const migMode = mig === null ? null : { current: mig[0] === 1, pending: mig[1] === 1 };
   const can = allocatable({
     model,
@@ -121,17 +116,17 @@ export function deviceSnapshot(index: number, pair: DevicePair, around: Surround
     ...own,
     mig: migMode?.current ?? false,
   });
-  origins.note('allocatable', can.from);
+  origins.record('allocatable', can.from);
   const seen = views({
     model,
     host: around.host,
     ...own,
-    whyNoCuda: origins.record.cuda ?? noCuda,
-    whyNoNvml: origins.record.nvml ?? noNvml,
+    whyNoCuda: origins.sources.cuda ?? noCuda,
+    whyNoNvml: origins.sources.nvml ?? noNvml,
     environment: around.environment,
   });
-  for (const [name, words] of Object.entries(seen.from)) origins.note(`views.${name}`, words);
-  const power = origins.take('powerW', nvml?.powerMilliwatt, 'nvmlDeviceGetPowerUsage', noNvml);
+  for (const [name, words] of Object.entries(seen.from)) origins.record(`views.${name}`, words);
+  const power = origins.read('powerW', nvml?.powerMilliwatt, 'nvmlDeviceGetPowerUsage', noNvml);
 
   return {
     index,
@@ -148,7 +143,7 @@ export function deviceSnapshot(index: number, pair: DevicePair, around: Surround
         noCuda,
       ),
     ),
-    computeCapability: origins.take('computeCapability', cuda?.computeCapability, 'CUDA device attributes', noCuda),
+    computeCapability: origins.read('computeCapability', cuda?.computeCapability, 'CUDA device attributes', noCuda),
     memoryModel: model,
     attributes,
     ...own,
@@ -157,15 +152,15 @@ export function deviceSnapshot(index: number, pair: DevicePair, around: Surround
     views: seen.bytes,
     addressingMode,
     migMode,
-    utilizationPercent: origins.take(
+    utilizationPercent: origins.read(
       'utilizationPercent',
       nvml?.utilizationPercent,
       'nvmlDeviceGetUtilizationRates',
       noNvml,
     ),
-    temperatureC: origins.take('temperatureC', nvml?.temperatureC, 'nvmlDeviceGetTemperature', noNvml),
+    temperatureC: origins.read('temperatureC', nvml?.temperatureC, 'nvmlDeviceGetTemperature', noNvml),
     powerW: power === null ? null : power / 1000,
-    smClockMHz: origins.take('smClockMHz', nvml?.smClockMHz, 'nvmlDeviceGetClockInfo', noNvml),
+    smClockMHz: origins.read('smClockMHz', nvml?.smClockMHz, 'nvmlDeviceGetClockInfo', noNvml),
     notes: quirkNotes({
       host: around.host,
       kernel: around.facts.kernel,
@@ -173,11 +168,11 @@ export function deviceSnapshot(index: number, pair: DevicePair, around: Surround
       device: { memoryModel: model, ...own, migMode, attributes, addressingMode },
       nvmlRefusal: isFailure(nvml?.memory) ? nvml.memory.name : null,
     }),
-    from: origins.record,
+    from: origins.sources,
   };
 }
 
-function late(timedOut: NativeFailure | null): string | null {
+function late(timedOut: Failure | null): string | null {
   return timedOut === null ? null : reason(timedOut);
 }
 
@@ -187,33 +182,33 @@ function pciBusId(id: string | null): string | null {
 
 /** CUDA's answer, else NVML's; the origin names the one that was taken. */
 function either(
-  origins: Origins,
+  origins: Provenance,
   path: string,
-  first: [string | NativeFailure | undefined, string],
-  second: [string | NativeFailure | undefined, string],
+  first: [string | Failure | undefined, string],
+  second: [string | Failure | undefined, string],
   absent: string,
 ): string | null {
   const [fact, call] = typeof first[0] === 'string' || second[0] === undefined ? first : second;
-  return origins.take(path, fact, call, absent);
+  return origins.read(path, fact, call, absent);
 }
 
 function cudaMemory(
   device: NativeCudaDevice | null,
-  around: Surroundings,
-  origins: Origins,
+  around: DeviceContext,
+  origins: Provenance,
   absent: string,
 ): DeviceSnapshot['cuda'] {
   const read = device?.memGetInfo;
   if (read !== undefined && !isFailure(read)) {
-    origins.note('cuda', 'cudaMemGetInfo in this process');
+    origins.record('cuda', 'cudaMemGetInfo in this process');
     return { free: read[0], total: read[1] };
   }
   if (isFailure(read)) {
-    origins.note('cuda', reason(read));
+    origins.record('cuda', reason(read));
     return null;
   }
   if (device === null || around.child === null) {
-    origins.note(
+    origins.record(
       'cuda',
       device === null || around.cuda.timedOut !== null
         ? absent
@@ -221,20 +216,20 @@ function cudaMemory(
     );
     return null;
   }
-  const answer = around.child.answers.get(device.ordinal ?? -1) ?? around.child.otherwise;
+  const answer = around.child.answers.get(device.ordinal ?? -1) ?? around.child.missingReason;
   if (typeof answer === 'string') {
-    origins.note('cuda', answer);
+    origins.record('cuda', answer);
     return null;
   }
-  origins.note('cuda', answer.from);
+  origins.record('cuda', answer.from);
   return { free: answer.free, total: answer.total };
 }
 
 /** SUCCESS with a total of 0 is what a zeroed struct looks like after a shim swallowed an error: it is not a reading. */
-function nvmlMemory(device: NativeNvmlDevice | null, origins: Origins, absent: string): DeviceSnapshot['nvml'] {
-  const memory = origins.take('nvml', device?.memory, 'nvmlDeviceGetMemoryInfo', absent);
+function nvmlMemory(device: NativeNvmlDevice | null, origins: Provenance, absent: string): DeviceSnapshot['nvml'] {
+  const memory = origins.read('nvml', device?.memory, 'nvmlDeviceGetMemoryInfo', absent);
   if (memory === null) return null;
-  origins.note(
+  origins.record(
     'nvml',
     memory.total === 0 ? `${memory.call} answered SUCCESS with a total of 0, which is no answer` : memory.call,
   );
@@ -245,11 +240,11 @@ function nvmlMemory(device: NativeNvmlDevice | null, origins: Origins, absent: s
 
 function processes(
   device: NativeNvmlDevice | null,
-  around: Surroundings,
-  origins: Origins,
+  around: DeviceContext,
+  origins: Provenance,
   absent: string,
 ): GpuProcess[] | null {
-  const list = origins.take(
+  const list = origins.read(
     'processes',
     device?.processes,
     'nvmlDeviceGetComputeRunningProcesses_v3 and graphics',

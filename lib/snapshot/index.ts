@@ -1,8 +1,7 @@
-import { checkMilliseconds } from '../base/arguments.ts';
-import { invalidValue } from '../base/errors.ts';
+import { checkChoice, checkMilliseconds } from '../base/arguments.ts';
 import type { Snapshot, SnapshotOptions } from '../types/index.ts';
 
-const MODES: readonly string[] = ['auto', 'child', 'inProcess', 'never'] satisfies SnapshotOptions['memGetInfo'][];
+const MODES = ['auto', 'child', 'inProcess', 'never'] as const satisfies SnapshotOptions['memGetInfo'][];
 
 /** Loaded by the first snapshot: most of umaprobe's code, which a program that only imports it should not pay for. */
 let takeSnapshot: typeof import('./take.ts').takeSnapshot | undefined;
@@ -18,7 +17,7 @@ let takeSnapshot: typeof import('./take.ts').takeSnapshot | undefined;
  */
 export async function snapshot(options: SnapshotOptions = {}): Promise<Snapshot> {
   const { memGetInfo = 'auto' } = options;
-  if (!MODES.includes(memGetInfo)) throw invalidValue('memGetInfo', `one of ${MODES.join(', ')}`, memGetInfo);
+  checkChoice('memGetInfo', MODES, memGetInfo);
   const deadlineMs = checkMilliseconds('deadlineMs', options.deadlineMs ?? 2_000);
   const childDeadlineMs = checkMilliseconds('childDeadlineMs', options.childDeadlineMs ?? 10_000);
   takeSnapshot ??= (await import('./take.ts')).takeSnapshot;

@@ -19,7 +19,7 @@ export type ChildLine = { ordinal: number } & (
 export interface ChildAnswer {
   lines: ChildLine[];
   /** Why devices without a line have none. */
-  otherwise: string;
+  missingReason: string;
 }
 
 const CHILD = join(ROOT, 'dist/mem-get-info-worker.js');
@@ -29,7 +29,7 @@ const CHILD = join(ROOT, 'dist/mem-get-info-worker.js');
  * is gone when the child is. One that hangs is killed at the deadline and not waited for; what it said before counts.
  * The child ends by itself when this process does: it watches its standard input.
  */
-export async function askChild(deadlineMs: number): Promise<ChildAnswer> {
+export async function readMemGetInfoInChild(deadlineMs: number): Promise<ChildAnswer> {
   const child = spawn(process.execPath, [CHILD, String(deadlineMs)], {
     stdio: ['pipe', 'pipe', 'pipe'],
     // The machine that this process is on, whatever its environment says by now.
@@ -45,7 +45,7 @@ export async function askChild(deadlineMs: number): Promise<ChildAnswer> {
     words += text;
   });
   let timer: NodeJS.Timeout | undefined;
-  const otherwise = await new Promise<string>((resolve) => {
+  const missingReason = await new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(failed(`did not start: ${error.message}`)));
     child.once('close', (code, signal) => {
       const how = signal === null ? `ended with ${code}` : `was ended by ${signal}`;
@@ -61,7 +61,7 @@ export async function askChild(deadlineMs: number): Promise<ChildAnswer> {
   });
   clearTimeout(timer);
   const complete = out.slice(0, out.lastIndexOf('\n') + 1).split('\n');
-  return { lines: complete.filter((line) => line !== '').map((line) => JSON.parse(line) as ChildLine), otherwise };
+  return { lines: complete.filter((line) => line !== '').map((line) => JSON.parse(line) as ChildLine), missingReason };
 }
 
 function failed(how: string): string {

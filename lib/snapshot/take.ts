@@ -1,13 +1,13 @@
-import { readlinkSync } from 'node:fs';
 import { toUmaError } from '../base/errors.ts';
-import { isFailure, Origins } from '../base/facts.ts';
+import { isFailure, Provenance } from '../base/facts.ts';
 import { readKernelFacts } from '../host/kernel.ts';
 import { hostMemorySync } from '../host/meminfo.ts';
+import { FIRST_PID_NAMESPACE, pidNamespace, processName } from '../host/process.ts';
 import { ledger } from '../memory/ledger.ts';
 import { native } from '../native/binding.ts';
 import type { NativeBinding, NativeCudaReport } from '../native/contract.ts';
 import type { DeviceSnapshot, HostMemory, MemGetInfo, Snapshot, SnapshotOptions } from '../types/index.ts';
-import { deviceSnapshot, pairDevices, type Surroundings } from './devices.ts';
+import { type DeviceContext, deviceSnapshot, pairDevices } from './devices.ts';
 import { cudaLibrary, nvmlLibrary, whyNoDevices } from './libraries.ts';
 import type { ChildLine } from './mem-get-info-child.ts';
 
@@ -26,14 +26,14 @@ export async function takeSnapshot(options: Required<SnapshotOptions>): Promise<
   asked.catch(() => undefined);
   const at = new Date().toISOString();
   const host = hostMemorySync();
-  const origins = new Origins();
+  const origins = new Provenance();
   const facts = readKernelFacts(binding, origins);
   noteMissingLines(host, origins);
 
   const [cuda, nvml] = await asked;
   const child = mode === 'child' ? await readInChild(cuda, childDeadlineMs) : null;
   const libraries = { cuda: cudaLibrary(cuda), nvml: nvmlLibrary(nvml) };
-  const around: Surroundings = {
+  const around: DeviceContext = {
     host,
     facts,
     cuda,
@@ -60,26 +60,26 @@ export async function takeSnapshot(options: Required<SnapshotOptions>): Promise<
     libraries,
     devices,
     noDevices: devices.length === 0 ? whyNoDevices(libraries.cuda, libraries.nvml) : null,
-    from: origins.record,
+    from: origins.sources,
     durationMs: performance.now() - started,
   };
 }
 
-function noteMissingLines(host: HostMemory, origins: Origins): void {
-  origins.note('host', '/proc/meminfo');
+function noteMissingLines(host: HostMemory, origins: Provenance): void {
+  origins.record('host', '/proc/meminfo');
   for (const [field, value] of Object.entries(host)) {
-    if (value === null) origins.note(`host.${field}`, 'this kernel’s /proc/meminfo has no such line');
+    if (value === null) origins.record(`host.${field}`, 'this kernel’s /proc/meminfo has no such line');
   }
 }
 
 /** A child is worth its start only where there is a device to ask, and where CUDA is not already stuck. */
-async function readInChild(cuda: NativeCudaReport, deadlineMs: number): Promise<Surroundings['child']> {
+async function readInChild(cuda: NativeCudaReport, deadlineMs: number): Promise<DeviceContext['child']> {
   if (cuda.timedOut !== null || typeof cuda.deviceCount !== 'number' || cuda.deviceCount === 0) return null;
   if (cuda.devices.every((device) => device.memGetInfo !== undefined)) return null;
-  const { askChild } = await import('./mem-get-info-child.ts'); // node:child_process costs 3 ms to load
-  const { lines, otherwise } = await askChild(deadlineMs);
+  const { readMemGetInfoInChild } = await import('./mem-get-info-child.ts'); // node:child_process costs 3 ms to load
+  const { lines, missingReason } = await readMemGetInfoInChild(deadlineMs);
   const answers = new Map(lines.map((line) => [line.ordinal, withoutOwnContext(line, cuda)]));
-  return { answers, otherwise };
+  return { answers, missingReason };
 }
 
 /**
@@ -107,29 +107,10 @@ function sharedGpuBytes(devices: DeviceSnapshot[]): number | null {
   return known.reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** The inode of the PID namespace that the machine starts with (PROC_PID_INIT_INO of the kernel). */
-const FIRST_PID_NAMESPACE = 'pid:[4026531836]';
-
-/**
- * comm, not cmdline: reading a command line takes the process's mmap lock, which a wedged process may hold. NVML's pids
- * are those of the first namespace; looked up in a container's own they would name somebody else.
- */
-function processNames(binding: NativeBinding, simulated: boolean): Surroundings['processName'] {
+/** NVML's pids belong to the first PID namespace: looked up in a container's own they would name another process. */
+function processNames(binding: NativeBinding, simulated: boolean): DeviceContext['processName'] {
   if (!simulated && pidNamespace() !== FIRST_PID_NAMESPACE) return () => null;
-  return (pid) => {
-    const [comm] = binding.readFiles([`/proc/${pid}/comm`]);
-    return comm === undefined || isFailure(comm) ? null : comm.trim();
-  };
-}
-
-let ownNamespace: string | undefined;
-function pidNamespace(): string {
-  try {
-    ownNamespace ??= readlinkSync('/proc/self/ns/pid');
-  } catch {
-    ownNamespace = ''; // a sandbox without namespace files: names cannot be trusted there either
-  }
-  return ownNamespace;
+  return (pid) => processName(binding, pid);
 }
 
 function simulatedMachine(binding: NativeBinding): string | null {

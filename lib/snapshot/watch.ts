@@ -1,5 +1,4 @@
-import { checkMilliseconds } from '../base/arguments.ts';
-import { invalidType } from '../base/errors.ts';
+import { checkMilliseconds, checkSignal } from '../base/arguments.ts';
 import type { Snapshot, WatchOptions } from '../types/index.ts';
 import { snapshot } from './index.ts';
 
@@ -14,7 +13,7 @@ import { snapshot } from './index.ts';
 export function watch(options: WatchOptions = {}): AsyncGenerator<Snapshot, void, void> {
   const { intervalMs = 1_000, signal, ...reading } = options;
   checkMilliseconds('intervalMs', intervalMs, 10, 3_600_000);
-  if (signal !== undefined && !(signal instanceof AbortSignal)) throw invalidType('signal', 'an AbortSignal', signal);
+  checkSignal(signal);
   return readings(intervalMs, signal, reading);
 }
 

@@ -1,26 +1,24 @@
 /** The search in the child: reads the machine, makes the planned step, learns from it. */
 
-import { toUmaError, UmaError } from '../base/errors.ts';
+import { type Failure, toUmaError, UmaError } from '../base/errors.ts';
 import { isFailure, reason } from '../base/facts.ts';
-import type { NativeFailure } from '../native/contract.ts';
-import type { ChildContext, HostReading, Loop, PlannedStep, Say } from '../probe/context.ts';
+import type { ChildContext, Emit, HostReading, Loop, PlannedStep } from '../probe/context.ts';
 import type { StressStep } from '../types/index.ts';
+import { costsHost, headroomFor, progress } from './headroom.ts';
+import { HeldBlocks, ranOut } from './held-blocks.ts';
 import {
-  deviceEnding,
-  type Ending,
-  failureEnding,
+  deviceOutcome,
+  failureOutcome,
+  type Outcome,
   type Refused,
-  refusalEnding,
+  refusalOutcome,
   refusedAgain,
-  refusedEnding,
-  stopEnding,
+  refusedOutcome,
+  stopOutcome,
   wrongBytes,
-} from './endings.ts';
-import { costsHost, roomFor } from './headroom.ts';
-import { Holder, ranOut } from './held-blocks.ts';
-import { progress } from './progress.ts';
+} from './outcome.ts';
 import type { StressEvent, StressRequest, StressResult } from './protocol.ts';
-import { type Bounds, begin, learn, next, type Room, type SearchEnd } from './search.ts';
+import { type Bounds, type Headroom, initialState, next, type SearchEnd, update } from './search.ts';
 
 const FIRST_BYTES = 256 * 2 ** 20;
 
@@ -33,12 +31,12 @@ export const loop: Loop<StressRequest, StressEvent, StressResult> = async (conte
   return run.result(await searched(run).catch(journalEnding));
 };
 
-async function searched(run: StressRun): Promise<Ending> {
+async function searched(run: StressRun): Promise<Outcome> {
   return run.keep(await run.search());
 }
 
 /** A journal that can be kept no longer, its disk being full, ends the search with what was found until then. */
-function journalEnding(error: unknown): Ending {
+function journalEnding(error: unknown): Outcome {
   if (error instanceof UmaError && error.code === 'ERR_UMA_JOURNAL') return { state: 'failed', boundBy: error.message };
   throw error;
 }
@@ -46,37 +44,37 @@ function journalEnding(error: unknown): Ending {
 class StressRun {
   readonly #context: ChildContext;
   readonly #request: StressRequest;
-  readonly #say: Say<StressEvent>;
+  readonly #say: Emit<StressEvent>;
   readonly #bounds: Bounds;
-  readonly #holder: Holder;
+  readonly #holder: HeldBlocks;
   readonly #steps: StressStep[] = [];
   readonly #began = performance.now();
-  #search: ReturnType<typeof begin>;
+  #search: ReturnType<typeof initialState>;
   #verified: StressResult['verified'] = null;
   #heldMs = 0;
   /** The allocator's last refusal. */
-  #refused: NativeFailure | null = null;
+  #refused: Failure | null = null;
   /** `single` on a driver with pools: what was freed, is not in MemAvailable, and the next block gets all the same. */
   #pooled = 0;
 
-  constructor(context: ChildContext, request: StressRequest, say: Say<StressEvent>) {
+  constructor(context: ChildContext, request: StressRequest, say: Emit<StressEvent>) {
     const { ceiling, chunkBytes, kind, mode, resolutionBytes, verify } = request;
     this.#context = context;
     this.#request = request;
     this.#say = say;
     this.#bounds = { mode, chunkBytes, resolutionBytes, firstBytes: FIRST_BYTES, ceilingBytes: ceiling?.bytes ?? null };
-    this.#search = begin(this.#bounds);
-    this.#holder = new Holder(context, kind, verify);
+    this.#search = initialState(this.#bounds);
+    this.#holder = new HeldBlocks(context, kind, verify);
   }
 
   /** Steps until there is a reason to end. */
-  async search(): Promise<Ending> {
+  async search(): Promise<Outcome> {
     for (;;) {
-      await this.#context.calm();
+      await this.#context.waitForLowPressure();
       const stopped = this.#stopped();
       if (stopped !== null) return stopped;
       const reading = this.#context.reading(this.#request.kind);
-      const room = await roomFor(this.#context, this.#request.kind, reading, this.#pooled);
+      const room = await headroomFor(this.#context, this.#request.kind, reading, this.#pooled);
       const move = next(this.#search, this.#bounds, room);
       if ('end' in move) return this.#ending(move.end, move.nextBytes, reading, room);
       const ended = await this.#make(move.bytes, move.predictedCost, reading, room);
@@ -85,11 +83,11 @@ class StressRun {
   }
 
   /** One step: checked, journalled, made, learnt from, told. */
-  async #make(bytes: number, predictedCost: number, before: HostReading, room: Room): Promise<Ending | null> {
+  async #make(bytes: number, predictedCost: number, before: HostReading, room: Headroom): Promise<Outcome | null> {
     const { kind } = this.#request;
     const planned = this.#planned(bytes, predictedCost);
     const refusal = this.#context.check(planned, before);
-    if (refusal !== null) return refusalEnding(refusal);
+    if (refusal !== null) return refusalOutcome(refusal);
     this.#context.begin(planned);
     const taken = await this.#holder.take(bytes);
     const { failure } = taken;
@@ -99,8 +97,8 @@ class StressRun {
     const state = stateOf(failure);
     const cost = state === 'ok' && after !== null ? costOf(before, after) : null;
     if (state === 'ok' || state === 'out-of-memory') {
-      const known = costsHost(kind, this.#context.terms) ? cost : null;
-      this.#search = learn(this.#search, this.#bounds, bytes, { state, cost: known, room });
+      const known = costsHost(kind, this.#context.limits) ? cost : null;
+      this.#search = update(this.#search, this.#bounds, bytes, { state, cost: known, room });
     }
     if (state === 'out-of-memory') this.#refused = failure;
     if (!hangs) this.#context.finish({ state, heldBytes: state === 'ok' ? planned.targetBytes : planned.heldBytes });
@@ -118,7 +116,7 @@ class StressRun {
       memAvailable: after?.memAvailable ?? null,
       pressureFull: after?.pressureFull ?? null,
     });
-    if (failure !== null && state === 'failed') return failureEnding(failure);
+    if (failure !== null && state === 'failed') return failureOutcome(failure);
     if (this.#request.mode === 'single') await this.#letGo(after, bytes);
     return null;
   }
@@ -136,16 +134,16 @@ class StressRun {
   #planned(bytes: number, predictedCost: number): PlannedStep {
     const { kind } = this.#request;
     const { heldBytes } = this.#search;
-    const cost = costsHost(kind, this.#context.terms) ? Math.max(0, predictedCost - this.#pooled) : 0;
+    const cost = costsHost(kind, this.#context.limits) ? Math.max(0, predictedCost - this.#pooled) : 0;
     return { kind, heldBytes, targetBytes: heldBytes + bytes, predictedCost: cost };
   }
 
-  #stopped(): Ending | null {
+  #stopped(): Outcome | null {
     const stop = this.#context.stop();
-    return stop === null ? null : stopEnding(stop, this.#context.binding.guardRead().trip);
+    return stop === null ? null : stopOutcome(stop, this.#context.binding.guardRead().trip);
   }
 
-  #tell(room: Room, heldBefore: number, step: StressStep): void {
+  #tell(room: Headroom, heldBefore: number, step: StressStep): void {
     this.#steps.push(step);
     const elapsedMs = performance.now() - this.#began;
     this.#say({ step, progress: progress(this.#search, this.#bounds, room, heldBefore, elapsedMs) });
@@ -157,25 +155,27 @@ class StressRun {
     return { mode: this.#bounds.mode, refusedBytes: smallest, bestBytes, heldBytes, failure: this.#refused };
   }
 
-  #ending(end: SearchEnd, nextBytes: number, reading: HostReading, room: Room): Ending {
+  #ending(end: SearchEnd, nextBytes: number, reading: HostReading, room: Headroom): Outcome {
     switch (end) {
       case 'limit':
         return { state: 'limit', boundBy: this.#request.ceiling?.reason ?? 'the largest size there is' };
       case 'device':
-        return deviceEnding(room, nextBytes);
+        return deviceOutcome(room, nextBytes);
       case 'out-of-memory':
-        return refusedEnding(this.#lastRefused(), reading, this.#context.terms.floor);
+        return refusedOutcome(this.#lastRefused(), reading, this.#context.limits.floor);
       case 'floor':
       case 'contiguity': {
         const cost = Math.ceil(nextBytes * this.#search.costPerByte);
         const refusal = this.#context.check(this.#planned(nextBytes, cost), reading);
-        return refusalEnding(refusal ?? { why: end, sentence: `the next step would not leave the host what it keeps` });
+        return refusalOutcome(
+          refusal ?? { why: end, sentence: `the next step would not leave the host what it keeps` },
+        );
       }
     }
   }
 
   /** What was found, verified and held as asked; where the search has failed there is nothing to hold. */
-  async keep(found: Ending): Promise<Ending> {
+  async keep(found: Outcome): Promise<Outcome> {
     const { holdMs, mode, verify } = this.#request;
     if (!KEEPS.includes(found.state) || this.#search.bestBytes === 0 || (!verify && holdMs === 0)) return found;
     const unable = mode === 'single' ? await this.#takeAgain(found) : null;
@@ -191,9 +191,9 @@ class StressRun {
    * In `single` mode the largest block was freed after its try. To take it once more is a step like any other: the
    * machine may have less by now. null: it is held.
    */
-  async #takeAgain(found: Ending): Promise<Ending | null> {
+  async #takeAgain(found: Outcome): Promise<Outcome | null> {
     const bytes = this.#search.bestBytes;
-    await this.#context.calm();
+    await this.#context.waitForLowPressure();
     const planned = this.#planned(bytes, Math.ceil(bytes * this.#search.costPerByte));
     const stopped = this.#stopped();
     if (stopped !== null) return stopped;
@@ -203,11 +203,11 @@ class StressRun {
     const { failure } = await this.#holder.take(bytes);
     const hangs = failure?.name === 'TIMEOUT';
     if (!hangs) this.#context.finish({ state: stateOf(failure), heldBytes: failure === null ? bytes : 0 });
-    return failure === null ? null : (this.#stopped() ?? failureEnding(failure));
+    return failure === null ? null : (this.#stopped() ?? failureOutcome(failure));
   }
 
   /** null: nothing is wrong. */
-  async #verify(found: Ending): Promise<Ending | null> {
+  async #verify(found: Outcome): Promise<Outcome | null> {
     if (!this.#request.verify) return null;
     const ok = this.#steps.filter(({ state }) => state === 'ok');
     const shown = this.#request.mode === 'single' ? ok.slice(-1) : ok;
@@ -217,20 +217,20 @@ class StressRun {
     });
     const stopped = this.#stopped();
     if (stopped !== null) return stopped;
-    if (isFailure(verified)) return failureEnding(verified);
+    if (isFailure(verified)) return failureOutcome(verified);
     this.#verified = verified;
     return verified.mismatches === 0 ? null : wrongBytes(found, verified);
   }
 
-  async #hold(): Promise<Ending | null> {
+  async #hold(): Promise<Outcome | null> {
     const started = performance.now();
-    const { timeScale } = this.#context.terms;
+    const { timeScale } = this.#context.limits;
     await this.#context.pause(this.#request.holdMs / (timeScale ?? 1));
     this.#heldMs = (performance.now() - started) * (timeScale ?? 1);
     return this.#stopped();
   }
 
-  result({ boundBy, state }: Ending): StressResult {
+  result({ boundBy, state }: Outcome): StressResult {
     const { bestBytes } = this.#search;
     return {
       state,
@@ -245,9 +245,9 @@ class StressRun {
 }
 
 /** States in which the search has come to its end and holds what it found. */
-const KEEPS: readonly Ending['state'][] = ['limit', 'out-of-memory', 'floor', 'contiguity'];
+const KEEPS: readonly Outcome['state'][] = ['limit', 'out-of-memory', 'floor', 'contiguity'];
 
-function stateOf(failure: NativeFailure | null): StressStep['state'] {
+function stateOf(failure: Failure | null): StressStep['state'] {
   if (failure === null) return 'ok';
   if (failure.name === 'STOPPED') return 'stopped';
   return ranOut(failure) ? 'out-of-memory' : 'failed';

@@ -1,12 +1,11 @@
 /** The options of a stress test, checked and filled in; chunk and resolution depend on the device. */
 
-import { checkMilliseconds } from '../base/arguments.ts';
-import { invalidType, invalidValue } from '../base/errors.ts';
+import { checkBoolean, checkBytes, checkChoice, checkFunction, checkMilliseconds } from '../base/arguments.ts';
 import { GiB, MiB } from '../base/format.ts';
-import { type CheckedOptions, checkBytes, checkProbeOptions } from '../probe/options.ts';
+import { KINDS, staysOnDevice } from '../memory/kinds.ts';
+import { type CheckedOptions, checkProbeOptions } from '../probe/options.ts';
 import type { AllocatorKind, MemoryModel, StressOptions } from '../types/index.ts';
 
-const KINDS: readonly string[] = ['device', 'managed', 'pinned', 'system'] satisfies AllocatorKind[];
 const DEFAULT_TIMEOUT_MS = 600_000;
 
 export interface CheckedStressOptions {
@@ -26,24 +25,19 @@ export interface CheckedStressOptions {
 /** @throws TypeError/RangeError that names the option. */
 export function checkStressOptions(options: StressOptions): CheckedStressOptions {
   const { kind = 'device', onStep = () => undefined } = options;
-  if (!KINDS.includes(kind)) throw invalidValue('kind', `one of ${KINDS.join(', ')}`, kind);
-  if (typeof onStep !== 'function') throw invalidType('onStep', 'a function', onStep);
+  checkChoice('kind', KINDS, kind);
+  checkFunction('onStep', onStep);
   return {
     probe: checkProbeOptions(options, DEFAULT_TIMEOUT_MS),
     kind,
-    single: checkFlag('single', options.single),
+    single: checkBoolean('single', options.single),
     max: options.max === undefined ? null : checkBytes('max', options.max, 1),
     chunk: options.chunk === undefined ? null : checkBytes('chunk', options.chunk, 2 * MiB, 64 * GiB),
-    verify: checkFlag('verify', options.verify),
+    verify: checkBoolean('verify', options.verify),
     holdMs: checkMilliseconds('holdMs', options.holdMs ?? 0, 0, 86_400_000),
-    resume: checkFlag('resume', options.resume),
+    resume: checkBoolean('resume', options.resume),
     onStep,
   };
-}
-
-function checkFlag(name: string, value: unknown): boolean {
-  if (value !== undefined && typeof value !== 'boolean') throw invalidType(name, 'true or false', value);
-  return value ?? false;
 }
 
 /**
@@ -56,7 +50,7 @@ export function stepSizes(
   kind: AllocatorKind,
   chunk: number | null,
 ): { chunkBytes: number; resolutionBytes: number } {
-  const own = kind === 'device' && (model === 'discrete' || model === 'coherent');
+  const own = staysOnDevice(kind) && (model === 'discrete' || model === 'coherent');
   const chunkBytes = chunk ?? (own ? 32 * GiB : 4 * GiB);
   return { chunkBytes, resolutionBytes: Math.min(own ? 2 * MiB : 64 * MiB, chunkBytes) };
 }

@@ -1,8 +1,8 @@
 /** `stress()` on the parent's side: the request for the child's loop, and the report from what came back. */
 
 import { formatBoth } from '../base/format.ts';
-import type { Ground, ProbeRun } from '../probe/plan.ts';
 import { runProbe } from '../probe/run.ts';
+import type { Baseline, ProbeRun } from '../probe/spec.ts';
 import type { StressOptions, StressReport, StressState, StressStep } from '../types/index.ts';
 import { type CheckedStressOptions, checkStressOptions, stepSizes } from './options.ts';
 import type { StressEvent, StressRequest, StressResult } from './protocol.ts';
@@ -27,7 +27,7 @@ export async function runStress(given: StressOptions): Promise<StressReport> {
   return report(run, request as StressRequest, steps);
 }
 
-function requestFor(ground: Ground, options: CheckedStressOptions): StressRequest {
+function requestFor(ground: Baseline, options: CheckedStressOptions): StressRequest {
   const { device, snapshot } = ground;
   const { holdMs, kind, single, verify } = options;
   const sizes = stepSizes(device.memoryModel, kind, options.chunk);
@@ -47,7 +47,7 @@ function requestFor(ground: Ground, options: CheckedStressOptions): StressReques
  * that repeated losses close in on the edge as a bisection does.
  */
 function ceiling(
-  { unfinished }: Ground,
+  { unfinished }: Baseline,
   { kind, max, resume }: CheckedStressOptions,
   resolution: number,
 ): StressRequest['ceiling'] {

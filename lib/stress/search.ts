@@ -18,7 +18,7 @@ export interface Bounds {
 }
 
 /** What the next step may take, read just before it. null: not limited by that. */
-export interface Room {
+export interface Headroom {
   /** Of the host, above its floor and margin. */
   host: number | null;
   /** In free blocks of 2 MiB or page cache that can become such. */
@@ -57,12 +57,12 @@ export type Move =
 /** More tries than any search needs (64 GiB in steps of 2 MiB is 15 halvings): a machine that keeps changing ends there. */
 const MOST_SINGLE_TRIES = 64;
 
-export function begin(bounds: Bounds): SearchState {
+export function initialState(bounds: Bounds): SearchState {
   const wishBytes = Math.min(bounds.firstBytes, bounds.chunkBytes);
   return { heldBytes: 0, bestBytes: 0, wishBytes, refusedBytes: null, costPerByte: 1, excessBytes: 0, tries: 0 };
 }
 
-export function next(state: SearchState, bounds: Bounds, room: Room): Move {
+export function next(state: SearchState, bounds: Bounds, room: Headroom): Move {
   return bounds.mode === 'total' ? nextChunk(state, bounds, room) : nextBlock(state, bounds, room);
 }
 
@@ -75,7 +75,7 @@ function downTo(bytes: number, resolution: number): number {
  *
  * @param base in `single` mode the best block so far, from which a next one is told; else 0.
  */
-function tightest(state: SearchState, room: Room, base: number, least: number): { bytes: number; by: SearchEnd } {
+function tightest(state: SearchState, room: Headroom, base: number, least: number): { bytes: number; by: SearchEnd } {
   const limits: { bytes: number; by: SearchEnd }[] = [{ bytes: Number.MAX_SAFE_INTEGER, by: 'limit' }];
   if (room.host !== null) limits.push({ bytes: Math.max(0, Math.floor(room.host / state.costPerByte)), by: 'floor' });
   if (room.blocks !== null) limits.push({ bytes: Math.max(0, room.blocks), by: 'contiguity' });
@@ -92,7 +92,7 @@ function move(state: SearchState, bytes: number): Move {
   return { bytes, predictedCost: Math.ceil(bytes * state.costPerByte) };
 }
 
-function nextChunk(state: SearchState, bounds: Bounds, room: Room): Move {
+function nextChunk(state: SearchState, bounds: Bounds, room: Headroom): Move {
   const { heldBytes, refusedBytes } = state;
   const { ceilingBytes, resolutionBytes } = bounds;
   const toCeiling = ceilingBytes === null ? Number.MAX_SAFE_INTEGER : ceilingBytes - heldBytes;
@@ -118,7 +118,7 @@ function nextChunk(state: SearchState, bounds: Bounds, room: Room): Move {
  * One block at a time, each try a large allocation: a small one shows what a byte costs, a chunk shows it better, and the
  * third is all that is predicted to fit.
  */
-function nextBlock(state: SearchState, bounds: Bounds, room: Room): Move {
+function nextBlock(state: SearchState, bounds: Bounds, room: Headroom): Move {
   const { bestBytes, refusedBytes, tries } = state;
   const { ceilingBytes, chunkBytes, firstBytes, resolutionBytes } = bounds;
   const least = Math.min(resolutionBytes, ceilingBytes ?? resolutionBytes);
@@ -141,10 +141,10 @@ export interface Outcome {
   /** What the machine lost by it; null: not known. */
   cost: number | null;
   /** As it was before the step. */
-  room: Room;
+  room: Headroom;
 }
 
-export function learn(state: SearchState, bounds: Bounds, bytes: number, outcome: Outcome): SearchState {
+export function update(state: SearchState, bounds: Bounds, bytes: number, outcome: Outcome): SearchState {
   const tries = state.tries + 1;
   const reached = bounds.mode === 'total' ? state.heldBytes + bytes : bytes;
   if (outcome.state === 'out-of-memory') {

@@ -1,5 +1,5 @@
-import { invalidType, outOfRange } from '../base/errors.ts';
-import { checkKind } from '../probe/kinds.ts';
+import { checkBoolean, checkChoice, checkFunction, checkInteger, invalidType, outOfRange } from '../base/arguments.ts';
+import { KINDS } from '../memory/kinds.ts';
 import type { AllocatorKind, SweepOptions, SweepReport } from '../types/index.ts';
 
 /** Loaded by the first sweep: a program that only imports umaprobe should not pay for it. */
@@ -20,11 +20,9 @@ let run: typeof import('./run.ts').runSweep | undefined;
 export async function sweep(options: SweepOptions = {}): Promise<SweepReport> {
   const { onStep, oversubscribe = false, repeat = 1 } = options;
   const kinds = checkKinds(options.kinds ?? ['device']);
-  if (typeof repeat !== 'number') throw invalidType('repeat', 'a number', repeat);
-  if (!Number.isInteger(repeat) || repeat < 1 || repeat > 1000)
-    throw outOfRange('repeat', 'a whole number from 1 to 1000', repeat);
-  if (typeof oversubscribe !== 'boolean') throw invalidType('oversubscribe', 'true or false', oversubscribe);
-  if (onStep !== undefined && typeof onStep !== 'function') throw invalidType('onStep', 'a function', onStep);
+  checkInteger('repeat', repeat, 1, 1000);
+  checkBoolean('oversubscribe', oversubscribe);
+  checkFunction('onStep', onStep);
   const [{ checkProbeOptions }, { sweepSizes }] = await Promise.all([
     import('../probe/options.ts'),
     import('./sizes.ts'),
@@ -40,5 +38,5 @@ function checkKinds(kinds: unknown): readonly AllocatorKind[] | 'all' {
   if (kinds === 'all') return kinds;
   if (!Array.isArray(kinds)) throw invalidType('kinds', "an array of kinds or 'all'", kinds);
   if (kinds.length === 0) throw outOfRange('number of kinds', 'at least one', 0);
-  return [...new Set(kinds.map((kind) => checkKind('kinds', kind)))];
+  return [...new Set(kinds.map((kind) => checkChoice('kinds', KINDS, kind)))];
 }

@@ -2,7 +2,7 @@
 
 import { isFailure } from '../base/facts.ts';
 import { formatBoth } from '../base/format.ts';
-import type { ChildContext, Loop, Say, Stop } from '../probe/context.ts';
+import type { ChildContext, Emit, Loop, Stop } from '../probe/context.ts';
 import { CounterReader } from '../probe/counters.ts';
 import type { AllocatorKind } from '../types/index.ts';
 import { measureStep, type Permit } from './measure.ts';
@@ -13,8 +13,8 @@ import type { Measured, PlannedSize, SweepEvent, SweepRequest, SweepResult } fro
 const WARM_UP_BYTES = 2 * 2 ** 20;
 
 export const loop: Loop<SweepRequest, SweepEvent, SweepResult> = async (context, request, say) => {
-  const { allocator, binding, terms } = context;
-  const reader = new CounterReader(binding, terms.device, terms.stepDeadlineMs, request.nvml);
+  const { allocator, binding, limits } = context;
+  const reader = new CounterReader(binding, limits.device, limits.stepDeadlineMs, request.nvml);
   await reader.read(); // opens NVML, which is no part of the first step
   const [deviceFree, deviceTotal] = isFailure(allocator.memGetInfo) ? [null, null] : allocator.memGetInfo;
   const steps = planSweep(request, { kinds: allocator.kinds, deviceTotal });
@@ -28,7 +28,7 @@ async function walk(
   reader: CounterReader,
   steps: readonly PlannedSize[],
   request: SweepRequest,
-  say: Say<SweepEvent>,
+  say: Emit<SweepEvent>,
 ): Promise<Stop | null> {
   const warm = new Set<AllocatorKind>();
   const exhausted = new Map<AllocatorKind, number>();
@@ -62,7 +62,7 @@ async function walk(
 function permit(context: ChildContext, { bytes, kind }: PlannedSize, { oversubscribe }: SweepRequest): Permit {
   return (before) => {
     const { cudaFree, memAvailable } = before;
-    const { floor, memoryModel } = context.terms;
+    const { floor, memoryModel } = context.limits;
     if (kind === 'managed') {
       const facts = { memoryModel, deviceFree: cudaFree, memAvailable, floor, oversubscribe };
       const no = managedRefusal(bytes, facts);
@@ -78,12 +78,12 @@ function permit(context: ChildContext, { bytes, kind }: PlannedSize, { oversubsc
 
 /** Its failures are not told: the step itself meets them again, and says so. */
 async function warmUp(context: ChildContext, kind: AllocatorKind): Promise<void> {
-  const { binding, terms } = context;
+  const { binding, limits } = context;
   if (context.check({ kind, heldBytes: 0, targetBytes: WARM_UP_BYTES }) !== null) return;
-  const made = await binding.allocBlock(kind, WARM_UP_BYTES, terms.stepDeadlineMs);
+  const made = await binding.allocBlock(kind, WARM_UP_BYTES, limits.stepDeadlineMs);
   if (isFailure(made)) return;
-  await binding.touchBlock(made.block, 1, terms.stepDeadlineMs);
-  await binding.freeBlock(made.block, terms.stepDeadlineMs);
+  await binding.touchBlock(made.block, 1, limits.stepDeadlineMs);
+  await binding.freeBlock(made.block, limits.stepDeadlineMs);
 }
 
 function notMade({ reason, state }: { state: 'unsupported' | 'refused'; reason: string }): Measured {

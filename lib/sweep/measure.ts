@@ -1,11 +1,10 @@
 /** One step of a sweep in the child: allocate, touch, touch again, free, and read the counters around it. */
 
+import type { Fact } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
-import type { Fact } from '../native/contract.ts';
 import type { ChildContext, Stop } from '../probe/context.ts';
-import type { Reader } from '../probe/counters.ts';
-import { type CounterSeries, median } from '../probe/counters-2.ts';
-import { endingOf } from '../probe/outcome.ts';
+import { type CounterSeries, median, type Reader } from '../probe/counters.ts';
+import { outcomeOf } from '../probe/outcome.ts';
 import type { AllocatorKind } from '../types/index.ts';
 import type { Measured } from './protocol.ts';
 
@@ -47,7 +46,7 @@ export async function measureStep(
   let journalMs: number | null = null;
   let ended: Ended | null = null;
   while (ended === null && repeats.length < repeat) {
-    await context.calm();
+    await context.waitForLowPressure();
     let started = performance.now();
     ended = stopped(context.stop());
     if (ended !== null) break;
@@ -72,7 +71,7 @@ export async function measureStep(
     const result = { state: ended?.state ?? 'ok', heldBytes: context.binding.liveBlocks()[1] };
     journalMs += timed(() => context.finish(result));
   }
-  return summary(repeats, ended, journalMs ?? 0, context.terms.timeScale ?? 1);
+  return summary(repeats, ended, journalMs ?? 0, context.limits.timeScale ?? 1);
 }
 
 function timed(job: () => void): number {
@@ -88,11 +87,11 @@ async function allocateAndTouch(
   made: Repeat,
   nth: number,
 ): Promise<void> {
-  const { binding, terms } = context;
-  const limit = terms.stepDeadlineMs;
+  const { binding, limits } = context;
+  const limit = limits.stepDeadlineMs;
   const allocated = await binding.allocBlock(kind, bytes, limit);
   if (isFailure(allocated)) {
-    made.ended = endingOf(context, allocated);
+    made.ended = outcomeOf(context, allocated);
     return;
   }
   const { block } = allocated;
@@ -108,7 +107,7 @@ async function allocateAndTouch(
   const freed = await binding.freeBlock(block, limit);
   if (!isFailure(freed)) made.freeMs = freed.durationMs;
   // What ended the step before is the reason, not that the guard has freed its block meanwhile.
-  else made.ended ??= endingOf(context, freed);
+  else made.ended ??= outcomeOf(context, freed);
   made.counters.afterFree = await reader.read();
 }
 
@@ -118,7 +117,7 @@ async function unlessStopped<T>(context: ChildContext, made: Repeat, job: () => 
   if (made.ended !== null) return null;
   const done = await job();
   if (!isFailure(done)) return done;
-  made.ended = endingOf(context, done);
+  made.ended = outcomeOf(context, done);
   return null;
 }
 

@@ -2,8 +2,8 @@
 
 import { isFailure, reason } from '../base/facts.ts';
 import { formatBoth } from '../base/format.ts';
+import { KINDS, staysOnDevice } from '../memory/kinds.ts';
 import type { NativeAllocator } from '../native/contract.ts';
-import { KINDS } from '../probe/kinds.ts';
 import type { AllocatorKind, MemoryModel } from '../types/index.ts';
 import type { PlannedSize, SweepRequest } from './protocol.ts';
 
@@ -30,7 +30,7 @@ function staticRefusal(kind: AllocatorKind, bytes: number, facts: PlanFacts): Pl
   const way = facts.kinds[kind];
   if (isFailure(way)) return { state: 'unsupported', reason: reason(way) };
   const { deviceTotal } = facts;
-  if (kind === 'device' && deviceTotal !== null && bytes > deviceTotal)
+  if (staysOnDevice(kind) && deviceTotal !== null && bytes > deviceTotal)
     return { state: 'refused', reason: `${formatBoth(bytes)} is more than the device has, ${formatBoth(deviceTotal)}` };
   return null;
 }

@@ -1,8 +1,7 @@
 /** What parent and child of a sweep say to one another. */
 
 import type { Stop } from '../probe/context.ts';
-import type { NvmlPlace } from '../probe/counters.ts';
-import type { CounterSeries } from '../probe/counters-2.ts';
+import type { CounterSeries, NvmlTarget } from '../probe/counters.ts';
 import type { AllocatorKind, Counter, SweepStepState } from '../types/index.ts';
 
 export interface SweepRequest {
@@ -12,7 +11,7 @@ export interface SweepRequest {
   sizes: readonly number[];
   repeat: number;
   oversubscribe: boolean;
-  nvml: NvmlPlace;
+  nvml: NvmlTarget;
 }
 
 /** One kind with one size, as planned in the child, which alone knows what the device can. */

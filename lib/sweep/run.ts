@@ -1,15 +1,14 @@
 /** `sweep()` with its options checked: runs the child, and makes the report of what it says. */
 
+import { invalidArgument } from '../base/arguments.ts';
 import { formatBoth } from '../base/format.ts';
-import { COUNTERS } from '../probe/counters-2.ts';
-import { type End, endOf } from '../probe/end.ts';
-import { KINDS } from '../probe/kinds.ts';
-import { nvmlPlaceOf } from '../probe/nvml-place.ts';
+import { KINDS } from '../memory/kinds.ts';
+import { COUNTERS, nvmlTarget } from '../probe/counters.ts';
 import type { CheckedOptions } from '../probe/options.ts';
-import type { Ground } from '../probe/plan.ts';
+import { type End, endOf } from '../probe/outcome.ts';
 import { runProbe } from '../probe/run.ts';
+import type { Baseline } from '../probe/spec.ts';
 import type { AllocatorKind, SweepOptions, SweepReport, SweepStep } from '../types/index.ts';
-import { Eta } from './eta.ts';
 import type { PlannedSize, SweepEvent, SweepRequest, SweepResult } from './protocol.ts';
 import type { SweepPreset, SweepSize } from './sizes.ts';
 import { type SpillFacts, spillsOf } from './spill.ts';
@@ -34,7 +33,7 @@ export async function runSweep(options: CheckedSweep): Promise<SweepReport> {
     kinds: kinds === 'all' ? KINDS : kinds,
     request(ground) {
       if (oversubscribe) checkOversubscribe(ground);
-      return { kinds, sizes: sizes.map(({ bytes }) => bytes), repeat, oversubscribe, nvml: nvmlPlaceOf(ground.device) };
+      return { kinds, sizes: sizes.map(({ bytes }) => bytes), repeat, oversubscribe, nvml: nvmlTarget(ground.device) };
     },
     onEvent: (event) => progress.take(event),
   });
@@ -59,11 +58,11 @@ export async function runSweep(options: CheckedSweep): Promise<SweepReport> {
   };
 }
 
-function checkOversubscribe({ device }: Ground): void {
+function checkOversubscribe({ device }: Baseline): void {
   if (device.memoryModel !== 'unified') return;
   const name = device.name ?? `device ${device.index}`;
   const words = `oversubscribe is true; expected false for ${name}: it has no memory of its own that could spill, and what passes the host’s freezes the machine`;
-  throw Object.assign(new TypeError(words), { code: 'ERR_INVALID_ARG_VALUE' });
+  throw invalidArgument(words);
 }
 
 /** What the child has said so far. */
@@ -115,5 +114,48 @@ class Progress {
 
   device({ memoryModel, total }: SweepReport['device']): SpillFacts {
     return { memoryModel, deviceFree: this.#deviceFree, deviceTotal: total };
+  }
+}
+
+export class Eta {
+  /** Bytes and real milliseconds of the steps that allocated, by kind: these differ by a factor of a thousand. */
+  readonly #seen = new Map<AllocatorKind, { bytes: number; ms: number }>();
+  readonly #now: () => number;
+  #since: number;
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+    this.#since = now();
+  }
+
+  /** A step begins now. */
+  begin(): void {
+    this.#since = this.#now();
+  }
+
+  /** It ended; `allocated`: it was made and not only refused. */
+  end({ bytes, kind }: PlannedSize, allocated: boolean): void {
+    if (!allocated) return;
+    const sum = this.#seen.get(kind) ?? { bytes: 0, ms: 0 };
+    this.#seen.set(kind, { bytes: sum.bytes + bytes, ms: sum.ms + this.#now() - this.#since });
+  }
+
+  /**
+   * Real milliseconds for these steps. A kind of which nothing was measured yet is taken to be as fast as the others were.
+   * null: nothing was measured at all.
+   */
+  expected(rest: readonly PlannedSize[]): number | null {
+    const left = rest.filter(({ refusal }) => refusal === null);
+    if (left.length === 0) return 0;
+    if (this.#seen.size === 0) return null;
+    const all = { bytes: 0, ms: 0 };
+    for (const { bytes, ms } of this.#seen.values()) {
+      all.bytes += bytes;
+      all.ms += ms;
+    }
+    return left.reduce((sum, { bytes, kind }) => {
+      const rate = this.#seen.get(kind) ?? all;
+      return sum + (bytes * rate.ms) / rate.bytes;
+    }, 0);
   }
 }

@@ -1,6 +1,6 @@
 /** Which sizes a sweep goes through: given ones, a range, tensors, or a preset. */
 
-import { invalidType, invalidValue, outOfRange } from '../base/errors.ts';
+import { checkBytes, invalidArgument, invalidType, invalidValue, outOfRange } from '../base/arguments.ts';
 import { GB } from '../base/format.ts';
 import { tensorOf } from '../models/tensors.ts';
 import type { SweepOptions, Tensor } from '../types/index.ts';
@@ -31,16 +31,12 @@ export function sweepSizes(options: Pick<SweepOptions, (typeof CHOICES)[number]>
 } {
   const chosen = CHOICES.filter((name) => options[name] !== undefined);
   if (chosen.length > 1)
-    throw contradiction(`${chosen.join(' and ')} are given together; expected one of ${CHOICES.join(', ')}`);
+    throw invalidArgument(`${chosen.join(' and ')} are given together; expected one of ${CHOICES.join(', ')}`);
   if (options.sizes !== undefined) return { sizes: bounded(listed(options.sizes)).map(plain), preset: null };
   if (options.range !== undefined) return { sizes: bounded(ranged(options.range)).map(plain), preset: null };
   if (options.tensors !== undefined) return { sizes: bounded(tensors(options.tensors)), preset: null };
   const preset = presetName(options.preset ?? 'quick');
   return { sizes: PRESETS[preset].map(plain), preset };
-}
-
-function contradiction(message: string): TypeError {
-  return Object.assign(new TypeError(message), { code: 'ERR_INVALID_ARG_VALUE' });
 }
 
 function plain(bytes: number): SweepSize {
@@ -53,36 +49,29 @@ function presetName(name: unknown): SweepPreset {
 }
 
 function bounded<T>(sizes: T[]): T[] {
-  if (sizes.length === 0) throw contradiction('sizes is empty; expected at least one size');
+  if (sizes.length === 0) throw invalidArgument('sizes is empty; expected at least one size');
   if (sizes.length > MOST_SIZES) throw outOfRange('number of sizes', `at most ${MOST_SIZES}`, sizes.length);
   return sizes;
 }
 
-/** A number of bytes that can be allocated: 1 to 2^53 − 1. */
-export function checkSize(name: string, value: unknown): number {
-  if (typeof value !== 'number') throw invalidType(name, 'a number of bytes', value);
-  if (!Number.isSafeInteger(value) || value < 1) throw outOfRange(name, '1 to 2^53 − 1 whole bytes', value);
-  return value;
-}
-
 function listed(sizes: unknown): number[] {
   if (!Array.isArray(sizes)) throw invalidType('sizes', 'an array of bytes', sizes);
-  return sizes.map((size, index) => checkSize(`sizes[${index}]`, size));
+  return sizes.map((size, index) => checkBytes(`sizes[${index}]`, size, 1));
 }
 
 /** Linear with `step`, doubling without. `to` itself is among them only where a step lands on it. */
 function ranged(range: unknown): number[] {
   if (typeof range !== 'object' || range === null) throw invalidType('range', 'an object with from and to', range);
   const { from, to, step } = range as Record<string, unknown>;
-  const first = checkSize('range.from', from);
-  const last = checkSize('range.to', to);
+  const first = checkBytes('range.from', from, 1);
+  const last = checkBytes('range.to', to, 1);
   if (last < first) throw outOfRange('range.to', `at least range.from, ${first}`, last);
   const sizes: number[] = [];
   if (step === undefined) {
     for (let size = first; size <= last; size *= 2) sizes.push(size);
     return sizes;
   }
-  const by = checkSize('range.step', step);
+  const by = checkBytes('range.step', step, 1);
   if ((last - first) / by >= MOST_SIZES)
     throw outOfRange('range.step', `at least ${Math.ceil((last - first) / MOST_SIZES)}, for ${MOST_SIZES} sizes`, by);
   for (let size = first; size <= last; size += by) sizes.push(size);
@@ -94,7 +83,7 @@ function tensors(asked: unknown): SweepSize[] {
   const { dtypes, shapes, elements } = asked as Record<string, unknown>;
   checkFilled('tensors.dtypes', 'data types', dtypes);
   if ((shapes === undefined) === (elements === undefined))
-    throw contradiction(
+    throw invalidArgument(
       `tensors has ${shapes === undefined ? 'neither shapes nor' : 'both shapes and'} elements; expected one of them`,
     );
   if (shapes !== undefined) checkFilled('tensors.shapes', 'shapes', shapes);
@@ -108,5 +97,5 @@ function tensors(asked: unknown): SweepSize[] {
 
 function checkFilled(name: string, what: string, list: unknown): void {
   if (!Array.isArray(list)) throw invalidType(name, `an array of ${what}`, list);
-  if (list.length === 0) throw contradiction(`${name} is empty; expected an array of ${what}`);
+  if (list.length === 0) throw invalidArgument(`${name} is empty; expected an array of ${what}`);
 }

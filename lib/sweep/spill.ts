@@ -4,7 +4,8 @@
  */
 
 import { GB } from '../base/format.ts';
-import { median } from '../probe/counters-2.ts';
+import { KINDS, liesOnDevice } from '../memory/kinds.ts';
+import { median } from '../probe/counters.ts';
 import type { AllocatorKind, MemoryModel, Spill, SweepStep } from '../types/index.ts';
 
 export interface SpillFacts {
@@ -24,15 +25,13 @@ const KNEE = 2;
 /** Memory that fits does not spill: a knee below this share of what was free has another cause. */
 const NEARLY_FULL = 0.75;
 
-/** Of memory of the device's own kinds; what the host's kinds cost is no spill. Nothing can spill where all is one memory. */
-const SPILLING = ['device', 'managed'] as const satisfies readonly AllocatorKind[];
-
 const secondTouch = (step: SweepStep): number | null => step.gbPerSecond;
 const firstTouch = (step: SweepStep): number | null => step.firstTouchGbPerSecond;
 
+/** Only kinds that lie on the device spill; what host memory costs is no spill. Nothing can spill where all is one memory. */
 export function spillsOf(steps: readonly SweepStep[], facts: SpillFacts): Spill[] {
   if (facts.memoryModel === 'unified') return [];
-  return SPILLING.flatMap((kind) => {
+  return KINDS.filter(liesOnDevice).flatMap((kind) => {
     const made = steps
       .filter((step) => step.kind === kind && step.state === 'ok' && step.requestedBytes >= LEAST_BYTES)
       .sort((a, b) => a.requestedBytes - b.requestedBytes);

@@ -1,6 +1,7 @@
 /** From what the child measured to the steps of the report: medians, bandwidth. */
 
-import { median, movedOver } from '../probe/counters-2.ts';
+import { byKind } from '../memory/kinds.ts';
+import { median, movedOver } from '../probe/counters.ts';
 import type { AllocatorKind, SweepStep, SweepStepState, Times } from '../types/index.ts';
 import type { Measured, PlannedSize } from './protocol.ts';
 import type { SweepSize } from './sizes.ts';
@@ -66,7 +67,7 @@ export function emptyStep(
 
 /** For each kind the largest size that was ok. */
 export function largestOf(steps: readonly SweepStep[]): Record<AllocatorKind, number | null> {
-  const largest: Record<AllocatorKind, number | null> = { device: null, managed: null, pinned: null, system: null };
+  const largest = byKind<number | null>(() => null);
   for (const { kind, requestedBytes, state } of steps)
     if (state === 'ok') largest[kind] = Math.max(largest[kind] ?? 0, requestedBytes);
   return largest;

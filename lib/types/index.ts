@@ -9,6 +9,7 @@
 export type * from './cache.ts';
 export type * from './device.ts';
 export type * from './host.ts';
+export type * from './kinds.ts';
 export type * from './layout.ts';
 export type * from './prepare.ts';
 export type * from './probe.ts';

@@ -1,6 +1,7 @@
 /** Several blocks held at once, as a model's parts are. */
 
-import type { AllocatorKind, CountersMoved, ProbeHeader, ProbeOptions } from './probe.ts';
+import type { AllocatorKind } from './kinds.ts';
+import type { CountersMoved, ProbeHeader, ProbeOptions } from './probe.ts';
 
 export interface LayoutPart {
   name: string;

@@ -1,13 +1,7 @@
 /** What sweep, layout and stress have in common: kinds of memory, times, counters, how a probe ends. */
 
 import type { MemoryModel } from './device.ts';
-
-/**
- * How memory is allocated. `device`: cudaMalloc. `managed`: cudaMallocManaged. `pinned`: cudaHostAlloc, mapped into the
- * device. `system`: mmap, touched by the GPU through the host's page tables. Where no CUDA runtime is installed the
- * driver's functions of the same meaning are called; each report says which (`calls`).
- */
-export type AllocatorKind = 'device' | 'managed' | 'pinned' | 'system';
+import type { AllocatorKind } from './kinds.ts';
 
 /** Several measurements of the same thing, in milliseconds. */
 export interface Times {

@@ -1,7 +1,8 @@
 /** The most that can be allocated, found without going over the edge. */
 
+import type { AllocatorKind } from './kinds.ts';
 import type { Settled } from './layout.ts';
-import type { AllocatorKind, ProbeHeader, ProbeOptions } from './probe.ts';
+import type { ProbeHeader, ProbeOptions } from './probe.ts';
 
 /**
  * How a stress test ends.

@@ -1,6 +1,7 @@
 /** An allocation sweep: the same sizes, kind by kind. */
 
-import type { AllocatorKind, CountersMoved, ProbeHeader, ProbeOptions, Times } from './probe.ts';
+import type { AllocatorKind } from './kinds.ts';
+import type { CountersMoved, ProbeHeader, ProbeOptions, Times } from './probe.ts';
 
 /**
  * `ok`: all repeats. `refused`: not made, because the host would have gone below its floor, or the size passes the device's

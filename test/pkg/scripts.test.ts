@@ -45,7 +45,7 @@ describe('the build with a compiler alone', () => {
 
 describe('the house rules', () => {
   it.each([
-    ['native/host/host.cc', '#include <napi.h>\n', 'only calls'],
+    ['native/host/host.cc', '#include <napi.h>\n', 'only js/calls'],
     ['lib/memory/views.ts', "if (name === 'NVIDIA GB10') x();\n", 'known by its attributes'],
     ['lib/memory/views.ts', "import { x } from './x.js';\n", 'relative imports end in .ts'],
     ['scripts/x.mjs', '// FIXME later\n', 'an issue, not a comment'],

@@ -1,6 +1,8 @@
 /** A fake system for the actions on the cache: it gives the answers that a test chose and records each action. */
-import type { Machine, Ran } from '../../lib/cache/system.ts';
-import type { NativeBinding, NativeFailure, NativeWalkBatch, NativeWalkOptions } from '../../lib/native/contract.ts';
+
+import type { Failure } from '../../lib/base/errors.ts';
+import type { Ran, System } from '../../lib/cache/system.ts';
+import type { NativeBinding, NativeWalkBatch, NativeWalkOptions } from '../../lib/native/contract.ts';
 import type { Snapshot } from '../../lib/types/index.ts';
 import { kernelFailure } from './failures.ts';
 import { snapshotOf } from './snapshots.ts';
@@ -11,10 +13,10 @@ export interface FakeOptions {
   uid?: number;
   simulated?: string | null;
   /** The kernel's answer to a write. */
-  write?: NativeFailure | null;
+  write?: Failure | null;
   /** The answer of access(2) before a write. */
   mayWrite?: string | null;
-  sync?: NativeFailure | null;
+  sync?: Failure | null;
   ran?: Ran;
   /** The answer of `sudo -l`. */
   permitted?: Ran;
@@ -23,7 +25,7 @@ export interface FakeOptions {
 }
 
 export interface Fake {
-  machine: Machine;
+  machine: System;
   /** "sync", "write /proc/sys/vm/drop_caches 3", "run /usr/bin/sudo …", in order. */
   done: string[];
 }
@@ -52,7 +54,7 @@ export function fakeMachine(options: FakeOptions = {}): Fake {
       env: { HOME: '/nowhere', SUDO_USER: '' },
       uid: options.uid ?? 0,
       host: () => (looks[0] as Snapshot).host,
-      look: async () => (looks.length > 1 ? (looks.shift() as Snapshot) : (looks[0] as Snapshot)),
+      takeSnapshot: async () => (looks.length > 1 ? (looks.shift() as Snapshot) : (looks[0] as Snapshot)),
       mayWrite: async () => options.mayWrite ?? null,
       executable: () => true,
       async run(file, args) {

@@ -1,8 +1,8 @@
 /** Which model files may be evicted without hurting anybody: cached, clean, mapped by nobody. */
 
-import { Top } from '../largest.ts';
+import { LargestN } from '../largest.ts';
 import { type Inode, inodesOf, mappingsOf } from '../mappings.ts';
-import type { Machine } from '../system.ts';
+import type { System } from '../system.ts';
 import { chooseTargets } from '../targets.ts';
 import { type WalkHooks, walk } from '../walk.ts';
 
@@ -24,12 +24,12 @@ export interface Evictable {
 }
 
 export async function findEvictable(
-  machine: Machine,
+  machine: System,
   paths: readonly string[] | undefined,
   hooks: WalkHooks,
 ): Promise<Evictable> {
   const { targets } = await chooseTargets(machine, paths);
-  const largest = new Top<Candidate>(LARGEST, ({ bytes }) => bytes);
+  const largest = new LargestN<Candidate>(LARGEST, ({ bytes }) => bytes);
   if (targets.length > 0) {
     const roots = targets.map(({ path }) => path);
     await walk(machine.binding, roots, { mode: 'status', listEmpty: false, top: LARGEST }, hooks, ({ entries }) => {
@@ -40,7 +40,7 @@ export async function findEvictable(
       }
     });
   }
-  const found = await largest.take();
+  const found = largest.take();
   const mappings = await mappingsOf(machine.binding, await inodesOf(found));
   const evictable: Evictable = { paths: [], bytes: 0, mappedFiles: 0, mappedBytes: 0 };
   for (const { path, dev, ino, bytes } of found) {

@@ -1,8 +1,7 @@
 /** The memory that `prepare` makes room in: the one pool of a unified device, or the host's where no GPU shares it. */
 
-import { MiB } from '../../base/format.ts';
 import { allocatable } from '../../memory/allocatable.ts';
-import { headroom, pinnableInBlocks, unattributed, unifiedDevice } from '../../memory/headroom.ts';
+import { hasUnknownPools, headroom, unattributed, unifiedDevice } from '../../memory/headroom.ts';
 import type { HostMemory, Snapshot } from '../../types/index.ts';
 
 export interface Pool {
@@ -19,7 +18,7 @@ export interface Pool {
 export function poolOf(snapshot: Snapshot): Pool {
   const { driver, host } = snapshot;
   const unified = unifiedDevice(snapshot) !== undefined;
-  const unreadable = unified && (driver.systemMemoryPools ?? 0) !== 0 && driver.poolBytes === null;
+  const unreadable = unified && hasUnknownPools(snapshot);
   const { immediate, afterReclaim, total } = headroom(snapshot);
   return {
     kind: unified ? 'unified' : 'host',
@@ -43,26 +42,19 @@ function usable({ free, available }: HostMemory): number | null {
   return free === null || available === null ? free : Math.min(free, available);
 }
 
-/** cudaMalloc takes 2 MiB blocks at once. */
-const BLOCK = 2 * MiB;
-/**
- * Below this share of free memory in such blocks an allocation stalls or fails; above it the kernel finds the rest while
- * it allocates (the judgement of `umaprobe snapshot` draws the same line).
- */
-const IN_PIECES = 0.25;
-
-export interface Pieces {
-  /** Free bytes in blocks of 2 MiB and more that can be pinned, and in blocks of any size. */
-  large: number;
-  free: number;
-  inPieces: boolean;
+/** Page cache that level 1 can drop: clean, not mapped, not shared memory. Mapped counts shared memory, too: an underestimate. */
+export function droppable(host: HostMemory): number {
+  const { buffers, cached, dirty, mapped, shmem, writeback } = host;
+  const all = (cached ?? 0) - (shmem ?? 0) + (buffers ?? 0);
+  return Math.max(0, all - (mapped ?? 0) - (dirty ?? 0) - (writeback ?? 0));
 }
 
-/** null: not a question here, or not known. */
-export function piecesOf(snapshot: Snapshot): Pieces | null {
-  const { contiguity } = snapshot;
-  if (contiguity === null || unifiedDevice(snapshot) === undefined) return null;
-  const { bytes: large } = pinnableInBlocks(snapshot, contiguity, BLOCK);
-  const { bytes: free } = pinnableInBlocks(snapshot, contiguity, 0);
-  return { large, free, inPieces: large < free * IN_PIECES };
+/** Half of the reclaimable slab is what the kernel itself expects to get (MemAvailable counts no more). */
+export function slabAndPools({ sReclaimable }: HostMemory, { hidden }: Pool): number {
+  return Math.floor((sReclaimable ?? 0) / 2) + hidden;
+}
+
+/** What can be had here at the very most without ending a program. */
+export function reachable({ afterReclaim, hidden }: Pool): number | null {
+  return afterReclaim === null ? null : afterReclaim + hidden;
 }

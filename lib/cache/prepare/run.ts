@@ -1,10 +1,11 @@
 /** The one call before a model is loaded: gives memory back step by step, and stops as soon as there is enough. */
 
-import { bothUnits } from '../../base/words.ts';
+import { formatBoth } from '../../base/format.ts';
+import { fragmentation } from '../../memory/contiguity.ts';
 import type { PrepareReport, PrepareStep, Snapshot } from '../../types/index.ts';
 import { countedOf, difference, receipt } from '../receipt.ts';
-import type { Machine } from '../system.ts';
-import { immediateNow, type Pool, piecesOf, poolOf } from './pool.ts';
+import type { System } from '../system.ts';
+import { immediateNow, type Pool, poolOf } from './pool.ts';
 import { STEPS, type StepTools, skipped } from './steps.ts';
 import { hopeless, verdictOf } from './verdict.ts';
 
@@ -18,9 +19,9 @@ export interface CheckedPrepare {
   signal: AbortSignal | undefined;
 }
 
-export async function prepareFor(machine: Machine, options: CheckedPrepare): Promise<PrepareReport> {
+export async function prepareFor(machine: System, options: CheckedPrepare): Promise<PrepareReport> {
   const started = performance.now();
-  const before = await machine.look();
+  const before = await machine.takeSnapshot();
   const { floorFor } = await import('../../memory/floor.ts');
   const pool = poolOf(before);
   // What is prepared is the host's memory, on every machine: the floor of what takes from it.
@@ -46,7 +47,7 @@ export async function prepareFor(machine: Machine, options: CheckedPrepare): Pro
       bytes: options.bytes,
       floor: floor.bytes,
       pool: run.pool,
-      pieces: piecesOf(after),
+      fragmentation: fragmentation(after),
       refused: run.refused,
     }),
     pool: pool.kind,
@@ -62,7 +63,7 @@ export async function prepareFor(machine: Machine, options: CheckedPrepare): Pro
 
 /** Where a preparation stands: the last reading, or in a dry run what is expected. */
 export class Preparation implements StepTools {
-  readonly machine: Machine;
+  readonly machine: System;
   readonly options: CheckedPrepare;
   readonly need: number;
   readonly steps: PrepareStep[];
@@ -70,11 +71,11 @@ export class Preparation implements StepTools {
   now: Snapshot;
   pool: Pool;
   /** Dry run: page cache that is spoken for by an earlier step. */
-  spoken = 0;
+  plannedBytes = 0;
   /** What the first step that was not allowed said. */
   refused: string | null = null;
 
-  constructor(machine: Machine, options: CheckedPrepare, before: Snapshot, need: number) {
+  constructor(machine: System, options: CheckedPrepare, before: Snapshot, need: number) {
     this.machine = machine;
     this.options = options;
     this.need = need;
@@ -88,8 +89,8 @@ export class Preparation implements StepTools {
         state: 'done',
         reason:
           this.pool.kind === 'unified'
-            ? `${bothUnits(immediate)} can be had at once of the one pool that CPU and GPU share`
-            : `${bothUnits(immediate)} of the host are free; no GPU here shares that memory, so page cache takes nothing from one`,
+            ? `${formatBoth(immediate)} can be had at once of the one pool that CPU and GPU share`
+            : `${formatBoth(immediate)} of the host are free; no GPU here shares that memory, so page cache takes nothing from one`,
         immediateBytes: immediate,
         gainedBytes: null,
         durationMs: before.durationMs,
@@ -121,7 +122,7 @@ export class Preparation implements StepTools {
     const then = this.pool.immediate;
     if (state === 'planned') this.#expect(expected ?? 0);
     else if (state !== 'skipped') {
-      this.now = await this.machine.look();
+      this.now = await this.machine.takeSnapshot();
       this.pool = poolOf(this.now);
     }
     const gained = state === 'skipped' ? null : difference(then, this.pool.immediate);
@@ -143,6 +144,6 @@ export class Preparation implements StepTools {
     // Nothing gives more than the kernel itself holds to be available.
     const most = Math.max(immediate, (afterReclaim ?? immediate + bytes) + hidden);
     this.pool = { ...this.pool, immediate: Math.min(immediate + bytes, most) };
-    this.spoken += bytes;
+    this.plannedBytes += bytes;
   }
 }

@@ -1,16 +1,15 @@
 /** The steps of `prepare`, the gentlest first: each says whether it is needed, and does it or tells what it would do. */
 import { UmaError } from '../../base/errors.ts';
-import { formatBytes, MiB } from '../../base/format.ts';
-import { bothUnits } from '../../base/words.ts';
-import { pressed } from '../../memory/pressure.ts';
+import { formatBoth, formatBytes, MiB } from '../../base/format.ts';
+import { fragmentation } from '../../memory/contiguity.ts';
+import { waitingPercent, waitingText } from '../../memory/pressure.ts';
 import type { PrepareStep, Snapshot } from '../../types/index.ts';
 import { drop } from '../drop.ts';
 import { evictUntil } from '../evict.ts';
-import { mustBeAllowed, turn } from '../sysctl.ts';
-import type { Machine } from '../system.ts';
-import { droppable, slabAndPools } from './estimate.ts';
+import { mustBeAllowed, writeSysctl } from '../sysctl.ts';
+import type { System } from '../system.ts';
 import { findEvictable } from './evictable.ts';
-import { type Pool, piecesOf } from './pool.ts';
+import { droppable, type Pool, slabAndPools } from './pool.ts';
 
 const SYNC_LIMIT_MS = 60_000;
 /** Less than this is not worth what it disturbs. */
@@ -18,7 +17,7 @@ const WORTH = 64 * MiB;
 
 /** What a step may look at and use. */
 export interface StepTools {
-  readonly machine: Machine;
+  readonly machine: System;
   readonly options: {
     bytes: number;
     paths: readonly string[] | undefined;
@@ -29,7 +28,7 @@ export interface StepTools {
   readonly now: Snapshot;
   readonly pool: Pool;
   readonly need: number;
-  readonly spoken: number;
+  readonly plannedBytes: number;
   enough(): boolean;
   enoughNow(): boolean;
 }
@@ -70,10 +69,10 @@ const EVICT: Step = {
     signal?.throwIfAborted();
     const inUse = mappedFiles === 0 ? '' : `; ${mappedFiles} files (${formatBytes(mappedBytes)}) are in use and stay`;
     if (paths.length === 0) return { state: 'skipped', reason: `no model file that nobody uses is cached${inUse}` };
-    const words = `${paths.length} model files that nobody uses, ${bothUnits(bytes)} cached and clean${inUse}`;
+    const words = `${paths.length} model files that nobody uses, ${formatBoth(bytes)} cached and clean${inUse}`;
     if (options.dryRun) return { state: 'planned', reason: words, expected: bytes };
     const evictedBytes = await evictUntil(machine, paths, { signal, enough: () => tools.enoughNow() });
-    return { state: 'done', reason: `${words}; ${bothUnits(evictedBytes)} evicted` };
+    return { state: 'done', reason: `${words}; ${formatBoth(evictedBytes)} evicted` };
   },
 };
 
@@ -99,14 +98,14 @@ const SLAB_AND_POOLS: Step = {
   run(tools) {
     const { now, pool } = tools;
     const words = unseen(tools)
-      ? `${bothUnits(pool.pools)} in the driver’s pools: a CUDA program can have them, but checks before a start ask the kernel, which does not count them`
+      ? `${formatBoth(pool.pools)} in the driver’s pools: a CUDA program can have them, but checks before a start ask the kernel, which does not count them`
       : 'slab, and pools of the driver that cannot be read';
     return dropIf(tools, 2, slabAndPools(now.host, pool), words);
   },
 };
 
-function pageCache({ now, spoken }: StepTools): number {
-  return Math.max(0, droppable(now.host) - spoken);
+function pageCache({ now, plannedBytes }: StepTools): number {
+  return Math.max(0, droppable(now.host) - plannedBytes);
 }
 
 /**
@@ -120,13 +119,13 @@ function unseen({ need, pool }: StepTools): boolean {
 function dropIf(tools: StepTools, level: 1 | 2, expected: number, words: string): Promise<StepEnd> {
   return allowed(tools, { name: 'drop_caches', level }, async () => {
     const { machine, options, now } = tools;
-    const pressure = pressed(now);
-    if (pressure !== null)
+    const percent = waitingPercent(now.pressure);
+    if (percent !== null)
       return {
         state: 'skipped',
-        reason: `not under pressure (${pressure}): what is dropped now is read again at once`,
+        reason: `not under pressure (${waitingText(percent)}): what is dropped now is read again at once`,
       };
-    if (options.dryRun) return { state: 'planned', reason: `${words}; about ${bothUnits(expected)}`, expected };
+    if (options.dryRun) return { state: 'planned', reason: `${words}; about ${formatBoth(expected)}`, expected };
     const { sudo } = options;
     const report = await drop(machine, { level, sync: true, syncLimitMs: SYNC_LIMIT_MS, sudo, force: true });
     return { state: 'done', reason: [words, ...report.warnings].join('; ') };
@@ -141,22 +140,22 @@ const COMPACT: Step = {
   otherwise: (tools) =>
     !tools.enough()
       ? 'of no use while there is not enough that is free'
-      : piecesOf(tools.now) === null
+      : fragmentation(tools.now) === null
         ? 'how free memory lies matters for a GPU that shares it only'
         : 'not needed: free memory lies in large enough blocks',
   run: (tools) =>
     allowed(tools, { name: 'compact_memory' }, async () => {
-      const words = `${formatBytes(piecesOf(tools.now)?.large ?? null)} of free memory lie in blocks of 2 MiB or more, which GPU allocations take`;
+      const words = `${formatBytes(fragmentation(tools.now)?.large ?? null)} of free memory lie in blocks of 2 MiB or more, which GPU allocations take`;
       if (tools.options.dryRun) return { state: 'planned', reason: words, expected: 0 };
-      await turn(tools.machine, { name: 'compact_memory' }, tools.options.sudo);
+      await writeSysctl(tools.machine, { name: 'compact_memory' }, tools.options.sudo);
       return { state: 'done', reason: words };
     }),
 };
 
 /** Pools are blocks of 2 MiB, too. In a dry run nothing has been dropped yet: how it will lie afterwards nobody knows. */
-function fewLargeBlocks({ now, options, pool, spoken }: StepTools): boolean {
-  const pieces = piecesOf(now);
-  return pieces !== null && pieces.large + pool.pools + spoken < options.bytes;
+function fewLargeBlocks({ now, options, pool, plannedBytes }: StepTools): boolean {
+  const found = fragmentation(now);
+  return found !== null && found.large + pool.pools + plannedBytes < options.bytes;
 }
 
 export const STEPS: readonly Step[] = [EVICT, PAGE_CACHE, SLAB_AND_POOLS, COMPACT];

@@ -3,9 +3,8 @@ import { compactPage } from '../../render/text/cache-actions.ts';
 import type { ContiguityGate } from '../../types/index.ts';
 import type { Command, Values } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
-import { count, flag } from '../core/options.ts';
-
-import { size } from '../core/sizes.ts';
+import { count, flag, size } from '../core/options.ts';
+import { renderOptionsFor } from '../core/terminal.ts';
 import { SUDO } from './cache-shared.ts';
 
 export const cacheCompactCommand: Command = {
@@ -35,7 +34,7 @@ export const cacheCompactCommand: Command = {
     return {
       exitCode: ready ? EXIT.fine : EXIT.no,
       document: report,
-      text: (screen) => compactPage(report, screen),
+      text: (terminal) => compactPage(report, renderOptionsFor(terminal)),
     };
   },
 };

@@ -3,6 +3,7 @@ import { dropPage } from '../../render/text/cache-actions.ts';
 import type { Command } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { choice, duration, flag } from '../core/options.ts';
+import { renderOptionsFor } from '../core/terminal.ts';
 import { SUDO } from './cache-shared.ts';
 
 const LEVELS = { '1': 1, '2': 2, '3': 3 } as const;
@@ -44,6 +45,6 @@ export const cacheDropCommand: Command = {
       sudo: flag(values, 'sudo'),
       force: flag(values, 'force'),
     });
-    return { exitCode: EXIT.fine, document: report, text: (screen) => dropPage(report, screen) };
+    return { exitCode: EXIT.fine, document: report, text: (terminal) => dropPage(report, renderOptionsFor(terminal)) };
   },
 };

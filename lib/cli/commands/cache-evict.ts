@@ -3,9 +3,9 @@ import { evictPage } from '../../render/text/cache-actions.ts';
 import type { Command } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { count, flag } from '../core/options.ts';
+import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
-import { reportedOrInterrupted } from './cache-progress.ts';
-import { TOP } from './cache-shared.ts';
+import { reportedOrInterrupted, TOP } from './cache-shared.ts';
 import { isMissing } from './cache-status.ts';
 
 export const cacheEvictCommand: Command = {
@@ -39,7 +39,7 @@ export const cacheEvictCommand: Command = {
     return {
       exitCode: exitCode ?? (report?.targets.some(isMissing) === true ? EXIT.no : EXIT.fine),
       document: report,
-      text: report === null ? null : (screen) => evictPage(report, screen),
+      text: report === null ? null : (terminal) => evictPage(report, renderOptionsFor(terminal)),
     };
   },
 };

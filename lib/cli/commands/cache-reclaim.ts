@@ -2,9 +2,8 @@ import { reclaim } from '../../cache/index.ts';
 import { reclaimPage } from '../../render/text/cache-actions.ts';
 import type { Command } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
-import { text } from '../core/options.ts';
-import { sizeOf } from '../core/sizes.ts';
-
+import { sizeOf, text } from '../core/options.ts';
+import { renderOptionsFor } from '../core/terminal.ts';
 export const cacheReclaimCommand: Command = {
   name: 'cache reclaim',
   summary: 'Asks the kernel to take memory from one cgroup (memory.reclaim)',
@@ -36,7 +35,7 @@ export const cacheReclaimCommand: Command = {
     return {
       exitCode: report.short ? EXIT.no : EXIT.fine,
       document: report,
-      text: (screen) => reclaimPage(report, screen),
+      text: (terminal) => reclaimPage(report, renderOptionsFor(terminal)),
     };
   },
 };

@@ -1,5 +1,4 @@
-import type { Knob } from '../../cache/sudo.ts';
-import { invokingUser, type SudoersRule, sudoersRule } from '../../cache/sudoers.ts';
+import { invokingUser, type RuleOptions, type SudoersRule, sudoersRule } from '../../cache/sudoers.ts';
 import type { Command } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { flag, text } from '../core/options.ts';
@@ -24,12 +23,12 @@ export const cacheRuleCommand: Command = {
   readsMachine: false,
   arguments: { min: 0, max: 0, afterDashes: false },
   async run({ values, env }) {
-    const knobs: Knob[] = levelsOf(text(values, 'level') ?? '3', 'cache rule').map((level) => ({
-      name: 'drop_caches',
-      level,
-    }));
-    if (flag(values, 'compact')) knobs.push({ name: 'compact_memory' });
-    const document = sudoersRule({ user: text(values, 'user') ?? invokingUser(env), knobs });
+    const levels = levelsOf(text(values, 'level') ?? '3', 'cache rule');
+    const sysctls: RuleOptions['sysctls'] = [
+      ...levels.map((level) => ({ name: 'drop_caches', level }) as const),
+      ...(flag(values, 'compact') ? [{ name: 'compact_memory' } as const] : []),
+    ];
+    const document = sudoersRule({ user: text(values, 'user') ?? invokingUser(env), sysctls });
     return { exitCode: EXIT.fine, document, text: () => rulePage(document) };
   },
 };

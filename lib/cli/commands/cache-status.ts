@@ -3,8 +3,8 @@ import { statusPage } from '../../render/text/cache-status.ts';
 import type { Command } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { count } from '../core/options.ts';
-import { reportedOrInterrupted } from './cache-progress.ts';
-import { TOP } from './cache-shared.ts';
+import { renderOptionsFor } from '../core/terminal.ts';
+import { reportedOrInterrupted, TOP } from './cache-shared.ts';
 
 export const cacheStatusCommand: Command = {
   name: 'cache status',
@@ -33,7 +33,7 @@ export const cacheStatusCommand: Command = {
     return {
       exitCode: exitCode ?? (report?.targets.some(isMissing) === true ? EXIT.no : EXIT.fine),
       document: report,
-      text: report === null ? null : (screen) => statusPage(report, screen),
+      text: report === null ? null : (terminal) => statusPage(report, renderOptionsFor(terminal)),
     };
   },
 };

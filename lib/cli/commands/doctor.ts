@@ -1,11 +1,11 @@
-import type { CheckResult, CheckStatus, DoctorReport } from '../../doctor/check.ts';
+import { clean } from '../../base/format.ts';
 import { CHECKS, matching } from '../../doctor/checks.ts';
-import { doctor } from '../../doctor/index.ts';
+import { type CheckResult, type CheckStatus, type DoctorReport, doctor } from '../../doctor/index.ts';
 import type { Style } from '../../render/paint.ts';
-import { clean, hanging, padEnd, table, truncate } from '../../render/text-layout.ts';
+import { hanging, padEnd, table, truncate } from '../../render/text-layout.ts';
 import type { Command, Values } from '../core/command.ts';
 import { flag, text } from '../core/options.ts';
-import type { Screen } from '../core/screen.ts';
+import type { Terminal } from '../core/terminal.ts';
 import { didYouMean, UsageError } from '../core/usage.ts';
 
 /** The contract of doctor differs from the other commands', whose 1 means "the answer is no". */
@@ -66,7 +66,7 @@ function patterns(values: Values, name: string): string[] | undefined {
   );
 }
 
-function list(): { exitCode: number; document: object; text: (screen: Screen) => string } {
+function list(): { exitCode: number; document: object; text: (screen: Terminal) => string } {
   const checks = CHECKS.map(({ id, title }) => ({ id, title }));
   return {
     exitCode: DOCTOR_EXIT.clean,
@@ -80,7 +80,7 @@ function list(): { exitCode: number; document: object; text: (screen: Screen) =>
   };
 }
 
-function page(report: DoctorReport, screen: Screen): string {
+function page(report: DoctorReport, screen: Terminal): string {
   const { paint, columns } = screen;
   const lines: string[] = [];
   if (report.simulated !== null) {
@@ -97,7 +97,7 @@ function page(report: DoctorReport, screen: Screen): string {
 }
 
 /** One line for what is fine; what is not gets its evidence and remedy, too. */
-function block(check: CheckResult, width: number, { paint, columns }: Screen): string[] {
+function block(check: CheckResult, width: number, { paint, columns }: Terminal): string[] {
   const status = padEnd(check.status, 6);
   const [first = '', ...more] = hanging(status + padEnd(check.id, width), clean(check.cause), columns);
   const lines = [

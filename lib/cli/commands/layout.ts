@@ -1,14 +1,12 @@
 import { readFileSync, statSync } from 'node:fs';
 import { layout } from '../../layout/index.ts';
-import type { Look } from '../../render/options.ts';
+import type { RenderOptions } from '../../render/options.ts';
 import { layoutPage, layoutPartLine } from '../../render/text/layout.ts';
 import type { Command, Context } from '../core/command.ts';
-import { text } from '../core/options.ts';
-import { sizeOf } from '../core/sizes.ts';
+import { sizeOf, text } from '../core/options.ts';
 import { UsageError } from '../core/usage.ts';
-import { layoutExit } from './probe-exit.ts';
 import { kind, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
-import { runProbe } from './probe-run.ts';
+import { layoutExit, runProbe } from './probe-run.ts';
 import { reportsOf, writeReports } from './reports.ts';
 
 const NAME = 'layout';
@@ -56,7 +54,7 @@ export const layoutCommand: Command = {
       }),
     );
     const forms = {
-      page: (look: Look) => layoutPage(report, look),
+      page: (look: RenderOptions) => layoutPage(report, look),
       csv: async () => (await import('../../render/csv.ts')).layoutCsv(report),
       html: async () => (await import('../../render/html/layout.ts')).layoutHtml(report),
     };

@@ -2,9 +2,8 @@ import { prepare } from '../../cache/index.ts';
 import { preparePage } from '../../render/text/prepare.ts';
 import type { Command, Context } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
-import { flag, text } from '../core/options.ts';
-
-import { size, sizeOf } from '../core/sizes.ts';
+import { flag, size, sizeOf, text } from '../core/options.ts';
+import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
 import { SUDO } from './cache-shared.ts';
 
@@ -53,7 +52,7 @@ export const prepareCommand: Command = {
     return {
       exitCode: enough ? EXIT.fine : EXIT.no,
       document: report,
-      text: (screen) => preparePage(report, screen),
+      text: (terminal) => preparePage(report, renderOptionsFor(terminal)),
     };
   },
 };

@@ -1,13 +1,11 @@
 /** The options that sweep, layout and stress share, and what they become for the library. */
 import { MiB } from '../../base/format.ts';
+import { KINDS } from '../../memory/kinds.ts';
 import { LEAST_FLOOR } from '../../probe/options.ts';
 import type { AllocatorKind, ProbeOptions } from '../../types/index.ts';
 import type { OptionTable, Values } from '../core/command.ts';
-import { count, duration, flag, text } from '../core/options.ts';
-import { list, size } from '../core/sizes.ts';
+import { count, duration, flag, list, size, text } from '../core/options.ts';
 import { didYouMean, UsageError } from '../core/usage.ts';
-
-export const KINDS: readonly AllocatorKind[] = ['device', 'managed', 'pinned', 'system'];
 
 export const SAFETY_OPTIONS: OptionTable = {
   device: { type: 'string', placeholder: '<n>', summary: 'CUDA device (default 0)' },

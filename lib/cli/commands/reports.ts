@@ -1,12 +1,13 @@
 /** --csv and --html: checked before a probe starts, written after it; what cannot be written does not take the rest with it. */
 
 import { hostname } from 'node:os';
-import { obstacle, writeWhole } from '../../base/atomic-file.ts';
+import { obstacle, writeFileAtomic } from '../../base/atomic-file.ts';
 import { formatBytes } from '../../base/format.ts';
-import { type Look, lookOf } from '../../render/options.ts';
+import type { RenderOptions } from '../../render/options.ts';
 import type { Context, Outcome, Values } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { text } from '../core/options.ts';
+import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
 
 export interface Reports {
@@ -16,7 +17,7 @@ export interface Reports {
 
 /** What a report can be made into. CSV and HTML are code of their own, loaded when asked for. */
 export interface Forms {
-  page(look: Look): string[];
+  page(look: RenderOptions): string[];
   csv(): Promise<string>;
   html(): Promise<string>;
 }
@@ -52,7 +53,7 @@ export async function writeReports(
     if (path === undefined || path === '-') return;
     try {
       const content = await make();
-      writeWhole(path, content);
+      writeFileAtomic(path, content, 0o666);
       stderr.write(`${path}: ${formatBytes(Buffer.byteLength(content))} written\n`);
     } catch (error) {
       failed = true;
@@ -66,6 +67,7 @@ export async function writeReports(
   return {
     exitCode: failed && exitCode === EXIT.fine ? EXIT.no : exitCode,
     document,
-    text: (screen) => csv ?? `${forms.page(lookOf(screen, { exact: false, hostName: hostname() })).join('\n')}\n`,
+    text: (screen) =>
+      csv ?? `${forms.page(renderOptionsFor(screen, { exact: false, hostName: hostname() })).join('\n')}\n`,
   };
 }

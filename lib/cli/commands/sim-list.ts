@@ -3,7 +3,7 @@ import { hanging, padEnd } from '../../render/text-layout.ts';
 import { type MachineSummary, machines } from '../../sim.ts';
 import type { Command } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
-import type { Screen } from '../core/screen.ts';
+import type { Terminal } from '../core/terminal.ts';
 
 export const simListCommand: Command = {
   name: 'sim list',
@@ -28,7 +28,7 @@ export const simListCommand: Command = {
   },
 };
 
-function lines({ name, description, devices, total }: MachineSummary, width: number, screen: Screen): string[] {
+function lines({ name, description, devices, total }: MachineSummary, width: number, screen: Terminal): string[] {
   const { paint, columns } = screen;
   const facts = `${devices.length === 0 ? 'no GPU' : devices.join(', ')}; ${formatBoth(total)}`;
   const words = hanging(' '.repeat(width), description, columns);

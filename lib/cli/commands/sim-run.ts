@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import { formatDuration } from '../../base/format.ts';
-import { clean } from '../../render/text-layout.ts';
+import { clean, formatDuration } from '../../base/format.ts';
 import { loadMachine, type Simulation, type SimulationRecord, simulate } from '../../sim.ts';
 import { type Command, type Context, finished } from '../core/command.ts';
 import { flag, positive, text } from '../core/options.ts';

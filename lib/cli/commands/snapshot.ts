@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
-import { lookOf } from '../../render/options.ts';
 import { snapshotPage } from '../../render/text/snapshot.ts';
 import { snapshot } from '../../snapshot/index.ts';
 import type { Command, Values } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { choice, duration, flag } from '../core/options.ts';
+import { renderOptionsFor } from '../core/terminal.ts';
 
 /** A context takes some 100 ms. A person waits for the answer: half of what the library allows is enough. */
 const CHILD_DEADLINE_MS = 5000;
@@ -55,7 +55,8 @@ export const snapshotCommand: Command = {
     return {
       exitCode: EXIT.fine,
       document,
-      text: (screen) => `${snapshotPage(document, lookOf(screen, { exact, hostName: hostname() })).join('\n')}\n`,
+      text: (screen) =>
+        `${snapshotPage(document, renderOptionsFor(screen, { exact, hostName: hostname() })).join('\n')}\n`,
     };
   },
 };

@@ -1,15 +1,13 @@
 import { GiB, inGiB, MiB } from '../../base/format.ts';
-import type { Look } from '../../render/options.ts';
+import type { RenderOptions } from '../../render/options.ts';
 import { stressPage, stressStepLine } from '../../render/text/stress.ts';
 import { stress } from '../../stress/index.ts';
 import type { StressOptions } from '../../types/index.ts';
 import type { Command, Values } from '../core/command.ts';
-import { duration, flag } from '../core/options.ts';
-import { size } from '../core/sizes.ts';
+import { duration, flag, size } from '../core/options.ts';
 import { UsageError } from '../core/usage.ts';
-import { stressExit } from './probe-exit.ts';
 import { kind, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
-import { runProbe } from './probe-run.ts';
+import { runProbe, stressExit } from './probe-run.ts';
 import { reportsOf, writeReports } from './reports.ts';
 
 const NAME = 'stress';
@@ -66,7 +64,7 @@ export const stressCommand: Command = {
       }),
     );
     const forms = {
-      page: (look: Look) => stressPage(report, look),
+      page: (look: RenderOptions) => stressPage(report, look),
       csv: async () => (await import('../../render/csv.ts')).stressCsv(report),
       html: async () => (await import('../../render/html/stress.ts')).stressHtml(report),
     };

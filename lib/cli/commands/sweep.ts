@@ -1,14 +1,12 @@
-import type { Look } from '../../render/options.ts';
+import type { RenderOptions } from '../../render/options.ts';
 import { sweepPage, sweepStepLine } from '../../render/text/sweep.ts';
 import { sweep } from '../../sweep/index.ts';
 import type { SweepOptions } from '../../types/index.ts';
 import type { Command, Context, Outcome, Values } from '../core/command.ts';
-import { choice, count, flag, text } from '../core/options.ts';
-import { elements, list, shapes, size, sizes } from '../core/sizes.ts';
+import { choice, count, elements, flag, list, shapes, size, sizes, text } from '../core/options.ts';
 import { UsageError } from '../core/usage.ts';
-import { sweepExit } from './probe-exit.ts';
 import { kinds, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
-import { runProbe } from './probe-run.ts';
+import { runProbe, sweepExit } from './probe-run.ts';
 import { reportsOf, writeReports } from './reports.ts';
 
 const NAME = 'sweep';
@@ -78,7 +76,7 @@ async function run(context: Context): Promise<Outcome> {
     }),
   );
   const forms = {
-    page: (look: Look) => sweepPage(report, look),
+    page: (look: RenderOptions) => sweepPage(report, look),
     csv: async () => (await import('../../render/csv.ts')).sweepCsv(report),
     html: async () => (await import('../../render/html/sweep.ts')).sweepHtml(report),
   };

@@ -1,9 +1,8 @@
 import { constants, hostname } from 'node:os';
 import { formatDuration } from '../../base/format.ts';
-import { dot, lookOf } from '../../render/options.ts';
-import { createHistory } from '../../render/text/history.ts';
+import { dot } from '../../render/options.ts';
 import { watchPage } from '../../render/text/snapshot.ts';
-import { readingLine } from '../../render/text/watch.ts';
+import { createHistory, readingLine } from '../../render/text/watch.ts';
 import { truncate } from '../../render/text-layout.ts';
 import { watch } from '../../snapshot/watch.ts';
 import type { Snapshot } from '../../types/index.ts';
@@ -11,6 +10,7 @@ import { type Command, type Context, finished } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { type Live, openLive } from '../core/live.ts';
 import { choice, count, duration, flag } from '../core/options.ts';
+import { renderOptionsFor } from '../core/terminal.ts';
 import { DEADLINE, deadline, MEMGETINFO } from './snapshot.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -108,7 +108,7 @@ function createOutput(context: Context, settings: Settings, quit: () => void): O
     async show(snapshot) {
       const line = json
         ? JSON.stringify(snapshot)
-        : readingLine(snapshot, lookOf(stdout, { exact, hostName: hostname() }));
+        : readingLine(snapshot, renderOptionsFor(stdout, { exact, hostName: hostname() }));
       stdout.write(`${line}\n`);
       await stdout.flushed();
     },
@@ -121,7 +121,7 @@ function livePicture({ stdout, stdin }: Context, settings: Settings, quit: () =>
   let latest: Snapshot | null = null;
   const draw = (): void => {
     if (latest === null) return;
-    const look = lookOf(stdout, { exact: settings.exact, hostName: hostname() });
+    const look = renderOptionsFor(stdout, { exact: settings.exact, hostName: hostname() });
     const hints = [
       `every ${formatDuration(settings.intervalMs)}`,
       `this reading took ${formatDuration(latest.durationMs)}`,

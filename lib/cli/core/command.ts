@@ -1,5 +1,5 @@
 /** What a command is, what it is given and what it gives back. A command prints nothing itself unless it streams. */
-import type { Screen } from './screen.ts';
+import type { Terminal } from './terminal.ts';
 
 export interface OptionSpec {
   type: 'string' | 'boolean';
@@ -40,8 +40,8 @@ export interface Context {
   /** The words after `--`. */
   rest: readonly string[];
   json: boolean;
-  stdout: Screen;
-  stderr: Screen;
+  stdout: Terminal;
+  stderr: Terminal;
   stdin: NodeJS.ReadStream;
   env: NodeJS.ProcessEnv;
 }
@@ -51,7 +51,7 @@ export interface Outcome {
   /** Printed under `--json`. null: the command has printed what there was to print. */
   document: object | null;
   /** Printed otherwise. */
-  text: ((screen: Screen) => string) | null;
+  text: ((screen: Terminal) => string) | null;
 }
 
 /** An outcome of a command that has already printed all there is. */

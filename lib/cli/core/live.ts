@@ -1,5 +1,5 @@
 /** A picture that is redrawn in place, and the terminal given back as it was, whatever happens. */
-import type { Screen } from './screen.ts';
+import type { Terminal } from './terminal.ts';
 
 const HIDE_CURSOR = '\x1b[?25l';
 const SHOW_CURSOR = '\x1b[?25h';
@@ -25,7 +25,7 @@ export interface LiveEvents {
 }
 
 /** No alternate screen: the last picture stays in the scroll-back, where a user wants it after the fact. */
-export function openLive(screen: Screen, stdin: NodeJS.ReadStream, events: LiveEvents): Live {
+export function openLive(screen: Terminal, stdin: NodeJS.ReadStream, events: LiveEvents): Live {
   let drawn = 0;
   let open = true;
   const keys = stdin.isTTY === true;

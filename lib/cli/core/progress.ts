@@ -3,9 +3,10 @@
  * them that is rewritten in place. Nothing in a pipe under --json, where a script listens and the document has it all.
  */
 import { formatDuration } from '../../base/format.ts';
-import { dot, lookOf, meter } from '../../render/options.ts';
+import { dot, meter } from '../../render/options.ts';
 import { truncate } from '../../render/text-layout.ts';
 import type { Context } from './command.ts';
+import { renderOptionsFor } from './terminal.ts';
 
 const CLEAR_LINE = '\r\x1b[K';
 /** Often enough to see that something moves, seldom enough to cost nothing: a reading of /proc/meminfo takes 20 µs. */
@@ -33,7 +34,7 @@ export function openProgress({ stderr, json }: Context, first: Position, now: ()
     const write = json ? () => undefined : (line: string) => stderr.write(`${line}\n`);
     return { step: (line) => write(line), say: (sentence) => stderr.write(`${sentence}\n`), close: () => undefined };
   }
-  const look = lookOf(stderr, { exact: false, hostName: '' });
+  const look = renderOptionsFor(stderr, { exact: false, hostName: '' });
   let position = first;
   let open = true;
   const draw = (): void => {

@@ -1,19 +1,24 @@
 /** What an action on the cache did, drawn. */
 
-import { formatBytes, formatCount, formatDuration } from '../../base/format.ts';
-import { bothUnits, fileCount } from '../../base/words.ts';
-import type { Screen } from '../../cli/core/screen.ts';
+import { clean, fileCount, formatBoth, formatBytes, formatCount, formatDuration } from '../../base/format.ts';
 import { blockWords } from '../../memory/contiguity.ts';
-import type { CompactReport, DropReport, EvictReport, ReclaimReport } from '../../types/index.ts';
+import type {
+  CompactReport,
+  DropReport,
+  EvictReport,
+  Receipt,
+  ReceiptCounters,
+  ReclaimReport,
+} from '../../types/index.ts';
+import type { RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
-import { clean, hanging, padEnd, table } from '../text-layout.ts';
-import { receiptLines, signed } from './cache-receipt.ts';
+import { hanging, padEnd, table } from '../text-layout.ts';
 import { problemLines, simulatedBand } from './cache-status.ts';
 
-export function evictPage(report: EvictReport, screen: Screen): string {
-  const { columns, paint } = screen;
+export function evictPage(report: EvictReport, options: RenderOptions): string {
+  const { width, paint } = options;
   const { evictedBytes, stayedBytes, stayedBy, unseenFiles } = report;
-  const lines = [paint('strong', `${bothUnits(evictedBytes)} left the cache, ${bothUnits(stayedBytes)} stayed`)];
+  const lines = [paint('strong', `${formatBoth(evictedBytes)} left the cache, ${formatBoth(stayedBytes)} stayed`)];
   const reasons = Object.entries(stayedBy).filter(([, bytes]) => bytes > 0);
   if (reasons.length > 0)
     lines.push(
@@ -21,22 +26,18 @@ export function evictPage(report: EvictReport, screen: Screen): string {
     );
   if (unseenFiles > 0)
     lines.push(
-      ...hanging(
-        '',
-        `${fileCount(unseenFiles)} of other users asked to go; what went the kernel does not show`,
-        columns,
-      ),
+      ...hanging('', `${fileCount(unseenFiles)} of other users asked to go; what went the kernel does not show`, width),
     );
   if (report.state === 'aborted') lines.push(paint('warning', 'ended early: what had gone by then is gone'));
   for (const { path, stayed, cachedAfter } of report.files) {
     if (stayed !== null)
-      lines.push(...hanging(`  ${formatBytes(cachedAfter)}  `, `${clean(path)}: ${clean(stayed)}`, columns));
+      lines.push(...hanging(`  ${formatBytes(cachedAfter)}  `, `${clean(path)}: ${clean(stayed)}`, width));
   }
-  for (const target of report.targets) lines.push(...problemLines(target, columns));
+  for (const target of report.targets) lines.push(...problemLines(target, width));
   const sync = report.syncMs > 0 ? `, of it ${formatDuration(report.syncMs)} writing` : '';
   lines.push(
     '',
-    ...receiptLines(report.receipt, screen),
+    ...receiptLines(report.receipt, options),
     '',
     paint('dim', `took ${formatDuration(report.durationMs)}${sync}`),
   );
@@ -45,23 +46,23 @@ export function evictPage(report: EvictReport, screen: Screen): string {
 
 const WHY = { mapped: 'mapped', dirty: 'dirty', locked: 'locked', memory: 'on tmpfs', other: 'in use' } as const;
 
-export function dropPage(report: DropReport, screen: Screen): string {
-  const { columns, paint } = screen;
-  const lines = simulatedBand(report.simulated, screen);
-  lines.push(...hanging(`level ${report.level}  `, report.meaning, columns), '');
-  lines.push(...receiptLines(report.receipt, screen), '');
+export function dropPage(report: DropReport, options: RenderOptions): string {
+  const { width, paint } = options;
+  const lines = simulatedBand(report.simulated, options);
+  lines.push(...hanging(`level ${report.level}  `, report.meaning, width), '');
+  lines.push(...receiptLines(report.receipt, options), '');
   const { nextAllocation, sync } = report;
   if (nextAllocation !== null) {
     const words = `${signed(nextAllocation.immediate)} at once, ${signed(nextAllocation.afterReclaim)} once the kernel has reclaimed`;
-    lines.push(...hanging('the next GPU allocation can have  ', words, columns));
+    lines.push(...hanging('the next GPU allocation can have  ', words, width));
   }
   const pools = report.receipt.change.driverPools ?? 0;
   if (pools < 0) {
     const words =
       'of the driver’s pools went back to the kernel: a CUDA program could have had it before, now every program can, and start checks see it';
-    lines.push(...hanging(`${formatBytes(-pools)} `, words, columns));
+    lines.push(...hanging(`${formatBytes(-pools)} `, words, width));
   }
-  for (const warning of report.warnings) lines.push(...labelled('WARNING', 'warning', clean(warning), screen));
+  for (const warning of report.warnings) lines.push(...labelled('WARNING', 'warning', clean(warning), options));
   const synced =
     sync === null ? 'no sync' : `sync ${formatDuration(sync.durationMs)}${sync.finished ? '' : ' (not finished)'}`;
   const through = report.by === 'sudo' ? ' through sudo' : '';
@@ -81,9 +82,9 @@ const VERDICTS: Readonly<Record<CompactReport['verdict'], Style>> = {
   'reboot-required': 'danger',
 };
 
-export function compactPage(report: CompactReport, screen: Screen): string {
-  const { columns, paint } = screen;
-  const lines = simulatedBand(report.simulated, screen);
+export function compactPage(report: CompactReport, options: RenderOptions): string {
+  const { width, paint } = options;
+  const lines = simulatedBand(report.simulated, options);
   const right = { align: 'right' } as const;
   const rows = report.orders.map(({ order, blockBytes, before, after }) => [
     String(order),
@@ -94,34 +95,69 @@ export function compactPage(report: CompactReport, screen: Screen): string {
   const [heading = '', ...more] = table(
     [right, right, right, right],
     [['order', 'block', 'before', 'after'], ...rows],
-    columns,
+    width,
   );
   lines.push(paint('heading', heading), ...more, '');
-  lines.push(...labelled(report.verdict, VERDICTS[report.verdict], report.reason, screen));
+  lines.push(...labelled(report.verdict, VERDICTS[report.verdict], report.reason, options));
   const took = report.compactMs === null ? 'nothing was done' : `compaction took ${formatDuration(report.compactMs)}`;
   lines.push(paint('dim', report.by === 'sudo' ? `${took}, through sudo` : took));
   return page(lines);
 }
 
-export function reclaimPage(report: ReclaimReport, screen: Screen): string {
-  const { paint, columns } = screen;
+export function reclaimPage(report: ReclaimReport, options: RenderOptions): string {
+  const { paint, width } = options;
   const { askedBytes, cgroup, gotBytes, short } = report;
   const less = short ? ': the kernel found no more' : '';
   return page([
-    ...hanging('', `${clean(cgroup)}: ${bothUnits(gotBytes)} of ${bothUnits(askedBytes)}${less}`, columns),
+    ...hanging('', `${clean(cgroup)}: ${formatBoth(gotBytes)} of ${formatBoth(askedBytes)}${less}`, width),
     '',
-    ...receiptLines(report.receipt, screen),
+    ...receiptLines(report.receipt, options),
     '',
     paint('dim', `took ${formatDuration(report.durationMs)}`),
   ]);
 }
 
 /** A word in its colour and a sentence beside it. */
-export function labelled(label: string, style: Style, text: string, { columns, paint }: Screen): string[] {
-  const [first = '', ...more] = hanging(padEnd(label, label.length + 2), text, columns);
+export function labelled(label: string, style: Style, text: string, { width, paint }: RenderOptions): string[] {
+  const [first = '', ...more] = hanging(padEnd(label, label.length + 2), text, width);
   return [paint(style, label) + first.slice(label.length), ...more];
 }
 
 function page(lines: readonly string[]): string {
   return `${lines.join('\n')}\n`;
+}
+
+const LABELS: Readonly<Record<keyof ReceiptCounters, string>> = {
+  memFree: 'MemFree',
+  memAvailable: 'MemAvailable',
+  cached: 'Cached',
+  sReclaimable: 'SReclaimable',
+  dirty: 'Dirty',
+  driverPools: 'driver pools',
+  cudaFree: 'CUDA free',
+};
+
+/** Counters that are not known here are left out; --json has them with the reason. */
+export function receiptLines({ before, after, change }: Receipt, { width, paint }: RenderOptions): string[] {
+  const names = (Object.keys(LABELS) as (keyof ReceiptCounters)[]).filter(
+    (name) => before[name] !== null || after[name] !== null,
+  );
+  const right = { align: 'right' } as const;
+  const rows = names.map((name) => [
+    LABELS[name],
+    formatBytes(before[name]),
+    formatBytes(after[name]),
+    signed(change[name]),
+  ]);
+  const [heading = '', ...lines] = table(
+    [{ align: 'left' }, right, right, right],
+    [['', 'before', 'after', 'change'], ...rows],
+    width,
+  );
+  return [paint('heading', heading), ...lines];
+}
+
+/** "+1.2 GiB": a change without its sign would be read as an amount. */
+export function signed(bytes: number | null): string {
+  return bytes !== null && bytes > 0 ? `+${formatBytes(bytes)}` : formatBytes(bytes);
 }

@@ -1,31 +1,30 @@
 /** What is in the page cache, drawn. */
 
-import { formatBytes, formatCount, formatDuration, inGB, inGiB, share } from '../../base/format.ts';
-import { bothUnits } from '../../base/words.ts';
-import type { Screen } from '../../cli/core/screen.ts';
+import { clean, formatBoth, formatBytes, formatCount, formatDuration, inGB, inGiB, share } from '../../base/format.ts';
 import type { CachedFile, CacheSplit, CacheStatus, CacheTarget } from '../../types/index.ts';
-import { clean, hanging, padEnd, table, truncate } from '../text-layout.ts';
+import type { RenderOptions } from '../options.ts';
+import { hanging, padEnd, table, truncate, truncateStart } from '../text-layout.ts';
 
 /** Where nothing comes from hardware, the first line says so. */
-export function simulatedBand(simulated: string | null, { paint, columns }: Screen): string[] {
+export function simulatedBand(simulated: string | null, { paint, width }: RenderOptions): string[] {
   if (simulated === null) return [];
   const words = ` SIMULATED  machine ${clean(simulated)}: none of these numbers comes from hardware `;
-  return [paint('simulated', padEnd(truncate(words, columns), columns)), ''];
+  return [paint('simulated', padEnd(truncate(words, width), width)), ''];
 }
 
-export function statusPage(status: CacheStatus, screen: Screen): string {
-  const { paint, columns } = screen;
-  const lines = simulatedBand(status.simulated, screen);
-  if (status.machine !== null) lines.push(...split(status.machine, status, screen), '');
-  for (const target of status.targets) lines.push(...targetLines(target, screen));
+export function statusPage(status: CacheStatus, options: RenderOptions): string {
+  const { paint, width } = options;
+  const lines = simulatedBand(status.simulated, options);
+  if (status.machine !== null) lines.push(...split(status.machine, status, options), '');
+  for (const target of status.targets) lines.push(...targetLines(target, options));
   if (status.targets.length > 0) lines.push('');
   else if (status.simulated === null)
     lines.push(
-      ...hanging('', 'No model store was found. Name files or folders: umaprobe cache status <path>…', columns),
+      ...hanging('', 'No model store was found. Name files or folders: umaprobe cache status <path>…', width),
       '',
     );
-  lines.push(...fileTable(status.files, screen));
-  for (const limit of status.limits) lines.push(...hanging('note  ', clean(limit), columns));
+  lines.push(...fileTable(status.files, options));
+  for (const limit of status.limits) lines.push(...hanging('note  ', clean(limit), width));
   lines.push(paint('dim', method(status)));
   return `${lines.join('\n')}\n`;
 }
@@ -34,7 +33,7 @@ function method({ method: by, durationMs }: CacheStatus): string {
   return by === null ? `took ${formatDuration(durationMs)}` : `read with ${by}, took ${formatDuration(durationMs)}`;
 }
 
-function split(machine: CacheSplit, { targets }: CacheStatus, { paint, columns }: Screen): string[] {
+function split(machine: CacheSplit, { targets }: CacheStatus, { paint, width }: RenderOptions): string[] {
   const asked = targets.some(({ store }) => store !== null) ? 'model files' : 'the files below';
   const rows: [string, number | null][] = [
     [asked, machine.modelFiles],
@@ -50,13 +49,13 @@ function split(machine: CacheSplit, { targets }: CacheStatus, { paint, columns }
   const [heading = '', ...lines] = table(
     [{ align: 'left' }, right, right, right],
     [['', 'GiB', 'GB', '%'], ...cells],
-    columns,
+    width,
   );
   const waiting = `of it dirty ${formatBytes(machine.dirty)}, being written ${formatBytes(machine.writeback)}`;
   return [paint('heading', heading), ...lines, paint('dim', waiting)];
 }
 
-function targetLines(target: CacheTarget, { paint, columns }: Screen): string[] {
+function targetLines(target: CacheTarget, { paint, width }: RenderOptions): string[] {
   const {
     bytes,
     cachedBytes,
@@ -76,7 +75,7 @@ function targetLines(target: CacheTarget, { paint, columns }: Screen): string[] 
   const parts = [
     unseenFiles === files && files > 0
       ? `not known how much of ${formatBytes(bytes)} is cached`
-      : `${bothUnits(cachedBytes)} of ${formatBytes(shown)} cached${shown > 0 ? `, ${cachedShare(cachedBytes, shown)} %` : ''}`,
+      : `${formatBoth(cachedBytes)} of ${formatBytes(shown)} cached${shown > 0 ? `, ${cachedShare(cachedBytes, shown)} %` : ''}`,
     `${formatCount(files)} ${files === 1 ? 'file' : 'files'}`,
     mappedBytes > 0 ? `${formatBytes(mappedBytes)} mapped` : null,
     (dirtyBytes ?? 0) > 0 ? `${formatBytes(dirtyBytes)} dirty` : null,
@@ -87,9 +86,9 @@ function targetLines(target: CacheTarget, { paint, columns }: Screen): string[] 
   ];
   const words = parts.filter((part) => part !== null).join(', ');
   return [
-    paint('strong', truncate(name + clean(target.path), columns)),
-    ...hanging('  ', words, columns),
-    ...problemLines(target, columns),
+    paint('strong', truncate(name + clean(target.path), width)),
+    ...hanging('  ', words, width),
+    ...problemLines(target, width),
   ];
 }
 
@@ -100,15 +99,15 @@ function cachedShare(cached: number, bytes: number): string {
 
 const SHOWN_PROBLEMS = 5;
 
-export function problemLines({ problems, problemCount }: CacheTarget, columns: number): string[] {
+export function problemLines({ problems, problemCount }: CacheTarget, width: number): string[] {
   const lines = problems
     .slice(0, SHOWN_PROBLEMS)
-    .flatMap(({ path, reason }) => hanging('  not looked at  ', `${clean(path)}: ${clean(reason)}`, columns));
+    .flatMap(({ path, reason }) => hanging('  not looked at  ', `${clean(path)}: ${clean(reason)}`, width));
   const more = problemCount - Math.min(problems.length, SHOWN_PROBLEMS);
   return more > 0 ? [...lines, `  and ${formatCount(more)} more; --json lists up to 100`] : lines;
 }
 
-function fileTable(files: readonly CachedFile[], { paint, columns }: Screen): string[] {
+function fileTable(files: readonly CachedFile[], { paint, width }: RenderOptions): string[] {
   if (files.length === 0) return [];
   const right = { align: 'right' } as const;
   const rows = files.map(({ bytes, cachedBytes, dirtyBytes, mappedBy, path }) => [
@@ -116,19 +115,20 @@ function fileTable(files: readonly CachedFile[], { paint, columns }: Screen): st
     cachedBytes === null ? '' : `${cachedShare(cachedBytes, bytes)} %`,
     (dirtyBytes ?? 0) > 0 ? formatBytes(dirtyBytes) : '',
     truncate(mappedBy.map(({ name, pid }) => `${clean(name ?? 'pid')} (${pid})`).join(', '), 24),
-    tail(clean(path), columns),
+    tail(clean(path), width),
   ]);
   const [heading = '', ...lines] = table(
     [right, right, right, { align: 'left' }, { align: 'left', flexible: true }],
     [['cached', '', 'dirty', 'mapped by', 'file'], ...rows],
-    columns,
+    width,
   );
   return [paint('heading', heading), ...lines, ''];
 }
 
-/** The end of a path says more than its beginning. */
-function tail(path: string, columns: number): string {
-  const room = Math.max(24, columns - 52);
-  const letters = [...path];
-  return letters.length <= room ? path : `…${letters.slice(1 - room).join('')}`;
+/** Columns that the others of the table take. */
+const OTHER_COLUMNS = 52;
+const LEAST_PATH = 24;
+
+function tail(path: string, width: number): string {
+  return truncateStart(path, Math.max(LEAST_PATH, width - OTHER_COLUMNS));
 }

@@ -1,13 +1,12 @@
 /** The report of a layout: its parts, what the machine lost while all of them were held, and what came back. */
-import { inGB, inGiB } from '../../base/format.ts';
+import { clean, formatBoth, inGB, inGiB } from '../../base/format.ts';
 import type { LayoutPart, LayoutReport } from '../../types/index.ts';
-import { both, capital, kindStyle, moved, ms, sentence, sizeWords } from '../numbers.ts';
-import { type Look, meter } from '../options.ts';
-import { type Column, clean, hanging, table } from '../text-layout.ts';
-import { closing, probeHeader, sections, unfinishedLines } from './probe-header.ts';
-import { settledLines } from './settled.ts';
+import { capital, kindStyle, moved, ms, sentence, sizeWords } from '../numbers.ts';
+import { meter, type RenderOptions } from '../options.ts';
+import { type Column, hanging, table } from '../text-layout.ts';
+import { closing, probeHeader, sections, settledLines, unfinishedLines } from './probe-header.ts';
 
-export function layoutPage(report: LayoutReport, look: Look): string[] {
+export function layoutPage(report: LayoutReport, look: RenderOptions): string[] {
   return sections(
     probeHeader(report, look),
     unfinishedLines(report, look),
@@ -18,7 +17,7 @@ export function layoutPage(report: LayoutReport, look: Look): string[] {
   );
 }
 
-function partsTable({ parts, kind, expectedBytes, kinds }: LayoutReport, look: Look): string[] {
+function partsTable({ parts, kind, expectedBytes, kinds }: LayoutReport, look: RenderOptions): string[] {
   const call = kinds.find((support) => support.kind === kind)?.call ?? null;
   const most = Math.max(1, ...parts.map((part) => part.expectedBytes));
   const rows = parts.map((part) => [
@@ -43,18 +42,18 @@ function partsTable({ parts, kind, expectedBytes, kinds }: LayoutReport, look: L
   ];
 }
 
-function reason(part: LayoutPart, look: Look): string[] {
+function reason(part: LayoutPart, look: RenderOptions): string[] {
   return hanging(`${clean(part.name).slice(0, 40)}  ${part.state}  `, clean(part.reason ?? ''), look.width);
 }
 
-function sums(report: LayoutReport, look: Look): string[] {
+function sums(report: LayoutReport, look: RenderOptions): string[] {
   const { allocatedBytes, consumedBytes, overheadBytes, consumedFrom } = report;
   const share =
     overheadBytes === null || allocatedBytes === 0 ? '' : `${((overheadBytes / allocatedBytes) * 100).toFixed(2)} %`;
   const rows = [
-    ['expected', both(report.expectedBytes), 'the sum of what was asked for'],
-    ['allocated', both(allocatedBytes), 'what the allocator gave'],
-    ['consumed', both(consumedBytes), `what the machine lost meanwhile: ${clean(consumedFrom)}`],
+    ['expected', formatBoth(report.expectedBytes), 'the sum of what was asked for'],
+    ['allocated', formatBoth(allocatedBytes), 'what the allocator gave'],
+    ['consumed', formatBoth(consumedBytes), `what the machine lost meanwhile: ${clean(consumedFrom)}`],
     [
       'overhead',
       overheadBytes === null ? 'unknown' : moved(overheadBytes, look.unicode),
@@ -64,9 +63,9 @@ function sums(report: LayoutReport, look: Look): string[] {
   return table([{ align: 'left' }, { align: 'right' }, { align: 'left', flexible: true }], rows, look.width);
 }
 
-function ending(report: LayoutReport, look: Look): string[] {
+function ending(report: LayoutReport, look: RenderOptions): string[] {
   const held = report.parts.filter(({ state }) => state === 'ok').length;
-  const words = `${held} of ${report.parts.length} parts were held at once, ${both(report.allocatedBytes)}.`;
+  const words = `${held} of ${report.parts.length} parts were held at once, ${formatBoth(report.allocatedBytes)}.`;
   const why = report.reason === null ? '' : `${sentence(report.reason)} `;
   switch (report.state) {
     case 'complete':

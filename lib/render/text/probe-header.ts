@@ -1,12 +1,13 @@
 /** What sweep, layout and stress begin with: where it ran, what is kept, and what an earlier run left untold. */
-import { formatBoth, formatBytes } from '../../base/format.ts';
-import type { KindSupport, ProbeHeader } from '../../types/index.ts';
-import { dot, type Look } from '../options.ts';
+import { clean, formatBoth, formatBytes, formatDuration } from '../../base/format.ts';
+import type { KindSupport, ProbeHeader, Settled } from '../../types/index.ts';
+import { moved } from '../numbers.ts';
+import { dot, type RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
-import { clean, hanging, joinThatFits, table } from '../text-layout.ts';
+import { hanging, joinThatFits, table } from '../text-layout.ts';
 import { band, fill, MODEL_WORDS } from './snapshot-header.ts';
 
-export function probeHeader(report: ProbeHeader, look: Look): string[] {
+export function probeHeader(report: ProbeHeader, look: RenderOptions): string[] {
   const { device, simulated, timeScale, host, floor } = report;
   const lines: string[] = [];
   if (simulated !== null) {
@@ -41,7 +42,7 @@ export function probeHeader(report: ProbeHeader, look: Look): string[] {
 }
 
 /** In the place of a headline: an unfinished run is the first thing to know, before any number of this one. */
-export function unfinishedLines({ unfinished }: ProbeHeader, look: Look): string[] {
+export function unfinishedLines({ unfinished }: ProbeHeader, look: RenderOptions): string[] {
   if (unfinished === null) return [];
   const label = unfinished.otherBoot ? 'EARLIER RUN  ' : 'earlier run  ';
   const lines = hanging(label, clean(unfinished.sentence), look.width);
@@ -53,7 +54,11 @@ export function unfinishedLines({ unfinished }: ProbeHeader, look: Look): string
 }
 
 /** Kinds that cannot be used here, with the reason. */
-export function unsupportedLines(kinds: readonly KindSupport[], asked: ReadonlySet<string>, look: Look): string[] {
+export function unsupportedLines(
+  kinds: readonly KindSupport[],
+  asked: ReadonlySet<string>,
+  look: RenderOptions,
+): string[] {
   const rows = kinds
     .filter(({ kind, supported }) => !supported && asked.has(kind))
     .map(({ kind, reason }) => [kind, 'not here', clean(reason ?? 'unknown')]);
@@ -61,7 +66,7 @@ export function unsupportedLines(kinds: readonly KindSupport[], asked: ReadonlyS
 }
 
 /** The last lines, next to the prompt: a word in its colour, what it means, and what to do or to type. */
-export function closing(word: string, style: Style, words: string, next: string | null, look: Look): string[] {
+export function closing(word: string, style: Style, words: string, next: string | null, look: RenderOptions): string[] {
   const label = `${word.toUpperCase()}  `;
   const [first = '', ...more] = hanging(label, clean(words), look.width);
   const lines = [look.paint(style, first.slice(0, label.length)) + first.slice(label.length), ...more];
@@ -72,4 +77,30 @@ export function closing(word: string, style: Style, words: string, next: string 
 /** Sections with a blank line between them; empty ones are left out. */
 export function sections(...parts: readonly (readonly string[])[]): string[] {
   return parts.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
+}
+
+export function settledLines(settled: Settled, look: RenderOptions): string[] {
+  const { afterMs, missing } = settled;
+  const when = settled.settled
+    ? `settled after ${formatDuration(afterMs)}`
+    : `still moving after ${formatDuration(afterMs)}`;
+  const changes = [
+    ['MemAvailable', settled.memAvailableChange],
+    ['MemFree', settled.memFreeChange],
+    ['CUDA free', settled.cudaFreeChange],
+  ] as const;
+  const against = changes
+    .filter(([, bytes]) => bytes !== null)
+    .map(([name, bytes]) => `${name} ${moved(bytes, look.unicode)}`)
+    .join(dot(look));
+  const lines = hanging('Afterwards   ', `${when}${against === '' ? '' : `; against before: ${against}`}`, look.width);
+  if (missing === null) return [...lines, `${' '.repeat(13)}all of it came back`];
+  return [
+    ...lines,
+    ...hanging(
+      `${' '.repeat(13)}`,
+      `${formatBoth(missing.bytes)} did not come back: ${clean(missing.explanation)}`,
+      look.width,
+    ).map((line) => look.paint('warning', line)),
+  ];
 }

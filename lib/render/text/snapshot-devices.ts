@@ -1,9 +1,10 @@
 /** NVIDIA's libraries: which were opened, and why one was not. */
-import type { LibraryStatus, Snapshot } from '../../types/index.ts';
-import { dot, type Look } from '../options.ts';
+
+import { clean, formatCount, inGB, inGiB } from '../../base/format.ts';
+import type { DeviceSnapshot, GpuProcess, LibraryStatus, Snapshot } from '../../types/index.ts';
+import { amount, dot, meter, type RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
-import { clean, joinThatFits, padEnd, truncate } from '../text-layout.ts';
-import { withoutCode } from './reason.ts';
+import { joinThatFits, padEnd, table, truncate } from '../text-layout.ts';
 
 const STYLES: Readonly<Record<LibraryStatus['state'], Style>> = {
   loaded: 'ok',
@@ -12,13 +13,13 @@ const STYLES: Readonly<Record<LibraryStatus['state'], Style>> = {
   timeout: 'danger',
 };
 
-export function libraries(snapshot: Snapshot, look: Look): string[] {
+export function libraries(snapshot: Snapshot, look: RenderOptions): string[] {
   const { cuda, nvml } = snapshot.libraries;
   const simulated = snapshot.simulated !== null;
   return [line('CUDA', cuda, simulated, look), line('NVML', nvml, simulated, look)];
 }
 
-function line(name: string, status: LibraryStatus, simulated: boolean, look: Look): string {
+function line(name: string, status: LibraryStatus, simulated: boolean, look: RenderOptions): string {
   const room = look.width - 12 - status.state.length;
   const reason = why(status);
   const words = reason === null ? joinThatFits(facts(status, simulated), dot(look), room) : truncate(reason, room);
@@ -35,4 +36,77 @@ function why({ state, reason }: LibraryStatus): string | null {
   // A loader's message has a line for each path.
   if (state === 'missing') return 'not installed; --json has every path that was tried';
   return reason === null ? null : withoutCode(reason);
+}
+
+export function ownMemory(snapshot: Snapshot, look: RenderOptions): string[] {
+  return snapshot.devices.flatMap((device) => {
+    const memory = used(device);
+    if (memory === null) return [];
+    const words = `${amount(memory.used, look)} of ${amount(memory.total, look)} used`;
+    const label = padEnd(`GPU ${device.index} memory`, 14);
+    const cells = Math.max(10, look.width - label.length - words.length - 4);
+    return [`${label}${meter(memory.used, memory.total, cells, 'gpu', look)}  ${words}`];
+  });
+}
+
+function used({ memoryModel, nvml, cuda }: DeviceSnapshot): { used: number; total: number } | null {
+  if (memoryModel === 'unified') return null;
+  if (nvml !== null) return { used: nvml.total - nvml.free, total: nvml.total };
+  return cuda === null ? null : { used: cuda.total - cuda.free, total: cuda.total };
+}
+
+const SHOWN = 8;
+
+export function processes(snapshot: Snapshot, look: RenderOptions): string[] {
+  return snapshot.devices.flatMap((device) => {
+    const whose = snapshot.devices.length === 1 ? '' : ` on GPU ${device.index}`;
+    const title = `Processes holding GPU memory${whose}`;
+    if (device.processes === null)
+      return [`${look.paint('heading', title)}: unknown (${shortReason(device.from.processes)})`];
+    if (device.processes.length === 0) return [`${look.paint('heading', title)}: none`];
+    return [look.paint('heading', title), ...rows(device.processes, device, look)];
+  });
+}
+
+function rows(all: readonly GpuProcess[], device: DeviceSnapshot, look: RenderOptions): string[] {
+  const sorted = [...all].sort((a, b) => (b.gpuBytes ?? -1) - (a.gpuBytes ?? -1));
+  const cells = sorted
+    .slice(0, SHOWN)
+    .map(({ pid, name, gpuBytes }) => [
+      String(pid),
+      name === null ? '(name unknown)' : truncate(clean(name), 32),
+      ...(look.exact ? [`${formatCount(gpuBytes)} B`] : [`${inGiB(gpuBytes)} GiB`, `${inGB(gpuBytes)} GB`]),
+    ]);
+  const lines = table(
+    [{ align: 'right' }, { align: 'left' }, { align: 'right' }, { align: 'right' }],
+    cells,
+    look.width,
+  );
+  const hidden = sorted.length - SHOWN;
+  if (hidden > 0)
+    lines.push(
+      look.paint(
+        'dim',
+        `and ${hidden} more: umaprobe snapshot --json has all ${sorted.length} of device ${device.index}`,
+      ),
+    );
+  return lines;
+}
+
+const SHORT: readonly (readonly [RegExp, string])[] = [
+  [/\bTIMEOUT\b/, 'no answer in time'],
+  [/\bNOT_SUPPORTED\b/, 'not supported'],
+  [/\bLIBRARY_MISSING\b/, 'library not installed'],
+  [/\bPERMISSION\b/, 'no permission'],
+];
+
+export function shortReason(reason: string | undefined): string {
+  if (reason === undefined || reason === '') return 'not read';
+  const known = SHORT.find(([pattern]) => pattern.test(reason));
+  return known === undefined ? withoutCode(reason) : known[1];
+}
+
+/** The code is for scripts. */
+export function withoutCode(reason: string): string {
+  return clean(reason.replaceAll(/ERR_UMA_[A-Z_]+: /g, ''));
 }

@@ -1,8 +1,10 @@
 /** What machine this is, and in a band that cannot be missed whether it is a simulated one. */
-import { formatBoth } from '../../base/format.ts';
+import { clean, formatBoth } from '../../base/format.ts';
+import { type HealthVerdict, health, type Level } from '../../memory/health.ts';
 import type { DeviceSnapshot, MemoryModel, Snapshot } from '../../types/index.ts';
-import { dot, type Look } from '../options.ts';
-import { clean, joinThatFits, padEnd, truncate, wrap } from '../text-layout.ts';
+import { dot, type RenderOptions } from '../options.ts';
+import type { Style } from '../paint.ts';
+import { hanging, joinThatFits, padEnd, truncate, wrap } from '../text-layout.ts';
 import { totalWords } from './snapshot-memory.ts';
 
 export const MODEL_WORDS: Readonly<Record<MemoryModel, string>> = {
@@ -12,7 +14,7 @@ export const MODEL_WORDS: Readonly<Record<MemoryModel, string>> = {
   unknown: 'memory model unknown',
 };
 
-export function header(snapshot: Snapshot, look: Look): string[] {
+export function header(snapshot: Snapshot, look: RenderOptions): string[] {
   const { simulated, kernel, driver, libraries } = snapshot;
   const lines: string[] = [];
   if (simulated !== null) lines.push(band(simulated, look));
@@ -31,7 +33,7 @@ export function header(snapshot: Snapshot, look: Look): string[] {
 }
 
 /** "a · b · c", broken between parts. */
-export function fill(parts: readonly string[], look: Look): string[] {
+export function fill(parts: readonly string[], look: RenderOptions): string[] {
   const glue = '\u00a0';
   const separator = dot(look);
   return wrap(parts.map((part) => part.replaceAll(' ', glue)).join(separator), look.width).map((line) =>
@@ -43,12 +45,12 @@ export function fill(parts: readonly string[], look: Look): string[] {
 }
 
 /** @param more what else to know of its numbers. */
-export function band(name: string, look: Look, more = ''): string {
+export function band(name: string, look: RenderOptions, more = ''): string {
   const words = ` SIMULATED  machine ${clean(name)}: none of these numbers comes from hardware${more} `;
   return look.paint('simulated', padEnd(truncate(words, look.width), look.width));
 }
 
-function deviceLine(device: DeviceSnapshot, look: Look): string {
+function deviceLine(device: DeviceSnapshot, look: RenderOptions): string {
   const parts = [
     `GPU ${device.index}  ${clean(device.name ?? 'unnamed')}`,
     MODEL_WORDS[device.memoryModel],
@@ -69,4 +71,22 @@ function ownMemory({ memoryModel, nvml, cuda }: DeviceSnapshot): string | null {
   if (memoryModel === 'unified') return null;
   const total = nvml?.total ?? cuda?.total ?? null;
   return total === null ? null : formatBoth(total);
+}
+
+const WORDS: Readonly<Record<Level, string>> = { ok: 'OK', notice: 'NOTE', warning: 'WARNING', danger: 'DANGER' };
+
+const STYLES: Readonly<Record<Level, Style>> = { ok: 'ok', notice: 'notice', warning: 'warning', danger: 'danger' };
+
+export function verdict(snapshot: Snapshot, look: RenderOptions): string[] {
+  return draw(health(snapshot), look);
+}
+
+export function draw({ level, text, next }: HealthVerdict, look: RenderOptions): string[] {
+  const label = WORDS[level];
+  const [first = '', ...more] = hanging(`${label}  `, text, look.width);
+  const lines = [look.paint(STYLES[level], label) + first.slice(label.length), ...more];
+  if (next === null) return lines;
+  const indent = ' '.repeat(label.length + 2);
+  const arrow = look.unicode ? '→ ' : '-> ';
+  return [...lines, ...hanging(indent + arrow, next, look.width)];
 }

@@ -1,11 +1,12 @@
 /** The one pool: a bar of all of MemTotal, and the ledger under it as its legend. */
 
-import { formatBoth, formatCount, inGB, inGiB, share } from '../../base/format.ts';
+import { clean, formatBoth, formatCount, inGB, inGiB, share, UNKNOWN } from '../../base/format.ts';
+import { cmaPhantom } from '../../memory/allocatable.ts';
 import { unifiedDevice } from '../../memory/headroom.ts';
-import type { Ledger, LedgerLabel, Snapshot } from '../../types/index.ts';
-import type { Look } from '../options.ts';
+import type { Allocatable, DeviceSnapshot, HostMemory, Ledger, LedgerLabel, Snapshot } from '../../types/index.ts';
+import { amount, type RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
-import { type Column, padEnd, table } from '../text-layout.ts';
+import { type Column, padEnd, table, truncate } from '../text-layout.ts';
 
 interface Row {
   name: string;
@@ -75,7 +76,7 @@ function labelsOf({ rows }: Group): LedgerLabel[] {
  * "[GGGGAACCCC........]". In colour the cells are filled and only the first of a group carries its letter; without
  * colour the letter fills them.
  */
-export function poolBar(ledger: Ledger, look: Look): string {
+export function poolBar(ledger: Ledger, look: RenderOptions): string {
   const width = look.width - 2;
   const counts = cells(
     GROUPS.map((group) => bytesOf(labelsOf(group), ledger)),
@@ -93,7 +94,7 @@ export function poolBar(ledger: Ledger, look: Look): string {
 }
 
 /** The ledger as the legend of the bar, and the total that its lines sum to. Lines of 0 are left out. */
-export function ledgerTable(snapshot: Snapshot, look: Look): string[] {
+export function ledgerTable(snapshot: Snapshot, look: RenderOptions): string[] {
   const { ledger } = snapshot;
   const rows = GROUPS.flatMap((group) =>
     group.rows
@@ -127,28 +128,74 @@ function remainder(snapshot: Snapshot, bytes: number): string {
 }
 
 /** "119.69 GiB (128.52 GB)". */
-export function totalWords(ledger: Ledger, look: Look): string {
+export function totalWords(ledger: Ledger, look: RenderOptions): string {
   return look.exact ? `${formatCount(ledger.total)} B` : formatBoth(ledger.total);
 }
 
-function mark(group: Group, look: Look): string {
+function mark(group: Group, look: RenderOptions): string {
   const letter = group.letter === '.' && look.unicode ? '·' : group.letter;
   return look.paint.fill(group.style, letter);
 }
 
-function headings({ exact, paint }: Look): string[] {
+function headings({ exact, paint }: RenderOptions): string[] {
   const words = exact ? ['', '', 'bytes', '%'] : ['', '', 'GiB', 'GB', '%'];
   return words.map((word) => paint('dim', word));
 }
 
-function columns({ exact }: Look): Column[] {
+function columns({ exact }: RenderOptions): Column[] {
   const numbers: Column[] = exact
     ? [{ align: 'right' }, { align: 'right' }]
     : [{ align: 'right' }, { align: 'right' }, { align: 'right' }];
   return [{ align: 'left' }, { align: 'left' }, ...numbers];
 }
 
-function cellsOf(letter: string, name: string, bytes: number, total: number, { exact }: Look): string[] {
+function cellsOf(letter: string, name: string, bytes: number, total: number, { exact }: RenderOptions): string[] {
   const numbers = exact ? [formatCount(bytes)] : [inGiB(bytes), inGB(bytes)];
   return [letter, name, ...numbers, share(bytes, total)];
+}
+
+export function answers(snapshot: Snapshot, look: RenderOptions): string[] {
+  const { devices, host } = snapshot;
+  if (devices.length === 0) {
+    return pair({ immediate: host.free, afterReclaim: host.available }, [NOW, 'for programs; there is no GPU'], look);
+  }
+  return devices.flatMap((device) => {
+    const lines = pair(device.allocatable, meanings(device, host, look), look);
+    return devices.length === 1
+      ? lines
+      : [look.paint('dim', truncate(`GPU ${device.index} ${clean(device.name ?? '')}`, look.width)), ...lines];
+  });
+}
+
+const NOW = 'nobody has to give anything back';
+
+/** What the two numbers mean on this kind of device. */
+function meanings({ memoryModel }: DeviceSnapshot, host: HostMemory, look: RenderOptions): [string, string] {
+  if (memoryModel === 'coherent') return [NOW, "page cache on the GPU's node is not counted"];
+  if (memoryModel === 'unknown')
+    return ['as far as the libraries tell', "whether the GPU shares the host's memory is not known"];
+  if (memoryModel !== 'unified') return [NOW, 'the same: this GPU has no page cache'];
+  const phantom = cmaPhantom(host);
+  return [
+    phantom === 0 ? NOW : `without ${amount(phantom, look)} that cannot be pinned`,
+    'with clean page cache given back',
+  ];
+}
+
+function pair(
+  { immediate, afterReclaim }: Allocatable,
+  [now, reclaim]: [string, string],
+  look: RenderOptions,
+): string[] {
+  const row = (name: string, bytes: number | null, means: string): string[] => [
+    look.paint('strong', name),
+    look.paint('strong', bytes === null ? UNKNOWN : look.exact ? amount(bytes, look) : `${inGiB(bytes)} GiB`),
+    bytes === null || look.exact ? '' : `${inGB(bytes)} GB`,
+    means,
+  ];
+  return table(
+    [{ align: 'left' }, { align: 'right' }, { align: 'right' }, { align: 'left', flexible: true }],
+    [row('FREE RIGHT NOW', immediate, now), row('AFTER RECLAIM', afterReclaim, reclaim)],
+    look.width,
+  );
 }

@@ -1,40 +1,40 @@
 /** Pressure, the largest free blocks and swap: what decides whether "available" can really be had. */
 
 import { formatCount, formatPercent, MiB, share } from '../../base/format.ts';
+import { GPU_BLOCK, isFragmented } from '../../memory/contiguity.ts';
 import { pinnableInBlocks } from '../../memory/headroom.ts';
+import { STALLED_PERCENT, WAITING_PERCENT } from '../../memory/pressure.ts';
 import type { Psi, Snapshot } from '../../types/index.ts';
-import { amount, dot, type Look } from '../options.ts';
+import { amount, dot, type RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { joinThatFits, padEnd, truncate } from '../text-layout.ts';
-import { shortReason } from './reason.ts';
+import { shortReason } from './snapshot-devices.ts';
 
 const LABEL = 10;
-/** What the driver takes GPU memory in. */
-const GPU_BLOCK = 2 * MiB;
 const LARGEST = 4;
 const LARGEST_LABEL = 'largest in zone Normal: ';
 
-export function health(snapshot: Snapshot, look: Look): string[] {
+export function health(snapshot: Snapshot, look: RenderOptions): string[] {
   return [...pressure(snapshot, look), ...blocks(snapshot, look), ...swap(snapshot, look)];
 }
 
-export function pressure({ pressure: psi, from }: Snapshot, look: Look): string[] {
+export function pressure({ pressure: psi, from }: Snapshot, look: RenderOptions): string[] {
   if (psi === null) return [row('Pressure', `unknown (${shortReason(from.pressure)})`, look)];
   const part = (name: string, { avg10, avg60, avg300 }: Psi, alarm: number): string => {
     const text = `${name} ${[avg10, avg60, avg300].map((value) => formatPercent(value)).join('  ')}`;
     return look.paint(avg10 >= alarm ? 'danger' : avg10 >= 1 ? 'warning' : 'ok', text);
   };
-  const words = `${part('some', psi.some, 10)}${dot(look)}${part('full', psi.full, 10)}`;
+  const words = `${part('some', psi.some, WAITING_PERCENT)}${dot(look)}${part('full', psi.full, STALLED_PERCENT)}`;
   const note = look.width >= 100 ? look.paint('dim', '   of the last 10 s, 60 s, 300 s') : '';
   return [`${padEnd('Pressure', LABEL)}${words}${note}`];
 }
 
-function blocks(snapshot: Snapshot, look: Look): string[] {
+function blocks(snapshot: Snapshot, look: RenderOptions): string[] {
   const { contiguity, from } = snapshot;
   if (contiguity === null) return [row('Blocks', `unknown (${shortReason(from.contiguity)})`, look)];
   const { bytes: free, cma } = pinnableInBlocks(snapshot, contiguity, 0);
   const { bytes: large } = pinnableInBlocks(snapshot, contiguity, GPU_BLOCK);
-  const style: Style = free > 0 && large < free * 0.25 ? 'warning' : 'ok';
+  const style: Style = free > 0 && isFragmented(large, free) ? 'warning' : 'ok';
   const size = (bytes: number): string => (bytes >= MiB ? `${bytes / MiB} MiB` : `${bytes / 1024} KiB`);
   const largest = [...contiguity]
     .filter(({ freeBlocks }) => freeBlocks > 0)
@@ -55,13 +55,13 @@ function blocks(snapshot: Snapshot, look: Look): string[] {
   ];
 }
 
-function swap({ host }: Snapshot, look: Look): string[] {
+function swap({ host }: Snapshot, look: RenderOptions): string[] {
   const { swapTotal, swapFree } = host;
   if (swapTotal === null || swapFree === null || swapTotal === 0) return [];
   const words = `${amount(swapTotal - swapFree, look)} of ${amount(swapTotal, look)} used; GPU memory cannot be swapped`;
   return [row('Swap', words, look)];
 }
 
-function row(label: string, words: string, look: Look): string {
+function row(label: string, words: string, look: RenderOptions): string {
   return padEnd(label, LABEL) + truncate(words, look.width - LABEL);
 }

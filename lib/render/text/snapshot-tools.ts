@@ -1,9 +1,9 @@
 /** What each tool would believe is free, as it would find out, with the rule in a few words. */
-import { inGiB } from '../../base/format.ts';
+import { clean, inGiB } from '../../base/format.ts';
 import type { DeviceSnapshot, HostMemory, Snapshot, ViewName } from '../../types/index.ts';
-import { amount, type Look, meter } from '../options.ts';
-import { clean, padEnd, padStart, truncate } from '../text-layout.ts';
-import { shortReason } from './reason.ts';
+import { amount, meter, type RenderOptions } from '../options.ts';
+import { padEnd, padStart, truncate } from '../text-layout.ts';
+import { shortReason } from './snapshot-devices.ts';
 
 const TOOLS: Readonly<Record<ViewName, string>> = {
   cudaMemGetInfo: 'cudaMemGetInfo',
@@ -15,7 +15,7 @@ const TOOLS: Readonly<Record<ViewName, string>> = {
   nvidiaSmi: 'nvidia-smi',
 };
 
-export function tools(snapshot: Snapshot, look: Look): string[] {
+export function tools(snapshot: Snapshot, look: RenderOptions): string[] {
   return snapshot.devices.flatMap((device) => {
     const whose = snapshot.devices.length === 1 ? '' : ` on GPU ${device.index}`;
     return [
@@ -25,7 +25,7 @@ export function tools(snapshot: Snapshot, look: Look): string[] {
   });
 }
 
-function deviceRows(device: DeviceSnapshot, host: HostMemory, look: Look): string[] {
+function deviceRows(device: DeviceSnapshot, host: HostMemory, look: RenderOptions): string[] {
   const names = Object.keys(TOOLS) as ViewName[];
   const whole = device.memoryModel === 'unified' ? host.total : (device.nvml?.total ?? device.cuda?.total ?? 0);
   const numbers = names.map((name) => numberOf(device.views[name], look));
@@ -40,7 +40,7 @@ function deviceRows(device: DeviceSnapshot, host: HostMemory, look: Look): strin
   });
 }
 
-function numberOf(bytes: number | null, look: Look): string {
+function numberOf(bytes: number | null, look: RenderOptions): string {
   if (look.exact) return amount(bytes, look);
   return bytes === null ? 'unknown' : `${inGiB(bytes)} GiB`;
 }

@@ -1,19 +1,17 @@
 /** The whole picture: sections in the order in which a person asks. */
+
+import { clean } from '../../base/format.ts';
 import type { Snapshot } from '../../types/index.ts';
-import type { Look } from '../options.ts';
-import { clean, hanging } from '../text-layout.ts';
-import { answers } from './answers.ts';
-import { ownMemory } from './own-memory.ts';
-import { processes } from './processes.ts';
-import { libraries } from './snapshot-devices.ts';
-import { header } from './snapshot-header.ts';
-import { ledgerTable, poolBar } from './snapshot-memory.ts';
+import type { RenderOptions } from '../options.ts';
+import { hanging } from '../text-layout.ts';
+import { libraries, ownMemory, processes } from './snapshot-devices.ts';
+import { header, verdict } from './snapshot-header.ts';
+import { answers, ledgerTable, poolBar } from './snapshot-memory.ts';
 import { health } from './snapshot-pressure.ts';
 import { tools } from './snapshot-tools.ts';
-import { verdict } from './verdict.ts';
 
 /** Judgement last: it is what stands next to the prompt. */
-export function snapshotPage(snapshot: Snapshot, look: Look): string[] {
+export function snapshotPage(snapshot: Snapshot, look: RenderOptions): string[] {
   return join([
     header(snapshot, look),
     [poolBar(snapshot.ledger, look), ...ledgerTable(snapshot, look)],
@@ -28,14 +26,14 @@ export function snapshotPage(snapshot: Snapshot, look: Look): string[] {
 }
 
 /** What is peculiar about the numbers above, in the words of the document. */
-function notes({ devices }: Snapshot, look: Look): string[] {
+function notes({ devices }: Snapshot, look: RenderOptions): string[] {
   const sentences = new Set(devices.flatMap((device) => device.notes));
   return [...sentences].flatMap((sentence) =>
     hanging(look.unicode ? '· ' : '- ', plain(clean(sentence), look), look.width),
   );
 }
 
-function plain(sentence: string, { unicode }: Look): string {
+function plain(sentence: string, { unicode }: RenderOptions): string {
   return unicode ? sentence : sentence.replaceAll('’', "'");
 }
 
@@ -46,7 +44,7 @@ interface Section {
 }
 
 /** The live picture: as many whole sections as `rows` lines have room for. */
-export function watchPage(snapshot: Snapshot, history: string[], look: Look, rows: number): string[] {
+export function watchPage(snapshot: Snapshot, history: string[], look: RenderOptions, rows: number): string[] {
   const sections: Section[] = [
     { rank: 0, lines: header(snapshot, look) },
     { rank: 0, lines: [poolBar(snapshot.ledger, look)] },

@@ -1,15 +1,14 @@
 /** The report of a stress test: what was held step by step, the most there was, what bound it, what came back. */
-import { formatDuration, formatPercent, inGiB } from '../../base/format.ts';
+import { clean, formatBoth, formatDuration, formatPercent, inGiB } from '../../base/format.ts';
 import type { StressReport, StressState, StressStep } from '../../types/index.ts';
-import { both, KIND_LETTERS, kindStyle, ms, NOTHING, sentence, sizeWords } from '../numbers.ts';
-import type { Look } from '../options.ts';
+import { KIND_LETTERS, kindStyle, ms, NOTHING, sentence, sizeWords } from '../numbers.ts';
+import type { RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { plot } from '../plot.ts';
-import { clean, hanging, table } from '../text-layout.ts';
-import { closing, probeHeader, sections, unfinishedLines } from './probe-header.ts';
-import { settledLines } from './settled.ts';
+import { hanging, table } from '../text-layout.ts';
+import { closing, probeHeader, sections, settledLines, unfinishedLines } from './probe-header.ts';
 
-export function stressPage(report: StressReport, look: Look): string[] {
+export function stressPage(report: StressReport, look: RenderOptions): string[] {
   return sections(
     probeHeader(report, look),
     unfinishedLines(report, look),
@@ -24,7 +23,7 @@ export function stressPage(report: StressReport, look: Look): string[] {
 /** A search near its edge takes many small steps; the first and the last ones tell how it went. */
 const SHOWN = { first: 12, last: 12 } as const;
 
-function stepsTable({ steps, kind, mode }: StressReport, look: Look): string[] {
+function stepsTable({ steps, kind, mode }: StressReport, look: RenderOptions): string[] {
   const last = steps.length - 1;
   const columns: readonly (readonly [head: string, cell: (step: StressStep, index: number) => string | null])[] = [
     ['step', (_, index) => String(index + 1)],
@@ -62,7 +61,7 @@ function stepsTable({ steps, kind, mode }: StressReport, look: Look): string[] {
 }
 
 /** Held memory and what was left of the host's, over the steps: where the lines meet the floor the search ends. */
-function heldPlot(report: StressReport, look: Look): string[] {
+function heldPlot(report: StressReport, look: RenderOptions): string[] {
   const points = (value: (step: StressStep) => number | null): (readonly [number, number])[] =>
     report.steps.flatMap((step, index) => {
       const y = value(step);
@@ -95,18 +94,18 @@ function heldPlot(report: StressReport, look: Look): string[] {
   );
 }
 
-function facts(report: StressReport, look: Look): string[] {
+function facts(report: StressReport, look: RenderOptions): string[] {
   const { guard, verified, holdMs } = report;
   const rows: [string, string][] = [
     ['Time', `${formatDuration(report.durationMs)}, of it ${formatDuration(report.cudaMs)} in CUDA`],
   ];
-  if (report.floor !== null) rows.unshift(['Floor', `${both(report.floor.bytes)}, ${clean(report.floor.from)}`]);
+  if (report.floor !== null) rows.unshift(['Floor', `${formatBoth(report.floor.bytes)}, ${clean(report.floor.from)}`]);
   if (verified !== null) {
     const wrong =
       verified.mismatches === 0
         ? 'no byte was wrong'
         : `${verified.mismatches} wrong bytes, the first at offset ${verified.firstMismatch ?? 'unknown'}`;
-    rows.push(['Verified', `${both(verified.bytes)} written and read back by the GPU: ${wrong}`]);
+    rows.push(['Verified', `${formatBoth(verified.bytes)} written and read back by the GPU: ${wrong}`]);
   }
   if (holdMs >= 1) rows.push(['Held', formatDuration(holdMs)]);
   if (guard !== null) {
@@ -138,9 +137,9 @@ const STYLES: Readonly<Record<StressState, Style>> = {
   lost: 'danger',
 };
 
-function ending(report: StressReport, look: Look): string[] {
+function ending(report: StressReport, look: RenderOptions): string[] {
   const what = report.mode === 'single' ? 'Largest single block' : 'Maximum';
-  const words = `${what} ${both(report.maxBytes)}: ${sentence(report.boundBy)}`;
+  const words = `${what} ${formatBoth(report.maxBytes)}: ${sentence(report.boundBy)}`;
   return closing(report.state, STYLES[report.state], words, advice(report), look);
 }
 

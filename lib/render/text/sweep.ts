@@ -1,15 +1,15 @@
 /** The report of a sweep: a table a kind, the counters that moved, two plots, and how it ended. */
-import { GB } from '../../base/format.ts';
+import { clean, GB } from '../../base/format.ts';
 import type { AllocatorKind, SweepReport, SweepStep } from '../../types/index.ts';
 import { countersTable } from '../counters.ts';
 import { capital, KIND_LETTERS, kindStyle, median, ms, msColumn, rate, sentence, sizeWords } from '../numbers.ts';
-import type { Look } from '../options.ts';
+import type { RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { plot, type Series } from '../plot.ts';
-import { type Column, clean, hanging, table } from '../text-layout.ts';
+import { type Column, hanging, table } from '../text-layout.ts';
 import { closing, probeHeader, sections, unfinishedLines, unsupportedLines } from './probe-header.ts';
 
-export function sweepPage(report: SweepReport, look: Look): string[] {
+export function sweepPage(report: SweepReport, look: RenderOptions): string[] {
   const kinds = kindsOf(report);
   return sections(
     probeHeader(report, look),
@@ -75,7 +75,7 @@ function seriesOf(
 
 const NUMBER: Column = { align: 'right' };
 
-function kindTable(report: SweepReport, kind: AllocatorKind, look: Look): string[] {
+function kindTable(report: SweepReport, kind: AllocatorKind, look: RenderOptions): string[] {
   const steps = report.steps.filter((step) => step.kind === kind);
   const call = report.kinds.find((support) => support.kind === kind)?.call ?? null;
   const measured = steps.filter((step) => step.allocMs !== null);
@@ -128,13 +128,13 @@ const STATE_STYLES: Readonly<Record<SweepStep['state'], Style>> = {
   'not-reached': 'dim',
 };
 
-function notOk(step: SweepStep, look: Look): string[] {
+function notOk(step: SweepStep, look: RenderOptions): string[] {
   const label = `${sizeWords(step.requestedBytes)}  ${step.state}  `;
   const [first = '', ...more] = hanging(label, clean(step.reason ?? ''), look.width);
   return [look.paint(STATE_STYLES[step.state], first.slice(0, label.length)) + first.slice(label.length), ...more];
 }
 
-function notReached(steps: readonly SweepStep[], look: Look): string[] {
+function notReached(steps: readonly SweepStep[], look: RenderOptions): string[] {
   const sizes = steps.filter(({ state }) => state === 'not-reached').map((step) => sizeWords(step.requestedBytes));
   if (sizes.length === 0) return [];
   const which = sizes.length <= 4 ? sizes.join(', ') : `${sizes.length} sizes from ${sizes[0]} to ${sizes.at(-1)}`;
@@ -149,7 +149,7 @@ export function sweepStepLine(step: SweepStep, done: number, total: number): str
   return `${place}  ${name}  alloc ${median(step.allocMs)} ms  touch ${median(step.firstTouchMs)} ms, ${median(step.secondTouchMs)} ms  ${rate(step.gbPerSecond)} GB/s  free ${median(step.freeMs)} ms`;
 }
 
-function ending(report: SweepReport, look: Look): string[] {
+function ending(report: SweepReport, look: RenderOptions): string[] {
   const ok = report.steps.filter(({ state }) => state === 'ok').length;
   const failed = report.steps.filter(({ state }) => state === 'failed').length;
   const largest = kindsOf(report).map((kind) => {

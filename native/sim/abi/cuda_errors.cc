@@ -1,6 +1,7 @@
-// Names and sentences of CUDA's errors. They need no machine: a program asks why there is none.
+// The names and texts of CUDA's errors. They need no machine, so a program can print why there is
+// none.
 #include "abi/cuda.h"
-#include "sim/gpu/call.h"
+#include "sim/abi/export.h"
 
 namespace umasim {
 namespace {

@@ -1,21 +1,22 @@
-// Shared by the files that make up the simulated CUDA runtime.
+// Helpers of the CUDA runtime functions.
 #pragma once
 #include "abi/cuda.h"
+#include "sim/abi/export.h"
 #include "sim/gpu/contexts.h"
 
 namespace umasim {
 
-// Runs the body of a runtime function; an error is also remembered for cudaGetLastError.
+// Runs `body(call)`. Keeps an error for cudaGetLastError.
 template <typename Body>
 cudaError_t runtime(const char* name, Body body) {
-  const int status = answer(Library::kCudart, name, body);
+  const int status = run_call(Library::kCudart, name, body);
   if (status != 0) {
-    if (Session* here = session()) thread_view(*here).last_error = status;
+    if (Session* current = session()) cuda_thread(*current).last_error = status;
   }
   return status;
 }
 
-// The same for what needs a context: body(call, device).
+// Runs `body(call, device)` for a function that needs a context.
 template <typename Body>
 cudaError_t with_context(const char* name, Body body) {
   return runtime(name, [&](const Call& call) {

@@ -4,16 +4,17 @@
 
 #include "sim/abi/cudart.h"
 #include "sim/gpu/cuda_attributes.h"
+#include "sim/gpu/cuda_memory.h"
+#include "sim/gpu/device_identity.h"
 #include "sim/gpu/device_properties.h"
-#include "sim/gpu/memory.h"
-#include "sim/gpu/work.h"
+#include "sim/gpu/device_queue.h"
 
 namespace umasim {
 namespace {
 
-// For functions that ask about a device and need no context.
+// Runs `body(call)` for a function of a device that needs no context.
 template <typename Body>
-cudaError_t about(const char* name, int device, bool arguments_fine, Body body) {
+cudaError_t about_device(const char* name, int device, bool arguments_fine, Body body) {
   return runtime(name, [&](const Call& call) {
     if (!arguments_fine) return int{umaprobe::kCudaInvalidValue};
     if (!is_device(call, device)) return int{umaprobe::kCudaInvalidDevice};
@@ -22,7 +23,7 @@ cudaError_t about(const char* name, int device, bool arguments_fine, Body body) 
 }
 
 cudaError_t properties(const char* name, void* out, int device, const PropertyLayout& layout) {
-  return about(name, device, out != nullptr, [&](const Call& call) {
+  return about_device(name, device, out != nullptr, [&](const Call& call) {
     const State& state = call.state();
     fill_properties(state.machine, device, device_total(state, device), layout, out);
     return 0;
@@ -61,33 +62,33 @@ UMASIM_API cudaError_t cudaGetDeviceCount(int* count) noexcept {
 UMASIM_API cudaError_t cudaGetDevice(int* device) noexcept {
   return runtime("cudaGetDevice", [&](const Call& call) {
     if (device == nullptr) return int{umaprobe::kCudaInvalidValue};
-    *device = thread_view(call.session()).device;
+    *device = cuda_thread(call.session()).device;
     return 0;
   });
 }
 
 UMASIM_API cudaError_t cudaSetDevice(int device) noexcept {
-  return about("cudaSetDevice", device, true, [&](const Call& call) {
-    ThreadView& view = thread_view(call.session());
-    view.device = device;
-    // From CUDA 12 on this makes the context; before, the first call that needs one did.
+  return about_device("cudaSetDevice", device, true, [&](const Call& call) {
+    CudaThread& thread = cuda_thread(call.session());
+    thread.device = device;
+    // CUDA 12 and later create the context here, earlier versions on the first call that needs it.
     constexpr uint64_t kMakesContext = 12000;
     if (call.state().machine.driver.runtime_version < kMakesContext) {
-      view.stack.clear();
+      thread.stack.clear();
       return 0;
     }
     Context* context;
     const int status = ensure_primary(call, device, &context);
     if (status != 0) return status;
     call.session().cuda_ready = true;
-    if (view.stack.empty()) view.stack.push_back(context);
-    view.stack.back() = context;
+    if (thread.stack.empty()) thread.stack.push_back(context);
+    thread.stack.back() = context;
     return 0;
   });
 }
 
 UMASIM_API cudaError_t cudaDeviceGetAttribute(int* value, int attribute, int device) noexcept {
-  return about("cudaDeviceGetAttribute", device, value != nullptr, [&](const Call& call) {
+  return about_device("cudaDeviceGetAttribute", device, value != nullptr, [&](const Call& call) {
     const bool known = device_attribute(call.state().machine, device, attribute, value);
     return known ? 0 : int{umaprobe::kCudaInvalidValue};
   });
@@ -102,11 +103,12 @@ UMASIM_API cudaError_t cudaGetDeviceProperties_v2(void* out, int device) noexcep
 }
 
 UMASIM_API cudaError_t cudaDeviceGetPCIBusId(char* id, int size, int device) noexcept {
-  return about("cudaDeviceGetPCIBusId", device, id != nullptr && size > 12, [&](const Call& call) {
-    const char* const text = call.state().machine.devices[device].pci_bus_id;
-    std::snprintf(id, static_cast<size_t>(size), "%s", text);
-    return 0;
-  });
+  return about_device("cudaDeviceGetPCIBusId", device, id != nullptr && size > 12,
+                      [&](const Call& call) {
+                        const char* const text = call.state().machine.devices[device].pci_bus_id;
+                        std::snprintf(id, static_cast<size_t>(size), "%s", text);
+                        return 0;
+                      });
 }
 
 UMASIM_API cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) noexcept {
@@ -117,8 +119,8 @@ UMASIM_API cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) noex
       return int{umaprobe::kCudaInvalidValue};
     }
     for (*device = 0; *device < call.state().machine.device_count; ++*device) {
-      const PciAddress here = pci_address(call.state().machine.devices[*device]);
-      if (here.domain == domain && here.bus == bus && here.device == slot) return 0;
+      const PciAddress address = pci_address(call.state().machine.devices[*device]);
+      if (address.domain == domain && address.bus == bus && address.device == slot) return 0;
     }
     return int{umaprobe::kCudaInvalidDevice};
   });
@@ -133,28 +135,28 @@ UMASIM_API cudaError_t cudaDeviceSynchronize() noexcept {
 
 UMASIM_API cudaError_t cudaDeviceReset() noexcept {
   return runtime("cudaDeviceReset", [](const Call& call) {
-    ThreadView& view = thread_view(call.session());
+    CudaThread& thread = cuda_thread(call.session());
     Context* context;
     {
       const std::lock_guard<std::mutex> guard(call.session().lock);
-      context = call.session().primary[view.device];
+      context = call.session().primary[thread.device];
     }
     if (context != nullptr) destroy_context(call, context);
-    view.stack.clear();
+    thread.stack.clear();
     return 0;
   });
 }
 
 UMASIM_API cudaError_t cudaGetLastError() noexcept {
-  return answer(Library::kCudart, "cudaGetLastError", [](const Call& call) {
-    ThreadView& view = thread_view(call.session());
-    const int error = view.last_error;
-    view.last_error = 0;
+  return run_call(Library::kCudart, "cudaGetLastError", [](const Call& call) {
+    CudaThread& thread = cuda_thread(call.session());
+    const int error = thread.last_error;
+    thread.last_error = 0;
     return error;
   });
 }
 
 UMASIM_API cudaError_t cudaPeekAtLastError() noexcept {
-  return answer(Library::kCudart, "cudaPeekAtLastError",
-                [](const Call& call) { return thread_view(call.session()).last_error; });
+  return run_call(Library::kCudart, "cudaPeekAtLastError",
+                  [](const Call& call) { return cuda_thread(call.session()).last_error; });
 }

@@ -1,14 +1,14 @@
 // CUDA runtime: memory.
 #include "sim/abi/cudart.h"
-#include "sim/gpu/memory.h"
-#include "sim/gpu/work.h"
+#include "sim/gpu/cuda_memory.h"
+#include "sim/gpu/device_queue.h"
 
 namespace umasim {
 namespace {
 
 constexpr unsigned int kRegisterReadOnly = 8;
 
-cudaError_t allocate_as(const char* name, Kind kind, void** address, size_t bytes) {
+cudaError_t allocate_as(const char* name, BlockKind kind, void** address, size_t bytes) {
   return with_context(name, [&](const Call& call, int device) {
     return address == nullptr ? umaprobe::kCudaInvalidValue
                               : memory_allocate(call, kind, device, bytes, address);
@@ -55,7 +55,7 @@ UMASIM_API cudaError_t cudaMemGetInfo(size_t* free, size_t* total) noexcept {
 }
 
 UMASIM_API cudaError_t cudaMalloc(void** address, size_t bytes) noexcept {
-  return allocate_as("cudaMalloc", Kind::kDevice, address, bytes);
+  return allocate_as("cudaMalloc", BlockKind::kDevice, address, bytes);
 }
 
 UMASIM_API cudaError_t cudaMallocManaged(void** address, size_t bytes, unsigned int) noexcept {
@@ -64,29 +64,29 @@ UMASIM_API cudaError_t cudaMallocManaged(void** address, size_t bytes, unsigned 
       return int{umaprobe::kCudaNotSupported};
     }
     return address == nullptr ? umaprobe::kCudaInvalidValue
-                              : memory_allocate(call, Kind::kManaged, device, bytes, address);
+                              : memory_allocate(call, BlockKind::kManaged, device, bytes, address);
   });
 }
 
 UMASIM_API cudaError_t cudaHostAlloc(void** address, size_t bytes, unsigned int) noexcept {
-  return allocate_as("cudaHostAlloc", Kind::kPinned, address, bytes);
+  return allocate_as("cudaHostAlloc", BlockKind::kPinned, address, bytes);
 }
 
 UMASIM_API cudaError_t cudaMallocHost(void** address, size_t bytes) noexcept {
-  return allocate_as("cudaMallocHost", Kind::kPinned, address, bytes);
+  return allocate_as("cudaMallocHost", BlockKind::kPinned, address, bytes);
 }
 
-// cudaFree(nullptr) is the usual way to make the context.
+// cudaFree(nullptr) is the usual way to create the context.
 UMASIM_API cudaError_t cudaFree(void* address) noexcept {
   return with_context("cudaFree", [&](const Call& call, int device) {
     synchronize(call, device);
-    return memory_free(call, address, Kind::kDevice, Kind::kManaged);
+    return memory_free(call, address, BlockKind::kDevice, BlockKind::kManaged);
   });
 }
 
 UMASIM_API cudaError_t cudaFreeHost(void* address) noexcept {
   return with_context("cudaFreeHost", [&](const Call& call, int) {
-    return memory_free(call, address, Kind::kPinned, Kind::kPinned);
+    return memory_free(call, address, BlockKind::kPinned, BlockKind::kPinned);
   });
 }
 
@@ -104,12 +104,12 @@ UMASIM_API cudaError_t cudaHostRegister(void* address, size_t bytes, unsigned in
 UMASIM_API cudaError_t cudaHostUnregister(void* address) noexcept {
   return with_context("cudaHostUnregister", [&](const Call& call, int) {
     constexpr int kNotRegistered = 713;
-    const int status = memory_free(call, address, Kind::kRegistered, Kind::kRegistered);
+    const int status = memory_free(call, address, BlockKind::kRegistered, BlockKind::kRegistered);
     return address == nullptr ? umaprobe::kCudaInvalidValue : status == 0 ? 0 : kNotRegistered;
   });
 }
 
-// One address space: the device reaches pinned memory under the host's address.
+// Unified addressing: the device address of pinned memory is the host address.
 UMASIM_API cudaError_t cudaHostGetDevicePointer(void** device_address, void* address,
                                                 unsigned int) noexcept {
   return with_context("cudaHostGetDevicePointer", [&](const Call& call, int device) {
@@ -139,8 +139,8 @@ UMASIM_API cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes,
   return copy("cudaMemcpyAsync", to, from, bytes, false);
 }
 
-// CUDA 13's arguments. CUDA 12 has the device in place of the location, and nothing here needs
-// either; there the name of these arguments is the second one.
+// The arguments are those of CUDA 13. CUDA 12 has the device in place of the location, and has
+// these arguments under the name _v2. Neither the location nor the device is used.
 UMASIM_API cudaError_t cudaMemPrefetchAsync(const void* address, size_t bytes, Location,
                                             unsigned int, void*) noexcept {
   return prefetch("cudaMemPrefetchAsync", address, bytes);

@@ -1,33 +1,33 @@
-// CUDA runtime: streams and events. All streams of a process on a device share one queue, and an
-// event is the time at which what was queued before it is done.
+// CUDA runtime: streams and events. All streams of a process on a device share one queue. An event
+// is the time at which all work queued before it is done.
 #include "sim/abi/cudart.h"
-#include "sim/gpu/work.h"
+#include "sim/gpu/device_queue.h"
 
 namespace umasim {
 namespace {
 
-struct Stream {
+struct CudaStream {
   int device;
 };
 
-struct Marker {
+struct CudaEvent {
   int device;
   bool recorded;
   double done_ms;
 };
 
-cudaError_t make_stream(const char* name, Stream** stream) {
+cudaError_t make_stream(const char* name, CudaStream** stream) {
   return with_context(name, [&](const Call&, int device) {
     if (stream == nullptr) return int{umaprobe::kCudaInvalidValue};
-    *stream = new Stream{device};
+    *stream = new CudaStream{device};
     return 0;
   });
 }
 
-cudaError_t make_event(const char* name, Marker** event) {
+cudaError_t make_event(const char* name, CudaEvent** event) {
   return with_context(name, [&](const Call&, int device) {
     if (event == nullptr) return int{umaprobe::kCudaInvalidValue};
-    *event = new Marker{device, false, 0};
+    *event = new CudaEvent{device, false, 0};
     return 0;
   });
 }
@@ -39,15 +39,15 @@ constexpr int kInvalidHandle = 400, kNotReady = 600;
 
 using namespace umasim;
 
-UMASIM_API cudaError_t cudaStreamCreate(Stream** stream) noexcept {
+UMASIM_API cudaError_t cudaStreamCreate(CudaStream** stream) noexcept {
   return make_stream("cudaStreamCreate", stream);
 }
 
-UMASIM_API cudaError_t cudaStreamCreateWithFlags(Stream** stream, unsigned int) noexcept {
+UMASIM_API cudaError_t cudaStreamCreateWithFlags(CudaStream** stream, unsigned int) noexcept {
   return make_stream("cudaStreamCreateWithFlags", stream);
 }
 
-UMASIM_API cudaError_t cudaStreamDestroy(Stream* stream) noexcept {
+UMASIM_API cudaError_t cudaStreamDestroy(CudaStream* stream) noexcept {
   return with_context("cudaStreamDestroy", [&](const Call&, int) {
     if (stream == nullptr) return kInvalidHandle;
     delete stream;
@@ -55,38 +55,38 @@ UMASIM_API cudaError_t cudaStreamDestroy(Stream* stream) noexcept {
   });
 }
 
-UMASIM_API cudaError_t cudaStreamSynchronize(Stream* stream) noexcept {
+UMASIM_API cudaError_t cudaStreamSynchronize(CudaStream* stream) noexcept {
   return with_context("cudaStreamSynchronize", [&](const Call& call, int device) {
     synchronize(call, stream == nullptr ? device : stream->device);
     return 0;
   });
 }
 
-UMASIM_API cudaError_t cudaStreamQuery(Stream* stream) noexcept {
+UMASIM_API cudaError_t cudaStreamQuery(CudaStream* stream) noexcept {
   return with_context("cudaStreamQuery", [&](const Call& call, int device) {
     const int on = stream == nullptr ? device : stream->device;
-    return work_done_at(call, on) > clock_ms(call.state()) ? kNotReady : 0;
+    return ready_at(call, on) > clock_ms(call.state()) ? kNotReady : 0;
   });
 }
 
-UMASIM_API cudaError_t cudaEventCreate(Marker** event) noexcept {
+UMASIM_API cudaError_t cudaEventCreate(CudaEvent** event) noexcept {
   return make_event("cudaEventCreate", event);
 }
 
-UMASIM_API cudaError_t cudaEventCreateWithFlags(Marker** event, unsigned int) noexcept {
+UMASIM_API cudaError_t cudaEventCreateWithFlags(CudaEvent** event, unsigned int) noexcept {
   return make_event("cudaEventCreateWithFlags", event);
 }
 
-UMASIM_API cudaError_t cudaEventRecord(Marker* event, Stream* stream) noexcept {
+UMASIM_API cudaError_t cudaEventRecord(CudaEvent* event, CudaStream* stream) noexcept {
   return with_context("cudaEventRecord", [&](const Call& call, int device) {
     if (event == nullptr) return kInvalidHandle;
-    event->done_ms = mark_work(call, stream == nullptr ? device : stream->device);
+    event->done_ms = enqueue_event(call, stream == nullptr ? device : stream->device);
     event->recorded = true;
     return 0;
   });
 }
 
-UMASIM_API cudaError_t cudaEventSynchronize(Marker* event) noexcept {
+UMASIM_API cudaError_t cudaEventSynchronize(CudaEvent* event) noexcept {
   return with_context("cudaEventSynchronize", [&](const Call& call, int) {
     if (event == nullptr) return kInvalidHandle;
     if (event->recorded) wait_until(call, event->done_ms);
@@ -94,15 +94,15 @@ UMASIM_API cudaError_t cudaEventSynchronize(Marker* event) noexcept {
   });
 }
 
-UMASIM_API cudaError_t cudaEventQuery(Marker* event) noexcept {
+UMASIM_API cudaError_t cudaEventQuery(CudaEvent* event) noexcept {
   return with_context("cudaEventQuery", [&](const Call& call, int) {
     if (event == nullptr) return kInvalidHandle;
     return event->recorded && event->done_ms > clock_ms(call.state()) ? kNotReady : 0;
   });
 }
 
-// Milliseconds of the simulated clock.
-UMASIM_API cudaError_t cudaEventElapsedTime(float* ms, Marker* begin, Marker* end) noexcept {
+// In milliseconds of the simulated clock.
+UMASIM_API cudaError_t cudaEventElapsedTime(float* ms, CudaEvent* begin, CudaEvent* end) noexcept {
   return with_context("cudaEventElapsedTime", [&](const Call& call, int) {
     if (ms == nullptr) return int{umaprobe::kCudaInvalidValue};
     if (begin == nullptr || end == nullptr || !begin->recorded || !end->recorded) {
@@ -114,7 +114,7 @@ UMASIM_API cudaError_t cudaEventElapsedTime(float* ms, Marker* begin, Marker* en
   });
 }
 
-UMASIM_API cudaError_t cudaEventDestroy(Marker* event) noexcept {
+UMASIM_API cudaError_t cudaEventDestroy(CudaEvent* event) noexcept {
   return with_context("cudaEventDestroy", [&](const Call&, int) {
     if (event == nullptr) return kInvalidHandle;
     delete event;

@@ -1,6 +1,7 @@
-// Shared by the files that make up the simulated CUDA driver.
+// Helpers of the CUDA driver functions.
 #pragma once
 #include "abi/cuda.h"
+#include "sim/abi/export.h"
 #include "sim/gpu/contexts.h"
 
 extern "C" {
@@ -11,15 +12,15 @@ typedef struct CUstream_st* CUstream;
 
 namespace umasim {
 
-// Runs the body of a driver function once cuInit has been called.
+// Runs `body(call)`, or returns CUDA_ERROR_NOT_INITIALIZED.
 template <typename Body>
 CUresult driver(const char* name, Body body) {
-  return answer(Library::kCuda, name, [&](const Call& call) {
+  return run_call(Library::kCuda, name, [&](const Call& call) {
     return call.session().cuda_ready ? body(call) : int{umaprobe::kCudaNotInitialized};
   });
 }
 
-// For functions about a device: body(call, its facts).
+// Runs `body(call, facts)` for a function of a device.
 template <typename Body>
 CUresult about_device(const char* name, CUdevice device, bool arguments_fine, Body body) {
   return driver(name, [&](const Call& call) {
@@ -29,7 +30,7 @@ CUresult about_device(const char* name, CUdevice device, bool arguments_fine, Bo
   });
 }
 
-// For functions that need a current context: body(call, device).
+// Runs `body(call, device)` for a function that needs a current context.
 template <typename Body>
 CUresult in_context(const char* name, Body body) {
   return driver(name, [&](const Call& call) {

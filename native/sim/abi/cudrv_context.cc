@@ -2,12 +2,12 @@
 #include <algorithm>
 
 #include "sim/abi/cudrv.h"
-#include "sim/gpu/work.h"
+#include "sim/gpu/device_queue.h"
 
 namespace umasim {
 namespace {
 
-Context* of(CUcontext handle) { return reinterpret_cast<Context*>(handle); }
+Context* context_of(CUcontext handle) { return reinterpret_cast<Context*>(handle); }
 CUcontext handle_of(Context* context) { return reinterpret_cast<CUcontext>(context); }
 
 CUresult create(const char* name, CUcontext* out, CUdevice device) {
@@ -15,7 +15,7 @@ CUresult create(const char* name, CUcontext* out, CUdevice device) {
     Context* context;
     const int status = create_context(call, device, false, &context);
     if (status != 0) return status;
-    thread_view(call.session()).stack.push_back(context);
+    cuda_thread(call.session()).stack.push_back(context);
     *out = handle_of(context);
     return 0;
   });
@@ -72,31 +72,31 @@ UMASIM_API CUresult cuCtxCreate_v2(CUcontext* out, unsigned int, CUdevice device
   return create("cuCtxCreate_v2", out, device);
 }
 
-// What CUDA 13's header calls cuCtxCreate.
+// cuCtxCreate in the header of CUDA 13.
 UMASIM_API CUresult cuCtxCreate_v4(CUcontext* out, void*, unsigned int, CUdevice device) noexcept {
   return create("cuCtxCreate_v4", out, device);
 }
 
 UMASIM_API CUresult cuCtxDestroy_v2(CUcontext context) noexcept {
   return driver("cuCtxDestroy_v2", [&](const Call& call) {
-    if (!is_live(call.session(), of(context)) || of(context)->primary) {
+    if (!is_live(call.session(), context_of(context)) || context_of(context)->primary) {
       return int{umaprobe::kCudaInvalidContext};
     }
-    auto& stack = thread_view(call.session()).stack;
-    stack.erase(std::remove(stack.begin(), stack.end(), of(context)), stack.end());
-    destroy_context(call, of(context));
+    auto& stack = cuda_thread(call.session()).stack;
+    stack.erase(std::remove(stack.begin(), stack.end(), context_of(context)), stack.end());
+    destroy_context(call, context_of(context));
     return 0;
   });
 }
 
 UMASIM_API CUresult cuCtxSetCurrent(CUcontext context) noexcept {
   return driver("cuCtxSetCurrent", [&](const Call& call) {
-    auto& stack = thread_view(call.session()).stack;
-    if (context != nullptr && !is_live(call.session(), of(context))) {
+    auto& stack = cuda_thread(call.session()).stack;
+    if (context != nullptr && !is_live(call.session(), context_of(context))) {
       return int{umaprobe::kCudaInvalidContext};
     }
     if (!stack.empty()) stack.pop_back();
-    if (context != nullptr) stack.push_back(of(context));
+    if (context != nullptr) stack.push_back(context_of(context));
     return 0;
   });
 }
@@ -104,7 +104,7 @@ UMASIM_API CUresult cuCtxSetCurrent(CUcontext context) noexcept {
 UMASIM_API CUresult cuCtxGetCurrent(CUcontext* context) noexcept {
   return driver("cuCtxGetCurrent", [&](const Call& call) {
     if (context == nullptr) return int{umaprobe::kCudaInvalidValue};
-    const auto& stack = thread_view(call.session()).stack;
+    const auto& stack = cuda_thread(call.session()).stack;
     *context = stack.empty() ? nullptr : handle_of(stack.back());
     return 0;
   });
@@ -112,15 +112,15 @@ UMASIM_API CUresult cuCtxGetCurrent(CUcontext* context) noexcept {
 
 UMASIM_API CUresult cuCtxPushCurrent_v2(CUcontext context) noexcept {
   return driver("cuCtxPushCurrent_v2", [&](const Call& call) {
-    if (!is_live(call.session(), of(context))) return int{umaprobe::kCudaInvalidContext};
-    thread_view(call.session()).stack.push_back(of(context));
+    if (!is_live(call.session(), context_of(context))) return int{umaprobe::kCudaInvalidContext};
+    cuda_thread(call.session()).stack.push_back(context_of(context));
     return 0;
   });
 }
 
 UMASIM_API CUresult cuCtxPopCurrent_v2(CUcontext* context) noexcept {
   return driver("cuCtxPopCurrent_v2", [&](const Call& call) {
-    auto& stack = thread_view(call.session()).stack;
+    auto& stack = cuda_thread(call.session()).stack;
     if (stack.empty()) return int{umaprobe::kCudaInvalidContext};
     if (context != nullptr) *context = handle_of(stack.back());
     stack.pop_back();

@@ -1,10 +1,11 @@
-// CUDA driver: start, versions, devices.
+// CUDA driver: initialization, versions, devices.
 #include <cstdio>
 #include <cstring>
 
 #include "sim/abi/cudrv.h"
 #include "sim/gpu/cuda_attributes.h"
-#include "sim/gpu/memory.h"
+#include "sim/gpu/cuda_memory.h"
+#include "sim/gpu/device_identity.h"
 
 namespace umasim {
 namespace {
@@ -22,7 +23,7 @@ CUresult uuid(const char* name, CUuuid* out, CUdevice device) {
 using namespace umasim;
 
 UMASIM_API CUresult cuInit(unsigned int) noexcept {
-  return answer(Library::kCuda, "cuInit", [](const Call& call) {
+  return run_call(Library::kCuda, "cuInit", [](const Call& call) {
     if (call.state().machine.device_count == 0) return int{umaprobe::kCudaNoDevice};
     call.session().cuda_ready = true;
     return 0;
@@ -31,7 +32,7 @@ UMASIM_API CUresult cuInit(unsigned int) noexcept {
 
 // Works before cuInit.
 UMASIM_API CUresult cuDriverGetVersion(int* version) noexcept {
-  return answer(Library::kCuda, "cuDriverGetVersion", [&](const Call& call) {
+  return run_call(Library::kCuda, "cuDriverGetVersion", [&](const Call& call) {
     if (version == nullptr) return int{umaprobe::kCudaInvalidValue};
     *version = static_cast<int>(call.state().machine.driver.cuda_version);
     return 0;

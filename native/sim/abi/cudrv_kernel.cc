@@ -2,30 +2,29 @@
 #include <algorithm>
 
 #include "sim/abi/cudrv.h"
+#include "sim/gpu/device_queue.h"
 #include "sim/gpu/kernels.h"
-#include "sim/gpu/work.h"
 
 namespace umasim {
 namespace {
 
 constexpr int kInvalidHandle = 400;
 
-// Modules and functions are never deleted: a handle that is used too late must be refused, not
-// followed.
+// Modules and functions are never deleted, so a stale handle is refused and not dereferenced.
 bool is_loaded(Session& session, const Module* module) {
   const std::lock_guard<std::mutex> guard(session.lock);
   const auto& all = session.modules;
   return std::find(all.begin(), all.end(), module) != all.end() && module->loaded;
 }
 
-const Function* function_of(Session& session, const CUfunc_st* handle) {
-  const auto* function = reinterpret_cast<const Function*>(handle);
+const KernelFunction* function_of(Session& session, const CUfunc_st* handle) {
+  const auto* function = reinterpret_cast<const KernelFunction*>(handle);
   const std::lock_guard<std::mutex> guard(session.lock);
   for (const Module* module : session.modules) {
     const auto& all = module->functions;
-    const bool here =
-        std::any_of(all.begin(), all.end(), [&](const Function& one) { return &one == function; });
-    if (here) return module->loaded ? function : nullptr;
+    const bool found = std::any_of(all.begin(), all.end(),
+                                   [&](const KernelFunction& one) { return &one == function; });
+    if (found) return module->loaded ? function : nullptr;
   }
   return nullptr;
 }
@@ -40,7 +39,7 @@ CUresult load(const char* name, CUmodule* out, const void* image) {
       delete module;
       return status;
     }
-    for (Function& function : module->functions) function.module = module;
+    for (KernelFunction& function : module->functions) function.module = module;
     const std::lock_guard<std::mutex> guard(call.session().lock);
     call.session().modules.push_back(module);
     *out = reinterpret_cast<CUmodule>(module);
@@ -67,7 +66,7 @@ UMASIM_API CUresult cuModuleLoadData(CUmodule* module, const void* image) noexce
   return load("cuModuleLoadData", module, image);
 }
 
-// The options tune a compiler that there is none of.
+// The options tune the PTX compiler, which the simulator does not have.
 UMASIM_API CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int, int*,
                                        void**) noexcept {
   return load("cuModuleLoadDataEx", module, image);
@@ -89,7 +88,7 @@ UMASIM_API CUresult cuModuleGetFunction(CUfunction* out, CUmodule handle,
     if (out == nullptr || name == nullptr) return int{umaprobe::kCudaInvalidValue};
     auto* module = reinterpret_cast<Module*>(handle);
     if (!is_loaded(call.session(), module)) return kInvalidHandle;
-    for (Function& function : module->functions) {
+    for (KernelFunction& function : module->functions) {
       if (function.name != name) continue;
       *out = reinterpret_cast<CUfunction>(&function);
       return 0;
@@ -112,7 +111,7 @@ UMASIM_API CUresult cuFuncGetAttribute(int* value, int attribute, CUfunction han
       case kLocalBytes:
         *value = 0;
         return 0;
-      default:  // registers and the like: nothing here has any
+      default:  // not simulated, such as the number of registers
         return int{umaprobe::kCudaInvalidValue};
     }
   });
@@ -123,7 +122,7 @@ UMASIM_API CUresult cuLaunchKernel(CUfunction handle, unsigned int grid_x, unsig
                                    unsigned int block_z, unsigned int, CUstream, void** parameters,
                                    void** extra) noexcept {
   return in_context("cuLaunchKernel", [&](const Call& call, int device) {
-    const Function* function = function_of(call.session(), handle);
+    const KernelFunction* function = function_of(call.session(), handle);
     if (function == nullptr || function->module->device != device) return kInvalidHandle;
     if (!is_grid(grid_x, grid_y, grid_z) || !is_block(block_x, block_y, block_z)) {
       return int{umaprobe::kCudaInvalidValue};

@@ -1,4 +1,4 @@
-// cuGetProcAddress: a driver function by name, the newest version that the caller's CUDA knows.
+// cuGetProcAddress: finds a driver function by name, in the newest version of the caller's CUDA.
 #include <dlfcn.h>
 
 #include <cstring>
@@ -9,7 +9,7 @@
 namespace umasim {
 namespace {
 
-// Functions whose unversioned name means a version.
+// Functions whose unversioned name stands for their _v2.
 constexpr const char* kVersioned[] = {
     "cuDeviceTotalMem",
     "cuDevicePrimaryCtxRelease",
@@ -40,7 +40,7 @@ std::string exported_name(const char* name, int cuda_version) {
   return name;
 }
 
-// This very library, however it was loaded.
+// This library, by whatever path it was loaded.
 void* self() {
   Dl_info info;
   static void* const handle = dladdr(reinterpret_cast<void*>(&exported_name), &info) != 0
@@ -58,12 +58,12 @@ using namespace umasim;
 
 UMASIM_API CUresult cuGetProcAddress_v2(const char* name, void** function, int cuda_version,
                                         uint64_t, int* found) noexcept {
-  return answer(Library::kCuda, "cuGetProcAddress_v2", [&](const Call& call) {
+  return run_call(Library::kCuda, "cuGetProcAddress_v2", [&](const Call& call) {
     if (name == nullptr || function == nullptr) return int{umaprobe::kCudaInvalidValue};
     const std::string exported = exported_name(name, cuda_version);
-    const bool ours = std::strncmp(name, "cu", 2) == 0 && std::strncmp(name, "cuda", 4) != 0;
-    const bool there = ours && has_symbol(call.state().machine, exported.c_str());
-    *function = there && self() != nullptr ? dlsym(self(), exported.c_str()) : nullptr;
+    const bool is_driver = std::strncmp(name, "cu", 2) == 0 && std::strncmp(name, "cuda", 4) != 0;
+    const bool exists = is_driver && has_symbol(call.state().machine, exported.c_str());
+    *function = exists && self() != nullptr ? dlsym(self(), exported.c_str()) : nullptr;
     if (found != nullptr) *found = *function != nullptr ? kFound : kNotFound;
     return *function != nullptr ? 0 : int{umaprobe::kCudaNotFound};
   });

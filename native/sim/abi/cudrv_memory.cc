@@ -1,7 +1,7 @@
 // CUDA driver: memory.
 #include "sim/abi/cudrv.h"
-#include "sim/gpu/memory.h"
-#include "sim/gpu/work.h"
+#include "sim/gpu/cuda_memory.h"
+#include "sim/gpu/device_queue.h"
 
 namespace umasim {
 namespace {
@@ -10,7 +10,7 @@ void* pointer(CUdeviceptr address) {
   return reinterpret_cast<void*>(static_cast<uintptr_t>(address));
 }
 
-CUresult allocate_as(const char* name, Kind kind, CUdeviceptr* out, size_t bytes) {
+CUresult allocate_as(const char* name, BlockKind kind, CUdeviceptr* out, size_t bytes) {
   return in_context(name, [&](const Call& call, int device) {
     if (out == nullptr || bytes == 0) return int{umaprobe::kCudaInvalidValue};
     void* address;
@@ -42,34 +42,34 @@ UMASIM_API CUresult cuMemGetInfo_v2(size_t* free, size_t* total) noexcept {
 }
 
 UMASIM_API CUresult cuMemAlloc_v2(CUdeviceptr* address, size_t bytes) noexcept {
-  return allocate_as("cuMemAlloc_v2", Kind::kDevice, address, bytes);
+  return allocate_as("cuMemAlloc_v2", BlockKind::kDevice, address, bytes);
 }
 
 UMASIM_API CUresult cuMemAllocManaged(CUdeviceptr* address, size_t bytes, unsigned int) noexcept {
-  return allocate_as("cuMemAllocManaged", Kind::kManaged, address, bytes);
+  return allocate_as("cuMemAllocManaged", BlockKind::kManaged, address, bytes);
 }
 
 UMASIM_API CUresult cuMemFree_v2(CUdeviceptr address) noexcept {
   return in_context("cuMemFree_v2", [&](const Call& call, int device) {
     synchronize(call, device);
-    return memory_free(call, pointer(address), Kind::kDevice, Kind::kManaged);
+    return memory_free(call, pointer(address), BlockKind::kDevice, BlockKind::kManaged);
   });
 }
 
 UMASIM_API CUresult cuMemHostAlloc(void** address, size_t bytes, unsigned int) noexcept {
   return in_context("cuMemHostAlloc", [&](const Call& call, int device) {
     if (address == nullptr || bytes == 0) return int{umaprobe::kCudaInvalidValue};
-    return memory_allocate(call, Kind::kPinned, device, bytes, address);
+    return memory_allocate(call, BlockKind::kPinned, device, bytes, address);
   });
 }
 
 UMASIM_API CUresult cuMemFreeHost(void* address) noexcept {
   return in_context("cuMemFreeHost", [&](const Call& call, int) {
-    return memory_free(call, address, Kind::kPinned, Kind::kPinned);
+    return memory_free(call, address, BlockKind::kPinned, BlockKind::kPinned);
   });
 }
 
-// One address space: the device reaches pinned memory under the host's address.
+// Unified addressing: the device address of pinned memory is the host address.
 UMASIM_API CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* out, void* address,
                                                  unsigned int) noexcept {
   return in_context("cuMemHostGetDevicePointer_v2", [&](const Call& call, int device) {

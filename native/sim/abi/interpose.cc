@@ -1,7 +1,7 @@
-// Where this library is preloaded, the kernel files that a program opens by itself are those of the
-// simulated machine. A reader gets a memfd with the text; seeking it to the beginning, or pread()
-// at 0, writes the text anew, as reading a file of /proc again does. A writer gets a mailbox (see
-// mailbox.h). What is not a file of the simulated kernel goes straight to the next open().
+// The functions that a preloaded libumasim replaces, so a program opens the simulated files of
+// /proc and /sys. A reader gets a memfd with the text; a seek to the beginning, or pread() at 0,
+// renews the text, as in /proc. A writer gets a descriptor of open_control_file(). All other paths
+// go to the next open().
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -14,13 +14,15 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "sim/gpu/call.h"
+#include "sim/abi/export.h"
+#include "sim/gpu/session.h"
 #include "sim/linux/control_files.h"
+#include "sim/linux/locked.h"
 #include "sim/linux/procfs.h"
-#include "sim/state/system.h"
+#include "sim/state/raw_syscalls.h"
 
-// The fortified and large-file names are the same functions here; declared without the headers'
-// macros and attributes.
+// This file defines functions of these names, so the headers' macros for fortified and large-file
+// variants must go.
 #undef open
 #undef open64
 #undef openat
@@ -36,9 +38,9 @@ namespace umasim {
 namespace {
 
 constexpr char kMemfdPrefix[] = "umasim:";
-constexpr int kNotOurs = -2;
+constexpr int kNotSimulated = -2;
 
-// Preloaded, and not merely linked as libcudart: then only CUDA is simulated.
+// Whether this library is preloaded. Linked as libcudart, it simulates CUDA only.
 bool preloaded() {
   static const bool answer = [] {
     Dl_info info;
@@ -50,7 +52,7 @@ bool preloaded() {
   return answer;
 }
 
-bool may_be_ours(const char* path) {
+bool may_be_simulated(const char* path) {
   return path != nullptr &&
          (std::strncmp(path, "/proc/", 6) == 0 || std::strncmp(path, "/sys/", 5) == 0) &&
          preloaded();
@@ -61,43 +63,44 @@ Function* next(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
-int put_text(int fd, const std::string& text) {
+int write_text(int fd, const std::string& text) {
   if (ftruncate(fd, 0) != 0) return -errno;
   const long written = syscall(SYS_pwrite64, fd, text.data(), text.size(), 0L);
   return written == static_cast<long>(text.size()) ? 0 : -EIO;
 }
 
-int text_of(Session& here, const char* path, std::string* text) {
-  const Locked locked(*here.state);
+int text_of(Session& current, const char* path, std::string* text) {
+  const Locked locked(*current.state);
   if (!locked.held()) return -ENOENT;
-  const int status = may_open(*here.state, path, O_RDONLY);
-  return status != 0 ? status : read_file(*here.state, path, text);
+  const int status = may_open(*current.state, path, O_RDONLY);
+  return status != 0 ? status : read_file(*current.state, path, text);
 }
 
-// A descriptor, -1 with errno, or kNotOurs.
+// Returns a descriptor, -1 with errno set, or kNotSimulated.
 int open_simulated(const char* path, int flags) {
-  Session* here = session();
-  if (here == nullptr) return kNotOurs;
+  Session* current = session();
+  if (current == nullptr) return kNotSimulated;
   const int access = flags & O_ACCMODE;
   int status;
   std::string text;
   if (access == O_RDONLY) {
-    status = text_of(*here, path, &text);
+    status = text_of(*current, path, &text);
   } else {
-    const Locked locked(*here->state);
-    status = locked.held() ? may_open(*here->state, path, access) : -ENOENT;
-    Control which;
+    const Locked locked(*current->state);
+    status = locked.held() ? may_open(*current->state, path, access) : -ENOENT;
+    ControlFile file;
     if (status == 0) {
-      status = is_control(path, &which) ? open_mailbox(*here->state, which, flags) : -EACCES;
+      status = find_control_file(path, &file) ? open_control_file(*current->state, file, flags)
+                                              : -EACCES;
     }
     if (status >= 0) return status;
   }
-  if (status == -ENOENT) return kNotOurs;
+  if (status == -ENOENT) return kNotSimulated;
   int fd = -1;
   if (status == 0) {
     const std::string name = kMemfdPrefix + std::string(path);
     fd = memfd_create(name.c_str(), (flags & O_CLOEXEC) != 0 ? MFD_CLOEXEC : 0);
-    status = fd < 0 ? -errno : put_text(fd, text);
+    status = fd < 0 ? -errno : write_text(fd, text);
   }
   if (status == 0) return fd;
   if (fd >= 0) raw_close(fd);
@@ -105,7 +108,7 @@ int open_simulated(const char* path, int flags) {
   return -1;
 }
 
-// Writes the text anew where the descriptor is a simulated file.
+// Renews the text behind the descriptor of a simulated file.
 void refresh(int fd) {
   char link[40], target[192];
   std::snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
@@ -115,50 +118,50 @@ void refresh(int fd) {
   const std::string prefix = std::string("/memfd:") + kMemfdPrefix;
   if (std::strncmp(target, prefix.c_str(), prefix.size()) != 0) return;
   const std::string path(target + prefix.size(), std::strcspn(target + prefix.size(), " "));
-  Session* here = session();
+  Session* current = session();
   std::string text;
-  if (here != nullptr && text_of(*here, path.c_str(), &text) == 0) put_text(fd, text);
+  if (current != nullptr && text_of(*current, path.c_str(), &text) == 0) write_text(fd, text);
 }
 
-int open_either(const char* name, const char* path, int flags, unsigned mode) {
-  if (may_be_ours(path)) {
+int open_or_forward(const char* name, const char* path, int flags, unsigned mode) {
+  if (may_be_simulated(path)) {
     const int fd = open_simulated(path, flags);
-    if (fd != kNotOurs) return fd;
+    if (fd != kNotSimulated) return fd;
   }
   return next<int(const char*, int, ...)>(name)(path, flags, mode);
 }
 
-int openat_either(const char* name, int directory, const char* path, int flags, unsigned mode) {
-  if (may_be_ours(path)) {
+int openat_or_forward(const char* name, int directory, const char* path, int flags, unsigned mode) {
+  if (may_be_simulated(path)) {
     const int fd = open_simulated(path, flags);
-    if (fd != kNotOurs) return fd;
+    if (fd != kNotSimulated) return fd;
   }
   return next<int(int, const char*, int, ...)>(name)(directory, path, flags, mode);
 }
 
-FILE* fopen_either(const char* name, const char* path, const char* mode) {
-  if (may_be_ours(path)) {
+FILE* fopen_or_forward(const char* name, const char* path, const char* mode) {
+  if (may_be_simulated(path)) {
     const bool reads = mode[0] == 'r', both = std::strchr(mode, '+') != nullptr;
     const int access = both ? O_RDWR : reads ? O_RDONLY : O_WRONLY;
     const int close = std::strchr(mode, 'e') != nullptr ? O_CLOEXEC : 0;
     const int fd = open_simulated(path, access | close);
     if (fd == -1) return nullptr;
-    if (fd != kNotOurs) return fdopen(fd, reads ? "r" : "w");
+    if (fd != kNotSimulated) return fdopen(fd, reads ? "r" : "w");
   }
   return next<FILE*(const char*, const char*)>(name)(path, mode);
 }
 
-off_t seek_either(const char* name, int fd, off_t offset, int whence) {
+off_t refresh_and_seek(const char* name, int fd, off_t offset, int whence) {
   if (offset == 0 && whence == SEEK_SET && preloaded()) refresh(fd);
   return next<off_t(int, off_t, int)>(name)(fd, offset, whence);
 }
 
-ssize_t pread_either(const char* name, int fd, void* buffer, size_t size, off_t offset) {
+ssize_t refresh_and_pread(const char* name, int fd, void* buffer, size_t size, off_t offset) {
   if (offset == 0 && preloaded()) refresh(fd);
   return next<ssize_t(int, void*, size_t, off_t)>(name)(fd, buffer, size, offset);
 }
 
-// The mode, which is there only with these flags.
+// The mode argument, which exists only with these flags.
 unsigned mode_of(int flags, va_list& rest) {
   return (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(rest, unsigned) : 0;
 }
@@ -174,7 +177,7 @@ using namespace umasim;
     va_start(rest, flags);                                \
     const unsigned mode = mode_of(flags, rest);           \
     va_end(rest);                                         \
-    return open_either(#name, path, flags, mode);         \
+    return open_or_forward(#name, path, flags, mode);     \
   }
 #define UMASIM_OPENAT(name)                                              \
   UMASIM_API int name(int directory, const char* path, int flags, ...) { \
@@ -182,43 +185,43 @@ using namespace umasim;
     va_start(rest, flags);                                               \
     const unsigned mode = mode_of(flags, rest);                          \
     va_end(rest);                                                        \
-    return openat_either(#name, directory, path, flags, mode);           \
+    return openat_or_forward(#name, directory, path, flags, mode);       \
   }
 UMASIM_OPEN(open)
 UMASIM_OPEN(open64)
 UMASIM_OPENAT(openat)
 UMASIM_OPENAT(openat64)
 
-// What open() becomes in programs built with _FORTIFY_SOURCE.
+// open() in programs built with _FORTIFY_SOURCE.
 UMASIM_API int __open_2(const char* path, int flags) {
-  return open_either("__open_2", path, flags, 0);
+  return open_or_forward("__open_2", path, flags, 0);
 }
 UMASIM_API int __open64_2(const char* path, int flags) {
-  return open_either("__open64_2", path, flags, 0);
+  return open_or_forward("__open64_2", path, flags, 0);
 }
 UMASIM_API int __openat_2(int directory, const char* path, int flags) {
-  return openat_either("__openat_2", directory, path, flags, 0);
+  return openat_or_forward("__openat_2", directory, path, flags, 0);
 }
 UMASIM_API int __openat64_2(int directory, const char* path, int flags) {
-  return openat_either("__openat64_2", directory, path, flags, 0);
+  return openat_or_forward("__openat64_2", directory, path, flags, 0);
 }
 
 UMASIM_API FILE* fopen(const char* path, const char* mode) {
-  return fopen_either("fopen", path, mode);
+  return fopen_or_forward("fopen", path, mode);
 }
 UMASIM_API FILE* fopen64(const char* path, const char* mode) {
-  return fopen_either("fopen64", path, mode);
+  return fopen_or_forward("fopen64", path, mode);
 }
 
 UMASIM_API off_t lseek(int fd, off_t offset, int whence) noexcept {
-  return seek_either("lseek", fd, offset, whence);
+  return refresh_and_seek("lseek", fd, offset, whence);
 }
 UMASIM_API off64_t lseek64(int fd, off64_t offset, int whence) noexcept {
-  return seek_either("lseek64", fd, offset, whence);
+  return refresh_and_seek("lseek64", fd, offset, whence);
 }
 UMASIM_API ssize_t pread(int fd, void* buffer, size_t size, off_t offset) {
-  return pread_either("pread", fd, buffer, size, offset);
+  return refresh_and_pread("pread", fd, buffer, size, offset);
 }
 UMASIM_API ssize_t pread64(int fd, void* buffer, size_t size, off64_t offset) {
-  return pread_either("pread64", fd, buffer, size, offset);
+  return refresh_and_pread("pread64", fd, buffer, size, offset);
 }

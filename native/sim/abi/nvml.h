@@ -1,16 +1,17 @@
-// Shared by the files that make up the simulated NVML.
+// Helpers of the NVML functions.
 #pragma once
 #include "abi/nvml.h"
+#include "sim/abi/export.h"
 #include "sim/gpu/call.h"
 
 namespace umasim {
 
-// A handle points at the machine's description of the device.
+// The handle of a device is the address of its description.
 inline nvmlDevice_t handle_of(Session& session, int device) {
   return reinterpret_cast<nvmlDevice_t>(&session.state->machine.devices[device]);
 }
 
-// Index of a handle, -1 when it is none.
+// The index of a handle; -1 for an invalid one.
 inline int index_of(Session& session, nvmlDevice_t handle) {
   for (int i = 0; i < session.state->machine.device_count; i++) {
     if (handle == handle_of(session, i)) return i;
@@ -18,15 +19,15 @@ inline int index_of(Session& session, nvmlDevice_t handle) {
   return -1;
 }
 
-// Runs the body of a function once NVML is initialised.
+// Runs `body(call)`, or returns NVML_ERROR_UNINITIALIZED.
 template <typename Body>
 nvmlReturn_t nvml(const char* name, Body body) {
-  return answer(Library::kNvml, name, [&](const Call& call) {
+  return run_call(Library::kNvml, name, [&](const Call& call) {
     return call.session().nvml_users > 0 ? body(call) : int{umaprobe::kNvmlUninitialized};
   });
 }
 
-// For functions about a device: body(call, index, its facts).
+// Runs `body(call, index, facts)` for a function of a device.
 template <typename Body>
 nvmlReturn_t nvml_device(const char* name, nvmlDevice_t handle, bool arguments_fine, Body body) {
   return nvml(name, [&](const Call& call) {
@@ -36,7 +37,7 @@ nvmlReturn_t nvml_device(const char* name, nvmlDevice_t handle, bool arguments_f
   });
 }
 
-// Copies text as NVML does.
+// Copies text, or returns NVML_ERROR_INSUFFICIENT_SIZE.
 int nvml_text(const char* text, char* out, unsigned int size);
 
 }  // namespace umasim

@@ -1,10 +1,11 @@
-// NVML: devices and what they say about themselves.
+// NVML: devices and their properties.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 #include "sim/abi/nvml.h"
-#include "sim/gpu/cuda_attributes.h"
+#include "sim/gpu/device_identity.h"
+#include "sim/linux/locked.h"
 
 namespace umasim {
 namespace {
@@ -62,7 +63,7 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetCount_v2(unsigned int* count) noexcept {
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index,
                                                       nvmlDevice_t* device) noexcept {
-  // An index beyond the count is an invalid argument, not a device that was not found.
+  // NVML refuses an index beyond the count as an invalid argument, not as a device not found.
   const nvmlReturn_t status =
       handle_where("nvmlDeviceGetHandleByIndex_v2", device, true,
                    [&](int i, const Device&) { return static_cast<unsigned int>(i) == index; });
@@ -81,9 +82,9 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char* id,
                     std::sscanf(id, "%x:%x:%x", &wanted.domain, &wanted.bus, &wanted.device) == 3;
   return handle_where("nvmlDeviceGetHandleByPciBusId_v2", device, fine,
                       [&](int, const Device& facts) {
-                        const PciAddress here = pci_address(facts);
-                        return here.domain == wanted.domain && here.bus == wanted.bus &&
-                               here.device == wanted.device;
+                        const PciAddress address = pci_address(facts);
+                        return address.domain == wanted.domain && address.bus == wanted.bus &&
+                               address.device == wanted.device;
                       });
 }
 
@@ -117,7 +118,7 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo
                        pci->device = at.device;
                        pci->pciDeviceId = static_cast<unsigned int>(
                            std::strtoul(facts.pci_device_id, nullptr, 16));
-                       // The legacy form has a domain of four digits, the present one of eight.
+                       // The domain has four digits in the legacy id and eight in the new one.
                        std::snprintf(pci->busIdLegacy, sizeof pci->busIdLegacy, "%04X:%02X:%02X.0",
                                      at.domain & 0xffff, at.bus & 0xff, at.device & 0xff);
                        std::snprintf(pci->busId, sizeof pci->busId, "%08X:%02X:%02X.0", at.domain,

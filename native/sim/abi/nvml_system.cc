@@ -1,4 +1,4 @@
-// NVML: start and end, versions, errors.
+// NVML: initialization, versions, errors.
 #include <cstring>
 
 #include "sim/abi/nvml.h"
@@ -15,7 +15,7 @@ int nvml_text(const char* text, char* out, unsigned int size) {
 namespace {
 
 nvmlReturn_t start(const char* name) {
-  return answer(Library::kNvml, name, [](const Call& call) {
+  return run_call(Library::kNvml, name, [](const Call& call) {
     call.session().nvml_users++;
     return 0;
   });

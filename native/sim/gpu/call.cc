@@ -4,6 +4,7 @@
 
 #include "abi/cuda.h"
 #include "abi/nvml.h"
+#include "sim/linux/locked.h"
 
 namespace umasim {
 namespace {
@@ -14,14 +15,14 @@ bool matches(const char* pattern, const char* name) {
   return std::strcmp(pattern, name) == 0;
 }
 
-// Counts the call and says whether this one is hit.
+// Counts a matching call. Returns whether the fault hits it.
 bool hit(const Fault& fault, uint64_t* calls, const char* name) {
   if (!matches(fault.call, name)) return false;
   const uint64_t earlier = (*calls)++;
   return earlier >= fault.after && earlier - fault.after < fault.times;
 }
 
-// What the call says on a process that is on no machine: a library without a driver.
+// The status of a call without a machine: that of a library without a driver.
 int no_driver(Library library) {
   switch (library) {
     case Library::kCudart:
@@ -36,7 +37,7 @@ int no_driver(Library library) {
 int no_library(const Machine& machine, Library library) {
   if (library == Library::kNvml) return machine.lacks_nvml ? umaprobe::kNvmlLibraryNotFound : 0;
   if (library == Library::kCuda) return machine.lacks_cuda ? umaprobe::kCudaStubLibrary : 0;
-  // A runtime that is there, on a machine without a driver, says so too.
+  // An installed runtime without a driver returns the same status as a missing runtime.
   return machine.lacks_cudart || machine.lacks_cuda ? umaprobe::kCudaInsufficientDriver : 0;
 }
 
@@ -58,14 +59,6 @@ bool has_symbol(const Machine& machine, const char* name) {
     if (std::strcmp(machine.missing_symbols[i], name) == 0) return false;
   }
   return true;
-}
-
-void block_forever(State& state) {
-  {
-    const Locked locked(state);
-    state.world.counters.calls_blocked++;
-  }
-  while (true) sleep_ms(state, 50 * state.machine.scale);
 }
 
 Call::Call(Library library, const char* name)

@@ -1,13 +1,8 @@
-// What every function of the simulated libraries does first: is there such a library and function,
-// does a fault of the machine hit this call, is the machine wedged.
+// The beginning of every simulated library function: whether its library and symbol exist, whether
+// a fault hits the call, and whether the machine is wedged.
 #pragma once
 #include "sim/gpu/session.h"
 #include "sim/state/clock.h"
-
-// test/clients/abi_sim.cc has another one, to compare these functions with NVIDIA's headers.
-#ifndef UMASIM_API
-#define UMASIM_API extern "C" __attribute__((visibility("default")))
-#endif
 
 namespace umasim {
 
@@ -17,9 +12,9 @@ class Call {
  public:
   Call(Library library, const char* name);
 
-  // 0: go on. Otherwise what to answer.
+  // The status to return at once, or 0 to go on.
   int refusal() const { return refusal_; }
-  // Both only when there is no refusal.
+  // Valid only without a refusal.
   Session& session() const { return *session_; }
   State& state() const { return *session_->state; }
   const char* name() const { return name_; }
@@ -32,12 +27,10 @@ class Call {
 
 bool has_library(const Machine& machine, Library library);
 bool has_symbol(const Machine& machine, const char* name);
-// Never returns: the machine is wedged. Small sleeps, so that a kill works as on a real one.
-[[noreturn]] void block_forever(State& state);
 
-// Runs `body(call)` unless the call is refused; the answer of either.
+// Returns the refusal of the call, or else the result of `body(call)`.
 template <typename Body>
-int answer(Library library, const char* name, Body body) {
+int run_call(Library library, const char* name, Body body) {
   const Call call(library, name);
   return call.refusal() != 0 ? call.refusal() : body(call);
 }

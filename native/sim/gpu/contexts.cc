@@ -3,26 +3,27 @@
 #include <algorithm>
 
 #include "abi/cuda.h"
-#include "sim/gpu/allocation.h"
-#include "sim/gpu/content.h"
+#include "sim/gpu/backing.h"
+#include "sim/gpu/reserve.h"
+#include "sim/linux/locked.h"
 
 namespace umasim {
 
-ThreadView& thread_view(Session& session) {
-  thread_local ThreadView view;
-  if (view.session != &session) {
-    view = ThreadView();
-    view.session = &session;
+CudaThread& cuda_thread(Session& session) {
+  thread_local CudaThread thread;
+  if (thread.session != &session) {
+    thread = CudaThread();
+    thread.session = &session;
   }
-  return view;
+  return thread;
 }
 
 int create_context(const Call& call, int device, bool primary, Context** context) {
   Session& session = call.session();
   State& state = call.state();
   int block;
-  const int status =
-      allocate(call, Kind::kContext, device, state.machine.devices[device].context_bytes, &block);
+  const int status = reserve(call, BlockKind::kContext, device,
+                             state.machine.devices[device].context_bytes, &block);
   if (status != 0) return status;
   sleep_ms(state, state.machine.timing.context_ms);
   {
@@ -37,8 +38,8 @@ int create_context(const Call& call, int device, bool primary, Context** context
 }
 
 int ensure_primary(const Call& call, int device, Context** context) {
-  // Its own lock, held while the context is made: two threads must not make two, and a third that
-  // only asks whether there is one must not wait.
+  // Held while a context is created, so two threads cannot create two. It is not the session's
+  // lock, so that a thread that only asks for the context does not wait.
   static std::mutex& creating = *new std::mutex;
   const std::lock_guard<std::mutex> guard(creating);
   Session& session = call.session();
@@ -59,20 +60,20 @@ void destroy_context(const Call& call, Context* context) {
     if (context->primary) {
       session.primary[context->device] = nullptr;
       session.faulted[context->device] = 0;
-      for (auto at = session.blocks.begin(); at != session.blocks.end();) {
-        if (at->second.device != context->device || at->second.kind == Kind::kSystem) {
+      for (auto at = session.allocations.begin(); at != session.allocations.end();) {
+        if (at->second.device != context->device || at->second.kind == BlockKind::kSystem) {
           ++at;
           continue;
         }
         ids.push_back(at->second.id);
-        if (at->second.kind != Kind::kRegistered) {
-          unmap_content(reinterpret_cast<void*>(at->first), at->second.size);
+        if (at->second.kind != BlockKind::kRegistered) {
+          unmap_backing(reinterpret_cast<void*>(at->first), at->second.size);
         }
-        at = session.blocks.erase(at);
+        at = session.allocations.erase(at);
       }
     }
   }
-  // Contexts themselves are never deleted: another thread's stack may still name one.
+  // Contexts are never deleted, because the stack of another thread may still refer to one.
   for (const int id : ids) release(call, id);
 }
 
@@ -85,11 +86,11 @@ bool is_live(Session& session, const Context* context) {
 int driver_device(const Call& call, int* device) {
   Session& session = call.session();
   if (!session.cuda_ready) return umaprobe::kCudaNotInitialized;
-  ThreadView& view = thread_view(session);
-  if (view.stack.empty() || !is_live(session, view.stack.back())) {
+  CudaThread& thread = cuda_thread(session);
+  if (thread.stack.empty() || !is_live(session, thread.stack.back())) {
     return umaprobe::kCudaInvalidContext;
   }
-  *device = view.stack.back()->device;
+  *device = thread.stack.back()->device;
   return 0;
 }
 
@@ -98,13 +99,13 @@ int runtime_device(const Call& call, int* device) {
   if (call.state().machine.device_count == 0) return umaprobe::kCudaNoDevice;
   session.cuda_ready = true;
   if (driver_device(call, device) == 0) return 0;
-  ThreadView& view = thread_view(session);
-  *device = view.device;
+  CudaThread& thread = cuda_thread(session);
+  *device = thread.device;
   Context* context;
   const int status = ensure_primary(call, *device, &context);
   if (status != 0) return status;
-  if (view.stack.empty()) view.stack.push_back(context);
-  view.stack.back() = context;
+  if (thread.stack.empty()) thread.stack.push_back(context);
+  thread.stack.back() = context;
   return 0;
 }
 

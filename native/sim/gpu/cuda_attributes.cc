@@ -1,10 +1,7 @@
 #include "sim/gpu/cuda_attributes.h"
 
-#include <cstdio>
-#include <cstdlib>
-#include <string>
-
 #include "abi/cuda.h"
+#include "sim/gpu/device_identity.h"
 
 namespace umasim {
 namespace {
@@ -38,7 +35,7 @@ constexpr Row kDescribed[] = {
     {umaprobe::kAttrHostNumaId, &Attributes::host_numa_id},
 };
 
-// The same on every GPU of these generations, and asked for by ordinary programs.
+// Equal on all GPUs of these generations; common programs read them.
 struct Constant {
   int number, value;
 };
@@ -57,33 +54,9 @@ constexpr Constant kConstant[] = {
     {31, 1},          // concurrent kernels
 };
 
-constexpr int kLastAttribute = 147;  // of CUDA 13.0
+constexpr int kLastAttribute = 147;  // the last of CUDA 13.0
 
 }  // namespace
-
-void compute_capability(const Device& device, int* major, int* minor) {
-  *major = std::atoi(device.compute_capability);
-  const std::string text = device.compute_capability;
-  const size_t point = text.find('.');
-  *minor = point == std::string::npos ? 0 : std::atoi(text.c_str() + point + 1);
-}
-
-PciAddress pci_address(const Device& device) {
-  PciAddress address{0, 0, 0};
-  std::sscanf(device.pci_bus_id, "%x:%x:%x", &address.domain, &address.bus, &address.device);
-  return address;
-}
-
-void uuid_bytes(const Device& device, unsigned char out[16]) {
-  int count = 0;
-  for (const char* at = device.uuid + 4; count < 32 && *at != '\0'; at++) {
-    if (*at == '-') continue;
-    const int digit = *at <= '9' ? *at - '0' : *at - 'a' + 10;
-    unsigned char& byte = out[count / 2];
-    byte = static_cast<unsigned char>(count % 2 == 0 ? digit << 4 : byte | digit);
-    count++;
-  }
-}
 
 bool device_attribute(const Machine& machine, int device, int attribute, int* value) {
   if (attribute < 1 || attribute > kLastAttribute) return false;

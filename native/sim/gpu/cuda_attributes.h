@@ -1,18 +1,11 @@
-// Attributes of a device by CUDA's number; runtime and driver use the same ones.
+// The attributes of a device by their number, which runtime and driver share.
 #pragma once
 #include "sim/state/machine.h"
 
 namespace umasim {
 
-// False when CUDA has no such attribute. One that the machine does not describe is 0.
+// Returns false for a number that is no CUDA attribute. An attribute that the machine does not
+// describe is 0.
 bool device_attribute(const Machine& machine, int device, int attribute, int* value);
-// "12.1" → 12 and 1.
-void compute_capability(const Device& device, int* major, int* minor);
-// The 16 bytes of "GPU-xxxxxxxx-…".
-void uuid_bytes(const Device& device, unsigned char out[16]);
-struct PciAddress {
-  unsigned domain, bus, device;
-};
-PciAddress pci_address(const Device& device);
 
 }  // namespace umasim

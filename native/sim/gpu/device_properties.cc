@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "sim/gpu/cuda_attributes.h"
+#include "sim/gpu/device_identity.h"
 
 namespace umasim {
 namespace {
@@ -29,7 +30,7 @@ void fill_properties(const Machine& machine, int device, uint64_t total,
       put(properties, offset, value);
     }
   };
-  // Numbers of cudaDeviceAttr.
+  // The numbers are those of cudaDeviceAttr.
   attribute(layout.max_threads_per_block, 1);
   for (int axis = 0; axis < 3; axis++) {
     attribute(layout.max_threads_dim + sizeof(int) * static_cast<size_t>(axis), 2 + axis);

@@ -1,6 +1,5 @@
-// cudaDeviceProp of CUDA 13 and of CUDA 12 (there the symbol is cudaGetDeviceProperties_v2): the
-// fields that are filled, by offset. test/clients/abi_cuda.cc compares the offsets of 13 with
-// NVIDIA's header.
+// cudaDeviceProp of CUDA 13, and of CUDA 12 for cudaGetDeviceProperties_v2: the offsets of the
+// filled fields. test/clients/abi_cuda.cc compares those of CUDA 13 with NVIDIA's header.
 #pragma once
 #include <cstddef>
 
@@ -16,7 +15,7 @@ struct PropertyLayout {
       l2_cache_size, managed_memory, pageable_memory_access, concurrent_managed_access,
       pageable_uses_host_page_tables, direct_managed_from_host, host_register,
       host_register_read_only, memory_pools, gpu_direct_rdma;
-  size_t clock_rate, memory_clock_rate;  // 0: not in this version
+  size_t clock_rate, memory_clock_rate;  // 0: absent in this version
 };
 
 constexpr PropertyLayout kProperties13 = {
@@ -27,7 +26,7 @@ constexpr PropertyLayout kProperties12 = {
     1032, 256, 288, 296, 304, 308, 320, 324, 336, 352, 360, 364, 388, 396, 400, 576, 584,
     588,  592, 600, 604, 612, 616, 652, 672, 676, 704, 708, 728, 736, 744, 748, 348, 608};
 
-// Zeroes and fills `properties`.
+// Clears and fills `properties`.
 void fill_properties(const Machine& machine, int device, uint64_t total,
                      const PropertyLayout& layout, void* properties);
 

@@ -1,10 +1,10 @@
-// What a kernel image says of itself. Only PTX is text; a cubin or a fat binary is for a real GPU.
+#include "sim/gpu/kernel_images.h"
+
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
 
-#include "sim/gpu/cuda_attributes.h"
-#include "sim/gpu/kernels.h"
+#include "sim/gpu/device_identity.h"
 
 namespace umasim {
 namespace {
@@ -32,44 +32,45 @@ std::string without_comments(const char* text) {
   return out;
 }
 
-// The words of `text`, apart at white space and commas.
-std::vector<std::string> words_of(const std::string& text) {
-  std::vector<std::string> words(1);
+// Splits a text at white space and commas.
+std::vector<std::string> tokens_of(const std::string& text) {
+  std::vector<std::string> tokens(1);
   for (const char c : text) {
     const bool space = std::isspace(static_cast<unsigned char>(c)) != 0 || c == ',';
-    if (!space) words.back() += c;
-    if (space && !words.back().empty()) words.emplace_back();
+    if (!space) tokens.back() += c;
+    if (space && !tokens.back().empty()) tokens.emplace_back();
   }
-  if (words.back().empty()) words.pop_back();
-  return words;
+  if (tokens.back().empty()) tokens.pop_back();
+  return tokens;
 }
 
-// Parameters of a list such as ".param .u64 base, .param .u64 bytes".
-int count_words(const std::string& list) {
+// Counts the parameters of a list such as ".param .u64 base, .param .u64 bytes"; -1 if not all are
+// 64-bit numbers.
+int count_u64_parameters(const std::string& list) {
   int count = 0, declared = 0;
-  const std::vector<std::string> words = words_of(list);
-  for (size_t i = 0; i < words.size(); i++) {
-    if (words[i] != ".param") continue;
+  const std::vector<std::string> tokens = tokens_of(list);
+  for (size_t i = 0; i < tokens.size(); i++) {
+    if (tokens[i] != ".param") continue;
     declared++;
-    const std::string type = i + 1 < words.size() ? words[i + 1] : "";
+    const std::string type = i + 1 < tokens.size() ? tokens[i + 1] : "";
     if (type == ".u64" || type == ".b64" || type == ".s64") count++;
   }
   return count == declared ? count : -1;
 }
 
-Function function_at(const std::string& text, size_t entry) {
+KernelFunction function_at(const std::string& text, size_t entry) {
   const size_t open = text.find('(', entry), body = text.find('{', entry);
   const size_t end_of_name = std::min(open, body);
-  const std::vector<std::string> name = words_of(text.substr(entry, end_of_name - entry));
+  const std::vector<std::string> name = tokens_of(text.substr(entry, end_of_name - entry));
   const size_t close = open < body ? text.find(')', open) : std::string::npos;
   const std::string list =
       close == std::string::npos ? "" : text.substr(open + 1, close - open - 1);
-  return {nullptr, name.empty() ? "" : name[0], count_words(list)};
+  return {nullptr, name.empty() ? "" : name[0], count_u64_parameters(list)};
 }
 
 }  // namespace
 
-int read_image(const Device& device, const char* image, std::vector<Function>* functions) {
+int read_image(const Device& device, const char* image, std::vector<KernelFunction>* functions) {
   constexpr char kTarget[] = ".target sm_", kEntry[] = ".entry";
   if (is_binary(image)) return kNoBinaryForGpu;
   const std::string text = without_comments(image);

@@ -4,18 +4,19 @@
 
 #include "abi/cuda.h"
 #include "abi/pattern.h"
-#include "sim/gpu/addresses.h"
-#include "sim/gpu/content.h"
-#include "sim/gpu/memory.h"
-#include "sim/gpu/work.h"
+#include "sim/gpu/address_map.h"
+#include "sim/gpu/backing.h"
+#include "sim/gpu/cuda_memory.h"
+#include "sim/gpu/device_queue.h"
+#include "sim/linux/locked.h"
 
 namespace umasim {
 namespace {
 
-// What the context answers from then on, as on a real device.
+// The context returns these statuses from then on, as on a real device.
 constexpr int kIllegalAddress = 700, kMisaligned = 716;
-// Below this the pattern is written: it costs as little as remembering it.
-constexpr uint64_t kWorthRemembering = 1ull << 20;
+// Smaller fills are written, which costs as little as recording them.
+constexpr uint64_t kLeastRecorded = 1ull << 20;
 
 struct Arguments {
   uint64_t base, bytes, seed, first, result;
@@ -26,18 +27,20 @@ char* pointer(uint64_t address) { return reinterpret_cast<char*>(static_cast<uin
 bool reaches(const Call& call, int device, uint64_t address, uint64_t bytes) {
   Session& session = call.session();
   const std::lock_guard<std::mutex> guard(session.lock);
-  const BlockAt block = find_range(session, pointer(address), bytes);
-  return block != session.blocks.end() &&
-         device_reaches(call.state().machine, device, block->second);
+  const auto allocation = find_range(session, pointer(address), bytes);
+  return allocation != session.allocations.end() &&
+         device_reaches(call.state().machine, device, allocation->second);
 }
 
-// The scripted corruption that hits this fill: an offset that it covers, or none.
-bool corrupted(State& state, const Arguments& of, uint64_t* offset) {
+// Whether a scripted corruption hits this fill, and the offset of the wrong byte.
+bool corrupted(State& state, const Arguments& arguments, uint64_t* offset) {
   const Locked locked(state);
   bool hit = false;
   for (int i = 0; i < state.machine.corrupt_count; i++) {
     const Corruption& fault = state.machine.corruptions[i];
-    if (fault.offset < of.first || fault.offset - of.first >= of.bytes) continue;
+    if (fault.offset < arguments.first || fault.offset - arguments.first >= arguments.bytes) {
+      continue;
+    }
     const uint64_t earlier = state.corrupt_fills[i]++;
     if (earlier < fault.after || earlier - fault.after >= fault.times) continue;
     *offset = fault.offset;
@@ -48,85 +51,92 @@ bool corrupted(State& state, const Arguments& of, uint64_t* offset) {
 
 void write_byte(Session& session, uint64_t address, uint8_t value) {
   const std::lock_guard<std::mutex> guard(session.lock);
-  const BlockAt block = find_block(session, pointer(address));
-  if (block == session.blocks.end()) return;
-  const uint64_t offset = offset_in(block, pointer(address));
-  forget_fill(block->second.fills, offset, offset + 1);
+  const auto allocation = find_allocation(session, pointer(address));
+  if (allocation == session.allocations.end()) return;
+  const uint64_t offset = offset_in(allocation, pointer(address));
+  forget_fill(allocation->second.fills, offset, offset + 1);
   *pointer(address) = static_cast<char>(value);
 }
 
-void fill(const Call& call, const Arguments& of) {
+void fill(const Call& call, const Arguments& arguments) {
   Session& session = call.session();
-  char* const to = pointer(of.base);
+  char* const to = pointer(arguments.base);
   {
     const std::lock_guard<std::mutex> guard(session.lock);
-    const BlockAt block = find_range(session, to, of.bytes);
-    if (block == session.blocks.end()) return;
-    const uint64_t offset = offset_in(block, to);
-    // Registered memory is the program's own: nothing can be mapped over it.
-    if (of.bytes < kWorthRemembering || block->second.kind == Kind::kRegistered) {
-      forget_fill(block->second.fills, offset, offset + of.bytes);
-      write_fill(to, of.bytes, of.seed, of.first);
+    const auto allocation = find_range(session, to, arguments.bytes);
+    if (allocation == session.allocations.end()) return;
+    const uint64_t offset = offset_in(allocation, to);
+    // Registered memory belongs to the program, so nothing can be mapped over it.
+    if (arguments.bytes < kLeastRecorded || allocation->second.kind == BlockKind::kRegistered) {
+      forget_fill(allocation->second.fills, offset, offset + arguments.bytes);
+      write_pattern(to, arguments.bytes, arguments.seed, arguments.first);
     } else {
-      fill_content(to, of.bytes, 0);
-      remember_fill(block->second.fills, offset, {offset + of.bytes, of.seed, of.first});
+      fill_backing(to, arguments.bytes, 0);
+      remember_fill(allocation->second.fills, offset,
+                    {offset + arguments.bytes, arguments.seed, arguments.first});
     }
   }
   uint64_t offset;
-  if (corrupted(call.state(), of, &offset)) {
-    write_byte(session, of.base + (offset - of.first),
-               static_cast<uint8_t>(~umaprobe::pattern_byte(of.seed, offset)));
+  if (corrupted(call.state(), arguments, &offset)) {
+    write_byte(session, arguments.base + (offset - arguments.first),
+               static_cast<uint8_t>(~umaprobe::pattern_byte(arguments.seed, offset)));
   }
 }
 
-void verify(const Call& call, const Arguments& of) {
+void verify(const Call& call, const Arguments& arguments) {
   Session& session = call.session();
   std::vector<Segment> segments;
   {
     const std::lock_guard<std::mutex> guard(session.lock);
-    const BlockAt block = find_range(session, pointer(of.base), of.bytes);
-    if (block == session.blocks.end()) return;
-    const uint64_t offset = offset_in(block, pointer(of.base));
-    segments = segments_of(block->second.fills, pointer(of.base) - offset, offset, of.bytes);
+    const auto allocation = find_range(session, pointer(arguments.base), arguments.bytes);
+    if (allocation == session.allocations.end()) return;
+    const uint64_t offset = offset_in(allocation, pointer(arguments.base));
+    segments = split_segments(allocation->second.fills, pointer(arguments.base) - offset, offset,
+                              arguments.bytes);
   }
-  const Mismatches found = compare(segments, of.seed, of.first);
+  const Mismatches found = compare(segments, arguments.seed, arguments.first);
   const std::lock_guard<std::mutex> guard(session.lock);
-  const BlockAt block = find_range(session, pointer(of.result), sizeof(umaprobe::VerifyResult));
-  if (block == session.blocks.end()) return;
-  auto* result = reinterpret_cast<umaprobe::VerifyResult*>(pointer(of.result));
+  const auto allocation =
+      find_range(session, pointer(arguments.result), sizeof(umaprobe::VerifyResult));
+  if (allocation == session.allocations.end()) return;
+  auto* result = reinterpret_cast<umaprobe::VerifyResult*>(pointer(arguments.result));
   result->mismatches += found.bytes;
   result->first_mismatch = std::min(result->first_mismatch, found.first);
 }
 
 }  // namespace
 
-int run_kernel(const Call& call, int device, const Function& function, void** parameters) {
-  const bool fills = function.name == umaprobe::kFillKernel && function.words == 4;
-  const bool verifies = function.name == umaprobe::kVerifyKernel && function.words == 5;
+int run_kernel(const Call& call, int device, const KernelFunction& function, void** parameters) {
+  const bool fills = function.name == umaprobe::kFillKernel && function.u64_parameters == 4;
+  const bool verifies = function.name == umaprobe::kVerifyKernel && function.u64_parameters == 5;
   if (!fills && !verifies) return umaprobe::kCudaNotSupported;
   uint64_t values[5] = {};
-  for (int i = 0; i < function.words; i++) {
+  for (int i = 0; i < function.u64_parameters; i++) {
     if (parameters[i] == nullptr) return umaprobe::kCudaInvalidValue;
     values[i] = *static_cast<const uint64_t*>(parameters[i]);
   }
-  const Arguments of{values[0], values[1], values[2], values[3], values[4]};
-  if (of.bytes == 0) return 0;
+  const Arguments arguments{values[0], values[1], values[2], values[3], values[4]};
+  if (arguments.bytes == 0) return 0;
   constexpr uint64_t kResult = sizeof(umaprobe::VerifyResult);
   std::atomic<int>& faulted = call.session().faulted[device];
-  if (verifies && of.result % 8 != 0) faulted = kMisaligned;
-  if (!reaches(call, device, of.base, of.bytes) ||
-      (verifies && !reaches(call, device, of.result, kResult))) {
+  if (verifies && arguments.result % 8 != 0) faulted = kMisaligned;
+  if (!reaches(call, device, arguments.base, arguments.bytes) ||
+      (verifies && !reaches(call, device, arguments.result, kResult))) {
     faulted = kIllegalAddress;
   }
-  if (faulted != 0) return 0;  // a launch does not know yet; whoever comes next is told
+  if (faulted != 0) return 0;  // the launch succeeds; the next call returns the error
 
-  const double begun = work_begins_at(call, device);
+  const double start_ms = ready_at(call, device);
   double ms = 0;
-  int status = memory_touch(call, pointer(of.base), of.bytes, &ms);
-  if (status == 0 && verifies) status = memory_touch(call, pointer(of.result), kResult, &ms);
+  int status = memory_touch(call, pointer(arguments.base), arguments.bytes, &ms);
+  if (status == 0 && verifies) status = memory_touch(call, pointer(arguments.result), kResult, &ms);
   if (status != 0) return status;
-  add_work(call, device, begun, ms + moving_ms(call, pointer(of.base), of.bytes));
-  fills ? fill(call, of) : verify(call, of);
+  enqueue(call, device, start_ms, ms + transfer_ms(call, pointer(arguments.base), arguments.bytes));
+  if (fills) {
+    fill(call, arguments);
+  } else {
+    verify(call, arguments);
+  }
   return 0;
 }
 

@@ -5,13 +5,14 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "sim/linux/blocks.h"
+#include "sim/linux/block_table.h"
 #include "sim/linux/clients.h"
+#include "sim/linux/locked.h"
 
 namespace umasim {
 namespace {
 
-// Sessions are never destroyed: another thread may be in the middle of a call on one.
+// Sessions are never destroyed, because a call of another thread may still use one.
 std::atomic<Session*> current{nullptr};
 std::atomic<int> failure{ENXIO};
 std::mutex attaching;
@@ -19,20 +20,20 @@ std::vector<Session*>& sessions() {
   static std::vector<Session*>& all = *new std::vector<Session*>;
   return all;
 }
-// Of attach_session(); empty: the environment decides.
+// Set by attach_session(). If empty, UMAPROBE_SIM decides.
 std::string& attached_path() {
   static std::string& path = *new std::string;
   return path;
 }
 
-// Blocks of a program that this process was before it called exec(): its memory is gone.
-void forget_former_self(State& state) {
+// Frees the blocks of the program that this process ran before exec(), which freed their memory.
+void free_blocks_before_exec(State& state) {
   const Locked locked(state);
   for (int i = 0; i < kMaxClients; i++) {
     if (state.clients[i].pid != getpid()) continue;
     for (int id = 0; id < state.block_limit; id++) {
-      if (state.blocks[id].kind != Kind::kNone && state.blocks[id].client == i) {
-        return_block(state, id, Return::kNow);
+      if (state.blocks[id].kind != BlockKind::kNone && state.blocks[id].client == i) {
+        free_block(state, id, Freeing::kByCall);
       }
     }
     state.clients[i].pid = 0;
@@ -48,7 +49,7 @@ Session* attach(const std::string& path) {
     failure = errno == ENOENT ? ENXIO : errno;
     return nullptr;
   }
-  forget_former_self(*state);
+  free_blocks_before_exec(*state);
   Session* made = new Session;
   made->state = state;
   made->pid = getpid();
@@ -61,8 +62,8 @@ Session* attach(const std::string& path) {
 
 int attach_session(const char* path) {
   const std::lock_guard<std::mutex> guard(attaching);
-  // A machine that only the environment named can still be left: a preloaded program is on it
-  // before its first line runs.
+  // The process may still leave the machine of UMAPROBE_SIM: a preloaded program is on it before
+  // main() runs.
   if (!attached_path().empty() && attached_path() != path) return -EBUSY;
   Session* made = attach(path);
   if (made == nullptr) return -failure;
@@ -71,9 +72,9 @@ int attach_session(const char* path) {
   return 0;
 }
 
-Session* fresh_session() {
+Session* refresh_session() {
   const std::lock_guard<std::mutex> guard(attaching);
-  // Not looked at once attached: another thread may be changing the environment.
+  // An attached process does not read the environment, which another thread may be changing.
   const char* path =
       attached_path().empty() ? std::getenv("UMAPROBE_SIM") : attached_path().c_str();
   if (path == nullptr || *path == '\0') {
@@ -88,7 +89,7 @@ Session* fresh_session() {
 Session* session() {
   Session* known = current;
   if (known != nullptr && known->pid == getpid()) return known;
-  return fresh_session();
+  return refresh_session();
 }
 
 int no_session_errno() { return failure; }

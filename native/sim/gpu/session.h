@@ -1,26 +1,26 @@
-// This process on a simulated machine: the machine it is attached to, and what belongs to the
-// process alone (its allocations' addresses, contexts, and work in progress).
+// This process on a simulated machine: its machine, and its own allocations, contexts and queues.
 #pragma once
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <string>
 #include <vector>
 
-#include "sim/gpu/fills.h"
+#include "sim/gpu/pattern_fills.h"
 #include "sim/state/state.h"
 
 namespace umasim {
 
-// An allocation as its process knows it.
-struct LocalBlock {
+// An allocation of this process; `id` is its block in the state.
+struct Allocation {
   uint64_t size;
-  Kind kind;
+  BlockKind kind;
   int device, id;
-  std::map<uint64_t, uint64_t> touched;  // managed, system: ranges that have memory, begin → end
-  Fills fills;                           // what the fill kernel wrote and nobody has written since
+  std::map<uint64_t, uint64_t> touched;  // managed, system: offsets with memory, begin → end
+  Fills fills;                           // parts that hold the pattern of the fill kernel
 };
 
-// A CUDA context. The primary one of a device is shared by the runtime and whoever retains it.
+// A CUDA context. The runtime and all holders of cuDevicePrimaryCtxRetain share the primary one.
 struct Context {
   int device, block;
   bool primary;
@@ -33,27 +33,27 @@ struct Session {
   State* state;
   int pid;
   std::string path;
-  std::mutex lock;  // guards what follows
-  std::map<uintptr_t, LocalBlock> blocks;
+  std::mutex lock;  // guards the members below that are not atomic
+  std::map<uintptr_t, Allocation> allocations;
   std::vector<Context*> contexts;
   Context* primary[kMaxDevices] = {};
-  double busy_until_ms[kMaxDevices] = {};  // when the work that was begun is done
-  bool queued[kMaxDevices] = {};           // nobody has waited for it yet
-  // What a kernel did wrong; the primary context answers nothing else until it is destroyed.
+  double busy_until_ms[kMaxDevices] = {};  // end of the queued work
+  bool queued[kMaxDevices] = {};           // work was queued since the last synchronization
+  // The error of a faulty kernel. The primary context answers every call with it until its end.
   std::atomic<int> faulted[kMaxDevices] = {};
-  std::vector<Module*> modules;  // those loaded; never deleted, as contexts are
+  std::vector<Module*> modules;  // all modules ever loaded; never deleted
   std::atomic<int> nvml_users{0};
   std::atomic<bool> cuda_ready{false};
 };
 
-// The session of this process; null when it is on no machine. A forked child gets its own.
+// The session of this process, or null without a machine. A forked child gets its own.
 Session* session();
-// The same, after looking again: at the machine that the process was attached to, else
-// UMAPROBE_SIM.
-Session* fresh_session();
-// Attaches the process for its life. 0 or -errno; -EBUSY when it is attached to another.
+// The same, but reads UMAPROBE_SIM again unless the process is attached to a machine.
+Session* refresh_session();
+// Attaches the process for its lifetime. Returns 0 or -errno; -EBUSY if it is attached to another
+// machine.
 int attach_session(const char* path);
-// Why there is none: ENXIO, or the reason that the file is unusable.
+// The reason for a null session: ENXIO without a machine, or why its file is unusable.
 int no_session_errno();
 
 }  // namespace umasim

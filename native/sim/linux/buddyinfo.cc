@@ -1,10 +1,10 @@
-// /proc/buddyinfo and /proc/zoneinfo: how free memory is divided. The blocks sum to MemFree
+// /proc/buddyinfo and /proc/zoneinfo: free memory by order and zone. The blocks sum to MemFree
 // exactly.
 #include <algorithm>
 #include <cstdio>
 
-#include "sim/linux/kernel_text.h"
-#include "sim/linux/world.h"
+#include "sim/linux/memory.h"
+#include "sim/linux/procfs_texts.h"
 
 namespace umasim {
 namespace {
@@ -15,15 +15,15 @@ struct Counts {
   uint64_t blocks[kMostOrders];
 };
 
-// Order of a block of 2 MiB.
-int big_order(const Kernel& kernel) {
+// The order of a 2 MiB block.
+int big_order(const LinuxKernel& linux_kernel) {
   int order = 0;
-  while ((kernel.page_size << order) < kBlock) order++;
+  while ((linux_kernel.page_size << order) < kDriverBlock) order++;
   return order;
 }
 
-// Divides `pages` into blocks of the orders from `high` down to `low`, each order getting an equal
-// share of what is left; the remainder of each goes to the next.
+// Divides `pages` into blocks of the orders from `high` down to `low`. Every order gets an equal
+// share, and the remainder of a share goes to the next order.
 void spread(Counts& counts, uint64_t pages, int high, int low) {
   for (int order = high; order >= low; order--) {
     const uint64_t share = order == low ? pages : pages / static_cast<uint64_t>(order - low + 1);
@@ -34,11 +34,11 @@ void spread(Counts& counts, uint64_t pages, int high, int low) {
 }
 
 Counts divide(const State& state, uint64_t free_pages, uint64_t big_pages) {
-  const Kernel& kernel = state.machine.kernel;
+  const LinuxKernel& linux_kernel = state.machine.linux_kernel;
   const ContiguityRules& rules = state.machine.contiguity;
-  const int low = big_order(kernel);
+  const int low = big_order(linux_kernel);
   const int high =
-      std::min(static_cast<int>(rules.largest_order), static_cast<int>(kernel.orders) - 1);
+      std::min(static_cast<int>(rules.largest_order), static_cast<int>(linux_kernel.orders) - 1);
   Counts counts{};
   if (high < low) {
     spread(counts, free_pages, high, 0);
@@ -48,7 +48,7 @@ Counts divide(const State& state, uint64_t free_pages, uint64_t big_pages) {
       static_cast<uint64_t>(static_cast<double>(big_pages) * rules.top_order_share) >> high;
   counts.blocks[high] = at_top;
   const uint64_t rest = big_pages - (at_top << high);
-  // An order below the top where there is one: the share of the top is as described.
+  // The rest goes below the top order, so that the top keeps the share of topOrderShare.
   if (high == low) {
     counts.blocks[low] += rest >> low;
   } else {
@@ -65,13 +65,14 @@ struct Zones {
   uint64_t low_pages, normal_pages;  // free
 };
 
-// The low zone is used last, so it stays mostly free and is a small part of what is free.
+// The low zone is used last, so most of it stays free, up to an eighth of all free memory.
 Zones zones(const State& state) {
-  const uint64_t page = state.machine.kernel.page_size;
+  const uint64_t page = state.machine.linux_kernel.page_size;
   const uint64_t free = free_bytes(state) / page;
-  const uint64_t big = std::min((state.world.big_free + cma_free(state)) / page, free);
-  const uint64_t low = std::min(state.machine.kernel.low_zone_bytes / page / 16 * 15, free / 8);
-  const uint64_t unit = kBlock / page;
+  const uint64_t big = std::min((state.world.free_in_blocks + cma_free(state)) / page, free);
+  const uint64_t low =
+      std::min(state.machine.linux_kernel.low_zone_bytes / page / 16 * 15, free / 8);
+  const uint64_t unit = kDriverBlock / page;
   const uint64_t low_big =
       free == 0 ? 0
                 : static_cast<uint64_t>(static_cast<double>(low) * static_cast<double>(big) /
@@ -84,7 +85,7 @@ std::string row(const State& state, const char* zone, const Counts& counts) {
   char cell[64];
   std::snprintf(cell, sizeof cell, "Node 0, zone %8s ", zone);
   std::string text = cell;
-  for (uint64_t order = 0; order < state.machine.kernel.orders; order++) {
+  for (uint64_t order = 0; order < state.machine.linux_kernel.orders; order++) {
     std::snprintf(cell, sizeof cell, "%6llu ",
                   static_cast<unsigned long long>(counts.blocks[order]));
     text += cell;
@@ -108,21 +109,22 @@ std::string zone_text(const char* name, uint64_t free, uint64_t managed, const W
 
 }  // namespace
 
-std::string buddyinfo_text(State& state) {
-  const Kernel& kernel = state.machine.kernel;
+std::string buddyinfo_text(const State& state) {
+  const LinuxKernel& linux_kernel = state.machine.linux_kernel;
   const Zones all = zones(state);
-  const std::string low = kernel.low_zone_bytes > 0 ? row(state, kernel.low_zone, all.low) : "";
+  const std::string low =
+      linux_kernel.low_zone_bytes > 0 ? row(state, linux_kernel.low_zone, all.low) : "";
   return low + row(state, "Normal", all.normal);
 }
 
-std::string zoneinfo_text(State& state) {
-  const Kernel& kernel = state.machine.kernel;
+std::string zoneinfo_text(const State& state) {
+  const LinuxKernel& linux_kernel = state.machine.linux_kernel;
   const Zones all = zones(state);
-  const uint64_t page = kernel.page_size;
+  const uint64_t page = linux_kernel.page_size;
   const uint64_t total = state.machine.memory.total / page;
-  const uint64_t low_managed = std::min(kernel.low_zone_bytes / page, total);
+  const uint64_t low_managed = std::min(linux_kernel.low_zone_bytes / page, total);
   const Watermarks marks = watermarks(state);
-  // Watermarks belong to the zones in proportion to their size.
+  // Each zone has a part of the watermarks in proportion to its size.
   const auto part = [&](uint64_t pages) {
     const double share = static_cast<double>(pages) / static_cast<double>(total);
     const auto scaled = [&](uint64_t bytes) {
@@ -130,9 +132,9 @@ std::string zoneinfo_text(State& state) {
     };
     return Watermarks{scaled(marks.min), scaled(marks.low), scaled(marks.high)};
   };
-  const std::string low =
-      low_managed > 0 ? zone_text(kernel.low_zone, all.low_pages, low_managed, part(low_managed))
-                      : "";
+  const std::string low = low_managed > 0 ? zone_text(linux_kernel.low_zone, all.low_pages,
+                                                      low_managed, part(low_managed))
+                                          : "";
   const uint64_t normal = total - low_managed;
   return low + zone_text("Normal", all.normal_pages, normal, part(normal));
 }

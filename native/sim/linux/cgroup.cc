@@ -4,13 +4,13 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "sim/linux/memory.h"
 #include "sim/linux/reclaim.h"
-#include "sim/linux/world.h"
 
 namespace umasim {
 namespace {
 
-// The session itself: shells, interpreters.
+// Anonymous memory of the shells and interpreters of the session.
 constexpr uint64_t kSessionBytes = 96ull << 20;
 
 struct Charges {
@@ -19,17 +19,18 @@ struct Charges {
 
 Charges charges(const State& state) {
   const World& world = state.world;
-  // What is mapped belongs to other programs' code; everything else was read by this session's.
-  Charges sum{kSessionBytes, 0, less(world.file_cache, world.file_mapped), 0, world.file_dirty};
+  // Mapped files are the code of other programs; this session read the rest of the page cache.
+  Charges sum{kSessionBytes, 0, saturating_sub(world.file_cache, world.file_mapped), 0,
+              world.file_dirty};
   for (int id = 0; id < state.block_limit; id++) {
     const Block& block = state.blocks[id];
-    if (block.kind == Kind::kManaged) sum.managed += block.host_bytes;
-    if (block.kind == Kind::kSystem) sum.anon += block.host_bytes;
+    if (block.kind == BlockKind::kManaged) sum.managed += block.host_bytes;
+    if (block.kind == BlockKind::kSystem) sum.anon += block.host_bytes;
   }
   return sum;
 }
 
-// As memparse() of the kernel: a number, perhaps with K, M or G. False when there is no number.
+// Parses a number with an optional K, M or G, like memparse(). Returns false without a number.
 bool parse_bytes(const std::string& text, uint64_t* bytes, size_t* length) {
   char* end = nullptr;
   if (text.empty() || text[0] < '0' || text[0] > '9') return false;
@@ -59,7 +60,7 @@ std::string cgroup_stat_text(const State& state) {
   };
   line("anon", sum.anon);
   line("file", sum.file);
-  line("kernel", sum.managed);  // pages that a driver charges are the kernel's
+  line("kernel", sum.managed);  // pages allocated by a driver count as kernel memory
   line("shmem", 0);
   line("file_mapped", sum.mapped);
   line("file_dirty", std::min(sum.dirty, sum.file));
@@ -82,7 +83,7 @@ int cgroup_reclaim(State& state, bool root, const char* data, size_t size, uint6
   const bool ends = rest.find_first_not_of(" \t\n") == std::string::npos;
   if (!ends && rest.rfind(" swappiness=", 0) != 0) return -EINVAL;
   *freed = reclaim_clean(state, want, root);
-  const uint64_t page = state.machine.kernel.page_size;
+  const uint64_t page = state.machine.linux_kernel.page_size;
   return *freed + page > want ? 0 : -EAGAIN;
 }
 

@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "sim/linux/blocks.h"
-#include "sim/state/system.h"
+#include "sim/linux/block_table.h"
+#include "sim/state/raw_syscalls.h"
 
 namespace umasim {
 
@@ -14,7 +14,7 @@ uint64_t process_start(int pid) {
   char path[32];
   std::snprintf(path, sizeof path, "/proc/%d/stat", pid);
   const std::string stat = raw_read_file(path, 1024);
-  // The name, second of the fields, may contain anything; the third begins after its last ')'.
+  // Field 2, the name in parentheses, may contain any character; field 3 follows its last ')'.
   const size_t end_of_name = stat.rfind(')');
   if (end_of_name == std::string::npos || end_of_name + 2 >= stat.size()) return 0;
   const char process_state = stat[end_of_name + 2];
@@ -39,7 +39,7 @@ int client_of_this_process(State& state) {
   return free_slot;
 }
 
-void reap(State& state) {
+void reap_dead_clients(State& state) {
   const int self = getpid();
   for (int i = 0; i < kMaxClients; i++) {
     Client& client = state.clients[i];
@@ -48,12 +48,12 @@ void reap(State& state) {
     Death death{state.world.now_ms, client.pid, 0, false};
     for (int id = 0; id < state.block_limit; id++) {
       const Block& block = state.blocks[id];
-      if (block.kind == Kind::kNone || block.client != i) continue;
+      if (block.kind == BlockKind::kNone || block.client != i) continue;
       death.bytes += block.host_bytes + block.device_bytes;
-      // Lazy memory is made in no time; what was not yet whole was being taken.
-      const bool lazy = block.kind == Kind::kManaged || block.kind == Kind::kSystem;
-      death.cut_off = death.cut_off || (!block.whole && !lazy);
-      return_block(state, id, Return::kAfterExit);
+      // A lazy block is made in no time, so only other kinds can be cut off.
+      const bool lazy = block.kind == BlockKind::kManaged || block.kind == BlockKind::kSystem;
+      death.cut_off = death.cut_off || (!block.complete && !lazy);
+      free_block(state, id, Freeing::kByExit);
     }
     client.pid = 0;
     if (death.cut_off) state.world.counters.allocations_cut_off++;

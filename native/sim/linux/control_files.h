@@ -1,20 +1,23 @@
-// Control files (drop_caches, compact_memory) that a program opened by itself. The kernel would act
-// on the write; here the descriptor is of an ordinary file beside the state file, opened to append,
-// and what was written to it is carried out when somebody next looks at the machine. So a write
-// works from a shell, through dup2() and from children, without a thread to watch for it.
+// The files that perform an action when written: drop_caches, compact_memory and memory.reclaim.
+//
+// A preloaded program that opens drop_caches or compact_memory gets a descriptor of an ordinary
+// file beside the state file, opened with O_APPEND. The next Locked applies what was written to it.
+// So a write works from a shell, through dup2() and from child processes, without a thread that
+// watches.
 #pragma once
 #include "sim/state/state.h"
 
 namespace umasim {
 
-// A descriptor to write to, or -errno: a cgroup's memory.reclaim has no such file, as nobody would
-// hear that there was less than asked for. `flags` as of open().
-int open_mailbox(State& state, Control control, int flags);
-// Carries out what was written. Under the lock.
-void deliver_mail(State& state);
+// Opens a file for later writes, with `flags` as of open(). Returns a descriptor or -errno. The
+// memory.reclaim files give -EACCES: a delayed write could not report that it freed too little.
+int open_control_file(State& state, ControlFile file, int flags);
+// Applies what was written to the descriptors of open_control_file(). Callers hold the lock.
+void apply_control_writes(State& state);
 
-// What a write to the file itself does: 0, or -EINVAL. Under the lock. `pid` goes on record, 0 when
-// it is not known who wrote; the bytes that became free are in `freed`.
-int control(State& state, Control control, int pid, const char* data, size_t size, uint64_t* freed);
+// Performs a write at once. Returns 0, -EINVAL or -EAGAIN, and the freed bytes in `freed`. `pid` is
+// recorded; 0 if the writer is unknown. Callers hold the lock.
+int write_control_file(State& state, ControlFile file, int pid, const char* data, size_t size,
+                       uint64_t* freed);
 
 }  // namespace umasim

@@ -1,9 +1,9 @@
-// /proc/meminfo: every line that kernel 6.17 prints on arm64, in its order.
+// /proc/meminfo: every line of Linux 6.17 on arm64, in its order.
 #include <algorithm>
 #include <cstdio>
 
-#include "sim/linux/kernel_text.h"
-#include "sim/linux/world.h"
+#include "sim/linux/memory.h"
+#include "sim/linux/procfs_texts.h"
 
 namespace umasim {
 namespace {
@@ -25,14 +25,14 @@ class Lines {
   std::string text_;
 };
 
-// The LRU lists divide what they hold; the kernel keeps the active one the larger for anonymous
-// memory and the smaller for files that were read once.
+// Sizes of the active LRU lists: most of the anonymous memory, the smaller part of files that were
+// read once.
 constexpr uint64_t active_anon(uint64_t bytes) { return bytes / 5 * 3; }
 constexpr uint64_t active_file(uint64_t bytes) { return bytes / 3; }
 
 }  // namespace
 
-std::string meminfo_text(State& state) {
+std::string meminfo_text(const State& state) {
   const Memory& fixed = state.machine.memory;
   const World& world = state.world;
   const uint64_t anon = anon_pages(state);
@@ -77,7 +77,7 @@ std::string meminfo_text(State& state) {
   out.kb("WritebackTmp", 0);
   out.kb("CommitLimit", (total - hugetlb(state)) / 2 + fixed.swap_total);
   out.kb("Committed_AS", (anon + world.swapped) / 2 * 3 + world.shmem);
-  constexpr uint64_t kVmalloc = 135288315904ull * 1024;  // arm64, 48 bit addresses
+  constexpr uint64_t kVmalloc = 135288315904ull * 1024;  // arm64 with 48-bit addresses
   out.kb("VmallocTotal", kVmalloc);
   out.kb("VmallocUsed", fixed.kernel_stack + (64ull << 20));
   out.kb("VmallocChunk", 0);

@@ -10,40 +10,35 @@
 
 #include "sim/linux/cgroup.h"
 #include "sim/linux/control_files.h"
-#include "sim/linux/kernel_text.h"
-#include "sim/linux/processes.h"
+#include "sim/linux/process_files.h"
+#include "sim/linux/procfs_texts.h"
+#include "sim/linux/psi.h"
 
 namespace umasim {
 namespace {
 
 std::string number(uint64_t value) { return std::to_string(value) + "\n"; }
 
-std::string pool_text(const State& state, int order) {
-  // "<inode of the root cgroup> <objects on node 0>", and no line where there are none.
-  const uint64_t pages = pool_pages(state, order);
-  return pages == 0 ? std::string() : "1 " + number(pages);
-}
-
 std::string huge_pages_setting(const State& state) {
   std::string text;
   for (const char* word : {"always", "madvise", "never"}) {
-    const bool chosen = std::strcmp(word, state.machine.kernel.transparent_huge_pages) == 0;
+    const bool chosen = std::strcmp(word, state.machine.linux_kernel.transparent_huge_pages) == 0;
     text += std::string(text.empty() ? "" : " ") + (chosen ? "[" : "") + word + (chosen ? "]" : "");
   }
   return text + "\n";
 }
 
-// Who may do what; root may not read drop_caches either.
-// kAllWrite: by the owner of the cgroup, who is the user that booted the machine.
+// Each right excludes all others: even root cannot read drop_caches. kAllWrite is for the files of
+// the cgroup, whose owner is the user that booted the machine.
 enum class Rights { kAllRead, kRootReads, kRootWrites, kAllWrite };
-// What a machine must have for the file to be there.
+// The condition for the file to exist.
 enum class Needs { kNothing, kDriver, kPools };
 
 struct File {
   const char* path;
   Rights rights;
   Needs needs;
-  std::string (*text)(State&);
+  std::string (*text)(const State&);
 };
 
 #define SHRINKERS "/sys/kernel/debug/shrinker/nv-sysmem-alloc-node-0-order-"
@@ -51,59 +46,58 @@ struct File {
 #define CGROUP CGROUPS UMASIM_CGROUP
 #define HUGE_PAGES "/sys/kernel/mm/hugepages/hugepages-2048kB/"
 
-// debugfs numbers shrinkers as they come; these ids are as good as any.
+// The ids of the shrinkers are arbitrary, because debugfs numbers them in order of registration.
 const File kFiles[] = {
     {"/proc/meminfo", Rights::kAllRead, Needs::kNothing, meminfo_text},
     {"/proc/buddyinfo", Rights::kAllRead, Needs::kNothing, buddyinfo_text},
     {"/proc/zoneinfo", Rights::kAllRead, Needs::kNothing, zoneinfo_text},
     {"/proc/vmstat", Rights::kAllRead, Needs::kNothing, vmstat_text},
     {"/proc/pressure/memory", Rights::kAllRead, Needs::kNothing,
-     [](State& state) { return psi_text(state.world.psi); }},
+     [](const State& state) { return psi_text(state.world.psi); }},
     {"/proc/sys/vm/min_free_kbytes", Rights::kAllRead, Needs::kNothing,
-     [](State& state) { return number(state.machine.memory.min_free / 1024); }},
+     [](const State& state) { return number(state.machine.memory.min_free / 1024); }},
     {"/proc/sys/vm/watermark_scale_factor", Rights::kAllRead, Needs::kNothing,
-     [](State& state) { return number(state.machine.memory.watermark_scale_factor); }},
+     [](const State& state) { return number(state.machine.memory.watermark_scale_factor); }},
     {"/proc/sys/vm/watermark_boost_factor", Rights::kAllRead, Needs::kNothing,
-     [](State& state) { return number(state.machine.memory.watermark_boost_factor); }},
+     [](const State& state) { return number(state.machine.memory.watermark_boost_factor); }},
     {"/proc/sys/vm/swappiness", Rights::kAllRead, Needs::kNothing,
-     [](State& state) { return number(state.machine.memory.swappiness); }},
+     [](const State& state) { return number(state.machine.memory.swappiness); }},
     {"/proc/sys/vm/compaction_proactiveness", Rights::kAllRead, Needs::kNothing,
-     [](State& state) { return number(state.machine.memory.compaction_proactiveness); }},
+     [](const State& state) { return number(state.machine.memory.compaction_proactiveness); }},
     {"/proc/sys/vm/nr_hugepages", Rights::kAllRead, Needs::kNothing,
-     [](State& state) { return number(state.machine.memory.huge_pages_total); }},
+     [](const State& state) { return number(state.machine.memory.huge_pages_total); }},
     {"/proc/sys/vm/drop_caches", Rights::kRootWrites, Needs::kNothing, nullptr},
     {"/proc/sys/vm/compact_memory", Rights::kRootWrites, Needs::kNothing, nullptr},
     {"/proc/sys/kernel/random/boot_id", Rights::kAllRead, Needs::kNothing,
-     [](State& state) { return std::string(state.boot_id) + "\n"; }},
+     [](const State& state) { return std::string(state.boot_id) + "\n"; }},
     {"/proc/sys/kernel/osrelease", Rights::kAllRead, Needs::kNothing,
-     [](State& state) { return std::string(state.machine.kernel.release) + "\n"; }},
+     [](const State& state) { return std::string(state.machine.linux_kernel.release) + "\n"; }},
     {"/proc/driver/nvidia/version", Rights::kAllRead, Needs::kDriver, driver_version_text},
     {"/proc/driver/nvidia/params", Rights::kAllRead, Needs::kDriver, driver_params_text},
     {"/sys/kernel/mm/transparent_hugepage/enabled", Rights::kAllRead, Needs::kNothing,
-     [](State& state) { return huge_pages_setting(state); }},
+     huge_pages_setting},
     {HUGE_PAGES "nr_hugepages", Rights::kAllRead, Needs::kNothing,
-     [](State& state) { return number(state.machine.memory.huge_pages_total); }},
+     [](const State& state) { return number(state.machine.memory.huge_pages_total); }},
     {HUGE_PAGES "free_hugepages", Rights::kAllRead, Needs::kNothing,
-     [](State& state) { return number(state.machine.memory.huge_pages_free); }},
+     [](const State& state) { return number(state.machine.memory.huge_pages_free); }},
     {CGROUP "/memory.current", Rights::kAllRead, Needs::kNothing,
-     [](State& state) { return number(cgroup_bytes(state)); }},
+     [](const State& state) { return number(cgroup_bytes(state)); }},
     {CGROUP "/memory.max", Rights::kAllRead, Needs::kNothing,
-     [](State&) { return std::string("max\n"); }},
+     [](const State&) { return std::string("max\n"); }},
     {CGROUP "/memory.high", Rights::kAllRead, Needs::kNothing,
-     [](State&) { return std::string("max\n"); }},
-    {CGROUP "/memory.stat", Rights::kAllRead, Needs::kNothing,
-     [](State& state) { return cgroup_stat_text(state); }},
+     [](const State&) { return std::string("max\n"); }},
+    {CGROUP "/memory.stat", Rights::kAllRead, Needs::kNothing, cgroup_stat_text},
     {CGROUP "/memory.reclaim", Rights::kAllWrite, Needs::kNothing, nullptr},
     {CGROUPS "/memory.reclaim", Rights::kRootWrites, Needs::kNothing, nullptr},
     {SHRINKERS "0-61/count", Rights::kRootReads, Needs::kPools,
-     [](State& state) { return pool_text(state, 0); }},
+     [](const State& state) { return pool_count_text(state, 0); }},
     {SHRINKERS "4-62/count", Rights::kRootReads, Needs::kPools,
-     [](State& state) { return pool_text(state, 4); }},
+     [](const State& state) { return pool_count_text(state, 4); }},
     {SHRINKERS "9-63/count", Rights::kRootReads, Needs::kPools,
-     [](State& state) { return pool_text(state, 9); }},
+     [](const State& state) { return pool_count_text(state, 9); }},
 };
 
-bool there(const State& state, const File& file) {
+bool exists(const State& state, const File& file) {
   switch (file.needs) {
     case Needs::kDriver:
       return state.machine.device_count > 0;
@@ -116,7 +110,7 @@ bool there(const State& state, const File& file) {
 
 const File* find(const State& state, const char* path) {
   for (const File& file : kFiles) {
-    if (std::strcmp(file.path, path) == 0) return there(state, file) ? &file : nullptr;
+    if (std::strcmp(file.path, path) == 0) return exists(state, file) ? &file : nullptr;
   }
   return nullptr;
 }
@@ -125,15 +119,15 @@ bool is_root() { return geteuid() == 0; }
 
 }  // namespace
 
-bool is_control(const char* path, Control* control) {
+bool find_control_file(const char* path, ControlFile* file) {
   if (std::strcmp(path, "/proc/sys/vm/drop_caches") == 0) {
-    *control = Control::kDropCaches;
+    *file = ControlFile::kDropCaches;
   } else if (std::strcmp(path, "/proc/sys/vm/compact_memory") == 0) {
-    *control = Control::kCompact;
+    *file = ControlFile::kCompact;
   } else if (std::strcmp(path, CGROUP "/memory.reclaim") == 0) {
-    *control = Control::kReclaim;
+    *file = ControlFile::kReclaim;
   } else if (std::strcmp(path, CGROUPS "/memory.reclaim") == 0) {
-    *control = Control::kReclaimRoot;
+    *file = ControlFile::kReclaimRoot;
   } else {
     return false;
   }
@@ -143,9 +137,10 @@ bool is_control(const char* path, Control* control) {
 int may_open(const State& state, const char* path, int access) {
   const bool reads = access != O_WRONLY, writes = access != O_RDONLY;
   int pid;
-  const ProcessFile of = process_file(path, &pid);
-  if (of != ProcessFile::kNone)
-    return !knows_process(state, of, pid) ? -ENOENT : writes ? -EACCES : 0;
+  const ProcessFile process = process_file(path, &pid);
+  if (process != ProcessFile::kNone) {
+    return !knows_process(state, process, pid) ? -ENOENT : writes ? -EACCES : 0;
+  }
   const File* file = find(state, path);
   if (file == nullptr) return -ENOENT;
   if (file->rights == Rights::kAllWrite) return reads ? -EACCES : 0;
@@ -154,25 +149,26 @@ int may_open(const State& state, const char* path, int access) {
   return file->rights == Rights::kRootReads && !is_root() ? -EACCES : 0;
 }
 
-int read_file(State& state, const char* path, std::string* text) {
+int read_file(const State& state, const char* path, std::string* text) {
   int pid;
-  const ProcessFile of = process_file(path, &pid);
-  if (of != ProcessFile::kNone) return process_text(state, of, pid, text);
+  const ProcessFile process = process_file(path, &pid);
+  if (process != ProcessFile::kNone) return process_text(state, process, pid, text);
   const int status = may_open(state, path, O_RDONLY);
   if (status == 0) *text = find(state, path)->text(state);
   return status;
 }
 
-int list_directory(State& state, const char* path, std::string* names) {
+int list_directory(const State& state, const char* path, std::string* names) {
   std::string prefix = path;
   if (prefix.empty() || prefix.back() != '/') prefix += '/';
   if (prefix.rfind("/sys/kernel/debug/", 0) == 0 && !is_root()) return -EACCES;
   std::set<std::string> found;
   for (const File& file : kFiles) {
-    const std::string whole = file.path;
-    if (whole.rfind(prefix, 0) != 0 || !there(state, file)) continue;
-    const size_t end = whole.find('/', prefix.size());
-    found.insert(whole.substr(prefix.size(), end == std::string::npos ? end : end - prefix.size()));
+    const std::string full_path = file.path;
+    if (full_path.rfind(prefix, 0) != 0 || !exists(state, file)) continue;
+    const size_t end = full_path.find('/', prefix.size());
+    found.insert(
+        full_path.substr(prefix.size(), end == std::string::npos ? end : end - prefix.size()));
   }
   if (found.empty()) return -ENOENT;
   for (const std::string& name : found) *names += name + "\n";

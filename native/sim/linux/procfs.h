@@ -1,19 +1,19 @@
-// The files of the simulated kernel: which there are, who may open them, and what is in them.
+// The files of the simulated Linux under /proc and /sys: their rights and contents.
 #pragma once
 #include <string>
 
-#include "sim/gpu/session.h"
+#include "sim/state/state.h"
 
 namespace umasim {
 
-// What a path is on this machine. `access`: O_RDONLY, O_WRONLY or O_RDWR. 0, -ENOENT (not a file of
-// the simulated kernel) or -EACCES.
+// Whether this user may open a path; `access` is O_RDONLY, O_WRONLY or O_RDWR. Returns 0, -EACCES,
+// or -ENOENT for a path that is not simulated.
 int may_open(const State& state, const char* path, int access);
-// Text of a file that may be read. 0 or -errno.
-int read_file(State& state, const char* path, std::string* text);
-// Names under a directory, each with a newline. 0 or -errno.
-int list_directory(State& state, const char* path, std::string* names);
-// Whether writing the file is an order to the kernel, and which.
-bool is_control(const char* path, Control* control);
+// The text of a readable file. Returns 0 or -errno.
+int read_file(const State& state, const char* path, std::string* text);
+// The names in a directory, each followed by a newline. Returns 0 or -errno.
+int list_directory(const State& state, const char* path, std::string* names);
+// Whether the path is a control file, and which.
+bool find_control_file(const char* path, ControlFile* file);
 
 }  // namespace umasim

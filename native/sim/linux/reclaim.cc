@@ -2,28 +2,28 @@
 
 #include <algorithm>
 
-#include "sim/linux/world.h"
+#include "sim/linux/memory.h"
 
 namespace umasim {
 namespace {
 
-constexpr double kMappedCost = 3;        // unmapping first, and a major fault later
-constexpr double kSwappableShare = 0.8;  // of what is not locked; the rest is hot
-constexpr uint64_t kFaultedPages = 8;    // one of so many reclaimed mapped pages is wanted again
+constexpr double kMappedCost = 3;        // cost factor: unmap first, major fault later
+constexpr double kSwappableShare = 0.8;  // share of unlocked memory; the rest is hot
+constexpr uint64_t kFaultedPages = 8;    // one in 8 reclaimed mapped pages faults again
 
 double gib(uint64_t bytes) { return static_cast<double>(bytes) / kGiB; }
 
-uint64_t slab_to_give(const State& state) {
-  return less(state.world.slab_reclaimable, state.machine.memory.slab_reclaimable / 2);
+uint64_t reclaimable_slab(const State& state) {
+  return saturating_sub(state.world.slab_reclaimable, state.machine.memory.slab_reclaimable / 2);
 }
 
 uint64_t swappable(const State& state) {
   const Memory& memory = state.machine.memory;
   if (memory.swappiness == 0) return 0;
-  const uint64_t cold = less(anon_pages(state), memory.mlocked + state.world.registered);
+  const uint64_t cold = saturating_sub(anon_pages(state), memory.mlocked + state.world.registered);
   const uint64_t kept = static_cast<uint64_t>(static_cast<double>(cold) * (1 - kSwappableShare));
-  const uint64_t left = less(memory.swap_total, swap_used(state));
-  return std::min(less(cold, std::max(kept, memory.anon / 5)), left);
+  const uint64_t left = saturating_sub(memory.swap_total, swap_used(state));
+  return std::min(saturating_sub(cold, std::max(kept, memory.anon / 5)), left);
 }
 
 struct Reclaimed {
@@ -37,8 +37,9 @@ uint64_t take_from(uint64_t& source, uint64_t available, uint64_t want) {
   return bytes;
 }
 
-// Cheapest first. `gentle`: as kswapd does, nothing that hurts somebody.
-Reclaimed reclaim(State& state, uint64_t want, bool gentle) {
+// Frees the cheapest memory first. `clean_only`, for kswapd, spares mapped, dirty and swappable
+// pages.
+Reclaimed reclaim(State& state, uint64_t want, bool clean_only) {
   World& world = state.world;
   const Timing& timing = state.machine.timing;
   Reclaimed got{0, 0};
@@ -46,15 +47,13 @@ Reclaimed reclaim(State& state, uint64_t want, bool gentle) {
     got.bytes += bytes;
     got.ms += gib(bytes) * ms_per_gib;
   };
-  add(take_from(world.file_cache, less(world.file_cache, world.file_mapped + world.file_dirty),
-                want),
-      timing.reclaim);
+  add(take_from(world.file_cache, clean_file_cache(state), want), timing.reclaim);
   add(take_from(world.buffers, world.buffers, want - got.bytes), timing.reclaim);
-  add(take_from(world.slab_reclaimable, slab_to_give(state), want - got.bytes), timing.reclaim);
-  if (gentle) return got;
+  add(take_from(world.slab_reclaimable, reclaimable_slab(state), want - got.bytes), timing.reclaim);
+  if (clean_only) return got;
   const uint64_t mapped = take_from(world.file_mapped, world.file_mapped, want - got.bytes);
   world.file_cache -= mapped;
-  world.counters.pgmajfault += mapped / state.machine.kernel.page_size / kFaultedPages;
+  world.counters.pgmajfault += mapped / state.machine.linux_kernel.page_size / kFaultedPages;
   add(mapped, timing.reclaim * kMappedCost);
   const uint64_t written = take_from(world.file_dirty, world.file_dirty, want - got.bytes);
   world.file_cache -= written;
@@ -65,8 +64,8 @@ Reclaimed reclaim(State& state, uint64_t want, bool gentle) {
   return got;
 }
 
-// Tasks wait while they reclaim, the longer the less there is left to find.
-void press(State& state, double ms) {
+// Adds the pressure of tasks that reclaim, which rises as less reclaimable memory is left.
+void note_reclaim_stall(State& state, double ms) {
   const double left = static_cast<double>(reclaimable(state)) /
                       (static_cast<double>(state.machine.memory.total) * 0.1);
   World& world = state.world;
@@ -77,47 +76,48 @@ void press(State& state, double ms) {
 uint64_t direct_reclaim(State& state, uint64_t want, double* ms) {
   const Reclaimed got = reclaim(state, want, false);
   Counters& counters = state.world.counters;
-  const uint64_t pages = got.bytes / state.machine.kernel.page_size;
+  const uint64_t pages = got.bytes / state.machine.linux_kernel.page_size;
   counters.allocstall++;
   counters.pgsteal_direct += pages;
   counters.pgscan_direct += pages + pages / 4 + 32;
-  if (got.ms > 0) press(state, got.ms);
+  if (got.ms > 0) note_reclaim_stall(state, got.ms);
   *ms += got.ms;
-  freed(state, got.bytes, state.machine.contiguity.after_reclaim);
+  add_free_memory(state, got.bytes, state.machine.contiguity.after_reclaim);
   return got.bytes;
 }
 
 void kswapd(State& state, uint64_t want) {
   const Reclaimed got = reclaim(state, want, true);
-  const uint64_t pages = got.bytes / state.machine.kernel.page_size;
+  const uint64_t pages = got.bytes / state.machine.linux_kernel.page_size;
   state.world.counters.pgsteal_kswapd += pages;
   state.world.counters.pgscan_kswapd += pages + pages / 8;
-  freed(state, got.bytes, state.machine.contiguity.after_reclaim);
+  add_free_memory(state, got.bytes, state.machine.contiguity.after_reclaim);
 }
 
 }  // namespace
 
 uint64_t usable(const State& state, Use use) {
-  const uint64_t above = less(free_bytes(state), watermarks(state).min);
+  const uint64_t above = saturating_sub(free_bytes(state), watermarks(state).min);
   if (use == Use::kMovable) return above;
-  const uint64_t pinnable = less(above, cma_free(state));
-  return use == Use::kEager ? std::min(pinnable, state.world.big_free) : pinnable;
+  const uint64_t pinnable = saturating_sub(above, cma_free(state));
+  return use == Use::kEager ? std::min(pinnable, state.world.free_in_blocks) : pinnable;
 }
 
 void compact(State& state) {
   World& world = state.world;
-  const uint64_t free = less(free_bytes(state), cma_free(state));
-  const uint64_t fresh = less(less(free, world.big_free), world.stuck);
+  const uint64_t free = saturating_sub(free_bytes(state), cma_free(state));
+  const uint64_t fresh =
+      saturating_sub(saturating_sub(free, world.free_in_blocks), world.uncompactable);
   const uint64_t merged =
       static_cast<uint64_t>(static_cast<double>(fresh) * state.machine.contiguity.compactable);
   world.counters.compact_stall++;
-  (merged >= kBlock ? world.counters.compact_success : world.counters.compact_fail)++;
-  world.stuck += fresh - merged;
-  world.big_free += merged;
+  (merged >= kDriverBlock ? world.counters.compact_success : world.counters.compact_fail)++;
+  world.uncompactable += fresh - merged;
+  world.free_in_blocks += merged;
   settle_contiguity(state);
 }
 
-Taken take(State& state, uint64_t want, Use use, double ms_per_gib) {
+Taken take_pages(State& state, uint64_t want, Use use, double ms_per_gib) {
   World& world = state.world;
   const Timing& timing = state.machine.timing;
   Taken taken{0, 0};
@@ -130,12 +130,11 @@ Taken take(State& state, uint64_t want, Use use, double ms_per_gib) {
   const uint64_t more = want - taken.bytes;
   if (more == 0) return taken;
   if (use == Use::kEager && usable(state, use) < more) compact(state);
-  // Ordinary memory comes a page at a time, and kswapd keeps ahead of it while there is clean
-  // cache.
+  // Movable memory is faulted in page by page, and kswapd keeps ahead while clean cache is left.
   if (use == Use::kMovable && usable(state, use) < more) kswapd(state, more - usable(state, use));
-  // Reclaimed memory is only partly in blocks; a few rounds, as __GFP_RETRY_MAYFAIL makes.
+  // Several rounds, like __GFP_RETRY_MAYFAIL, because reclaimed memory is only partly in blocks.
   for (int round = 0; round < 16 && usable(state, use) < more; round++) {
-    const uint64_t missing = std::max(more - usable(state, use), kBlock);
+    const uint64_t missing = std::max(more - usable(state, use), kDriverBlock);
     if (direct_reclaim(state, missing + missing / 4, &taken.ms) == 0) break;
     if (use == Use::kEager && usable(state, use) < more) compact(state);
   }
@@ -143,11 +142,12 @@ Taken take(State& state, uint64_t want, Use use, double ms_per_gib) {
   taken.bytes += from_free;
   taken.ms += gib(from_free) * ms_per_gib;
   if (use == Use::kEager) {
-    world.big_free -= from_free;
+    world.free_in_blocks -= from_free;
   } else {
-    // Small pages come from small blocks first, and break larger ones when those are used up.
-    const uint64_t small = less(less(free_bytes(state), cma_free(state)), world.big_free);
-    world.big_free -= std::min(world.big_free, less(from_free, small));
+    // Small pages come from small blocks first; then larger blocks are split.
+    const uint64_t small =
+        saturating_sub(saturating_sub(free_bytes(state), cma_free(state)), world.free_in_blocks);
+    world.free_in_blocks -= std::min(world.free_in_blocks, saturating_sub(from_free, small));
   }
   return taken;
 }
@@ -160,13 +160,12 @@ void background_reclaim(State& state) {
 
 uint64_t reclaim_clean(State& state, uint64_t want, bool slab_too) {
   World& world = state.world;
-  uint64_t bytes = take_from(world.file_cache,
-                             less(world.file_cache, world.file_mapped + world.file_dirty), want);
+  uint64_t bytes = take_from(world.file_cache, clean_file_cache(state), want);
   if (slab_too) {
     bytes += take_from(world.buffers, world.buffers, want - bytes);
-    bytes += take_from(world.slab_reclaimable, slab_to_give(state), want - bytes);
+    bytes += take_from(world.slab_reclaimable, reclaimable_slab(state), want - bytes);
   }
-  freed(state, bytes, state.machine.contiguity.after_reclaim);
+  add_free_memory(state, bytes, state.machine.contiguity.after_reclaim);
   return bytes;
 }
 
@@ -175,18 +174,17 @@ uint64_t drop_caches(State& state, int level) {
   const double share = state.machine.contiguity.after_reclaim;
   uint64_t pages = 0, pools = 0;
   if ((level & 1) != 0) {
-    pages += take_from(world.file_cache,
-                       less(world.file_cache, world.file_mapped + world.file_dirty), kUnlimited);
+    pages += take_from(world.file_cache, clean_file_cache(state), kUnlimited);
     pages += take_from(world.buffers, world.buffers, kUnlimited);
     world.counters.drop_pagecache++;
   }
   if ((level & 2) != 0) {
-    pages += take_from(world.slab_reclaimable, slab_to_give(state), kUnlimited);
+    pages += take_from(world.slab_reclaimable, reclaimable_slab(state), kUnlimited);
     pools = take_from(world.pools, world.pools, kUnlimited);
     world.counters.drop_slab++;
   }
-  freed(state, pages, share);
-  freed(state, pools, 1);
+  add_free_memory(state, pages, share);
+  add_free_memory(state, pools, 1);
   return pages + pools;
 }
 

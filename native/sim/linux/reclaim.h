@@ -1,14 +1,14 @@
-// How the kernel finds memory for somebody: free pages, the driver's pools, page cache, swap,
-// compaction; and what drop_caches and compact_memory do.
+// Page allocation and reclaim: free pages, the driver's pools, page cache, swap and compaction;
+// also the actions of drop_caches and compact_memory.
 #pragma once
 #include "sim/state/state.h"
 
 namespace umasim {
 
 enum class Use {
-  kEager,    // the driver's 2 MiB blocks: unmovable, from the pools first
+  kEager,    // 2 MiB blocks of the driver: unmovable, from the pools first
   kManaged,  // unmovable pages of any size
-  kMovable,  // ordinary memory of a process, or page cache
+  kMovable,  // anonymous memory and page cache
 };
 
 struct Taken {
@@ -16,20 +16,21 @@ struct Taken {
   double ms;
 };
 
-// Finds up to `want` bytes; free pages cost `ms_per_gib`. The caller accounts for them before it
-// lets go of the lock. Fewer bytes than wanted: there is nothing left for this use.
-Taken take(State& state, uint64_t want, Use use, double ms_per_gib);
+// Takes up to `want` bytes; free pages cost `ms_per_gib`. Fewer bytes mean that nothing more is
+// left for this use. The caller adds them to a total before it releases the lock.
+Taken take_pages(State& state, uint64_t want, Use use, double ms_per_gib);
 
-// Free memory that this use may have as it is.
+// Free memory that this use can take without reclaim.
 uint64_t usable(const State& state, Use use);
 
-// kswapd: keeps free memory above the low watermark at the expense of clean cache.
+// kswapd: refills free memory to the high watermark from clean cache once it is below the low one.
 void background_reclaim(State& state);
 
-// drop_caches 1, 2 or 3: the bytes it freed.
+// Writes 1, 2 or 3 to drop_caches. Returns the bytes freed.
 uint64_t drop_caches(State& state, int level);
 void compact(State& state);
-// Clean page cache, at most so much; slab with it where it is anybody's. The bytes freed.
+// Frees up to `want` bytes of clean page cache and, with `slab_too`, of buffers and slab. Returns
+// the bytes freed.
 uint64_t reclaim_clean(State& state, uint64_t want, bool slab_too);
 
 }  // namespace umasim

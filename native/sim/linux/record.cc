@@ -2,13 +2,13 @@
 
 #include <cstdio>
 
-#include "sim/linux/blocks.h"
-#include "sim/linux/world.h"
+#include "sim/linux/block_table.h"
+#include "sim/linux/memory.h"
 
 namespace umasim {
 namespace {
 
-// Members of an object or elements of an array, with commas between.
+// Writes the members of an object or the elements of an array.
 class Json {
  public:
   explicit Json(char open) : text_(1, open), close_(open == '{' ? '}' : ']') {}
@@ -24,7 +24,7 @@ class Json {
     std::snprintf(text, sizeof text, "%.3f", value);
     return raw(name, text);
   }
-  Json& word(const char* name, const char* value) {
+  Json& string(const char* name, const char* value) {
     std::string text = "\"";
     for (; *value != '\0'; value++) {
       const unsigned char c = static_cast<unsigned char>(*value);
@@ -45,7 +45,7 @@ std::string wedge_json(const Wedge& wedge) {
   return Json('{')
       .ms("atMs", wedge.at_ms)
       .number("pid", static_cast<uint64_t>(wedge.pid))
-      .word("during", wedge.during)
+      .string("during", wedge.during)
       .number("bytes", wedge.bytes)
       .done();
 }
@@ -54,10 +54,10 @@ std::string live_json(const State& state) {
   Json all('[');
   for (int id = 0; id < state.block_limit; id++) {
     const Block& block = state.blocks[id];
-    if (block.kind == Kind::kNone) continue;
+    if (block.kind == BlockKind::kNone) continue;
     all.raw(nullptr, Json('{')
                          .number("pid", static_cast<uint64_t>(state.clients[block.client].pid))
-                         .word("kind", kind_name(block.kind))
+                         .string("kind", kind_name(block.kind))
                          .number("device", block.device)
                          .number("bytes", block.bytes)
                          .number("hostBytes", block.host_bytes)
@@ -76,9 +76,10 @@ std::string actions_json(const State& state) {
     one.raw("pid", action.pid == 0 ? "null" : std::to_string(action.pid));
     constexpr const char* kNames[] = {"drop_caches", "compact_memory", "memory.reclaim",
                                       "memory.reclaim"};
-    one.word("what", kNames[static_cast<int>(action.what)]);
-    if (action.what == Control::kDropCaches)
+    one.string("what", kNames[static_cast<int>(action.file)]);
+    if (action.file == ControlFile::kDropCaches) {
       one.number("level", static_cast<uint64_t>(action.level));
+    }
     all.raw(nullptr, one.number("freedBytes", action.freed_bytes).done());
   }
   return all.done();
@@ -98,27 +99,27 @@ std::string deaths_json(const State& state) {
   return all.done();
 }
 
-// Rules that the simulated kernel must keep; one that is broken is a bug of the simulator.
+// Broken invariants of the simulation; each is a bug of the simulator.
 std::string violations_json(const State& state) {
   Json all('[');
-  if (!totals_agree(state)) all.word(nullptr, "the totals are not the sum of the blocks");
-  if (state.world.big_free > free_bytes(state)) {
-    all.word(nullptr, "more memory in free blocks than there is free memory");
+  if (!totals_agree(state)) all.string(nullptr, "the totals differ from the sums of the blocks");
+  if (state.world.free_in_blocks > free_bytes(state)) {
+    all.string(nullptr, "free blocks exceed free memory");
   }
   if (state.world.file_mapped + state.world.file_dirty > state.world.file_cache) {
-    all.word(nullptr, "more mapped and dirty cache than there is cache");
+    all.string(nullptr, "mapped and dirty page cache exceed the page cache");
   }
   return all.done();
 }
 
 }  // namespace
 
-std::string record_text(State& state) {
+std::string record_text(const State& state) {
   const World& world = state.world;
   const Counters& counters = world.counters;
   return Json('{')
-      .word("machine", state.machine.name)
-      .word("bootId", state.boot_id)
+      .string("machine", state.machine.name)
+      .string("bootId", state.boot_id)
       .ms("scale", state.machine.scale)
       .ms("simulatedMs", world.now_ms)
       .raw("wedged", wedge_json(world.wedge))

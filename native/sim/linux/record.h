@@ -1,4 +1,4 @@
-// What happened on a machine, as JSON text.
+// The record of a machine: its history as JSON.
 #pragma once
 #include <string>
 
@@ -6,7 +6,7 @@
 
 namespace umasim {
 
-// Under the lock.
-std::string record_text(State& state);
+// Callers hold the lock.
+std::string record_text(const State& state);
 
 }  // namespace umasim

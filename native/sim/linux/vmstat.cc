@@ -1,8 +1,6 @@
-// /proc/vmstat, and what the NVIDIA driver says under /proc.
-#include <cstdio>
-
-#include "sim/linux/kernel_text.h"
-#include "sim/linux/world.h"
+// /proc/vmstat.
+#include "sim/linux/memory.h"
+#include "sim/linux/procfs_texts.h"
 
 namespace umasim {
 namespace {
@@ -13,11 +11,11 @@ void line(std::string& text, const char* name, uint64_t value) {
 
 }  // namespace
 
-std::string vmstat_text(State& state) {
+std::string vmstat_text(const State& state) {
   const Memory& fixed = state.machine.memory;
   const World& world = state.world;
   const Counters& counters = world.counters;
-  const uint64_t page = state.machine.kernel.page_size;
+  const uint64_t page = state.machine.linux_kernel.page_size;
   std::string text;
   line(text, "nr_free_pages", free_bytes(state) / page);
   line(text, "nr_mlock", fixed.mlocked / page);
@@ -47,34 +45,6 @@ std::string vmstat_text(State& state) {
   line(text, "compact_fail", counters.compact_fail);
   line(text, "compact_success", counters.compact_success);
   return text;
-}
-
-std::string driver_version_text(State& state) {
-  char text[256];
-  std::snprintf(text, sizeof text,
-                "NVRM version: NVIDIA UNIX Open Kernel Module for %s  %s  Release Build  "
-                "(simulated)\nGCC version:  simulated\n",
-                state.machine.kernel.architecture, state.machine.driver.version);
-  return text;
-}
-
-std::string driver_params_text(State& state) {
-  std::string text = "ModifyDeviceFiles: 1\nInitializeSystemMemoryAllocations: 1\n";
-  const int64_t pools = state.machine.driver.system_memory_pools;
-  if (pools != kNoPools) text += "EnableSystemMemoryPools: " + std::to_string(pools) + "\n";
-  return text + "RegistryDwords: \"\"\n";
-}
-
-uint64_t pool_pages(const State& state, int order) {
-  // Nearly all of it is in the largest pages; what does not fill one is in the smaller pools.
-  const uint64_t page = state.machine.kernel.page_size;
-  uint64_t pages = state.world.pools / page;
-  for (const int of : {9, 4, 0}) {
-    const uint64_t count = pages >> of;
-    if (of == order) return count;
-    pages -= count << of;
-  }
-  return 0;
 }
 
 }  // namespace umasim

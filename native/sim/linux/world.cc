@@ -1,108 +1,72 @@
 #include "sim/linux/world.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
+#include "sim/linux/memory.h"
+#include "sim/linux/psi.h"
+#include "sim/linux/reclaim.h"
+#include "sim/linux/scripted_events.h"
+
 namespace umasim {
-
-Watermarks watermarks(const State& state) {
-  // As __setup_per_zone_wmarks() does, with the whole machine as one zone.
-  const Memory& memory = state.machine.memory;
-  const uint64_t step =
-      std::max(memory.min_free / 4, memory.total / 10000 * memory.watermark_scale_factor);
-  return {memory.min_free, memory.min_free + step, memory.min_free + 2 * step};
-}
-
 namespace {
 
-uint64_t all_anon(const State& state) {
-  const World& world = state.world;
-  uint64_t bytes = world.anon + world.registered + world.system;
-  for (uint64_t scripted : world.scripted_anon) bytes += scripted;
-  return bytes;
+constexpr double kStepMs = 50;         // short against the 10 s of avg10
+constexpr int kMaxSteps = 64;          // bounds the work of one advance after a long pause
+constexpr double kStalledFull = 0.97;  // share of time lost while an allocation stalls
+
+// Bytes moved in `dt_ms` at `ms_per_gib`, at most `limit`. A rate of 0 takes no time.
+uint64_t moved(double dt_ms, double ms_per_gib, uint64_t limit) {
+  if (ms_per_gib <= 0) return limit;
+  const double bytes = dt_ms / ms_per_gib * kGiB;
+  return bytes >= static_cast<double>(limit) ? limit : static_cast<uint64_t>(bytes);
 }
 
-// Everything that is not MemFree.
-uint64_t used(const State& state) {
-  const Memory& fixed = state.machine.memory;
-  const World& world = state.world;
-  return anon_pages(state) + world.file_cache + world.buffers + world.shmem +
-         world.slab_reclaimable + fixed.slab_unreclaimable + fixed.kernel_stack +
-         fixed.page_tables + fixed.percpu + fixed.driver_held + hugetlb(state) + world.pools +
-         world.gpu_host + world.returning;
-}
-
-}  // namespace
-
-uint64_t anon_pages(const State& state) { return less(all_anon(state), state.world.swapped); }
-
-uint64_t clean_unmapped(const State& state) {
-  const World& world = state.world;
-  return less(world.file_cache, world.file_mapped + world.file_dirty) + world.buffers;
-}
-
-uint64_t reclaimable(const State& state) {
-  return less(state.world.file_cache, state.world.file_dirty) + state.world.buffers +
-         state.world.slab_reclaimable / 2;
-}
-
-uint64_t hugetlb(const State& state) {
-  return state.machine.memory.huge_pages_total * state.machine.memory.huge_page_size;
-}
-
-uint64_t swap_used(const State& state) {
-  return std::min(state.machine.memory.swap_used + state.world.swapped,
-                  state.machine.memory.swap_total);
-}
-
-uint64_t free_bytes(const State& state) {
-  const uint64_t bytes = less(state.machine.memory.total, used(state));
-  return bytes - bytes % state.machine.kernel.page_size;
-}
-
-uint64_t cma_free(const State& state) {
-  return std::min(state.machine.memory.cma_free, free_bytes(state));
-}
-
-uint64_t available_bytes(const State& state) {
-  // The reserve is the high watermark; the kernel adds lowmem_reserve, which one zone has none of.
-  const World& world = state.world;
-  const Watermarks marks = watermarks(state);
-  const uint64_t file_lru = world.file_cache + world.buffers;
-  uint64_t bytes = less(free_bytes(state), marks.high);
-  bytes += file_lru - std::min(file_lru / 2, marks.low);
-  bytes += world.slab_reclaimable - std::min(world.slab_reclaimable / 2, marks.low);
-  return bytes - bytes % state.machine.kernel.page_size;
-}
-
-void anon_gone(State& state, uint64_t* holder, uint64_t bytes) {
-  // As much of it is in swap as of anybody's.
+// Frees the memory of exited processes and of idle pools, and writes dirty pages back.
+void settle_over_time(State& state, double dt_ms) {
   World& world = state.world;
-  const uint64_t all = all_anon(state);
-  const uint64_t in_swap =
-      all == 0 ? 0
-               : static_cast<uint64_t>(static_cast<double>(bytes) / static_cast<double>(all) *
-                                       static_cast<double>(world.swapped));
-  *holder -= bytes;
-  world.swapped -= std::min(world.swapped, in_swap);
-  if (world.wedge.happened) {
-    world.returning += less(bytes, in_swap);
-  } else {
-    freed(state, less(bytes, in_swap), state.machine.contiguity.after_reclaim);
+  const uint64_t back = moved(dt_ms, state.machine.timing.exit, world.returning);
+  world.returning -= back;
+  add_free_memory(state, back, 1);
+  const uint64_t idle_dirty = state.machine.memory.file_dirty;
+  world.file_dirty -=
+      moved(dt_ms, state.machine.timing.writeback, saturating_sub(world.file_dirty, idle_dirty));
+  const Driver& driver = state.machine.driver;
+  if (world.now_ms - world.pools_used_ms > driver.pool_drain_after_ms) {
+    const uint64_t drained = moved(dt_ms, driver.pool_drain_ms_per_gib, world.pools);
+    world.pools -= drained;
+    add_free_memory(state, drained, 1);
   }
 }
 
-void settle_contiguity(State& state) {
+void step(State& state, double dt_ms) {
   World& world = state.world;
-  const uint64_t free = less(free_bytes(state), cma_free(state));
-  world.big_free = std::min(world.big_free - world.big_free % kBlock, free - free % kBlock);
-  world.stuck = std::min(world.stuck, free - world.big_free);
+  const double start_ms = world.now_ms;
+  world.now_ms += dt_ms;
+  bool waiting = false;
+  for (int i = 0; i < state.machine.event_count; i++) {
+    waiting = run_event(state, i) || waiting;
+  }
+  if (!waiting) world.scripted_stall_ms = -1;
+  if (!world.wedge.happened) {
+    settle_over_time(state, dt_ms);
+    background_reclaim(state);
+  }
+  settle_contiguity(state);
+  const auto overlap = [&](double until) {
+    return std::max(0.0, std::min(until, world.now_ms) - start_ms) / dt_ms;
+  };
+  double full = overlap(world.reclaim_until_ms) * world.reclaim_share;
+  full = std::max(full, overlap(world.stall_until_ms) * kStalledFull);
+  if (world.wedge.happened) full = kStalledFull;
+  psi_advance(world.psi, full > 0 ? std::min(1.0, full * 1.15 + 0.02) : 0, full, dt_ms);
+  if (!world.wedge.happened) {
+    world.peak_pressure = std::max(world.peak_pressure, world.psi.full.avg10);
+  }
 }
 
-void freed(State& state, uint64_t bytes, double share) {
-  state.world.big_free += static_cast<uint64_t>(static_cast<double>(bytes) * share);
-  settle_contiguity(state);
-}
+}  // namespace
 
 std::string start_world(State& state) {
   const Machine& machine = state.machine;
@@ -118,7 +82,7 @@ std::string start_world(State& state) {
   world.scripted_stall_ms = -1;
   world.first_allocation_ms = -1;
   for (int i = 0; i < machine.process_count; i++) {
-    const Scripted& process = machine.processes[i];
+    const ScriptedProcess& process = machine.processes[i];
     world.scripted_anon[i] = process.anon_bytes;
     world.scripted_gpu[i] = process.gpu_bytes;
     if (process.gpu_bytes == 0) continue;
@@ -126,9 +90,10 @@ std::string start_world(State& state) {
     (shares ? world.gpu_host : world.gpu_device[process.device]) += process.gpu_bytes;
   }
   const uint64_t total = machine.memory.total;
-  if (used(state) > total) {
-    return "memory.total is " + std::to_string(total) + ", and what the machine holds at boot is " +
-           std::to_string(used(state) - total) + " bytes more";
+  if (used_bytes(state) > total) {
+    return "memory.total is " + std::to_string(total) +
+           "; the memory in use at boot exceeds it by " +
+           std::to_string(used_bytes(state) - total) + " bytes";
   }
   if (machine.memory.huge_pages_free > machine.memory.huge_pages_total) {
     return "memory.hugePagesFree is more than memory.hugePagesTotal";
@@ -136,25 +101,35 @@ std::string start_world(State& state) {
   if (machine.memory.file_mapped + machine.memory.file_dirty > machine.memory.file_cache) {
     return "memory.fileMapped and memory.fileDirty together are more than memory.fileCache";
   }
-  if (machine.memory.mlocked > machine.memory.anon)
+  if (machine.memory.mlocked > machine.memory.anon) {
     return "memory.mlocked is more than memory.anon";
+  }
   if (machine.memory.swap_used > machine.memory.swap_total) {
     return "memory.swapUsed is more than memory.swapTotal";
   }
   world.least_available = available_bytes(state);
-  const double free = static_cast<double>(less(free_bytes(state), cma_free(state)));
-  world.big_free = static_cast<uint64_t>(free * machine.contiguity.share);
+  const double free = static_cast<double>(saturating_sub(free_bytes(state), cma_free(state)));
+  world.free_in_blocks = static_cast<uint64_t>(free * machine.contiguity.share);
   settle_contiguity(state);
-  // A machine that compaction cannot help is one where it has been tried.
-  const double small = free - static_cast<double>(world.big_free);
-  world.stuck = static_cast<uint64_t>(small * (1 - machine.contiguity.compactable));
+  // Memory that the machine cannot compact counts as already tried.
+  const double small = free - static_cast<double>(world.free_in_blocks);
+  world.uncompactable = static_cast<uint64_t>(small * (1 - machine.contiguity.compactable));
   return {};
+}
+
+void advance(State& state, double now_ms) {
+  const double dt = now_ms - state.world.now_ms;
+  if (dt <= 0) return;
+  const int steps = std::clamp(static_cast<int>(std::ceil(dt / kStepMs)), 1, kMaxSteps);
+  for (int i = 0; i < steps; i++) step(state, dt / steps);
 }
 
 void stall(State& state, int pid, const char* during, uint64_t bytes, double since_ms) {
   World& world = state.world;
-  constexpr double kUntilNextLookMs = 250;
-  world.stall_until_ms = world.now_ms + std::max(kUntilNextLookMs, 20 * state.machine.scale);
+  // 250 simulated ms, at least 20 real ms: longer than the pause between two attempts, so pressure
+  // does not drop in between.
+  constexpr double kLeastMs = 250;
+  world.stall_until_ms = world.now_ms + std::max(kLeastMs, 20 * state.machine.scale);
   if (!state.machine.wedges || world.wedge.happened) return;
   if (world.now_ms - since_ms < state.machine.wedge_after_ms) return;
   world.wedge.at_ms = world.now_ms;

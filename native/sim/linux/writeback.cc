@@ -2,14 +2,15 @@
 
 #include <algorithm>
 
-#include "sim/gpu/call.h"
+#include "sim/linux/locked.h"
+#include "sim/state/clock.h"
 
 namespace umasim {
 
 int write_back(State& state) {
   constexpr uint64_t kPiece = 16ull << 20;
-  Pace pace(state);
-  // As much as was dirty when it began: others may write on, and sync() does not wait for that.
+  SimulatedDelay delay(state);
+  // Limited to the pages that were dirty at the start: sync() does not wait for later writes.
   uint64_t left = kUnlimited;
   while (true) {
     uint64_t bytes = 0;
@@ -25,9 +26,9 @@ int write_back(State& state) {
     }
     if (wedged) block_forever(state);
     if (bytes == 0) break;
-    pace.owe(static_cast<double>(bytes) / kGiB * state.machine.timing.writeback);
+    delay.add(static_cast<double>(bytes) / kGiB * state.machine.timing.writeback);
   }
-  pace.settle();
+  delay.flush();
   return 0;
 }
 

@@ -4,7 +4,7 @@
 
 namespace umasim {
 
-// Writes back what is dirty, piece by piece. 0, or never: the machine is wedged.
+// Writes dirty pages back in pieces. Returns 0; never returns on a wedged machine.
 int write_back(State& state);
 
 }  // namespace umasim

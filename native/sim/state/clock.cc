@@ -7,7 +7,7 @@
 namespace umasim {
 namespace {
 
-// A nanosleep comes back late by the timer's slack of 50 us and what the scheduler adds.
+// Lateness of nanosleep: 50 us of timer slack, plus the scheduler.
 constexpr int64_t kLateNs = 70'000;
 
 void nap_ns(int64_t ns) {
@@ -25,7 +25,7 @@ void sleep_until_ns(int64_t until) {
 }
 
 int64_t real_duration_ns(const State& state, double ms) {
-  constexpr double kForever = 4e18;  // a century; no sum with the time of day overflows
+  constexpr double kForever = 4e18;  // 127 years in ns: no overflow when added to real_ns()
   const double ns = ms / state.machine.scale * 1e6;
   return ns >= kForever ? static_cast<int64_t>(kForever) : static_cast<int64_t>(ns);
 }
@@ -46,21 +46,21 @@ void sleep_ms(const State& state, double ms) {
   sleep_until_ns(real_ns() + real_duration_ns(state, ms));
 }
 
-int64_t Pace::due_ns() const { return begun_ns_ + real_duration_ns(state_, owed_ms_); }
+int64_t SimulatedDelay::due_ns() const { return start_ns_ + real_duration_ns(state_, pending_ms_); }
 
-void Pace::owe(double ms) {
-  constexpr int64_t kWorthNs = 1'000'000;
-  owed_ms_ += ms;
+void SimulatedDelay::add(double ms) {
+  constexpr int64_t kShortestSleepNs = 1'000'000;
+  pending_ms_ += ms;
   const int64_t ahead = due_ns() - real_ns();
-  // One that comes back late makes the next one shorter.
-  if (ahead >= kWorthNs) nap_ns(ahead);
+  // A late return shortens the next sleep, because due_ns() counts from the beginning.
+  if (ahead >= kShortestSleepNs) nap_ns(ahead);
 }
 
-void Pace::settle() { sleep_until_ns(due_ns()); }
+void SimulatedDelay::flush() { sleep_until_ns(due_ns()); }
 
-void Pace::restart() {
-  begun_ns_ = real_ns();
-  owed_ms_ = 0;
+void SimulatedDelay::restart() {
+  start_ns_ = real_ns();
+  pending_ms_ = 0;
 }
 
 }  // namespace umasim

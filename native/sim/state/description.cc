@@ -14,7 +14,7 @@ Description::Description(const char* text) {
     if (space != std::string::npos) {
       leaves_[whole.substr(0, space)] = {whole.substr(space + 1), false};
     } else if (!whole.empty()) {
-      fail("\"" + whole + "\" is not a line \"path value\"");
+      fail("\"" + whole + "\" is not a \"path value\" line");
     }
     line = *end == '\0' ? end : end + 1;
   }
@@ -36,7 +36,7 @@ void Description::number(const std::string& path, double* out) {
   char* end = nullptr;
   const double parsed = std::strtod(value->c_str(), &end);
   if (value->empty() || *end != '\0' || !(parsed >= -1e18 && parsed <= 1e18)) {
-    return fail(path + " is \"" + *value + "\", expected a number");
+    return fail(path + " is \"" + *value + "\"; expected a number");
   }
   *out = parsed;
 }
@@ -48,7 +48,7 @@ void Description::integer(const std::string& path, int64_t* out) {
   errno = 0;
   const long long parsed = std::strtoll(value->c_str(), &end, 10);
   if (value->empty() || *end != '\0' || errno != 0) {
-    return fail(path + " is \"" + *value + "\", expected an integer");
+    return fail(path + " is \"" + *value + "\"; expected an integer");
   }
   *out = parsed;
 }
@@ -56,21 +56,27 @@ void Description::integer(const std::string& path, int64_t* out) {
 void Description::bytes(const std::string& path, uint64_t* out) {
   int64_t value = 0;
   integer(path, &value);
-  if (value < 0) return fail(path + " is " + std::to_string(value) + ", expected no less than 0");
+  if (value < 0) return fail(path + " is " + std::to_string(value) + "; expected at least 0");
   *out = static_cast<uint64_t>(value);
 }
 
 void Description::boolean(const std::string& path, bool* out) {
-  const std::string value = word(path);
-  if (value != "true" && value != "false") {
-    return fail(path + " is \"" + value + "\", expected true or false");
+  const std::string text = value(path);
+  if (text != "true" && text != "false") {
+    return fail(path + " is \"" + text + "\"; expected true or false");
   }
-  *out = value == "true";
+  *out = text == "true";
 }
 
-std::string Description::word(const std::string& path) {
-  const std::string* value = find(path);
-  return value == nullptr ? std::string() : *value;
+uint64_t Description::bytes_or(const std::string& path, uint64_t fallback) {
+  uint64_t value = fallback;
+  if (has(path)) bytes(path, &value);
+  return value;
+}
+
+std::string Description::value(const std::string& path) {
+  const std::string* found = find(path);
+  return found == nullptr ? std::string() : *found;
 }
 
 bool Description::has(const std::string& path) const {
@@ -95,7 +101,7 @@ void Description::fail(const std::string& message) {
 std::string Description::error() const {
   if (!error_.empty()) return error_;
   for (const auto& leaf : leaves_) {
-    if (!leaf.second.used) return leaf.first + " is not a key of a machine";
+    if (!leaf.second.used) return leaf.first + " is not a field of a machine";
   }
   return {};
 }

@@ -1,9 +1,8 @@
-// A machine as its file describes it: plain data of fixed size, because it lives in the state file
-// that every process maps. The meaning of each field is in schemas/machine.schema.json.
+// The description of a machine: plain data of fixed size, because it is part of the shared state
+// file. schemas/machine.schema.json documents each field.
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 namespace umasim {
 
@@ -16,7 +15,7 @@ constexpr uint64_t kGiB = 1ull << 30;
 constexpr uint64_t kUnlimited = ~0ull;
 constexpr int64_t kNoPools = -1;
 
-struct Kernel {
+struct LinuxKernel {
   char release[64], architecture[16], low_zone[8], transparent_huge_pages[8];
   uint64_t page_size, orders, low_zone_bytes;
 };
@@ -38,7 +37,7 @@ struct ContiguityRules {
 struct Driver {
   char version[32], nvml_version[32];
   uint64_t cuda_version, runtime_version, pool_bytes;
-  int64_t system_memory_pools;  // kNoPools: the driver has no such parameter
+  int64_t system_memory_pools;  // kNoPools: the driver lacks the parameter
   double pool_drain_after_ms, pool_drain_ms_per_gib;
 };
 
@@ -50,7 +49,7 @@ struct Attributes {
       memory_clock_khz, clock_khz, async_engine_count, host_numa_id;
 };
 
-// A number, or the nvmlReturn_t that refuses it.
+// A value, or the nvmlReturn_t of the refusal.
 struct NvmlValue {
   int status;
   int64_t value;
@@ -77,24 +76,24 @@ struct Device {
 struct Timing {
   double fixed_us, cold, warm, free, reclaim, swap, managed_touch, system_touch, spill, drop,
       writeback, exit, bandwidth_gbps, system_bandwidth_gbps,
-      context_ms;  // those without a unit: milliseconds a GiB
+      context_ms;  // fields without a unit: milliseconds per GiB
 };
 
-struct Scripted {
+struct ScriptedProcess {
   char name[16];
   int64_t pid;
   uint64_t gpu_bytes, anon_bytes, device;
   bool graphics;
 };
 
-enum class Happening : int { kAnon, kShmem, kDevice, kFileCache, kFileDirty, kFree, kExit };
+enum class EventKind : int { kAnon, kShmem, kDevice, kFileCache, kFileDirty, kFree, kExit };
 
-struct Event {
-  Happening what;
-  bool after_first_allocation;  // at_ms counts from there
+struct ScriptedEvent {
+  EventKind kind;
+  bool after_first_allocation;  // at_ms counts from the first allocation
   double at_ms, over_ms;
   uint64_t bytes;
-  int process;  // index, -1: none
+  int process;  // index into processes; -1: none
 };
 
 struct Fault {
@@ -104,7 +103,7 @@ struct Fault {
   uint64_t after, times;
 };
 
-// At a fill that covers `offset` of what it fills, the byte there comes out wrong.
+// Inverts the byte at `offset` when the fill kernel writes it.
 struct Corruption {
   uint64_t offset, after, times;
 };
@@ -112,7 +111,7 @@ struct Corruption {
 struct Machine {
   char name[48];
   double scale;
-  Kernel kernel;
+  LinuxKernel linux_kernel;
   Memory memory;
   ContiguityRules contiguity;
   Driver driver;
@@ -120,8 +119,8 @@ struct Machine {
   Timing timing;
   bool wedges;
   double wedge_after_ms;
-  Scripted processes[kMaxScripted];
-  Event events[kMaxEvents];
+  ScriptedProcess processes[kMaxScripted];
+  ScriptedEvent events[kMaxEvents];
   Fault hangs[kMaxFaults], fails[kMaxFaults];
   Corruption corruptions[kMaxFaults];
   char missing_symbols[kMaxMissing][64];
@@ -129,8 +128,5 @@ struct Machine {
   int device_count, process_count, event_count, hang_count, fail_count, corrupt_count,
       missing_count;
 };
-
-// Reads a flat description. Empty, or a sentence about the first thing that is wrong with it.
-std::string parse_machine(const char* description, Machine* machine);
 
 }  // namespace umasim

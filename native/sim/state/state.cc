@@ -10,18 +10,14 @@
 #include <cstring>
 #include <new>
 
-#include "sim/linux/blocks.h"
-#include "sim/linux/clients.h"
-#include "sim/linux/control_files.h"
-#include "sim/linux/world.h"
 #include "sim/state/clock.h"
-#include "sim/state/system.h"
+#include "sim/state/raw_syscalls.h"
 
 namespace umasim {
 namespace {
 
 constexpr char kMagic[8] = {'u', 'm', 'a', 's', 'i', 'm', '1', '\n'};
-// Layout of State: its version, and its size, which differs where somebody forgot to raise it.
+// Layout of State: version and size. The size catches a change without a new version.
 constexpr uint32_t kLayout = (1u << 24) | static_cast<uint32_t>(sizeof(State) & 0xffffff);
 
 State* map(int fd) {
@@ -39,8 +35,8 @@ void init_lock(pthread_mutex_t* lock) {
   pthread_mutexattr_destroy(&attributes);
 }
 
-// Fills a new, zeroed state. The magic comes last: a half-made file is not usable.
-std::string fill(State* state, const Machine& machine, const char* path) {
+// Fills a new, zeroed state. The magic is written last, so an incomplete file is unusable.
+std::string fill(State* state, const Machine& machine, const char* path, StartWorld start_world) {
   init_lock(&state->lock);
   state->layout = kLayout;
   state->boot_ns = real_ns();
@@ -55,13 +51,20 @@ std::string fill(State* state, const Machine& machine, const char* path) {
 
 }  // namespace
 
-int create_state(const Machine& machine, const char* path, std::string* error) {
+const char* kind_name(BlockKind kind) {
+  constexpr const char* kNames[] = {"none",   "context",    "device", "managed",
+                                    "pinned", "registered", "system"};
+  return kNames[static_cast<int>(kind)];
+}
+
+int create_state(const Machine& machine, const char* path, StartWorld start_world,
+                 std::string* error) {
   if (path[0] != '/') {
-    *error = std::string("the path of a state file is \"") + path + "\", expected an absolute one";
+    *error = std::string("state path is \"") + path + "\"; expected an absolute path";
     return -EINVAL;
   }
   if (std::strlen(path) >= sizeof(State::path)) {
-    *error = "the path of a state file has at most 255 bytes";
+    *error = "state path is longer than 255 bytes";
     return -ENAMETOOLONG;
   }
   const int fd = raw_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
@@ -69,7 +72,7 @@ int create_state(const Machine& machine, const char* path, std::string* error) {
     *error = std::string("cannot create ") + path + ": " + std::strerror(-fd);
     return fd;
   }
-  // Allocated, not sparse: a full disk must be an error here and not a signal later.
+  // Allocates the blocks, so a full disk is an error here and not a SIGBUS later.
   int status =
       syscall(SYS_fallocate, fd, 0, 0L, static_cast<long>(sizeof(State))) == 0 ? 0 : -errno;
   if (status == -EOPNOTSUPP) status = ftruncate(fd, sizeof(State)) == 0 ? 0 : -errno;
@@ -77,12 +80,12 @@ int create_state(const Machine& machine, const char* path, std::string* error) {
   if (status == 0 && state == nullptr) status = -ENOMEM;
   raw_close(fd);
   if (state != nullptr) {
-    *error = fill(state, machine, path);
+    *error = fill(state, machine, path, start_world);
     munmap(state, sizeof(State));
     if (error->empty()) return 0;
     status = -EINVAL;
   } else {
-    *error = std::string("cannot make room for ") + path + ": " + std::strerror(-status);
+    *error = std::string("cannot allocate ") + path + ": " + std::strerror(-status);
   }
   unlink(path);
   return status;
@@ -107,30 +110,5 @@ State* map_state(const char* path) {
 }
 
 void unmap_state(State* state) { munmap(state, sizeof(State)); }
-
-Locked::Locked(State& state) : state_(state), held_(true) {
-  const int status = pthread_mutex_lock(&state.lock);
-  if (status == EOWNERDEAD) {
-    pthread_mutex_consistent(&state.lock);
-    state.world.counters.owner_deaths++;
-    recount(state);
-  } else if (status != 0) {
-    held_ = false;
-    return;
-  }
-  reap(state);
-  advance(state, clock_ms(state));
-  deliver_mail(state);
-  World& world = state.world;
-  uint64_t gpu = world.gpu_host;
-  for (int i = 0; i < state.machine.device_count; i++) gpu += world.gpu_device[i];
-  if (gpu > world.peak_gpu) world.peak_gpu = gpu;
-  const uint64_t available = available_bytes(state);
-  if (available < world.least_available) world.least_available = available;
-}
-
-Locked::~Locked() {
-  if (held_) pthread_mutex_unlock(&state_.lock);
-}
 
 }  // namespace umasim

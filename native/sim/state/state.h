@@ -1,6 +1,6 @@
-// The state file: everything that the processes of one simulated machine share, under one robust
-// mutex. Plain data only; MemFree is derived from it and never stored, so that a process killed in
-// the middle of a change cannot leave memory that is counted twice or not at all.
+// The state file: what the processes of one simulated machine share, under one robust mutex. It
+// holds plain data only. MemFree is derived and never stored, so a process that is killed during an
+// update cannot leave memory that is counted twice or not at all.
 #pragma once
 #include <pthread.h>
 
@@ -8,7 +8,6 @@
 #include <string>
 
 #include "sim/state/machine.h"
-#include "sim/state/psi.h"
 
 namespace umasim {
 
@@ -17,52 +16,62 @@ constexpr int kMaxBlocks = 8192;
 constexpr int kMaxActions = 256;
 constexpr int kMaxDeaths = 64;
 
-enum class Kind : uint8_t { kNone, kContext, kDevice, kManaged, kPinned, kRegistered, kSystem };
-const char* kind_name(Kind kind);
+enum class BlockKind : uint8_t {
+  kNone,
+  kContext,
+  kDevice,
+  kManaged,
+  kPinned,
+  kRegistered,
+  kSystem
+};
+const char* kind_name(BlockKind kind);
 
-// A process that holds memory of the machine. pid 0: a free slot.
+// A process on the machine. pid 0 marks a free slot.
 struct Client {
   int pid;
-  uint64_t start_ticks;  // of /proc/<pid>/stat: a pid that is used again is another process
+  uint64_t start_ticks;  // from /proc/<pid>/stat; tells a reused pid from the old process
 };
 
-// One allocation. What it holds grows while the call that makes it runs; kind is written last when
-// it is made and first when it goes.
+// One allocation. Its memory grows while the allocating call runs. `kind` is written last on
+// creation and first on removal, so a half-written block is never counted.
 struct Block {
-  Kind kind;
+  BlockKind kind;
   uint8_t device;
   int client;
-  uint64_t bytes;         // as asked for
-  uint64_t host_bytes;    // held of the host's memory
-  uint64_t device_bytes;  // held of the device's own memory
-  bool whole;             // the call that made it has ended
+  uint64_t bytes;         // requested size
+  uint64_t host_bytes;    // host memory held
+  uint64_t device_bytes;  // dedicated device memory held
+  bool complete;          // the allocating call has returned
 };
 
-// A file of the kernel that is written to act.
-enum class Control : int { kDropCaches, kCompact, kReclaim, kReclaimRoot };
+// A Linux file that performs an action when written.
+enum class ControlFile : int { kDropCaches, kCompact, kReclaim, kReclaimRoot };
 
+// One write to a control file.
 struct Action {
   double at_ms;
-  int pid;
-  Control what;
-  int level;  // of drop_caches
+  int pid;  // 0: unknown
+  ControlFile file;
+  int level;  // drop_caches only
   uint64_t freed_bytes;
 };
 
-// The end of a process that held something.
+// The exit of a client.
 struct Death {
   double at_ms;
   int pid;
   uint64_t bytes;
-  bool cut_off;  // in the middle of an allocation
+  bool cut_off;  // during an allocation
 };
 
+// The moment from which CUDA and NVML never answer again.
 struct Wedge {
   bool happened;
   double at_ms;
   int pid;
   char during[64];
-  uint64_t bytes;  // what could not be had
+  uint64_t bytes;  // the request that could not be met
 };
 
 struct Counters {
@@ -72,27 +81,37 @@ struct Counters {
       owner_deaths;
 };
 
+// One line of pressure stall information; the averages are in percent.
+struct PsiLine {
+  double avg10, avg60, avg300, total_us;
+};
+
+struct Psi {
+  PsiLine some, full;
+};
+
+// The memory of the machine as it changes over time. Fields without a unit are bytes.
 struct World {
   double now_ms;
   uint64_t anon, file_cache, file_mapped, file_dirty, buffers, shmem, slab_reclaimable;
-  uint64_t swapped;  // part of all anonymous memory that went to swap since boot
+  uint64_t swapped;  // anonymous memory swapped out since boot
   uint64_t pools;
   double pools_used_ms;
-  uint64_t gpu_host;                 // host memory of blocks and of scripted GPU processes
-  uint64_t registered;               // of registered blocks: ordinary memory, merely pinned
-  uint64_t system;                   // of system blocks: ordinary memory
-  uint64_t gpu_device[kMaxDevices];  // the same of devices with memory of their own
-  uint64_t returning;                // of processes that ended, on its way back to free memory
-  uint64_t big_free;                 // part of MemFree in blocks of 2 MiB and more
-  uint64_t stuck;                    // part of the rest that compaction could not merge
+  uint64_t gpu_host;                 // host memory of GPU blocks and scripted GPU processes
+  uint64_t registered;               // registered blocks: ordinary memory, pinned
+  uint64_t system;                   // system blocks: ordinary memory
+  uint64_t gpu_device[kMaxDevices];  // dedicated device memory in use
+  uint64_t returning;                // memory of exited processes that is not yet free
+  uint64_t free_in_blocks;           // part of MemFree in blocks of at least 2 MiB
+  uint64_t uncompactable;            // other free memory that compaction failed to merge
   uint64_t scripted_gpu[kMaxScripted], scripted_anon[kMaxScripted];
   bool scripted_gone[kMaxScripted];
   uint64_t event_done[kMaxEvents];
-  double first_allocation_ms;  // -1: nobody has allocated anything yet
+  double first_allocation_ms;  // -1: no allocation yet
   double reclaim_until_ms, reclaim_share, stall_until_ms, scripted_stall_ms,
       busy_until_ms[kMaxDevices];
   uint64_t peak_gpu, least_available;
-  double peak_pressure;  // full avg10, before the wedge if there is one
+  double peak_pressure;  // highest full avg10 before a wedge
   Psi psi;
   Counters counters;
   Wedge wedge;
@@ -109,36 +128,24 @@ struct State {
   World world;
   Client clients[kMaxClients];
   Block blocks[kMaxBlocks];
-  int block_limit;  // no block is used from here on
+  int block_limit;  // all blocks from this index on are unused
   uint64_t hang_calls[kMaxFaults], fail_calls[kMaxFaults], corrupt_fills[kMaxFaults];
   Action actions[kMaxActions];
   int action_count;
   Death deaths[kMaxDeaths];
   int death_count;
-  std::atomic<int> mailboxes;  // control files that somebody opened for writing
-  uint64_t mailbox_read[2];
+  std::atomic<int> opened_control_files;  // one bit per ControlFile: opened for writing
+  uint64_t control_bytes_applied[2];      // bytes of each file of writes already applied
 };
 
-// Creates the file of a parsed machine. 0 or -errno with a sentence.
-int create_state(const Machine& machine, const char* path, std::string* error);
-// Maps an existing one; null with errno when there is none or it is not usable.
+// Sets the initial world of a new state. Returns an empty string, or why the machine is impossible.
+using StartWorld = std::string (*)(State& state);
+
+// Creates the state file of a machine. Returns 0, or -errno with the reason in `error`.
+int create_state(const Machine& machine, const char* path, StartWorld start_world,
+                 std::string* error);
+// Maps an existing state file. Returns null and sets errno if it is absent or unusable.
 State* map_state(const char* path);
 void unmap_state(State* state);
-
-// Holds the machine: waits for the lock, takes over from an owner that died, reaps processes that
-// are gone and brings the world up to the present.
-class Locked {
- public:
-  explicit Locked(State& state);
-  ~Locked();
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
-  // False when this very thread holds the lock already (a signal handler in the middle of a call).
-  bool held() const { return held_; }
-
- private:
-  State& state_;
-  bool held_;
-};
 
 }  // namespace umasim

@@ -149,7 +149,7 @@ describe('prepare', () => {
   });
 
   it.for([
-    ['gb10-fragmented', '60GiB', 'not-enough', /in pieces.*only a reboot/],
+    ['gb10-fragmented', '60GiB', 'not-enough', /fragmented.*only a reboot/],
     ['gb10-busy', '60GiB', 'not-enough', /without ending a program/],
     ['gb10-590-residue', '60GiB', 'enough', /enough for/],
     ['gb10', '60GiB', 'enough', /enough for/],

@@ -43,7 +43,7 @@ describe('the maximum', () => {
     await withFastMachine('gb10-fragmented', async (simulation) => {
       const refused = await runStress(simulation, { journal: false });
       expect(refused.error?.code).toBe('ERR_UMA_FLOOR');
-      expect(refused.error?.message).toMatch(/in pieces: 0 × 32 MiB .* where 200 are needed.*compact_memory/);
+      expect(refused.error?.message).toMatch(/fragmented: 0 × 32 MiB .* where 200 are needed.*compact_memory/);
       expect(simulation.record()).toMatchObject({ counts: { contexts: 0, allocations: 0 } });
       const told = await stressReport(simulation, { journal: false, acceptAFrozenMachine: true });
       expect(told.state).toBe('contiguity');

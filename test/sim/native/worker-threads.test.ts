@@ -1,7 +1,8 @@
 /** Hung calls on simulated machines: callers wait no longer than the deadline, and no other work is blocked. */
 
 import { describe, expect, it } from 'vitest';
-import type { NativeCudaReport, NativeFailure, NativeNvmlReport } from '../../../lib/native/contract.ts';
+import type { Failure } from '../../../lib/base/errors.ts';
+import type { NativeCudaReport, NativeNvmlReport } from '../../../lib/native/contract.ts';
 import { sanitized } from '../../support/binary.ts';
 import { printedOnMachine, runOnMachine } from '../../support/binary-on-machine.ts';
 import { gb10WithFaults } from '../../support/machines.ts';
@@ -90,7 +91,7 @@ describe('a call that hangs', () => {
     const [failure] = (await printedOnMachine(
       hanging('cudaMemGetInfo', MINUTE),
       'await b.memGetInfo(0, 100); print(b.memGetInfoSync(0, new Float64Array(2))); process.exit();',
-    )) as [NativeFailure];
+    )) as [Failure];
     expect(failure).toMatchObject({ source: 'umaprobe', call: 'cudaMemGetInfo', name: 'TIMEOUT' });
   });
 
@@ -116,7 +117,7 @@ describe('a call that hangs', () => {
     const [well] = (await printedOnMachine(
       machine,
       'await b.readNvml(50); await sleep(500); print((await b.readNvml(300)).timedOut); process.exit();',
-    )) as NativeFailure[];
+    )) as Failure[];
     // The cancelled reading did not continue with nvmlDeviceGetUUID; the next one does, and waits there.
     expect(well).toMatchObject({ call: 'nvmlDeviceGetUUID', message: expect.stringMatching(/^no answer within/) });
   });

@@ -1,9 +1,9 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { errorCode, invalidType, invalidValue, outOfRange, toUmaError, UmaError } from '../../../lib/base/errors.ts';
-import type { NativeFailure } from '../../../lib/native/contract.ts';
+import { invalidType, invalidValue, outOfRange } from '../../../lib/base/arguments.ts';
+import { errorCode, type Failure, toUmaError, UmaError } from '../../../lib/base/errors.ts';
 
-const notSupported: NativeFailure = {
+const notSupported: Failure = {
   failed: true,
   source: 'nvml',
   call: 'nvmlDeviceGetMemoryInfo_v2',

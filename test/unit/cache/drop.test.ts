@@ -4,7 +4,7 @@ import { UmaError } from '../../../lib/base/errors.ts';
 import { compactMemory, verdict } from '../../../lib/cache/compact.ts';
 import { drop } from '../../../lib/cache/drop.ts';
 import { cgroupFolder, reclaimFrom } from '../../../lib/cache/reclaim.ts';
-import { findSysctl } from '../../../lib/cache/sudo.ts';
+import { findSysctl } from '../../../lib/cache/sysctl.ts';
 import { contiguityGate, readGate } from '../../../lib/memory/contiguity.ts';
 import { kernelFailure, timeout } from '../../support/failures.ts';
 import { fakeMachine } from '../../support/fake-system.ts';

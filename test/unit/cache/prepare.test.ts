@@ -1,7 +1,6 @@
 /** The planner of `prepare`: which steps are taken, in which order, and how it ends. No kernel is written to. */
 import { describe, expect, it } from 'vitest';
-import { droppable } from '../../../lib/cache/prepare/estimate.ts';
-import { poolOf } from '../../../lib/cache/prepare/pool.ts';
+import { droppable, poolOf } from '../../../lib/cache/prepare/pool.ts';
 import { prepareFor } from '../../../lib/cache/prepare/run.ts';
 import { hopeless } from '../../../lib/cache/prepare/verdict.ts';
 import type { Snapshot } from '../../../lib/types/index.ts';
@@ -75,11 +74,11 @@ describe('prepare', () => {
     expect(report.steps[2]?.reason).toMatch(/not under pressure/);
   });
 
-  it('compacts memory that is in pieces, and says that only a reboot helps', async () => {
+  it('compacts memory that is fragmented, and says that only a reboot helps', async () => {
     const pieces = machineOf({ free: 112 * GiB, available: 113 * GiB }, { largeShare: 0.01 });
     const { report, done } = await prepared({ looks: [pieces] });
     expect(done).toEqual(['write /proc/sys/vm/compact_memory 1']);
-    expect(report).toMatchObject({ verdict: 'not-enough', reason: expect.stringMatching(/in pieces.*only a reboot/) });
+    expect(report).toMatchObject({ verdict: 'not-enough', reason: expect.stringMatching(/fragmented.*only a reboot/) });
     const helped = await prepared({ looks: [pieces, DROPPED] });
     expect(helped.report.verdict).toBe('enough');
   });

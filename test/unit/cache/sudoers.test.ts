@@ -1,15 +1,14 @@
 /** Who may be named in a sudoers rule, how its words are escaped, and where model stores are looked for. */
 import { describe, expect, it } from 'vitest';
-import { findSysctl, rootCommand, sysctlWord } from '../../../lib/cache/sudo.ts';
 import { checkUser, escaped, invokingUser, sudoersRule } from '../../../lib/cache/sudoers.ts';
+import { findSysctl, rootCommand, sysctlAssignment } from '../../../lib/cache/sysctl.ts';
 import { levelsOf } from '../../../lib/cli/commands/cache-shared.ts';
-import { homeOf, invokingHome } from '../../../lib/models/home.ts';
-import { findStores } from '../../../lib/models/stores.ts';
+import { findStores, homeOf, invokingHome } from '../../../lib/models/stores.ts';
 
 describe('the sudoers rule', () => {
   it('permits the very words that are run, escaped', () => {
-    const knobs = [{ name: 'drop_caches', level: 1 }, { name: 'compact_memory' }] as const;
-    const { rule, commands, file } = sudoersRule({ user: 'alice', knobs, sysctl: '/usr/sbin/sysctl' });
+    const sysctls = [{ name: 'drop_caches', level: 1 }, { name: 'compact_memory' }] as const;
+    const { rule, commands, file } = sudoersRule({ user: 'alice', sysctls, sysctl: '/usr/sbin/sysctl' });
     expect(rule).toBe(
       'alice ALL=(root) NOPASSWD: /usr/sbin/sysctl vm.drop_caches\\=1, /usr/sbin/sysctl vm.compact_memory\\=1',
     );
@@ -17,14 +16,14 @@ describe('the sudoers rule', () => {
       ['/usr/sbin/sysctl', 'vm.drop_caches=1'],
       ['/usr/sbin/sysctl', 'vm.compact_memory=1'],
     ]);
-    expect(commands).toEqual(knobs.map((knob) => ['/usr/sbin/sysctl', sysctlWord(knob)]));
+    expect(commands).toEqual(sysctls.map((knob) => ['/usr/sbin/sysctl', sysctlAssignment(knob)]));
     expect(file).toBe('/etc/sudoers.d/umaprobe-alice');
   });
 
   it('escapes what sudoers reads otherwise, and names a file that sudo reads', () => {
     expect(escaped('a=b,c:d\\e')).toBe('a\\=b\\,c\\:d\\\\e');
-    const knobs = [{ name: 'drop_caches', level: 3 }] as const;
-    expect(sudoersRule({ user: 'a.b', knobs, sysctl: '/sbin/sysctl' }).file).toBe('/etc/sudoers.d/umaprobe-a_b');
+    const sysctls = [{ name: 'drop_caches', level: 3 }] as const;
+    expect(sudoersRule({ user: 'a.b', sysctls, sysctl: '/sbin/sysctl' }).file).toBe('/etc/sudoers.d/umaprobe-a_b');
   });
 
   it.each([
@@ -54,7 +53,7 @@ describe('the sudoers rule', () => {
   it('needs an absolute sysctl, the first that is there', () => {
     expect(findSysctl((path) => path === '/sbin/sysctl')).toBe('/sbin/sysctl');
     expect(findSysctl(() => false)).toBeNull();
-    expect(() => sudoersRule({ user: 'alice', knobs: [], sysctl: null })).toThrow(/no sysctl in/);
+    expect(() => sudoersRule({ user: 'alice', sysctls: [], sysctl: null })).toThrow(/no sysctl in/);
     expect(rootCommand({ name: 'drop_caches', level: 2 }, null)).toBe('sudo sysctl vm.drop_caches=2');
   });
 

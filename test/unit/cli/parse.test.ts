@@ -4,7 +4,7 @@ import { COMMANDS } from '../../../lib/cli/commands/index.ts';
 import type { Command } from '../../../lib/cli/core/command.ts';
 import { describe } from '../../../lib/cli/core/exit.ts';
 import { count, duration, positive } from '../../../lib/cli/core/options.ts';
-import { colourDepth } from '../../../lib/cli/core/screen.ts';
+import { colourDepth } from '../../../lib/cli/core/terminal.ts';
 import { editDistance, nearest, UsageError } from '../../../lib/cli/core/usage.ts';
 import { parse, route } from '../../../lib/cli/parse.ts';
 

@@ -1,11 +1,11 @@
 /** What the words on the command line become for sweep, layout and stress, and how these end. */
 import { describe, expect, it } from 'vitest';
 import { UmaError } from '../../../lib/base/errors.ts';
-import { layoutExit, stressExit, sweepExit } from '../../../lib/cli/commands/probe-exit.ts';
 import { kind, kinds, probeOptions } from '../../../lib/cli/commands/probe-options.ts';
+import { layoutExit, stressExit, sweepExit } from '../../../lib/cli/commands/probe-run.ts';
 import type { Values } from '../../../lib/cli/core/command.ts';
 import { describe as failureOf } from '../../../lib/cli/core/exit.ts';
-import { elements, shapes, size, sizeOf, sizes } from '../../../lib/cli/core/sizes.ts';
+import { elements, shapes, size, sizeOf, sizes } from '../../../lib/cli/core/options.ts';
 import { UsageError } from '../../../lib/cli/core/usage.ts';
 import { layoutOf, notMade, stepOf, stressOf, sweepOf } from '../../support/reports.ts';
 import { GB, GiB } from '../../support/units.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { reportsOf, writeReports } from '../../../lib/cli/commands/reports.ts';
 import type { Context } from '../../../lib/cli/core/command.ts';
-import { createScreen } from '../../../lib/cli/core/screen.ts';
+import { createTerminal } from '../../../lib/cli/core/terminal.ts';
 
 let folder = '';
 beforeAll(() => {
@@ -18,7 +18,7 @@ const forms = { page: () => ['the page'], csv: async () => 'a,b\r\n', html: asyn
 /** A context whose stderr is kept. */
 function listening(): { context: Context; said: string[] } {
   const said: string[] = [];
-  const screen = { ...createScreen(process.stderr, {}, true), write: (text: string) => void said.push(text) };
+  const screen = { ...createTerminal(process.stderr, {}, true), write: (text: string) => void said.push(text) };
   const context = { values: {}, positionals: [], rest: [], json: false, stdout: screen, stderr: screen };
   return { context: { ...context, stdin: process.stdin, env: {} }, said };
 }

@@ -2,8 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseJournal } from '../../../lib/journal/parse.ts';
-import { encode, type JournalRecord } from '../../../lib/journal/records.ts';
+import { encode, type JournalRecord, parseJournal } from '../../../lib/journal/records.ts';
 import { runsOf, unfinishedRun } from '../../../lib/journal/runs.ts';
 import { at, begin, bytesOf, dead, end, laterBoot as machine, result, step, whole } from '../../support/journals.ts';
 import { GiB } from '../../support/units.ts';

@@ -1,11 +1,12 @@
 /** What the host keeps, when not to start, and when not to take a step. Pure. */
 
 import { describe, expect, it } from 'vitest';
-import { floorFor, takesHostMemory } from '../../../lib/memory/floor.ts';
+import { floorFor } from '../../../lib/memory/floor.ts';
+import { needsLargeBlocks, takesHostMemory } from '../../../lib/memory/kinds.ts';
 import type { HostReading, PlannedStep } from '../../../lib/probe/context.ts';
 import { checkProbeOptions } from '../../../lib/probe/options.ts';
-import { type Conditions, danger, refusal } from '../../../lib/probe/safety.ts';
-import { blockRoom, needsBlocks, stepMargin, stepRefusal } from '../../../lib/probe/step-check.ts';
+import { type Conditions, refusal, unsafeCondition } from '../../../lib/probe/preflight.ts';
+import { blockRoom, stepMargin, stepRefusal } from '../../../lib/probe/step-check.ts';
 import { checkStressOptions, stepSizes } from '../../../lib/stress/options.ts';
 import type { Snapshot } from '../../../lib/types/index.ts';
 import { GiB, MiB } from '../../support/units.ts';
@@ -45,9 +46,9 @@ describe('the floor', () => {
 describe('options', () => {
   it.each([
     [{ kind: 'gpu' }, /kind is "gpu"; expected one of device, managed, pinned, system/],
-    [{ max: 0 }, /max is 0; expected a whole number of bytes, 1 to 9007199254740991/],
+    [{ max: 0 }, /max is 0; expected 1 to 2\^53 − 1 whole bytes/],
     [{ max: 2 ** 53 }, /max is 9007199254740992; expected/],
-    [{ chunk: MiB }, /chunk is 1048576; expected a whole number of bytes, 2097152 to 68719476736/],
+    [{ chunk: MiB }, /chunk is 1048576; expected 2097152 to 68719476736 whole bytes/],
     [{ holdMs: -1 }, /holdMs is -1/],
     [{ verify: 1 }, /verify is 1; expected true or false/],
     [{ device: -1 }, /device is -1/],
@@ -98,7 +99,7 @@ describe('starting', () => {
       ...rest,
     };
   }
-  const found = (...args: Parameters<typeof conditions>) => danger(conditions(...args))?.what ?? null;
+  const found = (...args: Parameters<typeof conditions>) => unsafeCondition(conditions(...args))?.what ?? null;
 
   it('is fine on a machine at rest', () => expect(found({})).toBeNull());
 
@@ -133,7 +134,7 @@ describe('starting', () => {
   });
 
   it('tells which danger it is, and what to do', () => {
-    const error = refusal('stress', danger(conditions({}, { full: 45 })) as never);
+    const error = refusal('stress', unsafeCondition(conditions({}, { full: 45 })) as never);
     expect(error).toMatchObject({ code: 'ERR_UMA_FLOOR', nativeName: 'REFUSED_PRESSURE' });
     expect(error.message).toMatch(/^stress: not started: .*45\.0 % of the last 10 s.*Stop the largest/);
   });
@@ -169,8 +170,8 @@ describe('a step', () => {
   it('on a GPU of its own costs the host nothing', () => {
     expect(why(step(100 * GiB), {}, { memoryModel: 'discrete' })).toBeNull();
     expect(why(step(100 * GiB, { kind: 'pinned' }), {}, { memoryModel: 'discrete' })).toBe('floor');
-    expect(needsBlocks({ memoryModel: 'discrete' }, 'device')).toBe(false);
-    expect(needsBlocks({ memoryModel: 'unified' }, 'managed')).toBe(false);
+    expect(needsLargeBlocks('device', 'discrete')).toBe(false);
+    expect(needsLargeBlocks('managed', 'unified')).toBe(false);
   });
 
   it('finds blocks in page cache, but not where free memory shows that they come back in pieces', () => {

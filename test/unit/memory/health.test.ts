@@ -1,6 +1,6 @@
 /** The one line of judgement: which rule speaks, how loud, and what it says. */
 import { describe, expect, it } from 'vitest';
-import { judge } from '../../../lib/memory/health.ts';
+import { health } from '../../../lib/memory/health.ts';
 import { createPaint } from '../../../lib/render/paint.ts';
 import { snapshotPage } from '../../../lib/render/text/snapshot.ts';
 import { type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
@@ -20,7 +20,7 @@ describe('judgement', () => {
       /100\.00 of 119\.69 GiB look used but are page cache/,
     ],
     ['phantom', { host: { cmaTotal: 0, cmaFree: 9.3 * GiB } }, 'warning', /9\.3 GiB of what counts as free/],
-    ['pieces', { largeShare: 0.01 }, 'warning', /in pieces/],
+    ['pieces', { largeShare: 0.01 }, 'warning', /fragmented/],
     [
       'huge pages',
       { host: { hugePagesTotal: 1024, hugePagesFree: 512, hugetlb: 2 * GiB } },
@@ -37,17 +37,17 @@ describe('judgement', () => {
       'hidden pools',
       { host: { free: 50 * GiB, available: 55 * GiB }, pools: { parameter: 529, bytes: null } },
       'warning',
-      /belong to nobody.*pools/,
+      /no listed process.*pools/,
     ],
     ['no GPU', { gpu: false }, 'notice', /No GPU: neither CUDA nor NVML/],
   ])('%s', (_, fixture, level, text) => {
-    const judgement = judge(snapshotOf(fixture));
+    const judgement = health(snapshotOf(fixture));
     expect(judgement).toMatchObject({ level, text: expect.stringMatching(text) });
   });
 
   it('points a real machine without GPU to a simulated one, and a simulated one nowhere', () => {
-    expect(judge(snapshotOf({ gpu: false })).next).toContain('umaprobe --sim gb10');
-    expect(judge(snapshotOf({ gpu: false, simulated: 'no-driver' })).next).toBeNull();
+    expect(health(snapshotOf({ gpu: false })).next).toContain('umaprobe --sim gb10');
+    expect(health(snapshotOf({ gpu: false, simulated: 'no-driver' })).next).toBeNull();
   });
 
   it('does not speak of page cache where the GPU has memory of its own', () => {
@@ -55,7 +55,7 @@ describe('judgement', () => {
       model: 'discrete',
       host: { free: 8 * GiB, cached: 100 * GiB, available: 108 * GiB },
     };
-    expect(judge(snapshotOf(fixture))).toMatchObject({
+    expect(health(snapshotOf(fixture))).toMatchObject({
       level: 'ok',
       text: expect.stringContaining('139.6 GiB can be allocated'),
     });
@@ -67,10 +67,10 @@ describe('judgement', () => {
   ])('takes slowness for slowness: %s', (reason, time) => {
     const snapshot = snapshotOf();
     snapshot.libraries.nvml = { ...snapshot.libraries.nvml, state: 'timeout', reason };
-    const judgement = judge(snapshot);
+    const judgement = health(snapshot);
     expect(judgement).toMatchObject({
       level: 'warning',
-      text: expect.stringContaining(`NVML did not answer within ${time}: slow, or stuck.`),
+      text: expect.stringContaining(`NVML did not answer within ${time}: slow or stuck.`),
     });
     expect(judgement.text + judgement.next).not.toMatch(/hang|reboot/i);
   });
@@ -79,7 +79,7 @@ describe('judgement', () => {
     const snapshot = snapshotOf();
     const cuda = 'ERR_UMA_TIMEOUT: cudaMemGetInfo in a child process did not answer within 5000 ms';
     Object.assign(snapshot.devices[0] ?? {}, { cuda: null, from: { cuda } });
-    expect(judge(snapshot).text).toMatch(/^CUDA did not answer within 5\.00 s/);
+    expect(health(snapshot).text).toMatch(/^CUDA did not answer within 5\.00 s/);
   });
 
   it.each<[string, number[], string, RegExp]>([
@@ -89,7 +89,7 @@ describe('judgement', () => {
     ['second full', [100 * GiB, GiB, 2 * GiB], 'warning', /^Only 1\.0 GiB of the 140\.4 GiB of GPU 1/],
     ['all free', [100 * GiB, 90 * GiB], 'ok', /^90\.0 GiB can be allocated on GPU 1, the fullest of 2, and nothing/],
   ])('judges each GPU by its own memory: %s', (_, ownFree, level, text) => {
-    expect(judge(snapshotOf({ model: 'discrete', ownFree }))).toMatchObject({
+    expect(health(snapshotOf({ model: 'discrete', ownFree }))).toMatchObject({
       level,
       text: expect.stringMatching(text),
     });
@@ -97,7 +97,7 @@ describe('judgement', () => {
 
   it('says who fills a GPU', () => {
     const processes = [{ pid: 7, name: 'vllm', gpuBytes: 130 * GiB }];
-    expect(judge(snapshotOf({ model: 'discrete', ownFree: [GiB], processes })).text).toContain(
+    expect(health(snapshotOf({ model: 'discrete', ownFree: [GiB], processes })).text).toContain(
       'vllm (7) holds 130.0 GiB',
     );
   });
@@ -106,13 +106,13 @@ describe('judgement', () => {
     const snapshot = snapshotOf({ model: 'discrete' });
     const untold = { cuda: null, nvml: null, allocatable: { immediate: null, afterReclaim: null } };
     Object.assign(snapshot.devices[0] ?? {}, untold);
-    expect(judge(snapshot)).toMatchObject({ level: 'notice', text: expect.stringMatching(/is not known/) });
+    expect(health(snapshot)).toMatchObject({ level: 'notice', text: expect.stringMatching(/is not known/) });
   });
 
   it('counts no CMA among the large blocks', () => {
     const host = { cmaTotal: 0.9 * GiB, cmaFree: 0.9 * GiB };
-    expect(judge(snapshotOf({ largeShare: 0.255, host })).level).toBe('warning');
-    expect(judge(snapshotOf({ largeShare: 0.255 })).level).toBe('ok');
+    expect(health(snapshotOf({ largeShare: 0.255, host })).level).toBe('warning');
+    expect(health(snapshotOf({ largeShare: 0.255 })).level).toBe('ok');
     const page = snapshotPage(snapshotOf({ host: { cmaTotal: 0, cmaFree: 9.3 * GiB } }), {
       width: 80,
       paint: createPaint(0),

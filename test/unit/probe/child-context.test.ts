@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import type { NativeBinding } from '../../../lib/native/contract.ts';
 import { childContext } from '../../../lib/probe/child-context.ts';
-import type { Terms } from '../../../lib/probe/context.ts';
+import type { RunLimits } from '../../../lib/probe/context.ts';
 
 const GiB = 2 ** 30;
 const step = { kind: 'device', heldBytes: 0, targetBytes: GiB } as const;
@@ -12,7 +12,7 @@ const step = { kind: 'device', heldBytes: 0, targetBytes: GiB } as const;
 function contextOf(pressures: readonly number[], limit: number | null = 10, timeScale = 10_000) {
   const written: string[] = [];
   let readings = 0;
-  const terms: Terms = {
+  const terms: RunLimits = {
     device: 0,
     memoryModel: 'unified',
     hostTotal: 128 * GiB,
@@ -34,7 +34,7 @@ function contextOf(pressures: readonly number[], limit: number | null = 10, time
     commit: ({ type }: { type: string }) => void written.push(`commit ${type}`),
   };
   const run = { run: 'a', bootId: null };
-  const parts = { binding, allocator: {} as never, terms, run, writer, self: { pid: 1, startTicks: 1 } };
+  const parts = { binding, allocator: {} as never, limits: terms, run, writer, self: { pid: 1, startTicks: 1 } };
   return { ...childContext(parts), written, readings: () => readings };
 }
 
@@ -48,31 +48,31 @@ describe('a step', () => {
 
   it('does not wait where there is no pressure, nor where pressure stops nothing', async () => {
     const calm = contextOf([4.9]);
-    await calm.context.calm();
+    await calm.context.waitForLowPressure();
     expect(calm.readings()).toBe(1);
     const careless = contextOf([99], null);
-    await careless.context.calm();
+    await careless.context.waitForLowPressure();
     expect(careless.readings()).toBe(0);
   });
 
   it('waits until pressure has fallen below half of the limit', async () => {
     const { context, readings } = contextOf([20, 12, 6, 4, 99], 10, 10);
-    await context.calm();
+    await context.waitForLowPressure();
     expect(readings()).toBe(4);
   });
 
   it('does not wait for good, and not at each step, on a machine that is kept under pressure', async () => {
     const { context, readings } = contextOf([20]);
-    for (let i = 0; i < 200; i++) await context.calm();
+    for (let i = 0; i < 200; i++) await context.waitForLowPressure();
     const before = readings();
-    await context.calm();
+    await context.waitForLowPressure();
     expect(readings() - before).toBeLessThanOrEqual(1);
   });
 
   it('does not wait once there is a reason to stop', async () => {
     const { context, order, readings } = contextOf([20]);
     order('aborted');
-    await context.calm();
+    await context.waitForLowPressure();
     expect(readings()).toBe(0);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endOf } from '../../../lib/probe/end.ts';
+import { endOf } from '../../../lib/probe/outcome.ts';
 
 type Run = Parameters<typeof endOf>[0];
 const GiB = 2 ** 30;

@@ -1,7 +1,7 @@
 /** What the parent of a probe makes of what it hears and finds. */
 
 import { describe, expect, it } from 'vitest';
-import { Heard } from '../../../lib/probe/child-state.ts';
+import { ChildState } from '../../../lib/probe/child-state.ts';
 import { unusableWords } from '../../../lib/probe/preflight.ts';
 
 describe('the lines of the guard', () => {
@@ -15,7 +15,7 @@ describe('the lines of the guard', () => {
   };
 
   it('are taken as they come: the later one knows what was stopped and freed meanwhile', () => {
-    const heard = new Heard(() => undefined);
+    const heard = new ChildState(() => undefined);
     heard.guardLine(JSON.stringify({ ...tripped, left: false }));
     expect(heard.guard()).toEqual({
       reason: 'floor',
@@ -30,7 +30,7 @@ describe('the lines of the guard', () => {
   });
 
   it('that are cut off or somebody else’s change nothing', () => {
-    const heard = new Heard(() => undefined);
+    const heard = new ChildState(() => undefined);
     heard.guardLine('{"reason":"floor","avail');
     heard.guardLine('NVRM: something');
     heard.guardLine('{}');

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { obstacle, writeWhole } from '../../../lib/base/atomic-file.ts';
+import { obstacle, writeFileAtomic } from '../../../lib/base/atomic-file.ts';
 import { layoutHtml } from '../../../lib/render/html/layout.ts';
 import { escapeText, html, jsonInScript } from '../../../lib/render/html/markup.ts';
 import type { Assets } from '../../../lib/render/html/page.ts';
@@ -184,9 +184,9 @@ describe('the file', () => {
     const before = process.umask(0o022);
     try {
       expect(obstacle(path)).toBeNull();
-      writeWhole(path, 'old');
+      writeFileAtomic(path, 'old', 0o666);
       chmodSync(path, 0o600);
-      writeWhole(path, 'new ü');
+      writeFileAtomic(path, 'new ü', 0o666);
     } finally {
       process.umask(before);
     }
@@ -196,7 +196,7 @@ describe('the file', () => {
   });
 
   it('that cannot be put in its place leaves nothing behind', () => {
-    expect(() => writeWhole(join(folder, 'directory'), 'x')).toThrow();
+    expect(() => writeFileAtomic(join(folder, 'directory'), 'x', 0o666)).toThrow();
     expect(existsSync(join(folder, 'elsewhere'))).toBe(false);
     expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
@@ -204,7 +204,7 @@ describe('the file', () => {
   it('does not follow a link that came after the check', () => {
     writeFileSync(join(folder, 'victim'), 'mine');
     symlinkSync(join(folder, 'victim'), join(folder, 'late'));
-    writeWhole(join(folder, 'late'), 'report');
+    writeFileAtomic(join(folder, 'late'), 'report', 0o666);
     expect(readFileSync(join(folder, 'victim'), 'utf8')).toBe('mine');
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Look } from '../../../lib/render/options.ts';
+import type { RenderOptions } from '../../../lib/render/options.ts';
 import { createPaint } from '../../../lib/render/paint.ts';
 import { axisOf, type Plot, plot } from '../../../lib/render/plot.ts';
 import { widthOf } from '../../../lib/render/text-layout.ts';
 
-function look(overrides: Partial<Look> = {}): Look {
+function look(overrides: Partial<RenderOptions> = {}): RenderOptions {
   return { width: 80, paint: createPaint(0), unicode: true, exact: false, hostName: 'here', ...overrides };
 }
 

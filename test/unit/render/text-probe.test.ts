@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { comparable } from '../../../lib/render/counters.ts';
 import { moved, ms, msColumn, rate, sizeWords } from '../../../lib/render/numbers.ts';
-import type { Look } from '../../../lib/render/options.ts';
+import type { RenderOptions } from '../../../lib/render/options.ts';
 import { createPaint } from '../../../lib/render/paint.ts';
 import { layoutPage, layoutPartLine } from '../../../lib/render/text/layout.ts';
 import { stressPage, stressStepLine } from '../../../lib/render/text/stress.ts';
@@ -12,7 +12,7 @@ import type { StressState } from '../../../lib/types/index.ts';
 import { headerOf, layoutOf, movedOf, notMade, settledOf, stepOf, stressOf, sweepOf } from '../../support/reports.ts';
 import { GB, GiB } from '../../support/units.ts';
 
-function look(overrides: Partial<Look> = {}): Look {
+function look(overrides: Partial<RenderOptions> = {}): RenderOptions {
   return { width: 80, paint: createPaint(0), unicode: true, exact: false, hostName: 'here', ...overrides };
 }
 

@@ -1,18 +1,18 @@
 import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { clean } from '../../../lib/base/format.ts';
 import { ledger } from '../../../lib/memory/ledger.ts';
-import type { Look } from '../../../lib/render/options.ts';
+import type { RenderOptions } from '../../../lib/render/options.ts';
 import { createPaint, type Depth } from '../../../lib/render/paint.ts';
-import { sparkline } from '../../../lib/render/text/history.ts';
 import { snapshotPage, watchPage } from '../../../lib/render/text/snapshot.ts';
 import { cells, poolBar } from '../../../lib/render/text/snapshot-memory.ts';
-import { readingLine } from '../../../lib/render/text/watch.ts';
-import { clean, hanging, padEnd, table, truncate, widthOf, wrap } from '../../../lib/render/text-layout.ts';
+import { readingLine, sparkline } from '../../../lib/render/text/watch.ts';
+import { hanging, padEnd, table, truncate, widthOf, wrap } from '../../../lib/render/text-layout.ts';
 import { hostOf, type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
 import { GiB } from '../../support/units.ts';
 
-const lookAt = (width: number, depth: Depth = 0, extra: Partial<Look> = {}): Look => ({
+const lookAt = (width: number, depth: Depth = 0, extra: Partial<RenderOptions> = {}): RenderOptions => ({
   width,
   paint: createPaint(depth),
   unicode: true,

@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLibraryFolder, foreignVariables } from '../../../lib/sim/environment.ts';
-import { flatten } from '../../../lib/sim/flatten.ts';
 import { findJsonMistake } from '../../../lib/sim/json.ts';
 import { loadMachine, shippedMachines, shippedNames } from '../../../lib/sim/load.ts';
-import type { Machine } from '../../../lib/sim/machine.ts';
+import { flatten, type Machine } from '../../../lib/sim/machine.ts';
 
 let folder = '';
 beforeAll(() => {
@@ -180,9 +179,9 @@ describe('where JSON is wrong', () => {
   });
 
   it.each([
-    ['{"a": 1 "b": 2}', 1, 9, 'expected "," or "}", found "\\""'],
+    ['{"a": 1 "b": 2}', 1, 9, 'expected ",", found "\\""'],
     ['[1,\n 2,\n x]', 3, 2, 'expected a value, found "x"'],
-    ['{"a": 01}', 1, 8, 'expected "," or "}", found "1"'],
+    ['{"a": 01}', 1, 8, 'expected ",", found "1"'],
     ['{a: 1}', 1, 2, 'expected a field name in double quotes, found "a"'],
     ['{"a": "b\n"}', 1, 7, 'expected a string that ends on its line, found "\\""'],
     ['{} {}', 1, 4, 'expected nothing more, found "{"'],

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { NativeCudaDevice, NativeFailure, NativeNvmlDevice } from '../../../lib/native/contract.ts';
-import { deviceSnapshot, normalPciBusId, pairDevices, type Surroundings } from '../../../lib/snapshot/devices.ts';
+import type { Failure } from '../../../lib/base/errors.ts';
+import type { NativeCudaDevice, NativeNvmlDevice } from '../../../lib/native/contract.ts';
+import { type DeviceContext, deviceSnapshot, normalPciBusId, pairDevices } from '../../../lib/snapshot/devices.ts';
 import { nvmlFailure } from '../../support/failures.ts';
 import { GiB } from '../../support/units.ts';
 import { hostWith, NO_DRIVER, NO_KERNEL } from '../../support/unknown-facts.ts';
 
 const host = hostWith({ free: 10 * GiB, available: 100 * GiB });
-const around = (changes: Partial<Surroundings> = {}): Surroundings => ({
+const around = (changes: Partial<DeviceContext> = {}): DeviceContext => ({
   host,
   facts: { bootId: null, pressure: null, contiguity: null, kernel: NO_KERNEL, driver: NO_DRIVER, cgroup: null },
   cuda: { runtime: {}, driver: {}, devices: [], timedOut: null },
@@ -62,7 +63,7 @@ describe('pairDevices', () => {
   });
 
   it('a device whose address could not be read is found by its uuid, or stands alone', () => {
-    const lost: NativeFailure = nvmlFailure('GPU_IS_LOST', 15);
+    const lost: Failure = nvmlFailure('GPU_IS_LOST', 15);
     expect(pairDevices([{ ...gb10, pciBusId: lost }], [gb10Nvml])[0]?.nvml).toBe(gb10Nvml);
     expect(pairDevices([{ ordinal: 0, pciBusId: lost }], [{ index: 0, pciBusId: lost }])).toHaveLength(2);
   });
@@ -113,7 +114,7 @@ describe('deviceSnapshot', () => {
   });
 
   it('what was not reached before the deadline has the deadline as its reason', () => {
-    const timedOut: NativeFailure = {
+    const timedOut: Failure = {
       failed: true,
       source: 'umaprobe',
       call: 'nvmlDeviceGetPowerUsage',
@@ -134,12 +135,12 @@ describe('deviceSnapshot', () => {
       ...(memGetInfo === undefined ? {} : { memGetInfo }),
     });
     expect(deviceSnapshot(0, { cuda: cuda([1, 2]), nvml: null }, around()).cuda).toEqual({ free: 1, total: 2 });
-    const child = { answers: new Map([[0, { free: 3, total: 4, from: 'a child' }]]), otherwise: 'it hung' };
+    const child = { answers: new Map([[0, { free: 3, total: 4, from: 'a child' }]]), missingReason: 'it hung' };
     expect(deviceSnapshot(0, { cuda: cuda(undefined), nvml: null }, around({ child })).cuda).toEqual({
       free: 3,
       total: 4,
     });
-    const oom: NativeFailure = {
+    const oom: Failure = {
       failed: true,
       source: 'cudart',
       call: 'cudaMemGetInfo',

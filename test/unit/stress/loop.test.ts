@@ -1,9 +1,8 @@
 /** The loop of a stress test in the child, on an allocator and a machine that are a script. */
 
 import { describe, expect, it } from 'vitest';
-import { UmaError } from '../../../lib/base/errors.ts';
-import type { NativeFailure } from '../../../lib/native/contract.ts';
-import type { ChildContext, HostReading, PlannedStep, Terms } from '../../../lib/probe/context.ts';
+import { type Failure, UmaError } from '../../../lib/base/errors.ts';
+import type { ChildContext, HostReading, PlannedStep, RunLimits } from '../../../lib/probe/context.ts';
 import { stepRefusal } from '../../../lib/probe/step-check.ts';
 import { loop } from '../../../lib/stress/loop.ts';
 import type { StressRequest } from '../../../lib/stress/protocol.ts';
@@ -11,7 +10,7 @@ import type { StressRequest } from '../../../lib/stress/protocol.ts';
 const MiB = 2 ** 20;
 const GiB = 2 ** 30;
 
-const OOM: NativeFailure = {
+const OOM: Failure = {
   failed: true,
   source: 'cudart',
   call: 'cudaMalloc',
@@ -46,7 +45,7 @@ function machine({ available, floor, gives = Number.MAX_SAFE_INTEGER, journalHol
   let frees = 0;
   const held = () => [...blocks.values()].reduce((sum, bytes) => sum + bytes, 0);
   const lost = () => (lostAfterFrees !== undefined && frees >= lostAfterFrees.frees ? lostAfterFrees.bytes : 0);
-  const terms: Terms = {
+  const terms: RunLimits = {
     device: 0,
     memoryModel: floor === null ? 'discrete' : 'unified',
     hostTotal: 128 * GiB,
@@ -80,10 +79,10 @@ function machine({ available, floor, gives = Number.MAX_SAFE_INTEGER, journalHol
   const context = {
     binding,
     allocator: { kinds: { device: 'cudaMalloc' }, kernel: 'kernel' },
-    terms,
+    limits: terms,
     stop: () => null,
     pause: async () => undefined,
-    calm: async () => void calls.push('calm'),
+    waitForLowPressure: async () => void calls.push('waitForLowPressure'),
     reading,
     check: (step: PlannedStep, fresh = reading()) => stepRefusal(terms, fresh, step),
     begin({ targetBytes }: PlannedStep) {
@@ -120,7 +119,12 @@ describe('the largest single block, once it is found,', () => {
     expect(result).toMatchObject({ state: 'floor', verified: { bytes: result.maxBytes, mismatches: 0 } });
     const largest = `${result.maxBytes / MiB}`;
     const again = calls.lastIndexOf(`alloc ${largest}`);
-    expect(calls.slice(again - 2, again + 2)).toEqual(['calm', `begin ${largest}`, `alloc ${largest}`, 'finish ok']);
+    expect(calls.slice(again - 2, again + 2)).toEqual([
+      'waitForLowPressure',
+      `begin ${largest}`,
+      `alloc ${largest}`,
+      'finish ok',
+    ]);
   });
 
   it('is not taken once more where somebody else has taken the memory since, and it is said why', async () => {
@@ -153,7 +157,7 @@ describe('an allocator that refuses', () => {
   it('and gave nothing at all says so', async () => {
     const { result } = await search({ available: 64 * GiB, floor: null, gives: 32 * MiB });
     expect(result).toMatchObject({ state: 'out-of-memory', maxBytes: 0 });
-    expect(result.boundBy).toMatch(/refused a total of 0\.06 GiB \(0\.07 GB\); it gave nothing/);
+    expect(result.boundBy).toMatch(/refused a total of 64\.0 MiB \(67\.1 MB\); it gave nothing/);
   });
 });
 

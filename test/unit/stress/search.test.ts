@@ -2,7 +2,15 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Bounds, begin, learn, type Move, next, type Room, type SearchEnd } from '../../../lib/stress/search.ts';
+import {
+  type Bounds,
+  type Headroom,
+  initialState,
+  type Move,
+  next,
+  type SearchEnd,
+  update,
+} from '../../../lib/stress/search.ts';
 
 const MiB = 2 ** 20;
 const GiB = 2 ** 30;
@@ -22,18 +30,18 @@ interface Searched {
   best: number;
   tries: number;
   allocated: number;
-  steps: { bytes: number; predictedCost: number; room: Room }[];
+  steps: { bytes: number; predictedCost: number; room: Headroom }[];
 }
 
 /** Runs a search to its end; `lose` bytes are taken by others at each step. */
 function search(bounds: Bounds, machine: Pretended, lose: (step: number) => number = () => 0): Searched {
-  let state = begin(bounds);
+  let state = initialState(bounds);
   let others = 0;
   const steps: Searched['steps'] = [];
   for (let step = 0; step < 500; step++) {
     others += lose(step);
     const held = state.heldBytes;
-    const room: Room = {
+    const room: Headroom = {
       host: machine.host === null ? null : Math.max(0, machine.host - others - held * machine.costPerByte),
       blocks: machine.blocks === null ? null : Math.max(0, machine.blocks - held),
       device: machine.device === null ? null : { ...machine.device, bytes: Math.max(0, machine.device.bytes - held) },
@@ -45,7 +53,7 @@ function search(bounds: Bounds, machine: Pretended, lose: (step: number) => numb
     steps.push({ ...move, room });
     const total = held + move.bytes;
     const ok = total <= machine.refusesAbove;
-    state = learn(state, bounds, move.bytes, {
+    state = update(state, bounds, move.bytes, {
       state: ok ? 'ok' : 'out-of-memory',
       cost: machine.host === null || !ok ? null : move.bytes * machine.costPerByte,
       room,

@@ -1,18 +1,17 @@
 /** One step in the child, on an allocator that is a script: what is done in which order, and how a step comes to its end. */
 import { describe, expect, it } from 'vitest';
-import type { NativeFailure } from '../../../lib/native/contract.ts';
+import type { Failure } from '../../../lib/base/errors.ts';
 import type { ChildContext, Stop } from '../../../lib/probe/context.ts';
-import type { Reader } from '../../../lib/probe/counters.ts';
-import { COUNTERS, type Counters } from '../../../lib/probe/counters-2.ts';
+import { COUNTERS, type Counters, type Reader } from '../../../lib/probe/counters.ts';
 import { measureStep } from '../../../lib/sweep/measure.ts';
 
-function failure(name: string, status: number | null = null): NativeFailure {
+function failure(name: string, status: number | null = null): Failure {
   return { failed: true, source: 'cudart', call: 'cudaMalloc', status, name, message: 'no' };
 }
 
 interface Script {
   /** Calls that fail, by name and how often they were made: "touch 2". */
-  fails?: Record<string, NativeFailure>;
+  fails?: Record<string, Failure>;
   /** From which call on there is a reason to stop. */
   stopsAt?: string;
   stop?: Stop;
@@ -24,7 +23,7 @@ function machine({ fails = {}, stop = { why: 'aborted', reason: 'by you' }, stop
   const calls: string[] = [];
   const counts = new Map<string, number>();
   let held = 0;
-  const done = (name: string): NativeFailure | { durationMs: number } => {
+  const done = (name: string): Failure | { durationMs: number } => {
     const nth = (counts.get(name) ?? 0) + 1;
     counts.set(name, nth);
     calls.push(name);
@@ -46,8 +45,8 @@ function machine({ fails = {}, stop = { why: 'aborted', reason: 'by you' }, stop
   };
   const context = {
     binding,
-    terms: { stepDeadlineMs: 1000, timeScale: timeScale ?? null },
-    calm: async () => undefined,
+    limits: { stepDeadlineMs: 1000, timeScale: timeScale ?? null },
+    waitForLowPressure: async () => undefined,
     stop: () => (stopsAt !== undefined && calls.includes(stopsAt) ? stop : null),
     begin: () => calls.push('begin'),
     finish: ({ state, heldBytes }: { state: string; heldBytes: number }) => calls.push(`finish ${state} ${heldBytes}`),

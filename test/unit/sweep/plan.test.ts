@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { NativeAllocator, NativeFailure } from '../../../lib/native/contract.ts';
-import { Eta } from '../../../lib/sweep/eta.ts';
+import type { Failure } from '../../../lib/base/errors.ts';
+import type { NativeAllocator } from '../../../lib/native/contract.ts';
 import { managedRefusal, planSweep } from '../../../lib/sweep/plan.ts';
+import { Eta } from '../../../lib/sweep/run.ts';
 import { GiB } from '../../support/units.ts';
 
-const noSystem: NativeFailure = {
+const noSystem: Failure = {
   failed: true,
   source: 'umaprobe',
   call: 'mmap',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Counters, median, movedOver } from '../../../lib/probe/counters-2.ts';
+import { type Counters, median, movedOver } from '../../../lib/probe/counters.ts';
 import { gbPerSecond, largestOf, stepOf, timesOf } from '../../../lib/sweep/steps.ts';
 
 const counters = (all: number | null): Counters => ({

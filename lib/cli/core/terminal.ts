@@ -1,0 +1,75 @@
+/** Where a command's words go: how wide it is, and whether it has colours and more than ASCII. */
+
+import type { RenderOptions } from '../../render/options.ts';
+import { createPaint, type Depth, type Paint } from '../../render/paint.ts';
+
+export interface Terminal {
+  write(text: string): void;
+  /** Resolves when the reader has taken what was written: who streams waits for it, so that nothing piles up here. */
+  flushed(): Promise<void>;
+  /** Calls back when the terminal has another size; returns what ends that. */
+  onResize(listener: () => void): () => void;
+  readonly columns: number;
+  readonly rows: number;
+  readonly isTty: boolean;
+  readonly paint: Paint;
+  /** Whether marks beyond ASCII (sparklines, dots) can be shown. */
+  readonly unicode: boolean;
+}
+
+type Output = NodeJS.WritableStream & { isTTY?: boolean; columns?: number; rows?: number };
+
+/** Narrower than this a table cannot be read anyway; wider than this lines only get harder to follow. */
+const MIN_COLUMNS = 40;
+const MAX_COLUMNS = 160;
+
+export function createTerminal(output: Output, env: NodeJS.ProcessEnv, noColor: boolean): Terminal {
+  const isTty = output.isTTY === true;
+  return {
+    write: (text) => void output.write(text),
+    flushed: () => new Promise((resolve) => output.write('', () => resolve())),
+    onResize(listener) {
+      output.on('resize', listener);
+      return () => output.removeListener('resize', listener);
+    },
+    get columns() {
+      const columns = isTty ? output.columns : Number.parseInt(env.COLUMNS ?? '', 10);
+      return Math.min(MAX_COLUMNS, Math.max(MIN_COLUMNS, columns !== undefined && columns > 0 ? columns : 80));
+    },
+    get rows() {
+      return isTty && output.rows !== undefined && output.rows > 0 ? output.rows : 24;
+    },
+    isTty,
+    paint: createPaint(noColor ? 0 : colourDepth(env, isTty)),
+    unicode: speaksUnicode(env),
+  };
+}
+
+/**
+ * 0 (none), 4 (16 colours) or 8 (256 colours). NO_COLOR wins (no-color.org); FORCE_COLOR then decides, else a terminal
+ * that is not dumb has colours.
+ */
+export function colourDepth(env: NodeJS.ProcessEnv, isTty: boolean): Depth {
+  if (env.NO_COLOR !== undefined && env.NO_COLOR !== '') return 0;
+  const forced = env.FORCE_COLOR;
+  if (forced === '0' || forced === 'false') return 0;
+  if (forced === '2' || forced === '3') return 8;
+  const wide = /256|truecolor|24bit|kitty|ghostty|direct/.test(`${env.TERM ?? ''} ${env.COLORTERM ?? ''}`);
+  if (forced !== undefined) return wide ? 8 : 4;
+  if (!isTty || env.TERM === undefined || env.TERM === '' || env.TERM === 'dumb') return 0;
+  return wide ? 8 : 4;
+}
+
+/** The locale decides; without one (a bare container) the terminal is today almost surely UTF-8. */
+function speaksUnicode(env: NodeJS.ProcessEnv): boolean {
+  const locale = [env.LC_ALL, env.LC_CTYPE, env.LANG].find((value) => value !== undefined && value !== '');
+  return locale === undefined || /utf-?8/i.test(locale);
+}
+
+/** How a page is drawn on this terminal. */
+export function renderOptionsFor(
+  { columns, paint, unicode }: Terminal,
+  { exact = false, hostName = '' }: Partial<Pick<RenderOptions, 'exact' | 'hostName'>> = {},
+): RenderOptions {
+  return { width: columns, paint, unicode, exact, hostName };
+}

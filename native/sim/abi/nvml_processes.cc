@@ -1,0 +1,125 @@
+// NVML: the processes on a device and their memory.
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "sim/abi/nvml.h"
+#include "sim/linux/locked.h"
+#include "sim/state/raw_syscalls.h"
+
+namespace umasim {
+namespace {
+
+enum class List { kCompute, kGraphics, kMps };
+
+struct ProcessMemory {
+  int pid;
+  uint64_t bytes;
+};
+
+// The memory that the driver attributes to each process: contexts, cudaMalloc and pinned memory,
+// but not managed memory.
+std::vector<ProcessMemory> list_processes(State& state, int device, List list) {
+  std::vector<ProcessMemory> all;
+  const Locked locked(state);
+  for (int client = 0; list == List::kCompute && client < kMaxClients; client++) {
+    if (state.clients[client].pid == 0) continue;
+    ProcessMemory process{state.clients[client].pid, 0};
+    bool has_context = false;
+    for (int id = 0; id < state.block_limit; id++) {
+      const Block& block = state.blocks[id];
+      if (block.client != client || block.device != device) continue;
+      if (block.kind == BlockKind::kNone) continue;
+      has_context = has_context || block.kind == BlockKind::kContext;
+      if (block.kind != BlockKind::kContext && block.kind != BlockKind::kDevice &&
+          block.kind != BlockKind::kPinned) {
+        continue;
+      }
+      // Dedicated device memory excludes the host memory of a block.
+      const bool shares = state.machine.devices[device].shares_host_memory;
+      process.bytes += shares ? block.host_bytes : block.device_bytes;
+    }
+    if (has_context) all.push_back(process);
+  }
+  for (int i = 0; list != List::kMps && i < state.machine.process_count; i++) {
+    const ScriptedProcess& process = state.machine.processes[i];
+    const bool listed = process.graphics == (list == List::kGraphics);
+    const uint64_t bytes = state.world.scripted_gpu[i];
+    if (listed && bytes > 0 && static_cast<int>(process.device) == device) {
+      all.push_back({static_cast<int>(process.pid), bytes});
+    }
+  }
+  return all;
+}
+
+nvmlReturn_t processes(const char* name, nvmlDevice_t handle, unsigned int* count,
+                       nvmlProcessInfo_t* infos, List list) {
+  return nvml_device(
+      name, handle, count != nullptr, [&](const Call& call, int device, const Device& facts) {
+        const std::vector<ProcessMemory> all = list_processes(call.state(), device, list);
+        const unsigned int room = *count;
+        *count = static_cast<unsigned int>(all.size());
+        if (all.empty()) return 0;
+        if (infos == nullptr || room < all.size()) return int{umaprobe::kNvmlInsufficientSize};
+        for (size_t i = 0; i < all.size(); i++) {
+          constexpr unsigned int kNoInstance = ~0u;
+          infos[i] = {static_cast<unsigned int>(all[i].pid),
+                      facts.nvml.process_memory ? all[i].bytes : umaprobe::kNvmlValueNotAvailable,
+                      kNoInstance, kNoInstance};
+        }
+        return 0;
+      });
+}
+
+}  // namespace
+}  // namespace umasim
+
+using namespace umasim;
+
+UMASIM_API nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device,
+                                                                unsigned int* count,
+                                                                nvmlProcessInfo_t* infos) noexcept {
+  return processes("nvmlDeviceGetComputeRunningProcesses_v3", device, count, infos, List::kCompute);
+}
+
+UMASIM_API nvmlReturn_t nvmlDeviceGetGraphicsRunningProcesses_v3(
+    nvmlDevice_t device, unsigned int* count, nvmlProcessInfo_t* infos) noexcept {
+  return processes("nvmlDeviceGetGraphicsRunningProcesses_v3", device, count, infos,
+                   List::kGraphics);
+}
+
+// Version 2 has the same struct; older drivers have no other.
+UMASIM_API nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v2(nvmlDevice_t device,
+                                                                unsigned int* count,
+                                                                nvmlProcessInfo_t* infos) noexcept {
+  return processes("nvmlDeviceGetComputeRunningProcesses_v2", device, count, infos, List::kCompute);
+}
+
+UMASIM_API nvmlReturn_t nvmlDeviceGetGraphicsRunningProcesses_v2(
+    nvmlDevice_t device, unsigned int* count, nvmlProcessInfo_t* infos) noexcept {
+  return processes("nvmlDeviceGetGraphicsRunningProcesses_v2", device, count, infos,
+                   List::kGraphics);
+}
+
+UMASIM_API nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses_v3(
+    nvmlDevice_t device, unsigned int* count, nvmlProcessInfo_t* infos) noexcept {
+  return processes("nvmlDeviceGetMPSComputeRunningProcesses_v3", device, count, infos, List::kMps);
+}
+
+UMASIM_API nvmlReturn_t nvmlSystemGetProcessName(unsigned int pid, char* name,
+                                                 unsigned int size) noexcept {
+  return nvml("nvmlSystemGetProcessName", [&](const Call& call) {
+    if (name == nullptr || size == 0) return int{umaprobe::kNvmlInvalidArgument};
+    const Machine& machine = call.state().machine;
+    for (int i = 0; i < machine.process_count; i++) {
+      if (machine.processes[i].pid != static_cast<int64_t>(pid)) continue;
+      std::snprintf(name, size, "%s", machine.processes[i].name);
+      return 0;
+    }
+    const std::string command =
+        raw_read_file(("/proc/" + std::to_string(pid) + "/cmdline").c_str(), 4096);
+    if (command.empty()) return int{umaprobe::kNvmlNotFound};
+    std::snprintf(name, size, "%s", command.c_str());
+    return 0;
+  });
+}

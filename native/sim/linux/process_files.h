@@ -1,0 +1,19 @@
+// The simulated files of single processes: /proc/<pid>/comm, statm and cgroup.
+#pragma once
+#include <string>
+
+#include "sim/state/state.h"
+
+namespace umasim {
+
+enum class ProcessFile { kNone, kComm, kStatm, kCgroup };
+
+// The file and pid of a path such as "/proc/<pid>/statm" or "/proc/self/statm"; kNone for others.
+ProcessFile process_file(const char* path, int* pid);
+// Whether the machine simulates this file: of a scripted process, or of a client. The files of all
+// other processes are left to the real Linux.
+bool knows_process(const State& state, ProcessFile file, int pid);
+// The text of a file. Returns 0 or -ENOENT.
+int process_text(const State& state, ProcessFile file, int pid, std::string* text);
+
+}  // namespace umasim

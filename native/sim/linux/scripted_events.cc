@@ -1,0 +1,124 @@
+#include "sim/linux/scripted_events.h"
+
+#include <algorithm>
+
+#include "sim/linux/memory.h"
+#include "sim/linux/reclaim.h"
+#include "sim/linux/world.h"
+
+namespace umasim {
+namespace {
+
+void free_process_memory(State& state, int index, uint64_t bytes) {
+  World& world = state.world;
+  const ScriptedProcess& process = state.machine.processes[index];
+  const bool shares = state.machine.devices[process.device].shares_host_memory;
+  const uint64_t gpu = std::min(bytes, world.scripted_gpu[index]);
+  world.scripted_gpu[index] -= gpu;
+  if (!shares) {
+    world.gpu_device[process.device] -= gpu;
+  } else {
+    world.gpu_host -= gpu;
+    if (state.machine.driver.system_memory_pools > 0) {
+      world.pools += gpu;
+      world.pools_used_ms = world.now_ms;
+    } else {
+      add_free_memory(state, gpu, 1);
+    }
+  }
+  release_anon(state, &world.scripted_anon[index],
+               std::min(bytes - gpu, world.scripted_anon[index]));
+}
+
+void end_process(State& state, int index) {
+  free_process_memory(state, index, kUnlimited);
+  state.world.scripted_gone[index] = true;
+}
+
+// Takes up to `want` bytes for the event and returns the bytes taken.
+uint64_t grow(State& state, const ScriptedEvent& event, uint64_t want) {
+  World& world = state.world;
+  if (event.kind == EventKind::kDevice) {
+    const int device = static_cast<int>(state.machine.processes[event.process].device);
+    uint64_t bytes;
+    if (state.machine.devices[device].shares_host_memory) {
+      bytes = take_pages(state, want, Use::kEager, 0).bytes;
+      world.gpu_host += bytes;
+    } else {
+      const Device& facts = state.machine.devices[device];
+      bytes =
+          std::min(want, saturating_sub(facts.memory, facts.reserved + world.gpu_device[device]));
+      world.gpu_device[device] += bytes;
+    }
+    world.scripted_gpu[event.process] += bytes;
+    return bytes;
+  }
+  const uint64_t bytes = take_pages(state, want, Use::kMovable, 0).bytes;
+  switch (event.kind) {
+    case EventKind::kFileDirty:
+      world.file_dirty += bytes;
+      world.file_cache += bytes;
+      break;
+    case EventKind::kFileCache:
+      world.file_cache += bytes;
+      break;
+    case EventKind::kShmem:
+      world.shmem += bytes;
+      break;
+    default:
+      (event.process < 0 ? world.anon : world.scripted_anon[event.process]) += bytes;
+  }
+  return bytes;
+}
+
+void stall_or_kill(State& state, const ScriptedEvent& event, uint64_t missing) {
+  World& world = state.world;
+  if (world.scripted_stall_ms < 0) world.scripted_stall_ms = world.now_ms;
+  const int pid =
+      event.process < 0 ? 0 : static_cast<int>(state.machine.processes[event.process].pid);
+  stall(state, pid, "memory of another process", missing, world.scripted_stall_ms);
+  // On a machine that does not wedge, the OOM killer ends the requesting process.
+  if (!state.machine.wedges && event.process >= 0 && event.kind == EventKind::kAnon) {
+    world.counters.oom_kill++;
+    end_process(state, event.process);
+  }
+}
+
+}  // namespace
+
+bool run_event(State& state, int index) {
+  World& world = state.world;
+  const double now_ms = world.now_ms;
+  const ScriptedEvent& event = state.machine.events[index];
+  const double from = event.after_first_allocation ? world.first_allocation_ms : 0;
+  if (from < 0 || now_ms < from + event.at_ms) return false;
+  if (event.process >= 0 && world.scripted_gone[event.process]) return false;
+  // A wedged machine neither frees nor grants memory.
+  if (world.wedge.happened) return false;
+  if (event.kind == EventKind::kExit) {
+    end_process(state, event.process);
+    return false;
+  }
+  const double share =
+      event.over_ms <= 0 ? 1 : std::min(1.0, (now_ms - from - event.at_ms) / event.over_ms);
+  const uint64_t due = static_cast<uint64_t>(static_cast<double>(event.bytes) * share);
+  uint64_t& done = world.event_done[index];
+  const uint64_t page = state.machine.linux_kernel.page_size;
+  const uint64_t want =
+      share >= 1 ? saturating_sub(due, done) : saturating_sub(due, done) / page * page;
+  if (want == 0) return false;
+  if (event.kind == EventKind::kFree) {
+    free_process_memory(state, event.process, want);
+    done += want;
+    return false;
+  }
+  const uint64_t bytes = grow(state, event, want);
+  done += bytes;
+  // A file reader that finds no memory waits; it does not wedge the machine.
+  const bool cache = event.kind == EventKind::kFileCache || event.kind == EventKind::kFileDirty;
+  if (bytes == want || cache) return false;
+  stall_or_kill(state, event, want - bytes);
+  return true;
+}
+
+}  // namespace umasim

@@ -1,0 +1,104 @@
+// Parses the devices of a machine.
+#include "abi/nvml.h"
+#include "sim/state/parse_machine.h"
+
+namespace umasim {
+namespace {
+
+constexpr Field<Attributes, int64_t> kAttributes[] = {
+    {"integrated", &Attributes::integrated},
+    {"managedMemory", &Attributes::managed_memory},
+    {"concurrentManagedAccess", &Attributes::concurrent_managed_access},
+    {"pageableMemoryAccess", &Attributes::pageable_memory_access},
+    {"pageableMemoryAccessUsesHostPageTables", &Attributes::pageable_uses_host_page_tables},
+    {"directManagedMemAccessFromHost", &Attributes::direct_managed_from_host},
+    {"hostRegisterSupported", &Attributes::host_register},
+    {"hostRegisterReadOnlySupported", &Attributes::host_register_read_only},
+    {"canMapHostMemory", &Attributes::can_map_host_memory},
+    {"unifiedAddressing", &Attributes::unified_addressing},
+    {"memoryPoolsSupported", &Attributes::memory_pools},
+    {"gpuDirectRdmaSupported", &Attributes::gpu_direct_rdma},
+    {"dmaBufSupported", &Attributes::dma_buf},
+    {"l2CacheSize", &Attributes::l2_cache_size},
+    {"multiProcessorCount", &Attributes::multi_processor_count},
+    {"globalMemoryBusWidth", &Attributes::memory_bus_width},
+    {"memoryClockRateKHz", &Attributes::memory_clock_khz},
+    {"clockRateKHz", &Attributes::clock_khz},
+    {"asyncEngineCount", &Attributes::async_engine_count},
+    {"hostNumaId", &Attributes::host_numa_id},
+};
+
+constexpr Field<NvmlAnswers, NvmlValue> kNvmlValues[] = {
+    {"addressingMode", &NvmlAnswers::addressing_mode},
+    {"migMode", &NvmlAnswers::mig_mode},
+    {"utilizationPercent", &NvmlAnswers::utilization},
+    {"temperatureC", &NvmlAnswers::temperature},
+    {"powerMilliwatt", &NvmlAnswers::power},
+    {"smClockMHz", &NvmlAnswers::sm_clock},
+    {"maxSmClockMHz", &NvmlAnswers::max_sm_clock},
+    {"memoryClockMHz", &NvmlAnswers::memory_clock},
+    {"performanceState", &NvmlAnswers::performance_state},
+};
+
+// The status of a refusal by its name; 0 for any other name.
+int nvml_status(const std::string& name) {
+  if (name == "NOT_SUPPORTED") return umaprobe::kNvmlNotSupported;
+  if (name == "NO_PERMISSION") return umaprobe::kNvmlNoPermission;
+  if (name == "GPU_IS_LOST") return umaprobe::kNvmlGpuIsLost;
+  if (name == "UNKNOWN") return umaprobe::kNvmlUnknown;
+  return umaprobe::kNvmlSuccess;
+}
+
+void parse_nvml(Description& in, const std::string& at, NvmlAnswers& nvml) {
+  const std::string memory = in.value(at + "memory");
+  nvml.memory = memory == "OWN"    ? NvmlMemory::kOwn
+                : memory == "HOST" ? NvmlMemory::kHost
+                                   : NvmlMemory::kRefused;
+  nvml.memory_status = nvml_status(memory);
+  if (nvml.memory == NvmlMemory::kRefused && nvml.memory_status == 0) {
+    in.fail(at + "memory is \"" + memory + "\"; expected OWN, HOST or the name of a refusal");
+  }
+  in.boolean(at + "processMemory", &nvml.process_memory);
+  for (const auto& field : kNvmlValues) {
+    NvmlValue& value = nvml.*field.member;
+    value.status = nvml_status(in.value(at + field.key));
+    if (value.status == 0) in.integer(at + field.key, &value.value);
+  }
+}
+
+void parse_device(Description& in, const std::string& at, Device& device) {
+  in.text(at + "name", device.name);
+  in.text(at + "uuid", device.uuid);
+  in.text(at + "pciBusId", device.pci_bus_id);
+  in.text(at + "pciDeviceId", device.pci_device_id);
+  in.text(at + "computeCapability", device.compute_capability);
+  in.boolean(at + "sharesHostMemory", &device.shares_host_memory);
+  in.boolean(at + "sysmemFallback", &device.sysmem_fallback);
+  device.memory = in.bytes_or(at + "memory", 0);
+  in.bytes(at + "reserved", &device.reserved);
+  in.bytes(at + "contextBytes", &device.context_bytes);
+  device.largest_allocation = in.bytes_or(at + "largestAllocation", kUnlimited);
+  device.largest_total = in.bytes_or(at + "largestTotal", kUnlimited);
+  if (device.shares_host_memory != (device.memory == 0)) {
+    in.fail(at + "memory must be null if sharesHostMemory is true, and a number if it is false");
+  }
+  if (device.reserved > device.memory) in.fail(at + "reserved is more than memory");
+  if (device.shares_host_memory && device.sysmem_fallback) {
+    in.fail(at + "sysmemFallback must be false if sharesHostMemory is true");
+  }
+  for (const auto& field : kAttributes) {
+    in.integer(at + "attributes." + field.key, &(device.attributes.*field.member));
+  }
+  parse_nvml(in, at + "nvml.", device.nvml);
+}
+
+}  // namespace
+
+void parse_devices(Description& in, Machine& machine) {
+  for (int& i = machine.device_count; in.has("devices." + std::to_string(i)); i++) {
+    if (i == kMaxDevices) return in.fail("devices has more than 8 entries");
+    parse_device(in, "devices." + std::to_string(i) + ".", machine.devices[i]);
+  }
+}
+
+}  // namespace umasim

@@ -1,0 +1,121 @@
+#include "sim/state/parse_machine.h"
+
+namespace umasim {
+namespace {
+
+constexpr Field<Memory, uint64_t> kMemory[] = {
+    {"total", &Memory::total},
+    {"anon", &Memory::anon},
+    {"fileCache", &Memory::file_cache},
+    {"fileMapped", &Memory::file_mapped},
+    {"fileDirty", &Memory::file_dirty},
+    {"buffers", &Memory::buffers},
+    {"shmem", &Memory::shmem},
+    {"mlocked", &Memory::mlocked},
+    {"slabReclaimable", &Memory::slab_reclaimable},
+    {"slabUnreclaimable", &Memory::slab_unreclaimable},
+    {"kernelStack", &Memory::kernel_stack},
+    {"pageTables", &Memory::page_tables},
+    {"percpu", &Memory::percpu},
+    {"driverHeld", &Memory::driver_held},
+    {"swapTotal", &Memory::swap_total},
+    {"swapUsed", &Memory::swap_used},
+    {"hugePageSize", &Memory::huge_page_size},
+    {"hugePagesTotal", &Memory::huge_pages_total},
+    {"hugePagesFree", &Memory::huge_pages_free},
+    {"cmaTotal", &Memory::cma_total},
+    {"cmaFree", &Memory::cma_free},
+    {"minFree", &Memory::min_free},
+    {"watermarkScaleFactor", &Memory::watermark_scale_factor},
+    {"watermarkBoostFactor", &Memory::watermark_boost_factor},
+    {"swappiness", &Memory::swappiness},
+    {"compactionProactiveness", &Memory::compaction_proactiveness},
+};
+
+constexpr Field<Timing, double> kTiming[] = {
+    {"fixedUs", &Timing::fixed_us},
+    {"coldMsPerGiB", &Timing::cold},
+    {"warmMsPerGiB", &Timing::warm},
+    {"freeMsPerGiB", &Timing::free},
+    {"reclaimMsPerGiB", &Timing::reclaim},
+    {"swapMsPerGiB", &Timing::swap},
+    {"managedTouchMsPerGiB", &Timing::managed_touch},
+    {"systemTouchMsPerGiB", &Timing::system_touch},
+    {"spillMsPerGiB", &Timing::spill},
+    {"dropMsPerGiB", &Timing::drop},
+    {"writebackMsPerGiB", &Timing::writeback},
+    {"exitMsPerGiB", &Timing::exit},
+    {"bandwidthGBps", &Timing::bandwidth_gbps},
+    {"systemBandwidthGBps", &Timing::system_bandwidth_gbps},
+    {"contextMs", &Timing::context_ms},
+};
+
+void parse_linux_kernel(Description& in, LinuxKernel& linux_kernel) {
+  in.text("kernel.release", linux_kernel.release);
+  in.text("kernel.architecture", linux_kernel.architecture);
+  in.text("kernel.lowZone", linux_kernel.low_zone);
+  in.text("kernel.transparentHugePages", linux_kernel.transparent_huge_pages);
+  in.bytes("kernel.pageSize", &linux_kernel.page_size);
+  in.bytes("kernel.orders", &linux_kernel.orders);
+  in.bytes("kernel.lowZoneBytes", &linux_kernel.low_zone_bytes);
+  if (linux_kernel.orders > 16) in.fail("kernel.orders is more than 16");
+  if (linux_kernel.page_size < 4096) in.fail("kernel.pageSize is less than 4096");
+}
+
+void parse_contiguity(Description& in, ContiguityRules& rules) {
+  in.number("contiguity.share", &rules.share);
+  in.number("contiguity.afterReclaim", &rules.after_reclaim);
+  in.number("contiguity.compactable", &rules.compactable);
+  in.number("contiguity.topOrderShare", &rules.top_order_share);
+  in.bytes("contiguity.largestOrder", &rules.largest_order);
+  in.number("contiguity.stallMs", &rules.stall_ms);
+  rules.wedge_when_fragmented = in.choice("contiguity.whenFragmented", {"error", "wedge"}) == 1;
+}
+
+void parse_driver(Description& in, Driver& driver) {
+  in.text("driver.version", driver.version);
+  in.text("driver.nvmlVersion", driver.nvml_version);
+  in.bytes("driver.cudaVersion", &driver.cuda_version);
+  in.bytes("driver.runtimeVersion", &driver.runtime_version);
+  in.bytes("driver.poolBytes", &driver.pool_bytes);
+  in.number("driver.poolDrainAfterMs", &driver.pool_drain_after_ms);
+  in.number("driver.poolDrainMsPerGiB", &driver.pool_drain_ms_per_gib);
+  driver.system_memory_pools = kNoPools;
+  const char* const parameter = "driver.systemMemoryPools";
+  if (in.has(parameter)) in.integer(parameter, &driver.system_memory_pools);
+}
+
+}  // namespace
+
+std::string parse_machine(const char* description, Machine* machine) {
+  Description in(description);
+  const std::string format = in.value("schema");
+  if (format != "umaprobe/machine/1") {
+    in.fail("schema is \"" + format + "\"; expected umaprobe/machine/1");
+  }
+  for (const char* key : {"description", "evidence", "extends"}) in.ignore(key);
+  in.text("name", machine->name);
+  in.number("clock.scale", &machine->scale);
+  if (machine->scale <= 0) in.fail("clock.scale must be more than 0");
+  parse_linux_kernel(in, machine->linux_kernel);
+  for (const auto& field : kMemory) {
+    in.bytes(std::string("memory.") + field.key, &(machine->memory.*field.member));
+  }
+  parse_contiguity(in, machine->contiguity);
+  parse_driver(in, machine->driver);
+  parse_devices(in, *machine);
+  for (const auto& field : kTiming) {
+    in.number(std::string("timing.") + field.key, &(machine->timing.*field.member));
+  }
+  if (machine->timing.bandwidth_gbps <= 0) in.fail("timing.bandwidthGBps must be more than 0");
+  if (machine->timing.system_bandwidth_gbps <= 0) {
+    in.fail("timing.systemBandwidthGBps must be more than 0");
+  }
+  machine->wedges = in.choice("exhaustion.outcome", {"error", "wedge"}) == 1;
+  in.number("exhaustion.wedgeAfterMs", &machine->wedge_after_ms);
+  parse_scenario(in, *machine);
+  parse_faults(in, *machine);
+  return in.error();
+}
+
+}  // namespace umasim

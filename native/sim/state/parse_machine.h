@@ -1,0 +1,26 @@
+// Parses the flat description of a machine.
+#pragma once
+#include <string>
+
+#include "sim/state/description.h"
+#include "sim/state/machine.h"
+
+namespace umasim {
+
+// Returns an empty string, or the first error of the description.
+std::string parse_machine(const char* description, Machine* machine);
+
+// The parts of parse_machine().
+void parse_devices(Description& in, Machine& machine);
+// Processes and events. Call it after parse_devices(), because processes refer to devices.
+void parse_scenario(Description& in, Machine& machine);
+void parse_faults(Description& in, Machine& machine);
+
+// A field of the description and the member that takes its value.
+template <typename Struct, typename Value>
+struct Field {
+  const char* key;
+  Value Struct::*member;
+};
+
+}  // namespace umasim

@@ -1,0 +1,67 @@
+// Parses the scripted processes and events of a machine.
+#include "sim/state/parse_machine.h"
+
+namespace umasim {
+namespace {
+
+void parse_processes(Description& in, Machine& machine) {
+  for (int& i = machine.process_count; in.has("processes." + std::to_string(i)); i++) {
+    if (i == kMaxScripted) return in.fail("processes has more than 32 entries");
+    const std::string at = "processes." + std::to_string(i) + ".";
+    ScriptedProcess& process = machine.processes[i];
+    in.text(at + "name", process.name);
+    in.integer(at + "pid", &process.pid);
+    in.bytes(at + "gpuBytes", &process.gpu_bytes);
+    in.bytes(at + "anonBytes", &process.anon_bytes);
+    process.device = in.bytes_or(at + "device", 0);
+    if (in.has(at + "list")) {
+      process.graphics = in.choice(at + "list", {"compute", "graphics"}) == 1;
+    }
+    if (process.gpu_bytes > 0 && process.device >= static_cast<uint64_t>(machine.device_count)) {
+      in.fail(at + "device is " + std::to_string(process.device) +
+              "; expected the index of a device");
+    }
+  }
+}
+
+void parse_event(Description& in, const std::string& at, const Machine& machine,
+                 ScriptedEvent& event) {
+  static constexpr const char* kKinds[] = {"anon",      "shmem", "device", "fileCache",
+                                           "fileDirty", "free",  "exit"};
+  event.kind = static_cast<EventKind>(in.choice(at + "what", kKinds));
+  in.number(at + "atMs", &event.at_ms);
+  if (event.kind != EventKind::kExit) in.bytes(at + "bytes", &event.bytes);
+  if (in.has(at + "afterFirstAllocation")) {
+    in.boolean(at + "afterFirstAllocation", &event.after_first_allocation);
+  }
+  if (in.has(at + "overMs")) in.number(at + "overMs", &event.over_ms);
+  if (in.has(at + "bytesPerSecond")) {
+    double rate = 0;
+    in.number(at + "bytesPerSecond", &rate);
+    if (rate <= 0) return in.fail(at + "bytesPerSecond must be more than 0");
+    event.over_ms = static_cast<double>(event.bytes) / rate * 1000;
+  }
+  event.process = -1;
+  const bool needs_process = event.kind == EventKind::kDevice || event.kind == EventKind::kFree ||
+                             event.kind == EventKind::kExit;
+  if (!needs_process && !in.has(at + "process")) return;
+  const std::string name = in.value(at + "process");
+  for (int i = 0; i < machine.process_count; i++) {
+    if (name == machine.processes[i].name) event.process = i;
+  }
+  if (event.process < 0) {
+    in.fail(at + "process is \"" + name + "\"; expected the name of a process");
+  }
+}
+
+}  // namespace
+
+void parse_scenario(Description& in, Machine& machine) {
+  parse_processes(in, machine);
+  for (int& i = machine.event_count; in.has("events." + std::to_string(i)); i++) {
+    if (i == kMaxEvents) return in.fail("events has more than 64 entries");
+    parse_event(in, "events." + std::to_string(i) + ".", machine, machine.events[i]);
+  }
+}
+
+}  // namespace umasim

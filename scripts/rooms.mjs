@@ -1,0 +1,116 @@
+// The rooms of the house and who may import whom: the one table behind biome.rooms.json (imports of lib/), behind
+// scripts/house-rules.mjs (#include lines of native/) and behind the tables of docs/architecture.md. A room may import the
+// rooms of its row, and `base` and `types` where it says so; nothing imports upwards.
+//   node scripts/rooms.mjs          says whether biome.rooms.json is what this table makes
+//   node scripts/rooms.mjs --write  writes it (npm run format does)
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isMain, main, root } from './run.mjs';
+
+const GROUND = ['base', 'types'];
+
+/** Room of lib → the rooms it may import, lowest floor first. */
+export const LIB_ROOMS = {
+  types: [],
+  base: [],
+  native: [...GROUND],
+  memory: [...GROUND],
+  models: [...GROUND],
+  host: [...GROUND, 'native'],
+  sim: [...GROUND, 'native', 'host'],
+  render: [...GROUND, 'memory'],
+  journal: [...GROUND, 'host'],
+  snapshot: [...GROUND, 'native', 'host', 'memory'],
+  probe: [...GROUND, 'native', 'host', 'memory', 'journal', 'snapshot'],
+  doctor: [...GROUND, 'native', 'host', 'memory', 'snapshot'],
+  cache: [...GROUND, 'native', 'host', 'memory', 'models', 'snapshot'],
+  sweep: [...GROUND, 'native', 'memory', 'models', 'probe'],
+  layout: [...GROUND, 'native', 'memory', 'probe'],
+  stress: [...GROUND, 'native', 'memory', 'probe'],
+  cli: [
+    ...GROUND,
+    'memory',
+    'models',
+    'host',
+    'sim',
+    'render',
+    'snapshot',
+    'probe',
+    'doctor',
+    'cache',
+    'sweep',
+    'layout',
+    'stress',
+  ],
+};
+
+/** Rooms that are entered by these files alone. The others are libraries: their files are imported one by one. */
+export const DOORS = {
+  snapshot: ['index', 'watch', 'mem-get-info'],
+  journal: ['index', 'records', 'writer'],
+  doctor: ['index', 'checks'],
+  cache: ['index', 'sudoers'],
+  sweep: ['index'],
+  layout: ['index'],
+  stress: ['index'],
+};
+
+/** Folders inside a room; none bears the name of a room. */
+const FOLDERS = { cache: ['prepare'], cli: ['commands', 'core'], render: ['text', 'html'] };
+
+/** What may lie at the root of lib: doors, and root.ts, which must lie one level below the package. */
+export const LIB_ROOT = ['cli.ts', 'index.ts', 'root.ts', 'sim.ts', 'worker.ts'];
+
+/** Room of native → the rooms it may include. Includes are written from native/. */
+export const NATIVE_ROOMS = {
+  abi: [],
+  base: [],
+  runtime: ['base'],
+  machine: ['abi', 'base', 'runtime'],
+  pagecache: ['base', 'runtime'],
+  host: ['abi', 'base', 'runtime', 'machine'],
+  cuda: ['abi', 'base', 'runtime', 'machine'],
+  nvml: ['abi', 'base', 'runtime', 'machine'],
+  alloc: ['abi', 'base', 'runtime', 'host', 'cuda'],
+  guard: ['base', 'runtime', 'host', 'alloc'],
+  js: ['abi', 'base', 'runtime', 'machine', 'pagecache', 'host', 'cuda', 'nvml', 'alloc', 'guard'],
+  'sim/state': ['abi'],
+  'sim/linux': ['abi', 'sim/state'],
+  'sim/gpu': ['abi', 'sim/state', 'sim/linux'],
+  'sim/abi': ['abi', 'sim/state', 'sim/linux', 'sim/gpu'],
+};
+
+/** What may lie at the root of native and of native/sim, besides folders. */
+export const NATIVE_ROOT = ['addon.cc', 'addon.map', 'tsan.supp'];
+export const SIM_ROOT = ['exports.map'];
+
+/** Paths of an import that lead into a room, seen from its own folder or from a folder inside a room. */
+function ways(room) {
+  const files = DOORS[room]?.map((door) => `${room}/${door}.ts`) ?? [`${room}/**`];
+  return files.flatMap((file) => [`../${file}`, `../../${file}`]);
+}
+
+/** The overrides of Biome: a room each, in which every import out of the room is forbidden but for those of its row. */
+export function biomeRooms() {
+  const overrides = Object.entries(LIB_ROOMS).map(([room, rooms]) => {
+    const own = (FOLDERS[room] ?? []).map((folder) => `../${folder}/**`);
+    const doors = room === 'cli' ? ['../sim.ts', '../../sim.ts'] : [];
+    const allowed = ['../root.ts', '../../root.ts', ...doors, ...own, ...rooms.flatMap(ways)];
+    const group = ['../*/**', '../../*', '!../*.ts', ...allowed.map((path) => `!${path}`)];
+    const names = rooms.length === 0 ? 'nothing but its own files' : `its own files, ${rooms.join(', ')}`;
+    const message = `lib/${room} may import ${names}; a feature by its doors only (scripts/rooms.mjs, docs/architecture.md)`;
+    const noRestrictedImports = { level: 'error', options: { patterns: [{ group, message }] } };
+    return { includes: [`lib/${room}/**/*.ts`], linter: { rules: { style: { noRestrictedImports } } } };
+  });
+  return `${JSON.stringify({ $schema: './node_modules/@biomejs/biome/configuration_schema.json', overrides }, null, 2)}\n`;
+}
+
+/** Throws, or with `write` mends it, where biome.rooms.json is not what the table makes. */
+export function checkBiomeRooms({ write = false } = {}) {
+  const path = join(root, 'biome.rooms.json');
+  if (write) writeFileSync(path, biomeRooms());
+  else if (readFileSync(path, 'utf8') !== biomeRooms())
+    throw new Error('biome.rooms.json is not what scripts/rooms.mjs makes: run npm run format');
+}
+
+if (isMain(import.meta.url)) await main(() => checkBiomeRooms({ write: process.argv.includes('--write') }));
