@@ -23,10 +23,10 @@ describe.skipIf(!hasGpu)(`on a real GPU${noGpu}`, () => {
     const ran = await evaluatePackage<Record<string, unknown>>(`
       const { execFileSync } = await import('node:child_process');
       const smi = (query) => execFileSync('nvidia-smi', [query, '--format=csv,noheader,nounits'], { encoding: 'utf8' }).trim();
-      const before = queryGpu('--query-gpu=memory.used');
+      const before = smi('--query-gpu=memory.used');
       const taken = []; for (let i = 0; i < 20; i++) taken.push(await umaprobe.snapshot());
       const last = taken.at(-1).devices[0];
-      return { before, after: queryGpu('--query-gpu=memory.used'), apps: queryGpu('--query-compute-apps=pid,used_memory'),
+      return { before, after: smi('--query-gpu=memory.used'), apps: smi('--query-compute-apps=pid,used_memory'),
         cuda: last.cuda, why: last.from.cuda, processes: last.processes, maps: (await import('node:fs')).readFileSync('/proc/self/maps', 'utf8').includes('libcuda.so') };`);
     expect(ran.maps).toBe(true);
     // cuInit alone takes 3.25 MiB on an H200 (driver 580.159) while the process lives; a context takes over 500.
