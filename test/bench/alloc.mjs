@@ -1,20 +1,14 @@
-/** Allocation, touch and free beside a plain CUDA C++ program, and the time of a step that is not CUDA's. Needs a real GPU. */
+/** Allocation, touch and free compared with a plain CUDA C++ program, and the time of a step outside CUDA. Needs a real GPU. */
 
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { existsSync } from 'node:fs';
 import { snapshot } from 'umaprobe';
-import { compare, limit, quantile, run, skip } from './measure.mjs';
+import { compare, compile, limit, NVCC, plainPath, quantile, run, skip } from './measure.mjs';
 
 const GB = 1e9;
 const ROUNDS = 6;
 const REPEATS = 5;
-const nvcc = `${process.env.CUDA_HOME ?? '/usr/local/cuda'}/bin/nvcc`;
-const plain = (name) => fileURLToPath(new URL(`plain/${name}`, import.meta.url));
 
-/** What one program said, without the first repeat of a size: [{bytes, alloc, first, …}]. */
+/** The times that one program printed, without the first repeat of a size: [{bytes, alloc, first, …}]. */
 function measured(program, args, names) {
   const rows = run(program, args)
     .split('\n')
@@ -28,10 +22,14 @@ function measureAll(program, sizes) {
   const args = [String(REPEATS + 1), ...sizes.map(String)];
   const ours = [];
   const theirs = [];
-  // In turns, so that a slow minute of the machine hits both.
+  // Alternately, so that a slow minute of the machine affects both.
   for (let round = 0; round < ROUNDS; round++) {
     ours.push(
-      measured(process.execPath, [plain('alloc.mjs'), ...args], ['alloc', 'first', 'second', 'verify', 'free', 'rest']),
+      measured(
+        process.execPath,
+        [plainPath('alloc.mjs'), ...args],
+        ['alloc', 'first', 'second', 'verify', 'free', 'rest'],
+      ),
     );
     theirs.push(measured(program, args, ['alloc', 'first', 'second', 'set', 'free']));
   }
@@ -46,12 +44,11 @@ const medians = (rounds, bytes, name) =>
       0.5,
     ),
   );
-/** Of the rounds the least disturbed one: the host is shared with strangers. */
+/** The best round: other programs share the host and disturb some rounds. */
 const best = (rounds, bytes, name) => Math.min(...medians(rounds, bytes, name));
 
 /**
- * 5 %, or what lies between two rounds of the plain program itself: cudaFree of 60 GB takes it 25 to 41 ms on one H200, and
- * nobody can be steadier than that.
+ * 5 %, or the spread of the rounds of the plain program itself: its cudaFree of 60 GB takes 25 to 41 ms on one H200.
  */
 function tolerance(rounds, bytes, name) {
   const [least, most] = [best(rounds, bytes, name), Math.max(...medians(rounds, bytes, name))];
@@ -61,7 +58,7 @@ function tolerance(rounds, bytes, name) {
 function report({ ours, theirs }, sizes) {
   for (const bytes of sizes) {
     const size = `${bytes / GB} GB`;
-    for (const [name, words] of [
+    for (const [name, call] of [
       ['alloc', 'cudaMalloc'],
       ['first', 'a kernel’s first touch'],
       ['second', 'a kernel’s second touch'],
@@ -73,7 +70,7 @@ function report({ ours, theirs }, sizes) {
         ours: a,
         theirs: b,
         unit: 'ms',
-        against: `C++: ${words}`,
+        against: `C++: ${call}`,
         atMost: tolerance(theirs, bytes, name),
       });
     }
@@ -83,8 +80,8 @@ function report({ ours, theirs }, sizes) {
     );
   }
   const rest = ours.flat().map((row) => row.rest);
-  limit({ question: 'time of a step that is not CUDA’s, p50', value: quantile(rest, 0.5), unit: 'ms', atMost: 5 });
-  limit({ question: 'time of a step that is not CUDA’s, p95', value: quantile(rest, 0.95), unit: 'ms', atMost: 5 });
+  limit({ question: 'time of a step outside CUDA, p50', value: quantile(rest, 0.5), unit: 'ms', atMost: 5 });
+  limit({ question: 'time of a step outside CUDA, p95', value: quantile(rest, 0.95), unit: 'ms', atMost: 5 });
   console.log(`     the worst of ${rest.length}: ${quantile(rest, 1).toFixed(2)} ms`);
 }
 
@@ -92,17 +89,10 @@ const question = 'allocator';
 const { devices, simulated } = await snapshot({ memGetInfo: 'never' });
 if (devices.length === 0 || simulated !== null) {
   skip(question, simulated === null ? 'no GPU on this machine' : 'the machine is simulated');
-} else if (!existsSync(nvcc)) {
-  skip(question, `no ${nvcc} to build the plain program with`);
+} else if (!existsSync(NVCC)) {
+  skip(question, `no ${NVCC} to build the plain program with`);
 } else {
   const total = devices[0].nvml?.free ?? 0;
   const sizes = [1, 10, 60].map((gb) => gb * GB).filter((bytes) => bytes < total * 0.9);
-  const folder = mkdtempSync(join(tmpdir(), 'umaprobe-bench-'));
-  try {
-    const program = join(folder, 'alloc');
-    execFileSync(nvcc, ['-O3', '-arch=native', '-o', program, plain('alloc.cu')], { stdio: 'inherit' });
-    report(measureAll(program, sizes), sizes);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  report(measureAll(compile('alloc.cu', ['-arch=native'], { compiler: NVCC, optimize: '-O3' }), sizes), sizes);
 }

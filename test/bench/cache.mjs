@@ -1,26 +1,21 @@
 /**
- * How fast is a look at the page cache, and an eviction, beside vmtouch (which is what people use)? Files lie in the
- * temporary folder, which must be on a disk; UMAPROBE_BENCH_GIB: size of the large file (8, less where memory is short).
+ * How fast are status and eviction of the page cache, compared with vmtouch, the usual tool? The files are in the temporary
+ * folder, which must be on a disk. UMAPROBE_BENCH_GIB: size of the large file; default 8, less where memory is short.
  */
 
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { cpus, loadavg, release, tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg, release } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { compare, limit, quantile, skip } from './measure.mjs';
+import { compare, limit, loadBinding, quantile, skip, temporaryFolder } from './measure.mjs';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const require = createRequire(import.meta.url);
-const binding = require(require('node-gyp-build').path(root));
-
+const binding = loadBinding();
 const noSlower = { atMost: 1 };
 const TMPFS = 0x01021994;
-const folder = mkdtempSync(join(tmpdir(), 'umaprobe-bench-cache-'));
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
-/** All of a walk, as cacheStatus and evictFiles do it. */
+/** A complete walk, as in cacheStatus and evictFiles; returns its last batch. */
 async function walk(path, mode, method) {
   const id = binding.cacheWalk([path], { mode, listEmpty: false, top: 20, ...(method && { method }) });
   for (;;) {
@@ -36,8 +31,8 @@ async function timed(call) {
   return { ms: Number(process.hrtime.bigint() - from) / 1e6, result };
 }
 
-/** Medians of both sides in turns, each first in every other round, so that a slow second of the machine hits both. */
-async function inTurns(rounds, before, ours, theirs) {
+/** Medians of both sides, measured alternately with changing order, so that a slow second of the machine affects both. */
+async function alternate(rounds, before, ours, theirs) {
   const samples = { ours: [], theirs: [] };
   for (let round = 0; round < rounds; round++) {
     const sides = Object.entries({ ours, theirs });
@@ -49,11 +44,11 @@ async function inTurns(rounds, before, ours, theirs) {
   return { ours: quantile(samples.ours, 0.5), theirs: quantile(samples.theirs, 0.5) };
 }
 
-const vmtouch = (...words) => execFileSync('vmtouch', ['-q', ...words], { stdio: ['ignore', 'pipe', 'inherit'] });
+const vmtouch = (...args) => execFileSync('vmtouch', ['-q', ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
 const read = (path) => execFileSync('cat', [path], { stdio: ['ignore', 'ignore', 'inherit'] });
 const readTree = (path) => execFileSync('grep', ['-rc', '', path], { stdio: 'ignore' });
 
-/** Whole in cache again, also where somebody else drops caches meanwhile. Bytes that are cached. */
+/** Reads files until all bytes are cached, up to 5 times: other programs may drop caches. Returns the cached bytes. */
 async function refilled(path, bytes, fill) {
   let cached = 0;
   for (let attempt = 0; attempt < 5 && cached < bytes; attempt++) {
@@ -87,15 +82,15 @@ async function largeFile() {
   const cached = await refilled(path, bytes, read);
   const { method } = await walk(path, 'status');
   if (cached < bytes) return skip(name, `only ${cached} of ${bytes} bytes stay cached`);
-  const look = await inTurns(
+  const status = await alternate(
     5,
     () => {},
     () => walk(path, 'status'),
     () => vmtouch(path),
   );
   const goal = method === 'cachestat' ? { atLeast: 100 } : {};
-  compare({ question: `status of a cached ${name} (${method})`, ...look, unit: 'ms', against: 'vmtouch', ...goal });
-  const evict = await inTurns(
+  compare({ question: `status of a cached ${name} (${method})`, ...status, unit: 'ms', against: 'vmtouch', ...goal });
+  const evict = await alternate(
     7,
     () => refilled(path, bytes, read),
     () => walk(path, 'evict'),
@@ -104,7 +99,7 @@ async function largeFile() {
   compare({ question: `eviction of a cached ${name}`, ...evict, unit: 'ms', against: 'vmtouch -e', ...noSlower });
   read(path);
   const { cachedAfter } = await walk(path, 'evict');
-  limit({ question: `what stays of it`, value: (100 * cachedAfter) / bytes, unit: '%', atMost: 1 });
+  limit({ question: `share that stays cached`, value: (100 * cachedAfter) / bytes, unit: '%', atMost: 1 });
   rmSync(path);
 }
 
@@ -116,14 +111,14 @@ async function manyFiles() {
   }
   execFileSync('sync');
   const { files, cached } = await walk(tree, 'status');
-  const look = await inTurns(
+  const status = await alternate(
     7,
     () => {},
     () => walk(tree, 'status'),
     () => vmtouch(tree),
   );
-  compare({ question: `status of ${files} cached files`, ...look, unit: 'ms', against: 'vmtouch', atLeast: 3 });
-  const evict = await inTurns(
+  compare({ question: `status of ${files} cached files`, ...status, unit: 'ms', against: 'vmtouch', atLeast: 3 });
+  const evict = await alternate(
     7,
     () => refilled(tree, cached, readTree),
     () => walk(tree, 'evict'),
@@ -134,17 +129,17 @@ async function manyFiles() {
 }
 
 /**
- * A loop that does nothing is late as well where other programs want the processors, so the best of the rounds counts, less
- * the best of the idle loop: what a call itself holds up it holds up in each.
+ * An idle loop is late as well when other programs take the processors. Therefore the value is the best round less the best
+ * round of the idle loop: a call delays the loop in every round.
  */
 function eventLoop(tree, files) {
   const program = fileURLToPath(new URL('loop-delay.mjs', import.meta.url));
   const { notDropped, idle, ...calls } = JSON.parse(execFileSync(process.execPath, [program, tree]));
-  const words = ({ least, median, most }) => [least, median, most].map((ms) => ms.toFixed(1)).join('/');
-  console.log(`     event loop idle: held up for ${words(idle)} ms (least/median/most of the rounds)`);
+  const format = ({ least, median, most }) => [least, median, most].map((ms) => ms.toFixed(1)).join('/');
+  console.log(`     event loop idle: blocked for ${format(idle)} ms (least/median/most of the rounds)`);
   for (const [call, held] of Object.entries(calls))
     limit({
-      question: `${call} with ${files} files holds up the event loop (${words(held)} ms)`,
+      question: `${call} with ${files} files blocks the event loop (${format(held)} ms)`,
       value: Math.max(0, held.least - idle.least),
       unit: 'ms',
       atMost: 5,
@@ -159,5 +154,5 @@ if (reason === null) {
   await largeFile();
   await manyFiles();
 } else {
-  skip('status and eviction beside vmtouch', reason);
+  skip('status and eviction compared with vmtouch', reason);
 }

@@ -1,25 +1,21 @@
 /**
- * What does the guard's thread cost at 5 ms, and how long after MemAvailable fell below the floor has allocation stopped?
- * On the real kernel. Where there is a GPU, allocations are being made meanwhile; where there is none the allocator is idle,
- * and what is measured is the way from the kernel's number to the stop.
+ * What does the guard's thread cost at 5 ms, and how long after MemAvailable falls below the floor does allocation stop?
+ * On the real kernel. With a GPU, allocations are made meanwhile; without one the allocator is idle, and the time from the
+ * kernel's number to the stop is measured.
  */
 
 import { spawn } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { availableParallelism, tmpdir } from 'node:os';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { compile, limit, quantile, skip } from './measure.mjs';
+import { compile, limit, loadBinding, quantile, skip, temporaryFolder } from './measure.mjs';
 
 const MiB = 2 ** 20;
 const TRIPS = Number(process.env.UMAPROBE_BENCH_TRIPS ?? 100);
-const require = createRequire(import.meta.url);
-const binding = require(require('node-gyp-build').path(fileURLToPath(new URL('../..', import.meta.url))));
+const binding = loadBinding();
 const options = { floor: 0, pressureFull: 0, intervalUs: 5000, parent: process.ppid, exitAfterMs: 0, wordsFd: -1 };
-const folder = mkdtempSync(join(tmpdir(), 'umaprobe-bench-'));
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 const host = new Float64Array(binding.hostMemoryFields().length);
 function available() {
@@ -27,46 +23,47 @@ function available() {
   return host[binding.hostMemoryFields().indexOf('available')];
 }
 
-function must(failure) {
+/** Throws a failure that a call of the binding returned. */
+function check(failure) {
   if (failure) throw new Error(`${failure.call}: ${failure.message}`);
 }
 
-/** Allocations as they are made in a test: one of 64 MiB after the other, freed at once. */
-async function allocate(over) {
-  while (!over()) {
+/** Allocates blocks of 64 MiB and frees each at once, until `done()`. */
+async function allocate(done) {
+  while (!done()) {
     const { block } = await binding.allocBlock('device', 64 * MiB, 10_000);
     if (block === undefined) return;
     await binding.freeBlock(block, 10_000);
   }
 }
 
-async function until(what) {
-  while (!what()) await sleep(1);
+async function waitFor(condition) {
+  while (!condition()) await sleep(1);
 }
 
-/** Milliseconds from the threshold to the stop; null: something else took the memory before our program did. */
+/** Milliseconds from the threshold to the stop; null: another program took the memory first. */
 async function react(program, busy) {
-  const words = join(folder, 'words');
-  writeFileSync(words, '');
-  const fd = openSync(words, 'a');
+  const reports = join(folder, 'reports');
+  writeFileSync(reports, '');
+  const fd = openSync(reports, 'a');
   const floor = available() - 192 * MiB;
-  must(binding.guardStart({ ...options, floor, wordsFd: fd }));
+  check(binding.guardStart({ ...options, floor, wordsFd: fd }));
   const taker = spawn(program, [String(floor), String(1024 * MiB)], { stdio: ['ignore', 'pipe', 'inherit'] });
   let printed = '';
   taker.stdout.setEncoding('utf8').on('data', (text) => {
     printed += text;
   });
   const ended = new Promise((resolve) => taker.once('close', resolve));
-  let over = false;
-  const allocating = busy ? allocate(() => over) : null;
+  let done = false;
+  const allocating = busy ? allocate(() => done) : null;
   const code = await ended;
-  over = true;
+  done = true;
   await allocating;
-  if (code === 0) await until(() => binding.guardRead().trip?.stoppedAfterMs != null);
+  if (code === 0) await waitFor(() => binding.guardRead().trip?.stoppedAfterMs != null);
   binding.guardStop();
   closeSync(fd);
   if (code !== 0) return null;
-  const { atMs } = JSON.parse(readFileSync(words, 'utf8').split('\n')[0]);
+  const { atMs } = JSON.parse(readFileSync(reports, 'utf8').split('\n')[0]);
   const reaction = atMs + binding.guardRead().trip.stoppedAfterMs - Number(printed);
   return reaction < 0 ? null : reaction;
 }
@@ -76,14 +73,14 @@ async function reactions(program, busy) {
   for (let tries = 0; times.length < TRIPS && tries < 3 * TRIPS; tries++) {
     const time = await react(program, busy);
     if (time !== null) times.push(time);
-    // So that trips do not keep step with the guard's ticks.
+    // A random pause, so that trips are not synchronous with the guard's ticks.
     await sleep(Math.random() * 20);
   }
   return times;
 }
 
 async function cost() {
-  must(binding.guardStart({ ...options, floor: 1, pressureFull: 100 }));
+  check(binding.guardStart({ ...options, floor: 1, pressureFull: 100 }));
   await sleep(500);
   const [before, from] = [binding.guardRead(), performance.now()];
   await sleep(10_000);
@@ -107,9 +104,9 @@ if (binding.simulatedMachine() !== null) {
   );
   await cost();
   const program = compile('take_memory.c');
-  const show = (times, words) =>
+  const show = (times, load) =>
     console.log(
-      `     reaction ${words}: p50 ${quantile(times, 0.5).toFixed(2)} ms, p99 ${quantile(times, 0.99).toFixed(2)} ms, max ${quantile(times, 1).toFixed(2)} ms, ${times.length} trips`,
+      `     reaction ${load}: p50 ${quantile(times, 0.5).toFixed(2)} ms, p99 ${quantile(times, 0.99).toFixed(2)} ms, max ${quantile(times, 1).toFixed(2)} ms, ${times.length} trips`,
     );
   const idle = await reactions(program, busy);
   show(idle, 'on an otherwise idle machine');

@@ -1,4 +1,4 @@
-/** How fast is hostMemorySync() beside a C loop of pread + parse, and beside what Node programs use today? */
+/** How fast is hostMemorySync(), compared with a C loop of pread + parse, and with systeminformation? */
 
 import si from 'systeminformation';
 import { hostMemorySync } from 'umaprobe';
@@ -6,7 +6,7 @@ import { compare, compile, quantile, run, timeAsync, timeSync } from './measure.
 
 const program = compile('meminfo.c');
 timeSync(hostMemorySync, 20_000);
-// In turns, so that a slow second of the machine hits both.
+// Alternately, so that a slow second of the machine affects both.
 const ours = [];
 const plain = [];
 for (let round = 0; round < 7; round++) {

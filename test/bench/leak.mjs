@@ -13,7 +13,7 @@ const rss = () => {
 const take = async (times) => {
   for (let at = 0; at < times; at++) await snapshot({ memGetInfo: 'never' });
 };
-// The heap settles within the first snapshots; only what comes after is growth.
+// The heap settles within the first snapshots; only later growth counts.
 await take(Math.max(1000, count / 10));
 const before = rss();
 await take(count);

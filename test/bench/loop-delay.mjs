@@ -1,6 +1,6 @@
 /**
- * How long do the calls on the page cache hold up the event loop? A process of its own, so that nothing else is in the
- * loop: `node loop-delay.mjs <tree>`, a tree of files on a disk that this user may read; prints JSON.
+ * How long do the calls on the page cache block the event loop? In a process of its own, with nothing else in the loop:
+ * `node loop-delay.mjs <tree>`, a tree of files on a disk that this user may read; prints JSON.
  */
 import { execFileSync } from 'node:child_process';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -13,7 +13,7 @@ const [tree] = process.argv.slice(2);
 const delay = monitorEventLoopDelay({ resolution: 1 });
 const read = () => execFileSync('grep', ['-rc', '', tree], { stdio: 'ignore' });
 
-/** Longest delay of each round. It counts from the tick before, so its own millisecond is in it. */
+/** Longest delay of each round. A delay includes the 1 ms of its own tick, which is subtracted. */
 async function longest(call, before = () => {}) {
   const all = [];
   for (let round = 0; round < ROUNDS; round++) {
@@ -29,8 +29,8 @@ async function longest(call, before = () => {}) {
   return { least: Math.min(...all), median: quantile(all, 0.5), most: Math.max(...all) };
 }
 
-/** More than is free, so that it has to look for files, and less than they and the rest can give. */
-async function room() {
+/** A request above the free memory, which requires eviction, and below the free memory plus the files. */
+async function request() {
   const { host } = await snapshot();
   return { bytes: Math.min(host.free, host.available) + 100e6, paths: [tree], floor: 0 };
 }
@@ -38,14 +38,14 @@ async function room() {
 // The first call of each loads its modules.
 await cacheStatus([tree]);
 await evictFiles([tree], { top: 1 });
-await prepare({ ...(await room()), dryRun: true });
+await prepare({ ...(await request()), dryRun: true });
 read();
 const measured = { idle: await longest(() => sleep(500)) };
 measured['cacheStatus()'] = await longest(() => cacheStatus([tree]));
-measured['prepare(), to its plan'] = await longest(async () => prepare({ ...(await room()), dryRun: true }));
+measured['prepare(), to its plan'] = await longest(async () => prepare({ ...(await request()), dryRun: true }));
 measured['evictFiles()'] = await longest(() => evictFiles([tree]), read);
 read();
-measured['prepare()'] = await longest(async () => prepare(await room()), read);
+measured['prepare()'] = await longest(async () => prepare(await request()), read);
 const dropped = await dropCaches({ level: 1 }).catch((error) => error);
 if (dropped instanceof Error) measured.notDropped = dropped.message;
 else measured['dropCaches()'] = await longest(() => dropCaches({ level: 1 }));

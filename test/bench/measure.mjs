@@ -1,7 +1,8 @@
-/** What every benchmark here needs: quantiles, a compiler for the plain programs, and one way to print a ratio. */
+/** Shared by the benchmarks: quantiles, timing, the binary, plain programs to compare with, and the printed results. */
 
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +12,7 @@ export function quantile(samples, q) {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))];
 }
 
-/** Calls in one sample. Reading the clock costs more in JavaScript than in C; over this many it is nothing in both. */
+/** Calls in one sample: enough that reading the clock, which costs more in JavaScript than in C, does not count. */
 export const BATCH = 50;
 
 /** Nanoseconds of one synchronous call: means of batches, `count` calls in all. */
@@ -35,19 +36,43 @@ export async function timeAsync(call, count) {
   return samples;
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'umaprobe-bench-'));
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+/** The native binding of the built addon. */
+export function loadBinding() {
+  const require = createRequire(import.meta.url);
+  return require(require('node-gyp-build').path(fileURLToPath(new URL('../..', import.meta.url))));
+}
 
-/** Compiles one of test/bench/plain; returns the program. */
-export function compile(source, flags = []) {
-  const program = join(folder, source.replace(/\W/g, '-'));
-  const path = fileURLToPath(new URL(`plain/${source}`, import.meta.url));
-  execFileSync(process.env.CC ?? 'cc', ['-O2', '-o', program, path, ...flags], {
+/** Whether there is a GPU with a driver that answers. */
+export function hasGpu() {
+  const { status, stdout } = spawnSync('nvidia-smi', ['-L'], { encoding: 'utf8' });
+  return status === 0 && stdout.includes('GPU 0');
+}
+
+/** A new folder that is removed when this process ends. */
+export function temporaryFolder() {
+  const folder = mkdtempSync(join(tmpdir(), 'umaprobe-bench-'));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export const CUDA_TOOLKIT = process.env.CUDA_HOME ?? '/usr/local/cuda';
+export const NVCC = join(CUDA_TOOLKIT, 'bin/nvcc');
+
+/** The path of a program of test/bench/plain. */
+export function plainPath(name) {
+  return fileURLToPath(new URL(`plain/${name}`, import.meta.url));
+}
+
+/** Compiles a program of test/bench/plain and returns its path. */
+export function compile(source, flags = [], { compiler = process.env.CC ?? 'cc', optimize = '-O2' } = {}) {
+  const program = join(temporaryFolder(), source.replace(/\W/g, '-'));
+  execFileSync(compiler, [optimize, '-o', program, plainPath(source), ...flags], {
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   return program;
 }
 
+/** Runs a program and returns its output. */
 export function run(program, args = []) {
   return execFileSync(program, args, {
     encoding: 'utf8',
@@ -58,7 +83,7 @@ export function run(program, args = []) {
 
 export const results = [];
 
-/** One comparison: both sides measured in this run, and the limit of the ratio where there is one. */
+/** Prints the ratio of two values of this run, and whether it keeps its limit, where there is one. */
 export function compare({ question, ours, theirs, unit, against, atMost, atLeast }) {
   const ratio = ours / theirs;
   const speedup = theirs / ours;
@@ -71,7 +96,7 @@ export function compare({ question, ours, theirs, unit, against, atMost, atLeast
   );
 }
 
-/** One number with a limit of its own. */
+/** Prints one value, and whether it keeps its limit. */
 export function limit({ question, value, unit, atMost }) {
   const held = value <= atMost;
   results.push({ question, ours: value, unit, goal: `≤ ${atMost} ${unit}`, held });

@@ -1,12 +1,12 @@
 /**
- * Runs the benchmarks, each in a process of its own: `node test/bench/run.mjs [name…]`. A ratio is of two things measured
+ * Runs the benchmarks, each in a process of its own: `node test/bench/run.mjs [name…]`. Both sides of a ratio are measured
  * in the same run on the same machine. Exit 1 when a goal was missed.
  */
 
 import { spawnSync } from 'node:child_process';
 
 const all = ['host-memory', 'mem-get-info', 'snapshot', 'import', 'leak', 'alloc', 'guard', 'cache', 'sweep', 'stress'];
-/** The room that V8 gives to young objects grows with what is alive between awaits, up to 48 MB; it is no leak. */
+/** V8's space for young objects grows with the live objects between awaits, up to 48 MB, which is no leak. */
 const FLAGS = { leak: ['--min-semi-space-size=1', '--max-semi-space-size=1'] };
 const chosen = process.argv.length > 2 ? process.argv.slice(2) : all;
 let missed = 0;

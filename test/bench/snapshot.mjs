@@ -1,4 +1,4 @@
-/** What does one full snapshot() cost, beside one nvidia-smi query? */
+/** What does one full snapshot() cost, compared with one nvidia-smi query? */
 
 import { spawnSync } from 'node:child_process';
 import { snapshot } from 'umaprobe';

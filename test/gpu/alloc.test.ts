@@ -1,45 +1,38 @@
-/** The allocator on a real GPU: the same calls as on the simulated machines, and nothing left behind. */
+/** The allocator on a real GPU: the same calls as on the simulated machines; all memory is freed. */
 
-import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import type { NativeAllocator } from '../../lib/native/contract.ts';
-import { said } from '../support/binary-on-machine.ts';
-import { hasGpu, noGpu } from '../support/gpu.ts';
+import { printedBy } from '../support/binary-on-machine.ts';
+import { computeProcesses, hasGpu, noGpu, usedMiB } from '../support/gpu.ts';
+import { GiB, MiB } from '../support/units.ts';
 
-const MiB = 2 ** 20;
-const GiB = 2 ** 30;
 const OPEN = 'const opened = await b.allocOpen(0, 60000); if (opened.failed) throw new Error(JSON.stringify(opened));';
 const DRIVER_ONLY = { UMAPROBE_CUDART: '/nonexistent/libcudart.so' };
 
-const opened = hasGpu ? ((await said(`${OPEN} say(opened);`))[0] as NativeAllocator) : null;
+const opened = hasGpu ? ((await printedBy(`${OPEN} print(opened);`))[0] as NativeAllocator) : null;
 const noSystem = opened && typeof opened.kinds.system !== 'string' ? opened.kinds.system.message : null;
 
-function usedMiB(): number {
-  const words = ['--query-gpu=memory.used', '--format=csv,noheader,nounits'];
-  return Number(execFileSync('nvidia-smi', words, { encoding: 'utf8' }).split('\n')[0]);
-}
-
-/** Allocates, fills, verifies, pokes three bytes, frees: what was found. */
+/** A program that allocates, fills, verifies, pokes three bytes, frees, and prints each result. */
 const exercise = (kind: string, bytes: number) => `${OPEN}
   const { block, ...failure } = await b.allocBlock('${kind}', ${bytes}, 60000);
   if (!block) throw new Error(JSON.stringify(failure));
   const check = async (seed) => { const { mismatches, firstMismatch } = await b.verifyBlock(block, seed, 60000); return [mismatches, firstMismatch]; };
-  for (const seed of [1, 2]) { await b.touchBlock(block, seed, 60000); say(await check(seed)); }
-  say((await check(3))[0] / ${bytes});
+  for (const seed of [1, 2]) { await b.touchBlock(block, seed, 60000); print(await check(seed)); }
+  print((await check(3))[0] / ${bytes});
   for (const offset of [0, ${Math.floor(bytes / 2)}, ${bytes - 1}]) {
     await b.touchBlock(block, 4, 60000);
     const poked = [await b.pokeBlock(block, offset, 0, 60000), await check(4), await b.pokeBlock(block, offset, 255, 60000), await check(4)];
-    say([offset, poked]);
+    print([offset, poked]);
   }
-  say(b.liveBlocks()); const free = await b.freeBlock(block, 60000); if (free.failed) throw new Error(JSON.stringify(free)); say(b.liveBlocks());`;
+  print(b.liveBlocks()); const free = await b.freeBlock(block, 60000); if (free.failed) throw new Error(JSON.stringify(free)); print(b.liveBlocks());`;
 
 async function expectExercised(kind: string, bytes: number, env: NodeJS.ProcessEnv = {}) {
-  const [first, second, wrong, ...rest] = await said(exercise(kind, bytes), env);
+  const [first, second, wrong, ...rest] = await printedBy(exercise(kind, bytes), env);
   expect([first, second]).toEqual([
     [0, null],
     [0, null],
   ]);
-  // Another seed's bytes agree once in 256.
+  // One in 256 bytes is equal under another seed.
   expect(wrong).toBeGreaterThan(0.99);
   for (const [offset, poked] of rest.slice(0, 3) as [
     number,
@@ -80,17 +73,17 @@ describe.skipIf(!hasGpu)(`the allocator on a real GPU${noGpu}`, () => {
     await expectExercised('system', 256 * MiB + 1);
   });
 
-  it('works over the driver alone', { timeout: 180_000 }, async () => {
-    const [over] = (await said(`${OPEN} say(opened);`, DRIVER_ONLY)) as [NativeAllocator];
+  it('works with the driver alone', { timeout: 180_000 }, async () => {
+    const [over] = (await printedBy(`${OPEN} print(opened);`, DRIVER_ONLY)) as [NativeAllocator];
     expect(over).toMatchObject({ kernel: 'kernel', kinds: { device: 'cuMemAlloc_v2', managed: 'cuMemAllocManaged' } });
     for (const kind of ['device', 'managed', 'pinned']) await expectExercised(kind, 64 * MiB + 5, DRIVER_ONLY);
   });
 
-  it('says out of memory and goes on', async () => {
+  it('reports out of memory and continues', async () => {
     for (const env of [{}, DRIVER_ONLY]) {
-      const [full, after] = await said(
-        `${OPEN} say(await b.allocBlock('device', ${2 ** 50}, 60000));
-        const { block } = await b.allocBlock('device', ${MiB}, 60000); await b.touchBlock(block, 9, 60000); say(await b.verifyBlock(block, 9, 60000));`,
+      const [full, after] = await printedBy(
+        `${OPEN} print(await b.allocBlock('device', ${2 ** 50}, 60000));
+        const { block } = await b.allocBlock('device', ${MiB}, 60000); await b.touchBlock(block, 9, 60000); print(await b.verifyBlock(block, 9, 60000));`,
         env,
       );
       expect(full).toMatchObject({ status: 2 });
@@ -99,38 +92,37 @@ describe.skipIf(!hasGpu)(`the allocator on a real GPU${noGpu}`, () => {
   });
 
   it('the guard frees device memory while JavaScript is blocked', async () => {
-    const [held, trip, left] = (await said(
+    const [held, trip, left] = (await printedBy(
       `${OPEN} const host = new Float64Array(35); b.hostMemory(host); const available = host[b.hostMemoryFields().indexOf('available')];
       const [free] = await b.memGetInfo(0, 10000);
-      await b.allocBlock('device', ${4 * GiB}, 60000); say(free - (await b.memGetInfo(0, 10000))[0]);
+      await b.allocBlock('device', ${4 * GiB}, 60000); print(free - (await b.memGetInfo(0, 10000))[0]);
       b.guardStart({ floor: available * 2, pressureFull: 0, intervalUs: 5000, parent: 0, exitAfterMs: 0, wordsFd: -1 });
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2000);
-      say(b.guardRead().trip); say(free - (await b.memGetInfo(0, 10000))[0]);`,
+      print(b.guardRead().trip); print(free - (await b.memGetInfo(0, 10000))[0]);`,
     )) as [number, { reason: string; freedAfterMs: number | null }, number];
     expect(held).toBeGreaterThanOrEqual(4 * GiB);
     expect(trip).toMatchObject({ reason: 'floor', freedAfterMs: expect.any(Number) });
     expect(left).toBeLessThan(64 * MiB);
   });
 
-  it('a worker that is terminated gives its blocks back, its process going on', async () => {
-    const [held, left] = (await said(
+  it('a terminated worker frees its blocks while its process continues', async () => {
+    const [held, left] = (await printedBy(
       `${OPEN} const { Worker } = await import('node:worker_threads'); const [free] = await b.memGetInfo(0, 10000);
       const worker = new Worker(\`const b = require(\${JSON.stringify(binary)});
         (async () => { await b.allocOpen(0, 60000); await b.allocBlock('device', ${4 * GiB}, 60000);
           require('node:worker_threads').parentPort.postMessage(0); setInterval(() => {}, 1000); })();\`, { eval: true, execArgv: [] });
       await new Promise((resolve) => worker.once('message', resolve));
-      say(free - (await b.memGetInfo(0, 10000))[0]); await worker.terminate();
-      let left; for (let i = 0; i < 100 && (left = free - (await b.memGetInfo(0, 10000))[0]) > ${64 * MiB}; i++) await sleep(50); say(left);`,
+      print(free - (await b.memGetInfo(0, 10000))[0]); await worker.terminate();
+      let left; for (let i = 0; i < 100 && (left = free - (await b.memGetInfo(0, 10000))[0]) > ${64 * MiB}; i++) await sleep(50); print(left);`,
     )) as [number, number];
     expect(held).toBeGreaterThanOrEqual(4 * GiB);
     expect(left).toBeLessThan(64 * MiB);
   });
 
-  it('nothing is left in NVML’s list, nor in use, when processes end with live blocks', async () => {
+  it('processes that exit with live blocks leave no memory in use and no entry in NVML’s list', async () => {
     const before = usedMiB();
-    await said(`${OPEN} await b.allocBlock('device', ${8 * GiB}, 60000); await b.touchBlock(1, 1, 60000);`);
-    const apps = ['--query-compute-apps=pid', '--format=csv,noheader'];
-    expect(execFileSync('nvidia-smi', apps, { encoding: 'utf8' }).trim()).toBe('');
+    await printedBy(`${OPEN} await b.allocBlock('device', ${8 * GiB}, 60000); await b.touchBlock(1, 1, 60000);`);
+    expect(computeProcesses()).toBe('');
     expect(Math.abs(usedMiB() - before)).toBeLessThan(8);
   });
 });

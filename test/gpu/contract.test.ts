@@ -1,29 +1,14 @@
-/** The same contract on a real GPU, and its numbers beside nvidia-smi's and a plain CUDA program's. */
+/** The same contract on a real GPU, and its numbers compared with nvidia-smi and a plain CUDA program. */
 
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { memGetInfo, memGetInfoSync, snapshot } from 'umaprobe';
 import { describe, expect, it } from 'vitest';
 import { snapshotJson } from '../support/cli.ts';
 import { expectContract } from '../support/contract.ts';
-import { compilePlain, hasGpu, noGpu } from '../support/gpu.ts';
-
-const MiB = 2 ** 20;
-
-/** nvidia-smi's words, `[N/A]` as null. */
-function smi(query: string): (string | null)[][] {
-  const text = execFileSync('nvidia-smi', [`--query-gpu=${query}`, '--format=csv,noheader,nounits'], {
-    encoding: 'utf8',
-  });
-  return text
-    .trim()
-    .split('\n')
-    .map((line) => line.split(', ').map((word) => (word.startsWith('[') ? null : word)));
-}
-
-function usedMiB(): number {
-  return Number(smi('memory.used')[0]?.[0]);
-}
+import { compilePlain, computeProcesses, hasGpu, noGpu, queryGpu, usedMiB } from '../support/gpu.ts';
+import { meminfoBytes } from '../support/meminfo.ts';
+import { evaluatePackage } from '../support/package-on-machine.ts';
+import { MiB } from '../support/units.ts';
 
 describe.skipIf(!hasGpu)(`on a real GPU${noGpu}`, () => {
   it('keeps the contract', async () => {
@@ -34,16 +19,15 @@ describe.skipIf(!hasGpu)(`on a real GPU${noGpu}`, () => {
     expectContract(snapshotJson());
   });
 
-  it('creates no CUDA context: NVML lists no process and its used memory stays', () => {
-    const script = `const { snapshot } = await import('umaprobe');
-      const smi = (q) => (await0(q)); const { execFileSync } = await import('node:child_process');
-      function await0(q) { return execFileSync('nvidia-smi', [q, '--format=csv,noheader,nounits'], { encoding: 'utf8' }).trim(); }
+  it('creates no CUDA context: NVML lists no process and its used memory stays', async () => {
+    const ran = await evaluatePackage<Record<string, unknown>>(`
+      const { execFileSync } = await import('node:child_process');
+      const smi = (query) => execFileSync('nvidia-smi', [query, '--format=csv,noheader,nounits'], { encoding: 'utf8' }).trim();
       const before = smi('--query-gpu=memory.used');
-      const taken = []; for (let i = 0; i < 20; i++) taken.push(await snapshot());
+      const taken = []; for (let i = 0; i < 20; i++) taken.push(await umaprobe.snapshot());
       const last = taken.at(-1).devices[0];
-      console.log(JSON.stringify({ before, after: smi('--query-gpu=memory.used'), apps: smi('--query-compute-apps=pid,used_memory'),
-        cuda: last.cuda, why: last.from.cuda, processes: last.processes, maps: (await import('node:fs')).readFileSync('/proc/self/maps', 'utf8').includes('libcuda.so') }));`;
-    const ran = JSON.parse(execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' }));
+      return { before, after: smi('--query-gpu=memory.used'), apps: smi('--query-compute-apps=pid,used_memory'),
+        cuda: last.cuda, why: last.from.cuda, processes: last.processes, maps: (await import('node:fs')).readFileSync('/proc/self/maps', 'utf8').includes('libcuda.so') };`);
     expect(ran.maps).toBe(true);
     // cuInit alone takes 3.25 MiB on an H200 (driver 580.159) while the process lives; a context takes over 500.
     expect(Number(ran.after) - Number(ran.before)).toBeLessThanOrEqual(8);
@@ -53,20 +37,18 @@ describe.skipIf(!hasGpu)(`on a real GPU${noGpu}`, () => {
     expect(ran.why).toContain('context');
   });
 
-  it('leaves nothing behind, also after the command line’s child had a context', () => {
+  it('leaves no memory in use, also after the command line’s child had a context', () => {
     const before = usedMiB();
     const taken = snapshotJson(['--memgetinfo', 'child']);
     expect(taken.devices[0]?.cuda?.total).toBeGreaterThan(0);
     expect(taken.devices[0]?.from.cuda).toContain('child');
     expect(usedMiB()).toBe(before);
-    expect(
-      execFileSync('nvidia-smi', ['--query-compute-apps=pid', '--format=csv,noheader'], { encoding: 'utf8' }).trim(),
-    ).toBe('');
+    expect(computeProcesses()).toBe('');
   });
 
   it('memory model, attributes and identity', async () => {
     const [device] = (await snapshot()).devices;
-    const [row] = smi('name,uuid,pci.bus_id,compute_cap');
+    const [row] = queryGpu('name,uuid,pci.bus_id,compute_cap');
     expect(device).toMatchObject({
       memoryModel: 'discrete',
       name: row?.[0],
@@ -82,7 +64,7 @@ describe.skipIf(!hasGpu)(`on a real GPU${noGpu}`, () => {
   it('all NVML numbers equal nvidia-smi’s', async () => {
     const { devices, libraries, driver } = await snapshot();
     const device = devices[0] as (typeof devices)[number];
-    const row = smi(
+    const row = queryGpu(
       'driver_version,memory.total,memory.used,memory.free,memory.reserved,utilization.gpu,temperature.gpu,power.draw.instant,clocks.sm,mig.mode.current',
     )[0] as (string | null)[];
     expect(libraries.nvml.driverVersion).toBe(row[0]);
@@ -104,9 +86,9 @@ describe.skipIf(!hasGpu)(`on a real GPU${noGpu}`, () => {
   it('cudaMemGetInfo equals what a plain CUDA program reads', async () => {
     const program = compilePlain('mem_get_info.c');
     const [, , free, total] = execFileSync(program, ['100'], { encoding: 'utf8' }).trim().split(' ').map(Number);
-    const script = `const { memGetInfo, memGetInfoSync } = await import('umaprobe'); console.log(JSON.stringify([await memGetInfo(), memGetInfoSync()]))`;
-    const [later, sync] = JSON.parse(
-      execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' }),
+    type Reading = { free: number; total: number };
+    const [later, sync] = await evaluatePackage<[Reading, Reading]>(
+      'return [await umaprobe.memGetInfo(), umaprobe.memGetInfoSync()];',
     );
     expect(later.total).toBe(total);
     expect(sync).toEqual(later);
@@ -122,14 +104,14 @@ describe.skipIf(!hasGpu)(`on a real GPU${noGpu}`, () => {
     expect(device?.processes?.some(({ gpuBytes }) => (gpuBytes ?? 0) > 100 * MiB)).toBe(true);
   });
 
-  it('works over the driver alone where no runtime is installed', () => {
+  it('works with the driver alone where no runtime is installed', () => {
     const taken = snapshotJson(['--memgetinfo', 'child'], { env: { UMAPROBE_CUDART: '/nonexistent/libcudart.so' } });
     expect(taken.devices[0]?.attributes.integrated).toBe(0);
     expect(taken.devices[0]?.cuda?.total).toBeGreaterThan(0);
     expectContract(taken);
   });
 
-  it('and over NVML alone where CUDA is not there', () => {
+  it('works with NVML alone where CUDA is missing', () => {
     const taken = snapshotJson([], {
       env: { UMAPROBE_CUDART: '/nonexistent/a.so', UMAPROBE_CUDA: '/nonexistent/b.so' },
     });
@@ -139,7 +121,7 @@ describe.skipIf(!hasGpu)(`on a real GPU${noGpu}`, () => {
     expectContract(taken);
   });
 
-  it('an invisible device is NVML’s alone', () => {
+  it('an invisible device is read by NVML alone', () => {
     const taken = snapshotJson([], { env: { CUDA_VISIBLE_DEVICES: '' } });
     expect(taken.devices[0]).toMatchObject({ cudaIndex: null, nvmlIndex: 0 });
     expectContract(taken);
@@ -147,8 +129,7 @@ describe.skipIf(!hasGpu)(`on a real GPU${noGpu}`, () => {
 
   it('host.available is the kernel’s', async () => {
     const { host } = await snapshot();
-    const meminfo = readFileSync('/proc/meminfo', 'utf8');
-    const available = Number(/MemAvailable: +(\d+)/.exec(meminfo)?.[1]) * 1024;
+    const available = meminfoBytes('MemAvailable');
     expect(Math.abs((host.available as number) - available)).toBeLessThan(0.01 * available);
   });
 });

@@ -1,17 +1,12 @@
-/** stress() on a real device. It takes all that is free there: nothing else should need the GPU meanwhile. */
+/** stress() on a real device. It takes all free memory: nothing else should need the GPU meanwhile. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { snapshot, stress } from 'umaprobe';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasGpu, noGpu } from '../support/gpu.ts';
+import { newJournalPath } from '../support/journals.ts';
+import { GiB, MiB } from '../support/units.ts';
 
-const GiB = 2 ** 30;
-const MiB = 2 ** 20;
-const folder = mkdtempSync(join(tmpdir(), 'umaprobe-stress-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const journal = join(folder, 'journal.jsonl');
+const journal = newJournalPath();
 
 const pids = async () => (await snapshot()).devices[0]?.processes?.map(({ pid }) => pid) ?? [];
 
@@ -25,7 +20,7 @@ describe.skipIf(!hasGpu)(`stress on a real GPU${noGpu}`, () => {
     if (device.memoryModel === 'discrete') {
       expect(state).toBe('out-of-memory');
       expect(found.floor).toBeNull();
-      // What cudaMemGetInfo calls free with a context is 1 to 2 GiB below the total.
+      // With a context, the free memory of cudaMemGetInfo is 1 to 2 GiB below the total.
       expect(found.maxBytes).toBeGreaterThan((device.total as number) - 4 * GiB);
     } else {
       expect(['floor', 'contiguity']).toContain(state);
@@ -35,7 +30,7 @@ describe.skipIf(!hasGpu)(`stress on a real GPU${noGpu}`, () => {
     expect((await pids()).filter((pid) => !before.includes(pid))).toEqual([]);
   });
 
-  it('finds the same in one block within 64 MiB on a GPU of its own', { timeout: 300_000 }, async () => {
+  it('finds the same in one block within 64 MiB on a discrete GPU', { timeout: 300_000 }, async () => {
     const total = await stress({ journal });
     const single = await stress({ journal, single: true });
     if (total.device.memoryModel === 'discrete')

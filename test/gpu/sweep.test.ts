@@ -1,22 +1,12 @@
-/** sweep() and layout() on a real GPU with memory of its own: every kind, plausible counters, nothing left behind. */
+/** sweep() and layout() on a discrete GPU: every kind, plausible counters, all memory freed. */
 
-import { execFileSync } from 'node:child_process';
 import { layout, snapshot, sweep } from 'umaprobe';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { AllocatorKind, Counter, SweepReport, SweepStep } from '../../lib/types/index.ts';
-import { hasGpu, noGpu } from '../support/gpu.ts';
+import { computeProcesses, hasGpu, noGpu } from '../support/gpu.ts';
+import { GB, GiB, MiB } from '../support/units.ts';
 
-const GB = 1e9;
-const GiB = 2 ** 30;
-const MiB = 2 ** 20;
-
-function listed(): string {
-  return execFileSync('nvidia-smi', ['--query-compute-apps=pid,used_memory', '--format=csv,noheader'], {
-    encoding: 'utf8',
-  }).trim();
-}
-
-/** `device` to the largest size that fits; `managed` to 20 GB, never past what is free; the host's kinds small. */
+/** Sizes by kind: `device` up to all free memory, `managed` up to 20 GB of it, the kinds of the host small. */
 async function sizes(): Promise<Record<AllocatorKind, number[]>> {
   const { devices, host } = await snapshot();
   const free = (devices[0]?.nvml?.free ?? 0) - 2 * GiB;
@@ -50,7 +40,7 @@ describe.skipIf(!hasGpu)(`sweep on a real GPU${noGpu}`, () => {
   };
   const change = (step: SweepStep, counter: Counter, phase: 'afterAlloc' | 'afterTouch' | 'afterFree') =>
     step.moved?.[counter][phase] ?? Number.NaN;
-  /** As much as the driver's granularity and what else happens on a computer. */
+  /** The default slack covers the driver's granularity and other programs. */
   const near = (bytes: number, expected: number, slack = 256 * MiB) =>
     expect(Math.abs(bytes - expected), `${bytes} against ${expected}`).toBeLessThan(slack);
 
@@ -105,7 +95,7 @@ describe.skipIf(!hasGpu)(`sweep on a real GPU${noGpu}`, () => {
     }
   });
 
-  it('more than is free is out of memory or refused, and is no error', async () => {
+  it('a size above the free memory is out of memory or refused, and no error', async () => {
     const total = reports.get('device')?.device.total ?? 0;
     const { largest, state, steps } = await sweep({ sizes: [total - MiB, total + GB], journal: false });
     expect(state).toBe('complete');
@@ -113,7 +103,7 @@ describe.skipIf(!hasGpu)(`sweep on a real GPU${noGpu}`, () => {
     expect(largest.device).toBeNull();
   });
 
-  it('a 13B model’s parts at once: 25.5 GB, little more is consumed, and all of it comes back', async () => {
+  it('a 13B model’s parts at once: 25.5 GB, little more is consumed, and all of it is freed', async () => {
     const report = await layout('13b', { journal: false });
     expect(report).toMatchObject({ state: 'complete', allocatedBytes: 25.5 * GB, consumedFrom: 'cudaMemGetInfo free' });
     near(report.overheadBytes ?? Number.NaN, 0);
@@ -121,6 +111,6 @@ describe.skipIf(!hasGpu)(`sweep on a real GPU${noGpu}`, () => {
   });
 
   it('leaves nothing in NVML’s list', () => {
-    expect(listed()).toBe('');
+    expect(computeProcesses()).toBe('');
   });
 });

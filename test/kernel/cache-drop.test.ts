@@ -1,80 +1,79 @@
-/** Dropping the real cache: as root, as nobody, in a container's view of /proc/sys, and through sudo with the printed rule. */
-import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+/** Dropping the real cache: as root, as nobody, with a read-only /proc/sys as in a container, and by sudo with the printed rule. */
+
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { CompactReport, DropReport } from '../../lib/types/index.ts';
-import { CLI, checked, environment, type Ran, umaprobe } from '../support/cli.ts';
-import { diskFolder, isRoot, meminfo, nobody, writeRandom } from '../support/real-files.ts';
+import { CLI, type CliResult, runInShell, runUmaprobe } from '../support/cli.ts';
+import { meminfoBytes } from '../support/meminfo.ts';
+import { asNobody, diskFolder, isRoot, nobody, writeRandom } from '../support/real-files.ts';
+import { parseDocument } from '../support/schemas.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { MiB } from '../support/units.ts';
 
-const MiB = 2 ** 20;
 const SIZE = 256 * MiB;
 const NOISE = 96 * MiB;
 const VISUDO = '/usr/sbin/visudo';
 const SUDO = '/usr/bin/sudo';
 
-/** Why this process cannot write the kernel's knob; null: it can. Root of a container often cannot. */
-const closed = isRoot
+/** Why this process cannot write drop_caches; null: it can. Root of a container often cannot. */
+const notWritable = isRoot
   ? /\bro\b/.test(/^\S+ \/proc\/sys \S+ (\S+)/m.exec(readFileSync('/proc/self/mounts', 'utf8'))?.[1] ?? '')
     ? '/proc/sys is read-only here'
     : null
   : 'only root may drop caches';
 
-const words = (args: readonly string[]) => args.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
-const command = (...args: string[]) => words([process.execPath, CLI, ...args]);
-const as = (name: string) => `setpriv --reuid ${name} --regid ${nobody} --clear-groups `;
+/** Quotes arguments for a shell. */
+const quoted = (...args: string[]) => args.map((arg) => `'${arg.replaceAll("'", "'\\''")}'`).join(' ');
+const command = (...args: string[]) => quoted(process.execPath, CLI, ...args);
+/** Runs the rest of a shell's line as nobody. */
+const AS_NOBODY = `setpriv --reuid ${nobody} --regid ${nobody} --clear-groups `;
 
-/** A shell in a mount namespace of its own: what it mounts, nobody else sees. */
-function unshared(script: string): Ran {
-  const ran = spawnSync('unshare', ['-m', '--propagation', 'private', 'sh', '-c', script], {
-    encoding: 'utf8',
-    env: environment(),
-    timeout: 60_000,
-    cwd: '/',
-  });
-  return { code: ran.status, stdout: ran.stdout, stderr: ran.stderr };
+/** Runs a shell in a mount namespace of its own: its mounts are invisible outside. */
+function runUnshared(script: string): CliResult {
+  return runInShell(`exec unshare -m --propagation private sh -c ${quoted(script)}`, { cwd: '/' });
 }
 
-/** Why no mount namespace can be made here; null: it can. */
-function withoutNamespaces(): string | null {
+/** Why no mount namespace can be created here; null: it can. */
+function missingNamespaces(): string | null {
   if (!isRoot) return 'a mount namespace takes root';
-  const { code, stderr } = unshared('mount --bind /proc/sys /proc/sys');
+  const { code, stderr } = runUnshared('mount --bind /proc/sys /proc/sys');
   return code === 0 ? null : `no mount namespace here: ${stderr.trim()}`;
 }
 
-/** How often the kernel has been told to drop: page cache, slab. */
+/** The kernel's counts of drops: page cache, slab. */
 function drops(): string[] {
   return readFileSync('/proc/vmstat', 'utf8').match(/^drop_(pagecache|slab) \d+$/gm) ?? [];
 }
 
 describe('as root', () => {
   it('drops, and the receipt is what /proc/meminfo says', (context) => {
-    if (closed !== null) return context.skip(closed);
+    if (notWritable !== null) return context.skip(notWritable);
     const disk = diskFolder(2 * SIZE);
     if ('reason' in disk) return context.skip(disk.reason);
     writeRandom(join(disk.path, 'file'), SIZE, false);
-    const before = meminfo('Cached');
-    const { code, stdout } = umaprobe(['cache', 'drop', '--level', '1', '--json']);
-    const moved = meminfo('Cached') - before;
+    const before = meminfoBytes('Cached');
+    const { code, stdout } = runUmaprobe(['cache', 'drop', '--level', '1', '--json']);
+    const moved = meminfoBytes('Cached') - before;
     expect(code).toBe(0);
-    const report = checked(stdout) as unknown as DropReport;
+    const report = parseDocument(stdout) as unknown as DropReport;
     expect(report).toMatchObject({ level: 1, by: 'write', sync: { finished: true }, simulated: null });
     expect(-(report.receipt.change.cached ?? 0)).toBeGreaterThan(SIZE - NOISE);
     expect(Math.abs((report.receipt.change.cached ?? 0) - moved)).toBeLessThan(NOISE);
     expect(report.receipt.change.memFree).toBeGreaterThan(SIZE - NOISE);
   });
 
-  it('compacts, and says for each order what that did', (context) => {
-    if (closed !== null) return context.skip(closed);
-    const { stdout } = umaprobe(['cache', 'compact', '--always', '--json']);
-    const report = checked(stdout) as unknown as CompactReport;
+  it('compacts, and reports the effect by order', (context) => {
+    if (notWritable !== null) return context.skip(notWritable);
+    const { stdout } = runUmaprobe(['cache', 'compact', '--always', '--json']);
+    const report = parseDocument(stdout) as unknown as CompactReport;
     expect(report).toMatchObject({ by: 'write', simulated: null });
     expect(report.orders.length).toBeGreaterThan(9);
   });
 });
 
-// Others on this computer may drop while the test runs: the counters are theirs, too.
+// Other programs of this computer may drop caches meanwhile, which changes the same counters.
 describe('as nobody', { retry: 2 }, () => {
   it.each([
     [['cache', 'drop'], /only root may; nothing was changed\. Run: sync; sudo \/\S+\/sysctl vm\.drop_caches=3 /],
@@ -84,37 +83,34 @@ describe('as nobody', { retry: 2 }, () => {
     ],
   ])('%j: exit 4, one line with the command, nothing changed', (args, line) => {
     const before = drops();
-    const user = isRoot ? { uid: nobody, gid: nobody } : {};
-    const options = { encoding: 'utf8', env: environment(), cwd: '/', ...user } as const;
-    const ran = spawnSync(process.execPath, [CLI, ...args], options);
-    expect(ran.status).toBe(4);
+    const options = { cwd: '/', ...asNobody };
+    const ran = runUmaprobe(args, options);
+    expect(ran.code).toBe(4);
     expect(ran.stderr).toMatch(line);
     expect(ran.stderr.trim().split('\n')).toHaveLength(1);
     expect(ran.stdout).toBe('');
     expect(drops()).toEqual(before);
-    const document = spawnSync(process.execPath, [CLI, ...args, '--json'], options).stdout;
-    expect(checked(document)).toMatchObject({
+    expect(parseDocument(runUmaprobe([...args, '--json'], options).stdout)).toMatchObject({
       error: { code: 'ERR_UMA_PERMISSION', exitCode: 4, nativeName: 'EACCES' },
     });
   });
 
-  it('prepare skips what it may not, and says what to type', () => {
-    const user = isRoot ? { uid: nobody, gid: nobody } : {};
-    const bytes = String(meminfo('MemFree') + 4 * MiB);
-    const args = [CLI, 'prepare', bytes, '--floor', '0', '--path', '/nowhere', '--json'];
-    const ran = spawnSync(process.execPath, args, { encoding: 'utf8', env: environment(), cwd: '/', ...user });
-    expect(ran.status).toBe(1);
-    expect(checked(ran.stdout)).toMatchObject({
+  it('prepare skips actions without permission', () => {
+    const bytes = String(meminfoBytes('MemFree') + 4 * MiB);
+    const args = ['prepare', bytes, '--floor', '0', '--path', '/nowhere', '--json'];
+    const ran = runUmaprobe(args, { cwd: '/', ...asNobody });
+    expect(ran.code).toBe(1);
+    expect(parseDocument(ran.stdout)).toMatchObject({
       steps: expect.arrayContaining([expect.objectContaining({ action: 'drop', state: 'skipped' })]),
     });
   });
 });
 
 describe('where /proc/sys is read-only, as in a container', () => {
-  it('root is told so, and where to run it', (context) => {
-    const without = withoutNamespaces();
-    if (without !== null) return context.skip(without);
-    const { code, stderr } = unshared(
+  it('root gets the reason, and the command for the host', (context) => {
+    const reason = missingNamespaces();
+    if (reason !== null) return context.skip(reason);
+    const { code, stderr } = runUnshared(
       `mount --bind /proc/sys /proc/sys && mount -o remount,bind,ro /proc/sys && exec ${command('cache', 'drop')}`,
     );
     expect(code).toBe(4);
@@ -126,32 +122,32 @@ describe('where /proc/sys is read-only, as in a container', () => {
 });
 
 describe('the sudoers rule', () => {
-  const rule = (...args: string[]) => umaprobe(['cache', 'rule', '--user', 'nobody', ...args]).stdout;
+  const rule = (...args: string[]) => runUmaprobe(['cache', 'rule', '--user', 'nobody', ...args]).stdout;
 
   it.for([[[]], [['--level', '1,2,3', '--compact']]] as string[][][])('%j passes visudo', ([args = []], context) => {
     if (!existsSync(VISUDO)) return context.skip(`${VISUDO} is not installed`);
-    const path = join(mkdtempSync(join(tmpdir(), 'umaprobe-rule-')), 'umaprobe.sudoers');
+    const path = join(temporaryFolder('rule'), 'umaprobe.sudoers');
     writeFileSync(path, rule(...args), { mode: 0o440 });
     expect(execFileSync(VISUDO, ['-cf', path], { encoding: 'utf8' })).toMatch(/parsed OK/);
   });
 
-  it('lets that user do exactly that: another level, another knob, another word are refused', {
+  it('permits exactly that: another level, another sysctl or another argument is refused', {
     retry: 2,
   }, (context) => {
     if (!existsSync(SUDO)) return context.skip(`${SUDO} is not installed`);
-    if (closed !== null) return context.skip(closed);
-    const without = withoutNamespaces();
-    if (without !== null) return context.skip(without);
-    const folder = mkdtempSync(join(tmpdir(), 'umaprobe-sudo-'));
+    if (notWritable !== null) return context.skip(notWritable);
+    const reason = missingNamespaces();
+    if (reason !== null) return context.skip(reason);
+    const folder = temporaryFolder('sudo');
     const rules = join(folder, 'sudoers.d');
     mkdirSync(rules, { mode: 0o755 });
     writeFileSync(join(rules, 'umaprobe-nobody'), rule('--level', '1'), { mode: 0o440 });
-    const inside = (line: string) => unshared(`mount --bind '${rules}' /etc/sudoers.d && ${as(String(nobody))}${line}`);
+    const inside = (line: string) => runUnshared(`mount --bind '${rules}' /etc/sudoers.d && ${AS_NOBODY}${line}`);
 
     const before = drops();
     const allowed = inside(command('cache', 'drop', '--level', '1', '--sudo', '--json'));
     expect(allowed.stderr).toBe('');
-    expect(checked(allowed.stdout)).toMatchObject({ by: 'sudo', level: 1 });
+    expect(parseDocument(allowed.stdout)).toMatchObject({ by: 'sudo', level: 1 });
     expect(drops()).not.toEqual(before);
 
     const other = inside(command('cache', 'drop', '--level', '3', '--sudo'));

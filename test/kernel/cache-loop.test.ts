@@ -1,9 +1,10 @@
-/** The event loop goes on while thousands of files are looked at, listed and evicted. */
+/** The event loop runs while thousands of files are inspected, listed and evicted. */
+
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { CLI, environment } from '../support/cli.ts';
+import { evaluatePackage } from '../support/package-on-machine.ts';
 import { diskFolder } from '../support/real-files.ts';
 
 const FILES = 20_000;
@@ -13,35 +14,41 @@ afterAll(() => {
   if (folder !== '') rmSync(folder, { recursive: true, force: true });
 }, 300_000);
 
-/** In a program of its own, in whose loop nothing else is: how long a call takes, and the longest that the loop stood still. */
-const PROGRAM = `
-const { cacheStatus, evictFiles } = await import(process.argv[1]);
-const tree = process.argv[2];
-let last = 0;
-let longest = 0;
-const turn = () => {
-  const now = performance.now();
-  longest = Math.max(longest, now - last);
-  last = now;
-  immediate = setImmediate(turn);
-};
-let immediate;
-async function held(call) {
-  const from = last = performance.now();
-  longest = 0;
-  immediate = setImmediate(turn);
-  const report = await call();
-  clearImmediate(immediate);
-  return { files: report.files.length, durationMs: performance.now() - from, longestMs: longest };
+interface Measured {
+  files: number;
+  durationMs: number;
+  /** The longest time for which the event loop was blocked. */
+  longestMs: number;
 }
-await cacheStatus([tree], { top: 1 });
-const look = await held(() => cacheStatus([tree], { top: 100000 }));
-console.log(JSON.stringify([look, await held(() => evictFiles([tree], { top: 100000 }))]));
-`;
+
+/** Measures calls in a program with nothing else in its event loop. */
+const program = (tree: string) => `
+  const { cacheStatus, evictFiles } = umaprobe;
+  const tree = ${JSON.stringify(tree)};
+  let last = 0;
+  let longest = 0;
+  let immediate;
+  const turn = () => {
+    const now = performance.now();
+    longest = Math.max(longest, now - last);
+    last = now;
+    immediate = setImmediate(turn);
+  };
+  async function measure(call) {
+    const from = last = performance.now();
+    longest = 0;
+    immediate = setImmediate(turn);
+    const report = await call();
+    clearImmediate(immediate);
+    return { files: report.files.length, durationMs: performance.now() - from, longestMs: longest };
+  }
+  await cacheStatus([tree], { top: 1 });
+  const status = await measure(() => cacheStatus([tree], { top: 100000 }));
+  return [status, await measure(() => evictFiles([tree], { top: 100000 }))];`;
 
 describe('the event loop', () => {
-  // How long a turn is allowed to be is a matter of the benchmark. Other programs may stop this one for some time.
-  it('turns while files are looked at, listed and evicted', { retry: 2, timeout: 120_000 }, (context) => {
+  // The benchmark limits the length of a turn. Here other programs may take the processor for some time.
+  it('turns while files are inspected, listed and evicted', { retry: 2, timeout: 120_000 }, async (context) => {
     if ('reason' in disk) return context.skip(disk.reason);
     const tree = join(folder, 'tree');
     rmSync(tree, { recursive: true, force: true });
@@ -50,14 +57,9 @@ describe('the event loop', () => {
       for (let f = 0; f < FILES / 50; f++) writeFileSync(join(tree, `d${d}`, `f${f}`), 'x'.repeat(1 + f));
     }
     execFileSync('sync');
-    const library = join(CLI, '../index.js');
-    const output = execFileSync(process.execPath, ['--input-type=module', '-e', PROGRAM, library, tree], {
-      encoding: 'utf8',
-      env: environment(),
-    });
-    const calls = JSON.parse(output) as { files: number; durationMs: number; longestMs: number }[];
+    const calls = await evaluatePackage<Measured[]>(program(tree));
     for (const { durationMs, files, longestMs } of calls) {
-      expect(files).toBeGreaterThan(0.9 * FILES); // somebody else may drop caches meanwhile
+      expect(files).toBeGreaterThan(0.9 * FILES); // other programs may drop caches meanwhile
       expect(longestMs).toBeLessThan(durationMs / 4);
     }
   });

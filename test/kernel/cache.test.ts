@@ -1,15 +1,18 @@
-/** The cache helper on the real kernel: files that are read, mapped, locked and dirty, trees made to hurt. */
-import { spawn, spawnSync } from 'node:child_process';
+/** The command `cache` on the real kernel: files that are cached, mapped, locked and dirty, and a hostile tree. */
+
+import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CacheStatus, EvictReport, PrepareReport } from '../../lib/types/index.ts';
-import { CLI, checked, environment, umaprobe } from '../support/cli.ts';
-import { diskFolder, isRoot, mapper, meminfo, nobody, pageBytes, sha256, writeRandom } from '../support/real-files.ts';
+import { type CliOptions, exitOf, runUmaprobe, startUmaprobe } from '../support/cli.ts';
+import { meminfoBytes } from '../support/meminfo.ts';
+import { asNobody, diskFolder, isRoot, pageBytes, sha256, startMapper, writeRandom } from '../support/real-files.ts';
+import { parseDocument } from '../support/schemas.ts';
+import { MiB } from '../support/units.ts';
 
-const MiB = 2 ** 20;
 const SIZE = 256 * MiB;
-/** What the rest of the machine may do to its own memory meanwhile. */
+/** Bytes by which other programs may change the counters meanwhile. */
 const NOISE = 96 * MiB;
 const disk = diskFolder(8 * SIZE);
 const folder = 'path' in disk ? disk.path : '';
@@ -22,32 +25,33 @@ afterAll(() => {
   if (folder !== '') rmSync(folder, { recursive: true, force: true });
 });
 
-function json<T>(args: string[], options: Parameters<typeof umaprobe>[1] = {}): T {
-  const { code, stderr, stdout } = umaprobe([...args, '--json'], options);
+/** The document of a command that must succeed, checked against its schema. */
+function json<T>(args: string[], options: CliOptions = {}): T {
+  const { code, stderr, stdout } = runUmaprobe([...args, '--json'], options);
   expect(stderr).toBe('');
   expect(code).toBe(0);
-  return checked(stdout) as unknown as T;
+  return parseDocument(stdout) as unknown as T;
 }
 
 const status = (...paths: string[]) => json<CacheStatus>(['cache', 'status', ...paths]);
-const evict = (...words: string[]) => json<EvictReport>(['cache', 'evict', ...words]);
+const evict = (...args: string[]) => json<EvictReport>(['cache', 'evict', ...args]);
 
 describe('a file that was read', () => {
-  it('is all there, goes, and the receipt is what /proc/meminfo says', () => {
+  it('is fully cached, is evicted, and the receipt agrees with /proc/meminfo', () => {
     writeRandom(file, SIZE, true);
     readFileSync(file);
     const [target] = status(file).targets;
     expect(target).toMatchObject({ files: 1, bytes: SIZE, mappedBytes: 0, problemCount: 0, complete: true });
     expect(Math.abs((target?.cachedBytes ?? 0) - SIZE)).toBeLessThanOrEqual(pageBytes);
 
-    const before = { cached: meminfo('Cached'), free: meminfo('MemFree') };
+    const before = { cached: meminfoBytes('Cached'), free: meminfoBytes('MemFree') };
     const report = evict(file);
-    const moved = { cached: meminfo('Cached') - before.cached, free: meminfo('MemFree') - before.free };
+    const moved = { cached: meminfoBytes('Cached') - before.cached, free: meminfoBytes('MemFree') - before.free };
     expect(report.evictedBytes).toBeGreaterThan(0.99 * SIZE);
     expect(report.stayedBytes).toBeLessThan(0.01 * SIZE);
     expect(report.files[0]).toMatchObject({ path: file, stayed: null, mappedBy: [] });
     expect(Math.abs((report.receipt.change.cached ?? 0) - moved.cached)).toBeLessThan(NOISE);
-    // The command itself is a process that comes and goes, so MemFree is compared with more patience.
+    // The command itself takes and frees memory, so MemFree has twice the tolerance.
     expect(Math.abs((report.receipt.change.memFree ?? 0) - moved.free)).toBeLessThan(2 * NOISE);
     expect(-(report.receipt.change.cached ?? 0)).toBeGreaterThan(SIZE - NOISE);
     expect(status(file).targets[0]?.cachedBytes).toBeLessThan(0.01 * SIZE);
@@ -58,9 +62,9 @@ describe('a file that was read', () => {
     expect((modelFiles ?? 0) + (otherFiles ?? 0) + (shmem ?? 0) + (slabReclaimable ?? 0)).toBe(total);
   });
 
-  it.each(['map', 'lock'] as const)('by a process that %ss it: stays, and the process is named', async (how) => {
+  it.each(['map', 'lock'] as const)('stays cached while a process %ss it, and the process is named', async (how) => {
     writeRandom(file, SIZE, true);
-    const { end, pid } = await mapper(how, file, folder);
+    const { end, pid } = await startMapper(how, file, folder);
     try {
       const seen = status(file);
       expect(seen.targets[0]?.mappedBytes).toBeGreaterThanOrEqual(SIZE);
@@ -85,7 +89,7 @@ describe('dirty pages', () => {
     const sum = writeRandom(fresh, 64 * MiB, false);
     const dirty = status(fresh).targets[0]?.dirtyBytes ?? 0;
     const first = evict(fresh);
-    // The kernel may have begun to write by itself; what it has not written must have stayed.
+    // The kernel may have begun to write; pages that it has not written must have stayed.
     if (dirty > 0 && first.stayedBytes > 0) {
       expect(first.stayedBy.dirty).toBe(first.stayedBytes);
       expect(first.files[0]?.stayed).toMatch(/dirty|being written/);
@@ -98,19 +102,16 @@ describe('dirty pages', () => {
   it('survive a tool that is killed in the middle', async () => {
     for (const afterMs of [120, 160, 200, 240]) {
       const sum = writeRandom(fresh, 64 * MiB, false);
-      const child = spawn(process.execPath, [CLI, 'cache', 'evict', '--sync', fresh], {
-        env: environment(),
-        stdio: 'ignore',
-      });
-      const over = new Promise((resolve) => child.once('close', resolve));
+      const child = startUmaprobe(['cache', 'evict', '--sync', fresh]);
+      const exit = exitOf(child);
       setTimeout(() => child.kill('SIGKILL'), afterMs);
-      await over;
+      await exit;
       expect(sha256(fresh)).toBe(sum);
     }
   });
 });
 
-describe('a tree made to hurt', () => {
+describe('a hostile tree', () => {
   const tree = join(folder, 'tree');
   beforeAll(() => {
     if (folder === '') return;
@@ -127,7 +128,7 @@ describe('a tree made to hurt', () => {
     utimesSync(tree, 0, 0);
   });
 
-  it('is counted right, and its names cannot steer a terminal', () => {
+  it('is counted correctly, and its names cannot control a terminal', () => {
     const [target] = status(tree).targets;
     expect(target).toMatchObject({
       files: 6,
@@ -137,23 +138,21 @@ describe('a tree made to hurt', () => {
       links: 2,
       problemCount: 0,
     });
-    const { stdout } = umaprobe(['cache', 'status', tree]);
+    const { stdout } = runUmaprobe(['cache', 'status', tree]);
     expect(stdout).not.toMatch(/[\p{Cc}](?<!\n)/u);
     expect(stdout).toContain('new line');
   });
 
-  it('a name that is not UTF-8 comes back as the same file', () => {
+  it('a name that is not UTF-8 is kept as it is', () => {
     const odd = status(tree).files.find(({ path }) => /[\udc80-\udcff]/.test(path));
     expect(odd?.path.endsWith('\udcff\udcfe')).toBe(true);
   });
 
-  it('as nobody: what may not be read is told, and the rest is counted', (context) => {
+  it('as nobody: unreadable files are reported, and the rest is counted', (context) => {
     if (!isRoot) context.skip('only root can become somebody else');
-    const run = spawnSync(process.execPath, [CLI, 'cache', 'status', tree, '--json'], {
-      ...{ uid: nobody, gid: nobody, cwd: '/', encoding: 'utf8', env: environment() },
-    });
-    expect(run.status).toBe(0);
-    const document = checked(run.stdout) as unknown as CacheStatus;
+    const ran = runUmaprobe(['cache', 'status', tree, '--json'], { cwd: '/', ...asNobody });
+    expect(ran.code).toBe(0);
+    const document = parseDocument(ran.stdout) as unknown as CacheStatus;
     expect(document.targets[0]).toMatchObject({
       files: 5,
       unseenFiles: 5,
@@ -165,19 +164,19 @@ describe('a tree made to hurt', () => {
     expect(document.limits.join()).toMatch(/5 files of other users/);
   });
 
-  it('a path that is not there is exit 1, and the others are answered all the same', () => {
-    const { code, stdout } = umaprobe(['cache', 'status', join(tree, 'nope'), tree, '--json']);
+  it('a missing path is exit 1, and the other paths are still reported', () => {
+    const { code, stdout } = runUmaprobe(['cache', 'status', join(tree, 'nope'), tree, '--json']);
     expect(code).toBe(1);
-    const { targets } = checked(stdout) as unknown as CacheStatus;
+    const { targets } = parseDocument(stdout) as unknown as CacheStatus;
     expect(targets[0]).toMatchObject({ files: 0, problems: [{ reason: expect.stringMatching(/ENOENT/) }] });
     expect(targets[1]?.files).toBe(6);
   });
 
   it('Ctrl-C ends a long walk', async () => {
-    const child = spawn(process.execPath, [CLI, 'cache', 'status', '/'], { env: environment() });
-    const over = new Promise((resolve) => child.once('close', resolve));
+    const child = startUmaprobe(['cache', 'status', '/']);
+    const exit = exitOf(child);
     setTimeout(() => child.kill('SIGINT'), 400);
-    expect([130, 0]).toContain(await over); // a small machine may have been walked by then
+    expect([130, 0]).toContain(await exit); // a small machine may be walked by then
   });
 });
 
@@ -194,14 +193,14 @@ describe('model stores', () => {
     expect(targets).toMatchObject([
       { files: 1, links: 1, bytes: 4 * MiB, cachedBytes: 4 * MiB, store: { name: 'huggingface', from: 'HF_HOME' } },
     ]);
-    expect(umaprobe(['cache', 'status'], { env }).stdout).toMatch(/model files/);
+    expect(runUmaprobe(['cache', 'status'], { env }).stdout).toMatch(/model files/);
   });
 });
 
 describe('prepare', () => {
-  it('evicts what nobody uses, and stops when there is enough', () => {
+  it('evicts unused files, and stops when enough is free', () => {
     writeRandom(file, SIZE, true);
-    const free = Math.min(meminfo('MemFree'), meminfo('MemAvailable'));
+    const free = Math.min(meminfoBytes('MemFree'), meminfoBytes('MemAvailable'));
     const bytes = String(free + SIZE / 4);
     const { steps, verdict } = json<PrepareReport>(['prepare', bytes, '--floor', '0', '--path', folder, '--dry-run']);
     expect([verdict, steps[1]?.state]).toEqual(['planned', 'planned']);

@@ -1,4 +1,4 @@
-/* Maps a file and reads all of it, locks it where asked, says "ready", and holds it until its input ends. */
+/* Maps a file and reads all of it, locks it for "lock", prints "ready", and holds it until its input ends. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

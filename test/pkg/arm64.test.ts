@@ -1,12 +1,12 @@
-/** The arm64 package under an arm64 Node, which an emulator runs where the machine is of another kind. */
+/** The arm64 package under an arm64 Node, which runs in an emulator on other machines. */
 
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
 import { nodeBinary } from '../../scripts/fetch-node.mjs';
 import { findTool } from '../../scripts/run.mjs';
-import { type Ended, runIn } from '../support/sandbox.ts';
+import { runInSandbox, type SandboxResult } from '../support/sandbox.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const { app, lacking } = inject('packed');
 const sysroot = '/usr/aarch64-linux-gnu';
@@ -21,10 +21,10 @@ function whyNot(): string | null {
 
 /**
  * A command that runs the arm64 Node. umaprobe starts children from process.execPath, which the kernel cannot run here;
- * inside, that path is therefore made to name this same command.
+ * therefore that path is set to this command.
  */
 function arm64Node(): string {
-  const command = join(mkdtempSync(join(tmpdir(), 'umaprobe-arm64-')), 'node');
+  const command = join(temporaryFolder('arm64'), 'node');
   const inside = `data:text/javascript,process.execPath=${JSON.stringify(command)}`;
   const qemu = `${findTool('qemu-aarch64')} -L ${sysroot} ${nodeBinary('arm64', '20')}`;
   writeFileSync(command, `#!/bin/sh\nexec ${qemu} --import '${inside}' "$@"\n`, { mode: 0o755 });
@@ -35,15 +35,15 @@ describe('the arm64 package', () => {
   const reason = whyNot();
   const node = reason === null ? arm64Node() : '';
 
-  function umaprobe(...args: string[]): Ended {
-    return runIn(app, { PATH: '/nonexistent' }, node, 'node_modules/umaprobe/dist/cli.js', ...args);
+  function umaprobe(...args: string[]): SandboxResult {
+    return runInSandbox(app, { PATH: '/nonexistent' }, node, 'node_modules/umaprobe/dist/cli.js', ...args);
   }
 
   it('is loaded by an arm64 Node, also in the children that it starts', (context) => {
     if (reason !== null) context.skip(reason);
     const code =
       "console.log(process.arch, require('child_process').execFileSync(process.execPath, ['-p', 'process.arch'], { encoding: 'utf8' }).trim())";
-    expect(runIn(app, { PATH: '/nonexistent' }, node, '-e', code).stdout).toBe('arm64 arm64\n');
+    expect(runInSandbox(app, { PATH: '/nonexistent' }, node, '-e', code).stdout).toBe('arm64 arm64\n');
   });
 
   it('shows a simulated GB10', (context) => {

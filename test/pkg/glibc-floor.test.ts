@@ -1,14 +1,14 @@
-/** Linking against glibc 2.28 on a newer system: which symbols are chosen, and that what stands in for newer ones works. */
+/** Linking against glibc 2.28 on a newer system: the chosen symbols, and the replacements of newer ones. */
 
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { dynamicSymbols } from '../../scripts/elf.mjs';
 import { isAboveFloor, stubSources, symbolsAtFloor, writeGlibcFloor } from '../../scripts/glibc-floor.mjs';
 import { targets, whyNotPrebuild } from '../../scripts/prebuild.mjs';
-import { root } from '../../scripts/run.mjs';
+import { ROOT } from '../support/root.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const symbol = { isDefault: true, type: 'FUNC', bind: 'GLOBAL', size: 1, defined: true };
 
@@ -49,22 +49,20 @@ describe('the symbols of the floor', () => {
 
 describe('a program linked against the floor', () => {
   const reason = whyNotPrebuild('x64');
-  let folder = '';
+  const folder = temporaryFolder('floor');
   let flags: string[] = [];
 
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'umaprobe-floor-'));
     const { prefix, loader } = targets.x64;
     if (reason === null) flags = writeGlibcFloor(folder, { cc: `${prefix}gcc`, ar: `${prefix}ar` }, loader);
   });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  function probe(name: string, ...more: string[]): { path: string; said: Record<string, unknown> } {
+  function probe(name: string, ...more: string[]): { path: string; printed: Record<string, unknown> } {
     const path = join(folder, name);
-    const source = join(root, 'test', 'pkg', 'glibc-floor-probe.cc');
+    const source = join(ROOT, 'test', 'pkg', 'glibc-floor-probe.cc');
     const options = ['-std=c++17', '-O2', '-pthread', '-static-libstdc++', '-static-libgcc', ...more, ...flags];
     execFileSync(`${targets.x64.prefix}g++`, [...options, source, '-o', path]);
-    return { path, said: JSON.parse(execFileSync(path, { encoding: 'utf8' })) };
+    return { path, printed: JSON.parse(execFileSync(path, { encoding: 'utf8' })) };
   }
 
   it.for([
@@ -72,12 +70,12 @@ describe('a program linked against the floor', () => {
     ['where glibc has no pthread_cond_clockwait', ['-DWITHOUT_CLOCKWAIT', '-Wl,--wrap=dlsym']],
   ] as const)('works %s', ([name, options], context) => {
     if (reason !== null) context.skip(reason);
-    const { path, said } = probe(name.replaceAll(' ', '-'), ...options);
+    const { path, printed } = probe(name.replaceAll(' ', '-'), ...options);
     const beyond = dynamicSymbols(path).filter((s) => !s.defined && s.version !== null && isAboveFloor(s.version));
     expect(beyond.map((s) => `${s.name}@${s.version}`)).toEqual([]);
-    expect(said).toMatchObject({ catches: true, wakes: true, random: true, isLink: true, missing: -1, shared: 2 });
-    expect(said.size).toBe(statSync(path).size);
-    expect(said.waitsMs).toBeGreaterThanOrEqual(119);
-    expect(said.waitsMs).toBeLessThan(5000);
+    expect(printed).toMatchObject({ catches: true, wakes: true, random: true, isLink: true, missing: -1, shared: 2 });
+    expect(printed.size).toBe(statSync(path).size);
+    expect(printed.waitsMs).toBeGreaterThanOrEqual(119);
+    expect(printed.waitsMs).toBeLessThan(5000);
   });
 });

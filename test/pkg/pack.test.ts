@@ -1,10 +1,10 @@
-/** The tarball: what is in it, and that it runs where there is neither a compiler nor an install script. */
+/** The tarball: its files, and that it runs without a compiler and without an install script. */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
-import { root } from '../../scripts/run.mjs';
-import { nodeOnly, pathWith, runIn } from '../support/sandbox.ts';
+import { ROOT } from '../support/root.ts';
+import { nodeOnly, pathWith, runInSandbox } from '../support/sandbox.ts';
 
 const { app, files, lacking, unpackedSize } = inject('packed');
 const paths = files.map((file) => file.path);
@@ -42,7 +42,7 @@ describe('the tarball', () => {
 
   it('holds every script that the install step imports', () => {
     const scripts = join(app, 'node_modules', 'umaprobe', 'scripts');
-    const { status, stderr } = runIn(app, { PATH: pathWith('node') }, 'node', join(scripts, 'install.mjs'));
+    const { status, stderr } = runInSandbox(app, { PATH: pathWith('node') }, 'node', join(scripts, 'install.mjs'));
     expect({ status, stderr }).toMatchObject({
       status: 0,
       stderr: expect.not.stringContaining('ERR_MODULE_NOT_FOUND'),
@@ -50,7 +50,7 @@ describe('the tarball', () => {
   });
 
   it('declares every file of lib and nothing that lib no longer has', () => {
-    const sources = readdirSync(join(root, 'lib'), { recursive: true, encoding: 'utf8' }).filter((f) =>
+    const sources = readdirSync(join(ROOT, 'lib'), { recursive: true, encoding: 'utf8' }).filter((f) =>
       /\.ts$/.test(f),
     );
     const declared = paths.filter((path) => /^dist\/.*\.d\.ts$/.test(path)).map((path) => path.slice('dist/'.length));
@@ -67,8 +67,8 @@ describe('the tarball', () => {
       );
     });
     expect(imported.filter((file) => file !== undefined && !chunks.includes(file))).toEqual([]);
-    const doors = ['index.js', 'sim.js', 'cli.js', 'mem-get-info-worker.js', 'worker.js'];
-    expect(chunks.filter((chunk) => !doors.includes(chunk) && !imported.includes(chunk))).toEqual([]);
+    const entryPoints = ['index.js', 'sim.js', 'cli.js', 'mem-get-info-worker.js', 'worker.js'];
+    expect(chunks.filter((chunk) => !entryPoints.includes(chunk) && !imported.includes(chunk))).toEqual([]);
   });
 
   it.for(['x64', 'arm64'] as const)('holds the %s prebuild and the simulated machine beside it', (arch, context) => {
@@ -92,7 +92,7 @@ describe('installed without scripts, on a machine without a compiler', () => {
 
   it('shows a simulated GB10', (context) => {
     if (lacking.x64 !== null) context.skip(lacking.x64);
-    const { status, stdout, stderr } = runIn(app, env, 'npx', 'umaprobe', 'snapshot', '--sim', 'gb10', '--json');
+    const { status, stdout, stderr } = runInSandbox(app, env, 'npx', 'umaprobe', 'snapshot', '--sim', 'gb10', '--json');
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     const snapshot = JSON.parse(stdout);
     expect(snapshot).toMatchObject({ simulated: 'gb10', devices: [{ memoryModel: 'unified', nvml: null }] });
@@ -101,7 +101,7 @@ describe('installed without scripts, on a machine without a compiler', () => {
 
   it('shows this machine', (context) => {
     if (lacking.x64 !== null) context.skip(lacking.x64);
-    const { status, stdout } = runIn(app, env, 'npx', 'umaprobe', 'snapshot');
+    const { status, stdout } = runInSandbox(app, env, 'npx', 'umaprobe', 'snapshot');
     expect(status).toBe(0);
     expect(stdout).toMatch(/GiB/);
   });
@@ -109,8 +109,8 @@ describe('installed without scripts, on a machine without a compiler', () => {
   it.each([
     ['import', "import('umaprobe').then((umaprobe) => console.log(typeof umaprobe.snapshot))"],
     ['require', "console.log(typeof require('umaprobe').snapshot)"],
-  ])('can be had with %s', (_how, code) => {
-    expect(runIn(app, env, 'node', '--no-warnings', '-e', code)).toEqual({
+  ])('can be loaded with %s', (_how, code) => {
+    expect(runInSandbox(app, env, 'node', '--no-warnings', '-e', code)).toEqual({
       status: 0,
       stdout: 'function\n',
       stderr: '',

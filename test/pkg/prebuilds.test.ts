@@ -1,9 +1,9 @@
-/** What ships may ask of a machine: glibc 2.28 and nothing of a compiler's. And the check itself can say no. */
+/** The shipped binaries need glibc 2.28 and no compiler runtime; and the check of that finds problems. */
 
 import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
 import { problemsOf, problemsOfFile } from '../../scripts/check-prebuilds.mjs';
-import { root } from '../../scripts/run.mjs';
+import { ROOT } from '../support/root.ts';
 
 const { lacking } = inject('packed');
 
@@ -15,9 +15,9 @@ describe('the prebuilds', () => {
 });
 
 describe('the check of the prebuilds', () => {
-  const addon = join(root, 'build', 'Release', 'umaprobe.node');
+  const addon = join(ROOT, 'build', 'Release', 'umaprobe.node');
 
-  it('finds what an ordinary build asks for beyond the floor', (context) => {
+  it('finds the symbols above the floor in an ordinary build', (context) => {
     const glibc = (process.report.getReport() as { header: { glibcVersionRuntime: string } }).header
       .glibcVersionRuntime;
     if (Number(glibc.split('.')[1]) < 34)
@@ -29,7 +29,7 @@ describe('the check of the prebuilds', () => {
   it('finds a wrong architecture, a stray export and a missing file', () => {
     expect(problemsOfFile(addon, { arch: 'arm64', exported: /./ })).toContain('is built for x64');
     expect(problemsOfFile(addon, { arch: 'x64', exported: /^none$/ })).toContain('exports napi_register_module_v1');
-    expect(problemsOfFile(join(root, 'no-such-file'), { arch: 'x64', exported: /./ })).toEqual([
+    expect(problemsOfFile(join(ROOT, 'no-such-file'), { arch: 'x64', exported: /./ })).toEqual([
       'is missing: run npm run prebuild',
     ]);
   });

@@ -9,7 +9,7 @@ import { prebuild, whyNotPrebuild } from '../../scripts/prebuild.mjs';
 import { root } from '../../scripts/run.mjs';
 
 export interface Packed {
-  /** What `npm pack` says it packed. */
+  /** The files listed by `npm pack`. */
   files: { path: string; size: number }[];
   unpackedSize: number;
   /** A folder with nothing but the installed tarball and its dependencies. */

@@ -1,79 +1,81 @@
-/** Runs the built command as a user does, and checks documents against the schemas that ship. */
-import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { Ajv } from 'ajv';
+/** The built command as a child process, in the environment of a user. */
+import { type ChildProcessWithoutNullStreams, type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Snapshot } from '../../lib/types/index.ts';
+import { ROOT } from './root.ts';
+import { parseDocument } from './schemas.ts';
 
-export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-export const CLI = `${ROOT}dist/cli.js`;
+export const CLI = join(ROOT, 'dist/cli.js');
 
-if (!existsSync(CLI)) throw new Error('dist/cli.js is not there: npm run build');
+if (!existsSync(CLI)) throw new Error('dist/cli.js is missing: npm run build');
 
-export interface Ran {
+export interface CliResult {
   code: number | null;
   stdout: string;
   stderr: string;
 }
 
-/** Without what a developer's shell may have set; `env` is put on top. */
-export function environment(env: Record<string, string> = {}): NodeJS.ProcessEnv {
+export interface CliOptions {
+  /** Added to `cliEnvironment()`. */
+  env?: Record<string, string>;
+  cwd?: string;
+  uid?: number;
+  gid?: number;
+}
+
+/** The environment of this process without the variables that change the command's output; `env` is added. */
+export function cliEnvironment(env: Record<string, string> = {}): NodeJS.ProcessEnv {
   const { NO_COLOR: _no, FORCE_COLOR: _force, UMAPROBE_DEBUG: _debug, NODE_DEBUG: _node, ...rest } = process.env;
   return { ...rest, COLUMNS: '80', LANG: 'C.UTF-8', ...env };
 }
 
-export function umaprobe(args: readonly string[], options: { env?: Record<string, string>; cwd?: string } = {}): Ran {
-  const ran = spawnSync(process.execPath, [CLI, ...args], {
-    encoding: 'utf8',
-    env: environment(options.env),
-    timeout: 25_000,
-    maxBuffer: 64 * 2 ** 20,
-    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-  });
-  if (ran.error !== undefined) throw ran.error;
-  return { code: ran.status, stdout: ran.stdout, stderr: ran.stderr };
+function spawnOptions({ env, ...rest }: CliOptions) {
+  return { ...rest, encoding: 'utf8', env: cliEnvironment(env), timeout: 25_000, maxBuffer: 64 * 2 ** 20 } as const;
 }
 
+function toResult({ error, status, stderr, stdout }: SpawnSyncReturns<string>): CliResult {
+  if (error !== undefined) throw error;
+  return { code: status, stdout, stderr };
+}
+
+export function runUmaprobe(args: readonly string[], options: CliOptions = {}): CliResult {
+  return toResult(spawnSync(process.execPath, [CLI, ...args], spawnOptions(options)));
+}
+
+/** Runs a script of bash, in which `"$0" "$1"` is the command. */
+export function runInShell(script: string, options: CliOptions = {}): CliResult {
+  return toResult(spawnSync('bash', ['-c', script, process.execPath, CLI], spawnOptions(options)));
+}
+
+/** Starts the command and does not wait for it. */
 export function startUmaprobe(
   args: readonly string[],
   env: Record<string, string> = {},
 ): ChildProcessWithoutNullStreams {
-  return spawn(process.execPath, [CLI, ...args], { env: environment(env) });
+  return spawn(process.execPath, [CLI, ...args], { env: cliEnvironment(env) });
 }
 
-/** Exit code, or the signal's name. */
-export function ended(child: ChildProcessWithoutNullStreams): Promise<number | string> {
+/** Resolves with the exit code, or with the name of the signal that ended the process. */
+export function exitOf(child: ChildProcessWithoutNullStreams): Promise<number | string> {
   return new Promise((resolve) => child.once('close', (code, signal) => resolve(code ?? signal ?? 'unknown')));
 }
 
-/** Resolves once stdout has said what matches. */
-export function said(child: ChildProcessWithoutNullStreams, pattern: RegExp): Promise<string> {
+/** Resolves with stdout once it matches. */
+export function stdoutMatching(child: ChildProcessWithoutNullStreams, pattern: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
     child.stdout.on('data', (chunk: Buffer) => {
       text += chunk.toString();
       if (pattern.test(text)) resolve(text);
     });
-    child.once('close', () => reject(new Error(`ended before it said ${pattern}: ${text}`)));
+    child.once('close', () => reject(new Error(`ended before its output matched ${pattern}: ${text}`)));
   });
 }
 
-const ajv = new Ajv({ allErrors: true, strict: true, strictRequired: false, allowUnionTypes: true });
-for (const file of readdirSync(`${ROOT}schemas`))
-  ajv.addSchema(JSON.parse(readFileSync(`${ROOT}schemas/${file}`, 'utf8')));
-
-/** Parses a document and checks it against the schema that it names itself. */
-export function checked(text: string): Record<string, unknown> {
-  const document = JSON.parse(text) as Record<string, unknown>;
-  const validate = ajv.getSchema(String(document.schema));
-  if (validate === undefined) throw new Error(`there is no schema ${String(document.schema)}`);
-  if (!validate(document)) throw new Error(`${String(document.schema)}: ${ajv.errorsText(validate.errors)}`);
-  return document;
-}
-
-/** `umaprobe snapshot --json …`, which must succeed and be as its schema says. */
-export function snapshotJson(args: string[] = [], options: Parameters<typeof umaprobe>[1] = {}): Snapshot {
-  const { code, stderr, stdout } = umaprobe(['snapshot', '--json', ...args], options);
+/** The document of `umaprobe snapshot --json`, checked against its schema; throws when the command fails. */
+export function snapshotJson(args: string[] = [], options: CliOptions = {}): Snapshot {
+  const { code, stderr, stdout } = runUmaprobe(['snapshot', '--json', ...args], options);
   if (code !== 0) throw new Error(`umaprobe snapshot ${args.join(' ')} ended with ${code}: ${stderr}${stdout}`);
-  return checked(stdout) as unknown as Snapshot;
+  return parseDocument(stdout) as unknown as Snapshot;
 }

@@ -1,59 +1,64 @@
-/** Builds the C and C++ clients of test/clients against the simulator under test. */
+/** Programs in C and C++: those of test/clients, built against the simulator under test, and any other. */
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { simulatorLibrary } from '../../lib/native/binding.ts';
 import { loadMachine, shippedNames } from '../../lib/sim/load.ts';
 import { flatten } from '../../lib/sim/machine.ts';
+import { ROOT } from './root.ts';
 
-export const root = fileURLToPath(new URL('../..', import.meta.url));
-export const clients = join(root, 'test', 'clients');
-/** Where NVIDIA's toolkit is, if anywhere. */
-export const toolkit = process.env.CUDA_HOME ?? '/usr/local/cuda';
+export const CLIENTS = join(ROOT, 'test', 'clients');
+/** The folder of NVIDIA's toolkit, which may be absent. */
+export const CUDA_TOOLKIT = process.env.CUDA_HOME ?? '/usr/local/cuda';
 
 const compiler = process.env.CXX ?? 'c++';
 
-/** Why the clients cannot be built here; null when they can. */
-export function withoutCompiler(): string | null {
+/** Why no program can be built here; null: there is a compiler. */
+export function missingCompiler(): string | null {
   const { error } = spawnSync(compiler, ['--version'], { stdio: 'ignore' });
   return error === undefined ? null : `no C++ compiler (${compiler}): ${error.message}`;
 }
 
-/** A folder that goes away with the process. */
-export function scratch(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'umaprobe-clients-'));
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
-/** The environment of a compiler or client that is not itself under test: no sanitizer preloaded. */
-export function plainEnvironment(): NodeJS.ProcessEnv {
+/** The environment of programs that are not under test: without a preloaded sanitizer. */
+export function unsanitizedEnvironment(): NodeJS.ProcessEnv {
   const { LD_PRELOAD: _, ...rest } = process.env;
   return rest;
 }
 
+/** Runs the C++ compiler in the root folder. */
 export function compile(args: readonly string[]): void {
-  execFileSync(compiler, args, { cwd: root, encoding: 'utf8', env: plainEnvironment(), stdio: 'pipe' });
+  execFileSync(compiler, args, { cwd: ROOT, encoding: 'utf8', env: unsanitizedEnvironment(), stdio: 'pipe' });
 }
 
-/** The program of test/clients/world: scenarios against the simulator's exported functions. */
+/** Builds a program from one file of C. */
+export function compileC(source: string, program: string, flags: readonly string[] = []): void {
+  compile(['-x', 'c', source, '-x', 'none', '-O2', ...flags, '-o', program]);
+}
+
+/** The flags of a program that is linked with libcudart. */
+export function cudartFlags(): string[] {
+  const libraries = ['lib64', 'lib']
+    .map((name) => join(CUDA_TOOLKIT, name))
+    .find((folder) => existsSync(join(folder, 'libcudart.so')));
+  return [`-I${CUDA_TOOLKIT}/include`, `-L${libraries}`, '-lcudart'];
+}
+
+/** Builds test/clients/world: scenarios against the simulator's exported functions. */
 export function buildWorldtest(folder: string): string {
   const simulator = simulatorLibrary();
   const program = join(folder, 'worldtest');
-  const sources = readdirSync(join(clients, 'world')).filter((file) => file.endsWith('.cc'));
+  const sources = readdirSync(join(CLIENTS, 'world')).filter((file) => file.endsWith('.cc'));
   compile([
     ...['-std=c++17', '-O1', '-Wall', '-Wextra', '-pthread', '-Inative', '-o', program],
-    ...sources.map((file) => join(clients, 'world', file)),
-    // A simulator built with a sanitizer leaves that runtime's functions to whoever loads it.
+    ...sources.map((file) => join(CLIENTS, 'world', file)),
+    // A simulator built with a sanitizer takes the functions of that runtime from the program that loads it.
     ...[simulator, `-Wl,-rpath,${dirname(simulator)}`, '-Wl,--allow-shlib-undefined'],
   ]);
   return program;
 }
 
-/** The flat descriptions of all shipped machines, NAME.flat each. */
+/** Writes the flat description of each shipped machine to NAME.flat. */
 export function writeDescriptions(folder: string): void {
   for (const name of shippedNames()) writeFileSync(join(folder, `${name}.flat`), flatten(loadMachine(name)));
 }

@@ -1,6 +1,6 @@
 /**
- * What every snapshot keeps, on whatever machine it was taken: run over the simulated machines (test/sim), the real
- * host, and a real GPU (test/gpu).
+ * The contract of every snapshot on any machine: checked on the simulated machines (test/sim), the real host, and a real
+ * GPU (test/gpu).
  */
 
 import { expect } from 'vitest';
@@ -28,7 +28,7 @@ function expectLedger({ host, ledger }: Snapshot): void {
   }
 }
 
-/** No NaN, no Infinity, no undefined, no negative anywhere but in the ledger's remainder and where −1 is a value. */
+/** No NaN, Infinity or undefined; negative numbers only in the ledger's remainder and where −1 is a value. */
 function expectNumbers(value: unknown, path: string): void {
   if (typeof value === 'number') {
     expect(Number.isFinite(value), path).toBe(true);
@@ -40,7 +40,7 @@ function expectNumbers(value: unknown, path: string): void {
   }
 }
 
-/** Each null of the host's side has its reason. */
+/** Each null of the host has its reason. */
 function expectReasons(snapshot: Snapshot): void {
   for (const [field, value] of Object.entries(snapshot.host)) {
     if (value === null) expect(snapshot.from[`host.${field}`], field).toMatch(/\w/);
@@ -81,7 +81,7 @@ function expectDevice(snapshot: Snapshot, index: number): void {
   if (immediate !== null && afterReclaim !== null)
     expect(afterReclaim).toBeGreaterThanOrEqual(immediate * 0.99 - 64 * 2 ** 20);
   if (device.memoryModel === 'unified') {
-    // Swap is not GPU memory and huge pages are not either: what can be allocated is never more than the pool.
+    // Neither swap nor huge pages are GPU memory: the allocatable memory is never more than the pool.
     expect(afterReclaim ?? 0).toBeLessThanOrEqual(snapshot.host.total);
     expect(device.attributes.integrated === 1 || device.addressingMode === 'ATS').toBe(true);
   }

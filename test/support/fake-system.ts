@@ -1,25 +1,26 @@
-/** A machine for the actions on the cache that says what it is asked to say, and remembers what was done to it. */
+/** A fake system for the actions on the cache: it gives the answers that a test chose and records each action. */
 
 import type { Failure } from '../../lib/base/errors.ts';
 import type { Ran, System } from '../../lib/cache/system.ts';
 import type { NativeBinding, NativeWalkBatch, NativeWalkOptions } from '../../lib/native/contract.ts';
 import type { Snapshot } from '../../lib/types/index.ts';
+import { kernelFailure } from './failures.ts';
 import { snapshotOf } from './snapshots.ts';
 
 export interface FakeOptions {
-  /** Readings one after the other; the last one stays. */
+  /** Snapshots, in the order of the readings; the last one is repeated. */
   looks?: Snapshot[];
   uid?: number;
   simulated?: string | null;
-  /** What the kernel answers to a write. */
+  /** The kernel's answer to a write. */
   write?: Failure | null;
-  /** What access(2) answers before it. */
+  /** The answer of access(2) before a write. */
   mayWrite?: string | null;
   sync?: Failure | null;
   ran?: Ran;
-  /** What sudo answers when it is asked whether it would. */
+  /** The answer of `sudo -l`. */
   permitted?: Ran;
-  /** Texts of kernel files; any other is ENOENT. */
+  /** Texts of kernel files; any other file is ENOENT. */
   files?: Record<string, string>;
 }
 
@@ -29,18 +30,10 @@ export interface Fake {
   done: string[];
 }
 
-export function kernelFailure(name: string, call = 'write'): Failure {
-  return { failed: true, source: 'kernel', call, status: 1, name, message: '' };
-}
-
-export function timeout(call: string): Failure {
-  return { failed: true, source: 'umaprobe', call, status: null, name: 'TIMEOUT', message: 'no answer in time' };
-}
-
 export function fakeMachine(options: FakeOptions = {}): Fake {
   const done: string[] = [];
   const looks = [...(options.looks ?? [snapshotOf()])];
-  // Only what the actions call; anything else is a mistake that must show.
+  // Only the functions that the actions call; a call of any other throws.
   const binding = {
     async syncAll() {
       done.push('sync');
@@ -100,7 +93,7 @@ export function batch(parts: Partial<NativeWalkBatch> = {}): NativeWalkBatch {
   };
 }
 
-/** A binding whose walks give these batches, and whose mappings are these. */
+/** A binding with these batches as its walks and these mappings. */
 export function walkingBinding(
   batches: NativeWalkBatch[],
   mappings: { dev: number; ino: number; pid: number; locked: boolean }[] = [],

@@ -1,11 +1,25 @@
-/** A journal of which the last run vanished while taking 96 GiB to 100 GiB. */
+/** Journals: made-up records, and the journals of probes. */
 
-import { encode, type JournalRecord } from '../../lib/journal/records.ts';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { encode, type JournalRecord, parseJournal } from '../../lib/journal/records.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+import { GiB } from './units.ts';
+
+/** The path of a journal that does not exist yet. */
+export function newJournalPath(): string {
+  return join(temporaryFolder('journal'), 'journal.jsonl');
+}
+
+export function readRecords(path: string): JournalRecord[] {
+  const parsed = parseJournal(readFileSync(path));
+  if (typeof parsed === 'string') throw new Error(parsed);
+  return parsed.records;
+}
 
 export const heading = { command: 'stress', device: 0, simulated: null, bootId: 'boot-b' } as const;
 export const at = '2026-11-20T19:00:00.000Z';
-export const GiB = 2 ** 30;
-/** A process that is gone: no pid is this large. */
+/** A process that does not exist: no pid is this large. */
 export const gone = { pid: 4_194_400, startTicks: 1 };
 
 export const begin = (run: string, bootId = 'boot-a'): JournalRecord => ({
@@ -38,9 +52,11 @@ export const result = (run: string, held: number): JournalRecord => ({
 });
 export const end = (run: string): JournalRecord => ({ type: 'end', run, at, bootId: 'boot-a', state: 'done' });
 
-/** "The machine vanished while taking 96 GiB to 100 GiB." */
+/** The run ended without a result while it went from 96 GiB to 100 GiB. */
 export const lost = [begin('one'), step('one', 0, 96 * GiB), result('one', 96 * GiB), step('one', 96 * GiB, 100 * GiB)];
+/** A run that ended well, and one that was lost. */
 export const whole = [...[begin('zero'), step('zero', 0, GiB), result('zero', GiB), end('zero')], ...lost];
 export const bytesOf = (records: JournalRecord[]) => Buffer.from(records.map(encode).join(''));
-export const machine = { simulated: null, bootId: 'boot-b' };
+/** The machine that reads the journal, booted again since. */
+export const laterBoot = { simulated: null, bootId: 'boot-b' };
 export const dead = () => false;

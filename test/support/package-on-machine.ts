@@ -1,55 +1,156 @@
-/** Runs sweep() or layout() as a program does: in a process of its own, on a simulated machine booted for it. */
-
-import { spawn } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+/** The built package in a process of its own, as a program that imports it. */
 import { join } from 'node:path';
-import { ROOT } from './cli.ts';
+import { pathToFileURL } from 'node:url';
+import type { Simulation } from '../../lib/sim.ts';
+import type { StressOptions, StressReport, StressStep } from '../../lib/types/index.ts';
+import { cliEnvironment } from './cli.ts';
+import { newJournalPath } from './journals.ts';
+import { type ModuleProcess, parseLines, requireSuccess, resultOf, startModule } from './processes.ts';
+import { ROOT } from './root.ts';
 
-export interface OnMachine {
+/**
+ * Runs the body of an async function in which `umaprobe` is the package; answers what it returns.
+ *
+ * @param options `imports`: import declarations in front of it.
+ */
+export async function evaluatePackage<T>(
+  body: string,
+  options: { imports?: string; env?: Record<string, string> } = {},
+): Promise<T> {
+  const { env = {}, imports = '' } = options;
+  const script = `
+    import * as umaprobe from 'umaprobe';
+    ${imports}
+    const value = await (async () => { ${body} })();
+    process.stdout.write(JSON.stringify(value));`;
+  const result = await resultOf(startModule(script, { cwd: ROOT, env: cliEnvironment(env), timeoutMs: 60_000 }));
+  requireSuccess(result);
+  return JSON.parse(result.stdout) as T;
+}
+
+export interface MachineOptions {
   /** Simulated seconds per real one. Default 20. */
   scale?: number;
-  /** JavaScript that makes `machine` from the loaded one: "machine.faults.hang = […]". */
+  /** JavaScript that changes the loaded `machine` before it boots: "machine.faults.hang = […]". */
   change?: string;
 }
 
 /**
- * The body may use `umaprobe`, `simulation`, `journal` (a path that is free) and `childPid()`; what it returns comes back.
+ * The same on a simulated machine that the program itself boots and activates. The body may also use `simulation`,
+ * `journal` (a path that is free), `childPid()` and `caught(error)`, which makes JSON of an error.
  */
-export function onMachine<T>(name: string, body: string, { change = '', scale = 20 }: OnMachine = {}): Promise<T> {
-  const journal = join(mkdtempSync(join(tmpdir(), 'umaprobe-probe-')), 'journal');
-  const script = `
+export function evaluateOnMachine<T>(
+  machine: string,
+  body: string,
+  { change = '', scale = 20 }: MachineOptions = {},
+): Promise<T> {
+  const imports = `
     import { readFileSync } from 'node:fs';
-    import * as umaprobe from 'umaprobe';
-    import { activate, loadMachine, simulate } from 'umaprobe/sim';
-    const machine = structuredClone(loadMachine(${JSON.stringify(name)}));
+    import { activate, loadMachine, simulate } from 'umaprobe/sim';`;
+  const onMachine = `
+    const machine = structuredClone(loadMachine(${JSON.stringify(machine)}));
     ${change}
     const simulation = simulate(machine, { scale: ${scale} });
     activate(simulation);
-    const journal = ${JSON.stringify(journal)};
+    const journal = ${JSON.stringify(newJournalPath())};
     const childPid = () => Number(readFileSync('/proc/self/task/' + process.pid + '/children', 'utf8').trim().split(' ').at(-1));
     const caught = (error) => ({ thrown: { name: error.name, code: error.code, message: error.message } });
-    const answer = await (async () => { ${body} })();
-    process.stdout.write(JSON.stringify(answer));
-    simulation.close();`;
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['--input-type=module', '-e', script], { cwd: ROOT, timeout: 60_000 });
-    const [out, err]: [string[], string[]] = [[], []];
-    child.stdout.on('data', (chunk: Buffer) => out.push(chunk.toString()));
-    child.stderr.on('data', (chunk: Buffer) => err.push(chunk.toString()));
-    child.once('error', reject);
-    child.once('close', (code, signal) => {
-      if (code === 0) resolve(JSON.parse(out.join('')) as T);
-      else reject(new Error(`ended with ${code ?? signal}: ${err.join('')}${out.join('')}`));
-    });
-  });
+    try {
+      return await (async () => { ${body} })();
+    } finally {
+      simulation.close();
+    }`;
+  return evaluatePackage(onMachine, { imports });
 }
 
-/** Least squares of y over x: slope, and how much of the variance the line explains. */
-export function line(points: readonly (readonly [number, number])[]): { slope: number; rSquared: number } {
-  const mean = (at: 0 | 1) => points.reduce((sum, point) => sum + point[at], 0) / points.length;
-  const [mx, my] = [mean(0), mean(1)];
-  const sum = (of: (x: number, y: number) => number) => points.reduce((all, [x, y]) => all + of(x - mx, y - my), 0);
-  const [xx, yy, xy] = [sum((x) => x * x), sum((_, y) => y * y), sum((x, y) => x * y)];
-  return { slope: xy / xx, rSquared: (xy * xy) / (xx * yy) };
+/** What disturbs a run of stress(). */
+export interface Disturbance {
+  /** "<n> <action>": what happens as the n-th record of the journal is written; see probe-hook.mjs. */
+  at?: string;
+  /** Abort after this many steps. */
+  abortAfter?: number;
+  /** Block the event loop for this many milliseconds after the first step. */
+  blockMs?: number;
+}
+
+/** How a process that calls stress() ended. */
+export interface StressResult {
+  report: StressReport | null;
+  error: { code: string; message: string } | null;
+  steps: StressStep[];
+  signal: NodeJS.Signals | null;
+  stderr: string;
+}
+
+const PROBE_HOOK = pathToFileURL(join(ROOT, 'test/support/probe-hook.mjs')).href;
+
+const STRESS_PROGRAM = `
+  import { stress } from 'umaprobe';
+  const { options, disturbance } = JSON.parse(process.argv[1]);
+  const abort = new AbortController();
+  const print = (line) => process.stdout.write(JSON.stringify(line) + '\\n');
+  let steps = 0;
+  const onStep = (step) => {
+    print({ step });
+    steps++;
+    if (steps === disturbance.abortAfter) abort.abort();
+    if (steps === 1 && disturbance.blockMs) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, disturbance.blockMs);
+  };
+  try {
+    print({ report: await stress({ ...options, onStep, signal: abort.signal }) });
+  } catch ({ code, message }) {
+    print({ error: { code, message } });
+  }
+`;
+
+/** Starts a process that calls stress() on a machine that outlives it. */
+export function startStress(
+  simulation: Simulation,
+  options: StressOptions,
+  disturbance: Disturbance = {},
+): { parent: ModuleProcess; result: Promise<StressResult> } {
+  const { at } = disturbance;
+  const parent = startModule(STRESS_PROGRAM, {
+    args: [JSON.stringify({ options, disturbance })],
+    cwd: ROOT,
+    env: {
+      ...process.env,
+      ...simulation.env,
+      ...(at === undefined ? {} : { NODE_OPTIONS: `--import=${PROBE_HOOK}`, UMAPROBE_TEST_AT: at }),
+    },
+  });
+  const result = resultOf(parent).then(({ signal, stderr, stdout }) => {
+    const lines = parseLines<Partial<StressResult> & { step?: StressStep }>(stdout);
+    return {
+      report: lines.find((line) => line.report !== undefined)?.report ?? null,
+      error: lines.find((line) => line.error !== undefined)?.error ?? null,
+      steps: lines.flatMap(({ step }) => step ?? []),
+      signal,
+      stderr,
+    };
+  });
+  return { parent, result };
+}
+
+/** Runs stress() in a process of its own; throws when that process neither answered nor was killed. */
+export async function runStress(
+  simulation: Simulation,
+  options: StressOptions,
+  disturbance: Disturbance = {},
+): Promise<StressResult> {
+  const result = await startStress(simulation, options, disturbance).result;
+  if (result.report === null && result.error === null && result.signal === null)
+    throw new Error(`the program printed neither a report nor an error: ${result.stderr}`);
+  return result;
+}
+
+/** The report of stress() in a process of its own; throws when there is none. */
+export async function stressReport(
+  simulation: Simulation,
+  options: StressOptions,
+  disturbance: Disturbance = {},
+): Promise<StressReport> {
+  const { error, report, stderr } = await runStress(simulation, options, disturbance);
+  if (report === null) throw new Error(`no report: ${JSON.stringify(error)} ${stderr}`);
+  return report;
 }

@@ -1,11 +1,11 @@
-// Loaded into the child of a probe with NODE_OPTIONS=--import: does something the moment the n-th record has been written
-// to the journal, so that a test can be at every step of a run without luck. UMAPROBE_TEST_AT: "<n> <what>", what is
-// kill-child, kill-parent, kill-both, stop (SIGSTOP) or no-space.
+// Loaded into the child of a probe with NODE_OPTIONS=--import: acts as soon as the n-th record has been written to the
+// journal, so that a test can interrupt a run at every step. UMAPROBE_TEST_AT: "<n> <action>"; actions are kill-child,
+// kill-parent, kill-both, stop (SIGSTOP) and no-space.
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 
 const JOURNAL_FD = 3;
-const [at, what] = (process.env.UMAPROBE_TEST_AT ?? '').split(' ');
+const [at, action] = (process.env.UMAPROBE_TEST_AT ?? '').split(' ');
 
 const kill = { 'kill-child': ['pid'], 'kill-parent': ['ppid'], 'kill-both': ['ppid', 'pid'] };
 
@@ -15,10 +15,10 @@ if (process.argv[1]?.endsWith('/dist/worker.js') && at !== '') {
   fs.writeSync = (fd, ...rest) => {
     if (fd !== JOURNAL_FD) return writeSync(fd, ...rest);
     if (++records !== Number(at)) return writeSync(fd, ...rest);
-    if (what === 'no-space') throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC', errno: -28 });
+    if (action === 'no-space') throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC', errno: -28 });
     const written = writeSync(fd, ...rest);
-    if (what === 'stop') process.kill(process.pid, 'SIGSTOP');
-    for (const which of kill[what] ?? []) process.kill(process[which], 'SIGKILL');
+    if (action === 'stop') process.kill(process.pid, 'SIGSTOP');
+    for (const which of kill[action] ?? []) process.kill(process[which], 'SIGKILL');
     return written;
   };
   syncBuiltinESMExports();

@@ -1,6 +1,6 @@
 /**
- * Runs PTX as a GPU would, one thread after the other: the few instructions that the kernels of native/fill_ptx.h use.
- * Any other is an error, and so is an access that is misaligned or outside the memory, as on hardware.
+ * Runs PTX as a GPU would, one thread after the other: the instructions that the kernels of native/alloc/pattern_ptx.h use.
+ * Any other instruction is an error, and so is an access that is misaligned or outside the memory, as on hardware.
  */
 
 const MASK = { 8: 0xffn, 32: 0xffff_ffffn, 64: 0xffff_ffff_ffff_ffffn } as const;
@@ -36,7 +36,7 @@ function body(text: string): Omit<Kernel, 'parameters'> {
   const labels = new Map<string, number>();
   const scopes: number[] = [0];
   let blocks = 0;
-  // Vectors of registers first, so that a brace is a block's.
+  // Vectors of registers are replaced first, so that each remaining brace belongs to a block.
   const plain = text.replace(/\{(%[^}]*)\}/g, (_, list: string) => list.replaceAll(' ', '').replaceAll(',', '|'));
   const pending: { at: Instruction; scopes: number[] }[] = [];
   for (const [, token = ''] of plain.matchAll(/\s*(\w+:|[{}]|[^;{}\s][^;{}]*;)/g)) {
@@ -97,7 +97,7 @@ export class DeviceMemory {
   }
 }
 
-/** Launches blocks of threads, all on `memories`. */
+/** Launches blocks of threads that share `memories`. */
 export function launch(
   kernel: Kernel,
   grid: { blocks: number; threads: number },
@@ -115,7 +115,7 @@ export function launch(
 }
 
 type Width = keyof typeof MASK;
-/** Math.min is of numbers. */
+/** Math.min for bigint. */
 function lower(a: bigint, b: bigint): bigint {
   if (a < b) return a;
   return b;
@@ -123,7 +123,7 @@ function lower(a: bigint, b: bigint): bigint {
 
 const bits = (value: bigint) => (value === 0n ? '' : value.toString(2));
 
-/** What is written to the first operand, from the values of the others. */
+/** The value of the first operand, computed from the others. */
 const ARITHMETIC: Readonly<Record<string, (width: Width, a: bigint, b: bigint, c: bigint) => bigint>> = {
   mov: (_, a) => a,
   cvta: (_, a) => a,
@@ -181,7 +181,7 @@ class Thread {
     if (!operation) throw new Error(`unknown instruction ${name}`);
     const width = Number(/\d+$/.exec(name)?.[0]) as Width;
     const [a = 0n, b = 0n, c = 0n] = from.map((operand) => this.#get(operand));
-    // mul.wide and mad.wide make 64 bits of 32, cvt.u64.u32 too.
+    // mul.wide, mad.wide and cvt.u64.u32 make 64 bits of 32.
     const into = /\.wide\.|^cvt\.u64|^cvta/.test(name) ? 64 : /^cvt\.u32/.test(name) ? 32 : width;
     this.registers.set(to, operation(width, a, b, c) & MASK[into]);
   }

@@ -1,4 +1,4 @@
-/** Reports of probes that nobody has made: the shapes and orders of magnitude of a GB10, computed, not measured. */
+/** Made-up reports of probes: the shapes and orders of magnitude of a GB10, computed and not measured. */
 import type {
   AllocatorKind,
   Counter,
@@ -13,9 +13,7 @@ import type {
   SweepStep,
   Times,
 } from '../../lib/types/index.ts';
-
-export const GiB = 2 ** 30;
-export const GB = 1e9;
+import { GB, GiB } from './units.ts';
 
 export function headerOf(overrides: Partial<ProbeHeader> = {}): ProbeHeader {
   return {

@@ -1,14 +1,14 @@
-/** Running programs as on a machine that has little installed. */
+/** Programs on a machine with little installed. */
 
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { findTool } from '../../scripts/run.mjs';
+import { temporaryFolder } from './temporary-folder.ts';
 
 /** A folder for PATH that holds these programs and no others. */
 export function pathWith(...names: string[]): string {
-  const folder = join(mkdtempSync(join(tmpdir(), 'umaprobe-path-')), 'bin');
+  const folder = join(temporaryFolder('path'), 'bin');
   mkdirSync(folder);
   for (const name of names) {
     const program = name === 'node' ? process.execPath : findTool(name);
@@ -18,17 +18,23 @@ export function pathWith(...names: string[]): string {
   return folder;
 }
 
-/** What it takes to run Node and npm, and no compiler. */
+/** The programs that Node and npm need; no compiler. */
 export const nodeOnly = ['node', 'npm', 'npx', 'sh', 'env'];
 
-export interface Ended {
+export interface SandboxResult {
   status: number | null;
   stdout: string;
   stderr: string;
 }
 
-export function runIn(cwd: string, env: Record<string, string>, command: string, ...args: string[]): Ended {
-  // What npm thinks of the user's own settings is not what these programs say.
+/** Runs a program in a folder, with these variables and those that npm cannot do without. */
+export function runInSandbox(
+  cwd: string,
+  env: Record<string, string>,
+  command: string,
+  ...args: string[]
+): SandboxResult {
+  // npm's warnings about the user's own settings are not output of the program.
   const home = { HOME: process.env.HOME ?? '/root', npm_config_loglevel: 'error' };
   const { status, stdout, stderr, error } = spawnSync(command, args, {
     cwd,

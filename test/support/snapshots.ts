@@ -1,4 +1,4 @@
-/** Snapshots of machines that nobody has booted: made from a few numbers by the same functions as real ones. */
+/** Made-up snapshots: a few numbers, the rest computed by the functions that compute real ones. */
 import { allocatable } from '../../lib/memory/allocatable.ts';
 import { ledger } from '../../lib/memory/ledger.ts';
 import { views } from '../../lib/memory/views.ts';
@@ -11,8 +11,6 @@ import type {
   KernelMemory,
   Snapshot,
 } from '../../lib/types/index.ts';
-
-export const GiB = 2 ** 30;
 
 /** An idle Spark: 119.69 GiB, driver 580, a desktop. */
 export function hostOf(overrides: Partial<HostMemory> = {}): HostMemory {
@@ -80,7 +78,7 @@ export interface MachineFixture {
   host?: Partial<HostMemory>;
   kernel?: Partial<KernelMemory>;
   processes?: GpuProcess[];
-  /** Of the host's memory, in blocks of 32 MiB; the rest of what is free is in 4 KiB pages. */
+  /** Share of the free memory in blocks of 32 MiB; the rest is in pages of 4 KiB. */
   largeShare?: number;
   model?: DeviceSnapshot['memoryModel'];
   gpu?: boolean;
@@ -88,7 +86,7 @@ export interface MachineFixture {
   some?: number;
   pools?: { parameter: number; bytes: number | null };
   simulated?: string | null;
-  /** Free bytes of each GPU with memory of its own; one with nearly all of it free if absent. */
+  /** Free bytes of each discrete GPU. Default: one GPU with nearly all memory free. */
   ownFree?: number[];
   environment?: Record<string, string>;
 }
@@ -194,6 +192,6 @@ function deviceOf(
     powerW: 4,
     smClockMHz: 208,
     notes: [],
-    from: Object.fromEntries(Object.entries(seen.from).map(([name, words]) => [`views.${name}`, words])),
+    from: Object.fromEntries(Object.entries(seen.from).map(([name, source]) => [`views.${name}`, source])),
   };
 }

@@ -1,1 +1,1 @@
-// What an import costs when there is nothing in it.
+// An empty module: the cost of any import.

@@ -1,4 +1,4 @@
-"""The peers a Python user would pick, in nanoseconds per call: torch.cuda.mem_get_info and nvidia-ml-py."""
+"""The calls of a Python user, in nanoseconds per call: torch.cuda.mem_get_info and nvidia-ml-py."""
 import sys
 import time
 

@@ -1,4 +1,4 @@
-// Takes memory until MemAvailable is below a floor: the outside world of bench guard. Arguments: the
+// Takes memory until MemAvailable is below a floor: the other program of bench guard. Arguments: the
 // floor, and the most to take, in bytes. Prints the time (CLOCK_MONOTONIC, milliseconds) at which
 // /proc/meminfo first said that it is below, holds what it has for a moment, and ends.
 #include <fcntl.h>

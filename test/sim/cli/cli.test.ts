@@ -1,30 +1,27 @@
-/** What the command prints and how it ends. Everything here is on simulated machines or on the real kernel, never on a GPU. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+/** Output and exit codes of the command, on simulated machines and the real kernel, never on a GPU. */
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { shippedNames } from '../../../lib/sim/load.ts';
 import type { Snapshot } from '../../../lib/types/index.ts';
-import { checked, umaprobe } from '../../support/cli.ts';
+import { runUmaprobe } from '../../support/cli.ts';
+import { parseDocument } from '../../support/schemas.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-let folder = '';
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'umaprobe-test-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder('cli');
 
 describe('documents fit the schemas that ship', () => {
   it.each([[], ...shippedNames().map((name) => ['--sim', name])])('snapshot %s %s', (...sim) => {
-    const ran = umaprobe(['snapshot', '--json', ...sim]);
+    const ran = runUmaprobe(['snapshot', '--json', ...sim]);
     expect(ran).toMatchObject({ code: 0, stderr: '' });
-    const snapshot = checked(ran.stdout) as unknown as Snapshot;
+    const snapshot = parseDocument(ran.stdout) as unknown as Snapshot;
     expect(snapshot.simulated).toBe(sim[1] ?? null);
     expect(snapshot.ledger.entries.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(snapshot.host.total);
   });
 
   it.each([[], ...shippedNames().map((name) => ['--sim', name])])('doctor %s %s', (...sim) => {
-    const ran = umaprobe(['doctor', '--json', ...sim]);
-    const { summary, checks, simulated } = checked(ran.stdout) as unknown as {
+    const ran = runUmaprobe(['doctor', '--json', ...sim]);
+    const { summary, checks, simulated } = parseDocument(ran.stdout) as unknown as {
       summary: Record<string, number>;
       checks: { status: string }[];
       simulated: string | null;
@@ -43,17 +40,17 @@ describe('documents fit the schemas that ship', () => {
     ['umaprobe/machine/1', ['sim', 'show', 'gb10', '--json']],
     ['umaprobe/machine/1', ['sim', 'show', 'gb10']],
   ])('%s', (schema, args) => {
-    const ran = umaprobe(args);
+    const ran = runUmaprobe(args);
     expect(ran).toMatchObject({ code: 0, stderr: '' });
-    expect(checked(ran.stdout).schema).toBe(schema);
+    expect(parseDocument(ran.stdout).schema).toBe(schema);
   });
 
   it('watch: a document a line', () => {
-    const ran = umaprobe(['watch', '--json', '--count', '3', '--interval', '100ms', '--sim', 'gb10']);
+    const ran = runUmaprobe(['watch', '--json', '--count', '3', '--interval', '100ms', '--sim', 'gb10']);
     expect(ran.code).toBe(0);
     const lines = ran.stdout.trimEnd().split('\n');
     expect(lines).toHaveLength(3);
-    for (const line of lines) expect(checked(line).simulated).toBe('gb10');
+    for (const line of lines) expect(parseDocument(line).simulated).toBe('gb10');
   });
 });
 
@@ -74,13 +71,13 @@ describe('mistakes', () => {
     [['sim', 'run', 'gb10'], 2, /Put it after "--"/],
     [['sim', 'run', 'gb10', '--', '/does/not/exist'], 127, /\/does\/not\/exist could not be started: ENOENT/],
     [['sim', 'run', 'gb10', '--', '/etc/passwd'], 126, /could not be started: EACCES/],
-  ])('%j', (args, code, words) => {
-    const ran = umaprobe(args);
-    expect(ran).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(words) });
+  ])('%j', (args, code, message) => {
+    const ran = runUmaprobe(args);
+    expect(ran).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(message) });
     expect(ran.stderr.trimEnd()).not.toContain('\n');
   });
 
-  it('are JSON on stdout under --json, and words on stderr all the same', () => {
+  it('are JSON on stdout under --json, and one line on stderr as always', () => {
     for (const args of [
       ['snapsot'],
       ['--sim', 'gb11'],
@@ -88,40 +85,40 @@ describe('mistakes', () => {
       ['sim'],
       ['doctor', '--only', 'x'],
     ]) {
-      const ran = umaprobe([...args, '--json']);
-      expect(checked(ran.stdout)).toMatchObject({ schema: 'umaprobe/error/1', error: { exitCode: ran.code } });
+      const ran = runUmaprobe([...args, '--json']);
+      expect(parseDocument(ran.stdout)).toMatchObject({ schema: 'umaprobe/error/1', error: { exitCode: ran.code } });
       expect(ran.code).toBe(2);
       expect(ran.stderr).toMatch(/^umaprobe: .*\n$/);
     }
   });
 
-  it('in a machine file name the field', () => {
+  it('in a machine file are reported with the field', () => {
     const file = join(folder, 'wrong.json');
     writeFileSync(file, JSON.stringify({ extends: 'gb10', name: 'wrong', memory: { total: 'much' } }));
-    expect(umaprobe(['--sim', file])).toMatchObject({
+    expect(runUmaprobe(['--sim', file])).toMatchObject({
       code: 2,
       stdout: '',
       stderr: expect.stringContaining('wrong.json: memory.total is "much"; expected integer'),
     });
   });
 
-  it('in the installation are not told as a missing GPU', () => {
-    const ran = umaprobe(['--json'], { env: { UMAPROBE_BINARY: '/does/not/exist.node' } });
+  it('in the installation are not reported as a missing GPU', () => {
+    const ran = runUmaprobe(['--json'], { env: { UMAPROBE_BINARY: '/does/not/exist.node' } });
     expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('/does/not/exist.node') });
-    expect(checked(ran.stdout)).toMatchObject({ error: { code: 'ERR_UMA_LIBRARY_MISSING', exitCode: 1 } });
+    expect(parseDocument(ran.stdout)).toMatchObject({ error: { code: 'ERR_UMA_LIBRARY_MISSING', exitCode: 1 } });
   });
 
-  it('show a stack only to who asks for it', () => {
-    expect(umaprobe(['--sim', 'gb11'], { env: { UMAPROBE_DEBUG: '1' } }).stderr).toMatch(/\n\s+at /);
-    expect(umaprobe(['--sim', 'gb11'], { env: { NODE_DEBUG: 'umaprobe' } }).stderr).toMatch(/\n\s+at /);
+  it('show a stack only on request', () => {
+    expect(runUmaprobe(['--sim', 'gb11'], { env: { UMAPROBE_DEBUG: '1' } }).stderr).toMatch(/\n\s+at /);
+    expect(runUmaprobe(['--sim', 'gb11'], { env: { NODE_DEBUG: 'umaprobe' } }).stderr).toMatch(/\n\s+at /);
   });
 });
 
 describe('the picture', () => {
   it('is labelled, complete and 80 columns wide', () => {
-    const { code, stdout } = umaprobe(['--sim', 'gb10']);
+    const { code, stdout } = runUmaprobe(['--sim', 'gb10']);
     expect(code).toBe(0);
-    for (const words of [
+    for (const text of [
       'SIMULATED  machine gb10',
       'unified memory',
       'total (MemTotal)',
@@ -132,38 +129,38 @@ describe('the picture', () => {
       'Blocks',
       'OK  ',
     ]) {
-      expect(stdout).toContain(words);
+      expect(stdout).toContain(text);
     }
     for (const line of stdout.split('\n')) expect([...line].length, line).toBeLessThanOrEqual(80);
     expect(stdout).not.toContain('\x1b');
   });
 
-  it('has colours where they are forced, not where NO_COLOR or --no-color stands', () => {
+  it('has colours where they are forced, and none with NO_COLOR or --no-color', () => {
     const colours = (args: string[], env: Record<string, string>) =>
-      umaprobe(['--sim', 'gb10', ...args], { env }).stdout.includes('\x1b[');
+      runUmaprobe(['--sim', 'gb10', ...args], { env }).stdout.includes('\x1b[');
     expect(colours([], { FORCE_COLOR: '1' })).toBe(true);
     expect(colours(['--no-color'], { FORCE_COLOR: '1' })).toBe(false);
     expect(colours([], { FORCE_COLOR: '1', NO_COLOR: '1' })).toBe(false);
   });
 
-  it('takes a machine file of the user, which may extend a shipped one', () => {
+  it('is drawn for a machine file of the user, which may extend a shipped one', () => {
     const file = join(folder, 'mine.json');
     writeFileSync(file, JSON.stringify({ extends: 'gb10', name: 'mine', driver: { version: '999.1' } }));
-    expect(umaprobe(['--sim', file]).stdout).toMatch(/SIMULATED {2}machine mine.*driver 999\.1/s);
-    expect(umaprobe(['--sim=mine.json', 'doctor', '--only', 'swap'], { cwd: folder }).code).toBe(0);
+    expect(runUmaprobe(['--sim', file]).stdout).toMatch(/SIMULATED {2}machine mine.*driver 999\.1/s);
+    expect(runUmaprobe(['--sim=mine.json', 'doctor', '--only', 'swap'], { cwd: folder }).code).toBe(0);
   });
 
   it('shows every digit with --bytes', () => {
-    const { stdout } = umaprobe(['--sim', 'gb10', '--bytes']);
+    const { stdout } = runUmaprobe(['--sim', 'gb10', '--bytes']);
     expect(stdout).toContain('128,518,619,136');
     expect(stdout).not.toMatch(/total \(MemTotal\).*GiB/);
   });
 });
 
 describe('the rule of llama.cpp', () => {
-  it('is the one that its variable chooses', () => {
+  it('depends on its environment variable', () => {
     const row = (env: Record<string, string>) =>
-      umaprobe(['--sim', 'h200'], { env })
+      runUmaprobe(['--sim', 'h200'], { env })
         .stdout.split('\n')
         .find((line) => line.startsWith('llama.cpp'));
     expect(row({})).toContain('asks cudaMemGetInfo');

@@ -1,21 +1,19 @@
-/** What doctor reads, how long it waits and what it says of silence. On simulated machines. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+/** What doctor reads, how long it waits, and how it reports a library that does not answer. On simulated machines. */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checked, umaprobe } from '../../support/cli.ts';
+import { describe, expect, it } from 'vitest';
+import { runUmaprobe } from '../../support/cli.ts';
+import { machineFile } from '../../support/machines.ts';
+import { parseDocument } from '../../support/schemas.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-let folder = '';
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'umaprobe-test-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder('doctor');
 
 describe('doctor', () => {
-  it('runs only what is asked for', () => {
+  it('runs only the requested checks', () => {
     const ids = (args: string[]) =>
       (
-        checked(umaprobe(['doctor', '--json', '--sim', 'gb10', ...args]).stdout) as unknown as {
+        parseDocument(runUmaprobe(['doctor', '--json', '--sim', 'gb10', ...args]).stdout) as unknown as {
           checks: { id: string }[];
         }
       ).checks.map(({ id }) => id);
@@ -24,11 +22,11 @@ describe('doctor', () => {
   });
 });
 
-describe('doctor reads only what is asked', () => {
+describe('doctor reads only what its checks need', () => {
   const timed = (args: string[]) => {
     const started = performance.now();
-    const ran = umaprobe(['doctor', '--json', ...args]);
-    const { checks } = checked(ran.stdout) as unknown as {
+    const ran = runUmaprobe(['doctor', '--json', ...args]);
+    const { checks } = parseDocument(ran.stdout) as unknown as {
       checks: {
         id: string;
         status: string;
@@ -47,14 +45,14 @@ describe('doctor reads only what is asked', () => {
     ['gb10-hang', 'swap,pressure,watermarks,cma.phantom,permissions'],
   ])('on %s: %s takes no time', (machine, ids) => {
     const { checks } = timed(['--sim', machine, '--only', ids]);
-    // A library that hangs is waited for for 2.8 s; half of that is far more than the kernel's files take.
+    // doctor waits 2.8 s for a hung library; half of that is far more than the kernel's files take.
     for (const check of checks) expect(check.durationMs).toBeLessThan(1400);
   });
 
-  it('starts no child for what needs no context', () => {
+  it('starts no child for checks that need no context', () => {
     const contexts = (only: string) => {
       const file = join(folder, `record-${only}.json`);
-      umaprobe([
+      runUmaprobe([
         'sim',
         'run',
         'gb10',
@@ -76,7 +74,7 @@ describe('doctor reads only what is asked', () => {
   it.each([
     ['gb10-cuda-hang', 'library.cuda', /^CUDA \(cudaMemGetInfo\) did not answer within 2\.\d+ s/],
     ['gb10-hang', 'library.nvml', /^NVML did not answer within 2\.[89]\d s/],
-  ])('%s: %s is silent, which is no hang and no reason to reboot', (machine, id, cause) => {
+  ])('%s: %s gets no answer in time, which is no reason to reboot', (machine, id, cause) => {
     const { ms, checks } = timed(['--sim', machine, '--only', 'library.*']);
     expect(ms).toBeLessThan(20_000); // it hangs for ten minutes
     const check = checks.find((candidate) => candidate.id === id);
@@ -86,10 +84,8 @@ describe('doctor reads only what is asked', () => {
     expect(check?.durationMs).toBeLessThan(6000);
   });
 
-  it('waits for a slow first start, and blames CUDA for nothing that NVML did', () => {
-    const slow = join(folder, 'slow.json');
-    const hang = [{ call: 'cuInit', ms: 2400 }];
-    writeFileSync(slow, JSON.stringify({ extends: 'gb10', name: 'slow', faults: { hang } }));
+  it('waits for a slow first start, and does not blame CUDA for a hung NVML', () => {
+    const slow = machineFile('slow', { faults: { hang: [{ call: 'cuInit', ms: 2400 }] } });
     for (const machine of [slow, 'gb10-hang']) {
       const [cuda] = timed(['--sim', machine, '--only', 'library.*']).checks;
       expect(cuda).toMatchObject({ id: 'library.cuda', status: 'pass' });
@@ -97,9 +93,8 @@ describe('doctor reads only what is asked', () => {
     }
   });
 
-  it('gb10-kho in pieces: large blocks that are CMA do not make a launch', () => {
-    const file = join(folder, 'kho.json');
-    writeFileSync(file, JSON.stringify({ extends: 'gb10-kho', name: 'kho', contiguity: { share: 0.02 } }));
+  it('a fragmented gb10-kho: large blocks of CMA do not count', () => {
+    const file = machineFile('kho', { contiguity: { share: 0.02 } }, 'gb10-kho');
     const [check] = timed(['--sim', file, '--only', 'contiguity']).checks;
     expect(check).toMatchObject({ status: 'warn', evidence: expect.stringContaining('of free CMA not counted') });
   });

@@ -1,29 +1,27 @@
 /** The command layout on simulated machines. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { LayoutReport } from '../../../lib/types/index.ts';
-import { checked, umaprobe } from '../../support/cli.ts';
+import { runUmaprobe } from '../../support/cli.ts';
+import { parseDocument } from '../../support/schemas.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-let folder = '';
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'umaprobe-layout-'));
-  writeFileSync(join(folder, 'model.json'), '{"weights": "2GB", "kv-cache": 1000000000}');
-  writeFileSync(join(folder, 'wrong.json'), '{"weights": "2G"}');
-  writeFileSync(join(folder, 'list.json'), '[1, 2]');
-  writeFileSync(join(folder, 'broken.json'), '{"weights"');
-  writeFileSync(join(folder, 'empty.json'), '{}');
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder('layout');
+writeFileSync(join(folder, 'model.json'), '{"weights": "2GB", "kv-cache": 1000000000}');
+writeFileSync(join(folder, 'wrong.json'), '{"weights": "2G"}');
+writeFileSync(join(folder, 'list.json'), '[1, 2]');
+writeFileSync(join(folder, 'broken.json'), '{"weights"');
+writeFileSync(join(folder, 'empty.json'), '{}');
 
-const layout = (...args: string[]) => umaprobe(['layout', ...args], { env: { XDG_STATE_HOME: folder }, cwd: folder });
+const layout = (...args: string[]) =>
+  runUmaprobe(['layout', ...args], { env: { XDG_STATE_HOME: folder }, cwd: folder });
 
 describe('layout', () => {
   it.each([[['weights=2GB', 'kv-cache=1000000000']], [['model.json']]])('holds %j', (parts) => {
     const ran = layout(...parts, '--sim', 'gb10', '--json');
     expect(ran).toMatchObject({ code: 0, stderr: '' });
-    const report = checked(ran.stdout) as unknown as LayoutReport;
+    const report = parseDocument(ran.stdout) as unknown as LayoutReport;
     expect(report).toMatchObject({ simulated: 'gb10', state: 'complete', preset: null, expectedBytes: 3e9 });
     expect(report.parts.map(({ name, expectedBytes }) => [name, expectedBytes])).toEqual([
       ['weights', 2e9],
@@ -31,7 +29,7 @@ describe('layout', () => {
     ]);
   });
 
-  it('knows the parts of a model, and writes all its forms', () => {
+  it('knows the parts of a model, and writes text, CSV and HTML', () => {
     const ran = layout('--preset', '13b', '--sim', 'gb10', '--csv', 'parts.csv', '--html', 'parts.html');
     expect(ran.code).toBe(0);
     expect(ran.stdout).toMatch(/^feedforward +\[█+\] +10\.00 +9\.31/m);
@@ -39,7 +37,7 @@ describe('layout', () => {
     expect(ran.stderr).toContain('parts.csv: ');
   });
 
-  it('that does not fit ends with 1 and names the part', () => {
+  it('exits with 1 when a part does not fit, and names the part', () => {
     const ran = layout('a=1GB', 'b=500GB', 'c=1GB', '--sim', 'gb10');
     expect(ran.code).toBe(1);
     expect(ran.stdout).toMatch(/^b {2}refused {2}/m);
@@ -60,9 +58,9 @@ describe('layout', () => {
     [['broken.json'], /broken\.json: not JSON: /],
     [['empty.json'], /empty\.json: there is no part in it/],
     [['.'], /\.: not a file/],
-  ])('%j is refused in one line', (args, words) => {
+  ])('%j is refused in one line', (args, message) => {
     const ran = layout(...args, '--sim', 'gb10');
-    expect(ran).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(words) });
+    expect(ran).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) });
     expect(ran.stderr.trimEnd()).not.toContain('\n');
   });
 });

@@ -1,19 +1,20 @@
-/** Readers that leave, signals, terminals: how the command ends when it is not left to itself. */
+/** Closed pipes, signals and terminals: how the command ends from outside. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CLI, ended, environment, ROOT, said, startUmaprobe, umaprobe } from '../../support/cli.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type CliResult, exitOf, runInShell, runUmaprobe, startUmaprobe, stdoutMatching } from '../../support/cli.ts';
+import { ROOT } from '../../support/root.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
+/** The folder in which the machines of a test are made. */
 let runtime = '';
 beforeEach(() => {
-  runtime = mkdtempSync(join(tmpdir(), 'umaprobe-test-'));
+  runtime = temporaryFolder('signals');
 });
-afterEach(() => rmSync(runtime, { recursive: true }));
 
-const left = () => readdirSync(runtime).filter((name) => name.startsWith('umaprobe-sim-'));
-const here = () => ({ XDG_RUNTIME_DIR: runtime });
+const machineFolders = () => readdirSync(runtime).filter((name) => name.startsWith('umaprobe-sim-'));
+const runtimeEnvironment = () => ({ XDG_RUNTIME_DIR: runtime });
 
 describe('watch', () => {
   it.each([
@@ -21,17 +22,17 @@ describe('watch', () => {
     ['SIGTERM', 143],
     ['SIGHUP', 129],
   ] as const)('%s ends it with %d and removes the machine', async (signal, code) => {
-    const child = startUmaprobe(['watch', '--interval', '100ms', '--sim', 'gb10'], here());
-    const end = ended(child);
-    await said(child, /\n.*\n/);
-    expect(left()).toHaveLength(1);
+    const child = startUmaprobe(['watch', '--interval', '100ms', '--sim', 'gb10'], runtimeEnvironment());
+    const end = exitOf(child);
+    await stdoutMatching(child, /\n.*\n/);
+    expect(machineFolders()).toHaveLength(1);
     child.kill(signal);
     expect(await end).toBe(code);
-    expect(left()).toEqual([]);
+    expect(machineFolders()).toEqual([]);
   });
 
   it('writes one labelled line per reading where there is no terminal', () => {
-    const { code, stdout } = umaprobe(['watch', '--interval', '100ms', '--count', '2', '--sim', 'gb10']);
+    const { code, stdout } = runUmaprobe(['watch', '--interval', '100ms', '--count', '2', '--sim', 'gb10']);
     expect(code).toBe(0);
     expect(stdout.trimEnd().split('\n')).toEqual([
       expect.stringMatching(/^\d{4}-.*SIMULATED gb10 {2}free +\d/),
@@ -39,85 +40,58 @@ describe('watch', () => {
     ]);
   });
 
-  it.each(['', ' --json'])('ends quietly when its reader leaves%s', (json) => {
-    const ran = spawnSync(
-      'bash',
-      [
-        '-c',
-        `set -o pipefail; "$0" "$1" watch --interval 100ms --sim gb10${json} | head -1 > /dev/null`,
-        process.execPath,
-        CLI,
-      ],
-      {
-        encoding: 'utf8',
-        env: environment(here()),
-        timeout: 20_000,
-      },
+  it.each(['', ' --json'])('ends quietly when its reader closes the pipe%s', (json) => {
+    const ran = runInShell(
+      `set -o pipefail; "$0" "$1" watch --interval 100ms --sim gb10${json} | head -1 > /dev/null`,
+      { env: runtimeEnvironment() },
     );
-    expect(ran).toMatchObject({ status: 0, stderr: '' });
-    expect(left()).toEqual([]);
+    expect(ran).toMatchObject({ code: 0, stderr: '' });
+    expect(machineFolders()).toEqual([]);
   });
 
-  it('does not run ahead of a reader that is slow: readings wait instead of piling up', () => {
+  it('does not run ahead of a slow reader: readings wait instead of piling up', () => {
     // A pipe holds 64 KiB, some 8 readings; without waiting 30 would be made while the reader sleeps.
     const pipeline = `timeout -s TERM 4 "$0" "$1" watch --interval 100ms --json --sim gb10 | (sleep 3; cat)`;
-    const { stdout } = spawnSync('bash', ['-c', pipeline, process.execPath, CLI], {
-      encoding: 'utf8',
-      env: environment(here()),
-      timeout: 20_000,
-    });
+    const { stdout } = runInShell(pipeline, { env: runtimeEnvironment() });
     const times = stdout.split('\n').flatMap((line) => /^\{"schema":[^,]*,"at":"([^"]*)"/.exec(line)?.[1] ?? []);
     const gaps = times.slice(1).map((at, index) => Date.parse(at) - Date.parse(times[index] ?? at));
     expect(Math.max(...gaps)).toBeGreaterThan(1000);
   });
 });
 
-describe('an output that takes nothing', () => {
-  it.each(['', ' watch --interval 100ms'])('is told, and the exit code is 1:%s', (command) => {
-    const ran = spawnSync('bash', ['-c', `"$0" "$1"${command} --sim gb10 > /dev/full`, process.execPath, CLI], {
-      encoding: 'utf8',
-      env: environment(here()),
-      timeout: 20_000,
-    });
+describe('an output that cannot be written', () => {
+  it.each(['', ' watch --interval 100ms'])('is reported, and the exit code is 1:%s', (command) => {
+    const ran = runInShell(`"$0" "$1"${command} --sim gb10 > /dev/full`, { env: runtimeEnvironment() });
     expect(ran).toMatchObject({
-      status: 1,
+      code: 1,
       stderr: expect.stringMatching(/^umaprobe: the output cannot be written: .*ENOSPC.*\n$/),
     });
-    expect(left()).toEqual([]);
+    expect(machineFolders()).toEqual([]);
   });
 });
 
 describe('on a terminal', () => {
-  /** Types `keys` into the command on a pty that util-linux's script makes; null where there is none. */
-  function typed(args: string, keys: string): { code: number | null; text: string } | null {
-    const ran = spawnSync(
-      'bash',
-      [
-        '-c',
-        `(sleep 1.5; printf '%b' "$KEYS"; sleep 2) | script -qefc "stty rows 40 cols 90; '${process.execPath}' '${CLI}' ${args}" /dev/null`,
-      ],
-      {
-        encoding: 'utf8',
-        env: environment({ ...here(), KEYS: keys, TERM: 'xterm-256color' }),
-        timeout: 20_000,
-      },
-    );
+  /** Types `keys` into the command on a pty made by util-linux's script; null where that is not installed. */
+  function runWithKeys(args: string, keys: string): CliResult | null {
     if (spawnSync('script', ['--version']).status !== 0) return null;
-    return { code: ran.status, text: ran.stdout };
+    return runInShell(
+      `(sleep 1.5; printf '%b' "$KEYS"; sleep 2) | script -qefc "stty rows 40 cols 90; '$0' '$1' ${args}" /dev/null`,
+      { env: { ...runtimeEnvironment(), KEYS: keys, TERM: 'xterm-256color' } },
+    );
   }
 
   it.for([
     ['q', 0],
     ['\\003', 130],
-  ] as const)('%j quits, the cursor is back, the picture was redrawn in place', ([keys, code], context) => {
-    const ran = typed('watch --interval 200ms --sim gb10', keys);
+  ] as const)('%j quits, the cursor is visible again, the picture was redrawn in place', ([keys, code], context) => {
+    const ran = runWithKeys('watch --interval 200ms --sim gb10', keys);
     if (ran === null) return context.skip('script(1) of util-linux is not installed, so there is no pty');
     expect(ran.code).toBe(code);
-    expect(ran.text).toContain('SIMULATED');
+    expect(ran.stdout).toContain('SIMULATED');
     // biome-ignore lint/suspicious/noControlCharactersInRegex: cursor movement is what is looked for.
-    expect(ran.text).toMatch(/\x1b\[\d+A\r/);
-    expect(ran.text.lastIndexOf('\x1b[?25h')).toBeGreaterThan(ran.text.lastIndexOf('\x1b[?25l'));
-    expect(left()).toEqual([]);
+    expect(ran.stdout).toMatch(/\x1b\[\d+A\r/);
+    expect(ran.stdout.lastIndexOf('\x1b[?25h')).toBeGreaterThan(ran.stdout.lastIndexOf('\x1b[?25l'));
+    expect(machineFolders()).toEqual([]);
   });
 });
 
@@ -127,33 +101,36 @@ describe('sim run', () => {
     ['SIGINT', 130],
     ['SIGHUP', 129],
   ] as const)('passes %s on to the program', async (signal, code) => {
-    const child = startUmaprobe(['sim', 'run', 'gb10', '--', 'sh', '-c', 'echo ready; exec sleep 20'], here());
-    const end = ended(child);
-    await said(child, /ready/);
+    const child = startUmaprobe(
+      ['sim', 'run', 'gb10', '--', 'sh', '-c', 'echo ready; exec sleep 20'],
+      runtimeEnvironment(),
+    );
+    const end = exitOf(child);
+    await stdoutMatching(child, /ready/);
     child.kill(signal);
     expect(await end).toBe(code);
-    expect(left()).toEqual([]);
+    expect(machineFolders()).toEqual([]);
   });
 
-  it('lets the program answer a signal in its own way', async () => {
+  it('lets the program handle a signal itself', async () => {
     const child = startUmaprobe(
       ['sim', 'run', 'gb10', '--', 'sh', '-c', 'trap "exit 9" TERM; echo ready; while :; do sleep 0.05; done'],
-      here(),
+      runtimeEnvironment(),
     );
-    const end = ended(child);
-    await said(child, /ready/);
+    const end = exitOf(child);
+    await stdoutMatching(child, /ready/);
     child.kill('SIGTERM');
     expect(await end).toBe(9);
   });
 
-  it('says that the machine was wedged, and passes the exit code on all the same', (context) => {
+  it('reports that the machine was wedged, and still passes the exit code on', (context) => {
     const hog = `
 import ctypes
 cuda = ctypes.CDLL('libcudart.so.13'); p = ctypes.c_void_p()
 for _ in range(20): cuda.cudaMalloc(ctypes.byref(p), ctypes.c_size_t(8 << 30))`;
     if (spawnSync('python3', ['--version']).status !== 0)
       return context.skip('python3 is not installed, and something must allocate');
-    const ran = umaprobe([
+    const ran = runUmaprobe([
       'sim',
       'run',
       'gb10',
@@ -175,22 +152,22 @@ for _ in range(20): cuda.cudaMalloc(ctypes.byref(p), ctypes.c_size_t(8 << 30))`;
   });
 });
 
-describe('what a killed process left', () => {
+describe('the folder of a killed process', () => {
   const namespace = () => /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';
 
   it('is removed at the next start, and only that', async () => {
-    const child = startUmaprobe(['watch', '--interval', '100ms', '--sim', 'gb10'], here());
-    const end = ended(child);
-    await said(child, /\n/);
+    const child = startUmaprobe(['watch', '--interval', '100ms', '--sim', 'gb10'], runtimeEnvironment());
+    const end = exitOf(child);
+    await stdoutMatching(child, /\n/);
     child.kill('SIGKILL');
     expect(await end).toBe('SIGKILL');
-    const [dead] = left();
+    const [dead] = machineFolders();
     const alive = `umaprobe-sim-${namespace()}-${process.pid}-abc`;
     const elsewhere = 'umaprobe-sim-1-4194304-abc';
     mkdirSync(join(runtime, alive));
     mkdirSync(join(runtime, elsewhere));
-    expect(umaprobe(['--sim', 'gb10'], { env: here(), cwd: ROOT }).code).toBe(0);
-    expect(left()).not.toContain(dead);
-    expect(left().sort()).toEqual([elsewhere, alive].sort());
+    expect(runUmaprobe(['--sim', 'gb10'], { env: runtimeEnvironment(), cwd: ROOT }).code).toBe(0);
+    expect(machineFolders()).not.toContain(dead);
+    expect(machineFolders().sort()).toEqual([elsewhere, alive].sort());
   });
 });

@@ -1,45 +1,43 @@
 /** `umaprobe sim run`: any program on a simulated machine. */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checked, ROOT, umaprobe } from '../../support/cli.ts';
+import { describe, expect, it } from 'vitest';
+import { runUmaprobe } from '../../support/cli.ts';
+import { ROOT } from '../../support/root.ts';
+import { parseDocument } from '../../support/schemas.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-let folder = '';
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'umaprobe-test-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder('sim-run');
 
 describe('sim run', () => {
   it('passes output, exit code and arguments on', () => {
-    expect(umaprobe(['sim', 'run', 'gb10', '--', 'sh', '-c', 'echo "$1"; exit 7', 'sh', '--json'])).toEqual({
+    expect(runUmaprobe(['sim', 'run', 'gb10', '--', 'sh', '-c', 'echo "$1"; exit 7', 'sh', '--json'])).toEqual({
       code: 7,
       stdout: '--json\n',
       stderr: '',
     });
-    expect(umaprobe(['sim', 'run', 'gb10', '--', 'sh', '-c', 'kill -9 $$']).code).toBe(137);
+    expect(runUmaprobe(['sim', 'run', 'gb10', '--', 'sh', '-c', 'kill -9 $$']).code).toBe(137);
   });
 
   it('puts other programs on the machine, their /proc/meminfo included', () => {
     const total = Math.floor(128_518_619_136 / 1024);
-    expect(umaprobe(['sim', 'run', 'gb10', '--', 'head', '-1', '/proc/meminfo']).stdout).toMatch(
+    expect(runUmaprobe(['sim', 'run', 'gb10', '--', 'head', '-1', '/proc/meminfo']).stdout).toMatch(
       new RegExp(`^MemTotal: +${total} kB`),
     );
-    const real = umaprobe(['sim', 'run', 'gb10', '--no-preload', '--', 'head', '-1', '/proc/meminfo']).stdout;
+    const real = runUmaprobe(['sim', 'run', 'gb10', '--no-preload', '--', 'head', '-1', '/proc/meminfo']).stdout;
     expect(real).not.toContain(String(total));
   });
 
   it('puts umaprobe itself on it, without --sim', () => {
-    const ran = umaprobe(['sim', 'run', 'gb10', '--', process.execPath, 'dist/cli.js', 'snapshot', '--json']);
-    expect(checked(ran.stdout)).toMatchObject({ simulated: 'gb10' });
+    const ran = runUmaprobe(['sim', 'run', 'gb10', '--', process.execPath, 'dist/cli.js', 'snapshot', '--json']);
+    expect(parseDocument(ran.stdout)).toMatchObject({ simulated: 'gb10' });
   });
 
-  it('keeps the record where one is asked for', () => {
+  it('writes the record to the requested file', () => {
     const file = join(folder, 'record.json');
-    expect(umaprobe(['sim', 'run', 'gb10', '--scale', '10', '--record', file, '--', 'true']).code).toBe(0);
-    expect(JSON.parse(umaprobe(['sim', 'run', 'gb10', '--', 'cat', file]).stdout)).toMatchObject({
+    expect(runUmaprobe(['sim', 'run', 'gb10', '--scale', '10', '--record', file, '--', 'true']).code).toBe(0);
+    expect(JSON.parse(runUmaprobe(['sim', 'run', 'gb10', '--', 'cat', file]).stdout)).toMatchObject({
       machine: 'gb10',
       wedged: null,
     });
@@ -77,7 +75,7 @@ describe('sim run', () => {
   it('refuses a folder of machines that the loader would split, in one line', () => {
     const split = join(folder, 'my files');
     mkdirSync(split);
-    const ran = umaprobe(['sim', 'run', 'gb10', '--', 'true'], { env: { XDG_RUNTIME_DIR: split } });
+    const ran = runUmaprobe(['sim', 'run', 'gb10', '--', 'true'], { env: { XDG_RUNTIME_DIR: split } });
     expect(ran).toMatchObject({
       code: 2,
       stdout: '',
@@ -88,11 +86,11 @@ describe('sim run', () => {
   });
 
   it('leaves nothing behind', () => {
-    const left = () => readdirSync(folder).filter((name) => name.startsWith('umaprobe-sim-'));
-    const ran = umaprobe(['sim', 'run', 'gb10', '--', 'sh', '-c', 'stat -c "%a %F" "$(dirname "$UMAPROBE_SIM")"'], {
+    const machineFolders = () => readdirSync(folder).filter((name) => name.startsWith('umaprobe-sim-'));
+    const ran = runUmaprobe(['sim', 'run', 'gb10', '--', 'sh', '-c', 'stat -c "%a %F" "$(dirname "$UMAPROBE_SIM")"'], {
       env: { XDG_RUNTIME_DIR: folder },
     });
     expect(ran.stdout).toBe('700 directory\n');
-    expect(left()).toEqual([]);
+    expect(machineFolders()).toEqual([]);
   });
 });

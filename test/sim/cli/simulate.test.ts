@@ -1,24 +1,21 @@
-/** Simulated machines from a program: boot, record, close, and putting one's own process on one. */
-import { spawnSync } from 'node:child_process';
+/** Simulated machines in a program: boot, record, close, activate. */
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { loadMachine, machines, simulate } from '../../../lib/sim.ts';
-import { environment, ROOT } from '../../support/cli.ts';
+import { evaluatePackage } from '../../support/package-on-machine.ts';
 
-/** Runs a module beside the built library; what it logs is JSON. */
-function inChild(body: string, env: Record<string, string> = {}): unknown {
-  const script = `import { activate, simulate } from '${ROOT}dist/sim.js';\nimport { snapshot } from '${ROOT}dist/index.js';\n${body}`;
-  const ran = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
-    encoding: 'utf8',
-    env: environment(env),
-    timeout: 20_000,
-  });
-  if (ran.status !== 0) throw new Error(ran.stderr);
-  return JSON.parse(ran.stdout);
+/** Runs a program with `activate`, `simulate` and `snapshot`; answers what it returns. */
+function evaluate<T>(body: string): Promise<T> {
+  const imports = `
+    import { spawnSync } from 'node:child_process';
+    import { Worker } from 'node:worker_threads';
+    import { activate, simulate } from 'umaprobe/sim';
+    const { hostMemorySync, snapshot } = umaprobe;`;
+  return evaluatePackage(body, { imports });
 }
 
 describe('simulate', () => {
-  it('boots by name or by value, keeps a record, and leaves nothing', () => {
+  it('boots by name or by value, keeps a record, and removes its files', () => {
     for (const machine of ['gb10', loadMachine('gb10')]) {
       const simulation = simulate(machine, { scale: 1000 });
       expect(simulation.name).toBe('gb10');
@@ -31,7 +28,7 @@ describe('simulate', () => {
     }
   });
 
-  it('runs the clock at the scale that was asked for', () => {
+  it('runs the clock at the requested scale', () => {
     const simulation = simulate('gb10', { scale: 100_000 });
     const from = performance.now();
     while (performance.now() - from < 50);
@@ -46,41 +43,38 @@ describe('simulate', () => {
     );
   });
 
-  it('refuses what the schema lets pass and no machine can be', () => {
+  it('refuses an impossible machine that its schema accepts', () => {
     const gb10 = loadMachine('gb10');
     const memory = { ...(gb10.memory as object), fileCache: 900_000_000_000 };
     expect(() => simulate({ ...gb10, memory })).toThrow(expect.objectContaining({ code: 'ERR_INVALID_ARG_VALUE' }));
   });
 
-  it('lists what ships', () => {
+  it('lists the shipped machines', () => {
     expect(machines().find(({ name }) => name === 'gb10')).toMatchObject({ total: 128_518_619_136 });
   });
 });
 
 describe('activate', () => {
-  it('puts this process on the machine', () => {
-    expect(inChild(`activate(simulate('gb10')); console.log(JSON.stringify((await snapshot()).simulated));`)).toBe(
-      'gb10',
-    );
+  it('puts this process on the machine', async () => {
+    expect(await evaluate(`activate(simulate('gb10')); return (await snapshot()).simulated;`)).toBe('gb10');
   });
 
-  it('puts the workers on it that are started afterwards, and children', () => {
-    const seen = inChild(
-      `import { spawnSync } from 'node:child_process'; import { Worker } from 'node:worker_threads';
-       activate(simulate('gb10'));
-       const source = "import('${ROOT}dist/index.js').then(({ snapshot }) => snapshot()).then(({ simulated }) => say(simulated))";
+  it('puts later workers and children on it', async () => {
+    const seen = await evaluate(
+      `activate(simulate('gb10'));
+       const source = "import('umaprobe').then(({ snapshot }) => snapshot()).then(({ simulated }) => say(simulated))";
        const worker = new Worker("const say = (word) => require('node:worker_threads').parentPort.postMessage(word); " + source, { eval: true, execArgv: [] });
        const inWorker = await new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject));
        const child = spawnSync(process.execPath, ['-e', 'const say = console.log; ' + source], { encoding: 'utf8' });
-       console.log(JSON.stringify([inWorker, child.stdout.trim()]));`,
+       return [inWorker, child.stdout.trim()];`,
     );
     expect(seen).toEqual(['gb10', 'gb10']);
   });
 
-  it('twice is as good as once', () => {
+  it('may be called twice', async () => {
     expect(
-      inChild(
-        `const machine = simulate('gb10'); activate(machine); await snapshot(); activate(machine); console.log(JSON.stringify((await snapshot()).simulated));`,
+      await evaluate(
+        `const machine = simulate('gb10'); activate(machine); await snapshot(); activate(machine); return (await snapshot()).simulated;`,
       ),
     ).toBe('gb10');
   });
@@ -89,13 +83,13 @@ describe('activate', () => {
     ['hostMemorySync()', null],
     ['await snapshot()', null],
     ["activate(simulate('h200'))", 'h200'],
-  ])('refuses after %s, and changes nothing', (earlier, simulated) => {
-    const seen = inChild(
-      `import { hostMemorySync } from '${ROOT}dist/index.js'; ${earlier};
+  ])('refuses after %s, and changes nothing', async (earlier, simulated) => {
+    const seen = await evaluate<{ names: string[] }>(
+      `${earlier};
        const { MemTotal, UMAPROBE_SIM } = { MemTotal: hostMemorySync().total, ...process.env };
        let refused; try { activate(simulate('gb10')); } catch ({ name, code, message }) { refused = { name, code, message }; }
        const { host, simulated, devices } = await snapshot();
-       console.log(JSON.stringify({ refused, simulated, same: host.total === MemTotal, env: process.env.UMAPROBE_SIM === UMAPROBE_SIM, names: devices.map(({ name }) => name) }));`,
+       return { refused, simulated, same: host.total === MemTotal, env: process.env.UMAPROBE_SIM === UMAPROBE_SIM, names: devices.map(({ name }) => name) };`,
     );
     expect(seen).toMatchObject({
       refused: { name: 'UmaError', code: 'ERR_UMA_BUSY', message: expect.stringContaining('start a new process') },
@@ -103,6 +97,6 @@ describe('activate', () => {
       same: true,
       env: true,
     });
-    expect((seen as { names: string[] }).names).not.toContain('NVIDIA GB10');
+    expect(seen.names).not.toContain('NVIDIA GB10');
   });
 });

@@ -1,23 +1,21 @@
-/** The command stress on simulated machines: exit codes by how it ends, its words, its files. How it searches: stress*.test.ts. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+/** The command stress on simulated machines: exit codes, output, files. The search itself: test/sim/library/stress.test.ts. */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checked, umaprobe } from '../../support/cli.ts';
+import { describe, expect, it } from 'vitest';
+import { runUmaprobe } from '../../support/cli.ts';
+import { parseDocument } from '../../support/schemas.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-let folder = '';
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'umaprobe-stress-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder('stress');
 
-const stress = (...args: string[]) => umaprobe(['stress', ...args], { env: { XDG_STATE_HOME: folder }, cwd: folder });
+const stress = (...args: string[]) =>
+  runUmaprobe(['stress', ...args], { env: { XDG_STATE_HOME: folder }, cwd: folder });
 
 describe('stress', () => {
-  it('that reaches what was asked for ends with 0', () => {
+  it('exits with 0 when it reaches the requested maximum', () => {
     const ran = stress('--sim', 'gb10', '--max', '3GiB', '--verify', '--hold', '100ms', '--json');
     expect(ran).toMatchObject({ code: 0, stderr: '' });
-    expect(checked(ran.stdout)).toMatchObject({
+    expect(parseDocument(ran.stdout)).toMatchObject({
       simulated: 'gb10',
       state: 'limit',
       maxBytes: 3 * 2 ** 30,
@@ -25,7 +23,7 @@ describe('stress', () => {
     });
   });
 
-  it('that comes to the floor ends with 6, and says the maximum in both units and what bound it', () => {
+  it('exits with 6 at the floor, with the maximum in both units and its bound', () => {
     const ran = stress('--sim', 'gb10', '--floor', '100GiB', '--html', 'stress.html', '--csv', 'stress.csv');
     expect(ran.code).toBe(6);
     expect(ran.stdout).toMatch(/^ SIMULATED {2}machine gb10/);
@@ -39,10 +37,10 @@ describe('stress', () => {
   it('finds the largest single block', () => {
     const ran = stress('--sim', 'gb10', '--single', '--max', '2GiB', '--json');
     expect(ran.code).toBe(0);
-    expect(checked(ran.stdout)).toMatchObject({ mode: 'single', state: 'limit', maxBytes: 2 ** 31 });
+    expect(parseDocument(ran.stdout)).toMatchObject({ mode: 'single', state: 'limit', maxBytes: 2 ** 31 });
   });
 
-  it('does not start below its floor: 5, with what to do', () => {
+  it('exits with 5 below its floor, with the remedy', () => {
     const ran = stress('--sim', 'gb10', '--floor', '119GiB');
     expect(ran).toMatchObject({
       code: 5,
@@ -60,9 +58,9 @@ describe('stress', () => {
     [['--timeout', '1ms'], 2, /--timeout "1ms" is outside 100 ms to 24 h/],
     [['--device', '300'], 2, /--device "300" is not a whole number from 0 to 255/],
     [['--device', '7'], 3, /there is no CUDA device 7/],
-  ])('%j is refused in one line', (args, code, words) => {
+  ])('%j is refused in one line', (args, code, message) => {
     const ran = stress('--sim', 'gb10', ...args);
-    expect(ran).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(words) });
+    expect(ran).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(message) });
     expect(ran.stderr.trimEnd()).not.toContain('\n');
   });
 });

@@ -1,32 +1,29 @@
-/** The command sweep on simulated machines: its report, its files, its mistakes, how it ends. */
+/** The command sweep on simulated machines: report, files, usage errors, signals. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { SweepReport } from '../../../lib/types/index.ts';
-import { CLI, checked, ended, environment, startUmaprobe, umaprobe } from '../../support/cli.ts';
+import { exitOf, runInShell, runUmaprobe, startUmaprobe } from '../../support/cli.ts';
+import { parseDocument } from '../../support/schemas.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-let folder = '';
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'umaprobe-sweep-'));
-  mkdirSync(join(folder, 'directory'));
-  writeFileSync(join(folder, 'target'), 'mine');
-  symlinkSync(join(folder, 'target'), join(folder, 'link'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder('sweep');
+mkdirSync(join(folder, 'directory'));
+writeFileSync(join(folder, 'target'), 'mine');
+symlinkSync(join(folder, 'target'), join(folder, 'link'));
 
-/** State of its own, so that no journal of the machine's owner is touched. */
-const sweep = (...args: string[]) => umaprobe(['sweep', ...args], { env: { XDG_STATE_HOME: folder }, cwd: folder });
+/** The journal is in the folder, not in the user's state folder. */
+const sweep = (...args: string[]) => runUmaprobe(['sweep', ...args], { env: { XDG_STATE_HOME: folder }, cwd: folder });
 
 function sweepJson(...args: string[]): SweepReport {
   const { code, stdout, stderr } = sweep('--json', ...args);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  return checked(stdout) as unknown as SweepReport;
+  return parseDocument(stdout) as unknown as SweepReport;
 }
 
 describe('its report', () => {
-  it('is a document as its schema says, and nothing else under --json', () => {
+  it('is a valid document, and nothing else, under --json', () => {
     const report = sweepJson('--sim', 'gb10', '--sizes', '1GB,2GiB', '--kind', 'device,managed', '--repeat', '2');
     expect(report).toMatchObject({ simulated: 'gb10', preset: null, repeat: 2, state: 'complete' });
     expect(report.steps.map(({ kind, requestedBytes, state }) => [kind, requestedBytes, state])).toEqual([
@@ -51,20 +48,20 @@ describe('its report', () => {
     ).toBe(true);
   });
 
-  it('takes ranges and tensors', () => {
+  it('has the sizes of ranges and tensors', () => {
     const range = sweepJson('--sim', 'gb10', '--from', '256MiB', '--to', '1GiB');
     expect(range.steps.map(({ requestedBytes }) => requestedBytes)).toEqual([2 ** 28, 2 ** 29, 2 ** 30]);
     const tensors = sweepJson('--sim', 'gb10', '--dtype', 'bf16,int4', '--shape', '1024x1024,4096');
     expect(tensors.steps.map(({ tensor }) => [tensor?.dtype, tensor?.shape, tensor?.bytes])).toHaveLength(4);
   });
 
-  it('counts what is too large as refused, and the sweep as complete', () => {
+  it('has refused steps for sizes that are too large, and is complete', () => {
     const { steps, state } = sweepJson('--sim', 'gb10', '--sizes', '256MB,500GB');
     expect(state).toBe('complete');
     expect(steps.map((step) => step.state)).toEqual(['ok', 'refused']);
   });
 
-  it('of which nothing could be made is no success', () => {
+  it('without any step is no success', () => {
     const ran = sweep('--sim', 'gb10', '--sizes', '500GB');
     expect(ran.code).toBe(1);
     expect(ran.stdout).toMatch(/NOTHING MEASURED/);
@@ -72,11 +69,11 @@ describe('its report', () => {
 });
 
 describe('its files', () => {
-  it('are CSV and a page, told on stderr', () => {
+  it('are CSV and HTML, named on stderr', () => {
     const ran = sweep('--sim', 'gb10', '--sizes', '256MB', '--csv', 'steps.csv', '--html', 'report.html', '--json');
     expect(ran.code).toBe(0);
     expect(ran.stderr).toMatch(/^steps\.csv: .* written\nreport\.html: .* written\n$/);
-    const report = checked(ran.stdout) as unknown as SweepReport;
+    const report = parseDocument(ran.stdout) as unknown as SweepReport;
     expect(readFileSync(join(folder, 'steps.csv'), 'utf8').split('\r\n')).toHaveLength(report.steps.length + 2);
     expect(readFileSync(join(folder, 'report.html'), 'utf8')).toContain(JSON.stringify(report.at));
   });
@@ -110,9 +107,9 @@ describe('mistakes are one line each, before anything is allocated', () => {
     [['--html', 'directory'], 2, /--html "directory" is a directory/],
     [['--html', 'nowhere/report.html'], 2, /there is no directory nowhere/],
     [['--oversubscribe', '--kind', 'managed', '--sizes', '1GB'], 2, /oversubscribe/],
-  ])('%j', (args, code, words) => {
+  ])('%j', (args, code, message) => {
     const ran = sweep('--sim', 'gb10', ...args);
-    expect(ran).toMatchObject({ code, stderr: expect.stringMatching(words) });
+    expect(ran).toMatchObject({ code, stderr: expect.stringMatching(message) });
     expect(ran.stderr.trimEnd()).not.toContain('\n');
     expect(ran.stderr).toMatch(/^umaprobe: /);
     expect(readFileSync(join(folder, 'target'), 'utf8')).toBe('mine');
@@ -121,7 +118,7 @@ describe('mistakes are one line each, before anything is allocated', () => {
 
   it('are documents under --json', () => {
     const ran = sweep('--json', '--sim', 'gb10', '--journal', 'link');
-    expect(checked(ran.stdout)).toMatchObject({
+    expect(parseDocument(ran.stdout)).toMatchObject({
       schema: 'umaprobe/error/1',
       error: { code: 'ERR_UMA_JOURNAL', exitCode: 5 },
     });
@@ -134,26 +131,26 @@ describe('mistakes are one line each, before anything is allocated', () => {
 });
 
 describe('a signal', () => {
-  /** 64 steps, some tens of milliseconds each: there is one under way when the first is told. */
+  /** 64 steps of some tens of milliseconds each: the second runs when the first is reported. */
   const long = ['sweep', '--sim', 'gb10', '--from', '64MiB', '--to', '4GiB', '--step', '64MiB'];
 
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
     ['SIGHUP', 129],
-  ] as const)('%s ends it with %d, and what was measured until then is told', async (signal, code) => {
+  ] as const)('%s ends it with %d, and the steps until then are reported', async (signal, code) => {
     const child = startUmaprobe(long, { XDG_STATE_HOME: folder });
-    const said = { stdout: '', stderr: '' };
+    const output = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const) {
       child[name].on('data', (chunk: Buffer) => {
-        if (name === 'stderr' && said.stderr === '') child.kill(signal);
-        said[name] += chunk.toString();
+        if (name === 'stderr' && output.stderr === '') child.kill(signal);
+        output[name] += chunk.toString();
       });
     }
-    expect(await ended(child)).toBe(code);
-    expect(said.stderr).toContain('Ending: what was measured follows. Once more ends it at once.');
-    expect(said.stdout).toMatch(/^ABORTED .* of 64 steps/m);
-    expect(said.stdout).toMatch(/\d sizes from .* to 4 GiB: not reached/);
+    expect(await exitOf(child)).toBe(code);
+    expect(output.stderr).toContain('Ending: what was measured follows. Once more ends it at once.');
+    expect(output.stdout).toMatch(/^ABORTED .* of 64 steps/m);
+    expect(output.stdout).toMatch(/\d sizes from .* to 4 GiB: not reached/);
   });
 
   it('the second one ends it at once', async () => {
@@ -163,25 +160,23 @@ describe('a signal', () => {
       stdout += chunk.toString();
     });
     child.stderr.on('data', (chunk: Buffer) => {
-      // The first step is told, then the first signal is: a signal for each.
+      // One signal after the first step, and one after the command has reported the first signal.
       if (/1\/64|Ending/.test(chunk.toString())) child.kill('SIGINT');
     });
-    expect(await ended(child)).toBe(130);
+    expect(await exitOf(child)).toBe(130);
     expect(stdout === '' || stdout.includes('ABORTED')).toBe(true);
   });
 });
 
 describe('on a terminal', () => {
-  it('has a line for each step and one that moves, and leaves the cursor at the start of a line', (context) => {
+  it('has a line per step and a progress line, and leaves the cursor at the start of a line', (context) => {
     if (spawnSync('script', ['--version']).status !== 0)
       return context.skip('script(1) of util-linux is not installed, so there is no pty');
-    const command = `stty rows 40 cols 100; '${process.execPath}' '${CLI}' sweep --sim gb10 --preset quick --json > /dev/null`;
-    const { status, stdout } = spawnSync('script', ['-qefc', command, '/dev/null'], {
-      encoding: 'utf8',
-      env: environment({ XDG_STATE_HOME: folder, TERM: 'xterm-256color' }),
-      timeout: 25_000,
+    const command = `stty rows 40 cols 100; '$0' '$1' sweep --sim gb10 --preset quick --json > /dev/null`;
+    const { code, stdout } = runInShell(`script -qefc "${command}" /dev/null`, {
+      env: { XDG_STATE_HOME: folder, TERM: 'xterm-256color' },
     });
-    expect(status).toBe(0);
+    expect(code).toBe(0);
     expect(stdout).toMatch(/4\/4 {2}device/);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the line is cleared before it is drawn anew.
     expect(stdout).toMatch(/\r\x1b\[K\[.*step 2 of 4 · available 1\d\d\.\d GiB/);

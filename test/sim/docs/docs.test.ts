@@ -1,15 +1,17 @@
 /**
- * The documentation is run. Every `$ …` of a ```console block that has an umaprobe command in it is typed into a shell,
- * and what the page shows must be what comes out, numbers aside. The fence says the exit code where it is not 0:
- * ```console exit=2. A block that cannot be run says why: ```console skip="takes a minute". One that writes to the kernel,
- * which a simulated one, too, lets only root do: ```console root.
+ * Runs the documentation. Each `$ …` of a ```console block that has an umaprobe command is typed into a shell, and the
+ * shown lines must be in the output, numbers aside. The fence has the exit code unless it is 0: ```console exit=2. A block
+ * that cannot be run has the reason: ```console skip="takes a minute". A block that writes to the kernel, which only root
+ * may, also on a simulated machine: ```console root.
  */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CLI, environment, ROOT } from '../../support/cli.ts';
+import { describe, expect, it } from 'vitest';
+import { CLI, cliEnvironment } from '../../support/cli.ts';
+import { PAGES } from '../../support/pages.ts';
+import { ROOT } from '../../support/root.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 interface Block {
   line: number;
@@ -45,7 +47,7 @@ function blocksOf(text: string): Block[] {
   return blocks.filter(({ steps }) => steps.some(({ command }) => /\bumaprobe\b/.test(command)));
 }
 
-/** What two runs may differ in: numbers, the length of bars, where the simulator lies, spaces. */
+/** Masks what differs between two runs: numbers, lengths of bars, the path of the simulator, spaces. */
 function masked(line: string): string {
   return line
     .replace(/\[[^\]]*[█·][^\]]*\]/g, '[bar]')
@@ -56,30 +58,13 @@ function masked(line: string): string {
     .trim();
 }
 
-const pages = [...readdirSync(`${ROOT}docs`).map((name) => `docs/${name}`), 'README.md'].filter(
-  (page) => page.endsWith('.md') && exists(page),
-);
+const bin = temporaryFolder('docs');
+writeFileSync(join(bin, 'umaprobe'), `#!/bin/sh\nexec '${process.execPath}' '${CLI}' "$@"\n`);
+chmodSync(join(bin, 'umaprobe'), 0o755);
 
-function exists(page: string): boolean {
-  try {
-    readFileSync(ROOT + page);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-let bin = '';
-beforeAll(() => {
-  bin = mkdtempSync(join(tmpdir(), 'umaprobe-docs-'));
-  writeFileSync(join(bin, 'umaprobe'), `#!/bin/sh\nexec '${process.execPath}' '${CLI}' "$@"\n`);
-  chmodSync(join(bin, 'umaprobe'), 0o755);
-});
-afterAll(() => rmSync(bin, { recursive: true }));
-
-describe.each(pages)('%s', (page) => {
-  const blocks = blocksOf(readFileSync(ROOT + page, 'utf8'));
-  // Blocks of a page follow one another: a file that one writes the next may read.
+describe.each(PAGES)('%s', (page) => {
+  const blocks = blocksOf(readFileSync(join(ROOT, page), 'utf8'));
+  // The blocks of a page share a folder: a block may read a file that an earlier one wrote.
   const folder = () => {
     const path = join(bin, page.replaceAll('/', '-'));
     mkdirSync(path, { recursive: true });
@@ -95,8 +80,8 @@ describe.each(pages)('%s', (page) => {
         const ran = spawnSync('sh', ['-c', command], {
           cwd: folder(),
           encoding: 'utf8',
-          // Journals of probes go to the scratch folder, not to the home of whoever runs this.
-          env: environment({
+          // Journals go to the temporary folder, not to the home of the user.
+          env: cliEnvironment({
             PATH: `${bin}:${process.env.PATH ?? ''}`,
             NO_COLOR: '1',
             XDG_STATE_HOME: join(bin, 'state'),
@@ -110,7 +95,7 @@ describe.each(pages)('%s', (page) => {
           const found = got.indexOf(masked(line), from);
           expect(
             found,
-            `the page shows:\n${line}\nwhich is not in what came out:\n${ran.stderr}${ran.stdout}`,
+            `the page shows:\n${line}\nwhich is not in the output:\n${ran.stderr}${ran.stdout}`,
           ).toBeGreaterThanOrEqual(0);
           from = found + 1;
         }

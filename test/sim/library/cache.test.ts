@@ -1,30 +1,30 @@
-/** The cache helper's commands on simulated machines: documents, verdicts, exit codes. Nothing of this touches a real cache. */
-import { execFileSync } from 'node:child_process';
+/** The commands `cache` and `prepare` on simulated machines: documents, verdicts, exit codes. No real cache is touched. */
+
 import { describe, expect, it } from 'vitest';
 import type { CacheStatus, CompactReport, DropReport, PrepareReport, Receipt } from '../../../lib/types/index.ts';
-import { CLI, checked, environment, umaprobe } from '../../support/cli.ts';
+import { CLI, runUmaprobe } from '../../support/cli.ts';
+import { parseDocument } from '../../support/schemas.ts';
+import { GiB } from '../../support/units.ts';
 
-const GiB = 2 ** 30;
-/** Why nothing can be written to the simulated kernel; null: it can. */
+/** Why the simulated kernel cannot be written to; null: it can. */
 const readOnly =
   process.geteuid?.() === 0 ? null : 'the simulated kernel lets only root drop and compact, as a real one does';
 
-/** A command's document, checked against its schema, and its exit code. */
+/** The document of a command, checked against its schema, and its exit code. */
 function documentOf<T>(args: string[], machine: string): { document: T; code: number | null } {
-  const { code, stdout } = umaprobe([...args, '--json', '--sim', machine]);
-  const document = checked(stdout) as unknown as T & { simulated: string | null };
+  const { code, stdout } = runUmaprobe([...args, '--json', '--sim', machine]);
+  const document = parseDocument(stdout) as unknown as T & { simulated: string | null };
   expect(document.simulated).toBe(machine);
   return { document, code };
 }
 
-/** Several commands on one machine, one after the other. */
+/** The documents of several commands, run one after the other on one machine. */
 function onOneMachine(machine: string, commands: string[][]): Record<string, unknown>[] {
   const script = commands
-    .map((words) => `'${process.execPath}' '${CLI}' ${words.join(' ')} --json | tr -d '\\n'; echo`)
+    .map((args) => `'${process.execPath}' '${CLI}' ${args.join(' ')} --json | tr -d '\\n'; echo`)
     .join('\n');
-  const args = [CLI, 'sim', 'run', machine, '--no-preload', '--', 'sh', '-c', script];
-  const text = execFileSync(process.execPath, args, { encoding: 'utf8', env: environment(), timeout: 25_000 });
-  return text.trim().split('\n').map(checked);
+  const args = ['sim', 'run', machine, '--no-preload', '--', 'sh', '-c', script];
+  return runUmaprobe(args).stdout.trim().split('\n').map(parseDocument);
 }
 
 const changeOf = (document: Record<string, unknown>): Receipt['change'] =>
@@ -49,7 +49,7 @@ describe('cache status', () => {
   );
 
   it('refuses real files there', () => {
-    const { code, stderr } = umaprobe(['cache', 'status', '/etc', '--sim', 'gb10']);
+    const { code, stderr } = runUmaprobe(['cache', 'status', '/etc', '--sim', 'gb10']);
     expect(code).toBe(1);
     expect(stderr).toMatch(
       /^umaprobe: cache status: the simulated machine gb10 has a page cache but no files in it.*\n$/,
@@ -58,7 +58,7 @@ describe('cache status', () => {
 });
 
 describe('cache drop', () => {
-  it('gb10-cached: level 1 raises MemFree and CUDA free alike, and MemAvailable hardly', (context) => {
+  it('gb10-cached: level 1 raises MemFree and CUDA’s free memory alike, and MemAvailable hardly', (context) => {
     if (readOnly !== null) return context.skip(readOnly);
     const { document, code } = documentOf<DropReport>(['cache', 'drop', '--level', '1'], 'gb10-cached');
     expect(code).toBe(0);
@@ -70,7 +70,7 @@ describe('cache drop', () => {
     expect(document.nextAllocation?.immediate).toBeGreaterThan(100 * GiB);
   });
 
-  it('gb10-590-residue: after a process with 64 GiB died level 1 gives none of it back, level 2 does, and doctor said so', (context) => {
+  it('gb10-590-residue: level 1 frees none of the 64 GiB of a dead process, level 2 does, as doctor advises', (context) => {
     if (readOnly !== null) return context.skip(readOnly);
     const [doctor = {}, one = {}, two = {}] = onOneMachine('gb10-590-residue', [
       ['doctor', '--only', 'driver.pools'],
@@ -101,7 +101,7 @@ describe('cache compact', () => {
     expect(document.orders).toHaveLength(14);
   });
 
-  it('takes another gate', () => {
+  it('accepts another gate', () => {
     const { document, code } = documentOf<CompactReport>(['cache', 'compact', '--gate-blocks', '0'], 'gb10-fragmented');
     expect([document.verdict, code]).toEqual(['ok', 0]);
   });
@@ -117,7 +117,7 @@ describe('cache compact', () => {
 });
 
 describe('prepare', () => {
-  it('gb10-cached, 100 GiB: enough, from where, in order', (context) => {
+  it('gb10-cached, 100 GiB: enough, with its sources and steps in order', (context) => {
     if (readOnly !== null) return context.skip(readOnly);
     const { document, code } = documentOf<PrepareReport>(['prepare', '100GiB'], 'gb10-cached');
     expect(code).toBe(0);
@@ -128,7 +128,7 @@ describe('prepare', () => {
     expect([measure?.state, evict?.state, one?.state, two?.state]).toEqual(['done', 'skipped', 'done', 'skipped']);
   });
 
-  it('gb10-cached, 200 GiB: no, why, and nothing was done', () => {
+  it('gb10-cached, 200 GiB: not enough, with the reason, and nothing was changed', () => {
     const { document, code } = documentOf<PrepareReport>(['prepare', '--bytes', '200GiB'], 'gb10-cached');
     expect(code).toBe(1);
     expect(document).toMatchObject({
@@ -138,7 +138,7 @@ describe('prepare', () => {
     expect(document.receipt.change.memFree).toBe(0);
   });
 
-  it('a dry run expects what the run then gives', (context) => {
+  it('a dry run predicts the result of the run', (context) => {
     if (readOnly !== null) return context.skip(readOnly);
     const dry = documentOf<PrepareReport>(['prepare', '100GiB', '--dry-run'], 'gb10-cached');
     const wet = documentOf<PrepareReport>(['prepare', '100GiB'], 'gb10-cached');
@@ -163,7 +163,7 @@ describe('prepare', () => {
   });
 });
 
-describe('what is typed wrongly', () => {
+describe('usage errors', () => {
   it.each([
     [['cache'], /cache needs one of: status, evict, drop, compact, reclaim, rule/],
     [['cache', 'drp'], /Did you mean umaprobe cache drop\?/],
@@ -180,31 +180,31 @@ describe('what is typed wrongly', () => {
     [['prepare', '1GiB', '--bytes', '2GiB'], /given twice/],
     [['prepare', '0'], /less than/],
     [['cache', 'compact', '--gate-block', '1'], /--gate-block "1" is less than/],
-  ])('%j', (args, words) => {
-    const { code, stderr, stdout } = umaprobe(args);
+  ])('%j', (args, message) => {
+    const { code, stderr, stdout } = runUmaprobe(args);
     expect(code).toBe(2);
-    expect(stderr).toMatch(words);
+    expect(stderr).toMatch(message);
     expect(stderr.trim().split('\n')).toHaveLength(1);
     expect(stdout).toBe('');
   });
 
   it('sudo on a simulated machine', () => {
-    const { code, stderr } = umaprobe(['cache', 'drop', '--sudo', '--sim', 'gb10']);
+    const { code, stderr } = runUmaprobe(['cache', 'drop', '--sudo', '--sim', 'gb10']);
     expect(code).toBe(2);
     expect(stderr).toMatch(/sudo would act on this computer/);
   });
 });
 
 describe('cache rule', () => {
-  it('prints a file whose only line that counts is the rule', () => {
-    const { stdout, code } = umaprobe(['cache', 'rule', '--user', 'alice', '--level', '1,2', '--compact']);
+  it('prints a file with one rule; its other lines are comments', () => {
+    const { stdout, code } = runUmaprobe(['cache', 'rule', '--user', 'alice', '--level', '1,2', '--compact']);
     expect(code).toBe(0);
     const lines = stdout.trim().split('\n');
     expect(lines.filter((line) => !line.startsWith('#'))).toHaveLength(1);
     expect(lines.at(-1)).toMatch(
       /^alice ALL=\(root\) NOPASSWD: \/\S+\/sysctl vm\.drop_caches\\=1, .*compact_memory\\=1$/,
     );
-    const { document } = { document: checked(umaprobe(['cache', 'rule', '--user', 'alice', '--json']).stdout) };
+    const document = parseDocument(runUmaprobe(['cache', 'rule', '--user', 'alice', '--json']).stdout);
     expect(document).toMatchObject({
       schema: 'umaprobe/cache-rule/1',
       user: 'alice',

@@ -1,36 +1,32 @@
 /** The contract of a snapshot on every machine: the real host, and all simulated ones. */
 
-import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { snapshotJson, umaprobe } from '../../support/cli.ts';
+import { shippedNames } from '../../../lib/sim/load.ts';
+import { runUmaprobe, snapshotJson } from '../../support/cli.ts';
 import { expectContract } from '../../support/contract.ts';
-
-const machines = readdirSync(new URL('../../../lib/machines', import.meta.url))
-  .filter((file) => file.endsWith('.json'))
-  .map((file) => file.replace('.json', ''));
+import { meminfoBytes } from '../../support/meminfo.ts';
+import { GiB } from '../../support/units.ts';
 
 describe('a snapshot of', () => {
   it('the real host', () => {
     const snapshot = snapshotJson();
     expectContract(snapshot);
     expect(snapshot.simulated).toBeNull();
-    const meminfo = readFileSync('/proc/meminfo', 'utf8');
-    const line = (name: string) => Number(new RegExp(`^${name}: +(\\d+)`, 'm').exec(meminfo)?.[1]) * 1024;
-    expect(snapshot.host.total).toBe(line('MemTotal'));
-    expect(Math.abs((snapshot.host.available as number) - line('MemAvailable'))).toBeLessThan(0.01 * line('MemTotal'));
-    expect(snapshot.host.hugePageSize).toBe(line('Hugepagesize'));
+    expect(snapshot.host.total).toBe(meminfoBytes('MemTotal'));
+    expect(Math.abs((snapshot.host.available as number) - meminfoBytes('MemAvailable'))).toBeLessThan(
+      0.01 * meminfoBytes('MemTotal'),
+    );
+    expect(snapshot.host.hugePageSize).toBe(meminfoBytes('Hugepagesize'));
   });
 
-  it.each(machines)('%s (simulated)', (name) => {
+  it.each(shippedNames())('%s (simulated)', (name) => {
     const snapshot = snapshotJson(['--sim', name, '--deadline', '1500ms']);
     expectContract(snapshot);
     expect(snapshot.simulated).toBe(name);
   });
 });
 
-describe('the machines of the issue', () => {
-  const GiB = 2 ** 30;
-
+describe('shipped machines', () => {
   it('gb10: unified, NVML says NOT_SUPPORTED, cudaMemGetInfo is MemFree', () => {
     const { devices, host, simulated } = snapshotJson(['--sim', 'gb10']);
     const [device] = devices;
@@ -42,7 +38,7 @@ describe('the machines of the issue', () => {
     expect(device?.cuda?.total).toBe(host.total);
   });
 
-  it('gb10-cached: the clean cache comes back', () => {
+  it('gb10-cached: the clean cache counts as reclaimable', () => {
     const { devices, host } = snapshotJson(['--sim', 'gb10-cached']);
     const [device] = devices;
     const gained = (device?.allocatable.afterReclaim ?? 0) - (device?.allocatable.immediate ?? 0);
@@ -60,11 +56,11 @@ describe('the machines of the issue', () => {
     expect(device.allocatable.afterReclaim).toBeGreaterThan(90 * GiB);
   });
 
-  it('gb10-kho: the phantom is subtracted, and doctor says so', () => {
+  it('gb10-kho: the phantom is subtracted, and doctor warns of it', () => {
     const { devices, host } = snapshotJson(['--sim', 'gb10-kho']);
     expect(host.cmaFree).toBeGreaterThan(9 * GiB);
     expect(devices[0]?.allocatable.afterReclaim).toBe((host.available as number) - (host.cmaFree as number));
-    const doctor = umaprobe(['doctor', '--sim', 'gb10-kho', '--only', 'cma.phantom', '--json']);
+    const doctor = runUmaprobe(['doctor', '--sim', 'gb10-kho', '--only', 'cma.phantom', '--json']);
     expect(JSON.parse(doctor.stdout).checks[0]).toMatchObject({ id: 'cma.phantom', status: 'warn' });
   });
 

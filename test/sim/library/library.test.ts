@@ -1,49 +1,40 @@
 /** The library as a program imports it: each case in a process of its own, on a simulated machine. */
 
-import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { evaluatePackage } from '../../support/package-on-machine.ts';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
-
-/** Runs a module that may use `umaprobe`; it must print one JSON document. */
-function run(body: string, env: Record<string, string> = {}): unknown {
-  const script = `import * as umaprobe from 'umaprobe';\n${body}`;
-  const ran = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
-    cwd: root,
-    encoding: 'utf8',
-    env: { ...process.env, ...env },
-    timeout: 60_000,
-  });
-  if (ran.status !== 0) throw new Error(`ended with ${ran.status ?? ran.signal}: ${ran.stderr}`);
-  return JSON.parse(ran.stdout);
-}
-
-/** The same on a simulated machine, booted for this one process. */
-function runOn(machine: string, body: string): unknown {
-  return run(
-    `import { simulate } from 'umaprobe/sim';\nconst machine = await simulate(${JSON.stringify(machine)});\nObject.assign(process.env, machine.env);\n${body}\nmachine.close();`,
-  );
+/** Evaluates on a simulated machine that the program enters by its environment variables, without activate(). */
+function evaluateInEnvironment<T>(machine: string, body: string): Promise<T> {
+  return evaluatePackage(`
+    const { simulate } = await import('umaprobe/sim');
+    const simulation = simulate(${JSON.stringify(machine)});
+    Object.assign(process.env, simulation.env);
+    try {
+      ${body}
+    } finally {
+      simulation.close();
+    }`);
 }
 
 describe('import', () => {
-  it('opens nothing: no CUDA, no NVML, not even the binary is mapped', () => {
-    const maps = run(
-      `import { readFileSync } from 'node:fs'; console.log(JSON.stringify(readFileSync('/proc/self/maps', 'utf8')));`,
-    ) as string;
+  const imports = "import { readFileSync } from 'node:fs';";
+
+  it('opens nothing: no CUDA, no NVML, not even the binary is mapped', async () => {
+    const maps = await evaluatePackage<string>("return readFileSync('/proc/self/maps', 'utf8');", { imports });
     expect(maps).not.toMatch(/libcuda|libnvidia|umaprobe\.node|libumasim/);
   });
 
-  it('hostMemorySync() still opens no GPU library', () => {
-    const maps = run(
-      `import { readFileSync } from 'node:fs'; umaprobe.hostMemorySync(); console.log(JSON.stringify(readFileSync('/proc/self/maps', 'utf8')));`,
-    ) as string;
+  it('hostMemorySync() still opens no GPU library', async () => {
+    const maps = await evaluatePackage<string>(
+      "umaprobe.hostMemorySync(); return readFileSync('/proc/self/maps', 'utf8');",
+      { imports },
+    );
     expect(maps).toMatch(/umaprobe.*\.node/);
     expect(maps).not.toMatch(/libcuda|libnvidia/);
   });
 
-  it('has one door: these names and no others', () => {
-    expect(run('console.log(JSON.stringify(Object.keys(umaprobe).sort()));')).toEqual([
+  it('exports these names and no others', async () => {
+    expect(await evaluatePackage('return Object.keys(umaprobe).sort();')).toEqual([
       'UmaError',
       'cacheStatus',
       'compact',
@@ -73,85 +64,85 @@ describe('arguments', () => {
     ['memGetInfo(0.5)', 'ERR_OUT_OF_RANGE', 'device'],
     ['Promise.resolve().then(() => umaprobe.watch({ intervalMs: 1 }))', 'ERR_OUT_OF_RANGE', 'intervalMs'],
     ["Promise.resolve().then(() => umaprobe.watch({ signal: 'no' }))", 'ERR_INVALID_ARG_TYPE', 'signal'],
-  ])('%s is refused by name', (call, code, name) => {
-    const ran = run(`const call = () => ${call.startsWith('Promise') ? call : `umaprobe.${call}`};
-      try { await call(); console.log('{}') } catch (error) { console.log(JSON.stringify({ code: error.code, message: error.message })) }`);
-    expect(ran).toMatchObject({ code, message: expect.stringContaining(name) });
+  ])('%s is refused by name', async (call, code, name) => {
+    const refused = await evaluatePackage(`const call = () => ${call.startsWith('Promise') ? call : `umaprobe.${call}`};
+      try { await call(); return {}; } catch (error) { return { code: error.code, message: error.message }; }`);
+    expect(refused).toMatchObject({ code, message: expect.stringContaining(name) });
   });
 });
 
 describe('watch', () => {
-  it('reads at once, then at its interval, and ends when aborted in the middle of a pause', () => {
-    const ran = runOn(
+  it('reads at once, then at its interval, and ends when aborted in the middle of a pause', async () => {
+    const { at, late } = await evaluateInEnvironment<{ at: [number, string][]; late: number }>(
       'gb10',
       `const stop = new AbortController(); const at = []; const from = performance.now(); let ended = 0;
        setTimeout(() => { ended = performance.now(); stop.abort() }, 750);
        for await (const reading of umaprobe.watch({ intervalMs: 100, signal: stop.signal })) at.push([performance.now() - from, reading.simulated]);
-       console.log(JSON.stringify({ at, late: performance.now() - ended }));`,
-    ) as { at: [number, string][]; late: number };
-    // No more than fit, and never sooner than due; how many there are is this computer's business.
-    expect(ran.at.every(([, name]) => name === 'gb10')).toBe(true);
-    expect(ran.at.length).toBeGreaterThanOrEqual(2);
-    for (const [index, [ms]] of ran.at.entries()) expect(ms).toBeGreaterThanOrEqual(index * 100 - 5);
-    expect(ran.late).toBeLessThan(5000);
+       return { at, late: performance.now() - ended };`,
+    );
+    // Readings are never early; their number depends on the load of this computer.
+    expect(at.every(([, name]) => name === 'gb10')).toBe(true);
+    expect(at.length).toBeGreaterThanOrEqual(2);
+    for (const [index, [ms]] of at.entries()) expect(ms).toBeGreaterThanOrEqual(index * 100 - 5);
+    expect(late).toBeLessThan(5000);
   });
 
-  it('does nothing under a signal that is aborted already', () => {
+  it('does nothing under a signal that is aborted already', async () => {
     expect(
-      runOn(
+      await evaluateInEnvironment(
         'gb10',
-        `let n = 0; for await (const _ of umaprobe.watch({ signal: AbortSignal.abort() })) n++; console.log(n);`,
+        `let n = 0; for await (const _ of umaprobe.watch({ signal: AbortSignal.abort() })) n++; return n;`,
       ),
     ).toBe(0);
   });
 });
 
 describe('memGetInfo', () => {
-  it('is literal: the context that it creates lowers what it reads', () => {
-    const ran = runOn(
-      'gb10',
-      `const before = umaprobe.hostMemorySync().free; const later = await umaprobe.memGetInfo(); const sync = umaprobe.memGetInfoSync();
-       console.log(JSON.stringify({ before, later, sync, after: umaprobe.hostMemorySync().free }));`,
-    ) as {
+  it('is literal: the context that it creates lowers what it reads', async () => {
+    const { after, before, later, sync } = await evaluateInEnvironment<{
       before: number;
       later: { free: number; total: number };
       sync: { free: number; total: number };
       after: number;
-    };
-    expect(ran.later).toEqual(ran.sync);
-    expect(ran.later.free).toBe(ran.after);
-    expect(ran.before - ran.after).toBe(268435456);
+    }>(
+      'gb10',
+      `const before = umaprobe.hostMemorySync().free; const later = await umaprobe.memGetInfo(); const sync = umaprobe.memGetInfoSync();
+       return { before, later, sync, after: umaprobe.hostMemorySync().free };`,
+    );
+    expect(later).toEqual(sync);
+    expect(later.free).toBe(after);
+    expect(before - after).toBe(268435456);
   });
 
-  it('rejects with the native facts and the caller’s stack', () => {
-    const ran = runOn(
+  it('rejects with the native facts and the caller’s stack', async () => {
+    const error = await evaluateInEnvironment(
       'no-driver',
       `async function whoAsked() { return umaprobe.memGetInfo() }
-       try { await whoAsked() } catch (error) { console.log(JSON.stringify({ code: error.code, uma: error instanceof umaprobe.UmaError, stack: error.stack })) }`,
+       try { await whoAsked() } catch (error) { return { code: error.code, uma: error instanceof umaprobe.UmaError, stack: error.stack }; }`,
     );
-    expect(ran).toMatchObject({
+    expect(error).toMatchObject({
       code: 'ERR_UMA_LIBRARY_MISSING',
       uma: true,
       stack: expect.stringContaining('whoAsked'),
     });
   });
 
-  it('asking the second device creates no context on the first (cudaSetDevice does since CUDA 12)', () => {
-    const live = run(`import { loadMachine, simulate } from 'umaprobe/sim';
+  it('for the second device creates no context on the first (cudaSetDevice does since CUDA 12)', async () => {
+    const live = await evaluatePackage(`const { loadMachine, simulate } = await import('umaprobe/sim');
       const machine = structuredClone(loadMachine('h200'));
       machine.devices.push({ ...structuredClone(machine.devices[0]), uuid: 'GPU-2', pciBusId: '0000:07:00.0' });
       const two = simulate(machine); Object.assign(process.env, two.env);
       umaprobe.memGetInfoSync(1); await umaprobe.memGetInfo(1);
-      console.log(JSON.stringify(two.record().live.map(({ kind, device }) => [kind, device]))); two.close();`);
+      try { return two.record().live.map(({ kind, device }) => [kind, device]); } finally { two.close(); }`);
     expect(live).toEqual([['context', 1]]);
   });
 
-  it('a device that is not there is a clear error', () => {
-    const ran = runOn(
+  it('reports a missing device', async () => {
+    const error = await evaluateInEnvironment(
       'gb10',
-      `try { await umaprobe.memGetInfo(7) } catch (error) { console.log(JSON.stringify({ code: error.code, status: error.status })) }`,
+      `try { await umaprobe.memGetInfo(7) } catch (error) { return { code: error.code, status: error.status }; }`,
     );
-    expect(ran).toEqual({ code: 'ERR_UMA_NO_DEVICE', status: 101 });
+    expect(error).toEqual({ code: 'ERR_UMA_NO_DEVICE', status: 101 });
   });
 });
 
@@ -159,28 +150,26 @@ describe('a library that hangs', () => {
   it.each([
     ['gb10-hang', 'auto'], // every NVML call blocks
     ['gb10-cuda-hang', 'inProcess'], // CUDA blocks once a context is needed
-  ])('%s: ten snapshots in a row return within their deadlines, the host complete', (machine, memGetInfo) => {
-    const ran = runOn(
-      machine,
-      `import { readFile } from 'node:fs/promises';
-       const taken = []; for (let i = 0; i < 10; i++) taken.push(await umaprobe.snapshot({ deadlineMs: 300, memGetInfo: '${memGetInfo}' }));
-       const from = performance.now(); await Promise.all(Array.from({ length: 8 }, () => readFile('/proc/self/comm'))); const pool = performance.now() - from;
-       const last = taken.at(-1);
-       console.log(JSON.stringify({ durations: taken.map((t) => t.durationMs), available: last.host.available, libraries: last.libraries, devices: last.devices.map((d) => d.from), pool }));
-       machine.close(); process.exit(0);`,
-    ) as {
+  ])('%s: ten snapshots in a row return within their deadlines, the host complete', async (machine, memGetInfo) => {
+    const { available, devices, durations, libraries, pool } = await evaluateInEnvironment<{
       durations: number[];
       available: number;
       libraries: Record<string, { state: string; reason: string | null }>;
       devices: Record<string, string>[];
       pool: number;
-    };
-    expect(Math.max(...ran.durations)).toBeLessThan(3000); // they hang for ten minutes
-    // Only the first waits: afterwards the library is known to be stuck and is not asked again until it answers.
-    expect(ran.durations.slice(1).reduce((sum, ms) => sum + ms, 0)).toBeLessThan(9 * 300 * 0.8);
-    expect(ran.available).toBeGreaterThan(0);
-    const words = JSON.stringify([ran.libraries, ran.devices]);
-    expect(words).toContain('ERR_UMA_TIMEOUT');
-    expect(ran.pool).toBeLessThan(1000);
+    }>(
+      machine,
+      `const { readFile } = await import('node:fs/promises');
+       const taken = []; for (let i = 0; i < 10; i++) taken.push(await umaprobe.snapshot({ deadlineMs: 300, memGetInfo: '${memGetInfo}' }));
+       const from = performance.now(); await Promise.all(Array.from({ length: 8 }, () => readFile('/proc/self/comm'))); const pool = performance.now() - from;
+       const last = taken.at(-1);
+       return { durations: taken.map((t) => t.durationMs), available: last.host.available, libraries: last.libraries, devices: last.devices.map((d) => d.from), pool };`,
+    );
+    expect(Math.max(...durations)).toBeLessThan(3000); // they hang for ten minutes
+    // Only the first waits: later ones know that the library hangs and do not call it until it answers.
+    expect(durations.slice(1).reduce((sum, ms) => sum + ms, 0)).toBeLessThan(9 * 300 * 0.8);
+    expect(available).toBeGreaterThan(0);
+    expect(JSON.stringify([libraries, devices])).toContain('ERR_UMA_TIMEOUT');
+    expect(pool).toBeLessThan(1000);
   });
 });

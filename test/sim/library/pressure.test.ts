@@ -1,20 +1,22 @@
-/** Pressure: what reclaim costs that hands memory out, and what comes before a machine freezes. All *simulated*. */
+/** Pressure: the normal cost of reclaim, and the stall before a machine freezes. All *simulated*. */
 
 import { describe, expect, it } from 'vitest';
 import type { NativeGuardWords } from '../../../lib/native/contract.ts';
-import { loadMachine } from '../../../lib/sim.ts';
-import { onMachine as bare, runModule } from '../../support/binary-on-machine.ts';
-import { GiB, machine, onMachine, report } from '../../support/probe-runner.ts';
+import { runWithBinary } from '../../support/binary-on-machine.ts';
+import { machineWith, withFastMachine, withMachine } from '../../support/machines.ts';
+import { stressReport } from '../../support/package-on-machine.ts';
+import { parseLines } from '../../support/processes.ts';
+import { GiB } from '../../support/units.ts';
 
 describe('a machine full of page cache that is slow to give it back', () => {
-  // Some twenty times slower than the lab's: half a minute of direct reclaim, in which PSI full climbs to 10 % and more.
-  const slow = { timing: { ...(loadMachine('gb10-cached').timing as object), reclaimMsPerGiB: 300 } };
+  // About twenty times slower than the lab's machine: 30 s of direct reclaim, in which PSI full exceeds 10 %.
+  const slow = machineWith('gb10-cached', { timing: { reclaimMsPerGiB: 300 } });
 
-  it('is searched to its floor: the search waits for pressure of its own making to fall (simulated)', async () => {
-    await onMachine(machine('gb10-cached', slow), async (simulation) => {
-      const found = await report(simulation, { journal: false });
+  it('is searched to its floor: the search waits until the pressure that it causes falls (simulated)', async () => {
+    await withFastMachine(slow, async (simulation) => {
+      const found = await stressReport(simulation, { journal: false });
       const { peak, wedged } = simulation.record() as unknown as { peak: { pressureFull10: number }; wedged: null };
-      // Steps that follow one another at once bring it over 10 % near the floor, and the guard ends the search there.
+      // Without waiting it would exceed 10 % near the floor, where the guard would end the search.
       expect(peak.pressureFull10).toBeGreaterThan(3);
       expect(found).toMatchObject({ state: 'floor', guard: null });
       expect(found.maxBytes).toBeGreaterThan(103 * GiB);
@@ -22,9 +24,9 @@ describe('a machine full of page cache that is slow to give it back', () => {
     });
   });
 
-  it('gives one large block: the guard sees memory fall by what is handed out, and lets it (simulated)', async () => {
-    await onMachine(machine('gb10-cached', slow), async (simulation) => {
-      const found = await report(simulation, { journal: false, single: true, max: 98 * GiB });
+  it('gives one large block: the guard does not trip while reclaimed memory is allocated (simulated)', async () => {
+    await withFastMachine(slow, async (simulation) => {
+      const found = await stressReport(simulation, { journal: false, single: true, max: 98 * GiB });
       const { peak } = simulation.record() as unknown as { peak: { pressureFull10: number } };
       expect(peak.pressureFull10).toBeGreaterThan(10);
       expect(found).toMatchObject({ state: 'limit', maxBytes: 98 * GiB, guard: null });
@@ -37,40 +39,36 @@ describe('the guard under pressure', () => {
     const block = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
     await b.allocOpen(0, 10000);`;
 
-  it('stops at once near its floor, although memory is still handed out (simulated)', async () => {
-    const slow = { timing: { ...(loadMachine('gb10-cached').timing as object), reclaimMsPerGiB: 4_000 } };
-    await onMachine(
-      machine('gb10-cached', slow),
+  it('stops at once near its floor, although memory is still allocated (simulated)', async () => {
+    const slow = machineWith('gb10-cached', { timing: { reclaimMsPerGiB: 4_000 } });
+    await withMachine(
+      slow,
       async ({ env }) => {
-        const ended = await runModule(
+        const ended = await runWithBinary(
           `${GUARD} const host = new Float64Array(35); b.hostMemory(host);
           guard({ floor: host[b.hostMemoryFields().indexOf('available')] / 1.2 });
           b.allocBlock('device', ${30 * GiB}, 60000); block(30000);`,
           env,
         );
-        const [tripped] = ended.stdout
-          .trim()
-          .split('\n')
-          .map((line) => JSON.parse(line) as NativeGuardWords);
+        const [tripped] = parseLines<NativeGuardWords>(ended.stdout);
         expect(tripped).toMatchObject({ reason: 'pressure', left: false });
         expect(ended).toMatchObject({ code: 6, signal: null });
       },
-      20,
+      { scale: 20 },
     );
   });
 
-  it('far above its floor leaves when a call gets nothing any more, before the machine freezes (simulated)', async () => {
-    // Memory in pieces, on a driver that waits for blocks of 2 MiB until nothing moves: 118 GiB are available meanwhile.
-    const pieces = machine('gb10-fragmented', {
-      contiguity: { ...(loadMachine('gb10-fragmented').contiguity as object), whenFragmented: 'wedge' },
+  it('exits far above its floor when a call makes no progress, before the machine freezes (simulated)', async () => {
+    // Fragmented memory, and a driver that waits for blocks of 2 MiB for ever: 118 GiB are available meanwhile.
+    const pieces = machineWith('gb10-fragmented', {
+      contiguity: { whenFragmented: 'wedge' },
     });
-    await bare(pieces, async ({ env, record }) => {
-      const ended = await runModule(
+    await withMachine(pieces, async ({ env, record }) => {
+      const ended = await runWithBinary(
         `${GUARD} guard({}); for (let i = 0; i < 40; i++) b.allocBlock('device', ${4 * GiB}, 60000); block(30000);`,
         env,
       );
-      const words = ended.stdout.trim().split('\n');
-      const [tripped] = words.map((line) => JSON.parse(line) as NativeGuardWords);
+      const [tripped] = parseLines<NativeGuardWords>(ended.stdout);
       expect(tripped).toMatchObject({ reason: 'pressure', left: false });
       expect(tripped?.available).toBeGreaterThan(20 * GiB);
       expect(ended).toMatchObject({ code: 6, signal: null });
@@ -78,17 +76,14 @@ describe('the guard under pressure', () => {
     });
   });
 
-  it('of a process whose parent was gone before it began says so at once (simulated)', async () => {
-    await bare(loadMachine('gb10'), async ({ env }) => {
-      // A number that is not its parent's: as after a parent that died while this process was loading.
-      const ended = await runModule(`${GUARD} guard({ parent: process.pid }); block(30000);`, env);
+  it('trips at once when the parent was gone before it started (simulated)', async () => {
+    await withMachine('gb10', async ({ env }) => {
+      // A pid that is not its parent's, as after a parent that died while this process was loading.
+      const ended = await runWithBinary(`${GUARD} guard({ parent: process.pid }); block(30000);`, env);
       expect(ended).toMatchObject({ code: 6, signal: null });
-      const [tripped, left] = ended.stdout
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line) as NativeGuardWords);
+      const [tripped, exited] = parseLines<NativeGuardWords>(ended.stdout);
       expect(tripped).toMatchObject({ reason: 'parent', left: false });
-      expect(left).toMatchObject({ reason: 'parent', left: true });
+      expect(exited).toMatchObject({ reason: 'parent', left: true });
     });
   });
 });

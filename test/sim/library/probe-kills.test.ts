@@ -1,43 +1,36 @@
-/** The child, its parent and both are killed at every record of the journal: memory comes back, and the next run knows. */
+/** The child, its parent or both are killed at every record of the journal: memory is freed, and the next run reports it. */
 
 import { describe, expect, it } from 'vitest';
 import { isAlive } from '../../../lib/host/process.ts';
 import { runsOf } from '../../../lib/journal/runs.ts';
-import {
-  GiB,
-  heldAtRest,
-  isThere,
-  journalPath,
-  machine,
-  onMachine,
-  type Play,
-  records,
-  report,
-  run,
-} from '../../support/probe-runner.ts';
+import { newJournalPath, readRecords } from '../../support/journals.ts';
+import { heldBytesAtRest, machineWith, withFastMachine } from '../../support/machines.ts';
+import { runStress, stressReport } from '../../support/package-on-machine.ts';
+import { isRunning } from '../../support/processes.ts';
+import { GiB, MiB } from '../../support/units.ts';
+import { waitFor } from '../../support/wait.ts';
 
-const gb10 = machine('gb10');
-/** Small, so that the walk is short: 256 MiB, 512 MiB, 1 GiB, 2 GiB, and the rest of it. */
+/** Small, so that the search is short: 256 MiB, 512 MiB, 1 GiB, 2 GiB, and the rest. */
 const options = { max: 5 * GiB };
-/** The child writes a step, its result, …, and the end; the parent has written the beginning and writes that it is gone. */
+/** The child writes each step, its result, and the end; the parent writes the beginning and that the child is gone. */
 const STEPS = 5;
 const RECORDS = Array.from({ length: STEPS * 2 + 1 }, (_, at) => at + 1);
 
 async function killedAt(at: number, what: string): Promise<void> {
-  const journal = journalPath();
-  await onMachine(gb10, async (simulation) => {
-    const killed = await run(simulation, { ...options, journal }, { at: `${at} ${what}` } as Play);
-    // Readable, whatever happened.
-    const written = () => runsOf(records(journal))[0];
+  const journal = newJournalPath();
+  await withFastMachine('gb10', async (simulation) => {
+    const killed = await runStress(simulation, { ...options, journal }, { at: `${at} ${what}` });
+    // The journal is readable in every case.
+    const written = () => runsOf(readRecords(journal))[0];
     const alive = () => written()?.writers.filter(isAlive) ?? [];
-    for (let i = 0; i < 200 && alive().length > 0; i++) await new Promise((resolve) => setTimeout(resolve, 10));
-    expect(alive(), 'processes that are left').toEqual([]);
+    await waitFor(() => alive().length === 0, 2000);
+    expect(alive(), 'processes that still run').toEqual([]);
     const before = written();
-    expect(await heldAtRest(simulation), 'bytes that are still held').toBe(0);
+    expect(await heldBytesAtRest(simulation), 'bytes that are still held').toBe(0);
     expect(simulation.record().wedged).toBeNull();
 
     if (what === 'kill-child') {
-      // The parent lives: it reports what it was told, and with an end in the journal nothing is unfinished.
+      // The parent lives and reports the steps that it received; with an end in the journal nothing is unfinished.
       expect(killed.report?.maxBytes).toBe(Math.max(0, ...killed.steps.map(({ heldBytes }) => heldBytes)));
       expect(killed.report?.state).toBe(at > STEPS * 2 ? 'limit' : 'lost');
     } else {
@@ -45,9 +38,9 @@ async function killedAt(at: number, what: string): Promise<void> {
     }
 
     const open = before?.open ?? null;
-    // A killed child leaves the step open whose record was its last; one whose parent was killed may still finish it.
+    // A killed child leaves the step of its last record open; a child whose parent was killed may still finish it.
     if (what !== 'kill-parent') expect(open !== null).toBe(at % 2 === 1 && at < STEPS * 2);
-    const next = await report(simulation, { ...options, journal, resume: true });
+    const next = await stressReport(simulation, { ...options, journal, resume: true });
     if (open === null) {
       expect(next.unfinished).toBeNull();
       expect(next).toMatchObject({ state: 'limit', maxBytes: options.max });
@@ -66,71 +59,71 @@ describe.each(['kill-child', 'kill-parent', 'kill-both'])('%s at every record (s
   it.each(RECORDS)('record %i', (at) => killedAt(at, what), 30_000);
 });
 
-describe('a child that does not go on', () => {
-  it('is killed when it is stopped, and told as lost (simulated)', async () => {
-    const journal = journalPath();
-    await onMachine(gb10, async (simulation) => {
-      const { boundBy, maxBytes, state } = await report(simulation, { ...options, journal }, { at: '3 stop' });
+describe('a child without progress', () => {
+  it('is killed when it is stopped, and reported as lost (simulated)', async () => {
+    const journal = newJournalPath();
+    await withFastMachine('gb10', async (simulation) => {
+      const { boundBy, maxBytes, state } = await stressReport(simulation, { ...options, journal }, { at: '3 stop' });
       expect(state).toBe('lost');
       expect(boundBy).toMatch(/no sign of life for 5 s and was killed/);
-      expect(maxBytes).toBe(256 * 2 ** 20);
-      expect(await heldAtRest(simulation)).toBe(0);
-      const pids = records(journal).flatMap((one) => (one.type === 'step' ? [one.pid] : []));
-      expect(pids.some(isThere)).toBe(false);
+      expect(maxBytes).toBe(256 * MiB);
+      expect(await heldBytesAtRest(simulation)).toBe(0);
+      const pids = readRecords(journal).flatMap((one) => (one.type === 'step' ? [one.pid] : []));
+      expect(pids.some(isRunning)).toBe(false);
     });
   });
 
-  it('is not killed when it was the parent that stood still (simulated)', async () => {
-    await onMachine(gb10, async (simulation) => {
-      const found = await report(simulation, { ...options, journal: false }, { blockMs: 6_000 });
+  it('is not killed when only the parent was blocked (simulated)', async () => {
+    await withFastMachine('gb10', async (simulation) => {
+      const found = await stressReport(simulation, { ...options, journal: false }, { blockMs: 6_000 });
       expect(found).toMatchObject({ state: 'limit', maxBytes: options.max });
     });
   });
 
-  it('inside a cudaMalloc that hangs: the call is named, the step stays open, the next run stays below (simulated)', async () => {
-    const hanging = machine('gb10', { faults: { hang: [{ call: 'cudaMalloc', ms: 600_000, after: 2 }] } });
-    const journal = journalPath();
-    await onMachine(hanging, async (simulation) => {
-      const found = await report(simulation, { ...options, journal, stepDeadlineMs: 300 });
+  it('inside a hung cudaMalloc: the call is named, the step stays open, the next run stays below it (simulated)', async () => {
+    const hanging = machineWith('gb10', { faults: { hang: [{ call: 'cudaMalloc', ms: 600_000, after: 2 }] } });
+    const journal = newJournalPath();
+    await withFastMachine(hanging, async (simulation) => {
+      const found = await stressReport(simulation, { ...options, journal, stepDeadlineMs: 300 });
       expect(found.state).toBe('timeout');
       expect(found.boundBy).toMatch(/ERR_UMA_TIMEOUT: cudaMalloc/);
-      expect(found.maxBytes).toBe(768 * 2 ** 20);
-      expect(await heldAtRest(simulation)).toBe(0);
+      expect(found.maxBytes).toBe(768 * MiB);
+      expect(await heldBytesAtRest(simulation)).toBe(0);
     });
-    await onMachine(gb10, async (simulation) => {
-      const next = await report(simulation, { ...options, journal, resume: true });
+    await withFastMachine('gb10', async (simulation) => {
+      const next = await stressReport(simulation, { ...options, journal, resume: true });
       // Another simulated machine has booted since.
-      expect(next.unfinished).toMatchObject({ otherBoot: true, provenBytes: 768 * 2 ** 20 });
+      expect(next.unfinished).toMatchObject({ otherBoot: true, provenBytes: 768 * MiB });
       expect(next.unfinished?.sentence).toMatch(
         /^the machine vanished while taking 768\.0 MiB to 1\.8 GiB of device memory/,
       );
-      expect(next.maxBytes).toBeLessThan(1792 * 2 ** 20);
+      expect(next.maxBytes).toBeLessThan(1792 * MiB);
     });
   });
 });
 
-describe('told to end', () => {
-  it('by its caller it reports what it has (simulated)', async () => {
-    await onMachine(gb10, async (simulation) => {
-      const found = await report(simulation, { journal: false }, { abortAfter: 4 });
+describe('a run that is ended', () => {
+  it('by its caller reports what it holds (simulated)', async () => {
+    await withFastMachine('gb10', async (simulation) => {
+      const found = await stressReport(simulation, { journal: false }, { abortAfter: 4 });
       expect(found.state).toBe('aborted');
       expect(found.maxBytes).toBeGreaterThanOrEqual(3.75 * GiB);
       expect(found.maxBytes).toBeLessThan(60 * GiB);
-      expect(await heldAtRest(simulation)).toBe(0);
+      expect(await heldBytesAtRest(simulation)).toBe(0);
     });
   });
 
-  it('by its time limit, too, although it holds (simulated)', async () => {
-    await onMachine(gb10, async (simulation) => {
-      const found = await report(simulation, { ...options, journal: false, holdMs: 3_600_000, timeoutMs: 1_000 });
+  it('by its time limit reports what it holds, even while it holds the maximum (simulated)', async () => {
+    await withFastMachine('gb10', async (simulation) => {
+      const found = await stressReport(simulation, { ...options, journal: false, holdMs: 3_600_000, timeoutMs: 1_000 });
       expect(found).toMatchObject({ state: 'timeout', maxBytes: options.max });
     });
   });
 
-  it('verification that reads a wrong byte fails, and says where (simulated)', async () => {
-    const wrong = machine('gb10', { faults: { corrupt: [{ offset: 12_345 }] } });
-    await onMachine(wrong, async (simulation) => {
-      const found = await report(simulation, { max: GiB, verify: true, journal: false });
+  it('a verification that reads a wrong byte fails with its offset (simulated)', async () => {
+    const wrong = machineWith('gb10', { faults: { corrupt: [{ offset: 12_345 }] } });
+    await withFastMachine(wrong, async (simulation) => {
+      const found = await stressReport(simulation, { max: GiB, verify: true, journal: false });
       expect(found.state).toBe('failed');
       expect(found.verified?.mismatches).toBeGreaterThan(0);
       expect(found.boundBy).toMatch(/wrong bytes, the first at offset 12345/);

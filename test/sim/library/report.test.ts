@@ -1,6 +1,5 @@
-/** The pages in a browser that is there (Debian's chromium): drawn, quiet, readable on a phone and in the dark. */
+/** The HTML reports in an installed Chromium: charts are drawn, the console is quiet, narrow and dark screens work. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
@@ -8,18 +7,19 @@ import { layoutHtml } from '../../../lib/render/html/layout.ts';
 import { stressHtml } from '../../../lib/render/html/stress.ts';
 import { sweepHtml } from '../../../lib/render/html/sweep.ts';
 import { findTool } from '../../../scripts/run.mjs';
-import { umaprobe } from '../../support/cli.ts';
-import { GB, headerOf, layoutOf, stepOf, stressOf, sweepOf } from '../../support/reports.ts';
+import { runUmaprobe } from '../../support/cli.ts';
+import { headerOf, layoutOf, stepOf, stressOf, sweepOf } from '../../support/reports.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { GB } from '../../support/units.ts';
 
 const executable = findTool('chromium') ?? findTool('chromium-browser') ?? findTool('google-chrome');
 let browser: Browser | null = null;
-let folder = '';
+const folder = temporaryFolder('pages');
 let short: string | null = null;
 
 const hostile = '</script><script>document.title = "taken"</script><img src=x onerror="document.title=1">';
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'umaprobe-pages-'));
   const write = (name: string, page: string): void => writeFileSync(join(folder, name), page);
   write('sweep.html', sweepHtml(sweepOf()));
   write('stress.html', stressHtml(stressOf()));
@@ -28,24 +28,23 @@ beforeAll(async () => {
   const device = { ...headerOf().device, name: hostile };
   write('hostile.html', sweepHtml(sweepOf({ device, reason: hostile, state: 'stopped' })));
   if (executable === null) return;
-  // Chromium puts a socket there, whose path may have 107 bytes: the tests' own folder is too deep.
+  // Chromium's socket there has a path of at most 107 bytes: the tests' own folder is too deep.
   short = mkdtempSync('/tmp/umaprobe-');
   browser = await chromium.launch({
     executablePath: executable,
-    // Root has no sandbox to offer; what is opened is our own.
+    // There is no sandbox for root; all pages are our own.
     args: ['--no-sandbox', '--disable-gpu'],
     env: { ...process.env, TMPDIR: short } as Record<string, string>,
   });
 });
 afterAll(async () => {
   await browser?.close();
-  rmSync(folder, { recursive: true });
   if (short !== null) rmSync(short, { recursive: true });
 });
 
 interface Opened {
   page: Page;
-  /** Messages of the console, errors, and addresses asked for besides the page's own. */
+  /** Console messages, errors, and requests for other addresses than the page's own. */
   noise: string[];
 }
 
@@ -63,7 +62,7 @@ async function open(
   const noise: string[] = [];
   const own = `file://${join(folder, name)}`;
   page.on('console', (message) => {
-    // Said about our own reading of the canvas, below.
+    // A warning about `colours()` and `painted()`, which read the canvas.
     if (!message.text().includes('willReadFrequently')) noise.push(`${message.type()}: ${message.text()}`);
   });
   page.on('pageerror', (error) => noise.push(`error: ${error.message}`));
@@ -74,7 +73,7 @@ async function open(
   return { page, noise };
 }
 
-/** For each canvas: how many colours it has that are not its ground. */
+/** The number of opaque colours of each canvas. */
 function colours(page: Page): Promise<number[]> {
   return page.evaluate(`[...document.querySelectorAll('canvas')].map((canvas) => {
     const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
@@ -138,7 +137,7 @@ describe('a page', () => {
     await page.close();
   });
 
-  it('switches its scales, and tells the values under the cursor', async (context) => {
+  it('switches its scales, and shows the values under the cursor', async (context) => {
     const { page, noise } = await open(context, 'sweep.html');
     const picture = (): Promise<string> => page.evaluate(`document.querySelector('canvas').toDataURL()`);
     const first = await picture();
@@ -157,14 +156,14 @@ describe('a page', () => {
     await page.close();
   });
 
-  it('gives its document back', async (context) => {
+  it('saves its document as JSON', async (context) => {
     const { page } = await open(context, 'stress.html');
     const [download] = await Promise.all([page.waitForEvent('download'), page.click('#save')]);
     expect(download.suggestedFilename()).toBe('umaprobe-report.json');
     await page.close();
   });
 
-  it('runs nothing that came from outside', async (context) => {
+  it('runs no script from a device name or reason', async (context) => {
     const { page, noise } = await open(context, 'hostile.html');
     expect(await page.title()).toContain('<script>');
     expect(await page.title()).not.toBe('taken');
@@ -192,8 +191,8 @@ describe('a page', () => {
     await page.close();
   });
 
-  it('comes from the command as it comes from here', async (context) => {
-    const ran = umaprobe(['sweep', '--sim', 'gb10', '--sizes', '256MB,512MB', '--html', join(folder, 'real.html')], {
+  it('is written by the command in the same quality', async (context) => {
+    const ran = runUmaprobe(['sweep', '--sim', 'gb10', '--sizes', '256MB,512MB', '--html', join(folder, 'real.html')], {
       env: { XDG_STATE_HOME: folder },
     });
     expect(ran.code).toBe(0);

@@ -1,44 +1,37 @@
-/** stress() on simulated machines: it finds the edge and stops before it; without its guards the same machine freezes. */
+/** stress() on simulated machines: it finds the maximum and stops before the floor; without its guards the machine freezes. */
 
 import { describe, expect, it } from 'vitest';
-import { said } from '../../support/binary-on-machine.ts';
-import {
-  GiB,
-  heldAtRest,
-  isThere,
-  journalPath,
-  MiB,
-  machine,
-  onMachine,
-  records,
-  report,
-  run,
-} from '../../support/probe-runner.ts';
+import { printedBy } from '../../support/binary-on-machine.ts';
+import { newJournalPath, readRecords } from '../../support/journals.ts';
+import { heldBytesAtRest, machineWith, withFastMachine, withMachine } from '../../support/machines.ts';
+import { runStress, stressReport } from '../../support/package-on-machine.ts';
+import { isRunning } from '../../support/processes.ts';
+import { GiB, MiB } from '../../support/units.ts';
 
-describe('the edge', () => {
-  it('of a machine at rest is its floor, which is met within a chunk and never passed (simulated)', async () => {
-    await onMachine(machine('gb10'), async (simulation) => {
-      const found = await report(simulation, { journal: journalPath() });
+describe('the maximum', () => {
+  it('of an idle machine is bound by its floor, reached within a chunk and never passed (simulated)', async () => {
+    await withFastMachine('gb10', async (simulation) => {
+      const found = await stressReport(simulation, { journal: newJournalPath() });
       expect(found).toMatchObject({ state: 'floor', mode: 'total', simulated: 'gb10', timeScale: 20, guard: null });
       const { available } = found.host;
       const floor = found.floor?.bytes as number;
       const room = (available as number) - floor;
       expect(room - found.maxBytes).toBeLessThan(found.chunkBytes);
-      // Of that the context takes 256 MiB, the margin 64 and the resolution at most 64.
+      // The context takes 256 MiB, the margin 64 MiB and the resolution at most 64 MiB.
       expect(room - found.maxBytes).toBeLessThan(512 * MiB);
       expect(found.boundBy).toMatch(/^MemAvailable 8\.4\d GiB \(9\.\d\d GB\) less the next 6\d\.\d MiB would be below/);
       const { peak, wedged } = simulation.record() as unknown as { peak: { leastAvailable: number }; wedged: null };
       expect(wedged).toBeNull();
       expect(peak.leastAvailable).toBeGreaterThanOrEqual(floor);
       expect(found.settled).toMatchObject({ settled: true, missing: null });
-      expect(await heldAtRest(simulation)).toBe(0);
+      expect(await heldBytesAtRest(simulation)).toBe(0);
     });
   });
 
-  it('is the same when the page cache has all the memory, because it is given back (simulated)', async () => {
+  it('is the same when the page cache has all the memory, because that is reclaimed (simulated)', async () => {
     const [idle, cached] = await Promise.all(
       ['gb10', 'gb10-cached'].map((name) =>
-        onMachine(machine(name), (simulation) => report(simulation, { journal: false })),
+        withFastMachine(name, (simulation) => stressReport(simulation, { journal: false })),
       ),
     );
     expect(cached?.state).toBe('floor');
@@ -46,65 +39,65 @@ describe('the edge', () => {
     expect(Math.abs((cached?.maxBytes ?? 0) - (idle?.maxBytes ?? 0))).toBeLessThanOrEqual(128 * MiB);
   });
 
-  it('is the lack of blocks on a fragmented machine, on which it does not start unless told to (simulated)', async () => {
-    await onMachine(machine('gb10-fragmented'), async (simulation) => {
-      const refused = await run(simulation, { journal: false });
+  it('of a fragmented machine is bound by contiguity; the search starts only when told to (simulated)', async () => {
+    await withFastMachine('gb10-fragmented', async (simulation) => {
+      const refused = await runStress(simulation, { journal: false });
       expect(refused.error?.code).toBe('ERR_UMA_FLOOR');
       expect(refused.error?.message).toMatch(/fragmented: 0 × 32 MiB .* where 200 are needed.*compact_memory/);
       expect(simulation.record()).toMatchObject({ counts: { contexts: 0, allocations: 0 } });
-      const told = await report(simulation, { journal: false, acceptAFrozenMachine: true });
+      const told = await stressReport(simulation, { journal: false, acceptAFrozenMachine: true });
       expect(told.state).toBe('contiguity');
       expect(told.maxBytes).toBeGreaterThan(0);
       expect(simulation.record().wedged).toBeNull();
     });
   });
 
-  it('is the refusal of a GPU with memory of its own; the host has no floor then (simulated)', async () => {
-    await onMachine(machine('h200'), async (simulation) => {
-      const found = await report(simulation, { journal: false });
+  it('of a discrete GPU is bound by its out-of-memory; the host has no floor (simulated)', async () => {
+    await withFastMachine('h200', async (simulation) => {
+      const found = await stressReport(simulation, { journal: false });
       expect(found).toMatchObject({ state: 'out-of-memory', floor: null });
       expect(found.device.total as number).toBeGreaterThan(found.maxBytes);
       expect(found.boundBy).toMatch(/refused .*2\.0 MiB|refused 0\.00 GiB/);
-      const single = await report(simulation, { journal: false, single: true });
+      const single = await stressReport(simulation, { journal: false, single: true });
       expect(Math.abs(single.maxBytes - found.maxBytes)).toBeLessThanOrEqual(64 * MiB);
       expect(single.steps.length).toBeLessThan(12);
     });
   });
 
-  it('in one block is the same, found in three (simulated)', async () => {
-    await onMachine(machine('gb10'), async (simulation) => {
-      const found = await report(simulation, { journal: false, single: true });
+  it('in one block is found in three steps (simulated)', async () => {
+    await withFastMachine('gb10', async (simulation) => {
+      const found = await stressReport(simulation, { journal: false, single: true });
       expect(found).toMatchObject({ state: 'floor', mode: 'single' });
       expect(found.maxBytes).toBeGreaterThan(103 * GiB);
       expect(found.steps.map(({ state }) => state)).toEqual(['ok', 'ok', 'ok']);
     });
   });
 
-  it('is what was asked for, to the byte; each byte verified and the maximum held (simulated)', async () => {
-    await onMachine(machine('gb10'), async (simulation) => {
+  it('is the requested limit to the byte, with each byte verified and the maximum held (simulated)', async () => {
+    await withFastMachine('gb10', async (simulation) => {
       const max = 3 * GiB + 12_345;
-      const found = await report(simulation, { journal: false, max, verify: true, holdMs: 2_000 });
+      const found = await stressReport(simulation, { journal: false, max, verify: true, holdMs: 2_000 });
       expect(found).toMatchObject({ state: 'limit', maxBytes: max, verified: { bytes: max, mismatches: 0 } });
       expect(found.holdMs).toBeGreaterThanOrEqual(2_000);
       expect(found.steps.every(({ touchMs, verifyMs }) => touchMs !== null && verifyMs !== null)).toBe(true);
     });
   });
 
-  it('of managed memory on a GPU of its own is what is free there, and none of it goes to the host (simulated)', async () => {
-    await onMachine(machine('rtx3060-fallback'), async (simulation) => {
-      const found = await report(simulation, { journal: false, kind: 'managed' });
+  it('of managed memory on a discrete GPU is its free memory; none of it spills to the host (simulated)', async () => {
+    await withFastMachine('rtx3060-fallback', async (simulation) => {
+      const found = await stressReport(simulation, { journal: false, kind: 'managed' });
       expect(found.maxBytes).toBeLessThanOrEqual(found.device.total as number);
       expect(found.maxBytes).toBeGreaterThan((found.device.total as number) * 0.8);
       expect(found.floor).not.toBeNull();
     });
   });
 
-  it('leaves memory in the driver’s pools and says so, with the way to get it back (simulated)', async () => {
-    await onMachine(machine('gb10-590-pools'), async (simulation) => {
-      const found = await report(simulation, { journal: false });
+  it('leaves memory in the driver’s pools, reported with the remedy (simulated)', async () => {
+    await withFastMachine('gb10-590-pools', async (simulation) => {
+      const found = await stressReport(simulation, { journal: false });
       expect(found.settled.missing?.bytes).toBeGreaterThan(70 * GiB);
       expect(found.settled.missing?.explanation).toMatch(/page pools grew.*drop_caches/);
-      const single = await report(simulation, {
+      const single = await stressReport(simulation, {
         journal: false,
         single: true,
         acceptAFrozenMachine: true,
@@ -115,69 +108,69 @@ describe('the edge', () => {
   });
 });
 
-describe('while somebody else takes 40 GiB in 3 s', () => {
-  const crowded = machine('gb10', {
+describe('while another process takes 40 GiB in 3 s', () => {
+  const crowded = machineWith('gb10', {
     processes: [{ name: 'neighbour', pid: 4_200_001, gpuBytes: 0, anonBytes: 0 }],
     events: [
       { atMs: 1_500, what: 'anon', bytes: 40 * GiB, overMs: 3_000, process: 'neighbour', afterFirstAllocation: true },
     ],
   });
 
-  it('it ends with what it had, the machine lives, and the child is gone within a second (simulated)', async () => {
-    await onMachine(
+  it('the search ends with what it held, the machine lives, and the child is gone within a second (simulated)', async () => {
+    await withMachine(
       crowded,
       async (simulation) => {
-        const journal = journalPath();
-        const found = await report(simulation, { journal });
+        const journal = newJournalPath();
+        const found = await stressReport(simulation, { journal });
         expect(found.state).toBe('floor');
         expect(found.maxBytes).toBeGreaterThan(20 * GiB);
         expect(found.maxBytes).toBeLessThan(90 * GiB);
         expect(simulation.record().wedged).toBeNull();
-        const written = records(journal);
+        const written = readRecords(journal);
         const time = (type: string) => Date.parse(written.filter((one) => one.type === type).at(-1)?.at ?? '');
         expect(time('gone') - time('result')).toBeLessThan(1_000);
-        expect(written.flatMap((one) => (one.type === 'step' ? [one.pid] : [])).some(isThere)).toBe(false);
+        expect(written.flatMap((one) => (one.type === 'step' ? [one.pid] : [])).some(isRunning)).toBe(false);
       },
-      1,
+      { scale: 1 },
     );
   });
 
-  it('holding the maximum, the guard gives it back before the machine freezes (simulated)', async () => {
+  it('the guard frees a held maximum before the machine freezes (simulated)', async () => {
     const later = { ...crowded, events: [{ ...(crowded.events as [object])[0], atMs: 8_000 }] };
-    await onMachine(
+    await withMachine(
       later as typeof crowded,
       async (simulation) => {
-        const found = await report(simulation, { journal: false, holdMs: 600_000 });
+        const found = await stressReport(simulation, { journal: false, holdMs: 600_000 });
         expect(found.state).toBe('floor');
         expect(found.guard).toMatchObject({ reason: 'floor' });
         expect(found.boundBy).toMatch(/^the guard stopped it: MemAvailable/);
         expect(found.maxBytes).toBeGreaterThan(100 * GiB);
         expect(simulation.record().wedged).toBeNull();
       },
-      4,
+      { scale: 4 },
     );
   });
 
-  // The positive control: were this machine one that cannot freeze, the tests above would prove nothing.
+  // Positive control: the tests above prove nothing on a machine that cannot freeze.
   it('the same search without prediction, floor and guard freezes the same machine (simulated)', async () => {
-    await onMachine(
+    await withMachine(
       crowded,
       async (simulation) => {
-        const [end] = await said(
+        const [end] = await printedBy(
           `await b.allocOpen(0, 5000);
            let end;
            for (let bytes = 256 * 2 ** 20; ; bytes = Math.min(bytes * 2, 4 * 2 ** 30)) {
              end = await b.allocBlock('device', bytes, 6000);
              if (end.failed) break;
            }
-           say(end.name);
+           print(end.name);
            process.exit(0);`,
           simulation.env,
         );
         expect(end).toBe('TIMEOUT');
         expect(simulation.record().wedged).not.toBeNull();
       },
-      4,
+      { scale: 4 },
     );
   });
 });

@@ -1,15 +1,18 @@
 /** sweep() on simulated machines: everything here is simulated. */
 import { describe, expect, it } from 'vitest';
 import type { AllocatorKind, Counter, SweepReport, SweepStep } from '../../../lib/types/index.ts';
-import { checked } from '../../support/cli.ts';
-import { line, type OnMachine, onMachine } from '../../support/package-on-machine.ts';
+import { evaluateOnMachine, type MachineOptions } from '../../support/package-on-machine.ts';
+import { parseDocument } from '../../support/schemas.ts';
+import { GB } from '../../support/units.ts';
 
-const GB = 1e9;
-
-/** The report, which must be as its schema says. */
-async function sweep(machine: string, options: string, on?: OnMachine): Promise<SweepReport> {
-  const report = await onMachine<SweepReport>(machine, `return umaprobe.sweep({ journal: false, ${options} });`, on);
-  checked(JSON.stringify(report));
+/** The report, checked against its schema. */
+async function sweep(machine: string, options: string, on?: MachineOptions): Promise<SweepReport> {
+  const report = await evaluateOnMachine<SweepReport>(
+    machine,
+    `return umaprobe.sweep({ journal: false, ${options} });`,
+    on,
+  );
+  parseDocument(JSON.stringify(report));
   return report;
 }
 
@@ -17,7 +20,15 @@ function refused(
   machine: string,
   options: string,
 ): Promise<{ thrown: { name: string; code: string; message: string } }> {
-  return onMachine(machine, `return umaprobe.sweep({ journal: false, ${options} }).catch(caught);`);
+  return evaluateOnMachine(machine, `return umaprobe.sweep({ journal: false, ${options} }).catch(caught);`);
+}
+
+/** The share of the variance of y that the best line through the points explains. */
+function rSquared(points: readonly (readonly [number, number])[]): number {
+  const mean = (at: 0 | 1) => points.reduce((sum, point) => sum + point[at], 0) / points.length;
+  const [mx, my] = [mean(0), mean(1)];
+  const sum = (of: (x: number, y: number) => number) => points.reduce((all, [x, y]) => all + of(x - mx, y - my), 0);
+  return sum((x, y) => x * y) ** 2 / (sum((x) => x * x) * sum((_, y) => y * y));
 }
 
 /** The lab's own figures on a real GB10, in milliseconds by GB. */
@@ -38,7 +49,7 @@ const LAB: readonly (readonly [number, number])[] = [
 
 describe('the lab on a simulated gb10', () => {
   it('takes all twelve sizes, as long as the lab did up to 50 GB, linear in size', async () => {
-    // Slow enough that what this computer takes for a sleep is little beside the 36 ms of 1 GB.
+    // Scale 5: the inaccuracy of a real sleep is small against the 36 ms of 1 GB.
     const report = await sweep('gb10', "preset: 'lab'", { scale: 5 });
     expect(report).toMatchObject({ schema: 'umaprobe/sweep/1', simulated: 'gb10', timeScale: 5, state: 'complete' });
     expect(report).toMatchObject({ preset: 'lab', reason: null, spills: [] });
@@ -51,7 +62,7 @@ describe('the lab on a simulated gb10', () => {
       if (gb > 50) continue;
       expect(Math.abs((taken[at]?.[1] ?? 0) / ms - 1), `${gb} GB`).toBeLessThan(0.35);
     }
-    expect(line(taken.slice(0, 9)).rSquared).toBeGreaterThan(0.99);
+    expect(rSquared(taken.slice(0, 9))).toBeGreaterThan(0.99);
     expect(report.largest).toEqual({ device: 80 * GB, managed: null, pinned: null, system: null });
   });
 });
@@ -133,7 +144,7 @@ describe('times', () => {
     expect(step.overheadMs).toBeGreaterThan(0);
   });
 
-  it('tensors: what they are, and that half a byte was rounded up', async () => {
+  it('tensors: dtype and size, with half a byte rounded up', async () => {
     const report = await sweep('gb10', "tensors: { dtypes: ['bf16', 'int4'], elements: 1_000_000_001 }");
     expect(report.steps.map(({ requestedBytes, state, tensor }) => [tensor?.dtype, requestedBytes, state])).toEqual([
       ['int4', 500_000_001, 'ok'],
@@ -153,7 +164,7 @@ describe('what does not fit', () => {
     expect(report.largest.device).toBe(1 * GB);
   });
 
-  it('a device without enough memory says out of memory, and is not asked for more', async () => {
+  it('a device without enough memory is out of memory, and larger sizes are not tried', async () => {
     const report = await sweep('h200', 'sizes: [1e9, 149.9e9, 150e9]');
     expect(report.steps.map(({ state }) => state)).toEqual(['ok', 'out-of-memory', 'refused']);
     expect(report.steps[2]?.reason).toContain('not tried');
@@ -168,7 +179,7 @@ describe('what does not fit', () => {
 });
 
 describe('spill', () => {
-  it('13 GB on a simulated 12 GB card: where, and what it costs', async () => {
+  it('13 GB on a simulated 12 GB card is found, with its slowdown', async () => {
     const options = "kinds: ['managed'], sizes: [2e9, 4e9, 8e9, 13e9, 14e9], oversubscribe: true";
     const { spills, steps } = await sweep('rtx3060-fallback', options);
     expect(steps.map(({ reason, state }) => reason ?? state)).toEqual(['ok', 'ok', 'ok', 'ok', 'ok']);
@@ -178,13 +189,13 @@ describe('spill', () => {
     expect(spills[0]?.sentence).toMatch(/^spilled at 13\.0 GB, \d+\.\d× slower$/);
   });
 
-  it('never past what the host can spare above its floor', async () => {
+  it('is refused beyond the memory that the host has above its floor', async () => {
     const { steps } = await sweep('rtx3060-fallback', "kinds: ['managed'], sizes: [60e9], oversubscribe: true");
     expect(steps[0]).toMatchObject({ state: 'refused' });
     expect(steps[0]?.reason).toContain('the host can spare');
   });
 
-  it('is refused where there is one memory', async () => {
+  it('is refused on unified memory', async () => {
     const { thrown } = await refused('gb10', "kinds: ['managed'], oversubscribe: true");
     expect(thrown).toMatchObject({ name: 'TypeError', code: 'ERR_INVALID_ARG_VALUE' });
     expect(thrown.message).toContain('no memory of its own');
@@ -192,8 +203,8 @@ describe('spill', () => {
 });
 
 describe('how a sweep ends', () => {
-  it('aborted: what was measured stays, the rest was not reached, and nothing is held', async () => {
-    const { record, report, steps } = await onMachine<{
+  it('aborted: measured steps stay, the others were not reached, and nothing is held', async () => {
+    const { record, report, steps } = await evaluateOnMachine<{
       report: SweepReport;
       steps: [number, number][];
       record: { wedged: null };
@@ -215,8 +226,8 @@ describe('how a sweep ends', () => {
     expect(record.wedged).toBeNull();
   });
 
-  it('lost: the child was killed, the step it was in says so', async () => {
-    const report = await onMachine<SweepReport>(
+  it('lost: the child was killed during the step that says so', async () => {
+    const report = await evaluateOnMachine<SweepReport>(
       'gb10',
       `return umaprobe.sweep({ journal: false, sizes: [1e9, 50e9, 51e9],
          onStep: () => { const pid = childPid(); setTimeout(() => process.kill(pid, 'SIGKILL'), 500); } });`,
@@ -227,9 +238,9 @@ describe('how a sweep ends', () => {
     expect(report.steps[1]?.reason).toContain('device 46.57 GiB (50.00 GB)');
   });
 
-  it('stopped: another program takes the memory meanwhile, the guard frees ours, the machine lives', async () => {
+  it('stopped: another program takes memory meanwhile, the guard frees ours, the machine lives', async () => {
     const change = `machine.events = [{ what: 'anon', bytes: ${55 * 2 ** 30}, overMs: 1500, atMs: 0, afterFirstAllocation: true }];`;
-    const { record, report } = await onMachine<{ report: SweepReport; record: { wedged: object | null } }>(
+    const { record, report } = await evaluateOnMachine<{ report: SweepReport; record: { wedged: object | null } }>(
       'gb10',
       `const report = await umaprobe.sweep({ journal: false, sizes: [70e9, 71e9] });
        return { report, record: simulation.record() };`,
@@ -241,8 +252,8 @@ describe('how a sweep ends', () => {
     expect(report.steps.map(({ state }) => state)).toEqual(['stopped', 'not-reached']);
   });
 
-  it('the journal names the step that did not end, and the next sweep tells of it', async () => {
-    const report = await onMachine<SweepReport>(
+  it('the journal names the unfinished step, and the next sweep reports it', async () => {
+    const report = await evaluateOnMachine<SweepReport>(
       'gb10',
       `const first = umaprobe.sweep({ journal, sizes: [1e9, 50e9], onStep: () => {
          const pid = childPid(); setTimeout(() => process.kill(pid, 'SIGKILL'), 500); } });
@@ -254,7 +265,7 @@ describe('how a sweep ends', () => {
     expect(report.unfinished).toMatchObject({ command: 'sweep', kind: 'device', heldBytes: 0, targetBytes: 50 * GB });
   });
 
-  it('a cudaMalloc that does not come back ends it, and is named', async () => {
+  it('a hung cudaMalloc ends it, and is named', async () => {
     const change = "machine.faults = { ...machine.faults, hang: [{ call: 'cudaMalloc', ms: 600_000 }] };";
     const report = await sweep('gb10', 'sizes: [1e9, 2e9], stepDeadlineMs: 500', { change });
     expect(report.state).toBe('timeout');
@@ -262,14 +273,14 @@ describe('how a sweep ends', () => {
     expect(report.steps.map(({ state }) => state)).toEqual(['failed', 'not-reached']);
   });
 
-  it('what onStep throws is thrown', async () => {
+  it('an error of onStep is thrown', async () => {
     const body =
       "return umaprobe.sweep({ journal: false, sizes: [1e9], onStep() { throw new Error('mine'); } }).catch(caught);";
-    expect(await onMachine('gb10', body)).toMatchObject({ thrown: { message: 'mine' } });
+    expect(await evaluateOnMachine('gb10', body)).toMatchObject({ thrown: { message: 'mine' } });
   });
 });
 
-describe('a mistake is one line', () => {
+describe('an invalid option is refused in one line', () => {
   it.each([
     ['kinds: ["gpu"]', 'ERR_INVALID_ARG_VALUE', 'kinds is "gpu"; expected one of device, managed, pinned, system'],
     ['kinds: []', 'ERR_OUT_OF_RANGE', 'number of kinds is 0'],
@@ -280,10 +291,10 @@ describe('a mistake is one line', () => {
     ['onStep: 1', 'ERR_INVALID_ARG_TYPE', 'onStep is 1; expected a function'],
     ['floor: 1024', 'ERR_OUT_OF_RANGE', 'floor is 1024'],
     ['device: 7', 'ERR_UMA_NO_DEVICE', 'there is no CUDA device 7'],
-  ])('%s', async (options, code, words) => {
+  ])('%s', async (options, code, message) => {
     const { thrown } = await refused('gb10', options);
     expect(thrown.code).toBe(code);
-    expect(thrown.message).toContain(words);
+    expect(thrown.message).toContain(message);
     expect(thrown.message).not.toContain('\n');
   });
 

@@ -1,35 +1,37 @@
-/** What the allocator says when it cannot, and what it leaves behind then: on simulated machines. All *simulated*. */
+/** Failures of the allocator, and what remains after them. All *simulated*. */
 
 import { describe, expect, it } from 'vitest';
 import type { NativeAllocator } from '../../../lib/native/contract.ts';
 import type { JsonObject } from '../../../lib/sim/machine.ts';
 import { loadMachine, type Machine } from '../../../lib/sim.ts';
-import { faulty, onMachine, runModule, said } from '../../support/binary-on-machine.ts';
+import { printedBy, printedOnMachine, runWithBinary } from '../../support/binary-on-machine.ts';
+import { gb10WithFaults, withMachine } from '../../support/machines.ts';
+import { GiB } from '../../support/units.ts';
 
-const GiB = 2 ** 30;
 const OPEN = 'const opened = await b.allocOpen(0, 10000);';
 
 /** A GB10 whose device has these attributes. */
 function withAttributes(attributes: JsonObject, faults: JsonObject = {}): Machine {
-  const machine = faulty(faults);
+  const machine = gb10WithFaults(faults);
   const [device] = machine.devices as [JsonObject];
   return { ...machine, devices: [{ ...device, attributes: { ...(device.attributes as JsonObject), ...attributes } }] };
 }
 
 async function openedOn(machine: Machine): Promise<NativeAllocator> {
-  const [opened] = await onMachine(machine, ({ env }) => said(`${OPEN} say(opened);`, env));
+  const [opened] = await printedOnMachine(machine, `${OPEN} print(opened);`);
   return opened as NativeAllocator;
 }
 
-describe('a kind that cannot be had', () => {
+describe('an unavailable kind', () => {
   it.each([
     ['managed', 'managedMemory'],
     ['pinned', 'canMapHostMemory'],
     ['system', 'pageableMemoryAccess'],
-  ])('%s, where %s is 0, has its reason, and it is the answer of allocBlock', async (kind, attribute) => {
+  ])('%s, on a device whose %s is 0, has a reason, which allocBlock returns too', async (kind, attribute) => {
     for (const missingLibraries of [[], ['cudart']]) {
-      const [kinds, refused] = (await onMachine(withAttributes({ [attribute]: 0 }, { missingLibraries }), ({ env }) =>
-        said(`${OPEN} say(opened.kinds); say(await b.allocBlock('${kind}', 4096, 1000)); say(b.liveBlocks());`, env),
+      const [kinds, refused] = (await printedOnMachine(
+        withAttributes({ [attribute]: 0 }, { missingLibraries }),
+        `${OPEN} print(opened.kinds); print(await b.allocBlock('${kind}', 4096, 1000)); print(b.liveBlocks());`,
       )) as [NativeAllocator['kinds'], unknown];
       const reason = {
         source: missingLibraries.length === 0 ? 'cudart' : 'cuda',
@@ -41,8 +43,8 @@ describe('a kind that cannot be had', () => {
     }
   });
 
-  it('by a missing function costs that kind alone', async () => {
-    const { kinds } = await openedOn(faulty({ missingSymbols: ['cudaMallocManaged', 'cudaHostAlloc'] }));
+  it('is the only one affected by a missing function', async () => {
+    const { kinds } = await openedOn(gb10WithFaults({ missingSymbols: ['cudaMallocManaged', 'cudaHostAlloc'] }));
     expect(kinds).toMatchObject({
       device: 'cudaMalloc',
       managed: { call: 'cudaMallocManaged', name: 'SYMBOL_MISSING' },
@@ -51,8 +53,8 @@ describe('a kind that cannot be had', () => {
     });
   });
 
-  it('is called by the driver where there is no runtime', async () => {
-    const { kernel, kinds } = await openedOn(faulty({ missingLibraries: ['cudart'] }));
+  it('is not caused by a missing runtime: the driver allocates each kind', async () => {
+    const { kernel, kinds } = await openedOn(gb10WithFaults({ missingLibraries: ['cudart'] }));
     expect(kinds).toEqual({
       device: 'cuMemAlloc_v2',
       managed: 'cuMemAllocManaged',
@@ -69,13 +71,11 @@ describe('kernels that cannot be loaded', () => {
     ['cuLaunchKernel', 'SYMBOL_MISSING', { missingSymbols: ['cuLaunchKernel'] }],
     ['cuModuleLoadData', 'CUDA_ERROR_222', { fail: [{ call: 'cuModuleLoadData', status: 222 }] }],
     ['cuInit', 'SYMBOL_MISSING', { missingSymbols: ['cuInit'] }],
-  ])('%s, %s: touch is memset, verify says no', async (call, name, faults) => {
-    const [kernel, touched, verified] = await onMachine(faulty(faults), ({ env }) =>
-      said(
-        `${OPEN} const { block } = await b.allocBlock('device', ${GiB}, 10000);
-        say(opened.kernel); say(await b.touchBlock(block, 1, 10000)); say(await b.verifyBlock(block, 1, 10000));`,
-        env,
-      ),
+  ])('%s, %s: touch uses memset, verify is not supported', async (call, name, faults) => {
+    const [kernel, touched, verified] = await printedOnMachine(
+      gb10WithFaults(faults),
+      `${OPEN} const { block } = await b.allocBlock('device', ${GiB}, 10000);
+        print(opened.kernel); print(await b.touchBlock(block, 1, 10000)); print(await b.verifyBlock(block, 1, 10000));`,
     );
     expect(kernel).toMatchObject({ failed: true, call, name });
     expect(touched).toEqual({ durationMs: expect.any(Number) });
@@ -88,7 +88,7 @@ describe('kernels that cannot be loaded', () => {
   });
 });
 
-describe('allocOpen that fails', () => {
+describe('a failing allocOpen', () => {
   it.each([
     ['no such device', {}, 7, { call: 'cudaDeviceGetAttribute', status: 101, name: 'cudaErrorInvalidDevice' }],
     ['no such device, driver', { missingLibraries: ['cudart'] }, 7, { call: 'cuDeviceGet', status: 101 }],
@@ -101,9 +101,9 @@ describe('allocOpen that fails', () => {
     ['no library', { missingLibraries: ['cudart', 'cuda'] }, 0, { source: 'dl', name: 'LIBRARY_MISSING' }],
     ['no context', { fail: [{ call: 'cudaFree', status: 2 }] }, 0, { call: 'cudaFree', status: 2 }],
   ])('%s: says why, and leaves no context and no kernel', async (_, faults, device, failure) => {
-    await onMachine(faulty(faults), async ({ env, record }) => {
-      const [opened, refused] = await said(
-        `say(await b.allocOpen(${device}, 10000)); say(await b.allocBlock('device', 4096, 1000));`,
+    await withMachine(gb10WithFaults(faults), async ({ env, record }) => {
+      const [opened, refused] = await printedBy(
+        `print(await b.allocOpen(${device}, 10000)); print(await b.allocBlock('device', 4096, 1000));`,
         env,
       );
       expect(opened).toMatchObject({ failed: true, ...failure });
@@ -112,10 +112,11 @@ describe('allocOpen that fails', () => {
     });
   });
 
-  it('for a moment works the next time', async () => {
-    const machine = faulty({ fail: [{ call: 'cudaSetDevice', status: 46, times: 1 }] });
-    const [first, second] = await onMachine(machine, ({ env }) =>
-      said('say(await b.allocOpen(0, 10000)); say(await b.allocOpen(0, 10000));', env),
+  it('succeeds the next time when the failure was transient', async () => {
+    const machine = gb10WithFaults({ fail: [{ call: 'cudaSetDevice', status: 46, times: 1 }] });
+    const [first, second] = await printedOnMachine(
+      machine,
+      'print(await b.allocOpen(0, 10000)); print(await b.allocOpen(0, 10000));',
     );
     expect(first).toMatchObject({ call: 'cudaSetDevice', status: 46 });
     expect(second).toMatchObject({ kinds: { device: 'cudaMalloc' }, kernel: 'kernel' });
@@ -123,15 +124,11 @@ describe('allocOpen that fails', () => {
 });
 
 describe('blocks', () => {
-  it('out of memory is an answer, and the next allocation is made', async () => {
+  it('out of memory is returned, and the next allocation succeeds', async () => {
     for (const missingLibraries of [[], ['cudart']]) {
-      const [full, after, live] = await onMachine(
+      const [full, after, live] = await printedOnMachine(
         { ...loadMachine('h200'), faults: { hang: [], fail: [], missingSymbols: [], missingLibraries } },
-        ({ env }) =>
-          said(
-            `${OPEN} say(await b.allocBlock('device', ${1000 * GiB}, 10000)); say(await b.allocBlock('device', 4096, 10000)); say(b.liveBlocks());`,
-            env,
-          ),
+        `${OPEN} print(await b.allocBlock('device', ${1000 * GiB}, 10000)); print(await b.allocBlock('device', 4096, 10000)); print(b.liveBlocks());`,
       );
       expect(full).toMatchObject({ status: 2, name: expect.stringMatching(/MemoryAllocation$|OUT_OF_MEMORY$/) });
       expect(after).toMatchObject({ block: 1 });
@@ -139,10 +136,10 @@ describe('blocks', () => {
     }
   });
 
-  it('that are freed twice, unknown, or asked for in impossible sizes are refused by name', async () => {
-    const [answers, live] = await onMachine(loadMachine('gb10'), ({ env }) =>
-      said(
-        `${OPEN} const { block } = await b.allocBlock('device', 4096, 1000);
+  it('that are freed twice, unknown or of an impossible size are refused by name', async () => {
+    const [answers, live] = await printedOnMachine(
+      'gb10',
+      `${OPEN} const { block } = await b.allocBlock('device', 4096, 1000);
         const answers = { freed: await b.freeBlock(block, 1000), again: await b.freeBlock(block, 1000) };
         for (const call of ['touchBlock', 'verifyBlock']) answers[call] = await b[call](99, 0, 1000);
         answers.pokeBlock = await b.pokeBlock(99, 0, 0, 1000);
@@ -154,9 +151,7 @@ describe('blocks', () => {
         answers.poked = await b.pokeBlock(small, 15, 255, 1000);
         answers.all = await b.freeBlocks(1000);
         answers.none = await b.freeBlocks(1000);
-        say(answers); say(b.liveBlocks());`,
-        env,
-      ),
+        print(answers); print(b.liveBlocks());`,
     );
     const invalid = { source: 'umaprobe', name: 'EINVAL' };
     const unknown = { source: 'umaprobe', name: 'UNKNOWN_BLOCK' };
@@ -177,14 +172,12 @@ describe('blocks', () => {
     expect(live).toEqual([0, 0]);
   });
 
-  it('that cannot be freed stay held, and are freed when that works again', async () => {
-    const machine = faulty({ fail: [{ call: 'cudaFree', status: 999, after: 1, times: 2 }] });
-    const [one, all, live, rest] = await onMachine(machine, ({ env }) =>
-      said(
-        `${OPEN} for (let i = 0; i < 3; i++) await b.allocBlock('device', 4096, 1000);
-        say(await b.freeBlock(2, 1000)); say(await b.freeBlocks(1000)); say(b.liveBlocks()); say(await b.freeBlocks(1000));`,
-        env,
-      ),
+  it('stay held when freeing fails, and are freed when it works again', async () => {
+    const machine = gb10WithFaults({ fail: [{ call: 'cudaFree', status: 999, after: 1, times: 2 }] });
+    const [one, all, live, rest] = await printedOnMachine(
+      machine,
+      `${OPEN} for (let i = 0; i < 3; i++) await b.allocBlock('device', 4096, 1000);
+        print(await b.freeBlock(2, 1000)); print(await b.freeBlocks(1000)); print(b.liveBlocks()); print(await b.freeBlocks(1000));`,
     );
     expect(one).toMatchObject({ call: 'cudaFree', status: 999 });
     expect(all).toMatchObject({ call: 'cudaFree', status: 999 });
@@ -192,25 +185,28 @@ describe('blocks', () => {
     expect(rest).toMatchObject({ blocks: 1, bytes: 4096 });
   });
 
-  it('that come after their deadline are given back; the call is named', async () => {
-    await onMachine(faulty({ hang: [{ call: 'cudaMalloc', ms: 600, times: 1 }] }), async ({ env, record }) => {
-      const [late, stuck, after, live] = await said(
-        `${OPEN} say(await b.allocBlock('device', ${GiB}, 100)); say(await b.freeBlocks(50)); await sleep(1200);
-        say(await b.freeBlocks(5000)); say(b.liveBlocks());`,
-        env,
-      );
-      expect(late).toMatchObject({ source: 'umaprobe', call: 'cudaMalloc', name: 'TIMEOUT' });
-      expect(stuck).toMatchObject({ call: 'cudaMalloc', name: 'TIMEOUT' });
-      expect(after).toEqual({ durationMs: 0, blocks: 0, bytes: 0 });
-      expect(live).toEqual([0, 0]);
-      expect(record().counts).toMatchObject({ allocations: expect.any(Number) });
-    });
+  it('that are allocated after the deadline are freed, and the call is named', async () => {
+    await withMachine(
+      gb10WithFaults({ hang: [{ call: 'cudaMalloc', ms: 600, times: 1 }] }),
+      async ({ env, record }) => {
+        const [late, hung, after, live] = await printedBy(
+          `${OPEN} print(await b.allocBlock('device', ${GiB}, 100)); print(await b.freeBlocks(50)); await sleep(1200);
+        print(await b.freeBlocks(5000)); print(b.liveBlocks());`,
+          env,
+        );
+        expect(late).toMatchObject({ source: 'umaprobe', call: 'cudaMalloc', name: 'TIMEOUT' });
+        expect(hung).toMatchObject({ call: 'cudaMalloc', name: 'TIMEOUT' });
+        expect(after).toEqual({ durationMs: 0, blocks: 0, bytes: 0 });
+        expect(live).toEqual([0, 0]);
+        expect(record().counts).toMatchObject({ allocations: expect.any(Number) });
+      },
+    );
   });
 
   it('a process that hangs in cudaMalloc can exit', async () => {
-    await onMachine(faulty({ hang: [{ call: 'cudaMalloc', ms: 60_000 }] }), async ({ env }) => {
-      const ended = await runModule(
-        `${OPEN} say((await b.allocBlock('device', ${GiB}, 100)).name); process.exit(3);`,
+    await withMachine(gb10WithFaults({ hang: [{ call: 'cudaMalloc', ms: 60_000 }] }), async ({ env }) => {
+      const ended = await runWithBinary(
+        `${OPEN} print((await b.allocBlock('device', ${GiB}, 100)).name); process.exit(3);`,
         env,
       );
       expect(ended).toMatchObject({ code: 3, signal: null, stdout: '"TIMEOUT"\n' });
@@ -219,9 +215,9 @@ describe('blocks', () => {
 });
 
 describe('the end of an environment', () => {
-  it('a process that ends with live blocks ends well and gives them back', async () => {
-    await onMachine(loadMachine('gb10'), async ({ env, record }) => {
-      await said(
+  it('a process that exits with live blocks exits with 0 and frees them', async () => {
+    await withMachine('gb10', async ({ env, record }) => {
+      await printedBy(
         `${OPEN} for (const kind of ['device', 'managed', 'pinned', 'system']) await b.allocBlock(kind, ${GiB}, 10000);`,
         env,
       );
@@ -235,19 +231,19 @@ describe('the end of an environment', () => {
       'in the middle of an allocation',
       `b.allocBlock('device', ${16 * GiB}, 60000); setTimeout(() => port.postMessage(b.liveBlocks()), 50);`,
     ],
-  ])('a worker that is terminated %s gives them back', async (_, last) => {
-    await onMachine(loadMachine('gb10'), async ({ env }) => {
-      const [live, slow, left] = await said(
+  ])('a worker that is terminated %s frees its blocks', async (_, last) => {
+    await withMachine('gb10', async ({ env }) => {
+      const [live, slow, left] = await printedBy(
         `${OPEN} const { Worker } = await import('node:worker_threads'); const { readFileSync } = await import('node:fs');
         const host = new Float64Array(35), at = b.hostMemoryFields().indexOf('available');
         const available = () => { b.hostMemory(host); return host[at]; };
         const before = available();
         const worker = new Worker(\`const b = require(\${JSON.stringify(binary)}), port = require('node:worker_threads').parentPort;
           (async () => { await b.allocOpen(0, 10000); await b.allocBlock('device', ${4 * GiB}, 10000); ${last} })();\`, { eval: true, execArgv: [] });
-        say(await new Promise((resolve) => worker.once('message', resolve)));
-        const started = performance.now(); await worker.terminate(); say(performance.now() - started < 2000);
+        print(await new Promise((resolve) => worker.once('message', resolve)));
+        const started = performance.now(); await worker.terminate(); print(performance.now() - started < 2000);
         for (let i = 0; i < 200 && Math.abs(available() - before) > ${GiB / 4}; i++) await sleep(20);
-        say(Math.abs(available() - before) <= ${GiB / 4});`,
+        print(Math.abs(available() - before) <= ${GiB / 4});`,
         env,
       );
       expect(live).toEqual([1, 4 * GiB]);

@@ -2,17 +2,17 @@
 
 import { describe, expect, it } from 'vitest';
 import type { NativeAllocator } from '../../../lib/native/contract.ts';
-import { loadMachine } from '../../../lib/sim.ts';
-import { faulty, onMachine, said } from '../../support/binary-on-machine.ts';
+import { printedBy } from '../../support/binary-on-machine.ts';
+import { gb10WithFaults, withMachine } from '../../support/machines.ts';
+import { GiB } from '../../support/units.ts';
 
-const GiB = 2 ** 30;
 const OPEN = 'const opened = await b.allocOpen(0, 10000);';
 
 describe('allocOpen', () => {
-  it('says what is called for each kind, and makes the one context', async () => {
-    await onMachine(loadMachine('gb10'), async ({ env, record }) => {
-      const [opened, again, other] = await said(
-        `${OPEN} say(opened); say(await b.allocOpen(0, 10000)); say(await b.allocOpen(1, 10000));`,
+  it('names the call of each kind and creates one context', async () => {
+    await withMachine('gb10', async ({ env, record }) => {
+      const [opened, again, other] = await printedBy(
+        `${OPEN} print(opened); print(await b.allocOpen(0, 10000)); print(await b.allocOpen(1, 10000));`,
         env,
       );
       expect((opened as NativeAllocator).kinds).toEqual({
@@ -34,18 +34,18 @@ describe('blocks', () => {
     ['the runtime', {}],
     ['the driver', { missingLibraries: ['cudart'] }],
   ])('of each kind are allocated, touched and freed over %s', async (_, faults) => {
-    await onMachine(faulty(faults), async ({ env, record }) => {
-      const held = await said(
+    await withMachine(gb10WithFaults(faults), async ({ env, record }) => {
+      const printed = await printedBy(
         `${OPEN} for (const kind of ['device', 'managed', 'pinned', 'system']) {
           const { block, durationMs } = await b.allocBlock(kind, ${GiB}, 10000);
           const first = await b.touchBlock(block, 1, 10000), second = await b.touchBlock(block, 2, 10000);
-          say({ kind, live: b.liveBlocks(), block, times: [durationMs, first.durationMs, second.durationMs].map(Number.isFinite), free: await b.freeBlock(block, 10000) });
-        } say(b.liveBlocks());`,
+          print({ kind, live: b.liveBlocks(), block, times: [durationMs, first.durationMs, second.durationMs].map(Number.isFinite), free: await b.freeBlock(block, 10000) });
+        } print(b.liveBlocks());`,
         env,
       );
       const times = [true, true, true];
       const free = { durationMs: expect.any(Number) };
-      expect(held).toEqual([
+      expect(printed).toEqual([
         ...['device', 'managed', 'pinned', 'system'].map((kind, at) => ({
           kind,
           live: [1, GiB],
@@ -62,9 +62,9 @@ describe('blocks', () => {
 
 describe('verifyBlock', () => {
   it.each(['device', 'managed', 'pinned', 'system'])('passes on %s memory and catches a poked byte', async (kind) => {
-    await onMachine(loadMachine('gb10'), async ({ env }) => {
-      const found = await said(
-        `${OPEN} say(opened.kernel);
+    await withMachine('gb10', async ({ env }) => {
+      const found = await printedBy(
+        `${OPEN} print(opened.kernel);
         for (const bytes of [1, 7, 8, 15, 16, 17, ${2 ** 20 + 3}, ${200 * 2 ** 20 + 5}]) {
           const { block } = await b.allocBlock('${kind}', bytes, 10000);
           await b.touchBlock(block, 42, 10000);
@@ -76,7 +76,7 @@ describe('verifyBlock', () => {
             wrong.push([offset, await check()]);
             await b.touchBlock(block, 42, 10000);
           }
-          say({ bytes, well, wrong, other: (await b.verifyBlock(block, 43, 10000)).mismatches > bytes / 2 });
+          print({ bytes, well, wrong, other: (await b.verifyBlock(block, 43, 10000)).mismatches > bytes / 2 });
         }`,
         env,
       );

@@ -1,10 +1,10 @@
-/** What the binary exports, against what the types promise. */
+/** The exports of the binary, compared with the types. */
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { load, native, simulatorLibrary } from '../../../lib/native/binding.ts';
-import { loadMachine } from '../../../lib/sim.ts';
-import { binary, onMachine, runModule, said, simulator } from '../../support/binary-on-machine.ts';
+import { binaryPath, simulatorPath } from '../../support/binary.ts';
+import { printedBy, printedOnMachine, runOnMachine } from '../../support/binary-on-machine.ts';
 
 const sourceOf = (file: string) => readFileSync(new URL(`../../../lib/${file}`, import.meta.url), 'utf8');
 
@@ -31,16 +31,17 @@ describe('the binary', () => {
   it('knows the attributes of DeviceAttribute, and no others', async () => {
     const union = /^export type DeviceAttribute =(.*?);/ms.exec(sourceOf('types/device.ts'))?.[1] ?? '';
     const promised = [...union.matchAll(/'(\w+)'/g)].map((match) => match[1]);
-    const [names] = await onMachine(loadMachine('gb10'), ({ env }) =>
-      said('say(Object.keys((await b.readCuda(0, 5000)).devices[0].attributes))', env),
+    const [names] = await printedOnMachine(
+      'gb10',
+      'print(Object.keys((await b.readCuda(0, 5000)).devices[0].attributes))',
     );
     expect([...(names as string[])].sort()).toEqual(promised.sort());
   });
 
   it('is loaded once, with the simulator beside it', () => {
     expect(native()).toBe(native());
-    expect(simulatorLibrary()).toBe(simulator);
-    expect(load(new URL('../../..', import.meta.url).pathname).path).toBe(binary);
+    expect(simulatorLibrary()).toBe(simulatorPath);
+    expect(load(new URL('../../..', import.meta.url).pathname).path).toBe(binaryPath);
   });
 });
 
@@ -64,7 +65,9 @@ describe('misuse of the binary', () => {
     'b.enterMachine(null)',
     "b.simRecord('x')",
   ])('%s is a TypeError', async (call) => {
-    const [error] = await said(`try { ${call}; say('no error'); } catch (error) { say([error.name, error.message]); }`);
+    const [error] = await printedBy(
+      `try { ${call}; print('no error'); } catch (error) { print([error.name, error.message]); }`,
+    );
     expect(error).toEqual(['TypeError', expect.stringMatching(/^umaprobe binding: argument \d must be /)]);
   });
 
@@ -75,25 +78,25 @@ describe('misuse of the binary', () => {
     'b.memGetInfo(-1, 1000)',
     'b.memGetInfo(2**40, 1000)',
   ])('%s does not crash', async (call) => {
-    const ended = await onMachine(loadMachine('gb10'), ({ env }) => runModule(`await ${call};`, env));
+    const ended = await runOnMachine('gb10', `await ${call};`);
     expect(ended).toMatchObject({ code: 0, stderr: '' });
   });
 });
 
-describe('a simulated machine that cannot be had', () => {
-  it('says why it was not booted', () => {
+describe('an unusable simulated machine', () => {
+  it('is not booted, with the reason', () => {
     expect(native().simBoot('/nowhere/libumasim.so', '', '/tmp/x')).toMatchObject({
       failed: true,
       source: 'sim',
       name: 'LIBRARY_MISSING',
     });
-    const wrong = native().simBoot(simulator, 'memory.total lots\n', '/tmp/umaprobe-never');
+    const wrong = native().simBoot(simulatorPath, 'memory.total lots\n', '/tmp/umaprobe-never');
     expect(wrong).toMatchObject({ failed: true, source: 'sim', call: 'umasim_boot /tmp/umaprobe-never' });
     expect(wrong?.message).toMatch(/\w/);
   });
 
-  it('says why it has no record', () => {
-    expect(native().simRecord(simulator, '/nowhere/machine')).toMatchObject({
+  it('has no record, with the reason', () => {
+    expect(native().simRecord(simulatorPath, '/nowhere/machine')).toMatchObject({
       failed: true,
       source: 'sim',
       name: 'ENOENT',

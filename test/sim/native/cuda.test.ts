@@ -1,25 +1,27 @@
-/** CUDA on simulated machines: what is there, what is not, and what that costs. All *simulated*. */
+/** CUDA on simulated machines: complete, with missing parts, and with failing calls. All *simulated*. */
 
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { NativeCudaReport } from '../../../lib/native/contract.ts';
 import { loadMachine, type Machine } from '../../../lib/sim.ts';
-import { failures, faulty, onMachine, said, simulator, twoDevices } from '../../support/binary-on-machine.ts';
+import { simulatorPath } from '../../support/binary.ts';
+import { failedFacts, printedBy, printedOnMachine } from '../../support/binary-on-machine.ts';
+import { gb10WithFaults, gb10WithTwoDevices, withMachine } from '../../support/machines.ts';
 
-const readCuda = (mode: 0 | 1 | 2) => `say(await b.readCuda(${mode}, 10000));`;
+const readCuda = (mode: 0 | 1 | 2) => `print(await b.readCuda(${mode}, 10000));`;
 const readMemory =
-  'const m = new Float64Array(2); say([await b.memGetInfo(0, 10000), b.memGetInfoSync(0, m), [...m]]);';
+  'const m = new Float64Array(2); print([await b.memGetInfo(0, 10000), b.memGetInfoSync(0, m), [...m]]);';
 
 async function cudaOf(machine: Machine, mode: 0 | 1 | 2 = 0): Promise<NativeCudaReport> {
-  const [report] = await onMachine(machine, ({ env }) => said(readCuda(mode), env));
+  const [report] = await printedOnMachine(machine, readCuda(mode));
   return report as NativeCudaReport;
 }
 
 describe('CUDA', () => {
-  it('is read over the driver, without a context', async () => {
+  it('is read through the driver, without a context', async () => {
     const machine = loadMachine('gb10');
-    await onMachine(machine, async ({ env, record }) => {
-      const [report] = (await said(readCuda(1), env)) as [NativeCudaReport];
+    await withMachine(machine, async ({ env, record }) => {
+      const [report] = (await printedBy(readCuda(1), env)) as [NativeCudaReport];
       expect(report).toMatchObject({ runtimeVersion: 13000, driverVersion: 13000, deviceCount: 1, timedOut: null });
       expect(report.runtime.failure ?? report.driver.failure).toBeUndefined();
       expect(report.devices[0]).toMatchObject({
@@ -37,16 +39,16 @@ describe('CUDA', () => {
     });
   });
 
-  it('is the same at the second reading, which asks for what may change only', async () => {
-    const machine = faulty({ fail: [{ call: 'cuDeviceGetAttribute', status: 999, after: 22 }] });
-    const [first, second] = await onMachine(machine, ({ env }) => said(readCuda(0) + readCuda(0), env));
+  it('is the same at the second reading, which queries only facts that may change', async () => {
+    const machine = gb10WithFaults({ fail: [{ call: 'cuDeviceGetAttribute', status: 999, after: 22 }] });
+    const [first, second] = await printedOnMachine(machine, readCuda(0) + readCuda(0));
     expect(second).toEqual(first);
-    expect(failures((first as NativeCudaReport).devices[0]?.attributes ?? {})).toEqual({});
+    expect(failedFacts((first as NativeCudaReport).devices[0]?.attributes ?? {})).toEqual({});
   });
 
-  it('asks again for what failed for a moment', async () => {
-    const machine = faulty({ fail: [{ call: 'cuDeviceGetName', status: 999, times: 1 }] });
-    const [first, second] = await onMachine(machine, ({ env }) => said(readCuda(0) + readCuda(0), env));
+  it('queries a fact again after a transient failure', async () => {
+    const machine = gb10WithFaults({ fail: [{ call: 'cuDeviceGetName', status: 999, times: 1 }] });
+    const [first, second] = await printedOnMachine(machine, readCuda(0) + readCuda(0));
     expect((first as NativeCudaReport).devices[0]?.name).toMatchObject({
       source: 'cuda',
       status: 999,
@@ -55,39 +57,39 @@ describe('CUDA', () => {
     expect((second as NativeCudaReport).devices[0]?.name).toBe('NVIDIA GB10');
   });
 
-  it('loses one field with one symbol', async () => {
-    const { devices } = await cudaOf(faulty({ missingSymbols: ['cuDeviceGetPCIBusId', 'cuDeviceGetUuid_v2'] }));
-    expect(failures(devices[0] ?? {})).toEqual({ pciBusId: 'SYMBOL_MISSING' });
+  it('loses one field per missing symbol', async () => {
+    const { devices } = await cudaOf(gb10WithFaults({ missingSymbols: ['cuDeviceGetPCIBusId', 'cuDeviceGetUuid_v2'] }));
+    expect(failedFacts(devices[0] ?? {})).toEqual({ pciBusId: 'SYMBOL_MISSING' });
     expect(devices[0]?.uuid).toBe('GPU-5117ab1e-0000-0000-0000-000000000010');
   });
 
-  it('of one device that fails does not cost the other', async () => {
-    const report = await cudaOf(twoDevices({ fail: [{ call: 'cuDeviceGet', status: 101, times: 1 }] }));
+  it('reads the other device when one fails', async () => {
+    const report = await cudaOf(gb10WithTwoDevices({ fail: [{ call: 'cuDeviceGet', status: 101, times: 1 }] }));
     expect(report.devices).toHaveLength(2);
-    expect(failures(report.devices[0] ?? {})).toMatchObject({
+    expect(failedFacts(report.devices[0] ?? {})).toMatchObject({
       name: 'CUDA_ERROR_INVALID_DEVICE',
       totalMem: 'CUDA_ERROR_INVALID_DEVICE',
     });
-    expect(Object.keys(failures(report.devices[0]?.attributes ?? {}))).toHaveLength(21);
-    expect(failures(report.devices[1] ?? {})).toEqual({});
+    expect(Object.keys(failedFacts(report.devices[0]?.attributes ?? {}))).toHaveLength(21);
+    expect(failedFacts(report.devices[1] ?? {})).toEqual({});
     expect(report.devices[1]?.uuid).toMatch(/11$/);
   });
 
-  it('works without a runtime: the driver knows it all', async () => {
-    const report = await cudaOf(faulty({ missingLibraries: ['cudart'] }), 2);
+  it('works without a runtime: the driver has every fact', async () => {
+    const report = await cudaOf(gb10WithFaults({ missingLibraries: ['cudart'] }), 2);
     expect(report.runtime).toMatchObject({ failure: { source: 'dl', name: 'LIBRARY_MISSING', status: null } });
     expect(report.runtime).not.toHaveProperty('path');
     expect(report).not.toHaveProperty('runtimeVersion');
     expect(report.devices[0]).toMatchObject({ name: 'NVIDIA GB10', memGetInfo: [expect.any(Number), 128518619136] });
-    expect(failures(report.devices[0] ?? {})).toEqual({});
+    expect(failedFacts(report.devices[0] ?? {})).toEqual({});
   });
 
-  it('works without the driver as far as the runtime knows', async () => {
-    const { devices, deviceCount } = await cudaOf(faulty({ missingSymbols: ['cuInit'] }), 1);
+  it('works without the driver, with the facts of the runtime', async () => {
+    const { devices, deviceCount } = await cudaOf(gb10WithFaults({ missingSymbols: ['cuInit'] }), 1);
     expect(deviceCount).toBe(1);
     expect(devices[0]?.attributes).toMatchObject({ integrated: 1, l2CacheSize: 25165824 });
     expect(devices[0]).toMatchObject({ computeCapability: '12.1', pciBusId: expect.stringMatching(/^000f/i) });
-    expect(failures(devices[0] ?? {})).toEqual({
+    expect(failedFacts(devices[0] ?? {})).toEqual({
       name: 'SYMBOL_MISSING',
       uuid: 'SYMBOL_MISSING',
       totalMem: 'SYMBOL_MISSING',
@@ -96,8 +98,8 @@ describe('CUDA', () => {
     });
   });
 
-  it('with a runtime that the driver is too old for says so, and goes on over the driver', async () => {
-    const report = await cudaOf(faulty({ fail: [{ call: 'cudaGetDeviceCount', status: 35 }] }), 2);
+  it('reports a runtime that is too new for the driver, and continues with the driver', async () => {
+    const report = await cudaOf(gb10WithFaults({ fail: [{ call: 'cudaGetDeviceCount', status: 35 }] }), 2);
     expect(report.runtime).toMatchObject({
       path: expect.any(String),
       failure: { source: 'cudart', status: 35, name: 'cudaErrorInsufficientDriver' },
@@ -112,7 +114,7 @@ describe('CUDA', () => {
     [718, 'CUDA_ERROR_718'],
   ])('finds the library but no usable GPU when cuInit answers %i', async (status, name) => {
     const report = await cudaOf(
-      faulty({
+      gb10WithFaults({
         fail: [
           { call: 'cuInit', status },
           { call: 'cudaGetDeviceCount', status },
@@ -127,9 +129,9 @@ describe('CUDA', () => {
     expect(report.devices).toEqual([]);
   });
 
-  it('without a device is not called broken', async () => {
+  it('without a device is no failure of the libraries', async () => {
     const report = await cudaOf(
-      faulty({
+      gb10WithFaults({
         fail: [
           { call: 'cuInit', status: 100 },
           { call: 'cudaGetDeviceCount', status: 100 },
@@ -140,11 +142,11 @@ describe('CUDA', () => {
     expect(report.deviceCount).toMatchObject({ name: 'CUDA_ERROR_NO_DEVICE', status: 100 });
   });
 
-  it('is looked for again: a machine that gets its driver later', async () => {
-    const [first, second] = await onMachine(loadMachine('gb10'), ({ env, statePath }) => {
+  it('is searched again: the driver may be installed later', async () => {
+    const [first, second] = await withMachine('gb10', ({ env, statePath }) => {
       const [runtime, driver] = ['libcudart.so.13', 'libcuda.so.1'].map((name) => join(dirname(statePath), name));
-      const install = `for (const path of ${JSON.stringify([runtime, driver])}) symlinkSync(${JSON.stringify(simulator)}, path);`;
-      return said(`const { symlinkSync } = await import('node:fs'); ${readCuda(0)} ${install} ${readCuda(0)}`, {
+      const install = `for (const path of ${JSON.stringify([runtime, driver])}) symlinkSync(${JSON.stringify(simulatorPath)}, path);`;
+      return printedBy(`const { symlinkSync } = await import('node:fs'); ${readCuda(0)} ${install} ${readCuda(0)}`, {
         ...env,
         UMAPROBE_CUDART: runtime,
         UMAPROBE_CUDA: driver,
@@ -169,10 +171,10 @@ describe('memGetInfo', () => {
   it.each([
     ['the runtime', {}],
     ['the driver', { missingLibraries: ['cudart'] }],
-  ])('over %s is MemFree, once the context has taken its share; and the context stays one', async (_, faults) => {
-    await onMachine(faulty(faults), async ({ env, record }) => {
-      const [memory, free] = await said(
-        `${readMemory} const h = new Float64Array(35); b.hostMemory(h); say(h[b.hostMemoryFields().indexOf('free')]);`,
+  ])('through %s is MemFree after the one context was created', async (_, faults) => {
+    await withMachine(gb10WithFaults(faults), async ({ env, record }) => {
+      const [memory, free] = await printedBy(
+        `${readMemory} const h = new Float64Array(35); b.hostMemory(h); print(h[b.hostMemoryFields().indexOf('free')]);`,
         env,
       );
       expect(memory).toEqual([[free, 128518619136], null, [free, 128518619136]]);
@@ -180,35 +182,37 @@ describe('memGetInfo', () => {
     });
   });
 
-  it('is read in passing where a context exists', async () => {
+  it('is part of readCuda where a context exists', async () => {
     const body = `await b.memGetInfo(0, 10000); ${readCuda(0)} ${readCuda(1)}`;
-    const [never, existing] = await onMachine(loadMachine('gb10'), ({ env }) => said(body, env));
+    const [never, existing] = await printedOnMachine('gb10', body);
     expect((never as NativeCudaReport).devices[0]).toMatchObject({ contextActive: true });
     expect((never as NativeCudaReport).devices[0]).not.toHaveProperty('memGetInfo');
     expect((existing as NativeCudaReport).devices[0]?.memGetInfo).toEqual([expect.any(Number), 128518619136]);
   });
 
-  it('can itself run out of memory, and is not stuck with that', async () => {
-    const machine = faulty({ fail: [{ call: 'cudaMemGetInfo', status: 2, times: 2 }] });
-    const [first, second] = await onMachine(machine, ({ env }) =>
-      said(`${readMemory.replace('const', 'let')} say(await b.memGetInfo(0, 10000));`, env),
+  it('can itself run out of memory, and works the next time', async () => {
+    const machine = gb10WithFaults({ fail: [{ call: 'cudaMemGetInfo', status: 2, times: 2 }] });
+    const [first, second] = await printedOnMachine(
+      machine,
+      `${readMemory.replace('const', 'let')} print(await b.memGetInfo(0, 10000));`,
     );
     const outOfMemory = { source: 'cudart', call: 'cudaMemGetInfo', status: 2, name: 'cudaErrorMemoryAllocation' };
     expect(first).toEqual([expect.objectContaining(outOfMemory), expect.objectContaining(outOfMemory), [0, 0]]);
     expect(second).toEqual([expect.any(Number), 128518619136]);
   });
 
-  it('names a device that is not there', async () => {
-    const [over, sync] = await onMachine(loadMachine('gb10'), ({ env }) =>
-      said('say(await b.memGetInfo(7, 10000)); say(b.memGetInfoSync(7, new Float64Array(2)));', env),
+  it('reports a missing device', async () => {
+    const [async, sync] = await printedOnMachine(
+      'gb10',
+      'print(await b.memGetInfo(7, 10000)); print(b.memGetInfoSync(7, new Float64Array(2)));',
     );
-    expect(over).toMatchObject({
+    expect(async).toMatchObject({
       source: 'cudart',
       call: 'cudaSetDevice',
       status: 101,
       name: 'cudaErrorInvalidDevice',
     });
-    // On a caller's thread the driver is asked, which leaves the caller's current device alone.
+    // The synchronous call uses the driver, which keeps the current device of the caller's thread.
     expect(sync).toMatchObject({
       source: 'cuda',
       call: 'cuDeviceGet',
@@ -217,9 +221,10 @@ describe('memGetInfo', () => {
     });
   });
 
-  it('says what is missing where there is nothing', async () => {
-    const [memory] = await onMachine(faulty({ missingLibraries: ['cudart', 'cuda', 'nvml'] }), ({ env }) =>
-      said(readMemory, env),
+  it('reports missing libraries', async () => {
+    const [memory] = await printedOnMachine(
+      gb10WithFaults({ missingLibraries: ['cudart', 'cuda', 'nvml'] }),
+      readMemory,
     );
     const missing = expect.objectContaining({ source: 'dl', name: 'LIBRARY_MISSING' });
     expect(memory).toEqual([missing, missing, [0, 0]]);

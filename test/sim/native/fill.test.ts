@@ -1,15 +1,16 @@
-/** The kernels as they ship: read out of the binary, run thread by thread, and assembled where NVIDIA's assembler is. */
+/** The shipped kernels: extracted from the binary, run thread by thread, and assembled where ptxas is installed. */
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { binary } from '../../support/binary-on-machine.ts';
-import { scratch, toolkit } from '../../support/clients.ts';
+import { binaryPath } from '../../support/binary.ts';
+import { CUDA_TOOLKIT } from '../../support/clients.ts';
 import { DeviceMemory, launch, parsePtx } from '../../support/ptx.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const text = (() => {
-  const image = readFileSync(binary, 'latin1');
+  const image = readFileSync(binaryPath, 'latin1');
   const at = image.indexOf('.version 6.0\n.target');
   return image.slice(at, image.indexOf('\0', at));
 })();
@@ -18,7 +19,7 @@ const kernels = parsePtx(text);
 const MASK = (1n << 64n) - 1n;
 const NONE = MASK;
 
-/** The pattern of native/abi/pattern.h, written independently. */
+/** An independent implementation of native/abi/pattern.h. */
 function patternByte(seed: bigint, offset: number): number {
   let word = (seed + (BigInt(Math.floor(offset / 8)) + 1n) * 0x9e3779b97f4a7c15n) & MASK;
   word = ((word ^ (word >> 30n)) * 0xbf58476d1ce4e5b9n) & MASK;
@@ -32,7 +33,7 @@ function kernel(name: string) {
   return found;
 }
 
-/** A block in memory with 32 bytes on either side that nobody may write to. */
+/** A block in memory between two guard areas of 32 bytes. */
 function block(bytes: number) {
   const memory = new DeviceMemory(bytes + 64, 0x7f00_0000_0000n - 32n);
   memory.bytes.fill(0xee);
@@ -57,7 +58,7 @@ function verify(
 }
 
 describe('the kernels', () => {
-  // Below a word, around one, around a pair; a thread's first, second and third pair.
+  // Sizes: less than a word, around a word, around a pair; then a thread's first, second and third pair.
   it.each([
     [1, 0, 1],
     [7, 0, 1],
@@ -84,21 +85,21 @@ describe('the kernels', () => {
     expect(verify(here, bytes, seed + 1n, first, blocks)[0]).toBe(BigInt(wrong));
   });
 
-  it('see what is right but in the wrong place', () => {
+  it('detect the right bytes at the wrong offset', () => {
     const here = block(4096);
     fill(here, 4096, 1n, 0, 1);
     expect(verify(here, 4096, 1n, 4096, 1)[0]).toBeGreaterThan(4000n);
   });
 });
 
-const assembler = join(toolkit, 'bin', 'ptxas');
-const noAssembler = existsSync(assembler) ? '' : ` (skipped: no ptxas under ${toolkit})`;
+const assembler = join(CUDA_TOOLKIT, 'bin', 'ptxas');
+const noAssembler = existsSync(assembler) ? '' : ` (skipped: no ptxas under ${CUDA_TOOLKIT})`;
 
 describe.skipIf(noAssembler !== '')(`NVIDIA's assembler${noAssembler}`, () => {
   const known = noAssembler ? '' : execFileSync(assembler, ['--help'], { encoding: 'utf8' });
 
-  it('takes them for every GPU that it knows from Turing on', () => {
-    const source = join(scratch(), 'kernels.ptx');
+  it('assembles them for every GPU that it knows, from Turing on', () => {
+    const source = join(temporaryFolder('ptx'), 'kernels.ptx');
     writeFileSync(source, text);
     const models = [75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 121].filter((model) => known.includes(`'sm_${model}'`));
     expect(models).toContain(90);

@@ -1,13 +1,15 @@
-/** The guard's thread on simulated machines, while JavaScript is blocked or the CUDA worker thread hangs. All *simulated*. */
+/** The guard's thread: it acts while JavaScript is blocked and while the CUDA thread hangs. All *simulated*. */
 
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { NativeGuard, NativeGuardWords } from '../../../lib/native/contract.ts';
-import { loadMachine } from '../../../lib/sim.ts';
-import { faulty, onMachine, runModule, said } from '../../support/binary-on-machine.ts';
+import { BINARY_PRELUDE, printedBy, printedOnMachine, runWithBinary } from '../../support/binary-on-machine.ts';
+import { gb10WithFaults, withMachine } from '../../support/machines.ts';
+import { isRunning, parseLines, requireSuccess } from '../../support/processes.ts';
+import { GiB } from '../../support/units.ts';
+import { waitFor } from '../../support/wait.ts';
 
-const GiB = 2 ** 30;
-
-/** `guard(options)` with what a test does not care about; `available()`; `block(ms)`: nothing of JavaScript runs. */
+/** `guard(options)` with defaults for a test; `available()`; `block(ms)` blocks JavaScript. */
 const TOOLS = `
   const guard = (options) => b.guardStart({ floor: 0, pressureFull: 0, intervalUs: 5000, parent: 0, exitAfterMs: 0, wordsFd: -1, ...options });
   const host = new Float64Array(35), at = b.hostMemoryFields().indexOf('available');
@@ -17,22 +19,22 @@ const TOOLS = `
   await b.allocOpen(0, 10000);`;
 
 describe('the guard', () => {
-  it('stops and frees while JavaScript is blocked, and says so on its descriptor', async () => {
-    await onMachine(loadMachine('gb10'), async ({ env, record }) => {
-      const [words, trip, before, after, refused, free] = await said(
+  it('stops and frees while JavaScript is blocked, and reports it on its descriptor', async () => {
+    await withMachine('gb10', async ({ env, record }) => {
+      const [failure, trip, before, after, refused, free] = await printedBy(
         `${TOOLS}
         const { openSync, readFileSync } = await import('node:fs');
-        const path = process.env.UMAPROBE_SIM + '.words';
-        const before = available(), words = openSync(path, 'w');
-        say(guard({ floor: before - ${6 * GiB}, wordsFd: words })?.message ?? null);
+        const path = process.env.UMAPROBE_SIM + '.report';
+        const before = available(), fd = openSync(path, 'w');
+        print(guard({ floor: before - ${6 * GiB}, wordsFd: fd })?.message ?? null);
         for (let i = 0; i < 3; i++) b.allocBlock('device', ${4 * GiB}, 60000);
         block(1500);
         const { trip } = b.guardRead();
-        say(trip); say(before); say(available());
-        say(await b.allocBlock('device', 4096, 1000)); say([readFileSync(path, 'utf8'), b.liveBlocks(), b.guardRead(), b.guardStop(), b.guardRead().running]);`,
+        print(trip); print(before); print(available());
+        print(await b.allocBlock('device', 4096, 1000)); print([readFileSync(path, 'utf8'), b.liveBlocks(), b.guardRead(), b.guardStop(), b.guardRead().running]);`,
         env,
       );
-      expect(words).toBeNull();
+      expect(failure).toBeNull();
       expect(trip).toMatchObject({
         reason: 'floor',
         stoppedAfterMs: expect.any(Number),
@@ -55,54 +57,44 @@ describe('the guard', () => {
     });
   });
 
-  it('leaves with exit code 6 when the CUDA worker thread hangs and memory does not come back', async () => {
-    const machine = faulty({ hang: [{ call: 'cudaMalloc', ms: 60_000, after: 1 }] });
-    await onMachine(machine, async ({ env }) => {
-      const ended = await runModule(
+  it('exits with code 6 when the CUDA thread hangs and memory is not freed', async () => {
+    const machine = gb10WithFaults({ hang: [{ call: 'cudaMalloc', ms: 60_000, after: 1 }] });
+    await withMachine(machine, async ({ env }) => {
+      const ended = await runWithBinary(
         `${TOOLS} await b.allocBlock('device', ${4 * GiB}, 10000);
-        // Its answer says that the CUDA worker thread is inside the call that hangs.
+        // After its answer, the CUDA thread is inside the hung call.
         await b.allocBlock('device', ${GiB}, 100);
         guard({ floor: available() + ${2 * GiB}, exitAfterMs: 200, wordsFd: 1 });
         block(20000);`,
         env,
       );
       expect(ended).toMatchObject({ code: 6, signal: null });
-      const [tripped, left] = ended.stdout
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line) as object);
+      const [tripped, exited] = parseLines<object>(ended.stdout);
       expect(tripped).toMatchObject({ reason: 'floor', left: false });
-      expect(left).toMatchObject({ reason: 'floor', left: true, freedAfterMs: null });
+      expect(exited).toMatchObject({ reason: 'floor', left: true, freedAfterMs: null });
     });
   });
 
-  it('leaves when its parent is gone, whatever JavaScript does', async () => {
-    await onMachine(loadMachine('gb10'), async ({ env, record }) => {
-      // The parent waits until the child has told its number, and ends; the child blocks for good.
-      const [child, words] = (await said(
-        `const { spawn } = await import('node:child_process');
-        const { openSync, writeFileSync, existsSync, readFileSync } = await import('node:fs');
-        const path = process.env.UMAPROBE_SIM + '.parent';
-        const grandchild = ${JSON.stringify(TOOLS)} + \`
-          await b.allocBlock('device', ${GiB}, 10000);
-          const { openSync, writeFileSync } = await import('node:fs');
-          const words = openSync(\${JSON.stringify(path)} + '.words', 'a');
-          guard({ parent: process.ppid, exitAfterMs: 200, wordsFd: words });
-          writeFileSync(\${JSON.stringify(path)}, String(process.pid)); block(60000);\`;
-        const head = "import { createRequire } from 'node:module'; const b = createRequire(" + JSON.stringify(import.meta.url.startsWith('file:') ? import.meta.url : 'file:///') + ")(" + JSON.stringify(binary) + "); const sleep = (ms) => new Promise((r) => setTimeout(r, ms));";
-        const parent = spawn(process.execPath, ['--input-type=module', '-e',
-          "const { spawn } = await import('node:child_process'); const { existsSync } = await import('node:fs');" +
-          "spawn(process.execPath, ['--input-type=module', '-e', " + JSON.stringify(head + grandchild) + "], { stdio: 'ignore', detached: true }).unref();" +
-          "const timer = setInterval(() => { if (existsSync(" + JSON.stringify(path) + ")) process.exit(0); }, 5);"], { stdio: 'inherit' });
-        await new Promise((resolve) => parent.once('exit', resolve));
-        const pid = Number(readFileSync(path, 'utf8'));
-        const alive = () => { try { process.kill(pid, 0); return !/^State:\\s+Z/m.test(readFileSync('/proc/' + pid + '/status', 'utf8')); } catch { return false; } };
-        for (let i = 0; i < 1000 && alive(); i++) await sleep(10);
-        say(alive()); say(readFileSync(path + '.words', 'utf8').trim().split('\\n').map((line) => JSON.parse(line)));`,
-        env,
-      )) as [boolean, NativeGuardWords[]];
-      expect(child).toBe(false);
-      expect(words).toMatchObject([
+  it('exits when its parent is gone, even while JavaScript is blocked', async () => {
+    await withMachine('gb10', async ({ env, record, statePath }) => {
+      const pidFile = `${statePath}.pid`;
+      const reportFile = `${statePath}.report`;
+      // The guarded process blocks for good. Its parent ends as soon as the guard runs.
+      const guarded = `${BINARY_PRELUDE} ${TOOLS}
+        await b.allocBlock('device', ${GiB}, 10000);
+        const { openSync, writeFileSync } = await import('node:fs');
+        guard({ parent: process.ppid, exitAfterMs: 200, wordsFd: openSync(${JSON.stringify(reportFile)}, 'a') });
+        writeFileSync(${JSON.stringify(pidFile)}, String(process.pid)); block(60000);`;
+      const parent = `
+        import { spawn } from 'node:child_process';
+        import { existsSync } from 'node:fs';
+        const args = ['--input-type=module', '-e', ${JSON.stringify(guarded)}];
+        spawn(process.execPath, args, { stdio: 'ignore', detached: true }).unref();
+        setInterval(() => { if (existsSync(${JSON.stringify(pidFile)})) process.exit(0); }, 5);`;
+      requireSuccess(await runWithBinary(parent, env));
+      const pid = Number(readFileSync(pidFile, 'utf8'));
+      expect(await waitFor(() => !isRunning(pid), 10_000)).toBe(true);
+      expect(parseLines(readFileSync(reportFile, 'utf8'))).toMatchObject([
         { reason: 'parent', left: false },
         { reason: 'parent', left: true, stoppedAfterMs: expect.any(Number), freedAfterMs: expect.any(Number) },
       ]);
@@ -110,51 +102,44 @@ describe('the guard', () => {
     });
   });
 
-  it('leaves under pressure, with a call that does not end, before the machine is wedged', async () => {
-    await onMachine(loadMachine('gb10'), async ({ env, record }) => {
-      // More than there is: the last block waits for memory that does not come, and 2.5 s of that are a wedge.
-      const ended = await runModule(
+  it('exits under pressure before the machine is wedged, although a call hangs', async () => {
+    await withMachine('gb10', async ({ env, record }) => {
+      // More than the machine has: the last block waits for memory in vain; after 2.5 s the machine is wedged.
+      const ended = await runWithBinary(
         `${TOOLS} guard({ pressureFull: 10, exitAfterMs: 200, wordsFd: 1 });
         for (let i = 0; i < 40; i++) b.allocBlock('device', ${4 * GiB}, 60000);
         block(60000);`,
         env,
       );
       expect(ended).toMatchObject({ code: 6, signal: null });
-      const [tripped, left] = ended.stdout
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line) as NativeGuardWords);
+      const [tripped, exited] = parseLines<NativeGuardWords>(ended.stdout);
       expect(tripped).toMatchObject({ reason: 'pressure', left: false });
       expect(tripped?.pressureFull).toBeGreaterThanOrEqual(10);
-      expect(left).toMatchObject({ reason: 'pressure', left: true, stoppedAfterMs: null });
+      expect(exited).toMatchObject({ reason: 'pressure', left: true, stoppedAfterMs: null });
       expect(record().wedged).toBeNull();
     });
   });
 
   it('stops a touch between two slices', async () => {
-    const [touched, verified, live] = await onMachine(loadMachine('gb10'), ({ env }) =>
-      said(
-        `${TOOLS} const { block: held } = await b.allocBlock('managed', ${24 * GiB}, 10000);
+    const [touched, verified, live] = await printedOnMachine(
+      'gb10',
+      `${TOOLS} const { block: held } = await b.allocBlock('managed', ${24 * GiB}, 10000);
         const touching = b.touchBlock(held, 1, 60000);
         const verifying = b.verifyBlock(held, 1, 60000);
         guard({ floor: available() - ${2 * GiB} });
-        say(await touching); say(await verifying); await until(() => b.guardRead().trip?.freedAfterMs != null); say(b.liveBlocks());`,
-        env,
-      ),
+        print(await touching); print(await verifying); await until(() => b.guardRead().trip?.freedAfterMs != null); print(b.liveBlocks());`,
     );
     expect(touched).toMatchObject({ call: 'touchBlock', name: 'STOPPED' });
     expect(verified).toMatchObject({ call: 'verifyBlock', name: 'STOPPED' });
     expect(live).toEqual([0, 0]);
   });
 
-  it('of an idle allocator has stopped and freed at once; a new guard lets it allocate again', async () => {
-    const [first, busy, stopped, again, allocated] = await onMachine(loadMachine('gb10'), ({ env }) =>
-      said(
-        `${TOOLS} guard({ floor: available() * 2 }); await until(() => b.guardRead().trip);
-        say(b.guardRead().trip); say(guard({})); say((await b.allocBlock('device', 4096, 1000)).name);
-        b.guardStop(); say(guard({ floor: 1 })); say(await b.allocBlock('device', 4096, 1000)); b.guardStop(); b.guardStop();`,
-        env,
-      ),
+  it('stops and frees an idle allocator at once; a new guard allows allocations again', async () => {
+    const [first, busy, stopped, again, allocated] = await printedOnMachine(
+      'gb10',
+      `${TOOLS} guard({ floor: available() * 2 }); await until(() => b.guardRead().trip);
+        print(b.guardRead().trip); print(guard({})); print((await b.allocBlock('device', 4096, 1000)).name);
+        b.guardStop(); print(guard({ floor: 1 })); print(await b.allocBlock('device', 4096, 1000)); b.guardStop(); b.guardStop();`,
     );
     expect(first).toMatchObject({
       reason: 'floor',
@@ -167,13 +152,11 @@ describe('the guard', () => {
     expect(allocated).toMatchObject({ block: 1 });
   });
 
-  it('that is not needed costs nothing: nothing read before it starts, no trip while all is well', async () => {
-    const [before, after] = (await onMachine(loadMachine('gb10'), ({ env }) =>
-      said(
-        `${TOOLS} say(b.guardRead()); guard({ floor: ${GiB}, pressureFull: 50, parent: process.ppid });
-        await until(() => b.guardRead().ticks > 20); say(b.guardRead());`,
-        env,
-      ),
+  it('reads nothing before it starts, and does not trip while memory is free', async () => {
+    const [before, after] = (await printedOnMachine(
+      'gb10',
+      `${TOOLS} print(b.guardRead()); guard({ floor: ${GiB}, pressureFull: 50, parent: process.ppid });
+        await until(() => b.guardRead().ticks > 20); print(b.guardRead());`,
     )) as [NativeGuard, NativeGuard];
     expect(before).toEqual({
       running: false,
@@ -188,54 +171,50 @@ describe('the guard', () => {
     expect(after.cpuMs).toBeGreaterThan(0);
   });
 
-  it('is not started with options that make no sense, on a closed descriptor, or where there is nothing to see', async () => {
-    const [wrong, closed] = await onMachine(loadMachine('gb10'), ({ env }) =>
-      said(
-        `${TOOLS} say([{ intervalUs: 999 }, { intervalUs: 1000001 }, { floor: -1 }, { floor: NaN }, { pressureFull: -1 }, { exitAfterMs: -1 }].map((o) => guard(o)?.name));
-        say(guard({ wordsFd: 999 })); try { b.guardStart({}); } catch (error) { say(error.message); }`,
-        env,
-      ),
+  it('does not start with invalid options, on a closed descriptor or on an unreachable machine', async () => {
+    const [wrong, closed] = await printedOnMachine(
+      'gb10',
+      `${TOOLS} print([{ intervalUs: 999 }, { intervalUs: 1000001 }, { floor: -1 }, { floor: NaN }, { pressureFull: -1 }, { exitAfterMs: -1 }].map((o) => guard(o)?.name));
+        print(guard({ wordsFd: 999 })); try { b.guardStart({}); } catch (error) { print(error.message); }`,
     );
     expect(wrong).toEqual(Array(6).fill('EINVAL'));
     expect(closed).toMatchObject({ call: 'guardStart', name: 'EBADF' });
-    const [blind] = await said(
-      `say(b.guardStart({ floor: 1, pressureFull: 0, intervalUs: 5000, parent: 0, exitAfterMs: 0, wordsFd: -1 }));`,
+    const [blind] = await printedBy(
+      `print(b.guardStart({ floor: 1, pressureFull: 0, intervalUs: 5000, parent: 0, exitAfterMs: 0, wordsFd: -1 }));`,
       { UMAPROBE_SIM: '/nonexistent/machine' },
     );
     expect(blind).toMatchObject({ source: 'sim', failed: true });
   });
 
-  it('does not wait for a reader that has stopped reading', async () => {
-    await onMachine(loadMachine('gb10'), async ({ env }) => {
-      const [trip] = await said(
+  it('does not wait for a reader of its descriptor that has stopped reading', async () => {
+    await withMachine('gb10', async ({ env }) => {
+      const [trip] = await printedBy(
         `${TOOLS} const { spawn } = await import('node:child_process');
-        // A pipe that nobody reads, filled to the brim.
+        // A full pipe without a reader.
         const reader = spawn('sleep', ['60'], { stdio: ['pipe', 'ignore', 'ignore'] });
         const { writeSync } = await import('node:fs'); const fd = reader.stdin._handle.fd;
         try { for (;;) writeSync(fd, 'x'.repeat(4096)); } catch {}
         guard({ floor: available() * 2, wordsFd: fd }); await until(() => b.guardRead().trip?.freedAfterMs != null);
-        say(b.guardRead().trip); process.exit(reader.kill() ? 0 : 1);`,
+        print(b.guardRead().trip); process.exit(reader.kill() ? 0 : 1);`,
         env,
       );
       expect(trip).toMatchObject({ reason: 'floor', freedAfterMs: expect.any(Number) });
     });
   });
 
-  it('of a worker ends with it', async () => {
-    const [before, during, after] = await onMachine(loadMachine('gb10'), ({ env }) =>
-      said(
-        `const { Worker } = await import('node:worker_threads'); const { readdirSync, readFileSync } = await import('node:fs');
+  it('ends with its worker', async () => {
+    const [before, during, after] = await printedOnMachine(
+      'gb10',
+      `const { Worker } = await import('node:worker_threads'); const { readdirSync, readFileSync } = await import('node:fs');
         const guards = () => readdirSync('/proc/self/task').filter((task) => readFileSync('/proc/self/task/' + task + '/comm', 'utf8').startsWith('umaprobe-guard')).length;
-        say(guards());
+        print(guards());
         const worker = new Worker(\`require(\${JSON.stringify(binary)}).guardStart({ floor: 1, pressureFull: 0, intervalUs: 5000, parent: 0, exitAfterMs: 0, wordsFd: -1 });
           require('node:worker_threads').parentPort.postMessage(0); setInterval(() => {}, 1000);\`, { eval: true, execArgv: [] });
         await new Promise((resolve) => worker.once('message', resolve));
         for (let i = 0; i < 200 && guards() === 0; i++) await sleep(10);
-        say(guards()); await worker.terminate();
+        print(guards()); await worker.terminate();
         for (let i = 0; i < 200 && guards() > 0; i++) await sleep(10);
-        say(guards());`,
-        env,
-      ),
+        print(guards());`,
     );
     expect([before, during, after]).toEqual([0, 1, 0]);
   });

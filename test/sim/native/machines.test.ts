@@ -1,25 +1,22 @@
-/** One process, one machine: whatever its threads' environments say, and whenever they say it. All *simulated*. */
+/** A process is on one machine, whatever the environments of its threads say and when. All *simulated*. */
 
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadMachine } from '../../../lib/sim.ts';
-import { onMachine, said, simulator } from '../../support/binary-on-machine.ts';
+import { describe, expect, it } from 'vitest';
+import { simulatorPath } from '../../support/binary.ts';
+import { printedBy, printedOnMachine } from '../../support/binary-on-machine.ts';
+import { withMachine } from '../../support/machines.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-let folder = '';
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'umaprobe-test-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder('machines');
 
 /**
- * For the programs: `look()` is everything that a thread can read, in short; `inWorker(env, before)` the same from a
- * worker with that process.env, which does `before` first.
+ * For the programs: `readAll()` reads from every source that a thread has; `inWorker(env, before)` does the same in a
+ * worker with that process.env, after it ran `before`.
  */
 const tools = `
   const { Worker } = await import('node:worker_threads');
-  const lookSource = \`async () => {
+  const readAllSource = \`async () => {
     const memory = new Float64Array(35), two = new Float64Array(2);
     const cuda = await b.readCuda(0, 10000), nvml = await b.readNvml(10000);
     return {
@@ -29,22 +26,22 @@ const tools = `
       memory: await b.memGetInfo(0, 10000), sync: b.memGetInfoSync(0, two) ?? [...two],
     };
   }\`;
-  const look = eval(lookSource);
+  const readAll = eval(readAllSource);
   const inWorker = (env, before = '') => new Promise((resolve, reject) => {
-    const source = \`const b = require(\${JSON.stringify(binary)}); const look = \${lookSource}; \${before};
-      look().then((seen) => require('node:worker_threads').parentPort.postMessage(seen));\`;
+    const source = \`const b = require(\${JSON.stringify(binary)}); const readAll = \${readAllSource}; \${before};
+      readAll().then((seen) => require('node:worker_threads').parentPort.postMessage(seen));\`;
     new Worker(source, { eval: true, env, execArgv: [] }).once('message', resolve).once('error', reject);
   });
   const enter = (env) => b.enterMachine(env.UMAPROBE_SIM_LIBRARY, env.UMAPROBE_SIM);`;
 
-type Look = Record<'host' | 'machine' | 'file' | 'cuda' | 'runtime' | 'nvml' | 'memory' | 'sync', unknown>;
+type Readings = Record<'host' | 'machine' | 'file' | 'cuda' | 'runtime' | 'nvml' | 'memory' | 'sync', unknown>;
 
-/** What a program saw that has the environments of two booted machines, `gb10` and `h200`, and is on none of them yet. */
-function looks(body: string): Promise<Look[]> {
-  return onMachine(loadMachine('gb10'), ({ env: gb10 }) =>
-    onMachine(loadMachine('h200'), async ({ env: h200 }) => {
+/** Readings of a program that is on no machine yet and has the environments of two booted ones, `gb10` and `h200`. */
+function readingsOf(body: string): Promise<Readings[]> {
+  return withMachine('gb10', ({ env: gb10 }) =>
+    withMachine('h200', async ({ env: h200 }) => {
       const program = `${tools} const gb10 = ${JSON.stringify(gb10)}, h200 = ${JSON.stringify(h200)}; ${body}`;
-      return (await said(program)) as Look[];
+      return (await printedBy(program)) as Readings[];
     }),
   );
 }
@@ -60,18 +57,18 @@ const onGb10 = {
   sync: [expect.any(Number), 128518619136],
 };
 
-const onReal = (look: Look | undefined) => {
-  expect(look).toMatchObject({ host: expect.any(Number), machine: null });
-  expect(look?.host).not.toBe(onGb10.host);
-  expect(JSON.stringify(look)).not.toMatch(/GB10|125506464|128518619136/);
+const expectReal = (readings: Readings | undefined) => {
+  expect(readings).toMatchObject({ host: expect.any(Number), machine: null });
+  expect(readings?.host).not.toBe(onGb10.host);
+  expect(JSON.stringify(readings)).not.toMatch(/GB10|125506464|128518619136/);
 };
 
-const nothing = (words: RegExp) => {
+const nothing = (message: RegExp) => {
   const busy = expect.objectContaining({
     source: 'sim',
     name: 'EBUSY',
     status: 16,
-    message: expect.stringMatching(words),
+    message: expect.stringMatching(message),
   });
   return { host: busy, machine: busy, file: busy, cuda: busy, runtime: busy, nvml: busy, memory: busy, sync: busy };
 };
@@ -80,79 +77,81 @@ const OTHER_ALREADY = /^this process has already read the simulated machine in .
 
 describe('a process that has read', () => {
   it('the real machine stays there, whatever process.env says later', async () => {
-    const [look, refused] = await looks(
-      'b.hostMemory(new Float64Array(35)); Object.assign(process.env, gb10); say(await look()); say(enter(gb10));',
+    const [readings, refused] = await readingsOf(
+      'b.hostMemory(new Float64Array(35)); Object.assign(process.env, gb10); print(await readAll()); print(enter(gb10));',
     );
-    onReal(look);
+    expectReal(readings);
     expect(refused).toMatchObject({ source: 'sim', name: 'EBUSY', message: expect.stringMatching(REAL_ALREADY) });
   });
 
   it('only a library of the real machine is on the real machine as well', async () => {
-    const [, look] = await looks('say(await b.readNvml(10000)); Object.assign(process.env, gb10); say(await look());');
-    onReal(look);
+    const [, readings] = await readingsOf(
+      'print(await b.readNvml(10000)); Object.assign(process.env, gb10); print(await readAll());',
+    );
+    expectReal(readings);
   });
 
   it('a simulated machine stays there', async () => {
-    const [before, after, refused, again] = await looks(
-      `Object.assign(process.env, gb10); say(await look()); Object.assign(process.env, h200); say(await look());
-       say(enter(h200)); say(enter(gb10));`,
+    const [before, after, refused, again] = await readingsOf(
+      `Object.assign(process.env, gb10); print(await readAll()); Object.assign(process.env, h200); print(await readAll());
+       print(enter(h200)); print(enter(gb10));`,
     );
     expect([before, after]).toEqual([onGb10, onGb10]);
     expect(refused).toMatchObject({ source: 'sim', name: 'EBUSY', message: expect.stringMatching(OTHER_ALREADY) });
     expect(again).toBeNull();
   });
 
-  it('nothing yet can enter a machine, without a word in process.env', async () => {
-    const [entered, look] = await looks('say(enter(gb10)); say(await look());');
+  it('nothing yet can enter a machine without changing process.env', async () => {
+    const [entered, readings] = await readingsOf('print(enter(gb10)); print(await readAll());');
     expect(entered).toBeNull();
-    expect(look).toEqual(onGb10);
+    expect(readings).toEqual(onGb10);
   });
 
-  it('nothing, because its machine cannot be had, is not held to that', async () => {
-    const [first, entered, look] = await looks(
-      `process.env.UMAPROBE_SIM = '/nowhere/machine'; say(b.simulatedMachine()); say(enter(gb10)); say(await look());`,
+  it('nothing, because its machine is unusable, can enter another one', async () => {
+    const [first, entered, readings] = await readingsOf(
+      `process.env.UMAPROBE_SIM = '/nowhere/machine'; print(b.simulatedMachine()); print(enter(gb10)); print(await readAll());`,
     );
     expect(first).toMatchObject({ source: 'sim', name: 'NO_MACHINE' });
     expect(entered).toBeNull();
-    expect(look).toEqual(onGb10);
+    expect(readings).toEqual(onGb10);
   });
 
-  it('tells how another process gets on the same machine with the same libraries', async () => {
+  it('has the variables that put another process on the same machine with the same libraries', async () => {
     const names = ['UMAPROBE_SIM', 'UMAPROBE_SIM_LIBRARY', 'UMAPROBE_CUDART', 'UMAPROBE_CUDA', 'UMAPROBE_NVML'];
-    const [real, still] = await looks(
-      "process.env.UMAPROBE_CUDA = '/nowhere/libcuda.so.1'; say(b.machineVariables()); Object.assign(process.env, gb10); say(b.machineVariables());",
+    const [real, still] = await readingsOf(
+      "process.env.UMAPROBE_CUDA = '/nowhere/libcuda.so.1'; print(b.machineVariables()); Object.assign(process.env, gb10); print(b.machineVariables());",
     );
     const none = Object.fromEntries(names.map((name) => [name, '']));
     expect(real).toEqual({ ...none, UMAPROBE_CUDA: '/nowhere/libcuda.so.1' });
     expect(still).toEqual(real);
-    await onMachine(loadMachine('gb10'), async ({ env }) => {
-      expect(await said('say(b.machineVariables())', { ...env })).toEqual([env]);
-      expect(await said('say(b.machineVariables())', { UMAPROBE_SIM: env.UMAPROBE_SIM })).toEqual([env]);
+    await withMachine('gb10', async ({ env }) => {
+      expect(await printedBy('print(b.machineVariables())', { ...env })).toEqual([env]);
+      expect(await printedBy('print(b.machineVariables())', { UMAPROBE_SIM: env.UMAPROBE_SIM })).toEqual([env]);
     });
   });
 });
 
 describe('a worker', () => {
   it('is on the machine that its own process.env names', async () => {
-    expect(await looks('say(await inWorker(gb10));')).toEqual([onGb10]);
-    expect(await looks("say(await inWorker({}, 'Object.assign(process.env, ' + JSON.stringify(gb10) + ')'));")).toEqual(
-      [onGb10],
-    );
+    expect(await readingsOf('print(await inWorker(gb10));')).toEqual([onGb10]);
+    expect(
+      await readingsOf("print(await inWorker({}, 'Object.assign(process.env, ' + JSON.stringify(gb10) + ')'));"),
+    ).toEqual([onGb10]);
   });
 
-  it('that entered a machine took the process along: its other threads must be on it too', async () => {
-    const [worker, refused, entered, look] = await looks(
-      'say(await inWorker(gb10)); say(await look()); say(enter(gb10)); say(await look());',
+  it('that entered a machine binds its process: the other threads must enter the same machine', async () => {
+    const [worker, refused, entered, readings] = await readingsOf(
+      'print(await inWorker(gb10)); print(await readAll()); print(enter(gb10)); print(await readAll());',
     );
     expect(worker).toEqual(onGb10);
     expect(refused).toEqual(nothing(/^this process has already read the simulated machine in /));
     expect(entered).toBeNull();
-    expect(look).toEqual(onGb10);
+    expect(readings).toEqual(onGb10);
   });
 
   it('on another machine than the process reads nothing at all', async () => {
-    const [main, other, still] = await looks(
-      'Object.assign(process.env, gb10); say(await look()); say(await inWorker(h200)); say(await inWorker(gb10));',
+    const [main, other, still] = await readingsOf(
+      'Object.assign(process.env, gb10); print(await readAll()); print(await inWorker(h200)); print(await inWorker(gb10));',
     );
     expect(main).toEqual(onGb10);
     expect(other).toEqual(nothing(OTHER_ALREADY));
@@ -160,12 +159,14 @@ describe('a worker', () => {
   });
 
   it('on a simulated machine in a process that has read the real one reads nothing at all', async () => {
-    const [, other] = await looks('say(b.simulatedMachine()); say(await inWorker(gb10));');
+    const [, other] = await readingsOf('print(b.simulatedMachine()); print(await inWorker(gb10));');
     expect(other).toEqual(nothing(REAL_ALREADY));
   });
 
   it('without the variables of its parent’s simulated machine reads nothing at all', async () => {
-    const [, other] = await looks('Object.assign(process.env, gb10); say(await look()); say(await inWorker({}));');
+    const [, other] = await readingsOf(
+      'Object.assign(process.env, gb10); print(await readAll()); print(await inWorker({}));',
+    );
     expect(other).toEqual(nothing(OTHER_ALREADY));
   });
 });
@@ -174,21 +175,23 @@ describe('the libraries of one machine', () => {
   const missing = (message: RegExp) =>
     expect.objectContaining({ source: 'dl', name: 'LIBRARY_MISSING', message: expect.stringMatching(message) });
 
-  it('beside the kernel of the real one are refused, by whatever name', async () => {
+  it('are refused on the real machine, under any name', async () => {
     const disguise = join(folder, 'libnvidia-ml.so.1');
-    copyFileSync(simulator, disguise);
-    const [look] = await looks(
+    copyFileSync(simulatorPath, disguise);
+    const [readings] = await readingsOf(
       `Object.assign(process.env, { UMAPROBE_CUDART: gb10.UMAPROBE_CUDART, UMAPROBE_CUDA: gb10.UMAPROBE_CUDA, UMAPROBE_NVML: ${JSON.stringify(disguise)} });
-       say(await look());`,
+       print(await readAll());`,
     );
-    onReal(look);
+    expectReal(readings);
     const refused = missing(/^\S+ belongs to a simulated machine, but this process uses the real one$/);
-    expect(look).toMatchObject({ runtime: refused, cuda: refused, nvml: refused });
+    expect(readings).toMatchObject({ runtime: refused, cuda: refused, nvml: refused });
   });
 
-  it('are refused on a simulated one, where they are real', async () => {
-    const [look] = await looks("Object.assign(process.env, gb10, { UMAPROBE_NVML: 'libm.so.6' }); say(await look());");
-    expect(look).toEqual({
+  it('are refused on a simulated machine when they are real', async () => {
+    const [readings] = await readingsOf(
+      "Object.assign(process.env, gb10, { UMAPROBE_NVML: 'libm.so.6' }); print(await readAll());",
+    );
+    expect(readings).toEqual({
       ...onGb10,
       nvml: missing(/libm\.so\.6 does not belong to the simulated machine of this process$/),
     });
@@ -196,22 +199,22 @@ describe('the libraries of one machine', () => {
 
   it('may be a copy of the simulator: it is put on the same machine', async () => {
     const copy = join(folder, 'libumasim-copy.so');
-    copyFileSync(simulator, copy);
+    copyFileSync(simulatorPath, copy);
     const other = JSON.stringify(copy);
-    const [first, second] = await looks(
-      `say(await inWorker({ ...gb10, UMAPROBE_NVML: ${other} })); say(await inWorker({ ...gb10, UMAPROBE_SIM_LIBRARY: ${other} }));`,
+    const [first, second] = await readingsOf(
+      `print(await inWorker({ ...gb10, UMAPROBE_NVML: ${other} })); print(await inWorker({ ...gb10, UMAPROBE_SIM_LIBRARY: ${other} }));`,
     );
     expect([first, second]).toEqual([onGb10, onGb10]);
   });
 });
 
 describe('a program under the simulator, as `umaprobe sim run` starts it', () => {
-  it('can still enter another machine: Node itself has read the first one before it begins', async () => {
-    await onMachine(loadMachine('gb10'), ({ foreignEnv }) =>
-      onMachine(loadMachine('h200'), async ({ env }) => {
-        const [entered, machine, name] = await said(
-          `say(b.enterMachine(${JSON.stringify(env.UMAPROBE_SIM_LIBRARY)}, ${JSON.stringify(env.UMAPROBE_SIM)})); say(b.simulatedMachine());
-           say((await b.readNvml(10000)).devices[0].name);`,
+  it('can still enter another machine: only Node itself has read the first one', async () => {
+    await withMachine('gb10', ({ foreignEnv }) =>
+      withMachine('h200', async ({ env }) => {
+        const [entered, machine, name] = await printedBy(
+          `print(b.enterMachine(${JSON.stringify(env.UMAPROBE_SIM_LIBRARY)}, ${JSON.stringify(env.UMAPROBE_SIM)})); print(b.simulatedMachine());
+           print((await b.readNvml(10000)).devices[0].name);`,
           foreignEnv(),
         );
         expect([entered, machine, name]).toEqual([null, 'h200', 'NVIDIA H200']);
@@ -222,7 +225,7 @@ describe('a program under the simulator, as `umaprobe sim run` starts it', () =>
 
 describe('the kernel of a machine', () => {
   it('has pages of its own size', async () => {
-    const [bytes] = await onMachine(loadMachine('gh200'), ({ env }) => said('say(b.pageSize())', env));
+    const [bytes] = await printedOnMachine('gh200', 'print(b.pageSize())');
     expect(bytes).toBe(65536);
   });
 });

@@ -1,14 +1,15 @@
-/** NVML on simulated machines: what is there, what is not, and what that costs. All *simulated*. */
+/** NVML on simulated machines: complete, with missing parts, and with failing calls. All *simulated*. */
 
 import { describe, expect, it } from 'vitest';
 import type { NativeNvmlReport } from '../../../lib/native/contract.ts';
 import type { JsonObject } from '../../../lib/sim/machine.ts';
 import { loadMachine, type Machine } from '../../../lib/sim.ts';
-import { failures, faulty, onMachine, said, twoDevices } from '../../support/binary-on-machine.ts';
+import { failedFacts, printedOnMachine } from '../../support/binary-on-machine.ts';
+import { gb10WithFaults, gb10WithTwoDevices } from '../../support/machines.ts';
 
-const readNvml = 'say(await b.readNvml(10000));';
+const readNvml = 'print(await b.readNvml(10000));';
 async function nvmlOf(machine: Machine): Promise<NativeNvmlReport> {
-  const [report] = await onMachine(machine, ({ env }) => said(readNvml, env));
+  const [report] = await printedOnMachine(machine, readNvml);
   return report as NativeNvmlReport;
 }
 
@@ -40,9 +41,9 @@ describe('NVML', () => {
     ]);
   });
 
-  it('reads memory by the newest call that the library has', async () => {
+  it('reads memory with the newest call of the library', async () => {
     const machine = (missingSymbols: string[]) => {
-      const made = faulty({ missingSymbols });
+      const made = gb10WithFaults({ missingSymbols });
       const [device] = made.devices as [JsonObject & { nvml: JsonObject }];
       return { ...made, devices: [{ ...device, nvml: { ...device.nvml, memory: 'HOST' } }] };
     };
@@ -56,13 +57,13 @@ describe('NVML', () => {
     expect(older[0]?.memory).toMatchObject({ total: 128518619136, reserved: null, call: 'nvmlDeviceGetMemoryInfo' });
   });
 
-  it('loses one field with one symbol, and none where an older one serves', async () => {
+  it('loses one field per missing symbol, and none where an older symbol exists', async () => {
     const { devices, cudaDriverVersion } = await nvmlOf(
-      faulty({
+      gb10WithFaults({
         missingSymbols: ['nvmlDeviceGetAddressingMode', 'nvmlDeviceGetPowerUsage', 'nvmlSystemGetCudaDriverVersion_v2'],
       }),
     );
-    expect(failures(devices[0] ?? {})).toEqual({
+    expect(failedFacts(devices[0] ?? {})).toEqual({
       memory: 'NOT_SUPPORTED',
       migMode: 'NOT_SUPPORTED',
       addressingMode: 'SYMBOL_MISSING',
@@ -71,17 +72,17 @@ describe('NVML', () => {
     expect(cudaDriverVersion).toBe(13000);
   });
 
-  it('of one device that is lost does not cost the other', async () => {
+  it('reads the other device when one is lost', async () => {
     const report = await nvmlOf(
-      twoDevices({ fail: [{ call: 'nvmlDeviceGetHandleByIndex_v2', status: 15, times: 1 }] }),
+      gb10WithTwoDevices({ fail: [{ call: 'nvmlDeviceGetHandleByIndex_v2', status: 15, times: 1 }] }),
     );
-    expect(Object.values(failures(report.devices[0] ?? {}))).toEqual(new Array(11).fill('GPU_IS_LOST'));
-    expect(failures(report.devices[1] ?? {})).toEqual({ memory: 'NOT_SUPPORTED', migMode: 'NOT_SUPPORTED' });
+    expect(Object.values(failedFacts(report.devices[0] ?? {}))).toEqual(new Array(11).fill('GPU_IS_LOST'));
+    expect(failedFacts(report.devices[1] ?? {})).toEqual({ memory: 'NOT_SUPPORTED', migMode: 'NOT_SUPPORTED' });
   });
 
-  it('is started again when it could not start: a driver that is loaded later', async () => {
-    const machine = faulty({ fail: [{ call: 'nvmlInit_v2', status: 9, times: 1 }] });
-    const [first, second] = await onMachine(machine, ({ env }) => said(readNvml + readNvml, env));
+  it('is initialized again after a failure: the driver may be loaded later', async () => {
+    const machine = gb10WithFaults({ fail: [{ call: 'nvmlInit_v2', status: 9, times: 1 }] });
+    const [first, second] = await printedOnMachine(machine, readNvml + readNvml);
     expect(first).toMatchObject({
       library: { path: expect.any(String), failure: { status: 9, name: 'DRIVER_NOT_LOADED' } },
       devices: [],
@@ -91,7 +92,7 @@ describe('NVML', () => {
   });
 
   it('is missing with a reason', async () => {
-    const report = await nvmlOf(faulty({ missingLibraries: ['nvml'] }));
+    const report = await nvmlOf(gb10WithFaults({ missingLibraries: ['nvml'] }));
     expect(report).toEqual({
       library: { failure: expect.objectContaining({ source: 'dl', name: 'LIBRARY_MISSING' }) },
       devices: [],
@@ -100,12 +101,12 @@ describe('NVML', () => {
   });
 
   it('lists a process with a context once, with its bytes', async () => {
-    const body = `await b.memGetInfo(0, 10000); say(process.pid); ${readNvml}`;
-    const [pid, report] = await onMachine(loadMachine('gb10'), ({ env }) => said(body, env));
+    const body = `await b.memGetInfo(0, 10000); print(process.pid); ${readNvml}`;
+    const [pid, report] = await printedOnMachine('gb10', body);
     expect((report as NativeNvmlReport).devices[0]?.processes).toEqual([{ pid, gpuBytes: 268435456 }]);
   });
 
-  it('lists more processes than there was room for at first', async () => {
+  it('lists more processes than fit into the first buffer', async () => {
     const processes = Array.from({ length: 32 }, (_, i) => ({
       name: 'p',
       pid: 5_000_000 + i,
@@ -113,7 +114,7 @@ describe('NVML', () => {
       anonBytes: 0,
     }));
     const body = `await b.memGetInfo(0, 10000); ${readNvml}`;
-    const [report] = await onMachine({ ...loadMachine('gb10'), processes }, ({ env }) => said(body, env));
+    const [report] = await printedOnMachine({ ...loadMachine('gb10'), processes }, body);
     expect((report as NativeNvmlReport).devices[0]?.processes).toHaveLength(33);
   });
 
@@ -132,21 +133,25 @@ describe('NVML', () => {
     ]);
   });
 
-  it('says null for a process whose memory the driver does not tell', async () => {
+  it('gives null for a process whose memory the driver does not report', async () => {
     const machine = loadMachine('gb10');
     const [device] = machine.devices as [JsonObject & { nvml: JsonObject }];
     const silent = { ...machine, devices: [{ ...device, nvml: { ...device.nvml, processMemory: false } }] };
-    const [report] = await onMachine(silent, ({ env }) => said(`await b.memGetInfo(0, 10000); ${readNvml}`, env));
+    const [report] = await printedOnMachine(silent, `await b.memGetInfo(0, 10000); ${readNvml}`);
     expect((report as NativeNvmlReport).devices[0]?.processes).toEqual([{ pid: expect.any(Number), gpuBytes: null }]);
   });
 
-  it('does not pass off half a process list as the whole', async () => {
-    const refused = await nvmlOf(faulty({ fail: [{ call: 'nvmlDeviceGetGraphicsRunningProcesses_v3', status: 4 }] }));
+  it('does not return an incomplete process list', async () => {
+    const refused = await nvmlOf(
+      gb10WithFaults({ fail: [{ call: 'nvmlDeviceGetGraphicsRunningProcesses_v3', status: 4 }] }),
+    );
     expect(refused.devices[0]?.processes).toMatchObject({
       call: 'nvmlDeviceGetGraphicsRunningProcesses_v3',
       name: 'NO_PERMISSION',
     });
-    const without = await nvmlOf(faulty({ fail: [{ call: 'nvmlDeviceGetGraphicsRunningProcesses_v3', status: 3 }] }));
+    const without = await nvmlOf(
+      gb10WithFaults({ fail: [{ call: 'nvmlDeviceGetGraphicsRunningProcesses_v3', status: 3 }] }),
+    );
     expect(without.devices[0]?.processes).toEqual([]);
   });
 });

@@ -1,9 +1,11 @@
-/** Calls that hang, on simulated machines: nobody waits longer than agreed, and nothing is held up or left behind. */
+/** Hung calls on simulated machines: callers wait no longer than the deadline, and no other work is blocked. */
 
 import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../../lib/base/errors.ts';
 import type { NativeCudaReport, NativeNvmlReport } from '../../../lib/native/contract.ts';
-import { faulty, onMachine, runModule, said, sanitized } from '../../support/binary-on-machine.ts';
+import { sanitized } from '../../support/binary.ts';
+import { printedOnMachine, runOnMachine } from '../../support/binary-on-machine.ts';
+import { gb10WithFaults } from '../../support/machines.ts';
 
 const MINUTE = 60_000;
 const timed = `
@@ -14,15 +16,16 @@ interface Timed<T> {
   answer: T;
 }
 
-/** A GB10 on which these calls block; a blocked program has to leave by itself. */
+/** A GB10 on which this call hangs; the program has to exit by itself. */
 function hanging(call: string, ms: number, more: object = {}) {
-  return faulty({ hang: [{ call, ms, ...more }] });
+  return gb10WithFaults({ hang: [{ call, ms, ...more }] });
 }
 
 describe('a call that hangs', () => {
-  it('is answered for at the deadline, with all that was read before it', async () => {
-    const [nvml] = (await onMachine(hanging('nvmlDeviceGetPowerUsage', MINUTE), ({ env }) =>
-      said(`${timed} say(await timed(() => b.readNvml(250))); process.exit();`, env),
+  it('is answered at the deadline, with everything read before it', async () => {
+    const [nvml] = (await printedOnMachine(
+      hanging('nvmlDeviceGetPowerUsage', MINUTE),
+      `${timed} print(await timed(() => b.readNvml(250))); process.exit();`,
     )) as [Timed<NativeNvmlReport>];
     expect(nvml.ms).toBeGreaterThanOrEqual(249);
     expect(nvml.ms).toBeLessThan(1_000);
@@ -43,22 +46,21 @@ describe('a call that hangs', () => {
     ['cuInit', { runtimeVersion: 13000, devices: [] }],
     ['cuDeviceGetName', { deviceCount: 1, devices: [{ ordinal: 0 }] }],
     ['cudaMemGetInfo', { devices: [{ name: 'NVIDIA GB10', attributes: { hostNumaId: 0 } }] }],
-  ])('in %s keeps what CUDA said before', async (call, before) => {
-    const [report] = (await onMachine(hanging(call, MINUTE), ({ env }) =>
-      said('say(await b.readCuda(2, 1000)); process.exit();', env),
+  ])('in %s keeps the earlier answers of CUDA', async (call, before) => {
+    const [report] = (await printedOnMachine(
+      hanging(call, MINUTE),
+      'print(await b.readCuda(2, 1000)); process.exit();',
     )) as [NativeCudaReport];
     expect(report.timedOut).toMatchObject({ source: 'umaprobe', call, name: 'TIMEOUT' });
     expect(report).toMatchObject(before);
   });
 
-  it('answers further calls at once, saying where and for how long', async () => {
-    const [answers] = (await onMachine(hanging('nvmlDeviceGetName', MINUTE), ({ env }) =>
-      said(
-        `${timed} await b.readNvml(100); await sleep(150);
+  it('makes later calls fail at once, with the hung call and its duration', async () => {
+    const [answers] = (await printedOnMachine(
+      hanging('nvmlDeviceGetName', MINUTE),
+      `${timed} await b.readNvml(100); await sleep(150);
         const answers = []; for (let i = 0; i < 10; i++) answers.push(await timed(() => b.readNvml(10000)));
-        say(answers); process.exit();`,
-        env,
-      ),
+        print(answers); process.exit();`,
     )) as [Timed<NativeNvmlReport>[]];
     for (const { ms, answer } of answers) {
       expect(ms).toBeLessThan(2_000);
@@ -71,54 +73,52 @@ describe('a call that hangs', () => {
     }
   });
 
-  it('leaves the other library, the kernel and the thread pool alone', async () => {
-    const [alive] = await onMachine(hanging('nvml*', MINUTE), ({ env }) =>
-      said(
-        `const { readFile } = await import('node:fs/promises');
+  it('does not block the other library, the kernel or the thread pool of Node', async () => {
+    const [alive] = await printedOnMachine(
+      hanging('nvml*', MINUTE),
+      `const { readFile } = await import('node:fs/promises');
         const ten = Array.from({ length: 10 }, () => b.readNvml(200));
         const { deviceCount } = await b.readCuda(0, 10000);
         const host = b.hostMemory(new Float64Array(35));
         const files = await Promise.all(Array.from({ length: 8 }, () => readFile('/proc/self/comm', 'utf8')));
-        say({ deviceCount, host, files: files.length, timedOut: (await Promise.all(ten)).every((r) => r.timedOut.name === 'TIMEOUT') });
+        print({ deviceCount, host, files: files.length, timedOut: (await Promise.all(ten)).every((r) => r.timedOut.name === 'TIMEOUT') });
         process.exit();`,
-        env,
-      ),
     );
     expect(alive).toEqual({ deviceCount: 1, host: null, files: 8, timedOut: true });
   });
 
   it('makes memGetInfoSync fail at once instead of hanging JavaScript', async () => {
-    const [failure] = (await onMachine(hanging('cudaMemGetInfo', MINUTE), ({ env }) =>
-      said('await b.memGetInfo(0, 100); say(b.memGetInfoSync(0, new Float64Array(2))); process.exit();', env),
+    const [failure] = (await printedOnMachine(
+      hanging('cudaMemGetInfo', MINUTE),
+      'await b.memGetInfo(0, 100); print(b.memGetInfoSync(0, new Float64Array(2))); process.exit();',
     )) as [Failure];
     expect(failure).toMatchObject({ source: 'umaprobe', call: 'cudaMemGetInfo', name: 'TIMEOUT' });
   });
 
-  it('that returns after all makes the worker thread work again by itself', async () => {
+  it('that returns late makes its worker thread usable again', async () => {
     const machine = hanging('nvmlDeviceGetName', 400, { times: 1 });
-    const [late, stuck, well] = (await onMachine(machine, ({ env }) =>
-      said(
-        `say(await b.readNvml(100)); say(await b.readNvml(5000)); await sleep(600);
-        say(await b.readNvml(5000));`,
-        env,
-      ),
+    const [late, hung, well] = (await printedOnMachine(
+      machine,
+      `print(await b.readNvml(100)); print(await b.readNvml(5000)); await sleep(600);
+        print(await b.readNvml(5000));`,
     )) as NativeNvmlReport[];
     expect(late?.timedOut?.message).toMatch(/^no answer within/);
-    expect(stuck?.timedOut?.message).toMatch(/^an earlier call is still blocked/);
+    expect(hung?.timedOut?.message).toMatch(/^an earlier call is still blocked/);
     expect(well).toMatchObject({ timedOut: null, devices: [{ name: 'NVIDIA GB10', smClockMHz: 208 }] });
   });
 
-  it('is not followed by the calls that nobody waits for any more', async () => {
-    const machine = faulty({
+  it('is not followed by the remaining calls of its cancelled reading', async () => {
+    const machine = gb10WithFaults({
       hang: [
         { call: 'nvmlDeviceGetName', ms: 300, times: 1 },
         { call: 'nvmlDeviceGetUUID', ms: MINUTE, times: 1 },
       ],
     });
-    const [well] = (await onMachine(machine, ({ env }) =>
-      said('await b.readNvml(50); await sleep(500); say((await b.readNvml(300)).timedOut); process.exit();', env),
+    const [well] = (await printedOnMachine(
+      machine,
+      'await b.readNvml(50); await sleep(500); print((await b.readNvml(300)).timedOut); process.exit();',
     )) as Failure[];
-    // The abandoned reading did not go on to nvmlDeviceGetUUID; the next one does, and waits there.
+    // The cancelled reading did not continue with nvmlDeviceGetUUID; the next one does, and waits there.
     expect(well).toMatchObject({ call: 'nvmlDeviceGetUUID', message: expect.stringMatching(/^no answer within/) });
   });
 });
@@ -127,9 +127,9 @@ describe('submissions that queue', () => {
   it('are answered in order, each with a deadline of its own', async () => {
     // The first two readings hang for 300 ms each, once.
     const machine = hanging('cudaMemGetInfo', 300, { times: 2 });
-    const [order] = await onMachine(machine, ({ env }) =>
-      said(
-        `const order = [];
+    const [order] = await printedOnMachine(
+      machine,
+      `const order = [];
         const note = (name) => (answer) => order.push([name, answer.failed ? answer.message.split(':')[0].replace(/\\d+/, 'N') : 'read']);
         await b.readCuda(0, 10000);
         await Promise.all([
@@ -138,9 +138,7 @@ describe('submissions that queue', () => {
           b.memGetInfo(0, 100).then(note('third, in a hurry')),
           b.memGetInfo(0, 10000).then(note('fourth')),
         ]);
-        say(order);`,
-        env,
-      ),
+        print(order);`,
     );
     expect(order).toEqual([
       ['third, in a hurry', 'no answer within N ms'],
@@ -150,13 +148,11 @@ describe('submissions that queue', () => {
     ]);
   });
 
-  it('by the hundred are all answered', async () => {
-    const [count] = await onMachine(faulty({}), ({ env }) =>
-      said(
-        `const all = await Promise.all(Array.from({ length: 500 }, (_, i) => i % 2 ? b.readNvml(60000) : b.readCuda(0, 60000)));
-        say(all.filter((r) => r.timedOut === null && r.deviceCount === 1).length);`,
-        env,
-      ),
+  it('are all answered, by the hundred', async () => {
+    const [count] = await printedOnMachine(
+      gb10WithFaults({}),
+      `const all = await Promise.all(Array.from({ length: 500 }, (_, i) => i % 2 ? b.readNvml(60000) : b.readCuda(0, 60000)));
+        print(all.filter((r) => r.timedOut === null && r.deviceCount === 1).length);`,
     );
     expect(count).toBe(500);
   });
@@ -164,19 +160,15 @@ describe('submissions that queue', () => {
 
 describe('the end of the process', () => {
   it('does not wait for an idle worker thread', async () => {
-    const ended = await onMachine(faulty({}), ({ env }) =>
-      runModule('await b.readNvml(60000); await b.readCuda(0, 60000);', env),
-    );
+    const ended = await runOnMachine(gb10WithFaults({}), 'await b.readNvml(60000); await b.readCuda(0, 60000);');
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     expect(ended.durationMs).toBeLessThan(sanitized ? 10_000 : 2_000);
   });
 
   it('waits for an answer that is pending, but not for the call behind it', async () => {
-    const ended = await onMachine(hanging('nvmlInit_v2', MINUTE), ({ env }) =>
-      runModule(
-        "b.readNvml(300).then((r) => console.log(r.timedOut.call)); process.on('exit', () => console.log('exit'));",
-        env,
-      ),
+    const ended = await runOnMachine(
+      hanging('nvmlInit_v2', MINUTE),
+      "b.readNvml(300).then((r) => console.log(r.timedOut.call)); process.on('exit', () => console.log('exit'));",
     );
     expect(ended).toMatchObject({ code: 0, stdout: 'nvmlInit_v2\nexit\n', stderr: '' });
     expect(ended.durationMs).toBeLessThan(sanitized ? 10_000 : 3_000);
@@ -187,8 +179,9 @@ describe('the end of the process', () => {
     ['cuInit', 'b.readCuda(0, 60000)'],
     ['cudaMemGetInfo', 'b.memGetInfo(0, 60000)'],
   ])('by process.exit() leaves at once in the middle of %s', async (call, start) => {
-    const ended = await onMachine(hanging(call, MINUTE), ({ env }) =>
-      runModule(`${start}; setTimeout(() => { console.log(performance.now()); process.exit(7); }, 300);`, env),
+    const ended = await runOnMachine(
+      hanging(call, MINUTE),
+      `${start}; setTimeout(() => { console.log(performance.now()); process.exit(7); }, 300);`,
     );
     expect(ended).toMatchObject({ code: 7, signal: null, stderr: '' });
     expect(ended.durationMs).toBeLessThan(sanitized ? 10_000 : 3_000);

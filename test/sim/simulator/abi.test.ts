@@ -1,23 +1,25 @@
-/** Our declarations, and the simulator's functions, against NVIDIA's headers: where those are installed. */
+/** Our declarations and the simulator's functions, compared with NVIDIA's headers where those are installed. */
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { clients, compile, root, scratch, toolkit, withoutCompiler } from '../../support/clients.ts';
+import { CLIENTS, CUDA_TOOLKIT, compile, missingCompiler } from '../../support/clients.ts';
+import { ROOT } from '../../support/root.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const include = join(toolkit, 'include');
+const include = join(CUDA_TOOLKIT, 'include');
 const nvml = join(include, 'nvml.h');
-const unbuildable = withoutCompiler();
+const unbuildable = missingCompiler();
 const noCuda = unbuildable ?? (existsSync(join(include, 'cuda.h')) ? null : `no cuda.h under ${include}`);
 const noNvml = unbuildable ?? (existsSync(nvml) ? null : `no nvml.h under ${include}`);
 const LIMIT_MS = 120_000;
 
 const check = (source: string, options: readonly string[] = []) =>
-  compile(['-std=c++17', '-fsyntax-only', '-Inative', `-I${include}`, ...options, join(clients, source)]);
+  compile(['-std=c++17', '-fsyntax-only', '-Inative', `-I${include}`, ...options, join(CLIENTS, source)]);
 
 /** Source files of the simulator that define functions of a library, with their names. */
 function definitions(prefix: RegExp): [string, string[]][] {
-  const folder = join(root, 'native', 'sim', 'abi');
+  const folder = join(ROOT, 'native', 'sim', 'abi');
   return readdirSync(folder).flatMap((file): [string, string[]][] => {
     const text = file.endsWith('.cc') ? readFileSync(join(folder, file), 'utf8') : '';
     const names = [...text.matchAll(/^UMASIM_API\s+(?:const\s+)?\w+\s*\*?\s*(\w+)\(/gm)].map((match) =>
@@ -28,7 +30,7 @@ function definitions(prefix: RegExp): [string, string[]][] {
   });
 }
 
-/** Compares the functions of one source file with a header; answers those that the header does not have. */
+/** Compares the functions of one source file with headers; returns those that the headers do not have. */
 function compare(
   file: string,
   names: readonly string[],
@@ -37,7 +39,7 @@ function compare(
 ): string[] {
   const text = headers.map((header) => readFileSync(header, 'utf8')).join('\n');
   const known = names.filter((name) => new RegExp(`\\b${name}\\b`).test(text));
-  const list = join(scratch(), 'names.h');
+  const list = join(temporaryFolder('abi'), 'names.h');
   writeFileSync(list, known.map((name) => `NAME(${name})\n`).join(''));
   check('abi_sim.cc', ['-Inative/sim/abi', `-DABI_SOURCE="${file}"`, `-DABI_NAMES="${list}"`, ...options]);
   return names.filter((name) => !known.includes(name));
@@ -56,7 +58,7 @@ describe.skipIf(noCuda !== null)(`CUDA${noCuda === null ? '' : ` (skipped: ${noC
     '%s of the simulator',
     (file, names) => {
       const missing = compare(file, names, [join(include, 'cuda.h'), join(include, 'cuda_runtime_api.h')], []);
-      // What CUDA 12 has and 13 has not.
+      // Functions of CUDA 12 that CUDA 13 has removed.
       expect(['cudaGetDeviceProperties_v2', 'cudaMemPrefetchAsync_v2']).toEqual(expect.arrayContaining(missing));
     },
     LIMIT_MS,

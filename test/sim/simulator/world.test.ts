@@ -1,31 +1,40 @@
-/** The simulated machine itself, by programs that know only its libraries and its kernel files. */
+/** The simulated machine as seen by programs that know only its libraries and its kernel files. */
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { simulatorLibrary } from '../../../lib/native/binding.ts';
-import { loadMachine, simulate } from '../../../lib/sim.ts';
+import type { Machine } from '../../../lib/sim.ts';
 import {
   buildWorldtest,
-  clients,
-  compile,
-  plainEnvironment,
-  scratch,
-  toolkit,
-  withoutCompiler,
+  CLIENTS,
+  CUDA_TOOLKIT,
+  compileC,
+  cudartFlags,
+  missingCompiler,
+  unsanitizedEnvironment,
   writeDescriptions,
 } from '../../support/clients.ts';
+import { machineWith, withMachine } from '../../support/machines.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { GiB } from '../../support/units.ts';
 
-const unbuildable = withoutCompiler();
-const GiB = 2 ** 30;
-const folder = scratch();
+const unbuildable = missingCompiler();
+const folder = temporaryFolder('world');
+/** Boots a machine on which a simulated second takes 10 ms, for programs in the environment that puts them on it. */
+function withForeignEnvironment<T>(machine: Machine | string, use: (env: NodeJS.ProcessEnv) => T): Promise<T> {
+  return withMachine(machine, ({ foreignEnv }) => use({ ...unsanitizedEnvironment(), ...foreignEnv() }), {
+    scale: 100,
+  });
+}
+
 /** Under a sanitizer everything takes several times as long. */
 const LIMIT_MS = 240_000;
 
-const scenarios = readdirSync(join(clients, 'world'))
+const scenarios = readdirSync(join(CLIENTS, 'world'))
   .filter((file) => file.endsWith('.cc'))
-  .flatMap((file) => [...readFileSync(join(clients, 'world', file), 'utf8').matchAll(/\{"(\w+\.\w+)", \w+\}/g)])
+  .flatMap((file) => [...readFileSync(join(CLIENTS, 'world', file), 'utf8').matchAll(/\{"(\w+\.\w+)", \w+\}/g)])
   .map((match) => String(match[1]));
 
 describe.skipIf(unbuildable !== null)(
@@ -37,7 +46,7 @@ describe.skipIf(unbuildable !== null)(
       writeDescriptions(folder);
     }, LIMIT_MS);
 
-    test('there are as many as expected', () => {
+    test('are found, at least as many as there were', () => {
       expect(scenarios.length).toBeGreaterThanOrEqual(55);
     });
 
@@ -56,46 +65,27 @@ describe.skipIf(unbuildable !== null)(
   },
 );
 
-const noToolkit = existsSync(join(toolkit, 'include', 'cuda_runtime_api.h'))
+const noToolkit = existsSync(join(CUDA_TOOLKIT, 'include', 'cuda_runtime_api.h'))
   ? unbuildable
-  : `no CUDA headers under ${toolkit}`;
+  : `no CUDA headers under ${CUDA_TOOLKIT}`;
 
 describe.skipIf(noToolkit !== null)(
   `a client built with NVIDIA's header and linked with libcudart${noToolkit === null ? '' : ` (skipped: ${noToolkit})`}`,
   () => {
     const memtool = join(folder, 'memtool');
     beforeAll(() => {
-      const libraries = [join(toolkit, 'lib64'), join(toolkit, 'lib')].find((path) =>
-        existsSync(join(path, 'libcudart.so')),
-      );
-      compile([
-        '-x',
-        'c',
-        join(clients, 'memtool.c'),
-        '-x',
-        'none',
-        `-I${toolkit}/include`,
-        `-L${libraries}`,
-        '-lcudart',
-        '-o',
-        memtool,
-      ]);
+      compileC(join(CLIENTS, 'memtool.c'), memtool, cudartFlags());
     }, LIMIT_MS);
 
-    /** What it prints on a machine, and the machine's own MemFree, read by the preloaded `cat`. */
-    function run(name: string, args: readonly string[] = []) {
-      const simulation = simulate(loadMachine(name), { scale: 100 });
-      try {
-        const env = { ...plainEnvironment(), ...simulation.foreignEnv() };
+    /** Its output on a machine, and that machine's /proc/meminfo, read by the preloaded `cat`. */
+    const runMemtool = (name: string, args: readonly string[] = []) =>
+      withForeignEnvironment(name, (env) => {
         const ran = spawnSync(memtool, args, { encoding: 'utf8', env });
         return { ...ran, meminfo: spawnSync('cat', ['/proc/meminfo'], { encoding: 'utf8', env }).stdout };
-      } finally {
-        simulation.close();
-      }
-    }
+      });
 
-    test('prints a GB10 as CUDA would, without a word from the loader', () => {
-      const { status, stdout, stderr, meminfo } = run('gb10');
+    test('prints a GB10 as CUDA would, without a message of the loader', async () => {
+      const { status, stdout, stderr, meminfo } = await runMemtool('gb10');
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
       expect(stdout).toContain('0: NVIDIA GB10 12.1 000F:01:00.0 SMs 48 L2 25165824 bus 256-bit');
       expect(stdout).toContain(
@@ -104,18 +94,18 @@ describe.skipIf(noToolkit !== null)(
       expect(meminfo).toMatch(/^MemTotal: +125506464 kB$/m);
     });
 
-    test('sees an H200 with the very numbers that it saw on a real one (driver 580.159.04)', () => {
-      const { stdout } = run('h200', ['alloc', '20']);
+    test('sees an H200 with the numbers of a real one (driver 580.159.04)', async () => {
+      const { stdout } = await runMemtool('h200', ['alloc', '20']);
       expect(stdout).toContain('before: free 149557477376 total 150109880320');
       expect(stdout).toContain('allocated: free 128082640896 total 150109880320');
       expect(stdout).toMatch(/filled in 4\.8 ms of the device, verified/);
     });
 
-    test.each(['device', 'managed', 'host'])('allocates, fills and verifies 40 GiB of %s memory', (kind) => {
-      const { status, stdout, stderr } = run('gb10-cached', ['alloc', '40', kind]);
+    test.each(['device', 'managed', 'host'])('allocates, fills and verifies 40 GiB of %s memory', async (kind) => {
+      const { status, stdout, stderr } = await runMemtool('gb10-cached', ['alloc', '40', kind]);
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
       const free = (when: string) => Number(new RegExp(`^${when}: free (\\d+)`, 'm').exec(stdout)?.[1]);
-      // Under 8 GiB free: the rest comes out of the page cache, and is free memory when it is given back.
+      // Under 8 GiB are free: the rest is reclaimed from the page cache, and is free memory after cudaFree.
       expect(free('before')).toBeLessThan(8 * GiB);
       expect(free('freed')).toBeGreaterThan(38 * GiB);
       expect(stdout).toContain('verified');
@@ -123,29 +113,23 @@ describe.skipIf(noToolkit !== null)(
   },
 );
 
-describe('programs that read the kernel by themselves', () => {
-  test('a shell that drops caches as root frees them, and cat sees it', ({ skip }) => {
+describe('programs that read kernel files', () => {
+  test('a shell that drops caches as root frees them, and cat sees it', async ({ skip }) => {
     if (process.geteuid?.() !== 0) skip('not root: only root may write drop_caches');
-    const simulation = simulate(loadMachine('gb10-cached'), { scale: 100 });
-    try {
-      const env = { ...plainEnvironment(), ...simulation.foreignEnv() };
-      // Not on the machine that runs this test, whatever goes wrong.
+    await withForeignEnvironment('gb10-cached', (env) => {
+      // The guard keeps the script from dropping the caches of the real machine.
       const guard = 'grep -q 6.17.0-1032-nvidia /proc/sys/kernel/osrelease || exit 9';
       const script = `${guard}; grep MemFree /proc/meminfo; echo 1 > /proc/sys/vm/drop_caches; grep MemFree /proc/meminfo`;
       const { stdout, stderr, status } = spawnSync('sh', ['-c', script], { encoding: 'utf8', env });
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
       const [before, after] = [...stdout.matchAll(/MemFree: +(\d+) kB/g)].map((match) => Number(match[1]) * 1024);
       expect(Number(after) - Number(before)).toBeGreaterThan(100 * GiB);
-    } finally {
-      simulation.close();
-    }
+    });
   });
 
-  test('a file that is read again from its beginning has new contents', () => {
-    const machine = loadMachine('gb10');
-    const events = [{ atMs: 60_000, what: 'anon', bytes: 40 * GiB }];
-    const simulation = simulate({ ...machine, events }, { scale: 100 });
-    try {
+  test('a file that is read again from offset 0 has new contents', async () => {
+    const growing = machineWith('gb10', { events: [{ atMs: 60_000, what: 'anon', bytes: 40 * GiB }] });
+    await withForeignEnvironment(growing, (env) => {
       const program = `
         const { openSync, readSync } = require('node:fs');
         const fd = openSync('/proc/meminfo', 'r');
@@ -159,13 +143,11 @@ describe('programs that read the kernel by themselves', () => {
         }, 20);`;
       const { stdout } = spawnSync(process.execPath, ['-e', program], {
         encoding: 'utf8',
-        env: { ...plainEnvironment(), ...simulation.foreignEnv() },
+        env,
         timeout: 10_000,
       });
       expect(Number(stdout)).toBe(40 * GiB);
-    } finally {
-      simulation.close();
-    }
+    });
   });
 
   test('the simulator exports the libraries, its own functions and the interposers, and nothing else', ({ skip }) => {

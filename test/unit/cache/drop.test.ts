@@ -6,8 +6,10 @@ import { drop } from '../../../lib/cache/drop.ts';
 import { cgroupFolder, reclaimFrom } from '../../../lib/cache/reclaim.ts';
 import { findSysctl } from '../../../lib/cache/sysctl.ts';
 import { contiguityGate, readGate } from '../../../lib/memory/contiguity.ts';
-import { fakeMachine, kernelFailure, timeout } from '../../support/fake-system.ts';
-import { GiB, snapshotOf } from '../../support/snapshots.ts';
+import { kernelFailure, timeout } from '../../support/failures.ts';
+import { fakeMachine } from '../../support/fake-system.ts';
+import { snapshotOf } from '../../support/snapshots.ts';
+import { GiB } from '../../support/units.ts';
 
 const ALL = { level: 3, sync: true, syncLimitMs: 1000, sudo: false, force: false } as const;
 

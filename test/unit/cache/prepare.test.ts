@@ -5,7 +5,8 @@ import { prepareFor } from '../../../lib/cache/prepare/run.ts';
 import { hopeless } from '../../../lib/cache/prepare/verdict.ts';
 import type { Snapshot } from '../../../lib/types/index.ts';
 import { type FakeOptions, fakeMachine } from '../../support/fake-system.ts';
-import { GiB, type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
+import { type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
+import { GiB } from '../../support/units.ts';
 
 const machineOf = (host: NonNullable<MachineFixture['host']>, more: MachineFixture = {}): Snapshot =>
   snapshotOf({ simulated: 'gb10-cached', host: { mapped: 0, dirty: 0, ...host }, ...more });

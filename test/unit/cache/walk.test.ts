@@ -11,7 +11,8 @@ import { InodeColumns, splitCache, statusOf } from '../../../lib/cache/status.ts
 import { chooseTargets } from '../../../lib/cache/targets.ts';
 import { walk } from '../../../lib/cache/walk.ts';
 import type { NativeCachedFile } from '../../../lib/native/contract.ts';
-import { batch, fakeMachine, kernelFailure, walkingBinding } from '../../support/fake-system.ts';
+import { kernelFailure } from '../../support/failures.ts';
+import { batch, fakeMachine, walkingBinding } from '../../support/fake-system.ts';
 
 const FILE: NativeCachedFile = {
   path: '/m/a',

@@ -7,7 +7,8 @@ import type { Values } from '../../../lib/cli/core/command.ts';
 import { describe as failureOf } from '../../../lib/cli/core/exit.ts';
 import { elements, shapes, size, sizeOf, sizes } from '../../../lib/cli/core/options.ts';
 import { UsageError } from '../../../lib/cli/core/usage.ts';
-import { GB, GiB, layoutOf, notMade, stepOf, stressOf, sweepOf } from '../../support/reports.ts';
+import { layoutOf, notMade, stepOf, stressOf, sweepOf } from '../../support/reports.ts';
+import { GB, GiB } from '../../support/units.ts';
 
 function refusal(call: () => unknown): string {
   try {

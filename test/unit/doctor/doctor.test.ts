@@ -3,7 +3,8 @@ import type { Check, CheckContext } from '../../../lib/doctor/check.ts';
 import { CHECKS, matching } from '../../../lib/doctor/checks.ts';
 import { runChecks } from '../../../lib/doctor/index.ts';
 import type { Snapshot } from '../../../lib/types/index.ts';
-import { GiB, snapshotOf } from '../../support/snapshots.ts';
+import { snapshotOf } from '../../support/snapshots.ts';
+import { GiB } from '../../support/units.ts';
 import { STORIES } from './stories.ts';
 
 function contextOf(snapshot: Snapshot, overrides: Partial<CheckContext> = {}): CheckContext {

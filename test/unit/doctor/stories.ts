@@ -1,7 +1,8 @@
 /** A machine for every answer of every check: id, what is the case, the machine, the status, words of the cause. */
 import type { CheckStatus } from '../../../lib/doctor/check.ts';
 import type { Snapshot } from '../../../lib/types/index.ts';
-import { GiB, type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
+import { type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
+import { GiB } from '../../support/units.ts';
 
 function changed(change: (snapshot: Snapshot) => void, fixture: MachineFixture = {}): Snapshot {
   const snapshot = snapshotOf(fixture);

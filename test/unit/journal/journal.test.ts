@@ -21,7 +21,8 @@ import { defaultJournal } from '../../../lib/journal/file.ts';
 import { openJournal } from '../../../lib/journal/index.ts';
 import { encode, type JournalRecord, parseJournal } from '../../../lib/journal/records.ts';
 import { journalWriter } from '../../../lib/journal/writer.ts';
-import { begin, bytesOf, end, GiB, heading, lost, result, step, whole } from '../../support/journals.ts';
+import { begin, bytesOf, end, heading, lost, result, step, whole } from '../../support/journals.ts';
+import { GiB } from '../../support/units.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'umaprobe-journal-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

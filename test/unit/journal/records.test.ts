@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encode, type JournalRecord, parseJournal } from '../../../lib/journal/records.ts';
 import { runsOf, unfinishedRun } from '../../../lib/journal/runs.ts';
-import { at, begin, bytesOf, dead, end, GiB, machine, result, step, whole } from '../../support/journals.ts';
+import { at, begin, bytesOf, dead, end, laterBoot as machine, result, step, whole } from '../../support/journals.ts';
+import { GiB } from '../../support/units.ts';
 
 describe('bytes', () => {
   const bytes = bytesOf(whole);

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type AllocatableFacts, allocatable, cmaPhantom } from '../../../lib/memory/allocatable.ts';
-import { GiB, hostWith } from '../../support/units.ts';
+import { GiB } from '../../support/units.ts';
+import { hostWith } from '../../support/unknown-facts.ts';
 
 const facts = (changes: Partial<AllocatableFacts>): AllocatableFacts => ({
   model: 'unified',

@@ -9,7 +9,8 @@ import { type Conditions, refusal, unsafeCondition } from '../../../lib/probe/pr
 import { blockRoom, stepMargin, stepRefusal } from '../../../lib/probe/step-check.ts';
 import { checkStressOptions, stepSizes } from '../../../lib/stress/options.ts';
 import type { Snapshot } from '../../../lib/types/index.ts';
-import { GiB, hostWith, MiB } from '../../support/units.ts';
+import { GiB, MiB } from '../../support/units.ts';
+import { hostWith } from '../../support/unknown-facts.ts';
 
 const spark = { total: 125_506_464 * 1024, model: 'unified' } as const;
 

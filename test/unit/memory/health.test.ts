@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { health } from '../../../lib/memory/health.ts';
 import { createPaint } from '../../../lib/render/paint.ts';
 import { snapshotPage } from '../../../lib/render/text/snapshot.ts';
-import { GiB, type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
+import { type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
+import { GiB } from '../../support/units.ts';
 
 describe('judgement', () => {
   it.each<[string, MachineFixture, string, RegExp]>([

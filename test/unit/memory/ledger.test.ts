@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { HOST_MEMORY_FIELDS } from '../../../lib/host/meminfo.ts';
 import { ledger, ledgerBytes } from '../../../lib/memory/ledger.ts';
 import type { HostMemory } from '../../../lib/types/index.ts';
-import { GiB, hostWith } from '../../support/units.ts';
+import { GiB } from '../../support/units.ts';
+import { hostWith } from '../../support/unknown-facts.ts';
 
 const nothing = { gpuProcesses: null, driverPools: null };
 const bytes = fc.oneof(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ModelFacts, memoryModel } from '../../../lib/memory/model.ts';
-import { nvmlFailure } from '../../support/units.ts';
+import { nvmlFailure } from '../../support/failures.ts';
 
 const facts = (changes: Partial<ModelFacts>): ModelFacts => ({
   integrated: null,

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { QUIRKS, type QuirkFacts, quirkNotes } from '../../../lib/memory/quirks.ts';
 import { DEVICE_ATTRIBUTES } from '../../../lib/snapshot/devices.ts';
 import type { DeviceAttribute } from '../../../lib/types/index.ts';
-import { GiB, hostWith, NO_DRIVER, NO_KERNEL } from '../../support/units.ts';
+import { GiB } from '../../support/units.ts';
+import { hostWith, NO_DRIVER, NO_KERNEL } from '../../support/unknown-facts.ts';
 
 const attributes = Object.fromEntries(DEVICE_ATTRIBUTES.map((name) => [name, null])) as Record<
   DeviceAttribute,

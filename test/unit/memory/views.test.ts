@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ViewFacts, views } from '../../../lib/memory/views.ts';
-import { GiB, hostWith } from '../../support/units.ts';
+import { GiB } from '../../support/units.ts';
+import { hostWith } from '../../support/unknown-facts.ts';
 
 const spark = hostWith({
   free: 2.77 * GiB,

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { csv, layoutCsv, stressCsv, sweepCsv } from '../../../lib/render/csv.ts';
-import { GB, layoutOf, notMade, stepOf, stressOf, sweepOf } from '../../support/reports.ts';
+import { layoutOf, notMade, stepOf, stressOf, sweepOf } from '../../support/reports.ts';
+import { GB } from '../../support/units.ts';
 
 /** A reader of RFC 4180, independent of the writer. */
 function parse(text: string): string[][] {

@@ -22,7 +22,8 @@ import { escapeText, html, jsonInScript } from '../../../lib/render/html/markup.
 import type { Assets } from '../../../lib/render/html/page.ts';
 import { stressHtml } from '../../../lib/render/html/stress.ts';
 import { sweepHtml } from '../../../lib/render/html/sweep.ts';
-import { GB, headerOf, layoutOf, notMade, settledOf, stepOf, stressOf, sweepOf } from '../../support/reports.ts';
+import { headerOf, layoutOf, notMade, settledOf, stepOf, stressOf, sweepOf } from '../../support/reports.ts';
+import { GB } from '../../support/units.ts';
 
 const assets: Assets = { script: 'draw();', style: 'body { margin: 0 }', version: '9.9.9' };
 

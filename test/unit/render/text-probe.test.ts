@@ -9,18 +9,8 @@ import { stressPage, stressStepLine } from '../../../lib/render/text/stress.ts';
 import { sweepPage, sweepStepLine } from '../../../lib/render/text/sweep.ts';
 import { widthOf } from '../../../lib/render/text-layout.ts';
 import type { StressState } from '../../../lib/types/index.ts';
-import {
-  GB,
-  GiB,
-  headerOf,
-  layoutOf,
-  movedOf,
-  notMade,
-  settledOf,
-  stepOf,
-  stressOf,
-  sweepOf,
-} from '../../support/reports.ts';
+import { headerOf, layoutOf, movedOf, notMade, settledOf, stepOf, stressOf, sweepOf } from '../../support/reports.ts';
+import { GB, GiB } from '../../support/units.ts';
 
 function look(overrides: Partial<RenderOptions> = {}): RenderOptions {
   return { width: 80, paint: createPaint(0), unicode: true, exact: false, hostName: 'here', ...overrides };

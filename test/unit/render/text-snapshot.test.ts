@@ -9,7 +9,8 @@ import { snapshotPage, watchPage } from '../../../lib/render/text/snapshot.ts';
 import { cells, poolBar } from '../../../lib/render/text/snapshot-memory.ts';
 import { readingLine, sparkline } from '../../../lib/render/text/watch.ts';
 import { hanging, padEnd, table, truncate, widthOf, wrap } from '../../../lib/render/text-layout.ts';
-import { GiB, hostOf, type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
+import { hostOf, type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
+import { GiB } from '../../support/units.ts';
 
 const lookAt = (width: number, depth: Depth = 0, extra: Partial<RenderOptions> = {}): RenderOptions => ({
   width,

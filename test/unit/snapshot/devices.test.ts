@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../../lib/base/errors.ts';
 import type { NativeCudaDevice, NativeNvmlDevice } from '../../../lib/native/contract.ts';
 import { type DeviceContext, deviceSnapshot, normalPciBusId, pairDevices } from '../../../lib/snapshot/devices.ts';
-import { GiB, hostWith, NO_DRIVER, NO_KERNEL, nvmlFailure } from '../../support/units.ts';
+import { nvmlFailure } from '../../support/failures.ts';
+import { GiB } from '../../support/units.ts';
+import { hostWith, NO_DRIVER, NO_KERNEL } from '../../support/unknown-facts.ts';
 
 const host = hostWith({ free: 10 * GiB, available: 100 * GiB });
 const around = (changes: Partial<DeviceContext> = {}): DeviceContext => ({

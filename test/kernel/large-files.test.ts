@@ -1,24 +1,25 @@
-/** Large files on the real kernel: what is in the page cache, what goes, what stays and that nothing is lost. */
+/** Large files on the real kernel: cached pages, evicted pages, pages that stay; no content is lost. */
 
 import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { native } from '../../lib/native/binding.ts';
+import { meminfoBytes } from '../support/meminfo.ts';
 import {
-  asUser,
   diskFolder,
   identity,
   isRoot,
-  mapper,
-  meminfo,
-  native,
+  nobody,
   pageBytes,
+  printedByUser,
   sha256,
+  startMapper,
   walk,
   writeRandom,
 } from '../support/real-files.ts';
+import { MiB } from '../support/units.ts';
 
-const MiB = 2 ** 20;
 const big = 2048 * MiB;
 const disk = diskFolder(3 * big);
 const folder = 'path' in disk ? disk.path : '';
@@ -36,16 +37,16 @@ const methods = ['cachestat', 'mincore'] as const;
 const forced = (method: (typeof methods)[number]) => (method === 'mincore' ? { method } : {});
 
 describe.each(methods)('a file of 2 GiB, by %s', (method) => {
-  it('is fully there once it was read, and goes', { timeout: 240_000 }, async (context) => {
-    if (meminfo('MemAvailable') < 2 * big) context.skip('less than 4 GiB of memory available');
+  it('is fully cached after a read, and is evicted', { timeout: 240_000 }, async (context) => {
+    if (meminfoBytes('MemAvailable') < 2 * big) context.skip('less than 4 GiB of memory available');
     writeRandom(file, big, true);
-    // Again where somebody else on this machine has dropped caches meanwhile.
+    // Again if another program of this machine has dropped caches meanwhile.
     let status = await walk(file, forced(method));
     for (let reads = 0; reads < 3 && status.cached < big; reads++) {
       execFileSync('cat', [file], { stdio: ['ignore', 'ignore', 'inherit'] });
       status = await walk(file, forced(method));
     }
-    const before = { free: meminfo('MemFree'), cached: meminfo('Cached') };
+    const before = { free: meminfoBytes('MemFree'), cached: meminfoBytes('Cached') };
     if (status.method !== method) context.skip(`this kernel has no ${method}`);
     expect(status).toMatchObject({ files: 1, bytes: big, problems: 0, unseen: 0, done: true });
     expect(status.cached).toBeGreaterThanOrEqual(big - pageBytes);
@@ -53,15 +54,15 @@ describe.each(methods)('a file of 2 GiB, by %s', (method) => {
     expect(status.inodes).toEqual([identity(file).dev, identity(file).ino, status.cached, status.cached]);
 
     const evicted = await walk(file, { mode: 'evict', ...forced(method) }, 1);
-    // Other programs of this machine may push some of it out between two looks.
+    // Other programs of this machine may displace some pages between two readings.
     expect(evicted.cached).toBeGreaterThan(0.9 * big);
     expect(evicted.cached).toBeLessThanOrEqual(big + pageBytes);
     expect(evicted.cachedAfter).toBeLessThan(0.01 * big);
-    expect(evicted.batches).toBeGreaterThan(1); // in pieces of 1 GiB, so that it can be stopped
+    expect(evicted.batches).toBeGreaterThan(1); // in chunks of 1 GiB, so that it can be stopped
     expect((await walk(file, forced(method))).cached).toBe(evicted.cachedAfter);
-    // The machine is not ours alone: an eighth may come and go meanwhile.
-    expect(meminfo('MemFree') - before.free).toBeGreaterThan(0.875 * big);
-    expect(before.cached - meminfo('Cached')).toBeGreaterThan(0.875 * big);
+    // Other programs share the machine: the counters may differ by an eighth.
+    expect(meminfoBytes('MemFree') - before.free).toBeGreaterThan(0.875 * big);
+    expect(before.cached - meminfoBytes('Cached')).toBeGreaterThan(0.875 * big);
     rmSync(file);
   });
 });
@@ -69,32 +70,32 @@ describe.each(methods)('a file of 2 GiB, by %s', (method) => {
 describe('eviction', () => {
   const size = 64 * MiB;
 
-  it('leaves what another process maps, and says which', async () => {
+  it('leaves pages that another process maps, and names the process', async () => {
     const content = writeRandom(file, size, true);
     const { dev, ino } = identity(file);
-    const process = await mapper('map', file, folder);
+    const process = await startMapper('map', file, folder);
     try {
       const evicted = await walk(file, { mode: 'evict' });
       expect(evicted.cachedAfter).toBeGreaterThan(0.99 * size);
-      const mappings = await native.mappings(new Float64Array([dev, ino]), 10_000);
+      const mappings = await native().mappings(new Float64Array([dev, ino]), 10_000);
       expect(mappings).toMatchObject({ files: Float64Array.of(dev, ino, process.pid, 0) });
     } finally {
       await process.end();
     }
     expect((await walk(file, { mode: 'evict' })).cachedAfter).toBeLessThan(0.01 * size);
-    expect(await native.mappings(new Float64Array([dev, ino]), 10_000)).toMatchObject({ files: new Float64Array() });
+    expect(await native().mappings(new Float64Array([dev, ino]), 10_000)).toMatchObject({ files: new Float64Array() });
     expect(sha256(file)).toBe(content);
   });
 
-  it('leaves what is locked, and tells it from what is mapped', async (context) => {
+  it('leaves locked pages, and tells them from mapped ones', async (context) => {
     writeRandom(file, size, true);
     const { dev, ino } = identity(file);
     const other = identity(folder);
-    const process = await mapper('lock', file, folder).catch((error: Error) => error);
+    const process = await startMapper('lock', file, folder).catch((error: Error) => error);
     if (process instanceof Error) return context.skip(`mlock of 64 MiB is not allowed here: ${process.message}`);
     try {
       expect((await walk(file, { mode: 'evict' })).cachedAfter).toBe(size);
-      const mappings = await native.mappings(new Float64Array([other.dev, other.ino, dev, ino]), 10_000);
+      const mappings = await native().mappings(new Float64Array([other.dev, other.ino, dev, ino]), 10_000);
       expect(mappings).toMatchObject({ files: Float64Array.of(dev, ino, process.pid, 1) });
     } finally {
       await process.end();
@@ -105,7 +106,7 @@ describe('eviction', () => {
     const content = writeRandom(file, size, false);
     const kept = await walk(file, { mode: 'evict' });
     expect(kept).toMatchObject({ cached: size, dirty: size, cachedAfter: size, syncMs: 0 });
-    // The kernel's own advice would have started to write them.
+    // POSIX_FADV_DONTNEED would have started to write them.
     expect(await walk(file)).toMatchObject({ dirty: size, writeback: 0 });
     expect(sha256(file)).toBe(content);
 
@@ -117,7 +118,7 @@ describe('eviction', () => {
     expect(sha256(file)).toBe(content);
   });
 
-  it('drops what is clean around a dirty spot', async () => {
+  it('drops clean pages around dirty ones', async () => {
     writeRandom(file, size, true);
     const fd = openSync(file, 'r+');
     writeSync(fd, Buffer.alloc(10_000, 'x'), 0, 10_000, 33 * MiB);
@@ -135,9 +136,9 @@ describe('eviction', () => {
     for (const afterMs of [0, 5, 20, 60]) {
       const contents = files.map((path) => writeRandom(path, 8 * MiB, false));
       const killing = new AbortController();
-      const ended = asUser(
+      const ended = printedByUser(
         null,
-        `say('started'); setTimeout(() => say('late'), 60_000); await walk(b, ${JSON.stringify(files)}, { mode: 'evict-sync' }, 1); say('whole');`,
+        `print('started'); setTimeout(() => print('late'), 60_000); await walk(b, ${JSON.stringify(files)}, { mode: 'evict-sync' }, 1); print('whole');`,
         killing.signal,
       );
       setTimeout(() => killing.abort(), 60 + afterMs); // Node's own start takes some 40 ms
@@ -147,7 +148,7 @@ describe('eviction', () => {
     for (const path of files) rmSync(path);
   });
 
-  it('leaves files that live in memory, and says that they do', async (context) => {
+  it('leaves files of tmpfs, and marks them', async (context) => {
     const path = '/dev/shm/umaprobe-kernel-test';
     try {
       writeRandom(path, MiB, false);
@@ -163,27 +164,27 @@ describe('eviction', () => {
     }
   });
 
-  it('of an empty file is nothing', async () => {
+  it('of an empty file evicts nothing', async () => {
     writeRandom(file, 0, false);
     expect(await walk(file, { mode: 'evict-sync' })).toMatchObject({ files: 1, bytes: 0, cached: 0, cachedAfter: 0 });
   });
 });
 
-describe('the kernel files that give memory back', () => {
-  it('drop_caches: the cache goes and MemFree grows', async (context) => {
+describe('the kernel files that free memory', () => {
+  it('drop_caches: the cache shrinks and MemFree grows', async (context) => {
     if (!isRoot) context.skip('dropping caches takes root');
     writeRandom(file, 256 * MiB, true);
-    const before = { free: meminfo('MemFree'), cached: meminfo('Cached') };
-    const answer = await native.writeFile('/proc/sys/vm/drop_caches', '1', 60_000);
+    const before = { free: meminfoBytes('MemFree'), cached: meminfoBytes('Cached') };
+    const answer = await native().writeFile('/proc/sys/vm/drop_caches', '1', 60_000);
     expect(answer).toEqual({ durationMs: expect.any(Number) });
     expect((await walk(file)).cached).toBe(0);
-    expect(meminfo('MemFree')).toBeGreaterThan(before.free + 128 * MiB);
-    expect(meminfo('Cached')).toBeLessThan(before.cached - 128 * MiB);
+    expect(meminfoBytes('MemFree')).toBeGreaterThan(before.free + 128 * MiB);
+    expect(meminfoBytes('Cached')).toBeLessThan(before.cached - 128 * MiB);
   });
 
-  it('refuse what they do not know, in their own words', async (context) => {
+  it('refuse unknown values with the kernel’s error', async (context) => {
     if (!isRoot) context.skip('writing to them takes root');
-    expect(await native.writeFile('/proc/sys/vm/drop_caches', 'all', 10_000)).toMatchObject({
+    expect(await native().writeFile('/proc/sys/vm/drop_caches', 'all', 10_000)).toMatchObject({
       failed: true,
       source: 'kernel',
       name: 'EINVAL',
@@ -191,18 +192,20 @@ describe('the kernel files that give memory back', () => {
     });
   });
 
-  it('refuse nobody, and nothing changes', async (context) => {
+  it('refuse the user nobody, and nothing changes', async (context) => {
     if (!isRoot) context.skip('becoming nobody takes root');
     writeRandom(file, 16 * MiB, true);
-    const body = `say(await b.writeFile('/proc/sys/vm/drop_caches', '3', 10000));`;
-    expect(await asUser(65534, body)).toMatchObject([{ failed: true, source: 'kernel', name: 'EACCES', status: 13 }]);
+    const body = `print(await b.writeFile('/proc/sys/vm/drop_caches', '3', 10000));`;
+    expect(await printedByUser(nobody, body)).toMatchObject([
+      { failed: true, source: 'kernel', name: 'EACCES', status: 13 },
+    ]);
     expect((await walk(file)).cached).toBe(16 * MiB);
   });
 
-  it('sync writes what is dirty', async () => {
+  it('sync writes dirty pages', async () => {
     writeRandom(file, 4 * MiB, false);
     expect((await walk(file)).dirty).toBe(4 * MiB);
-    expect(await native.syncAll(60_000)).toEqual({ durationMs: expect.any(Number) });
+    expect(await native().syncAll(60_000)).toEqual({ durationMs: expect.any(Number) });
     expect((await walk(file)).dirty).toBe(0);
     expect(readFileSync(file)).toHaveLength(4 * MiB);
   });

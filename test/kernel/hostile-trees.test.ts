@@ -1,4 +1,4 @@
-/** Trees that nobody would call reasonable: no hang, no error lost, sums right. On the real kernel. */
+/** Hostile trees on the real kernel: no hang, no lost error, correct sums. */
 
 import { execFileSync, spawn } from 'node:child_process';
 import {
@@ -16,16 +16,17 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { native } from '../../lib/native/binding.ts';
 import type { NativeWalkBatch } from '../../lib/native/contract.ts';
+import { binaryPath } from '../support/binary.ts';
 import {
-  asUser,
   batchesOf,
   diskFolder,
   identity,
   isRoot,
-  native,
   nobody,
   pageBytes,
+  printedByUser,
   walk,
 } from '../support/real-files.ts';
 
@@ -39,7 +40,7 @@ beforeEach((context) => {
   tree = join(folder, `tree${trees++}`);
   mkdirSync(tree);
 });
-// By rm: Node's own removal follows each path by its name, which is too long for a deep tree.
+// By rm: Node removes by full paths, which are too long in a deep tree.
 afterAll(() => {
   if (folder !== '') execFileSync('rm', ['-rf', folder]);
 }, 300_000);
@@ -50,7 +51,7 @@ function openIn(path: string): number {
     try {
       return readlinkSync(`/proc/self/fd/${fd}`).startsWith(path);
     } catch {
-      return false; // the one that listed them
+      return false; // the descriptor that listed the folder is closed
     }
   }).length;
 }
@@ -105,7 +106,7 @@ describe('a walk', () => {
     if (!isRoot) context.skip('making a device takes root; FIFO and socket were tried');
   });
 
-  it('names what cannot be read, with the reason, and goes on', async (context) => {
+  it('reports unreadable entries with the reason, and continues', async (context) => {
     if (!isRoot) context.skip('becoming nobody takes root');
     mkdirSync(join(tree, 'closed/inner'), { recursive: true });
     writeFileSync(join(tree, 'closed/inner/file'), 'x');
@@ -114,8 +115,8 @@ describe('a walk', () => {
     chmodSync(join(tree, 'closed'), 0o700);
     chmodSync(join(tree, 'secret'), 0o600);
     const body = `const { entries, files, problems, unseen, unseenBytes, cached } = await walk(b, [${JSON.stringify(tree)}, '/no/such'], {});
-      say({ entries, files, problems, unseen, unseenBytes, cached });`;
-    const [seen] = (await asUser(nobody, body)) as [{ entries: { path: string; what: string }[] }];
+      print({ entries, files, problems, unseen, unseenBytes, cached });`;
+    const [seen] = (await printedByUser(nobody, body)) as [{ entries: { path: string; what: string }[] }];
     expect(seen).toMatchObject({ files: 1, problems: 3 });
     const problem = (path: string, name: string, call: string) =>
       expect.objectContaining({
@@ -133,7 +134,7 @@ describe('a walk', () => {
   });
 
   it.for(['cachestat', 'mincore'] as const)(
-    'shows nobody the pages of files that are not theirs to write, and says so (%s)',
+    'does not show the pages of files that the user nobody may not write, and reports that (%s)',
     async (method, context) => {
       if (!isRoot) return context.skip('becoming nobody takes root');
       const mine = join(tree, 'of-nobody');
@@ -142,14 +143,14 @@ describe('a walk', () => {
       chmodSync(join(tree, 'for-all'), 0o666);
       execFileSync('sync');
       const options = method === 'mincore' ? `{ method }` : '{}';
-      const body = `const method = 'mincore'; const whole = await walk(b, [${JSON.stringify(tree)}], ${options}); delete whole.inodes; say(whole);
-        const evicted = await walk(b, [${JSON.stringify(tree)}], { ...${options}, mode: 'evict-sync' }); delete evicted.inodes; say(evicted);`;
+      const body = `const method = 'mincore'; const whole = await walk(b, [${JSON.stringify(tree)}], ${options}); delete whole.inodes; print(whole);
+        const evicted = await walk(b, [${JSON.stringify(tree)}], { ...${options}, mode: 'evict-sync' }); delete evicted.inodes; print(evicted);`;
       type Seen = { entries: { path: string; cached?: number }[]; unseen: number; method: string };
-      const [seen, evicted] = (await asUser(nobody, body)) as [Seen, Seen];
+      const [seen, evicted] = (await printedByUser(nobody, body)) as [Seen, Seen];
       const cached = Math.ceil(9000 / pageBytes) * pageBytes;
       const root = seen.entries.find((entry) => entry.path.endsWith('of-root'));
       if (seen.method === 'cachestat' && seen.unseen === 0) {
-        // Before 6.13 cachestat told everybody about every file that could be opened.
+        // Before Linux 6.13 cachestat answered for every file that could be opened.
         expect(seen).toMatchObject({ files: 3, cached: 3 * cached });
         return;
       }
@@ -165,12 +166,12 @@ describe('a walk', () => {
       expect(root).not.toHaveProperty('cached');
       expect(evicted).toMatchObject({ unseen: 1, cachedAfter: 0 });
       expect(evicted.entries.find((entry) => entry.path.endsWith('of-root'))).not.toHaveProperty('cachedAfter');
-      // It was asked to go all the same, and being clean it went.
+      // It was evicted without knowing its pages; it was clean.
       expect((await walk(join(tree, 'of-root'))).cached).toBe(0);
     },
   );
 
-  it('takes sparse files for what they have', async () => {
+  it('counts sparse files with their size and no cached pages', async () => {
     writeFileSync(join(tree, 'sparse'), '');
     truncateSync(join(tree, 'sparse'), 2 ** 42);
     for (const method of [undefined, 'mincore'] as const) {
@@ -180,7 +181,7 @@ describe('a walk', () => {
     }
   });
 
-  it('gives every name back unharmed: newlines, quotes, bytes that are not UTF-8', async () => {
+  it('returns every name unchanged: newlines, quotes, bytes that are not UTF-8', async () => {
     const odd = ['new\nline', '"quoted" \\012', ' ', '…', '\u{1f4be}', 'tab\there', '-rf'];
     for (const name of odd) writeFileSync(join(tree, name), name);
     const raw = Buffer.concat([Buffer.from(`${tree}/`), Buffer.from([0xff, 0x61, 0xc3, 0x28, 0xed, 0xa0, 0x80])]);
@@ -193,7 +194,7 @@ describe('a walk', () => {
   });
 
   it('goes deeper than any path can be long, with few descriptors, and back up', async () => {
-    // 60 * 150 bytes: more than twice PATH_MAX. A file on each level, met on the way up or down.
+    // 60 * 150 bytes: more than twice PATH_MAX. A file on each level.
     const name = 'd'.repeat(150);
     execFileSync('bash', [
       '-c',
@@ -211,7 +212,7 @@ describe('a walk', () => {
     expect(most).toBeLessThanOrEqual(40);
   });
 
-  it('is not led astray by a tree that is rearranged under it', async () => {
+  it('stays inside a tree that is rearranged meanwhile', async () => {
     for (let i = 0; i < 40; i++) {
       mkdirSync(join(tree, `d${i}/inner`), { recursive: true });
       for (let k = 0; k < 50; k++) writeFileSync(join(tree, `d${i}/inner/f${k}`), 'x');
@@ -243,8 +244,8 @@ describe('a walk', () => {
     }
   });
 
-  it('leaves the sub-tree that is moved away while it is in it, and says so', async () => {
-    // More levels than descriptors, so that it has to find its way back by "..".
+  it('leaves a sub-tree that is moved away while it is inside, and reports that', async () => {
+    // More levels than descriptors, so that the walk has to return by "..".
     const deep = Array.from({ length: 40 }, (_, i) => `l${i}`).join('/');
     mkdirSync(join(tree, 'a', deep), { recursive: true });
     mkdirSync(join(tree, 'b'));
@@ -265,7 +266,7 @@ describe('a walk', () => {
     expect(problems.at(0)).toBe(`openat .. ${join(tree, 'a/l0')}`);
   });
 
-  it('refuses kernel file systems as paths, and passes their mount points by', async (context) => {
+  it('refuses kernel file systems as paths, and skips their mount points', async (context) => {
     const walked = await walk(['/proc', '/sys', '/proc/self/maps']);
     expect(walked).toMatchObject({ files: 0, directories: 0, problems: 3 });
     expect(walked.entries[0]?.failure).toMatchObject({ source: 'umaprobe', name: 'EINVAL' });
@@ -276,22 +277,21 @@ describe('a walk', () => {
     const body = `const { createRequire } = await import('node:module'); const b = createRequire('/')(process.env.BINARY);
       const id = b.cacheWalk([process.env.TREE], { mode: 'status', listEmpty: true });
       const { pseudo, directories, files } = await b.cacheNext(id, 5000, 10000); console.log(JSON.stringify({ pseudo, directories, files }));`;
-    const { binary } = await import('../support/real-files.ts');
-    const env = { ...process.env, BINARY: binary, TREE: tree };
-    const words = ['-m', 'bash', '-c', inNamespace, 'bash', tree, process.execPath, body];
-    const said = execFileSync('unshare', words, { env, encoding: 'utf8' });
-    expect(JSON.parse(said)).toEqual({ pseudo: 1, directories: 1, files: 0 });
+    const env = { ...process.env, BINARY: binaryPath, TREE: tree };
+    const args = ['-m', 'bash', '-c', inNamespace, 'bash', tree, process.execPath, body];
+    const printed = execFileSync('unshare', args, { env, encoding: 'utf8' });
+    expect(JSON.parse(printed)).toEqual({ pseudo: 1, directories: 1, files: 0 });
   });
 
   it('can be ended early, leaves nothing open, and knows its own ids only', async () => {
     for (let i = 0; i < 3000; i++) writeFileSync(join(tree, `f${i}`), 'x');
-    const id = native.cacheWalk([tree], { mode: 'status', listEmpty: true }) as number;
-    expect(await native.cacheNext(id, 1, 10_000)).toMatchObject({ done: false });
-    native.cacheEnd(id);
-    native.cacheEnd(id);
-    native.cacheEnd(4_000_000);
-    expect(await native.cacheNext(id, 1, 10_000)).toMatchObject({ failed: true, source: 'umaprobe', name: 'EINVAL' });
-    await vi.waitFor(() => expect(openIn(tree)).toBe(0), 10_000); // the thread lets go after it has answered
+    const id = native().cacheWalk([tree], { mode: 'status', listEmpty: true }) as number;
+    expect(await native().cacheNext(id, 1, 10_000)).toMatchObject({ done: false });
+    native().cacheEnd(id);
+    native().cacheEnd(id);
+    native().cacheEnd(4_000_000);
+    expect(await native().cacheNext(id, 1, 10_000)).toMatchObject({ failed: true, source: 'umaprobe', name: 'EINVAL' });
+    await vi.waitFor(() => expect(openIn(tree)).toBe(0), 10_000); // the thread closes them after it has answered
     expect(await walk([])).toMatchObject({ files: 0, problems: 0, done: true, entries: [] });
     expect(await walk(['', 'nul\0byte'])).toMatchObject({ problems: 2 });
     rmSync(tree, { recursive: true });

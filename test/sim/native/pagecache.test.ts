@@ -1,14 +1,14 @@
-/** The page cache on a simulated machine: a number, never a real file. And what gives memory back there. */
+/** The page cache of a simulated machine, which is a number and never a real file; and the calls that free memory there. */
 
 import { describe, expect, it } from 'vitest';
 import { native } from '../../../lib/native/binding.ts';
 import { loadMachine } from '../../../lib/sim.ts';
-import { onMachine, said } from '../../support/binary-on-machine.ts';
+import { printedBy, printedOnMachine } from '../../support/binary-on-machine.ts';
 
 const cached = () => loadMachine('gb10-cached');
 
 describe('on a simulated machine', () => {
-  it('no real file is looked at, evicted or found mapped', async () => {
+  it('no real file is read, evicted or found mapped', async () => {
     const refused = {
       failed: true,
       source: 'sim',
@@ -16,40 +16,39 @@ describe('on a simulated machine', () => {
       status: null,
       message: 'a simulated machine has no files: its page cache is a number',
     };
-    const [status, evict, mappings] = await onMachine(cached(), ({ env }) =>
-      said(
-        `for (const mode of ['status', 'evict']) say(b.cacheWalk([process.execPath], { mode, listEmpty: true }));
+    const [status, evict, mappings] = await printedOnMachine(
+      cached(),
+      `for (const mode of ['status', 'evict']) print(b.cacheWalk([process.execPath], { mode, listEmpty: true }));
          const { dev, ino } = (await import('node:fs')).statSync(process.execPath);
-         say(await b.mappings(new Float64Array([dev, ino]), 5000));`,
-        env,
-      ),
+         print(await b.mappings(new Float64Array([dev, ino]), 5000));`,
     );
     expect(status).toEqual({ ...refused, call: 'cacheWalk' });
     expect(evict).toEqual(status);
     expect(mappings).toEqual({ ...refused, call: 'mappings' });
   });
 
-  it('drop_caches is that of the machine', async () => {
-    const free = `const out = new Float64Array(b.hostMemoryFields().length); b.hostMemory(out); say(out[b.hostMemoryFields().indexOf('free')]);`;
-    const [before, answer, after] = await onMachine(cached(), ({ env }) =>
-      said(`{ ${free} } say(await b.writeFile('/proc/sys/vm/drop_caches', '3', 30000)); { ${free} }`, env),
+  it('drop_caches drops the cache of that machine', async () => {
+    const free = `const out = new Float64Array(b.hostMemoryFields().length); b.hostMemory(out); print(out[b.hostMemoryFields().indexOf('free')]);`;
+    const [before, answer, after] = await printedOnMachine(
+      cached(),
+      `{ ${free} } print(await b.writeFile('/proc/sys/vm/drop_caches', '3', 30000)); { ${free} }`,
     );
     expect(answer).toEqual({ durationMs: expect.any(Number) });
     expect((after as number) - (before as number)).toBeGreaterThan(2 ** 30);
   });
 
-  it('sync has its own, and answers', async () => {
-    const [answer] = await onMachine(cached(), ({ env }) => said('say(await b.syncAll(30000))', env));
+  it('sync answers', async () => {
+    const [answer] = await printedOnMachine(cached(), 'print(await b.syncAll(30000))');
     expect(answer).toEqual({ durationMs: expect.any(Number) });
   });
 
-  it('that cannot be reached, neither files nor the real kernel are there', async () => {
+  it('that is unreachable, calls fail instead of using real files and the real kernel', async () => {
     const env = { UMAPROBE_SIM: '/nowhere/machine' };
-    const told = await said(
-      `say(b.cacheWalk(['/etc'], { mode: 'status', listEmpty: true }));
-       say(await b.mappings(new Float64Array([1, 2]), 5000));
-       say(await b.writeFile('/proc/sys/vm/drop_caches', '1', 5000));
-       say(await b.syncAll(5000));`,
+    const told = await printedBy(
+      `print(b.cacheWalk(['/etc'], { mode: 'status', listEmpty: true }));
+       print(await b.mappings(new Float64Array([1, 2]), 5000));
+       print(await b.writeFile('/proc/sys/vm/drop_caches', '1', 5000));
+       print(await b.syncAll(5000));`,
       env,
     );
     expect(told).toHaveLength(4);
@@ -87,7 +86,7 @@ describe('arguments', () => {
 
 describe('a walk', () => {
   it('ends with its worker, in the middle of a tree', async () => {
-    const [exits] = await said(`
+    const [exits] = await printedBy(`
       const { Worker } = await import('node:worker_threads');
       const code = "const b = require(process.env.BINARY); const id = b.cacheWalk(['/usr', '/proc'], { mode: 'status', listEmpty: true });" +
         "(async () => { for (;;) { const { done } = await b.cacheNext(id, 5, 10000); require('worker_threads').parentPort.postMessage(done); if (done) break; } })();";
@@ -97,7 +96,7 @@ describe('a walk', () => {
         await new Promise((resolve) => worker.once('message', resolve));
         exits.push(await worker.terminate());
       }
-      say(exits);`);
+      print(exits);`);
     expect(exits).toEqual(Array(10).fill(1));
   });
 });

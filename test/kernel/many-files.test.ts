@@ -1,10 +1,19 @@
-/** Many files on the real kernel: the sums, and the lists that are asked for. */
+/** Many files on the real kernel: the sums and the requested lists. */
 
 import { execFileSync } from 'node:child_process';
 import { linkSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { asUser, diskFolder, isRoot, mapper, native, nobody, pageBytes, walk } from '../support/real-files.ts';
+import {
+  batchesOf,
+  diskFolder,
+  isRoot,
+  nobody,
+  pageBytes,
+  printedByUser,
+  startMapper,
+  walk,
+} from '../support/real-files.ts';
 
 const disk = diskFolder(2 ** 30);
 const folder = 'path' in disk ? disk.path : '';
@@ -21,7 +30,7 @@ afterAll(() => {
 }, 300_000);
 
 describe('a walk', () => {
-  it('sums 100,000 small files, and lists those that are asked for', async () => {
+  it('sums 100,000 small files, and lists the requested ones', async () => {
     for (let d = 0; d < 100; d++) {
       mkdirSync(join(tree, `d${d}`));
       for (let f = 0; f < 1000; f++)
@@ -58,27 +67,20 @@ describe('a walk', () => {
     expect(await walk(tree, { mode: 'evict' })).toMatchObject({ files: 1000, cached: 0, cachedAfter: 0 });
   });
 
-  it('has something in every batch but the last', async () => {
+  it('has entries in every batch but the last', async () => {
     for (let f = 0; f < 2000; f++) writeFileSync(join(tree, `f${f}`), '');
-    const id = native.cacheWalk([tree], { mode: 'status', listEmpty: true });
-    if (typeof id !== 'number') throw new Error(id.message);
     const sizes: number[] = [];
-    for (let done = false; !done; ) {
-      const batch = await native.cacheNext(id, 60_000, 60_000);
-      if ('failed' in batch) throw new Error(batch.message);
-      done = batch.done;
-      sizes.push(batch.entries.length);
-    }
+    for await (const batch of batchesOf(tree, 60_000)) sizes.push(batch.entries.length);
     expect(sizes.reduce((sum, size) => sum + size)).toBe(2000);
     expect(sizes.slice(0, -1).filter((size) => size === 0 || size > 500)).toEqual([]);
     expect(sizes.length).toBeGreaterThan(3);
   });
 
-  it('evicts a file of many names once, and lists what stayed although it is not among the largest', async () => {
+  it('evicts a file of many names once, and lists a file that stayed although it is not among the largest', async () => {
     for (let f = 0; f < 300; f++) writeFileSync(join(tree, `f${f}`), 'x'.repeat(100));
     for (let f = 0; f < 10; f++) linkSync(join(tree, `f${f}`), join(tree, `link${f}`));
     execFileSync('sync');
-    const { end } = await mapper('map', join(tree, 'f77'), folder);
+    const { end } = await startMapper('map', join(tree, 'f77'), folder);
     try {
       const { entries, ...sums } = await walk(tree, { mode: 'evict', top: 0, listEmpty: false });
       expect(sums).toMatchObject({ files: 300, links: 10, cached: 300 * pageBytes, cachedAfter: pageBytes });
@@ -90,8 +92,8 @@ describe('a walk', () => {
 
   it('counts all problems, and lists a hundred', async () => {
     for (let d = 0; d < 150; d++) mkdirSync(join(tree, `d${d}`), { mode: 0 });
-    const look = `const { problems, entries } = await walk(b, [${JSON.stringify(tree)}], { listEmpty: false });
-      say([problems, entries.length]);`;
-    expect(await asUser(isRoot ? nobody : null, look)).toEqual([[150, 100]]);
+    const program = `const { problems, entries } = await walk(b, [${JSON.stringify(tree)}], { listEmpty: false });
+      print([problems, entries.length]);`;
+    expect(await printedByUser(isRoot ? nobody : null, program)).toEqual([[150, 100]]);
   });
 });

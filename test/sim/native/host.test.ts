@@ -1,12 +1,12 @@
-/** The kernel's files, of the real kernel and of the simulated one. */
+/** The files of the real kernel and of a simulated one. */
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { native } from '../../../lib/native/binding.ts';
-import { loadMachine } from '../../../lib/sim.ts';
-import { onMachine, said } from '../../support/binary-on-machine.ts';
+import { printedBy, printedOnMachine } from '../../support/binary-on-machine.ts';
+import { withMachine } from '../../support/machines.ts';
 
 const fields = native().hostMemoryFields();
 const slot = (field: string) => fields.indexOf(field);
@@ -18,7 +18,7 @@ function parse(text: string): Record<string, number> {
 }
 
 describe('parseMeminfo', () => {
-  it('turns kB into bytes, leaves counts alone, and knows no other lines', () => {
+  it('converts kB to bytes, keeps counts, and ignores other lines', () => {
     const memory = parse('MemTotal:       24684092 kB\nActive(file):  7 kB\nHugePages_Total:    12\nMemFreeX:  3 kB\n');
     expect(memory).toMatchObject({ total: 24684092 * 1024, activeFile: 7168, hugePagesTotal: 12, free: Number.NaN });
   });
@@ -71,15 +71,15 @@ describe('the real kernel', () => {
   });
 
   it('is read through one descriptor, which children do not inherit', async () => {
-    const [open] = await said(`
+    const [open] = await printedBy(`
       const { readdirSync, readFileSync, readlinkSync } = await import('node:fs');
       for (let i = 0; i < 1000; i++) b.hostMemory(new Float64Array(35));
       const fds = readdirSync('/proc/self/fd').filter((fd) => { try { return readlinkSync('/proc/self/fd/' + fd) === '/proc/' + process.pid + '/meminfo' || readlinkSync('/proc/self/fd/' + fd) === '/proc/meminfo'; } catch { return false; } });
-      say(fds.map((fd) => parseInt(/flags:\\s*(\\d+)/.exec(readFileSync('/proc/self/fdinfo/' + fd, 'utf8'))[1], 8) & 0o2000000));`);
+      print(fds.map((fd) => parseInt(/flags:\\s*(\\d+)/.exec(readFileSync('/proc/self/fdinfo/' + fd, 'utf8'))[1], 8) & 0o2000000));`);
     expect(open).toEqual([0o2000000]);
   });
 
-  it('gives texts in the order that was asked for, each on its own', () => {
+  it('returns texts in the order of the paths; a missing file affects no other', () => {
     const [release, nothing, self] = native().readFiles([
       '/proc/sys/kernel/osrelease',
       '/proc/no-such-file',
@@ -97,7 +97,7 @@ describe('the real kernel', () => {
     });
   });
 
-  it('gives files of more than a page whole', () => {
+  it('returns files larger than a page completely', () => {
     const [text] = native().readFiles(['/proc/self/smaps']);
     expect((text as string).length).toBeGreaterThan(16_384); // the first buffer
     expect(text as string).toMatch(/VmFlags:[^\n]*\n$/);
@@ -112,7 +112,7 @@ describe('the real kernel', () => {
   });
 
   it.each(['/etc/passwd', 'proc/meminfo', '/proc/../etc/passwd', '/sys/..', '/procfs', '', '/proc/\0meminfo'])(
-    'is not asked for %j',
+    'is not read for the path %j',
     (path) => {
       const refused = {
         failed: true,
@@ -125,7 +125,7 @@ describe('the real kernel', () => {
     },
   );
 
-  it('does not wait for files that have nothing to say yet', () => {
+  it('does not wait for files without data', () => {
     const started = performance.now();
     const [kmsg] = native().readFiles(['/proc/kmsg']);
     expect(performance.now() - started).toBeLessThan(1000);
@@ -137,10 +137,10 @@ describe('a simulated kernel', () => {
   const read = `
     const memory = new Float64Array(35);
     const failure = b.hostMemory(memory);
-    say({ failure, total: memory[0], machine: b.simulatedMachine(), files: b.readFiles(['/proc/meminfo', '/proc/nothing']) });`;
+    print({ failure, total: memory[0], machine: b.simulatedMachine(), files: b.readFiles(['/proc/meminfo', '/proc/nothing']) });`;
 
   it('answers in place of the real one', async () => {
-    const [told] = await onMachine(loadMachine('gb10'), ({ env }) => said(read, env));
+    const [told] = await printedOnMachine('gb10', read);
     expect(told).toMatchObject({
       failure: null,
       total: 128518619136,
@@ -150,24 +150,22 @@ describe('a simulated kernel', () => {
   });
 
   it('lists its own files', async () => {
-    const [names] = await onMachine(loadMachine('gb10'), ({ env }) =>
-      said("say(b.listDirectory('/proc/sys/vm'))", env),
-    );
+    const [names] = await printedOnMachine('gb10', "print(b.listDirectory('/proc/sys/vm'))");
     expect(names).toEqual(expect.arrayContaining(['drop_caches', 'min_free_kbytes']));
     expect(names).not.toContain('laptop_mode');
   });
 
   it('is not replaced by the real one when it cannot be reached', async () => {
-    await onMachine(loadMachine('gb10'), async ({ env, statePath }) => {
-      const [nowhere] = await said(read, { ...env, UMAPROBE_SIM: join(statePath, '../nothing') });
+    await withMachine('gb10', async ({ env, statePath }) => {
+      const [nowhere] = await printedBy(read, { ...env, UMAPROBE_SIM: join(statePath, '../nothing') });
       expect(nowhere).toMatchObject({ failure: { source: 'sim', name: 'NO_MACHINE' }, machine: { source: 'sim' } });
       writeFileSync(join(statePath, '../garbage'), 'x'.repeat(100_000));
-      const [garbage] = await said(read, { ...env, UMAPROBE_SIM: join(statePath, '../garbage') });
+      const [garbage] = await printedBy(read, { ...env, UMAPROBE_SIM: join(statePath, '../garbage') });
       expect(garbage).toMatchObject({
         failure: { source: 'sim', name: 'NO_MACHINE' },
         files: [{ source: 'sim' }, { failed: true }],
       });
-      const [library] = await said(read, { ...env, UMAPROBE_SIM_LIBRARY: '/nowhere/libumasim.so' });
+      const [library] = await printedBy(read, { ...env, UMAPROBE_SIM_LIBRARY: '/nowhere/libumasim.so' });
       expect(library).toMatchObject({
         failure: { source: 'sim', name: 'LIBRARY_MISSING' },
         machine: { name: 'LIBRARY_MISSING' },
@@ -176,7 +174,7 @@ describe('a simulated kernel', () => {
   });
 
   it('is found beside the binary when only the machine is named', async () => {
-    const [told] = await onMachine(loadMachine('gb10'), ({ statePath }) => said(read, { UMAPROBE_SIM: statePath }));
+    const [told] = await withMachine('gb10', ({ statePath }) => printedBy(read, { UMAPROBE_SIM: statePath }));
     expect(told).toMatchObject({ failure: null, machine: 'gb10' });
   });
 });

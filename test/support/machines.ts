@@ -1,0 +1,72 @@
+/** Simulated machines for tests: shipped ones with changes, booted for one test and closed after it. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { JsonObject } from '../../lib/sim/machine.ts';
+import { loadMachine, type Machine, type Simulation, simulate } from '../../lib/sim.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+import { waitFor } from './wait.ts';
+
+/** A shipped machine with changed fields. Objects are merged one level deep; anything else is replaced. */
+export function machineWith(name: string, changes: JsonObject): Machine {
+  const shipped = loadMachine(name);
+  const merged = Object.entries(changes).map(([key, value]) => {
+    const before = shipped[key];
+    const mergeable = typeof before === 'object' && typeof value === 'object' && !Array.isArray(value);
+    return [key, mergeable ? { ...(before as JsonObject), ...(value as JsonObject) } : value];
+  });
+  return { ...shipped, ...Object.fromEntries(merged) };
+}
+
+/** A GB10 whose driver has these faults. */
+export function gb10WithFaults(faults: JsonObject): Machine {
+  return machineWith('gb10', { faults });
+}
+
+/** A GB10 with a second device, which has its own UUID and PCI id. */
+export function gb10WithTwoDevices(faults: JsonObject): Machine {
+  const machine = gb10WithFaults(faults);
+  const [first] = machine.devices as [JsonObject];
+  const second = { ...first, uuid: 'GPU-5117ab1e-0000-0000-0000-000000000011', pciBusId: '0010:01:00.0' };
+  return { ...machine, devices: [first, second] };
+}
+
+/** Writes a machine file that extends a shipped machine, as a user does; answers its path. */
+export function machineFile(name: string, changes: JsonObject, base = 'gb10'): string {
+  const path = join(temporaryFolder('machine'), `${name}.json`);
+  const header = { schema: 'umaprobe/machine/1', name, extends: base, description: 'Made by a test.' };
+  writeFileSync(path, JSON.stringify({ ...header, ...changes }));
+  return path;
+}
+
+/**
+ * Boots a machine for one use and closes it afterwards.
+ *
+ * @param options `scale`: simulated seconds per real second.
+ */
+export async function withMachine<T>(
+  machine: Machine | string,
+  use: (simulation: Simulation) => T | Promise<T>,
+  options: { scale?: number } = {},
+): Promise<T> {
+  const simulation = simulate(machine, options);
+  try {
+    return await use(simulation);
+  } finally {
+    simulation.close();
+  }
+}
+
+/** The same with a clock that runs 20 times as fast: searches take seconds, deadlines of real seconds still hold. */
+export function withFastMachine<T>(
+  machine: Machine | string,
+  use: (simulation: Simulation) => T | Promise<T>,
+): Promise<T> {
+  return withMachine(machine, use, { scale: 20 });
+}
+
+/** Bytes that processes hold on the machine, after waiting up to 3 s for exits, which take simulated time. */
+export async function heldBytesAtRest(simulation: Simulation): Promise<number> {
+  const held = () => (simulation.record().live as { bytes: number }[]).reduce((sum, { bytes }) => sum + bytes, 0);
+  await waitFor(() => held() === 0, 3000);
+  return held();
+}

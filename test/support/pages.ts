@@ -1,0 +1,8 @@
+/** The pages of the documentation, as paths from the root folder. */
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from './root.ts';
+
+export const PAGES = [...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`), 'README.md'].filter(
+  (page) => page.endsWith('.md') && existsSync(join(ROOT, page)),
+);

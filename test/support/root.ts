@@ -1,0 +1,4 @@
+/** The root folder of the repository. */
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
