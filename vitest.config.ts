@@ -33,6 +33,8 @@ export default defineConfig({
       // moves the same counters, so a test may be made again.
       project('kernel', { testTimeout: 120_000, hookTimeout: 120_000, fileParallelism: false, retry: 2 }),
       project('pkg', { testTimeout: 240_000, hookTimeout: 240_000, globalSetup: './test/pkg/setup.ts' }), // what ships
+      // The recipes of docs/architecture.md, applied to a copy of the tree that is then built and used.
+      project('recipes', { testTimeout: 300_000, hookTimeout: 300_000 }),
       // The same contract on a real device. One file after the other: they read the same counters of one card.
       project('gpu', { testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false }),
     ],

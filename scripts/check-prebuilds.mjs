@@ -35,7 +35,7 @@ function problemOfImport(symbol) {
 
 /** What is wrong with one file, as sentences. */
 export function problemsOfFile(path, { arch, exported }) {
-  if (!existsSync(path)) return ['is missing: run npm run prebuild'];
+  if (!existsSync(path)) return ['is missing: run npm run prebuilds'];
   const builtFor = architecture(path);
   const symbols = dynamicSymbols(path).map((symbol) =>
     symbol.defined ? problemOfExport(symbol, exported) : problemOfImport(symbol),

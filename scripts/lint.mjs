@@ -8,6 +8,7 @@ import { breaches } from './house-rules.mjs';
 import { napiHeaders } from './native-build.mjs';
 import { checkBiomeRooms } from './rooms.mjs';
 import { findTool, main, root, run } from './run.mjs';
+import { checkSchemas } from './schemas.mjs';
 
 const require = createRequire(import.meta.url);
 const write = process.argv.includes('--write');
@@ -54,6 +55,7 @@ async function clangTidy() {
 
 const steps = {
   rooms: () => checkBiomeRooms({ write }),
+  schemas: () => checkSchemas({ write }),
   biome: () =>
     run(process.execPath, [
       require.resolve('@biomejs/biome/bin/biome'),

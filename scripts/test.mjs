@@ -1,14 +1,16 @@
-// npm test: everything that can run here. node scripts/test.mjs [unit|sim|kernel|pkg|gpu …] [vitest's own arguments]
+// npm test: everything that can run here but the recipes, which build a copy of the tree.
+//   node scripts/test.mjs [unit|sim|kernel|pkg|gpu|recipes …] [vitest's own arguments]
 import { join } from 'node:path';
 import { bootstrap } from './bootstrap.mjs';
 import { main, root, run } from './run.mjs';
 
 const projects = ['unit', 'sim', 'kernel', 'pkg', 'gpu'];
+const known = [...projects, 'recipes'];
 
 await main(async () => {
   const given = process.argv.slice(2);
-  const chosen = given.filter((argument) => projects.includes(argument));
-  const rest = given.filter((argument) => !projects.includes(argument));
+  const chosen = given.filter((argument) => known.includes(argument));
+  const rest = given.filter((argument) => !known.includes(argument));
   await bootstrap();
   const names = chosen.length > 0 ? chosen : projects;
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');

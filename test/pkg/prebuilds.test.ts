@@ -30,7 +30,7 @@ describe('the check of the prebuilds', () => {
     expect(problemsOfFile(addon, { arch: 'arm64', exported: /./ })).toContain('is built for x64');
     expect(problemsOfFile(addon, { arch: 'x64', exported: /^none$/ })).toContain('exports napi_register_module_v1');
     expect(problemsOfFile(join(ROOT, 'no-such-file'), { arch: 'x64', exported: /./ })).toEqual([
-      'is missing: run npm run prebuild',
+      'is missing: run npm run prebuilds',
     ]);
   });
 });

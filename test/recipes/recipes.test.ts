@@ -1,0 +1,175 @@
+/**
+ * The recipes of docs/architecture.md: each is applied to a copy of the tree, which is then built, checked and used. A block
+ * stands behind a comment that says where it goes:
+ *   <!-- recipe NAME: new file PATH -->
+ *   <!-- recipe NAME: PATH, after "START OF A LINE" -->
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Ajv } from 'ajv';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { root } from '../../scripts/run.mjs';
+
+interface Step {
+  recipe: string;
+  path: string;
+  /** Start of the line behind which the block goes, white space apart; null: the block is a new file. */
+  after: string | null;
+  block: string;
+}
+
+const STEP = /<!-- recipe (\w+): (?:new file (\S+)|(\S+), after "((?:[^"\\]|\\.)*)") -->\n```\w+\n(.*?)```/gs;
+
+function stepsOf(page: string): Step[] {
+  return [...page.matchAll(STEP)].map(([, recipe = '', created, changed, after, block = '']) => ({
+    recipe,
+    path: created ?? changed ?? '',
+    after: after === undefined ? null : after.replaceAll('\\"', '"'),
+    block,
+  }));
+}
+
+const steps = stepsOf(readFileSync(join(root, 'docs/architecture.md'), 'utf8'));
+
+function apply(tree: string, { after, block, path }: Step): void {
+  const file = join(tree, path);
+  if (after === null) {
+    if (existsSync(file)) throw new Error(`${path} exists already`);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, block);
+    return;
+  }
+  const lines = readFileSync(file, 'utf8').split('\n');
+  const found = lines.flatMap((line, at) => (line.trimStart().startsWith(after) ? [at] : []));
+  if (found.length !== 1) throw new Error(`${path} has ${found.length} lines that start with ${after}, not one`);
+  lines.splice((found[0] as number) + 1, 0, block.replace(/\n$/, ''));
+  writeFileSync(file, lines.join('\n'));
+}
+
+let tree = '';
+const node = (...args: string[]) =>
+  execFileSync(process.execPath, args, {
+    cwd: tree,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    maxBuffer: 2 ** 26,
+  });
+const cli = (...args: string[]) => node('dist/cli.js', ...args);
+const json = (...args: string[]) => JSON.parse(cli(...args, '--json')) as Record<string, never>;
+
+beforeAll(() => {
+  tree = mkdtempSync(join(tmpdir(), 'umaprobe-recipes-'));
+  const tracked = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  for (const path of tracked.split('\0').filter((name) => name !== '' && existsSync(join(root, name)))) {
+    mkdirSync(dirname(join(tree, path)), { recursive: true });
+    cpSync(join(root, path), join(tree, path));
+  }
+  symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'));
+  for (const step of steps) apply(tree, step);
+  node('scripts/schemas.mjs', '--write');
+  node('scripts/bootstrap.mjs');
+});
+
+describe('the copy with all recipes', () => {
+  it('has every recipe of the page', () => {
+    expect([...new Set(steps.map(({ recipe }) => recipe))]).toEqual(['command', 'check', 'kind', 'quirk', 'machine']);
+  });
+
+  it('has types that agree', () => {
+    node(join('node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.test.json');
+    node(join('node_modules', 'typescript', 'bin', 'tsc'), '-p', 'browser/tsconfig.json');
+  });
+
+  it('breaks no rule of the house', () => {
+    node('scripts/rooms.mjs');
+    node('scripts/schemas.mjs');
+    const lint = [join('node_modules', '@biomejs', 'biome', 'bin', 'biome'), 'lint', '--max-diagnostics=20'];
+    const { status, stdout, stderr } = spawnSync(process.execPath, lint, { cwd: tree, encoding: 'utf8' });
+    expect({ status, output: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, output: '' });
+    node(
+      '-e',
+      "import('./scripts/house-rules.mjs').then(({ breaches }) => { if (breaches().length) throw new Error(breaches().join()); })",
+    );
+  });
+
+  it('passes its unit tests', () => {
+    const vitest = [join('node_modules', 'vitest', 'vitest.mjs'), 'run', '--project', 'unit', '--reporter=dot'];
+    const ran = spawnSync(process.execPath, vitest, {
+      cwd: tree,
+      encoding: 'utf8',
+      env: { ...process.env, UMAPROBE_TEST_TOTALS: '' },
+    });
+    expect({ status: ran.status, output: ran.status === 0 ? '' : ran.stdout + ran.stderr }).toEqual({
+      status: 0,
+      output: '',
+    });
+  });
+});
+
+describe('a command', () => {
+  it('runs, as text and as JSON, and the help knows it', () => {
+    expect(cli('total', '--sim', 'gb10')).toBe('128518619136\n');
+    expect(json('total', '--sim', 'gb10')).toEqual({ schema: 'umaprobe/total/1', total: 128518619136 });
+    expect(cli('help')).toMatch(/^ +total +MemTotal of this machine$/m);
+    expect(cli('total', '--help')).toContain('Prints the line MemTotal');
+  });
+});
+
+describe('a check', () => {
+  it('is listed, named and run', () => {
+    expect(cli('doctor', '--list')).toContain('memory.total');
+    const { checks } = json('doctor', '--only', 'memory.total', '--sim', 'gb10') as unknown as { checks: object[] };
+    expect(checks).toEqual([
+      expect.objectContaining({ id: 'memory.total', status: 'pass', evidence: 'MemTotal 119.7 GiB' }),
+    ]);
+  });
+});
+
+describe('a kind of memory', () => {
+  const valid = (name: string, document: object) => {
+    const schema = JSON.parse(readFileSync(join(tree, `schemas/${name}.schema.json`), 'utf8')) as { $schema?: string };
+    delete schema.$schema;
+    const validate = new Ajv({ strict: false }).compile(schema);
+    expect(validate(document), JSON.stringify(validate.errors)).toBe(true);
+  };
+  const probe = ['--kind', 'portable', '--sim', 'gb10', '--journal', 'none'];
+
+  it('is swept, and the report fits its schema', () => {
+    const report = json('sweep', ...probe, '--sizes', '64MiB,128MiB');
+    expect(report).toMatchObject({ state: 'complete', largest: { portable: 128 * 2 ** 20, device: null } });
+    valid('sweep', report);
+  });
+
+  it('is stressed and laid out, too', () => {
+    const stress = json('stress', ...probe, '--max', '256MiB');
+    expect(stress).toMatchObject({ state: 'limit', kind: 'portable', maxBytes: 256 * 2 ** 20 });
+    valid('stress', stress);
+    const layout = json('layout', 'a=64MiB', ...probe);
+    expect(layout).toMatchObject({ state: 'complete', kind: 'portable' });
+    valid('layout', layout);
+  });
+
+  it('has a letter, a colour and a place in the help', () => {
+    expect(cli('sweep', ...probe, '--sizes', '64MiB', '--no-color')).toMatch(/^[A-Z] portable {2}cudaHostAlloc/m);
+    expect(cli('sweep', '--help')).toContain('portable');
+    expect(
+      spawnSync(process.execPath, ['dist/cli.js', 'sweep', '--kind', 'nope'], { cwd: tree, encoding: 'utf8' }).stderr,
+    ).toContain('portable');
+  });
+});
+
+describe('a quirk and a machine', () => {
+  it('speak', () => {
+    expect(cli('--sim', 'gb10-small', '--no-color')).toContain('This note was added by a recipe.');
+    expect(cli('sim', 'list')).toContain('gb10-small');
+    expect(json('snapshot', '--sim', 'gb10-small')).toMatchObject({
+      simulated: 'gb10-small',
+      host: { swapTotal: 1717986918 },
+    });
+  });
+});
