@@ -19,13 +19,19 @@ export type UmaErrorCode =
 /** A failed call as plain fields. */
 export interface Failure {
   failed: true;
-  /** Origin of the failure. `kernel`: Linux. `dl`: the dynamic loader. `umaprobe`: the addon itself (deadline, library not open). */
+  /**
+   * Origin of the failure. `kernel`: Linux. `dl`: the dynamic loader. `umaprobe`: the addon itself (deadline, library
+   * not open).
+   */
   source: 'cudart' | 'cuda' | 'nvml' | 'kernel' | 'dl' | 'sim' | 'umaprobe';
   /** The function or file: "nvmlDeviceGetMemoryInfo_v2", "open /proc/pressure/memory". */
   call: string;
   /** Status number of the call (CUresult, cudaError_t, nvmlReturn_t, errno); null: it has none. */
   status: number | null;
-  /** Name of that number in its header, or the addon's own: "NOT_SUPPORTED", "CUDA_ERROR_NO_DEVICE", "ENOENT", "TIMEOUT". */
+  /**
+   * Name of that number in its header, or the addon's own: "NOT_SUPPORTED", "CUDA_ERROR_NO_DEVICE", "ENOENT",
+   * "TIMEOUT".
+   */
   name: string;
   /**
    * Message of the source; may be empty. It does not repeat call, name and status. For LIBRARY_MISSING it lists every path
