@@ -1,7 +1,7 @@
 /** How the kernel is set and how it is doing: watermarks, contiguity, pressure. */
 
 import { formatBytes, formatPercent, GiB, KiB } from '../base/format.ts';
-import { type GateReading, gateWords, meetsGate, readGate } from '../memory/contiguity.ts';
+import { type GateReading, gateText, meetsGate, readGate } from '../memory/contiguity.ts';
 import { unifiedDevice } from '../memory/headroom.ts';
 import { FREEZE_BEGINS, recentlyStalled, stalledPercent, waitingPercent } from '../memory/pressure.ts';
 import { DROP_AND_COMPACT, withReceipt } from '../memory/remedies.ts';
@@ -100,7 +100,7 @@ function resetMinFree({ host, contiguity }: Snapshot): string {
 function gate(snapshot: Snapshot, reading: GateReading): Finding {
   const { available, cacheInTheWay, loaded, needAvailable } = reading;
   const evidence =
-    `${gateWords(reading)}; ` +
+    `${gateText(reading)}; ` +
     `compaction failed ${snapshot.kernel.compactFail ?? 'unknown'} of ${snapshot.kernel.compactStall ?? 'unknown'} times`;
   if (loaded !== null)
     return skip(`GPU processes hold ${formatBytes(loaded)}: the gate is for an idle machine.`, evidence);

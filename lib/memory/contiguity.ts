@@ -125,16 +125,16 @@ export function missingBlocks({ host }: Snapshot, gate: GateReading): number {
 }
 
 /** "115.1 GiB available (gate 96.0 GiB); 3600 × 32 MiB in blocks of 32.0 MiB or more (gate 200)". */
-export function gateWords(reading: GateReading, gateBlock: number = GATE.block): string {
+export function gateText(reading: GateReading, gateBlock: number = GATE.block): string {
   const { available, blockBytes, blocks, cma, needAvailable, needBlocks } = reading;
   const notCounted = cma === 0 ? '' : `; ${formatBytes(cma)} of free CMA not counted`;
   return (
     `${formatBytes(available)} available (gate ${formatBytes(needAvailable)}); ` +
-    `${blocks} × ${blockWords(gateBlock)} in blocks of ${formatBytes(blockBytes)} or more (gate ${needBlocks}${notCounted})`
+    `${blocks} × ${formatBlockSize(gateBlock)} in blocks of ${formatBytes(blockBytes)} or more (gate ${needBlocks}${notCounted})`
   );
 }
 
 /** "32 MiB": block sizes are powers of two, a decimal would only suggest otherwise. */
-export function blockWords(bytes: number): string {
+export function formatBlockSize(bytes: number): string {
   return formatBytes(bytes).replace('.0 ', ' ');
 }

@@ -114,7 +114,7 @@ export interface NativeGuard {
  * One line on `wordsFd`: `left` false at the trip, true when the process leaves. Both have all fields of `trip`, and when it was
  * (CLOCK_MONOTONIC, which process.hrtime reads as well).
  */
-export type NativeGuardWords = NonNullable<NativeGuard['trip']> & { atMs: number; left: boolean };
+export type NativeTripReport = NonNullable<NativeGuard['trip']> & { atMs: number; left: boolean };
 
 export interface NativeGuardOptions {
   /** Trips when MemAvailable is below: bytes; 0: does not look. */
@@ -136,7 +136,7 @@ export interface NativeGuardOptions {
    * is back it does not leave any more (but for the parent). Milliseconds; 0: never.
    */
   exitAfterMs: number;
-  /** Descriptor for lines of `NativeGuardWords`, without JavaScript and without ever waiting for the reader; -1: none. */
+  /** Descriptor for lines of `NativeTripReport`, without JavaScript and without ever waiting for the reader; -1: none. */
   wordsFd: number;
 }
 

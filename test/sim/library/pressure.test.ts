@@ -1,7 +1,7 @@
 /** Pressure: what reclaim costs that hands memory out, and what comes before a machine freezes. All *simulated*. */
 
 import { describe, expect, it } from 'vitest';
-import type { NativeGuardWords } from '../../../lib/native/contract.ts';
+import type { NativeTripReport } from '../../../lib/native/contract.ts';
 import { loadMachine } from '../../../lib/sim.ts';
 import { onMachine as bare, runModule } from '../../support/binary-on-machine.ts';
 import { GiB, machine, onMachine, report } from '../../support/probe-runner.ts';
@@ -51,7 +51,7 @@ describe('the guard under pressure', () => {
         const [tripped] = ended.stdout
           .trim()
           .split('\n')
-          .map((line) => JSON.parse(line) as NativeGuardWords);
+          .map((line) => JSON.parse(line) as NativeTripReport);
         expect(tripped).toMatchObject({ reason: 'pressure', left: false });
         expect(ended).toMatchObject({ code: 6, signal: null });
       },
@@ -70,7 +70,7 @@ describe('the guard under pressure', () => {
         env,
       );
       const words = ended.stdout.trim().split('\n');
-      const [tripped] = words.map((line) => JSON.parse(line) as NativeGuardWords);
+      const [tripped] = words.map((line) => JSON.parse(line) as NativeTripReport);
       expect(tripped).toMatchObject({ reason: 'pressure', left: false });
       expect(tripped?.available).toBeGreaterThan(20 * GiB);
       expect(ended).toMatchObject({ code: 6, signal: null });
@@ -86,7 +86,7 @@ describe('the guard under pressure', () => {
       const [tripped, left] = ended.stdout
         .trim()
         .split('\n')
-        .map((line) => JSON.parse(line) as NativeGuardWords);
+        .map((line) => JSON.parse(line) as NativeTripReport);
       expect(tripped).toMatchObject({ reason: 'parent', left: false });
       expect(left).toMatchObject({ reason: 'parent', left: true });
     });

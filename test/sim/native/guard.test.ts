@@ -1,7 +1,7 @@
 /** The guard's thread on simulated machines: it acts while JavaScript is blocked and while the lane is stuck. All *simulated*. */
 
 import { describe, expect, it } from 'vitest';
-import type { NativeGuard, NativeGuardWords } from '../../../lib/native/contract.ts';
+import type { NativeGuard, NativeTripReport } from '../../../lib/native/contract.ts';
 import { loadMachine } from '../../../lib/sim.ts';
 import { faulty, onMachine, runModule, said } from '../../support/binary-on-machine.ts';
 
@@ -100,7 +100,7 @@ describe('the guard', () => {
         for (let i = 0; i < 1000 && alive(); i++) await sleep(10);
         say(alive()); say(readFileSync(path + '.words', 'utf8').trim().split('\\n').map((line) => JSON.parse(line)));`,
         env,
-      )) as [boolean, NativeGuardWords[]];
+      )) as [boolean, NativeTripReport[]];
       expect(child).toBe(false);
       expect(words).toMatchObject([
         { reason: 'parent', left: false },
@@ -123,7 +123,7 @@ describe('the guard', () => {
       const [tripped, left] = ended.stdout
         .trim()
         .split('\n')
-        .map((line) => JSON.parse(line) as NativeGuardWords);
+        .map((line) => JSON.parse(line) as NativeTripReport);
       expect(tripped).toMatchObject({ reason: 'pressure', left: false });
       expect(tripped?.pressureFull).toBeGreaterThanOrEqual(10);
       expect(left).toMatchObject({ reason: 'pressure', left: true, stoppedAfterMs: null });
