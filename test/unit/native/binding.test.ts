@@ -90,7 +90,7 @@ describe('a binary that is broken', () => {
     const file = place(path);
     const error = failure();
     expect(error).toMatchObject({ code: 'ERR_UMA_LIBRARY_MISSING', nativeName: 'LOAD_FAILED', call: file });
-    expect(error.message).toMatch(/the file is there but cannot be loaded: .*(too short|invalid ELF header)/);
+    expect(error.message).toMatch(/the file exists but cannot be loaded: .*(too short|invalid ELF header)/);
     expect(error.cause).toBeInstanceOf(Error);
   });
 
