@@ -1,7 +1,7 @@
 /** Can NVIDIA's libraries be used, and do they fit each other? */
 
-import { formatDuration, formatPercent } from '../base/format.ts';
-import { silentForMs } from '../memory/headroom.ts';
+import { formatPercent } from '../base/format.ts';
+import { noAnswerText } from '../memory/health.ts';
 import { stalledPercent } from '../memory/pressure.ts';
 import type { LibraryStatus, Pressure, Snapshot } from '../types/index.ts';
 import { type Check, type Finding, fail, pass, skip, warn } from './check.ts';
@@ -99,18 +99,17 @@ function library(name: string, status: LibraryStatus, { devices, pressure }: Sna
  * with tasks that are all stalled for want of memory it is how a wedge of a Spark looks.
  */
 function silent(name: string, reason: string, pressure: Pressure | null): Finding {
-  const ms = silentForMs(reason);
-  const words = `${name} did not answer ${ms === null ? 'in time' : `within ${formatDuration(ms)}`}`;
+  const sentence = noAnswerText(name, reason);
   const evidence = `${reason}; pressure full ${formatPercent(pressure?.full.avg10 ?? null)} of the last 10 s`;
   if (stalledPercent(pressure) !== null) {
     return fail(
-      `${words}, and nothing else could run either: the driver hangs for want of memory.`,
+      `${sentence}, and nothing else could run either: the driver hangs for want of memory.`,
       evidence,
       'Stop the largest GPU process now.',
     );
   }
   return warn(
-    `${words}: it is slow, as a first start can be, or it is stuck.`,
+    `${sentence}: it is slow, as a first start can be, or it is stuck.`,
     evidence,
     'Run umaprobe doctor again in a minute. If it is silent again, look at the check pressure and at the kernel log (dmesg, lines with NVRM or Xid).',
   );
