@@ -28,7 +28,7 @@ export interface Tensor {
   elements: number;
   bytes: number;
   /**
-   * Set for scales that are not counted and for a partial last byte: "1 half-byte element over: rounded up to
+   * Set for scales that are not counted and for a partial last byte: "4 bits over: rounded up to
    * 500,000,001 bytes".
    */
   note: string | null;
