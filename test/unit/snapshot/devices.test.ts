@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../../lib/base/errors.ts';
 import type { NativeCudaDevice, NativeNvmlDevice } from '../../../lib/native/contract.ts';
-import { type DeviceContext, deviceSnapshot, normalPciBusId, pairDevices } from '../../../lib/snapshot/devices.ts';
+import { type DeviceContext, deviceSnapshot } from '../../../lib/snapshot/devices.ts';
+import { normalPciBusId, pairDevices } from '../../../lib/snapshot/pairs.ts';
 import { GiB, hostWith, NO_DRIVER, NO_KERNEL, nvmlFailure } from '../../support/units.ts';
 
 const host = hostWith({ free: 10 * GiB, available: 100 * GiB });
-const around = (changes: Partial<DeviceContext> = {}): DeviceContext => ({
+const context = (changes: Partial<DeviceContext> = {}): DeviceContext => ({
   host,
   facts: { bootId: null, pressure: null, contiguity: null, kernel: NO_KERNEL, driver: NO_DRIVER, cgroup: null },
   cuda: { runtime: {}, driver: {}, devices: [], timedOut: null },
@@ -69,7 +70,7 @@ describe('pairDevices', () => {
 
 describe('deviceSnapshot', () => {
   it('one refusal costs one field (ts-nvml loses the whole device)', () => {
-    const device = deviceSnapshot(0, { cuda: gb10, nvml: gb10Nvml }, around());
+    const device = deviceSnapshot(0, { cuda: gb10, nvml: gb10Nvml }, context());
     expect(device.nvml).toBeNull();
     expect(device.from.nvml).toBe('ERR_UMA_NOT_SUPPORTED: nvmlDeviceGetMemoryInfo_v2 answered NOT_SUPPORTED (3)');
     expect(device).toMatchObject({
@@ -91,7 +92,7 @@ describe('deviceSnapshot', () => {
     const device = deviceSnapshot(
       0,
       { cuda: gb10, nvml: { ...gb10Nvml, processes: list, utilizationPercent: 0 } },
-      around(),
+      context(),
     );
     expect(device.processes).toEqual([
       { pid: 1, name: 'process 1', gpuBytes: 0 },
@@ -99,14 +100,14 @@ describe('deviceSnapshot', () => {
     ]);
     expect(device.utilizationPercent).toBe(0);
     expect(
-      deviceSnapshot(0, { cuda: gb10, nvml: { ...gb10Nvml, processes: nvmlFailure('NO_PERMISSION', 4) } }, around())
+      deviceSnapshot(0, { cuda: gb10, nvml: { ...gb10Nvml, processes: nvmlFailure('NO_PERMISSION', 4) } }, context())
         .processes,
     ).toBeNull();
   });
 
   it('SUCCESS with a total of 0 is no reading', () => {
     const memory = { total: 0, free: 0, used: 0, reserved: null, call: 'nvmlDeviceGetMemoryInfo' };
-    const device = deviceSnapshot(0, { cuda: gb10, nvml: { ...gb10Nvml, memory } }, around());
+    const device = deviceSnapshot(0, { cuda: gb10, nvml: { ...gb10Nvml, memory } }, context());
     expect(device.nvml).toBeNull();
     expect(device.from.nvml).toContain('total of 0');
   });
@@ -121,7 +122,7 @@ describe('deviceSnapshot', () => {
       message: 'no answer within 2000 ms',
     };
     const nvml = { library: {}, devices: [], timedOut };
-    const device = deviceSnapshot(0, { cuda: gb10, nvml: { index: 0, temperatureC: 40 } }, around({ nvml }));
+    const device = deviceSnapshot(0, { cuda: gb10, nvml: { index: 0, temperatureC: 40 } }, context({ nvml }));
     expect(device.temperatureC).toBe(40);
     expect(device.powerW).toBeNull();
     expect(device.from.powerW).toMatch(/^ERR_UMA_TIMEOUT: nvmlDeviceGetPowerUsage/);
@@ -132,9 +133,9 @@ describe('deviceSnapshot', () => {
       ...gb10,
       ...(memGetInfo === undefined ? {} : { memGetInfo }),
     });
-    expect(deviceSnapshot(0, { cuda: cuda([1, 2]), nvml: null }, around()).cuda).toEqual({ free: 1, total: 2 });
+    expect(deviceSnapshot(0, { cuda: cuda([1, 2]), nvml: null }, context()).cuda).toEqual({ free: 1, total: 2 });
     const child = { answers: new Map([[0, { free: 3, total: 4, from: 'a child' }]]), missingReason: 'it hung' };
-    expect(deviceSnapshot(0, { cuda: cuda(undefined), nvml: null }, around({ child })).cuda).toEqual({
+    expect(deviceSnapshot(0, { cuda: cuda(undefined), nvml: null }, context({ child })).cuda).toEqual({
       free: 3,
       total: 4,
     });
@@ -146,10 +147,10 @@ describe('deviceSnapshot', () => {
       name: 'cudaErrorMemoryAllocation',
       message: '',
     };
-    const refused = deviceSnapshot(0, { cuda: cuda(oom), nvml: null }, around());
+    const refused = deviceSnapshot(0, { cuda: cuda(oom), nvml: null }, context());
     expect(refused.cuda).toBeNull();
     expect(refused.from.cuda).toMatch(/^ERR_UMA_OUT_OF_MEMORY: cudaMemGetInfo/);
-    const unasked = deviceSnapshot(0, { cuda: cuda(undefined), nvml: null }, around());
+    const unasked = deviceSnapshot(0, { cuda: cuda(undefined), nvml: null }, context());
     expect(unasked.from.cuda).toContain('context');
     expect(unasked.views.torch).toBe(10 * GiB);
   });
