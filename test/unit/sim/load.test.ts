@@ -83,7 +83,7 @@ describe('a machine of the user', () => {
     ['null.json', null, /expected a JSON object/],
     ['base.json', { extends: 'gb11', name: 'x' }, /base\.json: extends: There is no simulated machine "gb11"/],
     ['number.json', { extends: 5 }, /extends is 5; expected the name or file/],
-    ['circle.json', { extends: './circle.json' }, /goes in a circle/],
+    ['circle.json', { extends: './circle.json' }, /is circular/],
     [
       'comma.json',
       '{\n  "name": "x",\n}',
@@ -184,7 +184,7 @@ describe('where JSON is wrong', () => {
     ['{"a": 01}', 1, 8, 'expected ",", found "1"'],
     ['{a: 1}', 1, 2, 'expected a field name in double quotes, found "a"'],
     ['{"a": "b\n"}', 1, 7, 'expected a string that ends on its line, found "\\""'],
-    ['{} {}', 1, 4, 'expected nothing more, found "{"'],
+    ['{} {}', 1, 4, 'expected the end of the file, found "{"'],
     ['{"a"', 1, 5, 'expected ":", found the end of the file'],
   ])('%j', (text, line, column, problem) => {
     expect(findJsonMistake(text)).toEqual({ line, column, problem });
