@@ -115,7 +115,7 @@ function gateFinding(snapshot: Snapshot, reading: GateReading): Finding {
   if (meetsGate(reading)) return pass('Ready for a large launch.', evidence);
   return warn(
     cacheInTheWay
-      ? 'Most of what is available is page cache, so there are few large free blocks yet; a launch has to create them first.'
+      ? 'Most of the available memory is page cache, so there are few large free blocks yet; a launch has to create them first.'
       : 'Free memory is fragmented: a launch may stall for minutes or fail.',
     evidence,
     `${withReceipt(DROP_AND_COMPACT)}; check again; if there are still too few, reboot.`,

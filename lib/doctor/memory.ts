@@ -87,7 +87,7 @@ export const memoryChecks: readonly Check[] = [
         if (poolBytes < 2 * GiB)
           return pass('The driver keeps freed GPU memory, but almost none at present.', evidence);
         return warn(
-          `The driver keeps ${formatBytes(poolBytes)} of freed GPU memory; the next CUDA program can have it, others cannot.`,
+          `The driver keeps ${formatBytes(poolBytes)} of freed GPU memory; the next CUDA program can use it, others cannot.`,
           evidence,
           `Free it: ${withReceipt(DROP_POOLS)}`,
         );

@@ -59,10 +59,10 @@ export const QUIRKS: readonly Quirk[] = [
   {
     id: 'no-concurrent-managed-access',
     evidence:
-      'Jetson Orin (sm_87, nvgpu): concurrentManagedAccess = 0, and a single allocation is capped below what is free (llama.cpp PR 23732)',
+      'Jetson Orin (sm_87, nvgpu): concurrentManagedAccess = 0, and a single allocation is capped below the free memory (llama.cpp PR 23732)',
     applies: ({ device }) => device.memoryModel === 'unified' && device.attributes.concurrentManagedAccess === 0,
     note: () =>
-      'CPU and GPU cannot use managed memory at the same time here, and single allocations may be capped below what is free.',
+      'CPU and GPU cannot use managed memory at the same time here, and single allocations may be limited to less than the free memory.',
   },
   {
     id: 'cma-phantom',
