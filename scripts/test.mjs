@@ -1,4 +1,5 @@
-// npm test: everything that can run here. node scripts/test.mjs [unit|sim|kernel|pkg|gpu …] [vitest's own arguments]
+// npm test: runs every test that this machine can run.
+//   node scripts/test.mjs [unit|sim|kernel|pkg|gpu …] [vitest's own arguments]
 import { join } from 'node:path';
 import { bootstrap } from './bootstrap.mjs';
 import { main, root, run } from './run.mjs';
@@ -12,15 +13,15 @@ await main(async () => {
   await bootstrap();
   const names = chosen.length > 0 ? chosen : projects;
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
-  // The page cache of this machine is one: a test that drops it must be alone, also among its own kind.
+  // There is one page cache: tests of the project kernel drop it, so they run alone and one at a time.
   const runs = [names.filter((name) => name !== 'kernel'), names.filter((name) => name === 'kernel')];
   let failure;
-  for (const [at, together] of runs.entries()) {
-    if (together.length === 0) continue;
-    const alone = at === 1 ? ['--no-file-parallelism'] : [];
-    const words = [...together.flatMap((name) => ['--project', name]), ...alone, ...rest];
-    if (rest.length > 0) words.push('--passWithNoTests');
-    await run(process.execPath, [vitest, 'run', ...words]).catch((error) => {
+  for (const [index, group] of runs.entries()) {
+    if (group.length === 0) continue;
+    const alone = index === 1 ? ['--no-file-parallelism'] : [];
+    const args = [...group.flatMap((name) => ['--project', name]), ...alone, ...rest];
+    if (rest.length > 0) args.push('--passWithNoTests');
+    await run(process.execPath, [vitest, 'run', ...args]).catch((error) => {
       failure ??= error;
     });
   }
