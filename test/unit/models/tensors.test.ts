@@ -25,7 +25,7 @@ describe('a billion elements, as in the lab', () => {
   });
 });
 
-describe('what a tensor says', () => {
+describe('a tensor reports', () => {
   it('its type, shape and elements', () => {
     expect(shaped('bf16', [8192, 8192])).toEqual({
       dtype: 'bf16',
@@ -70,7 +70,7 @@ describe('properties', () => {
     );
   });
 
-  it('a shape takes what its elements take, in any order of dimensions', () => {
+  it('a shape has the size of its elements, in any order of dimensions', () => {
     fc.assert(
       fc.property(dtype, dimensions, (name, shape) => {
         const { bytes, elements } = shaped(name, shape);

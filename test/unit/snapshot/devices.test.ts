@@ -36,7 +36,7 @@ const gb10Nvml: NativeNvmlDevice = {
 };
 
 describe('pairDevices', () => {
-  it('knows the same address in CUDA’s and NVML’s spelling', () => {
+  it('normalizes CUDA’s and NVML’s spelling of an address', () => {
     expect(normalPciBusId('0000000F:01:00.0')).toBe('000F:01:00.0');
     expect(normalPciBusId('000f:01:00.0')).toBe('000F:01:00.0');
     expect(normalPciBusId('00000000:00:06.0')).toBe('0000:00:06.0');
@@ -61,7 +61,7 @@ describe('pairDevices', () => {
     ]);
   });
 
-  it('a device whose address could not be read is found by its uuid, or stands alone', () => {
+  it('pairs a device without an address by its uuid, or leaves it alone', () => {
     const lost: Failure = nvmlFailure('GPU_IS_LOST', 15);
     expect(pairDevices([{ ...gb10, pciBusId: lost }], [gb10Nvml])[0]?.nvml).toBe(gb10Nvml);
     expect(pairDevices([{ ordinal: 0, pciBusId: lost }], [{ index: 0, pciBusId: lost }])).toHaveLength(2);
@@ -69,7 +69,7 @@ describe('pairDevices', () => {
 });
 
 describe('deviceSnapshot', () => {
-  it('one refusal costs one field (ts-nvml loses the whole device)', () => {
+  it('one failed call costs one field (ts-nvml loses the whole device)', () => {
     const device = deviceSnapshot(0, { cuda: gb10, nvml: gb10Nvml }, context());
     expect(device.nvml).toBeNull();
     expect(device.from.nvml).toBe('ERR_UMA_NOT_SUPPORTED: nvmlDeviceGetMemoryInfo_v2 answered NOT_SUPPORTED (3)');
@@ -84,7 +84,7 @@ describe('deviceSnapshot', () => {
     expect(device.from['attributes.l2CacheSize']).toMatch(/\w/);
   });
 
-  it('0, unknown and failed are three things (NemoClaw #11678)', () => {
+  it('0, unknown and failed are distinct (NemoClaw #11678)', () => {
     const list = [
       { pid: 1, gpuBytes: 0 },
       { pid: 2, gpuBytes: null },
@@ -105,14 +105,14 @@ describe('deviceSnapshot', () => {
     ).toBeNull();
   });
 
-  it('SUCCESS with a total of 0 is no reading', () => {
+  it('SUCCESS with a total of 0 is not a reading', () => {
     const memory = { total: 0, free: 0, used: 0, reserved: null, call: 'nvmlDeviceGetMemoryInfo' };
     const device = deviceSnapshot(0, { cuda: gb10, nvml: { ...gb10Nvml, memory } }, context());
     expect(device.nvml).toBeNull();
     expect(device.from.nvml).toContain('total of 0');
   });
 
-  it('what was not reached before the deadline has the deadline as its reason', () => {
+  it('fields not read before the deadline have it as their reason', () => {
     const timedOut: Failure = {
       failed: true,
       source: 'umaprobe',
@@ -128,7 +128,7 @@ describe('deviceSnapshot', () => {
     expect(device.from.powerW).toMatch(/^ERR_UMA_TIMEOUT: nvmlDeviceGetPowerUsage/);
   });
 
-  it('cudaMemGetInfo: read here, read in a child, refused, or not asked', () => {
+  it('cudaMemGetInfo: read here, read in a child, failed, or not read', () => {
     const cuda = (memGetInfo: NativeCudaDevice['memGetInfo']) => ({
       ...gb10,
       ...(memGetInfo === undefined ? {} : { memGetInfo }),
