@@ -23,8 +23,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 
 const exitCode = await main(process.argv.slice(2), process);
-// process.exit() now would lose output, because writes to a pipe are asynchronous. Waiting for the event loop is no choice
-// either, because a native call may hang: exit as soon as everything is written.
+// process.exit() now would lose output, because writes to a pipe are asynchronous. Waiting for the event loop is no
+// choice either, because a native call may hang: exit as soon as everything is written.
 process.exitCode = exitCode;
 process.stdout.write('', (error) => {
   if (error) exitAfterWriteError(error);

@@ -1,4 +1,6 @@
-/** The entry point `umaprobe/sim`, for tests: lists, loads and boots simulated machines, and puts this process on one. */
+/**
+ * The entry point `umaprobe/sim`, for tests: lists, loads and boots simulated machines, and puts this process on one.
+ */
 
 export { loadMachine, shippedMachines as machines } from './sim/load.ts';
 export type { Machine, MachineSummary } from './sim/machine.ts';

@@ -1,5 +1,5 @@
-// Makes a checkout ready to run: installs packages, builds native code and compiles TypeScript, each only if it is not up
-// to date. Needs nothing but Node, npm and a C++ compiler, so that it works in a fresh clone.
+// Makes a checkout ready to run: installs packages, builds native code and compiles TypeScript, each only if it is not
+// up to date. Needs nothing but Node, npm and a C++ compiler, so that it works in a fresh clone.
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMain, main, root, run } from './run.mjs';

@@ -1,6 +1,7 @@
 // lib/*.ts → dist/*.js, in few files: Node's loader takes about 0.5 ms per module, and `import 'umaprobe'` may take 5 ms.
 // The code that all entry points share is one chunk, so that there is one class UmaError; the code of a snapshot is
 // another, loaded by the first snapshot; each command is a separate chunk, loaded when it is used.
+//
 // browser/report/*.ts → dist/report/, the script and style that are embedded in a report's page.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

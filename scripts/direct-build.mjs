@@ -1,5 +1,5 @@
-// Builds the targets of binding.gyp with a C++ compiler alone. Flags, definitions and libraries are read from binding.gyp;
-// a key that this reader does not know is an error, never silently ignored.
+// Builds the targets of binding.gyp with a C++ compiler alone. Flags, definitions and libraries are read from
+// binding.gyp; a key that this reader does not know is an error, never silently ignored.
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';

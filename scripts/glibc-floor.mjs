@@ -1,7 +1,8 @@
-// Links against an old glibc on a new system. A linker picks the default symbol versions of the library that it is given
-// (pthread_create@GLIBC_2.34), although older versions still exist. So it is given stubs: libraries without code that
-// export each symbol of the real glibc at its newest version up to the floor. Nothing is edited after linking. A symbol
-// without an old version is provided by glibc-floor/*.c, or stays undefined and is reported by check-prebuilds.mjs.
+// Links against an old glibc on a new system. A linker picks the default symbol versions of the library that it is
+// given (pthread_create@GLIBC_2.34), although older versions still exist. So it is given stubs: libraries without code
+// that export each symbol of the real glibc at its newest version up to the floor. Nothing is edited after linking. A
+// symbol without an old version is provided by glibc-floor/*.c, or stays undefined and is reported by
+// check-prebuilds.mjs.
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { dynamicSymbols } from './elf.mjs';
@@ -76,8 +77,8 @@ function writeStub(compiler, folder, soname, symbols) {
 }
 
 /**
- * Parts of glibc that were separate libraries before 2.34. They are always linked, used or not: the stub of libc exports their
- * symbols, and the loader searches every loaded library for name and version.
+ * Parts of glibc that were separate libraries before 2.34. They are always linked, used or not: the stub of libc
+ * exports their symbols, and the loader searches every loaded library for name and version.
  */
 const formerLibraries = ['libpthread.so.0', 'libdl.so.2', 'librt.so.1'];
 

@@ -1,5 +1,5 @@
-// Builds build/Release/{umaprobe.node,libumasim.so}: with node-gyp if it can run without downloads, else, without python3,
-// make or Node's headers, with the C++ compiler alone.
+// Builds build/Release/{umaprobe.node,libumasim.so}: with node-gyp if it can run without downloads, else, without
+// python3, make or Node's headers, with the C++ compiler alone.
 import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism, homedir } from 'node:os';

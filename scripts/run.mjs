@@ -41,7 +41,10 @@ export function findTool(name) {
   return null;
 }
 
-/** Runs a script's main function; prints an error in one line and sets exit code 1. UMAPROBE_SCRIPT_STACK=1 shows the stack. */
+/**
+ * Runs a script's main function; prints an error in one line and sets exit code 1. UMAPROBE_SCRIPT_STACK=1 shows the
+ * stack.
+ */
 export async function main(body) {
   try {
     await body();

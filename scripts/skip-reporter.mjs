@@ -1,5 +1,5 @@
-// Requires a reason for every skipped test: the argument of context.skip('reason'), or "(skipped: reason)" in the title of
-// the test or of a describe around it. Prints each reason once with its tests, and fails the run if a test has none.
+// Requires a reason for every skipped test: the argument of context.skip('reason'), or "(skipped: reason)" in the title
+// of the test or of a describe around it. Prints each reason once with its tests, and fails the run if a test has none.
 import { appendFileSync } from 'node:fs';
 
 /** Skipped tests by reason; null: no reason given. */

@@ -34,8 +34,8 @@ export function obstacle(path: string): string | null {
 }
 
 /**
- * Writes a temporary file and renames it over the old one. A reader sees the old or the new text, and a full disk leaves
- * the old file as it was. The new name is on disk on return if the folder can be synced.
+ * Writes a temporary file and renames it over the old one. A reader sees the old or the new text, and a full disk
+ * leaves the old file as it was. The new name is on disk on return if the folder can be synced.
  *
  * @param mode of the new file: 0o600 for private files, 0o666 (less the umask) for files that the user asked for.
  * @throws the system's error (ENOSPC, EACCES…); the temporary file is removed.

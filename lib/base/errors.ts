@@ -34,8 +34,8 @@ export interface Failure {
    */
   name: string;
   /**
-   * Message of the source; may be empty. It does not repeat call, name and status. For LIBRARY_MISSING it lists every path
-   * tried, each with the loader's message.
+   * Message of the source; may be empty. It does not repeat call, name and status. For LIBRARY_MISSING it lists every
+   * path tried, each with the loader's message.
    */
   message: string;
 }
@@ -79,7 +79,9 @@ function describe({ call, message, name, status }: Omit<Failure, 'failed'>): str
 /** Status number of a library → its name in the library's header, and umaprobe's code for it. */
 type StatusTable = Readonly<Record<number, readonly [name: string, code: UmaErrorCode]>>;
 
-/** CUresult of cuda.h. cudaError_t has the same numbers; a status that only the runtime returns has the runtime's name. */
+/**
+ * CUresult of cuda.h. cudaError_t has the same numbers; a status that only the runtime returns has the runtime's name.
+ */
 const CUDA: StatusTable = {
   2: ['CUDA_ERROR_OUT_OF_MEMORY', 'ERR_UMA_OUT_OF_MEMORY'],
   3: ['CUDA_ERROR_NOT_INITIALIZED', 'ERR_UMA_DRIVER_UNUSABLE'],

@@ -18,7 +18,8 @@ export class Provenance {
   readonly sources: Record<string, string> = {};
 
   /**
-   * Returns the value of a fact and records its source. A failed or missing fact becomes null, and its reason is recorded.
+   * Returns the value of a fact and records its source. A failed or missing fact becomes null, and its reason is
+   * recorded.
    *
    * @param absent the reason for a missing fact: the call that timed out, or why the fact was not read.
    */

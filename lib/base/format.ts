@@ -1,6 +1,6 @@
 /**
- * Numbers as text, and back. Bytes are shown in GiB (2^30, the unit of the kernel and CUDA); totals also in GB (10^9, the
- * unit of data sheets). For the memory of a Spark the two differ by 9, and mixing them up looks like 9 GB lost.
+ * Numbers as text, and back. Bytes are shown in GiB (2^30, the unit of the kernel and CUDA); totals also in GB (10^9,
+ * the unit of data sheets). For the memory of a Spark the two differ by 9, and mixing them up looks like 9 GB lost.
  */
 
 export const KiB = 1024;

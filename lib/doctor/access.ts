@@ -81,7 +81,8 @@ export const accessChecks: readonly Check[] = [
       const file = '/sys/module/nvidia_uvm/parameters/uvm_global_oversubscription';
       const value = readKernelFile(file)?.trim();
       if (value === undefined) return skip('The parameter of nvidia_uvm is not readable here.', file);
-      // open-gpu-kernel-modules #1358: with 0 an unrecoverable hang became an OOM kill of sshd, and the machine kept running.
+      // open-gpu-kernel-modules #1358: with 0 an unrecoverable hang became an OOM kill of sshd, and the machine kept
+      // running.
       return value === '0'
         ? pass(
             'Running out of memory ends in the OOM killer, which may kill unrelated processes such as sshd.',

@@ -34,8 +34,8 @@ export interface DoctorReport {
 }
 
 /**
- * A reading that a check needs besides the kernel's files, which are always read. `context`: cudaMemGetInfo, for which a child
- * process creates a CUDA context. A reading that no chosen check needs is not waited for.
+ * A reading that a check needs besides the kernel's files, which are always read. `context`: cudaMemGetInfo, for which
+ * a child process creates a CUDA context. A reading that no chosen check needs is not waited for.
  */
 export type Need = 'cuda' | 'nvml' | 'context';
 

@@ -19,7 +19,9 @@ export interface DoctorOptions {
 
 /** Limit for one check including its readings; a check that takes longer is reported as failed. */
 export const CHECK_LIMIT_MS = 3000;
-/** Limit for the readings of CUDA, NVML and the child: shorter, so that a timeout is reported with the library's name. */
+/**
+ * Limit for the readings of CUDA, NVML and the child: shorter, so that a timeout is reported with the library's name.
+ */
 const READING_LIMIT_MS = 2800;
 /**
  * Least time for the child process, which starts Node and creates a context in about 100 ms each. With less its timeout
@@ -49,8 +51,8 @@ function read(checks: readonly Check[]): Promise<Snapshot> {
 }
 
 /**
- * The same with cudaMemGetInfo, within the remaining time. It is left out if CUDA did not even answer without a context, or if
- * another library has used up the time.
+ * The same with cudaMemGetInfo, within the remaining time. It is left out if CUDA did not even answer without a
+ * context, or if another library has used up the time.
  */
 async function readContext(reading: Snapshot, started: number): Promise<Snapshot> {
   const leftMs = Math.round(READING_LIMIT_MS - (performance.now() - started));

@@ -84,9 +84,10 @@ export const kernelChecks: readonly Check[] = [
 ];
 
 /**
- * Advice for resetting min_free_kbytes to the kernel's own choice (mm/page_alloc.c, calculate_min_free_kbytes): the square
- * root of 16 × the kB of low memory, from 128 to 262144. With transparent huge pages khugepaged raises it by the size of a
- * pageblock, which is 2 MiB with 4 KiB pages, but up to 512 MiB with larger ones: there no command is suggested.
+ * Advice for resetting min_free_kbytes to the kernel's own choice (mm/page_alloc.c, calculate_min_free_kbytes): the
+ * square root of 16 × the kB of low memory, from 128 to 262144. With transparent huge pages khugepaged raises it by the
+ * size of a pageblock, which is 2 MiB with 4 KiB pages, but up to 512 MiB with larger ones: there no command is
+ * suggested.
  */
 function resetMinFree({ host, contiguity }: Snapshot): string {
   const range =

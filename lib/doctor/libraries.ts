@@ -24,7 +24,8 @@ export const libraryChecks: readonly Check[] = [
       }
       if (failed.from.cuda?.startsWith('ERR_UMA_TIMEOUT') === true)
         return noAnswer('CUDA (cudaMemGetInfo)', failed.from.cuda, snapshot.pressure);
-      // cuMemGetInfo needs a context: OUT_OF_MEMORY with tens of GiB available (xr-ai PR 440), "busy" on 615 (llama.cpp #24933).
+      // cuMemGetInfo needs a context: OUT_OF_MEMORY with tens of GiB available (xr-ai PR 440), "busy" on 615 (llama.cpp
+      // #24933).
       return warn(
         'CUDA answers, but cudaMemGetInfo failed: no context could be created.',
         `device ${failed.index}: ${failed.from.cuda ?? ''}`,
@@ -92,8 +93,8 @@ function libraryProblem(name: string, status: LibraryStatus, { devices, pressure
 }
 
 /**
- * A library that did not answer. A first start of CUDA after the driver was unloaded takes seconds, so this alone proves
- * nothing; together with a full memory stall it is the sign of a wedge of a Spark.
+ * A library that did not answer. A first start of CUDA after the driver was unloaded takes seconds, so this alone
+ * proves nothing; together with a full memory stall it is the sign of a wedge of a Spark.
  */
 function noAnswer(name: string, reason: string, pressure: Pressure | null): Finding {
   const sentence = noAnswerText(name, reason);

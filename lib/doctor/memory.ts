@@ -151,7 +151,8 @@ function suspects(
       remedy: DROP_POOLS,
     };
   }
-  // NVML counts memory from cudaMalloc, but not from cudaMallocManaged and not memory that the GPU accesses through ATS.
+  // NVML counts memory from cudaMalloc, but not from cudaMallocManaged and not memory that the GPU accesses through
+  // ATS.
   if (processes.length > 0) {
     const names = processes.slice(0, 3).map(({ pid, name }) => (name === null ? String(pid) : `${name} (${pid})`));
     return {

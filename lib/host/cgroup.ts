@@ -64,8 +64,8 @@ function usage(binding: NativeBinding, [path]: string[], provenance: Provenance)
 const filesByCgroup = new Map<string, Files>();
 
 /**
- * The existing files from this cgroup up to the visible root, which in a container is the container's own cgroup. Searched
- * once per cgroup: half of the candidates do not exist, and a failed open takes as long as a read.
+ * The existing files from this cgroup up to the visible root, which in a container is the container's own cgroup.
+ * Searched once per cgroup: half of the candidates do not exist, and a failed open takes as long as a read.
  */
 function filesOf(binding: NativeBinding, { version, path }: CgroupPath): Files {
   const key = `${version}:${path}`;

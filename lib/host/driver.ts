@@ -26,8 +26,9 @@ export function readSystemMemoryPools(binding: NativeBinding, provenance: Proven
 }
 
 /**
- * Bytes in the driver's page pools; null: unknown. The shrinker of a pool counts pages of the pool's order, not base pages:
- * of order 9 each has 2 MiB. The directory has hundreds of entries, so it is listed only if the driver has the parameter.
+ * Bytes in the driver's page pools; null: unknown. The shrinker of a pool counts pages of the pool's order, not base
+ * pages: of order 9 each has 2 MiB. The directory has hundreds of entries, so it is listed only if the driver has the
+ * parameter.
  *
  * @param systemMemoryPools result of `readSystemMemoryPools`.
  */

@@ -1,4 +1,6 @@
-/** Reading of files in /proc and /sys through the binary: each time, once a second, or once until the driver changes. */
+/**
+ * Reading of files in /proc and /sys through the binary: each time, once a second, or once until the driver changes.
+ */
 
 import type { Fact } from '../base/errors.ts';
 import { isFailure, type Provenance, reason } from '../base/facts.ts';
@@ -32,7 +34,9 @@ export function forASecond(): number {
   return performance.now() + SETTINGS_AGE_MS;
 }
 
-/** Validity of a driver's facts: for ever if all could be read; one second otherwise, as the driver may still be loaded. */
+/**
+ * Validity of a driver's facts: for ever if all could be read; one second otherwise, as the driver may still be loaded.
+ */
 export function untilUnload(texts: Texts): number {
   return texts.some(isFailure) ? forASecond() : Number.POSITIVE_INFINITY;
 }

@@ -6,8 +6,8 @@ import type { NativeBinding } from '../native/contract.ts';
 import type { HostMemory } from '../types/index.ts';
 
 /**
- * Slots of the array that the binary fills, in its order. The binary has its own list; the first reading compares the two,
- * because a binary of another version could otherwise put a number under a wrong name.
+ * Slots of the array that the binary fills, in its order. The binary has its own list; the first reading compares the
+ * two, because a binary of another version could otherwise put a number under a wrong name.
  */
 export const HOST_MEMORY_FIELDS = [
   'total',
@@ -114,7 +114,8 @@ export function hostMemoryOf(v: Float64Array): HostMemory {
 }
 
 /**
- * Reads the memory counters of the machine on the calling thread: one read of `/proc/meminfo`, fast enough for tight loops.
+ * Reads the memory counters of the machine on the calling thread: one read of `/proc/meminfo`, fast enough for tight
+ * loops.
  *
  * @returns bytes, except the two huge page counts, which are pages; `null` for a line that this kernel does not have.
  * @throws UmaError `ERR_UMA_CALL_FAILED` when /proc/meminfo cannot be read or has no MemTotal.

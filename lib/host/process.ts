@@ -46,8 +46,8 @@ export function pidExists(pid: number): boolean {
 }
 
 /**
- * Name of a process from /proc/<pid>/comm; null: it has ended. The command line is not read, because that takes the mmap
- * lock of the process, which a wedged process may hold.
+ * Name of a process from /proc/<pid>/comm; null: it has ended. The command line is not read, because that takes the
+ * mmap lock of the process, which a wedged process may hold.
  */
 export function processName(binding: NativeBinding, pid: number): string | null {
   const [comm] = binding.readFiles([`/proc/${pid}/comm`]);

@@ -39,8 +39,8 @@ export interface Contiguity {
 }
 
 /**
- * `/proc/buddyinfo`, zone Normal summed over nodes. The number of orders comes from the file: DGX OS kernels have blocks of
- * 16 and 32 MiB, which a fixed table of eleven columns would drop.
+ * `/proc/buddyinfo`, zone Normal summed over nodes. The number of orders comes from the file: DGX OS kernels have
+ * blocks of 16 and 32 MiB, which a fixed table of eleven columns would drop.
  */
 export function parseBuddyinfo(text: string, pageBytes: number): Contiguity | null {
   const rows: { zone: string; counts: number[] }[] = [];
@@ -61,8 +61,9 @@ export function parseBuddyinfo(text: string, pageBytes: number): Contiguity | nu
 }
 
 /**
- * Selected counters of `/proc/vmstat`, which has one "name value" per line. A name that ends in `*` gives the sum of all
- * counters with that prefix (allocstall has one per zone). The text is searched instead of split: ten of 180 lines matter.
+ * Selected counters of `/proc/vmstat`, which has one "name value" per line. A name that ends in `*` gives the sum of
+ * all counters with that prefix (allocstall has one per zone). The text is searched instead of split: ten of 180 lines
+ * matter.
  */
 export function parseVmstat(text: string, names: readonly string[]): (number | null)[] {
   const lines = `\n${text}`;
@@ -100,8 +101,8 @@ export interface CgroupPath {
 }
 
 /**
- * `/proc/self/cgroup`: the cgroup of the v1 memory controller ("4:memory:/path"), else the v2 cgroup ("0::/path"). A hybrid
- * system has both lines; the memory controller is then in the v1 hierarchy.
+ * `/proc/self/cgroup`: the cgroup of the v1 memory controller ("4:memory:/path"), else the v2 cgroup ("0::/path"). A
+ * hybrid system has both lines; the memory controller is then in the v1 hierarchy.
  */
 export function parseCgroup(text: string): CgroupPath | null {
   const lines = text.split('\n').map((line) => /^(\d+):([^:]*):(.*)$/.exec(line));

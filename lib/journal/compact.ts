@@ -1,4 +1,4 @@
-/** Compaction of a journal: drops finished runs except the newest. */
+/** Compaction of a journal: keeps the newest finished and vanished runs. */
 
 import { writeFileAtomic } from '../base/atomic-file.ts';
 import { encode, type JournalRecord } from './records.ts';
@@ -11,8 +11,8 @@ export const COMPACT_ABOVE = 512 * 1024;
 const RUNS_KEPT = 20;
 
 /**
- * The records to keep, in order: of the newest vanished runs the begin record, the result with the largest amount held and the
- * last step; of the newest finished runs the begin and end records; all records of the current run.
+ * The records to keep, in order: of the newest vanished runs the begin record, the result with the largest amount held
+ * and the last step; of the newest finished runs the begin and end records; all records of the current run.
  */
 export function recordsToKeep(
   records: readonly JournalRecord[],
@@ -39,8 +39,8 @@ export function recordsToKeep(
 }
 
 /**
- * Replaces the file atomically. A process that has the old file open keeps reading it, and finds the compacting run in it as a
- * live one.
+ * Replaces the file atomically. A process that has the old file open keeps reading it, and finds the compacting run in
+ * it as a live one.
  */
 export function replaceJournal(path: string, records: readonly JournalRecord[]): void {
   writeFileAtomic(path, records.map(encode).join(''), 0o600);

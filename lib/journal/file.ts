@@ -10,9 +10,9 @@ import { UmaError } from '../base/errors.ts';
 const MAX_BYTES = 64 * 2 ** 20;
 
 /**
- * The default path: in $XDG_STATE_HOME/umaprobe, or in ~/.local/state/umaprobe if that variable is not set or not absolute
- * (the specification says to ignore it then). Each simulated machine has a separate file, because its runs say nothing about
- * a real machine.
+ * The default path: in $XDG_STATE_HOME/umaprobe, or in ~/.local/state/umaprobe if that variable is not set or not
+ * absolute (the specification says to ignore it then). Each simulated machine has a separate file, because its runs say
+ * nothing about a real machine.
  */
 export function defaultJournal(simulated: string | null, env: NodeJS.ProcessEnv = process.env): string {
   const state = env.XDG_STATE_HOME;
@@ -32,8 +32,8 @@ export interface OpenedFile {
 /**
  * Opens a journal for appending, and creates missing folders (0700) and the file (0600).
  *
- * @throws UmaError `ERR_UMA_JOURNAL` for a symbolic link, a directory, a FIFO or device, another user's file, a file above
- *   64 MiB, and any error of the file system.
+ * @throws UmaError `ERR_UMA_JOURNAL` for a symbolic link, a directory, a FIFO or device, another user's file, a file
+ *   above 64 MiB, and any error of the file system.
  */
 export function openJournalFile(file: string): OpenedFile {
   const path = resolve(file);

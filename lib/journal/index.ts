@@ -1,6 +1,6 @@
 /**
- * The journal, which survives the power button: each step is on disk before it allocates, so the next run can name the step in
- * which the machine vanished. Opens it, refuses two runs at once, and repairs a torn end.
+ * The journal, which survives the power button: each step is on disk before it allocates, so the next run can name the
+ * step in which the machine vanished. Opens it, refuses two runs at once, and repairs a torn end.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -40,8 +40,8 @@ export interface Journal {
   /** Repairs that were made, as sentences: a torn end. */
   readonly notes: readonly string[];
   /**
-   * Records that the child process has exited, and `how`: the run is no longer live, and a step without a result keeps none.
-   * Does not throw.
+   * Records that the child process has exited, and `how`: the run is no longer live, and a step without a result keeps
+   * none. Does not throw.
    */
   gone(how: string): void;
   close(): void;

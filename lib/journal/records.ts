@@ -1,6 +1,6 @@
 /**
- * The format of the journal: JSON Lines, each record with a checksum, so that a changed byte is detected and never taken for
- * a size. Writes one record, and reads a whole journal that a power cut may have torn.
+ * The format of the journal: JSON Lines, each record with a checksum, so that a changed byte is detected and never
+ * taken for a size. Writes one record, and reads a whole journal that a power cut may have torn.
  */
 
 import { crc32 } from 'node:zlib';
@@ -99,8 +99,8 @@ export interface ParsedJournal {
 
 /**
  * Reads a journal. A power cut tears it in two ways: an incomplete record, or NUL bytes for blocks that the file system
- * allocated but never wrote. Both occur only at the end, because every record is on disk before the next one is written.
- * Anything else that is not a record means that the file was changed or is not a journal.
+ * allocated but never wrote. Both occur only at the end, because every record is on disk before the next one is
+ * written. Anything else that is not a record means that the file was changed or is not a journal.
  *
  * @returns the records, or a sentence that says what is wrong.
  */

@@ -58,8 +58,8 @@ function isLive(run: Run, alive: IsAlive): boolean {
 }
 
 /**
- * The newest run that vanished during a step; null: none, or a later run of the same command ended, so the machine survives
- * that command. Runs on other machines, simulated or real, do not count.
+ * The newest run that vanished during a step; null: none, or a later run of the same command ended, so the machine
+ * survives that command. Runs on other machines, simulated or real, do not count.
  */
 export function unfinishedRun(
   runs: readonly Run[],

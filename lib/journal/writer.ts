@@ -28,8 +28,8 @@ export interface JournalWriter {
 
 /**
  * @param fd opened with O_APPEND; the caller closes it.
- * @throws (from both functions) UmaError `ERR_UMA_JOURNAL`: no space, or the disk failed. A partly written record is removed,
- *   so that the journal stays readable.
+ * @throws (from both functions) UmaError `ERR_UMA_JOURNAL`: no space, or the disk failed. A partly written record is
+ *   removed, so that the journal stays readable.
  */
 export function journalWriter(fd: number, path: string, io: JournalIo = SYSTEM): JournalWriter {
   function append(record: JournalRecord): void {

@@ -17,8 +17,8 @@ export interface AllocatableFacts {
 }
 
 /**
- * Memory that a GPU allocation can never get, in bytes: CMA blocks take movable pages only, and GPU pages are pinned. Now that
- * is the free CMA. After reclaim all of CMA may be free, because page cache in it is reclaimed too.
+ * Memory that a GPU allocation can never get, in bytes: CMA blocks take movable pages only, and GPU pages are pinned.
+ * Now that is the free CMA. After reclaim all of CMA may be free, because page cache in it is reclaimed too.
  */
 export function unpinnable(host: HostMemory): { now: number; afterReclaim: number } {
   const now = host.cmaFree ?? 0;
@@ -26,8 +26,8 @@ export function unpinnable(host: HostMemory): { now: number; afterReclaim: numbe
 }
 
 /**
- * Memory that kexec-handover has released as CMA pageblocks, in bytes; 0: none. It shows as CmaFree above CmaTotal, which is
- * impossible for real CMA. A lower bound: page cache may occupy some of the blocks.
+ * Memory that kexec-handover has released as CMA pageblocks, in bytes; 0: none. It shows as CmaFree above CmaTotal,
+ * which is impossible for real CMA. A lower bound: page cache may occupy some of the blocks.
  */
 export function cmaPhantom(host: HostMemory): number {
   return host.cmaFree !== null && host.cmaFree > (host.cmaTotal ?? 0) ? host.cmaFree : 0;
@@ -36,9 +36,9 @@ export function cmaPhantom(host: HostMemory): number {
 /**
  * The memory that a new allocation on this device can get, and the numbers behind it.
  *
- * On a unified device it comes from the host's memory. Swap is not added (GPU pages cannot be swapped), free huge pages are
- * not added (cudaMalloc takes pages from the buddy allocator, never from hugetlb), and contiguity is not considered (see
- * contiguity.ts).
+ * On a unified device it comes from the host's memory. Swap is not added (GPU pages cannot be swapped), free huge pages
+ * are not added (cudaMalloc takes pages from the buddy allocator, never from hugetlb), and contiguity is not considered
+ * (see contiguity.ts).
  */
 export function allocatable(facts: AllocatableFacts): { bytes: Allocatable; from: string } {
   return facts.model === 'unified' ? allocatableFromHost(facts) : allocatableFromDevice(facts);
@@ -69,8 +69,8 @@ function allocatableFromDevice({ cuda, mig, model, nvml }: AllocatableFacts): { 
     : cuda === null
       ? 'NVML memory info'
       : 'the smaller of NVML memory info and cudaMemGetInfo';
-  // The memory of a GH200's GPU is a NUMA node, and page cache on it counts as used. No counter that is read here says how
-  // much of it reclaim would free, so afterReclaim is unknown.
+  // The memory of a GH200's GPU is a NUMA node, and page cache on it counts as used. No counter that is read here says
+  // how much of it reclaim would free, so afterReclaim is unknown.
   if (model === 'coherent')
     return {
       bytes: { immediate: free, afterReclaim: null },

@@ -1,6 +1,6 @@
 /**
- * Contiguity of free memory. Two measures: fragmentation, the share of free memory in blocks that the GPU can use; and the
- * gate, the amount of large blocks that a launch of a large model needs.
+ * Contiguity of free memory. Two measures: fragmentation, the share of free memory in blocks that the GPU can use; and
+ * the gate, the amount of large blocks that a launch of a large model needs.
  */
 
 import { formatBytes, GiB, MiB } from '../base/format.ts';
@@ -20,9 +20,9 @@ export function bytesInBlocks(contiguity: readonly FreeBlocks[], blockBytes: num
 }
 
 /**
- * The same without free CMA, which is counted among the free blocks but cannot hold GPU memory. The kernel does not report
- * the block sizes of free CMA. It comes in whole pageblocks (4,761 of 2 MiB on a Spark with kexec-handover, NV-Kernels PR
- * 590), so the worst case is assumed: all of it is in blocks of at least `blockBytes`.
+ * The same without free CMA, which is counted among the free blocks but cannot hold GPU memory. The kernel does not
+ * report the block sizes of free CMA. It comes in whole pageblocks (4,761 of 2 MiB on a Spark with kexec-handover,
+ * NV-Kernels PR 590), so the worst case is assumed: all of it is in blocks of at least `blockBytes`.
  */
 export function pinnableInBlocks(
   snapshot: Snapshot,
@@ -49,9 +49,9 @@ export interface Fragmentation {
 }
 
 /**
- * Share of free memory in blocks of 2 MiB below which an allocation stalls or fails. A machine with 118 GiB available and
- * almost no such blocks stalled for 10 minutes (sparkring #173). Above it the kernel creates the missing blocks while it
- * allocates.
+ * Share of free memory in blocks of 2 MiB below which an allocation stalls or fails. A machine with 118 GiB available
+ * and almost no such blocks stalled for 10 minutes (sparkring #173). Above it the kernel creates the missing blocks
+ * while it allocates.
  */
 const FRAGMENTED_SHARE = 0.25;
 
@@ -78,15 +78,17 @@ export function isFragmented(largeBytes: number, freeBytes: number): boolean {
 }
 
 /**
- * Default gate before a launch: 96 GiB available and 200 free blocks of 32 MiB, for a DGX Spark with 120 GiB (sparkring PR
- * 202/222). A smaller machine has the same shares.
+ * Default gate before a launch: 96 GiB available and 200 free blocks of 32 MiB, for a DGX Spark with 120 GiB (sparkring
+ * PR 202/222). A smaller machine has the same shares.
  */
 const GATE = { ofTotal: 120 * GiB, available: 96 * GiB, block: 32 * MiB, blocks: 200 };
 
 /** MemTotal below which the gate does not apply: the models that it is made for do not fit. */
 const SMALL_MACHINE = 32 * GiB;
 
-/** Share of MemTotal. If GPU processes hold more, few large blocks are normal: the gate applies before a launch only. */
+/**
+ * Share of MemTotal. If GPU processes hold more, few large blocks are normal: the gate applies before a launch only.
+ */
 const LOADED_SHARE = 0.1;
 
 /** The gate for a machine with `total` bytes, with the caller's numbers in place of the defaults. */

@@ -5,13 +5,14 @@ import type { AllocatorKind, MemoryModel, ProbeHeader } from '../types/index.ts'
 import { takesHostMemory } from './kinds.ts';
 
 /**
- * Share of MemTotal. Inference engines died in loads that left less than 2 GiB, and survived with about 9 GiB left, 7 % of a
- * GB10 (MiaAI PR 115).
+ * Share of MemTotal. Inference engines died in loads that left less than 2 GiB, and survived with about 9 GiB left, 7 %
+ * of a GB10 (MiaAI PR 115).
  */
 export const FLOOR_SHARE = 0.07;
 /**
- * Lower bound of the default. Field reports call 8 to 9 GiB left after loading stable on 120 GiB (util 0.75, two Sparks);
- * wedges are on record with 8.7 GiB left. Watchdogs at 2 GiB killed healthy servers, and at 6 GiB healthy loads.
+ * Lower bound of the default. Field reports call 8 to 9 GiB left after loading stable on 120 GiB (util 0.75, two
+ * Sparks); wedges are on record with 8.7 GiB left. Watchdogs at 2 GiB killed healthy servers, and at 6 GiB healthy
+ * loads.
  */
 const FLOOR = 8 * GiB;
 
@@ -22,8 +23,8 @@ const SMALL_SHARE = 0.25;
 const LEAST = 2 * GiB;
 
 /**
- * The floor in bytes, and the rule that gave it: the requested floor, else the larger of 8 GiB and 7 % of MemTotal, but no
- * more than a quarter of a small machine. null: none of the kinds takes memory from the host.
+ * The floor in bytes, and the rule that gave it: the requested floor, else the larger of 8 GiB and 7 % of MemTotal, but
+ * no more than a quarter of a small machine. null: none of the kinds takes memory from the host.
  *
  * @param requested checked by `checkProbeOptions`; null: the default.
  */

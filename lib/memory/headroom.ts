@@ -36,7 +36,7 @@ export function ownHeadrooms({ devices }: Snapshot): OwnHeadroom[] {
       const total = migMode?.current === true ? cuda?.total : (nvml?.total ?? cuda?.total);
       return { device, bytes: allocatable.afterReclaim ?? allocatable.immediate, total: total ?? null };
     })
-    .filter((own): own is OwnHeadroom => own.bytes !== null && own.total !== null && own.total > 0)
+    .filter((gpu): gpu is OwnHeadroom => gpu.bytes !== null && gpu.total !== null && gpu.total > 0)
     .sort((a, b) => a.bytes / a.total - b.bytes / b.total);
 }
 

@@ -57,8 +57,8 @@ function stalled({ pressure }: Snapshot): HealthVerdict | null {
 }
 
 /**
- * NVML blocked for 491 to 737 s in wedges of GB10s (MiaAI DeepSeek-v4.1-Flash #23). But a first start of CUDA takes seconds
- * too, so silence alone does not prove a hang; together with a memory stall the rule above has already decided.
+ * NVML blocked for 491 to 737 s in wedges of GB10s (MiaAI DeepSeek-v4.1-Flash #23). But a first start of CUDA takes
+ * seconds too, so silence alone does not prove a hang; together with a memory stall the rule above has already decided.
  */
 function silentDriver({ libraries: { cuda, nvml }, devices }: Snapshot): HealthVerdict | null {
   // A context that is not created in time shows only if cudaMemGetInfo was to be read.
@@ -82,7 +82,9 @@ export function noAnswerText(name: string, reason: string | null): string {
   return `${name} did not answer ${ms === undefined ? 'in time' : `within ${formatDuration(Number(ms))}`}`;
 }
 
-/** Share of MemTotal below which nothing should be started: loads that left less than 2 GiB cost engines (MiaAI PR 115). */
+/**
+ * Share of MemTotal below which nothing should be started: loads that left less than 2 GiB cost engines (MiaAI PR 115).
+ */
 const VERY_LOW_SHARE = 0.03;
 
 function nearlyOut(snapshot: Snapshot): HealthVerdict | null {
@@ -102,8 +104,8 @@ function nearlyOut(snapshot: Snapshot): HealthVerdict | null {
 }
 
 /**
- * The same shares of each GPU's own memory, for the fullest GPU. The level is one lower: there an allocation fails with an
- * error and the machine keeps running, and inference servers fill such a GPU on purpose.
+ * The same shares of each GPU's own memory, for the fullest GPU. The level is one lower: there an allocation fails with
+ * an error and the machine keeps running, and inference servers fill such a GPU on purpose.
  */
 function gpuNearlyOut(snapshot: Snapshot): HealthVerdict | null {
   // Without a number after reclaim (GH200) little free memory does not mean that little can be allocated.
@@ -146,7 +148,9 @@ function hidden(snapshot: Snapshot): HealthVerdict | null {
   };
 }
 
-/** Kernel 7.0.0 with kexec-handover: 9.30 GiB of "free" that ibv_reg_mr and cudaMalloc cannot pin (NV-Kernels PR 590). */
+/**
+ * Kernel 7.0.0 with kexec-handover: 9.30 GiB of "free" that ibv_reg_mr and cudaMalloc cannot pin (NV-Kernels PR 590).
+ */
 function phantom(snapshot: Snapshot): HealthVerdict | null {
   const bytes = cmaPhantom(snapshot.host);
   if (bytes < GiB) return null;
@@ -230,7 +234,9 @@ function whyNoGpu({ libraries: { cuda, nvml } }: Snapshot): string {
   return `CUDA ${verbs[cuda.state]}, NVML ${verbs[nvml.state]}`;
 }
 
-/** "60.0 GiB can be allocated on the GPU": the unified device, else the fullest GPU with its own memory; null: unknown. */
+/**
+ * "60.0 GiB can be allocated on the GPU": the unified device, else the fullest GPU with its own memory; null: unknown.
+ */
 function allocatableOnGpu(snapshot: Snapshot): string | null {
   const unified = unifiedDevice(snapshot)?.allocatable;
   const shared = unified?.afterReclaim ?? unified?.immediate ?? null;

@@ -11,12 +11,12 @@ export interface OutsideMeminfo {
 }
 
 /**
- * The use of MemTotal, row by row. No page is in two rows, and the row `unattributed` is the remainder, so the entries sum to
- * MemTotal to the byte. On a unified machine the remainder contains GPU memory: cudaMalloc pages are in no line of
- * /proc/meminfo.
+ * The use of MemTotal, row by row. No page is in two rows, and the row `unattributed` is the remainder, so the entries
+ * sum to MemTotal to the byte. On a unified machine the remainder contains GPU memory: cudaMalloc pages are in no line
+ * of /proc/meminfo.
  *
- * The kernel's own counting can make the remainder negative for a moment: counters are summed from per-CPU deltas, and a
- * swap cache page that is still mapped is also in AnonPages.
+ * The kernel's own counting can make the remainder negative for a moment: counters are summed from per-CPU deltas, and
+ * a swap cache page that is still mapped is also in AnonPages.
  */
 export function ledger(host: HostMemory, outside: OutsideMeminfo): Ledger {
   const rows: [LedgerEntry['label'], number | null, string][] = [

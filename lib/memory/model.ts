@@ -16,10 +16,10 @@ export interface ModelFacts {
 /**
  * Decides the memory model, and names the facts that decided.
  *
- * The CUDA attribute *integrated* decides, as in ggml, RMM and vLLM. A product name does not (names change), nor do equal
- * totals (a substitution by another tool), nor missing NVML memory info alone (a MIG slice, a lost GPU and a broken driver
- * have none either). Without CUDA, NVML's *ATS and NOT_SUPPORTED* together decide: a GH200 has ATS but reports memory, and
- * a broken GPU has no addressing mode.
+ * The CUDA attribute *integrated* decides, as in ggml, RMM and vLLM. A product name does not (names change), nor do
+ * equal totals (a substitution by another tool), nor missing NVML memory info alone (a MIG slice, a lost GPU and a
+ * broken driver have none either). Without CUDA, NVML's *ATS and NOT_SUPPORTED* together decide: a GH200 has ATS but
+ * reports memory, and a broken GPU has no addressing mode.
  */
 export function memoryModel(facts: ModelFacts): { model: MemoryModel; from: string } {
   if (facts.integrated === 1) return { model: 'unified', from: 'CUDA attribute integrated = 1' };

@@ -1,6 +1,6 @@
 /**
- * Pressure stall information (PSI) of memory: the thresholds of all features, each with its evidence. Percentages are shares
- * of the last 10, 60 or 300 s. `some`: at least one task waited for memory. `full`: no task could run.
+ * Pressure stall information (PSI) of memory: the thresholds of all features, each with its evidence. Percentages are
+ * shares of the last 10, 60 or 300 s. `some`: at least one task waited for memory. `full`: no task could run.
  */
 
 import { UmaError } from '../base/errors.ts';
@@ -14,8 +14,8 @@ import type { Pressure, Snapshot } from '../types/index.ts';
 export const STALLED_PERCENT = 10;
 
 /**
- * `some` over 10 s, in percent. Watchdogs in the field warn from 10 %. Programs are then using their page cache: if dropped, it
- * is read again at once (237 major faults after one drop under load).
+ * `some` over 10 s, in percent. Watchdogs in the field warn from 10 %. Programs are then using their page cache: if
+ * dropped, it is read again at once (237 major faults after one drop under load).
  */
 export const WAITING_PERCENT = 10;
 

@@ -1,6 +1,6 @@
 /**
- * Quirks of devices, drivers and kernels; no other file knows a product. A row has a test over facts, a sentence for the user
- * and the evidence. A quirk never replaces a number: it explains one, or says which one not to trust.
+ * Quirks of devices, drivers and kernels; no other file knows a product. A row has a test over facts, a sentence for
+ * the user and the evidence. A quirk never replaces a number: it explains one, or says which one not to trust.
  *
  * To add a quirk: a row here, a machine with it in lib/machines, a test in test/unit/memory/quirks.test.ts.
  */

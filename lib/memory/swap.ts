@@ -1,4 +1,6 @@
-/** Swap: when it is full, and when a machine waits for it. GPU memory cannot be swapped, so swap never adds to headroom. */
+/**
+ * Swap: when it is full, and when a machine waits for it. GPU memory cannot be swapped, so swap never adds to headroom.
+ */
 
 import { MiB } from '../base/format.ts';
 import type { HostMemory } from '../types/index.ts';

@@ -59,7 +59,9 @@ function psutilWhereIntegrated(facts: ViewFacts, tool: string): View {
   return { bytes, from: `${tool} takes cudaMemGetInfo on this device: ${from}` };
 }
 
-/** ggml's CUDA backend (commit d99724f2): MemAvailable on integrated GPUs, but free huge pages once any are reserved. */
+/**
+ * ggml's CUDA backend (commit d99724f2): MemAvailable on integrated GPUs, but free huge pages once any are reserved.
+ */
 function llamaCpp(facts: ViewFacts): View {
   const { model, host } = facts;
   const cudaView = cudaMemGetInfo(facts);

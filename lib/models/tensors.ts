@@ -15,8 +15,8 @@ export interface TensorRequest {
 }
 
 /**
- * @throws TypeError for an unknown dtype or an invalid shape; RangeError for a dimension or a number of elements that is not
- *   a whole number from 1, and for a tensor of 2^53 bytes or more (the message has the shape and the product).
+ * @throws TypeError for an unknown dtype or an invalid shape; RangeError for a dimension or a number of elements that
+ *   is not a whole number from 1, and for a tensor of 2^53 bytes or more (the message has the shape and the product).
  */
 export function tensorOf({ dtype, shape, elements }: TensorRequest): Tensor {
   const type = typeOf(dtype);
@@ -79,9 +79,9 @@ function shapeText(shape: readonly number[]): string {
 }
 
 function noteOf(type: DataType, bits: bigint, bytes: number): string | null {
-  const over = bits % 8n;
+  const excessBits = bits % 8n;
   const notes: string[] = [];
-  if (over !== 0n) notes.push(`${over} bits over: rounded up to ${formatCount(bytes)} bytes`);
+  if (excessBits !== 0n) notes.push(`${excessBits} bits over: rounded up to ${formatCount(bytes)} bytes`);
   if (type.scales !== null) notes.push(type.scales);
   return notes.length === 0 ? null : notes.join('; ');
 }

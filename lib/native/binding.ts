@@ -32,8 +32,8 @@ let loaded: Loaded | undefined;
 /**
  * The binary's exports. A failed load is not remembered: a later call tries again.
  *
- * @throws UmaError ERR_UMA_LIBRARY_MISSING with every path tried, or with the reason why an existing file cannot be loaded
- *   (then `nativeName` is LOAD_FAILED and `cause` the loader's error).
+ * @throws UmaError ERR_UMA_LIBRARY_MISSING with every path tried, or with the reason why an existing file cannot be
+ *   loaded (then `nativeName` is LOAD_FAILED and `cause` the loader's error).
  */
 export function native(): NativeBinding {
   loaded ??= load(ROOT);
@@ -62,8 +62,8 @@ export function load(root: string): Loaded {
 }
 
 /**
- * The first of: UMAPROBE_BINARY, what node-gyp-build finds (build/Release, build/Debug, prebuilds/), the CMake builds of a
- * source tree.
+ * The first of: UMAPROBE_BINARY, what node-gyp-build finds (build/Release, build/Debug, prebuilds/), the CMake builds
+ * of a source tree.
  */
 function find(root: string): string {
   const override = process.env.UMAPROBE_BINARY;

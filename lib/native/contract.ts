@@ -1,6 +1,6 @@
 /**
- * The native contract: every function of the binary, and the types that it takes and returns. Native code reports facts,
- * TypeScript interprets them. A fact that could not be read is a Failure in place of its value.
+ * The native contract: every function of the binary, and the types that it takes and returns. Native code reports
+ * facts, TypeScript interprets them. A fact that could not be read is a Failure in place of its value.
  */
 
 import type { Fact, Failure } from '../base/errors.ts';
@@ -83,8 +83,8 @@ export interface NativeAllocator {
   /** The function called for each kind, or why the kind cannot be used on this device. */
   kinds: Record<AllocatorKind, Fact<string>>;
   /**
-   * "kernel": umaprobe's own GPU kernels fill and verify blocks. Otherwise why they could not be loaded; then blocks are
-   * filled by memset and cannot be verified.
+   * "kernel": umaprobe's own GPU kernels fill and verify blocks. Otherwise why they could not be loaded; then blocks
+   * are filled by memset and cannot be verified.
    */
   kernel: Fact<string>;
   /** `[free, total]` of cudaMemGetInfo after the allocator has created its context. */
@@ -111,8 +111,8 @@ export interface NativeGuard {
     available: number | null;
     pressureFull: number | null;
     /**
-     * Time from the reading that tripped it until no allocation, touch or verification was running, and until all blocks were
-     * freed. null: not yet.
+     * Time from the reading that tripped it until no allocation, touch or verification was running, and until all
+     * blocks were freed. null: not yet.
      */
     stoppedAfterMs: number | null;
     freedAfterMs: number | null;
@@ -120,8 +120,8 @@ export interface NativeGuard {
 }
 
 /**
- * One line of JSON on `wordsFd`. The guard writes one when it trips (`left` false) and one when it ends the process (`left`
- * true). `atMs`: CLOCK_MONOTONIC, as process.hrtime.
+ * One line of JSON on `wordsFd`. The guard writes one when it trips (`left` false) and one when it ends the process
+ * (`left` true). `atMs`: CLOCK_MONOTONIC, as process.hrtime.
  */
 export type NativeTripReport = NonNullable<NativeGuard['trip']> & { atMs: number; left: boolean };
 
@@ -131,10 +131,10 @@ export interface NativeGuardOptions {
   /**
    * Trip when PSI full is at or above this, in percent, and dangerous. 0: not checked.
    *
-   * The value is the larger of two: avg10 as the kernel last updated it (every two seconds), and avg10 extrapolated to now.
-   * It is dangerous if MemAvailable is below 1.25 floors or there is no floor; if a call is running and MemAvailable has not
-   * fallen by 64 MiB within a second; and in any case after 30 s. Otherwise it may be the normal cost of reclaim during an
-   * allocation.
+   * The value is the larger of two: avg10 as the kernel last updated it (every two seconds), and avg10 extrapolated to
+   * now. It is dangerous if MemAvailable is below 1.25 floors or there is no floor; if a call is running and
+   * MemAvailable has not fallen by 64 MiB within a second; and in any case after 30 s. Otherwise it may be the normal
+   * cost of reclaim during an allocation.
    */
   pressureFull: number;
   /** Time between two readings, in microseconds: 1000 to 1000000. PSI is read at most every 20 ms. */
@@ -144,8 +144,9 @@ export interface NativeGuardOptions {
   /**
    * Time after a trip at which the guard ends the process with _exit(6), in milliseconds. 0: never.
    *
-   * It does so if MemAvailable is still below the floor; after a trip by pressure also if a call is still running; after the
-   * parent's end in any case. Except for that last case it does not once all blocks are freed and MemAvailable is back.
+   * It does so if MemAvailable is still below the floor; after a trip by pressure also if a call is still running;
+   * after the parent's end in any case. Except for that last case it does not once all blocks are freed and
+   * MemAvailable is back.
    */
   exitAfterMs: number;
   /**
@@ -156,13 +157,14 @@ export interface NativeGuardOptions {
 }
 
 /**
- * A file found by a walk, and its pages in the page cache. Cached bytes are whole pages, so they may exceed `bytes` by less
- * than a page (a huge page if the kernel used one).
+ * A file found by a walk, and its pages in the page cache. Cached bytes are whole pages, so they may exceed `bytes` by
+ * less than a page (a huge page if the kernel used one).
  */
 export interface NativeCachedFile {
   /**
-   * The given path plus the names in the directories below it. A byte that is not UTF-8 becomes the lone surrogate U+DC00 +
-   * byte (Python's surrogateescape), which `cacheWalk` turns back into the byte, so that every path survives a round trip.
+   * The given path plus the names in the directories below it. A byte that is not UTF-8 becomes the lone surrogate
+   * U+DC00 + byte (Python's surrogateescape), which `cacheWalk` turns back into the byte, so that every path survives a
+   * round trip.
    */
   path: string;
   /** `link`: a symbolic link, or an inode already found. `special`: FIFO, socket, device. `problem`: see `failure`. */
@@ -171,8 +173,8 @@ export interface NativeCachedFile {
   dev?: number;
   ino?: number;
   /**
-   * Bytes in cache, before the eviction if there is one. Absent: not permitted (`failure`, EPERM). Both methods report a
-   * file's pages only to its owner, to users who may write it, and to processes with CAP_FOWNER.
+   * Bytes in cache, before the eviction if there is one. Absent: not permitted (`failure`, EPERM). Both methods report
+   * a file's pages only to its owner, to users who may write it, and to processes with CAP_FOWNER.
    */
   cached?: number;
   /** null: mincore does not report it. */
@@ -184,24 +186,24 @@ export interface NativeCachedFile {
   cachedAfter?: number;
   syncMs?: number;
   /**
-   * For a `problem`: why it could not be opened or examined. For a `file`: why its pages are unknown (EPERM), or why it could
-   * not be written (fdatasync; then none of its pages were evicted).
+   * For a `problem`: why it could not be opened or examined. For a `file`: why its pages are unknown (EPERM), or why it
+   * could not be written (fdatasync; then none of its pages were evicted).
    */
   failure?: Failure;
 }
 
 export interface NativeWalkOptions {
   /**
-   * `status`: read only. `evict`: posix_fadvise(DONTNEED) for clean pages, then read again. `evict-sync`: fdatasync first.
-   * Files whose pages are not visible are advised too; the result for them is unknown.
+   * `status`: read only. `evict`: posix_fadvise(DONTNEED) for clean pages, then read again. `evict-sync`: fdatasync
+   * first. Files whose pages are not visible are advised too; the result for them is unknown.
    */
   mode: 'status' | 'evict' | 'evict-sync';
   /** Also list files without cached pages, links and special files, which are otherwise only counted. */
   listEmpty: boolean;
   /**
-   * List only files that are among the `top` most-cached found so far, and files that an eviction left partly cached. The
-   * union of all batches therefore contains the overall top. Absent: list every file with cached pages; 100,000 entries take
-   * 0.25 s of the JavaScript thread.
+   * List only files that are among the `top` most-cached found so far, and files that an eviction left partly cached.
+   * The union of all batches therefore contains the overall top. Absent: list every file with cached pages; 100,000
+   * entries take 0.25 s of the JavaScript thread.
    */
   top?: number;
   /** Use mincore even if cachestat is available. For tests. */
@@ -213,8 +215,8 @@ export interface NativeWalkBatch {
   /** About 450 at most; the next call returns the rest. The sums below cover the whole walk so far. */
   entries: NativeCachedFile[];
   /**
-   * Four columns for every file with cached pages since the last batch, listed or not: dev, ino, cached, cachedAfter (equal to
-   * cached without an eviction).
+   * Four columns for every file with cached pages since the last batch, listed or not: dev, ino, cached, cachedAfter
+   * (equal to cached without an eviction).
    */
   inodes: Float64Array;
   files: number;
@@ -252,8 +254,8 @@ export interface NativeWalkBatch {
 /** File mappings of processes, from /proc/<pid>/maps. */
 export interface NativeMappings {
   /**
-   * Four columns for each requested inode and process that maps it: dev, ino, pid, locked (1: partly locked by mlock). A flat
-   * array, because a library that every process maps gives thousands of rows.
+   * Four columns for each requested inode and process that maps it: dev, ino, pid, locked (1: partly locked by mlock).
+   * A flat array, because a library that every process maps gives thousands of rows.
    */
   files: Float64Array;
   /** Processes of other users, whose mappings are not readable. Kernel threads have none and do not count. */
@@ -261,9 +263,9 @@ export interface NativeMappings {
 }
 
 /**
- * A process stays on one machine, real or simulated, for its life. The first reading of any thread decides, by UMAPROBE_SIM
- * in that thread's `process.env`. Each thread reads its `process.env` once; if it names another machine, all readings of
- * that thread fail with EBUSY and no library is opened.
+ * A process stays on one machine, real or simulated, for its life. The first reading of any thread decides, by
+ * UMAPROBE_SIM in that thread's `process.env`. Each thread reads its `process.env` once; if it names another machine,
+ * all readings of that thread fail with EBUSY and no library is opened.
  */
 export interface NativeBinding {
   /** Names of the slots that `hostMemory` fills, in order: keys of HostMemory. */
@@ -280,39 +282,42 @@ export interface NativeBinding {
   listDirectory(path: string): Fact<string[]>;
 
   /**
-   * Facts of every CUDA device. `memGetInfo`: 0 never, 1 if a context exists, 2 create a context. CUDA errors are reported in
-   * place of the values; they do not reject the promise.
+   * Facts of every CUDA device. `memGetInfo`: 0 never, 1 if a context exists, 2 create a context. CUDA errors are
+   * reported in place of the values; they do not reject the promise.
    */
   readCuda(memGetInfo: 0 | 1 | 2, deadlineMs: number): Promise<NativeCudaReport>;
   readNvml(deadlineMs: number): Promise<NativeNvmlReport>;
   /** cudaMemGetInfo of a device, unchanged, on the CUDA worker thread; creates a context. */
   memGetInfo(device: number, deadlineMs: number): Promise<Fact<[number, number]>>;
   /**
-   * The same on the calling thread, without a deadline: out[0] free, out[1] total. Fails at once while any CUDA call of this
-   * process hangs beyond its deadline.
+   * The same on the calling thread, without a deadline: out[0] free, out[1] total. Fails at once while any CUDA call of
+   * this process hangs beyond its deadline.
    */
   memGetInfoSync(device: number, out: Float64Array): Failure | null;
 
   /**
-   * Creates this environment's allocator on a device: context, GPU kernels, kinds. A second call for the same device returns
-   * the same allocator; for another device it fails with EBUSY. All allocator calls run in order on the CUDA worker thread.
+   * Creates this environment's allocator on a device: context, GPU kernels, kinds. A second call for the same device
+   * returns the same allocator; for another device it fails with EBUSY. All allocator calls run in order on the CUDA
+   * worker thread.
    *
-   * Names of the addon's own failures: NOT_OPEN (no allocOpen before), UNKNOWN_BLOCK (freed, or never allocated), EINVAL
-   * (arguments), STOPPED (the guard has tripped), NOT_SUPPORTED (verify without GPU kernels), TIMEOUT. A block that is
-   * allocated after its deadline or after a trip is freed at once.
+   * Names of the addon's own failures: NOT_OPEN (no allocOpen before), UNKNOWN_BLOCK (freed, or never allocated),
+   * EINVAL (arguments), STOPPED (the guard has tripped), NOT_SUPPORTED (verify without GPU kernels), TIMEOUT. A block
+   * that is allocated after its deadline or after a trip is freed at once.
    */
   allocOpen(device: number, deadlineMs: number): Promise<Fact<NativeAllocator>>;
   /**
-   * `bytes`: 1 to 2^53 - 1. `durationMs`: duration of the allocating call alone. Fails with STOPPED from a trip of the guard
-   * until the next `guardStart`, and for an unsupported kind with the failure in `kinds`.
+   * `bytes`: 1 to 2^53 - 1. `durationMs`: duration of the allocating call alone. Fails with STOPPED from a trip of the
+   * guard until the next `guardStart`, and for an unsupported kind with the failure in `kinds`.
    */
   allocBlock(kind: string, bytes: number, deadlineMs: number): Promise<Fact<{ block: number; durationMs: number }>>;
   /**
-   * The device writes a pattern to every byte, which depends on `seed` (0 to 2^53 - 1) and the offset. It works in slices, so
-   * that a trip stops it (STOPPED) within tens of milliseconds.
+   * The device writes a pattern to every byte, which depends on `seed` (0 to 2^53 - 1) and the offset. It works in
+   * slices, so that a trip stops it (STOPPED) within tens of milliseconds.
    */
   touchBlock(block: number, seed: number, deadlineMs: number): Promise<Fact<{ durationMs: number }>>;
-  /** The device compares every byte with the pattern. `mismatches`: number of bytes. `firstMismatch`: offset in bytes. */
+  /**
+   * The device compares every byte with the pattern. `mismatches`: number of bytes. `firstMismatch`: offset in bytes.
+   */
   verifyBlock(
     block: number,
     seed: number,
@@ -326,23 +331,23 @@ export interface NativeBinding {
   /** Number of blocks and bytes held. */
   liveBlocks(): [number, number];
   /**
-   * Starts the guard: a thread that watches /proc/meminfo and stops the allocator without JavaScript. One per environment
-   * (EBUSY while one runs); a new guard lets the allocator allocate again. Fails if a floor is set and MemAvailable cannot be
-   * read.
+   * Starts the guard: a thread that watches /proc/meminfo and stops the allocator without JavaScript. One per
+   * environment (EBUSY while one runs); a new guard lets the allocator allocate again. Fails if a floor is set and
+   * MemAvailable cannot be read.
    */
   guardStart(options: NativeGuardOptions): Failure | null;
   guardRead(): NativeGuard;
   guardStop(): void;
 
   /**
-   * Starts a walk over files and directory trees, in order, and returns its id. Symbolic links are followed only if they are
-   * one of `paths`. NOT_SUPPORTED on a simulated machine: its page cache has no files, and no simulated report shows real
-   * ones.
+   * Starts a walk over files and directory trees, in order, and returns its id. Symbolic links are followed only if
+   * they are one of `paths`. NOT_SUPPORTED on a simulated machine: its page cache has no files, and no simulated report
+   * shows real ones.
    */
   cacheWalk(paths: string[], options: NativeWalkOptions): Fact<number>;
   /**
-   * Continues the walk for about `sliceMs`, at least one file, on a worker thread. After a TIMEOUT nothing is lost: the next
-   * batch has the results. EINVAL: no such walk, or it is finished.
+   * Continues the walk for about `sliceMs`, at least one file, on a worker thread. After a TIMEOUT nothing is lost: the
+   * next batch has the results. EINVAL: no such walk, or it is finished.
    */
   cacheNext(walk: number, sliceMs: number, deadlineMs: number): Promise<Fact<NativeWalkBatch>>;
   /** Ends a walk early. Unknown ids and finished walks are ignored. */

@@ -12,8 +12,8 @@ const SONAMES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Creates a folder for LD_LIBRARY_PATH with a link to the simulator under the name of each library that the machine has, and
- * under the simulator's own name, for LD_PRELOAD.
+ * Creates a folder for LD_LIBRARY_PATH with a link to the simulator under the name of each library that the machine
+ * has, and under the simulator's own name, for LD_PRELOAD.
  */
 export function createLibraryFolder(machine: Machine, stateFolder: string, simulator: string): string {
   const folder = join(stateFolder, 'lib');
@@ -39,8 +39,8 @@ export function ownVariables(statePath: string, simulator: string): Record<strin
 }
 
 /**
- * Additional variables for any other program: the loader finds NVIDIA's libraries in `libraries` first. With `preload` the
- * simulator also serves /proc/meminfo and the other simulated kernel files.
+ * Additional variables for any other program: the loader finds NVIDIA's libraries in `libraries` first. With `preload`
+ * the simulator also serves /proc/meminfo and the other simulated kernel files.
  */
 export function foreignVariables(
   libraries: string,
@@ -50,8 +50,8 @@ export function foreignVariables(
 ): Record<string, string> {
   const prepend = (first: string, old: string | undefined): string =>
     old === undefined || old === '' ? first : `${first}:${old}`;
-  // The loader splits LD_PRELOAD at spaces and colons, which cannot be quoted, and the folder in which umaprobe is installed
-  // may contain them. The user can choose the folder of simulated machines, so the link there is used.
+  // The loader splits LD_PRELOAD at spaces and colons, which cannot be quoted, and the folder in which umaprobe is
+  // installed may contain them. The user can choose the folder of simulated machines, so the link there is used.
   if (/[\s:;]/.test(libraries)) {
     throw machineError(
       `The folder of simulated machines is ${JSON.stringify(libraries)}; the loader splits paths at spaces, colons and semicolons. Set XDG_RUNTIME_DIR or TMPDIR to a folder without them.`,

@@ -1,6 +1,6 @@
 /**
- * The position of a mistake in a JSON text, found with jsonc-parser. Messages of JSON.parse have a position only sometimes and
- * differ between versions of V8; the author of a machine file always needs line and column.
+ * The position of a mistake in a JSON text, found with jsonc-parser. Messages of JSON.parse have a position only
+ * sometimes and differ between versions of V8; the author of a machine file always needs line and column.
  */
 
 import { createRequire } from 'node:module';

@@ -88,8 +88,8 @@ function readRecord(simulator: string, statePath: string): SimulationRecord {
 }
 
 /**
- * Puts this process with all its threads on the machine for the rest of its life, and processes and workers that it starts
- * later. Call it before the first reading, because the libraries of a machine stay open.
+ * Puts this process with all its threads on the machine for the rest of its life, and processes and workers that it
+ * starts later. Call it before the first reading, because the libraries of a machine stay open.
  *
  * @throws UmaError `ERR_UMA_BUSY` when this process has read the real machine, or is on another simulated one.
  */

@@ -11,8 +11,8 @@ let takeSnapshot: typeof import('./take.ts').takeSnapshot | undefined;
 /**
  * The memory of this machine at one instant: its use, to the byte, and how much a new allocation can get.
  *
- * Creates no CUDA context unless requested (`memGetInfo`). A field that fails, or that a library does not return within the
- * deadline, is `null` with its reason in `from`. The host's part is always complete.
+ * Creates no CUDA context unless requested (`memGetInfo`). A field that fails, or that a library does not return within
+ * the deadline, is `null` with its reason in `from`. The host's part is always complete.
  *
  * @throws UmaError `ERR_UMA_LIBRARY_MISSING` when the native binary cannot be loaded, `ERR_UMA_CALL_FAILED` when
  *   /proc/meminfo cannot be read. TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for bad options.

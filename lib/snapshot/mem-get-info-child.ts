@@ -25,9 +25,9 @@ export interface ChildAnswer {
 const CHILD = join(ROOT, 'dist/mem-get-info-worker.js');
 
 /**
- * `cudaMemGetInfo` of every device, read in a short-lived child process, whose CUDA context (527 MiB on an H200) is gone when
- * it exits. At the deadline the child is killed and not waited for; lines printed before count. The child exits when this
- * process does: it watches its standard input.
+ * `cudaMemGetInfo` of every device, read in a short-lived child process, whose CUDA context (527 MiB on an H200) is
+ * gone when it exits. At the deadline the child is killed and not waited for; lines printed before count. The child
+ * exits when this process does: it watches its standard input.
  */
 export async function readMemGetInfoInChild(deadlineMs: number): Promise<ChildAnswer> {
   const child = spawn(process.execPath, [CHILD, String(deadlineMs)], {
@@ -48,8 +48,8 @@ export async function readMemGetInfoInChild(deadlineMs: number): Promise<ChildAn
   const missingReason = await new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(failed(`did not start: ${error.message}`)));
     child.once('close', (code, signal) => {
-      const how = signal === null ? `exited with ${code}` : `was killed by ${signal}`;
-      resolve(errorText.trim().split('\n').at(-1) || failed(how));
+      const outcome = signal === null ? `exited with ${code}` : `was killed by ${signal}`;
+      resolve(errorText.trim().split('\n').at(-1) || failed(outcome));
     });
     // The timeout of spawn() does not help: it waits for the exit, which a child inside a wedged driver never reaches.
     timer = setTimeout(() => {
@@ -64,6 +64,6 @@ export async function readMemGetInfoInChild(deadlineMs: number): Promise<ChildAn
   return { lines: complete.filter((line) => line !== '').map((line) => JSON.parse(line) as ChildLine), missingReason };
 }
 
-function failed(how: string): string {
-  return `ERR_UMA_CALL_FAILED: the child process for cudaMemGetInfo ${how}`;
+function failed(outcome: string): string {
+  return `ERR_UMA_CALL_FAILED: the child process for cudaMemGetInfo ${outcome}`;
 }

@@ -4,8 +4,8 @@ import { isFailure, reason } from '../base/facts.ts';
 import { native } from '../native/binding.ts';
 import type { ChildLine } from './mem-get-info-child.ts';
 
-// Standard input closes when the parent is gone, for whatever reason. Readings run on a thread of the addon, so this works
-// even while a call hangs.
+// Standard input closes when the parent is gone, for whatever reason. Readings run on a thread of the addon, so this
+// works even while a call hangs.
 process.stdin.on('close', () => process.exit(1)).resume();
 
 const deadlineMs = Number(process.argv[2]);

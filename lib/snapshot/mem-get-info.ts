@@ -7,11 +7,11 @@ import { native } from '../native/binding.ts';
 import type { MemGetInfo } from '../types/index.ts';
 
 /**
- * `cudaMemGetInfo` of one device, unchanged. Creates a CUDA context in this process if it has none, which takes memory (527 MiB
- * on an H200) and time. Runs on a separate thread.
+ * `cudaMemGetInfo` of one device, unchanged. Creates a CUDA context in this process if it has none, which takes memory
+ * (527 MiB on an H200) and time. Runs on a separate thread.
  *
- * On a GPU that shares the host's memory `free` is MemFree: page cache counts as used. `snapshot()` reports how much can be
- * allocated.
+ * On a GPU that shares the host's memory `free` is MemFree: page cache counts as used. `snapshot()` reports how much
+ * can be allocated.
  *
  * @param device CUDA ordinal, 0 to 255. Default 0.
  * @throws UmaError `ERR_UMA_TIMEOUT`, `_LIBRARY_MISSING`, `_DRIVER_UNUSABLE`, `_NO_DEVICE`, `_OUT_OF_MEMORY` (the
@@ -29,8 +29,8 @@ export async function memGetInfo(device = 0, options: { deadlineMs?: number } = 
 const slots = new Float64Array(2);
 
 /**
- * The same on the calling thread: the fastest form, and the only call of umaprobe without a deadline. It fails at once while
- * another call of this process hangs in CUDA.
+ * The same on the calling thread: the fastest form, and the only call of umaprobe without a deadline. It fails at once
+ * while another call of this process hangs in CUDA.
  *
  * @param device CUDA ordinal, 0 to 255. Default 0.
  * @throws as `memGetInfo()`.

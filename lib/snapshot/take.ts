@@ -86,8 +86,8 @@ async function readInChild(cuda: NativeCudaReport, deadlineMs: number): Promise<
 }
 
 /**
- * The child's own context lowers the free memory of a device that shares the host's memory. Its size, which NVML reports, is
- * added back, so that the measurement does not change the result.
+ * The child's own context lowers the free memory of a device that shares the host's memory. Its size, which NVML
+ * reports, is added back, so that the measurement does not change the result.
  */
 function withoutOwnContext(line: ChildLine, cuda: NativeCudaReport): (MemGetInfo & { from: string }) | string {
   if ('failure' in line) return line.failure;

@@ -5,8 +5,8 @@ import type { Snapshot, WatchOptions } from '../types/index.ts';
 import { snapshot } from './index.ts';
 
 /**
- * Snapshots at a steady pace: the first at once, then one every `intervalMs`, measured from start to start. A reading that
- * takes longer than the interval delays the next one; readings do not queue up.
+ * Snapshots at a steady pace: the first at once, then one every `intervalMs`, measured from start to start. A reading
+ * that takes longer than the interval delays the next one; readings do not queue up.
  *
  * Ends when the loop is left or `signal` is aborted; an abort also ends a pause, and is not an error.
  *

@@ -24,7 +24,9 @@ export interface ModelStore {
   from: string;
 }
 
-/** A directory, file or model store that was examined. Sums cover all of its files, not only those listed in `files`. */
+/**
+ * A directory, file or model store that was examined. Sums cover all of its files, not only those listed in `files`.
+ */
 export interface CacheTarget {
   path: string;
   store: ModelStore | null;
@@ -32,7 +34,9 @@ export interface CacheTarget {
   /** Bytes of the files, each inode counted once. */
   bytes: number;
   cachedBytes: number;
-  /** Part of `cachedBytes` in memory file systems (tmpfs): these pages are the files themselves and cannot be evicted. */
+  /**
+   * Part of `cachedBytes` in memory file systems (tmpfs): these pages are the files themselves and cannot be evicted.
+   */
   memoryBytes: number;
   /** null: read with mincore, which does not report it. */
   dirtyBytes: number | null;
@@ -223,8 +227,8 @@ export interface CompactReport {
   at: string;
   simulated: string | null;
   /**
-   * `ok`: the gate was already met. `compacted`: it is met now. `not-ready`: it is not, because programs or page cache hold
-   * memory (see `reason`). `reboot-required`: the memory is free and idle, and still fragmented.
+   * `ok`: the gate was already met. `compacted`: it is met now. `not-ready`: it is not, because programs or page cache
+   * hold memory (see `reason`). `reboot-required`: the memory is free and idle, and still fragmented.
    */
   verdict: 'ok' | 'compacted' | 'not-ready' | 'reboot-required';
   reason: string;

@@ -4,9 +4,9 @@
  */
 
 /**
- * `unified`: CPU and GPU share one memory pool (CUDA attribute *integrated*). `coherent`: the device has its own memory and
- * shares the host's page tables (GH200). `discrete`: the device has its own memory behind a bus. `unknown`: CUDA did not
- * answer.
+ * `unified`: CPU and GPU share one memory pool (CUDA attribute *integrated*). `coherent`: the device has its own memory
+ * and shares the host's page tables (GH200). `discrete`: the device has its own memory behind a bus. `unknown`: CUDA
+ * did not answer.
  */
 export type MemoryModel = 'unified' | 'coherent' | 'discrete' | 'unknown';
 

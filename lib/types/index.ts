@@ -2,8 +2,8 @@
  * Every public type of umaprobe, with unit, source and meaning.
  *
  * A number without a unit in its name is in bytes or a count; every other one carries its unit (`durationMs`,
- * `temperatureC`). `null` means unknown, never 0. The `from` record of the same document gives the reason under the same
- * path.
+ * `temperatureC`). `null` means unknown, never 0. The `from` record of the same document gives the reason under the
+ * same path.
  */
 
 export type * from './cache.ts';

@@ -1,4 +1,6 @@
-/** The kinds of memory. To add one: a row here and a row in native/alloc/kinds.cc; docs/architecture.md has the recipe. */
+/**
+ * The kinds of memory. To add one: a row here and a row in native/alloc/kinds.cc; docs/architecture.md has the recipe.
+ */
 
 interface KindFacts {
   /**

@@ -25,9 +25,9 @@ export interface PrepareReport {
   dryRun: boolean;
   askedBytes: number;
   /**
-   * `enough`: available immediately. `after-reclaim`: available once the kernel has reclaimed page cache, which it does during
-   * an allocation; programs that read cudaMemGetInfo do not see that memory. `not-enough`: no step can free enough.
-   * `planned`: a dry run whose plan is expected to free enough.
+   * `enough`: available immediately. `after-reclaim`: available once the kernel has reclaimed page cache, which it does
+   * during an allocation; programs that read cudaMemGetInfo do not see that memory. `not-enough`: no step can free
+   * enough. `planned`: a dry run whose plan is expected to free enough.
    */
   verdict: 'enough' | 'after-reclaim' | 'not-enough' | 'planned';
   reason: string;

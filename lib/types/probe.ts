@@ -103,8 +103,8 @@ export interface ProbeOptions {
   /** CUDA ordinal. Default 0. */
   device?: number;
   /**
-   * Memory left for the host, in bytes. Default for kinds that take host memory: the larger of 8 GiB and 7 % of MemTotal, but
-   * no more than a quarter of a machine below 32 GiB. At least 2 GiB unless `acceptAFrozenMachine`.
+   * Memory left for the host, in bytes. Default for kinds that take host memory: the larger of 8 GiB and 7 % of
+   * MemTotal, but no more than a quarter of a machine below 32 GiB. At least 2 GiB unless `acceptAFrozenMachine`.
    */
   floor?: number;
   /**

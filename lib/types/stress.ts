@@ -7,9 +7,10 @@ import type { ProbeHeader, ProbeOptions } from './probe.ts';
 /**
  * How a stress test ended.
  * - `limit`: `max` was reached. `out-of-memory`: the allocator refused even a step of `resolutionBytes`.
- * - `floor`: the next step would take the host below its floor. `pressure`: programs wait for memory (PSI). `contiguity`:
- *   memory is free, but no more blocks of 2 MiB.
- * - `aborted`: by the caller. `timeout`: the time limit was reached. `failed`: verification found wrong bytes, or a call failed.
+ * - `floor`: the next step would take the host below its floor. `pressure`: programs wait for memory (PSI).
+ *   `contiguity`: memory is free, but no more blocks of 2 MiB.
+ * - `aborted`: by the caller. `timeout`: the time limit was reached. `failed`: verification found wrong bytes, or a
+ *   call failed.
  * - `lost`: the child process vanished.
  */
 export type StressState =

@@ -4,10 +4,10 @@ import type { AllocatorKind } from './kinds.ts';
 import type { CountersMoved, ProbeHeader, ProbeOptions, Times } from './probe.ts';
 
 /**
- * `ok`: all repeats succeeded. `refused`: not run, because the host would have fallen below its floor, or the size exceeds the
- * device's memory (see `reason`). `out-of-memory`: reported by the allocator. `stopped`: the guard intervened. `failed`: any
- * other failure. `aborted`: by the caller or the time limit. `lost`: the child process vanished during the step.
- * `not-reached`: the sweep ended before it.
+ * `ok`: all repeats succeeded. `refused`: not run, because the host would have fallen below its floor, or the size
+ * exceeds the device's memory (see `reason`). `out-of-memory`: reported by the allocator. `stopped`: the guard
+ * intervened. `failed`: any other failure. `aborted`: by the caller or the time limit. `lost`: the child process
+ * vanished during the step. `not-reached`: the sweep ended before it.
  */
 export type SweepStepState =
   | 'ok'
@@ -56,8 +56,8 @@ export interface SweepStep {
   /** Median over the repeats; null: nothing was allocated. */
   moved: CountersMoved | null;
   /**
-   * Time of one repeat outside CUDA calls: readings and messages (median over the repeats) and the journal's share of the
-   * step. In real milliseconds, also on a simulated machine.
+   * Time of one repeat outside CUDA calls: readings and messages (median over the repeats) and the journal's share of
+   * the step. In real milliseconds, also on a simulated machine.
    */
   overheadMs: number | null;
 }

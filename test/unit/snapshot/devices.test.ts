@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../../lib/base/errors.ts';
 import type { NativeCudaDevice, NativeNvmlDevice } from '../../../lib/native/contract.ts';
 import { type DeviceContext, deviceSnapshot } from '../../../lib/snapshot/devices.ts';
-import { normalPciBusId, pairDevices } from '../../../lib/snapshot/pairs.ts';
 import { GiB, hostWith, NO_DRIVER, NO_KERNEL, nvmlFailure } from '../../support/units.ts';
 
 const host = hostWith({ free: 10 * GiB, available: 100 * GiB });
@@ -34,39 +33,6 @@ const gb10Nvml: NativeNvmlDevice = {
   temperatureC: 40,
   powerMilliwatt: 4000,
 };
-
-describe('pairDevices', () => {
-  it('normalizes CUDA’s and NVML’s spelling of an address', () => {
-    expect(normalPciBusId('0000000F:01:00.0')).toBe('000F:01:00.0');
-    expect(normalPciBusId('000f:01:00.0')).toBe('000F:01:00.0');
-    expect(normalPciBusId('00000000:00:06.0')).toBe('0000:00:06.0');
-    expect(normalPciBusId('odd')).toBe('odd');
-    expect(pairDevices([gb10], [gb10Nvml])).toEqual([{ cuda: gb10, nvml: gb10Nvml }]);
-  });
-
-  it('CUDA’s order first, NVML’s others after it', () => {
-    const nvml = ['0000:01:00.0', '0000:02:00.0', '0000:03:00.0'].map((pciBusId, index) => ({ index, pciBusId }));
-    const cuda = ['0000:03:00.0', '0000:01:00.0'].map((pciBusId, ordinal) => ({ ordinal, pciBusId }));
-    expect(pairDevices(cuda, nvml).map((pair) => [pair.cuda?.ordinal ?? null, pair.nvml?.index])).toEqual([
-      [0, 2],
-      [1, 0],
-      [null, 1],
-    ]);
-  });
-
-  it('two MIG slices are both paired with the GPU they are slices of', () => {
-    const slices = [0, 1].map((ordinal) => ({ ordinal, pciBusId: '0000:01:00.0' }));
-    expect(pairDevices(slices, [{ index: 0, pciBusId: '00000000:01:00.0' }]).map((pair) => pair.nvml?.index)).toEqual([
-      0, 0,
-    ]);
-  });
-
-  it('pairs a device without an address by its uuid, or leaves it alone', () => {
-    const lost: Failure = nvmlFailure('GPU_IS_LOST', 15);
-    expect(pairDevices([{ ...gb10, pciBusId: lost }], [gb10Nvml])[0]?.nvml).toBe(gb10Nvml);
-    expect(pairDevices([{ ordinal: 0, pciBusId: lost }], [{ index: 0, pciBusId: lost }])).toHaveLength(2);
-  });
-});
 
 describe('deviceSnapshot', () => {
   it('one failed call costs one field (ts-nvml loses the whole device)', () => {
