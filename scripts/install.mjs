@@ -1,6 +1,6 @@
-// npm's install step. On Linux x64 and arm64 with glibc the shipped binary loads, and nothing is to do. On another
-// Linux the binary is built from source. A failure never fails the installation: without a binary umaprobe can be
-// imported and reports what is missing, and packages that depend on it optionally keep working.
+// npm's install step. On Linux x64 and arm64 with glibc the shipped binary loads, and there is nothing to do. On
+// another Linux the binary is built from source. A failure never fails the installation: without a binary umaprobe can
+// be imported and reports what is missing, and packages that depend on it optionally keep working.
 import { createRequire } from 'node:module';
 import { root } from './run.mjs';
 

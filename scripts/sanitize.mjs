@@ -1,6 +1,6 @@
-// Runs the simulated suite on a build with a sanitizer: node scripts/sanitize.mjs address,undefined|thread [vitest's
-// arguments] Node itself is not instrumented, so the runtime is preloaded and checks that need an instrumented Node are
-// off.
+// Runs the simulated suite on a build with a sanitizer.
+//   node scripts/sanitize.mjs address,undefined|thread [vitest's arguments]
+// Node itself is not instrumented, so the runtime is preloaded and checks that need an instrumented Node are off.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { bootstrap } from './bootstrap.mjs';

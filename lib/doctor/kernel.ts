@@ -40,7 +40,7 @@ export const kernelChecks: readonly Check[] = [
       if (contiguity === null)
         return skip('The free blocks cannot be read.', snapshot.from.contiguity ?? '/proc/buddyinfo');
       if (unifiedDevice(snapshot) === undefined)
-        return skip('Only a GPU that shares the memory of the host needs them.', 'no unified device');
+        return skip('Only a GPU that shares the host’s memory needs large blocks.', 'no unified device');
       const reading = readGate(snapshot, contiguity);
       if (reading.small)
         return skip(

@@ -19,13 +19,14 @@ export const memoryChecks: readonly Check[] = [
       if (hugePagesTotal === null)
         return skip('This kernel has no huge pages.', snapshot.from['host.hugePagesTotal'] ?? '/proc/meminfo');
       const reserved = hugetlb ?? hugePagesTotal * (hugePageSize ?? 0);
-      if (hugePagesTotal === 0 && reserved === 0) return pass('None are reserved.', 'HugePages_Total 0');
+      if (hugePagesTotal === 0 && reserved === 0) return pass('No huge pages are reserved.', 'HugePages_Total 0');
       const evidence = `HugePages_Total ${hugePagesTotal}, HugePages_Free ${hugePagesFree ?? 'unknown'}, ${formatBytes(reserved)} reserved`;
       const release = `Release them if nothing needs them: ${RELEASE_HUGE_PAGES} (look for leftovers in /dev/hugepages).`;
       const views = unifiedDevice(snapshot)?.views;
-      if (views === undefined) return pass('Some are reserved; programs have that much less memory.', evidence);
+      if (views === undefined)
+        return pass('Some huge pages are reserved; programs have that much less memory.', evidence);
       return warn(
-        `GPU memory never comes from them, but other tools now report free huge pages only: NVIDIA's guidance ${formatBytes(views.nvidiaGuidance)}, llama.cpp ${formatBytes(views.llamaCpp)}.`,
+        `GPU memory never comes from huge pages, but other tools now report free huge pages only: NVIDIA's guidance ${formatBytes(views.nvidiaGuidance)}, llama.cpp ${formatBytes(views.llamaCpp)}.`,
         evidence,
         release,
       );
@@ -41,7 +42,7 @@ export const memoryChecks: readonly Check[] = [
         return skip('Swap cannot be read.', snapshot.from['host.swapTotal'] ?? '/proc/meminfo');
       const swappiness = `swappiness ${snapshot.kernel.swappiness ?? 'unknown'}`;
       const use = swapUse(snapshot.host);
-      if (use === null) return pass('There is none; GPU memory could not use it anyway.', swappiness);
+      if (use === null) return pass('There is no swap; GPU memory could not use it anyway.', swappiness);
       const evidence = `${formatBytes(use.used)} of ${formatBytes(use.total)} used (${formatPercent((use.used / use.total) * 100)}), ${swappiness}`;
       if (use.full)
         return warn(
@@ -50,7 +51,7 @@ export const memoryChecks: readonly Check[] = [
           'Find the programs that were swapped out; restart them, or run swapoff and swapon when enough memory is free.',
         );
       return pass(
-        'It has free space. That helps only by swapping out other programs: GPU memory cannot be swapped.',
+        'Swap has free space, which helps only by swapping out other programs: GPU memory cannot be swapped.',
         evidence,
       );
     },
@@ -80,7 +81,7 @@ export const memoryChecks: readonly Check[] = [
       const { systemMemoryPools, poolBytes, version } = snapshot.driver;
       const evidence = `driver ${version ?? 'unknown'}, EnableSystemMemoryPools ${systemMemoryPools ?? 'not there'}, pools ${formatBytes(poolBytes)}`;
       if (unifiedDevice(snapshot) === undefined)
-        return skip('Only a GPU that shares the memory of the host has such pools.', evidence);
+        return skip('Only a GPU that shares the host’s memory has driver pools.', evidence);
       if (systemMemoryPools === null || systemMemoryPools === 0)
         return pass('This driver returns freed memory at once.', evidence);
       if (poolBytes !== null) {

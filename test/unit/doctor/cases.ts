@@ -132,7 +132,7 @@ export const CASES: [string, string, Snapshot, CheckStatus, RegExp][] = [
     'skip',
     /cannot be read/,
   ],
-  ['hugepages', 'none', snapshotOf(), 'pass', /None/],
+  ['hugepages', 'none', snapshotOf(), 'pass', /No huge pages/],
   [
     'hugepages',
     'reserved',
@@ -143,7 +143,7 @@ export const CASES: [string, string, Snapshot, CheckStatus, RegExp][] = [
   ['hugepages', 'no such line', snapshotOf({ host: { hugePagesTotal: null } }), 'skip', /no huge pages/],
   ['swap', 'free space', snapshotOf(), 'pass', /free space/],
   ['swap', 'full', snapshotOf({ host: { swapFree: GiB / 2 } }), 'warn', /full/],
-  ['swap', 'none', snapshotOf({ host: { swapTotal: 0, swapFree: 0 } }), 'pass', /none/],
+  ['swap', 'none', snapshotOf({ host: { swapTotal: 0, swapFree: 0 } }), 'pass', /no swap/],
   ['cma.phantom', 'none', snapshotOf({ host: { cmaTotal: GiB, cmaFree: GiB } }), 'pass', /does not exceed/],
   ['cma.phantom', 'kexec-handover', snapshotOf({ host: { cmaTotal: 0, cmaFree: 9.3 * GiB } }), 'warn', /9\.3 GiB/],
   ['cma.phantom', 'no such line', snapshotOf({ host: { cmaTotal: null, cmaFree: null } }), 'skip', /does not report/],
@@ -163,7 +163,7 @@ export const CASES: [string, string, Snapshot, CheckStatus, RegExp][] = [
     /up to 5\d\.\d GiB/,
   ],
   ['driver.pools', 'empty', snapshotOf({ pools: { parameter: 529, bytes: 0 } }), 'pass', /almost none/],
-  ['driver.pools', 'discrete', snapshotOf({ model: 'discrete' }), 'skip', /shares the memory/],
+  ['driver.pools', 'discrete', snapshotOf({ model: 'discrete' }), 'skip', /shares the host/],
   ['memory.unattributed', 'little', snapshotOf(), 'pass', /usually/],
   ['memory.unattributed', 'much', snapshotOf({ host: { free: 50 * GiB } }), 'warn', /no GPU process is listed/],
   [
