@@ -91,7 +91,7 @@ describe('toUmaError', () => {
   });
 });
 
-describe('misuse', () => {
+describe('argument checks', () => {
   it.each([
     [
       invalidType('intervalMs', 'a number', '5'),

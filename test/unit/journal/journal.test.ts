@@ -1,4 +1,4 @@
-/** The journal's file: whose it may be, what is mended, who may write. Files in a scratch folder. */
+/** The journal as a file: permissions, repairs, refusals and a full disk. In a scratch folder. */
 
 import { spawnSync } from 'node:child_process';
 import {
@@ -119,9 +119,12 @@ describe('the file', () => {
 
   it('is not busy if the pid was reused, nor for a run of another boot', () => {
     const path = fresh();
-    const mine = { pid: process.pid, startTicks: (startTicks(process.pid) ?? 0) + 1 };
+    const reusedPid = { pid: process.pid, startTicks: (startTicks(process.pid) ?? 0) + 1 };
     const other = { ...begin('two', 'boot-a'), pid: process.pid, startTicks: startTicks(process.pid) };
-    writeFileSync(path, bytesOf([{ ...begin('one', 'boot-b'), ...mine } as JournalRecord, other as JournalRecord]));
+    writeFileSync(
+      path,
+      bytesOf([{ ...begin('one', 'boot-b'), ...reusedPid } as JournalRecord, other as JournalRecord]),
+    );
     openJournal(path, heading).close();
   });
 

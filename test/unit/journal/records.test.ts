@@ -1,4 +1,4 @@
-/** The journal's bytes and runs. Pure. */
+/** The journal's format and its runs: pure functions. */
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

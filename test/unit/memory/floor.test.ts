@@ -55,8 +55,8 @@ describe('options', () => {
     [{ journal: 3 }, /journal is 3; expected a path or false/],
     [{ timeoutMs: 5 }, /timeoutMs is 5; expected 100 to 86400000/],
     [{ signal: {} }, /signal is an object; expected an AbortSignal/],
-  ])('%j is refused with its name and what was expected', (options, words) => {
-    expect(() => checkStressOptions(options as never)).toThrow(words);
+  ])('%j is refused with its name and what was expected', (options, message) => {
+    expect(() => checkStressOptions(options as never)).toThrow(message);
   });
 
   it('have steps that fit the device', () => {

@@ -127,8 +127,8 @@ describe('mistakes', () => {
     [() => parseShapes('8192x'), 'shape is "8192x"; expected whole numbers with x'],
     [() => parseShapes('8x8,,4'), 'shape is ""'],
     [() => parseShapes('8x-8'), 'shape is "8x-8"'],
-  ])('%s', (mistake, words) => {
-    expect(mistake).toThrow(words);
+  ])('%s', (mistake, message) => {
+    expect(mistake).toThrow(message);
   });
 });
 

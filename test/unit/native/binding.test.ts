@@ -18,7 +18,7 @@ afterEach(() => {
   rmSync(root, { recursive: true });
 });
 
-/** A file where a build would be, with something in it that is no library. */
+/** A file in the place of a build that is not a library. */
 function place(path: string, text = 'not a library'): string {
   const file = join(root, path);
   mkdirSync(dirname(file), { recursive: true });
