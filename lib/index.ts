@@ -1,4 +1,4 @@
-/** The door for programs; lib/sim.ts (`umaprobe/sim`) is the one for tests. What neither exports is not part of umaprobe's interface. */
+/** The entry point `umaprobe`. The public interface is what this file and lib/sim.ts (`umaprobe/sim`) export. */
 
 export { UmaError } from './base/errors.ts';
 export { cacheStatus, compact, dropCaches, evictFiles, prepare, reclaim } from './cache/index.ts';

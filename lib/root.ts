@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 
 /**
- * The package's own folder. This file must stay one level below it, in lib/ as in dist/, where it becomes part of a
- * bundle: everything that reads a file of the package starts from here.
+ * The folder of the package, to which all paths of its files are relative. This file must stay one level below it, in
+ * lib/ as in dist/, where it becomes part of a bundle.
  */
 export const ROOT = fileURLToPath(new URL('../', import.meta.url));

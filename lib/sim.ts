@@ -1,4 +1,6 @@
-/** The door for tests (`umaprobe/sim`): simulated machines, listed, loaded, booted and entered. */
+/**
+ * The entry point `umaprobe/sim`, for tests: lists, loads and boots simulated machines, and puts this process on one.
+ */
 
 export { loadMachine, shippedMachines as machines } from './sim/load.ts';
 export type { Machine, MachineSummary } from './sim/machine.ts';

@@ -1,4 +1,4 @@
-/** The child process of sweep, layout and stress. */
+/** Entry point of the child process of sweep, layout and stress. */
 
 import { runChild } from './probe/child.ts';
 

@@ -1,5 +1,5 @@
-// Brings a checkout to the state in which it runs: packages installed, native code built, TypeScript compiled; each
-// only when it is not so already. Uses nothing but Node, npm and a C++ compiler, since a fresh clone has no more.
+// Makes a checkout ready to run: installs packages, builds native code and compiles TypeScript, each only if it is not
+// up to date. Needs nothing but Node, npm and a C++ compiler, so that it works in a fresh clone.
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMain, main, root, run } from './run.mjs';
@@ -15,7 +15,7 @@ function readJson(path) {
   }
 }
 
-/** Whether node_modules holds what package-lock.json says; npm's own list of what it installed is asked, not a date. */
+/** Whether node_modules matches package-lock.json, by npm's own list of installed packages. */
 export function packagesAreCurrent(lock, installed) {
   if (!lock || !installed) return false;
   return Object.entries(lock.packages).every(
@@ -24,7 +24,7 @@ export function packagesAreCurrent(lock, installed) {
 }
 
 async function compileTypeScript() {
-  // A file that no longer has a source must not stay: what is in dist ships.
+  // Remove files that no longer have a source: everything in dist is shipped.
   rmSync(join(root, 'dist'), { recursive: true, force: true });
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   await run(process.execPath, [tsc, '-p', 'tsconfig.json', '--emitDeclarationOnly']);

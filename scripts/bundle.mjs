@@ -1,14 +1,15 @@
-// lib/*.ts → dist/*.js, in few files: Node's loader takes about half a millisecond a module, and `import 'umaprobe'` may
-// cost five. What every door needs is one chunk, so that there is one UmaError; what a snapshot needs is another, loaded
-// by the first one; each command is a chunk of its own, loaded when it is used.
-// browser/report/*.ts → dist/report/, the script and style that a report's page carries in itself.
+// lib/*.ts → dist/*.js, in few files: Node's loader takes about 0.5 ms per module, and `import 'umaprobe'` may take 5 ms.
+// The code that all entry points share is one chunk, so that there is one class UmaError; the code of a snapshot is
+// another, loaded by the first snapshot; each command is a separate chunk, loaded when it is used.
+//
+// browser/report/*.ts → dist/report/, the script and style that are embedded in a report's page.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { root } from './run.mjs';
 
 const lib = join(root, 'lib');
-/** Modules that every door has in common. */
+/** Modules that all entry points share. */
 const CORE =
   /^lib\/(root|base\/(arguments|errors|facts)|(cache|layout|snapshot|stress|sweep)\/index|host\/meminfo|native\/binding|probe\/options|snapshot\/(mem-get-info|watch))\.ts$/;
 
@@ -22,7 +23,7 @@ export async function bundle() {
       worker: join(lib, 'worker.ts'),
     },
     platform: 'node',
-    // Dependencies stay dependencies: only our own files are put together.
+    // Dependencies are not bundled.
     external: (id) => !id.startsWith('.') && !id.startsWith('/'),
   });
   await build.write({
@@ -35,7 +36,7 @@ export async function bundle() {
   await bundlePage();
 }
 
-/** uPlot goes into the page with its licence, as that asks; nothing of it is loaded by umaprobe itself. */
+/** Bundles uPlot into the page with its licence text, as the licence requires; umaprobe itself does not load uPlot. */
 async function bundlePage() {
   const folder = join(root, 'dist', 'report');
   const uplot = join(root, 'node_modules', 'uplot');

@@ -1,5 +1,5 @@
-// What ships must start on every machine we name: the right architecture, only glibc libraries and only symbols up to
-// the floor, no compiler runtime, nothing exported that could be mistaken for another library's.
+// Checks that the shipped binaries load on every supported machine: the right architecture, only libraries of glibc and
+// symbols up to the floor, no compiler runtime, and no export that could replace a symbol of another library.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { architecture, dynamicSymbols, neededLibraries } from './elf.mjs';
@@ -10,30 +10,30 @@ export const files = ['umaprobe.glibc.node', 'libumasim.so'];
 
 const allowedLibraries =
   /^(libc\.so\.6|libm\.so\.6|libpthread\.so\.0|libdl\.so\.2|librt\.so\.1|ld-linux-(x86-64|aarch64)\.so\.\d)$/;
-/** What each file may show to others: two Node-API entry points; the C functions of the libraries that it stands in for. */
+/** Permitted exports: the two entry points of Node-API; the C functions of the simulated libraries. */
 const allowedExports = {
   'umaprobe.glibc.node': /^(napi_register_module_v1|node_api_module_get_api_version_v1)$/,
   'libumasim.so': /^(?!_Z|__cxa_|__gxx_)/,
 };
 
-/** What is wrong with a symbol that the file shows to others, or null. */
+/** The problem with an exported symbol, or null. */
 function problemOfExport(symbol, exported) {
   const isMarker = symbol.name === symbol.version || symbol.type === 'NOTYPE';
   return isMarker || symbol.bind === 'LOCAL' || exported.test(symbol.name) ? null : `exports ${symbol.name}`;
 }
 
-/** What is wrong with a symbol that the file asks others for, or null. */
+/** The problem with an imported symbol, or null. */
 function problemOfImport(symbol) {
   if (symbol.version !== null) {
     if (!isAboveFloor(symbol.version)) return null;
     return `asks for ${symbol.name}@${symbol.version}, above GLIBC_${floor}`;
   }
-  // Weak ones may stay absent (the hooks of transactional memory and of profiling are); Node offers its own.
+  // Weak symbols may be absent (hooks of transactional memory and profiling); Node provides napi_* and node_api_*.
   if (symbol.bind !== 'GLOBAL' || /^(napi|node_api)_/.test(symbol.name)) return null;
   return `leaves ${symbol.name} undefined: glibc ${floor} has no such symbol`;
 }
 
-/** What is wrong with one file, as sentences. */
+/** Problems of one file, each the rest of a sentence that starts with its path. */
 export function problemsOfFile(path, { arch, exported }) {
   if (!existsSync(path)) return ['is missing: run npm run prebuilds'];
   const builtFor = architecture(path);
@@ -48,7 +48,7 @@ export function problemsOfFile(path, { arch, exported }) {
   ].filter((problem) => problem !== null);
 }
 
-/** What is wrong with the prebuild of an architecture, each sentence with its file. */
+/** Problems of the prebuild of an architecture, as sentences. */
 export function problemsOf(arch) {
   return files.flatMap((file) => {
     const path = join('prebuilds', `linux-${arch}`, file);

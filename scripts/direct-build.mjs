@@ -1,5 +1,5 @@
-// The build of binding.gyp with nothing but a C++ compiler. Flags, definitions and libraries are read from binding.gyp
-// itself, so that there is one list; what this reader does not know is an error, never silently left out.
+// Builds the targets of binding.gyp with a C++ compiler alone. Flags, definitions and libraries are read from
+// binding.gyp; a key that this reader does not know is an error, never silently ignored.
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
@@ -13,6 +13,7 @@ const sources = {
   umasim: (path) => path.startsWith('sim/'),
 };
 const outputs = { umaprobe: 'umaprobe.node', umasim: 'libumasim.so' };
+/** Keys of binding.gyp that this reader handles. */
 const known = new Set([
   'target_name',
   'type',
@@ -31,7 +32,7 @@ const known = new Set([
   'conditions',
 ]);
 
-/** binding.gyp as data. It is a Python literal; ours is kept to JSON plus whole-line comments. */
+/** binding.gyp as data. The format is a Python literal; this file is kept to JSON with whole-line comments. */
 export function readGyp(text) {
   try {
     return JSON.parse(text.replace(/^\s*#.*$/gm, ''));
@@ -48,7 +49,7 @@ function expand(value) {
     .replace(/^<!\(node -p "require\('node-addon-api'\)\.include_dir"\)$/, () => require('node-addon-api').include_dir);
 }
 
-/** Compiler arguments of one target of binding.gyp. */
+/** Compiler and linker arguments of one target of binding.gyp. */
 export function targetFlags(gyp, target) {
   const unknown = [...Object.keys(target), ...Object.keys(gyp.target_defaults)].filter((key) => !known.has(key));
   if (unknown.length > 0)
@@ -69,7 +70,7 @@ export function targetFlags(gyp, target) {
   };
 }
 
-/** Runs the tasks, as many at a time as there are processors. */
+/** Runs the tasks, one per processor at a time. */
 async function inParallel(tasks) {
   const queue = [...tasks];
   const worker = async () => {
@@ -78,14 +79,14 @@ async function inParallel(tasks) {
   await Promise.all(Array.from({ length: availableParallelism() }, worker));
 }
 
-/** Paths of a target's sources, from native/. */
+/** Paths of a target's sources, relative to native/. */
 export function sourcesOf(target) {
   return readdirSync(join(root, 'native'), { recursive: true })
     .filter((path) => path.endsWith('.cc') && sources[target](path))
     .sort();
 }
 
-/** The object of a source keeps its folder: cuda/reader.cc and nvml/reader.cc are two objects. */
+/** Object file of a source, with its folder, because cuda/reader.cc and nvml/reader.cc have the same name. */
 export function objectName(source) {
   return source.replace(/\.cc$/, '.o');
 }

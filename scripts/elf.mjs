@@ -1,7 +1,7 @@
-// What readelf says of an ELF file, as data. readelf of any architecture reads every architecture.
+// Facts of an ELF file from readelf, which reads files of every architecture.
 import { capture } from './run.mjs';
 
-/** The dynamic symbols: {name, version, isDefault, type, bind, size, defined}; version null where there is none. */
+/** The dynamic symbols: {name, version, isDefault, type, bind, size, defined}; version null: unversioned. */
 export function dynamicSymbols(path) {
   const symbols = [];
   for (const line of capture('readelf', ['--dyn-syms', '-W', path]).split('\n')) {
@@ -21,13 +21,13 @@ export function dynamicSymbols(path) {
   return symbols;
 }
 
-/** The libraries that the file names as needed. */
+/** The libraries that the file needs (DT_NEEDED). */
 export function neededLibraries(path) {
   return [...capture('readelf', ['-d', '-W', path]).matchAll(/\(NEEDED\).*\[(.+)\]/g)].map((match) => match[1]);
 }
 
-/** The machine of the file as Node words it: "x64", "arm64", or readelf's own words. */
+/** The architecture of the file by Node's name, "x64" or "arm64"; for others by readelf's name. */
 export function architecture(path) {
-  const words = /Machine:\s+(.+)/.exec(capture('readelf', ['-h', path]))?.[1] ?? 'unknown';
-  return { 'Advanced Micro Devices X86-64': 'x64', AArch64: 'arm64' }[words] ?? words;
+  const machine = /Machine:\s+(.+)/.exec(capture('readelf', ['-h', path]))?.[1] ?? 'unknown';
+  return { 'Advanced Micro Devices X86-64': 'x64', AArch64: 'arm64' }[machine] ?? machine;
 }

@@ -1,7 +1,8 @@
-// A program linked on a new system asks for new glibc symbols (pthread_create@GLIBC_2.34) although the old ones are
-// still there. The linker takes what the library it is shown offers, so it is shown stubs: libraries without code which
-// export each symbol of the real glibc at its newest version up to the floor. Nothing is edited after linking.
-// What has no old version is either in glibc-floor/*.c, or stays undefined and is named by check-prebuilds.mjs.
+// Links against an old glibc on a new system. A linker picks the default symbol versions of the library that it is
+// given (pthread_create@GLIBC_2.34), although older versions still exist. So it is given stubs: libraries without code
+// that export each symbol of the real glibc at its newest version up to the floor. Nothing is edited after linking. A
+// symbol without an old version is provided by glibc-floor/*.c, or stays undefined and is reported by
+// check-prebuilds.mjs.
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { dynamicSymbols } from './elf.mjs';
@@ -9,7 +10,7 @@ import { capture, root } from './run.mjs';
 
 export const floor = '2.28'; // RHEL 8, the oldest glibc that Node 20's own binaries start on
 
-/** [major, minor, …] of "GLIBC_2.3.4", or null for GLIBC_PRIVATE and anything else that is no version number. */
+/** [major, minor, …] of "GLIBC_2.3.4"; null for GLIBC_PRIVATE and other names without a version number. */
 export function parseVersion(name) {
   const match = /^GLIBC_(\d+(?:\.\d+)+)$/.exec(name);
   return match ? match[1].split('.').map(Number) : null;
@@ -28,7 +29,7 @@ export function isAboveFloor(versionName) {
   return version === null || compareVersions(version, parseVersion(`GLIBC_${floor}`)) > 0;
 }
 
-/** Of every symbol the entry with the newest version up to the floor; symbols born after the floor are left out. */
+/** For each symbol the entry with the newest version up to the floor; symbols newer than the floor are left out. */
 export function symbolsAtFloor(symbols) {
   const chosen = new Map();
   for (const symbol of symbols) {
@@ -44,7 +45,7 @@ export function symbolsAtFloor(symbols) {
 
 const elfTypes = { OBJECT: '%object', TLS: '%tls_object' };
 
-/** Assembler text and version script of a library that exports the symbols and holds no code. */
+/** Assembler text and version script of a library that exports the symbols without code. */
 export function stubSources(symbols) {
   const lines = ['.section .note.GNU-stack,"",%progbits', '.data'];
   const versions = new Map();
@@ -58,7 +59,7 @@ export function stubSources(symbols) {
   return { assembler: `${lines.join('\n')}\n`, script: `${script}\n` };
 }
 
-/** Where the compiler finds one of its files: a linker script's or an archive's absolute path. */
+/** Absolute path of one of the compiler's files, such as a library or an archive. */
 function fileOf(compiler, name) {
   const path = capture(compiler, [`-print-file-name=${name}`]).trim();
   if (path === name) throw new Error(`${compiler} has no ${name}: is its C library for development installed?`);
@@ -75,12 +76,14 @@ function writeStub(compiler, folder, soname, symbols) {
   capture(compiler, [...args, source, '-o', join(folder, soname)]);
 }
 
-/** Parts of glibc that were libraries of their own before 2.34. They are named as needed without a look at what is used:
- * the stub of libc offers their symbols, and the loader looks for name and version in every library it has loaded. */
+/**
+ * Parts of glibc that were separate libraries before 2.34. They are always linked, used or not: the stub of libc
+ * exports their symbols, and the loader searches every loaded library for name and version.
+ */
 const formerLibraries = ['libpthread.so.0', 'libdl.so.2', 'librt.so.1'];
 
 /**
- * Fills `folder` with what it takes to link against glibc at the floor, and returns the linker flags that use it.
+ * Writes the stubs for linking against glibc at the floor into `folder`, and returns the linker flags that use them.
  * tools: {cc, ar}; loader: the file name of the architecture's dynamic loader.
  */
 export function writeGlibcFloor(folder, { cc, ar }, loader) {

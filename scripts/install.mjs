@@ -1,6 +1,6 @@
-// npm's install step. The shipped binary fits Linux x64 and arm64 with glibc: then there is nothing to do. On another
-// Linux it is built from source. It never fails an installation: without a binary umaprobe still imports and says what
-// it cannot do, and whoever depends on it optionally must not be broken by that.
+// npm's install step. On Linux x64 and arm64 with glibc the shipped binary loads, and there is nothing to do. On
+// another Linux the binary is built from source. A failure never fails the installation: without a binary umaprobe can
+// be imported and reports what is missing, and packages that depend on it optionally keep working.
 import { createRequire } from 'node:module';
 import { root } from './run.mjs';
 
@@ -18,7 +18,7 @@ function binaryLoads() {
 if (process.platform === 'linux' && !binaryLoads()) {
   try {
     const { buildNative } = await import('./native-build.mjs');
-    console.error('umaprobe: no shipped binary loads here, building from source');
+    console.error('umaprobe: no shipped binary loads on this machine; building from source');
     await buildNative();
     if (!binaryLoads()) throw new Error('the built binary does not load');
   } catch (error) {

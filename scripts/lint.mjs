@@ -1,5 +1,5 @@
-// npm run lint (check) and npm run format (--write). A tool that is not installed is named with how to get it; with
-// CI set it is an error, since there nobody would read the line.
+// npm run lint (check) and npm run format (--write). A tool that is not installed is skipped with a hint; if CI is set,
+// that is an error, because the hint would go unread there.
 import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
@@ -20,9 +20,9 @@ function filesIn(folder, pattern) {
 
 function has(tool) {
   if (findTool(tool)) return true;
-  const words = `${tool} is not installed (Debian: apt-get install ${tool})`;
-  if (process.env.CI) throw new Error(words);
-  console.log(`skipped: ${words}`);
+  const hint = `${tool} is not installed (Debian: apt-get install ${tool})`;
+  if (process.env.CI) throw new Error(hint);
+  console.log(`skipped: ${hint}`);
   return false;
 }
 

@@ -1,5 +1,5 @@
-// Builds build/Release/{umaprobe.node,libumasim.so}: with node-gyp where it can run without downloading anything,
-// with the C++ compiler alone where python3, make or Node's headers are missing.
+// Builds build/Release/{umaprobe.node,libumasim.so}: with node-gyp if it can run without downloads, else, without
+// python3, make or Node's headers, with the C++ compiler alone.
 import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism, homedir } from 'node:os';
@@ -30,7 +30,7 @@ export function napiHeaders() {
   }
 }
 
-/** node-gyp.js of the repository, or the one that npm carries and names to install scripts. */
+/** node-gyp.js of the repository, or npm's own, which npm names to install scripts. */
 export function nodeGyp() {
   try {
     return require.resolve('node-gyp/bin/node-gyp.js');
@@ -39,7 +39,7 @@ export function nodeGyp() {
   }
 }
 
-/** What node-gyp would lack here, as words; empty when it can run. */
+/** Names of the things that node-gyp lacks here; empty: it can run. */
 function lackingForNodeGyp() {
   return [
     nodeGyp() ? null : 'node-gyp',
@@ -62,6 +62,6 @@ export async function buildNative() {
   const missing = ['umaprobe.node', 'libumasim.so'].filter((f) => !existsSync(join(root, 'build', 'Release', f)));
   if (missing.length > 0) {
     const found = readdirSync(join(root, 'build', 'Release')).join(', ');
-    throw new Error(`the native build left no ${missing.join(' and ')} in build/Release (there: ${found})`);
+    throw new Error(`the native build did not write ${missing.join(' and ')} to build/Release (it has ${found})`);
   }
 }

@@ -1,6 +1,6 @@
-// Fills prebuilds/linux-x64 and prebuilds/linux-arm64 with what ships: the addon and, beside it, the simulated machine.
+// Builds the shipped binaries in prebuilds/linux-x64 and prebuilds/linux-arm64: the addon and the simulated machine.
 //   node scripts/prebuild.mjs [x64] [arm64]     both unless named
-// Each architecture is built in a copy under build-prebuild/, so that build/Release stays the developer's own.
+// Each architecture is built in a copy under build-prebuild/, so that build/Release is not touched.
 import { cpSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { problemsOf } from './check-prebuilds.mjs';
@@ -60,12 +60,12 @@ async function build(arch) {
         CC: tools.cc,
         CXX: tools.cxx,
         AR: tools.ar,
-        // GCC notes on arm64 that it passes pairs as the standard says since version 10: nothing here is older.
+        // Silences GCC's note on arm64 that the passing of pairs changed in version 10: no older code is linked.
         CXXFLAGS: '-Wno-psabi',
         LDFLAGS: floorFlags.join(' '),
         npm_config_jobs: 'max',
         npm_config_loglevel: 'warn',
-        // With Node's headers at hand nothing is downloaded; without, node-gyp fetches those of the target.
+        // With Node's headers here nothing is downloaded; else node-gyp downloads those of the target.
         ...(headers ? { npm_config_nodedir: headers } : {}),
       },
     },
@@ -96,7 +96,7 @@ if (isMain(import.meta.url)) {
     const named = process.argv.slice(2);
     const unknown = named.find((arch) => !(arch in targets));
     if (unknown)
-      throw new Error(`${unknown} is no architecture we ship: expected ${Object.keys(targets).join(' or ')}`);
+      throw new Error(`${unknown} is not a shipped architecture; expected ${Object.keys(targets).join(' or ')}`);
     for (const arch of named.length > 0 ? named : Object.keys(targets)) await prebuild(arch);
   });
 }

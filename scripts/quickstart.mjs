@@ -1,15 +1,15 @@
-// One command for a stranger: where is the memory of this machine, and what does an allocation cost there? Where there
-// is no GPU, a simulated one beside it.
+// A first look in one command: how the memory of this machine is used, and what an allocation costs. Without a GPU also
+// on a simulated machine.
 import { bootstrap } from './bootstrap.mjs';
 import { capture, main, run } from './run.mjs';
 
 const cli = 'dist/cli.js';
 
-/** One that takes all its memory at once beside one that takes it when it is touched; some GB, and nothing stays on disk. */
+/** An eager kind of memory and one that is allocated on first touch; a few GB, and no journal. */
 const sweep = ['sweep', '--kind', 'device,managed', '--preset', 'quick', '--journal', 'none'];
 
-function headline(words) {
-  console.log(`\n${words}\n`);
+function headline(text) {
+  console.log(`\n${text}\n`);
 }
 
 await main(async () => {
@@ -20,7 +20,7 @@ await main(async () => {
   const machine = devices.length > 0 ? [] : ['--sim', 'gb10'];
   if (devices.length === 0) {
     headline(
-      'No GPU here that can be used, so a simulated DGX Spark follows — umaprobe snapshot --sim gb10 (simulated)',
+      'No usable GPU on this machine, so a simulated DGX Spark follows — umaprobe snapshot --sim gb10 (simulated)',
     );
     await run(process.execPath, [cli, 'snapshot', ...machine]);
   }

@@ -1,4 +1,4 @@
-// Child processes for the scripts: run() shows, capture() returns, hasTool() looks on PATH.
+// Child processes for the scripts: run() shows output, capture() returns it, findTool() searches PATH.
 import { spawn, spawnSync } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
@@ -7,19 +7,19 @@ import { fileURLToPath } from 'node:url';
 /** The repository (or, in an installed package, the package). */
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Runs a command with its output shown; rejects when it does not exit with 0. */
+/** Runs a command and shows its output; rejects if it does not exit with 0. */
 export function run(command, args, options = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd: root, stdio: 'inherit', ...options });
     child.on('error', reject);
     child.on('close', (code, signal) => {
       if (code === 0) resolve();
-      else reject(new Error(`${command} ${args[0] ?? ''} ended with ${signal ?? `exit code ${code}`}`));
+      else reject(new Error(`${command} ${args[0] ?? ''} failed with ${signal ?? `exit code ${code}`}`));
     });
   });
 }
 
-/** Runs a command and returns what it printed; throws with its own words when it fails. */
+/** Runs a command and returns its standard output; throws with its standard error if it fails. */
 export function capture(command, args, options = {}) {
   const result = spawnSync(command, args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28, ...options });
   if (result.error) throw result.error;
@@ -41,7 +41,10 @@ export function findTool(name) {
   return null;
 }
 
-/** One line and exit code 1 for what goes wrong in a script's main function; the stack only where it was asked for. */
+/**
+ * Runs a script's main function; prints an error in one line and sets exit code 1. UMAPROBE_SCRIPT_STACK=1 shows the
+ * stack.
+ */
 export async function main(body) {
   try {
     await body();
@@ -51,7 +54,7 @@ export async function main(body) {
   }
 }
 
-/** Whether the module with this import.meta.url is the script that node was started with. */
+/** Whether the module with this import.meta.url is the script that node runs. */
 export function isMain(url) {
   return process.argv[1] !== undefined && fileURLToPath(url) === process.argv[1];
 }

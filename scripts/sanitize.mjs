@@ -1,17 +1,19 @@
-// Runs the simulated suite on a build with a sanitizer: node scripts/sanitize.mjs address,undefined|thread [vitest's arguments]
-// Node itself is not instrumented, so the runtime is preloaded, and what only an instrumented Node could answer is off.
+// Runs the simulated suite on a build with a sanitizer.
+//   node scripts/sanitize.mjs address,undefined|thread [vitest's arguments]
+// Node itself is not instrumented, so the runtime is preloaded and checks that need an instrumented Node are off.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { bootstrap } from './bootstrap.mjs';
 import { capture, findTool, main, root, run } from './run.mjs';
 
-/** Minutes of waiting for simulated machines in which the binary does nothing that native/* does not do in seconds. */
+/** Tests that wait for simulated machines for minutes and exercise no native code beyond test/sim/native. */
 const waiting = ['docs/docs', 'library/{report,sweep,layout,probe-kills}', 'cli/{sweep,layout,stress}'];
 
 const suppressions = join(root, 'native', 'tsan.supp');
 
-// Leaks: V8 and OpenSSL keep memory until the process ends, all of it would be reported. Link order: `sim run` preloads
-// the simulated machine before the runtime. Modules: of Node, V8 and vitest only what our own code does is judged.
+// detect_leaks=0: V8 and OpenSSL keep memory until the process exits, and all of it would be reported.
+// verify_asan_link_order=0: `sim run` preloads the simulated machine before the runtime.
+// ignore_noninstrumented_modules=1: Node, V8 and vitest are not checked, only umaprobe's own code.
 const kinds = {
   'address,undefined': {
     folder: 'build-asan',
@@ -25,7 +27,7 @@ const kinds = {
   thread: {
     folder: 'build-tsan',
     library: 'libtsan.so',
-    // Command lines end before threads meet: what is concurrent is in the other files.
+    // Commands exit before threads can race; the concurrent code is tested in the other files.
     without: [...waiting, 'docs/examples', 'cli/*', 'library/{stress,journal,cache}'],
     options: { TSAN_OPTIONS: `halt_on_error=1:ignore_noninstrumented_modules=1:suppressions=${suppressions}` },
   },
@@ -34,7 +36,7 @@ const kinds = {
 const compiler = process.env.CXX ?? 'g++';
 
 function runtimeOf(kind) {
-  // libstdc++ too: the sanitizer wraps __cxa_throw, which it must find when it starts, and Node need not be linked to it.
+  // libstdc++ too: the sanitizer must find __cxa_throw at its start, and Node may not be linked to that library.
   return [kind.library, 'libstdc++.so.6'].map((name) => {
     const path = capture(compiler, [`-print-file-name=${name}`]).trim();
     if (path === name) throw new Error(`${compiler} has no ${name}: install the sanitizer runtimes of your compiler`);
@@ -47,11 +49,11 @@ async function build(name, kind) {
   const options = ['compile', '--out', kind.folder, '--config', 'RelWithDebInfo', `--CDSANITIZE=${name}`];
   await run(process.execPath, [cmake, ...options]);
   const binary = join(root, kind.folder, 'RelWithDebInfo', 'umaprobe.node');
-  if (!existsSync(binary)) throw new Error(`cmake-js left no ${binary}`);
+  if (!existsSync(binary)) throw new Error(`cmake-js did not write ${binary}`);
   return binary;
 }
 
-/** The environment in which every process of the run writes what it finds to a file of its own: a test may not look. */
+/** Environment in which every process writes its findings to a separate file, because tests may not check them. */
 function environment(kind, binary, reports) {
   const options = Object.entries(kind.options).map(([name, value]) => [
     name,
@@ -77,11 +79,11 @@ await main(async () => {
   mkdirSync(reports);
   const without = kind.without.flatMap((file) => ['--exclude', `test/sim/${file}.test.ts`]);
   const vitest = [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', '--project', 'sim', ...without, ...rest];
-  // setarch -R: the thread sanitizer of GCC 12 wants the addresses that a kernel without randomisation gives.
-  const ended = run('setarch', ['-R', process.execPath, ...vitest], { env: environment(kind, binary, reports) });
-  const failure = await ended.then(() => null).catch((error) => error);
+  // setarch -R: the thread sanitizer of GCC 12 does not work with address space randomisation.
+  const suite = run('setarch', ['-R', process.execPath, ...vitest], { env: environment(kind, binary, reports) });
+  const failure = await suite.then(() => null).catch((error) => error);
   const found = readdirSync(reports);
   for (const file of found) console.error(readFileSync(join(reports, file), 'utf8'));
-  if (found.length > 0) throw new Error(`the ${name} sanitizer reported in ${found.length} processes`);
+  if (found.length > 0) throw new Error(`the ${name} sanitizer reported problems in ${found.length} processes`);
   if (failure) throw failure;
 });

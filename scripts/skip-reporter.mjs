@@ -1,9 +1,8 @@
-// A skipped test says why. This reporter prints each reason once with the tests that gave it, and fails the run when a
-// test was skipped without one: it is either given to context.skip('reason'), or stands in the title of the test or of
-// a describe around it as "(skipped: reason)".
+// Requires a reason for every skipped test: the argument of context.skip('reason'), or "(skipped: reason)" in the title
+// of the test or of a describe around it. Prints each reason once with its tests, and fails the run if a test has none.
 import { appendFileSync } from 'node:fs';
 
-/** Tests by the reason they were skipped for; null stands for none given. */
+/** Skipped tests by reason; null: no reason given. */
 export function skipsByReason(tests) {
   const reasons = new Map();
   for (const test of tests) {
@@ -18,7 +17,7 @@ export function skipsByReason(tests) {
 export default class SkipReporter {
   onTestRunEnd(modules) {
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
-    // With -t the tests that do not match are reported as skipped too; that is no decision of theirs.
+    // With -t vitest reports tests that do not match as skipped; these need no reason.
     const filtered = process.argv.some((argument) => argument === '-t' || argument.startsWith('--testNamePattern'));
     const reasons = skipsByReason(tests);
     if (filtered) reasons.delete(null);
@@ -33,7 +32,7 @@ export default class SkipReporter {
     this.#writeTotals(tests, modules);
   }
 
-  /** One line of JSON for whoever adds up several runs (.ci/run). */
+  /** Appends one line of JSON to UMAPROBE_TEST_TOTALS, for the sum over several runs (.ci/run). */
   #writeTotals(tests, modules) {
     const path = process.env.UMAPROBE_TEST_TOTALS;
     if (!path) return;

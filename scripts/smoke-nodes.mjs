@@ -1,4 +1,4 @@
-// The addon is built once and loaded by every Node that we support: Node-API promises it, this looks.
+// Loads the addon, which is built once, in every supported version of Node, as Node-API promises.
 //   node scripts/smoke-nodes.mjs [20 22 …]
 import { appendFileSync } from 'node:fs';
 import { bootstrap } from './bootstrap.mjs';
@@ -7,14 +7,14 @@ import { capture, main } from './run.mjs';
 
 const majors = process.argv.length > 2 ? process.argv.slice(2) : ['20', '22', '24', '26'];
 
-/** What one Node makes of it: null when all is well, else a sentence. */
+/** The problem with one version of Node, as a sentence; null: none. */
 function smoke(node) {
   const snapshot = JSON.parse(capture(node, ['dist/cli.js', 'snapshot', '--sim', 'gb10', '--json']));
   if (snapshot.simulated !== 'gb10') return `simulated is ${snapshot.simulated}, not gb10`;
   if (snapshot.devices[0]?.cuda?.free !== snapshot.host.free) return 'cuda.free is not host.free on the simulated GB10';
   const code = "console.log(typeof require('umaprobe').hostMemorySync().total)";
-  const said = capture(node, ['--no-warnings', '-e', code]).trim();
-  return said === 'number' ? null : `require('umaprobe').hostMemorySync().total is a ${said}`;
+  const type = capture(node, ['--no-warnings', '-e', code]).trim();
+  return type === 'number' ? null : `require('umaprobe').hostMemorySync().total is a ${type}`;
 }
 
 await main(async () => {

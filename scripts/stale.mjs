@@ -1,13 +1,13 @@
-// Is an output still that of its sources? A stamp holds the digest of what the output was made from. Dates would lie
-// after a switch of branches, or in a copy of the tree.
+// Whether a build output is up to date: a stamp file has the digest of the sources that it was built from. Modification
+// times would be wrong after a switch of branches and in a copy of the tree.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { root } from './run.mjs';
 
-/** Digest of the sources in the folders, the single files, and words such as the architecture. */
-export function digest(folders, files, words = []) {
-  const hash = createHash('sha256').update(words.join('\0'));
+/** Digest of the sources in the folders, the single files, and values such as the architecture. */
+export function digest(folders, files, values = []) {
+  const hash = createHash('sha256').update(values.join('\0'));
   const paths = [...files];
   for (const folder of folders) {
     for (const name of readdirSync(join(root, folder), { recursive: true }).sort()) {
@@ -18,7 +18,7 @@ export function digest(folders, files, words = []) {
   return hash.digest('hex');
 }
 
-/** Builds unless the stamp has this digest and every output exists. The stamp is written last. */
+/** Builds unless the stamp has the digest `now` and every output exists. The stamp is written last. */
 export async function unlessCurrent({ what, stamp, now, outputs, build }) {
   const path = join(root, stamp);
   const before = existsSync(path) ? readFileSync(path, 'utf8') : null;

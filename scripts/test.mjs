@@ -14,15 +14,15 @@ await main(async () => {
   await bootstrap();
   const names = chosen.length > 0 ? chosen : projects;
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
-  // The page cache of this machine is one: a test that drops it must be alone, also among its own kind.
+  // There is one page cache: tests of the project kernel drop it, so they run alone and one at a time.
   const runs = [names.filter((name) => name !== 'kernel'), names.filter((name) => name === 'kernel')];
   let failure;
-  for (const [at, together] of runs.entries()) {
-    if (together.length === 0) continue;
-    const alone = at === 1 ? ['--no-file-parallelism'] : [];
-    const words = [...together.flatMap((name) => ['--project', name]), ...alone, ...rest];
-    if (rest.length > 0) words.push('--passWithNoTests');
-    await run(process.execPath, [vitest, 'run', ...words]).catch((error) => {
+  for (const [index, group] of runs.entries()) {
+    if (group.length === 0) continue;
+    const alone = index === 1 ? ['--no-file-parallelism'] : [];
+    const args = [...group.flatMap((name) => ['--project', name]), ...alone, ...rest];
+    if (rest.length > 0) args.push('--passWithNoTests');
+    await run(process.execPath, [vitest, 'run', ...args]).catch((error) => {
       failure ??= error;
     });
   }

@@ -1,6 +1,6 @@
-/** The one place of argument checks: each returns the value as its type, or throws an error that names it. */
+/** Argument checks: each returns the checked value, or throws an error that names the argument. */
 
-/** The value as it is shown to the caller who passed it: short, on one line, strings in quotes. */
+/** The value for an error message: one line, strings in quotes and cut at 60 characters. */
 function shown(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}...` : value);
   if (typeof value === 'function') return 'a function';
@@ -18,12 +18,12 @@ export function invalidType(name: string, expected: string, value: unknown): Typ
   return withCode(new TypeError(`${name} is ${shown(value)}; expected ${expected}`), 'ERR_INVALID_ARG_TYPE');
 }
 
-/** A value of the right type that is not one of the known values. */
+/** A value of the right type that is not among the allowed values. */
 export function invalidValue(name: string, expected: string, value: unknown): TypeError {
   return invalidArgument(`${name} is ${shown(value)}; expected ${expected}`);
 }
 
-/** Arguments that contradict one another, or a document that is wrong, in a sentence of the caller's. */
+/** Contradicting arguments or an invalid document, with the caller's message. */
 export function invalidArgument(message: string): TypeError {
   return withCode(new TypeError(message), 'ERR_INVALID_ARG_VALUE');
 }

@@ -1,4 +1,5 @@
-/** Files that are replaced whole or not at all, and whether a path can be written before hours of work depend on it. */
+/** Atomic replacement of files, and a check of the path before hours of work depend on it. */
+
 import { randomBytes } from 'node:crypto';
 import {
   accessSync,
@@ -14,7 +15,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-/** What stands in the way of writing there, in words; null: nothing that can be seen now. */
+/** Why the path cannot be written, as the rest of a sentence that starts with the path; null: no obstacle found. */
 export function obstacle(path: string): string | null {
   const target = lstatSync(path, { throwIfNoEntry: false });
   if (target?.isSymbolicLink() === true) return 'is a symbolic link, which is not followed: name the file itself';
@@ -33,11 +34,11 @@ export function obstacle(path: string): string | null {
 }
 
 /**
- * Writes a new file beside the old one and puts it in its place, so that a reader never sees half of it and a full disk
- * leaves the old one as it was. Where the folder can be synced, the new name is on disk when this returns.
+ * Writes a temporary file and renames it over the old one. A reader sees the old or the new text, and a full disk
+ * leaves the old file as it was. The new name is on disk on return if the folder can be synced.
  *
- * @param mode of the new file: 0o600 for what is private, 0o666 less the umask for what the user asked for.
- * @throws the system's error (ENOSPC, EACCES…), with nothing left behind.
+ * @param mode of the new file: 0o600 for private files, 0o666 (less the umask) for files that the user asked for.
+ * @throws the system's error (ENOSPC, EACCES…); the temporary file is removed.
  */
 export function writeFileAtomic(path: string, text: string, mode: number): void {
   const draft = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
@@ -59,7 +60,7 @@ export function writeFileAtomic(path: string, text: string, mode: number): void 
   syncFolderIfPossible(path);
 }
 
-/** A folder that may be written but not read cannot be synced, and not every file system syncs folders: the file is whole all the same. */
+/** Ignores folders that cannot be synced: without read permission, or on a file system that does not support it. */
 function syncFolderIfPossible(path: string): void {
   try {
     syncFolder(path);
@@ -68,7 +69,7 @@ function syncFolderIfPossible(path: string): void {
   }
 }
 
-/** The name of a new file is on disk only when its folder is. */
+/** Syncs the folder of a file: only then is the name of a new file on disk. */
 export function syncFolder(path: string): void {
   const folder = openSync(dirname(path), constants.O_RDONLY);
   try {

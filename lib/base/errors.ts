@@ -1,4 +1,4 @@
-/** What an error is called, and the one table that says when. */
+/** UmaError, the plain failure behind it, and the tables that give each failure its stable code. */
 
 export type UmaErrorCode =
   | 'ERR_UMA_LIBRARY_MISSING'
@@ -16,17 +16,44 @@ export type UmaErrorCode =
   | 'ERR_UMA_JOURNAL'
   | 'ERR_UMA_CALL_FAILED';
 
-/** What a library, the kernel or umaprobe itself refused, with the facts as they were given. */
+/** A failed call as plain fields. */
+export interface Failure {
+  failed: true;
+  /**
+   * Origin of the failure. `kernel`: Linux. `dl`: the dynamic loader. `umaprobe`: the addon itself (deadline, library
+   * not open).
+   */
+  source: 'cudart' | 'cuda' | 'nvml' | 'kernel' | 'dl' | 'sim' | 'umaprobe';
+  /** The function or file: "nvmlDeviceGetMemoryInfo_v2", "open /proc/pressure/memory". */
+  call: string;
+  /** Status number of the call (CUresult, cudaError_t, nvmlReturn_t, errno); null: it has none. */
+  status: number | null;
+  /**
+   * Name of that number in its header, or the addon's own: "NOT_SUPPORTED", "CUDA_ERROR_NO_DEVICE", "ENOENT",
+   * "TIMEOUT".
+   */
+  name: string;
+  /**
+   * Message of the source; may be empty. It does not repeat call, name and status. For LIBRARY_MISSING it lists every
+   * path tried, each with the loader's message.
+   */
+  message: string;
+}
+
+/** A value, or why it could not be read. */
+export type Fact<T> = T | Failure;
+
+/** A call that a library, the kernel or umaprobe itself refused, with the fields of its failure. */
 export class UmaError extends Error {
-  /** Stable: made to be compared. */
+  /** Stable across versions: compare this, not the message. */
   readonly code: UmaErrorCode;
-  /** Who said no. */
+  /** Origin of the failure. */
   readonly source: Failure['source'];
   /** The function or file: "nvmlInit_v2", "read /proc/meminfo". */
   readonly call: string;
-  /** The number it answered; null where there is none. */
+  /** Status number of the call; null: it has none. */
   readonly status: number | null;
-  /** The field's own name of that number: "NOT_SUPPORTED", "cudaErrorNoDevice", "ENOENT". */
+  /** Name of that number: "NOT_SUPPORTED", "cudaErrorNoDevice", "ENOENT". */
   readonly nativeName: string;
 
   constructor(code: UmaErrorCode, failure: Omit<Failure, 'failed'>, options?: ErrorOptions) {
@@ -45,24 +72,26 @@ export class UmaError extends Error {
 }
 
 function describe({ call, message, name, status }: Omit<Failure, 'failed'>): string {
-  const said = [name, status].filter((part) => part !== null).join(' ');
-  return message === '' ? `${call}: ${said}` : `${call}: ${message} (${said})`;
+  const result = [name, status].filter((part) => part !== null).join(' ');
+  return message === '' ? `${call}: ${result}` : `${call}: ${message} (${result})`;
 }
 
-/** A status of a library: its name in the library's header, and what it means here. */
+/** Status number of a library → its name in the library's header, and umaprobe's code for it. */
 type StatusTable = Readonly<Record<number, readonly [name: string, code: UmaErrorCode]>>;
 
-/** CUresult of cuda.h; cudaError_t has the same numbers, and its own name is given where only the runtime answers it. */
+/**
+ * CUresult of cuda.h. cudaError_t has the same numbers; a status that only the runtime returns has the runtime's name.
+ */
 const CUDA: StatusTable = {
   2: ['CUDA_ERROR_OUT_OF_MEMORY', 'ERR_UMA_OUT_OF_MEMORY'],
   3: ['CUDA_ERROR_NOT_INITIALIZED', 'ERR_UMA_DRIVER_UNUSABLE'],
   34: ['CUDA_ERROR_STUB_LIBRARY', 'ERR_UMA_DRIVER_UNUSABLE'],
-  35: ['cudaErrorInsufficientDriver', 'ERR_UMA_DRIVER_UNUSABLE'], // also where there is no driver at all
+  35: ['cudaErrorInsufficientDriver', 'ERR_UMA_DRIVER_UNUSABLE'], // also without any driver
   36: ['cudaErrorCallRequiresNewerDriver', 'ERR_UMA_DRIVER_UNUSABLE'],
   46: ['CUDA_ERROR_DEVICE_UNAVAILABLE', 'ERR_UMA_BUSY'],
   100: ['CUDA_ERROR_NO_DEVICE', 'ERR_UMA_NO_DEVICE'],
   101: ['CUDA_ERROR_INVALID_DEVICE', 'ERR_UMA_NO_DEVICE'],
-  214: ['CUDA_ERROR_ECC_UNCORRECTABLE', 'ERR_UMA_DEVICE_LOST'], // the device answers nothing until it is reset
+  214: ['CUDA_ERROR_ECC_UNCORRECTABLE', 'ERR_UMA_DEVICE_LOST'], // the device is unusable until it is reset
   800: ['CUDA_ERROR_NOT_PERMITTED', 'ERR_UMA_PERMISSION'],
   801: ['CUDA_ERROR_NOT_SUPPORTED', 'ERR_UMA_NOT_SUPPORTED'],
   802: ['CUDA_ERROR_SYSTEM_NOT_READY', 'ERR_UMA_DRIVER_UNUSABLE'],
@@ -76,11 +105,11 @@ const NVML: StatusTable = {
   4: ['NVML_ERROR_NO_PERMISSION', 'ERR_UMA_PERMISSION'],
   9: ['NVML_ERROR_DRIVER_NOT_LOADED', 'ERR_UMA_DRIVER_UNUSABLE'],
   10: ['NVML_ERROR_TIMEOUT', 'ERR_UMA_TIMEOUT'],
-  12: ['NVML_ERROR_LIBRARY_NOT_FOUND', 'ERR_UMA_LIBRARY_MISSING'], // a library that NVML itself needs
+  12: ['NVML_ERROR_LIBRARY_NOT_FOUND', 'ERR_UMA_LIBRARY_MISSING'], // a library that NVML itself loads
   13: ['NVML_ERROR_FUNCTION_NOT_FOUND', 'ERR_UMA_SYMBOL_MISSING'],
   15: ['NVML_ERROR_GPU_IS_LOST', 'ERR_UMA_DEVICE_LOST'],
   16: ['NVML_ERROR_RESET_REQUIRED', 'ERR_UMA_DEVICE_LOST'],
-  17: ['NVML_ERROR_OPERATING_SYSTEM', 'ERR_UMA_PERMISSION'], // the device node is denied by the system or a cgroup
+  17: ['NVML_ERROR_OPERATING_SYSTEM', 'ERR_UMA_PERMISSION'], // access to the device node is denied by permissions or a cgroup
   18: ['NVML_ERROR_LIB_RM_VERSION_MISMATCH', 'ERR_UMA_DRIVER_UNUSABLE'],
   19: ['NVML_ERROR_IN_USE', 'ERR_UMA_BUSY'],
   20: ['NVML_ERROR_MEMORY', 'ERR_UMA_OUT_OF_MEMORY'],
@@ -90,40 +119,42 @@ const NVML: StatusTable = {
 const ERRNO: Readonly<Record<string, UmaErrorCode>> = {
   EACCES: 'ERR_UMA_PERMISSION',
   EPERM: 'ERR_UMA_PERMISSION',
-  ENOENT: 'ERR_UMA_NOT_SUPPORTED', // a kernel that does not have this file
+  ENOENT: 'ERR_UMA_NOT_SUPPORTED', // this kernel does not have the file
   ENOMEM: 'ERR_UMA_OUT_OF_MEMORY',
   EBUSY: 'ERR_UMA_BUSY',
 };
 
-/** Names that the addon gives itself: they mean the same whatever their source. */
+/** Names given by the addon itself; they mean the same for every source. */
 const ADDON: Readonly<Record<string, UmaErrorCode>> = {
   TIMEOUT: 'ERR_UMA_TIMEOUT',
   LIBRARY_MISSING: 'ERR_UMA_LIBRARY_MISSING',
   SYMBOL_MISSING: 'ERR_UMA_SYMBOL_MISSING',
-  NOT_SUPPORTED: 'ERR_UMA_NOT_SUPPORTED', // a kind of memory that the device does not have
+  NOT_SUPPORTED: 'ERR_UMA_NOT_SUPPORTED', // the device does not have this kind of memory
   STOPPED: 'ERR_UMA_FLOOR', // by the guard
 };
 
-/** A status number means something only together with its library. */
+/** The table of each library: the same status number means different things in different libraries. */
 const STATUS: Readonly<Partial<Record<Failure['source'], StatusTable>>> = { cudart: CUDA, cuda: CUDA, nvml: NVML };
 
-/** Sources that answer with an errno. */
+/** Sources whose names are errno names. */
 const ERRNO_SOURCES: readonly Failure['source'][] = ['kernel', 'sim'];
 
-/** The stable code of a failure. */
+/** The stable code of a failure: by name first, then by status number; else ERR_UMA_CALL_FAILED. */
 export function errorCode({ source, status, name }: Pick<Failure, 'source' | 'status' | 'name'>): UmaErrorCode {
-  const byName = row(ADDON, name) ?? (ERRNO_SOURCES.includes(source) ? row(ERRNO, name) : undefined);
+  const byName = lookUp(ADDON, name) ?? (ERRNO_SOURCES.includes(source) ? lookUp(ERRNO, name) : undefined);
   const byStatus = status === null ? undefined : STATUS[source]?.[status]?.[1];
   return byName ?? byStatus ?? 'ERR_UMA_CALL_FAILED';
 }
 
-/** Own keys only: a name such as "constructor" is in no table. */
-function row(table: Readonly<Record<string, UmaErrorCode>>, name: string): UmaErrorCode | undefined {
+/** Looks at own keys only, so that a name such as "constructor" is not found. */
+function lookUp(table: Readonly<Record<string, UmaErrorCode>>, name: string): UmaErrorCode | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
 /**
- * @param caller an Error made before the await, so that the stack shows who called umaprobe and not the event loop.
+ * The failure as an exception.
+ *
+ * @param caller an Error created before the await: its stack shows the caller of umaprobe instead of the event loop.
  */
 export function toUmaError(failure: Failure, caller?: Error): UmaError {
   const error = new UmaError(errorCode(failure), failure);
@@ -135,23 +166,3 @@ export function toUmaError(failure: Failure, caller?: Error): UmaError {
   }
   return error;
 }
-
-/** What went wrong, as plain fields. */
-export interface Failure {
-  failed: true;
-  /** Who said no. `umaprobe`: the addon itself (deadline, library not open). */
-  source: 'cudart' | 'cuda' | 'nvml' | 'kernel' | 'dl' | 'sim' | 'umaprobe';
-  /** The function or file: "nvmlDeviceGetMemoryInfo_v2", "open /proc/pressure/memory". */
-  call: string;
-  /** The number it answered (CUresult, cudaError_t, nvmlReturn_t, errno); null where there is none. */
-  status: number | null;
-  /** The field's name of that number: "NOT_SUPPORTED", "CUDA_ERROR_NO_DEVICE", "ENOENT", "TIMEOUT", "SYMBOL_MISSING", "LIBRARY_MISSING". */
-  name: string;
-  /**
-   * In the words of who said no; may be empty. Call, name and status are not repeated in it. For LIBRARY_MISSING every
-   * path tried with the loader's own words.
-   */
-  message: string;
-}
-
-export type Fact<T> = T | Failure;

@@ -1,19 +1,19 @@
-/** Long loops in turns, so that nobody else on this thread waits for them. */
+/** Long loops in batches, so that other work on this thread is not delayed. */
 
-/** Others have their turn. */
+/** Lets pending events run before the caller continues. */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Calls `each` for every item, with a pause after every `turn` of them. */
+/** Calls `each` for every item and yields to the event loop after each batch of `batchSize` items. */
 export async function inBatches<T>(
   items: readonly T[],
-  turn: number,
+  batchSize: number,
   each: (item: T, index: number) => void,
 ): Promise<void> {
-  for (let from = 0; from < items.length; from += turn) {
-    if (from > 0) await yieldToEventLoop();
-    const to = Math.min(items.length, from + turn);
-    for (let at = from; at < to; at++) each(items[at] as T, at);
+  for (let start = 0; start < items.length; start += batchSize) {
+    if (start > 0) await yieldToEventLoop();
+    const end = Math.min(items.length, start + batchSize);
+    for (let index = start; index < end; index++) each(items[index] as T, index);
   }
 }

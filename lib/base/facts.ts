@@ -1,24 +1,27 @@
-import { errorCode, type Fact, type Failure } from './errors.ts';
+/** Facts that may be missing: why each one is, and where each value in a report comes from. */
 
-/** A failure as the one line that stands in a `from` record: stable code first, then who said what. */
-export function reason(failure: Failure): string {
-  const status = failure.status === null ? '' : ` (${failure.status})`;
-  const said = failure.message === '' ? '' : `: ${failure.message}`;
-  return `${errorCode(failure)}: ${failure.call} answered ${failure.name}${status}${said}`;
-}
+import { errorCode, type Fact, type Failure } from './errors.ts';
 
 export function isFailure(fact: unknown): fact is Failure {
   return typeof fact === 'object' && fact !== null && 'failed' in fact;
 }
 
-/** The record that tells where each property came from, or why it is null. */
+/** A failure as one line of a `from` record: the stable code, then the call, its result and its message. */
+export function reason(failure: Failure): string {
+  const status = failure.status === null ? '' : ` (${failure.status})`;
+  const message = failure.message === '' ? '' : `: ${failure.message}`;
+  return `${errorCode(failure)}: ${failure.call} answered ${failure.name}${status}${message}`;
+}
+
+/** Builds a `from` record: the source of each property, or the reason why it is null. */
 export class Provenance {
   readonly sources: Record<string, string> = {};
 
   /**
-   * Takes a fact apart: a value is returned and its source noted, a failure or an absence becomes null with its reason.
+   * Returns the value of a fact and records its source. A failed or missing fact becomes null, and its reason is
+   * recorded.
    *
-   * @param absent why the fact is missing, where it is: the call that ran into the deadline, or what was not asked.
+   * @param absent the reason for a missing fact: the call that timed out, or why the fact was not read.
    */
   read<T>(path: string, fact: Fact<T> | undefined, source: string, absent: string): T | null {
     if (fact === undefined) {
@@ -33,7 +36,8 @@ export class Provenance {
     return fact;
   }
 
-  record(path: string, words: string): void {
-    this.sources[path] = words;
+  /** @param text the source of the property, or why it is null. */
+  record(path: string, text: string): void {
+    this.sources[path] = text;
   }
 }

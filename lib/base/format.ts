@@ -1,6 +1,6 @@
 /**
- * Numbers as words. Bytes are shown in GiB (2^30, what the kernel and CUDA count in) and, where a total is stated, in GB
- * (10^9, what is printed on the box): on a Spark the two differ by 9, and mixing them is how people lose 9 GB.
+ * Numbers as text, and back. Bytes are shown in GiB (2^30, the unit of the kernel and CUDA); totals also in GB (10^9,
+ * the unit of data sheets). For the memory of a Spark the two differ by 9, and mixing them up looks like 9 GB lost.
  */
 
 export const KiB = 1024;
@@ -9,7 +9,7 @@ export const GiB = 1024 * MiB;
 export const TiB = 1024 * GiB;
 export const GB = 1e9;
 
-/** What is printed for a number that nobody could tell. Never "0". */
+/** Printed for a number that could not be read. Never "0". */
 export const UNKNOWN = 'unknown';
 
 /** "119.69": GiB with two decimals, for columns whose heading says GiB. */
@@ -22,12 +22,12 @@ export function inGB(bytes: number | null): string {
   return bytes === null ? UNKNOWN : fixed(bytes / GB, 2);
 }
 
-/** "119.7 GiB", "44.1 MiB", "512 B": the binary unit that fits, for running text. */
+/** "119.7 GiB", "44.1 MiB", "512 B": the fitting binary unit, for running text. */
 export function formatBytes(bytes: number | null): string {
   if (bytes === null) return UNKNOWN;
   const size = Math.abs(bytes);
   if (size < KiB) return `${bytes} B`;
-  // 1,048,575 B is 1.0 MiB, not 1024.0 KiB: a unit ends where the next one would round to 1.0.
+  // 1,048,575 B is 1.0 MiB, not 1024.0 KiB: switch to the next unit as soon as it would round to 1.0.
   const reaches = (unit: number): boolean => size >= unit * (1 - 0.05 / 1024);
   if (reaches(TiB)) return `${fixed(bytes / TiB, 2)} TiB`;
   if (reaches(GiB)) return `${fixed(bytes / GiB, 1)} GiB`;
@@ -35,7 +35,7 @@ export function formatBytes(bytes: number | null): string {
   return `${fixed(bytes / KiB, 1)} KiB`;
 }
 
-/** "119.69 GiB (128.52 GB)", "64.0 MiB (67.1 MB)", "512 B": both units, for totals and in sentences. */
+/** "119.69 GiB (128.52 GB)", "64.0 MiB (67.1 MB)", "512 B": both units, for totals and sentences. */
 export function formatBoth(bytes: number | null): string {
   if (bytes === null) return UNKNOWN;
   if (Math.abs(bytes) >= GiB) return `${inGiB(bytes)} GiB (${inGB(bytes)} GB)`;
@@ -47,12 +47,12 @@ export function formatCount(count: number | null): string {
   return count === null ? UNKNOWN : count.toLocaleString('en-US', { maximumFractionDigits: 20 });
 }
 
-/** "12.3 %" of a number that already is a percentage (0.30 means 0.3 %). */
+/** "12.3 %". The argument is a percentage already: 0.30 means 0.3 %. */
 export function formatPercent(percent: number | null, digits = 1): string {
   return percent === null ? UNKNOWN : `${fixed(percent, digits)} %`;
 }
 
-/** "56.8": share of a whole in percent, for columns whose heading says %. */
+/** "56.8": `part` in percent of `whole`, for columns whose heading says %. */
 export function share(part: number, whole: number): string {
   return whole > 0 ? fixed((part / whole) * 100, 1) : UNKNOWN;
 }
@@ -70,7 +70,7 @@ export function formatDuration(ms: number): string {
 
 const DURATION_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000 };
 
-/** "500ms", "1.5s", "2m", "1h" → milliseconds; null when it is none of these. A bare number has no unit and is none. */
+/** "500ms", "1.5s", "2m", "1h" → milliseconds; null for anything else. A number without a unit is rejected. */
 export function parseDuration(text: string): number | null {
   const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|min|h)$/i.exec(text.trim());
   if (match === null) return null;
@@ -90,7 +90,7 @@ const SIZE_BYTES: Readonly<Record<string, number>> = {
   tib: TiB,
 };
 
-/** "8GB" → 8·10^9, "8GiB" → 8·2^30, "4096" → 4096 bytes; null when it is none of these. "8G" is ambiguous and is none. */
+/** "8GB" → 8·10^9, "8GiB" → 8·2^30, "4096" → 4096 bytes; null for anything else. "8G" is ambiguous and rejected. */
 export function parseSize(text: string): number | null {
   const match = /^(\d+(?:\.\d+)?)\s*([kmgt]?i?b)?$/i.exec(text.trim());
   if (match === null) return null;
@@ -102,7 +102,7 @@ export function parseSize(text: string): number | null {
   return Number.isSafeInteger(whole) ? whole : null;
 }
 
-/** toFixed without the "-0.00" that a tiny negative remainder would give. */
+/** toFixed() that prints a tiny negative number as "0.00", not "-0.00". */
 function fixed(value: number, digits: number): string {
   const text = value.toFixed(digits);
   return /^-0(\.0*)?$/.test(text) ? text.slice(1) : text;
@@ -113,10 +113,10 @@ export function fileCount(count: number): string {
   return `${formatCount(count)} ${count === 1 ? 'file' : 'files'}`;
 }
 
-/** Characters that must not reach a terminal: control characters, and those that turn the direction of writing. */
+/** Characters that must not reach a terminal: control characters and marks that change the text direction. */
 const CONTROL = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
 
-/** Text from outside (a process name, a loader's message) without what could steer a terminal. */
+/** Text from outside (a process name, a loader's message) without characters that could control a terminal. */
 export function clean(text: string): string {
   return text.replace(/\s+/g, ' ').replace(CONTROL, '?');
 }

@@ -2,7 +2,7 @@
 
 import { UmaError } from '../base/errors.ts';
 import { formatBytes } from '../base/format.ts';
-import { contiguityGate, type GateReading, gateWords, meetsGate, readGate } from '../memory/contiguity.ts';
+import { contiguityGate, type GateReading, gateText, meetsGate, readGate } from '../memory/contiguity.ts';
 import type {
   BlocksByOrder,
   CompactOptions,
@@ -70,7 +70,7 @@ export function verdict(
   now: GateReading,
   gate: ContiguityGate,
 ): Pick<CompactReport, 'verdict' | 'reason'> {
-  const words = gateWords(now, gate.blockBytes);
+  const words = gateText(now, gate.blockBytes);
   if (meetsGate(now))
     return met
       ? { verdict: 'ok', reason: `ready for a large launch before anything was done: ${words}` }

@@ -1,9 +1,11 @@
-/** What this process may see and do: device nodes, the kernel's knobs, and whether it sits in a container. */
+/** Checks of what this process may do and see: device nodes, kernel files, container limits, pids. */
+
 import { formatBytes } from '../base/format.ts';
 import { FIRST_PID_NAMESPACE, PID_NAMESPACE } from '../host/process.ts';
 import { type Check, type CheckContext, type Finding, fail, pass, skip, warn } from './check.ts';
 
-const KNOBS = [
+/** Kernel files that need privileges, and the access that umaprobe needs. */
+const KERNEL_FILES = [
   { name: 'drop_caches', path: '/proc/sys/vm/drop_caches', mode: 'write' },
   { name: 'compact_memory', path: '/proc/sys/vm/compact_memory', mode: 'write' },
   { name: 'driver pool sizes (debugfs)', path: '/sys/kernel/debug/shrinker', mode: 'read' },
@@ -12,13 +14,13 @@ const KNOBS = [
 export const accessChecks: readonly Check[] = [
   {
     id: 'permissions',
-    title: 'Rights to the device and to the kernel’s knobs',
+    title: 'Access to device nodes and kernel settings',
     needs: [],
     async run(context) {
-      // The simulated kernel lets everybody do everything: rights on the real one say nothing about it.
+      // The simulated kernel allows everything; permissions on the real one do not apply.
       if (context.snapshot.simulated !== null)
-        return pass('A simulated machine has no device nodes to guard.', 'device nodes and rights are not simulated');
-      const { words: knobs, cache } = await rightsToKnobs(context);
+        return pass('A simulated machine has no device nodes.', 'device nodes and rights are not simulated');
+      const { text: rights, mayDrop } = await kernelRights(context);
       const nodes = (await context.listFiles('/dev'))?.filter((name) => /^nvidia(\d+|ctl|-uvm)$/.test(name)) ?? [];
       const closed = await closedNodes(context, nodes);
       if (closed.length > 0) {
@@ -28,12 +30,12 @@ export const accessChecks: readonly Check[] = [
           'Join the group that owns them (ls -l /dev/nvidia*), often video or render.',
         );
       }
-      if (nodes.length === 0) return skip('There are no device nodes to check.', `no /dev/nvidia*; ${knobs}`);
+      if (nodes.length === 0) return skip('There are no device nodes to check.', `no /dev/nvidia*; ${rights}`);
       return pass(
-        cache
-          ? 'All device nodes can be used, and cache can be given back from here.'
-          : 'All device nodes can be used; giving back cache takes root, and a /proc/sys that is not read-only.',
-        `${nodes.map((name) => `/dev/${name}`).join(', ')}; ${knobs}`,
+        mayDrop
+          ? 'All device nodes can be used, and this process may drop caches.'
+          : 'All device nodes can be used; dropping caches needs root and a writable /proc/sys.',
+        `${nodes.map((name) => `/dev/${name}`).join(', ')}; ${rights}`,
       );
     },
   },
@@ -53,19 +55,19 @@ export const accessChecks: readonly Check[] = [
               `${cgroup.path}: limit ${formatBytes(cgroup.limit)}, high ${formatBytes(cgroup.high)}, used ${formatBytes(cgroup.current)}`,
               'Leave headroom in the program itself; take free memory from the host, not from the cgroup.',
             );
-      // Simulated processes are real ones of this namespace. Without a GPU there is nobody to be named.
+      // Processes on a simulated machine are real ones of this namespace. Without a GPU no process is named.
       const namespace = simulated !== null || devices.length === 0 ? null : await readLink(PID_NAMESPACE);
-      const apart =
+      const foreignPids =
         namespace === null || namespace === FIRST_PID_NAMESPACE
           ? null
           : warn(
-              'This is a PID namespace of its own, and NVML’s pids are of the first one: GPU processes cannot be named from here, and may not be listed at all.',
+              'This process is in its own PID namespace, but NVML reports pids of the first one: GPU processes cannot be named from here, and may not be listed at all.',
               `${PID_NAMESPACE} is ${namespace}, the first one ${FIRST_PID_NAMESPACE}`,
               'Run it on the host, or start the container with --pid=host.',
             );
-      if (apart !== null && limited !== null) return both(apart, limited);
-      const found = apart ?? limited;
-      if (found !== null) return found;
+      if (foreignPids !== null && limited !== null) return both(foreignPids, limited);
+      const finding = foreignPids ?? limited;
+      if (finding !== null) return finding;
       if (cgroup === null)
         return skip('The cgroup of this process cannot be read.', snapshot.from.cgroup ?? 'no cgroup');
       return pass('No memory limit, and GPU processes can be named.', `cgroup v${cgroup.version} ${cgroup.path}`);
@@ -73,33 +75,37 @@ export const accessChecks: readonly Check[] = [
   },
   {
     id: 'uvm.oversubscription',
-    title: 'Managed memory beyond what there is',
+    title: 'Managed memory beyond physical memory',
     needs: [],
     run({ readKernelFile }) {
       const file = '/sys/module/nvidia_uvm/parameters/uvm_global_oversubscription';
       const value = readKernelFile(file)?.trim();
       if (value === undefined) return skip('The parameter of nvidia_uvm is not readable here.', file);
-      // open-gpu-kernel-modules #1358: 0 turned an unrecoverable hang into an OOM that killed sshd, but the box lived.
+      // open-gpu-kernel-modules #1358: with 0 an unrecoverable hang became an OOM kill of sshd, and the machine kept
+      // running.
       return value === '0'
-        ? pass('Running out ends in the OOM killer, which may take small bystanders such as sshd.', `${file} = 0`)
+        ? pass(
+            'Running out of memory ends in the OOM killer, which may kill unrelated processes such as sshd.',
+            `${file} = 0`,
+          )
         : pass(
-            'The default: managed memory may exceed what there is. Setting it to 0 trades a possible freeze for OOM kills.',
+            'The default: managed memory may exceed physical memory. Setting it to 0 trades a possible freeze for OOM kills.',
             `${file} = ${value}`,
           );
     },
   },
 ];
 
-/** Asked of the kernel: root in a container with a read-only /proc/sys may not write there, whatever its user id says. */
-async function rightsToKnobs({ mayUse }: CheckContext): Promise<{ words: string; cache: boolean }> {
+/** By access(2), not by user id: root in a container with a read-only /proc/sys may not write there. */
+async function kernelRights({ mayUse }: CheckContext): Promise<{ text: string; mayDrop: boolean }> {
   const rights: string[] = [];
-  let cache = false;
-  for (const { name, path, mode } of KNOBS) {
-    const may = await mayUse(path, mode);
-    if (name === 'drop_caches') cache = may;
-    rights.push(`${name} ${may ? 'open' : 'closed'}`);
+  let mayDrop = false;
+  for (const { name, path, mode } of KERNEL_FILES) {
+    const allowed = await mayUse(path, mode);
+    if (name === 'drop_caches') mayDrop = allowed;
+    rights.push(`${name} ${allowed ? 'open' : 'closed'}`);
   }
-  return { words: rights.join(', '), cache };
+  return { text: rights.join(', '), mayDrop };
 }
 
 function both(a: Finding, b: Finding): Finding {

@@ -1,4 +1,5 @@
-/** What a check is given and what it answers. */
+/** A check: its context, its finding, and the report of all checks. */
+
 import type { Snapshot } from '../types/index.ts';
 
 export type CheckStatus = 'pass' | 'warn' | 'fail' | 'skip';
@@ -6,11 +7,11 @@ export type CheckStatus = 'pass' | 'warn' | 'fail' | 'skip';
 /** What a check found. */
 export interface Finding {
   status: CheckStatus;
-  /** What it means, in one sentence. */
+  /** Meaning of the finding, in one or two sentences. */
   cause: string;
-  /** The numbers and files that say so. */
+  /** The numbers and files behind it. */
   evidence: string;
-  /** What to do; null where there is nothing to do. */
+  /** What to do; null: nothing. */
   remedy: string | null;
 }
 
@@ -18,37 +19,37 @@ export interface CheckResult extends Finding {
   /** Stable: scripts may rely on it. */
   id: string;
   title: string;
-  /** From the start of the reading that it needs to its answer. */
+  /** Time from the start of the reading that the check needs to its finding, in milliseconds. */
   durationMs: number;
 }
 
 export interface DoctorReport {
   schema: 'umaprobe/doctor/1';
-  /** When the kernel was read. ISO 8601, UTC. */
+  /** Time at which the kernel was read, ISO 8601, UTC. */
   at: string;
-  /** Name of the simulated machine, or null on real hardware. */
+  /** Name of the simulated machine; null on real hardware. */
   simulated: string | null;
   summary: Record<CheckStatus, number>;
   checks: CheckResult[];
 }
 
 /**
- * What a check needs beyond the kernel's files, which are always read. `context`: cudaMemGetInfo, for which a child
- * process creates a CUDA context. What no chosen check needs is not waited for.
+ * A reading that a check needs besides the kernel's files, which are always read. `context`: cudaMemGetInfo, for which
+ * a child process creates a CUDA context. A reading that no chosen check needs is not waited for.
  */
 export type Need = 'cuda' | 'nvml' | 'context';
 
-/** Everything that a check may look at: nothing is read behind its back, so that a test can say what the machine is. */
+/** All inputs of a check. It reads nothing else, so that a test can define the machine. */
 export interface CheckContext {
-  /** Of CUDA and NVML only as much as the check says that it needs. */
+  /** With the readings that the check needs; others may be missing. */
   snapshot: Snapshot;
-  /** Text of a file of /proc or /sys (of the simulated kernel, where there is one); null: not readable. */
+  /** Text of a file in /proc or /sys, of the real or the simulated kernel; null: not readable. */
   readKernelFile(path: string): string | null;
   /** Names in a directory of the real file system; null: not readable. */
   listFiles(path: string): Promise<string[] | null>;
-  /** Where a link of the real file system leads; null: not readable. */
+  /** Target of a link of the real file system; null: not readable. */
   readLink(path: string): Promise<string | null>;
-  /** Whether this process may read or write a file of the real file system: access(2), not a guess from the user id. */
+  /** Whether this process may read or write a file of the real file system, by access(2). */
   mayUse(path: string, mode: 'read' | 'write'): Promise<boolean>;
 }
 

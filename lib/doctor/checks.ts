@@ -1,4 +1,5 @@
-/** Every check, in the order of the report, and how to name some of them. */
+/** Every check, in the order of the report, and the selection of checks by pattern. */
+
 import { accessChecks } from './access.ts';
 import type { Check } from './check.ts';
 import { kernelChecks } from './kernel.ts';
@@ -7,7 +8,7 @@ import { memoryChecks } from './memory.ts';
 
 export const CHECKS: readonly Check[] = [...libraryChecks, ...accessChecks, ...memoryChecks, ...kernelChecks];
 
-/** The checks that a list such as "library.*,swap" names; the first pattern that names none is `unknown`. */
+/** Ids of the checks that match patterns such as "library.*"; `unknown`: the first pattern that matches none. */
 export function matching(patterns: readonly string[]): { ids: Set<string>; unknown: string | null } {
   const ids = new Set<string>();
   for (const pattern of patterns) {

@@ -1,4 +1,5 @@
-/** Checks this machine. */
+/** doctor(): takes the readings that the chosen checks need, and runs the checks with a time limit. */
+
 import { access, constants, readdir, readlink } from 'node:fs/promises';
 import { invalidValue } from '../base/arguments.ts';
 import { native } from '../native/binding.ts';
@@ -10,20 +11,26 @@ import { CHECKS, matching } from './checks.ts';
 export type { CheckResult, CheckStatus, DoctorReport } from './check.ts';
 
 export interface DoctorOptions {
-  /** Ids or patterns such as "library.*"; all checks when absent. */
+  /** Ids or patterns such as "library.*". Default: all checks. */
   only?: readonly string[];
+  /** Ids or patterns of checks to leave out. */
   skip?: readonly string[];
 }
 
-/** A check that takes longer, its reading included, is answered for; the others go on. */
+/** Limit for one check including its readings; a check that takes longer is reported as failed. */
 export const CHECK_LIMIT_MS = 3000;
-/** For CUDA, NVML and the child together: below that limit, so that a library's silence is told as what it is. */
+/**
+ * Limit for the readings of CUDA, NVML and the child: shorter, so that a timeout is reported with the library's name.
+ */
 const READING_LIMIT_MS = 2800;
-/** The child starts Node and makes a context, some 100 ms each; with less time than this its silence would mean nothing. */
+/**
+ * Least time for the child process, which starts Node and creates a context in about 100 ms each. With less its timeout
+ * would mean nothing.
+ */
 const CONTEXT_MS = 1000;
 
 export async function doctor(options: DoctorOptions = {}): Promise<DoctorReport> {
-  const checks = choose(options);
+  const checks = chooseChecks(options);
   const started = performance.now();
   const reading = await read(checks);
   const withContext = checks.some(({ needs }) => needs.includes('context')) ? readContext(reading, started) : null;
@@ -37,15 +44,15 @@ export async function doctor(options: DoctorOptions = {}): Promise<DoctorReport>
   return { schema: 'umaprobe/doctor/1', at: reading.at, simulated: reading.simulated, summary, checks: results };
 }
 
-/** One reading for all checks. Where none asks for CUDA or NVML, neither is waited for. */
+/** One reading for all checks. It waits for CUDA and NVML only if a check needs them. */
 function read(checks: readonly Check[]): Promise<Snapshot> {
   const waits = checks.some(({ needs }) => needs.includes('cuda') || needs.includes('nvml'));
   return snapshot({ memGetInfo: 'never', deadlineMs: waits ? READING_LIMIT_MS : 1 });
 }
 
 /**
- * The same with cudaMemGetInfo, in what is left of the time. A CUDA that is silent without a context is not asked for
- * one, and where another library has used the time up, CUDA is not blamed for it.
+ * The same with cudaMemGetInfo, within the remaining time. It is left out if CUDA did not even answer without a
+ * context, or if another library has used up the time.
  */
 async function readContext(reading: Snapshot, started: number): Promise<Snapshot> {
   const leftMs = Math.round(READING_LIMIT_MS - (performance.now() - started));
@@ -70,13 +77,13 @@ function contextOf(reading: Snapshot): CheckContext {
   };
 }
 
-function choose({ only, skip = [] }: DoctorOptions): Check[] {
-  const wanted = only === undefined ? new Set(CHECKS.map(({ id }) => id)) : known(only);
-  const unwanted = known(skip);
+function chooseChecks({ only, skip = [] }: DoctorOptions): Check[] {
+  const wanted = only === undefined ? new Set(CHECKS.map(({ id }) => id)) : idsOf(only);
+  const unwanted = idsOf(skip);
   return CHECKS.filter(({ id }) => wanted.has(id) && !unwanted.has(id));
 }
 
-function known(patterns: readonly string[]): Set<string> {
+function idsOf(patterns: readonly string[]): Set<string> {
   const { ids, unknown } = matching(patterns);
   if (unknown !== null) {
     throw invalidValue(
@@ -88,7 +95,7 @@ function known(patterns: readonly string[]): Set<string> {
   return ids;
 }
 
-/** All at once: one that waits does not delay the others, and results keep the order of the checks. */
+/** Runs all checks at the same time; the results keep the order of the checks. */
 export function runChecks(
   checks: readonly Check[],
   contextFor: (check: Check) => Promise<CheckContext>,
@@ -96,29 +103,29 @@ export function runChecks(
 ): Promise<CheckResult[]> {
   return Promise.all(
     checks.map(async (check) => {
-      const finding = await limited(check, contextFor(check), limitMs, started);
+      const finding = await runWithLimit(check, contextFor(check), limitMs, started);
       return { id: check.id, title: check.title, ...finding, durationMs: performance.now() - started };
     }),
   );
 }
 
-async function limited(
+async function runWithLimit(
   check: Check,
   context: Promise<CheckContext>,
   limitMs: number,
   started: number,
 ): Promise<Finding> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Finding>((resolve) => {
+  const timeout = new Promise<Finding>((resolve) => {
     timer = setTimeout(resolve, Math.max(0, limitMs - (performance.now() - started)), {
       status: 'fail',
-      cause: `The check did not end within ${limitMs} ms.`,
-      evidence: 'what it looks at does not answer',
+      cause: `The check did not finish within ${limitMs} ms.`,
+      evidence: 'a reading that it needs did not return',
       remedy: 'Run it again. If it happens again, look at the check pressure and at the kernel log (dmesg).',
     });
   });
   try {
-    return await Promise.race([context.then(check.run), late]);
+    return await Promise.race([context.then(check.run), timeout]);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return { status: 'fail', cause: 'The check itself failed.', evidence: message, remedy: 'Please report it.' };

@@ -1,7 +1,7 @@
-/** How the kernel is set and how it is doing: watermarks, contiguity, pressure. */
+/** Checks of the kernel's settings and state: watermarks, contiguity, pressure. */
 
 import { formatBytes, formatPercent, GiB, KiB } from '../base/format.ts';
-import { type GateReading, gateWords, meetsGate, readGate } from '../memory/contiguity.ts';
+import { type GateReading, gateText, meetsGate, readGate } from '../memory/contiguity.ts';
 import { unifiedDevice } from '../memory/headroom.ts';
 import { FREEZE_BEGINS, recentlyStalled, stalledPercent, waitingPercent } from '../memory/pressure.ts';
 import { DROP_AND_COMPACT, withReceipt } from '../memory/remedies.ts';
@@ -11,14 +11,14 @@ import { type Check, type Finding, fail, pass, skip, warn } from './check.ts';
 export const kernelChecks: readonly Check[] = [
   {
     id: 'watermarks',
-    title: 'Memory that the kernel keeps for itself',
+    title: 'Memory reserved by the kernel',
     needs: [],
     run({ snapshot }) {
       const { minFree, watermarkBoostFactor, watermarkScaleFactor } = snapshot.kernel;
       if (minFree === null)
         return skip('The settings cannot be read.', snapshot.from['kernel.minFree'] ?? '/proc/sys/vm');
       const evidence = `min_free ${formatBytes(minFree)}, watermark_scale_factor ${watermarkScaleFactor ?? 'unknown'}, watermark_boost_factor ${watermarkBoostFactor ?? 'unknown'}`;
-      // 4 GiB lowered MemAvailable by 6.2 GiB and made vLLM refuse to start; boost let it grow to 15 GiB for a while.
+      // 4 GiB lowered MemAvailable by 6.2 GiB, and vLLM refused to start; with boost it was 15 GiB for a while.
       if (minFree >= GiB) {
         const boost =
           (watermarkBoostFactor ?? 0) > 0 ? '; watermark_boost_factor can make it several times that for a while' : '';
@@ -28,7 +28,7 @@ export const kernelChecks: readonly Check[] = [
           resetMinFree(snapshot),
         );
       }
-      return pass('The kernel keeps little for itself.', evidence);
+      return pass('The kernel reserves little.', evidence);
     },
   },
   {
@@ -40,14 +40,14 @@ export const kernelChecks: readonly Check[] = [
       if (contiguity === null)
         return skip('The free blocks cannot be read.', snapshot.from.contiguity ?? '/proc/buddyinfo');
       if (unifiedDevice(snapshot) === undefined)
-        return skip('Only a GPU that shares the memory of the host needs them.', 'no unified device');
+        return skip('Only a GPU that shares the host’s memory needs large blocks.', 'no unified device');
       const reading = readGate(snapshot, contiguity);
       if (reading.small)
         return skip(
-          'The gate is for machines that large models fit on.',
-          `${formatBytes(snapshot.ledger.total)} in all`,
+          'The gate is for machines that can hold large models.',
+          `${formatBytes(snapshot.ledger.total)} in total`,
         );
-      return gate(snapshot, reading);
+      return gateFinding(snapshot, reading);
     },
   },
   {
@@ -58,9 +58,9 @@ export const kernelChecks: readonly Check[] = [
       const { pressure, kernel } = snapshot;
       if (pressure === null)
         return skip(
-          'The kernel does not say.',
+          'The kernel does not report it.',
           snapshot.from.pressure ?? '/proc/pressure/memory',
-          'Boot with psi=1 to have the best known warning of a freeze.',
+          'Boot with psi=1 to get the best known warning of a freeze.',
         );
       const { some, full } = pressure;
       const evidence =
@@ -78,29 +78,31 @@ export const kernelChecks: readonly Check[] = [
           evidence,
           'Watch it (umaprobe watch) and start nothing large until it is over.',
         );
-      return pass('Nobody waits for memory.', evidence);
+      return pass('No task waits for memory.', evidence);
     },
   },
 ];
 
 /**
- * What the kernel would choose (mm/page_alloc.c, calculate_min_free_kbytes): the root of 16 × the kB of low memory,
- * from 128 to 262144. With transparent huge pages khugepaged raises it by the size of a pageblock, which is 2 MiB on
- * 4 KiB pages and up to 512 MiB on larger ones: there no number is near enough to be typed.
+ * Advice for resetting min_free_kbytes to the kernel's own choice (mm/page_alloc.c, calculate_min_free_kbytes): the
+ * square root of 16 × the kB of low memory, from 128 to 262144. With transparent huge pages khugepaged raises it by the
+ * size of a pageblock, which is 2 MiB with 4 KiB pages, but up to 512 MiB with larger ones: there no command is
+ * suggested.
  */
 function resetMinFree({ host, contiguity }: Snapshot): string {
-  const range = 'the kernel itself takes 128 kB to 256 MiB by the size of memory, more with transparent huge pages';
+  const range =
+    'the kernel’s own choice is 128 kB to 256 MiB by the size of memory, and more with transparent huge pages';
   const pageSize = contiguity?.find(({ order }) => order === 0)?.blockBytes;
   if (pageSize !== 4 * KiB)
-    return `Set it back after the launch (${range}): remove it from sysctl.conf and sysctl.d; the next boot has the kernel’s own choice.`;
+    return `Set it back after the launch (${range}): remove it from sysctl.conf and sysctl.d; it is reset at the next boot.`;
   const ownKB = Math.min(262_144, Math.max(128, Math.floor(Math.sqrt((host.total / KiB) * 16))));
-  return `Set it back after the launch, to about what the kernel takes on this machine (${range}): echo ${ownKB} | sudo tee /proc/sys/vm/min_free_kbytes`;
+  return `Set it back after the launch, to about the kernel’s choice for this machine (${range}): echo ${ownKB} | sudo tee /proc/sys/vm/min_free_kbytes`;
 }
 
-function gate(snapshot: Snapshot, reading: GateReading): Finding {
+function gateFinding(snapshot: Snapshot, reading: GateReading): Finding {
   const { available, cacheInTheWay, loaded, needAvailable } = reading;
   const evidence =
-    `${gateWords(reading)}; ` +
+    `${gateText(reading)}; ` +
     `compaction failed ${snapshot.kernel.compactFail ?? 'unknown'} of ${snapshot.kernel.compactStall ?? 'unknown'} times`;
   if (loaded !== null)
     return skip(`GPU processes hold ${formatBytes(loaded)}: the gate is for an idle machine.`, evidence);
@@ -114,7 +116,7 @@ function gate(snapshot: Snapshot, reading: GateReading): Finding {
   if (meetsGate(reading)) return pass('Ready for a large launch.', evidence);
   return warn(
     cacheInTheWay
-      ? 'Most of what is available is page cache, so there are few large free blocks yet; a launch has to make them first.'
+      ? 'Most of the available memory is page cache, so there are few large free blocks yet; a launch has to create them first.'
       : 'Free memory is fragmented: a launch may stall for minutes or fail.',
     evidence,
     `${withReceipt(DROP_AND_COMPACT)}; check again; if there are still too few, reboot.`,

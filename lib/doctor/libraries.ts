@@ -1,7 +1,7 @@
-/** Can NVIDIA's libraries be used, and do they fit each other? */
+/** Checks of NVIDIA's libraries: usable, and of matching versions. */
 
-import { formatDuration, formatPercent } from '../base/format.ts';
-import { silentForMs } from '../memory/headroom.ts';
+import { formatPercent } from '../base/format.ts';
+import { noAnswerText } from '../memory/health.ts';
 import { stalledPercent } from '../memory/pressure.ts';
 import type { LibraryStatus, Pressure, Snapshot } from '../types/index.ts';
 import { type Check, type Finding, fail, pass, skip, warn } from './check.ts';
@@ -12,19 +12,20 @@ export const libraryChecks: readonly Check[] = [
     title: 'CUDA can be used',
     needs: ['cuda', 'context'],
     run({ snapshot }) {
-      const unusable = library('CUDA', snapshot.libraries.cuda, snapshot);
-      if (unusable !== null) return unusable;
+      const problem = libraryProblem('CUDA', snapshot.libraries.cuda, snapshot);
+      if (problem !== null) return problem;
       const failed = snapshot.devices.find(
         ({ cuda, cudaIndex, from }) => cuda === null && cudaIndex !== null && /ERR_UMA/.test(from.cuda ?? ''),
       );
       if (failed === undefined) {
         const unread = snapshot.devices.some(({ cuda, cudaIndex }) => cuda === null && cudaIndex !== null);
         const note = unread ? '; cudaMemGetInfo was not read' : '';
-        return pass('The library is there and answers.', found(snapshot.libraries.cuda) + note);
+        return pass('The library is installed and answers.', describe(snapshot.libraries.cuda) + note);
       }
       if (failed.from.cuda?.startsWith('ERR_UMA_TIMEOUT') === true)
-        return silent('CUDA (cudaMemGetInfo)', failed.from.cuda, snapshot.pressure);
-      // cuMemGetInfo needs a context: OUT_OF_MEMORY with tens of GiB available (xr-ai PR 440), "busy" on 615 (llama.cpp #24933).
+        return noAnswer('CUDA (cudaMemGetInfo)', failed.from.cuda, snapshot.pressure);
+      // cuMemGetInfo needs a context: OUT_OF_MEMORY with tens of GiB available (xr-ai PR 440), "busy" on 615 (llama.cpp
+      // #24933).
       return warn(
         'CUDA answers, but cudaMemGetInfo failed: no context could be created.',
         `device ${failed.index}: ${failed.from.cuda ?? ''}`,
@@ -38,25 +39,25 @@ export const libraryChecks: readonly Check[] = [
     needs: ['cuda', 'nvml'],
     run({ snapshot }) {
       const { nvml } = snapshot.libraries;
-      return library('NVML', nvml, snapshot) ?? pass('The library is there and answers.', found(nvml));
+      return libraryProblem('NVML', nvml, snapshot) ?? pass('The library is installed and answers.', describe(nvml));
     },
   },
   {
     id: 'driver.match',
-    title: 'Runtime and driver fit each other',
+    title: 'Runtime and driver match',
     needs: ['cuda', 'nvml'],
     run({ snapshot }) {
       const { cuda, nvml } = snapshot.libraries;
       const module = snapshot.driver.version;
       if (module !== null && nvml.driverVersion !== null && module !== nvml.driverVersion) {
         return fail(
-          'The loaded kernel module and the installed libraries are of different versions: the driver was updated without a reboot.',
+          'The loaded kernel module and the installed libraries have different versions: the driver was updated without a reboot.',
           `kernel module ${module}, libraries ${nvml.driverVersion}`,
           'Reboot.',
         );
       }
       if (cuda.version === null || cuda.driverVersion === null)
-        return skip('There are no two versions to compare.', `CUDA ${cuda.state}`);
+        return skip('The two versions are not known.', `CUDA ${cuda.state}`);
       const evidence = `runtime ${cuda.version}, driver supports ${cuda.driverVersion}${module === null ? '' : `, driver ${module}`}`;
       if (major(cuda.version) > major(cuda.driverVersion)) {
         return fail(
@@ -70,53 +71,50 @@ export const libraryChecks: readonly Check[] = [
   },
 ];
 
-function library(name: string, status: LibraryStatus, { devices, pressure }: Snapshot): Finding | null {
-  const evidence = status.reason ?? found(status);
+/** null: the library is loaded. */
+function libraryProblem(name: string, status: LibraryStatus, { devices, pressure }: Snapshot): Finding | null {
+  const evidence = status.reason ?? describe(status);
   switch (status.state) {
     case 'loaded':
       return null;
     case 'timeout':
-      return silent(name, evidence, pressure);
+      return noAnswer(name, evidence, pressure);
     case 'unusable':
       return fail(
         `${name} is installed but cannot be used.`,
         evidence,
-        'Install or load the NVIDIA driver that fits; in a container start it with --gpus all.',
+        'Install or load the matching NVIDIA driver; start a container with --gpus all.',
       );
     case 'missing':
       return devices.length > 0
-        ? warn(`${name} was not found, though the GPU was.`, evidence, `Install the package that has ${name}.`)
-        : fail(
-            `${name} was not found.`,
-            evidence,
-            'Install the NVIDIA driver; in a container start it with --gpus all.',
-          );
+        ? warn(`${name} was not found, though the GPU was.`, evidence, `Install the package that contains ${name}.`)
+        : fail(`${name} was not found.`, evidence, 'Install the NVIDIA driver; start a container with --gpus all.');
   }
 }
 
 /**
- * A first start of CUDA on a machine whose driver was unloaded takes seconds, so one silence proves nothing. Together
- * with tasks that are all stalled for want of memory it is how a wedge of a Spark looks.
+ * A library that did not answer. A first start of CUDA after the driver was unloaded takes seconds, so this alone
+ * proves nothing; together with a full memory stall it is the sign of a wedge of a Spark.
  */
-function silent(name: string, reason: string, pressure: Pressure | null): Finding {
-  const ms = silentForMs(reason);
-  const words = `${name} did not answer ${ms === null ? 'in time' : `within ${formatDuration(ms)}`}`;
+function noAnswer(name: string, reason: string, pressure: Pressure | null): Finding {
+  const sentence = noAnswerText(name, reason);
   const evidence = `${reason}; pressure full ${formatPercent(pressure?.full.avg10 ?? null)} of the last 10 s`;
   if (stalledPercent(pressure) !== null) {
     return fail(
-      `${words}, and nothing else could run either: the driver hangs for want of memory.`,
+      `${sentence}, and nothing else could run either: the driver hangs for lack of memory.`,
       evidence,
       'Stop the largest GPU process now.',
     );
   }
   return warn(
-    `${words}: it is slow, as a first start can be, or it is stuck.`,
+    `${sentence}: it is slow, as a first start can be, or it is stuck.`,
     evidence,
-    'Run umaprobe doctor again in a minute. If it is silent again, look at the check pressure and at the kernel log (dmesg, lines with NVRM or Xid).',
+    'Run umaprobe doctor again in a minute. If it happens again, look at the check pressure and at the kernel log (dmesg, lines with NVRM or Xid).',
   );
 }
 
-function found({ path, version, driverVersion }: LibraryStatus): string {
+/** "13.0, driver 580.142, /usr/lib/…". */
+function describe({ path, version, driverVersion }: LibraryStatus): string {
   const parts = [version, driverVersion === null ? null : `driver ${driverVersion}`, path];
   return parts.filter((part) => part !== null).join(', ');
 }

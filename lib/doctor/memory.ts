@@ -1,4 +1,4 @@
-/** Memory that is taken, or only looks free: huge pages, swap, CMA, driver pools, what nobody explains. */
+/** Checks of memory that is in use or only looks free: huge pages, swap, CMA, driver pools, unattributed memory. */
 
 import { formatBytes, formatPercent, GiB } from '../base/format.ts';
 import { cmaPhantom } from '../memory/allocatable.ts';
@@ -19,13 +19,14 @@ export const memoryChecks: readonly Check[] = [
       if (hugePagesTotal === null)
         return skip('This kernel has no huge pages.', snapshot.from['host.hugePagesTotal'] ?? '/proc/meminfo');
       const reserved = hugetlb ?? hugePagesTotal * (hugePageSize ?? 0);
-      if (hugePagesTotal === 0 && reserved === 0) return pass('None are reserved.', 'HugePages_Total 0');
+      if (hugePagesTotal === 0 && reserved === 0) return pass('No huge pages are reserved.', 'HugePages_Total 0');
       const evidence = `HugePages_Total ${hugePagesTotal}, HugePages_Free ${hugePagesFree ?? 'unknown'}, ${formatBytes(reserved)} reserved`;
-      const release = `Release them where nothing needs them: ${RELEASE_HUGE_PAGES} (look for leftovers in /dev/hugepages).`;
+      const release = `Release them if nothing needs them: ${RELEASE_HUGE_PAGES} (look for leftovers in /dev/hugepages).`;
       const views = unifiedDevice(snapshot)?.views;
-      if (views === undefined) return pass('Some are reserved; they are taken from what programs can have.', evidence);
+      if (views === undefined)
+        return pass('Some huge pages are reserved; programs have that much less memory.', evidence);
       return warn(
-        `GPU memory never comes from them, yet they now decide what others answer: NVIDIA's guidance ${formatBytes(views.nvidiaGuidance)}, llama.cpp ${formatBytes(views.llamaCpp)}.`,
+        `GPU memory never comes from huge pages, but other tools now report free huge pages only: NVIDIA's guidance ${formatBytes(views.nvidiaGuidance)}, llama.cpp ${formatBytes(views.llamaCpp)}.`,
         evidence,
         release,
       );
@@ -41,15 +42,18 @@ export const memoryChecks: readonly Check[] = [
         return skip('Swap cannot be read.', snapshot.from['host.swapTotal'] ?? '/proc/meminfo');
       const swappiness = `swappiness ${snapshot.kernel.swappiness ?? 'unknown'}`;
       const use = swapUse(snapshot.host);
-      if (use === null) return pass('There is none; GPU memory could not use it anyway.', swappiness);
+      if (use === null) return pass('There is no swap; GPU memory could not use it anyway.', swappiness);
       const evidence = `${formatBytes(use.used)} of ${formatBytes(use.total)} used (${formatPercent((use.used / use.total) * 100)}), ${swappiness}`;
       if (use.full)
         return warn(
-          'Swap is full: nothing more of other programs can be moved out for the GPU.',
+          'Swap is full: no more memory of other programs can be swapped out for the GPU.',
           evidence,
-          'Find what was pushed out; restart it or swapoff and swapon when there is room.',
+          'Find the programs that were swapped out; restart them, or run swapoff and swapon when enough memory is free.',
         );
-      return pass('There is room. It helps only by moving other programs out: GPU memory cannot be swapped.', evidence);
+      return pass(
+        'Swap has free space, which helps only by swapping out other programs: GPU memory cannot be swapped.',
+        evidence,
+      );
     },
   },
   {
@@ -59,7 +63,7 @@ export const memoryChecks: readonly Check[] = [
     run({ snapshot }) {
       const { cmaTotal, cmaFree } = snapshot.host;
       const evidence = `CmaFree ${formatBytes(cmaFree)}, CmaTotal ${formatBytes(cmaTotal)}, kernel ${snapshot.kernel.release ?? 'unknown'}`;
-      if (cmaFree === null) return skip('This kernel does not say.', evidence);
+      if (cmaFree === null) return skip('This kernel does not report CmaFree.', evidence);
       const phantom = cmaPhantom(snapshot.host);
       if (phantom === 0) return pass('CmaFree does not exceed CmaTotal.', evidence);
       return warn(
@@ -77,34 +81,35 @@ export const memoryChecks: readonly Check[] = [
       const { systemMemoryPools, poolBytes, version } = snapshot.driver;
       const evidence = `driver ${version ?? 'unknown'}, EnableSystemMemoryPools ${systemMemoryPools ?? 'not there'}, pools ${formatBytes(poolBytes)}`;
       if (unifiedDevice(snapshot) === undefined)
-        return skip('Only a GPU that shares the memory of the host has such pools.', evidence);
+        return skip('Only a GPU that shares the host’s memory has driver pools.', evidence);
       if (systemMemoryPools === null || systemMemoryPools === 0)
-        return pass('This driver gives freed memory back at once.', evidence);
+        return pass('This driver returns freed memory at once.', evidence);
       if (poolBytes !== null) {
-        if (poolBytes < 2 * GiB) return pass('The driver keeps freed GPU memory, at present next to none.', evidence);
+        if (poolBytes < 2 * GiB)
+          return pass('The driver keeps freed GPU memory, but almost none at present.', evidence);
         return warn(
-          `The driver keeps ${formatBytes(poolBytes)} of freed GPU memory; the next CUDA program can have it, others cannot.`,
+          `The driver keeps ${formatBytes(poolBytes)} of freed GPU memory; the next CUDA program can use it, others cannot.`,
           evidence,
-          `Give it back: ${withReceipt(DROP_POOLS)}`,
+          `Free it: ${withReceipt(DROP_POOLS)}`,
         );
       }
       const rest = unattributed(snapshot);
       const why = snapshot.from['driver.poolBytes'] ?? 'the pools cannot be read';
       if (!isMuchHidden(rest, snapshot))
         return pass(
-          'The driver keeps freed GPU memory, but little is unexplained at present.',
+          'The driver keeps freed GPU memory, but little memory is unattributed at present.',
           `${evidence}; ${why}; ${formatBytes(rest)} unattributed`,
         );
       return warn(
-        `The driver keeps freed GPU memory: up to ${formatBytes(rest)} may come back.`,
+        `The driver keeps freed GPU memory: up to ${formatBytes(rest)} may be in its pools.`,
         `${evidence}; ${why}; ${formatBytes(rest)} unattributed`,
-        `Give it back: ${withReceipt(DROP_POOLS)}`,
+        `Free it: ${withReceipt(DROP_POOLS)}`,
       );
     },
   },
   {
     id: 'memory.unattributed',
-    title: 'Memory that nobody explains',
+    title: 'Unattributed memory',
     needs: ['cuda', 'nvml'],
     run({ snapshot }) {
       const rest = unattributed(snapshot);
@@ -113,51 +118,52 @@ export const memoryChecks: readonly Check[] = [
       if (rest < -GiB)
         return warn('The kernel counts some memory twice: the ledger is off by that much.', evidence, null);
       if (!isMuchHidden(rest, snapshot))
-        return pass('What is left over is what a kernel and a driver usually take.', evidence);
+        return pass('The remainder is what a kernel and a driver usually use.', evidence);
       const device = unifiedDevice(snapshot);
-      if (device === undefined) return skip(notOurs(snapshot), evidence);
+      if (device === undefined) return skip(notGpuMemory(snapshot), evidence);
       const { cause, remedy } = suspects(snapshot, device.processes);
       return warn(cause, evidence, remedy);
     },
   },
 ];
 
-/** Without a GPU that shares the host's memory the remainder is no GPU memory, and a reboot would be no cure. */
-function notOurs({ devices, libraries }: Snapshot): string {
+/** Without a GPU that shares the host's memory the remainder is not GPU memory, and a reboot would not help. */
+function notGpuMemory({ devices, libraries }: Snapshot): string {
   if (libraries.cuda.state === 'timeout' || devices.some(({ memoryModel }) => memoryModel === 'unknown'))
-    return 'Much is in no counter; whether a GPU shares this memory is not known, because CUDA did not say.';
-  return 'Much is in no counter, but no GPU shares this memory: a file system with a cache of its own (ZFS), a balloon of the hypervisor or a driver has it.';
+    return 'Much is in no counter; whether a GPU shares this memory is not known, because CUDA did not answer.';
+  return 'Much is in no counter, but no GPU shares this memory: a file system with its own cache (ZFS), a balloon of the hypervisor or a driver holds it.';
 }
 
-/** Who may hold what nobody explains, the most likely first, and what to do about it; a reboot only when nobody is left. */
+/** The most likely holder of the unattributed memory, and what to do about it. A reboot is the last resort. */
 function suspects(
   snapshot: Snapshot,
   processes: readonly GpuProcess[] | null,
 ): { cause: string; remedy: string | null } {
   if (processes === null) {
     return {
-      cause: 'Memory is in no counter, and NVML could not say which processes hold GPU memory.',
+      cause: 'Memory is in no counter, and NVML could not list the processes that hold GPU memory.',
       remedy: 'See the check library.nvml first.',
     };
   }
-  // Where the size of the pools is known it is in the ledger already, and this is something else.
+  // Pools of known size are in the ledger already and explain nothing here.
   if (hasUnknownPools(snapshot)) {
     return {
       cause: 'Most likely the driver keeps it: freed GPU memory, see the check driver.pools.',
       remedy: DROP_POOLS,
     };
   }
-  // NVML counts what cudaMalloc gave, not cudaMallocManaged and not memory that the GPU reaches through ATS.
+  // NVML counts memory from cudaMalloc, but not from cudaMallocManaged and not memory that the GPU accesses through
+  // ATS.
   if (processes.length > 0) {
     const names = processes.slice(0, 3).map(({ pid, name }) => (name === null ? String(pid) : `${name} (${pid})`));
     return {
       cause: `Memory is in no counter. A GPU process may hold it as managed memory, which NVML does not list: ${names.join(', ')}.`,
-      remedy: `Nothing, if that is what it should hold. If it stays when the process has ended: ${DROP_POOLS}`,
+      remedy: `Nothing, if the process should hold it. If it stays after the process has ended: ${DROP_POOLS}`,
     };
   }
   return {
     cause:
       'Memory is in no counter and no GPU process is listed: managed memory, which NVML does not list, a process that is just ending, or driver pools.',
-    remedy: `Wait a minute and run ${DROP_POOLS}; then see who still has the GPU open: sudo fuser -v /dev/nvidia*. Only if nobody has and it stays: reboot before the next large launch.`,
+    remedy: `Wait a minute and run ${DROP_POOLS}; then see which processes have the GPU open: sudo fuser -v /dev/nvidia*. If none has, and the memory stays in use: reboot before the next large launch.`,
   };
 }

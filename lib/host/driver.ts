@@ -1,4 +1,4 @@
-/** What the NVIDIA kernel driver says in /proc and debugfs: its version, and the page pools that it keeps. */
+/** Facts of the NVIDIA kernel driver in /proc and debugfs: its version and its page pools. */
 
 import { isFailure, type Provenance, reason } from '../base/facts.ts';
 import type { NativeBinding } from '../native/contract.ts';
@@ -9,39 +9,44 @@ const FILES = { version: '/proc/driver/nvidia/version', params: '/proc/driver/nv
 
 const SHRINKERS = '/sys/kernel/debug/shrinker';
 
-/** A loaded driver keeps its version and parameters until it is unloaded. */
-function driverFile(binding: NativeBinding, origins: Provenance) {
-  return reader(binding, origins)(FILES, (paths) => readCached(binding, paths, untilUnload));
+/** Version and parameters of a loaded driver are constant until it is unloaded. */
+function driverFile(binding: NativeBinding, provenance: Provenance) {
+  return reader(binding, provenance)(FILES, (paths) => readCached(binding, paths, untilUnload));
 }
 
-export function readDriverVersion(binding: NativeBinding, origins: Provenance): string | null {
-  return driverFile(binding, origins)('version', 'driver.version', parseDriverVersion);
+export function readDriverVersion(binding: NativeBinding, provenance: Provenance): string | null {
+  return driverFile(binding, provenance)('version', 'driver.version', parseDriverVersion);
 }
 
-/** Parameter EnableSystemMemoryPools: a bit mask, 0 for no pools; null: this driver has no such parameter. */
-export function readSystemMemoryPools(binding: NativeBinding, origins: Provenance): number | null {
-  return driverFile(binding, origins)('params', 'driver.systemMemoryPools', (text) =>
+/** Parameter EnableSystemMemoryPools: a bit mask, 0 for no pools. null: this driver has no such parameter. */
+export function readSystemMemoryPools(binding: NativeBinding, provenance: Provenance): number | null {
+  return driverFile(binding, provenance)('params', 'driver.systemMemoryPools', (text) =>
     parseDriverParameter(text, 'EnableSystemMemoryPools'),
   );
 }
 
 /**
- * Bytes in the driver's page pools. A pool's shrinker counts pool pages, not base pages: order 9 is 2 MiB each. The directory
- * is listed only where the driver has the parameter at all, because it has hundreds of entries.
+ * Bytes in the driver's page pools; null: unknown. The shrinker of a pool counts pages of the pool's order, not base
+ * pages: of order 9 each has 2 MiB. The directory has hundreds of entries, so it is listed only if the driver has the
+ * parameter.
  *
- * @param parameter as `readSystemMemoryPools` read it.
+ * @param systemMemoryPools result of `readSystemMemoryPools`.
  */
-export function readPoolBytes(binding: NativeBinding, parameter: number | null, origins: Provenance): number | null {
-  if (parameter === null || parameter === 0) {
-    origins.record(
+export function readPoolBytes(
+  binding: NativeBinding,
+  systemMemoryPools: number | null,
+  provenance: Provenance,
+): number | null {
+  if (systemMemoryPools === null || systemMemoryPools === 0) {
+    provenance.record(
       'driver.poolBytes',
-      parameter === 0 ? 'EnableSystemMemoryPools is 0: no pools' : 'this driver has no page pools parameter',
+      systemMemoryPools === 0 ? 'EnableSystemMemoryPools is 0: no pools' : 'this driver has no page pools parameter',
     );
-    return parameter === 0 ? 0 : null;
+    return systemMemoryPools === 0 ? 0 : null;
   }
   const names = binding.listDirectory(SHRINKERS);
   if (isFailure(names)) {
-    origins.record('driver.poolBytes', reason(names));
+    provenance.record('driver.poolBytes', reason(names));
     return null;
   }
   const pools = names
@@ -52,7 +57,7 @@ export function readPoolBytes(binding: NativeBinding, parameter: number | null, 
   for (const [at, text] of texts.entries()) {
     const count = isFailure(text) ? null : parseShrinkerCount(text);
     if (count === null) {
-      origins.record(
+      provenance.record(
         'driver.poolBytes',
         isFailure(text) ? reason(text) : `${SHRINKERS}/${pools[at]?.[0]}/count: not a count`,
       );
@@ -60,7 +65,7 @@ export function readPoolBytes(binding: NativeBinding, parameter: number | null, 
     }
     bytes += count * binding.pageSize() * 2 ** Number(pools[at]?.[1]);
   }
-  origins.record(
+  provenance.record(
     'driver.poolBytes',
     pools.length === 0 ? `${SHRINKERS}: no nv-sysmem-alloc shrinker` : `${SHRINKERS}/nv-sysmem-alloc-*/count`,
   );

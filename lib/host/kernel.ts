@@ -1,3 +1,5 @@
+/** Everything that the kernel reports besides meminfo: pressure, free blocks, settings, counters, driver and cgroup. */
+
 import type { Provenance } from '../base/facts.ts';
 import type { NativeBinding } from '../native/contract.ts';
 import type { CgroupLimits, DriverFacts, FreeBlocks, KernelMemory, Pressure } from '../types/index.ts';
@@ -15,12 +17,13 @@ export interface KernelFacts {
   cgroup: CgroupLimits | null;
 }
 
-/** What cannot change while this process has the machine under it, and is read once. */
+/** Constant until the next boot: read once. */
 const CONSTANT_FILES = {
   bootId: '/proc/sys/kernel/random/boot_id',
   release: '/proc/sys/kernel/osrelease',
 } as const;
 
+/** Settings of an administrator: read once a second. */
 const SETTING_FILES = {
   minFree: '/proc/sys/vm/min_free_kbytes',
   watermarkScaleFactor: '/proc/sys/vm/watermark_scale_factor',
@@ -30,6 +33,7 @@ const SETTING_FILES = {
   transparentHugePages: '/sys/kernel/mm/transparent_hugepage/enabled',
 } as const;
 
+/** Read each time. */
 const FILES = {
   pressure: '/proc/pressure/memory',
   buddyinfo: '/proc/buddyinfo',
@@ -37,6 +41,7 @@ const FILES = {
   cgroup: '/proc/self/cgroup',
 } as const;
 
+/** Counters of /proc/vmstat; `*` sums over zones. */
 const COUNTERS = {
   compactStall: 'compact_stall',
   compactFail: 'compact_fail',
@@ -50,21 +55,20 @@ const COUNTERS = {
   pgmajfault: 'pgmajfault',
 } as const;
 
-/** Everything but meminfo: pressure, free blocks, settings, counters, driver parameters and cgroup limits. */
-export function readKernelFacts(binding: NativeBinding, origins: Provenance): KernelFacts {
-  const read = reader(binding, origins);
+export function readKernelFacts(binding: NativeBinding, provenance: Provenance): KernelFacts {
+  const read = reader(binding, provenance);
   const file = read(FILES);
   const constant = read(CONSTANT_FILES, (paths) => readCached(binding, paths, untilUnload));
   const setting = read(SETTING_FILES, (paths) => readCached(binding, paths, forASecond));
   const counters = file('vmstat', 'kernel.vmstat', (text) => parseVmstat(text, Object.values(COUNTERS)));
   const counter = (name: keyof typeof COUNTERS) => counters?.[Object.keys(COUNTERS).indexOf(name)] ?? null;
-  const systemMemoryPools = readSystemMemoryPools(binding, origins);
+  const systemMemoryPools = readSystemMemoryPools(binding, provenance);
   return {
     bootId: constant('bootId', 'bootId', (text) => text.trim() || null),
     pressure: file('pressure', 'pressure', parsePressure),
     contiguity: freeBlocks(
       file('buddyinfo', 'contiguity', (text) => parseBuddyinfo(text, binding.pageSize())),
-      origins,
+      provenance,
     ),
     kernel: {
       release: constant('release', 'kernel.release', (text) => text.trim() || null),
@@ -86,11 +90,11 @@ export function readKernelFacts(binding: NativeBinding, origins: Provenance): Ke
       pgmajfault: counter('pgmajfault'),
     },
     driver: {
-      version: readDriverVersion(binding, origins),
+      version: readDriverVersion(binding, provenance),
       systemMemoryPools,
-      poolBytes: readPoolBytes(binding, systemMemoryPools, origins),
+      poolBytes: readPoolBytes(binding, systemMemoryPools, provenance),
     },
-    cgroup: cgroupLimits(binding, file('cgroup', 'cgroup', parseCgroup), origins),
+    cgroup: cgroupLimits(binding, file('cgroup', 'cgroup', parseCgroup), provenance),
   };
 }
 
@@ -98,9 +102,9 @@ function kiB(value: number | null): number | null {
   return value === null ? null : value * 1024;
 }
 
-function freeBlocks(counted: ReturnType<typeof parseBuddyinfo>, origins: Provenance): FreeBlocks[] | null {
+function freeBlocks(counted: ReturnType<typeof parseBuddyinfo>, provenance: Provenance): FreeBlocks[] | null {
   if (counted === null) return null;
   if (counted.zone !== 'Normal')
-    origins.record('contiguity', `${FILES.buddyinfo}, all zones (this machine has no zone Normal)`);
+    provenance.record('contiguity', `${FILES.buddyinfo}, all zones (this machine has no zone Normal)`);
   return counted.blocks;
 }

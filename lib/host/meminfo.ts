@@ -1,11 +1,13 @@
+/** The memory of the machine: the counters of /proc/meminfo, read by the binary into an array. */
+
 import { toUmaError } from '../base/errors.ts';
 import { native } from '../native/binding.ts';
 import type { NativeBinding } from '../native/contract.ts';
 import type { HostMemory } from '../types/index.ts';
 
 /**
- * The slots of the array that the binary fills, in its order. One list on each side; the first reading compares them,
- * because a binary of another version would otherwise put a number under a wrong name.
+ * Slots of the array that the binary fills, in its order. The binary has its own list; the first reading compares the
+ * two, because a binary of another version could otherwise put a number under a wrong name.
  */
 export const HOST_MEMORY_FIELDS = [
   'total',
@@ -46,26 +48,30 @@ export const HOST_MEMORY_FIELDS = [
 ] as const satisfies readonly (keyof HostMemory)[];
 
 const slots = new Float64Array(HOST_MEMORY_FIELDS.length);
+/** The binary whose list was compared. */
 let checked: NativeBinding | undefined;
 
 function checkOrder(binding: NativeBinding): void {
-  const theirs = binding.hostMemoryFields();
-  const differs = HOST_MEMORY_FIELDS.findIndex((field, slot) => theirs[slot] !== field);
-  if (differs !== -1 || theirs.length !== HOST_MEMORY_FIELDS.length) {
+  const nativeFields = binding.hostMemoryFields();
+  const slot = HOST_MEMORY_FIELDS.findIndex((field, index) => nativeFields[index] !== field);
+  if (slot !== -1 || nativeFields.length !== HOST_MEMORY_FIELDS.length) {
     throw new Error(
-      `umaprobe: the native binary is of another version (memory field ${differs}: ${theirs[differs] ?? 'none'}, expected ` +
-        `${HOST_MEMORY_FIELDS[differs] ?? 'none'}). Run: npm rebuild umaprobe`,
+      `umaprobe: the native binary is of another version (memory field ${slot}: ${nativeFields[slot] ?? 'none'}, expected ` +
+        `${HOST_MEMORY_FIELDS[slot] ?? 'none'}). Run: npm rebuild umaprobe`,
     );
   }
   checked = binding;
 }
 
-/** NaN is the binary's word for "this kernel has no such line". */
+/** The binary returns NaN for a line that this kernel does not have. */
 function known(value: number): number | null {
   return Number.isNaN(value) ? null : value;
 }
 
-/** Names the slots. Written out, because a loop over the names is ten times slower and this runs in tight loops. */
+/**
+ * The slots as an object. Written out, because a loop over the names takes ten times as long, and callers use tight
+ * loops.
+ */
 export function hostMemoryOf(v: Float64Array): HostMemory {
   const at = (slot: number): number | null => known(v[slot] as number);
   return {
@@ -108,9 +114,10 @@ export function hostMemoryOf(v: Float64Array): HostMemory {
 }
 
 /**
- * Reads the memory of the machine now, on the calling thread: one read of `/proc/meminfo`, made for tight loops.
+ * Reads the memory counters of the machine on the calling thread: one read of `/proc/meminfo`, fast enough for tight
+ * loops.
  *
- * @returns bytes (the two huge page counts are pages); `null` for a line that this kernel does not have.
+ * @returns bytes, except the two huge page counts, which are pages; `null` for a line that this kernel does not have.
  * @throws UmaError `ERR_UMA_CALL_FAILED` when /proc/meminfo cannot be read or has no MemTotal.
  */
 export function hostMemorySync(): HostMemory {

@@ -1,16 +1,16 @@
 /**
- * Parsers of the small kernel files. Pure functions over text: what cannot be read as the kernel documents it is
+ * Parsers of small files in /proc and /sys: pure functions over text. A text that is not in the documented format gives
  * null, never 0 and never NaN.
  */
 
 import type { FreeBlocks, Pressure, Psi } from '../types/index.ts';
 
-/** A decimal number that is nothing else; "[N/A]", "max" and "" are not. */
+/** A text that consists of one decimal number; null for any other, such as "[N/A]", "max" and "". */
 export function decimal(text: string | undefined): number | null {
   return text !== undefined && /^\d+(\.\d+)?$/.test(text) ? Number(text) : null;
 }
 
-/** One number alone in a file, such as `/proc/sys/vm/swappiness`. */
+/** A file with a single number, such as `/proc/sys/vm/swappiness`. */
 export function parseNumber(text: string): number | null {
   return decimal(text.trim());
 }
@@ -19,17 +19,12 @@ function parsePsi(line: string | undefined): Psi | null {
   const fields =
     line === undefined ? null : /^\w+ avg10=([\d.]+) avg60=([\d.]+) avg300=([\d.]+) total=(\d+)$/.exec(line);
   if (fields === null) return null;
-  const [avg10, avg60, avg300, totalUs] = fields.slice(1).map(decimal) as [
-    number | null,
-    number | null,
-    number | null,
-    number | null,
-  ];
+  const [avg10 = null, avg60 = null, avg300 = null, totalUs = null] = fields.slice(1).map(decimal);
   if (avg10 === null || avg60 === null || avg300 === null || totalUs === null) return null;
   return { avg10, avg60, avg300, totalUs };
 }
 
-/** `/proc/pressure/memory`: two lines, percentages (0.30 is 0.3 %). */
+/** `/proc/pressure/memory`: two lines with percentages (0.30 means 0.3 %). */
 export function parsePressure(text: string): Pressure | null {
   const lines = text.split('\n');
   const some = parsePsi(lines.find((line) => line.startsWith('some ')));
@@ -39,13 +34,13 @@ export function parsePressure(text: string): Pressure | null {
 
 export interface Contiguity {
   blocks: FreeBlocks[];
-  /** Zone that was counted: "Normal", or "all" on machines too small to have one. */
+  /** Counted zone: "Normal", or "all" on machines too small to have a zone Normal. */
   zone: string;
 }
 
 /**
- * `/proc/buddyinfo`, zone Normal summed over nodes. The number of orders is the file's own: DGX OS kernels have been
- * seen with blocks of 16 and 32 MiB, which a fixed table of eleven columns would drop.
+ * `/proc/buddyinfo`, zone Normal summed over nodes. The number of orders comes from the file: DGX OS kernels have
+ * blocks of 16 and 32 MiB, which a fixed table of eleven columns would drop.
  */
 export function parseBuddyinfo(text: string, pageBytes: number): Contiguity | null {
   const rows: { zone: string; counts: number[] }[] = [];
@@ -55,27 +50,28 @@ export function parseBuddyinfo(text: string, pageBytes: number): Contiguity | nu
   }
   if (rows.length === 0) return null;
   const normal = rows.filter((row) => row.zone === 'Normal');
-  const counted = normal.length > 0 ? normal : rows;
-  const orders = Math.max(...counted.map((row) => row.counts.length));
+  const countedRows = normal.length > 0 ? normal : rows;
+  const orders = Math.max(...countedRows.map((row) => row.counts.length));
   const blocks = Array.from({ length: orders }, (_, order) => ({
     order,
     blockBytes: pageBytes * 2 ** order,
-    freeBlocks: counted.reduce((sum, row) => sum + (row.counts[order] ?? 0), 0),
+    freeBlocks: countedRows.reduce((sum, row) => sum + (row.counts[order] ?? 0), 0),
   }));
   return { blocks, zone: normal.length > 0 ? 'Normal' : 'all' };
 }
 
 /**
- * Chosen counters of `/proc/vmstat`: "name value" a line. A name that ends in `*` sums every counter that begins so
- * (allocstall has one per zone). Searched, not split: the file has 180 lines and ten of them matter.
+ * Selected counters of `/proc/vmstat`, which has one "name value" per line. A name that ends in `*` gives the sum of
+ * all counters with that prefix (allocstall has one per zone). The text is searched instead of split: ten of 180 lines
+ * matter.
  */
 export function parseVmstat(text: string, names: readonly string[]): (number | null)[] {
   const lines = `\n${text}`;
   return names.map((name) => {
-    const all = name.endsWith('*');
-    const start = `\n${all ? name.slice(0, -1) : `${name} `}`;
+    const isPrefix = name.endsWith('*');
+    const start = `\n${isPrefix ? name.slice(0, -1) : `${name} `}`;
     let sum: number | null = null;
-    for (let at = lines.indexOf(start); at !== -1; at = all ? lines.indexOf(start, at + 1) : -1) {
+    for (let at = lines.indexOf(start); at !== -1; at = isPrefix ? lines.indexOf(start, at + 1) : -1) {
       const end = lines.indexOf('\n', at + 1);
       const value = decimal(lines.slice(lines.indexOf(' ', at) + 1, end === -1 ? undefined : end));
       if (value !== null) sum = (sum ?? 0) + value;
@@ -89,7 +85,7 @@ export function parseChoice(text: string): string | null {
   return /\[(\w+)\]/.exec(text)?.[1] ?? null;
 }
 
-/** One parameter of `/proc/driver/nvidia/params`: "Name: value" a line. */
+/** One parameter of `/proc/driver/nvidia/params`, which has one "Name: value" per line. */
 export function parseDriverParameter(text: string, name: string): number | null {
   return decimal(new RegExp(`^${name}: (\\S+)$`, 'm').exec(text)?.[1]);
 }
@@ -105,8 +101,8 @@ export interface CgroupPath {
 }
 
 /**
- * `/proc/self/cgroup`: the memory controller of v1 where it is mounted there ("4:memory:/path"), else v2 ("0::/path").
- * On a hybrid system the v2 line exists too, but the memory controller is where v1 says.
+ * `/proc/self/cgroup`: the cgroup of the v1 memory controller ("4:memory:/path"), else the v2 cgroup ("0::/path"). A
+ * hybrid system has both lines; the memory controller is then in the v1 hierarchy.
  */
 export function parseCgroup(text: string): CgroupPath | null {
   const lines = text.split('\n').map((line) => /^(\d+):([^:]*):(.*)$/.exec(line));
@@ -116,15 +112,15 @@ export function parseCgroup(text: string): CgroupPath | null {
   return v2 ? { version: 2, path: v2[3] as string } : null;
 }
 
-/** memory.max and its v1 kin: "max" and the huge number that v1 means by it are no limit. */
+/** memory.max and memory.limit_in_bytes. null: no limit, which is "max" in v2 and a huge number in v1. */
 export function parseLimit(text: string): number | null {
   const value = parseNumber(text);
   return value !== null && value < 2 ** 62 ? value : null;
 }
 
 /**
- * A shrinker's `count` in debugfs: "<inode of the memcg> <objects of node 0> <of node 1>…" a line. Lines without an
- * object are left out by the kernel, so an empty file is 0.
+ * A shrinker's `count` in debugfs, which has one "<inode of the memcg> <objects of node 0> <of node 1>…" per line. The
+ * kernel leaves out lines without objects, so an empty file means 0.
  */
 export function parseShrinkerCount(text: string): number | null {
   const lines = text.split('\n').filter((line) => line.trim() !== '');

@@ -1,4 +1,4 @@
-/** The journal's file: where it is, that it is ours alone, what it holds. */
+/** The journal as a file: its default path, opening it safely, and the errors of both. */
 
 import { closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, readSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -6,13 +6,13 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { getSystemErrorMap } from 'node:util';
 import { UmaError } from '../base/errors.ts';
 
-/** More than any run of umaprobe writes; a larger file is something else. */
-const LARGEST = 64 * 2 ** 20;
+/** Size in bytes above which a file is not a journal: no run writes that much, and a start compacts at 512 KiB. */
+const MAX_BYTES = 64 * 2 ** 20;
 
 /**
- * The default place: $XDG_STATE_HOME/umaprobe, ~/.local/state/umaprobe where that is not set or relative (the
- * specification says to ignore it then). A simulated machine has a file of its own: what happens there is no warning for
- * a real one.
+ * The default path: in $XDG_STATE_HOME/umaprobe, or in ~/.local/state/umaprobe if that variable is not set or not
+ * absolute (the specification says to ignore it then). Each simulated machine has a separate file, because its runs say
+ * nothing about a real machine.
  */
 export function defaultJournal(simulated: string | null, env: NodeJS.ProcessEnv = process.env): string {
   const state = env.XDG_STATE_HOME;
@@ -21,37 +21,39 @@ export function defaultJournal(simulated: string | null, env: NodeJS.ProcessEnv 
   return join(base, 'umaprobe', `${name}.jsonl`);
 }
 
+/** An open journal and its contents. */
 export interface OpenedFile {
   fd: number;
-  /** Absolute. */
+  /** Absolute path. */
   path: string;
   bytes: Uint8Array;
 }
 
 /**
- * Opens a journal for appending; makes it (0600) and the folders above it (0700) where they are missing.
+ * Opens a journal for appending, and creates missing folders (0700) and the file (0600).
  *
- * @throws UmaError `ERR_UMA_JOURNAL` for a symbolic link, a directory, a FIFO or device, somebody else's file, one that
- *   is far too large, and whatever the file system refuses.
+ * @throws UmaError `ERR_UMA_JOURNAL` for a symbolic link, a directory, a FIFO or device, another user's file, a file
+ *   above 64 MiB, and any error of the file system.
  */
-export function openJournalFile(given: string): OpenedFile {
-  const path = resolve(given);
+export function openJournalFile(file: string): OpenedFile {
+  const path = resolve(file);
   const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = constants;
   let fd: number;
   try {
     makeFolder(dirname(path));
-    // O_NONBLOCK: a FIFO must be refused, not waited for. O_NOFOLLOW: what we append to is the file that was named.
+    // O_NONBLOCK: a FIFO is refused instead of waited for. O_NOFOLLOW: only the named file itself is written.
     fd = openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
   } catch (cause) {
-    throw refusedOpen(path, cause);
+    throw openError(path, cause);
   }
   try {
-    const file = fstatSync(fd);
-    const { size, uid } = file;
-    if (!file.isFile()) throw journalError(path, 'it is not a regular file', 'NOT_A_FILE');
+    const stat = fstatSync(fd);
+    const { size, uid } = stat;
+    if (!stat.isFile()) throw journalError(path, 'it is not a regular file', 'NOT_A_FILE');
     if (process.geteuid !== undefined && uid !== process.geteuid())
       throw journalError(path, `it belongs to another user (uid ${uid})`, 'FOREIGN_OWNER');
-    if (size > LARGEST) throw journalError(path, `it has ${size} bytes, which no journal of umaprobe has`, 'TOO_LARGE');
+    if (size > MAX_BYTES)
+      throw journalError(path, `it has ${size} bytes; no journal of umaprobe is that large`, 'TOO_LARGE');
     return { fd, path, bytes: readAll(fd) };
   } catch (error) {
     closeSync(fd);
@@ -59,7 +61,7 @@ export function openJournalFile(given: string): OpenedFile {
   }
 }
 
-/** One by one: the recursive form of mkdirSync never comes back where the system says ENOENT of a new name, as /proc does. */
+/** Folder by folder: recursive mkdirSync loops for ever if the system answers ENOENT for a new name, as /proc does. */
 function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));
@@ -70,10 +72,10 @@ function makeFolder(path: string): void {
   }
 }
 
-function refusedOpen(path: string, cause: unknown): Error {
+function openError(path: string, cause: unknown): Error {
   switch ((cause as NodeJS.ErrnoException).code) {
     case 'ELOOP':
-      return journalError(path, 'it is a symbolic link, and those are not followed', 'ELOOP');
+      return journalError(path, 'it is a symbolic link, which is not followed', 'ELOOP');
     case 'EISDIR':
       return journalError(path, 'it is a directory; a file is expected', 'EISDIR');
     case 'ENXIO':
@@ -83,7 +85,7 @@ function refusedOpen(path: string, cause: unknown): Error {
   }
 }
 
-/** By position, so that the whole file is read whatever was appended meanwhile. */
+/** Reads by position, because the descriptor's own offset moves with each append. */
 export function readAll(fd: number): Uint8Array {
   const { size } = fstatSync(fd);
   const bytes = Buffer.alloc(size);
@@ -96,7 +98,7 @@ export function readAll(fd: number): Uint8Array {
   return bytes.subarray(0, at);
 }
 
-/** ERR_UMA_JOURNAL in umaprobe's own words. */
+/** ERR_UMA_JOURNAL for a file that umaprobe itself refuses. */
 export function journalError(path: string, message: string, name = 'UNUSABLE'): UmaError {
   return new UmaError('ERR_UMA_JOURNAL', {
     source: 'umaprobe',
@@ -107,10 +109,10 @@ export function journalError(path: string, message: string, name = 'UNUSABLE'): 
   });
 }
 
-/** What the file system said, and what it means for the caller. */
-export function fileError(path: string, cause: unknown, meaning: string): UmaError {
+/** ERR_UMA_JOURNAL for an error of the file system, with its consequence for the caller. */
+export function fileError(path: string, cause: unknown, consequence: string): UmaError {
   const { code, errno } = cause as NodeJS.ErrnoException;
-  const words = errno === undefined ? undefined : getSystemErrorMap().get(errno)?.[1];
+  const description = errno === undefined ? undefined : getSystemErrorMap().get(errno)?.[1];
   return new UmaError(
     'ERR_UMA_JOURNAL',
     {
@@ -118,7 +120,7 @@ export function fileError(path: string, cause: unknown, meaning: string): UmaErr
       call: `journal ${path}`,
       status: errno === undefined ? null : -errno,
       name: code ?? 'UNKNOWN',
-      message: `${words ?? String(cause)}: ${meaning}`,
+      message: `${description ?? String(cause)}: ${consequence}`,
     },
     { cause },
   );

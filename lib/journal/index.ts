@@ -1,6 +1,6 @@
 /**
- * What survives the power button: each step is on disk before it is made, and the next run names the one during which the
- * machine vanished. JSON Lines, one record a line, checksummed, each with its boot id.
+ * The journal, which survives the power button: each step is on disk before it allocates, so the next run can name the
+ * step in which the machine vanished. Opens it, refuses two runs at once, and repairs a torn end.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -10,16 +10,17 @@ import { syncFolder } from '../base/atomic-file.ts';
 import { UmaError } from '../base/errors.ts';
 import { isAlive, thisProcess } from '../host/process.ts';
 import type { UnfinishedRun } from '../types/index.ts';
-import { COMPACT_ABOVE, kept, replaceJournal } from './compact.ts';
+import { COMPACT_ABOVE, recordsToKeep, replaceJournal } from './compact.ts';
 import { fileError, journalError, type OpenedFile, openJournalFile, readAll } from './file.ts';
 import { type BeginRecord, type EndRecord, type JournalCommand, type ParsedJournal, parseJournal } from './records.ts';
 import { liveRun, type Run, runsOf, unfinishedRun } from './runs.ts';
 import { journalWriter } from './writer.ts';
 
-const log = debuglog('umaprobe');
-
 export { defaultJournal } from './file.ts';
 
+const log = debuglog('umaprobe');
+
+/** Facts of a run that its begin record has. */
 export interface JournalHeading {
   command: JournalCommand;
   device: number;
@@ -27,65 +28,60 @@ export interface JournalHeading {
   bootId: string | null;
 }
 
-/** A journal in which a run of ours has begun. */
+/** An open journal with a run of this process. */
 export interface Journal {
   readonly path: string;
-  /** For the child: it appends to the same open file. */
+  /** Descriptor; the child process appends to the same open file. */
   readonly fd: number;
-  /** Of this run. */
+  /** Id of this run. */
   readonly run: string;
+  /** An earlier run that vanished during a step; null: none. */
   readonly unfinished: UnfinishedRun | null;
-  /** What was found and mended on the way: a torn tail. */
+  /** Repairs that were made, as sentences: a torn end. */
   readonly notes: readonly string[];
   /**
-   * The child's process is gone, and `how`: the run is no longer a live one, and a step without a result stays so. Does not
-   * throw.
+   * Records that the child process has exited, and `how`: the run is no longer live, and a step without a result keeps
+   * none. Does not throw.
    */
   gone(how: string): void;
   close(): void;
 }
 
 /**
- * Opens the journal and begins a run in it.
+ * Opens the journal and starts a run in it.
  *
- * @throws UmaError `ERR_UMA_JOURNAL`: not a file that may be written, or its middle is torn (nothing is changed then).
- *   `ERR_UMA_BUSY`: another run is going on in it.
+ * @throws UmaError `ERR_UMA_JOURNAL`: the file cannot be used, or is damaged before its end (it is not changed then).
+ *   `ERR_UMA_BUSY`: another run is live in it.
  */
-export function openJournal(given: string, heading: JournalHeading): Journal {
-  let file = openJournalFile(given);
+export function openJournal(path: string, heading: JournalHeading): Journal {
+  let file = openJournalFile(path);
   try {
-    const before = parsed(file);
+    const before = parse(file);
     refuseWhileLive(file.path, runsOf(before.records), heading.bootId);
     const notes: string[] = [];
-    mend(file, before, notes);
+    repairTail(file, before, notes);
     const begin = beginRecord(heading);
     journalWriter(file.fd, file.path).commit(begin);
     if (file.bytes.length === 0) syncFolder(file.path);
 
-    // Two that start at once have both seen nobody. Records lie in the order in which they were appended, so both now
-    // see the same first one, and the other gives way.
-    const now = parsed({ path: file.path, bytes: readAll(file.fd) });
+    // Two runs that start at the same time have both seen no live run. Records are in the order of the appends, so both
+    // now see the same first run, and the second one gives way.
+    const now = parse({ path: file.path, bytes: readAll(file.fd) });
     const runs = runsOf(now.records);
-    const others = runs.filter((run) => run.begin.run !== begin.run);
+    const position = runs.findIndex((run) => run.begin.run === begin.run);
     try {
-      refuseWhileLive(
-        file.path,
-        runs.slice(
-          0,
-          runs.findIndex((run) => run.begin.run === begin.run),
-        ),
-        heading.bootId,
-      );
+      refuseWhileLive(file.path, runs.slice(0, position), heading.bootId);
     } catch (error) {
       journalWriter(file.fd, file.path).append(endRecord(begin, 'gave way'));
       throw error;
     }
     if (now.goodBytes > COMPACT_ABOVE) {
-      replaceJournal(file.path, kept(now.records, runs, begin.run));
+      replaceJournal(file.path, recordsToKeep(now.records, runs, begin.run));
       const old = file.fd;
       file = openJournalFile(file.path);
       closeSync(old);
     }
+    const others = runs.filter((run) => run.begin.run !== begin.run);
     return new OpenJournal(file, begin, unfinishedRun(others, heading, isAlive), notes);
   } catch (error) {
     closeSync(file.fd);
@@ -115,7 +111,7 @@ class OpenJournal implements Journal {
     try {
       journalWriter(this.fd, this.path).commit({ type: 'gone', run, at: new Date().toISOString(), bootId, how });
     } catch (error) {
-      // A disk that is full by now must not take away what was found. Nothing is risked any more.
+      // A full disk must not lose the report: no further step needs a record.
       log('the end of run %s is not in the journal: %s', run, (error as Error).message);
     }
   }
@@ -125,20 +121,24 @@ class OpenJournal implements Journal {
   }
 }
 
-function parsed({ bytes, path }: Pick<OpenedFile, 'bytes' | 'path'>): ParsedJournal {
-  const found = parseJournal(bytes);
-  if (typeof found === 'string') throw journalError(path, `${found}; the file is as it was`, 'TORN');
-  return found;
+function parse({ bytes, path }: Pick<OpenedFile, 'bytes' | 'path'>): ParsedJournal {
+  const journal = parseJournal(bytes);
+  if (typeof journal === 'string') throw journalError(path, `${journal}; the file was not changed`, 'TORN');
+  return journal;
 }
 
-/** Cuts a torn tail off; only now, when all that is before it is known to be whole. */
-function mend({ fd, path }: OpenedFile, { goodBytes, tornBytes, unended }: ParsedJournal, notes: string[]): void {
+/** Removes a torn end. Called only after all records before it were found complete. */
+function repairTail(
+  { fd, path }: OpenedFile,
+  { goodBytes, lacksNewline, tornBytes }: ParsedJournal,
+  notes: string[],
+): void {
   if (tornBytes > 0) {
     ftruncateSync(fd, goodBytes);
-    notes.push(`${tornBytes} bytes of a record that was cut off were dropped from the end of ${path}`);
+    notes.push(`${tornBytes} bytes of an incomplete record were removed from the end of ${path}`);
   }
-  // That record is whole, but the next one must begin on a line of its own.
-  if (unended) writeSync(fd, '\n');
+  // The last record is complete, but the next one must start on a new line.
+  if (lacksNewline) writeSync(fd, '\n');
 }
 
 function refuseWhileLive(path: string, runs: readonly Run[], bootId: string | null): void {
@@ -151,7 +151,7 @@ function refuseWhileLive(path: string, runs: readonly Run[], bootId: string | nu
     call: `journal ${path}`,
     status: null,
     name: 'BUSY',
-    message: `a ${command} of process ${pid}, begun ${at}, is going on; two at a time would take each other's memory. Wait for it, or end it`,
+    message: `a ${command} of process ${pid}, started ${at}, is still running; two at a time would take each other's memory. Wait for it, or stop it`,
   });
 }
 

@@ -1,4 +1,7 @@
-/** One line of the journal: JSON with a checksum, so that a changed byte is seen and never taken for a size. */
+/**
+ * The format of the journal: JSON Lines, each record with a checksum, so that a changed byte is detected and never
+ * taken for a size. Writes one record, and reads a whole journal that a power cut may have torn.
+ */
 
 import { crc32 } from 'node:zlib';
 import type { ProcessId } from '../host/process.ts';
@@ -7,23 +10,23 @@ import type { AllocatorKind } from '../types/index.ts';
 export type JournalCommand = 'sweep' | 'layout' | 'stress';
 
 interface Common {
-  /** Of one run; runs of several processes may lie interleaved in a file. */
+  /** Id of the run. Records of several runs may be interleaved in one file. */
   run: string;
   /** ISO 8601, UTC. */
   at: string;
   bootId: string | null;
 }
 
-/** A run begins; nothing has been allocated. */
+/** A run starts; nothing has been allocated. */
 export interface BeginRecord extends Common, ProcessId {
   type: 'begin';
   command: JournalCommand;
-  /** The simulated machine; null: a real one. */
+  /** Name of the simulated machine; null: a real one. */
   simulated: string | null;
   device: number;
 }
 
-/** A step is about to be made: on disk before it is. */
+/** A step starts. The record is on disk before the step allocates anything. */
 export interface StepRecord extends Common, ProcessId {
   type: 'step';
   kind: AllocatorKind;
@@ -31,20 +34,20 @@ export interface StepRecord extends Common, ProcessId {
   targetBytes: number;
 }
 
-/** It was made, and the machine is still there. */
+/** The step is done, and the machine still runs. */
 export interface ResultRecord extends Common {
   type: 'result';
   state: string;
   heldBytes: number;
 }
 
-/** The run has come to its end and holds nothing any more. */
+/** The run ended and holds no memory. */
 export interface EndRecord extends Common {
   type: 'end';
   state: string;
 }
 
-/** The parent saw its child go, however: an open step stays open, and the run no longer is a live one. */
+/** The child process has exited. The run is no longer live, and a step without a result keeps none. */
 export interface GoneRecord extends Common {
   type: 'gone';
   how: string;
@@ -52,29 +55,32 @@ export interface GoneRecord extends Common {
 
 export type JournalRecord = BeginRecord | StepRecord | ResultRecord | EndRecord | GoneRecord;
 
-/** What every line begins with: by this a torn line is told from a line of some other file. */
+/** Start of every line; it distinguishes a torn record from a line of another file. */
 export const PREFIX = '{"umaprobe":1,';
 
-const CRC = /,"crc":"([0-9a-f]{8})"\}$/;
+/** End of every line. */
+const CHECKSUM = /,"crc":"([0-9a-f]{8})"\}$/;
+
+const NEWLINE = 0x0a;
 
 function checksum(text: string): string {
   return crc32(text).toString(16).padStart(8, '0');
 }
 
-/** The record as its line, newline included. */
+/** The record as a line, with its newline. */
 export function encode(record: JournalRecord): string {
   const body = PREFIX + JSON.stringify(record).slice(1, -1);
   return `${body},"crc":"${checksum(body)}"}\n`;
 }
 
-/** A line without its newline; null: it is not what `encode` made. */
+/** The record of a line without its newline; null: `encode` did not write this line. */
 export function decode(line: string): JournalRecord | null {
-  const crc = CRC.exec(line);
+  const crc = CHECKSUM.exec(line);
   if (crc === null || !line.startsWith(PREFIX)) return null;
   const body = line.slice(0, crc.index);
   if (checksum(body) !== crc[1]) return null;
   try {
-    // The checksum says that these are the bytes that encode() wrote.
+    // By the checksum these are the bytes that encode() wrote.
     return JSON.parse(`{${body.slice(PREFIX.length)}}`) as JournalRecord;
   } catch {
     return null;
@@ -83,20 +89,18 @@ export function decode(line: string): JournalRecord | null {
 
 export interface ParsedJournal {
   records: JournalRecord[];
-  /** Bytes up to the end of the last record: what follows is torn. */
+  /** Bytes up to the end of the last complete record. */
   goodBytes: number;
-  /** The last record lacks its newline. */
-  unended: boolean;
-  /** Bytes that a power cut has left of a record that never was complete; 0: none. */
+  /** The last record is complete but lacks its newline. */
+  lacksNewline: boolean;
+  /** Bytes of an incomplete record that a power cut left at the end; 0: none. */
   tornBytes: number;
 }
 
-const NEWLINE = 0x0a;
-
 /**
- * Reads a journal. A tail may be torn in two ways: a record cut short, and NUL bytes where the file system had made room
- * for data that never arrived. Both can only be the end of the file, because every record is on disk before the next one
- * is written; anything else that is not a record means that the file was changed or is no journal.
+ * Reads a journal. A power cut tears it in two ways: an incomplete record, or NUL bytes for blocks that the file system
+ * allocated but never wrote. Both occur only at the end, because every record is on disk before the next one is
+ * written. Anything else that is not a record means that the file was changed or is not a journal.
  *
  * @returns the records, or a sentence that says what is wrong.
  */
@@ -105,25 +109,25 @@ export function parseJournal(bytes: Uint8Array): ParsedJournal | string {
   let at = 0;
   for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, at)) {
     const record = decode(text(bytes.subarray(at, end)));
-    if (record === null) return wrong(records.length, at);
+    if (record === null) return notARecord(records.length, at);
     records.push(record);
     at = end + 1;
   }
   const rest = bytes.subarray(at);
-  if (rest.length === 0) return { records, goodBytes: at, unended: false, tornBytes: 0 };
+  if (rest.length === 0) return { records, goodBytes: at, lacksNewline: false, tornBytes: 0 };
   const written = withoutNuls(rest);
   const last = decode(text(written));
   if (last !== null) {
-    // Complete, as its checksum says, but for its newline.
+    // By its checksum the record is complete; only its newline is missing.
     records.push(last);
-    return { records, goodBytes: at + written.length, unended: true, tornBytes: rest.length - written.length };
+    return { records, goodBytes: at + written.length, lacksNewline: true, tornBytes: rest.length - written.length };
   }
   return isTorn(text(written))
-    ? { records, goodBytes: at, unended: false, tornBytes: rest.length }
-    : wrong(records.length, at);
+    ? { records, goodBytes: at, lacksNewline: false, tornBytes: rest.length }
+    : notARecord(records.length, at);
 }
 
-function wrong(lines: number, at: number): string {
+function notARecord(lines: number, at: number): string {
   return `line ${lines + 1} (byte ${at}) is not a record of umaprobe, or was changed after it was written`;
 }
 
@@ -133,7 +137,7 @@ function withoutNuls(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, length);
 }
 
-/** The beginning of a record, or nothing. A whole checksum with something behind it was not cut off but changed. */
+/** Whether the text is the start of a record. A complete checksum with more text after it was changed, not torn. */
 function isTorn(written: string): boolean {
   if (written.includes('\0') || /,"crc":"[0-9a-f]{8}"\}/.test(written)) return false;
   return PREFIX.startsWith(written.slice(0, PREFIX.length));

@@ -1,4 +1,4 @@
-/** The records of a journal as runs: which ended, which are going on, which vanished and in what. */
+/** The records of a journal as runs: ended, live, or vanished during a step. */
 
 import { formatBytes } from '../base/format.ts';
 import type { ProcessId } from '../host/process.ts';
@@ -7,19 +7,19 @@ import type { BeginRecord, JournalRecord, StepRecord } from './records.ts';
 
 export interface Run {
   begin: BeginRecord;
-  /** It came to its end and freed everything. */
+  /** The run ended and freed its memory. */
   ended: boolean;
-  /** Its parent saw the child go. */
+  /** The child process has exited. */
   gone: boolean;
-  /** The last step, while it has no result. */
+  /** The last step if it has no result, else null. */
   open: StepRecord | null;
-  /** The most that was held after a step that was made. */
+  /** Largest amount held after a successful step, in bytes. */
   provenBytes: number;
-  /** Everybody who wrote: the parent that began it, the child that allocates. */
+  /** Processes that wrote records: the parent and the child that allocates. */
   writers: ProcessId[];
 }
 
-/** In the order in which they began. Records of a run without a beginning (compacted away) are left out. */
+/** Runs in the order of their start. Records of a run whose begin record was compacted away are left out. */
 export function runsOf(records: readonly JournalRecord[]): Run[] {
   const runs = new Map<string, Run>();
   for (const record of records) {
@@ -45,10 +45,10 @@ export function runsOf(records: readonly JournalRecord[]): Run[] {
   return [...runs.values()];
 }
 
-/** Whether one of a run's processes is still there. */
+/** Whether a process that wrote records still runs. */
 export type IsAlive = (writer: ProcessId) => boolean;
 
-/** The run that is going on now on this boot of the machine; null: none. */
+/** The run that is live on this boot of the machine; null: none. */
 export function liveRun(runs: readonly Run[], bootId: string | null, alive: IsAlive): Run | null {
   return runs.find((run) => run.begin.bootId === bootId && isLive(run, alive)) ?? null;
 }
@@ -58,29 +58,29 @@ function isLive(run: Run, alive: IsAlive): boolean {
 }
 
 /**
- * The newest run that vanished in a step, unless the same command has come to its end since: then the machine has
- * survived what is asked of it. Runs on another machine (simulated and real are never one) do not count.
+ * The newest run that vanished during a step; null: none, or a later run of the same command ended, so the machine
+ * survives that command. Runs on other machines, simulated or real, do not count.
  */
 export function unfinishedRun(
   runs: readonly Run[],
   machine: { simulated: string | null; bootId: string | null },
   alive: IsAlive,
 ): UnfinishedRun | null {
-  const mine = runs.filter(({ begin }) => begin.simulated === machine.simulated);
-  for (const [at, run] of [...mine.entries()].reverse()) {
+  const candidates = runs.filter(({ begin }) => begin.simulated === machine.simulated);
+  for (const [index, run] of [...candidates.entries()].reverse()) {
     if (run.ended || run.open === null || isLive(run, alive)) continue;
     const { command } = run.begin;
-    if (mine.slice(at + 1).some((later) => later.ended && later.begin.command === command)) continue;
-    return described(run, run.open, machine.bootId);
+    if (candidates.slice(index + 1).some((later) => later.ended && later.begin.command === command)) continue;
+    return describe(run, run.open, machine.bootId);
   }
   return null;
 }
 
-function described(run: Run, open: StepRecord, bootId: string | null): UnfinishedRun {
+function describe(run: Run, open: StepRecord, bootId: string | null): UnfinishedRun {
   const { kind, heldBytes, targetBytes } = open;
   const otherBoot = open.bootId !== bootId;
-  const who = otherBoot ? 'the machine vanished' : 'the process vanished (this boot of the machine has survived it)';
-  const what =
+  const subject = otherBoot ? 'the machine vanished' : 'the process vanished (the machine was not restarted)';
+  const activity =
     targetBytes === heldBytes
       ? `holding ${formatBytes(heldBytes)}`
       : `taking ${formatBytes(heldBytes)} to ${formatBytes(targetBytes)}`;
@@ -93,6 +93,6 @@ function described(run: Run, open: StepRecord, bootId: string | null): Unfinishe
     heldBytes,
     targetBytes,
     provenBytes: run.provenBytes,
-    sentence: `${who} while ${what} of ${kind} memory (${run.begin.command}, ${open.at}, boot ${open.bootId ?? 'unknown'})`,
+    sentence: `${subject} while ${activity} of ${kind} memory (${run.begin.command}, ${open.at}, boot ${open.bootId ?? 'unknown'})`,
   };
 }

@@ -1,10 +1,10 @@
-/** Appends records to a journal that is open, in whichever process: the parent that began the run or the child. */
+/** Appends records to an open journal, in the parent that started the run or in its child. */
 
 import { fdatasyncSync, fstatSync, ftruncateSync, writeSync } from 'node:fs';
 import { fileError } from './file.ts';
 import { encode, type JournalRecord } from './records.ts';
 
-/** The system calls, so that a test can have a disk that is full. */
+/** System calls, replaceable so that a test can simulate a full disk. */
 export interface JournalIo {
   write(fd: number, bytes: Uint8Array): number;
   sync(fd: number): void;
@@ -20,16 +20,16 @@ const SYSTEM: JournalIo = {
 };
 
 export interface JournalWriter {
-  /** Written, but on disk only with the next `commit`. */
+  /** Writes a record, which is on disk only after the next `commit`. */
   append(record: JournalRecord): void;
-  /** Written and on disk, with all that was appended before. */
+  /** Writes a record; on return it is on disk, with all records appended before. */
   commit(record: JournalRecord): void;
 }
 
 /**
- * @param fd opened with O_APPEND. Stays the caller's.
- * @throws (from both functions) UmaError `ERR_UMA_JOURNAL`: no space, or the disk failed. What had been written of the
- *   record is taken back, so that the journal stays readable.
+ * @param fd opened with O_APPEND; the caller closes it.
+ * @throws (from both functions) UmaError `ERR_UMA_JOURNAL`: no space, or the disk failed. A partly written record is
+ *   removed, so that the journal stays readable.
  */
 export function journalWriter(fd: number, path: string, io: JournalIo = SYSTEM): JournalWriter {
   function append(record: JournalRecord): void {
@@ -38,17 +38,17 @@ export function journalWriter(fd: number, path: string, io: JournalIo = SYSTEM):
     try {
       while (written < bytes.length) written += io.write(fd, bytes.subarray(written));
     } catch (cause) {
-      if (written > 0) takeBack(written);
-      throw fileError(path, cause, 'the step was not made, because nobody could tell afterwards that it was');
+      if (written > 0) removeTail(written);
+      throw fileError(path, cause, 'the step was not run, because it could not be recorded');
     }
   }
 
-  /** Only where the torn record still is the end: another process may have appended since. */
-  function takeBack(bytes: number): void {
+  /** Removes the incomplete record from the end. Correct only if no other process has appended since. */
+  function removeTail(bytes: number): void {
     try {
       io.truncate(fd, io.size(fd) - bytes);
     } catch {
-      // The next reader drops a torn tail; the error that led here is the one to tell.
+      // The next reader drops a torn tail; the error that led here is the one to report.
     }
   }
 
@@ -59,7 +59,7 @@ export function journalWriter(fd: number, path: string, io: JournalIo = SYSTEM):
       try {
         io.sync(fd);
       } catch (cause) {
-        throw fileError(path, cause, 'the step was not made, because its record may not be on disk');
+        throw fileError(path, cause, 'the step was not run, because its record may not be on disk');
       }
     },
   };

@@ -1,19 +1,24 @@
+/** The memory that a new allocation on a device can get. */
+
 import type { Allocatable, DeviceSnapshot, HostMemory, MemoryModel } from '../types/index.ts';
 
 export interface AllocatableFacts {
   model: MemoryModel;
   host: HostMemory;
-  /** Driver page pools, where readable. They are in no line of meminfo, but the next CUDA process takes them first. */
+  /**
+   * Size of the driver's page pools; null: unknown. They are in no line of meminfo, but the next CUDA process uses them
+   * first.
+   */
   poolBytes: number | null;
   cuda: DeviceSnapshot['cuda'];
   nvml: DeviceSnapshot['nvml'];
-  /** A MIG slice: NVML's numbers are of the whole GPU and do not bound it. */
+  /** The device is a MIG slice; NVML's numbers, which are those of the whole GPU, do not apply to it. */
   mig: boolean;
 }
 
 /**
- * Pages that a GPU allocation can never have: CMA blocks take movable pages only, and GPU pages are pinned. Free ones
- * are gone now; after reclaim all of CMA may be free, because page cache that lay in it is given back there.
+ * Memory that a GPU allocation can never get, in bytes: CMA blocks take movable pages only, and GPU pages are pinned.
+ * Now that is the free CMA. After reclaim all of CMA may be free, because page cache in it is reclaimed too.
  */
 export function unpinnable(host: HostMemory): { now: number; afterReclaim: number } {
   const now = host.cmaFree ?? 0;
@@ -21,55 +26,60 @@ export function unpinnable(host: HostMemory): { now: number; afterReclaim: numbe
 }
 
 /**
- * CmaFree above CmaTotal is impossible for real CMA: kexec-handover has released its reserve as CMA pageblocks. At least
- * that much: page cache may lie in some of them.
+ * Memory that kexec-handover has released as CMA pageblocks, in bytes; 0: none. It shows as CmaFree above CmaTotal,
+ * which is impossible for real CMA. A lower bound: page cache may occupy some of the blocks.
  */
 export function cmaPhantom(host: HostMemory): number {
   return host.cmaFree !== null && host.cmaFree > (host.cmaTotal ?? 0) ? host.cmaFree : 0;
 }
 
 /**
- * What a new allocation on this device can have, and from which numbers.
+ * The memory that a new allocation on this device can get, and the numbers behind it.
  *
- * Unified: the host's pool. Swap is not added (GPU pages cannot be swapped), free huge pages are not added (cudaMalloc
- * takes pages from the buddy allocator, never from hugetlb), and a sum says nothing about contiguity: see `contiguity`.
+ * On a unified device it comes from the host's memory. Swap is not added (GPU pages cannot be swapped), free huge pages
+ * are not added (cudaMalloc takes pages from the buddy allocator, never from hugetlb), and contiguity is not considered
+ * (see contiguity.ts).
  */
 export function allocatable(facts: AllocatableFacts): { bytes: Allocatable; from: string } {
-  const { model, host, cuda, nvml } = facts;
-  if (model === 'unified') {
-    const cma = unpinnable(host);
-    const pools = facts.poolBytes ?? 0;
-    const answer = (bytes: number | null, pinned: number) =>
-      bytes === null ? null : Math.max(0, bytes - pinned) + pools;
-    // Pages below the kernel's watermarks are free but not to be had: MemAvailable has them taken off.
-    const free = host.free === null || host.available === null ? host.free : Math.min(host.free, host.available);
-    const minus = cma.afterReclaim > 0 ? ' − CMA' : '';
-    const plus = pools > 0 ? ' + driver pools' : '';
-    return {
-      bytes: { immediate: answer(free, cma.now), afterReclaim: answer(host.available, cma.afterReclaim) },
-      from: `immediate: the smaller of MemFree and MemAvailable${minus}${plus}; afterReclaim: MemAvailable${minus}${plus}`,
-    };
-  }
-  const own = facts.mig || nvml === null ? cuda : { free: Math.min(nvml.free, cuda?.free ?? nvml.free) };
-  if (own === null)
+  return facts.model === 'unified' ? allocatableFromHost(facts) : allocatableFromDevice(facts);
+}
+
+function allocatableFromHost({ host, poolBytes }: AllocatableFacts): { bytes: Allocatable; from: string } {
+  const cma = unpinnable(host);
+  const pools = poolBytes ?? 0;
+  const without = (unpinnableBytes: number, bytes: number | null) =>
+    bytes === null ? null : Math.max(0, bytes - unpinnableBytes) + pools;
+  // MemFree includes pages below the kernel's watermarks, which an allocation cannot get; MemAvailable does not.
+  const free = host.free === null || host.available === null ? host.free : Math.min(host.free, host.available);
+  const minus = cma.afterReclaim > 0 ? ' − CMA' : '';
+  const plus = pools > 0 ? ' + driver pools' : '';
+  return {
+    bytes: { immediate: without(cma.now, free), afterReclaim: without(cma.afterReclaim, host.available) },
+    from: `immediate: the smaller of MemFree and MemAvailable${minus}${plus}; afterReclaim: MemAvailable${minus}${plus}`,
+  };
+}
+
+function allocatableFromDevice({ cuda, mig, model, nvml }: AllocatableFacts): { bytes: Allocatable; from: string } {
+  const usesCuda = mig || nvml === null;
+  const free = usesCuda ? cuda?.free : Math.min(nvml.free, cuda?.free ?? nvml.free);
+  if (free === undefined)
     return { bytes: { immediate: null, afterReclaim: null }, from: 'neither CUDA nor NVML memory was read' };
-  const source =
-    facts.mig || nvml === null
-      ? 'cudaMemGetInfo'
-      : cuda === null
-        ? 'NVML memory info'
-        : 'the smaller of NVML memory info and cudaMemGetInfo';
-  // On a GH200 the device's memory is a NUMA node whose page cache counts as used: what reclaim would give back there is
-  // in no counter that is read here, so it stays unknown.
+  const source = usesCuda
+    ? 'cudaMemGetInfo'
+    : cuda === null
+      ? 'NVML memory info'
+      : 'the smaller of NVML memory info and cudaMemGetInfo';
+  // The memory of a GH200's GPU is a NUMA node, and page cache on it counts as used. No counter that is read here says
+  // how much of it reclaim would free, so afterReclaim is unknown.
   if (model === 'coherent')
     return {
-      bytes: { immediate: own.free, afterReclaim: null },
+      bytes: { immediate: free, afterReclaim: null },
       from: `immediate: ${source}; afterReclaim: page cache on the GPU's NUMA node is not counted`,
     };
   if (model === 'unknown')
     return {
-      bytes: { immediate: own.free, afterReclaim: null },
+      bytes: { immediate: free, afterReclaim: null },
       from: `immediate: ${source}; afterReclaim: whether this GPU shares the host’s memory is not known`,
     };
-  return { bytes: { immediate: own.free, afterReclaim: own.free }, from: source };
+  return { bytes: { immediate: free, afterReclaim: free }, from: source };
 }

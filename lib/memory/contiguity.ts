@@ -1,56 +1,64 @@
-/** Large free blocks before a launch: the gate that doctor shows, a probe refuses to start without, and `cache compact` judges by. */
+/**
+ * Contiguity of free memory. Two measures: fragmentation, the share of free memory in blocks that the GPU can use; and
+ * the gate, the amount of large blocks that a launch of a large model needs.
+ */
 
 import { formatBytes, GiB, MiB } from '../base/format.ts';
 import type { ContiguityGate, FreeBlocks, Snapshot } from '../types/index.ts';
-import { headroom, pinnableInBlocks, unifiedDevice } from './headroom.ts';
+import { unpinnable } from './allocatable.ts';
+import { headroom, unifiedDevice } from './headroom.ts';
 import { ledgerBytes } from './ledger.ts';
 
-/**
- * Gate before a launch (sparkring PR 202/222, DGX Spark with 120 GiB): 96 GiB available and 200 blocks of 32 MiB.
- * A smaller machine is measured by the same shares.
- */
-const GATE = { ofTotal: 120 * GiB, available: 96 * GiB, block: 32 * MiB, blocks: 200 };
-/** Below this nobody loads what the gate was made for. */
-const SMALL = 32 * GiB;
-/** A large pinned footprint makes few large blocks normal: the gate means something before a launch only. */
-const LOADED_SHARE = 0.1;
-
-/** The gate for a machine of this size, with what the caller wants otherwise. */
-export function contiguityGate(total: number, wanted: Partial<ContiguityGate> = {}): ContiguityGate {
-  const shareOfGate = Math.min(1, total / GATE.ofTotal);
-  return {
-    availableBytes: wanted.availableBytes ?? Math.floor(GATE.available * shareOfGate),
-    blockBytes: wanted.blockBytes ?? GATE.block,
-    blocks: wanted.blocks ?? Math.ceil(GATE.blocks * shareOfGate),
-  };
-}
-
-/** cudaMalloc takes blocks of 2 MiB (order 9 of 4 KiB pages). */
+/** Size of the blocks that cudaMalloc takes: 2 MiB, order 9 of 4 KiB pages. */
 export const GPU_BLOCK = 2 * MiB;
 
+/** Bytes of free memory in blocks of at least `blockBytes`. */
+export function bytesInBlocks(contiguity: readonly FreeBlocks[], blockBytes: number): number {
+  return contiguity
+    .filter((blocks) => blocks.blockBytes >= blockBytes)
+    .reduce((sum, blocks) => sum + blocks.blockBytes * blocks.freeBlocks, 0);
+}
+
 /**
- * Share of free memory in such blocks. Below it an allocation stalls or fails: a machine with 118 GiB available and next to
- * none stalled for 10 minutes (sparkring #173). Above it the kernel finds the rest while it allocates.
+ * The same without free CMA, which is counted among the free blocks but cannot hold GPU memory. The kernel does not
+ * report the block sizes of free CMA. It comes in whole pageblocks (4,761 of 2 MiB on a Spark with kexec-handover,
+ * NV-Kernels PR 590), so the worst case is assumed: all of it is in blocks of at least `blockBytes`.
  */
-const FRAGMENTED_SHARE = 0.25;
+export function pinnableInBlocks(
+  snapshot: Snapshot,
+  contiguity: readonly FreeBlocks[],
+  blockBytes: number,
+): { bytes: number; cma: number } {
+  const bytes = bytesInBlocks(contiguity, blockBytes);
+  const cma = Math.min(bytes, unpinnable(snapshot.host).now);
+  return { bytes: bytes - cma, cma };
+}
 
-/** Share of MemTotal. With less memory free than this, few large blocks say nothing: page cache lies in them. */
-const ENOUGH_FREE_SHARE = 0.1;
-
-/** How the free memory of a unified device's host lies. */
+/** Fragmentation of the free memory of a unified device's host, in bytes. */
 export interface Fragmentation {
-  /** Free bytes in blocks of 2 MiB and more that can be pinned, and in blocks of any size. */
+  /** Pinnable free memory in blocks of 2 MiB or more. */
   large: number;
+  /** Pinnable free memory in blocks of any size. */
   free: number;
-  /** Free CMA that was not counted. */
+  /** Free CMA, which is in neither number. */
   cma: number;
   /** Less than a quarter of the free memory is in large blocks. */
   fragmented: boolean;
-  /** So much is free that this is the machine's state, and not that of a full one. */
+  /** Enough memory is free for the measure to mean something. */
   telling: boolean;
 }
 
-/** null: no GPU here takes its memory from the host, or the kernel does not say. */
+/**
+ * Share of free memory in blocks of 2 MiB below which an allocation stalls or fails. A machine with 118 GiB available
+ * and almost no such blocks stalled for 10 minutes (sparkring #173). Above it the kernel creates the missing blocks
+ * while it allocates.
+ */
+const FRAGMENTED_SHARE = 0.25;
+
+/** Share of MemTotal. With less free memory than this, few large blocks are normal: page cache occupies them. */
+const ENOUGH_FREE_SHARE = 0.1;
+
+/** null: no GPU here shares the host's memory, or the kernel does not report free blocks. */
 export function fragmentation(snapshot: Snapshot): Fragmentation | null {
   const { contiguity } = snapshot;
   if (contiguity === null || unifiedDevice(snapshot) === undefined) return null;
@@ -69,21 +77,49 @@ export function isFragmented(largeBytes: number, freeBytes: number): boolean {
   return largeBytes < freeBytes * FRAGMENTED_SHARE;
 }
 
+/**
+ * Default gate before a launch: 96 GiB available and 200 free blocks of 32 MiB, for a DGX Spark with 120 GiB (sparkring
+ * PR 202/222). A smaller machine has the same shares.
+ */
+const GATE = { ofTotal: 120 * GiB, available: 96 * GiB, block: 32 * MiB, blocks: 200 };
+
+/** MemTotal below which the gate does not apply: the models that it is made for do not fit. */
+const SMALL_MACHINE = 32 * GiB;
+
+/**
+ * Share of MemTotal. If GPU processes hold more, few large blocks are normal: the gate applies before a launch only.
+ */
+const LOADED_SHARE = 0.1;
+
+/** The gate for a machine with `total` bytes, with the caller's numbers in place of the defaults. */
+export function contiguityGate(total: number, requested: Partial<ContiguityGate> = {}): ContiguityGate {
+  const shareOfGate = Math.min(1, total / GATE.ofTotal);
+  return {
+    availableBytes: requested.availableBytes ?? Math.floor(GATE.available * shareOfGate),
+    blockBytes: requested.blockBytes ?? GATE.block,
+    blocks: requested.blocks ?? Math.ceil(GATE.blocks * shareOfGate),
+  };
+}
+
 export interface GateReading {
-  /** What reclaim would leave available, and what the gate asks for. */
+  /** Memory available after reclaim, and the gate's minimum, in bytes. */
   available: number | null;
   needAvailable: number;
-  /** Free memory in blocks of `blockBytes` and more, counted as so many of the gate's (32 MiB), and what the gate asks for. */
+  /**
+   * Pinnable free memory in blocks of at least `blockBytes`, as a number of the gate's blocks (32 MiB), and the gate's
+   * minimum.
+   */
   blocks: number;
   needBlocks: number;
+  /** Size of the smallest counted block, in bytes. */
   blockBytes: number;
-  /** Free CMA that was not counted. */
+  /** Free CMA, which is not counted. */
   cma: number;
-  /** GPU processes hold so much that the gate says nothing; null: they do not. */
+  /** Bytes held by GPU processes, if they are so many that the gate does not apply; else null. */
   loaded: number | null;
-  /** Most of what is available is page cache: large blocks may lie under it. */
+  /** Most of the available memory is page cache, which may occupy large blocks. */
   cacheInTheWay: boolean;
-  /** The machine is smaller than what the gate is for. */
+  /** The machine is too small for the gate. */
   small: boolean;
 }
 
@@ -94,7 +130,7 @@ export function readGate(
 ): GateReading {
   const { afterReclaim, total } = headroom(snapshot);
   const sizes = contiguity.map(({ blockBytes }) => blockBytes);
-  // Kernels whose largest order is below the gate's block: their largest blocks are counted, as so many of the gate's.
+  // If the kernel's largest order is smaller than the gate's block size, count its largest blocks and convert.
   const blockBytes = Math.min(gate.blockBytes, Math.max(...sizes));
   const { bytes, cma } = pinnableInBlocks(snapshot, contiguity, blockBytes);
   const held = ledgerBytes(snapshot.ledger, 'gpuProcesses');
@@ -108,16 +144,16 @@ export function readGate(
     cma,
     loaded: held > total * LOADED_SHARE ? held : null,
     cacheInTheWay: free !== null && afterReclaim !== null && free < afterReclaim * 0.5,
-    small: snapshot.ledger.total < SMALL,
+    small: snapshot.ledger.total < SMALL_MACHINE,
   };
 }
 
-/** Whether a large launch may start: enough is available, and enough of it in large blocks. */
+/** Whether a large model may be launched: enough memory is available, and enough of it in large blocks. */
 export function meetsGate({ available, blocks, needAvailable, needBlocks }: GateReading): boolean {
   return (available === null || available >= needAvailable) && blocks >= needBlocks;
 }
 
-/** Bytes of large blocks that the gate asks for beyond those that are free and those that clean page cache can become. */
+/** Bytes of large blocks that are missing for the gate, if all clean page cache turned into large blocks. */
 export function missingBlocks({ host }: Snapshot, gate: GateReading): number {
   if (gate.small || gate.loaded !== null) return 0;
   const reclaimable = Math.max(0, (host.available ?? 0) - (host.free ?? 0));
@@ -125,16 +161,16 @@ export function missingBlocks({ host }: Snapshot, gate: GateReading): number {
 }
 
 /** "115.1 GiB available (gate 96.0 GiB); 3600 × 32 MiB in blocks of 32.0 MiB or more (gate 200)". */
-export function gateWords(reading: GateReading, gateBlock: number = GATE.block): string {
+export function gateText(reading: GateReading, gateBlock: number = GATE.block): string {
   const { available, blockBytes, blocks, cma, needAvailable, needBlocks } = reading;
-  const notCounted = cma === 0 ? '' : `; ${formatBytes(cma)} of free CMA not counted`;
+  const excluded = cma === 0 ? '' : `; ${formatBytes(cma)} of free CMA not counted`;
   return (
     `${formatBytes(available)} available (gate ${formatBytes(needAvailable)}); ` +
-    `${blocks} × ${blockWords(gateBlock)} in blocks of ${formatBytes(blockBytes)} or more (gate ${needBlocks}${notCounted})`
+    `${blocks} × ${formatBlockSize(gateBlock)} in blocks of ${formatBytes(blockBytes)} or more (gate ${needBlocks}${excluded})`
   );
 }
 
-/** "32 MiB": block sizes are powers of two, a decimal would only suggest otherwise. */
-export function blockWords(bytes: number): string {
+/** "32 MiB": without decimals, as block sizes are powers of two. */
+export function formatBlockSize(bytes: number): string {
   return formatBytes(bytes).replace('.0 ', ' ');
 }

@@ -1,37 +1,41 @@
-/** How much memory the host keeps while something is allocated to find the edge. */
+/** The floor: memory that a probe leaves for the host. */
 
 import { formatBoth, formatBytes, GiB } from '../base/format.ts';
 import type { AllocatorKind, MemoryModel, ProbeHeader } from '../types/index.ts';
 import { takesHostMemory } from './kinds.ts';
 
 /**
- * Share of MemTotal. Loads that left less than 2 GiB cost engines, those that kept about 9 GiB (7 % of a GB10) did not
- * (MiaAI PR 115).
+ * Share of MemTotal. Inference engines died in loads that left less than 2 GiB, and survived with about 9 GiB left, 7 %
+ * of a GB10 (MiaAI PR 115).
  */
 export const FLOOR_SHARE = 0.07;
 /**
- * Wedges are on record with 8.7 GiB left; 8 to 9 GiB after loading is what field reports call stable on 120 GiB
- * (util 0.75, two Sparks). Watchdogs at 2 GiB killed healthy servers, and at 6 GiB healthy loads.
+ * Lower bound of the default. Field reports call 8 to 9 GiB left after loading stable on 120 GiB (util 0.75, two
+ * Sparks); wedges are on record with 8.7 GiB left. Watchdogs at 2 GiB killed healthy servers, and at 6 GiB healthy
+ * loads.
  */
 const FLOOR = 8 * GiB;
-/** Of a machine so small that 8 GiB are most of it, a quarter. */
+
+/** Share of MemTotal for machines on which the default would be more: there 8 GiB are most of the memory. */
 const SMALL_SHARE = 0.25;
+
+/** Lower bound for these machines. */
 const LEAST = 2 * GiB;
 
 /**
- * The floor in bytes, and why that much: as asked for, else the larger of 8 GiB and 7 % of MemTotal, but no more than a
- * quarter of a small machine. null: none of the kinds takes memory from the host.
+ * The floor in bytes, and the rule that gave it: the requested floor, else the larger of 8 GiB and 7 % of MemTotal, but
+ * no more than a quarter of a small machine. null: none of the kinds takes memory from the host.
  *
- * @param asked checked by `checkProbeOptions`; null: the default.
+ * @param requested checked by `checkProbeOptions`; null: the default.
  */
 export function floorFor(
-  asked: number | null,
+  requested: number | null,
   machine: { total: number; model: MemoryModel },
   kinds: readonly AllocatorKind[],
 ): ProbeHeader['floor'] {
   const { model, total } = machine;
   if (!kinds.some((kind) => takesHostMemory(kind, model))) return null;
-  if (asked !== null) return { bytes: asked, from: 'as asked for' };
+  if (requested !== null) return { bytes: requested, from: 'as requested' };
   const usual = Math.max(FLOOR, Math.ceil(total * FLOOR_SHARE));
   const small = Math.max(LEAST, Math.ceil(total * SMALL_SHARE));
   const of = `MemTotal, ${formatBoth(total)}`;

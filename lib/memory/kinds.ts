@@ -1,40 +1,43 @@
-/** What follows from the facts of a kind of memory: the list, and whose memory an allocation takes. */
+/** Properties of the kinds of memory: where an allocation lies, and whose memory it takes. */
 
 import type { MemoryModel } from '../types/index.ts';
 import { ALLOCATOR_KINDS, type AllocatorKind } from '../types/kinds.ts';
 
-/** Every kind, in the order in which they are shown. */
+/** Every kind, in display order. */
 export const KINDS = Object.keys(ALLOCATOR_KINDS) as readonly AllocatorKind[];
 
-/** Kinds that lie on the device, or may. On a device with memory of its own only they can fill it, or spill out of it. */
+/**
+ * Whether the kind lies on the device or may. On a device with its own memory only these kinds can fill it, or spill
+ * out of it.
+ */
 export function liesOnDevice(kind: AllocatorKind): boolean {
   return ALLOCATOR_KINDS[kind].place !== 'host';
 }
 
-/** Kinds that are host memory on every device. */
+/** Whether the kind is host memory on every device. */
 export function liesOnHost(kind: AllocatorKind): boolean {
   return ALLOCATOR_KINDS[kind].place === 'host';
 }
 
-/** Kinds that lie on the device and nowhere else: an allocation that does not fit there is refused. */
+/** Whether the kind lies on the device only: an allocation that does not fit there is refused. */
 export function staysOnDevice(kind: AllocatorKind): boolean {
   return ALLOCATOR_KINDS[kind].place === 'device';
 }
 
-/** Whether all pages are there once it is allocated. */
+/** Whether the allocation itself provides all pages. */
 export function isEager(kind: AllocatorKind): boolean {
   return ALLOCATOR_KINDS[kind].eager;
 }
 
 /**
- * Whether such an allocation can take memory from the host. A device of which nobody knows is treated as unified, and memory
- * that may be evicted to the host counts.
+ * Whether an allocation of the kind can take memory from the host. A device of unknown model is treated as unified, and
+ * memory that may be evicted to the host counts.
  */
 export function takesHostMemory(kind: AllocatorKind, model: MemoryModel): boolean {
   return model === 'unified' || model === 'unknown' || !staysOnDevice(kind);
 }
 
-/** Whether the kind takes free blocks of 2 MiB from the host, which reclaim may not be able to make. */
+/** Whether the kind needs free blocks of 2 MiB from the host, which reclaim may fail to provide. */
 export function needsLargeBlocks(kind: AllocatorKind, model: MemoryModel): boolean {
   return model === 'unified' && isEager(kind);
 }

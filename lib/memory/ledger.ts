@@ -1,20 +1,22 @@
+/** The ledger: where the bytes of MemTotal are. */
+
 import type { HostMemory, Ledger, LedgerEntry } from '../types/index.ts';
 
-/** What is known beside meminfo and lies inside MemTotal but in none of its lines. */
+/** Memory inside MemTotal that is in no line of meminfo, from other sources. */
 export interface OutsideMeminfo {
-  /** Bytes that NVML attributes to processes on devices that share the host's memory; null: not known. */
+  /** GPU memory of processes on devices that share the host's memory, from NVML; null: unknown. */
   gpuProcesses: number | null;
-  /** Bytes in the driver's page pools (driver 590 and later, readable as root); null: not known. */
+  /** Size of the driver's page pools (driver 590 and later, readable by root); null: unknown. */
   driverPools: number | null;
 }
 
 /**
- * Where the bytes of MemTotal are. Each row is a counter of pages that no other row counts; what is left over is the
- * row `unattributed`, so the entries sum to MemTotal to the byte. On a unified machine that remainder is where GPU
- * memory shows: cudaMalloc pages are in no line of /proc/meminfo.
+ * The use of MemTotal, row by row. No page is in two rows, and the row `unattributed` is the remainder, so the entries
+ * sum to MemTotal to the byte. On a unified machine the remainder contains GPU memory: cudaMalloc pages are in no line
+ * of /proc/meminfo.
  *
- * Two overlaps exist in the kernel's own counting, and both can make the remainder negative for a moment: counters
- * are summed from per-CPU deltas, and a swap cache page that is still mapped is also in AnonPages.
+ * The kernel's own counting can make the remainder negative for a moment: counters are summed from per-CPU deltas, and
+ * a swap cache page that is still mapped is also in AnonPages.
  */
 export function ledger(host: HostMemory, outside: OutsideMeminfo): Ledger {
   const rows: [LedgerEntry['label'], number | null, string][] = [
@@ -50,9 +52,9 @@ export function ledger(host: HostMemory, outside: OutsideMeminfo): Ledger {
   return { total: host.total, entries };
 }
 
-/** Bytes of one row; 0 where the row is not there, which is right only for sums and drawings. */
-export function ledgerBytes(book: Ledger, label: LedgerEntry['label']): number {
-  return book.entries.find((entry) => entry.label === label)?.bytes ?? 0;
+/** Bytes of one row; 0 for a missing row, so use it for sums and drawings only. */
+export function ledgerBytes({ entries }: Ledger, label: LedgerEntry['label']): number {
+  return entries.find((entry) => entry.label === label)?.bytes ?? 0;
 }
 
 function less(a: number | null, b: number | null): number | null {

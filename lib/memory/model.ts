@@ -1,23 +1,25 @@
+/** The memory model of a device: unified, coherent, discrete or unknown. */
+
 import type { Failure } from '../base/errors.ts';
 import type { MemoryModel } from '../types/index.ts';
 
-/** The facts that decide whether a device shares the host's memory. null: not readable. */
+/** Facts that decide whether a device shares the host's memory. null: not readable. */
 export interface ModelFacts {
   integrated: number | null;
   pageableMemoryAccessUsesHostPageTables: number | null;
-  /** NVML's words: "NONE", "HMM", "ATS". */
+  /** "NONE", "HMM" or "ATS", from NVML. */
   addressingMode: string | null;
-  /** How NVML memory info ended: its numbers, its refusal, or null where NVML could not be asked. */
+  /** Result of NVML memory info: its numbers or its failure; null: NVML did not answer. */
   nvmlMemory: { total: number } | Failure | null;
 }
 
 /**
- * Decides the memory model, and says from what.
+ * Decides the memory model, and names the facts that decided.
  *
- * CUDA's *integrated* attribute decides, as in ggml, RMM and vLLM. Not a product name (names change), not totals that
- * look alike (true only after another tool's substitution), not NVML's silence alone (a MIG slice, a lost GPU and a
- * broken driver are silent too). Only where CUDA cannot be asked does NVML's pair *ATS and NOT_SUPPORTED* stand in for
- * it: a GH200 has ATS but answers, and everything that is merely broken has no addressing mode.
+ * The CUDA attribute *integrated* decides, as in ggml, RMM and vLLM. A product name does not (names change), nor do
+ * equal totals (a substitution by another tool), nor missing NVML memory info alone (a MIG slice, a lost GPU and a
+ * broken driver have none either). Without CUDA, NVML's *ATS and NOT_SUPPORTED* together decide: a GH200 has ATS but
+ * reports memory, and a broken GPU has no addressing mode.
  */
 export function memoryModel(facts: ModelFacts): { model: MemoryModel; from: string } {
   if (facts.integrated === 1) return { model: 'unified', from: 'CUDA attribute integrated = 1' };

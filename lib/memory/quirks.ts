@@ -1,9 +1,11 @@
 /**
- * Devices that answer unlike others. Only this file may know one. A row is a test over facts, a sentence for the
- * user, and the evidence; it never replaces a number, it explains one or says which not to trust.
- * To add one: a row here, a machine that has it under lib/machines, a test in test/unit/quirks.test.ts.
+ * Quirks of devices, drivers and kernels; no other file knows a product. A row has a test over facts, a sentence for
+ * the user and the evidence. A quirk never replaces a number: it explains one, or says which one not to trust.
+ *
+ * To add a quirk: a row here, a machine with it in lib/machines, a test in test/unit/memory/quirks.test.ts.
  */
 
+import { inGiB, MiB } from '../base/format.ts';
 import type { DeviceSnapshot, DriverFacts, HostMemory, KernelMemory } from '../types/index.ts';
 import { cmaPhantom } from './allocatable.ts';
 
@@ -12,7 +14,7 @@ export interface QuirkFacts {
   kernel: KernelMemory;
   driver: DriverFacts;
   device: Pick<DeviceSnapshot, 'memoryModel' | 'nvml' | 'migMode' | 'attributes' | 'addressingMode' | 'cuda'>;
-  /** NVML's refusal of memory info, "NOT_SUPPORTED" and the like; null when it answered or was not asked. */
+  /** Name of NVML's failure of memory info, such as "NOT_SUPPORTED"; null: it succeeded or was not read. */
   nvmlRefusal: string | null;
 }
 
@@ -23,10 +25,6 @@ export interface Quirk {
   note(facts: QuirkFacts): string;
 }
 
-const MiB = 2 ** 20;
-const GiB = 2 ** 30;
-const gib = (bytes: number) => `${(bytes / GiB).toFixed(2)} GiB`;
-
 export const QUIRKS: readonly Quirk[] = [
   {
     id: 'zero-framebuffer',
@@ -34,7 +32,7 @@ export const QUIRKS: readonly Quirk[] = [
       'GB10 and Jetson Thor, drivers 580.95 to 595: FB_GET_INFO of a zero-FB GPU is 0, so NVML has nothing to report (nvitop PR 208, gpud PR 1170)',
     applies: ({ device, nvmlRefusal }) => device.memoryModel === 'unified' && nvmlRefusal === 'NOT_SUPPORTED',
     note: () =>
-      'NVML and nvidia-smi report no memory for this GPU (NOT_SUPPORTED); that is normal: it has none of its own and uses the host’s.',
+      'NVML and nvidia-smi report no memory for this GPU (NOT_SUPPORTED); that is normal: the GPU has no memory of its own and uses the host’s.',
   },
   {
     id: 'unified-nvml-answers',
@@ -49,7 +47,7 @@ export const QUIRKS: readonly Quirk[] = [
     evidence:
       'NVML memory info of a GPU in MIG mode is of the whole GPU, CUDA sees one slice (kept apart from unified memory in gpustat PR 179)',
     applies: ({ device }) => device.migMode?.current === true,
-    note: () => 'MIG is on: NVML’s numbers are of the whole GPU, CUDA’s of one slice.',
+    note: () => 'MIG is enabled: NVML reports the whole GPU, CUDA one slice of it.',
   },
   {
     id: 'coherent-numa-memory',
@@ -61,10 +59,10 @@ export const QUIRKS: readonly Quirk[] = [
   {
     id: 'no-concurrent-managed-access',
     evidence:
-      'Jetson Orin (sm_87, nvgpu): concurrentManagedAccess = 0, and a single allocation is capped below what is free (llama.cpp PR 23732)',
+      'Jetson Orin (sm_87, nvgpu): concurrentManagedAccess = 0, and a single allocation is capped below the free memory (llama.cpp PR 23732)',
     applies: ({ device }) => device.memoryModel === 'unified' && device.attributes.concurrentManagedAccess === 0,
     note: () =>
-      'CPU and GPU cannot use managed memory at the same time here, and single allocations may be capped below what is free.',
+      'CPU and GPU cannot use managed memory at the same time here, and single allocations may be limited to less than the free memory.',
   },
   {
     id: 'cma-phantom',
@@ -72,7 +70,7 @@ export const QUIRKS: readonly Quirk[] = [
       'kernel 7.0.0 with kexec handover: 4,761 pageblocks released as CMA while CmaTotal is 0 (NV-Kernels PR 590, 591)',
     applies: ({ device, host }) => device.memoryModel === 'unified' && cmaPhantom(host) > 0,
     note: ({ host }) =>
-      `At least ${gib(cmaPhantom(host))} count as free but lie in CMA blocks that cannot hold GPU memory (CmaFree exceeds CmaTotal); kernel option kho=off gives them back.`,
+      `At least ${inGiB(cmaPhantom(host))} GiB count as free but lie in CMA blocks that cannot hold GPU memory (CmaFree exceeds CmaTotal); the kernel option kho=off prevents this.`,
   },
   {
     id: 'driver-pools',
@@ -81,10 +79,10 @@ export const QUIRKS: readonly Quirk[] = [
     applies: ({ device, driver }) => device.memoryModel === 'unified' && (driver.systemMemoryPools ?? 0) !== 0,
     note: ({ driver }) =>
       driver.poolBytes !== null && driver.poolBytes < 64 * MiB
-        ? 'This driver keeps freed GPU memory in pools that no line of meminfo shows; they are next to empty now.'
+        ? 'This driver keeps freed GPU memory in pools that no line of meminfo shows; they are almost empty now.'
         : driver.poolBytes === null
           ? 'This driver keeps freed GPU memory in pools that no counter shows (root can read them); the next CUDA process can use them.'
-          : `The driver holds ${gib(driver.poolBytes)} of freed GPU memory in its pools; the next CUDA process can use it, and drop_caches level 2 gives it back.`,
+          : `The driver holds ${inGiB(driver.poolBytes)} GiB of freed GPU memory in its pools; the next CUDA process can use it, and drop_caches level 2 frees it.`,
   },
   {
     id: 'huge-pages-mislead',
@@ -92,11 +90,11 @@ export const QUIRKS: readonly Quirk[] = [
       'NVIDIA’s guidance and ggml take free huge pages for all available memory once any are reserved (daqiri #56: 1024 × 2 MiB on a Spark)',
     applies: ({ device, host }) => device.memoryModel === 'unified' && (host.hugePagesTotal ?? 0) > 0,
     note: () =>
-      'Huge pages are reserved: llama.cpp and NVIDIA’s guidance now count only free huge pages. cudaMalloc does not use them; the reservation is simply memory less.',
+      'Huge pages are reserved: llama.cpp and NVIDIA’s guidance now count only free huge pages. cudaMalloc does not use them; the reservation only reduces the available memory.',
   },
 ];
 
-/** The sentences that explain this device’s numbers. */
+/** Sentences that explain this device’s numbers. */
 export function quirkNotes(facts: QuirkFacts): string[] {
   return QUIRKS.filter((quirk) => quirk.applies(facts)).map((quirk) => quirk.note(facts));
 }

@@ -1,3 +1,5 @@
+/** Views: the free memory that each tool would report for a device. */
+
 import type { DeviceSnapshot, HostMemory, MemoryModel, ViewName } from '../types/index.ts';
 
 export interface ViewFacts {
@@ -8,15 +10,15 @@ export interface ViewFacts {
   /** Why `cuda` and `nvml` are null. */
   whyNoCuda: string;
   whyNoNvml: string;
-  /** The environment of the process that would start the tool; ggml looks at one variable of it. */
+  /** Environment of the process that would start the tool; ggml reads one variable. */
   environment: Record<string, string | undefined>;
 }
 
 type View = { bytes: number | null; from: string };
 
 /**
- * What each tool would call free on this device. Rules as read in their sources (docs/snapshot.md lists versions);
- * none of these is umaprobe's own answer, which is `allocatable`.
+ * The free memory that each tool would report for this device, by the rules in its source code (docs/snapshot.md lists
+ * versions). umaprobe's own answer is `allocatable`, and none of these.
  */
 export function views(facts: ViewFacts): { bytes: Record<ViewName, number | null>; from: Record<ViewName, string> } {
   const rows: Record<ViewName, View> = {
@@ -31,12 +33,12 @@ export function views(facts: ViewFacts): { bytes: Record<ViewName, number | null
         ? { bytes: null, from: facts.whyNoNvml }
         : { bytes: facts.nvml.free, from: 'NVML memory info, free' },
   };
-  const pick = <T>(of: (view: View) => T) =>
-    Object.fromEntries(Object.entries(rows).map(([name, view]) => [name, of(view)])) as Record<ViewName, T>;
-  return { bytes: pick((view) => view.bytes), from: pick((view) => view.from) };
+  const mapViews = <T>(value: (view: View) => T) =>
+    Object.fromEntries(Object.entries(rows).map(([name, view]) => [name, value(view)])) as Record<ViewName, T>;
+  return { bytes: mapViews((view) => view.bytes), from: mapViews((view) => view.from) };
 }
 
-/** On an integrated GPU `cudaMemGetInfo` reports MemFree, so no context is needed to know what it would say. */
+/** On an integrated GPU `cudaMemGetInfo` reports MemFree, so its answer is known without a context. */
 function cudaMemGetInfo({ model, host, cuda, whyNoCuda }: ViewFacts): View {
   if (cuda !== null) return { bytes: cuda.free, from: 'cudaMemGetInfo' };
   if (model === 'unified')
@@ -49,7 +51,7 @@ function torch(facts: ViewFacts): View {
   return { bytes, from: `torch.cuda.mem_get_info is cudaMemGetInfo: ${from}` };
 }
 
-/** vLLM (PR 35356) and SGLang (#11287) ask psutil, hence MemAvailable, where CUDA says integrated. */
+/** vLLM (PR 35356) and SGLang (#11287) use psutil, hence MemAvailable, on GPUs that CUDA calls integrated. */
 function psutilWhereIntegrated(facts: ViewFacts, tool: string): View {
   if (facts.model === 'unified')
     return { bytes: facts.host.available, from: `${tool} takes MemAvailable (psutil) on integrated GPUs` };
@@ -57,23 +59,25 @@ function psutilWhereIntegrated(facts: ViewFacts, tool: string): View {
   return { bytes, from: `${tool} takes cudaMemGetInfo on this device: ${from}` };
 }
 
-/** ggml's CUDA backend (commit d99724f2): MemAvailable on integrated GPUs, but free huge pages once any are reserved. */
+/**
+ * ggml's CUDA backend (commit d99724f2): MemAvailable on integrated GPUs, but free huge pages once any are reserved.
+ */
 function llamaCpp(facts: ViewFacts): View {
   const { model, host } = facts;
-  const asked = cudaMemGetInfo(facts);
+  const cudaView = cudaMemGetInfo(facts);
   const forced = facts.environment.GGML_CUDA_ENABLE_UNIFIED_MEMORY !== undefined;
   if (model !== 'unified' && !forced)
-    return { bytes: asked.bytes, from: `llama.cpp takes cudaMemGetInfo on this device: ${asked.from}` };
-  const why =
-    model === 'unified' ? '' : ' (GGML_CUDA_ENABLE_UNIFIED_MEMORY is set, so it takes this device for a unified one)';
+    return { bytes: cudaView.bytes, from: `llama.cpp takes cudaMemGetInfo on this device: ${cudaView.from}` };
+  const exception =
+    model === 'unified' ? '' : ' (GGML_CUDA_ENABLE_UNIFIED_MEMORY is set, so it treats this device as unified)';
   const { bytes, rule } = meminfoRule(host);
   if (bytes === null || bytes === 0) {
     return {
-      bytes: asked.bytes,
-      from: `llama.cpp found 0 by ${rule} and fell back to cudaMemGetInfo${why}: ${asked.from}`,
+      bytes: cudaView.bytes,
+      from: `llama.cpp found 0 by ${rule} and fell back to cudaMemGetInfo${exception}: ${cudaView.from}`,
     };
   }
-  return { bytes, from: `llama.cpp takes ${rule}${why}` };
+  return { bytes, from: `llama.cpp takes ${rule}${exception}` };
 }
 
 /** NVIDIA's note on unified memory reporting: MemAvailable, with SwapFree as a separate second answer. */
@@ -81,17 +85,19 @@ function nvidiaGuidance({ model, host }: ViewFacts): View {
   if (model !== 'unified') return { bytes: null, from: "NVIDIA's guidance is for unified memory only" };
   const { bytes, rule } = meminfoRule(host);
   const swap =
-    host.swapFree === null || reserved(host) ? '' : `; SwapFree (${host.swapFree} bytes) is its separate second answer`;
+    host.swapFree === null || hasHugePages(host)
+      ? ''
+      : `; SwapFree (${host.swapFree} bytes) is its separate second answer`;
   return { bytes, from: `NVIDIA's guidance takes ${rule}${swap}` };
 }
 
-function reserved(host: HostMemory): boolean {
+function hasHugePages(host: HostMemory): boolean {
   return host.hugePagesTotal !== null && host.hugePagesTotal !== 0;
 }
 
-/** The branch that both share, and that collapses to 0–2 GiB on an idle machine with huge pages reserved for something else. */
+/** Shared by NVIDIA's guidance and ggml: 0 to 2 GiB on an idle machine with huge pages reserved for another purpose. */
 function meminfoRule(host: HostMemory): { bytes: number | null; rule: string } {
-  if (!reserved(host)) return { bytes: host.available, rule: 'MemAvailable' };
+  if (!hasHugePages(host)) return { bytes: host.available, rule: 'MemAvailable' };
   const bytes =
     host.hugePagesFree === null || host.hugePageSize === null ? null : host.hugePagesFree * host.hugePageSize;
   return { bytes, rule: 'HugePages_Free × Hugepagesize, because huge pages are reserved' };

@@ -1,9 +1,9 @@
-/** Element types of tensors and what an element of each takes. */
+/** Element types of tensors and the size of an element. */
 
 export interface DataType {
   /** Bits of one element, without scales. */
   bits: number;
-  /** Set for block formats: what a tensor takes beside its elements and is not counted. */
+  /** Set for block formats: a note on the scales, which are not counted. */
   scales: string | null;
 }
 
@@ -11,15 +11,15 @@ const plain = (bits: number): DataType => ({ bits, scales: null });
 
 const NVFP4: DataType = {
   bits: 4,
-  scales: 'elements only: one FP8 scale for each 16 of them would make it 0.5625 bytes an element',
+  scales: 'elements only: with one FP8 scale per 16 elements it would be 0.5625 bytes per element',
 };
-/** One E8M0 scale for each block of 32, by the OCP specification of microscaling formats. */
+/** One 8-bit scale (E8M0) per block of 32 elements: OCP Microscaling Formats specification. */
 const microscaled = (bits: number): DataType => ({
   bits,
-  scales: `elements only: one 8-bit scale for each 32 of them would make it ${(bits + 8 / 32) / 8} bytes an element`,
+  scales: `elements only: with one 8-bit scale per 32 elements it would be ${(bits + 8 / 32) / 8} bytes per element`,
 });
 
-/** A TF32 number is an FP32 one in memory; only the tensor cores drop the mantissa's last bits. */
+/** TF32 is FP32 in memory; only the tensor cores drop the last bits of the mantissa. */
 const FP32 = plain(32);
 const FP16 = plain(16);
 const BF16 = plain(16);
@@ -68,10 +68,10 @@ const TYPES: ReadonlyMap<string, DataType> = new Map([
   ['mxfp4', microscaled(4)],
 ]);
 
-/** Every name that is understood, in the order of the table. */
+/** Every accepted name, in the order of the table. */
 export const DTYPE_NAMES: readonly string[] = [...TYPES.keys()];
 
-/** null: there is no such type. Upper and lower case are the same. */
+/** The type with a name, in any case; null: there is no such type. */
 export function dataType(name: string): DataType | null {
   return TYPES.get(name.toLowerCase()) ?? null;
 }

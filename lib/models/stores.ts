@@ -1,4 +1,4 @@
-/** Where programs keep model files. Looked for, not assumed: a store is listed when its folder is there. */
+/** Model stores: the folders in which programs keep model files. A store is reported only if its folder exists. */
 
 import { readFileSync } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
@@ -6,28 +6,44 @@ import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import type { ModelStore } from '../types/index.ts';
 
-/** One way to a store: a variable that names its folder, or one above it, or a default under a home. */
-interface Way {
+/** A possible location of a store. */
+interface StoreLocation {
   store: string;
-  /** How it is told: "HF_HOME", "~/.ollama/models". */
+  /** The variable or default that names it: "HF_HOME", "~/.ollama/models". */
   from: string;
+  /** null: the variable is not set, or its value is not an absolute path. */
   path: string | null;
 }
 
+/** The user's stores that exist. A folder with several names is listed once, under the first of them. */
+export async function findStores(
+  env: NodeJS.ProcessEnv,
+  home: string,
+  resolveFolder: (path: string) => Promise<string | null> = folderAt,
+): Promise<ModelStore[]> {
+  const stores = new Map<string, ModelStore>();
+  for (const { store, from, path } of storeLocations(env, home)) {
+    const folder = path === null ? null : await resolveFolder(path);
+    if (path !== null && folder !== null && !stores.has(folder)) stores.set(folder, { name: store, path, from });
+  }
+  return [...stores.values()];
+}
+
 /**
- * The variables and defaults as the programs document them. A variable that is set replaces the defaults behind it in the
- * program's own eyes; they are still looked at, because another program or another shell may have filled them.
+ * Variables and defaults from the documentation of the programs. A program with its variable set ignores the later
+ * defaults; they are searched all the same, because another program or shell may have filled them.
  */
-function ways(env: NodeJS.ProcessEnv, home: string): Way[] {
-  const under = (variable: string, ...more: string[]): string | null => {
+function storeLocations(env: NodeJS.ProcessEnv, home: string): StoreLocation[] {
+  const under = (variable: string, ...folders: string[]): string | null => {
     const value = env[variable];
     if (value === undefined || value === '') return null;
     const path = value.startsWith('~/') ? join(home, value.slice(2)) : value;
-    return isAbsolute(path) ? join(path, ...more) : null;
+    return isAbsolute(path) ? join(path, ...folders) : null;
   };
-  const at = (store: string, from: string, path: string | null): Way => ({ store, from, path });
-  const variable = (store: string, name: string, ...more: string[]): Way => at(store, name, under(name, ...more));
-  const inHome = (store: string, path: string): Way => at(store, `~/${path}`, join(home, path));
+  const at = (store: string, from: string, path: string | null): StoreLocation => ({ store, from, path });
+  const variable = (store: string, name: string, ...folders: string[]): StoreLocation =>
+    at(store, name, under(name, ...folders));
+  const inHome = (store: string, path: string): StoreLocation => at(store, `~/${path}`, join(home, path));
   return [
     variable('huggingface', 'HF_HUB_CACHE'),
     variable('huggingface', 'HUGGINGFACE_HUB_CACHE'),
@@ -48,38 +64,24 @@ function ways(env: NodeJS.ProcessEnv, home: string): Way[] {
   ];
 }
 
-/** The folder that a path leads to, links followed; null: there is none, or it may not be looked at. */
-export async function folderAt(path: string): Promise<string | null> {
+/** The folder at a path, with links resolved; null: none, or no permission to examine it. */
+async function folderAt(path: string): Promise<string | null> {
   try {
-    const real = await realpath(path);
-    return (await stat(real)).isDirectory() ? real : null;
+    const folder = await realpath(path);
+    return (await stat(folder)).isDirectory() ? folder : null;
   } catch {
     return null;
   }
 }
 
-/** The stores of this user that exist, each folder once, under the first way that led there. */
-export async function findStores(
-  env: NodeJS.ProcessEnv,
-  home: string,
-  folder: (path: string) => Promise<string | null> = folderAt,
-): Promise<ModelStore[]> {
-  const found = new Map<string, ModelStore>();
-  for (const { store, from, path } of ways(env, home)) {
-    const real = path === null ? null : await folder(path);
-    if (path !== null && real !== null && !found.has(real)) found.set(real, { name: store, path, from });
-  }
-  return [...found.values()];
-}
-
-/** The home of the invoking user; root's own where root was not reached through sudo. */
-export function invokingHome(env: NodeJS.ProcessEnv, passwd = readPasswd): string {
+/** Home of the invoking user: under sudo of the user who ran it, otherwise of the current user. */
+export function invokingHome(env: NodeJS.ProcessEnv, readPasswd = readPasswdFile): string {
   const user = env.SUDO_USER;
   if (user === undefined || user === '' || user === 'root') return homedir();
-  return homeOf(user, passwd()) ?? homedir();
+  return homeOf(user, readPasswd()) ?? homedir();
 }
 
-/** A user's home as /etc/passwd has it; null: not there (a directory service knows more users than that file). */
+/** Home of a user in the text of /etc/passwd; null: not listed there (the user may come from a directory service). */
 export function homeOf(user: string, passwd: string): string | null {
   for (const line of passwd.split('\n')) {
     const fields = line.split(':');
@@ -89,7 +91,7 @@ export function homeOf(user: string, passwd: string): string | null {
   return null;
 }
 
-function readPasswd(): string {
+function readPasswdFile(): string {
   try {
     return readFileSync('/etc/passwd', 'utf8');
   } catch {

@@ -1,13 +1,13 @@
-/** What a tensor takes, exactly: products are made of whole numbers, and one that a JS number cannot hold is an error. */
+/** Exact sizes of tensors: computed with BigInt, and an error if the result does not fit a JavaScript number. */
 
 import { invalidType, invalidValue, outOfRange } from '../base/arguments.ts';
 import { formatCount } from '../base/format.ts';
 import type { Tensor } from '../types/index.ts';
 import { type DataType, DTYPE_NAMES, dataType } from './dtypes.ts';
 
-const MOST = BigInt(Number.MAX_SAFE_INTEGER);
+const MAX_BYTES = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** A tensor as it is asked for: a shape, or only a number of elements. */
+/** A requested tensor: a shape, or only a number of elements. */
 export interface TensorRequest {
   dtype: string;
   shape: readonly number[] | null;
@@ -15,18 +15,18 @@ export interface TensorRequest {
 }
 
 /**
- * @throws TypeError for a dtype that does not exist or a shape that is none; RangeError for a dimension or a number of
- *   elements below 1 or not whole, and for a tensor of 2^53 bytes or more, naming the shape and the product.
+ * @throws TypeError for an unknown dtype or an invalid shape; RangeError for a dimension or a number of elements that
+ *   is not a whole number from 1, and for a tensor of 2^53 bytes or more (the message has the shape and the product).
  */
 export function tensorOf({ dtype, shape, elements }: TensorRequest): Tensor {
   const type = typeOf(dtype);
   const count = shape === null ? wholeElements(elements) : product(shape);
   const bits = count * BigInt(type.bits);
   const bytes = (bits + 7n) / 8n;
-  if (bytes > MOST) {
-    const asked = shape === null ? 'elements' : 'shape';
+  if (bytes > MAX_BYTES) {
+    const argument = shape === null ? 'elements' : 'shape';
     const value = shape === null ? String(count) : `${shapeText(shape)} = ${formatBig(count)} elements`;
-    throw tooLarge(asked, `${value} of ${dtype}`, bytes);
+    throw tooLarge(argument, `${value} of ${dtype}`, bytes);
   }
   return {
     dtype: dtype.toLowerCase(),
@@ -51,7 +51,7 @@ function wholeElements(elements: unknown): bigint {
   return BigInt(elements);
 }
 
-/** 1 to 16 dimensions; a product that passes 2^53 is not an error yet, as bytes are what counts. */
+/** Number of elements of a shape with 1 to 16 dimensions. May exceed 2^53: the limit is on bytes. */
 function product(shape: unknown): bigint {
   if (!Array.isArray(shape) || shape.length === 0 || shape.length > 16)
     throw invalidValue('shape', '1 to 16 dimensions, such as 8192x8192', shape);
@@ -79,12 +79,9 @@ function shapeText(shape: readonly number[]): string {
 }
 
 function noteOf(type: DataType, bits: bigint, bytes: number): string | null {
-  const over = bits % 8n;
+  const excessBits = bits % 8n;
   const notes: string[] = [];
-  if (over !== 0n) {
-    const what = type.bits === 4 ? '1 half-byte element over' : `${over} bits over`;
-    notes.push(`${what}: rounded up to ${formatCount(bytes)} bytes`);
-  }
+  if (excessBits !== 0n) notes.push(`${excessBits} bits over: rounded up to ${formatCount(bytes)} bytes`);
   if (type.scales !== null) notes.push(type.scales);
   return notes.length === 0 ? null : notes.join('; ');
 }
@@ -92,7 +89,7 @@ function noteOf(type: DataType, bits: bigint, bytes: number): string | null {
 /**
  * "8192x8192,4096x4096x3" → shapes.
  *
- * @throws TypeError naming the shape that is none.
+ * @throws TypeError for an invalid shape, which it names.
  */
 export function parseShapes(text: string): number[][] {
   return text.split(',').map((shape) => {
@@ -103,9 +100,7 @@ export function parseShapes(text: string): number[][] {
   });
 }
 
-/**
- * "1e9", "1_000_000", "1.5e9" → elements, where that is a whole number below 2^53; null otherwise.
- */
+/** "1e9", "1_000_000", "1.5e9" → number of elements; null: not a whole number from 1 to 2^53 − 1. */
 export function parseElements(text: string): number | null {
   if (!/^\d[\d_]*(?:\.\d+)?(?:e\+?\d{1,2})?$/i.test(text.trim())) return null;
   const elements = Number(text.trim().replaceAll('_', ''));

@@ -6,7 +6,7 @@ import { UmaError } from '../base/errors.ts';
 import { ROOT } from '../root.ts';
 import type { NativeBinding } from './contract.ts';
 
-/** A binary that was found, and what it exports. */
+/** A loaded binary and its exports. */
 interface Loaded {
   path: string;
   binding: NativeBinding;
@@ -19,17 +19,8 @@ type Bindings = (options: { bindings: string; module_root: string; try: string[]
 
 const require = createRequire(import.meta.url);
 
-/** With the binary and not with the import: node:fs and node:util make up half of what importing umaprobe costs. */
-function existsSync(path: string): boolean {
-  return (require('node:fs') as typeof import('node:fs')).existsSync(path);
-}
-
-function debug(words: string): void {
-  (require('node:util') as typeof import('node:util')).debuglog('umaprobe')(words);
-}
-
-/** Where CMake leaves its builds in a source tree (`npx cmake-js compile -O build-cmake`), and gyp its Debug one. */
-const SOURCE_TREE = ['Release', 'RelWithDebInfo', 'Debug'].map((kind) => [
+/** CMake builds of a source tree (`npx cmake-js compile -O build-cmake`), in the notation of the package bindings. */
+const CMAKE_BUILDS = ['Release', 'RelWithDebInfo', 'Debug'].map((kind) => [
   'module_root',
   'build-cmake',
   kind,
@@ -39,17 +30,17 @@ const SOURCE_TREE = ['Release', 'RelWithDebInfo', 'Debug'].map((kind) => [
 let loaded: Loaded | undefined;
 
 /**
- * The binary's exports. A failed load is not remembered: build it, call again.
+ * The binary's exports. A failed load is not remembered: a later call tries again.
  *
- * @throws UmaError ERR_UMA_LIBRARY_MISSING with every path that was tried, or, where a file was found, why it cannot be
- *   loaded (`nativeName` is then LOAD_FAILED and `cause` the loader's error).
+ * @throws UmaError ERR_UMA_LIBRARY_MISSING with every path tried, or with the reason why an existing file cannot be
+ *   loaded (then `nativeName` is LOAD_FAILED and `cause` the loader's error).
  */
 export function native(): NativeBinding {
   loaded ??= load(ROOT);
   return loaded.binding;
 }
 
-/** libumasim.so, the simulated machine: it lies beside the binary. */
+/** Path of libumasim.so, the simulated machine, in the folder of the binary. */
 export function simulatorLibrary(): string {
   loaded ??= load(ROOT);
   const path = join(dirname(loaded.path), 'libumasim.so');
@@ -57,7 +48,7 @@ export function simulatorLibrary(): string {
   throw missing('LIBRARY_MISSING', 'libumasim.so', `it is not beside ${loaded.path}. ${remedy()}`);
 }
 
-/** @internal `native()` for the package in another folder; for tests. */
+/** @internal Loads the binary of the package at `root`; tests load other folders. */
 export function load(root: string): Loaded {
   const path = find(root);
   try {
@@ -65,15 +56,14 @@ export function load(root: string): Loaded {
     debug(`loaded ${path}`);
     return { path, binding };
   } catch (cause) {
-    // The next candidate would perhaps load, but it is another build: nobody wants numbers from a binary that the one
-    // in front of it hides.
-    throw missing('LOAD_FAILED', path, `the file is there but cannot be loaded: ${text(cause)}. ${remedy()}`, cause);
+    // The next candidate is not tried: it might load, but it is another build than the one that comes first.
+    throw missing('LOAD_FAILED', path, `the file exists but cannot be loaded: ${messageOf(cause)}. ${remedy()}`, cause);
   }
 }
 
 /**
- * The first of: UMAPROBE_BINARY, what node-gyp-build finds (build/Release, build/Debug, prebuilds/), the CMake builds of a
- * source tree.
+ * The first of: UMAPROBE_BINARY, what node-gyp-build finds (build/Release, build/Debug, prebuilds/), the CMake builds
+ * of a source tree.
  */
 function find(root: string): string {
   const override = process.env.UMAPROBE_BINARY;
@@ -86,12 +76,17 @@ function find(root: string): string {
   try {
     return (require('node-gyp-build') as NodeGypBuild).path(root);
   } catch (error) {
-    tried.push(text(error));
+    tried.push(messageOf(error));
   }
   try {
-    return (require('bindings') as Bindings)({ bindings: 'umaprobe', module_root: root, try: SOURCE_TREE, path: true });
+    return (require('bindings') as Bindings)({
+      bindings: 'umaprobe',
+      module_root: root,
+      try: CMAKE_BUILDS,
+      path: true,
+    });
   } catch (error) {
-    tried.push(text(error));
+    tried.push(messageOf(error));
   }
   throw missing(
     'LIBRARY_MISSING',
@@ -105,14 +100,14 @@ function missing(name: string, call: string, message: string, cause?: unknown): 
   return new UmaError('ERR_UMA_LIBRARY_MISSING', failure, cause === undefined ? undefined : { cause });
 }
 
-/** What to do about it, on this platform. */
+/** What the user can do about it on this platform. */
 function remedy(): string {
   if (process.platform !== 'linux')
     return `umaprobe reads the memory of Linux machines; on ${process.platform} it has nothing to read.`;
   if (isMusl())
     return 'umaprobe needs glibc, as the NVIDIA driver does; this is a musl system (Alpine): use a Debian, Ubuntu or Red Hat image.';
   if (process.arch !== 'x64' && process.arch !== 'arm64')
-    return `umaprobe is made for x64 and arm64; this is ${process.arch}. With a C++ compiler: npm rebuild umaprobe.`;
+    return `umaprobe supports x64 and arm64; this is ${process.arch}. With a C++ compiler: npm rebuild umaprobe.`;
   return 'With a C++ compiler: npm rebuild umaprobe (in a source tree: npx node-gyp rebuild).';
 }
 
@@ -122,6 +117,15 @@ function isMusl(): boolean {
 }
 
 /** An error's message on one line. */
-function text(error: unknown): string {
+function messageOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).trim().replace(/\s*\n\s*/g, ' ');
+}
+
+/** node:fs is loaded on first use: together with node:util it takes half the time of importing umaprobe. */
+function existsSync(path: string): boolean {
+  return (require('node:fs') as typeof import('node:fs')).existsSync(path);
+}
+
+function debug(message: string): void {
+  (require('node:util') as typeof import('node:util')).debuglog('umaprobe')(message);
 }

@@ -1,19 +1,19 @@
 /**
- * Everything the binary exports: the whole native contract. Native reports facts; TypeScript gives them meaning.
- * A fact that could not be had is a NativeFailure in its place.
+ * The native contract: every function of the binary, and the types that it takes and returns. Native code reports
+ * facts, TypeScript interprets them. A fact that could not be read is a Failure in place of its value.
  */
 
 import type { Fact, Failure } from '../base/errors.ts';
 import type { AllocatorKind } from '../types/index.ts';
 
-/** A library opened at run time. Absent properties were not reached before the deadline. */
+/** A library opened at run time. Absent properties were not read before the deadline. */
 export interface NativeLibrary {
   path?: string;
   /** Set when it could not be opened or its first call failed. */
   failure?: Failure;
 }
 
-/** One device as CUDA reports it. Absent properties were not reached before the deadline (see `timedOut`). */
+/** One device as CUDA reports it. Absent properties were not read before the deadline (see `timedOut`). */
 export interface NativeCudaDevice {
   ordinal?: number;
   name?: Fact<string>;
@@ -23,9 +23,9 @@ export interface NativeCudaDevice {
   totalMem?: Fact<number>;
   /** Whether this process has a primary context (`cuDevicePrimaryCtxGetState`). */
   contextActive?: Fact<boolean>;
-  /** `[free, total]` of cudaMemGetInfo; absent when it was not asked. */
+  /** `[free, total]` of cudaMemGetInfo; absent: not requested. */
   memGetInfo?: Fact<[number, number]>;
-  /** The name of an attribute as in types.ts → value. */
+  /** Name of a DeviceAttribute → value. */
   attributes?: Record<string, Fact<number>>;
 }
 
@@ -35,16 +35,16 @@ export interface NativeCudaReport {
   /** 13000 = 13.0. */
   runtimeVersion?: Fact<number>;
   driverVersion?: Fact<number>;
-  /** Failure of the count itself: no device, no driver. */
+  /** A failure here is that of counting: no device, no driver. */
   deviceCount?: Fact<number>;
   devices: NativeCudaDevice[];
-  /** Set when the deadline passed; `call` is the call that did not answer. */
+  /** Set when the deadline passed; `call` names the call that did not return. */
   timedOut: Failure | null;
 }
 
 export interface NativeNvmlProcess {
   pid: number;
-  /** null: the driver says "not available". */
+  /** null: the driver reports "not available". */
   gpuBytes: number | null;
 }
 
@@ -53,9 +53,9 @@ export interface NativeNvmlDevice {
   name?: Fact<string>;
   uuid?: Fact<string>;
   pciBusId?: Fact<string>;
-  /** v2 where the library has it, else v1 (then reserved is null). `call` says which. */
+  /** nvmlDeviceGetMemoryInfo_v2, or v1 in older libraries (then reserved is null); `call` names the one used. */
   memory?: Fact<{ total: number; free: number; used: number; reserved: number | null; call: string }>;
-  /** Compute and graphics lists merged by pid (the same process in both counts once, with the larger number). */
+  /** Compute and graphics lists merged by pid; a process in both counts once, with the larger number. */
   processes?: Fact<NativeNvmlProcess[]>;
   /** 0 NONE, 1 HMM, 2 ATS. */
   addressingMode?: Fact<number>;
@@ -78,276 +78,307 @@ export interface NativeNvmlReport {
   timedOut: Failure | null;
 }
 
-/** Where the allocator stands. */
+/** The allocator after allocOpen(). */
 export interface NativeAllocator {
-  /** What is called for each kind, or why it cannot be used on this device. */
+  /** The function called for each kind, or why the kind cannot be used on this device. */
   kinds: Record<AllocatorKind, Fact<string>>;
-  /** "kernel": blocks are filled and verified by kernels of ours; or why those could not be loaded (then memset is used and verify is not there). */
+  /**
+   * "kernel": umaprobe's own GPU kernels fill and verify blocks. Otherwise why they could not be loaded; then blocks
+   * are filled by memset and cannot be verified.
+   */
   kernel: Fact<string>;
-  /** cudaMemGetInfo, with the context that the allocator has made. */
+  /** `[free, total]` of cudaMemGetInfo after the allocator has created its context. */
   memGetInfo: Fact<[number, number]>;
-  /** Time of making the context and loading the kernels. */
+  /** Time to create the context and load the GPU kernels. */
   durationMs: number;
 }
 
-/** What the guard has seen. Times are monotonic milliseconds of this process's real clock. */
+/** State of the guard. Times are milliseconds of this process's real monotonic clock. */
 export interface NativeGuard {
   running: boolean;
   ticks: number;
-  /** The lowest MemAvailable (bytes) and the highest PSI full (percent, see `pressureFull` below) seen; null: not read. */
+  /**
+   * Lowest MemAvailable (bytes) and highest PSI full (percent, see NativeGuardOptions.pressureFull) so far; null: not
+   * read.
+   */
   lowestAvailable: number | null;
   highestPressure: number | null;
-  /** CPU time of the guard's thread. */
+  /** CPU time of the guard thread. */
   cpuMs: number;
   trip: null | {
     reason: 'floor' | 'pressure' | 'parent';
-    /** At the reading that tripped it: bytes, percent. */
+    /** The reading that tripped it: bytes, percent. */
     available: number | null;
     pressureFull: number | null;
-    /** From the reading that tripped it to: no allocation, touch or verification at work any more; all blocks freed. null: not yet. */
+    /**
+     * Time from the reading that tripped it until no allocation, touch or verification was running, and until all
+     * blocks were freed. null: not yet.
+     */
     stoppedAfterMs: number | null;
     freedAfterMs: number | null;
   };
 }
 
 /**
- * One line on `wordsFd`: `left` false at the trip, true when the process leaves. Both have all fields of `trip`, and when it was
- * (CLOCK_MONOTONIC, which process.hrtime reads as well).
+ * One line of JSON on `wordsFd`. The guard writes one when it trips (`left` false) and one when it ends the process
+ * (`left` true). `atMs`: CLOCK_MONOTONIC, as process.hrtime.
  */
-export type NativeGuardWords = NonNullable<NativeGuard['trip']> & { atMs: number; left: boolean };
+export type NativeTripReport = NonNullable<NativeGuard['trip']> & { atMs: number; left: boolean };
 
 export interface NativeGuardOptions {
-  /** Trips when MemAvailable is below: bytes; 0: does not look. */
+  /** Trip when MemAvailable is below this, in bytes. 0: not checked. */
   floor: number;
   /**
-   * Trips when PSI full is at or above and a danger: percent; 0: does not look. The larger of avg10 as the kernel last had
-   * it, and of avg10 as it would be if the kernel, which does that every two seconds only, brought it up to date now. A
-   * danger with MemAvailable below 1.25 floors (without a floor always), while a call is under way and MemAvailable has
-   * not fallen by 64 MiB for a second, and in any case after 30 s: reclaim that hands memory out is pressure as well.
+   * Trip when PSI full is at or above this, in percent, and dangerous. 0: not checked.
+   *
+   * The value is the larger of two: avg10 as the kernel last updated it (every two seconds), and avg10 extrapolated to
+   * now. It is dangerous if MemAvailable is below 1.25 floors or there is no floor; if a call is running and
+   * MemAvailable has not fallen by 64 MiB within a second; and in any case after 30 s. Otherwise it may be the normal
+   * cost of reclaim during an allocation.
    */
   pressureFull: number;
-  /** 1000 to 1000000. PSI is read every 20 ms at most. */
+  /** Time between two readings, in microseconds: 1000 to 1000000. PSI is read at most every 20 ms. */
   intervalUs: number;
-  /** Trips when the parent process is not this one, by its pid; 0: does not look. */
+  /** Trip when the pid of the parent process is not this one. 0: not checked. */
   parent: number;
   /**
-   * Leaves the process with _exit(6) when so long after the trip MemAvailable is still below the floor; when it was
-   * pressure, also if a call is still at work; when the parent is gone, in any case. Once all blocks are freed and MemAvailable
-   * is back it does not leave any more (but for the parent). Milliseconds; 0: never.
+   * Time after a trip at which the guard ends the process with _exit(6), in milliseconds. 0: never.
+   *
+   * It does so if MemAvailable is still below the floor; after a trip by pressure also if a call is still running;
+   * after the parent's end in any case. Except for that last case it does not once all blocks are freed and
+   * MemAvailable is back.
    */
   exitAfterMs: number;
-  /** Descriptor for lines of `NativeGuardWords`, without JavaScript and without ever waiting for the reader; -1: none. */
+  /**
+   * File descriptor for lines of `NativeTripReport`, written by the guard thread without waiting for the reader. -1:
+   * none.
+   */
   wordsFd: number;
 }
 
 /**
- * A process is on one machine for its life: the first reading of any of its threads decides, by that thread's
- * `process.env` (UMAPROBE_SIM). Each thread reads its `process.env` once. One that names another machine than the
- * process is on gets EBUSY from the simulated and the real kernel alike, and no library.
- */
-export interface NativeBinding {
-  /** Names of the slots that `hostMemory` fills, in order: the keys of HostMemory. */
-  hostMemoryFields(): string[];
-  /** Reads /proc/meminfo (of the real or the simulated kernel) into `out`: bytes or counts, NaN where there is no such line. */
-  hostMemory(out: Float64Array): Failure | null;
-  /** The parser of `hostMemory` on a given text. For tests. */
-  parseMeminfo(text: string, out: Float64Array): void;
-  /** Texts of kernel files through the same seam. Each at most 1 MiB. */
-  readFiles(paths: string[]): Fact<string>[];
-  /** Size of a base page of this kernel, in bytes (sysconf); of the simulated kernel on a simulated machine. */
-  pageSize(): number;
-  /** Names in a directory of /proc or /sys, through the same seam. */
-  listDirectory(path: string): Fact<string[]>;
-
-  /** Facts of every CUDA device. `memGetInfo`: 0 never, 1 where a context exists, 2 create one. Never rejects for what CUDA says. */
-  readCuda(memGetInfo: 0 | 1 | 2, deadlineMs: number): Promise<NativeCudaReport>;
-  readNvml(deadlineMs: number): Promise<NativeNvmlReport>;
-  /** Literal cudaMemGetInfo of a device on the addon's thread; creates a context. */
-  memGetInfo(device: number, deadlineMs: number): Promise<Fact<[number, number]>>;
-  /**
-   * The same on the calling thread, without a deadline: out[0] free, out[1] total. Fails at once while a call of any
-   * thread of this process has outlived its deadline in CUDA.
-   */
-  memGetInfoSync(device: number, out: Float64Array): Failure | null;
-
-  /**
-   * Makes this environment's allocator on a device: context, kernels, kinds. Again for the same device: the same answer.
-   * Another device: EBUSY. All allocator calls run one after the other on the thread for CUDA.
-   *
-   * Failures of the addon itself, by name: NOT_OPEN (no allocOpen before), UNKNOWN_BLOCK (freed, or never allocated), EINVAL
-   * (arguments), STOPPED (the guard has tripped), NOT_SUPPORTED (verify without kernels), TIMEOUT. A block that comes
-   * after its deadline or after the trip is given back at once.
-   */
-  allocOpen(device: number, deadlineMs: number): Promise<Fact<NativeAllocator>>;
-  /**
-   * `bytes`: 1 to 2^53 - 1. `durationMs` is the allocator's call alone. Fails with STOPPED, and allocates nothing, once the guard
-   * has tripped, until the next `guardStart`; with the kind's own reason where `kinds` has one.
-   */
-  allocBlock(kind: string, bytes: number, deadlineMs: number): Promise<Fact<{ block: number; durationMs: number }>>;
-  /**
-   * The device writes a pattern that depends on `seed` (0 to 2^53 - 1) and on the place to every byte. In slices: STOPPED within
-   * tens of milliseconds of a trip.
-   */
-  touchBlock(block: number, seed: number, deadlineMs: number): Promise<Fact<{ durationMs: number }>>;
-  /** The device reads every byte back and compares. `mismatches`: bytes. `firstMismatch`: offset in bytes. */
-  verifyBlock(
-    block: number,
-    seed: number,
-    deadlineMs: number,
-  ): Promise<Fact<{ durationMs: number; mismatches: number; firstMismatch: number | null }>>;
-  /** Writes one byte from the host. For tests of the verifier. */
-  pokeBlock(block: number, offset: number, byte: number, deadlineMs: number): Promise<Failure | null>;
-  freeBlock(block: number, deadlineMs: number): Promise<Fact<{ durationMs: number }>>;
-  /** All of them; also works after the guard has tripped. What cannot be freed stays held, and the first reason is the answer. */
-  freeBlocks(deadlineMs: number): Promise<Fact<{ durationMs: number; blocks: number; bytes: number }>>;
-  /** Blocks and bytes held. */
-  liveBlocks(): [number, number];
-  /**
-   * Starts the thread that watches /proc/meminfo and stops the allocator without JavaScript. One an environment (EBUSY while one
-   * runs); a new one lets the allocator allocate again. Fails when there is a floor and MemAvailable cannot be read.
-   */
-  guardStart(options: NativeGuardOptions): Failure | null;
-  guardRead(): NativeGuard;
-  guardStop(): void;
-
-  /**
-   * Begins a walk over files and trees, in order; symbolic links are not followed, but for the paths themselves. Answers its
-   * id. NOT_SUPPORTED on a simulated machine, whose page cache is a number: a simulated report never shows a real file.
-   */
-  cacheWalk(paths: string[], options: NativeWalkOptions): Fact<number>;
-  /**
-   * Goes on for about `sliceMs` on the thread for the kernel, at least one file. After a TIMEOUT nothing is lost: the next
-   * answer has it. EINVAL: no such walk, or it is over.
-   */
-  cacheNext(walk: number, sliceMs: number, deadlineMs: number): Promise<Fact<NativeWalkBatch>>;
-  /** Ends it early. Unknown ids and finished walks are fine. */
-  cacheEnd(walk: number): void;
-  /** Who maps these inodes, as pairs dev, ino. NOT_SUPPORTED on a simulated machine. */
-  mappings(inodes: Float64Array, deadlineMs: number): Promise<Fact<NativeMappings>>;
-  /**
-   * sync(2) of everything, on a thread of its own: while it goes on after its deadline, everything else works, and the next
-   * syncAll says at once that it is stuck. On a simulated machine: of the simulated one.
-   */
-  syncAll(deadlineMs: number): Promise<Fact<{ durationMs: number }>>;
-  /**
-   * One write to /proc/sys/vm/drop_caches, /proc/sys/vm/compact_memory or a cgroup's memory.reclaim, through the same seam as
-   * readFiles. Any other path: EINVAL.
-   */
-  writeFile(path: string, data: string, deadlineMs: number): Promise<Fact<{ durationMs: number }>>;
-
-  /** Name of the simulated machine this process is on, or null for the real one. Counts as a reading. */
-  simulatedMachine(): Fact<string> | null;
-  /**
-   * Environment that puts another process on the same machine with the same libraries, as this thread's `process.env`
-   * had it at the first reading; '' is as good as not set. Counts as a reading.
-   */
-  machineVariables(): Record<string, string>;
-  /** Puts the process on a simulated machine, before any reading. EBUSY: there was one, on another machine. */
-  enterMachine(library: string, statePath: string): Failure | null;
-  /** Creates the state file of a simulated machine from its flat description ("path value" lines). */
-  simBoot(library: string, description: string, statePath: string): Failure | null;
-  /** The machine's record as JSON text: was it wedged, when, by whom; what was allocated. */
-  simRecord(library: string, statePath: string): Fact<string>;
-}
-
-/**
- * A file or directory met by a walk, and what of it is in the page cache. Cached bytes are whole pages, so they may exceed
- * `bytes` by less than a page (a huge one, where the kernel took one).
+ * A file found by a walk, and its pages in the page cache. Cached bytes are whole pages, so they may exceed `bytes` by
+ * less than a page (a huge page if the kernel used one).
  */
 export interface NativeCachedFile {
   /**
-   * As it was given, and below that as the directories have it. A byte that is not UTF-8 is the lone surrogate U+DC00 + byte
-   * (as in Python's surrogateescape), and `cacheWalk` takes it back as that byte: every path goes round unharmed.
+   * The given path plus the names in the directories below it. A byte that is not UTF-8 becomes the lone surrogate
+   * U+DC00 + byte (Python's surrogateescape), which `cacheWalk` turns back into the byte, so that every path survives a
+   * round trip.
    */
   path: string;
-  /** `file`; `link`: a symbolic link, or an inode already met; `special`: FIFO, socket, device; `problem`: see `failure`. */
+  /** `link`: a symbolic link, or an inode already found. `special`: FIFO, socket, device. `problem`: see `failure`. */
   what: 'file' | 'link' | 'special' | 'problem';
   bytes?: number;
   dev?: number;
   ino?: number;
   /**
-   * Bytes in cache, before an eviction where there is one. Absent when the kernel does not tell (`failure`, EPERM): both
-   * methods show a file's pages only to its owner, to who may write it, or to CAP_FOWNER.
+   * Bytes in cache, before the eviction if there is one. Absent: not permitted (`failure`, EPERM). Both methods report
+   * a file's pages only to its owner, to users who may write it, and to processes with CAP_FOWNER.
    */
   cached?: number;
-  /** null: mincore does not know. */
+  /** null: mincore does not report it. */
   dirty?: number | null;
   writeback?: number | null;
-  /** Of a file system that lives in memory (tmpfs): its pages are the file itself, and cannot be evicted. */
+  /** On a memory file system (tmpfs): the pages are the file itself and cannot be evicted. */
   memory?: true;
-  /** Eviction only. Absent, although it was asked for: the pages cannot be seen. */
+  /** Eviction only. Absent: not permitted, as for `cached`. */
   cachedAfter?: number;
   syncMs?: number;
   /**
-   * Of a `problem`: why it was not opened or looked at. Of a `file`: why its pages are not known (EPERM), or why it could not
-   * be written (fdatasync; then nothing of it was evicted).
+   * For a `problem`: why it could not be opened or examined. For a `file`: why its pages are unknown (EPERM), or why it
+   * could not be written (fdatasync; then none of its pages were evicted).
    */
   failure?: Failure;
 }
 
 export interface NativeWalkOptions {
   /**
-   * `status`: look. `evict`: posix_fadvise(DONTNEED) of what is not dirty, and look again. `evict-sync`: fdatasync before.
-   * Files whose pages cannot be seen are asked to go as well; nobody knows what of them went.
+   * `status`: read only. `evict`: posix_fadvise(DONTNEED) for clean pages, then read again. `evict-sync`: fdatasync
+   * first. Files whose pages are not visible are advised too; the result for them is unknown.
    */
   mode: 'status' | 'evict' | 'evict-sync';
-  /** Files that have nothing in cache, links and special files are listed as well; else they are counted only. */
+  /** Also list files without cached pages, links and special files, which are otherwise only counted. */
   listEmpty: boolean;
   /**
-   * List a file with something in cache only when it is, as far as the walk has come, among so many with the most: the last
-   * entries to be listed hold the `top` of all; so is every file of which an eviction left something. Absent: every one is
-   * listed. 100,000 entries cost 0.25 s of JavaScript's thread.
+   * List only files that are among the `top` most-cached found so far, and files that an eviction left partly cached.
+   * The union of all batches therefore contains the overall top. Absent: list every file with cached pages; 100,000
+   * entries take 0.25 s of the JavaScript thread.
    */
   top?: number;
-  /** Use mincore although cachestat is there. For tests. */
+  /** Use mincore even if cachestat is available. For tests. */
   method?: 'mincore';
 }
 
 export interface NativeWalkBatch {
   method: 'cachestat' | 'mincore';
-  /** Some 450 at most; the rest comes with the next call. Sums are of the whole walk up to now. */
+  /** About 450 at most; the next call returns the rest. The sums below cover the whole walk so far. */
   entries: NativeCachedFile[];
   /**
-   * Every file that has something in cache, also those not listed, since the last batch: dev, ino, cached, cachedAfter (cached,
-   * where it is not an eviction).
+   * Four columns for every file with cached pages since the last batch, listed or not: dev, ino, cached, cachedAfter
+   * (equal to cached without an eviction).
    */
   inodes: Float64Array;
   files: number;
   directories: number;
-  /** Symbolic links inside trees, and inodes met again (hard links, a path given twice). */
+  /** Symbolic links inside trees, and inodes found again (hard links, a path given twice). */
   links: number;
   special: number;
   /** Without `listEmpty` the first 100 are listed. */
   problems: number;
-  /** Gone between the directory's listing and the look at it: no problem. */
+  /** Files deleted between the directory listing and their examination; not counted as problems. */
   vanished: number;
-  /** Mount points of file systems without pages (proc, sysfs, cgroup and the like), not entered. As a given path: a problem. */
+  /**
+   * Mount points of pseudo file systems without pages (proc, sysfs, cgroup), not entered. One of `paths` is a problem
+   * instead.
+   */
   pseudo: number;
-  /** Files whose pages the kernel does not show to this user, and their bytes. */
+  /** Files whose pages the kernel does not report to this user, and their size. */
   unseen: number;
   unseenBytes: number;
   bytes: number;
   cached: number;
-  /** Of `cached`: in file systems that live in memory. */
+  /** Part of `cached` on memory file systems. */
   memory: number;
-  /** null: mincore does not know. */
+  /** null: mincore does not report it. */
   dirty: number | null;
   writeback: number | null;
-  /** Eviction only: what stayed of `cached`. */
+  /** Eviction only: part of `cached` that stayed. */
   cachedAfter: number;
   syncMs: number;
-  /** Where it is. */
+  /** Current position of the walk. */
   path: string;
   done: boolean;
 }
 
-/** Mappings of files by processes, as /proc/<pid>/maps has them. */
+/** File mappings of processes, from /proc/<pid>/maps. */
 export interface NativeMappings {
   /**
-   * dev, ino, pid, locked (1: some of it is, by mlock; else 0) of each mapping of the inodes that were asked about; each process
-   * and inode once. Columns, because a library that everybody maps is thousands of them.
+   * Four columns for each requested inode and process that maps it: dev, ino, pid, locked (1: partly locked by mlock).
+   * A flat array, because a library that every process maps gives thousands of rows.
    */
   files: Float64Array;
-  /** Processes of others, whose maps the kernel does not show to this user. Kernel threads have none and do not count. */
+  /** Processes of other users, whose mappings are not readable. Kernel threads have none and do not count. */
   unreadable: number;
+}
+
+/**
+ * A process stays on one machine, real or simulated, for its life. The first reading of any thread decides, by
+ * UMAPROBE_SIM in that thread's `process.env`. Each thread reads its `process.env` once; if it names another machine,
+ * all readings of that thread fail with EBUSY and no library is opened.
+ */
+export interface NativeBinding {
+  /** Names of the slots that `hostMemory` fills, in order: keys of HostMemory. */
+  hostMemoryFields(): string[];
+  /** Reads /proc/meminfo (of the real or the simulated kernel) into `out`: bytes or counts, NaN for a missing line. */
+  hostMemory(out: Float64Array): Failure | null;
+  /** The parser of `hostMemory` on a given text. For tests. */
+  parseMeminfo(text: string, out: Float64Array): void;
+  /** Texts of files in /proc and /sys, of the real or the simulated kernel; each at most 1 MiB. */
+  readFiles(paths: string[]): Fact<string>[];
+  /** Size of a base page in bytes (sysconf), of the real or the simulated kernel. */
+  pageSize(): number;
+  /** Names in a directory of /proc or /sys, of the real or the simulated kernel. */
+  listDirectory(path: string): Fact<string[]>;
+
+  /**
+   * Facts of every CUDA device. `memGetInfo`: 0 never, 1 if a context exists, 2 create a context. CUDA errors are
+   * reported in place of the values; they do not reject the promise.
+   */
+  readCuda(memGetInfo: 0 | 1 | 2, deadlineMs: number): Promise<NativeCudaReport>;
+  readNvml(deadlineMs: number): Promise<NativeNvmlReport>;
+  /** cudaMemGetInfo of a device, unchanged, on the CUDA worker thread; creates a context. */
+  memGetInfo(device: number, deadlineMs: number): Promise<Fact<[number, number]>>;
+  /**
+   * The same on the calling thread, without a deadline: out[0] free, out[1] total. Fails at once while any CUDA call of
+   * this process hangs beyond its deadline.
+   */
+  memGetInfoSync(device: number, out: Float64Array): Failure | null;
+
+  /**
+   * Creates this environment's allocator on a device: context, GPU kernels, kinds. A second call for the same device
+   * returns the same allocator; for another device it fails with EBUSY. All allocator calls run in order on the CUDA
+   * worker thread.
+   *
+   * Names of the addon's own failures: NOT_OPEN (no allocOpen before), UNKNOWN_BLOCK (freed, or never allocated),
+   * EINVAL (arguments), STOPPED (the guard has tripped), NOT_SUPPORTED (verify without GPU kernels), TIMEOUT. A block
+   * that is allocated after its deadline or after a trip is freed at once.
+   */
+  allocOpen(device: number, deadlineMs: number): Promise<Fact<NativeAllocator>>;
+  /**
+   * `bytes`: 1 to 2^53 - 1. `durationMs`: duration of the allocating call alone. Fails with STOPPED from a trip of the
+   * guard until the next `guardStart`, and for an unsupported kind with the failure in `kinds`.
+   */
+  allocBlock(kind: string, bytes: number, deadlineMs: number): Promise<Fact<{ block: number; durationMs: number }>>;
+  /**
+   * The device writes a pattern to every byte, which depends on `seed` (0 to 2^53 - 1) and the offset. It works in
+   * slices, so that a trip stops it (STOPPED) within tens of milliseconds.
+   */
+  touchBlock(block: number, seed: number, deadlineMs: number): Promise<Fact<{ durationMs: number }>>;
+  /**
+   * The device compares every byte with the pattern. `mismatches`: number of bytes. `firstMismatch`: offset in bytes.
+   */
+  verifyBlock(
+    block: number,
+    seed: number,
+    deadlineMs: number,
+  ): Promise<Fact<{ durationMs: number; mismatches: number; firstMismatch: number | null }>>;
+  /** Writes one byte from the host, for tests of verifyBlock(). */
+  pokeBlock(block: number, offset: number, byte: number, deadlineMs: number): Promise<Failure | null>;
+  freeBlock(block: number, deadlineMs: number): Promise<Fact<{ durationMs: number }>>;
+  /** Frees all blocks, also after a trip. Blocks that cannot be freed stay held, and the first failure is returned. */
+  freeBlocks(deadlineMs: number): Promise<Fact<{ durationMs: number; blocks: number; bytes: number }>>;
+  /** Number of blocks and bytes held. */
+  liveBlocks(): [number, number];
+  /**
+   * Starts the guard: a thread that watches /proc/meminfo and stops the allocator without JavaScript. One per
+   * environment (EBUSY while one runs); a new guard lets the allocator allocate again. Fails if a floor is set and
+   * MemAvailable cannot be read.
+   */
+  guardStart(options: NativeGuardOptions): Failure | null;
+  guardRead(): NativeGuard;
+  guardStop(): void;
+
+  /**
+   * Starts a walk over files and directory trees, in order, and returns its id. Symbolic links are followed only if
+   * they are one of `paths`. NOT_SUPPORTED on a simulated machine: its page cache has no files, and no simulated report
+   * shows real ones.
+   */
+  cacheWalk(paths: string[], options: NativeWalkOptions): Fact<number>;
+  /**
+   * Continues the walk for about `sliceMs`, at least one file, on a worker thread. After a TIMEOUT nothing is lost: the
+   * next batch has the results. EINVAL: no such walk, or it is finished.
+   */
+  cacheNext(walk: number, sliceMs: number, deadlineMs: number): Promise<Fact<NativeWalkBatch>>;
+  /** Ends a walk early. Unknown ids and finished walks are ignored. */
+  cacheEnd(walk: number): void;
+  /** Processes that map the inodes, given as pairs of dev and ino. NOT_SUPPORTED on a simulated machine. */
+  mappings(inodes: Float64Array, deadlineMs: number): Promise<Fact<NativeMappings>>;
+  /**
+   * sync(2) of all file systems of the real or simulated machine, on a separate thread. While it still runs after its
+   * deadline, other calls work, and the next syncAll fails at once.
+   */
+  syncAll(deadlineMs: number): Promise<Fact<{ durationMs: number }>>;
+  /**
+   * One write to /proc/sys/vm/drop_caches, /proc/sys/vm/compact_memory or a cgroup's memory.reclaim, of the real or the
+   * simulated kernel. Any other path: EINVAL.
+   */
+  writeFile(path: string, data: string, deadlineMs: number): Promise<Fact<{ durationMs: number }>>;
+
+  /** Name of the simulated machine of this process; null: the real machine. Counts as a reading. */
+  simulatedMachine(): Fact<string> | null;
+  /**
+   * Environment variables that put another process on the same machine with the same libraries, with the values of this
+   * thread's `process.env` at its first reading; '' means not set. Counts as a reading.
+   */
+  machineVariables(): Record<string, string>;
+  /**
+   * Puts the process on a simulated machine; must come before any reading. EBUSY: there was a reading on another
+   * machine.
+   */
+  enterMachine(library: string, statePath: string): Failure | null;
+  /** Creates the state file of a simulated machine from its flat description ("path value" lines). */
+  simBoot(library: string, description: string, statePath: string): Failure | null;
+  /** The record of the simulated machine as JSON: when and by which process it was wedged, and its allocations. */
+  simRecord(library: string, statePath: string): Fact<string>;
 }

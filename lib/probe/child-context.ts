@@ -6,7 +6,7 @@ import type { ProcessId } from '../host/process.ts';
 import { parseBuddyinfo, parsePressure } from '../host/procfs.ts';
 import type { JournalWriter } from '../journal/writer.ts';
 import { unpinnable } from '../memory/allocatable.ts';
-import { bytesInBlocks } from '../memory/headroom.ts';
+import { bytesInBlocks } from '../memory/contiguity.ts';
 import { needsLargeBlocks } from '../memory/kinds.ts';
 import type { NativeAllocator, NativeBinding } from '../native/contract.ts';
 import type { ChildContext, HostReading, PlannedStep, RunLimits, StepResult, Stop } from './context.ts';

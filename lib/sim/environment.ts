@@ -1,9 +1,10 @@
-/** How a program is put on a simulated machine: by its environment alone. */
+/** The environment variables and library links that put a program on a simulated machine. */
+
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isObject, type Machine, machineError } from './machine.ts';
 
-/** The names under which programs ask the loader for NVIDIA's libraries. */
+/** Sonames under which programs load NVIDIA's libraries. */
 const SONAMES: Readonly<Record<string, readonly string[]>> = {
   cudart: ['libcudart.so.13', 'libcudart.so.12', 'libcudart.so.11.0'],
   cuda: ['libcuda.so.1'],
@@ -11,8 +12,8 @@ const SONAMES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * A folder for LD_LIBRARY_PATH: each library's name leads to the simulator, except those that the machine lacks. So does
- * the simulator's own name, for LD_PRELOAD.
+ * Creates a folder for LD_LIBRARY_PATH with a link to the simulator under the name of each library that the machine
+ * has, and under the simulator's own name, for LD_PRELOAD.
  */
 export function createLibraryFolder(machine: Machine, stateFolder: string, simulator: string): string {
   const folder = join(stateFolder, 'lib');
@@ -26,7 +27,7 @@ export function createLibraryFolder(machine: Machine, stateFolder: string, simul
   return folder;
 }
 
-/** What umaprobe itself looks at. A library that the machine lacks is refused by the simulator, not by a path. */
+/** Variables that umaprobe itself reads. The simulator, not a path, refuses libraries that the machine lacks. */
 export function ownVariables(statePath: string, simulator: string): Record<string, string> {
   return {
     UMAPROBE_SIM: statePath,
@@ -38,25 +39,25 @@ export function ownVariables(statePath: string, simulator: string): Record<strin
 }
 
 /**
- * What any other program needs on top: the loader finds NVIDIA's names in `libraries` first, and `preload` answers
- * opens of /proc/meminfo and its like from the simulated kernel.
+ * Additional variables for any other program: the loader finds NVIDIA's libraries in `libraries` first. With `preload`
+ * the simulator also serves /proc/meminfo and the other simulated kernel files.
  */
 export function foreignVariables(
   libraries: string,
   simulator: string,
   preload: boolean,
-  base: NodeJS.ProcessEnv,
+  env: NodeJS.ProcessEnv,
 ): Record<string, string> {
   const prepend = (first: string, old: string | undefined): string =>
     old === undefined || old === '' ? first : `${first}:${old}`;
-  // The simulator lies where umaprobe is installed, and the loader splits LD_PRELOAD at spaces and colons without any way
-  // to quote them. Its link in the machine's own folder has a path that somebody can choose.
+  // The loader splits LD_PRELOAD at spaces and colons, which cannot be quoted, and the folder in which umaprobe is
+  // installed may contain them. The user can choose the folder of simulated machines, so the link there is used.
   if (/[\s:;]/.test(libraries)) {
     throw machineError(
       `The folder of simulated machines is ${JSON.stringify(libraries)}; the loader splits paths at spaces, colons and semicolons. Set XDG_RUNTIME_DIR or TMPDIR to a folder without them.`,
     );
   }
-  const variables: Record<string, string> = { LD_LIBRARY_PATH: prepend(libraries, base.LD_LIBRARY_PATH) };
-  if (preload) variables.LD_PRELOAD = prepend(join(libraries, basename(simulator)), base.LD_PRELOAD);
+  const variables: Record<string, string> = { LD_LIBRARY_PATH: prepend(libraries, env.LD_LIBRARY_PATH) };
+  if (preload) variables.LD_PRELOAD = prepend(join(libraries, basename(simulator)), env.LD_PRELOAD);
   return variables;
 }

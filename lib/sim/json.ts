@@ -1,27 +1,28 @@
 /**
- * Where a JSON text is wrong, with jsonc-parser: JSON.parse gives a position in some messages, in others none, and differs
- * from version to version of V8; a person who writes a machine file by hand needs the line and the column each time.
+ * The position of a mistake in a JSON text, found with jsonc-parser. Messages of JSON.parse have a position only
+ * sometimes and differ between versions of V8; the author of a machine file always needs line and column.
  */
+
 import { createRequire } from 'node:module';
 
 const require = createRequire(import.meta.url);
 
 export interface JsonMistake {
-  /** Both from 1. */
+  /** Line and column count from 1. */
   line: number;
   column: number;
   /** "expected a value, found }". */
   problem: string;
 }
 
-/** By the parser's names of its errors. */
+/** Error name of jsonc-parser → what it expected. */
 const EXPECTED: Readonly<Record<string, string>> = {
   PropertyNameExpected: 'a field name in double quotes',
   ColonExpected: '":"',
   CommaExpected: '","',
   CloseBraceExpected: '"}"',
   CloseBracketExpected: '"]"',
-  EndOfFileExpected: 'nothing more',
+  EndOfFileExpected: 'the end of the file',
   UnexpectedEndOfString: 'a string that ends on its line',
   UnexpectedEndOfNumber: 'a digit',
   InvalidUnicode: 'four hexadecimal digits',
@@ -42,7 +43,7 @@ export function findJsonMistake(text: string): JsonMistake | null {
   }
   const [first, second] = errors;
   if (first === undefined) return null;
-  // A symbol that JSON does not have is followed by the error that says what was expected in its place.
+  // InvalidSymbol is followed by an error with the expected text.
   const isSymbol = printParseErrorCode(first.error) === 'InvalidSymbol' && second !== undefined;
   const expected = EXPECTED[printParseErrorCode((isSymbol ? second : first).error)] ?? 'a value';
   const before = text.slice(0, first.offset).split('\n');

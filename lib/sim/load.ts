@@ -1,4 +1,5 @@
-/** Finds machine files, reads them with care and resolves `extends`. */
+/** Finds and reads machine files and resolves `extends`. */
+
 import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { ROOT } from '../root.ts';
@@ -7,8 +8,11 @@ import { isObject, type Json, type JsonObject, type Machine, type MachineSummary
 import { asObject, validateMachine } from './validate.ts';
 
 const SHIPPED = join(ROOT, 'lib/machines');
-/** The shipped ones are below 5 kB. A larger file is a wrong file, such as a model. */
+
+/** Size limit in bytes. Shipped machines are below 5 kB; a larger file is a mistake, such as a model file. */
 const MAX_BYTES = 1024 * 1024;
+
+/** Limit for the levels of `extends`; the shipped machines have two. */
 const MAX_EXTENDS = 8;
 
 export function shippedNames(): string[] {
@@ -18,7 +22,7 @@ export function shippedNames(): string[] {
     .sort();
 }
 
-/** The machines that come with umaprobe. */
+/** The machines shipped with umaprobe. */
 export function shippedMachines(): MachineSummary[] {
   return shippedNames().map((name) => {
     const file = resolve(SHIPPED, `${name}.json`);
@@ -35,7 +39,7 @@ export function shippedMachines(): MachineSummary[] {
   });
 }
 
-/** A shipped machine by name, or a file (anything with a slash or ending in .json). */
+/** Loads and checks a shipped machine by its name, or a machine file: a path with a slash or ending in .json. */
 export function loadMachine(nameOrFile: string): Machine {
   const file = locate(nameOrFile, process.cwd(), '');
   return validateMachine(resolveExtends(file, []), isShippedName(nameOrFile) ? `Machine ${nameOrFile}` : nameOrFile);
@@ -55,9 +59,8 @@ function locate(nameOrFile: string, folder: string, origin: string): string {
 }
 
 function resolveExtends(file: string, chain: readonly string[]): JsonObject {
-  if (chain.includes(file)) throw machineError(`${file}: "extends" goes in a circle: ${[...chain, file].join(' → ')}.`);
-  if (chain.length > MAX_EXTENDS)
-    throw machineError(`${file}: more than ${MAX_EXTENDS} "extends" one after the other.`);
+  if (chain.includes(file)) throw machineError(`${file}: "extends" is circular: ${[...chain, file].join(' → ')}.`);
+  if (chain.length > MAX_EXTENDS) throw machineError(`${file}: more than ${MAX_EXTENDS} levels of "extends".`);
   const { extends: base, ...own } = asObject(parse(read(file), file), file);
   if (base === undefined) return own;
   if (typeof base !== 'string') {
@@ -67,13 +70,13 @@ function resolveExtends(file: string, chain: readonly string[]): JsonObject {
 }
 
 /** Objects are merged field by field; everything else, arrays included, is replaced. */
-function merge(base: JsonObject, over: JsonObject): JsonObject {
+function merge(base: JsonObject, overrides: JsonObject): JsonObject {
   const fields = new Map<string, Json>(Object.entries(base));
-  for (const [key, value] of Object.entries(over)) {
+  for (const [key, value] of Object.entries(overrides)) {
     const old = fields.get(key);
     fields.set(key, isObject(old) && isObject(value) ? merge(old, value) : value);
   }
-  // fromEntries defines properties: a field called "__proto__" stays a field, for the schema to refuse.
+  // Object.fromEntries defines properties, so a field named "__proto__" stays a field, which the schema refuses.
   return Object.fromEntries(fields);
 }
 

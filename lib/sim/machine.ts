@@ -1,4 +1,4 @@
-/** A simulated machine as data: what a file of lib/machines holds once `extends` is resolved. */
+/** A simulated machine as data: a machine file with `extends` resolved, and the flat text that the simulator reads. */
 
 import { invalidArgument } from '../base/arguments.ts';
 
@@ -7,7 +7,7 @@ export interface JsonObject {
   [key: string]: Json;
 }
 
-/** The fields that TypeScript itself reads; all of them are described in schemas/machine.schema.json. */
+/** Fields that TypeScript reads; schemas/machine.schema.json describes all fields. */
 export interface Machine extends JsonObject {
   schema: 'umaprobe/machine/1';
   name: string;
@@ -19,8 +19,9 @@ export interface MachineSummary {
   description: string;
   /** Names of its GPUs. */
   devices: string[];
-  /** MemTotal. */
+  /** MemTotal, in bytes. */
   total: number;
+  /** Absolute path of the machine file. */
   file: string;
 }
 
@@ -28,15 +29,16 @@ export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A wrong machine is the user's mistake, in the same class as a wrong argument. */
+/** An invalid machine is an invalid argument of the user. */
 export function machineError(message: string): TypeError {
   return invalidArgument(message);
 }
 
+/** The machine as lines of "path value", such as "memory.total 128518619136". */
 export function flatten(machine: Machine): string {
   const lines: string[] = [];
   const visit = (value: Json, path: string): void => {
-    if (value === null) return; // Unknown is said by leaving the line out.
+    if (value === null) return; // null: no line
     if (typeof value === 'object') {
       for (const [key, child] of Object.entries(value)) visit(child, path === '' ? key : `${path}.${key}`);
       return;
@@ -49,7 +51,7 @@ export function flatten(machine: Machine): string {
 
 function leaf(value: boolean | number | string, path: string): string {
   const text = String(value);
-  // A line break in a value would be a line of its own: another field.
+  // A line break in a value would start another field.
   if (typeof value === 'string' && /[\n\r\0]/.test(text)) {
     throw machineError(`The machine's ${path} is ${JSON.stringify(value)}; expected text on one line.`);
   }

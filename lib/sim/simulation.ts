@@ -1,4 +1,5 @@
-/** Boots a simulated machine, and puts this process or another one on it. */
+/** Boots a simulated machine, and puts this or another process on it. */
+
 import { join } from 'node:path';
 import { outOfRange } from '../base/arguments.ts';
 import { toUmaError } from '../base/errors.ts';
@@ -11,30 +12,33 @@ import { createStateFolder, removeStateFolder } from './state.ts';
 /** A booted simulated machine. It lives until `close()` or until this process ends. */
 export interface Simulation {
   readonly name: string;
-  /** File that every process on the machine maps. */
+  /** State file that every process on the machine maps. */
   readonly statePath: string;
-  /** Environment that puts umaprobe on it. */
+  /** Environment variables that put umaprobe on the machine. */
   readonly env: Readonly<Record<string, string>>;
-  /** Environment that puts any program on it: NVIDIA's libraries by their names and, with `preload`, /proc/meminfo. */
+  /**
+   * Environment variables that put any program on it: NVIDIA's libraries by name and, with `preload` (default true),
+   * /proc/meminfo.
+   */
   foreignEnv(options?: { preload?: boolean }): Record<string, string>;
-  /** What happened on it so far: whether it was wedged, its peaks, live allocations, actions. */
+  /** The record of the machine so far: wedges, peaks, live allocations, actions. */
   record(): SimulationRecord;
-  /** Removes its files. Processes still on it keep what they have mapped. */
+  /** Removes the machine's files. Processes still on it keep their mappings. */
   close(): void;
 }
 
-/** The machine's own account; fields beyond these are described in docs/simulated-machine.md. */
+/** The record that the machine keeps; docs/simulated-machine.md describes the other fields. */
 export interface SimulationRecord extends JsonObject {
   machine: string;
-  /** null: it never was. */
+  /** null: the machine was never wedged. */
   wedged: null | { atMs: number; pid: number; during: string };
 }
 
 /**
- * Boots a machine: a loaded one, or one by name or file.
+ * Boots a machine: a loaded one, or one given by name or file.
  *
  * @param options `scale`: simulated seconds per real second; 1000 turns a second of waiting into a millisecond.
- * @throws TypeError `ERR_INVALID_ARG_VALUE` for a machine that does not exist or is not as its schema says;
+ * @throws TypeError `ERR_INVALID_ARG_VALUE` for a machine that does not exist or does not match its schema;
  *   UmaError when the simulator cannot be loaded.
  */
 export function simulate(machineOrName: Machine | string, options: { scale?: number } = {}): Simulation {
@@ -57,7 +61,7 @@ export function simulate(machineOrName: Machine | string, options: { scale?: num
   const failure = native().simBoot(simulator, description, statePath);
   if (failure !== null) {
     close();
-    // EINVAL: what the schema lets pass and the simulator does not, such as parts that exceed the total.
+    // EINVAL: errors that the schema cannot express, such as parts that exceed the total.
     throw failure.name === 'EINVAL'
       ? machineError(`Machine ${machine.name}: ${failure.message}.`)
       : toUmaError(failure);
@@ -84,8 +88,8 @@ function readRecord(simulator: string, statePath: string): SimulationRecord {
 }
 
 /**
- * Puts this process on the machine, with all its threads, for its life; processes and workers that it starts from now on
- * follow. Must come before the first reading: the libraries of a machine stay open.
+ * Puts this process with all its threads on the machine for the rest of its life, and processes and workers that it
+ * starts later. Call it before the first reading, because the libraries of a machine stay open.
  *
  * @throws UmaError `ERR_UMA_BUSY` when this process has read the real machine, or is on another simulated one.
  */

@@ -1,4 +1,5 @@
-/** Checks a machine against schemas/machine.schema.json and says the first thing that is wrong in one line. */
+/** Validates a machine against schemas/machine.schema.json, and reports the most relevant mistake in one line. */
+
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -9,7 +10,7 @@ import { isObject, type JsonObject, type Machine, machineError } from './machine
 const require = createRequire(import.meta.url);
 let compiled: ValidateFunction<Machine> | null = null;
 
-/** Compiled at first use: most commands never simulate, and ajv takes longer to load than a snapshot to read. */
+/** Compiled on first use: most commands never simulate, and loading ajv takes longer than a snapshot. */
 function validator(): ValidateFunction<Machine> {
   if (compiled !== null) return compiled;
   const schema = JSON.parse(readFileSync(join(ROOT, 'schemas/machine.schema.json'), 'utf8')) as JsonObject;
@@ -19,14 +20,14 @@ function validator(): ValidateFunction<Machine> {
   return compiled;
 }
 
-export function validateMachine(document: JsonObject, origin: string): Machine {
+export function validateMachine(document: JsonObject, source: string): Machine {
   const validate = validator();
   if (validate(document)) return document;
-  throw machineError(`${origin}: ${sentence(mostTelling(validate.errors ?? []))}`);
+  throw machineError(`${source}: ${sentence(mostRelevant(validate.errors ?? []))}`);
 }
 
-/** Alternatives report each branch; the deepest complaint is the one about what the user wrote. */
-function mostTelling(errors: readonly ErrorObject[]): ErrorObject | undefined {
+/** For alternatives ajv reports every branch; the deepest error is about what the user wrote. */
+function mostRelevant(errors: readonly ErrorObject[]): ErrorObject | undefined {
   const plain = errors.filter(({ keyword }) => !['anyOf', 'oneOf', 'if', 'not'].includes(keyword));
   return [...(plain.length > 0 ? plain : errors)].sort((a, b) => depth(b) - depth(a))[0];
 }
@@ -54,7 +55,7 @@ function expectation(error: ErrorObject): string {
     return `one of ${(params.allowedValues as unknown[]).map((item) => JSON.stringify(item)).join(', ')}`;
   if (keyword === 'const') return JSON.stringify(params.allowedValue);
   if (keyword === 'type') return `${String(params.type).replaceAll(',', ' or ')}${described(error)}`;
-  // ajv's own words are fine for limits: "must be >= 0".
+  // ajv's own message is fine for limits: "must be >= 0".
   return `a value that ${error.message ?? 'fits the schema'}${described(error)}`;
 }
 
@@ -72,9 +73,9 @@ function shorten(text: string): string {
   return text.length <= 120 ? text : `${text.slice(0, 119)}…`;
 }
 
-/** Whether a parsed JSON text can be a machine at all. */
-export function asObject(value: unknown, origin: string): JsonObject {
+/** The parsed JSON text as an object; throws if it is none. */
+export function asObject(value: unknown, source: string): JsonObject {
   const json = value as JsonObject;
-  if (!isObject(json)) throw machineError(`${origin}: expected a JSON object that describes a machine.`);
+  if (!isObject(json)) throw machineError(`${source}: expected a JSON object that describes a machine.`);
   return json;
 }

@@ -1,3 +1,5 @@
+/** One device as a report shows it: what CUDA, NVML and the kernel say of it, each number with its source. */
+
 import type { Failure } from '../base/errors.ts';
 import { isFailure, Provenance, reason } from '../base/facts.ts';
 import type { KernelFacts } from '../host/kernel.ts';
@@ -7,6 +9,7 @@ import { quirkNotes } from '../memory/quirks.ts';
 import { views } from '../memory/views.ts';
 import type { NativeCudaDevice, NativeCudaReport, NativeNvmlDevice, NativeNvmlReport } from '../native/contract.ts';
 import type { DeviceAttribute, DeviceSnapshot, GpuProcess, HostMemory } from '../types/index.ts';
+import { type DevicePair, normalPciBusId } from './pairs.ts';
 
 export const DEVICE_ATTRIBUTES = [
   'integrated',
@@ -32,68 +35,43 @@ export const DEVICE_ATTRIBUTES = [
   'totalGlobalMem',
 ] as const satisfies readonly DeviceAttribute[];
 
+/** By NVML's number. */
 const ADDRESSING_MODES = ['NONE', 'HMM', 'ATS'];
 
-/** "0000000F:01:00.0" of NVML and "000f:01:00.0" of CUDA are the same address. */
-export function normalPciBusId(id: string): string {
-  const match = /^([0-9a-f]+):([0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f])$/i.exec(id.trim());
-  if (match === null) return id;
-  return `${(match[1] as string).replace(/^0+/, '').padStart(4, '0')}:${match[2]}`.toUpperCase();
-}
-
-export interface DevicePair {
-  cuda: NativeCudaDevice | null;
-  nvml: NativeNvmlDevice | null;
-}
-
-/** The same GPU in both lists has the same PCI address; devices that CUDA sees come first, in CUDA's order. */
-export function pairDevices(cuda: NativeCudaDevice[], nvml: NativeNvmlDevice[]): DevicePair[] {
-  const address = (device: NativeCudaDevice | NativeNvmlDevice) =>
-    typeof device.pciBusId === 'string' ? normalPciBusId(device.pciBusId) : null;
-  const left = new Set(nvml);
-  const pairs: DevicePair[] = cuda.map((device) => {
-    const own = address(device);
-    // A MIG GPU is one NVML device and several CUDA devices: each gets the GPU it is a slice of.
-    const twin =
-      nvml.find((candidate) => own !== null && address(candidate) === own) ??
-      nvml.find((candidate) => typeof candidate.uuid === 'string' && candidate.uuid === device.uuid);
-    if (twin) left.delete(twin);
-    return { cuda: device, nvml: twin ?? null };
-  });
-  for (const device of left) pairs.push({ cuda: null, nvml: device });
-  return pairs;
-}
-
+/** Everything that the readings of the whole machine contribute to a device. */
 export interface DeviceContext {
   host: HostMemory;
   facts: KernelFacts;
   cuda: NativeCudaReport;
   nvml: NativeNvmlReport;
-  /** Why a library as a whole has nothing to say about a device; null where it answered. */
+  /** Why a library as a whole could not be read; null: it could. */
   whyNoCuda: string | null;
   whyNoNvml: string | null;
-  /** cudaMemGetInfo of a child by ordinal, each a reading or why there is none; null: none was asked. */
+  /**
+   * cudaMemGetInfo from a child process: a reading or a reason for each ordinal, and the reason for all others. null:
+   * no child was run.
+   */
   child: { answers: Map<number, { free: number; total: number; from: string } | string>; missingReason: string } | null;
   environment: Record<string, string | undefined>;
-  /** Name of a process in `/proc/<pid>/comm`. */
+  /** Name of a process from `/proc/<pid>/comm`; null: unknown. */
   processName(pid: number): string | null;
 }
 
-/** One device: each number with its origin, each gap with its reason. */
-export function deviceSnapshot(index: number, pair: DevicePair, around: DeviceContext): DeviceSnapshot {
-  const origins = new Provenance();
+/** One device: each number with its source, each null with its reason. */
+export function deviceSnapshot(index: number, pair: DevicePair, context: DeviceContext): DeviceSnapshot {
+  const provenance = new Provenance();
   const { cuda, nvml } = pair;
   const noCuda =
-    late(around.cuda.timedOut) ?? around.whyNoCuda ?? 'CUDA does not see this device (CUDA_VISIBLE_DEVICES)';
-  const noNvml = late(around.nvml.timedOut) ?? around.whyNoNvml ?? 'NVML does not see this device';
+    timeoutReason(context.cuda.timedOut) ?? context.whyNoCuda ?? 'CUDA does not see this device (CUDA_VISIBLE_DEVICES)';
+  const noNvml = timeoutReason(context.nvml.timedOut) ?? context.whyNoNvml ?? 'NVML does not see this device';
 
   const attributes = Object.fromEntries(
     DEVICE_ATTRIBUTES.map((name) => [
       name,
-      origins.read(`attributes.${name}`, cuda?.attributes?.[name], 'CUDA device attribute', noCuda),
+      provenance.read(`attributes.${name}`, cuda?.attributes?.[name], 'CUDA device attribute', noCuda),
     ]),
   ) as Record<DeviceAttribute, number | null>;
-  const mode = origins.read('addressingMode', nvml?.addressingMode, 'nvmlDeviceGetAddressingMode', noNvml);
+  const mode = provenance.read('addressingMode', nvml?.addressingMode, 'nvmlDeviceGetAddressingMode', noNvml);
   const addressingMode = mode === null ? null : (ADDRESSING_MODES[mode] ?? `mode ${mode}`);
   const { model, from } = memoryModel({
     integrated: attributes.integrated,
@@ -101,78 +79,78 @@ export function deviceSnapshot(index: number, pair: DevicePair, around: DeviceCo
     addressingMode,
     nvmlMemory: nvml?.memory ?? null,
   });
-  origins.record('memoryModel', from);
+  provenance.record('memoryModel', from);
 
-  const own = {
-    cuda: cudaMemory(cuda, around, origins, noCuda),
-    nvml: nvmlMemory(nvml, origins, noNvml),
+  const memory = {
+    cuda: cudaMemory(cuda, context, provenance, noCuda),
+    nvml: nvmlMemory(nvml, provenance, noNvml),
   };
-  const mig = origins.read('migMode', nvml?.migMode, 'nvmlDeviceGetMigMode', noNvml);
+  const mig = provenance.read('migMode', nvml?.migMode, 'nvmlDeviceGetMigMode', noNvml);
   const migMode = mig === null ? null : { current: mig[0] === 1, pending: mig[1] === 1 };
-  const can = allocatable({
+  const available = allocatable({
     model,
-    host: around.host,
-    poolBytes: around.facts.driver.poolBytes,
-    ...own,
+    host: context.host,
+    poolBytes: context.facts.driver.poolBytes,
+    ...memory,
     mig: migMode?.current ?? false,
   });
-  origins.record('allocatable', can.from);
-  const seen = views({
+  provenance.record('allocatable', available.from);
+  const toolViews = views({
     model,
-    host: around.host,
-    ...own,
-    whyNoCuda: origins.sources.cuda ?? noCuda,
-    whyNoNvml: origins.sources.nvml ?? noNvml,
-    environment: around.environment,
+    host: context.host,
+    ...memory,
+    whyNoCuda: provenance.sources.cuda ?? noCuda,
+    whyNoNvml: provenance.sources.nvml ?? noNvml,
+    environment: context.environment,
   });
-  for (const [name, words] of Object.entries(seen.from)) origins.record(`views.${name}`, words);
-  const power = origins.read('powerW', nvml?.powerMilliwatt, 'nvmlDeviceGetPowerUsage', noNvml);
+  for (const [name, source] of Object.entries(toolViews.from)) provenance.record(`views.${name}`, source);
+  const power = provenance.read('powerW', nvml?.powerMilliwatt, 'nvmlDeviceGetPowerUsage', noNvml);
 
   return {
     index,
     cudaIndex: cuda?.ordinal ?? null,
     nvmlIndex: nvml?.index ?? null,
-    name: either(origins, 'name', [cuda?.name, 'cuDeviceGetName'], [nvml?.name, 'nvmlDeviceGetName'], noCuda),
-    uuid: either(origins, 'uuid', [cuda?.uuid, 'cuDeviceGetUuid'], [nvml?.uuid, 'nvmlDeviceGetUUID'], noCuda),
+    name: either(provenance, 'name', [cuda?.name, 'cuDeviceGetName'], [nvml?.name, 'nvmlDeviceGetName'], noCuda),
+    uuid: either(provenance, 'uuid', [cuda?.uuid, 'cuDeviceGetUuid'], [nvml?.uuid, 'nvmlDeviceGetUUID'], noCuda),
     pciBusId: pciBusId(
       either(
-        origins,
+        provenance,
         'pciBusId',
         [cuda?.pciBusId, 'cuDeviceGetPCIBusId'],
         [nvml?.pciBusId, 'nvmlDeviceGetPciInfo_v3'],
         noCuda,
       ),
     ),
-    computeCapability: origins.read('computeCapability', cuda?.computeCapability, 'CUDA device attributes', noCuda),
+    computeCapability: provenance.read('computeCapability', cuda?.computeCapability, 'CUDA device attributes', noCuda),
     memoryModel: model,
     attributes,
-    ...own,
-    processes: processes(nvml, around, origins, noNvml),
-    allocatable: can.bytes,
-    views: seen.bytes,
+    ...memory,
+    processes: processes(nvml, context, provenance, noNvml),
+    allocatable: available.bytes,
+    views: toolViews.bytes,
     addressingMode,
     migMode,
-    utilizationPercent: origins.read(
+    utilizationPercent: provenance.read(
       'utilizationPercent',
       nvml?.utilizationPercent,
       'nvmlDeviceGetUtilizationRates',
       noNvml,
     ),
-    temperatureC: origins.read('temperatureC', nvml?.temperatureC, 'nvmlDeviceGetTemperature', noNvml),
+    temperatureC: provenance.read('temperatureC', nvml?.temperatureC, 'nvmlDeviceGetTemperature', noNvml),
     powerW: power === null ? null : power / 1000,
-    smClockMHz: origins.read('smClockMHz', nvml?.smClockMHz, 'nvmlDeviceGetClockInfo', noNvml),
+    smClockMHz: provenance.read('smClockMHz', nvml?.smClockMHz, 'nvmlDeviceGetClockInfo', noNvml),
     notes: quirkNotes({
-      host: around.host,
-      kernel: around.facts.kernel,
-      driver: around.facts.driver,
-      device: { memoryModel: model, ...own, migMode, attributes, addressingMode },
+      host: context.host,
+      kernel: context.facts.kernel,
+      driver: context.facts.driver,
+      device: { memoryModel: model, ...memory, migMode, attributes, addressingMode },
       nvmlRefusal: isFailure(nvml?.memory) ? nvml.memory.name : null,
     }),
-    from: origins.sources,
+    from: provenance.sources,
   };
 }
 
-function late(timedOut: Failure | null): string | null {
+function timeoutReason(timedOut: Failure | null): string | null {
   return timedOut === null ? null : reason(timedOut);
 }
 
@@ -180,58 +158,58 @@ function pciBusId(id: string | null): string | null {
   return id === null ? null : normalPciBusId(id);
 }
 
-/** CUDA's answer, else NVML's; the origin names the one that was taken. */
+/** The value from CUDA, else from NVML; the source names the call. */
 function either(
-  origins: Provenance,
+  provenance: Provenance,
   path: string,
   first: [string | Failure | undefined, string],
   second: [string | Failure | undefined, string],
   absent: string,
 ): string | null {
   const [fact, call] = typeof first[0] === 'string' || second[0] === undefined ? first : second;
-  return origins.read(path, fact, call, absent);
+  return provenance.read(path, fact, call, absent);
 }
 
 function cudaMemory(
   device: NativeCudaDevice | null,
-  around: DeviceContext,
-  origins: Provenance,
+  context: DeviceContext,
+  provenance: Provenance,
   absent: string,
 ): DeviceSnapshot['cuda'] {
-  const read = device?.memGetInfo;
-  if (read !== undefined && !isFailure(read)) {
-    origins.record('cuda', 'cudaMemGetInfo in this process');
-    return { free: read[0], total: read[1] };
+  const reading = device?.memGetInfo;
+  if (reading !== undefined && !isFailure(reading)) {
+    provenance.record('cuda', 'cudaMemGetInfo in this process');
+    return { free: reading[0], total: reading[1] };
   }
-  if (isFailure(read)) {
-    origins.record('cuda', reason(read));
+  if (isFailure(reading)) {
+    provenance.record('cuda', reason(reading));
     return null;
   }
-  if (device === null || around.child === null) {
-    origins.record(
+  if (device === null || context.child === null) {
+    provenance.record(
       'cuda',
-      device === null || around.cuda.timedOut !== null
+      device === null || context.cuda.timedOut !== null
         ? absent
         : 'not read: it needs a CUDA context and this process has none (memGetInfo: child or inProcess reads it)',
     );
     return null;
   }
-  const answer = around.child.answers.get(device.ordinal ?? -1) ?? around.child.missingReason;
+  const answer = context.child.answers.get(device.ordinal ?? -1) ?? context.child.missingReason;
   if (typeof answer === 'string') {
-    origins.record('cuda', answer);
+    provenance.record('cuda', answer);
     return null;
   }
-  origins.record('cuda', answer.from);
+  provenance.record('cuda', answer.from);
   return { free: answer.free, total: answer.total };
 }
 
-/** SUCCESS with a total of 0 is what a zeroed struct looks like after a shim swallowed an error: it is not a reading. */
-function nvmlMemory(device: NativeNvmlDevice | null, origins: Provenance, absent: string): DeviceSnapshot['nvml'] {
-  const memory = origins.read('nvml', device?.memory, 'nvmlDeviceGetMemoryInfo', absent);
+/** SUCCESS with a total of 0 is not a reading: it is a zeroed struct from a shim that swallowed an error. */
+function nvmlMemory(device: NativeNvmlDevice | null, provenance: Provenance, absent: string): DeviceSnapshot['nvml'] {
+  const memory = provenance.read('nvml', device?.memory, 'nvmlDeviceGetMemoryInfo', absent);
   if (memory === null) return null;
-  origins.record(
+  provenance.record(
     'nvml',
-    memory.total === 0 ? `${memory.call} answered SUCCESS with a total of 0, which is no answer` : memory.call,
+    memory.total === 0 ? `${memory.call} returned SUCCESS with a total of 0, which is not a reading` : memory.call,
   );
   return memory.total === 0
     ? null
@@ -240,15 +218,15 @@ function nvmlMemory(device: NativeNvmlDevice | null, origins: Provenance, absent
 
 function processes(
   device: NativeNvmlDevice | null,
-  around: DeviceContext,
-  origins: Provenance,
+  context: DeviceContext,
+  provenance: Provenance,
   absent: string,
 ): GpuProcess[] | null {
-  const list = origins.read(
+  const list = provenance.read(
     'processes',
     device?.processes,
     'nvmlDeviceGetComputeRunningProcesses_v3 and graphics',
     absent,
   );
-  return list === null ? null : list.map(({ pid, gpuBytes }) => ({ pid, name: around.processName(pid), gpuBytes }));
+  return list === null ? null : list.map(({ pid, gpuBytes }) => ({ pid, name: context.processName(pid), gpuBytes }));
 }

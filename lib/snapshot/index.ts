@@ -1,16 +1,18 @@
+/** snapshot(): checks the options, and loads the code of a reading when it is first needed. */
+
 import { checkChoice, checkMilliseconds } from '../base/arguments.ts';
 import type { Snapshot, SnapshotOptions } from '../types/index.ts';
 
 const MODES = ['auto', 'child', 'inProcess', 'never'] as const satisfies SnapshotOptions['memGetInfo'][];
 
-/** Loaded by the first snapshot: most of umaprobe's code, which a program that only imports it should not pay for. */
+/** Loaded by the first snapshot, because it is most of umaprobe's code: `import 'umaprobe'` stays fast. */
 let takeSnapshot: typeof import('./take.ts').takeSnapshot | undefined;
 
 /**
- * One instant of this machine: where its memory is, to the byte, and what a new allocation can have.
+ * The memory of this machine at one instant: its use, to the byte, and how much a new allocation can get.
  *
- * Creates no CUDA context unless asked to (`memGetInfo`). What a library does not answer within its deadline, and every
- * single field that fails, is `null` with its reason in `from`; the host's side is always complete.
+ * Creates no CUDA context unless requested (`memGetInfo`). A field that fails, or that a library does not return within
+ * the deadline, is `null` with its reason in `from`. The host's part is always complete.
  *
  * @throws UmaError `ERR_UMA_LIBRARY_MISSING` when the native binary cannot be loaded, `ERR_UMA_CALL_FAILED` when
  *   /proc/meminfo cannot be read. TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for bad options.

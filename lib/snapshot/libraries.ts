@@ -1,3 +1,5 @@
+/** The status of CUDA and NVML as libraries: opened or not, versions, reasons. */
+
 import { isFailure, reason } from '../base/facts.ts';
 import type { NativeCudaReport, NativeLibrary, NativeNvmlReport } from '../native/contract.ts';
 import type { LibraryStatus } from '../types/index.ts';
@@ -7,10 +9,10 @@ export function cudaVersion(number: number): string {
   return `${Math.floor(number / 1000)}.${Math.floor((number % 1000) / 10)}`;
 }
 
-const known = <T>(fact: unknown, words: (value: T) => string): string | null =>
-  fact === undefined || isFailure(fact) ? null : words(fact as T);
+const known = <T>(fact: unknown, format: (value: T) => string): string | null =>
+  fact === undefined || isFailure(fact) ? null : format(fact as T);
 
-/** The runtime where there is one, else the driver library: whichever answered. */
+/** Status of the CUDA runtime library, else of the driver library: the first that was opened. */
 export function cudaLibrary(report: NativeCudaReport): LibraryStatus {
   const opened = [report.runtime, report.driver].find(
     (library) => library.path !== undefined && library.failure === undefined,
@@ -53,9 +55,9 @@ function missing(libraries: NativeLibrary[]): string {
   return failures.length === 0 ? 'ERR_UMA_LIBRARY_MISSING: nothing was tried' : failures.map(reason).join('; ');
 }
 
-/** Why there is no device in the list, in one line; null where a library counted at least one. */
+/** Why no device is listed, in one line. */
 export function whyNoDevices(cuda: LibraryStatus, nvml: LibraryStatus): string {
-  const words = (name: string, status: LibraryStatus) =>
+  const state = (name: string, status: LibraryStatus) =>
     `${name} ${status.state === 'loaded' ? 'sees no device' : `is ${status.state}: ${status.reason}`}`;
-  return `${words('CUDA', cuda)}. ${words('NVML', nvml)}`;
+  return `${state('CUDA', cuda)}. ${state('NVML', nvml)}`;
 }

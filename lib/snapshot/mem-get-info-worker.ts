@@ -1,11 +1,11 @@
-/** The child of `snapshot({ memGetInfo: 'child' })`: prints a line of JSON for each device and ends. */
+/** The child process of `snapshot({ memGetInfo: 'child' })`: prints one line of JSON per device and exits. */
 
 import { isFailure, reason } from '../base/facts.ts';
 import { native } from '../native/binding.ts';
 import type { ChildLine } from './mem-get-info-child.ts';
 
-// The other end of standard input is the parent's: it closes when the parent is gone, however it went. The readings
-// run on a thread of the addon's, so this works in the middle of a call that hangs.
+// Standard input closes when the parent is gone, for whatever reason. Readings run on a thread of the addon, so this
+// works even while a call hangs.
 process.stdin.on('close', () => process.exit(1)).resume();
 
 const deadlineMs = Number(process.argv[2]);
@@ -18,7 +18,7 @@ if (typeof deviceCount === 'number') {
   process.exit(0);
 }
 const failure = deviceCount ?? timedOut;
-process.stderr.write(`${isFailure(failure) ? reason(failure) : 'CUDA did not say how many devices there are'}\n`);
+process.stderr.write(`${isFailure(failure) ? reason(failure) : 'CUDA did not report the number of devices'}\n`);
 process.exit(1);
 
 async function line(ordinal: number): Promise<ChildLine> {
@@ -29,11 +29,11 @@ async function line(ordinal: number): Promise<ChildLine> {
   return { ordinal, free: reading[0], total: reading[1], ownBytes: after === null ? null : after - (before ?? 0) };
 }
 
-/** What NVML attributes to this process on all devices; null in another PID namespace, or where NVML cannot tell. */
+/** Memory of this process on all devices by NVML; null: another PID namespace, or not reported. */
 async function ownBytes(): Promise<number | null> {
   const { devices } = await binding.readNvml(Math.min(deadlineMs, 1000));
-  const mine = devices
+  const entries = devices
     .flatMap(({ processes }) => (processes === undefined || isFailure(processes) ? [] : processes))
     .filter(({ pid, gpuBytes }) => pid === process.pid && gpuBytes !== null);
-  return mine.length === 0 ? null : mine.reduce((sum, { gpuBytes }) => sum + (gpuBytes ?? 0), 0);
+  return entries.length === 0 ? null : entries.reduce((sum, { gpuBytes }) => sum + (gpuBytes ?? 0), 0);
 }

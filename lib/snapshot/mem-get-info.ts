@@ -1,3 +1,5 @@
+/** memGetInfo() and memGetInfoSync(): cudaMemGetInfo in this process. */
+
 import { checkDevice, checkMilliseconds } from '../base/arguments.ts';
 import { toUmaError } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
@@ -5,15 +7,15 @@ import { native } from '../native/binding.ts';
 import type { MemGetInfo } from '../types/index.ts';
 
 /**
- * Literal `cudaMemGetInfo` of one device. Creates a CUDA context in this process if it has none, which takes memory
- * (527 MiB on an H200) and time. Runs on a thread of umaprobe's own.
+ * `cudaMemGetInfo` of one device, unchanged. Creates a CUDA context in this process if it has none, which takes memory
+ * (527 MiB on an H200) and time. Runs on a separate thread.
  *
- * On a GPU that shares the host's memory `free` is MemFree: page cache counts as used. See `snapshot()` for what can
- * be allocated.
+ * On a GPU that shares the host's memory `free` is MemFree: page cache counts as used. `snapshot()` reports how much
+ * can be allocated.
  *
  * @param device CUDA ordinal, 0 to 255. Default 0.
- * @throws UmaError `ERR_UMA_TIMEOUT`, `_LIBRARY_MISSING`, `_DRIVER_UNUSABLE`, `_NO_DEVICE`, `_OUT_OF_MEMORY` (the context
- *   itself did not fit), `_CALL_FAILED`. RangeError for a device or deadline out of range.
+ * @throws UmaError `ERR_UMA_TIMEOUT`, `_LIBRARY_MISSING`, `_DRIVER_UNUSABLE`, `_NO_DEVICE`, `_OUT_OF_MEMORY` (the
+ *   context did not fit), `_CALL_FAILED`. RangeError for a device or deadline out of range.
  */
 export async function memGetInfo(device = 0, options: { deadlineMs?: number } = {}): Promise<MemGetInfo> {
   checkDevice(device);
@@ -27,8 +29,11 @@ export async function memGetInfo(device = 0, options: { deadlineMs?: number } = 
 const slots = new Float64Array(2);
 
 /**
- * The same on the calling thread: the fastest way to ask, and the only call of umaprobe without a deadline. It fails at
- * once while another call of this process is known to be stuck in CUDA.
+ * The same on the calling thread: the fastest form, and the only call of umaprobe without a deadline. It fails at once
+ * while another call of this process hangs in CUDA.
+ *
+ * @param device CUDA ordinal, 0 to 255. Default 0.
+ * @throws as `memGetInfo()`.
  */
 export function memGetInfoSync(device = 0): MemGetInfo {
   checkDevice(device);

@@ -1,3 +1,5 @@
+/** Takes a snapshot: reads the kernel, CUDA and NVML at the same time, and puts the readings together. */
+
 import { toUmaError } from '../base/errors.ts';
 import { isFailure, Provenance } from '../base/facts.ts';
 import { readKernelFacts } from '../host/kernel.ts';
@@ -7,33 +9,34 @@ import { ledger } from '../memory/ledger.ts';
 import { native } from '../native/binding.ts';
 import type { NativeBinding, NativeCudaReport } from '../native/contract.ts';
 import type { DeviceSnapshot, HostMemory, MemGetInfo, Snapshot, SnapshotOptions } from '../types/index.ts';
-import { type DeviceContext, deviceSnapshot, pairDevices } from './devices.ts';
+import { type DeviceContext, deviceSnapshot } from './devices.ts';
 import { cudaLibrary, nvmlLibrary, whyNoDevices } from './libraries.ts';
 import type { ChildLine } from './mem-get-info-child.ts';
+import { pairDevices } from './pairs.ts';
 
-/** What the binary calls the ways to read cudaMemGetInfo; a child is asked afterwards. */
+/** The binary's number for each mode. A child process, if any, runs after this reading. */
 const MODES = { auto: 1, child: 1, inProcess: 2, never: 0 } as const;
 
-/** `snapshot()` with its options checked and filled in. */
+/** `snapshot()` with checked and complete options. */
 export async function takeSnapshot(options: Required<SnapshotOptions>): Promise<Snapshot> {
   const { memGetInfo: mode, deadlineMs, childDeadlineMs } = options;
   const started = performance.now();
   const binding = native();
   const simulated = simulatedMachine(binding);
 
-  // Both libraries work on their own threads while this one reads the kernel's files.
-  const asked = Promise.all([binding.readCuda(MODES[mode], deadlineMs), binding.readNvml(deadlineMs)]);
-  asked.catch(() => undefined);
+  // Both libraries work on their own threads while this thread reads the kernel's files.
+  const reports = Promise.all([binding.readCuda(MODES[mode], deadlineMs), binding.readNvml(deadlineMs)]);
+  reports.catch(() => undefined);
   const at = new Date().toISOString();
   const host = hostMemorySync();
-  const origins = new Provenance();
-  const facts = readKernelFacts(binding, origins);
-  noteMissingLines(host, origins);
+  const provenance = new Provenance();
+  const facts = readKernelFacts(binding, provenance);
+  recordMissingLines(host, provenance);
 
-  const [cuda, nvml] = await asked;
+  const [cuda, nvml] = await reports;
   const child = mode === 'child' ? await readInChild(cuda, childDeadlineMs) : null;
   const libraries = { cuda: cudaLibrary(cuda), nvml: nvmlLibrary(nvml) };
-  const around: DeviceContext = {
+  const context: DeviceContext = {
     host,
     facts,
     cuda,
@@ -44,7 +47,7 @@ export async function takeSnapshot(options: Required<SnapshotOptions>): Promise<
     environment: process.env,
     processName: processNames(binding, simulated !== null),
   };
-  const devices = pairDevices(cuda.devices, nvml.devices).map((pair, index) => deviceSnapshot(index, pair, around));
+  const devices = pairDevices(cuda.devices, nvml.devices).map((pair, index) => deviceSnapshot(index, pair, context));
   return {
     schema: 'umaprobe/snapshot/1',
     at,
@@ -60,19 +63,19 @@ export async function takeSnapshot(options: Required<SnapshotOptions>): Promise<
     libraries,
     devices,
     noDevices: devices.length === 0 ? whyNoDevices(libraries.cuda, libraries.nvml) : null,
-    from: origins.sources,
+    from: provenance.sources,
     durationMs: performance.now() - started,
   };
 }
 
-function noteMissingLines(host: HostMemory, origins: Provenance): void {
-  origins.record('host', '/proc/meminfo');
+function recordMissingLines(host: HostMemory, provenance: Provenance): void {
+  provenance.record('host', '/proc/meminfo');
   for (const [field, value] of Object.entries(host)) {
-    if (value === null) origins.record(`host.${field}`, 'this kernel’s /proc/meminfo has no such line');
+    if (value === null) provenance.record(`host.${field}`, 'this kernel’s /proc/meminfo has no such line');
   }
 }
 
-/** A child is worth its start only where there is a device to ask, and where CUDA is not already stuck. */
+/** null: no child is needed, because there is no device, all readings exist, or CUDA already hangs. */
 async function readInChild(cuda: NativeCudaReport, deadlineMs: number): Promise<DeviceContext['child']> {
   if (cuda.timedOut !== null || typeof cuda.deviceCount !== 'number' || cuda.deviceCount === 0) return null;
   if (cuda.devices.every((device) => device.memGetInfo !== undefined)) return null;
@@ -83,22 +86,22 @@ async function readInChild(cuda: NativeCudaReport, deadlineMs: number): Promise<
 }
 
 /**
- * On a device that shares the host's memory the child's own context has lowered the number that it read. That is what
- * NVML attributes to the child, and is added back, so that looking does not change what is seen.
+ * The child's own context lowers the free memory of a device that shares the host's memory. Its size, which NVML
+ * reports, is added back, so that the measurement does not change the result.
  */
 function withoutOwnContext(line: ChildLine, cuda: NativeCudaReport): (MemGetInfo & { from: string }) | string {
   if ('failure' in line) return line.failure;
   const { ordinal, free, total, ownBytes } = line;
   const integrated = cuda.devices.find((device) => device.ordinal === ordinal)?.attributes?.integrated === 1;
-  if (!integrated) return { free, total, from: 'cudaMemGetInfo in a child process, which had a context of its own' };
-  const words =
+  if (!integrated) return { free, total, from: 'cudaMemGetInfo in a child process, which had its own context' };
+  const adjustment =
     ownBytes === null
       ? 'its own context, whose size is not known, counts as used'
       : `${ownBytes} bytes of its own context (NVML) are added back`;
-  return { free: free + (ownBytes ?? 0), total, from: `cudaMemGetInfo in a child process; ${words}` };
+  return { free: free + (ownBytes ?? 0), total, from: `cudaMemGetInfo in a child process; ${adjustment}` };
 }
 
-/** GPU memory inside MemTotal: only devices that share the host's memory count, and unknown stays unknown. */
+/** GPU memory inside MemTotal: that of devices that share the host's memory. null: unknown. */
 function sharedGpuBytes(devices: DeviceSnapshot[]): number | null {
   const shared = devices.filter((device) => device.memoryModel === 'unified' && device.processes !== null);
   const processes = shared.flatMap((device) => device.processes ?? []);
@@ -107,7 +110,7 @@ function sharedGpuBytes(devices: DeviceSnapshot[]): number | null {
   return known.reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** NVML's pids belong to the first PID namespace: looked up in a container's own they would name another process. */
+/** NVML reports pids of the initial PID namespace; in a container's own namespace they would name other processes. */
 function processNames(binding: NativeBinding, simulated: boolean): DeviceContext['processName'] {
   if (!simulated && pidNamespace() !== FIRST_PID_NAMESPACE) return () => null;
   return (pid) => processName(binding, pid);

@@ -1,12 +1,14 @@
+/** watch(): snapshots at a steady pace. */
+
 import { checkMilliseconds, checkSignal } from '../base/arguments.ts';
 import type { Snapshot, WatchOptions } from '../types/index.ts';
 import { snapshot } from './index.ts';
 
 /**
- * Snapshots at a steady pace: the first at once, then one each `intervalMs`, measured from start to start. A reading
- * that takes longer than the interval delays the next; none are queued up.
+ * Snapshots at a steady pace: the first at once, then one every `intervalMs`, measured from start to start. A reading
+ * that takes longer than the interval delays the next one; readings do not queue up.
  *
- * Ends when `signal` is aborted (also in the middle of a pause, without an error) or the loop is left.
+ * Ends when the loop is left or `signal` is aborted; an abort also ends a pause, and is not an error.
  *
  * @throws as `snapshot()`; RangeError for an interval outside 10 ms to 1 h.
  */
@@ -22,7 +24,7 @@ async function* readings(
   signal: AbortSignal | undefined,
   options: WatchOptions,
 ): AsyncGenerator<Snapshot, void, void> {
-  // Not above: everybody who imports umaprobe would load it.
+  // Imported here, so that `import 'umaprobe'` does not load it.
   const { setTimeout: sleep } = await import('node:timers/promises');
   let due = performance.now();
   while (!signal?.aborted) {

@@ -1,30 +1,32 @@
-/** The page cache: what is in it, and getting memory back, always with a receipt. */
+/** The page cache: its contents, and actions that free memory, each with a receipt. */
 
-/** One file's pages. */
+/** The page cache of one file. */
 export interface CachedFile {
   path: string;
   /** Size of the file. */
   bytes: number;
   cachedBytes: number | null;
-  /** null: mincore was used, which does not know. */
+  /** null: read with mincore, which does not report it. */
   dirtyBytes: number | null;
   writebackBytes: number | null;
-  /** Processes that map it; empty: none that can be seen. */
+  /** Processes that map the file; empty: none visible to this user. */
   mappedBy: { pid: number; name: string | null; locked: boolean }[];
   /** Why `cachedBytes` is null. */
   reason: string | null;
 }
 
-/** A well-known place of model files. */
+/** A well-known location of model files. */
 export interface ModelStore {
   /** "huggingface", "ollama", "lmstudio", "vllm", "torch". */
   name: string;
   path: string;
-  /** The variable or default that led there: "HF_HOME", "~/.ollama/models". */
+  /** The environment variable or default that names it: "HF_HOME", "~/.ollama/models". */
   from: string;
 }
 
-/** A tree, a file or a store that was asked about. Sums are over all of it, whatever `files` lists. */
+/**
+ * A directory, file or model store that was examined. Sums cover all of its files, not only those listed in `files`.
+ */
 export interface CacheTarget {
   path: string;
   store: ModelStore | null;
@@ -32,38 +34,43 @@ export interface CacheTarget {
   /** Bytes of the files, each inode counted once. */
   bytes: number;
   cachedBytes: number;
-  /** Of `cachedBytes`: in file systems that live in memory (tmpfs). It is the files themselves and cannot be given back. */
+  /**
+   * Part of `cachedBytes` in memory file systems (tmpfs): these pages are the files themselves and cannot be evicted.
+   */
   memoryBytes: number;
-  /** null: mincore was used, which does not know. */
+  /** null: read with mincore, which does not report it. */
   dirtyBytes: number | null;
   writebackBytes: number | null;
   /** Cached bytes of files that some process maps. */
   mappedBytes: number;
-  /** Files whose pages the kernel shows only to their owner, and their bytes: in `files` and `bytes`, not in `cachedBytes`. */
+  /**
+   * Files whose cached pages the kernel reports only to their owner, and their size: included in `files` and `bytes`,
+   * not in `cachedBytes`.
+   */
   unseenFiles: number;
   unseenBytes: number;
-  /** What could not be looked at: path and why. At most 100 listed; `problemCount` counts all. */
+  /** Paths that could not be examined, with the reason. At most 100 are listed; `problemCount` counts all. */
   problems: { path: string; reason: string }[];
   problemCount: number;
-  /** FIFOs, sockets, devices: not files with a cache. */
+  /** FIFOs, sockets and devices, which have no page cache. */
   special: number;
-  /** Symbolic links, which are not followed, and hard links to files already counted. */
+  /** Symbolic links (not followed) and hard links to files already counted. */
   links: number;
-  /** Gone before they could be looked at. */
+  /** Files deleted before they could be examined. */
   vanished: number;
-  /** False: the walk was ended before its end. */
+  /** False: the walk was aborted. */
   complete: boolean;
 }
 
 /**
- * The machine's page cache, from /proc/meminfo. `modelFiles` (null is counted as 0) + `otherFiles` + `shmem` +
- * `slabReclaimable` = `total` = Buffers + Cached + SReclaimable, exactly. Shared memory is page cache to the kernel, so
- * `Cached` has it in it, although dropping cannot give it back.
+ * The machine's page cache, from /proc/meminfo. `modelFiles` (null counts as 0) + `otherFiles` + `shmem` +
+ * `slabReclaimable` = `total` = Buffers + Cached + SReclaimable, exactly. The kernel counts shared memory in `Cached`,
+ * although dropping caches does not free it.
  */
 export interface CacheSplit {
-  /** Cached bytes of the targets. null: no files were looked at (a simulated machine has none). */
+  /** Cached bytes of the targets. null: no files were examined (a simulated machine has none). */
   modelFiles: number | null;
-  /** Buffers + Cached − Shmem − the above: files that were not asked about, and the block devices' own pages. */
+  /** Buffers + Cached − Shmem − `modelFiles`: all other files, and the pages of block devices. */
   otherFiles: number;
   /** Shmem: tmpfs and shared memory. */
   shmem: number;
@@ -78,16 +85,19 @@ export interface CacheStatus {
   schema: 'umaprobe/cache-status/1';
   at: string;
   simulated: string | null;
-  /** `cachestat`: the system call (Linux 6.5). `mincore`: older kernels; no dirty pages, and 0 for files of others. */
+  /**
+   * `cachestat`: system call of Linux 6.5. `mincore`: for older kernels; reports no dirty pages, and 0 for files of
+   * other users.
+   */
   method: 'cachestat' | 'mincore' | null;
-  /** What the method could not see. */
+  /** Limits of the method, as sentences. */
   limits: string[];
-  /** The machine's cache as a whole; null: this kernel does not say. */
+  /** The machine's whole page cache; null: this kernel does not report it. */
   machine: CacheSplit | null;
   targets: CacheTarget[];
-  /** The files with the most cached bytes, at most `top`, sorted by them. */
+  /** The files with the most cached bytes, largest first, at most `top`. */
   files: CachedFile[];
-  /** Processes whose mappings could not be read: of other users. */
+  /** Processes of other users, whose mappings cannot be read. */
   unreadableProcesses: number;
   durationMs: number;
 }
@@ -99,18 +109,18 @@ export interface CacheProgress {
 }
 
 export interface CacheStatusOptions {
-  /** How many files to list: 0 to 100000. Default 20. */
+  /** Number of files to list: 0 to 100000. Default 20. */
   top?: number;
   signal?: AbortSignal;
   onProgress?: (progress: CacheProgress) => void;
 }
 
-/** Before and after of an action, in bytes; null: not known. `change` = after − before, null where one of them is. */
+/** Counters before and after an action, in bytes; null: unknown. `change` = after − before, null if either is. */
 export interface Receipt {
   before: ReceiptCounters;
   after: ReceiptCounters;
   change: ReceiptCounters;
-  /** Where each counter comes from, or why it is null. */
+  /** Source of each counter, or why it is null. */
   from: Record<keyof ReceiptCounters, string>;
 }
 
@@ -120,9 +130,12 @@ export interface ReceiptCounters {
   cached: number | null;
   sReclaimable: number | null;
   dirty: number | null;
-  /** What the driver's page pools hold (driver 590 and later); readable by root only. */
+  /** Size of the driver's page pools (driver 590 and later); readable by root only. */
   driverPools: number | null;
-  /** What cudaMemGetInfo calls free on a unified device: MemFree. null elsewhere: page cache takes nothing of that memory. */
+  /**
+   * Free memory by cudaMemGetInfo on a unified device: MemFree. null elsewhere: page cache does not use GPU memory
+   * there.
+   */
   cudaFree: number | null;
 }
 
@@ -130,9 +143,12 @@ export interface EvictedFile {
   path: string;
   cachedBefore: number;
   cachedAfter: number;
-  /** Bytes that left. */
+  /** Bytes evicted. */
   evictedBytes: number;
-  /** Why some stayed: "mapped by pid 4242 (vllm)", "dirty: not written, see sync", "locked", "being read". null: none stayed. */
+  /**
+   * Why some bytes stayed in cache: "mapped by pid 4242 (vllm)", "dirty: not written, see sync", "locked", "being
+   * read". null: none stayed.
+   */
   stayed: string | null;
   mappedBy: { pid: number; name: string | null; locked: boolean }[];
 }
@@ -142,25 +158,25 @@ export interface EvictReport {
   at: string;
   simulated: string | null;
   state: 'complete' | 'aborted';
-  /** As the walk found them: `cachedBytes`, `dirtyBytes` and `writebackBytes` are from before the eviction. */
+  /** As found by the walk: `cachedBytes`, `dirtyBytes` and `writebackBytes` are the values before the eviction. */
   targets: CacheTarget[];
-  /** Files that had something cached, most first, at most `top`. Sums below are over all. */
+  /** Files that had cached pages, largest first, at most `top`. The sums below cover all files. */
   files: EvictedFile[];
   evictedBytes: number;
   stayedBytes: number;
-  /** Files whose pages cannot be seen: asked to go, but nobody can say what went. */
+  /** Files whose cached pages are not visible to this user: eviction was requested, its result is unknown. */
   unseenFiles: number;
   unseenBytes: number;
-  /** Stayed bytes by reason; they add up to `stayedBytes`. */
+  /** `stayedBytes` by reason. */
   stayedBy: { mapped: number; dirty: number; locked: number; memory: number; other: number };
-  /** Time spent writing dirty pages, in milliseconds. */
+  /** Time spent on writing dirty pages, in milliseconds. */
   syncMs: number;
   receipt: Receipt;
   durationMs: number;
 }
 
 export interface EvictOptions extends CacheStatusOptions {
-  /** Write dirty pages first (fdatasync), so that they can go, too. Default false: they stay. */
+  /** Write dirty pages first (fdatasync), so that they can be evicted too. Default false: they stay. */
   sync?: boolean;
 }
 
@@ -169,14 +185,17 @@ export interface DropReport {
   at: string;
   simulated: string | null;
   level: 1 | 2 | 3;
-  /** What the level frees, in words. */
+  /** What the level frees, as text. */
   meaning: string;
   by: 'write' | 'sudo';
-  /** `sync` first: null when it was not done. `finished` false: it was still writing at its limit; the drop went on. */
+  /**
+   * `sync` before the drop; null: not done. `finished` false: still writing at its time limit; the drop was done
+   * anyway.
+   */
   sync: { durationMs: number; finished: boolean } | null;
   dropMs: number;
   receipt: Receipt;
-  /** What a next allocation on the GPU can have now more than before, at once and after reclaim. null: no unified device. */
+  /** Increase of what the next GPU allocation can get, immediately and after reclaim. null: no unified device. */
   nextAllocation: { immediate: number | null; afterReclaim: number | null } | null;
   /** "4 model files (38 GB) are mapped by vllm (4242): major faults follow". */
   warnings: string[];
@@ -186,13 +205,13 @@ export interface DropReport {
 export interface DropOptions {
   /** 1: page cache. 2: slab and shrinkers, hence the driver's page pools. 3 (default): both. */
   level?: 1 | 2 | 3;
-  /** `sync` before, so that dirty pages can go. Default true. */
+  /** `sync` first, so that dirty pages can be dropped. Default true. */
   sync?: boolean;
-  /** Limit for it, in milliseconds: 100 to 3600000. Default 60000. */
+  /** Time limit for `sync`, in milliseconds: 100 to 3600000. Default 60000. */
   syncLimitMs?: number;
-  /** Run the one fixed command through `sudo -n`. */
+  /** Run one fixed command with `sudo -n`. */
   sudo?: boolean;
-  /** Also under memory pressure. */
+  /** Drop even under memory pressure. */
   force?: boolean;
 }
 
@@ -208,18 +227,18 @@ export interface CompactReport {
   at: string;
   simulated: string | null;
   /**
-   * `ok`: the gate was met before. `compacted`: it is met now. `not-ready`: it is not, and programs or page cache that hold
-   * memory are the reason (see `reason`). `reboot-required`: the memory is free and idle, and still in pieces.
+   * `ok`: the gate was already met. `compacted`: it is met now. `not-ready`: it is not, because programs or page cache
+   * hold memory (see `reason`). `reboot-required`: the memory is free and idle, and still fragmented.
    */
   verdict: 'ok' | 'compacted' | 'not-ready' | 'reboot-required';
   reason: string;
   by: 'write' | 'sudo' | null;
   gate: ContiguityGate;
   orders: BlocksByOrder[];
-  /** As the gate counts: bytes available, and how many times `gate.blockBytes` lie in free blocks that can be pinned. */
+  /** In the gate's units: bytes available, and pinnable free memory in blocks of `gate.blockBytes`. */
   before: { available: number | null; blocks: number };
   after: { available: number | null; blocks: number };
-  /** null: nothing was done. */
+  /** null: compaction was not run. */
   compactMs: number | null;
   receipt: Receipt;
   durationMs: number;
@@ -232,9 +251,9 @@ export interface ContiguityGate {
 }
 
 export interface CompactOptions {
-  /** Default: 96 GiB available and 200 blocks of 32 MiB on a machine of 120 GiB, the same shares on a smaller one. */
+  /** Default: 96 GiB available and 200 blocks of 32 MiB on a machine with 120 GiB; the same shares on a smaller one. */
   gate?: Partial<ContiguityGate>;
-  /** Compact although the gate is met. */
+  /** Compact even if the gate is met. */
   always?: boolean;
   sudo?: boolean;
 }
@@ -245,9 +264,9 @@ export interface ReclaimReport {
   simulated: string | null;
   cgroup: string;
   askedBytes: number;
-  /** memory.current before − after; negative: its programs took more meanwhile. */
+  /** memory.current before − after; negative: its programs allocated more in the meantime. */
   gotBytes: number;
-  /** The kernel found less than was asked (EAGAIN). */
+  /** The kernel reclaimed less than requested (EAGAIN). */
   short: boolean;
   before: number;
   after: number;
@@ -257,6 +276,6 @@ export interface ReclaimReport {
 
 export interface ReclaimOptions {
   bytes: number;
-  /** Path under /sys/fs/cgroup, or as in /proc/self/cgroup. Default: the cgroup of this process. */
+  /** Path under /sys/fs/cgroup, or as in /proc/self/cgroup. Default: this process's cgroup. */
   cgroup?: string;
 }

@@ -1,48 +1,52 @@
-/** The GPU's side: one device, what each tool would believe of it, and what can be allocated. */
+/**
+ * The GPU's part of a snapshot: one device, the free memory that each tool would report, and the memory that can be
+ * allocated.
+ */
 
 /**
- * `unified`: CPU and GPU share one pool (CUDA *integrated* attribute). `coherent`: memory of its own, reached through the
- * host's page tables (GH200). `discrete`: memory of its own behind a bus. `unknown`: CUDA could not be asked.
+ * `unified`: CPU and GPU share one memory pool (CUDA attribute *integrated*). `coherent`: the device has its own memory
+ * and shares the host's page tables (GH200). `discrete`: the device has its own memory behind a bus. `unknown`: CUDA
+ * did not answer.
  */
 export type MemoryModel = 'unified' | 'coherent' | 'discrete' | 'unknown';
 
-/** What happened when a library was opened at run time. */
+/** Result of opening a library at run time. */
 export interface LibraryStatus {
-  /** `unusable`: the library is there but its first call failed (a runtime without a driver answers 35). */
+  /** `unusable`: the library was opened but its first call failed (a runtime without a driver returns 35). */
   state: 'loaded' | 'missing' | 'unusable' | 'timeout';
-  /** File that was opened. */
+  /** The opened file. */
   path: string | null;
   /** CUDA: "13.0"; NVML: version of the library, "13.580.65". */
   version: string | null;
   /** Driver version such as "580.142" (NVML), or the CUDA version that the driver supports (CUDA). */
   driverVersion: string | null;
-  /** Why it is not `loaded`, with every path that was tried. */
+  /** Why it is not `loaded`, with every path tried; null when loaded. */
   reason: string | null;
 }
 
-/** A process holding GPU memory (`nvmlDeviceGetComputeRunningProcesses_v3` and the graphics list). */
+/** A process that holds GPU memory (`nvmlDeviceGetComputeRunningProcesses_v3` and the graphics list). */
 export interface GpuProcess {
   pid: number;
-  /** `/proc/<pid>/comm`; null where the pid is of another PID namespace. */
+  /** `/proc/<pid>/comm`; null: the process has ended, or the pid belongs to another PID namespace. */
   name: string | null;
-  /** Not part of RSS and not to be added to it. null where the driver cannot tell (MIG, permissions). */
+  /** Not part of RSS; do not add the two. null: the driver does not report it (MIG, permissions). */
   gpuBytes: number | null;
 }
 
-/** What can be allocated on this device. */
+/** Memory that can be allocated on this device. */
 export interface Allocatable {
-  /** Without making the kernel reclaim anything. */
+  /** Without any reclaim by the kernel. */
   immediate: number | null;
-  /** Once the kernel has given back what it can (clean page cache, reclaimable slab, known driver pools). */
+  /** After the kernel has reclaimed what it can: clean page cache, reclaimable slab, known driver pools. */
   afterReclaim: number | null;
 }
 
-/** Who calls what "free": the same machine through the eyes of each tool. */
+/** Tools that report free memory; each counts the same machine differently. */
 export type ViewName = 'cudaMemGetInfo' | 'torch' | 'vllm' | 'sglang' | 'llamaCpp' | 'nvidiaGuidance' | 'nvidiaSmi';
 
-/** One GPU (or what CUDA calls a device). */
+/** One CUDA device: a GPU, or a MIG slice of one. */
 export interface DeviceSnapshot {
-  /** Position in this list. The devices that CUDA sees come first, in CUDA's order: there it is the CUDA ordinal. */
+  /** Position in this list. Devices that CUDA sees come first, in CUDA's order, so for them it is the CUDA ordinal. */
   index: number;
   /** CUDA ordinal; null when CUDA does not see it (CUDA_VISIBLE_DEVICES, no CUDA). */
   cudaIndex: number | null;
@@ -56,14 +60,14 @@ export interface DeviceSnapshot {
   /** "12.1". */
   computeCapability: string | null;
   memoryModel: MemoryModel;
-  /** CUDA device attributes by CUDA's own name in camelCase; read without a context. */
+  /** CUDA device attributes under CUDA's names in camelCase; read without a context. */
   attributes: Record<DeviceAttribute, number | null>;
   /**
-   * `cudaMemGetInfo`, where it was read; else null and `from.cuda` says why. Where a child process read it on a device
-   * that shares the host's memory, what the child's own context took is added back, and `from.cuda` says how much.
+   * `cudaMemGetInfo`; null: not read, and `from.cuda` says why. If a child process read it on a device that shares the
+   * host's memory, the size of the child's CUDA context is added to `free`, and `from.cuda` says how much.
    */
   cuda: { free: number; total: number } | null;
-  /** NVML memory info. null on every GB10: NOT_SUPPORTED is the normal answer there. */
+  /** NVML memory info. null on every GB10, where NVML returns NOT_SUPPORTED. */
   nvml: { total: number; free: number; used: number; reserved: number | null } | null;
   processes: GpuProcess[] | null;
   allocatable: Allocatable;
@@ -75,9 +79,12 @@ export interface DeviceSnapshot {
   temperatureC: number | null;
   powerW: number | null;
   smClockMHz: number | null;
-  /** Findings of quirks.ts that changed or explain a number of this device. */
+  /** Known quirks that explain a number of this device, as sentences. */
   notes: string[];
-  /** Path of a property ("nvml", "powerW", "attributes.l2CacheSize", "views.torch") → the call that gave it, or why it is null. */
+  /**
+   * Path of a property ("nvml", "powerW", "attributes.l2CacheSize", "views.torch") → the call that returned it, or why
+   * it is null.
+   */
   from: Record<string, string>;
 }
 

@@ -1,18 +1,21 @@
-/** The host's side: memory as the kernel counts it, the ledger, pressure, free blocks, settings and limits. */
+/** The host's part of a snapshot: kernel memory counters, the ledger, pressure, free blocks, settings and limits. */
 
 /** Pressure stall information of one class of stall, from `/proc/pressure/memory`. */
 export interface Psi {
-  /** Percent of the last 10 s in which tasks waited for memory (0.30 means 0.3 %, not 30 %). */
+  /** Share of the last 10 s in which tasks waited for memory, in percent (0.30 means 0.3 %, not 30 %). */
   avg10: number;
-  /** Percent of the last 60 s. */
+  /** The same over the last 60 s, in percent. */
   avg60: number;
-  /** Percent of the last 300 s. */
+  /** The same over the last 300 s, in percent. */
   avg300: number;
-  /** Waiting since boot, in microseconds. */
+  /** Total waiting time since boot, in microseconds. */
   totalUs: number;
 }
 
-/** `some`: at least one task waited. `full`: every runnable task waited at once; the best known sign of a wedge. */
+/**
+ * `some`: at least one task waited. `full`: every runnable task waited at the same time, the best known sign of a
+ * wedge.
+ */
 export interface Pressure {
   some: Psi;
   full: Psi;
@@ -20,7 +23,7 @@ export interface Pressure {
 
 /** Free blocks of one size, from `/proc/buddyinfo`, zone Normal summed over NUMA nodes. */
 export interface FreeBlocks {
-  /** Power of two of base pages. */
+  /** Binary logarithm of the block size in base pages. */
   order: number;
   /** Size of one block: base page × 2^order. */
   blockBytes: number;
@@ -29,20 +32,20 @@ export interface FreeBlocks {
 
 /**
  * The memory of the machine as the kernel counts it. Each field is the line of `/proc/meminfo` of the same name
- * (kB there, bytes here; counts stay counts). A line that this kernel does not have is `null`.
+ * (kB there, bytes here; counts stay counts); `null`: this kernel has no such line.
  */
 export interface HostMemory {
-  /** MemTotal: what the kernel manages. On a GB10 119.7 or 121.7 GiB of the nominal 128 GB. */
+  /** MemTotal: the memory that the kernel manages. On a GB10 119.7 or 121.7 GiB of the nominal 128 GB. */
   total: number;
-  /** MemFree: pages that nobody uses. On an integrated GPU this is also what `cudaMemGetInfo` calls free. */
+  /** MemFree: unused pages. On an integrated GPU `cudaMemGetInfo` reports this number as free. */
   free: number | null;
   /** MemAvailable: the kernel's estimate of what a new allocation can get without swapping. */
   available: number | null;
   buffers: number | null;
-  /** Cached: page cache, shared memory included, swap cache not. */
+  /** Cached: page cache including shared memory, without swap cache. */
   cached: number | null;
   swapCached: number | null;
-  /** Shmem: tmpfs and shared memory; inside `cached`, and not given back by dropping caches. */
+  /** Shmem: tmpfs and shared memory. Part of `cached`; dropping caches does not free it. */
   shmem: number | null;
   anonPages: number | null;
   anonHugePages: number | null;
@@ -79,11 +82,11 @@ export interface HostMemory {
   cmaFree: number | null;
 }
 
-/** One line of the ledger. `from` names the counter or the subtraction that it came from. */
+/** One line of the ledger. `from` names the counter or the calculation. */
 export interface LedgerEntry {
   /** Stable id. */
   label: LedgerLabel;
-  /** Only `unattributed` may be negative: then the kernel counted some pages under two headings. */
+  /** Only `unattributed` may be negative: the kernel then counted some pages twice. */
   bytes: number;
   from: string;
 }
@@ -107,7 +110,7 @@ export type LedgerLabel =
   | 'driverPools'
   | 'unattributed';
 
-/** Where the bytes of MemTotal are. The entries sum to `total` exactly, the unattributed remainder included. */
+/** The use of MemTotal. The entries, including the unattributed remainder, sum to `total` exactly. */
 export interface Ledger {
   total: number;
   entries: LedgerEntry[];
@@ -127,7 +130,7 @@ export interface KernelMemory {
   compactStall: number | null;
   compactFail: number | null;
   compactSuccess: number | null;
-  /** Direct reclaim: pages scanned and taken by tasks that had to wait for them. */
+  /** Direct reclaim: pages scanned and reclaimed by tasks that waited for them. */
   pgscanDirect: number | null;
   pgstealDirect: number | null;
   pgscanKswapd: number | null;
@@ -141,19 +144,22 @@ export interface KernelMemory {
 export interface DriverFacts {
   /** "580.142", from /proc/driver/nvidia/version. */
   version: string | null;
-  /** EnableSystemMemoryPools of /proc/driver/nvidia/params; 0 is off, 529 is the default from driver 590 on; null: no such parameter. */
+  /**
+   * EnableSystemMemoryPools of /proc/driver/nvidia/params: 0 is off, 529 the default from driver 590 on; null: no such
+   * parameter.
+   */
   systemMemoryPools: number | null;
-  /** Bytes now held in the driver's page pools: shrinker counts in debugfs, root only. */
+  /** Bytes in the driver's page pools, from the shrinker counts in debugfs (root only). */
   poolBytes: number | null;
 }
 
-/** Limits of the cgroup this process is in: context only, CUDA memory is not charged to it. */
+/** Limits of this process's cgroup. For context only: CUDA memory is not charged to it. */
 export interface CgroupLimits {
   version: 1 | 2;
   path: string;
-  /** memory.max / memory.limit_in_bytes, the smallest of this cgroup and its visible ancestors; null: no limit. */
+  /** memory.max / memory.limit_in_bytes: the smallest of this cgroup and its visible ancestors; null: no limit. */
   limit: number | null;
-  /** memory.high; null: none. */
+  /** memory.high, likewise the smallest; null: no limit. */
   high: number | null;
   /** memory.current / memory.usage_in_bytes. */
   current: number | null;

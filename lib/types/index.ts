@@ -1,9 +1,9 @@
 /**
  * Every public type of umaprobe, with unit, source and meaning.
  *
- * House rules: a property without a unit in its name is in bytes; every other number carries its unit
- * (`durationMs`, `temperatureC`). `null` means unknown and is never 0; why it is unknown stands in the `from`
- * record beside it, under the same path.
+ * A number without a unit in its name is in bytes or a count; every other one carries its unit (`durationMs`,
+ * `temperatureC`). `null` means unknown, never 0. The `from` record of the same document gives the reason under the
+ * same path.
  */
 
 export type * from './cache.ts';

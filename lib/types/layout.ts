@@ -1,4 +1,4 @@
-/** Several blocks held at once, as a model's parts are. */
+/** A layout: several blocks held at the same time, like the parts of a model. */
 
 import type { AllocatorKind } from './kinds.ts';
 import type { CountersMoved, ProbeHeader, ProbeOptions } from './probe.ts';
@@ -19,11 +19,11 @@ export interface LayoutReport extends ProbeHeader {
   state: 'complete' | 'incomplete' | 'aborted' | 'stopped' | 'timeout' | 'lost';
   reason: string | null;
   parts: LayoutPart[];
-  /** Sum of what was asked for, of what the allocator gave, and what the machine lost while all of it was held. */
+  /** Bytes requested, bytes allocated, and the drop of the counter `consumedFrom` while all parts were held. */
   expectedBytes: number;
   allocatedBytes: number;
   consumedBytes: number | null;
-  /** Counter that `consumedBytes` is taken from: MemAvailable on a unified machine, else CUDA free. */
+  /** Counter behind `consumedBytes`: MemAvailable on a unified machine, else CUDA free. */
   consumedFrom: string;
   /** consumed − allocated. */
   overheadBytes: number | null;
@@ -31,17 +31,17 @@ export interface LayoutReport extends ProbeHeader {
   settled: Settled;
 }
 
-/** Whether memory came back after everything was freed and the process had ended. */
+/** Whether the memory came back after all blocks were freed and the child process had exited. */
 export interface Settled {
-  /** Time until it no longer moved, in milliseconds. */
+  /** Time until the counters were stable, in milliseconds. */
   afterMs: number;
-  /** False: it still moved when waiting ended. */
+  /** False: the counters still changed at the time limit. */
   settled: boolean;
-  /** Against before the probe; negative: less than before. null: cannot be read. */
+  /** Change since before the probe; negative: less than before. null: cannot be read. */
   memAvailableChange: number | null;
   memFreeChange: number | null;
   cudaFreeChange: number | null;
-  /** What did not come back, and where it probably is (driver pools, another process). null: all of it did. */
+  /** Memory that did not come back, and its probable holder (driver pools, another process). null: all came back. */
   missing: { bytes: number; explanation: string } | null;
 }
 

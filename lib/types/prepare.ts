@@ -1,19 +1,19 @@
-/** Making room before a model is loaded. */
+/** Making memory available before a model is loaded. */
 
 import type { Receipt } from './cache.ts';
 
-/** A step of `prepare`: what it would do or did. */
+/** A step of `prepare`, planned or done. */
 export interface PrepareStep {
   action: 'measure' | 'evict' | 'drop' | 'compact';
-  /** Of a drop. */
+  /** Level of a drop; null for other actions. */
   level: 1 | 2 | null;
-  /** `skipped`: it is not needed, not allowed, or would not help; see `reason`. */
+  /** `skipped`: not needed, not allowed, or of no use; see `reason`. */
   state: 'planned' | 'done' | 'skipped' | 'failed';
-  /** Why, in words: "6 model files, 38.2 GB cached, none mapped". */
+  /** Reason for the state: "6 model files, 38.2 GB cached, none mapped". */
   reason: string;
-  /** What a next allocation can have at once, after this step; in a dry run as expected. null: not run. */
+  /** Immediately allocatable memory after this step; expected value in a dry run. null: not run. */
   immediateBytes: number | null;
-  /** By how much the step changed it; in a dry run as expected. */
+  /** Change of `immediateBytes` by this step; expected value in a dry run. */
   gainedBytes: number | null;
   durationMs: number | null;
 }
@@ -25,33 +25,36 @@ export interface PrepareReport {
   dryRun: boolean;
   askedBytes: number;
   /**
-   * `enough`: it can be had at once. `after-reclaim`: only once the kernel has taken page cache back, which it does for an
-   * allocation; programs that ask cudaMemGetInfo will not see it. `not-enough`: nothing more can be done here.
-   * `planned`: a dry run, and by what is known the plan ends with enough.
+   * `enough`: available immediately. `after-reclaim`: available once the kernel has reclaimed page cache, which it does
+   * during an allocation; programs that read cudaMemGetInfo do not see that memory. `not-enough`: no step can free
+   * enough. `planned`: a dry run whose plan is expected to free enough.
    */
   verdict: 'enough' | 'after-reclaim' | 'not-enough' | 'planned';
   reason: string;
-  /** Whose memory it is: the one pool of a unified device, or the host's alone. */
+  /** The memory in question: the shared pool of a unified device, or host memory only. */
   pool: 'unified' | 'host';
-  /** Where the memory comes from, in the order in which it is taken. Sums to `after.immediate` but for what others took or gave back meanwhile. */
+  /**
+   * Sources of the memory, in the order of use. They sum to `after.immediate`, except for what other programs allocated
+   * or freed in the meantime.
+   */
   sources: { label: string; bytes: number }[];
   steps: PrepareStep[];
   before: { immediate: number | null; afterReclaim: number | null };
   after: { immediate: number | null; afterReclaim: number | null };
-  /** What must be left for the host, and why that much. */
+  /** Memory left for the host, and the rule that gave this amount. */
   floor: { bytes: number; from: string };
   receipt: Receipt;
   durationMs: number;
 }
 
 export interface PrepareOptions {
-  /** What is going to be allocated. */
+  /** Size of the planned allocation. */
   bytes: number;
-  /** Files that may be evicted. Default: the model stores that are found. */
+  /** Files that may be evicted. Default: all model stores found. */
   paths?: readonly string[];
-  /** Say what would be done, do nothing. */
+  /** Plan only; change nothing. */
   dryRun?: boolean;
-  /** Memory that must be left for the host, in bytes. Default as for stress: the larger of 8 GiB and 7 % of MemTotal. */
+  /** Memory left for the host, in bytes. Default as for stress: the larger of 8 GiB and 7 % of MemTotal. */
   floor?: number;
   sudo?: boolean;
   signal?: AbortSignal;

@@ -1,9 +1,9 @@
-/** What sweep, layout and stress have in common: kinds of memory, times, counters, how a probe ends. */
+/** Types shared by sweep, layout and stress: times, counters, the report header, unfinished runs and options. */
 
 import type { MemoryModel } from './device.ts';
 import type { AllocatorKind } from './kinds.ts';
 
-/** Several measurements of the same thing, in milliseconds. */
+/** Statistics of repeated time measurements, in milliseconds. */
 export interface Times {
   min: number;
   median: number;
@@ -11,14 +11,14 @@ export interface Times {
 }
 
 /**
- * A counter that may move with an allocation, each as another source counts it.
+ * Counters that an allocation may change, by source.
  * - `memFree`, `memAvailable`: /proc/meminfo. `cudaFree`: cudaMemGetInfo.
- * - `nvmlProcess`: what NVML attributes to the process that allocates; `nvmlDeviceUsed`: the device's memory in use.
+ * - `nvmlProcess`: memory of the allocating process by NVML; `nvmlDeviceUsed`: used memory of the device by NVML.
  * - `rss`: resident set of the process (/proc/self/statm). `cgroup`: memory.current of its cgroup.
  */
 export type Counter = 'memFree' | 'memAvailable' | 'cudaFree' | 'nvmlProcess' | 'nvmlDeviceUsed' | 'rss' | 'cgroup';
 
-/** Change of a counter against the reading before the step, in bytes, negative for less; null: it cannot be read. */
+/** Change of a counter since the reading before the step, in bytes; negative: it fell. null: cannot be read. */
 export interface CounterChange {
   afterAlloc: number | null;
   afterTouch: number | null;
@@ -27,7 +27,7 @@ export interface CounterChange {
 
 export type CountersMoved = Record<Counter, CounterChange>;
 
-/** The device that was probed. */
+/** The probed device. */
 export interface ProbedDevice {
   index: number;
   name: string | null;
@@ -39,38 +39,41 @@ export interface ProbedDevice {
   cudaVersion: string | null;
 }
 
-/** Whether a kind can be used here, and what is called for it. */
+/** Whether a kind can be used here, and the function that allocates it. */
 export interface KindSupport {
   kind: AllocatorKind;
   supported: boolean;
-  /** The function: "cudaMalloc", "cuMemAlloc_v2" where no CUDA runtime is installed, "mmap". null: not supported. */
+  /** The function: "cudaMalloc", "cuMemAlloc_v2" without the CUDA runtime library, "mmap". null: not supported. */
   call: string | null;
-  /** Why not; null where it is supported. */
+  /** Why it is not supported; null if it is. */
   reason: string | null;
 }
 
-/** What every report of a probe begins with. */
+/** Header of every probe report. */
 export interface ProbeHeader {
-  /** ISO 8601, UTC: when it began. */
+  /** Start of the probe, ISO 8601, UTC. */
   at: string;
   bootId: string | null;
-  /** Name of the simulated machine, or null on real hardware. */
+  /** Name of the simulated machine; null on real hardware. */
   simulated: string | null;
-  /** Simulated milliseconds per real one; times in the report are simulated ones. null on real hardware. */
+  /** Simulated milliseconds per real millisecond; times in the report are simulated. null on real hardware. */
   timeScale: number | null;
   device: ProbedDevice;
   kinds: KindSupport[];
-  /** /proc/meminfo when it began. */
+  /** /proc/meminfo at the start. */
   host: { total: number; available: number | null; free: number | null; swapTotal: number | null };
-  /** Memory that the host keeps, and why that much. null: nothing allocated here is taken from the host. */
+  /** Memory left for the host, and the rule that gave this amount. null: no probed kind takes host memory. */
   floor: { bytes: number; from: string } | null;
-  /** How first and second touch are done: by a kernel of umaprobe's, or cudaMemset where it cannot be loaded (and why). */
+  /**
+   * How memory is touched: by umaprobe's GPU kernel, or by cudaMemset if the kernel cannot be loaded (`reason` says
+   * why).
+   */
   touch: { by: 'kernel' | 'memset'; reason: string | null };
-  /** The journal's file; null: none was kept. */
+  /** Path of the journal; null: none was kept. */
   journal: string | null;
-  /** What the journal knew of an earlier run that did not end: "the machine vanished while taking 96.0 GiB to 100.0 GiB". */
+  /** An earlier run that never ended, from the journal: "the machine vanished while taking 96.0 GiB to 100.0 GiB". */
   unfinished: UnfinishedRun | null;
-  /** Path in this document ("device.total", "host.available", "moved.cgroup") → where it comes from, or why it is null. */
+  /** Path in this document ("device.total", "host.available", "moved.cgroup") → its source, or why it is null. */
   from: Record<string, string>;
   durationMs: number;
 }
@@ -80,19 +83,19 @@ export interface UnfinishedRun {
   command: 'sweep' | 'layout' | 'stress';
   at: string;
   bootId: string | null;
-  /** Whether that was in an earlier boot: the machine was restarted since. */
+  /** True: the machine was restarted since that run. */
   otherBoot: boolean;
   kind: AllocatorKind;
-  /** Bytes that were held, and that the step would have made of them. */
+  /** Bytes held before the last step, and bytes that it would have held after it. */
   heldBytes: number;
   targetBytes: number;
-  /** The most that the run had held without harm; 0: nothing. */
+  /** Largest amount that the run held successfully; 0: none. */
   provenBytes: number;
-  /** In words. */
+  /** The same as a sentence. */
   sentence: string;
 }
 
-/** What is known before the first step; the same stands in the report. */
+/** Header fields that are known before the first step. */
 export type ProbeStart = Pick<ProbeHeader, 'floor' | 'unfinished'>;
 
 /** Options that sweep, layout and stress share. */
@@ -100,20 +103,23 @@ export interface ProbeOptions {
   /** CUDA ordinal. Default 0. */
   device?: number;
   /**
-   * Memory that the host keeps, in bytes. Default, where host memory is taken: the larger of 8 GiB and 7 % of MemTotal, but no
-   * more than a quarter of a machine below 32 GiB. At least 2 GiB unless `acceptAFrozenMachine`.
+   * Memory left for the host, in bytes. Default for kinds that take host memory: the larger of 8 GiB and 7 % of
+   * MemTotal, but no more than a quarter of a machine below 32 GiB. At least 2 GiB unless `acceptAFrozenMachine`.
    */
   floor?: number;
-  /** Takes a floor below 2 GiB, and starts on a machine that is under pressure, fragmented or swapping; never below the floor. */
+  /**
+   * Allow a floor below 2 GiB, and a start on a machine under pressure, fragmented or swapping; never a start below the
+   * floor.
+   */
   acceptAFrozenMachine?: boolean;
-  /** File of the journal; false: none. Default: a file under $XDG_STATE_HOME/umaprobe (~/.local/state/umaprobe). */
+  /** Path of the journal; false: none. Default: a file under $XDG_STATE_HOME/umaprobe (~/.local/state/umaprobe). */
   journal?: string | false;
-  /** Limit for one native job, in milliseconds: 100 to 600000. Default 60000. */
+  /** Time limit for one native call, in milliseconds: 100 to 600000. Default 60000. */
   stepDeadlineMs?: number;
-  /** Limit for the whole, in milliseconds: 100 to 86400000. Default: none for sweeps, 600000 for stress. */
+  /** Time limit for the whole run, in milliseconds: 100 to 86400000. Default: none for sweeps, 600000 for stress. */
   timeoutMs?: number;
-  /** Ends it; what was measured until then is in the report. */
+  /** Aborts the run; the report has everything measured until then. */
   signal?: AbortSignal;
-  /** Called once, when the machine was found fit and before anything is allocated. */
+  /** Called once, after the checks of the machine and before the first allocation. */
   onStart?: (start: ProbeStart) => void;
 }

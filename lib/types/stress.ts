@@ -1,15 +1,16 @@
-/** The most that can be allocated, found without going over the edge. */
+/** The stress test: the largest amount that can be allocated, found without freezing the machine. */
 
 import type { AllocatorKind } from './kinds.ts';
 import type { Settled } from './layout.ts';
 import type { ProbeHeader, ProbeOptions } from './probe.ts';
 
 /**
- * How a stress test ends.
- * - `limit`: the `max` that was asked for was reached. `out-of-memory`: the allocator refused, down to the resolution.
- * - `floor`: the next step would take the host below its floor. `pressure`: programs wait for memory (PSI). `contiguity`: there
- *   is memory, but no more blocks of 2 MiB.
- * - `aborted`: by the caller. `timeout`: its time was over. `failed`: verification found wrong bytes, or a call failed.
+ * How a stress test ended.
+ * - `limit`: `max` was reached. `out-of-memory`: the allocator refused even a step of `resolutionBytes`.
+ * - `floor`: the next step would take the host below its floor. `pressure`: programs wait for memory (PSI).
+ *   `contiguity`: memory is free, but no more blocks of 2 MiB.
+ * - `aborted`: by the caller. `timeout`: the time limit was reached. `failed`: verification found wrong bytes, or a
+ *   call failed.
  * - `lost`: the child process vanished.
  */
 export type StressState =
@@ -24,11 +25,11 @@ export type StressState =
   | 'lost';
 
 export interface StressStep {
-  /** Bytes asked for in this step; in `single` mode the whole block, else what is added. */
+  /** Bytes requested in this step: the whole block in `single` mode, else the increment. */
   requestedBytes: number;
-  /** Held after the step. */
+  /** Bytes held after the step. */
   heldBytes: number;
-  /** What the step was expected to cost the machine, and what it did. null: not known. */
+  /** Expected and measured cost of the step to the machine, in bytes. null: unknown. */
   predictedCost: number | null;
   cost: number | null;
   state: 'ok' | 'out-of-memory' | 'stopped' | 'failed';
@@ -45,15 +46,19 @@ export interface StressReport extends ProbeHeader {
   kind: AllocatorKind;
   mode: 'total' | 'single';
   state: StressState;
-  /** The most that was held at once (`total`) or the largest block (`single`). */
+  /** Largest sum held at one time (`total`), or largest block (`single`). */
   maxBytes: number;
-  /** What bound it, with the numbers: "MemAvailable 16.4 GiB less the next 64.0 MiB would be below the floor of 16.4 GiB". */
+  /**
+   * What limited the test, with numbers: "MemAvailable 16.4 GiB less the next 64.0 MiB would be below the floor of 16.4
+   * GiB".
+   */
   boundBy: string;
-  /** Set where the guard's thread intervened: what tripped, and how fast. Times in milliseconds. */
+  /** Set if the guard thread intervened: its reason and reaction times. */
   guard: GuardReport | null;
+  /** Largest and smallest step. */
   chunkBytes: number;
   resolutionBytes: number;
-  /** Where the search began; above 0 with `resume`. */
+  /** Result of the verification; null: not requested. `mismatches` in bytes, `firstMismatch` an offset in bytes. */
   verified: { bytes: number; mismatches: number; firstMismatch: number | null } | null;
   holdMs: number;
   /** Time inside CUDA calls, in milliseconds. */
@@ -62,32 +67,32 @@ export interface StressReport extends ProbeHeader {
   settled: Settled;
 }
 
-/** What the native thread that watches the child's machine has seen. */
+/** A trip of the guard, the native thread of the child process that watches the machine's memory. */
 export interface GuardReport {
   reason: 'floor' | 'pressure' | 'parent';
   memAvailable: number | null;
   pressureFull: number | null;
-  /** From the reading that tripped it to the end of the last allocation. null: the process had to leave. */
+  /** Time from the reading that tripped the guard to the end of the last allocation. null: the process exited first. */
   stoppedAfterMs: number | null;
   freedAfterMs: number | null;
-  /** The memory did not come back in time and the process left with _exit. */
+  /** The memory did not come back in time, and the process ended itself with _exit. */
   left: boolean;
 }
 
 export interface StressOptions extends ProbeOptions {
   /** Default `device`. */
   kind?: AllocatorKind;
-  /** The largest single block instead of the total. */
+  /** Search for the largest single block instead of the largest total. */
   single?: boolean;
-  /** Stop there: 1 to 2^53 − 1 bytes. */
+  /** Stop at this size: 1 to 2^53 − 1 bytes. */
   max?: number;
-  /** Largest step, in bytes: 2 MiB to 64 GiB. Default 4 GiB; 32 GiB of a device's own memory. */
+  /** Largest step, in bytes: 2 MiB to 64 GiB. Default 4 GiB, and 32 GiB for a device's own memory. */
   chunk?: number;
   /** Fill every byte with a pattern on the device, read it back there and compare. */
   verify?: boolean;
-  /** Hold the maximum for so long, in milliseconds: 0 to 86400000. Default 0. */
+  /** How long to hold the maximum, in milliseconds: 0 to 86400000. Default 0. */
   holdMs?: number;
-  /** Begin below the step at which an earlier run was lost (see `unfinished`). */
+  /** Start below the step in which an earlier run was lost (see `unfinished`). */
   resume?: boolean;
   onStep?: (
     step: StressStep,

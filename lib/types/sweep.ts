@@ -1,13 +1,13 @@
-/** An allocation sweep: the same sizes, kind by kind. */
+/** An allocation sweep: the same sizes for each kind of memory. */
 
 import type { AllocatorKind } from './kinds.ts';
 import type { CountersMoved, ProbeHeader, ProbeOptions, Times } from './probe.ts';
 
 /**
- * `ok`: all repeats. `refused`: not made, because the host would have gone below its floor, or the size passes the device's
- * memory (see `reason`). `out-of-memory`: the allocator said so. `stopped`: the guard intervened. `failed`: anything else that
- * was refused. `aborted`: by the caller, or by the time limit. `lost`: the child process vanished in it. `not-reached`: the
- * sweep ended before it.
+ * `ok`: all repeats succeeded. `refused`: not run, because the host would have fallen below its floor, or the size
+ * exceeds the device's memory (see `reason`). `out-of-memory`: reported by the allocator. `stopped`: the guard
+ * intervened. `failed`: any other failure. `aborted`: by the caller or the time limit. `lost`: the child process
+ * vanished during the step. `not-reached`: the sweep ended before it.
  */
 export type SweepStepState =
   | 'ok'
@@ -20,51 +20,57 @@ export type SweepStepState =
   | 'lost'
   | 'not-reached';
 
-/** A tensor as it was asked for. */
+/** A requested tensor. */
 export interface Tensor {
   dtype: string;
-  /** null where only the number of elements was given. */
+  /** null: only the number of elements was given. */
   shape: number[] | null;
   elements: number;
   bytes: number;
-  /** Said where the elements do not fill whole bytes: "1 half-byte element over: rounded up to 500,000,001 bytes". */
+  /**
+   * Set for scales that are not counted and for a partial last byte: "4 bits over: rounded up to
+   * 500,000,001 bytes".
+   */
   note: string | null;
 }
 
 export interface SweepStep {
   kind: AllocatorKind;
   requestedBytes: number;
-  /** What the size stands for; null for a plain size. */
+  /** The tensor behind the size; null for a plain size. */
   tensor: Tensor | null;
   state: SweepStepState;
-  /** Why it is not `ok`. */
+  /** Why the state is not `ok`; null if it is. */
   reason: string | null;
-  /** Repeats that were done. */
+  /** Completed repeats. */
   repeats: number;
   allocMs: Times | null;
   /** The GPU writes every byte for the first time. */
   firstTouchMs: Times | null;
-  /** The same again. */
+  /** The GPU writes every byte again. */
   secondTouchMs: Times | null;
   freeMs: Times | null;
-  /** requestedBytes / median of secondTouchMs, in 10^9 bytes a second. */
+  /** requestedBytes / median of secondTouchMs, in 10^9 bytes per second. */
   gbPerSecond: number | null;
   firstTouchGbPerSecond: number | null;
-  /** Median over the repeats; null where nothing was allocated. */
+  /** Median over the repeats; null: nothing was allocated. */
   moved: CountersMoved | null;
   /**
-   * Real time of one repeat that was none of CUDA's: readings and messages, median over the repeats, and the journal's part
-   * of the step. In milliseconds of this computer, also on a simulated machine.
+   * Time of one repeat outside CUDA calls: readings and messages (median over the repeats) and the journal's share of
+   * the step. In real milliseconds, also on a simulated machine.
    */
   overheadMs: number | null;
 }
 
-/** Managed memory that went past the device's, seen by its cost. */
+/** Managed memory beyond the device's memory, detected by its cost. */
 export interface Spill {
   kind: AllocatorKind;
-  /** The smallest size at which it shows. */
+  /** Smallest size that shows it. */
   atBytes: number;
-  /** Median bandwidth of the sizes below / the worst one from that size on. null: there is nothing to compare with. */
+  /**
+   * Median bandwidth of the smaller sizes divided by the lowest bandwidth from that size on. null: no smaller size to
+   * compare with.
+   */
   slowdown: number | null;
   /** `capacity`: an allocation beyond the device's memory succeeded. `bandwidth`: a knee in the touch bandwidth. */
   evidence: ('capacity' | 'bandwidth')[];
@@ -73,39 +79,39 @@ export interface Spill {
 
 export interface SweepReport extends ProbeHeader {
   schema: 'umaprobe/sweep/1';
-  /** "lab" and the like; null for sizes that were given. */
+  /** "lab" or "quick"; null: the sizes were given. */
   preset: string | null;
   repeat: number;
   state: 'complete' | 'aborted' | 'stopped' | 'timeout' | 'lost';
-  /** What ended it; null when complete. */
+  /** Why the sweep ended early; null when complete. */
   reason: string | null;
   steps: SweepStep[];
   spills: Spill[];
-  /** For each kind: the largest size that was ok. null: none was. */
+  /** Largest successful size of each kind; null: none. */
   largest: Record<AllocatorKind, number | null>;
 }
 
 export interface SweepOptions extends ProbeOptions {
-  /** Default: `['device']`. Every kind that the device has with `'all'`. */
+  /** Default: `['device']`. `'all'`: every kind that the device supports. */
   kinds?: readonly AllocatorKind[] | 'all';
-  /** Bytes, each 1 to 2^53 − 1. One of `sizes`, `range`, `tensors`, `preset`. */
+  /** Sizes in bytes, each 1 to 2^53 − 1. Give one of `sizes`, `range`, `tensors` and `preset`. */
   sizes?: readonly number[];
-  /** From..to in linear (`step`) or doubling steps (no `step`). */
+  /** From `from` to `to` in steps of `step` bytes, or doubling without `step`. */
   range?: { from: number; to: number; step?: number };
-  /** Each dtype with each shape or number of elements. */
+  /** Every combination of a dtype with a shape or number of elements. */
   tensors?: { dtypes: readonly string[]; shapes?: readonly (readonly number[])[]; elements?: number };
   preset?: 'lab' | 'quick';
-  /** Each step as often: 1 to 1000. Default 1. */
+  /** Repeats of each step: 1 to 1000. Default 1. */
   repeat?: number;
-  /** Lets `managed` pass the device's memory on a discrete GPU. Refused on unified machines. */
+  /** Let `managed` exceed the device's memory on a discrete GPU. Refused on unified machines. */
   oversubscribe?: boolean;
-  /** Called when a step is done, with how many there are in all. */
+  /** Called after each step with the progress of the sweep. */
   onStep?: (step: SweepStep, progress: SweepProgress) => void;
 }
 
 export interface SweepProgress {
   done: number;
   total: number;
-  /** Expected time until the end, from what the steps so far took; null: not known yet. */
+  /** Expected time until the end, from the durations of the steps so far; null: not known yet. */
   etaMs: number | null;
 }

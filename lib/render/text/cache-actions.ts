@@ -1,7 +1,7 @@
 /** What an action on the cache did, drawn. */
 
 import { clean, fileCount, formatBoth, formatBytes, formatCount, formatDuration } from '../../base/format.ts';
-import { blockWords } from '../../memory/contiguity.ts';
+import { formatBlockSize } from '../../memory/contiguity.ts';
 import type {
   CompactReport,
   DropReport,
@@ -88,7 +88,7 @@ export function compactPage(report: CompactReport, options: RenderOptions): stri
   const right = { align: 'right' } as const;
   const rows = report.orders.map(({ order, blockBytes, before, after }) => [
     String(order),
-    blockWords(blockBytes),
+    formatBlockSize(blockBytes),
     formatCount(before),
     formatCount(after),
   ]);

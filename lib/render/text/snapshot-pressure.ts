@@ -1,8 +1,7 @@
 /** Pressure, the largest free blocks and swap: what decides whether "available" can really be had. */
 
 import { formatCount, formatPercent, MiB, share } from '../../base/format.ts';
-import { GPU_BLOCK, isFragmented } from '../../memory/contiguity.ts';
-import { pinnableInBlocks } from '../../memory/headroom.ts';
+import { GPU_BLOCK, isFragmented, pinnableInBlocks } from '../../memory/contiguity.ts';
 import { STALLED_PERCENT, WAITING_PERCENT } from '../../memory/pressure.ts';
 import type { Psi, Snapshot } from '../../types/index.ts';
 import { amount, dot, type RenderOptions } from '../options.ts';

@@ -1,7 +1,7 @@
 /** Pressure: the normal cost of reclaim, and the stall before a machine freezes. All *simulated*. */
 
 import { describe, expect, it } from 'vitest';
-import type { NativeGuardWords } from '../../../lib/native/contract.ts';
+import type { NativeTripReport } from '../../../lib/native/contract.ts';
 import { runWithBinary } from '../../support/binary-on-machine.ts';
 import { machineWith, withFastMachine, withMachine } from '../../support/machines.ts';
 import { stressReport } from '../../support/package-on-machine.ts';
@@ -50,7 +50,7 @@ describe('the guard under pressure', () => {
           b.allocBlock('device', ${30 * GiB}, 60000); block(30000);`,
           env,
         );
-        const [tripped] = parseLines<NativeGuardWords>(ended.stdout);
+        const [tripped] = parseLines<NativeTripReport>(ended.stdout);
         expect(tripped).toMatchObject({ reason: 'pressure', left: false });
         expect(ended).toMatchObject({ code: 6, signal: null });
       },
@@ -68,7 +68,7 @@ describe('the guard under pressure', () => {
         `${GUARD} guard({}); for (let i = 0; i < 40; i++) b.allocBlock('device', ${4 * GiB}, 60000); block(30000);`,
         env,
       );
-      const [tripped] = parseLines<NativeGuardWords>(ended.stdout);
+      const [tripped] = parseLines<NativeTripReport>(ended.stdout);
       expect(tripped).toMatchObject({ reason: 'pressure', left: false });
       expect(tripped?.available).toBeGreaterThan(20 * GiB);
       expect(ended).toMatchObject({ code: 6, signal: null });
@@ -81,7 +81,7 @@ describe('the guard under pressure', () => {
       // A pid that is not its parent's, as after a parent that died while this process was loading.
       const ended = await runWithBinary(`${GUARD} guard({ parent: process.pid }); block(30000);`, env);
       expect(ended).toMatchObject({ code: 6, signal: null });
-      const [tripped, exited] = parseLines<NativeGuardWords>(ended.stdout);
+      const [tripped, exited] = parseLines<NativeTripReport>(ended.stdout);
       expect(tripped).toMatchObject({ reason: 'parent', left: false });
       expect(exited).toMatchObject({ reason: 'parent', left: true });
     });

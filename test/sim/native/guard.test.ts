@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { NativeGuard, NativeGuardWords } from '../../../lib/native/contract.ts';
+import type { NativeGuard, NativeTripReport } from '../../../lib/native/contract.ts';
 import { BINARY_PRELUDE, printedBy, printedOnMachine, runWithBinary } from '../../support/binary-on-machine.ts';
 import { gb10WithFaults, withMachine } from '../../support/machines.ts';
 import { isRunning, parseLines, requireSuccess } from '../../support/processes.ts';
@@ -112,7 +112,7 @@ describe('the guard', () => {
         env,
       );
       expect(ended).toMatchObject({ code: 6, signal: null });
-      const [tripped, exited] = parseLines<NativeGuardWords>(ended.stdout);
+      const [tripped, exited] = parseLines<NativeTripReport>(ended.stdout);
       expect(tripped).toMatchObject({ reason: 'pressure', left: false });
       expect(tripped?.pressureFull).toBeGreaterThanOrEqual(10);
       expect(exited).toMatchObject({ reason: 'pressure', left: true, stoppedAfterMs: null });

@@ -37,14 +37,14 @@ describe('errorCode', () => {
     expect(errorCode({ source, status, name })).toBe(code);
   });
 
-  it('reads a number with the table of who said it: 3 of NVML and 3 of CUDA are different things', () => {
+  it('looks up a status in the table of its source: 3 of NVML is not 3 of CUDA', () => {
     expect(errorCode({ source: 'cuda', status: 3, name: 'CUDA_ERROR_NOT_INITIALIZED' })).toBe(
       'ERR_UMA_DRIVER_UNUSABLE',
     );
     expect(errorCode({ source: 'kernel', status: 3, name: 'ESRCH' })).toBe('ERR_UMA_CALL_FAILED');
   });
 
-  it('is not fooled by names that every object has', () => {
+  it('ignores names that every object has, such as constructor', () => {
     expect(errorCode({ source: 'kernel', status: null, name: 'constructor' })).toBe('ERR_UMA_CALL_FAILED');
     expect(errorCode({ source: 'umaprobe', status: null, name: 'toString' })).toBe('ERR_UMA_CALL_FAILED');
   });
@@ -67,14 +67,14 @@ describe('toUmaError', () => {
     expect(inspect(error)).toMatch(/^UmaError: nvmlDevice/);
   });
 
-  it('reads well without words and without a number', () => {
+  it('reads well without a message and without a status', () => {
     expect(toUmaError({ ...notSupported, message: '' }).message).toBe('nvmlDeviceGetMemoryInfo_v2: NOT_SUPPORTED 3');
     expect(toUmaError({ ...notSupported, status: null }).message).toBe(
       'nvmlDeviceGetMemoryInfo_v2: Not Supported (NOT_SUPPORTED)',
     );
   });
 
-  it('shows the stack of the caller that made an Error before the await', async () => {
+  it('shows the stack of an Error created before the await', async () => {
     async function asksForSomething(): Promise<never> {
       const caller = new Error();
       await new Promise((resolve) => setImmediate(resolve));
@@ -91,7 +91,7 @@ describe('toUmaError', () => {
   });
 });
 
-describe('misuse', () => {
+describe('argument checks', () => {
   it.each([
     [
       invalidType('intervalMs', 'a number', '5'),

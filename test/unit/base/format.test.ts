@@ -47,7 +47,7 @@ describe('bytes', () => {
 });
 
 describe('percent', () => {
-  it('takes what already is a percentage', () => {
+  it('formats a number that is a percentage already', () => {
     expect(formatPercent(0.3)).toBe('0.3 %');
     expect(share(1, 4)).toBe('25.0');
     expect(share(1, 0)).toBe('unknown');

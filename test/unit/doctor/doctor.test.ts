@@ -5,7 +5,7 @@ import { runChecks } from '../../../lib/doctor/index.ts';
 import type { Snapshot } from '../../../lib/types/index.ts';
 import { snapshotOf } from '../../support/snapshots.ts';
 import { GiB } from '../../support/units.ts';
-import { STORIES } from './stories.ts';
+import { CASES } from './cases.ts';
 
 function contextOf(snapshot: Snapshot, overrides: Partial<CheckContext> = {}): CheckContext {
   return {
@@ -26,20 +26,20 @@ async function check(id: string, snapshot: Snapshot, overrides: Partial<CheckCon
 }
 
 describe('checks', () => {
-  it.each(STORIES)('%s: %s', async (id, _, snapshot, status, cause) => {
+  it.each(CASES)('%s: %s', async (id, _, snapshot, status, cause) => {
     const result = await check(id, snapshot);
     expect(result).toMatchObject({ status, cause: expect.stringMatching(cause) });
     expect(result.evidence).not.toBe('');
     if (status === 'pass') expect(result.remedy).toBeNull();
   });
 
-  it('has a story for every check but the one that only reads a file', () => {
-    const told = new Set(STORIES.map(([id]) => id));
-    expect(CHECKS.map(({ id }) => id).filter((id) => !told.has(id))).toEqual(['uvm.oversubscription']);
+  it('has a case for every check except the one that only reads a file', () => {
+    const covered = new Set(CASES.map(([id]) => id));
+    expect(CHECKS.map(({ id }) => id).filter((id) => !covered.has(id))).toEqual(['uvm.oversubscription']);
     expect(new Set(CHECKS.map(({ id }) => id)).size).toBe(CHECKS.length);
   });
 
-  it('tells the smallest machine by the same shares', async () => {
+  it('applies the same shares to a smaller machine', async () => {
     const orin = { host: { total: 62 * GiB, free: 56 * GiB, available: 57 * GiB } };
     expect((await check('contiguity', snapshotOf(orin))).status).toBe('pass');
     expect((await check('contiguity', snapshotOf({ host: { total: 8 * GiB } }))).status).toBe('skip');
@@ -56,7 +56,7 @@ describe('checks', () => {
     expect((await check('contiguity', snapshot)).status).toBe('warn');
   });
 
-  it('looks at the device nodes', async () => {
+  it('checks the device nodes', async () => {
     const listFiles = async () => ['null', 'nvidia0', 'nvidiactl', 'nvidia-uvm', 'nvidia-caps'];
     const closed = await check('permissions', snapshotOf(), {
       listFiles,
@@ -70,7 +70,7 @@ describe('checks', () => {
     });
   });
 
-  it('asks the kernel which knobs are open, and not the user id', async () => {
+  it('tests access to kernel files, not the user id', async () => {
     const listFiles = async () => ['nvidia0'];
     const readOnly = await check('permissions', snapshotOf(), {
       listFiles,
@@ -78,7 +78,7 @@ describe('checks', () => {
     });
     expect(readOnly).toMatchObject({
       status: 'pass',
-      cause: expect.stringContaining('giving back cache takes root, and a /proc/sys that is not read-only'),
+      cause: expect.stringContaining('dropping caches needs root and a writable /proc/sys'),
       evidence: '/dev/nvidia0; drop_caches closed, compact_memory closed, driver pool sizes (debugfs) open',
     });
   });
@@ -95,22 +95,20 @@ describe('checks', () => {
     expect((await check('container', limited, { readLink })).cause).toMatch(/PID namespace.*memory limit/);
   });
 
-  it('says nothing of a reboot on a single silence, nor where a process may explain what is missing', async () => {
-    const silences = STORIES.filter(([, story]) =>
-      /silent|in time|managed|no process list|discrete|no GPU/.test(story),
-    );
-    expect(silences.length).toBeGreaterThan(6);
-    for (const [id, , snapshot] of silences) expect((await check(id, snapshot)).remedy ?? '').not.toMatch(/reboot/i);
+  it('suggests no reboot after a single timeout, nor if a process may hold the missing memory', async () => {
+    const cases = CASES.filter(([, title]) => /silent|in time|managed|no process list|discrete|no GPU/.test(title));
+    expect(cases.length).toBeGreaterThan(6);
+    for (const [id, , snapshot] of cases) expect((await check(id, snapshot)).remedy ?? '').not.toMatch(/reboot/i);
   });
 
-  it('takes free CMA off the large blocks, and says so', async () => {
+  it('does not count free CMA among the large blocks, and says so', async () => {
     const cma = { cmaTotal: 0, cmaFree: 9.3 * GiB };
     const few = await check('contiguity', snapshotOf({ largeShare: 0.09, host: cma }));
     expect(few.evidence).toContain('9.3 GiB of free CMA not counted');
     expect((await check('contiguity', snapshotOf({ host: cma }))).status).toBe('pass');
   });
 
-  it('names the kernel’s own min_free_kbytes for this machine, and only where pages are 4 KiB', async () => {
+  it('names the kernel’s own min_free_kbytes for this machine, with 4 KiB pages only', async () => {
     const remedy = async (total: number, pageSize: number) => {
       const snapshot = snapshotOf({ host: { total }, kernel: { minFree: 4 * GiB } });
       snapshot.contiguity = [{ order: 0, blockBytes: pageSize, freeBlocks: 1 }];
@@ -146,7 +144,7 @@ describe('running', () => {
     run: () => ({ status: 'pass', cause: 'a', evidence: 'b', remedy: null }),
   };
 
-  it('answers for a check that hangs and lets the others be', async () => {
+  it('reports a check that hangs and does not delay the others', async () => {
     const hanging: Check = { id: 'hanging', title: 'hanging', needs: [], run: () => new Promise(() => undefined) };
     const started = performance.now();
     const results = await runChecks([hanging, quick], async () => contextOf(snapshotOf()), { limitMs: 50 });
@@ -155,10 +153,10 @@ describe('running', () => {
       ['hanging', 'fail'],
       ['quick', 'pass'],
     ]);
-    expect(results[0]?.cause).toContain('did not end within 50 ms');
+    expect(results[0]?.cause).toContain('did not finish within 50 ms');
   });
 
-  it('counts the reading in the time of a check', async () => {
+  it('counts the reading in the duration of a check', async () => {
     const [late] = await runChecks([quick], async () => contextOf(snapshotOf()), { started: performance.now() - 700 });
     expect(late?.durationMs).toBeGreaterThanOrEqual(700);
     const never = new Promise<CheckContext>(() => undefined);
@@ -166,7 +164,7 @@ describe('running', () => {
     expect(cut).toMatchObject({ status: 'fail', cause: expect.stringContaining('750 ms') });
   });
 
-  it('answers for a check that throws', async () => {
+  it('reports a check that throws', async () => {
     const broken: Check = {
       id: 'broken',
       title: 'broken',
@@ -182,7 +180,7 @@ describe('running', () => {
 });
 
 describe('what a check needs', () => {
-  it('is no CUDA and no NVML for questions about the kernel alone', () => {
+  it('is neither CUDA nor NVML for checks of the kernel alone', () => {
     const alone = CHECKS.filter(({ needs }) => needs.length === 0).map(({ id }) => id);
     expect(alone).toEqual(['permissions', 'uvm.oversubscription', 'swap', 'cma.phantom', 'watermarks', 'pressure']);
     for (const { id, run } of CHECKS.filter(({ needs }) => needs.length === 0)) {
@@ -204,7 +202,7 @@ describe('naming checks', () => {
     expect(matching(['*']).ids.size).toBe(CHECKS.length);
   });
 
-  it('names the one that is unknown; a dot is a dot', () => {
+  it('names the unknown pattern; a dot matches a dot only', () => {
     expect(matching(['swap', 'nope']).unknown).toBe('nope');
     expect(matching(['libraryxcuda']).unknown).toBe('libraryxcuda');
     expect(matching(['(']).unknown).toBe('(');

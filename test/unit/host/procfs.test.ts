@@ -14,7 +14,7 @@ import {
 } from '../../../lib/host/procfs.ts';
 
 describe('decimal', () => {
-  it('takes numbers only: what nvidia-smi prints for "unknown" is not one', () => {
+  it('accepts numbers only, not nvidia-smi’s texts for unknown', () => {
     for (const text of ['[N/A]', 'N/A', '', 'max', '-1', '1e3', '0x10', ' 1', undefined])
       expect(decimal(text)).toBeNull();
     expect(decimal('0')).toBe(0);
@@ -32,7 +32,7 @@ describe('parsePressure', () => {
   const line = (name: string, p: { avg10: number; avg60: number; avg300: number; totalUs: number }) =>
     `${name} avg10=${p.avg10.toFixed(2)} avg60=${p.avg60.toFixed(2)} avg300=${p.avg300.toFixed(2)} total=${p.totalUs}\n`;
 
-  it('reads back what the kernel writes, as percent', () => {
+  it('parses the kernel’s format, as percent', () => {
     fc.assert(
       fc.property(psi, psi, (some, full) => {
         expect(parsePressure(line('some', some) + line('full', full))).toEqual({ some, full });
@@ -89,7 +89,7 @@ describe('parseBuddyinfo', () => {
     expect(parsed?.blocks.at(-1)).toEqual({ order: 13, blockBytes: 32 * 2 ** 20, freeBlocks: 5 });
   });
 
-  it('takes every zone on a machine without zone Normal, and says so', () => {
+  it('sums all zones on a machine without zone Normal, and says so', () => {
     expect(parseBuddyinfo('Node 0, zone    DMA32 1 2\n', 4096)).toEqual({
       zone: 'all',
       blocks: [
@@ -104,7 +104,7 @@ describe('parseBuddyinfo', () => {
 describe('parseVmstat', () => {
   const text =
     'nr_free_pages 5\nallocstall_dma32 1\nallocstall_normal 2\ncompact_stall 7\noom_kill 0\npgscan_direct 9\npgscan_direct_throttle 4';
-  it('finds whole names, sums a prefix, and knows absent from 0', () => {
+  it('finds whole names, sums a prefix, and distinguishes absent from 0', () => {
     expect(
       parseVmstat(text, [
         'nr_free_pages',
@@ -119,7 +119,7 @@ describe('parseVmstat', () => {
   });
 });
 
-describe('the small ones', () => {
+describe('other parsers', () => {
   it('parseChoice', () => {
     expect(parseChoice('always [madvise] never\n')).toBe('madvise');
     expect(parseChoice('')).toBeNull();
@@ -145,7 +145,7 @@ describe('the small ones', () => {
     expect(parseCgroup('')).toBeNull();
   });
 
-  it('a limit that is none', () => {
+  it('no limit', () => {
     expect(parseLimit('max\n')).toBeNull();
     expect(parseLimit('9223372036854771712\n')).toBeNull();
     expect(parseLimit('8589934592\n')).toBe(8589934592);

@@ -1,4 +1,4 @@
-/** The journal's file: whose it may be, what is mended, who may write. Files in a scratch folder. */
+/** The journal as a file: permissions, repairs, refusals and a full disk. In a scratch folder. */
 
 import { spawnSync } from 'node:child_process';
 import {
@@ -39,14 +39,14 @@ describe('the file', () => {
     }
   };
 
-  it('is made for its owner alone, with the folders above it', () => {
+  it('is created for its owner only, with the folders above it', () => {
     const path = join(folder, 'a/b/journal.jsonl');
     openJournal(path, heading).close();
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(statSync(join(folder, 'a/b')).mode & 0o777).toBe(0o700);
   });
 
-  it('is refused where it is none, in one line', () => {
+  it('is refused in one line if it cannot be one', () => {
     const target = fresh();
     writeFileSync(target, 'mine');
     const link = fresh();
@@ -70,23 +70,25 @@ describe('the file', () => {
     expect(code(() => openJournal(path, heading))).toMatch(/^ERR_UMA_JOURNAL: .*another user \(uid 65534\)/);
   });
 
-  it('with a torn middle is refused and stays as it was; another file, too', () => {
+  it('with a torn middle is refused and not changed, as is another file', () => {
     const bytes = bytesOf(whole);
     bytes[200] = (bytes[200] as number) ^ 1;
     for (const before of [bytes, Buffer.from('notes to myself'), Buffer.from('{}\n{}\n')]) {
       const path = fresh();
       writeFileSync(path, before);
-      expect(code(() => openJournal(path, heading))).toMatch(/^ERR_UMA_JOURNAL: .*line \d+ \(byte \d+\).*as it was/);
+      expect(code(() => openJournal(path, heading))).toMatch(
+        /^ERR_UMA_JOURNAL: .*line \d+ \(byte \d+\).*the file was not changed/,
+      );
       expect(readFileSync(path).equals(before)).toBe(true);
     }
   });
 
-  it('with a torn or NUL-filled tail loses the tail, says so, and goes on', () => {
+  it('with a torn or NUL-filled end loses that end, says so, and is used', () => {
     for (const tail of [Buffer.from(encode(end('one'))).subarray(0, 40), Buffer.alloc(4096)]) {
       const path = fresh();
       writeFileSync(path, Buffer.concat([bytesOf(whole), tail]));
       const journal = openJournal(path, heading);
-      expect(journal.notes).toEqual([expect.stringContaining(`${tail.length} bytes of a record that was cut off`)]);
+      expect(journal.notes).toEqual([expect.stringContaining(`${tail.length} bytes of an incomplete record`)]);
       expect(journal.unfinished).toMatchObject({ targetBytes: 100 * GiB });
       journal.gone('test');
       journal.close();
@@ -103,12 +105,12 @@ describe('the file', () => {
     expect(parseJournal(readFileSync(path))).toMatchObject({ records: { length: whole.length + 1 } });
   });
 
-  it('in which a run is going on is busy, and says whose it is', () => {
+  it('with a live run is busy, and names its process', () => {
     const path = fresh();
     const first = openJournal(path, heading);
     const before = readFileSync(path);
     expect(code(() => openJournal(path, heading))).toMatch(
-      new RegExp(`^ERR_UMA_BUSY: .*a stress of process ${process.pid}, begun 20`),
+      new RegExp(`^ERR_UMA_BUSY: .*a stress of process ${process.pid}, started 20`),
     );
     expect(readFileSync(path).equals(before)).toBe(true);
     first.gone('it ended');
@@ -116,15 +118,18 @@ describe('the file', () => {
     openJournal(path, heading).close();
   });
 
-  it('is not busy by a number that was given to another process, nor by a run of another boot', () => {
+  it('is not busy if the pid was reused, nor for a run of another boot', () => {
     const path = fresh();
-    const mine = { pid: process.pid, startTicks: (startTicks(process.pid) ?? 0) + 1 };
+    const reusedPid = { pid: process.pid, startTicks: (startTicks(process.pid) ?? 0) + 1 };
     const other = { ...begin('two', 'boot-a'), pid: process.pid, startTicks: startTicks(process.pid) };
-    writeFileSync(path, bytesOf([{ ...begin('one', 'boot-b'), ...mine } as JournalRecord, other as JournalRecord]));
+    writeFileSync(
+      path,
+      bytesOf([{ ...begin('one', 'boot-b'), ...reusedPid } as JournalRecord, other as JournalRecord]),
+    );
     openJournal(path, heading).close();
   });
 
-  it('stays small: finished runs go, what vanished stays', () => {
+  it('stays small: finished runs are dropped, vanished ones kept', () => {
     const path = fresh();
     const many = Array.from({ length: 900 }, (_, n) => [
       begin(`r${n}`),
@@ -145,7 +150,7 @@ describe('the file', () => {
     again.close();
   });
 
-  it('lies where the state of programs lies, a simulated machine’s apart', () => {
+  it('has its default path in the state folder, separate for each simulated machine', () => {
     const env = { HOME: '/home/u', XDG_STATE_HOME: '/state' };
     expect(defaultJournal(null, env)).toBe('/state/umaprobe/journal.jsonl');
     expect(defaultJournal(null, { ...env, XDG_STATE_HOME: 'relative' })).toBe(
@@ -158,7 +163,7 @@ describe('the file', () => {
 describe('a disk that is full', () => {
   const full = (code: string, errno: number) => Object.assign(new Error(code), { code, errno });
 
-  it('makes the writer refuse, and takes back what had been written of the record', () => {
+  it('makes the writer refuse, and removes the partly written record', () => {
     const truncated: number[] = [];
     const io = {
       calls: 0,
@@ -171,12 +176,12 @@ describe('a disk that is full', () => {
       truncate: (_fd: number, to: number) => truncated.push(to),
     };
     expect(() => journalWriter(3, '/j', io).commit(begin('x'))).toThrow(
-      /no space left on device: the step was not made/,
+      /no space left on device: the step was not run/,
     );
     expect(truncated).toEqual([1_000]);
   });
 
-  it('that fails to sync refuses, too', () => {
+  it('that cannot sync makes it refuse, too', () => {
     const io = {
       write: (_: number, bytes: Uint8Array) => bytes.length,
       sync: () => {

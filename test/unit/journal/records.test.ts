@@ -1,4 +1,4 @@
-/** The journal's bytes and runs. Pure. */
+/** The journal's format and its runs: pure functions. */
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -11,11 +11,11 @@ describe('bytes', () => {
   const bytes = bytesOf(whole);
 
   it('are records again', () => {
-    expect(parseJournal(bytes)).toEqual({ records: whole, goodBytes: bytes.length, unended: false, tornBytes: 0 });
+    expect(parseJournal(bytes)).toEqual({ records: whole, goodBytes: bytes.length, lacksNewline: false, tornBytes: 0 });
     expect(parseJournal(Buffer.alloc(0))).toMatchObject({ records: [], tornBytes: 0 });
   });
 
-  it('torn anywhere are readable, and what is dropped is the last record only', () => {
+  it('torn anywhere are readable, and only the last record is dropped', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: bytes.length }), fc.integer({ min: 0, max: 4096 }), (cut, nuls) => {
         const parsed = parseJournal(Buffer.concat([bytes.subarray(0, cut), Buffer.alloc(nuls)]));
@@ -29,7 +29,7 @@ describe('bytes', () => {
     );
   });
 
-  it('changed anywhere are an error or harmless: never another size, never a step less', () => {
+  it('changed anywhere are an error or harmless: never another size, never one step fewer', () => {
     const expected = unfinishedRun(runsOf(whole), machine, dead);
     fc.assert(
       fc.property(fc.integer({ min: 0, max: bytes.length - 1 }), fc.integer({ min: 1, max: 255 }), (where, change) => {
@@ -43,7 +43,7 @@ describe('bytes', () => {
     );
   });
 
-  it('of another file are no journal, even one short line', () => {
+  it('of another file are not a journal, even one short line', () => {
     for (const text of [
       'hello',
       '{"a":1}',
@@ -72,7 +72,7 @@ describe('runs', () => {
     );
   });
 
-  it('tell a process that was killed from a machine that was restarted', () => {
+  it('distinguish a killed process from a restarted machine', () => {
     expect(find(whole, { ...machine, bootId: 'boot-a' })).toMatchObject({ otherBoot: false });
     expect(find(whole, { ...machine, bootId: 'boot-a' })?.sentence).toMatch(/^the process vanished/);
   });
@@ -82,7 +82,7 @@ describe('runs', () => {
     expect(find(holding)?.sentence).toMatch(/^the machine vanished while holding 1\.0 GiB of device memory/);
   });
 
-  it('are not unfinished while they go on, when they ended, and once the same command has ended since', () => {
+  it('are not unfinished while live, after their end, or once the same command has ended since', () => {
     expect(find(whole, machine, () => true)).toBeNull();
     expect(find([...whole, end('one')])).toBeNull();
     expect(find([...whole, begin('two'), end('two')])).toBeNull();
@@ -90,7 +90,7 @@ describe('runs', () => {
     expect(find([...whole, sweep, end('two')])).not.toBeNull();
   });
 
-  it('on a simulated machine say nothing of a real one', () => {
+  it('on a simulated machine say nothing about a real one', () => {
     expect(find(whole, { ...machine, simulated: 'gb10' } as never)).toBeNull();
   });
 });

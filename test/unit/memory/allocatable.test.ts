@@ -19,12 +19,12 @@ describe('allocatable of a unified device', () => {
     expect(allocatable(facts({})).bytes).toEqual({ immediate: 10 * GiB, afterReclaim: 100 * GiB });
   });
 
-  it('leaves the kernel its watermarks: what is free below them is not to be had', () => {
+  it('leaves the kernel its watermarks: free pages below them cannot be allocated', () => {
     const host = hostWith({ free: 107 * GiB, available: 104 * GiB });
     expect(allocatable(facts({ host })).bytes).toEqual({ immediate: 104 * GiB, afterReclaim: 104 * GiB });
   });
 
-  it('after reclaim all of CMA is out of reach, also what page cache lies in now', () => {
+  it('after reclaim excludes all of CMA, including page cache in it', () => {
     const host = hostWith({ free: 10 * GiB, available: 100 * GiB, cmaTotal: 2 * GiB, cmaFree: GiB });
     expect(allocatable(facts({ host })).bytes).toEqual({ immediate: 9 * GiB, afterReclaim: 98 * GiB });
   });

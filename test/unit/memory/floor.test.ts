@@ -1,4 +1,4 @@
-/** What the host keeps, when not to start, and when not to take a step. Pure. */
+/** The floor, the checks before a start, and the check of a step. */
 
 import { describe, expect, it } from 'vitest';
 import { floorFor } from '../../../lib/memory/floor.ts';
@@ -26,7 +26,7 @@ describe('the floor', () => {
     expect(floorFor(null, { ...spark, total: 16 * GiB }, ['device'])?.bytes).toBe(4 * GiB);
   });
 
-  it('guards the host on a GPU of its own only for kinds that take host memory', () => {
+  it('guards the host on a discrete GPU only for kinds that take host memory', () => {
     const discrete = { ...spark, model: 'discrete' } as const;
     expect(floorFor(null, discrete, ['device'])).toBeNull();
     for (const kind of ['managed', 'pinned', 'system'] as const)
@@ -34,8 +34,8 @@ describe('the floor', () => {
     expect(takesHostMemory('device', 'unknown')).toBe(true);
   });
 
-  it('is as asked for, but below 2 GiB only where a frozen machine is accepted', () => {
-    expect(floorFor(3 * GiB, spark, ['device'])).toEqual({ bytes: 3 * GiB, from: 'as asked for' });
+  it('is as requested, but below 2 GiB only where a frozen machine is accepted', () => {
+    expect(floorFor(3 * GiB, spark, ['device'])).toEqual({ bytes: 3 * GiB, from: 'as requested' });
     expect(() => checkProbeOptions({ floor: 1024 }, null)).toThrow(
       /floor is 1024; expected at least 2147483648 bytes \(2 GiB\)/,
     );
@@ -56,8 +56,8 @@ describe('options', () => {
     [{ journal: 3 }, /journal is 3; expected a path or false/],
     [{ timeoutMs: 5 }, /timeoutMs is 5; expected 100 to 86400000/],
     [{ signal: {} }, /signal is an object; expected an AbortSignal/],
-  ])('%j is refused with its name and what was expected', (options, words) => {
-    expect(() => checkStressOptions(options as never)).toThrow(words);
+  ])('%j is refused with its name and what was expected', (options, message) => {
+    expect(() => checkStressOptions(options as never)).toThrow(message);
   });
 
   it('have steps that fit the device', () => {
@@ -103,7 +103,7 @@ describe('starting', () => {
 
   it('is fine on a machine at rest', () => expect(found({})).toBeNull());
 
-  it('is refused below the floor, also to who accepts a frozen machine', () => {
+  it('is refused below the floor, even with acceptAFrozenMachine', () => {
     expect(found({ available: 9 * GiB })).toBe('floor');
     expect(found({ available: 9 * GiB }, { acceptAFrozenMachine: true })).toBe('floor');
     expect(found({ available: null })).toBe('floor');
@@ -122,14 +122,14 @@ describe('starting', () => {
     expect(found({ swapTotal: 0, swapFree: 0, available: 38 * GiB })).toBeNull();
   });
 
-  it('is refused in pieces for eager kinds only, and page cache counts as blocks to be', () => {
+  it('is refused with fragmented memory for eager kinds only, and page cache counts as future blocks', () => {
     expect(found({}, { freeBlocks: 3 })).toBe('contiguity');
     expect(found({}, { freeBlocks: 3, kinds: ['managed'] })).toBeNull();
     expect(found({}, { freeBlocks: 3, model: 'discrete', kinds: ['pinned'] })).toBeNull();
     expect(found({ free: 2 * GiB }, { freeBlocks: 3 })).toBeNull();
   });
 
-  it('is never refused where nothing is taken from the host', () => {
+  it('is never refused if nothing is taken from the host', () => {
     expect(found({ available: GiB }, { full: 98, floor: null })).toBeNull();
   });
 
@@ -167,14 +167,14 @@ describe('a step', () => {
     expect(why(step(8 * GiB), { inBlocks: null })).toBeNull();
   });
 
-  it('on a GPU of its own costs the host nothing', () => {
+  it('costs the host nothing on a discrete GPU', () => {
     expect(why(step(100 * GiB), {}, { memoryModel: 'discrete' })).toBeNull();
     expect(why(step(100 * GiB, { kind: 'pinned' }), {}, { memoryModel: 'discrete' })).toBe('floor');
     expect(needsLargeBlocks('device', 'discrete')).toBe(false);
     expect(needsLargeBlocks('managed', 'unified')).toBe(false);
   });
 
-  it('finds blocks in page cache, but not where free memory shows that they come back in pieces', () => {
+  it('finds blocks in page cache, but not if free memory is fragmented', () => {
     expect(blockRoom({ ...reading, memFree: GiB, inBlocks: GiB })).toBe(20 * GiB);
     expect(blockRoom({ ...reading, memFree: 16 * GiB, inBlocks: 0 })).toBe(0);
     expect(blockRoom({ ...reading, inBlocks: null })).toBeNull();

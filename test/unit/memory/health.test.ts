@@ -1,4 +1,4 @@
-/** The one line of judgement: which rule speaks, how loud, and what it says. */
+/** The health verdict: which rule decides, its level and its text. */
 import { describe, expect, it } from 'vitest';
 import { health } from '../../../lib/memory/health.ts';
 import { createPaint } from '../../../lib/render/paint.ts';
@@ -6,7 +6,7 @@ import { snapshotPage } from '../../../lib/render/text/snapshot.ts';
 import { type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
 import { GiB } from '../../support/units.ts';
 
-describe('judgement', () => {
+describe('health verdict', () => {
   it.each<[string, MachineFixture, string, RegExp]>([
     ['idle', {}, 'ok', /can be allocated/],
     ['full stall', { full: 12 }, 'danger', /12\.0 %.*freeze/],
@@ -19,7 +19,7 @@ describe('judgement', () => {
       'notice',
       /100\.00 of 119\.69 GiB look used but are page cache/,
     ],
-    ['phantom', { host: { cmaTotal: 0, cmaFree: 9.3 * GiB } }, 'warning', /9\.3 GiB of what counts as free/],
+    ['phantom', { host: { cmaTotal: 0, cmaFree: 9.3 * GiB } }, 'warning', /9\.3 GiB of the free memory/],
     ['pieces', { largeShare: 0.01 }, 'warning', /fragmented/],
     [
       'huge pages',
@@ -41,8 +41,8 @@ describe('judgement', () => {
     ],
     ['no GPU', { gpu: false }, 'notice', /No GPU: neither CUDA nor NVML/],
   ])('%s', (_, fixture, level, text) => {
-    const judgement = health(snapshotOf(fixture));
-    expect(judgement).toMatchObject({ level, text: expect.stringMatching(text) });
+    const verdict = health(snapshotOf(fixture));
+    expect(verdict).toMatchObject({ level, text: expect.stringMatching(text) });
   });
 
   it('points a real machine without GPU to a simulated one, and a simulated one nowhere', () => {
@@ -50,7 +50,7 @@ describe('judgement', () => {
     expect(health(snapshotOf({ gpu: false, simulated: 'no-driver' })).next).toBeNull();
   });
 
-  it('does not speak of page cache where the GPU has memory of its own', () => {
+  it('does not mention page cache if the GPU has its own memory', () => {
     const fixture: MachineFixture = {
       model: 'discrete',
       host: { free: 8 * GiB, cached: 100 * GiB, available: 108 * GiB },
@@ -67,15 +67,15 @@ describe('judgement', () => {
   ])('takes slowness for slowness: %s', (reason, time) => {
     const snapshot = snapshotOf();
     snapshot.libraries.nvml = { ...snapshot.libraries.nvml, state: 'timeout', reason };
-    const judgement = health(snapshot);
-    expect(judgement).toMatchObject({
+    const verdict = health(snapshot);
+    expect(verdict).toMatchObject({
       level: 'warning',
       text: expect.stringContaining(`NVML did not answer within ${time}: slow or stuck.`),
     });
-    expect(judgement.text + judgement.next).not.toMatch(/hang|reboot/i);
+    expect(verdict.text + verdict.next).not.toMatch(/hang|reboot/i);
   });
 
-  it('tells of a context that was not there in time', () => {
+  it('reports a context that was not created in time', () => {
     const snapshot = snapshotOf();
     const cuda = 'ERR_UMA_TIMEOUT: cudaMemGetInfo in a child process did not answer within 5000 ms';
     Object.assign(snapshot.devices[0] ?? {}, { cuda: null, from: { cuda } });
@@ -95,14 +95,14 @@ describe('judgement', () => {
     });
   });
 
-  it('says who fills a GPU', () => {
+  it('names the process that fills a GPU', () => {
     const processes = [{ pid: 7, name: 'vllm', gpuBytes: 130 * GiB }];
     expect(health(snapshotOf({ model: 'discrete', ownFree: [GiB], processes })).text).toContain(
       'vllm (7) holds 130.0 GiB',
     );
   });
 
-  it('claims no number for a GPU whose memory nobody told', () => {
+  it('gives no number for a GPU whose memory is unknown', () => {
     const snapshot = snapshotOf({ model: 'discrete' });
     const untold = { cuda: null, nvml: null, allocatable: { immediate: null, afterReclaim: null } };
     Object.assign(snapshot.devices[0] ?? {}, untold);

@@ -12,7 +12,7 @@ const bytes = fc.oneof(
   fc.constant(0),
   fc.integer({ min: 0, max: 2 ** 36 }).map((kB) => kB * 1024),
 );
-/** Any kernel's meminfo: each line there or not, up to 64 TiB a line; huge pages of a size that exists. */
+/** Meminfo of any kernel: each line present or not, up to 64 TiB per line, huge pages of an existing size. */
 const anyHost = fc
   .tuple(
     fc.integer({ min: 0, max: 2 ** 36 }),
@@ -40,7 +40,7 @@ describe('ledger', () => {
     );
   });
 
-  it('lists only what is known, and the remainder always', () => {
+  it('lists known counters only, and always the remainder', () => {
     const { entries } = ledger(hostWith({ free: GiB }), nothing);
     expect(entries.map((entry) => entry.label)).toEqual(['free', 'unattributed']);
   });

@@ -25,7 +25,7 @@ describe('a billion elements, as in the lab', () => {
   });
 });
 
-describe('what a tensor says', () => {
+describe('a tensor reports', () => {
   it('its type, shape and elements', () => {
     expect(shaped('bf16', [8192, 8192])).toEqual({
       dtype: 'bf16',
@@ -40,17 +40,17 @@ describe('what a tensor says', () => {
   it('that half a byte was rounded up, and only where it was', () => {
     expect(flat('int4', 1_000_000_001)).toMatchObject({
       bytes: 500_000_001,
-      note: '1 half-byte element over: rounded up to 500,000,001 bytes',
+      note: '4 bits over: rounded up to 500,000,001 bytes',
     });
     expect(flat('int4', 1_000_000_000).note).toBeNull();
     expect(flat('fp6', 1).note).toBe('6 bits over: rounded up to 1 bytes');
   });
 
-  it('that block scales are not counted, and what they would make of it', () => {
-    expect(flat('nvfp4', 16).note).toContain('0.5625 bytes an element');
-    expect(flat('mxfp4', 32).note).toContain('0.53125 bytes an element');
-    expect(flat('mxfp8', 32).note).toContain('1.03125 bytes an element');
-    expect(flat('nvfp4', 1).note).toMatch(/^1 half-byte element over.*; elements only/);
+  it('that block scales are not counted, and the size with them', () => {
+    expect(flat('nvfp4', 16).note).toContain('0.5625 bytes per element');
+    expect(flat('mxfp4', 32).note).toContain('0.53125 bytes per element');
+    expect(flat('mxfp8', 32).note).toContain('1.03125 bytes per element');
+    expect(flat('nvfp4', 1).note).toMatch(/^4 bits over.*; elements only/);
   });
 });
 
@@ -70,7 +70,7 @@ describe('properties', () => {
     );
   });
 
-  it('a shape takes what its elements take, in any order of dimensions', () => {
+  it('a shape has the size of its elements, in any order of dimensions', () => {
     fc.assert(
       fc.property(dtype, dimensions, (name, shape) => {
         const { bytes, elements } = shaped(name, shape);
@@ -127,8 +127,8 @@ describe('mistakes', () => {
     [() => parseShapes('8192x'), 'shape is "8192x"; expected whole numbers with x'],
     [() => parseShapes('8x8,,4'), 'shape is ""'],
     [() => parseShapes('8x-8'), 'shape is "8x-8"'],
-  ])('%s', (mistake, words) => {
-    expect(mistake).toThrow(words);
+  ])('%s', (mistake, message) => {
+    expect(mistake).toThrow(message);
   });
 });
 

@@ -18,7 +18,7 @@ afterEach(() => {
   rmSync(root, { recursive: true });
 });
 
-/** A file where a build would be, with something in it that is no library. */
+/** A file in the place of a build that is not a library. */
 function place(path: string, text = 'not a library'): string {
   const file = join(root, path);
   mkdirSync(dirname(file), { recursive: true });
@@ -36,8 +36,8 @@ function failure(): UmaError {
   throw new Error('it loaded');
 }
 
-describe('a binary that is nowhere', () => {
-  it('says every place that was tried and what to do', () => {
+describe('a missing binary', () => {
+  it('is reported with every path tried and what to do', () => {
     const { code, nativeName, message } = failure();
     expect({ code, nativeName }).toEqual({ code: 'ERR_UMA_LIBRARY_MISSING', nativeName: 'LIBRARY_MISSING' });
     expect(message).toContain(`${process.platform}-${process.arch}`);
@@ -48,13 +48,13 @@ describe('a binary that is nowhere', () => {
     expect(message).not.toContain('\n');
   });
 
-  it('is looked for again at the next call', () => {
+  it('is searched again at the next call', () => {
     expect(failure().nativeName).toBe('LIBRARY_MISSING');
     place('build/Release/umaprobe.node');
     expect(failure().nativeName).toBe('LOAD_FAILED');
   });
 
-  it('names a wrong UMAPROBE_BINARY', () => {
+  it('is named if UMAPROBE_BINARY is wrong', () => {
     vi.stubEnv('UMAPROBE_BINARY', join(root, 'nothing.node'));
     expect(failure().message).toContain(
       `${join(root, 'nothing.node')}: UMAPROBE_BINARY names a file that does not exist`,
@@ -80,7 +80,7 @@ describe('a binary that is nowhere', () => {
   });
 });
 
-describe('a binary that is broken', () => {
+describe('a broken binary', () => {
   it.each([
     'build/Release/umaprobe.node',
     'build/Debug/umaprobe.node',
@@ -90,11 +90,11 @@ describe('a binary that is broken', () => {
     const file = place(path);
     const error = failure();
     expect(error).toMatchObject({ code: 'ERR_UMA_LIBRARY_MISSING', nativeName: 'LOAD_FAILED', call: file });
-    expect(error.message).toMatch(/the file is there but cannot be loaded: .*(too short|invalid ELF header)/);
+    expect(error.message).toMatch(/the file exists but cannot be loaded: .*(too short|invalid ELF header)/);
     expect(error.cause).toBeInstanceOf(Error);
   });
 
-  it('is not passed over for the build behind it', () => {
+  it('does not fall back to the next build', () => {
     const first = place('build/Release/umaprobe.node');
     place('build-cmake/Release/umaprobe.node');
     expect(failure().call).toBe(first);

@@ -32,7 +32,7 @@ describe('shipped machines', () => {
     }
   });
 
-  it.each(shippedNames())('%s fits the schema and is named like its file', (name) => {
+  it.each(shippedNames())('%s matches the schema and is named like its file', (name) => {
     expect(loadMachine(name).name).toBe(name);
   });
 });
@@ -83,7 +83,7 @@ describe('a machine of the user', () => {
     ['null.json', null, /expected a JSON object/],
     ['base.json', { extends: 'gb11', name: 'x' }, /base\.json: extends: There is no simulated machine "gb11"/],
     ['number.json', { extends: 5 }, /extends is 5; expected the name or file/],
-    ['circle.json', { extends: './circle.json' }, /goes in a circle/],
+    ['circle.json', { extends: './circle.json' }, /is circular/],
     [
       'comma.json',
       '{\n  "name": "x",\n}',
@@ -98,7 +98,7 @@ describe('a machine of the user', () => {
     expect(() => loadMachine(file)).not.toThrow(/\n/);
   });
 
-  it('refuses what is no machine file without reading it', () => {
+  it('refuses a path that is not a machine file without reading it', () => {
     const large = write('large.json', '');
     truncateSync(large, 2 ** 30);
     expect(() => loadMachine(large)).toThrow('a machine file has at most 1048576');
@@ -127,7 +127,7 @@ describe('the flat description', () => {
     );
   });
 
-  it('lets no value make a line of its own', () => {
+  it('refuses a value that would start another line', () => {
     expect(() => flatten(machine({ driver: { version: '1\nmemory.total 5' } }))).toThrow(
       /driver\.version .* on one line/,
     );
@@ -184,7 +184,7 @@ describe('where JSON is wrong', () => {
     ['{"a": 01}', 1, 8, 'expected ",", found "1"'],
     ['{a: 1}', 1, 2, 'expected a field name in double quotes, found "a"'],
     ['{"a": "b\n"}', 1, 7, 'expected a string that ends on its line, found "\\""'],
-    ['{} {}', 1, 4, 'expected nothing more, found "{"'],
+    ['{} {}', 1, 4, 'expected the end of the file, found "{"'],
     ['{"a"', 1, 5, 'expected ":", found the end of the file'],
   ])('%j', (text, line, column, problem) => {
     expect(findJsonMistake(text)).toEqual({ line, column, problem });
@@ -203,7 +203,7 @@ describe('the environment of another program', () => {
     faults: { missingLibraries },
   });
 
-  it('leads NVIDIA’s names to the simulator, without those the machine lacks', () => {
+  it('links NVIDIA’s libraries to the simulator, except those that the machine lacks', () => {
     const names = (missing: string[]) => {
       const state = mkdtempSync(join(folder, 'state-'));
       return execFileSync('ls', [createLibraryFolder(machine(missing), state, '/lib/libumasim.so')], {
@@ -228,7 +228,7 @@ describe('the environment of another program', () => {
     ]);
   });
 
-  it('puts itself before what was there', () => {
+  it('prepends to existing variables', () => {
     expect(foreignVariables('/l', '/s/libumasim.so', true, { LD_LIBRARY_PATH: '/a', LD_PRELOAD: '/b' })).toEqual({
       LD_LIBRARY_PATH: '/l:/a',
       LD_PRELOAD: '/l/libumasim.so:/b',

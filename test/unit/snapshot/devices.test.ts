@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../../lib/base/errors.ts';
 import type { NativeCudaDevice, NativeNvmlDevice } from '../../../lib/native/contract.ts';
-import { type DeviceContext, deviceSnapshot, normalPciBusId, pairDevices } from '../../../lib/snapshot/devices.ts';
+import { type DeviceContext, deviceSnapshot } from '../../../lib/snapshot/devices.ts';
 import { nvmlFailure } from '../../support/failures.ts';
 import { GiB } from '../../support/units.ts';
 import { hostWith, NO_DRIVER, NO_KERNEL } from '../../support/unknown-facts.ts';
 
 const host = hostWith({ free: 10 * GiB, available: 100 * GiB });
-const around = (changes: Partial<DeviceContext> = {}): DeviceContext => ({
+const context = (changes: Partial<DeviceContext> = {}): DeviceContext => ({
   host,
   facts: { bootId: null, pressure: null, contiguity: null, kernel: NO_KERNEL, driver: NO_DRIVER, cgroup: null },
   cuda: { runtime: {}, driver: {}, devices: [], timedOut: null },
@@ -36,42 +36,9 @@ const gb10Nvml: NativeNvmlDevice = {
   powerMilliwatt: 4000,
 };
 
-describe('pairDevices', () => {
-  it('knows the same address in CUDA’s and NVML’s spelling', () => {
-    expect(normalPciBusId('0000000F:01:00.0')).toBe('000F:01:00.0');
-    expect(normalPciBusId('000f:01:00.0')).toBe('000F:01:00.0');
-    expect(normalPciBusId('00000000:00:06.0')).toBe('0000:00:06.0');
-    expect(normalPciBusId('odd')).toBe('odd');
-    expect(pairDevices([gb10], [gb10Nvml])).toEqual([{ cuda: gb10, nvml: gb10Nvml }]);
-  });
-
-  it('CUDA’s order first, NVML’s others after it', () => {
-    const nvml = ['0000:01:00.0', '0000:02:00.0', '0000:03:00.0'].map((pciBusId, index) => ({ index, pciBusId }));
-    const cuda = ['0000:03:00.0', '0000:01:00.0'].map((pciBusId, ordinal) => ({ ordinal, pciBusId }));
-    expect(pairDevices(cuda, nvml).map((pair) => [pair.cuda?.ordinal ?? null, pair.nvml?.index])).toEqual([
-      [0, 2],
-      [1, 0],
-      [null, 1],
-    ]);
-  });
-
-  it('two MIG slices are both paired with the GPU they are slices of', () => {
-    const slices = [0, 1].map((ordinal) => ({ ordinal, pciBusId: '0000:01:00.0' }));
-    expect(pairDevices(slices, [{ index: 0, pciBusId: '00000000:01:00.0' }]).map((pair) => pair.nvml?.index)).toEqual([
-      0, 0,
-    ]);
-  });
-
-  it('a device whose address could not be read is found by its uuid, or stands alone', () => {
-    const lost: Failure = nvmlFailure('GPU_IS_LOST', 15);
-    expect(pairDevices([{ ...gb10, pciBusId: lost }], [gb10Nvml])[0]?.nvml).toBe(gb10Nvml);
-    expect(pairDevices([{ ordinal: 0, pciBusId: lost }], [{ index: 0, pciBusId: lost }])).toHaveLength(2);
-  });
-});
-
 describe('deviceSnapshot', () => {
-  it('one refusal costs one field (ts-nvml loses the whole device)', () => {
-    const device = deviceSnapshot(0, { cuda: gb10, nvml: gb10Nvml }, around());
+  it('one failed call costs one field (ts-nvml loses the whole device)', () => {
+    const device = deviceSnapshot(0, { cuda: gb10, nvml: gb10Nvml }, context());
     expect(device.nvml).toBeNull();
     expect(device.from.nvml).toBe('ERR_UMA_NOT_SUPPORTED: nvmlDeviceGetMemoryInfo_v2 answered NOT_SUPPORTED (3)');
     expect(device).toMatchObject({
@@ -85,7 +52,7 @@ describe('deviceSnapshot', () => {
     expect(device.from['attributes.l2CacheSize']).toMatch(/\w/);
   });
 
-  it('0, unknown and failed are three things (NemoClaw #11678)', () => {
+  it('0, unknown and failed are distinct (NemoClaw #11678)', () => {
     const list = [
       { pid: 1, gpuBytes: 0 },
       { pid: 2, gpuBytes: null },
@@ -93,7 +60,7 @@ describe('deviceSnapshot', () => {
     const device = deviceSnapshot(
       0,
       { cuda: gb10, nvml: { ...gb10Nvml, processes: list, utilizationPercent: 0 } },
-      around(),
+      context(),
     );
     expect(device.processes).toEqual([
       { pid: 1, name: 'process 1', gpuBytes: 0 },
@@ -101,19 +68,19 @@ describe('deviceSnapshot', () => {
     ]);
     expect(device.utilizationPercent).toBe(0);
     expect(
-      deviceSnapshot(0, { cuda: gb10, nvml: { ...gb10Nvml, processes: nvmlFailure('NO_PERMISSION', 4) } }, around())
+      deviceSnapshot(0, { cuda: gb10, nvml: { ...gb10Nvml, processes: nvmlFailure('NO_PERMISSION', 4) } }, context())
         .processes,
     ).toBeNull();
   });
 
-  it('SUCCESS with a total of 0 is no reading', () => {
+  it('SUCCESS with a total of 0 is not a reading', () => {
     const memory = { total: 0, free: 0, used: 0, reserved: null, call: 'nvmlDeviceGetMemoryInfo' };
-    const device = deviceSnapshot(0, { cuda: gb10, nvml: { ...gb10Nvml, memory } }, around());
+    const device = deviceSnapshot(0, { cuda: gb10, nvml: { ...gb10Nvml, memory } }, context());
     expect(device.nvml).toBeNull();
     expect(device.from.nvml).toContain('total of 0');
   });
 
-  it('what was not reached before the deadline has the deadline as its reason', () => {
+  it('fields not read before the deadline have it as their reason', () => {
     const timedOut: Failure = {
       failed: true,
       source: 'umaprobe',
@@ -123,20 +90,20 @@ describe('deviceSnapshot', () => {
       message: 'no answer within 2000 ms',
     };
     const nvml = { library: {}, devices: [], timedOut };
-    const device = deviceSnapshot(0, { cuda: gb10, nvml: { index: 0, temperatureC: 40 } }, around({ nvml }));
+    const device = deviceSnapshot(0, { cuda: gb10, nvml: { index: 0, temperatureC: 40 } }, context({ nvml }));
     expect(device.temperatureC).toBe(40);
     expect(device.powerW).toBeNull();
     expect(device.from.powerW).toMatch(/^ERR_UMA_TIMEOUT: nvmlDeviceGetPowerUsage/);
   });
 
-  it('cudaMemGetInfo: read here, read in a child, refused, or not asked', () => {
+  it('cudaMemGetInfo: read here, read in a child, failed, or not read', () => {
     const cuda = (memGetInfo: NativeCudaDevice['memGetInfo']) => ({
       ...gb10,
       ...(memGetInfo === undefined ? {} : { memGetInfo }),
     });
-    expect(deviceSnapshot(0, { cuda: cuda([1, 2]), nvml: null }, around()).cuda).toEqual({ free: 1, total: 2 });
+    expect(deviceSnapshot(0, { cuda: cuda([1, 2]), nvml: null }, context()).cuda).toEqual({ free: 1, total: 2 });
     const child = { answers: new Map([[0, { free: 3, total: 4, from: 'a child' }]]), missingReason: 'it hung' };
-    expect(deviceSnapshot(0, { cuda: cuda(undefined), nvml: null }, around({ child })).cuda).toEqual({
+    expect(deviceSnapshot(0, { cuda: cuda(undefined), nvml: null }, context({ child })).cuda).toEqual({
       free: 3,
       total: 4,
     });
@@ -148,10 +115,10 @@ describe('deviceSnapshot', () => {
       name: 'cudaErrorMemoryAllocation',
       message: '',
     };
-    const refused = deviceSnapshot(0, { cuda: cuda(oom), nvml: null }, around());
+    const refused = deviceSnapshot(0, { cuda: cuda(oom), nvml: null }, context());
     expect(refused.cuda).toBeNull();
     expect(refused.from.cuda).toMatch(/^ERR_UMA_OUT_OF_MEMORY: cudaMemGetInfo/);
-    const unasked = deviceSnapshot(0, { cuda: cuda(undefined), nvml: null }, around());
+    const unasked = deviceSnapshot(0, { cuda: cuda(undefined), nvml: null }, context());
     expect(unasked.from.cuda).toContain('context');
     expect(unasked.views.torch).toBe(10 * GiB);
   });

@@ -1,4 +1,4 @@
-/** A machine for every answer of every check: id, what is the case, the machine, the status, words of the cause. */
+/** A machine for every outcome of every check: id, title, snapshot, expected status, expected words of the cause. */
 import type { CheckStatus } from '../../../lib/doctor/check.ts';
 import type { Snapshot } from '../../../lib/types/index.ts';
 import { type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
@@ -10,11 +10,11 @@ function changed(change: (snapshot: Snapshot) => void, fixture: MachineFixture =
   return snapshot;
 }
 
-/** As the binary says it, with `--deadline 10ms`. */
+/** The binary's reason with `--deadline 10ms`. */
 const SILENT = 'ERR_UMA_TIMEOUT: nvmlInit_v2 answered TIMEOUT: no answer within 10 ms: blocked in nvmlInit_v2';
 const LOADED = { processes: [{ pid: 7, name: 'vllm', gpuBytes: 60 * GiB }] };
 
-export const STORIES: [string, string, Snapshot, CheckStatus, RegExp][] = [
+export const CASES: [string, string, Snapshot, CheckStatus, RegExp][] = [
   ['library.cuda', 'loaded', snapshotOf(), 'pass', /answers/],
   ['library.cuda', 'missing', snapshotOf({ gpu: false }), 'fail', /not found/],
   [
@@ -74,7 +74,7 @@ export const STORIES: [string, string, Snapshot, CheckStatus, RegExp][] = [
       { full: 40 },
     ),
     'fail',
-    /hangs for want of memory/,
+    /hangs for lack of memory/,
   ],
   [
     'library.nvml',
@@ -104,7 +104,7 @@ export const STORIES: [string, string, Snapshot, CheckStatus, RegExp][] = [
     'fail',
     /without a reboot/,
   ],
-  ['driver.match', 'nothing to compare', snapshotOf({ gpu: false }), 'skip', /no two versions/],
+  ['driver.match', 'nothing to compare', snapshotOf({ gpu: false }), 'skip', /two versions are not known/],
   ['permissions', 'no GPU', snapshotOf({ gpu: false }), 'skip', /no device nodes/],
   ['permissions', 'simulated', snapshotOf({ simulated: 'gb10' }), 'pass', /simulated machine/],
   ['container', 'none', snapshotOf(), 'pass', /No memory limit/],
@@ -133,7 +133,7 @@ export const STORIES: [string, string, Snapshot, CheckStatus, RegExp][] = [
     'skip',
     /cannot be read/,
   ],
-  ['hugepages', 'none', snapshotOf(), 'pass', /None/],
+  ['hugepages', 'none', snapshotOf(), 'pass', /No huge pages/],
   [
     'hugepages',
     'reserved',
@@ -142,12 +142,12 @@ export const STORIES: [string, string, Snapshot, CheckStatus, RegExp][] = [
     /guidance 1\.0 GiB, llama\.cpp 1\.0 GiB/,
   ],
   ['hugepages', 'no such line', snapshotOf({ host: { hugePagesTotal: null } }), 'skip', /no huge pages/],
-  ['swap', 'room', snapshotOf(), 'pass', /room/],
+  ['swap', 'free space', snapshotOf(), 'pass', /free space/],
   ['swap', 'full', snapshotOf({ host: { swapFree: GiB / 2 } }), 'warn', /full/],
-  ['swap', 'none', snapshotOf({ host: { swapTotal: 0, swapFree: 0 } }), 'pass', /none/],
+  ['swap', 'none', snapshotOf({ host: { swapTotal: 0, swapFree: 0 } }), 'pass', /no swap/],
   ['cma.phantom', 'none', snapshotOf({ host: { cmaTotal: GiB, cmaFree: GiB } }), 'pass', /does not exceed/],
   ['cma.phantom', 'kexec-handover', snapshotOf({ host: { cmaTotal: 0, cmaFree: 9.3 * GiB } }), 'warn', /9\.3 GiB/],
-  ['cma.phantom', 'no such line', snapshotOf({ host: { cmaTotal: null, cmaFree: null } }), 'skip', /does not say/],
+  ['cma.phantom', 'no such line', snapshotOf({ host: { cmaTotal: null, cmaFree: null } }), 'skip', /does not report/],
   ['driver.pools', 'off', snapshotOf(), 'pass', /at once/],
   [
     'driver.pools',
@@ -163,8 +163,8 @@ export const STORIES: [string, string, Snapshot, CheckStatus, RegExp][] = [
     'warn',
     /up to 5\d\.\d GiB/,
   ],
-  ['driver.pools', 'empty', snapshotOf({ pools: { parameter: 529, bytes: 0 } }), 'pass', /next to none/],
-  ['driver.pools', 'discrete', snapshotOf({ model: 'discrete' }), 'skip', /shares the memory/],
+  ['driver.pools', 'empty', snapshotOf({ pools: { parameter: 529, bytes: 0 } }), 'pass', /almost none/],
+  ['driver.pools', 'discrete', snapshotOf({ model: 'discrete' }), 'skip', /shares the host/],
   ['memory.unattributed', 'little', snapshotOf(), 'pass', /usually/],
   ['memory.unattributed', 'much', snapshotOf({ host: { free: 50 * GiB } }), 'warn', /no GPU process is listed/],
   [
@@ -184,7 +184,7 @@ export const STORIES: [string, string, Snapshot, CheckStatus, RegExp][] = [
       { host: { free: 50 * GiB } },
     ),
     'warn',
-    /NVML could not say/,
+    /NVML could not list/,
   ],
   ['memory.unattributed', 'no GPU', snapshotOf({ host: { free: 80 * GiB }, gpu: false }), 'skip', /ZFS/],
   [
@@ -243,7 +243,7 @@ export const STORIES: [string, string, Snapshot, CheckStatus, RegExp][] = [
     'skip',
     /idle machine/,
   ],
-  ['pressure', 'none', snapshotOf(), 'pass', /Nobody/],
+  ['pressure', 'none', snapshotOf(), 'pass', /No task/],
   ['pressure', 'some', snapshotOf({ some: 12 }), 'warn', /Tasks wait/],
   ['pressure', 'full', snapshotOf({ full: 11 }), 'fail', /freeze/],
   [
@@ -253,6 +253,6 @@ export const STORIES: [string, string, Snapshot, CheckStatus, RegExp][] = [
       s.pressure = null;
     }),
     'skip',
-    /does not say/,
+    /does not report/,
   ],
 ];
