@@ -13,7 +13,7 @@ import type { HostMemory, Snapshot } from '../types/index.ts';
 /** CUDA and NVML answer in milliseconds, or after a first start in a second; a receipt does not wait for one that hangs. */
 const LOOK_LIMIT_MS = 2000;
 
-export interface Ran {
+export interface CommandResult {
   /** Exit code; null: ended by a signal, not started, or not ended within its limit. */
   code: number | null;
   stderr: string;
@@ -37,7 +37,7 @@ export interface System {
   /** Whether there is such a program that this process may run. */
   executable(path: string): boolean;
   /** Runs a program by its absolute path, without a shell. */
-  run(file: string, args: readonly string[], limitMs: number): Promise<Ran>;
+  run(file: string, args: readonly string[], limitMs: number): Promise<CommandResult>;
 }
 
 /** The machine that this process is on. */
@@ -73,7 +73,7 @@ async function simulatedRights(): Promise<string | null> {
   return process.geteuid?.() === 0 ? null : 'EACCES';
 }
 
-function run(file: string, args: readonly string[], limitMs: number): Promise<Ran> {
+function run(file: string, args: readonly string[], limitMs: number): Promise<CommandResult> {
   return new Promise((resolve) => {
     const child = execFile(file, [...args], { encoding: 'utf8', maxBuffer: 1 << 20 }, (error, _stdout, stderr) => {
       clearTimeout(timer);

@@ -2,7 +2,7 @@
 
 import { liesOnHost } from '../memory/kinds.ts';
 import { COUNTERS, movedOver, nvmlTarget } from '../probe/counters.ts';
-import type { CheckedOptions } from '../probe/options.ts';
+import type { CheckedProbeOptions } from '../probe/options.ts';
 import { endOf } from '../probe/outcome.ts';
 import { runProbe } from '../probe/run.ts';
 import type { ProbeRun } from '../probe/spec.ts';
@@ -11,7 +11,7 @@ import type { LayoutPreset, Part } from './parts.ts';
 import type { LayoutEvent, LayoutRequest, LayoutResult } from './protocol.ts';
 
 export interface CheckedLayout {
-  probe: CheckedOptions;
+  probe: CheckedProbeOptions;
   kind: AllocatorKind;
   parts: readonly Part[];
   preset: LayoutPreset | null;

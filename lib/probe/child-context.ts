@@ -44,7 +44,7 @@ export function childContext(parts: ContextParts): { context: ChildContext; orde
   function stop(): Stop | null {
     const { trip } = binding.guardRead();
     // The guard first: after it nothing is held any more, whatever the caller wanted.
-    if (trip !== null) return { why: 'guard', reason: guardSentence(trip, limits) };
+    if (trip !== null) return { cause: 'guard', reason: guardSentence(trip, limits) };
     return ordered;
   }
 
@@ -95,7 +95,7 @@ export function childContext(parts: ContextParts): { context: ChildContext; orde
   return {
     context,
     order(what) {
-      ordered ??= { why: what, reason: what === 'aborted' ? 'aborted by the caller' : 'its time was over' };
+      ordered ??= { cause: what, reason: what === 'aborted' ? 'aborted by the caller' : 'its time was over' };
       wake?.();
     },
   };
@@ -122,6 +122,6 @@ export function readHost(binding: NativeBinding, blocks: boolean): HostReading {
     memFree: host.free,
     memAvailable: host.available,
     pressureFull,
-    inBlocks: counted === null ? null : Math.max(0, bytesInBlocks(counted.blocks, 2 * MiB) - unpinnable(host).now),
+    inLargeBlocks: counted === null ? null : Math.max(0, bytesInBlocks(counted.blocks, 2 * MiB) - unpinnable(host).now),
   };
 }

@@ -87,7 +87,7 @@ async function serve(request: ChildRequest, loops: Loops, onReady: (order: (what
   let state = 'failed';
   try {
     const result = await loaded.loop(context, request.request as never, (event) => send({ type: 'event', event }));
-    state = context.stop()?.why ?? 'done';
+    state = context.stop()?.cause ?? 'done';
     send({ type: 'done', result, guard: binding.guardRead() });
   } finally {
     const freed = await binding.freeBlocks(limits.stepDeadlineMs);

@@ -32,7 +32,7 @@ export interface PlannedStep {
 
 /** Why a step is not made. The sentence has the numbers. */
 export interface Refusal {
-  why: 'floor' | 'pressure' | 'contiguity' | 'device-memory';
+  cause: 'floor' | 'pressure' | 'contiguity';
   sentence: string;
 }
 
@@ -49,12 +49,12 @@ export interface HostReading {
   /** PSI full avg10, percent. */
   pressureFull: number | null;
   /** Free memory in blocks of 2 MiB and more, without CMA. Read only for kinds that need such blocks. */
-  inBlocks: number | null;
+  inLargeBlocks: number | null;
 }
 
 /** Why the loop has to come to its end. `guard`: the native thread has stopped the allocator and freed what was held. */
 export interface Stop {
-  why: 'aborted' | 'timeout' | 'guard';
+  cause: 'aborted' | 'timeout' | 'guard';
   reason: string;
 }
 

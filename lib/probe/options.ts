@@ -13,7 +13,7 @@ import {
 } from '../base/arguments.ts';
 import type { ProbeOptions } from '../types/index.ts';
 
-export interface CheckedOptions {
+export interface CheckedProbeOptions {
   device: number;
   /** null: the default for the machine. */
   floor: number | null;
@@ -31,7 +31,7 @@ export interface CheckedOptions {
 export const LEAST_FLOOR = 2 * 2 ** 30;
 
 /** @throws TypeError/RangeError that names the option. */
-export function checkProbeOptions(options: ProbeOptions, defaultTimeoutMs: number | null): CheckedOptions {
+export function checkProbeOptions(options: ProbeOptions, defaultTimeoutMs: number | null): CheckedProbeOptions {
   const { device = 0, acceptAFrozenMachine = false, journal, onStart, signal } = options;
   checkDevice(device);
   checkBoolean('acceptAFrozenMachine', acceptAFrozenMachine);
@@ -63,7 +63,7 @@ function checkFloor(value: unknown, accept: boolean): number {
   return floor;
 }
 
-function checkJournal(value: unknown): CheckedOptions['journal'] {
+function checkJournal(value: unknown): CheckedProbeOptions['journal'] {
   if (value === undefined) return null;
   if (value === false) return false;
   if (typeof value !== 'string') throw invalidType('journal', 'a path or false', value);

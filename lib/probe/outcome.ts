@@ -15,7 +15,7 @@ export interface Ending {
 /** Once the guard has tripped it has freed what was held, and everything that fails from then on is its doing. */
 export function outcomeOf(context: Pick<ChildContext, 'stop'>, failure: Failure): Ending {
   const stop = context.stop();
-  if (stop?.why === 'guard') return { state: 'stopped', reason: stop.reason, hung: false };
+  if (stop?.cause === 'guard') return { state: 'stopped', reason: stop.reason, hung: false };
   const words = reason(failure);
   if (failure.name === 'STOPPED') return { state: 'stopped', reason: words, hung: false };
   const code = errorCode(failure);
@@ -38,7 +38,7 @@ export function endOf(run: Omit<ProbeRun<{ stop: Stop | null }>, 'settled'>): En
   if (end === 'done') {
     const stop = result?.stop ?? null;
     if (stop === null) return { state: 'complete', reason: null };
-    return { state: stop.why === 'guard' ? 'stopped' : stop.why, reason: stop.reason };
+    return { state: stop.cause === 'guard' ? 'stopped' : stop.cause, reason: stop.reason };
   }
   if (guard === null || guard.reason === 'parent') return { state: end, reason };
   const seen = { reason: guard.reason, available: guard.memAvailable, pressureFull: guard.pressureFull };

@@ -9,8 +9,8 @@ import { ProbeChild } from './child-process.ts';
 import { ChildState } from './child-state.ts';
 import type { RunLimits } from './context.ts';
 import { probeHeader } from './header.ts';
-import type { CheckedOptions } from './options.ts';
-import { preflight, type SafeBaseline } from './preflight.ts';
+import type { CheckedProbeOptions } from './options.ts';
+import { type Preflight, preflight } from './preflight.ts';
 import { type ChildRequest, WORDS_FD } from './protocol.ts';
 import { settle } from './settle.ts';
 import type { Baseline, ProbeRun, ProbeSpec } from './spec.ts';
@@ -43,7 +43,7 @@ export async function runProbe<Request, Event, Result>(plan: ProbeSpec<Request, 
   }
 }
 
-function begin({ command, options }: Pick<ProbeSpec<unknown, unknown>, 'command' | 'options'>, safe: SafeBaseline) {
+function begin({ command, options }: Pick<ProbeSpec<unknown, unknown>, 'command' | 'options'>, safe: Preflight) {
   if (options.journal === false) return null;
   const { bootId, simulated } = safe.snapshot;
   const heading = { command, device: options.device, simulated, bootId };
@@ -118,7 +118,7 @@ function requestFor(ground: Baseline, plan: ProbeSpec<unknown, unknown>, journal
 }
 
 /** Where nothing is taken from the host its pressure is not ours; where it was accepted at the start it cannot end the run. */
-function pressureLimit({ floor, snapshot }: Baseline, { acceptAFrozenMachine }: CheckedOptions): number | null {
+function pressureLimit({ floor, snapshot }: Baseline, { acceptAFrozenMachine }: CheckedProbeOptions): number | null {
   if (floor === null) return null;
   const now = snapshot.pressure?.full.avg10 ?? 0;
   return acceptAFrozenMachine && now >= STALLED_PERCENT ? null : STALLED_PERCENT;

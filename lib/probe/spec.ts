@@ -9,7 +9,7 @@ import type {
   Snapshot,
   UnfinishedRun,
 } from '../types/index.ts';
-import type { CheckedOptions } from './options.ts';
+import type { CheckedProbeOptions } from './options.ts';
 
 export type ProbeCommand = 'sweep' | 'layout' | 'stress';
 
@@ -28,7 +28,7 @@ export interface Baseline {
 export interface ProbeSpec<Request, Event> {
   command: ProbeCommand;
   /** From `checkProbeOptions`. */
-  options: CheckedOptions;
+  options: CheckedProbeOptions;
   /** Every kind that may be allocated: decides whether there is a floor, and whether free blocks of 2 MiB matter. */
   kinds: readonly AllocatorKind[];
   /** What the child's loop is given, as plain JSON. Called once the machine is known and safe; may throw to refuse. */

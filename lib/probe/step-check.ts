@@ -30,18 +30,18 @@ export function stepRefusal(
 function pressure(limit: number | null, { pressureFull }: HostReading): Refusal | null {
   if (limit === null || pressureFull === null || pressureFull < limit) return null;
   return {
-    why: 'pressure',
+    cause: 'pressure',
     sentence: `${stalledText(pressureFull)} (PSI full, limit ${formatPercent(limit, 0)})`,
   };
 }
 
 function floor(bytes: number, { memAvailable }: HostReading, step: PlannedStep): Refusal | null {
-  if (memAvailable === null) return { why: 'floor', sentence: 'MemAvailable can no longer be read' };
+  if (memAvailable === null) return { cause: 'floor', sentence: 'MemAvailable can no longer be read' };
   const cost = hostCost(step);
   const margin = stepMargin(bytes);
   if (memAvailable - cost >= bytes + margin) return null;
   return {
-    why: 'floor',
+    cause: 'floor',
     sentence:
       `MemAvailable ${formatBoth(memAvailable)} less the next ${formatBytes(cost)} would be below the floor of ${formatBoth(bytes)}` +
       (margin > 0 ? ` and its margin of ${formatBytes(margin)}` : ''),
@@ -56,18 +56,18 @@ const ENOUGH_TO_TELL = 4 * GiB;
  * allocated with 0.9 GiB free). On a machine that has long been up cache comes back in pieces, as its free memory is:
  * 118 GiB available, and drop_caches made next to no large blocks of them. null: not known, or no matter.
  */
-export function blockRoom({ inBlocks, memAvailable, memFree }: HostReading): number | null {
-  if (inBlocks === null || memAvailable === null || memFree === null) return null;
-  const share = memFree > ENOUGH_TO_TELL ? Math.min(1, inBlocks / memFree) : 1;
-  return inBlocks + Math.floor(share * Math.max(0, memAvailable - memFree));
+export function largeBlockHeadroom({ inLargeBlocks, memAvailable, memFree }: HostReading): number | null {
+  if (inLargeBlocks === null || memAvailable === null || memFree === null) return null;
+  const share = memFree > ENOUGH_TO_TELL ? Math.min(1, inLargeBlocks / memFree) : 1;
+  return inLargeBlocks + Math.floor(share * Math.max(0, memAvailable - memFree));
 }
 
 function contiguity(reading: HostReading, step: PlannedStep): Refusal | null {
-  const room = blockRoom(reading);
+  const room = largeBlockHeadroom(reading);
   const grows = hostCost(step);
   if (room === null || grows <= room) return null;
   return {
-    why: 'contiguity',
+    cause: 'contiguity',
     sentence: `${formatBoth(reading.memAvailable)} are available, but only ${formatBytes(room)} in free blocks of 2 MiB or page cache that can become such, and the next step takes ${formatBytes(grows)}`,
   };
 }

@@ -3,7 +3,7 @@
 import { isFailure } from '../base/facts.ts';
 import { liesOnDevice, staysOnDevice, takesHostMemory } from '../memory/kinds.ts';
 import type { ChildContext, HostReading } from '../probe/context.ts';
-import { blockRoom, stepMargin } from '../probe/step-check.ts';
+import { largeBlockHeadroom, stepMargin } from '../probe/step-check.ts';
 import type { AllocatorKind } from '../types/index.ts';
 import type { StressEvent } from './protocol.ts';
 import type { Bounds, Headroom, SearchState } from './search.ts';
@@ -22,7 +22,7 @@ export async function headroomFor(
   pooled: number,
 ): Promise<Headroom> {
   const { floor, memoryModel } = limits;
-  const blocks = blockRoom(reading);
+  const blocks = largeBlockHeadroom(reading);
   const above = floor === null ? null : Math.max(0, (reading.memAvailable ?? 0) - floor - stepMargin(floor)) + pooled;
   return {
     host: costsHost(kind, limits) ? above : null,

@@ -168,7 +168,7 @@ class StressRun {
         const cost = Math.ceil(nextBytes * this.#search.costPerByte);
         const refusal = this.#context.check(this.#planned(nextBytes, cost), reading);
         return refusalOutcome(
-          refusal ?? { why: end, sentence: `the next step would not leave the host what it keeps` },
+          refusal ?? { cause: end, sentence: `the next step would not leave the host what it keeps` },
         );
       }
     }

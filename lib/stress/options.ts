@@ -3,13 +3,13 @@
 import { checkBoolean, checkBytes, checkChoice, checkFunction, checkMilliseconds } from '../base/arguments.ts';
 import { GiB, MiB } from '../base/format.ts';
 import { KINDS, staysOnDevice } from '../memory/kinds.ts';
-import { type CheckedOptions, checkProbeOptions } from '../probe/options.ts';
+import { type CheckedProbeOptions, checkProbeOptions } from '../probe/options.ts';
 import type { AllocatorKind, MemoryModel, StressOptions } from '../types/index.ts';
 
 const DEFAULT_TIMEOUT_MS = 600_000;
 
 export interface CheckedStressOptions {
-  probe: CheckedOptions;
+  probe: CheckedProbeOptions;
   kind: AllocatorKind;
   single: boolean;
   /** null: none. */

@@ -18,14 +18,14 @@ export function failureOutcome(failure: Failure): Outcome {
   return { state: failure.name === 'TIMEOUT' ? 'timeout' : 'failed', boundBy: reason(failure) };
 }
 
-export function refusalOutcome({ sentence, why }: Refusal): Outcome {
-  return { state: why === 'device-memory' ? 'out-of-memory' : why, boundBy: sentence };
+export function refusalOutcome({ cause, sentence }: Refusal): Outcome {
+  return { state: cause, boundBy: sentence };
 }
 
-export function stopOutcome({ reason: words, why }: Stop, trip: NativeGuard['trip']): Outcome {
-  if (why !== 'guard') return { state: why, boundBy: words };
+export function stopOutcome({ cause, reason }: Stop, trip: NativeGuard['trip']): Outcome {
+  if (cause !== 'guard') return { state: cause, boundBy: reason };
   const by = trip?.reason ?? 'floor';
-  return { state: by === 'parent' ? 'aborted' : by, boundBy: words };
+  return { state: by === 'parent' ? 'aborted' : by, boundBy: reason };
 }
 
 export function deviceOutcome(room: Headroom, nextBytes: number): Outcome {
@@ -48,7 +48,11 @@ export interface Refused {
 }
 
 /** The allocator said no. Where memory is there but not in blocks, that is the reason. */
-export function refusedOutcome(found: Refused, { inBlocks, memAvailable }: HostReading, floor: number | null): Outcome {
+export function refusedOutcome(
+  found: Refused,
+  { inLargeBlocks, memAvailable }: HostReading,
+  floor: number | null,
+): Outcome {
   const { bestBytes, failure, heldBytes, mode, refusedBytes } = found;
   const missing = refusedBytes - heldBytes;
   const what = mode === 'single' ? 'a block of ' : 'a total of ';
@@ -57,10 +61,15 @@ export function refusedOutcome(found: Refused, { inBlocks, memAvailable }: HostR
   const words =
     `the allocator refused ${what}${formatBoth(refusedBytes)}; ` +
     (bestBytes === 0 ? 'it gave nothing' : `${largest} ${formatBytes(refusedBytes - bestBytes)} less`);
-  if (inBlocks !== null && memAvailable !== null && inBlocks < missing && memAvailable - missing >= (floor ?? 0)) {
+  if (
+    inLargeBlocks !== null &&
+    memAvailable !== null &&
+    inLargeBlocks < missing &&
+    memAvailable - missing >= (floor ?? 0)
+  ) {
     return {
       state: 'contiguity',
-      boundBy: `${formatBoth(memAvailable)} are available, but only ${formatBytes(inBlocks)} of it in free blocks of 2 MiB: ${words}${said}`,
+      boundBy: `${formatBoth(memAvailable)} are available, but only ${formatBytes(inLargeBlocks)} of it in free blocks of 2 MiB: ${words}${said}`,
     };
   }
   return { state: 'out-of-memory', boundBy: `${words}${said}` };

@@ -52,7 +52,7 @@ async function walk(
     warm.add(step.kind);
     const measured = await measureStep(context, reader, step, request.repeat, permit(context, step, request));
     say({ what: 'step', index, measured });
-    if (measured.hung) return { why: 'timeout', reason: measured.reason ?? 'a native call did not come back' };
+    if (measured.hung) return { cause: 'timeout', reason: measured.reason ?? 'a native call did not come back' };
     if (measured.state === 'out-of-memory') exhausted.set(step.kind, step.bytes);
   }
   // The last step may be the one that was stopped.

@@ -124,7 +124,7 @@ async function unlessStopped<T>(context: ChildContext, made: Repeat, job: () => 
 function stopped(stop: Stop | null): Ended | null {
   return stop === null
     ? null
-    : { state: stop.why === 'guard' ? 'stopped' : 'aborted', reason: stop.reason, hung: false };
+    : { state: stop.cause === 'guard' ? 'stopped' : 'aborted', reason: stop.reason, hung: false };
 }
 
 function summary(repeats: readonly Repeat[], ended: Ended | null, journalMs: number, scale: number): Measured {

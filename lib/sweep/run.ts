@@ -4,7 +4,7 @@ import { invalidArgument } from '../base/arguments.ts';
 import { formatBoth } from '../base/format.ts';
 import { KINDS } from '../memory/kinds.ts';
 import { COUNTERS, nvmlTarget } from '../probe/counters.ts';
-import type { CheckedOptions } from '../probe/options.ts';
+import type { CheckedProbeOptions } from '../probe/options.ts';
 import { type End, endOf } from '../probe/outcome.ts';
 import { runProbe } from '../probe/run.ts';
 import type { Baseline } from '../probe/spec.ts';
@@ -15,7 +15,7 @@ import { type SpillFacts, spillsOf } from './spill.ts';
 import { emptyStep, largestOf, stepOf } from './steps.ts';
 
 export interface CheckedSweep {
-  probe: CheckedOptions;
+  probe: CheckedProbeOptions;
   kinds: readonly AllocatorKind[] | 'all';
   sizes: readonly SweepSize[];
   preset: SweepPreset | null;

@@ -1,7 +1,7 @@
 /** A machine for the actions on the cache that says what it is asked to say, and remembers what was done to it. */
 
 import type { Failure } from '../../lib/base/errors.ts';
-import type { Ran, System } from '../../lib/cache/system.ts';
+import type { CommandResult, System } from '../../lib/cache/system.ts';
 import type { NativeBinding, NativeWalkBatch, NativeWalkOptions } from '../../lib/native/contract.ts';
 import type { Snapshot } from '../../lib/types/index.ts';
 import { snapshotOf } from './snapshots.ts';
@@ -16,9 +16,9 @@ export interface FakeOptions {
   /** What access(2) answers before it. */
   mayWrite?: string | null;
   sync?: Failure | null;
-  ran?: Ran;
+  ran?: CommandResult;
   /** What sudo answers when it is asked whether it would. */
-  permitted?: Ran;
+  permitted?: CommandResult;
   /** Texts of kernel files; any other is ENOENT. */
   files?: Record<string, string>;
 }

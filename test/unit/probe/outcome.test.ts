@@ -17,9 +17,9 @@ const run = (changes: Partial<Run>): Run => ({
 describe('how a run ended', () => {
   it.each<[string, Partial<Run>, string, RegExp | null]>([
     ['all was done', {}, 'complete', null],
-    ['the caller', { result: { stop: { why: 'aborted', reason: 'by you' } } }, 'aborted', /^by you$/],
-    ['time', { result: { stop: { why: 'timeout', reason: '60 s' } } }, 'timeout', /^60 s$/],
-    ['the guard, in time', { result: { stop: { why: 'guard', reason: 'low' } } }, 'stopped', /^low$/],
+    ['the caller', { result: { stop: { cause: 'aborted', reason: 'by you' } } }, 'aborted', /^by you$/],
+    ['time', { result: { stop: { cause: 'timeout', reason: '60 s' } } }, 'timeout', /^60 s$/],
+    ['the guard, in time', { result: { stop: { cause: 'guard', reason: 'low' } } }, 'stopped', /^low$/],
     ['killed after an abort', { end: 'aborted', reason: 'killed', result: null }, 'aborted', /^killed$/],
     ['vanished', { end: 'lost', reason: 'SIGKILL', result: null }, 'lost', /^SIGKILL$/],
     [

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { ChildState } from '../../../lib/probe/child-state.ts';
-import { unusableWords } from '../../../lib/probe/preflight.ts';
+import { unusableReason } from '../../../lib/probe/preflight.ts';
 
 describe('the lines of the guard', () => {
   const tripped = {
@@ -42,11 +42,11 @@ describe('CUDA that cannot be used', () => {
   it('is one short reason, without codes and paths', () => {
     const reason =
       'ERR_UMA_DRIVER_UNUSABLE: cudaGetDeviceCount answered cudaErrorInsufficientDriver (35): CUDA driver version is insufficient for CUDA runtime version; ERR_UMA_LIBRARY_MISSING: dlopen libcuda.so.1 answered LIBRARY_MISSING: cannot open';
-    expect(unusableWords({ state: 'unusable', reason })).toBe(
+    expect(unusableReason({ state: 'unusable', reason })).toBe(
       'cudaGetDeviceCount answered cudaErrorInsufficientDriver (35): CUDA driver version is insufficient for CUDA runtime version',
     );
-    expect(unusableWords({ state: 'missing', reason })).not.toContain('dlopen');
-    expect(unusableWords({ state: 'timeout', reason: null })).toBe('CUDA does not answer');
-    expect(unusableWords({ state: 'unusable', reason: null })).toBe('CUDA gives no reason');
+    expect(unusableReason({ state: 'missing', reason })).not.toContain('dlopen');
+    expect(unusableReason({ state: 'timeout', reason: null })).toBe('CUDA does not answer');
+    expect(unusableReason({ state: 'unusable', reason: null })).toBe('CUDA gives no reason');
   });
 });

@@ -56,7 +56,7 @@ function machine({ available, floor, gives = Number.MAX_SAFE_INTEGER, journalHol
   };
   const reading = (): HostReading => {
     const now = available - (floor === null ? 0 : held()) - lost();
-    return { memFree: now, memAvailable: now, pressureFull: 0, inBlocks: floor === null ? null : now };
+    return { memFree: now, memAvailable: now, pressureFull: 0, inLargeBlocks: floor === null ? null : now };
   };
   const binding = {
     async allocBlock(_kind: string, bytes: number) {

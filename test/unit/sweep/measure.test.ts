@@ -19,7 +19,7 @@ interface Script {
 }
 
 /** A machine of 1000 bytes that takes 10 ms for everything. */
-function machine({ fails = {}, stop = { why: 'aborted', reason: 'by you' }, stopsAt, timeScale }: Script) {
+function machine({ fails = {}, stop = { cause: 'aborted', reason: 'by you' }, stopsAt, timeScale }: Script) {
   const calls: string[] = [];
   const counts = new Map<string, number>();
   let held = 0;
@@ -144,7 +144,7 @@ describe('a step ends', () => {
   });
 
   it('stopped by the guard, whatever the allocator said then', async () => {
-    const stop: Stop = { why: 'guard', reason: 'MemAvailable below the floor' };
+    const stop: Stop = { cause: 'guard', reason: 'MemAvailable below the floor' };
     const gone = failure('UNKNOWN_BLOCK');
     const { measured } = await measure({
       stop,
