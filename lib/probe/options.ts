@@ -1,4 +1,4 @@
-/** The options that every probe has, checked and filled in. */
+/** The options that all probe commands share, checked and with their defaults. */
 
 import {
   checkBoolean,
@@ -15,10 +15,10 @@ import type { ProbeOptions } from '../types/index.ts';
 
 export interface CheckedProbeOptions {
   device: number;
-  /** null: the default for the machine. */
+  /** null: the machine's default. */
   floor: number | null;
   acceptAFrozenMachine: boolean;
-  /** false: none. null: the default place. */
+  /** false: no journal. null: the default path. */
   journal: string | false | null;
   stepDeadlineMs: number;
   /** null: no limit. */
@@ -27,7 +27,7 @@ export interface CheckedProbeOptions {
   onStart: ProbeOptions['onStart'];
 }
 
-/** The least memory that a host keeps unless its owner accepts that it may freeze. */
+/** The smallest floor, unless the caller accepts that the machine may freeze. */
 export const LEAST_FLOOR = 2 * 2 ** 30;
 
 /** @throws TypeError/RangeError that names the option. */

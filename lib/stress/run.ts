@@ -15,8 +15,8 @@ export async function runStress(given: StressOptions): Promise<StressReport> {
     command: 'stress',
     options: options.probe,
     kinds: [options.kind],
-    request(ground) {
-      request = requestFor(ground, options);
+    request(baseline) {
+      request = requestFor(baseline, options);
       return request;
     },
     onEvent({ progress, step }) {
@@ -27,14 +27,14 @@ export async function runStress(given: StressOptions): Promise<StressReport> {
   return report(run, request as StressRequest, steps);
 }
 
-function requestFor(ground: Baseline, options: CheckedStressOptions): StressRequest {
-  const { device, snapshot } = ground;
+function requestFor(baseline: Baseline, options: CheckedStressOptions): StressRequest {
+  const { device, snapshot } = baseline;
   const { holdMs, kind, single, verify } = options;
   const sizes = stepSizes(device.memoryModel, kind, options.chunk);
   return {
     kind,
     mode: single ? 'single' : 'total',
-    ceiling: ceiling(ground, options, sizes.resolutionBytes),
+    ceiling: ceiling(baseline, options, sizes.resolutionBytes),
     ...sizes,
     verify,
     holdMs,

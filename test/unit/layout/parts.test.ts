@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkParts } from '../../../lib/layout/parts.ts';
-import { consumedCounter, missing } from '../../../lib/layout/run.ts';
+import { consumedCounter, missingParts } from '../../../lib/layout/run.ts';
 
 describe('parts', () => {
   it('13b: the curriculum’s model, 25.5 GB', () => {
@@ -62,7 +62,7 @@ describe('parts that are missing', () => {
     { name: 'b', bytes: 2 },
   ];
   const states = (state: 'lost' | 'stopped' | 'aborted' | 'incomplete', gone: boolean) =>
-    missing(parts, { state, reason: 'why' }, gone).map((part) => `${part.state} ${part.reason ?? ''}`.trim());
+    missingParts(parts, { state, reason: 'why' }, gone).map((part) => `${part.state} ${part.reason ?? ''}`.trim());
 
   it('were not reached; the one that the child was in says how that ended', () => {
     expect(states('incomplete', false)).toEqual(['not-reached', 'not-reached']);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../../lib/base/errors.ts';
 import type { NativeAllocator } from '../../../lib/native/contract.ts';
 import { managedRefusal, planSweep } from '../../../lib/sweep/plan.ts';
-import { Eta } from '../../../lib/sweep/run.ts';
+import { Eta } from '../../../lib/sweep/progress.ts';
 import { GiB } from '../../support/units.ts';
 
 const noSystem: Failure = {
@@ -64,10 +64,10 @@ describe('the plan', () => {
       fc.property(fc.array(fc.integer({ min: 1, max: 2 ** 45 }), { minLength: 1, maxLength: 30 }), (sizes) => {
         const steps = planSweep({ kinds: ['device', 'system'], sizes }, facts);
         for (const kind of ['device', 'system']) {
-          const mine = steps.filter((step) => step.kind === kind);
-          expect(mine.map(({ size }) => size).sort((a, b) => a - b)).toEqual([...sizes.keys()]);
-          expect(mine.every(({ bytes, size }) => sizes[size] === bytes)).toBe(true);
-          expect(mine.every(({ bytes }, at) => at === 0 || bytes >= (mine[at - 1]?.bytes ?? 0))).toBe(true);
+          const ofKind = steps.filter((step) => step.kind === kind);
+          expect(ofKind.map(({ size }) => size).sort((a, b) => a - b)).toEqual([...sizes.keys()]);
+          expect(ofKind.every(({ bytes, size }) => sizes[size] === bytes)).toBe(true);
+          expect(ofKind.every(({ bytes }, at) => at === 0 || bytes >= (ofKind[at - 1]?.bytes ?? 0))).toBe(true);
         }
       }),
     );
@@ -117,17 +117,17 @@ describe('the time that is left', () => {
   it('is not known before a step was made; a kind not met yet is taken to be as fast as the others', () => {
     let now = 0;
     const eta = new Eta(() => now);
-    expect(eta.expected([step('device', 1)])).toBeNull();
+    expect(eta.remainingMs([step('device', 1)])).toBeNull();
     eta.begin();
     now = 10;
     eta.end(step('device', GiB), true);
-    expect(eta.expected([step('managed', 2 * GiB)])).toBe(20);
+    expect(eta.remainingMs([step('managed', 2 * GiB)])).toBe(20);
     eta.begin();
     now = 1010;
     eta.end(step('managed', GiB), true);
-    expect(eta.expected([step('managed', 2 * GiB), step('device', GiB)])).toBe(2010);
-    expect(eta.expected([step('managed', GiB, true)])).toBe(0);
-    expect(eta.expected([])).toBe(0);
+    expect(eta.remainingMs([step('managed', 2 * GiB), step('device', GiB)])).toBe(2010);
+    expect(eta.remainingMs([step('managed', GiB, true)])).toBe(0);
+    expect(eta.remainingMs([])).toBe(0);
   });
 
   it('grows with the bytes that are left, and refused steps teach nothing', () => {
@@ -136,10 +136,10 @@ describe('the time that is left', () => {
     eta.begin();
     now += 7;
     eta.end(step('device', GiB), false);
-    expect(eta.expected([step('device', GiB)])).toBeNull();
+    expect(eta.remainingMs([step('device', GiB)])).toBeNull();
     eta.begin();
     now += 100;
     eta.end(step('device', GiB), true);
-    expect(eta.expected([step('device', 3 * GiB), step('device', GiB)])).toBe(400);
+    expect(eta.remainingMs([step('device', 3 * GiB), step('device', GiB)])).toBe(400);
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Counters, median, movedOver } from '../../../lib/probe/counters.ts';
-import { gbPerSecond, largestOf, stepOf, timesOf } from '../../../lib/sweep/steps.ts';
+import { gbPerSecond, largestOf, measuredStep, timesOf } from '../../../lib/sweep/steps.ts';
 
 const counters = (all: number | null): Counters => ({
   memFree: all,
@@ -84,7 +84,7 @@ describe('a step', () => {
       { bytes: 1e9, tensor },
     ];
     const lists = { ...measured, allocMs: [...measured.allocMs], firstTouchMs: [5], secondTouchMs: [4, 4, 4] };
-    const step = stepOf(planned, sizes, { ...lists, freeMs: [], moved: [] });
+    const step = measuredStep(planned, sizes, { ...lists, freeMs: [], moved: [] });
     expect(step).toMatchObject({
       requestedBytes: 1e9,
       tensor,
@@ -103,7 +103,7 @@ describe('a step', () => {
   });
 
   it('only what was ok is the largest', () => {
-    const step = stepOf(planned, [], {
+    const step = measuredStep(planned, [], {
       ...measured,
       allocMs: [],
       firstTouchMs: [],
