@@ -30,7 +30,7 @@ interface Searched {
   best: number;
   tries: number;
   allocated: number;
-  steps: { bytes: number; predictedCost: number; room: Headroom }[];
+  steps: { bytes: number; predictedCost: number; headroom: Headroom }[];
 }
 
 /** Runs a search to its end; `lose` bytes are taken by others at each step. */
@@ -41,22 +41,22 @@ function search(bounds: Bounds, machine: Pretended, lose: (step: number) => numb
   for (let step = 0; step < 500; step++) {
     others += lose(step);
     const held = state.heldBytes;
-    const room: Headroom = {
+    const headroom: Headroom = {
       host: machine.host === null ? null : Math.max(0, machine.host - others - held * machine.costPerByte),
       blocks: machine.blocks === null ? null : Math.max(0, machine.blocks - held),
       device: machine.device === null ? null : { ...machine.device, bytes: Math.max(0, machine.device.bytes - held) },
     };
-    const move: Move = next(state, bounds, room);
+    const move: Move = next(state, bounds, headroom);
     if ('end' in move) {
       return { end: move.end, best: state.bestBytes, tries: step, allocated: sum(steps), steps };
     }
-    steps.push({ ...move, room });
+    steps.push({ ...move, headroom });
     const total = held + move.bytes;
     const ok = total <= machine.refusesAbove;
     state = update(state, bounds, move.bytes, {
       state: ok ? 'ok' : 'out-of-memory',
       cost: machine.host === null || !ok ? null : move.bytes * machine.costPerByte,
-      room,
+      headroom,
     });
   }
   throw new Error('the search does not end');
@@ -85,7 +85,7 @@ describe('on memory shared with the host', () => {
     expect(20 * GiB - best).toBeLessThan(64 * MiB);
   });
 
-  it('never plans a step whose predicted cost passes the room, whatever others take meanwhile', () => {
+  it('never plans a step whose predicted cost exceeds the headroom, whatever others take meanwhile', () => {
     fc.assert(
       fc.property(
         mode,
@@ -95,7 +95,7 @@ describe('on memory shared with the host', () => {
         (which, host, costPerByte, losses) => {
           const bounds = { ...unified, mode: which };
           const { steps } = search(bounds, { ...nothing, host, costPerByte }, (at) => losses[at] ?? 0);
-          for (const step of steps) expect(step.predictedCost).toBeLessThanOrEqual(step.room.host as number);
+          for (const step of steps) expect(step.predictedCost).toBeLessThanOrEqual(step.headroom.host as number);
         },
       ),
     );
@@ -128,7 +128,7 @@ describe('on memory shared with the host', () => {
     expect(10 * GiB - best).toBeLessThan(64 * MiB);
   });
 
-  it('has nothing to do without room', () => {
+  it('has nothing to do without headroom', () => {
     expect(search(unified, { ...nothing, host: 63 * MiB })).toMatchObject({ end: 'floor', tries: 0, best: 0 });
   });
 });
@@ -168,7 +168,7 @@ describe('on a device with memory of its own', () => {
         const machineOfLazy = { ...nothing, device: { bytes: free, hard: true } };
         const { best, end, steps } = search({ ...discrete, mode: which }, machineOfLazy);
         expect(end).toBe('device');
-        for (const step of steps) expect(step.bytes).toBeLessThanOrEqual(step.room.device?.bytes ?? 0);
+        for (const step of steps) expect(step.bytes).toBeLessThanOrEqual(step.headroom.device?.bytes ?? 0);
         expect(free - best).toBeLessThan(2 * MiB);
       }),
     );
