@@ -54,6 +54,15 @@ export type Move =
       leastBytes: number;
     };
 
+/** What a step has shown. */
+export interface Observation {
+  state: 'ok' | 'out-of-memory';
+  /** Host memory that the step took; null: not known. */
+  cost: number | null;
+  /** As it was before the step. */
+  headroom: Headroom;
+}
+
 /** More than any search needs (64 GiB down to 2 MiB takes 15 halvings): ends a search on a machine that keeps changing. */
 const MAX_SINGLE_TRIES = 64;
 
@@ -62,39 +71,9 @@ export function initialState(bounds: Bounds): SearchState {
   return { heldBytes: 0, bestBytes: 0, nextBytes, refusedBytes: null, costPerByte: 1, excessBytes: 0, tries: 0 };
 }
 
+/** The next step, or the limit that ends the search. */
 export function next(state: SearchState, bounds: Bounds, headroom: Headroom): Move {
   return bounds.mode === 'total' ? nextChunk(state, bounds, headroom) : nextBlock(state, bounds, headroom);
-}
-
-interface Limit {
-  bytes: number;
-  end: SearchEnd;
-}
-
-/**
- * The tightest limit of the next allocation.
- *
- * @param baseBytes in `single` mode the best block so far, which the next one must exceed; otherwise 0.
- */
-function tightestLimit(state: SearchState, headroom: Headroom, baseBytes: number, least: number): Limit {
-  const limits: Limit[] = [{ bytes: Number.MAX_SAFE_INTEGER, end: 'limit' }];
-  if (headroom.host !== null)
-    limits.push({ bytes: Math.max(0, Math.floor(headroom.host / state.costPerByte)), end: 'floor' });
-  if (headroom.blocks !== null) limits.push({ bytes: Math.max(0, headroom.blocks), end: 'contiguity' });
-  if (headroom.device !== null) {
-    // If a refusal is harmless, it is better proof than the number of free bytes: the smallest step is tried anyway and,
-    // as long as it succeeds, ever larger ones.
-    const beyond = baseBytes + Math.max(least, 2 * state.excessBytes);
-    limits.push({
-      bytes: headroom.device.hard ? headroom.device.bytes : Math.max(headroom.device.bytes, beyond),
-      end: 'device',
-    });
-  }
-  return limits.reduce((a, b) => (b.bytes < a.bytes ? b : a));
-}
-
-function moveTo(state: SearchState, bytes: number): Move {
-  return { bytes, predictedCost: Math.ceil(bytes * state.costPerByte) };
 }
 
 function nextChunk(state: SearchState, bounds: Bounds, headroom: Headroom): Move {
@@ -139,15 +118,38 @@ function nextBlock(state: SearchState, bounds: Bounds, headroom: Headroom): Move
   return size > bestBytes ? moveTo(state, size) : end;
 }
 
-/** What a step has shown. */
-export interface Observation {
-  state: 'ok' | 'out-of-memory';
-  /** Host memory that the step took; null: not known. */
-  cost: number | null;
-  /** As it was before the step. */
-  headroom: Headroom;
+interface Limit {
+  bytes: number;
+  end: SearchEnd;
 }
 
+/**
+ * The tightest limit of the next allocation.
+ *
+ * @param baseBytes in `single` mode the best block so far, which the next one must exceed; otherwise 0.
+ */
+function tightestLimit(state: SearchState, headroom: Headroom, baseBytes: number, least: number): Limit {
+  const limits: Limit[] = [{ bytes: Number.MAX_SAFE_INTEGER, end: 'limit' }];
+  if (headroom.host !== null)
+    limits.push({ bytes: Math.max(0, Math.floor(headroom.host / state.costPerByte)), end: 'floor' });
+  if (headroom.blocks !== null) limits.push({ bytes: Math.max(0, headroom.blocks), end: 'contiguity' });
+  if (headroom.device !== null) {
+    // If a refusal is harmless, it is better proof than the number of free bytes: the smallest step is tried anyway and,
+    // as long as it succeeds, ever larger ones.
+    const beyond = baseBytes + Math.max(least, 2 * state.excessBytes);
+    limits.push({
+      bytes: headroom.device.hard ? headroom.device.bytes : Math.max(headroom.device.bytes, beyond),
+      end: 'device',
+    });
+  }
+  return limits.reduce((a, b) => (b.bytes < a.bytes ? b : a));
+}
+
+function moveTo(state: SearchState, bytes: number): Move {
+  return { bytes, predictedCost: Math.ceil(bytes * state.costPerByte) };
+}
+
+/** The state after a step of `bytes`. */
 export function update(state: SearchState, bounds: Bounds, bytes: number, observed: Observation): SearchState {
   const tries = state.tries + 1;
   const reached = bounds.mode === 'total' ? state.heldBytes + bytes : bytes;
