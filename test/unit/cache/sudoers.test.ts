@@ -1,6 +1,6 @@
-/** Who may be named in a sudoers rule, how its words are escaped, and where model stores are looked for. */
+/** Sudoers rules: which users are accepted, how arguments are escaped. And where model stores are searched. */
 import { describe, expect, it } from 'vitest';
-import { checkUser, escaped, invokingUser, sudoersRule } from '../../../lib/cache/sudoers.ts';
+import { checkUser, escapeArgument, invokingUser, sudoersRule } from '../../../lib/cache/sudoers.ts';
 import { findSysctl, rootCommand, sysctlAssignment } from '../../../lib/cache/sysctl.ts';
 import { levelsOf } from '../../../lib/cli/commands/cache-shared.ts';
 import { findStores, homeOf, invokingHome } from '../../../lib/models/stores.ts';
@@ -16,12 +16,12 @@ describe('the sudoers rule', () => {
       ['/usr/sbin/sysctl', 'vm.drop_caches=1'],
       ['/usr/sbin/sysctl', 'vm.compact_memory=1'],
     ]);
-    expect(commands).toEqual(sysctls.map((knob) => ['/usr/sbin/sysctl', sysctlAssignment(knob)]));
+    expect(commands).toEqual(sysctls.map((sysctl) => ['/usr/sbin/sysctl', sysctlAssignment(sysctl)]));
     expect(file).toBe('/etc/sudoers.d/umaprobe-alice');
   });
 
   it('escapes what sudoers reads otherwise, and names a file that sudo reads', () => {
-    expect(escaped('a=b,c:d\\e')).toBe('a\\=b\\,c\\:d\\\\e');
+    expect(escapeArgument('a=b,c:d\\e')).toBe('a\\=b\\,c\\:d\\\\e');
     const sysctls = [{ name: 'drop_caches', level: 3 }] as const;
     expect(sudoersRule({ user: 'a.b', sysctls, sysctl: '/sbin/sysctl' }).file).toBe('/etc/sudoers.d/umaprobe-a_b');
   });

@@ -1,14 +1,15 @@
-/** What walks are made into: targets without doubles, parts that add up, reasons, the largest of many. */
+/** Walks: targets without duplicates, sums that add up, reasons why pages stayed, the largest of many files. */
 import { mkdirSync, mkdtempSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { evict, retainedReason } from '../../../lib/cache/evict.ts';
+import { InodeRows } from '../../../lib/cache/inodes.ts';
 import { LargestN } from '../../../lib/cache/largest.ts';
 import { mappingsOf } from '../../../lib/cache/mappings.ts';
 import { findEvictable } from '../../../lib/cache/prepare/evictable.ts';
-import { InodeColumns, splitCache, statusOf } from '../../../lib/cache/status.ts';
-import { chooseTargets } from '../../../lib/cache/targets.ts';
+import { splitCache, statusOf } from '../../../lib/cache/status.ts';
+import { selectTargets } from '../../../lib/cache/targets.ts';
 import { walk } from '../../../lib/cache/walk.ts';
 import type { NativeCachedFile } from '../../../lib/native/contract.ts';
 import { batch, fakeMachine, kernelFailure, walkingBinding } from '../../support/fake-system.ts';
@@ -32,7 +33,7 @@ describe('targets', () => {
     mkdirSync(join(folder, 'ab'));
     symlinkSync(join(folder, 'a/b'), join(folder, 'link'));
     const paths = ['a/b', 'a', 'ab', 'a', 'link', 'a/nope'].map((name) => join(folder, name));
-    const { targets, notes } = await chooseTargets({ env: {}, simulated: null }, paths);
+    const { targets, notes } = await selectTargets({ env: {}, simulated: null }, paths);
     expect(targets.map(({ path }) => path)).toEqual(['a', 'ab', 'a/nope'].map((name) => join(folder, name)));
     expect(notes).toEqual([
       `${join(folder, 'a/b')} lies in ${join(folder, 'a')} and is counted there`,
@@ -41,7 +42,7 @@ describe('targets', () => {
   });
 
   it('/ contains everything', async () => {
-    const { targets } = await chooseTargets({ env: {}, simulated: null }, ['/proc', '/']);
+    const { targets } = await selectTargets({ env: {}, simulated: null }, ['/proc', '/']);
     expect(targets.map(({ path }) => path)).toEqual(['/']);
   });
 });
@@ -75,10 +76,10 @@ describe('why pages stayed', () => {
     [{ memory: true as const }, [vllm], 'memory', /tmpfs/],
     [{ failure: kernelFailure('EIO', 'fdatasync') }, [], 'other', /fdatasync answered EIO/],
     [{}, [], 'other', /in use at this moment.*one of 3 processes of other users/],
-  ])('%j with %j is %s', (more, mappers, why, words) => {
-    const stayed = retainedReason({ ...FILE, cachedAfter: 4096, ...more }, mappers, 3);
-    expect(stayed.why).toBe(why);
-    expect(stayed.words).toMatch(words);
+  ])('%j with %j is %s', (more, mappers, cause, text) => {
+    const retained = retainedReason({ ...FILE, cachedAfter: 4096, ...more }, mappers, 3);
+    expect(retained.cause).toBe(cause);
+    expect(retained.text).toMatch(text);
   });
 });
 
@@ -114,12 +115,12 @@ describe('the largest of many', () => {
   });
 
   it('inodes come each once, and others have their turn in between', async () => {
-    const columns = new InodeColumns();
+    const rows = new InodeRows();
     for (let row = 0; row < 30_000; row += 100) {
-      const rows = Array.from({ length: 100 }, (_, more) => [1, row + more, 4096, 0]).flat();
-      columns.add(Float64Array.from(rows));
+      const chunk = Array.from({ length: 100 }, (_, more) => [1, row + more, 4096, 0]).flat();
+      rows.add(Float64Array.from(chunk));
     }
-    expect(columns.length).toBe(30_000);
+    expect(rows.length).toBe(30_000);
     let turns = 0;
     const count = (): void => {
       turns++;
@@ -127,7 +128,7 @@ describe('the largest of many', () => {
     };
     let immediate = setImmediate(count);
     const seen: number[] = [];
-    await columns.forEach((_dev, ino) => void seen.push(ino));
+    await rows.forEach((_dev, ino) => void seen.push(ino));
     clearImmediate(immediate);
     expect(seen).toEqual(Array.from({ length: 30_000 }, (_, ino) => ino));
     expect(turns).toBeGreaterThanOrEqual(2);
