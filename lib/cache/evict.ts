@@ -8,7 +8,7 @@ import { type Inode, inodePairs } from './inodes.ts';
 import { LargestN } from './largest.ts';
 import { type Mapper, mapperList, mappingsOf } from './mappings.ts';
 import { currentCounters, receipt } from './receipt.ts';
-import { needsFiles, type System } from './system.ts';
+import { assertHasFiles, type System } from './system.ts';
 import { selectTargets, type Target, TargetTally } from './targets.ts';
 import { type WalkHooks, walk } from './walk.ts';
 
@@ -26,7 +26,7 @@ export async function evict(
 ): Promise<EvictReport> {
   const started = performance.now();
   const at = new Date().toISOString();
-  needsFiles(system, 'cache evict');
+  assertHasFiles(system, 'cache evict');
   const before = currentCounters(system);
   const { targets } = await selectTargets(system, paths);
   const sums = new EvictionSums();

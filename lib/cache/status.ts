@@ -15,7 +15,7 @@ import type {
 import { type Inode, InodeRows } from './inodes.ts';
 import { LargestN } from './largest.ts';
 import { type Mappings, mappingsOf } from './mappings.ts';
-import { needsFiles, type System } from './system.ts';
+import { assertHasFiles, type System } from './system.ts';
 import { selectTargets, type Target, TargetTally } from './targets.ts';
 import { type WalkHooks, walk } from './walk.ts';
 
@@ -39,7 +39,7 @@ export async function statusOf(
 ): Promise<CacheStatus> {
   const started = performance.now();
   const at = new Date().toISOString();
-  if (paths !== undefined) needsFiles(system, 'cache status');
+  if (paths !== undefined) assertHasFiles(system, 'cache status');
   const { targets, notes } = await selectTargets(system, paths);
   const largest = new LargestN<ListedFile>(top, ({ cachedBytes }) => cachedBytes ?? 0);
   const scanned: ScannedTarget[] = [];

@@ -61,7 +61,7 @@ export function thisSystem(): System {
 }
 
 /** @throws UmaError on a simulated machine: it has no files, and the files of this computer belong to another machine. */
-export function needsFiles({ simulated }: Pick<System, 'simulated'>, call: string): void {
+export function assertHasFiles({ simulated }: Pick<System, 'simulated'>, call: string): void {
   if (simulated === null) return;
   throw new UmaError('ERR_UMA_NOT_SUPPORTED', {
     source: 'umaprobe',

@@ -16,12 +16,12 @@ const SNAPSHOT = { memGetInfo: 'never', deadlineMs: 5_000, childDeadlineMs: 5_00
 const SWAP_SAMPLE_MS = 100;
 
 /** The part of the baseline that is read from the machine. */
-export type Preflight = Pick<Baseline, 'snapshot' | 'device' | 'floor'>;
+export type PreflightResult = Pick<Baseline, 'snapshot' | 'device' | 'floor'>;
 
 /** @throws UmaError `ERR_UMA_FLOOR` when it is not safe to start, or the code that says why the device cannot be used. */
 export async function preflight(
   spec: Pick<ProbeSpec<unknown, unknown>, 'command' | 'kinds' | 'options'>,
-): Promise<Preflight> {
+): Promise<PreflightResult> {
   const { command, kinds, options } = spec;
   const swapRate = swapMeter();
   const [snapshot] = await Promise.all([takeSnapshot(SNAPSHOT), new Promise((r) => setTimeout(r, SWAP_SAMPLE_MS))]);

@@ -10,7 +10,7 @@ import { ChildState } from './child-state.ts';
 import type { RunLimits } from './context.ts';
 import { probeHeader } from './header.ts';
 import type { CheckedProbeOptions } from './options.ts';
-import { type Preflight, preflight } from './preflight.ts';
+import { type PreflightResult, preflight } from './preflight.ts';
 import { type ChildRequest, GUARD_FD } from './protocol.ts';
 import { settle } from './settle.ts';
 import type { Baseline, ProbeRun, ProbeSpec } from './spec.ts';
@@ -49,7 +49,7 @@ export async function runProbe<Request, Event, Result>(spec: ProbeSpec<Request, 
   }
 }
 
-function openRunJournal({ command, options }: Pick<AnySpec, 'command' | 'options'>, { snapshot }: Preflight) {
+function openRunJournal({ command, options }: Pick<AnySpec, 'command' | 'options'>, { snapshot }: PreflightResult) {
   if (options.journal === false) return null;
   const { bootId, simulated } = snapshot;
   const heading = { command, device: options.device, simulated, bootId };

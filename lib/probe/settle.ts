@@ -69,7 +69,7 @@ function findDevice({ devices }: Snapshot, ordinal: number): DeviceSnapshot | un
   return devices.find(({ cudaIndex }) => cudaIndex === ordinal);
 }
 
-/** Free memory of the device, read without a CUDA context: NVML's number, which is null if the device has no own memory. */
+/** Free memory of the device, read without a CUDA context: NVML's number if it has memory of its own, else the host's MemFree. */
 function deviceFree(device: DeviceSnapshot | undefined): number | null {
   return device?.cuda?.free ?? device?.nvml?.free ?? null;
 }

@@ -136,7 +136,7 @@ describe('compact', () => {
   const met = snapshotOf();
   const pieces = snapshotOf({ largeShare: 0.001 });
 
-  it('does nothing where the gate is met, and needs no right for that', async () => {
+  it('does nothing if the gate is met, and needs no permission for that', async () => {
     const { machine, done } = fakeMachine({ looks: [met], mayWrite: 'EACCES', uid: 1000 });
     expect(await compactMemory(machine, {})).toMatchObject({ verdict: 'ok', compactMs: null, by: null });
     expect(done).toEqual([]);
@@ -222,7 +222,7 @@ describe('reclaim', () => {
     [{ '/proc/self/cgroup': '0::/\n' }, /root cgroup, which has no memory\.reclaim/],
     [{ '/proc/self/cgroup': '0::/user.slice/x\n' }, /memory\.current cannot be read \(ENOENT\)/],
     [{}, /the cgroup of this process is not known/],
-  ])('%j: why not, and nothing is written', async (texts, words) => {
+  ])('%j: an error with the reason, and nothing is written', async (texts, words) => {
     const { machine, done } = fakeMachine({ files: texts as Record<string, string> });
     const error = await refusal(reclaimFrom(machine, { bytes: 1 }));
     expect(error.code).toBe('ERR_UMA_NOT_SUPPORTED');

@@ -46,7 +46,7 @@ describe('prepare', () => {
     expect(report.verdict).toBe('enough');
   });
 
-  it('a dry run says what it expects, and touches nothing', async () => {
+  it('a dry run reports its expectation, and changes nothing', async () => {
     const { report, done, states } = await prepared({ looks: [CACHED] }, { dryRun: true });
     expect(done).toEqual([]);
     expect(report.verdict).toBe('planned');
@@ -102,7 +102,7 @@ describe('prepare', () => {
     expect(report.steps[0]?.reason).toMatch(/no GPU here shares that memory/);
   });
 
-  it('has a floor of its own for the machine', async () => {
+  it('has a default floor for the machine', async () => {
     const { machine } = fakeMachine({ simulated: 'gb10-cached', looks: [DROPPED] });
     const report = await prepareFor(machine, { ...OPTIONS, floor: null });
     expect(report.floor.bytes).toBeGreaterThan(8 * GiB);
@@ -110,7 +110,7 @@ describe('prepare', () => {
   });
 });
 
-describe('what can be dropped', () => {
+describe('droppable page cache', () => {
   it('is neither shared memory nor mapped nor dirty', () => {
     const host = machineOf({ cached: 100, shmem: 10, buffers: 5, mapped: 20, dirty: 3, writeback: 2 }).host;
     expect(droppable(host)).toBe(70);

@@ -114,7 +114,7 @@ describe('the largest of many', () => {
     expect(most).toBeLessThan(500_000);
   });
 
-  it('inodes come each once, and others have their turn in between', async () => {
+  it('inodes are visited once each, and the event loop runs in between', async () => {
     const rows = new InodeRows();
     for (let row = 0; row < 30_000; row += 100) {
       const chunk = Array.from({ length: 100 }, (_, more) => [1, row + more, 4096, 0]).flat();
@@ -138,7 +138,7 @@ describe('the largest of many', () => {
 describe('a walk', () => {
   const options = { mode: 'status', listEmpty: false } as const;
 
-  it('ends with its last slice, tells its progress and is closed', async () => {
+  it('ends with its last slice, reports progress and is closed', async () => {
     const { binding, ended } = walkingBinding([
       batch({ done: false, files: 1, path: '/a' }),
       batch({ files: 2, path: '/b' }),
@@ -193,7 +193,7 @@ describe('status and evict', () => {
     });
   });
 
-  it('a status that was cancelled rejects with the reason', async () => {
+  it('a cancelled status rejects with the reason', async () => {
     const { binding } = walkingBinding([batch({ done: false })]);
     const signal = AbortSignal.abort(new Error('enough of that'));
     await expect(statusOf(machineWith(binding), ['/m'], { signal })).rejects.toThrow('enough of that');
@@ -216,7 +216,7 @@ describe('status and evict', () => {
     ]);
   });
 
-  it('an eviction that was cancelled is a report', async () => {
+  it('a cancelled eviction resolves to a report', async () => {
     const { binding } = walkingBinding([]);
     const report = await evict(machineWith(binding), ['/m'], { signal: AbortSignal.abort() });
     expect(report).toMatchObject({ state: 'aborted', evictedBytes: 0 });

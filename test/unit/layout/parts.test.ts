@@ -43,7 +43,7 @@ describe('parts', () => {
   });
 });
 
-describe('what is consumed is read from', () => {
+describe('the counter of consumed memory', () => {
   it.each([
     ['unified', 'device', 'memAvailable'],
     ['unified', 'system', 'memAvailable'],
@@ -56,7 +56,7 @@ describe('what is consumed is read from', () => {
   });
 });
 
-describe('parts that are missing', () => {
+describe('missing parts', () => {
   const parts = [
     { name: 'a', bytes: 1 },
     { name: 'b', bytes: 2 },
@@ -64,7 +64,7 @@ describe('parts that are missing', () => {
   const states = (state: 'lost' | 'stopped' | 'aborted' | 'incomplete', gone: boolean) =>
     missingParts(parts, { state, reason: 'why' }, gone).map((part) => `${part.state} ${part.reason ?? ''}`.trim());
 
-  it('were not reached; the one that the child was in says how that ended', () => {
+  it('were not reached, except the part in progress, which has the reason', () => {
     expect(states('incomplete', false)).toEqual(['not-reached', 'not-reached']);
     expect(states('lost', true)).toEqual(['failed why', 'not-reached']);
     expect(states('stopped', true)).toEqual(['stopped why', 'not-reached']);

@@ -46,7 +46,7 @@ describe('a step', () => {
     expect(written).toEqual(['commit step', 'append result']);
   });
 
-  it('does not wait where there is no pressure, nor where pressure stops nothing', async () => {
+  it('does not wait without pressure, nor if pressure stops nothing', async () => {
     const calm = contextOf([4.9]);
     await calm.context.waitForLowPressure();
     expect(calm.readings()).toBe(1);
@@ -61,7 +61,7 @@ describe('a step', () => {
     expect(readings()).toBe(4);
   });
 
-  it('does not wait forever, nor before each step, on a machine that stays under pressure', async () => {
+  it('does not wait forever, nor before every step, on a machine that stays under pressure', async () => {
     const { context, readings } = contextOf([20]);
     for (let i = 0; i < 200; i++) await context.waitForLowPressure();
     const before = readings();

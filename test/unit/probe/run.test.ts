@@ -38,7 +38,7 @@ describe('the lines of the guard', () => {
   });
 });
 
-describe('CUDA that cannot be used', () => {
+describe('an unusable CUDA', () => {
   it('is one short reason, without codes and paths', () => {
     const reason =
       'ERR_UMA_DRIVER_UNUSABLE: cudaGetDeviceCount answered cudaErrorInsufficientDriver (35): CUDA driver version is insufficient for CUDA runtime version; ERR_UMA_LIBRARY_MISSING: dlopen libcuda.so.1 answered LIBRARY_MISSING: cannot open';

@@ -1,4 +1,4 @@
-/** The search against a pretended machine: nothing here allocates, reads a clock or sleeps. */
+/** The search on a modelled machine: nothing here allocates, reads a clock or sleeps. */
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -15,8 +15,8 @@ import {
 const MiB = 2 ** 20;
 const GiB = 2 ** 30;
 
-interface Pretended {
-  /** What the host has above its floor, and what the allocator gives at the most; null: no such limit. */
+interface ModelMachine {
+  /** Host memory above the floor; null: no such limit. */
   host: number | null;
   blocks: number | null;
   device: { bytes: number; hard: boolean } | null;
@@ -33,8 +33,8 @@ interface Searched {
   steps: { bytes: number; predictedCost: number; headroom: Headroom }[];
 }
 
-/** Runs a search to its end; `lose` bytes are taken by others at each step. */
-function search(bounds: Bounds, machine: Pretended, lose: (step: number) => number = () => 0): Searched {
+/** Runs a search to its end; other programs take `lose(step)` bytes before each step. */
+function search(bounds: Bounds, machine: ModelMachine, lose: (step: number) => number = () => 0): Searched {
   let state = initialState(bounds);
   let others = 0;
   const steps: Searched['steps'] = [];
@@ -101,7 +101,7 @@ describe('on memory shared with the host', () => {
     );
   });
 
-  it('comes within the resolution of the floor when nobody disturbs it', () => {
+  it('reaches the floor to within the resolution when no other program interferes', () => {
     fc.assert(
       fc.property(mode, bytes(200 * GiB), fc.double({ min: 1, max: 1.2, noNaN: true }), (which, host, costPerByte) => {
         const { best, end } = search({ ...unified, mode: which }, { ...nothing, host, costPerByte });
@@ -117,12 +117,12 @@ describe('on memory shared with the host', () => {
     expect(10 * GiB - best).toBeLessThan(64 * MiB);
   });
 
-  it('does not believe in memory for nothing: freed blocks in driver pools cost 0 until they are used up', () => {
+  it('assumes a cost of at least the size: freed blocks in driver pools cost 0 until they are used up', () => {
     const { steps } = search(unified, { ...nothing, host: 20 * GiB, costPerByte: 0, refusesAbove: 12 * GiB });
     for (const step of steps) expect(step.predictedCost).toBeGreaterThanOrEqual(step.bytes);
   });
 
-  it('ends for want of blocks where memory is left', () => {
+  it('ends for lack of large blocks while memory is left', () => {
     const { best, end } = search(unified, { ...nothing, host: 100 * GiB, blocks: 10 * GiB });
     expect(end).toBe('contiguity');
     expect(10 * GiB - best).toBeLessThan(64 * MiB);
@@ -140,7 +140,7 @@ describe('on a device with memory of its own', () => {
     refusesAbove: given,
   });
 
-  it('finds what plain bisection finds and allocates each byte once', () => {
+  it('finds the same edge as plain bisection, but allocates each byte once', () => {
     // What an H200 answers: cudaMemGetInfo free, and what cudaMalloc then gives in all.
     const { allocated, best, end, tries } = search(discrete, machine(149_556_297_728, 149_556_297_728));
     expect(end).toBe('out-of-memory');
@@ -193,7 +193,7 @@ describe('a ceiling', () => {
     );
   });
 
-  it('does not outweigh the floor', () => {
+  it('does not override the floor', () => {
     const { best, end } = search({ ...unified, ceilingBytes: 80 * GiB }, { ...nothing, host: 10 * GiB });
     expect(end).toBe('floor');
     expect(best).toBeLessThanOrEqual(10 * GiB);

@@ -1,4 +1,4 @@
-/** One step in the child, on an allocator that is a script: what is done in which order, and how a step ends. */
+/** One step in the child, on a scripted allocator: the order of calls, and how a step ends. */
 import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../../lib/base/errors.ts';
 import type { ChildContext, Stop } from '../../../lib/probe/context.ts';
@@ -12,7 +12,7 @@ function failure(name: string, status: number | null = null): Failure {
 interface Script {
   /** Calls that fail, by name and how often they were made: "touch 2". */
   fails?: Record<string, Failure>;
-  /** From which call on there is a reason to stop. */
+  /** The call after which there is a reason to stop. */
   stopsAt?: string;
   stop?: Stop;
   timeScale?: number;
@@ -125,7 +125,7 @@ describe('a step ends', () => {
     expect(measurement.moved[0]?.afterTouch).toBeNull();
   });
 
-  it('failed where nothing was freed', async () => {
+  it('failed if the free failed', async () => {
     const { measurement } = await measure({ fails: { 'free 1': failure('cudaErrorUnknown', 999) } }, { repeat: 2 });
     expect(measurement).toMatchObject({ state: 'failed', freeMs: [], allocMs: [10] });
   });
@@ -142,7 +142,7 @@ describe('a step ends', () => {
     }
   });
 
-  it('stopped by the guard, whatever the allocator said then', async () => {
+  it('stopped by the guard, whatever the allocator returned', async () => {
     const stop: Stop = { cause: 'guard', reason: 'MemAvailable below the floor' };
     const gone = failure('UNKNOWN_BLOCK');
     const { measurement } = await measure({
@@ -155,7 +155,7 @@ describe('a step ends', () => {
     expect(early.measurement.state).toBe('stopped');
   });
 
-  it('hung: a call that did not come back says so', async () => {
+  it('hung: a call that did not return is reported', async () => {
     const { measurement } = await measure({ fails: { 'alloc 1': failure('TIMEOUT') } });
     expect(measurement).toMatchObject({ state: 'failed', hung: true });
   });

@@ -21,7 +21,7 @@ describe('median', () => {
     [[30, 1, 2], 2],
   ])('of %j is %j', (values, middle) => expect(median(values)).toBe(middle));
 
-  it('does not reorder what it is given, and lies between the ends', () => {
+  it('does not reorder its input, and lies between minimum and maximum', () => {
     fc.assert(
       fc.property(fc.array(fc.double({ noNaN: true, min: 0, max: 1e9 }), { minLength: 1 }), (values) => {
         const given = [...values];
@@ -35,7 +35,7 @@ describe('median', () => {
 });
 
 describe('counters moved', () => {
-  it('against before, median over the repeats', () => {
+  it('are compared with before; the median over the repeats is reported', () => {
     const series = [100, 110, 900].map((before) => ({
       before: counters(before),
       afterAlloc: counters(before - 10),
@@ -57,7 +57,7 @@ describe('counters moved', () => {
     expect(movedOver([halfway])?.rss).toEqual({ afterAlloc: -1, afterTouch: null, afterFree: null });
   });
 
-  it('nothing was allocated: nothing moved', () => {
+  it('null if nothing was allocated', () => {
     expect(movedOver([])).toBeNull();
     expect(movedOver([{ before: counters(1), afterAlloc: null, afterTouch: null, afterFree: null }])).toBeNull();
   });
@@ -97,12 +97,12 @@ describe('a step', () => {
     });
   });
 
-  it('no time is no bandwidth, and not an infinite one', () => {
+  it('without a time there is no bandwidth, not an infinite one', () => {
     expect(gbPerSecond(1e9, null)).toBeNull();
     expect(gbPerSecond(1e9, { min: 0, median: 0, max: 0 })).toBeNull();
   });
 
-  it('only what was ok is the largest', () => {
+  it('the largest size is one whose state is ok', () => {
     const step = measuredStep(planned, [], {
       ...measured,
       allocMs: [],
