@@ -28,7 +28,7 @@ export interface CheckedProbeOptions {
 }
 
 /** The smallest floor, unless the caller accepts that the machine may freeze. */
-export const LEAST_FLOOR = 2 * 2 ** 30;
+export const MIN_FLOOR = 2 * 2 ** 30;
 
 /** @throws TypeError/RangeError that names the option. */
 export function checkProbeOptions(options: ProbeOptions, defaultTimeoutMs: number | null): CheckedProbeOptions {
@@ -54,10 +54,10 @@ export function checkProbeOptions(options: ProbeOptions, defaultTimeoutMs: numbe
 
 function checkFloor(value: unknown, accept: boolean): number {
   const floor = checkBytes('floor', value, 0);
-  if (floor < LEAST_FLOOR && !accept)
+  if (floor < MIN_FLOOR && !accept)
     throw outOfRange(
       'floor',
-      `at least ${LEAST_FLOOR} bytes (2 GiB), because a host without memory freezes; acceptAFrozenMachine takes less`,
+      `at least ${MIN_FLOOR} bytes (2 GiB), because a host without memory freezes; acceptAFrozenMachine takes less`,
       floor,
     );
   return floor;
