@@ -71,7 +71,7 @@ export async function evict(
   };
 }
 
-/** Evicts the files in this order until `hooks.enough`. @returns the bytes that left the cache. */
+/** Evicts the files in this order until `hooks.enough`, and returns the bytes that left the cache. */
 export async function evictUntil({ binding }: System, paths: readonly string[], hooks: WalkHooks): Promise<number> {
   const options = { mode: 'evict', listEmpty: false, top: 0 } as const;
   let evictedBytes = 0;

@@ -57,12 +57,16 @@ function processFolder(binding: NativeBinding): string {
   const [text] = binding.readFiles(['/proc/self/cgroup']);
   const cgroup = text === undefined || isFailure(text) ? null : parseCgroup(text);
   if (cgroup?.version === 2 && cgroup.path !== '/') return cgroupFolder(cgroup.path);
+  if (cgroup === null) {
+    const cause = isFailure(text) ? reason(text) : '/proc/self/cgroup does not name it';
+    throw notSupported(`the cgroup of this process is not known: ${cause}`);
+  }
+  if (cgroup.version === 1)
+    throw notSupported(
+      'memory is managed by cgroup v1 here, which has no memory.reclaim: boot with systemd.unified_cgroup_hierarchy=1',
+    );
   throw notSupported(
-    cgroup === null
-      ? `the cgroup of this process is not known: ${isFailure(text) ? reason(text) : '/proc/self/cgroup does not name it'}`
-      : cgroup.version === 1
-        ? 'memory is managed by cgroup v1 here, which has no memory.reclaim: boot with systemd.unified_cgroup_hierarchy=1'
-        : 'this process is in the root cgroup, which has no memory.reclaim; name one: --cgroup /user.slice/…',
+    'this process is in the root cgroup, which has no memory.reclaim; name one: --cgroup /user.slice/…',
   );
 }
 

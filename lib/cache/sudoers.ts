@@ -12,7 +12,7 @@ export interface SudoersRule {
   commands: string[][];
   /** The line of the sudoers file. */
   rule: string;
-  /** The file that the rule belongs into. */
+  /** Path of the file for the rule. */
   file: string;
   /** Commands that check and install the rule. */
   install: string[];
@@ -23,6 +23,43 @@ export interface RuleOptions {
   sysctls: readonly Sysctl[];
   /** Absolute path of the sysctl program; null: not installed. */
   sysctl?: string | null;
+}
+
+export function sudoersRule({ user, sysctls, sysctl: program = findSysctl() }: RuleOptions): SudoersRule {
+  checkUser(user);
+  if (program === null) {
+    throw new UmaError('ERR_UMA_NOT_SUPPORTED', {
+      source: 'umaprobe',
+      call: 'cache rule',
+      status: null,
+      name: 'ENOENT',
+      message: 'there is no sysctl in /usr/sbin, /sbin or /usr/bin, and the rule needs its absolute path',
+    });
+  }
+  const commands = sysctls.map((sysctl) => [program, sysctlAssignment(sysctl)]);
+  const permitted = commands.map((command) => command.map(escapeArgument).join(' ')).join(', ');
+  // sudo ignores files in sudoers.d with a dot in their name.
+  const file = `/etc/sudoers.d/umaprobe-${user.replaceAll('.', '_')}`;
+  const draft = 'umaprobe.sudoers';
+  return {
+    schema: 'umaprobe/cache-rule/1',
+    user,
+    commands,
+    rule: `${user} ALL=(root) NOPASSWD: ${permitted}`,
+    file,
+    install: [`visudo -cf ${draft}`, `sudo install -o root -g root -m 0440 ${draft} ${file}`],
+  };
+}
+
+/** The login name of the user who runs the command, also under sudo. */
+export function invokingUser(env: NodeJS.ProcessEnv): string {
+  const sudoUser = env.SUDO_USER;
+  if (sudoUser !== undefined && sudoUser !== '') return sudoUser;
+  try {
+    return userInfo().username;
+  } catch {
+    throw invalidValue('user', 'a login name: this process runs under a user id that has none', '');
+  }
 }
 
 /** Names that useradd accepts. sudoers gives %group, +netgroup and #uid another meaning. */
@@ -39,44 +76,7 @@ export function checkUser(user: string): string {
   );
 }
 
-/** The login name of the user who runs the command, also under sudo. */
-export function invokingUser(env: NodeJS.ProcessEnv): string {
-  const sudoUser = env.SUDO_USER;
-  if (sudoUser !== undefined && sudoUser !== '') return sudoUser;
-  try {
-    return userInfo().username;
-  } catch {
-    throw invalidValue('user', 'a login name: this process runs under a user id that has none', '');
-  }
-}
-
 /** Escapes the characters that are special in a command's arguments (sudoers(5), "Other special characters"). */
 export function escapeArgument(argument: string): string {
   return argument.replaceAll(/[\\,:=]/g, '\\$&');
-}
-
-export function sudoersRule({ user, sysctls, sysctl = findSysctl() }: RuleOptions): SudoersRule {
-  checkUser(user);
-  if (sysctl === null) {
-    throw new UmaError('ERR_UMA_NOT_SUPPORTED', {
-      source: 'umaprobe',
-      call: 'cache rule',
-      status: null,
-      name: 'ENOENT',
-      message: 'there is no sysctl in /usr/sbin, /sbin or /usr/bin, and the rule needs its absolute path',
-    });
-  }
-  const commands = sysctls.map((assignment) => [sysctl, sysctlAssignment(assignment)]);
-  const permitted = commands.map((command) => command.map(escapeArgument).join(' ')).join(', ');
-  // sudo ignores files in sudoers.d with a dot in their name.
-  const file = `/etc/sudoers.d/umaprobe-${user.replaceAll('.', '_')}`;
-  const draft = 'umaprobe.sudoers';
-  return {
-    schema: 'umaprobe/cache-rule/1',
-    user,
-    commands,
-    rule: `${user} ALL=(root) NOPASSWD: ${permitted}`,
-    file,
-    install: [`visudo -cf ${draft}`, `sudo install -o root -g root -m 0440 ${draft} ${file}`],
-  };
 }

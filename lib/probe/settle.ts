@@ -39,7 +39,7 @@ export async function settle(before: Snapshot, ordinal: number): Promise<Settled
   return { afterMs, settled, ...changes, missing: missing(before, after, changes, findDevice(after, ordinal)) };
 }
 
-/** Waits until MemAvailable is back or stable. @returns false if it still moved at the time limit. */
+/** Waits until MemAvailable is back or stable; false: it still moved at the time limit. */
 async function hostSettled(goal: number | null): Promise<boolean> {
   const started = performance.now();
   let last = hostMemorySync().available;

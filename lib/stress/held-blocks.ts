@@ -54,7 +54,7 @@ export class HeldBlocks {
     return { allocMs, touchMs: this.#addTime(touched.durationMs), failure: null };
   }
 
-  /** Reads back all blocks. @param onBlock called with the time of each block, in the order of allocation. */
+  /** Reads back all blocks; calls `onBlock` with the time of each one, in the order of allocation. */
   async verify(onBlock: (verifyMs: number) => void): Promise<Fact<Verified>> {
     const { binding, stop, limits } = this.#context;
     const sum: Verified = { bytes: 0, mismatches: 0, firstMismatch: null };

@@ -84,7 +84,7 @@ class StressRun {
     }
   }
 
-  /** Checks, journals, makes and reports one step, and updates the search. @returns null: the search goes on. */
+  /** Checks, journals, makes and reports one step, and updates the search; null: the search goes on. */
   async #makeStep(
     bytes: number,
     predictedCost: number,
@@ -198,7 +198,7 @@ class StressRun {
 
   /**
    * In `single` mode the largest block was freed after its try. Allocating it again is a step like any other, because the
-   * machine may have less memory by now. @returns null: it is held.
+   * machine may have less memory by now. null: it is held.
    */
   async #reallocate(found: Outcome): Promise<Outcome | null> {
     const bytes = this.#search.bestBytes;
@@ -215,7 +215,7 @@ class StressRun {
     return failure === null ? null : (this.#stopped() ?? failureOutcome(failure));
   }
 
-  /** @returns null: no mismatch, or verification was not requested. */
+  /** null: no mismatch, or verification was not requested. */
   async #verify(found: Outcome): Promise<Outcome | null> {
     if (!this.#request.verify) return null;
     const okSteps = this.#steps.filter(({ state }) => state === 'ok');
@@ -231,7 +231,7 @@ class StressRun {
     return verified.mismatches === 0 ? null : mismatchOutcome(found, verified);
   }
 
-  /** @returns null: held for the whole time. */
+  /** null: held for the whole time. */
   async #hold(): Promise<Outcome | null> {
     const started = performance.now();
     const scale = this.#context.limits.timeScale ?? 1;

@@ -72,7 +72,7 @@ export class Eta {
     this.#begunAt = this.#now();
   }
 
-  /** The step ended. @param allocated false: it was refused or failed, and its time says nothing. */
+  /** The step ended. A step that was refused or failed (`allocated` false) says nothing about the rate. */
   end({ bytes, kind }: PlannedSize, allocated: boolean): void {
     if (!allocated) return;
     const sum = this.#measured.get(kind) ?? { bytes: 0, ms: 0 };
