@@ -51,7 +51,7 @@ export async function drop(system: System, options: CheckedDropOptions): Promise
   };
 }
 
-/** Dirty pages cannot be dropped; sync writes them. sync has no limit of its own: pages that it writes too late stay cached. */
+/** Dirty pages cannot be dropped; sync writes them. It gets a limit: pages that it writes later stay cached. */
 async function syncAll(system: System, limitMs: number): Promise<NonNullable<DropReport['sync']>> {
   const started = performance.now();
   const synced = await system.binding.syncAll(limitMs);

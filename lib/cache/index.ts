@@ -1,4 +1,4 @@
-/** The page cache: status, evict, drop, compact, reclaim, prepare. Checks arguments; the first call imports the work. */
+/** The page cache: status, evict, drop, compact, reclaim, prepare. Checks arguments; a call imports the work. */
 
 import {
   checkBoolean,
@@ -30,9 +30,9 @@ import type {
  * machine's cache as a whole. Changes nothing. Symbolic links inside trees are not followed; each inode counts once.
  *
  * @param paths default: this user's existing model stores (Hugging Face hub, Ollama, LM Studio, vLLM, torch hub).
- * @throws the signal's reason when it is aborted. UmaError `ERR_UMA_NOT_SUPPORTED` for paths on a simulated machine, which
- *   has no files. TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for invalid arguments. Files that cannot
- *   be read are listed in the report.
+ * @throws the signal's reason when it is aborted. UmaError `ERR_UMA_NOT_SUPPORTED` for paths on a simulated machine,
+ *   which has no files. TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for invalid arguments. Files
+ *   that cannot be read are listed in the report.
  */
 export async function cacheStatus(paths?: readonly string[], options: CacheStatusOptions = {}): Promise<CacheStatus> {
   if (paths !== undefined) checkPaths(paths);
@@ -42,8 +42,8 @@ export async function cacheStatus(paths?: readonly string[], options: CacheStatu
 }
 
 /**
- * Takes files and trees out of the page cache, without root, and reports what left, what stayed and why. Only pages that
- * are on disk leave: dirty pages stay unless `sync` writes them first.
+ * Takes files and trees out of the page cache, without root, and reports what left, what stayed and why. Only pages
+ * that are on disk leave: dirty pages stay unless `sync` writes them first.
  *
  * An aborted eviction is not undone: it resolves to a report with `state: 'aborted'`.
  *
@@ -61,8 +61,8 @@ export async function evictFiles(paths: readonly string[], options: EvictOptions
  * Writes to vm.drop_caches, after a `sync` with a time limit, and returns a receipt.
  *
  * @throws UmaError `ERR_UMA_PERMISSION` if this process may not (the message has the command for root), `ERR_UMA_BUSY`
- *   under memory pressure unless `force`; in both cases nothing was changed. `ERR_UMA_NOT_SUPPORTED` if the kernel has no
- *   such file, or `sudo` or `sysctl` is missing.
+ *   under memory pressure unless `force`; in both cases nothing was changed. `ERR_UMA_NOT_SUPPORTED` if the kernel has
+ *   no such file, or `sudo` or `sysctl` is missing.
  */
 export async function dropCaches(options: DropOptions = {}): Promise<DropReport> {
   const { level = 3, sync = true, sudo = false, force = false } = options;
@@ -90,11 +90,11 @@ export async function compact(options: CompactOptions = {}): Promise<CompactRepo
 }
 
 /**
- * Asks the kernel to reclaim `bytes` of page cache and swappable memory from one cgroup (memory.reclaim of cgroup v2). CUDA
- * memory is charged to no cgroup and is not touched. If the kernel finds less, the report says `short`.
+ * Asks the kernel to reclaim `bytes` of page cache and swappable memory from one cgroup (memory.reclaim of cgroup v2).
+ * CUDA memory is charged to no cgroup and is not touched. If the kernel finds less, the report says `short`.
  *
- * @throws UmaError `ERR_UMA_NOT_SUPPORTED` on cgroup v1, before Linux 5.19 and for the root cgroup; `ERR_UMA_PERMISSION`
- *   for a cgroup of another user.
+ * @throws UmaError `ERR_UMA_NOT_SUPPORTED` on cgroup v1, before Linux 5.19 and for the root cgroup;
+ *   `ERR_UMA_PERMISSION` for a cgroup of another user.
  */
 export async function reclaim(options: ReclaimOptions): Promise<ReclaimReport> {
   const bytes = checkBytes('bytes', options?.bytes, 1);

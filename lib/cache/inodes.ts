@@ -27,7 +27,7 @@ const ROW_FIELDS = 4;
 /** Batch size: 8,192 rows take a fraction of 1 ms; then the event loop runs. */
 const ROWS_PER_BATCH = 8192;
 
-/** The inodes of a walk, kept as the binary's arrays: a tree has 100,000 files, and an object for each would cost too much. */
+/** The inodes of a walk, kept as the binary's arrays: an object for each of 100,000 files would cost too much. */
 export class InodeRows {
   readonly #chunks: Float64Array[] = [];
   length = 0;

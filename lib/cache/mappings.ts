@@ -38,8 +38,8 @@ export async function mappingsOf(binding: NativeBinding, inodes: Float64Array): 
   const { files, unreadable } = mappings;
   const rows = Array.from({ length: files.length / ROW_FIELDS }, (_, row) => row * ROW_FIELDS);
   const names = new Map<number, string | null>();
-  // Keyed by inode number alone: of 100,000 files hardly any is mapped, and a string key for each would take longer than
-  // everything else here.
+  // Keyed by inode number alone: of 100,000 files hardly any is mapped, and a string key for each would take longer
+  // than everything else here.
   const byIno = new Map<number, { dev: number; mapper: Mapper }[]>();
   await inBatches(rows, ROWS_PER_BATCH, (at) => {
     const [dev = 0, ino = 0, pid = 0, locked] = files.subarray(at, at + ROW_FIELDS);

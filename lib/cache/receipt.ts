@@ -43,7 +43,7 @@ export function snapshotCounters(snapshot: Snapshot): CounterReading {
   });
 }
 
-/** From two kernel files, well within 1 ms. Does not call CUDA and therefore does not know whether a device is unified. */
+/** From two kernel files, within 1 ms. Does not call CUDA, and so does not know whether a device is unified. */
 export function currentCounters({ binding, host }: Pick<System, 'binding' | 'host'>): CounterReading {
   const provenance = new Provenance();
   const poolBytes = readPoolBytes(binding, readSystemMemoryPools(binding, provenance), provenance);

@@ -40,7 +40,7 @@ export async function reclaimFrom(system: System, { bytes, cgroup }: ReclaimOpti
   };
 }
 
-/** The folder of "/user.slice/x", the form of /proc/self/cgroup, or of an absolute folder. A path out of the cgroups is refused. */
+/** The folder of "/user.slice/x" or of an absolute folder. A path that leaves the cgroups is refused. */
 export function cgroupFolder(cgroup: string): string {
   const relative = cgroup === ROOT || cgroup.startsWith(`${ROOT}/`) ? cgroup.slice(ROOT.length) : cgroup;
   const parts = relative.split('/').filter((part) => part !== '');

@@ -1,4 +1,4 @@
-/** Writes a sysctl, directly or through sudo. If that is not permitted, the error says who may do it and with which command. */
+/** Writes a sysctl, directly or through sudo. If that is not permitted, the error has the command to run. */
 
 import { invalidValue } from '../base/arguments.ts';
 import { type Failure, toUmaError, UmaError } from '../base/errors.ts';

@@ -11,7 +11,7 @@ import type { NativeBinding } from '../native/contract.ts';
 import { snapshot } from '../snapshot/index.ts';
 import type { HostMemory, Snapshot } from '../types/index.ts';
 
-/** CUDA and NVML answer within milliseconds, after a first start within a second; a receipt does not wait for a hung one. */
+/** CUDA and NVML answer within a second even after a first start; a receipt does not wait for a hung one. */
 const SNAPSHOT_DEADLINE_MS = 2000;
 
 export interface System {
@@ -60,7 +60,7 @@ export function thisSystem(): System {
   };
 }
 
-/** @throws UmaError on a simulated machine: it has no files, and the files of this computer belong to another machine. */
+/** @throws UmaError on a simulated machine, which has no files; those of this computer are another machine's. */
 export function assertHasFiles({ simulated }: Pick<System, 'simulated'>, call: string): void {
   if (simulated === null) return;
   throw new UmaError('ERR_UMA_NOT_SUPPORTED', {

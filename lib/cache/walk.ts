@@ -1,4 +1,4 @@
-/** Walks files and trees with the native binding, in time slices: progress between slices, and a cancel takes effect. */
+/** Walks files and trees with the native binding, in time slices that allow progress and cancellation. */
 
 import { toUmaError } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';

@@ -28,8 +28,8 @@ export interface ChildHandlers {
 }
 
 /**
- * A child in a session and process group of its own: a Ctrl-C at the terminal reaches the parent only, and a kill reaches
- * this group only.
+ * A child in a session and process group of its own: a Ctrl-C at the terminal reaches the parent only, and a kill
+ * reaches this group only.
  */
 export class ProbeChild {
   /** Resolves when the process has exited and all its output has been read. */
@@ -79,7 +79,7 @@ export class ProbeChild {
     this.#child.stdin?.write(`${JSON.stringify(request)}\n`);
   }
 
-  /** Sends SIGKILL to the child's process group. After an exit the number may belong to another process: no signal then. */
+  /** Sends SIGKILL to the child's process group; not after its exit, when the pid may belong to another process. */
   kill(): void {
     const { pid } = this.#child;
     if (pid === undefined || this.#hasExited || this.#child.exitCode !== null || this.#child.signalCode !== null)

@@ -1,4 +1,4 @@
-/** The child process: offers itself to the OOM killer, starts the guard, opens the allocator, runs one command's loop. */
+/** The child process: volunteers for the OOM killer, starts the guard, opens the allocator, runs one loop. */
 
 import { writeFileSync } from 'node:fs';
 import type { Failure } from '../base/errors.ts';
@@ -17,7 +17,7 @@ export type Loops = Readonly<Partial<Record<ProbeCommand, () => Promise<{ loop: 
 
 type RequestStop = (request: StopRequest) => void;
 
-/** Reads the request from standard input, serves it, and exits. If standard input ends, the parent is gone: exits at once. */
+/** Serves the request from standard input, and exits. If standard input ends, the parent is gone: exits at once. */
 export function runChild(loops: Loops): void {
   raiseOomScore();
   let requestStop: RequestStop | null = null;
@@ -96,7 +96,7 @@ function send(message: ChildMessage): void {
   process.stdout.write(`${JSON.stringify(message)}\n`);
 }
 
-/** Runs the job and logs its error: the result of the run is worth more than the last line of a journal on a full disk. */
+/** Logs the job's error instead of throwing it: a result is worth more than the last line of a journal. */
 function logError(job: () => void): void {
   try {
     job();

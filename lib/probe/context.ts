@@ -16,7 +16,7 @@ export interface RunLimits {
   pressureFull: number | null;
   /** Deadline for one native call. */
   stepDeadlineMs: number;
-  /** Simulated milliseconds per real one: a loop multiplies the times that it measures by this. null on real hardware. */
+  /** Simulated milliseconds per real one: the factor for times that a loop measures. null on real hardware. */
   timeScale: number | null;
 }
 
@@ -72,26 +72,27 @@ export interface ChildContext {
   /** Waits `ms`, or until there is a reason to stop. */
   pause(ms: number): Promise<void>;
   /**
-   * Call before each step. While pressure is above half of its limit, waits for it to fall: up to 30 s, and up to 120 s in
-   * the whole run. Page cache that is reclaimed for the last allocation causes pressure as well; that is normal and ends
-   * when nothing more is allocated. At the limit itself `check` refuses the step.
+   * Call before each step. While pressure is above half of its limit, waits for it to fall: up to 30 s, and up to 120 s
+   * in the whole run. Page cache that is reclaimed for the last allocation causes pressure as well; that is normal and
+   * ends when nothing more is allocated. At the limit itself `check` refuses the step.
    */
   waitForLowPressure(): Promise<void>;
   reading(kind: AllocatorKind): HostReading;
   /**
-   * Why the step must not be made now; null: it may. Checks the floor against MemAvailable less the step's cost, pressure,
-   * and, for eager kinds on unified memory, free blocks of 2 MiB. Reads the machine unless a fresh `reading` is passed.
+   * Why the step must not be made now; null: it may. Checks the floor against MemAvailable less the step's cost,
+   * pressure, and, for eager kinds on unified memory, free blocks of 2 MiB. Reads the machine unless a fresh `reading`
+   * is passed.
    */
   check(step: PlannedStep, reading?: HostReading): Refusal | null;
-  /** Journals the step before it is made: on disk when this returns. If it throws ERR_UMA_JOURNAL, do not make the step. */
+  /** Journals the step: on disk when this returns. If it throws ERR_UMA_JOURNAL, do not make the step. */
   begin(step: PlannedStep): void;
   /** Journals the result. It reaches the disk with the next `begin` or the end of the run. Every `begin` needs one. */
   finish(result: StepResult): void;
 }
 
 /**
- * A command's loop, in a file of its own that lib/worker.ts loads. The loop frees what it allocates, and the process exits
- * after it in any case. A rejection ends the run with that error.
+ * A command's loop, in a file of its own that lib/worker.ts loads. The loop frees what it allocates, and the process
+ * exits after it in any case. A rejection ends the run with that error.
  */
 export type Loop<Request, Event, Result> = (
   context: ChildContext,

@@ -55,7 +55,7 @@ export class CounterReader {
     if (this.#cgroupFile !== null) this.sources.cgroup = this.#cgroupFile;
   }
 
-  /** Takes about 0.2 ms on an H200: NVML and CUDA answer on their threads while this thread reads the kernel's files. */
+  /** Takes 0.2 ms on an H200: NVML and CUDA answer on their threads while this thread reads the kernel's files. */
   async read(): Promise<Counters> {
     const libraries = Promise.all([
       this.#binding.memGetInfo(this.#device, this.#deadlineMs),
@@ -107,8 +107,8 @@ export class CounterReader {
   }
 
   /**
-   * NVML's pids are those of the first PID namespace. In a container this process has another pid there: it is the new one
-   * if NVML lists exactly one new pid.
+   * NVML's pids are those of the first PID namespace. In a container this process has another pid there: it is the new
+   * one if NVML lists exactly one new pid.
    */
   #processBytes({ processes }: NativeNvmlDevice): number | null {
     if (processes === undefined || isFailure(processes)) {

@@ -18,7 +18,7 @@ const SWAP_SAMPLE_MS = 100;
 /** The part of the baseline that is read from the machine. */
 export type PreflightResult = Pick<Baseline, 'snapshot' | 'device' | 'floor'>;
 
-/** @throws UmaError `ERR_UMA_FLOOR` when it is not safe to start, or the code that says why the device cannot be used. */
+/** @throws UmaError `ERR_UMA_FLOOR` if it is not safe to start, or the code why the device cannot be used. */
 export async function preflight(
   spec: Pick<ProbeSpec<unknown, unknown>, 'command' | 'kinds' | 'options'>,
 ): Promise<PreflightResult> {

@@ -2,7 +2,7 @@
 
 import { type Failure, toUmaError, UmaError, type UmaErrorCode } from '../base/errors.ts';
 
-/** With `code` and `failure` a UmaError; with `failure` alone one of the addon, which becomes a UmaError in the parent. */
+/** `code` and `failure`: a UmaError. `failure` alone: from the addon; it becomes a UmaError in the parent. */
 export interface SerializedError {
   message: string;
   code: string | null;

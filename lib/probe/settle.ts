@@ -69,7 +69,7 @@ function findDevice({ devices }: Snapshot, ordinal: number): DeviceSnapshot | un
   return devices.find(({ cudaIndex }) => cudaIndex === ordinal);
 }
 
-/** Free memory of the device, read without a CUDA context: NVML's number if it has memory of its own, else the host's MemFree. */
+/** Read without a CUDA context: NVML's number if the device has its own memory, else the host's MemFree. */
 function deviceFree(device: DeviceSnapshot | undefined): number | null {
   return device?.cuda?.free ?? device?.nvml?.free ?? null;
 }

@@ -32,8 +32,8 @@ export function stepMargin(floor: number): number {
 
 /**
  * Bytes that can be allocated in blocks of 2 MiB: free blocks, and clean page cache, which reclaim frees in contiguous
- * runs (112 GiB were allocated with 0.9 GiB free). On a machine with a long uptime the cache is as fragmented as its free
- * memory: with 118 GiB available, drop_caches freed almost no large blocks. null: not known, or not needed.
+ * runs (112 GiB were allocated with 0.9 GiB free). On a machine with a long uptime the cache is as fragmented as its
+ * free memory: with 118 GiB available, drop_caches freed almost no large blocks. null: not known, or not needed.
  */
 export function largeBlockHeadroom({ inLargeBlocks, memAvailable, memFree }: HostReading): number | null {
   if (inLargeBlocks === null || memAvailable === null || memFree === null) return null;

@@ -9,7 +9,7 @@ import type { StopRequest } from './protocol.ts';
 const CHECK_INTERVAL_MS = 50;
 /** After a longer gap between two checks this thread was blocked, and the child's messages are still in the pipe. */
 const BLOCKED_MS = 20 * CHECK_INTERVAL_MS;
-/** The guard acts at the floor within milliseconds and exits after 200 ms: if the floor is missed for longer, it has failed. */
+/** The guard acts at the floor within milliseconds and exits after 200 ms: after a longer breach it has failed. */
 const FLOOR_GRACE_MS = 300;
 /** Share of the floor: the guard may undershoot the floor a little, but not by a tenth. */
 const FAR_BELOW = 0.9;

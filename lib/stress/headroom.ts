@@ -8,13 +8,13 @@ import type { AllocatorKind } from '../types/index.ts';
 import type { StressEvent } from './protocol.ts';
 import type { Bounds, Headroom, SearchState } from './search.ts';
 
-/** Whether a step takes host memory. On a device with its own, `managed` does not: the search asks only for what fits. */
+/** Whether a step takes host memory. On a device with its own, `managed` does not: the search stays within it. */
 export function costsHost(kind: AllocatorKind, memoryModel: RunLimits['memoryModel']): boolean {
   if (liesOnDevice(kind) && (memoryModel === 'discrete' || memoryModel === 'coherent')) return false;
   return takesHostMemory(kind, memoryModel);
 }
 
-/** @param pooledBytes freed bytes in driver pools: MemAvailable lacks them, but the next block of this process can use them. */
+/** @param pooledBytes freed bytes in driver pools: not in MemAvailable, but usable by the next block. */
 export async function headroomFor(
   { binding, limits }: ChildContext,
   kind: AllocatorKind,
@@ -40,8 +40,8 @@ export async function headroomFor(
 }
 
 /**
- * The progress after a step, and the time to the expected end at the rate so far. The end is expected where the headroom
- * is used up.
+ * The progress after a step, and the time to the expected end at the rate so far. The end is expected where the
+ * headroom is used up.
  *
  * @param headroom as it was before the step, with `heldBefore` bytes held.
  */

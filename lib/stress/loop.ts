@@ -1,4 +1,4 @@
-/** The loop of a stress test in the child process: reads the machine, makes the step that the search plans, and reports it. */
+/** The loop of a stress test in the child process: reads the machine, makes the planned step, reports it. */
 
 import { type Failure, toUmaError, UmaError } from '../base/errors.ts';
 import { isFailure, reason } from '../base/facts.ts';
@@ -197,8 +197,8 @@ class StressRun {
   }
 
   /**
-   * In `single` mode the largest block was freed after its try. Allocating it again is a step like any other, because the
-   * machine may have less memory by now. null: it is held.
+   * In `single` mode the largest block was freed after its try. Allocating it again is a step like any other, because
+   * the machine may have less memory by now. null: it is held.
    */
   async #reallocate(found: Outcome): Promise<Outcome | null> {
     const bytes = this.#search.bestBytes;

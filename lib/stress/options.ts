@@ -42,8 +42,8 @@ export function checkStressOptions(options: StressOptions): CheckedStressOptions
 
 /**
  * Largest and smallest step.
- * - Host memory and lazy memory: 4 GiB take about 0.15 s (34 ms per GB in a DGX Spark curriculum), so that a stop takes effect
- *   soon; 64 MiB is within the fluctuation of MemAvailable on an idle machine.
+ * - Host memory and lazy memory: 4 GiB take about 0.15 s (34 ms per GB in a DGX Spark curriculum), so that a stop takes
+ *   effect soon; 64 MiB is within the fluctuation of MemAvailable on an idle machine.
  * - A device's own memory: 32 GiB take about 1 ms; 2 MiB is the driver's smallest block.
  */
 export function stepSizes(

@@ -51,7 +51,7 @@ export interface AllocatorRefusal {
   failure: Failure | null;
 }
 
-/** The allocator refused. If enough memory is available but too little of it in large blocks, fragmentation is the reason. */
+/** The allocator refused. If enough memory is available, but too little in large blocks: `contiguity`. */
 export function allocatorOutcome(
   refusal: AllocatorRefusal,
   { inLargeBlocks, memAvailable }: HostReading,

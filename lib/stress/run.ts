@@ -42,8 +42,9 @@ function stressRequest(baseline: Baseline, options: CheckedStressOptions): Stres
 }
 
 /**
- * The caller's maximum, or, with `resume`, a ceiling from the lost run, whichever is lower. The resumed ceiling lies halfway
- * between the bytes that the lost run had proven and those it was lost at: repeated losses bisect towards the edge.
+ * The caller's maximum, or, with `resume`, a ceiling from the lost run, whichever is lower. The resumed ceiling lies
+ * halfway between the bytes that the lost run had proven and those it was lost at: repeated losses bisect towards the
+ * edge.
  */
 function searchCeiling(
   { unfinished }: Baseline,

@@ -1,9 +1,9 @@
 /**
- * The search for the largest allocation. Pure: the state and a reading go in, the next step comes out; loop.ts makes the
- * steps and reads the machine.
+ * The search for the largest allocation. Pure: the state and a reading go in, the next step comes out; loop.ts makes
+ * the steps and reads the machine.
  *
- * No step is planned whose predicted cost exceeds the host's headroom above its floor. Near that edge a step takes at most
- * half of the remaining headroom, down to the resolution.
+ * No step is planned whose predicted cost exceeds the host's headroom above its floor. Near that edge a step takes at
+ * most half of the remaining headroom, down to the resolution.
  */
 
 export type StressMode = 'total' | 'single';
@@ -23,7 +23,7 @@ export interface Headroom {
   host: number | null;
   /** Free blocks of 2 MiB, and page cache that can become such blocks. */
   blocks: number | null;
-  /** Free device memory. `hard`: lazy memory, which would move to the host beyond this; otherwise a refusal is harmless. */
+  /** Free device memory. `hard`: lazy memory, which would spill to the host; otherwise a refusal is harmless. */
   device: { bytes: number; hard: boolean } | null;
 }
 
@@ -63,7 +63,7 @@ export interface Observation {
   headroom: Headroom;
 }
 
-/** More than any search needs (64 GiB down to 2 MiB takes 15 halvings): ends a search on a machine that keeps changing. */
+/** More than a search needs (64 GiB to 2 MiB takes 15 halvings): ends it on a machine that keeps changing. */
 const MAX_SINGLE_TRIES = 64;
 
 export function initialState(bounds: Bounds): SearchState {
@@ -99,8 +99,8 @@ function nextChunk(state: SearchState, bounds: Bounds, headroom: Headroom): Move
 }
 
 /**
- * One block at a time: a small one shows the cost per byte, a chunk shows it better, and the third is the largest that is
- * predicted to fit.
+ * One block at a time: a small one shows the cost per byte, a chunk shows it better, and the third is the largest that
+ * is predicted to fit.
  */
 function nextBlock(state: SearchState, bounds: Bounds, headroom: Headroom): Move {
   const { bestBytes, refusedBytes, tries } = state;
@@ -134,8 +134,8 @@ function tightestLimit(state: SearchState, headroom: Headroom, baseBytes: number
     limits.push({ bytes: Math.max(0, Math.floor(headroom.host / state.costPerByte)), end: 'floor' });
   if (headroom.blocks !== null) limits.push({ bytes: Math.max(0, headroom.blocks), end: 'contiguity' });
   if (headroom.device !== null) {
-    // If a refusal is harmless, it is better proof than the number of free bytes: the smallest step is tried anyway and,
-    // as long as it succeeds, ever larger ones.
+    // If a refusal is harmless, it is better proof than the number of free bytes: the smallest step is tried anyway
+    // and, as long as it succeeds, ever larger ones.
     const beyond = baseBytes + Math.max(least, 2 * state.excessBytes);
     limits.push({
       bytes: headroom.device.hard ? headroom.device.bytes : Math.max(headroom.device.bytes, beyond),

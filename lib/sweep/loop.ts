@@ -40,8 +40,8 @@ async function runSteps(
       emit({ type: 'step', index, measurement: unmeasured(step.refusal) });
       continue;
     }
-    // After a smaller size ran out of memory, larger ones are not tried: on shared memory every failed allocation makes the
-    // whole machine reclaim and compact first (GB10).
+    // After a smaller size ran out of memory, larger ones are not tried: on shared memory every failed allocation makes
+    // the whole machine reclaim and compact first (GB10).
     const failedBytes = exhausted.get(step.kind);
     if (failedBytes !== undefined) {
       const reason = `not tried: ${formatBoth(failedBytes)} of this kind ran out of memory`;

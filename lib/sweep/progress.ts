@@ -79,7 +79,7 @@ export class Eta {
     this.#measured.set(kind, { bytes: sum.bytes + bytes, ms: sum.ms + this.#now() - this.#begunAt });
   }
 
-  /** Real milliseconds for the remaining steps. Kinds without a measurement use the average of the others. null: unknown. */
+  /** Real milliseconds for the remaining steps; kinds without a measurement use the average. null: unknown. */
   remainingMs(remaining: readonly PlannedSize[]): number | null {
     const steps = remaining.filter(({ refusal }) => refusal === null);
     if (steps.length === 0) return 0;

@@ -25,7 +25,7 @@ export interface PlannedSize {
   refusal: { state: 'unsupported' | 'refused'; reason: string } | null;
 }
 
-/** The measurement of one step: one number per repeat in each list, in simulated milliseconds on a simulated machine. */
+/** One step's measurement: one number per repeat in each list, in simulated milliseconds on a simulated machine. */
 export interface Measurement {
   state: Exclude<SweepStepState, 'lost' | 'not-reached'>;
   reason: string | null;

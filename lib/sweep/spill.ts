@@ -1,6 +1,6 @@
 /**
- * Finds the sizes at which device memory spilled into the host's memory. No CUDA call reports a spill. The evidence is an
- * allocation larger than the device, or a bandwidth that drops and stays low. Pure.
+ * Finds the sizes at which device memory spilled into the host's memory. No CUDA call reports a spill. The evidence is
+ * an allocation larger than the device, or a bandwidth that drops and stays low. Pure.
  */
 
 import { GB } from '../base/format.ts';
@@ -15,7 +15,7 @@ export interface SpillFacts {
   deviceTotal: number | null;
 }
 
-/** The bandwidth of smaller sizes is not that of memory: the L2 cache (50 MiB on an H200) and the clock's resolution distort it. */
+/** The L2 cache (50 MiB on an H200) and the clock's resolution distort the bandwidth of smaller sizes. */
 const MIN_BYTES = 2 ** 28;
 /** Slowdown that counts as a spill: clocks and refresh cost a tenth, a link to the host costs more than this. */
 const SPILL_SLOWDOWN = 2;

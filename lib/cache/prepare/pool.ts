@@ -36,7 +36,7 @@ export function immediateNow(kind: Pool['kind'], pools: number, host: HostMemory
   return allocatable(facts).bytes.immediate;
 }
 
-/** Page cache that level 1 drops: clean, not mapped, no shared memory. A lower bound, because Mapped contains shared memory. */
+/** Page cache that level 1 drops: clean, not mapped, not shared. A lower bound: Mapped contains shared memory. */
 export function droppable(host: HostMemory): number {
   const { buffers, cached, dirty, mapped, shmem, writeback } = host;
   const fileCache = (cached ?? 0) - (shmem ?? 0) + (buffers ?? 0);

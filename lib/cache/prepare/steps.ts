@@ -148,14 +148,14 @@ function slabAndPoolBytes({ pool, snapshot }: StepContext): number {
 }
 
 /**
- * Enough memory is available, but only with the driver's pools, which no counter of the kernel contains. vLLM refused to
- * start with 66 of 122 GiB in that state (GB10), and freeing 100 GiB of pools took 0.66 s.
+ * Enough memory is available, but only with the driver's pools, which no counter of the kernel contains. vLLM refused
+ * to start with 66 of 122 GiB in that state (GB10), and freeing 100 GiB of pools took 0.66 s.
  */
 function isHiddenInPools({ need, pool }: StepContext): boolean {
   return pool.pools >= MIN_GAIN && pool.immediate !== null && pool.immediate - pool.pools < need;
 }
 
-/** Driver pools consist of blocks of 2 MiB. In a dry run nothing was dropped, and planned bytes count as large blocks. */
+/** Driver pools consist of blocks of 2 MiB. In a dry run planned bytes count as large blocks, too. */
 function lacksLargeBlocks({ options, plannedBytes, pool, snapshot }: StepContext): boolean {
   const found = fragmentation(snapshot);
   return found !== null && found.large + pool.pools + plannedBytes < options.bytes;
@@ -178,7 +178,7 @@ function dropLevel(context: StepContext, level: 1 | 2, expectedBytes: number, co
   });
 }
 
-/** Runs a step that needs root. If it is not permitted, the step is skipped with the command to run, and the others go on. */
+/** Runs a step that needs root. If it is not permitted, it is skipped with the command to run; others go on. */
 async function ifPermitted(
   { system, options }: StepContext,
   sysctl: Sysctl,
