@@ -1,4 +1,4 @@
-/** Compaction with the gate before and after. */
+/** Compaction, with the contiguity gate before and after. */
 
 import { UmaError } from '../base/errors.ts';
 import { formatBytes } from '../base/format.ts';
@@ -11,93 +11,94 @@ import type {
   FreeBlocks,
   Snapshot,
 } from '../types/index.ts';
-import { countedOf, receipt } from './receipt.ts';
-import { mustBeAllowed, type SysctlWrite, writeSysctl } from './sysctl.ts';
+import { receipt, snapshotCounters } from './receipt.ts';
+import type { Sysctl } from './sysctl.ts';
+import { assertMayWrite, type SysctlWrite, writeSysctl } from './sysctl-write.ts';
 import type { System } from './system.ts';
 
-const KNOB = { name: 'compact_memory' } as const;
+const SYSCTL: Sysctl = { name: 'compact_memory' };
 
 export async function compactMemory(
-  machine: System,
-  { gate: wanted = {}, always = false, sudo = false }: CompactOptions,
+  system: System,
+  { gate: requestedGate = {}, always = false, sudo = false }: CompactOptions,
 ): Promise<CompactReport> {
   const started = performance.now();
-  const before = await machine.takeSnapshot();
-  const gate = contiguityGate(before.host.total, wanted);
-  const then = readGate(before, blocksOf(before), gate);
-  const met = meetsGate(then);
-  let turned: SysctlWrite | null = null;
+  const before = await system.takeSnapshot();
+  const gate = contiguityGate(before.host.total, requestedGate);
+  const gateBefore = readGate(before, freeBlocks(before), gate);
+  const metBefore = meetsGate(gateBefore);
+  let write: SysctlWrite | null = null;
   let after = before;
-  if (!met || always) {
-    await mustBeAllowed(machine, KNOB, sudo);
-    turned = await writeSysctl(machine, KNOB, sudo);
-    after = await machine.takeSnapshot();
+  if (!metBefore || always) {
+    await assertMayWrite(system, SYSCTL, sudo);
+    write = await writeSysctl(system, SYSCTL, sudo);
+    after = await system.takeSnapshot();
   }
-  const now = readGate(after, blocksOf(after), gate);
+  const gateAfter = readGate(after, freeBlocks(after), gate);
   return {
     schema: 'umaprobe/cache-compact/1',
     at: before.at,
-    simulated: machine.simulated,
-    ...verdict(met, now, gate),
-    by: turned?.by ?? null,
+    simulated: system.simulated,
+    ...verdict(metBefore, gateAfter, gate),
+    by: write?.by ?? null,
     gate,
-    orders: byOrder(blocksOf(before), blocksOf(after)),
-    before: { available: then.available, blocks: then.blocks },
-    after: { available: now.available, blocks: now.blocks },
-    compactMs: turned?.durationMs ?? null,
-    receipt: receipt(countedOf(before), countedOf(after)),
+    orders: blocksByOrder(freeBlocks(before), freeBlocks(after)),
+    before: { available: gateBefore.available, blocks: gateBefore.blocks },
+    after: { available: gateAfter.available, blocks: gateAfter.blocks },
+    compactMs: write?.durationMs ?? null,
+    receipt: receipt(snapshotCounters(before), snapshotCounters(after)),
     durationMs: performance.now() - started,
   };
 }
 
-function blocksOf({ contiguity, from }: Snapshot): FreeBlocks[] {
+/**
+ * `reboot-required` is only for memory that is free and idle but still fragmented after compaction (a public launcher's
+ * gate on Sparks). Blocks of page cache and of programs can be freed without a reboot.
+ */
+export function verdict(
+  metBefore: boolean,
+  now: GateReading,
+  gate: ContiguityGate,
+): Pick<CompactReport, 'verdict' | 'reason'> {
+  const numbers = gateText(now, gate.blockBytes);
+  if (meetsGate(now))
+    return metBefore
+      ? { verdict: 'ok', reason: `already ready for a large launch: ${numbers}` }
+      : { verdict: 'compacted', reason: `ready for a large launch now: ${numbers}` };
+  if (now.loaded !== null)
+    return {
+      verdict: 'not-ready',
+      reason: `GPU processes hold ${formatBytes(now.loaded)}, and the gate is for an idle machine: ${numbers}`,
+    };
+  if (now.available !== null && now.available < now.needAvailable)
+    return { verdict: 'not-ready', reason: `programs hold the memory, which compaction cannot change: ${numbers}` };
+  if (now.cacheInTheWay)
+    return {
+      verdict: 'not-ready',
+      reason: `most of the available memory is page cache: drop it first (umaprobe cache drop), then compact again; ${numbers}`,
+    };
+  return {
+    verdict: 'reboot-required',
+    reason: `the memory is free but still fragmented after compaction; only a reboot helps: ${numbers}`,
+  };
+}
+
+function freeBlocks({ contiguity, from }: Snapshot): FreeBlocks[] {
   if (contiguity !== null && contiguity.length > 0) return contiguity;
   throw new UmaError('ERR_UMA_NOT_SUPPORTED', {
     source: 'kernel',
     call: 'read /proc/buddyinfo',
     status: null,
     name: 'UNKNOWN',
-    message: `without the free blocks there is no telling what compaction did: ${from.contiguity ?? 'not readable'}`,
+    message: `the result of a compaction shows only in the free blocks, and they cannot be read: ${from.contiguity ?? 'not readable'}`,
   });
 }
 
-/**
- * A reboot is the word only for memory that is free and idle, and still in pieces after compaction (a public launcher's
- * gate on Sparks). Page cache and programs hold blocks, too, and can give them back.
- */
-export function verdict(
-  met: boolean,
-  now: GateReading,
-  gate: ContiguityGate,
-): Pick<CompactReport, 'verdict' | 'reason'> {
-  const words = gateText(now, gate.blockBytes);
-  if (meetsGate(now))
-    return met
-      ? { verdict: 'ok', reason: `ready for a large launch before anything was done: ${words}` }
-      : { verdict: 'compacted', reason: `ready for a large launch now: ${words}` };
-  if (now.loaded !== null)
-    return {
-      verdict: 'not-ready',
-      reason: `GPU processes hold ${formatBytes(now.loaded)}, and the gate is for an idle machine: ${words}`,
-    };
-  if (now.available !== null && now.available < now.needAvailable)
-    return { verdict: 'not-ready', reason: `programs hold the memory, which compaction cannot change: ${words}` };
-  if (now.cacheInTheWay)
-    return {
-      verdict: 'not-ready',
-      reason: `most of what is available is page cache: drop it first (umaprobe cache drop), then compact again; ${words}`,
-    };
-  return {
-    verdict: 'reboot-required',
-    reason: `the memory is free, and compaction could not put its pieces together; only a reboot does: ${words}`,
-  };
-}
-
-function byOrder(before: readonly FreeBlocks[], after: readonly FreeBlocks[]): BlocksByOrder[] {
-  return before.map(({ order, blockBytes, freeBlocks }) => ({
+function blocksByOrder(before: readonly FreeBlocks[], after: readonly FreeBlocks[]): BlocksByOrder[] {
+  return before.map(({ order, blockBytes, freeBlocks: blocksBefore }) => ({
     order,
     blockBytes,
-    before: freeBlocks,
+    before: blocksBefore,
     after: after.find((blocks) => blocks.order === order)?.freeBlocks ?? 0,
   }));
 }

@@ -1,62 +1,63 @@
-/** Model files that running programs have mapped: what a drop costs them. */
+/** Model files that running programs have mapped: the programs must read them again after a drop. */
 
 import { formatBoth } from '../base/format.ts';
 import { findStores, invokingHome } from '../models/stores.ts';
-import { type Inode, inodesOf, type Mapper, mapperWords, mappingsOf } from './mappings.ts';
+import { type Inode, inodePairs } from './inodes.ts';
+import { type Mapper, mapperList, mappingsOf } from './mappings.ts';
 import type { System } from './system.ts';
 import { walk } from './walk.ts';
 
-/** A model's weights; configurations and tokenizers below this size are read again in no time. */
-const WEIGHTS = 64 * 2 ** 20;
-/** So many files, the largest: a sharded model has some 200. */
-const LARGEST = 2000;
-/** A warning must not take longer than what it warns of. */
-const SEARCH_MS = 2000;
+/** Files of this size or more are weights. Smaller ones, configurations and tokenizers, are read again in no time. */
+const WEIGHTS_BYTES = 64 * 2 ** 20;
+/** Number of files to check, largest first: a sharded model has about 200. */
+const MAX_FILES = 2000;
+/** The search must not delay the drop. */
+const SEARCH_LIMIT_MS = 2000;
 
-interface Weights extends Inode {
+interface WeightsFile extends Inode {
   cached: number;
 }
 
-/** "2 model files (35.40 GiB, 38.01 GB cached) are mapped by vllm (4242): …", one for each group of processes. */
-export async function serverWarnings(machine: System): Promise<string[]> {
-  if (machine.simulated !== null) return [];
-  const paths = (await findStores(machine.env, invokingHome(machine.env))).map(({ path }) => path);
+/** "2 model files (35.40 GiB (38.01 GB) cached) are mapped by vllm (4242): …", one for each group of processes. */
+export async function mappedModelWarnings(system: System): Promise<string[]> {
+  if (system.simulated !== null) return [];
+  const paths = (await findStores(system.env, invokingHome(system.env))).map(({ path }) => path);
   if (paths.length === 0) return [];
-  const weights: Weights[] = [];
-  const until = performance.now() + SEARCH_MS;
+  const weights: WeightsFile[] = [];
+  const until = performance.now() + SEARCH_LIMIT_MS;
   const { complete } = await walk(
-    machine.binding,
+    system.binding,
     paths,
-    { mode: 'status', listEmpty: false, top: LARGEST },
+    { mode: 'status', listEmpty: false, top: MAX_FILES },
     { enough: () => performance.now() > until },
     ({ entries }) => {
       for (const { what, dev, ino, cached, bytes = 0 } of entries) {
-        if (what === 'file' && bytes >= WEIGHTS && dev !== undefined && ino !== undefined)
+        if (what === 'file' && bytes >= WEIGHTS_BYTES && dev !== undefined && ino !== undefined)
           weights.push({ dev, ino, cached: cached ?? 0 });
       }
     },
   );
-  const { of } = await mappingsOf(machine.binding, await inodesOf(weights));
-  const warnings = byMappers(weights, of);
+  const { of } = await mappingsOf(system.binding, await inodePairs(weights));
+  const warnings = warningsByMappers(weights, of);
   if (!complete)
-    warnings.push(`the model stores were searched for mapped files for ${SEARCH_MS} ms only, not to the end`);
+    warnings.push(`the search for mapped model files was stopped after ${SEARCH_LIMIT_MS} ms and is incomplete`);
   return warnings;
 }
 
-function byMappers(weights: readonly Weights[], of: (file: Inode) => Mapper[]): string[] {
+function warningsByMappers(weights: readonly WeightsFile[], mappersOf: (file: Inode) => Mapper[]): string[] {
   const groups = new Map<string, { files: number; cached: number }>();
   for (const file of weights) {
-    const mappers = of(file);
+    const mappers = mappersOf(file);
     if (mappers.length === 0) continue;
-    const who = [...new Set(mappers.map(mapperWords))].join(', ');
-    const group = groups.get(who) ?? { files: 0, cached: 0 };
-    groups.set(who, group);
+    const processes = mapperList(mappers);
+    const group = groups.get(processes) ?? { files: 0, cached: 0 };
+    groups.set(processes, group);
     group.files++;
     group.cached += file.cached;
   }
   return [...groups].map(
-    ([who, { files, cached }]) =>
-      `${files} model ${files === 1 ? 'file' : 'files'} (${formatBoth(cached)} cached) ${files === 1 ? 'is' : 'are'} mapped by ${who}: ` +
-      'what it has not in use at this moment is dropped, and read from disk again when it is touched (major faults)',
+    ([processes, { files, cached }]) =>
+      `${files} model ${files === 1 ? 'file' : 'files'} (${formatBoth(cached)} cached) ${files === 1 ? 'is' : 'are'} mapped by ${processes}: ` +
+      'pages that are not in use at this moment are dropped, and read from disk again on the next access (major faults)',
   );
 }

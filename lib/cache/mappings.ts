@@ -1,81 +1,71 @@
 /** Which processes have files mapped. */
+
 import { toUmaError } from '../base/errors.ts';
 import { inBatches } from '../base/event-loop.ts';
 import { isFailure } from '../base/facts.ts';
 import { processName } from '../host/process.ts';
 import type { NativeBinding } from '../native/contract.ts';
 import type { CachedFile } from '../types/index.ts';
+import type { Inode } from './inodes.ts';
 
-/** /proc/<pid>/maps of every process; a process that is being torn down can hold its mmap lock for seconds. */
+/** Limit for reading /proc/<pid>/maps of all processes: an exiting process can hold its mmap lock for seconds. */
 const LIMIT_MS = 30_000;
 
 export type Mapper = CachedFile['mappedBy'][number];
 
-/** An inode; a name can go while its pages stay. */
-export interface Inode {
-  dev: number;
-  ino: number;
-}
-
 export interface Mappings {
-  /** Who maps the file, by pid; empty: nobody that can be seen. */
+  /** The processes that map the file; empty: none that is visible to this user. */
   of(file: Inode): Mapper[];
   has(dev: number, ino: number): boolean;
-  /** None of the files is mapped by anybody. */
-  none: boolean;
-  /** Processes of others whose mappings could not be read. */
+  /** No file is mapped. */
+  isEmpty: boolean;
+  /** Number of processes of other users whose mappings cannot be read. */
   unreadable: number;
 }
 
-const NOBODY: Mapper[] = [];
+const NO_MAPPERS: Mapper[] = [];
 
-/** dev, ino, pid, locked. */
-const FIELDS = 4;
-/** With a name to be read for each, which takes some 10 µs, a millisecond. */
-const TURN = 100;
-/** A fraction of a millisecond. */
-const PAIRS = 10_000;
+/** Fields of a row: dev, ino, pid, locked. */
+const ROW_FIELDS = 4;
+/** Batch size: 100 rows take about 1 ms if a process name, 10 µs, must be read for each. */
+const ROWS_PER_BATCH = 100;
 
 /** @param inodes pairs of dev, ino. */
 export async function mappingsOf(binding: NativeBinding, inodes: Float64Array): Promise<Mappings> {
-  if (inodes.length === 0) return { of: () => NOBODY, has: () => false, none: true, unreadable: 0 };
-  const answer = await binding.mappings(inodes, LIMIT_MS);
-  if (isFailure(answer)) throw toUmaError(answer);
-  const { files } = answer;
-  const rows = Array.from({ length: files.length / FIELDS }, (_, row) => row * FIELDS);
+  if (inodes.length === 0) return { of: () => NO_MAPPERS, has: () => false, isEmpty: true, unreadable: 0 };
+  const mappings = await binding.mappings(inodes, LIMIT_MS);
+  if (isFailure(mappings)) throw toUmaError(mappings);
+  const { files, unreadable } = mappings;
+  const rows = Array.from({ length: files.length / ROW_FIELDS }, (_, row) => row * ROW_FIELDS);
   const names = new Map<number, string | null>();
-  // By inode number first: of a hundred thousand files next to none is mapped, and a text key for each would take
-  // longer than everything else here.
+  // Keyed by inode number alone: of 100,000 files hardly any is mapped, and a string key for each would take longer
+  // than everything else here.
   const byIno = new Map<number, { dev: number; mapper: Mapper }[]>();
-  await inBatches(rows, TURN, (at) => {
-    const [dev = 0, ino = 0, pid = 0, locked] = files.subarray(at, at + FIELDS);
+  await inBatches(rows, ROWS_PER_BATCH, (at) => {
+    const [dev = 0, ino = 0, pid = 0, locked] = files.subarray(at, at + ROW_FIELDS);
     if (!names.has(pid)) names.set(pid, processName(binding, pid));
-    const mappers = byIno.get(ino) ?? [];
-    byIno.set(ino, mappers);
-    mappers.push({ dev, mapper: { pid, name: names.get(pid) ?? null, locked: locked === 1 } });
+    const entries = byIno.get(ino) ?? [];
+    byIno.set(ino, entries);
+    entries.push({ dev, mapper: { pid, name: names.get(pid) ?? null, locked: locked === 1 } });
   });
   return {
     of: ({ dev, ino }) => {
-      const found = byIno.get(ino);
-      return found === undefined ? NOBODY : found.filter((one) => one.dev === dev).map(({ mapper }) => mapper);
+      const entries = byIno.get(ino);
+      if (entries === undefined) return NO_MAPPERS;
+      return entries.filter((entry) => entry.dev === dev).map(({ mapper }) => mapper);
     },
-    has: (dev, ino) => byIno.get(ino)?.some((one) => one.dev === dev) === true,
-    none: byIno.size === 0,
-    unreadable: answer.unreadable,
+    has: (dev, ino) => byIno.get(ino)?.some((entry) => entry.dev === dev) === true,
+    isEmpty: byIno.size === 0,
+    unreadable,
   };
 }
 
-/** "vllm (4242)", "pid 4242" where it has no name. */
-export function mapperWords({ pid, name }: Mapper): string {
-  return name === null ? `pid ${pid}` : `${name} (${pid})`;
+/** "vllm (4242), pid 4243", each process once. */
+export function mapperList(mappers: readonly Mapper[]): string {
+  return [...new Set(mappers.map(mapperLabel))].join(', ');
 }
 
-/** Pairs of dev, ino. */
-export async function inodesOf(files: readonly Inode[]): Promise<Float64Array> {
-  const pairs = new Float64Array(files.length * 2);
-  await inBatches(files, PAIRS, ({ dev, ino }, at) => {
-    pairs[at * 2] = dev;
-    pairs[at * 2 + 1] = ino;
-  });
-  return pairs;
+/** "vllm (4242)", or "pid 4242" for a process without a name. */
+function mapperLabel({ pid, name }: Mapper): string {
+  return name === null ? `pid ${pid}` : `${name} (${pid})`;
 }

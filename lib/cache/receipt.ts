@@ -1,4 +1,4 @@
-/** Before and after of an action, each counter with where it comes from. */
+/** The counters before and after an action, with their sources. */
 
 import { Provenance } from '../base/facts.ts';
 import { readPoolBytes, readSystemMemoryPools } from '../host/driver.ts';
@@ -6,12 +6,12 @@ import { unifiedDevice } from '../memory/headroom.ts';
 import type { HostMemory, Receipt, ReceiptCounters, Snapshot } from '../types/index.ts';
 import type { System } from './system.ts';
 
-export interface Counted {
+export interface CounterReading {
   counters: ReceiptCounters;
   from: Receipt['from'];
 }
 
-const MEMINFO = {
+const MEMINFO_SOURCES = {
   memFree: 'MemFree of /proc/meminfo',
   memAvailable: 'MemAvailable of /proc/meminfo',
   cached: 'Cached of /proc/meminfo, shared memory included',
@@ -19,34 +19,46 @@ const MEMINFO = {
   dirty: 'Dirty of /proc/meminfo',
 } as const;
 
-/** From a whole reading, which knows the devices. */
-export function countedOf(snapshot: Snapshot): Counted {
+export function receipt(before: CounterReading, after: CounterReading): Receipt {
+  const names = Object.keys(before.counters) as (keyof ReceiptCounters)[];
+  const change = Object.fromEntries(
+    names.map((name) => [name, difference(before.counters[name], after.counters[name])]),
+  ) as unknown as ReceiptCounters;
+  return { before: before.counters, after: after.counters, change, from: after.from };
+}
+
+export function difference(before: number | null, after: number | null): number | null {
+  return before === null || after === null ? null : after - before;
+}
+
+/** From a snapshot, which knows the devices. */
+export function snapshotCounters(snapshot: Snapshot): CounterReading {
   const { host, driver, from } = snapshot;
-  const unified = unifiedDevice(snapshot) !== undefined;
-  return counted(host, driver.poolBytes, from['driver.poolBytes'], {
-    bytes: unified ? host.free : null,
-    from: unified
-      ? 'MemFree, which cudaMemGetInfo calls free on a unified device; not asked, because it needs a context'
+  const isUnified = unifiedDevice(snapshot) !== undefined;
+  return reading(host, driver.poolBytes, from['driver.poolBytes'], {
+    bytes: isUnified ? host.free : null,
+    from: isUnified
+      ? 'MemFree, which cudaMemGetInfo reports as free on a unified device; CUDA was not asked, because it needs a context'
       : 'no device here shares the memory of the host',
   });
 }
 
-/** From two of the kernel's files, in well under a millisecond: CUDA is not asked, so whether a device is unified is not known. */
-export function countNow({ binding, host }: Pick<System, 'binding' | 'host'>): Counted {
-  const origins = new Provenance();
-  const pools = readPoolBytes(binding, readSystemMemoryPools(binding, origins), origins);
-  return counted(host(), pools, origins.sources['driver.poolBytes'], {
+/** From two kernel files, within 1 ms. Does not call CUDA, and so does not know whether a device is unified. */
+export function currentCounters({ binding, host }: Pick<System, 'binding' | 'host'>): CounterReading {
+  const provenance = new Provenance();
+  const poolBytes = readPoolBytes(binding, readSystemMemoryPools(binding, provenance), provenance);
+  return reading(host(), poolBytes, provenance.sources['driver.poolBytes'], {
     bytes: null,
-    from: 'CUDA was not asked; on a unified device cudaMemGetInfo calls MemFree free',
+    from: 'CUDA was not asked; on a unified device cudaMemGetInfo reports MemFree as free',
   });
 }
 
-function counted(
+function reading(
   host: HostMemory,
   driverPools: number | null,
   poolsFrom: string | undefined,
   cudaFree: { bytes: number | null; from: string },
-): Counted {
+): CounterReading {
   const { free, available, cached, sReclaimable, dirty } = host;
   return {
     counters: {
@@ -58,18 +70,6 @@ function counted(
       driverPools,
       cudaFree: cudaFree.bytes,
     },
-    from: { ...MEMINFO, driverPools: poolsFrom ?? 'not read', cudaFree: cudaFree.from },
+    from: { ...MEMINFO_SOURCES, driverPools: poolsFrom ?? 'not read', cudaFree: cudaFree.from },
   };
-}
-
-export function receipt(before: Counted, after: Counted): Receipt {
-  const names = Object.keys(before.counters) as (keyof ReceiptCounters)[];
-  const change = Object.fromEntries(
-    names.map((name) => [name, difference(before.counters[name], after.counters[name])]),
-  ) as unknown as ReceiptCounters;
-  return { before: before.counters, after: after.counters, change, from: after.from };
-}
-
-export function difference(before: number | null, after: number | null): number | null {
-  return before === null || after === null ? null : after - before;
 }

@@ -1,4 +1,4 @@
-/** memory.reclaim of cgroup v2: asking the kernel to take so much from the programs of one cgroup. */
+/** memory.reclaim of cgroup v2: asks the kernel to reclaim memory from the programs of one cgroup. */
 
 import { invalidValue } from '../base/arguments.ts';
 import { toUmaError, UmaError } from '../base/errors.ts';
@@ -6,67 +6,71 @@ import { isFailure, reason } from '../base/facts.ts';
 import { parseCgroup, parseNumber } from '../host/procfs.ts';
 import type { NativeBinding } from '../native/contract.ts';
 import type { ReclaimOptions, ReclaimReport } from '../types/index.ts';
-import { countNow, receipt } from './receipt.ts';
+import { currentCounters, receipt } from './receipt.ts';
 import type { System } from './system.ts';
 
 const ROOT = '/sys/fs/cgroup';
-/** The kernel goes on until it has the amount or finds no more; with swap on a slow disk that can take a while. */
+/** The kernel reclaims until it has the amount or finds no more; with swap on a slow disk that takes minutes. */
 const LIMIT_MS = 600_000;
 
-export async function reclaimFrom(machine: System, { bytes, cgroup }: ReclaimOptions): Promise<ReclaimReport> {
+export async function reclaimFrom(system: System, { bytes, cgroup }: ReclaimOptions): Promise<ReclaimReport> {
   const started = performance.now();
   const at = new Date().toISOString();
-  const { binding } = machine;
-  const folder = cgroup === undefined ? ownFolder(binding) : cgroupFolder(cgroup);
-  const before = usage(binding, folder);
-  const counted = countNow(machine);
+  const { binding } = system;
+  const folder = cgroup === undefined ? processFolder(binding) : cgroupFolder(cgroup);
+  const before = currentBytes(binding, folder);
+  const countersBefore = currentCounters(system);
   const written = await binding.writeFile(`${folder}/memory.reclaim`, String(bytes), LIMIT_MS);
-  // EAGAIN is an answer: less was found than was asked for, and what was found is gone all the same.
+  // EAGAIN is a result: the kernel has reclaimed what it found, but less than requested.
   const short = isFailure(written) && written.name === 'EAGAIN';
-  if (isFailure(written) && !short) throw refused(folder, toUmaError(written));
-  const after = usage(binding, folder);
+  if (isFailure(written) && !short) throw reclaimError(folder, toUmaError(written));
+  const after = currentBytes(binding, folder);
   return {
     schema: 'umaprobe/cache-reclaim/1',
     at,
-    simulated: machine.simulated,
+    simulated: system.simulated,
     cgroup: folder,
     askedBytes: bytes,
     gotBytes: before - after,
     short,
     before,
     after,
-    receipt: receipt(counted, countNow(machine)),
+    receipt: receipt(countersBefore, currentCounters(system)),
     durationMs: performance.now() - started,
   };
 }
 
-/** "/user.slice/x" as /proc/self/cgroup has it, or the folder itself; nothing that leads out of the cgroups. */
+/** The folder of "/user.slice/x" or of an absolute folder. A path that leaves the cgroups is refused. */
 export function cgroupFolder(cgroup: string): string {
-  const inside = cgroup === ROOT || cgroup.startsWith(`${ROOT}/`) ? cgroup.slice(ROOT.length) : cgroup;
-  const parts = inside.split('/').filter((part) => part !== '');
-  const plain = cgroup.startsWith('/') && !cgroup.includes('\0') && !parts.includes('..') && !parts.includes('.');
-  if (plain && parts.length > 0) return [ROOT, ...parts].join('/');
+  const relative = cgroup === ROOT || cgroup.startsWith(`${ROOT}/`) ? cgroup.slice(ROOT.length) : cgroup;
+  const parts = relative.split('/').filter((part) => part !== '');
+  const isPlain = cgroup.startsWith('/') && !cgroup.includes('\0') && !parts.includes('..') && !parts.includes('.');
+  if (isPlain && parts.length > 0) return [ROOT, ...parts].join('/');
   throw invalidValue(
     'cgroup',
-    `a cgroup below the root, as /proc/self/cgroup has it (/user.slice/…) or as a folder under ${ROOT}`,
+    `a cgroup below the root, as in /proc/self/cgroup (/user.slice/…) or as a folder under ${ROOT}`,
     cgroup,
   );
 }
 
-function ownFolder(binding: NativeBinding): string {
+function processFolder(binding: NativeBinding): string {
   const [text] = binding.readFiles(['/proc/self/cgroup']);
-  const own = text === undefined || isFailure(text) ? null : parseCgroup(text);
-  if (own?.version === 2 && own.path !== '/') return cgroupFolder(own.path);
+  const cgroup = text === undefined || isFailure(text) ? null : parseCgroup(text);
+  if (cgroup?.version === 2 && cgroup.path !== '/') return cgroupFolder(cgroup.path);
+  if (cgroup === null) {
+    const cause = isFailure(text) ? reason(text) : '/proc/self/cgroup does not name it';
+    throw notSupported(`the cgroup of this process is not known: ${cause}`);
+  }
+  if (cgroup.version === 1)
+    throw notSupported(
+      'memory is managed by cgroup v1 here, which has no memory.reclaim: boot with systemd.unified_cgroup_hierarchy=1',
+    );
   throw notSupported(
-    own === null
-      ? `the cgroup of this process is not known: ${isFailure(text) ? reason(text) : 'no line that names it'}`
-      : own.version === 1
-        ? 'memory is a matter of cgroup v1 here, which has no memory.reclaim: boot with systemd.unified_cgroup_hierarchy=1'
-        : 'this process is in the root cgroup, which has no memory.reclaim; name one: --cgroup /user.slice/…',
+    'this process is in the root cgroup, which has no memory.reclaim; name one: --cgroup /user.slice/…',
   );
 }
 
-function usage(binding: NativeBinding, folder: string): number {
+function currentBytes(binding: NativeBinding, folder: string): number {
   const path = `${folder}/memory.current`;
   const [text] = binding.readFiles([path]);
   if (text === undefined || isFailure(text))
@@ -74,20 +78,21 @@ function usage(binding: NativeBinding, folder: string): number {
       `${path} cannot be read (${text === undefined ? 'not read' : text.name}): no such cgroup, no memory controller in it, or cgroup v1`,
     );
   const bytes = parseNumber(text);
-  if (bytes === null) throw notSupported(`${path} is no number`);
+  if (bytes === null) throw notSupported(`${path} does not contain a number`);
   return bytes;
 }
 
-function refused(folder: string, error: UmaError): UmaError {
+function reclaimError(folder: string, error: UmaError): UmaError {
   if (error.code === 'ERR_UMA_NOT_SUPPORTED')
-    return notSupported(`${folder} has no memory.reclaim: it came with Linux 5.19, and the root cgroup has none`);
+    return notSupported(`${folder} has no memory.reclaim: it exists since Linux 5.19, and not in the root cgroup`);
   if (error.code !== 'ERR_UMA_PERMISSION') return error;
   return new UmaError('ERR_UMA_PERMISSION', {
     source: error.source,
     call: error.call,
     status: error.status,
     name: error.nativeName,
-    message: 'only the owner of the cgroup may (a user owns those below user@<uid>.service); nothing was changed',
+    message:
+      'only the owner of the cgroup may reclaim from it (a user owns the cgroups below user@<uid>.service); nothing was changed',
   });
 }
 

@@ -1,4 +1,5 @@
-/** What the actions on the cache act on. Given to them, so that a test can say what the machine is and what it answers. */
+/** The system that the cache actions work on. It is passed to them, so that tests can replace it. */
+
 import { execFile } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { access } from 'node:fs/promises';
@@ -10,16 +11,8 @@ import type { NativeBinding } from '../native/contract.ts';
 import { snapshot } from '../snapshot/index.ts';
 import type { HostMemory, Snapshot } from '../types/index.ts';
 
-/** CUDA and NVML answer in milliseconds, or after a first start in a second; a receipt does not wait for one that hangs. */
-const LOOK_LIMIT_MS = 2000;
-
-export interface Ran {
-  /** Exit code; null: ended by a signal, not started, or not ended within its limit. */
-  code: number | null;
-  stderr: string;
-  /** It is still running: a program of root's cannot be ended by its caller. */
-  timedOut: boolean;
-}
+/** CUDA and NVML answer within a second even after a first start; a receipt does not wait for a hung one. */
+const SNAPSHOT_DEADLINE_MS = 2000;
 
 export interface System {
   binding: NativeBinding;
@@ -28,82 +21,54 @@ export interface System {
   env: NodeJS.ProcessEnv;
   /** Effective user id. */
   uid: number;
-  /** /proc/meminfo, in microseconds. */
+  /** /proc/meminfo, read within microseconds. */
   host(): HostMemory;
-  /** A reading, without cudaMemGetInfo: that needs a context, and on a unified device it is MemFree. */
+  /** A snapshot without cudaMemGetInfo, which needs a CUDA context and on a unified device equals MemFree. */
   takeSnapshot(): Promise<Snapshot>;
-  /** Why this process may not write a file of the kernel: "EACCES", "EROFS", "ENOENT"; null: it may. */
+  /** Why this process may not write a kernel file: "EACCES", "EROFS", "ENOENT"; null: it may. */
   mayWrite(path: string): Promise<string | null>;
-  /** Whether there is such a program that this process may run. */
+  /** Whether the program exists and this process may run it. */
   executable(path: string): boolean;
   /** Runs a program by its absolute path, without a shell. */
-  run(file: string, args: readonly string[], limitMs: number): Promise<Ran>;
+  run(file: string, args: readonly string[], limitMs: number): Promise<CommandResult>;
 }
 
-/** The machine that this process is on. */
+export interface CommandResult {
+  /** Exit code; null: killed by a signal, not started, or not finished within the limit. */
+  code: number | null;
+  stderr: string;
+  /** The program is still running: its caller cannot kill a program that runs as root. */
+  timedOut: boolean;
+}
+
+/** The machine that this process is bound to. */
 export function thisSystem(): System {
   const binding = native();
   const name = binding.simulatedMachine();
   const simulated = isFailure(name) ? null : name;
+  const deadlines = { deadlineMs: SNAPSHOT_DEADLINE_MS, childDeadlineMs: SNAPSHOT_DEADLINE_MS };
   return {
     binding,
     simulated,
     env: process.env,
     uid: process.geteuid?.() ?? 0,
     host: hostMemorySync,
-    takeSnapshot: () => snapshot({ memGetInfo: 'never', deadlineMs: LOOK_LIMIT_MS, childDeadlineMs: LOOK_LIMIT_MS }),
-    mayWrite: (path) => (simulated === null ? writable(path) : simulatedRights()),
+    takeSnapshot: () => snapshot({ memGetInfo: 'never', ...deadlines }),
+    mayWrite: (path) => (simulated === null ? writeRefusal(path) : simulatedWriteRefusal()),
     executable,
     run,
   };
 }
 
-/** Asked of the kernel: root in a container with a read-only /proc/sys may not write there, whatever its user id says. */
-async function writable(path: string): Promise<string | null> {
-  try {
-    await access(path, constants.W_OK);
-    return null;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code ?? 'EACCES';
-  }
-}
-
-/** The simulated kernel has the rights of the real one: root writes, nobody else. */
-async function simulatedRights(): Promise<string | null> {
-  return process.geteuid?.() === 0 ? null : 'EACCES';
-}
-
-function run(file: string, args: readonly string[], limitMs: number): Promise<Ran> {
-  return new Promise((resolve) => {
-    const child = execFile(file, [...args], { encoding: 'utf8', maxBuffer: 1 << 20 }, (error, _stdout, stderr) => {
-      clearTimeout(timer);
-      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : null;
-      resolve({
-        code,
-        stderr: stderr === '' && error !== null && code === null ? error.message : stderr,
-        timedOut: false,
-      });
-    });
-    child.stdin?.end();
-    // Not the timeout of execFile: it waits for the end, and sudo cannot be killed by whoever called it.
-    const timer = setTimeout(() => {
-      child.kill('SIGTERM');
-      for (const stream of child.stdio) stream?.destroy();
-      child.unref();
-      resolve({ code: null, stderr: '', timedOut: true });
-    }, limitMs);
-  });
-}
-
-/** Files of the real machine are not those of a simulated one: acting on them would mix the two. */
-export function needsFiles({ simulated }: Pick<System, 'simulated'>, call: string): void {
+/** @throws UmaError on a simulated machine, which has no files; those of this computer are another machine's. */
+export function assertHasFiles({ simulated }: Pick<System, 'simulated'>, call: string): void {
   if (simulated === null) return;
   throw new UmaError('ERR_UMA_NOT_SUPPORTED', {
     source: 'umaprobe',
     call,
     status: null,
     name: 'SIMULATED',
-    message: `the simulated machine ${simulated} has a page cache but no files in it; those of this computer are not its own`,
+    message: `the simulated machine ${simulated} has a page cache but no files in it; the files of this computer are not in its page cache`,
   });
 }
 
@@ -114,4 +79,39 @@ export function executable(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** The kernel decides, not the user id: root in a container with a read-only /proc/sys may not write there. */
+async function writeRefusal(path: string): Promise<string | null> {
+  try {
+    await access(path, constants.W_OK);
+    return null;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'EACCES';
+  }
+}
+
+/** Like the real kernel, the simulated one lets only root write. */
+async function simulatedWriteRefusal(): Promise<string | null> {
+  return process.geteuid?.() === 0 ? null : 'EACCES';
+}
+
+function run(file: string, args: readonly string[], limitMs: number): Promise<CommandResult> {
+  return new Promise((resolve) => {
+    const child = execFile(file, [...args], { encoding: 'utf8', maxBuffer: 1 << 20 }, (error, _stdout, stderr) => {
+      clearTimeout(timer);
+      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : null;
+      // A program that could not be started has no output; its error does.
+      const output = stderr === '' && error !== null && code === null ? error.message : stderr;
+      resolve({ code, stderr: output, timedOut: false });
+    });
+    child.stdin?.end();
+    // Not execFile's own timeout: it waits for the exit, and the caller of sudo cannot kill it.
+    const timer = setTimeout(() => {
+      child.kill('SIGTERM');
+      for (const stream of child.stdio) stream?.destroy();
+      child.unref();
+      resolve({ code: null, stderr: '', timedOut: true });
+    }, limitMs);
+  });
 }

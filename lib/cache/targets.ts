@@ -1,4 +1,5 @@
-/** What is looked at: the paths that were named, or the model stores that are there; nothing twice. */
+/** The targets of a walk: the caller's paths, or the model stores that exist. No file is covered twice. */
+
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { reason } from '../base/facts.ts';
@@ -7,43 +8,43 @@ import type { NativeCachedFile, NativeWalkBatch } from '../native/contract.ts';
 import type { CacheTarget, ModelStore } from '../types/index.ts';
 import type { System } from './system.ts';
 
-export interface Wanted {
+export interface Target {
   path: string;
   store: ModelStore | null;
 }
 
-export interface Chosen {
-  targets: Wanted[];
+export interface TargetSelection {
+  targets: Target[];
   /** "x lies in y and is counted there". */
   notes: string[];
 }
 
 /** @param paths undefined: the model stores. */
-export async function chooseTargets(
-  machine: Pick<System, 'env' | 'simulated'>,
+export async function selectTargets(
+  { env, simulated }: Pick<System, 'env' | 'simulated'>,
   paths: readonly string[] | undefined,
-): Promise<Chosen> {
+): Promise<TargetSelection> {
   if (paths !== undefined) return outermost(paths.map((path) => ({ path: resolve(path), store: null })));
-  if (machine.simulated !== null) return { targets: [], notes: [] };
+  if (simulated !== null) return { targets: [], notes: [] };
   const { findStores } = await import('../models/stores.ts');
-  const stores = await findStores(machine.env, invokingHome(machine.env));
+  const stores = await findStores(env, invokingHome(env));
   return outermost(stores.map((store) => ({ path: store.path, store })));
 }
 
-/** Without those that lie inside another: their files would be counted, and evicted, twice. Keeps the order. */
-async function outermost(wanted: readonly Wanted[]): Promise<Chosen> {
-  const all: { one: Wanted; real: string | null }[] = [];
-  for (const one of wanted) all.push({ one, real: await realpath(one.path).catch(() => null) });
-  const trees = new Set(all.map(({ real }) => real));
-  const targets: Wanted[] = [];
+/** Removes targets inside another one, whose files would be counted, and evicted, twice. Keeps the order. */
+async function outermost(candidates: readonly Target[]): Promise<TargetSelection> {
+  const resolved: { target: Target; real: string | null }[] = [];
+  for (const target of candidates) resolved.push({ target, real: await realpath(target.path).catch(() => null) });
+  const trees = new Set(resolved.map(({ real }) => real));
+  const targets: Target[] = [];
   const notes: string[] = [];
-  const taken = new Set<string>();
-  for (const { one, real } of all) {
-    const above = real === null ? undefined : parents(real).find((parent) => trees.has(parent));
-    if (above !== undefined) notes.push(`${one.path} lies in ${above} and is counted there`);
-    // A path that is not there is the walk's to tell, also where the folder above it was named.
-    else if (real === null || !taken.has(real)) targets.push(one);
-    if (real !== null) taken.add(real);
+  const seen = new Set<string>();
+  for (const { target, real } of resolved) {
+    const outer = real === null ? undefined : parents(real).find((parent) => trees.has(parent));
+    if (outer !== undefined) notes.push(`${target.path} lies in ${outer} and is counted there`);
+    // A path that does not exist stays a target, even inside another one: the walk reports it.
+    else if (real === null || !seen.has(real)) targets.push(target);
+    if (real !== null) seen.add(real);
   }
   return { targets, notes };
 }
@@ -52,17 +53,17 @@ function parents(path: string): string[] {
   const parts = path.split('/').slice(1);
   return parts
     .map((_, depth) => (depth === 0 ? '/' : `/${parts.slice(0, depth).join('/')}`))
-    .filter((one) => one !== path);
+    .filter((parent) => parent !== path);
 }
 
-/** How many problems a target lists; their number is complete. */
-const LISTED_PROBLEMS = 100;
+/** Problems that a target lists; `problemCount` counts all of them. */
+const MAX_LISTED_PROBLEMS = 100;
 
-/** A target that fills as its walk goes on. */
-export class Tally {
+/** The report of one target, filled while its walk goes on. */
+export class TargetTally {
   readonly target: CacheTarget;
 
-  constructor({ path, store }: Wanted) {
+  constructor({ path, store }: Target) {
     this.target = {
       path,
       store,
@@ -84,14 +85,15 @@ export class Tally {
     };
   }
 
-  problems(entries: readonly NativeCachedFile[]): void {
+  addProblems(entries: readonly NativeCachedFile[]): void {
+    const { problems } = this.target;
     for (const { what, path, failure } of entries) {
-      if (what !== 'problem' || failure === undefined || this.target.problems.length >= LISTED_PROBLEMS) continue;
-      this.target.problems.push({ path, reason: reason(failure) });
+      if (what !== 'problem' || failure === undefined || problems.length >= MAX_LISTED_PROBLEMS) continue;
+      problems.push({ path, reason: reason(failure) });
     }
   }
 
-  /** The sums of the walk, when it has ended. */
+  /** Takes over the sums of the finished walk. */
   close(last: NativeWalkBatch | null, complete: boolean): void {
     this.target.complete = complete;
     if (last === null) return;

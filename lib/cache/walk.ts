@@ -1,36 +1,37 @@
-/** Walks files and trees with the binary, slice by slice, so that progress is told and a cancel is heard. */
+/** Walks files and trees with the native binding, in time slices that allow progress and cancellation. */
+
 import { toUmaError } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
 import type { NativeBinding, NativeWalkBatch, NativeWalkOptions } from '../native/contract.ts';
 import type { CacheProgress } from '../types/index.ts';
 
-/** A slice is long enough that its round trip (15 µs) is nothing, and short enough for a cancel. */
+/** Long against the round trip of a slice (15 µs), short enough for a cancel. */
 const SLICE_MS = 50;
-/** One directory on a dead network share can hold a slice up. */
+/** A directory on an unreachable network share can block a slice. */
 const SLICE_LIMIT_MS = 60_000;
 
 export interface WalkHooks {
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: CacheProgress) => void) | undefined;
-  /** Asked after each slice: true ends the walk early. */
+  /** Called after each slice: true ends the walk early. */
   enough?: (() => boolean) | undefined;
 }
 
-export interface Walked {
-  /** The sums of the last slice. null: it ended before the first. */
+export interface WalkResult {
+  /** The last slice, which has the sums; null: the walk ended before the first. */
   last: NativeWalkBatch | null;
-  /** False: the signal or `enough` ended it early. */
+  /** false: the signal or `enough` ended the walk early. */
   complete: boolean;
 }
 
-/** @throws UmaError when the walk itself fails; what fails on its way is an entry. */
+/** @throws UmaError if the walk itself fails. A failure at a single file is an entry of a batch. */
 export async function walk(
   binding: NativeBinding,
   paths: readonly string[],
   options: NativeWalkOptions,
   hooks: WalkHooks,
   onBatch: (batch: NativeWalkBatch) => void,
-): Promise<Walked> {
+): Promise<WalkResult> {
   const { signal, onProgress, enough } = hooks;
   const id = binding.cacheWalk([...paths], options);
   if (isFailure(id)) throw toUmaError(id);

@@ -1,55 +1,57 @@
-/** The layout's loop in the child process: all parts held at once. */
+/** The loop of a layout in the child process: allocates and touches part by part, and holds all of them. */
 
-import type { Failure } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
 import type { ChildContext, Loop } from '../probe/context.ts';
-import { COUNTERS, CounterReader, type Counters } from '../probe/counters.ts';
-import { outcomeOf } from '../probe/outcome.ts';
-import type { LayoutPart } from '../types/index.ts';
+import { CounterReader } from '../probe/counter-reader.ts';
+import { COUNTERS, type Counters } from '../probe/counters.ts';
+import { stepFailure } from '../probe/outcome.ts';
+import type { AllocatorKind, LayoutPart } from '../types/index.ts';
 import type { Part } from './parts.ts';
 import type { LayoutEvent, LayoutRequest, LayoutResult } from './protocol.ts';
 
-export const loop: Loop<LayoutRequest, LayoutEvent, LayoutResult> = async (context, request, say) => {
+export const loop: Loop<LayoutRequest, LayoutEvent, LayoutResult> = async (context, request, emit) => {
   const { binding, limits } = context;
   const reader = new CounterReader(binding, limits.device, limits.stepDeadlineMs, request.nvml);
   const before = await reader.read();
-  let byCalls: Counters = { ...before };
-  let made = 0;
+  let afterAlloc: Counters = { ...before };
+  let touchedParts = 0;
   let stop = context.stop();
-  for (const [index, part] of request.parts.entries()) {
+  for (const [index, requested] of request.parts.entries()) {
     await context.waitForLowPressure();
     stop ??= context.stop();
     if (stop !== null) break;
-    const { allocated, answer } = await take(context, reader, request, part);
-    if (allocated !== null) byCalls = shifted(byCalls, allocated);
-    say({ index, part: answer });
-    if (answer.firstTouchMs !== null) made += 1;
+    const { allocation, part } = await allocatePart(context, reader, request.kind, requested);
+    if (allocation !== null) afterAlloc = addChange(afterAlloc, allocation);
+    emit({ index, part });
+    if (part.firstTouchMs !== null) touchedParts += 1;
     stop = context.stop();
-    if (answer.state !== 'ok') break;
+    if (part.state !== 'ok') break;
   }
   const [, allocatedBytes] = binding.liveBlocks();
-  const afterTouch = made === 0 ? null : await reader.read();
+  const isTouched = touchedParts > 0;
+  const afterTouch = isTouched ? await reader.read() : null;
   await binding.freeBlocks(limits.stepDeadlineMs);
   const afterFree = await reader.read();
-  const counters = { before, afterAlloc: made === 0 ? null : byCalls, afterTouch, afterFree };
-  return { stop, allocatedBytes, counters, origins: reader.origins };
+  const counters = { before, afterAlloc: isTouched ? afterAlloc : null, afterTouch, afterFree };
+  return { stop, allocatedBytes, counters, sources: reader.sources };
 };
 
-interface Taken {
-  answer: LayoutPart;
-  /** The counters around the allocator's call; null: it did not succeed. */
-  allocated: { before: Counters; after: Counters } | null;
+/** The counters around one allocation call. */
+interface Allocation {
+  before: Counters;
+  after: Counters;
 }
 
-async function take(
+/** @returns `allocation` null: the call did not succeed. */
+async function allocatePart(
   context: ChildContext,
   reader: CounterReader,
-  { kind }: LayoutRequest,
+  kind: AllocatorKind,
   { bytes, name }: Part,
-): Promise<Taken> {
+): Promise<{ part: LayoutPart; allocation: Allocation | null }> {
   const { binding, limits } = context;
   const scale = limits.timeScale ?? 1;
-  const answer: LayoutPart = {
+  const part: LayoutPart = {
     name,
     expectedBytes: bytes,
     state: 'ok',
@@ -60,35 +62,32 @@ async function take(
   const [, heldBytes] = binding.liveBlocks();
   const step = { kind, heldBytes, targetBytes: heldBytes + bytes };
   const before = await reader.read();
-  const no = context.check(step);
-  if (no !== null) return { answer: { ...answer, state: 'refused', reason: no.sentence }, allocated: null };
+  const refusal = context.check(step);
+  if (refusal !== null) return { part: { ...part, state: 'refused', reason: refusal.sentence }, allocation: null };
   context.begin(step);
   const allocated = await binding.allocBlock(kind, bytes, limits.stepDeadlineMs);
   if (isFailure(allocated)) {
-    Object.assign(answer, failed(context, allocated));
-    context.finish({ state: answer.state, heldBytes });
-    return { answer, allocated: null };
+    const { reason, state } = stepFailure(context, allocated);
+    context.finish({ state, heldBytes });
+    return { part: { ...part, state, reason }, allocation: null };
   }
-  answer.allocMs = allocated.durationMs * scale;
+  part.allocMs = allocated.durationMs * scale;
   const after = await reader.read();
   const touched = await binding.touchBlock(allocated.block, 1, limits.stepDeadlineMs);
-  if (isFailure(touched)) Object.assign(answer, failed(context, touched));
-  else answer.firstTouchMs = touched.durationMs * scale;
-  context.finish({ state: answer.state, heldBytes: binding.liveBlocks()[1] });
-  return { answer, allocated: { before, after } };
+  if (isFailure(touched)) {
+    const { reason, state } = stepFailure(context, touched);
+    Object.assign(part, { state, reason });
+  } else part.firstTouchMs = touched.durationMs * scale;
+  context.finish({ state: part.state, heldBytes: binding.liveBlocks()[1] });
+  return { part, allocation: { before, after } };
 }
 
-function failed(context: ChildContext, failure: Failure): Pick<LayoutPart, 'state' | 'reason'> {
-  const { reason, state } = outcomeOf(context, failure);
-  return { state, reason };
-}
-
-/** The counters moved on by what one call has changed. */
-function shifted(counters: Counters, { after, before }: { before: Counters; after: Counters }): Counters {
-  const moved = { ...counters };
+/** Adds the change of one allocation to each counter; unknown stays unknown. */
+function addChange(counters: Counters, { after, before }: Allocation): Counters {
+  const sums = { ...counters };
   for (const counter of COUNTERS) {
     const [sum, from, to] = [counters[counter], before[counter], after[counter]];
-    moved[counter] = sum === null || from === null || to === null ? null : sum + to - from;
+    sums[counter] = sum === null || from === null || to === null ? null : sum + to - from;
   }
-  return moved;
+  return sums;
 }

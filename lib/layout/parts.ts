@@ -1,4 +1,4 @@
-/** The parts of a layout: names and bytes, given or of a preset. */
+/** The parts of a layout: names and bytes, from the caller or from a preset. */
 
 import { checkBytes, invalidType, invalidValue, outOfRange } from '../base/arguments.ts';
 import { GB } from '../base/format.ts';
@@ -8,7 +8,7 @@ export interface Part {
   bytes: number;
 }
 
-/** `13b`: what a model of 13 billion parameters holds at once, as a DGX Spark curriculum divides it: 25.5 GB. */
+/** `13b`: a model of 13 billion parameters, 25.5 GB, divided as in a DGX Spark curriculum. */
 export const LAYOUT_PRESETS = {
   '13b': {
     embeddings: 2 * GB,
@@ -22,33 +22,36 @@ export const LAYOUT_PRESETS = {
 
 export type LayoutPreset = keyof typeof LAYOUT_PRESETS;
 
-const MOST_PARTS = 1000;
+const MAX_PARTS = 1000;
 
-/** In the order in which they are given. */
-export function checkParts(given: unknown): { parts: Part[]; preset: LayoutPreset | null } {
-  if (typeof given === 'string') {
-    if (given !== '13b') throw invalidValue('parts', `an object of names and bytes, or the preset 13b`, given);
-    return { parts: listed(LAYOUT_PRESETS[given]), preset: given };
+/** Keeps the caller's order. */
+export function checkParts(parts: unknown): { parts: Part[]; preset: LayoutPreset | null } {
+  if (typeof parts === 'string') {
+    if (parts !== '13b') throw invalidValue('parts', 'an object of names and bytes, or the preset 13b', parts);
+    return { parts: listParts(LAYOUT_PRESETS[parts]), preset: parts };
   }
-  if (typeof given !== 'object' || given === null || Array.isArray(given))
-    throw invalidType('parts', 'an object of names and bytes', given);
-  return { parts: listed(given), preset: null };
+  if (typeof parts !== 'object' || parts === null || Array.isArray(parts))
+    throw invalidType('parts', 'an object of names and bytes', parts);
+  return { parts: listParts(parts), preset: null };
 }
 
-function listed(given: object): Part[] {
-  const parts = Object.entries(given).map(([name, bytes]) => ({ name: checkName(name), bytes: partSize(name, bytes) }));
-  if (parts.length === 0 || parts.length > MOST_PARTS)
-    throw outOfRange('number of parts', `1 to ${MOST_PARTS}`, parts.length);
-  const sum = parts.reduce((all, { bytes }) => all + bytes, 0);
+function listParts(sizes: object): Part[] {
+  const parts = Object.entries(sizes).map(([name, bytes]) => ({
+    name: checkName(name),
+    bytes: checkSize(name, bytes),
+  }));
+  if (parts.length === 0 || parts.length > MAX_PARTS)
+    throw outOfRange('number of parts', `1 to ${MAX_PARTS}`, parts.length);
+  const sum = parts.reduce((total, { bytes }) => total + bytes, 0);
   if (!Number.isSafeInteger(sum)) throw outOfRange('sum of the parts', 'less than 2^53 bytes', sum);
   return parts;
 }
 
-function partSize(name: string, bytes: unknown): number {
+function checkSize(name: string, bytes: unknown): number {
   return checkBytes(`part ${JSON.stringify(name)}`, bytes, 1);
 }
 
-/** Names are printed on terminals. */
+/** Control characters are refused because names are printed on terminals. */
 function checkName(name: string): string {
   if (name.length < 1 || name.length > 64 || /\p{Cc}/u.test(name))
     throw invalidValue('name of a part', '1 to 64 characters, none of them a control character', name);

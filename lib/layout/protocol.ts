@@ -1,8 +1,9 @@
-/** What parent and child of a layout say to one another. */
+/** Messages between parent and child of a layout. */
 
 import type { Stop } from '../probe/context.ts';
-import type { CounterSeries, NvmlTarget } from '../probe/counters.ts';
-import type { AllocatorKind, Counter, LayoutPart } from '../types/index.ts';
+import type { NvmlTarget } from '../probe/counter-reader.ts';
+import type { CounterSeries, CounterSources } from '../probe/counters.ts';
+import type { AllocatorKind, LayoutPart } from '../types/index.ts';
 import type { Part } from './parts.ts';
 
 export interface LayoutRequest {
@@ -11,6 +12,7 @@ export interface LayoutRequest {
   nvml: NvmlTarget;
 }
 
+/** A part is done, in whatever state. */
 export interface LayoutEvent {
   index: number;
   part: LayoutPart;
@@ -18,12 +20,13 @@ export interface LayoutEvent {
 
 export interface LayoutResult {
   stop: Stop | null;
-  /** Bytes of the blocks that were held in the end. */
+  /** Bytes that were held at the end. */
   allocatedBytes: number;
   /**
-   * Around all of it: before the first part, with the last one allocated and touched, after all was freed. `afterAlloc` has
-   * what the allocator's calls alone have moved: parts are touched as they come, as a program that loads a model does.
+   * Around the whole layout: before the first part, with all parts allocated and touched, after they were freed. Parts
+   * are touched one by one, like a program that loads a model; `afterAlloc` sums up the changes during the allocation
+   * calls.
    */
   counters: CounterSeries;
-  origins: Record<Counter, string>;
+  sources: CounterSources;
 }

@@ -1,24 +1,18 @@
-/** `layout()` with its options checked: runs the child, and makes the report of what it says. */
+/** The parent of a layout: runs the child, and builds the report from its messages. */
 
 import { liesOnHost } from '../memory/kinds.ts';
-import { COUNTERS, movedOver, nvmlTarget } from '../probe/counters.ts';
-import type { CheckedOptions } from '../probe/options.ts';
-import { endOf } from '../probe/outcome.ts';
+import { nvmlTarget } from '../probe/counter-reader.ts';
+import { COUNTERS, movedOver } from '../probe/counters.ts';
+import { runOutcome } from '../probe/outcome.ts';
 import { runProbe } from '../probe/run.ts';
 import type { ProbeRun } from '../probe/spec.ts';
-import type { AllocatorKind, LayoutOptions, LayoutPart, LayoutReport, MemoryModel } from '../types/index.ts';
-import type { LayoutPreset, Part } from './parts.ts';
+import type { AllocatorKind, LayoutPart, LayoutReport, MemoryModel } from '../types/index.ts';
+import type { CheckedLayoutOptions } from './options.ts';
+import type { Part } from './parts.ts';
 import type { LayoutEvent, LayoutRequest, LayoutResult } from './protocol.ts';
 
-export interface CheckedLayout {
-  probe: CheckedOptions;
-  kind: AllocatorKind;
-  parts: readonly Part[];
-  preset: LayoutPreset | null;
-  onPart: LayoutOptions['onPart'];
-}
-
-export async function runLayout({ kind, onPart, parts, preset, probe }: CheckedLayout): Promise<LayoutReport> {
+export async function runLayout(options: CheckedLayoutOptions): Promise<LayoutReport> {
+  const { kind, onPart, parts, preset, probe } = options;
   const done: LayoutPart[] = [];
   const run = await runProbe<LayoutRequest, LayoutEvent, LayoutResult>({
     command: 'layout',
@@ -31,24 +25,23 @@ export async function runLayout({ kind, onPart, parts, preset, probe }: CheckedL
     },
   });
   const { header, result, settled } = run;
-  const { reason, state } = layoutEnd(run, done, parts.length);
+  const outcome = layoutOutcome(run, done, parts.length);
   const moved = result === null ? null : movedOver([result.counters]);
   const counter = consumedCounter(header.device.memoryModel, kind);
   const change = moved?.[counter].afterTouch ?? null;
   const consumedBytes = change === null ? null : -change;
-  const allocatedBytes = result?.allocatedBytes ?? sumOfMade(done);
+  const allocatedBytes = result?.allocatedBytes ?? sumOfOk(done);
   for (const name of COUNTERS) {
-    const from = result?.origins[name];
-    if (from !== undefined) header.from[`moved.${name}`] = from;
+    const source = result?.sources[name];
+    if (source !== undefined) header.from[`moved.${name}`] = source;
   }
   return {
     schema: 'umaprobe/layout/1',
     ...header,
     preset,
     kind,
-    state,
-    reason,
-    parts: [...done, ...missing(parts.slice(done.length), { state, reason }, result === null)],
+    ...outcome,
+    parts: [...done, ...missingParts(parts.slice(done.length), outcome, result === null)],
     expectedBytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
     allocatedBytes,
     consumedBytes,
@@ -60,38 +53,32 @@ export async function runLayout({ kind, onPart, parts, preset, probe }: CheckedL
 }
 
 /**
- * The counter that falls by what is held and by nothing else: MemAvailable where the host's memory is taken (cache that
- * gives way is no loss), CUDA's free where the device has its own.
+ * The counter that falls by the held bytes and by nothing else: MemAvailable for host memory (reclaimed cache does not
+ * lower it), CUDA's free memory on a device with its own.
  */
 export function consumedCounter(model: MemoryModel, kind: AllocatorKind): 'memAvailable' | 'cudaFree' {
   return model === 'unified' || liesOnHost(kind) ? 'memAvailable' : 'cudaFree';
 }
 
-function layoutEnd(
-  run: ProbeRun<LayoutResult>,
-  done: readonly LayoutPart[],
-  total: number,
-): Pick<LayoutReport, 'state' | 'reason'> {
-  const { reason, state } = endOf(run);
+type Outcome = Pick<LayoutReport, 'state' | 'reason'>;
+
+function layoutOutcome(run: ProbeRun<LayoutResult>, done: readonly LayoutPart[], total: number): Outcome {
+  const { reason, state } = runOutcome(run);
   if (state !== 'complete') return { state, reason };
-  const bad = done.find((part) => part.state !== 'ok');
-  if (bad !== undefined) return { state: 'incomplete', reason: `${bad.name}: ${bad.reason ?? bad.state}` };
+  const notOk = done.find((part) => part.state !== 'ok');
+  if (notOk !== undefined) return { state: 'incomplete', reason: `${notOk.name}: ${notOk.reason ?? notOk.state}` };
   return { state: done.length === total ? 'complete' : 'incomplete', reason: null };
 }
 
-function sumOfMade(done: readonly LayoutPart[]): number {
+function sumOfOk(done: readonly LayoutPart[]): number {
   return done.reduce((sum, part) => sum + (part.state === 'ok' ? part.expectedBytes : 0), 0);
 }
 
-/** The first of them is the one that the child was in, where it did not come to its end. */
-export function missing(
-  parts: readonly Part[],
-  { reason, state }: Pick<LayoutReport, 'state' | 'reason'>,
-  childGone: boolean,
-): LayoutPart[] {
+/** The parts that the child did not report. If it is gone, it was at the first of them. */
+export function missingParts(parts: readonly Part[], { reason, state }: Outcome, isChildGone: boolean): LayoutPart[] {
   return parts.map(({ bytes, name }, at) => {
-    const nothing = { name, expectedBytes: bytes, allocMs: null, firstTouchMs: null };
-    if (!childGone || at > 0) return { ...nothing, state: 'not-reached', reason: null };
-    return { ...nothing, state: state === 'lost' ? 'failed' : 'stopped', reason };
+    const unmeasured = { name, expectedBytes: bytes, allocMs: null, firstTouchMs: null };
+    if (!isChildGone || at > 0) return { ...unmeasured, state: 'not-reached', reason: null };
+    return { ...unmeasured, state: state === 'lost' ? 'failed' : 'stopped', reason };
   });
 }

@@ -1,4 +1,4 @@
-/** The context that a loop is given, over the binary and the journal. */
+/** The context of a loop, implemented over the native binding and the journal. */
 
 import { MiB } from '../base/format.ts';
 import { hostMemorySync } from '../host/meminfo.ts';
@@ -14,16 +14,20 @@ import { guardSentence } from './guard-report.ts';
 import type { ChildRequest, StopRequest } from './protocol.ts';
 import { stepRefusal } from './step-check.ts';
 
-/**
- * avg10 falls to a third in 10 s once nothing stalls: of 40 % 5 are left after 21. A machine that is in danger does not
- * recover by itself, and is not asked for more meanwhile.
- */
-const CALM_MS = 30_000;
-/** All the waiting of a run: a machine that others keep at such a pressure is not waited for at each step. */
-const CALM_IN_ALL_MS = 120_000;
-const CALM_LOOK_MS = 250;
-/** Of the limit: the step's own share must not bring it back over. */
-const CALM_BELOW = 0.5;
+/** Longest wait before one step: once nothing stalls, avg10 falls to a third in 10 s, and from 40 % to 5 % in 21 s. */
+const PRESSURE_WAIT_MS = 30_000;
+/** Longest wait in a whole run: if other programs keep the pressure up, waiting before every step does not help. */
+const TOTAL_PRESSURE_WAIT_MS = 120_000;
+const PRESSURE_POLL_MS = 250;
+/** Share of the pressure limit to wait for: the step itself adds pressure, which must stay below the limit. */
+const LOW_PRESSURE_SHARE = 0.5;
+/** Poll interval of `pause`: the guard's thread cannot wake this one. */
+const GUARD_POLL_MS = 20;
+
+const STOP_REASONS: Record<StopRequest, string> = {
+  aborted: 'aborted by the caller',
+  timeout: 'the time limit was reached',
+};
 
 export interface ContextParts {
   binding: NativeBinding;
@@ -34,18 +38,21 @@ export interface ContextParts {
   self: ProcessId;
 }
 
-/** The context, and the parent's handle to stop it. */
-export function childContext(parts: ContextParts): { context: ChildContext; order(what: StopRequest): void } {
+/** The context, and the function by which the parent stops its loop. */
+export function childContext(parts: ContextParts): {
+  context: ChildContext;
+  requestStop(request: StopRequest): void;
+} {
   const { allocator, binding, limits } = parts;
-  let ordered: Stop | null = null;
+  let requestedStop: Stop | null = null;
   let wake: (() => void) | null = null;
-  let calmLeftMs = CALM_IN_ALL_MS;
+  let pressureWaitLeftMs = TOTAL_PRESSURE_WAIT_MS;
 
   function stop(): Stop | null {
     const { trip } = binding.guardRead();
-    // The guard first: after it nothing is held any more, whatever the caller wanted.
-    if (trip !== null) return { why: 'guard', reason: guardSentence(trip, limits) };
-    return ordered;
+    // The guard takes precedence over the caller's request: after a trip nothing is held any more.
+    if (trip !== null) return { cause: 'guard', reason: guardSentence(trip, limits) };
+    return requestedStop;
   }
 
   function reading(kind: PlannedStep['kind']): HostReading {
@@ -60,11 +67,10 @@ export function childContext(parts: ContextParts): { context: ChildContext; orde
     reading,
     async pause(ms) {
       const until = performance.now() + ms;
-      // The guard's thread cannot wake this one: it is asked every 20 ms.
       for (let left = ms; left > 0 && stop() === null; left = until - performance.now()) {
         await new Promise<void>((resolve) => {
           wake = resolve;
-          setTimeout(resolve, Math.min(left, 20));
+          setTimeout(resolve, Math.min(left, GUARD_POLL_MS));
         });
       }
       wake = null;
@@ -74,10 +80,10 @@ export function childContext(parts: ContextParts): { context: ChildContext; orde
       if (pressureFull === null) return;
       const scale = timeScale ?? 1;
       const started = performance.now();
-      const until = started + Math.min(CALM_MS, calmLeftMs) / scale;
-      const high = () => (readPressureFull(binding) ?? 0) >= pressureFull * CALM_BELOW;
-      while (stop() === null && performance.now() < until && high()) await context.pause(CALM_LOOK_MS / scale);
-      calmLeftMs -= (performance.now() - started) * scale;
+      const until = started + Math.min(PRESSURE_WAIT_MS, pressureWaitLeftMs) / scale;
+      const isHigh = () => (readPressureFull(binding) ?? 0) >= pressureFull * LOW_PRESSURE_SHARE;
+      while (stop() === null && performance.now() < until && isHigh()) await context.pause(PRESSURE_POLL_MS / scale);
+      pressureWaitLeftMs -= (performance.now() - started) * scale;
     },
     check: (step, fresh = reading(step.kind)) => stepRefusal(limits, fresh, step),
     begin({ heldBytes, kind, targetBytes }) {
@@ -94,34 +100,30 @@ export function childContext(parts: ContextParts): { context: ChildContext; orde
   };
   return {
     context,
-    order(what) {
-      ordered ??= { why: what, reason: what === 'aborted' ? 'aborted by the caller' : 'its time was over' };
+    requestStop(request) {
+      requestedStop ??= { cause: request, reason: STOP_REASONS[request] };
       wake?.();
     },
   };
 }
 
-const PRESSURE = '/proc/pressure/memory';
-
-const BUDDYINFO = '/proc/buddyinfo';
-
-/** PSI full avg10, percent; null: cannot be read. */
-export function readPressureFull(binding: NativeBinding): number | null {
-  const [text] = binding.readFiles([PRESSURE]);
-  return typeof text === 'string' ? (parsePressure(text)?.full.avg10 ?? null) : null;
-}
-
-/** @param blocks whether blocks of 2 MiB matter; else their file is not read. */
-export function readHost(binding: NativeBinding, blocks: boolean): HostReading {
+/** @param largeBlocks whether to read free blocks of 2 MiB or more. */
+function readHost(binding: NativeBinding, largeBlocks: boolean): HostReading {
   const pressureFull = readPressureFull(binding);
-  const [buddyinfo] = blocks ? binding.readFiles([BUDDYINFO]) : [];
-  // Last, because it is what the floor is held against and should be the freshest.
+  const [buddyinfo] = largeBlocks ? binding.readFiles(['/proc/buddyinfo']) : [];
+  // Read last: it is compared with the floor and should be the freshest number.
   const host = hostMemorySync();
-  const counted = typeof buddyinfo === 'string' ? parseBuddyinfo(buddyinfo, binding.pageSize()) : null;
+  const free = typeof buddyinfo === 'string' ? parseBuddyinfo(buddyinfo, binding.pageSize()) : null;
   return {
     memFree: host.free,
     memAvailable: host.available,
     pressureFull,
-    inBlocks: counted === null ? null : Math.max(0, bytesInBlocks(counted.blocks, 2 * MiB) - unpinnable(host).now),
+    inLargeBlocks: free === null ? null : Math.max(0, bytesInBlocks(free.blocks, 2 * MiB) - unpinnable(host).now),
   };
+}
+
+/** PSI full avg10, percent; null: cannot be read. */
+function readPressureFull(binding: NativeBinding): number | null {
+  const [text] = binding.readFiles(['/proc/pressure/memory']);
+  return typeof text === 'string' ? (parsePressure(text)?.full.avg10 ?? null) : null;
 }

@@ -1,4 +1,4 @@
-/** The child as the parent sees it: started, spoken to, heard, killed. */
+/** The child process as the parent handles it: spawn, send, receive, kill. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -7,64 +7,66 @@ import { ROOT } from '../root.ts';
 import { type ChildMessage, type ChildRequest, lines, parseLine, type StopRequest } from './protocol.ts';
 
 const WORKER = join(ROOT, 'dist/worker.js');
-const LAST_WORDS = 2_000;
 
-const lastOf = (words: string): string => words.slice(-LAST_WORDS);
+/** Length of the output that is kept to explain a crash. */
+const OUTPUT_TAIL_CHARACTERS = 2_000;
 
-/** How it ended, as the kernel tells. */
+const tail = (text: string): string => text.slice(-OUTPUT_TAIL_CHARACTERS);
+
+/** How the process exited. */
 export interface Exit {
   code: number | null;
   signal: NodeJS.Signals | null;
-  /** The end of what it said on standard error. */
-  words: string;
+  /** The end of its output: standard error, and lines on standard output that are no messages. */
+  output: string;
 }
 
 export interface ChildHandlers {
   message(message: ChildMessage): void;
-  /** A line of JSON that the guard's thread wrote by itself. */
-  guard(line: string): void;
+  /** A line of JSON that the guard's thread wrote. */
+  guardLine(line: string): void;
 }
 
 /**
- * A child in a session, and hence a process group, of its own: a Ctrl-C at the terminal is the parent's business, and what
- * is killed is that group and nothing else.
+ * A child in a session and process group of its own: a Ctrl-C at the terminal reaches the parent only, and a kill
+ * reaches this group only.
  */
 export class ProbeChild {
-  /** Resolves when it has ended and all that it said has been heard. */
-  readonly ended: Promise<Exit>;
+  /** Resolves when the process has exited and all its output has been read. */
+  readonly exited: Promise<Exit>;
   readonly #child: ChildProcess;
-  #over = false;
+  #hasExited = false;
 
   constructor(request: ChildRequest, journalFd: number | null, handlers: ChildHandlers) {
     const child = spawn(process.execPath, [WORKER], {
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe', journalFd ?? 'ignore', 'pipe'],
-      // The machine that this process is on, whatever its environment says by now.
+      // The machine that this process was bound to; its environment may have changed since.
       env: { ...process.env, ...native().machineVariables() },
     });
     this.#child = child;
-    let words = '';
+    let output = '';
     const [stdin, stdout, stderr, , guard] = child.stdio;
-    stdin?.on('error', () => undefined); // it has gone already
+    stdin?.on('error', () => undefined); // the child has exited already
     (stdout as NodeJS.ReadableStream).setEncoding('utf8').on(
       'data',
       lines((line) => {
         const message = parseLine<ChildMessage>(line);
-        if (message === null) words = lastOf(`${words}${line}\n`);
+        if (message === null) output = tail(`${output}${line}\n`);
         else handlers.message(message);
       }),
     );
     (stderr as NodeJS.ReadableStream).setEncoding('utf8').on('data', (text: string) => {
-      words = lastOf(words + text);
+      output = tail(output + text);
     });
-    (guard as NodeJS.ReadableStream).setEncoding('utf8').on('data', lines(handlers.guard));
-    this.ended = new Promise((resolve) => {
-      const over = (exit: Exit): void => {
-        this.#over = true;
+    (guard as NodeJS.ReadableStream).setEncoding('utf8').on('data', lines(handlers.guardLine));
+    this.exited = new Promise((resolve) => {
+      const onExit = (exit: Exit): void => {
+        this.#hasExited = true;
         resolve(exit);
       };
-      child.once('error', (error) => over({ code: null, signal: null, words: error.message }));
-      child.once('close', (code, signal) => over({ code, signal, words: words.trim() }));
+      child.once('error', (error) => onExit({ code: null, signal: null, output: error.message }));
+      child.once('close', (code, signal) => onExit({ code, signal, output: output.trim() }));
     });
     stdin?.write(`${JSON.stringify(request)}\n`);
   }
@@ -73,22 +75,23 @@ export class ProbeChild {
     return this.#child.pid ?? null;
   }
 
-  requestStop(what: StopRequest): void {
-    this.#child.stdin?.write(`${JSON.stringify(what)}\n`);
+  requestStop(request: StopRequest): void {
+    this.#child.stdin?.write(`${JSON.stringify(request)}\n`);
   }
 
-  /** SIGKILL to the group that was made for it. A number that is ours no longer is not touched. */
+  /** Sends SIGKILL to the child's process group; not after its exit, when the pid may belong to another process. */
   kill(): void {
     const { pid } = this.#child;
-    if (pid === undefined || this.#over || this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    if (pid === undefined || this.#hasExited || this.#child.exitCode !== null || this.#child.signalCode !== null)
+      return;
     try {
       process.kill(-pid, 'SIGKILL');
     } catch {
-      // Gone between the question and the answer.
+      // It exited between the check and the kill.
     }
   }
 
-  /** Waits no longer for one that cannot end, inside a driver that does not return. */
+  /** Lets this process end without the child: a killed child inside a driver call that does not return never exits. */
   detach(): void {
     for (const stream of this.#child.stdio) stream?.destroy();
     this.#child.unref();

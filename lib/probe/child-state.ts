@@ -1,19 +1,23 @@
-/** What the child has said so far. */
+/** What the parent knows of its child: the messages that it has sent so far. */
 
-import { toUmaError, UmaError, type UmaErrorCode } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
 import type { NativeAllocator, NativeGuard } from '../native/contract.ts';
+import type { GuardReport } from '../types/index.ts';
 import { guardReport } from './guard-report.ts';
-import { type ChildMessage, parseLine, type SerializedError } from './protocol.ts';
+import { type ChildMessage, parseLine } from './protocol.ts';
+import { deserializeError } from './serialized-error.ts';
+
+type GuardLine = NonNullable<NativeGuard['trip']> & { left: boolean };
 
 export class ChildState<Result> {
   allocator: NativeAllocator | null = null;
   result: Result | null = null;
-  /** It has said its last word. */
-  isOver = false;
+  /** The loop has ended, with a result or an error. */
+  isDone = false;
   #trip: NativeGuard['trip'] = null;
-  #left = false;
+  #guardExited = false;
   #error: Error | null = null;
+  /** What the caller's function threw; an object, because anything can be thrown, null included. */
   #thrown: { error: unknown } | null = null;
   readonly #onEvent: (event: unknown) => void;
 
@@ -21,7 +25,7 @@ export class ChildState<Result> {
     this.#onEvent = onEvent;
   }
 
-  /** False: the run must end. */
+  /** @returns false if the run must end. */
   receive(message: ChildMessage): boolean {
     switch (message.type) {
       case 'heartbeat':
@@ -41,41 +45,33 @@ export class ChildState<Result> {
       case 'done':
         this.result = message.result as Result;
         this.#trip = message.guard.trip ?? this.#trip;
-        this.isOver = true;
+        this.isDone = true;
         break;
       case 'error':
-        this.#error = restored(message.error);
-        this.isOver = true;
+        this.#error = deserializeError(message.error);
+        this.isDone = true;
     }
     return true;
   }
 
-  /** The guard's own words reach us when nothing else of the child does any more. */
-  guardLine(line: string): void {
-    const said = parseLine<Partial<NonNullable<NativeGuard['trip']>> & { left?: boolean }>(line);
-    if (said === null) return;
-    if (said.left === true) this.#left = true;
-    if (said.reason === undefined) return;
-    const { available = null, freedAfterMs = null, pressureFull = null, reason, stoppedAfterMs = null } = said;
-    // The line of one that leaves is the later one: it knows what was stopped and freed meanwhile.
+  /** The guard's thread writes to a pipe of its own: its lines arrive even when the child's event loop is blocked. */
+  receiveGuardLine(line: string): void {
+    const report = parseLine<Partial<GuardLine>>(line);
+    if (report === null) return;
+    if (report.left === true) this.#guardExited = true;
+    if (report.reason === undefined) return;
+    const { available = null, freedAfterMs = null, pressureFull = null, reason, stoppedAfterMs = null } = report;
+    // The exit line supersedes the trip line: it has the final timings.
     this.#trip = { reason, available, pressureFull, stoppedAfterMs, freedAfterMs };
   }
 
-  guard() {
-    return guardReport(this.#trip, this.#left);
+  guard(): GuardReport | null {
+    return guardReport(this.#trip, this.#guardExited);
   }
 
-  /** What the caller's function threw, else what the child could not go on with. */
+  /** Throws what the caller's function threw, or else the error that ended the loop. */
   throwIfFailed(): void {
     if (this.#thrown !== null) throw this.#thrown.error;
     if (this.#error !== null) throw this.#error;
   }
-}
-
-function restored({ code, failure, message, stack }: SerializedError): Error {
-  if (failure === null) return Object.assign(new Error(message), { code, stack });
-  if (code === null) return toUmaError(failure);
-  const error = new UmaError(code as UmaErrorCode, failure);
-  error.message = message;
-  return error;
 }

@@ -1,4 +1,4 @@
-/** What the guard has seen, in words and for reports. */
+/** A trip of the guard, as a sentence and as the report's field. */
 
 import { formatBoth, formatPercent } from '../base/format.ts';
 import type { NativeGuard } from '../native/contract.ts';
@@ -16,14 +16,15 @@ export function guardSentence(
     case 'floor':
       return `the guard stopped it: MemAvailable ${formatBoth(available)} fell below the floor of ${formatBoth(floor)}`;
     case 'pressure':
-      return `the guard stopped it: nothing could run for want of memory ${formatPercent(pressureFull)} of the time (PSI full, limit ${formatPercent(limit, 0)})`;
+      return `the guard stopped it: no task could run for lack of memory for ${formatPercent(pressureFull)} of the time (PSI full, limit ${formatPercent(limit, 0)})`;
     case 'parent':
       return 'the guard stopped it: the parent process is gone';
   }
 }
 
-export function guardReport(trip: Trip | null, left: boolean): GuardReport | null {
+/** @param exited the memory did not come back in time, and the guard ended the process. */
+export function guardReport(trip: Trip | null, exited: boolean): GuardReport | null {
   if (trip === null) return null;
   const { available, freedAfterMs, pressureFull, reason, stoppedAfterMs } = trip;
-  return { reason, memAvailable: available, pressureFull, stoppedAfterMs, freedAfterMs, left };
+  return { reason, memAvailable: available, pressureFull, stoppedAfterMs, freedAfterMs, left: exited };
 }

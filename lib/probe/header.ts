@@ -1,4 +1,4 @@
-/** What every report of a probe begins with, each number with its origin. */
+/** The header of every probe's report, each number with its source. */
 
 import { isFailure, reason } from '../base/facts.ts';
 import { KINDS } from '../memory/kinds.ts';
@@ -8,13 +8,13 @@ import type { Baseline } from './spec.ts';
 
 const NOT_OPENED = 'the child process ended before its allocator was open';
 
-/** @param allocator null: the child was gone before it was open. */
+/** @param allocator null: the child ended before it was open. */
 export function probeHeader(
-  ground: Baseline,
+  baseline: Baseline,
   allocator: NativeAllocator | null,
   journal: string | null,
 ): Omit<ProbeHeader, 'durationMs'> {
-  const { device, floor, snapshot, unfinished } = ground;
+  const { device, floor, snapshot, unfinished } = baseline;
   const { host, libraries } = snapshot;
   const memGetInfo = allocator?.memGetInfo;
   const total = memGetInfo === undefined || isFailure(memGetInfo) ? null : memGetInfo[1];
@@ -23,7 +23,7 @@ export function probeHeader(
     at: snapshot.at,
     bootId: snapshot.bootId,
     simulated: snapshot.simulated,
-    timeScale: ground.timeScale,
+    timeScale: baseline.timeScale,
     device: {
       index: device.index,
       name: device.name,
@@ -56,7 +56,7 @@ export function probeHeader(
       'settled.memFreeChange': '/proc/meminfo',
       'settled.cudaFreeChange':
         device.cuda !== null || device.nvml !== null
-          ? 'NVML’s free memory of the device, which needs no CUDA context'
+          ? 'free memory of the device from NVML, which needs no CUDA context'
           : (device.from.nvml ?? 'neither CUDA nor NVML memory was read'),
     },
   };

@@ -1,4 +1,4 @@
-/** The options that every probe has, checked and filled in. */
+/** The options that all probe commands share, checked and with their defaults. */
 
 import {
   checkBoolean,
@@ -13,12 +13,12 @@ import {
 } from '../base/arguments.ts';
 import type { ProbeOptions } from '../types/index.ts';
 
-export interface CheckedOptions {
+export interface CheckedProbeOptions {
   device: number;
-  /** null: the default for the machine. */
+  /** null: the machine's default. */
   floor: number | null;
   acceptAFrozenMachine: boolean;
-  /** false: none. null: the default place. */
+  /** false: no journal. null: the default path. */
   journal: string | false | null;
   stepDeadlineMs: number;
   /** null: no limit. */
@@ -27,11 +27,11 @@ export interface CheckedOptions {
   onStart: ProbeOptions['onStart'];
 }
 
-/** The least memory that a host keeps unless its owner accepts that it may freeze. */
-export const LEAST_FLOOR = 2 * 2 ** 30;
+/** The smallest floor, unless the caller accepts that the machine may freeze. */
+export const MIN_FLOOR = 2 * 2 ** 30;
 
 /** @throws TypeError/RangeError that names the option. */
-export function checkProbeOptions(options: ProbeOptions, defaultTimeoutMs: number | null): CheckedOptions {
+export function checkProbeOptions(options: ProbeOptions, defaultTimeoutMs: number | null): CheckedProbeOptions {
   const { device = 0, acceptAFrozenMachine = false, journal, onStart, signal } = options;
   checkDevice(device);
   checkBoolean('acceptAFrozenMachine', acceptAFrozenMachine);
@@ -54,16 +54,16 @@ export function checkProbeOptions(options: ProbeOptions, defaultTimeoutMs: numbe
 
 function checkFloor(value: unknown, accept: boolean): number {
   const floor = checkBytes('floor', value, 0);
-  if (floor < LEAST_FLOOR && !accept)
+  if (floor < MIN_FLOOR && !accept)
     throw outOfRange(
       'floor',
-      `at least ${LEAST_FLOOR} bytes (2 GiB), because a host without memory freezes; acceptAFrozenMachine takes less`,
+      `at least ${MIN_FLOOR} bytes (2 GiB), because a host without memory freezes; acceptAFrozenMachine takes less`,
       floor,
     );
   return floor;
 }
 
-function checkJournal(value: unknown): CheckedOptions['journal'] {
+function checkJournal(value: unknown): CheckedProbeOptions['journal'] {
   if (value === undefined) return null;
   if (value === false) return false;
   if (typeof value !== 'string') throw invalidType('journal', 'a path or false', value);

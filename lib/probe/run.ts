@@ -1,4 +1,4 @@
-/** The parent of every probe: judges the machine, keeps the journal, watches the child, waits for the memory. */
+/** The parent of every probe: checks the machine, keeps the journal, supervises the child, waits for the memory. */
 
 import { isFailure } from '../base/facts.ts';
 import { defaultJournal, type Journal, openJournal } from '../journal/index.ts';
@@ -9,43 +9,49 @@ import { ProbeChild } from './child-process.ts';
 import { ChildState } from './child-state.ts';
 import type { RunLimits } from './context.ts';
 import { probeHeader } from './header.ts';
-import type { CheckedOptions } from './options.ts';
-import { preflight, type SafeBaseline } from './preflight.ts';
-import { type ChildRequest, WORDS_FD } from './protocol.ts';
+import type { CheckedProbeOptions } from './options.ts';
+import { type PreflightResult, preflight } from './preflight.ts';
+import { type ChildRequest, GUARD_FD } from './protocol.ts';
 import { settle } from './settle.ts';
 import type { Baseline, ProbeRun, ProbeSpec } from './spec.ts';
 import { type Supervisor, supervise } from './supervisor.ts';
 
-/** Without JavaScript, 200 times a second; 1 % of a core at the most. */
+/** The guard checks 200 times a second, in native code: at most 1 % of a core. */
 const GUARD_INTERVAL_US = 5_000;
-const GUARD_LEAVES_AFTER_MS = 200;
+/** If the memory is not free by then, the guard ends the process. */
+const GUARD_EXIT_AFTER_MS = 200;
+
+type AnySpec = ProbeSpec<unknown, unknown>;
 
 /**
- * Runs a command's loop in a child process and comes back when the child is gone and its memory has settled.
+ * Runs a command's loop in a child process. Resolves when the child is gone and its memory has settled.
  *
- * @throws UmaError `ERR_UMA_FLOOR` where the machine is not fit for it, `ERR_UMA_JOURNAL`, `ERR_UMA_BUSY`, the code of a
- *   device or driver that is not there; and whatever the loop, `plan.request` or `plan.onEvent` throws.
+ * @throws UmaError `ERR_UMA_FLOOR` if it is not safe to start, `ERR_UMA_JOURNAL`, `ERR_UMA_BUSY`, the code of a missing
+ *   device or driver; and whatever the loop, `spec.request` or `spec.onEvent` throws.
  */
-export async function runProbe<Request, Event, Result>(plan: ProbeSpec<Request, Event>): Promise<ProbeRun<Result>> {
+export async function runProbe<Request, Event, Result>(spec: ProbeSpec<Request, Event>): Promise<ProbeRun<Result>> {
   const started = performance.now();
-  const safe = await preflight(plan);
-  const journal = begin(plan, safe);
+  const machine = await preflight(spec);
+  const journal = openRunJournal(spec, machine);
   try {
-    const ground = { ...safe, timeScale: timeScale(safe.snapshot.simulated), unfinished: journal?.unfinished ?? null };
-    plan.options.onStart?.({ floor: ground.floor, unfinished: ground.unfinished });
-    const child = await runChild<Result>(ground, plan as ProbeSpec<unknown, unknown>, journal);
-    const settled = await settle(ground.snapshot, plan.options.device);
-    const header = probeHeader(ground, child.allocator, journal?.path ?? null);
-    const { end, guard, reason, result } = child;
-    return { header: { ...header, durationMs: performance.now() - started }, end, reason, result, guard, settled };
+    const baseline: Baseline = {
+      ...machine,
+      timeScale: timeScale(machine.snapshot.simulated),
+      unfinished: journal?.unfinished ?? null,
+    };
+    spec.options.onStart?.({ floor: baseline.floor, unfinished: baseline.unfinished });
+    const { allocator, ...run } = await runInChild<Result>(baseline, spec as AnySpec, journal);
+    const settled = await settle(baseline.snapshot, spec.options.device);
+    const header = probeHeader(baseline, allocator, journal?.path ?? null);
+    return { ...run, header: { ...header, durationMs: performance.now() - started }, settled };
   } finally {
     journal?.close();
   }
 }
 
-function begin({ command, options }: Pick<ProbeSpec<unknown, unknown>, 'command' | 'options'>, safe: SafeBaseline) {
+function openRunJournal({ command, options }: Pick<AnySpec, 'command' | 'options'>, { snapshot }: PreflightResult) {
   if (options.journal === false) return null;
-  const { bootId, simulated } = safe.snapshot;
+  const { bootId, simulated } = snapshot;
   const heading = { command, device: options.device, simulated, bootId };
   return openJournal(options.journal ?? defaultJournal(simulated), heading);
 }
@@ -54,44 +60,44 @@ type ChildRun<Result> = Pick<ProbeRun<Result>, 'end' | 'guard' | 'reason' | 'res
   allocator: NativeAllocator | null;
 };
 
-async function runChild<Result>(
-  ground: Baseline,
-  plan: ProbeSpec<unknown, unknown>,
+async function runInChild<Result>(
+  baseline: Baseline,
+  spec: AnySpec,
   journal: Journal | null,
 ): Promise<ChildRun<Result>> {
-  const heard = new ChildState<Result>((event) => plan.onEvent(event));
+  const state = new ChildState<Result>((event) => spec.onEvent(event));
   let supervisor: Supervisor | undefined;
   let request: ChildRequest;
   try {
-    request = requestFor(ground, plan, journal);
+    request = childRequest(baseline, spec, journal);
   } catch (error) {
     journal?.gone('not started');
     throw error;
   }
   const child = new ProbeChild(request, journal?.fd ?? null, {
     message(message) {
-      supervisor?.heard();
-      if (!heard.receive(message)) supervisor?.stop('aborted');
+      supervisor?.noteActivity();
+      if (!state.receive(message)) supervisor?.stop('aborted');
     },
-    guard: (line) => heard.guardLine(line),
+    guardLine: (line) => state.receiveGuardLine(line),
   });
   supervisor = supervise(child, {
-    floor: ground.floor?.bytes ?? null,
-    timeoutMs: plan.options.timeoutMs,
-    signal: plan.options.signal,
-    isDone: () => heard.isOver,
+    floor: baseline.floor?.bytes ?? null,
+    timeoutMs: spec.options.timeoutMs,
+    signal: spec.options.signal,
+    isDone: () => state.isDone,
   });
   const { end, exit, guard, reason } = await supervisor.verdict;
-  // One that could not be killed still holds what it holds: its run stays a live one.
+  // A child that could not be killed still holds its memory: its run stays open in the journal.
   if (exit !== null) journal?.gone(reason ?? end);
-  heard.throwIfFailed();
-  return { end, reason, result: heard.result, allocator: heard.allocator, guard: guard ?? heard.guard() };
+  state.throwIfFailed();
+  return { end, reason, result: state.result, allocator: state.allocator, guard: guard ?? state.guard() };
 }
 
-function requestFor(ground: Baseline, plan: ProbeSpec<unknown, unknown>, journal: Journal | null): ChildRequest {
-  const { device, floor, snapshot } = ground;
-  const { options } = plan;
-  const pressureFull = pressureLimit(ground, options);
+function childRequest(baseline: Baseline, spec: AnySpec, journal: Journal | null): ChildRequest {
+  const { device, floor, snapshot } = baseline;
+  const { options } = spec;
+  const pressureFull = pressureLimit(baseline, options);
   const limits: RunLimits = {
     device: options.device,
     memoryModel: device.memoryModel,
@@ -99,33 +105,33 @@ function requestFor(ground: Baseline, plan: ProbeSpec<unknown, unknown>, journal
     floor: floor?.bytes ?? null,
     pressureFull,
     stepDeadlineMs: options.stepDeadlineMs,
-    timeScale: ground.timeScale,
+    timeScale: baseline.timeScale,
   };
   return {
-    command: plan.command,
+    command: spec.command,
     limits,
     guard: {
       floor: floor?.bytes ?? 0,
       pressureFull: pressureFull ?? 0,
       intervalUs: GUARD_INTERVAL_US,
       parent: process.pid,
-      exitAfterMs: GUARD_LEAVES_AFTER_MS,
-      wordsFd: WORDS_FD,
+      exitAfterMs: GUARD_EXIT_AFTER_MS,
+      wordsFd: GUARD_FD,
     },
     journal: journal === null ? null : { path: journal.path, run: { run: journal.run, bootId: snapshot.bootId } },
-    request: plan.request(ground),
+    request: spec.request(baseline),
   };
 }
 
-/** Where nothing is taken from the host its pressure is not ours; where it was accepted at the start it cannot end the run. */
-function pressureLimit({ floor, snapshot }: Baseline, { acceptAFrozenMachine }: CheckedOptions): number | null {
+/** null if the run takes no host memory, or if the caller accepted pressure that was there before the start. */
+function pressureLimit({ floor, snapshot }: Baseline, { acceptAFrozenMachine }: CheckedProbeOptions): number | null {
   if (floor === null) return null;
   const now = snapshot.pressure?.full.avg10 ?? 0;
   return acceptAFrozenMachine && now >= STALLED_PERCENT ? null : STALLED_PERCENT;
 }
 
-/** Simulated milliseconds per real one, as the machine's record has it; null on real hardware. */
-export function timeScale(simulated: string | null): number | null {
+/** Simulated milliseconds per real one, from the simulated machine's record; null on real hardware. */
+function timeScale(simulated: string | null): number | null {
   if (simulated === null) return null;
   const { UMAPROBE_SIM = '', UMAPROBE_SIM_LIBRARY = '' } = native().machineVariables();
   const record = native().simRecord(UMAPROBE_SIM_LIBRARY, UMAPROBE_SIM);

@@ -1,4 +1,4 @@
-/** What a command asks of `runProbe`, and what it gets back. */
+/** What a command passes to `runProbe`, and what it gets back. */
 
 import type {
   AllocatorKind,
@@ -9,17 +9,17 @@ import type {
   Snapshot,
   UnfinishedRun,
 } from '../types/index.ts';
-import type { CheckedOptions } from './options.ts';
+import type { CheckedProbeOptions } from './options.ts';
 
 export type ProbeCommand = 'sweep' | 'layout' | 'stress';
 
-/** The machine as the parent found it before anything was allocated. */
+/** The machine as the parent read it before anything was allocated. */
 export interface Baseline {
   snapshot: Snapshot;
   device: DeviceSnapshot;
-  /** As decided: null where no floor applies. */
+  /** As decided for this run; null: no floor applies. */
   floor: ProbeHeader['floor'];
-  /** As in the header: what a loop measures is real time, and a command reports simulated time of it while it runs. */
+  /** As in the header. A loop measures real time; commands report simulated time while it runs. */
   timeScale: ProbeHeader['timeScale'];
   /** An earlier run of the same journal that did not end. */
   unfinished: UnfinishedRun | null;
@@ -28,32 +28,30 @@ export interface Baseline {
 export interface ProbeSpec<Request, Event> {
   command: ProbeCommand;
   /** From `checkProbeOptions`. */
-  options: CheckedOptions;
+  options: CheckedProbeOptions;
   /** Every kind that may be allocated: decides whether there is a floor, and whether free blocks of 2 MiB matter. */
   kinds: readonly AllocatorKind[];
-  /** What the child's loop is given, as plain JSON. Called once the machine is known and safe; may throw to refuse. */
-  request(ground: Baseline): Request;
-  /** For each event that the loop says. What it throws ends the run and is thrown by `runProbe`. */
+  /** The loop's request, as plain JSON. Called after the preflight; may throw to refuse the run. */
+  request(baseline: Baseline): Request;
+  /** Called for each event of the loop. An error thrown here ends the run and is thrown by `runProbe`. */
   onEvent(event: Event): void;
 }
 
-/**
- * How the child came to its end.
- * - `done`: the loop returned. Where the caller aborted, time was over or the guard intervened it still returns; its
- *   result says so.
- * - `aborted`, `timeout`: it did not come to its end after being told, and was killed. `lost`: it vanished, or was killed
- *   because it no longer answered. Then `result` is null and what it said in events is all there is.
- */
 export interface ProbeRun<Result> {
   /** Complete but for `schema` and the command's own fields. `durationMs` includes settling. */
   header: ProbeHeader;
+  /**
+   * How the child ended.
+   * - `done`: the loop returned. It also returns after an abort, a timeout or a trip of the guard; its result says so.
+   * - `aborted`, `timeout`: it did not return after it was asked to stop, and was killed.
+   * - `lost`: it vanished, or was killed because it no longer answered.
+   *
+   * Unless `done`, `result` is null and the events are all there is.
+   */
   end: 'done' | 'aborted' | 'timeout' | 'lost';
-  /** What ended it, in words; null: the loop came to its end. */
+  /** The cause in words; null: the loop returned. */
   reason: string | null;
   result: Result | null;
   guard: GuardReport | null;
   settled: Settled;
 }
-
-/** The parent of every probe is `runProbe` of parent.ts, which is one of these. */
-export type RunProbe = <Request, Event, Result>(plan: ProbeSpec<Request, Event>) => Promise<ProbeRun<Result>>;

@@ -5,69 +5,74 @@ import { takesHostMemory } from '../memory/kinds.ts';
 import { stalledText } from '../memory/pressure.ts';
 import type { HostReading, PlannedStep, Refusal, RunLimits } from './context.ts';
 
+/** If more than this is free, the share of it in large blocks predicts how reclaimed memory is fragmented. */
+const PREDICTIVE_FREE_BYTES = 4 * GiB;
+
+/** Why the step must not be made; null: it may. */
+export function stepRefusal(
+  limits: Pick<RunLimits, 'floor' | 'memoryModel' | 'pressureFull'>,
+  reading: HostReading,
+  step: PlannedStep,
+): Refusal | null {
+  if (limits.floor === null || !takesHostMemory(step.kind, limits.memoryModel)) return null;
+  return (
+    pressureRefusal(limits.pressureFull, reading) ??
+    floorRefusal(limits.floor, reading, step) ??
+    contiguityRefusal(reading, step)
+  );
+}
+
 /**
- * Kept on top of the floor by planned steps, so that what other programs take in passing does not trip the guard, which
+ * Margin of planned steps above the floor: without it, small allocations of other programs would trip the guard, which
  * acts at the floor itself.
  */
 export function stepMargin(floor: number): number {
   return Math.min(64 * MiB, Math.floor(floor / 32));
 }
 
-/** Bytes that a step is expected to take from the host. */
-export function hostCost(step: PlannedStep): number {
-  return step.predictedCost ?? Math.max(0, step.targetBytes - step.heldBytes);
+/**
+ * Bytes that can be allocated in blocks of 2 MiB: free blocks, and clean page cache, which reclaim frees in contiguous
+ * runs (112 GiB were allocated with 0.9 GiB free). On a machine with a long uptime the cache is as fragmented as its
+ * free memory: with 118 GiB available, drop_caches freed almost no large blocks. null: not known, or not needed.
+ */
+export function largeBlockHeadroom({ inLargeBlocks, memAvailable, memFree }: HostReading): number | null {
+  if (inLargeBlocks === null || memAvailable === null || memFree === null) return null;
+  const share = memFree > PREDICTIVE_FREE_BYTES ? Math.min(1, inLargeBlocks / memFree) : 1;
+  return inLargeBlocks + Math.floor(share * Math.max(0, memAvailable - memFree));
 }
 
-export function stepRefusal(
-  terms: Pick<RunLimits, 'floor' | 'memoryModel' | 'pressureFull'>,
-  reading: HostReading,
-  step: PlannedStep,
-): Refusal | null {
-  if (terms.floor === null || !takesHostMemory(step.kind, terms.memoryModel)) return null;
-  return pressure(terms.pressureFull, reading) ?? floor(terms.floor, reading, step) ?? contiguity(reading, step);
-}
-
-function pressure(limit: number | null, { pressureFull }: HostReading): Refusal | null {
+function pressureRefusal(limit: number | null, { pressureFull }: HostReading): Refusal | null {
   if (limit === null || pressureFull === null || pressureFull < limit) return null;
   return {
-    why: 'pressure',
+    cause: 'pressure',
     sentence: `${stalledText(pressureFull)} (PSI full, limit ${formatPercent(limit, 0)})`,
   };
 }
 
-function floor(bytes: number, { memAvailable }: HostReading, step: PlannedStep): Refusal | null {
-  if (memAvailable === null) return { why: 'floor', sentence: 'MemAvailable can no longer be read' };
+function floorRefusal(floor: number, { memAvailable }: HostReading, step: PlannedStep): Refusal | null {
+  if (memAvailable === null) return { cause: 'floor', sentence: 'MemAvailable can no longer be read' };
   const cost = hostCost(step);
-  const margin = stepMargin(bytes);
-  if (memAvailable - cost >= bytes + margin) return null;
+  const margin = stepMargin(floor);
+  if (memAvailable - cost >= floor + margin) return null;
   return {
-    why: 'floor',
+    cause: 'floor',
     sentence:
-      `MemAvailable ${formatBoth(memAvailable)} less the next ${formatBytes(cost)} would be below the floor of ${formatBoth(bytes)}` +
+      `MemAvailable ${formatBoth(memAvailable)} less the next ${formatBytes(cost)} would be below the floor of ${formatBoth(floor)}` +
       (margin > 0 ? ` and its margin of ${formatBytes(margin)}` : ''),
   };
 }
 
-/** With more than this free, what of it lies in blocks says how reclaimed memory will lie, too. */
-const ENOUGH_TO_TELL = 4 * GiB;
-
-/**
- * What can be had in blocks of 2 MiB: the free ones, and clean page cache, which reclaim frees in whole runs (112 GiB were
- * allocated with 0.9 GiB free). On a machine that has long been up cache comes back in pieces, as its free memory is:
- * 118 GiB available, and drop_caches made next to no large blocks of them. null: not known, or no matter.
- */
-export function blockRoom({ inBlocks, memAvailable, memFree }: HostReading): number | null {
-  if (inBlocks === null || memAvailable === null || memFree === null) return null;
-  const share = memFree > ENOUGH_TO_TELL ? Math.min(1, inBlocks / memFree) : 1;
-  return inBlocks + Math.floor(share * Math.max(0, memAvailable - memFree));
+function contiguityRefusal(reading: HostReading, step: PlannedStep): Refusal | null {
+  const headroom = largeBlockHeadroom(reading);
+  const cost = hostCost(step);
+  if (headroom === null || cost <= headroom) return null;
+  return {
+    cause: 'contiguity',
+    sentence: `${formatBoth(reading.memAvailable)} are available, but only ${formatBytes(headroom)} in free blocks of 2 MiB or in page cache that can become such blocks; the next step takes ${formatBytes(cost)}`,
+  };
 }
 
-function contiguity(reading: HostReading, step: PlannedStep): Refusal | null {
-  const room = blockRoom(reading);
-  const grows = hostCost(step);
-  if (room === null || grows <= room) return null;
-  return {
-    why: 'contiguity',
-    sentence: `${formatBoth(reading.memAvailable)} are available, but only ${formatBytes(room)} in free blocks of 2 MiB or page cache that can become such, and the next step takes ${formatBytes(grows)}`,
-  };
+/** Host memory that the step is expected to take. */
+function hostCost(step: PlannedStep): number {
+  return step.predictedCost ?? Math.max(0, step.targetBytes - step.heldBytes);
 }

@@ -1,4 +1,4 @@
-/** The parent's watch over its child: what the guard inside cannot see, and what it should have done and did not. */
+/** The parent's watch over its child: catches what the guard inside the child cannot see, or failed to do. */
 
 import { formatBoth } from '../base/format.ts';
 import { hostMemorySync } from '../host/meminfo.ts';
@@ -6,110 +6,111 @@ import type { GuardReport } from '../types/index.ts';
 import type { Exit, ProbeChild } from './child-process.ts';
 import type { StopRequest } from './protocol.ts';
 
-const LOOK_EVERY_MS = 50;
-/** The guard acts at the floor within milliseconds and leaves after 200: this much later it has failed. */
+const CHECK_INTERVAL_MS = 50;
+/** After a longer gap between two checks this thread was blocked, and the child's messages are still in the pipe. */
+const BLOCKED_MS = 20 * CHECK_INTERVAL_MS;
+/** The guard acts at the floor within milliseconds and exits after 200 ms: after a longer breach it has failed. */
 const FLOOR_GRACE_MS = 300;
+/** Share of the floor: the guard may undershoot the floor a little, but not by a tenth. */
 const FAR_BELOW = 0.9;
 /** Twenty heartbeats. */
 const SILENCE_MS = 5_000;
-/** A child that was told to end is given this long to come back with what it has. */
-const ORDER_GRACE_MS = 2_000;
-/** 92 GB took 2 to 5 s to come back when a process ended (GB10, driver 580.178.04). */
+/** Time for the loop to return its result after a stop request. */
+const STOP_GRACE_MS = 2_000;
+/** Freeing 92 GB at exit took 2 to 5 s (GB10, driver 580.178.04). */
 const EXIT_GRACE_MS = 30_000;
-/** A process that does not even end when it is killed is inside a driver that does not return. */
+/** A process that outlives SIGKILL for longer is inside a driver call that does not return. */
 const KILL_GRACE_MS = 5_000;
 
-export interface Watch {
+export interface SuperviseOptions {
   floor: number | null;
   timeoutMs: number | null;
   signal: AbortSignal | null;
-  /** Whether the child has said that its loop is over. */
+  /** Whether the child has reported the end of its loop. */
   isDone(): boolean;
 }
 
 export interface Verdict {
   end: 'done' | StopRequest | 'lost';
   reason: string | null;
-  /** Set where the parent acted in the guard's place. */
+  /** Set if the parent acted in the guard's place. */
   guard: GuardReport | null;
+  /** null: the process could not be killed. */
   exit: Exit | null;
 }
 
 export interface Supervisor {
-  /** The child was heard. */
-  heard(): void;
-  /** The run has to end, because of the caller. */
-  stop(what: StopRequest): void;
+  /** The child has sent something. */
+  noteActivity(): void;
+  /** Asks the child to end, on behalf of the caller. */
+  stop(request: StopRequest): void;
   readonly verdict: Promise<Verdict>;
 }
 
-export function supervise(child: ProbeChild, watch: Watch): Supervisor {
-  let heardAt = performance.now();
-  let lookedAt = heardAt;
+export function supervise(child: ProbeChild, options: SuperviseOptions): Supervisor {
+  const { floor, isDone, signal, timeoutMs } = options;
+  let activeAt = performance.now();
+  let checkedAt = activeAt;
   let belowSince: number | null = null;
   let doneAt: number | null = null;
-  let ordered: { what: StopRequest; at: number } | null = null;
-  let killed: { why: Omit<Verdict, 'exit'>; at: number } | null = null;
+  let stopRequest: { request: StopRequest; at: number } | null = null;
+  let kill: { verdict: Omit<Verdict, 'exit'>; at: number } | null = null;
   let giveUp: (verdict: Verdict) => void = () => undefined;
-  const givenUp = new Promise<Verdict>((resolve) => {
+  const unkillable = new Promise<Verdict>((resolve) => {
     giveUp = resolve;
   });
 
-  function stop(what: StopRequest): void {
-    if (ordered !== null) return;
-    ordered = { what, at: performance.now() };
-    child.requestStop(what);
+  function stop(request: StopRequest): void {
+    if (stopRequest !== null) return;
+    stopRequest = { request, at: performance.now() };
+    child.requestStop(request);
   }
 
-  function kill(end: Verdict['end'], reason: string, guard: GuardReport | null = null): void {
-    killed = { why: { end, reason, guard }, at: performance.now() };
+  function killChild(end: Verdict['end'], reason: string, guard: GuardReport | null = null): void {
+    kill = { verdict: { end, reason, guard }, at: performance.now() };
     child.kill();
   }
 
-  function look(): void {
+  function check(): void {
     const now = performance.now();
-    // This thread was held up: what the child said meanwhile is still in the pipe.
-    if (now - lookedAt > 20 * LOOK_EVERY_MS) heardAt = now;
-    lookedAt = now;
-    if (killed !== null) {
-      if (now - killed.at < KILL_GRACE_MS) return;
+    if (now - checkedAt > BLOCKED_MS) activeAt = now;
+    checkedAt = now;
+    if (kill !== null) {
+      if (now - kill.at < KILL_GRACE_MS) return;
       child.detach();
-      giveUp({
-        ...killed.why,
-        reason: `${killed.why.reason}; killed, it has not ended: it is inside the driver`,
-        exit: null,
-      });
+      const reason = `${kill.verdict.reason}; it did not exit after SIGKILL: it is inside a driver call`;
+      giveUp({ ...kill.verdict, reason, exit: null });
       return;
     }
-    if (watch.isDone()) {
+    if (isDone()) {
       doneAt ??= now;
       if (now - doneAt > EXIT_GRACE_MS)
-        kill('done', `it did not end within ${EXIT_GRACE_MS / 1000} s of its last word`);
+        killChild('done', `it did not exit within ${EXIT_GRACE_MS / 1000} s of its result and was killed`);
       return;
     }
-    if (ordered !== null && now - ordered.at > ORDER_GRACE_MS) {
-      kill(ordered.what, `it did not come to its end within ${ORDER_GRACE_MS / 1000} s and was killed`);
+    if (stopRequest !== null && now - stopRequest.at > STOP_GRACE_MS) {
+      killChild(stopRequest.request, `it did not stop within ${STOP_GRACE_MS / 1000} s and was killed`);
       return;
     }
-    if (now - heardAt > SILENCE_MS) {
-      kill('lost', `the child process gave no sign of life for ${SILENCE_MS / 1000} s and was killed`);
+    if (now - activeAt > SILENCE_MS) {
+      killChild('lost', `the child process gave no sign of life for ${SILENCE_MS / 1000} s and was killed`);
       return;
     }
-    lookAtFloor(now);
+    checkFloor(now);
   }
 
-  function lookAtFloor(now: number): void {
-    if (watch.floor === null) return;
+  function checkFloor(now: number): void {
+    if (floor === null) return;
     const { available } = hostMemorySync();
-    if (available === null || available >= watch.floor * FAR_BELOW) {
+    if (available === null || available >= floor * FAR_BELOW) {
       belowSince = null;
       return;
     }
     belowSince ??= now;
     if (now - belowSince < FLOOR_GRACE_MS) return;
-    kill(
+    killChild(
       'lost',
-      `MemAvailable ${formatBoth(available)} stayed far below the floor of ${formatBoth(watch.floor)}, and the parent killed the child process`,
+      `MemAvailable ${formatBoth(available)} stayed far below the floor of ${formatBoth(floor)}, and the parent killed the child process`,
       {
         reason: 'floor',
         memAvailable: available,
@@ -122,38 +123,38 @@ export function supervise(child: ProbeChild, watch: Watch): Supervisor {
   }
 
   const abort = () => stop('aborted');
-  if (watch.signal?.aborted) abort();
-  else watch.signal?.addEventListener('abort', abort, { once: true });
-  const looks = setInterval(look, LOOK_EVERY_MS);
-  const limit = watch.timeoutMs === null ? undefined : setTimeout(() => stop('timeout'), watch.timeoutMs);
+  if (signal?.aborted) abort();
+  else signal?.addEventListener('abort', abort, { once: true });
+  const checks = setInterval(check, CHECK_INTERVAL_MS);
+  const timer = timeoutMs === null ? undefined : setTimeout(() => stop('timeout'), timeoutMs);
 
-  async function conclude(): Promise<Verdict> {
+  async function verdict(): Promise<Verdict> {
     try {
-      return await Promise.race([child.ended.then(asItEnded), givenUp]);
+      return await Promise.race([child.exited.then(exitVerdict), unkillable]);
     } finally {
-      clearInterval(looks);
-      clearTimeout(limit);
-      watch.signal?.removeEventListener('abort', abort);
+      clearInterval(checks);
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
     }
   }
 
-  function asItEnded(exit: Exit): Verdict {
-    if (killed !== null) return { ...killed.why, exit };
-    if (watch.isDone()) return { end: 'done', reason: null, guard: null, exit };
-    return { end: 'lost', reason: lostWords(exit), guard: null, exit };
+  function exitVerdict(exit: Exit): Verdict {
+    if (kill !== null) return { ...kill.verdict, exit };
+    if (isDone()) return { end: 'done', reason: null, guard: null, exit };
+    return { end: 'lost', reason: lostReason(exit), guard: null, exit };
   }
 
   return {
-    heard: () => {
-      heardAt = performance.now();
+    noteActivity: () => {
+      activeAt = performance.now();
     },
     stop,
-    verdict: conclude(),
+    verdict: verdict(),
   };
 }
 
-function lostWords({ code, signal, words }: Exit): string {
-  const how = signal === null ? `ended with ${code ?? 'no code'}` : `was ended by ${signal}`;
-  const last = words.split('\n').at(-1) ?? '';
-  return `the child process ${how} in the middle of its work${last === '' ? '' : `: ${last}`}`;
+function lostReason({ code, output, signal }: Exit): string {
+  const exit = signal === null ? `exited with ${code ?? 'no code'}` : `was killed by ${signal}`;
+  const lastLine = output.split('\n').at(-1) ?? '';
+  return `the child process ${exit} before it had finished${lastLine === '' ? '' : `: ${lastLine}`}`;
 }

@@ -1,65 +1,68 @@
-/** What the next step may take, from a reading of the machine. */
+/** The next step's limits, from a reading of the machine, and the progress that they imply. */
 
 import { isFailure } from '../base/facts.ts';
 import { liesOnDevice, staysOnDevice, takesHostMemory } from '../memory/kinds.ts';
-import type { ChildContext, HostReading } from '../probe/context.ts';
-import { blockRoom, stepMargin } from '../probe/step-check.ts';
+import type { ChildContext, HostReading, RunLimits } from '../probe/context.ts';
+import { largeBlockHeadroom, stepMargin } from '../probe/step-check.ts';
 import type { AllocatorKind } from '../types/index.ts';
 import type { StressEvent } from './protocol.ts';
 import type { Bounds, Headroom, SearchState } from './search.ts';
 
-/** On a device with memory of its own `managed` lies there while it fits, and never more is asked for than fits. */
-export function costsHost(kind: AllocatorKind, { memoryModel }: ChildContext['limits']): boolean {
+/** Whether a step takes host memory. On a device with its own, `managed` does not: the search stays within it. */
+export function costsHost(kind: AllocatorKind, memoryModel: RunLimits['memoryModel']): boolean {
   if (liesOnDevice(kind) && (memoryModel === 'discrete' || memoryModel === 'coherent')) return false;
   return takesHostMemory(kind, memoryModel);
 }
 
-/** @param pooled bytes that MemAvailable lacks and the next block of this process gets all the same (driver pools). */
+/** @param pooledBytes freed bytes in driver pools: not in MemAvailable, but usable by the next block. */
 export async function headroomFor(
   { binding, limits }: ChildContext,
   kind: AllocatorKind,
   reading: HostReading,
-  pooled: number,
+  pooledBytes: number,
 ): Promise<Headroom> {
   const { floor, memoryModel } = limits;
-  const blocks = blockRoom(reading);
-  const above = floor === null ? null : Math.max(0, (reading.memAvailable ?? 0) - floor - stepMargin(floor)) + pooled;
+  const blocks = largeBlockHeadroom(reading);
+  const aboveFloor =
+    floor === null ? null : Math.max(0, (reading.memAvailable ?? 0) - floor - stepMargin(floor)) + pooledBytes;
   return {
-    host: costsHost(kind, limits) ? above : null,
-    blocks: blocks === null ? null : blocks + pooled,
-    device: memoryModel === 'unified' || !liesOnDevice(kind) ? null : await deviceRoom(),
+    host: costsHost(kind, memoryModel) ? aboveFloor : null,
+    blocks: blocks === null ? null : blocks + pooledBytes,
+    device: memoryModel === 'unified' || !liesOnDevice(kind) ? null : await deviceHeadroom(),
   };
 
-  async function deviceRoom(): Promise<Headroom['device']> {
-    const read = await binding.memGetInfo(limits.device, limits.stepDeadlineMs);
-    // Unknown is no licence for lazy memory, which is not refused but moved to the host.
-    if (isFailure(read)) return staysOnDevice(kind) ? null : { bytes: 0, hard: true };
-    return { bytes: read[0], hard: !staysOnDevice(kind) };
+  async function deviceHeadroom(): Promise<Headroom['device']> {
+    const memGetInfo = await binding.memGetInfo(limits.device, limits.stepDeadlineMs);
+    // If free memory is unknown, lazy memory gets none: it would not be refused but would move to the host.
+    if (isFailure(memGetInfo)) return staysOnDevice(kind) ? null : { bytes: 0, hard: true };
+    return { bytes: memGetInfo[0], hard: !staysOnDevice(kind) };
   }
 }
 
 /**
- * How far it is, and where the rate so far leads: to where the room would be used up.
+ * The progress after a step, and the time to the expected end at the rate so far. The end is expected where the
+ * headroom is used up.
  *
- * @param room as it was before the step, when `heldBefore` was held.
+ * @param headroom as it was before the step, with `heldBefore` bytes held.
  */
 export function progress(
   search: SearchState,
   bounds: Bounds,
-  room: Headroom,
+  headroom: Headroom,
   heldBefore: number,
   elapsedMs: number,
 ): StressEvent['progress'] {
   const { bestBytes, costPerByte, heldBytes } = search;
   const limits = [
-    room.host === null ? null : room.host / costPerByte,
-    room.blocks,
-    room.device === null ? null : room.device.bytes,
+    headroom.host === null ? null : headroom.host / costPerByte,
+    headroom.blocks,
+    headroom.device === null ? null : headroom.device.bytes,
   ].filter((bytes) => bytes !== null);
   const fits = limits.length === 0 ? null : heldBefore + Math.min(...limits);
-  const expected = fits === null ? bounds.ceilingBytes : Math.min(fits, bounds.ceilingBytes ?? fits);
-  const expectedBytes = expected === null ? null : Math.max(Math.floor(expected), bestBytes);
-  const rate = elapsedMs > 0 ? bestBytes / elapsedMs : 0;
-  const known = expectedBytes !== null && rate > 0 && bounds.mode === 'total';
-  return { heldBytes, expectedBytes, etaMs: known ? Math.round((expectedBytes - bestBytes) / rate) : null };
+  const end = fits === null ? bounds.ceilingBytes : Math.min(fits, bounds.ceilingBytes ?? fits);
+  const expectedBytes = end === null ? null : Math.max(Math.floor(end), bestBytes);
+  const bytesPerMs = elapsedMs > 0 ? bestBytes / elapsedMs : 0;
+  const isPredictable = expectedBytes !== null && bytesPerMs > 0 && bounds.mode === 'total';
+  const etaMs = isPredictable ? Math.round((expectedBytes - bestBytes) / bytesPerMs) : null;
+  return { heldBytes, expectedBytes, etaMs };
 }

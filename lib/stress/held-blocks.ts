@@ -1,4 +1,4 @@
-/** Blocks that the loop holds, and the time that the allocator took for them. */
+/** The blocks that the loop holds, and the total time of their native calls. */
 
 import { errorCode, type Fact, type Failure, toUmaError } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
@@ -6,10 +6,11 @@ import { isEager } from '../memory/kinds.ts';
 import type { ChildContext } from '../probe/context.ts';
 import type { AllocatorKind } from '../types/index.ts';
 
-export interface Taken {
+/** The outcome of one allocation with its touch. */
+export interface BlockResult {
   allocMs: number | null;
   touchMs: number | null;
-  /** What refused; null: nothing did. */
+  /** null: the block is held. */
   failure: Failure | null;
 }
 
@@ -24,7 +25,7 @@ export class HeldBlocks {
   readonly #fill: boolean;
   #seed = 0;
 
-  /** @param fill write every byte although the kind does not need it. */
+  /** @param fill write every byte, also of kinds that are allocated eagerly. */
   constructor(context: ChildContext, kind: AllocatorKind, fill: boolean) {
     this.#context = context;
     this.#kind = kind;
@@ -35,33 +36,33 @@ export class HeldBlocks {
     return this.#blocks.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  async take(bytes: number): Promise<Taken> {
+  async allocate(bytes: number): Promise<BlockResult> {
     const { binding, limits } = this.#context;
     const allocated = await binding.allocBlock(this.#kind, bytes, limits.stepDeadlineMs);
     if (isFailure(allocated)) return { allocMs: null, touchMs: null, failure: allocated };
-    const allocMs = this.#spent(allocated.durationMs);
+    const allocMs = this.#addTime(allocated.durationMs);
     const seed = ++this.#seed;
     this.#blocks.push({ id: allocated.block, bytes, seed });
     if (!this.#fill) return { allocMs, touchMs: null, failure: null };
     const touched = await binding.touchBlock(allocated.block, seed, limits.stepDeadlineMs);
     if (isFailure(touched)) {
-      // Half there is not held. After a stop or a hang there is nothing to give back, or nobody to do it.
+      // A partly touched block does not count as held. This free may fail after a stop or a hang; that is fine.
       this.#blocks.pop();
       await binding.freeBlock(allocated.block, limits.stepDeadlineMs);
       return { allocMs, touchMs: null, failure: touched };
     }
-    return { allocMs, touchMs: this.#spent(touched.durationMs), failure: null };
+    return { allocMs, touchMs: this.#addTime(touched.durationMs), failure: null };
   }
 
-  /** Reads back all that is held; `each` is told the time of each block, in the order in which they were taken. */
-  async verify(each: (verifyMs: number) => void): Promise<Fact<Verified>> {
+  /** Reads back all blocks; calls `onBlock` with the time of each one, in the order of allocation. */
+  async verify(onBlock: (verifyMs: number) => void): Promise<Fact<Verified>> {
     const { binding, stop, limits } = this.#context;
     const sum: Verified = { bytes: 0, mismatches: 0, firstMismatch: null };
     for (const { bytes, id, seed } of this.#blocks) {
       if (stop() !== null) break;
       const verified = await binding.verifyBlock(id, seed, limits.stepDeadlineMs);
       if (isFailure(verified)) return verified;
-      each(this.#spent(verified.durationMs));
+      onBlock(this.#addTime(verified.durationMs));
       if (verified.firstMismatch !== null) sum.firstMismatch ??= sum.bytes + verified.firstMismatch;
       sum.mismatches += verified.mismatches;
       sum.bytes += bytes;
@@ -69,21 +70,22 @@ export class HeldBlocks {
     return sum;
   }
 
-  /** @throws UmaError: memory that cannot be given back ends everything. */
+  /** @throws UmaError: without working frees the search cannot go on. */
   async free(): Promise<void> {
     this.#blocks.length = 0;
     const freed = await this.#context.binding.freeBlocks(this.#context.limits.stepDeadlineMs);
     if (isFailure(freed)) throw toUmaError(freed);
-    this.#spent(freed.durationMs);
+    this.#addTime(freed.durationMs);
   }
 
-  #spent(ms: number): number {
-    const shown = ms * (this.#context.limits.timeScale ?? 1);
-    this.cudaMs += shown;
-    return shown;
+  /** Adds a native call's time to `cudaMs`, and returns it in the machine's own milliseconds. */
+  #addTime(realMs: number): number {
+    const ms = realMs * (this.#context.limits.timeScale ?? 1);
+    this.cudaMs += ms;
+    return ms;
   }
 }
 
-export function ranOut(failure: Failure): boolean {
+export function isOutOfMemory(failure: Failure): boolean {
   return errorCode(failure) === 'ERR_UMA_OUT_OF_MEMORY';
 }

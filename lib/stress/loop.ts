@@ -1,42 +1,44 @@
-/** The search in the child: reads the machine, makes the planned step, learns from it. */
+/** The loop of a stress test in the child process: reads the machine, makes the planned step, reports it. */
 
 import { type Failure, toUmaError, UmaError } from '../base/errors.ts';
 import { isFailure, reason } from '../base/facts.ts';
 import type { ChildContext, Emit, HostReading, Loop, PlannedStep } from '../probe/context.ts';
 import type { StressStep } from '../types/index.ts';
 import { costsHost, headroomFor, progress } from './headroom.ts';
-import { HeldBlocks, ranOut } from './held-blocks.ts';
+import { HeldBlocks, isOutOfMemory } from './held-blocks.ts';
 import {
+  allocatorOutcome,
   deviceOutcome,
   failureOutcome,
+  mismatchOutcome,
   type Outcome,
-  type Refused,
+  reallocationRefused,
   refusalOutcome,
-  refusedAgain,
-  refusedOutcome,
   stopOutcome,
-  wrongBytes,
 } from './outcome.ts';
 import type { StressEvent, StressRequest, StressResult } from './protocol.ts';
 import { type Bounds, type Headroom, initialState, next, type SearchEnd, update } from './search.ts';
 
 const FIRST_BYTES = 256 * 2 ** 20;
 
-export const loop: Loop<StressRequest, StressEvent, StressResult> = async (context, request, say) => {
-  // Refused before anything is allocated: the caller asked for what this device does not have.
+/** States in which the search has found its answer and still holds it. */
+const FOUND_STATES: readonly Outcome['state'][] = ['limit', 'out-of-memory', 'floor', 'contiguity'];
+
+export const loop: Loop<StressRequest, StressEvent, StressResult> = async (context, request, emit) => {
+  // An unsupported kind or verification is refused before anything is allocated.
   const { kernel, kinds } = context.allocator;
-  const needed = [kinds[request.kind], ...(request.verify ? [kernel] : [])].find(isFailure);
-  if (needed !== undefined) throw toUmaError(needed);
-  const run = new StressRun(context, request, say);
-  return run.result(await searched(run).catch(journalEnding));
+  const unsupported = [kinds[request.kind], ...(request.verify ? [kernel] : [])].find(isFailure);
+  if (unsupported !== undefined) throw toUmaError(unsupported);
+  const run = new StressRun(context, request, emit);
+  return run.result(await searchAndHold(run).catch(journalOutcome));
 };
 
-async function searched(run: StressRun): Promise<Outcome> {
-  return run.keep(await run.search());
+async function searchAndHold(run: StressRun): Promise<Outcome> {
+  return run.verifyAndHold(await run.search());
 }
 
-/** A journal that can be kept no longer, its disk being full, ends the search with what was found until then. */
-function journalEnding(error: unknown): Outcome {
+/** If the journal can no longer be written, as on a full disk, the search ends with what it has found. */
+function journalOutcome(error: unknown): Outcome {
   if (error instanceof UmaError && error.code === 'ERR_UMA_JOURNAL') return { state: 'failed', boundBy: error.message };
   throw error;
 }
@@ -44,68 +46,72 @@ function journalEnding(error: unknown): Outcome {
 class StressRun {
   readonly #context: ChildContext;
   readonly #request: StressRequest;
-  readonly #say: Emit<StressEvent>;
+  readonly #emit: Emit<StressEvent>;
   readonly #bounds: Bounds;
-  readonly #holder: HeldBlocks;
+  readonly #blocks: HeldBlocks;
   readonly #steps: StressStep[] = [];
-  readonly #began = performance.now();
+  readonly #startedAt = performance.now();
   #search: ReturnType<typeof initialState>;
   #verified: StressResult['verified'] = null;
-  #heldMs = 0;
+  #holdMs = 0;
   /** The allocator's last refusal. */
-  #refused: Failure | null = null;
-  /** `single` on a driver with pools: what was freed, is not in MemAvailable, and the next block gets all the same. */
-  #pooled = 0;
+  #lastFailure: Failure | null = null;
+  /** `single` mode, driver with pools: freed bytes that MemAvailable lacks but the next block can use. */
+  #pooledBytes = 0;
 
-  constructor(context: ChildContext, request: StressRequest, say: Emit<StressEvent>) {
+  constructor(context: ChildContext, request: StressRequest, emit: Emit<StressEvent>) {
     const { ceiling, chunkBytes, kind, mode, resolutionBytes, verify } = request;
     this.#context = context;
     this.#request = request;
-    this.#say = say;
+    this.#emit = emit;
     this.#bounds = { mode, chunkBytes, resolutionBytes, firstBytes: FIRST_BYTES, ceilingBytes: ceiling?.bytes ?? null };
     this.#search = initialState(this.#bounds);
-    this.#holder = new HeldBlocks(context, kind, verify);
+    this.#blocks = new HeldBlocks(context, kind, verify);
   }
 
-  /** Steps until there is a reason to end. */
+  /** Makes steps until the search ends or the run must stop. */
   async search(): Promise<Outcome> {
     for (;;) {
       await this.#context.waitForLowPressure();
       const stopped = this.#stopped();
       if (stopped !== null) return stopped;
       const reading = this.#context.reading(this.#request.kind);
-      const room = await headroomFor(this.#context, this.#request.kind, reading, this.#pooled);
-      const move = next(this.#search, this.#bounds, room);
-      if ('end' in move) return this.#ending(move.end, move.nextBytes, reading, room);
-      const ended = await this.#make(move.bytes, move.predictedCost, reading, room);
-      if (ended !== null) return ended;
+      const headroom = await headroomFor(this.#context, this.#request.kind, reading, this.#pooledBytes);
+      const move = next(this.#search, this.#bounds, headroom);
+      if ('end' in move) return this.#endOutcome(move.end, move.leastBytes, reading, headroom);
+      const outcome = await this.#makeStep(move.bytes, move.predictedCost, reading, headroom);
+      if (outcome !== null) return outcome;
     }
   }
 
-  /** One step: checked, journalled, made, learnt from, told. */
-  async #make(bytes: number, predictedCost: number, before: HostReading, room: Headroom): Promise<Outcome | null> {
+  /** Checks, journals, makes and reports one step, and updates the search; null: the search goes on. */
+  async #makeStep(
+    bytes: number,
+    predictedCost: number,
+    before: HostReading,
+    headroom: Headroom,
+  ): Promise<Outcome | null> {
     const { kind } = this.#request;
-    const planned = this.#planned(bytes, predictedCost);
+    const planned = this.#plan(bytes, predictedCost);
     const refusal = this.#context.check(planned, before);
     if (refusal !== null) return refusalOutcome(refusal);
     this.#context.begin(planned);
-    const taken = await this.#holder.take(bytes);
-    const { failure } = taken;
-    // What a call that hangs will still do is not known: its step stays open in the journal.
-    const hangs = failure?.name === 'TIMEOUT';
-    const after = hangs ? null : this.#context.reading(kind);
-    const state = stateOf(failure);
-    const cost = state === 'ok' && after !== null ? costOf(before, after) : null;
+    const { allocMs, failure, touchMs } = await this.#blocks.allocate(bytes);
+    const isHung = failure?.name === 'TIMEOUT';
+    const after = isHung ? null : this.#context.reading(kind);
+    const state = stepState(failure);
+    const cost = state === 'ok' && after !== null ? hostCost(before, after) : null;
     if (state === 'ok' || state === 'out-of-memory') {
-      const known = costsHost(kind, this.#context.limits) ? cost : null;
-      this.#search = update(this.#search, this.#bounds, bytes, { state, cost: known, room });
+      const knownCost = this.#costsHost() ? cost : null;
+      this.#search = update(this.#search, this.#bounds, bytes, { state, cost: knownCost, headroom });
     }
-    if (state === 'out-of-memory') this.#refused = failure;
-    if (!hangs) this.#context.finish({ state, heldBytes: state === 'ok' ? planned.targetBytes : planned.heldBytes });
-    const { allocMs, touchMs } = taken;
-    this.#tell(room, planned.heldBytes, {
+    if (state === 'out-of-memory') this.#lastFailure = failure;
+    const heldBytes = state === 'ok' ? planned.targetBytes : planned.heldBytes;
+    // A hung call may still allocate: its step stays open in the journal.
+    if (!isHung) this.#context.finish({ state, heldBytes });
+    this.#report(headroom, planned.heldBytes, {
       requestedBytes: bytes,
-      heldBytes: state === 'ok' ? planned.targetBytes : planned.heldBytes,
+      heldBytes,
       predictedCost,
       cost,
       state,
@@ -117,25 +123,29 @@ class StressRun {
       pressureFull: after?.pressureFull ?? null,
     });
     if (failure !== null && state === 'failed') return failureOutcome(failure);
-    if (this.#request.mode === 'single') await this.#letGo(after, bytes);
+    if (this.#request.mode === 'single') await this.#freeBlock(after, bytes);
     return null;
   }
 
-  /** In `single` mode a block is freed before the next try, which would else lie on top of it. */
-  async #letGo(held: HostReading | null, bytes: number): Promise<void> {
-    if (this.#stopped() !== null) return; // the guard has freed it, or the process ends
-    await this.#holder.free();
+  /** In `single` mode a block is freed before the next try, which would otherwise be allocated in addition to it. */
+  async #freeBlock(held: HostReading | null, bytes: number): Promise<void> {
+    if (this.#stopped() !== null) return; // the guard has freed it, or the process is about to exit
+    await this.#blocks.free();
     if (!this.#request.pools) return;
     const now = this.#context.reading(this.#request.kind);
-    const cameBack = (now.memAvailable ?? 0) - (held?.memAvailable ?? 0);
-    this.#pooled = Math.max(0, Math.min(bytes, bytes - cameBack));
+    const returnedBytes = (now.memAvailable ?? 0) - (held?.memAvailable ?? 0);
+    this.#pooledBytes = Math.max(0, Math.min(bytes, bytes - returnedBytes));
   }
 
-  #planned(bytes: number, predictedCost: number): PlannedStep {
+  #plan(bytes: number, predictedCost: number): PlannedStep {
     const { kind } = this.#request;
     const { heldBytes } = this.#search;
-    const cost = costsHost(kind, this.#context.limits) ? Math.max(0, predictedCost - this.#pooled) : 0;
+    const cost = this.#costsHost() ? Math.max(0, predictedCost - this.#pooledBytes) : 0;
     return { kind, heldBytes, targetBytes: heldBytes + bytes, predictedCost: cost };
+  }
+
+  #costsHost(): boolean {
+    return costsHost(this.#request.kind, this.#context.limits.memoryModel);
   }
 
   #stopped(): Outcome | null {
@@ -143,116 +153,113 @@ class StressRun {
     return stop === null ? null : stopOutcome(stop, this.#context.binding.guardRead().trip);
   }
 
-  #tell(room: Headroom, heldBefore: number, step: StressStep): void {
+  #report(headroom: Headroom, heldBefore: number, step: StressStep): void {
     this.#steps.push(step);
-    const elapsedMs = performance.now() - this.#began;
-    this.#say({ step, progress: progress(this.#search, this.#bounds, room, heldBefore, elapsedMs) });
+    const elapsedMs = performance.now() - this.#startedAt;
+    this.#emit({ step, progress: progress(this.#search, this.#bounds, headroom, heldBefore, elapsedMs) });
   }
 
-  #lastRefused(): Refused {
-    const { bestBytes, heldBytes, refusedBytes } = this.#search;
-    const smallest = refusedBytes ?? bestBytes + this.#bounds.resolutionBytes;
-    return { mode: this.#bounds.mode, refusedBytes: smallest, bestBytes, heldBytes, failure: this.#refused };
-  }
-
-  #ending(end: SearchEnd, nextBytes: number, reading: HostReading, room: Headroom): Outcome {
+  #endOutcome(end: SearchEnd, leastBytes: number, reading: HostReading, headroom: Headroom): Outcome {
     switch (end) {
       case 'limit':
-        return { state: 'limit', boundBy: this.#request.ceiling?.reason ?? 'the largest size there is' };
+        return { state: 'limit', boundBy: this.#request.ceiling?.reason ?? 'the largest possible size was reached' };
       case 'device':
-        return deviceOutcome(room, nextBytes);
-      case 'out-of-memory':
-        return refusedOutcome(this.#lastRefused(), reading, this.#context.limits.floor);
+        return deviceOutcome(headroom, leastBytes);
+      case 'out-of-memory': {
+        const { bestBytes, heldBytes } = this.#search;
+        const refusedBytes = this.#search.refusedBytes ?? bestBytes + this.#bounds.resolutionBytes;
+        const refusal = { mode: this.#bounds.mode, refusedBytes, bestBytes, heldBytes, failure: this.#lastFailure };
+        return allocatorOutcome(refusal, reading, this.#context.limits.floor);
+      }
       case 'floor':
       case 'contiguity': {
-        const cost = Math.ceil(nextBytes * this.#search.costPerByte);
-        const refusal = this.#context.check(this.#planned(nextBytes, cost), reading);
+        const cost = Math.ceil(leastBytes * this.#search.costPerByte);
+        const refusal = this.#context.check(this.#plan(leastBytes, cost), reading);
         return refusalOutcome(
-          refusal ?? { why: end, sentence: `the next step would not leave the host what it keeps` },
+          refusal ?? { cause: end, sentence: 'the next step would take memory that the host must keep' },
         );
       }
     }
   }
 
-  /** What was found, verified and held as asked; where the search has failed there is nothing to hold. */
-  async keep(found: Outcome): Promise<Outcome> {
+  /** Verifies and holds what the search found, as far as requested. After a failed search nothing is held. */
+  async verifyAndHold(found: Outcome): Promise<Outcome> {
     const { holdMs, mode, verify } = this.#request;
-    if (!KEEPS.includes(found.state) || this.#search.bestBytes === 0 || (!verify && holdMs === 0)) return found;
-    const unable = mode === 'single' ? await this.#takeAgain(found) : null;
-    if (unable !== null) return unable;
-    const heldBytes = this.#holder.heldBytes;
+    const isRequested = verify || holdMs > 0;
+    if (!FOUND_STATES.includes(found.state) || this.#search.bestBytes === 0 || !isRequested) return found;
+    const failed = mode === 'single' ? await this.#reallocate(found) : null;
+    if (failed !== null) return failed;
+    const { heldBytes } = this.#blocks;
     this.#context.begin({ kind: this.#request.kind, heldBytes, targetBytes: heldBytes });
-    const kept = (await this.#verify(found)) ?? (await this.#hold()) ?? found;
-    if (kept.state !== 'timeout') this.#context.finish({ state: kept.state, heldBytes });
-    return kept;
+    const outcome = (await this.#verify(found)) ?? (await this.#hold()) ?? found;
+    if (outcome.state !== 'timeout') this.#context.finish({ state: outcome.state, heldBytes });
+    return outcome;
   }
 
   /**
-   * In `single` mode the largest block was freed after its try. To take it once more is a step like any other: the
-   * machine may have less by now. null: it is held.
+   * In `single` mode the largest block was freed after its try. Allocating it again is a step like any other, because
+   * the machine may have less memory by now. null: it is held.
    */
-  async #takeAgain(found: Outcome): Promise<Outcome | null> {
+  async #reallocate(found: Outcome): Promise<Outcome | null> {
     const bytes = this.#search.bestBytes;
     await this.#context.waitForLowPressure();
-    const planned = this.#planned(bytes, Math.ceil(bytes * this.#search.costPerByte));
+    const planned = this.#plan(bytes, Math.ceil(bytes * this.#search.costPerByte));
     const stopped = this.#stopped();
     if (stopped !== null) return stopped;
     const refusal = this.#context.check(planned);
-    if (refusal !== null) return refusedAgain(found, refusal);
+    if (refusal !== null) return reallocationRefused(found, refusal);
     this.#context.begin(planned);
-    const { failure } = await this.#holder.take(bytes);
-    const hangs = failure?.name === 'TIMEOUT';
-    if (!hangs) this.#context.finish({ state: stateOf(failure), heldBytes: failure === null ? bytes : 0 });
+    const { failure } = await this.#blocks.allocate(bytes);
+    const isHung = failure?.name === 'TIMEOUT';
+    if (!isHung) this.#context.finish({ state: stepState(failure), heldBytes: failure === null ? bytes : 0 });
     return failure === null ? null : (this.#stopped() ?? failureOutcome(failure));
   }
 
-  /** null: nothing is wrong. */
+  /** null: no mismatch, or verification was not requested. */
   async #verify(found: Outcome): Promise<Outcome | null> {
     if (!this.#request.verify) return null;
-    const ok = this.#steps.filter(({ state }) => state === 'ok');
-    const shown = this.#request.mode === 'single' ? ok.slice(-1) : ok;
-    const verified = await this.#holder.verify((verifyMs) => {
-      const step = shown.shift();
+    const okSteps = this.#steps.filter(({ state }) => state === 'ok');
+    const verifiedSteps = this.#request.mode === 'single' ? okSteps.slice(-1) : okSteps;
+    const verified = await this.#blocks.verify((verifyMs) => {
+      const step = verifiedSteps.shift();
       if (step !== undefined) step.verifyMs = verifyMs;
     });
     const stopped = this.#stopped();
     if (stopped !== null) return stopped;
     if (isFailure(verified)) return failureOutcome(verified);
     this.#verified = verified;
-    return verified.mismatches === 0 ? null : wrongBytes(found, verified);
+    return verified.mismatches === 0 ? null : mismatchOutcome(found, verified);
   }
 
+  /** null: held for the whole time. */
   async #hold(): Promise<Outcome | null> {
     const started = performance.now();
-    const { timeScale } = this.#context.limits;
-    await this.#context.pause(this.#request.holdMs / (timeScale ?? 1));
-    this.#heldMs = (performance.now() - started) * (timeScale ?? 1);
+    const scale = this.#context.limits.timeScale ?? 1;
+    await this.#context.pause(this.#request.holdMs / scale);
+    this.#holdMs = (performance.now() - started) * scale;
     return this.#stopped();
   }
 
   result({ boundBy, state }: Outcome): StressResult {
-    const { bestBytes } = this.#search;
     return {
       state,
       boundBy,
-      maxBytes: bestBytes,
+      maxBytes: this.#search.bestBytes,
       verified: this.#verified,
-      holdMs: this.#heldMs,
-      cudaMs: this.#holder.cudaMs,
+      holdMs: this.#holdMs,
+      cudaMs: this.#blocks.cudaMs,
       steps: this.#steps,
     };
   }
 }
 
-/** States in which the search has come to its end and holds what it found. */
-const KEEPS: readonly Outcome['state'][] = ['limit', 'out-of-memory', 'floor', 'contiguity'];
-
-function stateOf(failure: Failure | null): StressStep['state'] {
+function stepState(failure: Failure | null): StressStep['state'] {
   if (failure === null) return 'ok';
   if (failure.name === 'STOPPED') return 'stopped';
-  return ranOut(failure) ? 'out-of-memory' : 'failed';
+  return isOutOfMemory(failure) ? 'out-of-memory' : 'failed';
 }
 
-function costOf(before: HostReading, after: HostReading): number | null {
+/** By how much MemAvailable fell; null: cannot be read. */
+function hostCost(before: HostReading, after: HostReading): number | null {
   return before.memAvailable === null || after.memAvailable === null ? null : before.memAvailable - after.memAvailable;
 }

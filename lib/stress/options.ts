@@ -1,18 +1,18 @@
-/** The options of a stress test, checked and filled in; chunk and resolution depend on the device. */
+/** The options of a stress test, checked and with their defaults; chunk and resolution depend on the device. */
 
 import { checkBoolean, checkBytes, checkChoice, checkFunction, checkMilliseconds } from '../base/arguments.ts';
 import { GiB, MiB } from '../base/format.ts';
 import { KINDS, staysOnDevice } from '../memory/kinds.ts';
-import { type CheckedOptions, checkProbeOptions } from '../probe/options.ts';
+import { type CheckedProbeOptions, checkProbeOptions } from '../probe/options.ts';
 import type { AllocatorKind, MemoryModel, StressOptions } from '../types/index.ts';
 
 const DEFAULT_TIMEOUT_MS = 600_000;
 
 export interface CheckedStressOptions {
-  probe: CheckedOptions;
+  probe: CheckedProbeOptions;
   kind: AllocatorKind;
   single: boolean;
-  /** null: none. */
+  /** null: no maximum. */
   max: number | null;
   /** null: the device's default. */
   chunk: number | null;
@@ -41,16 +41,17 @@ export function checkStressOptions(options: StressOptions): CheckedStressOptions
 }
 
 /**
- * Step sizes. Of the host's memory, and of lazy memory, 4 GiB, which take 0.15 s where a GB takes 34 ms (the lab's figure), so that
- * a stop is never far, down to 64 MiB, which is less than an idle machine's MemAvailable moves by itself. Of a device's own
- * memory 32 GiB take about a millisecond, and 2 MiB are what the driver gives at the least.
+ * Largest and smallest step.
+ * - Host memory and lazy memory: 4 GiB take about 0.15 s (34 ms per GB in a DGX Spark curriculum), so that a stop takes
+ *   effect soon; 64 MiB is within the fluctuation of MemAvailable on an idle machine.
+ * - A device's own memory: 32 GiB take about 1 ms; 2 MiB is the driver's smallest block.
  */
 export function stepSizes(
   model: MemoryModel,
   kind: AllocatorKind,
   chunk: number | null,
 ): { chunkBytes: number; resolutionBytes: number } {
-  const own = staysOnDevice(kind) && (model === 'discrete' || model === 'coherent');
-  const chunkBytes = chunk ?? (own ? 32 * GiB : 4 * GiB);
-  return { chunkBytes, resolutionBytes: Math.min(own ? 2 * MiB : 64 * MiB, chunkBytes) };
+  const isOwnMemory = staysOnDevice(kind) && (model === 'discrete' || model === 'coherent');
+  const chunkBytes = chunk ?? (isOwnMemory ? 32 * GiB : 4 * GiB);
+  return { chunkBytes, resolutionBytes: Math.min(isOwnMemory ? 2 * MiB : 64 * MiB, chunkBytes) };
 }

@@ -1,4 +1,4 @@
-/** Why a search ended, as the state and the sentence of its report. */
+/** Why a search ended: the `state` and `boundBy` of its report. Pure. */
 
 import type { Failure } from '../base/errors.ts';
 import { reason } from '../base/facts.ts';
@@ -6,6 +6,7 @@ import { formatBoth, formatBytes } from '../base/format.ts';
 import type { NativeGuard } from '../native/contract.ts';
 import type { HostReading, Refusal, Stop } from '../probe/context.ts';
 import type { StressState } from '../types/index.ts';
+import type { Verified } from './held-blocks.ts';
 import type { Headroom, StressMode } from './search.ts';
 
 export interface Outcome {
@@ -13,68 +14,76 @@ export interface Outcome {
   boundBy: string;
 }
 
-/** A failure of a native call that was not a lack of memory. */
+/** A native call failed, other than for lack of memory. */
 export function failureOutcome(failure: Failure): Outcome {
   return { state: failure.name === 'TIMEOUT' ? 'timeout' : 'failed', boundBy: reason(failure) };
 }
 
-export function refusalOutcome({ sentence, why }: Refusal): Outcome {
-  return { state: why === 'device-memory' ? 'out-of-memory' : why, boundBy: sentence };
+/** The next step was refused before it was made. */
+export function refusalOutcome({ cause, sentence }: Refusal): Outcome {
+  return { state: cause, boundBy: sentence };
 }
 
-export function stopOutcome({ reason: words, why }: Stop, trip: NativeGuard['trip']): Outcome {
-  if (why !== 'guard') return { state: why, boundBy: words };
-  const by = trip?.reason ?? 'floor';
-  return { state: by === 'parent' ? 'aborted' : by, boundBy: words };
+export function stopOutcome({ cause, reason }: Stop, trip: NativeGuard['trip']): Outcome {
+  if (cause !== 'guard') return { state: cause, boundBy: reason };
+  const tripReason = trip?.reason ?? 'floor';
+  return { state: tripReason === 'parent' ? 'aborted' : tripReason, boundBy: reason };
 }
 
-export function deviceOutcome(room: Headroom, nextBytes: number): Outcome {
+/** The next step would exceed the device's free memory. */
+export function deviceOutcome({ device }: Headroom, nextBytes: number): Outcome {
   return {
     state: 'out-of-memory',
-    boundBy: `${formatBoth(room.device?.bytes ?? null)} are free on the device, and the next ${formatBytes(nextBytes)} would not fit`,
+    boundBy: `the device has ${formatBoth(device?.bytes ?? null)} free, and the next ${formatBytes(nextBytes)} would not fit`,
   };
 }
 
-/** What the search knew when the allocator had said no for the last time. */
-export interface Refused {
+/** The search when the allocator refused for the last time. */
+export interface AllocatorRefusal {
   mode: StressMode;
   /** The smallest total, or block, that was refused. */
   refusedBytes: number;
-  /** The largest that was given, and what of it is held: nothing in `single` mode. */
+  /** The largest total, or block, that was allocated. */
   bestBytes: number;
+  /** Held at the refusal: 0 in `single` mode. */
   heldBytes: number;
   /** The last refusal; null: none. */
   failure: Failure | null;
 }
 
-/** The allocator said no. Where memory is there but not in blocks, that is the reason. */
-export function refusedOutcome(found: Refused, { inBlocks, memAvailable }: HostReading, floor: number | null): Outcome {
-  const { bestBytes, failure, heldBytes, mode, refusedBytes } = found;
+/** The allocator refused. If enough memory is available, but too little in large blocks: `contiguity`. */
+export function allocatorOutcome(
+  refusal: AllocatorRefusal,
+  { inLargeBlocks, memAvailable }: HostReading,
+  floor: number | null,
+): Outcome {
+  const { bestBytes, failure, heldBytes, mode, refusedBytes } = refusal;
   const missing = refusedBytes - heldBytes;
-  const what = mode === 'single' ? 'a block of ' : 'a total of ';
-  const largest = mode === 'single' ? 'the largest that it gave is' : 'it gave';
-  const said = failure === null ? '' : ` (${reason(failure)})`;
-  const words =
-    `the allocator refused ${what}${formatBoth(refusedBytes)}; ` +
-    (bestBytes === 0 ? 'it gave nothing' : `${largest} ${formatBytes(refusedBytes - bestBytes)} less`);
-  if (inBlocks !== null && memAvailable !== null && inBlocks < missing && memAvailable - missing >= (floor ?? 0)) {
+  const unit = mode === 'single' ? 'block' : 'total';
+  const largest =
+    bestBytes === 0
+      ? 'no allocation succeeded'
+      : `the largest ${unit} that it allocated is ${formatBytes(refusedBytes - bestBytes)} less`;
+  const error = failure === null ? '' : ` (${reason(failure)})`;
+  const sentence = `the allocator refused a ${unit} of ${formatBoth(refusedBytes)}; ${largest}${error}`;
+  const fitsWithoutBlocks = memAvailable !== null && memAvailable - missing >= (floor ?? 0);
+  if (inLargeBlocks !== null && inLargeBlocks < missing && fitsWithoutBlocks) {
     return {
       state: 'contiguity',
-      boundBy: `${formatBoth(memAvailable)} are available, but only ${formatBytes(inBlocks)} of it in free blocks of 2 MiB: ${words}${said}`,
+      boundBy: `${formatBoth(memAvailable)} are available, but only ${formatBytes(inLargeBlocks)} of it in free blocks of 2 MiB: ${sentence}`,
     };
   }
-  return { state: 'out-of-memory', boundBy: `${words}${said}` };
+  return { state: 'out-of-memory', boundBy: sentence };
 }
 
-/** The largest block could not be taken once more, to be verified or held: the search's end stands, and why no more was done. */
-export function refusedAgain(found: Outcome, { sentence }: Refusal): Outcome {
-  return { ...found, boundBy: `${found.boundBy}. It was not taken once more to be verified or held: ${sentence}` };
+/** The largest block could not be allocated again, to verify or hold it. The search's own outcome stands. */
+export function reallocationRefused(found: Outcome, { sentence }: Refusal): Outcome {
+  return { ...found, boundBy: `${found.boundBy}. It was not allocated again to verify or hold it: ${sentence}` };
 }
 
-export function wrongBytes(found: Outcome, verified: { mismatches: number; firstMismatch: number | null }): Outcome {
-  const { firstMismatch, mismatches } = verified;
+export function mismatchOutcome(found: Outcome, { firstMismatch, mismatches }: Verified): Outcome {
   return {
     state: 'failed',
-    boundBy: `verification read ${mismatches} wrong bytes, the first at offset ${firstMismatch ?? 'unknown'} of what was held; before that: ${found.boundBy}`,
+    boundBy: `verification read ${mismatches} wrong bytes, the first at offset ${firstMismatch ?? 'unknown'} of the held memory; before that: ${found.boundBy}`,
   };
 }

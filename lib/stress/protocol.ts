@@ -1,4 +1,4 @@
-/** What the parent asks of the loop, and what the loop tells. */
+/** Messages between parent and child of a stress test. */
 
 import type { AllocatorKind, StressReport, StressState, StressStep } from '../types/index.ts';
 import type { StressMode } from './search.ts';
@@ -6,16 +6,17 @@ import type { StressMode } from './search.ts';
 export interface StressRequest {
   kind: AllocatorKind;
   mode: StressMode;
-  /** null: none. `reason` says whose it is. */
+  /** Bytes that the search must not exceed, and why; null: no ceiling. */
   ceiling: { bytes: number; reason: string } | null;
   chunkBytes: number;
   resolutionBytes: number;
   verify: boolean;
   holdMs: number;
-  /** The driver keeps freed memory in pools that MemAvailable does not show; the next block can have it. */
+  /** The driver keeps freed memory in pools: MemAvailable does not contain it, but the next allocation can use it. */
   pools: boolean;
 }
 
+/** A step is done, in whatever state. */
 export interface StressEvent {
   step: StressStep;
   progress: { heldBytes: number; expectedBytes: number | null; etaMs: number | null };

@@ -1,22 +1,21 @@
-/** `stress()` on the parent's side: the request for the child's loop, and the report from what came back. */
+/** The parent of a stress test: runs the child, and builds the report from its messages. */
 
 import { formatBoth } from '../base/format.ts';
 import { runProbe } from '../probe/run.ts';
 import type { Baseline, ProbeRun } from '../probe/spec.ts';
-import type { StressOptions, StressReport, StressState, StressStep } from '../types/index.ts';
-import { type CheckedStressOptions, checkStressOptions, stepSizes } from './options.ts';
+import type { StressReport, StressState, StressStep } from '../types/index.ts';
+import { type CheckedStressOptions, stepSizes } from './options.ts';
 import type { StressEvent, StressRequest, StressResult } from './protocol.ts';
 
-export async function runStress(given: StressOptions): Promise<StressReport> {
-  const options = checkStressOptions(given);
+export async function runStress(options: CheckedStressOptions): Promise<StressReport> {
   const steps: StressStep[] = [];
   let request: StressRequest | undefined;
   const run = await runProbe<StressRequest, StressEvent, StressResult>({
     command: 'stress',
     options: options.probe,
     kinds: [options.kind],
-    request(ground) {
-      request = requestFor(ground, options);
+    request(baseline) {
+      request = stressRequest(baseline, options);
       return request;
     },
     onEvent({ progress, step }) {
@@ -27,14 +26,14 @@ export async function runStress(given: StressOptions): Promise<StressReport> {
   return report(run, request as StressRequest, steps);
 }
 
-function requestFor(ground: Baseline, options: CheckedStressOptions): StressRequest {
-  const { device, snapshot } = ground;
+function stressRequest(baseline: Baseline, options: CheckedStressOptions): StressRequest {
+  const { device, snapshot } = baseline;
   const { holdMs, kind, single, verify } = options;
   const sizes = stepSizes(device.memoryModel, kind, options.chunk);
   return {
     kind,
     mode: single ? 'single' : 'total',
-    ceiling: ceiling(ground, options, sizes.resolutionBytes),
+    ceiling: searchCeiling(baseline, options, sizes.resolutionBytes),
     ...sizes,
     verify,
     holdMs,
@@ -43,40 +42,38 @@ function requestFor(ground: Baseline, options: CheckedStressOptions): StressRequ
 }
 
 /**
- * What the search must not pass. With `resume`: halfway between what the lost run had proven and what it was lost in, so
- * that repeated losses close in on the edge as a bisection does.
+ * The caller's maximum, or, with `resume`, a ceiling from the lost run, whichever is lower. The resumed ceiling lies
+ * halfway between the bytes that the lost run had proven and those it was lost at: repeated losses bisect towards the
+ * edge.
  */
-function ceiling(
+function searchCeiling(
   { unfinished }: Baseline,
   { kind, max, resume }: CheckedStressOptions,
   resolution: number,
 ): StressRequest['ceiling'] {
-  const asked =
-    max === null ? null : { bytes: max, reason: `the maximum of ${formatBoth(max)} that was asked for was reached` };
-  if (!resume || unfinished === null || unfinished.command !== 'stress' || unfinished.kind !== kind) return asked;
+  const maximum =
+    max === null ? null : { bytes: max, reason: `the requested maximum of ${formatBoth(max)} was reached` };
+  if (!resume || unfinished === null || unfinished.command !== 'stress' || unfinished.kind !== kind) return maximum;
   const { provenBytes, sentence, targetBytes } = unfinished;
-  const half = provenBytes + Math.floor((targetBytes - provenBytes) / 2 / resolution) * resolution;
-  // Lost while holding what had been proven: then that was too much.
-  const bytes = Math.max(
-    resolution,
-    targetBytes > provenBytes ? half : targetBytes - Math.max(resolution, targetBytes / 16),
-  );
-  if (asked !== null && asked.bytes <= bytes) return asked;
-  return { bytes, reason: `an earlier run ended there: ${sentence}; this one does not pass ${formatBoth(bytes)}` };
+  const halfway = provenBytes + Math.floor((targetBytes - provenBytes) / 2 / resolution) * resolution;
+  // If the run was lost while it held the proven bytes, these were already too much.
+  const lower = targetBytes > provenBytes ? halfway : targetBytes - Math.max(resolution, targetBytes / 16);
+  const bytes = Math.max(resolution, lower);
+  if (maximum !== null && maximum.bytes <= bytes) return maximum;
+  return { bytes, reason: `an earlier run ended there: ${sentence}; this run does not exceed ${formatBoth(bytes)}` };
 }
 
-type Run = ProbeRun<StressResult>;
-
-function report(run: Run, request: StressRequest, told: readonly StressStep[]): StressReport {
+/** @param reported the steps of the events; used if the child is gone and there is no result. */
+function report(run: ProbeRun<StressResult>, request: StressRequest, reported: readonly StressStep[]): StressReport {
   const { guard, header, result, settled } = run;
-  const steps = result?.steps ?? told;
+  const steps = result?.steps ?? reported;
   return {
     schema: 'umaprobe/stress/1',
     ...header,
     kind: request.kind,
     mode: request.mode,
     state: result?.state ?? lostState(run),
-    maxBytes: result?.maxBytes ?? most(steps),
+    maxBytes: result?.maxBytes ?? largestHeld(steps),
     boundBy: result?.boundBy ?? run.reason ?? 'the child process is gone',
     guard,
     chunkBytes: request.chunkBytes,
@@ -89,12 +86,12 @@ function report(run: Run, request: StressRequest, told: readonly StressStep[]): 
   };
 }
 
-/** A guard that had to end the process has found the edge, and not lost the child. */
-function lostState({ end, guard }: Run): StressState {
+/** If the guard ended the process, it found the edge: report its reason, not `lost`. */
+function lostState({ end, guard }: ProbeRun<StressResult>): StressState {
   if (guard !== null && guard.reason !== 'parent') return guard.reason;
   return end === 'done' ? 'lost' : end;
 }
 
-function most(steps: readonly StressStep[]): number {
+function largestHeld(steps: readonly StressStep[]): number {
   return Math.max(0, ...steps.filter(({ state }) => state === 'ok').map(({ heldBytes }) => heldBytes));
 }

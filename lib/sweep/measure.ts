@@ -1,16 +1,17 @@
-/** One step of a sweep in the child: allocate, touch, touch again, free, and read the counters around it. */
+/** One step of a sweep in the child: allocate, touch, touch again, free, and read the counters around each part. */
 
 import type { Fact } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
 import type { ChildContext, Stop } from '../probe/context.ts';
-import { type CounterSeries, median, type Reader } from '../probe/counters.ts';
-import { outcomeOf } from '../probe/outcome.ts';
+import type { CounterReader } from '../probe/counter-reader.ts';
+import { type CounterSeries, type Counters, median } from '../probe/counters.ts';
+import { stepFailure } from '../probe/outcome.ts';
 import type { AllocatorKind } from '../types/index.ts';
-import type { Measured } from './protocol.ts';
+import type { Measurement } from './protocol.ts';
 
-/** A step came to its end before its last repeat. */
-export interface Ended {
-  state: Exclude<Measured['state'], 'ok' | 'unsupported'>;
+/** Why a step ended before its last repeat. */
+interface EarlyEnd {
+  state: Exclude<Measurement['state'], 'ok' | 'unsupported'>;
   reason: string;
   hung: boolean;
 }
@@ -20,7 +21,10 @@ export interface Step {
   bytes: number;
 }
 
-/** One repeat, in real milliseconds; what it did not come to is undefined. */
+/** Why the step must not be made; null: it may. Called before every repeat, because the machine changes. */
+export type StepCheck = (before: Counters) => string | null;
+
+/** One repeat, in real milliseconds; times that it did not reach are undefined. */
 interface Repeat {
   allocMs?: number;
   firstTouchMs?: number;
@@ -28,32 +32,31 @@ interface Repeat {
   freeMs?: number;
   wallMs: number;
   counters: CounterSeries;
-  ended: Ended | null;
+  end: EarlyEnd | null;
 }
 
-/** Whether the step may be made, asked before every repeat: the machine changes. */
-export type Permit = (before: CounterSeries['before']) => string | null;
+type Reader = Pick<CounterReader, 'read'>;
 
 export async function measureStep(
   context: ChildContext,
   reader: Reader,
   step: Step,
-  repeat: number,
-  permit: Permit,
-): Promise<Measured> {
+  repeatCount: number,
+  check: StepCheck,
+): Promise<Measurement> {
   const repeats: Repeat[] = [];
   const planned = { kind: step.kind, heldBytes: 0, targetBytes: step.bytes };
   let journalMs: number | null = null;
-  let ended: Ended | null = null;
-  while (ended === null && repeats.length < repeat) {
+  let end: EarlyEnd | null = null;
+  while (end === null && repeats.length < repeatCount) {
     await context.waitForLowPressure();
     let started = performance.now();
-    ended = stopped(context.stop());
-    if (ended !== null) break;
+    end = stopEnd(context.stop());
+    if (end !== null) break;
     const before = await reader.read();
-    const no = permit(before);
-    if (no !== null) {
-      ended = { state: 'refused', reason: no, hung: false };
+    const refusal = check(before);
+    if (refusal !== null) {
+      end = { state: 'refused', reason: refusal, hung: false };
       break;
     }
     if (journalMs === null) {
@@ -61,89 +64,98 @@ export async function measureStep(
       started += journalMs;
     }
     const counters = { before, afterAlloc: null, afterTouch: null, afterFree: null };
-    const made: Repeat = { counters, ended: null, wallMs: 0 };
-    repeats.push(made);
-    await allocateAndTouch(context, reader, step, made, repeats.length);
-    made.wallMs = performance.now() - started;
-    ended = made.ended;
+    const repeat: Repeat = { counters, end: null, wallMs: 0 };
+    repeats.push(repeat);
+    await allocateAndTouch(context, reader, step, repeat, repeats.length);
+    repeat.wallMs = performance.now() - started;
+    end = repeat.end;
   }
   if (journalMs !== null) {
-    const result = { state: ended?.state ?? 'ok', heldBytes: context.binding.liveBlocks()[1] };
+    const result = { state: end?.state ?? 'ok', heldBytes: context.binding.liveBlocks()[1] };
     journalMs += timed(() => context.finish(result));
   }
-  return summary(repeats, ended, journalMs ?? 0, context.limits.timeScale ?? 1);
+  return measurement(repeats, end, journalMs ?? 0, context.limits.timeScale ?? 1);
 }
 
 function timed(job: () => void): number {
-  const from = performance.now();
+  const started = performance.now();
   job();
-  return performance.now() - from;
+  return performance.now() - started;
 }
 
+/** @param nth number of the repeat, from 1: every touch of a step writes another pattern. */
 async function allocateAndTouch(
   context: ChildContext,
   reader: Reader,
   { kind, bytes }: Step,
-  made: Repeat,
+  repeat: Repeat,
   nth: number,
 ): Promise<void> {
   const { binding, limits } = context;
-  const limit = limits.stepDeadlineMs;
-  const allocated = await binding.allocBlock(kind, bytes, limit);
+  const deadlineMs = limits.stepDeadlineMs;
+  const allocated = await binding.allocBlock(kind, bytes, deadlineMs);
   if (isFailure(allocated)) {
-    made.ended = outcomeOf(context, allocated);
+    repeat.end = stepFailure(context, allocated);
     return;
   }
   const { block } = allocated;
-  made.allocMs = allocated.durationMs;
-  made.counters.afterAlloc = await reader.read();
-  const first = await unlessStopped(context, made, () => binding.touchBlock(block, 2 * nth, limit));
+  repeat.allocMs = allocated.durationMs;
+  repeat.counters.afterAlloc = await reader.read();
+  const first = await unlessStopped(context, repeat, () => binding.touchBlock(block, 2 * nth, deadlineMs));
   if (first !== null) {
-    made.firstTouchMs = first.durationMs;
-    made.counters.afterTouch = await reader.read();
-    const second = await unlessStopped(context, made, () => binding.touchBlock(block, 2 * nth + 1, limit));
-    if (second !== null) made.secondTouchMs = second.durationMs;
+    repeat.firstTouchMs = first.durationMs;
+    repeat.counters.afterTouch = await reader.read();
+    const second = await unlessStopped(context, repeat, () => binding.touchBlock(block, 2 * nth + 1, deadlineMs));
+    if (second !== null) repeat.secondTouchMs = second.durationMs;
   }
-  const freed = await binding.freeBlock(block, limit);
-  if (!isFailure(freed)) made.freeMs = freed.durationMs;
-  // What ended the step before is the reason, not that the guard has freed its block meanwhile.
-  else made.ended ??= outcomeOf(context, freed);
-  made.counters.afterFree = await reader.read();
+  const freed = await binding.freeBlock(block, deadlineMs);
+  if (!isFailure(freed)) repeat.freeMs = freed.durationMs;
+  // An earlier end is the reason to report; this free fails as well if the guard has freed the block.
+  else repeat.end ??= stepFailure(context, freed);
+  repeat.counters.afterFree = await reader.read();
 }
 
-/** null: it was not done, or it failed; `made` says why. */
-async function unlessStopped<T>(context: ChildContext, made: Repeat, job: () => Promise<Fact<T>>): Promise<T | null> {
-  made.ended = stopped(context.stop());
-  if (made.ended !== null) return null;
-  const done = await job();
-  if (!isFailure(done)) return done;
-  made.ended = outcomeOf(context, done);
+/** @returns null if the call was not made or failed; `repeat.end` has the reason. */
+async function unlessStopped<T>(
+  context: ChildContext,
+  repeat: Repeat,
+  call: () => Promise<Fact<T>>,
+): Promise<T | null> {
+  repeat.end = stopEnd(context.stop());
+  if (repeat.end !== null) return null;
+  const value = await call();
+  if (!isFailure(value)) return value;
+  repeat.end = stepFailure(context, value);
   return null;
 }
 
-function stopped(stop: Stop | null): Ended | null {
-  return stop === null
-    ? null
-    : { state: stop.why === 'guard' ? 'stopped' : 'aborted', reason: stop.reason, hung: false };
+function stopEnd(stop: Stop | null): EarlyEnd | null {
+  if (stop === null) return null;
+  return { state: stop.cause === 'guard' ? 'stopped' : 'aborted', reason: stop.reason, hung: false };
 }
 
-function summary(repeats: readonly Repeat[], ended: Ended | null, journalMs: number, scale: number): Measured {
-  const list = (name: 'allocMs' | 'firstTouchMs' | 'secondTouchMs' | 'freeMs'): number[] =>
-    repeats.flatMap(({ [name]: ms }) => (ms === undefined ? [] : [ms * scale]));
-  const own = median(repeats.map((made) => made.wallMs - cudaMs(made)));
+function measurement(
+  repeats: readonly Repeat[],
+  end: EarlyEnd | null,
+  journalMs: number,
+  timeScale: number,
+): Measurement {
+  const timesOf = (name: 'allocMs' | 'firstTouchMs' | 'secondTouchMs' | 'freeMs'): number[] =>
+    repeats.flatMap(({ [name]: ms }) => (ms === undefined ? [] : [ms * timeScale]));
+  const overheadMs = median(repeats.map((repeat) => repeat.wallMs - nativeMs(repeat)));
   return {
-    state: ended?.state ?? 'ok',
-    reason: ended?.reason ?? null,
-    hung: ended?.hung ?? false,
-    allocMs: list('allocMs'),
-    firstTouchMs: list('firstTouchMs'),
-    secondTouchMs: list('secondTouchMs'),
-    freeMs: list('freeMs'),
+    state: end?.state ?? 'ok',
+    reason: end?.reason ?? null,
+    hung: end?.hung ?? false,
+    allocMs: timesOf('allocMs'),
+    firstTouchMs: timesOf('firstTouchMs'),
+    secondTouchMs: timesOf('secondTouchMs'),
+    freeMs: timesOf('freeMs'),
     moved: repeats.map(({ counters }) => counters),
-    overheadMs: own === null ? null : own + journalMs,
+    overheadMs: overheadMs === null ? null : overheadMs + journalMs,
   };
 }
 
-function cudaMs({ allocMs = 0, firstTouchMs = 0, freeMs = 0, secondTouchMs = 0 }: Repeat): number {
+function nativeMs({ allocMs = 0, firstTouchMs = 0, freeMs = 0, secondTouchMs = 0 }: Repeat): number {
   return allocMs + firstTouchMs + secondTouchMs + freeMs;
 }

@@ -1,4 +1,4 @@
-/** Which steps a sweep has, in which order, and which of them are refused before anything is allocated. */
+/** The steps of a sweep, their order, and which of them are refused before anything is allocated. Pure. */
 
 import { isFailure, reason } from '../base/facts.ts';
 import { formatBoth } from '../base/format.ts';
@@ -14,21 +14,21 @@ export interface PlanFacts {
 }
 
 /**
- * Kind by kind, small to large: what a machine cannot hold is met as late as possible, and a smaller size has shown before
- * what it costs. Sizes that are refused stay in the list, so that the report says why they were not made.
+ * Kind by kind, small to large: a size that the machine cannot hold comes as late as possible, after smaller sizes have
+ * shown their cost. Refused sizes stay in the list, so that the report can say why they were not measured.
  */
 export function planSweep({ kinds, sizes }: Pick<SweepRequest, 'kinds' | 'sizes'>, facts: PlanFacts): PlannedSize[] {
   const chosen = kinds === 'all' ? KINDS.filter((kind) => !isFailure(facts.kinds[kind])) : kinds;
-  const rising = sizes.map((bytes, size) => ({ bytes, size })).sort((a, b) => a.bytes - b.bytes);
+  const ascending = sizes.map((bytes, size) => ({ bytes, size })).sort((a, b) => a.bytes - b.bytes);
   return chosen.flatMap((kind) =>
-    rising.map(({ bytes, size }) => ({ kind, size, bytes, refusal: staticRefusal(kind, bytes, facts) })),
+    ascending.map(({ bytes, size }) => ({ kind, size, bytes, refusal: staticRefusal(kind, bytes, facts) })),
   );
 }
 
-/** What no state of the machine would change. */
+/** A refusal that does not depend on the machine's state. */
 function staticRefusal(kind: AllocatorKind, bytes: number, facts: PlanFacts): PlannedSize['refusal'] {
-  const way = facts.kinds[kind];
-  if (isFailure(way)) return { state: 'unsupported', reason: reason(way) };
+  const allocatorCall = facts.kinds[kind];
+  if (isFailure(allocatorCall)) return { state: 'unsupported', reason: reason(allocatorCall) };
   const { deviceTotal } = facts;
   if (staysOnDevice(kind) && deviceTotal !== null && bytes > deviceTotal)
     return { state: 'refused', reason: `${formatBoth(bytes)} is more than the device has, ${formatBoth(deviceTotal)}` };
@@ -45,18 +45,18 @@ export interface ManagedFacts {
 }
 
 /**
- * Managed memory on a device that has its own may not pass what is free there unless that is asked for, and then not what
- * the host can spare in addition. null: it may be made.
+ * Why managed memory of this size is refused; null: it is not. On a device with its own memory it must fit the device's
+ * free memory; with `oversubscribe` it may exceed that by what the host can spare above its floor.
  */
 export function managedRefusal(bytes: number, facts: ManagedFacts): string | null {
   const { deviceFree, floor, memAvailable, memoryModel, oversubscribe } = facts;
   if (memoryModel === 'unified') return null;
-  if (deviceFree === null) return 'what is free on the device cannot be read, and managed memory would spill unseen';
+  if (deviceFree === null) return 'the device’s free memory cannot be read, and managed memory could spill unnoticed';
   if (bytes <= deviceFree) return null;
-  const past = `${formatBoth(bytes)} is more than is free on the device, ${formatBoth(deviceFree)}`;
-  if (!oversubscribe) return `${past}; oversubscribe lets it spill into host memory`;
-  if (memAvailable === null) return `${past}, and what the host could spare cannot be read`;
+  const excess = `${formatBoth(bytes)} is more than the device has free, ${formatBoth(deviceFree)}`;
+  if (!oversubscribe) return `${excess}; oversubscribe lets it spill into host memory`;
+  if (memAvailable === null) return `${excess}, and the host’s MemAvailable cannot be read`;
   const spare = Math.max(0, memAvailable - (floor ?? 0));
   if (bytes - deviceFree <= spare) return null;
-  return `${past}, and the rest more than the ${formatBoth(spare)} that the host can spare above its floor`;
+  return `${excess}, and the rest is more than the ${formatBoth(spare)} that the host can spare above its floor`;
 }

@@ -1,11 +1,12 @@
-/** What parent and child of a sweep say to one another. */
+/** Messages between parent and child of a sweep. */
 
 import type { Stop } from '../probe/context.ts';
-import type { CounterSeries, NvmlTarget } from '../probe/counters.ts';
-import type { AllocatorKind, Counter, SweepStepState } from '../types/index.ts';
+import type { NvmlTarget } from '../probe/counter-reader.ts';
+import type { CounterSeries, CounterSources } from '../probe/counters.ts';
+import type { AllocatorKind, SweepStepState } from '../types/index.ts';
 
 export interface SweepRequest {
-  /** `all`: those that the device has. */
+  /** `all`: every kind that the device supports. */
   kinds: readonly AllocatorKind[] | 'all';
   /** Bytes, in the order of the parent's sizes. */
   sizes: readonly number[];
@@ -14,27 +15,27 @@ export interface SweepRequest {
   nvml: NvmlTarget;
 }
 
-/** One kind with one size, as planned in the child, which alone knows what the device can. */
+/** One size of one kind. Planned in the child, because only its allocator knows the device's capabilities. */
 export interface PlannedSize {
   kind: AllocatorKind;
   /** Index into the request's sizes. */
   size: number;
   bytes: number;
-  /** Why it will not be made; null: it will be tried. */
+  /** Why the step will not be made; null: it will be tried. */
   refusal: { state: 'unsupported' | 'refused'; reason: string } | null;
 }
 
-/** What was measured of one step; one number a repeat in each list, on a simulated machine in its own milliseconds. */
-export interface Measured {
+/** One step's measurement: one number per repeat in each list, in simulated milliseconds on a simulated machine. */
+export interface Measurement {
   state: Exclude<SweepStepState, 'lost' | 'not-reached'>;
   reason: string | null;
-  /** A native call has outlived its deadline; the sweep cannot go on. */
+  /** A native call missed its deadline and has not returned; the sweep cannot go on. */
   hung: boolean;
   allocMs: number[];
   firstTouchMs: number[];
   secondTouchMs: number[];
   freeMs: number[];
-  /** One reading a phase for each repeat. */
+  /** The counters of each repeat. */
   moved: CounterSeries[];
   /** Real milliseconds. */
   overheadMs: number | null;
@@ -42,13 +43,12 @@ export interface Measured {
 
 export type SweepEvent =
   /** `deviceFree`: cudaMemGetInfo before the first step; null: cannot be read. */
-  | { what: 'plan'; steps: PlannedSize[]; deviceFree: number | null }
-  | { what: 'begin'; index: number }
-  | { what: 'step'; index: number; measured: Measured };
+  | { type: 'plan'; steps: PlannedSize[]; deviceFree: number | null }
+  | { type: 'begin'; index: number }
+  | { type: 'step'; index: number; measurement: Measurement };
 
 export interface SweepResult {
-  /** What ended the sweep before its last step; null: nothing did. */
+  /** Why the sweep ended before its last step; null: it did not. */
   stop: Stop | null;
-  /** For each counter the file or function that it was read from, or why it is null. */
-  counters: Record<Counter, string>;
+  sources: CounterSources;
 }

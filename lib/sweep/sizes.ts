@@ -1,20 +1,20 @@
-/** Which sizes a sweep goes through: given ones, a range, tensors, or a preset. */
+/** The sizes of a sweep: a list, a range, tensors, or a preset. */
 
 import { checkBytes, invalidArgument, invalidType, invalidValue, outOfRange } from '../base/arguments.ts';
 import { GB } from '../base/format.ts';
 import { tensorOf } from '../models/tensors.ts';
 import type { SweepOptions, Tensor } from '../types/index.ts';
 
-/** A size, and what it stands for. */
 export interface SweepSize {
   bytes: number;
+  /** The tensor that has this size; null: a plain size. */
   tensor: Tensor | null;
 }
 
-/** More sizes are a mistake in a step, not a sweep. */
-const MOST_SIZES = 10_000;
+/** A longer list is most likely a mistake in `range.step`. */
+const MAX_SIZES = 10_000;
 
-/** `lab`: the twelve sizes of a DGX Spark curriculum's memory lab. `quick`: some seconds on any machine. */
+/** `lab`: the twelve sizes of a DGX Spark curriculum's memory lab. `quick`: a few seconds on any machine. */
 export const PRESETS = {
   lab: [1, 2, 4, 8, 10, 20, 30, 40, 50, 60, 70, 80].map((size) => size * GB),
   quick: [0.25, 0.5, 1, 2].map((size) => size * GB),
@@ -24,7 +24,7 @@ export type SweepPreset = keyof typeof PRESETS;
 
 const CHOICES = ['sizes', 'range', 'tensors', 'preset'] as const;
 
-/** The sizes in the order in which they are asked for, and the preset they are of. No choice at all is `quick`. */
+/** The sizes in the caller's order, and the preset that they come from. Default: `quick`. */
 export function sweepSizes(options: Pick<SweepOptions, (typeof CHOICES)[number]>): {
   sizes: SweepSize[];
   preset: SweepPreset | null;
@@ -32,35 +32,35 @@ export function sweepSizes(options: Pick<SweepOptions, (typeof CHOICES)[number]>
   const chosen = CHOICES.filter((name) => options[name] !== undefined);
   if (chosen.length > 1)
     throw invalidArgument(`${chosen.join(' and ')} are given together; expected one of ${CHOICES.join(', ')}`);
-  if (options.sizes !== undefined) return { sizes: bounded(listed(options.sizes)).map(plain), preset: null };
-  if (options.range !== undefined) return { sizes: bounded(ranged(options.range)).map(plain), preset: null };
-  if (options.tensors !== undefined) return { sizes: bounded(tensors(options.tensors)), preset: null };
-  const preset = presetName(options.preset ?? 'quick');
-  return { sizes: PRESETS[preset].map(plain), preset };
+  if (options.sizes !== undefined) return { sizes: checkCount(listSizes(options.sizes)).map(plainSize), preset: null };
+  if (options.range !== undefined) return { sizes: checkCount(rangeSizes(options.range)).map(plainSize), preset: null };
+  if (options.tensors !== undefined) return { sizes: checkCount(tensorSizes(options.tensors)), preset: null };
+  const preset = checkPreset(options.preset ?? 'quick');
+  return { sizes: PRESETS[preset].map(plainSize), preset };
 }
 
-function plain(bytes: number): SweepSize {
+function plainSize(bytes: number): SweepSize {
   return { bytes, tensor: null };
 }
 
-function presetName(name: unknown): SweepPreset {
+function checkPreset(name: unknown): SweepPreset {
   if (name === 'lab' || name === 'quick') return name;
   throw invalidValue('preset', 'lab or quick', name);
 }
 
-function bounded<T>(sizes: T[]): T[] {
+function checkCount<T>(sizes: T[]): T[] {
   if (sizes.length === 0) throw invalidArgument('sizes is empty; expected at least one size');
-  if (sizes.length > MOST_SIZES) throw outOfRange('number of sizes', `at most ${MOST_SIZES}`, sizes.length);
+  if (sizes.length > MAX_SIZES) throw outOfRange('number of sizes', `at most ${MAX_SIZES}`, sizes.length);
   return sizes;
 }
 
-function listed(sizes: unknown): number[] {
+function listSizes(sizes: unknown): number[] {
   if (!Array.isArray(sizes)) throw invalidType('sizes', 'an array of bytes', sizes);
   return sizes.map((size, index) => checkBytes(`sizes[${index}]`, size, 1));
 }
 
-/** Linear with `step`, doubling without. `to` itself is among them only where a step lands on it. */
-function ranged(range: unknown): number[] {
+/** Linear with `step`, doubling without. Contains `to` only if a step lands on it. */
+function rangeSizes(range: unknown): number[] {
   if (typeof range !== 'object' || range === null) throw invalidType('range', 'an object with from and to', range);
   const { from, to, step } = range as Record<string, unknown>;
   const first = checkBytes('range.from', from, 1);
@@ -71,16 +71,20 @@ function ranged(range: unknown): number[] {
     for (let size = first; size <= last; size *= 2) sizes.push(size);
     return sizes;
   }
-  const by = checkBytes('range.step', step, 1);
-  if ((last - first) / by >= MOST_SIZES)
-    throw outOfRange('range.step', `at least ${Math.ceil((last - first) / MOST_SIZES)}, for ${MOST_SIZES} sizes`, by);
-  for (let size = first; size <= last; size += by) sizes.push(size);
+  const increment = checkBytes('range.step', step, 1);
+  if ((last - first) / increment >= MAX_SIZES)
+    throw outOfRange(
+      'range.step',
+      `at least ${Math.ceil((last - first) / MAX_SIZES)}, for ${MAX_SIZES} sizes`,
+      increment,
+    );
+  for (let size = first; size <= last; size += increment) sizes.push(size);
   return sizes;
 }
 
-function tensors(asked: unknown): SweepSize[] {
-  if (typeof asked !== 'object' || asked === null) throw invalidType('tensors', 'an object with dtypes', asked);
-  const { dtypes, shapes, elements } = asked as Record<string, unknown>;
+function tensorSizes(tensors: unknown): SweepSize[] {
+  if (typeof tensors !== 'object' || tensors === null) throw invalidType('tensors', 'an object with dtypes', tensors);
+  const { dtypes, shapes, elements } = tensors as Record<string, unknown>;
   checkFilled('tensors.dtypes', 'data types', dtypes);
   if ((shapes === undefined) === (elements === undefined))
     throw invalidArgument(
@@ -95,7 +99,7 @@ function tensors(asked: unknown): SweepSize[] {
   return all.map((tensor) => ({ bytes: tensor.bytes, tensor }));
 }
 
-function checkFilled(name: string, what: string, list: unknown): void {
-  if (!Array.isArray(list)) throw invalidType(name, `an array of ${what}`, list);
-  if (list.length === 0) throw invalidArgument(`${name} is empty; expected an array of ${what}`);
+function checkFilled(name: string, contents: string, list: unknown): void {
+  if (!Array.isArray(list)) throw invalidType(name, `an array of ${contents}`, list);
+  if (list.length === 0) throw invalidArgument(`${name} is empty; expected an array of ${contents}`);
 }

@@ -1,6 +1,6 @@
 /**
- * Whether memory of a device went past it and into the host's. No CUDA call tells: it is seen by an allocation that is
- * larger than the device, and by a bandwidth that breaks down and stays down.
+ * Finds the sizes at which device memory spilled into the host's memory. No CUDA call reports a spill. The evidence is
+ * an allocation larger than the device, or a bandwidth that drops and stays low. Pure.
  */
 
 import { GB } from '../base/format.ts';
@@ -10,49 +10,46 @@ import type { AllocatorKind, MemoryModel, Spill, SweepStep } from '../types/inde
 
 export interface SpillFacts {
   memoryModel: MemoryModel;
-  /** cudaMemGetInfo, when the sweep began; null: cannot be read. */
+  /** cudaMemGetInfo before the first step; null: cannot be read. */
   deviceFree: number | null;
   deviceTotal: number | null;
 }
 
-/**
- * Sizes below are half in the L2 cache (50 MiB on an H200) or are over before the clock has ticked often; their bandwidth
- * is not that of memory.
- */
-const LEAST_BYTES = 2 ** 28;
-/** A tenth comes from clocks and refresh; a link to the host is slower by more than this. */
-const KNEE = 2;
-/** Memory that fits does not spill: a knee below this share of what was free has another cause. */
+/** The L2 cache (50 MiB on an H200) and the clock's resolution distort the bandwidth of smaller sizes. */
+const MIN_BYTES = 2 ** 28;
+/** Slowdown that counts as a spill: clocks and refresh cost a tenth, a link to the host costs more than this. */
+const SPILL_SLOWDOWN = 2;
+/** Share of the device's free memory. A slowdown at a smaller size has another cause: the memory fits. */
 const NEARLY_FULL = 0.75;
 
 const secondTouch = (step: SweepStep): number | null => step.gbPerSecond;
 const firstTouch = (step: SweepStep): number | null => step.firstTouchGbPerSecond;
 
-/** Only kinds that lie on the device spill; what host memory costs is no spill. Nothing can spill where all is one memory. */
+/** One spill at most per kind that lies on the device. Unified memory cannot spill. */
 export function spillsOf(steps: readonly SweepStep[], facts: SpillFacts): Spill[] {
   if (facts.memoryModel === 'unified') return [];
   return KINDS.filter(liesOnDevice).flatMap((kind) => {
-    const made = steps
-      .filter((step) => step.kind === kind && step.state === 'ok' && step.requestedBytes >= LEAST_BYTES)
+    const ascending = steps
+      .filter((step) => step.kind === kind && step.state === 'ok' && step.requestedBytes >= MIN_BYTES)
       .sort((a, b) => a.requestedBytes - b.requestedBytes);
-    const spill = spillOf(kind, made, facts);
+    const spill = spillOf(kind, ascending, facts);
     return spill === null ? [] : [spill];
   });
 }
 
-function spillOf(kind: AllocatorKind, rising: readonly SweepStep[], facts: SpillFacts): Spill | null {
+function spillOf(kind: AllocatorKind, ascending: readonly SweepStep[], facts: SpillFacts): Spill | null {
   const { deviceFree, deviceTotal } = facts;
-  const second = kneeOf(rising, secondTouch, deviceFree);
-  const first = kneeOf(rising, firstTouch, deviceFree);
-  const beyond = rising.find(({ requestedBytes }) => deviceTotal !== null && requestedBytes > deviceTotal);
-  const sizes = [second?.atBytes, first?.atBytes, beyond?.requestedBytes].filter((size) => size !== undefined);
+  const second = kneeOf(ascending, secondTouch, deviceFree);
+  const first = kneeOf(ascending, firstTouch, deviceFree);
+  const oversized = ascending.find(({ requestedBytes }) => deviceTotal !== null && requestedBytes > deviceTotal);
+  const sizes = [second?.atBytes, first?.atBytes, oversized?.requestedBytes].filter((size) => size !== undefined);
   if (sizes.length === 0) return null;
   const atBytes = Math.min(...sizes);
-  const knee = second !== null || first !== null;
-  const slowdown = knee ? Math.max(second?.slowdown ?? 1, first?.slowdown ?? 1) : worstFrom(rising, atBytes);
+  const hasKnee = second !== null || first !== null;
+  const slowdown = hasKnee ? Math.max(second?.slowdown ?? 1, first?.slowdown ?? 1) : worstFrom(ascending, atBytes);
   const evidence: Spill['evidence'] = [];
-  if (beyond !== undefined) evidence.push('capacity');
-  if (knee) evidence.push('bandwidth');
+  if (oversized !== undefined) evidence.push('capacity');
+  if (hasKnee) evidence.push('bandwidth');
   return { kind, atBytes, slowdown, evidence, sentence: sentence(atBytes, slowdown) };
 }
 
@@ -62,13 +59,13 @@ function sentence(atBytes: number, slowdown: number | null): string {
   return slowdown >= 1.05 ? `${at}, ${slowdown.toFixed(1)}× slower` : `${at}, no slower`;
 }
 
-/** The first size from which on every bandwidth is at most half of the median below it. */
+/** The first size from which every bandwidth is at most half of the median of the smaller sizes. */
 function kneeOf(
-  rising: readonly SweepStep[],
+  ascending: readonly SweepStep[],
   bandwidthOf: (step: SweepStep) => number | null,
   deviceFree: number | null,
 ): { atBytes: number; slowdown: number } | null {
-  const points = rising.flatMap((step) => {
+  const points = ascending.flatMap((step) => {
     const bandwidth = bandwidthOf(step);
     return bandwidth === null ? [] : [{ bytes: step.requestedBytes, bandwidth }];
   });
@@ -76,16 +73,17 @@ function kneeOf(
     const before = median(points.slice(0, at).map(({ bandwidth }) => bandwidth));
     if (before === null || (deviceFree !== null && bytes < deviceFree * NEARLY_FULL)) continue;
     const beyond = points.slice(at).map(({ bandwidth }) => bandwidth);
-    if (Math.max(...beyond) <= before / KNEE) return { atBytes: bytes, slowdown: before / Math.min(...beyond) };
+    if (Math.max(...beyond) <= before / SPILL_SLOWDOWN)
+      return { atBytes: bytes, slowdown: before / Math.min(...beyond) };
   }
   return null;
 }
 
-/** What fitted against the slowest of what did not, in the touch that suffered more; null where nothing can be compared. */
-function worstFrom(rising: readonly SweepStep[], atBytes: number): number | null {
+/** Slowdown of the slowest size that did not fit, for the touch that lost more; null: nothing to compare. */
+function worstFrom(ascending: readonly SweepStep[], atBytes: number): number | null {
   const slowdowns = [secondTouch, firstTouch].flatMap((bandwidthOf) => {
     const bandwidths = (fits: boolean): number[] =>
-      rising.flatMap((step) => (step.requestedBytes < atBytes === fits ? (bandwidthOf(step) ?? []) : []));
+      ascending.flatMap((step) => (step.requestedBytes < atBytes === fits ? (bandwidthOf(step) ?? []) : []));
     const before = median(bandwidths(true));
     const beyond = bandwidths(false);
     return before === null || beyond.length === 0 ? [] : [before / Math.min(...beyond)];

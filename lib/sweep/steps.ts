@@ -1,46 +1,46 @@
-/** From what the child measured to the steps of the report: medians, bandwidth. */
+/** Builds the report's steps from the child's measurements: medians and bandwidth. Pure. */
 
 import { byKind } from '../memory/kinds.ts';
 import { median, movedOver } from '../probe/counters.ts';
 import type { AllocatorKind, SweepStep, SweepStepState, Times } from '../types/index.ts';
-import type { Measured, PlannedSize } from './protocol.ts';
+import type { Measurement, PlannedSize } from './protocol.ts';
 import type { SweepSize } from './sizes.ts';
 
-/** Smallest, middle and largest; null of none. */
+/** null: no samples. */
 export function timesOf(samples: readonly number[]): Times | null {
   const middle = median(samples);
   if (middle === null) return null;
   return { min: Math.min(...samples), median: middle, max: Math.max(...samples) };
 }
 
-/** In 10^9 bytes a second. null: there is no time, or none that the clock could see. */
+/** In 10^9 bytes per second; null: no time, or one too short for the clock. */
 export function gbPerSecond(bytes: number, times: Times | null): number | null {
   return times === null || times.median <= 0 ? null : bytes / times.median / 1e6;
 }
 
-export function stepOf(planned: PlannedSize, sizes: readonly SweepSize[], measured: Measured): SweepStep {
+export function measuredStep(planned: PlannedSize, sizes: readonly SweepSize[], measurement: Measurement): SweepStep {
   const { bytes: requestedBytes, kind } = planned;
-  const firstTouchMs = timesOf(measured.firstTouchMs);
-  const secondTouchMs = timesOf(measured.secondTouchMs);
+  const firstTouchMs = timesOf(measurement.firstTouchMs);
+  const secondTouchMs = timesOf(measurement.secondTouchMs);
   return {
     kind,
     requestedBytes,
     tensor: sizes[planned.size]?.tensor ?? null,
-    state: measured.state,
-    reason: measured.reason,
-    repeats: measured.secondTouchMs.length,
-    allocMs: timesOf(measured.allocMs),
+    state: measurement.state,
+    reason: measurement.reason,
+    repeats: measurement.secondTouchMs.length,
+    allocMs: timesOf(measurement.allocMs),
     firstTouchMs,
     secondTouchMs,
-    freeMs: timesOf(measured.freeMs),
+    freeMs: timesOf(measurement.freeMs),
     gbPerSecond: gbPerSecond(requestedBytes, secondTouchMs),
     firstTouchGbPerSecond: gbPerSecond(requestedBytes, firstTouchMs),
-    moved: movedOver(measured.moved),
-    overheadMs: measured.overheadMs,
+    moved: movedOver(measurement.moved),
+    overheadMs: measurement.overheadMs,
   };
 }
 
-/** A step of which nothing was measured. */
+/** A step without a measurement. */
 export function emptyStep(
   planned: PlannedSize,
   sizes: readonly SweepSize[],
@@ -65,7 +65,7 @@ export function emptyStep(
   };
 }
 
-/** For each kind the largest size that was ok. */
+/** Per kind the largest size whose state is ok. */
 export function largestOf(steps: readonly SweepStep[]): Record<AllocatorKind, number | null> {
   const largest = byKind<number | null>(() => null);
   for (const { kind, requestedBytes, state } of steps)

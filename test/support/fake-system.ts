@@ -1,7 +1,7 @@
 /** A fake system for the actions on the cache: it gives the answers that a test chose and records each action. */
 
 import type { Failure } from '../../lib/base/errors.ts';
-import type { Ran, System } from '../../lib/cache/system.ts';
+import type { CommandResult, System } from '../../lib/cache/system.ts';
 import type { NativeBinding, NativeWalkBatch, NativeWalkOptions } from '../../lib/native/contract.ts';
 import type { Snapshot } from '../../lib/types/index.ts';
 import { kernelFailure } from './failures.ts';
@@ -17,9 +17,9 @@ export interface FakeOptions {
   /** The answer of access(2) before a write. */
   mayWrite?: string | null;
   sync?: Failure | null;
-  ran?: Ran;
+  ran?: CommandResult;
   /** The answer of `sudo -l`. */
-  permitted?: Ran;
+  permitted?: CommandResult;
   /** Texts of kernel files; any other file is ENOENT. */
   files?: Record<string, string>;
 }

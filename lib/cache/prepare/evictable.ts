@@ -1,13 +1,14 @@
-/** Which model files may be evicted without hurting anybody: cached, clean, mapped by nobody. */
+/** Finds the model files that can be evicted without harm: cached, clean, mapped by no process. */
 
+import { type Inode, inodePairs } from '../inodes.ts';
 import { LargestN } from '../largest.ts';
-import { type Inode, inodesOf, mappingsOf } from '../mappings.ts';
+import { mappingsOf } from '../mappings.ts';
 import type { System } from '../system.ts';
-import { chooseTargets } from '../targets.ts';
+import { selectTargets } from '../targets.ts';
 import { type WalkHooks, walk } from '../walk.ts';
 
-/** So many files, the largest: what lies in further ones is not worth a look at each. */
-const LARGEST = 10_000;
+/** Number of files to check, largest first: further files are too small to matter. */
+const MAX_FILES = 10_000;
 
 interface Candidate extends Inode {
   path: string;
@@ -15,24 +16,24 @@ interface Candidate extends Inode {
 }
 
 export interface Evictable {
-  /** Largest first: the fewest files are read again later. */
+  /** Largest first, so that few files must be read again. */
   paths: string[];
   bytes: number;
-  /** Cached, but in use by a process. */
+  /** Cached files that are mapped by a process. */
   mappedFiles: number;
   mappedBytes: number;
 }
 
 export async function findEvictable(
-  machine: System,
+  system: System,
   paths: readonly string[] | undefined,
   hooks: WalkHooks,
 ): Promise<Evictable> {
-  const { targets } = await chooseTargets(machine, paths);
-  const largest = new LargestN<Candidate>(LARGEST, ({ bytes }) => bytes);
+  const { targets } = await selectTargets(system, paths);
+  const largest = new LargestN<Candidate>(MAX_FILES, ({ bytes }) => bytes);
   if (targets.length > 0) {
     const roots = targets.map(({ path }) => path);
-    await walk(machine.binding, roots, { mode: 'status', listEmpty: false, top: LARGEST }, hooks, ({ entries }) => {
+    await walk(system.binding, roots, { mode: 'status', listEmpty: false, top: MAX_FILES }, hooks, ({ entries }) => {
       for (const { what, path, dev, ino, cached = 0, dirty, writeback, memory } of entries) {
         const bytes = cached - (dirty ?? 0) - (writeback ?? 0);
         if (what === 'file' && memory !== true && dev !== undefined && ino !== undefined && bytes > 0)
@@ -40,10 +41,10 @@ export async function findEvictable(
       }
     });
   }
-  const found = largest.take();
-  const mappings = await mappingsOf(machine.binding, await inodesOf(found));
+  const candidates = largest.take();
+  const mappings = await mappingsOf(system.binding, await inodePairs(candidates));
   const evictable: Evictable = { paths: [], bytes: 0, mappedFiles: 0, mappedBytes: 0 };
-  for (const { path, dev, ino, bytes } of found) {
+  for (const { path, dev, ino, bytes } of candidates) {
     if (mappings.has(dev, ino)) {
       evictable.mappedFiles++;
       evictable.mappedBytes += bytes;

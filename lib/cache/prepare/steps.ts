@@ -1,4 +1,5 @@
-/** The steps of `prepare`, the gentlest first: each says whether it is needed, and does it or tells what it would do. */
+/** The steps of `prepare`, the least disruptive first. Each knows whether it is needed, and makes or plans itself. */
+
 import { UmaError } from '../../base/errors.ts';
 import { formatBoth, formatBytes, MiB } from '../../base/format.ts';
 import { fragmentation } from '../../memory/contiguity.ts';
@@ -6,18 +7,21 @@ import { waitingPercent, waitingText } from '../../memory/pressure.ts';
 import type { PrepareStep, Snapshot } from '../../types/index.ts';
 import { drop } from '../drop.ts';
 import { evictUntil } from '../evict.ts';
-import { mustBeAllowed, writeSysctl } from '../sysctl.ts';
+import type { Sysctl } from '../sysctl.ts';
+import { assertMayWrite, writeSysctl } from '../sysctl-write.ts';
 import type { System } from '../system.ts';
 import { findEvictable } from './evictable.ts';
 import { droppable, type Pool, slabAndPools } from './pool.ts';
 
 const SYNC_LIMIT_MS = 60_000;
-/** Less than this is not worth what it disturbs. */
-const WORTH = 64 * MiB;
+/** Freeing less than this is not worth the disturbance. */
+const MIN_GAIN = 64 * MiB;
 
-/** What a step may look at and use. */
-export interface StepTools {
-  readonly machine: System;
+const ENOUGH = 'not needed: enough memory is available';
+
+/** The state of the preparation that a step works with. */
+export interface StepContext {
+  readonly system: System;
   readonly options: {
     bytes: number;
     paths: readonly string[] | undefined;
@@ -25,153 +29,163 @@ export interface StepTools {
     sudo: boolean;
     signal: AbortSignal | undefined;
   };
-  readonly now: Snapshot;
+  /** The last reading; in a dry run the first one. */
+  readonly snapshot: Snapshot;
+  /** As of the last reading; in a dry run as predicted. */
   readonly pool: Pool;
+  /** Bytes that must be available at the end. */
   readonly need: number;
+  /** Dry run: page cache that earlier steps would free. */
   readonly plannedBytes: number;
-  enough(): boolean;
-  enoughNow(): boolean;
+  /** Whether `pool` has enough. */
+  isEnough(): boolean;
+  /** The same from a fresh /proc/meminfo, for use during an eviction. */
+  isEnoughNow(): boolean;
 }
 
-export interface StepEnd {
+export interface StepResult {
   state: PrepareStep['state'];
   reason: string;
-  /** Dry run: bytes that it is expected to give. */
-  expected?: number;
-  /** This process may not: how the step can be had all the same. */
+  /** Dry run: bytes that the step is expected to free. */
+  expectedBytes?: number;
+  /** Set if this process may not: how the step can be made anyway. */
   refused?: string;
 }
 
 export interface Step {
   action: PrepareStep['action'];
   level: PrepareStep['level'];
-  /** What its gain is called among the sources. */
+  /** The label of its gain among the sources. */
   source: string;
-  needed(tools: StepTools): boolean;
-  /** Why it is not. */
-  otherwise(tools: StepTools): string;
-  run(tools: StepTools): Promise<StepEnd>;
+  isNeeded(context: StepContext): boolean;
+  /** Why it is not needed. */
+  skipReason(context: StepContext): string;
+  run(context: StepContext): Promise<StepResult>;
 }
-
-const THERE = 'not needed: there is enough';
 
 const EVICT: Step = {
   action: 'evict',
   level: null,
-  source: 'model files that nobody uses, evicted from the page cache',
-  needed: (tools) => !tools.enough() && tools.machine.simulated === null,
-  otherwise: (tools) =>
-    tools.enough() ? THERE : 'a simulated machine has a page cache but no files that could be evicted one by one',
-  async run(tools) {
-    const { machine, options } = tools;
+  source: 'unused model files, evicted from the page cache',
+  isNeeded: (context) => !context.isEnough() && context.system.simulated === null,
+  skipReason: (context) =>
+    context.isEnough() ? ENOUGH : 'a simulated machine has a page cache but no files that could be evicted',
+  async run(context) {
+    const { system, options } = context;
     const { signal } = options;
-    const { bytes, mappedBytes, mappedFiles, paths } = await findEvictable(machine, options.paths, { signal });
+    const { bytes, mappedBytes, mappedFiles, paths } = await findEvictable(system, options.paths, { signal });
     signal?.throwIfAborted();
     const inUse = mappedFiles === 0 ? '' : `; ${mappedFiles} files (${formatBytes(mappedBytes)}) are in use and stay`;
-    if (paths.length === 0) return { state: 'skipped', reason: `no model file that nobody uses is cached${inUse}` };
-    const words = `${paths.length} model files that nobody uses, ${formatBoth(bytes)} cached and clean${inUse}`;
-    if (options.dryRun) return { state: 'planned', reason: words, expected: bytes };
-    const evictedBytes = await evictUntil(machine, paths, { signal, enough: () => tools.enoughNow() });
-    return { state: 'done', reason: `${words}; ${formatBoth(evictedBytes)} evicted` };
+    if (paths.length === 0) return { state: 'skipped', reason: `no unused model file is cached${inUse}` };
+    const files = `${paths.length} unused model files, ${formatBoth(bytes)} cached and clean${inUse}`;
+    if (options.dryRun) return { state: 'planned', reason: files, expectedBytes: bytes };
+    const evictedBytes = await evictUntil(system, paths, { signal, enough: () => context.isEnoughNow() });
+    return { state: 'done', reason: `${files}; ${formatBoth(evictedBytes)} evicted` };
   },
 };
 
-const PAGE_CACHE: Step = {
+const DROP_PAGE_CACHE: Step = {
   action: 'drop',
   level: 1,
   source: 'page cache, dropped (level 1)',
-  needed: (tools) => !tools.enough() && pageCache(tools) >= WORTH,
-  otherwise: (tools) =>
-    tools.enough() ? THERE : `no more than ${formatBytes(pageCache(tools))} of page cache are left to drop`,
-  run: (tools) => dropIf(tools, 1, pageCache(tools), 'clean page cache that nobody has mapped'),
+  isNeeded: (context) => !context.isEnough() && pageCacheBytes(context) >= MIN_GAIN,
+  skipReason: (context) =>
+    context.isEnough() ? ENOUGH : `only ${formatBytes(pageCacheBytes(context))} of page cache can be dropped`,
+  run: (context) => dropLevel(context, 1, pageCacheBytes(context), 'clean page cache that no process has mapped'),
 };
 
-const SLAB_AND_POOLS: Step = {
+const DROP_SLAB_AND_POOLS: Step = {
   action: 'drop',
   level: 2,
   source: 'slab and driver pools, dropped (level 2)',
-  needed: (tools) => unseen(tools) || (!tools.enough() && slabAndPools(tools.now.host, tools.pool) >= WORTH),
-  otherwise: (tools) =>
-    tools.enough()
-      ? THERE
-      : `no more than ${formatBytes(slabAndPools(tools.now.host, tools.pool))} of slab and driver pools are to be expected`,
-  run(tools) {
-    const { now, pool } = tools;
-    const words = unseen(tools)
-      ? `${formatBoth(pool.pools)} in the driver’s pools: a CUDA program can have them, but checks before a start ask the kernel, which does not count them`
-      : 'slab, and pools of the driver that cannot be read';
-    return dropIf(tools, 2, slabAndPools(now.host, pool), words);
+  isNeeded: (context) => isHiddenInPools(context) || (!context.isEnough() && slabAndPoolBytes(context) >= MIN_GAIN),
+  skipReason: (context) =>
+    context.isEnough()
+      ? ENOUGH
+      : `only ${formatBytes(slabAndPoolBytes(context))} of slab and driver pools are expected to be freed`,
+  run(context) {
+    const contents = isHiddenInPools(context)
+      ? `${formatBoth(context.pool.pools)} in the driver’s pools: a CUDA program can use them, but checks before a start read the kernel’s counters, which do not contain them`
+      : 'slab, and driver pools that cannot be read';
+    return dropLevel(context, 2, slabAndPoolBytes(context), contents);
   },
 };
-
-function pageCache({ now, plannedBytes }: StepTools): number {
-  return Math.max(0, droppable(now.host) - plannedBytes);
-}
-
-/**
- * Enough is there, but for whom asks the kernel it is not: pools are in none of its counters. vLLM refused to start with
- * 66 of 122 GiB in that state (gb10-facts), and giving 100 GiB back took 0.66 s.
- */
-function unseen({ need, pool }: StepTools): boolean {
-  return pool.pools >= WORTH && pool.immediate !== null && pool.immediate - pool.pools < need;
-}
-
-function dropIf(tools: StepTools, level: 1 | 2, expected: number, words: string): Promise<StepEnd> {
-  return allowed(tools, { name: 'drop_caches', level }, async () => {
-    const { machine, options, now } = tools;
-    const percent = waitingPercent(now.pressure);
-    if (percent !== null)
-      return {
-        state: 'skipped',
-        reason: `not under pressure (${waitingText(percent)}): what is dropped now is read again at once`,
-      };
-    if (options.dryRun) return { state: 'planned', reason: `${words}; about ${formatBoth(expected)}`, expected };
-    const { sudo } = options;
-    const report = await drop(machine, { level, sync: true, syncLimitMs: SYNC_LIMIT_MS, sudo, force: true });
-    return { state: 'done', reason: [words, ...report.warnings].join('; ') };
-  });
-}
 
 const COMPACT: Step = {
   action: 'compact',
   level: null,
-  source: 'free memory put together',
-  needed: (tools) => tools.enough() && fewLargeBlocks(tools),
-  otherwise: (tools) =>
-    !tools.enough()
-      ? 'of no use while there is not enough that is free'
-      : fragmentation(tools.now) === null
-        ? 'how free memory lies matters for a GPU that shares it only'
-        : 'not needed: free memory lies in large enough blocks',
-  run: (tools) =>
-    allowed(tools, { name: 'compact_memory' }, async () => {
-      const words = `${formatBytes(fragmentation(tools.now)?.large ?? null)} of free memory lie in blocks of 2 MiB or more, which GPU allocations take`;
-      if (tools.options.dryRun) return { state: 'planned', reason: words, expected: 0 };
-      await writeSysctl(tools.machine, { name: 'compact_memory' }, tools.options.sudo);
-      return { state: 'done', reason: words };
+  source: 'compacted free memory',
+  isNeeded: (context) => context.isEnough() && lacksLargeBlocks(context),
+  skipReason: (context) => {
+    if (!context.isEnough()) return 'of no use until enough memory is free';
+    return fragmentation(context.snapshot) === null
+      ? 'fragmentation matters only for a GPU that shares the host’s memory'
+      : 'not needed: free memory is in large enough blocks';
+  },
+  run: (context) =>
+    ifPermitted(context, { name: 'compact_memory' }, async () => {
+      const { snapshot, options, system } = context;
+      const largeBytes = fragmentation(snapshot)?.large ?? null;
+      const reason = `${formatBytes(largeBytes)} of free memory are in blocks of 2 MiB or more, which GPU allocations take`;
+      if (options.dryRun) return { state: 'planned', reason, expectedBytes: 0 };
+      await writeSysctl(system, { name: 'compact_memory' }, options.sudo);
+      return { state: 'done', reason };
     }),
 };
 
-/** Pools are blocks of 2 MiB, too. In a dry run nothing has been dropped yet: how it will lie afterwards nobody knows. */
-function fewLargeBlocks({ now, options, pool, plannedBytes }: StepTools): boolean {
-  const found = fragmentation(now);
-  return found !== null && found.large + pool.pools + plannedBytes < options.bytes;
-}
+export const STEPS: readonly Step[] = [EVICT, DROP_PAGE_CACHE, DROP_SLAB_AND_POOLS, COMPACT];
 
-export const STEPS: readonly Step[] = [EVICT, PAGE_CACHE, SLAB_AND_POOLS, COMPACT];
-
-export function skipped({ action, level }: Step, reason: string): PrepareStep {
+export function skippedStep({ action, level }: Step, reason: string): PrepareStep {
   return { action, level, state: 'skipped', reason, immediateBytes: null, gainedBytes: null, durationMs: null };
 }
 
-/** A step that takes root: who may not is told what to type, and the other steps go on. */
-async function allowed(
-  { machine, options }: StepTools,
-  knob: Parameters<typeof mustBeAllowed>[1],
-  run: () => Promise<StepEnd>,
-): Promise<StepEnd> {
+function pageCacheBytes({ plannedBytes, snapshot }: StepContext): number {
+  return Math.max(0, droppable(snapshot.host) - plannedBytes);
+}
+
+function slabAndPoolBytes({ pool, snapshot }: StepContext): number {
+  return slabAndPools(snapshot.host, pool);
+}
+
+/**
+ * Enough memory is available, but only with the driver's pools, which no counter of the kernel contains. vLLM refused
+ * to start with 66 of 122 GiB in that state (GB10), and freeing 100 GiB of pools took 0.66 s.
+ */
+function isHiddenInPools({ need, pool }: StepContext): boolean {
+  return pool.pools >= MIN_GAIN && pool.immediate !== null && pool.immediate - pool.pools < need;
+}
+
+/** Driver pools consist of blocks of 2 MiB. In a dry run planned bytes count as large blocks, too. */
+function lacksLargeBlocks({ options, plannedBytes, pool, snapshot }: StepContext): boolean {
+  const found = fragmentation(snapshot);
+  return found !== null && found.large + pool.pools + plannedBytes < options.bytes;
+}
+
+function dropLevel(context: StepContext, level: 1 | 2, expectedBytes: number, contents: string): Promise<StepResult> {
+  return ifPermitted(context, { name: 'drop_caches', level }, async () => {
+    const { system, options, snapshot } = context;
+    const percent = waitingPercent(snapshot.pressure);
+    if (percent !== null)
+      return {
+        state: 'skipped',
+        reason: `not under pressure (${waitingText(percent)}): dropped pages would be read again at once`,
+      };
+    if (options.dryRun)
+      return { state: 'planned', reason: `${contents}; about ${formatBoth(expectedBytes)}`, expectedBytes };
+    const { sudo } = options;
+    const report = await drop(system, { level, sync: true, syncLimitMs: SYNC_LIMIT_MS, sudo, force: true });
+    return { state: 'done', reason: [contents, ...report.warnings].join('; ') };
+  });
+}
+
+/** Runs a step that needs root. If it is not permitted, it is skipped with the command to run; others go on. */
+async function ifPermitted(
+  { system, options }: StepContext,
+  sysctl: Sysctl,
+  run: () => Promise<StepResult>,
+): Promise<StepResult> {
   try {
-    await mustBeAllowed(machine, knob, options.sudo);
+    await assertMayWrite(system, sysctl, options.sudo);
     return await run();
   } catch (error) {
     if (!(error instanceof UmaError)) throw error;

@@ -1,60 +1,68 @@
-/** How a preparation ends, in a word and in a sentence. */
+/** The verdict of a preparation, and its reason as a sentence. Pure. */
+
 import { formatBoth, formatBytes } from '../../base/format.ts';
 import type { Fragmentation } from '../../memory/contiguity.ts';
 import type { PrepareReport } from '../../types/index.ts';
-import { type Pool, reachable } from './pool.ts';
+import { maximumAvailable, type Pool } from './pool.ts';
 
-/** Why no step can help; null: one may. */
-export function hopeless(pool: Pool, bytes: number, floor: number): string | null {
+/** Why no step can free enough; null: it may be possible. */
+export function unreachableReason(pool: Pool, bytes: number, floor: number): string | null {
   const need = bytes + floor;
-  const sum = `${formatBoth(bytes)} and ${formatBoth(floor)} that the host keeps`;
+  const sum = `${formatBoth(bytes)} and ${formatBoth(floor)} for the host`;
   if (need > pool.total) return `${sum} are more than this machine has at all: ${formatBoth(pool.total)}`;
-  const most = reachable(pool);
-  if (most === null || need <= most) return null;
-  return `${sum} are more than can be had without ending a program: ${formatBoth(most)}`;
+  const maximum = maximumAvailable(pool);
+  if (maximum === null || need <= maximum) return null;
+  return `${sum} are more than can be made available without ending a program: ${formatBoth(maximum)}`;
 }
 
-export interface Ending {
-  never: string | null;
+export interface Outcome {
+  /** From `unreachableReason`. */
+  unreachable: string | null;
   dryRun: boolean;
   bytes: number;
   floor: number;
-  /** At the end; of a dry run as expected. */
+  /** At the end; of a dry run as predicted. */
   pool: Pool;
   fragmentation: Fragmentation | null;
-  /** What a step that was not allowed said; null: all were. */
+  /** The message of the first step that was not permitted; null: all were. */
   refused: string | null;
 }
 
-export function verdictOf(ending: Ending): Pick<PrepareReport, 'verdict' | 'reason'> {
-  const { never, dryRun, bytes, floor, fragmentation, pool, refused } = ending;
-  if (never !== null) return { verdict: 'not-enough', reason: never };
+export function verdictOf(outcome: Outcome): Pick<PrepareReport, 'verdict' | 'reason'> {
+  const { unreachable, bytes, floor, pool, refused } = outcome;
+  if (unreachable !== null) return { verdict: 'not-enough', reason: unreachable };
   const need = bytes + floor;
   const sum = `${formatBoth(bytes)} and ${formatBytes(floor)} for the host`;
-  if (pool.immediate !== null && pool.immediate >= need) {
-    if (fragmentation?.fragmented === true && !dryRun)
-      return {
-        verdict: 'not-enough',
-        reason:
-          `${formatBoth(pool.immediate)} are free but fragmented: ${formatBytes(fragmentation.large)} are in blocks of 2 MiB or more, which GPU allocations take. ` +
-          'A launch may stall for minutes or fail; only a reboot puts them together',
-      };
-    return dryRun
-      ? {
-          verdict: 'planned',
-          reason: `by this plan ${formatBoth(pool.immediate)} can be had at once: enough for ${sum}`,
-        }
-      : { verdict: 'enough', reason: `${formatBoth(pool.immediate)} can be had at once: enough for ${sum}` };
-  }
-  const short = `${sum} are not there at once: ${formatBoth(pool.immediate)} are`;
-  const how = refused === null ? '' : `. What would help is not allowed here: ${refused}`;
+  if (pool.immediate !== null && pool.immediate >= need) return enoughVerdict(outcome, sum);
+  const shortage = `${sum} are not available at once: ${formatBoth(pool.immediate)} are`;
+  const hint = refused === null ? '' : `. A step that would help is not permitted: ${refused}`;
   if (pool.afterReclaim !== null && pool.afterReclaim >= need)
     return {
       verdict: 'after-reclaim',
-      reason: `${short}. The kernel takes back the rest (${formatBoth(pool.afterReclaim)} in all) while it is allocated; programs that ask cudaMemGetInfo first may refuse${how}`,
+      reason: `${shortage}. The kernel reclaims the rest (${formatBoth(pool.afterReclaim)} in total) during the allocation; programs that check cudaMemGetInfo first may refuse to start${hint}`,
     };
   return {
     verdict: 'not-enough',
-    reason: `${short}, and ${formatBoth(pool.afterReclaim)} once the kernel has given back what it can${how}`,
+    reason: `${shortage}, and ${formatBoth(pool.afterReclaim)} after the kernel has reclaimed all it can${hint}`,
   };
+}
+
+function enoughVerdict(
+  { dryRun, fragmentation, pool }: Outcome,
+  sum: string,
+): Pick<PrepareReport, 'verdict' | 'reason'> {
+  const available = formatBoth(pool.immediate);
+  if (dryRun)
+    return {
+      verdict: 'planned',
+      reason: `after these steps ${available} would be available at once: enough for ${sum}`,
+    };
+  if (fragmentation?.fragmented === true)
+    return {
+      verdict: 'not-enough',
+      reason:
+        `${available} are free but fragmented: ${formatBytes(fragmentation.large)} are in blocks of 2 MiB or more, which GPU allocations take. ` +
+        'A launch may stall for minutes or fail; only a reboot helps',
+    };
+  return { verdict: 'enough', reason: `${available} are available at once: enough for ${sum}` };
 }

@@ -1,7 +1,7 @@
 /** The options that sweep, layout and stress share, and what they become for the library. */
 import { MiB } from '../../base/format.ts';
 import { KINDS } from '../../memory/kinds.ts';
-import { LEAST_FLOOR } from '../../probe/options.ts';
+import { MIN_FLOOR } from '../../probe/options.ts';
 import type { AllocatorKind, ProbeOptions } from '../../types/index.ts';
 import type { OptionTable, Values } from '../core/command.ts';
 import { count, duration, flag, list, size, text } from '../core/options.ts';
@@ -62,9 +62,9 @@ function time(values: Values, name: string, maxMs: number, command: string): num
 
 function floorOf(values: Values, command: string, accept: boolean): number | undefined {
   const floor = size(values, 'floor', command, 0);
-  if (floor === undefined || floor >= LEAST_FLOOR || accept) return floor;
+  if (floor === undefined || floor >= MIN_FLOOR || accept) return floor;
   throw new UsageError(
-    `--floor "${text(values, 'floor')}" is below ${LEAST_FLOOR / MiB / 1024}GiB: a host without memory freezes instead of failing. ` +
+    `--floor "${text(values, 'floor')}" is below ${MIN_FLOOR / MiB / 1024}GiB: a host without memory freezes instead of failing. ` +
       'Give a larger one, or add --i-accept-a-frozen-machine.',
     command,
   );

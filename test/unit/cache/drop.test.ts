@@ -1,4 +1,4 @@
-/** Who may drop, what is refused before anything is touched, and what the receipt says. No kernel is written to. */
+/** Drop, compact and reclaim: permissions, refusals before any change, receipts. Writes to no kernel. */
 import { describe, expect, it } from 'vitest';
 import { UmaError } from '../../../lib/base/errors.ts';
 import { compactMemory, verdict } from '../../../lib/cache/compact.ts';
@@ -53,16 +53,16 @@ describe('drop', () => {
     expect(done).toEqual(['write /proc/sys/vm/drop_caches 2']);
   });
 
-  it('goes on when sync does not end, and says so', async () => {
+  it('goes on when sync does not finish, with a warning', async () => {
     const { machine, done } = fakeMachine({ sync: timeout('sync') });
     const report = await drop(machine, ALL);
     expect(done).toEqual(['sync', 'write /proc/sys/vm/drop_caches 3']);
     expect(report.sync?.finished).toBe(false);
-    expect(report.warnings.join()).toMatch(/sync had not finished after its limit of 1000 ms/);
+    expect(report.warnings.join()).toMatch(/sync did not finish within its limit of 1000 ms/);
   });
 
   it.each([
-    ['EACCES', 1000, /only root may; nothing was changed\. Run: sync; sudo \S*sysctl vm\.drop_caches=3/],
+    ['EACCES', 1000, /only root may write it; nothing was changed\. Run: sync; sudo \S*sysctl vm\.drop_caches=3/],
     ['EROFS', 0, /read-only here, as in a container.*On the host run: sync; sudo \S*sysctl vm\.drop_caches=3/],
     ['EACCES', 0, /root of this container or user namespace is not root of the machine/],
   ])('%s for user %i: the exact command, and not even a sync before', async (mayWrite, uid, words) => {
@@ -74,7 +74,7 @@ describe('drop', () => {
     expect(done).toEqual([]);
   });
 
-  it('a kernel that says no only to the write is told the same way', async () => {
+  it('a kernel that refuses only the write itself has the same message', async () => {
     const { machine } = fakeMachine({ write: kernelFailure('EROFS') });
     expect((await refusal(drop(machine, ALL))).message).toMatch(/read-only here/);
   });
@@ -116,16 +116,16 @@ describe('drop through sudo', () => {
     expect(done.filter((what) => !what.includes(' -l '))).toEqual([]);
   });
 
-  it('no sudo on this machine: said, and nothing is run', async () => {
+  it('no sudo on this machine: an error, and nothing is run', async () => {
     const { machine, done } = fakeMachine({ uid: 1000 });
     const without = { ...machine, executable: () => false };
     const error = await refusal(drop(without, { ...ALL, sudo: true }));
     expect(error.code).toBe('ERR_UMA_NOT_SUPPORTED');
-    expect(error.message).toMatch(/\/usr\/bin\/sudo is not there|sysctl is in none/);
+    expect(error.message).toMatch(/\/usr\/bin\/sudo is not installed|sysctl is in none/);
     expect(done).toEqual([]);
   });
 
-  it('is not needed by root, and would act on this computer where a simulated machine is meant', async () => {
+  it('is not needed by root, and is refused on a simulated machine, because it would act on this computer', async () => {
     const root = fakeMachine({ uid: 0 });
     expect((await drop(root.machine, { ...ALL, sudo: true })).by).toBe('write');
     const simulated = fakeMachine({ uid: 1000, simulated: 'gb10' });
@@ -138,7 +138,7 @@ describe('compact', () => {
   const met = snapshotOf();
   const pieces = snapshotOf({ largeShare: 0.001 });
 
-  it('does nothing where the gate is met, and needs no right for that', async () => {
+  it('does nothing if the gate is met, and needs no permission for that', async () => {
     const { machine, done } = fakeMachine({ looks: [met], mayWrite: 'EACCES', uid: 1000 });
     expect(await compactMemory(machine, {})).toMatchObject({ verdict: 'ok', compactMs: null, by: null });
     expect(done).toEqual([]);
@@ -155,7 +155,7 @@ describe('compact', () => {
     expect(report.orders.map(({ order }) => order)).toEqual([0, 9, 13]);
   });
 
-  it('asks for no reboot where programs or page cache hold the memory', () => {
+  it('requires no reboot while programs or page cache hold the memory', () => {
     const judged = (snapshot: ReturnType<typeof snapshotOf>) => {
       const gate = contiguityGate(snapshot.host.total);
       return verdict(false, readGate(snapshot, snapshot.contiguity ?? [], gate), gate);
@@ -199,7 +199,7 @@ describe('reclaim', () => {
     (given) => expect(() => cgroupFolder(given)).toThrow(/expected a cgroup below the root/),
   );
 
-  it('less than asked for is an answer', async () => {
+  it('less than requested is a result', async () => {
     const asked = (write: ReturnType<typeof kernelFailure> | null) =>
       reclaimFrom(fakeMachine({ files, write }).machine, { bytes: 5 });
     expect(await asked(null)).toMatchObject({
@@ -215,7 +215,7 @@ describe('reclaim', () => {
     });
     expect(await refusal(asked(kernelFailure('ENOENT')))).toMatchObject({
       code: 'ERR_UMA_NOT_SUPPORTED',
-      message: expect.stringMatching(/came with Linux 5\.19/),
+      message: expect.stringMatching(/exists since Linux 5\.19/),
     });
   });
 
@@ -224,7 +224,7 @@ describe('reclaim', () => {
     [{ '/proc/self/cgroup': '0::/\n' }, /root cgroup, which has no memory\.reclaim/],
     [{ '/proc/self/cgroup': '0::/user.slice/x\n' }, /memory\.current cannot be read \(ENOENT\)/],
     [{}, /the cgroup of this process is not known/],
-  ])('%j: why not, and nothing is written', async (texts, words) => {
+  ])('%j: an error with the reason, and nothing is written', async (texts, words) => {
     const { machine, done } = fakeMachine({ files: texts as Record<string, string> });
     const error = await refusal(reclaimFrom(machine, { bytes: 1 }));
     expect(error.code).toBe('ERR_UMA_NOT_SUPPORTED');

@@ -1,8 +1,8 @@
-/** The planner of `prepare`: which steps are taken, in which order, and how it ends. No kernel is written to. */
+/** `prepare`: which steps are made, in which order, and the verdict. Writes to no kernel. */
 import { describe, expect, it } from 'vitest';
 import { droppable, poolOf } from '../../../lib/cache/prepare/pool.ts';
 import { prepareFor } from '../../../lib/cache/prepare/run.ts';
-import { hopeless } from '../../../lib/cache/prepare/verdict.ts';
+import { unreachableReason } from '../../../lib/cache/prepare/verdict.ts';
 import type { Snapshot } from '../../../lib/types/index.ts';
 import { type FakeOptions, fakeMachine } from '../../support/fake-system.ts';
 import { type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
@@ -21,7 +21,7 @@ const prepared = async (fake: FakeOptions, options: Partial<typeof OPTIONS> = {}
 };
 
 describe('prepare', () => {
-  it('does nothing where there is enough', async () => {
+  it('does nothing if enough is available', async () => {
     const { report, done, states } = await prepared({ looks: [DROPPED] });
     expect(report.verdict).toBe('enough');
     expect(done).toEqual([]);
@@ -47,7 +47,7 @@ describe('prepare', () => {
     expect(report.verdict).toBe('enough');
   });
 
-  it('a dry run says what it expects, and touches nothing', async () => {
+  it('a dry run reports its expectation, and changes nothing', async () => {
     const { report, done, states } = await prepared({ looks: [CACHED] }, { dryRun: true });
     expect(done).toEqual([]);
     expect(report.verdict).toBe('planned');
@@ -56,14 +56,14 @@ describe('prepare', () => {
     expect(report.after.immediate).toBeGreaterThanOrEqual(108 * GiB);
   });
 
-  it('without the right it skips the step, says what to type, and that the kernel would reclaim', async () => {
+  it('without permission it skips the step, gives the command, and says that the kernel would reclaim', async () => {
     const { report, done } = await prepared(
       { looks: [CACHED], mayWrite: 'EACCES', uid: 1000, simulated: null },
       { dryRun: false },
     );
     expect(done).toEqual([]);
     expect(report.verdict).toBe('after-reclaim');
-    expect(report.reason).toMatch(/not allowed here: .*sysctl vm\.drop_caches=1/);
+    expect(report.reason).toMatch(/not permitted: .*sysctl vm\.drop_caches=1/);
   });
 
   it('does not drop under pressure', async () => {
@@ -83,7 +83,7 @@ describe('prepare', () => {
     expect(helped.report.verdict).toBe('enough');
   });
 
-  it('says at once what can never be, and does nothing', async () => {
+  it('refuses an impossible size at once, and does nothing', async () => {
     const { report, done, states } = await prepared({ looks: [CACHED] }, { bytes: 200 * GiB });
     expect(done).toEqual([]);
     expect(report).toMatchObject({
@@ -91,8 +91,8 @@ describe('prepare', () => {
       reason: expect.stringMatching(/more than this machine has at all/),
     });
     expect(states.slice(1).every((state) => state.endsWith('skipped'))).toBe(true);
-    expect(hopeless(poolOf(CACHED), 108 * GiB, 8 * GiB)).toMatch(/without ending a program/);
-    expect(hopeless(poolOf(CACHED), 100 * GiB, 8 * GiB)).toBeNull();
+    expect(unreachableReason(poolOf(CACHED), 108 * GiB, 8 * GiB)).toMatch(/without ending a program/);
+    expect(unreachableReason(poolOf(CACHED), 100 * GiB, 8 * GiB)).toBeNull();
   });
 
   it('with no GPU that shares it, it is about the memory of the host, and blocks do not matter', async () => {
@@ -103,7 +103,7 @@ describe('prepare', () => {
     expect(report.steps[0]?.reason).toMatch(/no GPU here shares that memory/);
   });
 
-  it('has a floor of its own for the machine', async () => {
+  it('has a default floor for the machine', async () => {
     const { machine } = fakeMachine({ simulated: 'gb10-cached', looks: [DROPPED] });
     const report = await prepareFor(machine, { ...OPTIONS, floor: null });
     expect(report.floor.bytes).toBeGreaterThan(8 * GiB);
@@ -111,7 +111,7 @@ describe('prepare', () => {
   });
 });
 
-describe('what can be dropped', () => {
+describe('droppable page cache', () => {
   it('is neither shared memory nor mapped nor dirty', () => {
     const host = machineOf({ cached: 100, shmem: 10, buffers: 5, mapped: 20, dirty: 3, writeback: 2 }).host;
     expect(droppable(host)).toBe(70);

@@ -1,6 +1,6 @@
-/** Who may be named in a sudoers rule, how its words are escaped, and where model stores are looked for. */
+/** Sudoers rules: which users are accepted, how arguments are escaped. And where model stores are searched. */
 import { describe, expect, it } from 'vitest';
-import { checkUser, escaped, invokingUser, sudoersRule } from '../../../lib/cache/sudoers.ts';
+import { checkUser, escapeArgument, invokingUser, sudoersRule } from '../../../lib/cache/sudoers.ts';
 import { findSysctl, rootCommand, sysctlAssignment } from '../../../lib/cache/sysctl.ts';
 import { levelsOf } from '../../../lib/cli/commands/cache-shared.ts';
 import { findStores, homeOf, invokingHome } from '../../../lib/models/stores.ts';
@@ -16,12 +16,12 @@ describe('the sudoers rule', () => {
       ['/usr/sbin/sysctl', 'vm.drop_caches=1'],
       ['/usr/sbin/sysctl', 'vm.compact_memory=1'],
     ]);
-    expect(commands).toEqual(sysctls.map((knob) => ['/usr/sbin/sysctl', sysctlAssignment(knob)]));
+    expect(commands).toEqual(sysctls.map((sysctl) => ['/usr/sbin/sysctl', sysctlAssignment(sysctl)]));
     expect(file).toBe('/etc/sudoers.d/umaprobe-alice');
   });
 
-  it('escapes what sudoers reads otherwise, and names a file that sudo reads', () => {
-    expect(escaped('a=b,c:d\\e')).toBe('a\\=b\\,c\\:d\\\\e');
+  it('escapes special characters, and names a file that sudo reads', () => {
+    expect(escapeArgument('a=b,c:d\\e')).toBe('a\\=b\\,c\\:d\\\\e');
     const sysctls = [{ name: 'drop_caches', level: 3 }] as const;
     expect(sudoersRule({ user: 'a.b', sysctls, sysctl: '/sbin/sysctl' }).file).toBe('/etc/sudoers.d/umaprobe-a_b');
   });
@@ -41,11 +41,11 @@ describe('the sudoers rule', () => {
     '../x',
     'a!',
     'x'.repeat(40),
-  ])('%j is nobody to be named', (user) => expect(() => checkUser(user)).toThrow(/user is/));
+  ])('%j is refused as a user', (user) => expect(() => checkUser(user)).toThrow(/user is/));
 
-  it.each(['alice', 'a.b-c', '_svc', 'Alice', 'u1'])('%s is', (user) => expect(checkUser(user)).toBe(user));
+  it.each(['alice', 'a.b-c', '_svc', 'Alice', 'u1'])('%s is accepted', (user) => expect(checkUser(user)).toBe(user));
 
-  it('means who typed it, also behind sudo', () => {
+  it('invokingUser is the login user, also under sudo', () => {
     expect(invokingUser({ SUDO_USER: 'alice' })).toBe('alice');
     expect(invokingUser({})).not.toBe('');
   });
@@ -86,7 +86,7 @@ describe('model stores', () => {
     async (path: string) =>
       paths.includes(path) ? path : null;
 
-  it('are those that exist, with the variable or default that led there', async () => {
+  it('are the existing folders, with the variable or default that led there', async () => {
     const env = { HF_HOME: '/data/hf', OLLAMA_MODELS: '/data/ollama', TORCH_HOME: '/data/torch' };
     const folders = there('/data/hf/hub', '/data/ollama', '/data/torch/hub', '/home/a/.cache/vllm');
     expect(await findStores(env, '/home/a', folders)).toEqual([
@@ -98,7 +98,7 @@ describe('model stores', () => {
     expect(await findStores({}, '/home/a', there())).toEqual([]);
   });
 
-  it('a folder that several ways lead to is one store', async () => {
+  it('a folder that several variables lead to is one store', async () => {
     const env = { HF_HUB_CACHE: '/link', HF_HOME: '/data/hf' };
     const folder = async (path: string) => (path === '/link' || path === '/data/hf/hub' ? '/real/hub' : null);
     expect(await findStores(env, '/home/a', folder)).toEqual([

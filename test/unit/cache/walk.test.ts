@@ -1,14 +1,15 @@
-/** What walks are made into: targets without doubles, parts that add up, reasons, the largest of many. */
+/** Walks: targets without duplicates, sums that add up, reasons why pages stayed, the largest of many files. */
 import { mkdirSync, mkdtempSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { evict, retainedReason } from '../../../lib/cache/evict.ts';
+import { InodeRows } from '../../../lib/cache/inodes.ts';
 import { LargestN } from '../../../lib/cache/largest.ts';
 import { mappingsOf } from '../../../lib/cache/mappings.ts';
 import { findEvictable } from '../../../lib/cache/prepare/evictable.ts';
-import { InodeColumns, splitCache, statusOf } from '../../../lib/cache/status.ts';
-import { chooseTargets } from '../../../lib/cache/targets.ts';
+import { splitCache, statusOf } from '../../../lib/cache/status.ts';
+import { selectTargets } from '../../../lib/cache/targets.ts';
 import { walk } from '../../../lib/cache/walk.ts';
 import type { NativeCachedFile } from '../../../lib/native/contract.ts';
 import { kernelFailure } from '../../support/failures.ts';
@@ -33,7 +34,7 @@ describe('targets', () => {
     mkdirSync(join(folder, 'ab'));
     symlinkSync(join(folder, 'a/b'), join(folder, 'link'));
     const paths = ['a/b', 'a', 'ab', 'a', 'link', 'a/nope'].map((name) => join(folder, name));
-    const { targets, notes } = await chooseTargets({ env: {}, simulated: null }, paths);
+    const { targets, notes } = await selectTargets({ env: {}, simulated: null }, paths);
     expect(targets.map(({ path }) => path)).toEqual(['a', 'ab', 'a/nope'].map((name) => join(folder, name)));
     expect(notes).toEqual([
       `${join(folder, 'a/b')} lies in ${join(folder, 'a')} and is counted there`,
@@ -42,7 +43,7 @@ describe('targets', () => {
   });
 
   it('/ contains everything', async () => {
-    const { targets } = await chooseTargets({ env: {}, simulated: null }, ['/proc', '/']);
+    const { targets } = await selectTargets({ env: {}, simulated: null }, ['/proc', '/']);
     expect(targets.map(({ path }) => path)).toEqual(['/']);
   });
 });
@@ -76,10 +77,10 @@ describe('why pages stayed', () => {
     [{ memory: true as const }, [vllm], 'memory', /tmpfs/],
     [{ failure: kernelFailure('EIO', 'fdatasync') }, [], 'other', /fdatasync answered EIO/],
     [{}, [], 'other', /in use at this moment.*one of 3 processes of other users/],
-  ])('%j with %j is %s', (more, mappers, why, words) => {
-    const stayed = retainedReason({ ...FILE, cachedAfter: 4096, ...more }, mappers, 3);
-    expect(stayed.why).toBe(why);
-    expect(stayed.words).toMatch(words);
+  ])('%j with %j is %s', (more, mappers, cause, text) => {
+    const retained = retainedReason({ ...FILE, cachedAfter: 4096, ...more }, mappers, 3);
+    expect(retained.cause).toBe(cause);
+    expect(retained.text).toMatch(text);
   });
 });
 
@@ -114,13 +115,13 @@ describe('the largest of many', () => {
     expect(most).toBeLessThan(500_000);
   });
 
-  it('inodes come each once, and others have their turn in between', async () => {
-    const columns = new InodeColumns();
+  it('inodes are visited once each, and the event loop runs in between', async () => {
+    const rows = new InodeRows();
     for (let row = 0; row < 30_000; row += 100) {
-      const rows = Array.from({ length: 100 }, (_, more) => [1, row + more, 4096, 0]).flat();
-      columns.add(Float64Array.from(rows));
+      const chunk = Array.from({ length: 100 }, (_, more) => [1, row + more, 4096, 0]).flat();
+      rows.add(Float64Array.from(chunk));
     }
-    expect(columns.length).toBe(30_000);
+    expect(rows.length).toBe(30_000);
     let turns = 0;
     const count = (): void => {
       turns++;
@@ -128,7 +129,7 @@ describe('the largest of many', () => {
     };
     let immediate = setImmediate(count);
     const seen: number[] = [];
-    await columns.forEach((_dev, ino) => void seen.push(ino));
+    await rows.forEach((_dev, ino) => void seen.push(ino));
     clearImmediate(immediate);
     expect(seen).toEqual(Array.from({ length: 30_000 }, (_, ino) => ino));
     expect(turns).toBeGreaterThanOrEqual(2);
@@ -138,7 +139,7 @@ describe('the largest of many', () => {
 describe('a walk', () => {
   const options = { mode: 'status', listEmpty: false } as const;
 
-  it('ends with its last slice, tells its progress and is closed', async () => {
+  it('ends with its last slice, reports progress and is closed', async () => {
     const { binding, ended } = walkingBinding([
       batch({ done: false, files: 1, path: '/a' }),
       batch({ files: 2, path: '/b' }),
@@ -193,7 +194,7 @@ describe('status and evict', () => {
     });
   });
 
-  it('a status that was cancelled rejects with the reason', async () => {
+  it('a cancelled status rejects with the reason', async () => {
     const { binding } = walkingBinding([batch({ done: false })]);
     const signal = AbortSignal.abort(new Error('enough of that'));
     await expect(statusOf(machineWith(binding), ['/m'], { signal })).rejects.toThrow('enough of that');
@@ -216,7 +217,7 @@ describe('status and evict', () => {
     ]);
   });
 
-  it('an eviction that was cancelled is a report', async () => {
+  it('a cancelled eviction resolves to a report', async () => {
     const { binding } = walkingBinding([]);
     const report = await evict(machineWith(binding), ['/m'], { signal: AbortSignal.abort() });
     expect(report).toMatchObject({ state: 'aborted', evictedBytes: 0 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkParts } from '../../../lib/layout/parts.ts';
-import { consumedCounter, missing } from '../../../lib/layout/run.ts';
+import { consumedCounter, missingParts } from '../../../lib/layout/run.ts';
 
 describe('parts', () => {
   it('13b: the curriculum’s model, 25.5 GB', () => {
@@ -43,7 +43,7 @@ describe('parts', () => {
   });
 });
 
-describe('what is consumed is read from', () => {
+describe('the counter of consumed memory', () => {
   it.each([
     ['unified', 'device', 'memAvailable'],
     ['unified', 'system', 'memAvailable'],
@@ -56,15 +56,15 @@ describe('what is consumed is read from', () => {
   });
 });
 
-describe('parts that are missing', () => {
+describe('missing parts', () => {
   const parts = [
     { name: 'a', bytes: 1 },
     { name: 'b', bytes: 2 },
   ];
   const states = (state: 'lost' | 'stopped' | 'aborted' | 'incomplete', gone: boolean) =>
-    missing(parts, { state, reason: 'why' }, gone).map((part) => `${part.state} ${part.reason ?? ''}`.trim());
+    missingParts(parts, { state, reason: 'why' }, gone).map((part) => `${part.state} ${part.reason ?? ''}`.trim());
 
-  it('were not reached; the one that the child was in says how that ended', () => {
+  it('were not reached, except the part in progress, which has the reason', () => {
     expect(states('incomplete', false)).toEqual(['not-reached', 'not-reached']);
     expect(states('lost', true)).toEqual(['failed why', 'not-reached']);
     expect(states('stopped', true)).toEqual(['stopped why', 'not-reached']);

@@ -3,10 +3,10 @@
 import { describe, expect, it } from 'vitest';
 import { floorFor } from '../../../lib/memory/floor.ts';
 import { needsLargeBlocks, takesHostMemory } from '../../../lib/memory/kinds.ts';
+import { type Conditions, refusalError, unsafeCondition } from '../../../lib/probe/conditions.ts';
 import type { HostReading, PlannedStep } from '../../../lib/probe/context.ts';
 import { checkProbeOptions } from '../../../lib/probe/options.ts';
-import { type Conditions, refusal, unsafeCondition } from '../../../lib/probe/preflight.ts';
-import { blockRoom, stepMargin, stepRefusal } from '../../../lib/probe/step-check.ts';
+import { largeBlockHeadroom, stepMargin, stepRefusal } from '../../../lib/probe/step-check.ts';
 import { checkStressOptions, stepSizes } from '../../../lib/stress/options.ts';
 import type { Snapshot } from '../../../lib/types/index.ts';
 import { GiB, MiB } from '../../support/units.ts';
@@ -99,7 +99,7 @@ describe('starting', () => {
       ...rest,
     };
   }
-  const found = (...args: Parameters<typeof conditions>) => unsafeCondition(conditions(...args))?.what ?? null;
+  const found = (...args: Parameters<typeof conditions>) => unsafeCondition(conditions(...args))?.cause ?? null;
 
   it('is fine on a machine at rest', () => expect(found({})).toBeNull());
 
@@ -134,7 +134,7 @@ describe('starting', () => {
   });
 
   it('tells which danger it is, and what to do', () => {
-    const error = refusal('stress', unsafeCondition(conditions({}, { full: 45 })) as never);
+    const error = refusalError('stress', unsafeCondition(conditions({}, { full: 45 })) as never);
     expect(error).toMatchObject({ code: 'ERR_UMA_FLOOR', nativeName: 'REFUSED_PRESSURE' });
     expect(error.message).toMatch(/^stress: not started: .*45\.0 % of the last 10 s.*Stop the largest/);
   });
@@ -142,7 +142,7 @@ describe('starting', () => {
 
 describe('a step', () => {
   const terms = { floor: 8 * GiB, memoryModel: 'unified', pressureFull: 10 } as const;
-  const reading: HostReading = { memAvailable: 20 * GiB, memFree: 15 * GiB, pressureFull: 0, inBlocks: 14 * GiB };
+  const reading: HostReading = { memAvailable: 20 * GiB, memFree: 15 * GiB, pressureFull: 0, inLargeBlocks: 14 * GiB };
   const step = (bytes: number, more: Partial<PlannedStep> = {}): PlannedStep => ({
     kind: 'device',
     heldBytes: GiB,
@@ -150,7 +150,7 @@ describe('a step', () => {
     ...more,
   });
   const why = (planned: PlannedStep, seen: Partial<HostReading> = {}, other: object = {}) =>
-    stepRefusal({ ...terms, ...other }, { ...reading, ...seen }, planned)?.why ?? null;
+    stepRefusal({ ...terms, ...other }, { ...reading, ...seen }, planned)?.cause ?? null;
 
   it('is made while what it costs leaves the floor and its margin', () => {
     const room = 12 * GiB - stepMargin(8 * GiB);
@@ -163,8 +163,8 @@ describe('a step', () => {
   it('is not made under pressure, nor without blocks', () => {
     expect(why(step(1), { pressureFull: 10 })).toBe('pressure');
     expect(why(step(1), { pressureFull: 98 }, { pressureFull: null })).toBeNull();
-    expect(why(step(8 * GiB), { inBlocks: GiB, memFree: 18 * GiB })).toBe('contiguity');
-    expect(why(step(8 * GiB), { inBlocks: null })).toBeNull();
+    expect(why(step(8 * GiB), { inLargeBlocks: GiB, memFree: 18 * GiB })).toBe('contiguity');
+    expect(why(step(8 * GiB), { inLargeBlocks: null })).toBeNull();
   });
 
   it('costs the host nothing on a discrete GPU', () => {
@@ -175,8 +175,8 @@ describe('a step', () => {
   });
 
   it('finds blocks in page cache, but not if free memory is fragmented', () => {
-    expect(blockRoom({ ...reading, memFree: GiB, inBlocks: GiB })).toBe(20 * GiB);
-    expect(blockRoom({ ...reading, memFree: 16 * GiB, inBlocks: 0 })).toBe(0);
-    expect(blockRoom({ ...reading, inBlocks: null })).toBeNull();
+    expect(largeBlockHeadroom({ ...reading, memFree: GiB, inLargeBlocks: GiB })).toBe(20 * GiB);
+    expect(largeBlockHeadroom({ ...reading, memFree: 16 * GiB, inLargeBlocks: 0 })).toBe(0);
+    expect(largeBlockHeadroom({ ...reading, inLargeBlocks: null })).toBeNull();
   });
 });

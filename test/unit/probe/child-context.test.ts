@@ -8,16 +8,16 @@ import type { RunLimits } from '../../../lib/probe/context.ts';
 const GiB = 2 ** 30;
 const step = { kind: 'device', heldBytes: 0, targetBytes: GiB } as const;
 
-/** A machine whose PSI full avg10 is what `pressures` says, reading by reading; the last one stays. */
-function contextOf(pressures: readonly number[], limit: number | null = 10, timeScale = 10_000) {
+/** A machine whose PSI full avg10 follows `pressures`, reading by reading; the last value stays. */
+function contextOf(pressures: readonly number[], pressureFull: number | null = 10, timeScale = 10_000) {
   const written: string[] = [];
   let readings = 0;
-  const terms: RunLimits = {
+  const limits: RunLimits = {
     device: 0,
     memoryModel: 'unified',
     hostTotal: 128 * GiB,
     floor: 8 * GiB,
-    pressureFull: limit,
+    pressureFull,
     stepDeadlineMs: 1000,
     timeScale,
   };
@@ -34,7 +34,7 @@ function contextOf(pressures: readonly number[], limit: number | null = 10, time
     commit: ({ type }: { type: string }) => void written.push(`commit ${type}`),
   };
   const run = { run: 'a', bootId: null };
-  const parts = { binding, allocator: {} as never, limits: terms, run, writer, self: { pid: 1, startTicks: 1 } };
+  const parts = { binding, allocator: {} as never, limits, run, writer, self: { pid: 1, startTicks: 1 } };
   return { ...childContext(parts), written, readings: () => readings };
 }
 
@@ -46,7 +46,7 @@ describe('a step', () => {
     expect(written).toEqual(['commit step', 'append result']);
   });
 
-  it('does not wait where there is no pressure, nor where pressure stops nothing', async () => {
+  it('does not wait without pressure, nor if pressure stops nothing', async () => {
     const calm = contextOf([4.9]);
     await calm.context.waitForLowPressure();
     expect(calm.readings()).toBe(1);
@@ -61,7 +61,7 @@ describe('a step', () => {
     expect(readings()).toBe(4);
   });
 
-  it('does not wait for good, and not at each step, on a machine that is kept under pressure', async () => {
+  it('does not wait forever, nor before every step, on a machine that stays under pressure', async () => {
     const { context, readings } = contextOf([20]);
     for (let i = 0; i < 200; i++) await context.waitForLowPressure();
     const before = readings();
@@ -70,8 +70,8 @@ describe('a step', () => {
   });
 
   it('does not wait once there is a reason to stop', async () => {
-    const { context, order, readings } = contextOf([20]);
-    order('aborted');
+    const { context, requestStop, readings } = contextOf([20]);
+    requestStop('aborted');
     await context.waitForLowPressure();
     expect(readings()).toBe(0);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { endOf } from '../../../lib/probe/outcome.ts';
+import { runOutcome } from '../../../lib/probe/outcome.ts';
 
-type Run = Parameters<typeof endOf>[0];
+type Run = Parameters<typeof runOutcome>[0];
 const GiB = 2 ** 30;
 const trip = { memAvailable: 7 * GiB, pressureFull: 0, stoppedAfterMs: null, freedAfterMs: null };
 
@@ -16,17 +16,17 @@ const run = (changes: Partial<Run>): Run => ({
 
 describe('how a run ended', () => {
   it.each<[string, Partial<Run>, string, RegExp | null]>([
-    ['all was done', {}, 'complete', null],
-    ['the caller', { result: { stop: { why: 'aborted', reason: 'by you' } } }, 'aborted', /^by you$/],
-    ['time', { result: { stop: { why: 'timeout', reason: '60 s' } } }, 'timeout', /^60 s$/],
-    ['the guard, in time', { result: { stop: { why: 'guard', reason: 'low' } } }, 'stopped', /^low$/],
+    ['complete', {}, 'complete', null],
+    ['aborted by the caller', { result: { stop: { cause: 'aborted', reason: 'by you' } } }, 'aborted', /^by you$/],
+    ['time limit', { result: { stop: { cause: 'timeout', reason: '60 s' } } }, 'timeout', /^60 s$/],
+    ['the guard, in time', { result: { stop: { cause: 'guard', reason: 'low' } } }, 'stopped', /^low$/],
     ['killed after an abort', { end: 'aborted', reason: 'killed', result: null }, 'aborted', /^killed$/],
     ['vanished', { end: 'lost', reason: 'SIGKILL', result: null }, 'lost', /^SIGKILL$/],
     [
       'the guard had to end the process',
       { end: 'lost', reason: 'exit 6', result: null, guard: { ...trip, reason: 'floor', left: true } },
       'stopped',
-      /MemAvailable 7\.00 GiB.* fell below the floor of 8\.00 GiB.*the process left$/,
+      /MemAvailable 7\.00 GiB.* fell below the floor of 8\.00 GiB.*the process exited$/,
     ],
     [
       'the parent was gone',
@@ -34,10 +34,10 @@ describe('how a run ended', () => {
       'lost',
       /^exit 6$/,
     ],
-  ])('%s', (_, changes, state, words) => {
-    const end = endOf(run(changes));
-    expect(end.state).toBe(state);
-    if (words === null) expect(end.reason).toBeNull();
-    else expect(end.reason).toMatch(words);
+  ])('%s', (_, changes, state, reason) => {
+    const outcome = runOutcome(run(changes));
+    expect(outcome.state).toBe(state);
+    if (reason === null) expect(outcome.reason).toBeNull();
+    else expect(outcome.reason).toMatch(reason);
   });
 });

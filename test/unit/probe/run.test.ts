@@ -1,8 +1,8 @@
-/** What the parent of a probe makes of what it hears and finds. */
+/** The parent of a probe: lines of the guard, and the reason why CUDA cannot be used. */
 
 import { describe, expect, it } from 'vitest';
 import { ChildState } from '../../../lib/probe/child-state.ts';
-import { unusableWords } from '../../../lib/probe/preflight.ts';
+import { unusableReason } from '../../../lib/probe/preflight.ts';
 
 describe('the lines of the guard', () => {
   const tripped = {
@@ -14,10 +14,10 @@ describe('the lines of the guard', () => {
     atMs: 1,
   };
 
-  it('are taken as they come: the later one knows what was stopped and freed meanwhile', () => {
-    const heard = new ChildState(() => undefined);
-    heard.guardLine(JSON.stringify({ ...tripped, left: false }));
-    expect(heard.guard()).toEqual({
+  it('supersede each other: the exit line has the final timings', () => {
+    const state = new ChildState(() => undefined);
+    state.receiveGuardLine(JSON.stringify({ ...tripped, left: false }));
+    expect(state.guard()).toEqual({
       reason: 'floor',
       memAvailable: 8e9,
       pressureFull: 0.5,
@@ -25,28 +25,28 @@ describe('the lines of the guard', () => {
       freedAfterMs: null,
       left: false,
     });
-    heard.guardLine(JSON.stringify({ ...tripped, stoppedAfterMs: 3.5, freedAfterMs: 190, left: true }));
-    expect(heard.guard()).toMatchObject({ stoppedAfterMs: 3.5, freedAfterMs: 190, left: true });
+    state.receiveGuardLine(JSON.stringify({ ...tripped, stoppedAfterMs: 3.5, freedAfterMs: 190, left: true }));
+    expect(state.guard()).toMatchObject({ stoppedAfterMs: 3.5, freedAfterMs: 190, left: true });
   });
 
-  it('that are cut off or somebody else’s change nothing', () => {
-    const heard = new ChildState(() => undefined);
-    heard.guardLine('{"reason":"floor","avail');
-    heard.guardLine('NVRM: something');
-    heard.guardLine('{}');
-    expect(heard.guard()).toBeNull();
+  it('that are truncated or not from the guard change nothing', () => {
+    const state = new ChildState(() => undefined);
+    state.receiveGuardLine('{"reason":"floor","avail');
+    state.receiveGuardLine('NVRM: something');
+    state.receiveGuardLine('{}');
+    expect(state.guard()).toBeNull();
   });
 });
 
-describe('CUDA that cannot be used', () => {
+describe('an unusable CUDA', () => {
   it('is one short reason, without codes and paths', () => {
     const reason =
       'ERR_UMA_DRIVER_UNUSABLE: cudaGetDeviceCount answered cudaErrorInsufficientDriver (35): CUDA driver version is insufficient for CUDA runtime version; ERR_UMA_LIBRARY_MISSING: dlopen libcuda.so.1 answered LIBRARY_MISSING: cannot open';
-    expect(unusableWords({ state: 'unusable', reason })).toBe(
+    expect(unusableReason({ state: 'unusable', reason })).toBe(
       'cudaGetDeviceCount answered cudaErrorInsufficientDriver (35): CUDA driver version is insufficient for CUDA runtime version',
     );
-    expect(unusableWords({ state: 'missing', reason })).not.toContain('dlopen');
-    expect(unusableWords({ state: 'timeout', reason: null })).toBe('CUDA does not answer');
-    expect(unusableWords({ state: 'unusable', reason: null })).toBe('CUDA gives no reason');
+    expect(unusableReason({ state: 'missing', reason })).not.toContain('dlopen');
+    expect(unusableReason({ state: 'timeout', reason: null })).toBe('CUDA does not answer');
+    expect(unusableReason({ state: 'unusable', reason: null })).toBe('CUDA gives no reason');
   });
 });

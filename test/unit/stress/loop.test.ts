@@ -1,4 +1,4 @@
-/** The loop of a stress test in the child, on an allocator and a machine that are a script. */
+/** The loop of a stress test in the child, on a scripted allocator and machine. */
 
 import { describe, expect, it } from 'vitest';
 import { type Failure, UmaError } from '../../../lib/base/errors.ts';
@@ -33,9 +33,9 @@ interface Script {
   /** The allocator refuses beyond this total. */
   gives?: number;
   request?: Partial<StressRequest>;
-  /** The journal's disk is full once so many steps have begun. */
+  /** The journal's disk is full after this many steps. */
   journalHolds?: number;
-  /** What others take once the search has freed its blocks for so many a time. */
+  /** Bytes that other programs take once the search has freed its blocks this many times. */
   lostAfterFrees?: { frees: number; bytes: number };
 }
 
@@ -45,7 +45,7 @@ function machine({ available, floor, gives = Number.MAX_SAFE_INTEGER, journalHol
   let frees = 0;
   const held = () => [...blocks.values()].reduce((sum, bytes) => sum + bytes, 0);
   const lost = () => (lostAfterFrees !== undefined && frees >= lostAfterFrees.frees ? lostAfterFrees.bytes : 0);
-  const terms: RunLimits = {
+  const limits: RunLimits = {
     device: 0,
     memoryModel: floor === null ? 'discrete' : 'unified',
     hostTotal: 128 * GiB,
@@ -56,7 +56,7 @@ function machine({ available, floor, gives = Number.MAX_SAFE_INTEGER, journalHol
   };
   const reading = (): HostReading => {
     const now = available - (floor === null ? 0 : held()) - lost();
-    return { memFree: now, memAvailable: now, pressureFull: 0, inBlocks: floor === null ? null : now };
+    return { memFree: now, memAvailable: now, pressureFull: 0, inLargeBlocks: floor === null ? null : now };
   };
   const binding = {
     async allocBlock(_kind: string, bytes: number) {
@@ -79,12 +79,12 @@ function machine({ available, floor, gives = Number.MAX_SAFE_INTEGER, journalHol
   const context = {
     binding,
     allocator: { kinds: { device: 'cudaMalloc' }, kernel: 'kernel' },
-    limits: terms,
+    limits,
     stop: () => null,
     pause: async () => undefined,
     waitForLowPressure: async () => void calls.push('waitForLowPressure'),
     reading,
-    check: (step: PlannedStep, fresh = reading()) => stepRefusal(terms, fresh, step),
+    check: (step: PlannedStep, fresh = reading()) => stepRefusal(limits, fresh, step),
     begin({ targetBytes }: PlannedStep) {
       calls.push(`begin ${targetBytes / MiB}`);
       if (calls.filter((call) => call.startsWith('begin')).length > journalHolds) throw FULL;
@@ -114,7 +114,7 @@ describe('the largest single block, once it is found,', () => {
   const single = { mode: 'single', verify: true } as const;
   const host = { available: 40 * GiB, floor: 8 * GiB };
 
-  it('is taken once more as a step like any other: checked, journalled, verified', async () => {
+  it('is allocated again as a step like any other: checked, journalled, verified', async () => {
     const { calls, result } = await search({ ...host, request: single });
     expect(result).toMatchObject({ state: 'floor', verified: { bytes: result.maxBytes, mismatches: 0 } });
     const largest = `${result.maxBytes / MiB}`;
@@ -127,42 +127,42 @@ describe('the largest single block, once it is found,', () => {
     ]);
   });
 
-  it('is not taken once more where somebody else has taken the memory since, and it is said why', async () => {
+  it('is not allocated again if another program has taken the memory since, and the report says why', async () => {
     const { calls, result } = await search({ ...host, request: single, lostAfterFrees: { frees: 3, bytes: 20 * GiB } });
     expect(result).toMatchObject({ state: 'floor', verified: null });
     expect(result.maxBytes).toBeGreaterThan(30 * GiB);
     expect(calls.filter((call) => call === `alloc ${result.maxBytes / MiB}`)).toHaveLength(1);
-    expect(result.boundBy).toMatch(/\. It was not taken once more to be verified or held: MemAvailable 20\.00 GiB/);
+    expect(result.boundBy).toMatch(/\. It was not allocated again to verify or hold it: MemAvailable 20\.00 GiB/);
   });
 });
 
 describe('an allocator that refuses', () => {
-  it('is said to have refused the smallest total, and by how much more than it gave', async () => {
+  it('is reported with the smallest refused total, and its distance to the largest that succeeded', async () => {
     const { result } = await search({ available: 64 * GiB, floor: null, gives: 20 * GiB + 100 * MiB });
     expect(result).toMatchObject({ state: 'out-of-memory' });
     expect(20 * GiB + 100 * MiB - result.maxBytes).toBeLessThanOrEqual(64 * MiB);
     expect(result.boundBy).toMatch(
-      /^the allocator refused a total of 20\.1\d GiB \(21\.\d\d GB\); it gave 64\.0 MiB less \(ERR_UMA_OUT_OF_MEMORY: cudaMalloc/,
+      /^the allocator refused a total of 20\.1\d GiB \(21\.\d\d GB\); the largest total that it allocated is 64\.0 MiB less \(ERR_UMA_OUT_OF_MEMORY: cudaMalloc/,
     );
   });
 
-  it('of a single block is said without what was held, which is nothing', async () => {
+  it('of a single block is reported without held bytes, of which there are none', async () => {
     const { result } = await search({ available: 64 * GiB, floor: null, gives: 20 * GiB, request: { mode: 'single' } });
     expect(result.boundBy).toMatch(
-      /^the allocator refused a block of 20\.\d\d GiB .*; the largest that it gave is 64\.0 MiB less/,
+      /^the allocator refused a block of 20\.\d\d GiB .*; the largest block that it allocated is 64\.0 MiB less/,
     );
     expect(result.boundBy).not.toMatch(/held|0\.00 GiB/);
   });
 
-  it('and gave nothing at all says so', async () => {
+  it('that refuses everything is reported as such', async () => {
     const { result } = await search({ available: 64 * GiB, floor: null, gives: 32 * MiB });
     expect(result).toMatchObject({ state: 'out-of-memory', maxBytes: 0 });
-    expect(result.boundBy).toMatch(/refused a total of 64\.0 MiB \(67\.1 MB\); it gave nothing/);
+    expect(result.boundBy).toMatch(/refused a total of 64\.0 MiB \(67\.1 MB\); no allocation succeeded/);
   });
 });
 
 describe('a journal whose disk is full in the middle', () => {
-  it('ends the search with what was found, and the step that it could not hold is not made', async () => {
+  it('ends the search with what was found, and the step that could not be journalled is not made', async () => {
     const { calls, result } = await search({ available: 40 * GiB, floor: 8 * GiB, journalHolds: 3 });
     expect(result).toMatchObject({ state: 'failed', maxBytes: (256 + 512 + 1024) * MiB });
     expect(result.boundBy).toBe('journal j: no space left on device (ENOSPC 28)');

@@ -1,4 +1,4 @@
-/** The search against a pretended machine: nothing here allocates, reads a clock or sleeps. */
+/** The search on a modelled machine: nothing here allocates, reads a clock or sleeps. */
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -15,8 +15,8 @@ import {
 const MiB = 2 ** 20;
 const GiB = 2 ** 30;
 
-interface Pretended {
-  /** What the host has above its floor, and what the allocator gives at the most; null: no such limit. */
+interface ModelMachine {
+  /** Host memory above the floor; null: no such limit. */
   host: number | null;
   blocks: number | null;
   device: { bytes: number; hard: boolean } | null;
@@ -30,33 +30,33 @@ interface Searched {
   best: number;
   tries: number;
   allocated: number;
-  steps: { bytes: number; predictedCost: number; room: Headroom }[];
+  steps: { bytes: number; predictedCost: number; headroom: Headroom }[];
 }
 
-/** Runs a search to its end; `lose` bytes are taken by others at each step. */
-function search(bounds: Bounds, machine: Pretended, lose: (step: number) => number = () => 0): Searched {
+/** Runs a search to its end; other programs take `lose(step)` bytes before each step. */
+function search(bounds: Bounds, machine: ModelMachine, lose: (step: number) => number = () => 0): Searched {
   let state = initialState(bounds);
   let others = 0;
   const steps: Searched['steps'] = [];
   for (let step = 0; step < 500; step++) {
     others += lose(step);
     const held = state.heldBytes;
-    const room: Headroom = {
+    const headroom: Headroom = {
       host: machine.host === null ? null : Math.max(0, machine.host - others - held * machine.costPerByte),
       blocks: machine.blocks === null ? null : Math.max(0, machine.blocks - held),
       device: machine.device === null ? null : { ...machine.device, bytes: Math.max(0, machine.device.bytes - held) },
     };
-    const move: Move = next(state, bounds, room);
+    const move: Move = next(state, bounds, headroom);
     if ('end' in move) {
       return { end: move.end, best: state.bestBytes, tries: step, allocated: sum(steps), steps };
     }
-    steps.push({ ...move, room });
+    steps.push({ ...move, headroom });
     const total = held + move.bytes;
     const ok = total <= machine.refusesAbove;
     state = update(state, bounds, move.bytes, {
       state: ok ? 'ok' : 'out-of-memory',
       cost: machine.host === null || !ok ? null : move.bytes * machine.costPerByte,
-      room,
+      headroom,
     });
   }
   throw new Error('the search does not end');
@@ -85,7 +85,7 @@ describe('on memory shared with the host', () => {
     expect(20 * GiB - best).toBeLessThan(64 * MiB);
   });
 
-  it('never plans a step whose predicted cost passes the room, whatever others take meanwhile', () => {
+  it('never plans a step whose predicted cost exceeds the headroom, whatever others take meanwhile', () => {
     fc.assert(
       fc.property(
         mode,
@@ -95,13 +95,13 @@ describe('on memory shared with the host', () => {
         (which, host, costPerByte, losses) => {
           const bounds = { ...unified, mode: which };
           const { steps } = search(bounds, { ...nothing, host, costPerByte }, (at) => losses[at] ?? 0);
-          for (const step of steps) expect(step.predictedCost).toBeLessThanOrEqual(step.room.host as number);
+          for (const step of steps) expect(step.predictedCost).toBeLessThanOrEqual(step.headroom.host as number);
         },
       ),
     );
   });
 
-  it('comes within the resolution of the floor when nobody disturbs it', () => {
+  it('reaches the floor to within the resolution when no other program interferes', () => {
     fc.assert(
       fc.property(mode, bytes(200 * GiB), fc.double({ min: 1, max: 1.2, noNaN: true }), (which, host, costPerByte) => {
         const { best, end } = search({ ...unified, mode: which }, { ...nothing, host, costPerByte });
@@ -117,18 +117,18 @@ describe('on memory shared with the host', () => {
     expect(10 * GiB - best).toBeLessThan(64 * MiB);
   });
 
-  it('does not believe in memory for nothing: freed blocks in driver pools cost 0 until they are used up', () => {
+  it('assumes a cost of at least the size: freed blocks in driver pools cost 0 until they are used up', () => {
     const { steps } = search(unified, { ...nothing, host: 20 * GiB, costPerByte: 0, refusesAbove: 12 * GiB });
     for (const step of steps) expect(step.predictedCost).toBeGreaterThanOrEqual(step.bytes);
   });
 
-  it('ends for want of blocks where memory is left', () => {
+  it('ends for lack of large blocks while memory is left', () => {
     const { best, end } = search(unified, { ...nothing, host: 100 * GiB, blocks: 10 * GiB });
     expect(end).toBe('contiguity');
     expect(10 * GiB - best).toBeLessThan(64 * MiB);
   });
 
-  it('has nothing to do without room', () => {
+  it('has nothing to do without headroom', () => {
     expect(search(unified, { ...nothing, host: 63 * MiB })).toMatchObject({ end: 'floor', tries: 0, best: 0 });
   });
 });
@@ -140,7 +140,7 @@ describe('on a device with memory of its own', () => {
     refusesAbove: given,
   });
 
-  it('finds what plain bisection finds and allocates each byte once', () => {
+  it('finds the same edge as plain bisection, but allocates each byte once', () => {
     // What an H200 answers: cudaMemGetInfo free, and what cudaMalloc then gives in all.
     const { allocated, best, end, tries } = search(discrete, machine(149_556_297_728, 149_556_297_728));
     expect(end).toBe('out-of-memory');
@@ -168,7 +168,7 @@ describe('on a device with memory of its own', () => {
         const machineOfLazy = { ...nothing, device: { bytes: free, hard: true } };
         const { best, end, steps } = search({ ...discrete, mode: which }, machineOfLazy);
         expect(end).toBe('device');
-        for (const step of steps) expect(step.bytes).toBeLessThanOrEqual(step.room.device?.bytes ?? 0);
+        for (const step of steps) expect(step.bytes).toBeLessThanOrEqual(step.headroom.device?.bytes ?? 0);
         expect(free - best).toBeLessThan(2 * MiB);
       }),
     );
@@ -193,7 +193,7 @@ describe('a ceiling', () => {
     );
   });
 
-  it('does not outweigh the floor', () => {
+  it('does not override the floor', () => {
     const { best, end } = search({ ...unified, ceilingBytes: 80 * GiB }, { ...nothing, host: 10 * GiB });
     expect(end).toBe('floor');
     expect(best).toBeLessThanOrEqual(10 * GiB);

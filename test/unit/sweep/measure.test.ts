@@ -1,8 +1,8 @@
-/** One step in the child, on an allocator that is a script: what is done in which order, and how a step comes to its end. */
+/** One step in the child, on a scripted allocator: the order of calls, and how a step ends. */
 import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../../lib/base/errors.ts';
 import type { ChildContext, Stop } from '../../../lib/probe/context.ts';
-import { COUNTERS, type Counters, type Reader } from '../../../lib/probe/counters.ts';
+import { COUNTERS, type Counters } from '../../../lib/probe/counters.ts';
 import { measureStep } from '../../../lib/sweep/measure.ts';
 
 function failure(name: string, status: number | null = null): Failure {
@@ -12,14 +12,14 @@ function failure(name: string, status: number | null = null): Failure {
 interface Script {
   /** Calls that fail, by name and how often they were made: "touch 2". */
   fails?: Record<string, Failure>;
-  /** From which call on there is a reason to stop. */
+  /** The call after which there is a reason to stop. */
   stopsAt?: string;
   stop?: Stop;
   timeScale?: number;
 }
 
 /** A machine of 1000 bytes that takes 10 ms for everything. */
-function machine({ fails = {}, stop = { why: 'aborted', reason: 'by you' }, stopsAt, timeScale }: Script) {
+function machine({ fails = {}, stop = { cause: 'aborted', reason: 'by you' }, stopsAt, timeScale }: Script) {
   const calls: string[] = [];
   const counts = new Map<string, number>();
   let held = 0;
@@ -51,84 +51,83 @@ function machine({ fails = {}, stop = { why: 'aborted', reason: 'by you' }, stop
     begin: () => calls.push('begin'),
     finish: ({ state, heldBytes }: { state: string; heldBytes: number }) => calls.push(`finish ${state} ${heldBytes}`),
   } as unknown as ChildContext;
-  const reader: Reader = {
+  const reader = {
     read: async () => {
       calls.push('read');
       return Object.fromEntries(COUNTERS.map((name) => [name, 1000 - held])) as Counters;
     },
-    origins: Object.fromEntries(COUNTERS.map((name) => [name, ''])) as Reader['origins'],
   };
   return { calls, context, reader };
 }
 
-async function measure(script: Script, { repeat = 1, permit = () => null as string | null } = {}) {
+async function measure(script: Script, { repeat = 1, check = () => null as string | null } = {}) {
   const { calls, context, reader } = machine(script);
-  const measured = await measureStep(context, reader, { kind: 'device', bytes: 100 }, repeat, permit);
-  return { calls: calls.join(', '), measured };
+  const measurement = await measureStep(context, reader, { kind: 'device', bytes: 100 }, repeat, check);
+  return { calls: calls.join(', '), measurement };
 }
 
 const OOM = failure('cudaErrorMemoryAllocation', 2);
 
 describe('a step', () => {
   it('is journalled before anything is allocated, read around every part, and holds nothing in the end', async () => {
-    const { calls, measured } = await measure({});
+    const { calls, measurement } = await measure({});
     expect(calls).toBe('read, begin, alloc, read, touch, read, touch, free, read, finish ok 0');
-    expect(measured).toMatchObject({
+    expect(measurement).toMatchObject({
       state: 'ok',
       allocMs: [10],
       firstTouchMs: [10],
       secondTouchMs: [10],
       freeMs: [10],
     });
-    expect(measured.moved[0]?.afterAlloc?.memFree).toBe(900);
-    expect(measured.moved[0]?.afterFree?.memFree).toBe(1000);
+    expect(measurement.moved[0]?.afterAlloc?.memFree).toBe(900);
+    expect(measurement.moved[0]?.afterFree?.memFree).toBe(1000);
   });
 
   it('holds nothing between its repeats, and is one record of the journal', async () => {
-    const { calls, measured } = await measure({}, { repeat: 3 });
-    expect(measured.allocMs).toHaveLength(3);
+    const { calls, measurement } = await measure({}, { repeat: 3 });
+    expect(measurement.allocMs).toHaveLength(3);
     expect(calls.match(/begin/g)).toHaveLength(1);
     expect(calls.match(/alloc, read, touch, read, touch, free, read/g)).toHaveLength(3);
   });
 
   it('reports simulated time on a simulated machine', async () => {
-    const { measured } = await measure({ timeScale: 20 });
-    expect(measured).toMatchObject({ allocMs: [200], secondTouchMs: [200], freeMs: [200] });
+    const { measurement } = await measure({ timeScale: 20 });
+    expect(measurement).toMatchObject({ allocMs: [200], secondTouchMs: [200], freeMs: [200] });
   });
 });
 
 describe('a step ends', () => {
   it('refused: nothing was allocated or journalled', async () => {
-    const { calls, measured } = await measure({}, { permit: () => 'below the floor' });
+    const { calls, measurement } = await measure({}, { check: () => 'below the floor' });
     expect(calls).toBe('read');
-    expect(measured).toMatchObject({ state: 'refused', reason: 'below the floor', moved: [], overheadMs: null });
+    expect(measurement).toMatchObject({ state: 'refused', reason: 'below the floor', moved: [], overheadMs: null });
   });
 
   it('refused in a later repeat: what was measured stays', async () => {
-    let asked = 0;
-    const permit = () => (++asked > 2 ? 'below the floor' : null);
-    const { calls, measured } = await measure({}, { repeat: 5, permit });
-    expect(measured).toMatchObject({ state: 'refused', allocMs: [10, 10] });
+    let checks = 0;
+    const check = () => (++checks > 2 ? 'below the floor' : null);
+    const { calls, measurement } = await measure({}, { repeat: 5, check });
+    expect(measurement).toMatchObject({ state: 'refused', allocMs: [10, 10] });
     expect(calls).toMatch(/finish refused 0$/);
   });
 
   it('out of memory in the allocator', async () => {
-    const { calls, measured } = await measure({ fails: { 'alloc 1': OOM } }, { repeat: 3 });
+    const { calls, measurement } = await measure({ fails: { 'alloc 1': OOM } }, { repeat: 3 });
     expect(calls).toBe('read, begin, alloc, finish out-of-memory 0');
-    expect(measured).toMatchObject({ state: 'out-of-memory', allocMs: [], hung: false });
-    expect(measured.reason).toContain('cudaMalloc');
+    expect(measurement).toMatchObject({ state: 'out-of-memory', allocMs: [], hung: false });
+    expect(measurement.reason).toContain('cudaMalloc');
   });
 
   it('out of memory in a touch: what was allocated is freed', async () => {
-    const { calls, measured } = await measure({ fails: { 'touch 1': OOM } });
+    const { calls, measurement } = await measure({ fails: { 'touch 1': OOM } });
     expect(calls).toBe('read, begin, alloc, read, touch, free, read, finish out-of-memory 0');
-    expect(measured).toMatchObject({ state: 'out-of-memory', firstTouchMs: [], freeMs: [10] });
-    expect(measured.moved[0]?.afterTouch).toBeNull();
+    expect(measurement).toMatchObject({ state: 'out-of-memory', firstTouchMs: [], freeMs: [10] });
+    expect(measurement.moved[0]?.afterTouch).toBeNull();
   });
 
-  it('failed where nothing was freed', async () => {
-    const { measured } = await measure({ fails: { 'free 1': failure('cudaErrorUnknown', 999) } }, { repeat: 2 });
-    expect(measured).toMatchObject({ state: 'failed', freeMs: [], allocMs: [10] });
+  it('failed if the free failed', async () => {
+    const { measurement } = await measure({ fails: { 'free 1': failure('cudaErrorUnknown', 999) } }, { repeat: 2 });
+    expect(measurement).toMatchObject({ state: 'failed', freeMs: [], allocMs: [10] });
   });
 
   it('aborted between any two jobs', async () => {
@@ -137,27 +136,27 @@ describe('a step ends', () => {
       ['touch', 'alloc, read, touch, read, free, read'],
       ['free', 'alloc, read, touch, read, touch, free, read'],
     ] as const) {
-      const { calls, measured } = await measure({ stopsAt }, { repeat: 2 });
+      const { calls, measurement } = await measure({ stopsAt }, { repeat: 2 });
       expect(calls).toBe(`read, begin, ${done}, finish aborted 0`);
-      expect(measured).toMatchObject({ state: 'aborted', reason: 'by you' });
+      expect(measurement).toMatchObject({ state: 'aborted', reason: 'by you' });
     }
   });
 
-  it('stopped by the guard, whatever the allocator said then', async () => {
-    const stop: Stop = { why: 'guard', reason: 'MemAvailable below the floor' };
+  it('stopped by the guard, whatever the allocator returned', async () => {
+    const stop: Stop = { cause: 'guard', reason: 'MemAvailable below the floor' };
     const gone = failure('UNKNOWN_BLOCK');
-    const { measured } = await measure({
+    const { measurement } = await measure({
       stop,
       stopsAt: 'touch',
       fails: { 'touch 1': failure('STOPPED'), 'free 1': gone },
     });
-    expect(measured).toMatchObject({ state: 'stopped', reason: 'MemAvailable below the floor' });
+    expect(measurement).toMatchObject({ state: 'stopped', reason: 'MemAvailable below the floor' });
     const early = await measure({ fails: { 'alloc 1': failure('STOPPED') } });
-    expect(early.measured.state).toBe('stopped');
+    expect(early.measurement.state).toBe('stopped');
   });
 
-  it('hung: a call that did not come back says so', async () => {
-    const { measured } = await measure({ fails: { 'alloc 1': failure('TIMEOUT') } });
-    expect(measured).toMatchObject({ state: 'failed', hung: true });
+  it('hung: a call that did not return is reported', async () => {
+    const { measurement } = await measure({ fails: { 'alloc 1': failure('TIMEOUT') } });
+    expect(measurement).toMatchObject({ state: 'failed', hung: true });
   });
 });

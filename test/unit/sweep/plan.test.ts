@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../../lib/base/errors.ts';
 import type { NativeAllocator } from '../../../lib/native/contract.ts';
 import { managedRefusal, planSweep } from '../../../lib/sweep/plan.ts';
-import { Eta } from '../../../lib/sweep/run.ts';
 import { GiB } from '../../support/units.ts';
 
 const noSystem: Failure = {
@@ -23,7 +22,7 @@ const kinds: NativeAllocator['kinds'] = {
 const facts = { kinds, deviceTotal: 10 * GiB };
 
 describe('the plan', () => {
-  it('goes kind by kind, small to large, in the order of the kinds asked for', () => {
+  it('goes kind by kind, small to large, in the order of the requested kinds', () => {
     const steps = planSweep({ kinds: ['managed', 'device'], sizes: [3, 1, 2] }, facts);
     expect(steps.map(({ bytes, kind, size }) => [kind, bytes, size])).toEqual([
       ['managed', 1, 1],
@@ -40,13 +39,13 @@ describe('the plan', () => {
     expect(steps.map(({ kind }) => kind)).toEqual(['device', 'managed', 'pinned']);
   });
 
-  it('a kind that is asked for and not there stays, with the device’s reason', () => {
+  it('an unsupported kind that was requested stays in the plan, with the device’s reason', () => {
     const [step] = planSweep({ kinds: ['system'], sizes: [1] }, facts);
     expect(step?.refusal).toMatchObject({ state: 'unsupported' });
     expect(step?.refusal?.reason).toContain('the GPU cannot reach pageable memory');
   });
 
-  it('device memory that the device does not have is refused, and only that', () => {
+  it('only a size that exceeds the device is refused', () => {
     const sizes = [10 * GiB, 10 * GiB + 1];
     expect(planSweep({ kinds: ['device'], sizes }, facts).map(({ refusal }) => refusal?.reason ?? null)).toEqual([
       null,
@@ -59,15 +58,15 @@ describe('the plan', () => {
     );
   });
 
-  it('loses no size, whatever is asked for', () => {
+  it('contains every size of every kind', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 2 ** 45 }), { minLength: 1, maxLength: 30 }), (sizes) => {
         const steps = planSweep({ kinds: ['device', 'system'], sizes }, facts);
         for (const kind of ['device', 'system']) {
-          const mine = steps.filter((step) => step.kind === kind);
-          expect(mine.map(({ size }) => size).sort((a, b) => a - b)).toEqual([...sizes.keys()]);
-          expect(mine.every(({ bytes, size }) => sizes[size] === bytes)).toBe(true);
-          expect(mine.every(({ bytes }, at) => at === 0 || bytes >= (mine[at - 1]?.bytes ?? 0))).toBe(true);
+          const ofKind = steps.filter((step) => step.kind === kind);
+          expect(ofKind.map(({ size }) => size).sort((a, b) => a - b)).toEqual([...sizes.keys()]);
+          expect(ofKind.every(({ bytes, size }) => sizes[size] === bytes)).toBe(true);
+          expect(ofKind.every(({ bytes }, at) => at === 0 || bytes >= (ofKind[at - 1]?.bytes ?? 0))).toBe(true);
         }
       }),
     );
@@ -83,7 +82,7 @@ describe('managed memory', () => {
     oversubscribe: false,
   } as const;
 
-  it('does not pass what is free on a device that has its own, unless asked to', () => {
+  it('may not exceed the free memory of a device with its own, except with oversubscribe', () => {
     expect(managedRefusal(10 * GiB, discrete)).toBeNull();
     expect(managedRefusal(10 * GiB + 1, discrete)).toContain('oversubscribe lets it spill');
     expect(managedRefusal(11 * GiB, { ...discrete, oversubscribe: true })).toBeNull();
@@ -97,49 +96,11 @@ describe('managed memory', () => {
     expect(managedRefusal(11 * GiB, { ...asked, memAvailable: null })).toContain('cannot be read');
   });
 
-  it('unknown is no permission', () => {
+  it('unknown free memory is refused', () => {
     expect(managedRefusal(1, { ...discrete, deviceFree: null })).toContain('cannot be read');
   });
 
   it('on shared memory only the floor decides', () => {
     expect(managedRefusal(100 * GiB, { ...discrete, memoryModel: 'unified' })).toBeNull();
-  });
-});
-
-describe('the time that is left', () => {
-  const step = (kind: 'device' | 'managed', bytes: number, refused = false) => ({
-    kind,
-    bytes,
-    size: 0,
-    refusal: refused ? ({ state: 'refused', reason: 'too large' } as const) : null,
-  });
-
-  it('is not known before a step was made; a kind not met yet is taken to be as fast as the others', () => {
-    let now = 0;
-    const eta = new Eta(() => now);
-    expect(eta.expected([step('device', 1)])).toBeNull();
-    eta.begin();
-    now = 10;
-    eta.end(step('device', GiB), true);
-    expect(eta.expected([step('managed', 2 * GiB)])).toBe(20);
-    eta.begin();
-    now = 1010;
-    eta.end(step('managed', GiB), true);
-    expect(eta.expected([step('managed', 2 * GiB), step('device', GiB)])).toBe(2010);
-    expect(eta.expected([step('managed', GiB, true)])).toBe(0);
-    expect(eta.expected([])).toBe(0);
-  });
-
-  it('grows with the bytes that are left, and refused steps teach nothing', () => {
-    let now = 0;
-    const eta = new Eta(() => now);
-    eta.begin();
-    now += 7;
-    eta.end(step('device', GiB), false);
-    expect(eta.expected([step('device', GiB)])).toBeNull();
-    eta.begin();
-    now += 100;
-    eta.end(step('device', GiB), true);
-    expect(eta.expected([step('device', 3 * GiB), step('device', GiB)])).toBe(400);
   });
 });

@@ -12,7 +12,7 @@ describe('presets', () => {
     expect(sizes.map(({ bytes }) => bytes / 1e9)).toEqual([1, 2, 4, 8, 10, 20, 30, 40, 50, 60, 70, 80]);
   });
 
-  it('nothing asked for is quick', () => {
+  it('the default is quick', () => {
     expect(sweepSizes({})).toEqual(sweepSizes({ preset: 'quick' }));
     expect(Math.max(...PRESETS.quick)).toBeLessThanOrEqual(2e9);
   });
@@ -43,7 +43,7 @@ describe('ranges', () => {
     );
   });
 
-  it('end, also at the last number that is exact', () => {
+  it('end, also at the largest safe integer', () => {
     const most = Number.MAX_SAFE_INTEGER;
     expect(bytesOf({ range: { from: most - 2, to: most, step: 1 } })).toEqual([most - 2, most - 1, most]);
     expect(bytesOf({ range: { from: 2 ** 52, to: most } })).toEqual([2 ** 52]);

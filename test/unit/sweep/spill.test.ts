@@ -41,17 +41,17 @@ describe('13 GB on a card of 12 GB', () => {
     ]);
   });
 
-  it('an allocation beyond the device is one even where nothing is slower', () => {
+  it('an allocation larger than the device is one even if it is not slower', () => {
     const [spill] = spillsOf([step(8, 330), step(13, 330)], card);
     expect(spill).toMatchObject({ evidence: ['capacity'], sentence: 'spilled at 13.0 GB, no slower' });
   });
 
-  it('alone it has an unknown cost', () => {
+  it('without a smaller size the cost is unknown', () => {
     const [spill] = spillsOf([step(13, 330)], card);
     expect(spill).toMatchObject({ slowdown: null, sentence: 'spilled at 13.0 GB, at an unknown cost' });
   });
 
-  it('a knee below the capacity is one, where the device was nearly full', () => {
+  it('a slowdown below the capacity is one if the device was nearly full', () => {
     const [spill] = spillsOf([step(4, 330), step(8, 330), step(11.5, 60)], card);
     expect(spill).toMatchObject({ atBytes: 11.5 * GB, evidence: ['bandwidth'] });
   });
@@ -61,7 +61,7 @@ describe('13 GB on a card of 12 GB', () => {
     expect(spill?.slowdown).toBeCloseTo(5.5);
   });
 
-  it('each kind by itself', () => {
+  it('each kind separately', () => {
     const steps = ['device', 'managed'].flatMap((kind) =>
       [step(8, 330), step(12, 330), step(13, 30)].map((one) => ({ ...one, kind: kind as AllocatorKind })),
     );
@@ -93,7 +93,7 @@ describe('no spill', () => {
     );
   });
 
-  it('a collapse by three or more beyond what was free is always found, in whatever order the steps come', () => {
+  it('a slowdown of three or more beyond the free memory is always found, in any order of steps', () => {
     fc.assert(
       fc.property(fc.double({ min: 3, max: 100, noNaN: true }), fc.integer({ min: 0, max: 5 }), (slower, turn) => {
         const steps = [step(2, 330), step(4, 330), step(8, 330), step(12.5, 330 / slower), step(12.8, 330 / slower)];

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Counters, median, movedOver } from '../../../lib/probe/counters.ts';
-import { gbPerSecond, largestOf, stepOf, timesOf } from '../../../lib/sweep/steps.ts';
+import { gbPerSecond, largestOf, measuredStep, timesOf } from '../../../lib/sweep/steps.ts';
 
 const counters = (all: number | null): Counters => ({
   memFree: all,
@@ -21,7 +21,7 @@ describe('median', () => {
     [[30, 1, 2], 2],
   ])('of %j is %j', (values, middle) => expect(median(values)).toBe(middle));
 
-  it('does not reorder what it is given, and lies between the ends', () => {
+  it('does not reorder its input, and lies between minimum and maximum', () => {
     fc.assert(
       fc.property(fc.array(fc.double({ noNaN: true, min: 0, max: 1e9 }), { minLength: 1 }), (values) => {
         const given = [...values];
@@ -35,7 +35,7 @@ describe('median', () => {
 });
 
 describe('counters moved', () => {
-  it('against before, median over the repeats', () => {
+  it('are compared with before; the median over the repeats is reported', () => {
     const series = [100, 110, 900].map((before) => ({
       before: counters(before),
       afterAlloc: counters(before - 10),
@@ -57,7 +57,7 @@ describe('counters moved', () => {
     expect(movedOver([halfway])?.rss).toEqual({ afterAlloc: -1, afterTouch: null, afterFree: null });
   });
 
-  it('nothing was allocated: nothing moved', () => {
+  it('null if nothing was allocated', () => {
     expect(movedOver([])).toBeNull();
     expect(movedOver([{ before: counters(1), afterAlloc: null, afterTouch: null, afterFree: null }])).toBeNull();
   });
@@ -84,7 +84,7 @@ describe('a step', () => {
       { bytes: 1e9, tensor },
     ];
     const lists = { ...measured, allocMs: [...measured.allocMs], firstTouchMs: [5], secondTouchMs: [4, 4, 4] };
-    const step = stepOf(planned, sizes, { ...lists, freeMs: [], moved: [] });
+    const step = measuredStep(planned, sizes, { ...lists, freeMs: [], moved: [] });
     expect(step).toMatchObject({
       requestedBytes: 1e9,
       tensor,
@@ -97,13 +97,13 @@ describe('a step', () => {
     });
   });
 
-  it('no time is no bandwidth, and not an infinite one', () => {
+  it('without a time there is no bandwidth, not an infinite one', () => {
     expect(gbPerSecond(1e9, null)).toBeNull();
     expect(gbPerSecond(1e9, { min: 0, median: 0, max: 0 })).toBeNull();
   });
 
-  it('only what was ok is the largest', () => {
-    const step = stepOf(planned, [], {
+  it('the largest size is one whose state is ok', () => {
+    const step = measuredStep(planned, [], {
       ...measured,
       allocMs: [],
       firstTouchMs: [],

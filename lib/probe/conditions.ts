@@ -1,0 +1,109 @@
+/** Reasons not to start a probe on this machine. Pure: readings in, the most urgent reason out. */
+
+import { UmaError } from '../base/errors.ts';
+import { formatBoth, formatBytes, MiB } from '../base/format.ts';
+import { missingBlocks, readGate } from '../memory/contiguity.ts';
+import { needsLargeBlocks } from '../memory/kinds.ts';
+import { FREEZE_BEGINS, STALLED_PERCENT, stalledPercent, stalledText } from '../memory/pressure.ts';
+import { DROP_AND_COMPACT } from '../memory/remedies.ts';
+import { SWAPPING_BYTES_PER_SECOND, swapUse } from '../memory/swap.ts';
+import type { AllocatorKind, MemoryModel, ProbeHeader, Snapshot } from '../types/index.ts';
+
+/** The state of the machine before anything is allocated. */
+export interface Conditions {
+  snapshot: Snapshot;
+  model: MemoryModel;
+  kinds: readonly AllocatorKind[];
+  floor: ProbeHeader['floor'];
+  /** Recent swap traffic in both directions, bytes per second; null: cannot be read. */
+  swapBytesPerSecond: number | null;
+  acceptAFrozenMachine: boolean;
+}
+
+export interface UnsafeCondition {
+  cause: 'floor' | 'pressure' | 'contiguity' | 'swap';
+  /** The numbers, and the remedy. */
+  sentence: string;
+}
+
+/** Share of MemTotal. With more than this available, full swap only shows an earlier shortage. */
+const LITTLE_AVAILABLE = 1 / 3;
+
+/** Memory for the child process and the first step. */
+const STARTING_BYTES = 256 * MiB;
+
+/** The first reason not to start, the most urgent before the others; null: none. */
+export function unsafeCondition(conditions: Conditions): UnsafeCondition | null {
+  const { acceptAFrozenMachine, floor } = conditions;
+  // A probe that takes no host memory cannot harm the host.
+  if (floor === null) return null;
+  const below = belowFloor(conditions.snapshot, floor);
+  if (below !== null || acceptAFrozenMachine) return below;
+  return underPressure(conditions.snapshot) ?? swapping(conditions) ?? fragmented(conditions);
+}
+
+/** The error for an unsafe condition. Its code is always ERR_UMA_FLOOR; `nativeName` names the cause. */
+export function refusalError(command: string, { cause, sentence }: UnsafeCondition): UmaError {
+  return new UmaError('ERR_UMA_FLOOR', {
+    source: 'umaprobe',
+    call: command,
+    status: null,
+    name: `REFUSED_${cause.toUpperCase()}`,
+    message: `not started: ${sentence}`,
+  });
+}
+
+function belowFloor({ host }: Snapshot, floor: { bytes: number; from: string }): UnsafeCondition | null {
+  const { available } = host;
+  if (available === null)
+    return {
+      cause: 'floor',
+      sentence: 'MemAvailable cannot be read, so nothing would keep the host from running out of memory',
+    };
+  if (available >= floor.bytes + STARTING_BYTES) return null;
+  return {
+    cause: 'floor',
+    sentence:
+      `MemAvailable is ${formatBoth(available)} and the floor is ${formatBoth(floor.bytes)} (${floor.from}): too little memory to test with. ` +
+      'End the programs that hold the memory (umaprobe snapshot lists them), or set a lower floor',
+  };
+}
+
+function underPressure({ pressure }: Snapshot): UnsafeCondition | null {
+  const percent = stalledPercent(pressure);
+  if (percent === null) return null;
+  return {
+    cause: 'pressure',
+    sentence: `${stalledText(percent)} (PSI full, limit ${STALLED_PERCENT} %): ${FREEZE_BEGINS}. Stop the largest GPU process, wait until umaprobe doctor passes, and try again`,
+  };
+}
+
+function swapping({ snapshot, swapBytesPerSecond }: Conditions): UnsafeCondition | null {
+  if (swapBytesPerSecond !== null && swapBytesPerSecond >= SWAPPING_BYTES_PER_SECOND) {
+    return {
+      cause: 'swap',
+      sentence: `${formatBytes(swapBytesPerSecond)} per second move between memory and swap (limit ${formatBytes(SWAPPING_BYTES_PER_SECOND)}): this machine is already short of memory. Wait until the swap traffic stops (umaprobe watch)`,
+    };
+  }
+  const { available, total } = snapshot.host;
+  const swap = swapUse(snapshot.host);
+  if (swap === null || available === null || !swap.full || available > total * LITTLE_AVAILABLE) return null;
+  return {
+    cause: 'swap',
+    sentence: `${formatBytes(swap.used)} of ${formatBytes(swap.total)} swap are used and only ${formatBoth(available)} are available: nothing more can be swapped out. End the programs that were swapped out, or run swapoff and swapon when enough memory is free`,
+  };
+}
+
+function fragmented({ kinds, model, snapshot }: Conditions): UnsafeCondition | null {
+  if (snapshot.contiguity === null) return null;
+  const eager = kinds.filter((kind) => needsLargeBlocks(kind, model));
+  if (eager.length === 0) return null;
+  const gate = readGate(snapshot, snapshot.contiguity);
+  if (missingBlocks(snapshot, gate) === 0) return null;
+  return {
+    cause: 'contiguity',
+    sentence:
+      `free memory is fragmented: ${gate.blocks} × 32 MiB in large blocks where ${gate.needBlocks} are needed, with ${formatBoth(gate.available)} available. ` +
+      `${eager.join(' and ')} memory would stall for minutes or fail. ${DROP_AND_COMPACT}; if that does not help, reboot`,
+  };
+}
