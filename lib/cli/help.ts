@@ -6,7 +6,7 @@ import type { Command, OptionTable } from './core/command.ts';
 import { GLOBAL_OPTIONS } from './core/options.ts';
 import type { Terminal } from './core/terminal.ts';
 
-export function generalHelp(screen: Terminal): string {
+export function generalHelp(terminal: Terminal): string {
   const examples = [
     ['umaprobe', 'where the memory of this machine is'],
     ['umaprobe --sim gb10', 'the same of a simulated DGX Spark'],
@@ -19,19 +19,19 @@ export function generalHelp(screen: Terminal): string {
     '',
     'Usage: umaprobe [command] [options]',
     '',
-    screen.paint('heading', 'Commands'),
+    terminal.paint('heading', 'Commands'),
     ...pairs(
       COMMANDS.map((entry) => [entry.name, entry.summary]),
-      screen,
+      terminal,
     ),
     '',
-    screen.paint('heading', 'Options of every command'),
-    ...optionLines(GLOBAL_OPTIONS, screen),
+    terminal.paint('heading', 'Options of every command'),
+    ...optionLines(GLOBAL_OPTIONS, terminal),
     '',
-    screen.paint('heading', 'Examples'),
-    ...pairs(examples, screen),
+    terminal.paint('heading', 'Examples'),
+    ...pairs(examples, terminal),
     '',
-    screen.paint('heading', 'Exit codes'),
+    terminal.paint('heading', 'Exit codes'),
     ...pairs(
       [
         ['0', 'fine'],
@@ -43,33 +43,33 @@ export function generalHelp(screen: Terminal): string {
         ['6', 'stopped by a floor or a guard'],
         ['128+n', 'ended by signal n'],
       ],
-      screen,
+      terminal,
     ),
     '',
     'umaprobe <command> --help says more about one command.',
   ]);
 }
 
-export function groupHelp(group: string, screen: Terminal): string {
+export function groupHelp(group: string, terminal: Terminal): string {
   const entries = COMMANDS.filter((entry) => entry.name.startsWith(`${group} `));
   return page([
     `Usage: umaprobe ${group} ${members(group).join('|')} [options]`,
     '',
     ...pairs(
       entries.map((entry) => [entry.name, entry.summary]),
-      screen,
+      terminal,
     ),
     '',
     `umaprobe ${group} <command> --help says more about one command.`,
   ]);
 }
 
-export function commandHelp(command: Command, screen: Terminal): string {
+export function commandHelp(command: Command, terminal: Terminal): string {
   const usage = command.usage === '' ? '' : ` ${command.usage}`;
   const own =
     Object.keys(command.options).length === 0
       ? []
-      : [screen.paint('heading', 'Options'), ...optionLines(command.options, screen), ''];
+      : [terminal.paint('heading', 'Options'), ...optionLines(command.options, terminal), ''];
   const everywhere = Object.fromEntries(
     Object.entries(GLOBAL_OPTIONS).filter(([name]) => name !== 'sim' || command.readsMachine),
   );
@@ -78,34 +78,34 @@ export function commandHelp(command: Command, screen: Terminal): string {
     '',
     `Usage: umaprobe ${command.name}${usage}`,
     '',
-    ...command.description.split('\n').flatMap((paragraph) => wrap(paragraph, Math.min(screen.columns, 100))),
+    ...command.description.split('\n').flatMap((paragraph) => wrap(paragraph, Math.min(terminal.columns, 100))),
     '',
     ...own,
-    screen.paint('heading', 'Options of every command'),
-    ...optionLines(everywhere, screen),
+    terminal.paint('heading', 'Options of every command'),
+    ...optionLines(everywhere, terminal),
     '',
-    screen.paint('heading', 'Examples'),
+    terminal.paint('heading', 'Examples'),
     ...pairs(
       command.examples.map(({ command: typed, means }) => [typed, means]),
-      screen,
+      terminal,
     ),
   ]);
 }
 
-function optionLines(options: OptionTable, screen: Terminal): string[] {
+function optionLines(options: OptionTable, terminal: Terminal): string[] {
   const rows = Object.entries(options).map(([name, { short, placeholder, summary }]) => {
     const long = `--${name}${placeholder === undefined ? '' : ` ${placeholder}`}`;
     return [short === undefined ? long : `-${short}, ${long}`, summary] as const;
   });
-  return pairs(rows, screen);
+  return pairs(rows, terminal);
 }
 
 /** Two columns; where the first is too wide its explanation goes on the next line. */
-function pairs(rows: readonly (readonly [string, string])[], screen: Terminal): string[] {
+function pairs(rows: readonly (readonly [string, string])[], terminal: Terminal): string[] {
   const widest = Math.min(34, Math.max(...rows.map(([left]) => widthOf(left))));
   const indent = ' '.repeat(widest + 4);
   return rows.flatMap(([left, right]) => {
-    const lines = wrap(right, Math.max(24, screen.columns - indent.length));
+    const lines = wrap(right, Math.max(24, terminal.columns - indent.length));
     if (widthOf(left) > widest) return [`  ${left}`, ...lines.map((line) => indent + line)];
     return lines.map((line, index) => (index === 0 ? `  ${padEnd(left, widest)}  ${line}` : indent + line));
   });

@@ -58,8 +58,8 @@ async function dispatch(
   return show(await command.run(context), context);
 }
 
-function print(text: string, screen: Terminal): number {
-  screen.write(text);
+function print(text: string, terminal: Terminal): number {
+  terminal.write(text);
   return EXIT.fine;
 }
 

@@ -50,45 +50,45 @@ export function isNoise(change: number | null, bytes: number): boolean {
 }
 
 /** Two columns a kind: once allocated, and once the GPU has written every byte. */
-export function countersTable(steps: readonly SweepStep[], look: RenderOptions): string[] {
+export function countersTable(steps: readonly SweepStep[], options: RenderOptions): string[] {
   const chosen = comparable(steps);
   if (chosen.length === 0) return [];
   const same = chosen.every((step) => step.requestedBytes === chosen[0]?.requestedBytes);
   const at = same && chosen[0] !== undefined ? ` by ${sizeWords(chosen[0].requestedBytes)}` : '';
   // Two kinds fit beside each other on 80 columns; more follow below.
-  const room = Math.max(1, Math.floor((look.width - 20) / 28));
+  const room = Math.max(1, Math.floor((options.width - 20) / 28));
   const blocks: string[][] = [];
   for (let from = 0; from < chosen.length; from += room)
-    blocks.push(block(chosen.slice(from, from + room), same, look));
-  return [look.paint('heading', `Which counters moved${at}`), ...blocks.flat()];
+    blocks.push(block(chosen.slice(from, from + room), same, options));
+  return [options.paint('heading', `Which counters moved${at}`), ...blocks.flat()];
 }
 
-function block(chosen: readonly SweepStep[], same: boolean, look: RenderOptions): string[] {
+function block(chosen: readonly SweepStep[], same: boolean, options: RenderOptions): string[] {
   const names = chosen.flatMap(({ kind, requestedBytes }) => [
-    look.paint(kindStyle(kind), same ? kind : `${kind} ${sizeWords(requestedBytes)}`),
+    options.paint(kindStyle(kind), same ? kind : `${kind} ${sizeWords(requestedBytes)}`),
     '',
   ]);
-  const heads = chosen.flatMap(() => ['allocated', 'touched'].map((word) => look.paint('dim', word)));
+  const heads = chosen.flatMap(() => ['allocated', 'touched'].map((word) => options.paint('dim', word)));
   const rows = COUNTERS.map(([counter, name]) => [
     name,
     ...chosen.flatMap((step) => {
       const change = step.moved?.[counter];
-      return [cell(change, 'afterAlloc', step, look), cell(change, 'afterTouch', step, look)];
+      return [cell(change, 'afterAlloc', step, options), cell(change, 'afterTouch', step, options)];
     }),
   ]);
   const columns = ['left', ...chosen.flatMap(() => ['right', 'right'])].map((align) => ({
     align: align === 'left' ? ('left' as const) : ('right' as const),
   }));
-  return table(columns, [['', ...names], ['', ...heads], ...rows], look.width);
+  return table(columns, [['', ...names], ['', ...heads], ...rows], options.width);
 }
 
 function cell(
   change: CounterChange | undefined,
   when: 'afterAlloc' | 'afterTouch',
   step: SweepStep,
-  look: RenderOptions,
+  options: RenderOptions,
 ): string {
   const bytes = change?.[when] ?? null;
-  const words = moved(bytes, look.unicode);
-  return bytes === null || isNoise(bytes, step.requestedBytes) ? look.paint('dim', words) : words;
+  const words = moved(bytes, options.unicode);
+  return bytes === null || isNoise(bytes, step.requestedBytes) ? options.paint('dim', words) : words;
 }

@@ -23,10 +23,10 @@ export function dot({ unicode }: RenderOptions): string {
 }
 
 /** "[####------]": how much of a whole. An unknown part is an empty bar, not a bar at zero. */
-export function meter(part: number | null, whole: number, cells: number, style: Style, look: RenderOptions): string {
+export function meter(part: number | null, whole: number, cells: number, style: Style, options: RenderOptions): string {
   if (part === null || !(whole > 0)) return `[${' '.repeat(cells)}]`;
   const full = Math.round(Math.min(1, Math.max(0, part / whole)) * cells);
-  const mark = look.unicode ? '█' : '#';
-  const rest = look.unicode ? '·' : '.';
-  return `[${look.paint(style, mark.repeat(full))}${look.paint('dim', rest.repeat(cells - full))}]`;
+  const mark = options.unicode ? '█' : '#';
+  const rest = options.unicode ? '·' : '.';
+  return `[${options.paint(style, mark.repeat(full))}${options.paint('dim', rest.repeat(cells - full))}]`;
 }

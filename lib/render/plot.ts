@@ -76,7 +76,7 @@ export function axisOf(values: readonly number[], { fromZero, linear }: { fromZe
 /** The lines of the plot; [] where there is no line to draw. */
 export function plot(
   { title, series, linear = false, xName, yName, xWords, yWords }: Plot,
-  look: RenderOptions,
+  options: RenderOptions,
 ): string[] {
   const points = series.flatMap((one) => one.points);
   if (new Set(points.map(([x]) => x)).size < 2) return [];
@@ -93,34 +93,40 @@ export function plot(
     row % (last / 2) === 0 ? yWords(y.value((last - row) / last)) : '',
   );
   const gutter = Math.max(...labels.map((label) => label.length));
-  const columns = Math.max(10, look.width - gutter - 2);
-  const canvas = createCanvas(columns, ROWS, look.unicode);
+  const columns = Math.max(10, options.width - gutter - 2);
+  const canvas = createCanvas(columns, ROWS, options.unicode);
   for (const one of series) draw(one, x, y, canvas);
-  const edge = look.unicode ? '┤' : '|';
-  const plain = look.unicode ? '│' : '|';
+  const edge = options.unicode ? '┤' : '|';
+  const plain = options.unicode ? '│' : '|';
   const body = labels.map(
     (label, row) =>
-      look.paint('dim', `${padStart(label, gutter)} ${label === '' ? plain : edge}`) + canvas.row(row, look).trimEnd(),
+      options.paint('dim', `${padStart(label, gutter)} ${label === '' ? plain : edge}`) +
+      canvas.row(row, options).trimEnd(),
   );
   const scales = [y.log ? yName : null, x.log ? xName : null].filter((words) => words !== null);
-  const [corner, rule] = look.unicode ? ['└', '─'] : ['+', '-'];
+  const [corner, rule] = options.unicode ? ['└', '─'] : ['+', '-'];
   return [
-    ...heading(title, series, scales, look),
+    ...heading(title, series, scales, options),
     ...body,
-    look.paint('dim', `${' '.repeat(gutter + 1)}${corner}${rule.repeat(columns)}`.slice(0, look.width)),
-    look.paint('dim', `${' '.repeat(gutter + 2)}${xLabels(x, columns, xWords)}`),
+    options.paint('dim', `${' '.repeat(gutter + 1)}${corner}${rule.repeat(columns)}`.slice(0, options.width)),
+    options.paint('dim', `${' '.repeat(gutter + 2)}${xLabels(x, columns, xWords)}`),
   ];
 }
 
-function heading(title: string, series: readonly Series[], scales: readonly string[], look: RenderOptions): string[] {
+function heading(
+  title: string,
+  series: readonly Series[],
+  scales: readonly string[],
+  options: RenderOptions,
+): string[] {
   const legend = series
     .filter(({ points }) => points.length > 0)
-    .map(({ letter, name, style }) => look.paint(style, `${letter} ${name}`))
-    .concat(series.length > 1 ? [look.paint('dim', `${SEVERAL} several`)] : [])
+    .map(({ letter, name, style }) => options.paint(style, `${letter} ${name}`))
+    .concat(series.length > 1 ? [options.paint('dim', `${SEVERAL} several`)] : [])
     .join('  ');
-  const axes = scales.length === 0 ? '' : look.paint('dim', ` (${scales.join(', ')}: logarithmic)`);
-  const words = look.paint('heading', title) + axes;
-  return widthOf(words) + widthOf(legend) + 3 <= look.width ? [`${words}   ${legend}`] : [words, legend];
+  const axes = scales.length === 0 ? '' : options.paint('dim', ` (${scales.join(', ')}: logarithmic)`);
+  const words = options.paint('heading', title) + axes;
+  return widthOf(words) + widthOf(legend) + 3 <= options.width ? [`${words}   ${legend}`] : [words, legend];
 }
 
 /** Words below both ends and, where there is room, the middle. */
@@ -140,7 +146,7 @@ interface Canvas {
   dot(column: number, row: number, style: Style): void;
   /** A letter over the dots of its cell. */
   letter(column: number, row: number, letter: string, style: Style): void;
-  row(index: number, look: RenderOptions): string;
+  row(index: number, options: RenderOptions): string;
 }
 
 interface Cell {
@@ -177,12 +183,12 @@ function createCanvas(columns: number, rows: number, unicode: boolean): Canvas {
         cell.letter = shared ? SEVERAL : letter;
         cell.style = shared ? 'strong' : style;
       }),
-    row: (index, look) =>
+    row: (index, options) =>
       (cells[index] ?? [])
         .map((cell) => {
           if (cell === null) return ' ';
           const mark = cell.letter ?? (unicode ? String.fromCodePoint(0x2800 + cell.dots) : '.');
-          return look.paint(cell.style, mark);
+          return options.paint(cell.style, mark);
         })
         .join(''),
   };

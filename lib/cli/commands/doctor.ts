@@ -42,7 +42,7 @@ export const doctorCommand: Command = {
     const skip = patterns(values, 'skip') ?? [];
     if (flag(values, 'list')) return list();
     const report = await doctor(only === undefined ? { skip } : { only, skip });
-    return { exitCode: exitCodeOf(report), document: report, text: (screen) => page(report, screen) };
+    return { exitCode: exitCodeOf(report), document: report, text: (terminal) => page(report, terminal) };
   },
 };
 
@@ -66,7 +66,7 @@ function patterns(values: Values, name: string): string[] | undefined {
   );
 }
 
-function list(): { exitCode: number; document: object; text: (screen: Terminal) => string } {
+function list(): { exitCode: number; document: object; text: (terminal: Terminal) => string } {
   const checks = CHECKS.map(({ id, title }) => ({ id, title }));
   return {
     exitCode: DOCTOR_EXIT.clean,
@@ -80,15 +80,15 @@ function list(): { exitCode: number; document: object; text: (screen: Terminal) 
   };
 }
 
-function page(report: DoctorReport, screen: Terminal): string {
-  const { paint, columns } = screen;
+function page(report: DoctorReport, terminal: Terminal): string {
+  const { paint, columns } = terminal;
   const lines: string[] = [];
   if (report.simulated !== null) {
     const words = ` SIMULATED  machine ${clean(report.simulated)}: nothing of this was found on hardware `;
     lines.push(paint('simulated', padEnd(truncate(words, columns), columns)), '');
   }
   const width = Math.max(0, ...report.checks.map(({ id }) => id.length)) + 2;
-  for (const check of report.checks) lines.push(...block(check, width, screen));
+  for (const check of report.checks) lines.push(...block(check, width, terminal));
   const { pass, warn, fail, skip } = report.summary;
   const total = `${pass} passed, ${warn} warned, ${fail} failed, ${skip} skipped`;
   const style: Style = fail > 0 ? 'danger' : warn > 0 ? 'warning' : 'ok';

@@ -54,7 +54,7 @@ export const layoutCommand: Command = {
       }),
     );
     const forms = {
-      page: (look: RenderOptions) => layoutPage(report, look),
+      page: (options: RenderOptions) => layoutPage(report, options),
       csv: async () => (await import('../../render/csv.ts')).layoutCsv(report),
       html: async () => (await import('../../render/html/layout.ts')).layoutHtml(report),
     };

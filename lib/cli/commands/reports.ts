@@ -17,7 +17,7 @@ export interface Reports {
 
 /** What a report can be made into. CSV and HTML are code of their own, loaded when asked for. */
 export interface Forms {
-  page(look: RenderOptions): string[];
+  page(options: RenderOptions): string[];
   csv(): Promise<string>;
   html(): Promise<string>;
 }
@@ -67,7 +67,7 @@ export async function writeReports(
   return {
     exitCode: failed && exitCode === EXIT.fine ? EXIT.no : exitCode,
     document,
-    text: (screen) =>
-      csv ?? `${forms.page(renderOptionsFor(screen, { exact: false, hostName: hostname() })).join('\n')}\n`,
+    text: (terminal) =>
+      csv ?? `${forms.page(renderOptionsFor(terminal, { exact: false, hostName: hostname() })).join('\n')}\n`,
   };
 }

@@ -23,13 +23,13 @@ export const simListCommand: Command = {
     return {
       exitCode: EXIT.fine,
       document: { schema: 'umaprobe/sim-list/1', machines: found },
-      text: (screen) => `${found.flatMap((machine) => lines(machine, width, screen)).join('\n')}\n`,
+      text: (terminal) => `${found.flatMap((machine) => lines(machine, width, terminal)).join('\n')}\n`,
     };
   },
 };
 
-function lines({ name, description, devices, total }: MachineSummary, width: number, screen: Terminal): string[] {
-  const { paint, columns } = screen;
+function lines({ name, description, devices, total }: MachineSummary, width: number, terminal: Terminal): string[] {
+  const { paint, columns } = terminal;
   const facts = `${devices.length === 0 ? 'no GPU' : devices.join(', ')}; ${formatBoth(total)}`;
   const words = hanging(' '.repeat(width), description, columns);
   return [paint('strong', padEnd(name, width)) + facts, ...words.map((line) => paint('dim', line))];

@@ -55,8 +55,8 @@ export const snapshotCommand: Command = {
     return {
       exitCode: EXIT.fine,
       document,
-      text: (screen) =>
-        `${snapshotPage(document, renderOptionsFor(screen, { exact, hostName: hostname() })).join('\n')}\n`,
+      text: (terminal) =>
+        `${snapshotPage(document, renderOptionsFor(terminal, { exact, hostName: hostname() })).join('\n')}\n`,
     };
   },
 };

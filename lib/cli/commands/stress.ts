@@ -64,7 +64,7 @@ export const stressCommand: Command = {
       }),
     );
     const forms = {
-      page: (look: RenderOptions) => stressPage(report, look),
+      page: (options: RenderOptions) => stressPage(report, options),
       csv: async () => (await import('../../render/csv.ts')).stressCsv(report),
       html: async () => (await import('../../render/html/stress.ts')).stressHtml(report),
     };

@@ -76,7 +76,7 @@ async function run(context: Context): Promise<Outcome> {
     }),
   );
   const forms = {
-    page: (look: RenderOptions) => sweepPage(report, look),
+    page: (options: RenderOptions) => sweepPage(report, options),
     csv: async () => (await import('../../render/csv.ts')).sweepCsv(report),
     html: async () => (await import('../../render/html/sweep.ts')).sweepHtml(report),
   };

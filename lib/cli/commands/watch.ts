@@ -121,15 +121,15 @@ function livePicture({ stdout, stdin }: Context, settings: Settings, quit: () =>
   let latest: Snapshot | null = null;
   const draw = (): void => {
     if (latest === null) return;
-    const look = renderOptionsFor(stdout, { exact: settings.exact, hostName: hostname() });
+    const options = renderOptionsFor(stdout, { exact: settings.exact, hostName: hostname() });
     const hints = [
       `every ${formatDuration(settings.intervalMs)}`,
       `this reading took ${formatDuration(latest.durationMs)}`,
       stdin.isTTY === true ? 'q quits' : 'Ctrl-C quits',
     ];
-    const footer = look.paint('dim', truncate(hints.join(dot(look)), look.width));
+    const footer = options.paint('dim', truncate(hints.join(dot(options)), options.width));
     // One row for the footer, one for the cursor: a picture that fills the screen would scroll it.
-    live.draw([...watchPage(latest, history.lines(look), look, stdout.rows - 3), '', footer]);
+    live.draw([...watchPage(latest, history.lines(options), options, stdout.rows - 3), '', footer]);
   };
   const live: Live = openLive(stdout, stdin, {
     key: (key) => {

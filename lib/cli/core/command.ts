@@ -51,7 +51,7 @@ export interface Outcome {
   /** Printed under `--json`. null: the command has printed what there was to print. */
   document: object | null;
   /** Printed otherwise. */
-  text: ((screen: Terminal) => string) | null;
+  text: ((terminal: Terminal) => string) | null;
 }
 
 /** An outcome of a command that has already printed all there is. */

@@ -25,23 +25,23 @@ export interface LiveEvents {
 }
 
 /** No alternate screen: the last picture stays in the scroll-back, where a user wants it after the fact. */
-export function openLive(screen: Terminal, stdin: NodeJS.ReadStream, events: LiveEvents): Live {
+export function openLive(terminal: Terminal, stdin: NodeJS.ReadStream, events: LiveEvents): Live {
   let drawn = 0;
   let open = true;
   const keys = stdin.isTTY === true;
   const take = (): void => {
-    screen.write(HIDE_CURSOR);
+    terminal.write(HIDE_CURSOR);
     if (keys) stdin.setRawMode(true);
   };
   const giveBack = (): void => {
     if (keys) stdin.setRawMode(false);
-    screen.write(SHOW_CURSOR);
+    terminal.write(SHOW_CURSOR);
   };
   const restart = (): void => {
     if (!open) return;
     // Lines have been broken anew by the terminal: how many rows they take now cannot be known.
     drawn = 0;
-    screen.write(CLEAR_SCREEN);
+    terminal.write(CLEAR_SCREEN);
     events.redraw();
   };
   const onKey = (chunk: Buffer): void => {
@@ -58,7 +58,7 @@ export function openLive(screen: Terminal, stdin: NodeJS.ReadStream, events: Liv
     });
     process.kill(process.pid, 'SIGSTOP');
   };
-  const ignoreResize = screen.onResize(restart);
+  const ignoreResize = terminal.onResize(restart);
   const close = (): void => {
     if (!open) return;
     open = false;
@@ -75,7 +75,7 @@ export function openLive(screen: Terminal, stdin: NodeJS.ReadStream, events: Liv
     draw(lines) {
       const up = drawn === 0 ? '' : `\x1b[${drawn}A\r`;
       const body = lines.map((line) => `${line}${CLEAR_LINE_REST}\n`).join('');
-      screen.write(BEGIN_FRAME + up + body + CLEAR_BELOW + END_FRAME);
+      terminal.write(BEGIN_FRAME + up + body + CLEAR_BELOW + END_FRAME);
       drawn = lines.length;
     },
     close,

@@ -34,15 +34,15 @@ export function openProgress({ stderr, json }: Context, first: Position, now: ()
     const write = json ? () => undefined : (line: string) => stderr.write(`${line}\n`);
     return { step: (line) => write(line), say: (sentence) => stderr.write(`${sentence}\n`), close: () => undefined };
   }
-  const look = renderOptionsFor(stderr, { exact: false, hostName: '' });
+  const options = renderOptionsFor(stderr, { exact: false, hostName: '' });
   let position = first;
   let open = true;
   const draw = (): void => {
     const { share, etaMs, words } = position;
-    const cells = Math.max(8, Math.min(24, look.width - 56));
+    const cells = Math.max(8, Math.min(24, options.width - 56));
     const eta = etaMs === null || etaMs < 1 ? null : `about ${formatDuration(etaMs)} left`;
-    const text = [words, now(), eta].filter((part) => part !== null && part !== '').join(dot(look));
-    const bar = meter(share, 1, cells, 'notice', look);
+    const text = [words, now(), eta].filter((part) => part !== null && part !== '').join(dot(options));
+    const bar = meter(share, 1, cells, 'notice', options);
     stderr.write(`${CLEAR_LINE}${bar} ${truncate(text, stderr.columns - cells - 4)}`);
   };
   const timer = setInterval(draw, REDRAW_MS);

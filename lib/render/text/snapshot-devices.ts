@@ -13,17 +13,17 @@ const STYLES: Readonly<Record<LibraryStatus['state'], Style>> = {
   timeout: 'danger',
 };
 
-export function libraries(snapshot: Snapshot, look: RenderOptions): string[] {
+export function libraries(snapshot: Snapshot, options: RenderOptions): string[] {
   const { cuda, nvml } = snapshot.libraries;
   const simulated = snapshot.simulated !== null;
-  return [line('CUDA', cuda, simulated, look), line('NVML', nvml, simulated, look)];
+  return [line('CUDA', cuda, simulated, options), line('NVML', nvml, simulated, options)];
 }
 
-function line(name: string, status: LibraryStatus, simulated: boolean, look: RenderOptions): string {
-  const room = look.width - 12 - status.state.length;
+function line(name: string, status: LibraryStatus, simulated: boolean, options: RenderOptions): string {
+  const room = options.width - 12 - status.state.length;
   const reason = why(status);
-  const words = reason === null ? joinThatFits(facts(status, simulated), dot(look), room) : truncate(reason, room);
-  return `${padEnd(name, 10)}${look.paint(STYLES[status.state], status.state)}  ${words}`;
+  const words = reason === null ? joinThatFits(facts(status, simulated), dot(options), room) : truncate(reason, room);
+  return `${padEnd(name, 10)}${options.paint(STYLES[status.state], status.state)}  ${words}`;
 }
 
 function facts({ version, driverVersion, path }: LibraryStatus, simulated: boolean): string[] {
@@ -38,14 +38,14 @@ function why({ state, reason }: LibraryStatus): string | null {
   return reason === null ? null : withoutCode(reason);
 }
 
-export function ownMemory(snapshot: Snapshot, look: RenderOptions): string[] {
+export function ownMemory(snapshot: Snapshot, options: RenderOptions): string[] {
   return snapshot.devices.flatMap((device) => {
     const memory = used(device);
     if (memory === null) return [];
-    const words = `${amount(memory.used, look)} of ${amount(memory.total, look)} used`;
+    const words = `${amount(memory.used, options)} of ${amount(memory.total, options)} used`;
     const label = padEnd(`GPU ${device.index} memory`, 14);
-    const cells = Math.max(10, look.width - label.length - words.length - 4);
-    return [`${label}${meter(memory.used, memory.total, cells, 'gpu', look)}  ${words}`];
+    const cells = Math.max(10, options.width - label.length - words.length - 4);
+    return [`${label}${meter(memory.used, memory.total, cells, 'gpu', options)}  ${words}`];
   });
 }
 
@@ -57,35 +57,35 @@ function used({ memoryModel, nvml, cuda }: DeviceSnapshot): { used: number; tota
 
 const SHOWN = 8;
 
-export function processes(snapshot: Snapshot, look: RenderOptions): string[] {
+export function processes(snapshot: Snapshot, options: RenderOptions): string[] {
   return snapshot.devices.flatMap((device) => {
     const whose = snapshot.devices.length === 1 ? '' : ` on GPU ${device.index}`;
     const title = `Processes holding GPU memory${whose}`;
     if (device.processes === null)
-      return [`${look.paint('heading', title)}: unknown (${shortReason(device.from.processes)})`];
-    if (device.processes.length === 0) return [`${look.paint('heading', title)}: none`];
-    return [look.paint('heading', title), ...rows(device.processes, device, look)];
+      return [`${options.paint('heading', title)}: unknown (${shortReason(device.from.processes)})`];
+    if (device.processes.length === 0) return [`${options.paint('heading', title)}: none`];
+    return [options.paint('heading', title), ...rows(device.processes, device, options)];
   });
 }
 
-function rows(all: readonly GpuProcess[], device: DeviceSnapshot, look: RenderOptions): string[] {
+function rows(all: readonly GpuProcess[], device: DeviceSnapshot, options: RenderOptions): string[] {
   const sorted = [...all].sort((a, b) => (b.gpuBytes ?? -1) - (a.gpuBytes ?? -1));
   const cells = sorted
     .slice(0, SHOWN)
     .map(({ pid, name, gpuBytes }) => [
       String(pid),
       name === null ? '(name unknown)' : truncate(clean(name), 32),
-      ...(look.exact ? [`${formatCount(gpuBytes)} B`] : [`${inGiB(gpuBytes)} GiB`, `${inGB(gpuBytes)} GB`]),
+      ...(options.exact ? [`${formatCount(gpuBytes)} B`] : [`${inGiB(gpuBytes)} GiB`, `${inGB(gpuBytes)} GB`]),
     ]);
   const lines = table(
     [{ align: 'right' }, { align: 'left' }, { align: 'right' }, { align: 'right' }],
     cells,
-    look.width,
+    options.width,
   );
   const hidden = sorted.length - SHOWN;
   if (hidden > 0)
     lines.push(
-      look.paint(
+      options.paint(
         'dim',
         `and ${hidden} more: umaprobe snapshot --json has all ${sorted.length} of device ${device.index}`,
       ),

@@ -14,29 +14,29 @@ export const MODEL_WORDS: Readonly<Record<MemoryModel, string>> = {
   unknown: 'memory model unknown',
 };
 
-export function header(snapshot: Snapshot, look: RenderOptions): string[] {
+export function header(snapshot: Snapshot, options: RenderOptions): string[] {
   const { simulated, kernel, driver, libraries } = snapshot;
   const lines: string[] = [];
-  if (simulated !== null) lines.push(band(simulated, look));
-  for (const device of snapshot.devices) lines.push(look.paint('strong', deviceLine(device, look)));
+  if (simulated !== null) lines.push(band(simulated, options));
+  for (const device of snapshot.devices) lines.push(options.paint('strong', deviceLine(device, options)));
   const parts = [
-    simulated === null ? look.hostName : null,
+    simulated === null ? options.hostName : null,
     kernel.release === null ? null : `Linux ${kernel.release}`,
     driver.version === null ? null : `driver ${driver.version}`,
     libraries.cuda.version === null ? null : `CUDA ${libraries.cuda.version}`,
-    `memory ${totalWords(snapshot.ledger, look)}`,
+    `memory ${totalWords(snapshot.ledger, options)}`,
     `${snapshot.at.slice(11, 19)} UTC`,
   ];
   const words = parts.filter((part) => part !== null).map(clean);
-  lines.push(...fill(words, look));
+  lines.push(...fill(words, options));
   return lines;
 }
 
 /** "a · b · c", broken between parts. */
-export function fill(parts: readonly string[], look: RenderOptions): string[] {
+export function fill(parts: readonly string[], options: RenderOptions): string[] {
   const glue = '\u00a0';
-  const separator = dot(look);
-  return wrap(parts.map((part) => part.replaceAll(' ', glue)).join(separator), look.width).map((line) =>
+  const separator = dot(options);
+  return wrap(parts.map((part) => part.replaceAll(' ', glue)).join(separator), options.width).map((line) =>
     line
       .replaceAll(glue, ' ')
       .replace(/ [·|]$/, '')
@@ -45,12 +45,12 @@ export function fill(parts: readonly string[], look: RenderOptions): string[] {
 }
 
 /** @param more what else to know of its numbers. */
-export function band(name: string, look: RenderOptions, more = ''): string {
+export function band(name: string, options: RenderOptions, more = ''): string {
   const words = ` SIMULATED  machine ${clean(name)}: none of these numbers comes from hardware${more} `;
-  return look.paint('simulated', padEnd(truncate(words, look.width), look.width));
+  return options.paint('simulated', padEnd(truncate(words, options.width), options.width));
 }
 
-function deviceLine(device: DeviceSnapshot, look: RenderOptions): string {
+function deviceLine(device: DeviceSnapshot, options: RenderOptions): string {
   const parts = [
     `GPU ${device.index}  ${clean(device.name ?? 'unnamed')}`,
     MODEL_WORDS[device.memoryModel],
@@ -61,10 +61,10 @@ function deviceLine(device: DeviceSnapshot, look: RenderOptions): string {
   ];
   const words = joinThatFits(
     parts.filter((part) => part !== null),
-    dot(look),
-    look.width,
+    dot(options),
+    options.width,
   );
-  return look.unicode ? words : words.replaceAll('°', '');
+  return options.unicode ? words : words.replaceAll('°', '');
 }
 
 function ownMemory({ memoryModel, nvml, cuda }: DeviceSnapshot): string | null {
@@ -77,16 +77,16 @@ const WORDS: Readonly<Record<Level, string>> = { ok: 'OK', notice: 'NOTE', warni
 
 const STYLES: Readonly<Record<Level, Style>> = { ok: 'ok', notice: 'notice', warning: 'warning', danger: 'danger' };
 
-export function verdict(snapshot: Snapshot, look: RenderOptions): string[] {
-  return draw(health(snapshot), look);
+export function verdict(snapshot: Snapshot, options: RenderOptions): string[] {
+  return draw(health(snapshot), options);
 }
 
-export function draw({ level, text, next }: HealthVerdict, look: RenderOptions): string[] {
+export function draw({ level, text, next }: HealthVerdict, options: RenderOptions): string[] {
   const label = WORDS[level];
-  const [first = '', ...more] = hanging(`${label}  `, text, look.width);
-  const lines = [look.paint(STYLES[level], label) + first.slice(label.length), ...more];
+  const [first = '', ...more] = hanging(`${label}  `, text, options.width);
+  const lines = [options.paint(STYLES[level], label) + first.slice(label.length), ...more];
   if (next === null) return lines;
   const indent = ' '.repeat(label.length + 2);
-  const arrow = look.unicode ? '→ ' : '-> ';
-  return [...lines, ...hanging(indent + arrow, next, look.width)];
+  const arrow = options.unicode ? '→ ' : '-> ';
+  return [...lines, ...hanging(indent + arrow, next, options.width)];
 }

@@ -76,8 +76,8 @@ function labelsOf({ rows }: Group): LedgerLabel[] {
  * "[GGGGAACCCC........]". In colour the cells are filled and only the first of a group carries its letter; without
  * colour the letter fills them.
  */
-export function poolBar(ledger: Ledger, look: RenderOptions): string {
-  const width = look.width - 2;
+export function poolBar(ledger: Ledger, options: RenderOptions): string {
+  const width = options.width - 2;
   const counts = cells(
     GROUPS.map((group) => bytesOf(labelsOf(group), ledger)),
     width,
@@ -85,16 +85,16 @@ export function poolBar(ledger: Ledger, look: RenderOptions): string {
   const segments = GROUPS.map((group, index) => {
     const count = counts[index] ?? 0;
     if (count === 0) return '';
-    const plain = look.paint.depth === 0 || group.letter === '.';
-    const dotted = look.unicode ? '·' : '.';
+    const plain = options.paint.depth === 0 || group.letter === '.';
+    const dotted = options.unicode ? '·' : '.';
     const letter = group.letter === '.' ? dotted : group.letter;
-    return look.paint.fill(group.style, plain ? letter.repeat(count) : padEnd(letter, count));
+    return options.paint.fill(group.style, plain ? letter.repeat(count) : padEnd(letter, count));
   });
   return `[${segments.join('')}]`;
 }
 
 /** The ledger as the legend of the bar, and the total that its lines sum to. Lines of 0 are left out. */
-export function ledgerTable(snapshot: Snapshot, look: RenderOptions): string[] {
+export function ledgerTable(snapshot: Snapshot, options: RenderOptions): string[] {
   const { ledger } = snapshot;
   const rows = GROUPS.flatMap((group) =>
     group.rows
@@ -102,18 +102,18 @@ export function ledgerTable(snapshot: Snapshot, look: RenderOptions): string[] {
       .filter(([, bytes]) => bytes !== 0)
       .map(([name, bytes]) =>
         cellsOf(
-          mark(group, look),
+          mark(group, options),
           name === 'unattributed' ? remainder(snapshot, bytes) : name,
           bytes,
           ledger.total,
-          look,
+          options,
         ),
       ),
   );
-  const total = cellsOf(' ', 'total (MemTotal)', ledger.total, ledger.total, look).map((cell) =>
-    look.paint('strong', cell),
+  const total = cellsOf(' ', 'total (MemTotal)', ledger.total, ledger.total, options).map((cell) =>
+    options.paint('strong', cell),
   );
-  return table(columns(look), [headings(look), ...rows, total], look.width);
+  return table(columns(options), [headings(options), ...rows, total], options.width);
 }
 
 /** What the remainder most likely is: nothing counts it, so words are all there is. */
@@ -128,13 +128,13 @@ function remainder(snapshot: Snapshot, bytes: number): string {
 }
 
 /** "119.69 GiB (128.52 GB)". */
-export function totalWords(ledger: Ledger, look: RenderOptions): string {
-  return look.exact ? `${formatCount(ledger.total)} B` : formatBoth(ledger.total);
+export function totalWords(ledger: Ledger, options: RenderOptions): string {
+  return options.exact ? `${formatCount(ledger.total)} B` : formatBoth(ledger.total);
 }
 
-function mark(group: Group, look: RenderOptions): string {
-  const letter = group.letter === '.' && look.unicode ? '·' : group.letter;
-  return look.paint.fill(group.style, letter);
+function mark(group: Group, options: RenderOptions): string {
+  const letter = group.letter === '.' && options.unicode ? '·' : group.letter;
+  return options.paint.fill(group.style, letter);
 }
 
 function headings({ exact, paint }: RenderOptions): string[] {
@@ -154,30 +154,34 @@ function cellsOf(letter: string, name: string, bytes: number, total: number, { e
   return [letter, name, ...numbers, share(bytes, total)];
 }
 
-export function answers(snapshot: Snapshot, look: RenderOptions): string[] {
+export function answers(snapshot: Snapshot, options: RenderOptions): string[] {
   const { devices, host } = snapshot;
   if (devices.length === 0) {
-    return pair({ immediate: host.free, afterReclaim: host.available }, [NOW, 'for programs; there is no GPU'], look);
+    return pair(
+      { immediate: host.free, afterReclaim: host.available },
+      [NOW, 'for programs; there is no GPU'],
+      options,
+    );
   }
   return devices.flatMap((device) => {
-    const lines = pair(device.allocatable, meanings(device, host, look), look);
+    const lines = pair(device.allocatable, meanings(device, host, options), options);
     return devices.length === 1
       ? lines
-      : [look.paint('dim', truncate(`GPU ${device.index} ${clean(device.name ?? '')}`, look.width)), ...lines];
+      : [options.paint('dim', truncate(`GPU ${device.index} ${clean(device.name ?? '')}`, options.width)), ...lines];
   });
 }
 
 const NOW = 'nobody has to give anything back';
 
 /** What the two numbers mean on this kind of device. */
-function meanings({ memoryModel }: DeviceSnapshot, host: HostMemory, look: RenderOptions): [string, string] {
+function meanings({ memoryModel }: DeviceSnapshot, host: HostMemory, options: RenderOptions): [string, string] {
   if (memoryModel === 'coherent') return [NOW, "page cache on the GPU's node is not counted"];
   if (memoryModel === 'unknown')
     return ['as far as the libraries tell', "whether the GPU shares the host's memory is not known"];
   if (memoryModel !== 'unified') return [NOW, 'the same: this GPU has no page cache'];
   const phantom = cmaPhantom(host);
   return [
-    phantom === 0 ? NOW : `without ${amount(phantom, look)} that cannot be pinned`,
+    phantom === 0 ? NOW : `without ${amount(phantom, options)} that cannot be pinned`,
     'with clean page cache given back',
   ];
 }
@@ -185,17 +189,17 @@ function meanings({ memoryModel }: DeviceSnapshot, host: HostMemory, look: Rende
 function pair(
   { immediate, afterReclaim }: Allocatable,
   [now, reclaim]: [string, string],
-  look: RenderOptions,
+  options: RenderOptions,
 ): string[] {
   const row = (name: string, bytes: number | null, means: string): string[] => [
-    look.paint('strong', name),
-    look.paint('strong', bytes === null ? UNKNOWN : look.exact ? amount(bytes, look) : `${inGiB(bytes)} GiB`),
-    bytes === null || look.exact ? '' : `${inGB(bytes)} GB`,
+    options.paint('strong', name),
+    options.paint('strong', bytes === null ? UNKNOWN : options.exact ? amount(bytes, options) : `${inGiB(bytes)} GiB`),
+    bytes === null || options.exact ? '' : `${inGB(bytes)} GB`,
     means,
   ];
   return table(
     [{ align: 'left' }, { align: 'right' }, { align: 'right' }, { align: 'left', flexible: true }],
     [row('FREE RIGHT NOW', immediate, now), row('AFTER RECLAIM', afterReclaim, reclaim)],
-    look.width,
+    options.width,
   );
 }

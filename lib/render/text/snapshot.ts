@@ -11,25 +11,25 @@ import { health } from './snapshot-pressure.ts';
 import { tools } from './snapshot-tools.ts';
 
 /** Judgement last: it is what stands next to the prompt. */
-export function snapshotPage(snapshot: Snapshot, look: RenderOptions): string[] {
+export function snapshotPage(snapshot: Snapshot, options: RenderOptions): string[] {
   return join([
-    header(snapshot, look),
-    [poolBar(snapshot.ledger, look), ...ledgerTable(snapshot, look)],
-    ownMemory(snapshot, look),
-    answers(snapshot, look),
-    tools(snapshot, look),
-    processes(snapshot, look),
-    [...health(snapshot, look), ...libraries(snapshot, look)],
-    notes(snapshot, look),
-    verdict(snapshot, look),
+    header(snapshot, options),
+    [poolBar(snapshot.ledger, options), ...ledgerTable(snapshot, options)],
+    ownMemory(snapshot, options),
+    answers(snapshot, options),
+    tools(snapshot, options),
+    processes(snapshot, options),
+    [...health(snapshot, options), ...libraries(snapshot, options)],
+    notes(snapshot, options),
+    verdict(snapshot, options),
   ]);
 }
 
 /** What is peculiar about the numbers above, in the words of the document. */
-function notes({ devices }: Snapshot, look: RenderOptions): string[] {
+function notes({ devices }: Snapshot, options: RenderOptions): string[] {
   const sentences = new Set(devices.flatMap((device) => device.notes));
   return [...sentences].flatMap((sentence) =>
-    hanging(look.unicode ? '· ' : '- ', plain(clean(sentence), look), look.width),
+    hanging(options.unicode ? '· ' : '- ', plain(clean(sentence), options), options.width),
   );
 }
 
@@ -44,18 +44,18 @@ interface Section {
 }
 
 /** The live picture: as many whole sections as `rows` lines have room for. */
-export function watchPage(snapshot: Snapshot, history: string[], look: RenderOptions, rows: number): string[] {
+export function watchPage(snapshot: Snapshot, history: string[], options: RenderOptions, rows: number): string[] {
   const sections: Section[] = [
-    { rank: 0, lines: header(snapshot, look) },
-    { rank: 0, lines: [poolBar(snapshot.ledger, look)] },
-    { rank: 3, lines: ledgerTable(snapshot, look) },
-    { rank: 0, lines: ownMemory(snapshot, look) },
-    { rank: 1, lines: answers(snapshot, look) },
+    { rank: 0, lines: header(snapshot, options) },
+    { rank: 0, lines: [poolBar(snapshot.ledger, options)] },
+    { rank: 3, lines: ledgerTable(snapshot, options) },
+    { rank: 0, lines: ownMemory(snapshot, options) },
+    { rank: 1, lines: answers(snapshot, options) },
     { rank: 2, lines: history },
-    { rank: 6, lines: tools(snapshot, look) },
-    { rank: 4, lines: processes(snapshot, look) },
-    { rank: 5, lines: health(snapshot, look) },
-    { rank: 0, lines: verdict(snapshot, look) },
+    { rank: 6, lines: tools(snapshot, options) },
+    { rank: 4, lines: processes(snapshot, options) },
+    { rank: 5, lines: health(snapshot, options) },
+    { rank: 0, lines: verdict(snapshot, options) },
   ];
   let room = rows + 1;
   const shown = new Set<Section>();

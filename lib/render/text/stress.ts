@@ -8,22 +8,22 @@ import { plot } from '../plot.ts';
 import { hanging, table } from '../text-layout.ts';
 import { closing, probeHeader, sections, settledLines, unfinishedLines } from './probe-header.ts';
 
-export function stressPage(report: StressReport, look: RenderOptions): string[] {
+export function stressPage(report: StressReport, options: RenderOptions): string[] {
   return sections(
-    probeHeader(report, look),
-    unfinishedLines(report, look),
-    stepsTable(report, look),
-    heldPlot(report, look),
-    facts(report, look),
-    settledLines(report.settled, look),
-    ending(report, look),
+    probeHeader(report, options),
+    unfinishedLines(report, options),
+    stepsTable(report, options),
+    heldPlot(report, options),
+    facts(report, options),
+    settledLines(report.settled, options),
+    ending(report, options),
   );
 }
 
 /** A search near its edge takes many small steps; the first and the last ones tell how it went. */
 const SHOWN = { first: 12, last: 12 } as const;
 
-function stepsTable({ steps, kind, mode }: StressReport, look: RenderOptions): string[] {
+function stepsTable({ steps, kind, mode }: StressReport, options: RenderOptions): string[] {
   const last = steps.length - 1;
   const columns: readonly (readonly [head: string, cell: (step: StressStep, index: number) => string | null])[] = [
     ['step', (_, index) => String(index + 1)],
@@ -33,7 +33,10 @@ function stepsTable({ steps, kind, mode }: StressReport, look: RenderOptions): s
     ['touch ms', (step) => (step.touchMs === null ? null : ms(step.touchMs))],
     ['verify ms', (step) => (step.verifyMs === null ? null : ms(step.verifyMs))],
     ['available GiB', (step) => inGiB(step.memAvailable)],
-    ['', (step) => (step.state === 'ok' ? '' : look.paint(step.state === 'failed' ? 'danger' : 'notice', step.state))],
+    [
+      '',
+      (step) => (step.state === 'ok' ? '' : options.paint(step.state === 'failed' ? 'danger' : 'notice', step.state)),
+    ],
   ];
   // What no step did (touching, verifying) needs no column.
   const used = columns.filter(([, cell]) => steps.some((step, index) => cell(step, index) !== null));
@@ -44,24 +47,24 @@ function stepsTable({ steps, kind, mode }: StressReport, look: RenderOptions): s
       ? rows
       : [
           ...rows.slice(0, SHOWN.first),
-          [look.paint('dim', `${look.unicode ? '…' : '...'} ${left} more`)],
+          [options.paint('dim', `${options.unicode ? '…' : '...'} ${left} more`)],
           ...rows.slice(last + 1 - SHOWN.last),
         ];
   const how = mode === 'single' ? 'the largest single block' : 'as much as there is, in steps';
   const failed = steps.filter((step) => step.reason !== null && step.state === 'failed');
   return [
-    `${look.paint(kindStyle(kind), `${KIND_LETTERS[kind]} ${kind}`)}${look.paint('dim', `  ${how}`)}`,
+    `${options.paint(kindStyle(kind), `${KIND_LETTERS[kind]} ${kind}`)}${options.paint('dim', `  ${how}`)}`,
     ...table(
       used.map(([head]) => ({ align: head === '' ? 'left' : 'right' })),
-      [used.map(([head]) => look.paint('dim', head)), ...shown],
-      look.width,
+      [used.map(([head]) => options.paint('dim', head)), ...shown],
+      options.width,
     ),
-    ...failed.flatMap((step) => hanging('failed  ', clean(step.reason ?? ''), look.width)),
+    ...failed.flatMap((step) => hanging('failed  ', clean(step.reason ?? ''), options.width)),
   ];
 }
 
 /** Held memory and what was left of the host's, over the steps: where the lines meet the floor the search ends. */
-function heldPlot(report: StressReport, look: RenderOptions): string[] {
+function heldPlot(report: StressReport, options: RenderOptions): string[] {
   const points = (value: (step: StressStep) => number | null): (readonly [number, number])[] =>
     report.steps.flatMap((step, index) => {
       const y = value(step);
@@ -90,11 +93,11 @@ function heldPlot(report: StressReport, look: RenderOptions): string[] {
         },
       ],
     },
-    look,
+    options,
   );
 }
 
-function facts(report: StressReport, look: RenderOptions): string[] {
+function facts(report: StressReport, options: RenderOptions): string[] {
   const { guard, verified, holdMs } = report;
   const rows: [string, string][] = [
     ['Time', `${formatDuration(report.durationMs)}, of it ${formatDuration(report.cudaMs)} in CUDA`],
@@ -118,7 +121,7 @@ function facts(report: StressReport, look: RenderOptions): string[] {
       : `allocation stopped ${duration(guard.stoppedAfterMs)}, all of it freed ${duration(guard.freedAfterMs)} after the reading`;
     rows.push(['Guard', `tripped by ${guard.reason}${saw.length === 0 ? '' : ` (${saw.join(', ')})`}: ${did}`]);
   }
-  return rows.flatMap(([name, words]) => hanging(name.padEnd(13), words, look.width));
+  return rows.flatMap(([name, words]) => hanging(name.padEnd(13), words, options.width));
 }
 
 function duration(ms: number | null): string {
@@ -137,10 +140,10 @@ const STYLES: Readonly<Record<StressState, Style>> = {
   lost: 'danger',
 };
 
-function ending(report: StressReport, look: RenderOptions): string[] {
+function ending(report: StressReport, options: RenderOptions): string[] {
   const what = report.mode === 'single' ? 'Largest single block' : 'Maximum';
   const words = `${what} ${formatBoth(report.maxBytes)}: ${sentence(report.boundBy)}`;
-  return closing(report.state, STYLES[report.state], words, advice(report), look);
+  return closing(report.state, STYLES[report.state], words, advice(report), options);
 }
 
 /** What to do or to type next, where there is something. */

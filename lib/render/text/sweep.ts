@@ -9,18 +9,18 @@ import { plot, type Series } from '../plot.ts';
 import { type Column, hanging, table } from '../text-layout.ts';
 import { closing, probeHeader, sections, unfinishedLines, unsupportedLines } from './probe-header.ts';
 
-export function sweepPage(report: SweepReport, look: RenderOptions): string[] {
+export function sweepPage(report: SweepReport, options: RenderOptions): string[] {
   const kinds = kindsOf(report);
   return sections(
-    probeHeader(report, look),
-    unfinishedLines(report, look),
-    ...kinds.map((kind) => kindTable(report, kind, look)),
-    unsupportedLines(report.kinds, new Set(report.steps.map(({ kind }) => kind)), look),
-    countersTable(report.steps, look),
-    plot({ ...TIME_PLOT, series: seriesOf(report, kinds, timeToUse) }, look),
-    plot({ ...RATE_PLOT, series: seriesOf(report, kinds, (step) => step.gbPerSecond) }, look),
-    report.spills.flatMap(({ sentence }) => hanging('spill  ', clean(sentence), look.width)),
-    ending(report, look),
+    probeHeader(report, options),
+    unfinishedLines(report, options),
+    ...kinds.map((kind) => kindTable(report, kind, options)),
+    unsupportedLines(report.kinds, new Set(report.steps.map(({ kind }) => kind)), options),
+    countersTable(report.steps, options),
+    plot({ ...TIME_PLOT, series: seriesOf(report, kinds, timeToUse) }, options),
+    plot({ ...RATE_PLOT, series: seriesOf(report, kinds, (step) => step.gbPerSecond) }, options),
+    report.spills.flatMap(({ sentence }) => hanging('spill  ', clean(sentence), options.width)),
+    ending(report, options),
   );
 }
 
@@ -75,7 +75,7 @@ function seriesOf(
 
 const NUMBER: Column = { align: 'right' };
 
-function kindTable(report: SweepReport, kind: AllocatorKind, look: RenderOptions): string[] {
+function kindTable(report: SweepReport, kind: AllocatorKind, options: RenderOptions): string[] {
   const steps = report.steps.filter((step) => step.kind === kind);
   const call = report.kinds.find((support) => support.kind === kind)?.call ?? null;
   const measured = steps.filter((step) => step.allocMs !== null);
@@ -103,10 +103,12 @@ function kindTable(report: SweepReport, kind: AllocatorKind, look: RenderOptions
   const how = [call === null ? null : clean(call), report.repeat > 1 ? `medians of ${report.repeat}` : null];
   const words = how.filter((part) => part !== null).join(', ');
   return [
-    `${look.paint(kindStyle(kind), `${KIND_LETTERS[kind]} ${kind}`)}${words === '' ? '' : look.paint('dim', `  ${words}`)}`,
-    ...(rows.length === 0 ? [] : table(columns, [heads.map((head) => look.paint('dim', head)), ...rows], look.width)),
-    ...steps.filter(({ state }) => state !== 'ok' && state !== 'not-reached').flatMap((step) => notOk(step, look)),
-    ...notReached(steps, look),
+    `${options.paint(kindStyle(kind), `${KIND_LETTERS[kind]} ${kind}`)}${words === '' ? '' : options.paint('dim', `  ${words}`)}`,
+    ...(rows.length === 0
+      ? []
+      : table(columns, [heads.map((head) => options.paint('dim', head)), ...rows], options.width)),
+    ...steps.filter(({ state }) => state !== 'ok' && state !== 'not-reached').flatMap((step) => notOk(step, options)),
+    ...notReached(steps, options),
   ];
 }
 
@@ -128,17 +130,17 @@ const STATE_STYLES: Readonly<Record<SweepStep['state'], Style>> = {
   'not-reached': 'dim',
 };
 
-function notOk(step: SweepStep, look: RenderOptions): string[] {
+function notOk(step: SweepStep, options: RenderOptions): string[] {
   const label = `${sizeWords(step.requestedBytes)}  ${step.state}  `;
-  const [first = '', ...more] = hanging(label, clean(step.reason ?? ''), look.width);
-  return [look.paint(STATE_STYLES[step.state], first.slice(0, label.length)) + first.slice(label.length), ...more];
+  const [first = '', ...more] = hanging(label, clean(step.reason ?? ''), options.width);
+  return [options.paint(STATE_STYLES[step.state], first.slice(0, label.length)) + first.slice(label.length), ...more];
 }
 
-function notReached(steps: readonly SweepStep[], look: RenderOptions): string[] {
+function notReached(steps: readonly SweepStep[], options: RenderOptions): string[] {
   const sizes = steps.filter(({ state }) => state === 'not-reached').map((step) => sizeWords(step.requestedBytes));
   if (sizes.length === 0) return [];
   const which = sizes.length <= 4 ? sizes.join(', ') : `${sizes.length} sizes from ${sizes[0]} to ${sizes.at(-1)}`;
-  return [look.paint('dim', `${which}: not reached`)];
+  return [options.paint('dim', `${which}: not reached`)];
 }
 
 /** One step as a line of a log. */
@@ -149,7 +151,7 @@ export function sweepStepLine(step: SweepStep, done: number, total: number): str
   return `${place}  ${name}  alloc ${median(step.allocMs)} ms  touch ${median(step.firstTouchMs)} ms, ${median(step.secondTouchMs)} ms  ${rate(step.gbPerSecond)} GB/s  free ${median(step.freeMs)} ms`;
 }
 
-function ending(report: SweepReport, look: RenderOptions): string[] {
+function ending(report: SweepReport, options: RenderOptions): string[] {
   const ok = report.steps.filter(({ state }) => state === 'ok').length;
   const failed = report.steps.filter(({ state }) => state === 'failed').length;
   const largest = kindsOf(report).map((kind) => {
@@ -160,21 +162,27 @@ function ending(report: SweepReport, look: RenderOptions): string[] {
   const journal = report.journal === null ? '' : ` The journal is ${report.journal}.`;
   switch (report.state) {
     case 'complete':
-      if (failed > 0) return closing('failed', 'danger', `${failed} steps failed. ${done}`, null, look);
+      if (failed > 0) return closing('failed', 'danger', `${failed} steps failed. ${done}`, null, options);
       if (ok === 0)
-        return closing('nothing measured', 'warning', 'No step could be made; the reasons stand above.', null, look);
-      return closing('complete', 'ok', done, null, look);
+        return closing('nothing measured', 'warning', 'No step could be made; the reasons stand above.', null, options);
+      return closing('complete', 'ok', done, null, options);
     case 'lost':
       return closing(
         'lost',
         'danger',
         `${capital(sentence(report.reason ?? 'The child process vanished'))} ${done}${journal}`,
         null,
-        look,
+        options,
       );
     case 'aborted':
     case 'stopped':
     case 'timeout':
-      return closing(report.state, 'warning', `${capital(sentence(report.reason ?? ''))} ${done}`.trim(), null, look);
+      return closing(
+        report.state,
+        'warning',
+        `${capital(sentence(report.reason ?? ''))} ${done}`.trim(),
+        null,
+        options,
+      );
   }
 }

@@ -8,12 +8,12 @@ import type { Snapshot } from '../../types/index.ts';
 import { amount, type RenderOptions } from '../options.ts';
 import { padEnd, padStart } from '../text-layout.ts';
 
-export function readingLine(snapshot: Snapshot, look: RenderOptions): string {
+export function readingLine(snapshot: Snapshot, options: RenderOptions): string {
   const { immediate, afterReclaim } = headroom(snapshot);
   const { level, text } = health(snapshot);
   const psi = snapshot.pressure;
   const percent = (value: number | undefined): string => (value === undefined ? 'unknown' : `${value.toFixed(1)} %`);
-  const size = (bytes: number | null): string => padStart(amount(bytes, look), 10);
+  const size = (bytes: number | null): string => padStart(amount(bytes, options), 10);
   const parts = [
     snapshot.at,
     snapshot.simulated === null ? null : `SIMULATED ${clean(snapshot.simulated)}`,
@@ -41,7 +41,7 @@ const KEPT = 160;
 
 export interface History {
   add(snapshot: Snapshot): void;
-  lines(look: RenderOptions): string[];
+  lines(options: RenderOptions): string[];
 }
 
 export function createHistory(): History {
@@ -55,15 +55,15 @@ export function createHistory(): History {
       total = snapshot.ledger.total;
       for (const kept of [available, stalled]) if (kept.length > KEPT) kept.shift();
     },
-    lines(look) {
+    lines(options) {
       if (available.length < 2) return [];
       const known = available.filter((value) => value !== null);
       const lowest = known.length === 0 ? null : Math.min(...known);
-      const cells = look.width - LABEL - 26;
+      const cells = options.width - LABEL - 26;
       const line = (name: string, values: (number | null)[], top: number, words: string): string =>
-        `${padEnd(name, LABEL)}${look.paint('notice', padEnd(sparkline(values.slice(-cells), top, look.unicode), cells))}  ${words}`;
+        `${padEnd(name, LABEL)}${options.paint('notice', padEnd(sparkline(values.slice(-cells), top, options.unicode), cells))}  ${words}`;
       return [
-        line('After reclaim', available, total, `lowest ${amount(lowest, look)}`),
+        line('After reclaim', available, total, `lowest ${amount(lowest, options)}`),
         // The alarm is at 10 %: a smaller scale would make noise look like trouble.
         line('Stalled (full)', stalled, 10, `now ${formatPercent(stalled.at(-1) ?? null)}`),
       ];

@@ -18,8 +18,8 @@ const forms = { page: () => ['the page'], csv: async () => 'a,b\r\n', html: asyn
 /** A context whose stderr is kept. */
 function listening(): { context: Context; said: string[] } {
   const said: string[] = [];
-  const screen = { ...createTerminal(process.stderr, {}, true), write: (text: string) => void said.push(text) };
-  const context = { values: {}, positionals: [], rest: [], json: false, stdout: screen, stderr: screen };
+  const terminal = { ...createTerminal(process.stderr, {}, true), write: (text: string) => void said.push(text) };
+  const context = { values: {}, positionals: [], rest: [], json: false, stdout: terminal, stderr: terminal };
   return { context: { ...context, stdin: process.stdin, env: {} }, said };
 }
 
