@@ -1,10 +1,8 @@
 /** One run of the command line: find the command, run it, print what it gave back. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { ROOT } from '../root.ts';
 import { find, groups } from './commands/index.ts';
 import type { Command, Context, Outcome } from './core/command.ts';
 import { describe, EXIT } from './core/exit.ts';
+import { packageVersion } from './core/package-files.ts';
 import { createTerminal, type Terminal } from './core/terminal.ts';
 import { UsageError } from './core/usage.ts';
 import { commandHelp, generalHelp, groupHelp } from './help.ts';
@@ -84,7 +82,7 @@ function show(outcome: Outcome, { json, stdout }: Context): number {
 }
 
 function versionText(json: boolean): string {
-  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+  const version = packageVersion();
   if (!json) return `umaprobe ${version}\n`;
   const { platform, arch, versions } = process;
   const document = { schema: 'umaprobe/version/1', version, node: versions.node, platform, arch };

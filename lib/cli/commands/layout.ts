@@ -4,6 +4,7 @@ import type { RenderOptions } from '../../render/options.ts';
 import { layoutPage, layoutPartLine } from '../../render/text/layout.ts';
 import type { Command, Context } from '../core/command.ts';
 import { sizeOf, text } from '../core/options.ts';
+import { pageAssets } from '../core/package-files.ts';
 import { UsageError } from '../core/usage.ts';
 import { kind, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
 import { layoutExit, runProbe } from './probe-run.ts';
@@ -56,7 +57,7 @@ export const layoutCommand: Command = {
     const forms = {
       page: (options: RenderOptions) => layoutPage(report, options),
       csv: async () => (await import('../../render/csv.ts')).layoutCsv(report),
-      html: async () => (await import('../../render/html/layout.ts')).layoutHtml(report),
+      html: async () => (await import('../../render/html/layout.ts')).layoutHtml(report, pageAssets()),
     };
     return writeReports(reports, forms, report, layoutExit(report, signalCode), context);
   },

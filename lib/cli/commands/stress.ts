@@ -5,6 +5,7 @@ import { stress } from '../../stress/index.ts';
 import type { StressOptions } from '../../types/index.ts';
 import type { Command, Values } from '../core/command.ts';
 import { duration, flag, size } from '../core/options.ts';
+import { pageAssets } from '../core/package-files.ts';
 import { UsageError } from '../core/usage.ts';
 import { kind, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
 import { runProbe, stressExit } from './probe-run.ts';
@@ -66,7 +67,7 @@ export const stressCommand: Command = {
     const forms = {
       page: (options: RenderOptions) => stressPage(report, options),
       csv: async () => (await import('../../render/csv.ts')).stressCsv(report),
-      html: async () => (await import('../../render/html/stress.ts')).stressHtml(report),
+      html: async () => (await import('../../render/html/stress.ts')).stressHtml(report, pageAssets()),
     };
     return writeReports(reports, forms, report, stressExit(report, signalCode), context);
   },

@@ -4,6 +4,7 @@ import { sweep } from '../../sweep/index.ts';
 import type { SweepOptions } from '../../types/index.ts';
 import type { Command, Context, Outcome, Values } from '../core/command.ts';
 import { choice, count, elements, flag, list, shapes, size, sizes, text } from '../core/options.ts';
+import { pageAssets } from '../core/package-files.ts';
 import { UsageError } from '../core/usage.ts';
 import { kinds, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
 import { runProbe, sweepExit } from './probe-run.ts';
@@ -78,7 +79,7 @@ async function run(context: Context): Promise<Outcome> {
   const forms = {
     page: (options: RenderOptions) => sweepPage(report, options),
     csv: async () => (await import('../../render/csv.ts')).sweepCsv(report),
-    html: async () => (await import('../../render/html/sweep.ts')).sweepHtml(report),
+    html: async () => (await import('../../render/html/sweep.ts')).sweepHtml(report, pageAssets()),
   };
   return writeReports(reports, forms, report, sweepExit(report, signalCode), context);
 }

@@ -5,10 +5,10 @@ import type { LayoutPart, LayoutReport } from '../../types/index.ts';
 import { COUNTERS, isNoise } from '../counters.ts';
 import { moved, ms } from '../numbers.ts';
 import { html, type Markup } from './markup.ts';
-import { type Assets, loadAssets, page } from './page.ts';
+import { type Assets, page } from './page.ts';
 import { type Figure, figures, list, machine, section, settledSection, touchSentence, UNICODE } from './sections.ts';
 
-export function layoutHtml(report: LayoutReport, assets: Assets = loadAssets()): string {
+export function layoutHtml(report: LayoutReport, assets: Assets): string {
   return page(
     report,
     {

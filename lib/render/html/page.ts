@@ -3,24 +3,14 @@
  * policy forbids it to load or to send anything.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { ROOT } from '../../root.ts';
 import type { ProbeHeader } from '../../types/index.ts';
 import { html, jsonInScript, Markup } from './markup.ts';
 
-/** What browser/ was built into. */
+/** What a page carries besides its report: browser/ as it was built, and the version that wrote the page. */
 export interface Assets {
   script: string;
   style: string;
-  /** Of umaprobe. */
   version: string;
-}
-
-export function loadAssets(): Assets {
-  const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
-  const { version } = JSON.parse(read('package.json')) as { version: string };
-  return { script: read('dist/report/page.js').trim(), style: read('dist/report/page.css').trim(), version };
 }
 
 export interface PageParts {

@@ -5,10 +5,10 @@ import type { StressReport, StressStep } from '../../types/index.ts';
 import { ms, sizeWords } from '../numbers.ts';
 import { advice } from '../text/stress.ts';
 import { type Content, html, type Markup } from './markup.ts';
-import { type Assets, loadAssets, page } from './page.ts';
+import { type Assets, page } from './page.ts';
 import { type Figure, figures, list, machine, section, settledSection, touchSentence } from './sections.ts';
 
-export function stressHtml(report: StressReport, assets: Assets = loadAssets()): string {
+export function stressHtml(report: StressReport, assets: Assets): string {
   return page(
     report,
     {

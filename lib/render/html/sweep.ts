@@ -4,10 +4,10 @@ import type { AllocatorKind, SweepReport, SweepStep, Times } from '../../types/i
 import { COUNTERS, comparable, isNoise } from '../counters.ts';
 import { median, moved, ms, rate, sizeWords } from '../numbers.ts';
 import { html, type Markup } from './markup.ts';
-import { type Assets, loadAssets, page } from './page.ts';
+import { type Assets, page } from './page.ts';
 import { type Figure, figures, kindName, machine, section, touchSentence, UNICODE } from './sections.ts';
 
-export function sweepHtml(report: SweepReport, assets: Assets = loadAssets()): string {
+export function sweepHtml(report: SweepReport, assets: Assets): string {
   return page(
     report,
     {
