@@ -1,7 +1,9 @@
 /** Charts of a sweep: each time, and the bandwidth, over the size; a line a kind. */
+
+import { kindStyle } from '../../lib/render/kinds.ts';
 import type { AllocatorKind, SweepReport, SweepStep } from '../../lib/types/index.ts';
 import type { ChartSpec, Line } from '../chart.ts';
-import { DASHES } from '../theme.ts';
+import { stroke } from '../theme.ts';
 
 const GB = 1e9;
 
@@ -36,5 +38,5 @@ function line(
     const step = steps.find((candidate) => candidate.kind === kind && candidate.requestedBytes === size);
     return step === undefined ? null : value(step);
   });
-  return { name: kind, colour: (theme) => theme.kinds[kind], dash: DASHES[kind], values };
+  return { name: kind, ...stroke(kindStyle(kind)), values };
 }

@@ -3,7 +3,8 @@
  * machine. A kind is charged where it is taken (MemFree) and perhaps nowhere else (RSS, cgroup, NVML).
  */
 import type { AllocatorKind, Counter, CounterChange, SweepStep } from '../types/index.ts';
-import { kindStyle, moved, sizeWords } from './numbers.ts';
+import { kindStyle } from './kinds.ts';
+import { moved, sizeWords } from './numbers.ts';
 import type { RenderOptions } from './options.ts';
 import { table } from './text-layout.ts';
 

@@ -1,19 +1,6 @@
 /** Numbers of a probe in the few characters of a table's cell. */
 import { formatBytes, GB, GiB, inGiB, KiB, MiB, UNKNOWN } from '../base/format.ts';
-import type { AllocatorKind, Times } from '../types/index.ts';
-import type { Style } from './paint.ts';
-
-export const KIND_LETTERS: Readonly<Record<AllocatorKind, string>> = {
-  device: 'D',
-  managed: 'M',
-  pinned: 'P',
-  system: 'S',
-};
-
-/** Each kind has a colour of its own name. */
-export function kindStyle(kind: AllocatorKind): Style {
-  return kind;
-}
+import type { Times } from '../types/index.ts';
 
 /** Where nothing was measured: nothing was asked for, so nothing is unknown. */
 export const NOTHING = '-';

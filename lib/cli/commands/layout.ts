@@ -6,7 +6,7 @@ import type { Command, Context } from '../core/command.ts';
 import { sizeOf, text } from '../core/options.ts';
 import { pageAssets } from '../core/package-files.ts';
 import { UsageError } from '../core/usage.ts';
-import { kind, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
+import { KIND_OPTION, kind, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
 import { layoutExit, runProbe } from './probe-run.ts';
 import { reportsOf, writeReports } from './reports.ts';
 
@@ -25,7 +25,7 @@ export const layoutCommand: Command = {
     'The parts are words such as weights=26GB, a JSON file {"weights": "26GB", "kv-cache": 8000000000}, or a preset.',
   options: {
     preset: { type: 'string', placeholder: '<13b>', summary: 'The parts of a model of 13 billion parameters, 25.5 GB' },
-    kind: { type: 'string', placeholder: '<kind>', summary: 'device, managed, pinned or system (default device)' },
+    ...KIND_OPTION,
     ...OUTPUT_OPTIONS,
     ...SAFETY_OPTIONS,
   },

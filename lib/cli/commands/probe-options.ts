@@ -31,6 +31,15 @@ export const SAFETY_OPTIONS: OptionTable = {
   },
 };
 
+/** For a command that takes one kind. */
+export const KIND_OPTION: OptionTable = {
+  kind: {
+    type: 'string',
+    placeholder: '<kind>',
+    summary: `${KINDS.slice(0, -1).join(', ')} or ${KINDS.at(-1)} (default device)`,
+  },
+};
+
 export const OUTPUT_OPTIONS: OptionTable = {
   csv: { type: 'string', placeholder: '<file|->', summary: 'Write one row per step as CSV; - is stdout' },
   html: { type: 'string', placeholder: '<file>', summary: 'Write the report as one HTML file that opens offline' },

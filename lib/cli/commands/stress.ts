@@ -7,7 +7,7 @@ import type { Command, Values } from '../core/command.ts';
 import { duration, flag, size } from '../core/options.ts';
 import { pageAssets } from '../core/package-files.ts';
 import { UsageError } from '../core/usage.ts';
-import { kind, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
+import { KIND_OPTION, kind, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
 import { runProbe, stressExit } from './probe-run.ts';
 import { reportsOf, writeReports } from './reports.ts';
 
@@ -22,7 +22,7 @@ export const stressCommand: Command = {
     'Says the maximum, what bound it, and what did not come back.\n' +
     'Exit code: 0 limit or out-of-memory, 6 floor, pressure, contiguity or timeout (the maximum is as good), 1 failed or lost, 130 Ctrl-C.',
   options: {
-    kind: { type: 'string', placeholder: '<kind>', summary: 'device, managed, pinned or system (default device)' },
+    ...KIND_OPTION,
     single: { type: 'boolean', summary: 'The largest single block instead of the total' },
     max: { type: 'string', placeholder: '<size>', summary: 'Stop there' },
     chunk: {

@@ -1,3 +1,4 @@
+import { KINDS } from '../../memory/kinds.ts';
 import type { RenderOptions } from '../../render/options.ts';
 import { sweepPage, sweepStepLine } from '../../render/text/sweep.ts';
 import { sweep } from '../../sweep/index.ts';
@@ -24,7 +25,7 @@ export const sweepCommand: Command = {
     kind: {
       type: 'string',
       placeholder: '<kinds>',
-      summary: 'device, managed, pinned, system, separated by commas, or all (default device)',
+      summary: `${KINDS.join(', ')}, separated by commas, or all (default device)`,
     },
     sizes: { type: 'string', placeholder: '<sizes>', summary: 'Such as 1GB,2GiB: GB is 10^9 bytes, GiB is 2^30' },
     from: { type: 'string', placeholder: '<size>', summary: 'First size of a range' },

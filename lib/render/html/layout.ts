@@ -3,6 +3,7 @@
 import { formatBoth, inGB, inGiB } from '../../base/format.ts';
 import type { LayoutPart, LayoutReport } from '../../types/index.ts';
 import { COUNTERS, isNoise } from '../counters.ts';
+import { kindStyle } from '../kinds.ts';
 import { moved, ms } from '../numbers.ts';
 import { html, type Markup } from './markup.ts';
 import { type Assets, page } from './page.ts';
@@ -51,7 +52,7 @@ function parts(report: LayoutReport): Markup {
   const most = Math.max(1, ...report.parts.map((part) => part.expectedBytes));
   return section(
     'The parts',
-    html`<div class="scroll"><table class="kind-${report.kind}"><thead><tr><th scope="col" class="left">part</th>${HEADS.map((head) => html`<th scope="col">${head}</th>`)}<th scope="col" class="left"></th></tr></thead><tbody>${report.parts.map((part) => row(part, most))}<tr class="total"><th scope="row">all parts</th><td></td><td>${inGB(report.expectedBytes)}</td><td>${inGiB(report.expectedBytes)}</td><td></td><td></td><td></td></tr></tbody></table></div>`,
+    html`<div class="scroll"><table class="${kindStyle(report.kind)}"><thead><tr><th scope="col" class="left">part</th>${HEADS.map((head) => html`<th scope="col">${head}</th>`)}<th scope="col" class="left"></th></tr></thead><tbody>${report.parts.map((part) => row(part, most))}<tr class="total"><th scope="row">all parts</th><td></td><td>${inGB(report.expectedBytes)}</td><td>${inGiB(report.expectedBytes)}</td><td></td><td></td><td></td></tr></tbody></table></div>`,
   );
 }
 

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { ProbeHeader } from '../../types/index.ts';
+import { KIND_STYLES, PALETTE } from '../kinds.ts';
 import { html, jsonInScript, Markup } from './markup.ts';
 
 /** What a page carries besides its report: browser/ as it was built, and the version that wrote the page. */
@@ -24,11 +25,12 @@ export function page(report: ProbeHeader & { schema: string }, { what, sections 
   const { device, simulated } = report;
   const name = device.name ?? 'unnamed GPU';
   const title = `${name}: ${what.toLowerCase()}${simulated === null ? '' : ' (simulated)'}`;
+  const style = `${kindRules()}\n${assets.style}`;
   // The only script and style that may run are these two, by their digests; there is no other policy to relax.
   const policy = [
     "default-src 'none'",
     `script-src '${sha256(assets.script)}'`,
-    `style-src '${sha256(assets.style)}'`,
+    `style-src '${sha256(style)}'`,
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
@@ -41,7 +43,7 @@ export function page(report: ProbeHeader & { schema: string }, { what, sections 
 <meta name="color-scheme" content="light dark">
 <meta name="generator" content="umaprobe ${assets.version}">
 <title>${title}</title>
-<style>${new Markup(assets.style)}</style>
+<style>${new Markup(style)}</style>
 </head>
 <body>
 ${simulated === null ? null : html`<div class="band" role="note">SIMULATED · machine ${simulated}: none of these numbers comes from hardware</div>`}
@@ -61,6 +63,17 @@ ${script('', new Markup(assets.script))}
 </html>
 `;
   return whole.text;
+}
+
+/** One accent a kind. Only a screen has a dark scheme: paper is light. */
+function kindRules(): string {
+  const colours = (ground: 'light' | 'dark'): string =>
+    KIND_STYLES.map((style) => `--${style}: ${PALETTE[style][ground]};`).join(' ');
+  return [
+    `:root { ${colours('light')} }`,
+    `@media screen and (prefers-color-scheme: dark) { :root { ${colours('dark')} } }`,
+    ...KIND_STYLES.map((style) => `.${style} { --accent: var(--${style}); }`),
+  ].join('\n');
 }
 
 /** Not in a tagged template: a bundler rewrites one that has the element's end in it, to keep its own output embeddable. */

@@ -2,6 +2,7 @@
 
 import { formatBoth, formatDuration } from '../../base/format.ts';
 import type { AllocatorKind, ProbeHeader, Settled } from '../../types/index.ts';
+import { kindStyle } from '../kinds.ts';
 import { moved } from '../numbers.ts';
 import { type Content, html, type Markup } from './markup.ts';
 
@@ -24,7 +25,7 @@ export interface Figure {
 export function figures(list: readonly Figure[]): Markup {
   return html`<section><dl class="figures">${list.map(
     ({ term, value, more, kind }) =>
-      html`<div${kind === null ? null : html` class="kind-${kind}"`}><dt>${term}</dt><dd class="value">${value}</dd><dd class="small soft">${more}</dd></div>`,
+      html`<div${kind === null ? null : html` class="${kindStyle(kind)}"`}><dt>${term}</dt><dd class="value">${value}</dd><dd class="small soft">${more}</dd></div>`,
   )}</dl></section>\n`;
 }
 
@@ -35,7 +36,7 @@ export function list(rows: readonly (readonly [string, Content] | null)[]): Mark
 }
 
 export function kindName(kind: AllocatorKind): Markup {
-  return html`<span class="kind-${kind}"><span class="name">${kind}</span></span>`;
+  return html`<span class="${kindStyle(kind)}"><span class="name">${kind}</span></span>`;
 }
 
 /** Where it ran, and where each number comes from. */

@@ -1,5 +1,6 @@
 /** The page of a sweep. */
 
+import { isEager, liesOnHost } from '../../memory/kinds.ts';
 import type { AllocatorKind, SweepReport, SweepStep, Times } from '../../types/index.ts';
 import { COUNTERS, comparable, isNoise } from '../counters.ts';
 import { median, moved, ms, rate, sizeWords } from '../numbers.ts';
@@ -120,19 +121,19 @@ function tensorWords({ tensor }: SweepStep): string {
   return `${tensor.dtype} ${what}${tensor.note === null ? '' : ` (${tensor.note})`}`;
 }
 
-const KIND_WORDS: Readonly<Record<AllocatorKind, string>> = {
-  device: 'cudaMalloc: memory that is taken when it is asked for',
-  managed: 'cudaMallocManaged: taken page by page when it is touched',
-  pinned: 'cudaHostAlloc: host memory that the GPU sees',
-  system: "mmap: the program's own memory, reached through the host's page tables",
-};
-
 function method(report: SweepReport): Markup {
   const kinds = [...new Set(report.steps.map(({ kind }) => kind))];
   return section(
     'How it was measured',
     html`<p>Each step was made ${report.repeat === 1 ? 'once' : `${report.repeat} times`} in a process of its own that can be ended without harm: allocate, write every byte, write every byte again, free. ${touchSentence(report)} Times are those of the calls alone; the bandwidth is the size over the median of the second touch, in 10⁹ bytes a second.</p>`,
     html`<p>Before each step its cost was checked against the floor; a step that would have passed it was not made and says so. 1 GB is 10⁹ bytes, 1 GiB is 2³⁰.</p>`,
-    html`<p>${kinds.map((kind, index) => html`${index === 0 ? '' : ' · '}${kindName(kind)} ${KIND_WORDS[kind]}`)}.</p>`,
+    html`<p>${kinds.map((kind, index) => html`${index === 0 ? '' : ' · '}${kindName(kind)} ${allocation(kind, report)}`)}.</p>`,
   );
+}
+
+/** "cudaMallocManaged: page by page, on first touch": the call of this run, and what holds for the kind everywhere. */
+function allocation(kind: AllocatorKind, { kinds }: SweepReport): string {
+  const call = kinds.find((support) => support.kind === kind)?.call ?? 'no call here';
+  const pages = isEager(kind) ? 'all pages at once' : 'page by page, on first touch';
+  return `${call}: ${pages}${liesOnHost(kind) ? ', in host memory' : ''}`;
 }

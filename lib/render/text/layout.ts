@@ -1,7 +1,8 @@
 /** The report of a layout: its parts, what the machine lost while all of them were held, and what came back. */
 import { clean, formatBoth, inGB, inGiB } from '../../base/format.ts';
 import type { LayoutPart, LayoutReport } from '../../types/index.ts';
-import { capital, kindStyle, moved, ms, sentence, sizeWords } from '../numbers.ts';
+import { kindStyle } from '../kinds.ts';
+import { capital, moved, ms, sentence, sizeWords } from '../numbers.ts';
 import { meter, type RenderOptions } from '../options.ts';
 import { type Column, hanging, table } from '../text-layout.ts';
 import { closing, probeHeader, sections, settledLines, unfinishedLines } from './probe-header.ts';

@@ -1,7 +1,8 @@
 /** The report of a stress test: what was held step by step, the most there was, what bound it, what came back. */
 import { clean, formatBoth, formatDuration, formatPercent, inGiB } from '../../base/format.ts';
 import type { StressReport, StressState, StressStep } from '../../types/index.ts';
-import { KIND_LETTERS, kindStyle, ms, NOTHING, sentence, sizeWords } from '../numbers.ts';
+import { kindLetter, kindStyle } from '../kinds.ts';
+import { ms, NOTHING, sentence, sizeWords } from '../numbers.ts';
 import type { RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { plot } from '../plot.ts';
@@ -53,7 +54,7 @@ function stepsTable({ steps, kind, mode }: StressReport, options: RenderOptions)
   const how = mode === 'single' ? 'the largest single block' : 'as much as there is, in steps';
   const failed = steps.filter((step) => step.reason !== null && step.state === 'failed');
   return [
-    `${options.paint(kindStyle(kind), `${KIND_LETTERS[kind]} ${kind}`)}${options.paint('dim', `  ${how}`)}`,
+    `${options.paint(kindStyle(kind), `${kindLetter(kind)} ${kind}`)}${options.paint('dim', `  ${how}`)}`,
     ...table(
       used.map(([head]) => ({ align: head === '' ? 'left' : 'right' })),
       [used.map(([head]) => options.paint('dim', head)), ...shown],
@@ -86,7 +87,7 @@ function heldPlot(report: StressReport, options: RenderOptions): string[] {
           : [{ letter: '-', name: 'floor', style: 'danger' as const, points: points(() => floor.bytes), bare: true }]),
         { letter: 'a', name: 'MemAvailable', style: 'notice', points: points((step) => step.memAvailable) },
         {
-          letter: KIND_LETTERS[report.kind],
+          letter: kindLetter(report.kind),
           name: 'held',
           style: kindStyle(report.kind),
           points: points((step) => step.heldBytes),

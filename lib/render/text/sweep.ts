@@ -2,7 +2,8 @@
 import { clean, GB } from '../../base/format.ts';
 import type { AllocatorKind, SweepReport, SweepStep } from '../../types/index.ts';
 import { countersTable } from '../counters.ts';
-import { capital, KIND_LETTERS, kindStyle, median, ms, msColumn, rate, sentence, sizeWords } from '../numbers.ts';
+import { KIND_WIDTH, kindLetter, kindStyle } from '../kinds.ts';
+import { capital, median, ms, msColumn, rate, sentence, sizeWords } from '../numbers.ts';
 import type { RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { plot, type Series } from '../plot.ts';
@@ -60,7 +61,7 @@ function seriesOf(
   value: (step: SweepStep) => number | null,
 ): Series[] {
   return kinds.map((kind) => ({
-    letter: KIND_LETTERS[kind],
+    letter: kindLetter(kind),
     name: kind,
     style: kindStyle(kind),
     points: report.steps
@@ -103,7 +104,7 @@ function kindTable(report: SweepReport, kind: AllocatorKind, options: RenderOpti
   const how = [call === null ? null : clean(call), report.repeat > 1 ? `medians of ${report.repeat}` : null];
   const words = how.filter((part) => part !== null).join(', ');
   return [
-    `${options.paint(kindStyle(kind), `${KIND_LETTERS[kind]} ${kind}`)}${words === '' ? '' : options.paint('dim', `  ${words}`)}`,
+    `${options.paint(kindStyle(kind), `${kindLetter(kind)} ${kind}`)}${words === '' ? '' : options.paint('dim', `  ${words}`)}`,
     ...(rows.length === 0
       ? []
       : table(columns, [heads.map((head) => options.paint('dim', head)), ...rows], options.width)),
@@ -146,7 +147,7 @@ function notReached(steps: readonly SweepStep[], options: RenderOptions): string
 /** One step as a line of a log. */
 export function sweepStepLine(step: SweepStep, done: number, total: number): string {
   const place = `${String(done).padStart(String(total).length)}/${total}`;
-  const name = `${step.kind.padEnd(7)} ${sizeWords(step.requestedBytes).padStart(10)}`;
+  const name = `${step.kind.padEnd(KIND_WIDTH)} ${sizeWords(step.requestedBytes).padStart(10)}`;
   if (step.state !== 'ok') return `${place}  ${name}  ${step.state}: ${clean(step.reason ?? 'unknown')}`;
   return `${place}  ${name}  alloc ${median(step.allocMs)} ms  touch ${median(step.firstTouchMs)} ms, ${median(step.secondTouchMs)} ms  ${rate(step.gbPerSecond)} GB/s  free ${median(step.freeMs)} ms`;
 }

@@ -11,7 +11,7 @@ function options(overrides: Partial<RenderOptions> = {}): RenderOptions {
 function plotOf(points: readonly (readonly [number, number])[], overrides: Partial<Plot> = {}): Plot {
   return {
     title: 'A line',
-    series: [{ letter: 'D', name: 'device', style: 'device', points }],
+    series: [{ letter: 'D', name: 'device', style: 'kind-1', points }],
     xName: 'size',
     yName: 'time',
     xWords: (x) => `x${Math.round(x)}`,
