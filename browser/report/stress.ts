@@ -1,4 +1,4 @@
-/** Charts of a stress test: what was held against what was left, with the floor between; and the time of each step. */
+/** Charts of a stress test: held memory and MemAvailable with the floor, and the time of each step. */
 import { kindStyle } from '../../lib/render/kinds.ts';
 import type { StressReport, StressStep } from '../../lib/types/index.ts';
 import type { ChartSpec } from '../chart.ts';
@@ -13,12 +13,12 @@ export function stressCharts({ steps, kind, floor, mode }: StressReport): ChartS
   const x = {
     xName: 'step',
     xs: steps.map((_, index) => index + 1),
-    xWords: (step: number) => `step ${step}`,
+    xText: (step: number) => `step ${step}`,
   };
   return [
     {
       ...x,
-      title: mode === 'single' ? 'Blocks, and what was left' : 'Held, and what was left',
+      title: mode === 'single' ? 'Blocks and available memory' : 'Held and available memory',
       unit: 'GiB',
       lines: [
         { name: 'held', ...stroke(kindStyle(kind)), dash: [], values: each((step) => inGiB(step.heldBytes)) },

@@ -1,4 +1,4 @@
-/** Charts of a sweep: each time, and the bandwidth, over the size; a line a kind. */
+/** Charts of a sweep: each time and the bandwidth over the size, with a line for each kind. */
 
 import { kindStyle } from '../../lib/render/kinds.ts';
 import type { AllocatorKind, SweepReport, SweepStep } from '../../lib/types/index.ts';
@@ -17,7 +17,7 @@ export function sweepCharts({ steps }: SweepReport): ChartSpec[] {
     unit,
     xName: 'size, GB',
     xs: bytes.map((size) => size / GB),
-    xWords: (x) => `${x.toLocaleString('en-US', { maximumFractionDigits: 3 })} GB`,
+    xText: (x) => `${x.toLocaleString('en-US', { maximumFractionDigits: 3 })} GB`,
     lines: kinds.map((kind) => line(kind, bytes, measured, value)),
   });
   return [

@@ -1,4 +1,4 @@
-/** The help pages, made from the same tables that the parser uses. */
+/** The help pages, made from the tables that the parser uses. */
 
 import { padEnd, widthOf, wrap } from '../render/text-layout.ts';
 import { COMMANDS, members } from './commands/index.ts';
@@ -9,10 +9,10 @@ import type { Terminal } from './core/terminal.ts';
 export function generalHelp(terminal: Terminal): string {
   const examples = [
     ['umaprobe', 'where the memory of this machine is'],
-    ['umaprobe --sim gb10', 'the same of a simulated DGX Spark'],
+    ['umaprobe --sim gb10', 'the same for a simulated DGX Spark'],
     ['umaprobe snapshot --json', 'for scripts'],
-    ['umaprobe doctor', 'what is wrong, and what to do about it'],
-    ['umaprobe sweep', 'what an allocation costs, and which counters it moves'],
+    ['umaprobe doctor', 'what is wrong, and what to do'],
+    ['umaprobe sweep', 'how long allocations take, and which counters they move'],
   ] as const;
   return page([
     'How much memory an NVIDIA DGX Spark really has.',
@@ -34,13 +34,13 @@ export function generalHelp(terminal: Terminal): string {
     terminal.paint('heading', 'Exit codes'),
     ...pairs(
       [
-        ['0', 'fine'],
-        ['1', 'the answer is no (doctor: warnings), or umaprobe itself is broken'],
+        ['0', 'success'],
+        ['1', 'the answer is no (doctor: warnings), or umaprobe is broken'],
         ['2', 'wrong usage (doctor: failures)'],
         ['3', 'no usable GPU or driver'],
-        ['4', 'permission'],
-        ['5', 'refused for safety before anything was touched'],
-        ['6', 'stopped by a floor or a guard'],
+        ['4', 'no permission'],
+        ['5', 'refused for safety before anything was changed'],
+        ['6', 'stopped by a floor, the guard or a time limit'],
         ['128+n', 'ended by signal n'],
       ],
       terminal,
@@ -66,11 +66,11 @@ export function groupHelp(group: string, terminal: Terminal): string {
 
 export function commandHelp(command: Command, terminal: Terminal): string {
   const usage = command.usage === '' ? '' : ` ${command.usage}`;
-  const own =
+  const options =
     Object.keys(command.options).length === 0
       ? []
       : [terminal.paint('heading', 'Options'), ...optionLines(command.options, terminal), ''];
-  const everywhere = Object.fromEntries(
+  const globalOptions = Object.fromEntries(
     Object.entries(GLOBAL_OPTIONS).filter(([name]) => name !== 'sim' || command.readsMachine),
   );
   return page([
@@ -80,13 +80,13 @@ export function commandHelp(command: Command, terminal: Terminal): string {
     '',
     ...command.description.split('\n').flatMap((paragraph) => wrap(paragraph, Math.min(terminal.columns, 100))),
     '',
-    ...own,
+    ...options,
     terminal.paint('heading', 'Options of every command'),
-    ...optionLines(everywhere, terminal),
+    ...optionLines(globalOptions, terminal),
     '',
     terminal.paint('heading', 'Examples'),
     ...pairs(
-      command.examples.map(({ command: typed, means }) => [typed, means]),
+      command.examples.map(({ command: line, means }) => [line, means]),
       terminal,
     ),
   ]);
@@ -100,7 +100,7 @@ function optionLines(options: OptionTable, terminal: Terminal): string[] {
   return pairs(rows, terminal);
 }
 
-/** Two columns; where the first is too wide its explanation goes on the next line. */
+/** Two columns; after a wide entry of the first, the second starts on the next line. */
 function pairs(rows: readonly (readonly [string, string])[], terminal: Terminal): string[] {
   const widest = Math.min(34, Math.max(...rows.map(([left]) => widthOf(left))));
   const indent = ' '.repeat(widest + 4);

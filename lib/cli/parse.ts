@@ -1,4 +1,4 @@
-/** From the words on the command line to a command and its checked options. */
+/** Parses the command line into a command and its checked options. */
 import { parseArgs } from 'node:util';
 import { COMMANDS, DEFAULT_COMMAND, find, groups, members } from './commands/index.ts';
 import type { Command, OptionTable, Values } from './core/command.ts';
@@ -10,7 +10,7 @@ export interface Route {
   name: string;
   /** Whether the user typed it. */
   typed: boolean;
-  /** What is left for the command to parse. */
+  /** The arguments left for the command. */
   args: string[];
 }
 
@@ -20,7 +20,7 @@ export interface Parsed {
   rest: string[];
 }
 
-/** Which command is meant. Global options may stand before it. */
+/** Finds the command. Global options may precede it. */
 export function route(argv: readonly string[]): Route {
   const first = firstWord(argv);
   if (first === null) return { name: DEFAULT_COMMAND, typed: false, args: [...argv] };
@@ -35,7 +35,7 @@ export function route(argv: readonly string[]): Route {
   return routeMember(word, args, first);
 }
 
-/** The second word of "sim list". Without it the group's help is meant only if help was asked for. */
+/** The second word of "sim list". Without it only --help is valid: the help of the group. */
 function routeMember(group: string, args: string[], from: number): Route {
   const names = members(group);
   const next = firstWord(args.slice(from));
@@ -61,14 +61,14 @@ function firstWord(argv: readonly string[]): number | null {
     const spec = word.startsWith('--') ? GLOBAL_OPTIONS[word.slice(2)] : undefined;
     const known = spec !== undefined || Object.keys(GLOBAL_OPTIONS).some((name) => word.startsWith(`--${name}=`));
     const short = Object.values(GLOBAL_OPTIONS).some((option) => word === `-${option.short ?? ''}`);
-    // `--` or an option of a command: with no command before it, the default one is meant.
+    // `--` or an option of the default command.
     if (!known && !short) return null;
     if (spec?.type === 'string') index++;
   }
   return null;
 }
 
-/** Options and words of one command, each checked. */
+/** Options and arguments of one command, each checked. */
 export function parse(command: Command, args: readonly string[]): Parsed {
   const table: OptionTable = { ...GLOBAL_OPTIONS, ...command.options };
   const { values, positionals, tokens } = parseArgs({
@@ -109,8 +109,8 @@ function checkOption(token: OptionToken, table: OptionTable, command: string): v
   if (spec.type === 'boolean' && token.value !== undefined) {
     throw new UsageError(`${token.rawName} takes no value, got "${token.value}".`, command);
   }
-  const eaten = token.inlineValue === false && token.value?.startsWith('--') === true;
-  if (spec.type === 'string' && (token.value === undefined || token.value === '' || eaten)) {
+  const swallowed = token.inlineValue === false && token.value?.startsWith('--') === true;
+  if (spec.type === 'string' && (token.value === undefined || token.value === '' || swallowed)) {
     throw new UsageError(`${token.rawName} needs a value: ${token.rawName} ${spec.placeholder ?? '<value>'}.`, command);
   }
 }

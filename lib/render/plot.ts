@@ -10,33 +10,33 @@ export interface Series {
   name: string;
   style: Style;
   points: readonly (readonly [x: number, y: number])[];
-  /** A limit: a line without points. */
+  /** A line without points: a limit. */
   bare?: boolean;
 }
 
 export interface Plot {
   title: string;
   series: readonly Series[];
-  /** Not even where a logarithmic axis would show more: counts of steps, and amounts that add up. */
+  /** Never logarithmic, whatever the range: for counts of steps, and amounts that add up. */
   linear?: boolean;
   /** "time", "size". */
   xName: string;
   yName: string;
-  /** The words for a value on an axis. */
-  xWords(x: number): string;
-  yWords(y: number): string;
+  /** Label of a value on an axis. */
+  xText(x: number): string;
+  yText(y: number): string;
 }
 
-/** Odd, so that the middle one is labelled as well as both ends. */
+/** Odd, so that the middle row can be labelled as well as both ends. */
 const ROWS = 9;
 
-/** Where lines meet, the one drawn last must not look like the only one. */
+/** Marks a cell where lines meet: the line drawn last must not look like the only one. */
 const SEVERAL = '*';
 
-/** Letters of one line stand apart, or they hide it. */
+/** Least cells from one letter of a line to the next: letters closer together hide the line. */
 const LETTER_GAP = 3;
 
-/** A range that spans more is drawn logarithmically: on a linear axis the small values would lie on one another. */
+/** Ratio of largest to smallest value above which an axis is logarithmic: small values would lie on one another. */
 const LOG_ABOVE = 20;
 
 /** Dots of a cell by column and row, as Unicode numbers them for braille. */
@@ -75,10 +75,10 @@ export function axisOf(values: readonly number[], { fromZero, linear }: { fromZe
 
 /** The lines of the plot; [] where there is no line to draw. */
 export function plot(
-  { title, series, linear = false, xName, yName, xWords, yWords }: Plot,
+  { title, series, linear = false, xName, yName, xText, yText }: Plot,
   options: RenderOptions,
 ): string[] {
-  const points = series.flatMap((one) => one.points);
+  const points = series.flatMap(({ points }) => points);
   if (new Set(points.map(([x]) => x)).size < 2) return [];
   const x = axisOf(
     points.map(([value]) => value),
@@ -90,12 +90,12 @@ export function plot(
   );
   const last = ROWS - 1;
   const labels = Array.from({ length: ROWS }, (_, row) =>
-    row % (last / 2) === 0 ? yWords(y.value((last - row) / last)) : '',
+    row % (last / 2) === 0 ? yText(y.value((last - row) / last)) : '',
   );
   const gutter = Math.max(...labels.map((label) => label.length));
   const columns = Math.max(10, options.width - gutter - 2);
   const canvas = createCanvas(columns, ROWS, options.unicode);
-  for (const one of series) draw(one, x, y, canvas);
+  for (const line of series) draw(line, x, y, canvas);
   const edge = options.unicode ? '┤' : '|';
   const plain = options.unicode ? '│' : '|';
   const body = labels.map(
@@ -103,13 +103,13 @@ export function plot(
       options.paint('dim', `${padStart(label, gutter)} ${label === '' ? plain : edge}`) +
       canvas.row(row, options).trimEnd(),
   );
-  const scales = [y.log ? yName : null, x.log ? xName : null].filter((words) => words !== null);
+  const scales = [y.log ? yName : null, x.log ? xName : null].filter((name) => name !== null);
   const [corner, rule] = options.unicode ? ['└', '─'] : ['+', '-'];
   return [
     ...heading(title, series, scales, options),
     ...body,
     options.paint('dim', `${' '.repeat(gutter + 1)}${corner}${rule.repeat(columns)}`.slice(0, options.width)),
-    options.paint('dim', `${' '.repeat(gutter + 2)}${xLabels(x, columns, xWords)}`),
+    options.paint('dim', `${' '.repeat(gutter + 2)}${xLabels(x, columns, xText)}`),
   ];
 }
 
@@ -125,17 +125,17 @@ function heading(
     .concat(series.length > 1 ? [options.paint('dim', `${SEVERAL} several`)] : [])
     .join('  ');
   const axes = scales.length === 0 ? '' : options.paint('dim', ` (${scales.join(', ')}: logarithmic)`);
-  const words = options.paint('heading', title) + axes;
-  return widthOf(words) + widthOf(legend) + 3 <= options.width ? [`${words}   ${legend}`] : [words, legend];
+  const line = options.paint('heading', title) + axes;
+  return widthOf(line) + widthOf(legend) + 3 <= options.width ? [`${line}   ${legend}`] : [line, legend];
 }
 
-/** Words below both ends and, where there is room, the middle. */
-function xLabels(x: Axis, columns: number, words: (value: number) => string): string {
-  const [left, middle, right] = [words(x.from), words(x.value(0.5)), words(x.to)];
+/** Labels below both ends and, where there is room, the middle. */
+function xLabels(x: Axis, columns: number, text: (value: number) => string): string {
+  const [left, middle, right] = [text(x.from), text(x.value(0.5)), text(x.to)];
   const start = Math.round(columns / 2 - middle.length / 2);
   const fits = start > left.length + 2 && start + middle.length + 2 < columns - right.length;
-  const most = fits ? padEnd(left, start) + middle : left;
-  return padEnd(most, Math.max(most.length + 1, columns - right.length)) + right;
+  const line = fits ? padEnd(left, start) + middle : left;
+  return padEnd(line, Math.max(line.length + 1, columns - right.length)) + right;
 }
 
 interface Canvas {

@@ -7,12 +7,12 @@ import type { Terminal } from '../core/terminal.ts';
 
 export const simListCommand: Command = {
   name: 'sim list',
-  summary: 'Simulated machines that come with umaprobe',
+  summary: 'Lists the simulated machines that come with umaprobe',
   usage: '[options]',
-  description: 'Each can be named after --sim with any command, or be run under with umaprobe sim run.',
+  description: 'Use one with --sim, or run any program on it with umaprobe sim run.',
   options: {},
   examples: [
-    { command: 'umaprobe sim list', means: 'what there is' },
+    { command: 'umaprobe sim list', means: 'all machines' },
     { command: 'umaprobe doctor --sim gb10-kho', means: 'use one' },
   ],
   readsMachine: false,
@@ -23,7 +23,7 @@ export const simListCommand: Command = {
     return {
       exitCode: EXIT.fine,
       document: { schema: 'umaprobe/sim-list/1', machines: found },
-      text: (terminal) => `${found.flatMap((machine) => lines(machine, width, terminal)).join('\n')}\n`,
+      text: (terminal) => found.flatMap((machine) => lines(machine, width, terminal)),
     };
   },
 };
@@ -31,6 +31,6 @@ export const simListCommand: Command = {
 function lines({ name, description, devices, total }: MachineSummary, width: number, terminal: Terminal): string[] {
   const { paint, columns } = terminal;
   const facts = `${devices.length === 0 ? 'no GPU' : devices.join(', ')}; ${formatBoth(total)}`;
-  const words = hanging(' '.repeat(width), description, columns);
-  return [paint('strong', padEnd(name, width)) + facts, ...words.map((line) => paint('dim', line))];
+  const text = hanging(' '.repeat(width), description, columns);
+  return [paint('strong', padEnd(name, width)) + facts, ...text.map((line) => paint('dim', line))];
 }

@@ -1,9 +1,9 @@
-/** A picture that is redrawn in place, and the terminal given back as it was, whatever happens. */
+/** A picture that is redrawn in place; the terminal is restored however the process ends. */
 import type { Terminal } from './terminal.ts';
 
 const HIDE_CURSOR = '\x1b[?25l';
 const SHOW_CURSOR = '\x1b[?25h';
-/** Terminals that know it show the frame at once; the others ignore it. */
+/** Synchronized output: terminals that know it show a frame at once; others ignore it. */
 const BEGIN_FRAME = '\x1b[?2026h';
 const END_FRAME = '\x1b[?2026l';
 const CLEAR_SCREEN = '\x1b[H\x1b[2J';
@@ -20,26 +20,26 @@ export interface Live {
 
 export interface LiveEvents {
   key(key: string): void;
-  /** The size has changed or the process was continued: draw again. */
+  /** The size has changed, or the process was continued. */
   redraw(): void;
 }
 
-/** No alternate screen: the last picture stays in the scroll-back, where a user wants it after the fact. */
+/** No alternate screen: the last picture stays in the scroll-back for later. */
 export function openLive(terminal: Terminal, stdin: NodeJS.ReadStream, events: LiveEvents): Live {
   let drawn = 0;
   let open = true;
   const keys = stdin.isTTY === true;
-  const take = (): void => {
+  const acquire = (): void => {
     terminal.write(HIDE_CURSOR);
     if (keys) stdin.setRawMode(true);
   };
-  const giveBack = (): void => {
+  const release = (): void => {
     if (keys) stdin.setRawMode(false);
     terminal.write(SHOW_CURSOR);
   };
   const restart = (): void => {
     if (!open) return;
-    // Lines have been broken anew by the terminal: how many rows they take now cannot be known.
+    // The terminal has wrapped the lines anew: the number of rows they take is unknown.
     drawn = 0;
     terminal.write(CLEAR_SCREEN);
     events.redraw();
@@ -51,9 +51,9 @@ export function openLive(terminal: Terminal, stdin: NodeJS.ReadStream, events: L
     else events.key(key);
   };
   const suspend = (): void => {
-    giveBack();
+    release();
     process.once('SIGCONT', () => {
-      if (open) take();
+      if (open) acquire();
       restart();
     });
     process.kill(process.pid, 'SIGSTOP');
@@ -66,11 +66,11 @@ export function openLive(terminal: Terminal, stdin: NodeJS.ReadStream, events: L
     process.removeListener('exit', close);
     stdin.removeListener('data', onKey);
     if (keys) stdin.pause();
-    giveBack();
+    release();
   };
   process.once('exit', close);
   if (keys) stdin.on('data', onKey);
-  take();
+  acquire();
   return {
     draw(lines) {
       const up = drawn === 0 ? '' : `\x1b[${drawn}A\r`;

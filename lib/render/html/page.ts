@@ -1,6 +1,6 @@
 /**
- * A report as one file that opens offline, years later, wherever it was sent: script, style and data are in it, and its
- * policy forbids it to load or to send anything.
+ * A report as one file that opens offline, even years later: script, style and data are in it, and its policy forbids it
+ * to load or to send anything.
  */
 import { createHash } from 'node:crypto';
 import type { ProbeHeader } from '../../types/index.ts';
@@ -14,19 +14,23 @@ export interface Assets {
   version: string;
 }
 
-export interface PageParts {
+export interface PageContent {
   /** "Allocation sweep". */
-  what: string;
+  title: string;
   /** In the order of the page. */
   sections: readonly (Markup | null)[];
 }
 
-export function page(report: ProbeHeader & { schema: string }, { what, sections }: PageParts, assets: Assets): string {
+export function page(
+  report: ProbeHeader & { schema: string },
+  { title, sections }: PageContent,
+  assets: Assets,
+): string {
   const { device, simulated } = report;
   const name = device.name ?? 'unnamed GPU';
-  const title = `${name}: ${what.toLowerCase()}${simulated === null ? '' : ' (simulated)'}`;
+  const windowTitle = `${name}: ${title.toLowerCase()}${simulated === null ? '' : ' (simulated)'}`;
   const style = `${kindRules()}\n${assets.style}`;
-  // The only script and style that may run are these two, by their digests; there is no other policy to relax.
+  // Only this script and this style may run, by their digests.
   const policy = [
     "default-src 'none'",
     `script-src '${sha256(assets.script)}'`,
@@ -34,7 +38,7 @@ export function page(report: ProbeHeader & { schema: string }, { what, sections 
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
-  const whole = html`<!doctype html>
+  const document = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -42,27 +46,27 @@ export function page(report: ProbeHeader & { schema: string }, { what, sections 
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="generator" content="umaprobe ${assets.version}">
-<title>${title}</title>
+<title>${windowTitle}</title>
 <style>${new Markup(style)}</style>
 </head>
 <body>
 ${simulated === null ? null : html`<div class="band" role="note">SIMULATED · machine ${simulated}: none of these numbers comes from hardware</div>`}
 <header>
-<p class="eyebrow">umaprobe · ${what}</p>
+<p class="eyebrow">umaprobe · ${title}</p>
 <h1>${name}</h1>
 ${facts(report)}
-${report.unfinished === null ? null : html`<p class="notice"><strong>An earlier run did not end.</strong> ${report.unfinished.sentence}</p>`}
+${report.unfinished === null ? null : html`<p class="notice"><strong>An earlier run did not finish.</strong> ${report.unfinished.sentence}</p>`}
 </header>
 <main>
 ${sections.filter((section) => section !== null)}
 </main>
-<footer>Made by umaprobe ${assets.version}. This page loads nothing and sends nothing. Charts: uPlot, © 2022 Leon Sorokin, MIT licence (its text is in this page's script).</footer>
+<footer>Made by umaprobe ${assets.version}. This page loads nothing and sends nothing. Charts: uPlot, © 2022 Leon Sorokin, MIT licence (see this page's script).</footer>
 ${script(' type="application/json" id="report"', jsonInScript(report))}
 ${script('', new Markup(assets.script))}
 </body>
 </html>
 `;
-  return whole.text;
+  return document.text;
 }
 
 /** One accent a kind. Only a screen has a dark scheme: paper is light. */
@@ -76,7 +80,7 @@ function kindRules(): string {
   ].join('\n');
 }
 
-/** Not in a tagged template: a bundler rewrites one that has the element's end in it, to keep its own output embeddable. */
+/** Not in a tagged template: a bundler rewrites the end of a script element there, to keep its own output embeddable. */
 function script(attributes: string, content: Markup): Markup {
   return new Markup(`<script${attributes}>${content.text}</script>`);
 }

@@ -1,11 +1,12 @@
-/** The report of a layout: its parts, what the machine lost while all of them were held, and what came back. */
+/** The page of a layout: its parts, what the machine lost while all of them were held, and what came back. */
 import { clean, formatBoth, inGB, inGiB } from '../../base/format.ts';
 import type { LayoutPart, LayoutReport } from '../../types/index.ts';
 import { kindStyle } from '../kinds.ts';
-import { capital, moved, ms, sentence, sizeWords } from '../numbers.ts';
+import { capital, moved, ms, sentence, sizeText } from '../numbers.ts';
 import { meter, type RenderOptions } from '../options.ts';
 import { type Column, hanging, table } from '../text-layout.ts';
-import { closing, probeHeader, sections, settledLines, unfinishedLines } from './probe-header.ts';
+import { sections } from './frame.ts';
+import { outcomeLines, probeHeader, settledLines, unfinishedLines } from './probe-header.ts';
 
 export function layoutPage(report: LayoutReport, options: RenderOptions): string[] {
   return sections(
@@ -14,7 +15,7 @@ export function layoutPage(report: LayoutReport, options: RenderOptions): string
     partsTable(report, options),
     sums(report, options),
     settledLines(report.settled, options),
-    ending(report, options),
+    outcome(report, options),
   );
 }
 
@@ -39,11 +40,11 @@ function partsTable({ parts, kind, expectedBytes, kinds }: LayoutReport, options
   return [
     `${options.paint(kindStyle(kind), kind)}${options.paint('dim', `  all held at once${call === null ? '' : `, each by ${clean(call)}`}`)}`,
     ...table(columns, [heads, ...rows, total], options.width),
-    ...parts.filter((part) => part.reason !== null).flatMap((part) => reason(part, options)),
+    ...parts.filter((part) => part.reason !== null).flatMap((part) => reasonLines(part, options)),
   ];
 }
 
-function reason(part: LayoutPart, options: RenderOptions): string[] {
+function reasonLines(part: LayoutPart, options: RenderOptions): string[] {
   return hanging(`${clean(part.name).slice(0, 40)}  ${part.state}  `, clean(part.reason ?? ''), options.width);
 }
 
@@ -52,40 +53,40 @@ function sums(report: LayoutReport, options: RenderOptions): string[] {
   const share =
     overheadBytes === null || allocatedBytes === 0 ? '' : `${((overheadBytes / allocatedBytes) * 100).toFixed(2)} %`;
   const rows = [
-    ['expected', formatBoth(report.expectedBytes), 'the sum of what was asked for'],
-    ['allocated', formatBoth(allocatedBytes), 'what the allocator gave'],
-    ['consumed', formatBoth(consumedBytes), `what the machine lost meanwhile: ${clean(consumedFrom)}`],
+    ['expected', formatBoth(report.expectedBytes), 'sum of the requested sizes'],
+    ['allocated', formatBoth(allocatedBytes), 'sum of the allocated sizes'],
+    ['consumed', formatBoth(consumedBytes), `lost by the machine meanwhile: ${clean(consumedFrom)}`],
     [
       'overhead',
       overheadBytes === null ? 'unknown' : moved(overheadBytes, options.unicode),
-      `consumed less allocated${share === '' ? '' : `: ${share}`}`,
+      `consumed minus allocated${share === '' ? '' : `: ${share}`}`,
     ],
   ];
   return table([{ align: 'left' }, { align: 'right' }, { align: 'left', flexible: true }], rows, options.width);
 }
 
-function ending(report: LayoutReport, options: RenderOptions): string[] {
-  const held = report.parts.filter(({ state }) => state === 'ok').length;
-  const words = `${held} of ${report.parts.length} parts were held at once, ${formatBoth(report.allocatedBytes)}.`;
-  const why = report.reason === null ? '' : `${sentence(report.reason)} `;
+function outcome(report: LayoutReport, options: RenderOptions): string[] {
+  const heldParts = report.parts.filter(({ state }) => state === 'ok').length;
+  const held = `${heldParts} of ${report.parts.length} parts were held at once, ${formatBoth(report.allocatedBytes)}.`;
+  const reason = report.reason === null ? '' : `${sentence(report.reason)} `;
   switch (report.state) {
     case 'complete':
-      return closing('fits', 'ok', words, null, options);
+      return outcomeLines('fits', 'ok', held, options);
     case 'incomplete':
-      return closing('does not fit', 'warning', `${why}${words}`, null, options);
+      return outcomeLines('does not fit', 'warning', reason + held, options);
     case 'lost':
-      return closing('lost', 'danger', `${capital(why)}${words}`, null, options);
+      return outcomeLines('lost', 'danger', capital(reason) + held, options);
     case 'aborted':
     case 'stopped':
     case 'timeout':
-      return closing(report.state, 'warning', `${capital(why)}${words}`, null, options);
+      return outcomeLines(report.state, 'warning', capital(reason) + held, options);
   }
 }
 
 /** One part as a line of a log. */
 export function layoutPartLine(part: LayoutPart, done: number, total: number): string {
   const place = `${String(done).padStart(String(total).length)}/${total}`;
-  const name = `${clean(part.name).slice(0, 40)} ${sizeWords(part.expectedBytes)}`;
+  const name = `${clean(part.name).slice(0, 40)} ${sizeText(part.expectedBytes)}`;
   if (part.state !== 'ok') return `${place}  ${name}  ${part.state}: ${clean(part.reason ?? 'unknown')}`;
   return `${place}  ${name}  alloc ${ms(part.allocMs)} ms  touch ${ms(part.firstTouchMs)} ms`;
 }

@@ -1,4 +1,4 @@
-/** Pressure, the largest free blocks and swap: what decides whether "available" can really be had. */
+/** Pressure, the largest free blocks and swap: whether memory that is available can really be allocated. */
 
 import { formatCount, formatPercent, MiB, share } from '../../base/format.ts';
 import { GPU_BLOCK, isFragmented } from '../../memory/contiguity.ts';
@@ -10,24 +10,26 @@ import type { Style } from '../paint.ts';
 import { joinThatFits, padEnd, truncate } from '../text-layout.ts';
 import { shortReason } from './snapshot-devices.ts';
 
-const LABEL = 10;
-const LARGEST = 4;
-const LARGEST_LABEL = 'largest in zone Normal: ';
+const LABEL_WIDTH = 10;
 
-export function health(snapshot: Snapshot, options: RenderOptions): string[] {
+export function memoryHealth(snapshot: Snapshot, options: RenderOptions): string[] {
   return [...pressure(snapshot, options), ...blocks(snapshot, options), ...swap(snapshot, options)];
 }
 
-export function pressure({ pressure: psi, from }: Snapshot, options: RenderOptions): string[] {
+function pressure({ pressure: psi, from }: Snapshot, options: RenderOptions): string[] {
   if (psi === null) return [row('Pressure', `unknown (${shortReason(from.pressure)})`, options)];
   const part = (name: string, { avg10, avg60, avg300 }: Psi, alarm: number): string => {
     const text = `${name} ${[avg10, avg60, avg300].map((value) => formatPercent(value)).join('  ')}`;
     return options.paint(avg10 >= alarm ? 'danger' : avg10 >= 1 ? 'warning' : 'ok', text);
   };
-  const words = `${part('some', psi.some, WAITING_PERCENT)}${dot(options)}${part('full', psi.full, STALLED_PERCENT)}`;
-  const note = options.width >= 100 ? options.paint('dim', '   of the last 10 s, 60 s, 300 s') : '';
-  return [`${padEnd('Pressure', LABEL)}${words}${note}`];
+  const shares = `${part('some', psi.some, WAITING_PERCENT)}${dot(options)}${part('full', psi.full, STALLED_PERCENT)}`;
+  const note = options.width >= 100 ? options.paint('dim', '   over the last 10 s, 60 s, 300 s') : '';
+  return [`${padEnd('Pressure', LABEL_WIDTH)}${shares}${note}`];
 }
+
+/** Sizes of free blocks listed: the largest. */
+const SHOWN_SIZES = 4;
+const LARGEST_LABEL = 'largest in zone Normal: ';
 
 function blocks(snapshot: Snapshot, options: RenderOptions): string[] {
   const { contiguity, from } = snapshot;
@@ -41,9 +43,9 @@ function blocks(snapshot: Snapshot, options: RenderOptions): string[] {
     .sort((a, b) => b.order - a.order)
     .map(({ blockBytes, order, freeBlocks }) => `${formatCount(freeBlocks)} × ${size(blockBytes)} (order ${order})`);
   const summary = `${amount(large, options)} of ${amount(free, options)} free (${share(large, free)} %) in blocks of 2 MiB or more`;
-  const line = joinThatFits(largest.slice(0, LARGEST), ', ', options.width - LABEL - LARGEST_LABEL.length);
+  const line = joinThatFits(largest.slice(0, SHOWN_SIZES), ', ', options.width - LABEL_WIDTH - LARGEST_LABEL.length);
   return [
-    `${padEnd('Blocks', LABEL)}${options.paint(style, truncate(summary, options.width - LABEL))}`,
+    `${padEnd('Blocks', LABEL_WIDTH)}${options.paint(style, truncate(summary, options.width - LABEL_WIDTH))}`,
     row(
       '',
       largest.length === 0 ? 'no free block' : `${LARGEST_LABEL}${options.unicode ? line : line.replaceAll('×', 'x')}`,
@@ -58,10 +60,10 @@ function blocks(snapshot: Snapshot, options: RenderOptions): string[] {
 function swap({ host }: Snapshot, options: RenderOptions): string[] {
   const { swapTotal, swapFree } = host;
   if (swapTotal === null || swapFree === null || swapTotal === 0) return [];
-  const words = `${amount(swapTotal - swapFree, options)} of ${amount(swapTotal, options)} used; GPU memory cannot be swapped`;
-  return [row('Swap', words, options)];
+  const text = `${amount(swapTotal - swapFree, options)} of ${amount(swapTotal, options)} used; GPU memory cannot be swapped`;
+  return [row('Swap', text, options)];
 }
 
-function row(label: string, words: string, options: RenderOptions): string {
-  return padEnd(label, LABEL) + truncate(words, options.width - LABEL);
+function row(label: string, text: string, options: RenderOptions): string {
+  return padEnd(label, LABEL_WIDTH) + truncate(text, options.width - LABEL_WIDTH);
 }

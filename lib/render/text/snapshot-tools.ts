@@ -1,4 +1,4 @@
-/** What each tool would believe is free, as it would find out, with the rule in a few words. */
+/** What each tool would count as free, and by which rule. */
 import { clean, inGiB } from '../../base/format.ts';
 import type { DeviceSnapshot, HostMemory, Snapshot, ViewName } from '../../types/index.ts';
 import { amount, meter, type RenderOptions } from '../options.ts';
@@ -17,9 +17,9 @@ const TOOLS: Readonly<Record<ViewName, string>> = {
 
 export function tools(snapshot: Snapshot, options: RenderOptions): string[] {
   return snapshot.devices.flatMap((device) => {
-    const whose = snapshot.devices.length === 1 ? '' : ` on GPU ${device.index}`;
+    const onDevice = snapshot.devices.length === 1 ? '' : ` on GPU ${device.index}`;
     return [
-      options.paint('heading', `What each tool would believe is free${whose}`),
+      options.paint('heading', `What each tool counts as free${onDevice}`),
       ...deviceRows(device, snapshot.host, options),
     ];
   });
@@ -56,17 +56,17 @@ function ruleOf(name: ViewName, device: DeviceSnapshot): string {
     case 'torch':
       return 'asks cudaMemGetInfo';
     case 'nvidiaSmi':
-      return 'free, as NVML says';
+      return 'free according to NVML';
     default:
       return shortRule(rule);
   }
 }
 
-/** The rule that was applied, as the document has it (lib/views.ts), in a few words: it is not decided again here. */
+/** The rule in the document's sentence (memory/views.ts), in a few words: it is not decided again here. */
 function shortRule(rule: string): string {
-  const misses = /found 0 by (HugePages_Free)?/.exec(rule);
-  if (misses !== null)
-    return `${misses[1] === undefined ? 'no MemAvailable' : 'no free huge page'}: asks cudaMemGetInfo`;
+  const fallback = /found 0 by (HugePages_Free)?/.exec(rule);
+  if (fallback !== null)
+    return `${fallback[1] === undefined ? 'no MemAvailable' : 'no free huge page'}: asks cudaMemGetInfo`;
   if (/takes HugePages_Free/.test(rule)) return 'free huge pages only';
   if (/takes MemAvailable/.test(rule)) return 'MemAvailable';
   if (/takes cudaMemGetInfo/.test(rule)) return 'asks cudaMemGetInfo';

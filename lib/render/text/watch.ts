@@ -1,5 +1,4 @@
-/** One reading as one line, for logs and for `watch` where there is no terminal. */
-
+/** `watch`: the live picture on a terminal, and one line a reading where there is none. */
 import { clean, formatPercent } from '../../base/format.ts';
 import { headroom } from '../../memory/headroom.ts';
 import { health } from '../../memory/health.ts';
@@ -7,7 +6,96 @@ import { ledgerBytes } from '../../memory/ledger.ts';
 import type { Snapshot } from '../../types/index.ts';
 import { amount, type RenderOptions } from '../options.ts';
 import { padEnd, padStart } from '../text-layout.ts';
+import { sections } from './frame.ts';
+import { dedicatedMemory, processes } from './snapshot-devices.ts';
+import { header, verdict } from './snapshot-header.ts';
+import { allocatableLines, ledgerTable, poolBar } from './snapshot-memory.ts';
+import { memoryHealth } from './snapshot-pressure.ts';
+import { tools } from './snapshot-tools.ts';
 
+interface RankedSection {
+  /** 0 is always shown; of the others the lower ones get the room first. */
+  rank: number;
+  lines: string[];
+}
+
+/** The live picture: as many whole sections as fit into `rows` lines. */
+export function watchPage(snapshot: Snapshot, history: string[], options: RenderOptions, rows: number): string[] {
+  const ranked: RankedSection[] = [
+    { rank: 0, lines: header(snapshot, options) },
+    { rank: 0, lines: [poolBar(snapshot.ledger, options)] },
+    { rank: 3, lines: ledgerTable(snapshot, options) },
+    { rank: 0, lines: dedicatedMemory(snapshot, options) },
+    { rank: 1, lines: allocatableLines(snapshot, options) },
+    { rank: 2, lines: history },
+    { rank: 6, lines: tools(snapshot, options) },
+    { rank: 4, lines: processes(snapshot, options) },
+    { rank: 5, lines: memoryHealth(snapshot, options) },
+    { rank: 0, lines: verdict(snapshot, options) },
+  ];
+  let room = rows + 1;
+  const shown = new Set<RankedSection>();
+  for (const section of [...ranked].sort((a, b) => a.rank - b.rank)) {
+    const height = section.lines.length === 0 ? 0 : section.lines.length + 1;
+    if (section.rank > 0 && height > room) continue;
+    shown.add(section);
+    room -= height;
+  }
+  return sections(...ranked.filter((section) => shown.has(section)).map(({ lines }) => lines)).slice(0, rows);
+}
+
+/** Readings kept: a cell each on the widest terminal. */
+const HISTORY_LENGTH = 160;
+const LABEL_WIDTH = 15;
+
+export interface History {
+  add(snapshot: Snapshot): void;
+  /** Sparklines of what is allocatable and of memory pressure; [] until there are two readings. */
+  lines(options: RenderOptions): string[];
+}
+
+export function createHistory(): History {
+  const available: (number | null)[] = [];
+  const stalled: (number | null)[] = [];
+  let total = 0;
+  return {
+    add(snapshot) {
+      available.push(headroom(snapshot).afterReclaim);
+      stalled.push(snapshot.pressure?.full.avg10 ?? null);
+      total = snapshot.ledger.total;
+      for (const values of [available, stalled]) if (values.length > HISTORY_LENGTH) values.shift();
+    },
+    lines(options) {
+      if (available.length < 2) return [];
+      const known = available.filter((value) => value !== null);
+      const lowest = known.length === 0 ? null : Math.min(...known);
+      const cells = options.width - LABEL_WIDTH - 26;
+      const line = (label: string, values: (number | null)[], top: number, text: string): string => {
+        const marks = padEnd(sparkline(values.slice(-cells), top, options.unicode), cells);
+        return `${padEnd(label, LABEL_WIDTH)}${options.paint('notice', marks)}  ${text}`;
+      };
+      return [
+        line('After reclaim', available, total, `lowest ${amount(lowest, options)}`),
+        // The alarm is at 10 %: on a smaller scale noise would look like trouble.
+        line('Stalled (full)', stalled, 10, `now ${formatPercent(stalled.at(-1) ?? null)}`),
+      ];
+    },
+  };
+}
+
+/** One mark a value, from empty at 0 to full at `top` and above; a space where the value is unknown. */
+export function sparkline(values: readonly (number | null)[], top: number, unicode: boolean): string {
+  const marks = unicode ? '▁▂▃▄▅▆▇█' : '_.-~=+*#';
+  return values
+    .map((value) => {
+      if (value === null) return ' ';
+      const step = Math.floor((value / top) * marks.length);
+      return marks[Math.min(marks.length - 1, Math.max(0, step))] ?? ' ';
+    })
+    .join('');
+}
+
+/** One reading as one line, for a log. */
 export function readingLine(snapshot: Snapshot, options: RenderOptions): string {
   const { immediate, afterReclaim } = headroom(snapshot);
   const { level, text } = health(snapshot);
@@ -26,59 +114,10 @@ export function readingLine(snapshot: Snapshot, options: RenderOptions): string 
   return parts.filter((part) => part !== null).join('  ');
 }
 
-/** Held by GPU processes: of the shared pool where there is one, else of the GPUs themselves; null: nobody could tell. */
+/** Held by GPU processes: of the shared pool on a unified machine, else of the GPUs' own memory; null: unknown. */
 function gpuBytes({ ledger, devices }: Snapshot): number | null {
   if (ledger.entries.some(({ label }) => label === 'gpuProcesses')) return ledgerBytes(ledger, 'gpuProcesses');
-  const known = devices.flatMap((device) => device.processes ?? []);
   if (devices.every((device) => device.processes === null)) return null;
+  const known = devices.flatMap((device) => device.processes ?? []);
   return known.reduce((sum, { gpuBytes }) => sum + (gpuBytes ?? 0), 0);
-}
-
-const LABEL = 15;
-
-/** A screen is never wider. */
-const KEPT = 160;
-
-export interface History {
-  add(snapshot: Snapshot): void;
-  lines(options: RenderOptions): string[];
-}
-
-export function createHistory(): History {
-  const available: (number | null)[] = [];
-  const stalled: (number | null)[] = [];
-  let total = 0;
-  return {
-    add(snapshot) {
-      available.push(headroom(snapshot).afterReclaim);
-      stalled.push(snapshot.pressure?.full.avg10 ?? null);
-      total = snapshot.ledger.total;
-      for (const kept of [available, stalled]) if (kept.length > KEPT) kept.shift();
-    },
-    lines(options) {
-      if (available.length < 2) return [];
-      const known = available.filter((value) => value !== null);
-      const lowest = known.length === 0 ? null : Math.min(...known);
-      const cells = options.width - LABEL - 26;
-      const line = (name: string, values: (number | null)[], top: number, words: string): string =>
-        `${padEnd(name, LABEL)}${options.paint('notice', padEnd(sparkline(values.slice(-cells), top, options.unicode), cells))}  ${words}`;
-      return [
-        line('After reclaim', available, total, `lowest ${amount(lowest, options)}`),
-        // The alarm is at 10 %: a smaller scale would make noise look like trouble.
-        line('Stalled (full)', stalled, 10, `now ${formatPercent(stalled.at(-1) ?? null)}`),
-      ];
-    },
-  };
-}
-
-/** One mark a value, from empty at 0 to full at `top` and above; a space where the value is unknown. */
-export function sparkline(values: readonly (number | null)[], top: number, unicode: boolean): string {
-  const marks = unicode ? '▁▂▃▄▅▆▇█' : '_.-~=+*#';
-  return values
-    .map((value) => {
-      if (value === null) return ' ';
-      const step = Math.floor((value / top) * marks.length);
-      return marks[Math.min(marks.length - 1, Math.max(0, step))] ?? ' ';
-    })
-    .join('');
 }

@@ -75,7 +75,7 @@ describe('options', () => {
 
   it('take a low floor only from who accepts what may follow', () => {
     expect(refusal(() => options({ floor: '1KiB' }))).toBe(
-      '--floor "1KiB" is below 2GiB: a host without memory freezes instead of failing. Give a larger one, or add --i-accept-a-frozen-machine.',
+      '--floor "1KiB" is below 2GiB: a host that runs out of memory freezes instead of failing. Give a larger floor, or add --i-accept-a-frozen-machine.',
     );
     expect(options({ floor: '1KiB', 'i-accept-a-frozen-machine': true })).toEqual({
       floor: 1024,
@@ -90,7 +90,9 @@ describe('options', () => {
     expect(refusal(() => kinds({ kind: 'gpu' }, 'sweep'))).toBe(
       '--kind "gpu" is not one of device, managed, pinned, system, all.',
     );
-    expect(refusal(() => kinds({ kind: 'all,device' }, 'sweep'))).toContain('"all" stands alone.');
+    expect(refusal(() => kinds({ kind: 'all,device' }, 'sweep'))).toContain(
+      '--kind "all" cannot be combined with other kinds.',
+    );
     expect(refusal(() => kind({ kind: 'managd' }, 'stress'))).toContain('Did you mean managed?');
   });
 });
@@ -141,6 +143,6 @@ describe('exit codes', () => {
     ['ERR_UMA_NO_DEVICE', 3],
   ] as const)('of a refusal before anything was allocated: %s', (code, exitCode) => {
     const error = new UmaError(code, { source: 'umaprobe', call: 'probe', status: null, name: 'X', message: 'why' });
-    expect(failureOf(error, false)).toMatchObject({ exitCode, words: 'umaprobe: probe: why (X)\n' });
+    expect(failureOf(error, false)).toMatchObject({ exitCode, message: 'umaprobe: probe: why (X)\n' });
   });
 });

@@ -28,7 +28,7 @@ it('writes what was asked for and says where', async () => {
   const csv = join(folder, 'steps.csv');
   const outcome = await writeReports({ csv, html: undefined }, forms, { a: 1 }, 6, context);
   expect(outcome).toMatchObject({ exitCode: 6, document: { a: 1 } });
-  expect(outcome.text?.(context.stdout)).toBe('the page\n');
+  expect(outcome.text?.(context.stdout)).toEqual(['the page']);
   expect(readFileSync(csv, 'utf8')).toBe('a,b\r\n');
   expect(said).toEqual([`${csv}: 5 B written\n`]);
 });
@@ -42,7 +42,7 @@ it.each([
   const html = join(folder, 'gone', 'report.html');
   const outcome = await writeReports({ csv: undefined, html }, forms, {}, before, context);
   expect(outcome.exitCode).toBe(after);
-  expect(outcome.text?.(context.stdout)).toBe('the page\n');
+  expect(outcome.text?.(context.stdout)).toEqual(['the page']);
   expect(said).toEqual([expect.stringMatching(/^umaprobe: .*report\.html could not be written: ENOENT.*\n$/)]);
   expect(existsSync(html)).toBe(false);
 });
@@ -54,7 +54,7 @@ it('puts CSV in the place of the report where it is asked for on stdout', async 
 });
 
 it.each([
-  [{ csv: '-' }, true, /both want stdout/],
+  [{ csv: '-' }, true, /both write to stdout/],
   [{ html: '-' }, false, /is not a file/],
   [{ csv: 'x', html: 'x' }, false, /both name "x"/],
   [{ csv: '/' }, false, /--csv "\/" is a directory/],

@@ -14,8 +14,8 @@ function plotOf(points: readonly (readonly [number, number])[], overrides: Parti
     series: [{ letter: 'D', name: 'device', style: 'kind-1', points }],
     xName: 'size',
     yName: 'time',
-    xWords: (x) => `x${Math.round(x)}`,
-    yWords: (y) => `y${Math.round(y)}`,
+    xText: (x) => `x${Math.round(x)}`,
+    yText: (y) => `y${Math.round(y)}`,
     ...overrides,
   };
 }

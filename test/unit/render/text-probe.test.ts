@@ -1,7 +1,7 @@
 /** Reports of sweep, layout and stress as a terminal shows them. */
 import { describe, expect, it } from 'vitest';
 import { comparable } from '../../../lib/render/counters.ts';
-import { moved, ms, msColumn, rate, sizeWords } from '../../../lib/render/numbers.ts';
+import { moved, ms, msColumn, rate, sizeText } from '../../../lib/render/numbers.ts';
 import type { RenderOptions } from '../../../lib/render/options.ts';
 import { createPaint } from '../../../lib/render/paint.ts';
 import { layoutPage, layoutPartLine } from '../../../lib/render/text/layout.ts';
@@ -42,7 +42,7 @@ describe('words', () => {
     [1_234_000_000, '1234 MB'],
     [1.1e9, '1.1 GB'],
     [1, '1 B'],
-  ])('%d bytes are %s', (bytes, words) => expect(sizeWords(bytes)).toBe(words));
+  ])('%d bytes are %s', (bytes, words) => expect(sizeText(bytes)).toBe(words));
 
   it('give a time as many figures as it has', () => {
     expect([null, 0, 0.0004, 0.123, 12.345, 1234.5].map(ms)).toEqual(['-', '0', '0.0004', '0.12', '12.3', '1235']);
@@ -104,8 +104,8 @@ describe('a sweep', () => {
 
   it('tells kinds that are not to be had here, if they were asked for', () => {
     const steps = [notMade('system', GB, 'unsupported', 'pageableMemoryAccess is 0 on this device')];
-    expect(text(sweepPage(sweepOf({ steps }), options()))).toContain('system  not here  pageableMemoryAccess is 0');
-    expect(text(sweepPage(sweepOf(), options()))).not.toContain('not here');
+    expect(text(sweepPage(sweepOf({ steps }), options()))).toContain('system  unsupported  pageableMemoryAccess is 0');
+    expect(text(sweepPage(sweepOf(), options()))).not.toContain('unsupported');
   });
 
   it('lets no name steer the terminal', () => {
@@ -164,9 +164,9 @@ describe('a stress test', () => {
 
   it.each<[StressState, RegExp]>([
     ['contiguity', /→ umaprobe cache compact/],
-    ['lost', /→ the journal knows how far it came: umaprobe stress --resume/],
-    ['pressure', /→ let the machine come to rest/],
-    ['timeout', /→ a longer --timeout/],
+    ['lost', /→ the journal has the last step: umaprobe stress --resume/],
+    ['pressure', /→ wait until the pressure is gone/],
+    ['timeout', /→ try a longer --timeout/],
   ])('%s says what to do next', (state, words) =>
     expect(text(stressPage(stressOf({ state }), options()))).toMatch(words),
   );
@@ -187,10 +187,10 @@ describe('a stress test', () => {
       left: false,
     } as const;
     expect(text(stressPage(stressOf({ guard }), options({ width: 160 })))).toContain(
-      'tripped by floor (MemAvailable 8.00 GiB): allocation stopped 4.20 ms, all of it freed 31 ms after the reading',
+      'tripped by floor (MemAvailable 8.00 GiB): allocation stopped 4.20 ms, all memory freed 31 ms after the reading',
     );
-    expect(text(stressPage(stressOf({ guard: { ...guard, left: true } }), options()))).toContain(
-      'the process left at once',
+    expect(text(stressPage(stressOf({ guard: { ...guard, left: true } }), options({ width: 160 })))).toContain(
+      'the process exited at once',
     );
   });
 
@@ -231,7 +231,7 @@ describe('a layout', () => {
   it('sets expected, allocated and consumed beside each other', () => {
     const page = text(layoutPage(layoutOf(), options()));
     expect(page).toMatch(/^attention +\[█+·+\] +8\.00 +7\.45 +272 +36\.8$/m);
-    expect(page).toMatch(/^overhead +\+9\.5 MiB {2}consumed less allocated: 0\.04 %$/m);
+    expect(page).toMatch(/^overhead +\+9\.5 MiB {2}consumed minus allocated: 0\.04 %$/m);
     expect(page).toMatch(/^FITS {2}6 of 6 parts were held at once, 23\.75 GiB \(25\.50 GB\)\.$/m);
   });
 

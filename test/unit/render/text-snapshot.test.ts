@@ -5,9 +5,9 @@ import { clean } from '../../../lib/base/format.ts';
 import { ledger } from '../../../lib/memory/ledger.ts';
 import type { RenderOptions } from '../../../lib/render/options.ts';
 import { createPaint, type Depth } from '../../../lib/render/paint.ts';
-import { snapshotPage, watchPage } from '../../../lib/render/text/snapshot.ts';
+import { snapshotPage } from '../../../lib/render/text/snapshot.ts';
 import { cells, poolBar } from '../../../lib/render/text/snapshot-memory.ts';
-import { readingLine, sparkline } from '../../../lib/render/text/watch.ts';
+import { readingLine, sparkline, watchPage } from '../../../lib/render/text/watch.ts';
 import { hanging, padEnd, table, truncate, widthOf, wrap } from '../../../lib/render/text-layout.ts';
 import { GiB, hostOf, type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
 
@@ -173,7 +173,7 @@ describe('the rule of each tool', () => {
 describe('a GPU of which little is known', () => {
   it('gets neutral words', () => {
     const text = snapshotPage(snapshotOf({ model: 'unknown' }), optionsAt(160)).join('\n');
-    expect(text).toMatch(/AFTER RECLAIM .*whether the GPU shares the host's memory is not known/);
+    expect(text).toMatch(/AFTER RECLAIM .*it is unknown whether the GPU shares host memory/);
     expect(text).not.toContain('no page cache');
   });
 
