@@ -9,10 +9,10 @@ import { SUDO } from './cache-shared.ts';
 
 export const cacheCompactCommand: Command = {
   name: 'cache compact',
-  summary: 'Compacts free memory (vm.compact_memory), and says whether a large launch can start',
+  summary: 'Compacts free memory, and says whether a large launch can start',
   usage: '[options]',
   description:
-    'Counts free blocks by size before and after. The gate for a large launch is 96 GiB available and 200 free blocks of 32 MiB on a machine of 120 GiB, and the same shares on a smaller one. ' +
+    'Writes vm.compact_memory, and counts free blocks by size before and after. The gate for a large launch is 96 GiB available and 200 free blocks of 32 MiB on a machine of 120 GiB, and the same shares on a smaller one. ' +
     'If the gate is already met, nothing is done.\n' +
     'Verdict: ok, compacted, not-ready (programs or page cache hold the memory), reboot-required (free and idle, but still fragmented). Exit code: 0 for the first two, else 1.',
   options: {

@@ -9,7 +9,7 @@ import { SUDO } from './cache-shared.ts';
 
 export const prepareCommand: Command = {
   name: 'prepare',
-  summary: 'Frees memory before a model is loaded: evicts, drops and compacts as much as needed',
+  summary: 'Frees memory before a model is loaded: evicts, drops and compacts as needed',
   usage: '<size> [options]',
   description:
     'Measures, takes the mildest step that helps, measures again, and stops as soon as the size can be allocated at once above the floor for the host. The steps: ' +

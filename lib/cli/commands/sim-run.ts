@@ -49,7 +49,7 @@ export const simRunCommand: Command = {
     } = context;
     if (rest.length === 0) {
       throw new UsageError(
-        `A program is missing. Put it after "--": umaprobe sim run ${machine} -- free -g`,
+        `A program is missing after "--", such as umaprobe sim run ${machine} -- free -g.`,
         'sim run',
       );
     }

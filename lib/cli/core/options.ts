@@ -4,7 +4,7 @@ import type { OptionTable, Values } from './command.ts';
 import { didYouMean, UsageError } from './usage.ts';
 
 export const GLOBAL_OPTIONS: OptionTable = {
-  json: { type: 'boolean', summary: 'Print one JSON document, which names its schema, on stdout' },
+  json: { type: 'boolean', summary: 'Print one JSON document with the name of its schema' },
   sim: {
     type: 'string',
     placeholder: '<name|file.json>',
