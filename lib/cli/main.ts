@@ -58,7 +58,7 @@ async function dispatch(
 
 function print(text: string, terminal: Terminal): number {
   terminal.write(text);
-  return EXIT.fine;
+  return EXIT.success;
 }
 
 /** `--sim`: from now on this process and its children run on the simulated machine. */

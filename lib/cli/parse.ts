@@ -6,7 +6,7 @@ import { GLOBAL_OPTIONS } from './core/options.ts';
 import { didYouMean, UsageError } from './core/usage.ts';
 
 export interface Route {
-  /** Name of the command; the default one when none was typed. */
+  /** Name of the command; of the default one if none was typed. */
   name: string;
   /** Whether the user typed it. */
   typed: boolean;
@@ -53,7 +53,7 @@ function routeMember(group: string, args: string[], from: number): Route {
   return { name: `${group} ${word}`, typed: true, args: args.toSpliced(from + next, 1) };
 }
 
-/** Index of the first word that is neither a global option nor the value of one; null when there is none. */
+/** Index of the first word that is neither a global option nor its value; null: there is none. */
 function firstWord(argv: readonly string[]): number | null {
   for (let index = 0; index < argv.length; index++) {
     const word = argv[index] ?? '';
@@ -85,9 +85,9 @@ export function parse(command: Command, args: readonly string[]): Parsed {
   }
   const dashes = tokens.find((token) => token.kind === 'option-terminator');
   const rest = dashes === undefined ? [] : args.slice(dashes.index + 1);
-  const words = positionals.slice(0, positionals.length - rest.length);
-  if (values.help !== true && values.version !== true) checkWords(command, words, dashes !== undefined);
-  return { values: values as Values, positionals: words, rest: [...rest] };
+  const beforeDashes = positionals.slice(0, positionals.length - rest.length);
+  if (values.help !== true && values.version !== true) checkPositionals(command, beforeDashes, dashes !== undefined);
+  return { values: values as Values, positionals: beforeDashes, rest: [...rest] };
 }
 
 interface OptionToken {
@@ -115,15 +115,15 @@ function checkOption(token: OptionToken, table: OptionTable, command: string): v
   }
 }
 
-function checkWords(command: Command, words: readonly string[], dashes: boolean): void {
+function checkPositionals(command: Command, positionals: readonly string[], dashes: boolean): void {
   const { min, max, afterDashes } = command.arguments;
   const usage = `umaprobe ${command.name}${command.usage === '' ? '' : ` ${command.usage}`}`;
-  if (words.length > max) {
-    const extra = words[max] ?? '';
+  if (positionals.length > max) {
+    const extra = positionals[max] ?? '';
     const hint = find(extra) !== undefined ? ` Put the command first: umaprobe ${extra} …` : ` Usage: ${usage}`;
     throw new UsageError(`umaprobe ${command.name} does not take "${extra}" here.${hint}`, command.name);
   }
-  if (words.length < min) throw new UsageError(`An argument is missing. Usage: ${usage}`, command.name);
+  if (positionals.length < min) throw new UsageError(`An argument is missing. Usage: ${usage}`, command.name);
   if (dashes && !afterDashes) {
     throw new UsageError(`umaprobe ${command.name} takes nothing after "--". Usage: ${usage}`, command.name);
   }

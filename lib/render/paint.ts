@@ -1,4 +1,4 @@
-/** Colours by meaning. A place that paints says what a text is, never which colour it has. */
+/** Colours by meaning: code that paints says what a text is, never which colour it has. */
 import { type KindStyle, PALETTE } from './kinds.ts';
 
 export type Style =
@@ -20,11 +20,12 @@ export type Style =
   | 'heading'
   | 'simulated';
 
+/** Bits of colour: none, 16 or 256 colours. */
 export type Depth = 0 | 4 | 8;
 
-/** `fill`: the same meaning as a background, for the cells of a bar. */
 export interface Paint {
   (style: Style, text: string): string;
+  /** Paints the background, for the cells of a bar. */
   fill(style: Style, text: string): string;
   readonly depth: Depth;
 }

@@ -1,5 +1,4 @@
-/** Lines over a logarithmic or linear axis, in characters: eight dots a cell where there is Unicode, else one. */
-
+/** A plot in characters, on logarithmic or linear axes: eight dots a cell with Unicode, else one. */
 import type { RenderOptions } from './options.ts';
 import type { Style } from './paint.ts';
 import { padEnd, padStart, widthOf } from './text-layout.ts';
@@ -33,7 +32,7 @@ const ROWS = 9;
 /** Marks a cell where lines meet: the line drawn last must not look like the only one. */
 const SEVERAL = '*';
 
-/** Least cells from one letter of a line to the next: letters closer together hide the line. */
+/** Minimum of cells from one letter of a line to the next: letters closer together hide the line. */
 const LETTER_GAP = 3;
 
 /** Ratio of largest to smallest value above which an axis is logarithmic: small values would lie on one another. */
@@ -55,7 +54,7 @@ interface Axis {
   value(share: number): number;
 }
 
-/** A logarithmic axis needs values above 0; a linear one of times and rates begins at 0, so that heights compare. */
+/** A logarithmic axis needs values above 0; a linear axis of times and rates starts at 0, so that heights compare. */
 export function axisOf(values: readonly number[], { fromZero, linear }: { fromZero: boolean; linear: boolean }): Axis {
   const least = Math.min(...values);
   const most = Math.max(...values);
@@ -73,7 +72,7 @@ export function axisOf(values: readonly number[], { fromZero, linear }: { fromZe
   };
 }
 
-/** The lines of the plot; [] where there is no line to draw. */
+/** The lines of the plot; [] without at least two values of x. */
 export function plot(
   { title, series, linear = false, xName, yName, xText, yText }: Plot,
   options: RenderOptions,

@@ -32,7 +32,7 @@ export const cacheCompactCommand: Command = {
     const report = await compact({ gate: gate(values), always: flag(values, 'always'), sudo: flag(values, 'sudo') });
     const ready = report.verdict === 'ok' || report.verdict === 'compacted';
     return {
-      exitCode: ready ? EXIT.fine : EXIT.no,
+      exitCode: ready ? EXIT.success : EXIT.negative,
       document: report,
       text: (terminal) => compactPage(report, renderOptionsFor(terminal)),
     };

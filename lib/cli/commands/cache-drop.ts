@@ -45,6 +45,10 @@ export const cacheDropCommand: Command = {
       sudo: flag(values, 'sudo'),
       force: flag(values, 'force'),
     });
-    return { exitCode: EXIT.fine, document: report, text: (terminal) => dropPage(report, renderOptionsFor(terminal)) };
+    return {
+      exitCode: EXIT.success,
+      document: report,
+      text: (terminal) => dropPage(report, renderOptionsFor(terminal)),
+    };
   },
 };

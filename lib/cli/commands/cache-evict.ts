@@ -38,7 +38,7 @@ export const cacheEvictCommand: Command = {
     if (paths.length === 0) throw new UsageError('Name the files or folders to evict.', 'cache evict');
     const { report, exitCode } = await walk(context, (options) => evictFiles(paths, { top, sync, ...options }));
     return {
-      exitCode: exitCode ?? (report?.targets.some(isMissing) === true ? EXIT.no : EXIT.fine),
+      exitCode: exitCode ?? (report?.targets.some(isMissing) === true ? EXIT.negative : EXIT.success),
       document: report,
       text: report === null ? null : (terminal) => evictPage(report, renderOptionsFor(terminal)),
     };

@@ -34,7 +34,7 @@ export const cacheReclaimCommand: Command = {
     const cgroup = text(values, 'cgroup');
     const report = await reclaim(cgroup === undefined ? { bytes } : { bytes, cgroup });
     return {
-      exitCode: report.short ? EXIT.no : EXIT.fine,
+      exitCode: report.short ? EXIT.negative : EXIT.success,
       document: report,
       text: (terminal) => reclaimPage(report, renderOptionsFor(terminal)),
     };

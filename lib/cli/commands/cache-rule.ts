@@ -33,7 +33,7 @@ export const cacheRuleCommand: Command = {
       ...(flag(values, 'compact') ? [{ name: 'compact_memory' } as const] : []),
     ];
     const document = sudoersRule({ user: text(values, 'user') ?? invokingUser(env), sysctls });
-    return { exitCode: EXIT.fine, document, text: () => rulePage(document) };
+    return { exitCode: EXIT.success, document, text: () => rulePage(document) };
   },
 };
 

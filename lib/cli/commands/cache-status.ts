@@ -31,7 +31,7 @@ export const cacheStatusCommand: Command = {
       cacheStatus(paths.length === 0 ? undefined : paths, { top, ...options }),
     );
     return {
-      exitCode: exitCode ?? (report?.targets.some(isMissing) === true ? EXIT.no : EXIT.fine),
+      exitCode: exitCode ?? (report?.targets.some(isMissing) === true ? EXIT.negative : EXIT.success),
       document: report,
       text: report === null ? null : (terminal) => statusPage(report, renderOptionsFor(terminal)),
     };

@@ -50,7 +50,7 @@ export const prepareCommand: Command = {
     });
     const enough = report.verdict === 'enough' || report.verdict === 'planned';
     return {
-      exitCode: enough ? EXIT.fine : EXIT.no,
+      exitCode: enough ? EXIT.success : EXIT.negative,
       document: report,
       text: (terminal) => preparePage(report, renderOptionsFor(terminal)),
     };

@@ -55,25 +55,25 @@ const INTERRUPTED = 130;
 export function sweepExit({ state, steps }: SweepReport, signalCode: number | null): number {
   switch (state) {
     case 'complete':
-      if (steps.some((step) => step.state === 'failed')) return EXIT.no;
-      return steps.some((step) => step.state === 'ok') ? EXIT.fine : EXIT.no;
+      if (steps.some((step) => step.state === 'failed')) return EXIT.negative;
+      return steps.some((step) => step.state === 'ok') ? EXIT.success : EXIT.negative;
     case 'aborted':
       return signalCode ?? INTERRUPTED;
     case 'stopped':
     case 'timeout':
       return EXIT.stopped;
     case 'lost':
-      return EXIT.no;
+      return EXIT.negative;
   }
 }
 
 export function layoutExit({ state }: LayoutReport, signalCode: number | null): number {
   switch (state) {
     case 'complete':
-      return EXIT.fine;
+      return EXIT.success;
     case 'incomplete':
     case 'lost':
-      return EXIT.no;
+      return EXIT.negative;
     case 'aborted':
       return signalCode ?? INTERRUPTED;
     case 'stopped':
@@ -86,7 +86,7 @@ export function stressExit({ state, maxBytes }: StressReport, signalCode: number
   switch (state) {
     case 'limit':
     case 'out-of-memory':
-      return maxBytes > 0 ? EXIT.fine : EXIT.no;
+      return maxBytes > 0 ? EXIT.success : EXIT.negative;
     case 'floor':
     case 'pressure':
     case 'contiguity':
@@ -96,6 +96,6 @@ export function stressExit({ state, maxBytes }: StressReport, signalCode: number
       return signalCode ?? INTERRUPTED;
     case 'failed':
     case 'lost':
-      return EXIT.no;
+      return EXIT.negative;
   }
 }

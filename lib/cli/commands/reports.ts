@@ -64,7 +64,7 @@ export async function writeReports(
   await write(reports.html, forms.html);
   const csv = reports.csv === '-' ? await forms.csv() : null;
   return {
-    exitCode: failed && exitCode === EXIT.fine ? EXIT.no : exitCode,
+    exitCode: failed && exitCode === EXIT.success ? EXIT.negative : exitCode,
     document,
     text: (terminal) => csv ?? forms.page(renderOptionsFor(terminal, { hostName: hostname() })),
   };

@@ -21,7 +21,7 @@ export const simListCommand: Command = {
     const found = machines();
     const width = Math.max(...found.map(({ name }) => name.length)) + 2;
     return {
-      exitCode: EXIT.fine,
+      exitCode: EXIT.success,
       document: { schema: 'umaprobe/sim-list/1', machines: found },
       text: (terminal) => found.flatMap((machine) => lines(machine, width, terminal)),
     };

@@ -18,6 +18,6 @@ export const simShowCommand: Command = {
   arguments: { min: 1, max: 1, afterDashes: false },
   async run({ positionals: [machine = ''] }) {
     const document = loadMachine(machine);
-    return { exitCode: EXIT.fine, document, text: () => `${JSON.stringify(document, null, 2)}\n` };
+    return { exitCode: EXIT.success, document, text: () => `${JSON.stringify(document, null, 2)}\n` };
   },
 };

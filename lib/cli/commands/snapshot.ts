@@ -52,7 +52,7 @@ export const snapshotCommand: Command = {
     const document = await snapshot({ memGetInfo, deadlineMs, childDeadlineMs: CHILD_DEADLINE_MS });
     const exact = flag(values, 'bytes');
     return {
-      exitCode: EXIT.fine,
+      exitCode: EXIT.success,
       document,
       text: (terminal) => snapshotPage(document, renderOptionsFor(terminal, { exact, hostName: hostname() })),
     };

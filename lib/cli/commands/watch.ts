@@ -74,7 +74,7 @@ async function follow(context: Context, settings: Settings): Promise<number> {
   });
   const handlers = SIGNALS.map((signal) => [signal, () => stop(128 + constants.signals[signal])] as const);
   for (const [signal, handler] of handlers) process.on(signal, handler);
-  const output = createOutput(context, settings, () => stop(EXIT.fine));
+  const output = createOutput(context, settings, () => stop(EXIT.success));
   const { intervalMs, memGetInfo, deadlineMs } = settings;
   const readings = watch({ intervalMs, memGetInfo, deadlineMs, signal: abort.signal });
   try {
@@ -86,7 +86,7 @@ async function follow(context: Context, settings: Settings): Promise<number> {
       const shown = await Promise.race([output.show(next.value), stopped]);
       if (typeof shown === 'number') return shown;
     }
-    return EXIT.fine;
+    return EXIT.success;
   } finally {
     abort.abort();
     output.close();

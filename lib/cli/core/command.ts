@@ -29,7 +29,7 @@ export interface Command {
   examples: readonly Example[];
   /** Whether `--sim` applies. The `sim` commands take their machine as an argument instead. */
   readsMachine: boolean;
-  /** Bounds on the words after the name, and after `--`. */
+  /** Number of arguments after the name, and whether more may follow after `--`. */
   arguments: { min: number; max: number; afterDashes: boolean };
   run(context: Context): Promise<Outcome>;
 }
@@ -37,7 +37,7 @@ export interface Command {
 export interface Context {
   values: Values;
   positionals: readonly string[];
-  /** The words after `--`. */
+  /** The arguments after `--`. */
   rest: readonly string[];
   json: boolean;
   stdout: Terminal;

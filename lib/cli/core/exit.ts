@@ -3,8 +3,9 @@ import { UmaError } from '../../base/errors.ts';
 import { UsageError } from './usage.ts';
 
 export const EXIT = {
-  fine: 0,
-  no: 1,
+  success: 0,
+  /** The answer is no, or umaprobe is broken. */
+  negative: 1,
   usage: 2,
   noGpu: 3,
   permission: 4,
@@ -59,8 +60,8 @@ export interface Failure {
 export function describe(error: unknown, debug: boolean): Failure {
   const message = (error instanceof Error ? error.message : String(error)).trim();
   const code = stringField(error, 'code') ?? 'ERR_INTERNAL';
-  const known = isBrokenInstallation(error) ? EXIT.no : EXIT_OF_CODE[code];
-  const exitCode = known ?? EXIT.no;
+  const known = isBrokenInstallation(error) ? EXIT.negative : EXIT_OF_CODE[code];
+  const exitCode = known ?? EXIT.negative;
   const stack = error instanceof Error ? (error.stack ?? message) : message;
   // An unforeseen error is a bug of ours, not a user's mistake: a report needs its stack.
   const unexpected = known === undefined && !code.startsWith('ERR_UMA_') && !isSystemCode(code);

@@ -24,7 +24,7 @@ export function text(values: Values, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** One of a list of words. */
+/** One of a list of choices. */
 export function choice<T extends string>(
   values: Values,
   name: string,
@@ -113,14 +113,14 @@ export function sizes(values: Values, name: string, command: string): number[] |
   return list(values, name, command)?.map((word) => sizeOf(word, `--${name}`, command));
 }
 
-/** Words separated by commas; an empty one is a mistake. */
+/** Entries separated by commas; an empty one is a mistake. */
 export function list(values: Values, name: string, command: string): string[] | undefined {
-  const words = text(values, name)
+  const entries = text(values, name)
     ?.split(',')
-    .map((word) => word.trim());
-  if (words?.includes('') === true)
+    .map((entry) => entry.trim());
+  if (entries?.includes('') === true)
     throw new UsageError(`--${name} "${text(values, name)}" has an empty entry between its commas.`, command);
-  return words;
+  return entries;
 }
 
 /** "8192x8192,4096" → [[8192, 8192], [4096]]. */

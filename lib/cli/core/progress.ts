@@ -1,6 +1,6 @@
 /**
- * Progress of a long command on stderr: a line for each finished step and, on a terminal, a live line below them. In a
- * pipe under --json there are no lines: the document has every step.
+ * Progress of a long command on stderr: a line for each finished step and, on a terminal, a live line below them. With
+ * --json and no terminal there are no such lines: the document has every step.
  */
 import { formatDuration } from '../../base/format.ts';
 import { dot, meter } from '../../render/options.ts';

@@ -44,10 +44,7 @@ export function createTerminal(output: Output, env: NodeJS.ProcessEnv, noColor: 
   };
 }
 
-/**
- * 0 (none), 4 (16 colours) or 8 (256 colours). NO_COLOR wins (no-color.org); FORCE_COLOR then decides, else a terminal
- * that is not dumb has colours.
- */
+/** NO_COLOR wins (no-color.org), then FORCE_COLOR decides; without either, a terminal that is not dumb has colours. */
 export function colourDepth(env: NodeJS.ProcessEnv, isTty: boolean): Depth {
   if (env.NO_COLOR !== undefined && env.NO_COLOR !== '') return 0;
   const forced = env.FORCE_COLOR;

@@ -125,6 +125,6 @@ function methodSection(report: StressReport): Markup {
     } ${touchSentence(report)} Everything ran in a separate process, whose exit frees the memory.</p>`,
     html`<p>Before each step its cost, predicted from earlier steps, was checked ${
       floor === null ? 'against the memory of the device' : `against the floor of ${formatBoth(floor.bytes)}`
-    }; pressure and free blocks of 2 MiB were checked, too, where they matter. During and between the steps a native thread watched the machine.</p>`,
+    }; pressure and free blocks of 2 MiB were checked, too, where they matter. A native thread watched the machine throughout.</p>`,
   );
 }

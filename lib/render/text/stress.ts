@@ -40,7 +40,7 @@ function stepsTable({ steps, kind, mode }: StressReport, options: RenderOptions)
       (step) => (step.state === 'ok' ? '' : options.paint(step.state === 'failed' ? 'danger' : 'notice', step.state)),
     ],
   ];
-  // No column for what no step did, such as verifying.
+  // A column in which no step has a value is left out.
   const used = columns.filter(([, cell]) => steps.some((step, index) => cell(step, index) !== null));
   const rows = steps.map((step, index) => used.map(([, cell]) => cell(step, index) ?? NOTHING));
   const left = steps.length - SHOWN.first - SHOWN.last;

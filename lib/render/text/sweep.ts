@@ -40,7 +40,7 @@ const RATE_PLOT = {
   yText: (value: number) => `${rate(value)} GB/s`,
 };
 
-/** The middle of an axis is no size that was measured: three figures are enough. */
+/** Label of an axis: its middle is not a measured size, so three figures are enough. */
 function roundSize(bytes: number): string {
   const [unit, name] = bytes >= GB ? [GB, 'GB'] : [1e6, 'MB'];
   return `${Number((bytes / unit).toPrecision(3))} ${name}`;

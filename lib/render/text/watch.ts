@@ -1,4 +1,4 @@
-/** `watch`: the live picture on a terminal, and one line a reading where there is none. */
+/** The pages of watch: the live picture on a terminal, and a line for each reading elsewhere. */
 import { clean, formatPercent } from '../../base/format.ts';
 import { headroom } from '../../memory/headroom.ts';
 import { health } from '../../memory/health.ts';
