@@ -1,4 +1,4 @@
-/** Runs a probe with a live line and handlers of signals, removes both however it ends, and has its exit codes. */
+/** One run of a probe: its signals, its live line, and the exit code of its report. */
 import { clean, formatBytes } from '../../base/format.ts';
 import { hostMemorySync } from '../../host/meminfo.ts';
 import type { LayoutReport, ProbeOptions, ProbeStart, StressReport, SweepReport } from '../../types/index.ts';

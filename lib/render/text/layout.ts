@@ -13,9 +13,9 @@ export function layoutPage(report: LayoutReport, options: RenderOptions): string
     probeHeader(report, options),
     unfinishedLines(report, options),
     partsTable(report, options),
-    sums(report, options),
+    sumsTable(report, options),
     settledLines(report.settled, options),
-    outcome(report, options),
+    conclusion(report, options),
   );
 }
 
@@ -48,7 +48,7 @@ function reasonLines(part: LayoutPart, options: RenderOptions): string[] {
   return hanging(`${clean(part.name).slice(0, 40)}  ${part.state}  `, clean(part.reason ?? ''), options.width);
 }
 
-function sums(report: LayoutReport, options: RenderOptions): string[] {
+function sumsTable(report: LayoutReport, options: RenderOptions): string[] {
   const { allocatedBytes, consumedBytes, overheadBytes, consumedFrom } = report;
   const share =
     overheadBytes === null || allocatedBytes === 0 ? '' : `${((overheadBytes / allocatedBytes) * 100).toFixed(2)} %`;
@@ -65,7 +65,7 @@ function sums(report: LayoutReport, options: RenderOptions): string[] {
   return table([{ align: 'left' }, { align: 'right' }, { align: 'left', flexible: true }], rows, options.width);
 }
 
-function outcome(report: LayoutReport, options: RenderOptions): string[] {
+function conclusion(report: LayoutReport, options: RenderOptions): string[] {
   const heldParts = report.parts.filter(({ state }) => state === 'ok').length;
   const held = `${heldParts} of ${report.parts.length} parts were held at once, ${formatBoth(report.allocatedBytes)}.`;
   const reason = report.reason === null ? '' : `${sentence(report.reason)} `;

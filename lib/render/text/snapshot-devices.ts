@@ -6,7 +6,7 @@ import type { Style } from '../paint.ts';
 import { joinThatFits, padEnd, table, truncate } from '../text-layout.ts';
 
 /** A bar for each GPU that has memory of its own. */
-export function dedicatedMemory(snapshot: Snapshot, options: RenderOptions): string[] {
+export function dedicatedMemoryBars(snapshot: Snapshot, options: RenderOptions): string[] {
   return snapshot.devices.flatMap((device) => {
     const memory = usedOf(device);
     if (memory === null) return [];
@@ -27,7 +27,7 @@ function usedOf({ memoryModel, nvml, cuda }: DeviceSnapshot): { used: number; to
 const SHOWN_PROCESSES = 8;
 
 /** The processes that hold GPU memory, largest first. */
-export function processes(snapshot: Snapshot, options: RenderOptions): string[] {
+export function processTable(snapshot: Snapshot, options: RenderOptions): string[] {
   return snapshot.devices.flatMap((device) => {
     const onDevice = snapshot.devices.length === 1 ? '' : ` on GPU ${device.index}`;
     const title = options.paint('heading', `Processes holding GPU memory${onDevice}`);
@@ -62,7 +62,7 @@ const LIBRARY_STYLES: Readonly<Record<LibraryStatus['state'], Style>> = {
 };
 
 /** Whether CUDA and NVML could be loaded, in which version, or why not. */
-export function libraries(snapshot: Snapshot, options: RenderOptions): string[] {
+export function libraryLines(snapshot: Snapshot, options: RenderOptions): string[] {
   const { cuda, nvml } = snapshot.libraries;
   const simulated = snapshot.simulated !== null;
   return [libraryLine('CUDA', cuda, simulated, options), libraryLine('NVML', nvml, simulated, options)];

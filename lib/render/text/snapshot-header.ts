@@ -16,7 +16,7 @@ export const MODEL_LABELS: Readonly<Record<MemoryModel, string>> = {
 };
 
 /** The GPUs, and the versions that the numbers depend on. */
-export function header(snapshot: Snapshot, options: RenderOptions): string[] {
+export function headerLines(snapshot: Snapshot, options: RenderOptions): string[] {
   const { simulated, kernel, driver, libraries } = snapshot;
   const facts = [
     simulated === null ? options.hostName : null,
@@ -60,7 +60,7 @@ const LEVELS: Readonly<Record<Level, readonly [label: string, style: Style]>> = 
 };
 
 /** One sentence about the whole machine, and what to do. */
-export function verdict(snapshot: Snapshot, options: RenderOptions): string[] {
+export function verdictLines(snapshot: Snapshot, options: RenderOptions): string[] {
   const { level, text, next } = health(snapshot);
   const [label, style] = LEVELS[level];
   return labelled(label, style, text, options, next);

@@ -12,7 +12,7 @@ import { shortReason } from './snapshot-devices.ts';
 
 const LABEL_WIDTH = 10;
 
-export function memoryHealth(snapshot: Snapshot, options: RenderOptions): string[] {
+export function healthLines(snapshot: Snapshot, options: RenderOptions): string[] {
   return [...pressure(snapshot, options), ...blocks(snapshot, options), ...swap(snapshot, options)];
 }
 

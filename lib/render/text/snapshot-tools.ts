@@ -15,7 +15,7 @@ const TOOLS: Readonly<Record<ViewName, string>> = {
   nvidiaSmi: 'nvidia-smi',
 };
 
-export function tools(snapshot: Snapshot, options: RenderOptions): string[] {
+export function toolsTable(snapshot: Snapshot, options: RenderOptions): string[] {
   return snapshot.devices.flatMap((device) => {
     const onDevice = snapshot.devices.length === 1 ? '' : ` on GPU ${device.index}`;
     return [

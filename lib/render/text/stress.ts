@@ -16,9 +16,9 @@ export function stressPage(report: StressReport, options: RenderOptions): string
     unfinishedLines(report, options),
     stepsTable(report, options),
     heldPlot(report, options),
-    facts(report, options),
+    factLines(report, options),
     settledLines(report.settled, options),
-    outcome(report, options),
+    conclusion(report, options),
   );
 }
 
@@ -26,7 +26,6 @@ export function stressPage(report: StressReport, options: RenderOptions): string
 const SHOWN = { first: 12, last: 12 } as const;
 
 function stepsTable({ steps, kind, mode }: StressReport, options: RenderOptions): string[] {
-  const last = steps.length - 1;
   const columns: readonly (readonly [head: string, cell: (step: StressStep, index: number) => string | null])[] = [
     ['step', (_, index) => String(index + 1)],
     [mode === 'single' ? 'block' : 'added', (step) => sizeText(step.requestedBytes)],
@@ -43,14 +42,14 @@ function stepsTable({ steps, kind, mode }: StressReport, options: RenderOptions)
   // A column in which no step has a value is left out.
   const used = columns.filter(([, cell]) => steps.some((step, index) => cell(step, index) !== null));
   const rows = steps.map((step, index) => used.map(([, cell]) => cell(step, index) ?? NOTHING));
-  const left = steps.length - SHOWN.first - SHOWN.last;
+  const hidden = steps.length - SHOWN.first - SHOWN.last;
   const shown =
-    left <= 1
+    hidden <= 1
       ? rows
       : [
           ...rows.slice(0, SHOWN.first),
-          [options.paint('dim', `${options.unicode ? '…' : '...'} ${left} more`)],
-          ...rows.slice(last + 1 - SHOWN.last),
+          [options.paint('dim', `${options.unicode ? '…' : '...'} ${hidden} more`)],
+          ...rows.slice(-SHOWN.last),
         ];
   const goal = mode === 'single' ? 'the largest single block' : 'as much as possible, in steps';
   const failed = steps.filter((step) => step.reason !== null && step.state === 'failed');
@@ -99,7 +98,7 @@ function heldPlot(report: StressReport, options: RenderOptions): string[] {
   );
 }
 
-function facts(report: StressReport, options: RenderOptions): string[] {
+function factLines(report: StressReport, options: RenderOptions): string[] {
   const { guard, verified, holdMs } = report;
   const rows: [string, string][] = [
     ['Time', `${formatDuration(report.durationMs)}, including ${formatDuration(report.cudaMs)} in CUDA`],
@@ -113,20 +112,20 @@ function facts(report: StressReport, options: RenderOptions): string[] {
     rows.push(['Verified', `${formatBoth(verified.bytes)} written and read back by the GPU: ${result}`]);
   }
   if (holdMs >= 1) rows.push(['Held', formatDuration(holdMs)]);
-  if (guard !== null) {
-    const readings = [
-      guard.memAvailable === null ? null : `MemAvailable ${inGiB(guard.memAvailable)} GiB`,
-      guard.pressureFull === null ? null : `pressure full ${formatPercent(guard.pressureFull)}`,
-    ].filter((part) => part !== null);
-    const action = guard.left
-      ? 'the process exited at once'
-      : `allocation stopped ${durationText(guard.stoppedAfterMs)}, all memory freed ${durationText(guard.freedAfterMs)} after the reading`;
-    rows.push([
-      'Guard',
-      `tripped by ${guard.reason}${readings.length === 0 ? '' : ` (${readings.join(', ')})`}: ${action}`,
-    ]);
-  }
+  if (guard !== null) rows.push(['Guard', guardText(guard)]);
   return rows.flatMap(([label, text]) => hanging(label.padEnd(13), text, options.width));
+}
+
+/** What tripped the guard, what it read, and what it did. */
+function guardText(guard: NonNullable<StressReport['guard']>): string {
+  const readings = [
+    guard.memAvailable === null ? null : `MemAvailable ${inGiB(guard.memAvailable)} GiB`,
+    guard.pressureFull === null ? null : `pressure full ${formatPercent(guard.pressureFull)}`,
+  ].filter((part) => part !== null);
+  const trip = `tripped by ${guard.reason}${readings.length === 0 ? '' : ` (${readings.join(', ')})`}`;
+  if (guard.left) return `${trip}: the process exited at once`;
+  const stopped = durationText(guard.stoppedAfterMs);
+  return `${trip}: allocation stopped ${stopped}, all memory freed ${durationText(guard.freedAfterMs)} after the reading`;
 }
 
 function durationText(ms: number | null): string {
@@ -145,7 +144,7 @@ const STATE_STYLES: Readonly<Record<StressState, Style>> = {
   lost: 'danger',
 };
 
-function outcome(report: StressReport, options: RenderOptions): string[] {
+function conclusion(report: StressReport, options: RenderOptions): string[] {
   const label = report.mode === 'single' ? 'Largest single block' : 'Maximum';
   const text = `${label} ${formatBoth(report.maxBytes)}: ${sentence(report.boundBy)}`;
   return outcomeLines(report.state, STATE_STYLES[report.state], text, options, advice(report));

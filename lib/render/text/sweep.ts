@@ -22,7 +22,7 @@ export function sweepPage(report: SweepReport, options: RenderOptions): string[]
     plot({ ...TIME_PLOT, series: seriesOf(report, kinds, timeToUse) }, options),
     plot({ ...RATE_PLOT, series: seriesOf(report, kinds, (step) => step.gbPerSecond) }, options),
     report.spills.flatMap(({ sentence }) => hanging('spill  ', clean(sentence), options.width)),
-    outcome(report, options),
+    conclusion(report, options),
   );
 }
 
@@ -147,7 +147,7 @@ function notReachedLines(steps: readonly SweepStep[], options: RenderOptions): s
   return [options.paint('dim', `${range}: not reached`)];
 }
 
-function outcome(report: SweepReport, options: RenderOptions): string[] {
+function conclusion(report: SweepReport, options: RenderOptions): string[] {
   const ok = report.steps.filter(({ state }) => state === 'ok').length;
   const failed = report.steps.filter(({ state }) => state === 'failed').length;
   const largest = kindsOf(report).map((kind) => {

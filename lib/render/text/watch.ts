@@ -7,11 +7,11 @@ import type { Snapshot } from '../../types/index.ts';
 import { amount, type RenderOptions } from '../options.ts';
 import { padEnd, padStart } from '../text-layout.ts';
 import { sections } from './frame.ts';
-import { dedicatedMemory, processes } from './snapshot-devices.ts';
-import { header, verdict } from './snapshot-header.ts';
+import { dedicatedMemoryBars, processTable } from './snapshot-devices.ts';
+import { headerLines, verdictLines } from './snapshot-header.ts';
 import { allocatableLines, ledgerTable, poolBar } from './snapshot-memory.ts';
-import { memoryHealth } from './snapshot-pressure.ts';
-import { tools } from './snapshot-tools.ts';
+import { healthLines } from './snapshot-pressure.ts';
+import { toolsTable } from './snapshot-tools.ts';
 
 interface RankedSection {
   /** 0 is always shown; of the others the lower ones get the room first. */
@@ -22,16 +22,16 @@ interface RankedSection {
 /** The live picture: as many whole sections as fit into `rows` lines. */
 export function watchPage(snapshot: Snapshot, history: string[], options: RenderOptions, rows: number): string[] {
   const ranked: RankedSection[] = [
-    { rank: 0, lines: header(snapshot, options) },
+    { rank: 0, lines: headerLines(snapshot, options) },
     { rank: 0, lines: [poolBar(snapshot.ledger, options)] },
     { rank: 3, lines: ledgerTable(snapshot, options) },
-    { rank: 0, lines: dedicatedMemory(snapshot, options) },
+    { rank: 0, lines: dedicatedMemoryBars(snapshot, options) },
     { rank: 1, lines: allocatableLines(snapshot, options) },
     { rank: 2, lines: history },
-    { rank: 6, lines: tools(snapshot, options) },
-    { rank: 4, lines: processes(snapshot, options) },
-    { rank: 5, lines: memoryHealth(snapshot, options) },
-    { rank: 0, lines: verdict(snapshot, options) },
+    { rank: 6, lines: toolsTable(snapshot, options) },
+    { rank: 4, lines: processTable(snapshot, options) },
+    { rank: 5, lines: healthLines(snapshot, options) },
+    { rank: 0, lines: verdictLines(snapshot, options) },
   ];
   let room = rows + 1;
   const shown = new Set<RankedSection>();
