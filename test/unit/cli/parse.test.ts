@@ -80,7 +80,7 @@ suite('finding the command', () => {
 });
 
 suite('parsing', () => {
-  it('gives values, words and what follows --', () => {
+  it('returns values, arguments and what follows --', () => {
     expect(parse(command, ['a', '--interval=1s', '--bytes', '--', 'b', '--json'])).toMatchObject({
       values: { interval: '1s', bytes: true },
       positionals: ['a'],
@@ -104,7 +104,7 @@ suite('parsing', () => {
     expect(refusal(() => parse(command, args))).toBe(message);
   });
 
-  it('asks for a missing word only where no help was asked for', () => {
+  it('requires an argument unless help is requested', () => {
     const needy = { ...command, arguments: { min: 1, max: 1, afterDashes: false } };
     expect(() => parse(needy, [])).toThrow('An argument is missing. Usage: umaprobe trial <name> [options]');
     expect(() => parse(needy, ['--help'])).not.toThrow();
@@ -142,7 +142,7 @@ suite('did you mean', () => {
 });
 
 suite('failures', () => {
-  it('gives a usage error exit code 2, one line and the help to read', () => {
+  it('gives a usage error exit code 2 and one line that names the help', () => {
     const { exitCode, message, document } = describe(new UsageError('No.', 'watch'), false);
     expect(exitCode).toBe(2);
     expect(message).toBe('umaprobe: No. See umaprobe watch --help.\n');
@@ -189,7 +189,7 @@ suite('failures', () => {
     expect(failure.message).not.toContain('bug in umaprobe');
   });
 
-  it('calls what nobody foresaw a bug, and shows its stack only when asked', () => {
+  it('calls an unforeseen error a bug, and shows its stack only for debugging', () => {
     expect(describe(new Error('boom'), false)).toMatchObject({
       exitCode: 1,
       document: { error: { code: 'ERR_INTERNAL' } },

@@ -1,4 +1,4 @@
-/** What the words on the command line become for sweep, layout and stress, and how these end. */
+/** Options of sweep, layout and stress on the command line, and their exit codes. */
 import { describe, expect, it } from 'vitest';
 import { UmaError } from '../../../lib/base/errors.ts';
 import { kind, kinds, probeOptions } from '../../../lib/cli/commands/probe-options.ts';
@@ -60,7 +60,7 @@ describe('sizes', () => {
 describe('options', () => {
   const options = (values: Values) => probeOptions(values, 'stress');
 
-  it('leave out what was not said, so that the library decides', () => expect(options({})).toEqual({}));
+  it('leave out what is not given, so that the library decides', () => expect(options({})).toEqual({}));
 
   it('are passed on', () => {
     expect(options({ device: '1', floor: '9GiB', journal: 'j.jsonl', timeout: '2m', 'step-timeout': '5s' })).toEqual({
@@ -73,7 +73,7 @@ describe('options', () => {
     expect(options({ journal: 'none' })).toEqual({ journal: false });
   });
 
-  it('take a low floor only from who accepts what may follow', () => {
+  it('accept a low floor only with --i-accept-a-frozen-machine', () => {
     expect(refusal(() => options({ floor: '1KiB' }))).toBe(
       '--floor "1KiB" is below 2GiB: a host that runs out of memory freezes instead of failing. Give a larger floor, or add --i-accept-a-frozen-machine.',
     );
@@ -124,7 +124,7 @@ describe('exit codes', () => {
     ['lost', 1],
   ] as const)('of a stress test: %s', (state, code) => expect(stressExit(stressOf({ state }), null)).toBe(code));
 
-  it('of a stress test that could allocate nothing is not 0', () =>
+  it('of a stress test that allocated nothing is not 0', () =>
     expect(stressExit(stressOf({ state: 'out-of-memory', maxBytes: 0 }), null)).toBe(1));
 
   it.each([

@@ -32,7 +32,7 @@ function places(lines: readonly string[], letter: string): [row: number, column:
 describe('axes', () => {
   const free = { fromZero: true, linear: false };
 
-  it('is logarithmic where the values span more than 20', () => {
+  it('is logarithmic when the largest value is more than 20 times the smallest', () => {
     expect(axisOf([1, 20], free).log).toBe(false);
     expect(axisOf([1, 21], free)).toMatchObject({ log: true, from: 1, to: 21 });
     expect(axisOf([1, 1000], { ...free, linear: true })).toMatchObject({ log: false, from: 0, to: 1000 });
@@ -40,7 +40,7 @@ describe('axes', () => {
 
   it('cannot be logarithmic with 0 in it', () => expect(axisOf([0, 1000], free).log).toBe(false));
 
-  it('puts values where they belong', () => {
+  it('places values in proportion', () => {
     const linear = axisOf([5, 10], free);
     expect([0, 5, 10].map(linear.at)).toEqual([0, 0.5, 1]);
     const log = axisOf([1, 10, 100], free);
@@ -112,7 +112,7 @@ describe('plot', () => {
     ).not.toContain('logarithmic');
   });
 
-  it('marks the last point of a line always, and no two too close together', () => {
+  it('always marks the last point of a line, and no two points close together', () => {
     const points = Array.from({ length: 500 }, (_, index) => [index, 1] as const);
     const columns = places(plot(plotOf(points), options()), 'D').map(([, column]) => column);
     expect(columns.at(-1)).toBe(79);

@@ -28,7 +28,7 @@ function options(overrides: Partial<RenderOptions> = {}): RenderOptions {
 
 const text = (lines: readonly string[]): string => lines.join('\n');
 
-describe('words', () => {
+describe('numbers', () => {
   it.each([
     [1e9, '1 GB'],
     [80e9, '80 GB'],
@@ -44,14 +44,14 @@ describe('words', () => {
     [1, '1 B'],
   ])('%d bytes are %s', (bytes, words) => expect(sizeText(bytes)).toBe(words));
 
-  it('give a time as many figures as it has', () => {
+  it('have three to four figures', () => {
     expect([null, 0, 0.0004, 0.123, 12.345, 1234.5].map(ms)).toEqual(['-', '0', '0.0004', '0.12', '12.3', '1235']);
     expect(msColumn([0.5, 1000, null])).toEqual(['0.50', '1000.00', '-']);
     expect(msColumn([35, 1000])).toEqual(['35.0', '1000.0']);
     expect([null, 0, 9.876, 273].map(rate)).toEqual(['-', '0', '9.88', '273']);
   });
 
-  it('tell no change from an unknown one', () => {
+  it('distinguish no change from an unknown change', () => {
     expect([null, 0, -4 * GiB, 12_288].map((bytes) => moved(bytes, true))).toEqual([
       'unknown',
       '0',
@@ -62,7 +62,7 @@ describe('words', () => {
 });
 
 describe('a sweep', () => {
-  it('has a table for each kind, the counters side by side, plots and an end', () => {
+  it('has a table for each kind, the counters side by side, plots and an outcome', () => {
     const page = text(sweepPage(sweepOf(), options()));
     expect(page).toMatch(/^ SIMULATED {2}machine gb10: none of these numbers comes from hardware/);
     expect(page).toContain('D device  cudaMalloc, medians of 3');
@@ -89,7 +89,7 @@ describe('a sweep', () => {
     expect(text(sweepPage(report, options({ unicode: false })))).toMatch(/^[\x00-\x7f]*$/);
   });
 
-  it('says what was not reached in one line, not in one for each', () => {
+  it('lists sizes that were not reached in one line', () => {
     const steps = [
       stepOf('device', GB),
       ...[2, 4, 8].map((gb) => notMade('device', gb * GB, 'not-reached', 'the sweep ended before')),
@@ -102,13 +102,13 @@ describe('a sweep', () => {
     expect(page).toContain('ABORTED  Ended by the caller. 1 of 4 steps measured');
   });
 
-  it('tells kinds that are not to be had here, if they were asked for', () => {
+  it('names unsupported kinds that were requested', () => {
     const steps = [notMade('system', GB, 'unsupported', 'pageableMemoryAccess is 0 on this device')];
     expect(text(sweepPage(sweepOf({ steps }), options()))).toContain('system  unsupported  pageableMemoryAccess is 0');
     expect(text(sweepPage(sweepOf(), options()))).not.toContain('unsupported');
   });
 
-  it('lets no name steer the terminal', () => {
+  it('lets no name control the terminal', () => {
     const device = { ...headerOf().device, name: 'evil\x1b[2J\u202e' };
     const page = text(
       sweepPage(sweepOf({ device, steps: [notMade('device', GB, 'failed', '\x1b]0;x\x07')] }), options()),
@@ -141,19 +141,19 @@ describe('the counters that are compared', () => {
     ]);
   });
 
-  it("are each kind's largest where no size is common", () => {
+  it("are each kind's largest if no size is common", () => {
     const steps = [stepOf('device', 4 * GB), stepOf('managed', 2 * GB), stepOf('managed', GB)];
     expect(comparable(steps).map(({ requestedBytes }) => requestedBytes)).toEqual([4 * GB, 2 * GB]);
   });
 
-  it('are none of a step that did not end well', () => {
+  it('leave out failed steps', () => {
     const failed = stepOf('device', GB, { state: 'failed', moved: movedOf(GB, 'device') });
     expect(comparable([failed, notMade('managed', GB, 'refused', '')])).toEqual([]);
   });
 });
 
 describe('a stress test', () => {
-  it('says the word, the maximum in both units and what bound it, last', () => {
+  it('ends with the outcome, the maximum in both units and what limited it', () => {
     const lines = stressPage(stressOf(), options());
     expect(text(lines.slice(-2))).toBe(
       'FLOOR  Maximum 103.56 GiB (111.20 GB): MemAvailable 9.3 GiB less the next 1.0\n       GiB would be below the floor of 8.4 GiB.',
@@ -171,7 +171,7 @@ describe('a stress test', () => {
     expect(text(stressPage(stressOf({ state }), options()))).toMatch(words),
   );
 
-  it('names wrong bytes and where the first is', () => {
+  it('counts wrong bytes and says where the first is', () => {
     const verified = { bytes: GiB, mismatches: 3, firstMismatch: 4096 };
     const page = text(stressPage(stressOf({ state: 'failed', verified }), options()));
     expect(page).toMatch(/3 wrong bytes,\s+the first at offset 4096/);
@@ -194,14 +194,14 @@ describe('a stress test', () => {
     );
   });
 
-  it('tells what did not come back, and where it probably is', () => {
+  it('says what did not come back, and where it probably is', () => {
     const settled = settledOf({ missing: { bytes: 24 * GiB, explanation: "the driver's page pools" } });
     expect(text(stressPage(stressOf({ settled }), options()))).toMatch(
       /24\.00 GiB \(25\.77 GB\) did not come back: the driver's page\s+pools/,
     );
   });
 
-  it('tells of an earlier run that did not end, before any number', () => {
+  it('shows an unfinished earlier run before any number', () => {
     const sentence = 'The machine vanished while taking 96.0 GiB to 100.0 GiB.';
     const unfinished = {
       command: 'stress',
@@ -228,14 +228,14 @@ describe('a stress test', () => {
 });
 
 describe('a layout', () => {
-  it('sets expected, allocated and consumed beside each other', () => {
+  it('compares expected, allocated and consumed', () => {
     const page = text(layoutPage(layoutOf(), options()));
     expect(page).toMatch(/^attention +\[█+·+\] +8\.00 +7\.45 +272 +36\.8$/m);
     expect(page).toMatch(/^overhead +\+9\.5 MiB {2}consumed minus allocated: 0\.04 %$/m);
     expect(page).toMatch(/^FITS {2}6 of 6 parts were held at once, 23\.75 GiB \(25\.50 GB\)\.$/m);
   });
 
-  it('that does not fit names the part and why', () => {
+  it('names the part that does not fit, and why', () => {
     const [first, ...rest] = layoutOf().parts;
     if (first === undefined) throw new Error('the fixture has no parts');
     const parts = [

@@ -71,7 +71,7 @@ describe('the page', () => {
     expect(text).toMatch(/nvidia-smi .*unknown {2}not supported/);
   });
 
-  it('lets no process name steer the terminal', () => {
+  it('lets no process name control the terminal', () => {
     const text = snapshotPage(
       snapshotOf({ processes: [{ pid: 1, name: 'a\x1b[2Jb\u202ec', gpuBytes: GiB }] }),
       optionsAt(80),
@@ -80,14 +80,14 @@ describe('the page', () => {
     expect(text).not.toContain('\x1b');
   });
 
-  it('is ASCII where the locale is', () => {
+  it('is ASCII without Unicode', () => {
     for (const story of Object.values(STORIES)) {
       const text = snapshotPage(snapshotOf(story), optionsAt(80, 0, { unicode: false })).join('\n');
       expect(text.replace(/…/g, '')).toMatch(/^[\x20-\x7e\n]*$/);
     }
   });
 
-  it('fits the rows of a live screen and keeps the judgement', () => {
+  it('fits the rows of a live screen and keeps the verdict', () => {
     for (const rows of [10, 16, 22, 30, 50]) {
       const lines = watchPage(snapshotOf(STORIES.busy), ['history'], optionsAt(80), rows);
       expect(lines.length).toBeLessThanOrEqual(rows);
@@ -114,7 +114,7 @@ describe('the bar', () => {
     );
   });
 
-  it('reads without colour: a letter for each part, in proportion', () => {
+  it('can be read without colour: a letter for each part, in proportion', () => {
     const book = ledger(hostOf({ free: 64 * GiB, cached: 32 * GiB, anonPages: 16 * GiB }), {
       gpuProcesses: 0,
       driverPools: null,
@@ -142,7 +142,7 @@ describe('the rule of each tool', () => {
         .map(([, tool, rule]) => [tool, rule]),
     );
 
-  it('is the one that gave the number', () => {
+  it('is the one behind the number', () => {
     const asks = 'asks cudaMemGetInfo';
     const huge = { hugePagesTotal: 1024, hugetlb: 2 * GiB };
     expect(rules({})).toMatchObject({ PyTorch: asks, vLLM: 'MemAvailable', 'llama.cpp': 'MemAvailable' });
@@ -155,7 +155,7 @@ describe('the rule of each tool', () => {
     expect(rules({ host: { ...huge, hugePagesFree: 0 } })['llama.cpp']).toBe(`no free huge page: ${asks}`);
   });
 
-  it('is MemAvailable for llama.cpp on a discrete GPU when its variable says so', () => {
+  it('is MemAvailable for llama.cpp on a discrete GPU if its variable is set', () => {
     const environment = { GGML_CUDA_ENABLE_UNIFIED_MEMORY: '1' };
     expect(rules({ model: 'discrete', environment })).toMatchObject({
       'llama.cpp': 'MemAvailable',
@@ -171,7 +171,7 @@ describe('the rule of each tool', () => {
 });
 
 describe('a GPU of which little is known', () => {
-  it('gets neutral words', () => {
+  it('is described neutrally', () => {
     const text = snapshotPage(snapshotOf({ model: 'unknown' }), optionsAt(160)).join('\n');
     expect(text).toMatch(/AFTER RECLAIM .*it is unknown whether the GPU shares host memory/);
     expect(text).not.toContain('no page cache');
