@@ -1,5 +1,4 @@
 /** Charts of a sweep: each time and the bandwidth over the size, with a line for each kind. */
-
 import { kindStyle } from '../../lib/render/kinds.ts';
 import type { AllocatorKind, SweepReport, SweepStep } from '../../lib/types/index.ts';
 import type { ChartSpec, Line } from '../chart.ts';

@@ -1,5 +1,4 @@
 /** The help pages, made from the tables that the parser uses. */
-
 import { padEnd, widthOf, wrap } from '../render/text-layout.ts';
 import { COMMANDS, members } from './commands/index.ts';
 import type { Command, OptionTable } from './core/command.ts';

@@ -17,8 +17,8 @@ interface PaletteEntry {
 }
 
 /**
- * The eight colours of Okabe and Ito, which the colour-blind can tell apart (https://jfly.uni-koeln.de/color/): darker on
- * light ground and lighter on dark, so that lines keep a contrast of 3:1. The names are classes and properties of a page.
+ * The eight colours of Okabe and Ito, which the colour-blind can tell apart (https://jfly.uni-koeln.de/color/): darker
+ * on light ground and lighter on dark, for a contrast of at least 3:1. The names are classes and properties of a page.
  */
 export const PALETTE = {
   'kind-1': { basic: '34', rich: '38;5;75', light: '#0072b2', dark: '#56b4e9', dash: [] },

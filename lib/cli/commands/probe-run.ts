@@ -51,7 +51,7 @@ function available(floor: number | null): string {
 /** Exit code of a probe that was aborted without a signal: as if Ctrl-C had been pressed. */
 const INTERRUPTED = 130;
 
-/** Refused steps are results: a sweep looks for the sizes that do not fit. A sweep without any measurement is not fine. */
+/** Refused steps are results: a sweep looks for sizes that do not fit. Without any measurement it has failed, though. */
 export function sweepExit({ state, steps }: SweepReport, signalCode: number | null): number {
   switch (state) {
     case 'complete':

@@ -1,4 +1,4 @@
-/** --csv and --html: checked before a probe starts, written after it. A file that cannot be written does not lose the report. */
+/** --csv and --html: checked before a probe starts, written after it. A file that fails does not lose the report. */
 import { hostname } from 'node:os';
 import { obstacle, writeFileAtomic } from '../../base/atomic-file.ts';
 import { formatBytes } from '../../base/format.ts';

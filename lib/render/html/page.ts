@@ -1,6 +1,6 @@
 /**
- * A report as one file that opens offline, even years later: script, style and data are in it, and its policy forbids it
- * to load or to send anything.
+ * A report as one file that opens offline, even years later: script, style and data are in it, and its policy forbids
+ * it to load or to send anything.
  */
 import { createHash } from 'node:crypto';
 import type { ProbeHeader } from '../../types/index.ts';
@@ -80,7 +80,7 @@ function kindRules(): string {
   ].join('\n');
 }
 
-/** Not in a tagged template: a bundler rewrites the end of a script element there, to keep its own output embeddable. */
+/** Not in a tagged template: there a bundler rewrites the end of a script element, to keep its output embeddable. */
 function script(attributes: string, content: Markup): Markup {
   return new Markup(`<script${attributes}>${content.text}</script>`);
 }

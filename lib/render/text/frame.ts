@@ -4,7 +4,7 @@ import { dot, type RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { hanging, padEnd, truncate, wrap } from '../text-layout.ts';
 
-/** Must not be overlooked: filled over the whole width. `note` says more about the numbers, such as their time scale. */
+/** A filled line that cannot be overlooked. `note` says more about the numbers, such as their time scale. */
 export function simulatedBand(
   machine: string,
   { paint, width }: RenderOptions,

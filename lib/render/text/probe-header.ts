@@ -1,4 +1,4 @@
-/** What the pages of sweep, layout and stress share: where the probe ran, what an earlier run left open, how memory settled. */
+/** What the pages of sweep, layout and stress share: where it ran, an unfinished earlier run, how memory settled. */
 import { clean, formatBoth, formatBytes, formatDuration } from '../../base/format.ts';
 import type { KindSupport, ProbeHeader, Settled } from '../../types/index.ts';
 import { moved } from '../numbers.ts';

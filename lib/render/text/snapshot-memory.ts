@@ -1,5 +1,4 @@
 /** The memory of a snapshot: a bar of MemTotal, the ledger as its legend, and what can be allocated. */
-
 import { clean, formatBoth, formatCount, inGB, inGiB, share, UNKNOWN } from '../../base/format.ts';
 import { cmaPhantom } from '../../memory/allocatable.ts';
 import { unifiedDevice } from '../../memory/headroom.ts';

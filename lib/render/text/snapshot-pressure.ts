@@ -1,5 +1,4 @@
 /** Pressure, the largest free blocks and swap: whether memory that is available can really be allocated. */
-
 import { formatCount, formatPercent, MiB, share } from '../../base/format.ts';
 import { GPU_BLOCK, isFragmented } from '../../memory/contiguity.ts';
 import { pinnableInBlocks } from '../../memory/headroom.ts';

@@ -1,4 +1,4 @@
-/** Pages as text: their content, and what foreign text cannot do. test/sim/library/report.test.ts opens them in a browser. */
+/** Pages as text: their content, and foreign text in it. test/sim/library/report.test.ts opens them in a browser. */
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
