@@ -1,4 +1,4 @@
-/** One chart: its box, its scales, and its life through resizes, themes and the switch between linear and logarithmic. */
+/** A chart: drawn, resized, and drawn again for another theme or scale. */
 import uPlot from 'uplot';
 import type { Theme } from './theme.ts';
 
@@ -8,17 +8,17 @@ export interface Line {
   dash: number[];
   /** One value for each x; null: not measured. */
   values: (number | null)[];
-  /** Straight across, without points: a limit. */
+  /** A line without points: a limit. */
   bare?: boolean;
 }
 
 export interface ChartSpec {
   title: string;
-  /** What the y axis counts in. */
+  /** Of the y axis. */
   unit: string;
   xName: string;
   xs: number[];
-  xWords(x: number): string;
+  xText(x: number): string;
   lines: Line[];
 }
 
@@ -33,16 +33,16 @@ export interface Chart {
 
 const HEIGHT = 248;
 
-export function createChart(place: HTMLElement, spec: ChartSpec): Chart {
-  const box = document.createElement('figure');
+export function createChart(container: HTMLElement, spec: ChartSpec): Chart {
+  const figure = document.createElement('figure');
   const caption = document.createElement('figcaption');
   caption.textContent = spec.title;
   const unit = document.createElement('span');
   unit.textContent = spec.unit;
   caption.append(unit);
   const canvas = document.createElement('div');
-  box.append(caption, canvas);
-  place.append(box);
+  figure.append(caption, canvas);
+  container.append(figure);
   let plot: uPlot | null = null;
   new ResizeObserver(() => {
     if (plot !== null && canvas.clientWidth > 0 && canvas.clientWidth !== plot.width)
@@ -51,7 +51,7 @@ export function createChart(place: HTMLElement, spec: ChartSpec): Chart {
   return {
     draw(theme, scales) {
       plot?.destroy();
-      // A logarithmic axis has no place for 0: such a point is left out of it.
+      // A logarithmic axis has no 0: the point is left out.
       const values = spec.lines.map((line) => line.values.map((y) => (scales.logY && y !== null && y <= 0 ? null : y)));
       plot = new uPlot(optionsOf(spec, theme, scales, canvas.clientWidth), [spec.xs, ...values], canvas);
     },
@@ -64,7 +64,7 @@ function optionsOf(spec: ChartSpec, theme: Theme, { logX, logY }: Scales, width:
     width,
     height: HEIGHT,
     scales: {
-      // Powers of two: that is how sizes are swept.
+      // Powers of two, like the sizes of a sweep.
       x: {
         time: false,
         ...(logX
@@ -101,7 +101,7 @@ function optionsOf(spec: ChartSpec, theme: Theme, { logX, logY }: Scales, width:
       },
     ],
     series: [
-      { label: ' ', value: (_plot, x) => (x === null ? '' : spec.xWords(x)) },
+      { label: ' ', value: (_plot, x) => (x === null ? '' : spec.xText(x)) },
       ...spec.lines.map((line) => {
         const colour = line.colour(theme);
         const show = line.bare !== true && spec.xs.length <= 60;
@@ -125,7 +125,7 @@ function optionsOf(spec: ChartSpec, theme: Theme, { logX, logY }: Scales, width:
   };
 }
 
-/** As many labels as the width has room for; uPlot's own begin at the end of the scale, and would not be round. */
+/** Labels at powers of two, as many as fit; uPlot's own start at the end of the scale and are not round. */
 function powersOfTwo(min: number, max: number, width: number): number[] {
   const from = Math.ceil(Math.log2(min));
   const to = Math.floor(Math.log2(max));
@@ -133,14 +133,14 @@ function powersOfTwo(min: number, max: number, width: number): number[] {
   return Array.from({ length: Math.floor((to - from) / every) + 1 }, (_, index) => 2 ** (from + index * every));
 }
 
-/** "0.05", "3", "1,000": for an axis. */
+/** "0.05", "3", "1,000": a label of an axis. */
 function compact(value: number): string {
   return value >= 1e6 || (value !== 0 && Math.abs(value) < 1e-3)
     ? value.toExponential(0)
     : value.toLocaleString('en-US', { maximumFractionDigits: 3 });
 }
 
-/** Three to four figures: for a reading. */
+/** Three to four figures: a value under the cursor. */
 function precise(value: number): string {
   const digits = value < 10 ? 2 : value < 100 ? 1 : 0;
   return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });

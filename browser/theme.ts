@@ -1,5 +1,5 @@
 /** Colours as the style sheet has them at this moment: light, dark, or light again on paper. */
-import type { AllocatorKind } from '../lib/types/index.ts';
+import { KIND_STYLES, type KindStyle, PALETTE } from '../lib/render/kinds.ts';
 
 export interface Theme {
   ink: string;
@@ -7,17 +7,9 @@ export interface Theme {
   line: string;
   panel: string;
   warn: string;
-  kinds: Record<AllocatorKind, string>;
+  kinds: Record<KindStyle, string>;
   font: string;
 }
-
-/** Dashes besides colours: two lines can be told apart on a grey print, too. */
-export const DASHES: Readonly<Record<AllocatorKind, number[]>> = {
-  device: [],
-  managed: [9, 4],
-  pinned: [2, 3],
-  system: [9, 3, 2, 3],
-};
 
 export function theme(): Theme {
   const style = getComputedStyle(document.documentElement);
@@ -28,7 +20,12 @@ export function theme(): Theme {
     line: colour('line'),
     panel: colour('panel'),
     warn: colour('warn'),
-    kinds: { device: colour('device'), managed: colour('managed'), pinned: colour('pinned'), system: colour('system') },
+    kinds: Object.fromEntries(KIND_STYLES.map((kind) => [kind, colour(kind)])) as Record<KindStyle, string>,
     font: `12px ${style.getPropertyValue('font-family')}`,
   };
+}
+
+/** Colour and dash of a line. */
+export function stroke(style: KindStyle): { colour(theme: Theme): string; dash: number[] } {
+  return { colour: ({ kinds }) => kinds[style], dash: [...PALETTE[style].dash] };
 }

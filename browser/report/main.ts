@@ -1,4 +1,4 @@
-/** What makes a report's page live: its charts, their switches, and the button that gives the data back. */
+/** The script of a report's page: its charts, their switches, and the button that saves the data. */
 import type { LayoutReport, StressReport, SweepReport } from '../../lib/types/index.ts';
 import { type ChartSpec, createChart, type Scales } from '../chart.ts';
 import { theme } from '../theme.ts';
@@ -25,9 +25,9 @@ function specsOf(document: Report): ChartSpec[] {
   }
 }
 
-function drawCharts(document: Report, place: HTMLElement): void {
-  const drawn = specsOf(document).map((spec) => createChart(place, spec));
-  const scales: Scales = { logX: checked('log-x'), logY: checked('log-y') };
+function drawCharts(document: Report, container: HTMLElement): void {
+  const drawn = specsOf(document).map((spec) => createChart(container, spec));
+  const scales: Scales = { logX: isChecked('log-x'), logY: isChecked('log-y') };
   const draw = (): void => {
     const colours = theme();
     for (const chart of drawn) chart.draw(colours, scales);
@@ -36,27 +36,27 @@ function drawCharts(document: Report, place: HTMLElement): void {
     ['log-x', 'logX'],
     ['log-y', 'logY'],
   ] as const) {
-    box(id)?.addEventListener('change', () => {
-      scales[key] = checked(id);
+    checkbox(id)?.addEventListener('change', () => {
+      scales[key] = isChecked(id);
       draw();
     });
   }
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
-  // Paper is light whatever the screen is; the style sheet says so, and canvases have to be told.
+  // Paper is always light: the style sheet knows, but canvases have to be drawn again.
   matchMedia('print').addEventListener('change', draw);
   draw();
 }
 
-function box(id: string): HTMLInputElement | null {
+function checkbox(id: string): HTMLInputElement | null {
   const element = document.getElementById(id);
   return element instanceof HTMLInputElement ? element : null;
 }
 
-function checked(id: string): boolean {
-  return box(id)?.checked === true;
+function isChecked(id: string): boolean {
+  return checkbox(id)?.checked === true;
 }
 
-/** The document that this page shows, as a file: for whoever was sent only the page. */
+/** Offers the document as a file, to a reader who has only the page. */
 function offerData(): void {
   const button = document.getElementById('save');
   if (!(button instanceof HTMLButtonElement)) return;

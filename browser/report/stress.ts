@@ -1,7 +1,8 @@
-/** Charts of a stress test: what was held against what was left, with the floor between; and the time of each step. */
+/** Charts of a stress test: held memory and MemAvailable with the floor, and the time of each step. */
+import { kindStyle } from '../../lib/render/kinds.ts';
 import type { StressReport, StressStep } from '../../lib/types/index.ts';
 import type { ChartSpec } from '../chart.ts';
-import { DASHES } from '../theme.ts';
+import { stroke, type Theme } from '../theme.ts';
 
 const GiB = 2 ** 30;
 
@@ -12,15 +13,15 @@ export function stressCharts({ steps, kind, floor, mode }: StressReport): ChartS
   const x = {
     xName: 'step',
     xs: steps.map((_, index) => index + 1),
-    xWords: (step: number) => `step ${step}`,
+    xText: (step: number) => `step ${step}`,
   };
   return [
     {
       ...x,
-      title: mode === 'single' ? 'Blocks, and what was left' : 'Held, and what was left',
+      title: mode === 'single' ? 'Blocks and available memory' : 'Held and available memory',
       unit: 'GiB',
       lines: [
-        { name: 'held', colour: (theme) => theme.kinds[kind], dash: [], values: each((step) => inGiB(step.heldBytes)) },
+        { name: 'held', ...stroke(kindStyle(kind)), dash: [], values: each((step) => inGiB(step.heldBytes)) },
         {
           name: 'MemAvailable',
           colour: (theme) => theme.ink,
@@ -32,7 +33,7 @@ export function stressCharts({ steps, kind, floor, mode }: StressReport): ChartS
           : [
               {
                 name: 'floor',
-                colour: (theme: { warn: string }) => theme.warn,
+                colour: (theme: Theme) => theme.warn,
                 dash: [],
                 values: each(() => floor.bytes / GiB),
                 bare: true,
@@ -45,27 +46,10 @@ export function stressCharts({ steps, kind, floor, mode }: StressReport): ChartS
       title: 'Time of each step',
       unit: 'ms',
       lines: [
-        {
-          name: 'allocation',
-          colour: (theme) => theme.kinds.device,
-          dash: DASHES.device,
-          values: each((step) => step.allocMs),
-        },
-        {
-          name: 'touch',
-          colour: (theme) => theme.kinds.managed,
-          dash: DASHES.managed,
-          values: each((step) => step.touchMs),
-        },
+        { name: 'allocation', ...stroke('kind-1'), values: each((step) => step.allocMs) },
+        { name: 'touch', ...stroke('kind-2'), values: each((step) => step.touchMs) },
         ...(steps.some((step) => step.verifyMs !== null)
-          ? [
-              {
-                name: 'verify',
-                colour: (theme: { kinds: { pinned: string } }) => theme.kinds.pinned,
-                dash: DASHES.pinned,
-                values: each((step) => step.verifyMs),
-              },
-            ]
+          ? [{ name: 'verify', ...stroke('kind-3'), values: each((step) => step.verifyMs) }]
           : []),
       ],
     },

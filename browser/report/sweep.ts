@@ -1,7 +1,8 @@
-/** Charts of a sweep: each time, and the bandwidth, over the size; a line a kind. */
+/** Charts of a sweep: each time and the bandwidth over the size, with a line for each kind. */
+import { kindStyle } from '../../lib/render/kinds.ts';
 import type { AllocatorKind, SweepReport, SweepStep } from '../../lib/types/index.ts';
 import type { ChartSpec, Line } from '../chart.ts';
-import { DASHES } from '../theme.ts';
+import { stroke } from '../theme.ts';
 
 const GB = 1e9;
 
@@ -15,7 +16,7 @@ export function sweepCharts({ steps }: SweepReport): ChartSpec[] {
     unit,
     xName: 'size, GB',
     xs: bytes.map((size) => size / GB),
-    xWords: (x) => `${x.toLocaleString('en-US', { maximumFractionDigits: 3 })} GB`,
+    xText: (x) => `${x.toLocaleString('en-US', { maximumFractionDigits: 3 })} GB`,
     lines: kinds.map((kind) => line(kind, bytes, measured, value)),
   });
   return [
@@ -36,5 +37,5 @@ function line(
     const step = steps.find((candidate) => candidate.kind === kind && candidate.requestedBytes === size);
     return step === undefined ? null : value(step);
   });
-  return { name: kind, colour: (theme) => theme.kinds[kind], dash: DASHES[kind], values };
+  return { name: kind, ...stroke(kindStyle(kind)), values };
 }

@@ -1,76 +1,75 @@
-/** The help pages, made from the same tables that the parser uses. */
-
+/** The help pages, made from the tables that the parser uses. */
 import { padEnd, widthOf, wrap } from '../render/text-layout.ts';
 import { COMMANDS, members } from './commands/index.ts';
 import type { Command, OptionTable } from './core/command.ts';
 import { GLOBAL_OPTIONS } from './core/options.ts';
 import type { Terminal } from './core/terminal.ts';
 
-export function generalHelp(screen: Terminal): string {
+export function generalHelp(terminal: Terminal): string {
   const examples = [
     ['umaprobe', 'where the memory of this machine is'],
-    ['umaprobe --sim gb10', 'the same of a simulated DGX Spark'],
+    ['umaprobe --sim gb10', 'the same for a simulated DGX Spark'],
     ['umaprobe snapshot --json', 'for scripts'],
-    ['umaprobe doctor', 'what is wrong, and what to do about it'],
-    ['umaprobe sweep', 'what an allocation costs, and which counters it moves'],
+    ['umaprobe doctor', 'what is wrong, and what to do'],
+    ['umaprobe sweep', 'how long allocations take, and which counters they move'],
   ] as const;
   return page([
     'How much memory an NVIDIA DGX Spark really has.',
     '',
     'Usage: umaprobe [command] [options]',
     '',
-    screen.paint('heading', 'Commands'),
+    terminal.paint('heading', 'Commands'),
     ...pairs(
       COMMANDS.map((entry) => [entry.name, entry.summary]),
-      screen,
+      terminal,
     ),
     '',
-    screen.paint('heading', 'Options of every command'),
-    ...optionLines(GLOBAL_OPTIONS, screen),
+    terminal.paint('heading', 'Options of every command'),
+    ...optionLines(GLOBAL_OPTIONS, terminal),
     '',
-    screen.paint('heading', 'Examples'),
-    ...pairs(examples, screen),
+    terminal.paint('heading', 'Examples'),
+    ...pairs(examples, terminal),
     '',
-    screen.paint('heading', 'Exit codes'),
+    terminal.paint('heading', 'Exit codes'),
     ...pairs(
       [
-        ['0', 'fine'],
-        ['1', 'the answer is no (doctor: warnings), or umaprobe itself is broken'],
+        ['0', 'success'],
+        ['1', 'the answer is no (doctor: warnings), or umaprobe is broken'],
         ['2', 'wrong usage (doctor: failures)'],
         ['3', 'no usable GPU or driver'],
-        ['4', 'permission'],
-        ['5', 'refused for safety before anything was touched'],
-        ['6', 'stopped by a floor or a guard'],
+        ['4', 'no permission'],
+        ['5', 'refused for safety before anything was changed'],
+        ['6', 'stopped by a floor, the guard or a time limit'],
         ['128+n', 'ended by signal n'],
       ],
-      screen,
+      terminal,
     ),
     '',
     'umaprobe <command> --help says more about one command.',
   ]);
 }
 
-export function groupHelp(group: string, screen: Terminal): string {
+export function groupHelp(group: string, terminal: Terminal): string {
   const entries = COMMANDS.filter((entry) => entry.name.startsWith(`${group} `));
   return page([
     `Usage: umaprobe ${group} ${members(group).join('|')} [options]`,
     '',
     ...pairs(
       entries.map((entry) => [entry.name, entry.summary]),
-      screen,
+      terminal,
     ),
     '',
     `umaprobe ${group} <command> --help says more about one command.`,
   ]);
 }
 
-export function commandHelp(command: Command, screen: Terminal): string {
+export function commandHelp(command: Command, terminal: Terminal): string {
   const usage = command.usage === '' ? '' : ` ${command.usage}`;
-  const own =
+  const options =
     Object.keys(command.options).length === 0
       ? []
-      : [screen.paint('heading', 'Options'), ...optionLines(command.options, screen), ''];
-  const everywhere = Object.fromEntries(
+      : [terminal.paint('heading', 'Options'), ...optionLines(command.options, terminal), ''];
+  const globalOptions = Object.fromEntries(
     Object.entries(GLOBAL_OPTIONS).filter(([name]) => name !== 'sim' || command.readsMachine),
   );
   return page([
@@ -78,34 +77,34 @@ export function commandHelp(command: Command, screen: Terminal): string {
     '',
     `Usage: umaprobe ${command.name}${usage}`,
     '',
-    ...command.description.split('\n').flatMap((paragraph) => wrap(paragraph, Math.min(screen.columns, 100))),
+    ...command.description.split('\n').flatMap((paragraph) => wrap(paragraph, Math.min(terminal.columns, 100))),
     '',
-    ...own,
-    screen.paint('heading', 'Options of every command'),
-    ...optionLines(everywhere, screen),
+    ...options,
+    terminal.paint('heading', 'Options of every command'),
+    ...optionLines(globalOptions, terminal),
     '',
-    screen.paint('heading', 'Examples'),
+    terminal.paint('heading', 'Examples'),
     ...pairs(
-      command.examples.map(({ command: typed, means }) => [typed, means]),
-      screen,
+      command.examples.map(({ command: line, means }) => [line, means]),
+      terminal,
     ),
   ]);
 }
 
-function optionLines(options: OptionTable, screen: Terminal): string[] {
+function optionLines(options: OptionTable, terminal: Terminal): string[] {
   const rows = Object.entries(options).map(([name, { short, placeholder, summary }]) => {
     const long = `--${name}${placeholder === undefined ? '' : ` ${placeholder}`}`;
     return [short === undefined ? long : `-${short}, ${long}`, summary] as const;
   });
-  return pairs(rows, screen);
+  return pairs(rows, terminal);
 }
 
-/** Two columns; where the first is too wide its explanation goes on the next line. */
-function pairs(rows: readonly (readonly [string, string])[], screen: Terminal): string[] {
+/** Two columns; after a wide entry of the first, the second starts on the next line. */
+function pairs(rows: readonly (readonly [string, string])[], terminal: Terminal): string[] {
   const widest = Math.min(34, Math.max(...rows.map(([left]) => widthOf(left))));
   const indent = ' '.repeat(widest + 4);
   return rows.flatMap(([left, right]) => {
-    const lines = wrap(right, Math.max(24, screen.columns - indent.length));
+    const lines = wrap(right, Math.max(24, terminal.columns - indent.length));
     if (widthOf(left) > widest) return [`  ${left}`, ...lines.map((line) => indent + line)];
     return lines.map((line, index) => (index === 0 ? `  ${padEnd(left, widest)}  ${line}` : indent + line));
   });

@@ -1,10 +1,8 @@
-/** One run of the command line: find the command, run it, print what it gave back. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { ROOT } from '../root.ts';
+/** One run of the command line: find the command, run it, print its outcome. */
 import { find, groups } from './commands/index.ts';
 import type { Command, Context, Outcome } from './core/command.ts';
 import { describe, EXIT } from './core/exit.ts';
+import { packageVersion } from './core/package-files.ts';
 import { createTerminal, type Terminal } from './core/terminal.ts';
 import { UsageError } from './core/usage.ts';
 import { commandHelp, generalHelp, groupHelp } from './help.ts';
@@ -17,9 +15,9 @@ export interface Io {
   env: NodeJS.ProcessEnv;
 }
 
-/** Runs and prints; the exit code is the answer. Never rejects. */
+/** Runs a command, prints its outcome and returns the exit code. Never rejects. */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
-  // Known before anything is parsed: what is wrong on the command line must be told in the asked form, too.
+  // Needed before parsing: usage errors are printed in the requested form, too.
   const options = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length);
   const json = options.includes('--json');
   const noColor = options.includes('--no-color');
@@ -31,7 +29,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     const debug = (io.env.UMAPROBE_DEBUG ?? '') !== '' || /\bumaprobe\b/.test(io.env.NODE_DEBUG ?? '');
     const failure = describe(error, debug);
     if (json) stdout.write(`${JSON.stringify(failure.document, null, 2)}\n`);
-    stderr.write(failure.words);
+    stderr.write(failure.message);
     return failure.exitCode;
   }
 }
@@ -45,8 +43,8 @@ async function dispatch(
 ): Promise<number> {
   const { name, typed, args } = route(argv);
   const dashes = args.includes('--') ? args.indexOf('--') : args.length;
-  const asks = (...words: string[]): boolean => words.some((word) => args.slice(0, dashes).includes(word));
-  if (!typed && asks('--help', '-h')) return print(generalHelp(stdout), stdout);
+  const wantsHelp = args.slice(0, dashes).some((word) => word === '--help' || word === '-h');
+  if (!typed && wantsHelp) return print(generalHelp(stdout), stdout);
   if (groups().includes(name)) return print(groupHelp(name, stdout), stdout);
   const command = await find(name)?.load();
   if (command === undefined) throw new UsageError(`"${name}" is not a command.`);
@@ -58,12 +56,12 @@ async function dispatch(
   return show(await command.run(context), context);
 }
 
-function print(text: string, screen: Terminal): number {
-  screen.write(text);
-  return EXIT.fine;
+function print(text: string, terminal: Terminal): number {
+  terminal.write(text);
+  return EXIT.success;
 }
 
-/** `--sim`: from here on this process and its children are on the simulated machine. */
+/** `--sim`: from now on this process and its children run on the simulated machine. */
 async function enterMachine(command: Command, { values }: Parsed): Promise<void> {
   const machine = values.sim;
   if (typeof machine !== 'string') return;
@@ -79,12 +77,15 @@ async function enterMachine(command: Command, { values }: Parsed): Promise<void>
 
 function show(outcome: Outcome, { json, stdout }: Context): number {
   if (json && outcome.document !== null) stdout.write(`${JSON.stringify(outcome.document, null, 2)}\n`);
-  else if (!json && outcome.text !== null) stdout.write(outcome.text(stdout));
+  else if (!json && outcome.text !== null) {
+    const text = outcome.text(stdout);
+    stdout.write(typeof text === 'string' ? text : `${text.join('\n')}\n`);
+  }
   return outcome.exitCode;
 }
 
 function versionText(json: boolean): string {
-  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+  const version = packageVersion();
   if (!json) return `umaprobe ${version}\n`;
   const { platform, arch, versions } = process;
   const document = { schema: 'umaprobe/version/1', version, node: versions.node, platform, arch };

@@ -1,4 +1,4 @@
-/** From the words on the command line to a command and its checked options. */
+/** Parses the command line into a command and its checked options. */
 import { parseArgs } from 'node:util';
 import { COMMANDS, DEFAULT_COMMAND, find, groups, members } from './commands/index.ts';
 import type { Command, OptionTable, Values } from './core/command.ts';
@@ -6,11 +6,11 @@ import { GLOBAL_OPTIONS } from './core/options.ts';
 import { didYouMean, UsageError } from './core/usage.ts';
 
 export interface Route {
-  /** Name of the command; the default one when none was typed. */
+  /** Name of the command; of the default one if none was typed. */
   name: string;
   /** Whether the user typed it. */
   typed: boolean;
-  /** What is left for the command to parse. */
+  /** The arguments left for the command. */
   args: string[];
 }
 
@@ -20,7 +20,7 @@ export interface Parsed {
   rest: string[];
 }
 
-/** Which command is meant. Global options may stand before it. */
+/** Finds the command. Global options may precede it. */
 export function route(argv: readonly string[]): Route {
   const first = firstWord(argv);
   if (first === null) return { name: DEFAULT_COMMAND, typed: false, args: [...argv] };
@@ -35,7 +35,7 @@ export function route(argv: readonly string[]): Route {
   return routeMember(word, args, first);
 }
 
-/** The second word of "sim list". Without it the group's help is meant only if help was asked for. */
+/** The second word of "sim list". Without it only --help is valid: the help of the group. */
 function routeMember(group: string, args: string[], from: number): Route {
   const names = members(group);
   const next = firstWord(args.slice(from));
@@ -53,7 +53,7 @@ function routeMember(group: string, args: string[], from: number): Route {
   return { name: `${group} ${word}`, typed: true, args: args.toSpliced(from + next, 1) };
 }
 
-/** Index of the first word that is neither a global option nor the value of one; null when there is none. */
+/** Index of the first word that is neither a global option nor its value; null: there is none. */
 function firstWord(argv: readonly string[]): number | null {
   for (let index = 0; index < argv.length; index++) {
     const word = argv[index] ?? '';
@@ -61,14 +61,14 @@ function firstWord(argv: readonly string[]): number | null {
     const spec = word.startsWith('--') ? GLOBAL_OPTIONS[word.slice(2)] : undefined;
     const known = spec !== undefined || Object.keys(GLOBAL_OPTIONS).some((name) => word.startsWith(`--${name}=`));
     const short = Object.values(GLOBAL_OPTIONS).some((option) => word === `-${option.short ?? ''}`);
-    // `--` or an option of a command: with no command before it, the default one is meant.
+    // `--` or an option of the default command.
     if (!known && !short) return null;
     if (spec?.type === 'string') index++;
   }
   return null;
 }
 
-/** Options and words of one command, each checked. */
+/** Options and arguments of one command, each checked. */
 export function parse(command: Command, args: readonly string[]): Parsed {
   const table: OptionTable = { ...GLOBAL_OPTIONS, ...command.options };
   const { values, positionals, tokens } = parseArgs({
@@ -85,9 +85,9 @@ export function parse(command: Command, args: readonly string[]): Parsed {
   }
   const dashes = tokens.find((token) => token.kind === 'option-terminator');
   const rest = dashes === undefined ? [] : args.slice(dashes.index + 1);
-  const words = positionals.slice(0, positionals.length - rest.length);
-  if (values.help !== true && values.version !== true) checkWords(command, words, dashes !== undefined);
-  return { values: values as Values, positionals: words, rest: [...rest] };
+  const beforeDashes = positionals.slice(0, positionals.length - rest.length);
+  if (values.help !== true && values.version !== true) checkPositionals(command, beforeDashes, dashes !== undefined);
+  return { values: values as Values, positionals: beforeDashes, rest: [...rest] };
 }
 
 interface OptionToken {
@@ -109,21 +109,21 @@ function checkOption(token: OptionToken, table: OptionTable, command: string): v
   if (spec.type === 'boolean' && token.value !== undefined) {
     throw new UsageError(`${token.rawName} takes no value, got "${token.value}".`, command);
   }
-  const eaten = token.inlineValue === false && token.value?.startsWith('--') === true;
-  if (spec.type === 'string' && (token.value === undefined || token.value === '' || eaten)) {
+  const swallowed = token.inlineValue === false && token.value?.startsWith('--') === true;
+  if (spec.type === 'string' && (token.value === undefined || token.value === '' || swallowed)) {
     throw new UsageError(`${token.rawName} needs a value: ${token.rawName} ${spec.placeholder ?? '<value>'}.`, command);
   }
 }
 
-function checkWords(command: Command, words: readonly string[], dashes: boolean): void {
+function checkPositionals(command: Command, positionals: readonly string[], dashes: boolean): void {
   const { min, max, afterDashes } = command.arguments;
   const usage = `umaprobe ${command.name}${command.usage === '' ? '' : ` ${command.usage}`}`;
-  if (words.length > max) {
-    const extra = words[max] ?? '';
+  if (positionals.length > max) {
+    const extra = positionals[max] ?? '';
     const hint = find(extra) !== undefined ? ` Put the command first: umaprobe ${extra} …` : ` Usage: ${usage}`;
     throw new UsageError(`umaprobe ${command.name} does not take "${extra}" here.${hint}`, command.name);
   }
-  if (words.length < min) throw new UsageError(`An argument is missing. Usage: ${usage}`, command.name);
+  if (positionals.length < min) throw new UsageError(`An argument is missing. Usage: ${usage}`, command.name);
   if (dashes && !afterDashes) {
     throw new UsageError(`umaprobe ${command.name} takes nothing after "--". Usage: ${usage}`, command.name);
   }

@@ -1,9 +1,10 @@
 /**
- * Which counters an allocation moved, kinds side by side at one size: what tells why no two monitors agree on a unified
- * machine. A kind is charged where it is taken (MemFree) and perhaps nowhere else (RSS, cgroup, NVML).
+ * Which counters an allocation moved, kinds side by side at one size: this is why no two monitors agree on a unified
+ * machine. An allocation always lowers MemFree, but may be charged to no RSS, cgroup or NVML counter.
  */
 import type { AllocatorKind, Counter, CounterChange, SweepStep } from '../types/index.ts';
-import { kindStyle, moved, sizeWords } from './numbers.ts';
+import { kindStyle } from './kinds.ts';
+import { moved, sizeText } from './numbers.ts';
 import type { RenderOptions } from './options.ts';
 import { table } from './text-layout.ts';
 
@@ -17,14 +18,9 @@ export const COUNTERS: readonly (readonly [Counter, string])[] = [
   ['cgroup', 'cgroup charge'],
 ];
 
-export interface CountersAt {
-  bytes: number;
-  steps: SweepStep[];
-}
-
 /**
- * The steps to compare: at the largest size that every kind has measured, which drowns the noise of other programs; where
- * no size is common, each kind's largest. Kinds without any measurement are left out.
+ * The steps to compare: those of the largest size that every kind has measured, where noise of other programs matters
+ * least; if they share no size, each kind's largest. Kinds without a measurement are left out.
  */
 export function comparable(steps: readonly SweepStep[]): SweepStep[] {
   const measured = steps.filter((step) => step.moved !== null && step.state === 'ok');
@@ -35,60 +31,59 @@ export function comparable(steps: readonly SweepStep[]): SweepStep[] {
     (left, right) => left.filter((bytes) => right.includes(bytes)),
     measured.map((step) => step.requestedBytes),
   );
-  const most = (sizes: readonly number[]): number => Math.max(...sizes);
   return kinds.flatMap((kind) => {
-    const bytes = common.length > 0 ? most(common) : most(sizesOf(kind));
+    const bytes = Math.max(...(common.length > 0 ? common : sizesOf(kind)));
     return measured.find((step) => step.kind === kind && step.requestedBytes === bytes) ?? [];
   });
 }
 
-/** A change smaller than this share of the size is somebody else's. */
-const NOISE = 0.02;
+/** Share of the size below which a change is put down to other programs. */
+const NOISE_SHARE = 0.02;
 
 export function isNoise(change: number | null, bytes: number): boolean {
-  return change !== null && Math.abs(change) < bytes * NOISE;
+  return change !== null && Math.abs(change) < bytes * NOISE_SHARE;
 }
 
-/** Two columns a kind: once allocated, and once the GPU has written every byte. */
-export function countersTable(steps: readonly SweepStep[], look: RenderOptions): string[] {
+/** Two columns a kind: after the allocation, and after the GPU has written every byte. */
+export function countersTable(steps: readonly SweepStep[], options: RenderOptions): string[] {
   const chosen = comparable(steps);
   if (chosen.length === 0) return [];
   const same = chosen.every((step) => step.requestedBytes === chosen[0]?.requestedBytes);
-  const at = same && chosen[0] !== undefined ? ` by ${sizeWords(chosen[0].requestedBytes)}` : '';
+  const bySize = same && chosen[0] !== undefined ? ` by ${sizeText(chosen[0].requestedBytes)}` : '';
   // Two kinds fit beside each other on 80 columns; more follow below.
-  const room = Math.max(1, Math.floor((look.width - 20) / 28));
+  const room = Math.max(1, Math.floor((options.width - 20) / 28));
   const blocks: string[][] = [];
   for (let from = 0; from < chosen.length; from += room)
-    blocks.push(block(chosen.slice(from, from + room), same, look));
-  return [look.paint('heading', `Which counters moved${at}`), ...blocks.flat()];
+    blocks.push(block(chosen.slice(from, from + room), same, options));
+  return [options.paint('heading', `Which counters moved${bySize}`), ...blocks.flat()];
 }
 
-function block(chosen: readonly SweepStep[], same: boolean, look: RenderOptions): string[] {
+function block(chosen: readonly SweepStep[], same: boolean, options: RenderOptions): string[] {
   const names = chosen.flatMap(({ kind, requestedBytes }) => [
-    look.paint(kindStyle(kind), same ? kind : `${kind} ${sizeWords(requestedBytes)}`),
+    options.paint(kindStyle(kind), same ? kind : `${kind} ${sizeText(requestedBytes)}`),
     '',
   ]);
-  const heads = chosen.flatMap(() => ['allocated', 'touched'].map((word) => look.paint('dim', word)));
+  const heads = chosen.flatMap(() => ['allocated', 'touched'].map((label) => options.paint('dim', label)));
   const rows = COUNTERS.map(([counter, name]) => [
     name,
     ...chosen.flatMap((step) => {
       const change = step.moved?.[counter];
-      return [cell(change, 'afterAlloc', step, look), cell(change, 'afterTouch', step, look)];
+      return [cell(change, 'afterAlloc', step, options), cell(change, 'afterTouch', step, options)];
     }),
   ]);
   const columns = ['left', ...chosen.flatMap(() => ['right', 'right'])].map((align) => ({
     align: align === 'left' ? ('left' as const) : ('right' as const),
   }));
-  return table(columns, [['', ...names], ['', ...heads], ...rows], look.width);
+  return table(columns, [['', ...names], ['', ...heads], ...rows], options.width);
 }
 
 function cell(
   change: CounterChange | undefined,
   when: 'afterAlloc' | 'afterTouch',
   step: SweepStep,
-  look: RenderOptions,
+  options: RenderOptions,
 ): string {
   const bytes = change?.[when] ?? null;
-  const words = moved(bytes, look.unicode);
-  return bytes === null || isNoise(bytes, step.requestedBytes) ? look.paint('dim', words) : words;
+  const text = moved(bytes, options.unicode);
+  return bytes === null || isNoise(bytes, step.requestedBytes) ? options.paint('dim', text) : text;
 }

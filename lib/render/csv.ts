@@ -1,6 +1,6 @@
 /**
- * The steps of a probe as CSV (RFC 4180), one row a step. Column names are stable and carry their unit; an empty field is
- * an unknown number, never 0. What is the same for all rows stands in each, so that files can be joined.
+ * The steps of a probe as CSV (RFC 4180), one row per step. Column names are stable and carry their unit; an empty field
+ * is an unknown number, never 0. Machine, device and driver are repeated in every row, so that files can be joined.
  */
 import type {
   Counter,

@@ -1,24 +1,11 @@
 /** Numbers of a probe in the few characters of a table's cell. */
 import { formatBytes, GB, GiB, inGiB, KiB, MiB, UNKNOWN } from '../base/format.ts';
-import type { AllocatorKind, Times } from '../types/index.ts';
-import type { Style } from './paint.ts';
+import type { Times } from '../types/index.ts';
 
-export const KIND_LETTERS: Readonly<Record<AllocatorKind, string>> = {
-  device: 'D',
-  managed: 'M',
-  pinned: 'P',
-  system: 'S',
-};
-
-/** Each kind has a colour of its own name. */
-export function kindStyle(kind: AllocatorKind): Style {
-  return kind;
-}
-
-/** Where nothing was measured: nothing was asked for, so nothing is unknown. */
+/** Shown where a step was not run; "unknown" is for failed readings. */
 export const NOTHING = '-';
 
-/** "4.12", "35.7", "1545": three to four figures are what repeats of the same step agree on. */
+/** "4.12", "35.7", "1545": repeats of a step agree on three to four figures. */
 export function ms(value: number | null): string {
   return figures(value);
 }
@@ -34,7 +21,7 @@ export function median(times: Times | null): string {
   return ms(times === null ? null : times.median);
 }
 
-/** A column of times with its decimal points below one another: as many decimals as the smallest one needs. */
+/** A column of times with aligned decimal points: as many decimals as the smallest time needs. */
 export function msColumn(values: readonly (number | null)[]): string[] {
   const known = values.filter((value) => value !== null && value > 0);
   const least = known.length === 0 ? 0 : Math.min(...known.map(Number));
@@ -45,18 +32,6 @@ export function msColumn(values: readonly (number | null)[]): string[] {
 /** 10^9 bytes a second. */
 export function rate(gbPerSecond: number | null): string {
   return figures(gbPerSecond);
-}
-
-/** A size as it was most likely typed: at most two decimals in a unit of either family, else whole MiB or MB, else rounded. */
-export function sizeWords(bytes: number): string {
-  for (const [unit, name] of UNITS) {
-    // 1.1 GB / 1 GB is 1.1 only nearly.
-    const hundredths = Math.round((bytes / unit) * 1e8) / 1e6;
-    if (hundredths >= 100 && hundredths < 100_000 && Number.isInteger(hundredths)) return `${hundredths / 100} ${name}`;
-  }
-  for (const [unit, name] of WHOLE)
-    if (bytes >= unit && Number.isInteger(bytes / unit)) return `${bytes / unit} ${name}`;
-  return formatBytes(bytes);
 }
 
 const UNITS: readonly (readonly [number, string])[] = [
@@ -70,13 +45,25 @@ const UNITS: readonly (readonly [number, string])[] = [
   [KiB, 'KiB'],
 ];
 
-/** Sizes in steps of these are told apart by all their digits: 1088 MiB and 1152 MiB would both be 1.1 GiB. */
+/** Whole multiples keep all their digits: rounded, 1088 MiB and 1152 MiB would both be 1.1 GiB. */
 const WHOLE: readonly (readonly [number, string])[] = [
   [MiB, 'MiB'],
   [1e6, 'MB'],
 ];
 
-/** "-4.00 GiB", "+12 KiB", "0": how a counter moved. */
+/** A size as it was most likely typed: with at most two decimals in any unit, else in whole MiB or MB, else rounded. */
+export function sizeText(bytes: number): string {
+  for (const [unit, name] of UNITS) {
+    // In binary floating point 1.1 GB / 1 GB is not exactly 1.1.
+    const hundredths = Math.round((bytes / unit) * 1e8) / 1e6;
+    if (hundredths >= 100 && hundredths < 100_000 && Number.isInteger(hundredths)) return `${hundredths / 100} ${name}`;
+  }
+  for (const [unit, name] of WHOLE)
+    if (bytes >= unit && Number.isInteger(bytes / unit)) return `${bytes / unit} ${name}`;
+  return formatBytes(bytes);
+}
+
+/** Change of a counter: "-4.00 GiB", "+12 KiB", "0". */
 export function moved(bytes: number | null, unicode: boolean): string {
   if (bytes === null) return UNKNOWN;
   if (bytes === 0) return '0';
@@ -85,12 +72,12 @@ export function moved(bytes: number | null, unicode: boolean): string {
   return `${sign}${size >= GiB ? `${inGiB(size)} GiB` : formatBytes(size)}`;
 }
 
-/** "a floor" → "A floor", at the beginning of a line. Names of files, functions and fields stay as they are. */
-export function capital(words: string): string {
-  return /^[a-z]+[ ,:;]/.test(words) ? `${words.charAt(0).toUpperCase()}${words.slice(1)}` : words;
+/** "a floor" → "A floor", to begin a sentence. Names of files, functions and fields stay as they are. */
+export function capital(text: string): string {
+  return /^[a-z]+[ ,:;]/.test(text) ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text;
 }
 
-/** With its full stop, where whoever wrote it left that to us. */
-export function sentence(words: string): string {
-  return words === '' || /[.!?]$/.test(words) ? words : `${words}.`;
+/** Adds the full stop if it is missing. */
+export function sentence(text: string): string {
+  return text === '' || /[.!?]$/.test(text) ? text : `${text}.`;
 }

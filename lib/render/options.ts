@@ -12,21 +12,21 @@ export interface RenderOptions {
   hostName: string;
 }
 
-/** "119.7 GiB", or every digit. */
+/** "119.7 GiB", or with --bytes every digit. */
 export function amount(bytes: number | null, { exact }: RenderOptions): string {
   return exact && bytes !== null ? `${formatCount(bytes)} B` : formatBytes(bytes);
 }
 
-/** Between the parts of a line. */
+/** Separates the parts of a line. */
 export function dot({ unicode }: RenderOptions): string {
   return unicode ? ' · ' : ' | ';
 }
 
-/** "[####------]": how much of a whole. An unknown part is an empty bar, not a bar at zero. */
-export function meter(part: number | null, whole: number, cells: number, style: Style, look: RenderOptions): string {
+/** "[####......]": a share of a whole. The bar of an unknown part is blank, unlike that of 0. */
+export function meter(part: number | null, whole: number, cells: number, style: Style, options: RenderOptions): string {
   if (part === null || !(whole > 0)) return `[${' '.repeat(cells)}]`;
   const full = Math.round(Math.min(1, Math.max(0, part / whole)) * cells);
-  const mark = look.unicode ? '█' : '#';
-  const rest = look.unicode ? '·' : '.';
-  return `[${look.paint(style, mark.repeat(full))}${look.paint('dim', rest.repeat(cells - full))}]`;
+  const mark = options.unicode ? '█' : '#';
+  const rest = options.unicode ? '·' : '.';
+  return `[${options.paint(style, mark.repeat(full))}${options.paint('dim', rest.repeat(cells - full))}]`;
 }

@@ -1,6 +1,8 @@
-/** Colours by meaning. A place that paints says what a text is, never which colour it has. */
+/** Colours by meaning: code that paints says what a text is, never which colour it has. */
+import { type KindStyle, PALETTE } from './kinds.ts';
 
 export type Style =
+  | KindStyle
   | 'free'
   | 'gpu'
   | 'anonymous'
@@ -9,10 +11,6 @@ export type Style =
   | 'kernel'
   | 'huge'
   | 'unattributed'
-  | 'device'
-  | 'managed'
-  | 'pinned'
-  | 'system'
   | 'ok'
   | 'notice'
   | 'warning'
@@ -22,11 +20,12 @@ export type Style =
   | 'heading'
   | 'simulated';
 
+/** Bits of colour: none, 16 or 256 colours. */
 export type Depth = 0 | 4 | 8;
 
-/** `fill`: the same meaning as a background, for the cells of a bar. */
 export interface Paint {
   (style: Style, text: string): string;
+  /** Paints the background, for the cells of a bar. */
   fill(style: Style, text: string): string;
   readonly depth: Depth;
 }
@@ -42,6 +41,7 @@ interface Colours {
 }
 
 const COLOURS: Readonly<Record<Style, Colours>> = {
+  ...PALETTE,
   gpu: { basic: '32', rich: '38;5;112', fillBasic: '30;42', fillRich: '38;5;16;48;5;112' },
   anonymous: { basic: '34', rich: '38;5;75', fillBasic: '37;44', fillRich: '38;5;16;48;5;75' },
   cache: { basic: '33', rich: '38;5;221', fillBasic: '30;43', fillRich: '38;5;16;48;5;221' },
@@ -49,11 +49,6 @@ const COLOURS: Readonly<Record<Style, Colours>> = {
   kernel: { basic: '35', rich: '38;5;176', fillBasic: '37;45', fillRich: '38;5;16;48;5;176' },
   huge: { basic: '31', rich: '38;5;209', fillBasic: '37;41', fillRich: '38;5;16;48;5;209' },
   unattributed: { basic: '37', rich: '38;5;250', fillBasic: '30;47', fillRich: '38;5;16;48;5;250' },
-  // Kinds of memory, in colours that also the colour-blind tell apart (Okabe and Ito).
-  device: { basic: '34', rich: '38;5;75' },
-  managed: { basic: '33', rich: '38;5;214' },
-  pinned: { basic: '32', rich: '38;5;43' },
-  system: { basic: '35', rich: '38;5;175' },
   free: { basic: '90', rich: '38;5;243', fillBasic: '90', fillRich: '38;5;243' },
   ok: { basic: '32', rich: '38;5;112' },
   notice: { basic: '36', rich: '38;5;80' },

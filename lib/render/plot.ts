@@ -1,5 +1,4 @@
-/** Lines over a logarithmic or linear axis, in characters: eight dots a cell where there is Unicode, else one. */
-
+/** A plot in characters, on logarithmic or linear axes: eight dots a cell with Unicode, else one. */
 import type { RenderOptions } from './options.ts';
 import type { Style } from './paint.ts';
 import { padEnd, padStart, widthOf } from './text-layout.ts';
@@ -10,33 +9,33 @@ export interface Series {
   name: string;
   style: Style;
   points: readonly (readonly [x: number, y: number])[];
-  /** A limit: a line without points. */
+  /** A line without points: a limit. */
   bare?: boolean;
 }
 
 export interface Plot {
   title: string;
   series: readonly Series[];
-  /** Not even where a logarithmic axis would show more: counts of steps, and amounts that add up. */
+  /** Never logarithmic, whatever the range: for counts of steps, and amounts that add up. */
   linear?: boolean;
   /** "time", "size". */
   xName: string;
   yName: string;
-  /** The words for a value on an axis. */
-  xWords(x: number): string;
-  yWords(y: number): string;
+  /** Label of a value on an axis. */
+  xText(x: number): string;
+  yText(y: number): string;
 }
 
-/** Odd, so that the middle one is labelled as well as both ends. */
+/** Odd, so that the middle row can be labelled as well as both ends. */
 const ROWS = 9;
 
-/** Where lines meet, the one drawn last must not look like the only one. */
+/** Marks a cell where lines meet: the line drawn last must not look like the only one. */
 const SEVERAL = '*';
 
-/** Letters of one line stand apart, or they hide it. */
+/** Minimum of cells from one letter of a line to the next: letters closer together hide the line. */
 const LETTER_GAP = 3;
 
-/** A range that spans more is drawn logarithmically: on a linear axis the small values would lie on one another. */
+/** Ratio of largest to smallest value above which an axis is logarithmic: small values would lie on one another. */
 const LOG_ABOVE = 20;
 
 /** Dots of a cell by column and row, as Unicode numbers them for braille. */
@@ -55,7 +54,7 @@ interface Axis {
   value(share: number): number;
 }
 
-/** A logarithmic axis needs values above 0; a linear one of times and rates begins at 0, so that heights compare. */
+/** A logarithmic axis needs values above 0; a linear axis of times and rates starts at 0, so that heights compare. */
 export function axisOf(values: readonly number[], { fromZero, linear }: { fromZero: boolean; linear: boolean }): Axis {
   const least = Math.min(...values);
   const most = Math.max(...values);
@@ -73,12 +72,12 @@ export function axisOf(values: readonly number[], { fromZero, linear }: { fromZe
   };
 }
 
-/** The lines of the plot; [] where there is no line to draw. */
+/** The lines of the plot; [] without at least two values of x. */
 export function plot(
-  { title, series, linear = false, xName, yName, xWords, yWords }: Plot,
-  look: RenderOptions,
+  { title, series, linear = false, xName, yName, xText, yText }: Plot,
+  options: RenderOptions,
 ): string[] {
-  const points = series.flatMap((one) => one.points);
+  const points = series.flatMap(({ points }) => points);
   if (new Set(points.map(([x]) => x)).size < 2) return [];
   const x = axisOf(
     points.map(([value]) => value),
@@ -90,46 +89,52 @@ export function plot(
   );
   const last = ROWS - 1;
   const labels = Array.from({ length: ROWS }, (_, row) =>
-    row % (last / 2) === 0 ? yWords(y.value((last - row) / last)) : '',
+    row % (last / 2) === 0 ? yText(y.value((last - row) / last)) : '',
   );
   const gutter = Math.max(...labels.map((label) => label.length));
-  const columns = Math.max(10, look.width - gutter - 2);
-  const canvas = createCanvas(columns, ROWS, look.unicode);
-  for (const one of series) draw(one, x, y, canvas);
-  const edge = look.unicode ? '┤' : '|';
-  const plain = look.unicode ? '│' : '|';
+  const columns = Math.max(10, options.width - gutter - 2);
+  const canvas = createCanvas(columns, ROWS, options.unicode);
+  for (const line of series) draw(line, x, y, canvas);
+  const edge = options.unicode ? '┤' : '|';
+  const plain = options.unicode ? '│' : '|';
   const body = labels.map(
     (label, row) =>
-      look.paint('dim', `${padStart(label, gutter)} ${label === '' ? plain : edge}`) + canvas.row(row, look).trimEnd(),
+      options.paint('dim', `${padStart(label, gutter)} ${label === '' ? plain : edge}`) +
+      canvas.row(row, options).trimEnd(),
   );
-  const scales = [y.log ? yName : null, x.log ? xName : null].filter((words) => words !== null);
-  const [corner, rule] = look.unicode ? ['└', '─'] : ['+', '-'];
+  const scales = [y.log ? yName : null, x.log ? xName : null].filter((name) => name !== null);
+  const [corner, rule] = options.unicode ? ['└', '─'] : ['+', '-'];
   return [
-    ...heading(title, series, scales, look),
+    ...heading(title, series, scales, options),
     ...body,
-    look.paint('dim', `${' '.repeat(gutter + 1)}${corner}${rule.repeat(columns)}`.slice(0, look.width)),
-    look.paint('dim', `${' '.repeat(gutter + 2)}${xLabels(x, columns, xWords)}`),
+    options.paint('dim', `${' '.repeat(gutter + 1)}${corner}${rule.repeat(columns)}`.slice(0, options.width)),
+    options.paint('dim', `${' '.repeat(gutter + 2)}${xLabels(x, columns, xText)}`),
   ];
 }
 
-function heading(title: string, series: readonly Series[], scales: readonly string[], look: RenderOptions): string[] {
+function heading(
+  title: string,
+  series: readonly Series[],
+  scales: readonly string[],
+  options: RenderOptions,
+): string[] {
   const legend = series
     .filter(({ points }) => points.length > 0)
-    .map(({ letter, name, style }) => look.paint(style, `${letter} ${name}`))
-    .concat(series.length > 1 ? [look.paint('dim', `${SEVERAL} several`)] : [])
+    .map(({ letter, name, style }) => options.paint(style, `${letter} ${name}`))
+    .concat(series.length > 1 ? [options.paint('dim', `${SEVERAL} several`)] : [])
     .join('  ');
-  const axes = scales.length === 0 ? '' : look.paint('dim', ` (${scales.join(', ')}: logarithmic)`);
-  const words = look.paint('heading', title) + axes;
-  return widthOf(words) + widthOf(legend) + 3 <= look.width ? [`${words}   ${legend}`] : [words, legend];
+  const axes = scales.length === 0 ? '' : options.paint('dim', ` (${scales.join(', ')}: logarithmic)`);
+  const line = options.paint('heading', title) + axes;
+  return widthOf(line) + widthOf(legend) + 3 <= options.width ? [`${line}   ${legend}`] : [line, legend];
 }
 
-/** Words below both ends and, where there is room, the middle. */
-function xLabels(x: Axis, columns: number, words: (value: number) => string): string {
-  const [left, middle, right] = [words(x.from), words(x.value(0.5)), words(x.to)];
+/** Labels below both ends and, where there is room, the middle. */
+function xLabels(x: Axis, columns: number, text: (value: number) => string): string {
+  const [left, middle, right] = [text(x.from), text(x.value(0.5)), text(x.to)];
   const start = Math.round(columns / 2 - middle.length / 2);
   const fits = start > left.length + 2 && start + middle.length + 2 < columns - right.length;
-  const most = fits ? padEnd(left, start) + middle : left;
-  return padEnd(most, Math.max(most.length + 1, columns - right.length)) + right;
+  const line = fits ? padEnd(left, start) + middle : left;
+  return padEnd(line, Math.max(line.length + 1, columns - right.length)) + right;
 }
 
 interface Canvas {
@@ -140,7 +145,7 @@ interface Canvas {
   dot(column: number, row: number, style: Style): void;
   /** A letter over the dots of its cell. */
   letter(column: number, row: number, letter: string, style: Style): void;
-  row(index: number, look: RenderOptions): string;
+  row(index: number, options: RenderOptions): string;
 }
 
 interface Cell {
@@ -177,12 +182,12 @@ function createCanvas(columns: number, rows: number, unicode: boolean): Canvas {
         cell.letter = shared ? SEVERAL : letter;
         cell.style = shared ? 'strong' : style;
       }),
-    row: (index, look) =>
+    row: (index, options) =>
       (cells[index] ?? [])
         .map((cell) => {
           if (cell === null) return ' ';
           const mark = cell.letter ?? (unicode ? String.fromCodePoint(0x2800 + cell.dots) : '.');
-          return look.paint(cell.style, mark);
+          return options.paint(cell.style, mark);
         })
         .join(''),
   };

@@ -1,8 +1,7 @@
-/** Plain-text layout: cells, tables and lines that fit. Knows colour codes only so far as not to count them. */
-
+/** Layout of plain text: cells, tables and lines that fit. Colour codes take no columns. */
 import stringWidth from 'string-width';
 
-/** Columns of a terminal that a text takes, colour codes not counted: 模型.gguf takes 9. */
+/** Columns that a text takes on a terminal, without its colour codes: 模型.gguf takes 9. */
 export function widthOf(text: string): number {
   return stringWidth(text);
 }
@@ -31,14 +30,14 @@ function graphemesOf(text: string): string[] {
   return [...GRAPHEMES.segment(text)].map(({ segment }) => segment);
 }
 
-/** Cuts an uncoloured text to `width` columns, showing that it was cut. */
+/** Cuts an uncoloured text to `width` columns, with an ellipsis at the end. */
 export function truncate(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   if (width <= 1) return fitting(graphemesOf(text), width).join('');
   return `${fitting(graphemesOf(text), width - 1).join('')}…`;
 }
 
-/** Cuts the beginning of an uncoloured text: the end of a path says more. */
+/** Cuts the start of an uncoloured text: the end of a path says more. */
 export function truncateStart(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   return `…${fitting(graphemesOf(text).reverse(), width - 1)
@@ -46,7 +45,7 @@ export function truncateStart(text: string, width: number): string {
     .join('')}`;
 }
 
-/** As many whole items as fit, the first one cut if even that does not. */
+/** Joins as many whole items as fit; a first item that is too long is cut. */
 export function joinThatFits(items: readonly string[], separator: string, width: number): string {
   let line = truncate(items[0] ?? '', width);
   for (const item of items.slice(1)) {
@@ -57,7 +56,7 @@ export function joinThatFits(items: readonly string[], separator: string, width:
   return line;
 }
 
-/** Breaks an uncoloured text at spaces into lines of at most `width`; a longer word stands alone and is kept whole. */
+/** Breaks an uncoloured text at spaces into lines of at most `width` columns; a longer word keeps a line of its own. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';
@@ -73,7 +72,7 @@ export function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/** A wrapped paragraph behind a label: the following lines stand under the first one's text. */
+/** A label and a wrapped paragraph beside it: further lines are indented to its first word. */
 export function hanging(label: string, text: string, width: number): string[] {
   const indent = widthOf(label);
   return wrap(text, Math.max(20, width - indent)).map(
@@ -83,11 +82,11 @@ export function hanging(label: string, text: string, width: number): string[] {
 
 export interface Column {
   align: 'left' | 'right';
-  /** Takes the room that is left and is cut to it. At most one; only uncoloured texts. */
+  /** Takes the remaining width and is cut to it. At most one column; only uncoloured texts. */
   flexible?: boolean;
 }
 
-/** Rows with aligned columns, two spaces apart, no wider than `width`. */
+/** Rows of aligned columns, two spaces apart, within `width` if a column is flexible. */
 export function table(columns: readonly Column[], rows: readonly (readonly string[])[], width: number): string[] {
   const widths = columns.map((_, index) => Math.max(0, ...rows.map((row) => widthOf(row[index] ?? ''))));
   const gaps = 2 * (columns.length - 1);

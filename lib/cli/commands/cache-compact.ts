@@ -9,22 +9,22 @@ import { SUDO } from './cache-shared.ts';
 
 export const cacheCompactCommand: Command = {
   name: 'cache compact',
-  summary: 'Puts free memory together (vm.compact_memory) and judges whether a large launch can start',
+  summary: 'Compacts free memory, and says whether a large launch can start',
   usage: '[options]',
   description:
-    'Counts free blocks by size before and after. The gate before a large launch is 96 GiB available and 200 blocks of 32 MiB on a machine of 120 GiB, the same shares on a smaller one. ' +
-    'Where it is met already nothing is done.\n' +
-    'Verdict: ok, compacted, not-ready (programs or page cache hold the memory), reboot-required (it is free, idle, and still in pieces). Exit code: 0 for the first two, else 1.',
+    'Writes vm.compact_memory, and counts free blocks by size before and after. The gate for a large launch is 96 GiB available and 200 free blocks of 32 MiB on a machine of 120 GiB, and the same shares on a smaller one. ' +
+    'If the gate is already met, nothing is done.\n' +
+    'Verdict: ok, compacted, not-ready (programs or page cache hold the memory), reboot-required (free and idle, but still fragmented). Exit code: 0 for the first two, else 1.',
   options: {
-    always: { type: 'boolean', summary: 'Compact although the gate is met' },
-    'gate-available': { type: 'string', placeholder: '<size>', summary: 'What must be available' },
-    'gate-block': { type: 'string', placeholder: '<size>', summary: 'Size of the blocks that are counted' },
-    'gate-blocks': { type: 'string', placeholder: '<n>', summary: 'How many of them must be free' },
+    always: { type: 'boolean', summary: 'Compact even if the gate is met' },
+    'gate-available': { type: 'string', placeholder: '<size>', summary: 'Memory that must be available' },
+    'gate-block': { type: 'string', placeholder: '<size>', summary: 'Size of the blocks to count' },
+    'gate-blocks': { type: 'string', placeholder: '<n>', summary: 'Blocks that must be free' },
     sudo: SUDO,
   },
   examples: [
     { command: 'umaprobe cache compact', means: 'before a large launch, as root' },
-    { command: 'umaprobe cache compact --sim gb10-fragmented', means: 'a simulated machine that only a reboot helps' },
+    { command: 'umaprobe cache compact --sim gb10-fragmented', means: 'a simulated machine that needs a reboot' },
   ],
   readsMachine: true,
   arguments: { min: 0, max: 0, afterDashes: false },
@@ -32,7 +32,7 @@ export const cacheCompactCommand: Command = {
     const report = await compact({ gate: gate(values), always: flag(values, 'always'), sudo: flag(values, 'sudo') });
     const ready = report.verdict === 'ok' || report.verdict === 'compacted';
     return {
-      exitCode: ready ? EXIT.fine : EXIT.no,
+      exitCode: ready ? EXIT.success : EXIT.negative,
       document: report,
       text: (terminal) => compactPage(report, renderOptionsFor(terminal)),
     };

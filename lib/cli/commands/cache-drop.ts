@@ -10,22 +10,22 @@ const LEVELS = { '1': 1, '2': 2, '3': 3 } as const;
 
 export const cacheDropCommand: Command = {
   name: 'cache drop',
-  summary: 'Drops caches (vm.drop_caches), with a receipt of what that gave back',
+  summary: 'Drops caches (vm.drop_caches), and shows memory before and after',
   usage: '[options]',
   description:
-    'Level 1: page cache. Level 2: slab and every shrinker; from driver 590 on that is where freed GPU memory waits in the driver’s pools. Level 3: both.\n' +
-    'Writes what is dirty first, with a limit, and shows memory before and after. Refuses under memory pressure, when what is dropped is read again at once.\n' +
-    'Exit code: 4 when this user may not (the line says what to type), 5 when it was refused; nothing was changed then.',
+    'Level 1: page cache. Level 2: slab and every shrinker, which from driver 590 on includes the driver’s pools of freed GPU memory. Level 3: both.\n' +
+    'Writes dirty pages first, with a time limit. Refuses under memory pressure: dropped pages would be read again at once.\n' +
+    'Exit code: 4 without permission (the message says what to type), 5 if refused; in both cases nothing was changed.',
   options: {
     level: { type: 'string', placeholder: '<1|2|3>', summary: 'What to drop (default 3)' },
     'no-sync': { type: 'boolean', summary: 'Do not write dirty pages first; they stay cached' },
     'sync-limit': {
       type: 'string',
       placeholder: '<time>',
-      summary: 'How long to wait for that: 100ms to 1h (default 60s); what is not written by then stays',
+      summary: 'Time limit for writing: 100ms to 1h (default 60s); pages still dirty then stay cached',
     },
     sudo: SUDO,
-    force: { type: 'boolean', summary: 'Also under memory pressure' },
+    force: { type: 'boolean', summary: 'Drop even under memory pressure' },
   },
   examples: [
     { command: 'umaprobe cache drop --level 1', means: 'page cache only, as root' },
@@ -45,6 +45,10 @@ export const cacheDropCommand: Command = {
       sudo: flag(values, 'sudo'),
       force: flag(values, 'force'),
     });
-    return { exitCode: EXIT.fine, document: report, text: (terminal) => dropPage(report, renderOptionsFor(terminal)) };
+    return {
+      exitCode: EXIT.success,
+      document: report,
+      text: (terminal) => dropPage(report, renderOptionsFor(terminal)),
+    };
   },
 };

@@ -5,24 +5,27 @@ import { EXIT } from '../core/exit.ts';
 import { count, flag } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
-import { reportedOrInterrupted, TOP } from './cache-shared.ts';
+import { TOP, walk } from './cache-shared.ts';
 import { isMissing } from './cache-status.ts';
 
 export const cacheEvictCommand: Command = {
   name: 'cache evict',
-  summary: 'Takes files out of the page cache, without root, and says what stayed and why',
+  summary: 'Evicts files from the page cache, and says what stays cached and why',
   usage: '<path…> [options]',
   description:
-    'Asks the kernel to let go of the pages of these files and of all files in these folders, looks again, and says what left, what stayed and why: ' +
-    'mapped by a process, locked, not written yet, on tmpfs, in use.\n' +
-    'Never loses anything: what is not on disk yet stays, unless --sync asks for it to be written first.\n' +
-    'Exit code: 1 when a path that was named could not be looked at.',
+    'Works without root. Asks the kernel to drop the cached pages of these files and of all files in these folders, checks again, and says what was evicted, what is still cached and why: ' +
+    'mapped by a process, locked, dirty, on tmpfs, in use.\n' +
+    'No data is lost: dirty pages stay cached unless --sync writes them first.\n' +
+    'Exit code: 1 if a given path could not be read.',
   options: {
-    sync: { type: 'boolean', summary: 'Write dirty pages of these files first (fdatasync), so that they can go, too' },
+    sync: {
+      type: 'boolean',
+      summary: 'Write dirty pages of these files first (fdatasync), so that they can be evicted',
+    },
     top: TOP,
   },
   examples: [
-    { command: 'umaprobe cache evict ~/.cache/huggingface/hub', means: 'the models that were downloaded or read' },
+    { command: 'umaprobe cache evict ~/.cache/huggingface/hub', means: 'models that were downloaded or loaded' },
     { command: 'umaprobe cache evict --sync checkpoint.safetensors', means: 'a checkpoint that was just written' },
   ],
   readsMachine: true,
@@ -33,11 +36,9 @@ export const cacheEvictCommand: Command = {
     const top = count(values, 'top', 0, 100_000, 'cache evict') ?? 10;
     const sync = flag(values, 'sync');
     if (paths.length === 0) throw new UsageError('Name the files or folders to evict.', 'cache evict');
-    const { report, exitCode } = await reportedOrInterrupted(context, (walking) =>
-      evictFiles(paths, { top, sync, ...walking }),
-    );
+    const { report, exitCode } = await walk(context, (options) => evictFiles(paths, { top, sync, ...options }));
     return {
-      exitCode: exitCode ?? (report?.targets.some(isMissing) === true ? EXIT.no : EXIT.fine),
+      exitCode: exitCode ?? (report?.targets.some(isMissing) === true ? EXIT.negative : EXIT.success),
       document: report,
       text: report === null ? null : (terminal) => evictPage(report, renderOptionsFor(terminal)),
     };

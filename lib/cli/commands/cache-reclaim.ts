@@ -4,26 +4,27 @@ import type { Command } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { sizeOf, text } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
+
 export const cacheReclaimCommand: Command = {
   name: 'cache reclaim',
-  summary: 'Asks the kernel to take memory from one cgroup (memory.reclaim)',
+  summary: 'Asks the kernel to reclaim memory of one cgroup (memory.reclaim)',
   usage: '<size> [options]',
   description:
-    'Without root, for a cgroup that this user owns: page cache that its programs have read, and what of them can be swapped. CUDA memory is charged to no cgroup and stays. ' +
+    'Works without root for a cgroup that this user owns. Reclaims page cache that its programs read, and program memory that can be swapped. CUDA memory is charged to no cgroup and is never reclaimed. ' +
     'Needs cgroup v2 and Linux 5.19.\n' +
-    'Exit code: 1 when the kernel found less than was asked for.',
+    'Exit code: 1 if the kernel reclaimed less than requested.',
   options: {
     cgroup: {
       type: 'string',
       placeholder: '<path>',
-      summary: 'As /proc/self/cgroup has it, or a folder under /sys/fs/cgroup (default: the one this process is in)',
+      summary: 'As in /proc/self/cgroup, or a folder under /sys/fs/cgroup (default: that of this process)',
     },
   },
   examples: [
     { command: 'umaprobe cache reclaim 8GiB', means: 'from the programs of this session' },
     {
       command: 'umaprobe cache reclaim 8GiB --cgroup /user.slice/user-1000.slice/user@1000.service/app.slice',
-      means: 'from those of another cgroup',
+      means: 'from the programs of another cgroup',
     },
   ],
   readsMachine: true,
@@ -33,7 +34,7 @@ export const cacheReclaimCommand: Command = {
     const cgroup = text(values, 'cgroup');
     const report = await reclaim(cgroup === undefined ? { bytes } : { bytes, cgroup });
     return {
-      exitCode: report.short ? EXIT.no : EXIT.fine,
+      exitCode: report.short ? EXIT.negative : EXIT.success,
       document: report,
       text: (terminal) => reclaimPage(report, renderOptionsFor(terminal)),
     };

@@ -6,15 +6,19 @@ import { levelsOf } from './cache-shared.ts';
 
 export const cacheRuleCommand: Command = {
   name: 'cache rule',
-  summary: 'A sudoers line that permits exactly what --sudo runs',
+  summary: 'Prints a sudoers rule that permits exactly what --sudo runs',
   usage: '[options]',
   description:
-    'Prints a file for /etc/sudoers.d: one user may run one command, level and all, without a password, and nothing else. ' +
-    'A rule for tee could not tell one level from another, nor one file from another. Nothing is installed: the comments in it say how to check it and where it goes.',
+    'Prints a file for /etc/sudoers.d: one user may run exactly these commands, with these levels, without a password. ' +
+    'A rule for tee could restrict neither the level nor the file. Nothing is installed: the comments in the file say how to check it and where to put it.',
   options: {
-    user: { type: 'string', placeholder: '<name>', summary: 'Who may (default: who runs this, also behind sudo)' },
-    level: { type: 'string', placeholder: '<1|2|3>', summary: 'Which levels, separated by commas (default 3)' },
-    compact: { type: 'boolean', summary: 'Compaction as well' },
+    user: {
+      type: 'string',
+      placeholder: '<name>',
+      summary: 'User to permit (default: the current user, or the one who called sudo)',
+    },
+    level: { type: 'string', placeholder: '<1|2|3>', summary: 'Levels, separated by commas (default 3)' },
+    compact: { type: 'boolean', summary: 'Permit compaction, too' },
   },
   examples: [
     { command: 'umaprobe cache rule > umaprobe.sudoers', means: 'for umaprobe cache drop --sudo' },
@@ -29,18 +33,17 @@ export const cacheRuleCommand: Command = {
       ...(flag(values, 'compact') ? [{ name: 'compact_memory' } as const] : []),
     ];
     const document = sudoersRule({ user: text(values, 'user') ?? invokingUser(env), sysctls });
-    return { exitCode: EXIT.fine, document, text: () => rulePage(document) };
+    return { exitCode: EXIT.success, document, text: () => rulePage(document) };
   },
 };
 
-/** The whole output is a sudoers file: what a person should know stands in its comments. */
-function rulePage({ commands, file, install, rule, user }: SudoersRule): string {
-  const permitted = commands.map((words) => words.join(' '));
-  return `${[
+/** The whole output is a sudoers file: explanations are its comments. */
+function rulePage({ commands, file, install, rule, user }: SudoersRule): string[] {
+  return [
     `# Lets ${user} run, as root and without a password, and nothing else:`,
-    ...permitted.map((words) => `#   ${words}`),
+    ...commands.map((words) => `#   ${words.join(' ')}`),
     `# To install it: save it as umaprobe.sudoers, check it, and put it in place (${file}):`,
     ...install.map((command) => `#   ${command}`),
     rule,
-  ].join('\n')}\n`;
+  ];
 }

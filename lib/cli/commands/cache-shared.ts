@@ -1,5 +1,4 @@
-/** Options that several commands of the cache have, and how their values are read. */
-
+/** What several cache commands share: options, drop levels, and a walk that shows progress and stops at a signal. */
 import { constants } from 'node:os';
 import { clean, formatBytes } from '../../base/format.ts';
 import { truncate } from '../../render/text-layout.ts';
@@ -15,7 +14,7 @@ export const TOP = {
 
 export const SUDO = {
   type: 'boolean',
-  summary: 'Let sudo do it, without a password: see umaprobe cache rule',
+  summary: 'Run the privileged step with sudo -n (see umaprobe cache rule)',
 } as const;
 
 /** "1", "2", "3", or several of them: "1,2". */
@@ -27,30 +26,29 @@ export function levelsOf(value: string, command: string): (1 | 2 | 3)[] {
   throw new UsageError(`--level "${wrong}" is not one of 1, 2, 3.${didYouMean(wrong, ['1', '2', '3'])}`, command);
 }
 
-/** What is over sooner needs no line; after that ten a second are as many as can be read. */
-const FIRST_AFTER_MS = 400;
-
-const EVERY_MS = 100;
-
+/** Walks that end sooner show no progress. */
+const FIRST_PROGRESS_MS = 400;
+/** Interval of progress lines: ten a second are as many as can be read. */
+const PROGRESS_MS = 100;
 const CLEAR_LINE = '\r\x1b[K';
 
-export interface Walking {
+export interface WalkOptions {
   signal: AbortSignal;
   onProgress: (progress: CacheProgress) => void;
 }
 
-export interface Reported<T> {
+export interface WalkOutcome<T> {
   /** null: a signal ended the walk before there was anything to report. */
   report: T | null;
-  /** Of the signal that ended it; null: none did. */
+  /** 128 + the number of the signal that ended the walk; null: there was none. */
   exitCode: number | null;
 }
 
-/** Runs a walk with progress on a terminal's stderr; SIGINT and SIGTERM end it, and what it reports then is shown. */
-export async function reportedOrInterrupted<T>(
+/** Runs a walk over files. A signal stops it, and what it reports then is shown. */
+export async function walk<T>(
   { stderr }: Pick<Context, 'stderr'>,
-  work: (walking: Walking) => Promise<T>,
-): Promise<Reported<T>> {
+  work: (options: WalkOptions) => Promise<T>,
+): Promise<WalkOutcome<T>> {
   const abort = new AbortController();
   let exitCode: number | null = null;
   const stop = (signal: NodeJS.Signals): void => {
@@ -58,19 +56,19 @@ export async function reportedOrInterrupted<T>(
     abort.abort();
   };
   process.on('SIGINT', stop).on('SIGTERM', stop);
-  let due = performance.now() + FIRST_AFTER_MS;
+  let due = performance.now() + FIRST_PROGRESS_MS;
   let drawn = false;
   const onProgress = ({ files, bytes, path }: CacheProgress): void => {
     if (!stderr.isTty || performance.now() < due) return;
-    due = performance.now() + EVERY_MS;
+    due = performance.now() + PROGRESS_MS;
     drawn = true;
-    const words = `${files.toLocaleString('en-US')} files, ${formatBytes(bytes)}  ${clean(path)}`;
-    stderr.write(`${CLEAR_LINE}${truncate(words, stderr.columns - 1)}`);
+    const line = `${files.toLocaleString('en-US')} files, ${formatBytes(bytes)}  ${clean(path)}`;
+    stderr.write(`${CLEAR_LINE}${truncate(line, stderr.columns - 1)}`);
   };
   try {
     return { report: await work({ signal: abort.signal, onProgress }), exitCode };
   } catch (error) {
-    // A signal that came while something else went wrong must not hide that.
+    // A signal must not hide another error.
     if (exitCode === null || error !== abort.signal.reason) throw error;
     return { report: null, exitCode };
   } finally {

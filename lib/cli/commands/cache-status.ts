@@ -4,17 +4,17 @@ import type { Command } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { count } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
-import { reportedOrInterrupted, TOP } from './cache-shared.ts';
+import { TOP, walk } from './cache-shared.ts';
 
 export const cacheStatusCommand: Command = {
   name: 'cache status',
-  summary: 'What is in the page cache: model stores, files, trees; dirty, and mapped by whom',
+  summary: 'Page cache of model stores, files and folders: how much, dirty, mapped by whom',
   usage: '[path…] [options]',
   description:
-    'Shows how much of the named files and folders is in the page cache, and the whole cache of the machine in parts that add up. ' +
-    'Without a path it looks at the model stores of this user that exist: Hugging Face hub, Ollama, LM Studio, vLLM, torch hub; under sudo those of who typed it.\n' +
-    'Symbolic links inside folders are not followed and every file counts once. Changes nothing.\n' +
-    'Exit code: 1 when a path that was named could not be looked at.',
+    'Shows how much of the given files and folders is in the page cache, and the whole cache of the machine in parts that add up. ' +
+    'Without a path it reads the model stores of this user: Hugging Face hub, Ollama, LM Studio, vLLM, torch hub; under sudo, those of the user who called sudo.\n' +
+    'Symbolic links inside folders are not followed, and every file counts once. Changes nothing.\n' +
+    'Exit code: 1 if a given path could not be read.',
   options: { top: TOP },
   examples: [
     { command: 'umaprobe cache status', means: 'the model stores' },
@@ -27,18 +27,18 @@ export const cacheStatusCommand: Command = {
     const { values, positionals, rest } = context;
     const paths = [...positionals, ...rest];
     const top = count(values, 'top', 0, 100_000, 'cache status') ?? 10;
-    const { report, exitCode } = await reportedOrInterrupted(context, (walking) =>
-      cacheStatus(paths.length === 0 ? undefined : paths, { top, ...walking }),
+    const { report, exitCode } = await walk(context, (options) =>
+      cacheStatus(paths.length === 0 ? undefined : paths, { top, ...options }),
     );
     return {
-      exitCode: exitCode ?? (report?.targets.some(isMissing) === true ? EXIT.no : EXIT.fine),
+      exitCode: exitCode ?? (report?.targets.some(isMissing) === true ? EXIT.negative : EXIT.success),
       document: report,
       text: report === null ? null : (terminal) => statusPage(report, renderOptionsFor(terminal)),
     };
   },
 };
 
-/** A path that was named and could not be looked at at all: an answer about it is not there. */
+/** Whether a given path could not be read at all. */
 export function isMissing({
   path,
   problems,

@@ -2,13 +2,14 @@ import { clean } from '../../base/format.ts';
 import { CHECKS, matching } from '../../doctor/checks.ts';
 import { type CheckResult, type CheckStatus, type DoctorReport, doctor } from '../../doctor/index.ts';
 import type { Style } from '../../render/paint.ts';
-import { hanging, padEnd, table, truncate } from '../../render/text-layout.ts';
-import type { Command, Values } from '../core/command.ts';
+import { sections, simulatedBand } from '../../render/text/frame.ts';
+import { hanging, padEnd, table } from '../../render/text-layout.ts';
+import type { Command, Outcome, Values } from '../core/command.ts';
 import { flag, text } from '../core/options.ts';
-import type { Terminal } from '../core/terminal.ts';
+import { renderOptionsFor, type Terminal } from '../core/terminal.ts';
 import { didYouMean, UsageError } from '../core/usage.ts';
 
-/** The contract of doctor differs from the other commands', whose 1 means "the answer is no". */
+/** Other commands exit with 1 for "the answer is no" and with 2 for wrong usage. */
 const DOCTOR_EXIT = { clean: 0, warnings: 1, failures: 2 } as const;
 
 const STYLES: Readonly<Record<CheckStatus, Style>> = { pass: 'ok', warn: 'warning', fail: 'danger', skip: 'dim' };
@@ -18,17 +19,17 @@ export const doctorCommand: Command = {
   summary: 'Checks the machine: what is wrong, why, and what to do',
   usage: '[options]',
   description:
-    'Each check has a stable id and answers pass, warn, fail or skip with cause, evidence and remedy; none takes longer than 3 s. ' +
-    'Nothing is changed.\n' +
-    'Exit code: 0 nothing wrong, 1 warnings, 2 failures. A mistake on the command line is 2, too, with an umaprobe/error/1 document under --json.',
+    'Each check has a stable id, takes at most 3 s, and results in pass, warn, fail or skip, with cause, evidence and remedy. ' +
+    'Changes nothing.\n' +
+    'Exit code: 0 nothing wrong, 1 warnings, 2 failures. Wrong usage is 2, too, with an umaprobe/error/1 document under --json.',
   options: {
     only: {
       type: 'string',
       placeholder: '<ids>',
-      summary: 'Only these checks: ids or patterns such as library.*, separated by commas',
+      summary: 'Run only these checks: ids or patterns such as library.*, separated by commas',
     },
-    skip: { type: 'string', placeholder: '<ids>', summary: 'Not these' },
-    list: { type: 'boolean', summary: 'Print the ids and titles of the checks and run none' },
+    skip: { type: 'string', placeholder: '<ids>', summary: 'Skip these checks' },
+    list: { type: 'boolean', summary: 'Print ids and titles of the checks, and run none' },
   },
   examples: [
     { command: 'umaprobe doctor', means: 'all checks' },
@@ -42,7 +43,7 @@ export const doctorCommand: Command = {
     const skip = patterns(values, 'skip') ?? [];
     if (flag(values, 'list')) return list();
     const report = await doctor(only === undefined ? { skip } : { only, skip });
-    return { exitCode: exitCodeOf(report), document: report, text: (screen) => page(report, screen) };
+    return { exitCode: exitCodeOf(report), document: report, text: (terminal) => doctorPage(report, terminal) };
   },
 };
 
@@ -61,43 +62,39 @@ function patterns(values: Values, name: string): string[] | undefined {
   if (unknown === null && list.length > 0) return list;
   const ids = CHECKS.map(({ id }) => id);
   throw new UsageError(
-    `--${name} "${unknown ?? ''}" names no check.${didYouMean(unknown ?? '', ids)} There are ${ids.join(', ')}.`,
+    `--${name} "${unknown ?? ''}" matches no check.${didYouMean(unknown ?? '', ids)} The checks are ${ids.join(', ')}.`,
     'doctor',
   );
 }
 
-function list(): { exitCode: number; document: object; text: (screen: Terminal) => string } {
+function list(): Outcome {
   const checks = CHECKS.map(({ id, title }) => ({ id, title }));
   return {
     exitCode: DOCTOR_EXIT.clean,
     document: { schema: 'umaprobe/doctor-list/1', checks },
     text: ({ columns }) =>
-      `${table(
+      table(
         [{ align: 'left' }, { align: 'left', flexible: true }],
         checks.map(({ id, title }) => [id, title]),
         columns,
-      ).join('\n')}\n`,
+      ),
   };
 }
 
-function page(report: DoctorReport, screen: Terminal): string {
-  const { paint, columns } = screen;
-  const lines: string[] = [];
-  if (report.simulated !== null) {
-    const words = ` SIMULATED  machine ${clean(report.simulated)}: nothing of this was found on hardware `;
-    lines.push(paint('simulated', padEnd(truncate(words, columns), columns)), '');
-  }
-  const width = Math.max(0, ...report.checks.map(({ id }) => id.length)) + 2;
-  for (const check of report.checks) lines.push(...block(check, width, screen));
-  const { pass, warn, fail, skip } = report.summary;
+function doctorPage({ checks, simulated, summary }: DoctorReport, terminal: Terminal): string[] {
+  const { pass, warn, fail, skip } = summary;
   const total = `${pass} passed, ${warn} warned, ${fail} failed, ${skip} skipped`;
   const style: Style = fail > 0 ? 'danger' : warn > 0 ? 'warning' : 'ok';
-  lines.push('', paint(style, total));
-  return `${lines.join('\n')}\n`;
+  const idWidth = Math.max(0, ...checks.map(({ id }) => id.length)) + 2;
+  return sections(
+    simulated === null ? [] : [simulatedBand(simulated, renderOptionsFor(terminal), { what: 'findings' })],
+    checks.flatMap((check) => checkLines(check, idWidth, terminal)),
+    [terminal.paint(style, total)],
+  );
 }
 
-/** One line for what is fine; what is not gets its evidence and remedy, too. */
-function block(check: CheckResult, width: number, { paint, columns }: Terminal): string[] {
+/** The cause; of a warning or a failure the evidence and remedy, too. */
+function checkLines(check: CheckResult, width: number, { paint, columns }: Terminal): string[] {
   const status = padEnd(check.status, 6);
   const [first = '', ...more] = hanging(status + padEnd(check.id, width), clean(check.cause), columns);
   const lines = [

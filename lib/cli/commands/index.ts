@@ -1,4 +1,4 @@
-/** The commands. A new one is a file and a line here; its code is loaded only when it runs. */
+/** The commands. A new one is a file and an entry here; its code is loaded only when it runs. */
 import type { Command } from '../core/command.ts';
 
 export interface CommandEntry {
@@ -12,7 +12,7 @@ export const DEFAULT_COMMAND = 'snapshot';
 export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'snapshot',
-    summary: 'Where the memory is and what can be allocated (this is the default)',
+    summary: 'Where the memory is and what can be allocated (the default)',
     load: async () => (await import('./snapshot.ts')).snapshotCommand,
   },
   {
@@ -22,67 +22,67 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'doctor',
-    summary: 'Checks the machine, with cause and remedy for what is wrong',
+    summary: 'Checks the machine: what is wrong, why, and what to do',
     load: async () => (await import('./doctor.ts')).doctorCommand,
   },
   {
     name: 'sweep',
-    summary: 'Times and traces allocations over their size, kind by kind',
+    summary: 'Times allocations by size and kind, and shows which counters they move',
     load: async () => (await import('./sweep.ts')).sweepCommand,
   },
   {
     name: 'layout',
-    summary: "Holds several blocks at once, as a model's parts are",
+    summary: 'Allocates several blocks at once, like the parts of a model',
     load: async () => (await import('./layout.ts')).layoutCommand,
   },
   {
     name: 'stress',
-    summary: 'The most that can be allocated, found without going over the edge',
+    summary: 'Finds the most that can be allocated without freezing the machine',
     load: async () => (await import('./stress.ts')).stressCommand,
   },
   {
     name: 'cache status',
-    summary: 'What is in the page cache: model stores, files, trees; mapped by whom',
+    summary: 'Page cache of model stores, files and folders, and who maps it',
     load: async () => (await import('./cache-status.ts')).cacheStatusCommand,
   },
   {
     name: 'cache evict',
-    summary: 'Takes files out of the page cache, without root',
+    summary: 'Evicts files from the page cache, without root',
     load: async () => (await import('./cache-evict.ts')).cacheEvictCommand,
   },
   {
     name: 'cache drop',
-    summary: 'Drops caches, with a receipt of what that gave back',
+    summary: 'Drops caches, and shows memory before and after',
     load: async () => (await import('./cache-drop.ts')).cacheDropCommand,
   },
   {
     name: 'cache compact',
-    summary: 'Puts free memory together, and judges whether a large launch can start',
+    summary: 'Compacts free memory, and says whether a large launch can start',
     load: async () => (await import('./cache-compact.ts')).cacheCompactCommand,
   },
   {
     name: 'cache reclaim',
-    summary: 'Asks the kernel to take memory from one cgroup',
+    summary: 'Asks the kernel to reclaim memory of one cgroup',
     load: async () => (await import('./cache-reclaim.ts')).cacheReclaimCommand,
   },
   {
     name: 'cache rule',
-    summary: 'A sudoers line that permits exactly what --sudo runs',
+    summary: 'Prints a sudoers rule that permits exactly what --sudo runs',
     load: async () => (await import('./cache-rule.ts')).cacheRuleCommand,
   },
   {
     name: 'prepare',
-    summary: 'Makes room before a model is loaded, as much as is needed',
+    summary: 'Frees memory before a model is loaded, as much as needed',
     load: async () => (await import('./prepare.ts')).prepareCommand,
   },
   {
     name: 'sim list',
-    summary: 'Simulated machines that come with umaprobe',
+    summary: 'Lists the simulated machines that come with umaprobe',
     load: async () => (await import('./sim-list.ts')).simListCommand,
   },
   {
     name: 'sim show',
-    summary: 'A simulated machine as JSON, to start your own from',
+    summary: 'Prints a simulated machine as JSON, as a start for your own',
     load: async () => (await import('./sim-show.ts')).simShowCommand,
   },
   {

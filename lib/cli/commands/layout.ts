@@ -4,33 +4,37 @@ import type { RenderOptions } from '../../render/options.ts';
 import { layoutPage, layoutPartLine } from '../../render/text/layout.ts';
 import type { Command, Context } from '../core/command.ts';
 import { sizeOf, text } from '../core/options.ts';
+import { pageAssets } from '../core/package-files.ts';
 import { UsageError } from '../core/usage.ts';
-import { kind, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
+import { KIND_OPTION, kind, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
 import { layoutExit, runProbe } from './probe-run.ts';
 import { reportsOf, writeReports } from './reports.ts';
 
 const NAME = 'layout';
 
-/** Larger than any list of a thousand names; what is larger was named by mistake. */
+/** Bytes of a parts file, far above a thousand parts: a larger file was given by mistake. */
 const MAX_FILE = 1 << 20;
 
 export const layoutCommand: Command = {
   name: NAME,
-  summary: "Holds several blocks at once, as a model's parts are",
+  summary: 'Allocates several blocks at once, like the parts of a model',
   usage: '<file.json | name=size …> [options]',
   description:
-    'Allocates the parts one after the other in a child process, has the GPU write every byte, and compares what was expected, what was allocated and what the machine lost meanwhile; then whether all of it came back. ' +
-    'Each part is checked against the floor before it is made.\n' +
-    'The parts are words such as weights=26GB, a JSON file {"weights": "26GB", "kv-cache": 8000000000}, or a preset.',
+    'Allocates the parts one after the other in a child process, has the GPU write every byte, and compares the expected sizes, the allocated sizes and the memory that the machine lost; then checks that all of it came back. ' +
+    'Each part is checked against the floor before it is allocated.\n' +
+    'Parts are given as weights=26GB, as a JSON file {"weights": "26GB", "kv-cache": 8000000000}, or as a preset.',
   options: {
-    preset: { type: 'string', placeholder: '<13b>', summary: 'The parts of a model of 13 billion parameters, 25.5 GB' },
-    kind: { type: 'string', placeholder: '<kind>', summary: 'device, managed, pinned or system (default device)' },
+    preset: { type: 'string', placeholder: '<13b>', summary: 'Parts of a model with 13 billion parameters, 25.5 GB' },
+    ...KIND_OPTION,
     ...OUTPUT_OPTIONS,
     ...SAFETY_OPTIONS,
   },
   examples: [
     { command: 'umaprobe layout --preset 13b', means: 'the parts of a model, held at once' },
-    { command: 'umaprobe layout weights=26GB kv-cache=8GiB --sim gb10', means: 'your own, on a simulated machine' },
+    {
+      command: 'umaprobe layout weights=26GB kv-cache=8GiB --sim gb10',
+      means: 'your own parts, on a simulated machine',
+    },
     { command: 'umaprobe layout model.json --json', means: 'from a file, for scripts' },
   ],
   readsMachine: true,
@@ -39,24 +43,24 @@ export const layoutCommand: Command = {
     const { values, json } = context;
     const reports = reportsOf(values, json, NAME);
     const parts = partsOf(context);
-    const asked = kind(values, NAME);
+    const requested = kind(values, NAME);
     const { report, signalCode } = await runProbe(context, 'starting', (shared, live) =>
       layout(parts, {
-        ...(asked === undefined ? {} : { kind: asked }),
+        ...(requested === undefined ? {} : { kind: requested }),
         ...probeOptions(values, NAME),
         ...shared,
         onPart: (part, { done, total }) =>
           live.step(layoutPartLine(part, done, total), {
             share: done / total,
             etaMs: null,
-            words: `${done} of ${total} parts held`,
+            label: `${done} of ${total} parts held`,
           }),
       }),
     );
     const forms = {
-      page: (look: RenderOptions) => layoutPage(report, look),
+      page: (options: RenderOptions) => layoutPage(report, options),
       csv: async () => (await import('../../render/csv.ts')).layoutCsv(report),
-      html: async () => (await import('../../render/html/layout.ts')).layoutHtml(report),
+      html: async () => (await import('../../render/html/layout.ts')).layoutHtml(report, pageAssets()),
     };
     return writeReports(reports, forms, report, layoutExit(report, signalCode), context);
   },
@@ -67,13 +71,13 @@ type Parts = Readonly<Record<string, number>>;
 function partsOf({ values, positionals }: Context): Parts | '13b' {
   const preset = text(values, 'preset');
   if (preset !== undefined) {
-    if (positionals.length > 0)
-      throw new UsageError(`--preset and "${positionals[0]}" both say which parts: give one.`, NAME);
+    if (positionals.length > 0) throw new UsageError(`--preset cannot be combined with "${positionals[0]}".`, NAME);
     if (preset !== '13b') throw new UsageError(`--preset "${preset}" is not one of 13b.`, NAME);
     return preset;
   }
   const [first] = positionals;
-  if (first === undefined) throw new UsageError('Which parts? Give name=size, a JSON file, or --preset 13b.', NAME);
+  if (first === undefined)
+    throw new UsageError('Parts are missing: give name=size, a JSON file, or --preset 13b.', NAME);
   if (positionals.length === 1 && !first.includes('=')) return partsOfFile(first);
   return unique(
     positionals.map((word) => {
@@ -100,7 +104,7 @@ function partsOfFile(path: string): Parts {
     if (typeof value === 'number') return [name, sizeOf(String(value), what, NAME)] as const;
     throw new UsageError(`${what} is neither a number of bytes nor a size in quotes.`, NAME);
   });
-  if (pairs.length === 0) throw new UsageError(`${path}: there is no part in it.`, NAME);
+  if (pairs.length === 0) throw new UsageError(`${path}: it has no parts.`, NAME);
   return Object.fromEntries(pairs);
 }
 

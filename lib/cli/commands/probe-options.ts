@@ -1,4 +1,4 @@
-/** The options that sweep, layout and stress share, and what they become for the library. */
+/** Options that sweep, layout and stress share, and what they become for the library. */
 import { MiB } from '../../base/format.ts';
 import { KINDS } from '../../memory/kinds.ts';
 import { MIN_FLOOR } from '../../probe/options.ts';
@@ -12,31 +12,40 @@ export const SAFETY_OPTIONS: OptionTable = {
   floor: {
     type: 'string',
     placeholder: '<size>',
-    summary: 'Memory that the host keeps (default: the larger of 8 GiB and 7 % of MemTotal; at least 2GiB)',
+    summary: 'Memory kept for the host (default: the larger of 8 GiB and 7 % of MemTotal; at least 2GiB)',
   },
   journal: {
     type: 'string',
     placeholder: '<file|none>',
-    summary: 'What is written to disk before each step (default: a file under ~/.local/state/umaprobe)',
+    summary: 'Written to disk before each step (default: a file under ~/.local/state/umaprobe)',
   },
-  timeout: { type: 'string', placeholder: '<time>', summary: 'End after so long: 100ms to 24h' },
+  timeout: { type: 'string', placeholder: '<time>', summary: 'Time limit: 100ms to 24h' },
   'step-timeout': {
     type: 'string',
     placeholder: '<time>',
-    summary: 'Limit for one call of the GPU: 100ms to 10m (default 1m)',
+    summary: 'Time limit for one GPU call: 100ms to 10m (default 1m)',
   },
   'i-accept-a-frozen-machine': {
     type: 'boolean',
-    summary: 'Take a floor below 2GiB, and start on a machine that is under pressure, fragmented or swapping',
+    summary: 'Accept a floor below 2GiB, and start even under pressure, fragmented or swapping',
+  },
+};
+
+/** For a command that takes one kind. */
+export const KIND_OPTION: OptionTable = {
+  kind: {
+    type: 'string',
+    placeholder: '<kind>',
+    summary: `${KINDS.slice(0, -1).join(', ')} or ${KINDS.at(-1)} (default device)`,
   },
 };
 
 export const OUTPUT_OPTIONS: OptionTable = {
-  csv: { type: 'string', placeholder: '<file|->', summary: 'Write one row per step as CSV; - is stdout' },
-  html: { type: 'string', placeholder: '<file>', summary: 'Write the report as one HTML file that opens offline' },
+  csv: { type: 'string', placeholder: '<file|->', summary: 'Write one row per step as CSV; - for stdout' },
+  html: { type: 'string', placeholder: '<file>', summary: 'Write the report as one HTML file that works offline' },
 };
 
-/** What was said on the command line of what all three commands know. */
+/** The shared options, as given on the command line. */
 export function probeOptions(values: Values, command: string): ProbeOptions {
   const accept = flag(values, 'i-accept-a-frozen-machine');
   const device = count(values, 'device', 0, 255, command);
@@ -64,8 +73,8 @@ function floorOf(values: Values, command: string, accept: boolean): number | und
   const floor = size(values, 'floor', command, 0);
   if (floor === undefined || floor >= MIN_FLOOR || accept) return floor;
   throw new UsageError(
-    `--floor "${text(values, 'floor')}" is below ${MIN_FLOOR / MiB / 1024}GiB: a host without memory freezes instead of failing. ` +
-      'Give a larger one, or add --i-accept-a-frozen-machine.',
+    `--floor "${text(values, 'floor')}" is below ${MIN_FLOOR / MiB / 1024}GiB: a host that runs out of memory freezes instead of failing. ` +
+      'Give a larger floor, or add --i-accept-a-frozen-machine.',
     command,
   );
 }
@@ -87,9 +96,6 @@ export function kind(values: Values, command: string): AllocatorKind | undefined
 function kindOf(word: string, choices: readonly string[], command: string): AllocatorKind {
   const found = KINDS.find((candidate) => candidate === word);
   if (found !== undefined) return found;
-  const alone = word === 'all' ? ' "all" stands alone.' : '';
-  throw new UsageError(
-    `--kind "${word}" is not one of ${choices.join(', ')}.${alone || didYouMean(word, choices)}`,
-    command,
-  );
+  if (choices.includes(word)) throw new UsageError(`--kind "${word}" cannot be combined with other kinds.`, command);
+  throw new UsageError(`--kind "${word}" is not one of ${choices.join(', ')}.${didYouMean(word, choices)}`, command);
 }

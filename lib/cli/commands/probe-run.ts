@@ -1,4 +1,4 @@
-/** A probe between its signals and its live line: both are given back however it ends. */
+/** One run of a probe: its signals, its live line, and the exit code of its report. */
 import { clean, formatBytes } from '../../base/format.ts';
 import { hostMemorySync } from '../../host/meminfo.ts';
 import type { LayoutReport, ProbeOptions, ProbeStart, StressReport, SweepReport } from '../../types/index.ts';
@@ -7,25 +7,27 @@ import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
 import { openProgress, type Progress } from '../core/progress.ts';
 
-export interface Probed<Report> {
+export interface ProbeOutcome<Report> {
   report: Report;
-  /** 128 + n where signal n asked it to end; null: none did. */
+  /** 128 + the number of the signal that stopped the probe; null: there was none. */
   signalCode: number | null;
 }
 
-/** @param words what the live line says until the first step is done. */
+/** @param label of the live line until the first step is done. */
 export async function runProbe<Report>(
   context: Context,
-  words: string,
+  label: string,
   probe: (shared: Pick<ProbeOptions, 'signal' | 'onStart'>, live: Progress) => Promise<Report>,
-): Promise<Probed<Report>> {
-  const interrupt = onInterrupt(() => live.say('Ending: what was measured follows. Once more ends it at once.'));
+): Promise<ProbeOutcome<Report>> {
+  const interrupt = onInterrupt(() =>
+    live.print('Stopping: the results so far follow. Press Ctrl-C again to end at once.'),
+  );
   let floor: number | null = null;
-  const live = openProgress(context, { share: null, etaMs: null, words }, () => available(floor));
+  const live = openProgress(context, { share: null, etaMs: null, label }, () => available(floor));
   const onStart = ({ unfinished, ...start }: ProbeStart): void => {
     floor = start.floor?.bytes ?? null;
-    // Before the first step: it may be the reason to end this run, too. The report says it again.
-    if (unfinished !== null && !context.json) live.say(clean(unfinished.sentence));
+    // Before the first step: it may be a reason to stop this run. The report has it again.
+    if (unfinished !== null && !context.json) live.print(clean(unfinished.sentence));
   };
   try {
     return { report: await probe({ signal: interrupt.signal, onStart }, live), signalCode: interrupt.exitCode() };
@@ -35,7 +37,7 @@ export async function runProbe<Report>(
   }
 }
 
-/** Read here, not in the child: it shows the machine also while a step takes its time. */
+/** Read in this process: the child is busy during a long step. */
 function available(floor: number | null): string {
   try {
     const bytes = hostMemorySync().available;
@@ -46,35 +48,32 @@ function available(floor: number | null): string {
   }
 }
 
-/** Where nobody sent a signal it was the caller's own: as if Ctrl-C had been pressed. */
+/** Exit code of a probe that was aborted without a signal: as if Ctrl-C had been pressed. */
 const INTERRUPTED = 130;
 
-/**
- * Steps that were refused because they are too large are what the sweep is for. One that measured nothing at all must not
- * look like one that found all well, though.
- */
+/** Refused steps are results: a sweep looks for sizes that do not fit. Without any measurement it has failed, though. */
 export function sweepExit({ state, steps }: SweepReport, signalCode: number | null): number {
   switch (state) {
     case 'complete':
-      if (steps.some((step) => step.state === 'failed')) return EXIT.no;
-      return steps.some((step) => step.state === 'ok') ? EXIT.fine : EXIT.no;
+      if (steps.some((step) => step.state === 'failed')) return EXIT.negative;
+      return steps.some((step) => step.state === 'ok') ? EXIT.success : EXIT.negative;
     case 'aborted':
       return signalCode ?? INTERRUPTED;
     case 'stopped':
     case 'timeout':
       return EXIT.stopped;
     case 'lost':
-      return EXIT.no;
+      return EXIT.negative;
   }
 }
 
 export function layoutExit({ state }: LayoutReport, signalCode: number | null): number {
   switch (state) {
     case 'complete':
-      return EXIT.fine;
+      return EXIT.success;
     case 'incomplete':
     case 'lost':
-      return EXIT.no;
+      return EXIT.negative;
     case 'aborted':
       return signalCode ?? INTERRUPTED;
     case 'stopped':
@@ -87,7 +86,7 @@ export function stressExit({ state, maxBytes }: StressReport, signalCode: number
   switch (state) {
     case 'limit':
     case 'out-of-memory':
-      return maxBytes > 0 ? EXIT.fine : EXIT.no;
+      return maxBytes > 0 ? EXIT.success : EXIT.negative;
     case 'floor':
     case 'pressure':
     case 'contiguity':
@@ -97,6 +96,6 @@ export function stressExit({ state, maxBytes }: StressReport, signalCode: number
       return signalCode ?? INTERRUPTED;
     case 'failed':
     case 'lost':
-      return EXIT.no;
+      return EXIT.negative;
   }
 }

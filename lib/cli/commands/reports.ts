@@ -1,5 +1,4 @@
-/** --csv and --html: checked before a probe starts, written after it; what cannot be written does not take the rest with it. */
-
+/** --csv and --html: checked before a probe starts, written after it. A file that fails does not lose the report. */
 import { hostname } from 'node:os';
 import { obstacle, writeFileAtomic } from '../../base/atomic-file.ts';
 import { formatBytes } from '../../base/format.ts';
@@ -15,9 +14,9 @@ export interface Reports {
   html: string | undefined;
 }
 
-/** What a report can be made into. CSV and HTML are code of their own, loaded when asked for. */
+/** Forms of a report. The code of CSV and HTML is loaded only when needed. */
 export interface Forms {
-  page(look: RenderOptions): string[];
+  page(options: RenderOptions): string[];
   csv(): Promise<string>;
   html(): Promise<string>;
 }
@@ -25,22 +24,22 @@ export interface Forms {
 export function reportsOf(values: Values, json: boolean, command: string): Reports {
   const csv = text(values, 'csv');
   const html = text(values, 'html');
-  if (csv === '-' && json) throw new UsageError('--csv - and --json both want stdout: give --csv a file.', command);
+  if (csv === '-' && json) throw new UsageError('--csv - and --json both write to stdout: give --csv a file.', command);
   if (html === '-')
-    throw new UsageError('--html "-" is not a file: a page of this size is not for a terminal.', command);
+    throw new UsageError('--html "-" is not a file, and the page is too large for a terminal.', command);
   if (csv !== undefined && csv === html) throw new UsageError(`--csv and --html both name "${csv}".`, command);
   for (const [name, path] of [
     ['csv', csv],
     ['html', html],
   ] as const) {
     if (path === undefined || path === '-') continue;
-    const words = obstacle(path);
-    if (words !== null) throw new UsageError(`--${name} "${path}" ${words}.`, command);
+    const problem = obstacle(path);
+    if (problem !== null) throw new UsageError(`--${name} "${path}" ${problem}.`, command);
   }
   return { csv, html };
 }
 
-/** Writes what was asked for and says so; a failure is told on stderr and in the exit code, and the report still follows. */
+/** Writes the requested files. A failure is reported on stderr and by the exit code, and the report still follows. */
 export async function writeReports(
   reports: Reports,
   forms: Forms,
@@ -57,17 +56,16 @@ export async function writeReports(
       stderr.write(`${path}: ${formatBytes(Buffer.byteLength(content))} written\n`);
     } catch (error) {
       failed = true;
-      const words = error instanceof Error ? error.message : String(error);
-      stderr.write(`umaprobe: ${path} could not be written: ${words}\n`);
+      const message = error instanceof Error ? error.message : String(error);
+      stderr.write(`umaprobe: ${path} could not be written: ${message}\n`);
     }
   };
   await write(reports.csv, forms.csv);
   await write(reports.html, forms.html);
   const csv = reports.csv === '-' ? await forms.csv() : null;
   return {
-    exitCode: failed && exitCode === EXIT.fine ? EXIT.no : exitCode,
+    exitCode: failed && exitCode === EXIT.success ? EXIT.negative : exitCode,
     document,
-    text: (screen) =>
-      csv ?? `${forms.page(renderOptionsFor(screen, { exact: false, hostName: hostname() })).join('\n')}\n`,
+    text: (terminal) => csv ?? forms.page(renderOptionsFor(terminal, { hostName: hostname() })),
   };
 }

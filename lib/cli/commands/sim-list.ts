@@ -7,12 +7,12 @@ import type { Terminal } from '../core/terminal.ts';
 
 export const simListCommand: Command = {
   name: 'sim list',
-  summary: 'Simulated machines that come with umaprobe',
+  summary: 'Lists the simulated machines that come with umaprobe',
   usage: '[options]',
-  description: 'Each can be named after --sim with any command, or be run under with umaprobe sim run.',
+  description: 'Use one with --sim, or run any program on it with umaprobe sim run.',
   options: {},
   examples: [
-    { command: 'umaprobe sim list', means: 'what there is' },
+    { command: 'umaprobe sim list', means: 'all machines' },
     { command: 'umaprobe doctor --sim gb10-kho', means: 'use one' },
   ],
   readsMachine: false,
@@ -21,16 +21,16 @@ export const simListCommand: Command = {
     const found = machines();
     const width = Math.max(...found.map(({ name }) => name.length)) + 2;
     return {
-      exitCode: EXIT.fine,
+      exitCode: EXIT.success,
       document: { schema: 'umaprobe/sim-list/1', machines: found },
-      text: (screen) => `${found.flatMap((machine) => lines(machine, width, screen)).join('\n')}\n`,
+      text: (terminal) => found.flatMap((machine) => lines(machine, width, terminal)),
     };
   },
 };
 
-function lines({ name, description, devices, total }: MachineSummary, width: number, screen: Terminal): string[] {
-  const { paint, columns } = screen;
+function lines({ name, description, devices, total }: MachineSummary, width: number, terminal: Terminal): string[] {
+  const { paint, columns } = terminal;
   const facts = `${devices.length === 0 ? 'no GPU' : devices.join(', ')}; ${formatBoth(total)}`;
-  const words = hanging(' '.repeat(width), description, columns);
-  return [paint('strong', padEnd(name, width)) + facts, ...words.map((line) => paint('dim', line))];
+  const text = hanging(' '.repeat(width), description, columns);
+  return [paint('strong', padEnd(name, width)) + facts, ...text.map((line) => paint('dim', line))];
 }

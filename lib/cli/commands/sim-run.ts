@@ -12,30 +12,30 @@ export const simRunCommand: Command = {
   summary: 'Runs any program on a simulated machine',
   usage: '<name|file.json> [options] -- <program> [arguments…]',
   description:
-    "Boots the machine, lets the program find it under the names of NVIDIA's libraries and in /proc/meminfo, and removes it afterwards. " +
-    "The program's exit code is passed on (128+n if signal n ended it; 126 and 127 if it could not be started).\n" +
-    'What happened on the machine can be kept with --record. If the program wedged it, a line on stderr says so.',
+    "Boots the machine, shows it to the program in place of NVIDIA's libraries and /proc/meminfo, and removes it afterwards. " +
+    "Passes on the program's exit code (128+n if signal n ended it; 126 or 127 if it could not be started).\n" +
+    '--record keeps what happened on the machine. If the program wedged it, a line on stderr says so.',
   options: {
     scale: {
       type: 'string',
       placeholder: '<n>',
-      summary: 'Simulated seconds per real second (default: as the machine says, mostly 1)',
+      summary: 'Simulated seconds per real second (default: set by the machine, mostly 1)',
     },
     record: {
       type: 'string',
       placeholder: '<file>',
-      summary: "Write the machine's record as JSON when the program has ended",
+      summary: "Write the machine's record as JSON when the program ends",
     },
     'no-preload': {
       type: 'boolean',
-      summary: 'Only the libraries: leave /proc/meminfo and its like to the real kernel',
+      summary: 'Simulate only the libraries, not /proc/meminfo and other files of the kernel',
     },
   },
   examples: [
     { command: 'umaprobe sim run gb10 -- free -g', means: 'free(1) on a simulated Spark' },
     {
       command: 'umaprobe sim run gb10 --scale 100 --record run.json -- python3 load.py',
-      means: 'a program of yours, fast',
+      means: 'your own program, 100 times as fast',
     },
   ],
   readsMachine: false,
@@ -48,13 +48,13 @@ export const simRunCommand: Command = {
       json,
     } = context;
     if (rest.length === 0) {
-      throw new UsageError(`What is to be run? Put it after "--": umaprobe sim run ${machine} -- free -g`, 'sim run');
-    }
-    if (json)
       throw new UsageError(
-        "umaprobe sim run passes the program's own output on; for JSON use --record <file>.",
+        `A program is missing after "--", such as umaprobe sim run ${machine} -- free -g.`,
         'sim run',
       );
+    }
+    if (json)
+      throw new UsageError("umaprobe sim run passes on the program's output; for JSON use --record <file>.", 'sim run');
     const scale = positive(values, 'scale', 1_000_000, 'sim run');
     const simulation = simulate(loadMachine(machine), scale === undefined ? {} : { scale });
     try {
@@ -67,7 +67,7 @@ export const simRunCommand: Command = {
   },
 };
 
-/** Starts the program without a shell in our own process group, and waits. */
+/** Starts the program without a shell, in this process group, and waits for its exit code. */
 function runOn(
   simulation: Simulation,
   [program = '', ...args]: readonly string[],
@@ -78,16 +78,16 @@ function runOn(
     stdio: 'inherit',
     env: { ...context.env, ...simulation.foreignEnv({ preload }) },
   });
-  // On a terminal the kernel has sent these to the child as well: a second one would kill what only wanted to ask.
+  // On a terminal the kernel has already sent these to the child: many programs quit at a second one.
   const shared = context.stdin.isTTY === true || context.stdout.isTty;
-  const pass: readonly (readonly [NodeJS.Signals, () => void])[] = [
+  const forwarded: readonly (readonly [NodeJS.Signals, () => void])[] = [
     ['SIGINT', () => void (shared || child.kill('SIGINT'))],
     ['SIGQUIT', () => void (shared || child.kill('SIGQUIT'))],
     ['SIGTERM', () => void child.kill('SIGTERM')],
     ['SIGHUP', () => void child.kill('SIGHUP')],
     ['SIGUSR2', () => void child.kill('SIGUSR2')],
   ];
-  for (const [signal, handler] of pass) process.on(signal, handler);
+  for (const [signal, handler] of forwarded) process.on(signal, handler);
   return new Promise<number>((resolve) => {
     child.once('error', (error: NodeJS.ErrnoException) => {
       context.stderr.write(`umaprobe: ${clean(program)} could not be started: ${error.code ?? error.message}\n`);
@@ -95,7 +95,7 @@ function runOn(
     });
     child.once('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal ?? 'SIGKILL']));
   }).finally(() => {
-    for (const [signal, handler] of pass) process.removeListener(signal, handler);
+    for (const [signal, handler] of forwarded) process.removeListener(signal, handler);
   });
 }
 

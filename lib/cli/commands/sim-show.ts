@@ -4,20 +4,20 @@ import { EXIT } from '../core/exit.ts';
 
 export const simShowCommand: Command = {
   name: 'sim show',
-  summary: 'A simulated machine as JSON, to start your own from',
+  summary: 'Prints a simulated machine as JSON, as a start for your own',
   usage: '<name|file.json>',
   description:
-    'Checks the machine and prints it with every "extends" resolved. The output is a machine file: change it, save it, and name it after --sim.\n' +
-    'A shorter way is a file with "extends": "gb10" and only what differs. Its schema is schemas/machine.schema.json.',
+    'Checks the machine and prints it with every "extends" resolved. The output is a machine file: change it, save it, and pass it to --sim.\n' +
+    'A file with "extends": "gb10" needs only the differences. The schema is schemas/machine.schema.json.',
   options: {},
   examples: [
     { command: 'umaprobe sim show gb10 > my.json', means: 'a copy to change' },
-    { command: 'umaprobe snapshot --sim my.json', means: 'and what it looks like' },
+    { command: 'umaprobe snapshot --sim my.json', means: 'the memory of that machine' },
   ],
   readsMachine: false,
   arguments: { min: 1, max: 1, afterDashes: false },
   async run({ positionals: [machine = ''] }) {
     const document = loadMachine(machine);
-    return { exitCode: EXIT.fine, document, text: () => `${JSON.stringify(document, null, 2)}\n` };
+    return { exitCode: EXIT.success, document, text: () => `${JSON.stringify(document, null, 2)}\n` };
   },
 };

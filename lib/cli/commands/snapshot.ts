@@ -6,14 +6,13 @@ import { EXIT } from '../core/exit.ts';
 import { choice, duration, flag } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 
-/** A context takes some 100 ms. A person waits for the answer: half of what the library allows is enough. */
+/** Half of the library's limit, since a person is waiting: creating a context takes some 100 ms. */
 const CHILD_DEADLINE_MS = 5000;
 
-/** How long CUDA and NVML may take; what has not answered by then is shown as unknown, with that reason. */
 export const DEADLINE = {
   type: 'string',
   placeholder: '<time>',
-  summary: 'Limit for CUDA and for NVML: 10ms to 10m (default 2s); what has not answered by then is unknown',
+  summary: 'Time limit for CUDA and NVML: 10ms to 10m (default 2s); without an answer, values are unknown',
 } as const;
 
 export function deadline(values: Values, command: string): number {
@@ -27,22 +26,22 @@ export const snapshotCommand: Command = {
   summary: 'Where the memory of this machine is, and what can be allocated',
   usage: '[options]',
   description:
-    'Reads the kernel, CUDA and NVML once and shows one ledger that adds up to MemTotal, the two answers (free right now, after reclaim), ' +
-    'what each tool would call free, and one line of judgement.\n' +
-    'Creates no CUDA context in this process and changes nothing. Works without a GPU, too.',
+    'Reads the kernel, CUDA and NVML once. Shows a ledger that adds up to MemTotal, what can be allocated (free right now, after reclaim), ' +
+    'what each tool counts as free, and a verdict.\n' +
+    'Changes nothing and creates no CUDA context in this process. Works without a GPU, too.',
   options: {
     bytes: { type: 'boolean', summary: 'Exact bytes instead of GiB and GB' },
     memgetinfo: {
       type: 'string',
       placeholder: '<auto|child|never>',
       summary:
-        'How to read cudaMemGetInfo, which needs a CUDA context: in a short-lived child (the default), only where a context exists, or never',
+        'How to read cudaMemGetInfo, which needs a CUDA context: in a short-lived child (the default), only if a context exists (auto), or never',
     },
     deadline: DEADLINE,
   },
   examples: [
-    { command: 'umaprobe', means: 'the picture' },
-    { command: 'umaprobe snapshot --sim gb10-cached', means: 'a machine whose memory looks gone but is not' },
+    { command: 'umaprobe', means: 'the memory of this machine' },
+    { command: 'umaprobe snapshot --sim gb10-cached', means: 'a machine whose memory is full of page cache' },
     { command: 'umaprobe snapshot --json', means: 'everything, with the origin of every number' },
   ],
   readsMachine: true,
@@ -53,10 +52,9 @@ export const snapshotCommand: Command = {
     const document = await snapshot({ memGetInfo, deadlineMs, childDeadlineMs: CHILD_DEADLINE_MS });
     const exact = flag(values, 'bytes');
     return {
-      exitCode: EXIT.fine,
+      exitCode: EXIT.success,
       document,
-      text: (screen) =>
-        `${snapshotPage(document, renderOptionsFor(screen, { exact, hostName: hostname() })).join('\n')}\n`,
+      text: (terminal) => snapshotPage(document, renderOptionsFor(terminal, { exact, hostName: hostname() })),
     };
   },
 };

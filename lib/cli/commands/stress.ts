@@ -5,8 +5,9 @@ import { stress } from '../../stress/index.ts';
 import type { StressOptions } from '../../types/index.ts';
 import type { Command, Values } from '../core/command.ts';
 import { duration, flag, size } from '../core/options.ts';
+import { pageAssets } from '../core/package-files.ts';
 import { UsageError } from '../core/usage.ts';
-import { kind, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
+import { KIND_OPTION, kind, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
 import { runProbe, stressExit } from './probe-run.ts';
 import { reportsOf, writeReports } from './reports.ts';
 
@@ -14,24 +15,24 @@ const NAME = 'stress';
 
 export const stressCommand: Command = {
   name: NAME,
-  summary: 'The most that can be allocated, found without going over the edge',
+  summary: 'Finds the most that can be allocated without freezing the machine',
   usage: '[options]',
   description:
-    'Allocates in a child process, starting small: each step is predicted from the last, checked against the floor before it is made, and halved near the edge, while a thread that needs no JavaScript watches the machine. ' +
-    'Says the maximum, what bound it, and what did not come back.\n' +
-    'Exit code: 0 limit or out-of-memory, 6 floor, pressure, contiguity or timeout (the maximum is as good), 1 failed or lost, 130 Ctrl-C.',
+    'Allocates in a child process, starting small. The cost of each step is predicted from the last one and checked against the floor first; near the limit steps are halved. A native thread watches the machine throughout. ' +
+    'Reports the maximum, what limited it, and what did not come back.\n' +
+    'Exit code: 0 limit or out-of-memory, 6 floor, pressure, contiguity or timeout (the maximum is still valid), 1 failed or lost, 130 Ctrl-C.',
   options: {
-    kind: { type: 'string', placeholder: '<kind>', summary: 'device, managed, pinned or system (default device)' },
+    ...KIND_OPTION,
     single: { type: 'boolean', summary: 'The largest single block instead of the total' },
-    max: { type: 'string', placeholder: '<size>', summary: 'Stop there' },
+    max: { type: 'string', placeholder: '<size>', summary: 'Stop at this size' },
     chunk: {
       type: 'string',
       placeholder: '<size>',
       summary: 'Largest step: 2MiB to 64GiB (default 4GiB on unified memory)',
     },
     verify: { type: 'boolean', summary: 'Have the GPU read every byte back and compare' },
-    hold: { type: 'string', placeholder: '<time>', summary: 'Hold the maximum for so long, up to 24h' },
-    resume: { type: 'boolean', summary: 'Begin below the step at which an earlier run was lost' },
+    hold: { type: 'string', placeholder: '<time>', summary: 'Hold the maximum for this time, up to 24h' },
+    resume: { type: 'boolean', summary: 'Start below the step at which an earlier run was lost' },
     ...OUTPUT_OPTIONS,
     ...SAFETY_OPTIONS,
   },
@@ -46,11 +47,11 @@ export const stressCommand: Command = {
   async run(context) {
     const { values, json } = context;
     const reports = reportsOf(values, json, NAME);
-    const own = ownOptions(values);
+    const options = stressOptions(values);
     let steps = 0;
     const { report, signalCode } = await runProbe(context, 'starting', (shared, live) =>
       stress({
-        ...own,
+        ...options,
         ...probeOptions(values, NAME),
         ...shared,
         onStep(step, { heldBytes, expectedBytes, etaMs }) {
@@ -58,29 +59,29 @@ export const stressCommand: Command = {
           live.step(stressStepLine(step, steps), {
             share: expectedBytes === null || expectedBytes <= 0 ? null : Math.min(1, heldBytes / expectedBytes),
             etaMs,
-            words: `held ${inGiB(heldBytes)} GiB`,
+            label: `held ${inGiB(heldBytes)} GiB`,
           });
         },
       }),
     );
     const forms = {
-      page: (look: RenderOptions) => stressPage(report, look),
+      page: (options: RenderOptions) => stressPage(report, options),
       csv: async () => (await import('../../render/csv.ts')).stressCsv(report),
-      html: async () => (await import('../../render/html/stress.ts')).stressHtml(report),
+      html: async () => (await import('../../render/html/stress.ts')).stressHtml(report, pageAssets()),
     };
     return writeReports(reports, forms, report, stressExit(report, signalCode), context);
   },
 };
 
-function ownOptions(values: Values): StressOptions {
-  const asked = kind(values, NAME);
+function stressOptions(values: Values): StressOptions {
+  const requested = kind(values, NAME);
   const max = size(values, 'max', NAME);
   const chunk = size(values, 'chunk', NAME, 2 * MiB);
   if (chunk !== undefined && chunk > 64 * GiB)
     throw new UsageError(`--chunk ${inGiB(chunk)} GiB is more than 64GiB.`, NAME);
   const holdMs = duration(values, 'hold', 0, 86_400_000, 0, NAME);
   return {
-    ...(asked === undefined ? {} : { kind: asked }),
+    ...(requested === undefined ? {} : { kind: requested }),
     ...(flag(values, 'single') ? { single: true } : {}),
     ...(max === undefined ? {} : { max }),
     ...(chunk === undefined ? {} : { chunk }),

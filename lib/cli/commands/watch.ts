@@ -1,8 +1,7 @@
 import { constants, hostname } from 'node:os';
 import { formatDuration } from '../../base/format.ts';
 import { dot } from '../../render/options.ts';
-import { watchPage } from '../../render/text/snapshot.ts';
-import { createHistory, readingLine } from '../../render/text/watch.ts';
+import { createHistory, readingLine, watchPage } from '../../render/text/watch.ts';
 import { truncate } from '../../render/text-layout.ts';
 import { watch } from '../../snapshot/watch.ts';
 import type { Snapshot } from '../../types/index.ts';
@@ -17,19 +16,19 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export const watchCommand: Command = {
   name: 'watch',
-  summary: 'The live picture: the pool, the two answers, processes, pressure',
+  summary: 'Shows the snapshot live: memory, what can be allocated, processes, pressure',
   usage: '[options]',
   description:
-    'Reads again at every interval and redraws in place; q quits. Where stdout is not a terminal it writes one line per reading, ' +
+    'Takes a reading at every interval and redraws in place; q quits. If stdout is not a terminal, writes one line per reading, ' +
     'and with --json one snapshot document per line (JSON Lines).\n' +
-    'cudaMemGetInfo is not read by default, because each reading would start a CUDA context in a child.',
+    'Does not read cudaMemGetInfo by default: each reading would create a CUDA context in a child process.',
   options: {
     interval: {
       type: 'string',
       placeholder: '<time>',
-      summary: 'From one reading to the next: 100ms to 1h (default 1s)',
+      summary: 'Time between readings: 100ms to 1h (default 1s)',
     },
-    count: { type: 'string', placeholder: '<n>', summary: 'End after n readings' },
+    count: { type: 'string', placeholder: '<n>', summary: 'Stop after n readings' },
     bytes: { type: 'boolean', summary: 'Exact bytes instead of GiB and GB' },
     memgetinfo: {
       type: 'string',
@@ -66,7 +65,7 @@ interface Settings {
   exact: boolean;
 }
 
-/** Prints readings until the count is full, `q` is pressed or a signal comes; the exit code says which. */
+/** Prints readings until the count is reached, `q` is pressed or a signal arrives. Returns the exit code. */
 async function follow(context: Context, settings: Settings): Promise<number> {
   const abort = new AbortController();
   let stop: (exitCode: number) => void = () => undefined;
@@ -75,19 +74,19 @@ async function follow(context: Context, settings: Settings): Promise<number> {
   });
   const handlers = SIGNALS.map((signal) => [signal, () => stop(128 + constants.signals[signal])] as const);
   for (const [signal, handler] of handlers) process.on(signal, handler);
-  const output = createOutput(context, settings, () => stop(EXIT.fine));
+  const output = createOutput(context, settings, () => stop(EXIT.success));
   const { intervalMs, memGetInfo, deadlineMs } = settings;
   const readings = watch({ intervalMs, memGetInfo, deadlineMs, signal: abort.signal });
   try {
     for (let seen = 0; seen < settings.readings; seen++) {
-      // A reading may hang until its deadline; who wants to leave does not wait for it.
+      // A reading may hang until its deadline: quitting does not wait for it.
       const next = await Promise.race([readings.next(), stopped]);
       if (typeof next === 'number') return next;
       if (next.done === true) break;
-      const left = await Promise.race([output.show(next.value), stopped]);
-      if (typeof left === 'number') return left;
+      const shown = await Promise.race([output.show(next.value), stopped]);
+      if (typeof shown === 'number') return shown;
     }
-    return EXIT.fine;
+    return EXIT.success;
   } finally {
     abort.abort();
     output.close();
@@ -121,15 +120,15 @@ function livePicture({ stdout, stdin }: Context, settings: Settings, quit: () =>
   let latest: Snapshot | null = null;
   const draw = (): void => {
     if (latest === null) return;
-    const look = renderOptionsFor(stdout, { exact: settings.exact, hostName: hostname() });
+    const options = renderOptionsFor(stdout, { exact: settings.exact, hostName: hostname() });
     const hints = [
       `every ${formatDuration(settings.intervalMs)}`,
       `this reading took ${formatDuration(latest.durationMs)}`,
       stdin.isTTY === true ? 'q quits' : 'Ctrl-C quits',
     ];
-    const footer = look.paint('dim', truncate(hints.join(dot(look)), look.width));
-    // One row for the footer, one for the cursor: a picture that fills the screen would scroll it.
-    live.draw([...watchPage(latest, history.lines(look), look, stdout.rows - 3), '', footer]);
+    const footer = options.paint('dim', truncate(hints.join(dot(options)), options.width));
+    // A row each for the blank line, the footer and the cursor: a full screen would scroll.
+    live.draw([...watchPage(latest, history.lines(options), options, stdout.rows - 3), '', footer]);
   };
   const live: Live = openLive(stdout, stdin, {
     key: (key) => {

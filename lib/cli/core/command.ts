@@ -1,10 +1,10 @@
-/** What a command is, what it is given and what it gives back. A command prints nothing itself unless it streams. */
+/** What a command is, what it is given and what it returns. A command prints nothing itself unless it streams. */
 import type { Terminal } from './terminal.ts';
 
 export interface OptionSpec {
   type: 'string' | 'boolean';
   short?: string;
-  /** How the value is called in the help: "<name|file>". */
+  /** Name of the value in the help: "<name|file>". */
   placeholder?: string;
   summary: string;
 }
@@ -18,7 +18,7 @@ export interface Example {
 }
 
 export interface Command {
-  /** As it is typed: "snapshot", "sim run". */
+  /** As typed: "snapshot", "sim run". */
   name: string;
   summary: string;
   /** What follows the name: "<name|file> [options]". */
@@ -27,9 +27,9 @@ export interface Command {
   description: string;
   options: OptionTable;
   examples: readonly Example[];
-  /** `--sim` applies to it. The `sim` commands take their machine as an argument instead. */
+  /** Whether `--sim` applies. The `sim` commands take their machine as an argument instead. */
   readsMachine: boolean;
-  /** Bounds on the words after the name, and after `--`. */
+  /** Number of arguments after the name, and whether more may follow after `--`. */
   arguments: { min: number; max: number; afterDashes: boolean };
   run(context: Context): Promise<Outcome>;
 }
@@ -37,7 +37,7 @@ export interface Command {
 export interface Context {
   values: Values;
   positionals: readonly string[];
-  /** The words after `--`. */
+  /** The arguments after `--`. */
   rest: readonly string[];
   json: boolean;
   stdout: Terminal;
@@ -48,13 +48,13 @@ export interface Context {
 
 export interface Outcome {
   exitCode: number;
-  /** Printed under `--json`. null: the command has printed what there was to print. */
+  /** Printed under `--json`. null: the command has already printed everything. */
   document: object | null;
-  /** Printed otherwise. */
-  text: ((screen: Terminal) => string) | null;
+  /** Printed otherwise: the lines of a page, or a whole text. */
+  text: ((terminal: Terminal) => string | readonly string[]) | null;
 }
 
-/** An outcome of a command that has already printed all there is. */
+/** Outcome of a command that has already printed everything. */
 export function finished(exitCode: number): Outcome {
   return { exitCode, document: null, text: null };
 }

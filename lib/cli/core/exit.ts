@@ -1,10 +1,11 @@
-/** What went wrong, as an exit code, one line for people and a document for scripts. */
+/** An error as an exit code, a message for people and a document for scripts. */
 import { UmaError } from '../../base/errors.ts';
 import { UsageError } from './usage.ts';
 
 export const EXIT = {
-  fine: 0,
-  no: 1,
+  success: 0,
+  /** The answer is no, or umaprobe is broken. */
+  negative: 1,
   usage: 2,
   noGpu: 3,
   permission: 4,
@@ -12,7 +13,7 @@ export const EXIT = {
   stopped: 6,
 } as const;
 
-/** The exit codes of errors that carry a code of ours; see docs/cli.md. */
+/** Exit codes by the error's code; see docs/cli.md. */
 const EXIT_OF_CODE: Readonly<Record<string, number>> = {
   ERR_USAGE: EXIT.usage,
   ERR_INVALID_ARG_TYPE: EXIT.usage,
@@ -28,7 +29,7 @@ const EXIT_OF_CODE: Readonly<Record<string, number>> = {
   EACCES: EXIT.permission,
   EPERM: EXIT.permission,
   ERR_UMA_BUSY: EXIT.refused,
-  // Thrown only before anything was allocated: how a probe ends is a result, and its exit code the command's.
+  // Thrown only before anything is allocated: later, how a probe ended is a result with an exit code of its own.
   ERR_UMA_FLOOR: EXIT.refused,
   ERR_UMA_JOURNAL: EXIT.refused,
 };
@@ -39,12 +40,12 @@ export interface ErrorDocument {
     code: string;
     message: string;
     exitCode: number;
-    /** Facts of the native call that failed, where there was one. */
+    /** The native call that failed, if there was one. */
     source: string | null;
     call: string | null;
     status: number | null;
     nativeName: string | null;
-    /** What lies behind the message, where that is longer than a line should be. */
+    /** The underlying error, where the message leaves it out for length. */
     detail: string | null;
   };
 }
@@ -52,17 +53,17 @@ export interface ErrorDocument {
 export interface Failure {
   exitCode: number;
   /** For stderr, with the newline. */
-  words: string;
+  message: string;
   document: ErrorDocument;
 }
 
 export function describe(error: unknown, debug: boolean): Failure {
   const message = (error instanceof Error ? error.message : String(error)).trim();
   const code = stringField(error, 'code') ?? 'ERR_INTERNAL';
-  const known = isBrokenInstallation(error) ? EXIT.no : EXIT_OF_CODE[code];
-  const exitCode = known ?? EXIT.no;
+  const known = isBrokenInstallation(error) ? EXIT.negative : EXIT_OF_CODE[code];
+  const exitCode = known ?? EXIT.negative;
   const stack = error instanceof Error ? (error.stack ?? message) : message;
-  // An error nobody foresaw is ours: its stack is what a report needs, and no user's mistake.
+  // An unforeseen error is a bug of ours, not a user's mistake: a report needs its stack.
   const unexpected = known === undefined && !code.startsWith('ERR_UMA_') && !isSystemCode(code);
   const lines = [`umaprobe: ${message}${error instanceof UsageError ? ` See umaprobe ${helpOf(error)}.` : ''}`];
   if (unexpected && !debug) lines.push('This looks like a bug in umaprobe. UMAPROBE_DEBUG=1 shows where it happened.');
@@ -70,7 +71,7 @@ export function describe(error: unknown, debug: boolean): Failure {
   if (debug) lines.push(stack, ...(detail === null ? [] : [`Cause: ${detail}`]));
   return {
     exitCode,
-    words: `${lines.join('\n')}\n`,
+    message: `${lines.join('\n')}\n`,
     document: {
       schema: 'umaprobe/error/1',
       error: {
@@ -87,10 +88,10 @@ export function describe(error: unknown, debug: boolean): Failure {
   };
 }
 
-/** umaprobe's own binary is missing or broken. That says nothing about a GPU or its driver, and must not look like it. */
+/** Whether umaprobe's own binary is missing or broken, which says nothing about a GPU or its driver. */
 function isBrokenInstallation(error: unknown): boolean {
   if (!(error instanceof UmaError) || error.code !== 'ERR_UMA_LIBRARY_MISSING') return false;
-  // A probe that finds no CUDA says so itself, too, but with NO_DEVICE.
+  // A probe that finds no CUDA has the same source, but says NO_DEVICE.
   return error.source === 'umaprobe' && error.nativeName !== 'NO_DEVICE';
 }
 
@@ -98,7 +99,7 @@ function helpOf({ command }: UsageError): string {
   return command === null ? '--help' : `${command} --help`;
 }
 
-/** ENOENT, EISDIR…: what the system said about something that the user named. */
+/** ENOENT, EISDIR…: the system's answer about a file that the user named. */
 function isSystemCode(code: string): boolean {
   return /^E[A-Z0-9]+$/.test(code);
 }

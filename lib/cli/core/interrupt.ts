@@ -1,26 +1,26 @@
-/** Signals of a command that has something to finish: the first asks it to come to an end, the second ends it at once. */
+/** Signals of a command that has results to print: the first asks it to stop, the second ends the process at once. */
 import { constants } from 'node:os';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export interface Interrupt {
   signal: AbortSignal;
-  /** 128 + the number of the signal that came first; null: none has. */
+  /** 128 + the number of the first signal; null: there was none. */
   exitCode(): number | null;
-  /** Leaves the signals to whoever had them before. */
+  /** Removes the handlers. */
   close(): void;
 }
 
-/** @param told is called once, at the first signal. */
-export function onInterrupt(told: () => void): Interrupt {
+/** @param onFirst is called once, at the first signal. */
+export function onInterrupt(onFirst: () => void): Interrupt {
   const abort = new AbortController();
   let exitCode: number | null = null;
   const handlers = SIGNALS.map((name) => {
     const handler = (): void => {
-      // The exit hooks run; the child that allocates sees that its parent has gone and gives its memory back.
+      // Exit hooks run; the child that allocates sees that its parent is gone and frees its memory.
       if (exitCode !== null) process.exit(exitCode);
       exitCode = 128 + constants.signals[name];
-      told();
+      onFirst();
       abort.abort();
     };
     process.on(name, handler);

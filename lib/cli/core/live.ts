@@ -1,9 +1,9 @@
-/** A picture that is redrawn in place, and the terminal given back as it was, whatever happens. */
+/** A picture that is redrawn in place; the terminal is restored however the process ends. */
 import type { Terminal } from './terminal.ts';
 
 const HIDE_CURSOR = '\x1b[?25l';
 const SHOW_CURSOR = '\x1b[?25h';
-/** Terminals that know it show the frame at once; the others ignore it. */
+/** Synchronized output: terminals that know it show a frame at once; others ignore it. */
 const BEGIN_FRAME = '\x1b[?2026h';
 const END_FRAME = '\x1b[?2026l';
 const CLEAR_SCREEN = '\x1b[H\x1b[2J';
@@ -20,28 +20,28 @@ export interface Live {
 
 export interface LiveEvents {
   key(key: string): void;
-  /** The size has changed or the process was continued: draw again. */
+  /** The size has changed, or the process was continued. */
   redraw(): void;
 }
 
-/** No alternate screen: the last picture stays in the scroll-back, where a user wants it after the fact. */
-export function openLive(screen: Terminal, stdin: NodeJS.ReadStream, events: LiveEvents): Live {
+/** No alternate screen: the last picture stays in the scroll-back for later. */
+export function openLive(terminal: Terminal, stdin: NodeJS.ReadStream, events: LiveEvents): Live {
   let drawn = 0;
   let open = true;
   const keys = stdin.isTTY === true;
-  const take = (): void => {
-    screen.write(HIDE_CURSOR);
+  const acquire = (): void => {
+    terminal.write(HIDE_CURSOR);
     if (keys) stdin.setRawMode(true);
   };
-  const giveBack = (): void => {
+  const release = (): void => {
     if (keys) stdin.setRawMode(false);
-    screen.write(SHOW_CURSOR);
+    terminal.write(SHOW_CURSOR);
   };
   const restart = (): void => {
     if (!open) return;
-    // Lines have been broken anew by the terminal: how many rows they take now cannot be known.
+    // The terminal has wrapped the lines anew: the number of rows they take is unknown.
     drawn = 0;
-    screen.write(CLEAR_SCREEN);
+    terminal.write(CLEAR_SCREEN);
     events.redraw();
   };
   const onKey = (chunk: Buffer): void => {
@@ -51,14 +51,14 @@ export function openLive(screen: Terminal, stdin: NodeJS.ReadStream, events: Liv
     else events.key(key);
   };
   const suspend = (): void => {
-    giveBack();
+    release();
     process.once('SIGCONT', () => {
-      if (open) take();
+      if (open) acquire();
       restart();
     });
     process.kill(process.pid, 'SIGSTOP');
   };
-  const ignoreResize = screen.onResize(restart);
+  const ignoreResize = terminal.onResize(restart);
   const close = (): void => {
     if (!open) return;
     open = false;
@@ -66,16 +66,16 @@ export function openLive(screen: Terminal, stdin: NodeJS.ReadStream, events: Liv
     process.removeListener('exit', close);
     stdin.removeListener('data', onKey);
     if (keys) stdin.pause();
-    giveBack();
+    release();
   };
   process.once('exit', close);
   if (keys) stdin.on('data', onKey);
-  take();
+  acquire();
   return {
     draw(lines) {
       const up = drawn === 0 ? '' : `\x1b[${drawn}A\r`;
       const body = lines.map((line) => `${line}${CLEAR_LINE_REST}\n`).join('');
-      screen.write(BEGIN_FRAME + up + body + CLEAR_BELOW + END_FRAME);
+      terminal.write(BEGIN_FRAME + up + body + CLEAR_BELOW + END_FRAME);
       drawn = lines.length;
     },
     close,

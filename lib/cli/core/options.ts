@@ -1,18 +1,18 @@
-/** Options that every command knows, and how a command reads a checked value out of what was typed. */
+/** Options of every command, and readers that turn a typed option into a checked value. */
 import { formatDuration, parseDuration, parseSize } from '../../base/format.ts';
 import type { OptionTable, Values } from './command.ts';
 import { didYouMean, UsageError } from './usage.ts';
 
 export const GLOBAL_OPTIONS: OptionTable = {
-  json: { type: 'boolean', summary: 'Print one JSON document on stdout; its schema is named in it' },
+  json: { type: 'boolean', summary: 'Print one JSON document with the name of its schema' },
   sim: {
     type: 'string',
     placeholder: '<name|file.json>',
-    summary: 'Use a simulated machine instead of this one (see umaprobe sim list)',
+    summary: 'Use a simulated machine (see umaprobe sim list)',
   },
-  'no-color': { type: 'boolean', summary: 'No colour. NO_COLOR and FORCE_COLOR are respected, too' },
-  help: { type: 'boolean', short: 'h', summary: 'Help for this command' },
-  version: { type: 'boolean', short: 'V', summary: 'Version of umaprobe' },
+  'no-color': { type: 'boolean', summary: 'No colour; NO_COLOR and FORCE_COLOR are respected, too' },
+  help: { type: 'boolean', short: 'h', summary: 'Show help' },
+  version: { type: 'boolean', short: 'V', summary: 'Show the version' },
 };
 
 export function flag(values: Values, name: string): boolean {
@@ -24,7 +24,7 @@ export function text(values: Values, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** One of a few words. */
+/** One of a list of choices. */
 export function choice<T extends string>(
   values: Values,
   name: string,
@@ -51,7 +51,7 @@ export function count(values: Values, name: string, min: number, max: number, co
   throw new UsageError(`--${name} "${value}" is not a whole number from ${min} to ${max}.`, command);
 }
 
-/** A number above `min` and up to `max`, such as a scale. */
+/** A number above 0 and up to `max`, such as a scale. */
 export function positive(values: Values, name: string, max: number, command: string): number | undefined {
   const value = text(values, name);
   if (value === undefined) return undefined;
@@ -85,12 +85,12 @@ export function duration(
 /** A size of at least `min` bytes. `what` names it in the error: "--max", "the part kv-cache". */
 export function sizeOf(word: string, what: string, command: string, min = 1): number {
   const bytes = parseSize(word);
-  if (bytes === null) throw new UsageError(`${what} "${word}" ${whyNot(word)}`, command);
+  if (bytes === null) throw new UsageError(`${what} "${word}" ${sizeProblem(word)}`, command);
   if (bytes >= min) return bytes;
   throw new UsageError(`${what} "${word}" is less than ${min === 1 ? '1 byte' : `${min} bytes`}.`, command);
 }
 
-function whyNot(word: string): string {
+function sizeProblem(word: string): string {
   const short = /^(\d+(?:\.\d+)?)\s*([kmgt])$/i.exec(word.trim());
   if (short !== null) {
     const [, number = '', letter = ''] = short;
@@ -102,7 +102,7 @@ function whyNot(word: string): string {
   return 'is not a size, such as 8GB (8·10^9 bytes), 8GiB (8·2^30) or 4096 (bytes).';
 }
 
-/** The size given with an option; undefined where the option was not given. */
+/** The size given with an option; undefined: the option was not given. */
 export function size(values: Values, name: string, command: string, min = 1): number | undefined {
   const word = text(values, name);
   return word === undefined ? undefined : sizeOf(word, `--${name}`, command, min);
@@ -113,14 +113,14 @@ export function sizes(values: Values, name: string, command: string): number[] |
   return list(values, name, command)?.map((word) => sizeOf(word, `--${name}`, command));
 }
 
-/** Words between commas; an empty one is a mistake, not a word. */
+/** Entries separated by commas; an empty one is a mistake. */
 export function list(values: Values, name: string, command: string): string[] | undefined {
-  const words = text(values, name)
+  const entries = text(values, name)
     ?.split(',')
-    .map((word) => word.trim());
-  if (words?.includes('') === true)
+    .map((entry) => entry.trim());
+  if (entries?.includes('') === true)
     throw new UsageError(`--${name} "${text(values, name)}" has an empty entry between its commas.`, command);
-  return words;
+  return entries;
 }
 
 /** "8192x8192,4096" → [[8192, 8192], [4096]]. */

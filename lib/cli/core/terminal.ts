@@ -1,25 +1,24 @@
-/** Where a command's words go: how wide it is, and whether it has colours and more than ASCII. */
-
+/** Where a command's output goes: its width, and whether it has colours and more than ASCII. */
 import type { RenderOptions } from '../../render/options.ts';
 import { createPaint, type Depth, type Paint } from '../../render/paint.ts';
 
 export interface Terminal {
   write(text: string): void;
-  /** Resolves when the reader has taken what was written: who streams waits for it, so that nothing piles up here. */
+  /** Resolves when the reader has taken everything written: a command that streams waits, so that nothing piles up. */
   flushed(): Promise<void>;
-  /** Calls back when the terminal has another size; returns what ends that. */
+  /** Calls back at each change of size; returns a function that stops it. */
   onResize(listener: () => void): () => void;
   readonly columns: number;
   readonly rows: number;
   readonly isTty: boolean;
   readonly paint: Paint;
-  /** Whether marks beyond ASCII (sparklines, dots) can be shown. */
+  /** Whether characters beyond ASCII can be shown. */
   readonly unicode: boolean;
 }
 
 type Output = NodeJS.WritableStream & { isTTY?: boolean; columns?: number; rows?: number };
 
-/** Narrower than this a table cannot be read anyway; wider than this lines only get harder to follow. */
+/** In a narrower terminal a table cannot be read anyway; longer lines are hard to follow. */
 const MIN_COLUMNS = 40;
 const MAX_COLUMNS = 160;
 
@@ -41,14 +40,11 @@ export function createTerminal(output: Output, env: NodeJS.ProcessEnv, noColor: 
     },
     isTty,
     paint: createPaint(noColor ? 0 : colourDepth(env, isTty)),
-    unicode: speaksUnicode(env),
+    unicode: hasUnicode(env),
   };
 }
 
-/**
- * 0 (none), 4 (16 colours) or 8 (256 colours). NO_COLOR wins (no-color.org); FORCE_COLOR then decides, else a terminal
- * that is not dumb has colours.
- */
+/** NO_COLOR wins (no-color.org), then FORCE_COLOR decides; without either, a terminal that is not dumb has colours. */
 export function colourDepth(env: NodeJS.ProcessEnv, isTty: boolean): Depth {
   if (env.NO_COLOR !== undefined && env.NO_COLOR !== '') return 0;
   const forced = env.FORCE_COLOR;
@@ -60,8 +56,8 @@ export function colourDepth(env: NodeJS.ProcessEnv, isTty: boolean): Depth {
   return wide ? 8 : 4;
 }
 
-/** The locale decides; without one (a bare container) the terminal is today almost surely UTF-8. */
-function speaksUnicode(env: NodeJS.ProcessEnv): boolean {
+/** By the locale; without one, as in a bare container, UTF-8 is almost certain today. */
+function hasUnicode(env: NodeJS.ProcessEnv): boolean {
   const locale = [env.LC_ALL, env.LC_CTYPE, env.LANG].find((value) => value !== undefined && value !== '');
   return locale === undefined || /utf-?8/i.test(locale);
 }

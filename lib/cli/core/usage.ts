@@ -1,4 +1,4 @@
-/** A user's mistake on the command line: one line that names the value, what was expected and where to read on. */
+/** A user's mistake on the command line: one line with the value, what was expected and where to read on. */
 
 export class UsageError extends Error {
   readonly code = 'ERR_USAGE';
@@ -12,13 +12,13 @@ export class UsageError extends Error {
   }
 }
 
-/** ' Did you mean "snapshot"?', or '' when nothing known is close. */
+/** ' Did you mean snapshot?', or '' if no known word is close. */
 export function didYouMean(word: string, known: readonly string[], prefix = ''): string {
   const near = nearest(word, known);
   return near === null ? '' : ` Did you mean ${prefix}${near}?`;
 }
 
-/** The known word with the fewest edits, if that is at most a third of the letters; null otherwise. */
+/** The known word with the fewest edits, at most a third of the letters; null: there is none. */
 export function nearest(word: string, known: readonly string[]): string | null {
   let best: string | null = null;
   let fewest = Math.max(1, Math.floor(word.length / 3)) + 1;
@@ -30,7 +30,7 @@ export function nearest(word: string, known: readonly string[]): string | null {
     }
   }
   if (best !== null) return best;
-  // "snap" is five edits from "snapshot", and still what was meant.
+  // An abbreviation: "snap" is four edits from "snapshot".
   const longer = known.filter((candidate) => word.length >= 3 && candidate.startsWith(word.toLowerCase()));
   return longer.length === 1 ? (longer[0] ?? null) : null;
 }

@@ -1,31 +1,40 @@
-/** The page of a layout: needs no charts, its bars are part of the markup. */
-
+/** The HTML page of a layout. Its bars are part of the markup, so it needs no charts. */
 import { formatBoth, inGB, inGiB } from '../../base/format.ts';
 import type { LayoutPart, LayoutReport } from '../../types/index.ts';
 import { COUNTERS, isNoise } from '../counters.ts';
+import { kindStyle } from '../kinds.ts';
 import { moved, ms } from '../numbers.ts';
 import { html, type Markup } from './markup.ts';
-import { type Assets, loadAssets, page } from './page.ts';
-import { type Figure, figures, list, machine, section, settledSection, touchSentence, UNICODE } from './sections.ts';
+import { type Assets, page } from './page.ts';
+import {
+  type Figure,
+  figures,
+  list,
+  machineSection,
+  section,
+  settledSection,
+  touchSentence,
+  UNICODE,
+} from './sections.ts';
 
-export function layoutHtml(report: LayoutReport, assets: Assets = loadAssets()): string {
+export function layoutHtml(report: LayoutReport, assets: Assets): string {
   return page(
     report,
     {
-      what: 'Parts held at once',
+      title: 'Parts held at once',
       sections: [
         figures(keyFigures(report)),
         report.reason === null
           ? null
           : html`<section><p class="notice"><strong>${report.state}</strong> ${report.reason}</p></section>`,
-        parts(report),
-        counters(report),
+        partsSection(report),
+        countersSection(report),
         settledSection(report.settled),
         section(
           'How it was measured',
-          html`<p>All parts were allocated one after the other in a process of its own and kept. ${touchSentence(report)} “Consumed” is what ${report.consumedFrom} lost while all of them were held.</p>`,
+          html`<p>All parts were allocated one after the other in a separate process and held. ${touchSentence(report)} “Consumed” is the drop in ${report.consumedFrom} while all of them were held.</p>`,
         ),
-        machine(report),
+        machineSection(report),
       ],
     },
     assets,
@@ -47,27 +56,27 @@ function keyFigures({ kind, expectedBytes, allocatedBytes, consumedBytes, overhe
 
 const HEADS = ['', 'GB', 'GiB', 'allocation, ms', 'first touch, ms'];
 
-function parts(report: LayoutReport): Markup {
+function partsSection(report: LayoutReport): Markup {
   const most = Math.max(1, ...report.parts.map((part) => part.expectedBytes));
   return section(
     'The parts',
-    html`<div class="scroll"><table class="kind-${report.kind}"><thead><tr><th scope="col" class="left">part</th>${HEADS.map((head) => html`<th scope="col">${head}</th>`)}<th scope="col" class="left"></th></tr></thead><tbody>${report.parts.map((part) => row(part, most))}<tr class="total"><th scope="row">all parts</th><td></td><td>${inGB(report.expectedBytes)}</td><td>${inGiB(report.expectedBytes)}</td><td></td><td></td><td></td></tr></tbody></table></div>`,
+    html`<div class="scroll"><table class="${kindStyle(report.kind)}"><thead><tr><th scope="col" class="left">part</th>${HEADS.map((head) => html`<th scope="col">${head}</th>`)}<th scope="col" class="left"></th></tr></thead><tbody>${report.parts.map((part) => partRow(part, most))}<tr class="total"><th scope="row">all parts</th><td></td><td>${inGB(report.expectedBytes)}</td><td>${inGiB(report.expectedBytes)}</td><td></td><td></td><td></td></tr></tbody></table></div>`,
   );
 }
 
-function row(part: LayoutPart, most: number): Markup {
+function partRow(part: LayoutPart, most: number): Markup {
   const width = ((part.expectedBytes / most) * 100).toFixed(1);
-  const words = part.state === 'ok' ? '' : `${part.state}${part.reason === null ? '' : `: ${part.reason}`}`;
+  const problem = part.state === 'ok' ? '' : `${part.state}${part.reason === null ? '' : `: ${part.reason}`}`;
   const bar = html`<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect class="rest" width="100" height="8"/><rect width="${width}" height="8"/></svg>`;
-  return html`<tr><th scope="row">${part.name}</th><td>${bar}</td><td>${inGB(part.expectedBytes)}</td><td>${inGiB(part.expectedBytes)}</td><td>${ms(part.allocMs)}</td><td>${ms(part.firstTouchMs)}</td><td class="left">${words}</td></tr>\n`;
+  return html`<tr><th scope="row">${part.name}</th><td>${bar}</td><td>${inGB(part.expectedBytes)}</td><td>${inGiB(part.expectedBytes)}</td><td>${ms(part.allocMs)}</td><td>${ms(part.firstTouchMs)}</td><td class="left">${problem}</td></tr>\n`;
 }
 
-function counters({ moved: change, allocatedBytes }: LayoutReport): Markup | null {
-  if (change === null) return null;
-  const words = (bytes: number | null): Markup =>
+function countersSection({ moved: changes, allocatedBytes }: LayoutReport): Markup | null {
+  if (changes === null) return null;
+  const change = (bytes: number | null): Markup =>
     html`<span${bytes === null || isNoise(bytes, allocatedBytes) ? html` class="soft"` : null}>${moved(bytes, UNICODE)}</span>`;
   return section(
     `Which counters moved by ${formatBoth(allocatedBytes)}`,
-    list(COUNTERS.map(([counter, name]) => [name, words(change[counter].afterTouch)] as const)),
+    list(COUNTERS.map(([counter, name]) => [name, change(changes[counter].afterTouch)] as const)),
   );
 }

@@ -1,5 +1,4 @@
-/** HTML that cannot be escaped by accident the wrong way: text becomes markup only through this tag. */
-
+/** HTML in which no escaping can be forgotten: text becomes markup only through this tag. */
 export class Markup {
   readonly text: string;
 
@@ -14,7 +13,7 @@ export class Markup {
 
 export type Content = Markup | string | number | null | readonly Content[];
 
-/** html`<p>${name}</p>`: what is put in is escaped, unless it is markup itself; null is nothing. */
+/** html`<p>${name}</p>`: values are escaped unless they are markup; null is left out. */
 export function html(strings: TemplateStringsArray, ...values: readonly Content[]): Markup {
   return new Markup(strings.map((part, index) => part + render(values[index] ?? null)).join(''));
 }
@@ -34,7 +33,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Also what turns the direction of writing, and control characters: a name from outside must not rearrange the page. */
+/** Replaces control characters and marks of writing direction, too: a foreign name must not rearrange the page. */
 export function escapeText(text: string): string {
   return text
     .replace(/[^\S\n]+/g, ' ')
@@ -42,7 +41,7 @@ export function escapeText(text: string): string {
     .replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }
 
-/** JSON inside a script element: nothing in it may look like the element's end or a comment's beginning. */
+/** JSON inside a script element: it must not contain the element's end or the start of a comment. */
 export function jsonInScript(document: object): Markup {
   return new Markup(
     JSON.stringify(document).replaceAll('<', '\\u003c').replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029'),

@@ -1,48 +1,44 @@
 /**
- * A report as one file that opens offline, years later, wherever it was sent: script, style and data are in it, and its
- * policy forbids it to load or to send anything.
+ * A report as one file that opens offline, even years later: script, style and data are in it, and its policy forbids
+ * it to load or to send anything.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { ROOT } from '../../root.ts';
 import type { ProbeHeader } from '../../types/index.ts';
+import { KIND_STYLES, PALETTE } from '../kinds.ts';
 import { html, jsonInScript, Markup } from './markup.ts';
 
-/** What browser/ was built into. */
+/** What a page carries besides its report: browser/ as it was built, and the version that wrote the page. */
 export interface Assets {
   script: string;
   style: string;
-  /** Of umaprobe. */
   version: string;
 }
 
-export function loadAssets(): Assets {
-  const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
-  const { version } = JSON.parse(read('package.json')) as { version: string };
-  return { script: read('dist/report/page.js').trim(), style: read('dist/report/page.css').trim(), version };
-}
-
-export interface PageParts {
+export interface PageContent {
   /** "Allocation sweep". */
-  what: string;
+  title: string;
   /** In the order of the page. */
   sections: readonly (Markup | null)[];
 }
 
-export function page(report: ProbeHeader & { schema: string }, { what, sections }: PageParts, assets: Assets): string {
+export function page(
+  report: ProbeHeader & { schema: string },
+  { title, sections }: PageContent,
+  assets: Assets,
+): string {
   const { device, simulated } = report;
   const name = device.name ?? 'unnamed GPU';
-  const title = `${name}: ${what.toLowerCase()}${simulated === null ? '' : ' (simulated)'}`;
-  // The only script and style that may run are these two, by their digests; there is no other policy to relax.
+  const windowTitle = `${name}: ${title.toLowerCase()}${simulated === null ? '' : ' (simulated)'}`;
+  const style = `${kindRules()}\n${assets.style}`;
+  // Only this script and this style may run, by their digests.
   const policy = [
     "default-src 'none'",
     `script-src '${sha256(assets.script)}'`,
-    `style-src '${sha256(assets.style)}'`,
+    `style-src '${sha256(style)}'`,
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
-  const whole = html`<!doctype html>
+  const document = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -50,30 +46,41 @@ export function page(report: ProbeHeader & { schema: string }, { what, sections 
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="generator" content="umaprobe ${assets.version}">
-<title>${title}</title>
-<style>${new Markup(assets.style)}</style>
+<title>${windowTitle}</title>
+<style>${new Markup(style)}</style>
 </head>
 <body>
 ${simulated === null ? null : html`<div class="band" role="note">SIMULATED · machine ${simulated}: none of these numbers comes from hardware</div>`}
 <header>
-<p class="eyebrow">umaprobe · ${what}</p>
+<p class="eyebrow">umaprobe · ${title}</p>
 <h1>${name}</h1>
 ${facts(report)}
-${report.unfinished === null ? null : html`<p class="notice"><strong>An earlier run did not end.</strong> ${report.unfinished.sentence}</p>`}
+${report.unfinished === null ? null : html`<p class="notice"><strong>An earlier run did not finish.</strong> ${report.unfinished.sentence}</p>`}
 </header>
 <main>
 ${sections.filter((section) => section !== null)}
 </main>
-<footer>Made by umaprobe ${assets.version}. This page loads nothing and sends nothing. Charts: uPlot, © 2022 Leon Sorokin, MIT licence (its text is in this page's script).</footer>
+<footer>Made by umaprobe ${assets.version}. This page loads nothing and sends nothing. Charts: uPlot, © 2022 Leon Sorokin, MIT licence (see this page's script).</footer>
 ${script(' type="application/json" id="report"', jsonInScript(report))}
 ${script('', new Markup(assets.script))}
 </body>
 </html>
 `;
-  return whole.text;
+  return document.text;
 }
 
-/** Not in a tagged template: a bundler rewrites one that has the element's end in it, to keep its own output embeddable. */
+/** One accent a kind. Only a screen has a dark scheme: paper is light. */
+function kindRules(): string {
+  const colours = (ground: 'light' | 'dark'): string =>
+    KIND_STYLES.map((style) => `--${style}: ${PALETTE[style][ground]};`).join(' ');
+  return [
+    `:root { ${colours('light')} }`,
+    `@media screen and (prefers-color-scheme: dark) { :root { ${colours('dark')} } }`,
+    ...KIND_STYLES.map((style) => `.${style} { --accent: var(--${style}); }`),
+  ].join('\n');
+}
+
+/** Not in a tagged template: there a bundler rewrites the end of a script element, to keep its output embeddable. */
 function script(attributes: string, content: Markup): Markup {
   return new Markup(`<script${attributes}>${content.text}</script>`);
 }

@@ -1,11 +1,11 @@
-/** Parts that the pages of sweep, layout and stress share: machine, method, tables, what came back. */
-
+/** Sections and parts of them that the pages of sweep, layout and stress share. */
 import { formatBoth, formatDuration } from '../../base/format.ts';
 import type { AllocatorKind, ProbeHeader, Settled } from '../../types/index.ts';
+import { kindStyle } from '../kinds.ts';
 import { moved } from '../numbers.ts';
 import { type Content, html, type Markup } from './markup.ts';
 
-/** Unicode minus and dashes: every browser has them. */
+/** Every browser has the Unicode minus. */
 export const UNICODE = true;
 
 export function section(title: string, ...content: readonly Content[]): Markup {
@@ -15,50 +15,47 @@ export function section(title: string, ...content: readonly Content[]): Markup {
 export interface Figure {
   term: string;
   value: string;
-  /** A line below, in small. */
+  /** A line below, in small print. */
   more: string;
   kind: AllocatorKind | null;
 }
 
-/** The few numbers that a reader came for. */
+/** The main results, in large print. */
 export function figures(list: readonly Figure[]): Markup {
   return html`<section><dl class="figures">${list.map(
     ({ term, value, more, kind }) =>
-      html`<div${kind === null ? null : html` class="kind-${kind}"`}><dt>${term}</dt><dd class="value">${value}</dd><dd class="small soft">${more}</dd></div>`,
+      html`<div${kind === null ? null : html` class="${kindStyle(kind)}"`}><dt>${term}</dt><dd class="value">${value}</dd><dd class="small soft">${more}</dd></div>`,
   )}</dl></section>\n`;
 }
 
-/** Terms and what is said of them; null is left out. */
+/** Terms and their descriptions; null is left out. */
 export function list(rows: readonly (readonly [string, Content] | null)[]): Markup {
   const shown = rows.filter((row) => row !== null);
-  return html`<dl class="list">${shown.map(([term, words]) => html`<dt>${term}</dt><dd>${words}</dd>`)}</dl>`;
+  return html`<dl class="list">${shown.map(([term, description]) => html`<dt>${term}</dt><dd>${description}</dd>`)}</dl>`;
 }
 
 export function kindName(kind: AllocatorKind): Markup {
-  return html`<span class="kind-${kind}"><span class="name">${kind}</span></span>`;
+  return html`<span class="${kindStyle(kind)}"><span class="name">${kind}</span></span>`;
 }
 
-/** Where it ran, and where each number comes from. */
-export function machine(report: ProbeHeader): Markup {
+/** Where the probe ran, and where each number comes from. */
+export function machineSection(report: ProbeHeader): Markup {
   const { device, host, floor, journal, bootId, timeScale, kinds } = report;
-  const scale = timeScale === null || timeScale === 1 ? '' : `; time ran ${timeScale}:1, times are simulated ones`;
+  const scale = timeScale === null || timeScale === 1 ? '' : `; time ran ${timeScale}:1, durations are simulated`;
   const rows: (readonly [string, Content] | null)[] = [
     ['Device', `GPU ${device.index}, ${device.name ?? 'unnamed'}${device.uuid === null ? '' : `, ${device.uuid}`}`],
-    ['Its memory', `${formatBoth(device.total)} by cudaMemGetInfo; ${device.memoryModel}`],
-    ['Host memory', `${formatBoth(host.available)} available of ${formatBoth(host.total)} when it began`],
-    [
-      'Floor',
-      floor === null ? 'none: nothing here is taken from the host' : `${formatBoth(floor.bytes)}: ${floor.from}`,
-    ],
+    ['Device memory', `${formatBoth(device.total)} by cudaMemGetInfo; ${device.memoryModel}`],
+    ['Host memory', `${formatBoth(host.available)} available of ${formatBoth(host.total)} at the start`],
+    ['Floor', floor === null ? 'none: no host memory is used' : `${formatBoth(floor.bytes)}: ${floor.from}`],
     ['Driver', `${device.driverVersion ?? 'unknown'}; CUDA ${device.cudaVersion ?? 'unknown'}`],
     ['Machine', report.simulated === null ? 'hardware' : `simulated: ${report.simulated}${scale}`],
     bootId === null ? null : ['Boot', html`<code>${bootId}</code>`],
-    ['Took', formatDuration(report.durationMs)],
-    ['Journal', journal === null ? 'none was kept' : html`<code>${journal}</code>`],
+    ['Duration', formatDuration(report.durationMs)],
+    ['Journal', journal === null ? 'none' : html`<code>${journal}</code>`],
   ];
   const support = kinds.map(
     ({ kind, supported, call, reason }) =>
-      [kind, supported ? (call ?? 'unknown') : `not here: ${reason ?? 'unknown'}`] as const,
+      [kind, supported ? (call ?? 'unknown') : `unsupported: ${reason ?? 'unknown'}`] as const,
   );
   return section(
     'The machine',
@@ -69,18 +66,18 @@ export function machine(report: ProbeHeader): Markup {
   );
 }
 
-/** How touching was done, in a sentence that fits all three commands. */
+/** How the memory was touched. */
 export function touchSentence({ touch }: ProbeHeader): string {
   return touch.by === 'kernel'
     ? 'A kernel on the GPU wrote every byte.'
-    : `The GPU wrote every byte by cudaMemset, because umaprobe's kernel could not be loaded: ${touch.reason ?? 'unknown'}.`;
+    : `The GPU wrote every byte with cudaMemset, because umaprobe's kernel could not be loaded: ${touch.reason ?? 'unknown'}.`;
 }
 
 export function settledSection(settled: Settled): Markup {
   const { missing } = settled;
   return section(
     'Afterwards',
-    html`<p>${settled.settled ? 'Memory had settled' : 'Memory was still moving'} ${formatDuration(settled.afterMs)} after everything was freed and the process had ended. ${
+    html`<p>${settled.settled ? 'Memory had settled' : 'Memory was still moving'} ${formatDuration(settled.afterMs)} after everything was freed and the process had exited. ${
       missing === null
         ? 'All of it came back.'
         : html`<strong class="warn">${formatBoth(missing.bytes)} did not come back</strong>: ${missing.explanation}.`

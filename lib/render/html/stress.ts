@@ -1,26 +1,25 @@
-/** The page of a stress test. */
-
+/** The HTML page of a stress test. */
 import { formatBoth, formatDuration, formatPercent, inGB, inGiB } from '../../base/format.ts';
 import type { StressReport, StressStep } from '../../types/index.ts';
-import { ms, sizeWords } from '../numbers.ts';
+import { ms, sizeText } from '../numbers.ts';
 import { advice } from '../text/stress.ts';
 import { type Content, html, type Markup } from './markup.ts';
-import { type Assets, loadAssets, page } from './page.ts';
-import { type Figure, figures, list, machine, section, settledSection, touchSentence } from './sections.ts';
+import { type Assets, page } from './page.ts';
+import { type Figure, figures, list, machineSection, section, settledSection, touchSentence } from './sections.ts';
 
-export function stressHtml(report: StressReport, assets: Assets = loadAssets()): string {
+export function stressHtml(report: StressReport, assets: Assets): string {
   return page(
     report,
     {
-      what: report.mode === 'single' ? 'The largest single block' : 'The most that can be allocated',
+      title: report.mode === 'single' ? 'The largest single block' : 'The most that can be allocated',
       sections: [
         figures(keyFigures(report)),
-        outcome(report),
-        charts(report),
+        outcomeSection(report),
+        chartsSection(report),
         settledSection(report.settled),
-        steps(report),
-        method(report),
-        machine(report),
+        stepsSection(report),
+        methodSection(report),
+        machineSection(report),
       ],
     },
     assets,
@@ -28,31 +27,30 @@ export function stressHtml(report: StressReport, assets: Assets = loadAssets()):
 }
 
 function keyFigures({ maxBytes, state, kind, mode, verified, cudaMs, durationMs }: StressReport): Figure[] {
-  const what = mode === 'single' ? 'Largest block' : 'Maximum';
+  const label = mode === 'single' ? 'Largest block' : 'Maximum';
   return [
-    { term: `${what}, ${kind}`, value: `${inGiB(maxBytes)} GiB`, more: `${inGB(maxBytes)} GB`, kind },
+    { term: `${label}, ${kind}`, value: `${inGiB(maxBytes)} GiB`, more: `${inGB(maxBytes)} GB`, kind },
     {
       term: 'Ended by',
       value: state,
-      more: `after ${formatDuration(durationMs)}, of it ${formatDuration(cudaMs)} in CUDA`,
+      more: `after ${formatDuration(durationMs)}, including ${formatDuration(cudaMs)} in CUDA`,
       kind: null,
     },
     {
       term: 'Verified',
       value: verified === null ? 'no' : verified.mismatches === 0 ? 'every byte' : `${verified.mismatches} wrong`,
-      more:
-        verified === null ? 'asked for with --verify' : `${inGiB(verified.bytes)} GiB written and read back by the GPU`,
+      more: verified === null ? 'needs --verify' : `${inGiB(verified.bytes)} GiB written and read back by the GPU`,
       kind: null,
     },
   ];
 }
 
-function outcome(report: StressReport): Markup {
+function outcomeSection(report: StressReport): Markup {
   const next = advice(report);
   const { guard } = report;
   const rows: (readonly [string, Content] | null)[] = [
-    ['What bound it', report.boundBy],
-    next === null ? null : ['Next', next],
+    ['Limited by', report.boundBy],
+    next === null ? null : ['What to do', next],
     report.holdMs >= 1 ? ['Held', formatDuration(report.holdMs)] : null,
     guard === null
       ? null
@@ -60,22 +58,22 @@ function outcome(report: StressReport): Markup {
           'The guard intervened',
           `${guard.reason}; MemAvailable ${formatBoth(guard.memAvailable)}, pressure full ${formatPercent(guard.pressureFull)}; ` +
             (guard.left
-              ? 'the process left at once'
-              : `allocation stopped after ${after(guard.stoppedAfterMs)}, all freed after ${after(guard.freedAfterMs)}`),
+              ? 'the process exited at once'
+              : `allocation stopped after ${durationText(guard.stoppedAfterMs)}, all memory freed after ${durationText(guard.freedAfterMs)}`),
         ],
   ];
   return section('How it ended', list(rows));
 }
 
-function after(milliseconds: number | null): string {
-  return milliseconds === null ? 'an unknown time' : formatDuration(milliseconds);
+function durationText(ms: number | null): string {
+  return ms === null ? 'an unknown time' : formatDuration(ms);
 }
 
-function charts({ steps }: StressReport): Markup | null {
+function chartsSection({ steps }: StressReport): Markup | null {
   if (steps.length < 2) return null;
   return section(
     'Step by step',
-    html`<div id="charts"></div><noscript><p class="soft">The charts need JavaScript; every number of theirs stands in the table below.</p></noscript>`,
+    html`<div id="charts"></div><noscript><p class="soft">The charts need JavaScript; the table below has all their numbers.</p></noscript>`,
   );
 }
 
@@ -92,41 +90,41 @@ const HEADS = [
   'pressure full',
 ];
 
-function steps({ steps: all, mode }: StressReport): Markup {
+function stepsSection({ steps: all, mode }: StressReport): Markup {
   const heads = HEADS.map((head) => (mode === 'single' && head === 'added' ? 'block' : head));
   return section(
     'Every step',
-    html`<div class="scroll"><table><thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}<th scope="col" class="left"></th></tr></thead><tbody>${all.map(row)}</tbody></table></div>`,
+    html`<div class="scroll"><table><thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}<th scope="col" class="left"></th></tr></thead><tbody>${all.map(stepRow)}</tbody></table></div>`,
   );
 }
 
-function row(step: StressStep, index: number): Markup {
+function stepRow(step: StressStep, index: number): Markup {
   const cells = [
-    sizeWords(step.requestedBytes),
+    sizeText(step.requestedBytes),
     inGiB(step.heldBytes),
-    step.predictedCost === null ? '' : sizeWords(step.predictedCost),
-    step.cost === null ? '' : sizeWords(step.cost),
+    step.predictedCost === null ? '' : sizeText(step.predictedCost),
+    step.cost === null ? '' : sizeText(step.cost),
     ms(step.allocMs),
     ms(step.touchMs),
     ms(step.verifyMs),
     inGiB(step.memAvailable),
     formatPercent(step.pressureFull),
   ];
-  const words = step.state === 'ok' ? '' : `${step.state}${step.reason === null ? '' : `: ${step.reason}`}`;
-  return html`<tr><th scope="row">${index + 1}</th>${cells.map((cell) => html`<td>${cell}</td>`)}<td class="left">${words}</td></tr>\n`;
+  const problem = step.state === 'ok' ? '' : `${step.state}${step.reason === null ? '' : `: ${step.reason}`}`;
+  return html`<tr><th scope="row">${index + 1}</th>${cells.map((cell) => html`<td>${cell}</td>`)}<td class="left">${problem}</td></tr>\n`;
 }
 
-function method(report: StressReport): Markup {
+function methodSection(report: StressReport): Markup {
   const { mode, chunkBytes, resolutionBytes, floor } = report;
   return section(
     'How it was measured',
     html`<p>${
       mode === 'single'
-        ? 'One block at a time, each freed before the next: larger while it succeeds, then closer to the edge.'
-        : `Blocks of up to ${sizeWords(chunkBytes)} were added and kept, smaller ones near the edge, down to ${sizeWords(resolutionBytes)}.`
-    } ${touchSentence(report)} All of it in a process of its own, whose end gives the memory back.</p>`,
-    html`<p>Before each step its cost, predicted from the steps before, was checked ${
+        ? 'One block at a time, each freed before the next: larger as long as it succeeds, then in smaller steps towards the limit.'
+        : `Blocks of up to ${sizeText(chunkBytes)} were added and held, smaller ones near the limit, down to ${sizeText(resolutionBytes)}.`
+    } ${touchSentence(report)} Everything ran in a separate process, whose exit frees the memory.</p>`,
+    html`<p>Before each step its cost, predicted from earlier steps, was checked ${
       floor === null ? 'against the memory of the device' : `against the floor of ${formatBoth(floor.bytes)}`
-    }; pressure and free blocks of 2 MiB, too, where they matter. Between the steps a thread that needs no JavaScript watched the machine.</p>`,
+    }; pressure and free blocks of 2 MiB were checked, too, where they matter. A native thread watched the machine throughout.</p>`,
   );
 }

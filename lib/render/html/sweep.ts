@@ -1,25 +1,25 @@
-/** The page of a sweep. */
-
+/** The HTML page of a sweep. */
+import { isEager, liesOnHost } from '../../memory/kinds.ts';
 import type { AllocatorKind, SweepReport, SweepStep, Times } from '../../types/index.ts';
 import { COUNTERS, comparable, isNoise } from '../counters.ts';
-import { median, moved, ms, rate, sizeWords } from '../numbers.ts';
+import { median, moved, ms, rate, sizeText } from '../numbers.ts';
 import { html, type Markup } from './markup.ts';
-import { type Assets, loadAssets, page } from './page.ts';
-import { type Figure, figures, kindName, machine, section, touchSentence, UNICODE } from './sections.ts';
+import { type Assets, page } from './page.ts';
+import { type Figure, figures, kindName, machineSection, section, touchSentence, UNICODE } from './sections.ts';
 
-export function sweepHtml(report: SweepReport, assets: Assets = loadAssets()): string {
+export function sweepHtml(report: SweepReport, assets: Assets): string {
   return page(
     report,
     {
-      what: 'Allocation sweep',
+      title: 'Allocation sweep',
       sections: [
         figures(keyFigures(report)),
-        outcome(report),
-        charts(report),
-        counters(report),
-        steps(report),
-        method(report),
-        machine(report),
+        noticesSection(report),
+        chartsSection(report),
+        countersSection(report),
+        stepsSection(report),
+        methodSection(report),
+        machineSection(report),
       ],
     },
     assets,
@@ -35,12 +35,12 @@ function keyFigures({ steps, largest }: SweepReport): Figure[] {
       top === undefined
         ? 'nothing was measured'
         : `allocated in ${median(top.allocMs)} ms, first touch ${median(top.firstTouchMs)} ms, then ${rate(top.gbPerSecond)} GB/s`;
-    return { term: `${kind}: largest`, value: bytes === null ? 'none' : sizeWords(bytes), more, kind };
+    return { term: `${kind}: largest`, value: bytes === null ? 'none' : sizeText(bytes), more, kind };
   });
 }
 
-/** Only what a reader must know before the charts: how it ended where it did not end well, and spills. */
-function outcome(report: SweepReport): Markup | null {
+/** What a reader must know before the charts: an end that was not regular, and spills. */
+function noticesSection(report: SweepReport): Markup | null {
   const sentences = report.spills.map(
     ({ kind, sentence }) => html`<p class="notice">${kindName(kind)} ${sentence}</p>`,
   );
@@ -49,90 +49,90 @@ function outcome(report: SweepReport): Markup | null {
   return sentences.length === 0 ? null : html`<section>${sentences}</section>`;
 }
 
-function charts({ steps }: SweepReport): Markup | null {
+function chartsSection({ steps }: SweepReport): Markup | null {
   const sizes = steps.filter((step) => step.allocMs !== null).map(({ requestedBytes }) => requestedBytes);
   if (sizes.length === 0) return null;
-  // As in the terminal: evenly spaced sizes want a linear axis, doubled ones a logarithmic one.
+  // As in the terminal: a linear axis for evenly spaced sizes, a logarithmic one for sizes that double.
   const wide = Math.max(...sizes) / Math.min(...sizes) > 20;
   return section(
     'Over the size',
-    html`<div class="switches"><label><input type="checkbox" id="log-x"${wide ? html` checked` : null}> sizes logarithmic</label><label><input type="checkbox" id="log-y"> times and rates logarithmic</label></div><div id="charts"></div><noscript><p class="soft">The charts need JavaScript; every number of theirs stands in the tables below.</p></noscript>`,
+    html`<div class="switches"><label><input type="checkbox" id="log-x"${wide ? html` checked` : null}> sizes logarithmic</label><label><input type="checkbox" id="log-y"> times and rates logarithmic</label></div><div id="charts"></div><noscript><p class="soft">The charts need JavaScript; the tables below have all their numbers.</p></noscript>`,
   );
 }
 
-function counters({ steps }: SweepReport): Markup | null {
+function countersSection({ steps }: SweepReport): Markup | null {
   const chosen = comparable(steps);
   const [first] = chosen;
   if (first === undefined) return null;
   const same = chosen.every((step) => step.requestedBytes === first.requestedBytes);
   const heads = chosen.map(
     (step) =>
-      html`<th colspan="2" scope="colgroup">${kindName(step.kind)}${same ? null : ` ${sizeWords(step.requestedBytes)}`}</th>`,
+      html`<th colspan="2" scope="colgroup">${kindName(step.kind)}${same ? null : ` ${sizeText(step.requestedBytes)}`}</th>`,
   );
   const rows = COUNTERS.map(
     ([counter, name]) =>
       html`<tr><th scope="row">${name}</th>${chosen.map((step) => {
         const change = step.moved?.[counter];
-        return [change?.afterAlloc ?? null, change?.afterTouch ?? null].map((bytes) => change_(bytes, step));
+        return [change?.afterAlloc ?? null, change?.afterTouch ?? null].map((bytes) => changeCell(bytes, step));
       })}</tr>\n`,
   );
   return section(
-    `Which counters moved${same ? ` by ${sizeWords(first.requestedBytes)}` : ''}`,
-    html`<p class="soft">Against the reading before the step. Each tool looks at one of these lines: where they differ, tools disagree.</p>`,
+    `Which counters moved${same ? ` by ${sizeText(first.requestedBytes)}` : ''}`,
+    html`<p class="soft">Change since the reading before the step. Each tool reads one of these counters: where they differ, tools disagree.</p>`,
     html`<div class="scroll"><table><thead><tr><td></td>${heads}</tr><tr><td></td>${chosen.map(() => html`<th scope="col">allocated</th><th scope="col">touched</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`,
   );
 }
 
-function change_(bytes: number | null, { requestedBytes }: SweepStep): Markup {
+function changeCell(bytes: number | null, { requestedBytes }: SweepStep): Markup {
   const quiet = bytes === null || isNoise(bytes, requestedBytes);
   return html`<td${quiet ? html` class="soft"` : null}>${moved(bytes, UNICODE)}</td>`;
 }
 
 const HEADS = ['allocation, ms', 'first touch, ms', 'second touch, ms', 'GB/s', 'free, ms'];
 
-function steps(report: SweepReport): Markup {
+function stepsSection(report: SweepReport): Markup {
   const tensors = report.steps.some(({ tensor }) => tensor !== null);
   const rows = report.steps.map((step) => {
-    const size = html`<td class="left">${kindName(step.kind)}</td><td>${sizeWords(step.requestedBytes)}</td>`;
-    const tensor = tensors ? html`<td class="left">${tensorWords(step)}</td>` : null;
+    const size = html`<td class="left">${kindName(step.kind)}</td><td>${sizeText(step.requestedBytes)}</td>`;
+    const tensor = tensors ? html`<td class="left">${tensorText(step)}</td>` : null;
     if (step.allocMs === null)
-      return html`<tr>${size}${tensor}<td class="words" colspan="${HEADS.length}">${step.state}${step.reason === null ? '' : `: ${step.reason}`}</td></tr>\n`;
-    return html`<tr>${size}${tensor}${time(step.allocMs, report)}${time(step.firstTouchMs, report)}${time(step.secondTouchMs, report)}<td>${rate(step.gbPerSecond)}</td>${time(step.freeMs, report)}</tr>\n`;
+      return html`<tr>${size}${tensor}<td class="reason" colspan="${HEADS.length}">${step.state}${step.reason === null ? '' : `: ${step.reason}`}</td></tr>\n`;
+    return html`<tr>${size}${tensor}${timeCell(step.allocMs, report)}${timeCell(step.firstTouchMs, report)}${timeCell(step.secondTouchMs, report)}<td>${rate(step.gbPerSecond)}</td>${timeCell(step.freeMs, report)}</tr>\n`;
   });
   const heads = ['size', ...(tensors ? ['tensor'] : []), ...HEADS];
   return section(
     'Every step',
     html`<div class="scroll"><table><thead><tr><th scope="col" class="left">kind</th>${heads.map((head) => html`<th scope="col"${head === 'tensor' ? html` class="left"` : null}>${head}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`,
     report.repeat > 1
-      ? html`<p class="small soft">Medians of ${report.repeat}; below each the fastest and the slowest.</p>`
+      ? html`<p class="small soft">Medians of ${report.repeat} repeats; below each, the fastest and the slowest.</p>`
       : null,
   );
 }
 
-function time(times: Times | null, { repeat }: SweepReport): Markup {
+function timeCell(times: Times | null, { repeat }: SweepReport): Markup {
   if (times === null) return html`<td>${median(times)}</td>`;
   return html`<td>${median(times)}${repeat > 1 ? html`<small>${ms(times.min)}–${ms(times.max)}</small>` : null}</td>`;
 }
 
-function tensorWords({ tensor }: SweepStep): string {
+function tensorText({ tensor }: SweepStep): string {
   if (tensor === null) return '';
   const what = tensor.shape === null ? `${tensor.elements.toLocaleString('en-US')} elements` : tensor.shape.join(' × ');
   return `${tensor.dtype} ${what}${tensor.note === null ? '' : ` (${tensor.note})`}`;
 }
 
-const KIND_WORDS: Readonly<Record<AllocatorKind, string>> = {
-  device: 'cudaMalloc: memory that is taken when it is asked for',
-  managed: 'cudaMallocManaged: taken page by page when it is touched',
-  pinned: 'cudaHostAlloc: host memory that the GPU sees',
-  system: "mmap: the program's own memory, reached through the host's page tables",
-};
-
-function method(report: SweepReport): Markup {
+function methodSection(report: SweepReport): Markup {
   const kinds = [...new Set(report.steps.map(({ kind }) => kind))];
   return section(
     'How it was measured',
-    html`<p>Each step was made ${report.repeat === 1 ? 'once' : `${report.repeat} times`} in a process of its own that can be ended without harm: allocate, write every byte, write every byte again, free. ${touchSentence(report)} Times are those of the calls alone; the bandwidth is the size over the median of the second touch, in 10⁹ bytes a second.</p>`,
-    html`<p>Before each step its cost was checked against the floor; a step that would have passed it was not made and says so. 1 GB is 10⁹ bytes, 1 GiB is 2³⁰.</p>`,
-    html`<p>${kinds.map((kind, index) => html`${index === 0 ? '' : ' · '}${kindName(kind)} ${KIND_WORDS[kind]}`)}.</p>`,
+    html`<p>Each step ran ${report.repeat === 1 ? 'once' : `${report.repeat} times`} in a separate process that can be killed safely: allocate, write every byte, write every byte again, free. ${touchSentence(report)} Times are those of the calls alone; the bandwidth is the size divided by the median of the second touch, in 10⁹ bytes per second.</p>`,
+    html`<p>Before each step its cost was checked against the floor; a step that would have crossed it was refused, with the reason. 1 GB is 10⁹ bytes, 1 GiB is 2³⁰.</p>`,
+    html`<p>${kinds.map((kind, index) => html`${index === 0 ? '' : ' · '}${kindName(kind)} ${allocation(kind, report)}`)}.</p>`,
   );
+}
+
+/** "cudaMallocManaged: page by page, on first touch": the call of this run, and what holds for the kind everywhere. */
+function allocation(kind: AllocatorKind, { kinds }: SweepReport): string {
+  const call = kinds.find((support) => support.kind === kind)?.call ?? 'no call here';
+  const pages = isEager(kind) ? 'all pages at once' : 'page by page, on first touch';
+  return `${call}: ${pages}${liesOnHost(kind) ? ', in host memory' : ''}`;
 }

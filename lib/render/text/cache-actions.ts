@@ -1,5 +1,4 @@
-/** What an action on the cache did, drawn. */
-
+/** What an action on the page cache did: a page each for evict, drop, compact and reclaim. */
 import { clean, fileCount, formatBoth, formatBytes, formatCount, formatDuration } from '../../base/format.ts';
 import { formatBlockSize } from '../../memory/contiguity.ts';
 import type {
@@ -12,122 +11,120 @@ import type {
 } from '../../types/index.ts';
 import type { RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
-import { hanging, padEnd, table } from '../text-layout.ts';
-import { problemLines, simulatedBand } from './cache-status.ts';
+import { hanging, table } from '../text-layout.ts';
+import { problemLines } from './cache-status.ts';
+import { labelled, sections, simulatedBand } from './frame.ts';
 
-export function evictPage(report: EvictReport, options: RenderOptions): string {
-  const { width, paint } = options;
+const RETAINED_LABELS: Readonly<Record<keyof EvictReport['stayedBy'], string>> = {
+  mapped: 'mapped',
+  dirty: 'dirty',
+  locked: 'locked',
+  memory: 'on tmpfs',
+  other: 'in use',
+};
+
+export function evictPage(report: EvictReport, options: RenderOptions): string[] {
+  const { paint } = options;
+  const writing = report.syncMs > 0 ? `, including ${formatDuration(report.syncMs)} of writing` : '';
+  return sections(evictedLines(report, options), receiptLines(report.receipt, options), [
+    paint('dim', `took ${formatDuration(report.durationMs)}${writing}`),
+  ]);
+}
+
+function evictedLines(report: EvictReport, { width, paint }: RenderOptions): string[] {
   const { evictedBytes, stayedBytes, stayedBy, unseenFiles } = report;
-  const lines = [paint('strong', `${formatBoth(evictedBytes)} left the cache, ${formatBoth(stayedBytes)} stayed`)];
-  const reasons = Object.entries(stayedBy).filter(([, bytes]) => bytes > 0);
-  if (reasons.length > 0)
-    lines.push(
-      `stayed: ${reasons.map(([why, bytes]) => `${WHY[why as keyof typeof WHY]} ${formatBytes(bytes)}`).join(', ')}`,
-    );
-  if (unseenFiles > 0)
-    lines.push(
-      ...hanging('', `${fileCount(unseenFiles)} of other users asked to go; what went the kernel does not show`, width),
-    );
-  if (report.state === 'aborted') lines.push(paint('warning', 'ended early: what had gone by then is gone'));
+  const lines = [paint('strong', `evicted ${formatBoth(evictedBytes)}, ${formatBoth(stayedBytes)} still cached`)];
+  const reasons = (Object.keys(stayedBy) as (keyof typeof stayedBy)[])
+    .filter((reason) => stayedBy[reason] > 0)
+    .map((reason) => `${RETAINED_LABELS[reason]} ${formatBytes(stayedBy[reason])}`);
+  if (reasons.length > 0) lines.push(`still cached: ${reasons.join(', ')}`);
+  if (unseenFiles > 0) {
+    const files = `${fileCount(unseenFiles)} of other users`;
+    lines.push(...hanging('', `${files}: eviction was requested, but the kernel does not show the result`, width));
+  }
+  if (report.state === 'aborted') lines.push(paint('warning', 'interrupted: what was evicted by then stays evicted'));
   for (const { path, stayed, cachedAfter } of report.files) {
     if (stayed !== null)
       lines.push(...hanging(`  ${formatBytes(cachedAfter)}  `, `${clean(path)}: ${clean(stayed)}`, width));
   }
-  for (const target of report.targets) lines.push(...problemLines(target, width));
-  const sync = report.syncMs > 0 ? `, of it ${formatDuration(report.syncMs)} writing` : '';
-  lines.push(
-    '',
-    ...receiptLines(report.receipt, options),
-    '',
-    paint('dim', `took ${formatDuration(report.durationMs)}${sync}`),
-  );
-  return page(lines);
+  return [...lines, ...report.targets.flatMap((target) => problemLines(target, width))];
 }
 
-const WHY = { mapped: 'mapped', dirty: 'dirty', locked: 'locked', memory: 'on tmpfs', other: 'in use' } as const;
-
-export function dropPage(report: DropReport, options: RenderOptions): string {
-  const { width, paint } = options;
-  const lines = simulatedBand(report.simulated, options);
-  lines.push(...hanging(`level ${report.level}  `, report.meaning, width), '');
-  lines.push(...receiptLines(report.receipt, options), '');
-  const { nextAllocation, sync } = report;
-  if (nextAllocation !== null) {
-    const words = `${signed(nextAllocation.immediate)} at once, ${signed(nextAllocation.afterReclaim)} once the kernel has reclaimed`;
-    lines.push(...hanging('the next GPU allocation can have  ', words, width));
-  }
-  const pools = report.receipt.change.driverPools ?? 0;
-  if (pools < 0) {
-    const words =
-      'of the driver’s pools went back to the kernel: a CUDA program could have had it before, now every program can, and start checks see it';
-    lines.push(...hanging(`${formatBytes(-pools)} `, words, width));
-  }
-  for (const warning of report.warnings) lines.push(...labelled('WARNING', 'warning', clean(warning), options));
+export function dropPage(report: DropReport, options: RenderOptions): string[] {
+  const { paint, width } = options;
+  const { level, meaning, simulated, sync } = report;
   const synced =
     sync === null ? 'no sync' : `sync ${formatDuration(sync.durationMs)}${sync.finished ? '' : ' (not finished)'}`;
-  const through = report.by === 'sudo' ? ' through sudo' : '';
-  lines.push(
-    paint(
-      'dim',
-      `${synced}, drop ${formatDuration(report.dropMs)}${through}, in all ${formatDuration(report.durationMs)}`,
-    ),
+  const withSudo = report.by === 'sudo' ? ' with sudo' : '';
+  const times = `${synced}, drop ${formatDuration(report.dropMs)}${withSudo}, total ${formatDuration(report.durationMs)}`;
+  return sections(
+    simulated === null ? [] : [simulatedBand(simulated, options)],
+    hanging(`level ${level}  `, meaning, width),
+    receiptLines(report.receipt, options),
+    [...gainLines(report, options), paint('dim', times)],
   );
-  return page(lines);
 }
 
-const VERDICTS: Readonly<Record<CompactReport['verdict'], Style>> = {
+/** What the drop gained for programs, and what to beware of. */
+function gainLines({ nextAllocation, receipt, warnings }: DropReport, options: RenderOptions): string[] {
+  const lines: string[] = [];
+  if (nextAllocation !== null) {
+    const gain = `${signed(nextAllocation.immediate)} at once, ${signed(nextAllocation.afterReclaim)} after reclaim`;
+    lines.push(...hanging('allocatable on the GPU  ', gain, options.width));
+  }
+  const pools = receipt.change.driverPools ?? 0;
+  if (pools < 0) {
+    const sentence =
+      'returned from the driver’s pools to the kernel: only CUDA programs could use it before; now any program can, and checks before a start count it';
+    lines.push(...hanging(`${formatBytes(-pools)} `, sentence, options.width));
+  }
+  return [...lines, ...warnings.flatMap((warning) => labelled('WARNING', 'warning', clean(warning), options))];
+}
+
+const VERDICT_STYLES: Readonly<Record<CompactReport['verdict'], Style>> = {
   ok: 'ok',
   compacted: 'ok',
   'not-ready': 'warning',
   'reboot-required': 'danger',
 };
 
-export function compactPage(report: CompactReport, options: RenderOptions): string {
-  const { width, paint } = options;
-  const lines = simulatedBand(report.simulated, options);
+export function compactPage(report: CompactReport, options: RenderOptions): string[] {
+  const { compactMs, reason, simulated, verdict } = report;
+  const took = compactMs === null ? 'nothing was done' : `compaction took ${formatDuration(compactMs)}`;
+  return sections(simulated === null ? [] : [simulatedBand(simulated, options)], ordersTable(report, options), [
+    ...labelled(verdict, VERDICT_STYLES[verdict], reason, options),
+    options.paint('dim', report.by === 'sudo' ? `${took}, with sudo` : took),
+  ]);
+}
+
+/** Free blocks of each order, before and after. */
+function ordersTable({ orders }: CompactReport, { width, paint }: RenderOptions): string[] {
   const right = { align: 'right' } as const;
-  const rows = report.orders.map(({ order, blockBytes, before, after }) => [
+  const rows = orders.map(({ order, blockBytes, before, after }) => [
     String(order),
     formatBlockSize(blockBytes),
     formatCount(before),
     formatCount(after),
   ]);
-  const [heading = '', ...more] = table(
+  const [heading = '', ...lines] = table(
     [right, right, right, right],
     [['order', 'block', 'before', 'after'], ...rows],
     width,
   );
-  lines.push(paint('heading', heading), ...more, '');
-  lines.push(...labelled(report.verdict, VERDICTS[report.verdict], report.reason, options));
-  const took = report.compactMs === null ? 'nothing was done' : `compaction took ${formatDuration(report.compactMs)}`;
-  lines.push(paint('dim', report.by === 'sudo' ? `${took}, through sudo` : took));
-  return page(lines);
+  return [paint('heading', heading), ...lines];
 }
 
-export function reclaimPage(report: ReclaimReport, options: RenderOptions): string {
-  const { paint, width } = options;
+export function reclaimPage(report: ReclaimReport, options: RenderOptions): string[] {
   const { askedBytes, cgroup, gotBytes, short } = report;
-  const less = short ? ': the kernel found no more' : '';
-  return page([
-    ...hanging('', `${clean(cgroup)}: ${formatBoth(gotBytes)} of ${formatBoth(askedBytes)}${less}`, width),
-    '',
-    ...receiptLines(report.receipt, options),
-    '',
-    paint('dim', `took ${formatDuration(report.durationMs)}`),
-  ]);
+  const shortfall = short ? ': the kernel found no more' : '';
+  return sections(
+    hanging('', `${clean(cgroup)}: ${formatBoth(gotBytes)} of ${formatBoth(askedBytes)}${shortfall}`, options.width),
+    receiptLines(report.receipt, options),
+    [options.paint('dim', `took ${formatDuration(report.durationMs)}`)],
+  );
 }
 
-/** A word in its colour and a sentence beside it. */
-export function labelled(label: string, style: Style, text: string, { width, paint }: RenderOptions): string[] {
-  const [first = '', ...more] = hanging(padEnd(label, label.length + 2), text, width);
-  return [paint(style, label) + first.slice(label.length), ...more];
-}
-
-function page(lines: readonly string[]): string {
-  return `${lines.join('\n')}\n`;
-}
-
-const LABELS: Readonly<Record<keyof ReceiptCounters, string>> = {
+const COUNTER_LABELS: Readonly<Record<keyof ReceiptCounters, string>> = {
   memFree: 'MemFree',
   memAvailable: 'MemAvailable',
   cached: 'Cached',
@@ -137,14 +134,14 @@ const LABELS: Readonly<Record<keyof ReceiptCounters, string>> = {
   cudaFree: 'CUDA free',
 };
 
-/** Counters that are not known here are left out; --json has them with the reason. */
-export function receiptLines({ before, after, change }: Receipt, { width, paint }: RenderOptions): string[] {
-  const names = (Object.keys(LABELS) as (keyof ReceiptCounters)[]).filter(
+/** Counters before and after. Those that are unknown here are left out; --json has them with the reason. */
+function receiptLines({ before, after, change }: Receipt, { width, paint }: RenderOptions): string[] {
+  const names = (Object.keys(COUNTER_LABELS) as (keyof ReceiptCounters)[]).filter(
     (name) => before[name] !== null || after[name] !== null,
   );
   const right = { align: 'right' } as const;
   const rows = names.map((name) => [
-    LABELS[name],
+    COUNTER_LABELS[name],
     formatBytes(before[name]),
     formatBytes(after[name]),
     signed(change[name]),
@@ -157,7 +154,7 @@ export function receiptLines({ before, after, change }: Receipt, { width, paint 
   return [paint('heading', heading), ...lines];
 }
 
-/** "+1.2 GiB": a change without its sign would be read as an amount. */
+/** "+1.2 GiB": without its sign a change would be read as an amount. */
 export function signed(bytes: number | null): string {
   return bytes !== null && bytes > 0 ? `+${formatBytes(bytes)}` : formatBytes(bytes);
 }

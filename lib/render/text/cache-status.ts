@@ -1,42 +1,35 @@
-/** What is in the page cache, drawn. */
-
+/** What is in the page cache: of the machine, of each model store or path, and the files with the most. */
 import { clean, formatBoth, formatBytes, formatCount, formatDuration, inGB, inGiB, share } from '../../base/format.ts';
 import type { CachedFile, CacheSplit, CacheStatus, CacheTarget } from '../../types/index.ts';
 import type { RenderOptions } from '../options.ts';
-import { hanging, padEnd, table, truncate, truncateStart } from '../text-layout.ts';
+import { hanging, table, truncate, truncateStart } from '../text-layout.ts';
+import { sections, simulatedBand } from './frame.ts';
 
-/** Where nothing comes from hardware, the first line says so. */
-export function simulatedBand(simulated: string | null, { paint, width }: RenderOptions): string[] {
-  if (simulated === null) return [];
-  const words = ` SIMULATED  machine ${clean(simulated)}: none of these numbers comes from hardware `;
-  return [paint('simulated', padEnd(truncate(words, width), width)), ''];
-}
-
-export function statusPage(status: CacheStatus, options: RenderOptions): string {
+export function statusPage(status: CacheStatus, options: RenderOptions): string[] {
   const { paint, width } = options;
-  const lines = simulatedBand(status.simulated, options);
-  if (status.machine !== null) lines.push(...split(status.machine, status, options), '');
-  for (const target of status.targets) lines.push(...targetLines(target, options));
-  if (status.targets.length > 0) lines.push('');
-  else if (status.simulated === null)
-    lines.push(
-      ...hanging('', 'No model store was found. Name files or folders: umaprobe cache status <path>…', width),
-      '',
-    );
-  lines.push(...fileTable(status.files, options));
-  for (const limit of status.limits) lines.push(...hanging('note  ', clean(limit), width));
-  lines.push(paint('dim', method(status)));
-  return `${lines.join('\n')}\n`;
+  const { files, limits, machine, simulated, targets } = status;
+  const noStore = targets.length === 0 && simulated === null;
+  return sections(
+    simulated === null ? [] : [simulatedBand(simulated, options)],
+    machine === null ? [] : splitTable(machine, status, options),
+    targets.flatMap((target) => targetLines(target, options)),
+    noStore ? hanging('', 'No model store was found. Name files or folders: umaprobe cache status <path>…', width) : [],
+    fileTable(files, options),
+    [
+      ...limits.flatMap((limit) => hanging('note  ', clean(limit), width)),
+      paint(
+        'dim',
+        `${status.method === null ? '' : `read with ${status.method}, `}took ${formatDuration(status.durationMs)}`,
+      ),
+    ],
+  );
 }
 
-function method({ method: by, durationMs }: CacheStatus): string {
-  return by === null ? `took ${formatDuration(durationMs)}` : `read with ${by}, took ${formatDuration(durationMs)}`;
-}
-
-function split(machine: CacheSplit, { targets }: CacheStatus, { paint, width }: RenderOptions): string[] {
-  const asked = targets.some(({ store }) => store !== null) ? 'model files' : 'the files below';
+/** The whole cache of the machine, in parts that add up. */
+function splitTable(machine: CacheSplit, { targets }: CacheStatus, { paint, width }: RenderOptions): string[] {
+  const named = targets.some(({ store }) => store !== null) ? 'model files' : 'the files below';
   const rows: [string, number | null][] = [
-    [asked, machine.modelFiles],
+    [named, machine.modelFiles],
     [machine.modelFiles === null ? 'files' : 'other files, block devices', machine.otherFiles],
     ['shared memory, tmpfs', machine.shmem],
     ['reclaimable slab', machine.slabReclaimable],
@@ -51,8 +44,8 @@ function split(machine: CacheSplit, { targets }: CacheStatus, { paint, width }: 
     [['', 'GiB', 'GB', '%'], ...cells],
     width,
   );
-  const waiting = `of it dirty ${formatBytes(machine.dirty)}, being written ${formatBytes(machine.writeback)}`;
-  return [paint('heading', heading), ...lines, paint('dim', waiting)];
+  const unwritten = `including ${formatBytes(machine.dirty)} dirty, ${formatBytes(machine.writeback)} under writeback`;
+  return [paint('heading', heading), ...lines, paint('dim', unwritten)];
 }
 
 function targetLines(target: CacheTarget, { paint, width }: RenderOptions): string[] {
@@ -70,42 +63,48 @@ function targetLines(target: CacheTarget, { paint, width }: RenderOptions): stri
     unseenFiles,
   } = target;
   const name = store === null ? '' : `${store.name} (${store.from})  `;
-  // What is not shown is neither cached nor not: it is left out of the share.
+  // Whether files that the kernel does not show are cached is unknown: they are left out of the share.
   const shown = bytes - unseenBytes;
   const parts = [
     unseenFiles === files && files > 0
-      ? `not known how much of ${formatBytes(bytes)} is cached`
+      ? `unknown how much of ${formatBytes(bytes)} is cached`
       : `${formatBoth(cachedBytes)} of ${formatBytes(shown)} cached${shown > 0 ? `, ${cachedShare(cachedBytes, shown)} %` : ''}`,
     `${formatCount(files)} ${files === 1 ? 'file' : 'files'}`,
     mappedBytes > 0 ? `${formatBytes(mappedBytes)} mapped` : null,
     (dirtyBytes ?? 0) > 0 ? `${formatBytes(dirtyBytes)} dirty` : null,
     memoryBytes > 0 ? `${formatBytes(memoryBytes)} on tmpfs, which is memory` : null,
-    unseenFiles > 0 ? `${formatCount(unseenFiles)} not shown to you` : null,
+    unseenFiles > 0 ? `${formatCount(unseenFiles)} not visible to you` : null,
     special > 0 ? `${formatCount(special)} special` : null,
     links > 0 ? `${formatCount(links)} links` : null,
   ];
-  const words = parts.filter((part) => part !== null).join(', ');
+  const facts = parts.filter((part) => part !== null).join(', ');
   return [
     paint('strong', truncate(name + clean(target.path), width)),
-    ...hanging('  ', words, width),
+    ...hanging('  ', facts, width),
     ...problemLines(target, width),
   ];
 }
 
-/** Whole pages are cached, so that a small file has more in cache than it is long. */
+/** Percent. Whole pages are cached, so a small file has more in cache than its length. */
 function cachedShare(cached: number, bytes: number): string {
   return share(cached, Math.max(bytes, cached));
 }
 
+/** Problems listed of each target. */
 const SHOWN_PROBLEMS = 5;
 
+/** Paths that could not be read, and why. */
 export function problemLines({ problems, problemCount }: CacheTarget, width: number): string[] {
   const lines = problems
     .slice(0, SHOWN_PROBLEMS)
-    .flatMap(({ path, reason }) => hanging('  not looked at  ', `${clean(path)}: ${clean(reason)}`, width));
+    .flatMap(({ path, reason }) => hanging('  skipped  ', `${clean(path)}: ${clean(reason)}`, width));
   const more = problemCount - Math.min(problems.length, SHOWN_PROBLEMS);
   return more > 0 ? [...lines, `  and ${formatCount(more)} more; --json lists up to 100`] : lines;
 }
+
+/** Columns of the table besides the path, gaps included. */
+const OTHER_COLUMNS = 52;
+const MIN_PATH_WIDTH = 24;
 
 function fileTable(files: readonly CachedFile[], { paint, width }: RenderOptions): string[] {
   if (files.length === 0) return [];
@@ -115,20 +114,12 @@ function fileTable(files: readonly CachedFile[], { paint, width }: RenderOptions
     cachedBytes === null ? '' : `${cachedShare(cachedBytes, bytes)} %`,
     (dirtyBytes ?? 0) > 0 ? formatBytes(dirtyBytes) : '',
     truncate(mappedBy.map(({ name, pid }) => `${clean(name ?? 'pid')} (${pid})`).join(', '), 24),
-    tail(clean(path), width),
+    truncateStart(clean(path), Math.max(MIN_PATH_WIDTH, width - OTHER_COLUMNS)),
   ]);
   const [heading = '', ...lines] = table(
     [right, right, right, { align: 'left' }, { align: 'left', flexible: true }],
     [['cached', '', 'dirty', 'mapped by', 'file'], ...rows],
     width,
   );
-  return [paint('heading', heading), ...lines, ''];
-}
-
-/** Columns that the others of the table take. */
-const OTHER_COLUMNS = 52;
-const LEAST_PATH = 24;
-
-function tail(path: string, width: number): string {
-  return truncateStart(path, Math.max(LEAST_PATH, width - OTHER_COLUMNS));
+  return [paint('heading', heading), ...lines];
 }

@@ -1,106 +1,95 @@
-/** What sweep, layout and stress begin with: where it ran, what is kept, and what an earlier run left untold. */
+/** What the pages of sweep, layout and stress share: where it ran, an unfinished earlier run, how memory settled. */
 import { clean, formatBoth, formatBytes, formatDuration } from '../../base/format.ts';
 import type { KindSupport, ProbeHeader, Settled } from '../../types/index.ts';
 import { moved } from '../numbers.ts';
 import { dot, type RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { hanging, joinThatFits, table } from '../text-layout.ts';
-import { band, fill, MODEL_WORDS } from './snapshot-header.ts';
+import { flow, labelled, simulatedBand } from './frame.ts';
+import { MODEL_LABELS } from './snapshot-header.ts';
 
-export function probeHeader(report: ProbeHeader, look: RenderOptions): string[] {
-  const { device, simulated, timeScale, host, floor } = report;
+/** The machine, the device and the floor. */
+export function probeHeader(report: ProbeHeader, options: RenderOptions): string[] {
+  const { device, simulated, timeScale, host, floor, touch } = report;
   const lines: string[] = [];
   if (simulated !== null) {
-    const scaled = timeScale !== null && timeScale !== 1;
-    lines.push(band(simulated, look, scaled ? ` (time runs ${timeScale}:1)` : ''));
+    const note = timeScale !== null && timeScale !== 1 ? ` (time runs ${timeScale}:1)` : '';
+    lines.push(simulatedBand(simulated, options, { note }));
   }
-  const who = [
+  const gpu = [
     `GPU ${device.index}  ${clean(device.name ?? 'unnamed')}`,
-    MODEL_WORDS[device.memoryModel],
+    MODEL_LABELS[device.memoryModel],
     device.total === null ? null : formatBoth(device.total),
   ].filter((part) => part !== null);
-  lines.push(look.paint('strong', joinThatFits(who, dot(look), look.width)));
-  const where = [
-    simulated === null ? clean(look.hostName) : null,
+  lines.push(options.paint('strong', joinThatFits(gpu, dot(options), options.width)));
+  const facts = [
+    simulated === null ? clean(options.hostName) : null,
     device.driverVersion === null ? null : `driver ${clean(device.driverVersion)}`,
     device.cudaVersion === null ? null : `CUDA ${clean(device.cudaVersion)}`,
     `host ${formatBytes(host.available)} available of ${formatBytes(host.total)}`,
-    floor === null ? 'no floor: nothing is taken from the host' : `floor ${formatBytes(floor.bytes)}`,
+    floor === null ? 'no floor: no host memory is used' : `floor ${formatBytes(floor.bytes)}`,
     `${report.at.slice(0, 19).replace('T', ' ')} UTC`,
   ].filter((part) => part !== null);
-  lines.push(...fill(where, look));
-  if (report.touch.by === 'memset') {
+  lines.push(...flow(facts, options));
+  if (touch.by === 'memset') {
+    const reason = clean(touch.reason ?? 'unknown');
     lines.push(
-      ...hanging(
-        '',
-        `Touched by cudaMemset, as umaprobe's kernel could not be loaded: ${clean(report.touch.reason ?? 'unknown')}`,
-        look.width,
-      ),
+      ...hanging('', `Touched by cudaMemset, because umaprobe's kernel could not be loaded: ${reason}`, options.width),
     );
   }
   return lines;
 }
 
-/** In the place of a headline: an unfinished run is the first thing to know, before any number of this one. */
-export function unfinishedLines({ unfinished }: ProbeHeader, look: RenderOptions): string[] {
+/** An unfinished earlier run: the first thing to know, before any number of this one. */
+export function unfinishedLines({ unfinished }: ProbeHeader, options: RenderOptions): string[] {
   if (unfinished === null) return [];
-  const label = unfinished.otherBoot ? 'EARLIER RUN  ' : 'earlier run  ';
-  const lines = hanging(label, clean(unfinished.sentence), look.width);
-  return lines.map((line, index) =>
-    index === 0
-      ? look.paint(unfinished.otherBoot ? 'danger' : 'warning', line.slice(0, label.length)) + line.slice(label.length)
-      : line,
-  );
+  const [label, style] = unfinished.otherBoot
+    ? (['EARLIER RUN', 'danger'] as const)
+    : (['earlier run', 'warning'] as const);
+  return labelled(label, style, clean(unfinished.sentence), options);
 }
 
-/** Kinds that cannot be used here, with the reason. */
+/** Requested kinds that this machine does not support, with the reason. */
 export function unsupportedLines(
   kinds: readonly KindSupport[],
-  asked: ReadonlySet<string>,
-  look: RenderOptions,
+  requested: ReadonlySet<string>,
+  options: RenderOptions,
 ): string[] {
   const rows = kinds
-    .filter(({ kind, supported }) => !supported && asked.has(kind))
-    .map(({ kind, reason }) => [kind, 'not here', clean(reason ?? 'unknown')]);
-  return table([{ align: 'left' }, { align: 'left' }, { align: 'left', flexible: true }], rows, look.width);
+    .filter(({ kind, supported }) => !supported && requested.has(kind))
+    .map(({ kind, reason }) => [kind, 'unsupported', clean(reason ?? 'unknown')]);
+  return table([{ align: 'left' }, { align: 'left' }, { align: 'left', flexible: true }], rows, options.width);
 }
 
-/** The last lines, next to the prompt: a word in its colour, what it means, and what to do or to type. */
-export function closing(word: string, style: Style, words: string, next: string | null, look: RenderOptions): string[] {
-  const label = `${word.toUpperCase()}  `;
-  const [first = '', ...more] = hanging(label, clean(words), look.width);
-  const lines = [look.paint(style, first.slice(0, label.length)) + first.slice(label.length), ...more];
-  if (next === null) return lines;
-  return [...lines, ...hanging(`${' '.repeat(label.length)}${look.unicode ? '→ ' : '-> '}`, next, look.width)];
-}
-
-/** Sections with a blank line between them; empty ones are left out. */
-export function sections(...parts: readonly (readonly string[])[]): string[] {
-  return parts.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
-}
-
-export function settledLines(settled: Settled, look: RenderOptions): string[] {
+/** How long memory took to settle after the probe, and whether all of it came back. */
+export function settledLines(settled: Settled, options: RenderOptions): string[] {
   const { afterMs, missing } = settled;
-  const when = settled.settled
-    ? `settled after ${formatDuration(afterMs)}`
-    : `still moving after ${formatDuration(afterMs)}`;
+  const label = 'Afterwards   ';
+  const indent = ' '.repeat(label.length);
+  const duration = formatDuration(afterMs);
   const changes = [
     ['MemAvailable', settled.memAvailableChange],
     ['MemFree', settled.memFreeChange],
     ['CUDA free', settled.cudaFreeChange],
   ] as const;
-  const against = changes
+  const moves = changes
     .filter(([, bytes]) => bytes !== null)
-    .map(([name, bytes]) => `${name} ${moved(bytes, look.unicode)}`)
-    .join(dot(look));
-  const lines = hanging('Afterwards   ', `${when}${against === '' ? '' : `; against before: ${against}`}`, look.width);
-  if (missing === null) return [...lines, `${' '.repeat(13)}all of it came back`];
-  return [
-    ...lines,
-    ...hanging(
-      `${' '.repeat(13)}`,
-      `${formatBoth(missing.bytes)} did not come back: ${clean(missing.explanation)}`,
-      look.width,
-    ).map((line) => look.paint('warning', line)),
-  ];
+    .map(([name, bytes]) => `${name} ${moved(bytes, options.unicode)}`)
+    .join(dot(options));
+  const state = settled.settled ? `settled after ${duration}` : `still moving after ${duration}`;
+  const lines = hanging(label, `${state}${moves === '' ? '' : `; change: ${moves}`}`, options.width);
+  if (missing === null) return [...lines, `${indent}all of it came back`];
+  const sentence = `${formatBoth(missing.bytes)} did not come back: ${clean(missing.explanation)}`;
+  return [...lines, ...hanging(indent, sentence, options.width).map((line) => options.paint('warning', line))];
+}
+
+/** The last lines, next to the prompt: the outcome, what it means, and what to do next. */
+export function outcomeLines(
+  outcome: string,
+  style: Style,
+  sentence: string,
+  options: RenderOptions,
+  next: string | null = null,
+): string[] {
+  return labelled(outcome.toUpperCase(), style, clean(sentence), options, next);
 }

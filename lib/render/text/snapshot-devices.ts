@@ -1,112 +1,108 @@
-/** NVIDIA's libraries: which were opened, and why one was not. */
-
+/** The GPUs of a snapshot: their dedicated memory, the processes that hold it, and NVIDIA's libraries. */
 import { clean, formatCount, inGB, inGiB } from '../../base/format.ts';
 import type { DeviceSnapshot, GpuProcess, LibraryStatus, Snapshot } from '../../types/index.ts';
 import { amount, dot, meter, type RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { joinThatFits, padEnd, table, truncate } from '../text-layout.ts';
 
-const STYLES: Readonly<Record<LibraryStatus['state'], Style>> = {
+/** A bar for each GPU that has memory of its own. */
+export function dedicatedMemoryBars(snapshot: Snapshot, options: RenderOptions): string[] {
+  return snapshot.devices.flatMap((device) => {
+    const memory = usedOf(device);
+    if (memory === null) return [];
+    const text = `${amount(memory.used, options)} of ${amount(memory.total, options)} used`;
+    const label = padEnd(`GPU ${device.index} memory`, 14);
+    const cells = Math.max(10, options.width - label.length - text.length - 4);
+    return [`${label}${meter(memory.used, memory.total, cells, 'gpu', options)}  ${text}`];
+  });
+}
+
+function usedOf({ memoryModel, nvml, cuda }: DeviceSnapshot): { used: number; total: number } | null {
+  if (memoryModel === 'unified') return null;
+  if (nvml !== null) return { used: nvml.total - nvml.free, total: nvml.total };
+  return cuda === null ? null : { used: cuda.total - cuda.free, total: cuda.total };
+}
+
+/** Processes listed on each GPU: those that hold most. */
+const SHOWN_PROCESSES = 8;
+
+/** The processes that hold GPU memory, largest first. */
+export function processTable(snapshot: Snapshot, options: RenderOptions): string[] {
+  return snapshot.devices.flatMap((device) => {
+    const onDevice = snapshot.devices.length === 1 ? '' : ` on GPU ${device.index}`;
+    const title = options.paint('heading', `Processes holding GPU memory${onDevice}`);
+    if (device.processes === null) return [`${title}: unknown (${shortReason(device.from.processes)})`];
+    if (device.processes.length === 0) return [`${title}: none`];
+    return [title, ...processRows(device.processes, device, options)];
+  });
+}
+
+function processRows(all: readonly GpuProcess[], { index }: DeviceSnapshot, options: RenderOptions): string[] {
+  const sorted = [...all].sort((a, b) => (b.gpuBytes ?? -1) - (a.gpuBytes ?? -1));
+  const rows = sorted
+    .slice(0, SHOWN_PROCESSES)
+    .map(({ pid, name, gpuBytes }) => [
+      String(pid),
+      name === null ? '(name unknown)' : truncate(clean(name), 32),
+      ...(options.exact ? [`${formatCount(gpuBytes)} B`] : [`${inGiB(gpuBytes)} GiB`, `${inGB(gpuBytes)} GB`]),
+    ]);
+  const right = { align: 'right' } as const;
+  const lines = table([right, { align: 'left' }, right, right], rows, options.width);
+  const hidden = sorted.length - SHOWN_PROCESSES;
+  if (hidden <= 0) return lines;
+  const more = `and ${hidden} more; umaprobe snapshot --json lists all ${sorted.length} on GPU ${index}`;
+  return [...lines, options.paint('dim', more)];
+}
+
+const LIBRARY_STYLES: Readonly<Record<LibraryStatus['state'], Style>> = {
   loaded: 'ok',
   missing: 'dim',
   unusable: 'warning',
   timeout: 'danger',
 };
 
-export function libraries(snapshot: Snapshot, look: RenderOptions): string[] {
+/** Whether CUDA and NVML could be loaded, in which version, or why not. */
+export function libraryLines(snapshot: Snapshot, options: RenderOptions): string[] {
   const { cuda, nvml } = snapshot.libraries;
   const simulated = snapshot.simulated !== null;
-  return [line('CUDA', cuda, simulated, look), line('NVML', nvml, simulated, look)];
+  return [libraryLine('CUDA', cuda, simulated, options), libraryLine('NVML', nvml, simulated, options)];
 }
 
-function line(name: string, status: LibraryStatus, simulated: boolean, look: RenderOptions): string {
-  const room = look.width - 12 - status.state.length;
-  const reason = why(status);
-  const words = reason === null ? joinThatFits(facts(status, simulated), dot(look), room) : truncate(reason, room);
-  return `${padEnd(name, 10)}${look.paint(STYLES[status.state], status.state)}  ${words}`;
+function libraryLine(name: string, status: LibraryStatus, simulated: boolean, options: RenderOptions): string {
+  const room = options.width - 12 - status.state.length;
+  const reason = libraryReason(status);
+  const text =
+    reason === null ? joinThatFits(libraryFacts(status, simulated), dot(options), room) : truncate(reason, room);
+  return `${padEnd(name, 10)}${options.paint(LIBRARY_STYLES[status.state], status.state)}  ${text}`;
 }
 
-function facts({ version, driverVersion, path }: LibraryStatus, simulated: boolean): string[] {
-  // On a simulated machine the path is the simulator's, whatever library is meant.
+function libraryFacts({ version, driverVersion, path }: LibraryStatus, simulated: boolean): string[] {
+  // On a simulated machine every library has the simulator's path.
   const parts = [version, driverVersion === null ? null : `driver ${driverVersion}`, simulated ? null : path];
   return parts.filter((part) => part !== null).map(clean);
 }
 
-function why({ state, reason }: LibraryStatus): string | null {
+function libraryReason({ state, reason }: LibraryStatus): string | null {
   // A loader's message has a line for each path.
-  if (state === 'missing') return 'not installed; --json has every path that was tried';
+  if (state === 'missing') return 'not installed; --json lists every path that was tried';
   return reason === null ? null : withoutCode(reason);
 }
 
-export function ownMemory(snapshot: Snapshot, look: RenderOptions): string[] {
-  return snapshot.devices.flatMap((device) => {
-    const memory = used(device);
-    if (memory === null) return [];
-    const words = `${amount(memory.used, look)} of ${amount(memory.total, look)} used`;
-    const label = padEnd(`GPU ${device.index} memory`, 14);
-    const cells = Math.max(10, look.width - label.length - words.length - 4);
-    return [`${label}${meter(memory.used, memory.total, cells, 'gpu', look)}  ${words}`];
-  });
-}
-
-function used({ memoryModel, nvml, cuda }: DeviceSnapshot): { used: number; total: number } | null {
-  if (memoryModel === 'unified') return null;
-  if (nvml !== null) return { used: nvml.total - nvml.free, total: nvml.total };
-  return cuda === null ? null : { used: cuda.total - cuda.free, total: cuda.total };
-}
-
-const SHOWN = 8;
-
-export function processes(snapshot: Snapshot, look: RenderOptions): string[] {
-  return snapshot.devices.flatMap((device) => {
-    const whose = snapshot.devices.length === 1 ? '' : ` on GPU ${device.index}`;
-    const title = `Processes holding GPU memory${whose}`;
-    if (device.processes === null)
-      return [`${look.paint('heading', title)}: unknown (${shortReason(device.from.processes)})`];
-    if (device.processes.length === 0) return [`${look.paint('heading', title)}: none`];
-    return [look.paint('heading', title), ...rows(device.processes, device, look)];
-  });
-}
-
-function rows(all: readonly GpuProcess[], device: DeviceSnapshot, look: RenderOptions): string[] {
-  const sorted = [...all].sort((a, b) => (b.gpuBytes ?? -1) - (a.gpuBytes ?? -1));
-  const cells = sorted
-    .slice(0, SHOWN)
-    .map(({ pid, name, gpuBytes }) => [
-      String(pid),
-      name === null ? '(name unknown)' : truncate(clean(name), 32),
-      ...(look.exact ? [`${formatCount(gpuBytes)} B`] : [`${inGiB(gpuBytes)} GiB`, `${inGB(gpuBytes)} GB`]),
-    ]);
-  const lines = table(
-    [{ align: 'right' }, { align: 'left' }, { align: 'right' }, { align: 'right' }],
-    cells,
-    look.width,
-  );
-  const hidden = sorted.length - SHOWN;
-  if (hidden > 0)
-    lines.push(
-      look.paint(
-        'dim',
-        `and ${hidden} more: umaprobe snapshot --json has all ${sorted.length} of device ${device.index}`,
-      ),
-    );
-  return lines;
-}
-
-const SHORT: readonly (readonly [RegExp, string])[] = [
+const SHORT_REASONS: readonly (readonly [RegExp, string])[] = [
   [/\bTIMEOUT\b/, 'no answer in time'],
   [/\bNOT_SUPPORTED\b/, 'not supported'],
   [/\bLIBRARY_MISSING\b/, 'library not installed'],
   [/\bPERMISSION\b/, 'no permission'],
 ];
 
+/** Why a value is unknown, in a few words. */
 export function shortReason(reason: string | undefined): string {
   if (reason === undefined || reason === '') return 'not read';
-  const known = SHORT.find(([pattern]) => pattern.test(reason));
+  const known = SHORT_REASONS.find(([pattern]) => pattern.test(reason));
   return known === undefined ? withoutCode(reason) : known[1];
 }
 
-/** The code is for scripts. */
-export function withoutCode(reason: string): string {
+/** Error codes are for scripts. */
+function withoutCode(reason: string): string {
   return clean(reason.replaceAll(/ERR_UMA_[A-Z_]+: /g, ''));
 }

@@ -1,92 +1,67 @@
-/** What machine this is, and in a band that cannot be missed whether it is a simulated one. */
+/** What machine this is, above everything else, and the verdict over its memory, below everything else. */
 import { clean, formatBoth } from '../../base/format.ts';
-import { type HealthVerdict, health, type Level } from '../../memory/health.ts';
+import { health, type Level } from '../../memory/health.ts';
 import type { DeviceSnapshot, MemoryModel, Snapshot } from '../../types/index.ts';
 import { dot, type RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
-import { hanging, joinThatFits, padEnd, truncate, wrap } from '../text-layout.ts';
-import { totalWords } from './snapshot-memory.ts';
+import { joinThatFits } from '../text-layout.ts';
+import { flow, labelled, simulatedBand } from './frame.ts';
+import { totalText } from './snapshot-memory.ts';
 
-export const MODEL_WORDS: Readonly<Record<MemoryModel, string>> = {
+export const MODEL_LABELS: Readonly<Record<MemoryModel, string>> = {
   unified: 'unified memory',
-  coherent: 'coherent memory of its own',
-  discrete: 'memory of its own',
+  coherent: 'dedicated coherent memory',
+  discrete: 'dedicated memory',
   unknown: 'memory model unknown',
 };
 
-export function header(snapshot: Snapshot, look: RenderOptions): string[] {
+/** The GPUs, and the versions that the numbers depend on. */
+export function headerLines(snapshot: Snapshot, options: RenderOptions): string[] {
   const { simulated, kernel, driver, libraries } = snapshot;
-  const lines: string[] = [];
-  if (simulated !== null) lines.push(band(simulated, look));
-  for (const device of snapshot.devices) lines.push(look.paint('strong', deviceLine(device, look)));
-  const parts = [
-    simulated === null ? look.hostName : null,
+  const facts = [
+    simulated === null ? options.hostName : null,
     kernel.release === null ? null : `Linux ${kernel.release}`,
     driver.version === null ? null : `driver ${driver.version}`,
     libraries.cuda.version === null ? null : `CUDA ${libraries.cuda.version}`,
-    `memory ${totalWords(snapshot.ledger, look)}`,
+    `memory ${totalText(snapshot.ledger, options)}`,
     `${snapshot.at.slice(11, 19)} UTC`,
+  ].filter((part) => part !== null);
+  return [
+    ...(simulated === null ? [] : [simulatedBand(simulated, options)]),
+    ...snapshot.devices.map((device) => options.paint('strong', deviceLine(device, options))),
+    ...flow(facts.map(clean), options),
   ];
-  const words = parts.filter((part) => part !== null).map(clean);
-  lines.push(...fill(words, look));
-  return lines;
 }
 
-/** "a · b · c", broken between parts. */
-export function fill(parts: readonly string[], look: RenderOptions): string[] {
-  const glue = '\u00a0';
-  const separator = dot(look);
-  return wrap(parts.map((part) => part.replaceAll(' ', glue)).join(separator), look.width).map((line) =>
-    line
-      .replaceAll(glue, ' ')
-      .replace(/ [·|]$/, '')
-      .replace(/^[·|] /, ''),
-  );
-}
-
-/** @param more what else to know of its numbers. */
-export function band(name: string, look: RenderOptions, more = ''): string {
-  const words = ` SIMULATED  machine ${clean(name)}: none of these numbers comes from hardware${more} `;
-  return look.paint('simulated', padEnd(truncate(words, look.width), look.width));
-}
-
-function deviceLine(device: DeviceSnapshot, look: RenderOptions): string {
+function deviceLine(device: DeviceSnapshot, options: RenderOptions): string {
   const parts = [
     `GPU ${device.index}  ${clean(device.name ?? 'unnamed')}`,
-    MODEL_WORDS[device.memoryModel],
-    ownMemory(device),
+    MODEL_LABELS[device.memoryModel],
+    dedicatedTotal(device),
     device.temperatureC === null ? null : `${device.temperatureC} °C`,
     device.powerW === null ? null : `${Math.round(device.powerW)} W`,
     device.utilizationPercent === null ? null : `${device.utilizationPercent} % busy`,
-  ];
-  const words = joinThatFits(
-    parts.filter((part) => part !== null),
-    dot(look),
-    look.width,
-  );
-  return look.unicode ? words : words.replaceAll('°', '');
+  ].filter((part) => part !== null);
+  const line = joinThatFits(parts, dot(options), options.width);
+  return options.unicode ? line : line.replaceAll('°', '');
 }
 
-function ownMemory({ memoryModel, nvml, cuda }: DeviceSnapshot): string | null {
+function dedicatedTotal({ memoryModel, nvml, cuda }: DeviceSnapshot): string | null {
   if (memoryModel === 'unified') return null;
   const total = nvml?.total ?? cuda?.total ?? null;
   return total === null ? null : formatBoth(total);
 }
 
-const WORDS: Readonly<Record<Level, string>> = { ok: 'OK', notice: 'NOTE', warning: 'WARNING', danger: 'DANGER' };
+const LEVELS: Readonly<Record<Level, readonly [label: string, style: Style]>> = {
+  ok: ['OK', 'ok'],
+  notice: ['NOTE', 'notice'],
+  warning: ['WARNING', 'warning'],
+  danger: ['DANGER', 'danger'],
+};
 
-const STYLES: Readonly<Record<Level, Style>> = { ok: 'ok', notice: 'notice', warning: 'warning', danger: 'danger' };
-
-export function verdict(snapshot: Snapshot, look: RenderOptions): string[] {
-  return draw(health(snapshot), look);
-}
-
-export function draw({ level, text, next }: HealthVerdict, look: RenderOptions): string[] {
-  const label = WORDS[level];
-  const [first = '', ...more] = hanging(`${label}  `, text, look.width);
-  const lines = [look.paint(STYLES[level], label) + first.slice(label.length), ...more];
-  if (next === null) return lines;
-  const indent = ' '.repeat(label.length + 2);
-  const arrow = look.unicode ? '→ ' : '-> ';
-  return [...lines, ...hanging(indent + arrow, next, look.width)];
+/** One sentence about the whole machine, and what to do. */
+export function verdictLines(snapshot: Snapshot, options: RenderOptions): string[] {
+  const { level, text, next } = health(snapshot);
+  const [label, style] = LEVELS[level];
+  return labelled(label, style, text, options, next);
 }

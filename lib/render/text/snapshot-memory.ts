@@ -1,5 +1,4 @@
-/** The one pool: a bar of all of MemTotal, and the ledger under it as its legend. */
-
+/** The memory of a snapshot: a bar of MemTotal, the ledger as its legend, and what can be allocated. */
 import { clean, formatBoth, formatCount, inGB, inGiB, share, UNKNOWN } from '../../base/format.ts';
 import { cmaPhantom } from '../../memory/allocatable.ts';
 import { unifiedDevice } from '../../memory/headroom.ts';
@@ -14,13 +13,13 @@ interface Row {
 }
 
 interface Group {
-  /** Stands in the bar and before the rows, so that the bar reads without colour. */
+  /** Marks the bar and the rows, so that the bar can be read without colour. */
   letter: string;
   style: Style;
   rows: readonly Row[];
 }
 
-/** In the order of the bar: what holds memory hardest stands left, what is free right. */
+/** In the order of the bar: from memory that is hardest to free, on the left, to free memory. */
 const GROUPS: readonly Group[] = [
   {
     letter: 'G',
@@ -49,7 +48,28 @@ const GROUPS: readonly Group[] = [
   { letter: '.', style: 'free', rows: [{ name: 'free', labels: ['free'] }] },
 ];
 
-/** Cells by largest remainder: each group's share is right to one cell, and together they fill the bar. */
+/**
+ * "[GGGGAACCCC........]". In colour the cells are filled and the first of each group carries its letter; without colour
+ * the letter fills them all.
+ */
+export function poolBar(ledger: Ledger, options: RenderOptions): string {
+  const width = options.width - 2;
+  const counts = cells(
+    GROUPS.map((group) => bytesOf(labelsOf(group), ledger)),
+    width,
+  );
+  const segments = GROUPS.map((group, index) => {
+    const count = counts[index] ?? 0;
+    if (count === 0) return '';
+    const plain = options.paint.depth === 0 || group.letter === '.';
+    const dotted = options.unicode ? '·' : '.';
+    const letter = group.letter === '.' ? dotted : group.letter;
+    return options.paint.fill(group.style, plain ? letter.repeat(count) : padEnd(letter, count));
+  });
+  return `[${segments.join('')}]`;
+}
+
+/** Cells of each amount, by largest remainder: every share is right to one cell, and together they fill the bar. */
 export function cells(amounts: readonly number[], width: number): number[] {
   const positive = amounts.map((bytes) => Math.max(0, bytes));
   const whole = positive.reduce((sum, bytes) => sum + bytes, 0);
@@ -72,52 +92,26 @@ function labelsOf({ rows }: Group): LedgerLabel[] {
   return rows.flatMap(({ labels }) => labels);
 }
 
-/**
- * "[GGGGAACCCC........]". In colour the cells are filled and only the first of a group carries its letter; without
- * colour the letter fills them.
- */
-export function poolBar(ledger: Ledger, look: RenderOptions): string {
-  const width = look.width - 2;
-  const counts = cells(
-    GROUPS.map((group) => bytesOf(labelsOf(group), ledger)),
-    width,
-  );
-  const segments = GROUPS.map((group, index) => {
-    const count = counts[index] ?? 0;
-    if (count === 0) return '';
-    const plain = look.paint.depth === 0 || group.letter === '.';
-    const dotted = look.unicode ? '·' : '.';
-    const letter = group.letter === '.' ? dotted : group.letter;
-    return look.paint.fill(group.style, plain ? letter.repeat(count) : padEnd(letter, count));
-  });
-  return `[${segments.join('')}]`;
-}
-
-/** The ledger as the legend of the bar, and the total that its lines sum to. Lines of 0 are left out. */
-export function ledgerTable(snapshot: Snapshot, look: RenderOptions): string[] {
+/** The ledger as the legend of the bar, and the total of its lines. Lines of 0 are left out. */
+export function ledgerTable(snapshot: Snapshot, options: RenderOptions): string[] {
   const { ledger } = snapshot;
   const rows = GROUPS.flatMap((group) =>
     group.rows
       .map(({ name, labels }) => [name, bytesOf(labels, ledger)] as const)
       .filter(([, bytes]) => bytes !== 0)
-      .map(([name, bytes]) =>
-        cellsOf(
-          mark(group, look),
-          name === 'unattributed' ? remainder(snapshot, bytes) : name,
-          bytes,
-          ledger.total,
-          look,
-        ),
-      ),
+      .map(([name, bytes]) => {
+        const label = name === 'unattributed' ? unattributedLabel(snapshot, bytes) : name;
+        return rowCells(mark(group, options), label, bytes, ledger.total, options);
+      }),
   );
-  const total = cellsOf(' ', 'total (MemTotal)', ledger.total, ledger.total, look).map((cell) =>
-    look.paint('strong', cell),
+  const total = rowCells(' ', 'total (MemTotal)', ledger.total, ledger.total, options).map((cell) =>
+    options.paint('strong', cell),
   );
-  return table(columns(look), [headings(look), ...rows, total], look.width);
+  return table(columns(options), [headings(options), ...rows, total], options.width);
 }
 
-/** What the remainder most likely is: nothing counts it, so words are all there is. */
-function remainder(snapshot: Snapshot, bytes: number): string {
+/** What the remainder most likely is. No counter says so. */
+function unattributedLabel(snapshot: Snapshot, bytes: number): string {
   if (bytes < 0) return 'counted twice by the kernel';
   const device = unifiedDevice(snapshot);
   if (device === undefined) return 'unattributed (drivers, kernel)';
@@ -127,19 +121,14 @@ function remainder(snapshot: Snapshot, bytes: number): string {
   return pools ? 'unattributed (driver and its pools)' : 'unattributed (driver, kernel)';
 }
 
-/** "119.69 GiB (128.52 GB)". */
-export function totalWords(ledger: Ledger, look: RenderOptions): string {
-  return look.exact ? `${formatCount(ledger.total)} B` : formatBoth(ledger.total);
-}
-
-function mark(group: Group, look: RenderOptions): string {
-  const letter = group.letter === '.' && look.unicode ? '·' : group.letter;
-  return look.paint.fill(group.style, letter);
+function mark(group: Group, options: RenderOptions): string {
+  const letter = group.letter === '.' && options.unicode ? '·' : group.letter;
+  return options.paint.fill(group.style, letter);
 }
 
 function headings({ exact, paint }: RenderOptions): string[] {
-  const words = exact ? ['', '', 'bytes', '%'] : ['', '', 'GiB', 'GB', '%'];
-  return words.map((word) => paint('dim', word));
+  const labels = exact ? ['', '', 'bytes', '%'] : ['', '', 'GiB', 'GB', '%'];
+  return labels.map((label) => paint('dim', label));
 }
 
 function columns({ exact }: RenderOptions): Column[] {
@@ -149,53 +138,69 @@ function columns({ exact }: RenderOptions): Column[] {
   return [{ align: 'left' }, { align: 'left' }, ...numbers];
 }
 
-function cellsOf(letter: string, name: string, bytes: number, total: number, { exact }: RenderOptions): string[] {
+function rowCells(letter: string, name: string, bytes: number, total: number, { exact }: RenderOptions): string[] {
   const numbers = exact ? [formatCount(bytes)] : [inGiB(bytes), inGB(bytes)];
   return [letter, name, ...numbers, share(bytes, total)];
 }
 
-export function answers(snapshot: Snapshot, look: RenderOptions): string[] {
+/** "119.69 GiB (128.52 GB)". */
+export function totalText(ledger: Ledger, options: RenderOptions): string {
+  return options.exact ? `${formatCount(ledger.total)} B` : formatBoth(ledger.total);
+}
+
+/** FREE RIGHT NOW and AFTER RECLAIM, of each GPU or, without one, of the host. */
+export function allocatableLines(snapshot: Snapshot, options: RenderOptions): string[] {
   const { devices, host } = snapshot;
   if (devices.length === 0) {
-    return pair({ immediate: host.free, afterReclaim: host.available }, [NOW, 'for programs; there is no GPU'], look);
+    const forPrograms = { immediate: host.free, afterReclaim: host.available };
+    return allocatableRows(forPrograms, [NO_RECLAIM, 'for programs; there is no GPU'], options);
   }
   return devices.flatMap((device) => {
-    const lines = pair(device.allocatable, meanings(device, host, look), look);
-    return devices.length === 1
-      ? lines
-      : [look.paint('dim', truncate(`GPU ${device.index} ${clean(device.name ?? '')}`, look.width)), ...lines];
+    const rows = allocatableRows(device.allocatable, meanings(device, host, options), options);
+    if (devices.length === 1) return rows;
+    const name = truncate(`GPU ${device.index} ${clean(device.name ?? '')}`, options.width);
+    return [options.paint('dim', name), ...rows];
   });
 }
 
-const NOW = 'nobody has to give anything back';
+const NO_RECLAIM = 'no reclaim needed';
 
-/** What the two numbers mean on this kind of device. */
-function meanings({ memoryModel }: DeviceSnapshot, host: HostMemory, look: RenderOptions): [string, string] {
-  if (memoryModel === 'coherent') return [NOW, "page cache on the GPU's node is not counted"];
-  if (memoryModel === 'unknown')
-    return ['as far as the libraries tell', "whether the GPU shares the host's memory is not known"];
-  if (memoryModel !== 'unified') return [NOW, 'the same: this GPU has no page cache'];
-  const phantom = cmaPhantom(host);
-  return [
-    phantom === 0 ? NOW : `without ${amount(phantom, look)} that cannot be pinned`,
-    'with clean page cache given back',
-  ];
+/** What the two numbers mean on a device of this memory model. */
+function meanings(
+  { memoryModel }: DeviceSnapshot,
+  host: HostMemory,
+  options: RenderOptions,
+): [immediate: string, afterReclaim: string] {
+  switch (memoryModel) {
+    case 'coherent':
+      return [NO_RECLAIM, 'page cache on the GPU is not counted'];
+    case 'discrete':
+      return [NO_RECLAIM, 'the same: this GPU has no page cache'];
+    case 'unknown':
+      return ['as the libraries report', 'it is unknown whether the GPU shares host memory'];
+    case 'unified': {
+      const phantom = cmaPhantom(host);
+      const immediate = phantom === 0 ? NO_RECLAIM : `without ${amount(phantom, options)} that cannot be pinned`;
+      return [immediate, 'after clean page cache is reclaimed'];
+    }
+  }
 }
 
-function pair(
+function allocatableRows(
   { immediate, afterReclaim }: Allocatable,
-  [now, reclaim]: [string, string],
-  look: RenderOptions,
+  [meaningNow, meaningAfter]: [string, string],
+  options: RenderOptions,
 ): string[] {
-  const row = (name: string, bytes: number | null, means: string): string[] => [
-    look.paint('strong', name),
-    look.paint('strong', bytes === null ? UNKNOWN : look.exact ? amount(bytes, look) : `${inGiB(bytes)} GiB`),
-    bytes === null || look.exact ? '' : `${inGB(bytes)} GB`,
-    means,
+  const { exact, paint, width } = options;
+  const row = (label: string, bytes: number | null, meaning: string): string[] => [
+    paint('strong', label),
+    paint('strong', bytes === null ? UNKNOWN : exact ? amount(bytes, options) : `${inGiB(bytes)} GiB`),
+    bytes === null || exact ? '' : `${inGB(bytes)} GB`,
+    meaning,
   ];
   return table(
     [{ align: 'left' }, { align: 'right' }, { align: 'right' }, { align: 'left', flexible: true }],
-    [row('FREE RIGHT NOW', immediate, now), row('AFTER RECLAIM', afterReclaim, reclaim)],
-    look.width,
+    [row('FREE RIGHT NOW', immediate, meaningNow), row('AFTER RECLAIM', afterReclaim, meaningAfter)],
+    width,
   );
 }

@@ -1,5 +1,4 @@
-/** Pressure, the largest free blocks and swap: what decides whether "available" can really be had. */
-
+/** Pressure, the largest free blocks and swap: whether memory that is available can really be allocated. */
 import { formatCount, formatPercent, MiB, share } from '../../base/format.ts';
 import { GPU_BLOCK, isFragmented, pinnableInBlocks } from '../../memory/contiguity.ts';
 import { STALLED_PERCENT, WAITING_PERCENT } from '../../memory/pressure.ts';
@@ -9,28 +8,30 @@ import type { Style } from '../paint.ts';
 import { joinThatFits, padEnd, truncate } from '../text-layout.ts';
 import { shortReason } from './snapshot-devices.ts';
 
-const LABEL = 10;
-const LARGEST = 4;
-const LARGEST_LABEL = 'largest in zone Normal: ';
+const LABEL_WIDTH = 10;
 
-export function health(snapshot: Snapshot, look: RenderOptions): string[] {
-  return [...pressure(snapshot, look), ...blocks(snapshot, look), ...swap(snapshot, look)];
+export function healthLines(snapshot: Snapshot, options: RenderOptions): string[] {
+  return [...pressure(snapshot, options), ...blocks(snapshot, options), ...swap(snapshot, options)];
 }
 
-export function pressure({ pressure: psi, from }: Snapshot, look: RenderOptions): string[] {
-  if (psi === null) return [row('Pressure', `unknown (${shortReason(from.pressure)})`, look)];
+function pressure({ pressure: psi, from }: Snapshot, options: RenderOptions): string[] {
+  if (psi === null) return [row('Pressure', `unknown (${shortReason(from.pressure)})`, options)];
   const part = (name: string, { avg10, avg60, avg300 }: Psi, alarm: number): string => {
     const text = `${name} ${[avg10, avg60, avg300].map((value) => formatPercent(value)).join('  ')}`;
-    return look.paint(avg10 >= alarm ? 'danger' : avg10 >= 1 ? 'warning' : 'ok', text);
+    return options.paint(avg10 >= alarm ? 'danger' : avg10 >= 1 ? 'warning' : 'ok', text);
   };
-  const words = `${part('some', psi.some, WAITING_PERCENT)}${dot(look)}${part('full', psi.full, STALLED_PERCENT)}`;
-  const note = look.width >= 100 ? look.paint('dim', '   of the last 10 s, 60 s, 300 s') : '';
-  return [`${padEnd('Pressure', LABEL)}${words}${note}`];
+  const shares = `${part('some', psi.some, WAITING_PERCENT)}${dot(options)}${part('full', psi.full, STALLED_PERCENT)}`;
+  const note = options.width >= 100 ? options.paint('dim', '   over the last 10 s, 60 s, 300 s') : '';
+  return [`${padEnd('Pressure', LABEL_WIDTH)}${shares}${note}`];
 }
 
-function blocks(snapshot: Snapshot, look: RenderOptions): string[] {
+/** Sizes of free blocks listed: the largest. */
+const SHOWN_SIZES = 4;
+const LARGEST_LABEL = 'largest in zone Normal: ';
+
+function blocks(snapshot: Snapshot, options: RenderOptions): string[] {
   const { contiguity, from } = snapshot;
-  if (contiguity === null) return [row('Blocks', `unknown (${shortReason(from.contiguity)})`, look)];
+  if (contiguity === null) return [row('Blocks', `unknown (${shortReason(from.contiguity)})`, options)];
   const { bytes: free, cma } = pinnableInBlocks(snapshot, contiguity, 0);
   const { bytes: large } = pinnableInBlocks(snapshot, contiguity, GPU_BLOCK);
   const style: Style = free > 0 && isFragmented(large, free) ? 'warning' : 'ok';
@@ -39,28 +40,28 @@ function blocks(snapshot: Snapshot, look: RenderOptions): string[] {
     .filter(({ freeBlocks }) => freeBlocks > 0)
     .sort((a, b) => b.order - a.order)
     .map(({ blockBytes, order, freeBlocks }) => `${formatCount(freeBlocks)} × ${size(blockBytes)} (order ${order})`);
-  const summary = `${amount(large, look)} of ${amount(free, look)} free (${share(large, free)} %) in blocks of 2 MiB or more`;
-  const line = joinThatFits(largest.slice(0, LARGEST), ', ', look.width - LABEL - LARGEST_LABEL.length);
+  const summary = `${amount(large, options)} of ${amount(free, options)} free (${share(large, free)} %) in blocks of 2 MiB or more`;
+  const line = joinThatFits(largest.slice(0, SHOWN_SIZES), ', ', options.width - LABEL_WIDTH - LARGEST_LABEL.length);
   return [
-    `${padEnd('Blocks', LABEL)}${look.paint(style, truncate(summary, look.width - LABEL))}`,
+    `${padEnd('Blocks', LABEL_WIDTH)}${options.paint(style, truncate(summary, options.width - LABEL_WIDTH))}`,
     row(
       '',
-      largest.length === 0 ? 'no free block' : `${LARGEST_LABEL}${look.unicode ? line : line.replaceAll('×', 'x')}`,
-      look,
+      largest.length === 0 ? 'no free block' : `${LARGEST_LABEL}${options.unicode ? line : line.replaceAll('×', 'x')}`,
+      options,
     ),
     ...(cma === 0
       ? []
-      : [row('', `not counted: ${amount(cma, look)} of free CMA, which cannot hold GPU memory`, look)]),
+      : [row('', `not counted: ${amount(cma, options)} of free CMA, which cannot hold GPU memory`, options)]),
   ];
 }
 
-function swap({ host }: Snapshot, look: RenderOptions): string[] {
+function swap({ host }: Snapshot, options: RenderOptions): string[] {
   const { swapTotal, swapFree } = host;
   if (swapTotal === null || swapFree === null || swapTotal === 0) return [];
-  const words = `${amount(swapTotal - swapFree, look)} of ${amount(swapTotal, look)} used; GPU memory cannot be swapped`;
-  return [row('Swap', words, look)];
+  const text = `${amount(swapTotal - swapFree, options)} of ${amount(swapTotal, options)} used; GPU memory cannot be swapped`;
+  return [row('Swap', text, options)];
 }
 
-function row(label: string, words: string, look: RenderOptions): string {
-  return padEnd(label, LABEL) + truncate(words, look.width - LABEL);
+function row(label: string, text: string, options: RenderOptions): string {
+  return padEnd(label, LABEL_WIDTH) + truncate(text, options.width - LABEL_WIDTH);
 }

@@ -1,4 +1,4 @@
-/** What each tool would believe is free, as it would find out, with the rule in a few words. */
+/** What each tool would count as free, and by which rule. */
 import { clean, inGiB } from '../../base/format.ts';
 import type { DeviceSnapshot, HostMemory, Snapshot, ViewName } from '../../types/index.ts';
 import { amount, meter, type RenderOptions } from '../options.ts';
@@ -15,33 +15,33 @@ const TOOLS: Readonly<Record<ViewName, string>> = {
   nvidiaSmi: 'nvidia-smi',
 };
 
-export function tools(snapshot: Snapshot, look: RenderOptions): string[] {
+export function toolsTable(snapshot: Snapshot, options: RenderOptions): string[] {
   return snapshot.devices.flatMap((device) => {
-    const whose = snapshot.devices.length === 1 ? '' : ` on GPU ${device.index}`;
+    const onDevice = snapshot.devices.length === 1 ? '' : ` on GPU ${device.index}`;
     return [
-      look.paint('heading', `What each tool would believe is free${whose}`),
-      ...deviceRows(device, snapshot.host, look),
+      options.paint('heading', `What each tool counts as free${onDevice}`),
+      ...deviceRows(device, snapshot.host, options),
     ];
   });
 }
 
-function deviceRows(device: DeviceSnapshot, host: HostMemory, look: RenderOptions): string[] {
+function deviceRows(device: DeviceSnapshot, host: HostMemory, options: RenderOptions): string[] {
   const names = Object.keys(TOOLS) as ViewName[];
   const whole = device.memoryModel === 'unified' ? host.total : (device.nvml?.total ?? device.cuda?.total ?? 0);
-  const numbers = names.map((name) => numberOf(device.views[name], look));
+  const numbers = names.map((name) => numberOf(device.views[name], options));
   const nameWidth = Math.max(...names.map((name) => TOOLS[name].length));
   const numberWidth = Math.max(...numbers.map((text) => text.length));
-  const cells = Math.max(8, Math.min(30, Math.floor((look.width - nameWidth - numberWidth - 6) * 0.4)));
-  const ruleWidth = look.width - nameWidth - numberWidth - cells - 8;
+  const cells = Math.max(8, Math.min(30, Math.floor((options.width - nameWidth - numberWidth - 6) * 0.4)));
+  const ruleWidth = options.width - nameWidth - numberWidth - cells - 8;
   return names.map((name, index) => {
-    const bar = meter(device.views[name], whole, cells, 'notice', look);
+    const bar = meter(device.views[name], whole, cells, 'notice', options);
     const rule = truncate(clean(ruleOf(name, device)), Math.max(0, ruleWidth));
-    return `${padEnd(TOOLS[name], nameWidth)}  ${bar}  ${padStart(numbers[index] ?? '', numberWidth)}  ${look.paint('dim', rule)}`.trimEnd();
+    return `${padEnd(TOOLS[name], nameWidth)}  ${bar}  ${padStart(numbers[index] ?? '', numberWidth)}  ${options.paint('dim', rule)}`.trimEnd();
   });
 }
 
-function numberOf(bytes: number | null, look: RenderOptions): string {
-  if (look.exact) return amount(bytes, look);
+function numberOf(bytes: number | null, options: RenderOptions): string {
+  if (options.exact) return amount(bytes, options);
   return bytes === null ? 'unknown' : `${inGiB(bytes)} GiB`;
 }
 
@@ -56,17 +56,17 @@ function ruleOf(name: ViewName, device: DeviceSnapshot): string {
     case 'torch':
       return 'asks cudaMemGetInfo';
     case 'nvidiaSmi':
-      return 'free, as NVML says';
+      return 'free according to NVML';
     default:
       return shortRule(rule);
   }
 }
 
-/** The rule that was applied, as the document has it (lib/views.ts), in a few words: it is not decided again here. */
+/** The rule in the document's sentence (memory/views.ts), in a few words: it is not decided again here. */
 function shortRule(rule: string): string {
-  const misses = /found 0 by (HugePages_Free)?/.exec(rule);
-  if (misses !== null)
-    return `${misses[1] === undefined ? 'no MemAvailable' : 'no free huge page'}: asks cudaMemGetInfo`;
+  const fallback = /found 0 by (HugePages_Free)?/.exec(rule);
+  if (fallback !== null)
+    return `${fallback[1] === undefined ? 'no MemAvailable' : 'no free huge page'}: asks cudaMemGetInfo`;
   if (/takes HugePages_Free/.test(rule)) return 'free huge pages only';
   if (/takes MemAvailable/.test(rule)) return 'MemAvailable';
   if (/takes cudaMemGetInfo/.test(rule)) return 'asks cudaMemGetInfo';

@@ -1,73 +1,34 @@
-/** The whole picture: sections in the order in which a person asks. */
-
+/** The page of a snapshot: sections in the order in which a person asks. */
 import { clean } from '../../base/format.ts';
 import type { Snapshot } from '../../types/index.ts';
 import type { RenderOptions } from '../options.ts';
 import { hanging } from '../text-layout.ts';
-import { libraries, ownMemory, processes } from './snapshot-devices.ts';
-import { header, verdict } from './snapshot-header.ts';
-import { answers, ledgerTable, poolBar } from './snapshot-memory.ts';
-import { health } from './snapshot-pressure.ts';
-import { tools } from './snapshot-tools.ts';
+import { sections } from './frame.ts';
+import { dedicatedMemoryBars, libraryLines, processTable } from './snapshot-devices.ts';
+import { headerLines, verdictLines } from './snapshot-header.ts';
+import { allocatableLines, ledgerTable, poolBar } from './snapshot-memory.ts';
+import { healthLines } from './snapshot-pressure.ts';
+import { toolsTable } from './snapshot-tools.ts';
 
-/** Judgement last: it is what stands next to the prompt. */
-export function snapshotPage(snapshot: Snapshot, look: RenderOptions): string[] {
-  return join([
-    header(snapshot, look),
-    [poolBar(snapshot.ledger, look), ...ledgerTable(snapshot, look)],
-    ownMemory(snapshot, look),
-    answers(snapshot, look),
-    tools(snapshot, look),
-    processes(snapshot, look),
-    [...health(snapshot, look), ...libraries(snapshot, look)],
-    notes(snapshot, look),
-    verdict(snapshot, look),
-  ]);
-}
-
-/** What is peculiar about the numbers above, in the words of the document. */
-function notes({ devices }: Snapshot, look: RenderOptions): string[] {
-  const sentences = new Set(devices.flatMap((device) => device.notes));
-  return [...sentences].flatMap((sentence) =>
-    hanging(look.unicode ? '· ' : '- ', plain(clean(sentence), look), look.width),
+/** The verdict is last: next to the prompt. */
+export function snapshotPage(snapshot: Snapshot, options: RenderOptions): string[] {
+  return sections(
+    headerLines(snapshot, options),
+    [poolBar(snapshot.ledger, options), ...ledgerTable(snapshot, options)],
+    dedicatedMemoryBars(snapshot, options),
+    allocatableLines(snapshot, options),
+    toolsTable(snapshot, options),
+    processTable(snapshot, options),
+    [...healthLines(snapshot, options), ...libraryLines(snapshot, options)],
+    noteLines(snapshot, options),
+    verdictLines(snapshot, options),
   );
 }
 
-function plain(sentence: string, { unicode }: RenderOptions): string {
-  return unicode ? sentence : sentence.replaceAll('’', "'");
-}
-
-interface Section {
-  /** 0 is always shown; of the others the lower ones get the room first. */
-  rank: number;
-  lines: string[];
-}
-
-/** The live picture: as many whole sections as `rows` lines have room for. */
-export function watchPage(snapshot: Snapshot, history: string[], look: RenderOptions, rows: number): string[] {
-  const sections: Section[] = [
-    { rank: 0, lines: header(snapshot, look) },
-    { rank: 0, lines: [poolBar(snapshot.ledger, look)] },
-    { rank: 3, lines: ledgerTable(snapshot, look) },
-    { rank: 0, lines: ownMemory(snapshot, look) },
-    { rank: 1, lines: answers(snapshot, look) },
-    { rank: 2, lines: history },
-    { rank: 6, lines: tools(snapshot, look) },
-    { rank: 4, lines: processes(snapshot, look) },
-    { rank: 5, lines: health(snapshot, look) },
-    { rank: 0, lines: verdict(snapshot, look) },
-  ];
-  let room = rows + 1;
-  const shown = new Set<Section>();
-  for (const section of [...sections].sort((a, b) => a.rank - b.rank)) {
-    const height = section.lines.length === 0 ? 0 : section.lines.length + 1;
-    if (section.rank > 0 && height > room) continue;
-    shown.add(section);
-    room -= height;
-  }
-  return join(sections.filter((section) => shown.has(section)).map(({ lines }) => lines)).slice(0, rows);
-}
-
-function join(sections: readonly string[][]): string[] {
-  return sections.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
+/** What is peculiar about the numbers above, in the sentences of the document. */
+function noteLines({ devices }: Snapshot, { unicode, width }: RenderOptions): string[] {
+  const sentences = new Set(devices.flatMap((device) => device.notes.map(clean)));
+  return [...sentences].flatMap((sentence) =>
+    unicode ? hanging('· ', sentence, width) : hanging('- ', sentence.replaceAll('’', "'"), width),
+  );
 }

@@ -1,67 +1,71 @@
-/** The report of a stress test: what was held step by step, the most there was, what bound it, what came back. */
+/** The page of a stress test: what was held step by step, the maximum, what limited it, and what came back. */
 import { clean, formatBoth, formatDuration, formatPercent, inGiB } from '../../base/format.ts';
 import type { StressReport, StressState, StressStep } from '../../types/index.ts';
-import { KIND_LETTERS, kindStyle, ms, NOTHING, sentence, sizeWords } from '../numbers.ts';
+import { kindLetter, kindStyle } from '../kinds.ts';
+import { ms, NOTHING, sentence, sizeText } from '../numbers.ts';
 import type { RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { plot } from '../plot.ts';
 import { hanging, table } from '../text-layout.ts';
-import { closing, probeHeader, sections, settledLines, unfinishedLines } from './probe-header.ts';
+import { sections } from './frame.ts';
+import { outcomeLines, probeHeader, settledLines, unfinishedLines } from './probe-header.ts';
 
-export function stressPage(report: StressReport, look: RenderOptions): string[] {
+export function stressPage(report: StressReport, options: RenderOptions): string[] {
   return sections(
-    probeHeader(report, look),
-    unfinishedLines(report, look),
-    stepsTable(report, look),
-    heldPlot(report, look),
-    facts(report, look),
-    settledLines(report.settled, look),
-    ending(report, look),
+    probeHeader(report, options),
+    unfinishedLines(report, options),
+    stepsTable(report, options),
+    heldPlot(report, options),
+    factLines(report, options),
+    settledLines(report.settled, options),
+    conclusion(report, options),
   );
 }
 
-/** A search near its edge takes many small steps; the first and the last ones tell how it went. */
+/** Rows of the table. A search near its edge takes many small steps: the first and the last ones tell how it went. */
 const SHOWN = { first: 12, last: 12 } as const;
 
-function stepsTable({ steps, kind, mode }: StressReport, look: RenderOptions): string[] {
-  const last = steps.length - 1;
+function stepsTable({ steps, kind, mode }: StressReport, options: RenderOptions): string[] {
   const columns: readonly (readonly [head: string, cell: (step: StressStep, index: number) => string | null])[] = [
     ['step', (_, index) => String(index + 1)],
-    [mode === 'single' ? 'block' : 'added', (step) => sizeWords(step.requestedBytes)],
+    [mode === 'single' ? 'block' : 'added', (step) => sizeText(step.requestedBytes)],
     ['held GiB', (step) => inGiB(step.heldBytes)],
     ['alloc ms', (step) => (step.allocMs === null ? null : ms(step.allocMs))],
     ['touch ms', (step) => (step.touchMs === null ? null : ms(step.touchMs))],
     ['verify ms', (step) => (step.verifyMs === null ? null : ms(step.verifyMs))],
     ['available GiB', (step) => inGiB(step.memAvailable)],
-    ['', (step) => (step.state === 'ok' ? '' : look.paint(step.state === 'failed' ? 'danger' : 'notice', step.state))],
+    [
+      '',
+      (step) => (step.state === 'ok' ? '' : options.paint(step.state === 'failed' ? 'danger' : 'notice', step.state)),
+    ],
   ];
-  // What no step did (touching, verifying) needs no column.
+  // A column in which no step has a value is left out.
   const used = columns.filter(([, cell]) => steps.some((step, index) => cell(step, index) !== null));
   const rows = steps.map((step, index) => used.map(([, cell]) => cell(step, index) ?? NOTHING));
-  const left = steps.length - SHOWN.first - SHOWN.last;
+  const hidden = steps.length - SHOWN.first - SHOWN.last;
   const shown =
-    left <= 1
+    hidden <= 1
       ? rows
       : [
           ...rows.slice(0, SHOWN.first),
-          [look.paint('dim', `${look.unicode ? '…' : '...'} ${left} more`)],
-          ...rows.slice(last + 1 - SHOWN.last),
+          [options.paint('dim', `${options.unicode ? '…' : '...'} ${hidden} more`)],
+          ...rows.slice(-SHOWN.last),
         ];
-  const how = mode === 'single' ? 'the largest single block' : 'as much as there is, in steps';
+  const goal = mode === 'single' ? 'the largest single block' : 'as much as possible, in steps';
   const failed = steps.filter((step) => step.reason !== null && step.state === 'failed');
   return [
-    `${look.paint(kindStyle(kind), `${KIND_LETTERS[kind]} ${kind}`)}${look.paint('dim', `  ${how}`)}`,
+    `${options.paint(kindStyle(kind), `${kindLetter(kind)} ${kind}`)}${options.paint('dim', `  ${goal}`)}`,
     ...table(
       used.map(([head]) => ({ align: head === '' ? 'left' : 'right' })),
-      [used.map(([head]) => look.paint('dim', head)), ...shown],
-      look.width,
+      [used.map(([head]) => options.paint('dim', head)), ...shown],
+      options.width,
     ),
-    ...failed.flatMap((step) => hanging('failed  ', clean(step.reason ?? ''), look.width)),
+    ...failed.flatMap((step) => hanging('failed  ', clean(step.reason ?? ''), options.width)),
   ];
 }
 
-/** Held memory and what was left of the host's, over the steps: where the lines meet the floor the search ends. */
-function heldPlot(report: StressReport, look: RenderOptions): string[] {
+/** Held memory and MemAvailable over the steps, with the floor at which the search ends. */
+function heldPlot(report: StressReport, options: RenderOptions): string[] {
   const points = (value: (step: StressStep) => number | null): (readonly [number, number])[] =>
     report.steps.flatMap((step, index) => {
       const y = value(step);
@@ -75,57 +79,60 @@ function heldPlot(report: StressReport, look: RenderOptions): string[] {
       linear: true,
       xName: 'steps',
       yName: 'memory',
-      xWords: (step) => `step ${Math.round(step)}`,
-      yWords: (bytes) => `${inGiB(bytes)} GiB`,
+      xText: (step) => `step ${Math.round(step)}`,
+      yText: (bytes) => `${inGiB(bytes)} GiB`,
       series: [
         ...(floor === null
           ? []
           : [{ letter: '-', name: 'floor', style: 'danger' as const, points: points(() => floor.bytes), bare: true }]),
         { letter: 'a', name: 'MemAvailable', style: 'notice', points: points((step) => step.memAvailable) },
         {
-          letter: KIND_LETTERS[report.kind],
+          letter: kindLetter(report.kind),
           name: 'held',
           style: kindStyle(report.kind),
           points: points((step) => step.heldBytes),
         },
       ],
     },
-    look,
+    options,
   );
 }
 
-function facts(report: StressReport, look: RenderOptions): string[] {
+function factLines(report: StressReport, options: RenderOptions): string[] {
   const { guard, verified, holdMs } = report;
   const rows: [string, string][] = [
-    ['Time', `${formatDuration(report.durationMs)}, of it ${formatDuration(report.cudaMs)} in CUDA`],
+    ['Time', `${formatDuration(report.durationMs)}, including ${formatDuration(report.cudaMs)} in CUDA`],
   ];
   if (report.floor !== null) rows.unshift(['Floor', `${formatBoth(report.floor.bytes)}, ${clean(report.floor.from)}`]);
   if (verified !== null) {
-    const wrong =
+    const result =
       verified.mismatches === 0
-        ? 'no byte was wrong'
+        ? 'every byte was correct'
         : `${verified.mismatches} wrong bytes, the first at offset ${verified.firstMismatch ?? 'unknown'}`;
-    rows.push(['Verified', `${formatBoth(verified.bytes)} written and read back by the GPU: ${wrong}`]);
+    rows.push(['Verified', `${formatBoth(verified.bytes)} written and read back by the GPU: ${result}`]);
   }
   if (holdMs >= 1) rows.push(['Held', formatDuration(holdMs)]);
-  if (guard !== null) {
-    const saw = [
-      guard.memAvailable === null ? null : `MemAvailable ${inGiB(guard.memAvailable)} GiB`,
-      guard.pressureFull === null ? null : `pressure full ${formatPercent(guard.pressureFull)}`,
-    ].filter((part) => part !== null);
-    const did = guard.left
-      ? 'the process left at once'
-      : `allocation stopped ${duration(guard.stoppedAfterMs)}, all of it freed ${duration(guard.freedAfterMs)} after the reading`;
-    rows.push(['Guard', `tripped by ${guard.reason}${saw.length === 0 ? '' : ` (${saw.join(', ')})`}: ${did}`]);
-  }
-  return rows.flatMap(([name, words]) => hanging(name.padEnd(13), words, look.width));
+  if (guard !== null) rows.push(['Guard', guardText(guard)]);
+  return rows.flatMap(([label, text]) => hanging(label.padEnd(13), text, options.width));
 }
 
-function duration(ms: number | null): string {
+/** What tripped the guard, what it read, and what it did. */
+function guardText(guard: NonNullable<StressReport['guard']>): string {
+  const readings = [
+    guard.memAvailable === null ? null : `MemAvailable ${inGiB(guard.memAvailable)} GiB`,
+    guard.pressureFull === null ? null : `pressure full ${formatPercent(guard.pressureFull)}`,
+  ].filter((part) => part !== null);
+  const trip = `tripped by ${guard.reason}${readings.length === 0 ? '' : ` (${readings.join(', ')})`}`;
+  if (guard.left) return `${trip}: the process exited at once`;
+  const stopped = durationText(guard.stoppedAfterMs);
+  return `${trip}: allocation stopped ${stopped}, all memory freed ${durationText(guard.freedAfterMs)} after the reading`;
+}
+
+function durationText(ms: number | null): string {
   return ms === null ? 'at an unknown time' : formatDuration(ms);
 }
 
-const STYLES: Readonly<Record<StressState, Style>> = {
+const STATE_STYLES: Readonly<Record<StressState, Style>> = {
   limit: 'ok',
   'out-of-memory': 'ok',
   floor: 'notice',
@@ -137,30 +144,30 @@ const STYLES: Readonly<Record<StressState, Style>> = {
   lost: 'danger',
 };
 
-function ending(report: StressReport, look: RenderOptions): string[] {
-  const what = report.mode === 'single' ? 'Largest single block' : 'Maximum';
-  const words = `${what} ${formatBoth(report.maxBytes)}: ${sentence(report.boundBy)}`;
-  return closing(report.state, STYLES[report.state], words, advice(report), look);
+function conclusion(report: StressReport, options: RenderOptions): string[] {
+  const label = report.mode === 'single' ? 'Largest single block' : 'Maximum';
+  const text = `${label} ${formatBoth(report.maxBytes)}: ${sentence(report.boundBy)}`;
+  return outcomeLines(report.state, STATE_STYLES[report.state], text, options, advice(report));
 }
 
-/** What to do or to type next, where there is something. */
+/** What to do or to type next; null: nothing. */
 export function advice({ guard, maxBytes, state, verified }: StressReport): string | null {
   switch (state) {
     case 'floor':
-      if (maxBytes === 0) return 'stop what holds the memory (umaprobe shows it), then again';
-      return guard === null ? null : 'something else took memory meanwhile: umaprobe watch shows what';
+      if (maxBytes === 0) return 'stop what holds the memory (umaprobe shows it), then try again';
+      return guard === null ? null : 'another program took memory meanwhile: umaprobe watch shows which';
     case 'pressure':
-      return 'let the machine come to rest (umaprobe watch), then again';
+      return 'wait until the pressure is gone (umaprobe watch), then try again';
     case 'contiguity':
-      return 'umaprobe cache compact; where that brings little, reboot';
+      return 'umaprobe cache compact; if that does not help, reboot';
     case 'lost':
-      return 'the journal knows how far it came: umaprobe stress --resume';
+      return 'the journal has the last step: umaprobe stress --resume';
     case 'failed':
       return verified !== null && verified.mismatches > 0
-        ? 'umaprobe doctor; wrong bytes point to the memory or the driver'
+        ? 'umaprobe doctor; wrong bytes point to faulty memory or a faulty driver'
         : 'umaprobe doctor';
     case 'timeout':
-      return 'a longer --timeout';
+      return 'try a longer --timeout';
     case 'limit':
     case 'out-of-memory':
     case 'aborted':
@@ -170,7 +177,7 @@ export function advice({ guard, maxBytes, state, verified }: StressReport): stri
 
 /** One step as a line of a log. */
 export function stressStepLine(step: StressStep, number: number): string {
-  const name = `${String(number).padStart(3)}  ${sizeWords(step.requestedBytes).padStart(9)}`;
+  const name = `${String(number).padStart(3)}  ${sizeText(step.requestedBytes).padStart(9)}`;
   const held = `held ${inGiB(step.heldBytes).padStart(6)} GiB`;
   const times = [
     ['alloc', step.allocMs],

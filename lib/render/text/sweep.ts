@@ -1,56 +1,58 @@
-/** The report of a sweep: a table a kind, the counters that moved, two plots, and how it ended. */
+/** The page of a sweep: a table a kind, the counters that moved, two plots, and the outcome. */
 import { clean, GB } from '../../base/format.ts';
 import type { AllocatorKind, SweepReport, SweepStep } from '../../types/index.ts';
 import { countersTable } from '../counters.ts';
-import { capital, KIND_LETTERS, kindStyle, median, ms, msColumn, rate, sentence, sizeWords } from '../numbers.ts';
+import { KIND_WIDTH, kindLetter, kindStyle } from '../kinds.ts';
+import { capital, median, ms, msColumn, rate, sentence, sizeText } from '../numbers.ts';
 import type { RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { plot, type Series } from '../plot.ts';
 import { type Column, hanging, table } from '../text-layout.ts';
-import { closing, probeHeader, sections, unfinishedLines, unsupportedLines } from './probe-header.ts';
+import { sections } from './frame.ts';
+import { outcomeLines, probeHeader, unfinishedLines, unsupportedLines } from './probe-header.ts';
 
-export function sweepPage(report: SweepReport, look: RenderOptions): string[] {
+export function sweepPage(report: SweepReport, options: RenderOptions): string[] {
   const kinds = kindsOf(report);
   return sections(
-    probeHeader(report, look),
-    unfinishedLines(report, look),
-    ...kinds.map((kind) => kindTable(report, kind, look)),
-    unsupportedLines(report.kinds, new Set(report.steps.map(({ kind }) => kind)), look),
-    countersTable(report.steps, look),
-    plot({ ...TIME_PLOT, series: seriesOf(report, kinds, timeToUse) }, look),
-    plot({ ...RATE_PLOT, series: seriesOf(report, kinds, (step) => step.gbPerSecond) }, look),
-    report.spills.flatMap(({ sentence }) => hanging('spill  ', clean(sentence), look.width)),
-    ending(report, look),
+    probeHeader(report, options),
+    unfinishedLines(report, options),
+    ...kinds.map((kind) => kindTable(report, kind, options)),
+    unsupportedLines(report.kinds, new Set(report.steps.map(({ kind }) => kind)), options),
+    countersTable(report.steps, options),
+    plot({ ...TIME_PLOT, series: seriesOf(report, kinds, timeToUse) }, options),
+    plot({ ...RATE_PLOT, series: seriesOf(report, kinds, (step) => step.gbPerSecond) }, options),
+    report.spills.flatMap(({ sentence }) => hanging('spill  ', clean(sentence), options.width)),
+    conclusion(report, options),
   );
 }
 
-const AXES = { xName: 'size', xWords: (bytes: number) => roundSize(bytes) };
+const AXES = { xName: 'size', xText: (bytes: number) => roundSize(bytes) };
 const TIME_PLOT = {
   ...AXES,
   title: 'Time to allocate and write once',
   yName: 'time',
-  yWords: (value: number) => `${ms(value)} ms`,
+  yText: (value: number) => `${ms(value)} ms`,
 };
 const RATE_PLOT = {
   ...AXES,
   title: 'Bandwidth of the second touch',
   yName: 'rate',
-  yWords: (value: number) => `${rate(value)} GB/s`,
+  yText: (value: number) => `${rate(value)} GB/s`,
 };
 
-/** The middle of an axis is nobody's size: three figures of it are enough. */
+/** Label of an axis: its middle is not a measured size, so three figures are enough. */
 function roundSize(bytes: number): string {
   const [unit, name] = bytes >= GB ? [GB, 'GB'] : [1e6, 'MB'];
   return `${Number((bytes / unit).toPrecision(3))} ${name}`;
 }
 
-/** Allocation alone would flatter the kinds that take their memory only when it is touched. */
+/** Allocation and first touch: allocation alone would flatter kinds that take their pages on first touch. */
 function timeToUse({ allocMs, firstTouchMs }: SweepStep): number | null {
   return allocMs === null || firstTouchMs === null ? null : allocMs.median + firstTouchMs.median;
 }
 
-/** In the order of the report. */
-export function kindsOf({ steps }: SweepReport): AllocatorKind[] {
+/** The kinds of a report, in its order. */
+function kindsOf({ steps }: SweepReport): AllocatorKind[] {
   return [...new Set(steps.map(({ kind }) => kind))];
 }
 
@@ -60,7 +62,7 @@ function seriesOf(
   value: (step: SweepStep) => number | null,
 ): Series[] {
   return kinds.map((kind) => ({
-    letter: KIND_LETTERS[kind],
+    letter: kindLetter(kind),
     name: kind,
     style: kindStyle(kind),
     points: report.steps
@@ -75,15 +77,15 @@ function seriesOf(
 
 const NUMBER: Column = { align: 'right' };
 
-function kindTable(report: SweepReport, kind: AllocatorKind, look: RenderOptions): string[] {
+function kindTable(report: SweepReport, kind: AllocatorKind, options: RenderOptions): string[] {
   const steps = report.steps.filter((step) => step.kind === kind);
   const call = report.kinds.find((support) => support.kind === kind)?.call ?? null;
   const measured = steps.filter((step) => step.allocMs !== null);
   const tensors = measured.some(({ tensor }) => tensor !== null);
   const heads = ['size', ...(tensors ? ['tensor'] : []), 'alloc ms', '1st touch ms', '2nd touch ms', 'GB/s', 'free ms'];
   const cells = [
-    measured.map((step) => sizeWords(step.requestedBytes)),
-    ...(tensors ? [measured.map(tensorWords)] : []),
+    measured.map((step) => sizeText(step.requestedBytes)),
+    ...(tensors ? [measured.map(tensorText)] : []),
     ...(['allocMs', 'firstTouchMs', 'secondTouchMs'] as const).map((name) =>
       msColumn(measured.map((step) => step[name]?.median ?? null)),
     ),
@@ -100,22 +102,26 @@ function kindTable(report: SweepReport, kind: AllocatorKind, look: RenderOptions
     NUMBER,
     NUMBER,
   ];
-  const how = [call === null ? null : clean(call), report.repeat > 1 ? `medians of ${report.repeat}` : null];
-  const words = how.filter((part) => part !== null).join(', ');
+  const notes = [call === null ? null : clean(call), report.repeat > 1 ? `medians of ${report.repeat}` : null];
+  const note = notes.filter((part) => part !== null).join(', ');
   return [
-    `${look.paint(kindStyle(kind), `${KIND_LETTERS[kind]} ${kind}`)}${words === '' ? '' : look.paint('dim', `  ${words}`)}`,
-    ...(rows.length === 0 ? [] : table(columns, [heads.map((head) => look.paint('dim', head)), ...rows], look.width)),
-    ...steps.filter(({ state }) => state !== 'ok' && state !== 'not-reached').flatMap((step) => notOk(step, look)),
-    ...notReached(steps, look),
+    `${options.paint(kindStyle(kind), `${kindLetter(kind)} ${kind}`)}${note === '' ? '' : options.paint('dim', `  ${note}`)}`,
+    ...(rows.length === 0
+      ? []
+      : table(columns, [heads.map((head) => options.paint('dim', head)), ...rows], options.width)),
+    ...steps
+      .filter(({ state }) => state !== 'ok' && state !== 'not-reached')
+      .flatMap((step) => notOkLines(step, options)),
+    ...notReachedLines(steps, options),
   ];
 }
 
-function tensorWords({ tensor }: SweepStep): string {
+function tensorText({ tensor }: SweepStep): string {
   if (tensor === null) return '';
   return `${clean(tensor.dtype)} ${tensor.shape === null ? tensor.elements.toLocaleString('en-US') : tensor.shape.join('x')}`;
 }
 
-/** A refusal is what the guard is for, and no fault. */
+/** A refusal is the guard at work, not a fault. */
 const STATE_STYLES: Readonly<Record<SweepStep['state'], Style>> = {
   ok: 'ok',
   refused: 'notice',
@@ -128,53 +134,48 @@ const STATE_STYLES: Readonly<Record<SweepStep['state'], Style>> = {
   'not-reached': 'dim',
 };
 
-function notOk(step: SweepStep, look: RenderOptions): string[] {
-  const label = `${sizeWords(step.requestedBytes)}  ${step.state}  `;
-  const [first = '', ...more] = hanging(label, clean(step.reason ?? ''), look.width);
-  return [look.paint(STATE_STYLES[step.state], first.slice(0, label.length)) + first.slice(label.length), ...more];
+function notOkLines(step: SweepStep, options: RenderOptions): string[] {
+  const label = `${sizeText(step.requestedBytes)}  ${step.state}  `;
+  const [first = '', ...more] = hanging(label, clean(step.reason ?? ''), options.width);
+  return [options.paint(STATE_STYLES[step.state], first.slice(0, label.length)) + first.slice(label.length), ...more];
 }
 
-function notReached(steps: readonly SweepStep[], look: RenderOptions): string[] {
-  const sizes = steps.filter(({ state }) => state === 'not-reached').map((step) => sizeWords(step.requestedBytes));
+function notReachedLines(steps: readonly SweepStep[], options: RenderOptions): string[] {
+  const sizes = steps.filter(({ state }) => state === 'not-reached').map((step) => sizeText(step.requestedBytes));
   if (sizes.length === 0) return [];
-  const which = sizes.length <= 4 ? sizes.join(', ') : `${sizes.length} sizes from ${sizes[0]} to ${sizes.at(-1)}`;
-  return [look.paint('dim', `${which}: not reached`)];
+  const range = sizes.length <= 4 ? sizes.join(', ') : `${sizes.length} sizes from ${sizes[0]} to ${sizes.at(-1)}`;
+  return [options.paint('dim', `${range}: not reached`)];
+}
+
+function conclusion(report: SweepReport, options: RenderOptions): string[] {
+  const ok = report.steps.filter(({ state }) => state === 'ok').length;
+  const failed = report.steps.filter(({ state }) => state === 'failed').length;
+  const largest = kindsOf(report).map((kind) => {
+    const bytes = report.largest[kind];
+    return `${kind} ${bytes === null ? 'none' : sizeText(bytes)}`;
+  });
+  const done = `${ok} of ${report.steps.length} steps measured; the largest: ${largest.join(', ')}.`;
+  const reason = capital(sentence(report.reason ?? ''));
+  switch (report.state) {
+    case 'complete':
+      if (failed > 0) return outcomeLines('failed', 'danger', `${failed} steps failed. ${done}`, options);
+      if (ok > 0) return outcomeLines('complete', 'ok', done, options);
+      return outcomeLines('nothing measured', 'warning', 'No step could be run; the reasons are above.', options);
+    case 'lost': {
+      const journal = report.journal === null ? '' : ` The journal is ${report.journal}.`;
+      return outcomeLines('lost', 'danger', `${reason || 'The child process vanished.'} ${done}${journal}`, options);
+    }
+    case 'aborted':
+    case 'stopped':
+    case 'timeout':
+      return outcomeLines(report.state, 'warning', `${reason} ${done}`.trim(), options);
+  }
 }
 
 /** One step as a line of a log. */
 export function sweepStepLine(step: SweepStep, done: number, total: number): string {
   const place = `${String(done).padStart(String(total).length)}/${total}`;
-  const name = `${step.kind.padEnd(7)} ${sizeWords(step.requestedBytes).padStart(10)}`;
+  const name = `${step.kind.padEnd(KIND_WIDTH)} ${sizeText(step.requestedBytes).padStart(10)}`;
   if (step.state !== 'ok') return `${place}  ${name}  ${step.state}: ${clean(step.reason ?? 'unknown')}`;
   return `${place}  ${name}  alloc ${median(step.allocMs)} ms  touch ${median(step.firstTouchMs)} ms, ${median(step.secondTouchMs)} ms  ${rate(step.gbPerSecond)} GB/s  free ${median(step.freeMs)} ms`;
-}
-
-function ending(report: SweepReport, look: RenderOptions): string[] {
-  const ok = report.steps.filter(({ state }) => state === 'ok').length;
-  const failed = report.steps.filter(({ state }) => state === 'failed').length;
-  const largest = kindsOf(report).map((kind) => {
-    const bytes = report.largest[kind];
-    return `${kind} ${bytes === null ? 'none' : sizeWords(bytes)}`;
-  });
-  const done = `${ok} of ${report.steps.length} steps measured; the largest: ${largest.join(', ')}.`;
-  const journal = report.journal === null ? '' : ` The journal is ${report.journal}.`;
-  switch (report.state) {
-    case 'complete':
-      if (failed > 0) return closing('failed', 'danger', `${failed} steps failed. ${done}`, null, look);
-      if (ok === 0)
-        return closing('nothing measured', 'warning', 'No step could be made; the reasons stand above.', null, look);
-      return closing('complete', 'ok', done, null, look);
-    case 'lost':
-      return closing(
-        'lost',
-        'danger',
-        `${capital(sentence(report.reason ?? 'The child process vanished'))} ${done}${journal}`,
-        null,
-        look,
-      );
-    case 'aborted':
-    case 'stopped':
-    case 'timeout':
-      return closing(report.state, 'warning', `${capital(sentence(report.reason ?? ''))} ${done}`.trim(), null, look);
-  }
 }

@@ -1,5 +1,4 @@
-/** One reading as one line, for logs and for `watch` where there is no terminal. */
-
+/** The pages of watch: the live picture on a terminal, and a line for each reading elsewhere. */
 import { clean, formatPercent } from '../../base/format.ts';
 import { headroom } from '../../memory/headroom.ts';
 import { health } from '../../memory/health.ts';
@@ -7,41 +6,52 @@ import { ledgerBytes } from '../../memory/ledger.ts';
 import type { Snapshot } from '../../types/index.ts';
 import { amount, type RenderOptions } from '../options.ts';
 import { padEnd, padStart } from '../text-layout.ts';
+import { sections } from './frame.ts';
+import { dedicatedMemoryBars, processTable } from './snapshot-devices.ts';
+import { headerLines, verdictLines } from './snapshot-header.ts';
+import { allocatableLines, ledgerTable, poolBar } from './snapshot-memory.ts';
+import { healthLines } from './snapshot-pressure.ts';
+import { toolsTable } from './snapshot-tools.ts';
 
-export function readingLine(snapshot: Snapshot, look: RenderOptions): string {
-  const { immediate, afterReclaim } = headroom(snapshot);
-  const { level, text } = health(snapshot);
-  const psi = snapshot.pressure;
-  const percent = (value: number | undefined): string => (value === undefined ? 'unknown' : `${value.toFixed(1)} %`);
-  const size = (bytes: number | null): string => padStart(amount(bytes, look), 10);
-  const parts = [
-    snapshot.at,
-    snapshot.simulated === null ? null : `SIMULATED ${clean(snapshot.simulated)}`,
-    `free ${size(immediate)}`,
-    `after reclaim ${size(afterReclaim)}`,
-    `GPU ${size(gpuBytes(snapshot))}`,
-    `pressure some ${percent(psi?.some.avg10)} full ${percent(psi?.full.avg10)}`,
-    level === 'ok' ? 'ok' : `${level}: ${text}`,
+interface RankedSection {
+  /** 0 is always shown; of the others the lower ones get the room first. */
+  rank: number;
+  lines: string[];
+}
+
+/** The live picture: as many whole sections as fit into `rows` lines. */
+export function watchPage(snapshot: Snapshot, history: string[], options: RenderOptions, rows: number): string[] {
+  const ranked: RankedSection[] = [
+    { rank: 0, lines: headerLines(snapshot, options) },
+    { rank: 0, lines: [poolBar(snapshot.ledger, options)] },
+    { rank: 3, lines: ledgerTable(snapshot, options) },
+    { rank: 0, lines: dedicatedMemoryBars(snapshot, options) },
+    { rank: 1, lines: allocatableLines(snapshot, options) },
+    { rank: 2, lines: history },
+    { rank: 6, lines: toolsTable(snapshot, options) },
+    { rank: 4, lines: processTable(snapshot, options) },
+    { rank: 5, lines: healthLines(snapshot, options) },
+    { rank: 0, lines: verdictLines(snapshot, options) },
   ];
-  return parts.filter((part) => part !== null).join('  ');
+  let room = rows + 1;
+  const shown = new Set<RankedSection>();
+  for (const section of [...ranked].sort((a, b) => a.rank - b.rank)) {
+    const height = section.lines.length === 0 ? 0 : section.lines.length + 1;
+    if (section.rank > 0 && height > room) continue;
+    shown.add(section);
+    room -= height;
+  }
+  return sections(...ranked.filter((section) => shown.has(section)).map(({ lines }) => lines)).slice(0, rows);
 }
 
-/** Held by GPU processes: of the shared pool where there is one, else of the GPUs themselves; null: nobody could tell. */
-function gpuBytes({ ledger, devices }: Snapshot): number | null {
-  if (ledger.entries.some(({ label }) => label === 'gpuProcesses')) return ledgerBytes(ledger, 'gpuProcesses');
-  const known = devices.flatMap((device) => device.processes ?? []);
-  if (devices.every((device) => device.processes === null)) return null;
-  return known.reduce((sum, { gpuBytes }) => sum + (gpuBytes ?? 0), 0);
-}
-
-const LABEL = 15;
-
-/** A screen is never wider. */
-const KEPT = 160;
+/** Readings kept: a cell each on the widest terminal. */
+const HISTORY_LENGTH = 160;
+const LABEL_WIDTH = 15;
 
 export interface History {
   add(snapshot: Snapshot): void;
-  lines(look: RenderOptions): string[];
+  /** Sparklines of what is allocatable and of memory pressure; [] until there are two readings. */
+  lines(options: RenderOptions): string[];
 }
 
 export function createHistory(): History {
@@ -53,18 +63,20 @@ export function createHistory(): History {
       available.push(headroom(snapshot).afterReclaim);
       stalled.push(snapshot.pressure?.full.avg10 ?? null);
       total = snapshot.ledger.total;
-      for (const kept of [available, stalled]) if (kept.length > KEPT) kept.shift();
+      for (const values of [available, stalled]) if (values.length > HISTORY_LENGTH) values.shift();
     },
-    lines(look) {
+    lines(options) {
       if (available.length < 2) return [];
       const known = available.filter((value) => value !== null);
       const lowest = known.length === 0 ? null : Math.min(...known);
-      const cells = look.width - LABEL - 26;
-      const line = (name: string, values: (number | null)[], top: number, words: string): string =>
-        `${padEnd(name, LABEL)}${look.paint('notice', padEnd(sparkline(values.slice(-cells), top, look.unicode), cells))}  ${words}`;
+      const cells = options.width - LABEL_WIDTH - 26;
+      const line = (label: string, values: (number | null)[], top: number, text: string): string => {
+        const marks = padEnd(sparkline(values.slice(-cells), top, options.unicode), cells);
+        return `${padEnd(label, LABEL_WIDTH)}${options.paint('notice', marks)}  ${text}`;
+      };
       return [
-        line('After reclaim', available, total, `lowest ${amount(lowest, look)}`),
-        // The alarm is at 10 %: a smaller scale would make noise look like trouble.
+        line('After reclaim', available, total, `lowest ${amount(lowest, options)}`),
+        // The alarm is at 10 %: on a smaller scale noise would look like trouble.
         line('Stalled (full)', stalled, 10, `now ${formatPercent(stalled.at(-1) ?? null)}`),
       ];
     },
@@ -81,4 +93,31 @@ export function sparkline(values: readonly (number | null)[], top: number, unico
       return marks[Math.min(marks.length - 1, Math.max(0, step))] ?? ' ';
     })
     .join('');
+}
+
+/** One reading as one line, for a log. */
+export function readingLine(snapshot: Snapshot, options: RenderOptions): string {
+  const { immediate, afterReclaim } = headroom(snapshot);
+  const { level, text } = health(snapshot);
+  const psi = snapshot.pressure;
+  const percent = (value: number | undefined): string => (value === undefined ? 'unknown' : `${value.toFixed(1)} %`);
+  const size = (bytes: number | null): string => padStart(amount(bytes, options), 10);
+  const parts = [
+    snapshot.at,
+    snapshot.simulated === null ? null : `SIMULATED ${clean(snapshot.simulated)}`,
+    `free ${size(immediate)}`,
+    `after reclaim ${size(afterReclaim)}`,
+    `GPU ${size(gpuBytes(snapshot))}`,
+    `pressure some ${percent(psi?.some.avg10)} full ${percent(psi?.full.avg10)}`,
+    level === 'ok' ? 'ok' : `${level}: ${text}`,
+  ];
+  return parts.filter((part) => part !== null).join('  ');
+}
+
+/** Held by GPU processes: of the shared pool on a unified machine, else of the GPUs' own memory; null: unknown. */
+function gpuBytes({ ledger, devices }: Snapshot): number | null {
+  if (ledger.entries.some(({ label }) => label === 'gpuProcesses')) return ledgerBytes(ledger, 'gpuProcesses');
+  if (devices.every((device) => device.processes === null)) return null;
+  const known = devices.flatMap((device) => device.processes ?? []);
+  return known.reduce((sum, { gpuBytes }) => sum + (gpuBytes ?? 0), 0);
 }

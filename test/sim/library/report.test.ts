@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
+import { pageAssets } from '../../../lib/cli/core/package-files.ts';
 import { layoutHtml } from '../../../lib/render/html/layout.ts';
 import { stressHtml } from '../../../lib/render/html/stress.ts';
 import { sweepHtml } from '../../../lib/render/html/sweep.ts';
@@ -20,13 +21,14 @@ let short: string | null = null;
 const hostile = '</script><script>document.title = "taken"</script><img src=x onerror="document.title=1">';
 
 beforeAll(async () => {
+  const assets = pageAssets();
   const write = (name: string, page: string): void => writeFileSync(join(folder, name), page);
-  write('sweep.html', sweepHtml(sweepOf()));
-  write('stress.html', stressHtml(stressOf()));
-  write('layout.html', layoutHtml(layoutOf()));
-  write('one-size.html', sweepHtml(sweepOf({ steps: [stepOf('device', GB)] })));
+  write('sweep.html', sweepHtml(sweepOf(), assets));
+  write('stress.html', stressHtml(stressOf(), assets));
+  write('layout.html', layoutHtml(layoutOf(), assets));
+  write('one-size.html', sweepHtml(sweepOf({ steps: [stepOf('device', GB)] }), assets));
   const device = { ...headerOf().device, name: hostile };
-  write('hostile.html', sweepHtml(sweepOf({ device, reason: hostile, state: 'stopped' })));
+  write('hostile.html', sweepHtml(sweepOf({ device, reason: hostile, state: 'stopped' }), assets));
   if (executable === null) return;
   // Chromium's socket there has a path of at most 107 bytes: the tests' own folder is too deep.
   short = mkdtempSync('/tmp/umaprobe-');

@@ -23,7 +23,7 @@ const command: Command = {
   run: async () => ({ exitCode: 0, document: null, text: null }),
 };
 
-/** The words of the UsageError that a call must end with. */
+/** Message of the UsageError that a call must throw. */
 function refusal(call: () => unknown): string {
   try {
     call();
@@ -80,7 +80,7 @@ suite('finding the command', () => {
 });
 
 suite('parsing', () => {
-  it('gives values, words and what follows --', () => {
+  it('returns values, arguments and what follows --', () => {
     expect(parse(command, ['a', '--interval=1s', '--bytes', '--', 'b', '--json'])).toMatchObject({
       values: { interval: '1s', bytes: true },
       positionals: ['a'],
@@ -104,7 +104,7 @@ suite('parsing', () => {
     expect(refusal(() => parse(command, args))).toBe(message);
   });
 
-  it('asks for a missing word only where no help was asked for', () => {
+  it('requires an argument unless help is requested', () => {
     const needy = { ...command, arguments: { min: 1, max: 1, afterDashes: false } };
     expect(() => parse(needy, [])).toThrow('An argument is missing. Usage: umaprobe trial <name> [options]');
     expect(() => parse(needy, ['--help'])).not.toThrow();
@@ -142,10 +142,10 @@ suite('did you mean', () => {
 });
 
 suite('failures', () => {
-  it('gives a usage error exit code 2, one line and the help to read', () => {
-    const { exitCode, words, document } = describe(new UsageError('No.', 'watch'), false);
+  it('gives a usage error exit code 2 and one line that names the help', () => {
+    const { exitCode, message, document } = describe(new UsageError('No.', 'watch'), false);
     expect(exitCode).toBe(2);
-    expect(words).toBe('umaprobe: No. See umaprobe watch --help.\n');
+    expect(message).toBe('umaprobe: No. See umaprobe watch --help.\n');
     expect(document.error.code).toBe('ERR_USAGE');
   });
 
@@ -173,7 +173,7 @@ suite('failures', () => {
       status: 9,
       nativeName: 'DRIVER_NOT_LOADED',
     });
-    expect(failure.words).not.toContain('at ');
+    expect(failure.message).not.toContain('at ');
   });
 
   it.each(['LIBRARY_MISSING', 'LOAD_FAILED'])('does not take a broken installation (%s) for a missing GPU', (name) => {
@@ -186,17 +186,17 @@ suite('failures', () => {
     });
     const failure = describe(error, false);
     expect(failure).toMatchObject({ exitCode: 1, document: { error: { exitCode: 1, source: 'umaprobe' } } });
-    expect(failure.words).not.toContain('bug in umaprobe');
+    expect(failure.message).not.toContain('bug in umaprobe');
   });
 
-  it('calls what nobody foresaw a bug, and shows its stack only when asked', () => {
+  it('calls an unforeseen error a bug, and shows its stack only for debugging', () => {
     expect(describe(new Error('boom'), false)).toMatchObject({
       exitCode: 1,
       document: { error: { code: 'ERR_INTERNAL' } },
     });
-    expect(describe(new Error('boom'), false).words).not.toMatch(/\n\s+at /);
-    expect(describe(new Error('boom'), true).words).toMatch(/\n\s+at /);
-    expect(describe('text', false).words).toContain('umaprobe: text');
+    expect(describe(new Error('boom'), false).message).not.toMatch(/\n\s+at /);
+    expect(describe(new Error('boom'), true).message).toMatch(/\n\s+at /);
+    expect(describe('text', false).message).toContain('umaprobe: text');
   });
 });
 

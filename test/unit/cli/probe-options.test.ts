@@ -1,4 +1,4 @@
-/** What the words on the command line become for sweep, layout and stress, and how these end. */
+/** Options of sweep, layout and stress on the command line, and their exit codes. */
 import { describe, expect, it } from 'vitest';
 import { UmaError } from '../../../lib/base/errors.ts';
 import { kind, kinds, probeOptions } from '../../../lib/cli/commands/probe-options.ts';
@@ -61,7 +61,7 @@ describe('sizes', () => {
 describe('options', () => {
   const options = (values: Values) => probeOptions(values, 'stress');
 
-  it('leave out what was not said, so that the library decides', () => expect(options({})).toEqual({}));
+  it('leave out what is not given, so that the library decides', () => expect(options({})).toEqual({}));
 
   it('are passed on', () => {
     expect(options({ device: '1', floor: '9GiB', journal: 'j.jsonl', timeout: '2m', 'step-timeout': '5s' })).toEqual({
@@ -74,9 +74,9 @@ describe('options', () => {
     expect(options({ journal: 'none' })).toEqual({ journal: false });
   });
 
-  it('take a low floor only from who accepts what may follow', () => {
+  it('accept a low floor only with --i-accept-a-frozen-machine', () => {
     expect(refusal(() => options({ floor: '1KiB' }))).toBe(
-      '--floor "1KiB" is below 2GiB: a host without memory freezes instead of failing. Give a larger one, or add --i-accept-a-frozen-machine.',
+      '--floor "1KiB" is below 2GiB: a host that runs out of memory freezes instead of failing. Give a larger floor, or add --i-accept-a-frozen-machine.',
     );
     expect(options({ floor: '1KiB', 'i-accept-a-frozen-machine': true })).toEqual({
       floor: 1024,
@@ -91,7 +91,9 @@ describe('options', () => {
     expect(refusal(() => kinds({ kind: 'gpu' }, 'sweep'))).toBe(
       '--kind "gpu" is not one of device, managed, pinned, system, all.',
     );
-    expect(refusal(() => kinds({ kind: 'all,device' }, 'sweep'))).toContain('"all" stands alone.');
+    expect(refusal(() => kinds({ kind: 'all,device' }, 'sweep'))).toContain(
+      '--kind "all" cannot be combined with other kinds.',
+    );
     expect(refusal(() => kind({ kind: 'managd' }, 'stress'))).toContain('Did you mean managed?');
   });
 });
@@ -123,7 +125,7 @@ describe('exit codes', () => {
     ['lost', 1],
   ] as const)('of a stress test: %s', (state, code) => expect(stressExit(stressOf({ state }), null)).toBe(code));
 
-  it('of a stress test that could allocate nothing is not 0', () =>
+  it('of a stress test that allocated nothing is not 0', () =>
     expect(stressExit(stressOf({ state: 'out-of-memory', maxBytes: 0 }), null)).toBe(1));
 
   it.each([
@@ -142,6 +144,6 @@ describe('exit codes', () => {
     ['ERR_UMA_NO_DEVICE', 3],
   ] as const)('of a refusal before anything was allocated: %s', (code, exitCode) => {
     const error = new UmaError(code, { source: 'umaprobe', call: 'probe', status: null, name: 'X', message: 'why' });
-    expect(failureOf(error, false)).toMatchObject({ exitCode, words: 'umaprobe: probe: why (X)\n' });
+    expect(failureOf(error, false)).toMatchObject({ exitCode, message: 'umaprobe: probe: why (X)\n' });
   });
 });

@@ -1,4 +1,4 @@
-/** --csv and --html around a probe: what is refused before it, and what is told after it. */
+/** --csv and --html of a probe: checked before it, written after it. */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,17 +18,17 @@ const forms = { page: () => ['the page'], csv: async () => 'a,b\r\n', html: asyn
 /** A context whose stderr is kept. */
 function listening(): { context: Context; said: string[] } {
   const said: string[] = [];
-  const screen = { ...createTerminal(process.stderr, {}, true), write: (text: string) => void said.push(text) };
-  const context = { values: {}, positionals: [], rest: [], json: false, stdout: screen, stderr: screen };
+  const terminal = { ...createTerminal(process.stderr, {}, true), write: (text: string) => void said.push(text) };
+  const context = { values: {}, positionals: [], rest: [], json: false, stdout: terminal, stderr: terminal };
   return { context: { ...context, stdin: process.stdin, env: {} }, said };
 }
 
-it('writes what was asked for and says where', async () => {
+it('writes the requested file and says where', async () => {
   const { context, said } = listening();
   const csv = join(folder, 'steps.csv');
   const outcome = await writeReports({ csv, html: undefined }, forms, { a: 1 }, 6, context);
   expect(outcome).toMatchObject({ exitCode: 6, document: { a: 1 } });
-  expect(outcome.text?.(context.stdout)).toBe('the page\n');
+  expect(outcome.text?.(context.stdout)).toEqual(['the page']);
   expect(readFileSync(csv, 'utf8')).toBe('a,b\r\n');
   expect(said).toEqual([`${csv}: 5 B written\n`]);
 });
@@ -36,25 +36,28 @@ it('writes what was asked for and says where', async () => {
 it.each([
   [0, 1],
   [6, 6],
-])('tells what could not be written, and the report still follows: exit %d is then %d', async (before, after) => {
-  const { context, said } = listening();
-  // The folder went away after it had been looked at.
-  const html = join(folder, 'gone', 'report.html');
-  const outcome = await writeReports({ csv: undefined, html }, forms, {}, before, context);
-  expect(outcome.exitCode).toBe(after);
-  expect(outcome.text?.(context.stdout)).toBe('the page\n');
-  expect(said).toEqual([expect.stringMatching(/^umaprobe: .*report\.html could not be written: ENOENT.*\n$/)]);
-  expect(existsSync(html)).toBe(false);
-});
+])(
+  'reports a file that could not be written, and the report still follows: exit code %d becomes %d',
+  async (before, after) => {
+    const { context, said } = listening();
+    // The folder vanished after the check.
+    const html = join(folder, 'gone', 'report.html');
+    const outcome = await writeReports({ csv: undefined, html }, forms, {}, before, context);
+    expect(outcome.exitCode).toBe(after);
+    expect(outcome.text?.(context.stdout)).toEqual(['the page']);
+    expect(said).toEqual([expect.stringMatching(/^umaprobe: .*report\.html could not be written: ENOENT.*\n$/)]);
+    expect(existsSync(html)).toBe(false);
+  },
+);
 
-it('puts CSV in the place of the report where it is asked for on stdout', async () => {
+it('prints CSV instead of the report if it goes to stdout', async () => {
   const { context } = listening();
   const outcome = await writeReports({ csv: '-', html: undefined }, forms, {}, 0, context);
   expect(outcome.text?.(context.stdout)).toBe('a,b\r\n');
 });
 
 it.each([
-  [{ csv: '-' }, true, /both want stdout/],
+  [{ csv: '-' }, true, /both write to stdout/],
   [{ html: '-' }, false, /is not a file/],
   [{ csv: 'x', html: 'x' }, false, /both name "x"/],
   [{ csv: '/' }, false, /--csv "\/" is a directory/],

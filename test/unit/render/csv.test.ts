@@ -40,7 +40,7 @@ function records(text: string): Record<string, string>[] {
 }
 
 describe('csv', () => {
-  it('gives back any text', () => {
+  it('keeps any text', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.string(), fc.string()), { minLength: 1 }), (rows) => {
         const text = csv<(typeof rows)[number]>(
@@ -69,7 +69,7 @@ describe('csv', () => {
 });
 
 describe('a sweep', () => {
-  it('is one row a step, numbers as in the document', () => {
+  it('has one row per step, with the numbers of the document', () => {
     const report = sweepOf();
     const rows = records(sweepCsv(report));
     expect(rows).toHaveLength(report.steps.length);
@@ -88,7 +88,7 @@ describe('a sweep', () => {
     });
   });
 
-  it('has its reason where a step was not made, and no number', () => {
+  it('has the reason and no numbers of a step that was not run', () => {
     const report = sweepOf({ steps: [notMade('device', 200 * GB, 'refused', 'too large, by "far"')] });
     expect(records(sweepCsv(report))[0]).toMatchObject({
       reason: 'too large, by "far"',
@@ -126,7 +126,7 @@ describe('a sweep', () => {
   });
 });
 
-it('a stress test is one row a step, with the floor in each', () => {
+it('a stress test has one row per step, with the floor in each', () => {
   const report = stressOf();
   const rows = records(stressCsv(report));
   expect(rows).toHaveLength(report.steps.length);
@@ -139,7 +139,7 @@ it('a stress test is one row a step, with the floor in each', () => {
   expect(records(stressCsv(stressOf({ floor: null })))[0]?.floor_bytes).toBe('');
 });
 
-it('a layout is one row a part', () => {
+it('a layout has one row per part', () => {
   expect(records(layoutCsv(layoutOf())).map((row) => [row.part, row.requested_bytes])).toEqual([
     ['embeddings', '2000000000'],
     ['attention', '8000000000'],

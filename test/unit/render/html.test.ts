@@ -1,4 +1,4 @@
-/** Pages as text: what is in them, what cannot get out of them. How they look in a browser is test/sim/report.test.ts. */
+/** Pages as text: their content, and foreign text in it. test/sim/library/report.test.ts opens them in a browser. */
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
@@ -28,17 +28,17 @@ import { GB } from '../../support/units.ts';
 const assets: Assets = { script: 'draw();', style: 'body { margin: 0 }', version: '9.9.9' };
 
 describe('markup', () => {
-  it('escapes what is put in, and not what is markup', () => {
+  it('escapes values unless they are markup', () => {
     expect(html`<b title="${'"\''}">${'<i>&'}</b>${[html`<i>${1}</i>`, null]}`.text).toBe(
       '<b title="&quot;&#39;">&lt;i&gt;&amp;</b><i>1</i>',
     );
   });
 
-  it('takes the power out of control characters and turned writing', () => {
+  it('disarms control characters and changes of writing direction', () => {
     expect(escapeText('a\u202eb\x1b[31mc\td')).toBe('a\ufffdb\ufffd[31mc d');
   });
 
-  it('lets no text end the script that carries the document', () => {
+  it('lets no text end the script element of the document', () => {
     const hostile = { name: '</script><!--<script>\u2028' };
     const text = jsonInScript(hostile).text;
     expect(text).not.toMatch(/[<\u2028]/);
@@ -117,17 +117,19 @@ const hostilePages = [
 ] as const;
 
 describe('a page', () => {
-  it.each(pages)('%s carries the document that it shows', (_name, document, page) => {
+  it.each(pages)('%s contains its document', (_name, document, page) => {
     expect(documentOf(page)).toEqual(JSON.parse(JSON.stringify(document)));
   });
 
-  it.each(pages)('%s allows itself its own script and style and nothing else', (_name, _document, page) => {
+  it.each(pages)('%s allows only its own script and style', (_name, _document, page) => {
     const policy = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(page)?.[1] ?? '';
     const digest = (text: string): string => `&#39;sha256-${createHash('sha256').update(text).digest('base64')}&#39;`;
+    const style = /<style>([\s\S]*)<\/style>/.exec(page)?.[1] ?? '';
+    expect(style).toContain(assets.style);
     expect(policy.split('; ')).toEqual([
       'default-src &#39;none&#39;',
       `script-src ${digest(assets.script)}`,
-      `style-src ${digest(assets.style)}`,
+      `style-src ${digest(style)}`,
       'base-uri &#39;none&#39;',
       'form-action &#39;none&#39;',
     ]);
@@ -135,24 +137,33 @@ describe('a page', () => {
     expect(page).not.toMatch(/https?:\/\/|\sstyle=|\son[a-z]+=|src=|@import|url\(/);
   });
 
-  it.each(pages)('%s says that it is simulated, first and in its title', (_name, _document, page) => {
+  it.each(pages)('%s says first and in its title that it is simulated', (_name, _document, page) => {
     expect(page).toMatch(/<body>\s*<div class="band" role="note">SIMULATED · machine gb10/);
     expect(page).toMatch(/<title>[^<]*\(simulated\)<\/title>/);
   });
 
-  it.each(hostilePages)('%s takes no markup from outside', (_name, page) => {
+  it.each(pages)('%s has colours for every kind that it names', (_name, _document, page) => {
+    const styles = new Set([...page.matchAll(/class="(kind-[^"]*)"/g)].map(([, style]) => style));
+    expect(styles.size).toBeGreaterThan(0);
+    for (const style of styles) {
+      expect(page).toContain(`.${style} { --accent: var(--${style}); }`);
+      expect(page.match(new RegExp(` --${style}: #`, 'g'))).toHaveLength(2);
+    }
+  });
+
+  it.each(hostilePages)('%s takes no markup from foreign text', (_name, page) => {
     expect(page.match(/<script/g)).toHaveLength(2);
     expect(page).not.toContain('<img');
     expect(page).toContain('&lt;script&gt;alert(1)');
   });
 
-  it('of real hardware has no band', () => {
+  it('has no band for real hardware', () => {
     const page = sweepHtml(sweepOf({ simulated: null, timeScale: null }), assets);
     expect(page).not.toContain('SIMULATED');
     expect(page).not.toContain('(simulated)');
   });
 
-  it('tells an unfinished earlier run before anything else', () => {
+  it('shows an unfinished earlier run before anything else', () => {
     const { unfinished } = nastyHeader;
     const sentence = 'The machine vanished while taking 96.0 GiB to 100.0 GiB.';
     const page = stressHtml(stressOf({ unfinished: unfinished && { ...unfinished, sentence } }), assets);
@@ -179,7 +190,7 @@ describe('the file', () => {
     expect(obstacle(name.startsWith('/') ? name : join(folder, name))).toMatch(words);
   });
 
-  it('is written in one piece with the mode that the umask leaves, over an old one, too', () => {
+  it('is written atomically with the mode of the umask, also over an old file', () => {
     const path = join(folder, 'report.html');
     const before = process.umask(0o022);
     try {
@@ -195,13 +206,13 @@ describe('the file', () => {
     expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
 
-  it('that cannot be put in its place leaves nothing behind', () => {
+  it('leaves nothing behind if it cannot be put in place', () => {
     expect(() => writeFileAtomic(join(folder, 'directory'), 'x', 0o666)).toThrow();
     expect(existsSync(join(folder, 'elsewhere'))).toBe(false);
     expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
 
-  it('does not follow a link that came after the check', () => {
+  it('does not follow a link that was created after the check', () => {
     writeFileSync(join(folder, 'victim'), 'mine');
     symlinkSync(join(folder, 'victim'), join(folder, 'late'));
     writeFileAtomic(join(folder, 'late'), 'report', 0o666);
@@ -209,7 +220,7 @@ describe('the file', () => {
   });
 });
 
-describe('the documents of the fixtures fit the schemas that ship', () => {
+describe('the documents of the fixtures match the published schemas', () => {
   const ajv = new Ajv({ allErrors: true, strict: true, strictRequired: false, allowUnionTypes: true });
   it.each(pages)('%s', (name, document) => {
     const schema = new URL(`../../../schemas/${name}.schema.json`, import.meta.url);

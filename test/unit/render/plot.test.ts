@@ -4,18 +4,18 @@ import { createPaint } from '../../../lib/render/paint.ts';
 import { axisOf, type Plot, plot } from '../../../lib/render/plot.ts';
 import { widthOf } from '../../../lib/render/text-layout.ts';
 
-function look(overrides: Partial<RenderOptions> = {}): RenderOptions {
+function options(overrides: Partial<RenderOptions> = {}): RenderOptions {
   return { width: 80, paint: createPaint(0), unicode: true, exact: false, hostName: 'here', ...overrides };
 }
 
 function plotOf(points: readonly (readonly [number, number])[], overrides: Partial<Plot> = {}): Plot {
   return {
     title: 'A line',
-    series: [{ letter: 'D', name: 'device', style: 'device', points }],
+    series: [{ letter: 'D', name: 'device', style: 'kind-1', points }],
     xName: 'size',
     yName: 'time',
-    xWords: (x) => `x${Math.round(x)}`,
-    yWords: (y) => `y${Math.round(y)}`,
+    xText: (x) => `x${Math.round(x)}`,
+    yText: (y) => `y${Math.round(y)}`,
     ...overrides,
   };
 }
@@ -32,7 +32,7 @@ function places(lines: readonly string[], letter: string): [row: number, column:
 describe('axes', () => {
   const free = { fromZero: true, linear: false };
 
-  it('is logarithmic where the values span more than 20', () => {
+  it('is logarithmic when the largest value is more than 20 times the smallest', () => {
     expect(axisOf([1, 20], free).log).toBe(false);
     expect(axisOf([1, 21], free)).toMatchObject({ log: true, from: 1, to: 21 });
     expect(axisOf([1, 1000], { ...free, linear: true })).toMatchObject({ log: false, from: 0, to: 1000 });
@@ -40,7 +40,7 @@ describe('axes', () => {
 
   it('cannot be logarithmic with 0 in it', () => expect(axisOf([0, 1000], free).log).toBe(false));
 
-  it('puts values where they belong', () => {
+  it('places values in proportion', () => {
     const linear = axisOf([5, 10], free);
     expect([0, 5, 10].map(linear.at)).toEqual([0, 0.5, 1]);
     const log = axisOf([1, 10, 100], free);
@@ -59,7 +59,7 @@ describe('plot', () => {
         [50, 50],
         [100, 100],
       ]),
-      look(),
+      options(),
     );
     expect(places(lines, 'D')).toEqual([
       [0, 79],
@@ -74,7 +74,7 @@ describe('plot', () => {
   it.each([40, 80, 160])('fits into %d columns, with and without Unicode', (width) => {
     for (const unicode of [true, false]) {
       const points = Array.from({ length: 30 }, (_, index) => [2 ** index, 3 ** index] as const);
-      const lines = plot(plotOf(points), look({ width, unicode }));
+      const lines = plot(plotOf(points), options({ width, unicode }));
       expect(lines.filter((line) => widthOf(line) > width)).toEqual([]);
       // Neither is a character beyond ASCII let through where there is none.
       // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII from its first to its last.
@@ -89,7 +89,7 @@ describe('plot', () => {
           [1, 1],
           [1000, 2],
         ]),
-        look(),
+        options(),
       )[0],
     ).toContain('(size: logarithmic)');
     expect(
@@ -98,7 +98,7 @@ describe('plot', () => {
           [1, 1],
           [1000, 2000],
         ]),
-        look(),
+        options(),
       )[0],
     ).toContain('(time, size: logarithmic)');
     expect(
@@ -107,14 +107,14 @@ describe('plot', () => {
           [1, 1],
           [2, 2],
         ]),
-        look(),
+        options(),
       )[0],
     ).not.toContain('logarithmic');
   });
 
-  it('marks the last point of a line always, and no two too close together', () => {
+  it('always marks the last point of a line, and no two points close together', () => {
     const points = Array.from({ length: 500 }, (_, index) => [index, 1] as const);
-    const columns = places(plot(plotOf(points), look()), 'D').map(([, column]) => column);
+    const columns = places(plot(plotOf(points), options()), 'D').map(([, column]) => column);
     expect(columns.at(-1)).toBe(79);
     const gaps = columns.slice(1).map((column, index) => column - (columns[index] ?? 0));
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(3);
@@ -126,7 +126,7 @@ describe('plot', () => {
         [0, 0],
         [1, 1],
       ]),
-      look({ paint: createPaint(8) }),
+      options({ paint: createPaint(8) }),
     );
     expect(lines.join('\n')).toContain('\x1b[38;5;75mD\x1b[0m');
   });
@@ -141,6 +141,6 @@ describe('plot', () => {
       ],
     ],
   ] as [number, number][][][])('draws nothing where there is no line: %j', (points) =>
-    expect(plot(plotOf(points), look())).toEqual([]),
+    expect(plot(plotOf(points), options())).toEqual([]),
   );
 });

@@ -32,7 +32,7 @@ describe('a text that is cut', () => {
     expect(truncateStart(text, width)).toBe(start);
   });
 
-  it('is never wider than asked for, and whole where it fits', () => {
+  it('is never wider than the limit, and whole if it fits', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 40 }), (text, width) => {
         expect(widthOf(truncate(text, width))).toBeLessThanOrEqual(width);

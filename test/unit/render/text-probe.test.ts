@@ -1,7 +1,7 @@
 /** Reports of sweep, layout and stress as a terminal shows them. */
 import { describe, expect, it } from 'vitest';
 import { comparable } from '../../../lib/render/counters.ts';
-import { moved, ms, msColumn, rate, sizeWords } from '../../../lib/render/numbers.ts';
+import { moved, ms, msColumn, rate, sizeText } from '../../../lib/render/numbers.ts';
 import type { RenderOptions } from '../../../lib/render/options.ts';
 import { createPaint } from '../../../lib/render/paint.ts';
 import { layoutPage, layoutPartLine } from '../../../lib/render/text/layout.ts';
@@ -12,13 +12,13 @@ import type { StressState } from '../../../lib/types/index.ts';
 import { headerOf, layoutOf, movedOf, notMade, settledOf, stepOf, stressOf, sweepOf } from '../../support/reports.ts';
 import { GB, GiB } from '../../support/units.ts';
 
-function look(overrides: Partial<RenderOptions> = {}): RenderOptions {
+function options(overrides: Partial<RenderOptions> = {}): RenderOptions {
   return { width: 80, paint: createPaint(0), unicode: true, exact: false, hostName: 'here', ...overrides };
 }
 
 const text = (lines: readonly string[]): string => lines.join('\n');
 
-describe('words', () => {
+describe('numbers', () => {
   it.each([
     [1e9, '1 GB'],
     [80e9, '80 GB'],
@@ -32,16 +32,16 @@ describe('words', () => {
     [1_234_000_000, '1234 MB'],
     [1.1e9, '1.1 GB'],
     [1, '1 B'],
-  ])('%d bytes are %s', (bytes, words) => expect(sizeWords(bytes)).toBe(words));
+  ])('%d bytes are %s', (bytes, words) => expect(sizeText(bytes)).toBe(words));
 
-  it('give a time as many figures as it has', () => {
+  it('have three to four figures', () => {
     expect([null, 0, 0.0004, 0.123, 12.345, 1234.5].map(ms)).toEqual(['-', '0', '0.0004', '0.12', '12.3', '1235']);
     expect(msColumn([0.5, 1000, null])).toEqual(['0.50', '1000.00', '-']);
     expect(msColumn([35, 1000])).toEqual(['35.0', '1000.0']);
     expect([null, 0, 9.876, 273].map(rate)).toEqual(['-', '0', '9.88', '273']);
   });
 
-  it('tell no change from an unknown one', () => {
+  it('distinguish no change from an unknown change', () => {
     expect([null, 0, -4 * GiB, 12_288].map((bytes) => moved(bytes, true))).toEqual([
       'unknown',
       '0',
@@ -52,8 +52,8 @@ describe('words', () => {
 });
 
 describe('a sweep', () => {
-  it('has a table for each kind, the counters side by side, plots and an end', () => {
-    const page = text(sweepPage(sweepOf(), look()));
+  it('has a table for each kind, the counters side by side, plots and an outcome', () => {
+    const page = text(sweepPage(sweepOf(), options()));
     expect(page).toMatch(/^ SIMULATED {2}machine gb10: none of these numbers comes from hardware/);
     expect(page).toContain('D device  cudaMalloc, medians of 3');
     expect(page).toMatch(/^50 GB +1702\.0 +230\.00 +220\.00 +227 +75\.20$/m);
@@ -71,36 +71,38 @@ describe('a sweep', () => {
     });
     for (const width of [80, 120, 160]) {
       for (const unicode of [true, false]) {
-        const lines = sweepPage(report, look({ width, unicode }));
+        const lines = sweepPage(report, options({ width, unicode }));
         expect(lines.filter((line) => widthOf(line) > width)).toEqual([]);
       }
     }
     // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII from its first to its last.
-    expect(text(sweepPage(report, look({ unicode: false })))).toMatch(/^[\x00-\x7f]*$/);
+    expect(text(sweepPage(report, options({ unicode: false })))).toMatch(/^[\x00-\x7f]*$/);
   });
 
-  it('says what was not reached in one line, not in one for each', () => {
+  it('lists sizes that were not reached in one line', () => {
     const steps = [
       stepOf('device', GB),
       ...[2, 4, 8].map((gb) => notMade('device', gb * GB, 'not-reached', 'the sweep ended before')),
     ];
-    const page = text(sweepPage(sweepOf({ steps, state: 'aborted', reason: 'Ended by the caller.' }), look()));
+    const page = text(sweepPage(sweepOf({ steps, state: 'aborted', reason: 'Ended by the caller.' }), options()));
     expect(page.match(/not reached/g)).toHaveLength(1);
     expect(page).toContain('2 GB, 4 GB, 8 GB: not reached');
     const many = Array.from({ length: 60 }, (_, index) => notMade('device', (index + 2) * GB, 'not-reached', ''));
-    expect(text(sweepPage(sweepOf({ steps: many }), look()))).toContain('60 sizes from 2 GB to 61 GB: not reached');
+    expect(text(sweepPage(sweepOf({ steps: many }), options()))).toContain('60 sizes from 2 GB to 61 GB: not reached');
     expect(page).toContain('ABORTED  Ended by the caller. 1 of 4 steps measured');
   });
 
-  it('tells kinds that are not to be had here, if they were asked for', () => {
+  it('names unsupported kinds that were requested', () => {
     const steps = [notMade('system', GB, 'unsupported', 'pageableMemoryAccess is 0 on this device')];
-    expect(text(sweepPage(sweepOf({ steps }), look()))).toContain('system  not here  pageableMemoryAccess is 0');
-    expect(text(sweepPage(sweepOf(), look()))).not.toContain('not here');
+    expect(text(sweepPage(sweepOf({ steps }), options()))).toContain('system  unsupported  pageableMemoryAccess is 0');
+    expect(text(sweepPage(sweepOf(), options()))).not.toContain('unsupported');
   });
 
-  it('lets no name steer the terminal', () => {
+  it('lets no name control the terminal', () => {
     const device = { ...headerOf().device, name: 'evil\x1b[2J\u202e' };
-    const page = text(sweepPage(sweepOf({ device, steps: [notMade('device', GB, 'failed', '\x1b]0;x\x07')] }), look()));
+    const page = text(
+      sweepPage(sweepOf({ device, steps: [notMade('device', GB, 'failed', '\x1b]0;x\x07')] }), options()),
+    );
     // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there.
     expect(page).not.toMatch(/[\x1b\x07\u202e]/);
   });
@@ -129,20 +131,20 @@ describe('the counters that are compared', () => {
     ]);
   });
 
-  it("are each kind's largest where no size is common", () => {
+  it("are each kind's largest if no size is common", () => {
     const steps = [stepOf('device', 4 * GB), stepOf('managed', 2 * GB), stepOf('managed', GB)];
     expect(comparable(steps).map(({ requestedBytes }) => requestedBytes)).toEqual([4 * GB, 2 * GB]);
   });
 
-  it('are none of a step that did not end well', () => {
+  it('leave out failed steps', () => {
     const failed = stepOf('device', GB, { state: 'failed', moved: movedOf(GB, 'device') });
     expect(comparable([failed, notMade('managed', GB, 'refused', '')])).toEqual([]);
   });
 });
 
 describe('a stress test', () => {
-  it('says the word, the maximum in both units and what bound it, last', () => {
-    const lines = stressPage(stressOf(), look());
+  it('ends with the outcome, the maximum in both units and what limited it', () => {
+    const lines = stressPage(stressOf(), options());
     expect(text(lines.slice(-2))).toBe(
       'FLOOR  Maximum 103.56 GiB (111.20 GB): MemAvailable 9.3 GiB less the next 1.0\n       GiB would be below the floor of 8.4 GiB.',
     );
@@ -152,14 +154,16 @@ describe('a stress test', () => {
 
   it.each<[StressState, RegExp]>([
     ['contiguity', /→ umaprobe cache compact/],
-    ['lost', /→ the journal knows how far it came: umaprobe stress --resume/],
-    ['pressure', /→ let the machine come to rest/],
-    ['timeout', /→ a longer --timeout/],
-  ])('%s says what to do next', (state, words) => expect(text(stressPage(stressOf({ state }), look()))).toMatch(words));
+    ['lost', /→ the journal has the last step: umaprobe stress --resume/],
+    ['pressure', /→ wait until the pressure is gone/],
+    ['timeout', /→ try a longer --timeout/],
+  ])('%s says what to do next', (state, words) =>
+    expect(text(stressPage(stressOf({ state }), options()))).toMatch(words),
+  );
 
-  it('names wrong bytes and where the first is', () => {
+  it('counts wrong bytes and says where the first is', () => {
     const verified = { bytes: GiB, mismatches: 3, firstMismatch: 4096 };
-    const page = text(stressPage(stressOf({ state: 'failed', verified }), look()));
+    const page = text(stressPage(stressOf({ state: 'failed', verified }), options()));
     expect(page).toMatch(/3 wrong bytes,\s+the first at offset 4096/);
   });
 
@@ -172,22 +176,22 @@ describe('a stress test', () => {
       freedAfterMs: 31,
       left: false,
     } as const;
-    expect(text(stressPage(stressOf({ guard }), look({ width: 160 })))).toContain(
-      'tripped by floor (MemAvailable 8.00 GiB): allocation stopped 4.20 ms, all of it freed 31 ms after the reading',
+    expect(text(stressPage(stressOf({ guard }), options({ width: 160 })))).toContain(
+      'tripped by floor (MemAvailable 8.00 GiB): allocation stopped 4.20 ms, all memory freed 31 ms after the reading',
     );
-    expect(text(stressPage(stressOf({ guard: { ...guard, left: true } }), look()))).toContain(
-      'the process left at once',
+    expect(text(stressPage(stressOf({ guard: { ...guard, left: true } }), options({ width: 160 })))).toContain(
+      'the process exited at once',
     );
   });
 
-  it('tells what did not come back, and where it probably is', () => {
+  it('says what did not come back, and where it probably is', () => {
     const settled = settledOf({ missing: { bytes: 24 * GiB, explanation: "the driver's page pools" } });
-    expect(text(stressPage(stressOf({ settled }), look()))).toMatch(
+    expect(text(stressPage(stressOf({ settled }), options()))).toMatch(
       /24\.00 GiB \(25\.77 GB\) did not come back: the driver's page\s+pools/,
     );
   });
 
-  it('tells of an earlier run that did not end, before any number', () => {
+  it('shows an unfinished earlier run before any number', () => {
     const sentence = 'The machine vanished while taking 96.0 GiB to 100.0 GiB.';
     const unfinished = {
       command: 'stress',
@@ -200,7 +204,7 @@ describe('a stress test', () => {
       provenBytes: 0,
       sentence,
     } as const;
-    const lines = stressPage(stressOf({ unfinished }), look());
+    const lines = stressPage(stressOf({ unfinished }), options());
     expect(lines[5]).toContain(`EARLIER RUN  ${sentence.slice(0, 20)}`);
   });
 
@@ -214,14 +218,14 @@ describe('a stress test', () => {
 });
 
 describe('a layout', () => {
-  it('sets expected, allocated and consumed beside each other', () => {
-    const page = text(layoutPage(layoutOf(), look()));
+  it('compares expected, allocated and consumed', () => {
+    const page = text(layoutPage(layoutOf(), options()));
     expect(page).toMatch(/^attention +\[█+·+\] +8\.00 +7\.45 +272 +36\.8$/m);
-    expect(page).toMatch(/^overhead +\+9\.5 MiB {2}consumed less allocated: 0\.04 %$/m);
+    expect(page).toMatch(/^overhead +\+9\.5 MiB {2}consumed minus allocated: 0\.04 %$/m);
     expect(page).toMatch(/^FITS {2}6 of 6 parts were held at once, 23\.75 GiB \(25\.50 GB\)\.$/m);
   });
 
-  it('that does not fit names the part and why', () => {
+  it('names the part that does not fit, and why', () => {
     const [first, ...rest] = layoutOf().parts;
     if (first === undefined) throw new Error('the fixture has no parts');
     const parts = [
@@ -234,7 +238,9 @@ describe('a layout', () => {
         firstTouchMs: null,
       })),
     ];
-    const page = text(layoutPage(layoutOf({ parts, state: 'incomplete', reason: 'attention does not fit.' }), look()));
+    const page = text(
+      layoutPage(layoutOf({ parts, state: 'incomplete', reason: 'attention does not fit.' }), options()),
+    );
     expect(page).toContain('attention  refused  below the floor');
     expect(page).toContain('DOES NOT FIT  attention does not fit. 1 of 6 parts');
     expect(layoutPartLine({ ...first, state: 'refused', reason: 'why' }, 1, 6)).toBe(

@@ -5,14 +5,14 @@ import { clean } from '../../../lib/base/format.ts';
 import { ledger } from '../../../lib/memory/ledger.ts';
 import type { RenderOptions } from '../../../lib/render/options.ts';
 import { createPaint, type Depth } from '../../../lib/render/paint.ts';
-import { snapshotPage, watchPage } from '../../../lib/render/text/snapshot.ts';
+import { snapshotPage } from '../../../lib/render/text/snapshot.ts';
 import { cells, poolBar } from '../../../lib/render/text/snapshot-memory.ts';
-import { readingLine, sparkline } from '../../../lib/render/text/watch.ts';
+import { readingLine, sparkline, watchPage } from '../../../lib/render/text/watch.ts';
 import { hanging, padEnd, table, truncate, widthOf, wrap } from '../../../lib/render/text-layout.ts';
 import { hostOf, type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
 import { GiB } from '../../support/units.ts';
 
-const lookAt = (width: number, depth: Depth = 0, extra: Partial<RenderOptions> = {}): RenderOptions => ({
+const optionsAt = (width: number, depth: Depth = 0, extra: Partial<RenderOptions> = {}): RenderOptions => ({
   width,
   paint: createPaint(depth),
   unicode: true,
@@ -40,7 +40,7 @@ describe('the page', () => {
     for (const width of [60, 80, 100, 160]) {
       for (const depth of [0, 4, 8] as const) {
         for (const exact of [false, true]) {
-          const lines = snapshotPage(snapshotOf(STORIES[story]), lookAt(width, depth, { exact }));
+          const lines = snapshotPage(snapshotOf(STORIES[story]), optionsAt(width, depth, { exact }));
           // 60 columns are for reading at all; rows of a table may not fit there.
           if (width >= 80) for (const line of lines) expect(widthOf(line), line).toBeLessThanOrEqual(width);
         }
@@ -51,46 +51,46 @@ describe('the page', () => {
   it('is the same text with and without colour, apart from the fill of the bar', () => {
     const plain = (lines: string[]) => lines.map(stripVTControlCharacters).filter((line) => !/^\[.*\]$/.test(line));
     const snapshot = snapshotOf(STORIES.busy);
-    expect(plain(snapshotPage(snapshot, lookAt(90, 8)))).toEqual(plain(snapshotPage(snapshot, lookAt(90))));
+    expect(plain(snapshotPage(snapshot, optionsAt(90, 8)))).toEqual(plain(snapshotPage(snapshot, optionsAt(90))));
   });
 
   it('says SIMULATED first, and the machine', () => {
-    const [first = '', ...rest] = snapshotPage(snapshotOf(STORIES.simulated), lookAt(80));
+    const [first = '', ...rest] = snapshotPage(snapshotOf(STORIES.simulated), optionsAt(80));
     expect(first).toContain('SIMULATED  machine gb10');
     expect(rest.join('\n')).not.toContain('spark-1');
-    expect(readingLine(snapshotOf(STORIES.simulated), lookAt(80))).toContain('SIMULATED gb10');
+    expect(readingLine(snapshotOf(STORIES.simulated), optionsAt(80))).toContain('SIMULATED gb10');
   });
 
   it('states totals in GiB and GB, and in every digit with --bytes', () => {
-    expect(snapshotPage(snapshotOf(), lookAt(80)).join('\n')).toContain('119.69 GiB (128.52 GB)');
-    expect(snapshotPage(snapshotOf(), lookAt(80, 0, { exact: true })).join('\n')).toContain('128,518,619,136');
+    expect(snapshotPage(snapshotOf(), optionsAt(80)).join('\n')).toContain('119.69 GiB (128.52 GB)');
+    expect(snapshotPage(snapshotOf(), optionsAt(80, 0, { exact: true })).join('\n')).toContain('128,518,619,136');
   });
 
   it('prints unknown for null, never 0', () => {
-    const text = snapshotPage(snapshotOf({ host: { available: null } }), lookAt(100)).join('\n');
+    const text = snapshotPage(snapshotOf({ host: { available: null } }), optionsAt(100)).join('\n');
     expect(text).toMatch(/AFTER RECLAIM +unknown/);
     expect(text).toMatch(/nvidia-smi .*unknown {2}not supported/);
   });
 
-  it('lets no process name steer the terminal', () => {
+  it('lets no process name control the terminal', () => {
     const text = snapshotPage(
       snapshotOf({ processes: [{ pid: 1, name: 'a\x1b[2Jb\u202ec', gpuBytes: GiB }] }),
-      lookAt(80),
+      optionsAt(80),
     ).join('\n');
     expect(text).toContain('a?[2Jb?c');
     expect(text).not.toContain('\x1b');
   });
 
-  it('is ASCII where the locale is', () => {
+  it('is ASCII without Unicode', () => {
     for (const story of Object.values(STORIES)) {
-      const text = snapshotPage(snapshotOf(story), lookAt(80, 0, { unicode: false })).join('\n');
+      const text = snapshotPage(snapshotOf(story), optionsAt(80, 0, { unicode: false })).join('\n');
       expect(text.replace(/…/g, '')).toMatch(/^[\x20-\x7e\n]*$/);
     }
   });
 
-  it('fits the rows of a live screen and keeps the judgement', () => {
+  it('fits the rows of a live screen and keeps the verdict', () => {
     for (const rows of [10, 16, 22, 30, 50]) {
-      const lines = watchPage(snapshotOf(STORIES.busy), ['history'], lookAt(80), rows);
+      const lines = watchPage(snapshotOf(STORIES.busy), ['history'], optionsAt(80), rows);
       expect(lines.length).toBeLessThanOrEqual(rows);
       expect(lines.join('\n')).toMatch(/OK {2}34\.0 GiB/);
     }
@@ -115,12 +115,12 @@ describe('the bar', () => {
     );
   });
 
-  it('reads without colour: a letter for each part, in proportion', () => {
+  it('can be read without colour: a letter for each part, in proportion', () => {
     const book = ledger(hostOf({ free: 64 * GiB, cached: 32 * GiB, anonPages: 16 * GiB }), {
       gpuProcesses: 0,
       driverPools: null,
     });
-    const bar = poolBar(book, lookAt(122));
+    const bar = poolBar(book, optionsAt(122));
     expect(bar).toHaveLength(122);
     expect((bar.match(/·/g) ?? []).length).toBe(Math.round((64 / 119.69) * 120));
     expect((bar.match(/A/g) ?? []).length).toBe(16);
@@ -128,7 +128,7 @@ describe('the bar', () => {
   });
 
   it('carries each letter once in colour', () => {
-    const bar = poolBar(snapshotOf(STORIES.busy).ledger, lookAt(80, 8));
+    const bar = poolBar(snapshotOf(STORIES.busy).ledger, optionsAt(80, 8));
     expect((bar.match(/G/g) ?? []).length).toBe(1);
     expect(widthOf(bar)).toBe(80);
   });
@@ -137,13 +137,13 @@ describe('the bar', () => {
 describe('the rule of each tool', () => {
   const rules = (fixture: MachineFixture) =>
     Object.fromEntries(
-      snapshotPage(snapshotOf(fixture), lookAt(160))
+      snapshotPage(snapshotOf(fixture), optionsAt(160))
         .map((line) => /^(PyTorch|vLLM|SGLang|llama\.cpp|NVIDIA's guidance) +\[.*\] +\S+(?: GiB)? {2}(.*)$/.exec(line))
         .filter((match) => match !== null)
         .map(([, tool, rule]) => [tool, rule]),
     );
 
-  it('is the one that gave the number', () => {
+  it('is the one behind the number', () => {
     const asks = 'asks cudaMemGetInfo';
     const huge = { hugePagesTotal: 1024, hugetlb: 2 * GiB };
     expect(rules({})).toMatchObject({ PyTorch: asks, vLLM: 'MemAvailable', 'llama.cpp': 'MemAvailable' });
@@ -156,7 +156,7 @@ describe('the rule of each tool', () => {
     expect(rules({ host: { ...huge, hugePagesFree: 0 } })['llama.cpp']).toBe(`no free huge page: ${asks}`);
   });
 
-  it('is MemAvailable for llama.cpp on a discrete GPU when its variable says so', () => {
+  it('is MemAvailable for llama.cpp on a discrete GPU if its variable is set', () => {
     const environment = { GGML_CUDA_ENABLE_UNIFIED_MEMORY: '1' };
     expect(rules({ model: 'discrete', environment })).toMatchObject({
       'llama.cpp': 'MemAvailable',
@@ -172,14 +172,14 @@ describe('the rule of each tool', () => {
 });
 
 describe('a GPU of which little is known', () => {
-  it('gets neutral words', () => {
-    const text = snapshotPage(snapshotOf({ model: 'unknown' }), lookAt(160)).join('\n');
-    expect(text).toMatch(/AFTER RECLAIM .*whether the GPU shares the host's memory is not known/);
+  it('is described neutrally', () => {
+    const text = snapshotPage(snapshotOf({ model: 'unknown' }), optionsAt(160)).join('\n');
+    expect(text).toMatch(/AFTER RECLAIM .*it is unknown whether the GPU shares host memory/);
     expect(text).not.toContain('no page cache');
   });
 
   it('has processes without a name, whatever the reason', () => {
-    expect(snapshotPage(snapshotOf(STORIES.foreign), lookAt(80)).join('\n')).toContain('(name unknown)');
+    expect(snapshotPage(snapshotOf(STORIES.foreign), optionsAt(80)).join('\n')).toContain('(name unknown)');
   });
 });
 

@@ -1,0 +1,47 @@
+/** What frames a page of any command: the band of a simulated machine, sections, and a labelled sentence. */
+import { clean } from '../../base/format.ts';
+import { dot, type RenderOptions } from '../options.ts';
+import type { Style } from '../paint.ts';
+import { hanging, padEnd, truncate, wrap } from '../text-layout.ts';
+
+/** A filled line that cannot be overlooked. `note` says more about the numbers, such as their time scale. */
+export function simulatedBand(
+  machine: string,
+  { paint, width }: RenderOptions,
+  { what = 'numbers', note = '' }: { what?: string; note?: string } = {},
+): string {
+  const text = ` SIMULATED  machine ${clean(machine)}: none of these ${what} comes from hardware${note} `;
+  return paint('simulated', padEnd(truncate(text, width), width));
+}
+
+/** Sections with a blank line between them; empty ones are left out. */
+export function sections(...parts: readonly (readonly string[])[]): string[] {
+  return parts.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
+}
+
+/** "a · b · c", broken between parts only. */
+export function flow(parts: readonly string[], options: RenderOptions): string[] {
+  const glue = '\u00a0';
+  const line = parts.map((part) => part.replaceAll(' ', glue)).join(dot(options));
+  return wrap(line, options.width).map((text) =>
+    text
+      .replaceAll(glue, ' ')
+      .replace(/ [·|]$/, '')
+      .replace(/^[·|] /, ''),
+  );
+}
+
+/** A label in its colour, a sentence beside it and, below, what to do or to type next. */
+export function labelled(
+  label: string,
+  style: Style,
+  sentence: string,
+  options: RenderOptions,
+  next: string | null = null,
+): string[] {
+  const { paint, unicode, width } = options;
+  const [first = '', ...more] = hanging(`${label}  `, sentence, width);
+  const lines = [paint(style, label) + first.slice(label.length), ...more];
+  if (next === null) return lines;
+  return [...lines, ...hanging(`${' '.repeat(label.length + 2)}${unicode ? '→' : '->'} `, next, width)];
+}
