@@ -104,6 +104,6 @@ function fragmented({ kinds, model, snapshot }: Conditions): UnsafeCondition | n
     cause: 'contiguity',
     sentence:
       `free memory is fragmented: ${gate.blocks} × 32 MiB in large blocks where ${gate.needBlocks} are needed, with ${formatBoth(gate.available)} available. ` +
-      `${eager.join(' and ')} memory would stall for minutes or fail. ${DROP_AND_COMPACT}; if that does not help, reboot`,
+      `Allocating ${eager.join(' and ')} memory would stall for minutes or fail. Run: ${DROP_AND_COMPACT}; if that does not help, reboot`,
   };
 }
