@@ -11,7 +11,7 @@ import { root } from './run.mjs';
 const lib = join(root, 'lib');
 /** Modules that all entry points share. */
 const CORE =
-  /^lib\/(root|base\/(arguments|errors|facts)|(cache|layout|snapshot|stress|sweep)\/index|host\/meminfo|native\/binding|probe\/options|snapshot\/(mem-get-info|watch))\.ts$/;
+  /^lib\/(root|base\/(arguments|errors|facts)|(cache|layout|snapshot|stress|sweep)\/index|host\/meminfo|native\/binding|snapshot\/(mem-get-info|watch))\.ts$/;
 
 export async function bundle() {
   const build = await rolldown({

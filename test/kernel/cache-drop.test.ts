@@ -76,10 +76,13 @@ describe('as root', () => {
 // Other programs of this computer may drop caches meanwhile, which changes the same counters.
 describe('as nobody', { retry: 2 }, () => {
   it.each([
-    [['cache', 'drop'], /only root may; nothing was changed\. Run: sync; sudo \/\S+\/sysctl vm\.drop_caches=3 /],
+    [
+      ['cache', 'drop'],
+      /only root may write it; nothing was changed\. Run: sync; sudo \/\S+\/sysctl vm\.drop_caches=3 /,
+    ],
     [
       ['cache', 'compact', '--always'],
-      /only root may; nothing was changed\. Run: sudo \/\S+\/sysctl vm\.compact_memory=1 /,
+      /only root may write it; nothing was changed\. Run: sudo \/\S+\/sysctl vm\.compact_memory=1 /,
     ],
   ])('%j: exit 4, one line with the command, nothing changed', (args, line) => {
     const before = drops();

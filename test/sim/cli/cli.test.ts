@@ -64,11 +64,15 @@ describe('mistakes', () => {
     [['--sm', 'gb10'], 2, /no option --sm\. Did you mean --sim\? See umaprobe snapshot --help/],
     [['--memgetinfo', 'perhaps'], 2, /--memgetinfo "perhaps" is not one of auto, child, never/],
     [['watch', '--interval', '1ms'], 2, /outside 100 ms to 1 h 0 min/],
-    [['doctor', '--only', 'swp'], 2, /--only "swp" names no check\. Did you mean swap\? There are library\.cuda, /],
+    [
+      ['doctor', '--only', 'swp'],
+      2,
+      /--only "swp" matches no check\. Did you mean swap\? The checks are library\.cuda, /,
+    ],
     [['--sim', 'gb11'], 2, /There is no simulated machine "gb11"\. There are .*gb10/],
     [['--sim', './none.json'], 2, /none\.json: cannot be read \(ENOENT\)/],
     [['sim', 'list', '--sim', 'gb10'], 2, /takes its machine as an argument/],
-    [['sim', 'run', 'gb10'], 2, /Put it after "--"/],
+    [['sim', 'run', 'gb10'], 2, /A program is missing after "--"/],
     [['sim', 'run', 'gb10', '--', '/does/not/exist'], 127, /\/does\/not\/exist could not be started: ENOENT/],
     [['sim', 'run', 'gb10', '--', '/etc/passwd'], 126, /could not be started: EACCES/],
   ])('%j', (args, code, message) => {

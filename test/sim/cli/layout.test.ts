@@ -45,18 +45,18 @@ describe('layout', () => {
   });
 
   it.each<[string[], RegExp]>([
-    [[], /Which parts\? Give name=size, a JSON file, or --preset 13b/],
+    [[], /Parts are missing: give name=size, a JSON file, or --preset 13b/],
     [['weights'], /weights: cannot be read \(ENOENT\)/],
     [['a=1GB', 'weights'], /"weights" is not a part, such as weights=26GB/],
     [['=1GB'], /"=1GB" is not a part/],
     [['a=1G'], /the part a "1G" could mean two sizes/],
     [['a=1GB', 'a=2GB'], /The part "a" is given twice/],
     [['--preset', '70b'], /--preset "70b" is not one of 13b/],
-    [['a=1GB', '--preset', '13b'], /--preset and "a=1GB" both say which parts/],
+    [['a=1GB', '--preset', '13b'], /--preset cannot be combined with "a=1GB"/],
     [['wrong.json'], /wrong\.json: the part weights "2G" could mean two sizes/],
     [['list.json'], /list\.json: not an object of names and sizes/],
     [['broken.json'], /broken\.json: not JSON: /],
-    [['empty.json'], /empty\.json: there is no part in it/],
+    [['empty.json'], /empty\.json: it has no parts/],
     [['.'], /\.: not a file/],
   ])('%j is refused in one line', (args, message) => {
     const ran = layout(...args, '--sim', 'gb10');

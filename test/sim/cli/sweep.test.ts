@@ -95,14 +95,14 @@ describe('mistakes are one line each, before anything is allocated', () => {
     [['--dtype', 'bf16', '--shape', '4294967296x4294967296'], 2, /4294967296/],
     [['--dtype', 'float3', '--elements', '1e9'], 2, /float3/],
     [['--dtype', 'bf16'], 2, /Tensors need --shape 8192x8192 or --elements 1e9/],
-    [['--sizes', '1GB', '--preset', 'lab'], 2, /--sizes and --preset both say which sizes/],
+    [['--sizes', '1GB', '--preset', 'lab'], 2, /--sizes and --preset both set the sizes/],
     [['--from', '1GB'], 2, /needs both --from and --to; --to is missing/],
     [['--from', '2GB', '--to', '1GB'], 2, /--to "1GB" is less than --from "2GB"/],
     [['--preset', 'labb'], 2, /--preset "labb" is not one of lab, quick\. Did you mean lab\?/],
     [['--repeat', '0'], 2, /--repeat "0" is not a whole number from 1 to 1000/],
     [['--journal', 'link'], 5, /link/],
     [['--journal', 'directory'], 5, /directory/],
-    [['--csv', '-', '--json'], 2, /--csv - and --json both want stdout/],
+    [['--csv', '-', '--json'], 2, /--csv - and --json both write to stdout/],
     [['--csv', 'link'], 2, /--csv "link" is a symbolic link/],
     [['--html', 'directory'], 2, /--html "directory" is a directory/],
     [['--html', 'nowhere/report.html'], 2, /there is no directory nowhere/],
@@ -148,7 +148,7 @@ describe('a signal', () => {
       });
     }
     expect(await exitOf(child)).toBe(code);
-    expect(output.stderr).toContain('Ending: what was measured follows. Once more ends it at once.');
+    expect(output.stderr).toContain('Stopping: the results so far follow. Press Ctrl-C again to end at once.');
     expect(output.stdout).toMatch(/^ABORTED .* of 64 steps/m);
     expect(output.stdout).toMatch(/\d sizes from .* to 4 GiB: not reached/);
   });
@@ -161,7 +161,7 @@ describe('a signal', () => {
     });
     child.stderr.on('data', (chunk: Buffer) => {
       // One signal after the first step, and one after the command has reported the first signal.
-      if (/1\/64|Ending/.test(chunk.toString())) child.kill('SIGINT');
+      if (/1\/64|Stopping/.test(chunk.toString())) child.kill('SIGINT');
     });
     expect(await exitOf(child)).toBe(130);
     expect(stdout === '' || stdout.includes('ABORTED')).toBe(true);

@@ -175,7 +175,7 @@ describe('usage errors', () => {
     [['cache', 'reclaim', '1GiB', '--cgroup', '/a/../b'], /cgroup is "\/a\/\.\.\/b"; expected a cgroup below the root/],
     [['cache', 'rule', '--user', 'ALL'], /user is "ALL"; expected the login name of one user/],
     [['cache', 'rule', '--level', '7'], /--level "7" is not one of/],
-    [['prepare'], /How much room\?/],
+    [['prepare'], /A size is missing, such as 100GiB/],
     [['prepare', 'banana'], /The size "banana" is not a size/],
     [['prepare', '1GiB', '--bytes', '2GiB'], /given twice/],
     [['prepare', '0'], /less than/],

@@ -41,7 +41,7 @@ describe('a journal that cannot be used', () => {
         { at: '5 no-space' },
       );
       expect(state).toBe('failed');
-      expect(boundBy).toMatch(/no space left on device: the step was not made/);
+      expect(boundBy).toMatch(/no space left on device: the step was not run/);
       expect(maxBytes).toBe(768 * MiB);
       // Records 1 to 4 are two steps and their results; the third step was never asked of CUDA.
       expect(steps).toHaveLength(2);
@@ -67,7 +67,7 @@ it('a second run at the same time is refused with the pid of the first, and chan
     expect(await waitFor(begun, 20_000)).toBe(true);
     const { error } = await runStress(simulation, { ...options, journal });
     expect(error?.code).toBe('ERR_UMA_BUSY');
-    expect(error?.message).toMatch(new RegExp(`a stress of process ${first.parent.pid}, begun 20`));
+    expect(error?.message).toMatch(new RegExp(`a stress of process ${first.parent.pid}, started 20`));
     expect((await first.result).report).toMatchObject({ state: 'limit', maxBytes: options.max });
     expect(await stressReport(simulation, { ...options, journal })).toMatchObject({ state: 'limit', unfinished: null });
   });

@@ -66,17 +66,17 @@ describe('verifyBlock', () => {
       const found = await printedBy(
         `${OPEN} print(opened.kernel);
         for (const bytes of [1, 7, 8, 15, 16, 17, ${2 ** 20 + 3}, ${200 * 2 ** 20 + 5}]) {
-          const { block } = await b.allocBlock('${kind}', bytes, 10000);
-          await b.touchBlock(block, 42, 10000);
-          const check = async () => { const { mismatches, firstMismatch } = await b.verifyBlock(block, 42, 10000); return [mismatches, firstMismatch]; };
+          const { block } = await b.allocBlock('${kind}', bytes, 60000);
+          await b.touchBlock(block, 42, 60000);
+          const check = async () => { const { mismatches, firstMismatch } = await b.verifyBlock(block, 42, 60000); return [mismatches, firstMismatch]; };
           const well = await check();
           const wrong = [];
           for (const offset of new Set([0, bytes >> 1, bytes - 1])) {
-            for (const byte of [0, 255]) await b.pokeBlock(block, offset, byte, 10000);
+            for (const byte of [0, 255]) await b.pokeBlock(block, offset, byte, 60000);
             wrong.push([offset, await check()]);
-            await b.touchBlock(block, 42, 10000);
+            await b.touchBlock(block, 42, 60000);
           }
-          print({ bytes, well, wrong, other: (await b.verifyBlock(block, 43, 10000)).mismatches > bytes / 2 });
+          print({ bytes, well, wrong, other: (await b.verifyBlock(block, 43, 60000)).mismatches > bytes / 2 });
         }`,
         env,
       );
