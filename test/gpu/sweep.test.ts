@@ -2,6 +2,7 @@
 
 import { layout, snapshot, sweep } from 'umaprobe';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { byKind } from '../../lib/memory/kinds.ts';
 import type { AllocatorKind, Counter, SweepReport, SweepStep } from '../../lib/types/index.ts';
 import { computeProcesses, hasGpu, noGpu } from '../support/gpu.ts';
 import { GB, GiB, MiB } from '../support/units.ts';
@@ -13,6 +14,7 @@ async function sizes(): Promise<Record<AllocatorKind, number[]>> {
   const spare = ((host.available ?? 0) - Math.max(8 * GiB, 0.07 * host.total)) / 2;
   const upTo = (most: number, list: number[]) => list.filter((size) => size <= most);
   return {
+    ...byKind(() => []),
     device: [
       ...upTo(
         free,

@@ -1,4 +1,5 @@
 /** Made-up reports of probes: the shapes and orders of magnitude of a GB10, computed and not measured. */
+import { byKind } from '../../lib/memory/kinds.ts';
 import type {
   AllocatorKind,
   Counter,
@@ -128,7 +129,7 @@ export function sweepOf(overrides: Partial<SweepReport> = {}): SweepReport {
       ),
     ],
     spills: [],
-    largest: { device: 80 * GB, managed: 50 * GB, pinned: null, system: null },
+    largest: { ...byKind(() => null), device: 80 * GB, managed: 50 * GB },
     ...overrides,
   };
 }

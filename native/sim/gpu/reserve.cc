@@ -25,7 +25,7 @@ uint64_t piece_bytes(const State& state) {
                  kDriverBlock);
 }
 
-// Reserves host memory for a block in pieces, until all of it is reserved or none is left.
+// Reserves host memory for a block in chunks, until all of it is reserved or none is left.
 class HostReservation {
  public:
   HostReservation(const Call& call, SimulatedDelay& delay, int id, Use use, double ms_per_gib)

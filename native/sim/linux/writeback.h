@@ -4,7 +4,7 @@
 
 namespace umasim {
 
-// Writes dirty pages back in pieces. Returns 0; never returns on a wedged machine.
+// Writes dirty pages back in chunks. Returns 0; never returns on a wedged machine.
 int write_back(State& state);
 
 }  // namespace umasim

@@ -7,6 +7,7 @@ import type { Values } from '../../../lib/cli/core/command.ts';
 import { describe as failureOf } from '../../../lib/cli/core/exit.ts';
 import { elements, shapes, size, sizeOf, sizes } from '../../../lib/cli/core/options.ts';
 import { UsageError } from '../../../lib/cli/core/usage.ts';
+import { KINDS } from '../../../lib/memory/kinds.ts';
 import { layoutOf, notMade, stepOf, stressOf, sweepOf } from '../../support/reports.ts';
 import { GB, GiB } from '../../support/units.ts';
 
@@ -88,9 +89,7 @@ describe('options', () => {
     expect(kinds({ kind: 'device,managed,device' }, 'sweep')).toEqual(['device', 'managed']);
     expect(kinds({ kind: 'all' }, 'sweep')).toBe('all');
     expect(kind({ kind: 'pinned' }, 'stress')).toBe('pinned');
-    expect(refusal(() => kinds({ kind: 'gpu' }, 'sweep'))).toBe(
-      '--kind "gpu" is not one of device, managed, pinned, system, all.',
-    );
+    expect(refusal(() => kinds({ kind: 'gpu' }, 'sweep'))).toBe(`--kind "gpu" is not one of ${KINDS.join(', ')}, all.`);
     expect(refusal(() => kinds({ kind: 'all,device' }, 'sweep'))).toContain(
       '--kind "all" cannot be combined with other kinds.',
     );

@@ -1,6 +1,7 @@
 /** Reports of sweep, layout and stress as a terminal shows them. */
 import { describe, expect, it } from 'vitest';
 import { comparable } from '../../../lib/render/counters.ts';
+import { KIND_WIDTH } from '../../../lib/render/kinds.ts';
 import { moved, ms, msColumn, rate, sizeText } from '../../../lib/render/numbers.ts';
 import type { RenderOptions } from '../../../lib/render/options.ts';
 import { createPaint } from '../../../lib/render/paint.ts';
@@ -108,11 +109,12 @@ describe('a sweep', () => {
   });
 
   it('has a line for a log for each step', () => {
+    const name = (kind: string) => kind.padEnd(KIND_WIDTH);
     expect(sweepStepLine(stepOf('device', GB), 3, 12)).toBe(
-      ' 3/12  device        1 GB  alloc 36.0 ms  touch 4.60 ms, 4.40 ms  227 GB/s  free 1.70 ms',
+      ` 3/12  ${name('device')}       1 GB  alloc 36.0 ms  touch 4.60 ms, 4.40 ms  227 GB/s  free 1.70 ms`,
     );
     expect(sweepStepLine(notMade('managed', GB, 'refused', 'too large'), 12, 12)).toBe(
-      '12/12  managed       1 GB  refused: too large',
+      `12/12  ${name('managed')}       1 GB  refused: too large`,
     );
   });
 });

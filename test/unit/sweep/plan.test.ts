@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../../lib/base/errors.ts';
+import { byKind } from '../../../lib/memory/kinds.ts';
 import type { NativeAllocator } from '../../../lib/native/contract.ts';
 import { managedRefusal, planSweep } from '../../../lib/sweep/plan.ts';
 import { GiB } from '../../support/units.ts';
@@ -14,10 +15,10 @@ const noSystem: Failure = {
   message: 'the GPU cannot reach pageable memory',
 };
 const kinds: NativeAllocator['kinds'] = {
+  ...byKind(() => noSystem),
   device: 'cudaMalloc',
   managed: 'cudaMallocManaged',
   pinned: 'cudaHostAlloc',
-  system: noSystem,
 };
 const facts = { kinds, deviceTotal: 10 * GiB };
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { byKind } from '../../../lib/memory/kinds.ts';
 import { type Counters, median, movedOver } from '../../../lib/probe/counters.ts';
 import { gbPerSecond, largestOf, measuredStep, timesOf } from '../../../lib/sweep/steps.ts';
 
@@ -112,6 +113,6 @@ describe('a step', () => {
       moved: [],
     });
     const steps = [step, { ...step, requestedBytes: 3e9 }, { ...step, requestedBytes: 9e9, state: 'refused' as const }];
-    expect(largestOf(steps)).toEqual({ device: 3e9, managed: null, pinned: null, system: null });
+    expect(largestOf(steps)).toEqual({ ...byKind(() => null), device: 3e9 });
   });
 });
