@@ -120,3 +120,8 @@ const CONTROL = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
 export function clean(text: string): string {
   return text.replace(/\s+/g, ' ').replace(CONTROL, '?');
 }
+
+/** "tasks wait" → "Tasks wait", to begin a sentence. Names of files, functions and fields stay as they are. */
+export function capitalized(text: string): string {
+  return /^[a-z]+[ ,:;]/.test(text) ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text;
+}

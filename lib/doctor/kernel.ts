@@ -1,10 +1,10 @@
 /** Checks of the kernel's settings and state: watermarks, contiguity, pressure. */
 
-import { formatBytes, formatPercent, GiB, KiB } from '../base/format.ts';
+import { capitalized, formatBytes, formatPercent, GiB, KiB } from '../base/format.ts';
 import { type GateReading, gateText, meetsGate, readGate } from '../memory/contiguity.ts';
 import { unifiedDevice } from '../memory/headroom.ts';
 import { FREEZE_BEGINS, recentlyStalled, stalledPercent, waitingPercent } from '../memory/pressure.ts';
-import { DROP_AND_COMPACT, withReceipt } from '../memory/remedies.ts';
+import { DROP_AND_COMPACT, STOP_LARGEST, withReceipt } from '../memory/remedies.ts';
 import type { Snapshot } from '../types/index.ts';
 import { type Check, type Finding, fail, pass, skip, warn } from './check.ts';
 
@@ -70,7 +70,7 @@ export const kernelChecks: readonly Check[] = [
         return fail(
           `No task could run for lack of memory part of the time: ${FREEZE_BEGINS}.`,
           evidence,
-          'Stop the largest GPU process now.',
+          `${capitalized(STOP_LARGEST)} now.`,
         );
       if (waitingPercent(pressure) !== null || recentlyStalled(pressure))
         return warn(

@@ -1,8 +1,9 @@
 /** Checks of NVIDIA's libraries: usable, and of matching versions. */
 
-import { formatPercent } from '../base/format.ts';
+import { capitalized, formatPercent } from '../base/format.ts';
 import { noAnswerText } from '../memory/health.ts';
 import { stalledPercent } from '../memory/pressure.ts';
+import { STOP_LARGEST } from '../memory/remedies.ts';
 import type { LibraryStatus, Pressure, Snapshot } from '../types/index.ts';
 import { type Check, type Finding, fail, pass, skip, warn } from './check.ts';
 
@@ -103,7 +104,7 @@ function noAnswer(name: string, reason: string, pressure: Pressure | null): Find
     return fail(
       `${sentence}, and nothing else could run either: the driver hangs for lack of memory.`,
       evidence,
-      'Stop the largest GPU process now.',
+      `${capitalized(STOP_LARGEST)} now.`,
     );
   }
   return warn(

@@ -1,10 +1,10 @@
 /** Checks of memory that is in use or only looks free: huge pages, swap, CMA, driver pools, unattributed memory. */
 
-import { formatBytes, formatPercent, GiB } from '../base/format.ts';
+import { capitalized, formatBytes, formatPercent, GiB } from '../base/format.ts';
 import { cmaPhantom } from '../memory/allocatable.ts';
 import { hasUnknownPools, isMuchHidden, unattributed, unifiedDevice } from '../memory/headroom.ts';
 import { ledgerBytes } from '../memory/ledger.ts';
-import { DROP_POOLS, RELEASE_HUGE_PAGES, withReceipt } from '../memory/remedies.ts';
+import { BOOT_WITHOUT_KHO, DROP_POOLS, RELEASE_HUGE_PAGES, withReceipt } from '../memory/remedies.ts';
 import { swapUse } from '../memory/swap.ts';
 import type { GpuProcess, Snapshot } from '../types/index.ts';
 import { type Check, pass, skip, warn } from './check.ts';
@@ -69,7 +69,7 @@ export const memoryChecks: readonly Check[] = [
       return warn(
         `${formatBytes(phantom)} count as free but cannot hold GPU memory or RDMA buffers: kexec-handover left them as CMA.`,
         evidence,
-        'Boot with kho=off on the kernel command line (needed on kernel 7.0.0).',
+        `${capitalized(BOOT_WITHOUT_KHO)} on the kernel command line (needed on kernel 7.0.0).`,
       );
     },
   },

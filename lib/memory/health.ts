@@ -4,14 +4,22 @@
  * headroom.ts.
  */
 
-import { clean, formatBytes, formatDuration, GiB, inGiB } from '../base/format.ts';
+import { capitalized, clean, formatBytes, formatDuration, GiB, inGiB } from '../base/format.ts';
 import type { GpuProcess, Snapshot } from '../types/index.ts';
 import { cmaPhantom } from './allocatable.ts';
 import { fragmentation } from './contiguity.ts';
 import { FLOOR_SHARE } from './floor.ts';
 import { hasUnknownPools, headroom, isMuchHidden, ownHeadrooms, unattributed, unifiedDevice } from './headroom.ts';
 import { FREEZE_BEGINS, stalledPercent, stalledText, waitingPercent, waitingText } from './pressure.ts';
-import { DROP_AND_COMPACT, DROP_PAGE_CACHE, DROP_POOLS, RELEASE_HUGE_PAGES, withReceipt } from './remedies.ts';
+import {
+  BOOT_WITHOUT_KHO,
+  DROP_AND_COMPACT,
+  DROP_PAGE_CACHE,
+  DROP_POOLS,
+  RELEASE_HUGE_PAGES,
+  STOP_LARGEST,
+  withReceipt,
+} from './remedies.ts';
 
 export type Level = 'ok' | 'notice' | 'warning' | 'danger';
 
@@ -52,7 +60,7 @@ function stalled({ pressure }: Snapshot): HealthVerdict | null {
   return {
     level: 'danger',
     text: `${capitalized(stalledText(percent))}: ${FREEZE_BEGINS}.`,
-    next: 'stop the largest GPU process now, then check again',
+    next: `${STOP_LARGEST} now, then check again`,
   };
 }
 
@@ -157,7 +165,7 @@ function phantom(snapshot: Snapshot): HealthVerdict | null {
   return {
     level: 'warning',
     text: `${formatBytes(bytes)} of the free memory cannot hold GPU memory (CMA left by kexec-handover).`,
-    next: 'boot with kho=off to get it back',
+    next: `${BOOT_WITHOUT_KHO} to get it back`,
   };
 }
 
@@ -262,8 +270,4 @@ function largestHolder(processes: readonly GpuProcess[]): string {
 
 function isUnified(snapshot: Snapshot): boolean {
   return unifiedDevice(snapshot) !== undefined;
-}
-
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

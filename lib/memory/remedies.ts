@@ -13,6 +13,12 @@ export const DROP_AND_COMPACT =
 /** GPU allocations never use reserved huge pages. */
 export const RELEASE_HUGE_PAGES = 'echo 0 | sudo tee /proc/sys/vm/nr_hugepages';
 
+/** The fastest relief when no task can run: GPU memory comes back when its process ends. */
+export const STOP_LARGEST = 'stop the largest GPU process';
+
+/** Kernel option against free memory that kexec-handover leaves as CMA. */
+export const BOOT_WITHOUT_KHO = 'boot with kho=off';
+
 const BY_UMAPROBE: Readonly<Record<string, string>> = {
   [DROP_PAGE_CACHE]: 'umaprobe cache drop --level 1',
   [DROP_POOLS]: 'umaprobe cache drop --level 2',

@@ -1,11 +1,11 @@
 /** Reasons not to start a probe on this machine. Pure: readings in, the most urgent reason out. */
 
 import { UmaError } from '../base/errors.ts';
-import { formatBoth, formatBytes, MiB } from '../base/format.ts';
+import { capitalized, formatBoth, formatBytes, MiB } from '../base/format.ts';
 import { missingBlocks, readGate } from '../memory/contiguity.ts';
 import { needsLargeBlocks } from '../memory/kinds.ts';
 import { FREEZE_BEGINS, STALLED_PERCENT, stalledPercent, stalledText } from '../memory/pressure.ts';
-import { DROP_AND_COMPACT } from '../memory/remedies.ts';
+import { DROP_AND_COMPACT, STOP_LARGEST } from '../memory/remedies.ts';
 import { SWAPPING_BYTES_PER_SECOND, swapUse } from '../memory/swap.ts';
 import type { AllocatorKind, MemoryModel, ProbeHeader, Snapshot } from '../types/index.ts';
 
@@ -74,7 +74,7 @@ function underPressure({ pressure }: Snapshot): UnsafeCondition | null {
   if (percent === null) return null;
   return {
     cause: 'pressure',
-    sentence: `${stalledText(percent)} (PSI full, limit ${STALLED_PERCENT} %): ${FREEZE_BEGINS}. Stop the largest GPU process, wait until umaprobe doctor passes, and try again`,
+    sentence: `${stalledText(percent)} (PSI full, limit ${STALLED_PERCENT} %): ${FREEZE_BEGINS}. ${capitalized(STOP_LARGEST)}, wait until umaprobe doctor passes, and try again`,
   };
 }
 

@@ -72,11 +72,6 @@ export function moved(bytes: number | null, unicode: boolean): string {
   return `${sign}${size >= GiB ? `${inGiB(size)} GiB` : formatBytes(size)}`;
 }
 
-/** "a floor" → "A floor", to begin a sentence. Names of files, functions and fields stay as they are. */
-export function capital(text: string): string {
-  return /^[a-z]+[ ,:;]/.test(text) ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text;
-}
-
 /** Adds the full stop if it is missing. */
 export function sentence(text: string): string {
   return text === '' || /[.!?]$/.test(text) ? text : `${text}.`;

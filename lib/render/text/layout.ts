@@ -1,8 +1,8 @@
 /** The page of a layout: its parts, what the machine lost while all of them were held, and what came back. */
-import { clean, formatBoth, inGB, inGiB } from '../../base/format.ts';
+import { capitalized, clean, formatBoth, inGB, inGiB } from '../../base/format.ts';
 import type { LayoutPart, LayoutReport } from '../../types/index.ts';
 import { kindStyle } from '../kinds.ts';
-import { capital, moved, ms, sentence, sizeText } from '../numbers.ts';
+import { moved, ms, sentence, sizeText } from '../numbers.ts';
 import { meter, type RenderOptions } from '../options.ts';
 import { type Column, hanging, table } from '../text-layout.ts';
 import { sections } from './frame.ts';
@@ -75,11 +75,11 @@ function conclusion(report: LayoutReport, options: RenderOptions): string[] {
     case 'incomplete':
       return outcomeLines('does not fit', 'warning', reason + held, options);
     case 'lost':
-      return outcomeLines('lost', 'danger', capital(reason) + held, options);
+      return outcomeLines('lost', 'danger', capitalized(reason) + held, options);
     case 'aborted':
     case 'stopped':
     case 'timeout':
-      return outcomeLines(report.state, 'warning', capital(reason) + held, options);
+      return outcomeLines(report.state, 'warning', capitalized(reason) + held, options);
   }
 }
 

@@ -1,9 +1,9 @@
 /** The page of a sweep: a table a kind, the counters that moved, two plots, and the outcome. */
-import { clean, GB } from '../../base/format.ts';
+import { capitalized, clean, GB } from '../../base/format.ts';
 import type { AllocatorKind, SweepReport, SweepStep } from '../../types/index.ts';
 import { countersTable } from '../counters.ts';
 import { KIND_WIDTH, kindLetter, kindStyle } from '../kinds.ts';
-import { capital, median, ms, msColumn, rate, sentence, sizeText } from '../numbers.ts';
+import { median, ms, msColumn, rate, sentence, sizeText } from '../numbers.ts';
 import type { RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { plot, type Series } from '../plot.ts';
@@ -155,7 +155,7 @@ function conclusion(report: SweepReport, options: RenderOptions): string[] {
     return `${kind} ${bytes === null ? 'none' : sizeText(bytes)}`;
   });
   const done = `${ok} of ${report.steps.length} steps measured; the largest: ${largest.join(', ')}.`;
-  const reason = capital(sentence(report.reason ?? ''));
+  const reason = capitalized(sentence(report.reason ?? ''));
   switch (report.state) {
     case 'complete':
       if (failed > 0) return outcomeLines('failed', 'danger', `${failed} steps failed. ${done}`, options);
