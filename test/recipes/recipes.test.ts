@@ -2,7 +2,7 @@
  * The recipes of docs/architecture.md: each is applied to a copy of the tree, which is then built, checked and used. A block
  * stands behind a comment that says where it goes:
  *   <!-- recipe NAME: new file PATH -->
- *   <!-- recipe NAME: PATH, after "START OF A LINE" -->
+ *   <!-- recipe NAME: PATH, after "START OF A LINE" -->   or before
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -15,36 +15,38 @@ import { root } from '../../scripts/run.mjs';
 interface Step {
   recipe: string;
   path: string;
-  /** Start of the line behind which the block goes, white space apart; null: the block is a new file. */
-  after: string | null;
+  /** Start of the line beside which the block goes, white space apart; null: the block is a new file. */
+  line: string | null;
+  side: 'after' | 'before';
   block: string;
 }
 
-const STEP = /<!-- recipe (\w+): (?:new file (\S+)|(\S+), after "((?:[^"\\]|\\.)*)") -->\n```\w+\n(.*?)```/gs;
+const STEP = /<!-- recipe (\w+): (?:new file (\S+)|(\S+), (after|before) "((?:[^"\\]|\\.)*)") -->\n```\w+\n(.*?)```/gs;
 
 function stepsOf(page: string): Step[] {
-  return [...page.matchAll(STEP)].map(([, recipe = '', created, changed, after, block = '']) => ({
+  return [...page.matchAll(STEP)].map(([, recipe = '', created, changed, side, line, block = '']) => ({
     recipe,
     path: created ?? changed ?? '',
-    after: after === undefined ? null : after.replaceAll('\\"', '"'),
+    line: line === undefined ? null : line.replaceAll('\\"', '"'),
+    side: side === 'before' ? 'before' : 'after',
     block,
   }));
 }
 
 const steps = stepsOf(readFileSync(join(root, 'docs/architecture.md'), 'utf8'));
 
-function apply(tree: string, { after, block, path }: Step): void {
+function apply(tree: string, { block, line, path, side }: Step): void {
   const file = join(tree, path);
-  if (after === null) {
+  if (line === null) {
     if (existsSync(file)) throw new Error(`${path} exists already`);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, block);
     return;
   }
   const lines = readFileSync(file, 'utf8').split('\n');
-  const found = lines.flatMap((line, at) => (line.trimStart().startsWith(after) ? [at] : []));
-  if (found.length !== 1) throw new Error(`${path} has ${found.length} lines that start with ${after}, not one`);
-  lines.splice((found[0] as number) + 1, 0, block.replace(/\n$/, ''));
+  const found = lines.flatMap((text, at) => (text.trimStart().startsWith(line) ? [at] : []));
+  if (found.length !== 1) throw new Error(`${path} has ${found.length} lines that start with ${line}, not one`);
+  lines.splice((found[0] as number) + (side === 'after' ? 1 : 0), 0, block.replace(/\n$/, ''));
   writeFileSync(file, lines.join('\n'));
 }
 
@@ -81,7 +83,14 @@ beforeAll(() => {
 
 describe('the copy with all recipes', () => {
   it('has every recipe of the page', () => {
-    expect([...new Set(steps.map(({ recipe }) => recipe))]).toEqual(['command', 'check', 'kind', 'quirk', 'machine']);
+    expect([...new Set(steps.map(({ recipe }) => recipe))]).toEqual([
+      'field',
+      'command',
+      'check',
+      'kind',
+      'quirk',
+      'machine',
+    ]);
   });
 
   it('has types that agree', () => {
@@ -125,28 +134,41 @@ describe('a check', () => {
   });
 });
 
+function expectValid(name: string, document: object): void {
+  const schema = JSON.parse(readFileSync(join(tree, `schemas/${name}.schema.json`), 'utf8')) as { $schema?: string };
+  delete schema.$schema;
+  const validate = new Ajv({ strict: false }).compile(schema);
+  expect(validate(document), JSON.stringify(validate.errors)).toBe(true);
+}
+
+describe('a field of a device', () => {
+  it('is read from the library, and null with its reason where the library lacks the function', () => {
+    const snapshot = json('snapshot', '--sim', 'gb10');
+    const devices = snapshot.devices as unknown as { fanPercent: null; from: Record<string, string> }[];
+    expect(devices[0]).toMatchObject({
+      fanPercent: null,
+      from: { fanPercent: expect.stringMatching(/^ERR_UMA_SYMBOL_MISSING: .*nvmlDeviceGetFanSpeed/) },
+    });
+    expectValid('snapshot', snapshot);
+  });
+});
+
 describe('a kind of memory', () => {
-  const valid = (name: string, document: object) => {
-    const schema = JSON.parse(readFileSync(join(tree, `schemas/${name}.schema.json`), 'utf8')) as { $schema?: string };
-    delete schema.$schema;
-    const validate = new Ajv({ strict: false }).compile(schema);
-    expect(validate(document), JSON.stringify(validate.errors)).toBe(true);
-  };
   const probe = ['--kind', 'portable', '--sim', 'gb10', '--journal', 'none'];
 
   it('is swept, and the report fits its schema', () => {
     const report = json('sweep', ...probe, '--sizes', '64MiB,128MiB');
     expect(report).toMatchObject({ state: 'complete', largest: { portable: 128 * 2 ** 20, device: null } });
-    valid('sweep', report);
+    expectValid('sweep', report);
   });
 
   it('is stressed and laid out, too', () => {
     const stress = json('stress', ...probe, '--max', '256MiB');
     expect(stress).toMatchObject({ state: 'limit', kind: 'portable', maxBytes: 256 * 2 ** 20 });
-    valid('stress', stress);
+    expectValid('stress', stress);
     const layout = json('layout', 'a=64MiB', ...probe);
     expect(layout).toMatchObject({ state: 'complete', kind: 'portable' });
-    valid('layout', layout);
+    expectValid('layout', layout);
   });
 
   it('has a letter, a colour and a place in the help', () => {
