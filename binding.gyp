@@ -24,7 +24,7 @@
       # sim/abi/interpose.cc defines open64 beside open: under node-gyp's large-file macros both would be one symbol.
       "defines!": ["_FILE_OFFSET_BITS=64", "_LARGEFILE_SOURCE"],
       "libraries": ["-ldl", "-lpthread", "-lrt"],
-      "ldflags": ["-static-libstdc++", "-static-libgcc", "-Wl,--version-script=<(module_root_dir)/native/sim/exports.map"]
+      "ldflags": ["-static-libstdc++", "-static-libgcc", "-Wl,--version-script=<(module_root_dir)/native/sim/abi/exports.map"]
     }
   ]
 }

@@ -80,9 +80,8 @@ export const NATIVE_ROOMS = {
   'sim/abi': ['abi', 'sim/state', 'sim/linux', 'sim/gpu'],
 };
 
-/** What may lie at the root of native and of native/sim, besides folders. */
+/** What may lie at the root of native, besides folders. At the root of native/sim nothing may. */
 export const NATIVE_ROOT = ['addon.cc', 'addon.map', 'tsan.supp'];
-export const SIM_ROOT = ['exports.map'];
 
 /** Paths of an import that lead into a room, seen from its own folder or from a folder inside a room. */
 function ways(room) {

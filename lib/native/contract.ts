@@ -120,7 +120,7 @@ export interface NativeGuard {
 }
 
 /**
- * One line of JSON on `wordsFd`. The guard writes one when it trips (`left` false) and one when it ends the process
+ * One line of JSON on `reportFd`. The guard writes one when it trips (`left` false) and one when it ends the process
  * (`left` true). `atMs`: CLOCK_MONOTONIC, as process.hrtime.
  */
 export type NativeTripReport = NonNullable<NativeGuard['trip']> & { atMs: number; left: boolean };
@@ -153,7 +153,7 @@ export interface NativeGuardOptions {
    * File descriptor for lines of `NativeTripReport`, written by the guard thread without waiting for the reader. -1:
    * none.
    */
-  wordsFd: number;
+  reportFd: number;
 }
 
 /**

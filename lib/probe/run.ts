@@ -116,7 +116,7 @@ function childRequest(baseline: Baseline, spec: AnySpec, journal: Journal | null
       intervalUs: GUARD_INTERVAL_US,
       parent: process.pid,
       exitAfterMs: GUARD_EXIT_AFTER_MS,
-      wordsFd: GUARD_FD,
+      reportFd: GUARD_FD,
     },
     journal: journal === null ? null : { path: journal.path, run: { run: journal.run, bootId: snapshot.bootId } },
     request: spec.request(baseline),

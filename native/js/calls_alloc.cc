@@ -104,7 +104,7 @@ GuardOptions guard_options(const Napi::CallbackInfo& info) {
   options.intervalUs = option(given, "intervalUs").ToNumber();
   options.parent = option(given, "parent").ToNumber();
   options.exitAfterMs = option(given, "exitAfterMs").ToNumber();
-  options.reportFd = option(given, "wordsFd").ToNumber();
+  options.reportFd = option(given, "reportFd").ToNumber();
   return options;
 }
 

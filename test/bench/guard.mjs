@@ -14,7 +14,7 @@ import { compile, limit, loadBinding, quantile, skip, temporaryFolder } from './
 const MiB = 2 ** 20;
 const TRIPS = Number(process.env.UMAPROBE_BENCH_TRIPS ?? 100);
 const binding = loadBinding();
-const options = { floor: 0, pressureFull: 0, intervalUs: 5000, parent: process.ppid, exitAfterMs: 0, wordsFd: -1 };
+const options = { floor: 0, pressureFull: 0, intervalUs: 5000, parent: process.ppid, exitAfterMs: 0, reportFd: -1 };
 const folder = temporaryFolder();
 
 const host = new Float64Array(binding.hostMemoryFields().length);
@@ -47,7 +47,7 @@ async function react(program, busy) {
   writeFileSync(reports, '');
   const fd = openSync(reports, 'a');
   const floor = available() - 192 * MiB;
-  check(binding.guardStart({ ...options, floor, wordsFd: fd }));
+  check(binding.guardStart({ ...options, floor, reportFd: fd }));
   const taker = spawn(program, [String(floor), String(1024 * MiB)], { stdio: ['ignore', 'pipe', 'inherit'] });
   let printed = '';
   taker.stdout.setEncoding('utf8').on('data', (text) => {

@@ -96,7 +96,7 @@ describe.skipIf(!hasGpu)(`the allocator on a real GPU${noGpu}`, () => {
       `${OPEN} const host = new Float64Array(35); b.hostMemory(host); const available = host[b.hostMemoryFields().indexOf('available')];
       const [free] = await b.memGetInfo(0, 10000);
       await b.allocBlock('device', ${4 * GiB}, 60000); print(free - (await b.memGetInfo(0, 10000))[0]);
-      b.guardStart({ floor: available * 2, pressureFull: 0, intervalUs: 5000, parent: 0, exitAfterMs: 0, wordsFd: -1 });
+      b.guardStart({ floor: available * 2, pressureFull: 0, intervalUs: 5000, parent: 0, exitAfterMs: 0, reportFd: -1 });
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2000);
       print(b.guardRead().trip); print(free - (await b.memGetInfo(0, 10000))[0]);`,
     )) as [number, { reason: string; freedAfterMs: number | null }, number];

@@ -36,7 +36,7 @@ describe('the tarball', () => {
       'lib/machines/gb10.json',
       'scripts/install.mjs',
     );
-    wanted.push('native/addon.cc', 'native/addon.map', 'native/sim/exports.map');
+    wanted.push('native/addon.cc', 'native/addon.map', 'native/sim/abi/exports.map');
     expect(wanted.filter((path) => !paths.includes(path))).toEqual([]);
   });
 

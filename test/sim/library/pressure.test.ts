@@ -35,7 +35,7 @@ describe('a machine full of page cache that is slow to give it back', () => {
 });
 
 describe('the guard under pressure', () => {
-  const GUARD = `const guard = (options) => b.guardStart({ floor: ${2 * GiB}, pressureFull: 10, intervalUs: 5000, parent: 0, exitAfterMs: 200, wordsFd: 1, ...options });
+  const GUARD = `const guard = (options) => b.guardStart({ floor: ${2 * GiB}, pressureFull: 10, intervalUs: 5000, parent: 0, exitAfterMs: 200, reportFd: 1, ...options });
     const block = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
     await b.allocOpen(0, 10000);`;
 

@@ -11,7 +11,7 @@ import { waitFor } from '../../support/wait.ts';
 
 /** `guard(options)` with defaults for a test; `available()`; `block(ms)` blocks JavaScript. */
 const TOOLS = `
-  const guard = (options) => b.guardStart({ floor: 0, pressureFull: 0, intervalUs: 5000, parent: 0, exitAfterMs: 0, wordsFd: -1, ...options });
+  const guard = (options) => b.guardStart({ floor: 0, pressureFull: 0, intervalUs: 5000, parent: 0, exitAfterMs: 0, reportFd: -1, ...options });
   const host = new Float64Array(35), at = b.hostMemoryFields().indexOf('available');
   const available = () => { b.hostMemory(host); return host[at]; };
   const block = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
@@ -26,7 +26,7 @@ describe('the guard', () => {
         const { openSync, readFileSync } = await import('node:fs');
         const path = process.env.UMAPROBE_SIM + '.report';
         const before = available(), fd = openSync(path, 'w');
-        print(guard({ floor: before - ${6 * GiB}, wordsFd: fd })?.message ?? null);
+        print(guard({ floor: before - ${6 * GiB}, reportFd: fd })?.message ?? null);
         for (let i = 0; i < 3; i++) b.allocBlock('device', ${4 * GiB}, 60000);
         block(1500);
         const { trip } = b.guardRead();
@@ -64,7 +64,7 @@ describe('the guard', () => {
         `${TOOLS} await b.allocBlock('device', ${4 * GiB}, 10000);
         // After its answer, the CUDA thread is inside the hung call.
         await b.allocBlock('device', ${GiB}, 100);
-        guard({ floor: available() + ${2 * GiB}, exitAfterMs: 200, wordsFd: 1 });
+        guard({ floor: available() + ${2 * GiB}, exitAfterMs: 200, reportFd: 1 });
         block(20000);`,
         env,
       );
@@ -83,7 +83,7 @@ describe('the guard', () => {
       const guarded = `${BINARY_PRELUDE} ${TOOLS}
         await b.allocBlock('device', ${GiB}, 10000);
         const { openSync, writeFileSync } = await import('node:fs');
-        guard({ parent: process.ppid, exitAfterMs: 200, wordsFd: openSync(${JSON.stringify(reportFile)}, 'a') });
+        guard({ parent: process.ppid, exitAfterMs: 200, reportFd: openSync(${JSON.stringify(reportFile)}, 'a') });
         writeFileSync(${JSON.stringify(pidFile)}, String(process.pid)); block(60000);`;
       const parent = `
         import { spawn } from 'node:child_process';
@@ -106,7 +106,7 @@ describe('the guard', () => {
     await withMachine('gb10', async ({ env, record }) => {
       // More than the machine has: the last block waits for memory in vain; after 2.5 s the machine is wedged.
       const ended = await runWithBinary(
-        `${TOOLS} guard({ pressureFull: 10, exitAfterMs: 200, wordsFd: 1 });
+        `${TOOLS} guard({ pressureFull: 10, exitAfterMs: 200, reportFd: 1 });
         for (let i = 0; i < 40; i++) b.allocBlock('device', ${4 * GiB}, 60000);
         block(60000);`,
         env,
@@ -175,12 +175,12 @@ describe('the guard', () => {
     const [wrong, closed] = await printedOnMachine(
       'gb10',
       `${TOOLS} print([{ intervalUs: 999 }, { intervalUs: 1000001 }, { floor: -1 }, { floor: NaN }, { pressureFull: -1 }, { exitAfterMs: -1 }].map((o) => guard(o)?.name));
-        print(guard({ wordsFd: 999 })); try { b.guardStart({}); } catch (error) { print(error.message); }`,
+        print(guard({ reportFd: 999 })); try { b.guardStart({}); } catch (error) { print(error.message); }`,
     );
     expect(wrong).toEqual(Array(6).fill('EINVAL'));
     expect(closed).toMatchObject({ call: 'guardStart', name: 'EBADF' });
     const [blind] = await printedBy(
-      `print(b.guardStart({ floor: 1, pressureFull: 0, intervalUs: 5000, parent: 0, exitAfterMs: 0, wordsFd: -1 }));`,
+      `print(b.guardStart({ floor: 1, pressureFull: 0, intervalUs: 5000, parent: 0, exitAfterMs: 0, reportFd: -1 }));`,
       { UMAPROBE_SIM: '/nonexistent/machine' },
     );
     expect(blind).toMatchObject({ source: 'sim', failed: true });
@@ -194,7 +194,7 @@ describe('the guard', () => {
         const reader = spawn('sleep', ['60'], { stdio: ['pipe', 'ignore', 'ignore'] });
         const { writeSync } = await import('node:fs'); const fd = reader.stdin._handle.fd;
         try { for (;;) writeSync(fd, 'x'.repeat(4096)); } catch {}
-        guard({ floor: available() * 2, wordsFd: fd }); await until(() => b.guardRead().trip?.freedAfterMs != null);
+        guard({ floor: available() * 2, reportFd: fd }); await until(() => b.guardRead().trip?.freedAfterMs != null);
         print(b.guardRead().trip); process.exit(reader.kill() ? 0 : 1);`,
         env,
       );
@@ -208,7 +208,7 @@ describe('the guard', () => {
       `const { Worker } = await import('node:worker_threads'); const { readdirSync, readFileSync } = await import('node:fs');
         const guards = () => readdirSync('/proc/self/task').filter((task) => readFileSync('/proc/self/task/' + task + '/comm', 'utf8').startsWith('umaprobe-guard')).length;
         print(guards());
-        const worker = new Worker(\`require(\${JSON.stringify(binary)}).guardStart({ floor: 1, pressureFull: 0, intervalUs: 5000, parent: 0, exitAfterMs: 0, wordsFd: -1 });
+        const worker = new Worker(\`require(\${JSON.stringify(binary)}).guardStart({ floor: 1, pressureFull: 0, intervalUs: 5000, parent: 0, exitAfterMs: 0, reportFd: -1 });
           require('node:worker_threads').parentPort.postMessage(0); setInterval(() => {}, 1000);\`, { eval: true, execArgv: [] });
         await new Promise((resolve) => worker.once('message', resolve));
         for (let i = 0; i < 200 && guards() === 0; i++) await sleep(10);
