@@ -1,12 +1,11 @@
 /** The context of a loop, implemented over the native binding and the journal. */
 
-import { MiB } from '../base/format.ts';
 import { hostMemorySync } from '../host/meminfo.ts';
 import type { ProcessId } from '../host/process.ts';
 import { parseBuddyinfo, parsePressure } from '../host/procfs.ts';
 import type { JournalWriter } from '../journal/writer.ts';
 import { unpinnable } from '../memory/allocatable.ts';
-import { bytesInBlocks } from '../memory/contiguity.ts';
+import { bytesInBlocks, GPU_BLOCK } from '../memory/contiguity.ts';
 import { needsLargeBlocks } from '../memory/kinds.ts';
 import type { NativeAllocator, NativeBinding } from '../native/contract.ts';
 import type { ChildContext, HostReading, PlannedStep, RunLimits, StepResult, Stop } from './context.ts';
@@ -118,7 +117,7 @@ function readHost(binding: NativeBinding, largeBlocks: boolean): HostReading {
     memFree: host.free,
     memAvailable: host.available,
     pressureFull,
-    inLargeBlocks: free === null ? null : Math.max(0, bytesInBlocks(free.blocks, 2 * MiB) - unpinnable(host).now),
+    inLargeBlocks: free === null ? null : Math.max(0, bytesInBlocks(free.blocks, GPU_BLOCK) - unpinnable(host).now),
   };
 }
 
