@@ -7,28 +7,28 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMain, main, root } from './run.mjs';
 
-const GROUND = ['base', 'types'];
+const ALWAYS_ALLOWED = ['base', 'types'];
 
 /** Room of lib → the rooms it may import, lowest floor first. */
 export const LIB_ROOMS = {
   types: [],
   base: [],
-  native: [...GROUND],
-  memory: [...GROUND],
-  models: [...GROUND],
-  host: [...GROUND, 'native'],
-  sim: [...GROUND, 'native', 'host'],
-  render: [...GROUND, 'memory'],
-  journal: [...GROUND, 'host'],
-  snapshot: [...GROUND, 'native', 'host', 'memory'],
-  probe: [...GROUND, 'native', 'host', 'memory', 'journal', 'snapshot'],
-  doctor: [...GROUND, 'native', 'host', 'memory', 'snapshot'],
-  cache: [...GROUND, 'native', 'host', 'memory', 'models', 'snapshot'],
-  sweep: [...GROUND, 'native', 'memory', 'models', 'probe'],
-  layout: [...GROUND, 'native', 'memory', 'probe'],
-  stress: [...GROUND, 'native', 'memory', 'probe'],
+  native: [...ALWAYS_ALLOWED],
+  memory: [...ALWAYS_ALLOWED],
+  models: [...ALWAYS_ALLOWED],
+  host: [...ALWAYS_ALLOWED, 'native'],
+  sim: [...ALWAYS_ALLOWED, 'native', 'host'],
+  render: [...ALWAYS_ALLOWED, 'memory'],
+  journal: [...ALWAYS_ALLOWED, 'host'],
+  snapshot: [...ALWAYS_ALLOWED, 'native', 'host', 'memory'],
+  probe: [...ALWAYS_ALLOWED, 'native', 'host', 'memory', 'journal', 'snapshot'],
+  doctor: [...ALWAYS_ALLOWED, 'native', 'host', 'memory', 'snapshot'],
+  cache: [...ALWAYS_ALLOWED, 'native', 'host', 'memory', 'models', 'snapshot'],
+  sweep: [...ALWAYS_ALLOWED, 'native', 'memory', 'models', 'probe'],
+  layout: [...ALWAYS_ALLOWED, 'native', 'memory', 'probe'],
+  stress: [...ALWAYS_ALLOWED, 'native', 'memory', 'probe'],
   cli: [
-    ...GROUND,
+    ...ALWAYS_ALLOWED,
     'memory',
     'models',
     'host',
@@ -56,7 +56,7 @@ export const DOORS = {
 };
 
 /** Folders inside a room; none bears the name of a room. */
-const FOLDERS = { cache: ['prepare'], cli: ['commands', 'core'], render: ['text', 'html'] };
+export const FOLDERS = { cache: ['prepare'], cli: ['commands', 'core'], render: ['text', 'html'] };
 
 /** What may lie at the root of lib: doors, and root.ts, which must lie one level below the package. */
 export const LIB_ROOT = ['cli.ts', 'index.ts', 'root.ts', 'sim.ts', 'worker.ts'];
@@ -83,24 +83,32 @@ export const NATIVE_ROOMS = {
 /** What may lie at the root of native, besides folders. At the root of native/sim nothing may. */
 export const NATIVE_ROOT = ['addon.cc', 'addon.map', 'tsan.supp'];
 
-/** Paths of an import that lead into a room, seen from its own folder or from a folder inside a room. */
-function ways(room) {
-  const files = DOORS[room]?.map((door) => `${room}/${door}.ts`) ?? [`${room}/**`];
-  return files.flatMap((file) => [`../${file}`, `../../${file}`]);
+/** Import paths that lead into a room, seen from one level below lib. */
+function importPaths(room) {
+  return DOORS[room]?.map((door) => `${room}/${door}.ts`) ?? [`${room}/**`];
 }
 
-/** The overrides of Biome: a room each, in which every import out of the room is forbidden but for those of its row. */
+/** An override that forbids every import out of a room but those of its row. `up` leads from the files to lib. */
+function override(room, rooms, includes, up) {
+  const entries = room === 'cli' ? ['root.ts', 'sim.ts'] : ['root.ts'];
+  const allowed = [...entries, ...rooms.flatMap(importPaths)];
+  const group = [`${up}**`, ...allowed.map((path) => `!${up}${path}`)];
+  const names = rooms.length === 0 ? 'nothing but its own files' : `its own files, ${rooms.join(', ')}`;
+  const message = `lib/${room} may import ${names}; a feature by its doors only (scripts/rooms.mjs, docs/architecture.md)`;
+  const noRestrictedImports = { level: 'error', options: { patterns: [{ group, message }] } };
+  return { includes, linter: { rules: { style: { noRestrictedImports } } } };
+}
+
+/** The overrides of Biome: one per room, and one more for the files in the folders of a room. */
 export function biomeRooms() {
-  const overrides = Object.entries(LIB_ROOMS).map(([room, rooms]) => {
-    const own = (FOLDERS[room] ?? []).map((folder) => `../${folder}/**`);
-    const doors = room === 'cli' ? ['../sim.ts', '../../sim.ts'] : [];
-    const allowed = ['../root.ts', '../../root.ts', ...doors, ...own, ...rooms.flatMap(ways)];
-    const group = ['../*/**', '../../*', '!../*.ts', ...allowed.map((path) => `!${path}`)];
-    const names = rooms.length === 0 ? 'nothing but its own files' : `its own files, ${rooms.join(', ')}`;
-    const message = `lib/${room} may import ${names}; a feature by its doors only (scripts/rooms.mjs, docs/architecture.md)`;
-    const noRestrictedImports = { level: 'error', options: { patterns: [{ group, message }] } };
-    return { includes: [`lib/${room}/**/*.ts`], linter: { rules: { style: { noRestrictedImports } } } };
-  });
+  const overrides = Object.entries(LIB_ROOMS).flatMap(([room, rooms]) =>
+    FOLDERS[room] === undefined
+      ? [override(room, rooms, [`lib/${room}/**/*.ts`], '../')]
+      : [
+          override(room, rooms, [`lib/${room}/*.ts`], '../'),
+          override(room, rooms, [`lib/${room}/*/**/*.ts`], '../../'),
+        ],
+  );
   return `${JSON.stringify({ $schema: './node_modules/@biomejs/biome/configuration_schema.json', overrides }, null, 2)}\n`;
 }
 

@@ -6,13 +6,16 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { breachesOf } from '../../../scripts/house-rules.mjs';
-import { biomeRooms, DOORS, LIB_ROOMS, NATIVE_ROOMS } from '../../../scripts/rooms.mjs';
+import { biomeRooms, DOORS, FOLDERS, LIB_ROOMS, NATIVE_ROOMS } from '../../../scripts/rooms.mjs';
 import { root } from '../../../scripts/run.mjs';
 
 const biome = createRequire(import.meta.url).resolve('@biomejs/biome/bin/biome');
 const rooms: Record<string, string[]> = LIB_ROOMS;
 const doors: Record<string, string[]> = DOORS;
+const folders: Record<string, string[]> = FOLDERS;
 const names = Object.keys(rooms);
+/** Entry points of the package, which no room may import. */
+const ENTRY_POINTS = ['index.ts', 'cli.ts', 'worker.ts'];
 
 /** A file of a room that may be imported from outside: a door, or any file of a library. */
 const entry = (room: string) => `${room}/${doors[room]?.[0] ?? 'some-file'}.ts`;
@@ -38,11 +41,16 @@ function lintTree(): Diagnostic[] {
     const others = names.filter((other) => other !== room);
     const allowed = others.filter((other) => rooms[room]?.includes(other));
     const closed = allowed.filter((other) => doors[other] !== undefined).map((other) => `${other}/behind-the-door.ts`);
-    const forbidden = [...others.filter((other) => !allowed.includes(other)).map(entry), ...closed];
+    const forbidden = [...others.filter((other) => !allowed.includes(other)).map(entry), ...closed, ...ENTRY_POINTS];
+    const [folder] = folders[room] ?? [];
     write(`lib/${room}/allowed.ts`, importing(['./own.ts', ...allowed.map((other) => `../${entry(other)}`)]));
+    if (folder !== undefined) {
+      const paths = ['./own.ts', '../own.ts', ...allowed.map((other) => `../../${entry(other)}`)];
+      write(`lib/${room}/${folder}/allowed.ts`, importing(paths));
+    }
     for (const [at, path] of forbidden.entries()) {
       write(`lib/${room}/forbidden-${at}.ts`, importing([`../${path}`]));
-      write(`lib/${room}/text/forbidden-${at}.ts`, importing([`../../${path}`]));
+      if (folder !== undefined) write(`lib/${room}/${folder}/forbidden-${at}.ts`, importing([`../../${path}`]));
     }
   }
   write('lib/memory/one.ts', "import { two } from './two.ts';\nexport const one = () => two();\n");
@@ -74,14 +82,16 @@ describe('the rooms of lib', () => {
   it.each(names)('%s: each forbidden import is red, with the rooms that may be imported', (room) => {
     const forbidden =
       names.filter((other) => other !== room && !rooms[room]?.includes(other)).length +
-      (rooms[room] ?? []).filter((other) => doors[other] !== undefined).length;
-    const found = restricted(new RegExp(`^lib/${room}/(text/)?forbidden`));
-    expect(new Set(found.map(({ location }) => location.path)).size).toBe(2 * forbidden);
+      (rooms[room] ?? []).filter((other) => doors[other] !== undefined).length +
+      ENTRY_POINTS.length;
+    const found = restricted(new RegExp(`^lib/${room}/(\\w+/)?forbidden`));
+    const places = folders[room] === undefined ? 1 : 2;
+    expect(new Set(found.map(({ location }) => location.path)).size).toBe(places * forbidden);
     for (const { message } of found) expect(message).toContain(`lib/${room} may import`);
   });
 
   it.each(names)('%s: what it may import is not', (room) => {
-    expect(restricted(new RegExp(`^lib/${room}/allowed`))).toEqual([]);
+    expect(restricted(new RegExp(`^lib/${room}/(\\w+/)?allowed`))).toEqual([]);
   });
 
   it('have no import cycles', () => {
