@@ -2,7 +2,7 @@
 
 import { capitalized, formatBytes, formatPercent, GiB } from '../base/format.ts';
 import { cmaPhantom } from '../memory/allocatable.ts';
-import { hasUnknownPools, isMuchHidden, unattributed, unifiedDevice } from '../memory/headroom.ts';
+import { hasPools, hasUnknownPools, isMuchHidden, unattributed, unifiedDevice } from '../memory/headroom.ts';
 import { ledgerBytes } from '../memory/ledger.ts';
 import { BOOT_WITHOUT_KHO, DROP_POOLS, RELEASE_HUGE_PAGES, withReceipt } from '../memory/remedies.ts';
 import { swapUse } from '../memory/swap.ts';
@@ -79,11 +79,10 @@ export const memoryChecks: readonly Check[] = [
     needs: ['cuda', 'nvml'],
     run({ snapshot }) {
       const { systemMemoryPools, poolBytes, version } = snapshot.driver;
-      const evidence = `driver ${version ?? 'unknown'}, EnableSystemMemoryPools ${systemMemoryPools ?? 'not there'}, pools ${formatBytes(poolBytes)}`;
+      const evidence = `driver ${version ?? 'unknown'}, EnableSystemMemoryPools ${systemMemoryPools ?? 'absent'}, pools ${formatBytes(poolBytes)}`;
       if (unifiedDevice(snapshot) === undefined)
         return skip('Only a GPU that shares the host’s memory has driver pools.', evidence);
-      if (systemMemoryPools === null || systemMemoryPools === 0)
-        return pass('This driver returns freed memory at once.', evidence);
+      if (!hasPools(snapshot.driver)) return pass('This driver returns freed memory at once.', evidence);
       if (poolBytes !== null) {
         if (poolBytes < 2 * GiB)
           return pass('The driver keeps freed GPU memory, but almost none at present.', evidence);

@@ -44,13 +44,17 @@ export function allocatable(facts: AllocatableFacts): { bytes: Allocatable; from
   return facts.model === 'unified' ? allocatableFromHost(facts) : allocatableFromDevice(facts);
 }
 
+/** MemFree includes pages below the kernel's watermarks, which an allocation cannot get; MemAvailable does not. */
+export function usableFree({ free, available }: HostMemory): number | null {
+  return free === null || available === null ? free : Math.min(free, available);
+}
+
 function allocatableFromHost({ host, poolBytes }: AllocatableFacts): { bytes: Allocatable; from: string } {
   const cma = unpinnable(host);
   const pools = poolBytes ?? 0;
   const without = (unpinnableBytes: number, bytes: number | null) =>
     bytes === null ? null : Math.max(0, bytes - unpinnableBytes) + pools;
-  // MemFree includes pages below the kernel's watermarks, which an allocation cannot get; MemAvailable does not.
-  const free = host.free === null || host.available === null ? host.free : Math.min(host.free, host.available);
+  const free = usableFree(host);
   const minus = cma.afterReclaim > 0 ? ' − CMA' : '';
   const plus = pools > 0 ? ' + driver pools' : '';
   return {

@@ -83,6 +83,9 @@ export function isFragmented(largeBytes: number, freeBytes: number): boolean {
  */
 const GATE = { ofTotal: 120 * GiB, available: 96 * GiB, block: 32 * MiB, blocks: 200 };
 
+/** Size of the gate's blocks unless the caller asks for another. */
+export const GATE_BLOCK = GATE.block;
+
 /** MemTotal below which the gate does not apply: the models that it is made for do not fit. */
 const SMALL_MACHINE = 32 * GiB;
 

@@ -19,8 +19,14 @@ const FLOOR = 8 * GiB;
 /** Share of MemTotal for machines on which the default would be more: there 8 GiB are most of the memory. */
 const SMALL_SHARE = 0.25;
 
-/** Lower bound for these machines. */
-const LEAST = 2 * GiB;
+/**
+ * The smallest floor, in bytes: the lower bound for small machines, and for callers who do not accept that the machine may
+ * freeze.
+ */
+export const MIN_FLOOR = 2 * GiB;
+
+/** The default as a help text says it. */
+export const DEFAULT_FLOOR_TEXT = `the larger of ${FLOOR / GiB} GiB and ${Math.round(FLOOR_SHARE * 100)} % of MemTotal`;
 
 /**
  * The floor in bytes, and the rule that gave it: the requested floor, else the larger of 8 GiB and 7 % of MemTotal, but
@@ -37,8 +43,8 @@ export function floorFor(
   if (!kinds.some((kind) => takesHostMemory(kind, model))) return null;
   if (requested !== null) return { bytes: requested, from: 'as requested' };
   const usual = Math.max(FLOOR, Math.ceil(total * FLOOR_SHARE));
-  const small = Math.max(LEAST, Math.ceil(total * SMALL_SHARE));
+  const small = Math.max(MIN_FLOOR, Math.ceil(total * SMALL_SHARE));
   const of = `MemTotal, ${formatBoth(total)}`;
-  if (small < usual) return { bytes: small, from: `a quarter of ${of}, at least ${formatBytes(LEAST)}` };
+  if (small < usual) return { bytes: small, from: `a quarter of ${of}, at least ${formatBytes(MIN_FLOOR)}` };
   return { bytes: usual, from: `the larger of ${formatBytes(FLOOR)} and ${Math.round(FLOOR_SHARE * 100)} % of ${of}` };
 }

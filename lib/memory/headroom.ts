@@ -1,6 +1,6 @@
 /** Headroom: how much the next allocation can get, and how much memory nothing accounts for. */
 
-import type { DeviceSnapshot, Snapshot } from '../types/index.ts';
+import type { DeviceSnapshot, DriverFacts, Snapshot } from '../types/index.ts';
 import { ledgerBytes } from './ledger.ts';
 
 /** What the next allocation can get, in bytes, and MemTotal: the numbers of the unified device, else of the host. */
@@ -56,7 +56,12 @@ export function isMuchHidden(bytes: number, { ledger }: Snapshot): boolean {
   return bytes >= ledger.total * HIDDEN_SHARE;
 }
 
-/** Whether the driver may keep freed GPU memory in pools of unknown size, which the ledger then lacks. */
-export function hasUnknownPools({ driver }: Snapshot): boolean {
-  return (driver.systemMemoryPools ?? 0) !== 0 && driver.poolBytes === null;
+/** Whether this driver keeps freed GPU memory in pools at all (parameter EnableSystemMemoryPools). */
+export function hasPools({ systemMemoryPools }: DriverFacts): boolean {
+  return systemMemoryPools !== null && systemMemoryPools !== 0;
+}
+
+/** Whether this driver may keep freed GPU memory in pools whose size cannot be read, so that the ledger lacks them. */
+export function hasUnknownPools({ driver }: Pick<Snapshot, 'driver'>): boolean {
+  return hasPools(driver) && driver.poolBytes === null;
 }

@@ -22,6 +22,9 @@ export const WAITING_PERCENT = 10;
 /** `full` over 300 s, in percent: a stall of 3 s in the last five minutes. */
 export const RECENTLY_STALLED_PERCENT = 1;
 
+/** Percent of the last 10 s, `some` or `full`. An idle machine stays below: from here on the numbers are shown in colour. */
+export const NOTICEABLE_PERCENT = 1;
+
 /** `full` of the last 10 s if it is a stall; null: it is not, or the kernel does not report it. */
 export function stalledPercent(pressure: Pressure | null): number | null {
   return pressure !== null && pressure.full.avg10 >= STALLED_PERCENT ? pressure.full.avg10 : null;
@@ -40,6 +43,11 @@ export function recentlyStalled(pressure: Pressure | null): boolean {
 /** "no task could run for lack of memory for 12.0 % of the last 10 s". */
 export function stalledText(percent: number): string {
   return `no task could run for lack of memory for ${formatPercent(percent)} of the last 10 s`;
+}
+
+/** "no task could run … 10 s (PSI full, limit 10 %)": the reason why a probe does not start, or stops. */
+export function stalledAtLimitText(percent: number, limit: number): string {
+  return `${stalledText(percent)} (PSI full, limit ${formatPercent(limit, 0)})`;
 }
 
 /** "tasks waited for memory for 23.0 % of the last 10 s". */

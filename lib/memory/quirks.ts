@@ -8,6 +8,7 @@
 import { inGiB, MiB } from '../base/format.ts';
 import type { DeviceSnapshot, DriverFacts, HostMemory, KernelMemory } from '../types/index.ts';
 import { cmaPhantom } from './allocatable.ts';
+import { hasPools } from './headroom.ts';
 
 export interface QuirkFacts {
   host: HostMemory;
@@ -76,7 +77,7 @@ export const QUIRKS: readonly Quirk[] = [
     id: 'driver-pools',
     evidence:
       'driver 590 and later: NVreg_EnableSystemMemoryPools, freed GPU pages stay in pools that no line of meminfo shows (590.48.01, 595.44, 610.43)',
-    applies: ({ device, driver }) => device.memoryModel === 'unified' && (driver.systemMemoryPools ?? 0) !== 0,
+    applies: ({ device, driver }) => device.memoryModel === 'unified' && hasPools(driver),
     note: ({ driver }) =>
       driver.poolBytes !== null && driver.poolBytes < 64 * MiB
         ? 'This driver keeps freed GPU memory in pools that no line of meminfo shows; they are almost empty now.'

@@ -86,17 +86,23 @@ function noteOf(type: DataType, bits: bigint, bytes: number): string | null {
   return notes.length === 0 ? null : notes.join('; ');
 }
 
+/** "8192x8192" → [8192, 8192]; null: not whole numbers with x between them. */
+export function parseShape(text: string): number[] | null {
+  const dimensions = text.split(/[x×]/i);
+  return dimensions.every((dimension) => /^\s*\d+\s*$/.test(dimension)) ? dimensions.map(Number) : null;
+}
+
 /**
  * "8192x8192,4096x4096x3" → shapes.
  *
  * @throws TypeError for an invalid shape, which it names.
  */
 export function parseShapes(text: string): number[][] {
-  return text.split(',').map((shape) => {
-    const dimensions = shape.trim().split(/[x×]/i);
-    if (!dimensions.every((dimension) => /^\s*\d+\s*$/.test(dimension)))
-      throw invalidValue('shape', 'whole numbers with x between them, such as 8192x8192', shape.trim());
-    return dimensions.map(Number);
+  return text.split(',').map((entry) => {
+    const shape = parseShape(entry);
+    if (shape === null)
+      throw invalidValue('shape', 'whole numbers with x between them, such as 8192x8192', entry.trim());
+    return shape;
   });
 }
 

@@ -1,13 +1,11 @@
 /** What the parent knows of its child: the messages that it has sent so far. */
 
 import { isFailure } from '../base/facts.ts';
-import type { NativeAllocator, NativeGuard } from '../native/contract.ts';
+import type { NativeAllocator, NativeGuard, NativeTripReport } from '../native/contract.ts';
 import type { GuardReport } from '../types/index.ts';
 import { guardReport } from './guard-report.ts';
 import { type ChildMessage, parseLine } from './protocol.ts';
 import { deserializeError } from './serialized-error.ts';
-
-type GuardLine = NonNullable<NativeGuard['trip']> & { left: boolean };
 
 export class ChildState<Result> {
   allocator: NativeAllocator | null = null;
@@ -56,7 +54,7 @@ export class ChildState<Result> {
 
   /** The guard's thread writes to a pipe of its own: its lines arrive even when the child's event loop is blocked. */
   receiveGuardLine(line: string): void {
-    const report = parseLine<Partial<GuardLine>>(line);
+    const report = parseLine<Partial<NativeTripReport>>(line);
     if (report === null) return;
     if (report.left === true) this.#guardExited = true;
     if (report.reason === undefined) return;

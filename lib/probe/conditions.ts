@@ -2,9 +2,9 @@
 
 import { UmaError } from '../base/errors.ts';
 import { capitalized, formatBoth, formatBytes, MiB } from '../base/format.ts';
-import { missingBlocks, readGate } from '../memory/contiguity.ts';
+import { formatBlockSize, GATE_BLOCK, missingBlocks, readGate } from '../memory/contiguity.ts';
 import { needsLargeBlocks } from '../memory/kinds.ts';
-import { FREEZE_BEGINS, STALLED_PERCENT, stalledPercent, stalledText } from '../memory/pressure.ts';
+import { FREEZE_BEGINS, STALLED_PERCENT, stalledAtLimitText, stalledPercent } from '../memory/pressure.ts';
 import { DROP_AND_COMPACT, STOP_LARGEST } from '../memory/remedies.ts';
 import { SWAPPING_BYTES_PER_SECOND, swapUse } from '../memory/swap.ts';
 import type { AllocatorKind, MemoryModel, ProbeHeader, Snapshot } from '../types/index.ts';
@@ -74,7 +74,7 @@ function underPressure({ pressure }: Snapshot): UnsafeCondition | null {
   if (percent === null) return null;
   return {
     cause: 'pressure',
-    sentence: `${stalledText(percent)} (PSI full, limit ${STALLED_PERCENT} %): ${FREEZE_BEGINS}. ${capitalized(STOP_LARGEST)}, wait until umaprobe doctor passes, and try again`,
+    sentence: `${stalledAtLimitText(percent, STALLED_PERCENT)}: ${FREEZE_BEGINS}. ${capitalized(STOP_LARGEST)}, wait until umaprobe doctor passes, and try again`,
   };
 }
 
@@ -103,7 +103,7 @@ function fragmented({ kinds, model, snapshot }: Conditions): UnsafeCondition | n
   return {
     cause: 'contiguity',
     sentence:
-      `free memory is fragmented: ${gate.blocks} × 32 MiB in large blocks where ${gate.needBlocks} are needed, with ${formatBoth(gate.available)} available. ` +
+      `free memory is fragmented: ${gate.blocks} × ${formatBlockSize(GATE_BLOCK)} in large blocks where ${gate.needBlocks} are needed, with ${formatBoth(gate.available)} available. ` +
       `Allocating ${eager.join(' and ')} memory would stall for minutes or fail. Run: ${DROP_AND_COMPACT}; if that does not help, reboot`,
   };
 }

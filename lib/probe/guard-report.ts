@@ -1,6 +1,7 @@
 /** A trip of the guard, as a sentence and as the report's field. */
 
-import { formatBoth, formatPercent } from '../base/format.ts';
+import { formatBoth } from '../base/format.ts';
+import { stalledAtLimitText } from '../memory/pressure.ts';
 import type { NativeGuard } from '../native/contract.ts';
 import type { GuardReport } from '../types/index.ts';
 import type { RunLimits } from './context.ts';
@@ -16,7 +17,7 @@ export function guardSentence(
     case 'floor':
       return `the guard stopped it: MemAvailable ${formatBoth(available)} fell below the floor of ${formatBoth(floor)}`;
     case 'pressure':
-      return `the guard stopped it: no task could run for lack of memory for ${formatPercent(pressureFull)} of the time (PSI full, limit ${formatPercent(limit, 0)})`;
+      return `the guard stopped it: ${stalledAtLimitText(pressureFull ?? 0, limit ?? 0)}`;
     case 'parent':
       return 'the guard stopped it: the parent process is gone';
   }

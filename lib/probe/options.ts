@@ -11,6 +11,7 @@ import {
   invalidValue,
   outOfRange,
 } from '../base/arguments.ts';
+import { MIN_FLOOR } from '../memory/floor.ts';
 import type { ProbeOptions } from '../types/index.ts';
 
 export interface CheckedProbeOptions {
@@ -26,9 +27,6 @@ export interface CheckedProbeOptions {
   signal: AbortSignal | null;
   onStart: ProbeOptions['onStart'];
 }
-
-/** The smallest floor, unless the caller accepts that the machine may freeze. */
-export const MIN_FLOOR = 2 * 2 ** 30;
 
 /** @throws TypeError/RangeError that names the option. */
 export function checkProbeOptions(options: ProbeOptions, defaultTimeoutMs: number | null): CheckedProbeOptions {

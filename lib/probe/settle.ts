@@ -2,6 +2,7 @@
 
 import { formatBoth, formatBytes, MiB } from '../base/format.ts';
 import { hostMemorySync } from '../host/meminfo.ts';
+import { hasUnknownPools } from '../memory/headroom.ts';
 import { DROP_POOLS } from '../memory/remedies.ts';
 import { snapshot as takeSnapshot } from '../snapshot/index.ts';
 import type { DeviceSnapshot, Settled, Snapshot } from '../types/index.ts';
@@ -100,14 +101,14 @@ function deviceExplanation(bytes: number, processes: number): string {
 }
 
 function hostExplanation(before: Snapshot, after: Snapshot, bytes: number): string {
-  const { poolBytes, systemMemoryPools } = after.driver;
+  const { poolBytes } = after.driver;
   const poolGrowth = (poolBytes ?? 0) - (before.driver.poolBytes ?? 0);
   if (poolBytes !== null && poolGrowth > bytes / 2)
     return `the driver’s page pools grew by ${formatBoth(poolGrowth)}: freed GPU memory that only the next CUDA program can use. To free it: ${DROP_POOLS}`;
   const anonymousGrowth = (after.host.anonPages ?? 0) - (before.host.anonPages ?? 0);
   if (anonymousGrowth > bytes / 2)
     return `programs hold ${formatBoth(anonymousGrowth)} more than before: another program took the memory meanwhile`;
-  if (poolBytes === null && (systemMemoryPools ?? 0) !== 0)
+  if (hasUnknownPools(after))
     return `most likely the driver’s page pools, which only root can read: freed GPU memory that only the next CUDA program can use. To free it: ${DROP_POOLS}`;
   return `${formatBytes(bytes)} less are available than before, and none of the counters explains it`;
 }

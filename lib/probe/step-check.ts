@@ -1,8 +1,8 @@
 /** Whether a step may be made. Pure: readings in, refusal out. */
 
-import { formatBoth, formatBytes, formatPercent, GiB, MiB } from '../base/format.ts';
+import { formatBoth, formatBytes, GiB, MiB } from '../base/format.ts';
 import { takesHostMemory } from '../memory/kinds.ts';
-import { stalledText } from '../memory/pressure.ts';
+import { stalledAtLimitText } from '../memory/pressure.ts';
 import type { HostReading, PlannedStep, Refusal, RunLimits } from './context.ts';
 
 /** If more than this is free, the share of it in large blocks predicts how reclaimed memory is fragmented. */
@@ -45,7 +45,7 @@ function pressureRefusal(limit: number | null, { pressureFull }: HostReading): R
   if (limit === null || pressureFull === null || pressureFull < limit) return null;
   return {
     cause: 'pressure',
-    sentence: `${stalledText(pressureFull)} (PSI full, limit ${formatPercent(limit, 0)})`,
+    sentence: `${stalledAtLimitText(pressureFull, limit)}`,
   };
 }
 

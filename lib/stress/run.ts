@@ -1,6 +1,7 @@
 /** The parent of a stress test: runs the child, and builds the report from its messages. */
 
 import { formatBoth } from '../base/format.ts';
+import { hasPools } from '../memory/headroom.ts';
 import { runProbe } from '../probe/run.ts';
 import type { Baseline, ProbeRun } from '../probe/spec.ts';
 import type { StressReport, StressState, StressStep } from '../types/index.ts';
@@ -37,7 +38,7 @@ function stressRequest(baseline: Baseline, options: CheckedStressOptions): Stres
     ...sizes,
     verify,
     holdMs,
-    pools: (snapshot.driver.systemMemoryPools ?? 0) !== 0,
+    pools: hasPools(snapshot.driver),
   };
 }
 

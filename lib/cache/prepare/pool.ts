@@ -1,6 +1,6 @@
 /** The memory that `prepare` works on: the pool of a unified device, or the host's memory if no GPU shares it. Pure. */
 
-import { allocatable } from '../../memory/allocatable.ts';
+import { allocatable, usableFree } from '../../memory/allocatable.ts';
 import { hasUnknownPools, headroom, unattributed, unifiedDevice } from '../../memory/headroom.ts';
 import type { HostMemory, Snapshot } from '../../types/index.ts';
 
@@ -51,9 +51,4 @@ export function slabAndPools({ sReclaimable }: HostMemory, { hidden }: Pool): nu
 /** The most that can become available without ending a program; null: not known. */
 export function maximumAvailable({ afterReclaim, hidden }: Pool): number | null {
   return afterReclaim === null ? null : afterReclaim + hidden;
-}
-
-/** MemAvailable excludes the pages below the kernel's watermarks, which are free but cannot be allocated. */
-function usableFree({ free, available }: HostMemory): number | null {
-  return free === null || available === null ? free : Math.min(free, available);
 }

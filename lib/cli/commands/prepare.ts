@@ -1,4 +1,5 @@
 import { prepare } from '../../cache/index.ts';
+import { DEFAULT_FLOOR_TEXT } from '../../memory/floor.ts';
 import { preparePage } from '../../render/text/prepare.ts';
 import type { Command, Context } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
@@ -25,7 +26,7 @@ export const prepareCommand: Command = {
     floor: {
       type: 'string',
       placeholder: '<size>',
-      summary: 'Memory kept for the host (default: the larger of 8 GiB and 7 % of memory, at most a quarter)',
+      summary: `Memory kept for the host (default: ${DEFAULT_FLOOR_TEXT}, at most a quarter)`,
     },
     'dry-run': { type: 'boolean', summary: 'Show the plan, and change nothing' },
     sudo: SUDO,

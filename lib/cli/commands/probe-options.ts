@@ -1,7 +1,7 @@
 /** Options that sweep, layout and stress share, and what they become for the library. */
-import { MiB } from '../../base/format.ts';
+import { GiB } from '../../base/format.ts';
+import { DEFAULT_FLOOR_TEXT, MIN_FLOOR } from '../../memory/floor.ts';
 import { KINDS } from '../../memory/kinds.ts';
-import { MIN_FLOOR } from '../../probe/options.ts';
 import type { AllocatorKind, ProbeOptions } from '../../types/index.ts';
 import type { OptionTable, Values } from '../core/command.ts';
 import { count, duration, flag, list, size, text } from '../core/options.ts';
@@ -12,7 +12,7 @@ export const SAFETY_OPTIONS: OptionTable = {
   floor: {
     type: 'string',
     placeholder: '<size>',
-    summary: 'Memory kept for the host (default: the larger of 8 GiB and 7 % of MemTotal; at least 2GiB)',
+    summary: `Memory kept for the host (default: ${DEFAULT_FLOOR_TEXT}; at least ${MIN_FLOOR / GiB}GiB)`,
   },
   journal: {
     type: 'string',
@@ -27,7 +27,7 @@ export const SAFETY_OPTIONS: OptionTable = {
   },
   'i-accept-a-frozen-machine': {
     type: 'boolean',
-    summary: 'Accept a floor below 2GiB, and start even under pressure, fragmented or swapping',
+    summary: `Accept a floor below ${MIN_FLOOR / GiB}GiB, and start even under pressure, fragmented or swapping`,
   },
 };
 
@@ -73,7 +73,7 @@ function floorOf(values: Values, command: string, accept: boolean): number | und
   const floor = size(values, 'floor', command, 0);
   if (floor === undefined || floor >= MIN_FLOOR || accept) return floor;
   throw new UsageError(
-    `--floor "${text(values, 'floor')}" is below ${MIN_FLOOR / MiB / 1024}GiB: a host that runs out of memory freezes instead of failing. ` +
+    `--floor "${text(values, 'floor')}" is below ${MIN_FLOOR / GiB}GiB: a host that runs out of memory freezes instead of failing. ` +
       'Give a larger floor, or add --i-accept-a-frozen-machine.',
     command,
   );

@@ -1,5 +1,6 @@
 /** Options of every command, and readers that turn a typed option into a checked value. */
 import { formatDuration, parseDuration, parseSize } from '../../base/format.ts';
+import { parseElements, parseShape } from '../../models/tensors.ts';
 import type { OptionTable, Values } from './command.ts';
 import { didYouMean, UsageError } from './usage.ts';
 
@@ -126,12 +127,12 @@ export function list(values: Values, name: string, command: string): string[] | 
 /** "8192x8192,4096" → [[8192, 8192], [4096]]. */
 export function shapes(values: Values, name: string, command: string): number[][] | undefined {
   return list(values, name, command)?.map((word) => {
-    const dimensions = word.split(/[x×]/i);
-    if (!dimensions.every((dimension) => /^\d+$/.test(dimension) && Number.isSafeInteger(Number(dimension))))
+    const shape = parseShape(word);
+    if (shape === null || !shape.every(Number.isSafeInteger))
       throw new UsageError(`--${name} "${word}" is not a shape, such as 8192x8192 or 4096.`, command);
-    if (dimensions.some((dimension) => Number(dimension) === 0))
+    if (shape.includes(0))
       throw new UsageError(`--${name} "${word}" has a dimension of 0, so it holds nothing.`, command);
-    return dimensions.map(Number);
+    return shape;
   });
 }
 
@@ -139,8 +140,8 @@ export function shapes(values: Values, name: string, command: string): number[][
 export function elements(values: Values, name: string, command: string): number | undefined {
   const word = text(values, name);
   if (word === undefined) return undefined;
-  const number = /^\d+(\.\d+)?(e\+?\d{1,2})?$/i.test(word) ? Number(word) : Number.NaN;
-  if (Number.isSafeInteger(number) && number >= 1) return number;
+  const number = parseElements(word);
+  if (number !== null) return number;
   throw new UsageError(
     `--${name} "${word}" is not a whole number of elements, such as 1e9, from 1 to 2^53 − 1.`,
     command,

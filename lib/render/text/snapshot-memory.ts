@@ -1,7 +1,7 @@
 /** The memory of a snapshot: a bar of MemTotal, the ledger as its legend, and what can be allocated. */
 import { clean, formatBoth, formatCount, inGB, inGiB, share, UNKNOWN } from '../../base/format.ts';
 import { cmaPhantom } from '../../memory/allocatable.ts';
-import { unifiedDevice } from '../../memory/headroom.ts';
+import { hasUnknownPools, unifiedDevice } from '../../memory/headroom.ts';
 import type { Allocatable, DeviceSnapshot, HostMemory, Ledger, LedgerLabel, Snapshot } from '../../types/index.ts';
 import { amount, type RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
@@ -116,8 +116,7 @@ function unattributedLabel(snapshot: Snapshot, bytes: number): string {
   const device = unifiedDevice(snapshot);
   if (device === undefined) return 'unattributed (drivers, kernel)';
   if (device.processes === null) return 'unattributed (GPU memory and driver)';
-  const { systemMemoryPools, poolBytes } = snapshot.driver;
-  const pools = systemMemoryPools !== null && systemMemoryPools !== 0 && poolBytes === null;
+  const pools = hasUnknownPools(snapshot);
   return pools ? 'unattributed (driver and its pools)' : 'unattributed (driver, kernel)';
 }
 

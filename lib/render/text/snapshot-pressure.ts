@@ -1,7 +1,7 @@
 /** Pressure, the largest free blocks and swap: whether memory that is available can really be allocated. */
 import { formatCount, formatPercent, MiB, share } from '../../base/format.ts';
 import { GPU_BLOCK, isFragmented, pinnableInBlocks } from '../../memory/contiguity.ts';
-import { STALLED_PERCENT, WAITING_PERCENT } from '../../memory/pressure.ts';
+import { NOTICEABLE_PERCENT, STALLED_PERCENT, WAITING_PERCENT } from '../../memory/pressure.ts';
 import type { Psi, Snapshot } from '../../types/index.ts';
 import { amount, dot, type RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
@@ -18,7 +18,7 @@ function pressure({ pressure: psi, from }: Snapshot, options: RenderOptions): st
   if (psi === null) return [row('Pressure', `unknown (${shortReason(from.pressure)})`, options)];
   const part = (name: string, { avg10, avg60, avg300 }: Psi, alarm: number): string => {
     const text = `${name} ${[avg10, avg60, avg300].map((value) => formatPercent(value)).join('  ')}`;
-    return options.paint(avg10 >= alarm ? 'danger' : avg10 >= 1 ? 'warning' : 'ok', text);
+    return options.paint(avg10 >= alarm ? 'danger' : avg10 >= NOTICEABLE_PERCENT ? 'warning' : 'ok', text);
   };
   const shares = `${part('some', psi.some, WAITING_PERCENT)}${dot(options)}${part('full', psi.full, STALLED_PERCENT)}`;
   const note = options.width >= 100 ? options.paint('dim', '   over the last 10 s, 60 s, 300 s') : '';

@@ -3,6 +3,7 @@ import { clean, formatPercent } from '../../base/format.ts';
 import { headroom } from '../../memory/headroom.ts';
 import { health } from '../../memory/health.ts';
 import { ledgerBytes } from '../../memory/ledger.ts';
+import { STALLED_PERCENT } from '../../memory/pressure.ts';
 import type { Snapshot } from '../../types/index.ts';
 import { amount, type RenderOptions } from '../options.ts';
 import { padEnd, padStart } from '../text-layout.ts';
@@ -76,8 +77,8 @@ export function createHistory(): History {
       };
       return [
         line('After reclaim', available, total, `lowest ${amount(lowest, options)}`),
-        // The alarm is at 10 %: on a smaller scale noise would look like trouble.
-        line('Stalled (full)', stalled, 10, `now ${formatPercent(stalled.at(-1) ?? null)}`),
+        // Full scale is the alarm: on a smaller scale noise would look like trouble.
+        line('Stalled (full)', stalled, STALLED_PERCENT, `now ${formatPercent(stalled.at(-1) ?? null)}`),
       ];
     },
   };
