@@ -85,10 +85,7 @@ export interface CacheStatus {
   schema: 'umaprobe/cache-status/1';
   at: string;
   simulated: string | null;
-  /**
-   * `cachestat`: system call of Linux 6.5. `mincore`: for older kernels; reports no dirty pages, and 0 for files of
-   * other users.
-   */
+  /** `cachestat`: system call of Linux 6.5. `mincore`: for older kernels; reports no dirty pages. */
   method: 'cachestat' | 'mincore' | null;
   /** Limits of the method, as sentences. */
   limits: string[];
@@ -146,8 +143,8 @@ export interface EvictedFile {
   /** Bytes evicted. */
   evictedBytes: number;
   /**
-   * Why some bytes stayed in cache: "mapped by pid 4242 (vllm)", "dirty: not written, see sync", "locked", "being
-   * read". null: none stayed.
+   * Why some bytes stayed in cache: "mapped by vllm (4242)", "dirty: not written to disk yet; --sync writes it first".
+   * null: none stayed.
    */
   stayed: string | null;
   mappedBy: { pid: number; name: string | null; locked: boolean }[];
@@ -197,7 +194,10 @@ export interface DropReport {
   receipt: Receipt;
   /** Increase of what the next GPU allocation can get, immediately and after reclaim. null: no unified device. */
   nextAllocation: { immediate: number | null; afterReclaim: number | null } | null;
-  /** "4 model files (38 GB) are mapped by vllm (4242): major faults follow". */
+  /**
+   * "2 model files (35.40 GiB (38.01 GB) cached) are mapped by vllm (4242): pages that are not in use at this moment
+   * are dropped, and read from disk again on the next access (major faults)".
+   */
   warnings: string[];
   durationMs: number;
 }

@@ -9,7 +9,7 @@ export interface PrepareStep {
   level: 1 | 2 | null;
   /** `skipped`: not needed, not allowed, or of no use; see `reason`. */
   state: 'planned' | 'done' | 'skipped' | 'failed';
-  /** Reason for the state: "6 model files, 38.2 GB cached, none mapped". */
+  /** Reason for the state: "6 unused model files, 35.58 GiB (38.20 GB) cached and clean". */
   reason: string;
   /** Immediately allocatable memory after this step; expected value in a dry run. null: not run. */
   immediateBytes: number | null;
@@ -54,7 +54,10 @@ export interface PrepareOptions {
   paths?: readonly string[];
   /** Plan only; change nothing. */
   dryRun?: boolean;
-  /** Memory left for the host, in bytes. Default as for stress: the larger of 8 GiB and 7 % of MemTotal. */
+  /**
+   * Memory left for the host, in bytes. Default as for stress: the larger of 8 GiB and 7 % of MemTotal, at most a
+   * quarter of a small machine.
+   */
   floor?: number;
   sudo?: boolean;
   signal?: AbortSignal;
