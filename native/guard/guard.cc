@@ -18,7 +18,7 @@ namespace umaprobe {
 
 namespace {
 
-constexpr int kExitCode = 6;  // "stopped by a floor or guard" in docs
+constexpr int kExitCode = 6;  // Exit code "stopped" of docs/cli.md.
 constexpr auto kPressureInterval = std::chrono::milliseconds(20);
 constexpr auto kFreeRetryInterval = std::chrono::milliseconds(100);
 

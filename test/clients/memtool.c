@@ -1,9 +1,9 @@
-/* A client that knows nothing of umaprobe: plain C, NVIDIA's own header, linked with -lcudart.
+/* A client that does not use umaprobe: plain C, NVIDIA's own header, linked with -lcudart.
  *
- *   memtool                 what the device is, and its memory
+ *   memtool                 prints the devices and the free memory
  *   memtool alloc GIB [managed|host] [hold SECONDS]
  *                           allocates, fills, reads back, and frees
- *   memtool eat GIB         cudaMalloc of 1 GiB again and again until there are so many
+ *   memtool eat GIB         calls cudaMalloc of 1 GiB repeatedly, GIB times
  *
  * cc -I/usr/local/cuda/include memtool.c -L/usr/local/cuda/lib64 -lcudart -o memtool */
 #include <cuda_runtime_api.h>

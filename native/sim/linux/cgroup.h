@@ -1,6 +1,7 @@
 // The one cgroup (v2) of all programs on a simulated machine. It is charged for system memory, page
 // cache and managed memory, which the driver allocates with __GFP_ACCOUNT. It is not charged for
-// cudaMalloc: 12 GiB of it under a limit of 8 GiB left memory.current at 0.4 GiB (facts 4.1, 4.4).
+// cudaMalloc: 12 GiB of it under a limit of 8 GiB left memory.current at 0.4 GiB
+// (docs/simulated-machine.md [10]).
 #pragma once
 #include <string>
 

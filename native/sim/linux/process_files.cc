@@ -32,9 +32,9 @@ int client(const State& state, int pid) {
   return -1;
 }
 
-// Anonymous memory that a client has touched. cudaMalloc memory is in no page table of the CPU
-// (facts 4.4). Managed memory gets there by a CPU fault, so memory that only the GPU touched does
-// not count (inferred; no published measurement).
+// Anonymous memory that a client has touched. cudaMalloc memory is in no page table of the CPU.
+// Managed memory gets there by a CPU fault, so memory that only the GPU touched does not count
+// (inferred; no published measurement).
 uint64_t touched_bytes(const State& state, int pid) {
   const int slot = client(state, pid);
   uint64_t bytes = 0;

@@ -1,4 +1,4 @@
-// Scenarios: which counters move with which kind of memory, and what gives memory back.
+// Scenarios: the counters that each kind of memory moves, and the ways to give memory back.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -40,15 +40,15 @@ void kinds_move_counters() {
   EXPECT(read("/sys/fs/cgroup/user.slice/umaprobe.scope/memory.max") == "max\n");
   EXPECT(cuda_free() > 0);  // the context
   const uint64_t rss = resident(), before = charged();
-  // cudaMalloc is in neither.
+  // cudaMalloc and pinned memory count neither as resident nor as charged.
   void* memory = allocate(10 * kGiB);
   EXPECT(cudaMemset(memory, 1, 10 * kGiB) == 0 && resident() == rss && charged() == before);
   EXPECT(cudaHostAlloc(&memory, kGiB, 2) == 0 && resident() == rss && charged() == before);
-  // Managed memory is charged, as the kernel's, and is in no page table of the CPU.
+  // Managed memory is charged as kernel memory, and does not count as resident.
   EXPECT(cudaMallocManaged(&memory, 5 * kGiB, 1) == 0 && charged() == before);
   EXPECT(cudaMemset(memory, 1, 3 * kGiB) == 0 && charged() - before == 3 * kGiB);
   EXPECT(resident() == rss && charged_as("kernel") == 3 * kGiB);
-  // The system's is both.
+  // System memory counts in both.
   const uint64_t anon = charged_as("anon");
   memory = umasim_map(kGiB);
   EXPECT(resident() == rss && cudaMemset(memory, 1, kGiB) == 0);
@@ -79,13 +79,13 @@ void cgroup_gives_back() {
   for (const char* wrong : {"", "much", "-1", "1G of it"}) {
     EXPECT(write(kReclaim, wrong) == -EINVAL, "%s", wrong);
   }
-  // Less than asked for: it says so, and what there was is free.
+  // Less than requested: the call says so, and the part found is free.
   EXPECT(write(kReclaim, "200G") == -EAGAIN);
   EXPECT(meminfo("MemFree") - free_before > 90 * kGiB && charged() < 2 * kGiB);
   EXPECT(record().find("\"what\":\"memory.reclaim\"") != std::string::npos);
   char text[64];
   EXPECT(umasim_read(kReclaim, text, sizeof text) == -EACCES);
-  // CUDA's memory is not there to be reclaimed.
+  // cudaMalloc memory cannot be reclaimed.
   allocate(20 * kGiB);
   EXPECT(write(kReclaim, "1G") == -EAGAIN);
 }
@@ -94,12 +94,12 @@ void reclaim_needs_rights() {
   if (geteuid() != 0) return;
   boot("gb10-cached", 1000);
   EXPECT(write(kRootReclaim, "1G") == 2);
-  EXPECT(umasim_machine() != nullptr);  // mapped while it still may
+  EXPECT(umasim_machine() != nullptr);  // maps the state file before setuid
   const int pid = start([] {
     meminfo("MemFree");
     EXPECT(setuid(65534) == 0);
     EXPECT(write(kRootReclaim, "1G") == -EACCES && write(kDrop, "1") == -EACCES);
-    EXPECT(write(kReclaim, "1G") == 2);  // of the cgroup that is its own
+    EXPECT(write(kReclaim, "1G") == 2);  // its own cgroup
   });
   EXPECT(wait_for(pid, 10000) == 0);
 }
@@ -108,11 +108,11 @@ void sync_writes() {
   boot("gb10", 100, "events.0.atMs 0\nevents.0.what fileDirty\nevents.0.bytes 4294967296\n");
   const uint64_t dirty = meminfo("Dirty");
   EXPECT(dirty > 2 * kGiB);
-  // What is dirty cannot be dropped.
+  // Dirty pages cannot be dropped.
   EXPECT(write(kDrop, "1") == 1 && meminfo("Cached") > 2 * kGiB);
   EXPECT(umasim_sync() == 0 && meminfo("Dirty") == 0);
   EXPECT(write(kDrop, "1") == 1 && meminfo("Cached") < kGiB);
-  // And what is mapped stays.
+  // Mapped pages stay.
   EXPECT(meminfo("Cached") >= 768ull << 20 && umasim_sync() == 0);
 }
 
@@ -122,7 +122,7 @@ void levels() {
   EXPECT(recorded("poolBytes") == 64.0 * kGiB);
   const uint64_t cached = meminfo("Cached");
   EXPECT(write(kDrop, "1") == 1);
-  // Level 1 gives the page cache back, and nothing of what the process had.
+  // Level 1 gives the page cache back, and none of the process's memory.
   EXPECT(meminfo("MemFree") - free_before < cached && recorded("poolBytes") == 64.0 * kGiB);
   EXPECT(meminfo("SReclaimable") == slab);
   const uint64_t available = meminfo("MemAvailable");

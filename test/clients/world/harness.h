@@ -1,5 +1,5 @@
 // A scenario is a function that runs in a child process on a machine of its own, and fails by
-// EXPECT. Everything is asked through what libumasim exports, as any program would.
+// EXPECT. Scenarios use only exported functions of libumasim, as any program does.
 #pragma once
 #include <unistd.h>
 
@@ -60,13 +60,13 @@ constexpr uint64_t kGiB = 1ull << 30;
     }                                                                             \
   } while (0)
 
-// Boots a machine (a file NAME.flat in the folder given on the command line) with lines that
-// replace its own, and moves this process to it. Time passes `scale` times as fast.
+// Boots the machine `name` (its file is in FOLDER, see main.cc) and moves this process to it. The
+// lines of `more` replace the file's. Time passes `scale` times as fast.
 void boot(const char* name, double scale, const std::string& more = "");
 const std::string& state_path();
 
 std::string read(const char* path);
-// A line of /proc/meminfo in bytes (or pages); of vmstat.
+// A line of /proc/meminfo in bytes (HugePages_ lines: in pages), and a line of /proc/vmstat.
 uint64_t meminfo(const char* line);
 uint64_t vmstat(const char* line);
 double pressure_full10();
@@ -79,9 +79,10 @@ size_t cuda_free();
 void* allocate(uint64_t bytes);
 void wait_ms(double real_ms);
 
-// A process beside this one; `body` ends with _exit(0). Its pid.
+// Forks a process that runs `body` and then exits with 0. Returns its pid.
 int start(const std::function<void()>& body);
-// Waits for it at most so many real milliseconds: exit status, 1000 + signal, or -1 (still runs).
+// Waits for the process at most `real_ms` real milliseconds. Returns its exit status, 1000 +
+// signal, or -1 if it still runs.
 int wait_for(int pid, double real_ms);
 void kill_and_wait(int pid);
 
@@ -90,7 +91,7 @@ struct Row {
   const char* name;
   Scenario run;
 };
-// One list a file.
+// One list per file.
 extern const Row kHostScenarios[], kMemoryScenarios[], kProcessScenarios[], kLibraryScenarios[],
     kKernelScenarios[], kCounterScenarios[], kTimelineScenarios[];
 

@@ -1,4 +1,4 @@
-// Scenarios: the kernel's files and what drop_caches, compaction and other processes do.
+// Scenarios: the kernel's files, and the effects of drop_caches, compaction and other processes.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ const char* const kMachines[] = {"gb10",
                                  "rtx3060-fallback",
                                  "no-driver"};
 
-// Free pages of all zones, and those in blocks of at least `bytes`.
+// Free bytes of all zones, and the part of them in blocks of at least `bytes`.
 void buddies(uint64_t page, uint64_t bytes, uint64_t* all, uint64_t* big) {
   std::istringstream text(read("/proc/buddyinfo"));
   *all = *big = 0;
@@ -67,7 +67,7 @@ void drop_levels() {
   EXPECT(umasim_write(kDrop, "1\n", 2) == 2);
   const uint64_t gained = meminfo("MemFree") - free_before;
   EXPECT(gained > cached - mapped - kGiB && gained <= cached + kGiB / 2);
-  // Mapped pages stay, and MemAvailable hardly moves (facts 6).
+  // Mapped pages stay, and MemAvailable hardly changes.
   EXPECT(meminfo("Cached") >= mapped - meminfo("Shmem"));
   const double moved =
       static_cast<double>(meminfo("MemAvailable")) - static_cast<double>(available);
@@ -105,7 +105,7 @@ void rights() {
 }
 
 void watermarks_count() {
-  // A larger min_free_kbytes lowers MemAvailable and not MemFree (facts 1.1).
+  // A larger min_free_kbytes lowers MemAvailable and not MemFree (docs/simulated-machine.md [1]).
   boot("gb10", 1);
   const uint64_t free_before = meminfo("MemFree"), available = meminfo("MemAvailable");
   boot("gb10", 1, "memory.minFree 4294967296\n");
@@ -137,7 +137,7 @@ void cache_floods() {
        "events.0.bytesPerSecond 3000000000\n");
   const uint64_t available = meminfo("MemAvailable");
   wait_ms(130);
-  // 300 GB were read into 128: the cache replaced itself, and nothing but cache gave way.
+  // 300 GB were read into 128 GB: new cache replaced old cache, and only cache was reclaimed.
   EXPECT(meminfo("MemFree") < 2 * kGiB);
   EXPECT(meminfo("Cached") > 100 * kGiB);
   EXPECT(meminfo("MemAvailable") + 2 * kGiB > available);

@@ -1,4 +1,4 @@
-// Scenarios: the fill and verify kernels, and memory of the system.
+// Scenarios: the fill and verify kernels, and system memory.
 #include "kernels.h"
 
 #include <sys/resource.h>
@@ -25,7 +25,7 @@ void fills_and_verifies() {
     EXPECT(kernels.wrong(memory, std::min(bytes, kMiB), 42) > 0);
     kernels.fill(memory, bytes, 42, 0);
     EXPECT(kernels.wrong(memory, bytes, 42) == 0);
-    // The bytes that come out are the pattern's, wherever they are.
+    // The bytes copied back match the pattern at these offsets.
     for (const uint64_t at : {uint64_t{0}, bytes / 2, bytes - 1}) {
       unsigned char back = 0;
       EXPECT(cudaMemcpy(&back, memory + at, 1, 2) == 0);
@@ -50,14 +50,14 @@ void wrong_bytes_are_counted() {
     EXPECT(found.mismatches == 3 && found.first_mismatch == 3);
     found = kernels.verify(memory + 8, bytes - 8, 7, 8);
     EXPECT(found.mismatches == 2 && found.first_mismatch == bytes / 3);
-    // A memset, of which some bytes are right by chance.
+    // A memset whose byte matches the pattern in some places by chance.
     uint64_t expected = 0;
     for (uint64_t at = 5000; at < 9000; at++) expected += umaprobe::pattern_byte(7, at) != 0x11;
     kernels.fill(memory, bytes, 7, 0);
     EXPECT(cudaMemset(memory + 5000, 0x11, 4000) == 0);
     found = kernels.verify(memory, bytes, 7, 0);
     EXPECT(found.mismatches == expected && found.first_mismatch >= 5000);
-    // Another seed, and the right bytes in the wrong place.
+    // Another seed, and the right bytes at the wrong offset.
     EXPECT(kernels.wrong(memory, kMiB < bytes ? kMiB : bytes, 8) > 90000);
     kernels.fill(memory, bytes, 7, 8);
     EXPECT(kernels.wrong(memory, std::min(bytes, kMiB), 7) > 90000);
@@ -75,11 +75,11 @@ void slices_make_a_whole() {
     kernels.fill(memory + at, std::min(slice, kBytes - at), 1, at);
   }
   EXPECT(kernels.wrong(memory, kBytes, 1) == 0);
-  // Copies within the device take the contents along.
+  // A copy within the device copies the contents.
   EXPECT(cudaMemcpy(memory, memory + 2 * kGiB, 2 * kMiB, 3) == 0);
   EXPECT(kernels.wrong(memory, 2 * kMiB, 1, 2 * kGiB) == 0);
   EXPECT(kernels.wrong(memory + 2 * kMiB, kBytes - 2 * kMiB, 1, 2 * kMiB) == 0);
-  // Filled again, all of it is right again.
+  // A second fill makes every byte right.
   kernels.fill(memory, kBytes, 2, 0);
   EXPECT(kernels.wrong(memory, kBytes, 2) == 0);
   EXPECT(cudaMemset(memory, 0, kBytes) == 0);
@@ -106,7 +106,7 @@ void corruption_is_scripted() {
   char* memory = static_cast<char*>(allocate(kBytes));
   kernels.fill(memory, kBytes, 3, 0);
   EXPECT(kernels.wrong(memory, kBytes, 3) == 0);
-  kernels.fill(memory, 64 * kMiB, 3, 0);  // does not cover it
+  kernels.fill(memory, 64 * kMiB, 3, 0);  // does not cover the offset
   kernels.fill(memory + 64 * kMiB, 64 * kMiB, 3, 64 * kMiB);
   const umaprobe::VerifyResult found = kernels.verify(memory, kBytes, 3, 0);
   EXPECT(found.mismatches == 1 && found.first_mismatch == 70000000);
@@ -123,7 +123,7 @@ void modules() {
   EXPECT(cuModuleLoadData(&module, nullptr) == umaprobe::kCudaInvalidValue);
   EXPECT(cuModuleLoadData(&module, "something else") == 200);
   EXPECT(cuModuleLoadData(&module, "\177ELF...") == 209);
-  EXPECT(cuModuleLoadData(&module, ".version 8.8\n.target sm_121\n") == 209);  // too new for it
+  EXPECT(cuModuleLoadData(&module, ".version 8.8\n.target sm_121\n") == 209);  // too new a target
   module = load();
   CUfunc_st* kernel = nullptr;
   EXPECT(cuModuleGetFunction(&kernel, module, "commented_out") == umaprobe::kCudaNotFound);
@@ -147,7 +147,7 @@ void host_memory_is_reached() {
   EXPECT(cudaHostAlloc(&pinned, 4 * kMiB, 2) == 0);
   kernels.fill(pinned, 4 * kMiB, 6, 0);
   EXPECT(kernels.wrong(pinned, 4 * kMiB, 6) == 0);
-  // Registered memory is the program's own, and it reads it as it is.
+  // Registered memory belongs to the program, which reads it directly.
   std::vector<unsigned char> own(3 * kMiB + 1);
   EXPECT(cudaHostRegister(own.data(), own.size(), 0) == 0);
   kernels.fill(own.data(), own.size(), 6, 0);
@@ -168,7 +168,7 @@ void wrong_addresses() {
     Kernels kernels;
     char* memory = static_cast<char*>(allocate(kMiB));
     const uint64_t base = reinterpret_cast<uintptr_t>(memory);
-    // The launch does not know yet; everything after it does, until the context is gone.
+    // The launch succeeds; every later call fails until the context is destroyed.
     EXPECT(launch(kernels.fills, {base, kMiB + 1, 1, 0}) == 0);
     EXPECT(cuCtxSynchronize() == 700 && cudaMemset(memory, 0, 1) == 700);
     size_t free_bytes, total;
@@ -212,7 +212,7 @@ void system_memory() {
   EXPECT(kernels.wrong(memory, kGiB, 1) == 0);
   EXPECT(cudaMemset(memory + kGiB, 1, kGiB) == 0 && meminfo("AnonPages") - anon == 2 * kGiB);
   EXPECT(record().find("\"kind\":\"system\"") != std::string::npos);
-  // It outlives the context, and CUDA cannot free it.
+  // System memory outlives the context, and cudaFree refuses it.
   EXPECT(cudaFree(memory) == umaprobe::kCudaInvalidValue);
   EXPECT(cudaDeviceReset() == 0 && meminfo("AnonPages") - anon == 2 * kGiB);
   umasim_unmap(memory, 8 * kGiB);

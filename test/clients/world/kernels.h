@@ -1,4 +1,4 @@
-// The fill and verify kernels as a program would use them, for scenarios.
+// For scenarios: the fill and verify kernels, used as a program uses them.
 #pragma once
 #include <vector>
 
@@ -53,7 +53,7 @@ inline int launch(CUfunc_st* kernel, std::vector<uint64_t> values) {
   return cuLaunchKernel(kernel, 100, 1, 1, 256, 1, 1, 0, nullptr, parameters.data(), nullptr);
 }
 
-// The two kernels, and a place for what verify finds.
+// The two kernels, and a buffer for verify's result.
 struct Kernels {
   Kernels()
       : module(load()),
@@ -73,7 +73,7 @@ struct Kernels {
     EXPECT(cudaMemcpy(&found, result, sizeof found, 2) == 0);
     return found;
   }
-  // How many bytes are wrong.
+  // The number of wrong bytes.
   uint64_t wrong(const void* base, uint64_t bytes, uint64_t seed, uint64_t first = 0) {
     return verify(base, bytes, seed, first).mismatches;
   }

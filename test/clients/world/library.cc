@@ -1,4 +1,4 @@
-// Scenarios: what the libraries answer, and faults.
+// Scenarios: the answers of the libraries, and faults.
 #include <time.h>
 #include <unistd.h>
 
@@ -34,7 +34,7 @@ void nvml_memory() {
   EXPECT(memory.total == meminfo("MemTotal") && memory.free == meminfo("MemFree"));
   boot("h200", 100);
   nvmlMemory_v2_t two{};
-  two.version = 2;  // the mistake of nvtop
+  two.version = 2;  // nvtop makes this mistake
   EXPECT(nvmlDeviceGetMemoryInfo_v2(device(), &two) == umaprobe::kNvmlArgumentVersionMismatch);
   two.version = umaprobe::kNvmlMemoryV2;
   EXPECT(nvmlDeviceGetMemoryInfo_v2(device(), &two) == 0);
@@ -58,7 +58,7 @@ void nvml_processes() {
   for (unsigned i = 0; i < count; i++) {
     const bool self = list[i].pid == static_cast<unsigned>(getpid());
     EXPECT(self || list[i].pid == 4200017);
-    // cudaMalloc and the context, and nothing of managed memory (facts 2.2).
+    // cudaMalloc and the context count; managed memory does not (docs/simulated-machine.md [3]).
     EXPECT(list[i].usedGpuMemory == (self ? 2 * kGiB + (256ull << 20) : 70 * kGiB));
   }
 }
@@ -101,7 +101,7 @@ void faults() {
   const nvmlDevice_t gpu = device();
   EXPECT(now_ms() - begun < 50);
   EXPECT(nvmlDeviceGetTemperature(gpu, 0, &value) == 0 && value == 40);
-  EXPECT(now_ms() - begun >= 100);  // ten seconds of the machine
+  EXPECT(now_ms() - begun >= 100);  // 10 s of simulated time
 }
 
 void time_is_scaled() {

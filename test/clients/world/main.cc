@@ -1,5 +1,5 @@
-// worldtest FOLDER [NAME…]: runs the scenarios, each in a child process. FOLDER has the flat
-// descriptions of the shipped machines, NAME.flat each.
+// worldtest FOLDER [NAME…]: runs the scenarios, each in a child process. FOLDER contains the flat
+// description of each shipped machine, MACHINE.flat.
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -108,7 +108,7 @@ void wait_ms(double real_ms) { usleep(static_cast<useconds_t>(real_ms * 1000)); 
 int start(const std::function<void()>& body) {
   const int pid = fork();
   if (pid != 0) return pid;
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // a scenario that fails leaves nobody behind
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // a scenario that fails leaves no process behind
   body();
   _exit(0);
 }
@@ -130,7 +130,7 @@ void kill_and_wait(int pid) {
 
 namespace {
 
-// True when it passed.
+// Returns true if the scenario passed.
 bool run(const Row& scenario) {
   const double begun = now_ms();
   const int pid = start([&] {
@@ -156,7 +156,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: worldtest FOLDER [NAME...]\n");
     return 2;
   }
-  // What process.exec_forgets becomes: a program that merely looks, and stays.
+  // process.exec_forgets executes this: a program that only reads, and keeps running.
   if (std::strcmp(argv[1], "--look") == 0) {
     world::read("/proc/meminfo");
     pause();

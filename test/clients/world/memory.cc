@@ -45,7 +45,7 @@ void pools_keep_it() {
       read("/sys/kernel/debug/shrinker/nv-sysmem-alloc-node-0-order-9-63/count");
   EXPECT(count.rfind("1 ", 0) == 0 && std::atoi(count.c_str() + 2) >= 64 * 512, "%s",
          count.c_str());
-  // The next process takes what is in the pools: free memory does not move.
+  // The next process takes memory from the pools; MemFree does not change.
   const uint64_t before = meminfo("MemFree");
   const int warm = start([] { allocate(40 * kGiB); });
   EXPECT(wait_for(warm, 20000) == 0 && meminfo("MemFree") == before);
@@ -84,7 +84,7 @@ void managed_is_lazy() {
   EXPECT(cuda_free() == before);
   EXPECT(cudaMemset(memory + kGiB, 7, 3 * kGiB) == 0);
   EXPECT(before - cuda_free() == 3 * kGiB);
-  EXPECT(cudaMemset(memory, 7, 2 * kGiB) == 0);  // the second half of it is there
+  EXPECT(cudaMemset(memory, 7, 2 * kGiB) == 0);  // the second GiB was touched before
   EXPECT(before - cuda_free() == 4 * kGiB);
   EXPECT(cudaFree(memory) == 0 && cuda_free() == before);
 }
@@ -108,7 +108,7 @@ void contents() {
   EXPECT(byte_at(memory, 4 * kGiB + 15) == 0x33 && byte_at(memory, 4 * kGiB + 16) == 0x5a);
   const char text[] = "in the middle";
   EXPECT(cudaMemcpy(memory + 2 * kGiB, text, sizeof text, 1) == 0);
-  EXPECT(std::memcmp(memory + 2 * kGiB, text, sizeof text) == 0);  // through the pointer too
+  EXPECT(std::memcmp(memory + 2 * kGiB, text, sizeof text) == 0);  // through the pointer
   EXPECT(byte_at(memory, 2 * kGiB - 1) == 0x33);
   EXPECT(cuMemsetD32_v2(reinterpret_cast<uintptr_t>(memory) + 4, 0x04030201, kGiB) == 0);
   unsigned word = 0;
@@ -159,7 +159,7 @@ void full_table() {
   void* memory;
   int made = 0;
   while (cudaMalloc(&memory, 1) == 0) made++;
-  EXPECT(made == 8192 - 1, "%d", made);  // the context has one
+  EXPECT(made == 8192 - 1, "%d", made);  // the context takes one entry
   EXPECT(cudaDeviceReset() == 0 && cudaMalloc(&memory, kGiB) == 0);
 }
 

@@ -1,4 +1,4 @@
-// Scenarios: several processes on one machine, and the end of it.
+// Scenarios: several processes on one machine, and the wedge.
 #include <signal.h>
 #include <unistd.h>
 
@@ -11,7 +11,7 @@
 namespace world {
 namespace {
 
-// Takes a GiB at a time until it is stopped.
+// Allocates 1 GiB at a time until it is stopped.
 void eat() {
   while (true) allocate(kGiB);
 }
@@ -24,9 +24,9 @@ void wedges() {
   EXPECT(record().find("\"pid\":" + std::to_string(eater)) != std::string::npos);
   EXPECT(record().find("\"during\":\"cudaMalloc\"") != std::string::npos);
   EXPECT(meminfo("MemAvailable") < 3 * kGiB && meminfo("SwapFree") < meminfo("SwapTotal"));
-  wait_ms(300);  // thirty seconds
+  wait_ms(300);  // 30 s of simulated time
   EXPECT(pressure_full10() > 80, "%.1f", pressure_full10());
-  // Whatever asks CUDA or NVML now never hears of it again; and can be killed.
+  // A process that calls CUDA or NVML now never returns, but can be killed.
   const int asks = start([] { nvmlInit_v2(); });
   EXPECT(wait_for(asks, 300) == -1);
   kill_and_wait(asks);
@@ -42,7 +42,7 @@ void stopped_in_time() {
   boot("gb10", 100, "exhaustion.wedgeAfterMs 60000\n");
   const uint64_t free_before = meminfo("MemFree");
   const int eater = start(eat);
-  // What a guard sees: pressure, before anything is lost.
+  // A guard sees pressure before the machine wedges.
   int looks = 0;
   while (pressure_full10() < 5 && looks++ < 4000) wait_ms(2);
   EXPECT(looks < 4000 && !wedged());
@@ -62,7 +62,7 @@ void memory_comes_back() {
   });
   while (before - meminfo("MemFree") < 60 * kGiB) wait_ms(2);
   kill_and_wait(pid);
-  // It takes seconds to come back (facts 4.6).
+  // The memory takes seconds to come back (docs/simulated-machine.md [8]).
   EXPECT(meminfo("MemFree") < before);
   wait_ms(100);
   EXPECT(meminfo("MemFree") == before);
@@ -71,7 +71,7 @@ void memory_comes_back() {
 void half_made_comes_back() {
   boot("gb10", 1);
   const uint64_t before = meminfo("MemFree");
-  const int pid = start([] { allocate(80 * kGiB); });  // takes three seconds
+  const int pid = start([] { allocate(80 * kGiB); });  // takes 3 s
   while (before - meminfo("MemFree") < 2 * kGiB) wait_ms(2);
   kill_and_wait(pid);
   for (int i = 0; i < 400 && meminfo("MemFree") != before; i++) wait_ms(5);
@@ -81,8 +81,8 @@ void half_made_comes_back() {
 void killed_holding_the_lock() {
   boot("gb10", 10000);
   const uint64_t before = meminfo("MemFree");
-  // How many kills hit the lock depends on how busy this computer is: until enough did, within 20
-  // s.
+  // The number of kills that hit the lock depends on the load of this computer: 50 kills, then
+  // more until enough hit it, at most 2000.
   const auto enough = [] { return recorded("ownerDeaths") >= 5; };
   for (int i = 0; i < 50 || (!enough() && i < 2000); i++) {
     const int pid = start([] {
@@ -90,7 +90,7 @@ void killed_holding_the_lock() {
         void* memory = nullptr;
         cudaMalloc(&memory, 64 << 20);
         cudaFree(memory);
-        // A look at the machine holds the lock and does not sleep.
+        // Reading meminfo holds the lock and does not sleep.
         for (int look = 0; look < 100; look++) meminfo("MemFree");
       }
     });
@@ -125,11 +125,11 @@ void exec_forgets() {
   const uint64_t before = meminfo("MemFree");
   const int pid = start([&] {
     allocate(30 * kGiB);
-    wait_ms(200);  // long enough for the other process to see it
+    wait_ms(200);  // long enough for the parent to see the allocation
     execl("/proc/self/exe", "worldtest", "--look", static_cast<char*>(nullptr));
   });
   while (before - meminfo("MemFree") < 30 * kGiB) wait_ms(1);
-  // The program that had the memory is gone, and the process lives.
+  // The program that held the memory is gone; the process lives.
   for (int i = 0; i < 2000 && meminfo("MemFree") != before; i++) wait_ms(1);
   EXPECT(meminfo("MemFree") == before && wait_for(pid, 0) == -1);
   kill_and_wait(pid);

@@ -1,4 +1,4 @@
-// Scenarios: how long things take, what happens meanwhile, and what is left when they are cut off.
+// Scenarios: the duration of calls, other processes during a call, and calls that are cut off.
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,8 +17,8 @@ double now_ms() {
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
 }
 
-// Simulated milliseconds of a call by this program's own clock: the least of some, as this computer
-// may be busy.
+// Simulated milliseconds of a call by this program's own clock: the minimum of `repeats` calls,
+// because this computer may be busy.
 template <typename Body, typename Undo>
 double simulated_ms(int repeats, Body body, Undo undo) {
   double least = INFINITY;
@@ -53,7 +53,7 @@ void lab_is_matched() {
     const double ms = allocation_ms(step.gb, step.gb < 10 ? 25 : 5);
     EXPECT(std::fabs(ms / step.ms - 1) < 0.35, "%.0f GB: %.1f ms, the lab had %.1f", step.gb, ms,
            step.ms);
-    // Linear in size.
+    // The time is linear in the size.
     EXPECT(std::fabs(ms / step.gb / 34.6 - 1) < 0.12, "%.0f GB: %.1f ms", step.gb, ms);
   }
 }
@@ -63,8 +63,8 @@ void lab_is_matched_unscaled() {
   EXPECT(cudaFree(nullptr) == 0);
   for (const double gb : {0.001, 1.0, 4.0}) {
     const double ms = allocation_ms(gb, 3), expected = 0.12 + gb * 34.46;
-    // Never faster; slower by what a busy computer takes to wake this process, even under a
-    // sanitizer.
+    // The call is never faster. It is slower by the time a busy computer takes to wake this
+    // process, even under a sanitizer.
     EXPECT(ms > expected * 0.9 && ms < expected * 1.35 + 5, "%.3f GB: %.3f ms", gb, ms);
   }
 }
@@ -78,11 +78,11 @@ void touches_and_frees() {
   };
   const double device_ms = simulated_ms(3, touch, [] {});
   EXPECT(std::fabs(20e9 / device_ms / 1e6 - 233) < 25, "%.0f GB/s", 20e9 / device_ms / 1e6);
-  // 20 GB are 18.6 GiB, at 4 ms each.
+  // 20 GB are 18.6 GiB, freed at 4 ms per GiB.
   const double free_ms = simulated_ms(
       1, [&] { EXPECT(cudaFree(memory) == 0); }, [] {});
   EXPECT(free_ms > 74 && free_ms < 150, "%.1f ms", free_ms);
-  // Managed memory: the first touch makes it, the second is as fast as the device.
+  // Managed memory: the first touch allocates it; the second is as fast as the device.
   const auto make = [&] { EXPECT(cudaMallocManaged(&memory, 20'000'000'000, 1) == 0); };
   make();
   const double first_ms = simulated_ms(2, touch, [&] {
@@ -104,12 +104,12 @@ void neighbour_at_the_first_allocation() {
   const uint64_t anon = meminfo("AnonPages");
   EXPECT(cudaFree(nullptr) == 0);
   wait_ms(300);
-  EXPECT(meminfo("AnonPages") == anon);  // a context is no allocation
+  EXPECT(meminfo("AnonPages") == anon);  // a context does not count as an allocation
   const int pid = start([] {
     allocate(70 * kGiB);
     pause();
   });
-  // It takes 2.6 s; meanwhile the neighbour has come, and the lock is never held for long.
+  // The allocation takes 2.6 s. The neighbour grows meanwhile; the lock is never held for long.
   double longest = 0;
   while (meminfo("AnonPages") - anon < 20 * kGiB) {
     const double begun = now_ms();
@@ -137,9 +137,9 @@ void pressure_before_the_wedge() {
   });
   for (int i = 0; i < 2000 && !wedged(); i++) wait_ms(5);
   EXPECT(wedged());
-  // A guard that stops at 10 % had its chance.
+  // The pressure was high enough for a guard that stops at 10 %.
   EXPECT(recorded("pressureFull10") > 20, "%.1f", recorded("pressureFull10"));
-  // Nothing comes back from a machine that is wedged, whoever dies.
+  // A wedged machine gets no memory back when a process dies.
   const uint64_t free_then = meminfo("MemFree");
   kill_and_wait(pid);
   wait_ms(300);
@@ -151,7 +151,7 @@ void cut_off_by_kill() {
   EXPECT(cudaFree(nullptr) == 0);
   const uint64_t before = meminfo("MemFree");
   for (const bool by_itself : {false, true}) {
-    // The watcher of a child leaves from another thread while the call runs; so does a signal.
+    // A child's watcher thread calls _exit during the call; here a signal handler does.
     const int pid = start([&] {
       if (by_itself) {
         struct sigaction leave {};
@@ -163,7 +163,7 @@ void cut_off_by_kill() {
     while (before - meminfo("MemFree") < 4 * kGiB) wait_ms(2);
     kill(pid, by_itself ? SIGUSR1 : SIGKILL);
     EXPECT(wait_for(pid, 5000) == (by_itself ? 6 : 1000 + SIGKILL));
-    // It stopped at once: far from all of it was taken. It returns in the time that takes.
+    // The allocation stopped at once, far below 80 GiB. The part taken comes back with time.
     const uint64_t taken = before - meminfo("MemFree");
     EXPECT(taken > kGiB && taken < 40 * kGiB, "%.1f GiB", static_cast<double>(taken) / kGiB);
     for (int i = 0; i < 1000 && meminfo("MemFree") != before; i++) wait_ms(5);
@@ -171,7 +171,7 @@ void cut_off_by_kill() {
   }
   EXPECT(recorded("allocationsCutOff") == 2);
   EXPECT(record().find("\"cutOff\":true") != std::string::npos);
-  // One that had what it wanted was not cut off.
+  // A process that got its memory was not cut off.
   EXPECT(wait_for(start([] { allocate(kGiB); }), 5000) == 0);
   meminfo("MemFree");
   EXPECT(recorded("allocationsCutOff") == 2);
