@@ -1,6 +1,6 @@
 /** Model files that running programs have mapped: the programs must read them again after a drop. */
 
-import { formatBoth } from '../base/format.ts';
+import { formatBoth, MiB } from '../base/format.ts';
 import { findStores, invokingHome } from '../models/stores.ts';
 import { type Inode, inodePairs } from './inodes.ts';
 import { type Mapper, mapperList, mappingsOf } from './mappings.ts';
@@ -8,7 +8,7 @@ import type { System } from './system.ts';
 import { walk } from './walk.ts';
 
 /** Files of this size or more are weights. Smaller ones, configurations and tokenizers, are read again in no time. */
-const WEIGHTS_BYTES = 64 * 2 ** 20;
+const WEIGHTS_BYTES = 64 * MiB;
 /** Number of files to check, largest first: a sharded model has about 200. */
 const MAX_FILES = 2000;
 /** The search must not delay the drop. */

@@ -5,9 +5,10 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { getSystemErrorMap } from 'node:util';
 import { UmaError } from '../base/errors.ts';
+import { MiB } from '../base/format.ts';
 
 /** Size in bytes above which a file is not a journal: no run writes that much, and a start compacts at 512 KiB. */
-const MAX_BYTES = 64 * 2 ** 20;
+const MAX_BYTES = 64 * MiB;
 
 /**
  * The default path: in $XDG_STATE_HOME/umaprobe, or in ~/.local/state/umaprobe if that variable is not set or not

@@ -44,7 +44,7 @@ export function isNoise(change: number | null, bytes: number): boolean {
   return change !== null && Math.abs(change) < bytes * NOISE_SHARE;
 }
 
-/** Two columns a kind: after the allocation, and after the GPU has written every byte. */
+/** Two columns per kind: after the allocation, and after the GPU has written every byte. */
 export function countersTable(steps: readonly SweepStep[], options: RenderOptions): string[] {
   const chosen = comparable(steps);
   if (chosen.length === 0) return [];

@@ -2,6 +2,7 @@
 
 import { type Failure, toUmaError, UmaError } from '../base/errors.ts';
 import { isFailure, reason } from '../base/facts.ts';
+import { MiB } from '../base/format.ts';
 import type { ChildContext, Emit, HostReading, Loop, PlannedStep } from '../probe/context.ts';
 import type { StressStep } from '../types/index.ts';
 import { costsHost, headroomFor, progress } from './headroom.ts';
@@ -19,7 +20,7 @@ import {
 import type { StressEvent, StressRequest, StressResult } from './protocol.ts';
 import { type Bounds, type Headroom, initialState, next, type SearchEnd, update } from './search.ts';
 
-const FIRST_BYTES = 256 * 2 ** 20;
+const FIRST_BYTES = 256 * MiB;
 
 /** States in which the search has found its answer and still holds it. */
 const FOUND_STATES: readonly Outcome['state'][] = ['limit', 'out-of-memory', 'floor', 'contiguity'];

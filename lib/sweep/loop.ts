@@ -1,7 +1,7 @@
 /** The loop of a sweep in the child process: one step after the other, nothing held in between. */
 
 import { isFailure } from '../base/facts.ts';
-import { formatBoth } from '../base/format.ts';
+import { formatBoth, MiB } from '../base/format.ts';
 import type { ChildContext, Emit, Loop, Stop } from '../probe/context.ts';
 import { CounterReader } from '../probe/counter-reader.ts';
 import type { AllocatorKind } from '../types/index.ts';
@@ -10,7 +10,7 @@ import { managedRefusal, planSweep } from './plan.ts';
 import type { Measurement, PlannedSize, SweepEvent, SweepRequest, SweepResult } from './protocol.ts';
 
 /** Enough to trigger what the first call of a kind does once: loading, page tables, the driver's first block. */
-const WARM_UP_BYTES = 2 * 2 ** 20;
+const WARM_UP_BYTES = 2 * MiB;
 
 export const loop: Loop<SweepRequest, SweepEvent, SweepResult> = async (context, request, emit) => {
   const { allocator, binding, limits } = context;

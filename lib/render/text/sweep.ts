@@ -1,4 +1,4 @@
-/** The page of a sweep: a table a kind, the counters that moved, two plots, and the outcome. */
+/** The page of a sweep: one table per kind, the counters that moved, two plots, and the outcome. */
 import { capitalized, clean, GB } from '../../base/format.ts';
 import type { AllocatorKind, SweepReport, SweepStep } from '../../types/index.ts';
 import { countersTable } from '../counters.ts';
