@@ -15,13 +15,13 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { native } from '../../lib/native/binding.ts';
 import type { NativeWalkBatch } from '../../lib/native/contract.ts';
 import { binaryPath } from '../support/binary.ts';
 import {
   batchesOf,
-  diskFolder,
+  eachInNewFolder,
   identity,
   isRoot,
   nobody,
@@ -30,20 +30,11 @@ import {
   walk,
 } from '../support/real-files.ts';
 
-const disk = diskFolder(2 ** 30);
-const folder = 'path' in disk ? disk.path : '';
 let tree = '';
-let trees = 0;
 
-beforeEach((context) => {
-  if ('reason' in disk) context.skip(disk.reason);
-  tree = join(folder, `tree${trees++}`);
-  mkdirSync(tree);
+eachInNewFolder(2 ** 30, (path) => {
+  tree = path;
 });
-// By rm: Node removes by full paths, which are too long in a deep tree.
-afterAll(() => {
-  if (folder !== '') execFileSync('rm', ['-rf', folder]);
-}, 300_000);
 
 /** Descriptors of this process in a folder. */
 function openIn(path: string): number {
@@ -83,9 +74,9 @@ describe('a walk', () => {
     writeFileSync(join(tree, 'one'), 'x'.repeat(5000));
     linkSync(join(tree, 'one'), join(tree, 'two'));
     symlinkSync('one', join(tree, 'link'));
-    symlinkSync(tree, join(folder, `to-${trees}`));
+    symlinkSync(tree, `${tree}-link`);
     const link = join(tree, 'link');
-    const walked = await walk([link, join(folder, `to-${trees}`), tree]);
+    const walked = await walk([link, `${tree}-link`, tree]);
     expect(walked).toMatchObject({ files: 1, bytes: 5000, directories: 1, links: 4, problems: 0 });
     expect(walked.entries[0]).toMatchObject({ path: link, what: 'file', ...identity(link) });
   });

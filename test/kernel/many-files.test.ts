@@ -2,11 +2,11 @@
 
 import { execFileSync } from 'node:child_process';
 import { linkSync, mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
 import {
   batchesOf,
-  diskFolder,
+  eachInNewFolder,
   isRoot,
   nobody,
   pageBytes,
@@ -15,19 +15,11 @@ import {
   walk,
 } from '../support/real-files.ts';
 
-const disk = diskFolder(2 ** 30);
-const folder = 'path' in disk ? disk.path : '';
 let tree = '';
-let trees = 0;
 
-beforeEach((context) => {
-  if ('reason' in disk) context.skip(disk.reason);
-  tree = join(folder, `tree${trees++}`);
-  mkdirSync(tree);
+eachInNewFolder(2 ** 30, (path) => {
+  tree = path;
 });
-afterAll(() => {
-  if (folder !== '') execFileSync('rm', ['-rf', folder]);
-}, 300_000);
 
 describe('a walk', () => {
   it('sums 100,000 small files, and lists the requested ones', async () => {
@@ -80,7 +72,7 @@ describe('a walk', () => {
     for (let f = 0; f < 300; f++) writeFileSync(join(tree, `f${f}`), 'x'.repeat(100));
     for (let f = 0; f < 10; f++) linkSync(join(tree, `f${f}`), join(tree, `link${f}`));
     execFileSync('sync');
-    const { end } = await startMapper('map', join(tree, 'f77'), folder);
+    const { end } = await startMapper('map', join(tree, 'f77'), dirname(tree));
     try {
       const { entries, ...sums } = await walk(tree, { mode: 'evict', top: 0, listEmpty: false });
       expect(sums).toMatchObject({ files: 300, links: 10, cached: 300 * pageBytes, cachedAfter: pageBytes });

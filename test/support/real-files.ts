@@ -1,11 +1,12 @@
 /** Real files on a real disk, and programs that walk them as this user or as nobody. */
 
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createHash, randomFillSync } from 'node:crypto';
 import {
   chmodSync,
   closeSync,
   fsyncSync,
+  mkdirSync,
   mkdtempSync,
   openSync,
   readFileSync,
@@ -16,6 +17,7 @@ import {
 } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, beforeEach } from 'vitest';
 import { native } from '../../lib/native/binding.ts';
 import type { NativeBinding, NativeCachedFile, NativeWalkBatch, NativeWalkOptions } from '../../lib/native/contract.ts';
 import { BINARY_PRELUDE } from './binary-on-machine.ts';
@@ -44,6 +46,24 @@ export function diskFolder(bytes: number): { path: string } | { reason: string }
     } catch {}
   }
   return { reason: `no folder on a disk with ${bytes} bytes free (temporary folder, /var/tmp, home)` };
+}
+
+/**
+ * Gives each test of a file a new folder on a disk with this many bytes free; skips the test where there is none. The
+ * folders are removed by rm: Node removes by full paths, which are too long in a deep tree.
+ */
+export function eachInNewFolder(bytes: number, use: (path: string) => void): void {
+  const disk = diskFolder(bytes);
+  let made = 0;
+  beforeEach((context) => {
+    if ('reason' in disk) return context.skip(disk.reason);
+    const path = join(disk.path, `tree${made++}`);
+    mkdirSync(path);
+    use(path);
+  });
+  afterAll(() => {
+    if ('path' in disk) execFileSync('rm', ['-rf', disk.path]);
+  }, 300_000);
 }
 
 /**

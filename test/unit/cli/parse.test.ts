@@ -7,6 +7,7 @@ import { count, duration, positive } from '../../../lib/cli/core/options.ts';
 import { colourDepth } from '../../../lib/cli/core/terminal.ts';
 import { editDistance, nearest, UsageError } from '../../../lib/cli/core/usage.ts';
 import { parse, route } from '../../../lib/cli/parse.ts';
+import { usageErrorOf } from '../../support/usage-error.ts';
 
 const command: Command = {
   name: 'trial',
@@ -22,17 +23,6 @@ const command: Command = {
   arguments: { min: 0, max: 1, afterDashes: true },
   run: async () => ({ exitCode: 0, document: null, text: null }),
 };
-
-/** Message of the UsageError that a call must throw. */
-function refusal(call: () => unknown): string {
-  try {
-    call();
-  } catch (error) {
-    if (error instanceof UsageError) return error.message;
-    throw error;
-  }
-  throw new Error('it was not refused');
-}
 
 suite('finding the command', () => {
   it.each([
@@ -59,7 +49,7 @@ suite('finding the command', () => {
     [['sim'], 'umaprobe sim needs one of: list, show, run.'],
     [['sim', 'lst'], 'umaprobe sim has no "lst"; it has list, show, run. Did you mean umaprobe sim list?'],
   ])('%j is refused', (argv, message) => {
-    expect(refusal(() => route(argv))).toBe(message);
+    expect(usageErrorOf(() => route(argv))).toBe(message);
   });
 
   it('has a loadable file for every command, named as in the table', async () => {
@@ -101,7 +91,7 @@ suite('parsing', () => {
     [['--__proto__'], 'umaprobe trial has no option --__proto__.'],
     [['--constructor'], 'umaprobe trial has no option --constructor.'],
   ])('%j is refused', (args, message) => {
-    expect(refusal(() => parse(command, args))).toBe(message);
+    expect(usageErrorOf(() => parse(command, args))).toBe(message);
   });
 
   it('requires an argument unless help is requested', () => {

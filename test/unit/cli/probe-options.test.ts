@@ -6,20 +6,10 @@ import { layoutExit, stressExit, sweepExit } from '../../../lib/cli/commands/pro
 import type { Values } from '../../../lib/cli/core/command.ts';
 import { describe as failureOf } from '../../../lib/cli/core/exit.ts';
 import { elements, shapes, size, sizeOf, sizes } from '../../../lib/cli/core/options.ts';
-import { UsageError } from '../../../lib/cli/core/usage.ts';
 import { KINDS } from '../../../lib/memory/kinds.ts';
 import { layoutOf, notMade, stepOf, stressOf, sweepOf } from '../../support/reports.ts';
 import { GB, GiB } from '../../support/units.ts';
-
-function refusal(call: () => unknown): string {
-  try {
-    call();
-  } catch (error) {
-    if (error instanceof UsageError) return error.message;
-    throw error;
-  }
-  throw new Error('it was not refused');
-}
+import { usageErrorOf } from '../../support/usage-error.ts';
 
 describe('sizes', () => {
   it.each([
@@ -38,22 +28,26 @@ describe('sizes', () => {
     ['0.0GB', '--max "0.0GB" is less than 1 byte.'],
     ['9007199254740992', '--max "9007199254740992" is more than 2^53 − 1 bytes, the largest size there is.'],
     ['9999999TB', '--max "9999999TB" is more than 2^53 − 1 bytes, the largest size there is.'],
-  ])('%s is refused', (word, words) => expect(refusal(() => sizeOf(word, '--max', 'stress'))).toBe(words));
+  ])('%s is refused', (word, words) => expect(usageErrorOf(() => sizeOf(word, '--max', 'stress'))).toBe(words));
 
   it('are a list', () => {
     expect(sizes({ sizes: '1GB, 2GiB' }, 'sizes', 'sweep')).toEqual([1e9, 2 * GiB]);
-    expect(refusal(() => sizes({ sizes: '1GB,,2GB' }, 'sizes', 'sweep'))).toContain('empty entry between its commas');
-    expect(refusal(() => sizes({ sizes: '1GB,banana' }, 'sizes', 'sweep'))).toContain('--sizes "banana" is not a size');
+    expect(usageErrorOf(() => sizes({ sizes: '1GB,,2GB' }, 'sizes', 'sweep'))).toContain(
+      'empty entry between its commas',
+    );
+    expect(usageErrorOf(() => sizes({ sizes: '1GB,banana' }, 'sizes', 'sweep'))).toContain(
+      '--sizes "banana" is not a size',
+    );
     expect(size({}, 'max', 'stress')).toBeUndefined();
   });
 
   it('are shapes and numbers of elements', () => {
     expect(shapes({ shape: '8192x8192,4096' }, 'shape', 'sweep')).toEqual([[8192, 8192], [4096]]);
-    expect(refusal(() => shapes({ shape: '8192x' }, 'shape', 'sweep'))).toContain('is not a shape');
-    expect(refusal(() => shapes({ shape: '4x0' }, 'shape', 'sweep'))).toContain('a dimension of 0');
+    expect(usageErrorOf(() => shapes({ shape: '8192x' }, 'shape', 'sweep'))).toContain('is not a shape');
+    expect(usageErrorOf(() => shapes({ shape: '4x0' }, 'shape', 'sweep'))).toContain('a dimension of 0');
     expect(elements({ elements: '1e9' }, 'elements', 'sweep')).toBe(1e9);
     for (const word of ['0', '1.5', '1e99', '-1', 'many', '9007199254740992'])
-      expect(refusal(() => elements({ elements: word }, 'elements', 'sweep'))).toContain(
+      expect(usageErrorOf(() => elements({ elements: word }, 'elements', 'sweep'))).toContain(
         'is not a whole number of elements',
       );
   });
@@ -76,7 +70,7 @@ describe('options', () => {
   });
 
   it('accept a low floor only with --i-accept-a-frozen-machine', () => {
-    expect(refusal(() => options({ floor: '1KiB' }))).toBe(
+    expect(usageErrorOf(() => options({ floor: '1KiB' }))).toBe(
       '--floor "1KiB" is below 2GiB: a host that runs out of memory freezes instead of failing. Give a larger floor, or add --i-accept-a-frozen-machine.',
     );
     expect(options({ floor: '1KiB', 'i-accept-a-frozen-machine': true })).toEqual({
@@ -89,11 +83,13 @@ describe('options', () => {
     expect(kinds({ kind: 'device,managed,device' }, 'sweep')).toEqual(['device', 'managed']);
     expect(kinds({ kind: 'all' }, 'sweep')).toBe('all');
     expect(kind({ kind: 'pinned' }, 'stress')).toBe('pinned');
-    expect(refusal(() => kinds({ kind: 'gpu' }, 'sweep'))).toBe(`--kind "gpu" is not one of ${KINDS.join(', ')}, all.`);
-    expect(refusal(() => kinds({ kind: 'all,device' }, 'sweep'))).toContain(
+    expect(usageErrorOf(() => kinds({ kind: 'gpu' }, 'sweep'))).toBe(
+      `--kind "gpu" is not one of ${KINDS.join(', ')}, all.`,
+    );
+    expect(usageErrorOf(() => kinds({ kind: 'all,device' }, 'sweep'))).toContain(
       '--kind "all" cannot be combined with other kinds.',
     );
-    expect(refusal(() => kind({ kind: 'managd' }, 'stress'))).toContain('Did you mean managed?');
+    expect(usageErrorOf(() => kind({ kind: 'managd' }, 'stress'))).toContain('Did you mean managed?');
   });
 });
 
