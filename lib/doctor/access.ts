@@ -2,7 +2,8 @@
 
 import { formatBytes } from '../base/format.ts';
 import { FIRST_PID_NAMESPACE, PID_NAMESPACE } from '../host/process.ts';
-import { type Check, type CheckContext, type Finding, fail, pass, skip, warn } from './check.ts';
+import type { Finding } from '../types/index.ts';
+import { type Check, type CheckContext, fail, pass, skip, warn } from './check.ts';
 
 /** Kernel files that need privileges, and the access that umaprobe needs. */
 const KERNEL_FILES = [

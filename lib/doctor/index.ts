@@ -4,11 +4,9 @@ import { access, constants, readdir, readlink } from 'node:fs/promises';
 import { invalidValue } from '../base/arguments.ts';
 import { native } from '../native/binding.ts';
 import { snapshot } from '../snapshot/index.ts';
-import type { Snapshot } from '../types/index.ts';
-import type { Check, CheckContext, CheckResult, DoctorReport, Finding } from './check.ts';
+import type { CheckResult, DoctorReport, Finding, Snapshot } from '../types/index.ts';
+import type { Check, CheckContext } from './check.ts';
 import { CHECKS, matching } from './checks.ts';
-
-export type { CheckResult, CheckStatus, DoctorReport } from './check.ts';
 
 export interface DoctorOptions {
   /** Ids or patterns such as "library.*". Default: all checks. */

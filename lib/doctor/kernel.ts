@@ -5,8 +5,8 @@ import { type GateReading, gateText, meetsGate, readGate } from '../memory/conti
 import { unifiedDevice } from '../memory/headroom.ts';
 import { FREEZE_BEGINS, recentlyStalled, stalledPercent, waitingPercent } from '../memory/pressure.ts';
 import { DROP_AND_COMPACT, STOP_LARGEST, withReceipt } from '../memory/remedies.ts';
-import type { Snapshot } from '../types/index.ts';
-import { type Check, type Finding, fail, pass, skip, warn } from './check.ts';
+import type { Finding, Snapshot } from '../types/index.ts';
+import { type Check, fail, pass, skip, warn } from './check.ts';
 
 export const kernelChecks: readonly Check[] = [
   {

@@ -4,8 +4,8 @@ import { capitalized, formatPercent } from '../base/format.ts';
 import { noAnswerText } from '../memory/health.ts';
 import { stalledPercent } from '../memory/pressure.ts';
 import { STOP_LARGEST } from '../memory/remedies.ts';
-import type { LibraryStatus, Pressure, Snapshot } from '../types/index.ts';
-import { type Check, type Finding, fail, pass, skip, warn } from './check.ts';
+import type { Finding, LibraryStatus, Pressure, Snapshot } from '../types/index.ts';
+import { type Check, fail, pass, skip, warn } from './check.ts';
 
 export const libraryChecks: readonly Check[] = [
   {

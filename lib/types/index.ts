@@ -8,6 +8,7 @@
 
 export type * from './cache.ts';
 export type * from './device.ts';
+export type * from './doctor.ts';
 export type * from './host.ts';
 export type * from './kinds.ts';
 export type * from './layout.ts';

@@ -1,18 +1,15 @@
-import { clean } from '../../base/format.ts';
 import { CHECKS, matching } from '../../doctor/checks.ts';
-import { type CheckResult, type CheckStatus, type DoctorReport, doctor } from '../../doctor/index.ts';
-import type { Style } from '../../render/paint.ts';
-import { sections, simulatedBand } from '../../render/text/frame.ts';
-import { hanging, padEnd, table } from '../../render/text-layout.ts';
+import { doctor } from '../../doctor/index.ts';
+import { doctorPage } from '../../render/text/doctor.ts';
+import { table } from '../../render/text-layout.ts';
+import type { DoctorReport } from '../../types/index.ts';
 import type { Command, Outcome, Values } from '../core/command.ts';
 import { flag, text } from '../core/options.ts';
-import { renderOptionsFor, type Terminal } from '../core/terminal.ts';
+import { renderOptionsFor } from '../core/terminal.ts';
 import { didYouMean, UsageError } from '../core/usage.ts';
 
 /** Other commands exit with 1 for "the answer is no" and with 2 for wrong usage. */
 const DOCTOR_EXIT = { clean: 0, warnings: 1, failures: 2 } as const;
-
-const STYLES: Readonly<Record<CheckStatus, Style>> = { pass: 'ok', warn: 'warning', fail: 'danger', skip: 'dim' };
 
 export const doctorCommand: Command = {
   name: 'doctor',
@@ -43,7 +40,11 @@ export const doctorCommand: Command = {
     const skip = patterns(values, 'skip') ?? [];
     if (flag(values, 'list')) return list();
     const report = await doctor(only === undefined ? { skip } : { only, skip });
-    return { exitCode: exitCodeOf(report), document: report, text: (terminal) => doctorPage(report, terminal) };
+    return {
+      exitCode: exitCodeOf(report),
+      document: report,
+      text: (terminal) => doctorPage(report, renderOptionsFor(terminal)),
+    };
   },
 };
 
@@ -79,33 +80,4 @@ function list(): Outcome {
         columns,
       ),
   };
-}
-
-function doctorPage({ checks, simulated, summary }: DoctorReport, terminal: Terminal): string[] {
-  const { pass, warn, fail, skip } = summary;
-  const total = `${pass} passed, ${warn} warned, ${fail} failed, ${skip} skipped`;
-  const style: Style = fail > 0 ? 'danger' : warn > 0 ? 'warning' : 'ok';
-  const idWidth = Math.max(0, ...checks.map(({ id }) => id.length)) + 2;
-  return sections(
-    simulated === null ? [] : [simulatedBand(simulated, renderOptionsFor(terminal), { what: 'findings' })],
-    checks.flatMap((check) => checkLines(check, idWidth, terminal)),
-    [terminal.paint(style, total)],
-  );
-}
-
-/** The cause; of a warning or a failure the evidence and remedy, too. */
-function checkLines(check: CheckResult, width: number, { paint, columns }: Terminal): string[] {
-  const status = padEnd(check.status, 6);
-  const [first = '', ...more] = hanging(status + padEnd(check.id, width), clean(check.cause), columns);
-  const lines = [
-    paint(STYLES[check.status], status) +
-      paint('strong', first.slice(status.length, status.length + width)) +
-      first.slice(status.length + width),
-    ...more,
-  ];
-  if (check.status === 'pass' || check.status === 'skip') return lines;
-  const indent = ' '.repeat(status.length);
-  lines.push(...hanging(`${indent}seen  `, clean(check.evidence), columns).map((line) => paint('dim', line)));
-  if (check.remedy !== null) lines.push(...hanging(`${indent}do    `, check.remedy, columns));
-  return lines;
 }

@@ -1,6 +1,5 @@
 /** A machine for every outcome of every check: id, title, snapshot, expected status, expected words of the cause. */
-import type { CheckStatus } from '../../../lib/doctor/check.ts';
-import type { Snapshot } from '../../../lib/types/index.ts';
+import type { CheckStatus, Snapshot } from '../../../lib/types/index.ts';
 import { type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
 import { GiB } from '../../support/units.ts';
 
