@@ -39,7 +39,8 @@ std::optional<Failure> attach_machine(const std::string& library, const std::str
   } else {
     failure.name = "NO_MACHINE";
     failure.message = "UMAPROBE_SIM=" + state_path +
-                      " is not the state file of a simulated machine: " + failure.message;
+                      " is not the state file of a simulated machine: " + failure.message +
+                      ". Unset it, or use umaprobe --sim NAME or umaprobe sim run, which set it";
   }
   return failure;
 }

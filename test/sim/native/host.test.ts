@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Failure } from '../../../lib/base/errors.ts';
 import { native } from '../../../lib/native/binding.ts';
 import { printedBy, printedOnMachine } from '../../support/binary-on-machine.ts';
 import { withMachine } from '../../support/machines.ts';
@@ -159,6 +160,9 @@ describe('a simulated kernel', () => {
     await withMachine('gb10', async ({ env, statePath }) => {
       const [nowhere] = await printedBy(read, { ...env, UMAPROBE_SIM: join(statePath, '../nothing') });
       expect(nowhere).toMatchObject({ failure: { source: 'sim', name: 'NO_MACHINE' }, machine: { source: 'sim' } });
+      expect((nowhere as { failure: Failure }).failure.message).toMatch(
+        /^UMAPROBE_SIM=.*nothing is not.*Unset it, or use/,
+      );
       writeFileSync(join(statePath, '../garbage'), 'x'.repeat(100_000));
       const [garbage] = await printedBy(read, { ...env, UMAPROBE_SIM: join(statePath, '../garbage') });
       expect(garbage).toMatchObject({
