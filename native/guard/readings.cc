@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
+#include "base/digits.h"
 #include "host/meminfo.h"
 
 namespace umaprobe {
@@ -11,47 +11,82 @@ namespace {
 
 constexpr double kPeriod = 2;                  // seconds
 constexpr double kDecay = 0.8187307530779818;  // exp(-2/10)
+constexpr uint64_t kMaxPercent = 100;
+constexpr std::string_view kAvailable = "MemAvailable:";
 
-// The number after `key`; NaN if there is none. `text` must be null-terminated.
-double number_after(std::string_view text, std::string_view key) {
-  const size_t at = text.find(key);
-  if (at == std::string_view::npos) return std::nan("");
-  return std::strtod(text.data() + at + key.size(), nullptr);
+// "12.34", as the kernel prints a percentage; the whole of `text`.
+std::optional<double> parse_percent(std::string_view text) {
+  const auto whole = take_digits(text, 10, kMaxPercent);
+  if (!whole) return std::nullopt;
+  if (text.empty()) return static_cast<double>(*whole);
+  if (!take_prefix(text, ".")) return std::nullopt;
+  const size_t decimals = text.size();
+  const auto fraction = take_digits(text, 10, kMaxExactInteger);
+  if (!fraction || !text.empty()) return std::nullopt;
+  return static_cast<double>(*whole) +
+         static_cast<double>(*fraction) / std::pow(10, static_cast<double>(decimals));
+}
+
+std::optional<double> parse_microseconds(std::string_view text) {
+  const auto value = take_digits(text, 10, kMaxExactInteger);
+  if (!value || !text.empty()) return std::nullopt;
+  return static_cast<double>(*value);
+}
+
+// The value of "key=value" in a line of words.
+std::string_view value_of(std::string_view line, std::string_view key) {
+  while (!line.empty()) {
+    std::string_view word = line.substr(0, line.find(' '));
+    line.remove_prefix(std::min(word.size() + 1, line.size()));
+    if (take_prefix(word, key) && take_prefix(word, "=")) return word;
+  }
+  return {};
 }
 
 }  // namespace
 
+// "full avg10=0.12 avg60=0.00 avg300=0.00 total=1234"
 std::optional<PressureLine> parse_full_pressure(std::string_view text) {
-  const size_t at = text.find("full ");
-  if (at == std::string_view::npos) return std::nullopt;
-  const std::string_view line = text.substr(at);
-  const PressureLine full{number_after(line, "avg10="), number_after(line, "total=")};
-  if (std::isnan(full.avg10) || std::isnan(full.total)) return std::nullopt;
-  return full;
+  while (!text.empty()) {
+    std::string_view line = take_line(text);
+    if (!take_prefix(line, "full ")) continue;
+    const auto avg10 = parse_percent(value_of(line, "avg10"));
+    const auto total = parse_microseconds(value_of(line, "total"));
+    if (!avg10 || !total) return std::nullopt;
+    return PressureLine{*avg10, *total};
+  }
+  return std::nullopt;
 }
 
 // MemAvailable is the third line since Linux 3.14; only that line is parsed.
+std::optional<double> parse_available(std::string_view text) {
+  while (!text.empty()) {
+    const size_t size = text.size();
+    const std::string_view line = take_line(text);
+    if (line.substr(0, kAvailable.size()) != kAvailable) continue;
+    // A line without its newline was cut off: its number may lack digits.
+    if (line.size() == size) return std::nullopt;
+    double numbers[kMeminfoFields];
+    parse_meminfo(line, numbers);
+    constexpr size_t kSlot = 2;
+    static_assert(std::string_view(kMeminfo[kSlot].field) == "available");
+    if (std::isnan(numbers[kSlot])) return std::nullopt;
+    return numbers[kSlot];
+  }
+  return std::nullopt;
+}
+
 std::optional<double> read_available(Host& host) {
   char buffer[512];
   const long length = host.read_meminfo(buffer, sizeof buffer);
   if (length <= 0) return std::nullopt;
-  const std::string_view text(buffer, static_cast<size_t>(length));
-  const size_t line = text.find("MemAvailable:");
-  const size_t end = text.find('\n', std::min(line, text.size()));
-  if (end == std::string_view::npos) return std::nullopt;
-  double numbers[kMeminfoFields];
-  parse_meminfo(text.substr(line, end - line), numbers);
-  constexpr size_t kAvailable = 2;
-  static_assert(std::string_view(kMeminfo[kAvailable].field) == "available");
-  if (std::isnan(numbers[kAvailable])) return std::nullopt;
-  return numbers[kAvailable];
+  return parse_available({buffer, static_cast<size_t>(length)});
 }
 
 std::optional<PressureLine> read_full_pressure(Host& host) {
   char buffer[512];
-  const long length = host.read("/proc/pressure/memory", buffer, sizeof buffer - 1);
+  const long length = host.read("/proc/pressure/memory", buffer, sizeof buffer);
   if (length <= 0) return std::nullopt;
-  buffer[length] = '\0';
   return parse_full_pressure({buffer, static_cast<size_t>(length)});
 }
 

@@ -17,6 +17,10 @@ struct PressureLine {
 // The "full" line; empty if there is none.
 std::optional<PressureLine> parse_full_pressure(std::string_view text);
 
+// MemAvailable in bytes, of the text of /proc/meminfo; empty if the text has no such line, or ends
+// within it.
+std::optional<double> parse_available(std::string_view text);
+
 // MemAvailable in bytes; empty if it cannot be read.
 std::optional<double> read_available(Host& host);
 std::optional<PressureLine> read_full_pressure(Host& host);

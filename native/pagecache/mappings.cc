@@ -3,18 +3,19 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
+#include <string_view>
 
 #include "base/descriptor.h"
 #include "base/failure.h"
+#include "pagecache/maps_text.h"
 
 namespace umaprobe {
 namespace {
@@ -24,16 +25,15 @@ class Lines {
  public:
   explicit Lines(int fd) : fd_(fd) {}
 
-  // The next line without its newline, valid until the next call. Null at the end, or on an error
+  // The next line without its newline, valid until the next call. Empty at the end, or on an error
   // with errno set.
-  const char* next(const char*& end) {
+  std::optional<std::string_view> next() {
     while (true) {
-      auto* newline = static_cast<char*>(std::memchr(buffer_ + at_, '\n', filled_ - at_));
-      if (newline) {
-        const char* line = buffer_ + at_;
-        end = newline;
-        at_ = static_cast<size_t>(newline - buffer_) + 1;
-        return line;
+      const std::string_view rest(buffer_ + at_, filled_ - at_);
+      const size_t length = rest.find('\n');
+      if (length != std::string_view::npos) {
+        at_ += length + 1;
+        return rest.substr(0, length);
       }
       std::memmove(buffer_, buffer_ + at_, filled_ - at_);
       filled_ -= at_;
@@ -41,7 +41,7 @@ class Lines {
       if (filled_ == sizeof buffer_) filled_ = 0;  // kernel lines are shorter than the buffer
       errno = 0;
       const ssize_t count = ::read(fd_, buffer_ + filled_, sizeof buffer_ - filled_);
-      if (count <= 0) return nullptr;
+      if (count <= 0) return std::nullopt;
       filled_ += static_cast<size_t>(count);
     }
   }
@@ -62,20 +62,6 @@ struct Mapping {
 
 Descriptor open_of(int process, const char* name) {
   return Descriptor(::openat(process, name, O_RDONLY | O_CLOEXEC));
-}
-
-// Undoes the kernel's escape of newlines in names, "\012" (seq_file mangling).
-std::string unescaped(const std::string& path) {
-  std::string plain;
-  for (size_t i = 0; i < path.size(); ++i) {
-    if (path.compare(i, 4, "\\012") == 0) {
-      plain += '\n';
-      i += 3;
-    } else {
-      plain += path[i];
-    }
-  }
-  return plain;
 }
 
 // On btrfs and overlay, maps and stat(2) show different devices: the inode's own, and the one of
@@ -103,18 +89,12 @@ std::optional<double> wanted_device(int process, const MapsLine& line, const Ino
   return seen && is_wanted(*seen) ? seen : std::nullopt;
 }
 
-// PF_KTHREAD. A kernel thread has no memory of its own, so its unreadable maps hide nothing.
+// A kernel thread has no memory of its own, so its unreadable maps hide nothing.
 bool is_kernel_thread(int process) {
-  constexpr unsigned long kThread = 0x00200000;
   const Descriptor file = open_of(process, "stat");
   char text[1024];
-  const ssize_t count = file ? ::read(file.get(), text, sizeof text - 1) : -1;
-  if (count <= 0) return false;
-  text[count] = '\0';
-  const char* at = std::strrchr(text, ')');  // the name may contain brackets
-  // state ppid pgrp session tty_nr tpgid flags
-  for (int field = 0; at && field < 7; ++field) at = std::strchr(at + 1, ' ');
-  return at && (std::strtoul(at, nullptr, 10) & kThread) != 0;
+  const ssize_t count = file ? ::read(file.get(), text, sizeof text) : -1;
+  return count > 0 && is_kernel_thread_stat({text, static_cast<size_t>(count)});
 }
 
 // Marks the hits that are locked. smaps walks the page tables, so it is read for hits only.
@@ -123,15 +103,14 @@ void mark_locked(int process, std::vector<Mapping>& hits) {
   if (!file) return;
   Lines lines(file.get());
   Mapping* current = nullptr;
-  const char* end = nullptr;
-  while (const char* line = lines.next(end)) {
-    if (const std::optional<MapsLine> header = parse_maps_line(line, end)) {
+  while (const std::optional<std::string_view> line = lines.next()) {
+    if (const std::optional<MapsLine> header = parse_maps_line(*line)) {
       const auto ino = static_cast<double>(header->ino);
       const auto hit = std::find_if(hits.begin(), hits.end(),
                                     [ino](const Mapping& found) { return found.ino == ino; });
       current = hit == hits.end() ? nullptr : &*hit;
-    } else if (current && end - line > 7 && std::memcmp(line, "Locked:", 7) == 0) {
-      if (std::strtoull(line + 7, nullptr, 10) > 0) current->locked = true;
+    } else if (current && is_locked_line(*line)) {
+      current->locked = true;
     }
   }
 }
@@ -144,10 +123,9 @@ bool search_process(CallContext& context, int process, int pid, const Inodes& wa
   if (!file) return errno != EACCES && errno != EPERM;
   std::vector<Mapping> hits;
   Lines lines(file.get());
-  const char* end = nullptr;
   uint64_t last = 0;  // mappings of one file are adjacent
-  while (const char* line = lines.next(end)) {
-    const std::optional<MapsLine> mapped = parse_maps_line(line, end);
+  while (const std::optional<std::string_view> line = lines.next()) {
+    const std::optional<MapsLine> mapped = parse_maps_line(*line);
     if (!mapped || mapped->ino == 0 || mapped->ino == last) continue;
     last = mapped->ino;
     const std::optional<double> dev = wanted_device(process, *mapped, wanted);
@@ -170,26 +148,6 @@ bool search_process(CallContext& context, int process, int pid, const Inodes& wa
 }
 
 }  // namespace
-
-// "7f0c-7f1c r--s 00000000 fd:01 1234    /path"
-std::optional<MapsLine> parse_maps_line(const char* line, const char* end) {
-  char* at = nullptr;
-  if (line == end || !std::isxdigit(static_cast<unsigned char>(*line))) return std::nullopt;
-  std::strtoull(line, &at, 16);
-  if (*at != '-') return std::nullopt;
-  std::strtoull(at + 1, &at, 16);
-  if (end - at < 6 || *at != ' ') return std::nullopt;
-  std::strtoull(at + 6, &at, 16);  // past " rwxp ", the offset
-  if (*at != ' ') return std::nullopt;
-  const auto major = static_cast<unsigned>(std::strtoul(at, &at, 16));
-  if (*at != ':') return std::nullopt;
-  const auto minor = static_cast<unsigned>(std::strtoul(at + 1, &at, 16));
-  const uint64_t ino = std::strtoull(at, &at, 10);
-  MapsLine mapped{makedev(major, minor), ino, {}};
-  const char* path = std::find(static_cast<const char*>(at), end, '/');
-  mapped.path.assign(path, end);
-  return mapped;
-}
 
 Fact<Mappings> find_mappings(CallContext& context, const Inodes& wanted) {
   const std::unique_ptr<DIR, int (*)(DIR*)> processes(::opendir("/proc"), ::closedir);
