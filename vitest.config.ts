@@ -35,6 +35,8 @@ export default defineConfig({
       project('pkg', { testTimeout: 240_000, hookTimeout: 240_000, globalSetup: './test/pkg/setup.ts' }), // what ships
       // The recipes of docs/architecture.md, applied to a copy of the tree that is then built and used.
       project('recipes', { testTimeout: 300_000, hookTimeout: 300_000 }),
+      // Programs of Debian on simulated machines: npm run clients fetches them.
+      project('clients', { testTimeout: 60_000, hookTimeout: 60_000 }),
       // The same contract on a real device. Files run one at a time, because they read the same counters
       // of one GPU.
       project('gpu', { testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false }),

@@ -1,0 +1,100 @@
+/**
+ * The ```console blocks of the documentation, and a shell to type them into. The fence has the exit code unless it is 0:
+ * ```console exit=2. A block that cannot be run has the reason: ```console skip="takes a minute". A block that writes to
+ * the kernel, which only root may, also on a simulated machine: ```console root. A block that runs programs of other
+ * people: ```console clients (test/clients).
+ */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { CLI, cliEnvironment } from './cli.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+export interface Block {
+  line: number;
+  exit: number;
+  skip: string | null;
+  root: boolean;
+  /** The command runs programs that `npm run clients` fetches. */
+  clients: boolean;
+  steps: { command: string; output: string[] }[];
+}
+
+/** The blocks of a page that have an umaprobe command. */
+export function blocksOf(text: string): Block[] {
+  const blocks: Block[] = [];
+  let open: Block | null = null;
+  for (const [index, line] of text.split('\n').entries()) {
+    const fence = /^```console\b(.*)$/.exec(line);
+    if (open === null && fence !== null) {
+      const [, info = ''] = fence;
+      open = {
+        line: index + 1,
+        exit: Number(/exit=(\d+)/.exec(info)?.[1] ?? 0),
+        skip: /skip="([^"]*)"/.exec(info)?.[1] ?? null,
+        root: /^ root\b/.test(info),
+        clients: /^ clients\b/.test(info),
+        steps: [],
+      };
+    } else if (open !== null && line.startsWith('```')) {
+      blocks.push(open);
+      open = null;
+    } else if (open !== null && line.startsWith('$ ')) {
+      open.steps.push({ command: line.slice(2), output: [] });
+    } else {
+      open?.steps.at(-1)?.output.push(line);
+    }
+  }
+  return blocks.filter(({ steps }) => steps.some(({ command }) => /\bumaprobe\b/.test(command)));
+}
+
+/** Masks what differs between two runs: numbers, lengths of bars, the path of the simulator, spaces. */
+export function masked(line: string): string {
+  return line
+    .replace(/\[[^\]]*[█·][^\]]*\]/g, '[bar]')
+    .replace(/\S*libumasim\.so/g, 'libumasim.so')
+    .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'uuid')
+    .replace(/-?\d[\d.,:]*/g, '0')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+const bin = temporaryFolder('docs');
+writeFileSync(join(bin, 'umaprobe'), `#!/bin/sh\nexec '${process.execPath}' '${CLI}' "$@"\n`);
+chmodSync(join(bin, 'umaprobe'), 0o755);
+
+/**
+ * Types the commands of a block into a shell and expects the lines that the page shows, in their order.
+ *
+ * @param options `path`: folders before those of PATH; `mask`: what of a line need not be equal.
+ */
+export function expectOutputOf(
+  block: Block,
+  { cwd, path = [], mask = masked }: { cwd: string; path?: string[]; mask?: (line: string) => string },
+): void {
+  for (const { command, output } of block.steps) {
+    const ran = spawnSync('sh', ['-c', command], {
+      cwd,
+      encoding: 'utf8',
+      // Journals go to the temporary folder, not to the home of the user.
+      env: cliEnvironment({
+        PATH: [bin, ...path, process.env.PATH ?? ''].join(':'),
+        NO_COLOR: '1',
+        XDG_STATE_HOME: join(bin, 'state'),
+      }),
+      timeout: 25_000,
+    });
+    if (/\bumaprobe\b/.test(command)) expect(ran.status, ran.stderr).toBe(block.exit);
+    const got = `${ran.stderr}${ran.stdout}`.split('\n').map(mask);
+    let from = 0;
+    for (const line of output.filter((text) => text.trim() !== '' && text.trim() !== '…')) {
+      const found = got.indexOf(mask(line), from);
+      expect(
+        found,
+        `the page shows:\n${line}\nwhich is not in the output:\n${ran.stderr}${ran.stdout}`,
+      ).toBeGreaterThanOrEqual(0);
+      from = found + 1;
+    }
+  }
+}
