@@ -1,6 +1,7 @@
 /** Checks of NVIDIA's libraries: usable, and of matching versions. */
 
 import { capitalized, formatPercent } from '../base/format.ts';
+import { hasPools } from '../memory/headroom.ts';
 import { noAnswerText } from '../memory/health.ts';
 import { stalledPercent } from '../memory/pressure.ts';
 import { STOP_LARGEST } from '../memory/remedies.ts';
@@ -21,7 +22,10 @@ export const libraryChecks: readonly Check[] = [
       if (failed === undefined) {
         const unread = snapshot.devices.some(({ cuda, cudaIndex }) => cuda === null && cudaIndex !== null);
         const note = unread ? '; cudaMemGetInfo was not read' : '';
-        return pass('The library is installed and answers.', describe(snapshot.libraries.cuda) + note);
+        return pass(
+          'The library is installed and answers.',
+          describe(snapshot.libraries.cuda) + note + traces(snapshot),
+        );
       }
       if (failed.from.cuda?.startsWith('ERR_UMA_TIMEOUT') === true)
         return noAnswer('CUDA (cudaMemGetInfo)', failed.from.cuda, snapshot.pressure);
@@ -71,6 +75,13 @@ export const libraryChecks: readonly Check[] = [
     },
   },
 ];
+
+/** What the context of this check has left behind: on drivers with pools its memory stays there. */
+function traces({ devices, driver }: Snapshot): string {
+  if (!hasPools(driver)) return '';
+  const read = devices.filter(({ cuda, memoryModel }) => cuda !== null && memoryModel === 'unified');
+  return read.map(({ from, index }) => `; device ${index}: ${from.cuda ?? ''}`).join('');
+}
 
 /** null: the library is loaded. */
 function libraryProblem(name: string, status: LibraryStatus, { devices, pressure }: Snapshot): Finding | null {

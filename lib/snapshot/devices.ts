@@ -9,6 +9,7 @@ import { quirkNotes } from '../memory/quirks.ts';
 import { views } from '../memory/views.ts';
 import type { NativeCudaDevice, NativeCudaReport, NativeNvmlDevice, NativeNvmlReport } from '../native/contract.ts';
 import type { DeviceAttribute, DeviceSnapshot, GpuProcess, HostMemory } from '../types/index.ts';
+import type { ChildReadings } from './child-readings.ts';
 import { type DevicePair, normalPciBusId } from './pairs.ts';
 
 export const DEVICE_ATTRIBUTES = [
@@ -47,11 +48,8 @@ export interface DeviceContext {
   /** Why a library as a whole could not be read; null: it could. */
   whyNoCuda: string | null;
   whyNoNvml: string | null;
-  /**
-   * cudaMemGetInfo from a child process: a reading or a reason for each ordinal, and the reason for all others. null:
-   * no child was run.
-   */
-  child: { answers: Map<number, { free: number; total: number; from: string } | string>; missingReason: string } | null;
+  /** cudaMemGetInfo from a child process; null: none was considered. */
+  child: ChildReadings | null;
   environment: Record<string, string | undefined>;
   /** Name of a process from `/proc/<pid>/comm`; null: unknown. */
   processName(pid: number): string | null;

@@ -3,7 +3,7 @@
 import { checkChoice, checkMilliseconds } from '../base/arguments.ts';
 import type { Snapshot, SnapshotOptions } from '../types/index.ts';
 
-const MODES = ['auto', 'child', 'inProcess', 'never'] as const satisfies SnapshotOptions['memGetInfo'][];
+const MODES = ['auto', 'needed', 'child', 'inProcess', 'never'] as const satisfies SnapshotOptions['memGetInfo'][];
 
 /** Loaded by the first snapshot, because it is most of umaprobe's code: `import 'umaprobe'` stays fast. */
 let takeSnapshot: typeof import('./take.ts').takeSnapshot | undefined;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { native } from '../native/binding.ts';
 import { ROOT } from '../root.ts';
 
-/** Output of the child: one line of JSON per device, in CUDA's order, each printed as soon as it is known. */
+/** Output of the child: one line of JSON per device, in the order asked, each printed as soon as it is known. */
 export type ChildLine = { ordinal: number } & (
   | {
       free: number;
@@ -25,12 +25,12 @@ export interface ChildAnswer {
 const CHILD = join(ROOT, 'dist/mem-get-info-worker.js');
 
 /**
- * `cudaMemGetInfo` of every device, read in a short-lived child process, whose CUDA context (527 MiB on an H200) is
+ * `cudaMemGetInfo` of the given devices, read in a short-lived child process, whose CUDA context (527 MiB on an H200) is
  * gone when it exits. At the deadline the child is killed and not waited for; lines printed before count. The child
  * exits when this process does: it watches its standard input.
  */
-export async function readMemGetInfoInChild(deadlineMs: number): Promise<ChildAnswer> {
-  const child = spawn(process.execPath, [CHILD, String(deadlineMs)], {
+export async function readMemGetInfoInChild(ordinals: readonly number[], deadlineMs: number): Promise<ChildAnswer> {
+  const child = spawn(process.execPath, [CHILD, String(deadlineMs), ordinals.join()], {
     stdio: ['pipe', 'pipe', 'pipe'],
     // The same machine as this process, even if process.env has changed since the first reading.
     env: { ...process.env, ...native().machineVariables() },

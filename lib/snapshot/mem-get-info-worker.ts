@@ -1,4 +1,4 @@
-/** The child process of `snapshot({ memGetInfo: 'child' })`: prints one line of JSON per device and exits. */
+/** The child process of `snapshot()` that asks cudaMemGetInfo (mem-get-info-child.ts): prints one line of JSON per device and exits. */
 
 import { isFailure, reason } from '../base/facts.ts';
 import { native } from '../native/binding.ts';
@@ -8,11 +8,12 @@ import type { ChildLine } from './mem-get-info-child.ts';
 // works even while a call hangs.
 process.stdin.on('close', () => process.exit(1)).resume();
 
-const deadlineMs = Number(process.argv[2]);
+const [, , deadline, ordinals = ''] = process.argv;
+const deadlineMs = Number(deadline);
 const binding = native();
 const { deviceCount, timedOut } = await binding.readCuda(0, deadlineMs);
 if (typeof deviceCount === 'number') {
-  for (let ordinal = 0; ordinal < deviceCount; ordinal++) {
+  for (const ordinal of ordinals.split(',').map(Number)) {
     process.stdout.write(`${JSON.stringify(await line(ordinal))}\n`);
   }
   process.exit(0);

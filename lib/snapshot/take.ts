@@ -7,15 +7,15 @@ import { hostMemorySync } from '../host/meminfo.ts';
 import { FIRST_PID_NAMESPACE, pidNamespace, processName } from '../host/process.ts';
 import { ledger } from '../memory/ledger.ts';
 import { native } from '../native/binding.ts';
-import type { NativeBinding, NativeCudaReport } from '../native/contract.ts';
-import type { DeviceSnapshot, HostMemory, MemGetInfo, Snapshot, SnapshotOptions } from '../types/index.ts';
+import type { NativeBinding } from '../native/contract.ts';
+import type { DeviceSnapshot, HostMemory, Snapshot, SnapshotOptions } from '../types/index.ts';
+import { readInChild } from './child-readings.ts';
 import { type DeviceContext, deviceSnapshot } from './devices.ts';
 import { cudaLibrary, nvmlLibrary, whyNoDevices } from './libraries.ts';
-import type { ChildLine } from './mem-get-info-child.ts';
 import { pairDevices } from './pairs.ts';
 
 /** The binary's number for each mode. A child process, if any, runs after this reading. */
-const MODES = { auto: 1, child: 1, inProcess: 2, never: 0 } as const;
+const MODES = { auto: 1, needed: 1, child: 1, inProcess: 2, never: 0 } as const;
 
 /** `snapshot()` with checked and complete options. */
 export async function takeSnapshot(options: Required<SnapshotOptions>): Promise<Snapshot> {
@@ -34,7 +34,8 @@ export async function takeSnapshot(options: Required<SnapshotOptions>): Promise<
   recordMissingLines(host, provenance);
 
   const [cuda, nvml] = await reports;
-  const child = mode === 'child' ? await readInChild(cuda, childDeadlineMs) : null;
+  const child =
+    mode === 'child' || mode === 'needed' ? await readInChild(mode, cuda, facts.driver, childDeadlineMs) : null;
   const libraries = { cuda: cudaLibrary(cuda), nvml: nvmlLibrary(nvml) };
   const context: DeviceContext = {
     host,
@@ -73,32 +74,6 @@ function recordMissingLines(host: HostMemory, provenance: Provenance): void {
   for (const [field, value] of Object.entries(host)) {
     if (value === null) provenance.record(`host.${field}`, 'this kernel’s /proc/meminfo has no such line');
   }
-}
-
-/** null: no child is needed, because there is no device, all readings exist, or CUDA already hangs. */
-async function readInChild(cuda: NativeCudaReport, deadlineMs: number): Promise<DeviceContext['child']> {
-  if (cuda.timedOut !== null || typeof cuda.deviceCount !== 'number' || cuda.deviceCount === 0) return null;
-  if (cuda.devices.every((device) => device.memGetInfo !== undefined)) return null;
-  const { readMemGetInfoInChild } = await import('./mem-get-info-child.ts'); // node:child_process costs 3 ms to load
-  const { lines, missingReason } = await readMemGetInfoInChild(deadlineMs);
-  const answers = new Map(lines.map((line) => [line.ordinal, withoutOwnContext(line, cuda)]));
-  return { answers, missingReason };
-}
-
-/**
- * The child's own context lowers the free memory of a device that shares the host's memory. Its size, which NVML
- * reports, is added back, so that the measurement does not change the result.
- */
-function withoutOwnContext(line: ChildLine, cuda: NativeCudaReport): (MemGetInfo & { from: string }) | string {
-  if ('failure' in line) return line.failure;
-  const { ordinal, free, total, ownBytes } = line;
-  const integrated = cuda.devices.find((device) => device.ordinal === ordinal)?.attributes?.integrated === 1;
-  if (!integrated) return { free, total, from: 'cudaMemGetInfo in a child process, which had its own context' };
-  const adjustment =
-    ownBytes === null
-      ? 'its own context, whose size is not known, counts as used'
-      : `${ownBytes} bytes of its own context (NVML) are added back`;
-  return { free: free + (ownBytes ?? 0), total, from: `cudaMemGetInfo in a child process; ${adjustment}` };
 }
 
 /** GPU memory inside MemTotal: that of devices that share the host's memory. null: unknown. */

@@ -32,14 +32,17 @@ export interface SnapshotOptions {
   /**
    * How to read `cudaMemGetInfo`, which needs a CUDA context (527 MiB on an H200).
    * - `auto` (default): only if this process already has a context.
-   * - `child`: in a short-lived child process with a time limit, as the command line does.
+   * - `needed`: as `child`, but only for devices with memory of their own, as `umaprobe snapshot` does. On a device that
+   *   shares the host's memory the answer is MemFree, and a context would change what is measured: from driver 590 on
+   *   its memory stays in the driver's pools when the child has ended.
+   * - `child`: for every device, in a short-lived child process with a time limit.
    * - `inProcess`: create a context in this process if it has none.
    * - `never`.
    */
-  memGetInfo?: 'auto' | 'child' | 'inProcess' | 'never';
+  memGetInfo?: 'auto' | 'needed' | 'child' | 'inProcess' | 'never';
   /** Time limit for each library, in milliseconds: 1 to 600000. Default 2000. */
   deadlineMs?: number;
-  /** Time limit for the child process of `memGetInfo: 'child'`, in milliseconds: 1 to 600000. Default 10000. */
+  /** Time limit for the child process of `memGetInfo: 'needed'` and `'child'`, in milliseconds: 1 to 600000. Default 10000. */
   childDeadlineMs?: number;
 }
 

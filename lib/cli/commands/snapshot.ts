@@ -19,7 +19,7 @@ export function deadline(values: Values, command: string): number {
   return duration(values, 'deadline', 10, 600_000, 2000, command);
 }
 
-export const MEMGETINFO = ['auto', 'child', 'never'] as const;
+export const MEMGETINFO = ['needed', 'child', 'auto', 'never'] as const;
 
 export const snapshotCommand: Command = {
   name: 'snapshot',
@@ -28,14 +28,14 @@ export const snapshotCommand: Command = {
   description:
     'Reads the kernel, CUDA and NVML once. Shows a ledger that adds up to MemTotal, what can be allocated (free right now, after reclaim), ' +
     'what each tool counts as free, and a verdict.\n' +
-    'Changes nothing and creates no CUDA context in this process. Works without a GPU, too.',
+    'Changes nothing and creates no CUDA context in this process, and on unified memory none at all. Works without a GPU, too.',
   options: {
     bytes: { type: 'boolean', summary: 'Exact bytes instead of GiB and GB' },
     memgetinfo: {
       type: 'string',
-      placeholder: '<auto|child|never>',
+      placeholder: '<needed|child|auto|never>',
       summary:
-        'How to read cudaMemGetInfo, which needs a CUDA context: in a short-lived child (the default), only if a context exists (auto), or never',
+        'How to read cudaMemGetInfo, which needs a CUDA context: in a short-lived child, for GPUs with memory of their own only (needed, the default) or for all (child); only if a context exists (auto); or never',
     },
     deadline: DEADLINE,
   },
@@ -47,7 +47,7 @@ export const snapshotCommand: Command = {
   readsMachine: true,
   arguments: { min: 0, max: 0, afterDashes: false },
   async run({ values }) {
-    const memGetInfo = choice(values, 'memgetinfo', MEMGETINFO, 'child', 'snapshot');
+    const memGetInfo = choice(values, 'memgetinfo', MEMGETINFO, 'needed', 'snapshot');
     const deadlineMs = deadline(values, 'snapshot');
     const document = await snapshot({ memGetInfo, deadlineMs, childDeadlineMs: CHILD_DEADLINE_MS });
     const exact = flag(values, 'bytes');

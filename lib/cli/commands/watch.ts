@@ -32,7 +32,7 @@ export const watchCommand: Command = {
     bytes: { type: 'boolean', summary: 'Exact bytes instead of GiB and GB' },
     memgetinfo: {
       type: 'string',
-      placeholder: '<auto|child|never>',
+      placeholder: '<needed|child|auto|never>',
       summary: 'How to read cudaMemGetInfo (default auto)',
     },
     deadline: DEADLINE,

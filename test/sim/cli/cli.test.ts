@@ -62,7 +62,7 @@ describe('mistakes', () => {
       /^umaprobe: "snapsot" is not a command\. Did you mean umaprobe snapshot\? See umaprobe --help\.\n$/,
     ],
     [['--sm', 'gb10'], 2, /no option --sm\. Did you mean --sim\? See umaprobe snapshot --help/],
-    [['--memgetinfo', 'perhaps'], 2, /--memgetinfo "perhaps" is not one of auto, child, never/],
+    [['--memgetinfo', 'perhaps'], 2, /--memgetinfo "perhaps" is not one of needed, child, auto, never/],
     [['watch', '--interval', '1ms'], 2, /outside 100 ms to 1 h 0 min/],
     [
       ['doctor', '--only', 'swp'],

@@ -1,0 +1,85 @@
+/** cudaMemGetInfo from a child process: which devices are asked, and what each answer means. */
+
+import { formatCount } from '../base/format.ts';
+import { hasPools } from '../memory/headroom.ts';
+import type { NativeCudaReport } from '../native/contract.ts';
+import type { DriverFacts, MemGetInfo } from '../types/index.ts';
+import type { ChildLine } from './mem-get-info-child.ts';
+
+export interface ChildReadings {
+  /** A reading with its source, or the reason why there is none, for each ordinal. */
+  answers: Map<number, (MemGetInfo & { from: string }) | string>;
+  /** Reason for every ordinal that is not in `answers`. */
+  missingReason: string;
+}
+
+/**
+ * A context of its own would cost a device that shares the host's memory 256 MiB and more, which the driver's pools keep
+ * after the child's end (driver 590 and later), and would answer MemFree, which is known.
+ */
+const NOT_NEEDED =
+  'not asked: on an integrated GPU it reports MemFree, and the context that it needs takes memory (memGetInfo: child asks)';
+
+/** Ordinals of the devices that the child has to ask. */
+export function ordinalsToAsk(mode: 'needed' | 'child', { devices }: NativeCudaReport): number[] {
+  return devices
+    .filter((device) => device.memGetInfo === undefined && (mode === 'child' || !isIntegrated(device)))
+    .flatMap(({ ordinal }) => (ordinal === undefined ? [] : [ordinal]));
+}
+
+/** null: no child is needed, because there is no device, all readings exist, or CUDA already hangs. */
+export async function readInChild(
+  mode: 'needed' | 'child',
+  cuda: NativeCudaReport,
+  driver: DriverFacts,
+  deadlineMs: number,
+): Promise<ChildReadings | null> {
+  if (cuda.timedOut !== null || typeof cuda.deviceCount !== 'number' || cuda.deviceCount === 0) return null;
+  if (cuda.devices.every((device) => device.memGetInfo !== undefined)) return null;
+  const ordinals = ordinalsToAsk(mode, cuda);
+  if (ordinals.length === 0) return { answers: new Map(), missingReason: NOT_NEEDED };
+  const { readMemGetInfoInChild } = await import('./mem-get-info-child.ts'); // node:child_process costs 3 ms to load
+  const { lines, missingReason } = await readMemGetInfoInChild(ordinals, deadlineMs);
+  const answers: ChildReadings['answers'] = new Map(
+    cuda.devices
+      .filter((device) => mode === 'needed' && isIntegrated(device))
+      .map(({ ordinal }) => [ordinal ?? -1, NOT_NEEDED]),
+  );
+  for (const line of lines) answers.set(line.ordinal, withoutOwnContext(line, cuda, driver));
+  return { answers, missingReason };
+}
+
+/**
+ * The child's own context lowers the free memory of a device that shares the host's memory. Its size, which NVML
+ * reports, is added back, so that the measurement does not change the result.
+ */
+function withoutOwnContext(
+  line: ChildLine,
+  { devices }: NativeCudaReport,
+  driver: DriverFacts,
+): (MemGetInfo & { from: string }) | string {
+  if ('failure' in line) return line.failure;
+  const { ordinal, free, total, ownBytes } = line;
+  if (!devices.some((device) => device.ordinal === ordinal && isIntegrated(device)))
+    return { free, total, from: 'cudaMemGetInfo in a child process, which had its own context' };
+  const adjustment =
+    ownBytes === null
+      ? 'its own context, whose size is not known, counts as used'
+      : `${ownBytes} bytes of its own context (NVML) are added back`;
+  return {
+    free: free + (ownBytes ?? 0),
+    total,
+    from: `cudaMemGetInfo in a child process; ${adjustment}${left(ownBytes, driver)}`,
+  };
+}
+
+/** Measured on no machine: from driver 590 on, freed GPU memory goes into the pools, and a context is GPU memory. */
+function left(ownBytes: number | null, driver: DriverFacts): string {
+  if (!hasPools(driver)) return '';
+  const size = ownBytes === null ? 'that memory' : `those ${formatCount(ownBytes)} bytes`;
+  return `; this driver keeps ${size} in its pools now, where the next CUDA program finds them`;
+}
+
+function isIntegrated({ attributes }: NativeCudaReport['devices'][number]): boolean {
+  return attributes?.integrated === 1;
+}
