@@ -16,6 +16,15 @@ cudaError_t runtime(const char* name, Body body) {
   return status;
 }
 
+// Runs `body(call, device)` for a function of a device that needs no context.
+template <typename Body>
+cudaError_t about_device(const char* name, int ordinal, bool arguments_fine, Body body) {
+  return runtime(name, [&](const Call& call) {
+    const int status = init_cuda(call);
+    return status != 0 ? status : with_ordinal(call, ordinal, arguments_fine, body);
+  });
+}
+
 // Runs `body(call, device)` for a function that needs a context.
 template <typename Body>
 cudaError_t with_context(const char* name, Body body) {

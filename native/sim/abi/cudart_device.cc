@@ -12,18 +12,8 @@
 namespace umasim {
 namespace {
 
-// Runs `body(call)` for a function of a device that needs no context.
-template <typename Body>
-cudaError_t about_device(const char* name, int device, bool arguments_fine, Body body) {
-  return runtime(name, [&](const Call& call) {
-    if (!arguments_fine) return int{umaprobe::kCudaInvalidValue};
-    if (!is_device(call, device)) return int{umaprobe::kCudaInvalidDevice};
-    return body(call);
-  });
-}
-
-cudaError_t properties(const char* name, void* out, int device, const PropertyLayout& layout) {
-  return about_device(name, device, out != nullptr, [&](const Call& call) {
+cudaError_t properties(const char* name, void* out, int ordinal, const PropertyLayout& layout) {
+  return about_device(name, ordinal, out != nullptr, [&](const Call& call, int device) {
     const State& state = call.state();
     fill_properties(state.machine, device, device_total(state, device), layout, out);
     return 0;
@@ -54,23 +44,24 @@ UMASIM_API cudaError_t cudaDriverGetVersion(int* version) noexcept {
 UMASIM_API cudaError_t cudaGetDeviceCount(int* count) noexcept {
   return runtime("cudaGetDeviceCount", [&](const Call& call) {
     if (count == nullptr) return int{umaprobe::kCudaInvalidValue};
-    *count = call.state().machine.device_count;
-    return *count == 0 ? int{umaprobe::kCudaNoDevice} : 0;
+    const int status = init_cuda(call);
+    *count = status == 0 ? call.session().visible.count : 0;
+    return status;
   });
 }
 
 UMASIM_API cudaError_t cudaGetDevice(int* device) noexcept {
   return runtime("cudaGetDevice", [&](const Call& call) {
     if (device == nullptr) return int{umaprobe::kCudaInvalidValue};
-    *device = cuda_thread(call.session()).device;
+    *device = cuda_thread(call.session()).ordinal;
     return 0;
   });
 }
 
-UMASIM_API cudaError_t cudaSetDevice(int device) noexcept {
-  return about_device("cudaSetDevice", device, true, [&](const Call& call) {
+UMASIM_API cudaError_t cudaSetDevice(int ordinal) noexcept {
+  return about_device("cudaSetDevice", ordinal, true, [&](const Call& call, int device) {
     CudaThread& thread = cuda_thread(call.session());
-    thread.device = device;
+    thread.ordinal = ordinal;
     // CUDA 12 and later create the context here, earlier versions on the first call that needs it.
     constexpr uint64_t kMakesContext = 12000;
     if (call.state().machine.driver.runtime_version < kMakesContext) {
@@ -80,18 +71,18 @@ UMASIM_API cudaError_t cudaSetDevice(int device) noexcept {
     Context* context;
     const int status = ensure_primary(call, device, &context);
     if (status != 0) return status;
-    call.session().cuda_ready = true;
     if (thread.stack.empty()) thread.stack.push_back(context);
     thread.stack.back() = context;
     return 0;
   });
 }
 
-UMASIM_API cudaError_t cudaDeviceGetAttribute(int* value, int attribute, int device) noexcept {
-  return about_device("cudaDeviceGetAttribute", device, value != nullptr, [&](const Call& call) {
-    const bool known = device_attribute(call.state().machine, device, attribute, value);
-    return known ? 0 : int{umaprobe::kCudaInvalidValue};
-  });
+UMASIM_API cudaError_t cudaDeviceGetAttribute(int* value, int attribute, int ordinal) noexcept {
+  return about_device(
+      "cudaDeviceGetAttribute", ordinal, value != nullptr, [&](const Call& call, int device) {
+        const bool known = device_attribute(call.state().machine, device, attribute, value);
+        return known ? 0 : int{umaprobe::kCudaInvalidValue};
+      });
 }
 
 UMASIM_API cudaError_t cudaGetDeviceProperties(void* out, int device) noexcept {
@@ -102,9 +93,9 @@ UMASIM_API cudaError_t cudaGetDeviceProperties_v2(void* out, int device) noexcep
   return properties("cudaGetDeviceProperties_v2", out, device, kProperties12);
 }
 
-UMASIM_API cudaError_t cudaDeviceGetPCIBusId(char* id, int size, int device) noexcept {
-  return about_device("cudaDeviceGetPCIBusId", device, id != nullptr && size > 12,
-                      [&](const Call& call) {
+UMASIM_API cudaError_t cudaDeviceGetPCIBusId(char* id, int size, int ordinal) noexcept {
+  return about_device("cudaDeviceGetPCIBusId", ordinal, id != nullptr && size > 12,
+                      [&](const Call& call, int device) {
                         const char* const text = call.state().machine.devices[device].pci_bus_id;
                         std::snprintf(id, static_cast<size_t>(size), "%s", text);
                         return 0;
@@ -118,8 +109,11 @@ UMASIM_API cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) noex
     if (std::sscanf(id, "%x:%x:%x", &domain, &bus, &slot) != 3) {
       return int{umaprobe::kCudaInvalidValue};
     }
-    for (*device = 0; *device < call.state().machine.device_count; ++*device) {
-      const PciAddress address = pci_address(call.state().machine.devices[*device]);
+    const int status = init_cuda(call);
+    if (status != 0) return status;
+    const VisibleDevices& visible = call.session().visible;
+    for (*device = 0; *device < visible.count; ++*device) {
+      const PciAddress address = pci_address(call.state().machine.devices[visible.index[*device]]);
       if (address.domain == domain && address.bus == bus && address.device == slot) return 0;
     }
     return int{umaprobe::kCudaInvalidDevice};
@@ -135,11 +129,13 @@ UMASIM_API cudaError_t cudaDeviceSynchronize() noexcept {
 
 UMASIM_API cudaError_t cudaDeviceReset() noexcept {
   return runtime("cudaDeviceReset", [](const Call& call) {
+    const int status = init_cuda(call);
+    if (status != 0) return status;
     CudaThread& thread = cuda_thread(call.session());
     Context* context;
     {
       const std::lock_guard<std::mutex> guard(call.session().lock);
-      context = call.session().primary[thread.device];
+      context = call.session().primary[device_of(call.session(), thread.ordinal)];
     }
     if (context != nullptr) destroy_context(call, context);
     thread.stack.clear();

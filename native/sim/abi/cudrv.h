@@ -20,13 +20,13 @@ CUresult driver(const char* name, Body body) {
   });
 }
 
-// Runs `body(call, facts)` for a function of a device.
+// Runs `body(call, device, facts)` for a function of a device. `ordinal` is the CUdevice.
 template <typename Body>
-CUresult about_device(const char* name, CUdevice device, bool arguments_fine, Body body) {
+CUresult about_device(const char* name, CUdevice ordinal, bool arguments_fine, Body body) {
   return driver(name, [&](const Call& call) {
-    if (!arguments_fine) return int{umaprobe::kCudaInvalidValue};
-    if (!is_device(call, device)) return int{umaprobe::kCudaInvalidDevice};
-    return body(call, call.state().machine.devices[device]);
+    return with_ordinal(call, ordinal, arguments_fine, [&](const Call& same, int device) {
+      return body(same, device, same.state().machine.devices[device]);
+    });
   });
 }
 

@@ -11,14 +11,15 @@ Context* context_of(CUcontext handle) { return reinterpret_cast<Context*>(handle
 CUcontext handle_of(Context* context) { return reinterpret_cast<CUcontext>(context); }
 
 CUresult create(const char* name, CUcontext* out, CUdevice device) {
-  return about_device(name, device, out != nullptr, [&](const Call& call, const Device&) {
-    Context* context;
-    const int status = create_context(call, device, false, &context);
-    if (status != 0) return status;
-    cuda_thread(call.session()).stack.push_back(context);
-    *out = handle_of(context);
-    return 0;
-  });
+  return about_device(name, device, out != nullptr,
+                      [&](const Call& call, int index, const Device&) {
+                        Context* context;
+                        const int status = create_context(call, index, false, &context);
+                        if (status != 0) return status;
+                        cuda_thread(call.session()).stack.push_back(context);
+                        *out = handle_of(context);
+                        return 0;
+                      });
 }
 
 }  // namespace
@@ -29,19 +30,19 @@ using namespace umasim;
 UMASIM_API CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int* flags,
                                                int* active) noexcept {
   return about_device("cuDevicePrimaryCtxGetState", device, flags != nullptr && active != nullptr,
-                      [&](const Call& call, const Device&) {
+                      [&](const Call& call, int index, const Device&) {
                         const std::lock_guard<std::mutex> guard(call.session().lock);
                         *flags = 0;
-                        *active = call.session().primary[device] != nullptr;
+                        *active = call.session().primary[index] != nullptr;
                         return 0;
                       });
 }
 
 UMASIM_API CUresult cuDevicePrimaryCtxRetain(CUcontext* out, CUdevice device) noexcept {
   return about_device("cuDevicePrimaryCtxRetain", device, out != nullptr,
-                      [&](const Call& call, const Device&) {
+                      [&](const Call& call, int index, const Device&) {
                         Context* context;
-                        const int status = ensure_primary(call, device, &context);
+                        const int status = ensure_primary(call, index, &context);
                         if (status != 0) return status;
                         const std::lock_guard<std::mutex> guard(call.session().lock);
                         context->retained++;
@@ -52,12 +53,12 @@ UMASIM_API CUresult cuDevicePrimaryCtxRetain(CUcontext* out, CUdevice device) no
 
 UMASIM_API CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) noexcept {
   return about_device("cuDevicePrimaryCtxRelease_v2", device, true,
-                      [&](const Call& call, const Device&) {
+                      [&](const Call& call, int index, const Device&) {
                         Context* context;
                         bool last;
                         {
                           const std::lock_guard<std::mutex> guard(call.session().lock);
-                          context = call.session().primary[device];
+                          context = call.session().primary[index];
                           if (context == nullptr || context->retained == 0) {
                             return int{umaprobe::kCudaInvalidContext};
                           }

@@ -11,7 +11,7 @@ namespace umasim {
 namespace {
 
 CUresult uuid(const char* name, CUuuid* out, CUdevice device) {
-  return about_device(name, device, out != nullptr, [&](const Call&, const Device& facts) {
+  return about_device(name, device, out != nullptr, [&](const Call&, int, const Device& facts) {
     uuid_bytes(facts, reinterpret_cast<unsigned char*>(out->bytes));
     return 0;
   });
@@ -23,11 +23,7 @@ CUresult uuid(const char* name, CUuuid* out, CUdevice device) {
 using namespace umasim;
 
 UMASIM_API CUresult cuInit(unsigned int) noexcept {
-  return run_call(Library::kCuda, "cuInit", [](const Call& call) {
-    if (call.state().machine.device_count == 0) return int{umaprobe::kCudaNoDevice};
-    call.session().cuda_ready = true;
-    return 0;
-  });
+  return run_call(Library::kCuda, "cuInit", init_cuda);
 }
 
 // Works before cuInit.
@@ -42,21 +38,22 @@ UMASIM_API CUresult cuDriverGetVersion(int* version) noexcept {
 UMASIM_API CUresult cuDeviceGetCount(int* count) noexcept {
   return driver("cuDeviceGetCount", [&](const Call& call) {
     if (count == nullptr) return int{umaprobe::kCudaInvalidValue};
-    *count = call.state().machine.device_count;
+    *count = call.session().visible.count;
     return 0;
   });
 }
 
 UMASIM_API CUresult cuDeviceGet(CUdevice* device, int ordinal) noexcept {
-  return about_device("cuDeviceGet", ordinal, device != nullptr, [&](const Call&, const Device&) {
-    *device = ordinal;
-    return 0;
-  });
+  return about_device("cuDeviceGet", ordinal, device != nullptr,
+                      [&](const Call&, int, const Device&) {
+                        *device = ordinal;
+                        return 0;
+                      });
 }
 
 UMASIM_API CUresult cuDeviceGetName(char* name, int size, CUdevice device) noexcept {
   return about_device("cuDeviceGetName", device, name != nullptr && size > 0,
-                      [&](const Call&, const Device& facts) {
+                      [&](const Call&, int, const Device& facts) {
                         std::snprintf(name, static_cast<size_t>(size), "%s", facts.name);
                         return 0;
                       });
@@ -72,8 +69,8 @@ UMASIM_API CUresult cuDeviceGetUuid_v2(CUuuid* out, CUdevice device) noexcept {
 
 UMASIM_API CUresult cuDeviceGetAttribute(int* value, int attribute, CUdevice device) noexcept {
   return about_device("cuDeviceGetAttribute", device, value != nullptr,
-                      [&](const Call& call, const Device&) {
-                        return device_attribute(call.state().machine, device, attribute, value)
+                      [&](const Call& call, int index, const Device&) {
+                        return device_attribute(call.state().machine, index, attribute, value)
                                    ? 0
                                    : int{umaprobe::kCudaInvalidValue};
                       });
@@ -81,15 +78,15 @@ UMASIM_API CUresult cuDeviceGetAttribute(int* value, int attribute, CUdevice dev
 
 UMASIM_API CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice device) noexcept {
   return about_device("cuDeviceTotalMem_v2", device, bytes != nullptr,
-                      [&](const Call& call, const Device&) {
-                        *bytes = device_total(call.state(), device);
+                      [&](const Call& call, int index, const Device&) {
+                        *bytes = device_total(call.state(), index);
                         return 0;
                       });
 }
 
 UMASIM_API CUresult cuDeviceGetPCIBusId(char* id, int size, CUdevice device) noexcept {
   return about_device("cuDeviceGetPCIBusId", device, id != nullptr && size > 12,
-                      [&](const Call&, const Device& facts) {
+                      [&](const Call&, int, const Device& facts) {
                         std::snprintf(id, static_cast<size_t>(size), "%s", facts.pci_bus_id);
                         return 0;
                       });
@@ -97,7 +94,7 @@ UMASIM_API CUresult cuDeviceGetPCIBusId(char* id, int size, CUdevice device) noe
 
 UMASIM_API CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice device) noexcept {
   return about_device("cuDeviceComputeCapability", device, major != nullptr && minor != nullptr,
-                      [&](const Call&, const Device& facts) {
+                      [&](const Call&, int, const Device& facts) {
                         compute_capability(facts, major, minor);
                         return 0;
                       });

@@ -33,7 +33,8 @@ nvmlReturn_t nvml_device(const char* name, nvmlDevice_t handle, bool arguments_f
   return nvml(name, [&](const Call& call) {
     const int device = index_of(call.session(), handle);
     if (device < 0 || !arguments_fine) return int{umaprobe::kNvmlInvalidArgument};
-    return body(call, device, call.state().machine.devices[device]);
+    const int status = call.refusal_of(device);
+    return status != 0 ? status : body(call, device, call.state().machine.devices[device]);
   });
 }
 

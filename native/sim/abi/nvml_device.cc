@@ -25,6 +25,8 @@ nvmlReturn_t handle_where(const char* name, nvmlDevice_t* out, bool arguments_fi
     if (out == nullptr || !arguments_fine) return int{umaprobe::kNvmlInvalidArgument};
     for (int i = 0; i < call.state().machine.device_count; i++) {
       if (!fits(i, call.state().machine.devices[i])) continue;
+      const int status = call.refusal_of(i);
+      if (status != 0) return status;
       *out = handle_of(call.session(), i);
       return 0;
     }

@@ -1,5 +1,6 @@
 #include "sim/gpu/call.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "abi/cuda.h"
@@ -16,10 +17,38 @@ bool matches(const char* pattern, const char* name) {
 }
 
 // Counts a matching call. Returns whether the fault hits it.
-bool hit(const Fault& fault, uint64_t* calls, const char* name) {
-  if (!matches(fault.call, name)) return false;
+bool hit(const Fault& fault, uint64_t* calls, const char* name, int device) {
+  if (fault.device != device || !matches(fault.call, name)) return false;
   const uint64_t earlier = (*calls)++;
   return earlier >= fault.after && earlier - fault.after < fault.times;
+}
+
+struct FaultEffect {
+  double hang_ms;
+  int status;
+};
+
+// The effect of the faults that are limited to `device`, or with -1 of those that are not limited.
+// Callers hold the lock.
+FaultEffect apply_faults(State& state, const char* name, int device) {
+  const Machine& machine = state.machine;
+  FaultEffect effect{0, 0};
+  for (int i = 0; i < machine.hang_count; i++) {
+    const bool hangs = hit(machine.hangs[i], &state.hang_calls[i], name, device);
+    if (hangs) effect.hang_ms += machine.hangs[i].hang_ms;
+  }
+  for (int i = 0; i < machine.fail_count; i++) {
+    const bool fails = hit(machine.fails[i], &state.fail_calls[i], name, device);
+    if (fails && effect.status == 0) effect.status = static_cast<int>(machine.fails[i].status);
+  }
+  if (effect.hang_ms > 0) state.world.counters.calls_blocked++;
+  return effect;
+}
+
+bool has_faults_of(const Machine& machine, int device) {
+  const auto concerns = [&](const Fault& fault) { return fault.device == device; };
+  return std::any_of(machine.hangs, machine.hangs + machine.hang_count, concerns) ||
+         std::any_of(machine.fails, machine.fails + machine.fail_count, concerns);
 }
 
 // The status of a call without a machine: that of a library without a driver.
@@ -62,7 +91,7 @@ bool has_symbol(const Machine& machine, const char* name) {
 }
 
 Call::Call(Library library, const char* name)
-    : session_(umasim::session()), name_(name), refusal_(0) {
+    : session_(umasim::session()), library_(library), name_(name), refusal_(0) {
   if (session_ == nullptr) {
     refusal_ = no_driver(library);
     return;
@@ -75,23 +104,30 @@ Call::Call(Library library, const char* name)
                                          : int{umaprobe::kCudaNotSupported};
   }
   if (refusal_ != 0) return;
-  double hang_ms = 0;
+  FaultEffect effect{0, 0};
   bool wedged;
   {
     const Locked locked(state);
-    for (int i = 0; i < machine.hang_count; i++) {
-      if (hit(machine.hangs[i], &state.hang_calls[i], name)) hang_ms += machine.hangs[i].hang_ms;
-    }
-    for (int i = 0; i < machine.fail_count; i++) {
-      if (hit(machine.fails[i], &state.fail_calls[i], name) && refusal_ == 0) {
-        refusal_ = static_cast<int>(machine.fails[i].status);
-      }
-    }
-    if (hang_ms > 0) state.world.counters.calls_blocked++;
+    effect = apply_faults(state, name, -1);
     wedged = state.world.wedge.happened;
   }
   if (wedged) block_forever(state);
-  sleep_ms(state, hang_ms);
+  sleep_ms(state, effect.hang_ms);
+  refusal_ = effect.status;
+}
+
+int Call::refusal_of(int device) const {
+  State& current = state();
+  // The lock that the constructor took has advanced the world to the present.
+  if (library_ == Library::kNvml && is_lost(current, device)) return umaprobe::kNvmlGpuIsLost;
+  if (!has_faults_of(current.machine, device)) return 0;
+  FaultEffect effect{0, 0};
+  {
+    const Locked locked(current);
+    effect = apply_faults(current, name_, device);
+  }
+  sleep_ms(current, effect.hang_ms);
+  return effect.status;
 }
 
 }  // namespace umasim

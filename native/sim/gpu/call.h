@@ -14,6 +14,9 @@ class Call {
 
   // The status to return at once, or 0 to go on.
   int refusal() const { return refusal_; }
+  // The status with which `device` refuses the call, or 0: a fault of that device, after its hang,
+  // or for NVML its loss. Ask it once, as soon as the device of a call is known.
+  int refusal_of(int device) const;
   // Valid only without a refusal.
   Session& session() const { return *session_; }
   State& state() const { return *session_->state; }
@@ -21,6 +24,7 @@ class Call {
 
  private:
   Session* session_;
+  Library library_;
   const char* name_;
   int refusal_;
 };

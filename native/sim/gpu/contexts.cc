@@ -8,6 +8,21 @@
 #include "sim/linux/locked.h"
 
 namespace umasim {
+namespace {
+
+// The current context of this thread if it still exists, else null.
+Context* current_context(Session& session) {
+  const CudaThread& thread = cuda_thread(session);
+  const bool current = !thread.stack.empty() && is_live(session, thread.stack.back());
+  return current ? thread.stack.back() : nullptr;
+}
+
+// The status with which a device refuses to work, or 0.
+int refusal_of_work(const Call& call, int device) {
+  return is_lost(call.state(), device) ? int{umaprobe::kCudaUnknown} : call.refusal_of(device);
+}
+
+}  // namespace
 
 CudaThread& cuda_thread(Session& session) {
   thread_local CudaThread thread;
@@ -18,9 +33,33 @@ CudaThread& cuda_thread(Session& session) {
   return thread;
 }
 
+int init_cuda(const Call& call) {
+  Session& session = call.session();
+  if (session.cuda_ready) return 0;
+  VisibleDevices visible;
+  const int status = find_visible_devices(call.state(), &visible);
+  if (status != 0) return status;
+  const std::lock_guard<std::mutex> guard(session.lock);
+  if (!session.cuda_ready) session.visible = visible;
+  session.cuda_ready = true;
+  return 0;
+}
+
+int device_of(const Session& session, int ordinal) {
+  return ordinal >= 0 && ordinal < session.visible.count ? session.visible.index[ordinal] : -1;
+}
+
+int ordinal_of(const Session& session, int device) {
+  for (int ordinal = 0; ordinal < session.visible.count; ordinal++) {
+    if (session.visible.index[ordinal] == device) return ordinal;
+  }
+  return -1;
+}
+
 int create_context(const Call& call, int device, bool primary, Context** context) {
   Session& session = call.session();
   State& state = call.state();
+  if (is_lost(state, device)) return umaprobe::kCudaUnknown;
   int block;
   const int status = reserve(call, BlockKind::kContext, device,
                              state.machine.devices[device].context_bytes, &block);
@@ -84,25 +123,24 @@ bool is_live(Session& session, const Context* context) {
 }
 
 int driver_device(const Call& call, int* device) {
-  Session& session = call.session();
-  if (!session.cuda_ready) return umaprobe::kCudaNotInitialized;
-  CudaThread& thread = cuda_thread(session);
-  if (thread.stack.empty() || !is_live(session, thread.stack.back())) {
-    return umaprobe::kCudaInvalidContext;
-  }
-  *device = thread.stack.back()->device;
-  return 0;
+  if (!call.session().cuda_ready) return umaprobe::kCudaNotInitialized;
+  const Context* context = current_context(call.session());
+  if (context == nullptr) return umaprobe::kCudaInvalidContext;
+  *device = context->device;
+  return refusal_of_work(call, *device);
 }
 
 int runtime_device(const Call& call, int* device) {
+  int status = init_cuda(call);
+  if (status != 0) return status;
   Session& session = call.session();
-  if (call.state().machine.device_count == 0) return umaprobe::kCudaNoDevice;
-  session.cuda_ready = true;
-  if (driver_device(call, device) == 0) return 0;
+  if (current_context(session) != nullptr) return driver_device(call, device);
   CudaThread& thread = cuda_thread(session);
-  *device = thread.device;
+  *device = device_of(session, thread.ordinal);
+  // A fault of the call comes before its context, as when the creation of the context fails.
+  status = refusal_of_work(call, *device);
   Context* context;
-  const int status = ensure_primary(call, *device, &context);
+  if (status == 0) status = ensure_primary(call, *device, &context);
   if (status != 0) return status;
   if (thread.stack.empty()) thread.stack.push_back(context);
   thread.stack.back() = context;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/gpu/pattern_fills.h"
+#include "sim/gpu/visible_devices.h"
 #include "sim/state/state.h"
 
 namespace umasim {
@@ -43,6 +44,7 @@ struct Session {
   std::atomic<int> faulted[kMaxDevices] = {};
   std::vector<Module*> modules;  // all modules ever loaded; never deleted
   std::atomic<int> nvml_users{0};
+  VisibleDevices visible{};  // set before cuda_ready, and not changed after
   std::atomic<bool> cuda_ready{false};
 };
 

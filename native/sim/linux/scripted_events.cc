@@ -93,6 +93,10 @@ bool run_event(State& state, int index) {
   const double from = event.after_first_allocation ? world.first_allocation_ms : 0;
   if (from < 0 || now_ms < from + event.at_ms) return false;
   if (event.process >= 0 && world.scripted_gone[event.process]) return false;
+  if (event.kind == EventKind::kLost) {
+    state.lost_devices |= 1u << event.device;
+    return false;
+  }
   // A wedged machine neither frees nor grants memory.
   if (world.wedge.happened) return false;
   if (event.kind == EventKind::kExit) {

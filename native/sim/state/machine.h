@@ -86,7 +86,10 @@ struct ScriptedProcess {
   bool graphics;
 };
 
-enum class EventKind : int { kAnon, kShmem, kDevice, kFileCache, kFileDirty, kFree, kExit };
+enum class EventKind : int { kAnon, kShmem, kDevice, kFileCache, kFileDirty, kFree, kExit, kLost };
+
+// What cuInit answers in a process that starts after the loss of a device.
+enum class CudaAfterLoss : int { kUnknownError, kNoDevice, kLeavesDeviceOut };
 
 struct ScriptedEvent {
   EventKind kind;
@@ -94,6 +97,8 @@ struct ScriptedEvent {
   double at_ms, over_ms;
   uint64_t bytes;
   int process;  // index into processes; -1: none
+  int device;   // kLost only
+  CudaAfterLoss cuda_after_loss;
 };
 
 struct Fault {
@@ -101,6 +106,7 @@ struct Fault {
   double hang_ms;
   int64_t status;
   uint64_t after, times;
+  int device;  // index of the only device whose calls it hits; -1: calls of any device or none
 };
 
 // Inverts the byte at `offset` when the fill kernel writes it.

@@ -6,7 +6,20 @@
 namespace umasim {
 namespace {
 
-void parse_call_faults(Description& in, const char* kind, Fault (&faults)[kMaxFaults], int& count) {
+// The index of the device that a fault is limited to; -1 without one.
+int parse_fault_device(Description& in, const std::string& path, const Machine& machine) {
+  if (!in.has(path)) return -1;
+  uint64_t device = 0;
+  in.bytes(path, &device);
+  if (device >= static_cast<uint64_t>(machine.device_count)) {
+    in.fail(path + " is " + std::to_string(device) + "; expected the index of a device");
+    return -1;
+  }
+  return static_cast<int>(device);
+}
+
+void parse_call_faults(Description& in, const char* kind, const Machine& machine,
+                       Fault (&faults)[kMaxFaults], int& count) {
   for (; in.has(std::string("faults.") + kind + "." + std::to_string(count)); count++) {
     const std::string at = std::string("faults.") + kind + "." + std::to_string(count) + ".";
     if (count == kMaxFaults) {
@@ -21,6 +34,7 @@ void parse_call_faults(Description& in, const char* kind, Fault (&faults)[kMaxFa
     }
     fault.after = in.bytes_or(at + "after", 0);
     fault.times = in.bytes_or(at + "times", kUnlimited);
+    fault.device = parse_fault_device(in, at + "device", machine);
   }
 }
 
@@ -52,8 +66,8 @@ void parse_missing(Description& in, Machine& machine) {
 }  // namespace
 
 void parse_faults(Description& in, Machine& machine) {
-  parse_call_faults(in, "hang", machine.hangs, machine.hang_count);
-  parse_call_faults(in, "fail", machine.fails, machine.fail_count);
+  parse_call_faults(in, "hang", machine, machine.hangs, machine.hang_count);
+  parse_call_faults(in, "fail", machine, machine.fails, machine.fail_count);
   parse_corruptions(in, machine);
   parse_missing(in, machine);
 }

@@ -14,6 +14,7 @@ std::string parse_machine(const char* description, Machine* machine);
 void parse_devices(Description& in, Machine& machine);
 // Processes and events. Call it after parse_devices(), because processes refer to devices.
 void parse_scenario(Description& in, Machine& machine);
+// Call it after parse_devices(), because faults refer to devices.
 void parse_faults(Description& in, Machine& machine);
 
 // A field of the description and the member that takes its value.

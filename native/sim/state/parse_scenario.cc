@@ -24,13 +24,28 @@ void parse_processes(Description& in, Machine& machine) {
   }
 }
 
+void parse_loss(Description& in, const std::string& at, const Machine& machine,
+                ScriptedEvent& event) {
+  uint64_t device = 0;
+  in.bytes(at + "device", &device);
+  if (device >= static_cast<uint64_t>(machine.device_count)) {
+    return in.fail(at + "device is " + std::to_string(device) + "; expected the index of a device");
+  }
+  event.device = static_cast<int>(device);
+  if (!in.has(at + "cuInit")) return;
+  static constexpr const char* kAnswers[] = {"UNKNOWN", "NO_DEVICE", "LEFT_OUT"};
+  event.cuda_after_loss = static_cast<CudaAfterLoss>(in.choice(at + "cuInit", kAnswers));
+}
+
 void parse_event(Description& in, const std::string& at, const Machine& machine,
                  ScriptedEvent& event) {
   static constexpr const char* kKinds[] = {"anon",      "shmem", "device", "fileCache",
-                                           "fileDirty", "free",  "exit"};
+                                           "fileDirty", "free",  "exit",   "lost"};
   event.kind = static_cast<EventKind>(in.choice(at + "what", kKinds));
   in.number(at + "atMs", &event.at_ms);
-  if (event.kind != EventKind::kExit) in.bytes(at + "bytes", &event.bytes);
+  if (event.kind == EventKind::kLost) parse_loss(in, at, machine, event);
+  const bool has_size = event.kind != EventKind::kExit && event.kind != EventKind::kLost;
+  if (has_size) in.bytes(at + "bytes", &event.bytes);
   if (in.has(at + "afterFirstAllocation")) {
     in.boolean(at + "afterFirstAllocation", &event.after_first_allocation);
   }

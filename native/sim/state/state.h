@@ -134,9 +134,15 @@ struct State {
   int action_count;
   Death deaths[kMaxDeaths];
   int death_count;
+  std::atomic<unsigned> lost_devices;     // one bit per device
   std::atomic<int> opened_control_files;  // one bit per ControlFile: opened for writing
   uint64_t control_bytes_applied[2];      // bytes of each file of writes already applied
 };
+
+// Whether the device has fallen off the bus.
+inline bool is_lost(const State& state, int device) {
+  return (state.lost_devices >> device & 1) != 0;
+}
 
 // Sets the initial world of a new state. Returns an empty string, or why the machine is impossible.
 using StartWorld = std::string (*)(State& state);

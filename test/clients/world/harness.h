@@ -28,7 +28,14 @@ int cudaDeviceReset();
 int cudaDeviceSynchronize();
 int cudaGetLastError();
 int cudaPeekAtLastError();
+int cudaSetDevice(int);
+int cudaGetDevice(int*);
+int cudaDeviceGetAttribute(int*, int, int);
+int cudaDeviceGetByPCIBusId(int*, const char*);
 int cuInit(unsigned);
+int cuDeviceGetCount(int*);
+int cuDeviceGetName(char*, int, CUdevice);
+int cuDeviceGetUuid_v2(CUuuid*, CUdevice);
 int cuDevicePrimaryCtxGetState(CUdevice, unsigned*, int*);
 int cuDevicePrimaryCtxRetain(CUcontext*, CUdevice);
 int cuDevicePrimaryCtxRelease_v2(CUdevice);
@@ -43,6 +50,7 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned, nvmlDevice_t*);
 int nvmlDeviceGetMemoryInfo(nvmlDevice_t, nvmlMemory_t*);
 int nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t, nvmlMemory_v2_t*);
 int nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t, unsigned*, nvmlProcessInfo_t*);
+int nvmlDeviceGetHandleByUUID(const char*, nvmlDevice_t*);
 int nvmlDeviceGetTemperature(nvmlDevice_t, unsigned, unsigned*);
 }
 
@@ -64,6 +72,9 @@ constexpr uint64_t kGiB = 1ull << 30;
 // lines of `more` replace the file's. Time passes `scale` times as fast.
 void boot(const char* name, double scale, const std::string& more = "");
 const std::string& state_path();
+// Lines for boot(): the machine has `count` copies of its first device, of which only the last
+// digits of UUID and PCI bus differ: GPU-5117ab1e-0000-0000-0000-00000000000N on bus 0N, N from 1.
+std::string devices(const char* name, int count);
 
 std::string read(const char* path);
 // A line of /proc/meminfo in bytes (HugePages_ lines: in pages), and a line of /proc/vmstat.
@@ -93,6 +104,6 @@ struct Row {
 };
 // One list per file.
 extern const Row kHostScenarios[], kMemoryScenarios[], kProcessScenarios[], kLibraryScenarios[],
-    kKernelScenarios[], kCounterScenarios[], kTimelineScenarios[];
+    kKernelScenarios[], kCounterScenarios[], kTimelineScenarios[], kDeviceScenarios[];
 
 }  // namespace world

@@ -2,8 +2,8 @@
 #pragma once
 #include <vector>
 
-#include "harness.h"
 #include "abi/pattern.h"
+#include "harness.h"
 
 extern "C" {
 struct CUmod_st;

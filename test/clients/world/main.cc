@@ -49,6 +49,24 @@ void boot(const char* name, double scale, const std::string& more) {
   EXPECT(umasim_machine() != nullptr && std::strcmp(umasim_machine(), name) == 0);
 }
 
+std::string devices(const char* name, int count) {
+  std::ifstream file(folder + "/" + name + ".flat");
+  std::string line, lines;
+  while (std::getline(file, line)) {
+    const std::string first = "devices.0.";
+    if (line.compare(0, first.size(), first) != 0) continue;
+    for (int i = 0; i < count; i++) {
+      lines += "devices." + std::to_string(i) + "." + line.substr(first.size()) + "\n";
+    }
+  }
+  for (int i = 0; i < count; i++) {
+    const std::string at = "devices." + std::to_string(i) + ".", number = std::to_string(i + 1);
+    lines += at + "uuid GPU-5117ab1e-0000-0000-0000-00000000000" + number + "\n";
+    lines += at + "pciBusId 0000:0" + number + ":00.0\n";
+  }
+  return lines;
+}
+
 std::string read(const char* path) {
   std::string buffer(1 << 16, '\0');
   const long length = umasim_read(path, &buffer[0], buffer.size());
@@ -167,7 +185,7 @@ int main(int argc, char** argv) {
   for (const world::Row* list :
        {world::kHostScenarios, world::kMemoryScenarios, world::kProcessScenarios,
         world::kLibraryScenarios, world::kKernelScenarios, world::kCounterScenarios,
-        world::kTimelineScenarios}) {
+        world::kTimelineScenarios, world::kDeviceScenarios}) {
     for (; list->name != nullptr; list++) {
       bool chosen = argc == 2;
       for (int i = 2; i < argc; i++) chosen = chosen || std::strcmp(argv[i], list->name) == 0;

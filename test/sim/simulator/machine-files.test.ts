@@ -18,7 +18,7 @@ describe('machine files', () => {
   const shown = [...page.matchAll(/^```json\n(.*?)^```$/gms)].map((match) => JSON.parse(String(match[1])));
 
   it('the page shows some', () => {
-    expect(shown.map(({ name }) => name)).toEqual(['bad-memory', 'crowded']);
+    expect(shown.map(({ name }) => name)).toEqual(['bad-memory', 'lost-gpu', 'crowded']);
   });
 
   it.each(shown)('$name of the page boots', async (machine) => {
@@ -34,6 +34,10 @@ describe('machine files', () => {
     [{ faults: { corrupt: [{ offset: 1, bit: 3 }] } }, 'bit'],
     [{ faults: { corrupt: [{ times: 1 }] } }, 'offset'],
     [{ events: [{ atMs: 0, what: 'anon', bytes: 1, afterFirstAllocation: 'yes' }] }, 'afterFirstAllocation'],
+    [{ events: [{ atMs: 0, what: 'lost' }] }, 'device'],
+    [{ events: [{ atMs: 0, what: 'lost', device: 1 }] }, 'events.0.device is 1; expected the index of a device'],
+    [{ events: [{ atMs: 0, what: 'lost', device: 0, cuInit: 'MAYBE' }] }, 'UNKNOWN'],
+    [{ faults: { fail: [{ call: 'nvml*', status: 15, device: 1 }] } }, 'faults.fail.0.device is 1; expected the index'],
     [{ timing: { systemBandwidthGBps: 0 } }, 'systemBandwidthGBps'],
     [{ timing: { systemTouchMsPerGiB: null } }, 'systemTouchMsPerGiB'],
   ])('%j is refused, by name', (fields, name) => {

@@ -1,0 +1,15 @@
+// The devices that CUDA shows to a process, and their order.
+#pragma once
+#include "sim/state/state.h"
+
+namespace umasim {
+
+// Indices into Machine::devices, in the order of CUDA's ordinals.
+struct VisibleDevices {
+  int count, index[kMaxDevices];
+};
+
+// What cuInit finds: sets `visible` and returns 0, or returns its error.
+int find_visible_devices(const State& state, VisibleDevices* visible);
+
+}  // namespace umasim
