@@ -114,6 +114,12 @@ export const memoryChecks: readonly Check[] = [
       const rest = unattributed(snapshot);
       const gpu = ledgerBytes(snapshot.ledger, 'gpuProcesses');
       const evidence = `${formatBytes(rest)} of ${formatBytes(snapshot.ledger.total)} are in no counter; GPU processes hold ${formatBytes(gpu)}`;
+      if (snapshot.ledger.notSplit.length > 0)
+        return skip(
+          'What is in no counter cannot be told: counters that every kernel has are missing.',
+          `${snapshot.ledger.notSplit.join('; ')}; ${evidence}`,
+          'See the reasons: umaprobe snapshot --json, record from.',
+        );
       if (rest < -GiB)
         return warn('The kernel counts some memory twice: the ledger is off by that much.', evidence, null);
       if (!isMuchHidden(rest, snapshot))

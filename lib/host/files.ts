@@ -57,7 +57,7 @@ export function reader(binding: NativeBinding, provenance: Provenance) {
         return null;
       }
       const value = parse(text);
-      provenance.record(path, value === null ? `${files[name]}: not in this kernel’s file` : files[name]);
+      provenance.record(path, value === null ? `${files[name]}: the text is not in the kernel’s format` : files[name]);
       return value;
     };
   };

@@ -55,13 +55,20 @@ const COUNTERS = {
   pgmajfault: 'pgmajfault',
 } as const;
 
+const COUNTER_NAMES = Object.keys(COUNTERS);
+
 export function readKernelFacts(binding: NativeBinding, provenance: Provenance): KernelFacts {
   const read = reader(binding, provenance);
   const file = read(FILES);
   const constant = read(CONSTANT_FILES, (paths) => readCached(binding, paths, untilUnload));
   const setting = read(SETTING_FILES, (paths) => readCached(binding, paths, forASecond));
   const counters = file('vmstat', 'kernel.vmstat', (text) => parseVmstat(text, Object.values(COUNTERS)));
-  const counter = (name: keyof typeof COUNTERS) => counters?.[Object.keys(COUNTERS).indexOf(name)] ?? null;
+  const counter = (name: keyof typeof COUNTERS): number | null => {
+    const value = counters?.[COUNTER_NAMES.indexOf(name)] ?? null;
+    if (value === null && counters !== null)
+      provenance.record(`kernel.${name}`, `${FILES.vmstat}: no readable counter ${COUNTERS[name]}`);
+    return value;
+  };
   const systemMemoryPools = readSystemMemoryPools(binding, provenance);
   return {
     bootId: constant('bootId', 'bootId', (text) => text.trim() || null),
@@ -99,7 +106,7 @@ export function readKernelFacts(binding: NativeBinding, provenance: Provenance):
 }
 
 function kiB(value: number | null): number | null {
-  return value === null ? null : value * 1024;
+  return value === null || value > Number.MAX_SAFE_INTEGER / 1024 ? null : value * 1024;
 }
 
 function freeBlocks(counted: ReturnType<typeof parseBuddyinfo>, provenance: Provenance): FreeBlocks[] | null {

@@ -5,9 +5,16 @@
 
 import type { FreeBlocks, Pressure, Psi } from '../types/index.ts';
 
-/** A text that consists of one decimal number; null for any other, such as "[N/A]", "max" and "". */
+/**
+ * A text that consists of one decimal number; null for any other, such as "[N/A]", "max" and "", and for a number above
+ * 2^53, which would be inexact or Infinity.
+ */
 export function decimal(text: string | undefined): number | null {
-  return text !== undefined && /^\d+(\.\d+)?$/.test(text) ? Number(text) : null;
+  return text !== undefined && /^\d+(\.\d+)?$/.test(text) ? exact(Number(text)) : null;
+}
+
+function exact(value: number): number | null {
+  return value <= Number.MAX_SAFE_INTEGER ? value : null;
 }
 
 /** A file with a single number, such as `/proc/sys/vm/swappiness`. */
@@ -21,6 +28,7 @@ function parsePsi(line: string | undefined): Psi | null {
   if (fields === null) return null;
   const [avg10 = null, avg60 = null, avg300 = null, totalUs = null] = fields.slice(1).map(decimal);
   if (avg10 === null || avg60 === null || avg300 === null || totalUs === null) return null;
+  if (Math.max(avg10, avg60, avg300) > 100) return null;
   return { avg10, avg60, avg300, totalUs };
 }
 
@@ -38,32 +46,46 @@ export interface Contiguity {
   zone: string;
 }
 
+/** Orders are at most 13 on arm64 with 4 KiB pages, 15 elsewhere. */
+const MOST_ORDERS = 24;
+
 /**
  * `/proc/buddyinfo`, zone Normal summed over nodes. The number of orders comes from the file: DGX OS kernels have
- * blocks of 16 and 32 MiB, which a fixed table of eleven columns would drop.
+ * blocks of 16 and 32 MiB, which a fixed table of eleven columns would drop. One line that is not readable makes the
+ * sum unknown.
  */
 export function parseBuddyinfo(text: string, pageBytes: number): Contiguity | null {
-  const rows: { zone: string; counts: number[] }[] = [];
-  for (const line of text.split('\n')) {
-    const match = /^Node\s+\d+,\s+zone\s+(\S+)\s+(\d[\d\s]*)$/.exec(line.trimEnd());
-    if (match) rows.push({ zone: match[1] as string, counts: (match[2] as string).trim().split(/\s+/).map(Number) });
-  }
-  if (rows.length === 0) return null;
+  const rows = text
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map(parseBuddyinfoLine);
+  if (rows.length === 0 || !rows.every((row) => row !== null)) return null;
   const normal = rows.filter((row) => row.zone === 'Normal');
   const countedRows = normal.length > 0 ? normal : rows;
   const orders = Math.max(...countedRows.map((row) => row.counts.length));
+  // A shorter row is one that was cut off: its largest blocks would be missing from the sum.
+  if (orders > MOST_ORDERS || countedRows.some((row) => row.counts.length < orders)) return null;
   const blocks = Array.from({ length: orders }, (_, order) => ({
     order,
     blockBytes: pageBytes * 2 ** order,
-    freeBlocks: countedRows.reduce((sum, row) => sum + (row.counts[order] ?? 0), 0),
+    freeBlocks: countedRows.reduce((sum, row) => sum + (row.counts[order] as number), 0),
   }));
-  return { blocks, zone: normal.length > 0 ? 'Normal' : 'all' };
+  const freeBytes = blocks.reduce((sum, { blockBytes, freeBlocks }) => sum + blockBytes * freeBlocks, 0);
+  return exact(freeBytes) === null ? null : { blocks, zone: normal.length > 0 ? 'Normal' : 'all' };
+}
+
+function parseBuddyinfoLine(line: string): { zone: string; counts: number[] } | null {
+  const match = /^Node\s+\d+,\s+zone\s+(\S+)\s+(\d[\d\s]*)$/.exec(line.trimEnd());
+  if (match === null) return null;
+  const [, zone = '', columns = ''] = match;
+  const counts = columns.trim().split(/\s+/).map(decimal);
+  return counts.every((count) => count !== null) ? { zone, counts } : null;
 }
 
 /**
  * Selected counters of `/proc/vmstat`, which has one "name value" per line. A name that ends in `*` gives the sum of
  * all counters with that prefix (allocstall has one per zone). The text is searched instead of split: ten of 180 lines
- * matter.
+ * matter. null: there is no such counter, or one of its values is no number.
  */
 export function parseVmstat(text: string, names: readonly string[]): (number | null)[] {
   const lines = `\n${text}`;
@@ -74,9 +96,10 @@ export function parseVmstat(text: string, names: readonly string[]): (number | n
     for (let at = lines.indexOf(start); at !== -1; at = isPrefix ? lines.indexOf(start, at + 1) : -1) {
       const end = lines.indexOf('\n', at + 1);
       const value = decimal(lines.slice(lines.indexOf(' ', at) + 1, end === -1 ? undefined : end));
-      if (value !== null) sum = (sum ?? 0) + value;
+      if (value === null) return null;
+      sum = (sum ?? 0) + value;
     }
-    return sum;
+    return sum === null ? null : exact(sum);
   });
 }
 
@@ -133,5 +156,5 @@ export function parseShrinkerCount(text: string): number | null {
       sum += count;
     }
   }
-  return sum;
+  return exact(sum);
 }

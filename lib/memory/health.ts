@@ -20,25 +20,18 @@ import {
   STOP_LARGEST,
   withReceipt,
 } from './remedies.ts';
-
-export type Level = 'ok' | 'notice' | 'warning' | 'danger';
-
-export interface HealthVerdict {
-  level: Level;
-  text: string;
-  /** What to do or to type; null: nothing. */
-  next: string | null;
-}
-
-type Rule = (snapshot: Snapshot) => HealthVerdict | null;
+import { notSplit, unknownAvailable } from './unreadable.ts';
+import type { HealthVerdict, Rule } from './verdict.ts';
 
 /** In order of urgency. */
 const RULES: readonly Rule[] = [
   stalled,
   silentDriver,
+  unknownAvailable,
   nearlyOut,
   waiting,
   gpuNearlyOut,
+  notSplit,
   hidden,
   phantom,
   fragmented,

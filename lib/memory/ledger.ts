@@ -21,7 +21,7 @@ export interface OutsideMeminfo {
 export function ledger(host: HostMemory, outside: OutsideMeminfo): Ledger {
   const rows: [LedgerEntry['label'], number | null, string][] = [
     ['free', host.free, 'MemFree'],
-    ['pageCache', less(host.cached, host.shmem), 'Cached − Shmem'],
+    ['pageCache', less(host.cached, host.shmem), host.shmem === null ? 'Cached' : 'Cached − Shmem'],
     ['buffers', host.buffers, 'Buffers'],
     ['shmem', host.shmem, 'Shmem'],
     ['swapCache', host.swapCached, 'SwapCached'],
@@ -48,8 +48,33 @@ export function ledger(host: HostMemory, outside: OutsideMeminfo): Ledger {
     entries.push({ label, bytes, from });
     attributed += bytes;
   }
-  entries.push({ label: 'unattributed', bytes: host.total - attributed, from: 'MemTotal − all of the above' });
-  return { total: host.total, entries };
+  const missing = notSplit(host);
+  const from = ['MemTotal − all of the above', ...missing].join('; ');
+  entries.push({ label: 'unattributed', bytes: host.total - attributed, from });
+  return { total: host.total, entries, notSplit: missing };
+}
+
+/**
+ * The counters that every Linux of the last ten years has, and the memory that cannot be told apart without them. Others
+ * (Percpu, Zswap, Hugetlb…) are absent where the kernel was built without the feature, and then nothing is missing.
+ */
+const SPLITTING_COUNTERS = [
+  ['free', 'MemFree', 'free memory'],
+  ['cached', 'Cached', 'page cache'],
+  ['buffers', 'Buffers', 'the cache of block devices'],
+  ['anonPages', 'AnonPages', 'the memory of programs'],
+  ['sUnreclaim', 'SUnreclaim', 'slab of the kernel'],
+  ['pageTables', 'PageTables', 'page tables'],
+] as const satisfies readonly (readonly [keyof HostMemory, string, string])[];
+
+function notSplit(host: HostMemory): string[] {
+  const sentences = SPLITTING_COUNTERS.filter(([field]) => host[field] === null).map(
+    ([, counter, memory]) => `${counter} is missing: ${memory} is in unattributed`,
+  );
+  if (host.kReclaimable === null && host.sReclaimable === null)
+    sentences.push('KReclaimable and SReclaimable are missing: reclaimable slab is in unattributed');
+  if (host.shmem === null && host.cached !== null) sentences.push('Shmem is missing: shared memory is in pageCache');
+  return sentences;
 }
 
 /** Bytes of one row; 0 for a missing row, so use it for sums and drawings only. */
@@ -58,7 +83,7 @@ export function ledgerBytes({ entries }: Ledger, label: LedgerEntry['label']): n
 }
 
 function less(a: number | null, b: number | null): number | null {
-  return a === null ? null : a - (b ?? 0);
+  return a === null ? null : Math.max(0, a - (b ?? 0));
 }
 
 function sum(a: number | null, b: number | null): number | null {

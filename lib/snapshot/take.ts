@@ -4,11 +4,12 @@ import { toUmaError } from '../base/errors.ts';
 import { isFailure, Provenance } from '../base/facts.ts';
 import { readKernelFacts } from '../host/kernel.ts';
 import { hostMemorySync } from '../host/meminfo.ts';
+import { recordMissingLines } from '../host/meminfo-lines.ts';
 import { FIRST_PID_NAMESPACE, pidNamespace, processName } from '../host/process.ts';
 import { ledger } from '../memory/ledger.ts';
 import { native } from '../native/binding.ts';
 import type { NativeBinding } from '../native/contract.ts';
-import type { DeviceSnapshot, HostMemory, Snapshot, SnapshotOptions } from '../types/index.ts';
+import type { DeviceSnapshot, Snapshot, SnapshotOptions } from '../types/index.ts';
 import { readInChild } from './child-readings.ts';
 import { type DeviceContext, deviceSnapshot } from './devices.ts';
 import { cudaLibrary, nvmlLibrary, whyNoDevices } from './libraries.ts';
@@ -31,7 +32,7 @@ export async function takeSnapshot(options: Required<SnapshotOptions>): Promise<
   const host = hostMemorySync();
   const provenance = new Provenance();
   const facts = readKernelFacts(binding, provenance);
-  recordMissingLines(host, provenance);
+  recordMissingLines(binding, host, provenance);
 
   const [cuda, nvml] = await reports;
   const child =
@@ -67,13 +68,6 @@ export async function takeSnapshot(options: Required<SnapshotOptions>): Promise<
     from: provenance.sources,
     durationMs: performance.now() - started,
   };
-}
-
-function recordMissingLines(host: HostMemory, provenance: Provenance): void {
-  provenance.record('host', '/proc/meminfo');
-  for (const [field, value] of Object.entries(host)) {
-    if (value === null) provenance.record(`host.${field}`, 'this kernel’s /proc/meminfo has no such line');
-  }
 }
 
 /** GPU memory inside MemTotal: that of devices that share the host's memory. null: unknown. */

@@ -32,7 +32,8 @@ export interface FreeBlocks {
 
 /**
  * The memory of the machine as the kernel counts it. Each field is the line of `/proc/meminfo` of the same name
- * (kB there, bytes here; counts stay counts); `null`: this kernel has no such line.
+ * (kB there, bytes here; counts stay counts). `null`: this kernel has no such line, or it is not what a kernel writes:
+ * another unit than kB, no number, two such lines, more than MemTotal. `from` of a snapshot says which.
  */
 export interface HostMemory {
   /** MemTotal: the memory that the kernel manages. On a GB10 119.7 or 121.7 GiB of the nominal 128 GB. */
@@ -114,6 +115,11 @@ export type LedgerLabel =
 export interface Ledger {
   total: number;
   entries: LedgerEntry[];
+  /**
+   * What could not be split because a counter is missing: "Cached is missing: page cache is in unattributed". [] on
+   * every usual kernel. While it is not, `unattributed` is not memory that nobody accounts for.
+   */
+  notSplit: string[];
 }
 
 /** The kernel's memory settings and reclaim counters (`/proc/sys/vm`, `/proc/vmstat`). Counters count since boot. */

@@ -2,37 +2,82 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <iterator>
+#include <optional>
+#include <string>
 
 namespace umaprobe {
 namespace {
 
-// A double is exact up to 2^53, more than the bytes of any machine.
-double parse_number(std::string_view text, size_t& position) {
-  double value = 0;
-  for (; position < text.size() && text[position] >= '0' && text[position] <= '9'; ++position) {
-    value = value * 10 + (text[position] - '0');
+constexpr size_t kTotal = 0;
+static_assert(kMeminfo[kTotal].key == "MemTotal");
+
+// A double, and so JavaScript, is exact up to 2^53: more than the bytes of any machine.
+constexpr uint64_t kMostBytes = 1ull << 53;
+// Linux with Node needs more.
+constexpr double kLeastTotal = 16.0 * (1 << 20);
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Takes the digits at the start of `text`. Empty if there are none, or more than `most`.
+std::optional<uint64_t> take_number(std::string_view& text, uint64_t most) {
+  uint64_t value = 0;
+  size_t length = 0;
+  for (; length < text.size() && is_digit(text[length]); ++length) {
+    value = value * 10 + static_cast<uint64_t>(text[length] - '0');
+    if (value > most) return std::nullopt;
   }
+  if (length == 0) return std::nullopt;
+  text.remove_prefix(length);
   return value;
 }
 
-// Parses "   123456 kB" or "   0". NaN if there is no number.
-double parse_value(std::string_view text) {
-  size_t position = std::min(text.find_first_not_of(' '), text.size());
-  const size_t digits = position;
-  const double number = parse_number(text, position);
-  if (position == digits) return std::nan("");
-  return text.substr(position, 3) == " kB" ? number * 1024 : number;
+// The part of a line after the colon: "   123456 kB", or "   12" for a count. `complete`: the line
+// ends with a newline. A file that is cut off may end inside a number, which only the missing unit
+// or newline tells.
+double parse_value(std::string_view text, MeminfoKind kind, bool complete) {
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  if (kind == MeminfoKind::kCount) {
+    const auto count = take_number(text, kMostBytes);
+    return count && text.empty() && complete ? static_cast<double>(*count) : std::nan("");
+  }
+  const auto kb = take_number(text, kMostBytes / 1024);
+  return kb && text == " kB" ? static_cast<double>(*kb * 1024) : std::nan("");
+}
+
+// The first line that begins with "MemTotal", printable and short; empty if there is none.
+std::string total_line(std::string_view text) {
+  constexpr size_t kShown = 60;
+  const std::string_view key = kMeminfo[kTotal].key;
+  const size_t start = text.substr(0, key.size()) == key ? 0 : text.find("\nMemTotal");
+  if (start == std::string_view::npos) return "";
+  text.remove_prefix(start == 0 ? 0 : start + 1);
+  std::string line(text.substr(0, std::min(text.find('\n'), kShown)));
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return line;
+}
+
+Failure no_total(std::string_view text) {
+  const std::string line = total_line(text);
+  const std::string found = line.empty() ? "/proc/meminfo has no MemTotal line"
+                                         : "/proc/meminfo has the line \"" + line + "\"";
+  return Failure{"kernel", "read /proc/meminfo", std::nullopt, "NO_MEMTOTAL",
+                 found + "; expected one line \"MemTotal: <number> kB\" of 16 MiB or more"};
 }
 
 }  // namespace
 
 void parse_meminfo(std::string_view text, double* out) {
   std::fill_n(out, kMeminfoFields, std::nan(""));
+  static_assert(kMeminfoFields <= 64);
+  uint64_t seen = 0;
   size_t expected = 0;
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);
+    const bool complete = end < text.size();
     text.remove_prefix(std::min(end + 1, text.size()));
 
     const size_t colon = line.find(':');
@@ -42,10 +87,17 @@ void parse_meminfo(std::string_view text, double* out) {
     for (size_t step = 0; step < kMeminfoFields; ++step) {
       const size_t row = (expected + step) % kMeminfoFields;
       if (kMeminfo[row].key != key) continue;
-      out[row] = parse_value(line.substr(colon + 1));
+      const uint64_t bit = 1ull << row;
+      out[row] = (seen & bit) != 0
+                     ? std::nan("")
+                     : parse_value(line.substr(colon + 1), kMeminfo[row].kind, complete);
+      seen |= bit;
       expected = row + 1;
       break;
     }
+  }
+  for (size_t row = 0; row < kMeminfoFields; ++row) {
+    if (kMeminfo[row].kind == MeminfoKind::kPart && out[row] > out[kTotal]) out[row] = std::nan("");
   }
 }
 
@@ -54,10 +106,10 @@ std::optional<Failure> read_meminfo(Host& host, double* out) {
   char buffer[8192];
   const long length = host.read_meminfo(buffer, sizeof buffer);
   if (length < 0) return read_failure(host, "/proc/meminfo", static_cast<int>(-length));
-  parse_meminfo({buffer, static_cast<size_t>(length)}, out);
-  if (!std::isnan(out[0])) return std::nullopt;
-  return Failure{"kernel", "read /proc/meminfo", std::nullopt, "NO_MEMTOTAL",
-                 "/proc/meminfo has no MemTotal line"};
+  const std::string_view text(buffer, static_cast<size_t>(length));
+  parse_meminfo(text, out);
+  if (out[kTotal] >= kLeastTotal) return std::nullopt;
+  return no_total(text);
 }
 
 }  // namespace umaprobe

@@ -9,56 +9,61 @@
 
 namespace umaprobe {
 
+// kPart: bytes that are inside MemTotal. kBytes: other bytes. kCount: a number without a unit.
+enum class MeminfoKind { kPart, kBytes, kCount };
+
 struct MeminfoRow {
   std::string_view key;  // in /proc/meminfo, without the colon
   const char* field;     // in HostMemory of lib/types/host.ts
+  MeminfoKind kind;
 };
 
 // In the order of HostMemory. It differs from the kernel's order, which costs a few comparisons.
 inline constexpr MeminfoRow kMeminfo[] = {
-    {"MemTotal", "total"},
-    {"MemFree", "free"},
-    {"MemAvailable", "available"},
-    {"Buffers", "buffers"},
-    {"Cached", "cached"},
-    {"SwapCached", "swapCached"},
-    {"Shmem", "shmem"},
-    {"AnonPages", "anonPages"},
-    {"AnonHugePages", "anonHugePages"},
-    {"Mapped", "mapped"},
-    {"Mlocked", "mlocked"},
-    {"Unevictable", "unevictable"},
-    {"Dirty", "dirty"},
-    {"Writeback", "writeback"},
-    {"Active(file)", "activeFile"},
-    {"Inactive(file)", "inactiveFile"},
-    {"KReclaimable", "kReclaimable"},
-    {"SReclaimable", "sReclaimable"},
-    {"SUnreclaim", "sUnreclaim"},
-    {"KernelStack", "kernelStack"},
-    {"PageTables", "pageTables"},
-    {"SecPageTables", "secPageTables"},
-    {"Percpu", "percpu"},
-    {"VmallocUsed", "vmallocUsed"},
-    {"Committed_AS", "committedAs"},
-    {"HardwareCorrupted", "hardwareCorrupted"},
-    {"Zswap", "zswap"},
-    {"SwapTotal", "swapTotal"},
-    {"SwapFree", "swapFree"},
-    {"HugePages_Total", "hugePagesTotal"},
-    {"HugePages_Free", "hugePagesFree"},
-    {"Hugepagesize", "hugePageSize"},
-    {"Hugetlb", "hugetlb"},
-    {"CmaTotal", "cmaTotal"},
-    {"CmaFree", "cmaFree"},
+    {"MemTotal", "total", MeminfoKind::kBytes},
+    {"MemFree", "free", MeminfoKind::kPart},
+    {"MemAvailable", "available", MeminfoKind::kPart},
+    {"Buffers", "buffers", MeminfoKind::kPart},
+    {"Cached", "cached", MeminfoKind::kPart},
+    {"SwapCached", "swapCached", MeminfoKind::kPart},
+    {"Shmem", "shmem", MeminfoKind::kPart},
+    {"AnonPages", "anonPages", MeminfoKind::kPart},
+    {"AnonHugePages", "anonHugePages", MeminfoKind::kPart},
+    {"Mapped", "mapped", MeminfoKind::kPart},
+    {"Mlocked", "mlocked", MeminfoKind::kPart},
+    {"Unevictable", "unevictable", MeminfoKind::kPart},
+    {"Dirty", "dirty", MeminfoKind::kPart},
+    {"Writeback", "writeback", MeminfoKind::kPart},
+    {"Active(file)", "activeFile", MeminfoKind::kPart},
+    {"Inactive(file)", "inactiveFile", MeminfoKind::kPart},
+    {"KReclaimable", "kReclaimable", MeminfoKind::kPart},
+    {"SReclaimable", "sReclaimable", MeminfoKind::kPart},
+    {"SUnreclaim", "sUnreclaim", MeminfoKind::kPart},
+    {"KernelStack", "kernelStack", MeminfoKind::kPart},
+    {"PageTables", "pageTables", MeminfoKind::kPart},
+    {"SecPageTables", "secPageTables", MeminfoKind::kPart},
+    {"Percpu", "percpu", MeminfoKind::kPart},
+    {"VmallocUsed", "vmallocUsed", MeminfoKind::kBytes},
+    {"Committed_AS", "committedAs", MeminfoKind::kBytes},
+    {"HardwareCorrupted", "hardwareCorrupted", MeminfoKind::kPart},
+    {"Zswap", "zswap", MeminfoKind::kBytes},
+    {"SwapTotal", "swapTotal", MeminfoKind::kBytes},
+    {"SwapFree", "swapFree", MeminfoKind::kBytes},
+    {"HugePages_Total", "hugePagesTotal", MeminfoKind::kCount},
+    {"HugePages_Free", "hugePagesFree", MeminfoKind::kCount},
+    {"Hugepagesize", "hugePageSize", MeminfoKind::kBytes},
+    {"Hugetlb", "hugetlb", MeminfoKind::kPart},
+    {"CmaTotal", "cmaTotal", MeminfoKind::kPart},
+    {"CmaFree", "cmaFree", MeminfoKind::kPart},
 };
 inline constexpr size_t kMeminfoFields = std::size(kMeminfo);
 
-// Fills `out` (kMeminfoFields numbers) with bytes, or counts for lines without "kB". NaN if there
-// is no such line.
+// Fills `out` (kMeminfoFields numbers) with bytes or counts. NaN if there is no such line, if it is
+// not as the kernel writes it ("Name:  123 kB"), if there are two, or if a part of MemTotal is
+// larger than MemTotal. lib/host/meminfo-lines.ts finds out which of these it is.
 void parse_meminfo(std::string_view text, double* out);
 
-// Reads and parses the host's /proc/meminfo. Fails if there is no MemTotal line.
+// Reads and parses the host's /proc/meminfo. Fails if there is no plausible MemTotal.
 std::optional<Failure> read_meminfo(Host& host, double* out);
 
 }  // namespace umaprobe

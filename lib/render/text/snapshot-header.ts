@@ -1,6 +1,7 @@
 /** What machine this is, above everything else, and the verdict over its memory, below everything else. */
 import { clean, formatBoth } from '../../base/format.ts';
-import { health, type Level } from '../../memory/health.ts';
+import { health } from '../../memory/health.ts';
+import type { Level } from '../../memory/verdict.ts';
 import type { DeviceSnapshot, MemoryModel, Snapshot } from '../../types/index.ts';
 import { dot, type RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';

@@ -113,6 +113,7 @@ export function ledgerTable(snapshot: Snapshot, options: RenderOptions): string[
 /** What the remainder most likely is. No counter says so. */
 function unattributedLabel(snapshot: Snapshot, bytes: number): string {
   if (bytes < 0) return 'counted twice by the kernel';
+  if (snapshot.ledger.notSplit.length > 0) return 'unattributed (not split, see below)';
   const device = unifiedDevice(snapshot);
   if (device === undefined) return 'unattributed (drivers, kernel)';
   if (device.processes === null) return 'unattributed (GPU memory and driver)';

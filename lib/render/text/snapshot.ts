@@ -26,8 +26,9 @@ export function snapshotPage(snapshot: Snapshot, options: RenderOptions): string
 }
 
 /** What is peculiar about the numbers above, in the sentences of the document. */
-function noteLines({ devices }: Snapshot, { unicode, width }: RenderOptions): string[] {
-  const sentences = new Set(devices.flatMap((device) => device.notes.map(clean)));
+function noteLines({ devices, ledger }: Snapshot, { unicode, width }: RenderOptions): string[] {
+  const notSplit = ledger.notSplit.map((sentence) => `${sentence}.`);
+  const sentences = new Set([...notSplit, ...devices.flatMap((device) => device.notes.map(clean))]);
   return [...sentences].flatMap((sentence) =>
     unicode ? hanging('· ', sentence, width) : hanging('- ', sentence.replaceAll('’', "'"), width),
   );

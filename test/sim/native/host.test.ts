@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../../lib/base/errors.ts';
+import { whyNull } from '../../../lib/host/meminfo-lines.ts';
 import { native } from '../../../lib/native/binding.ts';
 import { printedBy, printedOnMachine } from '../../support/binary-on-machine.ts';
 import { withMachine } from '../../support/machines.ts';
+import { ODD_LINES } from '../../support/odd-meminfo.ts';
 
 const fields = native().hostMemoryFields();
 const slot = (field: string) => fields.indexOf(field);
@@ -31,8 +33,33 @@ describe('parseMeminfo', () => {
     },
   );
 
-  it('does not need a last newline, and takes the last of two equal lines', () => {
-    expect(parse('MemFree: 1 kB\nMemFree: 2 kB').free).toBe(2048);
+  it('does not need a last newline after a unit', () => {
+    expect(parse('MemTotal: 3 kB\nMemFree: 2 kB').free).toBe(2048);
+  });
+
+  it.each(ODD_LINES)('finds no number: $title', ({ text, field }) => {
+    expect(parse(text)[field]).toBeNaN();
+  });
+
+  it('finds no number exactly where the text gives a reason (property)', () => {
+    const part = fc.constantFrom(
+      ...['1', '64194', '8796093022208', '8796093022209', '-1', '', '12\0'],
+      ...['9'.repeat(400), '0x10', '1.5'],
+    );
+    const unit = fc.constantFrom(' kB', '', ' MB', '\tkB', ' kB\r', ' kB ', 'kB');
+    const end = fc.constantFrom('\n', '');
+    const key = fc.constantFrom('MemFree', 'SwapFree', 'HugePages_Free', 'MemFree: 1 kB\nMemFree');
+    fc.assert(
+      fc.property(key, part, unit, end, (name, number, suffix, last) => {
+        const text = `MemTotal: 70000 kB\n${name}:  ${number}${suffix}${last}`;
+        const memory = parse(text);
+        for (const field of ['free', 'swapFree', 'hugePagesFree'] as const) {
+          const why = whyNull(text, field);
+          if (Number.isNaN(memory[field])) expect(why, text).not.toMatch(/a moment later/);
+          else expect(why, text).toMatch(/a moment later/);
+        }
+      }),
+    );
   });
 
   const keys = ['MemTotal', 'MemFree', 'MemAvailable', 'Buffers', 'Cached', 'SwapCached', 'Shmem', 'Percpu', 'CmaFree'];
@@ -44,8 +71,11 @@ describe('parseMeminfo', () => {
     fc.assert(
       fc.property(values, orders, (numbers, order) => {
         const memory = parse(order.map((i) => `${keys[i]}: ${numbers[i]} kB\n`).join('Other: 1 kB\n'));
+        // Every line but MemTotal is a part of it.
+        const total = order.includes(0) ? (numbers[0] as number) : Number.POSITIVE_INFINITY;
         for (const [i, name] of names.entries()) {
-          expect(memory[name]).toBe(order.includes(i) ? (numbers[i] as number) * 1024 : Number.NaN);
+          const known = order.includes(i) && (numbers[i] as number) <= total;
+          expect(memory[name]).toBe(known ? (numbers[i] as number) * 1024 : Number.NaN);
         }
       }),
     );

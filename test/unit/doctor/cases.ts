@@ -220,6 +220,13 @@ export const CASES: [string, string, Snapshot, CheckStatus, RegExp][] = [
     /driver keeps it/,
   ],
   ['memory.unattributed', 'a listed process', snapshotOf({ host: { free: 47 * GiB }, ...LOADED }), 'pass', /usually/],
+  [
+    'memory.unattributed',
+    'a counter is missing',
+    snapshotOf({ host: { free: 8 * GiB, cached: null } }),
+    'skip',
+    /counters that every kernel has are missing/,
+  ],
   ['memory.unattributed', 'counted twice', snapshotOf({ host: { free: 118 * GiB } }), 'warn', /twice/],
   ['watermarks', 'default', snapshotOf(), 'pass', /little/],
   ['watermarks', 'raised', snapshotOf({ kernel: { minFree: 4 * GiB } }), 'warn', /lower by about 6\.0 GiB/],

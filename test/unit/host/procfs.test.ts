@@ -17,6 +17,7 @@ describe('decimal', () => {
   it('accepts numbers only, not nvidia-smi’s texts for unknown', () => {
     for (const text of ['[N/A]', 'N/A', '', 'max', '-1', '1e3', '0x10', ' 1', undefined])
       expect(decimal(text)).toBeNull();
+    for (const text of ['9'.repeat(400), '9007199254740993']) expect(decimal(text)).toBeNull();
     expect(decimal('0')).toBe(0);
     expect(decimal('0.30')).toBe(0.3);
   });
@@ -98,6 +99,42 @@ describe('parseBuddyinfo', () => {
       ],
     });
     expect(parseBuddyinfo('', 4096)).toBeNull();
+  });
+});
+
+describe('odd files of the kernel', () => {
+  const huge = '9'.repeat(400);
+  const row = 'Node 0, zone   Normal 1 2 3 \n';
+
+  it.each([
+    ['a count of 400 digits', `Node 0, zone   Normal 1 ${huge} 3 \n`],
+    ['counts that sum to more than any memory', `Node 0, zone   Normal 1 2 ${'9'.repeat(15)} \n`],
+    ['400 orders', `Node 0, zone   Normal ${'1 '.repeat(400)}\n`],
+    ['a line without numbers beside a good one', `${row}Node 1, zone   Normal 1 x 3 \n`],
+    ['a negative count', 'Node 0, zone   Normal 1 -2 3 \n'],
+    ['NUL in a count', 'Node 0, zone   Normal 1 2\0 3 \n'],
+    ['another text', `${row}hello\n`],
+    ['a last line that is cut off', `${row}Node 1, zone   Normal 1 2`],
+  ])('buddyinfo with %s is null, never a part of the sum', (_, text) => {
+    expect(parseBuddyinfo(row, 4096)).not.toBeNull();
+    expect(parseBuddyinfo(text, 4096)).toBeNull();
+  });
+
+  it('vmstat: a value that is no number makes the counter, or the sum over zones, null', () => {
+    const text = `pgscan_direct ${huge}\nallocstall_dma 1\nallocstall_normal 2\0\noom_kill -1\npgmajfault 3`;
+    expect(parseVmstat(text, ['pgscan_direct', 'allocstall*', 'oom_kill', 'pgmajfault'])).toEqual([
+      null,
+      null,
+      null,
+      3,
+    ]);
+  });
+
+  it('pressure above 100 % is null', () => {
+    const psi = (avg: string) =>
+      `some avg10=${avg} avg60=0.00 avg300=0.00 total=1\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=1\n`;
+    expect(parsePressure(psi('100.00'))).not.toBeNull();
+    for (const avg of ['100.01', huge, '1.2.3', '-1']) expect(parsePressure(psi(avg))).toBeNull();
   });
 });
 

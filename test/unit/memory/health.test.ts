@@ -45,6 +45,22 @@ describe('health verdict', () => {
     expect(verdict).toMatchObject({ level, text: expect.stringMatching(text) });
   });
 
+  it('does not call page cache hidden memory if Cached cannot be read', () => {
+    const snapshot = snapshotOf({ host: { free: 8 * GiB, cached: null, available: 108 * GiB } });
+    snapshot.from['host.cached'] = '/proc/meminfo, Cached: the line has the unit MB, expected kB';
+    expect(health(snapshot)).toMatchObject({
+      level: 'notice',
+      text: 'The use of the memory cannot be split: Cached is missing: page cache is in unattributed (/proc/meminfo, Cached: the line has the unit MB, expected kB).',
+    });
+  });
+
+  it('is not OK without MemAvailable', () => {
+    expect(health(snapshotOf({ host: { available: null } }))).toMatchObject({
+      level: 'warning',
+      text: expect.stringMatching(/^How much of the unified memory can be allocated is not known: MemAvailable cannot/),
+    });
+  });
+
   it('points a real machine without GPU to a simulated one, and a simulated one nowhere', () => {
     expect(health(snapshotOf({ gpu: false })).next).toContain('umaprobe --sim gb10');
     expect(health(snapshotOf({ gpu: false, simulated: 'no-driver' })).next).toBeNull();

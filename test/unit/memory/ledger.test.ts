@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { HOST_MEMORY_FIELDS } from '../../../lib/host/meminfo.ts';
 import { ledger, ledgerBytes } from '../../../lib/memory/ledger.ts';
 import type { HostMemory } from '../../../lib/types/index.ts';
+import { hostOf } from '../../support/snapshots.ts';
 import { GiB } from '../../support/units.ts';
 import { hostWith } from '../../support/unknown-facts.ts';
 
@@ -56,6 +57,28 @@ describe('ledger', () => {
     expect(ledgerBytes(ledger(host, nothing), 'unattributed')).toBe(80 * GiB);
     const book = ledger(host, { gpuProcesses: 60 * GiB, driverPools: 5 * GiB });
     expect(ledgerBytes(book, 'unattributed')).toBe(15 * GiB);
+  });
+
+  it('says what it could not split, and calls no page cache negative', () => {
+    const whole = ledger(hostOf(), nothing);
+    expect(whole.notSplit).toEqual([]);
+    expect(whole.entries.at(-1)?.from).toBe('MemTotal − all of the above');
+    const book = ledger(hostOf({ cached: null }), nothing);
+    expect(book.notSplit).toEqual(['Cached is missing: page cache is in unattributed']);
+    expect(book.entries.at(-1)?.from).toBe(
+      'MemTotal − all of the above; Cached is missing: page cache is in unattributed',
+    );
+    expect(ledger(hostOf({ shmem: null }), nothing).notSplit).toEqual([
+      'Shmem is missing: shared memory is in pageCache',
+    ]);
+    expect(ledger(hostOf({ kReclaimable: null }), nothing).notSplit).toEqual([]);
+    // The two counters are not read at the same instant.
+    expect(ledgerBytes(ledger(hostWith({ cached: GiB, shmem: 2 * GiB }), nothing), 'pageCache')).toBe(0);
+  });
+
+  it('takes lines for granted that only some kernels have', () => {
+    const absent = { secPageTables: null, percpu: null, zswap: null, hardwareCorrupted: null, hugetlb: null };
+    expect(ledger(hostOf({ ...absent, kReclaimable: null, swapCached: null }), nothing).notSplit).toEqual([]);
   });
 
   it('counts huge pages of every size where the kernel has Hugetlb, else pages × size', () => {

@@ -1,0 +1,130 @@
+/** Why a counter of /proc/meminfo is null: the binary returns NaN for it, and the text has the reason. */
+
+import { isFailure, type Provenance, reason } from '../base/facts.ts';
+import { clean } from '../base/format.ts';
+import type { NativeBinding } from '../native/contract.ts';
+import type { HostMemory } from '../types/index.ts';
+
+const FILE = '/proc/meminfo';
+export const NO_SUCH_LINE = `this kernel’s ${FILE} has no such line`;
+
+/** The kernel's name of each counter. */
+export const MEMINFO_KEYS = {
+  total: 'MemTotal',
+  free: 'MemFree',
+  available: 'MemAvailable',
+  buffers: 'Buffers',
+  cached: 'Cached',
+  swapCached: 'SwapCached',
+  shmem: 'Shmem',
+  anonPages: 'AnonPages',
+  anonHugePages: 'AnonHugePages',
+  mapped: 'Mapped',
+  mlocked: 'Mlocked',
+  unevictable: 'Unevictable',
+  dirty: 'Dirty',
+  writeback: 'Writeback',
+  activeFile: 'Active(file)',
+  inactiveFile: 'Inactive(file)',
+  kReclaimable: 'KReclaimable',
+  sReclaimable: 'SReclaimable',
+  sUnreclaim: 'SUnreclaim',
+  kernelStack: 'KernelStack',
+  pageTables: 'PageTables',
+  secPageTables: 'SecPageTables',
+  percpu: 'Percpu',
+  vmallocUsed: 'VmallocUsed',
+  committedAs: 'Committed_AS',
+  hardwareCorrupted: 'HardwareCorrupted',
+  zswap: 'Zswap',
+  swapTotal: 'SwapTotal',
+  swapFree: 'SwapFree',
+  hugePagesTotal: 'HugePages_Total',
+  hugePagesFree: 'HugePages_Free',
+  hugePageSize: 'Hugepagesize',
+  hugetlb: 'Hugetlb',
+  cmaTotal: 'CmaTotal',
+  cmaFree: 'CmaFree',
+} as const satisfies Record<keyof HostMemory, string>;
+
+const COUNTS: ReadonlySet<keyof HostMemory> = new Set(['hugePagesTotal', 'hugePagesFree']);
+
+/** Fields without a line on this kernel, which stays so until the next boot. */
+const absent = new WeakMap<NativeBinding, Set<string>>();
+
+/**
+ * Records the reason of each counter that is null. The file is read again only if a line that should be there was not
+ * readable: most kernels lack some lines, and a reading must stay fast.
+ */
+export function recordMissingLines(binding: NativeBinding, host: HostMemory, provenance: Provenance): void {
+  provenance.record('host', FILE);
+  const known = absent.get(binding) ?? new Set<string>();
+  absent.set(binding, known);
+  const fields = (Object.keys(host) as (keyof HostMemory)[]).filter((field) => host[field] === null);
+  const [text] = fields.every((field) => known.has(field)) ? [] : binding.readFiles([FILE]);
+  for (const field of fields) {
+    const why = known.has(field)
+      ? NO_SUCH_LINE
+      : typeof text === 'string'
+        ? whyNull(text, field)
+        : isFailure(text)
+          ? reason(text)
+          : NO_SUCH_LINE;
+    if (why === NO_SUCH_LINE) known.add(field);
+    provenance.record(`host.${field}`, why);
+  }
+}
+
+/** Why the binary found no number for `field` in this text of /proc/meminfo. */
+export function whyNull(text: string, field: keyof HostMemory): string {
+  const key = MEMINFO_KEYS[field];
+  const values = valuesOf(text, key);
+  const [value] = values;
+  if (value === undefined) return NO_SUCH_LINE;
+  const why = values.length > 1 ? `there are ${values.length} such lines` : whyUnreadable(value, COUNTS.has(field));
+  if (why !== null) return `${FILE}, ${key}: ${why}`;
+  if (!text.endsWith('\n') && text.endsWith(`${key}:${value}`))
+    return `${FILE}, ${key}: the file ends inside this line`;
+  const [total = ''] = valuesOf(text, MEMINFO_KEYS.total);
+  if (numberOf(value) > numberOf(total))
+    return `${FILE}, ${key}: ${value.trim()} is more than MemTotal, ${total.trim()}`;
+  return `${FILE}, ${key}: the line could not be read, but could a moment later`;
+}
+
+/** What stands after the colon of each line with this key. */
+function valuesOf(text: string, key: string): string[] {
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith(`${key}:`))
+    .map((line) => line.slice(key.length + 1));
+}
+
+function numberOf(value: string): number {
+  return Number.parseInt(value, 10);
+}
+
+/** 2^53 bytes: the largest size that a JavaScript number holds exactly. The binary has the same limit. */
+const MOST_KB = 2 ** 43;
+
+/** Longest text of a line that a reason quotes. */
+const QUOTED = 24;
+
+/** null: the kernel writes lines like this one. */
+function whyUnreadable(value: string, isCount: boolean): string | null {
+  const { digits = '', rest = '' } = /^ *(?<digits>\d*)(?<rest>.*)$/s.exec(value)?.groups ?? {};
+  const expected = isCount ? 'a number' : 'a number of kB';
+  if (digits === '') return `the line has ${quoted(value.trim())}, expected ${expected}`;
+  if (Number(digits) > MOST_KB) return `the line has a number of ${digits.length} digits, more than any machine has`;
+  if (isCount) return rest === '' ? null : `the line has ${quoted(rest.trim())} after the number, expected nothing`;
+  if (rest === ' kB') return null;
+  if (rest === '') return 'the line has no unit, expected kB';
+  return /^ [A-Za-z]+$/.test(rest)
+    ? `the line has the unit ${rest.trim()}, expected kB`
+    : `the line has ${quoted(rest)} after the number, expected kB`;
+}
+
+function quoted(text: string): string {
+  // A control character that stands here is the reason, so it must be visible.
+  const shown = clean([...text].map((c) => (c < ' ' ? '?' : c)).join(''));
+  return `"${shown.length > QUOTED ? `${shown.slice(0, QUOTED)}…` : shown}"`;
+}
