@@ -13,8 +13,9 @@ namespace {
 constexpr size_t kTotal = 0;
 static_assert(kMeminfo[kTotal].key == "MemTotal");
 
-// A double, and so JavaScript, is exact up to 2^53: more than the bytes of any machine.
-constexpr uint64_t kMostBytes = 1ull << 53;
+// Of kB, or of pages. A double, and so JavaScript, is exact up to 2^53 bytes: more than any machine
+// has.
+constexpr uint64_t kMost = (1ull << 53) / 1024;
 // Linux with Node needs more.
 constexpr double kLeastTotal = 16.0 * (1 << 20);
 
@@ -39,10 +40,10 @@ std::optional<uint64_t> take_number(std::string_view& text, uint64_t most) {
 double parse_value(std::string_view text, MeminfoKind kind, bool complete) {
   text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
   if (kind == MeminfoKind::kCount) {
-    const auto count = take_number(text, kMostBytes);
+    const auto count = take_number(text, kMost);
     return count && text.empty() && complete ? static_cast<double>(*count) : std::nan("");
   }
-  const auto kb = take_number(text, kMostBytes / 1024);
+  const auto kb = take_number(text, kMost);
   return kb && text == " kB" ? static_cast<double>(*kb * 1024) : std::nan("");
 }
 
