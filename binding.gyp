@@ -19,12 +19,46 @@
       "type": "shared_library",
       "product_prefix": "lib",
       "product_dir": "<(PRODUCT_DIR)",
-      "sources": ["<!@(node -p \"require('fs').readdirSync('native/sim',{recursive:true}).filter(f=>f.endsWith('.cc')).sort().map(f=>'native/sim/'+f).join(' ')\")"],
+      "sources": ["<!@(node -p \"require('fs').readdirSync('native/sim',{recursive:true}).filter(f=>f.endsWith('.cc')&&!f.startsWith('libcudart/')).sort().map(f=>'native/sim/'+f).join(' ')\")"],
       "include_dirs": ["native"],
       # sim/abi/interpose.cc defines open64 beside open: under node-gyp's large-file macros both would be one symbol.
       "defines!": ["_FILE_OFFSET_BITS=64", "_LARGEFILE_SOURCE"],
       "libraries": ["-ldl", "-lpthread", "-lrt"],
       "ldflags": ["-static-libstdc++", "-static-libgcc", "-Wl,--version-script=<(module_root_dir)/native/sim/abi/exports.map"]
+    },
+    # One library for each CUDA version: native/sim/libcudart/libcudart.cc says why.
+    {
+      "target_name": "umasim-cudart11",
+      "type": "shared_library",
+      "product_prefix": "lib",
+      "product_dir": "<(PRODUCT_DIR)",
+      "dependencies": ["umasim"],
+      "sources": ["native/sim/libcudart/libcudart.cc"],
+      "include_dirs": ["native"],
+      "defines": ["UMASIM_CUDA=11"],
+      "ldflags": ["-static-libstdc++", "-static-libgcc", "-Wl,--version-script=<(module_root_dir)/native/sim/libcudart/cuda11.map"]
+    },
+    {
+      "target_name": "umasim-cudart12",
+      "type": "shared_library",
+      "product_prefix": "lib",
+      "product_dir": "<(PRODUCT_DIR)",
+      "dependencies": ["umasim"],
+      "sources": ["native/sim/libcudart/libcudart.cc"],
+      "include_dirs": ["native"],
+      "defines": ["UMASIM_CUDA=12"],
+      "ldflags": ["-static-libstdc++", "-static-libgcc", "-Wl,--version-script=<(module_root_dir)/native/sim/libcudart/cuda12.map"]
+    },
+    {
+      "target_name": "umasim-cudart13",
+      "type": "shared_library",
+      "product_prefix": "lib",
+      "product_dir": "<(PRODUCT_DIR)",
+      "dependencies": ["umasim"],
+      "sources": ["native/sim/libcudart/libcudart.cc"],
+      "include_dirs": ["native"],
+      "defines": ["UMASIM_CUDA=13"],
+      "ldflags": ["-static-libstdc++", "-static-libgcc", "-Wl,--version-script=<(module_root_dir)/native/sim/libcudart/cuda13.map"]
     }
   ]
 }

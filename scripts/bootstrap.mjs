@@ -39,12 +39,12 @@ export async function bootstrap() {
     await run(npm, ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']);
   }
   if (process.platform === 'linux') {
-    const { buildNative } = await import('./native-build.mjs');
+    const { buildNative, simulator } = await import('./native-build.mjs');
     await unlessCurrent({
       what: 'native code built',
       stamp: 'build/native.stamp',
       now: digest(['native'], ['binding.gyp'], [process.arch, process.versions.modules]),
-      outputs: ['build/Release/umaprobe.node', 'build/Release/libumasim.so'],
+      outputs: ['umaprobe.node', ...simulator].map((file) => `build/Release/${file}`),
       build: buildNative,
     });
   } else {

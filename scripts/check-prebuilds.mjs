@@ -4,17 +4,18 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { architecture, dynamicSymbols, neededLibraries } from './elf.mjs';
 import { floor, isAboveFloor } from './glibc-floor.mjs';
+import { simulator } from './native-build.mjs';
 import { isMain, main, root } from './run.mjs';
 
-export const files = ['umaprobe.glibc.node', 'libumasim.so'];
+export const files = ['umaprobe.glibc.node', ...simulator];
 
 const allowedLibraries =
-  /^(libc\.so\.6|libm\.so\.6|libpthread\.so\.0|libdl\.so\.2|librt\.so\.1|ld-linux-(x86-64|aarch64)\.so\.\d)$/;
+  /^(libumasim\.so|libc\.so\.6|libm\.so\.6|libpthread\.so\.0|libdl\.so\.2|librt\.so\.1|ld-linux-(x86-64|aarch64)\.so\.\d)$/;
 /** Permitted exports: the two entry points of Node-API; the C functions of the simulated libraries. */
-const allowedExports = {
-  'umaprobe.glibc.node': /^(napi_register_module_v1|node_api_module_get_api_version_v1)$/,
-  'libumasim.so': /^(?!_Z|__cxa_|__gxx_)/,
-};
+const allowedExports = (file) =>
+  file === 'umaprobe.glibc.node'
+    ? /^(napi_register_module_v1|node_api_module_get_api_version_v1)$/
+    : /^(?!_Z|__cxa_|__gxx_)/;
 
 /** The problem with an exported symbol, or null. */
 function problemOfExport(symbol, exported) {
@@ -28,8 +29,9 @@ function problemOfImport(symbol) {
     if (!isAboveFloor(symbol.version)) return null;
     return `asks for ${symbol.name}@${symbol.version}, above GLIBC_${floor}`;
   }
-  // Weak symbols may be absent (hooks of transactional memory and profiling); Node provides napi_* and node_api_*.
-  if (symbol.bind !== 'GLOBAL' || /^(napi|node_api)_/.test(symbol.name)) return null;
+  // Weak symbols may be absent (hooks of transactional memory and profiling). Node provides napi_* and node_api_*,
+  // libumasim what each libcudart takes from it.
+  if (symbol.bind !== 'GLOBAL' || /^(napi|node_api|umasim_cudart)_/.test(symbol.name)) return null;
   return `leaves ${symbol.name} undefined: glibc ${floor} has no such symbol`;
 }
 
@@ -52,7 +54,7 @@ export function problemsOfFile(path, { arch, exported }) {
 export function problemsOf(arch) {
   return files.flatMap((file) => {
     const path = join('prebuilds', `linux-${arch}`, file);
-    return problemsOfFile(join(root, path), { arch, exported: allowedExports[file] }).map(
+    return problemsOfFile(join(root, path), { arch, exported: allowedExports(file) }).map(
       (problem) => `${path} ${problem}`,
     );
   });

@@ -7,12 +7,14 @@ import { dirname, join } from 'node:path';
 import { findTool, root, run } from './run.mjs';
 
 const require = createRequire(import.meta.url);
+const isLibcudart = (path) => path.startsWith('sim/libcudart/');
 /** The sources of each target, as binding.gyp has them. */
 const sources = {
   umaprobe: (path) => !path.startsWith('sim/'),
-  umasim: (path) => path.startsWith('sim/'),
+  umasim: (path) => path.startsWith('sim/') && !path.startsWith('sim/libcudart/'),
+  ...Object.fromEntries([11, 12, 13].map((version) => [`umasim-cudart${version}`, isLibcudart])),
 };
-const outputs = { umaprobe: 'umaprobe.node', umasim: 'libumasim.so' };
+const outputOf = (target) => (target === 'umaprobe' ? 'umaprobe.node' : `lib${target}.so`);
 /** Keys of binding.gyp that this reader handles. */
 const known = new Set([
   'target_name',
@@ -97,7 +99,8 @@ export async function compileDirectly({ headers, outDir }) {
   if (!headers) throw new Error("Node's headers were not found: install node-api-headers or set npm_config_nodedir");
   const gyp = readGyp(readFileSync(join(root, 'binding.gyp'), 'utf8'));
   rmSync(outDir, { recursive: true, force: true });
-  const links = [];
+  // A target that depends on another is linked after it.
+  const links = { first: [], after: [] };
   const compiles = [];
   for (const target of gyp.targets) {
     const name = target.target_name;
@@ -111,11 +114,14 @@ export async function compileDirectly({ headers, outDir }) {
       compiles.push(() => run(compiler, ['-c', ...flags.compile, `-I${headers}`, `native/${file}`, '-o', object]));
       return object;
     });
-    const output = join(outDir, outputs[name]);
-    links.push(() =>
-      run(compiler, [...flags.link, `-Wl,-soname,${outputs[name]}`, ...objects, ...flags.libraries, '-o', output]),
-    );
+    const needed = target.dependencies ?? [];
+    const libraries = [...needed.map((other) => join(outDir, outputOf(other))), ...flags.libraries];
+    const output = ['-o', join(outDir, outputOf(name))];
+    const link = () =>
+      run(compiler, [...flags.link, `-Wl,-soname,${outputOf(name)}`, ...objects, ...libraries, ...output]);
+    links[needed.length === 0 ? 'first' : 'after'].push(link);
   }
   await inParallel(compiles);
-  await inParallel(links);
+  await inParallel(links.first);
+  await inParallel(links.after);
 }

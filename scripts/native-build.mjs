@@ -1,4 +1,4 @@
-// Builds build/Release/{umaprobe.node,libumasim.so}: with node-gyp if it can run without downloads, else, without
+// Builds build/Release/{umaprobe.node,libumasim.so,…}: with node-gyp if it can run without downloads, else, without
 // python3, make or Node's headers, with the C++ compiler alone.
 import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,6 +8,9 @@ import { compileDirectly } from './direct-build.mjs';
 import { findTool, root, run } from './run.mjs';
 
 const require = createRequire(import.meta.url);
+
+/** The simulated machine: itself, and the libcudart of each CUDA version. */
+export const simulator = ['libumasim.so', ...[11, 12, 13].map((version) => `libumasim-cudart${version}.so`)];
 
 /** A folder with include/node/node_api.h for the running Node, or null: then node-gyp would have to download one. */
 export function nodeDir() {
@@ -59,7 +62,7 @@ export async function buildNative() {
     console.error(`native build with the compiler alone (node-gyp would need ${lacking.join(', ')})`);
     await compileDirectly({ headers: napiHeaders(), outDir: join(root, 'build', 'Release') });
   }
-  const missing = ['umaprobe.node', 'libumasim.so'].filter((f) => !existsSync(join(root, 'build', 'Release', f)));
+  const missing = ['umaprobe.node', ...simulator].filter((f) => !existsSync(join(root, 'build', 'Release', f)));
   if (missing.length > 0) {
     const found = readdirSync(join(root, 'build', 'Release')).join(', ');
     throw new Error(`the native build did not write ${missing.join(' and ')} to build/Release (it has ${found})`);

@@ -3,7 +3,7 @@
 // Each architecture is built in a copy under build-prebuild/, so that build/Release is not touched.
 import { cpSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { problemsOf } from './check-prebuilds.mjs';
+import { files, problemsOf } from './check-prebuilds.mjs';
 import { writeGlibcFloor } from './glibc-floor.mjs';
 import { nodeDir, nodeGyp } from './native-build.mjs';
 import { findTool, isMain, main, root, run } from './run.mjs';
@@ -86,7 +86,7 @@ export async function prebuild(arch) {
       ['native', 'scripts/glibc-floor'],
       ['binding.gyp', 'scripts/prebuild.mjs', 'scripts/glibc-floor.mjs', 'package-lock.json'],
     ),
-    outputs: ['umaprobe.glibc.node', 'libumasim.so'].map((file) => `prebuilds/linux-${arch}/${file}`),
+    outputs: files.map((file) => `prebuilds/linux-${arch}/${file}`),
     build: () => build(arch),
   });
 }

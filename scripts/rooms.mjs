@@ -78,6 +78,7 @@ export const NATIVE_ROOMS = {
   'sim/linux': ['abi', 'sim/state'],
   'sim/gpu': ['abi', 'sim/state', 'sim/linux'],
   'sim/abi': ['abi', 'sim/state', 'sim/linux', 'sim/gpu'],
+  'sim/libcudart': ['abi', 'sim/abi'],
 };
 
 /** What may lie at the root of native, besides folders. At the root of native/sim nothing may. */

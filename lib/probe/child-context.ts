@@ -1,6 +1,5 @@
 /** The context of a loop, implemented over the native binding and the journal. */
 
-import { UmaError } from '../base/errors.ts';
 import { hostMemorySync } from '../host/meminfo.ts';
 import type { ProcessId } from '../host/process.ts';
 import { parseBuddyinfo, parsePressure } from '../host/procfs.ts';
@@ -55,16 +54,6 @@ export function childContext(parts: ContextParts): {
     return requestedStop;
   }
 
-  /** If the journal cannot be written, the loop must end, and what it has measured is worth a report. */
-  function journal(write: () => void): void {
-    try {
-      write();
-    } catch (error) {
-      if (!(error instanceof UmaError && error.code === 'ERR_UMA_JOURNAL')) throw error;
-      requestedStop ??= { cause: 'journal', reason: error.message };
-    }
-  }
-
   function reading(kind: PlannedStep['kind']): HostReading {
     return readHost(binding, needsLargeBlocks(kind, limits.memoryModel));
   }
@@ -98,19 +87,14 @@ export function childContext(parts: ContextParts): {
     check: (step, fresh = reading(step.kind)) => stepRefusal(limits, fresh, step),
     begin({ heldBytes, kind, targetBytes }) {
       const { run, self, writer } = parts;
-      if (run === null) return null;
+      if (run === null) return;
       const at = new Date().toISOString();
-      let isRecorded = false;
-      journal(() => {
-        writer?.commit({ type: 'step', ...run, at, ...self, kind, heldBytes, targetBytes });
-        isRecorded = true;
-      });
-      return isRecorded ? null : stop();
+      writer?.commit({ type: 'step', ...run, at, ...self, kind, heldBytes, targetBytes });
     },
     finish({ heldBytes, state }: StepResult) {
       const { run, writer } = parts;
       if (run === null) return;
-      journal(() => writer?.append({ type: 'result', ...run, at: new Date().toISOString(), state, heldBytes }));
+      writer?.append({ type: 'result', ...run, at: new Date().toISOString(), state, heldBytes });
     },
   };
   return {

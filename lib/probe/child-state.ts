@@ -15,20 +15,16 @@ export class ChildState<Result> {
   #trip: NativeGuard['trip'] = null;
   #guardExited = false;
   #error: Error | null = null;
-  /** What the caller's function threw or rejected with; an object, because that can be anything, null included. */
+  /** What the caller's function threw; an object, because anything can be thrown, null included. */
   #thrown: { error: unknown } | null = null;
-  /** Promises of the caller's function that have not settled. */
-  readonly #pending = new Set<Promise<void>>();
-  readonly #onEvent: (event: unknown) => void | Promise<void>;
-  readonly #onThrown: () => void;
+  readonly #onEvent: (event: unknown) => void;
 
-  /** @param onThrown is called when the caller's function has failed, and the run must end. */
-  constructor(onEvent: (event: unknown) => void | Promise<void>, onThrown: () => void) {
+  constructor(onEvent: (event: unknown) => void) {
     this.#onEvent = onEvent;
-    this.#onThrown = onThrown;
   }
 
-  receive(message: ChildMessage): void {
+  /** @returns false if the run must end. */
+  receive(message: ChildMessage): boolean {
     switch (message.type) {
       case 'heartbeat':
         break;
@@ -36,7 +32,13 @@ export class ChildState<Result> {
         if (!isFailure(message.allocator)) this.allocator = message.allocator;
         break;
       case 'event':
-        if (this.#thrown === null) this.#callBack(message.event);
+        if (this.#thrown !== null) return false;
+        try {
+          this.#onEvent(message.event);
+        } catch (error) {
+          this.#thrown = { error };
+          return false;
+        }
         break;
       case 'done':
         this.result = message.result as Result;
@@ -47,23 +49,7 @@ export class ChildState<Result> {
         this.#error = deserializeError(message.error);
         this.isDone = true;
     }
-  }
-
-  #callBack(event: unknown): void {
-    const fail = (error: unknown): void => {
-      this.#thrown ??= { error };
-      this.#onThrown();
-    };
-    try {
-      const returned = this.#onEvent(event);
-      if (returned === undefined) return;
-      const settled = Promise.resolve(returned)
-        .catch(fail)
-        .finally(() => this.#pending.delete(settled));
-      this.#pending.add(settled);
-    } catch (error) {
-      fail(error);
-    }
+    return true;
   }
 
   /** The guard's thread writes to a pipe of its own: its lines arrive even when the child's event loop is blocked. */
@@ -81,9 +67,8 @@ export class ChildState<Result> {
     return guardReport(this.#trip, this.#guardExited);
   }
 
-  /** Waits for the caller's functions; then throws what one of them threw, or else the error that ended the loop. */
-  async throwIfFailed(): Promise<void> {
-    await Promise.all(this.#pending);
+  /** Throws what the caller's function threw, or else the error that ended the loop. */
+  throwIfFailed(): void {
     if (this.#thrown !== null) throw this.#thrown.error;
     if (this.#error !== null) throw this.#error;
   }

@@ -53,12 +53,9 @@ export interface HostReading {
   inLargeBlocks: number | null;
 }
 
-/**
- * Why the loop must end. `guard`: the native thread has stopped the allocator and freed all blocks. `journal`: it can no
- * longer be written, as on a full disk; what was measured stays valid.
- */
+/** Why the loop must end. `guard`: the native thread has stopped the allocator and freed all blocks. */
 export interface Stop {
-  cause: 'aborted' | 'timeout' | 'guard' | 'journal';
+  cause: 'aborted' | 'timeout' | 'guard';
   reason: string;
 }
 
@@ -87,15 +84,9 @@ export interface ChildContext {
    * is passed.
    */
   check(step: PlannedStep, reading?: HostReading): Refusal | null;
-  /**
-   * Journals the step: on disk when this returns null. Otherwise the step could not be recorded and must not be made; the
-   * loop ends with this stop.
-   */
-  begin(step: PlannedStep): Stop | null;
-  /**
-   * Journals the result. It reaches the disk with the next `begin` or the end of the run. Every `begin` that returned
-   * null needs one.
-   */
+  /** Journals the step: on disk when this returns. If it throws ERR_UMA_JOURNAL, do not make the step. */
+  begin(step: PlannedStep): void;
+  /** Journals the result. It reaches the disk with the next `begin` or the end of the run. Every `begin` needs one. */
   finish(result: StepResult): void;
 }
 

@@ -1,15 +1,32 @@
 /** The environment variables and library links that put a program on a simulated machine. */
 
 import { mkdirSync, symlinkSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { isObject, type Machine, machineError } from './machine.ts';
 
-/** Sonames under which programs load NVIDIA's libraries. */
-const SONAMES: Readonly<Record<string, readonly string[]>> = {
-  cudart: ['libcudart.so.13', 'libcudart.so.12', 'libcudart.so.11.0'],
-  cuda: ['libcuda.so.1'],
-  nvml: ['libnvidia-ml.so.1'],
-};
+/**
+ * Names under which programs load NVIDIA's libraries, each with the file beside the simulator that answers; null: the
+ * simulator itself. The names without a version come with development packages; programs open them nevertheless.
+ */
+function libraryNames(machine: Machine): Record<string, Record<string, string | null>> {
+  const driver = isObject(machine.driver) ? machine.driver : {};
+  const newest = Math.min(13, Math.max(11, Math.floor(Number(driver.runtimeVersion ?? 13_000) / 1000)));
+  return {
+    cudart: {
+      'libcudart.so': cudartFile(newest),
+      'libcudart.so.13': cudartFile(13),
+      'libcudart.so.12': cudartFile(12),
+      'libcudart.so.11.0': cudartFile(11),
+    },
+    cuda: { 'libcuda.so': null, 'libcuda.so.1': null },
+    nvml: { 'libnvidia-ml.so.1': null },
+  };
+}
+
+/** The CUDA runtime of one version: what differs between versions, in front of the simulator. */
+function cudartFile(version: number): string {
+  return `libumasim-cudart${version}.so`;
+}
 
 /**
  * Creates a folder for LD_LIBRARY_PATH with a link to the simulator under the name of each library that the machine
@@ -20,9 +37,10 @@ export function createLibraryFolder(machine: Machine, stateFolder: string, simul
   mkdirSync(folder, { mode: 0o700 });
   symlinkSync(simulator, join(folder, basename(simulator)));
   const missing = isObject(machine.faults) ? machine.faults.missingLibraries : undefined;
-  for (const [library, names] of Object.entries(SONAMES)) {
+  for (const [library, names] of Object.entries(libraryNames(machine))) {
     if (Array.isArray(missing) && missing.includes(library)) continue;
-    for (const name of names) symlinkSync(simulator, join(folder, name));
+    for (const [name, file] of Object.entries(names))
+      symlinkSync(file === null ? simulator : join(dirname(simulator), file), join(folder, name));
   }
   return folder;
 }

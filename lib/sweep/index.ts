@@ -1,7 +1,4 @@
-import { lazy } from '../base/lazy.ts';
 import type { SweepOptions, SweepReport } from '../types/index.ts';
-
-const load = lazy(() => Promise.all([import('./options.ts'), import('./run.ts')]));
 
 /**
  * Allocates the same sizes kind by kind, small to large, in a child process: measures allocation, first touch, second
@@ -16,6 +13,6 @@ const load = lazy(() => Promise.all([import('./options.ts'), import('./run.ts')]
  *   `ERR_UMA_JOURNAL` if the journal cannot be written.
  */
 export async function sweep(options: SweepOptions = {}): Promise<SweepReport> {
-  const [{ checkSweepOptions }, { runSweep }] = await load();
+  const [{ checkSweepOptions }, { runSweep }] = await Promise.all([import('./options.ts'), import('./run.ts')]);
   return runSweep(checkSweepOptions(options));
 }

@@ -5,7 +5,7 @@ import { isFailure } from '../base/facts.ts';
 import type { ChildContext, Stop } from '../probe/context.ts';
 import type { CounterReader } from '../probe/counter-reader.ts';
 import { type CounterSeries, type Counters, median } from '../probe/counters.ts';
-import { isCallers, stepFailure } from '../probe/outcome.ts';
+import { stepFailure } from '../probe/outcome.ts';
 import type { AllocatorKind } from '../types/index.ts';
 import type { Measurement } from './protocol.ts';
 
@@ -60,10 +60,7 @@ export async function measureStep(
       break;
     }
     if (journalMs === null) {
-      const beginning = performance.now();
-      end = stopEnd(context.begin(planned));
-      if (end !== null) break;
-      journalMs = performance.now() - beginning;
+      journalMs = timed(() => context.begin(planned));
       started += journalMs;
     }
     const counters = { before, afterAlloc: null, afterTouch: null, afterFree: null };
@@ -134,7 +131,7 @@ async function unlessStopped<T>(
 
 function stopEnd(stop: Stop | null): EarlyEnd | null {
   if (stop === null) return null;
-  return { state: isCallers(stop.cause) ? 'aborted' : 'stopped', reason: stop.reason, hung: false };
+  return { state: stop.cause === 'guard' ? 'stopped' : 'aborted', reason: stop.reason, hung: false };
 }
 
 function measurement(

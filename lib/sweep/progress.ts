@@ -23,8 +23,7 @@ export class Progress {
     this.#onStep = onStep;
   }
 
-  /** @returns what the caller's function returned. */
-  receive(event: SweepEvent): void | Promise<void> {
+  receive(event: SweepEvent): void {
     if (event.type === 'plan') {
       this.#planned = event.steps;
       this.deviceFree = event.deviceFree;
@@ -40,7 +39,7 @@ export class Progress {
       this.#eta.end(planned, step.state === 'ok');
       const done = this.#steps.length;
       const etaMs = this.#eta.remainingMs(this.#planned.slice(done));
-      return this.#onStep?.(step, { done, total: this.#planned.length, etaMs });
+      this.#onStep?.(step, { done, total: this.#planned.length, etaMs });
     }
   }
 

@@ -92,43 +92,28 @@ ATTRIBUTE(kAttrMemoryPoolsSupported, cudaDevAttrMemoryPoolsSupported, MEMORY_POO
 ATTRIBUTE(kAttrGpuDirectRdmaSupported, cudaDevAttrGPUDirectRDMASupported,
           GPU_DIRECT_RDMA_SUPPORTED);
 SAME(kAttrDmaBufSupported, CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED);
+#if CUDART_VERSION >= 12000
 ATTRIBUTE(kAttrHostNumaId, cudaDevAttrHostNumaId, HOST_NUMA_ID);
+#endif
 
 static_assert(sizeof(ours::CUuuid) == sizeof(::CUuuid));
 static_assert(sizeof(ours::CUdeviceptr) == sizeof(::CUdeviceptr));
 
-// The simulator writes cudaDeviceProp by offset.
-constexpr ours::umasim::PropertyLayout kLayout = ours::umasim::kProperties13;
+// The simulator writes cudaDeviceProp by offset: that of the version whose header this is.
+constexpr ours::umasim::PropertyLayout kLayout =
+    CUDART_VERSION >= 13000   ? ours::umasim::kProperties13
+    : CUDART_VERSION >= 12000 ? ours::umasim::kProperties12
+                              : ours::umasim::kProperties11;
 static_assert(kLayout.size == sizeof(cudaDeviceProp));
-#define OFFSET(our, their) static_assert(kLayout.our == offsetof(cudaDeviceProp, their), #their)
-OFFSET(uuid, uuid);
-OFFSET(total_global_mem, totalGlobalMem);
-OFFSET(shared_mem_per_block, sharedMemPerBlock);
-OFFSET(regs_per_block, regsPerBlock);
-OFFSET(warp_size, warpSize);
-OFFSET(max_threads_per_block, maxThreadsPerBlock);
-OFFSET(max_threads_dim, maxThreadsDim);
-OFFSET(max_grid_size, maxGridSize);
-OFFSET(total_const_mem, totalConstMem);
-OFFSET(major, major);
-OFFSET(minor, minor);
-OFFSET(multi_processor_count, multiProcessorCount);
-OFFSET(integrated, integrated);
-OFFSET(can_map_host_memory, canMapHostMemory);
-OFFSET(concurrent_kernels, concurrentKernels);
-OFFSET(pci_bus_id, pciBusID);
-OFFSET(pci_device_id, pciDeviceID);
-OFFSET(pci_domain_id, pciDomainID);
-OFFSET(async_engine_count, asyncEngineCount);
-OFFSET(unified_addressing, unifiedAddressing);
-OFFSET(memory_bus_width, memoryBusWidth);
-OFFSET(l2_cache_size, l2CacheSize);
-OFFSET(managed_memory, managedMemory);
-OFFSET(pageable_memory_access, pageableMemoryAccess);
-OFFSET(concurrent_managed_access, concurrentManagedAccess);
-OFFSET(pageable_uses_host_page_tables, pageableMemoryAccessUsesHostPageTables);
-OFFSET(direct_managed_from_host, directManagedMemAccessFromHost);
-OFFSET(host_register, hostRegisterSupported);
-OFFSET(host_register_read_only, hostRegisterReadOnlySupported);
-OFFSET(memory_pools, memoryPoolsSupported);
-OFFSET(gpu_direct_rdma, gpuDirectRDMASupported);
+static_assert(kLayout.uuid == offsetof(cudaDeviceProp, uuid));
+static_assert(kLayout.total_global_mem == offsetof(cudaDeviceProp, totalGlobalMem));
+#define FIELD(name, attribute, bytes, until_12, in_13)                                              \
+  static_assert(sizeof(std::declval<cudaDeviceProp>().name) == (bytes), #name);                     \
+  static_assert(offsetof(cudaDeviceProp, name) == (kLayout.cuda == 13 ? (in_13) : (until_12)), #name);
+UMASIM_PROPERTIES(FIELD)
+#if CUDART_VERSION < 13000
+UMASIM_PROPERTIES_UNTIL_12(FIELD)
+#endif
+#if CUDART_VERSION >= 12000
+UMASIM_PROPERTIES_SINCE_12(FIELD)
+#endif

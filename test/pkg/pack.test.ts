@@ -3,13 +3,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
+import { files as binaries } from '../../scripts/check-prebuilds.mjs';
 import { ROOT } from '../support/root.ts';
 import { nodeOnly, pathWith, runInSandbox } from '../support/sandbox.ts';
 
 const { app, files, lacking, unpackedSize } = inject('packed');
 const paths = files.map((file) => file.path);
 
-const binaries = ['umaprobe.glibc.node', 'libumasim.so'];
 const shipped = [
   /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|binding\.gyp|CMakeLists\.txt)$/,
   /^dist\/.+\.(js|d\.ts)$/,
@@ -17,7 +17,7 @@ const shipped = [
   /^lib\/machines\/[\w-]+\.json$/,
   /^schemas\/.+\.json$/,
   /^native\/.+\.(cc|h|map)$/,
-  /^prebuilds\/linux-(x64|arm64)\/(umaprobe\.glibc\.node|libumasim\.so)$/,
+  /^prebuilds\/linux-(x64|arm64)\/(umaprobe\.glibc\.node|libumasim(-cudart1[123])?\.so)$/,
   /^scripts\/(install|native-build|direct-build|run)\.mjs$/,
 ];
 

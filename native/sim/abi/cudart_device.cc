@@ -1,37 +1,13 @@
-// CUDA runtime: versions, devices, contexts.
+// CUDA runtime: devices and contexts. cudart_versions.cc has what differs between CUDA versions.
 #include <cstdio>
 #include <cstring>
 
 #include "sim/abi/cudart.h"
 #include "sim/gpu/cuda_attributes.h"
-#include "sim/gpu/cuda_memory.h"
 #include "sim/gpu/device_identity.h"
-#include "sim/gpu/device_properties.h"
 #include "sim/gpu/device_queue.h"
 
-namespace umasim {
-namespace {
-
-cudaError_t properties(const char* name, void* out, int ordinal, const PropertyLayout& layout) {
-  return about_device(name, ordinal, out != nullptr, [&](const Call& call, int device) {
-    const State& state = call.state();
-    fill_properties(state.machine, device, device_total(state, device), layout, out);
-    return 0;
-  });
-}
-
-}  // namespace
-}  // namespace umasim
-
 using namespace umasim;
-
-UMASIM_API cudaError_t cudaRuntimeGetVersion(int* version) noexcept {
-  return runtime("cudaRuntimeGetVersion", [&](const Call& call) {
-    if (version == nullptr) return int{umaprobe::kCudaInvalidValue};
-    *version = static_cast<int>(call.state().machine.driver.runtime_version);
-    return 0;
-  });
-}
 
 UMASIM_API cudaError_t cudaDriverGetVersion(int* version) noexcept {
   return runtime("cudaDriverGetVersion", [&](const Call& call) {
@@ -58,39 +34,12 @@ UMASIM_API cudaError_t cudaGetDevice(int* device) noexcept {
   });
 }
 
-UMASIM_API cudaError_t cudaSetDevice(int ordinal) noexcept {
-  return about_device("cudaSetDevice", ordinal, true, [&](const Call& call, int device) {
-    CudaThread& thread = cuda_thread(call.session());
-    thread.ordinal = ordinal;
-    // CUDA 12 and later create the context here, earlier versions on the first call that needs it.
-    constexpr uint64_t kMakesContext = 12000;
-    if (call.state().machine.driver.runtime_version < kMakesContext) {
-      thread.stack.clear();
-      return 0;
-    }
-    Context* context;
-    const int status = ensure_primary(call, device, &context);
-    if (status != 0) return status;
-    if (thread.stack.empty()) thread.stack.push_back(context);
-    thread.stack.back() = context;
-    return 0;
-  });
-}
-
 UMASIM_API cudaError_t cudaDeviceGetAttribute(int* value, int attribute, int ordinal) noexcept {
   return about_device(
       "cudaDeviceGetAttribute", ordinal, value != nullptr, [&](const Call& call, int device) {
         const bool known = device_attribute(call.state().machine, device, attribute, value);
         return known ? 0 : int{umaprobe::kCudaInvalidValue};
       });
-}
-
-UMASIM_API cudaError_t cudaGetDeviceProperties(void* out, int device) noexcept {
-  return properties("cudaGetDeviceProperties", out, device, kProperties13);
-}
-
-UMASIM_API cudaError_t cudaGetDeviceProperties_v2(void* out, int device) noexcept {
-  return properties("cudaGetDeviceProperties_v2", out, device, kProperties12);
 }
 
 UMASIM_API cudaError_t cudaDeviceGetPCIBusId(char* id, int size, int ordinal) noexcept {

@@ -8,9 +8,25 @@
 namespace umasim {
 namespace {
 
-template <typename Value>
-void put(void* properties, size_t offset, Value value) {
-  std::memcpy(static_cast<char*>(properties) + offset, &value, sizeof value);
+struct Field {
+  int attribute;
+  size_t bytes, until_12, in_13;
+};
+
+#define UMASIM_FIELD(name, ...) {__VA_ARGS__},
+constexpr Field kInAll[] = {UMASIM_PROPERTIES(UMASIM_FIELD)};
+constexpr Field kUntil12[] = {UMASIM_PROPERTIES_UNTIL_12(UMASIM_FIELD)};
+constexpr Field kSince12[] = {UMASIM_PROPERTIES_SINCE_12(UMASIM_FIELD)};
+
+template <size_t count>
+void fill(const Machine& machine, int device, bool is_13, const Field (&fields)[count],
+          char* properties) {
+  for (const Field& field : fields) {
+    int value;
+    if (!device_attribute(machine, device, field.attribute, &value)) continue;
+    const auto wide = static_cast<uint64_t>(value);  // little-endian: an int is its first bytes
+    std::memcpy(properties + (is_13 ? field.in_13 : field.until_12), &wide, field.bytes);
+  }
 }
 
 }  // namespace
@@ -18,50 +34,15 @@ void put(void* properties, size_t offset, Value value) {
 void fill_properties(const Machine& machine, int device, uint64_t total,
                      const PropertyLayout& layout, void* properties) {
   const Device& facts = machine.devices[device];
-  std::memset(properties, 0, layout.size);
-  std::memcpy(properties, facts.name, sizeof facts.name);
-  uuid_bytes(facts, static_cast<unsigned char*>(properties) + layout.uuid);
-  put(properties, layout.total_global_mem, static_cast<size_t>(total));
-  put(properties, layout.shared_mem_per_block, size_t{49152});
-  put(properties, layout.total_const_mem, size_t{65536});
-  const auto attribute = [&](size_t offset, int number) {
-    int value;
-    if (offset != 0 && device_attribute(machine, device, number, &value)) {
-      put(properties, offset, value);
-    }
-  };
-  // The numbers are those of cudaDeviceAttr.
-  attribute(layout.max_threads_per_block, 1);
-  for (int axis = 0; axis < 3; axis++) {
-    attribute(layout.max_threads_dim + sizeof(int) * static_cast<size_t>(axis), 2 + axis);
-    attribute(layout.max_grid_size + sizeof(int) * static_cast<size_t>(axis), 5 + axis);
-  }
-  attribute(layout.warp_size, 10);
-  attribute(layout.regs_per_block, 12);
-  attribute(layout.clock_rate, 13);
-  attribute(layout.multi_processor_count, 16);
-  attribute(layout.integrated, 18);
-  attribute(layout.can_map_host_memory, 19);
-  attribute(layout.concurrent_kernels, 31);
-  attribute(layout.pci_bus_id, 33);
-  attribute(layout.pci_device_id, 34);
-  attribute(layout.memory_clock_rate, 36);
-  attribute(layout.memory_bus_width, 37);
-  attribute(layout.l2_cache_size, 38);
-  attribute(layout.async_engine_count, 40);
-  attribute(layout.unified_addressing, 41);
-  attribute(layout.pci_domain_id, 50);
-  attribute(layout.major, 75);
-  attribute(layout.minor, 76);
-  attribute(layout.managed_memory, 83);
-  attribute(layout.pageable_memory_access, 88);
-  attribute(layout.concurrent_managed_access, 89);
-  attribute(layout.host_register, 99);
-  attribute(layout.pageable_uses_host_page_tables, 100);
-  attribute(layout.direct_managed_from_host, 101);
-  attribute(layout.host_register_read_only, 113);
-  attribute(layout.memory_pools, 115);
-  attribute(layout.gpu_direct_rdma, 116);
+  char* const out = static_cast<char*>(properties);
+  const bool is_13 = layout.cuda == 13;
+  std::memset(out, 0, layout.size);
+  std::memcpy(out, facts.name, sizeof facts.name);
+  uuid_bytes(facts, reinterpret_cast<unsigned char*>(out + layout.uuid));
+  std::memcpy(out + layout.total_global_mem, &total, sizeof total);
+  fill(machine, device, is_13, kInAll, out);
+  if (!is_13) fill(machine, device, is_13, kUntil12, out);
+  if (layout.cuda != 11) fill(machine, device, is_13, kSince12, out);
 }
 
 }  // namespace umasim

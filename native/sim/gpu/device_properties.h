@@ -1,32 +1,89 @@
-// cudaDeviceProp of CUDA 13, and of CUDA 12 for cudaGetDeviceProperties_v2: the offsets of the
-// filled fields. test/clients/abi_cuda.cc compares those of CUDA 13 with NVIDIA's header.
+// cudaDeviceProp of CUDA 11, 12 and 13: where the filled fields lie. The struct of CUDA 12 is that
+// of CUDA 11 with more behind it; CUDA 13 has removed fields. test/clients/abi_cuda.cc compares the
+// lists with NVIDIA's header of whichever version is installed.
 #pragma once
 #include <cstddef>
 
 #include "sim/state/machine.h"
 
+// X(field, number of its attribute as in cudaDeviceAttr, bytes, offset in CUDA 11 and 12, in 13)
+#define UMASIM_PROPERTIES(X)                                  \
+  X(sharedMemPerBlock, 8, 8, 296, 296)                        \
+  X(regsPerBlock, 12, 4, 304, 304)                            \
+  X(warpSize, 10, 4, 308, 308)                                \
+  X(memPitch, 11, 8, 312, 312)                                \
+  X(maxThreadsPerBlock, 1, 4, 320, 320)                       \
+  X(maxThreadsDim[0], 2, 4, 324, 324)                         \
+  X(maxThreadsDim[1], 3, 4, 328, 328)                         \
+  X(maxThreadsDim[2], 4, 4, 332, 332)                         \
+  X(maxGridSize[0], 5, 4, 336, 336)                           \
+  X(maxGridSize[1], 6, 4, 340, 340)                           \
+  X(maxGridSize[2], 7, 4, 344, 344)                           \
+  X(totalConstMem, 9, 8, 352, 352)                            \
+  X(major, 75, 4, 360, 360)                                   \
+  X(minor, 76, 4, 364, 364)                                   \
+  X(textureAlignment, 14, 8, 368, 368)                        \
+  X(texturePitchAlignment, 51, 8, 376, 376)                   \
+  X(multiProcessorCount, 16, 4, 388, 384)                     \
+  X(integrated, 18, 4, 396, 388)                              \
+  X(canMapHostMemory, 19, 4, 400, 392)                        \
+  X(maxTexture1D, 21, 4, 408, 396)                            \
+  X(maxTexture2D[0], 22, 4, 420, 404)                         \
+  X(maxTexture2D[1], 23, 4, 424, 408)                         \
+  X(maxTexture3D[0], 24, 4, 456, 440)                         \
+  X(maxTexture3D[1], 25, 4, 460, 444)                         \
+  X(maxTexture3D[2], 26, 4, 464, 448)                         \
+  X(maxTexture1DLayered[0], 42, 4, 484, 468)                  \
+  X(maxTexture1DLayered[1], 43, 4, 488, 472)                  \
+  X(maxTexture2DLayered[0], 27, 4, 492, 476)                  \
+  X(maxTexture2DLayered[1], 28, 4, 496, 480)                  \
+  X(maxTexture2DLayered[2], 29, 4, 500, 484)                  \
+  X(surfaceAlignment, 30, 8, 568, 552)                        \
+  X(concurrentKernels, 31, 4, 576, 560)                       \
+  X(pciBusID, 33, 4, 584, 568)                                \
+  X(pciDeviceID, 34, 4, 588, 572)                             \
+  X(pciDomainID, 50, 4, 592, 576)                             \
+  X(asyncEngineCount, 40, 4, 600, 584)                        \
+  X(unifiedAddressing, 41, 4, 604, 588)                       \
+  X(memoryBusWidth, 37, 4, 612, 592)                          \
+  X(l2CacheSize, 38, 4, 616, 596)                             \
+  X(maxThreadsPerMultiProcessor, 39, 4, 624, 604)             \
+  X(streamPrioritiesSupported, 78, 4, 628, 608)               \
+  X(globalL1CacheSupported, 79, 4, 632, 612)                  \
+  X(localL1CacheSupported, 80, 4, 636, 616)                   \
+  X(sharedMemPerMultiprocessor, 81, 8, 640, 624)              \
+  X(regsPerMultiprocessor, 82, 4, 648, 632)                   \
+  X(managedMemory, 83, 4, 652, 636)                           \
+  X(pageableMemoryAccess, 88, 4, 672, 652)                    \
+  X(concurrentManagedAccess, 89, 4, 676, 656)                 \
+  X(computePreemptionSupported, 90, 4, 680, 660)              \
+  X(cooperativeLaunch, 95, 4, 688, 668)                       \
+  X(sharedMemPerBlockOptin, 97, 8, 696, 672)                  \
+  X(pageableMemoryAccessUsesHostPageTables, 100, 4, 704, 680) \
+  X(directManagedMemAccessFromHost, 101, 4, 708, 684)         \
+  X(maxBlocksPerMultiProcessor, 106, 4, 712, 688)             \
+  X(reservedSharedMemPerBlock, 111, 8, 720, 696)
+#define UMASIM_PROPERTIES_UNTIL_12(X) \
+  X(clockRate, 13, 4, 348, 0)         \
+  X(deviceOverlap, 15, 4, 384, 0)     \
+  X(memoryClockRate, 36, 4, 608, 0)
+#define UMASIM_PROPERTIES_SINCE_12(X)                \
+  X(hostRegisterSupported, 99, 4, 728, 704)          \
+  X(hostRegisterReadOnlySupported, 113, 4, 736, 712) \
+  X(memoryPoolsSupported, 115, 4, 744, 720)          \
+  X(gpuDirectRDMASupported, 116, 4, 748, 724)
+
 namespace umasim {
 
 struct PropertyLayout {
-  size_t size, uuid, total_global_mem, shared_mem_per_block, regs_per_block, warp_size,
-      max_threads_per_block, max_threads_dim, max_grid_size, total_const_mem, major, minor,
-      multi_processor_count, integrated, can_map_host_memory, concurrent_kernels, pci_bus_id,
-      pci_device_id, pci_domain_id, async_engine_count, unified_addressing, memory_bus_width,
-      l2_cache_size, managed_memory, pageable_memory_access, concurrent_managed_access,
-      pageable_uses_host_page_tables, direct_managed_from_host, host_register,
-      host_register_read_only, memory_pools, gpu_direct_rdma;
-  size_t clock_rate, memory_clock_rate;  // 0: absent in this version
+  int cuda;  // 11, 12 or 13
+  size_t size, uuid, total_global_mem;
 };
+constexpr PropertyLayout kProperties11 = {11, 728, 256, 288};
+constexpr PropertyLayout kProperties12 = {12, 1032, 256, 288};
+constexpr PropertyLayout kProperties13 = {13, 1008, 256, 288};
 
-constexpr PropertyLayout kProperties13 = {
-    1008, 256, 288, 296, 304, 308, 320, 324, 336, 352, 360, 364, 384, 388, 392, 560, 568,
-    572,  576, 584, 588, 592, 596, 636, 652, 656, 680, 684, 704, 712, 720, 724, 0,   0};
-
-constexpr PropertyLayout kProperties12 = {
-    1032, 256, 288, 296, 304, 308, 320, 324, 336, 352, 360, 364, 388, 396, 400, 576, 584,
-    588,  592, 600, 604, 612, 616, 652, 672, 676, 704, 708, 728, 736, 744, 748, 348, 608};
-
-// Clears and fills `properties`.
+// Clears the struct and fills it. Writes exactly layout.size bytes.
 void fill_properties(const Machine& machine, int device, uint64_t total,
                      const PropertyLayout& layout, void* properties);
 

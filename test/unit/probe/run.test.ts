@@ -15,10 +15,7 @@ describe('the lines of the guard', () => {
   };
 
   it('supersede each other: the exit line has the final timings', () => {
-    const state = new ChildState(
-      () => undefined,
-      () => undefined,
-    );
+    const state = new ChildState(() => undefined);
     state.receiveGuardLine(JSON.stringify({ ...tripped, left: false }));
     expect(state.guard()).toEqual({
       reason: 'floor',
@@ -33,10 +30,7 @@ describe('the lines of the guard', () => {
   });
 
   it('that are truncated or not from the guard change nothing', () => {
-    const state = new ChildState(
-      () => undefined,
-      () => undefined,
-    );
+    const state = new ChildState(() => undefined);
     state.receiveGuardLine('{"reason":"floor","avail');
     state.receiveGuardLine('NVRM: something');
     state.receiveGuardLine('{}');

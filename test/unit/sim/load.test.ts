@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -203,29 +212,41 @@ describe('the environment of another program', () => {
     faults: { missingLibraries },
   });
 
-  it('links NVIDIA’s libraries to the simulator, except those that the machine lacks', () => {
-    const names = (missing: string[]) => {
-      const state = mkdtempSync(join(folder, 'state-'));
-      return execFileSync('ls', [createLibraryFolder(machine(missing), state, '/lib/libumasim.so')], {
-        encoding: 'utf8',
-      })
-        .trim()
-        .split('\n');
-    };
-    expect(names([])).toEqual([
-      'libcuda.so.1',
-      'libcudart.so.11.0',
-      'libcudart.so.12',
-      'libcudart.so.13',
-      'libnvidia-ml.so.1',
-      'libumasim.so',
+  /** "name → the file it links to" of each link in the folder of a machine. */
+  const links = (of: Machine): string[] => {
+    const libraries = createLibraryFolder(of, mkdtempSync(join(folder, 'state-')), '/lib/libumasim.so');
+    return readdirSync(libraries)
+      .sort()
+      .map((name) => `${name} → ${readlinkSync(join(libraries, name))}`);
+  };
+
+  it('links NVIDIA’s libraries to the simulator, and each libcudart to that of its version', () => {
+    expect(links(machine([]))).toEqual([
+      'libcuda.so → /lib/libumasim.so',
+      'libcuda.so.1 → /lib/libumasim.so',
+      'libcudart.so → /lib/libumasim-cudart13.so',
+      'libcudart.so.11.0 → /lib/libumasim-cudart11.so',
+      'libcudart.so.12 → /lib/libumasim-cudart12.so',
+      'libcudart.so.13 → /lib/libumasim-cudart13.so',
+      'libnvidia-ml.so.1 → /lib/libumasim.so',
+      'libumasim.so → /lib/libumasim.so',
     ]);
-    expect(names(['nvml', 'cuda'])).toEqual([
-      'libcudart.so.11.0',
-      'libcudart.so.12',
-      'libcudart.so.13',
-      'libumasim.so',
-    ]);
+  });
+
+  it('leaves out the libraries that the machine lacks', () => {
+    expect(links(machine(['nvml', 'cuda', 'cudart']))).toEqual(['libumasim.so → /lib/libumasim.so']);
+  });
+
+  it.each([
+    [11_080, 11],
+    [12_060, 12],
+    [13_010, 13],
+    [14_000, 13],
+    [10_020, 11],
+  ])('libcudart.so of a machine with runtime %i is that of CUDA %i', (runtimeVersion, version) => {
+    expect(links({ ...machine([]), driver: { runtimeVersion } })).toContain(
+      `libcudart.so → /lib/libumasim-cudart${version}.so`,
+    );
   });
 
   it('prepends to existing variables', () => {

@@ -1,0 +1,74 @@
+// CUDA runtime: the functions that differ between CUDA 11, 12 and 13. A program that opens
+// libumasim itself gets those of the machine's own runtime.
+#include "abi/umasim_cudart.h"
+#include "sim/abi/cudart.h"
+#include "sim/gpu/cuda_memory.h"
+#include "sim/gpu/device_properties.h"
+
+namespace umasim {
+namespace {
+
+constexpr int kOwn = 0;  // in place of a CUDA version: the machine's
+
+// Where the machine has another major version, the last of the series: a program may bring its
+// own libcudart along.
+int version_of(const Call& call, int cuda) {
+  const int own = static_cast<int>(call.state().machine.driver.runtime_version);
+  if (cuda == kOwn || own / 1000 == cuda) return own;
+  constexpr int kLast11 = 11080, kLast12 = 12090, kFirst13 = 13000;
+  return cuda == 11 ? kLast11 : cuda == 12 ? kLast12 : kFirst13;
+}
+
+const PropertyLayout& layout_of(int cuda) {
+  return cuda == 11 ? kProperties11 : cuda == 12 ? kProperties12 : kProperties13;
+}
+
+}  // namespace
+}  // namespace umasim
+
+using namespace umasim;
+
+UMASIM_API cudaError_t cudaRuntimeGetVersion(int* version) noexcept {
+  return umasim_cudart_version(kOwn, version);
+}
+
+cudaError_t umasim_cudart_version(int cuda, int* version) {
+  return runtime("cudaRuntimeGetVersion", [&](const Call& call) {
+    if (version == nullptr) return int{umaprobe::kCudaInvalidValue};
+    *version = version_of(call, cuda);
+    return 0;
+  });
+}
+
+UMASIM_API cudaError_t cudaSetDevice(int ordinal) noexcept {
+  return umasim_cudart_set_device(kOwn, ordinal);
+}
+
+cudaError_t umasim_cudart_set_device(int cuda, int ordinal) {
+  return about_device("cudaSetDevice", ordinal, true, [&](const Call& call, int device) {
+    CudaThread& thread = cuda_thread(call.session());
+    thread.ordinal = ordinal;
+    // CUDA 12 and later create the context here, earlier versions on the first call that needs it.
+    constexpr int kMakesContext = 12000;
+    if (version_of(call, cuda) < kMakesContext) {
+      thread.stack.clear();
+      return 0;
+    }
+    Context* context;
+    const int status = ensure_primary(call, device, &context);
+    if (status != 0) return status;
+    if (thread.stack.empty()) thread.stack.push_back(context);
+    thread.stack.back() = context;
+    return 0;
+  });
+}
+
+cudaError_t umasim_cudart_properties(int cuda, void* properties, int ordinal) {
+  return about_device("cudaGetDeviceProperties", ordinal, properties != nullptr,
+                      [&](const Call& call, int device) {
+                        const State& state = call.state();
+                        fill_properties(state.machine, device, device_total(state, device),
+                                        layout_of(cuda), properties);
+                        return 0;
+                      });
+}
