@@ -3,7 +3,7 @@
 //   node scripts/fuzz.mjs --pack FOLDER                          programs and inputs for a machine without a compiler
 // A target is a file of test/fuzz. It starts from test/fuzz/corpus, from the machines in lib/machines and from
 // everything that was ever found (test/fuzz/regressions), which is therefore tried first.
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -24,7 +24,7 @@ const allTargets = readdirSync(sources)
 async function build() {
   const compiler = process.env.CXX ?? 'clang++';
   for (const tool of [compiler, 'cmake']) {
-    if (!findTool(tool)) throw new Error(`no ${tool} on PATH (Debian: apt-get install clang libclang-rt-14-dev cmake)`);
+    if (!findTool(tool)) throw new Error(`no ${tool} on PATH (Debian: apt-get install clang libclang-rt-dev cmake)`);
   }
   // Its own words only if it fails: the compiler may lack libFuzzer.
   capture('cmake', ['-S', sources, '-B', output, `-DCMAKE_CXX_COMPILER=${compiler}`]);
@@ -55,6 +55,12 @@ async function machineSeeds() {
     const text = flatten(loadMachine(name));
     writeFileSync(join(folder, name), text);
     for (const line of text.split('\n')) if (line !== '') paths.add(line.slice(0, line.indexOf(' ') + 1));
+  }
+  // What was found is kept as the lines that differ from gb10; the last of two lines of one path counts.
+  const kept = join(sources, 'regressions', 'machine');
+  for (const name of readdirSync(kept)) {
+    const base = readFileSync(join(folder, 'gb10'), 'utf8');
+    writeFileSync(join(folder, `regression-${name}`), base + readFileSync(join(kept, name), 'utf8'));
   }
   writeFileSync(join(output, 'machine.dict'), [...paths].map((path) => `"${path}"\n`).join(''));
 }

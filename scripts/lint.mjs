@@ -29,7 +29,12 @@ function has(tool) {
 async function clangFormat() {
   if (!has('clang-format')) return;
   const mode = write ? ['-i'] : ['--dry-run', '-Werror'];
-  await run('clang-format', [...mode, ...filesIn('native', /\.(cc|h)$/), ...filesIn('scripts/glibc-floor', /\.c$/)]);
+  const files = [
+    ...filesIn('native', /\.(cc|h)$/),
+    ...filesIn('test/fuzz', /\.(cc|h)$/),
+    ...filesIn('scripts/glibc-floor', /\.c$/),
+  ];
+  await run('clang-format', [...mode, ...files]);
 }
 
 async function clangTidy() {

@@ -1,6 +1,9 @@
 // The description of a machine, as lib/sim gives it to the simulator: refused by name, or a machine
 // whose files are in the kernel's format and add up, at its start and over ten minutes.
+#include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <random>
 
 #include "check.h"
 #include "guard/readings.h"
@@ -47,7 +50,64 @@ void check_files(const umasim::State& state) {
   PROPERTY(pressure && pressure->avg10 <= 100);
 }
 
+const char* const kValues[] = {"0",
+                               "-1",
+                               "1",
+                               "0.5",
+                               "-0.1",
+                               "7e9",
+                               "1e18",
+                               "nan",
+                               "true",
+                               "4096",
+                               "16777216",
+                               "4294967296",
+                               "9007199254740991",
+                               "9223372036854775807",
+                               "18446744073709551616",
+                               ""};
+
+// Changes one line: another value, the value of another line, gone, or moved to another index of
+// its list.
+void change(std::vector<std::string>& lines, std::minstd_rand& random) {
+  const auto any = [&](size_t size) { return random() % size; };
+  std::string& line = lines[any(lines.size())];
+  const std::string path = line.substr(0, line.find(' ') + 1);
+  const std::string& other = lines[any(lines.size())];
+  switch (any(5)) {
+    case 0:
+      line = other;
+      break;
+    case 1:
+      line = path + other.substr(std::min(other.find(' ') + 1, other.size()));
+      break;
+    case 2: {
+      const size_t index = line.find_first_of("0123456789");
+      if (index < path.size()) line[index] = static_cast<char>('0' + any(10));
+      break;
+    }
+    default:
+      line = path + kValues[any(std::size(kValues))];
+  }
+}
+
 }  // namespace
+
+extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
+
+// Bytes changed at random rarely give another valid machine, so most changes are of whole values.
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
+                                          unsigned int seed) {
+  std::minstd_rand random(seed);
+  if (random() % 4 == 0) return LLVMFuzzerMutate(data, size, max_size);
+  auto lines = fuzz::split({reinterpret_cast<const char*>(data), size}, '\n');
+  for (size_t changes = 1 + random() % 4; changes > 0; --changes) change(lines, random);
+  std::string text;
+  for (const std::string& line : lines) text += line + '\n';
+  if (text.size() > max_size) return LLVMFuzzerMutate(data, size, max_size);
+  std::memcpy(data, text.data(), text.size());
+  return text.size();
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);

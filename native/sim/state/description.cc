@@ -4,6 +4,15 @@
 #include <cstdlib>
 
 namespace umasim {
+namespace {
+
+// The largest integer that JavaScript, from which a description comes, holds exactly. The sum of
+// all sizes of a machine then fits into 64 bits.
+constexpr int64_t kMaxInteger = (1ll << 53) - 1;
+// In milliseconds 30,000 years: a time in nanoseconds that is computed with it fits into a double.
+constexpr double kMaxNumber = 1e15;
+
+}  // namespace
 
 Description::Description(const char* text) {
   for (const char* line = text; *line != '\0';) {
@@ -35,9 +44,16 @@ void Description::number(const std::string& path, double* out) {
   if (value == nullptr) return;
   char* end = nullptr;
   const double parsed = std::strtod(value->c_str(), &end);
-  if (value->empty() || *end != '\0' || !(parsed >= -1e18 && parsed <= 1e18)) {
-    return fail(path + " is \"" + *value + "\"; expected a number");
+  if (value->empty() || *end != '\0' || !(parsed >= 0 && parsed <= kMaxNumber)) {
+    return fail(path + " is \"" + *value + "\"; expected a number from 0 to 1e15");
   }
+  *out = parsed;
+}
+
+void Description::share(const std::string& path, double* out) {
+  double parsed = 0;
+  number(path, &parsed);
+  if (parsed > 1) return fail(path + " is " + value(path) + "; expected a number from 0 to 1");
   *out = parsed;
 }
 
@@ -56,7 +72,10 @@ void Description::integer(const std::string& path, int64_t* out) {
 void Description::bytes(const std::string& path, uint64_t* out) {
   int64_t value = 0;
   integer(path, &value);
-  if (value < 0) return fail(path + " is " + std::to_string(value) + "; expected at least 0");
+  if (value < 0 || value > kMaxInteger) {
+    return fail(path + " is " + std::to_string(value) + "; expected an integer from 0 to " +
+                std::to_string(kMaxInteger));
+  }
   *out = static_cast<uint64_t>(value);
 }
 

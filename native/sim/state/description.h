@@ -14,6 +14,7 @@ class Description {
 
   // Each reads the value of a path. On an error it records a message and leaves `out` unchanged.
   void number(const std::string& path, double* out);
+  void share(const std::string& path, double* out);  // from 0 to 1
   void integer(const std::string& path, int64_t* out);
   void bytes(const std::string& path, uint64_t* out);
   void boolean(const std::string& path, bool* out);

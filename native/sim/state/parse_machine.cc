@@ -58,16 +58,32 @@ void parse_linux_kernel(Description& in, LinuxKernel& linux_kernel) {
   in.bytes("kernel.pageSize", &linux_kernel.page_size);
   in.bytes("kernel.orders", &linux_kernel.orders);
   in.bytes("kernel.lowZoneBytes", &linux_kernel.low_zone_bytes);
-  if (linux_kernel.orders > 16) in.fail("kernel.orders is more than 16");
-  if (linux_kernel.page_size < 4096) in.fail("kernel.pageSize is less than 4096");
+  if (linux_kernel.orders < 11 || linux_kernel.orders > 16) {
+    in.fail("kernel.orders is " + std::to_string(linux_kernel.orders) + "; expected 11 to 16");
+  }
+  const uint64_t page = linux_kernel.page_size;
+  if (page != 4096 && page != 16384 && page != 65536) {
+    in.fail("kernel.pageSize is " + std::to_string(page) + "; expected 4096, 16384 or 65536");
+  }
+}
+
+void check_memory(Description& in, const Memory& memory) {
+  constexpr uint64_t kLeast = 64ull << 20;
+  if (memory.total < kLeast) in.fail("memory.total is less than 64 MiB");
+  if (memory.huge_page_size < 4096) return in.fail("memory.hugePageSize is less than 4096");
+  // A product that does not fit into 64 bits would pass for a small one.
+  if (memory.huge_pages_total > memory.total / memory.huge_page_size) {
+    in.fail("memory.hugePagesTotal times memory.hugePageSize is more than memory.total");
+  }
 }
 
 void parse_contiguity(Description& in, ContiguityRules& rules) {
-  in.number("contiguity.share", &rules.share);
-  in.number("contiguity.afterReclaim", &rules.after_reclaim);
-  in.number("contiguity.compactable", &rules.compactable);
-  in.number("contiguity.topOrderShare", &rules.top_order_share);
+  in.share("contiguity.share", &rules.share);
+  in.share("contiguity.afterReclaim", &rules.after_reclaim);
+  in.share("contiguity.compactable", &rules.compactable);
+  in.share("contiguity.topOrderShare", &rules.top_order_share);
   in.bytes("contiguity.largestOrder", &rules.largest_order);
+  if (rules.largest_order > 15) in.fail("contiguity.largestOrder is more than 15");
   in.number("contiguity.stallMs", &rules.stall_ms);
   rules.wedge_when_fragmented = in.choice("contiguity.whenFragmented", {"error", "wedge"}) == 1;
 }
@@ -101,6 +117,7 @@ std::string parse_machine(const char* description, Machine* machine) {
   for (const auto& field : kMemory) {
     in.bytes(std::string("memory.") + field.key, &(machine->memory.*field.member));
   }
+  check_memory(in, machine->memory);
   parse_contiguity(in, machine->contiguity);
   parse_driver(in, machine->driver);
   parse_devices(in, *machine);

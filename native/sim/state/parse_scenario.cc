@@ -17,7 +17,9 @@ void parse_processes(Description& in, Machine& machine) {
     if (in.has(at + "list")) {
       process.graphics = in.choice(at + "list", {"compute", "graphics"}) == 1;
     }
-    if (process.gpu_bytes > 0 && process.device >= static_cast<uint64_t>(machine.device_count)) {
+    // A process without GPU memory may be on a machine without a GPU.
+    const uint64_t devices = process.gpu_bytes > 0 ? machine.device_count : kMaxDevices;
+    if (process.device >= devices) {
       in.fail(at + "device is " + std::to_string(process.device) +
               "; expected the index of a device");
     }
