@@ -2,7 +2,7 @@
 
 import { capitalized, formatBytes, formatPercent, GiB, KiB } from '../base/format.ts';
 import { type GateReading, gateText, meetsGate, readGate } from '../memory/contiguity.ts';
-import { unifiedDevice } from '../memory/headroom.ts';
+import { unifiedDevice, unknownGpuMemory } from '../memory/headroom.ts';
 import { FREEZE_BEGINS, recentlyStalled, stalledPercent, waitingPercent } from '../memory/pressure.ts';
 import { DROP_AND_COMPACT, STOP_LARGEST, withReceipt } from '../memory/remedies.ts';
 import type { Finding, Snapshot } from '../types/index.ts';
@@ -105,7 +105,10 @@ function gateFinding(snapshot: Snapshot, reading: GateReading): Finding {
     `${gateText(reading)}; ` +
     `compaction failed ${snapshot.kernel.compactFail ?? 'unknown'} of ${snapshot.kernel.compactStall ?? 'unknown'} times`;
   if (loaded !== null)
-    return skip(`GPU processes hold ${formatBytes(loaded)}: the gate is for an idle machine.`, evidence);
+    return skip(
+      `GPU processes hold ${unknownGpuMemory(snapshot) === null ? '' : 'up to '}${formatBytes(loaded)}: the gate is for an idle machine.`,
+      evidence,
+    );
   if (available !== null && available < needAvailable) {
     return warn(
       'Too little is available for a launch of a large model.',

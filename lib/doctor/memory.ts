@@ -2,8 +2,15 @@
 
 import { capitalized, formatBytes, formatPercent, GiB } from '../base/format.ts';
 import { cmaPhantom } from '../memory/allocatable.ts';
-import { hasPools, hasUnknownPools, isMuchHidden, unattributed, unifiedDevice } from '../memory/headroom.ts';
-import { ledgerBytes } from '../memory/ledger.ts';
+import {
+  hasPools,
+  hasUnknownPools,
+  isMuchHidden,
+  unattributed,
+  unifiedDevice,
+  unknownGpuMemory,
+} from '../memory/headroom.ts';
+import { ledgerText } from '../memory/ledger.ts';
 import { BOOT_WITHOUT_KHO, DROP_POOLS, RELEASE_HUGE_PAGES, withReceipt } from '../memory/remedies.ts';
 import { swapUse } from '../memory/swap.ts';
 import type { GpuProcess, Snapshot } from '../types/index.ts';
@@ -99,8 +106,9 @@ export const memoryChecks: readonly Check[] = [
           'The driver keeps freed GPU memory, but little memory is unattributed at present.',
           `${evidence}; ${why}; ${formatBytes(rest)} unattributed`,
         );
+      const others = unknownGpuMemory(snapshot) === null ? '' : ', or held by GPU processes, which are not known here';
       return warn(
-        `The driver keeps freed GPU memory: up to ${formatBytes(rest)} may be in its pools.`,
+        `The driver keeps freed GPU memory: up to ${formatBytes(rest)} may be in its pools${others}.`,
         `${evidence}; ${why}; ${formatBytes(rest)} unattributed`,
         `Free it: ${withReceipt(DROP_POOLS)}`,
       );
@@ -112,8 +120,10 @@ export const memoryChecks: readonly Check[] = [
     needs: ['cuda', 'nvml'],
     run({ snapshot }) {
       const rest = unattributed(snapshot);
-      const gpu = ledgerBytes(snapshot.ledger, 'gpuProcesses');
-      const evidence = `${formatBytes(rest)} of ${formatBytes(snapshot.ledger.total)} are in no counter; GPU processes hold ${formatBytes(gpu)}`;
+      const gpu = snapshot.ledger.entries.find(({ label }) => label === 'gpuProcesses');
+      const evidence =
+        `${formatBytes(rest)} of ${formatBytes(snapshot.ledger.total)} are in no counter; GPU processes hold ${ledgerText(snapshot.ledger, 'gpuProcesses')}` +
+        (gpu?.bound === undefined ? '' : ` (${gpu.from})`);
       if (snapshot.ledger.notSplit.length > 0)
         return skip(
           'What is in no counter cannot be told: counters that every kernel has are missing.',
@@ -122,15 +132,27 @@ export const memoryChecks: readonly Check[] = [
         );
       if (rest < -GiB)
         return warn('The kernel counts some memory twice: the ledger is off by that much.', evidence, null);
+      if (gpu?.bound === 'atMost')
+        return pass('GPU processes share some of their memory, so nothing else is in no counter.', evidence);
       if (!isMuchHidden(rest, snapshot))
         return pass('The remainder is what a kernel and a driver usually use.', evidence);
       const device = unifiedDevice(snapshot);
       if (device === undefined) return skip(notGpuMemory(snapshot), evidence);
+      const unknown = unknownGpuMemory(snapshot);
+      if (unknown !== null && !unknown.includes('ERR_UMA_'))
+        return skip(
+          `Much is in no counter, and which of it GPU processes hold is not known here: ${unknown}.`,
+          evidence,
+          OUTSIDE,
+        );
       const { cause, remedy } = suspects(snapshot, device.processes);
       return warn(cause, evidence, remedy);
     },
   },
 ];
+
+const OUTSIDE =
+  'In a container: run umaprobe on the host, or start the container with --pid=host. Otherwise: sudo umaprobe doctor.';
 
 /** Without a GPU that shares the host's memory the remainder is not GPU memory, and a reboot would not help. */
 function notGpuMemory({ devices, libraries }: Snapshot): string {

@@ -6,7 +6,7 @@
 import { formatBytes, GiB, MiB } from '../base/format.ts';
 import type { ContiguityGate, FreeBlocks, Snapshot } from '../types/index.ts';
 import { unpinnable } from './allocatable.ts';
-import { headroom, unifiedDevice } from './headroom.ts';
+import { headroom, unattributed, unifiedDevice, unknownGpuMemory } from './headroom.ts';
 import { ledgerBytes } from './ledger.ts';
 
 /** Size of the blocks that cudaMalloc takes: 2 MiB, order 9 of 4 KiB pages. */
@@ -118,7 +118,10 @@ export interface GateReading {
   blockBytes: number;
   /** Free CMA, which is not counted. */
   cma: number;
-  /** Bytes held by GPU processes, if they are so many that the gate does not apply; else null. */
+  /**
+   * Bytes that GPU processes hold, or may hold if that is not known, if they are so many that the gate does not apply;
+   * else null.
+   */
   loaded: number | null;
   /** Most of the available memory is page cache, which may occupy large blocks. */
   cacheInTheWay: boolean;
@@ -136,7 +139,8 @@ export function readGate(
   // If the kernel's largest order is smaller than the gate's block size, count its largest blocks and convert.
   const blockBytes = Math.min(gate.blockBytes, Math.max(...sizes));
   const { bytes, cma } = pinnableInBlocks(snapshot, contiguity, blockBytes);
-  const held = ledgerBytes(snapshot.ledger, 'gpuProcesses');
+  const gpu = ledgerBytes(snapshot.ledger, 'gpuProcesses');
+  const held = unknownGpuMemory(snapshot) === null ? gpu : gpu + Math.max(0, unattributed(snapshot));
   const { free } = snapshot.host;
   return {
     available: afterReclaim,

@@ -1,6 +1,7 @@
 /** Headroom: how much the next allocation can get, and how much memory nothing accounts for. */
 
 import type { DeviceSnapshot, DriverFacts, Snapshot } from '../types/index.ts';
+import { whyIncomplete } from './gpu-processes.ts';
 import { ledgerBytes } from './ledger.ts';
 
 /** What the next allocation can get, in bytes, and MemTotal: the numbers of the unified device, else of the host. */
@@ -14,7 +15,7 @@ export function headroom(snapshot: Snapshot): { immediate: number | null; afterR
   };
 }
 
-export function unifiedDevice({ devices }: Snapshot): DeviceSnapshot | undefined {
+export function unifiedDevice({ devices }: Pick<Snapshot, 'devices'>): DeviceSnapshot | undefined {
   return devices.find((device) => device.memoryModel === 'unified');
 }
 
@@ -43,6 +44,15 @@ export function ownHeadrooms({ devices }: Snapshot): OwnHeadroom[] {
 /** Bytes in no counter and no process. */
 export function unattributed({ ledger }: Snapshot): number {
   return ledgerBytes(ledger, 'unattributed');
+}
+
+/**
+ * Why it is not known how much of the shared pool processes hold as GPU memory, so that the unattributed bytes contain
+ * some of it; null: it is known, or no GPU shares the host's memory.
+ */
+export function unknownGpuMemory(snapshot: Pick<Snapshot, 'devices'>): string | null {
+  const device = unifiedDevice(snapshot);
+  return device === undefined || device.processesComplete === true ? null : whyIncomplete(device);
 }
 
 /**

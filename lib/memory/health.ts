@@ -11,6 +11,7 @@ import { fragmentation } from './contiguity.ts';
 import { FLOOR_SHARE } from './floor.ts';
 import { hasUnknownPools, headroom, isMuchHidden, ownHeadrooms, unattributed, unifiedDevice } from './headroom.ts';
 import { FREEZE_BEGINS, stalledPercent, stalledText, waitingPercent, waitingText } from './pressure.ts';
+import { unknownProcesses } from './process-health.ts';
 import {
   BOOT_WITHOUT_KHO,
   DROP_AND_COMPACT,
@@ -32,6 +33,7 @@ const RULES: readonly Rule[] = [
   waiting,
   gpuNearlyOut,
   notSplit,
+  unknownProcesses,
   hidden,
   phantom,
   fragmented,

@@ -1,11 +1,13 @@
 /** The ledger: where the bytes of MemTotal are. */
 
+import { formatBytes, UNKNOWN } from '../base/format.ts';
 import type { HostMemory, Ledger, LedgerEntry } from '../types/index.ts';
+import { gpuProcessesEntry, type ListedGpuMemory } from './gpu-processes.ts';
 
 /** Memory inside MemTotal that is in no line of meminfo, from other sources. */
 export interface OutsideMeminfo {
   /** GPU memory of processes on devices that share the host's memory, from NVML; null: unknown. */
-  gpuProcesses: number | null;
+  gpuProcesses: ListedGpuMemory | null;
   /** Size of the driver's page pools (driver 590 and later, readable by root); null: unknown. */
   driverPools: number | null;
 }
@@ -13,7 +15,7 @@ export interface OutsideMeminfo {
 /**
  * The use of MemTotal, row by row. No page is in two rows, and the row `unattributed` is the remainder, so the entries
  * sum to MemTotal to the byte. On a unified machine the remainder contains GPU memory: cudaMalloc pages are in no line
- * of /proc/meminfo.
+ * of /proc/meminfo. The row `gpuProcesses` never makes the remainder negative: see gpu-processes.ts.
  *
  * The kernel's own counting can make the remainder negative for a moment: counters are summed from per-CPU deltas, and
  * a swap cache page that is still mapped is also in AnonPages.
@@ -38,19 +40,24 @@ export function ledger(host: HostMemory, outside: OutsideMeminfo): Ledger {
     ['percpu', host.percpu, 'Percpu'],
     ['zswap', host.zswap, 'Zswap'],
     ['hardwareCorrupted', host.hardwareCorrupted, 'HardwareCorrupted'],
-    ['gpuProcesses', outside.gpuProcesses, 'sum of NVML processes on devices that share this memory'],
     ['driverPools', outside.driverPools, 'debugfs shrinkers nv-sysmem-alloc-*'],
   ];
   const entries: LedgerEntry[] = [];
-  let attributed = 0;
+  let rest = host.total;
   for (const [label, bytes, from] of rows) {
     if (bytes === null) continue;
     entries.push({ label, bytes, from });
-    attributed += bytes;
+    rest -= bytes;
   }
+  const gpu = outside.gpuProcesses === null ? null : gpuProcessesEntry(outside.gpuProcesses, rest);
+  if (gpu !== null) entries.push(gpu);
   const missing = notSplit(host);
-  const from = ['MemTotal − all of the above', ...missing].join('; ');
-  entries.push({ label: 'unattributed', bytes: host.total - attributed, from });
+  entries.push({
+    label: 'unattributed',
+    bytes: rest - (gpu?.bytes ?? 0),
+    ...(gpu?.bound === undefined ? {} : { bound: gpu.bound === 'atMost' ? 'atLeast' : 'atMost' }),
+    from: ['MemTotal − all of the above', ...missing].join('; '),
+  });
   return { total: host.total, entries, notSplit: missing };
 }
 
@@ -81,6 +88,14 @@ function notSplit(host: HostMemory): string[] {
 export function ledgerBytes({ entries }: Ledger, label: LedgerEntry['label']): number {
   return entries.find((entry) => entry.label === label)?.bytes ?? 0;
 }
+
+/** "at most 70.0 GiB"; "unknown" for a missing row. */
+export function ledgerText({ entries }: Ledger, label: LedgerEntry['label']): string {
+  const entry = entries.find((candidate) => candidate.label === label);
+  return entry === undefined ? UNKNOWN : `${BOUNDS[entry.bound ?? 'exact']}${formatBytes(entry.bytes)}`;
+}
+
+const BOUNDS = { exact: '', atLeast: 'at least ', atMost: 'at most ' } as const;
 
 function less(a: number | null, b: number | null): number | null {
   return a === null ? null : Math.max(0, a - (b ?? 0));

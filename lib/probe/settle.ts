@@ -87,16 +87,20 @@ function missing(
 ): Settled['missing'] {
   if (device !== undefined && device.memoryModel !== 'unified' && (changes.cudaFreeChange ?? 0) < -REPORTED_BYTES) {
     const bytes = -(changes.cudaFreeChange ?? 0);
-    return { bytes, explanation: deviceExplanation(bytes, device.processes?.length ?? 0) };
+    return { bytes, explanation: deviceExplanation(bytes, device.processes) };
   }
   const bytes = -(changes.memAvailableChange ?? 0);
   if (bytes < REPORTED_BYTES) return null;
   return { bytes, explanation: hostExplanation(before, after, bytes) };
 }
 
-function deviceExplanation(bytes: number, processes: number): string {
+function deviceExplanation(bytes: number, processes: DeviceSnapshot['processes']): string {
   const suspects =
-    processes === 0 ? 'no process is listed that holds it' : `another process may have taken it (${processes} listed)`;
+    processes === null
+      ? 'which processes hold memory there is not known here'
+      : processes.length === 0
+        ? 'no process is listed that holds it'
+        : `another process may have taken it (${processes.length} listed)`;
   return `the device has ${formatBoth(bytes)} less free memory than before; ${suspects}`;
 }
 

@@ -4,11 +4,12 @@ import type { Failure } from '../base/errors.ts';
 import { isFailure, Provenance, reason } from '../base/facts.ts';
 import type { KernelFacts } from '../host/kernel.ts';
 import { allocatable } from '../memory/allocatable.ts';
+import { readProcessList } from '../memory/gpu-processes.ts';
 import { memoryModel } from '../memory/model.ts';
 import { quirkNotes } from '../memory/quirks.ts';
 import { views } from '../memory/views.ts';
 import type { NativeCudaDevice, NativeCudaReport, NativeNvmlDevice, NativeNvmlReport } from '../native/contract.ts';
-import type { DeviceAttribute, DeviceSnapshot, GpuProcess, HostMemory } from '../types/index.ts';
+import type { DeviceAttribute, DeviceSnapshot, HostMemory } from '../types/index.ts';
 import type { ChildReadings } from './child-readings.ts';
 import { type DevicePair, normalPciBusId } from './pairs.ts';
 
@@ -51,6 +52,8 @@ export interface DeviceContext {
   /** cudaMemGetInfo from a child process; null: none was considered. */
   child: ChildReadings | null;
   environment: Record<string, string | undefined>;
+  /** Whether this process is in the first PID namespace, the one of NVML's pids. */
+  firstPidNamespace: boolean;
   /** Name of a process from `/proc/<pid>/comm`; null: unknown. */
   processName(pid: number): string | null;
 }
@@ -123,7 +126,7 @@ export function deviceSnapshot(index: number, pair: DevicePair, context: DeviceC
     memoryModel: model,
     attributes,
     ...memory,
-    processes: processes(nvml, context, provenance, noNvml),
+    ...processes(nvml, context, provenance, noNvml),
     allocatable: available.bytes,
     views: toolViews.bytes,
     addressingMode,
@@ -219,12 +222,13 @@ function processes(
   context: DeviceContext,
   provenance: Provenance,
   absent: string,
-): GpuProcess[] | null {
-  const list = provenance.read(
-    'processes',
-    device?.processes,
-    'nvmlDeviceGetComputeRunningProcesses_v3 and graphics',
-    absent,
-  );
-  return list === null ? null : list.map(({ pid, gpuBytes }) => ({ pid, name: context.processName(pid), gpuBytes }));
+): Pick<DeviceSnapshot, 'processes' | 'processesComplete'> {
+  const call = 'nvmlDeviceGetComputeRunningProcesses_v3 and graphics';
+  const listed = provenance.read('processes', device?.processes, call, absent);
+  if (listed === null) return { processes: null, processesComplete: null };
+  const named = listed.map(({ pid, gpuBytes }) => ({ pid, name: context.processName(pid), gpuBytes }));
+  const { processes, complete, from } = readProcessList(named, context.firstPidNamespace);
+  if (processes === null) provenance.record('processes', from);
+  provenance.record('processesComplete', from);
+  return { processes, processesComplete: complete };
 }

@@ -6,10 +6,11 @@ import { readKernelFacts } from '../host/kernel.ts';
 import { hostMemorySync } from '../host/meminfo.ts';
 import { recordMissingLines } from '../host/meminfo-lines.ts';
 import { FIRST_PID_NAMESPACE, pidNamespace, processName } from '../host/process.ts';
+import { sharedGpuMemory } from '../memory/gpu-processes.ts';
 import { ledger } from '../memory/ledger.ts';
 import { native } from '../native/binding.ts';
 import type { NativeBinding } from '../native/contract.ts';
-import type { DeviceSnapshot, Snapshot, SnapshotOptions } from '../types/index.ts';
+import type { Snapshot, SnapshotOptions } from '../types/index.ts';
 import { readInChild } from './child-readings.ts';
 import { type DeviceContext, deviceSnapshot } from './devices.ts';
 import { cudaLibrary, nvmlLibrary, whyNoDevices } from './libraries.ts';
@@ -38,6 +39,8 @@ export async function takeSnapshot(options: Required<SnapshotOptions>): Promise<
   const child =
     mode === 'child' || mode === 'needed' ? await readInChild(mode, cuda, facts.driver, childDeadlineMs) : null;
   const libraries = { cuda: cudaLibrary(cuda), nvml: nvmlLibrary(nvml) };
+  // Processes on a simulated machine are real ones of this namespace.
+  const firstPidNamespace = simulated !== null || pidNamespace() === FIRST_PID_NAMESPACE;
   const context: DeviceContext = {
     host,
     facts,
@@ -47,7 +50,9 @@ export async function takeSnapshot(options: Required<SnapshotOptions>): Promise<
     whyNoNvml: libraries.nvml.reason,
     child,
     environment: process.env,
-    processName: processNames(binding, simulated !== null),
+    firstPidNamespace,
+    // In a container's own namespace the pids would name other processes.
+    processName: (pid) => (firstPidNamespace ? processName(binding, pid) : null),
   };
   const devices = pairDevices(cuda.devices, nvml.devices).map((pair, index) => deviceSnapshot(index, pair, context));
   return {
@@ -56,7 +61,7 @@ export async function takeSnapshot(options: Required<SnapshotOptions>): Promise<
     bootId: facts.bootId,
     simulated,
     host,
-    ledger: ledger(host, { gpuProcesses: sharedGpuBytes(devices), driverPools: facts.driver.poolBytes }),
+    ledger: ledger(host, { gpuProcesses: sharedGpuMemory(devices), driverPools: facts.driver.poolBytes }),
     pressure: facts.pressure,
     contiguity: facts.contiguity,
     kernel: facts.kernel,
@@ -68,21 +73,6 @@ export async function takeSnapshot(options: Required<SnapshotOptions>): Promise<
     from: provenance.sources,
     durationMs: performance.now() - started,
   };
-}
-
-/** GPU memory inside MemTotal: that of devices that share the host's memory. null: unknown. */
-function sharedGpuBytes(devices: DeviceSnapshot[]): number | null {
-  const shared = devices.filter((device) => device.memoryModel === 'unified' && device.processes !== null);
-  const processes = shared.flatMap((device) => device.processes ?? []);
-  const known = processes.map(({ gpuBytes }) => gpuBytes).filter((bytes) => bytes !== null);
-  if (shared.length === 0 || (known.length === 0 && processes.length > 0)) return null;
-  return known.reduce((sum, bytes) => sum + bytes, 0);
-}
-
-/** NVML reports pids of the initial PID namespace; in a container's own namespace they would name other processes. */
-function processNames(binding: NativeBinding, simulated: boolean): DeviceContext['processName'] {
-  if (!simulated && pidNamespace() !== FIRST_PID_NAMESPACE) return () => null;
-  return (pid) => processName(binding, pid);
 }
 
 function simulatedMachine(binding: NativeBinding): string | null {

@@ -27,7 +27,7 @@ export interface LibraryStatus {
 /** A process that holds GPU memory (`nvmlDeviceGetComputeRunningProcesses_v3` and the graphics list). */
 export interface GpuProcess {
   pid: number;
-  /** `/proc/<pid>/comm`; null: the process has ended, or the pid belongs to another PID namespace. */
+  /** `/proc/<pid>/comm`; null: the process has ended, or this process is in a PID namespace of its own. */
   name: string | null;
   /** Not part of RSS; do not add the two. null: the driver does not report it (MIG, permissions). */
   gpuBytes: number | null;
@@ -69,7 +69,16 @@ export interface DeviceSnapshot {
   cuda: { free: number; total: number } | null;
   /** NVML memory info. null on every GB10, where NVML returns NOT_SUPPORTED. */
   nvml: { total: number; free: number; used: number; reserved: number | null } | null;
+  /**
+   * Processes that hold memory of this device. Empty: none does. null: not known here; `from.processes` says why (NVML
+   * failed, or lists nothing because this process is in a PID namespace of its own).
+   */
   processes: GpuProcess[] | null;
+  /**
+   * Whether `processes` has every process that holds memory, each with its bytes. false: `from.processesComplete` says
+   * what is missing. null: there is no list.
+   */
+  processesComplete: boolean | null;
   allocatable: Allocatable;
   views: Record<ViewName, number | null>;
   /** NVML's addressing mode: "NONE", "HMM" or "ATS". */

@@ -89,6 +89,12 @@ export interface LedgerEntry {
   label: LedgerLabel;
   /** Only `unattributed` may be negative: the kernel then counted some pages twice. */
   bytes: number;
+  /**
+   * Present if the bytes are a bound only. On `gpuProcesses`, `atLeast`: NVML's list lacks processes or the bytes of
+   * some; `atMost`: its sum exceeds what no other row claims, because it counts shared memory in each process. On
+   * `unattributed`, the opposite.
+   */
+  bound?: 'atLeast' | 'atMost';
   from: string;
 }
 

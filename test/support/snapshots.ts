@@ -1,5 +1,6 @@
 /** Made-up snapshots: a few numbers, the rest computed by the functions that compute real ones. */
 import { allocatable } from '../../lib/memory/allocatable.ts';
+import { readProcessList, sharedGpuMemory } from '../../lib/memory/gpu-processes.ts';
 import { ledger } from '../../lib/memory/ledger.ts';
 import { views } from '../../lib/memory/views.ts';
 import { DEVICE_ATTRIBUTES } from '../../lib/snapshot/devices.ts';
@@ -78,6 +79,8 @@ export interface MachineFixture {
   host?: Partial<HostMemory>;
   kernel?: Partial<KernelMemory>;
   processes?: GpuProcess[];
+  /** The reader is in a PID namespace of its own. */
+  container?: boolean;
   /** Share of the free memory in blocks of 32 MiB; the rest is in pages of 4 KiB. */
   largeShare?: number;
   model?: DeviceSnapshot['memoryModel'];
@@ -97,8 +100,6 @@ export function snapshotOf(fixture: MachineFixture = {}): Snapshot {
   const own = fixture.ownFree ?? [143_000 * 2 ** 20];
   const devices =
     fixture.gpu === false ? [] : own.map((free, index) => deviceOf(index, free, host, fixture, pools.bytes));
-  const gpu = (fixture.processes ?? []).reduce((sum, { gpuBytes }) => sum + (gpuBytes ?? 0), 0);
-  const unified = devices.some(({ memoryModel }) => memoryModel === 'unified');
   const psi = (avg10: number) => ({ avg10, avg60: avg10 / 2, avg300: avg10 / 10, totalUs: 1000 });
   const free = host.free ?? 0;
   const large = Math.floor((free * (fixture.largeShare ?? 0.97)) / (32 * 2 ** 20));
@@ -122,7 +123,10 @@ export function snapshotOf(fixture: MachineFixture = {}): Snapshot {
     bootId: '0b5e7a2c-0000-4000-8000-000000000000',
     simulated: fixture.simulated ?? null,
     host,
-    ledger: ledger(host, { gpuProcesses: unified ? gpu : null, driverPools: unified ? pools.bytes : null }),
+    ledger: ledger(host, {
+      gpuProcesses: sharedGpuMemory(devices),
+      driverPools: devices.some(({ memoryModel }) => memoryModel === 'unified') ? pools.bytes : null,
+    }),
     pressure: { some: psi(fixture.some ?? 0), full: psi(fixture.full ?? 0) },
     contiguity: [
       { order: 0, blockBytes: 4096, freeBlocks: Math.max(0, Math.floor((free - large * 32 * 2 ** 20) / 4096)) },
@@ -170,6 +174,7 @@ function deviceOf(
     whyNoNvml: 'ERR_UMA_NOT_SUPPORTED: NOT_SUPPORTED',
     environment: fixture.environment ?? {},
   });
+  const list = readProcessList(fixture.processes ?? [], fixture.container !== true);
   return {
     index,
     cudaIndex: index,
@@ -182,7 +187,8 @@ function deviceOf(
     attributes: Object.fromEntries(DEVICE_ATTRIBUTES.map((name) => [name, null])) as Record<DeviceAttribute, null>,
     cuda,
     nvml,
-    processes: fixture.processes ?? [],
+    processes: list.processes,
+    processesComplete: list.complete,
     allocatable: allocatable({ model, host, poolBytes, cuda, nvml, mig: false }).bytes,
     views: seen.bytes,
     addressingMode: 'ATS',
@@ -192,6 +198,10 @@ function deviceOf(
     powerW: 4,
     smClockMHz: 208,
     notes: [],
-    from: Object.fromEntries(Object.entries(seen.from).map(([name, source]) => [`views.${name}`, source])),
+    from: {
+      ...Object.fromEntries(Object.entries(seen.from).map(([name, source]) => [`views.${name}`, source])),
+      processes: list.from,
+      processesComplete: list.from,
+    },
   };
 }

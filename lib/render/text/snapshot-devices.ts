@@ -1,9 +1,9 @@
 /** The GPUs of a snapshot: their dedicated memory, the processes that hold it, and NVIDIA's libraries. */
-import { clean, formatCount, inGB, inGiB } from '../../base/format.ts';
+import { clean, formatCount, GiB, inGB, inGiB } from '../../base/format.ts';
 import type { DeviceSnapshot, GpuProcess, LibraryStatus, Snapshot } from '../../types/index.ts';
 import { amount, dot, meter, type RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
-import { joinThatFits, padEnd, table, truncate } from '../text-layout.ts';
+import { hanging, joinThatFits, padEnd, table, truncate } from '../text-layout.ts';
 
 /** A bar for each GPU that has memory of its own. */
 export function dedicatedMemoryBars(snapshot: Snapshot, options: RenderOptions): string[] {
@@ -31,10 +31,27 @@ export function processTable(snapshot: Snapshot, options: RenderOptions): string
   return snapshot.devices.flatMap((device) => {
     const onDevice = snapshot.devices.length === 1 ? '' : ` on GPU ${device.index}`;
     const title = options.paint('heading', `Processes holding GPU memory${onDevice}`);
-    if (device.processes === null) return [`${title}: unknown (${shortReason(device.from.processes)})`];
-    if (device.processes.length === 0) return [`${title}: none`];
-    return [title, ...processRows(device.processes, device, options)];
+    if (device.processes === null)
+      return hanging(`${title}: `, `not known here (${shortReason(device.from.processes)})`, options.width);
+    if (device.processes.length === 0) return [`${title}: ${noneOf(device, options)}`];
+    return [title, ...processRows(device.processes, device, options), ...missingLines(device, options)];
   });
+}
+
+/** More than drivers hold of an idle GPU: 616 MiB on an H200, which NVML counts as reserved. */
+const HELD_BY_SOMEONE = GiB;
+
+/** Memory that is in use although no process is listed: of a process that is ending, or that NVML does not list. */
+function noneOf({ memoryModel, nvml }: DeviceSnapshot, options: RenderOptions): string {
+  if (memoryModel === 'unified' || nvml === null || nvml.used < HELD_BY_SOMEONE) return 'none';
+  return `none listed, though ${amount(nvml.used, options)} are in use`;
+}
+
+function missingLines({ processesComplete, from }: DeviceSnapshot, { paint, width }: RenderOptions): string[] {
+  if (processesComplete !== false) return [];
+  return hanging('', `not all is known here: ${clean(from.processesComplete ?? '')}`, width).map((line) =>
+    paint('dim', line),
+  );
 }
 
 function processRows(all: readonly GpuProcess[], { index }: DeviceSnapshot, options: RenderOptions): string[] {

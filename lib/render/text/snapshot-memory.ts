@@ -1,7 +1,7 @@
 /** The memory of a snapshot: a bar of MemTotal, the ledger as its legend, and what can be allocated. */
 import { clean, formatBoth, formatCount, inGB, inGiB, share, UNKNOWN } from '../../base/format.ts';
 import { cmaPhantom } from '../../memory/allocatable.ts';
-import { hasUnknownPools, unifiedDevice } from '../../memory/headroom.ts';
+import { hasUnknownPools, unifiedDevice, unknownGpuMemory } from '../../memory/headroom.ts';
 import type { Allocatable, DeviceSnapshot, HostMemory, Ledger, LedgerLabel, Snapshot } from '../../types/index.ts';
 import { amount, type RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
@@ -97,10 +97,10 @@ export function ledgerTable(snapshot: Snapshot, options: RenderOptions): string[
   const { ledger } = snapshot;
   const rows = GROUPS.flatMap((group) =>
     group.rows
-      .map(({ name, labels }) => [name, bytesOf(labels, ledger)] as const)
-      .filter(([, bytes]) => bytes !== 0)
-      .map(([name, bytes]) => {
-        const label = name === 'unattributed' ? unattributedLabel(snapshot, bytes) : name;
+      .map(({ name, labels }) => ({ name, labels, bytes: bytesOf(labels, ledger) }))
+      .filter(({ bytes }) => bytes !== 0)
+      .map(({ name, labels, bytes }) => {
+        const label = name === 'unattributed' ? unattributedLabel(snapshot, bytes) : boundedName(name, labels, ledger);
         return rowCells(mark(group, options), label, bytes, ledger.total, options);
       }),
   );
@@ -110,13 +110,18 @@ export function ledgerTable(snapshot: Snapshot, options: RenderOptions): string[
   return table(columns(options), [headings(options), ...rows, total], options.width);
 }
 
+function boundedName(name: string, labels: readonly LedgerLabel[], { entries }: Ledger): string {
+  const bound = entries.find(({ label }) => labels.includes(label))?.bound;
+  return bound === undefined ? name : `${name}, ${bound === 'atMost' ? 'at most' : 'at least'}`;
+}
+
 /** What the remainder most likely is. No counter says so. */
 function unattributedLabel(snapshot: Snapshot, bytes: number): string {
   if (bytes < 0) return 'counted twice by the kernel';
   if (snapshot.ledger.notSplit.length > 0) return 'unattributed (not split, see below)';
   const device = unifiedDevice(snapshot);
   if (device === undefined) return 'unattributed (drivers, kernel)';
-  if (device.processes === null) return 'unattributed (GPU memory and driver)';
+  if (unknownGpuMemory(snapshot) !== null) return 'unattributed (GPU memory and driver)';
   const pools = hasUnknownPools(snapshot);
   return pools ? 'unattributed (driver and its pools)' : 'unattributed (driver, kernel)';
 }

@@ -27,8 +27,12 @@ export function snapshotPage(snapshot: Snapshot, options: RenderOptions): string
 
 /** What is peculiar about the numbers above, in the sentences of the document. */
 function noteLines({ devices, ledger }: Snapshot, { unicode, width }: RenderOptions): string[] {
-  const notSplit = ledger.notSplit.map((sentence) => `${sentence}.`);
-  const sentences = new Set([...notSplit, ...devices.flatMap((device) => device.notes.map(clean))]);
+  const overlap = ledger.entries.filter(({ bound, label }) => bound === 'atMost' && label === 'gpuProcesses');
+  const sentences = new Set([
+    ...ledger.notSplit.map((sentence) => `${sentence}.`),
+    ...overlap.map(({ from }) => `${clean(from)}.`),
+    ...devices.flatMap((device) => device.notes.map(clean)),
+  ]);
   return [...sentences].flatMap((sentence) =>
     unicode ? hanging('· ', sentence, width) : hanging('- ', sentence.replaceAll('’', "'"), width),
   );

@@ -1,10 +1,9 @@
 /** The pages of watch: the live picture on a terminal, and a line for each reading elsewhere. */
-import { clean, formatPercent } from '../../base/format.ts';
+import { clean, formatPercent, UNKNOWN } from '../../base/format.ts';
 import { headroom } from '../../memory/headroom.ts';
 import { health } from '../../memory/health.ts';
-import { ledgerBytes } from '../../memory/ledger.ts';
 import { STALLED_PERCENT } from '../../memory/pressure.ts';
-import type { Snapshot } from '../../types/index.ts';
+import type { LedgerEntry, Snapshot } from '../../types/index.ts';
 import { amount, type RenderOptions } from '../options.ts';
 import { padEnd, padStart } from '../text-layout.ts';
 import { sections } from './frame.ts';
@@ -108,17 +107,25 @@ export function readingLine(snapshot: Snapshot, options: RenderOptions): string 
     snapshot.simulated === null ? null : `SIMULATED ${clean(snapshot.simulated)}`,
     `free ${size(immediate)}`,
     `after reclaim ${size(afterReclaim)}`,
-    `GPU ${size(gpuBytes(snapshot))}`,
+    `GPU ${padStart(gpuText(snapshot, options), 10)}`,
     `pressure some ${percent(psi?.some.avg10)} full ${percent(psi?.full.avg10)}`,
     level === 'ok' ? 'ok' : `${level}: ${text}`,
   ];
   return parts.filter((part) => part !== null).join('  ');
 }
 
-/** Held by GPU processes: of the shared pool on a unified machine, else of the GPUs' own memory; null: unknown. */
-function gpuBytes({ ledger, devices }: Snapshot): number | null {
-  if (ledger.entries.some(({ label }) => label === 'gpuProcesses')) return ledgerBytes(ledger, 'gpuProcesses');
-  if (devices.every((device) => device.processes === null)) return null;
-  const known = devices.flatMap((device) => device.processes ?? []);
-  return known.reduce((sum, { gpuBytes }) => sum + (gpuBytes ?? 0), 0);
+/** Held by GPU processes: of the shared pool on a unified machine, else of the GPUs' own memory. */
+function gpuText({ ledger, devices }: Snapshot, options: RenderOptions): string {
+  const entry = ledger.entries.find(({ label }) => label === 'gpuProcesses');
+  if (entry !== undefined) return bounded(entry.bound, amount(entry.bytes, options));
+  const own = devices.filter(({ memoryModel }) => memoryModel !== 'unified');
+  const listed = own.flatMap(({ processes }) => processes ?? []);
+  if (own.length === 0 || own.every(({ processes }) => processes === null)) return UNKNOWN;
+  const sum = listed.reduce((bytes, { gpuBytes }) => bytes + (gpuBytes ?? 0), 0);
+  const complete = own.every(({ processesComplete }) => processesComplete === true);
+  return bounded(complete ? undefined : 'atLeast', amount(sum, options));
+}
+
+function bounded(bound: LedgerEntry['bound'], text: string): string {
+  return bound === undefined ? text : `${bound === 'atMost' ? 'at most' : 'at least'} ${text}`;
 }

@@ -160,7 +160,11 @@ describe('compact', () => {
       const gate = contiguityGate(snapshot.host.total);
       return verdict(false, readGate(snapshot, snapshot.contiguity ?? [], gate), gate);
     };
-    const loaded = snapshotOf({ largeShare: 0, processes: [{ pid: 7, name: 'vllm', gpuBytes: 60 * GiB }] });
+    const loaded = snapshotOf({
+      largeShare: 0,
+      host: { free: 45 * GiB, available: 50 * GiB },
+      processes: [{ pid: 7, name: 'vllm', gpuBytes: 60 * GiB }],
+    });
     expect(judged(loaded)).toMatchObject({
       verdict: 'not-ready',
       reason: expect.stringMatching(/GPU processes hold 60/),

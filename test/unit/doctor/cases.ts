@@ -178,12 +178,37 @@ export const CASES: [string, string, Snapshot, CheckStatus, RegExp][] = [
     'no process list',
     changed(
       (s) => {
-        Object.assign(s.devices[0] ?? {}, { processes: null });
+        const from = { processes: SILENT };
+        Object.assign(s.devices[0] ?? {}, { processes: null, processesComplete: null, from });
       },
       { host: { free: 50 * GiB } },
     ),
     'warn',
     /NVML could not list/,
+  ],
+  [
+    'memory.unattributed',
+    'processes outside of the container',
+    snapshotOf({ host: { free: 50 * GiB }, container: true }),
+    'skip',
+    /which of it GPU processes hold is not known here: this process is in a PID namespace of its own/,
+  ],
+  [
+    'memory.unattributed',
+    'processes of unknown size',
+    snapshotOf({ host: { free: 50 * GiB }, processes: [{ pid: 7, name: 'vllm', gpuBytes: null }] }),
+    'skip',
+    /NVML does not report how much memory the processes hold/,
+  ],
+  [
+    'memory.unattributed',
+    'memory that processes share',
+    snapshotOf({
+      host: { free: 47 * GiB },
+      processes: [...LOADED.processes, { pid: 8, name: 'vllm', gpuBytes: 60 * GiB }],
+    }),
+    'pass',
+    /GPU processes share some of their memory/,
   ],
   ['memory.unattributed', 'no GPU', snapshotOf({ host: { free: 80 * GiB }, gpu: false }), 'skip', /ZFS/],
   [
@@ -248,6 +273,13 @@ export const CASES: [string, string, Snapshot, CheckStatus, RegExp][] = [
     snapshotOf({ host: { free: 47 * GiB, available: 50 * GiB }, ...LOADED }),
     'skip',
     /idle machine/,
+  ],
+  [
+    'contiguity',
+    'perhaps loaded',
+    snapshotOf({ host: { free: 47 * GiB, available: 50 * GiB }, container: true }),
+    'skip',
+    /GPU processes hold up to 6\d\.\d GiB: the gate is for an idle machine/,
   ],
   ['pressure', 'none', snapshotOf(), 'pass', /No task/],
   ['pressure', 'some', snapshotOf({ some: 12 }), 'warn', /Tasks wait/],

@@ -6,6 +6,9 @@ import { snapshotPage } from '../../../lib/render/text/snapshot.ts';
 import { type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
 import { GiB } from '../../support/units.ts';
 
+/** One of two processes that share 60 GiB: NVML counts them in each. */
+const GROUP = (pid: number) => ({ pid, name: 'vllm', gpuBytes: 61 * GiB });
+
 describe('health verdict', () => {
   it.each<[string, MachineFixture, string, RegExp]>([
     ['idle', {}, 'ok', /can be allocated/],
@@ -38,6 +41,24 @@ describe('health verdict', () => {
       { host: { free: 50 * GiB, available: 55 * GiB }, pools: { parameter: 529, bytes: null } },
       'warning',
       /no listed process.*pools/,
+    ],
+    [
+      'processes outside of a container',
+      { host: { free: 50 * GiB, available: 55 * GiB }, container: true },
+      'notice',
+      /^5\d\.\d GiB are in no counter; how much of it GPU processes hold is not known here: this process is in a PID/,
+    ],
+    [
+      'a process of unknown size',
+      { host: { free: 50 * GiB, available: 55 * GiB }, processes: [{ pid: 7, name: 'vllm', gpuBytes: null }] },
+      'notice',
+      /NVML does not report how much memory the processes hold\.$/,
+    ],
+    [
+      'memory that processes share',
+      { host: { free: 45 * GiB, available: 50 * GiB }, processes: [GROUP(7), GROUP(8)] },
+      'ok',
+      /50\.0 GiB can be allocated/,
     ],
     ['no GPU', { gpu: false }, 'notice', /No GPU: neither CUDA nor NVML/],
   ])('%s', (_, fixture, level, text) => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HOST_MEMORY_FIELDS } from '../../../lib/host/meminfo.ts';
-import { ledger, ledgerBytes } from '../../../lib/memory/ledger.ts';
+import { ledger, ledgerBytes, ledgerText } from '../../../lib/memory/ledger.ts';
 import type { HostMemory } from '../../../lib/types/index.ts';
 import { hostOf } from '../../support/snapshots.ts';
 import { GiB } from '../../support/units.ts';
@@ -32,13 +32,48 @@ describe('ledger', () => {
   it('sums to MemTotal to the byte, whatever the kernel wrote', () => {
     fc.assert(
       fc.property(anyHost, bytes, bytes, (host, gpuProcesses, driverPools) => {
-        const { total, entries } = ledger(host, { gpuProcesses, driverPools });
+        const { total, entries } = ledger(host, {
+          gpuProcesses: gpuProcesses === null ? null : { bytes: gpuProcesses, incomplete: null },
+          driverPools,
+        });
         expect(entries.reduce((sum, entry) => sum + entry.bytes, 0)).toBe(host.total);
         expect(total).toBe(host.total);
         expect(new Set(entries.map((entry) => entry.label)).size).toBe(entries.length);
       }),
       { numRuns: 1000 },
     );
+  });
+
+  it('has no row of GPU processes above what can be there, and no negative remainder because of one', () => {
+    fc.assert(
+      fc.property(anyHost, bytes, fc.constantFrom(null, 'some are missing'), (host, listed, incomplete) => {
+        const without = ledgerBytes(ledger(host, nothing), 'unattributed');
+        const book = ledger(host, { gpuProcesses: { bytes: listed ?? 0, incomplete }, driverPools: null });
+        expect(ledgerBytes(book, 'gpuProcesses')).toBeLessThanOrEqual(Math.max(0, without));
+        expect(ledgerBytes(book, 'unattributed')).toBeGreaterThanOrEqual(Math.min(0, without));
+      }),
+    );
+  });
+
+  it('says what is a bound: a sum with shared memory in it, and a part of a sum', () => {
+    const host = hostWith({ total: 120 * GiB, free: 50 * GiB });
+    const rows = (bytes: number, incomplete: string | null) =>
+      ledger(host, { gpuProcesses: { bytes, incomplete }, driverPools: null }).entries.slice(1);
+    expect(rows(60 * GiB, null)).toMatchObject([{ bytes: 60 * GiB }, { bytes: 10 * GiB }]);
+    expect(rows(60 * GiB, null)[0]).not.toHaveProperty('bound');
+    expect(rows(140 * GiB, null)).toMatchObject([
+      { bytes: 70 * GiB, bound: 'atMost', from: expect.stringMatching(/add up to 140.*but only 70.*CUDA IPC/) },
+      { bytes: 0, bound: 'atLeast' },
+    ]);
+    expect(rows(20 * GiB, 'NVML lists a part')).toMatchObject([
+      { bytes: 20 * GiB, bound: 'atLeast', from: expect.stringMatching(/a part of them: NVML lists a part/) },
+      { bytes: 50 * GiB, bound: 'atMost' },
+    ]);
+    const book = ledger(host, { gpuProcesses: { bytes: 140 * GiB, incomplete: null }, driverPools: null });
+    expect([ledgerText(book, 'gpuProcesses'), ledgerText(book, 'driverPools')]).toEqual([
+      'at most 70.0 GiB',
+      'unknown',
+    ]);
   });
 
   it('lists known counters only, and always the remainder', () => {
@@ -55,7 +90,7 @@ describe('ledger', () => {
   it('takes GPU processes and pools out of the remainder', () => {
     const host = hostWith({ total: 100 * GiB, free: 20 * GiB });
     expect(ledgerBytes(ledger(host, nothing), 'unattributed')).toBe(80 * GiB);
-    const book = ledger(host, { gpuProcesses: 60 * GiB, driverPools: 5 * GiB });
+    const book = ledger(host, { gpuProcesses: { bytes: 60 * GiB, incomplete: null }, driverPools: 5 * GiB });
     expect(ledgerBytes(book, 'unattributed')).toBe(15 * GiB);
   });
 

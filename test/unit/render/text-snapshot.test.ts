@@ -117,7 +117,7 @@ describe('the bar', () => {
 
   it('can be read without colour: a letter for each part, in proportion', () => {
     const book = ledger(hostOf({ free: 64 * GiB, cached: 32 * GiB, anonPages: 16 * GiB }), {
-      gpuProcesses: 0,
+      gpuProcesses: null,
       driverPools: null,
     });
     const bar = poolBar(book, optionsAt(122));
@@ -168,6 +168,53 @@ describe('the rule of each tool', () => {
     for (const fixture of Object.values(STORIES)) {
       for (const rule of Object.values(rules(fixture))) expect(rule).toMatch(/^.{3,49}$/);
     }
+  });
+});
+
+describe('processes that hold GPU memory', () => {
+  const page = (fixture: MachineFixture) => snapshotPage(snapshotOf(fixture), optionsAt(80)).join('\n');
+  const host = { free: 45 * GiB, available: 50 * GiB };
+  const share = (pid: number) => ({ pid, name: 'vllm', gpuBytes: 61 * GiB });
+
+  it('are never "none" where they are not known', () => {
+    const text = page({ host, container: true });
+    expect(text).toMatch(/Processes holding GPU memory: not known here \(this process is in a PID\s+namespace/);
+    expect(text).toContain('unattributed (GPU memory and driver)');
+    expect(page({ container: true, processes: [share(7)], host })).toMatch(/not all is known here: this process is in/);
+    const inUse = page({ model: 'discrete', ownFree: [40 * GiB] });
+    expect(inUse).toMatch(/GPU memory: none listed, though 100\.4 GiB are in use/);
+    expect(page({ model: 'discrete', ownFree: [143_000 * 2 ** 20] })).toContain('GPU memory: none\n');
+  });
+
+  it('never hold more than there is', () => {
+    const text = page({ host, processes: [share(7), share(8)] });
+    expect(text).toMatch(/G {2}GPU memory of processes, at most +6\d\.\d\d/);
+    expect(text).toMatch(/NVML’s processes add up to 122\.00 GiB \(\S+ GB\), but only/);
+    for (const [, percent] of text.matchAll(/ (\d+\.\d)$/gm)) expect(Number(percent)).toBeLessThanOrEqual(100);
+    expect(text).not.toContain('counted twice by the kernel');
+  });
+
+  it('are shown as a part where a part is known', () => {
+    const text = page({
+      host,
+      processes: [
+        { ...share(7), gpuBytes: 20 * GiB },
+        { ...share(8), gpuBytes: null },
+      ],
+    });
+    expect(text).toMatch(/GPU memory of processes, at least +20\.00/);
+    expect(text).toContain('unattributed (GPU memory and driver)');
+    expect(text).toMatch(/8 {2}vllm +unknown/);
+    expect(text).toMatch(/not all is known here: NVML does not report how much memory 1 of the 2/);
+  });
+
+  it.each<[MachineFixture, RegExp]>([
+    [{ host, processes: [share(7)] }, /GPU +61\.0 GiB/],
+    [{ host, processes: [share(7), share(8)] }, /GPU at most 6\d\.\d GiB/],
+    [{ host, container: true }, /GPU +unknown/],
+    [{ host, model: 'discrete', container: true, processes: [share(7)] }, /GPU at least 61\.0 GiB/],
+  ])('have the same bound in a line of watch %#', (fixture, text) => {
+    expect(readingLine(snapshotOf(fixture), optionsAt(80))).toMatch(text);
   });
 });
 

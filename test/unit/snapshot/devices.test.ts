@@ -16,6 +16,7 @@ const context = (changes: Partial<DeviceContext> = {}): DeviceContext => ({
   whyNoNvml: null,
   child: null,
   environment: {},
+  firstPidNamespace: true,
   processName: (pid) => `process ${pid}`,
   ...changes,
 });
@@ -71,6 +72,36 @@ describe('deviceSnapshot', () => {
       deviceSnapshot(0, { cuda: gb10, nvml: { ...gb10Nvml, processes: nvmlFailure('NO_PERMISSION', 4) } }, context())
         .processes,
     ).toBeNull();
+  });
+
+  it.each<[string, { pid: number; gpuBytes: number | null }[], boolean, object, RegExp]>([
+    ['all', [{ pid: 1, gpuBytes: 5 }], true, { processesComplete: true }, /every process/],
+    ['none', [], true, { processes: [], processesComplete: true }, /every process/],
+    [
+      'some without bytes',
+      [
+        { pid: 1, gpuBytes: 5 },
+        { pid: 2, gpuBytes: null },
+      ],
+      true,
+      { processesComplete: false },
+      /1 of the 2 processes/,
+    ],
+    [
+      'all without bytes',
+      [{ pid: 2, gpuBytes: null }],
+      true,
+      { processesComplete: false },
+      /how much memory the processes/,
+    ],
+    ['in a container', [{ pid: 1, gpuBytes: 5 }], false, { processesComplete: false }, /PID namespace of its own/],
+    ['in a container, none', [], false, { processes: null, processesComplete: null }, /PID namespace of its own/],
+  ])('the list of processes: %s', (_, list, firstPidNamespace, expected, from) => {
+    const pair = { cuda: gb10, nvml: { ...gb10Nvml, processes: list } };
+    const device = deviceSnapshot(0, pair, context({ firstPidNamespace }));
+    expect(device).toMatchObject(expected);
+    expect(device.from.processesComplete).toMatch(from);
+    if (device.processes === null) expect(device.from.processes).toMatch(from);
   });
 
   it('SUCCESS with a total of 0 is not a reading', () => {
