@@ -48,7 +48,7 @@ describe('the arm64 package', () => {
 
   it('shows a simulated GB10', (context) => {
     if (reason !== null) context.skip(reason);
-    const { status, stdout, stderr } = umaprobe('snapshot', '--sim', 'gb10', '--json');
+    const { status, stdout, stderr } = umaprobe('snapshot', '--sim', 'gb10', '--json', '--memgetinfo', 'child');
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     const snapshot = JSON.parse(stdout);
     expect(snapshot).toMatchObject({ simulated: 'gb10', devices: [{ memoryModel: 'unified', nvml: null }] });

@@ -92,7 +92,8 @@ describe('installed without scripts, on a machine without a compiler', () => {
 
   it('shows a simulated GB10', (context) => {
     if (lacking.x64 !== null) context.skip(lacking.x64);
-    const { status, stdout, stderr } = runInSandbox(app, env, 'npx', 'umaprobe', 'snapshot', '--sim', 'gb10', '--json');
+    const words = ['snapshot', '--sim', 'gb10', '--json', '--memgetinfo', 'child'];
+    const { status, stdout, stderr } = runInSandbox(app, env, 'npx', 'umaprobe', ...words);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     const snapshot = JSON.parse(stdout);
     expect(snapshot).toMatchObject({ simulated: 'gb10', devices: [{ memoryModel: 'unified', nvml: null }] });

@@ -28,7 +28,7 @@ describe('a snapshot of', () => {
 
 describe('shipped machines', () => {
   it('gb10: unified, NVML says NOT_SUPPORTED, cudaMemGetInfo is MemFree', () => {
-    const { devices, host, simulated } = snapshotJson(['--sim', 'gb10']);
+    const { devices, host, simulated } = snapshotJson(['--sim', 'gb10', '--memgetinfo', 'child']);
     const [device] = devices;
     expect(simulated).toBe('gb10');
     expect(device?.memoryModel).toBe('unified');
