@@ -4,7 +4,7 @@ import { formatBytes } from '../base/format.ts';
 import type { Snapshot } from '../types/index.ts';
 import { plainReason } from './gpu-processes.ts';
 import { isMuchHidden, unattributed, unknownGpuMemory } from './headroom.ts';
-import type { HealthVerdict } from './health.ts';
+import type { HealthVerdict } from './verdict.ts';
 
 export function unknownProcesses(snapshot: Snapshot): HealthVerdict | null {
   const reason = unknownGpuMemory(snapshot);
