@@ -1,7 +1,5 @@
-import { fileURLToPath } from 'node:url';
-
 /**
  * The folder of the package, to which all paths of its files are relative. This file must stay one level below it, in
- * lib/ as in dist/, where it becomes part of a bundle.
+ * lib/ as in dist/, where it becomes part of a bundle. The path is cut as text: the first URL of a process takes 0.25 ms.
  */
-export const ROOT = fileURLToPath(new URL('../', import.meta.url));
+export const ROOT = import.meta.dirname.replace(/[^/\\]+$/, '');
