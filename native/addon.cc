@@ -18,6 +18,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports["hostMemory"] = Napi::Function::New<HostMemory>(env, "hostMemory");
   exports["parseMeminfo"] = Napi::Function::New<ParseMeminfo>(env, "parseMeminfo");
   exports["readFiles"] = Napi::Function::New<ReadFiles>(env, "readFiles");
+  exports["rereadFiles"] = Napi::Function::New<RereadFiles>(env, "rereadFiles");
   exports["pageSize"] = Napi::Function::New<PageSize>(env, "pageSize");
   exports["listDirectory"] = Napi::Function::New<ListDirectory>(env, "listDirectory");
   exports["readCuda"] = Napi::Function::New<ReadCuda>(env, "readCuda");

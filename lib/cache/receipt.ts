@@ -1,7 +1,7 @@
 /** The counters before and after an action, with their sources. */
 
 import { Provenance } from '../base/facts.ts';
-import { readPoolBytes, readSystemMemoryPools } from '../host/driver.ts';
+import { readDriverFacts } from '../host/driver.ts';
 import { unifiedDevice } from '../memory/headroom.ts';
 import type { HostMemory, Receipt, ReceiptCounters, Snapshot } from '../types/index.ts';
 import type { System } from './system.ts';
@@ -46,7 +46,7 @@ export function snapshotCounters(snapshot: Snapshot): CounterReading {
 /** From two kernel files, within 1 ms. Does not call CUDA, and so does not know whether a device is unified. */
 export function currentCounters({ binding, host }: Pick<System, 'binding' | 'host'>): CounterReading {
   const provenance = new Provenance();
-  const poolBytes = readPoolBytes(binding, readSystemMemoryPools(binding, provenance), provenance);
+  const { poolBytes } = readDriverFacts(binding, provenance);
   return reading(host(), poolBytes, provenance.sources['driver.poolBytes'], {
     bytes: null,
     from: 'CUDA was not asked; on a unified device cudaMemGetInfo reports MemFree as free',

@@ -3,7 +3,7 @@
 import { isFailure, type Provenance } from '../base/facts.ts';
 import type { NativeBinding } from '../native/contract.ts';
 import type { CgroupLimits } from '../types/index.ts';
-import { forASecond, readCached } from './files.ts';
+import { readSeldom } from './files.ts';
 import { type CgroupPath, parseLimit, parseNumber } from './procfs.ts';
 
 const ROOTS = { 1: '/sys/fs/cgroup/memory', 2: '/sys/fs/cgroup' } as const;
@@ -26,28 +26,28 @@ export function cgroupLimits(
   provenance: Provenance,
 ): CgroupLimits | null {
   if (cgroup === null) return null;
+  const { version, path } = cgroup;
+  const key = `cgroup ${version}:${path}`;
+  const { limit, high } = readSeldom(binding, key, provenance, 'a second', (own) =>
+    smallestLimits(binding, cgroup, own),
+  );
+  return { version, path, limit, high, current: usage(binding, cgroup, provenance) };
+}
+
+function smallestLimits(binding: NativeBinding, cgroup: CgroupPath, provenance: Provenance) {
   const files = filesOf(binding, cgroup);
-  const limits = [...files.limit, ...files.high];
-  const texts = limits.length === 0 ? [] : readCached(binding, limits, forASecond);
   const smallest = (name: 'limit' | 'high') => {
     let least: number | null = null;
     provenance.record(`cgroup.${name}`, files[name].length === 0 ? 'this cgroup has no such file' : 'no limit set');
-    for (const path of files[name]) {
-      const text = texts[limits.indexOf(path)];
-      const value = text === undefined || isFailure(text) ? null : parseLimit(text);
+    for (const [index, text] of binding.readFiles(files[name]).entries()) {
+      const value = isFailure(text) ? null : parseLimit(text);
       if (value === null || (least !== null && value >= least)) continue;
       least = value;
-      provenance.record(`cgroup.${name}`, path);
+      provenance.record(`cgroup.${name}`, files[name][index] as string);
     }
     return least;
   };
-  return {
-    version: cgroup.version,
-    path: cgroup.path,
-    limit: smallest('limit'),
-    high: smallest('high'),
-    current: usage(binding, files.current, provenance),
-  };
+  return { limit: smallest('limit'), high: smallest('high') };
 }
 
 /** The file with the memory usage of a cgroup; null: it is not readable here. */
@@ -55,9 +55,10 @@ export function cgroupUsageFile(binding: NativeBinding, cgroup: CgroupPath): str
   return filesOf(binding, cgroup).current[0] ?? null;
 }
 
-function usage(binding: NativeBinding, [path]: string[], provenance: Provenance): number | null {
-  const [text] = path === undefined ? [] : binding.readFiles([path]);
+function usage(binding: NativeBinding, cgroup: CgroupPath, provenance: Provenance): number | null {
+  const path = cgroupUsageFile(binding, cgroup);
   provenance.record('cgroup.current', path ?? 'this cgroup has no such file');
+  const [text] = path === null ? [] : binding.rereadFiles([path], 64);
   return text === undefined || isFailure(text) ? null : parseNumber(text);
 }
 

@@ -2,27 +2,27 @@
 
 import { isFailure, type Provenance, reason } from '../base/facts.ts';
 import type { NativeBinding } from '../native/contract.ts';
-import { readCached, reader, untilUnload } from './files.ts';
+import type { DriverFacts } from '../types/index.ts';
+import { readSeldom, readTable } from './files.ts';
 import { parseDriverParameter, parseDriverVersion, parseShrinkerCount } from './procfs.ts';
-
-const FILES = { version: '/proc/driver/nvidia/version', params: '/proc/driver/nvidia/params' } as const;
 
 const SHRINKERS = '/sys/kernel/debug/shrinker';
 
-/** Version and parameters of a loaded driver are constant until it is unloaded. */
-function driverFile(binding: NativeBinding, provenance: Provenance) {
-  return reader(binding, provenance)(FILES, (paths) => readCached(binding, paths, untilUnload));
-}
+/** Constant until the driver is unloaded. */
+const FACTS = {
+  version: { file: '/proc/driver/nvidia/version', path: 'driver.version', parse: parseDriverVersion },
+  systemMemoryPools: {
+    file: '/proc/driver/nvidia/params',
+    path: 'driver.systemMemoryPools',
+    parse: (text: string) => parseDriverParameter(text, 'EnableSystemMemoryPools'),
+  },
+};
 
-export function readDriverVersion(binding: NativeBinding, provenance: Provenance): string | null {
-  return driverFile(binding, provenance)('version', 'driver.version', parseDriverVersion);
-}
-
-/** Parameter EnableSystemMemoryPools: a bit mask, 0 for no pools. null: this driver has no such parameter. */
-export function readSystemMemoryPools(binding: NativeBinding, provenance: Provenance): number | null {
-  return driverFile(binding, provenance)('params', 'driver.systemMemoryPools', (text) =>
-    parseDriverParameter(text, 'EnableSystemMemoryPools'),
+export function readDriverFacts(binding: NativeBinding, provenance: Provenance): DriverFacts {
+  const { version, systemMemoryPools } = readSeldom(binding, FACTS, provenance, 'forever', (own) =>
+    readTable(binding, FACTS, own),
   );
+  return { version, systemMemoryPools, poolBytes: readPoolBytes(binding, systemMemoryPools, provenance) };
 }
 
 /**
@@ -30,9 +30,9 @@ export function readSystemMemoryPools(binding: NativeBinding, provenance: Proven
  * pages: of order 9 each has 2 MiB. The directory has hundreds of entries, so it is listed only if the driver has the
  * parameter.
  *
- * @param systemMemoryPools result of `readSystemMemoryPools`.
+ * @param systemMemoryPools the parameter of this driver, EnableSystemMemoryPools; null: it has no such parameter.
  */
-export function readPoolBytes(
+function readPoolBytes(
   binding: NativeBinding,
   systemMemoryPools: number | null,
   provenance: Provenance,

@@ -1,64 +1,101 @@
 /**
- * Reading of files in /proc and /sys through the binary: each time, once a second, or once until the driver changes.
+ * Facts in files of /proc and /sys, as tables: a row names the file, the property that it gives, and its parser. A table
+ * is read each time, once a second, or once until the driver changes.
  */
 
 import type { Fact } from '../base/errors.ts';
-import { isFailure, type Provenance, reason } from '../base/facts.ts';
+import { isFailure, Provenance, reason } from '../base/facts.ts';
 import type { NativeBinding } from '../native/contract.ts';
+
+/** A fact in a file. */
+export interface FileFact<T> {
+  file: string;
+  /** Path of the property in `from`, such as "kernel.minFree". */
+  path: string;
+  /** null: the text is not in the documented format. */
+  parse(text: string): T | null;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: rows of one table have values of different types.
+type Table = Record<string, FileFact<any>>;
+/** null: the file could not be read, or is not in the documented format. */
+type Values<Rows extends Table> = { [Name in keyof Rows]: ReturnType<Rows[Name]['parse']> };
+
+/** Reads the files of a table in one native call, and records the source or the reason of each value. */
+export function readTable<Rows extends Table>(
+  binding: NativeBinding,
+  rows: Rows,
+  provenance: Provenance,
+  read: (paths: string[]) => Fact<string>[] = (paths) => binding.readFiles(paths),
+): Values<Rows> {
+  const names = Object.keys(rows);
+  const texts = read(names.map((name) => (rows[name] as FileFact<unknown>).file));
+  const values: Record<string, unknown> = {};
+  for (const [index, name] of names.entries()) {
+    const row = rows[name] as FileFact<unknown>;
+    values[name] = parseFact(row, texts[index], provenance);
+  }
+  return values as Values<Rows>;
+}
+
+/** The value of a row from the text of its file; the source, or the reason for null, is recorded. */
+export function parseFact<T>(
+  { file, path, parse }: FileFact<T>,
+  text: Fact<string> | undefined,
+  provenance: Provenance,
+): T | null {
+  if (text === undefined || isFailure(text)) {
+    provenance.record(path, text === undefined ? `${file}: not read` : reason(text));
+    return null;
+  }
+  const value = parse(text);
+  provenance.record(path, value === null ? `${file}: the text is not in the kernel’s format` : file);
+  return value;
+}
 
 /** Settings are changed by an administrator, if at all: a value of the last second is recent enough. */
 const SETTINGS_AGE_MS = 1000;
 
-type Texts = Fact<string>[];
-interface CachedTexts {
-  texts: Texts;
-  /** Time of performance.now() at which the files are read again. */
+interface Kept {
+  values: unknown;
+  sources: Record<string, string>;
+  /** Time of performance.now() at which the facts are read again. */
   validUntil: number;
 }
-const cache = new WeakMap<NativeBinding, Map<string, CachedTexts>>();
-
-/** Reads files, or returns their cached texts while these are valid. */
-export function readCached(binding: NativeBinding, paths: string[], validUntil: (texts: Texts) => number): Texts {
-  const entries = cache.get(binding) ?? new Map<string, CachedTexts>();
-  cache.set(binding, entries);
-  const key = paths.join('\n');
-  const cached = entries.get(key);
-  if (cached !== undefined && performance.now() < cached.validUntil) return cached.texts;
-  const texts = binding.readFiles(paths);
-  entries.set(key, { texts, validUntil: validUntil(texts) });
-  return texts;
-}
-
-/** Validity of settings: one second. */
-export function forASecond(): number {
-  return performance.now() + SETTINGS_AGE_MS;
-}
+const kept = new WeakMap<NativeBinding, Map<unknown, Kept>>();
 
 /**
- * Validity of a driver's facts: for ever if all could be read; one second otherwise, as the driver may still be loaded.
+ * The facts that `read` returned and recorded last, while they are valid: one second, or `forever` if every one of them
+ * could be read.
+ *
+ * @param key one for each `read`: an object or a text.
  */
-export function untilUnload(texts: Texts): number {
-  return texts.some(isFailure) ? forASecond() : Number.POSITIVE_INFINITY;
+export function readSeldom<T>(
+  binding: NativeBinding,
+  key: unknown,
+  provenance: Provenance,
+  validity: 'a second' | 'forever',
+  read: (provenance: Provenance) => T,
+): T {
+  const entries = kept.get(binding) ?? new Map<unknown, Kept>();
+  kept.set(binding, entries);
+  let entry = entries.get(key);
+  if (entry === undefined || performance.now() >= entry.validUntil) {
+    const own = new Provenance();
+    const values = read(own);
+    const constant = validity === 'forever' && isComplete(values);
+    entry = {
+      values,
+      sources: own.sources,
+      validUntil: constant ? Number.POSITIVE_INFINITY : performance.now() + SETTINGS_AGE_MS,
+    };
+    entries.set(key, entry);
+  }
+  Object.assign(provenance.sources, entry.sources);
+  return entry.values as T;
 }
 
-/** Reads a set of files in one native call, and returns a function that parses one of them and records its source. */
-export function reader(binding: NativeBinding, provenance: Provenance) {
-  return <Name extends string>(
-    files: Record<Name, string>,
-    read = (paths: string[]): Texts => binding.readFiles(paths),
-  ) => {
-    const names = Object.keys(files) as Name[];
-    const texts = read(names.map((name) => files[name]));
-    /** null: the file could not be read, or is not in the documented format; the reason is recorded under `path`. */
-    return <T>(name: Name, path: string, parse: (text: string) => T | null): T | null => {
-      const text = texts[names.indexOf(name)];
-      if (text === undefined || isFailure(text)) {
-        provenance.record(path, text === undefined ? `${files[name]}: not read` : reason(text));
-        return null;
-      }
-      const value = parse(text);
-      provenance.record(path, value === null ? `${files[name]}: the text is not in the kernel’s format` : files[name]);
-      return value;
-    };
-  };
+/** A driver that is not loaded yet may be loaded later: facts with a null are not kept. */
+function isComplete(values: unknown): boolean {
+  return Object.values(values as object).every((value) => value !== null);
 }

@@ -84,23 +84,38 @@ function parseBuddyinfoLine(line: string): { zone: string; counts: number[] } | 
 
 /**
  * Selected counters of `/proc/vmstat`, which has one "name value" per line. A name that ends in `*` gives the sum of
- * all counters with that prefix (allocstall has one per zone). The text is searched instead of split: ten of 180 lines
- * matter. null: there is no such counter, or one of its values is no number.
+ * all counters with that prefix (allocstall has one per zone). The text is searched instead of split, because ten of 180
+ * lines matter, and each name from the one before: names in the file's order are found in one pass. null: there is no
+ * such counter, or one of its values is no number.
  */
 export function parseVmstat(text: string, names: readonly string[]): (number | null)[] {
   const lines = `\n${text}`;
+  let from = 0;
   return names.map((name) => {
-    const isPrefix = name.endsWith('*');
-    const start = `\n${isPrefix ? name.slice(0, -1) : `${name} `}`;
-    let sum: number | null = null;
-    for (let at = lines.indexOf(start); at !== -1; at = isPrefix ? lines.indexOf(start, at + 1) : -1) {
-      const end = lines.indexOf('\n', at + 1);
-      const value = decimal(lines.slice(lines.indexOf(' ', at) + 1, end === -1 ? undefined : end));
-      if (value === null) return null;
-      sum = (sum ?? 0) + value;
-    }
-    return sum === null ? null : exact(sum);
+    if (name.endsWith('*')) return sumOf(lines, `\n${name.slice(0, -1)}`);
+    let at = lines.indexOf(`\n${name} `, from);
+    if (at === -1) at = lines.indexOf(`\n${name} `);
+    if (at === -1) return null;
+    from = at;
+    return valueAt(lines, at);
   });
+}
+
+/** The sum over all lines that begin with `start`. */
+function sumOf(lines: string, start: string): number | null {
+  let sum: number | null = null;
+  for (let at = lines.indexOf(start); at !== -1; at = lines.indexOf(start, at + 1)) {
+    const value = valueAt(lines, at);
+    if (value === null) return null;
+    sum = (sum ?? 0) + value;
+  }
+  return sum === null ? null : exact(sum);
+}
+
+/** The value of the line that begins after the line break at `at`. */
+function valueAt(lines: string, at: number): number | null {
+  const end = lines.indexOf('\n', at + 1);
+  return decimal(lines.slice(lines.indexOf(' ', at) + 1, end === -1 ? undefined : end));
 }
 
 /** `always [madvise] never` → `madvise`. */

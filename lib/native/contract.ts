@@ -276,6 +276,11 @@ export interface NativeBinding {
   parseMeminfo(text: string, out: Float64Array): void;
   /** Texts of files in /proc and /sys, of the real or the simulated kernel; each at most 1 MiB. */
   readFiles(paths: string[]): Fact<string>[];
+  /**
+   * The same for files that are read again and again: their descriptors stay open. Of each text at most `bytes`, 1 to
+   * 1 MiB.
+   */
+  rereadFiles(paths: string[], bytes: number): Fact<string>[];
   /** Size of a base page in bytes (sysconf), of the real or the simulated kernel. */
   pageSize(): number;
   /** Names in a directory of /proc or /sys, of the real or the simulated kernel. */

@@ -6,22 +6,19 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "base/descriptor.h"
 #include "base/failure.h"
+#include "host/kept_files.h"
 #include "machine/simulator.h"
 
 namespace umaprobe {
 namespace {
 
 constexpr size_t kMaxFileBytes = 1u << 20;
-
-// O_NONBLOCK: reading some files of /proc (kmsg) would otherwise block the JavaScript thread.
-Descriptor open_readonly(const char* path) {
-  return Descriptor(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-}
 
 // seq_file returns about a page per read, so a short read is not the end of the file.
 long read_all(int fd, char* buffer, size_t size) {
@@ -42,6 +39,10 @@ class RealHost final : public Host {
     const Descriptor file = open_readonly(path);
     if (!file) return -errno;
     return read_all(file.get(), buffer, size);
+  }
+
+  long reread(const char* path, char* buffer, size_t size) override {
+    return kept_files_.read(path, buffer, size);
   }
 
   long write(const char* path, const char* data, size_t size) override {
@@ -104,6 +105,7 @@ class RealHost final : public Host {
 
  private:
   Descriptor meminfo_;
+  KeptFiles kept_files_;
 };
 
 class SimulatedHost final : public Host {
@@ -219,18 +221,38 @@ Failure read_failure(Host& host, const std::string& path, int error) {
   return errno_failure("kernel", "read " + path, error);
 }
 
-Fact<std::string> read_file(Host& host, const std::string& path) {
+namespace {
+
+// `read(buffer, size)` into a buffer that grows until the text fits, up to `limit`.
+template <class Read>
+Fact<std::string> read_text(Host& host, const std::string& path, size_t limit, Read read) {
   if (auto failure = check_path(path)) return std::move(*failure);
-  for (size_t size = 16u << 10;; size *= 8) {
+  for (size_t size = std::min<size_t>(16u << 10, limit);; size = std::min(size * 8, limit)) {
     std::string text(size, '\0');
-    const long length = host.read(path.c_str(), text.data(), size);
+    const long length = read(text.data(), size);
     if (length < 0) return read_failure(host, path, static_cast<int>(-length));
-    if (static_cast<size_t>(length) < size) {
+    if (static_cast<size_t>(length) < size || size == limit) {
       text.resize(static_cast<size_t>(length));
       return text;
     }
-    if (size > kMaxFileBytes) return errno_failure("kernel", "read " + path, EFBIG);
   }
+}
+
+}  // namespace
+
+Fact<std::string> read_file(Host& host, const std::string& path) {
+  Fact<std::string> text = read_text(host, path, kMaxFileBytes + 1, [&](char* buffer, size_t size) {
+    return host.read(path.c_str(), buffer, size);
+  });
+  const auto* read = std::get_if<std::string>(&text);
+  if (read && read->size() > kMaxFileBytes) return errno_failure("kernel", "read " + path, EFBIG);
+  return text;
+}
+
+Fact<std::string> reread_file(Host& host, const std::string& path, size_t bytes) {
+  return read_text(host, path, bytes, [&](char* buffer, size_t size) {
+    return host.reread(path.c_str(), buffer, size);
+  });
 }
 
 std::optional<Failure> write_file(Host& host, const std::string& path, const std::string& data) {

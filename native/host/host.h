@@ -17,6 +17,10 @@ class Host {
 
   // Bytes read into `buffer`, or -errno. `size` means that the file may be longer.
   virtual long read(const char* path, char* buffer, size_t size) = 0;
+  // The same for a file that is read again and again: a host may keep it open.
+  virtual long reread(const char* path, char* buffer, size_t size) {
+    return read(path, buffer, size);
+  }
   // One write(2) to a file of /proc/sys or of a cgroup: bytes written or -errno. May take seconds.
   virtual long write(const char* path, const char* data, size_t size) = 0;
   // sync(2): writes all dirty pages and waits. 0 or -errno.
@@ -47,6 +51,9 @@ Failure read_failure(Host& host, const std::string& path, int error);
 
 // The text of a file under /proc or /sys, at most 1 MiB.
 Fact<std::string> read_file(Host& host, const std::string& path);
+
+// The text of a file that is read again and again: `bytes` of it, or all if it is shorter.
+Fact<std::string> reread_file(Host& host, const std::string& path, size_t bytes);
 
 // Writes to one of the files that free memory: drop_caches, compact_memory, or a cgroup's
 // memory.reclaim. Any other path is EINVAL.

@@ -65,6 +65,7 @@ Napi::Value HostMemoryFields(const Napi::CallbackInfo& info);
 Napi::Value HostMemory(const Napi::CallbackInfo& info);
 Napi::Value ParseMeminfo(const Napi::CallbackInfo& info);
 Napi::Value ReadFiles(const Napi::CallbackInfo& info);
+Napi::Value RereadFiles(const Napi::CallbackInfo& info);
 Napi::Value PageSize(const Napi::CallbackInfo& info);
 Napi::Value ListDirectory(const Napi::CallbackInfo& info);
 Napi::Value ReadCuda(const Napi::CallbackInfo& info);

@@ -22,16 +22,36 @@ Napi::Value ParseMeminfo(const Napi::CallbackInfo& info) {
   return info.Env().Undefined();
 }
 
-Napi::Value ReadFiles(const Napi::CallbackInfo& info) {
+namespace {
+
+// `read(path)` of each path in the first argument.
+template <class Read>
+Napi::Value texts_of_files(const Napi::CallbackInfo& info, Read read) {
   if (!info[0].IsArray()) throw_type_error(info, 0, "an array of strings");
-  const auto config = info[0].As<Napi::Array>();
+  const auto paths = info[0].As<Napi::Array>();
   std::vector<Fact<std::string>> texts;
-  for (uint32_t i = 0; i < config.Length(); ++i) {
-    const Napi::Value path = config[i];
+  texts.reserve(paths.Length());
+  for (uint32_t i = 0; i < paths.Length(); ++i) {
+    const Napi::Value path = paths[i];
     if (!path.IsString()) throw_type_error(info, 0, "an array of strings");
-    texts.push_back(read_file(environment_of(info).host(), path.As<Napi::String>()));
+    texts.push_back(read(std::string(path.As<Napi::String>())));
   }
   return to_value(info, texts);
+}
+
+}  // namespace
+
+Napi::Value ReadFiles(const Napi::CallbackInfo& info) {
+  Host& host = environment_of(info).host();
+  return texts_of_files(info, [&](const std::string& path) { return read_file(host, path); });
+}
+
+Napi::Value RereadFiles(const Napi::CallbackInfo& info) {
+  Host& host = environment_of(info).host();
+  constexpr int kMaxBytes = 1 << 20;
+  const auto bytes = static_cast<size_t>(std::clamp(integer(info, 1), 1, kMaxBytes));
+  return texts_of_files(info,
+                        [&](const std::string& path) { return reread_file(host, path, bytes); });
 }
 
 Napi::Value PageSize(const Napi::CallbackInfo& info) {

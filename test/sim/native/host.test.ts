@@ -101,6 +101,40 @@ describe('the real kernel', () => {
     expect([...out].map(Number.isNaN)).toEqual(Object.values(text).map(Number.isNaN));
   });
 
+  it('generates the text of a file that is kept open anew, up to the requested length', () => {
+    const again = (bytes: number) => native().rereadFiles(['/proc/self/stat', '/proc/meminfo'], bytes);
+    const cpuTime = () => Number(String(native().rereadFiles(['/proc/self/schedstat'], 4096)[0]).split(' ')[0]);
+    expect(again(1 << 20).map((text) => String(text).length)).toEqual([
+      expect.any(Number),
+      readFileSync('/proc/meminfo', 'utf8').length,
+    ]);
+    expect(again(10).map((text) => String(text).length)).toEqual([10, 10]);
+    const before = cpuTime();
+    while (cpuTime() === before);
+    expect(native().rereadFiles(['/proc/none', '/etc/hosts'], 10)).toMatchObject([
+      { name: 'ENOENT' },
+      { name: 'EINVAL' },
+    ]);
+  });
+
+  it('opens a kept file anew when it is gone', async () => {
+    const [texts, open] = await printedBy(`
+      const { readdirSync, readlinkSync } = await import('node:fs');
+      const { spawn } = await import('node:child_process');
+      const { once } = await import('node:events');
+      const child = spawn('sleep', ['1000']);
+      const comm = '/proc/' + child.pid + '/comm';
+      const read = () => b.rereadFiles([comm], 100).map((text) => text.name ?? text);
+      const texts = [read(), read()];
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      texts.push(read(), read());
+      print(texts.flat());
+      print(readdirSync('/proc/self/fd').filter((fd) => { try { return readlinkSync('/proc/self/fd/' + fd).endsWith('/comm'); } catch { return false; } }).length);`);
+    expect(texts).toEqual(['sleep\n', 'sleep\n', 'ENOENT', 'ENOENT']);
+    expect(open).toBe(0);
+  });
+
   it('is read through one descriptor, which children do not inherit', async () => {
     const [open] = await printedBy(`
       const { readdirSync, readFileSync, readlinkSync } = await import('node:fs');
