@@ -23,6 +23,7 @@ export const CLIENTS = {
     btm: ['btm'],
     btop: ['btop'],
     gpustat: ['gpustat'],
+    'libnvidia-ml-dev': [], // nvml.h, for test/sim/simulator/abi.test.ts
     nvitop: ['nvitop'],
     nvtop: ['nvtop'],
     'python3-pynvml': ['python3'],

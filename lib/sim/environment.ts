@@ -19,7 +19,7 @@ function libraryNames(machine: Machine): Record<string, Record<string, string | 
       'libcudart.so.11.0': cudartFile(11),
     },
     cuda: { 'libcuda.so': null, 'libcuda.so.1': null },
-    nvml: { 'libnvidia-ml.so.1': null },
+    nvml: { 'libnvidia-ml.so': null, 'libnvidia-ml.so.1': null },
   };
 }
 

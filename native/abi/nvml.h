@@ -24,6 +24,22 @@ typedef struct {
   unsigned int gpuInstanceId, computeInstanceId;
 } nvmlProcessInfo_t;
 
+// What the process lists without a version fill.
+typedef struct {
+  unsigned int pid;
+  unsigned long long usedGpuMemory;
+} nvmlProcessInfo_v1_t;
+
+typedef struct {
+  unsigned int pid;
+  unsigned long long timeStamp;  // microseconds since 1970
+  unsigned int smUtil, memUtil, encUtil, decUtil;
+} nvmlProcessUtilizationSample_t;
+
+typedef struct {
+  unsigned long long bar1Total, bar1Free, bar1Used;
+} nvmlBAR1Memory_t;
+
 typedef struct {
   unsigned int gpu, memory;
 } nvmlUtilization_t;
@@ -49,6 +65,8 @@ constexpr unsigned long long kNvmlValueNotAvailable = ~0ull;
 static_assert(sizeof(nvmlMemory_t) == 24, "NVML ABI");
 static_assert(sizeof(nvmlMemory_v2_t) == 40, "NVML ABI");
 static_assert(sizeof(nvmlProcessInfo_t) == 24, "NVML ABI");
+static_assert(sizeof(nvmlProcessInfo_v1_t) == 16, "NVML ABI");
+static_assert(sizeof(nvmlProcessUtilizationSample_t) == 32, "NVML ABI");
 static_assert(sizeof(nvmlPciInfo_t) == 68, "NVML ABI");
 
 enum : int {
@@ -79,6 +97,11 @@ enum : unsigned int {
   kNvmlClockGraphics = 0,
   kNvmlClockSm = 1,
   kNvmlClockMem = 2,
+  kNvmlTemperatureShutdown = 0,
+  kNvmlTemperatureSlowdown = 1,
+  kNvmlTemperatureGpuMax = 3,
+  kNvmlTemperatureThresholds = 8,  // the number of thresholds that have a name
+  kNvmlClocksGpuIdle = 1,          // reason for low clocks
 };
 
 }  // namespace umaprobe

@@ -14,6 +14,13 @@ namespace ours {
 #define NVML_NO_UNVERSIONED_FUNC_DEFS  // every function under the name that the binary has
 #include NVIDIA_NVML_H
 
+// Headers before CUDA 13 have no addressing mode: then ours is compared with itself.
+#ifndef nvmlDeviceAddressingMode_v1
+using nvmlDeviceAddressingMode_t = ours::nvmlDeviceAddressingMode_t;
+nvmlReturn_t nvmlDeviceGetAddressingMode(nvmlDevice_t, nvmlDeviceAddressingMode_t*);
+constexpr unsigned nvmlDeviceAddressingMode_v1 = ours::umaprobe::kNvmlAddressingModeV1;
+#endif
+
 #define FUNCTION(name, signature)                                                    \
   static_assert(abi::Alike<std::add_pointer_t<signature>, decltype(&::name)>::value, \
                 #name " is declared differently");
@@ -40,6 +47,10 @@ SAME(kNvmlTemperatureGpu, NVML_TEMPERATURE_GPU);
 SAME(kNvmlClockGraphics, NVML_CLOCK_GRAPHICS);
 SAME(kNvmlClockSm, NVML_CLOCK_SM);
 SAME(kNvmlClockMem, NVML_CLOCK_MEM);
+SAME(kNvmlTemperatureShutdown, NVML_TEMPERATURE_THRESHOLD_SHUTDOWN);
+SAME(kNvmlTemperatureSlowdown, NVML_TEMPERATURE_THRESHOLD_SLOWDOWN);
+SAME(kNvmlTemperatureGpuMax, NVML_TEMPERATURE_THRESHOLD_GPU_MAX);
+SAME(kNvmlClocksGpuIdle, nvmlClocksThrottleReasonGpuIdle);
 SAME(kNvmlMemoryV2, nvmlMemory_v2);
 SAME(kNvmlAddressingModeV1, nvmlDeviceAddressingMode_v1);
 static_assert(ours::umaprobe::kNvmlValueNotAvailable ==
@@ -60,6 +71,15 @@ STRUCT(nvmlProcessInfo_t);
 MEMBER(nvmlProcessInfo_t, usedGpuMemory);
 MEMBER(nvmlProcessInfo_t, gpuInstanceId);
 MEMBER(nvmlProcessInfo_t, computeInstanceId);
+STRUCT(nvmlProcessInfo_v1_t);
+MEMBER(nvmlProcessInfo_v1_t, usedGpuMemory);
+STRUCT(nvmlProcessUtilizationSample_t);
+MEMBER(nvmlProcessUtilizationSample_t, timeStamp);
+MEMBER(nvmlProcessUtilizationSample_t, smUtil);
+MEMBER(nvmlProcessUtilizationSample_t, decUtil);
+STRUCT(nvmlBAR1Memory_t);
+MEMBER(nvmlBAR1Memory_t, bar1Free);
+MEMBER(nvmlBAR1Memory_t, bar1Used);
 STRUCT(nvmlUtilization_t);
 MEMBER(nvmlUtilization_t, memory);
 STRUCT(nvmlPciInfo_t);

@@ -142,13 +142,13 @@ function expectValid(name: string, document: object): void {
 }
 
 describe('a field of a device', () => {
-  it('is read from the library, and null with its reason where the library lacks the function', () => {
-    const snapshot = json('snapshot', '--sim', 'gb10');
-    const devices = snapshot.devices as unknown as { fanPercent: null; from: Record<string, string> }[];
-    expect(devices[0]).toMatchObject({
-      fanPercent: null,
-      from: { fanPercent: expect.stringMatching(/^ERR_UMA_SYMBOL_MISSING: .*nvmlDeviceGetFanSpeed/) },
-    });
+  it.each([
+    ['rtx3060-fallback', 30, /^nvmlDeviceGetFanSpeed$/],
+    ['gb10', null, /^ERR_UMA_NOT_SUPPORTED: nvmlDeviceGetFanSpeed/],
+  ])('is read from the library, or null with its reason (%s)', (machine, fanPercent, from) => {
+    const snapshot = json('snapshot', '--sim', machine);
+    const devices = snapshot.devices as unknown as { fanPercent: number | null; from: Record<string, string> }[];
+    expect(devices[0]).toMatchObject({ fanPercent, from: { fanPercent: expect.stringMatching(from) } });
     expectValid('snapshot', snapshot);
   });
 });

@@ -38,6 +38,17 @@ nvmlReturn_t nvml_device(const char* name, nvmlDevice_t handle, bool arguments_f
   });
 }
 
+// The answer of a device to a question for one number.
+template <typename Number>
+nvmlReturn_t nvml_value(const char* name, nvmlDevice_t handle, NvmlValue NvmlAnswers::*field,
+                        Number* out) {
+  return nvml_device(name, handle, out != nullptr, [&](const Call&, int, const Device& facts) {
+    const NvmlValue& answer = facts.nvml.*field;
+    if (answer.status == 0) *out = static_cast<Number>(answer.value);
+    return answer.status;
+  });
+}
+
 // Copies text, or returns NVML_ERROR_INSUFFICIENT_SIZE.
 int nvml_text(const char* text, char* out, unsigned int size);
 

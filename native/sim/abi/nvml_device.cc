@@ -34,12 +34,45 @@ nvmlReturn_t handle_where(const char* name, nvmlDevice_t* out, bool arguments_fi
   });
 }
 
-nvmlReturn_t value(const char* name, nvmlDevice_t handle, NvmlValue NvmlAnswers::*field,
-                   unsigned int* out) {
-  return nvml_device(name, handle, out != nullptr, [&](const Call&, int, const Device& facts) {
-    const NvmlValue& answer = facts.nvml.*field;
-    if (answer.status == 0) *out = static_cast<unsigned int>(answer.value);
-    return answer.status;
+nvmlReturn_t handle_by_index(const char* name, unsigned int index, nvmlDevice_t* device) {
+  // NVML refuses an index beyond the count as an invalid argument, not as a device not found.
+  const nvmlReturn_t status = handle_where(name, device, true, [&](int i, const Device&) {
+    return static_cast<unsigned int>(i) == index;
+  });
+  return status == umaprobe::kNvmlNotFound ? int{umaprobe::kNvmlInvalidArgument} : status;
+}
+
+nvmlReturn_t handle_by_pci(const char* name, const char* id, nvmlDevice_t* device) {
+  PciAddress wanted{0, 0, 0};
+  const bool fine = id != nullptr &&
+                    std::sscanf(id, "%x:%x:%x", &wanted.domain, &wanted.bus, &wanted.device) == 3;
+  return handle_where(name, device, fine, [&](int, const Device& facts) {
+    const PciAddress address = pci_address(facts);
+    return address.domain == wanted.domain && address.bus == wanted.bus &&
+           address.device == wanted.device;
+  });
+}
+
+nvmlPciInfo_t pci_info(const Device& facts) {
+  const PciAddress at = pci_address(facts);
+  nvmlPciInfo_t pci{};
+  pci.domain = at.domain;
+  pci.bus = at.bus;
+  pci.device = at.device;
+  pci.pciDeviceId = static_cast<unsigned int>(std::strtoul(facts.pci_device_id, nullptr, 16));
+  // The domain has four digits in the legacy id and eight in the new one.
+  std::snprintf(pci.busIdLegacy, sizeof pci.busIdLegacy, "%04X:%02X:%02X.0", at.domain & 0xffff,
+                at.bus & 0xff, at.device & 0xff);
+  std::snprintf(pci.busId, sizeof pci.busId, "%08X:%02X:%02X.0", at.domain, at.bus, at.device);
+  return pci;
+}
+
+// Fills the first `size` bytes of the struct.
+nvmlReturn_t pci_info(const char* name, nvmlDevice_t device, nvmlPciInfo_t* out, size_t size) {
+  return nvml_device(name, device, out != nullptr, [&](const Call&, int, const Device& facts) {
+    const nvmlPciInfo_t all = pci_info(facts);
+    std::memcpy(out, &all, size);
+    return 0;
   });
 }
 
@@ -63,13 +96,23 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetCount_v2(unsigned int* count) noexcept {
   return count_devices("nvmlDeviceGetCount_v2", count);
 }
 
+UMASIM_API nvmlReturn_t nvmlDeviceGetHandleByIndex(unsigned int index,
+                                                   nvmlDevice_t* device) noexcept {
+  return handle_by_index("nvmlDeviceGetHandleByIndex", index, device);
+}
+
 UMASIM_API nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index,
                                                       nvmlDevice_t* device) noexcept {
-  // NVML refuses an index beyond the count as an invalid argument, not as a device not found.
-  const nvmlReturn_t status =
-      handle_where("nvmlDeviceGetHandleByIndex_v2", device, true,
-                   [&](int i, const Device&) { return static_cast<unsigned int>(i) == index; });
-  return status == umaprobe::kNvmlNotFound ? int{umaprobe::kNvmlInvalidArgument} : status;
+  return handle_by_index("nvmlDeviceGetHandleByIndex_v2", index, device);
+}
+
+UMASIM_API nvmlReturn_t nvmlDeviceGetHandleBySerial(const char* serial,
+                                                    nvmlDevice_t* device) noexcept {
+  return handle_where("nvmlDeviceGetHandleBySerial", device, serial != nullptr,
+                      [&](int, const Device& facts) {
+                        const NvmlText& answer = facts.nvml.serial;
+                        return answer.status == 0 && std::strcmp(answer.value, serial) == 0;
+                      });
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetHandleByUUID(const char* uuid, nvmlDevice_t* device) noexcept {
@@ -77,17 +120,14 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetHandleByUUID(const char* uuid, nvmlDevice_t
                       [&](int, const Device& facts) { return std::strcmp(facts.uuid, uuid) == 0; });
 }
 
+UMASIM_API nvmlReturn_t nvmlDeviceGetHandleByPciBusId(const char* id,
+                                                      nvmlDevice_t* device) noexcept {
+  return handle_by_pci("nvmlDeviceGetHandleByPciBusId", id, device);
+}
+
 UMASIM_API nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char* id,
                                                          nvmlDevice_t* device) noexcept {
-  PciAddress wanted{0, 0, 0};
-  const bool fine = id != nullptr &&
-                    std::sscanf(id, "%x:%x:%x", &wanted.domain, &wanted.bus, &wanted.device) == 3;
-  return handle_where("nvmlDeviceGetHandleByPciBusId_v2", device, fine,
-                      [&](int, const Device& facts) {
-                        const PciAddress address = pci_address(facts);
-                        return address.domain == wanted.domain && address.bus == wanted.bus &&
-                               address.device == wanted.device;
-                      });
+  return handle_by_pci("nvmlDeviceGetHandleByPciBusId_v2", id, device);
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t device, char* name,
@@ -110,88 +150,15 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetIndex(nvmlDevice_t device, unsigned int* in
                      });
 }
 
+// The versions before 3 end before the id with the long domain, so that is not written.
+UMASIM_API nvmlReturn_t nvmlDeviceGetPciInfo(nvmlDevice_t device, nvmlPciInfo_t* pci) noexcept {
+  return pci_info("nvmlDeviceGetPciInfo", device, pci, offsetof(nvmlPciInfo_t, busId));
+}
+
+UMASIM_API nvmlReturn_t nvmlDeviceGetPciInfo_v2(nvmlDevice_t device, nvmlPciInfo_t* pci) noexcept {
+  return pci_info("nvmlDeviceGetPciInfo_v2", device, pci, offsetof(nvmlPciInfo_t, busId));
+}
+
 UMASIM_API nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t* pci) noexcept {
-  return nvml_device("nvmlDeviceGetPciInfo_v3", device, pci != nullptr,
-                     [&](const Call&, int, const Device& facts) {
-                       const PciAddress at = pci_address(facts);
-                       *pci = {};
-                       pci->domain = at.domain;
-                       pci->bus = at.bus;
-                       pci->device = at.device;
-                       pci->pciDeviceId = static_cast<unsigned int>(
-                           std::strtoul(facts.pci_device_id, nullptr, 16));
-                       // The domain has four digits in the legacy id and eight in the new one.
-                       std::snprintf(pci->busIdLegacy, sizeof pci->busIdLegacy, "%04X:%02X:%02X.0",
-                                     at.domain & 0xffff, at.bus & 0xff, at.device & 0xff);
-                       std::snprintf(pci->busId, sizeof pci->busId, "%08X:%02X:%02X.0", at.domain,
-                                     at.bus, at.device);
-                       return 0;
-                     });
-}
-
-UMASIM_API nvmlReturn_t nvmlDeviceGetAddressingMode(nvmlDevice_t device,
-                                                    nvmlDeviceAddressingMode_t* mode) noexcept {
-  return nvml_device("nvmlDeviceGetAddressingMode", device, mode != nullptr,
-                     [&](const Call&, int, const Device& facts) {
-                       if (mode->version != umaprobe::kNvmlAddressingModeV1) {
-                         return int{umaprobe::kNvmlArgumentVersionMismatch};
-                       }
-                       const NvmlValue& answer = facts.nvml.addressing_mode;
-                       if (answer.status == 0) mode->value = static_cast<unsigned>(answer.value);
-                       return answer.status;
-                     });
-}
-
-UMASIM_API nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device,
-                                                      nvmlUtilization_t* rates) noexcept {
-  return nvml_device("nvmlDeviceGetUtilizationRates", device, rates != nullptr,
-                     [&](const Call& call, int index, const Device& facts) {
-                       const NvmlValue& answer = facts.nvml.utilization;
-                       if (answer.status != 0) return answer.status;
-                       const Locked locked(call.state());
-                       const World& world = call.state().world;
-                       const bool busy = world.busy_until_ms[index] > world.now_ms;
-                       constexpr unsigned int kBusyPercent = 96;
-                       rates->gpu = busy ? kBusyPercent : static_cast<unsigned>(answer.value);
-                       rates->memory = 0;
-                       return 0;
-                     });
-}
-
-UMASIM_API nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, unsigned int sensor,
-                                                 unsigned int* celsius) noexcept {
-  if (sensor != umaprobe::kNvmlTemperatureGpu) return umaprobe::kNvmlInvalidArgument;
-  return value("nvmlDeviceGetTemperature", device, &NvmlAnswers::temperature, celsius);
-}
-
-UMASIM_API nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned int* mw) noexcept {
-  return value("nvmlDeviceGetPowerUsage", device, &NvmlAnswers::power, mw);
-}
-
-UMASIM_API nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, unsigned int clock,
-                                               unsigned int* mhz) noexcept {
-  const bool memory = clock == umaprobe::kNvmlClockMem;
-  return value("nvmlDeviceGetClockInfo", device,
-               memory ? &NvmlAnswers::memory_clock : &NvmlAnswers::sm_clock, mhz);
-}
-
-UMASIM_API nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, unsigned int clock,
-                                                  unsigned int* mhz) noexcept {
-  const bool memory = clock == umaprobe::kNvmlClockMem;
-  return value("nvmlDeviceGetMaxClockInfo", device,
-               memory ? &NvmlAnswers::memory_clock : &NvmlAnswers::max_sm_clock, mhz);
-}
-
-UMASIM_API nvmlReturn_t nvmlDeviceGetPerformanceState(nvmlDevice_t device,
-                                                      unsigned int* state) noexcept {
-  return value("nvmlDeviceGetPerformanceState", device, &NvmlAnswers::performance_state, state);
-}
-
-UMASIM_API nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t device, unsigned int* current,
-                                             unsigned int* pending) noexcept {
-  if (pending == nullptr) return umaprobe::kNvmlInvalidArgument;
-  const nvmlReturn_t status =
-      value("nvmlDeviceGetMigMode", device, &NvmlAnswers::mig_mode, current);
-  if (status == 0) *pending = *current;
-  return status;
+  return pci_info("nvmlDeviceGetPciInfo_v3", device, pci, sizeof *pci);
 }

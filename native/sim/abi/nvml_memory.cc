@@ -56,3 +56,17 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device,
                        return status;
                      });
 }
+
+UMASIM_API nvmlReturn_t nvmlDeviceGetBAR1MemoryInfo(nvmlDevice_t device,
+                                                    nvmlBAR1Memory_t* memory) noexcept {
+  return nvml_device("nvmlDeviceGetBAR1MemoryInfo", device, memory != nullptr,
+                     [&](const Call&, int, const Device& facts) {
+                       const NvmlValue& bar1 = facts.nvml.bar1;
+                       if (bar1.status != 0) return bar1.status;
+                       // The driver itself maps a little; an empty window is not seen in the field.
+                       constexpr unsigned long long kMapped = 2ull << 20;
+                       const auto total = static_cast<unsigned long long>(bar1.value);
+                       *memory = {total, total - kMapped, kMapped};
+                       return 0;
+                     });
+}

@@ -52,8 +52,20 @@ std::vector<ProcessMemory> list_processes(State& state, int device, List list) {
   return all;
 }
 
-nvmlReturn_t processes(const char* name, nvmlDevice_t handle, unsigned int* count,
-                       nvmlProcessInfo_t* infos, List list) {
+void describe(const ProcessMemory& process, bool has_bytes, nvmlProcessInfo_t& info) {
+  constexpr unsigned int kNoInstance = ~0u;
+  info = {static_cast<unsigned int>(process.pid),
+          has_bytes ? process.bytes : umaprobe::kNvmlValueNotAvailable, kNoInstance, kNoInstance};
+}
+
+void describe(const ProcessMemory& process, bool has_bytes, nvmlProcessInfo_v1_t& info) {
+  info = {static_cast<unsigned int>(process.pid),
+          has_bytes ? process.bytes : umaprobe::kNvmlValueNotAvailable};
+}
+
+template <typename Info>
+nvmlReturn_t processes(const char* name, nvmlDevice_t handle, unsigned int* count, Info* infos,
+                       List list) {
   return nvml_device(
       name, handle, count != nullptr, [&](const Call& call, int device, const Device& facts) {
         const std::vector<ProcessMemory> all = list_processes(call.state(), device, list);
@@ -62,10 +74,7 @@ nvmlReturn_t processes(const char* name, nvmlDevice_t handle, unsigned int* coun
         if (all.empty()) return 0;
         if (infos == nullptr || room < all.size()) return int{umaprobe::kNvmlInsufficientSize};
         for (size_t i = 0; i < all.size(); i++) {
-          constexpr unsigned int kNoInstance = ~0u;
-          infos[i] = {static_cast<unsigned int>(all[i].pid),
-                      facts.nvml.process_memory ? all[i].bytes : umaprobe::kNvmlValueNotAvailable,
-                      kNoInstance, kNoInstance};
+          describe(all[i], facts.nvml.process_memory, infos[i]);
         }
         return 0;
       });
@@ -99,6 +108,28 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetGraphicsRunningProcesses_v2(
     nvmlDevice_t device, unsigned int* count, nvmlProcessInfo_t* infos) noexcept {
   return processes("nvmlDeviceGetGraphicsRunningProcesses_v2", device, count, infos,
                    List::kGraphics);
+}
+
+// The first version has a struct of its own, without the instances of MIG.
+UMASIM_API nvmlReturn_t nvmlDeviceGetComputeRunningProcesses(nvmlDevice_t device,
+                                                             unsigned int* count,
+                                                             nvmlProcessInfo_v1_t* infos) noexcept {
+  return processes("nvmlDeviceGetComputeRunningProcesses", device, count, infos, List::kCompute);
+}
+
+UMASIM_API nvmlReturn_t nvmlDeviceGetGraphicsRunningProcesses(
+    nvmlDevice_t device, unsigned int* count, nvmlProcessInfo_v1_t* infos) noexcept {
+  return processes("nvmlDeviceGetGraphicsRunningProcesses", device, count, infos, List::kGraphics);
+}
+
+UMASIM_API nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses(
+    nvmlDevice_t device, unsigned int* count, nvmlProcessInfo_v1_t* infos) noexcept {
+  return processes("nvmlDeviceGetMPSComputeRunningProcesses", device, count, infos, List::kMps);
+}
+
+UMASIM_API nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses_v2(
+    nvmlDevice_t device, unsigned int* count, nvmlProcessInfo_t* infos) noexcept {
+  return processes("nvmlDeviceGetMPSComputeRunningProcesses_v2", device, count, infos, List::kMps);
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses_v3(

@@ -34,6 +34,8 @@ nvmlReturn_t cuda_version(const char* name, int* version) {
 
 using namespace umasim;
 
+UMASIM_API nvmlReturn_t nvmlInit() noexcept { return start("nvmlInit"); }
+
 UMASIM_API nvmlReturn_t nvmlInit_v2() noexcept { return start("nvmlInit_v2"); }
 
 UMASIM_API nvmlReturn_t nvmlInitWithFlags(unsigned int) noexcept {

@@ -55,6 +55,11 @@ struct NvmlValue {
   int64_t value;
 };
 
+struct NvmlText {
+  int status;
+  char value[32];
+};
+
 enum class NvmlMemory : int { kRefused, kOwn, kHost };
 
 struct NvmlAnswers {
@@ -63,6 +68,12 @@ struct NvmlAnswers {
   bool process_memory;
   NvmlValue addressing_mode, mig_mode, utilization, temperature, power, sm_clock, max_sm_clock,
       memory_clock, performance_state;
+  // Refused as NOT_SUPPORTED unless the machine file has them.
+  NvmlValue pcie_generation, pcie_width, max_pcie_generation, max_pcie_width, pcie_throughput,
+      shutdown_temperature, slowdown_temperature, max_temperature, fan, fan_count, power_limit,
+      min_power_limit, max_power_limit, encoder, decoder, bar1, brand, gpu_cores, ecc_mode,
+      persistence_mode, compute_mode, display_mode, display_active;
+  NvmlText serial, vbios_version;
 };
 
 struct Device {

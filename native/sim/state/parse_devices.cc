@@ -1,5 +1,4 @@
 // Parses the devices of a machine.
-#include "abi/nvml.h"
 #include "sim/state/parse_machine.h"
 
 namespace umasim {
@@ -27,44 +26,6 @@ constexpr Field<Attributes, int64_t> kAttributes[] = {
     {"asyncEngineCount", &Attributes::async_engine_count},
     {"hostNumaId", &Attributes::host_numa_id},
 };
-
-constexpr Field<NvmlAnswers, NvmlValue> kNvmlValues[] = {
-    {"addressingMode", &NvmlAnswers::addressing_mode},
-    {"migMode", &NvmlAnswers::mig_mode},
-    {"utilizationPercent", &NvmlAnswers::utilization},
-    {"temperatureC", &NvmlAnswers::temperature},
-    {"powerMilliwatt", &NvmlAnswers::power},
-    {"smClockMHz", &NvmlAnswers::sm_clock},
-    {"maxSmClockMHz", &NvmlAnswers::max_sm_clock},
-    {"memoryClockMHz", &NvmlAnswers::memory_clock},
-    {"performanceState", &NvmlAnswers::performance_state},
-};
-
-// The status of a refusal by its name; 0 for any other name.
-int nvml_status(const std::string& name) {
-  if (name == "NOT_SUPPORTED") return umaprobe::kNvmlNotSupported;
-  if (name == "NO_PERMISSION") return umaprobe::kNvmlNoPermission;
-  if (name == "GPU_IS_LOST") return umaprobe::kNvmlGpuIsLost;
-  if (name == "UNKNOWN") return umaprobe::kNvmlUnknown;
-  return umaprobe::kNvmlSuccess;
-}
-
-void parse_nvml(Description& in, const std::string& at, NvmlAnswers& nvml) {
-  const std::string memory = in.value(at + "memory");
-  nvml.memory = memory == "OWN"    ? NvmlMemory::kOwn
-                : memory == "HOST" ? NvmlMemory::kHost
-                                   : NvmlMemory::kRefused;
-  nvml.memory_status = nvml_status(memory);
-  if (nvml.memory == NvmlMemory::kRefused && nvml.memory_status == 0) {
-    in.fail(at + "memory is \"" + memory + "\"; expected OWN, HOST or the name of a refusal");
-  }
-  in.boolean(at + "processMemory", &nvml.process_memory);
-  for (const auto& field : kNvmlValues) {
-    NvmlValue& value = nvml.*field.member;
-    value.status = nvml_status(in.value(at + field.key));
-    if (value.status == 0) in.integer(at + field.key, &value.value);
-  }
-}
 
 void parse_device(Description& in, const std::string& at, Device& device) {
   in.text(at + "name", device.name);

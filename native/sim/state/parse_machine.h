@@ -12,6 +12,7 @@ std::string parse_machine(const char* description, Machine* machine);
 
 // The parts of parse_machine().
 void parse_devices(Description& in, Machine& machine);
+void parse_nvml(Description& in, const std::string& at, NvmlAnswers& nvml);
 // Processes and events. Call it after parse_devices(), because processes refer to devices.
 void parse_scenario(Description& in, Machine& machine);
 // Call it after parse_devices(), because faults refer to devices.

@@ -3,15 +3,18 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { clientsFolder } from '../../../scripts/debian-clients.mjs';
 import { CLIENTS, CUDA_TOOLKIT, compile, missingCompiler } from '../../support/clients.ts';
 import { ROOT } from '../../support/root.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const include = join(CUDA_TOOLKIT, 'include');
-const nvml = join(include, 'nvml.h');
+const nvml = [include, join(clientsFolder('trixie'), 'usr/include')]
+  .map((folder) => join(folder, 'nvml.h'))
+  .find((header) => existsSync(header));
 const unbuildable = missingCompiler();
 const noCuda = unbuildable ?? (existsSync(join(include, 'cuda.h')) ? null : `no cuda.h under ${include}`);
-const noNvml = unbuildable ?? (existsSync(nvml) ? null : `no nvml.h under ${include}`);
+const noNvml = unbuildable ?? (nvml ? null : `no nvml.h under ${include}, nor from npm run clients`);
 const LIMIT_MS = 120_000;
 
 const check = (source: string, options: readonly string[] = []) =>
@@ -78,7 +81,9 @@ describe.skipIf(noNvml !== null)(`NVML${noNvml === null ? '' : ` (skipped: ${noN
   test.each(definitions(/^nvml/))(
     '%s of the simulator',
     (file, names) => {
-      expect(compare(file, names, [nvml], header)).toEqual([]);
+      const missing = compare(file, names, [nvml ?? ''], header);
+      // Headers before CUDA 13 do not have it.
+      expect(['nvmlDeviceGetAddressingMode']).toEqual(expect.arrayContaining(missing));
     },
     LIMIT_MS,
   );

@@ -228,6 +228,7 @@ describe('the environment of another program', () => {
       'libcudart.so.11.0 → /lib/libumasim-cudart11.so',
       'libcudart.so.12 → /lib/libumasim-cudart12.so',
       'libcudart.so.13 → /lib/libumasim-cudart13.so',
+      'libnvidia-ml.so → /lib/libumasim.so',
       'libnvidia-ml.so.1 → /lib/libumasim.so',
       'libumasim.so → /lib/libumasim.so',
     ]);

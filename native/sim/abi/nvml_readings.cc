@@ -1,0 +1,207 @@
+// NVML: readings of a device that change while it works, and their limits.
+#include "sim/abi/nvml.h"
+#include "sim/linux/locked.h"
+
+namespace umasim {
+namespace {
+
+// Whether CUDA works on the device at present.
+bool busy(const Call& call, int device) {
+  const Locked locked(call.state());
+  const World& world = call.state().world;
+  return world.busy_until_ms[device] > world.now_ms;
+}
+
+// The period over which NVML samples encoder and decoder.
+constexpr unsigned int kSamplingUs = 167000;
+
+nvmlReturn_t codec(const char* name, nvmlDevice_t device, NvmlValue NvmlAnswers::*field,
+                   unsigned int* percent, unsigned int* sampling_us) {
+  if (sampling_us == nullptr) return umaprobe::kNvmlInvalidArgument;
+  const nvmlReturn_t status = nvml_value(name, device, field, percent);
+  if (status == 0) *sampling_us = kSamplingUs;
+  return status;
+}
+
+nvmlReturn_t clock_reasons(const char* name, nvmlDevice_t device, unsigned long long* reasons) {
+  return nvml_device(name, device, reasons != nullptr,
+                     [&](const Call& call, int index, const Device&) {
+                       *reasons = busy(call, index) ? 0u : unsigned{umaprobe::kNvmlClocksGpuIdle};
+                       return 0;
+                     });
+}
+
+nvmlReturn_t clock_mhz(const char* name, nvmlDevice_t device, unsigned int clock,
+                       NvmlValue NvmlAnswers::*sm_clock, unsigned int* mhz) {
+  const bool memory = clock == umaprobe::kNvmlClockMem;
+  return nvml_value(name, device, memory ? &NvmlAnswers::memory_clock : sm_clock, mhz);
+}
+
+}  // namespace
+}  // namespace umasim
+
+using namespace umasim;
+
+UMASIM_API nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device,
+                                                      nvmlUtilization_t* rates) noexcept {
+  return nvml_device("nvmlDeviceGetUtilizationRates", device, rates != nullptr,
+                     [&](const Call& call, int index, const Device& facts) {
+                       const NvmlValue& answer = facts.nvml.utilization;
+                       if (answer.status != 0) return answer.status;
+                       constexpr unsigned int kBusyPercent = 96;
+                       rates->gpu =
+                           busy(call, index) ? kBusyPercent : static_cast<unsigned>(answer.value);
+                       rates->memory = 0;
+                       return 0;
+                     });
+}
+
+UMASIM_API nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, unsigned int sensor,
+                                                 unsigned int* celsius) noexcept {
+  if (sensor != umaprobe::kNvmlTemperatureGpu) return umaprobe::kNvmlInvalidArgument;
+  return nvml_value("nvmlDeviceGetTemperature", device, &NvmlAnswers::temperature, celsius);
+}
+
+UMASIM_API nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned int* mw) noexcept {
+  return nvml_value("nvmlDeviceGetPowerUsage", device, &NvmlAnswers::power, mw);
+}
+
+UMASIM_API nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, unsigned int clock,
+                                               unsigned int* mhz) noexcept {
+  return clock_mhz("nvmlDeviceGetClockInfo", device, clock, &NvmlAnswers::sm_clock, mhz);
+}
+
+UMASIM_API nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, unsigned int clock,
+                                                  unsigned int* mhz) noexcept {
+  return clock_mhz("nvmlDeviceGetMaxClockInfo", device, clock, &NvmlAnswers::max_sm_clock, mhz);
+}
+
+UMASIM_API nvmlReturn_t nvmlDeviceGetPerformanceState(nvmlDevice_t device,
+                                                      unsigned int* state) noexcept {
+  return nvml_value("nvmlDeviceGetPerformanceState", device, &NvmlAnswers::performance_state,
+                    state);
+}
+
+UMASIM_API nvmlReturn_t nvmlDeviceGetPowerState(nvmlDevice_t device, unsigned int* state) noexcept {
+  return nvml_value("nvmlDeviceGetPowerState", device, &NvmlAnswers::performance_state, state);
+}
+
+UMASIM_API nvmlReturn_t nvmlDeviceGetCurrentClocksThrottleReasons(
+    nvmlDevice_t device, unsigned long long* reasons) noexcept {
+  return clock_reasons("nvmlDeviceGetCurrentClocksThrottleReasons", device, reasons);
+}
+
+UMASIM_API nvmlReturn_t
+nvmlDeviceGetCurrentClocksEventReasons(nvmlDevice_t device, unsigned long long* reasons) noexcept {
+  return clock_reasons("nvmlDeviceGetCurrentClocksEventReasons", device, reasons);
+}
+
+UMASIM_API nvmlReturn_t nvmlDeviceGetTemperatureThreshold(nvmlDevice_t device,
+                                                          unsigned int threshold,
+                                                          unsigned int* celsius) noexcept {
+  constexpr const char* kName = "nvmlDeviceGetTemperatureThreshold";
+  switch (threshold) {
+    case umaprobe::kNvmlTemperatureShutdown:
+      return nvml_value(kName, device, &NvmlAnswers::shutdown_temperature, celsius);
+    case umaprobe::kNvmlTemperatureSlowdown:
+      return nvml_value(kName, device, &NvmlAnswers::slowdown_temperature, celsius);
+    case umaprobe::kNvmlTemperatureGpuMax:
+      return nvml_value(kName, device, &NvmlAnswers::max_temperature, celsius);
+    default:
+      return nvml_device(kName, device, celsius != nullptr, [&](const Call&, int, const Device&) {
+        return threshold < umaprobe::kNvmlTemperatureThresholds
+                   ? int{umaprobe::kNvmlNotSupported}
+                   : int{umaprobe::kNvmlInvalidArgument};
+      });
+  }
+}
+
+UMASIM_API nvmlReturn_t nvmlDeviceGetNumFans(nvmlDevice_t device, unsigned int* count) noexcept {
+  return nvml_value("nvmlDeviceGetNumFans", device, &NvmlAnswers::fan_count, count);
+}
+
+UMASIM_API nvmlReturn_t nvmlDeviceGetFanSpeed(nvmlDevice_t device, unsigned int* percent) noexcept {
+  return nvml_value("nvmlDeviceGetFanSpeed", device, &NvmlAnswers::fan, percent);
+}
+
+UMASIM_API nvmlReturn_t nvmlDeviceGetFanSpeed_v2(nvmlDevice_t device, unsigned int fan,
+                                                 unsigned int* percent) noexcept {
+  return nvml_device("nvmlDeviceGetFanSpeed_v2", device, percent != nullptr,
+                     [&](const Call&, int, const Device& facts) {
+                       const NvmlValue& fans = facts.nvml.fan_count;
+                       if (fans.status != 0) return fans.status;
+                       if (fan >= fans.value) return int{umaprobe::kNvmlInvalidArgument};
+                       const NvmlValue& answer = facts.nvml.fan;
+                       if (answer.status == 0) *percent = static_cast<unsigned>(answer.value);
+                       return answer.status;
+                     });
+}
+
+UMASIM_API nvmlReturn_t nvmlDeviceGetPowerManagementMode(nvmlDevice_t device,
+                                                         unsigned int* mode) noexcept {
+  unsigned int limit;
+  const nvmlReturn_t status =
+      nvml_value("nvmlDeviceGetPowerManagementMode", device, &NvmlAnswers::power_limit,
+                 mode == nullptr ? nullptr : &limit);
+  if (status == 0) *mode = 1;
+  return status;
+}
+
+UMASIM_API nvmlReturn_t nvmlDeviceGetPowerManagementLimit(nvmlDevice_t device,
+                                                          unsigned int* mw) noexcept {
+  return nvml_value("nvmlDeviceGetPowerManagementLimit", device, &NvmlAnswers::power_limit, mw);
+}
+
+UMASIM_API nvmlReturn_t nvmlDeviceGetPowerManagementDefaultLimit(nvmlDevice_t device,
+                                                                 unsigned int* mw) noexcept {
+  return nvml_value("nvmlDeviceGetPowerManagementDefaultLimit", device, &NvmlAnswers::power_limit,
+                    mw);
+}
+
+UMASIM_API nvmlReturn_t nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device,
+                                                        unsigned int* mw) noexcept {
+  return nvml_value("nvmlDeviceGetEnforcedPowerLimit", device, &NvmlAnswers::power_limit, mw);
+}
+
+UMASIM_API nvmlReturn_t nvmlDeviceGetPowerManagementLimitConstraints(nvmlDevice_t device,
+                                                                     unsigned int* least,
+                                                                     unsigned int* most) noexcept {
+  return nvml_device("nvmlDeviceGetPowerManagementLimitConstraints", device,
+                     least != nullptr && most != nullptr,
+                     [&](const Call&, int, const Device& facts) {
+                       const NvmlValue& low = facts.nvml.min_power_limit;
+                       const NvmlValue& high = facts.nvml.max_power_limit;
+                       if (low.status != 0) return low.status;
+                       if (high.status != 0) return high.status;
+                       *least = static_cast<unsigned>(low.value);
+                       *most = static_cast<unsigned>(high.value);
+                       return 0;
+                     });
+}
+
+UMASIM_API nvmlReturn_t nvmlDeviceGetTotalEnergyConsumption(nvmlDevice_t device,
+                                                            unsigned long long* mj) noexcept {
+  return nvml_device("nvmlDeviceGetTotalEnergyConsumption", device, mj != nullptr,
+                     [&](const Call& call, int, const Device& facts) {
+                       const NvmlValue& power = facts.nvml.power;
+                       if (power.status != 0) return power.status;
+                       const Locked locked(call.state());
+                       constexpr double kMsPerSecond = 1000;
+                       *mj = static_cast<unsigned long long>(static_cast<double>(power.value) *
+                                                             call.state().world.now_ms /
+                                                             kMsPerSecond);
+                       return 0;
+                     });
+}
+
+UMASIM_API nvmlReturn_t nvmlDeviceGetEncoderUtilization(nvmlDevice_t device, unsigned int* percent,
+                                                        unsigned int* sampling_us) noexcept {
+  return codec("nvmlDeviceGetEncoderUtilization", device, &NvmlAnswers::encoder, percent,
+               sampling_us);
+}
+
+UMASIM_API nvmlReturn_t nvmlDeviceGetDecoderUtilization(nvmlDevice_t device, unsigned int* percent,
+                                                        unsigned int* sampling_us) noexcept {
+  return codec("nvmlDeviceGetDecoderUtilization", device, &NvmlAnswers::decoder, percent,
+               sampling_us);
+}
