@@ -49,8 +49,18 @@ export function flatten(machine: Machine): string {
   return lines.join('');
 }
 
+/** The one field with line breaks: the text of a replaced file. */
+const FILE_TEXT = /^files\.\d+\.text$/;
+
+/** On one line; native/sim/state/parse_files.cc has the inverse. */
+function escaped(text: string): string {
+  const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\0': '\\0' };
+  return text.replace(/[\\\n\r\0]/g, (letter) => escapes[letter] ?? letter);
+}
+
 function leaf(value: boolean | number | string, path: string): string {
   const text = String(value);
+  if (FILE_TEXT.test(path)) return escaped(text);
   // A line break in a value would start another field.
   if (typeof value === 'string' && /[\n\r\0]/.test(text)) {
     throw machineError(`The machine's ${path} is ${JSON.stringify(value)}; expected text on one line.`);

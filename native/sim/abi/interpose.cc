@@ -19,6 +19,7 @@
 #include "sim/linux/control_files.h"
 #include "sim/linux/locked.h"
 #include "sim/linux/procfs.h"
+#include "sim/linux/replaced_files.h"
 #include "sim/state/raw_syscalls.h"
 
 // This file defines functions of these names, so the headers' macros for fortified and large-file
@@ -38,7 +39,7 @@ namespace umasim {
 namespace {
 
 constexpr char kMemfdPrefix[] = "umasim:";
-constexpr int kNotSimulated = -2;
+constexpr int kNotSimulated = -4096;  // no -errno
 
 // Whether this library is preloaded. Linked as libcudart, it simulates CUDA only.
 bool preloaded() {
@@ -69,9 +70,11 @@ int write_text(int fd, const std::string& text) {
   return written == static_cast<long>(text.size()) ? 0 : -EIO;
 }
 
+// Returns 0, -errno or kNotSimulated.
 int text_of(Session& current, const char* path, std::string* text) {
+  wait_for_file(*current.state, path);
   const Locked locked(*current.state);
-  if (!locked.held()) return -ENOENT;
+  if (!locked.held() || !is_simulated(*current.state, path)) return kNotSimulated;
   const int status = may_open(*current.state, path, O_RDONLY);
   return status != 0 ? status : read_file(*current.state, path, text);
 }
@@ -87,7 +90,8 @@ int open_simulated(const char* path, int flags) {
     status = text_of(*current, path, &text);
   } else {
     const Locked locked(*current->state);
-    status = locked.held() ? may_open(*current->state, path, access) : -ENOENT;
+    const bool simulated = locked.held() && is_simulated(*current->state, path);
+    status = simulated ? may_open(*current->state, path, access) : kNotSimulated;
     ControlFile file;
     if (status == 0) {
       status = find_control_file(path, &file) ? open_control_file(*current->state, file, flags)
@@ -95,7 +99,7 @@ int open_simulated(const char* path, int flags) {
     }
     if (status >= 0) return status;
   }
-  if (status == -ENOENT) return kNotSimulated;
+  if (status == kNotSimulated) return kNotSimulated;
   int fd = -1;
   if (status == 0) {
     const std::string name = kMemfdPrefix + std::string(path);

@@ -14,6 +14,7 @@
 #include "sim/linux/locked.h"
 #include "sim/linux/procfs.h"
 #include "sim/linux/record.h"
+#include "sim/linux/replaced_files.h"
 #include "sim/linux/world.h"
 #include "sim/linux/writeback.h"
 #include "sim/state/clock.h"
@@ -44,6 +45,7 @@ long umasim_read(const char* path, char* buffer, size_t size) {
   Session* current = session();
   if (current == nullptr) return -no_session_errno();
   std::string text;
+  wait_for_file(*current->state, path);
   const Locked locked(*current->state);
   const int status = read_file(*current->state, path, &text);
   return status != 0 ? status : copy_text(text, buffer, size);

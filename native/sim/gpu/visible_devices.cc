@@ -81,7 +81,7 @@ VisibleDevices select(const Machine& machine, const VisibleDevices& all, const s
     const size_t comma = std::min(names.find(',', begin), names.size());
     const int device = named_device(machine, all, names.substr(begin, comma - begin));
     if (device < 0) break;
-    
+
     if (contains(visible, device)) return {};
     add(visible, device);
     begin = comma + 1;

@@ -9,7 +9,8 @@ struct VisibleDevices {
   int count, index[kMaxDevices];
 };
 
-// What cuInit finds, by CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER of the process: sets `visible` and returns 0, or returns its error.
+// What cuInit finds, by CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER of the process: sets `visible`
+// and returns 0, or returns its error.
 int find_visible_devices(const State& state, VisibleDevices* visible);
 
 }  // namespace umasim

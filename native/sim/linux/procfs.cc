@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <set>
 
 #include "sim/linux/cgroup.h"
@@ -13,6 +15,7 @@
 #include "sim/linux/process_files.h"
 #include "sim/linux/procfs_texts.h"
 #include "sim/linux/psi.h"
+#include "sim/linux/replaced_files.h"
 
 namespace umasim {
 namespace {
@@ -108,11 +111,22 @@ bool exists(const State& state, const File& file) {
   }
 }
 
+// The file of a path, on any machine.
+const File* find(const char* path) {
+  const auto named = [&](const File& file) { return std::strcmp(file.path, path) == 0; };
+  const File* file = std::find_if(std::begin(kFiles), std::end(kFiles), named);
+  return file == std::end(kFiles) ? nullptr : file;
+}
+
 const File* find(const State& state, const char* path) {
-  for (const File& file : kFiles) {
-    if (std::strcmp(file.path, path) == 0) return exists(state, file) ? &file : nullptr;
-  }
-  return nullptr;
+  const File* file = find(path);
+  return file != nullptr && exists(state, *file) ? file : nullptr;
+}
+
+int may_open_replaced(const ReplacedFile& file, bool writes) {
+  if (file.answer == FileAnswer::kMissing) return -ENOENT;
+  if (file.answer == FileAnswer::kError) return -file.error;
+  return writes ? -EACCES : 0;
 }
 
 bool is_root() { return geteuid() == 0; }
@@ -134,8 +148,17 @@ bool find_control_file(const char* path, ControlFile* file) {
   return true;
 }
 
+bool is_simulated(const State& state, const char* path) {
+  if (replaces_answer(find_replaced(state.machine, path)) || find(path) != nullptr) return true;
+  int pid;
+  const ProcessFile process = process_file(path, &pid);
+  return process != ProcessFile::kNone && knows_process(state, process, pid);
+}
+
 int may_open(const State& state, const char* path, int access) {
   const bool reads = access != O_WRONLY, writes = access != O_RDONLY;
+  const ReplacedFile* replaced = find_replaced(state.machine, path);
+  if (replaces_answer(replaced)) return may_open_replaced(*replaced, writes);
   int pid;
   const ProcessFile process = process_file(path, &pid);
   if (process != ProcessFile::kNone) {
@@ -150,6 +173,12 @@ int may_open(const State& state, const char* path, int access) {
 }
 
 int read_file(const State& state, const char* path, std::string* text) {
+  const ReplacedFile* replaced = find_replaced(state.machine, path);
+  if (replaces_answer(replaced)) {
+    const int status = may_open_replaced(*replaced, false);
+    if (status == 0) *text = replaced_text(state.machine, *replaced);
+    return status;
+  }
   int pid;
   const ProcessFile process = process_file(path, &pid);
   if (process != ProcessFile::kNone) return process_text(state, process, pid, text);
@@ -163,12 +192,19 @@ int list_directory(const State& state, const char* path, std::string* names) {
   if (prefix.empty() || prefix.back() != '/') prefix += '/';
   if (prefix.rfind("/sys/kernel/debug/", 0) == 0 && !is_root()) return -EACCES;
   std::set<std::string> found;
-  for (const File& file : kFiles) {
-    const std::string full_path = file.path;
-    if (full_path.rfind(prefix, 0) != 0 || !exists(state, file)) continue;
-    const size_t end = full_path.find('/', prefix.size());
+  const auto add = [&](const std::string& path_of_file) {
+    if (path_of_file.rfind(prefix, 0) != 0) return;
     found.insert(
-        full_path.substr(prefix.size(), end == std::string::npos ? end : end - prefix.size()));
+        path_of_file.substr(prefix.size(), path_of_file.find('/', prefix.size()) - prefix.size()));
+  };
+  for (const File& file : kFiles) {
+    const ReplacedFile* replaced = find_replaced(state.machine, file.path);
+    const bool missing = replaced != nullptr && replaced->answer == FileAnswer::kMissing;
+    if (!missing && exists(state, file)) add(file.path);
+  }
+  for (int i = 0; i < state.machine.file_count; i++) {
+    const ReplacedFile& file = state.machine.files[i];
+    if (file.answer == FileAnswer::kText || file.answer == FileAnswer::kError) add(file.path);
   }
   if (found.empty()) return -ENOENT;
   for (const std::string& name : found) *names += name + "\n";

@@ -6,6 +6,9 @@
 
 namespace umasim {
 
+// Whether the machine answers for a path, if only that there is no such file. All other paths are
+// left to the real Linux.
+bool is_simulated(const State& state, const char* path);
 // Whether this user may open a path; `access` is O_RDONLY, O_WRONLY or O_RDWR. Returns 0, -EACCES,
 // or -ENOENT for a path that is not simulated.
 int may_open(const State& state, const char* path, int access);

@@ -11,6 +11,8 @@ constexpr int kMaxScripted = 32;
 constexpr int kMaxEvents = 64;
 constexpr int kMaxFaults = 16;
 constexpr int kMaxMissing = 16;
+constexpr int kMaxFiles = 32;
+constexpr uint64_t kFileTextBytes = 64 << 10;
 constexpr uint64_t kGiB = 1ull << 30;
 constexpr uint64_t kUnlimited = ~0ull;
 constexpr int64_t kNoPools = -1;
@@ -125,6 +127,17 @@ struct Corruption {
   uint64_t offset, after, times;
 };
 
+// What reading a file answers: what it usually does, the text of the description, or an error.
+enum class FileAnswer : int { kUsual, kText, kMissing, kError };
+
+struct ReplacedFile {
+  char path[128];
+  FileAnswer answer;
+  int error;                       // kError: an errno
+  uint64_t text_begin, text_size;  // kText: in Machine::file_texts
+  double hang_ms;                  // before the answer
+};
+
 struct Machine {
   char name[48];
   double scale;
@@ -140,10 +153,13 @@ struct Machine {
   ScriptedEvent events[kMaxEvents];
   Fault hangs[kMaxFaults], fails[kMaxFaults];
   Corruption corruptions[kMaxFaults];
+  ReplacedFile files[kMaxFiles];
+  char file_texts[kFileTextBytes];
+  uint64_t file_texts_used;
   char missing_symbols[kMaxMissing][64];
   bool lacks_cudart, lacks_cuda, lacks_nvml;
   int device_count, process_count, event_count, hang_count, fail_count, corrupt_count,
-      missing_count;
+      missing_count, file_count;
 };
 
 }  // namespace umasim

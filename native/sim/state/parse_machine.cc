@@ -132,6 +132,7 @@ std::string parse_machine(const char* description, Machine* machine) {
   in.number("exhaustion.wedgeAfterMs", &machine->wedge_after_ms);
   parse_scenario(in, *machine);
   parse_faults(in, *machine);
+  parse_files(in, *machine);
   return in.error();
 }
 

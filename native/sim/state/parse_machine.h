@@ -18,6 +18,8 @@ void parse_scenario(Description& in, Machine& machine);
 // Call it after parse_devices(), because faults refer to devices.
 void parse_faults(Description& in, Machine& machine);
 
+void parse_files(Description& in, Machine& machine);
+
 // A field of the description and the member that takes its value.
 template <typename Struct, typename Value>
 struct Field {

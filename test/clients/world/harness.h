@@ -71,6 +71,8 @@ constexpr uint64_t kGiB = 1ull << 30;
 // Boots the machine `name` (its file is in FOLDER, see main.cc) and moves this process to it. The
 // lines of `more` replace the file's. Time passes `scale` times as fast.
 void boot(const char* name, double scale, const std::string& more = "");
+// The message with which the machine is refused; empty if it boots.
+std::string boot_error(const char* name, const std::string& more);
 const std::string& state_path();
 // Lines for boot(): the machine has `count` copies of its first device, of which only the last
 // digits of UUID and PCI bus differ: GPU-5117ab1e-0000-0000-0000-00000000000N on bus 0N, N from 1.

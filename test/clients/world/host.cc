@@ -144,6 +144,46 @@ void cache_floods() {
   EXPECT(vmstat("pgsteal_kswapd") > 0 && !wedged());
 }
 
+long read_status(const char* path) {
+  char buffer[64];
+  return umasim_read(path, buffer, sizeof buffer);
+}
+
+void replaced_files() {
+  boot("gb10", 100,
+       "files.0.path /proc/meminfo\nfiles.0.text MemTotal:  \\0 \\\\ kB\\n\\rend\n"
+       "files.1.path /proc/pressure/memory\nfiles.1.missing true\n"
+       "files.2.path /proc/buddyinfo\nfiles.2.error EACCES\n"
+       "files.3.path /proc/vmstat\nfiles.3.hangMs 3000\n"
+       "files.4.path /sys/firmware/added\nfiles.4.text \n"
+       "files.5.path /proc/zoneinfo\nfiles.5.text x\n");
+  const std::string nul(1, '\0');
+  EXPECT(read("/proc/meminfo") == "MemTotal:  " + nul + " \\ kB\n\rend");
+  EXPECT(read_status("/proc/pressure/memory") == -ENOENT);
+  EXPECT(read_status("/proc/buddyinfo") == -EACCES);
+  EXPECT(read("/sys/firmware/added").empty() && read("/proc/zoneinfo") == "x");
+  EXPECT(umasim_write("/proc/zoneinfo", "1", 1) == -EACCES);
+  char names[4096];
+  EXPECT(umasim_list("/proc/pressure", names, sizeof names) == -ENOENT);
+  const long length = umasim_list("/sys/firmware", names, sizeof names);
+  EXPECT(length > 0 && std::string(names, static_cast<size_t>(length)) == "added\n");
+  // The file that hangs answers in the end, and no other file waits for it.
+  const int reader = start([] { EXPECT(vmstat("nr_free_pages") > 0); });
+  EXPECT(read_status("/proc/zoneinfo") == 1);
+  EXPECT(wait_for(reader, 15) == -1 && wait_for(reader, 5000) == 0);
+}
+
+void impossible_files() {
+  const auto refusal = [&](const std::string& more) {
+    return boot_error("gb10", "files.0.path /proc/meminfo\n" + more);
+  };
+  EXPECT(refusal("files.0.error ENOENT\n").find("expected one of EACCES") != std::string::npos);
+  EXPECT(refusal("files.0.text x\nfiles.0.missing true\n").find("more than one") !=
+         std::string::npos);
+  EXPECT(refusal("files.0.text " + std::string(70000, 'x') + "\n").find("65536") !=
+         std::string::npos);
+}
+
 }  // namespace
 
 const Row kHostScenarios[] = {{"host.consistent", consistent},
@@ -152,6 +192,8 @@ const Row kHostScenarios[] = {{"host.consistent", consistent},
                               {"host.watermarks", watermarks_count},
                               {"host.neighbour_grows", neighbour_grows},
                               {"host.cache_floods", cache_floods},
+                              {"host.replaced_files", replaced_files},
+                              {"host.impossible_files", impossible_files},
                               {nullptr, nullptr}};
 
 }  // namespace world

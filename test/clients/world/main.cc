@@ -35,16 +35,23 @@ uint64_t number_after(const std::string& text, const std::string& label) {
 
 const std::string& state_path() { return current_state; }
 
-void boot(const char* name, double scale, const std::string& more) {
+std::string boot_error(const char* name, const std::string& more) {
   std::ifstream file(folder + "/" + name + ".flat");
   std::stringstream text;
-  text << file.rdbuf() << "\nclock.scale " << scale << "\n" << more;
+  text << file.rdbuf() << "\n" << more;
   static int boots = 0;
   current_state =
       std::string(all_states) + "/" + std::to_string(getpid()) + "-" + std::to_string(boots++);
   char error[512] = "";
-  EXPECT(umasim_boot(text.str().c_str(), current_state.c_str(), error, sizeof error) == 0, "%s: %s",
-         name, error);
+  const int status = umasim_boot(text.str().c_str(), current_state.c_str(), error, sizeof error);
+  EXPECT((status == 0) == (*error == '\0'));
+  if (status != 0) current_state.clear();
+  return error;
+}
+
+void boot(const char* name, double scale, const std::string& more) {
+  const std::string error = boot_error(name, "clock.scale " + std::to_string(scale) + "\n" + more);
+  EXPECT(error.empty(), "%s: %s", name, error.c_str());
   setenv("UMAPROBE_SIM", current_state.c_str(), 1);
   EXPECT(umasim_machine() != nullptr && std::strcmp(umasim_machine(), name) == 0);
 }

@@ -18,7 +18,7 @@ describe('machine files', () => {
   const shown = [...page.matchAll(/^```json\n(.*?)^```$/gms)].map((match) => JSON.parse(String(match[1])));
 
   it('the page shows some', () => {
-    expect(shown.map(({ name }) => name)).toEqual(['bad-memory', 'lost-gpu', 'crowded']);
+    expect(shown.map(({ name }) => name)).toEqual(['no-pressure', 'bad-memory', 'lost-gpu', 'crowded']);
   });
 
   it.each(shown)('$name of the page boots', async (machine) => {
@@ -38,6 +38,10 @@ describe('machine files', () => {
     [{ events: [{ atMs: 0, what: 'lost', device: 1 }] }, 'events.0.device is 1; expected the index of a device'],
     [{ events: [{ atMs: 0, what: 'lost', device: 0, cuInit: 'MAYBE' }] }, 'UNKNOWN'],
     [{ faults: { fail: [{ call: 'nvml*', status: 15, device: 1 }] } }, 'faults.fail.0.device is 1; expected the index'],
+    [{ files: [{ path: '/etc/passwd', text: '' }] }, 'files.0.path'],
+    [{ files: [{ path: '/proc/../etc/passwd', text: '' }] }, 'files.0.path'],
+    [{ files: [{ path: '/proc/meminfo', error: 'ENOENT' }] }, 'EOPNOTSUPP'],
+    [{ files: [{ path: '/proc/meminfo', text: '', missing: true }] }, 'files.0'],
     [{ timing: { systemBandwidthGBps: 0 } }, 'systemBandwidthGBps'],
     [{ timing: { systemTouchMsPerGiB: null } }, 'systemTouchMsPerGiB'],
   ])('%j is refused, by name', (fields, name) => {

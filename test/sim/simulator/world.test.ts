@@ -150,6 +150,26 @@ describe('programs that read kernel files', () => {
     });
   });
 
+  test('files that the machine replaces are missing, unreadable or have its text, whatever the real ones are', async () => {
+    const odd = machineWith('gb10', {
+      files: [
+        { path: '/proc/meminfo', text: 'MemTotal: 1\u00002 \\n kB\n' },
+        { path: '/proc/pressure/memory', missing: true },
+        { path: '/proc/self/status', error: 'EIO' },
+        { path: '/proc/uptime', text: '5.00 5.00\n', hangMs: 20_000 },
+      ],
+    });
+    await withForeignEnvironment(odd, (env) => {
+      const cat = (path: string) => spawnSync('cat', [path], { encoding: 'utf8', env });
+      expect(cat('/proc/meminfo').stdout).toBe('MemTotal: 1\u00002 \\n kB\n');
+      expect(cat('/proc/pressure/memory').stderr).toContain('No such file or directory');
+      expect(cat('/proc/self/status').stderr).toContain('Input/output error');
+      const begun = performance.now();
+      expect(cat('/proc/uptime').stdout).toBe('5.00 5.00\n');
+      expect(performance.now() - begun).toBeGreaterThanOrEqual(200);
+    });
+  });
+
   test('the simulator exports the libraries, its own functions and the interposers, and nothing else', ({ skip }) => {
     const { stdout, error } = spawnSync('nm', ['-D', '--defined-only', simulatorLibrary()], { encoding: 'utf8' });
     if (error !== undefined) skip(`no nm: ${error.message}`);
