@@ -37,6 +37,8 @@ export interface NativeCudaReport {
   driverVersion?: Fact<number>;
   /** A failure here is that of counting: no device, no driver. */
   deviceCount?: Fact<number>;
+  /** Number of this reading of names, ids and attributes, from 1; 0: one of them is not complete. */
+  identities: number;
   devices: NativeCudaDevice[];
   /** Set when the deadline passed; `call` names the call that did not return. */
   timedOut: Failure | null;
@@ -289,8 +291,11 @@ export interface NativeBinding {
   /**
    * Facts of every CUDA device. `memGetInfo`: 0 never, 1 if a context exists, 2 create a context. CUDA errors are
    * reported in place of the values; they do not reject the promise.
+   *
+   * @param knownIdentities `identities` of the report whose names, ids and attributes the caller has: while they are
+   *   valid, this report has the same number and leaves them out. Default 0: the caller has none.
    */
-  readCuda(memGetInfo: 0 | 1 | 2, deadlineMs: number): Promise<NativeCudaReport>;
+  readCuda(memGetInfo: 0 | 1 | 2, deadlineMs: number, knownIdentities?: number): Promise<NativeCudaReport>;
   readNvml(deadlineMs: number): Promise<NativeNvmlReport>;
   /** cudaMemGetInfo of a device, unchanged, on the CUDA worker thread; creates a context. */
   memGetInfo(device: number, deadlineMs: number): Promise<Fact<[number, number]>>;

@@ -9,33 +9,10 @@ import { memoryModel } from '../memory/model.ts';
 import { quirkNotes } from '../memory/quirks.ts';
 import { views } from '../memory/views.ts';
 import type { NativeCudaDevice, NativeCudaReport, NativeNvmlDevice, NativeNvmlReport } from '../native/contract.ts';
-import type { DeviceAttribute, DeviceSnapshot, HostMemory } from '../types/index.ts';
+import type { DeviceSnapshot, HostMemory } from '../types/index.ts';
+import { deviceAttributes } from './attributes.ts';
 import type { ChildReadings } from './child-readings.ts';
 import { type DevicePair, normalPciBusId } from './pairs.ts';
-
-export const DEVICE_ATTRIBUTES = [
-  'integrated',
-  'managedMemory',
-  'concurrentManagedAccess',
-  'pageableMemoryAccess',
-  'pageableMemoryAccessUsesHostPageTables',
-  'directManagedMemAccessFromHost',
-  'hostRegisterSupported',
-  'hostRegisterReadOnlySupported',
-  'canMapHostMemory',
-  'unifiedAddressing',
-  'memoryPoolsSupported',
-  'gpuDirectRdmaSupported',
-  'dmaBufSupported',
-  'l2CacheSize',
-  'multiProcessorCount',
-  'globalMemoryBusWidth',
-  'memoryClockRateKHz',
-  'clockRateKHz',
-  'asyncEngineCount',
-  'hostNumaId',
-  'totalGlobalMem',
-] as const satisfies readonly DeviceAttribute[];
 
 /** By NVML's number. */
 const ADDRESSING_MODES = ['NONE', 'HMM', 'ATS'];
@@ -66,12 +43,7 @@ export function deviceSnapshot(index: number, pair: DevicePair, context: DeviceC
     timeoutReason(context.cuda.timedOut) ?? context.whyNoCuda ?? 'CUDA does not see this device (CUDA_VISIBLE_DEVICES)';
   const noNvml = timeoutReason(context.nvml.timedOut) ?? context.whyNoNvml ?? 'NVML does not see this device';
 
-  const attributes = Object.fromEntries(
-    DEVICE_ATTRIBUTES.map((name) => [
-      name,
-      provenance.read(`attributes.${name}`, cuda?.attributes?.[name], 'CUDA device attribute', noCuda),
-    ]),
-  ) as Record<DeviceAttribute, number | null>;
+  const attributes = deviceAttributes(cuda?.attributes, provenance, noCuda);
   const mode = provenance.read('addressingMode', nvml?.addressingMode, 'nvmlDeviceGetAddressingMode', noNvml);
   const addressingMode = mode === null ? null : (ADDRESSING_MODES[mode] ?? `mode ${mode}`);
   const { model, from } = memoryModel({

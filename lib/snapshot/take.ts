@@ -12,6 +12,7 @@ import { native } from '../native/binding.ts';
 import type { NativeBinding } from '../native/contract.ts';
 import type { Snapshot, SnapshotOptions } from '../types/index.ts';
 import { readInChild } from './child-readings.ts';
+import { readCudaReport } from './cuda-report.ts';
 import { type DeviceContext, deviceSnapshot } from './devices.ts';
 import { cudaLibrary, nvmlLibrary, whyNoDevices } from './libraries.ts';
 import { pairDevices } from './pairs.ts';
@@ -27,7 +28,7 @@ export async function takeSnapshot(options: Required<SnapshotOptions>): Promise<
   const simulated = simulatedMachine(binding);
 
   // Both libraries work on their own threads while this thread reads the kernel's files.
-  const reports = Promise.all([binding.readCuda(MODES[mode], deadlineMs), binding.readNvml(deadlineMs)]);
+  const reports = Promise.all([readCudaReport(binding, MODES[mode], deadlineMs), binding.readNvml(deadlineMs)]);
   reports.catch(() => undefined);
   const at = new Date().toISOString();
   const host = hostMemorySync();

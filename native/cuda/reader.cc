@@ -1,5 +1,7 @@
 #include "cuda/reader.h"
 
+#include <algorithm>
+
 #include "cuda/identity.h"
 #include "cuda/mem_get_info.h"
 
@@ -35,7 +37,7 @@ Maybe<FreeAndTotal> mem_get_info_by_mode(CallContext& context, const CudaConnect
 }  // namespace
 
 void CudaReader::read(CallContext& context, const MachineConfig& config, MemGetInfoMode mode,
-                      Shared<CudaReport>& report) {
+                      int known_identities, Shared<CudaReport>& report) {
   cuda_.connect_runtime(context, config);
   report.update([&](CudaReport& value) {
     value.runtime = cuda_.runtime_report();
@@ -51,8 +53,22 @@ void CudaReader::read(CallContext& context, const MachineConfig& config, MemGetI
     value.devices.resize(static_cast<size_t>(devices));
     for (int i = 0; i < devices; ++i) value.devices[static_cast<size_t>(i)].ordinal = i;
   });
+  const auto all = [&] {
+    return std::all_of(identities_.begin(), identities_.end(),
+                       [](const auto& identity) { return identity.has_value(); });
+  };
   identities_.resize(static_cast<size_t>(devices));
-  for (int i = 0; i < devices; ++i) read_device(context, i, report);
+  if (!all() || known_identities != identities_number_) {
+    for (int i = 0; i < devices; ++i) read_identity(context, i, report);
+  }
+  const int number = all() ? identities_number_ : 0;
+  report.update([&](CudaReport& value) { value.identities = number; });
+  for (int i = 0; i < devices; ++i) {
+    Fact<bool> active = context_active(context, cuda_, i);
+    report.update([&](CudaReport& value) {
+      value.devices[static_cast<size_t>(i)].contextActive = std::move(active);
+    });
+  }
 
   // Last, because this call may create a context, fail or hang.
   for (int i = 0; i < devices; ++i) {
@@ -64,18 +80,18 @@ void CudaReader::read(CallContext& context, const MachineConfig& config, MemGetI
   }
 }
 
-void CudaReader::read_device(CallContext& context, int ordinal, Shared<CudaReport>& report) {
+void CudaReader::read_identity(CallContext& context, int ordinal, Shared<CudaReport>& report) {
   const size_t i = static_cast<size_t>(ordinal);
   if (identities_[i]) {
     report.update([&](CudaReport& value) { value.devices[i].identity = *identities_[i]; });
-  } else {
-    read_identity(context, cuda_, ordinal, report);
-    report.read([&](const CudaReport& value) {
-      if (is_complete(value.devices[i].identity)) identities_[i] = value.devices[i].identity;
-    });
+    return;
   }
-  Fact<bool> active = context_active(context, cuda_, ordinal);
-  report.update([&](CudaReport& value) { value.devices[i].contextActive = std::move(active); });
+  umaprobe::read_identity(context, cuda_, ordinal, report);
+  report.read([&](const CudaReport& value) {
+    if (!is_complete(value.devices[i].identity)) return;
+    identities_[i] = value.devices[i].identity;
+    ++identities_number_;
+  });
 }
 
 Fact<FreeAndTotal> CudaReader::mem_get_info(CallContext& context, const MachineConfig& config,

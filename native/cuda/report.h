@@ -4,6 +4,7 @@
 // field(name, value) leaves out an unset value, field.nullable(name, value) reports it as null.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <iterator>
 #include <optional>
@@ -50,6 +51,11 @@ struct CudaAttributes {
   std::array<Maybe<double>, kAttributeCount> values;
   Maybe<double> totalGlobalMem;
 
+  bool any() const {
+    return totalGlobalMem ||
+           std::any_of(values.begin(), values.end(), [](const auto& value) { return !!value; });
+  }
+
   template <class Visitor>
   void visit(Visitor& field) const {
     for (size_t i = 0; i < kAttributeCount; ++i) field(kAttributes[i].name, values[i]);
@@ -85,7 +91,7 @@ struct CudaDevice {
     field("totalMem", identity.totalMem);
     field("contextActive", contextActive);
     field("memGetInfo", memGetInfo);
-    field("attributes", identity.attributes);
+    if (identity.attributes.any()) field("attributes", identity.attributes);
   }
 };
 
@@ -95,6 +101,8 @@ struct CudaReport {
   Maybe<int> runtimeVersion;
   Maybe<int> driverVersion;
   Maybe<int> deviceCount;
+  // Number of this reading of identities, from 1; 0: one of them is not complete.
+  int identities = 0;
   std::vector<CudaDevice> devices;
 
   template <class Visitor>
@@ -104,6 +112,7 @@ struct CudaReport {
     field("runtimeVersion", runtimeVersion);
     field("driverVersion", driverVersion);
     field("deviceCount", deviceCount);
+    field("identities", identities);
     field("devices", devices);
   }
 };

@@ -81,10 +81,13 @@ PendingPromises::MakeValue value_of_report(std::shared_ptr<Shared<Report>> repor
 
 Napi::Value ReadCuda(const Napi::CallbackInfo& info) {
   const auto mode = static_cast<MemGetInfoMode>(std::clamp(integer(info, 0), 0, 2));
+  const int known = info.Length() > 2 ? integer(info, 2) : 0;
   Jobs& jobs = environment_of(info).jobs();
   auto report = std::make_shared<Shared<CudaReport>>();
-  const auto work = [report, mode, reader = jobs.cuda, config = environment_of(info).config()](
-                        CallContext& context) { reader->read(context, *config, mode, *report); };
+  const auto work = [report, mode, known, reader = jobs.cuda,
+                     config = environment_of(info).config()](CallContext& context) {
+    reader->read(context, *config, mode, known, *report);
+  };
   return submit(info.Env(), jobs.promises, *jobs.workers, WorkerId::kCuda, timeout(info, 1), work,
                 value_of_report(report));
 }

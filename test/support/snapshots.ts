@@ -3,7 +3,7 @@ import { allocatable } from '../../lib/memory/allocatable.ts';
 import { readProcessList, sharedGpuMemory } from '../../lib/memory/gpu-processes.ts';
 import { ledger } from '../../lib/memory/ledger.ts';
 import { views } from '../../lib/memory/views.ts';
-import { DEVICE_ATTRIBUTES } from '../../lib/snapshot/devices.ts';
+import { DEVICE_ATTRIBUTES } from '../../lib/snapshot/attributes.ts';
 import type {
   DeviceAttribute,
   DeviceSnapshot,

@@ -46,9 +46,18 @@ describe('CUDA', () => {
     expect(failedFacts((first as NativeCudaReport).devices[0]?.attributes ?? {})).toEqual({});
   });
 
+  it('leaves out names, ids and attributes that the caller has', async () => {
+    const readings = [0, 1, 7].map((known) => `print(await b.readCuda(0, 10000, ${known}));`).join('');
+    const [all, changing, unknown] = (await printedOnMachine('gb10', readings)) as NativeCudaReport[];
+    expect(all).toMatchObject({ identities: 1, devices: [{ ordinal: 0, name: 'NVIDIA GB10' }] });
+    expect(changing).toEqual({ ...all, devices: [{ ordinal: 0, contextActive: false }] });
+    expect(unknown).toEqual(all);
+  });
+
   it('queries a fact again after a transient failure', async () => {
     const machine = gb10WithFaults({ fail: [{ call: 'cuDeviceGetName', status: 999, times: 1 }] });
     const [first, second] = await printedOnMachine(machine, readCuda(0) + readCuda(0));
+    expect([first, second]).toMatchObject([{ identities: 0 }, { identities: 1 }]);
     expect((first as NativeCudaReport).devices[0]?.name).toMatchObject({
       source: 'cuda',
       status: 999,

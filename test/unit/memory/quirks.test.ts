@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { QUIRKS, type QuirkFacts, quirkNotes } from '../../../lib/memory/quirks.ts';
-import { DEVICE_ATTRIBUTES } from '../../../lib/snapshot/devices.ts';
+import { DEVICE_ATTRIBUTES } from '../../../lib/snapshot/attributes.ts';
 import type { DeviceAttribute } from '../../../lib/types/index.ts';
 import { GiB } from '../../support/units.ts';
 import { hostWith, NO_DRIVER, NO_KERNEL } from '../../support/unknown-facts.ts';

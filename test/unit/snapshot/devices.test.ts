@@ -10,7 +10,7 @@ const host = hostWith({ free: 10 * GiB, available: 100 * GiB });
 const context = (changes: Partial<DeviceContext> = {}): DeviceContext => ({
   host,
   facts: { bootId: null, pressure: null, contiguity: null, kernel: NO_KERNEL, driver: NO_DRIVER, cgroup: null },
-  cuda: { runtime: {}, driver: {}, devices: [], timedOut: null },
+  cuda: { runtime: {}, driver: {}, devices: [], identities: 0, timedOut: null },
   nvml: { library: {}, devices: [], timedOut: null },
   whyNoCuda: null,
   whyNoNvml: null,
