@@ -2,7 +2,6 @@
 /** The `umaprobe` command: runs lib/cli/main.ts with the streams, signals and exit code of this process. */
 
 import { constants } from 'node:os';
-import { main } from './cli/main.ts';
 
 /** Exits after a write error: with 0 if the reader closed the pipe (`| head`), else with 1. Exit hooks still run. */
 function exitAfterWriteError(error: NodeJS.ErrnoException): never {
@@ -22,7 +21,18 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   });
 }
 
-const exitCode = await main(process.argv.slice(2), process);
+/** A static import would end in a stack trace when its files cannot be opened, as without free descriptors. */
+async function run(): Promise<number> {
+  try {
+    const { main } = await import('./cli/main.ts');
+    return await main(process.argv.slice(2), process);
+  } catch (error) {
+    process.stderr.write(`umaprobe: it could not be loaded: ${(error as Error).message}\n`);
+    return 1;
+  }
+}
+
+const exitCode = await run();
 // process.exit() now would lose output, because writes to a pipe are asynchronous. Waiting for the event loop is no
 // choice either, because a native call may hang: exit as soon as everything is written.
 process.exitCode = exitCode;

@@ -10,6 +10,7 @@ import {
   invalidType,
   invalidValue,
 } from '../base/arguments.ts';
+import { lazy } from '../base/lazy.ts';
 import type {
   CacheStatus,
   CacheStatusOptions,
@@ -25,6 +26,14 @@ import type {
   ReclaimReport,
 } from '../types/index.ts';
 
+const statusWork = lazy(() => import('./status.ts'));
+const evictWork = lazy(() => import('./evict.ts'));
+const dropWork = lazy(() => import('./drop.ts'));
+const compactWork = lazy(() => import('./compact.ts'));
+const reclaimWork = lazy(() => import('./reclaim.ts'));
+const prepareWork = lazy(() => import('./prepare/run.ts'));
+const systemOfActions = lazy(() => import('./system.ts'));
+
 /**
  * Reports how much of files, trees or model stores is cached, dirty and being written, which processes map it, and the
  * machine's cache as a whole. Changes nothing. Symbolic links inside trees are not followed; each inode counts once.
@@ -37,7 +46,7 @@ import type {
 export async function cacheStatus(paths?: readonly string[], options: CacheStatusOptions = {}): Promise<CacheStatus> {
   if (paths !== undefined) checkPaths(paths);
   checkWalk(options);
-  const [{ statusOf }, system] = await load(() => import('./status.ts'));
+  const [{ statusOf }, system] = await load(statusWork);
   return statusOf(system, paths, options);
 }
 
@@ -53,7 +62,7 @@ export async function evictFiles(paths: readonly string[], options: EvictOptions
   checkPaths(paths);
   checkWalk(options);
   checkBoolean('sync', options.sync);
-  const [{ evict }, system] = await load(() => import('./evict.ts'));
+  const [{ evict }, system] = await load(evictWork);
   return evict(system, paths, options);
 }
 
@@ -69,7 +78,7 @@ export async function dropCaches(options: DropOptions = {}): Promise<DropReport>
   if (level !== 1 && level !== 2 && level !== 3) throw invalidValue('level', '1, 2 or 3', level);
   for (const [name, value] of Object.entries({ sync, sudo, force })) checkBoolean(name, value);
   const syncLimitMs = checkMilliseconds('syncLimitMs', options.syncLimitMs ?? 60_000, 100, 3_600_000);
-  const [{ drop }, system] = await load(() => import('./drop.ts'));
+  const [{ drop }, system] = await load(dropWork);
   return drop(system, { level, sync, syncLimitMs, sudo, force });
 }
 
@@ -85,7 +94,7 @@ export async function compact(options: CompactOptions = {}): Promise<CompactRepo
   if (gate.availableBytes !== undefined) checkBytes('gate.availableBytes', gate.availableBytes, 0);
   if (gate.blockBytes !== undefined) checkBytes('gate.blockBytes', gate.blockBytes, 4096);
   if (gate.blocks !== undefined) checkInteger('gate.blocks', gate.blocks, 0);
-  const [{ compactMemory }, system] = await load(() => import('./compact.ts'));
+  const [{ compactMemory }, system] = await load(compactWork);
   return compactMemory(system, options);
 }
 
@@ -100,7 +109,7 @@ export async function reclaim(options: ReclaimOptions): Promise<ReclaimReport> {
   const bytes = checkBytes('bytes', options?.bytes, 1);
   const { cgroup } = options;
   if (cgroup !== undefined && typeof cgroup !== 'string') throw invalidType('cgroup', 'a path', cgroup);
-  const [{ reclaimFrom }, system] = await load(() => import('./reclaim.ts'));
+  const [{ reclaimFrom }, system] = await load(reclaimWork);
   return reclaimFrom(system, cgroup === undefined ? { bytes } : { bytes, cgroup });
 }
 
@@ -118,13 +127,14 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
   checkBoolean('dryRun', dryRun);
   checkBoolean('sudo', sudo);
   const floor = options.floor === undefined ? null : checkBytes('floor', options.floor, 0);
-  const [{ prepareFor }, system] = await load(() => import('./prepare/run.ts'));
+  const [{ prepareFor }, system] = await load(prepareWork);
   return prepareFor(system, { bytes, paths, dryRun, floor, sudo, signal });
 }
 
 /** The module of an action, and the system that it acts on. */
-async function load<Module>(importAction: () => Promise<Module>) {
-  const [module, { thisSystem }] = await Promise.all([importAction(), import('./system.ts')]);
+async function load<Module>(action: () => Promise<Module>) {
+  const module = await action();
+  const { thisSystem } = await systemOfActions();
   return [module, thisSystem()] as const;
 }
 

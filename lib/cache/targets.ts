@@ -3,7 +3,7 @@
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { reason } from '../base/facts.ts';
-import { invokingHome } from '../models/stores.ts';
+import { findStores, invokingHome } from '../models/stores.ts';
 import type { NativeCachedFile, NativeWalkBatch } from '../native/contract.ts';
 import type { CacheTarget, ModelStore } from '../types/index.ts';
 import type { System } from './system.ts';
@@ -26,7 +26,6 @@ export async function selectTargets(
 ): Promise<TargetSelection> {
   if (paths !== undefined) return outermost(paths.map((path) => ({ path: resolve(path), store: null })));
   if (simulated !== null) return { targets: [], notes: [] };
-  const { findStores } = await import('../models/stores.ts');
   const stores = await findStores(env, invokingHome(env));
   return outermost(stores.map((store) => ({ path: store.path, store })));
 }

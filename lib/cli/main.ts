@@ -1,4 +1,5 @@
 /** One run of the command line: find the command, run it, print its outcome. */
+import { lazy } from '../base/lazy.ts';
 import { find, groups } from './commands/index.ts';
 import type { Command, Context, Outcome } from './core/command.ts';
 import { describe, EXIT } from './core/exit.ts';
@@ -46,8 +47,9 @@ async function dispatch(
   const wantsHelp = args.slice(0, dashes).some((word) => word === '--help' || word === '-h');
   if (!typed && wantsHelp) return print(generalHelp(stdout), stdout);
   if (groups().includes(name)) return print(groupHelp(name, stdout), stdout);
-  const command = await find(name)?.load();
-  if (command === undefined) throw new UsageError(`"${name}" is not a command.`);
+  const entry = find(name);
+  if (entry === undefined) throw new UsageError(`"${name}" is not a command.`);
+  const command = await lazy(entry.load)();
   const parsed = parse(command, args);
   if (parsed.values.help === true) return print(commandHelp(command, stdout), stdout);
   if (parsed.values.version === true) return print(versionText(json), stdout);
@@ -71,7 +73,7 @@ async function enterMachine(command: Command, { values }: Parsed): Promise<void>
       command.name,
     );
   }
-  const { activate, loadMachine, simulate } = await import('../sim.ts');
+  const { activate, loadMachine, simulate } = await lazy(() => import('../sim.ts'))();
   activate(simulate(loadMachine(machine)));
 }
 

@@ -110,6 +110,13 @@ export function journalError(path: string, message: string, name = 'UNUSABLE'): 
   });
 }
 
+const MAKE_ROOM = 'Free space there, or keep the journal on another disk: journal (--journal FILE)';
+
+/** No space, the user's quota, or the limit of this process for the size of a file. */
+function isFull(code: string | undefined): boolean {
+  return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG';
+}
+
 /** ERR_UMA_JOURNAL for an error of the file system, with its consequence for the caller. */
 export function fileError(path: string, cause: unknown, consequence: string): UmaError {
   const { code, errno } = cause as NodeJS.ErrnoException;
@@ -121,7 +128,7 @@ export function fileError(path: string, cause: unknown, consequence: string): Um
       call: `journal ${path}`,
       status: errno === undefined ? null : -errno,
       name: code ?? 'UNKNOWN',
-      message: `${description ?? String(cause)}: ${consequence}`,
+      message: `${description ?? String(cause)}: ${consequence}${isFull(code) ? `. ${MAKE_ROOM}` : ''}`,
     },
     { cause },
   );

@@ -12,7 +12,14 @@ import { isAlive, thisProcess } from '../host/process.ts';
 import type { UnfinishedRun } from '../types/index.ts';
 import { COMPACT_ABOVE, recordsToKeep, replaceJournal } from './compact.ts';
 import { fileError, journalError, type OpenedFile, openJournalFile, readAll } from './file.ts';
-import { type BeginRecord, type EndRecord, type JournalCommand, type ParsedJournal, parseJournal } from './records.ts';
+import {
+  type BeginRecord,
+  type EndRecord,
+  encode,
+  type JournalCommand,
+  type ParsedJournal,
+  parseJournal,
+} from './records.ts';
 import { liveRun, type Run, runsOf, unfinishedRun } from './runs.ts';
 import { journalWriter } from './writer.ts';
 
@@ -108,12 +115,29 @@ class OpenJournal implements Journal {
 
   gone(how: string): void {
     const { run, bootId } = this.#begin;
-    try {
+    const record = (): void =>
       journalWriter(this.fd, this.path).commit({ type: 'gone', run, at: new Date().toISOString(), bootId, how });
-    } catch (error) {
-      // A full disk must not lose the report: no further step needs a record.
-      log('the end of run %s is not in the journal: %s', run, (error as Error).message);
+    try {
+      record();
+    } catch {
+      try {
+        // On a full disk the last step makes room. It must not stay without a result: the machine did not vanish in it.
+        this.#removeOpenStep();
+        record();
+      } catch (error) {
+        // This must not lose the report: no further step needs a record.
+        log('the end of run %s is not in the journal: %s', run, (error as Error).message);
+        unrecordedEnds.add(run);
+      }
     }
+  }
+
+  /** Removes this run's last step from the end of the file if it has no result. */
+  #removeOpenStep(): void {
+    const { records } = parse({ path: this.path, bytes: readAll(this.fd) });
+    const last = records.at(-1);
+    if (last?.type !== 'step' || last.run !== this.run) return;
+    ftruncateSync(this.fd, Buffer.byteLength(records.slice(0, -1).map(encode).join('')));
   }
 
   close(): void {
@@ -141,8 +165,12 @@ function repairTail(
   if (lacksNewline) writeSync(fd, '\n');
 }
 
+/** Runs of this thread that have ended but could not be recorded as such, as on a full disk. They are not live. */
+const unrecordedEnds = new Set<string>();
+
 function refuseWhileLive(path: string, runs: readonly Run[], bootId: string | null): void {
-  const live = liveRun(runs, bootId, isAlive);
+  const open = runs.filter(({ begin }) => !unrecordedEnds.has(begin.run));
+  const live = liveRun(open, bootId, isAlive);
   if (live === null) return;
   const { at, command } = live.begin;
   const pid = live.writers.find(isAlive)?.pid ?? live.begin.pid;

@@ -19,6 +19,8 @@ const SYSTEM: JournalIo = {
   truncate: (fd, bytes) => ftruncateSync(fd, bytes),
 };
 
+const UNRECORDED = 'no further step is run';
+
 export interface JournalWriter {
   /** Writes a record, which is on disk only after the next `commit`. */
   append(record: JournalRecord): void;
@@ -39,7 +41,7 @@ export function journalWriter(fd: number, path: string, io: JournalIo = SYSTEM):
       while (written < bytes.length) written += io.write(fd, bytes.subarray(written));
     } catch (cause) {
       if (written > 0) removeTail(written);
-      throw fileError(path, cause, 'the step was not run, because it could not be recorded');
+      throw fileError(path, cause, `${UNRECORDED}, because it could not be recorded`);
     }
   }
 
@@ -59,7 +61,7 @@ export function journalWriter(fd: number, path: string, io: JournalIo = SYSTEM):
       try {
         io.sync(fd);
       } catch (cause) {
-        throw fileError(path, cause, 'the step was not run, because its record may not be on disk');
+        throw fileError(path, cause, `${UNRECORDED}, because its record may not be on disk`);
       }
     },
   };

@@ -1,4 +1,7 @@
+import { lazy } from '../base/lazy.ts';
 import type { LayoutOptions, LayoutReport } from '../types/index.ts';
+
+const load = lazy(() => Promise.all([import('./options.ts'), import('./run.ts')]));
 
 /**
  * Holds several blocks at once, like the parts of a model, in a child process: reports the bytes that were requested
@@ -12,6 +15,6 @@ export async function layout(
   parts: Readonly<Record<string, number>> | '13b',
   options: LayoutOptions = {},
 ): Promise<LayoutReport> {
-  const [{ checkLayoutOptions }, { runLayout }] = await Promise.all([import('./options.ts'), import('./run.ts')]);
+  const [{ checkLayoutOptions }, { runLayout }] = await load();
   return runLayout(checkLayoutOptions(parts, options));
 }

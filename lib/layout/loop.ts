@@ -64,7 +64,10 @@ async function allocatePart(
   const before = await reader.read();
   const refusal = context.check(step);
   if (refusal !== null) return { part: { ...part, state: 'refused', reason: refusal.sentence }, allocation: null };
-  context.begin(step);
+  const unrecorded = context.begin(step);
+  if (unrecorded !== null) {
+    return { part: { ...part, state: 'stopped', reason: unrecorded.reason }, allocation: null };
+  }
   const allocated = await binding.allocBlock(kind, bytes, limits.stepDeadlineMs);
   if (isFailure(allocated)) {
     const { reason, state } = stepFailure(context, allocated);

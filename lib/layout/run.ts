@@ -21,7 +21,7 @@ export async function runLayout(options: CheckedLayoutOptions): Promise<LayoutRe
     request: ({ device }) => ({ kind, parts: [...parts], nvml: nvmlTarget(device) }),
     onEvent({ part }) {
       done.push(part);
-      onPart?.(part, { done: done.length, total: parts.length });
+      return onPart?.(part, { done: done.length, total: parts.length });
     },
   });
   const { header, result, settled } = run;

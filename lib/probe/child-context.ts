@@ -1,5 +1,6 @@
 /** The context of a loop, implemented over the native binding and the journal. */
 
+import { UmaError } from '../base/errors.ts';
 import { hostMemorySync } from '../host/meminfo.ts';
 import type { ProcessId } from '../host/process.ts';
 import { parseBuddyinfo, parsePressure } from '../host/procfs.ts';
@@ -54,6 +55,16 @@ export function childContext(parts: ContextParts): {
     return requestedStop;
   }
 
+  /** If the journal cannot be written, the loop must end, and what it has measured is worth a report. */
+  function journal(write: () => void): void {
+    try {
+      write();
+    } catch (error) {
+      if (!(error instanceof UmaError && error.code === 'ERR_UMA_JOURNAL')) throw error;
+      requestedStop ??= { cause: 'journal', reason: error.message };
+    }
+  }
+
   function reading(kind: PlannedStep['kind']): HostReading {
     return readHost(binding, needsLargeBlocks(kind, limits.memoryModel));
   }
@@ -87,14 +98,19 @@ export function childContext(parts: ContextParts): {
     check: (step, fresh = reading(step.kind)) => stepRefusal(limits, fresh, step),
     begin({ heldBytes, kind, targetBytes }) {
       const { run, self, writer } = parts;
-      if (run === null) return;
+      if (run === null) return null;
       const at = new Date().toISOString();
-      writer?.commit({ type: 'step', ...run, at, ...self, kind, heldBytes, targetBytes });
+      let isRecorded = false;
+      journal(() => {
+        writer?.commit({ type: 'step', ...run, at, ...self, kind, heldBytes, targetBytes });
+        isRecorded = true;
+      });
+      return isRecorded ? null : stop();
     },
     finish({ heldBytes, state }: StepResult) {
       const { run, writer } = parts;
       if (run === null) return;
-      writer?.append({ type: 'result', ...run, at: new Date().toISOString(), state, heldBytes });
+      journal(() => writer?.append({ type: 'result', ...run, at: new Date().toISOString(), state, heldBytes }));
     },
   };
   return {

@@ -1,7 +1,8 @@
 /** The child process as the parent handles it: spawn, send, receive, kill. */
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
+import { startProcess } from '../base/start-process.ts';
 import { native } from '../native/binding.ts';
 import { ROOT } from '../root.ts';
 import { type ChildMessage, type ChildRequest, lines, parseLine, type StopRequest } from './protocol.ts';
@@ -37,13 +38,18 @@ export class ProbeChild {
   readonly #child: ChildProcess;
   #hasExited = false;
 
-  constructor(request: ChildRequest, journalFd: number | null, handlers: ChildHandlers) {
-    const child = spawn(process.execPath, [WORKER], {
+  /** @throws UmaError if the process cannot be started. */
+  static async start(request: ChildRequest, journalFd: number | null, handlers: ChildHandlers): Promise<ProbeChild> {
+    const child = await startProcess(process.execPath, [WORKER], {
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe', journalFd ?? 'ignore', 'pipe'],
       // The machine that this process was bound to; its environment may have changed since.
       env: { ...process.env, ...native().machineVariables() },
     });
+    return new ProbeChild(child, request, handlers);
+  }
+
+  private constructor(child: ChildProcess, request: ChildRequest, handlers: ChildHandlers) {
     this.#child = child;
     let output = '';
     const [stdin, stdout, stderr, , guard] = child.stdio;
@@ -61,12 +67,10 @@ export class ProbeChild {
     });
     (guard as NodeJS.ReadableStream).setEncoding('utf8').on('data', lines(handlers.guardLine));
     this.exited = new Promise((resolve) => {
-      const onExit = (exit: Exit): void => {
+      child.once('close', (code, signal) => {
         this.#hasExited = true;
-        resolve(exit);
-      };
-      child.once('error', (error) => onExit({ code: null, signal: null, output: error.message }));
-      child.once('close', (code, signal) => onExit({ code, signal, output: output.trim() }));
+        resolve({ code, signal, output: output.trim() });
+      });
     });
     stdin?.write(`${JSON.stringify(request)}\n`);
   }

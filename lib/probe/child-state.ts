@@ -15,16 +15,20 @@ export class ChildState<Result> {
   #trip: NativeGuard['trip'] = null;
   #guardExited = false;
   #error: Error | null = null;
-  /** What the caller's function threw; an object, because anything can be thrown, null included. */
+  /** What the caller's function threw or rejected with; an object, because that can be anything, null included. */
   #thrown: { error: unknown } | null = null;
-  readonly #onEvent: (event: unknown) => void;
+  /** Promises of the caller's function that have not settled. */
+  readonly #pending = new Set<Promise<void>>();
+  readonly #onEvent: (event: unknown) => void | Promise<void>;
+  readonly #onThrown: () => void;
 
-  constructor(onEvent: (event: unknown) => void) {
+  /** @param onThrown is called when the caller's function has failed, and the run must end. */
+  constructor(onEvent: (event: unknown) => void | Promise<void>, onThrown: () => void) {
     this.#onEvent = onEvent;
+    this.#onThrown = onThrown;
   }
 
-  /** @returns false if the run must end. */
-  receive(message: ChildMessage): boolean {
+  receive(message: ChildMessage): void {
     switch (message.type) {
       case 'heartbeat':
         break;
@@ -32,13 +36,7 @@ export class ChildState<Result> {
         if (!isFailure(message.allocator)) this.allocator = message.allocator;
         break;
       case 'event':
-        if (this.#thrown !== null) return false;
-        try {
-          this.#onEvent(message.event);
-        } catch (error) {
-          this.#thrown = { error };
-          return false;
-        }
+        if (this.#thrown === null) this.#callBack(message.event);
         break;
       case 'done':
         this.result = message.result as Result;
@@ -49,7 +47,23 @@ export class ChildState<Result> {
         this.#error = deserializeError(message.error);
         this.isDone = true;
     }
-    return true;
+  }
+
+  #callBack(event: unknown): void {
+    const fail = (error: unknown): void => {
+      this.#thrown ??= { error };
+      this.#onThrown();
+    };
+    try {
+      const returned = this.#onEvent(event);
+      if (returned === undefined) return;
+      const settled = Promise.resolve(returned)
+        .catch(fail)
+        .finally(() => this.#pending.delete(settled));
+      this.#pending.add(settled);
+    } catch (error) {
+      fail(error);
+    }
   }
 
   /** The guard's thread writes to a pipe of its own: its lines arrive even when the child's event loop is blocked. */
@@ -67,8 +81,9 @@ export class ChildState<Result> {
     return guardReport(this.#trip, this.#guardExited);
   }
 
-  /** Throws what the caller's function threw, or else the error that ended the loop. */
-  throwIfFailed(): void {
+  /** Waits for the caller's functions; then throws what one of them threw, or else the error that ended the loop. */
+  async throwIfFailed(): Promise<void> {
+    await Promise.all(this.#pending);
     if (this.#thrown !== null) throw this.#thrown.error;
     if (this.#error !== null) throw this.#error;
   }

@@ -53,9 +53,12 @@ export interface HostReading {
   inLargeBlocks: number | null;
 }
 
-/** Why the loop must end. `guard`: the native thread has stopped the allocator and freed all blocks. */
+/**
+ * Why the loop must end. `guard`: the native thread has stopped the allocator and freed all blocks. `journal`: it can no
+ * longer be written, as on a full disk; what was measured stays valid.
+ */
 export interface Stop {
-  cause: 'aborted' | 'timeout' | 'guard';
+  cause: 'aborted' | 'timeout' | 'guard' | 'journal';
   reason: string;
 }
 
@@ -84,9 +87,15 @@ export interface ChildContext {
    * is passed.
    */
   check(step: PlannedStep, reading?: HostReading): Refusal | null;
-  /** Journals the step: on disk when this returns. If it throws ERR_UMA_JOURNAL, do not make the step. */
-  begin(step: PlannedStep): void;
-  /** Journals the result. It reaches the disk with the next `begin` or the end of the run. Every `begin` needs one. */
+  /**
+   * Journals the step: on disk when this returns null. Otherwise the step could not be recorded and must not be made; the
+   * loop ends with this stop.
+   */
+  begin(step: PlannedStep): Stop | null;
+  /**
+   * Journals the result. It reaches the disk with the next `begin` or the end of the run. Every `begin` that returned
+   * null needs one.
+   */
   finish(result: StepResult): void;
 }
 

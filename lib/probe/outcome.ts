@@ -30,6 +30,11 @@ export interface RunOutcome {
   reason: string | null;
 }
 
+/** Whether the caller ended the run; the guard and a journal that cannot be written stop it. */
+export function isCallers(cause: Stop['cause']): cause is 'aborted' | 'timeout' {
+  return cause === 'aborted' || cause === 'timeout';
+}
+
 /**
  * If the guard ended the process, the run was `stopped`, not `lost`: a 70 GB cudaMalloc takes seconds, cannot be
  * interrupted, and frees its memory only when the process exits.
@@ -39,7 +44,7 @@ export function runOutcome(run: Omit<ProbeRun<{ stop: Stop | null }>, 'settled'>
   if (end === 'done') {
     const stop = result?.stop ?? null;
     if (stop === null) return { state: 'complete', reason: null };
-    return { state: stop.cause === 'guard' ? 'stopped' : stop.cause, reason: stop.reason };
+    return { state: isCallers(stop.cause) ? stop.cause : 'stopped', reason: stop.reason };
   }
   if (guard === null || guard.reason === 'parent') return { state: end, reason: run.reason };
   const trip = { reason: guard.reason, available: guard.memAvailable, pressureFull: guard.pressureFull };

@@ -39,7 +39,6 @@ export async function runProbe<Request, Event, Result>(spec: ProbeSpec<Request, 
       timeScale: timeScale(machine.snapshot.simulated),
       unfinished: journal?.unfinished ?? null,
     };
-    spec.options.onStart?.({ floor: baseline.floor, unfinished: baseline.unfinished });
     const { allocator, ...run } = await runInChild<Result>(baseline, spec as AnySpec, journal);
     const settled = await settle(baseline.snapshot, spec.options.device);
     const header = probeHeader(baseline, allocator, journal?.path ?? null);
@@ -65,22 +64,27 @@ async function runInChild<Result>(
   spec: AnySpec,
   journal: Journal | null,
 ): Promise<ChildRun<Result>> {
-  const state = new ChildState<Result>((event) => spec.onEvent(event));
   let supervisor: Supervisor | undefined;
-  let request: ChildRequest;
+  const state = new ChildState<Result>(
+    (event) => spec.onEvent(event),
+    () => supervisor?.stop('aborted'),
+  );
+  let child: ProbeChild;
   try {
-    request = childRequest(baseline, spec, journal);
+    const request = childRequest(baseline, spec, journal);
+    await spec.options.onStart?.({ floor: baseline.floor, unfinished: baseline.unfinished });
+    child = await ProbeChild.start(request, journal?.fd ?? null, {
+      message(message) {
+        supervisor?.noteActivity();
+        state.receive(message);
+      },
+      guardLine: (line) => state.receiveGuardLine(line),
+    });
   } catch (error) {
+    // Without this record the run would count as live for as long as this process lives.
     journal?.gone('not started');
     throw error;
   }
-  const child = new ProbeChild(request, journal?.fd ?? null, {
-    message(message) {
-      supervisor?.noteActivity();
-      if (!state.receive(message)) supervisor?.stop('aborted');
-    },
-    guardLine: (line) => state.receiveGuardLine(line),
-  });
   supervisor = supervise(child, {
     floor: baseline.floor?.bytes ?? null,
     timeoutMs: spec.options.timeoutMs,
@@ -90,7 +94,7 @@ async function runInChild<Result>(
   const { end, exit, guard, reason } = await supervisor.verdict;
   // A child that could not be killed still holds its memory: its run stays open in the journal.
   if (exit !== null) journal?.gone(reason ?? end);
-  state.throwIfFailed();
+  await state.throwIfFailed();
   return { end, reason, result: state.result, allocator: state.allocator, guard: guard ?? state.guard() };
 }
 

@@ -33,8 +33,8 @@ export interface ProbeSpec<Request, Event> {
   kinds: readonly AllocatorKind[];
   /** The loop's request, as plain JSON. Called after the preflight; may throw to refuse the run. */
   request(baseline: Baseline): Request;
-  /** Called for each event of the loop. An error thrown here ends the run and is thrown by `runProbe`. */
-  onEvent(event: Event): void;
+  /** Called for each event of the loop. An error thrown here, or a rejection, ends the run; `runProbe` throws it. */
+  onEvent(event: Event): void | Promise<void>;
 }
 
 export interface ProbeRun<Result> {

@@ -3,7 +3,10 @@
 import { accessSync, constants, lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
+import { debuglog } from 'node:util';
 import { pidExists, pidNamespace } from '../host/process.ts';
+
+const log = debuglog('umaprobe');
 
 const PREFIX = 'umaprobe-sim';
 
@@ -14,8 +17,13 @@ export function createStateFolder(): string {
   return mkdtempSync(join(parent, `${PREFIX}-${namespaceNumber()}-${process.pid}-`));
 }
 
+/** A folder that cannot be removed, as without free descriptors, is left to the next machine, which removes stale ones. */
 export function removeStateFolder(folder: string): void {
-  rmSync(folder, { recursive: true, force: true });
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch (error) {
+    log('%s stays: %s', folder, (error as Error).message);
+  }
 }
 
 /** XDG_RUNTIME_DIR, which is private and in memory; else the folder for temporary files. */

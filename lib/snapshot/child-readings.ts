@@ -1,10 +1,12 @@
 /** cudaMemGetInfo from a child process: which devices are asked, and what each answer means. */
 
+import { UmaError } from '../base/errors.ts';
 import { formatCount } from '../base/format.ts';
+import { lazy } from '../base/lazy.ts';
 import { hasPools } from '../memory/headroom.ts';
 import type { NativeCudaReport } from '../native/contract.ts';
 import type { DriverFacts, MemGetInfo } from '../types/index.ts';
-import type { ChildLine } from './mem-get-info-child.ts';
+import type { ChildAnswer, ChildLine } from './mem-get-info-child.ts';
 
 export interface ChildReadings {
   /** A reading with its source, or the reason why there is none, for each ordinal. */
@@ -27,6 +29,20 @@ export function ordinalsToAsk(mode: 'needed' | 'child', { devices }: NativeCudaR
     .flatMap(({ ordinal }) => (ordinal === undefined ? [] : [ordinal]));
 }
 
+/** Loaded by the first reading in a child process, because node:child_process takes 3 ms. */
+const loadChild = lazy(() => import('./mem-get-info-child.ts'));
+
+/** A child that cannot be loaded or started costs its readings, and not the snapshot. */
+async function askChild(ordinals: readonly number[], deadlineMs: number): Promise<ChildAnswer> {
+  try {
+    const { readMemGetInfoInChild } = await loadChild();
+    return await readMemGetInfoInChild(ordinals, deadlineMs);
+  } catch (error) {
+    if (!(error instanceof UmaError)) throw error;
+    return { lines: [], missingReason: `${error.code}: ${error.message}` };
+  }
+}
+
 /** null: no child is needed, because there is no device, all readings exist, or CUDA already hangs. */
 export async function readInChild(
   mode: 'needed' | 'child',
@@ -38,8 +54,7 @@ export async function readInChild(
   if (cuda.devices.every((device) => device.memGetInfo !== undefined)) return null;
   const ordinals = ordinalsToAsk(mode, cuda);
   if (ordinals.length === 0) return { answers: new Map(), missingReason: NOT_NEEDED };
-  const { readMemGetInfoInChild } = await import('./mem-get-info-child.ts'); // node:child_process costs 3 ms to load
-  const { lines, missingReason } = await readMemGetInfoInChild(ordinals, deadlineMs);
+  const { lines, missingReason } = await askChild(ordinals, deadlineMs);
   const answers: ChildReadings['answers'] = new Map(
     cuda.devices
       .filter((device) => mode === 'needed' && isIntegrated(device))

@@ -1,11 +1,13 @@
 /** snapshot(): checks the options, and loads the code of a reading when it is first needed. */
 
 import { checkChoice, checkMilliseconds } from '../base/arguments.ts';
+import { lazy } from '../base/lazy.ts';
 import type { Snapshot, SnapshotOptions } from '../types/index.ts';
 
 const MODES = ['auto', 'needed', 'child', 'inProcess', 'never'] as const satisfies SnapshotOptions['memGetInfo'][];
 
 /** Loaded by the first snapshot, because it is most of umaprobe's code: `import 'umaprobe'` stays fast. */
+const loadTake = lazy(() => import('./take.ts'));
 let takeSnapshot: typeof import('./take.ts').takeSnapshot | undefined;
 
 /**
@@ -22,6 +24,6 @@ export async function snapshot(options: SnapshotOptions = {}): Promise<Snapshot>
   checkChoice('memGetInfo', MODES, memGetInfo);
   const deadlineMs = checkMilliseconds('deadlineMs', options.deadlineMs ?? 2_000);
   const childDeadlineMs = checkMilliseconds('childDeadlineMs', options.childDeadlineMs ?? 10_000);
-  takeSnapshot ??= (await import('./take.ts')).takeSnapshot;
+  takeSnapshot ??= (await loadTake()).takeSnapshot;
   return takeSnapshot({ memGetInfo, deadlineMs, childDeadlineMs });
 }

@@ -1,7 +1,7 @@
 /** Runs mem-get-info-worker.ts, which reads `cudaMemGetInfo`, in a child process, and collects its output. */
 
-import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { startProcess } from '../base/start-process.ts';
 import { native } from '../native/binding.ts';
 import { ROOT } from '../root.ts';
 
@@ -28,25 +28,26 @@ const CHILD = join(ROOT, 'dist/mem-get-info-worker.js');
  * `cudaMemGetInfo` of the given devices, read in a short-lived child process, whose CUDA context (527 MiB on an H200) is
  * gone when it exits. At the deadline the child is killed and not waited for; lines printed before count. The child
  * exits when this process does: it watches its standard input.
+ *
+ * @throws UmaError if the child cannot be started.
  */
 export async function readMemGetInfoInChild(ordinals: readonly number[], deadlineMs: number): Promise<ChildAnswer> {
-  const child = spawn(process.execPath, [CHILD, String(deadlineMs), ordinals.join()], {
+  const child = await startProcess(process.execPath, [CHILD, String(deadlineMs), ordinals.join()], {
     stdio: ['pipe', 'pipe', 'pipe'],
     // The same machine as this process, even if process.env has changed since the first reading.
     env: { ...process.env, ...native().machineVariables() },
   });
   let out = '';
   let errorText = '';
-  child.stdin.on('error', () => undefined); // the child has exited already
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+  child.stdin?.on('error', () => undefined); // the child has exited already
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     out += text;
   });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     errorText += text;
   });
   let timer: NodeJS.Timeout | undefined;
   const missingReason = await new Promise<string>((resolve) => {
-    child.once('error', (error) => resolve(failed(`did not start: ${error.message}`)));
     child.once('close', (code, signal) => {
       const outcome = signal === null ? `exited with ${code}` : `was killed by ${signal}`;
       resolve(errorText.trim().split('\n').at(-1) || failed(outcome));

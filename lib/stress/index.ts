@@ -1,4 +1,7 @@
+import { lazy } from '../base/lazy.ts';
 import type { StressOptions, StressReport } from '../types/index.ts';
+
+const load = lazy(() => Promise.all([import('./options.ts'), import('./run.ts')]));
 
 /**
  * Finds the most memory that can be allocated without freezing the host. It runs in a child process that can be killed;
@@ -13,6 +16,6 @@ import type { StressOptions, StressReport } from '../types/index.ts';
  *   options.
  */
 export async function stress(options: StressOptions = {}): Promise<StressReport> {
-  const [{ checkStressOptions }, { runStress }] = await Promise.all([import('./options.ts'), import('./run.ts')]);
+  const [{ checkStressOptions }, { runStress }] = await load();
   return runStress(checkStressOptions(options));
 }

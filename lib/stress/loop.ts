@@ -1,6 +1,6 @@
 /** The loop of a stress test in the child process: reads the machine, makes the planned step, reports it. */
 
-import { type Failure, toUmaError, UmaError } from '../base/errors.ts';
+import { type Failure, toUmaError } from '../base/errors.ts';
 import { isFailure, reason } from '../base/facts.ts';
 import { MiB } from '../base/format.ts';
 import type { ChildContext, Emit, HostReading, Loop, PlannedStep } from '../probe/context.ts';
@@ -31,18 +31,8 @@ export const loop: Loop<StressRequest, StressEvent, StressResult> = async (conte
   const unsupported = [kinds[request.kind], ...(request.verify ? [kernel] : [])].find(isFailure);
   if (unsupported !== undefined) throw toUmaError(unsupported);
   const run = new StressRun(context, request, emit);
-  return run.result(await searchAndHold(run).catch(journalOutcome));
+  return run.result(await run.verifyAndHold(await run.search()));
 };
-
-async function searchAndHold(run: StressRun): Promise<Outcome> {
-  return run.verifyAndHold(await run.search());
-}
-
-/** If the journal can no longer be written, as on a full disk, the search ends with what it has found. */
-function journalOutcome(error: unknown): Outcome {
-  if (error instanceof UmaError && error.code === 'ERR_UMA_JOURNAL') return { state: 'failed', boundBy: error.message };
-  throw error;
-}
 
 class StressRun {
   readonly #context: ChildContext;
@@ -96,7 +86,8 @@ class StressRun {
     const planned = this.#plan(bytes, predictedCost);
     const refusal = this.#context.check(planned, before);
     if (refusal !== null) return refusalOutcome(refusal);
-    this.#context.begin(planned);
+    const unrecorded = this.#context.begin(planned);
+    if (unrecorded !== null) return stopOutcome(unrecorded, null);
     const { allocMs, failure, touchMs } = await this.#blocks.allocate(bytes);
     const isHung = failure?.name === 'TIMEOUT';
     const after = isHung ? null : this.#context.reading(kind);
@@ -191,7 +182,8 @@ class StressRun {
     const failed = mode === 'single' ? await this.#reallocate(found) : null;
     if (failed !== null) return failed;
     const { heldBytes } = this.#blocks;
-    this.#context.begin({ kind: this.#request.kind, heldBytes, targetBytes: heldBytes });
+    const unrecorded = this.#context.begin({ kind: this.#request.kind, heldBytes, targetBytes: heldBytes });
+    if (unrecorded !== null) return stopOutcome(unrecorded, null);
     const outcome = (await this.#verify(found)) ?? (await this.#hold()) ?? found;
     if (outcome.state !== 'timeout') this.#context.finish({ state: outcome.state, heldBytes });
     return outcome;
@@ -209,7 +201,8 @@ class StressRun {
     if (stopped !== null) return stopped;
     const refusal = this.#context.check(planned);
     if (refusal !== null) return reallocationRefused(found, refusal);
-    this.#context.begin(planned);
+    const unrecorded = this.#context.begin(planned);
+    if (unrecorded !== null) return stopOutcome(unrecorded, null);
     const { failure } = await this.#blocks.allocate(bytes);
     const isHung = failure?.name === 'TIMEOUT';
     if (!isHung) this.#context.finish({ state: stepState(failure), heldBytes: failure === null ? bytes : 0 });

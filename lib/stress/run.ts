@@ -21,7 +21,7 @@ export async function runStress(options: CheckedStressOptions): Promise<StressRe
     },
     onEvent({ progress, step }) {
       steps.push(step);
-      options.onStep(step, progress);
+      return options.onStep(step, progress);
     },
   });
   return report(run, request as StressRequest, steps);

@@ -1,4 +1,7 @@
+import { lazy } from '../base/lazy.ts';
 import type { SweepOptions, SweepReport } from '../types/index.ts';
+
+const load = lazy(() => Promise.all([import('./options.ts'), import('./run.ts')]));
 
 /**
  * Allocates the same sizes kind by kind, small to large, in a child process: measures allocation, first touch, second
@@ -13,6 +16,6 @@ import type { SweepOptions, SweepReport } from '../types/index.ts';
  *   `ERR_UMA_JOURNAL` if the journal cannot be written.
  */
 export async function sweep(options: SweepOptions = {}): Promise<SweepReport> {
-  const [{ checkSweepOptions }, { runSweep }] = await Promise.all([import('./options.ts'), import('./run.ts')]);
+  const [{ checkSweepOptions }, { runSweep }] = await load();
   return runSweep(checkSweepOptions(options));
 }

@@ -5,7 +5,7 @@ import { isFailure } from '../base/facts.ts';
 import type { ChildContext, Stop } from '../probe/context.ts';
 import type { CounterReader } from '../probe/counter-reader.ts';
 import { type CounterSeries, type Counters, median } from '../probe/counters.ts';
-import { stepFailure } from '../probe/outcome.ts';
+import { isCallers, stepFailure } from '../probe/outcome.ts';
 import type { AllocatorKind } from '../types/index.ts';
 import type { Measurement } from './protocol.ts';
 
@@ -60,7 +60,10 @@ export async function measureStep(
       break;
     }
     if (journalMs === null) {
-      journalMs = timed(() => context.begin(planned));
+      const beginning = performance.now();
+      end = stopEnd(context.begin(planned));
+      if (end !== null) break;
+      journalMs = performance.now() - beginning;
       started += journalMs;
     }
     const counters = { before, afterAlloc: null, afterTouch: null, afterFree: null };
@@ -131,7 +134,7 @@ async function unlessStopped<T>(
 
 function stopEnd(stop: Stop | null): EarlyEnd | null {
   if (stop === null) return null;
-  return { state: stop.cause === 'guard' ? 'stopped' : 'aborted', reason: stop.reason, hung: false };
+  return { state: isCallers(stop.cause) ? 'aborted' : 'stopped', reason: stop.reason, hung: false };
 }
 
 function measurement(

@@ -23,7 +23,8 @@ export class Progress {
     this.#onStep = onStep;
   }
 
-  receive(event: SweepEvent): void {
+  /** @returns what the caller's function returned. */
+  receive(event: SweepEvent): void | Promise<void> {
     if (event.type === 'plan') {
       this.#planned = event.steps;
       this.deviceFree = event.deviceFree;
@@ -39,7 +40,7 @@ export class Progress {
       this.#eta.end(planned, step.state === 'ok');
       const done = this.#steps.length;
       const etaMs = this.#eta.remainingMs(this.#planned.slice(done));
-      this.#onStep?.(step, { done, total: this.#planned.length, etaMs });
+      return this.#onStep?.(step, { done, total: this.#planned.length, etaMs });
     }
   }
 

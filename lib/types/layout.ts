@@ -48,5 +48,5 @@ export interface Settled {
 export interface LayoutOptions extends ProbeOptions {
   /** Default `device`. */
   kind?: AllocatorKind;
-  onPart?: (part: LayoutPart, progress: { done: number; total: number }) => void;
+  onPart?: (part: LayoutPart, progress: { done: number; total: number }) => void | Promise<void>;
 }

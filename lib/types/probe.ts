@@ -120,6 +120,9 @@ export interface ProbeOptions {
   timeoutMs?: number;
   /** Aborts the run; the report has everything measured until then. */
   signal?: AbortSignal;
-  /** Called once, after the checks of the machine and before the first allocation. */
-  onStart?: (start: ProbeStart) => void;
+  /**
+   * Called once, after the checks of the machine and before the first allocation, which waits for a promise. If it or
+   * another function of the caller throws or rejects, the run ends and rejects with that error.
+   */
+  onStart?: (start: ProbeStart) => void | Promise<void>;
 }

@@ -9,6 +9,7 @@ import type { ProbeHeader, ProbeOptions } from './probe.ts';
  * - `limit`: `max` was reached. `out-of-memory`: the allocator refused even a step of `resolutionBytes`.
  * - `floor`: the next step would take the host below its floor. `pressure`: programs wait for memory (PSI).
  *   `contiguity`: memory is free, but no more blocks of 2 MiB.
+ * - `journal`: the journal can no longer be written, as on a full disk; `maxBytes` is what was held until then.
  * - `aborted`: by the caller. `timeout`: the time limit was reached. `failed`: verification found wrong bytes, or a
  *   call failed.
  * - `lost`: the child process vanished.
@@ -19,6 +20,7 @@ export type StressState =
   | 'floor'
   | 'pressure'
   | 'contiguity'
+  | 'journal'
   | 'aborted'
   | 'timeout'
   | 'failed'
@@ -97,5 +99,5 @@ export interface StressOptions extends ProbeOptions {
   onStep?: (
     step: StressStep,
     progress: { heldBytes: number; expectedBytes: number | null; etaMs: number | null },
-  ) => void;
+  ) => void | Promise<void>;
 }

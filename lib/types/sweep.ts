@@ -6,7 +6,7 @@ import type { CountersMoved, ProbeHeader, ProbeOptions, Times } from './probe.ts
 /**
  * `ok`: all repeats succeeded. `refused`: not run, because the host would have fallen below its floor, or the size
  * exceeds the device's memory (see `reason`). `out-of-memory`: reported by the allocator. `stopped`: the guard
- * intervened. `failed`: any other failure. `aborted`: by the caller or the time limit. `lost`: the child process
+ * intervened, or the journal could not be written. `failed`: any other failure. `aborted`: by the caller or the time limit. `lost`: the child process
  * vanished during the step. `not-reached`: the sweep ended before it.
  */
 export type SweepStepState =
@@ -106,7 +106,7 @@ export interface SweepOptions extends ProbeOptions {
   /** Let `managed` exceed the device's memory on a discrete GPU. Refused on unified machines. */
   oversubscribe?: boolean;
   /** Called after each step with the progress of the sweep. */
-  onStep?: (step: SweepStep, progress: SweepProgress) => void;
+  onStep?: (step: SweepStep, progress: SweepProgress) => void | Promise<void>;
 }
 
 export interface SweepProgress {

@@ -2,6 +2,7 @@
 
 import { formatBoth } from '../../base/format.ts';
 import { fragmentation } from '../../memory/contiguity.ts';
+import { floorFor } from '../../memory/floor.ts';
 import type { PrepareReport, PrepareStep, Snapshot } from '../../types/index.ts';
 import { difference, receipt, snapshotCounters } from '../receipt.ts';
 import type { System } from '../system.ts';
@@ -22,7 +23,6 @@ export interface CheckedPrepareOptions {
 export async function prepareFor(system: System, options: CheckedPrepareOptions): Promise<PrepareReport> {
   const started = performance.now();
   const before = await system.takeSnapshot();
-  const { floorFor } = await import('../../memory/floor.ts');
   const pool = poolOf(before);
   // The floor always applies as on a unified machine, because `prepare` frees the host's memory.
   const floor = floorFor(options.floor, { total: pool.total, model: 'unified' }, ['device']) ?? { bytes: 0, from: '' };

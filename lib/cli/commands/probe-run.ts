@@ -90,6 +90,7 @@ export function stressExit({ state, maxBytes }: StressReport, signalCode: number
     case 'floor':
     case 'pressure':
     case 'contiguity':
+    case 'journal':
     case 'timeout':
       return EXIT.stopped;
     case 'aborted':

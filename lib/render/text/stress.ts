@@ -138,6 +138,7 @@ const STATE_STYLES: Readonly<Record<StressState, Style>> = {
   floor: 'notice',
   pressure: 'warning',
   contiguity: 'warning',
+  journal: 'warning',
   aborted: 'warning',
   timeout: 'warning',
   failed: 'danger',
@@ -168,6 +169,7 @@ export function advice({ guard, maxBytes, state, verified }: StressReport): stri
         : 'umaprobe doctor';
     case 'timeout':
       return 'try a longer --timeout';
+    case 'journal': // its sentence says what to do
     case 'limit':
     case 'out-of-memory':
     case 'aborted':

@@ -176,7 +176,7 @@ describe('a disk that is full', () => {
       truncate: (_fd: number, to: number) => truncated.push(to),
     };
     expect(() => journalWriter(3, '/j', io).commit(begin('x'))).toThrow(
-      /no space left on device: the step was not run/,
+      /no space left on device: no further step is run/,
     );
     expect(truncated).toEqual([1_000]);
   });

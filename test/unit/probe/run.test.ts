@@ -15,7 +15,10 @@ describe('the lines of the guard', () => {
   };
 
   it('supersede each other: the exit line has the final timings', () => {
-    const state = new ChildState(() => undefined);
+    const state = new ChildState(
+      () => undefined,
+      () => undefined,
+    );
     state.receiveGuardLine(JSON.stringify({ ...tripped, left: false }));
     expect(state.guard()).toEqual({
       reason: 'floor',
@@ -30,7 +33,10 @@ describe('the lines of the guard', () => {
   });
 
   it('that are truncated or not from the guard change nothing', () => {
-    const state = new ChildState(() => undefined);
+    const state = new ChildState(
+      () => undefined,
+      () => undefined,
+    );
     state.receiveGuardLine('{"reason":"floor","avail');
     state.receiveGuardLine('NVRM: something');
     state.receiveGuardLine('{}');

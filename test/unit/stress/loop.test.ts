@@ -1,7 +1,7 @@
 /** The loop of a stress test in the child, on a scripted allocator and machine. */
 
 import { describe, expect, it } from 'vitest';
-import { type Failure, UmaError } from '../../../lib/base/errors.ts';
+import type { Failure } from '../../../lib/base/errors.ts';
 import type { ChildContext, HostReading, PlannedStep, RunLimits } from '../../../lib/probe/context.ts';
 import { stepRefusal } from '../../../lib/probe/step-check.ts';
 import { loop } from '../../../lib/stress/loop.ts';
@@ -19,13 +19,7 @@ const OOM: Failure = {
   message: 'out of memory',
 };
 
-const FULL = new UmaError('ERR_UMA_JOURNAL', {
-  source: 'kernel',
-  call: 'journal j',
-  status: 28,
-  name: 'ENOSPC',
-  message: 'no space left on device',
-});
+const FULL = { cause: 'journal', reason: 'journal j: no space left on device (ENOSPC 28)' } as const;
 
 interface Script {
   available: number;
@@ -87,7 +81,7 @@ function machine({ available, floor, gives = Number.MAX_SAFE_INTEGER, journalHol
     check: (step: PlannedStep, fresh = reading()) => stepRefusal(limits, fresh, step),
     begin({ targetBytes }: PlannedStep) {
       calls.push(`begin ${targetBytes / MiB}`);
-      if (calls.filter((call) => call.startsWith('begin')).length > journalHolds) throw FULL;
+      return calls.filter((call) => call.startsWith('begin')).length > journalHolds ? FULL : null;
     },
     finish: ({ state }: { state: string }) => calls.push(`finish ${state}`),
   } as unknown as ChildContext;
@@ -164,7 +158,7 @@ describe('an allocator that refuses', () => {
 describe('a journal whose disk is full in the middle', () => {
   it('ends the search with what was found, and the step that could not be journalled is not made', async () => {
     const { calls, result } = await search({ available: 40 * GiB, floor: 8 * GiB, journalHolds: 3 });
-    expect(result).toMatchObject({ state: 'failed', maxBytes: (256 + 512 + 1024) * MiB });
+    expect(result).toMatchObject({ state: 'journal', maxBytes: (256 + 512 + 1024) * MiB });
     expect(result.boundBy).toBe('journal j: no space left on device (ENOSPC 28)');
     expect(calls.at(-1)).toBe('begin 3840');
   });

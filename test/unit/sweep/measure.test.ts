@@ -48,7 +48,10 @@ function machine({ fails = {}, stop = { cause: 'aborted', reason: 'by you' }, st
     limits: { stepDeadlineMs: 1000, timeScale: timeScale ?? null },
     waitForLowPressure: async () => undefined,
     stop: () => (stopsAt !== undefined && calls.includes(stopsAt) ? stop : null),
-    begin: () => calls.push('begin'),
+    begin: () => {
+      calls.push('begin');
+      return null;
+    },
     finish: ({ state, heldBytes }: { state: string; heldBytes: number }) => calls.push(`finish ${state} ${heldBytes}`),
   } as unknown as ChildContext;
   const reader = {
