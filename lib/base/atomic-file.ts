@@ -9,28 +9,59 @@ import {
   lstatSync,
   openSync,
   renameSync,
+  type Stats,
   statSync,
   unlinkSync,
   writeSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 
-/** Why the path cannot be written, as the rest of a sentence that starts with the path; null: no obstacle found. */
+/**
+ * Why the path cannot be written, as the rest of a sentence that starts with the path; null: no obstacle found. Rehearses
+ * the write in the same folder, so that what would fail after hours of work fails now.
+ */
 export function obstacle(path: string): string | null {
-  const target = lstatSync(path, { throwIfNoEntry: false });
-  if (target?.isSymbolicLink() === true) return 'is a symbolic link, which is not followed: name the file itself';
-  if (target?.isDirectory() === true) return 'is a directory: name a file in it';
-  if (target !== undefined && !target.isFile()) return 'is not a regular file';
-  const folder = dirname(path);
-  const parent = statSync(folder, { throwIfNoEntry: false });
-  if (parent === undefined) return `cannot be written: there is no directory ${folder}`;
-  if (!parent.isDirectory()) return `cannot be written: ${folder} is not a directory`;
   try {
-    accessSync(folder, constants.W_OK);
+    const target = lstatSync(path, { throwIfNoEntry: false });
+    const problem = target === undefined ? null : targetProblem(path, target);
+    if (problem !== null) return problem;
+    const folder = dirname(path);
+    const parent = statSync(folder, { throwIfNoEntry: false });
+    if (parent === undefined) return `cannot be written: there is no directory ${folder}`;
+    if (!parent.isDirectory()) return `cannot be written: ${folder} is not a directory`;
+    const { fd, draft } = createDraft(path, 0o600);
+    closeSync(fd);
+    unlinkSync(draft);
+    return null;
   } catch (error) {
-    return `cannot be written: no permission to write in ${folder} (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`;
+    return writeProblem(path, (error as NodeJS.ErrnoException).code ?? 'unknown');
   }
-  return null;
+}
+
+function targetProblem(path: string, target: Stats): string | null {
+  if (target.isSymbolicLink()) return 'is a symbolic link, which is not followed: name the file itself';
+  if (target.isDirectory()) return 'is a directory: name a file in it';
+  if (!target.isFile()) return 'is not a regular file';
+  try {
+    accessSync(path, constants.W_OK);
+    return null;
+  } catch {
+    return 'exists, and this user may not write it';
+  }
+}
+
+function writeProblem(path: string, code: string): string {
+  if (code === 'ENAMETOOLONG') return 'cannot be written: the name is too long (ENAMETOOLONG)';
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
+    return `cannot be written: no permission to write in ${dirname(path)} (${code})`;
+  return `cannot be written: ${code} in ${dirname(path)}`;
+}
+
+/** A new, empty file in the folder of `path`. Its name is short, so that every name that is valid for `path` can be written. */
+function createDraft(path: string, mode: number): { fd: number; draft: string } {
+  const draft = join(dirname(path), `.umaprobe-${randomBytes(6).toString('hex')}.tmp`);
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+  return { fd: openSync(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode), draft };
 }
 
 /**
@@ -41,16 +72,14 @@ export function obstacle(path: string): string | null {
  * @throws the system's error (ENOSPC, EACCES…); the temporary file is removed.
  */
 export function writeFileAtomic(path: string, text: string, mode: number): void {
-  const draft = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
-  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
-  const file = openSync(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+  const { draft, fd } = createDraft(path, mode);
   try {
     try {
       const bytes = Buffer.from(text);
-      for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);
-      fsyncSync(file);
+      for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
+      fsyncSync(fd);
     } finally {
-      closeSync(file);
+      closeSync(fd);
     }
     renameSync(draft, path);
   } catch (error) {

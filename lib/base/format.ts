@@ -113,12 +113,27 @@ export function fileCount(count: number): string {
   return `${formatCount(count)} ${count === 1 ? 'file' : 'files'}`;
 }
 
-/** Characters that must not reach a terminal: control characters and marks that change the text direction. */
-const CONTROL = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+/**
+ * Characters that must not reach a terminal: control characters (also those above U+007F, which many terminals obey) and
+ * marks that change the text direction.
+ */
+const CONTROL = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
-/** Text from outside (a process name, a loader's message) without characters that could control a terminal. */
+/** Text from outside with a question mark in place of each character that could control a terminal. */
+export function printable(text: string): string {
+  return text.replace(CONTROL, '?');
+}
+
+/** The same on one line (a process name, a loader's message). */
 export function clean(text: string): string {
-  return text.replace(/\s+/g, ' ').replace(CONTROL, '?');
+  return printable(text.replace(/\s+/g, ' '));
+}
+
+/** A JSON document in which such characters are escaped: JSON.stringify leaves those above U+001F as they are. */
+export function jsonText(document: object, indent?: number): string {
+  return JSON.stringify(document, null, indent).replace(CONTROL, (character) =>
+    character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 /** "tasks wait" → "Tasks wait", to begin a sentence. Names of files, functions and fields stay as they are. */

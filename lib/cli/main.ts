@@ -1,4 +1,5 @@
 /** One run of the command line: find the command, run it, print its outcome. */
+import { jsonText } from '../base/format.ts';
 import { lazy } from '../base/lazy.ts';
 import { find, groups } from './commands/index.ts';
 import type { Command, Context, Outcome } from './core/command.ts';
@@ -29,7 +30,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   } catch (error) {
     const debug = (io.env.UMAPROBE_DEBUG ?? '') !== '' || /\bumaprobe\b/.test(io.env.NODE_DEBUG ?? '');
     const failure = describe(error, debug);
-    if (json) stdout.write(`${JSON.stringify(failure.document, null, 2)}\n`);
+    if (json) stdout.write(`${jsonText(failure.document, 2)}\n`);
     stderr.write(failure.message);
     return failure.exitCode;
   }
@@ -78,7 +79,7 @@ async function enterMachine(command: Command, { values }: Parsed): Promise<void>
 }
 
 function show(outcome: Outcome, { json, stdout }: Context): number {
-  if (json && outcome.document !== null) stdout.write(`${JSON.stringify(outcome.document, null, 2)}\n`);
+  if (json && outcome.document !== null) stdout.write(`${jsonText(outcome.document, 2)}\n`);
   else if (!json && outcome.text !== null) {
     const text = outcome.text(stdout);
     stdout.write(typeof text === 'string' ? text : `${text.join('\n')}\n`);
@@ -91,5 +92,5 @@ function versionText(json: boolean): string {
   if (!json) return `umaprobe ${version}\n`;
   const { platform, arch, versions } = process;
   const document = { schema: 'umaprobe/version/1', version, node: versions.node, platform, arch };
-  return `${JSON.stringify(document, null, 2)}\n`;
+  return `${jsonText(document, 2)}\n`;
 }

@@ -87,6 +87,9 @@ export function decode(line: string): JournalRecord | null {
   }
 }
 
+/** No record is nearly as long: a longer tail was not torn off by a power cut. */
+const MAX_TORN_BYTES = 64 * 1024;
+
 export interface ParsedJournal {
   records: JournalRecord[];
   /** Bytes up to the end of the last complete record. */
@@ -122,7 +125,10 @@ export function parseJournal(bytes: Uint8Array): ParsedJournal | string {
     records.push(last);
     return { records, goodBytes: at + written.length, lacksNewline: true, tornBytes: rest.length - written.length };
   }
-  return isTorn(text(written))
+  const isFirst = records.length === 0;
+  if (isFirst && written.length === 0)
+    return 'it has only NUL bytes; if a power cut left a new journal so, remove the file';
+  return isTorn(text(written), isFirst) && rest.length <= MAX_TORN_BYTES
     ? { records, goodBytes: at, lacksNewline: false, tornBytes: rest.length }
     : notARecord(records.length, at);
 }
@@ -137,8 +143,12 @@ function withoutNuls(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, length);
 }
 
-/** Whether the text is the start of a record. A complete checksum with more text after it was changed, not torn. */
-function isTorn(written: string): boolean {
+/**
+ * Whether the text is the start of a record. A complete checksum with more text after it was changed, not torn. The first
+ * record must begin with the whole prefix: a file of zeros, or of anything else, is another program's and stays as it is.
+ */
+function isTorn(written: string, isFirst: boolean): boolean {
+  if (isFirst && !written.startsWith(PREFIX)) return false;
   if (written.includes('\0') || /,"crc":"[0-9a-f]{8}"\}/.test(written)) return false;
   return PREFIX.startsWith(written.slice(0, PREFIX.length));
 }

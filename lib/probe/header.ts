@@ -38,6 +38,7 @@ export function probeHeader(
     floor,
     touch: touch(allocator),
     journal,
+    journalNotes: [...baseline.journalNotes],
     unfinished,
     from: {
       'device.memoryModel': device.from.memoryModel ?? 'CUDA device attributes',

@@ -37,6 +37,7 @@ export async function runProbe<Request, Event, Result>(spec: ProbeSpec<Request, 
     const baseline: Baseline = {
       ...machine,
       timeScale: timeScale(machine.snapshot.simulated),
+      journalNotes: journal?.notes ?? [],
       unfinished: journal?.unfinished ?? null,
     };
     const { allocator, ...run } = await runInChild<Result>(baseline, spec as AnySpec, journal);
@@ -72,7 +73,8 @@ async function runInChild<Result>(
   let child: ProbeChild;
   try {
     const request = childRequest(baseline, spec, journal);
-    await spec.options.onStart?.({ floor: baseline.floor, unfinished: baseline.unfinished });
+    const { floor, journalNotes, unfinished } = baseline;
+    await spec.options.onStart?.({ floor, journalNotes: [...journalNotes], unfinished });
     child = await ProbeChild.start(request, journal?.fd ?? null, {
       message(message) {
         supervisor?.noteActivity();

@@ -21,6 +21,8 @@ export interface Baseline {
   floor: ProbeHeader['floor'];
   /** As in the header. A loop measures real time; commands report simulated time while it runs. */
   timeScale: ProbeHeader['timeScale'];
+  /** Repairs of the journal. */
+  journalNotes: readonly string[];
   /** An earlier run of the same journal that did not end. */
   unfinished: UnfinishedRun | null;
 }

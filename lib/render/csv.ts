@@ -2,6 +2,7 @@
  * The steps of a probe as CSV (RFC 4180), one row per step. Column names are stable and carry their unit; an empty field
  * is an unknown number, never 0. Machine, device and driver are repeated in every row, so that files can be joined.
  */
+import { printable } from '../base/format.ts';
 import type {
   Counter,
   CountersMoved,
@@ -124,7 +125,16 @@ function moved<Row>(of: (row: Row) => CountersMoved | null): Columns<Row> {
   );
 }
 
-/** RFC 4180: CRLF, and quotes where a field has a comma, a quote or a line break. */
+/**
+ * A name from outside as the text that it is. A spreadsheet would run one that begins like a formula; the apostrophe
+ * says that it is text. Numbers are written as they are.
+ */
+function plain(text: string): string {
+  const line = printable(text);
+  return /^\s*[=+\-@＝＋－＠]/.test(line) ? `'${line}` : line;
+}
+
+/** RFC 4180: CRLF, and quotes where a field has a comma or a quote. */
 export function csv<Row>(columns: Columns<Row>, rows: readonly Row[]): string {
   const lines = [columns.map(([name]) => name), ...rows.map((row) => columns.map(([, value]) => field(value(row))))];
   return lines.map((line) => `${line.join(',')}\r\n`).join('');
@@ -132,6 +142,6 @@ export function csv<Row>(columns: Columns<Row>, rows: readonly Row[]): string {
 
 function field(cell: Cell): string {
   if (cell === null) return '';
-  const text = String(cell);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const text = typeof cell === 'string' ? plain(cell) : String(cell);
+  return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

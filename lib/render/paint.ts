@@ -60,9 +60,23 @@ const COLOURS: Readonly<Record<Style, Colours>> = {
   simulated: { basic: '1;30;45', rich: '1;38;5;16;48;5;213' },
 };
 
+const RESET = '\x1b[0m';
+const SEQUENCES: ReadonlySet<string> = new Set([
+  RESET,
+  ...Object.values(COLOURS)
+    .flatMap(({ basic, fillBasic, fillRich, rich }) => [basic, rich, fillBasic, fillRich])
+    .filter((sgr) => sgr !== undefined)
+    .map((sgr) => `\x1b[${sgr}m`),
+]);
+
+/** Whether a sequence is one that a paint makes. */
+export function isPaint(sequence: string): boolean {
+  return SEQUENCES.has(sequence);
+}
+
 export function createPaint(depth: Depth): Paint {
   const wrap = (sgr: string | undefined, text: string): string =>
-    depth === 0 || sgr === undefined || text === '' ? text : `\x1b[${sgr}m${text}\x1b[0m`;
+    depth === 0 || sgr === undefined || text === '' ? text : `\x1b[${sgr}m${text}${RESET}`;
   const foreground = (style: Style, text: string): string => {
     const colours = COLOURS[style];
     return wrap(depth === 8 ? colours.rich : colours.basic, text);

@@ -71,6 +71,8 @@ export interface ProbeHeader {
   touch: { by: 'kernel' | 'memset'; reason: string | null };
   /** Path of the journal; null: none was kept. */
   journal: string | null;
+  /** What was repaired in the journal, as sentences: the end of a record that a power cut had torn. Empty: nothing. */
+  journalNotes: string[];
   /** An earlier run that never ended, from the journal: "the machine vanished while taking 96.0 GiB to 100.0 GiB". */
   unfinished: UnfinishedRun | null;
   /** Path in this document ("device.total", "host.available", "moved.cgroup") → its source, or why it is null. */
@@ -96,7 +98,7 @@ export interface UnfinishedRun {
 }
 
 /** Header fields that are known before the first step. */
-export type ProbeStart = Pick<ProbeHeader, 'floor' | 'unfinished'>;
+export type ProbeStart = Pick<ProbeHeader, 'floor' | 'journalNotes' | 'unfinished'>;
 
 /** Options that sweep, layout and stress share. */
 export interface ProbeOptions {

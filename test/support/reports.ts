@@ -41,6 +41,7 @@ export function headerOf(overrides: Partial<ProbeHeader> = {}): ProbeHeader {
     floor: { bytes: 9_019_431_322, from: '7 % of MemTotal' },
     touch: { by: 'kernel', reason: null },
     journal: '/home/someone/.local/state/umaprobe/probe.jsonl',
+    journalNotes: [],
     unfinished: null,
     from: { 'device.total': 'cudaMemGetInfo', 'moved.cgroup': 'no cgroup v2 here', 'host.available': '/proc/meminfo' },
     durationMs: 12_345.6,

@@ -63,7 +63,8 @@ export async function walk<T>(
     due = performance.now() + PROGRESS_MS;
     drawn = true;
     const line = `${files.toLocaleString('en-US')} files, ${formatBytes(bytes)}  ${clean(path)}`;
-    stderr.write(`${CLEAR_LINE}${truncate(line, stderr.columns - 1)}`);
+    stderr.control(CLEAR_LINE);
+    stderr.write(truncate(line, stderr.columns - 1));
   };
   try {
     return { report: await work({ signal: abort.signal, onProgress }), exitCode };
@@ -73,6 +74,6 @@ export async function walk<T>(
     return { report: null, exitCode };
   } finally {
     process.removeListener('SIGINT', stop).removeListener('SIGTERM', stop);
-    if (drawn) stderr.write(CLEAR_LINE);
+    if (drawn) stderr.control(CLEAR_LINE);
   }
 }

@@ -41,7 +41,7 @@ export const layoutCommand: Command = {
   arguments: { min: 0, max: 1000, afterDashes: false },
   async run(context) {
     const { values, json } = context;
-    const reports = reportsOf(values, json, NAME);
+    const reports = reportsOf(values, json, NAME, context.positionals);
     const parts = partsOf(context);
     const requested = kind(values, NAME);
     const { report, signalCode } = await runProbe(context, 'starting', (shared, live) =>

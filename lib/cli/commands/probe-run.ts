@@ -24,8 +24,9 @@ export async function runProbe<Report>(
   );
   let floor: number | null = null;
   const live = openProgress(context, { share: null, etaMs: null, label }, () => available(floor));
-  const onStart = ({ unfinished, ...start }: ProbeStart): void => {
+  const onStart = ({ journalNotes, unfinished, ...start }: ProbeStart): void => {
     floor = start.floor?.bytes ?? null;
+    for (const note of journalNotes) live.print(`note: ${clean(note)}`);
     // Before the first step: it may be a reason to stop this run. The report has it again.
     if (unfinished !== null && !context.json) live.print(clean(unfinished.sentence));
   };

@@ -1,10 +1,11 @@
 /** --csv and --html: checked before a probe starts, written after it. A file that fails does not lose the report. */
 import { hostname } from 'node:os';
-import { obstacle, writeFileAtomic } from '../../base/atomic-file.ts';
+import { writeFileAtomic } from '../../base/atomic-file.ts';
 import { formatBytes } from '../../base/format.ts';
 import type { RenderOptions } from '../../render/options.ts';
 import type { Context, Outcome, Values } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
+import { checkOutputs, type NamedFile } from '../core/files.ts';
 import { text } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
@@ -21,21 +22,25 @@ export interface Forms {
   html(): Promise<string>;
 }
 
-export function reportsOf(values: Values, json: boolean, command: string): Reports {
+/**
+ * @param inputs files that the command reads.
+ * @throws UsageError if a file cannot be written, or would overwrite another file of this run.
+ */
+export function reportsOf(values: Values, json: boolean, command: string, inputs: readonly string[] = []): Reports {
   const csv = text(values, 'csv');
   const html = text(values, 'html');
   if (csv === '-' && json) throw new UsageError('--csv - and --json both write to stdout: give --csv a file.', command);
   if (html === '-')
     throw new UsageError('--html "-" is not a file, and the page is too large for a terminal.', command);
-  if (csv !== undefined && csv === html) throw new UsageError(`--csv and --html both name "${csv}".`, command);
-  for (const [name, path] of [
-    ['csv', csv],
-    ['html', html],
-  ] as const) {
-    if (path === undefined || path === '-') continue;
-    const problem = obstacle(path);
-    if (problem !== null) throw new UsageError(`--${name} "${path}" ${problem}.`, command);
-  }
+  const file = (name: string, path: string | undefined): NamedFile[] =>
+    path === undefined ? [] : [{ what: `--${name}`, path }];
+  const journal = text(values, 'journal');
+  const others = [
+    ...file('journal', journal === 'none' ? undefined : journal),
+    ...file('sim', text(values, 'sim')),
+    ...inputs.map((path) => ({ what: 'the parts', path })),
+  ];
+  checkOutputs([...file('csv', csv === '-' ? undefined : csv), ...file('html', html)], others, command);
   return { csv, html };
 }
 

@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import { clean, formatDuration } from '../../base/format.ts';
+import { writeFileAtomic } from '../../base/atomic-file.ts';
+import { clean, formatDuration, jsonText } from '../../base/format.ts';
 import { loadMachine, type Simulation, type SimulationRecord, simulate } from '../../sim.ts';
 import { type Command, type Context, finished } from '../core/command.ts';
+import { EXIT } from '../core/exit.ts';
+import { checkOutputs } from '../core/files.ts';
 import { flag, positive, text } from '../core/options.ts';
 import { UsageError } from '../core/usage.ts';
 
@@ -55,12 +57,15 @@ export const simRunCommand: Command = {
     }
     if (json)
       throw new UsageError("umaprobe sim run passes on the program's output; for JSON use --record <file>.", 'sim run');
+    const record = text(values, 'record');
+    if (record !== undefined)
+      checkOutputs([{ what: '--record', path: record }], [{ what: 'the machine', path: machine }], 'sim run');
     const scale = positive(values, 'scale', 1_000_000, 'sim run');
     const simulation = simulate(loadMachine(machine), scale === undefined ? {} : { scale });
     try {
       const exitCode = await runOn(simulation, rest, !flag(values, 'no-preload'), context);
-      report(simulation, text(values, 'record'), context);
-      return finished(exitCode);
+      const isWritten = report(simulation, record, context);
+      return finished(exitCode === EXIT.success && !isWritten ? EXIT.negative : exitCode);
     } finally {
       simulation.close();
     }
@@ -99,13 +104,21 @@ function runOn(
   });
 }
 
-function report(simulation: Simulation, file: string | undefined, { stderr }: Context): void {
+/** @returns false if the record could not be written. */
+function report(simulation: Simulation, file: string | undefined, { stderr }: Context): boolean {
   const record: SimulationRecord = simulation.record();
-  if (file !== undefined) writeFileSync(file, `${JSON.stringify(record, null, 2)}\n`);
-  if (record.wedged === null) return;
+  let isWritten = true;
+  try {
+    if (file !== undefined) writeFileAtomic(file, `${jsonText(record, 2)}\n`, 0o666);
+  } catch (error) {
+    isWritten = false;
+    stderr.write(`umaprobe: ${file} could not be written: ${(error as Error).message}\n`);
+  }
+  if (record.wedged === null) return isWritten;
   const { atMs, pid, during } = record.wedged;
   stderr.write(
     `umaprobe: the simulated machine ${simulation.name} was WEDGED after ${formatDuration(atMs)} (simulated) ` +
       `by process ${pid} in ${clean(during)}; a real one would have needed the power button.\n`,
   );
+  return isWritten;
 }

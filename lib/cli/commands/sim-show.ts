@@ -1,3 +1,4 @@
+import { jsonText } from '../../base/format.ts';
 import { loadMachine } from '../../sim.ts';
 import type { Command } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
@@ -18,6 +19,6 @@ export const simShowCommand: Command = {
   arguments: { min: 1, max: 1, afterDashes: false },
   async run({ positionals: [machine = ''] }) {
     const document = loadMachine(machine);
-    return { exitCode: EXIT.success, document, text: () => `${JSON.stringify(document, null, 2)}\n` };
+    return { exitCode: EXIT.success, document, text: () => `${jsonText(document, 2)}\n` };
   },
 };

@@ -1,5 +1,5 @@
 import { constants, hostname } from 'node:os';
-import { formatDuration } from '../../base/format.ts';
+import { formatDuration, jsonText } from '../../base/format.ts';
 import { dot } from '../../render/options.ts';
 import { createHistory, readingLine, watchPage } from '../../render/text/watch.ts';
 import { truncate } from '../../render/text-layout.ts';
@@ -106,7 +106,7 @@ function createOutput(context: Context, settings: Settings, quit: () => void): O
   return {
     async show(snapshot) {
       const line = json
-        ? JSON.stringify(snapshot)
+        ? jsonText(snapshot)
         : readingLine(snapshot, renderOptionsFor(stdout, { exact, hostName: hostname() }));
       stdout.write(`${line}\n`);
       await stdout.flushed();

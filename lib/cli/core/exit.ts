@@ -1,5 +1,6 @@
 /** An error as an exit code, a message for people and a document for scripts. */
 import { UmaError } from '../../base/errors.ts';
+import { clean } from '../../base/format.ts';
 import { UsageError } from './usage.ts';
 
 export const EXIT = {
@@ -65,7 +66,7 @@ export function describe(error: unknown, debug: boolean): Failure {
   const stack = error instanceof Error ? (error.stack ?? message) : message;
   // An unforeseen error is a bug of ours, not a user's mistake: a report needs its stack.
   const unexpected = known === undefined && !code.startsWith('ERR_UMA_') && !isSystemCode(code);
-  const lines = [`umaprobe: ${message}${error instanceof UsageError ? ` See umaprobe ${helpOf(error)}.` : ''}`];
+  const lines = [`umaprobe: ${clean(message)}${error instanceof UsageError ? ` See umaprobe ${helpOf(error)}.` : ''}`];
   if (unexpected && !debug) lines.push('This looks like a bug in umaprobe. UMAPROBE_DEBUG=1 shows where it happened.');
   const detail = error instanceof Error && error.cause instanceof Error ? error.cause.message : null;
   if (debug) lines.push(stack, ...(detail === null ? [] : [`Cause: ${detail}`]));

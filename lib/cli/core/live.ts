@@ -30,18 +30,18 @@ export function openLive(terminal: Terminal, stdin: NodeJS.ReadStream, events: L
   let open = true;
   const keys = stdin.isTTY === true;
   const acquire = (): void => {
-    terminal.write(HIDE_CURSOR);
+    terminal.control(HIDE_CURSOR);
     if (keys) stdin.setRawMode(true);
   };
   const release = (): void => {
     if (keys) stdin.setRawMode(false);
-    terminal.write(SHOW_CURSOR);
+    terminal.control(SHOW_CURSOR);
   };
   const restart = (): void => {
     if (!open) return;
     // The terminal has wrapped the lines anew: the number of rows they take is unknown.
     drawn = 0;
-    terminal.write(CLEAR_SCREEN);
+    terminal.control(CLEAR_SCREEN);
     events.redraw();
   };
   const onKey = (chunk: Buffer): void => {
@@ -74,8 +74,8 @@ export function openLive(terminal: Terminal, stdin: NodeJS.ReadStream, events: L
   return {
     draw(lines) {
       const up = drawn === 0 ? '' : `\x1b[${drawn}A\r`;
-      const body = lines.map((line) => `${line}${CLEAR_LINE_REST}\n`).join('');
-      terminal.write(BEGIN_FRAME + up + body + CLEAR_BELOW + END_FRAME);
+      const body = lines.map((line) => `${terminal.safe(line)}${CLEAR_LINE_REST}\n`).join('');
+      terminal.control(BEGIN_FRAME + up + body + CLEAR_BELOW + END_FRAME);
       drawn = lines.length;
     },
     close,

@@ -43,7 +43,8 @@ export function openProgress({ stderr, json }: Context, first: Position, now: ()
     const eta = etaMs === null || etaMs < 1 ? null : `about ${formatDuration(etaMs)} left`;
     const text = [label, now(), eta].filter((part) => part !== null && part !== '').join(dot(options));
     const bar = meter(share, 1, cells, 'notice', options);
-    stderr.write(`${CLEAR_LINE}${bar} ${truncate(text, stderr.columns - cells - 4)}`);
+    stderr.control(CLEAR_LINE);
+    stderr.write(`${bar} ${truncate(text, stderr.columns - cells - 4)}`);
   };
   const timer = setInterval(draw, REDRAW_MS);
   timer.unref();
@@ -53,18 +54,20 @@ export function openProgress({ stderr, json }: Context, first: Position, now: ()
     open = false;
     clearInterval(timer);
     process.removeListener('exit', close);
-    stderr.write(CLEAR_LINE);
+    stderr.control(CLEAR_LINE);
   };
   // A second Ctrl-C ends the process at once: the shell's prompt must not follow half a bar.
   process.once('exit', close);
   return {
     step(line, next) {
       position = next;
-      stderr.write(`${CLEAR_LINE}${line}\n`);
+      stderr.control(CLEAR_LINE);
+      stderr.write(`${line}\n`);
       if (open) draw();
     },
     print(sentence) {
-      stderr.write(`${CLEAR_LINE}${sentence}\n`);
+      stderr.control(CLEAR_LINE);
+      stderr.write(`${sentence}\n`);
       if (open) draw();
     },
     close,

@@ -1,9 +1,18 @@
 /** Where a command's output goes: its width, and whether it has colours and more than ASCII. */
+import { printable } from '../../base/format.ts';
 import type { RenderOptions } from '../../render/options.ts';
-import { createPaint, type Depth, type Paint } from '../../render/paint.ts';
+import { createPaint, type Depth, isPaint, type Paint } from '../../render/paint.ts';
 
 export interface Terminal {
+  /**
+   * Writes text. Here, and nowhere else, characters that could control a terminal are replaced, whoever they come from:
+   * error messages, names in machine files, process names, file names. Colours of `paint` stay.
+   */
   write(text: string): void;
+  /** The text as `write` would write it, to be put among control sequences. */
+  safe(text: string): string;
+  /** Writes umaprobe's own control sequences, which move the cursor. */
+  control(sequences: string): void;
   /** Resolves when the reader has taken everything written: a command that streams waits, so that nothing piles up. */
   flushed(): Promise<void>;
   /** Calls back at each change of size; returns a function that stops it. */
@@ -24,8 +33,12 @@ const MAX_COLUMNS = 160;
 
 export function createTerminal(output: Output, env: NodeJS.ProcessEnv, noColor: boolean): Terminal {
   const isTty = output.isTTY === true;
+  const paint = createPaint(noColor ? 0 : colourDepth(env, isTty));
+  const safe = (text: string): string => safeText(text, paint.depth > 0);
   return {
-    write: (text) => void output.write(text),
+    write: (text) => void output.write(safe(text)),
+    safe,
+    control: (sequences) => void output.write(sequences),
     flushed: () => new Promise((resolve) => output.write('', () => resolve())),
     onResize(listener) {
       output.on('resize', listener);
@@ -39,9 +52,29 @@ export function createTerminal(output: Output, env: NodeJS.ProcessEnv, noColor: 
       return isTty && output.rows !== undefined && output.rows > 0 ? output.rows : 24;
     },
     isTty,
-    paint: createPaint(noColor ? 0 : colourDepth(env, isTty)),
+    paint,
     unicode: hasUnicode(env),
   };
+}
+
+const ESCAPE = '\x1b';
+
+/** Line ends stay as they are (CSV has CRLF), and colours where this terminal has them. */
+function safeText(text: string, colours: boolean): string {
+  const safeLine = (line: string): string => {
+    const [start = '', ...escapes] = line.split(ESCAPE);
+    return printable(start) + escapes.map(safeEscape).join('');
+  };
+  const safeEscape = (rest: string): string => {
+    const sgr = /^\[[\d;]*m/.exec(rest)?.[0] ?? '';
+    if (!colours || !isPaint(ESCAPE + sgr)) return printable(ESCAPE + rest);
+    return ESCAPE + sgr + printable(rest.slice(sgr.length));
+  };
+  const lines = text.split('\n');
+  const ended = lines
+    .slice(0, -1)
+    .map((line) => (line.endsWith('\r') ? `${safeLine(line.slice(0, -1))}\r` : safeLine(line)));
+  return [...ended, safeLine(lines.at(-1) ?? '')].join('\n');
 }
 
 /** NO_COLOR wins (no-color.org), then FORCE_COLOR decides; without either, a terminal that is not dumb has colours. */

@@ -55,6 +55,7 @@ ${simulated === null ? null : html`<div class="band" role="note">SIMULATED · ma
 <p class="eyebrow">umaprobe · ${title}</p>
 <h1>${name}</h1>
 ${facts(report)}
+${report.journalNotes.map((note) => html`<p class="notice">${note}</p>`)}
 ${report.unfinished === null ? null : html`<p class="notice"><strong>An earlier run did not finish.</strong> ${report.unfinished.sentence}</p>`}
 </header>
 <main>

@@ -40,13 +40,14 @@ export function probeHeader(report: ProbeHeader, options: RenderOptions): string
   return lines;
 }
 
-/** An unfinished earlier run: the first thing to know, before any number of this one. */
-export function unfinishedLines({ unfinished }: ProbeHeader, options: RenderOptions): string[] {
-  if (unfinished === null) return [];
+/** An unfinished earlier run and repairs of the journal: the first thing to know, before any number of this one. */
+export function unfinishedLines({ journalNotes, unfinished }: ProbeHeader, options: RenderOptions): string[] {
+  const notes = journalNotes.flatMap((note) => hanging('note  ', clean(note), options.width));
+  if (unfinished === null) return notes;
   const [label, style] = unfinished.otherBoot
     ? (['EARLIER RUN', 'danger'] as const)
     : (['earlier run', 'warning'] as const);
-  return labelled(label, style, clean(unfinished.sentence), options);
+  return [...labelled(label, style, clean(unfinished.sentence), options), ...notes];
 }
 
 /** Requested kinds that this machine does not support, with the reason. */

@@ -2,8 +2,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { loadMachine } from '../../../lib/sim.ts';
 import type { LayoutReport } from '../../../lib/types/index.ts';
 import { runUmaprobe } from '../../support/cli.ts';
+import { machineFile } from '../../support/machines.ts';
 import { parseDocument } from '../../support/schemas.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -35,6 +37,34 @@ describe('layout', () => {
     expect(ran.stdout).toMatch(/^feedforward +\[█+\] +10\.00 +9\.31/m);
     expect(ran.stdout).toMatch(/^FITS {2}6 of 6 parts were held at once, 23\.75 GiB \(25\.50 GB\)/m);
     expect(ran.stderr).toContain('parts.csv: ');
+  });
+
+  it('prints names from outside without what controls a terminal or a spreadsheet', () => {
+    const nasty = 'a\x1b]0;owned\x07\u009b31m\u202e';
+    const [device] = loadMachine('gb10').devices as [object];
+    const machine = machineFile('nasty', { devices: [{ ...device, name: nasty }], description: nasty });
+    writeFileSync(join(folder, 'formula.json'), JSON.stringify({ '=1+2': '1MB' }));
+    writeFileSync(join(folder, 'nasty.json'), JSON.stringify({ [nasty]: '1MB' }));
+    const csv = layout('formula.json', '--sim', machine, '--csv', '-');
+    const json = layout('formula.json', '--sim', machine, '--json');
+    const others = [
+      layout('formula.json', '--sim', machine),
+      layout('nasty.json', '--sim', 'gb10'),
+      layout(`${nasty}=0`, '--sim', 'gb10'),
+      runUmaprobe(['sim', 'show', machine]),
+      runUmaprobe(['--sim', `${nasty}.json`]),
+    ];
+    for (const { stderr, stdout } of [csv, json, ...others])
+      for (const character of ['\x1b', '\x07', '\u009b', '\u202e']) expect(stdout + stderr).not.toContain(character);
+    expect(csv.stdout).toMatch(/\r\n.*,a\?\]0;owned\?\?31m\?,.*,'=1\+2,1000000,ok,/);
+    expect(parseDocument(json.stdout)).toMatchObject({ device: { name: nasty }, parts: [{ name: '=1+2' }] });
+  });
+
+  it('does not replace its file of parts by a report', () => {
+    expect(layout('model.json', '--csv', './model.json')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('the parts and --csv name the same file'),
+    });
   });
 
   it('exits with 1 when a part does not fit, and names the part', () => {

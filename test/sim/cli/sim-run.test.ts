@@ -1,6 +1,6 @@
 /** `umaprobe sim run`: any program on a simulated machine. */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runUmaprobe } from '../../support/cli.ts';
@@ -41,6 +41,28 @@ describe('sim run', () => {
       machine: 'gb10',
       wedged: null,
     });
+  });
+
+  it('checks the name of the record before the program starts, and follows no link', () => {
+    const [link, ran, target] = [join(folder, 'link'), join(folder, 'ran'), join(folder, 'target')];
+    symlinkSync(target, link);
+    const record = (file: string) => runUmaprobe(['sim', 'run', 'gb10', '--record', file, '--', 'touch', ran]);
+    for (const file of [link, folder, join(folder, 'none', 'x'), join(folder, 'n'.repeat(256))]) {
+      expect(record(file)).toMatchObject({ code: 2, stderr: expect.stringMatching(/^umaprobe: --record "[^\n]*\n$/) });
+      expect(existsSync(ran)).toBe(false);
+    }
+    expect(existsSync(target)).toBe(false);
+  });
+
+  it("keeps the program's exit code if the record cannot be written", () => {
+    const gone = join(folder, 'gone');
+    const run = (code: number) => {
+      mkdirSync(gone);
+      const script = `rmdir ${gone}; exit ${code}`;
+      return runUmaprobe(['sim', 'run', 'gb10', '--record', join(gone, 'r.json'), '--', 'sh', '-c', script]);
+    };
+    expect(run(7)).toMatchObject({ code: 7, stderr: expect.stringMatching(/r\.json could not be written: ENOENT/) });
+    expect(run(0)).toMatchObject({ code: 1 });
   });
 
   it('works where umaprobe is installed under a path that the loader would split', () => {

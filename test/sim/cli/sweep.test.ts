@@ -12,6 +12,7 @@ const folder = temporaryFolder('sweep');
 mkdirSync(join(folder, 'directory'));
 writeFileSync(join(folder, 'target'), 'mine');
 symlinkSync(join(folder, 'target'), join(folder, 'link'));
+writeFileSync(join(folder, 'foreign'), Buffer.alloc(1 << 20));
 
 /** The journal is in the folder, not in the user's state folder. */
 const sweep = (...args: string[]) => runUmaprobe(['sweep', ...args], { env: { XDG_STATE_HOME: folder }, cwd: folder });
@@ -68,6 +69,21 @@ describe('its report', () => {
   });
 });
 
+describe('a journal that a power cut has torn', () => {
+  it('is repaired, and stderr and the report say so', () => {
+    const journal = join(folder, 'torn');
+    sweepJson('--sim', 'gb10', '--sizes', '1MB', '--journal', journal);
+    writeFileSync(journal, Buffer.alloc(40), { flag: 'a' });
+    const note = `40 bytes of an incomplete record were removed from the end of ${journal}`;
+    const ran = sweep('--json', '--sim', 'gb10', '--sizes', '1MB', '--journal', journal);
+    expect(ran).toMatchObject({ code: 0, stderr: `note: ${note}\n` });
+    expect(parseDocument(ran.stdout)).toMatchObject({ journalNotes: [note] });
+    writeFileSync(journal, Buffer.alloc(7), { flag: 'a' });
+    const page = sweep('--sim', 'gb10', '--sizes', '1MB', '--journal', journal).stdout;
+    expect(page.replace(/\s+/g, ' ')).toContain('note 7 bytes of an incomplete record were removed');
+  });
+});
+
 describe('its files', () => {
   it('are CSV and HTML, named on stderr', () => {
     const ran = sweep('--sim', 'gb10', '--sizes', '256MB', '--csv', 'steps.csv', '--html', 'report.html', '--json');
@@ -106,6 +122,11 @@ describe('mistakes are one line each, before anything is allocated', () => {
     [['--csv', 'link'], 2, /--csv "link" is a symbolic link/],
     [['--html', 'directory'], 2, /--html "directory" is a directory/],
     [['--html', 'nowhere/report.html'], 2, /there is no directory nowhere/],
+    [['--csv', 'same', '--html', './same'], 2, /--csv and --html name the same file/],
+    [['--journal', 'j', '--csv', 'j'], 2, /--journal and --csv both name "j"/],
+    [['--journal', 'foreign'], 5, /only NUL bytes.*the file was not changed/],
+    [['--journal', 'n'.repeat(256)], 5, /name too long/],
+    [['--sizes', 'a\x1b[2J\u009b\u202eb'], 2, /--sizes "a\?\[2J\?\?b" is not a size/],
     [['--oversubscribe', '--kind', 'managed', '--sizes', '1GB'], 2, /oversubscribe/],
   ])('%j', (args, code, message) => {
     const ran = sweep('--sim', 'gb10', ...args);

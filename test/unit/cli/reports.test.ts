@@ -1,8 +1,18 @@
 /** --csv and --html of a probe: checked before it, written after it. */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { writeFileAtomic } from '../../../lib/base/atomic-file.ts';
 import { reportsOf, writeReports } from '../../../lib/cli/commands/reports.ts';
 import type { Context } from '../../../lib/cli/core/command.ts';
 import { createTerminal } from '../../../lib/cli/core/terminal.ts';
@@ -22,6 +32,24 @@ function listening(): { context: Context; said: string[] } {
   const context = { values: {}, positionals: [], rest: [], json: false, stdout: terminal, stderr: terminal };
   return { context: { ...context, stdin: process.stdin, env: {} }, said };
 }
+
+it('are refused through links, too, and a name of any valid length is not', () => {
+  const inFolder = (name: string) => join(folder, name);
+  writeFileSync(inFolder('first'), '');
+  linkSync(inFolder('first'), inFolder('hard-link'));
+  symlinkSync(folder, inFolder('folder-link'));
+  const refusal = (csv: string, journal: string) => () => reportsOf({ csv, journal }, false, 'sweep');
+  expect(refusal(inFolder('first'), inFolder('hard-link'))).toThrow(/name the same file/);
+  expect(refusal(inFolder('new'), inFolder('folder-link/new'))).toThrow(/name the same file/);
+  symlinkSync(inFolder('first'), inFolder('link'));
+  expect(refusal(inFolder('first'), inFolder('link'))).toThrow(/name the same file/);
+  expect(refusal(inFolder('first'), inFolder('other'))).not.toThrow();
+  const long = inFolder('n'.repeat(255));
+  expect(() => reportsOf({ csv: long }, false, 'sweep')).not.toThrow();
+  writeFileAtomic(long, 'text', 0o600);
+  expect(readFileSync(long, 'utf8')).toBe('text');
+  expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+});
 
 it('writes the requested file and says where', async () => {
   const { context, said } = listening();
@@ -61,6 +89,14 @@ it.each([
   [{ html: '-' }, false, /is not a file/],
   [{ csv: 'x', html: 'x' }, false, /both name "x"/],
   [{ csv: '/' }, false, /--csv "\/" is a directory/],
+  [{ csv: 'x', html: './x' }, false, /--csv and --html name the same file, "\.\/x": one would overwrite the other/],
+  [{ csv: 'x', html: 'X' }, false, /name the same file/],
+  [{ csv: 'x', journal: 'x' }, false, /--journal and --csv both name "x"/],
+  [{ html: 'x', journal: `${process.cwd()}/x` }, false, /--journal and --html name the same file/],
+  [{ csv: 'package.json', sim: './package.json' }, false, /--sim and --csv name the same file/],
+  [{ csv: 'n'.repeat(256) }, false, /the name is too long/],
+  [{ csv: '/proc/steps.csv' }, false, /cannot be written: ENOENT in \/proc|no permission to write in \/proc/],
+  [{ csv: '/dev/null/steps.csv' }, false, /cannot be written/],
 ])('%j is refused before anything runs', (values, json, words) => {
   expect(() => reportsOf(values, json, 'sweep')).toThrow(words);
 });

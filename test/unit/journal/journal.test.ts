@@ -70,14 +70,23 @@ describe('the file', () => {
     expect(code(() => openJournal(path, heading))).toMatch(/^ERR_UMA_JOURNAL: .*another user \(uid 65534\)/);
   });
 
+  /** What used to look like a torn first record, or like a torn end. */
+  const FOREIGN = [
+    Buffer.alloc(10 << 20),
+    Buffer.alloc(1),
+    Buffer.from('{'),
+    Buffer.from('{"uma'),
+    Buffer.concat([bytesOf(whole), Buffer.alloc(1 << 20)]),
+  ];
+
   it('with a torn middle is refused and not changed, as is another file', () => {
     const bytes = bytesOf(whole);
     bytes[200] = (bytes[200] as number) ^ 1;
-    for (const before of [bytes, Buffer.from('notes to myself'), Buffer.from('{}\n{}\n')]) {
+    for (const before of [bytes, Buffer.from('notes to myself'), Buffer.from('{}\n{}\n'), ...FOREIGN]) {
       const path = fresh();
       writeFileSync(path, before);
       expect(code(() => openJournal(path, heading))).toMatch(
-        /^ERR_UMA_JOURNAL: .*line \d+ \(byte \d+\).*the file was not changed/,
+        /^ERR_UMA_JOURNAL: .*(line \d+ \(byte \d+\)|only NUL bytes).*the file was not changed/,
       );
       expect(readFileSync(path).equals(before)).toBe(true);
     }

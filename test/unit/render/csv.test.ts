@@ -40,9 +40,34 @@ function records(text: string): Record<string, string>[] {
 }
 
 describe('csv', () => {
-  it('keeps any text', () => {
+  it.each([
+    ['=1+2', "'=1+2"],
+    ['+1', "'+1"],
+    ['-1', "'-1"],
+    ['@SUM(A1)', "'@SUM(A1)"],
+    ['\t=cmd', '?=cmd'],
+    [' =cmd', "' =cmd"],
+    ['＝cmd', "'＝cmd"],
+    ['a=b', 'a=b'],
+    ['line\r\nline\u009b31m\u202e', 'line??line?31m?'],
+  ])('writes the name %j as %j, which no spreadsheet runs and no terminal obeys', (name, cell) => {
+    const rows = parse(
+      csv(
+        [
+          ['a', () => name],
+          ['b', () => -1],
+        ],
+        [0],
+      ),
+    );
+    expect(rows[1]).toEqual([cell, '-1']);
+  });
+
+  const harmless = fc.string().filter((text) => !/^\s*[=+\-@]/.test(text));
+
+  it('keeps any other text', () => {
     fc.assert(
-      fc.property(fc.array(fc.tuple(fc.string(), fc.string()), { minLength: 1 }), (rows) => {
+      fc.property(fc.array(fc.tuple(harmless, harmless), { minLength: 1 }), (rows) => {
         const text = csv<(typeof rows)[number]>(
           [
             ['a', ([left]) => left],
