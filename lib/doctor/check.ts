@@ -1,5 +1,7 @@
 /** A check: its readings, its context and its finding. */
 
+import { capitalized } from '../base/format.ts';
+import type { HealthVerdict } from '../memory/verdict.ts';
 import type { Finding, Snapshot } from '../types/index.ts';
 
 /**
@@ -43,4 +45,11 @@ export function warn(cause: string, evidence: string, remedy: string | null): Fi
 
 export function fail(cause: string, evidence: string, remedy: string | null): Finding {
   return { status: 'fail', cause, evidence, remedy };
+}
+
+/** The answer to a verdict of memory/: a danger fails, a warning warns, and a notice passes with its sentence. */
+export function finding({ level, next, text }: HealthVerdict, evidence: string): Finding {
+  const remedy = next === null ? null : `${capitalized(next)}.`;
+  if (level === 'danger') return fail(text, evidence, remedy);
+  return level === 'warning' ? warn(text, evidence, remedy) : pass(text, evidence);
 }

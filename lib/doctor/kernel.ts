@@ -3,10 +3,10 @@
 import { capitalized, formatBytes, formatPercent, GiB, KiB } from '../base/format.ts';
 import { type GateReading, gateText, meetsGate, readGate } from '../memory/contiguity.ts';
 import { unifiedDevice, unknownGpuMemory } from '../memory/headroom.ts';
-import { FREEZE_BEGINS, recentlyStalled, stalledPercent, waitingPercent } from '../memory/pressure.ts';
-import { DROP_AND_COMPACT, STOP_LARGEST, withReceipt } from '../memory/remedies.ts';
+import { judgePressure, PSI_ON } from '../memory/pressure.ts';
+import { DROP_AND_COMPACT, withReceipt } from '../memory/remedies.ts';
 import type { Finding, Snapshot } from '../types/index.ts';
-import { type Check, fail, pass, skip, warn } from './check.ts';
+import { type Check, finding, pass, skip, warn } from './check.ts';
 
 export const kernelChecks: readonly Check[] = [
   {
@@ -56,28 +56,18 @@ export const kernelChecks: readonly Check[] = [
     needs: [],
     run({ snapshot }) {
       const { pressure, kernel } = snapshot;
+      const { level, next, state, text } = judgePressure(snapshot);
       if (pressure === null)
         return skip(
-          'The kernel does not report it.',
+          `${capitalized(text)}: this kernel does not report it.`,
           snapshot.from.pressure ?? '/proc/pressure/memory',
-          'Boot with psi=1 to get the best known warning of a freeze.',
+          `${capitalized(PSI_ON)}.`,
         );
       const { some, full } = pressure;
       const evidence =
         `some ${formatPercent(some.avg10)} / ${formatPercent(some.avg60)} / ${formatPercent(some.avg300)}, ` +
         `full ${formatPercent(full.avg10)} / ${formatPercent(full.avg60)} / ${formatPercent(full.avg300)} (10 s / 60 s / 300 s), OOM kills since boot ${kernel.oomKill ?? 'unknown'}`;
-      if (stalledPercent(pressure) !== null)
-        return fail(
-          `No task could run for lack of memory part of the time: ${FREEZE_BEGINS}.`,
-          evidence,
-          `${capitalized(STOP_LARGEST)} now.`,
-        );
-      if (waitingPercent(pressure) !== null || recentlyStalled(pressure))
-        return warn(
-          'Tasks wait for memory.',
-          evidence,
-          'Watch it (umaprobe watch) and start nothing large until it is over.',
-        );
+      if (state !== 'none') return finding({ level, text: `${capitalized(text)}.`, next }, evidence);
       return pass('No task waits for memory.', evidence);
     },
   },

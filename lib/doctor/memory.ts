@@ -2,21 +2,38 @@
 
 import { capitalized, formatBytes, formatPercent, GiB } from '../base/format.ts';
 import { cmaPhantom } from '../memory/allocatable.ts';
+import { lowMemory } from '../memory/floor.ts';
 import {
   hasPools,
   hasUnknownPools,
+  headroom,
   isMuchHidden,
   unattributed,
   unifiedDevice,
   unknownGpuMemory,
 } from '../memory/headroom.ts';
 import { ledgerText } from '../memory/ledger.ts';
+import { nearlyOut } from '../memory/low-memory.ts';
 import { BOOT_WITHOUT_KHO, DROP_POOLS, RELEASE_HUGE_PAGES, withReceipt } from '../memory/remedies.ts';
 import { swapUse } from '../memory/swap.ts';
+import { unknownAvailable } from '../memory/unreadable.ts';
 import type { GpuProcess, Snapshot } from '../types/index.ts';
-import { type Check, pass, skip, warn } from './check.ts';
+import { type Check, finding, pass, skip, warn } from './check.ts';
 
 export const memoryChecks: readonly Check[] = [
+  {
+    id: 'memory.available',
+    title: 'Memory left for the next program',
+    needs: ['cuda', 'nvml'],
+    run(context) {
+      const { snapshot } = context;
+      const { afterReclaim, total } = headroom(snapshot);
+      const { low, critical } = lowMemory(total);
+      const evidence = `${formatBytes(afterReclaim)} of ${formatBytes(total)} can be allocated; low below ${formatBytes(low)}, danger at ${formatBytes(critical)}`;
+      const verdict = unknownAvailable(snapshot) ?? nearlyOut(snapshot);
+      return verdict === null ? pass('Enough memory is left.', evidence) : finding(verdict, evidence);
+    },
+  },
   {
     id: 'hugepages',
     title: 'Reserved huge pages',

@@ -1,4 +1,4 @@
-/** The floor: memory that a probe leaves for the host. */
+/** The floor: memory that a probe leaves for the host, and the bands of the verdict that follow from it. */
 
 import { formatBoth, formatBytes, GiB } from '../base/format.ts';
 import type { AllocatorKind, MemoryModel, ProbeHeader } from '../types/index.ts';
@@ -8,7 +8,7 @@ import { takesHostMemory } from './kinds.ts';
  * Share of MemTotal. Inference engines died in loads that left less than 2 GiB, and survived with about 9 GiB left, 7 %
  * of a GB10 (MiaAI PR 115).
  */
-export const FLOOR_SHARE = 0.07;
+const FLOOR_SHARE = 0.07;
 /**
  * Lower bound of the default. Field reports call 8 to 9 GiB left after loading stable on 120 GiB (util 0.75, two
  * Sparks); wedges are on record with 8.7 GiB left. Watchdogs at 2 GiB killed healthy servers, and at 6 GiB healthy
@@ -47,4 +47,21 @@ export function floorFor(
   const of = `MemTotal, ${formatBoth(total)}`;
   if (small < usual) return { bytes: small, from: `a quarter of ${of}, at least ${formatBytes(MIN_FLOOR)}` };
   return { bytes: usual, from: `the larger of ${formatBytes(FLOOR)} and ${Math.round(FLOOR_SHARE * 100)} % of ${of}` };
+}
+
+/** Part of the low band below which a machine is in danger: 2 of 8 GiB. */
+const CRITICAL_PART = 0.25;
+
+/**
+ * The bands of a machine with `total` bytes, in bytes. Absolute sizes, never shares of MemTotal: "more than 90 % used"
+ * gave 3,700 false warnings in three days on two Sparks that rest at 4.9 GiB available with no pressure at all
+ * (hermes-agent #90713), and 7 % of a server with 2 TiB is 140 GiB.
+ * Below `low`, the floor that a probe keeps: load nothing more.
+ * At or below `critical`: loads that left less than 2 GiB cost engines (MiaAI PR 115), and an operator's alert for a Spark is
+ * set there (keiretsu-labs PR 2846). On a machine below 32 GiB, for which these sizes were not made, both are the same
+ * parts of a quarter of MemTotal: an idle Orin with 8 GiB has 5 of them available, and its bands are 1.9 and 0.5 GiB.
+ */
+export function lowMemory(total: number): { low: number; critical: number } {
+  const low = Math.min(FLOOR, total * SMALL_SHARE);
+  return { low, critical: low * CRITICAL_PART };
 }

@@ -1,16 +1,24 @@
 /**
- * The verdict over a snapshot: a level, a sentence, and what to do. Rules are tried in order of urgency; the first that
- * applies decides. Their thresholds, each with its evidence, are here and in pressure.ts, contiguity.ts, floor.ts and
- * headroom.ts.
+ * The verdict over a snapshot: a level, a sentence, and what to do. Rules are listed in order of urgency; of those that
+ * apply, the first of the highest level decides. Their thresholds, each with its evidence, are here and in pressure.ts,
+ * low-memory.ts, contiguity.ts and headroom.ts.
  */
 
 import { capitalized, clean, formatBytes, formatDuration, GiB, inGiB } from '../base/format.ts';
 import type { GpuProcess, Snapshot } from '../types/index.ts';
 import { cmaPhantom } from './allocatable.ts';
 import { fragmentation } from './contiguity.ts';
-import { FLOOR_SHARE } from './floor.ts';
-import { hasUnknownPools, headroom, isMuchHidden, ownHeadrooms, unattributed, unifiedDevice } from './headroom.ts';
-import { FREEZE_BEGINS, stalledPercent, stalledText, waitingPercent, waitingText } from './pressure.ts';
+import {
+  hasUnknownPools,
+  headroom,
+  isMuchHidden,
+  ownHeadrooms,
+  unattributed,
+  unifiedDevice,
+  unknownGpuMemory,
+} from './headroom.ts';
+import { nearlyOut } from './low-memory.ts';
+import { judgePressure, pressureVerdict } from './pressure.ts';
 import { unknownProcesses } from './process-health.ts';
 import {
   BOOT_WITHOUT_KHO,
@@ -18,19 +26,17 @@ import {
   DROP_PAGE_CACHE,
   DROP_POOLS,
   RELEASE_HUGE_PAGES,
-  STOP_LARGEST,
   withReceipt,
 } from './remedies.ts';
 import { notSplit, unknownAvailable } from './unreadable.ts';
-import type { HealthVerdict, Rule } from './verdict.ts';
+import type { HealthVerdict, Level, Rule } from './verdict.ts';
 
 /** In order of urgency. */
 const RULES: readonly Rule[] = [
-  stalled,
+  pressed,
+  nearlyOut,
   silentDriver,
   unknownAvailable,
-  nearlyOut,
-  waiting,
   gpuNearlyOut,
   notSplit,
   unknownProcesses,
@@ -39,38 +45,51 @@ const RULES: readonly Rule[] = [
   fragmented,
   hugePages,
   cached,
+  unknownPressure,
 ];
 
+const LEVELS: readonly Level[] = ['ok', 'notice', 'warning', 'danger'];
+
+/** The verdict of the highest level; of several, the first. Low memory is always said. */
 export function health(snapshot: Snapshot): HealthVerdict {
+  let worst: HealthVerdict | null = null;
   for (const rule of RULES) {
     const verdict = rule(snapshot);
-    if (verdict !== null) return verdict;
+    if (verdict === null || (worst !== null && rank(verdict) <= rank(worst))) continue;
+    worst = verdict;
   }
-  return noProblem(snapshot);
+  if (worst === null) return noProblem(snapshot);
+  const low = nearlyOut(snapshot);
+  const unsaid = worst.level === 'warning' && low?.level === 'notice';
+  return unsaid ? { ...worst, text: `${worst.text} ${low.text}` } : worst;
 }
 
-function stalled({ pressure }: Snapshot): HealthVerdict | null {
-  const percent = stalledPercent(pressure);
-  if (percent === null) return null;
-  return {
-    level: 'danger',
-    text: `${capitalized(stalledText(percent))}: ${FREEZE_BEGINS}.`,
-    next: `${STOP_LARGEST} now, then check again`,
-  };
+function rank({ level }: HealthVerdict): number {
+  return LEVELS.indexOf(level);
+}
+
+function pressed(snapshot: Snapshot): HealthVerdict | null {
+  const [silent] = silentLibraries(snapshot);
+  return pressureVerdict({ ...snapshot, silent: silent === undefined ? null : `${silent.name} does not answer` });
+}
+
+/** The libraries that did not answer in time, and the reason of each. */
+function silentLibraries({ libraries: { cuda, nvml }, devices }: Snapshot): { name: string; reason: string | null }[] {
+  // A context that is not created in time shows only if cudaMemGetInfo was to be read.
+  const noContext = devices.map((device) => device.from.cuda).find((from) => from?.startsWith('ERR_UMA_TIMEOUT'));
+  return [
+    ...(nvml.state === 'timeout' ? [{ name: 'NVML', reason: nvml.reason }] : []),
+    ...(cuda.state === 'timeout' ? [{ name: 'CUDA', reason: cuda.reason }] : []),
+    ...(cuda.state !== 'timeout' && noContext !== undefined ? [{ name: 'CUDA', reason: noContext }] : []),
+  ];
 }
 
 /**
  * NVML blocked for 491 to 737 s in wedges of GB10s (MiaAI DeepSeek-v4.1-Flash #23). But a first start of CUDA takes
  * seconds too, so silence alone does not prove a hang; together with a memory stall the rule above has already decided.
  */
-function silentDriver({ libraries: { cuda, nvml }, devices }: Snapshot): HealthVerdict | null {
-  // A context that is not created in time shows only if cudaMemGetInfo was to be read.
-  const noContext = devices.map((device) => device.from.cuda).find((from) => from?.startsWith('ERR_UMA_TIMEOUT'));
-  const sentences = [
-    nvml.state === 'timeout' ? noAnswerText('NVML', nvml.reason) : null,
-    cuda.state === 'timeout' ? noAnswerText('CUDA', cuda.reason) : null,
-    cuda.state !== 'timeout' && noContext !== undefined ? noAnswerText('CUDA', noContext) : null,
-  ].filter((sentence) => sentence !== null);
+function silentDriver(snapshot: Snapshot): HealthVerdict | null {
+  const sentences = silentLibraries(snapshot).map(({ name, reason }) => noAnswerText(name, reason));
   if (sentences.length === 0) return null;
   return {
     level: 'warning',
@@ -86,55 +105,32 @@ export function noAnswerText(name: string, reason: string | null): string {
 }
 
 /**
- * Share of MemTotal below which nothing should be started: loads that left less than 2 GiB cost engines (MiaAI PR 115).
+ * Shares of a GPU's own memory: the floor's, and that of 2 GiB on 64. Such memory is no host's: it holds nothing but
+ * allocations, so its share says how full it is.
  */
-const VERY_LOW_SHARE = 0.03;
-
-function nearlyOut(snapshot: Snapshot): HealthVerdict | null {
-  const { afterReclaim, total } = headroom(snapshot);
-  if (afterReclaim === null || afterReclaim >= total * FLOOR_SHARE) return null;
-  const danger = afterReclaim < total * VERY_LOW_SHARE;
-  const unified = isUnified(snapshot);
-  return {
-    level: danger ? 'danger' : 'warning',
-    text:
-      `Only ${formatBytes(afterReclaim)} of ${unified ? 'the unified memory' : "the host's memory"} can still be allocated.` +
-      (unified ? ' Running out of it can freeze this machine instead of failing an allocation.' : ''),
-    next: danger
-      ? 'stop a program before you start another'
-      : `leave at least ${formatBytes(total * FLOOR_SHARE)} when you load a model`,
-  };
-}
+const GPU_LOW_SHARE = 0.07;
+const GPU_VERY_LOW_SHARE = 0.03;
 
 /**
- * The same shares of each GPU's own memory, for the fullest GPU. The level is one lower: there an allocation fails with
- * an error and the machine keeps running, and inference servers fill such a GPU on purpose.
+ * Little of a GPU's own memory is left, for the fullest GPU. At most a warning: an allocation fails there with an error
+ * and the machine keeps running, and inference servers fill such a GPU on purpose.
  */
 function gpuNearlyOut(snapshot: Snapshot): HealthVerdict | null {
   // Without a number after reclaim (GH200) little free memory does not mean that little can be allocated.
   const fullest = ownHeadrooms(snapshot).find(({ device }) => device.allocatable.afterReclaim !== null);
-  if (fullest === undefined || fullest.bytes >= fullest.total * FLOOR_SHARE) return null;
+  if (fullest === undefined || fullest.bytes >= fullest.total * GPU_LOW_SHARE) return null;
   return {
-    level: fullest.bytes < fullest.total * VERY_LOW_SHARE ? 'warning' : 'notice',
+    level: fullest.bytes < fullest.total * GPU_VERY_LOW_SHARE ? 'warning' : 'notice',
     text: `Only ${formatBytes(fullest.bytes)} of the ${formatBytes(fullest.total)} of GPU ${fullest.device.index} can still be allocated.${largestHolder(fullest.device.processes ?? [])}`,
     next: 'stop a program there before you load more',
-  };
-}
-
-function waiting({ pressure }: Snapshot): HealthVerdict | null {
-  const percent = waitingPercent(pressure);
-  if (percent === null) return null;
-  return {
-    level: 'warning',
-    text: `${capitalized(waitingText(percent))}: the kernel is busy reclaiming.`,
-    next: 'umaprobe watch',
   };
 }
 
 function hidden(snapshot: Snapshot): HealthVerdict | null {
   const rest = unattributed(snapshot);
   const pools = snapshot.driver.poolBytes ?? 0;
-  if (!isUnified(snapshot) || !isMuchHidden(Math.max(rest, pools), snapshot)) return null;
+  if (!isUnified(snapshot) || snapshot.ledger.notSplit.length > 0) return null;
+  if (!isMuchHidden(Math.max(rest, pools), snapshot)) return null;
   if (pools >= rest) {
     return {
       level: 'notice',
@@ -142,6 +138,8 @@ function hidden(snapshot: Snapshot): HealthVerdict | null {
       next: `nothing to do, or: ${withReceipt(DROP_POOLS)}`,
     };
   }
+  // Another rule says that it is not known who holds it.
+  if (unknownGpuMemory(snapshot) !== null) return null;
   // Pools of known size are in the ledger already and explain nothing more.
   const inPools = hasUnknownPools(snapshot);
   return {
@@ -200,6 +198,22 @@ function cached(snapshot: Snapshot): HealthVerdict | null {
     level: 'notice',
     text: `${inGiB(cache)} of ${inGiB(total)} GiB look used but are page cache; ${formatBytes(afterReclaim)} can be allocated.`,
     next: `nothing to do, or: ${withReceipt(DROP_PAGE_CACHE)}`,
+  };
+}
+
+/**
+ * All else is fine, but a stall could not be seen. It matters where the GPU uses the host's memory: there a shortage
+ * freezes the machine.
+ */
+function unknownPressure(snapshot: Snapshot): HealthVerdict | null {
+  const { level, next, state, text } = judgePressure(snapshot);
+  if (state !== 'unknown' || !isUnified(snapshot)) return null;
+  const room = allocatableOnGpu(snapshot);
+  const why = snapshot.from.pressure;
+  return {
+    level,
+    text: `${room === null ? '' : `${room}, but `}${room === null ? capitalized(text) : text}${why === undefined ? '' : ` (${clean(why)})`}.`,
+    next,
   };
 }
 

@@ -18,8 +18,23 @@ const FULL_SHARE = 0.9;
 export const SWAPPING_BYTES_PER_SECOND = 16 * MiB;
 
 /** Swap in use, in bytes; null: this machine has no swap, or the kernel does not report it. */
-export function swapUse({ swapFree, swapTotal }: HostMemory): { used: number; total: number; full: boolean } | null {
+export function swapUse({
+  swapFree,
+  swapTotal,
+}: Pick<HostMemory, 'swapFree' | 'swapTotal'>): { used: number; total: number; full: boolean } | null {
   if (swapTotal === null || swapFree === null || swapTotal === 0) return null;
   const used = swapTotal - swapFree;
   return { used, total: swapTotal, full: used >= swapTotal * FULL_SHARE };
+}
+
+/**
+ * Share of MemTotal. With more than this available, full swap only shows an earlier shortage. In the wedges above at most
+ * 46 of 128.5 GB were available.
+ */
+const LITTLE_AVAILABLE = 0.4;
+
+/** Swap is full and little is available: nothing more can be moved out of the way. */
+export function swapExhausted(host: Pick<HostMemory, 'available' | 'swapFree' | 'swapTotal' | 'total'>): boolean {
+  const { available, total } = host;
+  return available !== null && available <= total * LITTLE_AVAILABLE && swapUse(host)?.full === true;
 }

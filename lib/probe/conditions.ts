@@ -4,9 +4,9 @@ import { UmaError } from '../base/errors.ts';
 import { capitalized, formatBoth, formatBytes, MiB } from '../base/format.ts';
 import { formatBlockSize, GATE_BLOCK, missingBlocks, readGate } from '../memory/contiguity.ts';
 import { needsLargeBlocks } from '../memory/kinds.ts';
-import { FREEZE_BEGINS, STALLED_PERCENT, stalledAtLimitText, stalledPercent } from '../memory/pressure.ts';
+import { judgePressure, STALLED_PERCENT, stalledAtLimitText, stalledPercent } from '../memory/pressure.ts';
 import { DROP_AND_COMPACT, STOP_LARGEST } from '../memory/remedies.ts';
-import { SWAPPING_BYTES_PER_SECOND, swapUse } from '../memory/swap.ts';
+import { SWAPPING_BYTES_PER_SECOND, swapExhausted, swapUse } from '../memory/swap.ts';
 import type { AllocatorKind, MemoryModel, ProbeHeader, Snapshot } from '../types/index.ts';
 
 /** The state of the machine before anything is allocated. */
@@ -25,9 +25,6 @@ export interface UnsafeCondition {
   /** The numbers, and the remedy. */
   sentence: string;
 }
-
-/** Share of MemTotal. With more than this available, full swap only shows an earlier shortage. */
-const LITTLE_AVAILABLE = 1 / 3;
 
 /** Memory for the child process and the first step. */
 const STARTING_BYTES = 256 * MiB;
@@ -69,12 +66,17 @@ function belowFloor({ host }: Snapshot, floor: { bytes: number; from: string }):
   };
 }
 
-function underPressure({ pressure }: Snapshot): UnsafeCondition | null {
-  const percent = stalledPercent(pressure);
+/** A spike is no danger in itself, but a probe that fills memory must not be what makes a stall of it. */
+function underPressure(snapshot: Snapshot): UnsafeCondition | null {
+  const percent = stalledPercent(snapshot.pressure);
   if (percent === null) return null;
+  const { state, text } = judgePressure(snapshot);
   return {
     cause: 'pressure',
-    sentence: `${stalledAtLimitText(percent, STALLED_PERCENT)}: ${FREEZE_BEGINS}. ${capitalized(STOP_LARGEST)}, wait until umaprobe doctor passes, and try again`,
+    sentence:
+      state === 'stalled'
+        ? `${text}. ${capitalized(STOP_LARGEST)}, wait until umaprobe doctor passes, and try again`
+        : `${stalledAtLimitText(percent, STALLED_PERCENT)}. Wait until it is over (umaprobe watch), and try again. ${capitalized(STOP_LARGEST)} if it does not end`,
   };
 }
 
@@ -85,9 +87,9 @@ function swapping({ snapshot, swapBytesPerSecond }: Conditions): UnsafeCondition
       sentence: `${formatBytes(swapBytesPerSecond)} per second move between memory and swap (limit ${formatBytes(SWAPPING_BYTES_PER_SECOND)}): this machine is already short of memory. Wait until the swap traffic stops (umaprobe watch)`,
     };
   }
-  const { available, total } = snapshot.host;
+  const { available } = snapshot.host;
   const swap = swapUse(snapshot.host);
-  if (swap === null || available === null || !swap.full || available > total * LITTLE_AVAILABLE) return null;
+  if (swap === null || !swapExhausted(snapshot.host)) return null;
   return {
     cause: 'swap',
     sentence: `${formatBytes(swap.used)} of ${formatBytes(swap.total)} swap are used and only ${formatBoth(available)} are available: nothing more can be swapped out. End the programs that were swapped out, or run swapoff and swapon when enough memory is free`,

@@ -3,7 +3,7 @@
 import { UmaError } from '../../base/errors.ts';
 import { formatBoth, formatBytes, MiB } from '../../base/format.ts';
 import { fragmentation } from '../../memory/contiguity.ts';
-import { waitingPercent, waitingText } from '../../memory/pressure.ts';
+import { whyNotDrop } from '../../memory/pressure.ts';
 import type { PrepareStep, Snapshot } from '../../types/index.ts';
 import { drop } from '../drop.ts';
 import { evictUntil } from '../evict.ts';
@@ -164,11 +164,11 @@ function lacksLargeBlocks({ options, plannedBytes, pool, snapshot }: StepContext
 function dropLevel(context: StepContext, level: 1 | 2, expectedBytes: number, contents: string): Promise<StepResult> {
   return ifPermitted(context, { name: 'drop_caches', level }, async () => {
     const { system, options, snapshot } = context;
-    const percent = waitingPercent(snapshot.pressure);
-    if (percent !== null)
+    const pressed = whyNotDrop(snapshot);
+    if (pressed !== null)
       return {
         state: 'skipped',
-        reason: `not under pressure (${waitingText(percent)}): dropped pages would be read again at once`,
+        reason: `not under pressure (${pressed}): dropped pages would be read again at once`,
       };
     if (options.dryRun)
       return { state: 'planned', reason: `${contents}; about ${formatBoth(expectedBytes)}`, expectedBytes };

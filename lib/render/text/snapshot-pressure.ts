@@ -1,7 +1,7 @@
 /** Pressure, the largest free blocks and swap: whether memory that is available can really be allocated. */
 import { formatCount, formatPercent, MiB, share } from '../../base/format.ts';
 import { GPU_BLOCK, isFragmented, pinnableInBlocks } from '../../memory/contiguity.ts';
-import { NOTICEABLE_PERCENT, STALLED_PERCENT, WAITING_PERCENT } from '../../memory/pressure.ts';
+import { judgePressure, NOTICEABLE_PERCENT } from '../../memory/pressure.ts';
 import type { Psi, Snapshot } from '../../types/index.ts';
 import { amount, dot, type RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
@@ -14,13 +14,15 @@ export function healthLines(snapshot: Snapshot, options: RenderOptions): string[
   return [...pressure(snapshot, options), ...blocks(snapshot, options), ...swap(snapshot, options)];
 }
 
-function pressure({ pressure: psi, from }: Snapshot, options: RenderOptions): string[] {
+function pressure(snapshot: Snapshot, options: RenderOptions): string[] {
+  const { pressure: psi, from } = snapshot;
   if (psi === null) return [row('Pressure', `unknown (${shortReason(from.pressure)})`, options)];
-  const part = (name: string, { avg10, avg60, avg300 }: Psi, alarm: number): string => {
+  const noticed = judgePressure(snapshot).state === 'stalled' ? 'danger' : 'warning';
+  const part = (name: string, { avg10, avg60, avg300 }: Psi): string => {
     const text = `${name} ${[avg10, avg60, avg300].map((value) => formatPercent(value)).join('  ')}`;
-    return options.paint(avg10 >= alarm ? 'danger' : avg10 >= NOTICEABLE_PERCENT ? 'warning' : 'ok', text);
+    return options.paint(avg10 >= NOTICEABLE_PERCENT ? noticed : 'ok', text);
   };
-  const shares = `${part('some', psi.some, WAITING_PERCENT)}${dot(options)}${part('full', psi.full, STALLED_PERCENT)}`;
+  const shares = `${part('some', psi.some)}${dot(options)}${part('full', psi.full)}`;
   const note = options.width >= 100 ? options.paint('dim', '   over the last 10 s, 60 s, 300 s') : '';
   return [`${padEnd('Pressure', LABEL_WIDTH)}${shares}${note}`];
 }

@@ -11,6 +11,7 @@ function changed(change: (snapshot: Snapshot) => void, fixture: MachineFixture =
 
 /** The binary's reason with `--deadline 10ms`. */
 const SILENT = 'ERR_UMA_TIMEOUT: nvmlInit_v2 answered TIMEOUT: no answer within 10 ms: blocked in nvmlInit_v2';
+const PSI_90 = { avg10: 90, avg60: 88, avg300: 60, totalUs: 1 };
 const LOADED = { processes: [{ pid: 7, name: 'vllm', gpuBytes: 60 * GiB }] };
 
 export const CASES: [string, string, Snapshot, CheckStatus, RegExp][] = [
@@ -282,8 +283,36 @@ export const CASES: [string, string, Snapshot, CheckStatus, RegExp][] = [
     /GPU processes hold up to 6\d\.\d GiB: the gate is for an idle machine/,
   ],
   ['pressure', 'none', snapshotOf(), 'pass', /No task/],
-  ['pressure', 'some', snapshotOf({ some: 12 }), 'warn', /Tasks wait/],
-  ['pressure', 'full', snapshotOf({ full: 11 }), 'fail', /freeze/],
+  ['pressure', 'some', snapshotOf({ some: 12 }), 'pass', /Tasks waited/],
+  [
+    'pressure',
+    'some, with little left',
+    snapshotOf({ some: 12, host: { available: 7 * GiB } }),
+    'warn',
+    /Tasks waited/,
+  ],
+  ['pressure', 'a spike', snapshotOf({ full: 11 }), 'pass', /a spike/],
+  ['pressure', 'a stall', snapshotOf({ full: 11, host: { available: 7 * GiB } }), 'fail', /freeze/],
+  [
+    'pressure',
+    'a stall that lasts',
+    changed((s) => {
+      s.pressure = { some: PSI_90, full: PSI_90 };
+    }),
+    'fail',
+    /90\.0 % of the last 10 s and 60\.0 % of the last 5 min: this is how a freeze begins/,
+  ],
+  ['memory.available', 'enough', snapshotOf(), 'pass', /Enough/],
+  ['memory.available', 'low', snapshotOf({ host: { available: 4.9 * GiB } }), 'pass', /nothing more should be loaded/],
+  [
+    'memory.available',
+    'low, and tasks wait',
+    snapshotOf({ some: 12, host: { available: 4.9 * GiB } }),
+    'warn',
+    /nothing more should be loaded\. Tasks waited/,
+  ],
+  ['memory.available', 'nearly gone', snapshotOf({ host: { available: GiB } }), 'fail', /^Only 1\.0 GiB/],
+  ['memory.available', 'unknown', snapshotOf({ host: { available: null } }), 'warn', /is not known/],
   [
     'pressure',
     'unreadable',

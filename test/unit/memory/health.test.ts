@@ -12,10 +12,10 @@ const GROUP = (pid: number) => ({ pid, name: 'vllm', gpuBytes: 61 * GiB });
 describe('health verdict', () => {
   it.each<[string, MachineFixture, string, RegExp]>([
     ['idle', {}, 'ok', /can be allocated/],
-    ['full stall', { full: 12 }, 'danger', /12\.0 %.*freeze/],
-    ['some stall', { some: 12 }, 'warning', /Tasks waited/],
+    ['a spike', { full: 12 }, 'notice', /12\.0 %.*a spike/],
+    ['tasks wait', { some: 12 }, 'notice', /Tasks waited/],
     ['nearly out', { host: { available: 2 * GiB, free: GiB } }, 'danger', /Only 2\.0 GiB/],
-    ['low', { host: { available: 7 * GiB, free: 7 * GiB } }, 'warning', /Only 7\.0 GiB/],
+    ['low', { host: { available: 7 * GiB, free: 7 * GiB } }, 'warning', /in no counter.*Only 7\.0 GiB/],
     [
       'cache',
       { host: { free: 8 * GiB, cached: 100 * GiB, available: 108 * GiB } },
