@@ -13,6 +13,11 @@ export function decimal(text: string | undefined): number | null {
   return text !== undefined && /^\d+(\.\d+)?$/.test(text) ? exact(Number(text)) : null;
 }
 
+/** The same for a counter, which has no fraction. */
+function wholeNumber(text: string): number | null {
+  return text.includes('.') ? null : decimal(text);
+}
+
 function exact(value: number): number | null {
   return value <= Number.MAX_SAFE_INTEGER ? value : null;
 }
@@ -75,10 +80,10 @@ export function parseBuddyinfo(text: string, pageBytes: number): Contiguity | nu
 }
 
 function parseBuddyinfoLine(line: string): { zone: string; counts: number[] } | null {
-  const match = /^Node\s+\d+,\s+zone\s+(\S+)\s+(\d[\d\s]*)$/.exec(line.trimEnd());
+  const match = /^Node +\d+, +zone +(\S+) +(\d[\d ]*)$/.exec(line.trimEnd());
   if (match === null) return null;
   const [, zone = '', columns = ''] = match;
-  const counts = columns.trim().split(/\s+/).map(decimal);
+  const counts = columns.trim().split(/ +/).map(decimal);
   return counts.every((count) => count !== null) ? { zone, counts } : null;
 }
 
@@ -115,7 +120,7 @@ function sumOf(lines: string, start: string): number | null {
 /** The value of the line that begins after the line break at `at`. */
 function valueAt(lines: string, at: number): number | null {
   const end = lines.indexOf('\n', at + 1);
-  return decimal(lines.slice(lines.indexOf(' ', at) + 1, end === -1 ? undefined : end));
+  return wholeNumber(lines.slice(lines.indexOf(' ', at) + 1, end === -1 ? undefined : end));
 }
 
 /** `always [madvise] never` → `madvise`. */

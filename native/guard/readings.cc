@@ -23,8 +23,11 @@ std::optional<double> parse_percent(std::string_view text) {
   const size_t decimals = text.size();
   const auto fraction = take_digits(text, 10, kMaxExactInteger);
   if (!fraction || !text.empty()) return std::nullopt;
-  return static_cast<double>(*whole) +
-         static_cast<double>(*fraction) / std::pow(10, static_cast<double>(decimals));
+  const double percent =
+      static_cast<double>(*whole) +
+      static_cast<double>(*fraction) / std::pow(10, static_cast<double>(decimals));
+  if (percent > kMaxPercent) return std::nullopt;
+  return percent;
 }
 
 std::optional<double> parse_microseconds(std::string_view text) {

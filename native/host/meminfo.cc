@@ -4,8 +4,9 @@
 #include <cmath>
 #include <cstdint>
 #include <iterator>
-#include <optional>
 #include <string>
+
+#include "base/digits.h"
 
 namespace umaprobe {
 namespace {
@@ -15,24 +16,9 @@ static_assert(kMeminfo[kTotal].key == "MemTotal");
 
 // Of kB, or of pages. A double, and so JavaScript, is exact up to 2^53 bytes: more than any machine
 // has.
-constexpr uint64_t kMost = (1ull << 53) / 1024;
+constexpr uint64_t kMost = kMaxExactInteger / 1024;
 // Linux with Node needs more.
 constexpr double kLeastTotal = 16.0 * (1 << 20);
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-// Takes the digits at the start of `text`. Empty if there are none, or more than `most`.
-std::optional<uint64_t> take_number(std::string_view& text, uint64_t most) {
-  uint64_t value = 0;
-  size_t length = 0;
-  for (; length < text.size() && is_digit(text[length]); ++length) {
-    value = value * 10 + static_cast<uint64_t>(text[length] - '0');
-    if (value > most) return std::nullopt;
-  }
-  if (length == 0) return std::nullopt;
-  text.remove_prefix(length);
-  return value;
-}
 
 // The part of a line after the colon: "   123456 kB", or "   12" for a count. `complete`: the line
 // ends with a newline. A file that is cut off may end inside a number, which only the missing unit
@@ -40,10 +26,10 @@ std::optional<uint64_t> take_number(std::string_view& text, uint64_t most) {
 double parse_value(std::string_view text, MeminfoKind kind, bool complete) {
   text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
   if (kind == MeminfoKind::kCount) {
-    const auto count = take_number(text, kMost);
+    const auto count = take_digits(text, 10, kMost);
     return count && text.empty() && complete ? static_cast<double>(*count) : std::nan("");
   }
-  const auto kb = take_number(text, kMost);
+  const auto kb = take_digits(text, 10, kMost);
   return kb && text == " kB" ? static_cast<double>(*kb * 1024) : std::nan("");
 }
 

@@ -11,6 +11,7 @@
 namespace {
 
 constexpr double kUnit = 1024;
+constexpr double kMostPages = 9007199254740992.0 / kUnit;
 using Slots = std::vector<double>;
 
 Slots parse(std::string_view text) {
@@ -32,7 +33,6 @@ bool is_part_of_total(const std::string& key) {
 std::map<std::string, double> reference(std::string_view text) {
   std::map<std::string, double> found;
   std::vector<std::string> lines = fuzz::split(text, '\n');
-  const std::string unfinished = lines.back();
   for (size_t i = 0; i < lines.size(); ++i) {
     const size_t colon = lines[i].find(':');
     if (colon == std::string::npos) continue;
@@ -44,6 +44,7 @@ std::map<std::string, double> reference(std::string_view text) {
     if (is_count(key)) {
       // A count has no unit that would show that it is whole.
       if (i + 1 < lines.size()) number = fuzz::whole_number(value);
+      if (number > kMostPages) number = -1;
     } else if (has_unit) {
       number = fuzz::whole_number(value.substr(0, value.size() - 3));
       number = number < 0 || number * kUnit > 9007199254740992.0 ? -1 : number * kUnit;
