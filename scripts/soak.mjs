@@ -1,0 +1,112 @@
+// npm run soak -- [--minutes N] [--rest SECONDS] [--log FILE] [--plant descriptor|thread|memory|handle]: does mixed use
+// for minutes or hours leave anything behind? Two processes (test/soak/subject.mjs) use the library, one on a simulated machine, one on the real
+// kernel. What each holds at rest is sampled after each round; a line through the samples must be flat.
+import { spawn } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+import { bootstrap } from './bootstrap.mjs';
+import { main, root } from './run.mjs';
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
+
+/** Share of the time that does not count: code is compiled, pools and arenas fill. */
+const WARM_UP = 1 / 4;
+
+/**
+ * What may grow by how much over the whole run, by the fitted line.
+ * A count at rest is the same after each round, so half of one is already a leak that repeats.
+ * The heap after a collection varies by what V8 compiled and threw away; RSS besides by pages that malloc and V8 keep.
+ * Both settle, so the limits do not grow with the length of the run: an hour of 1 KiB per snapshot would be 300 MiB.
+ */
+const LIMITS = {
+  rssBytes: { most: 12 * MiB, unit: MiB, name: 'RSS, MiB' },
+  heapBytes: { most: 1.5 * MiB, unit: MiB, name: 'heap, MiB' },
+  externalBytes: { most: 256 * KiB, unit: MiB, name: 'external, MiB' },
+  descriptors: { most: 0.5, unit: 1, name: 'descriptors' },
+  threads: { most: 0.5, unit: 1, name: 'threads' },
+  handles: { most: 0.5, unit: 1, name: 'active handles' },
+  machineFiles: { most: 0.5, unit: 1, name: 'simulated files' },
+  children: { most: 0.5, unit: 1, name: 'children' },
+};
+
+/** Growth of the least squares line from its first to its last sample. */
+export function growth(points) {
+  const count = points.length;
+  const meanX = points.reduce((sum, [x]) => sum + x, 0) / count;
+  const meanY = points.reduce((sum, [, y]) => sum + y, 0) / count;
+  const above = points.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0);
+  const below = points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0);
+  return below === 0 ? 0 : (above / below) * (points[count - 1][0] - points[0][0]);
+}
+
+/** Runs a subject for a time; its samples, each with the time at which it came. */
+function soak(kind, { plant, rest, log }, ms) {
+  return new Promise((resolve, reject) => {
+    const subject = join(root, 'test', 'soak', 'subject.mjs');
+    const child = spawn(process.execPath, ['--expose-gc', subject, kind, rest, ...(plant ? [plant] : [])], {
+      cwd: root,
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    const samples = [];
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      samples.push({ at: performance.now(), ...JSON.parse(line) });
+      if (log) appendFileSync(log, `{"kind":"${kind}",${line.slice(1)}\n`);
+    });
+    const timer = setTimeout(() => child.stdin.write('end\n'), ms);
+    child.on('error', reject);
+    child.on('close', (code, signal) => {
+      clearTimeout(timer);
+      if (code === 0) resolve(samples);
+      else reject(new Error(`the process on the ${kind} machine ended with ${signal ?? `exit code ${code}`}`));
+    });
+  });
+}
+
+/** The lines of the table of one subject, and the names of what grew. */
+function judge(kind, samples) {
+  const from = samples[0].at + (samples.at(-1).at - samples[0].at) * WARM_UP;
+  const counted = samples.filter(({ at }) => at >= from);
+  if (counted.length < 8)
+    throw new Error(`${kind}: ${counted.length} rounds after the warm-up; give it more --minutes`);
+  const grew = [];
+  const rows = Object.entries(LIMITS).map(([key, { most, unit, name }]) => {
+    const value = growth(counted.map((sample) => [sample.at, sample[key]]));
+    const flat = value <= most;
+    if (!flat) grew.push(`${name} (${kind})`);
+    const at = (sample) => (sample[key] / unit).toFixed(unit === 1 ? 0 : 1);
+    const cells = [at(counted[0]), at(counted.at(-1)), (value / unit).toFixed(2), (most / unit).toFixed(2)];
+    return `${kind.padEnd(10)} ${name.padEnd(16)} ${cells.map((cell) => cell.padStart(9)).join(' ')}  ${flat ? 'flat' : 'GREW'}`;
+  });
+  const seconds = ((counted.at(-1).at - counted[0].at) / 1000).toFixed(0);
+  const errors = Object.entries(counted.at(-1).errors).map(([code, count]) => `${count} ${code}`);
+  rows.push(
+    `${kind.padEnd(10)} ${counted.length} of ${samples.length} rounds in ${seconds} s; errors on purpose: ${errors.join(', ')}`,
+  );
+  return { rows, grew };
+}
+
+await main(async () => {
+  const { values } = parseArgs({
+    options: {
+      minutes: { type: 'string', default: '1.2' },
+      rest: { type: 'string', default: '0' },
+      log: { type: 'string' },
+      plant: { type: 'string' },
+    },
+  });
+  const minutes = Number(values.minutes);
+  if (!(minutes >= 0.5 && minutes <= 24 * 60))
+    throw new Error(`--minutes is "${values.minutes}"; expected 0.5 to 1440`);
+  await bootstrap();
+  const kinds = ['simulated', 'real'];
+  const runs = await Promise.all(kinds.map((kind) => soak(kind, values, minutes * 60_000)));
+  const judged = runs.map((samples, i) => judge(kinds[i], samples));
+  const head = ['first', 'last', 'growth', 'limit'].map((word) => word.padStart(9)).join(' ');
+  console.log(`${'machine'.padEnd(10)} ${'what'.padEnd(16)} ${head}`);
+  for (const { rows } of judged) console.log(rows.join('\n'));
+  const grew = judged.flatMap((each) => each.grew);
+  if (grew.length > 0) throw new Error(`not flat: ${grew.join(', ')}`);
+});
