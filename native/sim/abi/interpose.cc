@@ -2,6 +2,8 @@
 // /proc and /sys. A reader gets a memfd with the text; a seek to the beginning, or pread() at 0,
 // renews the text, as in /proc. A writer gets a descriptor of open_control_file(). All other paths
 // go to the next open().
+#include "sim/abi/interpose.h"
+
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -36,12 +38,7 @@
 #undef pread64
 
 namespace umasim {
-namespace {
 
-constexpr char kMemfdPrefix[] = "umasim:";
-constexpr int kNotSimulated = -4096;  // no -errno
-
-// Whether this library is preloaded. Linked as libcudart, it simulates CUDA only.
 bool preloaded() {
   static const bool answer = [] {
     Dl_info info;
@@ -59,10 +56,10 @@ bool may_be_simulated(const char* path) {
          preloaded();
 }
 
-template <typename Function>
-Function* next(const char* name) {
-  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
-}
+namespace {
+
+constexpr char kMemfdPrefix[] = "umasim:";
+constexpr int kNotSimulated = -4096;  // no -errno
 
 int write_text(int fd, const std::string& text) {
   if (ftruncate(fd, 0) != 0) return -errno;

@@ -3,13 +3,19 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 #include "sim/linux/cgroup.h"
 #include "sim/state/raw_syscalls.h"
 
 namespace umasim {
+
+// In the order of ProcessFile, without kNone.
+const char* const kProcessFileNames[6] = {"comm", "statm", "cgroup", "cmdline", "stat", "status"};
+
 namespace {
 
 // Resident memory of a program without allocations. It is constant, because the real resident set
@@ -45,17 +51,60 @@ uint64_t touched_bytes(const State& state, int pid) {
   return bytes;
 }
 
-std::string statm_text(const State& state, int pid) {
+struct Sizes {
+  uint64_t size, resident, text;
+};
+
+Sizes sizes(const State& state, int pid) {
   const ScriptedProcess* process = scripted(state, pid);
+  const uint64_t anon = process == nullptr
+                            ? touched_bytes(state, pid)
+                            : state.world.scripted_anon[process - state.machine.processes];
+  const uint64_t resident = kProgramBytes + anon;
+  return {2 * resident, resident, kProgramText};
+}
+
+std::string statm_text(const State& state, int pid) {
   const uint64_t page = state.machine.linux_kernel.page_size;
-  const uint64_t index = process == nullptr ? 0 : process - state.machine.processes;
-  const uint64_t anon =
-      process == nullptr ? touched_bytes(state, pid) : state.world.scripted_anon[index];
-  const uint64_t resident = (kProgramBytes + anon) / page, text = kProgramText / page;
+  const Sizes all = sizes(state, pid);
+  const std::string resident = std::to_string(all.resident / page),
+                    text = std::to_string(all.text / page);
   // size resident shared text lib data dt
-  return std::to_string(2 * resident) + " " + std::to_string(resident) + " " +
-         std::to_string(text) + " " + std::to_string(text) + " 0 " + std::to_string(resident) +
-         " 0\n";
+  return std::to_string(all.size / page) + " " + resident + " " + text + " " + text + " 0 " +
+         resident + " 0\n";
+}
+
+// A process that sleeps, is a child of init, started when the machine did and has used no CPU time.
+std::string stat_text(const State& state, const ScriptedProcess& process) {
+  constexpr int64_t kTickNs = 10'000'000;
+  const uint64_t page = state.machine.linux_kernel.page_size;
+  const Sizes all = sizes(state, static_cast<int>(process.pid));
+  const std::string pid = std::to_string(process.pid);
+  // Fields 1 to 20, then starttime, vsize, rss and fields 25 to 52.
+  std::string text = pid + " (" + process.name + ") S 1 " + pid + " " + pid +
+                     " 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 " +
+                     std::to_string(state.boot_ns / kTickNs) + " " + std::to_string(all.size) +
+                     " " + std::to_string(all.resident / page) + " 18446744073709551615";
+  for (int field = 26; field <= 52; field++) text += field == 38 ? " 17" : " 0";
+  return text + "\n";
+}
+
+std::string status_text(const State& state, const ScriptedProcess& process) {
+  const Sizes all = sizes(state, static_cast<int>(process.pid));
+  const std::string pid = std::to_string(process.pid), user = std::to_string(getuid()),
+                    group = std::to_string(getgid());
+  const auto kb = [](const char* name, uint64_t bytes) {
+    char line[64];
+    std::snprintf(line, sizeof line, "%s:\t%8llu kB\n", name,
+                  static_cast<unsigned long long>(bytes / 1024));
+    return std::string(line);
+  };
+  return std::string("Name:\t") + process.name + "\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t" +
+         pid + "\nNgid:\t0\nPid:\t" + pid + "\nPPid:\t1\nTracerPid:\t0\nUid:\t" + user + "\t" +
+         user + "\t" + user + "\t" + user + "\nGid:\t" + group + "\t" + group + "\t" + group +
+         "\t" + group + "\n" + kb("VmSize", all.size) + kb("VmRSS", all.resident) +
+         kb("RssAnon", all.resident - all.text) + kb("RssFile", all.text) + kb("RssShmem", 0) +
+         kb("VmSwap", 0) + "Threads:\t1\n";
 }
 
 }  // namespace
@@ -72,28 +121,43 @@ ProcessFile process_file(const char* path, int* pid) {
     if (end == who || number <= 0) return ProcessFile::kNone;
     *pid = static_cast<int>(number);
   }
-  if (std::strcmp(end, "/comm") == 0) return ProcessFile::kComm;
-  if (std::strcmp(end, "/statm") == 0) return ProcessFile::kStatm;
-  return std::strcmp(end, "/cgroup") == 0 ? ProcessFile::kCgroup : ProcessFile::kNone;
+  if (*end != '/') return ProcessFile::kNone;
+  for (size_t i = 0; i < std::size(kProcessFileNames); i++) {
+    if (std::strcmp(end + 1, kProcessFileNames[i]) == 0) return static_cast<ProcessFile>(i + 1);
+  }
+  return ProcessFile::kNone;
+}
+
+bool is_scripted_directory(const State& state, const char* path) {
+  if (std::strncmp(path, "/proc/", 6) != 0) return false;
+  char* end = nullptr;
+  const long pid = std::strtol(path + 6, &end, 10);
+  const bool whole = end != path + 6 && (*end == '\0' || std::strcmp(end, "/") == 0);
+  return whole && scripted(state, static_cast<int>(pid)) != nullptr;
 }
 
 bool knows_process(const State& state, ProcessFile file, int pid) {
   if (file == ProcessFile::kNone) return false;
   if (scripted(state, pid) != nullptr) return true;
-  // Real processes keep their real names.
-  return file != ProcessFile::kComm && (pid == getpid() || client(state, pid) >= 0);
+  // Of the real processes only the memory is simulated.
+  if (file != ProcessFile::kStatm && file != ProcessFile::kCgroup) return false;
+  return pid == getpid() || client(state, pid) >= 0;
 }
 
 int process_text(const State& state, ProcessFile file, int pid, std::string* text) {
+  const ScriptedProcess* process = scripted(state, pid);
   if (!knows_process(state, file, pid)) {
-    const char* const names[] = {"", "comm", "statm", "cgroup"};
-    const std::string path = "/proc/" + std::to_string(pid) + "/" + names[static_cast<int>(file)];
+    const std::string path = "/proc/" + std::to_string(pid) + "/comm";
     *text = file == ProcessFile::kComm ? raw_read_file(path.c_str(), 64) : std::string();
     return text->empty() ? -ENOENT : 0;
   }
-  if (file == ProcessFile::kComm) *text = std::string(scripted(state, pid)->name) + "\n";
   if (file == ProcessFile::kStatm) *text = statm_text(state, pid);
   if (file == ProcessFile::kCgroup) *text = "0::" UMASIM_CGROUP "\n";
+  if (process == nullptr) return 0;
+  if (file == ProcessFile::kComm) *text = std::string(process->name) + "\n";
+  if (file == ProcessFile::kCmdline) *text = std::string(process->name) + '\0';
+  if (file == ProcessFile::kStat) *text = stat_text(state, *process);
+  if (file == ProcessFile::kStatus) *text = status_text(state, *process);
   return 0;
 }
 

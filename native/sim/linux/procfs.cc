@@ -1,6 +1,7 @@
 #include "sim/linux/procfs.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -172,6 +173,22 @@ int may_open(const State& state, const char* path, int access) {
   return file->rights == Rights::kRootReads && !is_root() ? -EACCES : 0;
 }
 
+FileStatus file_status(const State& state, const char* path) {
+  if (is_scripted_directory(state, path)) return {0, S_IFDIR | 0555};
+  if (!is_simulated(state, path)) return {-ENOENT, 0};
+  const ReplacedFile* replaced = find_replaced(state.machine, path);
+  if (replaces_answer(replaced)) {
+    // A file that cannot be read exists all the same.
+    return replaced->answer == FileAnswer::kMissing ? FileStatus{-ENOENT, 0}
+                                                    : FileStatus{0, S_IFREG | 0444};
+  }
+  const File* known = find(path);
+  if (known == nullptr) return {0, S_IFREG | 0444};
+  if (!exists(state, *known)) return {-ENOENT, 0};
+  constexpr unsigned kModes[] = {0444, 0400, 0200, 0222};  // in the order of Rights
+  return {0, S_IFREG | kModes[static_cast<int>(known->rights)]};
+}
+
 int read_file(const State& state, const char* path, std::string* text) {
   const ReplacedFile* replaced = find_replaced(state.machine, path);
   if (replaces_answer(replaced)) {
@@ -187,28 +204,37 @@ int read_file(const State& state, const char* path, std::string* text) {
   return status;
 }
 
-int list_directory(const State& state, const char* path, std::string* names) {
-  std::string prefix = path;
+std::set<std::string> names_in(const State& state, const std::string& directory, Names which) {
+  std::string prefix = directory;
   if (prefix.empty() || prefix.back() != '/') prefix += '/';
-  if (prefix.rfind("/sys/kernel/debug/", 0) == 0 && !is_root()) return -EACCES;
   std::set<std::string> found;
-  const auto add = [&](const std::string& path_of_file) {
-    if (path_of_file.rfind(prefix, 0) != 0) return;
-    found.insert(
-        path_of_file.substr(prefix.size(), path_of_file.find('/', prefix.size()) - prefix.size()));
+  const auto add = [&](const std::string& path) {
+    if (path.rfind(prefix, 0) != 0) return;
+    const bool present = file_status(state, path.c_str()).error == 0;
+    const size_t end = path.find('/', prefix.size());
+    // A directory with an absent file may have others.
+    if (which == Names::kAbsent && (present || end != std::string::npos)) return;
+    if (which == Names::kPresent && !present) return;
+    found.insert(path.substr(prefix.size(), end - prefix.size()));
   };
-  for (const File& file : kFiles) {
-    const ReplacedFile* replaced = find_replaced(state.machine, file.path);
-    const bool missing = replaced != nullptr && replaced->answer == FileAnswer::kMissing;
-    if (!missing && exists(state, file)) add(file.path);
-  }
+  for (const File& file : kFiles) add(file.path);
   for (int i = 0; i < state.machine.file_count; i++) {
-    const ReplacedFile& file = state.machine.files[i];
-    if (file.answer == FileAnswer::kText || file.answer == FileAnswer::kError) add(file.path);
+    if (replaces_answer(&state.machine.files[i])) add(state.machine.files[i].path);
   }
-  if (found.empty()) return -ENOENT;
+  for (int i = 0; i < state.machine.process_count; i++) {
+    const std::string process = "/proc/" + std::to_string(state.machine.processes[i].pid);
+    if (!is_scripted_directory(state, process.c_str())) continue;
+    for (const char* name : kProcessFileNames) add(process + "/" + name);
+  }
+  return found;
+}
+
+int list_directory(const State& state, const char* path, std::string* names) {
+  const bool debug = std::strncmp(path, "/sys/kernel/debug/", 18) == 0;
+  if (debug && !is_root()) return -EACCES;
+  const std::set<std::string> found = names_in(state, path, Names::kPresent);
   for (const std::string& name : found) *names += name + "\n";
-  return 0;
+  return found.empty() ? -ENOENT : 0;
 }
 
 }  // namespace umasim

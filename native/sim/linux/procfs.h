@@ -1,5 +1,6 @@
 // The files of the simulated Linux under /proc and /sys: their rights and contents.
 #pragma once
+#include <set>
 #include <string>
 
 #include "sim/state/state.h"
@@ -12,8 +13,17 @@ bool is_simulated(const State& state, const char* path);
 // Whether this user may open a path; `access` is O_RDONLY, O_WRONLY or O_RDWR. Returns 0, -EACCES,
 // or -ENOENT for a path that is not simulated.
 int may_open(const State& state, const char* path, int access);
+// What stat() tells of a simulated file, or of the directory of a scripted process.
+struct FileStatus {
+  int error;      // 0 or -ENOENT
+  unsigned mode;  // type and rights
+};
+FileStatus file_status(const State& state, const char* path);
 // The text of a readable file. Returns 0 or -errno.
 int read_file(const State& state, const char* path, std::string* text);
+// The names in a directory of which the machine says that they are there, or that they are not.
+enum class Names { kPresent, kAbsent };
+std::set<std::string> names_in(const State& state, const std::string& directory, Names which);
 // The names in a directory, each followed by a newline. Returns 0 or -errno.
 int list_directory(const State& state, const char* path, std::string* names);
 // Whether the path is a control file, and which.

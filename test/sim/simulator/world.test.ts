@@ -170,12 +170,52 @@ describe('programs that read kernel files', () => {
     });
   });
 
+  test('scripted processes are in /proc until they end, for ls, sh and cat', async () => {
+    const machine = machineWith('gb10', {
+      processes: [
+        { name: 'stays', pid: 4_200_001, gpuBytes: 0, anonBytes: GiB },
+        { name: 'ended', pid: 4_200_002, gpuBytes: 0, anonBytes: GiB },
+      ],
+      events: [{ atMs: 0, what: 'exit', process: 'ended' }],
+      files: [{ path: '/proc/pressure/memory', missing: true }],
+    });
+    await withForeignEnvironment(machine, (env) => {
+      const lines = (program: string, ...args: string[]) =>
+        spawnSync(program, args, { encoding: 'utf8', env })
+          .stdout.split('\n')
+          .filter((line) => line !== '');
+      const pids = lines('ls', '/proc').filter((name) => Number(name) > 4_194_304);
+      expect(pids).toEqual(['4200001']);
+      expect(lines('ls', '/proc')).toEqual(expect.arrayContaining(['meminfo', 'self', 'uptime', String(process.pid)]));
+      expect(lines('ls', '/proc/4200001')).toEqual(['cgroup', 'cmdline', 'comm', 'stat', 'statm', 'status']);
+      expect(lines('ls', '-l', '/proc/4200001/stat')).toEqual([expect.stringMatching(/^-r--r--r-- 1 .* 0 /)]);
+      expect(lines('cat', '/proc/4200001/status')).toEqual(
+        expect.arrayContaining(['Name:\tstays', 'Pid:\t4200001', `RssAnon:\t ${1024 ** 2 + 24 * 1024} kB`]),
+      );
+      expect(lines('cat', '/proc/4200001/cmdline')).toEqual(['stays\0']);
+      expect(lines('cat', '/proc/4200001/stat').join().split(' ')).toMatchObject({
+        length: 52,
+        0: '4200001',
+        1: '(stays)',
+      });
+      const script =
+        'for f in 4200001 4200001/comm 4200002 4200001/maps pressure/memory; do [ -e /proc/$f ] && echo $f; done';
+      expect(lines('sh', '-c', script)).toEqual(['4200001', '4200001/comm']);
+      expect(lines('ls', '/proc/pressure')).not.toContain('memory');
+      // Directories that only the machine has.
+      expect(lines('ls', '/proc/driver/nvidia')).toEqual(['params', 'version']);
+      expect(
+        lines('sh', '-c', '[ -d /proc/driver/nvidia ] && [ -r /proc/driver/nvidia/version ] && echo driver'),
+      ).toEqual(['driver']);
+    });
+  });
+
   test('the simulator exports the libraries, its own functions and the interposers, and nothing else', ({ skip }) => {
     const { stdout, error } = spawnSync('nm', ['-D', '--defined-only', simulatorLibrary()], { encoding: 'utf8' });
     if (error !== undefined) skip(`no nm: ${error.message}`);
     const names = stdout.split('\n').flatMap((line) => / [A-Z] (\S+)$/.exec(line)?.[1] ?? []);
     const known =
-      /^(cu[A-Z]|cuda[A-Z]|nvml[A-Z]|umasim_|libcudart\.so\.|__open|open|fopen|lseek|pread|__asan|__odr_asan|__ubsan|__tsan)/;
+      /^(cu[A-Z]|cuda[A-Z]|nvml[A-Z]|umasim_|libcudart\.so\.|__open|open|fopen|lseek|pread|stat|lstat|fstatat|__x?l?xstat|access$|faccessat$|opendir$|fdopendir$|readdir|rewinddir$|closedir$|__asan|__odr_asan|__ubsan|__tsan)/;
     expect(names.length).toBeGreaterThan(100);
     expect(names.filter((name) => !known.test(name))).toEqual([]);
   });
