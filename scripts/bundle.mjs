@@ -20,6 +20,7 @@ export async function bundle() {
       sim: join(lib, 'sim.ts'),
       cli: join(lib, 'cli.ts'),
       'mem-get-info-worker': join(lib, 'snapshot/mem-get-info-worker.ts'),
+      'hidden-devices-worker': join(lib, 'snapshot/hidden-devices-worker.ts'),
       worker: join(lib, 'worker.ts'),
     },
     platform: 'node',

@@ -5,8 +5,15 @@ import type { Check } from './check.ts';
 import { kernelChecks } from './kernel.ts';
 import { libraryChecks } from './libraries.ts';
 import { memoryChecks } from './memory.ts';
+import { visibilityChecks } from './visibility.ts';
 
-export const CHECKS: readonly Check[] = [...libraryChecks, ...accessChecks, ...memoryChecks, ...kernelChecks];
+export const CHECKS: readonly Check[] = [
+  ...libraryChecks,
+  ...visibilityChecks,
+  ...accessChecks,
+  ...memoryChecks,
+  ...kernelChecks,
+];
 
 /** Ids of the checks that match patterns such as "library.*"; `unknown`: the first pattern that matches none. */
 export function matching(patterns: readonly string[]): { ids: Set<string>; unknown: string | null } {

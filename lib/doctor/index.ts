@@ -45,7 +45,12 @@ export async function doctor(options: DoctorOptions = {}): Promise<DoctorReport>
 /** One reading for all checks. It waits for CUDA and NVML only if a check needs them. */
 function read(checks: readonly Check[]): Promise<Snapshot> {
   const waits = checks.some(({ needs }) => needs.includes('cuda') || needs.includes('nvml'));
-  return snapshot({ memGetInfo: 'never', deadlineMs: waits ? READING_LIMIT_MS : 1 });
+  return snapshot({
+    memGetInfo: 'never',
+    deadlineMs: waits ? READING_LIMIT_MS : 1,
+    childDeadlineMs: CONTEXT_MS,
+    hiddenDevices: waits,
+  });
 }
 
 /**
@@ -55,7 +60,7 @@ function read(checks: readonly Check[]): Promise<Snapshot> {
 async function readContext(reading: Snapshot, started: number): Promise<Snapshot> {
   const leftMs = Math.round(READING_LIMIT_MS - (performance.now() - started));
   if (reading.libraries.cuda.state !== 'loaded' || leftMs < CONTEXT_MS) return reading;
-  return snapshot({ memGetInfo: 'child', deadlineMs: leftMs, childDeadlineMs: leftMs });
+  return snapshot({ memGetInfo: 'child', deadlineMs: leftMs, childDeadlineMs: leftMs, hiddenDevices: true });
 }
 
 function contextOf(reading: Snapshot): CheckContext {

@@ -30,6 +30,7 @@ import {
 } from './remedies.ts';
 import { notSplit, unknownAvailable } from './unreadable.ts';
 import type { HealthVerdict, Level, Rule } from './verdict.ts';
+import { allHidden } from './visibility.ts';
 
 /** In order of urgency. */
 const RULES: readonly Rule[] = [
@@ -44,6 +45,7 @@ const RULES: readonly Rule[] = [
   phantom,
   fragmented,
   hugePages,
+  allHidden,
   cached,
   unknownPressure,
 ];

@@ -4,6 +4,7 @@ import { UmaError } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
 import { parseVmstat } from '../host/procfs.ts';
 import { floorFor } from '../memory/floor.ts';
+import { invisibleDevices, mayHideAll, variableText } from '../memory/visibility.ts';
 import { native } from '../native/binding.ts';
 import { snapshot as takeSnapshot } from '../snapshot/index.ts';
 import type { DeviceSnapshot, LibraryStatus, Snapshot } from '../types/index.ts';
@@ -71,16 +72,23 @@ function findDevice(snapshot: Snapshot, ordinal: number, command: string): Devic
   const facts = { source: 'umaprobe', call: command, status: null, name: 'NO_DEVICE' } as const;
   if (cuda.state === 'loaded') {
     const count = snapshot.devices.filter(({ cudaIndex }) => cudaIndex !== null).length;
-    const message = `there is no CUDA device ${ordinal}; this machine has ${count}`;
+    const message = `there is no CUDA device ${ordinal}; ${seenText(snapshot, count)}`;
     throw new UmaError('ERR_UMA_NO_DEVICE', { ...facts, message });
   }
-  const message = `no usable GPU: ${unusableReason(cuda)}`;
+  const variable = mayHideAll(snapshot) ? ` (${variableText(snapshot)} may hide some)` : '';
+  const message = `no usable GPU: ${unusableReason(cuda)}${variable}`;
   // The answers of all libraries that were tried are long; they are in the error's cause.
   throw new UmaError(
     UNUSABLE_CODES[cuda.state],
     { ...facts, message },
     { cause: new Error(cuda.reason ?? 'no reason was given') },
   );
+}
+
+function seenText(snapshot: Snapshot, count: number): string {
+  const invisible = invisibleDevices(snapshot).length;
+  if (snapshot.cudaVisibleDevices === null || invisible === 0) return `this machine has ${count}`;
+  return `CUDA sees ${count} of the ${snapshot.devices.length} GPUs of this machine: ${variableText(snapshot)}`;
 }
 
 /** One reason, without paths and codes: "CUDA driver version is insufficient for CUDA runtime version". */

@@ -23,6 +23,8 @@ export interface DeviceContext {
   facts: KernelFacts;
   cuda: NativeCudaReport;
   nvml: NativeNvmlReport;
+  /** Whether CUDA in this process lists the device, and how that is known. */
+  visibility(pair: DevicePair): { visible: boolean | null; from: string };
   /** Why a library as a whole could not be read; null: it could. */
   whyNoCuda: string | null;
   whyNoNvml: string | null;
@@ -39,8 +41,9 @@ export interface DeviceContext {
 export function deviceSnapshot(index: number, pair: DevicePair, context: DeviceContext): DeviceSnapshot {
   const provenance = new Provenance();
   const { cuda, nvml } = pair;
-  const noCuda =
-    timeoutReason(context.cuda.timedOut) ?? context.whyNoCuda ?? 'CUDA does not see this device (CUDA_VISIBLE_DEVICES)';
+  const { visible, from: whyVisible } = context.visibility(pair);
+  provenance.record('visible', whyVisible);
+  const noCuda = timeoutReason(context.cuda.timedOut) ?? context.whyNoCuda ?? whyVisible;
   const noNvml = timeoutReason(context.nvml.timedOut) ?? context.whyNoNvml ?? 'NVML does not see this device';
 
   const attributes = deviceAttributes(cuda?.attributes, provenance, noCuda);
@@ -55,7 +58,7 @@ export function deviceSnapshot(index: number, pair: DevicePair, context: DeviceC
   provenance.record('memoryModel', from);
 
   const memory = {
-    cuda: cudaMemory(cuda, context, provenance, noCuda),
+    cuda: pair.hidden === true ? notAsked(provenance, whyVisible) : cudaMemory(cuda, context, provenance, noCuda),
     nvml: nvmlMemory(nvml, provenance, noNvml),
   };
   const mig = provenance.read('migMode', nvml?.migMode, 'nvmlDeviceGetMigMode', noNvml);
@@ -81,7 +84,8 @@ export function deviceSnapshot(index: number, pair: DevicePair, context: DeviceC
 
   return {
     index,
-    cudaIndex: cuda?.ordinal ?? null,
+    cudaIndex: pair.hidden === true ? null : (cuda?.ordinal ?? null),
+    visible,
     nvmlIndex: nvml?.index ?? null,
     name: either(provenance, 'name', [cuda?.name, 'cuDeviceGetName'], [nvml?.name, 'nvmlDeviceGetName'], noCuda),
     uuid: either(provenance, 'uuid', [cuda?.uuid, 'cuDeviceGetUuid'], [nvml?.uuid, 'nvmlDeviceGetUUID'], noCuda),
@@ -141,6 +145,11 @@ function either(
 ): string | null {
   const [fact, call] = typeof first[0] === 'string' || second[0] === undefined ? first : second;
   return provenance.read(path, fact, call, absent);
+}
+
+function notAsked(provenance: Provenance, whyHidden: string): null {
+  provenance.record('cuda', `not asked: ${whyHidden}`);
+  return null;
 }
 
 function cudaMemory(

@@ -1,6 +1,6 @@
 /** snapshot(): checks the options, and loads the code of a reading when it is first needed. */
 
-import { checkChoice, checkMilliseconds } from '../base/arguments.ts';
+import { checkBoolean, checkChoice, checkMilliseconds } from '../base/arguments.ts';
 import { lazy } from '../base/lazy.ts';
 import type { Snapshot, SnapshotOptions } from '../types/index.ts';
 
@@ -24,6 +24,7 @@ export async function snapshot(options: SnapshotOptions = {}): Promise<Snapshot>
   checkChoice('memGetInfo', MODES, memGetInfo);
   const deadlineMs = checkMilliseconds('deadlineMs', options.deadlineMs ?? 2_000);
   const childDeadlineMs = checkMilliseconds('childDeadlineMs', options.childDeadlineMs ?? 10_000);
+  const hiddenDevices = checkBoolean('hiddenDevices', options.hiddenDevices);
   takeSnapshot ??= (await loadTake()).takeSnapshot;
-  return takeSnapshot({ memGetInfo, deadlineMs, childDeadlineMs });
+  return takeSnapshot({ memGetInfo, deadlineMs, childDeadlineMs, hiddenDevices });
 }

@@ -12,8 +12,12 @@ export function cudaVersion(number: number): string {
 const known = <T>(fact: unknown, format: (value: T) => string): string | null =>
   fact === undefined || isFailure(fact) ? null : format(fact as T);
 
-/** Status of the CUDA runtime library, else of the driver library: the first that was opened. */
-export function cudaLibrary(report: NativeCudaReport): LibraryStatus {
+/**
+ * Status of the CUDA runtime library, else of the driver library: the first that was opened.
+ *
+ * @param hidesAll CUDA_VISIBLE_DEVICES hides every device: CUDA answers that there is none, and works.
+ */
+export function cudaLibrary(report: NativeCudaReport, hidesAll = false): LibraryStatus {
   const opened = [report.runtime, report.driver].find(
     (library) => library.path !== undefined && library.failure === undefined,
   );
@@ -27,7 +31,8 @@ export function cudaLibrary(report: NativeCudaReport): LibraryStatus {
     return { state: 'timeout', ...versions, reason: reason(report.timedOut) };
   if (path === null) return { state: 'missing', ...versions, reason: missing([report.runtime, report.driver]) };
   if (opened === undefined) return { state: 'unusable', ...versions, reason: missing([report.runtime, report.driver]) };
-  if (isFailure(report.deviceCount)) return { state: 'unusable', ...versions, reason: reason(report.deviceCount) };
+  if (isFailure(report.deviceCount) && !hidesAll)
+    return { state: 'unusable', ...versions, reason: reason(report.deviceCount) };
   return { state: 'loaded', ...versions, reason: null };
 }
 

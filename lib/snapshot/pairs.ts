@@ -6,6 +6,19 @@ import type { NativeCudaDevice, NativeNvmlDevice } from '../native/contract.ts';
 export interface DevicePair {
   cuda: NativeCudaDevice | null;
   nvml: NativeNvmlDevice | null;
+  /** `cuda` comes from a process without CUDA_VISIBLE_DEVICES, which hides the device from this one. */
+  hidden?: true;
+}
+
+/** Whether both describe one GPU, by its PCI address, else by its UUID. */
+export function isSameGpu(
+  a: NativeCudaDevice | NativeNvmlDevice,
+  b: NativeCudaDevice | NativeNvmlDevice | null,
+): boolean {
+  if (b === null) return false;
+  const address = addressOf(a);
+  if (address !== null && addressOf(b) !== null) return address === addressOf(b);
+  return typeof a.uuid === 'string' && a.uuid === b.uuid;
 }
 
 /** Devices that CUDA sees come first, in CUDA's order; then those that only NVML sees. */

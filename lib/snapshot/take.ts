@@ -14,6 +14,7 @@ import type { Snapshot, SnapshotOptions } from '../types/index.ts';
 import { readInChild } from './child-readings.ts';
 import { readCudaReport } from './cuda-report.ts';
 import { type DeviceContext, deviceSnapshot } from './devices.ts';
+import { hidesEveryDevice, readHidden, visibility, visibleDevices, withHidden } from './hidden-devices.ts';
 import { cudaLibrary, nvmlLibrary, whyNoDevices } from './libraries.ts';
 import { pairDevices } from './pairs.ts';
 
@@ -39,7 +40,10 @@ export async function takeSnapshot(options: Required<SnapshotOptions>): Promise<
   const [cuda, nvml] = await reports;
   const child =
     mode === 'child' || mode === 'needed' ? await readInChild(mode, cuda, facts.driver, childDeadlineMs) : null;
-  const libraries = { cuda: cudaLibrary(cuda), nvml: nvmlLibrary(nvml) };
+  const paired = pairDevices(cuda.devices, nvml.devices);
+  const hidden = options.hiddenDevices ? await readHidden(cuda, nvml, paired, childDeadlineMs) : null;
+  const pairs = withHidden(paired, hidden);
+  const libraries = { cuda: cudaLibrary(cuda, hidesEveryDevice(cuda, hidden, pairs)), nvml: nvmlLibrary(nvml) };
   // Processes on a simulated machine are real ones of this namespace.
   const firstPidNamespace = simulated !== null || pidNamespace() === FIRST_PID_NAMESPACE;
   const context: DeviceContext = {
@@ -48,6 +52,7 @@ export async function takeSnapshot(options: Required<SnapshotOptions>): Promise<
     cuda,
     nvml,
     whyNoCuda: libraries.cuda.reason,
+    visibility: (pair) => visibility(pair, cuda, hidden),
     whyNoNvml: libraries.nvml.reason,
     child,
     environment: process.env,
@@ -55,7 +60,7 @@ export async function takeSnapshot(options: Required<SnapshotOptions>): Promise<
     // In a container's own namespace the pids would name other processes.
     processName: (pid) => (firstPidNamespace ? processName(binding, pid) : null),
   };
-  const devices = pairDevices(cuda.devices, nvml.devices).map((pair, index) => deviceSnapshot(index, pair, context));
+  const devices = pairs.map((pair, index) => deviceSnapshot(index, pair, context));
   return {
     schema: 'umaprobe/snapshot/1',
     at,
@@ -69,6 +74,7 @@ export async function takeSnapshot(options: Required<SnapshotOptions>): Promise<
     driver: facts.driver,
     cgroup: facts.cgroup,
     libraries,
+    cudaVisibleDevices: visibleDevices(),
     devices,
     noDevices: devices.length === 0 ? whyNoDevices(libraries.cuda, libraries.nvml) : null,
     from: provenance.sources,

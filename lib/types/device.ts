@@ -48,8 +48,13 @@ export type ViewName = 'cudaMemGetInfo' | 'torch' | 'vllm' | 'sglang' | 'llamaCp
 export interface DeviceSnapshot {
   /** Position in this list. Devices that CUDA sees come first, in CUDA's order, so for them it is the CUDA ordinal. */
   index: number;
-  /** CUDA ordinal; null when CUDA does not see it (CUDA_VISIBLE_DEVICES, no CUDA). */
+  /** CUDA ordinal in this process; null when CUDA does not see it here (CUDA_VISIBLE_DEVICES, no CUDA). */
   cudaIndex: number | null;
+  /**
+   * Whether CUDA in this process sees it. false: CUDA_VISIBLE_DEVICES hides it, or CUDA does not list it for another
+   * reason; `from.visible` says which. null: CUDA could not be asked.
+   */
+  visible: boolean | null;
   /** NVML index; null when NVML does not see it. */
   nvmlIndex: number | null;
   name: string | null;

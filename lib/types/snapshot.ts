@@ -19,6 +19,8 @@ export interface Snapshot {
   driver: DriverFacts;
   cgroup: CgroupLimits | null;
   libraries: { cuda: LibraryStatus; nvml: LibraryStatus };
+  /** CUDA_VISIBLE_DEVICES of this process, which hides devices from CUDA and not from NVML; null: not set. */
+  cudaVisibleDevices: string | null;
   devices: DeviceSnapshot[];
   /** Why `devices` is empty; null when it is not. */
   noDevices: string | null;
@@ -40,9 +42,15 @@ export interface SnapshotOptions {
    * - `never`.
    */
   memGetInfo?: 'auto' | 'needed' | 'child' | 'inProcess' | 'never';
+  /**
+   * Whether to ask CUDA about devices that CUDA_VISIBLE_DEVICES hides from this process, as `umaprobe snapshot` does: a
+   * short-lived child process without that variable asks, once for each value of it, and only if a device is hidden.
+   * Default false: of a hidden device, which has `visible: false`, only what NVML reports is known.
+   */
+  hiddenDevices?: boolean;
   /** Time limit for each library, in milliseconds: 1 to 600000. Default 2000. */
   deadlineMs?: number;
-  /** Time limit for the child process of `memGetInfo: 'needed'` and `'child'`, in milliseconds: 1 to 600000. Default 10000. */
+  /** Time limit for the child process of `memGetInfo` and of `hiddenDevices`, in milliseconds: 1 to 600000. Default 10000. */
   childDeadlineMs?: number;
 }
 

@@ -67,7 +67,14 @@ describe('the tarball', () => {
       );
     });
     expect(imported.filter((file) => file !== undefined && !chunks.includes(file))).toEqual([]);
-    const entryPoints = ['index.js', 'sim.js', 'cli.js', 'mem-get-info-worker.js', 'worker.js'];
+    const entryPoints = [
+      'index.js',
+      'sim.js',
+      'cli.js',
+      'mem-get-info-worker.js',
+      'hidden-devices-worker.js',
+      'worker.js',
+    ];
     expect(chunks.filter((chunk) => !entryPoints.includes(chunk) && !imported.includes(chunk))).toEqual([]);
   });
 

@@ -79,6 +79,8 @@ export interface MachineFixture {
   host?: Partial<HostMemory>;
   kernel?: Partial<KernelMemory>;
   processes?: GpuProcess[];
+  /** CUDA_VISIBLE_DEVICES, and the GPUs that it hides. */
+  visible?: { variable: string; hidden: number[] };
   /** The reader is in a PID namespace of its own. */
   container?: boolean;
   /** Share of the free memory in blocks of 32 MiB; the rest is in pages of 4 KiB. */
@@ -143,6 +145,7 @@ export function snapshotOf(fixture: MachineFixture = {}): Snapshot {
             cuda: library,
             nvml: { ...library, path: '/usr/lib/libnvidia-ml.so.1', version: '13.580.142', driverVersion: '580.142' },
           },
+    cudaVisibleDevices: fixture.visible?.variable ?? null,
     devices,
     noDevices:
       fixture.gpu === false
@@ -174,13 +177,15 @@ function deviceOf(
     whyNoNvml: 'ERR_UMA_NOT_SUPPORTED: NOT_SUPPORTED',
     environment: fixture.environment ?? {},
   });
+  const hidden = fixture.visible?.hidden.includes(index) === true;
   const list = readProcessList(fixture.processes ?? [], fixture.container !== true);
   return {
     index,
-    cudaIndex: index,
+    cudaIndex: hidden ? null : index,
+    visible: !hidden,
     nvmlIndex: index,
     name: model === 'unified' ? 'NVIDIA GB10' : 'NVIDIA H200',
-    uuid: 'GPU-1',
+    uuid: `GPU-${index + 1}a2b3c4d`,
     pciBusId: '000F:01:00.0',
     computeCapability: '12.1',
     memoryModel: model,
@@ -202,6 +207,7 @@ function deviceOf(
       ...Object.fromEntries(Object.entries(seen.from).map(([name, source]) => [`views.${name}`, source])),
       processes: list.from,
       processesComplete: list.from,
+      ...(hidden ? { visible: `CUDA_VISIBLE_DEVICES="${fixture.visible?.variable}" hides it` } : {}),
     },
   };
 }

@@ -49,7 +49,12 @@ export const snapshotCommand: Command = {
   async run({ values }) {
     const memGetInfo = choice(values, 'memgetinfo', MEMGETINFO, 'needed', 'snapshot');
     const deadlineMs = deadline(values, 'snapshot');
-    const document = await snapshot({ memGetInfo, deadlineMs, childDeadlineMs: CHILD_DEADLINE_MS });
+    const document = await snapshot({
+      memGetInfo,
+      deadlineMs,
+      childDeadlineMs: CHILD_DEADLINE_MS,
+      hiddenDevices: true,
+    });
     const exact = flag(values, 'bytes');
     return {
       exitCode: EXIT.success,

@@ -76,7 +76,7 @@ async function follow(context: Context, settings: Settings): Promise<number> {
   for (const [signal, handler] of handlers) process.on(signal, handler);
   const output = createOutput(context, settings, () => stop(EXIT.success));
   const { intervalMs, memGetInfo, deadlineMs } = settings;
-  const readings = watch({ intervalMs, memGetInfo, deadlineMs, signal: abort.signal });
+  const readings = watch({ intervalMs, memGetInfo, deadlineMs, hiddenDevices: true, signal: abort.signal });
   try {
     for (let seen = 0; seen < settings.readings; seen++) {
       // A reading may hang until its deadline: quitting does not wait for it.

@@ -37,6 +37,7 @@ export function headerLines(snapshot: Snapshot, options: RenderOptions): string[
 function deviceLine(device: DeviceSnapshot, options: RenderOptions): string {
   const parts = [
     `GPU ${device.index}  ${clean(device.name ?? 'unnamed')}`,
+    hiddenText(device),
     MODEL_LABELS[device.memoryModel],
     dedicatedTotal(device),
     device.temperatureC === null ? null : `${device.temperatureC} °C`,
@@ -45,6 +46,12 @@ function deviceLine(device: DeviceSnapshot, options: RenderOptions): string {
   ].filter((part) => part !== null);
   const line = joinThatFits(parts, dot(options), options.width);
   return options.unicode ? line : line.replaceAll('°', '');
+}
+
+/** The variable of the caller: the machine has the GPU, programs that are started here do not find it. */
+function hiddenText({ visible, from }: DeviceSnapshot): string | null {
+  if (visible !== false) return null;
+  return /hides it$/.test(from.visible ?? '') ? 'hidden by CUDA_VISIBLE_DEVICES' : 'not seen by CUDA';
 }
 
 function dedicatedTotal({ memoryModel, nvml, cuda }: DeviceSnapshot): string | null {

@@ -54,7 +54,7 @@ describe('the child', () => {
 
   it('asks GPUs with memory of their own, and no other, unless told to', () => {
     const path = machineFile('both', { devices: [...devicesOf('gb10'), ...devicesOf('h200')] });
-    const [unified, own] = snapshotJson(['--sim', path]).devices;
+    const [own, unified] = snapshotJson(['--sim', path]).devices; // CUDA lists the faster GPU first
     expect(unified).toMatchObject({ memoryModel: 'unified', cuda: null });
     expect(unified?.from.cuda).toMatch(/^not asked: on an integrated GPU it reports MemFree/);
     expect(unified?.views.cudaMemGetInfo).toBeGreaterThan(100 * GiB);

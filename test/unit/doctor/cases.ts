@@ -54,6 +54,35 @@ export const CASES: [string, string, Snapshot, CheckStatus, RegExp][] = [
     'pass',
     /answers/,
   ],
+  ['cuda.visible', 'no variable', snapshotOf(), 'pass', /find every GPU/],
+  ['cuda.visible', 'no GPU', snapshotOf({ gpu: false }), 'skip', /no GPU/],
+  ['cuda.visible', 'hides all', snapshotOf({ visible: { variable: '-1', hidden: [0] } }), 'warn', /hides every GPU/],
+  ['cuda.visible', 'a mistake', snapshotOf({ visible: { variable: '0,7', hidden: [] } }), 'warn', /"7" names no GPU/],
+  [
+    'cuda.visible',
+    'hides one on purpose',
+    snapshotOf({ model: 'discrete', ownFree: [GiB, GiB], visible: { variable: '0', hidden: [1] } }),
+    'pass',
+    /hides 1 of 2 GPUs/,
+  ],
+  [
+    'cuda.visible',
+    'not listed for another reason',
+    changed((s) => {
+      Object.assign(s.devices[0] ?? {}, { visible: false, cudaIndex: null });
+    }),
+    'warn',
+    /NVML lists a GPU that CUDA does not/,
+  ],
+  [
+    'cuda.visible',
+    'CUDA is silent',
+    changed((s) => {
+      Object.assign(s.devices[0] ?? {}, { visible: null, cudaIndex: null });
+    }),
+    'skip',
+    /could not be asked/,
+  ],
   ['library.nvml', 'loaded', snapshotOf(), 'pass', /answers/],
   [
     'library.nvml',

@@ -12,6 +12,7 @@ const context = (changes: Partial<DeviceContext> = {}): DeviceContext => ({
   facts: { bootId: null, pressure: null, contiguity: null, kernel: NO_KERNEL, driver: NO_DRIVER, cgroup: null },
   cuda: { runtime: {}, driver: {}, devices: [], identities: 0, timedOut: null },
   nvml: { library: {}, devices: [], timedOut: null },
+  visibility: () => ({ visible: true, from: 'CUDA lists it' }),
   whyNoCuda: null,
   whyNoNvml: null,
   child: null,

@@ -1,0 +1,9 @@
+/** The child process of hidden-devices.ts: prints CUDA's report as one line of JSON and exits. Creates no context. */
+
+import { native } from '../native/binding.ts';
+
+// As in mem-get-info-worker.ts: ends with the parent, also while a call hangs.
+process.stdin.on('close', () => process.exit(1)).resume();
+
+const report = await native().readCuda(0, Number(process.argv[2]));
+process.stdout.write(`${JSON.stringify(report)}\n`, () => process.exit(0));

@@ -1,0 +1,68 @@
+/** Runs one of the snapshot's workers in a child process, and collects the lines that it prints. */
+
+import { join } from 'node:path';
+import { startProcess } from '../base/start-process.ts';
+import { native } from '../native/binding.ts';
+import { ROOT } from '../root.ts';
+
+export interface WorkerAnswer {
+  lines: string[];
+  /** Reason for every line that is missing. */
+  missingReason: string;
+}
+
+export interface WorkerOptions {
+  deadlineMs: number;
+  environment: NodeJS.ProcessEnv;
+  /** What the child reads, for messages. */
+  purpose: string;
+}
+
+/**
+ * A short-lived child process. At the deadline it is killed and not waited for; lines printed before count. The child
+ * exits when this process does: it watches its standard input.
+ *
+ * @param worker name of its file in this room.
+ * @throws UmaError if the child cannot be started.
+ */
+export async function runWorker(
+  worker: 'mem-get-info-worker' | 'hidden-devices-worker',
+  words: readonly string[],
+  { deadlineMs, environment, purpose }: WorkerOptions,
+): Promise<WorkerAnswer> {
+  const child = await startProcess(process.execPath, [join(ROOT, `dist/${worker}.js`), ...words], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    // The same machine as this process, even if process.env has changed since the first reading.
+    env: { ...environment, ...native().machineVariables() },
+  });
+  let out = '';
+  let errorText = '';
+  child.stdin?.on('error', () => undefined); // the child has exited already
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    errorText += text;
+  });
+  let timer: NodeJS.Timeout | undefined;
+  const missingReason = await new Promise<string>((resolve) => {
+    child.once('close', (code, signal) => {
+      const outcome = signal === null ? `exited with ${code}` : `was killed by ${signal}`;
+      resolve(errorText.trim().split('\n').at(-1) || failed(outcome));
+    });
+    // The timeout of spawn() does not help: it waits for the exit, which a child inside a wedged driver never reaches.
+    timer = setTimeout(() => {
+      child.kill('SIGKILL');
+      for (const stream of child.stdio) stream?.destroy();
+      child.unref();
+      resolve(`ERR_UMA_TIMEOUT: ${purpose} in a child process did not answer within ${deadlineMs} ms`);
+    }, deadlineMs);
+  });
+  clearTimeout(timer);
+  const complete = out.slice(0, out.lastIndexOf('\n') + 1).split('\n');
+  return { lines: complete.filter((line) => line !== ''), missingReason };
+
+  function failed(outcome: string): string {
+    return `ERR_UMA_CALL_FAILED: the child process for ${purpose} ${outcome}`;
+  }
+}
