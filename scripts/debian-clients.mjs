@@ -18,11 +18,17 @@ import { capture, findTool, isMain, main, root } from './run.mjs';
 
 /** The packages of each release and the programs that tests run. What a package depends on comes along. */
 export const CLIENTS = {
-  bookworm: { nvtop: ['nvtop'] },
+  bookworm: {
+    'hwloc-nox': ['lstopo-no-graphics'],
+    'libhwloc-contrib-plugins': [], // built with CUDA 11
+    nvtop: ['nvtop'],
+  },
   trixie: {
     btm: ['btm'],
     btop: ['btop'],
     gpustat: ['gpustat'],
+    'hwloc-nox': ['lstopo-no-graphics'],
+    'libhwloc-contrib-plugins': [], // built with CUDA 12
     'libnvidia-ml-dev': [], // nvml.h, for test/sim/simulator/abi.test.ts
     nvitop: ['nvitop'],
     nvtop: ['nvtop'],
@@ -127,7 +133,7 @@ function loaderIn(folder) {
   throw new Error(`no loader in ${folder}: are the packages of libc6 complete?`);
 }
 
-/** Writes run/<program>: starts it with the loader, the libraries and the Python of the folder it lies in. */
+/** Writes run/<program>: starts it with the loader, the libraries, the Python and the plugins of the folder it lies in. */
 function writeStarters(folder, programs) {
   const { libraries, loader } = loaderIn(folder);
   mkdirSync(join(folder, 'run'));
@@ -139,8 +145,8 @@ function writeStarters(folder, programs) {
       file,
       `#!/bin/sh
 root=$(dirname "$(dirname "$(realpath "$0")")")
-PYTHONHOME=$root/usr
-export PYTHONHOME
+PYTHONHOME=$root/usr HWLOC_PLUGINS_PATH=$root/${libraries[0]}/hwloc
+export PYTHONHOME HWLOC_PLUGINS_PATH
 exec "$root/${loader}" --library-path "\${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}${libraries.map((library) => `$root/${library}`).join(':')}" \\
   ${script ? '"$root/usr/bin/python3" ' : ''}"$root/usr/bin/${program}" "$@"
 `,

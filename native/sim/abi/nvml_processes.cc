@@ -1,4 +1,6 @@
 // NVML: the processes on a device and their memory.
+#include <time.h>
+
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -80,6 +82,14 @@ nvmlReturn_t processes(const char* name, nvmlDevice_t handle, unsigned int* coun
       });
 }
 
+unsigned long long real_time_us() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  constexpr unsigned long long kMicros = 1000000;
+  return static_cast<unsigned long long>(now.tv_sec) * kMicros +
+         static_cast<unsigned long long>(now.tv_nsec) / 1000;
+}
+
 }  // namespace
 }  // namespace umasim
 
@@ -135,6 +145,33 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses_v2(
 UMASIM_API nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses_v3(
     nvmlDevice_t device, unsigned int* count, nvmlProcessInfo_t* infos) noexcept {
   return processes("nvmlDeviceGetMPSComputeRunningProcesses_v3", device, count, infos, List::kMps);
+}
+
+// The simulator knows that CUDA works, and not for whom: the processes share the utilization
+// evenly.
+UMASIM_API nvmlReturn_t nvmlDeviceGetProcessUtilization(nvmlDevice_t device,
+                                                        nvmlProcessUtilizationSample_t* samples,
+                                                        unsigned int* count,
+                                                        unsigned long long last_seen_us) noexcept {
+  return nvml_device(
+      "nvmlDeviceGetProcessUtilization", device, count != nullptr,
+      [&](const Call& call, int index, const Device&) {
+        const unsigned long long now_us = real_time_us();
+        if (!is_busy(call.state(), index) || now_us <= last_seen_us) {
+          return int{umaprobe::kNvmlNotFound};
+        }
+        const std::vector<ProcessMemory> all = list_processes(call.state(), index, List::kCompute);
+        if (all.empty()) return int{umaprobe::kNvmlNotFound};
+        const unsigned int room = *count;
+        const auto found = static_cast<unsigned int>(all.size());
+        *count = found;
+        if (samples == nullptr || room < found) return int{umaprobe::kNvmlInsufficientSize};
+        for (size_t i = 0; i < all.size(); i++) {
+          samples[i] = {
+              static_cast<unsigned int>(all[i].pid), now_us, kBusyPercent / found, 0, 0, 0};
+        }
+        return 0;
+      });
 }
 
 UMASIM_API nvmlReturn_t nvmlSystemGetProcessName(unsigned int pid, char* name,

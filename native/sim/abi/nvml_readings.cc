@@ -3,14 +3,13 @@
 #include "sim/linux/locked.h"
 
 namespace umasim {
-namespace {
 
-// Whether CUDA works on the device at present.
-bool busy(const Call& call, int device) {
-  const Locked locked(call.state());
-  const World& world = call.state().world;
-  return world.busy_until_ms[device] > world.now_ms;
+bool is_busy(State& state, int device) {
+  const Locked locked(state);
+  return state.world.busy_until_ms[device] > state.world.now_ms;
 }
+
+namespace {
 
 // The period over which NVML samples encoder and decoder.
 constexpr unsigned int kSamplingUs = 167000;
@@ -24,11 +23,11 @@ nvmlReturn_t codec(const char* name, nvmlDevice_t device, NvmlValue NvmlAnswers:
 }
 
 nvmlReturn_t clock_reasons(const char* name, nvmlDevice_t device, unsigned long long* reasons) {
-  return nvml_device(name, device, reasons != nullptr,
-                     [&](const Call& call, int index, const Device&) {
-                       *reasons = busy(call, index) ? 0u : unsigned{umaprobe::kNvmlClocksGpuIdle};
-                       return 0;
-                     });
+  return nvml_device(
+      name, device, reasons != nullptr, [&](const Call& call, int index, const Device&) {
+        *reasons = is_busy(call.state(), index) ? 0u : unsigned{umaprobe::kNvmlClocksGpuIdle};
+        return 0;
+      });
 }
 
 nvmlReturn_t clock_mhz(const char* name, nvmlDevice_t device, unsigned int clock,
@@ -48,9 +47,9 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device,
                      [&](const Call& call, int index, const Device& facts) {
                        const NvmlValue& answer = facts.nvml.utilization;
                        if (answer.status != 0) return answer.status;
-                       constexpr unsigned int kBusyPercent = 96;
-                       rates->gpu =
-                           busy(call, index) ? kBusyPercent : static_cast<unsigned>(answer.value);
+                       rates->gpu = is_busy(call.state(), index)
+                                        ? kBusyPercent
+                                        : static_cast<unsigned>(answer.value);
                        rates->memory = 0;
                        return 0;
                      });

@@ -8,13 +8,17 @@ import { withMachine } from '../../support/machines.ts';
 const missing = missingClients('trixie');
 const NO = 'Not Supported';
 
-const answersOn = (machine: string) =>
-  withMachine(machine, (simulation) => {
-    const script = join(CLIENTS, 'nvml/questions.py');
-    const { code, stdout, stderr } = runClient(simulation, 'trixie', 'python3', [script]);
-    expect(code, stderr).toBe(0);
-    return JSON.parse(stdout) as object;
-  });
+/** The answers that a script of this folder prints. */
+const answersOn = (machine: string, script = 'questions.py', scale = 1) =>
+  withMachine(
+    machine,
+    (simulation) => {
+      const { code, stdout, stderr } = runClient(simulation, 'trixie', 'python3', [join(CLIENTS, 'nvml', script)]);
+      expect(code, stderr).toBe(0);
+      return JSON.parse(stdout) as object;
+    },
+    { scale },
+  );
 
 /** What does not depend on the machine. */
 const everywhere = {
@@ -173,6 +177,16 @@ describe.skipIf(missing !== null)(`nvidia-ml-py${missing === null ? '' : ` (skip
       limits: [100_000, 170_000],
       ecc: NO,
       displayActive: 1,
+    });
+  });
+
+  it('says who works while the device works', async () => {
+    const idle = { shares: 'Not Found', gpu: 0, clockReasons: 1 };
+    // 64 GiB are filled in 15 ms of the machine's time, which this scale makes 150 ms.
+    expect(await answersOn('h200', 'busy.py', 0.1)).toEqual({
+      before: idle,
+      during: { shares: [96], gpu: 96, clockReasons: 0 },
+      after: idle,
     });
   });
 });
