@@ -42,6 +42,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports["guardStart"] = Napi::Function::New<GuardStart>(env, "guardStart");
   exports["guardRead"] = Napi::Function::New<GuardRead>(env, "guardRead");
   exports["guardStop"] = Napi::Function::New<GuardStop>(env, "guardStop");
+  exports["dieWithParent"] = Napi::Function::New<DieWithParent>(env, "dieWithParent");
   // calls_cache.cc
   exports["cacheWalk"] = Napi::Function::New<CacheWalk>(env, "cacheWalk");
   exports["cacheNext"] = Napi::Function::New<CacheNext>(env, "cacheNext");

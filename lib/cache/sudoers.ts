@@ -1,8 +1,8 @@
 /** A sudoers rule that permits one user exactly the commands that `--sudo` runs. */
 
-import { userInfo } from 'node:os';
-import { invalidValue } from '../base/arguments.ts';
+import { invalidArgument, invalidValue } from '../base/arguments.ts';
 import { UmaError } from '../base/errors.ts';
+import { loginName } from '../base/user.ts';
 import { findSysctl, type Sysctl, sysctlAssignment } from './sysctl.ts';
 
 export interface SudoersRule {
@@ -38,14 +38,14 @@ export function sudoersRule({ user, sysctls, sysctl: program = findSysctl() }: R
   }
   const commands = sysctls.map((sysctl) => [program, sysctlAssignment(sysctl)]);
   const permitted = commands.map((command) => command.map(escapeArgument).join(' ')).join(', ');
-  // sudo ignores files in sudoers.d with a dot in their name.
-  const file = `/etc/sudoers.d/umaprobe-${user.replaceAll('.', '_')}`;
+  // sudo ignores files in sudoers.d with a dot in their name. Two users never share a file: no name has a percent sign.
+  const file = `/etc/sudoers.d/umaprobe-${encodeURIComponent(user).replaceAll('.', '%2E')}`;
   const draft = 'umaprobe.sudoers';
   return {
     schema: 'umaprobe/cache-rule/1',
     user,
     commands,
-    rule: `${user} ALL=(root) NOPASSWD: ${permitted}`,
+    rule: `${sudoersName(user)} ALL=(root) NOPASSWD: ${permitted}`,
     file,
     install: [`visudo -cf ${draft}`, `sudo install -o root -g root -m 0440 ${draft} ${file}`],
   };
@@ -55,20 +55,23 @@ export function sudoersRule({ user, sysctls, sysctl: program = findSysctl() }: R
 export function invokingUser(env: NodeJS.ProcessEnv): string {
   const sudoUser = env.SUDO_USER;
   if (sudoUser !== undefined && sudoUser !== '') return sudoUser;
-  try {
-    return userInfo().username;
-  } catch {
-    throw invalidValue('user', 'a login name: this process runs under a user id that has none', '');
-  }
+  const name = loginName();
+  if (name !== null) return name;
+  throw invalidArgument('the user id of this process has no login name: name the user to permit (user; --user NAME)');
 }
 
-/** Names that useradd accepts. sudoers gives %group, +netgroup and #uid another meaning. */
-const USER = /^[A-Za-z_][A-Za-z0-9_.-]{0,31}$/;
-/** In sudoers a name in capitals is an alias: ALL means everybody. */
-const ALIAS = /^[A-Z][A-Z0-9_]*$/;
+/** Names that useradd or a directory service gives. sudoers gives %group, +netgroup and #uid another meaning. */
+const USER = /^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,63}$/;
+/** Names that mean themselves in sudoers. Others are quoted: Defaults is a keyword there, and ADMINS an alias. */
+const PLAIN_USER = /^[a-z_][a-z0-9_-]*$/;
+
+function sudoersName(user: string): string {
+  return PLAIN_USER.test(user) ? user : `"${user}"`;
+}
 
 export function checkUser(user: string): string {
-  if (USER.test(user) && !ALIAS.test(user) && user !== 'root') return user;
+  // Quoted, ALL is a user, too; but a rule that a misplaced edit turns into one for everybody is not printed.
+  if (USER.test(user) && user !== 'ALL' && user !== 'root') return user;
   throw invalidValue(
     'user',
     user === 'root' ? 'a user other than root, who needs no rule' : 'the login name of one user',

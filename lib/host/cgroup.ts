@@ -27,6 +27,15 @@ export function cgroupLimits(
 ): CgroupLimits | null {
   if (cgroup === null) return null;
   const { version, path } = cgroup;
+  const levels = partsOf(path).length;
+  if (levels > MAX_LEVELS) {
+    for (const name of ['limit', 'high', 'current'])
+      provenance.record(
+        `cgroup.${name}`,
+        `not read: the cgroup's path has ${levels} levels, and at most ${MAX_LEVELS} are searched`,
+      );
+    return { version, path, limit: null, high: null, current: null };
+  }
   const key = `cgroup ${version}:${path}`;
   const { limit, high } = readSeldom(binding, key, provenance, 'a second', (own) =>
     smallestLimits(binding, cgroup, own),
@@ -50,8 +59,19 @@ function smallestLimits(binding: NativeBinding, cgroup: CgroupPath, provenance: 
   return { limit: smallest('limit'), high: smallest('high') };
 }
 
+/**
+ * Levels of a cgroup that are searched. Real ones have fewer than 20; each level costs six file names, and the names of
+ * a path with 50,000 levels would not fit into memory.
+ */
+const MAX_LEVELS = 256;
+
+function partsOf(path: string): string[] {
+  return path.split('/').filter((part) => part !== '' && part !== '..');
+}
+
 /** The file with the memory usage of a cgroup; null: it is not readable here. */
 export function cgroupUsageFile(binding: NativeBinding, cgroup: CgroupPath): string | null {
+  if (partsOf(cgroup.path).length > MAX_LEVELS) return null;
   return filesOf(binding, cgroup).current[0] ?? null;
 }
 
@@ -72,7 +92,7 @@ function filesOf(binding: NativeBinding, { version, path }: CgroupPath): Files {
   const key = `${version}:${path}`;
   const known = filesByCgroup.get(key);
   if (known !== undefined) return known;
-  const parts = path.split('/').filter((part) => part !== '' && part !== '..');
+  const parts = partsOf(path);
   const folders = [...parts.keys()].map((depth) => [ROOTS[version], ...parts.slice(0, parts.length - depth)].join('/'));
   folders.push(ROOTS[version]);
   const existing = (name: string | null) => {

@@ -1,25 +1,30 @@
 /** The journal as a file: its default path, opening it safely, and the errors of both. */
 
 import { closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, readSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { getSystemErrorMap } from 'node:util';
 import { UmaError } from '../base/errors.ts';
 import { MiB } from '../base/format.ts';
+import { ownHome } from '../base/user.ts';
 
 /** Size in bytes above which a file is not a journal: no run writes that much, and a start compacts at 512 KiB. */
 const MAX_BYTES = 64 * MiB;
 
 /**
  * The default path: in $XDG_STATE_HOME/umaprobe, or in ~/.local/state/umaprobe if that variable is not set or not
- * absolute (the specification says to ignore it then). Each simulated machine has a separate file, because its runs say
+ * absolute (the specification says to ignore it then). A user without a home, as in a container with any user id, has one
+ * in /var/tmp, which survives a restart. Each simulated machine has a separate file, because its runs say
  * nothing about a real machine.
  */
 export function defaultJournal(simulated: string | null, env: NodeJS.ProcessEnv = process.env): string {
   const state = env.XDG_STATE_HOME;
-  const base = state !== undefined && isAbsolute(state) ? state : join(env.HOME || homedir(), '.local/state');
+  const base = state !== undefined && isAbsolute(state) ? state : stateOf(ownHome(env));
   const name = simulated === null ? 'journal' : `simulated-${encodeURIComponent(simulated).slice(0, 100)}`;
   return join(base, 'umaprobe', `${name}.jsonl`);
+}
+
+function stateOf(home: string | null): string {
+  return home === null ? join('/var/tmp', `umaprobe-${process.geteuid?.() ?? 0}`) : join(home, '.local/state');
 }
 
 /** An open journal and its contents. */

@@ -2,8 +2,8 @@
 
 import { readFileSync } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
+import { ownHome } from '../base/user.ts';
 import type { ModelStore } from '../types/index.ts';
 
 /** A possible location of a store. */
@@ -15,10 +15,10 @@ interface StoreLocation {
   path: string | null;
 }
 
-/** The user's stores that exist. A folder with several names is listed once, under the first of them. */
+/** The user's stores that exist. `home` null: the user has none. A folder with several names is listed once, under the first of them. */
 export async function findStores(
   env: NodeJS.ProcessEnv,
-  home: string,
+  home: string | null,
   resolveFolder: (path: string) => Promise<string | null> = folderAt,
 ): Promise<ModelStore[]> {
   const stores = new Map<string, ModelStore>();
@@ -33,17 +33,18 @@ export async function findStores(
  * Variables and defaults from the documentation of the programs. A program with its variable set ignores the later
  * defaults; they are searched all the same, because another program or shell may have filled them.
  */
-function storeLocations(env: NodeJS.ProcessEnv, home: string): StoreLocation[] {
+function storeLocations(env: NodeJS.ProcessEnv, home: string | null): StoreLocation[] {
+  const atHome = (path: string): string | null => (home === null ? null : join(home, path));
   const under = (variable: string, ...folders: string[]): string | null => {
     const value = env[variable];
     if (value === undefined || value === '') return null;
-    const path = value.startsWith('~/') ? join(home, value.slice(2)) : value;
-    return isAbsolute(path) ? join(path, ...folders) : null;
+    const path = value.startsWith('~/') ? atHome(value.slice(2)) : value;
+    return path !== null && isAbsolute(path) ? join(path, ...folders) : null;
   };
   const at = (store: string, from: string, path: string | null): StoreLocation => ({ store, from, path });
   const variable = (store: string, name: string, ...folders: string[]): StoreLocation =>
     at(store, name, under(name, ...folders));
-  const inHome = (store: string, path: string): StoreLocation => at(store, `~/${path}`, join(home, path));
+  const inHome = (store: string, path: string): StoreLocation => at(store, `~/${path}`, atHome(path));
   return [
     variable('huggingface', 'HF_HUB_CACHE'),
     variable('huggingface', 'HUGGINGFACE_HUB_CACHE'),
@@ -74,11 +75,11 @@ async function folderAt(path: string): Promise<string | null> {
   }
 }
 
-/** Home of the invoking user: under sudo of the user who ran it, otherwise of the current user. */
-export function invokingHome(env: NodeJS.ProcessEnv, readPasswd = readPasswdFile): string {
+/** Home of the invoking user: under sudo of the user who ran it, otherwise of the current user; null: there is none. */
+export function invokingHome(env: NodeJS.ProcessEnv, readPasswd = readPasswdFile): string | null {
   const user = env.SUDO_USER;
-  if (user === undefined || user === '' || user === 'root') return homedir();
-  return homeOf(user, readPasswd()) ?? homedir();
+  if (user === undefined || user === '' || user === 'root') return ownHome();
+  return homeOf(user, readPasswd()) ?? ownHome();
 }
 
 /** Home of a user in the text of /etc/passwd; null: not listed there (the user may come from a directory service). */

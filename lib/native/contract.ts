@@ -375,6 +375,12 @@ export interface NativeBinding {
    */
   writeFile(path: string, data: string, deadlineMs: number): Promise<Fact<{ durationMs: number }>>;
 
+  /**
+   * Has the kernel kill this process when its parent ends (PR_SET_PDEATHSIG), also while it is stopped. The caller
+   * compares `process.ppid` afterwards: a parent that ended before this call is not noticed.
+   */
+  dieWithParent(): Failure | null;
+
   /** Name of the simulated machine of this process; null: the real machine. Counts as a reading. */
   simulatedMachine(): Fact<string> | null;
   /**

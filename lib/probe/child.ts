@@ -62,6 +62,9 @@ function raiseOomScore(): void {
 async function serve(request: ChildRequest, loops: Loops, onReady: (requestStop: RequestStop) => void): Promise<void> {
   const { command, journal, limits } = request;
   const binding = native();
+  throwFailure(binding.dieWithParent());
+  // The parent may have ended before that call.
+  if (process.ppid !== request.guard.parent) process.exit(1);
   const module = await loops[command]?.();
   if (module === undefined) throw new Error(`${command} has no loop in lib/worker.ts`);
   setInterval(() => send({ type: 'heartbeat' }), HEARTBEAT_MS).unref();

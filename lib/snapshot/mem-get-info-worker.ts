@@ -11,6 +11,8 @@ process.stdin.on('close', () => process.exit(1)).resume();
 const [, , deadline, ordinals = ''] = process.argv;
 const deadlineMs = Number(deadline);
 const binding = native();
+// A stopped process does not notice the end of its standard input, and would keep its CUDA context.
+binding.dieWithParent();
 const { deviceCount, timedOut } = await binding.readCuda(0, deadlineMs);
 if (typeof deviceCount === 'number') {
   for (const ordinal of ordinals.split(',').map(Number)) {

@@ -19,6 +19,11 @@ export function watch(options: WatchOptions = {}): AsyncGenerator<Snapshot, void
   return readings(intervalMs, signal, reading);
 }
 
+/** Milliseconds until the next reading, never below 0: Node 24 warns about a negative time. */
+export function pauseUntilNext(due: number, intervalMs: number, now: number): number {
+  return Math.max(0, due + intervalMs - now);
+}
+
 async function* readings(
   intervalMs: number,
   signal: AbortSignal | undefined,
@@ -29,9 +34,11 @@ async function* readings(
   let due = performance.now();
   while (!signal?.aborted) {
     yield await snapshot(options);
-    due = Math.max(due + intervalMs, performance.now());
+    const now = performance.now();
+    const pause = pauseUntilNext(due, intervalMs, now);
+    due = now + pause;
     try {
-      await sleep(due - performance.now(), undefined, signal === undefined ? {} : { signal });
+      await sleep(pause, undefined, signal === undefined ? {} : { signal });
     } catch (error) {
       if (signal?.aborted) return;
       throw error;

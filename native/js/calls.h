@@ -90,6 +90,7 @@ Napi::Value LiveBlocks(const Napi::CallbackInfo& info);
 Napi::Value GuardStart(const Napi::CallbackInfo& info);
 Napi::Value GuardRead(const Napi::CallbackInfo& info);
 Napi::Value GuardStop(const Napi::CallbackInfo& info);
+Napi::Value DieWithParent(const Napi::CallbackInfo& info);
 
 // calls_cache.cc: the page cache, and the kernel's ways to free memory.
 Napi::Value CacheWalk(const Napi::CallbackInfo& info);

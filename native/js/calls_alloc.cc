@@ -1,5 +1,8 @@
 // Device memory: blocks, and the guard that watches them.
+#include <sys/prctl.h>
+
 #include <cerrno>
+#include <csignal>
 
 #include "guard/allocator_work.h"
 #include "js/calls.h"
@@ -133,6 +136,13 @@ Napi::Value GuardRead(const Napi::CallbackInfo& info) {
 Napi::Value GuardStop(const Napi::CallbackInfo& info) {
   if (const auto& guard = environment_of(info).guard) guard->stop();
   return info.Env().Undefined();
+}
+
+// The guard's thread cannot run while the process is stopped (SIGSTOP, a debugger, a frozen
+// cgroup); the kernel's signal ends it even then.
+Napi::Value DieWithParent(const Napi::CallbackInfo& info) {
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0) return info.Env().Null();
+  return to_value(info, errno_failure("kernel", "prctl(PR_SET_PDEATHSIG)", errno));
 }
 
 }  // namespace umaprobe

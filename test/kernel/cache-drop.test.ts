@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { sudoersRule } from '../../lib/cache/sudoers.ts';
 import type { CompactReport, DropReport } from '../../lib/types/index.ts';
 import { CLI, type CliResult, runInShell, runUmaprobe } from '../support/cli.ts';
 import { meminfoBytes } from '../support/meminfo.ts';
@@ -132,6 +133,31 @@ describe('the sudoers rule', () => {
     const path = join(temporaryFolder('rule'), 'umaprobe.sudoers');
     writeFileSync(path, rule(...args), { mode: 0o440 });
     expect(execFileSync(VISUDO, ['-cf', path], { encoding: 'utf8' })).toMatch(/parsed OK/);
+  });
+
+  it('for a user with the name of a keyword, of an alias or with special characters passes visudo as that user', (context) => {
+    if (!existsSync(VISUDO)) return context.skip(`${VISUDO} is not installed`);
+    const users = [
+      'Defaults',
+      'ADMINS',
+      'User_Alias',
+      'Cmnd_Alias',
+      'include',
+      'a.b',
+      'a_b',
+      'a@example.org',
+      '1000',
+      'Alice',
+    ];
+    const path = join(temporaryFolder('rule'), 'umaprobe.sudoers');
+    const sysctls = [{ name: 'drop_caches', level: 3 }] as const;
+    const rules = users.map((user) => `${sudoersRule({ user, sysctls, sysctl: '/usr/sbin/sysctl' }).rule}\n`);
+    writeFileSync(path, rules.join(''), { mode: 0o440 });
+    expect(execFileSync(VISUDO, ['-cf', path], { encoding: 'utf8' })).toMatch(/parsed OK/);
+    const { User_Specs } = JSON.parse(execFileSync('cvtsudoers', ['-f', 'json', path], { encoding: 'utf8' })) as {
+      User_Specs: { User_List: object[] }[];
+    };
+    expect(User_Specs.map(({ User_List }) => User_List)).toEqual(users.map((username) => [{ username }]));
   });
 
   it('permits exactly that: another level, another sysctl or another argument is refused', {

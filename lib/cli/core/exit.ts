@@ -61,7 +61,7 @@ export interface Failure {
 export function describe(error: unknown, debug: boolean): Failure {
   const message = (error instanceof Error ? error.message : String(error)).trim();
   const code = stringField(error, 'code') ?? 'ERR_INTERNAL';
-  const known = isBrokenInstallation(error) ? EXIT.negative : EXIT_OF_CODE[code];
+  const known = isBrokenInstallation(error) ? EXIT.negative : isKernelLate(error) ? EXIT.stopped : EXIT_OF_CODE[code];
   const exitCode = known ?? EXIT.negative;
   const stack = error instanceof Error ? (error.stack ?? message) : message;
   // An unforeseen error is a bug of ours, not a user's mistake: a report needs its stack.
@@ -94,6 +94,11 @@ function isBrokenInstallation(error: unknown): boolean {
   if (!(error instanceof UmaError) || error.code !== 'ERR_UMA_LIBRARY_MISSING') return false;
   // A probe that finds no CUDA has the same source, but says NO_DEVICE.
   return error.source === 'umaprobe' && error.nativeName !== 'NO_DEVICE';
+}
+
+/** Whether the kernel or sudo, and not the GPU, did not answer in time. */
+function isKernelLate(error: unknown): boolean {
+  return error instanceof UmaError && error.code === 'ERR_UMA_TIMEOUT' && /^(write|sudo|sync)\b/.test(error.call);
 }
 
 function helpOf({ command }: UsageError): string {

@@ -73,6 +73,18 @@ describe('a child without progress', () => {
     });
   });
 
+  it('ends with its parent even while it is stopped, and its memory returns (simulated)', async () => {
+    const journal = newJournalPath();
+    await withFastMachine('gb10', async (simulation) => {
+      const killed = await runStress(simulation, { ...options, journal }, { at: '4 stop-orphan' });
+      expect(killed.signal).toBe('SIGKILL');
+      expect(await heldBytesAtRest(simulation)).toBe(0);
+      const pids = readRecords(journal).flatMap((one) => (one.type === 'step' ? [one.pid] : []));
+      expect(pids.length).toBeGreaterThan(0);
+      expect(pids.some(isRunning)).toBe(false);
+    });
+  });
+
   it('is not killed when only the parent was blocked (simulated)', async () => {
     await withFastMachine('gb10', async (simulation) => {
       const found = await stressReport(simulation, { ...options, journal: false }, { blockMs: 6_000 });

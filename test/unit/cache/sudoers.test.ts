@@ -22,13 +22,16 @@ describe('the sudoers rule', () => {
 
   it('escapes special characters, and names a file that sudo reads', () => {
     expect(escapeArgument('a=b,c:d\\e')).toBe('a\\=b\\,c\\:d\\\\e');
-    const sysctls = [{ name: 'drop_caches', level: 3 }] as const;
-    expect(sudoersRule({ user: 'a.b', sysctls, sysctl: '/sbin/sysctl' }).file).toBe('/etc/sudoers.d/umaprobe-a_b');
+    const fileOf = (user: string) => sudoersRule({ user, sysctls: [], sysctl: '/sbin/sysctl' }).file;
+    expect(fileOf('a.b')).toBe('/etc/sudoers.d/umaprobe-a%2Eb');
+    const files = ['a.b', 'a_b', 'a@b', 'a-b', 'A_B', 'a', 'a.'].map(fileOf);
+    expect(new Set(files).size).toBe(files.length);
+    // sudoers(5): files that end in ~ or contain a dot are skipped.
+    for (const file of files) expect(file.slice('/etc/sudoers.d/'.length)).not.toMatch(/\.|~$|\//);
   });
 
   it.each([
     'ALL',
-    'ADMINS',
     '%wheel',
     '#0',
     '+group',
@@ -40,10 +43,16 @@ describe('the sudoers rule', () => {
     'root',
     '../x',
     'a!',
-    'x'.repeat(40),
+    'x'.repeat(65),
+    'DOMAIN\\user',
+    'a"b',
+    'a%2Eb',
   ])('%j is refused as a user', (user) => expect(() => checkUser(user)).toThrow(/user is/));
 
-  it.each(['alice', 'a.b-c', '_svc', 'Alice', 'u1'])('%s is accepted', (user) => expect(checkUser(user)).toBe(user));
+  it.each(['alice', 'a.b-c', '_svc', 'Alice', 'u1', '1000', 'a@example.org', 'Defaults', 'ADMINS'])(
+    '%s is accepted',
+    (user) => expect(checkUser(user)).toBe(user),
+  );
 
   it('invokingUser is the login user, also under sudo', () => {
     expect(invokingUser({ SUDO_USER: 'alice' })).toBe('alice');
@@ -56,6 +65,15 @@ describe('the sudoers rule', () => {
     expect(() => sudoersRule({ user: 'alice', sysctls: [], sysctl: null })).toThrow(/no sysctl in/);
     expect(rootCommand({ name: 'drop_caches', level: 2 }, null)).toBe('sudo sysctl vm.drop_caches=2');
   });
+
+  it.each(['Defaults', 'ADMINS', 'User_Alias', 'a.b', 'Alice'])(
+    'quotes the name %s, which may mean something else',
+    (user) => {
+      expect(sudoersRule({ user, sysctls: [], sysctl: '/sbin/sysctl' }).rule).toMatch(
+        `"${user}" ALL=(root) NOPASSWD: `,
+      );
+    },
+  );
 
   it('takes levels as words', () => {
     expect(levelsOf('1, 2,1', 'cache rule')).toEqual([1, 2]);
@@ -103,6 +121,13 @@ describe('model stores', () => {
     const folder = async (path: string) => (path === '/link' || path === '/data/hf/hub' ? '/real/hub' : null);
     expect(await findStores(env, '/home/a', folder)).toEqual([
       { name: 'huggingface', path: '/link', from: 'HF_HUB_CACHE' },
+    ]);
+  });
+
+  it('of a user without a home are those that variables name', async () => {
+    const env = { OLLAMA_MODELS: '/data/ollama', HF_HOME: '~/hf' };
+    expect(await findStores(env, null, there('/data/ollama', '/hf/hub'))).toEqual([
+      { name: 'ollama', path: '/data/ollama', from: 'OLLAMA_MODELS' },
     ]);
   });
 

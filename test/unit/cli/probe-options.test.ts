@@ -133,6 +133,15 @@ describe('exit codes', () => {
   ] as const)('of a layout: %s', (state, code) => expect(layoutExit(layoutOf({ state }), null)).toBe(code));
 
   it.each([
+    ['write /proc/sys/vm/drop_caches', 6],
+    ['sudo -n /usr/sbin/sysctl vm.drop_caches=3', 6],
+    ['cuInit', 3],
+  ])('of a call that did not answer in time: %s', (call, exitCode) => {
+    const facts = { source: 'umaprobe', call, status: null, name: 'TIMEOUT', message: '' } as const;
+    expect(failureOf(new UmaError('ERR_UMA_TIMEOUT', facts), false)).toMatchObject({ exitCode });
+  });
+
+  it.each([
     ['ERR_UMA_FLOOR', 5],
     ['ERR_UMA_JOURNAL', 5],
     ['ERR_UMA_BUSY', 5],
