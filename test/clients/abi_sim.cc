@@ -18,6 +18,7 @@ namespace ours {
 #include NVIDIA_NVML_H
 #else
 #include <cuda.h>
+#include <cuda_profiler_api.h>
 #include <cuda_runtime_api.h>
 #endif
 

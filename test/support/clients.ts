@@ -36,6 +36,25 @@ export function compileC(source: string, program: string, flags: readonly string
   compile(['-x', 'c', source, '-x', 'none', '-O2', ...flags, '-o', program]);
 }
 
+/** Why no program can be built with NVIDIA's header; null: the header and a compiler are here. */
+export function missingToolkit(): string | null {
+  return existsSync(join(CUDA_TOOLKIT, 'include', 'cuda_runtime_api.h'))
+    ? missingCompiler()
+    : `no CUDA headers under ${CUDA_TOOLKIT}`;
+}
+
+/** Why no CUDA program can be built with nvcc; null: nvcc is here. */
+export function missingNvcc(): string | null {
+  return existsSync(join(CUDA_TOOLKIT, 'bin', 'nvcc')) ? missingCompiler() : `no nvcc under ${CUDA_TOOLKIT}/bin`;
+}
+
+/** Builds a program from a file of CUDA C++, with the shared runtime or with the static one, as nvcc does by itself. */
+export function compileCuda(source: string, program: string, runtime: 'shared' | 'static'): void {
+  const nvcc = join(CUDA_TOOLKIT, 'bin', 'nvcc');
+  const args = ['-ccbin', compiler, '-cudart', runtime, source, '-o', program];
+  execFileSync(nvcc, args, { cwd: ROOT, encoding: 'utf8', env: unsanitizedEnvironment(), stdio: 'pipe' });
+}
+
 /** The flags of a program that is linked with libcudart. */
 export function cudartFlags(): string[] {
   const libraries = ['lib64', 'lib']

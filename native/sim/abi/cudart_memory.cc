@@ -1,5 +1,6 @@
 // CUDA runtime: memory.
 #include "sim/abi/cudart.h"
+#include "sim/gpu/address_map.h"
 #include "sim/gpu/cuda_memory.h"
 #include "sim/gpu/device_queue.h"
 
@@ -26,6 +27,19 @@ cudaError_t fill(const char* name, void* address, int value, size_t bytes) {
 struct Location {
   int type, id;
 };
+
+// cudaPointerAttributes. CUDA 13 has reserved fields behind it, which stay as they are.
+struct PointerAttributes {
+  int type, device;
+  void *on_device, *on_host;
+};
+
+// cudaMemoryType.
+int memory_type(BlockKind kind) {
+  constexpr int kHost = 1, kDevice = 2, kManaged = 3;
+  if (kind == BlockKind::kDevice) return kDevice;
+  return kind == BlockKind::kManaged ? kManaged : kHost;
+}
 
 cudaError_t prefetch(const char* name, const void* address, size_t bytes) {
   return with_context(name, [&](const Call& call, int device) {
@@ -150,3 +164,35 @@ UMASIM_API cudaError_t cudaMemPrefetchAsync_v2(const void* address, size_t bytes
                                                unsigned int, void*) noexcept {
   return prefetch("cudaMemPrefetchAsync_v2", address, bytes);
 }
+
+// A hint. CUDA 12 has the device in place of the location.
+UMASIM_API cudaError_t cudaMemAdvise(const void*, size_t, int, Location) noexcept {
+  return with_context("cudaMemAdvise", [](const Call&, int) { return 0; });
+}
+
+UMASIM_API cudaError_t cudaPointerGetAttributes(PointerAttributes* out,
+                                                const void* address) noexcept {
+  return runtime("cudaPointerGetAttributes", [&](const Call& call) {
+    if (out == nullptr) return int{umaprobe::kCudaInvalidValue};
+    constexpr int kNoDevice = -2;
+    void* const pointer = const_cast<void*>(address);
+    Session& session = call.session();
+    const std::lock_guard<std::mutex> guard(session.lock);
+    const auto found = find_allocation(session, address);
+    if (found == session.allocations.end() || found->second.kind == BlockKind::kSystem) {
+      *out = {0, kNoDevice, nullptr, pointer};
+      return 0;
+    }
+    const Allocation& allocation = found->second;
+    *out = {memory_type(allocation.kind), ordinal_of(session, allocation.device), pointer, pointer};
+    if (allocation.kind == BlockKind::kDevice) out->on_host = nullptr;
+    return 0;
+  });
+}
+
+UMASIM_OTHER_STREAM(cudaMemset, ptds);
+UMASIM_OTHER_STREAM(cudaMemsetAsync, ptsz);
+UMASIM_OTHER_STREAM(cudaMemcpy, ptds);
+UMASIM_OTHER_STREAM(cudaMemcpyAsync, ptsz);
+UMASIM_OTHER_STREAM(cudaMemPrefetchAsync, ptsz);
+UMASIM_OTHER_STREAM(cudaMemPrefetchAsync_v2, ptsz);

@@ -5,6 +5,9 @@
 #include "sim/gpu/cuda_memory.h"
 #include "sim/gpu/device_properties.h"
 
+UMASIM_API CUresult cuGetProcAddress_v2(const char* name, void** function, int cuda_version,
+                                        uint64_t flags, int* found) noexcept;
+
 namespace umasim {
 namespace {
 
@@ -71,4 +74,18 @@ cudaError_t umasim_cudart_properties(int cuda, void* properties, int ordinal) {
                                         layout_of(cuda), properties);
                         return 0;
                       });
+}
+
+cudaError_t umasim_cudart_entry_point(int cuda, const char* name, void** function, int version,
+                                      int* found) {
+  return runtime("cudaGetDriverEntryPoint", [&](const Call& call) {
+    if (name == nullptr || function == nullptr) return int{umaprobe::kCudaInvalidValue};
+    const int wanted = version == 0 ? version_of(call, cuda) : version;
+    // The numbers of cudaDriverEntryPointQueryResult are those that the driver answers. Without a
+    // place for them a function that is not found is an error.
+    int result = 0;
+    const int status = cuGetProcAddress_v2(name, function, wanted, 0, &result);
+    if (found != nullptr) *found = result;
+    return status == 0 && result != 0 && found == nullptr ? int{umaprobe::kCudaNotFound} : status;
+  });
 }

@@ -135,3 +135,23 @@ UMASIM_API CUresult cuCtxSynchronize() noexcept {
     return 0;
   });
 }
+
+UMASIM_API CUresult cuCtxGetDevice(CUdevice* device) noexcept {
+  return in_context("cuCtxGetDevice", [&](const Call& call, int index) {
+    if (device == nullptr) return int{umaprobe::kCudaInvalidValue};
+    *device = ordinal_of(call.session(), index);
+    return 0;
+  });
+}
+
+UMASIM_API CUresult cuCtxGetApiVersion(CUcontext, unsigned int* version) noexcept {
+  return driver("cuCtxGetApiVersion", [&](const Call&) {
+    constexpr unsigned int kVersion = 3020;  // since CUDA 3.2
+    if (version == nullptr) return int{umaprobe::kCudaInvalidValue};
+    *version = kVersion;
+    return 0;
+  });
+}
+
+// For a context that was created and not attached to, the same as cuCtxDestroy.
+UMASIM_API CUresult cuCtxDetach(CUcontext context) noexcept { return cuCtxDestroy_v2(context); }

@@ -17,6 +17,15 @@ CUresult uuid(const char* name, CUuuid* out, CUdevice device) {
   });
 }
 
+CUresult relation(const char* name, int* out, CUdevice device, CUdevice other) {
+  return about_device(name, device, out != nullptr, [&](const Call& call, int, const Device&) {
+    return with_ordinal(call, other, true, [&](const Call&, int) {
+      *out = 0;
+      return 0;
+    });
+  });
+}
+
 }  // namespace
 }  // namespace umasim
 
@@ -98,4 +107,14 @@ UMASIM_API CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice d
                         compute_capability(facts, major, minor);
                         return 0;
                       });
+}
+
+// Two devices never reach the memory of each other.
+UMASIM_API CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) noexcept {
+  return relation("cuDeviceCanAccessPeer", can, device, peer);
+}
+
+UMASIM_API CUresult cuDeviceGetP2PAttribute(int* value, int, CUdevice device,
+                                            CUdevice peer) noexcept {
+  return relation("cuDeviceGetP2PAttribute", value, device, peer);
 }

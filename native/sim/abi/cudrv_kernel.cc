@@ -1,8 +1,7 @@
-// CUDA driver: modules, kernels, streams.
+// CUDA driver: modules and kernels.
 #include <algorithm>
 
 #include "sim/abi/cudrv.h"
-#include "sim/gpu/device_queue.h"
 #include "sim/gpu/kernels.h"
 
 namespace umasim {
@@ -45,16 +44,6 @@ CUresult load(const char* name, CUmodule* out, const void* image) {
     *out = reinterpret_cast<CUmodule>(module);
     return 0;
   });
-}
-
-bool within(unsigned int value, unsigned int most) { return value > 0 && value <= most; }
-
-bool is_grid(unsigned int x, unsigned int y, unsigned int z) {
-  return within(x, 0x7fffffff) && within(y, 65535) && within(z, 65535);
-}
-
-bool is_block(unsigned int x, unsigned int y, unsigned int z) {
-  return within(x, 1024) && within(y, 1024) && within(z, 64) && x * y * z <= 1024;
 }
 
 }  // namespace
@@ -124,18 +113,10 @@ UMASIM_API CUresult cuLaunchKernel(CUfunction handle, unsigned int grid_x, unsig
   return in_context("cuLaunchKernel", [&](const Call& call, int device) {
     const KernelFunction* function = function_of(call.session(), handle);
     if (function == nullptr || function->module->device != device) return kInvalidHandle;
-    if (!is_grid(grid_x, grid_y, grid_z) || !is_block(block_x, block_y, block_z)) {
+    if (!is_grid({grid_x, grid_y, grid_z}) || !is_block({block_x, block_y, block_z})) {
       return int{umaprobe::kCudaInvalidValue};
     }
     if (parameters == nullptr || extra != nullptr) return int{umaprobe::kCudaInvalidValue};
     return run_kernel(call, device, *function, parameters);
-  });
-}
-
-// All streams of a process on a device share one queue.
-UMASIM_API CUresult cuStreamSynchronize(CUstream) noexcept {
-  return in_context("cuStreamSynchronize", [](const Call& call, int device) {
-    synchronize(call, device);
-    return 0;
   });
 }

@@ -20,6 +20,12 @@ CUresult allocate_as(const char* name, BlockKind kind, CUdeviceptr* out, size_t 
   });
 }
 
+CUresult copy_async(const char* name, void* to, const void* from, size_t bytes) {
+  return in_context(name, [&](const Call& call, int device) {
+    return memory_copy(call, device, to, from, bytes);
+  });
+}
+
 CUresult copy(const char* name, void* to, const void* from, size_t bytes) {
   return in_context(name, [&](const Call& call, int device) {
     const int status = memory_copy(call, device, to, from, bytes);
@@ -63,6 +69,10 @@ UMASIM_API CUresult cuMemHostAlloc(void** address, size_t bytes, unsigned int) n
   });
 }
 
+UMASIM_API CUresult cuMemAllocHost_v2(void** address, size_t bytes) noexcept {
+  return cuMemHostAlloc(address, bytes, 0);
+}
+
 UMASIM_API CUresult cuMemFreeHost(void* address) noexcept {
   return in_context("cuMemFreeHost", [&](const Call& call, int) {
     return memory_free(call, address, BlockKind::kPinned, BlockKind::kPinned);
@@ -102,4 +112,43 @@ UMASIM_API CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, size_t bytes) no
 
 UMASIM_API CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, size_t bytes) noexcept {
   return copy("cuMemcpyHtoD_v2", pointer(to), from, bytes);
+}
+
+UMASIM_API CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes) noexcept {
+  return copy("cuMemcpyDtoD_v2", pointer(to), pointer(from), bytes);
+}
+
+UMASIM_API CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) noexcept {
+  return copy("cuMemcpy", pointer(to), pointer(from), bytes);
+}
+
+UMASIM_API CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, size_t bytes,
+                                         CUstream) noexcept {
+  return copy_async("cuMemcpyDtoHAsync_v2", to, pointer(from), bytes);
+}
+
+UMASIM_API CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, size_t bytes,
+                                         CUstream) noexcept {
+  return copy_async("cuMemcpyHtoDAsync_v2", pointer(to), from, bytes);
+}
+
+UMASIM_API CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes,
+                                         CUstream) noexcept {
+  return copy_async("cuMemcpyDtoDAsync_v2", pointer(to), pointer(from), bytes);
+}
+
+UMASIM_API CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,
+                                  CUstream) noexcept {
+  return copy_async("cuMemcpyAsync", pointer(to), pointer(from), bytes);
+}
+
+// Fills are queued in any case.
+UMASIM_API CUresult cuMemsetD8Async(CUdeviceptr address, unsigned char value, size_t count,
+                                    CUstream) noexcept {
+  return cuMemsetD8_v2(address, value, count);
+}
+
+UMASIM_API CUresult cuMemsetD32Async(CUdeviceptr address, unsigned int value, size_t count,
+                                     CUstream) noexcept {
+  return cuMemsetD32_v2(address, value, count);
 }

@@ -104,7 +104,18 @@ void verify(const Call& call, const Arguments& arguments) {
   result->first_mismatch = std::min(result->first_mismatch, found.first);
 }
 
+bool within(unsigned int value, unsigned int most) { return value > 0 && value <= most; }
+
 }  // namespace
+
+bool is_grid(const Dimensions& grid) {
+  return within(grid.x, 0x7fffffff) && within(grid.y, 65535) && within(grid.z, 65535);
+}
+
+bool is_block(const Dimensions& block) {
+  return within(block.x, 1024) && within(block.y, 1024) && within(block.z, 64) &&
+         block.x * block.y * block.z <= 1024;
+}
 
 int run_kernel(const Call& call, int device, const KernelFunction& function, void** parameters) {
   const bool fills = function.name == umaprobe::kFillKernel && function.u64_parameters == 4;

@@ -26,3 +26,31 @@ UMASIM_API cudaError_t cudaGetDeviceProperties(void* properties, int device) {
   return umasim_cudart_properties(UMASIM_CUDA, properties, device);
 }
 #endif
+
+using Flags = unsigned long long;
+#if UMASIM_CUDA == 11
+UMASIM_API cudaError_t cudaGetDriverEntryPoint(const char* name, void** function, Flags) {
+  return umasim_cudart_entry_point(UMASIM_CUDA, name, function, 0, nullptr);
+}
+UMASIM_API cudaError_t cudaGetDriverEntryPoint_ptsz(const char* name, void** function, Flags) {
+  return umasim_cudart_entry_point(UMASIM_CUDA, name, function, 0, nullptr);
+}
+#else
+UMASIM_API cudaError_t cudaGetDriverEntryPoint(const char* name, void** function, Flags,
+                                               int* found) {
+  return umasim_cudart_entry_point(UMASIM_CUDA, name, function, 0, found);
+}
+UMASIM_API cudaError_t cudaGetDriverEntryPoint_ptsz(const char* name, void** function, Flags,
+                                                    int* found) {
+  return umasim_cudart_entry_point(UMASIM_CUDA, name, function, 0, found);
+}
+UMASIM_API cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function,
+                                                        unsigned int version, Flags, int* found) {
+  return umasim_cudart_entry_point(UMASIM_CUDA, name, function, static_cast<int>(version), found);
+}
+UMASIM_API cudaError_t cudaGetDriverEntryPointByVersion_ptsz(const char* name, void** function,
+                                                             unsigned int version, Flags,
+                                                             int* found) {
+  return umasim_cudart_entry_point(UMASIM_CUDA, name, function, static_cast<int>(version), found);
+}
+#endif

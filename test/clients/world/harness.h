@@ -42,6 +42,7 @@ int cuDevicePrimaryCtxRelease_v2(CUdevice);
 int cuCtxSetCurrent(CUcontext);
 int cuMemGetInfo_v2(size_t*, size_t*);
 int cuMemsetD32_v2(CUdeviceptr, unsigned, size_t);
+int cuGetProcAddress(const char*, void**, int, uint64_t);
 int cuGetProcAddress_v2(const char*, void**, int, uint64_t, int*);
 int nvmlInit_v2();
 int nvmlShutdown();

@@ -1,51 +1,194 @@
-/** The CUDA runtime of the simulated machine as programs of several CUDA versions meet it. */
+/** The CUDA runtime of the simulated machine as programs meet it: three versions, and kernels of their own. */
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { CLIENTS, compileC, missingCompiler, unsanitizedEnvironment } from '../../support/clients.ts';
-import { machineWith, withMachine } from '../../support/machines.ts';
+import { simulatorLibrary } from '../../../lib/native/binding.ts';
+import type { Machine } from '../../../lib/sim.ts';
+import {
+  CLIENTS,
+  CUDA_TOOLKIT,
+  compile,
+  compileC,
+  compileCuda,
+  cudartFlags,
+  missingCompiler,
+  missingNvcc,
+  missingToolkit,
+  unsanitizedEnvironment,
+} from '../../support/clients.ts';
+import { gb10WithTwoDevices, machineWith, withMachine } from '../../support/machines.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const unbuildable = missingCompiler();
 const folder = temporaryFolder('cudart');
+/** Under a sanitizer everything takes several times as long. */
+const LIMIT_MS = 240_000;
 
-describe.skipIf(unbuildable !== null)(
-  `the libcudart of CUDA 11, 12 and 13${unbuildable === null ? '' : ` (skipped: ${unbuildable})`}`,
-  () => {
-    const program = join(folder, 'cudart_versions');
-    beforeAll(() => compileC(join(CLIENTS, 'cudart_versions.c'), program, ['-ldl']));
+/** Runs a program on a machine on which a simulated second takes a millisecond. */
+function runOn(machine: Machine | string, program: string, args: readonly string[] = [], preload = true) {
+  const run = ({ foreignEnv }: { foreignEnv: (options: { preload: boolean }) => Record<string, string> }) => {
+    const env = { ...unsanitizedEnvironment(), ...foreignEnv({ preload }) };
+    const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', env });
+    return { status, stderr, lines: stdout.trim().split('\n') };
+  };
+  return withMachine(machine, run, { scale: 1000 });
+}
 
-    const lines = (runtimeVersion: number, preload: boolean) =>
-      withMachine(
-        machineWith('gb10', { driver: { runtimeVersion } }),
-        ({ foreignEnv }) => {
-          const env = { ...unsanitizedEnvironment(), ...foreignEnv({ preload }) };
-          const { status, stdout, stderr } = spawnSync(program, { encoding: 'utf8', env });
-          expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-          return stdout.trim().split('\n');
-        },
-        { scale: 1000 },
-      );
+/** A title, and whether its tests are skipped, which it then says. */
+function unless(missing: string | null, title: string): [string, boolean] {
+  return [missing === null ? title : `${title} (skipped: ${missing})`, missing !== null];
+}
 
-    /** The struct has 728, 1032 and 1008 bytes; not a byte more is written, or the caller's stack is smashed. */
-    const expected = (how: string, versions: readonly number[]) => [
-      `${how} libcudart.so.12 cudaRuntimeGetVersion 0 ${versions[1]}`,
-      `${how} libcudart.so.12 cudaGetDeviceProperties 0 728 bytes: NVIDIA GB10`,
-      `${how} libcudart.so.12 cudaGetDeviceProperties_v2 0 1032 bytes: NVIDIA GB10`,
-      `${how} libcudart.so.11.0 cudaRuntimeGetVersion 0 ${versions[0]}`,
-      `${how} libcudart.so.11.0 cudaGetDeviceProperties 0 728 bytes: NVIDIA GB10`,
-      `${how} libcudart.so.13 cudaRuntimeGetVersion 0 ${versions[2]}`,
-      `${how} libcudart.so.13 cudaGetDeviceProperties 0 1008 bytes: NVIDIA GB10`,
-    ];
+function suite(missing: string | null, title: string, tests: () => void): void {
+  const [name, skipped] = unless(missing, title);
+  describe.skipIf(skipped)(name, tests);
+}
 
-    test.each([
-      [13_010, true, [11_080, 12_090, 13_010]],
-      [12_060, true, [11_080, 12_060, 13_000]],
-      [13_010, false, [11_080, 12_090, 13_010]],
-    ])('on a machine with runtime %i, preloaded: %s', async (runtimeVersion, preload, versions) => {
-      const all = [...expected('opened', versions), ...expected('linked', versions)];
-      expect(await lines(runtimeVersion, preload)).toEqual(all);
-    });
-  },
-);
+suite(missingCompiler(), 'the libcudart of CUDA 11, 12 and 13', () => {
+  const program = join(folder, 'cudart_versions');
+  beforeAll(() => compileC(join(CLIENTS, 'cudart_versions.c'), program, ['-ldl']), LIMIT_MS);
+
+  /** The struct has 728, 1032 and 1008 bytes; not a byte more is written, or the caller's stack is smashed. */
+  const expected = (how: string, versions: readonly number[]) => [
+    `${how} libcudart.so.12 cudaRuntimeGetVersion 0 ${versions[1]}`,
+    `${how} libcudart.so.12 cudaGetDeviceProperties 0 728 bytes: NVIDIA GB10`,
+    `${how} libcudart.so.12 cudaGetDeviceProperties_v2 0 1032 bytes: NVIDIA GB10`,
+    `${how} libcudart.so.11.0 cudaRuntimeGetVersion 0 ${versions[0]}`,
+    `${how} libcudart.so.11.0 cudaGetDeviceProperties 0 728 bytes: NVIDIA GB10`,
+    `${how} libcudart.so.13 cudaRuntimeGetVersion 0 ${versions[2]}`,
+    `${how} libcudart.so.13 cudaGetDeviceProperties 0 1008 bytes: NVIDIA GB10`,
+  ];
+
+  test.each([
+    [13_010, true, [11_080, 12_090, 13_010]],
+    [12_060, true, [11_080, 12_060, 13_000]],
+    [13_010, false, [11_080, 12_090, 13_010]],
+  ])('on a machine with runtime %i, preloaded: %s', async (runtimeVersion, preload, versions) => {
+    const { status, stderr, lines } = await runOn(
+      machineWith('gb10', { driver: { runtimeVersion } }),
+      program,
+      [],
+      preload,
+    );
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(lines).toEqual([...expected('opened', versions), ...expected('linked', versions)]);
+  });
+});
+
+suite(missingCompiler(), 'what nvcc makes of a program, written by hand', () => {
+  const program = join(folder, 'registered_kernels');
+  beforeAll(() => compile(['-std=c++17', join(CLIENTS, 'registered_kernels.cc'), '-ldl', '-o', program]), LIMIT_MS);
+
+  test.each(['libcudart.so.11.0', 'libcudart.so.12', 'libcudart.so.13', 'libcudart.so'])(
+    'its kernels are registered with %s: two run, the others are not supported',
+    async (library) => {
+      const { status, stderr, lines } = await runOn('gb10', program, [library]);
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+      expect(lines).toEqual([
+        'allocated: 0 no error',
+        'fill: 0 no error',
+        'verify: 0 no error',
+        '1 wrong, the first at 5',
+        'vectorAdd: 801 operation not supported',
+        'a block of 2048 threads: 9 invalid configuration argument',
+        'a function that was never registered: 98 invalid device function',
+        'unregistered: 98 invalid device function',
+      ]);
+    },
+  );
+});
+
+/** The one line on stderr for a program in which NVIDIA's runtime is linked. */
+const advice = (program: string) =>
+  `umasim: ${program} has NVIDIA's CUDA runtime linked in, which needs a real driver. ` +
+  'Build it with nvcc -cudart shared, so that the simulated one is found.\n';
+
+suite(missingCompiler(), 'a program that starts as the static runtime does', () => {
+  test('is told once what to do, and gets no table', async () => {
+    const program = join(folder, 'private_tables');
+    compileC(join(CLIENTS, 'private_tables.c'), program, ['-ldl']);
+    const { status, stderr, lines } = await runOn('gb10', program);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: advice(program) });
+    expect(lines).toEqual(['cuInit 0', ...Array(3).fill('cuGetExportTable 801 no table')]);
+  });
+});
+
+suite(missingNvcc(), 'a program of nvcc', () => {
+  test(
+    'with the shared runtime runs the two known kernels',
+    async () => {
+      const program = join(folder, 'kernels_shared');
+      compileCuda(join(CLIENTS, 'kernels.cu'), program, 'shared');
+      const { status, stderr, lines } = await runOn('gb10', program);
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+      expect(lines).toEqual([
+        'cudaMalloc: cudaSuccess: no error',
+        'umaprobe_fill: cudaSuccess: no error',
+        'word 1000: cf1b8d545d1615ca', // pattern_word(7, 1000) of native/abi/pattern.h
+        'vectorAdd: cudaErrorNotSupported: operation not supported',
+        'cudaFree: cudaSuccess: no error',
+      ]);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    'with the static runtime is told what to do',
+    async () => {
+      const program = join(folder, 'kernels_static');
+      compileCuda(join(CLIENTS, 'kernels.cu'), program, 'static');
+      const { status, stderr, lines } = await runOn('gb10', program);
+      expect({ status, stderr }).toEqual({ status: 1, stderr: advice(program) });
+      expect(lines).toEqual(['cudaMalloc: cudaErrorNotSupported: operation not supported']);
+    },
+    LIMIT_MS,
+  );
+});
+
+suite(missingToolkit(), 'a program that is linked with NVIDIA’s runtime', () => {
+  test('finds each of its functions here, simulated or not', ({ skip }) => {
+    const names = (library: string): string[] => {
+      const { stdout, error } = spawnSync('nm', ['-D', '--defined-only', library], { encoding: 'utf8' });
+      if (error !== undefined) skip(`no nm: ${error.message}`);
+      return [...stdout.matchAll(/ [TW] ([^@\n]+)/g)].map((match) => String(match[1]));
+    };
+    const theirs = names(join(CUDA_TOOLKIT, 'lib64', 'libcudart.so'));
+    const simulator = simulatorLibrary();
+    const version = theirs.includes('cudaGetDeviceProperties_v2') ? 12 : 13;
+    const ours = new Set([...names(simulator), ...names(simulator.replace(/\.so$/, `-cudart${version}.so`))]);
+    expect(theirs.length).toBeGreaterThan(300);
+    expect(theirs.filter((name) => /^(__)?cuda/.test(name) && !ours.has(name))).toEqual([]);
+  });
+});
+
+suite(missingToolkit(), 'the calls of deviceQuery', () => {
+  const program = join(folder, 'device_query');
+  beforeAll(() => compileC(join(CLIENTS, 'device_query.c'), program, cudartFlags()), LIMIT_MS);
+
+  test.each([
+    [
+      'gb10',
+      ['Device 0: "NVIDIA GB10"', '12.1', '122565 MBytes (128518619136 bytes)', '102400 bytes', 'Yes', '15 / 1 / 0'],
+    ],
+    ['h200', ['Device 0: "NVIDIA H200"', '9.0', '143156 MBytes (150109880320 bytes)', '233472 bytes', 'No']],
+  ])('%s', async (machine, answers) => {
+    const { status, stderr, lines } = await runOn(machine, program);
+    expect({ status, stderr, result: lines.at(-1) }).toEqual({ status: 0, stderr: '', result: 'Result = PASS' });
+    const shown = lines.filter((line) =>
+      /^Device 0|Capability|global memory|per multiprocessor: +\d+ bytes|Integrated|PCI/.test(line),
+    );
+    for (const [i, answer] of answers.entries()) expect(shown[i]).toContain(answer);
+  });
+
+  test('two devices: neither reaches the memory of the other', async () => {
+    const { lines } = await runOn(gb10WithTwoDevices({}), program);
+    expect(lines).toContain('> Peer access from NVIDIA GB10 (GPU0) -> NVIDIA GB10 (GPU1) : No');
+    expect(lines.at(-2)).toContain('CUDA Runtime Version = 13.0, NumDevs = 2');
+  });
+
+  test('no driver: the error of the runtime', async () => {
+    const { status, lines } = await runOn('no-driver', program);
+    expect(status).toBe(1);
+    expect(lines[0]).toBe('cudaGetDeviceCount returned 35');
+  });
+});

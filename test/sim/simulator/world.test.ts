@@ -1,7 +1,7 @@
 /** The simulated machine as seen by programs that know only its libraries and its kernel files. */
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { simulatorLibrary } from '../../../lib/native/binding.ts';
@@ -9,10 +9,10 @@ import type { Machine } from '../../../lib/sim.ts';
 import {
   buildWorldtest,
   CLIENTS,
-  CUDA_TOOLKIT,
   compileC,
   cudartFlags,
   missingCompiler,
+  missingToolkit,
   unsanitizedEnvironment,
   writeDescriptions,
 } from '../../support/clients.ts';
@@ -65,9 +65,7 @@ describe.skipIf(unbuildable !== null)(
   },
 );
 
-const noToolkit = existsSync(join(CUDA_TOOLKIT, 'include', 'cuda_runtime_api.h'))
-  ? unbuildable
-  : `no CUDA headers under ${CUDA_TOOLKIT}`;
+const noToolkit = missingToolkit();
 
 describe.skipIf(noToolkit !== null)(
   `a client built with NVIDIA's header and linked with libcudart${noToolkit === null ? '' : ` (skipped: ${noToolkit})`}`,
@@ -215,7 +213,7 @@ describe('programs that read kernel files', () => {
     if (error !== undefined) skip(`no nm: ${error.message}`);
     const names = stdout.split('\n').flatMap((line) => / [A-Z] (\S+)$/.exec(line)?.[1] ?? []);
     const known =
-      /^(cu[A-Z]|cuda[A-Z]|nvml[A-Z]|umasim_|libcudart\.so\.|__open|open|fopen|lseek|pread|stat|lstat|fstatat|__x?l?xstat|access$|faccessat$|opendir$|fdopendir$|readdir|rewinddir$|closedir$|__asan|__odr_asan|__ubsan|__tsan)/;
+      /^(cu[A-Z]|(__)?cuda[A-Z]|nvml[A-Z]|umasim_|__open|open|fopen|lseek|pread|stat|lstat|fstatat|__x?l?xstat|access$|faccessat$|opendir$|fdopendir$|readdir|rewinddir$|closedir$|__asan|__odr_asan|__ubsan|__tsan)/;
     expect(names.length).toBeGreaterThan(100);
     expect(names.filter((name) => !known.test(name))).toEqual([]);
   });
