@@ -15,7 +15,7 @@ import type { ChildReadings } from './child-readings.ts';
 import { type DevicePair, normalPciBusId } from './pairs.ts';
 
 /** By NVML's number. */
-const ADDRESSING_MODES = ['NONE', 'HMM', 'ATS'];
+export const ADDRESSING_MODES = ['NONE', 'HMM', 'ATS'];
 
 /** Everything that the readings of the whole machine contribute to a device. */
 export interface DeviceContext {

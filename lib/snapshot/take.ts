@@ -14,6 +14,7 @@ import type { Snapshot, SnapshotOptions } from '../types/index.ts';
 import { readInChild } from './child-readings.ts';
 import { readCudaReport } from './cuda-report.ts';
 import { type DeviceContext, deviceSnapshot } from './devices.ts';
+import { startEarlyChild } from './early-child.ts';
 import { hidesEveryDevice, readHidden, visibility, visibleDevices, withHidden } from './hidden-devices.ts';
 import { cudaLibrary, nvmlLibrary, whyNoDevices } from './libraries.ts';
 import { pairDevices } from './pairs.ts';
@@ -29,7 +30,9 @@ export async function takeSnapshot(options: Required<SnapshotOptions>): Promise<
   const simulated = simulatedMachine(binding);
 
   // Both libraries work on their own threads while this thread reads the kernel's files.
-  const reports = Promise.all([readCudaReport(binding, MODES[mode], deadlineMs), binding.readNvml(deadlineMs)]);
+  const nvmlReading = binding.readNvml(deadlineMs);
+  const early = mode === 'needed' ? startEarlyChild(nvmlReading, childDeadlineMs) : null;
+  const reports = Promise.all([readCudaReport(binding, MODES[mode], deadlineMs), nvmlReading]);
   reports.catch(() => undefined);
   const at = new Date().toISOString();
   const host = hostMemorySync();
@@ -39,7 +42,7 @@ export async function takeSnapshot(options: Required<SnapshotOptions>): Promise<
 
   const [cuda, nvml] = await reports;
   const child =
-    mode === 'child' || mode === 'needed' ? await readInChild(mode, cuda, facts.driver, childDeadlineMs) : null;
+    mode === 'child' || mode === 'needed' ? await readInChild(mode, cuda, facts.driver, childDeadlineMs, early) : null;
   const paired = pairDevices(cuda.devices, nvml.devices);
   const hidden = options.hiddenDevices ? await readHidden(cuda, nvml, paired, childDeadlineMs) : null;
   const pairs = withHidden(paired, hidden);

@@ -16,6 +16,8 @@ export interface WorkerOptions {
   environment: NodeJS.ProcessEnv;
   /** What the child reads, for messages. */
   purpose: string;
+  /** Ends the child early; the answer then has the lines so far. */
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -28,7 +30,7 @@ export interface WorkerOptions {
 export async function runWorker(
   worker: 'mem-get-info-worker' | 'hidden-devices-worker',
   words: readonly string[],
-  { deadlineMs, environment, purpose }: WorkerOptions,
+  { deadlineMs, environment, purpose, signal }: WorkerOptions,
 ): Promise<WorkerAnswer> {
   const child = await startProcess(process.execPath, [join(ROOT, `dist/${worker}.js`), ...words], {
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -46,17 +48,24 @@ export async function runWorker(
   });
   let timer: NodeJS.Timeout | undefined;
   const missingReason = await new Promise<string>((resolve) => {
-    child.once('close', (code, signal) => {
-      const outcome = signal === null ? `exited with ${code}` : `was killed by ${signal}`;
+    child.once('close', (code, killedBy) => {
+      const outcome = killedBy === null ? `exited with ${code}` : `was killed by ${killedBy}`;
       resolve(errorText.trim().split('\n').at(-1) || failed(outcome));
     });
     // The timeout of spawn() does not help: it waits for the exit, which a child inside a wedged driver never reaches.
-    timer = setTimeout(() => {
+    const abandon = (reason: string) => {
       child.kill('SIGKILL');
       for (const stream of child.stdio) stream?.destroy();
       child.unref();
-      resolve(`ERR_UMA_TIMEOUT: ${purpose} in a child process did not answer within ${deadlineMs} ms`);
-    }, deadlineMs);
+      resolve(reason);
+    };
+    timer = setTimeout(
+      () => abandon(`ERR_UMA_TIMEOUT: ${purpose} in a child process did not answer within ${deadlineMs} ms`),
+      deadlineMs,
+    );
+    const cancel = () => abandon(failed('was not needed'));
+    if (signal?.aborted) cancel();
+    else signal?.addEventListener('abort', cancel, { once: true });
   });
   clearTimeout(timer);
   const complete = out.slice(0, out.lastIndexOf('\n') + 1).split('\n');
