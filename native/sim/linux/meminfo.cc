@@ -39,7 +39,7 @@ std::string meminfo_text(const State& state) {
   const uint64_t locked = std::min(fixed.mlocked, anon);
   const uint64_t anon_lru = anon - locked + world.shmem;
   const uint64_t file_lru = world.file_cache + world.buffers;
-  const uint64_t slab = world.slab_reclaimable + fixed.slab_unreclaimable;
+  const uint64_t slab = world.slab_reclaimable + world.slab_unreclaimable;
   const uint64_t total = fixed.total;
   Lines out;
   out.kb("MemTotal", total);
@@ -68,7 +68,7 @@ std::string meminfo_text(const State& state) {
   out.kb("KReclaimable", world.slab_reclaimable);
   out.kb("Slab", slab);
   out.kb("SReclaimable", world.slab_reclaimable);
-  out.kb("SUnreclaim", fixed.slab_unreclaimable);
+  out.kb("SUnreclaim", world.slab_unreclaimable);
   out.kb("KernelStack", fixed.kernel_stack);
   out.kb("PageTables", fixed.page_tables);
   out.kb("SecPageTables", 0);

@@ -26,7 +26,7 @@ uint64_t used_bytes(const State& state) {
   const Memory& fixed = state.machine.memory;
   const World& world = state.world;
   return anon_pages(state) + world.file_cache + world.buffers + world.shmem +
-         world.slab_reclaimable + fixed.slab_unreclaimable + fixed.kernel_stack +
+         world.slab_reclaimable + world.slab_unreclaimable + fixed.kernel_stack +
          fixed.page_tables + fixed.percpu + fixed.driver_held + hugetlb(state) + world.pools +
          world.gpu_host + world.returning;
 }
@@ -38,6 +38,11 @@ uint64_t anon_pages(const State& state) {
 uint64_t clean_file_cache(const State& state) {
   const World& world = state.world;
   return saturating_sub(world.file_cache, world.file_mapped + world.file_dirty);
+}
+
+uint64_t dirty_limit(const State& state) {
+  constexpr uint64_t kDirtyRatio = 20;
+  return (free_bytes(state) + state.world.file_cache) / 100 * kDirtyRatio;
 }
 
 uint64_t reclaimable(const State& state) {

@@ -21,6 +21,9 @@ uint64_t used_bytes(const State& state);
 uint64_t anon_pages(const State& state);
 // Page cache that reclaim can drop without writeback and without unmapping it first.
 uint64_t clean_file_cache(const State& state);
+// The dirty pages from which on writers wait: vm.dirty_ratio (20 %, the kernel's default) of free
+// memory and file pages.
+uint64_t dirty_limit(const State& state);
 // Memory that reclaim can free without swap.
 uint64_t reclaimable(const State& state);
 uint64_t hugetlb(const State& state);

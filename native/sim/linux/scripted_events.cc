@@ -35,6 +35,16 @@ void end_process(State& state, int index) {
   state.world.scripted_gone[index] = true;
 }
 
+// Drops the cache of a deleted file, written or not. Mapped pages stay as long as they are mapped.
+void delete_file(State& state, uint64_t want) {
+  World& world = state.world;
+  const uint64_t clean = std::min(clean_file_cache(state), want);
+  const uint64_t dirty = std::min(world.file_dirty, want - clean);
+  world.file_cache -= clean + dirty;
+  world.file_dirty -= dirty;
+  add_free_memory(state, clean + dirty, state.machine.contiguity.after_reclaim);
+}
+
 // Takes up to `want` bytes for the event and returns the bytes taken.
 uint64_t grow(State& state, const ScriptedEvent& event, uint64_t want) {
   World& world = state.world;
@@ -53,6 +63,10 @@ uint64_t grow(State& state, const ScriptedEvent& event, uint64_t want) {
     world.scripted_gpu[event.process] += bytes;
     return bytes;
   }
+  // balance_dirty_pages() lets a writer wait until pages are written.
+  if (event.kind == EventKind::kFileDirty) {
+    want = std::min(want, saturating_sub(dirty_limit(state), world.file_dirty));
+  }
   const uint64_t bytes = take_pages(state, want, Use::kMovable, 0).bytes;
   switch (event.kind) {
     case EventKind::kFileDirty:
@@ -61,6 +75,12 @@ uint64_t grow(State& state, const ScriptedEvent& event, uint64_t want) {
       break;
     case EventKind::kFileCache:
       world.file_cache += bytes;
+      break;
+    case EventKind::kSlab:
+      world.slab_reclaimable += bytes;
+      break;
+    case EventKind::kSlabUnreclaimable:
+      world.slab_unreclaimable += bytes;
       break;
     case EventKind::kShmem:
       world.shmem += bytes;
@@ -99,7 +119,9 @@ bool run_event(State& state, int index) {
   }
   // A wedged machine neither frees nor grants memory.
   if (world.wedge.happened) return false;
-  if (event.kind == EventKind::kExit) {
+  if (event.kind == EventKind::kPressure) return false;  // scripted_pressure() has its effect
+  if (event.kind == EventKind::kExit || event.kind == EventKind::kOomKill) {
+    if (event.kind == EventKind::kOomKill) world.counters.oom_kill++;
     end_process(state, event.process);
     return false;
   }
@@ -111,8 +133,9 @@ bool run_event(State& state, int index) {
   const uint64_t want =
       share >= 1 ? saturating_sub(due, done) : saturating_sub(due, done) / page * page;
   if (want == 0) return false;
-  if (event.kind == EventKind::kFree) {
-    free_process_memory(state, event.process, want);
+  if (event.kind == EventKind::kFree || event.kind == EventKind::kFileDelete) {
+    if (event.kind == EventKind::kFree) free_process_memory(state, event.process, want);
+    if (event.kind == EventKind::kFileDelete) delete_file(state, want);
     done += want;
     return false;
   }
@@ -123,6 +146,21 @@ bool run_event(State& state, int index) {
   if (bytes == want || cache) return false;
   stall_or_kill(state, event, want - bytes);
   return true;
+}
+
+double scripted_pressure(const State& state, double from_ms, double to_ms) {
+  double share = 0;
+  for (int i = 0; i < state.machine.event_count; i++) {
+    const ScriptedEvent& event = state.machine.events[i];
+    const double origin = event.after_first_allocation ? state.world.first_allocation_ms : 0;
+    if (event.kind != EventKind::kPressure || origin < 0) continue;
+    const double begin = std::max(from_ms, origin + event.at_ms);
+    const double end = std::min(to_ms, origin + event.at_ms + event.over_ms);
+    if (end > begin) {
+      share = std::max(share, (end - begin) / (to_ms - from_ms) * event.percent / 100);
+    }
+  }
+  return share;
 }
 
 }  // namespace umasim

@@ -21,13 +21,15 @@ std::string vmstat_text(const State& state) {
   line(text, "nr_mlock", fixed.mlocked / page);
   line(text, "nr_free_cma", cma_free(state) / page);
   line(text, "nr_slab_reclaimable", world.slab_reclaimable / page);
-  line(text, "nr_slab_unreclaimable", fixed.slab_unreclaimable / page);
+  line(text, "nr_slab_unreclaimable", world.slab_unreclaimable / page);
   line(text, "nr_anon_pages", anon_pages(state) / page);
   line(text, "nr_mapped", world.file_mapped / page);
   line(text, "nr_file_pages", (world.file_cache + world.buffers + world.shmem) / page);
   line(text, "nr_dirty", world.file_dirty / page);
   line(text, "nr_writeback", 0);
   line(text, "nr_shmem", world.shmem / page);
+  line(text, "nr_dirty_threshold", dirty_limit(state) / page);
+  line(text, "nr_dirty_background_threshold", dirty_limit(state) / 2 / page);
   line(text, "pswpin", 0);
   line(text, "pswpout", world.swapped / page);
   line(text, "allocstall_dma", 0);

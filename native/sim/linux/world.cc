@@ -59,6 +59,7 @@ void step(State& state, double dt_ms) {
   };
   double full = overlap(world.reclaim_until_ms) * world.reclaim_share;
   full = std::max(full, overlap(world.stall_until_ms) * kStalledFull);
+  full = std::max(full, scripted_pressure(state, start_ms, world.now_ms));
   if (world.wedge.happened) full = kStalledFull;
   psi_advance(world.psi, full > 0 ? std::min(1.0, full * 1.15 + 0.02) : 0, full, dt_ms);
   if (!world.wedge.happened) {
@@ -78,6 +79,7 @@ std::string start_world(State& state) {
   world.buffers = machine.memory.buffers;
   world.shmem = machine.memory.shmem;
   world.slab_reclaimable = machine.memory.slab_reclaimable;
+  world.slab_unreclaimable = machine.memory.slab_unreclaimable;
   world.pools = machine.driver.pool_bytes;
   world.scripted_stall_ms = -1;
   world.first_allocation_ms = -1;

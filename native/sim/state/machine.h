@@ -99,7 +99,21 @@ struct ScriptedProcess {
   bool graphics;
 };
 
-enum class EventKind : int { kAnon, kShmem, kDevice, kFileCache, kFileDirty, kFree, kExit, kLost };
+enum class EventKind : int {
+  kAnon,
+  kShmem,
+  kDevice,
+  kFileCache,
+  kFileDirty,
+  kFileDelete,
+  kSlab,
+  kSlabUnreclaimable,
+  kFree,
+  kExit,
+  kOomKill,
+  kPressure,
+  kLost
+};
 
 // What cuInit answers in a process that starts after the loss of a device.
 enum class CudaAfterLoss : int { kUnknownError, kNoDevice, kLeavesDeviceOut };
@@ -109,8 +123,9 @@ struct ScriptedEvent {
   bool after_first_allocation;  // at_ms counts from the first allocation
   double at_ms, over_ms;
   uint64_t bytes;
-  int process;  // index into processes; -1: none
-  int device;   // kLost only
+  int process;     // index into processes; -1: none
+  int device;      // kLost only
+  double percent;  // kPressure only
   CudaAfterLoss cuda_after_loss;
 };
 

@@ -1,4 +1,6 @@
 // Parses the scripted processes and events of a machine.
+#include <iterator>
+
 #include "sim/state/parse_machine.h"
 
 namespace umasim {
@@ -39,29 +41,46 @@ void parse_loss(Description& in, const std::string& at, const Machine& machine,
   event.cuda_after_loss = static_cast<CudaAfterLoss>(in.choice(at + "cuInit", kAnswers));
 }
 
-void parse_event(Description& in, const std::string& at, const Machine& machine,
-                 ScriptedEvent& event) {
-  static constexpr const char* kKinds[] = {"anon",      "shmem", "device", "fileCache",
-                                           "fileDirty", "free",  "exit",   "lost"};
-  event.kind = static_cast<EventKind>(in.choice(at + "what", kKinds));
-  in.number(at + "atMs", &event.at_ms);
-  if (event.kind == EventKind::kLost) parse_loss(in, at, machine, event);
-  const bool has_size = event.kind != EventKind::kExit && event.kind != EventKind::kLost;
-  if (has_size) in.bytes(at + "bytes", &event.bytes);
-  if (in.has(at + "afterFirstAllocation")) {
-    in.boolean(at + "afterFirstAllocation", &event.after_first_allocation);
-  }
+// What an event of each kind needs besides the time.
+enum class Needs { kBytes, kProcess, kBytesOfProcess, kPercent, kDevice };
+struct Kind {
+  const char* name;
+  EventKind kind;
+  Needs needs;
+};
+constexpr Kind kKinds[] = {
+    {"anon", EventKind::kAnon, Needs::kBytes},
+    {"shmem", EventKind::kShmem, Needs::kBytes},
+    {"device", EventKind::kDevice, Needs::kBytesOfProcess},
+    {"fileCache", EventKind::kFileCache, Needs::kBytes},
+    {"fileDirty", EventKind::kFileDirty, Needs::kBytes},
+    {"fileDelete", EventKind::kFileDelete, Needs::kBytes},
+    {"slab", EventKind::kSlab, Needs::kBytes},
+    {"slabUnreclaimable", EventKind::kSlabUnreclaimable, Needs::kBytes},
+    {"free", EventKind::kFree, Needs::kBytesOfProcess},
+    {"exit", EventKind::kExit, Needs::kProcess},
+    {"oomKill", EventKind::kOomKill, Needs::kProcess},
+    {"pressure", EventKind::kPressure, Needs::kPercent},
+    {"lost", EventKind::kLost, Needs::kDevice},
+};
+
+const Kind& parse_kind(Description& in, const std::string& path) {
+  const char* names[std::size(kKinds)];
+  for (size_t i = 0; i < std::size(kKinds); i++) names[i] = kKinds[i].name;
+  return kKinds[in.choice(path, names)];
+}
+
+void parse_duration(Description& in, const std::string& at, ScriptedEvent& event) {
   if (in.has(at + "overMs")) in.number(at + "overMs", &event.over_ms);
-  if (in.has(at + "bytesPerSecond")) {
-    double rate = 0;
-    in.number(at + "bytesPerSecond", &rate);
-    if (rate <= 0) return in.fail(at + "bytesPerSecond must be more than 0");
-    event.over_ms = static_cast<double>(event.bytes) / rate * 1000;
-  }
-  event.process = -1;
-  const bool needs_process = event.kind == EventKind::kDevice || event.kind == EventKind::kFree ||
-                             event.kind == EventKind::kExit;
-  if (!needs_process && !in.has(at + "process")) return;
+  if (!in.has(at + "bytesPerSecond")) return;
+  double rate = 0;
+  in.number(at + "bytesPerSecond", &rate);
+  if (rate <= 0) return in.fail(at + "bytesPerSecond must be more than 0");
+  event.over_ms = static_cast<double>(event.bytes) / rate * 1000;
+}
+
+void parse_process_of_event(Description& in, const std::string& at, const Machine& machine,
+                            ScriptedEvent& event) {
   const std::string name = in.value(at + "process");
   for (int i = 0; i < machine.process_count; i++) {
     if (name == machine.processes[i].name) event.process = i;
@@ -69,6 +88,25 @@ void parse_event(Description& in, const std::string& at, const Machine& machine,
   if (event.process < 0) {
     in.fail(at + "process is \"" + name + "\"; expected the name of a process");
   }
+}
+
+void parse_event(Description& in, const std::string& at, const Machine& machine,
+                 ScriptedEvent& event) {
+  const Kind& kind = parse_kind(in, at + "what");
+  event.kind = kind.kind;
+  in.number(at + "atMs", &event.at_ms);
+  if (in.has(at + "afterFirstAllocation")) {
+    in.boolean(at + "afterFirstAllocation", &event.after_first_allocation);
+  }
+  const bool of_process = kind.needs == Needs::kProcess || kind.needs == Needs::kBytesOfProcess;
+  if (kind.needs == Needs::kBytes || kind.needs == Needs::kBytesOfProcess) {
+    in.bytes(at + "bytes", &event.bytes);
+  }
+  if (kind.needs == Needs::kPercent) in.number(at + "percent", &event.percent);
+  if (kind.needs == Needs::kDevice) parse_loss(in, at, machine, event);
+  parse_duration(in, at, event);
+  event.process = -1;
+  if (of_process || in.has(at + "process")) parse_process_of_event(in, at, machine, event);
 }
 
 }  // namespace

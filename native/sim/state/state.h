@@ -93,7 +93,8 @@ struct Psi {
 // The memory of the machine as it changes over time. Fields without a unit are bytes.
 struct World {
   double now_ms;
-  uint64_t anon, file_cache, file_mapped, file_dirty, buffers, shmem, slab_reclaimable;
+  uint64_t anon, file_cache, file_mapped, file_dirty, buffers, shmem, slab_reclaimable,
+      slab_unreclaimable;
   uint64_t swapped;  // anonymous memory swapped out since boot
   uint64_t pools;
   double pools_used_ms;

@@ -107,6 +107,7 @@ struct Row {
 };
 // One list per file.
 extern const Row kHostScenarios[], kMemoryScenarios[], kProcessScenarios[], kLibraryScenarios[],
-    kKernelScenarios[], kCounterScenarios[], kTimelineScenarios[], kDeviceScenarios[];
+    kKernelScenarios[], kCounterScenarios[], kTimelineScenarios[], kDeviceScenarios[],
+    kEventScenarios[];
 
 }  // namespace world

@@ -1,0 +1,110 @@
+// Scenarios: scripted events of files, slab, pressure and killed processes.
+#include <algorithm>
+
+#include "harness.h"
+
+namespace world {
+namespace {
+
+// The lines of event `index`.
+std::string event(int index, double at_ms, const std::string& what, const std::string& fields) {
+  const std::string at = "events." + std::to_string(index) + ".";
+  std::string lines = at + "atMs " + std::to_string(at_ms) + "\n" + at + "what " + what + "\n";
+  size_t begin = 0;
+  while (begin < fields.size()) {
+    const size_t end = fields.find('\n', begin);
+    lines += at + fields.substr(begin, end - begin) + "\n";
+    begin = end + 1;
+  }
+  return lines;
+}
+
+std::string of_bytes(uint64_t bytes) { return "bytes " + std::to_string(bytes) + "\n"; }
+
+bool near(uint64_t value, uint64_t expected) {
+  return value + kGiB / 64 > expected && value < expected + kGiB / 64;
+}
+
+// The machine's clock runs fast, so its changes are awaited and not timed.
+template <typename Condition>
+void await(Condition holds) {
+  for (int i = 0; i < 5000 && !holds(); i++) wait_ms(1);
+  EXPECT(holds());
+}
+
+void file_is_deleted() {
+  boot("gb10-cached", 100, event(0, 3000, "fileDelete", of_bytes(20 * kGiB)));
+  const uint64_t cached = meminfo("Cached"), free = meminfo("MemFree");
+  await([&] { return meminfo("Cached") < cached; });
+  EXPECT(near(cached - meminfo("Cached"), 20 * kGiB));
+  EXPECT(near(meminfo("MemFree") - free, 20 * kGiB));
+  // A file that is larger than the cache frees what there is; mapped pages stay.
+  boot("gb10", 100, event(0, 0, "fileDelete", of_bytes(500 * kGiB)));
+  await([] { return meminfo("Dirty") == 0; });
+  EXPECT(meminfo("Mapped") >= 768ull << 20);
+  EXPECT(near(meminfo("Cached"), (768ull << 20) + meminfo("Shmem")));
+}
+
+void slab_grows() {
+  boot("gb10", 100,
+       event(0, 3000, "slab", of_bytes(8 * kGiB)) +
+           event(1, 3000, "slabUnreclaimable", of_bytes(6 * kGiB)));
+  const uint64_t reclaimable = meminfo("SReclaimable"), other = meminfo("SUnreclaim");
+  const uint64_t free = meminfo("MemFree"), available = meminfo("MemAvailable");
+  await([&] { return meminfo("SUnreclaim") > other; });
+  EXPECT(near(meminfo("SReclaimable") - reclaimable, 8 * kGiB));
+  EXPECT(near(meminfo("SUnreclaim") - other, 6 * kGiB));
+  EXPECT(near(free - meminfo("MemFree"), 14 * kGiB));
+  // Only the part that reclaim can free is still available.
+  EXPECT(available - meminfo("MemAvailable") < 8 * kGiB);
+}
+
+void writer_is_throttled() {
+  boot("gb10", 100, event(0, 0, "fileDirty", of_bytes(60 * kGiB)));
+  wait_ms(2);
+  const uint64_t limit = vmstat("nr_dirty_threshold") * 4096;
+  EXPECT(limit > 20 * kGiB && limit < 26 * kGiB, "%.1f GiB", static_cast<double>(limit) / kGiB);
+  uint64_t most = 0;
+  await([&] {
+    most = std::max(most, meminfo("Dirty"));
+    return meminfo("Cached") > 60 * kGiB;
+  });
+  // The file was written in the end, and never more than the limit was dirty. The wait for the disk
+  // is no wait for memory.
+  EXPECT(most > limit / 2 && most <= limit + kGiB / 64);
+  EXPECT(pressure_full10() == 0);
+  EXPECT(read("/proc/sys/vm/dirty_ratio") == "20\n");
+}
+
+void process_is_killed() {
+  boot("gb10-busy", 100, event(0, 3000, "oomKill", "process VLLM::EngineCor\n"));
+  const uint64_t free = meminfo("MemFree");
+  await([&] { return vmstat("oom_kill") > 0; });
+  await([&] { return meminfo("MemFree") > free + 70 * kGiB; });
+  wait_ms(2);
+  EXPECT(vmstat("oom_kill") == 1);
+  char buffer[64];
+  EXPECT(umasim_read("/proc/4200017/stat", buffer, sizeof buffer) < 0);
+}
+
+void pressure_spikes() {
+  boot("gb10", 1000, event(0, 3000, "pressure", "percent 98\noverMs 60000\n"));
+  const uint64_t available = meminfo("MemAvailable");
+  EXPECT(pressure_full10() == 0);
+  await([&] { return pressure_full10() > 95; });
+  EXPECT(meminfo("MemAvailable") + kGiB / 64 > available && !wedged());
+  // Afterwards it falls, as on a healthy machine.
+  await([&] { return pressure_full10() < 5; });
+  EXPECT(read("/proc/pressure/memory").find("some avg10=") == 0);
+}
+
+}  // namespace
+
+const Row kEventScenarios[] = {{"events.file_is_deleted", file_is_deleted},
+                               {"events.slab_grows", slab_grows},
+                               {"events.writer_is_throttled", writer_is_throttled},
+                               {"events.process_is_killed", process_is_killed},
+                               {"events.pressure_spikes", pressure_spikes},
+                               {nullptr, nullptr}};
+
+}  // namespace world
