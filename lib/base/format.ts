@@ -75,7 +75,8 @@ export function parseDuration(text: string): number | null {
   const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|min|h)$/i.exec(text.trim());
   if (match === null) return null;
   const [, number = '', unit = ''] = match;
-  return Number(number) * (DURATION_MS[unit.toLowerCase()] ?? Number.NaN);
+  const ms = Number(number) * (DURATION_MS[unit.toLowerCase()] ?? Number.NaN);
+  return Number.isFinite(ms) ? ms : null; // 400 digits
 }
 
 const SIZE_BYTES: Readonly<Record<string, number>> = {
@@ -90,12 +91,14 @@ const SIZE_BYTES: Readonly<Record<string, number>> = {
   tib: TiB,
 };
 
-/** "8GB" → 8·10^9, "8GiB" → 8·2^30, "4096" → 4096 bytes; null for anything else. "8G" is ambiguous and rejected. */
+/** "8GB" → 8·10^9, "8GiB" → 8·2^30, "4096" → 4096 bytes; null for anything else. "8G" is ambiguous and "1.5" lacks its unit. */
 export function parseSize(text: string): number | null {
   const match = /^(\d+(?:\.\d+)?)\s*([kmgt]?i?b)?$/i.exec(text.trim());
   if (match === null) return null;
   const [, number = '', unit = 'b'] = match;
   const factor = SIZE_BYTES[unit.toLowerCase()];
+  // Half a byte is a size whose unit was forgotten.
+  if (factor === 1 && number.includes('.')) return null;
   const bytes = factor === undefined ? Number.NaN : Number(number) * factor;
   if (!Number.isFinite(bytes)) return null;
   const whole = Math.round(bytes);

@@ -98,6 +98,8 @@ function sizeProblem(word: string): string {
     const unit = letter.toUpperCase();
     return `could mean two sizes: write ${number}${unit}B (powers of 1000) or ${number}${unit}iB (powers of 1024).`;
   }
+  if (/^\d+\.\d+\s*b?$/i.test(word.trim()))
+    return 'is not a whole number of bytes: its unit is missing, such as GB or GiB.';
   if (/^\d+(\.\d+)?\s*([kmgt]?i?b)?$/i.test(word.trim()))
     return 'is more than 2^53 − 1 bytes, the largest size there is.';
   return 'is not a size, such as 8GB (8·10^9 bytes), 8GiB (8·2^30) or 4096 (bytes).';

@@ -1,0 +1,119 @@
+/** Any command line: help, or one line that says what is wrong and a documented exit code; never a stack trace. */
+
+import { Writable } from 'node:stream';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { COMMANDS, groups } from '../../../lib/cli/commands/index.ts';
+import { probeOptions } from '../../../lib/cli/commands/probe-options.ts';
+import { EXIT } from '../../../lib/cli/core/exit.ts';
+import { UsageError } from '../../../lib/cli/core/usage.ts';
+import { main } from '../../../lib/cli/main.ts';
+import { parse } from '../../../lib/cli/parse.ts';
+
+const commands = await Promise.all(COMMANDS.map((entry) => entry.load()));
+const optionNames = [...new Set(commands.flatMap(({ options }) => Object.keys(options)))];
+
+const VALUES = [
+  '0',
+  '-1',
+  '1e3',
+  '9'.repeat(400),
+  '8GB',
+  '8G',
+  '1.5',
+  '1GiB,2GiB,',
+  '8192x8192',
+  '1s',
+  '5',
+  'Infinity s',
+  'none',
+  'gb10',
+  'device',
+  'all',
+  '',
+  '\0',
+  '\u001b[31m',
+  '__proto__',
+  'constructor',
+] as const;
+
+const word = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom(...optionNames).map((name) => `--${name}`) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(fc.constantFrom(...optionNames, 'json', 'sim'), fc.constantFrom(...VALUES))
+      .map(([name, value]) => `--${name}=${value}`),
+  },
+  { weight: 3, arbitrary: fc.constantFrom(...VALUES) },
+  { weight: 3, arbitrary: fc.constantFrom(...COMMANDS.flatMap(({ name }) => name.split(' ')), ...groups(), 'help') },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom(
+      '--',
+      '-',
+      '-h',
+      '-j',
+      '--json',
+      '--help',
+      '--version',
+      '--no-color',
+      '--no-',
+      '--__proto__',
+      '-xyz',
+    ),
+  },
+  { weight: 1, arbitrary: fc.string({ maxLength: 12 }) },
+);
+const argv = fc.array(word, { maxLength: 7 });
+
+class Kept extends Writable {
+  text = '';
+  override _write(chunk: Buffer, _: string, done: () => void): void {
+    this.text += chunk.toString();
+    done();
+  }
+}
+
+/** On a machine that does not exist: a command line without a mistake ends there, and nothing runs. */
+async function run(words: readonly string[]) {
+  const stdout = new Kept();
+  const stderr = new Kept();
+  const io = { stdin: process.stdin, stdout, stderr, env: {} };
+  const exitCode = await main(['--sim', 'no-such-machine', ...words], io as unknown as Parameters<typeof main>[1]);
+  return { exitCode, stdout: stdout.text, stderr: stderr.text };
+}
+
+describe('a command line', () => {
+  it('of any words gives help, or one line and exit code 2', async () => {
+    await fc.assert(
+      fc.asyncProperty(argv, async (words) => {
+        const { exitCode, stdout, stderr } = await run(words);
+        expect([EXIT.success, EXIT.usage]).toContain(exitCode);
+        expect(stderr).toMatch(exitCode === EXIT.success ? /^$/ : /^umaprobe: [^\n]+\n$/);
+        expect(stderr).not.toMatch(/ at .*\.[jt]s:\d|TypeError|looks like a bug/);
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: they must not reach a terminal
+        expect(stderr.trimEnd()).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/);
+        if (exitCode === EXIT.usage && stdout !== '') expect(JSON.parse(stdout)).toMatchObject({ error: { exitCode } });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('of a probe gives options with numbers in range, or a mistake of the user', () => {
+    const probes = commands.filter(({ name }) => ['sweep', 'layout', 'stress'].includes(name));
+    fc.assert(
+      fc.property(fc.constantFrom(...probes), argv, (command, words) => {
+        try {
+          const options = probeOptions(parse(command, words).values, command.name);
+          for (const value of Object.values(options))
+            if (typeof value === 'number') expect(Number.isSafeInteger(Math.round(value)) && value >= 0).toBe(true);
+        } catch (error) {
+          expect(error).toBeInstanceOf(UsageError);
+          expect((error as Error).message).not.toContain('\n');
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
