@@ -14,7 +14,7 @@ export function probeHeader(
   allocator: NativeAllocator | null,
   journal: string | null,
 ): Omit<ProbeHeader, 'durationMs'> {
-  const { device, floor, snapshot, unfinished } = baseline;
+  const { device, floor, others, snapshot, unfinished } = baseline;
   const { host, libraries } = snapshot;
   const memGetInfo = allocator?.memGetInfo;
   const total = memGetInfo === undefined || isFailure(memGetInfo) ? null : memGetInfo[1];
@@ -36,6 +36,7 @@ export function probeHeader(
     kinds: KINDS.map((kind) => support(kind, allocator)),
     host: { total: host.total, available: host.available, free: host.free, swapTotal: host.swapTotal },
     floor,
+    others,
     touch: touch(allocator),
     journal,
     journalNotes: [...baseline.journalNotes],

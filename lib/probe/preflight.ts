@@ -4,6 +4,8 @@ import { UmaError } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
 import { parseVmstat } from '../host/procfs.ts';
 import { floorFor } from '../memory/floor.ts';
+import { liesOnDevice } from '../memory/kinds.ts';
+import { floorWithShare, otherUsers, shareFor } from '../memory/others.ts';
 import { invisibleDevices, mayHideAll, variableText } from '../memory/visibility.ts';
 import { native } from '../native/binding.ts';
 import { snapshot as takeSnapshot } from '../snapshot/index.ts';
@@ -17,18 +19,21 @@ const SNAPSHOT = { memGetInfo: 'never', deadlineMs: 5_000, childDeadlineMs: 5_00
 const SWAP_SAMPLE_MS = 100;
 
 /** The part of the baseline that is read from the machine. */
-export type PreflightResult = Pick<Baseline, 'snapshot' | 'device' | 'floor'>;
+export type PreflightResult = Pick<Baseline, 'snapshot' | 'device' | 'floor' | 'others' | 'share'>;
 
 /** @throws UmaError `ERR_UMA_FLOOR` if it is not safe to start, or the code why the device cannot be used. */
 export async function preflight(
-  spec: Pick<ProbeSpec<unknown, unknown>, 'command' | 'kinds' | 'options'>,
+  spec: Pick<ProbeSpec<unknown, unknown>, 'command' | 'kinds' | 'options' | 'share'>,
 ): Promise<PreflightResult> {
   const { command, kinds, options } = spec;
   const swapRate = swapMeter();
   const [snapshot] = await Promise.all([takeSnapshot(SNAPSHOT), new Promise((r) => setTimeout(r, SWAP_SAMPLE_MS))]);
   const device = findDevice(snapshot, options.device, command);
   const model = device.memoryModel;
-  const floor = floorFor(options.floor, { total: snapshot.host.total, model }, kinds);
+  const others = otherUsers(device, process.pid);
+  const takesTheirs = model === 'unified' || kinds.some(liesOnDevice);
+  const share = spec.share === undefined || !takesTheirs ? null : shareFor(spec.share.requested, others);
+  const floor = floorWithShare(floorFor(options.floor, { total: snapshot.host.total, model }, kinds), share, model);
   const unsafe = unsafeCondition({
     snapshot,
     model,
@@ -38,7 +43,7 @@ export async function preflight(
     acceptAFrozenMachine: options.acceptAFrozenMachine,
   });
   if (unsafe !== null) throw refusalError(command, unsafe);
-  return { snapshot, device, floor };
+  return { snapshot, device, floor, others, share };
 }
 
 /** Measures swap traffic from now until its result is called: bytes per second; null: the kernel does not say. */

@@ -73,8 +73,9 @@ async function runInChild<Result>(
   let child: ProbeChild;
   try {
     const request = childRequest(baseline, spec, journal);
-    const { floor, journalNotes, unfinished } = baseline;
-    await spec.options.onStart?.({ floor, journalNotes: [...journalNotes], unfinished });
+    const { device, floor, journalNotes, others, share, unfinished } = baseline;
+    const { memoryModel } = device;
+    await spec.options.onStart?.({ floor, journalNotes: [...journalNotes], memoryModel, others, share, unfinished });
     child = await ProbeChild.start(request, journal?.fd ?? null, {
       message(message) {
         supervisor?.noteActivity();

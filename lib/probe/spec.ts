@@ -5,6 +5,7 @@ import type {
   DeviceSnapshot,
   GuardReport,
   ProbeHeader,
+  ProbeStart,
   Settled,
   Snapshot,
   UnfinishedRun,
@@ -19,6 +20,9 @@ export interface Baseline {
   device: DeviceSnapshot;
   /** As decided for this run; null: no floor applies. */
   floor: ProbeHeader['floor'];
+  others: ProbeHeader['others'];
+  /** Memory of the device that stays free for the others; null: none does. */
+  share: ProbeStart['share'];
   /** As in the header. A loop measures real time; commands report simulated time while it runs. */
   timeScale: ProbeHeader['timeScale'];
   /** Repairs of the journal. */
@@ -33,6 +37,8 @@ export interface ProbeSpec<Request, Event> {
   options: CheckedProbeOptions;
   /** Every kind that may be allocated: decides whether there is a floor, and whether free blocks of 2 MiB matter. */
   kinds: readonly AllocatorKind[];
+  /** The requested share of the device's other users, null: the default. Absent: the command leaves them none. */
+  share?: { requested: number | null };
   /** The loop's request, as plain JSON. Called after the preflight; may throw to refuse the run. */
   request(baseline: Baseline): Request;
   /** Called for each event of the loop. An error thrown here, or a rejection, ends the run; `runProbe` throws it. */

@@ -14,12 +14,15 @@ export function costsHost(kind: AllocatorKind, memoryModel: RunLimits['memoryMod
   return takesHostMemory(kind, memoryModel);
 }
 
-/** @param pooledBytes freed bytes in driver pools: not in MemAvailable, but usable by the next block. */
+/**
+ * @param pooledBytes freed bytes in driver pools: not in MemAvailable, but usable by the next block.
+ * @param shareBytes memory of the device's own that stays free for its other users.
+ */
 export async function headroomFor(
   { binding, limits }: ChildContext,
   kind: AllocatorKind,
   reading: HostReading,
-  pooledBytes: number,
+  { pooledBytes, shareBytes }: { pooledBytes: number; shareBytes: number },
 ): Promise<Headroom> {
   const { floor, memoryModel } = limits;
   const blocks = largeBlockHeadroom(reading);
@@ -35,7 +38,7 @@ export async function headroomFor(
     const memGetInfo = await binding.memGetInfo(limits.device, limits.stepDeadlineMs);
     // If free memory is unknown, lazy memory gets none: it would not be refused but would move to the host.
     if (isFailure(memGetInfo)) return staysOnDevice(kind) ? null : { bytes: 0, hard: true };
-    return { bytes: memGetInfo[0], hard: !staysOnDevice(kind) };
+    return { bytes: Math.max(0, memGetInfo[0] - shareBytes), hard: !staysOnDevice(kind) || shareBytes > 0 };
   }
 }
 

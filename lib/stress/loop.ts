@@ -23,7 +23,7 @@ import { type Bounds, type Headroom, initialState, next, type SearchEnd, update 
 const FIRST_BYTES = 256 * MiB;
 
 /** States in which the search has found its answer and still holds it. */
-const FOUND_STATES: readonly Outcome['state'][] = ['limit', 'out-of-memory', 'floor', 'contiguity'];
+const FOUND_STATES: readonly Outcome['state'][] = ['limit', 'out-of-memory', 'share', 'floor', 'contiguity'];
 
 export const loop: Loop<StressRequest, StressEvent, StressResult> = async (context, request, emit) => {
   // An unsupported kind or verification is refused before anything is allocated.
@@ -67,7 +67,10 @@ class StressRun {
       const stopped = this.#stopped();
       if (stopped !== null) return stopped;
       const reading = this.#context.reading(this.#request.kind);
-      const headroom = await headroomFor(this.#context, this.#request.kind, reading, this.#pooledBytes);
+      const headroom = await headroomFor(this.#context, this.#request.kind, reading, {
+        pooledBytes: this.#pooledBytes,
+        shareBytes: this.#request.shareBytes,
+      });
       const move = next(this.#search, this.#bounds, headroom);
       if ('end' in move) return this.#endOutcome(move.end, move.leastBytes, reading, headroom);
       const outcome = await this.#makeStep(move.bytes, move.predictedCost, reading, headroom);
@@ -156,7 +159,7 @@ class StressRun {
       case 'limit':
         return { state: 'limit', boundBy: this.#request.ceiling?.reason ?? 'the largest possible size was reached' };
       case 'device':
-        return deviceOutcome(headroom, leastBytes);
+        return deviceOutcome(headroom, leastBytes, this.#request.shareBytes);
       case 'out-of-memory': {
         const { bestBytes, heldBytes } = this.#search;
         const refusedBytes = this.#search.refusedBytes ?? bestBytes + this.#bounds.resolutionBytes;

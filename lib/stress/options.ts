@@ -1,8 +1,16 @@
 /** The options of a stress test, checked and with their defaults; chunk and resolution depend on the device. */
 
-import { checkBoolean, checkBytes, checkChoice, checkFunction, checkMilliseconds } from '../base/arguments.ts';
+import {
+  checkBoolean,
+  checkBytes,
+  checkChoice,
+  checkFunction,
+  checkMilliseconds,
+  outOfRange,
+} from '../base/arguments.ts';
 import { GiB, MiB } from '../base/format.ts';
 import { KINDS, staysOnDevice } from '../memory/kinds.ts';
+import { MIN_SHARE } from '../memory/others.ts';
 import { type CheckedProbeOptions, checkProbeOptions } from '../probe/options.ts';
 import type { AllocatorKind, MemoryModel, StressOptions } from '../types/index.ts';
 
@@ -14,6 +22,8 @@ export interface CheckedStressOptions {
   single: boolean;
   /** null: no maximum. */
   max: number | null;
+  /** null: the default. */
+  share: number | null;
   /** null: the device's default. */
   chunk: number | null;
   verify: boolean;
@@ -32,12 +42,25 @@ export function checkStressOptions(options: StressOptions): CheckedStressOptions
     kind,
     single: checkBoolean('single', options.single),
     max: options.max === undefined ? null : checkBytes('max', options.max, 1),
+    share: options.share === undefined ? null : checkShare(options),
     chunk: options.chunk === undefined ? null : checkBytes('chunk', options.chunk, 2 * MiB, 64 * GiB),
     verify: checkBoolean('verify', options.verify),
     holdMs: checkMilliseconds('holdMs', options.holdMs ?? 0, 0, 86_400_000),
     resume: checkBoolean('resume', options.resume),
     onStep,
   };
+}
+
+function checkShare({ acceptThatOthersRunOut, share }: StressOptions): number {
+  const accept = checkBoolean('acceptThatOthersRunOut', acceptThatOthersRunOut);
+  const bytes = checkBytes('share', share, 0);
+  if (bytes < MIN_SHARE && !accept)
+    throw outOfRange(
+      'share',
+      `at least ${MIN_SHARE} bytes (256 MiB), because the other users of the GPU fail without memory; acceptThatOthersRunOut takes less`,
+      bytes,
+    );
+  return bytes;
 }
 
 /**

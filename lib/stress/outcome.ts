@@ -30,8 +30,14 @@ export function stopOutcome({ cause, reason }: Stop, trip: NativeGuard['trip']):
   return { state: tripReason === 'parent' ? 'aborted' : tripReason, boundBy: reason };
 }
 
-/** The next step would exceed the device's free memory. */
-export function deviceOutcome({ device }: Headroom, nextBytes: number): Outcome {
+/** The next step would exceed the device's free memory, or take of it what stays free for other users. */
+export function deviceOutcome({ device }: Headroom, nextBytes: number, shareBytes: number): Outcome {
+  if (shareBytes > 0) {
+    return {
+      state: 'share',
+      boundBy: `the device has ${formatBoth(device?.bytes ?? null)} free besides the ${formatBoth(shareBytes)} that stay free for its other users, and the next ${formatBytes(nextBytes)} would not fit`,
+    };
+  }
   return {
     state: 'out-of-memory',
     boundBy: `the device has ${formatBoth(device?.bytes ?? null)} free, and the next ${formatBytes(nextBytes)} would not fit`,

@@ -8,6 +8,8 @@ export interface StressRequest {
   mode: StressMode;
   /** Bytes that the search must not exceed, and why; null: no ceiling. */
   ceiling: { bytes: number; reason: string } | null;
+  /** Memory of the device's own that stays free for its other users. */
+  shareBytes: number;
   chunkBytes: number;
   resolutionBytes: number;
   verify: boolean;

@@ -11,12 +11,15 @@ import type { StressEvent, StressRequest, StressResult } from './protocol.ts';
 export async function runStress(options: CheckedStressOptions): Promise<StressReport> {
   const steps: StressStep[] = [];
   let request: StressRequest | undefined;
+  let share: StressReport['share'] = null;
   const run = await runProbe<StressRequest, StressEvent, StressResult>({
     command: 'stress',
     options: options.probe,
     kinds: [options.kind],
+    share: { requested: options.share },
     request(baseline) {
       request = stressRequest(baseline, options);
+      ({ share } = baseline);
       return request;
     },
     onEvent({ progress, step }) {
@@ -24,7 +27,7 @@ export async function runStress(options: CheckedStressOptions): Promise<StressRe
       return options.onStep(step, progress);
     },
   });
-  return report(run, request as StressRequest, steps);
+  return report(run, request as StressRequest, share, steps);
 }
 
 function stressRequest(baseline: Baseline, options: CheckedStressOptions): StressRequest {
@@ -35,6 +38,7 @@ function stressRequest(baseline: Baseline, options: CheckedStressOptions): Stres
     kind,
     mode: single ? 'single' : 'total',
     ceiling: searchCeiling(baseline, options, sizes.resolutionBytes),
+    shareBytes: baseline.share?.bytes ?? 0,
     ...sizes,
     verify,
     holdMs,
@@ -65,7 +69,12 @@ function searchCeiling(
 }
 
 /** @param reported the steps of the events; used if the child is gone and there is no result. */
-function report(run: ProbeRun<StressResult>, request: StressRequest, reported: readonly StressStep[]): StressReport {
+function report(
+  run: ProbeRun<StressResult>,
+  request: StressRequest,
+  share: StressReport['share'],
+  reported: readonly StressStep[],
+): StressReport {
   const { guard, header, result, settled } = run;
   const steps = result?.steps ?? reported;
   return {
@@ -74,6 +83,7 @@ function report(run: ProbeRun<StressResult>, request: StressRequest, reported: r
     kind: request.kind,
     mode: request.mode,
     state: result?.state ?? lostState(run),
+    share,
     maxBytes: result?.maxBytes ?? largestHeld(steps),
     boundBy: result?.boundBy ?? run.reason ?? 'the child process is gone',
     guard,

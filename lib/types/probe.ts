@@ -1,6 +1,6 @@
 /** Types shared by sweep, layout and stress: times, counters, the report header, unfinished runs and options. */
 
-import type { MemoryModel } from './device.ts';
+import type { GpuProcess, MemoryModel } from './device.ts';
 import type { AllocatorKind } from './kinds.ts';
 
 /** Statistics of repeated time measurements, in milliseconds. */
@@ -64,6 +64,8 @@ export interface ProbeHeader {
   host: { total: number; available: number | null; free: number | null; swapTotal: number | null };
   /** Memory left for the host, and the rule that gave this amount. null: no probed kind takes host memory. */
   floor: { bytes: number; from: string } | null;
+  /** The other users of the device; null: there was none. */
+  others: OtherUsers | null;
   /**
    * How memory is touched: by umaprobe's GPU kernel, or by cudaMemset if the kernel cannot be loaded (`reason` says
    * why).
@@ -78,6 +80,16 @@ export interface ProbeHeader {
   /** Path in this document ("device.total", "host.available", "moved.cgroup") → its source, or why it is null. */
   from: Record<string, string>;
   durationMs: number;
+}
+
+/** Who else held memory of the probed device at the start. */
+export interface OtherUsers {
+  /** Largest first. Empty: they are not known by name. */
+  processes: GpuProcess[];
+  /** What they hold together, in bytes; null: not known. */
+  bytes: number | null;
+  /** Source of `bytes`, or why it is null. */
+  from: string;
 }
 
 /** An earlier run whose last step has no result. */
@@ -98,7 +110,11 @@ export interface UnfinishedRun {
 }
 
 /** Header fields that are known before the first step. */
-export type ProbeStart = Pick<ProbeHeader, 'floor' | 'journalNotes' | 'unfinished'>;
+export interface ProbeStart extends Pick<ProbeHeader, 'floor' | 'journalNotes' | 'others' | 'unfinished'> {
+  /** As in the report of a stress test; null for other commands. */
+  share: { bytes: number; from: string } | null;
+  memoryModel: MemoryModel;
+}
 
 /** Options that sweep, layout and stress share. */
 export interface ProbeOptions {

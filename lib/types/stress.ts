@@ -7,6 +7,7 @@ import type { ProbeHeader, ProbeOptions } from './probe.ts';
 /**
  * How a stress test ended.
  * - `limit`: `max` was reached. `out-of-memory`: the allocator refused even a step of `resolutionBytes`.
+ * - `share`: the next step would take memory that stays free for the GPU's other users.
  * - `floor`: the next step would take the host below its floor. `pressure`: programs wait for memory (PSI).
  *   `contiguity`: memory is free, but no more blocks of 2 MiB.
  * - `journal`: the journal can no longer be written, as on a full disk; `maxBytes` is what was held until then.
@@ -17,6 +18,7 @@ import type { ProbeHeader, ProbeOptions } from './probe.ts';
 export type StressState =
   | 'limit'
   | 'out-of-memory'
+  | 'share'
   | 'floor'
   | 'pressure'
   | 'contiguity'
@@ -48,6 +50,11 @@ export interface StressReport extends ProbeHeader {
   kind: AllocatorKind;
   mode: 'total' | 'single';
   state: StressState;
+  /**
+   * Memory of the device that stayed free for its other users, and the rule that gave this amount. On unified memory it
+   * is part of the floor: the larger of the two binds. null: nobody else used the device.
+   */
+  share: { bytes: number; from: string } | null;
   /** Largest sum held at one time (`total`), or largest block (`single`). */
   maxBytes: number;
   /**
@@ -86,6 +93,13 @@ export interface StressOptions extends ProbeOptions {
   kind?: AllocatorKind;
   /** Search for the largest single block instead of the largest total. */
   single?: boolean;
+  /**
+   * Memory of the device that stays free for its other users, in bytes: 0 to 2^53 − 1. Default, if there are any: the
+   * larger of 1 GiB and 10 % of what they hold. At least 256 MiB unless `acceptThatOthersRunOut`.
+   */
+  share?: number;
+  /** Allow a `share` below 256 MiB: the other users of the device may then fail for lack of memory. */
+  acceptThatOthersRunOut?: boolean;
   /** Stop at this size: 1 to 2^53 − 1 bytes. */
   max?: number;
   /** Largest step, in bytes: 2 MiB to 64 GiB. Default 4 GiB, and 32 GiB for a device's own memory. */

@@ -39,6 +39,7 @@ export function headerOf(overrides: Partial<ProbeHeader> = {}): ProbeHeader {
     ],
     host: { total: 128_518_619_136, available: 121_139_806_208, free: 114_947_526_656, swapTotal: 17_179_869_184 },
     floor: { bytes: 9_019_431_322, from: '7 % of MemTotal' },
+    others: null,
     touch: { by: 'kernel', reason: null },
     journal: '/home/someone/.local/state/umaprobe/probe.jsonl',
     journalNotes: [],
@@ -169,6 +170,7 @@ export function stressOf(overrides: Partial<StressReport> = {}): StressReport {
   }
   return {
     schema: 'umaprobe/stress/1',
+    share: null,
     ...headerOf(),
     kind: 'device',
     mode: 'total',

@@ -1,6 +1,7 @@
 /** One run of a probe: its signals, its live line, and the exit code of its report. */
 import { clean, formatBytes } from '../../base/format.ts';
 import { hostMemorySync } from '../../host/meminfo.ts';
+import { othersSentence } from '../../memory/others.ts';
 import type { LayoutReport, ProbeOptions, ProbeStart, StressReport, SweepReport } from '../../types/index.ts';
 import type { Context } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
@@ -29,6 +30,8 @@ export async function runProbe<Report>(
     for (const note of journalNotes) live.print(`note: ${clean(note)}`);
     // Before the first step: it may be a reason to stop this run. The report has it again.
     if (unfinished !== null && !context.json) live.print(clean(unfinished.sentence));
+    const others = othersSentence(start.others, { ...start, model: start.memoryModel });
+    if (others !== null && !context.json) live.print(others);
   };
   try {
     return { report: await probe({ signal: interrupt.signal, onStart }, live), signalCode: interrupt.exitCode() };
@@ -88,6 +91,7 @@ export function stressExit({ state, maxBytes }: StressReport, signalCode: number
     case 'limit':
     case 'out-of-memory':
       return maxBytes > 0 ? EXIT.success : EXIT.negative;
+    case 'share':
     case 'floor':
     case 'pressure':
     case 'contiguity':

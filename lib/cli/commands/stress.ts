@@ -1,10 +1,11 @@
 import { GiB, inGiB, MiB } from '../../base/format.ts';
+import { DEFAULT_SHARE_TEXT, MIN_SHARE } from '../../memory/others.ts';
 import type { RenderOptions } from '../../render/options.ts';
 import { stressPage, stressStepLine } from '../../render/text/stress.ts';
 import { stress } from '../../stress/index.ts';
 import type { StressOptions } from '../../types/index.ts';
 import type { Command, Values } from '../core/command.ts';
-import { duration, flag, size } from '../core/options.ts';
+import { duration, flag, size, text } from '../core/options.ts';
 import { pageAssets } from '../core/package-files.ts';
 import { UsageError } from '../core/usage.ts';
 import { KIND_OPTION, kind, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
@@ -20,7 +21,7 @@ export const stressCommand: Command = {
   description:
     'Allocates in a child process, starting small. The cost of each step is predicted from the last one and checked against the floor first; near the limit steps are halved. A native thread watches the machine throughout. ' +
     'Reports the maximum, what limited it, and what did not come back.\n' +
-    'Exit code: 0 limit or out-of-memory, 6 floor, pressure, contiguity or timeout (the maximum is still valid), 1 failed or lost, 130 Ctrl-C.',
+    'Exit code: 0 limit or out-of-memory, 6 share, floor, pressure, contiguity or timeout (the maximum is still valid), 1 failed or lost, 130 Ctrl-C.',
   options: {
     ...KIND_OPTION,
     single: { type: 'boolean', summary: 'The largest single block instead of the total' },
@@ -29,6 +30,15 @@ export const stressCommand: Command = {
       type: 'string',
       placeholder: '<size>',
       summary: 'Largest step: 2MiB to 64GiB (default 4GiB on unified memory)',
+    },
+    share: {
+      type: 'string',
+      placeholder: '<size>',
+      summary: `Memory of the GPU left free for its other users (default: ${DEFAULT_SHARE_TEXT}; at least ${MIN_SHARE / MiB}MiB)`,
+    },
+    'i-accept-that-others-run-out': {
+      type: 'boolean',
+      summary: `Accept a share below ${MIN_SHARE / MiB}MiB: the GPU's other users may fail for lack of memory`,
     },
     verify: { type: 'boolean', summary: 'Have the GPU read every byte back and compare' },
     hold: { type: 'string', placeholder: '<time>', summary: 'Hold the maximum for this time, up to 24h' },
@@ -79,14 +89,28 @@ function stressOptions(values: Values): StressOptions {
   const chunk = size(values, 'chunk', NAME, 2 * MiB);
   if (chunk !== undefined && chunk > 64 * GiB)
     throw new UsageError(`--chunk ${inGiB(chunk)} GiB is more than 64GiB.`, NAME);
+  const accept = flag(values, 'i-accept-that-others-run-out');
+  const share = shareOf(values, accept);
   const holdMs = duration(values, 'hold', 0, 86_400_000, 0, NAME);
   return {
     ...(requested === undefined ? {} : { kind: requested }),
     ...(flag(values, 'single') ? { single: true } : {}),
     ...(max === undefined ? {} : { max }),
+    ...(share === undefined ? {} : { share }),
+    ...(accept ? { acceptThatOthersRunOut: true } : {}),
     ...(chunk === undefined ? {} : { chunk }),
     ...(flag(values, 'verify') ? { verify: true } : {}),
     ...(holdMs === 0 ? {} : { holdMs }),
     ...(flag(values, 'resume') ? { resume: true } : {}),
   };
+}
+
+function shareOf(values: Values, accept: boolean): number | undefined {
+  const share = size(values, 'share', NAME, 0);
+  if (share === undefined || share >= MIN_SHARE || accept) return share;
+  throw new UsageError(
+    `--share "${text(values, 'share')}" is below ${MIN_SHARE / MiB}MiB: the GPU's other users fail without memory. ` +
+      'Give a larger share, or add --i-accept-that-others-run-out.',
+    NAME,
+  );
 }

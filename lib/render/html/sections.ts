@@ -1,5 +1,6 @@
 /** Sections and parts of them that the pages of sweep, layout and stress share. */
 import { formatBoth, formatDuration } from '../../base/format.ts';
+import { usersText } from '../../memory/others.ts';
 import type { AllocatorKind, ProbeHeader, Settled } from '../../types/index.ts';
 import { kindStyle } from '../kinds.ts';
 import { moved } from '../numbers.ts';
@@ -40,13 +41,14 @@ export function kindName(kind: AllocatorKind): Markup {
 
 /** Where the probe ran, and where each number comes from. */
 export function machineSection(report: ProbeHeader): Markup {
-  const { device, host, floor, journal, bootId, timeScale, kinds } = report;
+  const { device, host, floor, others, journal, bootId, timeScale, kinds } = report;
   const scale = timeScale === null || timeScale === 1 ? '' : `; time ran ${timeScale}:1, durations are simulated`;
   const rows: (readonly [string, Content] | null)[] = [
     ['Device', `GPU ${device.index}, ${device.name ?? 'unnamed'}${device.uuid === null ? '' : `, ${device.uuid}`}`],
     ['Device memory', `${formatBoth(device.total)} by cudaMemGetInfo; ${device.memoryModel}`],
     ['Host memory', `${formatBoth(host.available)} available of ${formatBoth(host.total)} at the start`],
     ['Floor', floor === null ? 'none: no host memory is used' : `${formatBoth(floor.bytes)}: ${floor.from}`],
+    others === null ? null : ['Other users', others.processes.length > 0 ? usersText(others) : 'not known by name'],
     ['Driver', `${device.driverVersion ?? 'unknown'}; CUDA ${device.cudaVersion ?? 'unknown'}`],
     ['Machine', report.simulated === null ? 'hardware' : `simulated: ${report.simulated}${scale}`],
     bootId === null ? null : ['Boot', html`<code>${bootId}</code>`],

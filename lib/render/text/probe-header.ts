@@ -1,6 +1,7 @@
 /** What the pages of sweep, layout and stress share: where it ran, an unfinished earlier run, how memory settled. */
 import { clean, formatBoth, formatBytes, formatDuration } from '../../base/format.ts';
-import type { KindSupport, ProbeHeader, Settled } from '../../types/index.ts';
+import { usersText } from '../../memory/others.ts';
+import type { KindSupport, OtherUsers, ProbeHeader, Settled } from '../../types/index.ts';
 import { moved } from '../numbers.ts';
 import { dot, type RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
@@ -31,6 +32,7 @@ export function probeHeader(report: ProbeHeader, options: RenderOptions): string
     `${report.at.slice(0, 19).replace('T', ' ')} UTC`,
   ].filter((part) => part !== null);
   lines.push(...flow(facts, options));
+  if (report.others !== null) lines.push(...hanging('', othersText(report.others), options.width));
   if (touch.by === 'memset') {
     const reason = clean(touch.reason ?? 'unknown');
     lines.push(
@@ -38,6 +40,12 @@ export function probeHeader(report: ProbeHeader, options: RenderOptions): string
     );
   }
   return lines;
+}
+
+function othersText(others: OtherUsers): string {
+  if (others.processes.length > 0) return `shared with others: ${usersText(others)}`;
+  const held = others.bytes === null ? '' : `: ${formatBytes(others.bytes)} are in use`;
+  return `perhaps shared with others, who are not known here${held}`;
 }
 
 /** An unfinished earlier run and repairs of the journal: the first thing to know, before any number of this one. */

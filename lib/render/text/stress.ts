@@ -104,6 +104,8 @@ function factLines(report: StressReport, options: RenderOptions): string[] {
     ['Time', `${formatDuration(report.durationMs)}, including ${formatDuration(report.cudaMs)} in CUDA`],
   ];
   if (report.floor !== null) rows.unshift(['Floor', `${formatBoth(report.floor.bytes)}, ${clean(report.floor.from)}`]);
+  if (report.share !== null && report.device.memoryModel !== 'unified')
+    rows.unshift(['Share', `${formatBoth(report.share.bytes)} for the GPU's other users, ${clean(report.share.from)}`]);
   if (verified !== null) {
     const result =
       verified.mismatches === 0
@@ -135,6 +137,7 @@ function durationText(ms: number | null): string {
 const STATE_STYLES: Readonly<Record<StressState, Style>> = {
   limit: 'ok',
   'out-of-memory': 'ok',
+  share: 'ok',
   floor: 'notice',
   pressure: 'warning',
   contiguity: 'warning',
@@ -170,6 +173,8 @@ export function advice({ guard, maxBytes, state, verified }: StressReport): stri
     case 'timeout':
       return 'try a longer --timeout';
     case 'journal': // its sentence says what to do
+    case 'share':
+      return 'stop the other users, or leave them less: --share';
     case 'limit':
     case 'out-of-memory':
     case 'aborted':

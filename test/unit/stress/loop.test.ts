@@ -96,6 +96,7 @@ async function search(script: Script) {
     ceiling: null,
     chunkBytes: 4 * GiB,
     resolutionBytes: 64 * MiB,
+    shareBytes: 0,
     verify: false,
     holdMs: 0,
     pools: false,
