@@ -2,6 +2,7 @@
 
 import { accessChecks } from './access.ts';
 import type { Check } from './check.ts';
+import { deviceChecks } from './devices.ts';
 import { kernelChecks } from './kernel.ts';
 import { libraryChecks } from './libraries.ts';
 import { memoryChecks } from './memory.ts';
@@ -9,6 +10,7 @@ import { visibilityChecks } from './visibility.ts';
 
 export const CHECKS: readonly Check[] = [
   ...libraryChecks,
+  ...deviceChecks,
   ...visibilityChecks,
   ...accessChecks,
   ...memoryChecks,

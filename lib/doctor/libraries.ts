@@ -1,11 +1,13 @@
 /** Checks of NVIDIA's libraries: usable, and of matching versions. */
 
 import { capitalized, formatPercent } from '../base/format.ts';
+import { contextFailure, contextText, refusalMeaning, versionProblem } from '../memory/device-health.ts';
+import { meaningOf } from '../memory/driver-status.ts';
 import { hasPools } from '../memory/headroom.ts';
-import { noAnswerText } from '../memory/health.ts';
+import { noAnswerText, silentCall } from '../memory/health.ts';
 import { stalledPercent } from '../memory/pressure.ts';
 import { STOP_LARGEST } from '../memory/remedies.ts';
-import type { Finding, LibraryStatus, Pressure, Snapshot } from '../types/index.ts';
+import type { DeviceSnapshot, Finding, LibraryStatus, Pressure, Snapshot } from '../types/index.ts';
 import { type Check, fail, pass, skip, warn } from './check.ts';
 
 export const libraryChecks: readonly Check[] = [
@@ -16,26 +18,21 @@ export const libraryChecks: readonly Check[] = [
     run({ snapshot }) {
       const problem = libraryProblem('CUDA', snapshot.libraries.cuda, snapshot);
       if (problem !== null) return problem;
-      const failed = snapshot.devices.find(
-        ({ cuda, cudaIndex, from }) => cuda === null && cudaIndex !== null && /ERR_UMA/.test(from.cuda ?? ''),
-      );
-      if (failed === undefined) {
-        const unread = snapshot.devices.some(({ cuda, cudaIndex }) => cuda === null && cudaIndex !== null);
-        const note = unread ? '; cudaMemGetInfo was not read' : '';
-        return pass(
-          'The library is installed and answers.',
-          describe(snapshot.libraries.cuda) + note + traces(snapshot),
+      const silent = silentCall('cuda', snapshot.devices);
+      if (silent !== undefined)
+        return noAnswer(silent.path === 'cuda' ? 'CUDA (cudaMemGetInfo)' : 'CUDA', silent.reason, snapshot.pressure);
+      const failed = snapshot.devices.find((device) => contextFailure(device) !== undefined);
+      if (failed !== undefined) return noContext(failed, snapshot);
+      const untried = snapshot.devices.find(({ cuda, from }) => cuda === null && /^ERR_UMA/.test(from.cuda ?? ''));
+      if (untried !== undefined)
+        return warn(
+          'CUDA answers, but whether a program can start on it could not be tried.',
+          `device ${untried.index}: ${untried.from.cuda}`,
+          'Run it again; look at the limits of this process (ulimit -a).',
         );
-      }
-      if (failed.from.cuda?.startsWith('ERR_UMA_TIMEOUT') === true)
-        return noAnswer('CUDA (cudaMemGetInfo)', failed.from.cuda, snapshot.pressure);
-      // cuMemGetInfo needs a context: OUT_OF_MEMORY with tens of GiB available (xr-ai PR 440), "busy" on 615 (llama.cpp
-      // #24933).
-      return warn(
-        'CUDA answers, but cudaMemGetInfo failed: no context could be created.',
-        `device ${failed.index}: ${failed.from.cuda ?? ''}`,
-        'See the checks contiguity and memory.unattributed; a context needs free physical pages.',
-      );
+      const unread = snapshot.devices.some(({ cuda, cudaIndex }) => cuda === null && cudaIndex !== null);
+      const note = unread ? '; cudaMemGetInfo was not read' : '';
+      return pass('The library is installed and answers.', describe(snapshot.libraries.cuda) + note + traces(snapshot));
     },
   },
   {
@@ -44,7 +41,11 @@ export const libraryChecks: readonly Check[] = [
     needs: ['cuda', 'nvml'],
     run({ snapshot }) {
       const { nvml } = snapshot.libraries;
-      return libraryProblem('NVML', nvml, snapshot) ?? pass('The library is installed and answers.', describe(nvml));
+      const problem = libraryProblem('NVML', nvml, snapshot);
+      if (problem !== null) return problem;
+      const silent = silentCall('nvml', snapshot.devices);
+      if (silent !== undefined) return noAnswer('NVML', silent.reason, snapshot.pressure);
+      return pass('The library is installed and answers.', describe(nvml));
     },
   },
   {
@@ -52,25 +53,16 @@ export const libraryChecks: readonly Check[] = [
     title: 'Runtime and driver match',
     needs: ['cuda', 'nvml'],
     run({ snapshot }) {
-      const { cuda, nvml } = snapshot.libraries;
-      const module = snapshot.driver.version;
-      if (module !== null && nvml.driverVersion !== null && module !== nvml.driverVersion) {
-        return fail(
-          'The loaded kernel module and the installed libraries have different versions: the driver was updated without a reboot.',
-          `kernel module ${module}, libraries ${nvml.driverVersion}`,
-          'Reboot.',
-        );
+      const problem = versionProblem(snapshot);
+      if (problem !== null) {
+        const { cause, evidence, remedy } = problem;
+        return fail(sentence(cause), evidence, sentence(remedy));
       }
+      const { cuda } = snapshot.libraries;
+      const module = snapshot.driver.version;
       if (cuda.version === null || cuda.driverVersion === null)
         return skip('The two versions are not known.', `CUDA ${cuda.state}`);
       const evidence = `runtime ${cuda.version}, driver supports ${cuda.driverVersion}${module === null ? '' : `, driver ${module}`}`;
-      if (major(cuda.version) > major(cuda.driverVersion)) {
-        return fail(
-          'The CUDA runtime is newer than the driver.',
-          evidence,
-          'Update the driver, or use the CUDA runtime that it supports.',
-        );
-      }
       return pass('The driver supports this runtime.', evidence);
     },
   },
@@ -83,6 +75,23 @@ function traces({ devices, driver }: Snapshot): string {
   return read.map(({ from, index }) => `; device ${index}: ${from.cuda ?? ''}`).join('');
 }
 
+/** A full GPU has no room for one more context; everything else that refuses one stops every CUDA program. */
+function noContext(device: DeviceSnapshot, snapshot: Snapshot): Finding {
+  const failure = contextFailure(device);
+  const { remedy } =
+    failure === undefined ? refusalMeaning(snapshot.libraries.cuda) : meaningOf(failure, device.memoryModel);
+  const answer = failure?.status === OUT_OF_MEMORY ? warn : fail;
+  return answer(contextText(device, snapshot) ?? '', failure?.reason ?? '', sentence(remedy));
+}
+
+/** CUDA_ERROR_OUT_OF_MEMORY. */
+const OUT_OF_MEMORY = 2;
+
+/** "Reboot." from "reboot". */
+function sentence(clause: string): string {
+  return `${capitalized(clause)}.`;
+}
+
 /** null: the library is loaded. */
 function libraryProblem(name: string, status: LibraryStatus, { devices, pressure }: Snapshot): Finding | null {
   const evidence = status.reason ?? describe(status);
@@ -91,12 +100,10 @@ function libraryProblem(name: string, status: LibraryStatus, { devices, pressure
       return null;
     case 'timeout':
       return noAnswer(name, evidence, pressure);
-    case 'unusable':
-      return fail(
-        `${name} is installed but cannot be used.`,
-        evidence,
-        'Install or load the matching NVIDIA driver; start a container with --gpus all.',
-      );
+    case 'unusable': {
+      const { cause, remedy } = refusalMeaning(status);
+      return fail(`${name} is installed but cannot be used: ${cause}.`, evidence, sentence(remedy));
+    }
     case 'missing':
       return devices.length > 0
         ? warn(`${name} was not found, though the GPU was.`, evidence, `Install the package that contains ${name}.`)
@@ -129,9 +136,4 @@ function noAnswer(name: string, reason: string, pressure: Pressure | null): Find
 function describe({ path, version, driverVersion }: LibraryStatus): string {
   const parts = [version, driverVersion === null ? null : `driver ${driverVersion}`, path];
   return parts.filter((part) => part !== null).join(', ');
-}
-
-function major(version: string): number {
-  const number = Number.parseInt(version, 10);
-  return Number.isNaN(number) ? 0 : number;
 }

@@ -1,6 +1,7 @@
 /** Check of CUDA_VISIBLE_DEVICES: which GPUs the programs that are started here find. */
 
 import { clean } from '../base/format.ts';
+import { goneFailure } from '../memory/device-health.ts';
 import { hidesAll, invisibleDevices, mayHideAll, misleadingEntry, variableText } from '../memory/visibility.ts';
 import type { DeviceSnapshot } from '../types/index.ts';
 import { type Check, pass, skip, warn } from './check.ts';
@@ -24,6 +25,8 @@ export const visibilityChecks: readonly Check[] = [
       if (misleading !== null) return warn(`In CUDA_VISIBLE_DEVICES the entry ${misleading}.`, evidence, SHOW_ALL);
       if (hidesAll(snapshot)) return warn('CUDA_VISIBLE_DEVICES hides every GPU of this machine.', evidence, SHOW_ALL);
       if (invisible.length === 0) return pass('Programs started here find every GPU.', evidence);
+      if (invisible.every(({ failures }) => goneFailure(failures) !== null))
+        return pass('Programs started here find every GPU that works.', evidence);
       if (cudaVisibleDevices === null)
         return warn(
           'NVML lists a GPU that CUDA does not, and CUDA_VISIBLE_DEVICES is not set.',

@@ -1,13 +1,29 @@
 /**
  * The verdict over a snapshot: a level, a sentence, and what to do. Rules are listed in order of urgency; of those that
  * apply, the first of the highest level decides. Their thresholds, each with its evidence, are here and in pressure.ts,
- * low-memory.ts, contiguity.ts and headroom.ts.
+ * low-memory.ts, contiguity.ts and headroom.ts; rules about GPUs and libraries are in device-health.ts.
  */
 
 import { capitalized, clean, formatBytes, formatDuration, GiB, inGiB } from '../base/format.ts';
-import type { GpuProcess, Snapshot } from '../types/index.ts';
+import type {
+  CallFailure,
+  DeviceFailure,
+  DeviceSnapshot,
+  GpuProcess,
+  LibraryStatus,
+  Snapshot,
+} from '../types/index.ts';
 import { cmaPhantom } from './allocatable.ts';
 import { fragmentation } from './contiguity.ts';
+import {
+  failedContexts,
+  failedReadings,
+  goneGpus,
+  missingLibraries,
+  refusingLibraries,
+  unreachableGpus,
+  versionsThatDoNotFit,
+} from './device-health.ts';
 import {
   hasUnknownPools,
   headroom,
@@ -36,8 +52,15 @@ import { allHidden } from './visibility.ts';
 const RULES: readonly Rule[] = [
   pressed,
   nearlyOut,
+  goneGpus,
   silentDriver,
   unknownAvailable,
+  refusingLibraries,
+  versionsThatDoNotFit,
+  failedContexts,
+  unreachableGpus,
+  missingLibraries,
+  failedReadings,
   gpuNearlyOut,
   notSplit,
   unknownProcesses,
@@ -77,13 +100,14 @@ function pressed(snapshot: Snapshot): HealthVerdict | null {
 
 /** The libraries that did not answer in time, and the reason of each. */
 function silentLibraries({ libraries: { cuda, nvml }, devices }: Snapshot): { name: string; reason: string | null }[] {
-  // A context that is not created in time shows only if cudaMemGetInfo was to be read.
-  const noContext = devices.map((device) => device.from.cuda).find((from) => from?.startsWith('ERR_UMA_TIMEOUT'));
+  // A library that has counted its devices is loaded, and may hang later: in a call for one device, or because
+  // cudaMemGetInfo needs a context.
+  const silent = (library: CallFailure['library'], { state, reason }: LibraryStatus) =>
+    state === 'timeout' ? { reason } : silentCall(library, devices);
   return [
-    ...(nvml.state === 'timeout' ? [{ name: 'NVML', reason: nvml.reason }] : []),
-    ...(cuda.state === 'timeout' ? [{ name: 'CUDA', reason: cuda.reason }] : []),
-    ...(cuda.state !== 'timeout' && noContext !== undefined ? [{ name: 'CUDA', reason: noContext }] : []),
-  ];
+    { name: 'NVML', call: silent('nvml', nvml) },
+    { name: 'CUDA', call: silent('cuda', cuda) },
+  ].flatMap(({ name, call }) => (call === undefined ? [] : [{ name, reason: call.reason }]));
 }
 
 /**
@@ -98,6 +122,16 @@ function silentDriver(snapshot: Snapshot): HealthVerdict | null {
     text: `${sentences.join(', ')}: slow or stuck. The kernel’s numbers are valid.`,
     next: 'check again, then run: umaprobe doctor',
   };
+}
+
+/** The call for a device that did not return in time. */
+export function silentCall(
+  library: CallFailure['library'],
+  devices: readonly DeviceSnapshot[],
+): DeviceFailure | undefined {
+  return devices
+    .flatMap(({ failures }) => failures)
+    .find((call) => call.library === library && call.name === 'TIMEOUT');
 }
 
 /** "NVML did not answer within 2.00 s", with the time from the reason of the timeout. */
@@ -238,7 +272,34 @@ function noProblem(snapshot: Snapshot): HealthVerdict {
       next: null,
     };
   }
-  return { level: 'ok', text: `${gpuRoom}, and nothing stands in the way.${holder}`, next: null };
+  const unknown = unknownFacts(snapshot);
+  if (unknown.length > 0)
+    return { level: 'notice', text: `${gpuRoom}, but ${unknown.join(', and ')}.${holder}`, next: null };
+  return { level: 'ok', text: `${gpuRoom}, and nothing stands in the way.${untried(snapshot)}${holder}`, next: null };
+}
+
+/** A reading without a context does not find out that none can be created. */
+function untried({ devices }: Snapshot): string {
+  return devices.some(({ cuda, cudaIndex }) => cuda === null && cudaIndex !== null)
+    ? ' Whether a CUDA program can start was not tried: umaprobe doctor does that.'
+    : '';
+}
+
+/** What had to be known to say that nothing stands in the way, besides pressure (pressure.ts). */
+function unknownFacts(snapshot: Snapshot): string[] {
+  const { contiguity, devices, from } = snapshot;
+  const because = (reason: string | undefined) => (reason === undefined ? '' : ` (${clean(reason)})`);
+  const model = devices.find(({ memoryModel }) => memoryModel === 'unknown');
+  return [
+    ...(model === undefined
+      ? []
+      : [
+          `whether GPU ${model.index} shares the host's memory is not known${because(model.from['attributes.integrated'])}`,
+        ]),
+    ...(isUnified(snapshot) && contiguity === null
+      ? [`whether free memory is fragmented is not known${because(from.contiguity)}`]
+      : []),
+  ];
 }
 
 /** The libraries' own messages, with every path tried, are in the document and below the headline. */

@@ -6,6 +6,12 @@ export interface ViewFacts {
   model: MemoryModel;
   host: HostMemory;
   cuda: DeviceSnapshot['cuda'];
+  /**
+   * What became of cudaMemGetInfo. `untried`: nothing was asked, so its answer is not known to differ from MemFree on an
+   * integrated GPU. `failed`: it or the context that it needs was refused. `silent`: it did not return in time.
+   * `absent`: CUDA cannot be used, so no program sees this device.
+   */
+  cudaState: 'read' | 'untried' | 'failed' | 'silent' | 'absent';
   nvml: DeviceSnapshot['nvml'];
   /** Why `cuda` and `nvml` are null. */
   whyNoCuda: string;
@@ -24,8 +30,8 @@ export function views(facts: ViewFacts): { bytes: Record<ViewName, number | null
   const rows: Record<ViewName, View> = {
     cudaMemGetInfo: cudaMemGetInfo(facts),
     torch: torch(facts),
-    vllm: psutilWhereIntegrated(facts, 'vLLM'),
-    sglang: psutilWhereIntegrated(facts, 'SGLang'),
+    vllm: psutilWhereIntegrated(facts, 'vLLM', 'cudaMemGetInfo'),
+    sglang: psutilWhereIntegrated(facts, 'SGLang', 'cudaSetDevice'),
     llamaCpp: llamaCpp(facts),
     nvidiaGuidance: nvidiaGuidance(facts),
     nvidiaSmi:
@@ -38,11 +44,14 @@ export function views(facts: ViewFacts): { bytes: Record<ViewName, number | null
   return { bytes: mapViews((view) => view.bytes), from: mapViews((view) => view.from) };
 }
 
-/** On an integrated GPU `cudaMemGetInfo` reports MemFree, so its answer is known without a context. */
-function cudaMemGetInfo({ model, host, cuda, whyNoCuda }: ViewFacts): View {
+/** On an integrated GPU `cudaMemGetInfo` reports MemFree, so its answer is known without a context, unless it fails. */
+function cudaMemGetInfo({ model, host, cuda, cudaState, whyNoCuda }: ViewFacts): View {
   if (cuda !== null) return { bytes: cuda.free, from: 'cudaMemGetInfo' };
-  if (model === 'unified')
-    return { bytes: host.free, from: 'MemFree, which is what cudaMemGetInfo reports on an integrated GPU' };
+  if (model === 'unified' && cudaState === 'untried')
+    return {
+      bytes: host.free,
+      from: 'MemFree, which is what cudaMemGetInfo reports on an integrated GPU (the call itself was not tried)',
+    };
   return { bytes: null, from: whyNoCuda };
 }
 
@@ -51,10 +60,18 @@ function torch(facts: ViewFacts): View {
   return { bytes, from: `torch.cuda.mem_get_info is cudaMemGetInfo: ${from}` };
 }
 
-/** vLLM (PR 35356) and SGLang (#11287) use psutil, hence MemAvailable, on GPUs that CUDA calls integrated. */
-function psutilWhereIntegrated(facts: ViewFacts, tool: string): View {
-  if (facts.model === 'unified')
-    return { bytes: facts.host.available, from: `${tool} takes MemAvailable (psutil) on integrated GPUs` };
+/**
+ * vLLM (PR 35356) and SGLang (#11287) use psutil, hence MemAvailable, on GPUs that CUDA calls integrated. Both need a
+ * context before: vLLM's MemorySnapshot.measure calls torch.cuda.mem_get_info first, for the total; SGLang's
+ * ModelRunner.init_torch_distributed calls torch.cuda.set_device and does not catch its error.
+ */
+function psutilWhereIntegrated(facts: ViewFacts, tool: string, needs: string): View {
+  const { cudaState, host, model, whyNoCuda } = facts;
+  if (model === 'unified' && cudaState === 'absent') return { bytes: null, from: whyNoCuda };
+  if (model === 'unified' && (cudaState === 'failed' || cudaState === 'silent'))
+    return { bytes: null, from: `${tool} calls ${needs} before it takes MemAvailable: ${whyNoCuda}` };
+  if (model === 'unified')
+    return { bytes: host.available, from: `${tool} takes MemAvailable (psutil) on integrated GPUs` };
   const { bytes, from } = cudaMemGetInfo(facts);
   return { bytes, from: `${tool} takes cudaMemGetInfo on this device: ${from}` };
 }
@@ -63,7 +80,13 @@ function psutilWhereIntegrated(facts: ViewFacts, tool: string): View {
  * ggml's CUDA backend (commit d99724f2): MemAvailable on integrated GPUs, but free huge pages once any are reserved.
  */
 function llamaCpp(facts: ViewFacts): View {
-  const { model, host } = facts;
+  const { cudaState, model, host, whyNoCuda } = facts;
+  // ggml_backend_cuda_device_get_memory clears the error, warns, and answers 0 of 0 (PR 25157). A call that does not
+  // return leaves no answer.
+  if (cudaState === 'failed')
+    return { bytes: 0, from: `llama.cpp reports 0 bytes free of 0, because its cudaMemGetInfo fails: ${whyNoCuda}` };
+  if (cudaState === 'absent') return { bytes: null, from: `llama.cpp finds no CUDA device: ${whyNoCuda}` };
+  if (cudaState === 'silent') return { bytes: null, from: `llama.cpp waits for cudaMemGetInfo: ${whyNoCuda}` };
   const cudaView = cudaMemGetInfo(facts);
   const forced = facts.environment.GGML_CUDA_ENABLE_UNIFIED_MEMORY !== undefined;
   if (model !== 'unified' && !forced)

@@ -1,6 +1,6 @@
 /** cudaMemGetInfo from a child process: which devices are asked, and what each answer means. */
 
-import { UmaError } from '../base/errors.ts';
+import { type Failure, UmaError } from '../base/errors.ts';
 import { formatCount } from '../base/format.ts';
 import { lazy } from '../base/lazy.ts';
 import { hasPools } from '../memory/headroom.ts';
@@ -10,10 +10,10 @@ import type { EarlyChild } from './early-child.ts';
 import type { ChildAnswer, ChildDevices, ChildLine } from './mem-get-info-child.ts';
 
 export interface ChildReadings {
-  /** A reading with its source, or the reason why there is none, for each ordinal. */
-  answers: Map<number, (MemGetInfo & { from: string }) | string>;
-  /** Reason for every ordinal that is not in `answers`. */
-  missingReason: string;
+  /** A reading with its source, its failure, or the reason why a device was not asked, for each ordinal. */
+  answers: Map<number, (MemGetInfo & { from: string }) | Failure | string>;
+  /** The same for every ordinal that is not in `answers`. */
+  missing: Failure | string;
 }
 
 /**
@@ -40,7 +40,7 @@ export async function askChild(devices: ChildDevices, deadlineMs: number, signal
     return await readMemGetInfoInChild(devices, deadlineMs, signal);
   } catch (error) {
     if (!(error instanceof UmaError)) throw error;
-    return { lines: [], missingReason: `${error.code}: ${error.message}` };
+    return { lines: [], missing: `${error.code}: ${error.message}` };
   }
 }
 
@@ -60,15 +60,15 @@ export async function readInChild(
   if (ordinals.length === 0) early?.cancel();
   if (cuda.timedOut !== null || typeof cuda.deviceCount !== 'number' || cuda.deviceCount === 0) return null;
   if (cuda.devices.every((device) => device.memGetInfo !== undefined)) return null;
-  if (ordinals.length === 0) return { answers: new Map(), missingReason: NOT_NEEDED };
-  const { lines, missingReason } = (await early?.answer) ?? (await askChild(ordinals, deadlineMs));
+  if (ordinals.length === 0) return { answers: new Map(), missing: NOT_NEEDED };
+  const { lines, missing } = (await early?.answer) ?? (await askChild(ordinals, deadlineMs));
   const answers: ChildReadings['answers'] = new Map(
     cuda.devices
       .filter((device) => mode === 'needed' && !hasOwnMemory(device))
       .map(({ ordinal }) => [ordinal ?? -1, NOT_NEEDED]),
   );
   for (const line of lines) answers.set(line.ordinal, withoutOwnContext(line, cuda, driver));
-  return { answers, missingReason };
+  return { answers, missing };
 }
 
 /**
@@ -79,7 +79,7 @@ function withoutOwnContext(
   line: ChildLine,
   { devices }: NativeCudaReport,
   driver: DriverFacts,
-): (MemGetInfo & { from: string }) | string {
+): (MemGetInfo & { from: string }) | Failure {
   if ('failure' in line) return line.failure;
   const { ordinal, free, total, ownBytes } = line;
   if (!devices.some((device) => device.ordinal === ordinal && !hasOwnMemory(device)))

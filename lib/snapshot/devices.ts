@@ -4,14 +4,17 @@ import type { Failure } from '../base/errors.ts';
 import { isFailure, Provenance, reason } from '../base/facts.ts';
 import type { KernelFacts } from '../host/kernel.ts';
 import { allocatable } from '../memory/allocatable.ts';
+import { goneFailure, goneText } from '../memory/device-health.ts';
 import { readProcessList } from '../memory/gpu-processes.ts';
 import { memoryModel } from '../memory/model.ts';
 import { quirkNotes } from '../memory/quirks.ts';
 import { views } from '../memory/views.ts';
-import type { NativeCudaDevice, NativeCudaReport, NativeNvmlDevice, NativeNvmlReport } from '../native/contract.ts';
-import type { DeviceSnapshot, HostMemory } from '../types/index.ts';
+import type { NativeCudaReport, NativeNvmlDevice, NativeNvmlReport } from '../native/contract.ts';
+import type { DeviceSnapshot, HostMemory, Snapshot } from '../types/index.ts';
 import { deviceAttributes } from './attributes.ts';
 import type { ChildReadings } from './child-readings.ts';
+import { cudaMemory } from './cuda-memory.ts';
+import { callFailure, type DeviceFacts, deviceFailures } from './failures.ts';
 import { type DevicePair, normalPciBusId } from './pairs.ts';
 
 /** By NVML's number. */
@@ -25,9 +28,7 @@ export interface DeviceContext {
   nvml: NativeNvmlReport;
   /** Whether CUDA in this process lists the device, and how that is known. */
   visibility(pair: DevicePair): { visible: boolean | null; from: string };
-  /** Why a library as a whole could not be read; null: it could. */
-  whyNoCuda: string | null;
-  whyNoNvml: string | null;
+  libraries: Snapshot['libraries'];
   /** cudaMemGetInfo from a child process; null: none was considered. */
   child: ChildReadings | null;
   environment: Record<string, string | undefined>;
@@ -40,11 +41,11 @@ export interface DeviceContext {
 /** One device: each number with its source, each null with its reason. */
 export function deviceSnapshot(index: number, pair: DevicePair, context: DeviceContext): DeviceSnapshot {
   const provenance = new Provenance();
-  const { cuda, nvml } = pair;
+  const { cuda, nvml, pairedBy } = pair;
+  if (pairedBy !== undefined) provenance.record('nvmlIndex', pairedBy);
   const { visible, from: whyVisible } = context.visibility(pair);
   provenance.record('visible', whyVisible);
-  const noCuda = timeoutReason(context.cuda.timedOut) ?? context.whyNoCuda ?? whyVisible;
-  const noNvml = timeoutReason(context.nvml.timedOut) ?? context.whyNoNvml ?? 'NVML does not see this device';
+  const { noCuda, noNvml } = whyAbsent(nvml, whyVisible, context);
 
   const attributes = deviceAttributes(cuda?.attributes, provenance, noCuda);
   const mode = provenance.read('addressingMode', nvml?.addressingMode, 'nvmlDeviceGetAddressingMode', noNvml);
@@ -57,10 +58,14 @@ export function deviceSnapshot(index: number, pair: DevicePair, context: DeviceC
   });
   provenance.record('memoryModel', from);
 
-  const memory = {
-    cuda: pair.hidden === true ? notAsked(provenance, whyVisible) : cudaMemory(cuda, context, provenance, noCuda),
-    nvml: nvmlMemory(nvml, provenance, noNvml),
-  };
+  const memGetInfo = cudaMemory(pair, context, pair.hidden === true ? whyVisible : noCuda);
+  provenance.record('cuda', memGetInfo.from);
+  const memory = { cuda: memGetInfo.memory, nvml: nvmlMemory(nvml, provenance, noNvml) };
+  const failures = deviceFailures({
+    ...pair,
+    memGetInfo: memGetInfo.failure,
+    timedOut: unfinished(pair, context),
+  });
   const mig = provenance.read('migMode', nvml?.migMode, 'nvmlDeviceGetMigMode', noNvml);
   const migMode = mig === null ? null : { current: mig[0] === 1, pending: mig[1] === 1 };
   const available = allocatable({
@@ -70,12 +75,17 @@ export function deviceSnapshot(index: number, pair: DevicePair, context: DeviceC
     ...memory,
     mig: migMode?.current ?? false,
   });
-  provenance.record('allocatable', available.from);
+  const gone = goneText({ index, failures });
+  provenance.record(
+    'allocatable',
+    gone ?? `${available.from}${memGetInfo.state === 'failed' || memGetInfo.state === 'absent' ? UNUSABLE : ''}`,
+  );
   const toolViews = views({
     model,
     host: context.host,
     ...memory,
-    whyNoCuda: provenance.sources.cuda ?? noCuda,
+    cudaState: memGetInfo.state,
+    whyNoCuda: memGetInfo.from,
     whyNoNvml: provenance.sources.nvml ?? noNvml,
     environment: context.environment,
   });
@@ -103,7 +113,7 @@ export function deviceSnapshot(index: number, pair: DevicePair, context: DeviceC
     attributes,
     ...memory,
     ...processes(nvml, context, provenance, noNvml),
-    allocatable: available.bytes,
+    allocatable: gone === null ? available.bytes : { immediate: null, afterReclaim: null },
     views: toolViews.bytes,
     addressingMode,
     migMode,
@@ -116,6 +126,7 @@ export function deviceSnapshot(index: number, pair: DevicePair, context: DeviceC
     temperatureC: provenance.read('temperatureC', nvml?.temperatureC, 'nvmlDeviceGetTemperature', noNvml),
     powerW: power === null ? null : power / 1000,
     smClockMHz: provenance.read('smClockMHz', nvml?.smClockMHz, 'nvmlDeviceGetClockInfo', noNvml),
+    failures,
     notes: quirkNotes({
       host: context.host,
       kernel: context.facts.kernel,
@@ -126,6 +137,34 @@ export function deviceSnapshot(index: number, pair: DevicePair, context: DeviceC
     from: provenance.sources,
   };
 }
+
+/** Why a fact of this device is missing, where a library does not list it or did not get as far. */
+function whyAbsent(
+  nvml: NativeNvmlDevice | null,
+  whyVisible: string,
+  context: DeviceContext,
+): { noCuda: string; noNvml: string } {
+  const { libraries } = context;
+  const refusal = isFailure(nvml?.memory) ? callFailure('nvml', nvml.memory) : null;
+  const lost = refusal !== null && goneFailure([refusal]) !== null ? `. ${refusal.reason}` : '';
+  return {
+    noCuda: timeoutReason(context.cuda.timedOut) ?? libraries.cuda.reason ?? `${whyVisible}${lost}`,
+    noNvml: timeoutReason(context.nvml.timedOut) ?? libraries.nvml.reason ?? 'NVML does not see this device',
+  };
+}
+
+/** The calls that did not return while the last field of this device was still to be read; null: it is complete. */
+function unfinished({ cuda, hidden, nvml }: DevicePair, context: DeviceContext): DeviceFacts['timedOut'] {
+  const cudaIsComplete = cuda === null || hidden === true || cuda.contextActive !== undefined;
+  const nvmlIsComplete = nvml === null || nvml.migMode !== undefined;
+  return {
+    cuda: cudaIsComplete ? null : context.cuda.timedOut,
+    nvml: nvmlIsComplete ? null : context.nvml.timedOut,
+  };
+}
+
+/** Memory that is there, on a device on which no CUDA program can start. */
+const UNUSABLE = '; no program can allocate it while CUDA fails';
 
 function timeoutReason(timedOut: Failure | null): string | null {
   return timedOut === null ? null : reason(timedOut);
@@ -145,44 +184,6 @@ function either(
 ): string | null {
   const [fact, call] = typeof first[0] === 'string' || second[0] === undefined ? first : second;
   return provenance.read(path, fact, call, absent);
-}
-
-function notAsked(provenance: Provenance, whyHidden: string): null {
-  provenance.record('cuda', `not asked: ${whyHidden}`);
-  return null;
-}
-
-function cudaMemory(
-  device: NativeCudaDevice | null,
-  context: DeviceContext,
-  provenance: Provenance,
-  absent: string,
-): DeviceSnapshot['cuda'] {
-  const reading = device?.memGetInfo;
-  if (reading !== undefined && !isFailure(reading)) {
-    provenance.record('cuda', 'cudaMemGetInfo in this process');
-    return { free: reading[0], total: reading[1] };
-  }
-  if (isFailure(reading)) {
-    provenance.record('cuda', reason(reading));
-    return null;
-  }
-  if (device === null || context.child === null) {
-    provenance.record(
-      'cuda',
-      device === null || context.cuda.timedOut !== null
-        ? absent
-        : 'not read: it needs a CUDA context and this process has none (memGetInfo: child or inProcess reads it)',
-    );
-    return null;
-  }
-  const answer = context.child.answers.get(device.ordinal ?? -1) ?? context.child.missingReason;
-  if (typeof answer === 'string') {
-    provenance.record('cuda', answer);
-    return null;
-  }
-  provenance.record('cuda', answer.from);
-  return { free: answer.free, total: answer.total };
 }
 
 /** SUCCESS with a total of 0 is not a reading: it is a zeroed struct from a shim that swallowed an error. */

@@ -55,13 +55,14 @@ export async function readHidden(
 async function askWithoutVariable(deadlineMs: number): Promise<NativeCudaReport | string> {
   const { runWorker } = await import('./worker-process.ts'); // node:child_process costs 3 ms to load
   const { CUDA_VISIBLE_DEVICES: _, ...environment } = process.env;
-  const { lines, missingReason } = await runWorker('hidden-devices-worker', [String(deadlineMs)], {
+  const { lines, missing } = await runWorker('hidden-devices-worker', [String(deadlineMs)], {
     deadlineMs,
     environment,
     purpose: 'CUDA without CUDA_VISIBLE_DEVICES',
   });
   const [line] = lines;
-  return line === undefined ? missingReason : (JSON.parse(line) as NativeCudaReport);
+  if (line !== undefined) return JSON.parse(line) as NativeCudaReport;
+  return isFailure(missing) ? reason(missing) : missing;
 }
 
 /** The pairs with what CUDA says of hidden devices; devices that only the child sees come last. */

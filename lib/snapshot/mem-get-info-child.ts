@@ -1,5 +1,6 @@
 /** Runs mem-get-info-worker.ts, which reads `cudaMemGetInfo`, in a child process. */
 
+import type { Failure } from '../base/errors.ts';
 import { runWorker } from './worker-process.ts';
 
 /** The devices that the child asks: all, those with memory of their own, or some ordinals. */
@@ -16,13 +17,13 @@ export type ChildLine = { ordinal: number } & (
        */
       ownBytes: number | null;
     }
-  | { failure: string }
+  | { failure: Failure }
 );
 
 export interface ChildAnswer {
   lines: ChildLine[];
-  /** Reason for every device without a line. */
-  missingReason: string;
+  /** Why a device has no line: CUDA failed or hung, or (a sentence) the child did not get as far as CUDA. */
+  missing: Failure | string;
 }
 
 /**
@@ -37,11 +38,11 @@ export async function readMemGetInfoInChild(
   deadlineMs: number,
   signal?: AbortSignal,
 ): Promise<ChildAnswer> {
-  const { lines, missingReason } = await runWorker('mem-get-info-worker', [String(deadlineMs), String(devices)], {
+  const { lines, missing } = await runWorker('mem-get-info-worker', [String(deadlineMs), String(devices)], {
     deadlineMs,
     environment: process.env,
     purpose: 'cudaMemGetInfo',
     signal,
   });
-  return { lines: lines.map((line) => JSON.parse(line) as ChildLine), missingReason };
+  return { lines: lines.map((line) => JSON.parse(line) as ChildLine), missing };
 }

@@ -1,6 +1,6 @@
 /** The child process of `snapshot()` that asks cudaMemGetInfo (mem-get-info-child.ts): prints one line of JSON per device and exits. */
 
-import { isFailure, reason } from '../base/facts.ts';
+import { isFailure } from '../base/facts.ts';
 import { native } from '../native/binding.ts';
 import type { NativeCudaDevice } from '../native/contract.ts';
 import { hasOwnMemory } from './child-readings.ts';
@@ -21,7 +21,7 @@ if (typeof deviceCount === 'number') {
   process.exit(0);
 }
 const failure = deviceCount ?? timedOut;
-process.stderr.write(`${isFailure(failure) ? reason(failure) : 'CUDA did not report the number of devices'}\n`);
+process.stderr.write(`${isFailure(failure) ? JSON.stringify(failure) : 'CUDA did not report the number of devices'}\n`);
 process.exit(1);
 
 function isChosen(device: NativeCudaDevice): boolean {
@@ -33,7 +33,7 @@ async function line(device: NativeCudaDevice): Promise<ChildLine> {
   const { ordinal = 0 } = device;
   const before = hasOwnMemory(device) ? null : await ownBytes();
   const reading = await binding.memGetInfo(ordinal, deadlineMs);
-  if (isFailure(reading)) return { ordinal, failure: reason(reading) };
+  if (isFailure(reading)) return { ordinal, failure: reading };
   const after = hasOwnMemory(device) ? null : await ownBytes();
   return { ordinal, free: reading[0], total: reading[1], ownBytes: after === null ? null : after - (before ?? 0) };
 }

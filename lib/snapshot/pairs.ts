@@ -1,5 +1,9 @@
-/** Pairs the devices of CUDA with those of NVML: the same GPU has the same PCI address in both lists. */
+/**
+ * Pairs the devices of CUDA with those of NVML: the same GPU has the same PCI address in both lists. A lost GPU may have
+ * none in one of them; then it is the one that is left over.
+ */
 
+import { isFailure } from '../base/facts.ts';
 import type { NativeCudaDevice, NativeNvmlDevice } from '../native/contract.ts';
 
 /** A device as CUDA and NVML see it; null: that library does not list it. */
@@ -8,6 +12,8 @@ export interface DevicePair {
   nvml: NativeNvmlDevice | null;
   /** `cuda` comes from a process without CUDA_VISIBLE_DEVICES, which hides the device from this one. */
   hidden?: true;
+  /** Set when neither PCI address nor UUID paired the two: where the NVML index comes from. */
+  pairedBy?: string;
 }
 
 /** Whether both describe one GPU, by its PCI address, else by its UUID. */
@@ -33,8 +39,47 @@ export function pairDevices(cuda: NativeCudaDevice[], nvml: NativeNvmlDevice[]):
     if (twin) unpaired.delete(twin);
     return { cuda: device, nvml: twin ?? null };
   });
+  pairByElimination(pairs, unpaired);
   for (const device of unpaired) pairs.push({ cuda: null, nvml: device });
   return pairs;
+}
+
+/**
+ * A GPU whose identity one library cannot read is the one that is left over in the other list. With several of them
+ * nothing says which is which; that makes no difference where all gave the same answer: the number of GPUs is right,
+ * and the index is left out.
+ */
+function pairByElimination(pairs: DevicePair[], unpaired: Set<NativeNvmlDevice>): void {
+  const alone = pairs.filter((pair) => pair.nvml === null);
+  // A CUDA device with an address is none of the NVML devices that have another one.
+  const left = alone.every(({ cuda }) => cuda !== null && !isNameless(cuda))
+    ? [...unpaired].filter(isNameless)
+    : [...unpaired];
+  const [first] = left;
+  if (first === undefined || alone.length === 0 || left.length < alone.length) return;
+  const certain = left.length === 1;
+  if (!certain && !left.every((device) => isNameless(device) && answerOf(device) === answerOf(first))) return;
+  for (const [at, pair] of alone.entries()) {
+    const twin = left[at] ?? first;
+    const { index: _, ...withoutIndex } = twin;
+    unpaired.delete(twin);
+    pair.nvml = certain ? twin : withoutIndex;
+    pair.pairedBy = certain
+      ? 'by elimination: the only GPU that is left over in both lists'
+      : 'not known: NVML cannot identify several GPUs, and gives the same answer for each';
+  }
+}
+
+/**
+ * Neither address nor UUID could be read, or not in time. A device whose address was read and is not found elsewhere is
+ * another one.
+ */
+function isNameless({ pciBusId, uuid }: NativeCudaDevice | NativeNvmlDevice): boolean {
+  return typeof pciBusId !== 'string' && typeof uuid !== 'string';
+}
+
+function answerOf({ pciBusId }: NativeNvmlDevice): string {
+  return isFailure(pciBusId) ? `${pciBusId.call} ${pciBusId.status} ${pciBusId.name}` : '';
 }
 
 function addressOf({ pciBusId }: NativeCudaDevice | NativeNvmlDevice): string | null {

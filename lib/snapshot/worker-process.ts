@@ -1,14 +1,16 @@
 /** Runs one of the snapshot's workers in a child process, and collects the lines that it prints. */
 
 import { join } from 'node:path';
+import type { Failure } from '../base/errors.ts';
+import { isFailure } from '../base/facts.ts';
 import { startProcess } from '../base/start-process.ts';
 import { native } from '../native/binding.ts';
 import { ROOT } from '../root.ts';
 
 export interface WorkerAnswer {
   lines: string[];
-  /** Reason for every line that is missing. */
-  missingReason: string;
+  /** Why a line is missing: a library failed or hung, or (a sentence) the child did not get that far. */
+  missing: Failure | string;
 }
 
 export interface WorkerOptions {
@@ -47,31 +49,40 @@ export async function runWorker(
     errorText += text;
   });
   let timer: NodeJS.Timeout | undefined;
-  const missingReason = await new Promise<string>((resolve) => {
+  const call = `${purpose} in a child process`;
+  const missing = await new Promise<Failure | string>((resolve) => {
     child.once('close', (code, killedBy) => {
-      const outcome = killedBy === null ? `exited with ${code}` : `was killed by ${killedBy}`;
-      resolve(errorText.trim().split('\n').at(-1) || failed(outcome));
+      // The last line is a failure as JSON, or what Node says of a child that cannot run.
+      const lastLine = errorText.trim().split('\n').at(-1) ?? '';
+      if (killedBy !== null) resolve(failed(call, 'KILLED', `killed by ${killedBy}`));
+      else resolve(readFailure(lastLine) ?? `ERR_UMA_CALL_FAILED: ${call} exited with ${code}: ${lastLine}`);
     });
     // The timeout of spawn() does not help: it waits for the exit, which a child inside a wedged driver never reaches.
-    const abandon = (reason: string) => {
+    const abandon = (reason: Failure | string) => {
       child.kill('SIGKILL');
       for (const stream of child.stdio) stream?.destroy();
       child.unref();
       resolve(reason);
     };
-    timer = setTimeout(
-      () => abandon(`ERR_UMA_TIMEOUT: ${purpose} in a child process did not answer within ${deadlineMs} ms`),
-      deadlineMs,
-    );
-    const cancel = () => abandon(failed('was not needed'));
+    timer = setTimeout(() => abandon(failed(call, 'TIMEOUT', `no answer within ${deadlineMs} ms`)), deadlineMs);
+    const cancel = () => abandon(`${call} was not needed`);
     if (signal?.aborted) cancel();
     else signal?.addEventListener('abort', cancel, { once: true });
   });
   clearTimeout(timer);
   const complete = out.slice(0, out.lastIndexOf('\n') + 1).split('\n');
-  return { lines: complete.filter((line) => line !== ''), missingReason };
+  return { lines: complete.filter((line) => line !== ''), missing };
+}
 
-  function failed(outcome: string): string {
-    return `ERR_UMA_CALL_FAILED: the child process for ${purpose} ${outcome}`;
+function failed(call: string, name: string, message: string): Failure {
+  return { failed: true, source: 'umaprobe', call, status: null, name, message };
+}
+
+function readFailure(line: string): Failure | null {
+  try {
+    const failure = JSON.parse(line) as unknown;
+    return isFailure(failure) ? failure : null;
+  } catch {
+    return null;
   }
 }

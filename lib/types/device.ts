@@ -10,6 +10,25 @@
  */
 export type MemoryModel = 'unified' | 'coherent' | 'discrete' | 'unknown';
 
+/** A call to CUDA or NVML that failed, as plain fields. */
+export interface CallFailure {
+  library: 'cuda' | 'nvml';
+  /** The function: "cudaMemGetInfo", "nvmlDeviceGetHandleByIndex_v2". */
+  call: string;
+  /** Status that the library returned (CUresult, cudaError_t, nvmlReturn_t); null: none, it did not answer in time. */
+  status: number | null;
+  /** Name of that status in the library's header, or TIMEOUT: "cudaErrorDevicesUnavailable", "GPU_IS_LOST". */
+  name: string;
+  /** The same as a line of a `from` record. */
+  reason: string;
+}
+
+/** A failed call for one device. */
+export interface DeviceFailure extends CallFailure {
+  /** The property that is null because of it, the first of several: "cuda", "name", "temperatureC". */
+  path: string;
+}
+
 /** Result of opening a library at run time. */
 export interface LibraryStatus {
   /** `unusable`: the library was opened but its first call failed (a runtime without a driver returns 35). */
@@ -22,6 +41,8 @@ export interface LibraryStatus {
   driverVersion: string | null;
   /** Why it is not `loaded`, with every path tried; null when loaded. */
   reason: string | null;
+  /** The failed call behind `unusable` and `timeout`; null for the other states. */
+  failure: CallFailure | null;
 }
 
 /** A process that holds GPU memory (`nvmlDeviceGetComputeRunningProcesses_v3` and the graphics list). */
@@ -55,7 +76,10 @@ export interface DeviceSnapshot {
    * reason; `from.visible` says which. null: CUDA could not be asked.
    */
   visible: boolean | null;
-  /** NVML index; null when NVML does not see it. */
+  /**
+   * NVML index; null when NVML does not see it. `from.nvmlIndex` is set where NVML could not identify a lost GPU and it
+   * was paired with CUDA's by elimination; null then: there are several.
+   */
   nvmlIndex: number | null;
   name: string | null;
   /** "GPU-…" or "MIG-…". */
@@ -93,6 +117,11 @@ export interface DeviceSnapshot {
   temperatureC: number | null;
   powerW: number | null;
   smClockMHz: number | null;
+  /**
+   * Calls for this device that failed although library and device have the value, each once. NOT_SUPPORTED, and
+   * functions that a library lacks, are not among them. [] on a device where all is well.
+   */
+  failures: DeviceFailure[];
   /** Known quirks that explain a number of this device, as sentences. */
   notes: string[];
   /**

@@ -33,14 +33,24 @@ enum : int {
   kCudaDevicesUnavailable = 46,  // "devices busy or unavailable"
   kCudaNoDevice = 100,
   kCudaInvalidDevice = 101,
+  kCudaNotLicensed = 102,  // vGPU
   kCudaInvalidContext = 201,
   kCudaEccUncorrectable = 214,
+  kCudaNvlinkUncorrectable = 220,
+  kCudaOperatingSystem = 304,
   kCudaNotFound = 500,
+  kCudaIllegalAddress = 700,
+  kCudaLaunchFailed = 719,
   kCudaNotPermitted = 800,
   kCudaNotSupported = 801,
   kCudaSystemNotReady = 802,
   kCudaSystemDriverMismatch = 803,
   kCudaCompatNotSupported = 804,  // forward compatibility package on an unsupported device
+  kCudaMpsConnectionFailed = 805,
+  kCudaMpsRpcFailure = 806,
+  kCudaMpsServerNotReady = 807,
+  kCudaMpsMaxClients = 808,
+  kCudaMpsMaxConnections = 809,
   kCudaUnknown = 999,
 };
 

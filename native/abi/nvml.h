@@ -77,10 +77,13 @@ enum : int {
   kNvmlNoPermission = 4,
   kNvmlNotFound = 6,
   kNvmlInsufficientSize = 7,
+  kNvmlInsufficientPower = 8,
   kNvmlDriverNotLoaded = 9,
   kNvmlTimeout = 10,
+  kNvmlIrqIssue = 11,
   kNvmlLibraryNotFound = 12,
   kNvmlFunctionNotFound = 13,
+  kNvmlCorruptedInforom = 14,
   kNvmlGpuIsLost = 15,
   kNvmlResetRequired = 16,
   kNvmlOperatingSystem = 17,  // device node denied by cgroups

@@ -22,9 +22,19 @@ Fact<int> cuda_version(CallContext& context, const Nvml& nvml) {
   return fact(failure, version);
 }
 
-// Sets every field of a device that has no handle.
-void set_failure(NvmlDevice& device, const Failure& failure) {
-  device.identity.name = device.identity.uuid = device.identity.pciBusId = failure;
+// A fact that was read before, or the failure.
+void keep_or_fail(Maybe<std::string>& field, const Maybe<std::string>& before,
+                  const Failure& failure) {
+  const bool known = before && !failure_of(*before);
+  field = known ? before : Maybe<std::string>(failure);
+}
+
+// Sets every field of a device that has no handle. NVML numbers its devices once, in nvmlInit, so
+// the identity that an index had before the device was lost is still true.
+void set_failure(NvmlDevice& device, const NvmlIdentity& before, const Failure& failure) {
+  keep_or_fail(device.identity.name, before.name, failure);
+  keep_or_fail(device.identity.uuid, before.uuid, failure);
+  keep_or_fail(device.identity.pciBusId, before.pciBusId, failure);
   device.memory = failure;
   device.processes = failure;
   device.addressingMode = failure;
@@ -85,12 +95,13 @@ void NvmlReader::read_versions(CallContext& context, const Nvml& nvml, Shared<Nv
 
 void NvmlReader::read_device(CallContext& context, const Nvml& nvml, unsigned int index,
                              Shared<NvmlReport>& report) {
+  CachedDevice& cached = cached_devices_[index];
   nvmlDevice_t device = nullptr;
   if (auto failure = call(context, nvml, nvml.nvmlDeviceGetHandleByIndex_v2, index, &device)) {
-    report.update([&](NvmlReport& all) { set_failure(all.devices[index], *failure); });
+    report.update(
+        [&](NvmlReport& all) { set_failure(all.devices[index], cached.identity, *failure); });
     return;
   }
-  CachedDevice& cached = cached_devices_[index];
   if (cached.handle != device) cached = {device, {}, {}, {}};
   const auto identify = [&](auto NvmlIdentity::*field, auto read) {
     auto& fact = cached.identity.*field;

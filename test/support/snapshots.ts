@@ -111,6 +111,7 @@ export function snapshotOf(fixture: MachineFixture = {}): Snapshot {
     version: '13.0',
     driverVersion: '13.0',
     reason: null,
+    failure: null,
   } as const;
   const absent = {
     state: 'missing',
@@ -118,6 +119,7 @@ export function snapshotOf(fixture: MachineFixture = {}): Snapshot {
     version: null,
     driverVersion: null,
     reason: 'ERR_UMA_LIBRARY_MISSING: tried libcudart.so.13',
+    failure: null,
   } as const;
   return {
     schema: 'umaprobe/snapshot/1',
@@ -140,9 +142,9 @@ export function snapshotOf(fixture: MachineFixture = {}): Snapshot {
     cgroup: { version: 2, path: '/', limit: null, high: null, current: null },
     libraries:
       fixture.gpu === false
-        ? { cuda: absent, nvml: absent }
+        ? { cuda: { ...absent }, nvml: { ...absent } }
         : {
-            cuda: library,
+            cuda: { ...library },
             nvml: { ...library, path: '/usr/lib/libnvidia-ml.so.1', version: '13.580.142', driverVersion: '580.142' },
           },
     cudaVisibleDevices: fixture.visible?.variable ?? null,
@@ -172,6 +174,7 @@ function deviceOf(
     model,
     host,
     cuda,
+    cudaState: 'read',
     nvml,
     whyNoCuda: '',
     whyNoNvml: 'ERR_UMA_NOT_SUPPORTED: NOT_SUPPORTED',
@@ -202,6 +205,7 @@ function deviceOf(
     temperatureC: 40,
     powerW: 4,
     smClockMHz: 208,
+    failures: [],
     notes: [],
     from: {
       ...Object.fromEntries(Object.entries(seen.from).map(([name, source]) => [`views.${name}`, source])),

@@ -107,6 +107,8 @@ function libraryReason({ state, reason }: LibraryStatus): string | null {
 
 const SHORT_REASONS: readonly (readonly [RegExp, string])[] = [
   [/\bTIMEOUT\b/, 'no answer in time'],
+  [/\bGPU_IS_LOST\b/, 'the GPU is lost'],
+  [/\bRESET_REQUIRED\b/, 'the GPU must be reset'],
   [/\bNOT_SUPPORTED\b/, 'not supported'],
   [/\bLIBRARY_MISSING\b/, 'library not installed'],
   [/\bPERMISSION\b/, 'no permission'],

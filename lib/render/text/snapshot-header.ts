@@ -1,5 +1,6 @@
 /** What machine this is, above everything else, and the verdict over its memory, below everything else. */
 import { clean, formatBoth } from '../../base/format.ts';
+import { goneFailure } from '../../memory/device-health.ts';
 import { health } from '../../memory/health.ts';
 import type { Level } from '../../memory/verdict.ts';
 import type { DeviceSnapshot, MemoryModel, Snapshot } from '../../types/index.ts';
@@ -38,7 +39,7 @@ function deviceLine(device: DeviceSnapshot, options: RenderOptions): string {
   const parts = [
     `GPU ${device.index}  ${clean(device.name ?? 'unnamed')}`,
     hiddenText(device),
-    MODEL_LABELS[device.memoryModel],
+    goneFailure(device.failures)?.meaning.gone?.replace(/^is /, '') ?? MODEL_LABELS[device.memoryModel],
     dedicatedTotal(device),
     device.temperatureC === null ? null : `${device.temperatureC} °C`,
     device.powerW === null ? null : `${Math.round(device.powerW)} W`,

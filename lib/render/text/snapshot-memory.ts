@@ -1,6 +1,7 @@
 /** The memory of a snapshot: a bar of MemTotal, the ledger as its legend, and what can be allocated. */
 import { clean, formatBoth, formatCount, inGB, inGiB, share, UNKNOWN } from '../../base/format.ts';
 import { cmaPhantom } from '../../memory/allocatable.ts';
+import { contextFailure, goneFailure } from '../../memory/device-health.ts';
 import { hasUnknownPools, unifiedDevice, unknownGpuMemory } from '../../memory/headroom.ts';
 import type { Allocatable, DeviceSnapshot, HostMemory, Ledger, LedgerLabel, Snapshot } from '../../types/index.ts';
 import { amount, type RenderOptions } from '../options.ts';
@@ -163,7 +164,7 @@ export function allocatableLines(snapshot: Snapshot, options: RenderOptions): st
   return devices.flatMap((device) => {
     const rows = allocatableRows(device.allocatable, meanings(device, host, options), options);
     if (devices.length === 1) return rows;
-    const name = truncate(`GPU ${device.index} ${clean(device.name ?? '')}`, options.width);
+    const name = truncate(`GPU ${device.index} ${clean(device.name ?? 'unnamed')}`, options.width);
     return [options.paint('dim', name), ...rows];
   });
 }
@@ -172,10 +173,14 @@ const NO_RECLAIM = 'no reclaim needed';
 
 /** What the two numbers mean on a device of this memory model. */
 function meanings(
-  { memoryModel }: DeviceSnapshot,
+  device: DeviceSnapshot,
   host: HostMemory,
   options: RenderOptions,
 ): [immediate: string, afterReclaim: string] {
+  const { failures, memoryModel } = device;
+  const gone = goneFailure(failures)?.meaning.gone;
+  if (gone !== undefined) return [`the GPU ${gone}`, ''];
+  if (contextFailure(device) !== undefined) return ['but no CUDA program can start now', ''];
   switch (memoryModel) {
     case 'coherent':
       return [NO_RECLAIM, 'page cache on the GPU is not counted'];

@@ -1,6 +1,7 @@
 /** What each tool would count as free, and by which rule. */
 import { clean, inGiB } from '../../base/format.ts';
-import type { DeviceSnapshot, HostMemory, Snapshot, ViewName } from '../../types/index.ts';
+import { contextFailure } from '../../memory/device-health.ts';
+import type { DeviceFailure, DeviceSnapshot, HostMemory, Snapshot, ViewName } from '../../types/index.ts';
 import { amount, meter, type RenderOptions } from '../options.ts';
 import { padEnd, padStart, truncate } from '../text-layout.ts';
 import { shortReason } from './snapshot-devices.ts';
@@ -28,7 +29,12 @@ export function toolsTable(snapshot: Snapshot, options: RenderOptions): string[]
 function deviceRows(device: DeviceSnapshot, host: HostMemory, options: RenderOptions): string[] {
   const names = Object.keys(TOOLS) as ViewName[];
   const whole = device.memoryModel === 'unified' ? host.total : (device.nvml?.total ?? device.cuda?.total ?? 0);
-  const numbers = names.map((name) => numberOf(device.views[name], options));
+  const failed = contextFailure(device);
+  const numbers = names.map((name) =>
+    failed !== undefined && name in FAILED_RULES && device.views[name] === null
+      ? 'failed'
+      : numberOf(device.views[name], options),
+  );
   const nameWidth = Math.max(...names.map((name) => TOOLS[name].length));
   const numberWidth = Math.max(...numbers.map((text) => text.length));
   const cells = Math.max(8, Math.min(30, Math.floor((options.width - nameWidth - numberWidth - 6) * 0.4)));
@@ -40,6 +46,15 @@ function deviceRows(device: DeviceSnapshot, host: HostMemory, options: RenderOpt
   });
 }
 
+/** What each tool does where cudaMemGetInfo, or the context that it needs, fails. */
+const FAILED_RULES: Readonly<Partial<Record<ViewName, (failure: DeviceFailure) => string>>> = {
+  cudaMemGetInfo: ({ name, status }) => (status === null ? name : `error ${status}`),
+  torch: () => 'asks cudaMemGetInfo',
+  vllm: () => 'asks cudaMemGetInfo first',
+  sglang: () => 'selects the device first',
+  llamaCpp: () => 'cudaMemGetInfo failed',
+};
+
 function numberOf(bytes: number | null, options: RenderOptions): string {
   if (options.exact) return amount(bytes, options);
   return bytes === null ? 'unknown' : `${inGiB(bytes)} GiB`;
@@ -48,11 +63,14 @@ function numberOf(bytes: number | null, options: RenderOptions): string {
 function ruleOf(name: ViewName, device: DeviceSnapshot): string {
   const unified = device.memoryModel === 'unified';
   if (name === 'nvidiaGuidance' && !unified) return 'for unified memory only';
+  const failed = contextFailure(device);
+  if (failed !== undefined && name in FAILED_RULES) return FAILED_RULES[name]?.(failed) ?? '';
   const rule = device.from[`views.${name}`] ?? '';
   if (device.views[name] === null) return shortReason(rule);
   switch (name) {
     case 'cudaMemGetInfo':
-      return unified ? 'MemFree' : 'free memory of the GPU';
+      if (unified) return device.cuda === null ? 'MemFree (not asked)' : 'MemFree';
+      return 'free memory of the GPU';
     case 'torch':
       return 'asks cudaMemGetInfo';
     case 'nvidiaSmi':

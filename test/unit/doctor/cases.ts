@@ -1,5 +1,7 @@
 /** A machine for every outcome of every check: id, title, snapshot, expected status, expected words of the cause. */
-import type { CheckStatus, Snapshot } from '../../../lib/types/index.ts';
+import type { Failure } from '../../../lib/base/errors.ts';
+import type { CheckStatus, DeviceFailure, Snapshot } from '../../../lib/types/index.ts';
+import { cudaFailure, deviceFailure, nvmlFailure, timeout } from '../../support/failures.ts';
 import { type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
 import { GiB } from '../../support/units.ts';
 
@@ -7,6 +9,18 @@ function changed(change: (snapshot: Snapshot) => void, fixture: MachineFixture =
   const snapshot = snapshotOf(fixture);
   change(snapshot);
   return snapshot;
+}
+
+function failing(snapshot: Snapshot, failure: DeviceFailure, index = 0): void {
+  const device = snapshot.devices[index];
+  if (device === undefined) throw new Error(`no device ${index}`);
+  device.failures.push(failure);
+  if (failure.path === 'cuda') Object.assign(device, { cuda: null, from: { ...device.from, cuda: failure.reason } });
+}
+
+function unusable(snapshot: Snapshot, library: 'cuda' | 'nvml', failure: Failure): void {
+  const { path, ...call } = deviceFailure('', failure);
+  Object.assign(snapshot.libraries[library], { state: 'unusable', reason: call.reason, failure: call });
 }
 
 /** The binary's reason with `--deadline 10ms`. */
@@ -21,26 +35,34 @@ export const CASES: [string, string, Snapshot, CheckStatus, RegExp][] = [
     'library.cuda',
     'unusable',
     changed((s) => {
-      s.libraries.cuda = { ...s.libraries.cuda, state: 'unusable', reason: '35' };
+      unusable(s, 'cuda', cudaFailure('CUDA_ERROR_UNKNOWN', 999, 'cuInit'));
     }),
     'fail',
-    /cannot be used/,
+    /cannot be used: the driver gives no reason: a GPU may be lost/,
   ],
   [
     'library.cuda',
-    'no context',
+    'no memory for a context',
     changed((s) => {
-      Object.assign(s.devices[0] ?? {}, { cuda: null, from: { cuda: 'ERR_UMA_OUT_OF_MEMORY: x' } });
+      failing(s, deviceFailure('cuda', cudaFailure('cudaErrorMemoryAllocation', 2)));
     }),
     'warn',
-    /no context/,
+    /no CUDA context can be created, because the driver found no memory for it, though 111\.8 GiB are available/,
+  ],
+  [
+    'library.cuda',
+    'busy',
+    changed((s) => {
+      failing(s, deviceFailure('cuda', cudaFailure('cudaErrorDevicesUnavailable', 46)));
+    }),
+    'fail',
+    /no CUDA program can use it, because the GPU is busy or unavailable/,
   ],
   [
     'library.cuda',
     'no context in time',
     changed((s) => {
-      const cuda = 'ERR_UMA_TIMEOUT: cudaMemGetInfo in a child process did not answer within 2700 ms';
-      Object.assign(s.devices[0] ?? {}, { cuda: null, from: { cuda } });
+      failing(s, deviceFailure('cuda', timeout('cudaMemGetInfo in a child process', 2700)));
     }),
     'warn',
     /^CUDA \(cudaMemGetInfo\) did not answer within 2\.70 s: it is slow/,
@@ -113,6 +135,70 @@ export const CASES: [string, string, Snapshot, CheckStatus, RegExp][] = [
     }),
     'warn',
     /though the GPU was/,
+  ],
+  [
+    'library.nvml',
+    'updated without a reboot',
+    changed((s) => {
+      unusable(s, 'nvml', nvmlFailure('LIB_RM_VERSION_MISMATCH', 18, 'nvmlInit_v2'));
+    }),
+    'fail',
+    /cannot be used: the driver's libraries and the loaded kernel module have different versions/,
+  ],
+  [
+    'library.nvml',
+    'silent in a call for one device',
+    changed((s) => {
+      failing(s, deviceFailure('nvml', timeout('nvmlDeviceGetMemoryInfo_v2', 2800)));
+    }),
+    'warn',
+    /^NVML did not answer within 2\.80 s/,
+  ],
+  ['gpu.state', 'one GPU', snapshotOf(), 'pass', /The GPU answers/],
+  ['gpu.state', 'two GPUs', snapshotOf({ model: 'discrete', ownFree: [GiB, GiB] }), 'pass', /All 2 GPUs answer/],
+  ['gpu.state', 'none', snapshotOf({ gpu: false }), 'skip', /no GPU to ask/],
+  [
+    'gpu.state',
+    'lost',
+    changed(
+      (s) => {
+        failing(s, deviceFailure('nvml', nvmlFailure('GPU_IS_LOST', 15, 'nvmlDeviceGetHandleByIndex_v2')), 1);
+      },
+      { model: 'discrete', ownFree: [GiB, GiB] },
+    ),
+    'fail',
+    /^GPU 1 is lost: .*GPU_IS_LOST, 15\)\. GPU 0 answers\.$/,
+  ],
+  [
+    'gpu.state',
+    'to be reset',
+    changed((s) => {
+      failing(s, deviceFailure('temperatureC', nvmlFailure('RESET_REQUIRED', 16, 'nvmlDeviceGetTemperature')));
+    }),
+    'fail',
+    /^GPU 0 must be reset/,
+  ],
+  [
+    'gpu.state',
+    'a handle that fails for no reason',
+    changed((s) => {
+      failing(s, deviceFailure('nvml', nvmlFailure('UNKNOWN', 999, 'nvmlDeviceGetHandleByIndex_v2')));
+    }),
+    'fail',
+    /^NVML cannot reach GPU 0: .*may be lost/,
+  ],
+  [
+    'gpu.state',
+    'single readings',
+    changed((s) => {
+      for (const [path, call] of [
+        ['temperatureC', 'nvmlDeviceGetTemperature'],
+        ['powerW', 'nvmlDeviceGetPowerUsage'],
+      ] as const)
+        failing(s, deviceFailure(path, nvmlFailure('NO_PERMISSION', 4, call)));
+    }),
+    'warn',
+    /^GPU 0 does not report its temperature and power: this user has no permission/,
   ],
   ['driver.match', 'fits', snapshotOf(), 'pass', /supports/],
   [

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { health } from '../../../lib/memory/health.ts';
 import { createPaint } from '../../../lib/render/paint.ts';
 import { snapshotPage } from '../../../lib/render/text/snapshot.ts';
+import { deviceFailure, timeout } from '../../support/failures.ts';
 import { type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
 import { GiB } from '../../support/units.ts';
 
@@ -114,8 +115,8 @@ describe('health verdict', () => {
 
   it('reports a context that was not created in time', () => {
     const snapshot = snapshotOf();
-    const cuda = 'ERR_UMA_TIMEOUT: cudaMemGetInfo in a child process did not answer within 5000 ms';
-    Object.assign(snapshot.devices[0] ?? {}, { cuda: null, from: { cuda } });
+    const failure = deviceFailure('cuda', timeout('cudaMemGetInfo in a child process', 5000));
+    Object.assign(snapshot.devices[0] ?? {}, { cuda: null, failures: [failure] });
     expect(health(snapshot).text).toMatch(/^CUDA did not answer within 5\.00 s/);
   });
 

@@ -186,7 +186,7 @@ describe('low memory', () => {
   ])('%s is judged by what is left on it', (_, fixture, level) => {
     const snapshot = snapshotOf(fixture);
     // Only the bands are asked here: the rest of such a machine is not made up.
-    const bare = { ...snapshot, ledger: { ...snapshot.ledger, entries: [] }, contiguity: null };
+    const bare = { ...snapshot, ledger: { ...snapshot.ledger, entries: [] }, contiguity: [] };
     expect(health(bare)).toMatchObject({ level });
   });
 

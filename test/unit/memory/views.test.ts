@@ -15,6 +15,7 @@ const facts = (changes: Partial<ViewFacts>): ViewFacts => ({
   model: 'unified',
   host: spark,
   cuda: null,
+  cudaState: 'untried',
   nvml: null,
   whyNoCuda: 'not read',
   whyNoNvml: 'NOT_SUPPORTED',
@@ -57,6 +58,39 @@ describe('views of a unified device', () => {
   it('never adds swap', () => {
     const { bytes } = views(facts({}));
     for (const value of Object.values(bytes)) if (value !== null) expect(value).toBeLessThanOrEqual(52 * GiB);
+  });
+});
+
+describe('views where cudaMemGetInfo was tried and did not answer', () => {
+  const busy = 'ERR_UMA_BUSY: cudaMemGetInfo answered cudaErrorDevicesUnavailable (46)';
+
+  it('failed: null for all that need it first, 0 of 0 for llama.cpp; a rule over meminfo stays', () => {
+    const { bytes, from } = views(facts({ cudaState: 'failed', whyNoCuda: busy }));
+    expect(bytes).toEqual({
+      cudaMemGetInfo: null,
+      torch: null,
+      vllm: null,
+      sglang: null,
+      llamaCpp: 0,
+      nvidiaGuidance: spark.available,
+      nvidiaSmi: null,
+    });
+    for (const name of ['cudaMemGetInfo', 'torch', 'vllm', 'sglang', 'llamaCpp'] as const)
+      expect(from[name]).toContain(busy);
+  });
+
+  it.each(['silent', 'absent'] as const)('%s: null, also for llama.cpp', (cudaState) => {
+    const { bytes, from } = views(facts({ cudaState, whyNoCuda: 'ERR_UMA_X' }));
+    for (const name of ['cudaMemGetInfo', 'torch', 'vllm', 'sglang', 'llamaCpp'] as const) {
+      expect(bytes[name]).toBeNull();
+      expect(from[name]).toContain('ERR_UMA_X');
+    }
+  });
+
+  it('not tried: MemFree, and the reason says that it was not tried', () => {
+    const { bytes, from } = views(facts({}));
+    expect(bytes.cudaMemGetInfo).toBe(spark.free);
+    expect(from.cudaMemGetInfo).toContain('was not tried');
   });
 });
 

@@ -2,10 +2,19 @@ import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../../lib/base/errors.ts';
 import type { NativeCudaDevice, NativeNvmlDevice } from '../../../lib/native/contract.ts';
 import { type DeviceContext, deviceSnapshot } from '../../../lib/snapshot/devices.ts';
-import { nvmlFailure } from '../../support/failures.ts';
+import type { LibraryStatus } from '../../../lib/types/index.ts';
+import { cudaFailure, nvmlFailure, timeout } from '../../support/failures.ts';
 import { GiB } from '../../support/units.ts';
 import { hostWith, NO_DRIVER, NO_KERNEL } from '../../support/unknown-facts.ts';
 
+const LOADED: LibraryStatus = {
+  state: 'loaded',
+  path: '/usr/lib/x',
+  version: null,
+  driverVersion: null,
+  reason: null,
+  failure: null,
+};
 const host = hostWith({ free: 10 * GiB, available: 100 * GiB });
 const context = (changes: Partial<DeviceContext> = {}): DeviceContext => ({
   host,
@@ -13,8 +22,7 @@ const context = (changes: Partial<DeviceContext> = {}): DeviceContext => ({
   cuda: { runtime: {}, driver: {}, devices: [], identities: 0, timedOut: null },
   nvml: { library: {}, devices: [], timedOut: null },
   visibility: () => ({ visible: true, from: 'CUDA lists it' }),
-  whyNoCuda: null,
-  whyNoNvml: null,
+  libraries: { cuda: LOADED, nvml: LOADED },
   child: null,
   environment: {},
   firstPidNamespace: true,
@@ -134,7 +142,10 @@ describe('deviceSnapshot', () => {
       ...(memGetInfo === undefined ? {} : { memGetInfo }),
     });
     expect(deviceSnapshot(0, { cuda: cuda([1, 2]), nvml: null }, context()).cuda).toEqual({ free: 1, total: 2 });
-    const child = { answers: new Map([[0, { free: 3, total: 4, from: 'a child' }]]), missingReason: 'it hung' };
+    const child = {
+      answers: new Map([[0, { free: 3, total: 4, from: 'a child' }]]),
+      missing: timeout('cudaMemGetInfo'),
+    };
     expect(deviceSnapshot(0, { cuda: cuda(undefined), nvml: null }, context({ child })).cuda).toEqual({
       free: 3,
       total: 4,
@@ -153,5 +164,85 @@ describe('deviceSnapshot', () => {
     const unasked = deviceSnapshot(0, { cuda: cuda(undefined), nvml: null }, context());
     expect(unasked.from.cuda).toContain('context');
     expect(unasked.views.torch).toBe(10 * GiB);
+  });
+
+  it('a context that fails: failed views, the failure by itself, and what was not tried stays MemFree', () => {
+    const busy = cudaFailure('cudaErrorDevicesUnavailable', 46);
+    const inProcess = deviceSnapshot(0, { cuda: { ...gb10, memGetInfo: busy }, nvml: gb10Nvml }, context());
+    const child = { answers: new Map([[0, busy]]), missing: timeout('x') };
+    const inChild = deviceSnapshot(0, { cuda: gb10, nvml: gb10Nvml }, context({ child }));
+    for (const device of [inProcess, inChild]) {
+      expect(device).toMatchObject({
+        cuda: null,
+        views: { cudaMemGetInfo: null, torch: null, vllm: null, sglang: null, llamaCpp: 0, nvidiaGuidance: 100 * GiB },
+        failures: [{ path: 'cuda', library: 'cuda', call: 'cudaMemGetInfo', status: 46 }],
+        allocatable: { immediate: 10 * GiB, afterReclaim: 100 * GiB },
+      });
+      expect(device.from.cuda).toMatch(/^ERR_UMA_BUSY/);
+      expect(device.from.allocatable).toContain('no program can allocate it');
+    }
+    const unborn = { answers: new Map(), missing: 'ERR_UMA_BUSY: no descriptor is left' };
+    const untried = deviceSnapshot(0, { cuda: gb10, nvml: gb10Nvml }, context({ child: unborn }));
+    expect(untried).toMatchObject({ failures: [], views: { torch: 10 * GiB } });
+    expect(untried.from.cuda).toContain('no descriptor');
+  });
+
+  it('the child hangs or dies in CUDA: no view is made up', () => {
+    for (const [failure, llamaCpp] of [
+      [timeout('cudaMemGetInfo in a child process'), null],
+      [{ ...timeout('cudaMemGetInfo in a child process'), name: 'KILLED' }, 0],
+    ] as const) {
+      const child = { answers: new Map(), missing: failure };
+      const device = deviceSnapshot(0, { cuda: gb10, nvml: gb10Nvml }, context({ child }));
+      expect(device.views).toMatchObject({ cudaMemGetInfo: null, vllm: null, llamaCpp });
+      expect(device.failures).toHaveLength(1);
+    }
+  });
+
+  it('a device whose context state cannot be read has failed, though nothing was asked', () => {
+    const lost = cudaFailure('CUDA_ERROR_UNKNOWN', 999, 'cuDeviceGet');
+    const device = deviceSnapshot(0, { cuda: { ...gb10, contextActive: lost }, nvml: gb10Nvml }, context());
+    expect(device.views.cudaMemGetInfo).toBeNull();
+    expect(device.failures).toMatchObject([{ path: 'cuda', call: 'cuDeviceGet', status: 999 }]);
+  });
+
+  it('CUDA as a whole refuses: no program sees the device', () => {
+    const cuda = { ...LOADED, state: 'unusable' as const, reason: 'ERR_UMA_CALL_FAILED: cuInit answered X (999)' };
+    const nvml = { ...gb10Nvml, addressingMode: 2 };
+    const device = deviceSnapshot(0, { cuda: null, nvml }, context({ libraries: { cuda, nvml: LOADED } }));
+    expect(device).toMatchObject({
+      memoryModel: 'unified',
+      views: { cudaMemGetInfo: null, vllm: null, llamaCpp: null },
+    });
+    // Hidden by CUDA_VISIBLE_DEVICES only: a program without that variable gets MemFree.
+    expect(deviceSnapshot(0, { cuda: null, nvml }, context()).views.cudaMemGetInfo).toBe(10 * GiB);
+  });
+
+  it('a lost GPU can allocate nothing; the fields that were still answered stay', () => {
+    const lost = nvmlFailure('GPU_IS_LOST', 15, 'nvmlDeviceGetPowerUsage');
+    const device = deviceSnapshot(0, { cuda: gb10, nvml: { ...gb10Nvml, powerMilliwatt: lost } }, context());
+    expect(device).toMatchObject({
+      temperatureC: 40,
+      powerW: null,
+      allocatable: { immediate: null, afterReclaim: null },
+      failures: [{ path: 'powerW', status: 15 }],
+    });
+    expect(device.from.allocatable).toMatch(/^GPU 0 is lost/);
+  });
+
+  it('lists a failed call once, and nothing that the device or the library does not have', () => {
+    const handle = nvmlFailure('UNKNOWN', 999, 'nvmlDeviceGetHandleByIndex_v2');
+    const facts = { name: handle, uuid: handle, pciBusId: handle, memory: handle, temperatureC: handle };
+    const device = deviceSnapshot(0, { cuda: null, nvml: { index: 0, ...facts } }, context());
+    expect(device.failures).toMatchObject([{ path: 'nvml', call: 'nvmlDeviceGetHandleByIndex_v2' }]);
+    const missing: Failure = { ...handle, source: 'dl', status: null, name: 'SYMBOL_MISSING' };
+    const ordinary = {
+      ...gb10Nvml,
+      temperatureC: nvmlFailure('FUNCTION_NOT_FOUND', 13),
+      smClockMHz: missing,
+    };
+    const unknown = { l2CacheSize: cudaFailure('CUDA_ERROR_INVALID_VALUE', 1, 'cuDeviceGetAttribute') };
+    const sound = { ...gb10, attributes: { ...gb10.attributes, ...unknown } };
+    expect(deviceSnapshot(0, { cuda: sound, nvml: ordinary }, context()).failures).toEqual([]);
   });
 });
