@@ -41,6 +41,14 @@ typedef struct {
 } nvmlBAR1Memory_t;
 
 typedef struct {
+  unsigned int fieldId, scopeId;
+  long long timestamp, latencyUsec;
+  int valueType;
+  nvmlReturn_t nvmlReturn;   // of this field; the value is valid if it is 0
+  unsigned long long value;  // a union of numbers
+} nvmlFieldValue_t;
+
+typedef struct {
   unsigned int gpu, memory;
 } nvmlUtilization_t;
 
@@ -67,6 +75,7 @@ static_assert(sizeof(nvmlMemory_v2_t) == 40, "NVML ABI");
 static_assert(sizeof(nvmlProcessInfo_t) == 24, "NVML ABI");
 static_assert(sizeof(nvmlProcessInfo_v1_t) == 16, "NVML ABI");
 static_assert(sizeof(nvmlProcessUtilizationSample_t) == 32, "NVML ABI");
+static_assert(sizeof(nvmlFieldValue_t) == 40, "NVML ABI");
 static_assert(sizeof(nvmlPciInfo_t) == 68, "NVML ABI");
 
 enum : int {

@@ -204,3 +204,16 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetDecoderUtilization(nvmlDevice_t device, uns
   return codec("nvmlDeviceGetDecoderUtilization", device, &NvmlAnswers::decoder, percent,
                sampling_us);
 }
+
+// The readings that have a number instead of a function of their own. None is simulated, and each
+// is refused by itself, as NVML refuses those that a device lacks.
+UMASIM_API nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count,
+                                                 nvmlFieldValue_t* values) noexcept {
+  return nvml_device("nvmlDeviceGetFieldValues", device, values != nullptr && count > 0,
+                     [&](const Call&, int, const Device&) {
+                       for (int i = 0; i < count; i++) {
+                         values[i].nvmlReturn = umaprobe::kNvmlNotSupported;
+                       }
+                       return 0;
+                     });
+}

@@ -1,15 +1,16 @@
 /** nvidia-ml-py, Python's binding of NVML: every question that monitors ask, and its answer. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Machine } from '../../../lib/sim.ts';
 import { CLIENTS } from '../../support/clients.ts';
 import { missingClients, runClient } from '../../support/debian.ts';
-import { withMachine } from '../../support/machines.ts';
+import { machineWith, withMachine } from '../../support/machines.ts';
 
 const missing = missingClients('trixie');
 const NO = 'Not Supported';
 
 /** The answers that a script of this folder prints. */
-const answersOn = (machine: string, script = 'questions.py', scale = 1) =>
+const answersOn = (machine: Machine | string, script = 'questions.py', scale = 1) =>
   withMachine(
     machine,
     (simulation) => {
@@ -34,6 +35,7 @@ const everywhere = {
   notInThisDriver: 'Function Not Found',
   noDevice: 'Invalid Argument',
   byPci: true,
+  field: 3, // NVML_ERROR_NOT_SUPPORTED
   energyGrows: true,
   clockReasons: 1,
   computeMode: 0,
@@ -181,12 +183,18 @@ describe.skipIf(missing !== null)(`nvidia-ml-py${missing === null ? '' : ` (skip
   });
 
   it('says who works while the device works', async () => {
-    const idle = { shares: 'Not Found', gpu: 0, clockReasons: 1 };
-    // 64 GiB are filled in 15 ms of the machine's time, which this scale makes 150 ms.
-    expect(await answersOn('h200', 'busy.py', 0.1)).toEqual({
-      before: idle,
+    // 64 GiB are filled in 15 ms of the machine's time, which this scale makes three seconds.
+    const machine = machineWith('h200', { timing: { contextMs: 0 } });
+    expect(await answersOn(machine, 'busy.py', 0.005)).toEqual({
+      before: { shares: 'Not Found', gpu: 0, clockReasons: 1 },
       during: { shares: [96], gpu: 96, clockReasons: 0 },
-      after: idle,
     });
+  });
+
+  it.each([
+    ['gb10', { statuses: [25, 3], total: 128_518_619_136, used: 0 }],
+    ['h200', { statuses: [25, 0], total: 150_754_820_096, used: 644_939_776 }],
+  ])('the calls of nvtop 3.3.2 for memory, made from Python, on %s', async (machine, answers) => {
+    expect(await answersOn(machine, 'nvtop_current.py')).toEqual(answers);
   });
 });

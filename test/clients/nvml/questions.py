@@ -88,5 +88,6 @@ answers["driver"] = ask(nvml.nvmlSystemGetDriverVersion)
 answers["pci"] = ask(nvml.nvmlDeviceGetPciInfo, device)
 answers["byPci"] = ask(nvml.nvmlDeviceGetHandleByPciBusId, answers["pci"]["busId"]) is not None
 answers["noDevice"] = ask(nvml.nvmlDeviceGetHandleByIndex, 7)
+answers["field"] = nvml.nvmlDeviceGetFieldValues(device, [nvml.NVML_FI_DEV_MEMORY_TEMP])[0].nvmlReturn
 answers["energyGrows"] = ask(nvml.nvmlDeviceGetTotalEnergyConsumption, device) >= 0
 print(json.dumps(answers))

@@ -1,14 +1,18 @@
 /** Monitors that draw on a terminal: nvtop, btop, and bottom, which reads NVML by Rust's nvml-wrapper. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { clientPath, missingClients, type Release, whileHolding } from '../../support/debian.ts';
 import { withMachine } from '../../support/machines.ts';
+import { ROOT } from '../../support/root.ts';
 import { missingTerminal, screenOf } from '../../support/screen.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const missing = missingClients('trixie') ?? missingClients('bookworm') ?? missingTerminal;
 const GIB = 2 ** 30;
+
+/** The page, whose ```text blocks show screens. */
+const PAGE = readFileSync(join(ROOT, 'docs/clients.md'), 'utf8');
 
 /** Folders for the settings of programs, with those of btop: its picture of the GPU alone, drawn twice a second. */
 function settings(): Record<string, string> {
@@ -39,6 +43,7 @@ describe.skipIf(missing !== null)(`screens${missing === null ? '' : ` (skipped: 
       expect(lines[1]).toBe(` GPU 208MHz  MEM N/A MHz TEMP  40°C ${fan} POW   4 W`);
       expect(lines[2]).toBe(' GPU[                           0%] MEM[                          N/A]');
       expect(lines.find((line) => line.includes(`${pid} `))).toMatch(/ 0 +Compute +\S+ +2304MiB/);
+      if (release === 'trixie') expect(PAGE).toContain(lines.slice(0, 3).join('\n'));
     });
 
     it('h200', async () => {
@@ -57,6 +62,10 @@ describe.skipIf(missing !== null)(`screens${missing === null ? '' : ` (skipped: 
     expect(screen).toMatch(/GPU ■+ +0% .* 40°C/);
     expect(screen).toMatch(/PWR ■+ +4W P-state: +P8/);
     expect(screen).not.toMatch(/vram|TX:/);
+    const [head = '', ...box] = lines.flatMap(
+      (line) => /│?(╭─┐GB10.*╮|│(?:GPU|PWR) ■.*│|╰─+╯)│$/.exec(line)?.[1] ?? [],
+    );
+    expect(PAGE).toContain([head, ...box].join('\n'));
   });
 
   it('btop on h200', async () => {
