@@ -47,6 +47,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports["cacheWalk"] = Napi::Function::New<CacheWalk>(env, "cacheWalk");
   exports["cacheNext"] = Napi::Function::New<CacheNext>(env, "cacheNext");
   exports["cacheEnd"] = Napi::Function::New<CacheEnd>(env, "cacheEnd");
+  exports["resolvePath"] = Napi::Function::New<ResolvePath>(env, "resolvePath");
   exports["mappings"] = Napi::Function::New<FindMappings>(env, "mappings");
   exports["syncAll"] = Napi::Function::New<SyncAll>(env, "syncAll");
   exports["writeFile"] = Napi::Function::New<WriteFile>(env, "writeFile");

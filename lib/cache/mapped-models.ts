@@ -1,10 +1,11 @@
 /** Model files that running programs have mapped: the programs must read them again after a drop. */
 
+import { UmaError } from '../base/errors.ts';
 import { formatBoth, MiB } from '../base/format.ts';
-import { findStores, invokingHome } from '../models/stores.ts';
 import { type Inode, inodePairs } from './inodes.ts';
 import { type Mapper, mapperList, mappingsOf } from './mappings.ts';
 import type { System } from './system.ts';
+import { existingStores } from './targets.ts';
 import { walk } from './walk.ts';
 
 /** Files of this size or more are weights. Smaller ones, configurations and tokenizers, are read again in no time. */
@@ -21,7 +22,17 @@ interface WeightsFile extends Inode {
 /** "2 model files (35.40 GiB (38.01 GB) cached) are mapped by vllm (4242): …", one for each group of processes. */
 export async function mappedModelWarnings(system: System): Promise<string[]> {
   if (system.simulated !== null) return [];
-  const paths = (await findStores(system.env, invokingHome(system.env))).map(({ path }) => path);
+  try {
+    return await searchStores(system);
+  } catch (error) {
+    // A store on a network share that does not answer must not prevent the drop.
+    if (!(error instanceof UmaError && error.code === 'ERR_UMA_TIMEOUT')) throw error;
+    return [`mapped model files were not searched: ${error.message}`];
+  }
+}
+
+async function searchStores(system: System): Promise<string[]> {
+  const paths = (await existingStores(system)).map(({ path }) => path);
   if (paths.length === 0) return [];
   const weights: WeightsFile[] = [];
   const until = performance.now() + SEARCH_LIMIT_MS;

@@ -10,6 +10,7 @@ import { native } from '../native/binding.ts';
 import type { NativeBinding } from '../native/contract.ts';
 import { snapshot } from '../snapshot/index.ts';
 import type { HostMemory, Snapshot } from '../types/index.ts';
+import { type ResolvedPath, resolvePath } from './walk.ts';
 
 /** CUDA and NVML answer within a second even after a first start; a receipt does not wait for a hung one. */
 const SNAPSHOT_DEADLINE_MS = 2000;
@@ -27,6 +28,8 @@ export interface System {
   takeSnapshot(): Promise<Snapshot>;
   /** Why this process may not write a kernel file: "EACCES", "EROFS", "ENOENT"; null: it may. */
   mayWrite(path: string): Promise<string | null>;
+  /** See `resolvePath` of walk.ts. */
+  resolvePath(path: string): Promise<ResolvedPath | null>;
   /** Whether the program exists and this process may run it. */
   executable(path: string): boolean;
   /** Runs a program by its absolute path, without a shell. */
@@ -55,6 +58,7 @@ export function thisSystem(): System {
     host: hostMemorySync,
     takeSnapshot: () => snapshot({ memGetInfo: 'never', ...deadlines }),
     mayWrite: (path) => (simulated === null ? writeRefusal(path) : simulatedWriteRefusal()),
+    resolvePath: (path) => resolvePath(binding, path),
     executable,
     run,
   };

@@ -1,6 +1,5 @@
 /** The targets of a walk: the caller's paths, or the model stores that exist. No file is covered twice. */
 
-import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { reason } from '../base/facts.ts';
 import { findStores, invokingHome } from '../models/stores.ts';
@@ -21,19 +20,37 @@ export interface TargetSelection {
 
 /** @param paths undefined: the model stores. */
 export async function selectTargets(
-  { env, simulated }: Pick<System, 'env' | 'simulated'>,
+  system: Pick<System, 'env' | 'simulated' | 'resolvePath'>,
   paths: readonly string[] | undefined,
 ): Promise<TargetSelection> {
-  if (paths !== undefined) return outermost(paths.map((path) => ({ path: resolve(path), store: null })));
-  if (simulated !== null) return { targets: [], notes: [] };
-  const stores = await findStores(env, invokingHome(env));
-  return outermost(stores.map((store) => ({ path: store.path, store })));
+  if (paths !== undefined)
+    return outermost(
+      system,
+      paths.map((path) => ({ path: resolve(path), store: null })),
+    );
+  if (system.simulated !== null) return { targets: [], notes: [] };
+  const stores = await existingStores(system);
+  return outermost(
+    system,
+    stores.map((store) => ({ path: store.path, store })),
+  );
+}
+
+/** This user's model stores that exist. */
+export function existingStores({ env, resolvePath }: Pick<System, 'env' | 'resolvePath'>): Promise<ModelStore[]> {
+  return findStores(env, invokingHome(env), async (path) => {
+    const resolved = await resolvePath(path);
+    return resolved?.directory === true ? resolved.path : null;
+  });
 }
 
 /** Removes targets inside another one, whose files would be counted, and evicted, twice. Keeps the order. */
-async function outermost(candidates: readonly Target[]): Promise<TargetSelection> {
+async function outermost(
+  { resolvePath }: Pick<System, 'resolvePath'>,
+  candidates: readonly Target[],
+): Promise<TargetSelection> {
   const resolved: { target: Target; real: string | null }[] = [];
-  for (const target of candidates) resolved.push({ target, real: await realpath(target.path).catch(() => null) });
+  for (const target of candidates) resolved.push({ target, real: (await resolvePath(target.path))?.path ?? null });
   const trees = new Set(resolved.map(({ real }) => real));
   const targets: Target[] = [];
   const notes: string[] = [];

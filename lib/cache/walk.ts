@@ -1,14 +1,16 @@
 /** Walks files and trees with the native binding, in time slices that allow progress and cancellation. */
 
-import { toUmaError } from '../base/errors.ts';
+import { type Failure, toUmaError, type UmaError } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
 import type { NativeBinding, NativeWalkBatch, NativeWalkOptions } from '../native/contract.ts';
 import type { CacheProgress } from '../types/index.ts';
 
 /** Long against the round trip of a slice (15 µs), short enough for a cancel. */
 const SLICE_MS = 50;
-/** A directory on an unreachable network share can block a slice. */
-const SLICE_LIMIT_MS = 60_000;
+/** A file system that does not answer, as an unreachable network share, blocks a slice. Ten seconds are no slow disk. */
+const SLICE_LIMIT_MS = 10_000;
+/** A slice of `evict-sync` may write a large file to a slow disk. */
+const SYNC_SLICE_LIMIT_MS = 60_000;
 
 export interface WalkHooks {
   signal?: AbortSignal | undefined;
@@ -24,6 +26,31 @@ export interface WalkResult {
   complete: boolean;
 }
 
+/** The error of a walk, or of a path on its way. */
+function walkError(failure: Failure): UmaError {
+  if (failure.name !== 'TIMEOUT') return toUmaError(failure);
+  const message = `${failure.message}. The file system there does not answer: leave it out, or repair its mount`;
+  return toUmaError({ ...failure, message });
+}
+
+/**
+ * The path without links, and whether it is a directory; null: it does not exist, or may not be examined.
+ *
+ * @throws UmaError `ERR_UMA_TIMEOUT` if its file system does not answer. Node's own functions would wait for ever, and
+ *   the process could not exit.
+ */
+export async function resolvePath(binding: NativeBinding, path: string): Promise<ResolvedPath | null> {
+  const resolved = await binding.resolvePath(path, SLICE_LIMIT_MS);
+  if (!isFailure(resolved)) return resolved;
+  if (resolved.name !== 'TIMEOUT') return null;
+  throw walkError({ ...resolved, message: `${resolved.message}, at ${path}` });
+}
+
+export interface ResolvedPath {
+  path: string;
+  directory: boolean;
+}
+
 /** @throws UmaError if the walk itself fails. A failure at a single file is an entry of a batch. */
 export async function walk(
   binding: NativeBinding,
@@ -33,13 +60,14 @@ export async function walk(
   onBatch: (batch: NativeWalkBatch) => void,
 ): Promise<WalkResult> {
   const { signal, onProgress, enough } = hooks;
+  const limitMs = options.mode === 'evict-sync' ? SYNC_SLICE_LIMIT_MS : SLICE_LIMIT_MS;
   const id = binding.cacheWalk([...paths], options);
   if (isFailure(id)) throw toUmaError(id);
   let last: NativeWalkBatch | null = null;
   try {
     while (signal?.aborted !== true) {
-      const batch = await binding.cacheNext(id, SLICE_MS, SLICE_LIMIT_MS);
-      if (isFailure(batch)) throw toUmaError(batch);
+      const batch = await binding.cacheNext(id, SLICE_MS, limitMs);
+      if (isFailure(batch)) throw walkError(batch);
       last = batch;
       onBatch(batch);
       onProgress?.({ files: batch.files, bytes: batch.bytes, path: batch.path });

@@ -1,7 +1,6 @@
 /** Model stores: the folders in which programs keep model files. A store is reported only if its folder exists. */
 
 import { readFileSync } from 'node:fs';
-import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { ownHome } from '../base/user.ts';
 import type { ModelStore } from '../types/index.ts';
@@ -15,15 +14,20 @@ interface StoreLocation {
   path: string | null;
 }
 
-/** The user's stores that exist. `home` null: the user has none. A folder with several names is listed once, under the first of them. */
+/**
+ * The user's stores that exist. A folder with several names is listed once, under the first of them.
+ *
+ * @param home null: the user has none.
+ * @param folderAt the folder at a path, with links resolved; null: none, or no permission to examine it.
+ */
 export async function findStores(
   env: NodeJS.ProcessEnv,
   home: string | null,
-  resolveFolder: (path: string) => Promise<string | null> = folderAt,
+  folderAt: (path: string) => Promise<string | null>,
 ): Promise<ModelStore[]> {
   const stores = new Map<string, ModelStore>();
   for (const { store, from, path } of storeLocations(env, home)) {
-    const folder = path === null ? null : await resolveFolder(path);
+    const folder = path === null ? null : await folderAt(path);
     if (path !== null && folder !== null && !stores.has(folder)) stores.set(folder, { name: store, path, from });
   }
   return [...stores.values()];
@@ -63,16 +67,6 @@ function storeLocations(env: NodeJS.ProcessEnv, home: string | null): StoreLocat
     variable('torch', 'XDG_CACHE_HOME', 'torch', 'hub'),
     inHome('torch', '.cache/torch/hub'),
   ];
-}
-
-/** The folder at a path, with links resolved; null: none, or no permission to examine it. */
-async function folderAt(path: string): Promise<string | null> {
-  try {
-    const folder = await realpath(path);
-    return (await stat(folder)).isDirectory() ? folder : null;
-  } catch {
-    return null;
-  }
 }
 
 /** Home of the invoking user: under sudo of the user who ran it, otherwise of the current user; null: there is none. */

@@ -357,11 +357,13 @@ export interface NativeBinding {
   cacheWalk(paths: string[], options: NativeWalkOptions): Fact<number>;
   /**
    * Continues the walk for about `sliceMs`, at least one file, on a worker thread. After a TIMEOUT nothing is lost: the
-   * next batch has the results. EINVAL: no such walk, or it is finished.
+   * next batch has the results; its message names the path where the walk is blocked. EINVAL: no such walk, or it is finished.
    */
   cacheNext(walk: number, sliceMs: number, deadlineMs: number): Promise<Fact<NativeWalkBatch>>;
   /** Ends a walk early. Unknown ids and finished walks are ignored. */
   cacheEnd(walk: number): void;
+  /** The path without links, in the notation of `NativeCachedFile`, and whether it is a directory. */
+  resolvePath(path: string, deadlineMs: number): Promise<Fact<{ path: string; directory: boolean }>>;
   /** Processes that map the inodes, given as pairs of dev and ino. NOT_SUPPORTED on a simulated machine. */
   mappings(inodes: Float64Array, deadlineMs: number): Promise<Fact<NativeMappings>>;
   /**

@@ -96,6 +96,7 @@ Napi::Value DieWithParent(const Napi::CallbackInfo& info);
 Napi::Value CacheWalk(const Napi::CallbackInfo& info);
 Napi::Value CacheNext(const Napi::CallbackInfo& info);
 Napi::Value CacheEnd(const Napi::CallbackInfo& info);
+Napi::Value ResolvePath(const Napi::CallbackInfo& info);
 Napi::Value FindMappings(const Napi::CallbackInfo& info);
 Napi::Value SyncAll(const Napi::CallbackInfo& info);
 Napi::Value WriteFile(const Napi::CallbackInfo& info);

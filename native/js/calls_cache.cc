@@ -2,6 +2,7 @@
 #include "js/calls.h"
 #include "js/path_text.h"
 #include "pagecache/mappings.h"
+#include "pagecache/resolve.h"
 #include "runtime/time_slices.h"
 
 namespace umaprobe {
@@ -70,13 +71,17 @@ Napi::Value CacheNext(const Napi::CallbackInfo& info) {
   };
   const auto make_value = [walk, id, &environment](napi_env env,
                                                    const std::optional<Failure>& timed_out) {
-    if (timed_out) return to_js(env, *timed_out);
+    if (timed_out) {
+      Failure failure = *timed_out;
+      failure.message += ", at " + walk->path();
+      return to_js(env, failure);
+    }
     const WalkBatch batch = walk->take();
     if (batch.done) environment.walks.erase(id);
     return to_js(env, batch);
   };
   Jobs& jobs = environment.jobs();
-  return submit(info.Env(), jobs.promises, *jobs.workers, WorkerId::kHost, timeout(info, 2), work,
+  return submit(info.Env(), jobs.promises, *jobs.workers, WorkerId::kFiles, timeout(info, 2), work,
                 make_value);
 }
 
@@ -88,6 +93,14 @@ Napi::Value CacheEnd(const Napi::CallbackInfo& info) {
     environment.walks.erase(found);
   }
   return info.Env().Undefined();
+}
+
+Napi::Value ResolvePath(const Napi::CallbackInfo& info) {
+  if (!info[0].IsString()) throw_type_error(info, 0, "a string");
+  return on_worker(info, WorkerId::kFiles, timeout(info, 1),
+                   [path = path_of_utf16(info[0].As<Napi::String>())](CallContext& context) {
+                     return resolve_path(context, path);
+                   });
 }
 
 Napi::Value FindMappings(const Napi::CallbackInfo& info) {

@@ -92,7 +92,9 @@ void Walk::advance_in_directory(CallContext& context, ThreadPool& pool) {
   if (!files_.empty()) return inspect_files(context, pool);
   if (more) return;
   if (error != 0) results_.problem(tree_.path(), errno_failure("kernel", "getdents64", error));
-  if (!tree_.leave()) results_.problem(tree_.path(), errno_failure("kernel", "openat ..", errno));
+  if (!tree_.leave())
+    return results_.problem(tree_.path(), errno_failure("kernel", "openat ..", errno));
+  if (!tree_.empty()) results_.set_path(tree_.path());
 }
 
 // False at the end of the directory, or on a read error with errno set.
@@ -127,6 +129,7 @@ bool Walk::read_names(CallContext& context) {
 }
 
 void Walk::enter_subdirectory(CallContext& context, const std::string& name) {
+  results_.set_path(tree_.path() + '/' + name);
   context.enter("openat");
   Descriptor directory = open_to_inspect(tree_.directory(), name.c_str(), O_DIRECTORY | O_NOATIME);
   if (!directory) return record_open_failure(name, "openat", errno);

@@ -25,6 +25,9 @@ class Walk {
   // On the JavaScript thread: the results since the last call, at most some 450 entries.
   WalkBatch take() { return results_.take(); }
 
+  // On any thread: where the walk is, also while a slice is blocked there.
+  std::string path() const { return results_.path(); }
+
   // On any thread: a slice in progress ends at the next file.
   void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
 

@@ -91,6 +91,17 @@ void WalkResults::list(WalkEntry entry, const std::string& path) {
   current_.entries.push_back(std::move(entry));
 }
 
+void WalkResults::set_path(const std::string& path) {
+  current_.path.bytes = path;
+  std::lock_guard<std::mutex> lock(mutex_);
+  path_ = path;
+}
+
+std::string WalkResults::path() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return path_;
+}
+
 void WalkResults::begin_slice() {
   std::lock_guard<std::mutex> lock(mutex_);
   waiting_ = published_.entries.size();

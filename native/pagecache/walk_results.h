@@ -128,7 +128,9 @@ class WalkResults {
   bool add(WalkEntry& entry);
   void list(WalkEntry entry, const std::string& path);
 
-  void set_path(const std::string& path) { current_.path.bytes = path; }
+  void set_path(const std::string& path);
+  // On any thread: the path that was last set.
+  std::string path() const;
   void set_done() { current_.done = true; }
 
   // Begins a slice. Published results may have been taken since the last one.
@@ -147,8 +149,9 @@ class WalkResults {
   size_t waiting_ = 0;       // published entries not taken when the slice began
   std::vector<double> top_;  // min-heap of cached bytes
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   WalkBatch published_;
+  std::string path_;
 };
 
 }  // namespace umaprobe

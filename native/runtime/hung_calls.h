@@ -11,10 +11,11 @@
 
 namespace umaprobe {
 
-// kCuda and kNvml run calls of one library each. kHost runs slow work of the Linux kernel: dropping
-// caches, walking a large tree. kSync runs sync(2), which must not delay kHost.
-enum class WorkerId { kCuda, kNvml, kHost, kSync };
-inline constexpr size_t kWorkerCount = 4;
+// kCuda and kNvml run calls of one library each. kHost runs slow work of the Linux kernel, such as
+// dropping caches. kSync runs sync(2), and kFiles looks at files of any file system, which may be a
+// network share that does not answer: neither must delay kHost.
+enum class WorkerId { kCuda, kNvml, kHost, kSync, kFiles };
+inline constexpr size_t kWorkerCount = 5;
 
 class HungCalls {
  public:

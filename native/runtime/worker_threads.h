@@ -1,6 +1,6 @@
 // Threads for calls that may hang, and a watchdog that completes their tasks at the deadline.
 //
-// One thread per library and two for slow work of the Linux kernel, instead of libuv's pool: NVML
+// One thread per library and three for slow work of the Linux kernel, instead of libuv's pool: NVML
 // has blocked for twelve minutes on a wedged machine (MiaAI-Lab/DeepSeek-v4.1-Flash issue 23), four
 // such calls would stop all file access of the process, and Node waits for its pool before a Node
 // worker or the process can exit. These threads are detached and never joined; everything that they
@@ -88,7 +88,8 @@ class WorkerThreads : public std::enable_shared_from_this<WorkerThreads> {
   Clock::time_point next_deadline_ = Clock::time_point::max();
   MonotonicCondition wake_watchdog_;
   std::array<Worker, kWorkerCount> workers_{Worker(WorkerId::kCuda), Worker(WorkerId::kNvml),
-                                            Worker(WorkerId::kHost), Worker(WorkerId::kSync)};
+                                            Worker(WorkerId::kHost), Worker(WorkerId::kSync),
+                                            Worker(WorkerId::kFiles)};
 };
 
 }  // namespace umaprobe

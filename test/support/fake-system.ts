@@ -1,5 +1,6 @@
 /** A fake system for the actions on the cache: it gives the answers that a test chose and records each action. */
 
+import { existsSync, realpathSync } from 'node:fs';
 import type { Failure } from '../../lib/base/errors.ts';
 import type { CommandResult, System } from '../../lib/cache/system.ts';
 import type { NativeBinding, NativeWalkBatch, NativeWalkOptions } from '../../lib/native/contract.ts';
@@ -56,6 +57,7 @@ export function fakeMachine(options: FakeOptions = {}): Fake {
       host: () => (looks[0] as Snapshot).host,
       takeSnapshot: async () => (looks.length > 1 ? (looks.shift() as Snapshot) : (looks[0] as Snapshot)),
       mayWrite: async () => options.mayWrite ?? null,
+      resolvePath: async (path) => (existsSync(path) ? { path: realpathSync(path), directory: true } : null),
       executable: () => true,
       async run(file, args) {
         done.push(`run ${file} ${args.join(' ')}`);

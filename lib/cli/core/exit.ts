@@ -96,9 +96,10 @@ function isBrokenInstallation(error: unknown): boolean {
   return error.source === 'umaprobe' && error.nativeName !== 'NO_DEVICE';
 }
 
-/** Whether the kernel or sudo, and not the GPU, did not answer in time. */
+/** Whether the kernel, a file system or sudo, and not the GPU, did not answer in time. */
 function isKernelLate(error: unknown): boolean {
-  return error instanceof UmaError && error.code === 'ERR_UMA_TIMEOUT' && /^(write|sudo|sync)\b/.test(error.call);
+  if (!(error instanceof UmaError) || error.code !== 'ERR_UMA_TIMEOUT' || error.source === 'nvml') return false;
+  return error.nativeName === 'TIMEOUT' && !/^(cu|nvml)/.test(error.call);
 }
 
 function helpOf({ command }: UsageError): string {

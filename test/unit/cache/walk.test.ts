@@ -1,5 +1,5 @@
 /** Walks: targets without duplicates, sums that add up, reasons why pages stayed, the largest of many files. */
-import { mkdirSync, mkdtempSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -27,6 +27,13 @@ const FILE: NativeCachedFile = {
 };
 const machineWith = (binding: ReturnType<typeof walkingBinding>['binding']) => ({ ...fakeMachine().machine, binding });
 
+/** Paths of this computer, resolved by Node. */
+const system = {
+  env: {},
+  simulated: null,
+  resolvePath: async (path: string) => (existsSync(path) ? { path: realpathSync(path), directory: true } : null),
+};
+
 describe('targets', () => {
   it('leave out what lies in another, by where it really is', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'umaprobe-targets-'));
@@ -34,7 +41,7 @@ describe('targets', () => {
     mkdirSync(join(folder, 'ab'));
     symlinkSync(join(folder, 'a/b'), join(folder, 'link'));
     const paths = ['a/b', 'a', 'ab', 'a', 'link', 'a/nope'].map((name) => join(folder, name));
-    const { targets, notes } = await selectTargets({ env: {}, simulated: null }, paths);
+    const { targets, notes } = await selectTargets(system, paths);
     expect(targets.map(({ path }) => path)).toEqual(['a', 'ab', 'a/nope'].map((name) => join(folder, name)));
     expect(notes).toEqual([
       `${join(folder, 'a/b')} lies in ${join(folder, 'a')} and is counted there`,
@@ -43,7 +50,7 @@ describe('targets', () => {
   });
 
   it('/ contains everything', async () => {
-    const { targets } = await selectTargets({ env: {}, simulated: null }, ['/proc', '/']);
+    const { targets } = await selectTargets(system, ['/proc', '/']);
     expect(targets.map(({ path }) => path)).toEqual(['/']);
   });
 });

@@ -135,7 +135,9 @@ describe('exit codes', () => {
   it.each([
     ['write /proc/sys/vm/drop_caches', 6],
     ['sudo -n /usr/sbin/sysctl vm.drop_caches=3', 6],
+    ['openat', 6],
     ['cuInit', 3],
+    ['nvmlInit_v2', 3],
   ])('of a call that did not answer in time: %s', (call, exitCode) => {
     const facts = { source: 'umaprobe', call, status: null, name: 'TIMEOUT', message: '' } as const;
     expect(failureOf(new UmaError('ERR_UMA_TIMEOUT', facts), false)).toMatchObject({ exitCode });

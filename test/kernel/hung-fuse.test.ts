@@ -1,0 +1,84 @@
+/** File systems that do not answer: a deadline, and a line that names the path. FUSE, which any user can hang. */
+
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { CLI, cliEnvironment } from '../support/cli.ts';
+import { compileC } from '../support/clients.ts';
+import { meminfoBytes } from '../support/meminfo.ts';
+import { isRoot } from '../support/real-files.ts';
+import { ROOT } from '../support/root.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { MiB } from '../support/units.ts';
+
+const folder = temporaryFolder('fuse');
+const program = join(folder, 'hung_fuse');
+
+interface Answer {
+  code: number | null;
+  output: string;
+  /** Milliseconds until the first line on stderr, or until the end. */
+  answeredMs: number;
+}
+
+/** Runs the command on a mount where `request` is never answered; once it has said something, the mount is aborted. */
+function onHungMount(request: string, args: readonly string[]): Promise<Answer> {
+  const mount = mkdtempSync(join(folder, `${request}-`));
+  const started = performance.now();
+  const command = args.map((word) => word.replace('MOUNT', mount));
+  const child = spawn(
+    'unshare',
+    ['-m', '--propagation', 'private', program, mount, request, process.execPath, CLI, ...command],
+    { env: cliEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  let output = '';
+  let answeredMs = 0;
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+    answeredMs ||= performance.now() - started;
+    // A thread inside the request cannot be killed: the process ends once the request is aborted.
+    child.kill('SIGTERM');
+  });
+  return new Promise((resolve) =>
+    child.once('close', (code) => resolve({ code, output, answeredMs: answeredMs || performance.now() - started })),
+  );
+}
+
+const unavailable = !isRoot
+  ? 'mounting takes root'
+  : existsSync('/dev/fuse')
+    ? null
+    : '/dev/fuse is missing: no FUSE in this kernel or container';
+
+it('a request that is never answered ends at a deadline, with the path', async (context) => {
+  if (unavailable !== null) return context.skip(unavailable);
+  compileC(join(ROOT, 'test/kernel/hung_fuse.c'), program);
+  const wanted = String(meminfoBytes('MemFree') + 64 * MiB);
+  // All at once: each waits for the same deadline.
+  const hung = [
+    ...['lookup', 'getattr', 'open', 'readdir', 'flush'].map((request) => [request, ['cache', 'status', 'MOUNT']]),
+    ['getattr', ['cache', 'evict', 'MOUNT']],
+    ['open', ['cache', 'evict', 'MOUNT/file']],
+    ['open', ['prepare', wanted, '--floor', '0', '--dry-run', '--path', 'MOUNT']],
+  ] as [string, string[]][];
+  const [served, ...answers] = await Promise.all([
+    onHungMount('read', ['cache', 'evict', 'MOUNT']),
+    ...hung.map(([request, args]) => onHungMount(request, args)),
+  ]);
+  if (/mount: |open \/dev\/fuse: /.test(served?.output ?? '')) return context.skip(served?.output);
+  // Pages are counted and evicted without a read.
+  expect(served).toMatchObject({ code: 0 });
+  for (const [index, { answeredMs, code, output }] of answers.entries()) {
+    const [request = '', args = []] = hung[index] ?? [];
+    expect(output, `${request} ${args}`).toMatch(
+      new RegExp(`^umaprobe: .*no answer within 100\\d\\d ms: .*, at ${join(folder, request)}-.*does not answer.*\\n$`),
+    );
+    expect(output.trim()).not.toContain('\n');
+    expect(code, output).toBe(6);
+    expect(answeredMs).toBeLessThan(20_000);
+  }
+}, 60_000);
