@@ -4,10 +4,9 @@ import { type Failure, UmaError } from '../base/errors.ts';
 import { formatCount } from '../base/format.ts';
 import { lazy } from '../base/lazy.ts';
 import { hasPools } from '../memory/headroom.ts';
-import type { NativeCudaDevice, NativeCudaReport } from '../native/contract.ts';
+import type { NativeCudaReport } from '../native/contract.ts';
 import type { DriverFacts, MemGetInfo } from '../types/index.ts';
-import type { EarlyChild } from './early-child.ts';
-import type { ChildAnswer, ChildDevices, ChildLine } from './mem-get-info-child.ts';
+import type { ChildAnswer, ChildLine } from './mem-get-info-child.ts';
 
 export interface ChildReadings {
   /** A reading with its source, its failure, or the reason why a device was not asked, for each ordinal. */
@@ -20,13 +19,13 @@ export interface ChildReadings {
  * A context of its own would cost a device that shares the host's memory 256 MiB and more, which the driver's pools keep
  * after the child's end (driver 590 and later), and would answer MemFree, which is known.
  */
-const NOT_NEEDED =
+export const NOT_NEEDED =
   'not asked: on an integrated GPU it reports MemFree, and the context that it needs takes memory (memGetInfo: child asks)';
 
 /** Ordinals of the devices that the child has to ask. */
 export function ordinalsToAsk(mode: 'needed' | 'child', { devices }: NativeCudaReport): number[] {
   return devices
-    .filter((device) => device.memGetInfo === undefined && (mode === 'child' || hasOwnMemory(device)))
+    .filter((device) => device.memGetInfo === undefined && (mode === 'child' || !isIntegrated(device)))
     .flatMap(({ ordinal }) => (ordinal === undefined ? [] : [ordinal]));
 }
 
@@ -34,37 +33,31 @@ export function ordinalsToAsk(mode: 'needed' | 'child', { devices }: NativeCudaR
 const loadChild = lazy(() => import('./mem-get-info-child.ts'));
 
 /** A child that cannot be loaded or started costs its readings, and not the snapshot. */
-export async function askChild(devices: ChildDevices, deadlineMs: number, signal?: AbortSignal): Promise<ChildAnswer> {
+async function askChild(ordinals: readonly number[], deadlineMs: number): Promise<ChildAnswer> {
   try {
     const { readMemGetInfoInChild } = await loadChild();
-    return await readMemGetInfoInChild(devices, deadlineMs, signal);
+    return await readMemGetInfoInChild(ordinals, deadlineMs);
   } catch (error) {
     if (!(error instanceof UmaError)) throw error;
     return { lines: [], missing: `${error.code}: ${error.message}` };
   }
 }
 
-/**
- * null: no child is needed, because there is no device, all readings exist, or CUDA already hangs.
- *
- * @param early a child that asks already; it is cancelled if none is needed.
- */
+/** null: no child is needed, because there is no device, all readings exist, or CUDA already hangs. */
 export async function readInChild(
   mode: 'needed' | 'child',
   cuda: NativeCudaReport,
   driver: DriverFacts,
   deadlineMs: number,
-  early: EarlyChild | null,
 ): Promise<ChildReadings | null> {
-  const ordinals = cuda.timedOut === null ? ordinalsToAsk(mode, cuda) : [];
-  if (ordinals.length === 0) early?.cancel();
   if (cuda.timedOut !== null || typeof cuda.deviceCount !== 'number' || cuda.deviceCount === 0) return null;
   if (cuda.devices.every((device) => device.memGetInfo !== undefined)) return null;
+  const ordinals = ordinalsToAsk(mode, cuda);
   if (ordinals.length === 0) return { answers: new Map(), missing: NOT_NEEDED };
-  const { lines, missing } = (await early?.answer) ?? (await askChild(ordinals, deadlineMs));
+  const { lines, missing } = await askChild(ordinals, deadlineMs);
   const answers: ChildReadings['answers'] = new Map(
     cuda.devices
-      .filter((device) => mode === 'needed' && !hasOwnMemory(device))
+      .filter((device) => mode === 'needed' && isIntegrated(device))
       .map(({ ordinal }) => [ordinal ?? -1, NOT_NEEDED]),
   );
   for (const line of lines) answers.set(line.ordinal, withoutOwnContext(line, cuda, driver));
@@ -82,7 +75,7 @@ function withoutOwnContext(
 ): (MemGetInfo & { from: string }) | Failure {
   if ('failure' in line) return line.failure;
   const { ordinal, free, total, ownBytes } = line;
-  if (!devices.some((device) => device.ordinal === ordinal && !hasOwnMemory(device)))
+  if (!devices.some((device) => device.ordinal === ordinal && isIntegrated(device)))
     return { free, total, from: 'cudaMemGetInfo in a child process, which had its own context' };
   const adjustment =
     ownBytes === null
@@ -102,7 +95,6 @@ function left(ownBytes: number | null, driver: DriverFacts): string {
   return `; this driver keeps ${size} in its pools now, where the next CUDA program finds them`;
 }
 
-/** CUDA does not call the device integrated; an attribute that could not be read counts as such. */
-export function hasOwnMemory({ attributes }: NativeCudaDevice): boolean {
-  return attributes?.integrated !== 1;
+function isIntegrated({ attributes }: NativeCudaReport['devices'][number]): boolean {
+  return attributes?.integrated === 1;
 }

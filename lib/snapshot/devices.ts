@@ -18,7 +18,7 @@ import { callFailure, type DeviceFacts, deviceFailures } from './failures.ts';
 import { type DevicePair, normalPciBusId } from './pairs.ts';
 
 /** By NVML's number. */
-export const ADDRESSING_MODES = ['NONE', 'HMM', 'ATS'];
+const ADDRESSING_MODES = ['NONE', 'HMM', 'ATS'];
 
 /** Everything that the readings of the whole machine contribute to a device. */
 export interface DeviceContext {

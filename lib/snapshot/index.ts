@@ -4,7 +4,14 @@ import { checkBoolean, checkChoice, checkMilliseconds } from '../base/arguments.
 import { lazy } from '../base/lazy.ts';
 import type { Snapshot, SnapshotOptions } from '../types/index.ts';
 
-const MODES = ['auto', 'needed', 'child', 'inProcess', 'never'] as const satisfies SnapshotOptions['memGetInfo'][];
+const MODES = [
+  'auto',
+  'needed',
+  'neededInProcess',
+  'child',
+  'inProcess',
+  'never',
+] as const satisfies SnapshotOptions['memGetInfo'][];
 
 /** Loaded by the first snapshot, because it is most of umaprobe's code: `import 'umaprobe'` stays fast. */
 const loadTake = lazy(() => import('./take.ts'));

@@ -2,39 +2,33 @@
 
 import { isFailure } from '../base/facts.ts';
 import { native } from '../native/binding.ts';
-import type { NativeCudaDevice } from '../native/contract.ts';
-import { hasOwnMemory } from './child-readings.ts';
 import type { ChildLine } from './mem-get-info-child.ts';
 
 // Standard input closes when the parent is gone, for whatever reason. Readings run on a thread of the addon, so this
 // works even while a call hangs.
 process.stdin.on('close', () => process.exit(1)).resume();
 
-const [, , deadline, chosen = ''] = process.argv;
+const [, , deadline, ordinals = ''] = process.argv;
 const deadlineMs = Number(deadline);
 const binding = native();
 // A stopped process does not notice the end of its standard input, and would keep its CUDA context.
 binding.dieWithParent();
-const { deviceCount, devices, timedOut } = await binding.readCuda(0, deadlineMs);
+const { deviceCount, timedOut } = await binding.readCuda(0, deadlineMs);
 if (typeof deviceCount === 'number') {
-  for (const device of devices.filter(isChosen)) process.stdout.write(`${JSON.stringify(await line(device))}\n`);
+  for (const ordinal of ordinals.split(',').map(Number)) {
+    process.stdout.write(`${JSON.stringify(await line(ordinal))}\n`);
+  }
   process.exit(0);
 }
 const failure = deviceCount ?? timedOut;
 process.stderr.write(`${isFailure(failure) ? JSON.stringify(failure) : 'CUDA did not report the number of devices'}\n`);
 process.exit(1);
 
-function isChosen(device: NativeCudaDevice): boolean {
-  if (chosen === 'all') return true;
-  return chosen === 'own memory' ? hasOwnMemory(device) : chosen.split(',').includes(String(device.ordinal));
-}
-
-async function line(device: NativeCudaDevice): Promise<ChildLine> {
-  const { ordinal = 0 } = device;
-  const before = hasOwnMemory(device) ? null : await ownBytes();
+async function line(ordinal: number): Promise<ChildLine> {
+  const before = await ownBytes();
   const reading = await binding.memGetInfo(ordinal, deadlineMs);
   if (isFailure(reading)) return { ordinal, failure: reading };
-  const after = hasOwnMemory(device) ? null : await ownBytes();
+  const after = await ownBytes();
   return { ordinal, free: reading[0], total: reading[1], ownBytes: after === null ? null : after - (before ?? 0) };
 }
 

@@ -14,13 +14,13 @@ import type { Snapshot, SnapshotOptions } from '../types/index.ts';
 import { readInChild } from './child-readings.ts';
 import { readCudaReport } from './cuda-report.ts';
 import { type DeviceContext, deviceSnapshot } from './devices.ts';
-import { startEarlyChild } from './early-child.ts';
 import { hidesEveryDevice, readHidden, visibility, visibleDevices, withHidden } from './hidden-devices.ts';
 import { cudaLibrary, nvmlLibrary, whyNoDevices } from './libraries.ts';
+import { readWithOwnContext } from './own-context.ts';
 import { pairDevices } from './pairs.ts';
 
-/** The binary's number for each mode. A child process, if any, runs after this reading. */
-const MODES = { auto: 1, needed: 1, child: 1, inProcess: 2, never: 0 } as const;
+/** The binary's number for each mode. Contexts that are created for a reading come after this one. */
+const MODES = { auto: 1, needed: 1, neededInProcess: 1, child: 1, inProcess: 2, never: 0 } as const;
 
 /** `snapshot()` with checked and complete options. */
 export async function takeSnapshot(options: Required<SnapshotOptions>): Promise<Snapshot> {
@@ -30,9 +30,7 @@ export async function takeSnapshot(options: Required<SnapshotOptions>): Promise<
   const simulated = simulatedMachine(binding);
 
   // Both libraries work on their own threads while this thread reads the kernel's files.
-  const nvmlReading = binding.readNvml(deadlineMs);
-  const early = mode === 'needed' ? startEarlyChild(nvmlReading, childDeadlineMs) : null;
-  const reports = Promise.all([readCudaReport(binding, MODES[mode], deadlineMs), nvmlReading]);
+  const reports = Promise.all([readCudaReport(binding, MODES[mode], deadlineMs), binding.readNvml(deadlineMs)]);
   reports.catch(() => undefined);
   const at = new Date().toISOString();
   const host = hostMemorySync();
@@ -42,7 +40,11 @@ export async function takeSnapshot(options: Required<SnapshotOptions>): Promise<
 
   const [cuda, nvml] = await reports;
   const child =
-    mode === 'child' || mode === 'needed' ? await readInChild(mode, cuda, facts.driver, childDeadlineMs, early) : null;
+    mode === 'child' || mode === 'needed'
+      ? await readInChild(mode, cuda, facts.driver, childDeadlineMs)
+      : mode === 'neededInProcess'
+        ? await readWithOwnContext(binding, cuda, childDeadlineMs)
+        : null;
   const paired = pairDevices(cuda.devices, nvml.devices);
   const hidden = options.hiddenDevices ? await readHidden(cuda, nvml, paired, childDeadlineMs) : null;
   const pairs = withHidden(paired, hidden);

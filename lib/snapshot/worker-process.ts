@@ -18,8 +18,6 @@ export interface WorkerOptions {
   environment: NodeJS.ProcessEnv;
   /** What the child reads, for messages. */
   purpose: string;
-  /** Ends the child early; the answer then has the lines so far. */
-  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -32,7 +30,7 @@ export interface WorkerOptions {
 export async function runWorker(
   worker: 'mem-get-info-worker' | 'hidden-devices-worker',
   words: readonly string[],
-  { deadlineMs, environment, purpose, signal }: WorkerOptions,
+  { deadlineMs, environment, purpose }: WorkerOptions,
 ): Promise<WorkerAnswer> {
   const child = await startProcess(process.execPath, [join(ROOT, `dist/${worker}.js`), ...words], {
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -51,23 +49,19 @@ export async function runWorker(
   let timer: NodeJS.Timeout | undefined;
   const call = `${purpose} in a child process`;
   const missing = await new Promise<Failure | string>((resolve) => {
-    child.once('close', (code, killedBy) => {
+    child.once('close', (code, signal) => {
       // The last line is a failure as JSON, or what Node says of a child that cannot run.
       const lastLine = errorText.trim().split('\n').at(-1) ?? '';
-      if (killedBy !== null) resolve(failed(call, 'KILLED', `killed by ${killedBy}`));
+      if (signal !== null) resolve(failed(call, 'KILLED', `killed by ${signal}`));
       else resolve(readFailure(lastLine) ?? `ERR_UMA_CALL_FAILED: ${call} exited with ${code}: ${lastLine}`);
     });
     // The timeout of spawn() does not help: it waits for the exit, which a child inside a wedged driver never reaches.
-    const abandon = (reason: Failure | string) => {
+    timer = setTimeout(() => {
       child.kill('SIGKILL');
       for (const stream of child.stdio) stream?.destroy();
       child.unref();
-      resolve(reason);
-    };
-    timer = setTimeout(() => abandon(failed(call, 'TIMEOUT', `no answer within ${deadlineMs} ms`)), deadlineMs);
-    const cancel = () => abandon(`${call} was not needed`);
-    if (signal?.aborted) cancel();
-    else signal?.addEventListener('abort', cancel, { once: true });
+      resolve(failed(call, 'TIMEOUT', `no answer within ${deadlineMs} ms`));
+    }, deadlineMs);
   });
   clearTimeout(timer);
   const complete = out.slice(0, out.lastIndexOf('\n') + 1).split('\n');

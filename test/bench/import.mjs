@@ -27,7 +27,7 @@ limit({
   question: 'import adds time',
   value: median(ours, 'milliseconds') - median(bare, 'milliseconds'),
   unit: 'ms',
-  atMost: 5,
+  atMost: 4,
 });
 limit({
   question: 'import adds memory',

@@ -5,7 +5,19 @@
 
 import { spawnSync } from 'node:child_process';
 
-const all = ['host-memory', 'mem-get-info', 'snapshot', 'import', 'leak', 'alloc', 'guard', 'cache', 'sweep', 'stress'];
+const all = [
+  'host-memory',
+  'mem-get-info',
+  'snapshot',
+  'import',
+  'shell',
+  'leak',
+  'alloc',
+  'guard',
+  'cache',
+  'sweep',
+  'stress',
+];
 /** V8's space for young objects grows with the live objects between awaits, up to 48 MB, which is no leak. */
 const FLAGS = { leak: ['--min-semi-space-size=1', '--max-semi-space-size=1'] };
 const chosen = process.argv.length > 2 ? process.argv.slice(2) : all;

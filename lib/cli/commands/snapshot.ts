@@ -28,14 +28,14 @@ export const snapshotCommand: Command = {
   description:
     'Reads the kernel, CUDA and NVML once. Shows a ledger that adds up to MemTotal, what can be allocated (free right now, after reclaim), ' +
     'what each tool counts as free, and a verdict.\n' +
-    'Changes nothing and creates no CUDA context in this process, and on unified memory none at all. Works without a GPU, too.',
+    'Changes nothing. Creates a CUDA context on GPUs with memory of their own, until it ends, and on unified memory none. Works without a GPU, too.',
   options: {
     bytes: { type: 'boolean', summary: 'Exact bytes instead of GiB and GB' },
     memgetinfo: {
       type: 'string',
       placeholder: '<needed|child|auto|never>',
       summary:
-        'How to read cudaMemGetInfo, which needs a CUDA context: in a short-lived child, for GPUs with memory of their own only (needed, the default) or for all (child); only if a context exists (auto); or never',
+        'How to read cudaMemGetInfo, which needs a CUDA context: for GPUs with memory of their own only (needed, the default); for all, in a short-lived child (child); only if a context exists (auto); or never',
     },
     deadline: DEADLINE,
   },
@@ -50,7 +50,8 @@ export const snapshotCommand: Command = {
     const memGetInfo = choice(values, 'memgetinfo', MEMGETINFO, 'needed', 'snapshot');
     const deadlineMs = deadline(values, 'snapshot');
     const document = await snapshot({
-      memGetInfo,
+      // This process ends soon, and its contexts with it.
+      memGetInfo: memGetInfo === 'needed' ? 'neededInProcess' : memGetInfo,
       deadlineMs,
       childDeadlineMs: CHILD_DEADLINE_MS,
       hiddenDevices: true,
