@@ -113,10 +113,11 @@ async function probes() {
   await tried(() => sweep({ ...common, preset: 'quick', timeoutMs: 300 }));
 }
 
+/** Made once: malloc keeps or returns pages of this size as it likes, which would hide a leak. */
+const weights = Buffer.alloc(4 * MiB, 7);
+
 async function pageCache() {
-  const file = join(models, 'model.gguf');
-  writeFileSync(file, Buffer.alloc(4 * MiB, 7));
-  readFileSync(file);
+  writeFileSync(join(models, 'model.gguf'), weights);
   await tried(() => cacheStatus([models]));
   await tried(() => evictFiles([models], { sync: true }));
   await tried(() => prepare({ bytes: 64 * MiB, paths: [models], dryRun: !simulated }));
