@@ -108,6 +108,6 @@ struct Row {
 // One list per file.
 extern const Row kHostScenarios[], kMemoryScenarios[], kProcessScenarios[], kLibraryScenarios[],
     kKernelScenarios[], kCounterScenarios[], kTimelineScenarios[], kDeviceScenarios[],
-    kEventScenarios[];
+    kEventScenarios[], kNvmlScenarios[];
 
 }  // namespace world

@@ -192,7 +192,8 @@ int main(int argc, char** argv) {
   for (const world::Row* list :
        {world::kHostScenarios, world::kMemoryScenarios, world::kProcessScenarios,
         world::kLibraryScenarios, world::kKernelScenarios, world::kCounterScenarios,
-        world::kTimelineScenarios, world::kDeviceScenarios, world::kEventScenarios}) {
+        world::kTimelineScenarios, world::kDeviceScenarios, world::kEventScenarios,
+        world::kNvmlScenarios}) {
     for (; list->name != nullptr; list++) {
       bool chosen = argc == 2;
       for (int i = 2; i < argc; i++) chosen = chosen || std::strcmp(argv[i], list->name) == 0;
