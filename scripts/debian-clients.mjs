@@ -26,18 +26,28 @@ export const CLIENTS = {
   trixie: {
     btm: ['btm'],
     btop: ['btop'],
+    cargo: ['cargo'],
     gpustat: ['gpustat'],
     'hwloc-nox': ['lstopo-no-graphics'],
     'libhwloc-contrib-plugins': [], // built with CUDA 12
     'libnvidia-ml-dev': [], // nvml.h, for test/sim/simulator/abi.test.ts
+    'librust-nvml-wrapper-dev': [],
     nvitop: ['nvitop'],
     nvtop: ['nvtop'],
     'python3-pynvml': ['python3'],
+    rustc: ['rustc'],
   },
 };
 
-/** Packages that are said to be installed, so that they are not fetched: the simulated machine has their libraries. */
+/**
+ * Packages that are said to be installed, so that they are not fetched: the simulated machine has the libraries of the
+ * driver, and this machine has a compiler of C.
+ */
 const PROVIDED = [
+  'binutils (= 2.44-3)',
+  'gcc (= 4:14.2.0-1)',
+  'libc6-dev (= 2.41-12)',
+  'libc-dev (= 2.41-12)',
   'libcuda1 (= 550.163.01-2)',
   'libcudart11.0 (= 11.8.89~11.8.0-5~deb12u1)',
   'libcudart12 (= 12.4.127~12.4.1-2)',
@@ -88,7 +98,7 @@ function aptFor(folder, release, uri) {
     'Version: 1',
     'Architecture: all',
     'Maintainer: none',
-    'Description: stands in for the libraries of the driver',
+    'Description: stands in for libraries of the driver and for a compiler',
     `Provides: ${PROVIDED.join(', ')}`,
   ]);
   write('apt.conf', [
