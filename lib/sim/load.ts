@@ -86,19 +86,32 @@ function read(file: string): string {
     // O_NONBLOCK: opening a FIFO must not wait for a writer.
     descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
-    throw machineError(
-      `${file}: cannot be read (${error instanceof Error && 'code' in error ? String(error.code) : String(error)}).`,
-    );
+    throw unreadable(file, error);
   }
   try {
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) throw machineError(`${file}: is not a file.`);
     if (stat.size > MAX_BYTES)
       throw machineError(`${file}: has ${stat.size} bytes; a machine file has at most ${MAX_BYTES}.`);
-    return readFileSync(descriptor, 'utf8');
+    return readText(descriptor, file);
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** A file of the kernel may have a size and refuse to be read. */
+function readText(descriptor: number, file: string): string {
+  try {
+    return readFileSync(descriptor, 'utf8');
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+}
+
+function unreadable(file: string, error: unknown): TypeError {
+  return machineError(
+    `${file}: cannot be read (${error instanceof Error && 'code' in error ? String(error.code) : String(error)}).`,
+  );
 }
 
 function parse(text: string, file: string): unknown {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { debuglog } from 'node:util';
 import { pidExists, pidNamespace } from '../host/process.ts';
+import { machineError } from './machine.ts';
 
 const log = debuglog('umaprobe');
 
@@ -13,8 +14,14 @@ const PREFIX = 'umaprobe-sim';
 /** Creates a folder for this user only (mkdtemp: mode 0700), named after this process. */
 export function createStateFolder(): string {
   const parent = runtimeFolder();
-  removeStale(parent);
-  return mkdtempSync(join(parent, `${PREFIX}-${namespaceNumber()}-${process.pid}-`));
+  try {
+    removeStale(parent);
+    return mkdtempSync(join(parent, `${PREFIX}-${namespaceNumber()}-${process.pid}-`));
+  } catch (cause) {
+    const { code = 'UNKNOWN' } = cause as NodeJS.ErrnoException;
+    const message = `a simulated machine needs a folder for its files, and none can be made in ${parent} (${code}): set TMPDIR or XDG_RUNTIME_DIR to a folder that this user may write`;
+    throw machineError(message);
+  }
 }
 
 /** A folder that cannot be removed, as without free descriptors, is left to the next machine, which removes stale ones. */

@@ -3,6 +3,12 @@ import { constants } from 'node:os';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
+/**
+ * A signal so soon after the first is the same one, delivered twice: timeout(1) signals its child and then the whole
+ * group, and a terminal's Ctrl-C reaches umaprobe directly and again through npm. A person needs longer.
+ */
+const SAME_SIGNAL_MS = 100;
+
 export interface Interrupt {
   signal: AbortSignal;
   /** 128 + the number of the first signal; null: there was none. */
@@ -15,10 +21,15 @@ export interface Interrupt {
 export function onInterrupt(onFirst: () => void): Interrupt {
   const abort = new AbortController();
   let exitCode: number | null = null;
+  let firstAt = 0;
   const handlers = SIGNALS.map((name) => {
     const handler = (): void => {
       // Exit hooks run; the child that allocates sees that its parent is gone and frees its memory.
-      if (exitCode !== null) process.exit(exitCode);
+      if (exitCode !== null) {
+        if (performance.now() - firstAt < SAME_SIGNAL_MS) return;
+        process.exit(exitCode);
+      }
+      firstAt = performance.now();
       exitCode = 128 + constants.signals[name];
       onFirst();
       abort.abort();

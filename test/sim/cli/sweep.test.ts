@@ -174,6 +174,22 @@ describe('a signal', () => {
     expect(output.stdout).toMatch(/\d sizes from .* to 4 GiB: not reached/);
   });
 
+  it('delivered twice at once is one signal, and the steps are reported', async () => {
+    const child = startUmaprobe(long, { XDG_STATE_HOME: folder });
+    const output = { stdout: '', stderr: '' };
+    child.stdout.on('data', (chunk: Buffer) => {
+      output.stdout += chunk.toString();
+    });
+    child.stderr.on('data', (chunk: Buffer) => {
+      const text = chunk.toString();
+      // The second signal when the first has been handled, as from timeout(1), which signals the child and its group.
+      if (output.stderr === '' || text.includes('Stopping')) child.kill('SIGINT');
+      output.stderr += text;
+    });
+    expect(await exitOf(child)).toBe(130);
+    expect(output.stdout).toMatch(/^ABORTED .* of 64 steps/m);
+  });
+
   it('the second one ends it at once', async () => {
     const child = startUmaprobe(long, { XDG_STATE_HOME: folder });
     let stdout = '';
@@ -182,7 +198,9 @@ describe('a signal', () => {
     });
     child.stderr.on('data', (chunk: Buffer) => {
       // One signal after the first step, and one after the command has reported the first signal.
-      if (/1\/64|Stopping/.test(chunk.toString())) child.kill('SIGINT');
+      const text = chunk.toString();
+      if (text.includes('1/64')) child.kill('SIGINT');
+      if (text.includes('Stopping')) setTimeout(() => child.kill('SIGINT'), 150);
     });
     expect(await exitOf(child)).toBe(130);
     expect(stdout === '' || stdout.includes('ABORTED')).toBe(true);
