@@ -14,7 +14,7 @@ const SYNC_SLICE_LIMIT_MS = 60_000;
 
 export interface WalkHooks {
   signal?: AbortSignal | undefined;
-  onProgress?: ((progress: CacheProgress) => void) | undefined;
+  onProgress?: ((progress: CacheProgress) => void | Promise<void>) | undefined;
   /** Called after each slice: true ends the walk early. */
   enough?: (() => boolean) | undefined;
 }
@@ -70,7 +70,8 @@ export async function walk(
       if (isFailure(batch)) throw walkError(batch);
       last = batch;
       onBatch(batch);
-      onProgress?.({ files: batch.files, bytes: batch.bytes, path: batch.path });
+      // Awaited: a rejection belongs to the caller of the walk, and would otherwise end the process.
+      await onProgress?.({ files: batch.files, bytes: batch.bytes, path: batch.path });
       if (batch.done) return { last, complete: true };
       if (enough?.() === true) break;
     }

@@ -82,6 +82,9 @@ function usage(binding: NativeBinding, cgroup: CgroupPath, provenance: Provenanc
   return text === undefined || isFailure(text) ? null : parseNumber(text);
 }
 
+/** Errors that say nothing about the file: this process has no descriptors or memory at this moment. */
+const TEMPORARY: readonly string[] = ['EMFILE', 'ENFILE', 'ENOMEM'];
+
 const filesByCgroup = new Map<string, Files>();
 
 /**
@@ -95,14 +98,16 @@ function filesOf(binding: NativeBinding, { version, path }: CgroupPath): Files {
   const parts = partsOf(path);
   const folders = [...parts.keys()].map((depth) => [ROOTS[version], ...parts.slice(0, parts.length - depth)].join('/'));
   folders.push(ROOTS[version]);
+  let isCertain = true;
   const existing = (name: string | null) => {
     if (name === null) return [];
     const paths = folders.map((folder) => `${folder}/${name}`);
     const texts = binding.readFiles(paths);
+    isCertain &&= !texts.some((text) => isFailure(text) && TEMPORARY.includes(text.name));
     return paths.filter((_, index) => !isFailure(texts[index]));
   };
   const { limit, high, current } = NAMES[version];
   const files = { limit: existing(limit), high: existing(high), current: existing(current).slice(0, 1) };
-  filesByCgroup.set(key, files);
+  if (isCertain) filesByCgroup.set(key, files);
   return files;
 }

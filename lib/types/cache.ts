@@ -109,7 +109,7 @@ export interface CacheStatusOptions {
   /** Number of files to list: 0 to 100000. Default 20. */
   top?: number;
   signal?: AbortSignal;
-  onProgress?: (progress: CacheProgress) => void;
+  onProgress?: (progress: CacheProgress) => void | Promise<void>;
 }
 
 /** Counters before and after an action, in bytes; null: unknown. `change` = after − before, null if either is. */

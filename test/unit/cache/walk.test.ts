@@ -157,6 +157,22 @@ describe('a walk', () => {
     expect([last?.files, complete, seen, ended]).toEqual([2, true, ['/a', '/b'], [1]]);
   });
 
+  it('rejects with what onProgress throws or rejects with, and ends in the binary', async () => {
+    for (const onProgress of [
+      async () => {
+        throw new Error('mine');
+      },
+      () => {
+        throw new Error('mine');
+      },
+    ]) {
+      const { binding, ended } = walkingBinding([batch({ done: false })]);
+      const options = { mode: 'status', listEmpty: false, top: 1 } as const;
+      await expect(walk(binding, ['/'], options, { onProgress }, () => undefined)).rejects.toThrow('mine');
+      expect(ended).toEqual([1]);
+    }
+  });
+
   it('hears a cancel between two slices, and is closed', async () => {
     const abort = new AbortController();
     const { binding, ended } = walkingBinding([batch({ done: false }), batch({ done: false })]);

@@ -26,6 +26,19 @@ it('a path with 50,000 levels is not searched, and the reason says so', () => {
     expect(provenance.sources[`cgroup.${name}`]).toMatch(/^not read: the cgroup's path has 50000 levels/);
 });
 
+it('files that could not be read for lack of descriptors are searched again', () => {
+  let isStarved = true;
+  const readFiles = (paths: string[]) =>
+    paths.map((path) =>
+      isStarved ? kernelFailure('EMFILE', `open ${path}`) : path.endsWith('memory.max') ? '4096\n' : '1\n',
+    );
+  const binding = { readFiles, rereadFiles: readFiles } as unknown as NativeBinding;
+  const cgroup = { version: 2, path: '/starved' } as const;
+  expect(cgroupUsageFile(binding, cgroup)).toBeNull();
+  isStarved = false;
+  expect(cgroupUsageFile(binding, cgroup)).toBe('/sys/fs/cgroup/starved/memory.current');
+});
+
 it('the smallest limit of the path counts', () => {
   const { binding } = fakeBinding({
     '/sys/fs/cgroup/a/memory.max': '4096\n',
