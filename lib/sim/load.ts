@@ -41,7 +41,8 @@ export function shippedMachines(): MachineSummary[] {
 
 /** Loads and checks a shipped machine by its name, or a machine file: a path with a slash or ending in .json. */
 export function loadMachine(nameOrFile: string): Machine {
-  const file = locate(nameOrFile, process.cwd(), '');
+  // Not process.cwd(), which fails in a folder that was removed: a shipped machine needs none.
+  const file = locate(nameOrFile, '.', '');
   return validateMachine(resolveExtends(file, []), isShippedName(nameOrFile) ? `Machine ${nameOrFile}` : nameOrFile);
 }
 

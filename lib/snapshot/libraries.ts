@@ -29,7 +29,7 @@ export function cudaLibrary(report: NativeCudaReport, hidesAll = false): Library
   };
   const opened = [report.runtime, report.driver].some(isUsable);
   if (report.timedOut !== null && typeof report.deviceCount !== 'number')
-    return { state: 'timeout', ...versions, ...because('cuda', report.timedOut) };
+    return { state: lateOrUnusable(report.timedOut), ...versions, ...because('cuda', report.timedOut) };
   if (path === null)
     return { state: 'missing', ...versions, reason: reasons([report.runtime, report.driver]), failure: null };
   if (!opened) {
@@ -55,6 +55,11 @@ function because(library: 'cuda' | 'nvml', failure: Failure): Pick<LibraryStatus
   return { reason: reason(failure), failure: callFailure(library, failure) };
 }
 
+/** A reading also has no answer where no thread could be started for it. */
+function lateOrUnusable({ name }: Failure): 'timeout' | 'unusable' {
+  return name === 'TIMEOUT' ? 'timeout' : 'unusable';
+}
+
 export function nvmlLibrary(report: NativeNvmlReport): LibraryStatus {
   const versions = {
     path: report.library.path ?? null,
@@ -62,7 +67,7 @@ export function nvmlLibrary(report: NativeNvmlReport): LibraryStatus {
     driverVersion: known<string>(report.driverVersion, String),
   };
   if (report.timedOut !== null && typeof report.deviceCount !== 'number')
-    return { state: 'timeout', ...versions, ...because('nvml', report.timedOut) };
+    return { state: lateOrUnusable(report.timedOut), ...versions, ...because('nvml', report.timedOut) };
   const { failure } = report.library;
   if (failure !== undefined && versions.path === null)
     return { state: 'missing', ...versions, reason: reason(failure), failure: null };

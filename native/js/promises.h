@@ -4,6 +4,7 @@
 
 #include <napi.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -163,8 +164,10 @@ Napi::Promise submit(Napi::Env env, PendingPromises& promises, WorkerThreads& wo
                    std::make_shared<PromiseTask<Work>>(promises.function(), id, std::move(work)),
                    timeout);
   } catch (const std::exception& error) {  // no more threads, no more memory
-    promises.remove(env, id);
-    throw Napi::Error::New(env, std::string("umaprobe cannot start a thread: ") + error.what());
+    PendingPromises::complete(
+        *promises.function(), id,
+        Failure{"kernel", "pthread_create", EAGAIN, "EAGAIN",
+                std::string("no thread can be started for this call: ") + error.what()});
   }
   return promise;
 }

@@ -2,13 +2,43 @@
 
 import { rmSync } from 'node:fs';
 import { afterAll, expect, it } from 'vitest';
+import type { Snapshot } from '../../lib/types/index.ts';
 import { runInShell } from '../support/cli.ts';
 import { isRoot } from '../support/real-files.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const UID = 54_321;
 afterAll(() => rmSync(`/var/tmp/umaprobe-${UID}`, { recursive: true, force: true }));
 
 const AS_UNKNOWN = `env -i PATH="$PATH" setpriv --reuid ${UID} --regid ${UID} --clear-groups "$0" "$1"`;
+
+// Node itself needs about ten threads, and aborts without them.
+it.for([12, 13, 14, 15, 16, 18])(
+  'with at most %d processes and threads says what could not be read',
+  (limit, context) => {
+    if (!isRoot) return context.skip('only root can take another user id');
+    const { code, stderr, stdout } = runInShell(`ulimit -u ${limit}; ${AS_UNKNOWN} snapshot --sim gb10 --json`, {
+      cwd: '/',
+    });
+    expect(stderr).not.toContain('looks like a bug');
+    if (code !== 0) return;
+    const { libraries, host } = JSON.parse(stdout) as Snapshot;
+    expect(host.total).toBeGreaterThan(0);
+    for (const { reason, state } of [libraries.cuda, libraries.nvml])
+      if (state !== 'loaded') expect(reason).toMatch(/pthread_create answered EAGAIN/);
+  },
+);
+
+it('in a folder that was removed answers, or says so', () => {
+  const inNoFolder = (command: string) =>
+    runInShell(`mkdir "$PWD/gone" && cd gone && rmdir ../gone && "$0" "$1" ${command}`, {
+      cwd: temporaryFolder('cwd'),
+    });
+  expect(inNoFolder('--sim gb10').code).toBe(0);
+  expect(inNoFolder('layout x.json --sim gb10 --csv y').stderr).toMatch(
+    /current folder was removed|no directory|ENOENT/,
+  );
+});
 
 it.for([
   ['snapshot --sim gb10', 0, /can be allocated/],

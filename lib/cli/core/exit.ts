@@ -59,7 +59,10 @@ export interface Failure {
 }
 
 export function describe(error: unknown, debug: boolean): Failure {
-  const message = (error instanceof Error ? error.message : String(error)).trim();
+  const message =
+    stringField(error, 'syscall') === 'uv_cwd'
+      ? 'the current folder was removed: change to another one'
+      : (error instanceof Error ? error.message : String(error)).trim();
   const code = stringField(error, 'code') ?? 'ERR_INTERNAL';
   const known = isBrokenInstallation(error) ? EXIT.negative : isKernelLate(error) ? EXIT.stopped : EXIT_OF_CODE[code];
   const exitCode = known ?? EXIT.negative;
