@@ -9,7 +9,7 @@ import { LargestN } from './largest.ts';
 import { type Mapper, mapperList, mappingsOf } from './mappings.ts';
 import { currentCounters, receipt } from './receipt.ts';
 import { assertHasFiles, type System } from './system.ts';
-import { selectTargets, type Target, TargetTally } from './targets.ts';
+import { selectTargets, showsPages, type Target, TargetTally } from './targets.ts';
 import { type WalkHooks, walk } from './walk.ts';
 
 /** Batch size: 1,000 files take about 1 ms; then the event loop runs. */
@@ -60,8 +60,8 @@ export async function evict(
     state: sums.complete ? 'complete' : 'aborted',
     targets: tallies.map(({ target }) => target),
     files,
-    evictedBytes: sums.evictedBytes,
-    stayedBytes: sums.retainedBytes,
+    evictedBytes: sums.isVisible ? sums.evictedBytes : null,
+    stayedBytes: sums.isVisible ? sums.retainedBytes : null,
     unseenFiles: sums.unseenFiles,
     unseenBytes: sums.unseenBytes,
     stayedBy,
@@ -117,6 +117,10 @@ class EvictionSums {
   unseenFiles = 0;
   unseenBytes = 0;
   complete = true;
+
+  get isVisible(): boolean {
+    return showsPages({ cached: this.evictedBytes + this.retainedBytes, unseen: this.unseenFiles });
+  }
 
   add(last: NativeWalkBatch | null, complete: boolean): void {
     this.complete &&= complete;

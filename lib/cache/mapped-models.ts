@@ -16,7 +16,8 @@ const MAX_FILES = 2000;
 const SEARCH_LIMIT_MS = 2000;
 
 interface WeightsFile extends Inode {
-  cached: number;
+  /** null: not visible to this user. */
+  cached: number | null;
 }
 
 /** "2 model files (35.40 GiB (38.01 GB) cached) are mapped by vllm (4242): …", one for each group of processes. */
@@ -44,7 +45,7 @@ async function searchStores(system: System): Promise<string[]> {
     ({ entries }) => {
       for (const { what, dev, ino, cached, bytes = 0 } of entries) {
         if (what === 'file' && bytes >= WEIGHTS_BYTES && dev !== undefined && ino !== undefined)
-          weights.push({ dev, ino, cached: cached ?? 0 });
+          weights.push({ dev, ino, cached: cached ?? null });
       }
     },
   );
@@ -56,7 +57,7 @@ async function searchStores(system: System): Promise<string[]> {
 }
 
 function warningsByMappers(weights: readonly WeightsFile[], mappersOf: (file: Inode) => Mapper[]): string[] {
-  const groups = new Map<string, { files: number; cached: number }>();
+  const groups = new Map<string, { files: number; cached: number | null }>();
   for (const file of weights) {
     const mappers = mappersOf(file);
     if (mappers.length === 0) continue;
@@ -64,11 +65,11 @@ function warningsByMappers(weights: readonly WeightsFile[], mappersOf: (file: In
     const group = groups.get(processes) ?? { files: 0, cached: 0 };
     groups.set(processes, group);
     group.files++;
-    group.cached += file.cached;
+    group.cached = group.cached === null || file.cached === null ? null : group.cached + file.cached;
   }
   return [...groups].map(
     ([processes, { files, cached }]) =>
-      `${files} model ${files === 1 ? 'file' : 'files'} (${formatBoth(cached)} cached) ${files === 1 ? 'is' : 'are'} mapped by ${processes}: ` +
+      `${files} model ${files === 1 ? 'file' : 'files'} (${cached === null ? 'how much of it is cached is not visible' : `${formatBoth(cached)} cached`}) ${files === 1 ? 'is' : 'are'} mapped by ${processes}: ` +
       'pages that are not in use at this moment are dropped, and read from disk again on the next access (major faults)',
   );
 }

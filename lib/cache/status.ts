@@ -76,15 +76,16 @@ export async function statusOf(
  */
 export function splitCache(
   host: Pick<HostMemory, 'buffers' | 'cached' | 'shmem' | 'sReclaimable' | 'dirty' | 'writeback'>,
-  targets: readonly Pick<CacheTarget, 'cachedBytes' | 'memoryBytes' | 'unseenFiles'>[] | null,
+  targets: readonly Pick<CacheTarget, 'cachedBytes' | 'memoryBytes'>[] | null,
 ): { machine: CacheSplit | null; limits: string[] } {
   const { buffers, cached, shmem, sReclaimable, dirty, writeback } = host;
   if (buffers === null || cached === null || shmem === null || sReclaimable === null)
     return { machine: null, limits: ['/proc/meminfo of this kernel lacks Buffers, Cached, Shmem or SReclaimable'] };
   // Cached contains Shmem. Files of the targets on a tmpfs are part of Shmem and cannot be dropped.
   const files = buffers + cached - shmem;
-  const seen = targets?.reduce((sum, { cachedBytes, memoryBytes }) => sum + cachedBytes - memoryBytes, 0) ?? null;
-  const isUnknown = seen === 0 && targets?.some(({ unseenFiles }) => unseenFiles > 0) === true;
+  const seen =
+    targets?.reduce((sum, { cachedBytes, memoryBytes }) => sum + (cachedBytes ?? 0) - (memoryBytes ?? 0), 0) ?? null;
+  const isUnknown = seen === 0 && targets?.some(({ cachedBytes }) => cachedBytes === null) === true;
   const scannedBytes = isUnknown ? null : seen;
   // The files were scanned before meminfo was read: pages dropped in between must not make the rest negative.
   const modelFiles = scannedBytes === null ? null : Math.min(scannedBytes, files);
@@ -154,10 +155,13 @@ async function allInodePairs(scanned: readonly ScannedTarget[]): Promise<Float64
 }
 
 async function addMappedBytes({ tally, inodes }: ScannedTarget, mappings: Mappings): Promise<void> {
-  if (mappings.isEmpty) return;
+  const { target } = tally;
+  if (mappings.isEmpty || target.mappedBytes === null) return;
+  let mapped = 0;
   await inodes.forEach((dev, ino, cached) => {
-    if (mappings.has(dev, ino)) tally.target.mappedBytes += cached;
+    if (mappings.has(dev, ino)) mapped += cached;
   });
+  target.mappedBytes = mapped;
 }
 
 /** What the report cannot show, and why. */

@@ -113,13 +113,15 @@ export class TargetTally {
   close(last: NativeWalkBatch | null, complete: boolean): void {
     this.target.complete = complete;
     if (last === null) return;
+    const visible = showsPages(last);
     Object.assign(this.target, {
       files: last.files,
       bytes: last.bytes,
-      cachedBytes: last.cached,
-      memoryBytes: last.memory,
-      dirtyBytes: last.dirty,
-      writebackBytes: last.writeback,
+      cachedBytes: visible ? last.cached : null,
+      memoryBytes: visible ? last.memory : null,
+      dirtyBytes: visible ? last.dirty : null,
+      writebackBytes: visible ? last.writeback : null,
+      mappedBytes: visible ? this.target.mappedBytes : null,
       unseenFiles: last.unseen,
       unseenBytes: last.unseenBytes,
       problemCount: last.problems,
@@ -128,4 +130,9 @@ export class TargetTally {
       vanished: last.vanished,
     } satisfies Partial<CacheTarget>);
   }
+}
+
+/** Whether the sums of a walk say anything: files whose pages are hidden may be cached, so a sum of 0 then does not. */
+export function showsPages({ cached, unseen }: Pick<NativeWalkBatch, 'cached' | 'unseen'>): boolean {
+  return unseen === 0 || cached > 0;
 }

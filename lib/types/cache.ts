@@ -26,6 +26,10 @@ export interface ModelStore {
 
 /**
  * A directory, file or model store that was examined. Sums cover all of its files, not only those listed in `files`.
+ *
+ * The kernel shows the pages of a file only to its owner, to users who may write it, and to root. Where it shows no
+ * cached page and hides some files, every sum of pages is null and never 0. Where it shows some, the sums are of what it
+ * shows: see `unseenFiles`.
  */
 export interface CacheTarget {
   path: string;
@@ -33,16 +37,17 @@ export interface CacheTarget {
   files: number;
   /** Bytes of the files, each inode counted once. */
   bytes: number;
-  cachedBytes: number;
+  /** null: not visible to this user. */
+  cachedBytes: number | null;
   /**
    * Part of `cachedBytes` in memory file systems (tmpfs): these pages are the files themselves and cannot be evicted.
    */
-  memoryBytes: number;
-  /** null: read with mincore, which does not report it. */
+  memoryBytes: number | null;
+  /** null: not visible, or read with mincore, which does not report it. */
   dirtyBytes: number | null;
   writebackBytes: number | null;
   /** Cached bytes of files that some process maps. */
-  mappedBytes: number;
+  mappedBytes: number | null;
   /**
    * Files whose cached pages the kernel reports only to their owner, and their size: included in `files` and `bytes`,
    * not in `cachedBytes`.
@@ -68,7 +73,10 @@ export interface CacheTarget {
  * although dropping caches does not free it.
  */
 export interface CacheSplit {
-  /** Cached bytes of the targets. null: no files were examined (a simulated machine has none). */
+  /**
+   * Cached bytes of the targets, as far as this user sees them. null: none is visible, or no files were examined (a
+   * simulated machine has none).
+   */
   modelFiles: number | null;
   /** Buffers + Cached − Shmem − `modelFiles`: all other files, and the pages of block devices. */
   otherFiles: number;
@@ -159,8 +167,9 @@ export interface EvictReport {
   targets: CacheTarget[];
   /** Files that had cached pages, largest first, at most `top`. The sums below cover all files. */
   files: EvictedFile[];
-  evictedBytes: number;
-  stayedBytes: number;
+  /** null: the result is not visible to this user, for any file that may be cached. */
+  evictedBytes: number | null;
+  stayedBytes: number | null;
   /** Files whose cached pages are not visible to this user: eviction was requested, its result is unknown. */
   unseenFiles: number;
   unseenBytes: number;

@@ -1,13 +1,22 @@
 /** The command `cache` on the real kernel: files that are cached, mapped, locked and dirty, and a hostile tree. */
 
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CacheStatus, EvictReport, PrepareReport } from '../../lib/types/index.ts';
 import { type CliOptions, exitOf, runUmaprobe, startUmaprobe } from '../support/cli.ts';
 import { meminfoBytes } from '../support/meminfo.ts';
-import { asNobody, diskFolder, isRoot, pageBytes, sha256, startMapper, writeRandom } from '../support/real-files.ts';
+import {
+  asNobody,
+  diskFolder,
+  isRoot,
+  nobody,
+  pageBytes,
+  sha256,
+  startMapper,
+  writeRandom,
+} from '../support/real-files.ts';
 import { parseDocument } from '../support/schemas.ts';
 import { MiB } from '../support/units.ts';
 
@@ -90,7 +99,7 @@ describe('dirty pages', () => {
     const dirty = status(fresh).targets[0]?.dirtyBytes ?? 0;
     const first = evict(fresh);
     // The kernel may have begun to write; pages that it has not written must have stayed.
-    if (dirty > 0 && first.stayedBytes > 0) {
+    if (dirty > 0 && (first.stayedBytes ?? 0) > 0) {
       expect(first.stayedBy.dirty).toBe(first.stayedBytes);
       expect(first.files[0]?.stayed).toMatch(/dirty|being written/);
     }
@@ -156,12 +165,60 @@ describe('a hostile tree', () => {
     expect(document.targets[0]).toMatchObject({
       files: 5,
       unseenFiles: 5,
-      cachedBytes: 0,
+      cachedBytes: null,
+      memoryBytes: null,
+      dirtyBytes: null,
+      writebackBytes: null,
+      mappedBytes: null,
       problemCount: 1,
       problems: [{ path: join(tree, 'closed'), reason: expect.stringMatching(/^ERR_UMA_PERMISSION/) }],
     });
     expect(document.machine?.modelFiles).toBeNull();
     expect(document.limits.join()).toMatch(/5 files of other users/);
+  });
+
+  it('as nobody: what is cached of other users’ files is unknown in every command, never 0', (context) => {
+    if (!isRoot) context.skip('only root can become somebody else');
+    const as = { cwd: '/', ...asNobody };
+    const page = runUmaprobe(['cache', 'status', tree], as).stdout;
+    expect(page).toMatch(/unknown how much of 40\.0 KiB is cached, 5 files, 5 not visible to you/);
+    expect(page).not.toMatch(/\b0(\.00)? (B|GiB) .*cached/);
+    const ran = runUmaprobe(['cache', 'evict', tree, '--json'], as);
+    const evicted = parseDocument(ran.stdout) as unknown as EvictReport;
+    expect(evicted).toMatchObject({ evictedBytes: null, stayedBytes: null, unseenFiles: 5, files: [] });
+    expect(evicted.targets[0]?.cachedBytes).toBeNull();
+    // More than is free, less than is available: the step is needed, and may help.
+    const wanted = String(meminfoBytes('MemFree') + 128 * MiB);
+    const prepared = runUmaprobe(['prepare', wanted, '--floor', '0', '--path', tree, '--dry-run', '--json'], as);
+    const { steps } = parseDocument(prepared.stdout) as unknown as PrepareReport;
+    expect(steps[1]).toMatchObject({
+      action: 'evict',
+      state: 'skipped',
+      reason:
+        'no unused model file is seen in the cache; whether 5 files of other users are cached is not visible to this user (root sees it)',
+    });
+    expect(runUmaprobe(['cache', 'evict', tree], as).stdout).toMatch(
+      /^eviction requested; how much of it was or is cached/,
+    );
+  });
+
+  it('as nobody: a tree of which some files are visible has the sum of these, and says that it is not all', (context) => {
+    if (!isRoot) context.skip('only root can become somebody else');
+    const mine = join(tree, 'mine');
+    writeFileSync(mine, Buffer.alloc(8192, 1));
+    chownSync(mine, nobody, nobody);
+    try {
+      const as = { cwd: '/', ...asNobody };
+      const { targets } = parseDocument(
+        runUmaprobe(['cache', 'status', tree, '--json'], as).stdout,
+      ) as unknown as CacheStatus;
+      expect(targets[0]).toMatchObject({ files: 6, unseenFiles: 5, cachedBytes: 8192 });
+      const page = runUmaprobe(['cache', 'status', tree], as).stdout;
+      expect(page).toMatch(/the files below that you can see/);
+      expect(page).toMatch(/8\.0 KiB of 8\.0 KiB that you can see cached.*6 files, .*5\s+not\s+visible\s+to\s+you/s);
+    } finally {
+      rmSync(mine);
+    }
   });
 
   it('a missing path is exit 1, and the other paths are still reported', () => {

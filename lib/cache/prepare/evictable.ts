@@ -22,6 +22,8 @@ export interface Evictable {
   /** Cached files that are mapped by a process. */
   mappedFiles: number;
   mappedBytes: number;
+  /** Files whose pages the kernel does not show to this user: whether they are cached is not known. */
+  unseenFiles: number;
 }
 
 export async function findEvictable(
@@ -31,19 +33,22 @@ export async function findEvictable(
 ): Promise<Evictable> {
   const { targets } = await selectTargets(system, paths);
   const largest = new LargestN<Candidate>(MAX_FILES, ({ bytes }) => bytes);
+  let unseenFiles = 0;
   if (targets.length > 0) {
     const roots = targets.map(({ path }) => path);
-    await walk(system.binding, roots, { mode: 'status', listEmpty: false, top: MAX_FILES }, hooks, ({ entries }) => {
+    const options = { mode: 'status', listEmpty: false, top: MAX_FILES } as const;
+    const { last } = await walk(system.binding, roots, options, hooks, ({ entries }) => {
       for (const { what, path, dev, ino, cached = 0, dirty, writeback, memory } of entries) {
         const bytes = cached - (dirty ?? 0) - (writeback ?? 0);
         if (what === 'file' && memory !== true && dev !== undefined && ino !== undefined && bytes > 0)
           largest.add({ path, dev, ino, bytes });
       }
     });
+    unseenFiles = last?.unseen ?? 0;
   }
   const candidates = largest.take();
   const mappings = await mappingsOf(system.binding, await inodePairs(candidates));
-  const evictable: Evictable = { paths: [], bytes: 0, mappedFiles: 0, mappedBytes: 0 };
+  const evictable: Evictable = { paths: [], bytes: 0, mappedFiles: 0, mappedBytes: 0, unseenFiles };
   for (const { path, dev, ino, bytes } of candidates) {
     if (mappings.has(dev, ino)) {
       evictable.mappedFiles++;

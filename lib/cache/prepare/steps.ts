@@ -1,7 +1,7 @@
 /** The steps of `prepare`, the least disruptive first. Each knows whether it is needed, and makes or plans itself. */
 
 import { UmaError } from '../../base/errors.ts';
-import { formatBoth, formatBytes, MiB } from '../../base/format.ts';
+import { fileCount, formatBoth, formatBytes, MiB } from '../../base/format.ts';
 import { fragmentation } from '../../memory/contiguity.ts';
 import { whyNotDrop } from '../../memory/pressure.ts';
 import type { PrepareStep, Snapshot } from '../../types/index.ts';
@@ -73,10 +73,20 @@ const EVICT: Step = {
   async run(context) {
     const { system, options } = context;
     const { signal } = options;
-    const { bytes, mappedBytes, mappedFiles, paths } = await findEvictable(system, options.paths, { signal });
+    const { bytes, mappedBytes, mappedFiles, paths, unseenFiles } = await findEvictable(system, options.paths, {
+      signal,
+    });
     signal?.throwIfAborted();
-    const inUse = mappedFiles === 0 ? '' : `; ${mappedFiles} files (${formatBytes(mappedBytes)}) are in use and stay`;
-    if (paths.length === 0) return { state: 'skipped', reason: `no unused model file is cached${inUse}` };
+    const unseen =
+      unseenFiles === 0
+        ? ''
+        : `; whether ${fileCount(unseenFiles)} of other users are cached is not visible to this user (root sees it)`;
+    const inUse =
+      (mappedFiles === 0 ? '' : `; ${mappedFiles} files (${formatBytes(mappedBytes)}) are in use and stay`) + unseen;
+    if (paths.length === 0) {
+      const which = unseenFiles === 0 ? 'no unused model file is cached' : 'no unused model file is seen in the cache';
+      return { state: 'skipped', reason: which + inUse };
+    }
     const files = `${paths.length} unused model files, ${formatBoth(bytes)} cached and clean${inUse}`;
     if (options.dryRun) return { state: 'planned', reason: files, expectedBytes: bytes };
     const evictedBytes = await evictUntil(system, paths, { signal, enough: () => context.isEnoughNow() });

@@ -33,7 +33,11 @@ export function evictPage(report: EvictReport, options: RenderOptions): string[]
 
 function evictedLines(report: EvictReport, { width, paint }: RenderOptions): string[] {
   const { evictedBytes, stayedBytes, stayedBy, unseenFiles } = report;
-  const lines = [paint('strong', `evicted ${formatBoth(evictedBytes)}, ${formatBoth(stayedBytes)} still cached`)];
+  const result =
+    evictedBytes === null
+      ? 'eviction requested; how much of it was or is cached is not visible to you'
+      : `evicted ${formatBoth(evictedBytes)}, ${formatBoth(stayedBytes)} still cached`;
+  const lines = [paint('strong', result)];
   const reasons = (Object.keys(stayedBy) as (keyof typeof stayedBy)[])
     .filter((reason) => stayedBy[reason] > 0)
     .map((reason) => `${RETAINED_LABELS[reason]} ${formatBytes(stayedBy[reason])}`);

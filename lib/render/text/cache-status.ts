@@ -27,7 +27,8 @@ export function statusPage(status: CacheStatus, options: RenderOptions): string[
 
 /** The whole cache of the machine, in parts that add up. */
 function splitTable(machine: CacheSplit, { targets }: CacheStatus, { paint, width }: RenderOptions): string[] {
-  const named = targets.some(({ store }) => store !== null) ? 'model files' : 'the files below';
+  const unseen = targets.some(({ unseenFiles }) => unseenFiles > 0) ? ' that you can see' : '';
+  const named = (targets.some(({ store }) => store !== null) ? 'model files' : 'the files below') + unseen;
   const rows: [string, number | null][] = [
     [named, machine.modelFiles],
     [machine.modelFiles === null ? 'files' : 'other files, block devices', machine.otherFiles],
@@ -66,13 +67,13 @@ function targetLines(target: CacheTarget, { paint, width }: RenderOptions): stri
   // Whether files that the kernel does not show are cached is unknown: they are left out of the share.
   const shown = bytes - unseenBytes;
   const parts = [
-    unseenFiles === files && files > 0
+    cachedBytes === null
       ? `unknown how much of ${formatBytes(bytes)} is cached`
-      : `${formatBoth(cachedBytes)} of ${formatBytes(shown)} cached${shown > 0 ? `, ${cachedShare(cachedBytes, shown)} %` : ''}`,
+      : `${formatBoth(cachedBytes)} of ${formatBytes(shown)}${unseenFiles > 0 ? ' that you can see' : ''} cached${shown > 0 ? `, ${cachedShare(cachedBytes, shown)} %` : ''}`,
     `${formatCount(files)} ${files === 1 ? 'file' : 'files'}`,
-    mappedBytes > 0 ? `${formatBytes(mappedBytes)} mapped` : null,
+    (mappedBytes ?? 0) > 0 ? `${formatBytes(mappedBytes)} mapped` : null,
     (dirtyBytes ?? 0) > 0 ? `${formatBytes(dirtyBytes)} dirty` : null,
-    memoryBytes > 0 ? `${formatBytes(memoryBytes)} on tmpfs, which is memory` : null,
+    (memoryBytes ?? 0) > 0 ? `${formatBytes(memoryBytes)} on tmpfs, which is memory` : null,
     unseenFiles > 0 ? `${formatCount(unseenFiles)} not visible to you` : null,
     special > 0 ? `${formatCount(special)} special` : null,
     links > 0 ? `${formatCount(links)} links` : null,

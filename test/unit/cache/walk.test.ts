@@ -59,10 +59,24 @@ describe('the machine’s cache', () => {
   const host = { buffers: 10, cached: 100, shmem: 20, sReclaimable: 5, dirty: 1, writeback: null };
 
   it.each([
-    [[{ cachedBytes: 0, memoryBytes: 0, unseenFiles: 3 }], { modelFiles: null, otherFiles: 90 }],
-    [[{ cachedBytes: 40, memoryBytes: 0, unseenFiles: 3 }], { modelFiles: 40, otherFiles: 50 }],
-    [[{ cachedBytes: 40, memoryBytes: 15, unseenFiles: 0 }], { modelFiles: 25, otherFiles: 65 }],
-    [[{ cachedBytes: 500, memoryBytes: 0, unseenFiles: 0 }], { modelFiles: 90, otherFiles: 0 }],
+    [[{ cachedBytes: null, memoryBytes: null }], { modelFiles: null, otherFiles: 90 }],
+    [
+      [
+        { cachedBytes: null, memoryBytes: null },
+        { cachedBytes: 0, memoryBytes: 0 },
+      ],
+      { modelFiles: null, otherFiles: 90 },
+    ],
+    [
+      [
+        { cachedBytes: null, memoryBytes: null },
+        { cachedBytes: 40, memoryBytes: 0 },
+      ],
+      { modelFiles: 40, otherFiles: 50 },
+    ],
+    [[{ cachedBytes: 0, memoryBytes: 0 }], { modelFiles: 0, otherFiles: 90 }],
+    [[{ cachedBytes: 40, memoryBytes: 15 }], { modelFiles: 25, otherFiles: 65 }],
+    [[{ cachedBytes: 500, memoryBytes: 0 }], { modelFiles: 90, otherFiles: 0 }],
     [null, { modelFiles: null, otherFiles: 90 }],
   ])('%j adds up to Buffers + Cached + SReclaimable', (targets, parts) => {
     const { machine } = splitCache(host, targets);
