@@ -18,10 +18,13 @@ describe.skipIf(!hasGpu)(`stress on a real GPU${noGpu}`, () => {
     expect(found.simulated).toBeNull();
     expect(verified).toMatchObject({ bytes: found.maxBytes, mismatches: 0 });
     if (device.memoryModel === 'discrete') {
-      expect(state).toBe('out-of-memory');
+      // If another program uses the GPU, its share stays free.
+      expect(state).toBe(found.others === null ? 'out-of-memory' : 'share');
       expect(found.floor).toBeNull();
       // With a context, the free memory of cudaMemGetInfo is 1 to 2 GiB below the total.
-      expect(found.maxBytes).toBeGreaterThan((device.total as number) - 4 * GiB);
+      expect(found.maxBytes).toBeGreaterThan(
+        (device.total as number) - 4 * GiB - (found.share?.bytes ?? 0) - (found.others?.bytes ?? 0),
+      );
     } else {
       expect(['floor', 'contiguity']).toContain(state);
     }
