@@ -45,6 +45,7 @@ import {
   withReceipt,
 } from './remedies.ts';
 import { notSplit, unknownAvailable } from './unreadable.ts';
+import { isUntried, noBlockForContext, suspectDriver } from './untried-context.ts';
 import type { HealthVerdict, Level, Rule } from './verdict.ts';
 import { allHidden } from './visibility.ts';
 
@@ -58,6 +59,8 @@ const RULES: readonly Rule[] = [
   refusingLibraries,
   versionsThatDoNotFit,
   failedContexts,
+  noBlockForContext,
+  suspectDriver,
   unreachableGpus,
   missingLibraries,
   failedReadings,
@@ -280,9 +283,7 @@ function noProblem(snapshot: Snapshot): HealthVerdict {
 
 /** A reading without a context does not find out that none can be created. */
 function untried({ devices }: Snapshot): string {
-  return devices.some(({ cuda, cudaIndex }) => cuda === null && cudaIndex !== null)
-    ? ' Whether a CUDA program can start was not tried: umaprobe doctor does that.'
-    : '';
+  return devices.some(isUntried) ? ' Whether a CUDA program can start was not tried: umaprobe doctor does that.' : '';
 }
 
 /** What had to be known to say that nothing stands in the way, besides pressure (pressure.ts). */

@@ -95,6 +95,11 @@ export const QUIRKS: readonly Quirk[] = [
   },
 ];
 
+/** Driver 615.16 with CUDA 13.4 on a GB10: "devices busy or unavailable" (llama.cpp issue 24933, PR 25384). */
+export function refusesContexts({ version }: Pick<DriverFacts, 'version'>): boolean {
+  return version !== null && /^615\.16(\.|$)/.test(version);
+}
+
 /** Sentences that explain this device’s numbers. */
 export function quirkNotes(facts: QuirkFacts): string[] {
   return QUIRKS.filter((quirk) => quirk.applies(facts)).map((quirk) => quirk.note(facts));
