@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { writeFileAtomic } from '../../base/atomic-file.ts';
 import { clean, formatDuration, jsonText } from '../../base/format.ts';
-import { loadMachine, type Simulation, type SimulationRecord, simulate } from '../../sim.ts';
+import { createNamespaceFiles } from '../../sim/namespace.ts';
+import { loadMachine, type Machine, type Simulation, type SimulationRecord, simulate } from '../../sim.ts';
 import { type Command, type Context, finished } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { checkOutputs } from '../core/files.ts';
@@ -32,6 +33,10 @@ export const simRunCommand: Command = {
       type: 'boolean',
       summary: 'Simulate only the libraries, not /proc/meminfo and other files of the kernel',
     },
+    namespace: {
+      type: 'boolean',
+      summary: 'Mount these files, for programs that make system calls themselves (Go, static)',
+    },
   },
   examples: [
     { command: 'umaprobe sim run gb10 -- free -g', means: 'free(1) on a simulated Spark' },
@@ -39,6 +44,7 @@ export const simRunCommand: Command = {
       command: 'umaprobe sim run gb10 --scale 100 --record run.json -- python3 load.py',
       means: 'your own program, 100 times as fast',
     },
+    { command: 'umaprobe sim run gb10 --namespace -- ./exporter', means: 'a program written in Go' },
   ],
   readsMachine: false,
   arguments: { min: 1, max: 1, afterDashes: true },
@@ -60,10 +66,17 @@ export const simRunCommand: Command = {
     const record = text(values, 'record');
     if (record !== undefined)
       checkOutputs([{ what: '--record', path: record }], [{ what: 'the machine', path: machine }], 'sim run');
+    const [preload, namespace] = [!flag(values, 'no-preload'), flag(values, 'namespace')];
+    if (namespace && !preload) {
+      throw new UsageError('--namespace shows the files of the kernel, which --no-preload leaves out.', 'sim run');
+    }
     const scale = positive(values, 'scale', 1_000_000, 'sim run');
-    const simulation = simulate(loadMachine(machine), scale === undefined ? {} : { scale });
+    const loaded = loadMachine(machine);
+    const simulation = simulate(loaded, scale === undefined ? {} : { scale });
     try {
-      const exitCode = await runOn(simulation, rest, !flag(values, 'no-preload'), context);
+      const exitCode = namespace
+        ? await runInNamespace(loaded, simulation, rest, context)
+        : await runOn(rest, { ...context.env, ...simulation.foreignEnv({ preload }) }, context);
       const isWritten = report(simulation, record, context);
       return finished(exitCode === EXIT.success && !isWritten ? EXIT.negative : exitCode);
     } finally {
@@ -72,17 +85,29 @@ export const simRunCommand: Command = {
   },
 };
 
-/** Starts the program without a shell, in this process group, and waits for its exit code. */
-function runOn(
+/** The same as runOn(), with the machine's files mounted. */
+async function runInNamespace(
+  machine: Machine,
   simulation: Simulation,
-  [program = '', ...args]: readonly string[],
-  preload: boolean,
+  program: readonly string[],
   context: Context,
 ): Promise<number> {
-  const child = spawn(program, args, {
-    stdio: 'inherit',
-    env: { ...context.env, ...simulation.foreignEnv({ preload }) },
-  });
+  const files = createNamespaceFiles(machine, simulation);
+  if (files.leftOut.length > 0) {
+    context.stderr.write(`umaprobe: this kernel has no place for ${files.leftOut.join(', ')}\n`);
+  }
+  try {
+    // Node never gets to run: the preloaded simulator replaces it by the program once the files are mounted.
+    const env = { ...context.env, ...simulation.foreignEnv(), ...files.env };
+    return await runOn([process.execPath, ...program], env, context);
+  } finally {
+    files.close();
+  }
+}
+
+/** Starts the program without a shell, in this process group, and waits for its exit code. */
+function runOn([program = '', ...args]: readonly string[], env: NodeJS.ProcessEnv, context: Context): Promise<number> {
+  const child = spawn(program, args, { stdio: 'inherit', env });
   // On a terminal the kernel has already sent these to the child: many programs quit at a second one.
   const shared = context.stdin.isTTY === true || context.stdout.isTty;
   const forwarded: readonly (readonly [NodeJS.Signals, () => void])[] = [
