@@ -33,7 +33,7 @@ void await(Condition holds) {
 }
 
 void file_is_deleted() {
-  boot("gb10-cached", 100, event(0, 3000, "fileDelete", of_bytes(20 * kGiB)));
+  boot("gb10-cached", 100, event(0, 40000, "fileDelete", of_bytes(20 * kGiB)));
   const uint64_t cached = meminfo("Cached"), free = meminfo("MemFree");
   await([&] { return meminfo("Cached") < cached; });
   EXPECT(near(cached - meminfo("Cached"), 20 * kGiB));
@@ -47,8 +47,8 @@ void file_is_deleted() {
 
 void slab_grows() {
   boot("gb10", 100,
-       event(0, 3000, "slab", of_bytes(8 * kGiB)) +
-           event(1, 3000, "slabUnreclaimable", of_bytes(6 * kGiB)));
+       event(0, 40000, "slab", of_bytes(8 * kGiB)) +
+           event(1, 40000, "slabUnreclaimable", of_bytes(6 * kGiB)));
   const uint64_t reclaimable = meminfo("SReclaimable"), other = meminfo("SUnreclaim");
   const uint64_t free = meminfo("MemFree"), available = meminfo("MemAvailable");
   await([&] { return meminfo("SUnreclaim") > other; });
@@ -60,7 +60,7 @@ void slab_grows() {
 }
 
 void writer_is_throttled() {
-  boot("gb10", 100, event(0, 0, "fileDirty", of_bytes(60 * kGiB)));
+  boot("gb10", 20, event(0, 0, "fileDirty", of_bytes(60 * kGiB)));
   wait_ms(2);
   const uint64_t limit = vmstat("nr_dirty_threshold") * 4096;
   EXPECT(limit > 20 * kGiB && limit < 26 * kGiB, "%.1f GiB", static_cast<double>(limit) / kGiB);
@@ -77,7 +77,7 @@ void writer_is_throttled() {
 }
 
 void process_is_killed() {
-  boot("gb10-busy", 100, event(0, 3000, "oomKill", "process VLLM::EngineCor\n"));
+  boot("gb10-busy", 100, event(0, 40000, "oomKill", "process VLLM::EngineCor\n"));
   const uint64_t free = meminfo("MemFree");
   await([&] { return vmstat("oom_kill") > 0; });
   await([&] { return meminfo("MemFree") > free + 70 * kGiB; });
@@ -88,7 +88,7 @@ void process_is_killed() {
 }
 
 void pressure_spikes() {
-  boot("gb10", 1000, event(0, 3000, "pressure", "percent 98\noverMs 60000\n"));
+  boot("gb10", 1000, event(0, 400000, "pressure", "percent 98\noverMs 60000\n"));
   const uint64_t available = meminfo("MemAvailable");
   EXPECT(pressure_full10() == 0);
   await([&] { return pressure_full10() > 95; });

@@ -81,11 +81,13 @@ void no_driver() {
   EXPECT(umasim_has_symbol("cuMemGetInfo_v2") == 0 && umasim_has_symbol("cuInit") == 1);
   void* function;
   int found;
-  // Not found is an answer, as cuda.h says; for the function of CUDA 11, which has no place for it, an error.
+  // Not found is an answer, as cuda.h says; for the function of CUDA 11, which has no place for it,
+  // an error.
   EXPECT(cuGetProcAddress_v2("cuMemGetInfo", &function, 13000, 0, &found) == 0);
   EXPECT(function == nullptr && found == 1);
   EXPECT(cuGetProcAddress("cuMemGetInfo", &function, 13000, 0) == umaprobe::kCudaNotFound);
-  EXPECT(cuGetProcAddress_v2("cuNothing", &function, 13000, 0, nullptr) == 0 && function == nullptr);
+  EXPECT(cuGetProcAddress_v2("cuNothing", &function, 13000, 0, nullptr) == 0 &&
+         function == nullptr);
   EXPECT(cuGetProcAddress_v2("cudaMalloc", &function, 13000, 0, &found) == 0 && found == 1);
   EXPECT(cuGetProcAddress_v2("cuInit", &function, 13010, 0, &found) == 1);  // newer than the driver
   EXPECT(cuGetProcAddress_v2("cuMemAlloc", &function, 13000, 0, &found) == 0 && found == 0);
