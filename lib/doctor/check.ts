@@ -16,6 +16,8 @@ export interface CheckContext {
   snapshot: Snapshot;
   /** Text of a file in /proc or /sys, of the real or the simulated kernel; null: not readable. */
   readKernelFile(path: string): string | null;
+  /** Names of all running processes, `/proc/<pid>/comm`; null: not readable. */
+  processNames(): ReadonlySet<string> | null;
   /** Names in a directory of the real file system; null: not readable. */
   listFiles(path: string): Promise<string[] | null>;
   /** Target of a link of the real file system; null: not readable. */

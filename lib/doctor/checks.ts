@@ -6,6 +6,7 @@ import { deviceChecks } from './devices.ts';
 import { kernelChecks } from './kernel.ts';
 import { libraryChecks } from './libraries.ts';
 import { memoryChecks } from './memory.ts';
+import { toolChecks } from './tools.ts';
 import { visibilityChecks } from './visibility.ts';
 
 export const CHECKS: readonly Check[] = [
@@ -15,6 +16,7 @@ export const CHECKS: readonly Check[] = [
   ...accessChecks,
   ...memoryChecks,
   ...kernelChecks,
+  ...toolChecks,
 ];
 
 /** Ids of the checks that match patterns such as "library.*"; `unknown`: the first pattern that matches none. */

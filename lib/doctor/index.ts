@@ -2,6 +2,7 @@
 
 import { access, constants, readdir, readlink } from 'node:fs/promises';
 import { invalidValue } from '../base/arguments.ts';
+import { processNames } from '../host/process.ts';
 import { native } from '../native/binding.ts';
 import { snapshot } from '../snapshot/index.ts';
 import type { CheckResult, DoctorReport, Finding, Snapshot } from '../types/index.ts';
@@ -70,6 +71,7 @@ function contextOf(reading: Snapshot): CheckContext {
       const [text] = native().readFiles([path]);
       return typeof text === 'string' ? text : null;
     },
+    processNames: () => processNames(native()),
     listFiles: (path) => readdir(path).catch(() => null),
     readLink: (path) => readlink(path).catch(() => null),
     mayUse: (path, mode) =>

@@ -75,3 +75,12 @@ export function pidNamespace(): string | null {
   }
   return namespace;
 }
+
+/** Names of all running processes; null: /proc cannot be listed. A process that ends meanwhile is left out. */
+export function processNames(binding: NativeBinding): Set<string> | null {
+  const names = binding.listDirectory('/proc');
+  if (isFailure(names)) return null;
+  const pids = names.filter((name) => /^\d+$/.test(name));
+  const texts = binding.readFiles(pids.map((pid) => `/proc/${pid}/comm`));
+  return new Set(texts.filter((text) => typeof text === 'string').map((text) => text.trim()));
+}

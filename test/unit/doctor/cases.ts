@@ -437,4 +437,15 @@ export const CASES: [string, string, Snapshot, CheckStatus, RegExp][] = [
     'skip',
     /does not report/,
   ],
+  ['tools.thresholds', 'much is available', snapshotOf(), 'pass', /^No known rule of another program would act now/],
+  [
+    'tools.thresholds',
+    'a Spark at rest',
+    snapshotOf({ host: { available: 4.9 * GiB } }),
+    'pass',
+    /^Ray’s memory monitor kills workers below 6\.0 GiB available; an alert at 90 % used fires below 12\.0 GiB available: 4\.9 GiB are\. None/,
+  ],
+  ['tools.thresholds', 'no GPU', snapshotOf({ gpu: false }), 'skip', /shares the host’s memory/],
+  ['tools.thresholds', 'discrete', snapshotOf({ model: 'discrete' }), 'skip', /shares the host’s memory/],
+  ['tools.thresholds', 'nothing known', snapshotOf({ host: { available: null } }), 'skip', /is not known/],
 ];

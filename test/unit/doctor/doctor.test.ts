@@ -11,6 +11,7 @@ function contextOf(snapshot: Snapshot, overrides: Partial<CheckContext> = {}): C
   return {
     snapshot,
     readKernelFile: () => null,
+    processNames: () => new Set(['systemd', 'bash']),
     listFiles: async () => [],
     readLink: async () => 'pid:[4026531836]',
     mayUse: async () => true,
@@ -93,6 +94,26 @@ describe('checks', () => {
     const limited = snapshotOf();
     if (limited.cgroup !== null) limited.cgroup.limit = 8 * GiB;
     expect((await check('container', limited, { readLink })).cause).toMatch(/PID namespace.*memory limit/);
+  });
+
+  it('warns of a program whose rule misfires here and that runs, with the numbers of this machine', async () => {
+    const rests = snapshotOf({ host: { available: 4.9 * GiB } });
+    const running = (...names: string[]) => ({ processNames: () => new Set(names) });
+    expect(await check('tools.thresholds', rests, running('raylet', 'earlyoom'))).toMatchObject({
+      status: 'warn',
+      cause: expect.stringMatching(/^Ray’s memory monitor kills workers below 6\.0 GiB available: 4\.9 GiB are\. CUDA/),
+      evidence: expect.stringMatching(/running: raylet, earlyoom$/),
+      remedy: 'Start Ray with RAY_memory_monitor_refresh_ms=0.',
+    });
+    const noSwap = snapshotOf({ host: { available: 4.9 * GiB, swapFree: GiB, swapTotal: 16 * GiB } });
+    expect(await check('tools.thresholds', noSwap, running('earlyoom', 'systemd-oomd'))).toMatchObject({
+      status: 'warn',
+      cause: expect.stringMatching(/^earlyoom kills.*systemd-oomd kills/),
+    });
+    const rich = await check('tools.thresholds', snapshotOf(), running('raylet'));
+    expect(rich).toMatchObject({ status: 'pass', evidence: expect.stringMatching(/running: raylet$/) });
+    const unreadable = await check('tools.thresholds', rests, { processNames: () => null });
+    expect(unreadable).toMatchObject({ status: 'pass', evidence: expect.stringMatching(/cannot be read$/) });
   });
 
   it('suggests no reboot after a single timeout, nor if a process may hold the missing memory', async () => {
