@@ -1,6 +1,8 @@
 /** The memory that a new allocation on a device can get. */
 
+import { formatBytes } from '../base/format.ts';
 import type { Allocatable, DeviceSnapshot, HostMemory, MemoryModel } from '../types/index.ts';
+import { hasOwnLimit } from './model.ts';
 
 export interface AllocatableFacts {
   model: MemoryModel;
@@ -12,6 +14,10 @@ export interface AllocatableFacts {
   poolBytes: number | null;
   cuda: DeviceSnapshot['cuda'];
   nvml: DeviceSnapshot['nvml'];
+  /** Total that CUDA reports for the device, without a context (totalGlobalMem); null: unknown. */
+  cudaTotal: number | null;
+  /** GPU memory of the listed processes; null: unknown. */
+  held: number | null;
   /** The device is a MIG slice; NVML's numbers, which are those of the whole GPU, do not apply to it. */
   mig: boolean;
 }
@@ -49,7 +55,10 @@ export function usableFree({ free, available }: HostMemory): number | null {
   return free === null || available === null ? free : Math.min(free, available);
 }
 
-function allocatableFromHost({ host, poolBytes }: AllocatableFacts): { bytes: Allocatable; from: string } {
+function allocatableFromHost({ cuda, cudaTotal, held, host, poolBytes }: AllocatableFacts): {
+  bytes: Allocatable;
+  from: string;
+} {
   const cma = unpinnable(host);
   const pools = poolBytes ?? 0;
   const without = (unpinnableBytes: number, bytes: number | null) =>
@@ -57,14 +66,30 @@ function allocatableFromHost({ host, poolBytes }: AllocatableFacts): { bytes: Al
   const free = usableFree(host);
   const minus = cma.afterReclaim > 0 ? ' − CMA' : '';
   const plus = pools > 0 ? ' + driver pools' : '';
+  const bytes = { immediate: without(cma.now, free), afterReclaim: without(cma.afterReclaim, host.available) };
+  const from = `immediate: the smaller of MemFree and MemAvailable${minus}${plus}; afterReclaim: MemAvailable${minus}${plus}`;
+  const total = cudaTotal ?? cuda?.total ?? null;
+  if (!hasOwnLimit(total, host.total)) return { bytes, from };
+  // CUDA refuses more than its own total, whatever is available. What processes hold counts against it.
+  const left = Math.max(0, total - (held ?? 0));
+  const atMost = (value: number | null, limit: number) => (value === null ? null : Math.min(value, limit));
   return {
-    bytes: { immediate: without(cma.now, free), afterReclaim: without(cma.afterReclaim, host.available) },
-    from: `immediate: the smaller of MemFree and MemAvailable${minus}${plus}; afterReclaim: MemAvailable${minus}${plus}`,
+    bytes: {
+      immediate: atMost(bytes.immediate, Math.min(left, cuda?.free ?? left)),
+      afterReclaim: atMost(bytes.afterReclaim, left),
+    },
+    from: `${from}; at most CUDA's own total of ${formatBytes(total)}${held === null ? '; what processes hold of it is not known' : ` less ${formatBytes(held)} that processes hold`}`,
   };
 }
 
 function allocatableFromDevice({ cuda, mig, model, nvml }: AllocatableFacts): { bytes: Allocatable; from: string } {
-  const usesCuda = mig || nvml === null;
+  // NVML may report the carve-out of an integrated GPU (N1X: 8,128 MiB of 54.2 GiB), which limits nothing.
+  if (model === 'unknown' && cuda === null && nvml !== null)
+    return {
+      bytes: { immediate: null, afterReclaim: null },
+      from: `whether this GPU shares the host’s memory is not known, so NVML's ${formatBytes(nvml.free)} may be of a carve-out`,
+    };
+  const usesCuda = mig || nvml === null || model === 'unknown';
   const free = usesCuda ? cuda?.free : Math.min(nvml.free, cuda?.free ?? nvml.free);
   if (free === undefined)
     return { bytes: { immediate: null, afterReclaim: null }, from: 'neither CUDA nor NVML memory was read' };

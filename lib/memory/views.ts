@@ -1,6 +1,7 @@
 /** Views: the free memory that each tool would report for a device. */
 
 import type { DeviceSnapshot, HostMemory, MemoryModel, ViewName } from '../types/index.ts';
+import { hasOwnLimit } from './model.ts';
 
 export interface ViewFacts {
   model: MemoryModel;
@@ -13,6 +14,8 @@ export interface ViewFacts {
    */
   cudaState: 'read' | 'untried' | 'failed' | 'silent' | 'absent';
   nvml: DeviceSnapshot['nvml'];
+  /** Total that CUDA reports for the device, without a context (totalGlobalMem); null: unknown. */
+  cudaTotal: number | null;
   /** Why `cuda` and `nvml` are null. */
   whyNoCuda: string;
   whyNoNvml: string;
@@ -44,10 +47,13 @@ export function views(facts: ViewFacts): { bytes: Record<ViewName, number | null
   return { bytes: mapViews((view) => view.bytes), from: mapViews((view) => view.from) };
 }
 
-/** On an integrated GPU `cudaMemGetInfo` reports MemFree, so its answer is known without a context, unless it fails. */
-function cudaMemGetInfo({ model, host, cuda, cudaState, whyNoCuda }: ViewFacts): View {
+/**
+ * On an integrated GPU `cudaMemGetInfo` reports MemFree, so its answer is known without a context, unless it fails, or
+ * CUDA's total is not MemTotal.
+ */
+function cudaMemGetInfo({ model, host, cuda, cudaState, cudaTotal, whyNoCuda }: ViewFacts): View {
   if (cuda !== null) return { bytes: cuda.free, from: 'cudaMemGetInfo' };
-  if (model === 'unified' && cudaState === 'untried')
+  if (model === 'unified' && cudaState === 'untried' && !hasOwnLimit(cudaTotal, host.total))
     return {
       bytes: host.free,
       from: 'MemFree, which is what cudaMemGetInfo reports on an integrated GPU (the call itself was not tried)',

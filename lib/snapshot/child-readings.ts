@@ -4,6 +4,7 @@ import { type Failure, UmaError } from '../base/errors.ts';
 import { formatCount } from '../base/format.ts';
 import { lazy } from '../base/lazy.ts';
 import { hasPools } from '../memory/headroom.ts';
+import { hasOwnLimit } from '../memory/model.ts';
 import type { NativeCudaReport } from '../native/contract.ts';
 import type { DriverFacts, MemGetInfo } from '../types/index.ts';
 import type { ChildAnswer, ChildLine } from './mem-get-info-child.ts';
@@ -22,10 +23,18 @@ export interface ChildReadings {
 export const NOT_NEEDED =
   'not asked: on an integrated GPU it reports MemFree, and the context that it needs takes memory (memGetInfo: child asks)';
 
-/** Ordinals of the devices that the child has to ask. */
-export function ordinalsToAsk(mode: 'needed' | 'child', { devices }: NativeCudaReport): number[] {
+/**
+ * Ordinals of the devices that the child has to ask.
+ *
+ * @param hostTotal MemTotal, in bytes.
+ */
+export function ordinalsToAsk(
+  mode: 'needed' | 'child',
+  { devices }: Pick<NativeCudaReport, 'devices'>,
+  hostTotal: number,
+): number[] {
   return devices
-    .filter((device) => device.memGetInfo === undefined && (mode === 'child' || !isIntegrated(device)))
+    .filter((device) => device.memGetInfo === undefined && (mode === 'child' || !answersMemFree(device, hostTotal)))
     .flatMap(({ ordinal }) => (ordinal === undefined ? [] : [ordinal]));
 }
 
@@ -47,17 +56,17 @@ async function askChild(ordinals: readonly number[], deadlineMs: number): Promis
 export async function readInChild(
   mode: 'needed' | 'child',
   cuda: NativeCudaReport,
-  driver: DriverFacts,
+  { driver, hostTotal }: { driver: DriverFacts; hostTotal: number },
   deadlineMs: number,
 ): Promise<ChildReadings | null> {
   if (cuda.timedOut !== null || typeof cuda.deviceCount !== 'number' || cuda.deviceCount === 0) return null;
   if (cuda.devices.every((device) => device.memGetInfo !== undefined)) return null;
-  const ordinals = ordinalsToAsk(mode, cuda);
+  const ordinals = ordinalsToAsk(mode, cuda, hostTotal);
   if (ordinals.length === 0) return { answers: new Map(), missing: NOT_NEEDED };
   const { lines, missing } = await askChild(ordinals, deadlineMs);
   const answers: ChildReadings['answers'] = new Map(
     cuda.devices
-      .filter((device) => mode === 'needed' && isIntegrated(device))
+      .filter((device) => mode === 'needed' && answersMemFree(device, hostTotal))
       .map(({ ordinal }) => [ordinal ?? -1, NOT_NEEDED]),
   );
   for (const line of lines) answers.set(line.ordinal, withoutOwnContext(line, cuda, driver));
@@ -97,4 +106,10 @@ function left(ownBytes: number | null, driver: DriverFacts): string {
 
 function isIntegrated({ attributes }: NativeCudaReport['devices'][number]): boolean {
   return attributes?.integrated === 1;
+}
+
+/** Whether the answer of the device is known: not where CUDA gives it only a part of the host's memory. */
+function answersMemFree(device: NativeCudaReport['devices'][number], hostTotal: number): boolean {
+  const total = device.attributes?.totalGlobalMem;
+  return isIntegrated(device) && !hasOwnLimit(typeof total === 'number' ? total : null, hostTotal);
 }

@@ -55,6 +55,7 @@ export function deviceSnapshot(index: number, pair: DevicePair, context: DeviceC
     pageableMemoryAccessUsesHostPageTables: attributes.pageableMemoryAccessUsesHostPageTables,
     addressingMode,
     nvmlMemory: nvml?.memory ?? null,
+    migMode: nvml?.migMode ?? null,
   });
   provenance.record('memoryModel', from);
 
@@ -68,11 +69,14 @@ export function deviceSnapshot(index: number, pair: DevicePair, context: DeviceC
   });
   const mig = provenance.read('migMode', nvml?.migMode, 'nvmlDeviceGetMigMode', noNvml);
   const migMode = mig === null ? null : { current: mig[0] === 1, pending: mig[1] === 1 };
+  const held = processes(nvml, context, provenance, noNvml);
   const available = allocatable({
     model,
     host: context.host,
     poolBytes: context.facts.driver.poolBytes,
     ...memory,
+    cudaTotal: attributes.totalGlobalMem,
+    held: heldBytes(held),
     mig: migMode?.current ?? false,
   });
   const gone = goneText({ index, failures });
@@ -85,6 +89,7 @@ export function deviceSnapshot(index: number, pair: DevicePair, context: DeviceC
     host: context.host,
     ...memory,
     cudaState: memGetInfo.state,
+    cudaTotal: attributes.totalGlobalMem,
     whyNoCuda: memGetInfo.from,
     whyNoNvml: provenance.sources.nvml ?? noNvml,
     environment: context.environment,
@@ -112,7 +117,7 @@ export function deviceSnapshot(index: number, pair: DevicePair, context: DeviceC
     memoryModel: model,
     attributes,
     ...memory,
-    ...processes(nvml, context, provenance, noNvml),
+    ...held,
     allocatable: gone === null ? available.bytes : { immediate: null, afterReclaim: null },
     views: toolViews.bytes,
     addressingMode,
@@ -213,4 +218,10 @@ function processes(
   if (processes === null) provenance.record('processes', from);
   provenance.record('processesComplete', from);
   return { processes, processesComplete: complete };
+}
+
+/** What the listed processes hold, in bytes; null: no bytes are known. */
+function heldBytes({ processes: list, processesComplete }: Pick<DeviceSnapshot, 'processes' | 'processesComplete'>) {
+  const known = (list ?? []).map(({ gpuBytes }) => gpuBytes).filter((bytes) => bytes !== null);
+  return known.length === 0 && processesComplete !== true ? null : known.reduce((sum, bytes) => sum + bytes, 0);
 }

@@ -13,11 +13,12 @@ import { type ChildReadings, NOT_NEEDED, ordinalsToAsk } from './child-readings.
 export async function readWithOwnContext(
   binding: NativeBinding,
   cuda: NativeCudaReport,
+  hostTotal: number,
   deadlineMs: number,
 ): Promise<ChildReadings | null> {
   if (cuda.timedOut !== null || typeof cuda.deviceCount !== 'number' || cuda.deviceCount === 0) return null;
   const answers: ChildReadings['answers'] = new Map();
-  for (const ordinal of ordinalsToAsk('needed', cuda)) {
+  for (const ordinal of ordinalsToAsk('needed', cuda, hostTotal)) {
     const reading = await binding.memGetInfo(ordinal, deadlineMs);
     if (isFailure(reading)) answers.set(ordinal, reading);
     else answers.set(ordinal, { free: reading[0], total: reading[1], from: 'cudaMemGetInfo in this process' });

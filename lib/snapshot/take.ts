@@ -41,9 +41,9 @@ export async function takeSnapshot(options: Required<SnapshotOptions>): Promise<
   const [cuda, nvml] = await reports;
   const child =
     mode === 'child' || mode === 'needed'
-      ? await readInChild(mode, cuda, facts.driver, childDeadlineMs)
+      ? await readInChild(mode, cuda, { driver: facts.driver, hostTotal: host.total }, childDeadlineMs)
       : mode === 'neededInProcess'
-        ? await readWithOwnContext(binding, cuda, childDeadlineMs)
+        ? await readWithOwnContext(binding, cuda, host.total, childDeadlineMs)
         : null;
   const paired = pairDevices(cuda.devices, nvml.devices);
   const hidden = options.hiddenDevices ? await readHidden(cuda, nvml, paired, childDeadlineMs) : null;

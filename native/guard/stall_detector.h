@@ -5,6 +5,10 @@
 // healthy: of seven such spikes on a GB10, one reached 98 % for two minutes. In its four wedges
 // avg10 stayed at or above 10 % for 300 s and more while MemAvailable rose to 46 GB. Healthy
 // reclaim makes progress: MemAvailable falls as pages are handed out.
+//
+// The judgement of lib/memory/pressure.ts differs: it has one reading and must not cry wolf, so it
+// waits for the 300 s. This one has many readings, and a false alarm costs one search, a missed
+// one the machine.
 #pragma once
 
 #include <algorithm>

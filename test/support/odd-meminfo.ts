@@ -92,11 +92,9 @@ export const ODD_LINES: readonly OddLine[] = [
 
 /** Texts whose MemTotal says nothing. */
 export const ODD_TOTALS: readonly [title: string, text: string, message: RegExp][] = [
-  ['no line', 'MemFree: 1 kB\n', /has no MemTotal line; expected one line "MemTotal: <number> kB" of 16 MiB or more$/],
-  ['another unit', 'MemTotal:  64194 MB\n', /has the line "MemTotal: {2}64194 MB"; expected/],
-  ['no unit', 'MemTotal:  64194\n', /has the line "MemTotal: {2}64194"; expected/],
-  ['zero', 'MemTotal:  0 kB\n', /has the line "MemTotal: {2}0 kB"; expected/],
-  ['400 digits', `MemTotal:  ${DIGITS} kB\n`, /has the line "MemTotal: {2}9{49}"; expected/],
-  ['NUL', 'X: 1\nMemTotal:  12\x0034 kB\n', /has the line "MemTotal: {2}12\?34 kB"; expected/],
-  ['an empty file', '', /has no MemTotal line/],
+  ['no line', 'MemFree: 1 kB\n', /has no MemTotal line; expected one line "MemTotal: <number> kB" of 16 MiB or more/],
+  ['another unit', 'MemTotal:  64194 MB\n', /has the line "MemTotal: 64194 MB"; expected/],
+  ['zero', 'MemTotal:  0 kB\n', /has the line "MemTotal: 0 kB"; expected/],
+  ['400 digits', `MemTotal:  ${DIGITS} kB\n`, /has the line "MemTotal: 9{49}"; expected/],
+  ['NUL', 'X: 1\nMemTotal:  12\x0034 kB\n', /has the line "MemTotal: 12\?34 kB"; expected/],
 ];

@@ -32,8 +32,8 @@ export function poolOf(snapshot: Snapshot): Pool {
 /** `immediate` from a fresh /proc/meminfo alone: cheap enough to be computed during an eviction. */
 export function immediateNow(kind: Pool['kind'], pools: number, host: HostMemory): number | null {
   if (kind === 'host') return usableFree(host);
-  const facts = { model: 'unified', host, poolBytes: pools, cuda: null, nvml: null, mig: false } as const;
-  return allocatable(facts).bytes.immediate;
+  const device = { model: 'unified', cuda: null, nvml: null, mig: false, cudaTotal: null, held: null } as const;
+  return allocatable({ ...device, host, poolBytes: pools }).bytes.immediate;
 }
 
 /** Page cache that level 1 drops: clean, not mapped, not shared. A lower bound: Mapped contains shared memory. */

@@ -3,6 +3,7 @@ import { clean, formatBoth, formatCount, inGB, inGiB, share, UNKNOWN } from '../
 import { cmaPhantom } from '../../memory/allocatable.ts';
 import { contextFailure, goneFailure } from '../../memory/device-health.ts';
 import { hasUnknownPools, unifiedDevice, unknownGpuMemory } from '../../memory/headroom.ts';
+import { hasOwnLimit } from '../../memory/model.ts';
 import type { Allocatable, DeviceSnapshot, HostMemory, Ledger, LedgerLabel, Snapshot } from '../../types/index.ts';
 import { amount, type RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
@@ -177,7 +178,7 @@ function meanings(
   host: HostMemory,
   options: RenderOptions,
 ): [immediate: string, afterReclaim: string] {
-  const { failures, memoryModel } = device;
+  const { allocatable, attributes, failures, memoryModel } = device;
   const gone = goneFailure(failures)?.meaning.gone;
   if (gone !== undefined) return [`the GPU ${gone}`, ''];
   if (contextFailure(device) !== undefined) return ['but no CUDA program can start now', ''];
@@ -187,11 +188,16 @@ function meanings(
     case 'discrete':
       return [NO_RECLAIM, 'the same: this GPU has no page cache'];
     case 'unknown':
-      return ['as the libraries report', 'it is unknown whether the GPU shares host memory'];
+      return [
+        allocatable.immediate === null ? 'NVML may report a carve-out' : 'as CUDA reports',
+        'it is unknown whether the GPU shares host memory',
+      ];
     case 'unified': {
       const phantom = cmaPhantom(host);
       const immediate = phantom === 0 ? NO_RECLAIM : `without ${amount(phantom, options)} that cannot be pinned`;
-      return [immediate, 'after clean page cache is reclaimed'];
+      return hasOwnLimit(attributes.totalGlobalMem, host.total)
+        ? [immediate, "at most CUDA's own total, less what processes hold"]
+        : [immediate, 'after clean page cache is reclaimed'];
     }
   }
 }

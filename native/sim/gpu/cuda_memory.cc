@@ -230,16 +230,20 @@ double transfer_ms(const Call& call, const void* address, uint64_t bytes) {
 uint64_t device_total(const State& state, int device) {
   const Device& facts = state.machine.devices[device];
   if (!facts.shares_host_memory) return facts.memory - facts.reserved;
-  return state.machine.memory.total / 1024 * 1024;
+  return std::min(facts.cuda_total, state.machine.memory.total / 1024 * 1024);
 }
 
 void memory_info(State& state, int device, size_t* free, size_t* total) {
   const Locked locked(state);
   const Device& facts = state.machine.devices[device];
   *total = device_total(state, device);
-  // On shared memory this is MemFree, without page cache and pools.
-  *free = facts.shares_host_memory ? free_bytes(state)
-                                   : saturating_sub(*total, state.world.gpu_device[device]);
+  if (!facts.shares_host_memory) {
+    *free = saturating_sub(*total, state.world.gpu_device[device]);
+    return;
+  }
+  // MemFree, without page cache and pools. Where CUDA's total is less than MemTotal, allocations
+  // count against it (assumed: no such device has been read on Linux).
+  *free = std::min(free_bytes(state), saturating_sub(*total, state.world.gpu_host));
 }
 
 void* system_map(Session& session, uint64_t bytes) {

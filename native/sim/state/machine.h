@@ -82,6 +82,7 @@ struct Device {
   char name[96], uuid[48], pci_bus_id[32], pci_device_id[12], compute_capability[8];
   bool shares_host_memory, sysmem_fallback;
   uint64_t memory, reserved, context_bytes, largest_allocation, largest_total;
+  uint64_t cuda_total;  // kUnlimited: MemTotal, or the device's own memory
   Attributes attributes;
   NvmlAnswers nvml;
 };

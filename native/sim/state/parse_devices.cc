@@ -27,6 +27,21 @@ constexpr Field<Attributes, int64_t> kAttributes[] = {
     {"hostNumaId", &Attributes::host_numa_id},
 };
 
+// A device that shares the host's memory may have a carve-out beside MemTotal, which only NVML
+// counts.
+void check_memory(Description& in, const std::string& at, const Device& device) {
+  const bool carve_out = device.shares_host_memory && device.memory != 0;
+  if (!device.shares_host_memory && device.memory == 0) {
+    in.fail(at + "memory must be a number if sharesHostMemory is false");
+  }
+  if (carve_out && device.nvml.memory != NvmlMemory::kOwn) {
+    in.fail(at + "memory must be null if sharesHostMemory is true, unless nvml.memory is \"OWN\"");
+  }
+  if (!device.shares_host_memory && device.cuda_total != kUnlimited) {
+    in.fail(at + "cudaTotal must be null if sharesHostMemory is false");
+  }
+}
+
 void parse_device(Description& in, const std::string& at, Device& device) {
   in.text(at + "name", device.name);
   in.text(at + "uuid", device.uuid);
@@ -40,9 +55,7 @@ void parse_device(Description& in, const std::string& at, Device& device) {
   in.bytes(at + "contextBytes", &device.context_bytes);
   device.largest_allocation = in.bytes_or(at + "largestAllocation", kUnlimited);
   device.largest_total = in.bytes_or(at + "largestTotal", kUnlimited);
-  if (device.shares_host_memory != (device.memory == 0)) {
-    in.fail(at + "memory must be null if sharesHostMemory is true, and a number if it is false");
-  }
+  device.cuda_total = in.bytes_or(at + "cudaTotal", kUnlimited);
   if (device.reserved > device.memory) in.fail(at + "reserved is more than memory");
   if (device.shares_host_memory && device.sysmem_fallback) {
     in.fail(at + "sysmemFallback must be false if sharesHostMemory is true");
@@ -51,6 +64,7 @@ void parse_device(Description& in, const std::string& at, Device& device) {
     in.integer(at + "attributes." + field.key, &(device.attributes.*field.member));
   }
   parse_nvml(in, at + "nvml.", device.nvml);
+  check_memory(in, at, device);
 }
 
 }  // namespace

@@ -11,6 +11,8 @@ const facts = (changes: Partial<AllocatableFacts>): AllocatableFacts => ({
   cuda: null,
   nvml: null,
   mig: false,
+  cudaTotal: null,
+  held: null,
   ...changes,
 });
 
@@ -67,6 +69,34 @@ describe('allocatable of a unified device', () => {
   });
 });
 
+describe('allocatable of a unified device with a limit of its own', () => {
+  // N1X: CUDA's total is 46,477 MiB on 54.2 GiB; NVML reports a carve-out of 8,128 MiB.
+  const cudaTotal = 46_477 * 2 ** 20;
+  const host = hostWith({ total: 54.2 * GiB, free: 20 * GiB, available: 50 * GiB });
+  const nvml = { total: 8128 * 2 ** 20, free: 7929 * 2 ** 20, used: 0, reserved: 0 };
+
+  it('is never more than CUDA’s total less what processes hold', () => {
+    expect(allocatable(facts({ host, cudaTotal, nvml, held: 0 })).bytes).toEqual({
+      immediate: 20 * GiB,
+      afterReclaim: cudaTotal,
+    });
+    const { bytes, from } = allocatable(facts({ host, cudaTotal, nvml, held: 40 * GiB }));
+    expect(bytes).toEqual({ immediate: cudaTotal - 40 * GiB, afterReclaim: cudaTotal - 40 * GiB });
+    expect(from).toMatch(/at most CUDA's own total of 45\.4 GiB less 40\.0 GiB that processes hold$/);
+    expect(allocatable(facts({ host, cudaTotal, held: null })).from).toMatch(/what processes hold of it is not known$/);
+    expect(allocatable(facts({ host, cudaTotal, held: 60 * GiB })).bytes.immediate).toBe(0);
+    expect(allocatable(facts({ host, cudaTotal, held: 0, cuda: { free: GiB, total: cudaTotal } })).bytes).toEqual({
+      immediate: GiB,
+      afterReclaim: cudaTotal,
+    });
+  });
+
+  it('does not matter where CUDA’s total is MemTotal', () => {
+    const whole = facts({ cudaTotal: hostWith({}).total, held: 0 });
+    expect(allocatable(whole)).toEqual(allocatable(facts({})));
+  });
+});
+
 describe('cmaPhantom', () => {
   it('is CmaFree above CmaTotal, which real CMA cannot be', () => {
     expect(cmaPhantom(hostWith({ cmaTotal: 0, cmaFree: 9 * GiB }))).toBe(9 * GiB);
@@ -90,9 +120,12 @@ describe('allocatable of other devices', () => {
     ).toBe(9 * GiB);
     expect(allocatable(facts({ model: 'discrete', nvml, mig: true })).bytes.immediate).toBeNull();
   });
-  it('claims nothing about reclaim where the model is unknown: NVML may report a carve-out', () => {
-    expect(allocatable(facts({ model: 'unknown', nvml })).bytes).toEqual({
-      immediate: 139 * GiB,
+  it('is never NVML’s number where the model is unknown: it may be of a carve-out', () => {
+    const { bytes, from } = allocatable(facts({ model: 'unknown', nvml }));
+    expect(bytes).toEqual({ immediate: null, afterReclaim: null });
+    expect(from).toMatch(/139\.0 GiB may be of a carve-out/);
+    expect(allocatable(facts({ model: 'unknown', nvml, cuda })).bytes).toEqual({
+      immediate: cuda.free,
       afterReclaim: null,
     });
   });

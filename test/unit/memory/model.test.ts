@@ -7,6 +7,7 @@ const facts = (changes: Partial<ModelFacts>): ModelFacts => ({
   pageableMemoryAccessUsesHostPageTables: null,
   addressingMode: null,
   nvmlMemory: null,
+  migMode: null,
   ...changes,
 });
 const model = (changes: Partial<ModelFacts>) => memoryModel(facts(changes)).model;
@@ -36,6 +37,15 @@ describe('memoryModel', () => {
     expect(model({ nvmlMemory: nvmlFailure('GPU_IS_LOST', 15), addressingMode: 'ATS' })).toBe('unknown');
     expect(model({ nvmlMemory: nvmlFailure('UNKNOWN', 999) })).toBe('unknown');
     expect(model({ integrated: 0, nvmlMemory: nvmlFailure('NOT_SUPPORTED', 3) })).toBe('discrete');
+  });
+
+  it('a coherent GPU in MIG mode reports no memory either, so without CUDA it is unknown', () => {
+    const ats = { addressingMode: 'ATS', nvmlMemory: nvmlFailure('NOT_SUPPORTED', 3) };
+    expect(model({ ...ats, migMode: [1, 1] })).toBe('unknown');
+    expect(model({ ...ats, migMode: nvmlFailure('UNKNOWN', 999) })).toBe('unknown');
+    expect(model({ ...ats, migMode: [0, 1] })).toBe('unified');
+    expect(model({ ...ats, migMode: nvmlFailure('NOT_SUPPORTED', 3) })).toBe('unified');
+    expect(model({ ...ats, migMode: [1, 1], integrated: 1 })).toBe('unified');
   });
 
   it('without CUDA, ATS together with NOT_SUPPORTED stands in, and only both together', () => {

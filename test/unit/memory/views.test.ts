@@ -17,6 +17,7 @@ const facts = (changes: Partial<ViewFacts>): ViewFacts => ({
   cuda: null,
   cudaState: 'untried',
   nvml: null,
+  cudaTotal: null,
   whyNoCuda: 'not read',
   whyNoNvml: 'NOT_SUPPORTED',
   environment: {},
@@ -24,6 +25,13 @@ const facts = (changes: Partial<ViewFacts>): ViewFacts => ({
 });
 
 describe('views of a unified device', () => {
+  it('do not know cudaMemGetInfo from MemFree where CUDA’s total is not MemTotal', () => {
+    const { bytes, from } = views(facts({ cudaTotal: 46_477 * 2 ** 20 }));
+    expect(bytes).toMatchObject({ cudaMemGetInfo: null, torch: null, vllm: spark.available });
+    expect(from.cudaMemGetInfo).toBe('not read');
+    expect(views(facts({ cudaTotal: spark.total })).bytes.cudaMemGetInfo).toBe(spark.free);
+  });
+
   it('disagree as they do on a real Spark (llamastash #80: 2.77 and 52 GiB at one instant)', () => {
     const { bytes, from } = views(facts({}));
     expect(bytes).toEqual({
