@@ -4,11 +4,6 @@
 #include "sim/abi/export.h"
 #include "sim/gpu/contexts.h"
 
-// The same function under the name by which programs call it that were built with a default stream
-// for each thread. All streams share one queue here.
-#define UMASIM_OTHER_STREAM(function, suffix) \
-  UMASIM_API decltype(function) function##_##suffix __attribute__((alias(#function)))
-
 namespace umasim {
 
 // Runs `body(call)`. Keeps an error for cudaGetLastError.

@@ -1,10 +1,8 @@
 // CUDA runtime: devices and contexts. cudart_versions.cc has what differs between CUDA versions.
 #include <cstdio>
-#include <cstring>
 
 #include "sim/abi/cudart.h"
 #include "sim/gpu/cuda_attributes.h"
-#include "sim/gpu/device_identity.h"
 #include "sim/gpu/device_queue.h"
 
 using namespace umasim;
@@ -54,18 +52,9 @@ UMASIM_API cudaError_t cudaDeviceGetPCIBusId(char* id, int size, int ordinal) no
 UMASIM_API cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) noexcept {
   return runtime("cudaDeviceGetByPCIBusId", [&](const Call& call) {
     if (device == nullptr || id == nullptr) return int{umaprobe::kCudaInvalidValue};
-    unsigned domain, bus, slot;
-    if (std::sscanf(id, "%x:%x:%x", &domain, &bus, &slot) != 3) {
-      return int{umaprobe::kCudaInvalidValue};
-    }
     const int status = init_cuda(call);
     if (status != 0) return status;
-    const VisibleDevices& visible = call.session().visible;
-    for (*device = 0; *device < visible.count; ++*device) {
-      const PciAddress address = pci_address(call.state().machine.devices[visible.index[*device]]);
-      if (address.domain == domain && address.bus == bus && address.device == slot) return 0;
-    }
-    return int{umaprobe::kCudaInvalidDevice};
+    return ordinal_at(call.state().machine, call.session().visible, id, device);
   });
 }
 

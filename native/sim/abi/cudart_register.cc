@@ -9,15 +9,18 @@
 
 using namespace umasim;
 
-// The handle of an image is its address in a cell of its own, as the caller expects a pointer to
-// one.
-UMASIM_API void** __cudaRegisterFatBinary(void* image) noexcept { return new void* {image}; }
+// The handle of an image is a cell with its address: callers pass it on, and some read it.
+UMASIM_API void** __cudaRegisterFatBinary(void* image) noexcept {
+  auto** const handle = static_cast<void**>(std::malloc(sizeof image));
+  if (handle != nullptr) *handle = image;
+  return handle;
+}
 
 UMASIM_API void __cudaRegisterFatBinaryEnd(void**) noexcept {}
 
 UMASIM_API void __cudaUnregisterFatBinary(void** handle) noexcept {
   unregister_kernels(handle);
-  delete handle;
+  std::free(handle);
 }
 
 // For programs that ask whether an image has been loaded, which here needs no loading.

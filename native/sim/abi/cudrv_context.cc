@@ -155,3 +155,19 @@ UMASIM_API CUresult cuCtxGetApiVersion(CUcontext, unsigned int* version) noexcep
 
 // For a context that was created and not attached to, the same as cuCtxDestroy.
 UMASIM_API CUresult cuCtxDetach(CUcontext context) noexcept { return cuCtxDestroy_v2(context); }
+
+// The names of CUDA 3 and earlier, which programs that open the library by hand still use; the
+// arguments have not changed.
+UMASIM_API CUresult cuCtxCreate(CUcontext* out, unsigned int flags, CUdevice device) noexcept {
+  return cuCtxCreate_v2(out, flags, device);
+}
+UMASIM_API CUresult cuCtxDestroy(CUcontext context) noexcept { return cuCtxDestroy_v2(context); }
+UMASIM_API CUresult cuCtxPushCurrent(CUcontext context) noexcept {
+  return cuCtxPushCurrent_v2(context);
+}
+UMASIM_API CUresult cuCtxPopCurrent(CUcontext* context) noexcept {
+  return cuCtxPopCurrent_v2(context);
+}
+UMASIM_API CUresult cuDevicePrimaryCtxRelease(CUdevice device) noexcept {
+  return cuDevicePrimaryCtxRelease_v2(device);
+}

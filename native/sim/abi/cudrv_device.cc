@@ -118,3 +118,10 @@ UMASIM_API CUresult cuDeviceGetP2PAttribute(int* value, int, CUdevice device,
                                             CUdevice peer) noexcept {
   return relation("cuDeviceGetP2PAttribute", value, device, peer);
 }
+
+UMASIM_API CUresult cuDeviceGetByPCIBusId(CUdevice* device, const char* id) noexcept {
+  return driver("cuDeviceGetByPCIBusId", [&](const Call& call) {
+    if (device == nullptr || id == nullptr) return int{umaprobe::kCudaInvalidValue};
+    return ordinal_at(call.state().machine, call.session().visible, id, device);
+  });
+}

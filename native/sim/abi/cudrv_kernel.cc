@@ -120,3 +120,5 @@ UMASIM_API CUresult cuLaunchKernel(CUfunction handle, unsigned int grid_x, unsig
     return run_kernel(call, device, *function, parameters);
   });
 }
+
+UMASIM_OTHER_STREAM(cuLaunchKernel, ptsz);

@@ -152,3 +152,16 @@ UMASIM_API CUresult cuMemsetD32Async(CUdeviceptr address, unsigned int value, si
                                      CUstream) noexcept {
   return cuMemsetD32_v2(address, value, count);
 }
+
+UMASIM_OTHER_STREAM(cuMemsetD8_v2, ptds);
+UMASIM_OTHER_STREAM(cuMemsetD32_v2, ptds);
+UMASIM_OTHER_STREAM(cuMemsetD8Async, ptsz);
+UMASIM_OTHER_STREAM(cuMemsetD32Async, ptsz);
+UMASIM_OTHER_STREAM(cuMemcpy, ptds);
+UMASIM_OTHER_STREAM(cuMemcpyAsync, ptsz);
+UMASIM_OTHER_STREAM(cuMemcpyDtoH_v2, ptds);
+UMASIM_OTHER_STREAM(cuMemcpyHtoD_v2, ptds);
+UMASIM_OTHER_STREAM(cuMemcpyDtoD_v2, ptds);
+UMASIM_OTHER_STREAM(cuMemcpyDtoHAsync_v2, ptsz);
+UMASIM_OTHER_STREAM(cuMemcpyHtoDAsync_v2, ptsz);
+UMASIM_OTHER_STREAM(cuMemcpyDtoDAsync_v2, ptsz);

@@ -64,3 +64,8 @@ UMASIM_API CUresult cuEventElapsedTime(float* ms, Event* begin, Event* end) noex
 UMASIM_API CUresult cuEventDestroy_v2(Event* event) noexcept {
   return in_context("cuEventDestroy_v2", [&](const Call&, int) { return event_destroy(event); });
 }
+
+UMASIM_OTHER_STREAM(cuStreamSynchronize, ptsz);
+UMASIM_OTHER_STREAM(cuStreamQuery, ptsz);
+UMASIM_OTHER_STREAM(cuStreamWaitEvent, ptsz);
+UMASIM_OTHER_STREAM(cuEventRecord, ptsz);

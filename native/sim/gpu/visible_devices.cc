@@ -1,11 +1,13 @@
 #include "sim/gpu/visible_devices.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 
 #include "abi/cuda.h"
+#include "sim/gpu/device_identity.h"
 
 namespace umasim {
 namespace {
@@ -102,6 +104,19 @@ int find_visible_devices(const State& state, VisibleDevices* visible) {
                : umaprobe::kCudaUnknown;
   }
   return visible->count == 0 ? umaprobe::kCudaNoDevice : umaprobe::kCudaSuccess;
+}
+
+int ordinal_at(const Machine& machine, const VisibleDevices& visible, const char* pci_bus_id,
+               int* ordinal) {
+  unsigned domain, bus, slot;
+  if (std::sscanf(pci_bus_id, "%x:%x:%x", &domain, &bus, &slot) != 3) {
+    return umaprobe::kCudaInvalidValue;
+  }
+  for (*ordinal = 0; *ordinal < visible.count; ++*ordinal) {
+    const PciAddress address = pci_address(machine.devices[visible.index[*ordinal]]);
+    if (address.domain == domain && address.bus == bus && address.device == slot) return 0;
+  }
+  return umaprobe::kCudaInvalidDevice;
 }
 
 }  // namespace umasim

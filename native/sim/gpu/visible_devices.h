@@ -13,4 +13,8 @@ struct VisibleDevices {
 // and returns 0, or returns its error.
 int find_visible_devices(const State& state, VisibleDevices* visible);
 
+// The ordinal of the device at a PCI address such as "0000:01:00.0". Returns a cudaError_t.
+int ordinal_at(const Machine& machine, const VisibleDevices& visible, const char* pci_bus_id,
+               int* ordinal);
+
 }  // namespace umasim

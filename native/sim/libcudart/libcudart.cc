@@ -5,6 +5,10 @@
 #include "abi/umasim_cudart.h"
 #include "sim/abi/export.h"
 
+#ifndef UMASIM_CUDA
+#define UMASIM_CUDA 13  // the build says which; this is for tools that read the file alone
+#endif
+
 UMASIM_API cudaError_t cudaRuntimeGetVersion(int* version) {
   return umasim_cudart_version(UMASIM_CUDA, version);
 }

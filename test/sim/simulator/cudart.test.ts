@@ -15,7 +15,6 @@ import {
   missingCompiler,
   missingNvcc,
   missingToolkit,
-  unsanitizedEnvironment,
 } from '../../support/clients.ts';
 import { gb10WithTwoDevices, machineWith, withMachine } from '../../support/machines.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -27,7 +26,8 @@ const LIMIT_MS = 240_000;
 /** Runs a program on a machine on which a simulated second takes a millisecond. */
 function runOn(machine: Machine | string, program: string, args: readonly string[] = [], preload = true) {
   const run = ({ foreignEnv }: { foreignEnv: (options: { preload: boolean }) => Record<string, string> }) => {
-    const env = { ...unsanitizedEnvironment(), ...foreignEnv({ preload }) };
+    // Not unsanitizedEnvironment(): the simulator may be built with a sanitizer, whose runtime must come along.
+    const env = { ...process.env, ...foreignEnv({ preload }) };
     const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', env });
     return { status, stderr, lines: stdout.trim().split('\n') };
   };
@@ -110,6 +110,63 @@ suite(missingCompiler(), 'a program that starts as the static runtime does', () 
     const { status, stderr, lines } = await runOn('gb10', program);
     expect({ status, stderr }).toEqual({ status: 0, stderr: advice(program) });
     expect(lines).toEqual(['cuInit 0', ...Array(3).fill('cuGetExportTable 801 no table')]);
+  });
+});
+
+/** What programs look up before they use any of it, by their sources: a selection, not of one release. */
+const LOOKUPS = {
+  'ggml of llama.cpp': `cuDeviceGet cuDeviceGetAttribute cuGetErrorString cuMemAddressFree cuMemAddressReserve cuMemCreate
+    cuMemGetAllocationGranularity cuMemMap cuMemRelease cuMemSetAccess cuMemUnmap`,
+  PyTorch: `cuDeviceGetAttribute cuMemAddressReserve cuMemRelease cuMemMap cuMemAddressFree cuMemSetAccess cuMemUnmap cuMemCreate
+    cuMemGetAllocationGranularity cuMemExportToShareableHandle cuMemImportFromShareableHandle cuMemsetD32Async
+    cuStreamWriteValue32 cuGetErrorString cuMulticastAddDevice cuMulticastBindMem cuMulticastCreate cuMulticastUnbind
+    cuPointerGetAttribute cuCtxGetCurrent cuDevicePrimaryCtxGetState`,
+  'ffmpeg (nv-codec-headers)': `cuInit cuDeviceGetCount cuDeviceGet cuDeviceGetAttribute cuDeviceGetName cuDeviceComputeCapability
+    cuCtxCreate cuCtxSetLimit cuCtxPushCurrent cuCtxPopCurrent cuCtxDestroy cuMemAlloc cuMemAllocPitch cuMemAllocManaged
+    cuMemsetD8Async cuMemFree cuMemcpy cuMemcpyAsync cuMemcpy2D cuMemcpy2DAsync cuMemcpyHtoD cuMemcpyHtoDAsync cuMemcpyDtoH
+    cuMemcpyDtoHAsync cuMemcpyDtoD cuMemcpyDtoDAsync cuGetErrorName cuGetErrorString cuCtxGetDevice cuDevicePrimaryCtxRetain
+    cuDevicePrimaryCtxRelease cuDevicePrimaryCtxSetFlags cuDevicePrimaryCtxGetState cuDevicePrimaryCtxReset cuStreamCreate
+    cuStreamQuery cuStreamSynchronize cuStreamDestroy cuStreamAddCallback cuStreamWaitEvent cuEventCreate cuEventDestroy
+    cuEventSynchronize cuEventQuery cuEventRecord cuLaunchKernel cuLinkCreate cuLinkAddData cuLinkComplete cuLinkDestroy
+    cuModuleLoadData cuModuleUnload cuModuleGetFunction cuModuleGetGlobal cuTexObjectCreate cuTexObjectDestroy cuGLGetDevices
+    cuGraphicsGLRegisterImage cuGraphicsUnregisterResource cuGraphicsMapResources cuGraphicsUnmapResources
+    cuGraphicsSubResourceGetMappedArray cuGraphicsResourceGetMappedPointer cuDeviceGetUuid cuImportExternalMemory
+    cuDestroyExternalMemory cuExternalMemoryGetMappedBuffer cuExternalMemoryGetMappedMipmappedArray
+    cuMipmappedArrayDestroy cuMipmappedArrayGetLevel cuImportExternalSemaphore cuDestroyExternalSemaphore
+    cuSignalExternalSemaphoresAsync cuWaitExternalSemaphoresAsync cuArray3DCreate cuArrayDestroy`,
+  Numba: `cuInit cuDriverGetVersion cuDeviceGetCount cuDeviceGet cuDeviceGetName cuDeviceGetAttribute cuDeviceComputeCapability
+    cuDevicePrimaryCtxGetState cuDevicePrimaryCtxRelease cuDevicePrimaryCtxReset cuDevicePrimaryCtxRetain
+    cuDevicePrimaryCtxSetFlags cuCtxCreate cuCtxGetCurrent cuCtxPushCurrent cuCtxPopCurrent cuCtxDestroy cuModuleLoadDataEx
+    cuModuleUnload cuModuleGetFunction cuModuleGetGlobal cuMemAlloc cuMemAllocManaged cuMemsetD8 cuMemsetD8Async cuMemcpyHtoD
+    cuMemcpyHtoDAsync cuMemcpyDtoD cuMemcpyDtoDAsync cuMemcpyDtoH cuMemcpyDtoHAsync cuMemFree cuStreamCreate cuStreamDestroy
+    cuStreamSynchronize cuStreamAddCallback cuLaunchKernel cuLaunchCooperativeKernel cuMemHostAlloc cuMemFreeHost
+    cuMemHostRegister cuMemHostUnregister cuMemHostGetDevicePointer cuMemGetInfo cuEventCreate cuEventDestroy
+    cuEventElapsedTime cuEventRecord cuEventQuery cuEventSynchronize cuStreamWaitEvent cuPointerGetAttribute
+    cuMemGetAddressRange cuIpcGetMemHandle cuIpcOpenMemHandle cuIpcCloseMemHandle cuCtxEnablePeerAccess
+    cuDeviceCanAccessPeer cuFuncGetAttribute cuOccupancyMaxActiveBlocksPerMultiprocessor cuCtxSynchronize cuGetErrorName`,
+};
+
+suite(missingCompiler(), 'the driver for programs that open it by hand', () => {
+  const program = join(folder, 'driver_lookups');
+  beforeAll(() => compileC(join(CLIENTS, 'driver_lookups.c'), program, ['-ldl']), LIMIT_MS);
+
+  test.each(Object.entries(LOOKUPS))('has all that %s looks for', async (_, names) => {
+    const { status, stderr, lines } = await runOn('gb10', program, ['12000', ...names.split(/\s+/)]);
+    expect({ status, stderr, lines }).toEqual({ status: 0, stderr: '', lines: ['cuInit 0, cuMemCreate 801'] });
+  });
+
+  test('a name that is no function of CUDA is not found, nor anything for a CUDA newer than the driver', async () => {
+    const { lines } = await runOn('gb10', program, ['13000', 'cuMemDefragment', 'cudaMalloc', 'nvmlInit_v2']);
+    expect(lines).toEqual([
+      'cuMemDefragment: cuGetProcAddress 0, result 1',
+      'cuMemDefragment: no symbol',
+      // In one library with the driver's functions, but none of them.
+      'cudaMalloc: cuGetProcAddress 0, result 1',
+      'nvmlInit_v2: cuGetProcAddress 0, result 1',
+      'cuInit 0, cuMemCreate 801',
+    ]);
+    const newer = await runOn('gb10', program, ['13010', 'cuInit']);
+    expect(newer.lines[0]).toMatch(/^cuInit: cuGetProcAddress 1,/);
   });
 });
 
