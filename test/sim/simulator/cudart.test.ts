@@ -1,7 +1,7 @@
 /** The CUDA runtime of the simulated machine as programs meet it: three versions, and kernels of their own. */
 
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { simulatorLibrary } from '../../../lib/native/binding.ts';
 import type { Machine } from '../../../lib/sim.ts';
@@ -45,33 +45,47 @@ function suite(missing: string | null, title: string, tests: () => void): void {
 }
 
 suite(missingCompiler(), 'the libcudart of CUDA 11, 12 and 13', () => {
-  const program = join(folder, 'cudart_versions');
-  beforeAll(() => compileC(join(CLIENTS, 'cudart_versions.c'), program, ['-ldl']), LIMIT_MS);
+  const programs = new Map<number, string>();
+  beforeAll(() => {
+    const libraries = dirname(simulatorLibrary());
+    for (const version of [11, 12, 13]) {
+      const program = join(folder, `cudart_versions_${version}`);
+      compileC(join(CLIENTS, 'cudart_versions.c'), program, [
+        ...(version === 12 ? ['-DcudaGetDeviceProperties=cudaGetDeviceProperties_v2'] : []),
+        ...[`-L${libraries}`, `-l:libumasim-cudart${version}.so`, `-Wl,-rpath,${libraries}`],
+        ...['-Wl,--allow-shlib-undefined', '-ldl'],
+      ]);
+      programs.set(version, program);
+    }
+  }, LIMIT_MS);
 
   /** The struct has 728, 1032 and 1008 bytes; not a byte more is written, or the caller's stack is smashed. */
-  const expected = (how: string, versions: readonly number[]) => [
-    `${how} libcudart.so.12 cudaRuntimeGetVersion 0 ${versions[1]}`,
-    `${how} libcudart.so.12 cudaGetDeviceProperties 0 728 bytes: NVIDIA GB10`,
-    `${how} libcudart.so.12 cudaGetDeviceProperties_v2 0 1032 bytes: NVIDIA GB10`,
-    `${how} libcudart.so.11.0 cudaRuntimeGetVersion 0 ${versions[0]}`,
-    `${how} libcudart.so.11.0 cudaGetDeviceProperties 0 728 bytes: NVIDIA GB10`,
-    `${how} libcudart.so.13 cudaRuntimeGetVersion 0 ${versions[2]}`,
-    `${how} libcudart.so.13 cudaGetDeviceProperties 0 1008 bytes: NVIDIA GB10`,
-  ];
+  const SIZES = new Map([
+    [11, 728],
+    [12, 1032],
+    [13, 1008],
+  ]);
 
   test.each([
-    [13_010, true, [11_080, 12_090, 13_010]],
-    [12_060, true, [11_080, 12_060, 13_000]],
-    [13_010, false, [11_080, 12_090, 13_010]],
-  ])('on a machine with runtime %i, preloaded: %s', async (runtimeVersion, preload, versions) => {
-    const { status, stderr, lines } = await runOn(
-      machineWith('gb10', { driver: { runtimeVersion } }),
-      program,
-      [],
-      preload,
-    );
+    [11, 13_010, true, [11_080, 12_090, 13_010]],
+    [12, 13_010, true, [11_080, 12_090, 13_010]],
+    [13, 12_060, true, [11_080, 12_060, 13_000]],
+    [11, 13_010, false, [11_080, 12_090, 13_010]],
+  ])('linked with CUDA %i, on a machine with runtime %i, preloaded: %s', async (linked, own, preload, versions) => {
+    const machine = machineWith('gb10', { driver: { runtimeVersion: own } });
+    const { status, stderr, lines } = await runOn(machine, String(programs.get(linked)), [], preload);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    expect(lines).toEqual([...expected('opened', versions), ...expected('linked', versions)]);
+    expect(lines).toEqual([
+      `libcudart.so.12 cudaRuntimeGetVersion 0 ${versions[1]}`,
+      'libcudart.so.12 cudaGetDeviceProperties 0 728 bytes: NVIDIA GB10',
+      'libcudart.so.12 cudaGetDeviceProperties_v2 0 1032 bytes: NVIDIA GB10',
+      `libcudart.so.11.0 cudaRuntimeGetVersion 0 ${versions[0]}`,
+      'libcudart.so.11.0 cudaGetDeviceProperties 0 728 bytes: NVIDIA GB10',
+      `libcudart.so.13 cudaRuntimeGetVersion 0 ${versions[2]}`,
+      'libcudart.so.13 cudaGetDeviceProperties 0 1008 bytes: NVIDIA GB10',
+      `linked cudaRuntimeGetVersion 0 ${versions[linked - 11]}`,
+      `linked cudaGetDeviceProperties 0 ${SIZES.get(linked)} bytes: NVIDIA GB10`,
+    ]);
   });
 });
 
