@@ -97,6 +97,12 @@ UMASIM_API const char* nvmlErrorString(nvmlReturn_t status) noexcept {
       return "Function Not Found";
     case umaprobe::kNvmlGpuIsLost:
       return "GPU is lost";
+    case umaprobe::kNvmlResetRequired:
+      return "GPU requires reset";
+    case umaprobe::kNvmlInUse:
+      return "In use by another client";
+    case umaprobe::kNvmlMemory:
+      return "Insufficient Memory";
     case umaprobe::kNvmlLibRmVersionMismatch:
       return "Driver/library version mismatch";
     case umaprobe::kNvmlArgumentVersionMismatch:
