@@ -3,12 +3,15 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { native, simulatorLibrary } from '../../../lib/native/binding.ts';
 import { flatten } from '../../../lib/sim/machine.ts';
 import { validateMachine } from '../../../lib/sim/validate.ts';
 import { mutatedMachines } from '../../support/mutated-machines.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+// Hundreds of runs take seconds on a busy machine.
+vi.setConfig({ testTimeout: 120_000 });
 
 const state = join(temporaryFolder('machine-mutations'), 'machine');
 

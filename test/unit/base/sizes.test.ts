@@ -1,8 +1,11 @@
 /** Sizes and durations that a person types: for any text a number of the unit that was typed, or a refusal. */
 
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { formatBytes, formatDuration, parseDuration, parseSize } from '../../../lib/base/format.ts';
+
+// Hundreds of runs take seconds on a busy machine.
+vi.setConfig({ testTimeout: 120_000 });
 
 const UNITS = {
   B: 1,

@@ -2,15 +2,23 @@
 
 import { Writable } from 'node:stream';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { COMMANDS, groups } from '../../../lib/cli/commands/index.ts';
 import { probeOptions } from '../../../lib/cli/commands/probe-options.ts';
+import type { OptionTable } from '../../../lib/cli/core/command.ts';
 import { EXIT } from '../../../lib/cli/core/exit.ts';
+import { GLOBAL_OPTIONS } from '../../../lib/cli/core/options.ts';
 import { UsageError } from '../../../lib/cli/core/usage.ts';
 import { main } from '../../../lib/cli/main.ts';
 import { parse } from '../../../lib/cli/parse.ts';
 
+// Hundreds of runs take seconds on a busy machine.
+vi.setConfig({ testTimeout: 120_000 });
+
 const commands = await Promise.all(COMMANDS.map((entry) => entry.load()));
+const specs = new Map(
+  Object.entries(Object.assign({}, GLOBAL_OPTIONS, ...commands.map(({ options }) => options)) as OptionTable),
+);
 const optionNames = [...new Set(commands.flatMap(({ options }) => Object.keys(options)))];
 
 const VALUES = [
@@ -65,7 +73,8 @@ const word = fc.oneof(
   },
   { weight: 1, arbitrary: fc.string({ maxLength: 12 }) },
 );
-const argv = fc.array(word, { maxLength: 7 });
+/** Short ones are often accepted, long ones nearly never. */
+const argv = fc.oneof(fc.array(word, { maxLength: 2 }), fc.array(word, { maxLength: 7 }));
 
 class Kept extends Writable {
   text = '';
@@ -84,6 +93,17 @@ async function run(words: readonly string[]) {
   return { exitCode, stdout: stdout.text, stderr: stderr.text };
 }
 
+/** A command line that was accepted has no option that there is not, and no value where none is taken. */
+function expectKnown(words: readonly string[]): void {
+  const dashes = words.includes('--') ? words.indexOf('--') : words.length;
+  for (const option of words.slice(0, dashes).filter((each) => each.startsWith('--'))) {
+    const [name = '', ...value] = option.slice(2).split('=');
+    const spec = specs.get(name);
+    expect(spec, option).toBeDefined();
+    if (spec?.type === 'boolean') expect(value, option).toEqual([]);
+  }
+}
+
 describe('a command line', () => {
   it('of any words gives help, or one line and exit code 2', async () => {
     await fc.assert(
@@ -94,6 +114,7 @@ describe('a command line', () => {
         expect(stderr).not.toMatch(/ at .*\.[jt]s:\d|TypeError|looks like a bug/);
         // biome-ignore lint/suspicious/noControlCharactersInRegex: they must not reach a terminal
         expect(stderr.trimEnd()).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/);
+        if (stderr.includes('no-such-machine')) expectKnown(words);
         if (exitCode === EXIT.usage && stdout !== '') expect(JSON.parse(stdout)).toMatchObject({ error: { exitCode } });
       }),
       { numRuns: 500 },
