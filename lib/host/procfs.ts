@@ -80,7 +80,7 @@ export function parseBuddyinfo(text: string, pageBytes: number): Contiguity | nu
 }
 
 function parseBuddyinfoLine(line: string): { zone: string; counts: number[] } | null {
-  const match = /^Node +\d+, +zone +(\S+) +(\d[\d ]*)$/.exec(line.trimEnd());
+  const match = /^Node +\d+, +zone +(\S+) +(\d[\d ]*)$/.exec(line);
   if (match === null) return null;
   const [, zone = '', columns = ''] = match;
   const counts = columns.trim().split(/ +/).map(decimal);
