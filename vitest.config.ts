@@ -37,6 +37,8 @@ export default defineConfig({
       project('recipes', { testTimeout: 300_000, hookTimeout: 300_000 }),
       // Programs of Debian on simulated machines: npm run clients fetches them.
       project('clients', { testTimeout: 60_000, hookTimeout: 60_000 }),
+      // Every shipped machine with every single fault; test/sim has two machines of it.
+      project('matrix', { testTimeout: 600_000 }),
       // The same contract on a real device. Files run one at a time, because they read the same counters
       // of one GPU.
       project('gpu', { testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false }),

@@ -1,12 +1,12 @@
-// npm test: everything that can run here but the recipes, which build a copy of the tree, and the clients, which come
-// from Debian (npm run clients).
-//   node scripts/test.mjs [unit|sim|kernel|pkg|gpu|recipes|clients …] [vitest's own arguments]
+// npm test: everything that can run here but the recipes, which build a copy of the tree, the clients, which come
+// from Debian (npm run clients), and the matrix of faults, which takes minutes.
+//   node scripts/test.mjs [unit|sim|kernel|pkg|gpu|recipes|clients|matrix …] [vitest's own arguments]
 import { join } from 'node:path';
 import { bootstrap } from './bootstrap.mjs';
 import { main, root, run } from './run.mjs';
 
 const projects = ['unit', 'sim', 'kernel', 'pkg', 'gpu'];
-const known = [...projects, 'recipes', 'clients'];
+const known = [...projects, 'recipes', 'clients', 'matrix'];
 
 await main(async () => {
   const given = process.argv.slice(2);

@@ -3,7 +3,7 @@
 import { capitalized, formatBytes, formatPercent, GiB, KiB } from '../base/format.ts';
 import { type GateReading, gateText, meetsGate, readGate } from '../memory/contiguity.ts';
 import { unifiedDevice, unknownGpuMemory } from '../memory/headroom.ts';
-import { judgePressure, PSI_ON } from '../memory/pressure.ts';
+import { isForbidden, judgePressure } from '../memory/pressure.ts';
 import { DROP_AND_COMPACT, withReceipt } from '../memory/remedies.ts';
 import type { Finding, Snapshot } from '../types/index.ts';
 import { type Check, finding, pass, skip, warn } from './check.ts';
@@ -59,9 +59,9 @@ export const kernelChecks: readonly Check[] = [
       const { level, next, state, text } = judgePressure(snapshot);
       if (pressure === null)
         return skip(
-          `${capitalized(text)}: this kernel does not report it.`,
+          `${capitalized(text)}: ${isForbidden(snapshot) ? 'this user may not read it' : 'this kernel does not report it'}.`,
           snapshot.from.pressure ?? '/proc/pressure/memory',
-          `${capitalized(PSI_ON)}.`,
+          next === null ? null : `${capitalized(next)}.`,
         );
       const { some, full } = pressure;
       const evidence =

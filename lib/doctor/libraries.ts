@@ -1,7 +1,7 @@
 /** Checks of NVIDIA's libraries: usable, and of matching versions. */
 
 import { capitalized, formatPercent } from '../base/format.ts';
-import { contextFailure, contextText, refusalMeaning, versionProblem } from '../memory/device-health.ts';
+import { contextFailure, contextText, goneGpus, refusalMeaning, versionProblem } from '../memory/device-health.ts';
 import { meaningOf } from '../memory/driver-status.ts';
 import { hasPools } from '../memory/headroom.ts';
 import { noAnswerText, silentCall } from '../memory/health.ts';
@@ -20,7 +20,7 @@ export const libraryChecks: readonly Check[] = [
       if (problem !== null) return problem;
       const silent = silentCall('cuda', snapshot.devices);
       if (silent !== undefined)
-        return noAnswer(silent.path === 'cuda' ? 'CUDA (cudaMemGetInfo)' : 'CUDA', silent.reason, snapshot.pressure);
+        return noAnswer(`CUDA (${silent.call.replace(/ in a child process$/, '')})`, silent.reason, snapshot.pressure);
       const failed = snapshot.devices.find((device) => contextFailure(device) !== undefined);
       if (failed !== undefined) return noContext(failed, snapshot);
       const untried = snapshot.devices.find(({ cuda, from }) => cuda === null && /^ERR_UMA/.test(from.cuda ?? ''));
@@ -93,7 +93,8 @@ function sentence(clause: string): string {
 }
 
 /** null: the library is loaded. */
-function libraryProblem(name: string, status: LibraryStatus, { devices, pressure }: Snapshot): Finding | null {
+function libraryProblem(name: string, status: LibraryStatus, snapshot: Snapshot): Finding | null {
+  const { devices, pressure } = snapshot;
   const evidence = status.reason ?? describe(status);
   switch (status.state) {
     case 'loaded':
@@ -102,7 +103,11 @@ function libraryProblem(name: string, status: LibraryStatus, { devices, pressure
       return noAnswer(name, evidence, pressure);
     case 'unusable': {
       const { cause, remedy } = refusalMeaning(status);
-      return fail(`${name} is installed but cannot be used: ${cause}.`, evidence, sentence(remedy));
+      // A lost GPU explains most refusals, and NVML may have named it.
+      const lost = goneGpus(snapshot);
+      return lost === null
+        ? fail(`${name} is installed but cannot be used: ${cause}.`, evidence, sentence(remedy))
+        : fail(`${name} cannot be used. ${lost.text}`, evidence, lost.next === null ? null : sentence(lost.next));
     }
     case 'missing':
       return devices.length > 0

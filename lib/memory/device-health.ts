@@ -37,7 +37,7 @@ export const goneGpus: Rule = (snapshot) => {
     const others = rest.length === 0 ? '' : ` ${gpuList(rest)} ${rest.length === 1 ? 'answers' : 'answer'}.`;
     return {
       level: 'warning',
-      text: `${gone.map(goneText).join(' ')}${others}`,
+      text: `${together(gone, (device) => goneFailure(device.failures)?.failure, goneText)}${others}`,
       next: goneFailure(first.failures)?.meaning.remedy ?? null,
     };
   }
@@ -46,6 +46,26 @@ export const goneGpus: Rule = (snapshot) => {
   if (found === null) return null;
   return { level: 'warning', text: goneSentence('A GPU', found), next: found.meaning.remedy };
 };
+
+/** The sentence of each device; devices with the same status share one. */
+function together(
+  devices: readonly DeviceSnapshot[],
+  failureOf: (device: DeviceSnapshot) => CallFailure | undefined,
+  textOf: (device: DeviceSnapshot) => string | null,
+): string {
+  const byStatus = new Map<string, DeviceSnapshot[]>();
+  for (const device of devices) {
+    const failure = failureOf(device);
+    const key = `${failure?.library} ${failure?.status}`;
+    byStatus.set(key, [...(byStatus.get(key) ?? []), device]);
+  }
+  return [...byStatus.values()]
+    .map(([first, ...others]) => {
+      const text = first === undefined ? '' : textOf(first);
+      return others.length === 0 ? text : `${text} The same on ${gpuList(others.map(({ index }) => index))}.`;
+    })
+    .join(' ');
+}
 
 /** "GPU 0", "GPU 0 and 2". */
 function gpuList(indexes: readonly number[]): string {
@@ -109,13 +129,13 @@ export const failedContexts: Rule = (snapshot) => {
   if (first === undefined || failure === undefined) return null;
   return {
     level: 'warning',
-    text: failed.map((device) => contextText(device, snapshot)).join(' '),
+    text: together(failed, contextFailure, (device) => contextText(device, snapshot)),
     next: meaningOf(failure, first.memoryModel).remedy,
   };
 };
 
 /** The call that begins everything about a device: without it nothing else is read. */
-const FIRST_CALLS: readonly string[] = ['cuDeviceGet', 'nvmlDeviceGetHandleByIndex_v2'];
+const FIRST_CALLS: readonly string[] = ['cuInit', 'cuDeviceGet', 'nvmlDeviceGetHandleByIndex_v2'];
 
 /** GPUs that a library lists and cannot reach. */
 export const unreachableGpus: Rule = ({ devices }) => {
@@ -150,7 +170,7 @@ const FIELD_NAMES: Readonly<Record<string, string>> = {
 /** Single readings that failed while the rest of the device answers. */
 export const failedReadings: Rule = ({ devices }) => {
   for (const { failures, index } of devices) {
-    const refused = failures.filter(({ name }) => name !== 'TIMEOUT');
+    const refused = failures.filter(({ name, path }) => name !== 'TIMEOUT' && path !== 'cuda');
     const [first] = refused;
     if (first === undefined) continue;
     const { cause, remedy } = meaningOf(first);

@@ -4,6 +4,8 @@
  * the rows.
  */
 
+import type { Failure } from '../base/errors.ts';
+import { capitalized } from '../base/format.ts';
 import type { CallFailure, MemoryModel } from '../types/index.ts';
 import { DROP_PAGE_CACHE } from './remedies.ts';
 
@@ -27,8 +29,8 @@ const REBOOT_AFTER_UPDATE: StatusMeaning = {
   remedy: 'reboot',
 };
 const CONTEXT_ENDED: StatusMeaning = {
-  cause: 'a GPU kernel of this process failed, and its CUDA context has ended',
-  remedy: `restart this process; ${READ_LOG}`,
+  cause: 'a fault on the GPU has ended the CUDA context of the process',
+  remedy: `restart the program; if a new one fails too, ${READ_LOG}, then reboot`,
 };
 const MPS: StatusMeaning = {
   cause: 'the MPS server does not accept this process',
@@ -158,6 +160,13 @@ export function meaningOf(
     return { ...row, remedy: `free pages for it: ${DROP_PAGE_CACHE}; if that does not help, stop a program` };
   }
   return row;
+}
+
+/** The failure of a call that creates a context, with cause and remedy as its message. */
+export function explained(failure: Failure, model: MemoryModel): Failure {
+  if (failure.source === 'umaprobe') return failure;
+  const { cause, remedy } = meaningOf({ ...failure, library: 'cuda' }, model);
+  return { ...failure, message: `no CUDA context can be created, because ${cause}. ${capitalized(remedy)}` };
 }
 
 /** "cudaMemGetInfo answered cudaErrorDevicesUnavailable, 46": the evidence of a sentence, to put in brackets. */

@@ -60,6 +60,13 @@ export interface PressureFacts {
   host: Pick<HostMemory, 'available' | 'swapFree' | 'swapTotal' | 'total'>;
   /** CUDA or NVML that does not answer: "NVML does not answer"; null: both answer, or were not asked. */
   silent?: string | null;
+  /** Of the snapshot: the reason why `pressure` is null. */
+  from?: Readonly<Record<string, string>>;
+}
+
+/** The kernel reports pressure, but not to this user. */
+export function isForbidden({ from }: Pick<PressureFacts, 'from'>): boolean {
+  return from?.pressure?.startsWith('ERR_UMA_PERMISSION') === true;
 }
 
 export interface PressureJudgement {
@@ -73,8 +80,10 @@ export interface PressureJudgement {
 
 export function judgePressure(facts: PressureFacts): PressureJudgement {
   const { pressure } = facts;
-  if (pressure === null)
-    return { state: 'unknown', level: 'notice', text: 'whether tasks wait for memory is not known', next: PSI_ON };
+  if (pressure === null) {
+    const text = 'whether tasks wait for memory is not known';
+    return { state: 'unknown', level: 'notice', text, next: isForbidden(facts) ? READ_PSI : PSI_ON };
+  }
   const { full } = pressure;
   if (full.avg10 >= STALLED_PERCENT) return judgeStall(pressure, facts);
   const waits = waitingPercent(pressure);
@@ -140,6 +149,8 @@ function judgeWaiting(percent: number, { available, total }: PressureFacts['host
 
 /** What to do where the kernel does not report pressure; as part of a sentence. */
 export const PSI_ON = 'boot with psi=1 to get the best known warning of a freeze';
+
+const READ_PSI = 'run it as a user who may read /proc/pressure/memory';
 
 /** The rule of the verdict. */
 export function pressureVerdict(facts: PressureFacts): HealthVerdict | null {

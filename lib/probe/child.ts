@@ -5,6 +5,7 @@ import type { Failure } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
 import { thisProcess } from '../host/process.ts';
 import { journalWriter } from '../journal/writer.ts';
+import { explained } from '../memory/driver-status.ts';
 import { native } from '../native/binding.ts';
 import { childContext } from './child-context.ts';
 import type { Loop } from './context.ts';
@@ -73,7 +74,7 @@ async function serve(request: ChildRequest, loops: Loops, onReady: (requestStop:
   throwFailure(binding.guardStart(request.guard));
   const allocator = await binding.allocOpen(limits.device, limits.stepDeadlineMs);
   send({ type: 'open', allocator });
-  if (isFailure(allocator)) throw failureError(allocator);
+  if (isFailure(allocator)) throw failureError(explained(allocator, limits.memoryModel));
 
   const writer = journal === null ? null : journalWriter(JOURNAL_FD, journal.path);
   const run = journal?.run ?? null;

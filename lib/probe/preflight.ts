@@ -2,7 +2,10 @@
 
 import { UmaError } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
+import { capitalized } from '../base/format.ts';
 import { parseVmstat } from '../host/procfs.ts';
+import { goneGpus } from '../memory/device-health.ts';
+import { answerText, meaningOf } from '../memory/driver-status.ts';
 import { floorFor } from '../memory/floor.ts';
 import { liesOnDevice } from '../memory/kinds.ts';
 import { floorWithShare, otherUsers, shareFor } from '../memory/others.ts';
@@ -72,7 +75,13 @@ const UNUSABLE_CODES = {
 
 function findDevice(snapshot: Snapshot, ordinal: number, command: string): DeviceSnapshot {
   const device = snapshot.devices.find(({ cudaIndex }) => cudaIndex === ordinal);
-  if (device !== undefined) return device;
+  const gone = goneGpus(device === undefined ? snapshot : { ...snapshot, devices: [device] });
+  if (device !== undefined && gone === null) return device;
+  if (gone !== null) {
+    const lost = { source: 'umaprobe', call: command, status: null, name: 'DEVICE_LOST' } as const;
+    const next = gone.next === null ? '' : ` ${capitalized(gone.next)}`;
+    throw new UmaError('ERR_UMA_DEVICE_LOST', { ...lost, message: `not started: ${gone.text}${next}` });
+  }
   const { cuda } = snapshot.libraries;
   const facts = { source: 'umaprobe', call: command, status: null, name: 'NO_DEVICE' } as const;
   if (cuda.state === 'loaded') {
@@ -96,10 +105,18 @@ function seenText(snapshot: Snapshot, count: number): string {
   return `CUDA sees ${count} of the ${snapshot.devices.length} GPUs of this machine: ${variableText(snapshot)}`;
 }
 
-/** One reason, without paths and codes: "CUDA driver version is insufficient for CUDA runtime version". */
-export function unusableReason({ reason, state }: Pick<LibraryStatus, 'reason' | 'state'>): string {
+/** One reason, without paths and codes, and what to do: "the driver sees no GPU (cuInit answered …, 100). Check …". */
+export function unusableReason({
+  failure,
+  reason,
+  state,
+}: Pick<LibraryStatus, 'failure' | 'reason' | 'state'>): string {
   if (state === 'missing') return 'neither the CUDA runtime nor the driver’s libcuda.so.1 is installed';
   if (state === 'timeout') return 'CUDA does not answer';
+  if (failure !== null) {
+    const { cause, remedy } = meaningOf(failure);
+    return `${cause} (${answerText(failure)}). ${capitalized(remedy)}`;
+  }
   const [first = ''] = (reason ?? '').split('; ');
   return first.replace(/^ERR_UMA_\w+: /, '') || 'CUDA gives no reason';
 }

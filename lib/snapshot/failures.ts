@@ -87,9 +87,18 @@ function attributeFailures(attributes: Attributes): readonly DeviceFailure[] {
   return failures;
 }
 
+/** Functions that every version of the libraries has, and without which nothing about a device is read. */
+const ESSENTIAL: readonly string[] = [
+  'cuInit',
+  'cuDeviceGet',
+  'cuDeviceGetAttribute',
+  'cudaDeviceGetAttribute',
+  'nvmlDeviceGetHandleByIndex_v2',
+];
+
 /** The device or the library does not have the value; nothing is wrong. */
-function isOrdinary(library: CallFailure['library'], { name, status }: Failure): boolean {
-  if (name === 'SYMBOL_MISSING') return true;
+function isOrdinary(library: CallFailure['library'], { call, name, status }: Failure): boolean {
+  if (name === 'SYMBOL_MISSING') return !ESSENTIAL.includes(call);
   return library === 'cuda'
     ? status === CUDA_INVALID_VALUE || status === CUDA_NOT_SUPPORTED
     : status === NVML_NOT_SUPPORTED || status === NVML_FUNCTION_NOT_FOUND;

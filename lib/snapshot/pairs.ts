@@ -51,23 +51,29 @@ export function pairDevices(cuda: NativeCudaDevice[], nvml: NativeNvmlDevice[]):
  */
 function pairByElimination(pairs: DevicePair[], unpaired: Set<NativeNvmlDevice>): void {
   const alone = pairs.filter((pair) => pair.nvml === null);
+  const nameless = alone.filter(({ cuda }) => cuda !== null && isNameless(cuda));
   // A CUDA device with an address is none of the NVML devices that have another one.
-  const left = alone.every(({ cuda }) => cuda !== null && !isNameless(cuda))
-    ? [...unpaired].filter(isNameless)
-    : [...unpaired];
+  const left = nameless.length === 0 ? [...unpaired].filter(isNameless) : [...unpaired];
   const [first] = left;
   if (first === undefined || alone.length === 0 || left.length < alone.length) return;
   const certain = left.length === 1;
-  if (!certain && !left.every((device) => isNameless(device) && answerOf(device) === answerOf(first))) return;
+  const sameInNvml = left.every((device) => isNameless(device) && answerOf(device) === answerOf(first));
+  const sameInCuda = nameless.length === left.length && new Set(nameless.map(({ cuda }) => answerOf(cuda))).size === 1;
+  if (!certain && !sameInNvml && !sameInCuda) return;
   for (const [at, pair] of alone.entries()) {
     const twin = left[at] ?? first;
-    const { index: _, ...withoutIndex } = twin;
     unpaired.delete(twin);
-    pair.nvml = certain ? twin : withoutIndex;
+    pair.nvml = certain || !sameInNvml ? twin : without(twin, 'index');
+    if (!certain && !sameInNvml && pair.cuda !== null) pair.cuda = without(pair.cuda, 'ordinal');
     pair.pairedBy = certain
       ? 'by elimination: the only GPU that is left over in both lists'
-      : 'not known: NVML cannot identify several GPUs, and gives the same answer for each';
+      : 'not known which: several GPUs cannot be identified, and the answer for each is the same';
   }
+}
+
+function without<T extends object, K extends keyof T>(object: T, key: K): Omit<T, K> {
+  const { [key]: _, ...rest } = object;
+  return rest;
 }
 
 /**
@@ -78,7 +84,8 @@ function isNameless({ pciBusId, uuid }: NativeCudaDevice | NativeNvmlDevice): bo
   return typeof pciBusId !== 'string' && typeof uuid !== 'string';
 }
 
-function answerOf({ pciBusId }: NativeNvmlDevice): string {
+function answerOf(device: NativeCudaDevice | NativeNvmlDevice | null): string {
+  const pciBusId = device?.pciBusId;
   return isFailure(pciBusId) ? `${pciBusId.call} ${pciBusId.status} ${pciBusId.name}` : '';
 }
 

@@ -130,6 +130,13 @@ describe('verdict over failing GPUs and libraries', () => {
     expect(health(snapshot).next).not.toMatch(/install the NVIDIA driver/i);
   });
 
+  it('GPUs with the same failure share a sentence', () => {
+    const lost = nvmlFailure('GPU_IS_LOST', 15, HANDLE);
+    const snapshot = withFailures([['nvml', lost]], { model: 'discrete', ownFree: [GiB, GiB, GiB, GiB] });
+    snapshot.devices[2]?.failures.push(deviceFailure('nvml', lost));
+    expect(health(snapshot).text).toMatch(/^GPU 0 is lost: [^.]*\. The same on GPU 2\. GPU 1 and 3 answer\.$/);
+  });
+
   it('a driver updated without a reboot, and a runtime that is too new', () => {
     const module = snapshotOf();
     module.driver.version = '580.173.02';

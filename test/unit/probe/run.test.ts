@@ -3,6 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import { ChildState } from '../../../lib/probe/child-state.ts';
 import { unusableReason } from '../../../lib/probe/preflight.ts';
+import { callFailure } from '../../../lib/snapshot/failures.ts';
+import { cudaFailure } from '../../support/failures.ts';
 
 describe('the lines of the guard', () => {
   const tripped = {
@@ -48,11 +50,15 @@ describe('an unusable CUDA', () => {
   it('is one short reason, without codes and paths', () => {
     const reason =
       'ERR_UMA_DRIVER_UNUSABLE: cudaGetDeviceCount answered cudaErrorInsufficientDriver (35): CUDA driver version is insufficient for CUDA runtime version; ERR_UMA_LIBRARY_MISSING: dlopen libcuda.so.1 answered LIBRARY_MISSING: cannot open';
-    expect(unusableReason({ state: 'unusable', reason })).toBe(
+    expect(unusableReason({ state: 'unusable', failure: null, reason })).toBe(
       'cudaGetDeviceCount answered cudaErrorInsufficientDriver (35): CUDA driver version is insufficient for CUDA runtime version',
     );
-    expect(unusableReason({ state: 'missing', reason })).not.toContain('dlopen');
-    expect(unusableReason({ state: 'timeout', reason: null })).toBe('CUDA does not answer');
-    expect(unusableReason({ state: 'unusable', reason: null })).toBe('CUDA gives no reason');
+    expect(unusableReason({ state: 'missing', failure: null, reason })).not.toContain('dlopen');
+    const failure = callFailure('cuda', cudaFailure('CUDA_ERROR_UNKNOWN', 999, 'cuInit'));
+    expect(unusableReason({ state: 'unusable', failure, reason })).toMatch(
+      /^the driver gives no reason: a GPU may be lost, .* \(cuInit answered CUDA_ERROR_UNKNOWN, 999\)\. Look for Xid/,
+    );
+    expect(unusableReason({ state: 'timeout', failure: null, reason: null })).toBe('CUDA does not answer');
+    expect(unusableReason({ state: 'unusable', failure: null, reason: null })).toBe('CUDA gives no reason');
   });
 });

@@ -235,7 +235,13 @@ describe('deviceSnapshot', () => {
     const facts = { name: handle, uuid: handle, pciBusId: handle, memory: handle, temperatureC: handle };
     const device = deviceSnapshot(0, { cuda: null, nvml: { index: 0, ...facts } }, context());
     expect(device.failures).toMatchObject([{ path: 'nvml', call: 'nvmlDeviceGetHandleByIndex_v2' }]);
-    const missing: Failure = { ...handle, source: 'dl', status: null, name: 'SYMBOL_MISSING' };
+    const missing: Failure = {
+      ...handle,
+      source: 'dl',
+      call: 'nvmlDeviceGetClockInfo',
+      status: null,
+      name: 'SYMBOL_MISSING',
+    };
     const ordinary = {
       ...gb10Nvml,
       temperatureC: nvmlFailure('FUNCTION_NOT_FOUND', 13),

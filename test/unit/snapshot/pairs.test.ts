@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../../lib/base/errors.ts';
 import type { NativeCudaDevice, NativeNvmlDevice } from '../../../lib/native/contract.ts';
 import { normalPciBusId, pairDevices } from '../../../lib/snapshot/pairs.ts';
-import { nvmlFailure } from '../../support/failures.ts';
+import { cudaFailure, nvmlFailure } from '../../support/failures.ts';
 
 const cudaDevice = { ordinal: 0, uuid: 'GPU-1', pciBusId: '000f:01:00.0' };
 const nvmlDevice = { index: 0, uuid: 'GPU-1', pciBusId: '0000000F:01:00.0' };
@@ -86,6 +86,15 @@ describe('pairDevices', () => {
         [0, 0, false],
         [1, null, true],
         [2, null, true],
+      ]);
+    });
+
+    it('several that CUDA cannot identify, with the same answer: the ordinal is not known', () => {
+      const failure = cudaFailure('CUDA_ERROR_INVALID_DEVICE', 101, 'cuDeviceGet');
+      const broken = [0, 1].map((ordinal) => ({ ordinal, uuid: failure, pciBusId: failure }));
+      expect(indexes(broken, nvml.slice(0, 2))).toEqual([
+        [null, 0, true],
+        [null, 1, true],
       ]);
     });
 

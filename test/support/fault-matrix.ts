@@ -1,0 +1,306 @@
+/**
+ * The matrix of broken machines: every single fault, what a snapshot of a machine with it says, and what doctor says.
+ * The reading is the built package's, in a process of its own; the verdict and the checks are computed here from it.
+ */
+import { CHECKS } from '../../lib/doctor/checks.ts';
+import { runChecks } from '../../lib/doctor/index.ts';
+import { health } from '../../lib/memory/health.ts';
+import type { HealthVerdict } from '../../lib/memory/verdict.ts';
+import type { JsonObject } from '../../lib/sim/machine.ts';
+import { loadMachine, type Machine, simulate } from '../../lib/sim.ts';
+import type { CheckResult, Snapshot } from '../../lib/types/index.ts';
+import { parseLines, requireSuccess, resultOf, startModule } from './processes.ts';
+import { ROOT } from './root.ts';
+
+/** What a fault does to a healthy machine with a GPU. `harmless`: nothing that anyone needs; an older function helps. */
+export type Effect = 'wrong' | 'harmless';
+
+export interface FaultCase {
+  name: string;
+  effect: Effect;
+  /** The machines on which it has no effect, as a test over the healthy machine. */
+  unless?: (snapshot: Snapshot) => boolean;
+  /** A call that hangs: the reading has a short deadline. */
+  hangs?: true;
+  apply(machine: Machine): Machine;
+}
+
+type Fault = { call: string; status?: number; ms?: number; device?: number };
+
+/** Adds to lists of faults, so that the machine keeps its own. */
+function withFaults(kind: string, entries: readonly (Fault | string)[]): FaultCase['apply'] {
+  return (machine) => {
+    const faults = (machine.faults ?? {}) as JsonObject;
+    const before = (faults[kind] ?? []) as unknown[];
+    const together = kind.startsWith('missing') ? [...new Set([...before, ...entries])] : [...entries, ...before];
+    return { ...machine, faults: { ...faults, [kind]: together } as JsonObject };
+  };
+}
+
+const hasDevices = ({ devices }: Machine): boolean => Array.isArray(devices) && devices.length > 0;
+
+/** The runtime passes on what cuInit answers; the simulator's runtime does not call it. */
+const INIT = ['cuInit', 'cudaGetDeviceCount'];
+/** The calls that create a context or need one. */
+const CONTEXT = ['cudaMemGetInfo', 'cudaSetDevice', 'cuDevicePrimaryCtxRetain', 'cuCtxCreate*', 'cuMemGetInfo*'];
+const PROCESSES = ['nvmlDeviceGetComputeRunningProcesses_v3', 'nvmlDeviceGetComputeRunningProcesses_v2'];
+const HANG_MS = 600_000;
+
+const failing = (name: string, calls: readonly string[], status: number, effect: Effect = 'wrong'): FaultCase => ({
+  name: `${name} answers ${status}`,
+  effect,
+  apply: withFaults(
+    'fail',
+    calls.map((call) => ({ call, status })),
+  ),
+});
+
+const hanging = (name: string, calls: readonly string[]): FaultCase => ({
+  name: `${name} hangs`,
+  effect: 'wrong',
+  hangs: true,
+  apply: withFaults(
+    'hang',
+    calls.map((call) => ({ call, ms: HANG_MS })),
+  ),
+});
+
+const lackingLibraries = (libraries: readonly string[], effect: Effect = 'wrong'): FaultCase => ({
+  name: `no library ${libraries.join(', ')}`,
+  effect,
+  apply: withFaults('missingLibraries', libraries),
+});
+
+const lackingFunctions = (functions: readonly string[], effect: Effect): FaultCase => ({
+  name: `no function ${functions.join(', ')}`,
+  effect,
+  apply: withFaults('missingSymbols', functions),
+});
+
+const replacing = (name: string, path: string, file: JsonObject, effect: Effect): FaultCase => ({
+  name,
+  effect,
+  apply: (machine) => ({ ...machine, files: [{ path, ...file }] }),
+});
+
+const lost = (cuInit: string): FaultCase => ({
+  name: `device 0 is lost, cuInit ${cuInit}`,
+  effect: 'wrong',
+  apply: (machine) =>
+    hasDevices(machine)
+      ? {
+          ...machine,
+          events: [...((machine.events ?? []) as JsonObject[]), { atMs: 0, what: 'lost', device: 0, cuInit }],
+        }
+      : machine,
+});
+
+const hasOwnMemory = ({ devices }: Snapshot): boolean => devices.every(({ memoryModel }) => memoryModel !== 'unified');
+const hasNvmlMemory = ({ devices }: Snapshot): boolean => devices.every(({ nvml }) => nvml !== null);
+
+export const FAULTS: readonly FaultCase[] = [
+  lackingLibraries(['cudart'], 'harmless'), // programs bring their own, and the driver has every fact
+  lackingLibraries(['cuda']),
+  lackingLibraries(['nvml']),
+  lackingLibraries(['cudart', 'cuda']),
+  lackingLibraries(['cudart', 'cuda', 'nvml']),
+
+  lackingFunctions(['cuInit'], 'wrong'),
+  lackingFunctions(['cuDeviceGetAttribute', 'cudaDeviceGetAttribute'], 'wrong'),
+  lackingFunctions(['cuDeviceGetUuid_v2'], 'harmless'),
+  lackingFunctions(['cuDevicePrimaryCtxGetState'], 'harmless'),
+  lackingFunctions(['nvmlInit_v2'], 'wrong'),
+  lackingFunctions(['nvmlDeviceGetHandleByIndex_v2'], 'wrong'),
+  lackingFunctions(['nvmlDeviceGetMemoryInfo_v2'], 'harmless'),
+  lackingFunctions(['nvmlDeviceGetComputeRunningProcesses_v3'], 'harmless'),
+  lackingFunctions(['nvmlDeviceGetTemperature'], 'harmless'),
+  lackingFunctions(['nvmlSystemGetDriverVersion'], 'harmless'),
+
+  ...[3, 46, 100, 101, 304, 800, 802, 803, 804, 999].map((status) => failing('cuInit', INIT, status)),
+  ...[2, 3, 46, 100, 101, 214, 304, 719, 802, 999].map((status) => failing('a context', CONTEXT, status)),
+  failing('cuDeviceGet', ['cuDeviceGet'], 101),
+  failing('cuDeviceGetAttribute', ['cuDeviceGetAttribute', 'cudaDeviceGetAttribute'], 999),
+  ...[4, 9, 12, 15, 17, 18, 999].map((status) => failing('nvmlInit_v2', ['nvmlInit_v2'], status)),
+  failing('nvmlDeviceGetCount_v2', ['nvmlDeviceGetCount_v2'], 999),
+  ...[15, 16, 17, 999].map((status) =>
+    failing('nvmlDeviceGetHandleByIndex_v2', ['nvmlDeviceGetHandleByIndex_v2'], status),
+  ),
+  ...[15, 16, 999].map((status) => failing('NVML memory info', ['nvmlDeviceGetMemoryInfo*'], status)),
+  { ...failing('NVML memory info', ['nvmlDeviceGetMemoryInfo*'], 3, 'harmless'), unless: hasNvmlMemory },
+  ...[4, 999].map((status) => failing('NVML process list', PROCESSES, status)),
+  ...[4, 15, 999].map((status) => failing('NVML temperature', ['nvmlDeviceGetTemperature'], status)),
+  failing('NVML temperature', ['nvmlDeviceGetTemperature'], 3, 'harmless'),
+
+  ...['UNKNOWN', 'NO_DEVICE', 'LEFT_OUT'].map(lost),
+
+  hanging('nvmlInit_v2', ['nvmlInit_v2']),
+  hanging('nvmlDeviceGetHandleByIndex_v2', ['nvmlDeviceGetHandleByIndex_v2']),
+  hanging('NVML temperature', ['nvmlDeviceGetTemperature']),
+  hanging('cuInit', INIT),
+  hanging('cuDeviceGetAttribute', ['cuDeviceGetAttribute']),
+  hanging('a context', CONTEXT),
+
+  {
+    name: 'a runtime that is newer than the driver',
+    effect: 'wrong',
+    apply: (machine) =>
+      withFaults('fail', [{ call: 'cudaGetDeviceCount', status: 35 }])({
+        ...machine,
+        driver: { ...(machine.driver as JsonObject), runtimeVersion: 14_000 },
+      }),
+  },
+  replacing(
+    'a kernel module of another version',
+    '/proc/driver/nvidia/version',
+    { text: 'NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  999.99.01  Release Build\n' },
+    'wrong',
+  ),
+  { ...replacing('no /proc/buddyinfo', '/proc/buddyinfo', { missing: true }, 'wrong'), unless: hasOwnMemory },
+  {
+    ...replacing('no /proc/pressure/memory', '/proc/pressure/memory', { missing: true }, 'wrong'),
+    unless: hasOwnMemory,
+  },
+  {
+    ...replacing('/proc/pressure/memory may not be read', '/proc/pressure/memory', { error: 'EACCES' }, 'wrong'),
+    unless: hasOwnMemory,
+  },
+  replacing('no /proc/vmstat', '/proc/vmstat', { missing: true }, 'harmless'),
+  replacing('no /proc/driver/nvidia/version', '/proc/driver/nvidia/version', { missing: true }, 'harmless'),
+  replacing('no /proc/sys/vm/swappiness', '/proc/sys/vm/swappiness', { missing: true }, 'harmless'),
+];
+
+/** A machine of two GPUs with memory of their own. */
+export function twoGpus(): Machine {
+  const machine = loadMachine('h200-lost');
+  return { ...machine, name: 'two H200', events: [] };
+}
+
+/** The machine's own faults hang, also without another one. */
+export function hangsByItself({ faults }: Machine): boolean {
+  const { hang = [] } = (faults ?? {}) as { hang?: unknown[] };
+  return hang.length > 0;
+}
+
+export interface Diagnosis {
+  snapshot: Snapshot;
+  verdict: HealthVerdict;
+  checks: CheckResult[];
+}
+
+const READ = `
+  import { snapshot } from 'umaprobe';
+  const { deadlineMs } = JSON.parse(process.argv[1]);
+  console.log(JSON.stringify(await snapshot({ memGetInfo: 'inProcess', deadlineMs })));
+  process.exit(0);`;
+
+/** Time for a reading in which nothing hangs, however busy this computer is, and for one in which something does. */
+const DEADLINE_MS = 20_000;
+const HANG_DEADLINE_MS = 1000;
+/** Simulated seconds per real one: a context takes 2 ms, and a hang 12 s. */
+const SCALE = 50;
+
+/** The context that the reading itself creates takes nothing, or else the numbers depend on when it is created. */
+function withoutContextBytes(machine: Machine): Machine {
+  if (!hasDevices(machine)) return machine;
+  return { ...machine, devices: (machine.devices as JsonObject[]).map((device) => ({ ...device, contextBytes: 0 })) };
+}
+
+/** Boots the machine for one reading, and judges it. */
+export async function diagnose(machine: Machine, options: { hangs?: boolean } = {}): Promise<Diagnosis> {
+  const simulation = simulate(withoutContextBytes(machine), { scale: SCALE });
+  try {
+    const deadlineMs = options.hangs === true ? HANG_DEADLINE_MS : DEADLINE_MS;
+    const result = await resultOf(
+      startModule(READ, {
+        args: [JSON.stringify({ deadlineMs })],
+        cwd: ROOT,
+        env: { ...process.env, ...simulation.env },
+        timeoutMs: 60_000,
+      }),
+    );
+    requireSuccess(result);
+    const [snapshot] = parseLines<Snapshot>(result.stdout);
+    if (snapshot === undefined) throw new Error(`no snapshot: ${result.stderr}`);
+    return { snapshot, verdict: health(snapshot), checks: await check(snapshot) };
+  } finally {
+    simulation.close();
+  }
+}
+
+function check(snapshot: Snapshot): Promise<CheckResult[]> {
+  return runChecks(CHECKS, async () => ({
+    snapshot,
+    readKernelFile: () => null,
+    listFiles: async () => [],
+    readLink: async () => null,
+    mayUse: async () => true,
+  }));
+}
+
+/** Work on several cells at once: a reading mostly waits for its process to start. */
+const AT_ONCE = 3;
+
+export async function mapCells<T, R>(cells: readonly T[], work: (cell: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let at = next++; at < cells.length; at = next++) results[at] = await work(cells[at] as T);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return results;
+}
+
+const LEVELS = ['ok', 'notice', 'warning', 'danger'];
+
+/** What is wrong with a diagnosis of a machine with a fault; [] if nothing is. */
+export function complaints(fault: FaultCase, broken: Diagnosis, healthy: Diagnosis): string[] {
+  const found: string[] = [];
+  const worst = LEVELS.indexOf(broken.verdict.level);
+  const { snapshot } = healthy;
+  const matters = fault.effect === 'wrong' && snapshot.devices.length > 0 && fault.unless?.(snapshot) !== true;
+  const harmless = fault.effect === 'harmless' && fault.unless?.(snapshot) !== true;
+  if (worst === 0 && healthy.verdict.level !== 'ok') found.push('the verdict is ok, and was not without the fault');
+  if (matters && worst === 0) found.push('the verdict is ok');
+  // A machine with a fault of its own may show nothing more.
+  const finds = broken.checks.some(
+    (result, at) => isWorse(result, healthy.checks[at]) || result.status === 'warn' || result.status === 'fail',
+  );
+  if (matters && !finds) found.push('doctor finds nothing');
+  if (
+    harmless &&
+    (worst > LEVELS.indexOf(healthy.verdict.level) ||
+      broken.checks.some(({ status }, at) => status === 'fail' && healthy.checks[at]?.status !== 'fail'))
+  )
+    found.push('worse than without the fault');
+  if (broken.snapshot.devices.length > snapshot.devices.length) found.push('more devices than without the fault');
+  if (broken.checks.some(({ cause }) => /itself failed|did not finish/.test(cause))) found.push('a check broke');
+  return found;
+}
+
+const STATUSES = ['pass', 'skip', 'warn', 'fail'];
+
+/** `skip` counts: it says that a question cannot be answered here. */
+function isWorse({ cause, status }: CheckResult, before: CheckResult | undefined): boolean {
+  if (before === undefined || STATUSES.indexOf(status) > STATUSES.indexOf(before.status)) return true;
+  return status !== 'pass' && cause !== before.cause;
+}
+
+/** A cell as lines of the golden table: the verdict, and every check that is not as on the healthy machine. */
+export function goldenLines(fault: FaultCase, broken: Diagnosis, healthy: Diagnosis): string[] {
+  const { level, next, text } = broken.verdict;
+  const changed = broken.checks.filter(({ cause, status }, at) => {
+    const before = healthy.checks[at];
+    return before?.cause !== cause || before.status !== status;
+  });
+  const lines = [
+    `## ${fault.name}`,
+    `${level}: ${text}`,
+    ...(next === null ? [] : [`  → ${next}`]),
+    ...changed.flatMap(({ cause, id, remedy, status }) => [
+      `${status} ${id}: ${cause}`,
+      ...(remedy === null || status === 'pass' ? [] : [`  → ${remedy}`]),
+    ]),
+  ];
+  // The deadline passes a little later on a busy computer.
+  return lines.map((line) => line.replaceAll(/within 1\.\d+ s/g, 'within 1.00 s'));
+}
