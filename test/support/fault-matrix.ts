@@ -234,6 +234,7 @@ function check(snapshot: Snapshot): Promise<CheckResult[]> {
     listFiles: async () => [],
     readLink: async () => null,
     mayUse: async () => true,
+    processNames: () => new Set<string>(),
   }));
 }
 
@@ -285,21 +286,24 @@ function isWorse({ cause, status }: CheckResult, before: CheckResult | undefined
   return status !== 'pass' && cause !== before.cause;
 }
 
-/** A cell as lines of the golden table: the verdict, and every check that is not as on the healthy machine. */
+/** A cell as lines of the golden table: the verdict, and the checks that find something, or else that cannot answer. */
 export function goldenLines(fault: FaultCase, broken: Diagnosis, healthy: Diagnosis): string[] {
   const { level, next, text } = broken.verdict;
   const changed = broken.checks.filter(({ cause, status }, at) => {
     const before = healthy.checks[at];
     return before?.cause !== cause || before.status !== status;
   });
+  const findings = changed.filter(({ status }) => status === 'warn' || status === 'fail');
   const lines = [
     `## ${fault.name}`,
     `${level}: ${text}`,
     ...(next === null ? [] : [`  → ${next}`]),
-    ...changed.flatMap(({ cause, id, remedy, status }) => [
-      `${status} ${id}: ${cause}`,
-      ...(remedy === null || status === 'pass' ? [] : [`  → ${remedy}`]),
-    ]),
+    ...(findings.length > 0 ? findings : changed.filter(({ status }) => status === 'skip')).flatMap(
+      ({ cause, id, remedy, status }) => [
+        `${status} ${id}: ${cause}`,
+        ...(remedy === null || status === 'pass' ? [] : [`  → ${remedy}`]),
+      ],
+    ),
   ];
   // The deadline passes a little later on a busy computer.
   return lines.map((line) => line.replaceAll(/within 1\.\d+ s/g, 'within 1.00 s'));

@@ -24,7 +24,7 @@ describe('every single fault', () => {
     const lines = [
       '# What umaprobe says of a machine with one fault',
       '',
-      'All machines are simulated. The verdict comes first, then each check of doctor that differs from the healthy machine.',
+      'All machines are simulated. The verdict comes first, then the checks of doctor that find something.',
     ];
     const problems: string[] = [];
     for (const [name, machine] of MACHINES) {
