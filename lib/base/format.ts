@@ -141,5 +141,5 @@ export function jsonText(document: object, indent?: number): string {
 
 /** "tasks wait" → "Tasks wait", to begin a sentence. Names of files, functions and fields stay as they are. */
 export function capitalized(text: string): string {
-  return /^[a-z]+([ ,:;]|$)/.test(text) ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text;
+  return /^[a-z]+[ ,:;]/.test(text) ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text;
 }

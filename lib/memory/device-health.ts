@@ -214,7 +214,7 @@ export function versionProblem({ driver, libraries: { cuda, nvml } }: Pick<Snaps
       cause:
         'the loaded kernel module and the installed libraries have different versions, as after an update without a reboot',
       evidence: `kernel module ${driver.version}, libraries ${nvml.driverVersion}`,
-      remedy: 'reboot',
+      remedy: 'reboot this machine',
     };
   }
   if (cuda.version !== null && cuda.driverVersion !== null && major(cuda.version) > major(cuda.driverVersion)) {

@@ -26,7 +26,7 @@ const RESET = `${READ_LOG}, stop the programs on this GPU and reset it (sudo nvi
 const REBOOT_AFTER_UPDATE: StatusMeaning = {
   cause:
     "the driver's libraries and the loaded kernel module have different versions, as after an update without a reboot",
-  remedy: 'reboot',
+  remedy: 'reboot this machine',
 };
 const CONTEXT_ENDED: StatusMeaning = {
   cause: 'a fault on the GPU has ended the CUDA context of the process',

@@ -114,7 +114,7 @@ describe('verdict over failing GPUs and libraries', () => {
       withLibrary('nvml', nvmlFailure('LIB_RM_VERSION_MISMATCH', 18, 'nvmlInit_v2')),
       'warning',
       /^NVML cannot be used: the driver's libraries and the loaded kernel module have different versions.* Which programs hold GPU memory is not known\.$/,
-      /^reboot$/,
+      /^reboot this machine$/,
     ],
     ['no NVML', withLibrary('nvml', null), 'notice', /^NVML is not installed here: which programs/, /libnvidia-ml/],
     ['no CUDA', withLibrary('cuda', null), 'warning', /^There is a GPU, but CUDA is not installed/, /libcuda/],
