@@ -273,7 +273,10 @@ export function complaints(fault: FaultCase, broken: Diagnosis, healthy: Diagnos
       broken.checks.some(({ status }, at) => status === 'fail' && healthy.checks[at]?.status !== 'fail'))
   )
     found.push('worse than without the fault');
-  if (broken.snapshot.devices.length > snapshot.devices.length) found.push('more devices than without the fault');
+  // A lost GPU without an address may be any of the other library's GPUs without one.
+  const ambiguous = snapshot.devices.some(({ pciBusId }) => pciBusId === null);
+  if (!ambiguous && broken.snapshot.devices.length > snapshot.devices.length)
+    found.push('more devices than without the fault');
   if (broken.checks.some(({ cause }) => /itself failed|did not finish/.test(cause))) found.push('a check broke');
   return found;
 }

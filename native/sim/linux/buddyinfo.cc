@@ -78,7 +78,10 @@ Zones zones(const State& state) {
                 : static_cast<uint64_t>(static_cast<double>(low) * static_cast<double>(big) /
                                         static_cast<double>(free)) /
                       unit * unit;
-  return {divide(state, low, low_big), divide(state, free - low, big - low_big), low, free - low};
+  // low_big is rounded down, so that the rest may exceed what is free in the other zone.
+  const uint64_t normal = free - low;
+  return {divide(state, low, low_big), divide(state, normal, std::min(big - low_big, normal)), low,
+          normal};
 }
 
 std::string row(const State& state, const char* zone, const Counts& counts) {

@@ -10,6 +10,8 @@ import type { Failure } from '../../../lib/base/errors.ts';
 import { native, simulatorLibrary } from '../../../lib/native/binding.ts';
 import { loadMachine } from '../../../lib/sim/load.ts';
 import { flatten } from '../../../lib/sim/machine.ts';
+import { printedOnMachine } from '../../support/binary-on-machine.ts';
+import { machineFile } from '../../support/machines.ts';
 import { ROOT } from '../../support/root.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -24,4 +26,24 @@ it.each(readdirSync(regressions))('%s is refused, and a field is named', (name) 
   expect(failure).toMatchObject({ name: 'EINVAL' });
   const paths = lines.split('\n').map((line) => line.split(' ')[0] as string);
   expect(paths.filter((path) => path !== '' && failure.message.startsWith(path))).toHaveLength(1);
+});
+
+it('free blocks add up to MemFree where all of it is in large blocks', async () => {
+  const machine = machineFile('large-blocks', { contiguity: { share: 1 }, memory: { slabUnreclaimable: 8_533_000 } });
+  const [buddyinfo, meminfo] = (await printedOnMachine(
+    machine,
+    "for (const text of b.readFiles(['/proc/buddyinfo', '/proc/meminfo'])) print(text);",
+  )) as [string, string];
+  const pages = buddyinfo
+    .trimEnd()
+    .split('\n')
+    .flatMap((line) =>
+      line
+        .trim()
+        .split(/\s+/)
+        .slice(4)
+        .map((blocks, order) => Number(blocks) * 2 ** order),
+    )
+    .reduce((sum, count) => sum + count, 0);
+  expect(pages * 4).toBe(Number(/^MemFree: +(\d+) kB/m.exec(meminfo)?.[1]));
 });
