@@ -6,8 +6,16 @@ import { join } from 'node:path';
 import { bootstrap } from './bootstrap.mjs';
 import { capture, findTool, main, root, run } from './run.mjs';
 
-/** Tests that wait for simulated machines for minutes and exercise no native code beyond test/sim/native. */
-const waiting = ['docs/docs', 'library/{report,sweep,layout,probe-kills}', 'cli/{sweep,layout,stress}'];
+/**
+ * Tests that take minutes, because they wait for simulated machines, start many commands or compile, and exercise no
+ * native code beyond test/sim/native.
+ */
+const waiting = [
+  'docs/*',
+  'library/{report,sweep,layout,probe-kills,broken-machines,visible-devices}',
+  'cli/{cli,sweep,layout,stress}',
+  'simulator/abi',
+];
 
 const suppressions = join(root, 'native', 'tsan.supp');
 
@@ -28,7 +36,7 @@ const kinds = {
     folder: 'build-tsan',
     library: 'libtsan.so',
     // Commands exit before threads can race; the concurrent code is tested in the other files.
-    without: [...waiting, 'docs/examples', 'cli/*', 'library/{stress,journal,cache}'],
+    without: [...waiting, 'cli/*', 'library/{stress,stress-others,journal,cache,odd-machines,descriptors,callbacks}'],
     options: { TSAN_OPTIONS: `halt_on_error=1:ignore_noninstrumented_modules=1:suppressions=${suppressions}` },
   },
 };
