@@ -13,7 +13,6 @@
 #include <map>
 #include <mutex>
 #include <set>
-#include <sstream>
 #include <string>
 
 #include "sim/abi/export.h"

@@ -15,7 +15,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <string>
 
 #include "sim/abi/interpose.h"
@@ -89,12 +88,15 @@ void mount_over(const std::string& source, const std::string& target) {
 __attribute__((constructor)) void run_in_namespace(int, char** arguments, char**) {
   const char* list = std::getenv("UMASIM_MOUNTS");
   if (list == nullptr || !preloaded()) return;
-  std::ifstream lines(list);
+  // No stream of the C++ library, which would triple the size of this one where it is linked in.
+  constexpr size_t kMaxBytes = 1 << 20;
+  const std::string lines = raw_read_file(list, kMaxBytes);
   unsetenv("UMASIM_MOUNTS");
   enter_namespace();
-  for (std::string line; std::getline(lines, line);) {
-    const size_t tab = line.find('\t');
-    mount_over(line.substr(0, tab), line.substr(tab + 1));
+  for (size_t start = 0, end; (end = lines.find('\n', start)) != std::string::npos;
+       start = end + 1) {
+    const size_t tab = lines.find('\t', start);
+    mount_over(lines.substr(start, tab - start), lines.substr(tab + 1, end - tab - 1));
   }
   execvp(arguments[1], arguments + 1);
   give_up(errno == ENOENT ? kNotFound : kCannotStart,
