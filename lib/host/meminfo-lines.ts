@@ -49,6 +49,16 @@ export const MEMINFO_KEYS = {
 
 const COUNTS: ReadonlySet<keyof HostMemory> = new Set(['hugePagesTotal', 'hugePagesFree']);
 
+/** Sizes that may exceed MemTotal: swap, address space, compressed pages. The binary has the same list. */
+const BESIDE_TOTAL: ReadonlySet<keyof HostMemory> = new Set([
+  'vmallocUsed',
+  'committedAs',
+  'zswap',
+  'swapTotal',
+  'swapFree',
+  'hugePageSize',
+]);
+
 /** Fields without a line on this kernel, which stays so until the next boot. */
 const absent = new WeakMap<NativeBinding, Set<string>>();
 
@@ -83,10 +93,11 @@ export function whyNull(text: string, field: keyof HostMemory): string {
   if (value === undefined) return NO_SUCH_LINE;
   const why = values.length > 1 ? `there are ${values.length} such lines` : whyUnreadable(value, COUNTS.has(field));
   if (why !== null) return `${FILE}, ${key}: ${why}`;
-  if (!text.endsWith('\n') && text.endsWith(`${key}:${value}`))
+  // A count has no unit, which would show that its digits are complete.
+  if (COUNTS.has(field) && !text.endsWith('\n') && text.endsWith(`${key}:${value}`))
     return `${FILE}, ${key}: the file ends inside this line`;
   const [total = ''] = valuesOf(text, MEMINFO_KEYS.total);
-  if (numberOf(value) > numberOf(total))
+  if (!COUNTS.has(field) && !BESIDE_TOTAL.has(field) && numberOf(value) > numberOf(total))
     return `${FILE}, ${key}: ${value.trim()} is more than MemTotal, ${total.trim()}`;
   return `${FILE}, ${key}: the line could not be read, but could a moment later`;
 }

@@ -59,6 +59,7 @@ describe('parseMeminfo', () => {
           else expect(why, text).toMatch(/a moment later/);
         }
       }),
+      { numRuns: 1000 },
     );
   });
 
