@@ -12,8 +12,8 @@ import { capture, findTool, main, root, run } from './run.mjs';
  */
 const waiting = [
   'docs/*',
-  'library/{report,sweep,layout,probe-kills,broken-machines,visible-devices}',
-  'cli/{cli,sweep,layout,stress}',
+  'library/{report,sweep,layout,probe-kills,broken-machines,odd-machines,visible-devices,contract,callbacks,stress-others}',
+  'cli/*',
   'simulator/abi',
 ];
 
@@ -36,7 +36,7 @@ const kinds = {
     folder: 'build-tsan',
     library: 'libtsan.so',
     // Commands exit before threads can race; the concurrent code is tested in the other files.
-    without: [...waiting, 'cli/*', 'library/{stress,stress-others,journal,cache,odd-machines,descriptors,callbacks}'],
+    without: [...waiting, 'library/{stress,journal,cache,descriptors,child}'],
     options: { TSAN_OPTIONS: `halt_on_error=1:ignore_noninstrumented_modules=1:suppressions=${suppressions}` },
   },
 };
