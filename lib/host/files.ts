@@ -16,8 +16,7 @@ export interface FileFact<T> {
   parse(text: string): T | null;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: rows of one table have values of different types.
-type Table = Record<string, FileFact<any>>;
+type Table = Record<string, FileFact<unknown>>;
 /** null: the file could not be read, or is not in the documented format. */
 type Values<Rows extends Table> = { [Name in keyof Rows]: ReturnType<Rows[Name]['parse']> };
 
@@ -26,16 +25,11 @@ export function readTable<Rows extends Table>(
   binding: NativeBinding,
   rows: Rows,
   provenance: Provenance,
-  read: (paths: string[]) => Fact<string>[] = (paths) => binding.readFiles(paths),
 ): Values<Rows> {
-  const names = Object.keys(rows);
-  const texts = read(names.map((name) => (rows[name] as FileFact<unknown>).file));
-  const values: Record<string, unknown> = {};
-  for (const [index, name] of names.entries()) {
-    const row = rows[name] as FileFact<unknown>;
-    values[name] = parseFact(row, texts[index], provenance);
-  }
-  return values as Values<Rows>;
+  const facts = Object.entries(rows);
+  const texts = binding.readFiles(facts.map(([, { file }]) => file));
+  const values = facts.map(([name, fact], index) => [name, parseFact(fact, texts[index], provenance)]);
+  return Object.fromEntries(values) as Values<Rows>;
 }
 
 /** The value of a row from the text of its file; the source, or the reason for null, is recorded. */
