@@ -6,7 +6,7 @@ import { type ChildReadings, NOT_NEEDED, ordinalsToAsk } from './child-readings.
 
 /**
  * Asks one device after the other. A child process would have to initialize CUDA again, and the driver initializes one
- * process at a time: 650 instead of 400 ms for `umaprobe` on an H200.
+ * process at a time: 535 to 660 instead of 349 ms for `umaprobe` on an H200.
  *
  * @returns null: there is no device, or CUDA already hangs.
  */
