@@ -8,11 +8,21 @@
   "targets": [
     {
       "target_name": "umaprobe",
-      "sources": ["<!@(node -p \"require('fs').readdirSync('native',{recursive:true}).filter(f=>f.endsWith('.cc')&&!f.startsWith('sim/')).sort().map(f=>'native/'+f).join(' ')\")"],
+      "sources": ["<!@(node -p \"require('fs').readdirSync('native',{recursive:true}).filter(f=>f.endsWith('.cc')&&!/^(sim|supervisor)\\//.test(f)).sort().map(f=>'native/'+f).join(' ')\")"],
       "include_dirs": ["native", "<!(node -p \"require('node-addon-api').include_dir\")"],
       "defines": ["NAPI_VERSION=8", "NODE_ADDON_API_CPP_EXCEPTIONS", "NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS"],
       "libraries": ["-ldl", "-lpthread"],
       "ldflags": ["-static-libstdc++", "-static-libgcc", "-Wl,--version-script=<(module_root_dir)/native/addon.map"]
+    },
+    # The program of guard(): what it needs of the addon's rooms, and no Node-API.
+    {
+      "target_name": "umaprobe-guard",
+      "type": "executable",
+      "sources": ["<!@(node -p \"require('fs').readdirSync('native',{recursive:true}).filter(f=>/^(base|host|machine|supervisor)\\/.*\\.cc$|^(guard\\/readings|nvml\\/(nvml|queries)|runtime\\/thread_priority)\\.cc$/.test(f)).sort().map(f=>'native/'+f).join(' ')\")"],
+      "include_dirs": ["native"],
+      "libraries": ["-ldl", "-lpthread"],
+      # node-gyp links programs with -rdynamic, for addons: it doubles this one, which loads none.
+      "ldflags": ["-static-libstdc++", "-static-libgcc", "-Wl,--no-export-dynamic", "-Wl,--gc-sections"]
     },
     {
       "target_name": "umasim",

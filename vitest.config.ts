@@ -14,6 +14,23 @@ if (process.env.UMAPROBE_SCRATCH === undefined) {
   process.once('exit', () => rmSync(scratch, { recursive: true, force: true }));
 }
 
+/** Files of test/sim that take minutes and whose subject rarely changes: CI runs them as the project `slow`. */
+const SLOW = [
+  'test/sim/library/profile-kills.test.ts', // a profile is killed in each phase of each trial
+  'test/sim/library/profile-peaks.test.ts', // trainers that take and give back 80 GB at the speed of a Spark
+  'test/sim/library/probe-kills.test.ts', // a search is killed at every record that it writes
+  'test/sim/cli/earlyoom.test.ts', // earlyoom looks at series of the field in real time
+  'test/sim/simulator/abi.test.ts', // C programs are compiled against the headers of CUDA and NVML
+];
+
+/** Files of test/kernel that neither count nor drop cached pages: they run beside test/sim and mostly wait. */
+const BESIDE = ['full-disk', 'hung-fuse', 'no-user', 'record'].map((name) => `test/kernel/${name}.test.ts`);
+
+/** What a run leaves out: Vitest's own --exclude does not reach a project that has a list of its own. */
+const WITHOUT = (process.env.UMAPROBE_TEST_WITHOUT ?? '').split(' ').filter((file) => file !== '');
+
+const KERNEL = { testTimeout: 120_000, hookTimeout: 120_000, retry: 2 };
+
 /** Each folder of tests is a project. The needs of a test decide its folder. */
 function project(name: string, options: object = {}) {
   return { extends: true as const, test: { name, include: [`test/${name}/**/*.test.ts`], ...options } };
@@ -23,16 +40,21 @@ export default defineConfig({
   test: {
     // Processes, not threads: a crash of the addon takes one file's tests with it, and environment variables are real.
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than CI has processors: a test of test/sim waits for half of its time.
+    maxWorkers: 3,
     setupFiles: ['./test/support/state-home.ts'],
-    reporters: ['default', './scripts/skip-reporter.mjs'],
+    reporters: ['default', './scripts/progress-reporter.mjs', './scripts/skip-reporter.mjs'],
     projects: [
-      project('unit', { testTimeout: 10_000 }), // no binary
-      project('sim', { testTimeout: 30_000, hookTimeout: 30_000 }), // the real binary on a simulated machine
+      // No binary, so that files may share a process: starting one takes longer than most files.
+      project('unit', { testTimeout: 10_000, isolate: false }),
+      project('sim', { testTimeout: 30_000, hookTimeout: 30_000, exclude: [...SLOW, ...WITHOUT] }), // the real binary on a simulated machine
+      project('slow', { testTimeout: 30_000, hookTimeout: 30_000, include: SLOW }),
       // The real kernel of this machine: its page cache, real files, other users. Other programs move the same
       // counters, so a failed test is retried.
-      project('kernel', { testTimeout: 120_000, hookTimeout: 120_000, fileParallelism: false, retry: 2 }),
-      project('pkg', { testTimeout: 240_000, hookTimeout: 240_000, globalSetup: './test/pkg/setup.ts' }), // what ships
+      project('kernel', { ...KERNEL, fileParallelism: false, exclude: BESIDE }),
+      project('kernel-beside', { ...KERNEL, include: BESIDE }),
+      // What ships: a build for both architectures, and one by the command for machines without a binary.
+      project('pkg', { testTimeout: 480_000, hookTimeout: 480_000, globalSetup: './test/pkg/setup.ts' }),
       // The recipes of docs/architecture.md, applied to a copy of the tree that is then built and used.
       project('recipes', { testTimeout: 300_000, hookTimeout: 300_000 }),
       // Programs of Debian on simulated machines: npm run clients fetches them.

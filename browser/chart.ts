@@ -1,34 +1,14 @@
-/** A chart: drawn, resized, and drawn again for another theme or scale. */
+/** A chart: drawn, resized, drawn again for another theme or scale, and read with the pointer or the keyboard. */
 import uPlot from 'uplot';
+import { clockText, tickText } from '../lib/render/axis.ts';
+import { drawMoments, drawShades } from './events.ts';
+import { createLegend } from './legend.ts';
+import { type Axes, axesOf, type ChartSpec, hiddenBy, readingText, summaryOf, xAxisOf } from './lines.ts';
+import { drawBands, drawMarks } from './marks.ts';
 import type { Theme } from './theme.ts';
 
-export interface Line {
-  name: string;
-  colour(theme: Theme): string;
-  dash: number[];
-  /** One value for each x; null: not measured. */
-  values: (number | null)[];
-  /** A line without points: a limit. */
-  bare?: boolean;
-}
-
-export interface ChartSpec {
-  title: string;
-  /** Of the y axis. */
-  unit: string;
-  xName: string;
-  xs: number[];
-  xText(x: number): string;
-  lines: Line[];
-}
-
-export interface Scales {
-  logX: boolean;
-  logY: boolean;
-}
-
 export interface Chart {
-  draw(theme: Theme, scales: Scales): void;
+  draw(theme: Theme, log: boolean): void;
 }
 
 const HEIGHT = 248;
@@ -41,107 +21,196 @@ export function createChart(container: HTMLElement, spec: ChartSpec): Chart {
   unit.textContent = spec.unit;
   caption.append(unit);
   const canvas = document.createElement('div');
-  figure.append(caption, canvas);
+  const legend = createLegend(spec);
+  figure.append(caption, canvas, legend.element);
   container.append(figure);
   let plot: uPlot | null = null;
-  new ResizeObserver(() => {
-    if (plot !== null && canvas.clientWidth > 0 && canvas.clientWidth !== plot.width)
-      plot.setSize({ width: canvas.clientWidth, height: HEIGHT });
-  }).observe(canvas);
-  return {
-    draw(theme, scales) {
-      plot?.destroy();
-      // A logarithmic axis has no 0: the point is left out.
-      const values = spec.lines.map((line) => line.values.map((y) => (scales.logY && y !== null && y <= 0 ? null : y)));
-      plot = new uPlot(optionsOf(spec, theme, scales, canvas.clientWidth), [spec.xs, ...values], canvas);
-    },
+  let drawn: { theme: Theme; log: boolean } | null = null;
+  const draw = (theme: Theme, log: boolean): void => {
+    drawn = { theme, log };
+    plot?.destroy();
+    const axes = axesOf(spec, log, canvas.clientWidth);
+    // A logarithmic axis has no 0: the point is left out.
+    const values = spec.lines.map((line) => line.values.map((y) => (axes.y.log && y !== null && y <= 0 ? null : y)));
+    plot = new uPlot(optionsOf(spec, theme, axes, canvas.clientWidth), [[...spec.xs], ...values], canvas);
+    plot.ctx.canvas.setAttribute('role', 'img');
+    plot.ctx.canvas.setAttribute('aria-label', summaryOf(spec));
+    makeReadable(plot, spec, legend.show);
   };
+  spec.time?.onChange(() => {
+    if (plot === null || drawn === null || spec.time === undefined) return;
+    const { from, to } = spec.time.span();
+    plot.setScale('x', { min: from, max: to });
+  });
+  new ResizeObserver(() => {
+    if (plot !== null && drawn !== null && canvas.clientWidth > 0 && canvas.clientWidth !== plot.width)
+      draw(drawn.theme, drawn.log);
+  }).observe(canvas);
+  return { draw };
 }
 
-function optionsOf(spec: ChartSpec, theme: Theme, { logX, logY }: Scales, width: number): uPlot.Options {
-  const axis = { stroke: theme.soft, font: theme.font, ticks: { stroke: theme.line, size: 4 } };
+/** The area over the lines is a slider along the x axis: its keys move the cursor, and it reads the values out. */
+function makeReadable(plot: uPlot, spec: ChartSpec, show: (index: number | null) => void): void {
+  const { over } = plot;
+  const { length } = spec.xs;
+  /** Places that are shown: all, or those of the chosen time. */
+  const ends = (): [first: number, last: number] => {
+    if (spec.time === undefined) return [0, length - 1];
+    const { from, to } = spec.time.span();
+    const first = spec.xs.findIndex((x) => x >= from);
+    return [Math.max(0, first), spec.xs.findLastIndex((x) => x <= to)];
+  };
+  over.tabIndex = 0;
+  over.setAttribute('role', 'slider');
+  over.setAttribute('aria-label', `${spec.title}, values by ${spec.xName}`);
+  over.setAttribute('aria-valuemin', '1');
+  over.setAttribute('aria-valuemax', String(length));
+  const tell = (index: number | null): void => {
+    const place = index ?? length - 1;
+    over.setAttribute('aria-valuenow', String(place + 1));
+    over.setAttribute('aria-valuetext', readingText(spec, place));
+  };
+  const moveTo = (index: number): void => {
+    const y = spec.lines.map((line) => line.values[index] ?? null).find((value) => value !== null && value > 0);
+    const top = y === undefined || y === null ? over.clientHeight / 2 : plot.valToPos(y, 'y');
+    // Synchronised: the cursors of the other charts follow.
+    (plot.setCursor as (position: { left: number; top: number }, fire: boolean, publish: boolean) => void)(
+      { left: plot.valToPos(spec.xs[index] ?? 0, 'x'), top },
+      true,
+      true,
+    );
+  };
+  tell(null);
+  plot.hooks.setCursor = [
+    ({ cursor }) => {
+      show(cursor.idx ?? null);
+      tell(cursor.idx ?? null);
+    },
+  ];
+  over.addEventListener('keydown', (event) => {
+    const now = plot.cursor.idx ?? null;
+    const [first, last] = ends();
+    const page = Math.max(1, Math.round((last - first) / 20));
+    const next: Partial<Record<string, number>> = {
+      ArrowLeft: now === null ? last : now - 1,
+      ArrowDown: now === null ? last : now - 1,
+      ArrowRight: now === null ? first : now + 1,
+      ArrowUp: now === null ? first : now + 1,
+      PageDown: (now ?? last) - page,
+      PageUp: (now ?? first) + page,
+      Home: first,
+      End: last,
+    };
+    const index = next[event.key];
+    if (index === undefined) return;
+    event.preventDefault();
+    moveTo(Math.max(first, Math.min(last, index)));
+  });
+}
+
+const NONE = { moments: [], stretches: [] };
+/** A shorter drag is a click, in CSS pixels. */
+const LEAST_DRAG = 5;
+
+/** Shows the time that was dragged over. */
+function zoomTo(plot: uPlot, time: ChartSpec['time']): void {
+  const { left, width } = plot.select;
+  if (time === undefined || width < LEAST_DRAG) return;
+  const [from, to] = [plot.posToVal(left, 'x'), plot.posToVal(left + width, 'x')];
+  plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+  time.show({ from, to });
+}
+
+function spanOf(time: NonNullable<ChartSpec['time']>): [from: number, to: number] {
+  const { from, to } = time.span();
+  return [from, to];
+}
+
+function showAll(time: NonNullable<ChartSpec['time']>): null {
+  time.show(time.whole);
+  return null;
+}
+
+function optionsOf(spec: ChartSpec, theme: Theme, { x, y }: Axes, width: number): uPlot.Options {
+  const { colours } = theme;
+  const { events, time } = spec;
+  const hidden = time === undefined ? hiddenBy(spec.lines, y) : [];
+  const axis = { stroke: colours.soft, font: theme.font, ticks: { stroke: colours.line, size: 4 } };
+  const labels = (_plot: uPlot, splits: number[]): string[] => splits.map(tickText);
+  const xLabels = (_plot: uPlot, splits: number[]): string[] => {
+    if (time === undefined) return splits.map(tickText);
+    const { from, to } = time.span();
+    return splits.map((split) => clockText(split, to - from));
+  };
+  // Room for the marks of the first and the last point.
+  const ends: [number, number] = x.log ? [x.from / 1.08, x.to * 1.08] : [x.from, x.to + (x.to - x.from) * 0.03];
   return {
     width,
     height: HEIGHT,
     scales: {
-      // Powers of two, like the sizes of a sweep.
       x: {
         time: false,
-        ...(logX
-          ? {
-              distr: 3 as const,
-              log: 2 as const,
-              range: (_plot: uPlot, min: number, max: number): [number, number] => [min / 1.08, max * 1.08],
-            }
-          : {}),
+        range: () => (time === undefined ? ends : spanOf(time)),
+        ...(x.log ? { distr: 3 as const, log: 10 as const } : {}),
       },
-      y: logY ? { distr: 3, log: 10 } : { range: (_plot, _min, max) => [0, max > 0 ? max * 1.06 : 1] },
+      y: { range: () => [y.from, y.to], ...(y.log ? { distr: 3 as const, log: 10 as const } : {}) },
     },
     axes: [
       {
         ...axis,
         grid: { show: false },
-        values: (_plot, splits) => splits.map((x) => (x === null ? '' : compact(x))),
-        ...(logX
-          ? { splits: (_plot: uPlot, _axis: number, min: number, max: number) => powersOfTwo(min, max, width) }
-          : {}),
+        splits: () => (time === undefined ? x : xAxisOf(spec, false, width)).ticks,
+        filter: (_plot, splits) => splits,
+        values: xLabels,
         label: spec.xName,
         labelFont: theme.font,
         labelSize: 18,
         size: 30,
         labelGap: 0,
-        space: 44,
       },
       {
         ...axis,
-        grid: { stroke: theme.line, width: 1 },
-        values: (_plot, splits) => splits.map((y) => (y === null ? '' : compact(y))),
+        grid: { stroke: colours.line, width: 1 },
+        splits: () => y.ticks,
+        filter: (_plot, splits) => splits,
+        values: labels,
         size: 52,
-        space: 36,
       },
     ],
     series: [
-      { label: ' ', value: (_plot, x) => (x === null ? '' : spec.xText(x)) },
-      ...spec.lines.map((line) => {
-        const colour = line.colour(theme);
-        const show = line.bare !== true && spec.xs.length <= 60;
-        return {
-          label: line.name,
-          stroke: colour,
-          width: line.bare === true ? 1.5 : 2,
-          dash: line.dash,
-          spanGaps: true,
-          points: { show, size: 6, width: 1.5, stroke: colour, fill: theme.panel },
-          value: (_plot: uPlot, y: number | null) => (y === null ? '' : `${precise(y)} ${spec.unit}`),
-        };
-      }),
+      {},
+      ...spec.lines.map((line) => ({
+        label: line.name,
+        stroke: colours[line.colour],
+        width: line.bare === true ? 1.5 : 2,
+        dash: line.dash.map((length) => length * uPlot.pxRatio),
+        spanGaps: time === undefined,
+        points: { show: false },
+      })),
     ],
     cursor: {
-      sync: { key: 'report' },
-      points: { size: 9, width: 0, fill: (_plot, index) => spec.lines[index - 1]?.colour(theme) ?? theme.ink },
-      drag: { x: false, y: false },
+      // The charts share the x axis only.
+      y: false,
+      // Dragging and double clicks act on the zoom, which all charts of the recording share.
+      sync: { key: 'report', filters: { pub: (type) => time === undefined || type === 'mousemove' } },
+      ...(time === undefined ? {} : { bind: { dblclick: () => () => showAll(time) } }),
+      points: {
+        size: 9,
+        width: 0,
+        fill: (_plot, index) => colours[spec.lines[index - 1]?.colour ?? 'ink'],
+      },
+      drag: { x: time !== undefined, y: false, setScale: false },
     },
-    legend: { live: true },
+    legend: { show: false },
+    hooks: {
+      drawAxes: [
+        (plot) => (time === undefined ? drawBands(plot, spec, theme, hidden) : drawShades(plot, events ?? NONE, theme)),
+      ],
+      draw: [
+        (plot) =>
+          time === undefined ? drawMarks(plot, spec, theme, hidden) : drawMoments(plot, events ?? NONE, theme),
+      ],
+      setSelect: [(plot) => zoomTo(plot, time)],
+    },
   };
-}
-
-/** Labels at powers of two, as many as fit; uPlot's own start at the end of the scale and are not round. */
-function powersOfTwo(min: number, max: number, width: number): number[] {
-  const from = Math.ceil(Math.log2(min));
-  const to = Math.floor(Math.log2(max));
-  const every = Math.max(1, Math.ceil((to - from + 1) / Math.max(2, width / 48)));
-  return Array.from({ length: Math.floor((to - from) / every) + 1 }, (_, index) => 2 ** (from + index * every));
-}
-
-/** "0.05", "3", "1,000": a label of an axis. */
-function compact(value: number): string {
-  return value >= 1e6 || (value !== 0 && Math.abs(value) < 1e-3)
-    ? value.toExponential(0)
-    : value.toLocaleString('en-US', { maximumFractionDigits: 3 });
-}
-
-/** Three to four figures: a value under the cursor. */
-function precise(value: number): string {
-  const digits = value < 10 ? 2 : value < 100 ? 1 : 0;
-  return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }

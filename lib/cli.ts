@@ -1,7 +1,5 @@
 #!/usr/bin/env node
-/** The `umaprobe` command: runs lib/cli/main.ts with the streams, signals and exit code of this process. */
-
-import { constants } from 'node:os';
+/** The `umaprobe` command: runs lib/cli/main.ts with the streams and the exit code of this process. */
 
 /** Exits after a write error: with 0 if the reader closed the pipe (`| head`), else with 1. Exit hooks still run. */
 function exitAfterWriteError(error: NodeJS.ErrnoException): never {
@@ -13,19 +11,14 @@ function exitAfterWriteError(error: NodeJS.ErrnoException): never {
 process.stdout.on('error', exitAfterWriteError);
 process.stderr.on('error', () => process.exit(1));
 
-// Without a handler a signal ends the process without exit hooks, and the files of a simulated machine would stay.
-// If a command has its own handler (watch, sim run), that handler alone decides.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(signal, () => {
-    if (process.listenerCount(signal) === 1) process.exit(128 + constants.signals[signal]);
-  });
-}
-
 /** A static import would end in a stack trace when its files cannot be opened, as without free descriptors. */
 async function run(): Promise<number> {
   try {
+    const argv = process.argv.slice(2);
+    const { beginPlainReading } = await import('./cli/core/early-reading.ts');
+    await beginPlainReading(argv);
     const { main } = await import('./cli/main.ts');
-    return await main(process.argv.slice(2), process);
+    return await main(argv, process);
   } catch (error) {
     process.stderr.write(`umaprobe: it could not be loaded: ${(error as Error).message}\n`);
     return 1;

@@ -1,9 +1,21 @@
-/** The entry point `umaprobe`. The public interface is what this file and lib/sim.ts (`umaprobe/sim`) export. */
+/**
+ * The entry point `umaprobe`. The public interface is what this file and lib/sim.ts (`umaprobe/sim`) export.
+ *
+ * @module umaprobe
+ */
 
-export { UmaError } from './base/errors.ts';
+export { type Failure, UmaError, type UmaErrorCode } from './base/errors.ts';
 export { cacheStatus, compact, dropCaches, evictFiles, prepare, reclaim } from './cache/index.ts';
+export { estimate, estimateTable } from './estimate/index.ts';
+export { explain, explainError } from './explain/index.ts';
+export { fit } from './fit/index.ts';
+export { guard } from './guard/index.ts';
 export { hostMemorySync } from './host/meminfo.ts';
+export { launch } from './launch/index.ts';
 export { layout } from './layout/index.ts';
+export { processes } from './processes/index.ts';
+export { profile } from './profile/index.ts';
+export { mark, readRecord, record } from './record/index.ts';
 export { snapshot } from './snapshot/index.ts';
 export { memGetInfo, memGetInfoSync } from './snapshot/mem-get-info.ts';
 export { watch } from './snapshot/watch.ts';

@@ -1,7 +1,9 @@
 /**
  * The entry point `umaprobe/sim`, for tests: lists, loads and boots simulated machines, and puts this process on one.
+ *
+ * @module umaprobe/sim
  */
 
 export { loadMachine, shippedMachines as machines } from './sim/load.ts';
-export type { Machine, MachineSummary } from './sim/machine.ts';
+export type { Json, JsonObject, Machine, MachineSummary } from './sim/machine.ts';
 export { activate, type Simulation, type SimulationRecord, simulate } from './sim/simulation.ts';

@@ -18,11 +18,15 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports["hostMemory"] = Napi::Function::New<HostMemory>(env, "hostMemory");
   exports["parseMeminfo"] = Napi::Function::New<ParseMeminfo>(env, "parseMeminfo");
   exports["readFiles"] = Napi::Function::New<ReadFiles>(env, "readFiles");
-  exports["rereadFiles"] = Napi::Function::New<RereadFiles>(env, "rereadFiles");
+  exports["readFilesWithin"] = Napi::Function::New<ReadFilesWithin>(env, "readFilesWithin");
+  exports["rereadFilesWithin"] = Napi::Function::New<RereadFilesWithin>(env, "rereadFilesWithin");
   exports["pageSize"] = Napi::Function::New<PageSize>(env, "pageSize");
   exports["listDirectory"] = Napi::Function::New<ListDirectory>(env, "listDirectory");
+  exports["listDirectoryWithin"] =
+      Napi::Function::New<ListDirectoryWithin>(env, "listDirectoryWithin");
   exports["readCuda"] = Napi::Function::New<ReadCuda>(env, "readCuda");
   exports["readNvml"] = Napi::Function::New<ReadNvml>(env, "readNvml");
+  exports["readMachine"] = Napi::Function::New<ReadMachine>(env, "readMachine");
   exports["memGetInfo"] = Napi::Function::New<MemGetInfo>(env, "memGetInfo");
   exports["memGetInfoSync"] = Napi::Function::New<MemGetInfoSync>(env, "memGetInfoSync");
   exports["simulatedMachine"] = Napi::Function::New<SimulatedMachine>(env, "simulatedMachine");
@@ -30,6 +34,8 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports["enterMachine"] = Napi::Function::New<EnterMachine>(env, "enterMachine");
   exports["simBoot"] = Napi::Function::New<SimBoot>(env, "simBoot");
   exports["simRecord"] = Napi::Function::New<SimRecord>(env, "simRecord");
+  exports["simHold"] = Napi::Function::New<SimHold>(env, "simHold");
+  exports["timeScale"] = Napi::Function::New<TimeScale>(env, "timeScale");
   // calls_alloc.cc
   exports["allocOpen"] = Napi::Function::New<AllocOpen>(env, "allocOpen");
   exports["allocBlock"] = Napi::Function::New<AllocBlock>(env, "allocBlock");
@@ -42,6 +48,10 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports["guardStart"] = Napi::Function::New<GuardStart>(env, "guardStart");
   exports["guardRead"] = Napi::Function::New<GuardRead>(env, "guardRead");
   exports["guardStop"] = Napi::Function::New<GuardStop>(env, "guardStop");
+  exports["recorderStart"] = Napi::Function::New<RecorderStart>(env, "recorderStart");
+  exports["recorderNote"] = Napi::Function::New<RecorderNote>(env, "recorderNote");
+  exports["recorderRead"] = Napi::Function::New<RecorderRead>(env, "recorderRead");
+  exports["recorderStop"] = Napi::Function::New<RecorderStop>(env, "recorderStop");
   exports["dieWithParent"] = Napi::Function::New<DieWithParent>(env, "dieWithParent");
   // calls_cache.cc
   exports["cacheWalk"] = Napi::Function::New<CacheWalk>(env, "cacheWalk");

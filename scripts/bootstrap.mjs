@@ -2,12 +2,13 @@
 // up to date. Needs nothing but Node, npm and a C++ compiler, so that it works in a fresh clone.
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { finishDeclarations } from './declarations.mjs';
 import { isMain, main, root, run } from './run.mjs';
 import { digest, unlessCurrent } from './stale.mjs';
 
 const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
 
-function readJson(path) {
+export function readJson(path) {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch {
@@ -28,38 +29,65 @@ async function compileTypeScript() {
   rmSync(join(root, 'dist'), { recursive: true, force: true });
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   await run(process.execPath, [tsc, '-p', 'tsconfig.json', '--emitDeclarationOnly']);
+  finishDeclarations();
   const { bundle } = await import('./bundle.mjs');
   await bundle();
+  const { writeManPage } = await import('./man-page.mjs');
+  await writeManPage();
 }
 
-export async function bootstrap() {
+async function installPackages() {
   const lock = readJson(join(root, 'package-lock.json'));
-  if (!packagesAreCurrent(lock, readJson(join(root, 'node_modules', '.package-lock.json')))) {
-    console.error('installing packages (npm ci)');
-    await run(npm, ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']);
-  }
-  if (process.platform === 'linux') {
-    const { buildNative, simulator } = await import('./native-build.mjs');
-    await unlessCurrent({
-      what: 'native code built',
-      stamp: 'build/native.stamp',
-      now: digest(['native'], ['binding.gyp'], [process.arch, process.versions.modules]),
-      outputs: ['umaprobe.node', ...simulator].map((file) => `build/Release/${file}`),
-      build: buildNative,
-    });
-  } else {
+  if (packagesAreCurrent(lock, readJson(join(root, 'node_modules', '.package-lock.json')))) return;
+  console.error('installing packages (npm ci)');
+  await run(npm, ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']);
+}
+
+async function compileNative() {
+  if (process.platform !== 'linux') {
     console.error(`no native build on ${process.platform}: umaprobe reads Linux machines`);
+    return;
   }
+  const { buildNative, guard, simulator } = await import('./native-build.mjs');
+  await unlessCurrent({
+    what: 'native code built',
+    stamp: 'build/native.stamp',
+    now: digest(['native'], ['binding.gyp'], [process.arch, process.versions.modules]),
+    outputs: ['umaprobe.node', guard, ...simulator].map((file) => `build/Release/${file}`),
+    build: buildNative,
+  });
+}
+
+/** Packages and dist/, without native code: what scripts/prepack.mjs needs of a checkout. */
+export async function bootstrapTypeScript() {
+  await installPackages();
   await unlessCurrent({
     what: 'TypeScript compiled',
     stamp: 'build/dist.stamp',
     now: digest(
       ['lib', 'browser'],
-      ['tsconfig.json', 'package-lock.json', 'scripts/bundle.mjs', 'browser/report/page.css'],
+      [
+        'tsconfig.json',
+        'package-lock.json',
+        'scripts/bundle.mjs',
+        'scripts/man-page.mjs',
+        'scripts/declarations.mjs',
+        'scripts/machine-validator.mjs',
+        'schemas/machine.schema.json',
+        'browser/report/page.css',
+      ],
     ),
-    outputs: ['dist/index.js', 'dist/sim.js', 'dist/cli.js', 'dist/report/page.js'],
+    outputs: ['index.js', 'sim.js', 'cli.js', 'report/page.js', 'machine-validator.cjs', 'umaprobe.1'].map(
+      (file) => `dist/${file}`,
+    ),
     build: compileTypeScript,
   });
+}
+
+export async function bootstrap() {
+  await installPackages();
+  await compileNative();
+  await bootstrapTypeScript();
 }
 
 if (isMain(import.meta.url)) await main(bootstrap);

@@ -1,17 +1,28 @@
 // lib/*.ts → dist/*.js, in few files: Node's loader takes about 0.5 ms per module, and `import 'umaprobe'` may take 5 ms.
 // The code that all entry points share is one chunk, so that there is one class UmaError; the code of a snapshot is
-// another, loaded by the first snapshot; each command is a separate chunk, loaded when it is used.
+// another, loaded by the first snapshot; what the plain command needs besides is a third; each other command is a separate
+// chunk, loaded when it is used.
 //
 // browser/report/*.ts → dist/report/, the script and style that are embedded in a report's page.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
+import { bundleMachineValidator } from './machine-validator.mjs';
 import { root } from './run.mjs';
 
 const lib = join(root, 'lib');
 /** Modules that all entry points share. */
 const CORE =
-  /^lib\/(root|base\/(arguments|errors|facts)|(cache|layout|snapshot|stress|sweep)\/index|host\/meminfo|native\/binding|snapshot\/(mem-get-info|watch))\.ts$/;
+  /^lib\/(root|base\/(abort|arguments|errors|facts|limits|nearest)|(cache|estimate|explain|fit|guard|launch|layout|processes|profile|record|snapshot|stress|sweep)\/index|host\/meminfo|native\/binding|snapshot\/(mem-get-info|watch))\.ts$/;
+
+/** What the first reading needs besides: one file instead of twenty. The rules of memory/ come whole. */
+const READING =
+  /^lib\/(base\/(format|lazy)|types\/kinds|memory\/.*|host\/(cgroup|driver|files|kernel|meminfo-lines|meminfo-within|process|procfs)|snapshot\/(attributes|child-readings|cuda-memory|cuda-report|devices|failures|hidden-devices|libraries|own-context|pairs|take))\.ts$/;
+/** What the plain command needs besides that. */
+const COMMAND =
+  /^lib\/(cli\/(main|parse|help|core\/(command|exit|interrupt|options|package-files|terminal|usage)|commands\/(index|snapshot))|models\/tensors|render\/(kinds|numbers|options|paint|text-layout|text\/(frame|snapshot[a-z-]*)))\.ts$/;
+/** A group takes what its files import along, unless an earlier one has it. */
+const GROUPS = { core: CORE, reading: READING, early: /^lib\/cli\/core\/early-reading\.ts$/, command: COMMAND };
 
 export async function bundle() {
   const build = await rolldown({
@@ -31,10 +42,16 @@ export async function bundle() {
     dir: join(root, 'dist'),
     format: 'esm',
     chunkFileNames: '[name]-[hash].js',
-    codeSplitting: { groups: [{ name: 'core', test: (id) => CORE.test(id.slice(root.length + 1)) }] },
+    codeSplitting: {
+      groups: Object.entries(GROUPS).map(([name, files]) => ({
+        name,
+        test: (id) => files.test(id.slice(root.length + 1)),
+      })),
+    },
   });
   await build.close();
   await bundlePage();
+  await bundleMachineValidator();
 }
 
 /** Bundles uPlot into the page with its licence text, as the licence requires; umaprobe itself does not load uPlot. */

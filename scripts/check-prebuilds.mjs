@@ -4,18 +4,18 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { architecture, dynamicSymbols, neededLibraries } from './elf.mjs';
 import { floor, isAboveFloor } from './glibc-floor.mjs';
-import { simulator } from './native-build.mjs';
+import { guard, simulator } from './native-build.mjs';
 import { isMain, main, root } from './run.mjs';
 
-export const files = ['umaprobe.glibc.node', ...simulator];
+export const files = ['umaprobe.glibc.node', guard, ...simulator];
 
 const allowedLibraries =
   /^(libumasim\.so|libc\.so\.6|libm\.so\.6|libpthread\.so\.0|libdl\.so\.2|librt\.so\.1|ld-linux-(x86-64|aarch64)\.so\.\d)$/;
-/** Permitted exports: the two entry points of Node-API; the C functions of the simulated libraries. */
-const allowedExports = (file) =>
-  file === 'umaprobe.glibc.node'
-    ? /^(napi_register_module_v1|node_api_module_get_api_version_v1)$/
-    : /^(?!_Z|__cxa_|__gxx_)/;
+/** Permitted exports: the two entry points of Node-API; the C functions of the simulated libraries; of a program any. */
+const allowedExports = (file) => {
+  if (file === 'umaprobe.glibc.node') return /^(napi_register_module_v1|node_api_module_get_api_version_v1)$/;
+  return file === guard ? /./ : /^(?!_Z|__cxa_|__gxx_)/;
+};
 
 /** The problem with an exported symbol, or null. */
 function problemOfExport(symbol, exported) {
@@ -50,11 +50,11 @@ export function problemsOfFile(path, { arch, exported }) {
   ].filter((problem) => problem !== null);
 }
 
-/** Problems of the prebuild of an architecture, as sentences. */
-export function problemsOf(arch) {
+/** Problems of the prebuild of an architecture, in a folder of the package, as sentences. */
+export function problemsOf(arch, folder = root) {
   return files.flatMap((file) => {
     const path = join('prebuilds', `linux-${arch}`, file);
-    return problemsOfFile(join(root, path), { arch, exported: allowedExports(file) }).map(
+    return problemsOfFile(join(folder, path), { arch, exported: allowedExports(file) }).map(
       (problem) => `${path} ${problem}`,
     );
   });

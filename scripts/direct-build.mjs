@@ -3,18 +3,22 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { findTool, root, run } from './run.mjs';
 
 const require = createRequire(import.meta.url);
+const ofGuard =
+  /^(base|host|machine|supervisor)\/|^(guard\/readings|nvml\/(nvml|queries)|runtime\/thread_priority)\.cc$/;
 const isLibcudart = (path) => path.startsWith('sim/libcudart/');
 /** The sources of each target, as binding.gyp has them. */
 const sources = {
-  umaprobe: (path) => !path.startsWith('sim/'),
+  umaprobe: (path) => !/^(sim|supervisor)\//.test(path),
+  'umaprobe-guard': (path) => ofGuard.test(path),
   umasim: (path) => path.startsWith('sim/') && !path.startsWith('sim/libcudart/'),
   ...Object.fromEntries([11, 12, 13].map((version) => [`umasim-cudart${version}`, isLibcudart])),
 };
-const outputOf = (target) => (target === 'umaprobe' ? 'umaprobe.node' : `lib${target}.so`);
+const outputOf = (target) =>
+  ({ umaprobe: 'umaprobe.node', 'umaprobe-guard': 'umaprobe-guard' })[target] ?? `lib${target}.so`;
 /** Keys of binding.gyp that this reader handles. */
 const known = new Set([
   'target_name',
@@ -45,10 +49,15 @@ export function readGyp(text) {
   }
 }
 
+/** The package gives its path relative to the folder in which this process started; the compiler runs in `root`. */
+function includeDir() {
+  return resolve(require('node-addon-api').include_dir);
+}
+
 function expand(value) {
   return value
     .replaceAll('<(module_root_dir)', root)
-    .replace(/^<!\(node -p "require\('node-addon-api'\)\.include_dir"\)$/, () => require('node-addon-api').include_dir);
+    .replace(/^<!\(node -p "require\('node-addon-api'\)\.include_dir"\)$/, includeDir);
 }
 
 /** Compiler and linker arguments of one target of binding.gyp. */
@@ -67,7 +76,7 @@ export function targetFlags(gyp, target) {
       ...(target.defines ?? []).map((name) => `-D${name}`),
       ...(target.include_dirs ?? []).map((folder) => `-I${expand(folder)}`),
     ],
-    link: ['-shared', '-pthread', ...(target.ldflags ?? []).map(expand)],
+    link: [...(target.type === 'executable' ? [] : ['-shared']), '-pthread', ...(target.ldflags ?? []).map(expand)],
     libraries: target.libraries ?? [],
   };
 }

@@ -1,9 +1,11 @@
 // Rules of the house that no linter knows: pattern rules, a row each; what may include what in native/ and what may lie at
-// the roots, by the tables of rooms.mjs; and the length at which a file is asked whether it is one idea.
+// the roots, by the tables of rooms.mjs; the length at which a file is asked whether it is one idea; and
+// the wording (wording.mjs).
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LIB_ROOMS, LIB_ROOT, NATIVE_ROOMS, NATIVE_ROOT } from './rooms.mjs';
 import { root } from './run.mjs';
+import { wordingBreaches } from './wording.mjs';
 
 /** Lines. Tables, contracts and ABI lists may be longer: they are named here, each with what it lists. */
 const LONG = 500;
@@ -46,7 +48,7 @@ const rules = [
 ];
 
 /** Breaches on purpose, to show that they are found. */
-const examples = 'test/pkg/scripts.test.ts';
+const examples = 'test/unit/scripts/decisions.test.ts';
 
 const folders = ['browser', 'lib', 'native', 'scripts', 'test'];
 
@@ -120,5 +122,8 @@ export function breachesOf(path, text) {
 }
 
 export function breaches() {
-  return sources().flatMap((path) => breachesOf(path, readFileSync(join(root, path), 'utf8')));
+  return [
+    ...sources().flatMap((path) => breachesOf(path, readFileSync(join(root, path), 'utf8'))),
+    ...wordingBreaches(),
+  ];
 }

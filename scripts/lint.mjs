@@ -4,8 +4,10 @@ import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { checkErrorsPage } from './errors-page.mjs';
 import { breaches } from './house-rules.mjs';
 import { napiHeaders } from './native-build.mjs';
+import { checkReference, referenceToolsAreCurrent } from './reference.mjs';
 import { checkBiomeRooms } from './rooms.mjs';
 import { findTool, main, root, run } from './run.mjs';
 import { checkSchemas } from './schemas.mjs';
@@ -58,9 +60,19 @@ async function clangTidy() {
   if (unclean.length > 0) throw new Error(`found problems in ${unclean.sort().join(', ')}`);
 }
 
+/** TypeDoc is 48 MB that nobody else needs: CI installs it, and `npm run reference` does. */
+async function reference() {
+  if (!process.env.CI && !referenceToolsAreCurrent()) {
+    console.log('skipped: TypeDoc is not installed, so docs/reference may be stale (npm run reference makes it)');
+    return;
+  }
+  await checkReference({ write });
+}
+
 const steps = {
   rooms: () => checkBiomeRooms({ write }),
   schemas: () => checkSchemas({ write }),
+  'errors page': () => checkErrorsPage({ write }),
   biome: () =>
     run(process.execPath, [
       require.resolve('@biomejs/biome/bin/biome'),
@@ -74,22 +86,30 @@ const steps = {
     for (const project of ['tsconfig.test.json', 'browser/tsconfig.json'])
       await run(process.execPath, [tsc, '-p', project]);
   },
+  reference,
   'house rules': () => {
     const found = breaches();
     if (found.length > 0) throw new Error(`\n  ${found.join('\n  ')}`);
   },
 };
 
-await main(async () => {
-  const failed = [];
-  for (const [name, step] of Object.entries(steps)) {
+const failed = [];
+
+async function runSteps(names) {
+  for (const name of names) {
     try {
-      await step();
+      await steps[name]();
       console.log(`${name}: fine`);
     } catch (error) {
       console.error(`${name}: ${error.message}`);
       failed.push(name);
     }
   }
+}
+
+await main(async () => {
+  // clang-tidy takes longest. The others have one thread each and run beside it.
+  const others = Object.keys(steps).filter((name) => name !== 'clang-tidy');
+  await Promise.all([runSteps(['clang-tidy']), runSteps(others)]);
   if (failed.length > 0) throw new Error(`not clean: ${failed.join(', ')}`);
 });

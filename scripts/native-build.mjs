@@ -1,13 +1,18 @@
-// Builds build/Release/{umaprobe.node,libumasim.so,…}: with node-gyp if it can run without downloads, else, without
-// python3, make or Node's headers, with the C++ compiler alone.
+// Builds build/Release/{umaprobe.node,umaprobe-guard,libumasim.so,…}: with node-gyp if it can run without downloads, else, without
+// python3, make or Node's headers, with the C++ compiler alone. It ships: in an installed package without a binary that
+// fits, the error of lib/native/binding.ts names this command.
+//   node scripts/native-build.mjs
 import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism, homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { compileDirectly } from './direct-build.mjs';
-import { findTool, root, run } from './run.mjs';
+import { findTool, isMain, main, root, run } from './run.mjs';
 
 const require = createRequire(import.meta.url);
+
+/** The program of guard(). */
+export const guard = 'umaprobe-guard';
 
 /** The simulated machine: itself, and the libcudart of each CUDA version. */
 export const simulator = ['libumasim.so', ...[11, 12, 13].map((version) => `libumasim-cudart${version}.so`)];
@@ -33,12 +38,12 @@ export function napiHeaders() {
   }
 }
 
-/** node-gyp.js of the repository, or npm's own, which npm names to install scripts. */
+/** node-gyp.js of the repository; null in an installed package. */
 export function nodeGyp() {
   try {
     return require.resolve('node-gyp/bin/node-gyp.js');
   } catch {
-    return process.env.npm_config_node_gyp ?? null;
+    return null;
   }
 }
 
@@ -62,9 +67,17 @@ export async function buildNative() {
     console.error(`native build with the compiler alone (node-gyp would need ${lacking.join(', ')})`);
     await compileDirectly({ headers: napiHeaders(), outDir: join(root, 'build', 'Release') });
   }
-  const missing = ['umaprobe.node', ...simulator].filter((f) => !existsSync(join(root, 'build', 'Release', f)));
+  const missing = ['umaprobe.node', guard, ...simulator].filter((f) => !existsSync(join(root, 'build', 'Release', f)));
   if (missing.length > 0) {
     const found = readdirSync(join(root, 'build', 'Release')).join(', ');
     throw new Error(`the native build did not write ${missing.join(' and ')} to build/Release (it has ${found})`);
   }
+}
+
+if (isMain(import.meta.url)) {
+  await main(async () => {
+    if (process.platform !== 'linux') throw new Error(`umaprobe reads Linux machines; this is ${process.platform}`);
+    await buildNative();
+    console.error(`built ${join(root, 'build', 'Release', 'umaprobe.node')}`);
+  });
 }

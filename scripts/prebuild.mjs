@@ -1,12 +1,12 @@
 // Builds the shipped binaries in prebuilds/linux-x64 and prebuilds/linux-arm64: the addon and the simulated machine.
 //   node scripts/prebuild.mjs [x64] [arm64]     both unless named
 // Each architecture is built in a copy under build-prebuild/, so that build/Release is not touched.
-import { cpSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, copyFileSync, cpSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { files, problemsOf } from './check-prebuilds.mjs';
 import { writeGlibcFloor } from './glibc-floor.mjs';
-import { nodeDir, nodeGyp } from './native-build.mjs';
-import { findTool, isMain, main, root, run } from './run.mjs';
+import { guard, nodeDir, nodeGyp } from './native-build.mjs';
+import { capture, findTool, isMain, main, root, run } from './run.mjs';
 import { digest, unlessCurrent } from './stale.mjs';
 
 export const targets = {
@@ -70,24 +70,35 @@ async function build(arch) {
       },
     },
   );
+  // prebuildify takes libraries only.
+  const program = join(root, 'prebuilds', `linux-${arch}`, guard);
+  copyFileSync(join(work, 'build', 'Release', guard), program);
+  capture(tools.strip, [program]);
+  chmodSync(program, 0o755);
   const problems = problemsOf(arch);
   if (problems.length > 0)
     throw new Error(`the linux-${arch} prebuild is not fit to ship:\n  ${problems.join('\n  ')}`);
 }
 
-/** Makes the prebuild of an architecture unless it is there and current. */
+/**
+ * Makes the prebuild of an architecture unless it is there and current. Its stamp lies beside its folder, so that a
+ * machine without the compiler can pack prebuilds that were copied to it.
+ */
 export async function prebuild(arch) {
-  const reason = whyNotPrebuild(arch);
-  if (reason) throw new Error(reason);
   await unlessCurrent({
     what: `prebuilds/linux-${arch} made`,
-    stamp: `build-prebuild/linux-${arch}.stamp`,
+    stamp: `prebuilds/linux-${arch}.stamp`,
     now: digest(
       ['native', 'scripts/glibc-floor'],
-      ['binding.gyp', 'scripts/prebuild.mjs', 'scripts/glibc-floor.mjs', 'package-lock.json'],
+      ['binding.gyp', 'scripts/prebuild.mjs', 'scripts/glibc-floor.mjs', 'node_modules/node-addon-api/package.json'],
     ),
     outputs: files.map((file) => `prebuilds/linux-${arch}/${file}`),
-    build: () => build(arch),
+    build: async () => {
+      const reason = whyNotPrebuild(arch);
+      if (reason !== null)
+        throw new Error(`prebuilds/linux-${arch} is missing or stale, and cannot be made: ${reason}`);
+      await build(arch);
+    },
   });
 }
 

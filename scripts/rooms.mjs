@@ -27,6 +27,14 @@ export const LIB_ROOMS = {
   sweep: [...ALWAYS_ALLOWED, 'native', 'memory', 'models', 'probe'],
   layout: [...ALWAYS_ALLOWED, 'native', 'memory', 'probe'],
   stress: [...ALWAYS_ALLOWED, 'native', 'memory', 'probe'],
+  processes: [...ALWAYS_ALLOWED, 'native', 'host', 'memory', 'snapshot'],
+  explain: [...ALWAYS_ALLOWED, 'memory', 'models', 'host', 'snapshot', 'processes'],
+  estimate: [...ALWAYS_ALLOWED, 'memory', 'models'],
+  record: [...ALWAYS_ALLOWED, 'native', 'host', 'memory', 'journal', 'snapshot', 'processes'],
+  fit: [...ALWAYS_ALLOWED, 'host', 'memory', 'models', 'snapshot'],
+  profile: [...ALWAYS_ALLOWED, 'native', 'host', 'memory', 'journal', 'snapshot', 'record', 'guard'],
+  guard: [...ALWAYS_ALLOWED, 'native', 'host', 'memory', 'sim', 'processes'],
+  launch: [...ALWAYS_ALLOWED, 'host', 'memory', 'models', 'snapshot', 'cache', 'estimate', 'fit', 'record', 'guard'],
   cli: [
     ...ALWAYS_ALLOWED,
     'memory',
@@ -41,6 +49,14 @@ export const LIB_ROOMS = {
     'sweep',
     'layout',
     'stress',
+    'processes',
+    'explain',
+    'estimate',
+    'record',
+    'fit',
+    'guard',
+    'launch',
+    'profile',
   ],
 };
 
@@ -53,10 +69,24 @@ export const DOORS = {
   sweep: ['index'],
   layout: ['index'],
   stress: ['index'],
+  processes: ['index'],
+  explain: ['index'],
+  estimate: ['index'],
+  record: ['index', 'folder'],
+  fit: ['index'],
+  profile: ['index'],
+  launch: ['index'],
+  guard: ['index', 'pattern', 'policy'],
 };
 
 /** Folders inside a room; none bears the name of a room. */
-export const FOLDERS = { cache: ['prepare'], cli: ['commands', 'core'], render: ['text', 'html'] };
+export const FOLDERS = {
+  cache: ['prepare'],
+  cli: ['commands', 'core', 'shell'],
+  explain: ['messages'],
+  memory: ['findings'],
+  render: ['text', 'html'],
+};
 
 /** What may lie at the root of lib: doors, and root.ts, which must lie one level below the package. */
 export const LIB_ROOT = ['cli.ts', 'index.ts', 'root.ts', 'sim.ts', 'worker.ts'];
@@ -73,7 +103,10 @@ export const NATIVE_ROOMS = {
   nvml: ['abi', 'base', 'runtime', 'machine'],
   alloc: ['abi', 'base', 'runtime', 'host', 'cuda'],
   guard: ['base', 'runtime', 'host', 'alloc'],
-  js: ['abi', 'base', 'runtime', 'machine', 'pagecache', 'host', 'cuda', 'nvml', 'alloc', 'guard'],
+  record: ['base', 'runtime', 'machine', 'host'],
+  // The program umaprobe-guard, beside the addon.
+  supervisor: ['base', 'runtime', 'machine', 'host', 'nvml', 'guard'],
+  js: ['abi', 'base', 'runtime', 'machine', 'pagecache', 'host', 'cuda', 'nvml', 'alloc', 'guard', 'record'],
   'sim/state': ['abi'],
   'sim/linux': ['abi', 'sim/state'],
   'sim/gpu': ['abi', 'sim/state', 'sim/linux'],

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { bootstrap } from './bootstrap.mjs';
-import { nodeBinary } from './fetch-node.mjs';
+import { nodeBinary } from './fetch-programs.mjs';
 import { capture, main, root } from './run.mjs';
 
 const majors = process.argv.length > 2 ? process.argv.slice(2) : ['20', '22', '24', '26'];

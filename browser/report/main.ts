@@ -1,17 +1,42 @@
 /** The script of a report's page: its charts, their switches, and the button that saves the data. */
-import type { LayoutReport, StressReport, SweepReport } from '../../lib/types/index.ts';
-import { type ChartSpec, createChart, type Scales } from '../chart.ts';
-import { theme } from '../theme.ts';
+import type {
+  EstimateReport,
+  EstimateTable,
+  ExplainReport,
+  FitReport,
+  FitTable,
+  LayoutReport,
+  ProfileReport,
+  RecordReport,
+  StressReport,
+  SweepReport,
+} from '../../lib/types/index.ts';
+import { createChart } from '../chart.ts';
+import { type ChartSpec, prefersLog } from '../lines.ts';
+import { type Theme, theme } from '../theme.ts';
+import { profileCharts } from './profile.ts';
+import { createTimeline } from './record.ts';
 import { stressCharts } from './stress.ts';
 import { sweepCharts } from './sweep.ts';
 
-type Report = LayoutReport | StressReport | SweepReport;
+type Report =
+  | EstimateReport
+  | EstimateTable
+  | ExplainReport
+  | FitReport
+  | FitTable
+  | LayoutReport
+  | ProfileReport
+  | RecordReport
+  | StressReport
+  | SweepReport;
 
 const text = document.getElementById('report')?.textContent ?? 'null';
 const report = JSON.parse(text) as Report | null;
 const charts = document.getElementById('charts');
 
-if (report !== null && charts !== null) drawCharts(report, charts);
+if (report?.schema === 'umaprobe/record/1') drawTimelines(report);
+else if (report !== null && charts !== null) drawCharts(report, charts);
 if (report !== null) offerData();
 
 function specsOf(document: Report): ChartSpec[] {
@@ -20,40 +45,58 @@ function specsOf(document: Report): ChartSpec[] {
       return sweepCharts(document);
     case 'umaprobe/stress/1':
       return stressCharts(document);
-    case 'umaprobe/layout/1':
+    case 'umaprobe/profile/1':
+      return profileCharts(document);
+    // The pictures of the others are part of their markup.
+    default:
       return [];
   }
 }
 
 function drawCharts(document: Report, container: HTMLElement): void {
-  const drawn = specsOf(document).map((spec) => createChart(container, spec));
-  const scales: Scales = { logX: isChecked('log-x'), logY: isChecked('log-y') };
+  const specs = specsOf(document);
+  const charts = specs.map((spec) => createChart(container, spec));
+  let log = prefersLog(specs);
   const draw = (): void => {
     const colours = theme();
-    for (const chart of drawn) chart.draw(colours, scales);
+    for (const chart of charts) chart.draw(colours, log);
   };
-  for (const [id, key] of [
-    ['log-x', 'logX'],
-    ['log-y', 'logY'],
-  ] as const) {
-    checkbox(id)?.addEventListener('change', () => {
-      scales[key] = isChecked(id);
-      draw();
-    });
+  offerAxes(log, (chosen) => {
+    log = chosen;
+    draw();
+  });
+  drawInEveryTheme(draw);
+}
+
+/** A session has its own place, and its own zoom. */
+function drawTimelines({ sessions }: RecordReport): void {
+  const draws: ((theme: Theme) => void)[] = [];
+  for (const container of document.querySelectorAll<HTMLElement>('.timeline')) {
+    const session = sessions[Number(container.dataset.session)];
+    if (session !== undefined) draws.push(createTimeline(container, session));
   }
+  drawInEveryTheme(() => {
+    const colours = theme();
+    for (const draw of draws) draw(colours);
+  });
+}
+
+function drawInEveryTheme(draw: () => void): void {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
   // Paper is always light: the style sheet knows, but canvases have to be drawn again.
   matchMedia('print').addEventListener('change', draw);
   draw();
 }
 
-function checkbox(id: string): HTMLInputElement | null {
-  const element = document.getElementById(id);
-  return element instanceof HTMLInputElement ? element : null;
-}
-
-function isChecked(id: string): boolean {
-  return checkbox(id)?.checked === true;
+/** Both axes are linear, or both logarithmic: on one logarithmic axis a straight line looks exponential. */
+function offerAxes(log: boolean, choose: (log: boolean) => void): void {
+  const axes = document.getElementById('axes');
+  if (axes === null) return;
+  axes.hidden = false;
+  for (const radio of axes.querySelectorAll('input')) {
+    radio.checked = (radio.value === 'log') === log;
+    radio.addEventListener('change', () => choose(radio.value === 'log'));
+  }
 }
 
 /** Offers the document as a file, to a reader who has only the page. */

@@ -1,5 +1,8 @@
 /** Argument checks: each returns the checked value, or throws an error that names the argument. */
 
+import { LIMITS, type Range } from './limits.ts';
+import { didYouMean } from './nearest.ts';
+
 /** The value for an error message: one line, strings in quotes and cut at 60 characters. */
 function shown(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}...` : value);
@@ -33,15 +36,39 @@ export function outOfRange(name: string, expected: string, value: unknown): Rang
   return withCode(new RangeError(`${name} is ${shown(value)}; expected ${expected}`), 'ERR_OUT_OF_RANGE');
 }
 
+/** Every key of an options type. The compiler refuses a table that lacks one, or that has another. */
+export type Keys<Options> = Readonly<Record<keyof Options, true>>;
+
+/**
+ * An object with known keys only: a misspelt limit must not be ignored.
+ *
+ * @param owner who takes the keys, for the message: "stress()", "range".
+ */
+export function checkKeys<Options extends object>(owner: string, value: unknown, keys: Keys<Options>): void {
+  const known = Object.keys(keys);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    const keyList = known.join(', ');
+    if (!owner.endsWith('()')) throw invalidType(owner, `an object with ${keyList}`, value);
+    const message = `${owner} takes an object with ${keyList}; it was given ${shown(value)}`;
+    throw withCode(new TypeError(message), 'ERR_INVALID_ARG_TYPE');
+  }
+  const unknown = Object.keys(value).find((key) => !Object.hasOwn(keys, key));
+  if (unknown === undefined) return;
+  const hint = didYouMean(unknown, known) || ` It takes ${known.join(', ')}.`;
+  throw invalidArgument(`${owner} has no option ${shown(unknown)}.${hint}`);
+}
+
 /** A number of milliseconds within the limits. */
-export function checkMilliseconds(name: string, value: unknown, min = 1, max = 600_000): number {
+export function checkMilliseconds(name: string, value: unknown, range: Range = LIMITS.deadlineMs): number {
+  const { min, max = Number.MAX_SAFE_INTEGER } = range;
   if (typeof value !== 'number') throw invalidType(name, 'a number of milliseconds', value);
   if (!(value >= min && value <= max)) throw outOfRange(name, `${min} to ${max} milliseconds`, value);
   return value;
 }
 
 /** A whole number of bytes within the limits. */
-export function checkBytes(name: string, value: unknown, min: number, max = Number.MAX_SAFE_INTEGER): number {
+export function checkBytes(name: string, value: unknown, range: Range): number {
+  const { min, max = Number.MAX_SAFE_INTEGER } = range;
   if (typeof value !== 'number') throw invalidType(name, 'a number of bytes', value);
   if (!Number.isInteger(value) || value < min || value > max)
     throw outOfRange(name, `${min} to ${max === Number.MAX_SAFE_INTEGER ? '2^53 − 1' : max} whole bytes`, value);
@@ -49,7 +76,8 @@ export function checkBytes(name: string, value: unknown, min: number, max = Numb
 }
 
 /** A whole number within the limits. */
-export function checkInteger(name: string, value: unknown, min: number, max = Number.MAX_SAFE_INTEGER): number {
+export function checkInteger(name: string, value: unknown, range: Range): number {
+  const { min, max = Number.MAX_SAFE_INTEGER } = range;
   const expected =
     max === Number.MAX_SAFE_INTEGER ? `a whole number, ${min} or more` : `a whole number from ${min} to ${max}`;
   if (typeof value !== 'number') throw invalidType(name, expected, value);
@@ -57,10 +85,18 @@ export function checkInteger(name: string, value: unknown, min: number, max = Nu
   return value;
 }
 
+/** A text whose number of characters is within the limits. */
+export function checkText(name: string, value: unknown, { min, max }: Required<Range>): string {
+  if (typeof value !== 'string') throw invalidType(name, 'a text', value);
+  if (value.length < min || value.length > max)
+    throw outOfRange(`length of ${name}`, `${min} to ${max} characters`, value.length);
+  return value;
+}
+
 /** A CUDA ordinal, 0 to 255. */
 export function checkDevice(value: unknown): asserts value is number {
   if (typeof value !== 'number') throw invalidType('device', 'a device number', value);
-  checkInteger('device', value, 0, 255);
+  checkInteger('device', value, LIMITS.device);
 }
 
 /** `true` or `false`; false where the option is absent. */

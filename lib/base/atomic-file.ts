@@ -1,12 +1,14 @@
-/** Atomic replacement of files, and a check of the path before hours of work depend on it. */
+/** Atomic replacement of files, their folders, and a check of the path before hours of work depend on it. */
 
 import { randomBytes } from 'node:crypto';
 import {
   accessSync,
   closeSync,
   constants,
+  existsSync,
   fsyncSync,
   lstatSync,
+  mkdirSync,
   openSync,
   renameSync,
   type Stats,
@@ -105,5 +107,18 @@ export function syncFolder(path: string): void {
     fsyncSync(folder);
   } finally {
     closeSync(folder);
+  }
+}
+
+/**
+ * Makes a folder, and those above it, for this user only (0700). Folder by folder: recursive mkdirSync loops for ever if the system answers ENOENT for a new name, as /proc does.
+ */
+export function makePrivateFolder(path: string): void {
+  if (existsSync(path)) return;
+  makePrivateFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error; // another process was faster
   }
 }

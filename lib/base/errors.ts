@@ -1,20 +1,8 @@
 /** UmaError, the plain failure behind it, and the tables that give each failure its stable code. */
 
-export type UmaErrorCode =
-  | 'ERR_UMA_LIBRARY_MISSING'
-  | 'ERR_UMA_SYMBOL_MISSING'
-  | 'ERR_UMA_DRIVER_UNUSABLE'
-  | 'ERR_UMA_NO_DEVICE'
-  | 'ERR_UMA_DEVICE_LOST'
-  | 'ERR_UMA_NOT_SUPPORTED'
-  | 'ERR_UMA_OUT_OF_MEMORY'
-  | 'ERR_UMA_PERMISSION'
-  | 'ERR_UMA_TIMEOUT'
-  | 'ERR_UMA_BUSY'
-  | 'ERR_UMA_FLOOR'
-  | 'ERR_UMA_VERIFY_FAILED'
-  | 'ERR_UMA_JOURNAL'
-  | 'ERR_UMA_CALL_FAILED';
+import type { UmaErrorCode } from './error-codes.ts';
+
+export type { UmaErrorCode };
 
 /** A failed call as plain fields. */
 export interface Failure {
@@ -56,6 +44,7 @@ export class UmaError extends Error {
   /** Name of that number: "NOT_SUPPORTED", "cudaErrorNoDevice", "ENOENT". */
   readonly nativeName: string;
 
+  /** Made by umaprobe from the failure that a library, the kernel or umaprobe itself reported. */
   constructor(code: UmaErrorCode, failure: Omit<Failure, 'failed'>, options?: ErrorOptions) {
     super(describe(failure), options);
     this.code = code;
@@ -120,7 +109,8 @@ const NVML: StatusTable = {
 const ERRNO: Readonly<Record<string, UmaErrorCode>> = {
   EACCES: 'ERR_UMA_PERMISSION',
   EPERM: 'ERR_UMA_PERMISSION',
-  ENOENT: 'ERR_UMA_NOT_SUPPORTED', // this kernel does not have the file
+  ENOENT: 'ERR_UMA_NOT_FOUND',
+  ENOTDIR: 'ERR_UMA_NOT_FOUND',
   ENOMEM: 'ERR_UMA_OUT_OF_MEMORY',
   EBUSY: 'ERR_UMA_BUSY',
 };
@@ -132,6 +122,7 @@ const ADDON: Readonly<Record<string, UmaErrorCode>> = {
   SYMBOL_MISSING: 'ERR_UMA_SYMBOL_MISSING',
   NOT_SUPPORTED: 'ERR_UMA_NOT_SUPPORTED', // the device does not have this kind of memory
   STOPPED: 'ERR_UMA_FLOOR', // by the guard
+  MODEL_INVALID: 'ERR_UMA_MODEL', // a file of a model
 };
 
 /** The table of each library: the same status number means different things in different libraries. */
@@ -140,8 +131,17 @@ const STATUS: Readonly<Partial<Record<Failure['source'], StatusTable>>> = { cuda
 /** Sources whose names are errno names. */
 const ERRNO_SOURCES: readonly Failure['source'][] = ['kernel', 'sim'];
 
+/** Files of the kernel: one that is missing is a feature that this kernel does not have. */
+const KERNEL_FILE = /(^| )\/(proc|sys|dev)\//;
+
 /** The stable code of a failure: by name first, then by status number; else ERR_UMA_CALL_FAILED. */
-export function errorCode({ source, status, name }: Pick<Failure, 'source' | 'status' | 'name'>): UmaErrorCode {
+export function errorCode({
+  source,
+  status,
+  name,
+  call = '',
+}: Pick<Failure, 'source' | 'status' | 'name'> & Partial<Pick<Failure, 'call'>>): UmaErrorCode {
+  if (name === 'ENOENT' && source === 'kernel' && KERNEL_FILE.test(call)) return 'ERR_UMA_NOT_SUPPORTED';
   const byName = lookUp(ADDON, name) ?? (ERRNO_SOURCES.includes(source) ? lookUp(ERRNO, name) : undefined);
   const byStatus = status === null ? undefined : STATUS[source]?.[status]?.[1];
   return byName ?? byStatus ?? 'ERR_UMA_CALL_FAILED';

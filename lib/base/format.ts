@@ -44,7 +44,11 @@ export function formatBoth(bytes: number | null): string {
 
 /** "128,518,619,136": every digit. */
 export function formatCount(count: number | null): string {
-  return count === null ? UNKNOWN : count.toLocaleString('en-US', { maximumFractionDigits: 20 });
+  if (count === null) return UNKNOWN;
+  // Not toLocaleString(): its first call takes 8 ms.
+  return Number.isSafeInteger(count)
+    ? String(count).replace(/\B(?=(?:\d{3})+$)/g, ',')
+    : count.toLocaleString('en-US', { maximumFractionDigits: 20 });
 }
 
 /** "12.3 %". The argument is a percentage already: 0.30 means 0.3 %. */
@@ -79,6 +83,30 @@ export function parseDuration(text: string): number | null {
   return Number.isFinite(ms) ? ms : null; // 400 digits
 }
 
+/** "100ms", "1m", "24h": a time as it is typed, for limits in help and messages. */
+export function typedDuration(ms: number): string {
+  const [unit, factor] = (
+    [
+      ['h', 3_600_000],
+      ['m', 60_000],
+      ['s', 1000],
+    ] as const
+  ).find(([, size]) => ms > 0 && ms % size === 0) ?? ['ms', 1];
+  return `${ms / factor}${unit}`;
+}
+
+/** "2MiB", "64GiB": a size as it is typed. */
+export function typedSize(bytes: number): string {
+  const [unit, factor] = (
+    [
+      ['GiB', GiB],
+      ['MiB', MiB],
+      ['KiB', KiB],
+    ] as const
+  ).find(([, size]) => bytes > 0 && bytes % size === 0) ?? ['B', 1];
+  return `${bytes / factor}${unit}`;
+}
+
 const SIZE_BYTES: Readonly<Record<string, number>> = {
   b: 1,
   kb: 1e3,
@@ -91,13 +119,17 @@ const SIZE_BYTES: Readonly<Record<string, number>> = {
   tib: TiB,
 };
 
-/** "8GB" → 8·10^9, "8GiB" → 8·2^30, "4096" → 4096 bytes; null for anything else. "8G" is ambiguous and "1.5" lacks its unit. */
+/**
+ * "8GB" → 8·10^9, "8GiB" → 8·2^30, "4096B" → 4096 bytes; null for anything else. A number without a unit is rejected:
+ * "60" was hardly ever meant as 60 bytes. So is "8G", which could be either. "0" is the same in every unit.
+ */
 export function parseSize(text: string): number | null {
-  const match = /^(\d+(?:\.\d+)?)\s*([kmgt]?i?b)?$/i.exec(text.trim());
+  if (text.trim() === '0') return 0;
+  const match = /^(\d+(?:\.\d+)?)\s*([kmgt]?i?b)$/i.exec(text.trim());
   if (match === null) return null;
-  const [, number = '', unit = 'b'] = match;
+  const [, number = '', unit = ''] = match;
   const factor = SIZE_BYTES[unit.toLowerCase()];
-  // Half a byte is a size whose unit was forgotten.
+  // There is no half byte: the unit was mistyped.
   if (factor === 1 && number.includes('.')) return null;
   const bytes = factor === undefined ? Number.NaN : Number(number) * factor;
   if (!Number.isFinite(bytes)) return null;

@@ -20,7 +20,7 @@ const SYSCTL: Sysctl = { name: 'compact_memory' };
 
 export async function compactMemory(
   system: System,
-  { gate: requestedGate = {}, always = false, sudo = false }: CompactOptions,
+  { gate: requestedGate = {}, always = false, sudo = false, signal }: CompactOptions,
 ): Promise<CompactReport> {
   const started = performance.now();
   const before = await system.takeSnapshot();
@@ -31,6 +31,7 @@ export async function compactMemory(
   let after = before;
   if (!metBefore || always) {
     await assertMayWrite(system, SYSCTL, sudo);
+    signal?.throwIfAborted();
     write = await writeSysctl(system, SYSCTL, sudo);
     after = await system.takeSnapshot();
   }

@@ -17,7 +17,7 @@ export const MEANING: Readonly<Record<1 | 2 | 3, string>> = {
   3: "page cache, slab and all shrinkers, including from driver 590 on the GPU driver's pools of freed memory",
 };
 
-export type CheckedDropOptions = Required<DropOptions>;
+export type CheckedDropOptions = Required<Omit<DropOptions, 'signal'>> & { signal?: AbortSignal | undefined };
 
 export async function drop(system: System, options: CheckedDropOptions): Promise<DropReport> {
   const { level, force, sudo } = options;
@@ -33,6 +33,7 @@ export async function drop(system: System, options: CheckedDropOptions): Promise
     warnings.push(
       `sync did not finish within its limit of ${options.syncLimitMs} ms: pages that were still dirty stay in the cache; nothing is lost`,
     );
+  options.signal?.throwIfAborted();
   const { by, durationMs: dropMs } = await writeSysctl(system, sysctl, sudo);
   const after = await system.takeSnapshot();
   return {

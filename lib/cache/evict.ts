@@ -27,7 +27,7 @@ export async function evict(
   const started = performance.now();
   const at = new Date().toISOString();
   assertHasFiles(system, 'cache evict');
-  const before = currentCounters(system);
+  const before = await currentCounters(system);
   const { targets } = await selectTargets(system, paths);
   const sums = new EvictionSums();
   const largest = new LargestN<WalkedFile>(top, ({ cached = 0 }) => cached);
@@ -48,7 +48,7 @@ export async function evict(
   await inBatches(retained, FILES_PER_BATCH, (file) => {
     stayedBy[reasonFor(file).cause] += file.cachedAfter ?? 0;
   });
-  const after = currentCounters(system);
+  const after = await currentCounters(system);
   const files: EvictedFile[] = [];
   await inBatches(largest.take(), FILES_PER_BATCH, (file) => {
     files.push(evictedFile(file, mappings.of(file), isRetained(file) ? reasonFor(file) : null));

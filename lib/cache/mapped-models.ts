@@ -41,7 +41,7 @@ async function searchStores(system: System): Promise<string[]> {
     system.binding,
     paths,
     { mode: 'status', listEmpty: false, top: MAX_FILES },
-    { enough: () => performance.now() > until },
+    { enough: async () => performance.now() > until },
     ({ entries }) => {
       for (const { what, dev, ino, cached, bytes = 0 } of entries) {
         if (what === 'file' && bytes >= WEIGHTS_BYTES && dev !== undefined && ino !== undefined)

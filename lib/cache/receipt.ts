@@ -2,6 +2,7 @@
 
 import { Provenance } from '../base/facts.ts';
 import { readDriverFacts } from '../host/driver.ts';
+import { kernelFiles } from '../host/files.ts';
 import { unifiedDevice } from '../memory/headroom.ts';
 import type { HostMemory, Receipt, ReceiptCounters, Snapshot } from '../types/index.ts';
 import type { System } from './system.ts';
@@ -44,10 +45,10 @@ export function snapshotCounters(snapshot: Snapshot): CounterReading {
 }
 
 /** From two kernel files, within 1 ms. Does not call CUDA, and so does not know whether a device is unified. */
-export function currentCounters({ binding, host }: Pick<System, 'binding' | 'host'>): CounterReading {
+export async function currentCounters({ binding, host }: Pick<System, 'binding' | 'host'>): Promise<CounterReading> {
   const provenance = new Provenance();
-  const { poolBytes } = readDriverFacts(binding, provenance);
-  return reading(host(), poolBytes, provenance.sources['driver.poolBytes'], {
+  const [memory, { poolBytes }] = await Promise.all([host(), readDriverFacts(kernelFiles(binding), provenance)]);
+  return reading(memory, poolBytes, provenance.sources['driver.poolBytes'], {
     bytes: null,
     from: 'CUDA was not asked; on a unified device cudaMemGetInfo reports MemFree as free',
   });

@@ -3,9 +3,10 @@
 import { invalidValue } from '../base/arguments.ts';
 import { toUmaError, UmaError } from '../base/errors.ts';
 import { isFailure, reason } from '../base/facts.ts';
+import { kernelFiles } from '../host/files.ts';
 import { parseCgroup, parseNumber } from '../host/procfs.ts';
 import type { NativeBinding } from '../native/contract.ts';
-import type { ReclaimOptions, ReclaimReport } from '../types/index.ts';
+import type { ReclaimReport } from '../types/index.ts';
 import { currentCounters, receipt } from './receipt.ts';
 import type { System } from './system.ts';
 
@@ -13,29 +14,40 @@ const ROOT = '/sys/fs/cgroup';
 /** The kernel reclaims until it has the amount or finds no more; with swap on a slow disk that takes minutes. */
 const LIMIT_MS = 600_000;
 
-export async function reclaimFrom(system: System, { bytes, cgroup }: ReclaimOptions): Promise<ReclaimReport> {
+export interface CheckedReclaimOptions {
+  bytes: number;
+  /** undefined: the cgroup of this process. */
+  cgroup?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+export async function reclaimFrom(
+  system: System,
+  { bytes, cgroup, signal }: CheckedReclaimOptions,
+): Promise<ReclaimReport> {
   const started = performance.now();
   const at = new Date().toISOString();
   const { binding } = system;
-  const folder = cgroup === undefined ? processFolder(binding) : cgroupFolder(cgroup);
-  const before = currentBytes(binding, folder);
-  const countersBefore = currentCounters(system);
+  const folder = cgroup === undefined ? await processFolder(binding) : cgroupFolder(cgroup);
+  const before = await currentBytes(binding, folder, cgroup !== undefined);
+  const countersBefore = await currentCounters(system);
+  signal?.throwIfAborted();
   const written = await binding.writeFile(`${folder}/memory.reclaim`, String(bytes), LIMIT_MS);
   // EAGAIN is a result: the kernel has reclaimed what it found, but less than requested.
   const short = isFailure(written) && written.name === 'EAGAIN';
   if (isFailure(written) && !short) throw reclaimError(folder, toUmaError(written));
-  const after = currentBytes(binding, folder);
+  const after = await currentBytes(binding, folder, false);
   return {
-    schema: 'umaprobe/cache-reclaim/1',
+    schema: 'umaprobe/cache-reclaim/2',
     at,
     simulated: system.simulated,
     cgroup: folder,
-    askedBytes: bytes,
+    bytes,
     gotBytes: before - after,
     short,
     before,
     after,
-    receipt: receipt(countersBefore, currentCounters(system)),
+    receipt: receipt(countersBefore, await currentCounters(system)),
     durationMs: performance.now() - started,
   };
 }
@@ -53,8 +65,8 @@ export function cgroupFolder(cgroup: string): string {
   );
 }
 
-function processFolder(binding: NativeBinding): string {
-  const [text] = binding.readFiles(['/proc/self/cgroup']);
+async function processFolder(binding: NativeBinding): Promise<string> {
+  const [text] = await kernelFiles(binding).read(['/proc/self/cgroup']);
   const cgroup = text === undefined || isFailure(text) ? null : parseCgroup(text);
   if (cgroup?.version === 2 && cgroup.path !== '/') return cgroupFolder(cgroup.path);
   if (cgroup === null) {
@@ -70,9 +82,16 @@ function processFolder(binding: NativeBinding): string {
   );
 }
 
-function currentBytes(binding: NativeBinding, folder: string): number {
+/** @param isNamed the caller named the cgroup. */
+async function currentBytes(binding: NativeBinding, folder: string, isNamed: boolean): Promise<number> {
   const path = `${folder}/memory.current`;
-  const [text] = binding.readFiles([path]);
+  const [text] = await kernelFiles(binding).read([path]);
+  if (isFailure(text) && text.name === 'TIMEOUT') throw toUmaError(text);
+  if (isFailure(text) && text.name === 'ENOENT' && isNamed && (await hasCgroups(binding)))
+    throw new UmaError('ERR_UMA_NOT_FOUND', {
+      ...text,
+      message: `there is no cgroup ${folder}, or it has no memory controller`,
+    });
   if (text === undefined || isFailure(text))
     throw notSupported(
       `${path} cannot be read (${text === undefined ? 'not read' : text.name}): no such cgroup, no memory controller in it, or cgroup v1`,
@@ -82,8 +101,14 @@ function currentBytes(binding: NativeBinding, folder: string): number {
   return bytes;
 }
 
+/** Whether cgroup v2 is mounted: without it no cgroup is found, and not because of its name. */
+async function hasCgroups(binding: NativeBinding): Promise<boolean> {
+  const [controllers] = await kernelFiles(binding).read([`${ROOT}/cgroup.controllers`]);
+  return typeof controllers === 'string';
+}
+
 function reclaimError(folder: string, error: UmaError): UmaError {
-  if (error.code === 'ERR_UMA_NOT_SUPPORTED')
+  if (error.nativeName === 'ENOENT')
     return notSupported(`${folder} has no memory.reclaim: it exists since Linux 5.19, and not in the root cgroup`);
   if (error.code !== 'ERR_UMA_PERMISSION') return error;
   return new UmaError('ERR_UMA_PERMISSION', {

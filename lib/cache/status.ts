@@ -53,7 +53,7 @@ export async function statusOf(
   await inBatches(largest.take(), FILES_PER_BATCH, ({ dev, ino, ...file }) => {
     files.push({ ...file, mappedBy: mappings.of({ dev, ino }) });
   });
-  const split = splitCache(system.host(), system.simulated === null ? reports : null);
+  const split = splitCache(await system.host(), system.simulated === null ? reports : null);
   return {
     schema: 'umaprobe/cache-status/1',
     at,

@@ -5,7 +5,7 @@ import { accessSync, constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { UmaError } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
-import { hostMemorySync } from '../host/meminfo.ts';
+import { readHostMemory } from '../host/meminfo-within.ts';
 import { native } from '../native/binding.ts';
 import type { NativeBinding } from '../native/contract.ts';
 import { snapshot } from '../snapshot/index.ts';
@@ -22,8 +22,8 @@ export interface System {
   env: NodeJS.ProcessEnv;
   /** Effective user id. */
   uid: number;
-  /** /proc/meminfo, read within microseconds. */
-  host(): HostMemory;
+  /** /proc/meminfo. */
+  host(): Promise<HostMemory>;
   /** A snapshot without cudaMemGetInfo, which needs a CUDA context and on a unified device equals MemFree. */
   takeSnapshot(): Promise<Snapshot>;
   /** Why this process may not write a kernel file: "EACCES", "EROFS", "ENOENT"; null: it may. */
@@ -55,7 +55,7 @@ export function thisSystem(): System {
     simulated,
     env: process.env,
     uid: process.geteuid?.() ?? 0,
-    host: hostMemorySync,
+    host: () => readHostMemory(),
     takeSnapshot: () => snapshot({ memGetInfo: 'never', ...deadlines }),
     mayWrite: (path) => (simulated === null ? writeRefusal(path) : simulatedWriteRefusal()),
     resolvePath: (path) => resolvePath(binding, path),

@@ -16,7 +16,7 @@ export interface WalkHooks {
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: CacheProgress) => void | Promise<void>) | undefined;
   /** Called after each slice: true ends the walk early. */
-  enough?: (() => boolean) | undefined;
+  enough?: (() => Promise<boolean>) | undefined;
 }
 
 export interface WalkResult {
@@ -73,7 +73,7 @@ export async function walk(
       // Awaited: a rejection belongs to the caller of the walk, and would otherwise end the process.
       await onProgress?.({ files: batch.files, bytes: batch.bytes, path: batch.path });
       if (batch.done) return { last, complete: true };
-      if (enough?.() === true) break;
+      if ((await enough?.()) === true) break;
     }
     return { last, complete: false };
   } finally {

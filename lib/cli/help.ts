@@ -2,7 +2,8 @@
 import { padEnd, widthOf, wrap } from '../render/text-layout.ts';
 import { COMMANDS, members } from './commands/index.ts';
 import type { Command, OptionTable } from './core/command.ts';
-import { GLOBAL_OPTIONS } from './core/options.ts';
+import { EXIT_MEANINGS } from './core/exit.ts';
+import { GLOBAL_OPTIONS, optionsOfEvery } from './core/options.ts';
 import type { Terminal } from './core/terminal.ts';
 
 export function generalHelp(terminal: Terminal): string {
@@ -32,16 +33,7 @@ export function generalHelp(terminal: Terminal): string {
     '',
     terminal.paint('heading', 'Exit codes'),
     ...pairs(
-      [
-        ['0', 'success'],
-        ['1', 'the answer is no (doctor: warnings), or umaprobe is broken'],
-        ['2', 'wrong usage (doctor: failures)'],
-        ['3', 'no usable GPU or driver'],
-        ['4', 'no permission'],
-        ['5', 'refused for safety before anything was changed'],
-        ['6', 'stopped by a floor, the guard or a time limit'],
-        ['128+n', 'ended by signal n'],
-      ],
+      EXIT_MEANINGS.map(([code, short]) => [code, short] as const),
       terminal,
     ),
     '',
@@ -68,10 +60,11 @@ export function commandHelp(command: Command, terminal: Terminal): string {
   const options =
     Object.keys(command.options).length === 0
       ? []
-      : [terminal.paint('heading', 'Options'), ...optionLines(command.options, terminal), ''];
-  const globalOptions = Object.fromEntries(
-    Object.entries(GLOBAL_OPTIONS).filter(([name]) => name !== 'sim' || command.readsMachine),
-  );
+      : sectionsOf(command.options).flatMap(([heading, table]) => [
+          terminal.paint('heading', heading),
+          ...optionLines(table, terminal),
+          '',
+        ]);
   return page([
     command.summary,
     '',
@@ -81,13 +74,26 @@ export function commandHelp(command: Command, terminal: Terminal): string {
     '',
     ...options,
     terminal.paint('heading', 'Options of every command'),
-    ...optionLines(globalOptions, terminal),
+    ...optionLines(optionsOfEvery(command), terminal),
     '',
     terminal.paint('heading', 'Examples'),
     ...pairs(
       command.examples.map(({ command: line, means }) => [line, means]),
       terminal,
     ),
+  ]);
+}
+
+/** The options by their headings, in the order of the table; those without one come first. */
+function sectionsOf(options: OptionTable): [heading: string, options: OptionTable][] {
+  const headings = [...new Set(Object.values(options).map(({ section }) => section))];
+  const ordered = [
+    ...headings.filter((heading) => heading === undefined),
+    ...headings.filter((heading) => heading !== undefined),
+  ];
+  return ordered.map((heading) => [
+    heading ?? 'Options',
+    Object.fromEntries(Object.entries(options).filter(([, { section }]) => section === heading)),
   ]);
 }
 

@@ -1,10 +1,10 @@
 /** One run of the command line: find the command, run it, print its outcome. */
 import { jsonText } from '../base/format.ts';
 import { lazy } from '../base/lazy.ts';
-import { find, groups } from './commands/index.ts';
+import { find, groups, loadCommands } from './commands/index.ts';
 import type { Command, Context, Outcome } from './core/command.ts';
 import { describe, EXIT } from './core/exit.ts';
-import { packageVersion } from './core/package-files.ts';
+import { exitOnSignals } from './core/interrupt.ts';
 import { createTerminal, type Terminal } from './core/terminal.ts';
 import { UsageError } from './core/usage.ts';
 import { commandHelp, generalHelp, groupHelp } from './help.ts';
@@ -53,10 +53,15 @@ async function dispatch(
   const command = await lazy(entry.load)();
   const parsed = parse(command, args);
   if (parsed.values.help === true) return print(commandHelp(command, stdout), stdout);
-  if (parsed.values.version === true) return print(versionText(json), stdout);
-  const context: Context = { ...parsed, json, stdout, stderr, stdin: io.stdin, env: io.env };
+  const context: Context = { ...parsed, commands: loadCommands, json, stdout, stderr, stdin: io.stdin, env: io.env };
+  if (parsed.values.version === true) return show(await (await loadVersion()).run(context), context);
   await enterMachine(command, parsed);
   return show(await command.run(context), context);
+}
+
+/** `--version` is the command `version`. */
+async function loadVersion(): Promise<Command> {
+  return (await import('./commands/version.ts')).versionCommand;
 }
 
 function print(text: string, terminal: Terminal): number {
@@ -70,11 +75,14 @@ async function enterMachine(command: Command, { values }: Parsed): Promise<void>
   if (typeof machine !== 'string') return;
   if (!command.readsMachine) {
     throw new UsageError(
-      `umaprobe ${command.name} takes its machine as an argument; --sim does not apply.`,
+      command.arguments.max === 0
+        ? `${command.name} reads no machine, so --sim does not apply.`
+        : `${command.name} takes its machine as an argument, without --sim: umaprobe ${command.name} ${machine}.`,
       command.name,
     );
   }
   const { activate, loadMachine, simulate } = await lazy(() => import('../sim.ts'))();
+  exitOnSignals();
   activate(simulate(loadMachine(machine)));
 }
 
@@ -85,12 +93,4 @@ function show(outcome: Outcome, { json, stdout }: Context): number {
     stdout.write(typeof text === 'string' ? text : `${text.join('\n')}\n`);
   }
   return outcome.exitCode;
-}
-
-function versionText(json: boolean): string {
-  const version = packageVersion();
-  if (!json) return `umaprobe ${version}\n`;
-  const { platform, arch, versions } = process;
-  const document = { schema: 'umaprobe/version/1', version, node: versions.node, platform, arch };
-  return `${jsonText(document, 2)}\n`;
 }

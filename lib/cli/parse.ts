@@ -1,9 +1,10 @@
 /** Parses the command line into a command and its checked options. */
 import { parseArgs } from 'node:util';
+import { didYouMean, nearest } from '../base/nearest.ts';
 import { COMMANDS, DEFAULT_COMMAND, find, groups, members } from './commands/index.ts';
 import type { Command, OptionTable, Values } from './core/command.ts';
 import { GLOBAL_OPTIONS } from './core/options.ts';
-import { didYouMean, UsageError } from './core/usage.ts';
+import { UsageError } from './core/usage.ts';
 
 export interface Route {
   /** Name of the command; of the default one if none was typed. */
@@ -27,12 +28,28 @@ export function route(argv: readonly string[]): Route {
   const word = argv[first] ?? '';
   const args = argv.toSpliced(first, 1);
   if (word === 'help') return route([...args, '--help']);
-  if (find(word) !== undefined) return { name: word, typed: true, args };
+  if (find(word) !== undefined) return memberOf(word, args, first) ?? { name: word, typed: true, args };
   if (!groups().includes(word)) {
-    const known = [...COMMANDS.map((entry) => entry.name), ...groups()];
-    throw new UsageError(`"${word}" is not a command.${didYouMean(word, known, 'umaprobe ')}`);
+    throw new UsageError(`"${word}" is not a command.${commandHint(word)}`);
   }
   return routeMember(word, args, first);
+}
+
+/** " Did you mean umaprobe cache evict?", also for "evict" alone, and for a word that is nearly one of these. */
+function commandHint(word: string): string {
+  const names = COMMANDS.map((entry) => entry.name);
+  const known = [...new Set([...names.flatMap((name) => [name, ...name.split(' ')]), ...groups()])];
+  const near = nearest(word, known);
+  if (near === null) return '';
+  const whole = known.includes(near) && !names.includes(near) ? names.find((name) => name.endsWith(` ${near}`)) : near;
+  return ` Did you mean umaprobe ${whole ?? near}?`;
+}
+
+/** "record show": a command whose first word is a command, too. null: the second word is an argument, or there is none. */
+function memberOf(word: string, args: string[], from: number): Route | null {
+  const next = args[from] ?? '';
+  if (find(`${word} ${next}`) === undefined) return null;
+  return { name: `${word} ${next}`, typed: true, args: args.toSpliced(from, 1) };
 }
 
 /** The second word of "sim list". Without it only --help is valid: the help of the group. */
@@ -41,12 +58,12 @@ function routeMember(group: string, args: string[], from: number): Route {
   const next = firstWord(args.slice(from));
   if (next === null) {
     if (args.includes('--help') || args.includes('-h')) return { name: group, typed: true, args };
-    throw new UsageError(`umaprobe ${group} needs one of: ${names.join(', ')}.`, group);
+    throw new UsageError(`${group} needs one of: ${names.join(', ')}.`, group);
   }
   const word = args[from + next] ?? '';
   if (!names.includes(word)) {
     throw new UsageError(
-      `umaprobe ${group} has no "${word}"; it has ${names.join(', ')}.${didYouMean(word, names, `umaprobe ${group} `)}`,
+      `${group} has no "${word}"; it has ${names.join(', ')}.${didYouMean(word, names, `umaprobe ${group} `)}`,
       group,
     );
   }
@@ -74,20 +91,34 @@ export function parse(command: Command, args: readonly string[]): Parsed {
   const { values, positionals, tokens } = parseArgs({
     args: [...args],
     options: Object.fromEntries(
-      Object.entries(table).map(([name, { type, short }]) => [name, short === undefined ? { type } : { type, short }]),
+      Object.entries(table).map(([name, { type, short, list = false }]) => [
+        name,
+        { type, multiple: list, ...(short === undefined ? {} : { short }) },
+      ]),
     ),
     allowPositionals: true,
     strict: false,
     tokens: true,
   });
+  if (command.arguments.afterDashes === 'program') checkProgram(command, tokens, args);
   for (const token of tokens) {
-    if (token.kind === 'option') checkOption(token, table, command.name);
+    if (token.kind === 'option') checkOption(token, args[token.index] ?? '', table, command.name);
   }
+  checkRepeats(
+    tokens.filter((token) => token.kind === 'option'),
+    table,
+    command.name,
+  );
   const dashes = tokens.find((token) => token.kind === 'option-terminator');
   const rest = dashes === undefined ? [] : args.slice(dashes.index + 1);
   const beforeDashes = positionals.slice(0, positionals.length - rest.length);
   if (values.help !== true && values.version !== true) checkPositionals(command, beforeDashes, dashes !== undefined);
   return { values: values as Values, positionals: beforeDashes, rest: [...rest] };
+}
+
+interface Token {
+  kind: string;
+  index: number;
 }
 
 interface OptionToken {
@@ -97,14 +128,11 @@ interface OptionToken {
   inlineValue: boolean | undefined;
 }
 
-function checkOption(token: OptionToken, table: OptionTable, command: string): void {
+/** @param typed the whole word: `-json` is a group of four options for the parser. */
+function checkOption(token: OptionToken, typed: string, table: OptionTable, command: string): void {
   const spec = Object.hasOwn(table, token.name) ? table[token.name] : undefined;
   if (spec === undefined) {
-    const known = Object.keys(table).map((name) => `--${name}`);
-    throw new UsageError(
-      `umaprobe ${command} has no option ${token.rawName}.${didYouMean(token.rawName, known)}`,
-      command,
-    );
+    throw new UsageError(`${command} has no option ${token.rawName}.${optionHint(token, typed, table)}`, command);
   }
   if (spec.type === 'boolean' && token.value !== undefined) {
     throw new UsageError(`${token.rawName} takes no value, got "${token.value}".`, command);
@@ -115,16 +143,53 @@ function checkOption(token: OptionToken, table: OptionTable, command: string): v
   }
 }
 
+function optionHint({ name, rawName }: OptionToken, typed: string, table: OptionTable): string {
+  if (rawName.startsWith('--')) return didYouMean(name, Object.keys(table), '--');
+  if (typed.length > 2) return didYouMean(typed.slice(1), Object.keys(table), '--');
+  const other = Object.values(table).find(({ short }) => short?.toLowerCase() === name.toLowerCase());
+  return other?.short === undefined ? '' : ` Did you mean -${other.short}?`;
+}
+
+/** The words after the machine are a program of its own options: without "--" these would be taken for ours. */
+function checkProgram(command: Command, tokens: readonly Token[], args: readonly string[]): void {
+  const words = tokens.filter(({ kind }) => kind === 'positional');
+  const program = words[command.arguments.max];
+  // With a "--" somewhere, a word before it is a mistake of its own.
+  if (program === undefined || tokens.some(({ kind }) => kind === 'option-terminator')) return;
+  const line = ['umaprobe', command.name, ...args.slice(0, program.index), '--', ...args.slice(program.index)];
+  throw new UsageError(`Put "--" before the program: ${line.join(' ')}.`, command.name);
+}
+
+/** Only lists add up: of two values for anything else one would be dropped. */
+function checkRepeats(tokens: readonly OptionToken[], table: OptionTable, command: string): void {
+  for (const { name, rawName } of tokens) {
+    if (table[name]?.type !== 'string' || table[name].list === true) continue;
+    const values = tokens.filter((token) => token.name === name).map(({ value = '' }) => `"${value}"`);
+    if (values.length > 1)
+      throw new UsageError(`${rawName} takes one value, and is given ${values.join(' and ')}.`, command);
+  }
+}
+
 function checkPositionals(command: Command, positionals: readonly string[], dashes: boolean): void {
   const { min, max, afterDashes } = command.arguments;
   const usage = `umaprobe ${command.name}${command.usage === '' ? '' : ` ${command.usage}`}`;
   if (positionals.length > max) {
     const extra = positionals[max] ?? '';
-    const hint = find(extra) !== undefined ? ` Put the command first: umaprobe ${extra} …` : ` Usage: ${usage}`;
-    throw new UsageError(`umaprobe ${command.name} does not take "${extra}" here.${hint}`, command.name);
+    throw new UsageError(`${command.name} ${whyNot(command, extra)}.${misplacedHint(command, extra)}`, command.name);
   }
-  if (positionals.length < min) throw new UsageError(`An argument is missing. Usage: ${usage}`, command.name);
-  if (dashes && !afterDashes) {
-    throw new UsageError(`umaprobe ${command.name} takes nothing after "--". Usage: ${usage}`, command.name);
+  if (positionals.length < min) throw new UsageError(`An argument is missing: ${usage}.`, command.name);
+  if (dashes && afterDashes === false) {
+    throw new UsageError(`${command.name} takes nothing after "--".`, command.name);
   }
+}
+
+function whyNot({ arguments: { max } }: Command, extra: string): string {
+  if (max === 0) return `takes no argument, and is given "${extra}"`;
+  return `takes ${max === 1 ? 'one argument' : `at most ${max} arguments`}, and is given "${extra}", too`;
+}
+
+/** What a word that has no place here was probably meant as: a command, or the value of an option. */
+function misplacedHint({ arguments: { bareWord } }: Command, extra: string): string {
+  if (find(extra) !== undefined) return ` Put the command first: umaprobe ${extra} …`;
+  return bareWord?.pattern.test(extra) === true ? ` Did you mean --${bareWord.option} ${extra}?` : '';
 }

@@ -78,9 +78,9 @@ export const accessChecks: readonly Check[] = [
     id: 'uvm.oversubscription',
     title: 'Managed memory beyond physical memory',
     needs: [],
-    run({ readKernelFile }) {
+    async run({ readKernelFile }) {
       const file = '/sys/module/nvidia_uvm/parameters/uvm_global_oversubscription';
-      const value = readKernelFile(file)?.trim();
+      const value = (await readKernelFile(file))?.trim();
       if (value === undefined) return skip('The parameter of nvidia_uvm is not readable here.', file);
       // open-gpu-kernel-modules #1358: with 0 an unrecoverable hang became an OOM kill of sshd, and the machine kept
       // running.

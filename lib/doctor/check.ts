@@ -15,9 +15,9 @@ export interface CheckContext {
   /** With the readings that the check needs; others may be missing. */
   snapshot: Snapshot;
   /** Text of a file in /proc or /sys, of the real or the simulated kernel; null: not readable. */
-  readKernelFile(path: string): string | null;
+  readKernelFile(path: string): Promise<string | null>;
   /** Names of all running processes, `/proc/<pid>/comm`; null: not readable. */
-  processNames(): ReadonlySet<string> | null;
+  processNames(): Promise<ReadonlySet<string> | null>;
   /** Names in a directory of the real file system; null: not readable. */
   listFiles(path: string): Promise<string[] | null>;
   /** Target of a link of the real file system; null: not readable. */

@@ -1,8 +1,9 @@
 /** doctor(): takes the readings that the chosen checks need, and runs the checks with a time limit. */
 
 import { access, constants, readdir, readlink } from 'node:fs/promises';
-import { invalidValue } from '../base/arguments.ts';
-import { processNames } from '../host/process.ts';
+import { checkKeys, invalidValue } from '../base/arguments.ts';
+import { kernelFiles } from '../host/files.ts';
+import { namesOfAllProcesses } from '../host/process.ts';
 import { native } from '../native/binding.ts';
 import { snapshot } from '../snapshot/index.ts';
 import type { CheckResult, DoctorReport, Finding, Snapshot } from '../types/index.ts';
@@ -29,6 +30,7 @@ const READING_LIMIT_MS = 2800;
 const CONTEXT_MS = 1000;
 
 export async function doctor(options: DoctorOptions = {}): Promise<DoctorReport> {
+  checkKeys('doctor()', options, { only: true, skip: true });
   const checks = chooseChecks(options);
   const started = performance.now();
   const reading = await read(checks);
@@ -67,11 +69,11 @@ async function readContext(reading: Snapshot, started: number): Promise<Snapshot
 function contextOf(reading: Snapshot): CheckContext {
   return {
     snapshot: reading,
-    readKernelFile: (path) => {
-      const [text] = native().readFiles([path]);
+    readKernelFile: async (path) => {
+      const [text] = await kernelFiles(native()).read([path]);
       return typeof text === 'string' ? text : null;
     },
-    processNames: () => processNames(native()),
+    processNames: () => namesOfAllProcesses(kernelFiles(native())),
     listFiles: (path) => readdir(path).catch(() => null),
     readLink: (path) => readlink(path).catch(() => null),
     mayUse: (path, mode) =>

@@ -1,14 +1,27 @@
 /** Checks of the kernel's settings and state: watermarks, contiguity, pressure. */
 
-import { capitalized, formatBytes, formatPercent, GiB, KiB } from '../base/format.ts';
+import { capitalized, formatBytes, formatPercent } from '../base/format.ts';
 import { type GateReading, gateText, meetsGate, readGate } from '../memory/contiguity.ts';
 import { unifiedDevice, unknownGpuMemory } from '../memory/headroom.ts';
-import { isForbidden, judgePressure } from '../memory/pressure.ts';
+import { judgePressure } from '../memory/pressure.ts';
 import { DROP_AND_COMPACT, withReceipt } from '../memory/remedies.ts';
+import { silentFiles } from '../memory/unreadable.ts';
+import { ownMinFreeKib, raisedMinFree, setMinFree } from '../memory/watermarks.ts';
 import type { Finding, Snapshot } from '../types/index.ts';
 import { type Check, finding, pass, skip, warn } from './check.ts';
 
 export const kernelChecks: readonly Check[] = [
+  {
+    id: 'kernel.files',
+    title: 'Files of the kernel',
+    needs: [],
+    run({ snapshot }) {
+      const verdict = silentFiles(snapshot);
+      if (verdict === null)
+        return pass('Every file that is read answers.', 'files of /proc and /sys, read within a limit');
+      return finding(verdict, 'no answer within the limit of the reading');
+    },
+  },
   {
     id: 'watermarks',
     title: 'Memory reserved by the kernel',
@@ -18,12 +31,13 @@ export const kernelChecks: readonly Check[] = [
       if (minFree === null)
         return skip('The settings cannot be read.', snapshot.from['kernel.minFree'] ?? '/proc/sys/vm');
       const evidence = `min_free ${formatBytes(minFree)}, watermark_scale_factor ${watermarkScaleFactor ?? 'unknown'}, watermark_boost_factor ${watermarkBoostFactor ?? 'unknown'}`;
-      // 4 GiB lowered MemAvailable by 6.2 GiB, and vLLM refused to start; with boost it was 15 GiB for a while.
-      if (minFree >= GiB) {
+      const raised = raisedMinFree(snapshot);
+      if (raised !== null) {
+        // 4 GiB with boost were 15 GiB for a while.
         const boost =
           (watermarkBoostFactor ?? 0) > 0 ? '; watermark_boost_factor can make it several times that for a while' : '';
         return warn(
-          `min_free_kbytes is raised: MemAvailable is lower by about ${formatBytes(minFree * 1.5)}, and programs that check it may refuse to start${boost}.`,
+          `min_free_kbytes is raised: MemAvailable is lower by about ${formatBytes(raised.lowers)}, and programs that check it may refuse to start${boost}.`,
           evidence,
           resetMinFree(snapshot),
         );
@@ -56,10 +70,10 @@ export const kernelChecks: readonly Check[] = [
     needs: [],
     run({ snapshot }) {
       const { pressure, kernel } = snapshot;
-      const { level, next, state, text } = judgePressure(snapshot);
+      const { level, next, state, text, why } = judgePressure(snapshot);
       if (pressure === null)
         return skip(
-          `${capitalized(text)}: ${isForbidden(snapshot) ? 'this user may not read it' : 'this kernel does not report it'}.`,
+          `${capitalized(text)}: ${why}.`,
           snapshot.from.pressure ?? '/proc/pressure/memory',
           next === null ? null : `${capitalized(next)}.`,
         );
@@ -79,14 +93,13 @@ export const kernelChecks: readonly Check[] = [
  * size of a pageblock, which is 2 MiB with 4 KiB pages, but up to 512 MiB with larger ones: there no command is
  * suggested.
  */
-function resetMinFree({ host, contiguity }: Snapshot): string {
+function resetMinFree(snapshot: Snapshot): string {
   const range =
     'the kernel’s own choice is 128 kB to 256 MiB by the size of memory, and more with transparent huge pages';
-  const pageSize = contiguity?.find(({ order }) => order === 0)?.blockBytes;
-  if (pageSize !== 4 * KiB)
+  const own = ownMinFreeKib(snapshot);
+  if (own === null)
     return `Set it back after the launch (${range}): remove it from sysctl.conf and sysctl.d; it is reset at the next boot.`;
-  const ownKB = Math.min(262_144, Math.max(128, Math.floor(Math.sqrt((host.total / KiB) * 16))));
-  return `Set it back after the launch, to about the kernel’s choice for this machine (${range}): echo ${ownKB} | sudo tee /proc/sys/vm/min_free_kbytes`;
+  return `Set it back after the launch, to about the kernel’s choice for this machine (${range}): ${setMinFree(own)}`;
 }
 
 function gateFinding(snapshot: Snapshot, reading: GateReading): Finding {

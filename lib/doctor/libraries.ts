@@ -4,9 +4,9 @@ import { capitalized, formatPercent } from '../base/format.ts';
 import { contextFailure, contextText, goneGpus, refusalMeaning, versionProblem } from '../memory/device-health.ts';
 import { meaningOf } from '../memory/driver-status.ts';
 import { hasPools } from '../memory/headroom.ts';
-import { noAnswerText, silentCall } from '../memory/health.ts';
 import { stalledPercent } from '../memory/pressure.ts';
 import { STOP_LARGEST } from '../memory/remedies.ts';
+import { noAnswerText, silentCall } from '../memory/silent.ts';
 import type { DeviceSnapshot, Finding, LibraryStatus, Pressure, Snapshot } from '../types/index.ts';
 import { type Check, fail, pass, skip, warn } from './check.ts';
 

@@ -1,7 +1,8 @@
 /** Checks of memory that is in use or only looks free: huge pages, swap, CMA, driver pools, unattributed memory. */
 
 import { capitalized, formatBytes, formatPercent, GiB } from '../base/format.ts';
-import { cmaPhantom } from '../memory/allocatable.ts';
+import { cmaPhantom } from '../memory/cma.ts';
+import { POOLS_WORTH } from '../memory/findings/gpu.ts';
 import { lowMemory } from '../memory/floor.ts';
 import {
   hasPools,
@@ -15,6 +16,7 @@ import {
 import { ledgerText } from '../memory/ledger.ts';
 import { nearlyOut } from '../memory/low-memory.ts';
 import { BOOT_WITHOUT_KHO, DROP_POOLS, RELEASE_HUGE_PAGES, withReceipt } from '../memory/remedies.ts';
+import { reserveFor } from '../memory/safe.ts';
 import { swapUse } from '../memory/swap.ts';
 import { unknownAvailable } from '../memory/unreadable.ts';
 import type { GpuProcess, Snapshot } from '../types/index.ts';
@@ -27,9 +29,13 @@ export const memoryChecks: readonly Check[] = [
     needs: ['cuda', 'nvml'],
     run(context) {
       const { snapshot } = context;
-      const { afterReclaim, total } = headroom(snapshot);
+      const { afterReclaim, safe, total } = headroom(snapshot);
       const { low, critical } = lowMemory(total);
-      const evidence = `${formatBytes(afterReclaim)} of ${formatBytes(total)} can be allocated; low below ${formatBytes(low)}, danger at ${formatBytes(critical)}`;
+      const available = `${formatBytes(afterReclaim)} of ${formatBytes(total)} are available`;
+      const evidence =
+        unifiedDevice(snapshot) === undefined
+          ? `${available}; low below ${formatBytes(low)}, danger at ${formatBytes(critical)}`
+          : `${formatBytes(safe)} can be loaded; ${available}, of which ${formatBytes(reserveFor(total, null, null).floor.bytes)} are for the host; danger at ${formatBytes(critical)}`;
       const verdict = unknownAvailable(snapshot) ?? nearlyOut(snapshot);
       return verdict === null ? pass('Enough memory is left.', evidence) : finding(verdict, evidence);
     },
@@ -108,7 +114,7 @@ export const memoryChecks: readonly Check[] = [
         return skip('Only a GPU that shares the host’s memory has driver pools.', evidence);
       if (!hasPools(snapshot.driver)) return pass('This driver returns freed memory at once.', evidence);
       if (poolBytes !== null) {
-        if (poolBytes < 2 * GiB)
+        if (poolBytes < POOLS_WORTH)
           return pass('The driver keeps freed GPU memory, but almost none at present.', evidence);
         return warn(
           `The driver keeps ${formatBytes(poolBytes)} of freed GPU memory; the next CUDA program can use it, others cannot.`,

@@ -10,7 +10,7 @@ export const toolChecks: readonly Check[] = [
     id: 'tools.thresholds',
     title: 'Rules of other programs',
     needs: ['cuda'],
-    run({ processNames, snapshot }) {
+    async run({ processNames, snapshot }) {
       const { available, total } = snapshot.host;
       const rules = foreignRules(snapshot.host);
       if (unifiedDevice(snapshot) === undefined)
@@ -19,7 +19,7 @@ export const toolChecks: readonly Check[] = [
           'no unified device',
         );
       if (rules === null) return skip('MemAvailable is not known.', snapshot.from['host.available'] ?? '/proc/meminfo');
-      const running = processNames();
+      const running = await processNames();
       const runs = ({ process }: ForeignRule): boolean => process !== null && running?.has(process) === true;
       const evidence =
         `${formatBytes(available)} of ${formatBytes(total)} available; ` +

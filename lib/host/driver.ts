@@ -1,9 +1,8 @@
 /** Facts of the NVIDIA kernel driver in /proc and debugfs: its version and its page pools. */
 
 import { isFailure, type Provenance, reason } from '../base/facts.ts';
-import type { NativeBinding } from '../native/contract.ts';
 import type { DriverFacts } from '../types/index.ts';
-import { readSeldom, readTable } from './files.ts';
+import { type KernelFiles, readSeldom, readTable } from './files.ts';
 import { parseDriverParameter, parseDriverVersion, parseShrinkerCount } from './procfs.ts';
 
 const SHRINKERS = '/sys/kernel/debug/shrinker';
@@ -18,11 +17,11 @@ const FACTS = {
   },
 };
 
-export function readDriverFacts(binding: NativeBinding, provenance: Provenance): DriverFacts {
-  const { version, systemMemoryPools } = readSeldom(binding, FACTS, provenance, 'forever', (own) =>
-    readTable(binding, FACTS, own),
-  );
-  return { version, systemMemoryPools, poolBytes: readPoolBytes(binding, systemMemoryPools, provenance) };
+export async function readDriverFacts(files: KernelFiles, provenance: Provenance): Promise<DriverFacts> {
+  const { sources, values } = await readSeldom(files, FACTS, 'forever', (own) => readTable(files, FACTS, own));
+  Object.assign(provenance.sources, sources);
+  const { systemMemoryPools, version } = values;
+  return { version, systemMemoryPools, poolBytes: await readPoolBytes(files, systemMemoryPools, provenance) };
 }
 
 /**
@@ -32,11 +31,11 @@ export function readDriverFacts(binding: NativeBinding, provenance: Provenance):
  *
  * @param systemMemoryPools the parameter of this driver, EnableSystemMemoryPools; null: it has no such parameter.
  */
-function readPoolBytes(
-  binding: NativeBinding,
+async function readPoolBytes(
+  files: KernelFiles,
   systemMemoryPools: number | null,
   provenance: Provenance,
-): number | null {
+): Promise<number | null> {
   if (systemMemoryPools === null || systemMemoryPools === 0) {
     provenance.record(
       'driver.poolBytes',
@@ -44,7 +43,7 @@ function readPoolBytes(
     );
     return systemMemoryPools === 0 ? 0 : null;
   }
-  const names = binding.listDirectory(SHRINKERS);
+  const names = await files.list(SHRINKERS);
   if (isFailure(names)) {
     provenance.record('driver.poolBytes', reason(names));
     return null;
@@ -52,7 +51,7 @@ function readPoolBytes(
   const pools = names
     .map((name) => /^nv-sysmem-alloc-node-\d+-order-(\d+)(?:-\d+)?$/.exec(name))
     .filter((match) => match !== null);
-  const texts = binding.readFiles(pools.map((match) => `${SHRINKERS}/${match[0]}/count`));
+  const texts = await files.read(pools.map((match) => `${SHRINKERS}/${match[0]}/count`));
   let bytes = 0;
   for (const [at, text] of texts.entries()) {
     const count = isFailure(text) ? null : parseShrinkerCount(text);
@@ -63,7 +62,7 @@ function readPoolBytes(
       );
       return null;
     }
-    bytes += count * binding.pageSize() * 2 ** Number(pools[at]?.[1]);
+    bytes += count * files.binding.pageSize() * 2 ** Number(pools[at]?.[1]);
   }
   provenance.record(
     'driver.poolBytes',

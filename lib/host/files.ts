@@ -1,11 +1,52 @@
 /**
  * Facts in files of /proc and /sys, as tables: a row names the file, the property that it gives, and its parser. A table
  * is read each time, once a second, or once until the driver changes.
+ *
+ * Files are read on threads of the addon and within a limit: any of them may be served by FUSE (lxcfs serves
+ * /proc/meminfo of a container), and then it may never answer.
  */
 
 import type { Fact } from '../base/errors.ts';
 import { isFailure, Provenance, reason } from '../base/facts.ts';
 import type { NativeBinding } from '../native/contract.ts';
+
+/**
+ * Least time for a file. Kernel files answer within microseconds, but on a machine that is busy to the limit the thread
+ * that reads them may wait so long for its turn.
+ */
+const LEAST_MS = 1_000;
+/** Least time for a file whose name is known late, because it stands in another file. */
+const LEAST_FOLLOWING_MS = 100;
+
+/** The files of one reading of the kernel. They share a limit, and each fails alone: a TIMEOUT. */
+export interface KernelFiles {
+  binding: NativeBinding;
+  /** The limit of the whole reading, in milliseconds. */
+  limitMs: number;
+  /** Texts, each at most 1 MiB. */
+  read(paths: readonly string[]): Promise<Fact<string>[]>;
+  /** The same for files that every reading needs: they stay open. Of each text at most so many bytes. */
+  reread(paths: readonly string[], bytes: readonly number[]): Promise<Fact<string>[]>;
+  /** Names in a directory. */
+  list(path: string): Promise<Fact<string[]>>;
+}
+
+/** As long as `snapshot()` waits for CUDA and NVML by default. */
+const LIMIT_MS = 2_000;
+
+/** @param wantedMs from now on; a second where it is shorter. */
+export function kernelFiles(binding: NativeBinding, wantedMs = LIMIT_MS): KernelFiles {
+  const limitMs = Math.max(wantedMs, LEAST_MS);
+  const until = performance.now() + limitMs;
+  const left = () => Math.max(LEAST_FOLLOWING_MS, Math.round(until - performance.now()));
+  return {
+    binding,
+    limitMs,
+    read: async (paths) => (paths.length === 0 ? [] : binding.readFilesWithin([...paths], left())),
+    reread: (paths, bytes) => binding.rereadFilesWithin([...paths], [...bytes], left()),
+    list: async (path) => (await binding.listDirectoryWithin(path, left()))[0],
+  };
+}
 
 /** A fact in a file. */
 export interface FileFact<T> {
@@ -21,13 +62,13 @@ type Table = Record<string, FileFact<unknown>>;
 type Values<Rows extends Table> = { [Name in keyof Rows]: ReturnType<Rows[Name]['parse']> };
 
 /** Reads the files of a table in one native call, and records the source or the reason of each value. */
-export function readTable<Rows extends Table>(
-  binding: NativeBinding,
+export async function readTable<Rows extends Table>(
+  files: KernelFiles,
   rows: Rows,
   provenance: Provenance,
-): Values<Rows> {
+): Promise<Values<Rows>> {
   const facts = Object.entries(rows);
-  const texts = binding.readFiles(facts.map(([, { file }]) => file));
+  const texts = await files.read(facts.map(([, { file }]) => file));
   const values = facts.map(([name, fact], index) => [name, parseFact(fact, texts[index], provenance)]);
   return Object.fromEntries(values) as Values<Rows>;
 }
@@ -50,43 +91,47 @@ export function parseFact<T>(
 /** Settings are changed by an administrator, if at all: a value of the last second is recent enough. */
 const SETTINGS_AGE_MS = 1000;
 
-interface Kept {
-  values: unknown;
+/** Facts with their sources, and how long they are valid. */
+export interface Kept<T> {
+  values: T;
   sources: Record<string, string>;
   /** Time of performance.now() at which the facts are read again. */
   validUntil: number;
 }
-const kept = new WeakMap<NativeBinding, Map<unknown, Kept>>();
+const kept = new WeakMap<NativeBinding, Map<unknown, Kept<unknown>>>();
 
 /**
  * The facts that `read` returned and recorded last, while they are valid: one second, or `forever` if every one of them
  * could be read.
  *
  * @param key one for each `read`: an object or a text.
+ * @returns without a Promise where nothing is read.
  */
 export function readSeldom<T>(
-  binding: NativeBinding,
+  { binding }: KernelFiles,
   key: unknown,
-  provenance: Provenance,
   validity: 'a second' | 'forever',
-  read: (provenance: Provenance) => T,
-): T {
-  const entries = kept.get(binding) ?? new Map<unknown, Kept>();
+  read: (provenance: Provenance) => Promise<T>,
+): Kept<T> | Promise<Kept<T>> {
+  const entries = kept.get(binding) ?? new Map<unknown, Kept<unknown>>();
   kept.set(binding, entries);
-  let entry = entries.get(key);
-  if (entry === undefined || performance.now() >= entry.validUntil) {
-    const own = new Provenance();
-    const values = read(own);
-    const constant = validity === 'forever' && isComplete(values);
-    entry = {
-      values,
-      sources: own.sources,
-      validUntil: constant ? Number.POSITIVE_INFINITY : performance.now() + SETTINGS_AGE_MS,
-    };
-    entries.set(key, entry);
-  }
-  Object.assign(provenance.sources, entry.sources);
-  return entry.values as T;
+  const entry = entries.get(key) as Kept<T> | undefined;
+  if (entry !== undefined && performance.now() < entry.validUntil) return entry;
+  return readAnew(validity, read).then((made) => {
+    entries.set(key, made);
+    return made;
+  });
+}
+
+async function readAnew<T>(
+  validity: 'a second' | 'forever',
+  read: (provenance: Provenance) => Promise<T>,
+): Promise<Kept<T>> {
+  const own = new Provenance();
+  const values = await read(own);
+  const constant = validity === 'forever' && isComplete(values);
+  const validUntil = constant ? Number.POSITIVE_INFINITY : performance.now() + SETTINGS_AGE_MS;
+  return { values, sources: own.sources, validUntil };
 }
 
 /** A driver that is not loaded yet may be loaded later: facts with a null are not kept. */

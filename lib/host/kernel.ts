@@ -1,12 +1,13 @@
 /** Everything that the kernel reports besides meminfo: pressure, free blocks, settings, counters, driver and cgroup. */
 
-import { isFailure, type Provenance } from '../base/facts.ts';
+import type { Fact } from '../base/errors.ts';
+import { isFailure, Provenance } from '../base/facts.ts';
 import type { NativeBinding } from '../native/contract.ts';
 import type { CgroupLimits, DriverFacts, FreeBlocks, KernelMemory, Pressure } from '../types/index.ts';
-import { cgroupLimits } from './cgroup.ts';
+import { cgroupLimits, knownUsageFile, readCgroup, USAGE_BYTES } from './cgroup.ts';
 import { readDriverFacts } from './driver.ts';
-import { parseFact, readSeldom, readTable } from './files.ts';
-import { parseBuddyinfo, parseCgroup, parseChoice, parseNumber, parsePressure, parseVmstat } from './procfs.ts';
+import { type KernelFiles, parseFact, readSeldom, readTable } from './files.ts';
+import { parseBuddyinfo, parseChoice, parseNumber, parsePressure, parseVmstat } from './procfs.ts';
 
 export interface KernelFacts {
   bootId: string | null;
@@ -40,8 +41,8 @@ const SETTINGS = {
 /** Read each time. */
 const PRESSURE = { file: '/proc/pressure/memory', path: 'pressure', parse: parsePressure };
 const BUDDYINFO = '/proc/buddyinfo';
-const CGROUP = { file: '/proc/self/cgroup', path: 'cgroup', parse: parseCgroup };
 const VMSTAT = '/proc/vmstat';
+const EACH_TIME = [PRESSURE.file, BUDDYINFO, VMSTAT];
 
 /** Counters of /proc/vmstat since boot, in the file's order, in which they are found fastest; `*` sums over zones. */
 const COUNTERS = {
@@ -70,49 +71,95 @@ const MAX_BYTES = 1024 * 1024;
  */
 const VMSTAT_HEAD = 3968;
 
-export function readKernelFacts(binding: NativeBinding, provenance: Provenance): KernelFacts {
-  const constant = readSeldom(binding, CONSTANTS, provenance, 'forever', (own) => readTable(binding, CONSTANTS, own));
-  const settings = readSeldom(binding, SETTINGS, provenance, 'a second', (own) => readTable(binding, SETTINGS, own));
-  const [pressure, buddyinfo, cgroup] = binding.rereadFiles([PRESSURE.file, BUDDYINFO, CGROUP.file], MAX_BYTES);
-  const contiguity = parseFact(
-    { file: BUDDYINFO, path: 'contiguity', parse: (text) => parseBuddyinfo(text, binding.pageSize()) },
-    buddyinfo,
-    provenance,
-  );
-  const counters = readCounters(binding, provenance);
-  const counter = (name: Counter) => counters[COUNTER_NAMES.indexOf(name)] ?? null;
+/** Kernels whose counters are not all in the first part of /proc/vmstat: it is read as a whole at once. */
+const longVmstat = new WeakSet<NativeBinding>();
+
+/** A reading that has begun, and the files that it needs each time: their texts finish it. */
+export interface KernelReading {
+  paths: string[];
+  /** How much of each is needed. */
+  bytes: number[];
+  finish(texts: readonly Fact<string>[], provenance: Provenance): Promise<KernelFacts>;
+}
+
+/**
+ * Begins to read what seldom changes, where it is not known. All files are read at the same time: one that does not
+ * answer holds up what depends on it, and nothing else.
+ */
+export function beginKernel(files: KernelFiles): KernelReading {
+  const { binding } = files;
+  // With sources of their own: the order of the record must not depend on which file answers first.
+  const [ofDriver, ofCgroup] = [new Provenance(), new Provenance()];
+  const cgroup = readCgroup(files);
+  const usageFile = cgroup instanceof Promise ? null : knownUsageFile(files, cgroup.values);
+  const begun = Promise.all([
+    readSeldom(files, CONSTANTS, 'forever', (own) => readTable(files, CONSTANTS, own)),
+    readSeldom(files, SETTINGS, 'a second', (own) => readTable(files, SETTINGS, own)),
+    readDriverFacts(files, ofDriver),
+    cgroup,
+    usageFile === null ? readLimits() : undefined,
+  ]);
+  async function readLimits(usageText?: Fact<string>): Promise<CgroupLimits | null> {
+    return cgroupLimits(files, (await cgroup).values, ofCgroup, usageText);
+  }
+  const bytes = [MAX_BYTES, MAX_BYTES, longVmstat.has(binding) ? MAX_BYTES : VMSTAT_HEAD];
   return {
-    bootId: constant.bootId,
-    pressure: parseFact(PRESSURE, pressure, provenance),
-    contiguity: freeBlocks(contiguity, provenance),
-    kernel: {
-      release: constant.release,
-      ...settings,
-      compactStall: counter('compactStall'),
-      compactFail: counter('compactFail'),
-      compactSuccess: counter('compactSuccess'),
-      pgscanDirect: counter('pgscanDirect'),
-      pgstealDirect: counter('pgstealDirect'),
-      pgscanKswapd: counter('pgscanKswapd'),
-      pgstealKswapd: counter('pgstealKswapd'),
-      allocstall: counter('allocstall'),
-      oomKill: counter('oomKill'),
-      pgmajfault: counter('pgmajfault'),
+    paths: usageFile === null ? EACH_TIME : [...EACH_TIME, usageFile],
+    bytes: usageFile === null ? bytes : [...bytes, USAGE_BYTES],
+    async finish([pressure, buddyinfo, vmstat, usageText], provenance) {
+      const [constant, settings, driver, { sources: ofPath }, begunLimits] = await begun;
+      const limits = usageFile === null ? (begunLimits ?? null) : await readLimits(usageText);
+      Object.assign(provenance.sources, constant.sources, settings.sources);
+      const contiguity = parseFact(
+        { file: BUDDYINFO, path: 'contiguity', parse: (text) => parseBuddyinfo(text, binding.pageSize()) },
+        buddyinfo,
+        provenance,
+      );
+      const counters = await readCounters(files, vmstat, provenance);
+      const counter = (name: Counter) => counters[COUNTER_NAMES.indexOf(name)] ?? null;
+      const facts: KernelFacts = {
+        bootId: constant.values.bootId,
+        pressure: parseFact(PRESSURE, pressure, provenance),
+        contiguity: freeBlocks(contiguity, provenance),
+        kernel: {
+          release: constant.values.release,
+          ...settings.values,
+          compactStall: counter('compactStall'),
+          compactFail: counter('compactFail'),
+          compactSuccess: counter('compactSuccess'),
+          pgscanDirect: counter('pgscanDirect'),
+          pgstealDirect: counter('pgstealDirect'),
+          pgscanKswapd: counter('pgscanKswapd'),
+          pgstealKswapd: counter('pgstealKswapd'),
+          allocstall: counter('allocstall'),
+          oomKill: counter('oomKill'),
+          pgmajfault: counter('pgmajfault'),
+        },
+        driver,
+        cgroup: limits,
+      };
+      Object.assign(provenance.sources, ofDriver.sources, ofPath, ofCgroup.sources);
+      return facts;
     },
-    driver: readDriverFacts(binding, provenance),
-    cgroup: cgroupLimits(binding, parseFact(CGROUP, cgroup, provenance), provenance),
   };
 }
 
-/** The counters in the order of COUNTER_NAMES. */
-function readCounters(binding: NativeBinding, provenance: Provenance): (number | null)[] {
-  const [head] = binding.rereadFiles([VMSTAT], VMSTAT_HEAD);
+/** The counters in the order of COUNTER_NAMES. @param head the first part of the text, or all of it. */
+async function readCounters(
+  files: KernelFiles,
+  head: Fact<string> | undefined,
+  provenance: Provenance,
+): Promise<(number | null)[]> {
   const counters = head === undefined || isFailure(head) ? null : countersInHead(head);
   if (counters !== null) {
     provenance.record('kernel.vmstat', VMSTAT);
     return counters;
   }
-  const [text] = binding.rereadFiles([VMSTAT], MAX_BYTES);
+  let text = head;
+  if (typeof head === 'string' && !longVmstat.has(files.binding)) {
+    longVmstat.add(files.binding);
+    [text] = await files.reread([VMSTAT], [MAX_BYTES]);
+  }
   const parse = (whole: string) => parseVmstat(whole, COUNTER_LINES);
   const values = parseFact({ file: VMSTAT, path: 'kernel.vmstat', parse }, text, provenance);
   if (values === null) return COUNTER_NAMES.map(() => null);

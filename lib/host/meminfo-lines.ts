@@ -4,9 +4,10 @@ import { isFailure, type Provenance, reason } from '../base/facts.ts';
 import { clean } from '../base/format.ts';
 import type { NativeBinding } from '../native/contract.ts';
 import type { HostMemory } from '../types/index.ts';
+import type { KernelFiles } from './files.ts';
+import { HOST_MEMORY_FIELDS, MEMINFO } from './meminfo.ts';
 
-const FILE = '/proc/meminfo';
-export const NO_SUCH_LINE = `this kernel’s ${FILE} has no such line`;
+export const NO_SUCH_LINE = `this kernel’s ${MEMINFO} has no such line`;
 
 /** The kernel's name of each counter. */
 export const MEMINFO_KEYS = {
@@ -66,20 +67,15 @@ const absent = new WeakMap<NativeBinding, Set<string>>();
  * Records the reason of each counter that is null. The file is read again only if a line that should be there was not
  * readable: most kernels lack some lines, and a reading must stay fast.
  */
-export function recordMissingLines(binding: NativeBinding, host: HostMemory, provenance: Provenance): void {
-  provenance.record('host', FILE);
-  const known = absent.get(binding) ?? new Set<string>();
-  absent.set(binding, known);
-  const fields = (Object.keys(host) as (keyof HostMemory)[]).filter((field) => host[field] === null);
-  const [text] = fields.every((field) => known.has(field)) ? [] : binding.readFiles([FILE]);
+export async function recordMissingLines(files: KernelFiles, host: HostMemory, provenance: Provenance): Promise<void> {
+  provenance.record('host', MEMINFO);
+  const known = absent.get(files.binding) ?? new Set<string>();
+  absent.set(files.binding, known);
+  const fields = HOST_MEMORY_FIELDS.filter((field) => host[field] === null);
+  const [text] = fields.every((field) => known.has(field)) ? [] : await files.read([MEMINFO]);
   for (const field of fields) {
-    const why = known.has(field)
-      ? NO_SUCH_LINE
-      : typeof text === 'string'
-        ? whyNull(text, field)
-        : isFailure(text)
-          ? reason(text)
-          : NO_SUCH_LINE;
+    const why =
+      known.has(field) || text === undefined ? NO_SUCH_LINE : isFailure(text) ? reason(text) : whyNull(text, field);
     if (why === NO_SUCH_LINE) known.add(field);
     provenance.record(`host.${field}`, why);
   }
@@ -92,14 +88,14 @@ export function whyNull(text: string, field: keyof HostMemory): string {
   const [value] = values;
   if (value === undefined) return NO_SUCH_LINE;
   const why = values.length > 1 ? `there are ${values.length} such lines` : whyUnreadable(value, COUNTS.has(field));
-  if (why !== null) return `${FILE}, ${key}: ${why}`;
+  if (why !== null) return `${MEMINFO}, ${key}: ${why}`;
   // A count has no unit, which would show that its digits are complete.
   if (COUNTS.has(field) && !text.endsWith('\n') && text.endsWith(`${key}:${value}`))
-    return `${FILE}, ${key}: the file ends inside this line`;
+    return `${MEMINFO}, ${key}: the file ends inside this line`;
   const [total = ''] = valuesOf(text, MEMINFO_KEYS.total);
   if (!COUNTS.has(field) && !BESIDE_TOTAL.has(field) && numberOf(value) > numberOf(total))
-    return `${FILE}, ${key}: ${value.trim()} is more than MemTotal, ${total.trim()}`;
-  return `${FILE}, ${key}: the line could not be read, but could a moment later`;
+    return `${MEMINFO}, ${key}: ${value.trim()} is more than MemTotal, ${total.trim()}`;
+  return `${MEMINFO}, ${key}: the line could not be read, but could a moment later`;
 }
 
 /** What stands after the colon of each line with this key. */

@@ -2,7 +2,7 @@
 
 import { readFileSync, readlinkSync } from 'node:fs';
 import { isFailure } from '../base/facts.ts';
-import type { NativeBinding } from '../native/contract.ts';
+import type { KernelFiles } from './files.ts';
 
 /** A process. Its start time distinguishes it from a later process with the same pid. */
 export interface ProcessId {
@@ -45,13 +45,19 @@ export function pidExists(pid: number): boolean {
   }
 }
 
-/**
- * Name of a process from /proc/<pid>/comm; null: it has ended. The command line is not read, because that takes the
- * mmap lock of the process, which a wedged process may hold.
- */
-export function processName(binding: NativeBinding, pid: number): string | null {
-  const [comm] = binding.readFiles([`/proc/${pid}/comm`]);
-  return comm === undefined || isFailure(comm) ? null : comm.trim();
+/** Names of processes from /proc/<pid>/comm; null: it has ended, or its file did not answer. */
+export async function processNames(
+  files: KernelFiles,
+  pids: readonly number[],
+): Promise<ReadonlyMap<number, string | null>> {
+  // The command line is not read: that takes the mmap lock of the process, which a wedged process may hold.
+  const texts = await files.read(pids.map((pid) => `/proc/${pid}/comm`));
+  return new Map(
+    pids.map((pid, index) => {
+      const comm = texts[index];
+      return [pid, typeof comm === 'string' ? comm.trim() : null];
+    }),
+  );
 }
 
 /** Link to the PID namespace of this process. */
@@ -77,10 +83,10 @@ export function pidNamespace(): string | null {
 }
 
 /** Names of all running processes; null: /proc cannot be listed. A process that ends meanwhile is left out. */
-export function processNames(binding: NativeBinding): Set<string> | null {
-  const names = binding.listDirectory('/proc');
-  if (isFailure(names)) return null;
-  const pids = names.filter((name) => /^\d+$/.test(name));
-  const texts = binding.readFiles(pids.map((pid) => `/proc/${pid}/comm`));
-  return new Set(texts.filter((text) => typeof text === 'string').map((text) => text.trim()));
+export async function namesOfAllProcesses(files: KernelFiles): Promise<Set<string> | null> {
+  const entries = await files.list('/proc');
+  if (isFailure(entries)) return null;
+  const pids = entries.filter((name) => /^\d+$/.test(name)).map(Number);
+  const names = await processNames(files, pids);
+  return new Set([...names.values()].filter((name) => name !== null));
 }

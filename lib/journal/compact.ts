@@ -12,7 +12,8 @@ const RUNS_KEPT = 20;
 
 /**
  * The records to keep, in order: of the newest vanished runs the begin record, the result with the largest amount held
- * and the last step; of the newest finished runs the begin and end records; all records of the current run.
+ * and the last step; of the newest finished runs the begin and end records; of a profile its trials, too; all records of
+ * the current run.
  */
 export function recordsToKeep(
   records: readonly JournalRecord[],
@@ -22,6 +23,8 @@ export function recordsToKeep(
   const newest = [
     ...runs.filter(({ ended }) => ended).slice(-RUNS_KEPT),
     ...runs.filter(({ ended, open }) => !ended && open !== null).slice(-RUNS_KEPT),
+    // Without a step: of a profile, whose trials are all kept.
+    ...runs.filter(({ begin, ended }) => !ended && begin.experiment !== undefined).slice(-RUNS_KEPT),
     ...runs.filter(({ begin }) => begin.run === currentRun),
   ];
   const byRun = new Map(newest.map((run) => [run.begin.run, run]));

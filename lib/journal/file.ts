@@ -1,8 +1,9 @@
 /** The journal as a file: its default path, opening it safely, and the errors of both. */
 
-import { closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { getSystemErrorMap } from 'node:util';
+import { makePrivateFolder } from '../base/atomic-file.ts';
 import { UmaError } from '../base/errors.ts';
 import { MiB } from '../base/format.ts';
 import { ownHome } from '../base/user.ts';
@@ -46,7 +47,7 @@ export function openJournalFile(file: string): OpenedFile {
   const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = constants;
   let fd: number;
   try {
-    makeFolder(dirname(path));
+    makePrivateFolder(dirname(path));
     // O_NONBLOCK: a FIFO is refused instead of waited for. O_NOFOLLOW: only the named file itself is written.
     fd = openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
   } catch (cause) {
@@ -64,17 +65,6 @@ export function openJournalFile(file: string): OpenedFile {
   } catch (error) {
     closeSync(fd);
     throw error;
-  }
-}
-
-/** Folder by folder: recursive mkdirSync loops for ever if the system answers ENOENT for a new name, as /proc does. */
-function makeFolder(path: string): void {
-  if (existsSync(path)) return;
-  makeFolder(dirname(path));
-  try {
-    mkdirSync(path, { mode: 0o700 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error; // another process was faster
   }
 }
 

@@ -17,23 +17,33 @@ import {
   type EndRecord,
   encode,
   type JournalCommand,
+  type JournalRecord,
   type ParsedJournal,
   parseJournal,
+  type TrialAfterRecord,
+  type TrialEndRecord,
+  type TrialProcessRecord,
+  type TrialRecord,
 } from './records.ts';
 import { liveRun, type Run, runsOf, unfinishedRun } from './runs.ts';
 import { journalWriter } from './writer.ts';
 
-export { defaultJournal } from './file.ts';
+export { defaultJournal, journalError } from './file.ts';
 
 const log = debuglog('umaprobe');
 
 /** Facts of a run that its begin record has. */
 export interface JournalHeading {
   command: JournalCommand;
-  device: number;
+  device: number | null;
+  experiment?: BeginRecord['experiment'];
   simulated: string | null;
   bootId: string | null;
 }
+
+/** A record without what all records of a run share. */
+type Own<R> = R extends JournalRecord ? Omit<R, 'run' | 'at' | 'bootId'> : never;
+export type RunRecord = Own<TrialRecord | TrialProcessRecord | TrialAfterRecord | TrialEndRecord | EndRecord>;
 
 /** An open journal with a run of this process. */
 export interface Journal {
@@ -46,6 +56,14 @@ export interface Journal {
   readonly unfinished: UnfinishedRun | null;
   /** Repairs that were made, as sentences: a torn end. */
   readonly notes: readonly string[];
+  /** Records of the runs before this one. */
+  readonly earlier: readonly JournalRecord[];
+  /**
+   * Adds a record of this run. On return it is on disk.
+   *
+   * @throws UmaError `ERR_UMA_JOURNAL`: no space, or the disk failed.
+   */
+  commit(record: RunRecord): void;
   /**
    * Records that the child process has exited, and `how`: the run is no longer live, and a step without a result keeps
    * none. Does not throw.
@@ -89,7 +107,7 @@ export function openJournal(path: string, heading: JournalHeading): Journal {
       closeSync(old);
     }
     const others = runs.filter((run) => run.begin.run !== begin.run);
-    return new OpenJournal(file, begin, unfinishedRun(others, heading, isAlive), notes);
+    return new OpenJournal(file, begin, unfinishedRun(others, heading, isAlive), notes, before.records);
   } catch (error) {
     closeSync(file.fd);
     throw error instanceof UmaError ? error : fileError(file.path, error, 'nothing was allocated');
@@ -102,15 +120,28 @@ class OpenJournal implements Journal {
   readonly run: string;
   readonly unfinished: UnfinishedRun | null;
   readonly notes: readonly string[];
+  readonly earlier: readonly JournalRecord[];
   readonly #begin: BeginRecord;
 
-  constructor(file: OpenedFile, begin: BeginRecord, unfinished: UnfinishedRun | null, notes: readonly string[]) {
+  constructor(
+    file: OpenedFile,
+    begin: BeginRecord,
+    unfinished: UnfinishedRun | null,
+    notes: readonly string[],
+    earlier: readonly JournalRecord[],
+  ) {
     this.path = file.path;
     this.fd = file.fd;
     this.run = begin.run;
     this.unfinished = unfinished;
     this.notes = notes;
+    this.earlier = earlier;
     this.#begin = begin;
+  }
+
+  commit(record: RunRecord): void {
+    const { run, bootId } = this.#begin;
+    journalWriter(this.fd, this.path).commit({ ...record, run, at: new Date().toISOString(), bootId });
   }
 
   gone(how: string): void {
@@ -183,7 +214,7 @@ function refuseWhileLive(path: string, runs: readonly Run[], bootId: string | nu
   });
 }
 
-function beginRecord({ bootId, command, device, simulated }: JournalHeading): BeginRecord {
+function beginRecord({ bootId, command, device, experiment, simulated }: JournalHeading): BeginRecord {
   return {
     type: 'begin',
     run: randomBytes(6).toString('hex'),
@@ -193,6 +224,7 @@ function beginRecord({ bootId, command, device, simulated }: JournalHeading): Be
     command,
     simulated,
     device,
+    ...(experiment === undefined ? {} : { experiment }),
   };
 }
 

@@ -5,9 +5,9 @@
 
 import { crc32 } from 'node:zlib';
 import type { ProcessId } from '../host/process.ts';
-import type { AllocatorKind } from '../types/index.ts';
+import type { AllocatorKind, ProfileParameters, ProfileTrial } from '../types/index.ts';
 
-export type JournalCommand = 'sweep' | 'layout' | 'stress';
+export type JournalCommand = 'sweep' | 'layout' | 'stress' | 'profile';
 
 interface Common {
   /** Id of the run. Records of several runs may be interleaved in one file. */
@@ -23,7 +23,10 @@ export interface BeginRecord extends Common, ProcessId {
   command: JournalCommand;
   /** Name of the simulated machine; null: a real one. */
   simulated: string | null;
-  device: number;
+  /** null: the command uses no device of its own. */
+  device: number | null;
+  /** Of `profile`: which experiment, and whether this run goes on with the trials of the one before. */
+  experiment?: { id: string; title: string; resumes: boolean };
 }
 
 /** A step starts. The record is on disk before the step allocates anything. */
@@ -41,6 +44,31 @@ export interface ResultRecord extends Common {
   heldBytes: number;
 }
 
+/** A trial of `profile` starts. The record is on disk before its command does. */
+export interface TrialRecord extends Common {
+  type: 'trial';
+  number: number;
+  params: ProfileParameters;
+}
+
+/** The command of the trial runs, in a process that may outlive the one that measures. */
+export interface TrialProcessRecord extends Common, ProcessId {
+  type: 'trial-process';
+  number: number;
+}
+
+/** The command of the trial has ended; its memory may not be back. */
+export interface TrialAfterRecord extends Common {
+  type: 'trial-after';
+  number: number;
+}
+
+/** The trial is over, and the machine still runs. */
+export interface TrialEndRecord extends Common {
+  type: 'trial-end';
+  trial: ProfileTrial;
+}
+
 /** The run ended and holds no memory. */
 export interface EndRecord extends Common {
   type: 'end';
@@ -53,7 +81,16 @@ export interface GoneRecord extends Common {
   how: string;
 }
 
-export type JournalRecord = BeginRecord | StepRecord | ResultRecord | EndRecord | GoneRecord;
+export type JournalRecord =
+  | BeginRecord
+  | StepRecord
+  | ResultRecord
+  | TrialRecord
+  | TrialProcessRecord
+  | TrialAfterRecord
+  | TrialEndRecord
+  | EndRecord
+  | GoneRecord;
 
 /** Start of every line; it distinguishes a torn record from a line of another file. */
 export const PREFIX = '{"umaprobe":1,';

@@ -15,7 +15,7 @@ export interface Run {
   open: StepRecord | null;
   /** Largest amount held after a successful step, in bytes. */
   provenBytes: number;
-  /** Processes that wrote records: the parent and the child that allocates. */
+  /** Processes that wrote records: the parent and the child that allocates. Of a profile, the commands, too. */
   writers: ProcessId[];
 }
 
@@ -38,7 +38,9 @@ export function runsOf(records: readonly JournalRecord[]): Run[] {
     } else if (record.type === 'end') {
       run.open = null;
       run.ended = true;
-    } else {
+    } else if (record.type === 'trial-process') {
+      run.writers.push(record);
+    } else if (record.type === 'gone') {
       run.gone = true;
     }
   }
@@ -70,13 +72,15 @@ export function unfinishedRun(
   for (const [index, run] of [...candidates.entries()].reverse()) {
     if (run.ended || run.open === null || isLive(run, alive)) continue;
     const { command } = run.begin;
+    // A profile has trials instead of steps, and says itself which one was the last.
+    if (command === 'profile') continue;
     if (candidates.slice(index + 1).some((later) => later.ended && later.begin.command === command)) continue;
-    return describe(run, run.open, machine.bootId);
+    return describe(command, run, run.open, machine.bootId);
   }
   return null;
 }
 
-function describe(run: Run, open: StepRecord, bootId: string | null): UnfinishedRun {
+function describe(command: UnfinishedRun['command'], run: Run, open: StepRecord, bootId: string | null): UnfinishedRun {
   const { kind, heldBytes, targetBytes } = open;
   const otherBoot = open.bootId !== bootId;
   const subject = otherBoot ? 'the machine vanished' : 'the process vanished (the machine was not restarted)';
@@ -85,7 +89,7 @@ function describe(run: Run, open: StepRecord, bootId: string | null): Unfinished
       ? `holding ${formatBytes(heldBytes)}`
       : `taking ${formatBytes(heldBytes)} to ${formatBytes(targetBytes)}`;
   return {
-    command: run.begin.command,
+    command,
     at: open.at,
     bootId: open.bootId,
     otherBoot,
@@ -93,6 +97,6 @@ function describe(run: Run, open: StepRecord, bootId: string | null): Unfinished
     heldBytes,
     targetBytes,
     provenBytes: run.provenBytes,
-    sentence: `${subject} while ${activity} of ${kind} memory (${run.begin.command}, ${open.at}, boot ${open.bootId ?? 'unknown'})`,
+    sentence: `${subject} while ${activity} of ${kind} memory (${command}, ${open.at}, boot ${open.bootId ?? 'unknown'})`,
   };
 }

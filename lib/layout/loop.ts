@@ -5,13 +5,14 @@ import type { ChildContext, Loop } from '../probe/context.ts';
 import { CounterReader } from '../probe/counter-reader.ts';
 import { COUNTERS, type Counters } from '../probe/counters.ts';
 import { stepFailure } from '../probe/outcome.ts';
+import { callLimitMs, stepLimitMs } from '../probe/step-limit.ts';
 import type { AllocatorKind, LayoutPart } from '../types/index.ts';
 import type { Part } from './parts.ts';
 import type { LayoutEvent, LayoutRequest, LayoutResult } from './protocol.ts';
 
 export const loop: Loop<LayoutRequest, LayoutEvent, LayoutResult> = async (context, request, emit) => {
   const { binding, limits } = context;
-  const reader = new CounterReader(binding, limits.device, limits.stepDeadlineMs, request.nvml);
+  const reader = await CounterReader.open(binding, limits.device, callLimitMs(limits.stepTimeoutMs), request.nvml);
   const before = await reader.read();
   let afterAlloc: Counters = { ...before };
   let touchedParts = 0;
@@ -30,7 +31,7 @@ export const loop: Loop<LayoutRequest, LayoutEvent, LayoutResult> = async (conte
   const [, allocatedBytes] = binding.liveBlocks();
   const isTouched = touchedParts > 0;
   const afterTouch = isTouched ? await reader.read() : null;
-  await binding.freeBlocks(limits.stepDeadlineMs);
+  await binding.freeBlocks(stepLimitMs(limits.stepTimeoutMs, request.kind, allocatedBytes));
   const afterFree = await reader.read();
   const counters = { before, afterAlloc: isTouched ? afterAlloc : null, afterTouch, afterFree };
   return { stop, allocatedBytes, counters, sources: reader.sources };
@@ -68,7 +69,8 @@ async function allocatePart(
   if (unrecorded !== null) {
     return { part: { ...part, state: 'stopped', reason: unrecorded.reason }, allocation: null };
   }
-  const allocated = await binding.allocBlock(kind, bytes, limits.stepDeadlineMs);
+  const limitMs = stepLimitMs(limits.stepTimeoutMs, kind, bytes);
+  const allocated = await binding.allocBlock(kind, bytes, limitMs);
   if (isFailure(allocated)) {
     const { reason, state } = stepFailure(context, allocated);
     context.finish({ state, heldBytes });
@@ -76,7 +78,7 @@ async function allocatePart(
   }
   part.allocMs = allocated.durationMs * scale;
   const after = await reader.read();
-  const touched = await binding.touchBlock(allocated.block, 1, limits.stepDeadlineMs);
+  const touched = await binding.touchBlock(allocated.block, 1, limitMs);
   if (isFailure(touched)) {
     const { reason, state } = stepFailure(context, touched);
     Object.assign(part, { state, reason });

@@ -2,6 +2,7 @@
 
 import { checkBytes, invalidType, invalidValue, outOfRange } from '../base/arguments.ts';
 import { GB } from '../base/format.ts';
+import { SOME_BYTES } from '../base/limits.ts';
 
 export interface Part {
   name: string;
@@ -48,7 +49,7 @@ function listParts(sizes: object): Part[] {
 }
 
 function checkSize(name: string, bytes: unknown): number {
-  return checkBytes(`part ${JSON.stringify(name)}`, bytes, 1);
+  return checkBytes(`part ${JSON.stringify(name)}`, bytes, SOME_BYTES);
 }
 
 /** Control characters are refused because names are printed on terminals. */

@@ -1,8 +1,10 @@
 /** The memory that a new allocation on a device can get. */
 
 import { formatBytes } from '../base/format.ts';
-import type { Allocatable, DeviceSnapshot, HostMemory, MemoryModel } from '../types/index.ts';
+import type { Allocatable, DeviceSnapshot, FreeBlocks, HostMemory, MemoryModel, OtherUsers } from '../types/index.ts';
+import { unpinnable } from './cma.ts';
 import { hasOwnLimit } from './model.ts';
+import { safeOnDevice, safeOnHost } from './safe.ts';
 
 export interface AllocatableFacts {
   model: MemoryModel;
@@ -12,42 +14,45 @@ export interface AllocatableFacts {
    * first.
    */
   poolBytes: number | null;
+  /** Free blocks of the host; null: unknown. */
+  contiguity: readonly FreeBlocks[] | null;
   cuda: DeviceSnapshot['cuda'];
   nvml: DeviceSnapshot['nvml'];
   /** Total that CUDA reports for the device, without a context (totalGlobalMem); null: unknown. */
   cudaTotal: number | null;
   /** GPU memory of the listed processes; null: unknown. */
   held: number | null;
+  /** Who else uses the device; null: nobody. */
+  others: OtherUsers | null;
   /** The device is a MIG slice; NVML's numbers, which are those of the whole GPU, do not apply to it. */
   mig: boolean;
 }
 
-/**
- * Memory that a GPU allocation can never get, in bytes: CMA blocks take movable pages only, and GPU pages are pinned.
- * Now that is the free CMA. After reclaim all of CMA may be free, because page cache in it is reclaimed too.
- */
-export function unpinnable(host: HostMemory): { now: number; afterReclaim: number } {
-  const now = host.cmaFree ?? 0;
-  return { now, afterReclaim: Math.max(now, host.cmaTotal ?? 0) };
-}
-
-/**
- * Memory that kexec-handover has released as CMA pageblocks, in bytes; 0: none. It shows as CmaFree above CmaTotal,
- * which is impossible for real CMA. A lower bound: page cache may occupy some of the blocks.
- */
-export function cmaPhantom(host: HostMemory): number {
-  return host.cmaFree !== null && host.cmaFree > (host.cmaTotal ?? 0) ? host.cmaFree : 0;
-}
+/** Without `safe`, which is a rule of its own (safe.ts). */
+type Raw = { bytes: Omit<Allocatable, 'safe'>; from: string };
 
 /**
  * The memory that a new allocation on this device can get, and the numbers behind it.
  *
  * On a unified device it comes from the host's memory. Swap is not added (GPU pages cannot be swapped), free huge pages
- * are not added (cudaMalloc takes pages from the buddy allocator, never from hugetlb), and contiguity is not considered
- * (see contiguity.ts).
+ * are not added (cudaMalloc takes pages from the buddy allocator, never from hugetlb), and contiguity is considered for
+ * `safe` only.
  */
-export function allocatable(facts: AllocatableFacts): { bytes: Allocatable; from: string } {
-  return facts.model === 'unified' ? allocatableFromHost(facts) : allocatableFromDevice(facts);
+export function allocatable(facts: AllocatableFacts): { bytes: Allocatable; from: string; safeFrom: string } {
+  const isUnified = facts.model === 'unified';
+  const { bytes, from } = isUnified ? allocatableFromHost(facts) : allocatableFromDevice(facts);
+  const safe = isUnified ? safeOnHost({ ...facts, cudaLeft: cudaLeft(facts) }) : safeOnDevice(facts, bytes.immediate);
+  return { bytes: { ...bytes, safe: safe.bytes }, from, safeFrom: safe.from };
+}
+
+/** CUDA's own total less what processes hold of it; null: CUDA's total is unknown. */
+export function cudaLeft({
+  cuda,
+  cudaTotal,
+  held,
+}: Pick<AllocatableFacts, 'cuda' | 'cudaTotal' | 'held'>): number | null {
+  const total = cudaTotal ?? cuda?.total ?? null;
+  return total === null ? null : Math.max(0, total - (held ?? 0));
 }
 
 /** MemFree includes pages below the kernel's watermarks, which an allocation cannot get; MemAvailable does not. */
@@ -55,10 +60,8 @@ export function usableFree({ free, available }: HostMemory): number | null {
   return free === null || available === null ? free : Math.min(free, available);
 }
 
-function allocatableFromHost({ cuda, cudaTotal, held, host, poolBytes }: AllocatableFacts): {
-  bytes: Allocatable;
-  from: string;
-} {
+function allocatableFromHost(facts: AllocatableFacts): Raw {
+  const { cuda, cudaTotal, held, host, poolBytes } = facts;
   const cma = unpinnable(host);
   const pools = poolBytes ?? 0;
   const without = (unpinnableBytes: number, bytes: number | null) =>
@@ -71,7 +74,7 @@ function allocatableFromHost({ cuda, cudaTotal, held, host, poolBytes }: Allocat
   const total = cudaTotal ?? cuda?.total ?? null;
   if (!hasOwnLimit(total, host.total)) return { bytes, from };
   // CUDA refuses more than its own total, whatever is available. What processes hold counts against it.
-  const left = Math.max(0, total - (held ?? 0));
+  const left = cudaLeft(facts) ?? total;
   const atMost = (value: number | null, limit: number) => (value === null ? null : Math.min(value, limit));
   return {
     bytes: {
@@ -82,7 +85,7 @@ function allocatableFromHost({ cuda, cudaTotal, held, host, poolBytes }: Allocat
   };
 }
 
-function allocatableFromDevice({ cuda, mig, model, nvml }: AllocatableFacts): { bytes: Allocatable; from: string } {
+function allocatableFromDevice({ cuda, mig, model, nvml }: AllocatableFacts): Raw {
   // NVML may report the carve-out of an integrated GPU (N1X: 8,128 MiB of 54.2 GiB), which limits nothing.
   if (model === 'unknown' && cuda === null && nvml !== null)
     return {

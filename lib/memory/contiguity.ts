@@ -4,8 +4,8 @@
  */
 
 import { formatBytes, GiB, MiB } from '../base/format.ts';
-import type { ContiguityGate, FreeBlocks, Snapshot } from '../types/index.ts';
-import { unpinnable } from './allocatable.ts';
+import type { ContiguityGate, FreeBlocks, HostMemory, Snapshot } from '../types/index.ts';
+import { unpinnable } from './cma.ts';
 import { headroom, unattributed, unifiedDevice, unknownGpuMemory } from './headroom.ts';
 import { ledgerBytes } from './ledger.ts';
 
@@ -25,12 +25,12 @@ export function bytesInBlocks(contiguity: readonly FreeBlocks[], blockBytes: num
  * NV-Kernels PR 590), so the worst case is assumed: all of it is in blocks of at least `blockBytes`.
  */
 export function pinnableInBlocks(
-  snapshot: Snapshot,
+  { host }: Pick<Snapshot, 'host'>,
   contiguity: readonly FreeBlocks[],
   blockBytes: number,
 ): { bytes: number; cma: number } {
   const bytes = bytesInBlocks(contiguity, blockBytes);
-  const cma = Math.min(bytes, unpinnable(snapshot.host).now);
+  const cma = Math.min(bytes, unpinnable(host).now);
   return { bytes: bytes - cma, cma };
 }
 
@@ -62,19 +62,51 @@ const ENOUGH_FREE_SHARE = 0.1;
 export function fragmentation(snapshot: Snapshot): Fragmentation | null {
   const { contiguity } = snapshot;
   if (contiguity === null || unifiedDevice(snapshot) === undefined) return null;
-  const { bytes: large, cma } = pinnableInBlocks(snapshot, contiguity, GPU_BLOCK);
-  const { bytes: free } = pinnableInBlocks(snapshot, contiguity, 0);
+  return hostFragmentation(snapshot.host, contiguity);
+}
+
+/** Whether allocations stall for lack of large blocks. */
+export function isFragmentedMemory(snapshot: Snapshot): boolean {
+  const measure = fragmentation(snapshot);
+  return measure?.telling === true && measure.fragmented;
+}
+
+export function hostFragmentation(host: HostMemory, contiguity: readonly FreeBlocks[]): Fragmentation {
+  const { bytes: large, cma } = pinnableInBlocks({ host }, contiguity, GPU_BLOCK);
+  const { bytes: free } = pinnableInBlocks({ host }, contiguity, 0);
   return {
     large,
     free,
     cma,
     fragmented: isFragmented(large, free),
-    telling: free >= snapshot.host.total * ENOUGH_FREE_SHARE,
+    telling: free >= host.total * ENOUGH_FREE_SHARE,
   };
 }
 
 export function isFragmented(largeBytes: number, freeBytes: number): boolean {
   return largeBytes < freeBytes * FRAGMENTED_SHARE;
+}
+
+/** If more than this is free, the share of it in large blocks predicts how reclaimed memory is fragmented. */
+const PREDICTIVE_FREE_BYTES = 4 * GiB;
+
+/**
+ * Bytes that can be allocated in blocks of 2 MiB: free blocks, and clean page cache, which reclaim frees in contiguous
+ * runs (112 GiB were allocated with 0.9 GiB free). On a machine with a long uptime the cache is as fragmented as its
+ * free memory: with 118 GiB available, drop_caches freed almost no large blocks. null: not known, or not needed.
+ */
+export function largeBlockHeadroom({
+  inLargeBlocks,
+  memAvailable,
+  memFree,
+}: {
+  inLargeBlocks: number | null;
+  memAvailable: number | null;
+  memFree: number | null;
+}): number | null {
+  if (inLargeBlocks === null || memAvailable === null || memFree === null) return null;
+  const share = memFree > PREDICTIVE_FREE_BYTES ? Math.min(1, inLargeBlocks / memFree) : 1;
+  return inLargeBlocks + Math.floor(share * Math.max(0, memAvailable - memFree));
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The floor: memory that a probe leaves for the host, and the bands of the verdict that follow from it. */
 
-import { formatBoth, formatBytes, GiB } from '../base/format.ts';
+import { formatBoth, formatBytes, GiB, MiB } from '../base/format.ts';
 import type { AllocatorKind, MemoryModel, ProbeHeader } from '../types/index.ts';
 import { takesHostMemory } from './kinds.ts';
 
@@ -48,6 +48,20 @@ export function floorFor(
   if (small < usual) return { bytes: small, from: `a quarter of ${of}, at least ${formatBytes(MIN_FLOOR)}` };
   return { bytes: usual, from: `the larger of ${formatBytes(FLOOR)} and ${Math.round(FLOOR_SHARE * 100)} % of ${of}` };
 }
+
+/**
+ * Margin of planned steps above the floor, in bytes: without it, small allocations of other programs would trip the
+ * guard, which acts at the floor itself.
+ */
+export function stepMargin(floor: number): number {
+  return Math.min(64 * MiB, Math.floor(floor / 32));
+}
+
+/**
+ * Host memory that a CUDA program takes besides its data, in bytes: its context and the pages of the process. A context
+ * takes 527 MiB on an H200 with 132 multiprocessors; a GB10 has 48, and its context was not measured.
+ */
+export const PROGRAM_BYTES = 512 * MiB;
 
 /** Part of the low band below which a machine is in danger: 2 of 8 GiB. */
 const CRITICAL_PART = 0.25;

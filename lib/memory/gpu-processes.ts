@@ -88,3 +88,12 @@ export function gpuProcessesEntry({ bytes, incomplete }: ListedGpuMemory, rest: 
 export function plainReason(reason: string): string {
   return reason.includes('ERR_UMA_') ? 'NVML could not list them' : reason;
 }
+
+/** What the listed processes hold, in bytes; null: no bytes are known. */
+export function heldBytes({
+  processes: list,
+  processesComplete,
+}: Pick<DeviceSnapshot, 'processes' | 'processesComplete'>): number | null {
+  const known = (list ?? []).map(({ gpuBytes }) => gpuBytes).filter((bytes) => bytes !== null);
+  return known.length === 0 && processesComplete !== true ? null : known.reduce((sum, bytes) => sum + bytes, 0);
+}

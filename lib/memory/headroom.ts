@@ -1,16 +1,20 @@
 /** Headroom: how much the next allocation can get, and how much memory nothing accounts for. */
 
-import type { DeviceSnapshot, DriverFacts, Snapshot } from '../types/index.ts';
+import type { Allocatable, DeviceSnapshot, DriverFacts, Snapshot } from '../types/index.ts';
 import { whyIncomplete } from './gpu-processes.ts';
 import { ledgerBytes } from './ledger.ts';
 
-/** What the next allocation can get, in bytes, and MemTotal: the numbers of the unified device, else of the host. */
-export function headroom(snapshot: Snapshot): { immediate: number | null; afterReclaim: number | null; total: number } {
+/**
+ * What the next allocation can get, in bytes, and MemTotal: the numbers of the unified device, else of the host, for
+ * which nothing is called safe.
+ */
+export function headroom(snapshot: Snapshot): Allocatable & { total: number } {
   const { host } = snapshot;
   const device = unifiedDevice(snapshot);
   return {
     immediate: device?.allocatable.immediate ?? host.free,
     afterReclaim: device?.allocatable.afterReclaim ?? host.available,
+    safe: device?.allocatable.safe ?? null,
     total: host.total,
   };
 }

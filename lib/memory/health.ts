@@ -1,20 +1,12 @@
 /**
  * The verdict over a snapshot: a level, a sentence, and what to do. Rules are listed in order of urgency; of those that
- * apply, the first of the highest level decides. Their thresholds, each with its evidence, are here and in pressure.ts,
- * low-memory.ts, contiguity.ts and headroom.ts; rules about GPUs and libraries are in device-health.ts.
+ * apply, the first of the highest level decides. Their thresholds, each with its evidence, are here and in findings/,
+ * pressure.ts, low-memory.ts, contiguity.ts and headroom.ts; rules about GPUs and libraries are in device-health.ts.
  */
 
-import { capitalized, clean, formatBytes, formatDuration, GiB, inGiB } from '../base/format.ts';
-import type {
-  CallFailure,
-  DeviceFailure,
-  DeviceSnapshot,
-  GpuProcess,
-  LibraryStatus,
-  Snapshot,
-} from '../types/index.ts';
-import { cmaPhantom } from './allocatable.ts';
-import { fragmentation } from './contiguity.ts';
+import { capitalized, clean, formatBytes } from '../base/format.ts';
+import type { GpuProcess, Snapshot } from '../types/index.ts';
+import { room } from './answer.ts';
 import {
   failedContexts,
   failedReadings,
@@ -24,56 +16,49 @@ import {
   unreachableGpus,
   versionsThatDoNotFit,
 } from './device-health.ts';
-import {
-  hasUnknownPools,
-  headroom,
-  isMuchHidden,
-  ownHeadrooms,
-  unattributed,
-  unifiedDevice,
-  unknownGpuMemory,
-} from './headroom.ts';
+import { cachedText, pageCache } from './findings/cache.ts';
+import { verdictOf } from './findings/finding.ts';
+import { driverPools, orphanedGpuMemory } from './findings/gpu.ts';
+import { fragmented, hugePages, phantom, pressure } from './findings/kernel.ts';
+import { headroom, isMuchHidden, ownHeadrooms, unifiedDevice } from './headroom.ts';
 import { nearlyOut } from './low-memory.ts';
-import { judgePressure, pressureVerdict } from './pressure.ts';
+import { fewLargeBlocks, swapFull } from './not-started.ts';
+import { judgePressure } from './pressure.ts';
 import { unknownProcesses } from './process-health.ts';
-import {
-  BOOT_WITHOUT_KHO,
-  DROP_AND_COMPACT,
-  DROP_PAGE_CACHE,
-  DROP_POOLS,
-  RELEASE_HUGE_PAGES,
-  withReceipt,
-} from './remedies.ts';
-import { notSplit, unknownAvailable } from './unreadable.ts';
+import { noAnswerText, silentLibraries } from './silent.ts';
+import { notSplit, silentFiles, unknownAvailable } from './unreadable.ts';
 import { isUntried, noBlockForContext, suspectDriver } from './untried-context.ts';
-import type { HealthVerdict, Level, Rule } from './verdict.ts';
+import type { HealthVerdict, Level, Rule, Topic } from './verdict.ts';
 import { allHidden } from './visibility.ts';
 
-/** In order of urgency. */
-const RULES: readonly Rule[] = [
-  pressed,
-  nearlyOut,
-  goneGpus,
-  silentDriver,
-  unknownAvailable,
-  refusingLibraries,
-  versionsThatDoNotFit,
-  failedContexts,
-  noBlockForContext,
-  suspectDriver,
-  unreachableGpus,
-  missingLibraries,
-  failedReadings,
-  gpuNearlyOut,
-  notSplit,
-  unknownProcesses,
-  hidden,
-  phantom,
-  fragmented,
-  hugePages,
-  allHidden,
-  cached,
-  unknownPressure,
+/** In order of urgency, each with the part of a picture that shows its numbers. */
+const RULES: readonly (readonly [Rule, Topic | undefined])[] = [
+  [verdictOf(pressure), 'pressure'],
+  [nearlyOut, 'processes'],
+  [swapFull, 'pressure'],
+  [goneGpus, undefined],
+  [silentDriver, 'libraries'],
+  [unknownAvailable, 'ledger'],
+  [refusingLibraries, 'libraries'],
+  [versionsThatDoNotFit, 'libraries'],
+  [failedContexts, 'tools'],
+  [noBlockForContext, 'pressure'],
+  [suspectDriver, undefined],
+  [unreachableGpus, undefined],
+  [missingLibraries, 'libraries'],
+  [failedReadings, undefined],
+  [silentFiles, undefined],
+  [gpuNearlyOut, 'processes'],
+  [notSplit, 'ledger'],
+  [unknownProcesses, 'processes'],
+  [hidden, 'ledger'],
+  [verdictOf(phantom), 'pressure'],
+  [verdictOf(fragmented), 'pressure'],
+  [reservedHugePages, 'tools'],
+  [fewLargeBlocks, 'pressure'],
+  [allHidden, undefined],
+  [cached, undefined],
+  [unknownPressure, 'pressure'],
 ];
 
 const LEVELS: readonly Level[] = ['ok', 'notice', 'warning', 'danger'];
@@ -81,10 +66,10 @@ const LEVELS: readonly Level[] = ['ok', 'notice', 'warning', 'danger'];
 /** The verdict of the highest level; of several, the first. Low memory is always said. */
 export function health(snapshot: Snapshot): HealthVerdict {
   let worst: HealthVerdict | null = null;
-  for (const rule of RULES) {
+  for (const [rule, about] of RULES) {
     const verdict = rule(snapshot);
     if (verdict === null || (worst !== null && rank(verdict) <= rank(worst))) continue;
-    worst = verdict;
+    worst = about === undefined ? verdict : { ...verdict, about };
   }
   if (worst === null) return noProblem(snapshot);
   const low = nearlyOut(snapshot);
@@ -94,23 +79,6 @@ export function health(snapshot: Snapshot): HealthVerdict {
 
 function rank({ level }: HealthVerdict): number {
   return LEVELS.indexOf(level);
-}
-
-function pressed(snapshot: Snapshot): HealthVerdict | null {
-  const [silent] = silentLibraries(snapshot);
-  return pressureVerdict({ ...snapshot, silent: silent === undefined ? null : `${silent.name} does not answer` });
-}
-
-/** The libraries that did not answer in time, and the reason of each. */
-function silentLibraries({ libraries: { cuda, nvml }, devices }: Snapshot): { name: string; reason: string | null }[] {
-  // A library that has counted its devices is loaded, and may hang later: in a call for one device, or because
-  // cudaMemGetInfo needs a context.
-  const silent = (library: CallFailure['library'], { state, reason }: LibraryStatus) =>
-    state === 'timeout' ? { reason } : silentCall(library, devices);
-  return [
-    { name: 'NVML', call: silent('nvml', nvml) },
-    { name: 'CUDA', call: silent('cuda', cuda) },
-  ].flatMap(({ name, call }) => (call === undefined ? [] : [{ name, reason: call.reason }]));
 }
 
 /**
@@ -125,22 +93,6 @@ function silentDriver(snapshot: Snapshot): HealthVerdict | null {
     text: `${sentences.join(', ')}: slow or stuck. The kernel’s numbers are valid.`,
     next: 'check again, then run: umaprobe doctor',
   };
-}
-
-/** The call for a device that did not return in time. */
-export function silentCall(
-  library: CallFailure['library'],
-  devices: readonly DeviceSnapshot[],
-): DeviceFailure | undefined {
-  return devices
-    .flatMap(({ failures }) => failures)
-    .find((call) => call.library === library && call.name === 'TIMEOUT');
-}
-
-/** "NVML did not answer within 2.00 s", with the time from the reason of the timeout. */
-export function noAnswerText(name: string, reason: string | null): string {
-  const ms = /(?:within|blocked for) (\d+(?:\.\d+)?) ms/.exec(reason ?? '')?.[1];
-  return `${name} did not answer ${ms === undefined ? 'in time' : `within ${formatDuration(Number(ms))}`}`;
 }
 
 /**
@@ -165,79 +117,27 @@ function gpuNearlyOut(snapshot: Snapshot): HealthVerdict | null {
   };
 }
 
+/** Driver pools are worth a verdict where they are much of the memory; what nobody holds is always much. */
 function hidden(snapshot: Snapshot): HealthVerdict | null {
-  const rest = unattributed(snapshot);
-  const pools = snapshot.driver.poolBytes ?? 0;
-  if (!isUnified(snapshot) || snapshot.ledger.notSplit.length > 0) return null;
-  if (!isMuchHidden(Math.max(rest, pools), snapshot)) return null;
-  if (pools >= rest) {
-    return {
-      level: 'notice',
-      text: `The driver keeps ${formatBytes(pools)} of freed GPU memory in its pools; CUDA programs can use it, other programs cannot.`,
-      next: `nothing to do, or: ${withReceipt(DROP_POOLS)}`,
-    };
-  }
-  // Another rule says that it is not known who holds it.
-  if (unknownGpuMemory(snapshot) !== null) return null;
-  // Pools of known size are in the ledger already and explain nothing more.
-  const inPools = hasUnknownPools(snapshot);
-  return {
-    level: 'warning',
-    text: `${formatBytes(rest)} are in no counter and no listed process${inPools ? ': most likely driver pools of GPU programs that ended' : ''}.`,
-    next: inPools ? withReceipt(DROP_POOLS) : 'umaprobe doctor',
-  };
+  if (!isUnified(snapshot)) return null;
+  const facts = { snapshot, processes: null };
+  const [pools, orphaned] = [driverPools(facts), orphanedGpuMemory(facts)];
+  if ((orphaned?.bytes ?? 0) > (pools?.bytes ?? 0))
+    return { level: 'warning', text: orphaned?.summary ?? '', next: 'umaprobe doctor' };
+  return isMuchHidden(pools?.bytes ?? 0, snapshot) ? verdictOf(driverPools)(snapshot) : null;
 }
 
-/**
- * Kernel 7.0.0 with kexec-handover: 9.30 GiB of "free" that ibv_reg_mr and cudaMalloc cannot pin (NV-Kernels PR 590).
- */
-function phantom(snapshot: Snapshot): HealthVerdict | null {
-  const bytes = cmaPhantom(snapshot.host);
-  if (bytes < GiB) return null;
-  return {
-    level: 'warning',
-    text: `${formatBytes(bytes)} of the free memory cannot hold GPU memory (CMA left by kexec-handover).`,
-    next: `${BOOT_WITHOUT_KHO} to get it back`,
-  };
+function reservedHugePages(snapshot: Snapshot): HealthVerdict | null {
+  return isUnified(snapshot) ? verdictOf(hugePages)(snapshot) : null;
 }
 
-function fragmented(snapshot: Snapshot): HealthVerdict | null {
-  const measure = fragmentation(snapshot);
-  if (measure === null || !measure.telling || !measure.fragmented) return null;
-  const { cma, free, large } = measure;
-  return {
-    level: 'warning',
-    text: `Free memory is fragmented: ${formatBytes(large)} of ${formatBytes(free)} are in blocks of 2 MiB or more, which GPU allocations need${cma === 0 ? '' : ` (without ${formatBytes(cma)} of CMA)`}.`,
-    next: `${withReceipt(DROP_AND_COMPACT)}; if that does not help, reboot`,
-  };
-}
-
-/** NVIDIA's rule and llama.cpp count free huge pages only, as soon as one is reserved. */
-function hugePages(snapshot: Snapshot): HealthVerdict | null {
-  const device = unifiedDevice(snapshot);
-  if (device === undefined || (snapshot.host.hugePagesTotal ?? 0) === 0) return null;
-  const { nvidiaGuidance, llamaCpp } = device.views;
-  return {
-    level: 'warning',
-    text: `Huge pages are reserved, so NVIDIA's guidance answers ${formatBytes(nvidiaGuidance)} and llama.cpp ${formatBytes(llamaCpp)}, while ${formatBytes(headroom(snapshot).afterReclaim)} can be allocated.`,
-    next: `release them if nothing needs them: ${RELEASE_HUGE_PAGES}`,
-  };
-}
-
-/** Share of MemTotal in page cache above which programs that read cudaMemGetInfo refuse models that fit. */
-const CACHED_SHARE = 0.08;
-
-/** "128 GB is not enough for 7B": cudaMemGetInfo counts page cache as used. */
 function cached(snapshot: Snapshot): HealthVerdict | null {
-  const { immediate, afterReclaim, total } = headroom(snapshot);
-  if (!isUnified(snapshot) || immediate === null || afterReclaim === null) return null;
-  const cache = afterReclaim - immediate;
-  if (cache < total * CACHED_SHARE) return null;
-  return {
-    level: 'notice',
-    text: `${inGiB(cache)} of ${inGiB(total)} GiB look used but are page cache; ${formatBytes(afterReclaim)} can be allocated.`,
-    next: `nothing to do, or: ${withReceipt(DROP_PAGE_CACHE)}`,
-  };
+  const verdict = verdictOf(pageCache)(snapshot);
+  const finding = pageCache({ snapshot, processes: null });
+  if (verdict === null || finding?.bytes === undefined || finding.bytes === null) return null;
+  const { safe, total } = headroom(snapshot);
+  const text = `${cachedText(finding.bytes, total)}; ${formatBytes(safe)} can be loaded.`;
+  return { ...verdict, text, besideAnswer: finding.summary };
 }
 
 /**
@@ -247,38 +147,52 @@ function cached(snapshot: Snapshot): HealthVerdict | null {
 function unknownPressure(snapshot: Snapshot): HealthVerdict | null {
   const { level, next, state, text } = judgePressure(snapshot);
   if (state !== 'unknown' || !isUnified(snapshot)) return null;
-  const room = allocatableOnGpu(snapshot);
+  const answer = room(snapshot, formatBytes);
   const why = snapshot.from.pressure;
+  const unknown = `${text}${why === undefined ? '' : ` (${clean(why)})`}.`;
   return {
     level,
-    text: `${room === null ? '' : `${room}, but `}${room === null ? capitalized(text) : text}${why === undefined ? '' : ` (${clean(why)})`}.`,
+    text: answer === null ? capitalized(unknown) : `${answer}, but ${unknown}`,
+    besideAnswer: capitalized(unknown),
     next,
   };
 }
 
 function noProblem(snapshot: Snapshot): HealthVerdict {
-  const { afterReclaim } = headroom(snapshot);
   if (snapshot.devices.length === 0) {
+    const { afterReclaim } = headroom(snapshot);
     const next = snapshot.simulated === null ? 'see a simulated one: umaprobe --sim gb10' : null;
     return {
       level: 'notice',
       text: `No GPU: ${whyNoGpu(snapshot)}. Programs can use ${formatBytes(afterReclaim)} of this machine's memory.`,
+      besideAnswer: `No GPU: ${whyNoGpu(snapshot)}.`,
       next,
     };
   }
   const holder = largestHolder(snapshot.devices.flatMap((device) => device.processes ?? []));
-  const gpuRoom = allocatableOnGpu(snapshot);
+  const gpuRoom = room(snapshot, formatBytes);
   if (gpuRoom === null) {
     return {
       level: 'notice',
       text: `How much can be allocated on the GPU is not known; nothing else stands in the way.${holder}`,
+      besideAnswer: `Nothing else stands in the way.${holder}`,
       next: null,
     };
   }
   const unknown = unknownFacts(snapshot);
   if (unknown.length > 0)
-    return { level: 'notice', text: `${gpuRoom}, but ${unknown.join(', and ')}.${holder}`, next: null };
-  return { level: 'ok', text: `${gpuRoom}, and nothing stands in the way.${untried(snapshot)}${holder}`, next: null };
+    return {
+      level: 'notice',
+      text: `${gpuRoom}, but ${unknown.join(', and ')}.${holder}`,
+      besideAnswer: `${capitalized(unknown.join(', and '))}.${holder}`,
+      next: null,
+    };
+  return {
+    level: 'ok',
+    text: `${gpuRoom}, and nothing stands in the way.${untried(snapshot)}${holder}`,
+    besideAnswer: `Nothing stands in the way.${untried(snapshot)}${holder}`,
+    next: null,
+  };
 }
 
 /** A reading without a context does not find out that none can be created. */
@@ -313,21 +227,6 @@ function whyNoGpu({ libraries: { cuda, nvml } }: Snapshot): string {
     timeout: 'does not answer',
   };
   return `CUDA ${verbs[cuda.state]}, NVML ${verbs[nvml.state]}`;
-}
-
-/**
- * "60.0 GiB can be allocated on the GPU": the unified device, else the fullest GPU with its own memory; null: unknown.
- */
-function allocatableOnGpu(snapshot: Snapshot): string | null {
-  const unified = unifiedDevice(snapshot)?.allocatable;
-  const shared = unified?.afterReclaim ?? unified?.immediate ?? null;
-  if (shared !== null) return `${formatBytes(shared)} can be allocated on the GPU`;
-  const gpus = ownHeadrooms(snapshot);
-  const [fullest] = gpus;
-  if (fullest === undefined) return null;
-  const gpu = snapshot.devices.length === 1 ? 'the GPU' : `GPU ${fullest.device.index}`;
-  const others = gpus.length > 1 ? `, the fullest of ${gpus.length}` : '';
-  return `${formatBytes(fullest.bytes)} can be allocated on ${gpu}${others}`;
 }
 
 /** " vllm (7) holds 60.0 GiB.": the process that holds the most GPU memory; '' if none is known to hold any. */

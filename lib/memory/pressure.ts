@@ -13,12 +13,12 @@
  */
 
 import { UmaError } from '../base/errors.ts';
-import { capitalized, formatBytes, formatPercent } from '../base/format.ts';
+import { formatBytes, formatPercent } from '../base/format.ts';
 import type { HostMemory, Pressure } from '../types/index.ts';
 import { lowMemory } from './floor.ts';
 import { STOP_LARGEST } from './remedies.ts';
 import { swapExhausted } from './swap.ts';
-import type { HealthVerdict, Level } from './verdict.ts';
+import type { Level } from './verdict.ts';
 
 /** `full` over 10 s, in percent: from here on it is a spike or a stall. */
 export const STALLED_PERCENT = 10;
@@ -64,9 +64,12 @@ export interface PressureFacts {
   from?: Readonly<Record<string, string>>;
 }
 
-/** The kernel reports pressure, but not to this user. */
-export function isForbidden({ from }: Pick<PressureFacts, 'from'>): boolean {
-  return from?.pressure?.startsWith('ERR_UMA_PERMISSION') === true;
+/** Why pressure is unknown: the kernel reports it, but not to this user or not in time; or it has no such report. */
+function unknownBecause({ from }: Pick<PressureFacts, 'from'>): { why: string; next: string | null } {
+  const reason = from?.pressure ?? '';
+  if (reason.startsWith('ERR_UMA_PERMISSION')) return { why: 'this user may not read it', next: READ_PSI };
+  if (reason.startsWith('ERR_UMA_TIMEOUT')) return { why: 'its file does not answer', next: null };
+  return { why: 'this kernel does not report it', next: PSI_ON };
 }
 
 export interface PressureJudgement {
@@ -76,13 +79,15 @@ export interface PressureJudgement {
   text: string;
   /** What to do; null: nothing. */
   next: string | null;
+  /** For `unknown`: the reason. */
+  why?: string;
 }
 
 export function judgePressure(facts: PressureFacts): PressureJudgement {
   const { pressure } = facts;
   if (pressure === null) {
-    const text = 'whether tasks wait for memory is not known';
-    return { state: 'unknown', level: 'notice', text, next: isForbidden(facts) ? READ_PSI : PSI_ON };
+    const { next, why } = unknownBecause(facts);
+    return { state: 'unknown', level: 'notice', text: 'whether tasks wait for memory is not known', next, why };
   }
   const { full } = pressure;
   if (full.avg10 >= STALLED_PERCENT) return judgeStall(pressure, facts);
@@ -151,14 +156,6 @@ function judgeWaiting(percent: number, { available, total }: PressureFacts['host
 export const PSI_ON = 'boot with psi=1 to get the best known warning of a freeze';
 
 const READ_PSI = 'run it as a user who may read /proc/pressure/memory';
-
-/** The rule of the verdict. */
-export function pressureVerdict(facts: PressureFacts): HealthVerdict | null {
-  const { level, next, state, text } = judgePressure(facts);
-  // Without PSI another rule speaks, which knows what is fine besides.
-  if (state === 'none' || state === 'unknown') return null;
-  return { level, text: `${capitalized(text)}.`, next };
-}
 
 /** `full` of the last 10 s if it is a spike or a stall; null: it is not, or the kernel does not report it. */
 export function stalledPercent(pressure: Pressure | null): number | null {

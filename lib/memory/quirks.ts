@@ -7,7 +7,7 @@
 
 import { inGiB, MiB } from '../base/format.ts';
 import type { DeviceSnapshot, DriverFacts, HostMemory, KernelMemory } from '../types/index.ts';
-import { cmaPhantom } from './allocatable.ts';
+import { cmaPhantom } from './cma.ts';
 import { hasPools } from './headroom.ts';
 
 export interface QuirkFacts {

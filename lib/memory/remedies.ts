@@ -13,6 +13,15 @@ export const DROP_AND_COMPACT =
 /** GPU allocations never use reserved huge pages. */
 export const RELEASE_HUGE_PAGES = 'echo 0 | sudo tee /proc/sys/vm/nr_hugepages';
 
+/** Writes dirty pages, so that the kernel can give them back. */
+export const WRITE_DIRTY = 'sync';
+
+/** Moves everything back from swap. Needs as much free memory. */
+export const EMPTY_SWAP = 'sudo swapoff -a && sudo swapon -a';
+
+/** Processes that have a GPU open, whatever NVML lists. */
+export const WHO_OPENED_GPU = 'sudo fuser -v /dev/nvidia*';
+
 /** The fastest relief when no task can run: GPU memory comes back when its process ends. */
 export const STOP_LARGEST = 'stop the largest GPU process';
 

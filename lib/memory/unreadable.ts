@@ -20,6 +20,23 @@ export function notSplit({ from, host, ledger }: Snapshot): HealthVerdict | null
   };
 }
 
+/** `reason()` of a file of the kernel that did not answer in time. */
+const SILENT_FILE = /^ERR_UMA_TIMEOUT: (?:read|list) (\/\S+) answered /;
+
+/** Kernel files that do not answer: served by a file system in user space that hangs, or behind a lock of the kernel. */
+export function silentFiles({ from }: Snapshot): HealthVerdict | null {
+  const files = [...new Set(Object.values(from).flatMap((source) => SILENT_FILE.exec(source)?.[1] ?? []))];
+  const [first] = files;
+  if (first === undefined) return null;
+  const others =
+    files.length === 1 ? '' : ` and ${files.length - 1} other ${files.length === 2 ? 'file' : 'files'} of the kernel`;
+  return {
+    level: 'warning',
+    text: `${first}${others} ${files.length === 1 ? 'does' : 'do'} not answer: what ${files.length === 1 ? 'it says' : 'they say'} is not known, and every program that reads ${files.length === 1 ? 'it' : 'them'} hangs.`,
+    next: `find out what serves it (in a container: lxcfs): findmnt --target ${first}`,
+  };
+}
+
 /** Without MemAvailable nothing says how much can be allocated, and no floor can be kept. */
 export function unknownAvailable(snapshot: Snapshot): HealthVerdict | null {
   if (snapshot.host.available !== null) return null;

@@ -42,9 +42,13 @@ export function views(facts: ViewFacts): { bytes: Record<ViewName, number | null
         ? { bytes: null, from: facts.whyNoNvml }
         : { bytes: facts.nvml.free, from: 'NVML memory info, free' },
   };
-  const mapViews = <T>(value: (view: View) => T) =>
-    Object.fromEntries(Object.entries(rows).map(([name, view]) => [name, value(view)])) as Record<ViewName, T>;
-  return { bytes: mapViews((view) => view.bytes), from: mapViews((view) => view.from) };
+  const bytes = {} as Record<ViewName, number | null>;
+  const from = {} as Record<ViewName, string>;
+  for (const name of Object.keys(rows) as ViewName[]) {
+    bytes[name] = rows[name].bytes;
+    from[name] = rows[name].from;
+  }
+  return { bytes, from };
 }
 
 /**

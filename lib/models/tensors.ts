@@ -1,9 +1,11 @@
 /** Exact sizes of tensors: computed with BigInt, and an error if the result does not fit a JavaScript number. */
 
-import { invalidType, invalidValue, outOfRange } from '../base/arguments.ts';
+import { invalidArgument, invalidType, invalidValue, outOfRange } from '../base/arguments.ts';
 import { formatCount } from '../base/format.ts';
+import { didYouMean } from '../base/nearest.ts';
+import { DTYPES, type DType } from '../types/dtypes.ts';
 import type { Tensor } from '../types/index.ts';
-import { type DataType, DTYPE_NAMES, dataType } from './dtypes.ts';
+import { type DataType, dataType } from './dtypes.ts';
 
 const MAX_BYTES = BigInt(Number.MAX_SAFE_INTEGER);
 
@@ -29,7 +31,7 @@ export function tensorOf({ dtype, shape, elements }: TensorRequest): Tensor {
     throw tooLarge(argument, `${value} of ${dtype}`, bytes);
   }
   return {
-    dtype: dtype.toLowerCase(),
+    dtype: type.name,
     shape: shape === null ? null : [...shape],
     elements: Number(count),
     bytes: Number(bytes),
@@ -37,10 +39,13 @@ export function tensorOf({ dtype, shape, elements }: TensorRequest): Tensor {
   };
 }
 
-function typeOf(name: unknown): DataType {
+function typeOf(name: unknown): { name: DType } & DataType {
   if (typeof name !== 'string') throw invalidType('dtype', 'the name of a data type', name);
   const type = dataType(name);
-  if (type === null) throw invalidValue('dtype', `one of ${DTYPE_NAMES.join(', ')}`, name);
+  if (type === null)
+    throw invalidArgument(
+      `dtype is ${JSON.stringify(name)}; expected one of ${DTYPES.join(', ')}.${didYouMean(name, DTYPES)}`,
+    );
   return type;
 }
 

@@ -26,6 +26,11 @@ const CMAKE_BUILDS = ['Release', 'RelWithDebInfo', 'Debug'].map((kind) => [
   'bindings',
 ]);
 
+/** A bundler copies the code, not the binary, the children's entry points and the data that lie beside it. */
+const BUNDLED =
+  'umaprobe was bundled into another program, without its native binary and the programs that it starts: mark it external ' +
+  "(esbuild --external:umaprobe, Vite ssr.external, webpack externals, Next.js serverExternalPackages; see umaprobe's docs/bundlers.md)";
+
 let loaded: Loaded | undefined;
 
 /**
@@ -45,20 +50,49 @@ export function simulatorLibrary(): string {
   const { dirname, join } = process.getBuiltinModule('node:path');
   const path = join(dirname(loaded.path), 'libumasim.so');
   if (existsSync(path)) return path;
-  throw missing('LIBRARY_MISSING', 'libumasim.so', `it is not beside ${loaded.path}. ${remedy()}`);
+  throw missing('LIBRARY_MISSING', 'libumasim.so', `it is not beside ${loaded.path}. ${remedy(ROOT)}`);
+}
+
+/**
+ * The program of `guard()`, in the folder of the binary: what to start, and the arguments that come first. A file
+ * that lost its executable bit, as some archives do, gets it back.
+ *
+ * @throws UmaError ERR_UMA_LIBRARY_MISSING.
+ */
+export function guardProgram(): { file: string; args: string[] } {
+  loaded ??= load(ROOT);
+  const { dirname, join } = process.getBuiltinModule('node:path');
+  const path = join(dirname(loaded.path), 'umaprobe-guard');
+  if (!existsSync(path))
+    throw missing('LIBRARY_MISSING', 'umaprobe-guard', `it is not beside ${loaded.path}. ${remedy(ROOT)}`);
+  const { accessSync, chmodSync, constants } = process.getBuiltinModule('node:fs');
+  try {
+    accessSync(path, constants.X_OK);
+  } catch {
+    try {
+      chmodSync(path, 0o755);
+    } catch (cause) {
+      throw missing('LOAD_FAILED', path, 'the file may not be executed: chmod +x it', cause);
+    }
+  }
+  return { file: path, args: [] };
 }
 
 /** @internal Loads the binary of the package at `root`; tests load other folders. */
 export function load(root: string): Loaded {
-  const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);
-  const path = find(root, require);
+  const path = find(root);
   try {
-    const binding = require(path) as NativeBinding;
+    const binding = process.getBuiltinModule('node:module').createRequire(path)(path) as NativeBinding;
     debug(`loaded ${path}`);
     return { path, binding };
   } catch (cause) {
     // The next candidate is not tried: it might load, but it is another build than the one that comes first.
-    throw missing('LOAD_FAILED', path, `the file exists but cannot be loaded: ${messageOf(cause)}. ${remedy()}`, cause);
+    throw missing(
+      'LOAD_FAILED',
+      path,
+      `the file exists but cannot be loaded: ${messageOf(cause)}. ${remedy(root)}`,
+      cause,
+    );
   }
 }
 
@@ -66,13 +100,15 @@ export function load(root: string): Loaded {
  * The first of: UMAPROBE_BINARY, what node-gyp-build finds (build/Release, build/Debug, prebuilds/), the CMake builds
  * of a source tree.
  */
-function find(root: string, require: NodeJS.Require): string {
+function find(root: string): string {
   const override = process.env.UMAPROBE_BINARY;
   if (override !== undefined && override !== '') {
     const path = process.getBuiltinModule('node:path').resolve(override);
     if (existsSync(path)) return path;
     throw missing('LIBRARY_MISSING', path, 'UMAPROBE_BINARY names a file that does not exist');
   }
+  refuseBundle(root);
+  const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);
   const tried: string[] = [];
   try {
     return (require('node-gyp-build') as NodeGypBuild).path(root);
@@ -92,7 +128,7 @@ function find(root: string, require: NodeJS.Require): string {
   throw missing(
     'LIBRARY_MISSING',
     'umaprobe.node',
-    `no native binary for ${process.platform}-${process.arch}. ${remedy()} Tried: ${tried.join(' ')}`,
+    `no native binary for ${process.platform}-${process.arch}. ${remedy(root)} Tried: ${tried.join(' ')}`,
   );
 }
 
@@ -101,15 +137,41 @@ function missing(name: string, call: string, message: string, cause?: unknown): 
   return new UmaError('ERR_UMA_LIBRARY_MISSING', failure, cause === undefined ? undefined : { cause });
 }
 
+/**
+ * Throws if this code was copied out of its package, into the bundle of an application: the folder of a bundle is that
+ * of another package, or none, and a search there could find that package's addon.
+ *
+ * @throws UmaError ERR_UMA_LIBRARY_MISSING, nativeName BUNDLED.
+ */
+export function refuseBundle(root: string): void {
+  if (root === '' || !isPackage(root)) throw missing('BUNDLED', 'umaprobe.node', BUNDLED);
+}
+
+function isPackage(root: string): boolean {
+  const { readFileSync } = process.getBuiltinModule('node:fs');
+  const { join } = process.getBuiltinModule('node:path');
+  try {
+    return (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { name?: unknown }).name === 'umaprobe';
+  } catch {
+    return false;
+  }
+}
+
 /** What the user can do about it on this platform. */
-function remedy(): string {
+function remedy(root: string): string {
   if (process.platform !== 'linux')
     return `umaprobe reads the memory of Linux machines; on ${process.platform} it has nothing to read.`;
   if (isMusl())
     return 'umaprobe needs glibc, as the NVIDIA driver does; this is a musl system (Alpine): use a Debian, Ubuntu or Red Hat image.';
   if (process.arch !== 'x64' && process.arch !== 'arm64')
-    return `umaprobe supports x64 and arm64; this is ${process.arch}. With a C++ compiler: npm rebuild umaprobe.`;
-  return 'With a C++ compiler: npm rebuild umaprobe (in a source tree: npx node-gyp rebuild).';
+    return `umaprobe ships binaries for x64 and arm64; this is ${process.arch}. ${buildCommand(root)}`;
+  return buildCommand(root);
+}
+
+/** Names the package's folder, so that it works from every folder and with every package manager. */
+function buildCommand(root: string): string {
+  const script = process.getBuiltinModule('node:path').join(root, 'scripts', 'native-build.mjs');
+  return `With a C++17 compiler, build it from source: node ${/^[\w@%+=:,./-]+$/.test(script) ? script : `'${script}'`}`;
 }
 
 function isMusl(): boolean {

@@ -158,6 +158,41 @@ export interface NativeGuardOptions {
   reportFd: number;
 }
 
+export interface NativeRecorderOptions {
+  /** Between two readings of MemFree, 1,000 to 1,000,000. */
+  intervalUs: number;
+  /** Readings of so long become one frame: last, lowest and highest values. */
+  frameUs: number;
+  /** Between two writes, each followed by fdatasync. */
+  syncUs: number;
+  folder: string;
+  /** Size of a segment, and of all segments together. */
+  segmentBytes: number;
+  totalBytes: number;
+  /** JSON object at the start of each segment, without its closing brace. */
+  header: string;
+}
+
+/** State of the recorder. Bytes; null: not read. */
+export interface NativeRecorder {
+  running: boolean;
+  samples: number;
+  frames: number;
+  /** Frames that were dropped because the disk was slow for a minute. */
+  lostFrames: number;
+  writtenBytes: number;
+  /** Notes of recorderNote() that are on disk. */
+  writtenNotes: number;
+  /** Segments removed before their time because the disk is full. */
+  removedSegments: number;
+  /** CPU time of the thread that reads. */
+  cpuMs: number;
+  lowestFree: number | null;
+  lowestAvailable: number | null;
+  /** Of the last write; null: it succeeded. */
+  failure: Failure | null;
+}
+
 /**
  * A file found by a walk, and its pages in the page cache. Cached bytes are whole pages, so they may exceed `bytes` by
  * less than a page (a huge page if the kernel used one).
@@ -274,19 +309,30 @@ export interface NativeBinding {
   hostMemoryFields(): string[];
   /** Reads /proc/meminfo (of the real or the simulated kernel) into `out`: bytes or counts, NaN for a missing line. */
   hostMemory(out: Float64Array): Failure | null;
-  /** The parser of `hostMemory` on a given text. For tests. */
-  parseMeminfo(text: string, out: Float64Array): void;
-  /** Texts of files in /proc and /sys, of the real or the simulated kernel; each at most 1 MiB. */
+  /** The same for a text that was read before. */
+  parseMeminfo(text: string, out: Float64Array): Failure | null;
+  /**
+   * Texts of files in /proc and /sys, of the real or the simulated kernel; each at most 1 MiB. Without a time limit: a
+   * file that does not answer stops this thread. Fails at once for a file of which a reading within a limit has not
+   * returned.
+   */
   readFiles(paths: string[]): Fact<string>[];
   /**
-   * The same for files that are read again and again: their descriptors stay open. Of each text at most `bytes`, 1 to
-   * 1 MiB.
+   * The same on threads of the addon. A file that does not answer within the deadline is a TIMEOUT, alone; until it
+   * answers, the next reading of it fails at once.
    */
-  rereadFiles(paths: string[], bytes: number): Fact<string>[];
+  readFilesWithin(paths: string[], deadlineMs: number): Promise<Fact<string>[]>;
+  /**
+   * The same for files that are read again and again: their descriptors stay open. Of each text at most so many bytes,
+   * 1 to 1 MiB.
+   */
+  rereadFilesWithin(paths: string[], bytes: number[], deadlineMs: number): Promise<Fact<string>[]>;
   /** Size of a base page in bytes (sysconf), of the real or the simulated kernel. */
   pageSize(): number;
   /** Names in a directory of /proc or /sys, of the real or the simulated kernel. */
   listDirectory(path: string): Fact<string[]>;
+  /** The same within a deadline, as `readFilesWithin`. */
+  listDirectoryWithin(path: string, deadlineMs: number): Promise<[Fact<string[]>]>;
 
   /**
    * Facts of every CUDA device. `memGetInfo`: 0 never, 1 if a context exists, 2 create a context. CUDA errors are
@@ -297,6 +343,20 @@ export interface NativeBinding {
    */
   readCuda(memGetInfo: 0 | 1 | 2, deadlineMs: number, knownIdentities?: number): Promise<NativeCudaReport>;
   readNvml(deadlineMs: number): Promise<NativeNvmlReport>;
+  /**
+   * What a snapshot reads each time, as one answer, because waking this thread takes longer than most readings: NVML,
+   * CUDA, the counters of /proc/meminfo as `hostMemory` gives them, and files as `rereadFilesWithin`. Files that the
+   * kernel itself serves and that are open are read on this thread while the libraries' threads wake, and it then waits
+   * up to 60 µs for them: the promise may be resolved already, without a turn of the event loop.
+   */
+  readMachine(
+    memGetInfo: 0 | 1 | 2,
+    knownIdentities: number,
+    deadlineMs: number,
+    paths: string[],
+    bytes: number[],
+    filesDeadlineMs: number,
+  ): Promise<[NativeNvmlReport, NativeCudaReport, host: [Fact<Float64Array>], texts: Fact<string>[]]>;
   /** cudaMemGetInfo of a device, unchanged, on the CUDA worker thread; creates a context. */
   memGetInfo(device: number, deadlineMs: number): Promise<Fact<[number, number]>>;
   /**
@@ -350,6 +410,17 @@ export interface NativeBinding {
   guardStop(): void;
 
   /**
+   * Starts the recorder: a thread that reads the memory of the machine and one that writes what it read. One per
+   * environment (EBUSY while one runs). Opens the folder, and writes the header of the first segment, before it returns.
+   */
+  recorderStart(options: NativeRecorderOptions): Failure | null;
+  /** Adds a text to the recording; it is on disk within milliseconds. false: no recorder runs, or it is too long (64 KiB). */
+  recorderNote(json: string): boolean;
+  recorderRead(): NativeRecorder;
+  /** Both threads end once everything is written: `running` is then false. */
+  recorderStop(): void;
+
+  /**
    * Starts a walk over files and directory trees, in order, and returns its id. Symbolic links are followed only if
    * they are one of `paths`. NOT_SUPPORTED on a simulated machine: its page cache has no files, and no simulated report
    * shows real ones.
@@ -399,4 +470,11 @@ export interface NativeBinding {
   simBoot(library: string, description: string, statePath: string): Failure | null;
   /** The record of the simulated machine as JSON: when and by which process it was wedged, and its allocations. */
   simRecord(library: string, statePath: string): Fact<string>;
+  /**
+   * Takes host memory of the simulated machine until this process holds `bytes`, or gives some back. Waits where the
+   * machine has none, and does not return once it is wedged. ENOTSUP on the real machine; ENOMEM on one that is full and does not wedge.
+   */
+  simHold(bytes: number): Failure | null;
+  /** Seconds of the machine per real second: 1 on the real one. Counts as a reading. */
+  timeScale(): number;
 }

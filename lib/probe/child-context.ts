@@ -5,7 +5,7 @@ import { hostMemorySync } from '../host/meminfo.ts';
 import type { ProcessId } from '../host/process.ts';
 import { parseBuddyinfo, parsePressure } from '../host/procfs.ts';
 import type { JournalWriter } from '../journal/writer.ts';
-import { unpinnable } from '../memory/allocatable.ts';
+import { unpinnable } from '../memory/cma.ts';
 import { bytesInBlocks, GPU_BLOCK } from '../memory/contiguity.ts';
 import { needsLargeBlocks } from '../memory/kinds.ts';
 import type { NativeAllocator, NativeBinding } from '../native/contract.ts';
@@ -132,6 +132,7 @@ function readHost(binding: NativeBinding, largeBlocks: boolean): HostReading {
   return {
     memFree: host.free,
     memAvailable: host.available,
+    unpinnable: unpinnable(host).afterReclaim,
     pressureFull,
     inLargeBlocks: free === null ? null : Math.max(0, bytesInBlocks(free.blocks, GPU_BLOCK) - unpinnable(host).now),
   };

@@ -2,7 +2,7 @@
 
 import { isFailure } from '../base/facts.ts';
 import type { NativeAllocator, NativeGuard, NativeTripReport } from '../native/contract.ts';
-import type { GuardReport } from '../types/index.ts';
+import type { ProbeGuardReport } from '../types/index.ts';
 import { guardReport } from './guard-report.ts';
 import { type ChildMessage, parseLine } from './protocol.ts';
 import { deserializeError } from './serialized-error.ts';
@@ -77,7 +77,7 @@ export class ChildState<Result> {
     this.#trip = { reason, available, pressureFull, stoppedAfterMs, freedAfterMs };
   }
 
-  guard(): GuardReport | null {
+  guard(): ProbeGuardReport | null {
     return guardReport(this.#trip, this.#guardExited);
   }
 

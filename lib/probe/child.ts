@@ -12,6 +12,7 @@ import type { Loop } from './context.ts';
 import { type ChildMessage, type ChildRequest, HEARTBEAT_MS, JOURNAL_FD, lines, type StopRequest } from './protocol.ts';
 import { serializeError } from './serialized-error.ts';
 import type { ProbeCommand } from './spec.ts';
+import { callLimitMs } from './step-limit.ts';
 
 /** The loop of each command, imported when it is run. */
 export type Loops = Readonly<Partial<Record<ProbeCommand, () => Promise<{ loop: Loop<never, unknown, unknown> }>>>>;
@@ -72,7 +73,7 @@ async function serve(request: ChildRequest, loops: Loops, onReady: (requestStop:
 
   // The guard starts before the allocator opens: the CUDA context is the first allocation.
   throwFailure(binding.guardStart(request.guard));
-  const allocator = await binding.allocOpen(limits.device, limits.stepDeadlineMs);
+  const allocator = await binding.allocOpen(limits.device, callLimitMs(limits.stepTimeoutMs));
   send({ type: 'open', allocator });
   if (isFailure(allocator)) throw failureError(explained(allocator, limits.memoryModel));
 
@@ -86,7 +87,7 @@ async function serve(request: ChildRequest, loops: Loops, onReady: (requestStop:
     state = context.stop()?.cause ?? 'done';
     send({ type: 'done', result, guard: binding.guardRead() });
   } finally {
-    const freed = await binding.freeBlocks(limits.stepDeadlineMs);
+    const freed = await binding.freeBlocks(callLimitMs(limits.stepTimeoutMs));
     // The journal's run ends only when nothing is held. If the allocator hangs, that is unknown.
     if (run !== null && !isFailure(freed)) {
       const at = new Date().toISOString();

@@ -1,13 +1,16 @@
 /** Reasons not to start a probe on this machine. Pure: readings in, the most urgent reason out. */
 
 import { UmaError } from '../base/errors.ts';
-import { capitalized, formatBoth, formatBytes, MiB } from '../base/format.ts';
+import { capitalized, formatBoth, formatBytes } from '../base/format.ts';
+import { unpinnable } from '../memory/cma.ts';
 import { formatBlockSize, GATE_BLOCK, missingBlocks, readGate } from '../memory/contiguity.ts';
+import { PROGRAM_BYTES, stepMargin } from '../memory/floor.ts';
 import { needsLargeBlocks } from '../memory/kinds.ts';
 import { judgePressure, STALLED_PERCENT, stalledAtLimitText, stalledPercent } from '../memory/pressure.ts';
 import { DROP_AND_COMPACT, STOP_LARGEST } from '../memory/remedies.ts';
 import { SWAPPING_BYTES_PER_SECOND, swapExhausted, swapUse } from '../memory/swap.ts';
 import type { AllocatorKind, MemoryModel, ProbeHeader, Snapshot } from '../types/index.ts';
+import type { Refusal } from './context.ts';
 
 /** The state of the machine before anything is allocated. */
 export interface Conditions {
@@ -20,17 +23,11 @@ export interface Conditions {
   acceptAFrozenMachine: boolean;
 }
 
-export interface UnsafeCondition {
-  cause: 'floor' | 'pressure' | 'contiguity' | 'swap';
-  /** The numbers, and the remedy. */
-  sentence: string;
-}
-
-/** Memory for the child process and the first step. */
-const STARTING_BYTES = 256 * MiB;
+/** Why a run is not started. */
+export type StartRefusal = Refusal<Refusal['cause'] | 'swap'>;
 
 /** The first reason not to start, the most urgent before the others; null: none. */
-export function unsafeCondition(conditions: Conditions): UnsafeCondition | null {
+export function unsafeCondition(conditions: Conditions): StartRefusal | null {
   const { acceptAFrozenMachine, floor } = conditions;
   // A probe that takes no host memory cannot harm the host.
   if (floor === null) return null;
@@ -40,7 +37,7 @@ export function unsafeCondition(conditions: Conditions): UnsafeCondition | null 
 }
 
 /** The error for an unsafe condition. Its code is always ERR_UMA_FLOOR; `nativeName` names the cause. */
-export function refusalError(command: string, { cause, sentence }: UnsafeCondition): UmaError {
+export function refusalError(command: string, { cause, sentence }: StartRefusal): UmaError {
   return new UmaError('ERR_UMA_FLOOR', {
     source: 'umaprobe',
     call: command,
@@ -50,14 +47,14 @@ export function refusalError(command: string, { cause, sentence }: UnsafeConditi
   });
 }
 
-function belowFloor({ host }: Snapshot, floor: { bytes: number; from: string }): UnsafeCondition | null {
+function belowFloor({ host }: Snapshot, floor: { bytes: number; from: string }): StartRefusal | null {
   const { available } = host;
   if (available === null)
     return {
       cause: 'floor',
       sentence: 'MemAvailable cannot be read, so nothing would keep the host from running out of memory',
     };
-  if (available >= floor.bytes + STARTING_BYTES) return null;
+  if (available - unpinnable(host).afterReclaim > floor.bytes + stepMargin(floor.bytes) + PROGRAM_BYTES) return null;
   return {
     cause: 'floor',
     sentence:
@@ -67,7 +64,7 @@ function belowFloor({ host }: Snapshot, floor: { bytes: number; from: string }):
 }
 
 /** A spike is no danger in itself, but a probe that fills memory must not be what makes a stall of it. */
-function underPressure(snapshot: Snapshot): UnsafeCondition | null {
+function underPressure(snapshot: Snapshot): StartRefusal | null {
   const percent = stalledPercent(snapshot.pressure);
   if (percent === null) return null;
   const { state, text } = judgePressure(snapshot);
@@ -80,7 +77,7 @@ function underPressure(snapshot: Snapshot): UnsafeCondition | null {
   };
 }
 
-function swapping({ snapshot, swapBytesPerSecond }: Conditions): UnsafeCondition | null {
+function swapping({ snapshot, swapBytesPerSecond }: Conditions): StartRefusal | null {
   if (swapBytesPerSecond !== null && swapBytesPerSecond >= SWAPPING_BYTES_PER_SECOND) {
     return {
       cause: 'swap',
@@ -96,7 +93,7 @@ function swapping({ snapshot, swapBytesPerSecond }: Conditions): UnsafeCondition
   };
 }
 
-function fragmented({ kinds, model, snapshot }: Conditions): UnsafeCondition | null {
+function fragmented({ kinds, model, snapshot }: Conditions): StartRefusal | null {
   if (snapshot.contiguity === null) return null;
   const eager = kinds.filter((kind) => needsLargeBlocks(kind, model));
   if (eager.length === 0) return null;

@@ -14,8 +14,8 @@ export interface RunLimits {
   floor: number | null;
   /** PSI full avg10 (percent) from which no further step is made; null: pressure stops nothing. */
   pressureFull: number | null;
-  /** Deadline for one native call. */
-  stepDeadlineMs: number;
+  /** The caller's limit for one native call; null: by kind and size, see step-limit.ts. */
+  stepTimeoutMs: number | null;
   /** Simulated milliseconds per real one: the factor for times that a loop measures. null on real hardware. */
   timeScale: number | null;
 }
@@ -30,10 +30,10 @@ export interface PlannedStep {
   predictedCost?: number;
 }
 
-/** Why a step is not made. */
-export interface Refusal {
-  cause: 'floor' | 'pressure' | 'contiguity';
-  /** The numbers behind the cause. */
+/** Why a step is not made or, with further causes, a run is not started. */
+export interface Refusal<Cause extends string = 'floor' | 'pressure' | 'contiguity'> {
+  cause: Cause;
+  /** The numbers behind the cause, and the remedy if there is one. */
   sentence: string;
 }
 
@@ -47,6 +47,8 @@ export interface StepResult {
 export interface HostReading {
   memFree: number | null;
   memAvailable: number | null;
+  /** The part of `memAvailable` that GPU memory cannot use (CMA), in bytes. */
+  unpinnable: number;
   /** PSI full avg10, percent. */
   pressureFull: number | null;
   /** Free memory in blocks of 2 MiB or more, without CMA. Read only for kinds that need such blocks. */

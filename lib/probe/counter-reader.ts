@@ -2,6 +2,7 @@
 
 import { isFailure, reason } from '../base/facts.ts';
 import { cgroupUsageFile } from '../host/cgroup.ts';
+import { kernelFiles } from '../host/files.ts';
 import { hostMemorySync } from '../host/meminfo.ts';
 import { parseCgroup, parseNumber } from '../host/procfs.ts';
 import type { NativeBinding, NativeNvmlDevice, NativeNvmlReport } from '../native/contract.ts';
@@ -43,15 +44,32 @@ export class CounterReader {
   readonly #pageSize: number;
   readonly #cgroupFile: string | null;
 
-  constructor(binding: NativeBinding, device: number, deadlineMs: number, nvml: NvmlTarget) {
+  static async open(
+    binding: NativeBinding,
+    device: number,
+    deadlineMs: number,
+    nvml: NvmlTarget,
+  ): Promise<CounterReader> {
+    const files = kernelFiles(binding);
+    const [text] = await files.read(['/proc/self/cgroup']);
+    const cgroup = typeof text === 'string' ? parseCgroup(text) : null;
+    const cgroupFile = cgroup === null ? null : await cgroupUsageFile(files, cgroup);
+    return new CounterReader(binding, device, deadlineMs, nvml, cgroupFile);
+  }
+
+  private constructor(
+    binding: NativeBinding,
+    device: number,
+    deadlineMs: number,
+    nvml: NvmlTarget,
+    cgroupFile: string | null,
+  ) {
     this.#binding = binding;
     this.#device = device;
     this.#deadlineMs = deadlineMs;
     this.#nvml = nvml;
     this.#pageSize = binding.pageSize();
-    const [text] = binding.readFiles(['/proc/self/cgroup']);
-    const cgroup = text === undefined || isFailure(text) ? null : parseCgroup(text);
-    this.#cgroupFile = cgroup === null ? null : cgroupUsageFile(binding, cgroup);
+    this.#cgroupFile = cgroupFile;
     if (this.#cgroupFile !== null) this.sources.cgroup = this.#cgroupFile;
   }
 

@@ -3,7 +3,7 @@
 import { formatBoth } from '../base/format.ts';
 import { stalledAtLimitText } from '../memory/pressure.ts';
 import type { NativeGuard } from '../native/contract.ts';
-import type { GuardReport } from '../types/index.ts';
+import type { ProbeGuardReport } from '../types/index.ts';
 import type { RunLimits } from './context.ts';
 
 type Trip = NonNullable<NativeGuard['trip']>;
@@ -24,7 +24,7 @@ export function guardSentence(
 }
 
 /** @param exited the memory did not come back in time, and the guard ended the process. */
-export function guardReport(trip: Trip | null, exited: boolean): GuardReport | null {
+export function guardReport(trip: Trip | null, exited: boolean): ProbeGuardReport | null {
   if (trip === null) return null;
   const { available, freedAfterMs, pressureFull, reason, stoppedAfterMs } = trip;
   return { reason, memAvailable: available, pressureFull, stoppedAfterMs, freedAfterMs, left: exited };

@@ -9,10 +9,24 @@ import {
   checkSignal,
   invalidType,
   invalidValue,
+  type Keys,
   outOfRange,
 } from '../base/arguments.ts';
+import { ANY_BYTES, LIMITS } from '../base/limits.ts';
 import { MIN_FLOOR } from '../memory/floor.ts';
 import type { ProbeOptions } from '../types/index.ts';
+
+/** The keys that the options of every probe command have. */
+export const PROBE_KEYS: Keys<ProbeOptions> = {
+  device: true,
+  floor: true,
+  acceptAFrozenMachine: true,
+  journal: true,
+  stepTimeoutMs: true,
+  timeoutMs: true,
+  signal: true,
+  onStart: true,
+};
 
 export interface CheckedProbeOptions {
   device: number;
@@ -21,7 +35,8 @@ export interface CheckedProbeOptions {
   acceptAFrozenMachine: boolean;
   /** false: no journal. null: the default path. */
   journal: string | false | null;
-  stepDeadlineMs: number;
+  /** null: by kind and size. */
+  stepTimeoutMs: number | null;
   /** null: no limit. */
   timeoutMs: number | null;
   signal: AbortSignal | null;
@@ -40,18 +55,21 @@ export function checkProbeOptions(options: ProbeOptions, defaultTimeoutMs: numbe
     floor: options.floor === undefined ? null : checkFloor(options.floor, acceptAFrozenMachine),
     acceptAFrozenMachine,
     journal: checkJournal(journal),
-    stepDeadlineMs: checkMilliseconds('stepDeadlineMs', options.stepDeadlineMs ?? 60_000, 100, 600_000),
+    stepTimeoutMs:
+      options.stepTimeoutMs === undefined
+        ? null
+        : checkMilliseconds('stepTimeoutMs', options.stepTimeoutMs, LIMITS.stepTimeoutMs),
     timeoutMs:
       options.timeoutMs === undefined
         ? defaultTimeoutMs
-        : checkMilliseconds('timeoutMs', options.timeoutMs, 100, 86_400_000),
+        : checkMilliseconds('timeoutMs', options.timeoutMs, LIMITS.timeoutMs),
     signal: signal ?? null,
     onStart,
   };
 }
 
 function checkFloor(value: unknown, accept: boolean): number {
-  const floor = checkBytes('floor', value, 0);
+  const floor = checkBytes('floor', value, ANY_BYTES);
   if (floor < MIN_FLOOR && !accept)
     throw outOfRange(
       'floor',

@@ -14,6 +14,12 @@ export interface StepFailure {
   hung: boolean;
 }
 
+/** Why the call failed and, where it did not return in time, how to allow it more. */
+export function failureReason(failure: Failure): string {
+  if (errorCode(failure) !== 'ERR_UMA_TIMEOUT') return reason(failure);
+  return `${reason(failure)}; if it only needs longer, allow more: --step-timeout (stepTimeoutMs)`;
+}
+
 /** Every failure after a trip of the guard counts as stopped: the guard has freed the blocks. */
 export function stepFailure(context: Pick<ChildContext, 'stop'>, failure: Failure): StepFailure {
   const stop = context.stop();
@@ -21,7 +27,7 @@ export function stepFailure(context: Pick<ChildContext, 'stop'>, failure: Failur
   if (failure.name === 'STOPPED') return { state: 'stopped', reason: reason(failure), hung: false };
   const code = errorCode(failure);
   const state = code === 'ERR_UMA_OUT_OF_MEMORY' ? 'out-of-memory' : 'failed';
-  return { state, reason: reason(failure), hung: code === 'ERR_UMA_TIMEOUT' };
+  return { state, reason: failureReason(failure), hung: code === 'ERR_UMA_TIMEOUT' };
 }
 
 export interface RunOutcome {

@@ -3,6 +3,7 @@
 import { UmaError } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
 import { capitalized } from '../base/format.ts';
+import { kernelFiles } from '../host/files.ts';
 import { parseVmstat } from '../host/procfs.ts';
 import { goneGpus } from '../memory/device-health.ts';
 import { answerText, meaningOf } from '../memory/driver-status.ts';
@@ -29,7 +30,7 @@ export async function preflight(
   spec: Pick<ProbeSpec<unknown, unknown>, 'command' | 'kinds' | 'options' | 'share'>,
 ): Promise<PreflightResult> {
   const { command, kinds, options } = spec;
-  const swapRate = swapMeter();
+  const swapRate = await swapMeter();
   const [snapshot] = await Promise.all([takeSnapshot(SNAPSHOT), new Promise((r) => setTimeout(r, SWAP_SAMPLE_MS))]);
   const device = findDevice(snapshot, options.device, command);
   const model = device.memoryModel;
@@ -42,7 +43,7 @@ export async function preflight(
     model,
     kinds,
     floor,
-    swapBytesPerSecond: swapRate(),
+    swapBytesPerSecond: await swapRate(),
     acceptAFrozenMachine: options.acceptAFrozenMachine,
   });
   if (unsafe !== null) throw refusalError(command, unsafe);
@@ -50,18 +51,18 @@ export async function preflight(
 }
 
 /** Measures swap traffic from now until its result is called: bytes per second; null: the kernel does not say. */
-function swapMeter(): () => number | null {
+async function swapMeter(): Promise<() => Promise<number | null>> {
   const binding = native();
-  const swappedPages = (): number | null => {
-    const [text] = binding.readFiles(['/proc/vmstat']);
+  const swappedPages = async (): Promise<number | null> => {
+    const [text] = await kernelFiles(binding).read(['/proc/vmstat']);
     if (text === undefined || isFailure(text)) return null;
     const [pagesIn = null, pagesOut = null] = parseVmstat(text, ['pswpin', 'pswpout']);
     return pagesIn === null || pagesOut === null ? null : pagesIn + pagesOut;
   };
-  const before = swappedPages();
+  const before = await swappedPages();
   const started = performance.now();
-  return () => {
-    const after = swappedPages();
+  return async () => {
+    const after = await swappedPages();
     if (before === null || after === null) return null;
     return ((after - before) * binding.pageSize() * 1000) / (performance.now() - started);
   };

@@ -111,7 +111,7 @@ function childRequest(baseline: Baseline, spec: AnySpec, journal: Journal | null
     hostTotal: snapshot.host.total,
     floor: floor?.bytes ?? null,
     pressureFull,
-    stepDeadlineMs: options.stepDeadlineMs,
+    stepTimeoutMs: options.stepTimeoutMs,
     timeScale: baseline.timeScale,
   };
   return {

@@ -1,7 +1,7 @@
 /** Waits until the memory of the exited child has returned, and explains what is missing. */
 
 import { formatBoth, formatBytes, MiB } from '../base/format.ts';
-import { hostMemorySync } from '../host/meminfo.ts';
+import { readHostMemory } from '../host/meminfo-within.ts';
 import { hasUnknownPools } from '../memory/headroom.ts';
 import { DROP_POOLS } from '../memory/remedies.ts';
 import { snapshot as takeSnapshot } from '../snapshot/index.ts';
@@ -43,19 +43,23 @@ export async function settle(before: Snapshot, ordinal: number): Promise<Settled
 /** Waits until MemAvailable is back or stable; false: it still moved at the time limit. */
 async function hostSettled(goal: number | null): Promise<boolean> {
   const started = performance.now();
-  let last = hostMemorySync().available;
+  let last = await availableNow();
   let stableSince = started;
   for (;;) {
     if (last === null || (goal !== null && last >= goal - NOISE)) return true;
     if (performance.now() - stableSince >= STABLE_MS) return true;
     if (performance.now() - started >= HOST_LIMIT_MS) return false;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    const now = hostMemorySync().available;
+    const now = await availableNow();
     if (now === null || Math.abs(now - last) > NOISE / 8) {
       stableSince = performance.now();
       last = now;
     }
   }
+}
+
+async function availableNow(): Promise<number | null> {
+  return (await readHostMemory()).available;
 }
 
 function lacksDeviceMemory(before: Snapshot, after: Snapshot, ordinal: number): boolean {

@@ -3,7 +3,7 @@
 import type {
   AllocatorKind,
   DeviceSnapshot,
-  GuardReport,
+  ProbeGuardReport,
   ProbeHeader,
   ProbeStart,
   Settled,
@@ -60,6 +60,6 @@ export interface ProbeRun<Result> {
   /** The cause in words; null: the loop returned. */
   reason: string | null;
   result: Result | null;
-  guard: GuardReport | null;
+  guard: ProbeGuardReport | null;
   settled: Settled;
 }

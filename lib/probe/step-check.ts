@@ -1,12 +1,11 @@
 /** Whether a step may be made. Pure: readings in, refusal out. */
 
-import { formatBoth, formatBytes, GiB, MiB } from '../base/format.ts';
+import { formatBoth, formatBytes } from '../base/format.ts';
+import { largeBlockHeadroom } from '../memory/contiguity.ts';
+import { stepMargin } from '../memory/floor.ts';
 import { takesHostMemory } from '../memory/kinds.ts';
 import { stalledAtLimitText } from '../memory/pressure.ts';
 import type { HostReading, PlannedStep, Refusal, RunLimits } from './context.ts';
-
-/** If more than this is free, the share of it in large blocks predicts how reclaimed memory is fragmented. */
-const PREDICTIVE_FREE_BYTES = 4 * GiB;
 
 /** Why the step must not be made; null: it may. */
 export function stepRefusal(
@@ -22,25 +21,6 @@ export function stepRefusal(
   );
 }
 
-/**
- * Margin of planned steps above the floor: without it, small allocations of other programs would trip the guard, which
- * acts at the floor itself.
- */
-export function stepMargin(floor: number): number {
-  return Math.min(64 * MiB, Math.floor(floor / 32));
-}
-
-/**
- * Bytes that can be allocated in blocks of 2 MiB: free blocks, and clean page cache, which reclaim frees in contiguous
- * runs (112 GiB were allocated with 0.9 GiB free). On a machine with a long uptime the cache is as fragmented as its
- * free memory: with 118 GiB available, drop_caches freed almost no large blocks. null: not known, or not needed.
- */
-export function largeBlockHeadroom({ inLargeBlocks, memAvailable, memFree }: HostReading): number | null {
-  if (inLargeBlocks === null || memAvailable === null || memFree === null) return null;
-  const share = memFree > PREDICTIVE_FREE_BYTES ? Math.min(1, inLargeBlocks / memFree) : 1;
-  return inLargeBlocks + Math.floor(share * Math.max(0, memAvailable - memFree));
-}
-
 function pressureRefusal(limit: number | null, { pressureFull }: HostReading): Refusal | null {
   if (limit === null || pressureFull === null || pressureFull < limit) return null;
   return {
@@ -49,15 +29,16 @@ function pressureRefusal(limit: number | null, { pressureFull }: HostReading): R
   };
 }
 
-function floorRefusal(floor: number, { memAvailable }: HostReading, step: PlannedStep): Refusal | null {
+function floorRefusal(floor: number, { memAvailable, unpinnable }: HostReading, step: PlannedStep): Refusal | null {
   if (memAvailable === null) return { cause: 'floor', sentence: 'MemAvailable can no longer be read' };
   const cost = hostCost(step);
   const margin = stepMargin(floor);
-  if (memAvailable - cost >= floor + margin) return null;
+  if (memAvailable - unpinnable - cost >= floor + margin) return null;
+  const without = unpinnable === 0 ? '' : `, ${formatBytes(unpinnable)} of which only the host can use,`;
   return {
     cause: 'floor',
     sentence:
-      `MemAvailable ${formatBoth(memAvailable)} less the next ${formatBytes(cost)} would be below the floor of ${formatBoth(floor)}` +
+      `MemAvailable ${formatBoth(memAvailable)}${without} less the next ${formatBytes(cost)} would be below the floor of ${formatBoth(floor)}` +
       (margin > 0 ? ` and its margin of ${formatBytes(margin)}` : ''),
   };
 }

@@ -1,8 +1,9 @@
 /** The parent's watch over its child: catches what the guard inside the child cannot see, or failed to do. */
 
+import type { UmaError } from '../base/errors.ts';
 import { formatBoth } from '../base/format.ts';
-import { hostMemorySync } from '../host/meminfo.ts';
-import type { GuardReport } from '../types/index.ts';
+import { readHostMemory } from '../host/meminfo-within.ts';
+import type { ProbeGuardReport } from '../types/index.ts';
 import type { Exit, ProbeChild } from './child-process.ts';
 import type { StopRequest } from './protocol.ts';
 
@@ -34,7 +35,7 @@ export interface Verdict {
   end: 'done' | StopRequest | 'lost';
   reason: string | null;
   /** Set if the parent acted in the guard's place. */
-  guard: GuardReport | null;
+  guard: ProbeGuardReport | null;
   /** null: the process could not be killed. */
   exit: Exit | null;
 }
@@ -52,6 +53,7 @@ export function supervise(child: ProbeChild, options: SuperviseOptions): Supervi
   let activeAt = performance.now();
   let checkedAt = activeAt;
   let belowSince: number | null = null;
+  let isReading = false;
   let doneAt: number | null = null;
   let stopRequest: { request: StopRequest; at: number } | null = null;
   let kill: { verdict: Omit<Verdict, 'exit'>; at: number } | null = null;
@@ -66,7 +68,7 @@ export function supervise(child: ProbeChild, options: SuperviseOptions): Supervi
     child.requestStop(request);
   }
 
-  function killChild(end: Verdict['end'], reason: string, guard: GuardReport | null = null): void {
+  function killChild(end: Verdict['end'], reason: string, guard: ProbeGuardReport | null = null): void {
     kill = { verdict: { end, reason, guard }, at: performance.now() };
     child.kill();
   }
@@ -99,9 +101,22 @@ export function supervise(child: ProbeChild, options: SuperviseOptions): Supervi
     checkFloor(now);
   }
 
+  /** At most one reading at a time: /proc/meminfo may not answer. */
   function checkFloor(now: number): void {
-    if (floor === null) return;
-    const { available } = hostMemorySync();
+    if (floor === null || isReading) return;
+    isReading = true;
+    readHostMemory()
+      .then(
+        ({ available }) => judgeFloor(floor, available, now),
+        (error: UmaError) => killChild('lost', `the floor can no longer be watched: ${error.message}`),
+      )
+      .finally(() => {
+        isReading = false;
+      });
+  }
+
+  function judgeFloor(floor: number, available: number | null, now: number): void {
+    if (kill !== null || isDone()) return;
     if (available === null || available >= floor * FAR_BELOW) {
       belowSince = null;
       return;

@@ -74,7 +74,7 @@ function block(chosen: readonly SweepStep[], same: boolean, options: RenderOptio
   const columns = ['left', ...chosen.flatMap(() => ['right', 'right'])].map((align) => ({
     align: align === 'left' ? ('left' as const) : ('right' as const),
   }));
-  return table(columns, [['', ...names], ['', ...heads], ...rows], options.width);
+  return table(columns, [['', ...names], ['', ...heads], ...rows], options.cut);
 }
 
 function cell(

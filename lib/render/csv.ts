@@ -8,6 +8,8 @@ import type {
   CountersMoved,
   LayoutReport,
   ProbeHeader,
+  ProfileReport,
+  RecordReport,
   StressReport,
   StressStep,
   SweepReport,
@@ -144,4 +146,62 @@ function field(cell: Cell): string {
   if (cell === null) return '';
   const text = typeof cell === 'string' ? plain(cell) : String(cell);
   return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** The series of a recording, session after session. */
+export function recordCsv({ sessions }: RecordReport): string {
+  const rows = sessions.flatMap(({ id, series, simulated }) => series.map((point) => ({ id, simulated, ...point })));
+  return csv<(typeof rows)[number]>(
+    [
+      ['session', ({ id }) => id],
+      ['simulated', ({ simulated }) => simulated],
+      ['at', ({ at }) => at],
+      ['span_ms', ({ spanMs }) => spanMs],
+      ['mem_free_bytes', ({ free }) => free],
+      ['lowest_mem_free_bytes', ({ lowestFree }) => lowestFree],
+      ['mem_available_bytes', ({ available }) => available],
+      ['lowest_mem_available_bytes', ({ lowestAvailable }) => lowestAvailable],
+      ['swap_used_bytes', ({ swapUsed }) => swapUsed],
+      ['some_percent', ({ somePercent }) => somePercent],
+      ['full_percent', ({ fullPercent }) => fullPercent],
+    ],
+    rows,
+  );
+}
+
+/** The trials of a profile: a column for each parameter, and sizes in GB beside the exact bytes. */
+export function profileCsv({ bootId, limit, parameters, simulated, trials }: ProfileReport): string {
+  const inGB = (bytes: number | null): string | null => (bytes === null ? null : (bytes / 1e9).toFixed(2));
+  return csv<ProfileReport['trials'][number]>(
+    [
+      ['trial', ({ number }) => number],
+      ['at', ({ startedAt }) => startedAt],
+      ['simulated', () => simulated],
+      ['boot_id', () => bootId],
+      ...parameters.map(
+        ({ name }) => [name, ({ params }) => params[name] ?? null] as Columns<(typeof trials)[number]>[0],
+      ),
+      ['peak_mem_gb', ({ peakBytes }) => inGB(peakBytes)],
+      ['headroom', ({ headroomBytes }) => inGB(headroomBytes)],
+      ['status', ({ status }) => status],
+      ['notes', ({ notes }) => notes],
+      ['peak_bytes', ({ peakBytes }) => peakBytes],
+      ['headroom_bytes', ({ headroomBytes }) => headroomBytes],
+      ['limit_bytes', () => limit.bytes],
+      ['predicted_bytes', ({ predictedBytes }) => predictedBytes],
+      ['predicted_low_bytes', ({ prediction }) => prediction?.low ?? null],
+      ['predicted_high_bytes', ({ prediction }) => prediction?.high ?? null],
+      ['prediction_model', ({ prediction }) => prediction?.model ?? null],
+      ['group_bytes', ({ groupBytes }) => groupBytes],
+      ['group_gpu_bytes', ({ groupGpuBytes }) => groupGpuBytes],
+      ['start_bytes', ({ phases }) => phases.start],
+      ['plateau_bytes', ({ phases }) => phases.plateau],
+      ['after_bytes', ({ phases }) => phases.after],
+      ['metric', ({ metric }) => metric],
+      ['exit_code', ({ exitCode }) => exitCode],
+      ['signal', ({ signal }) => signal],
+      ['duration_ms', ({ durationMs }) => durationMs],
+    ],
+    trials,
+  );
 }

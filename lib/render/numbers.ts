@@ -63,6 +63,12 @@ export function sizeText(bytes: number): string {
   return formatBytes(bytes);
 }
 
+/** The unit of an axis of sizes: GiB where all were most likely typed in binary units, else GB. */
+export function sizeUnit(sizes: readonly number[]): { unit: number; name: string; binary: boolean } {
+  const binary = sizes.length > 0 && sizes.every((bytes) => Number.isInteger(bytes / MiB));
+  return binary ? { unit: GiB, name: 'GiB', binary } : { unit: GB, name: 'GB', binary };
+}
+
 /** Change of a counter: "-4.00 GiB", "+12 KiB", "0". */
 export function moved(bytes: number | null, unicode: boolean): string {
   if (bytes === null) return UNKNOWN;

@@ -3,7 +3,10 @@ import { formatBytes, formatCount } from '../base/format.ts';
 import type { Paint, Style } from './paint.ts';
 
 export interface RenderOptions {
+  /** Columns to fill and to wrap at. */
   width: number;
+  /** Columns after which a line is cut: those of a terminal; Infinity in a pipe or a file, which loses nothing. */
+  cut: number;
   paint: Paint;
   unicode: boolean;
   /** `--bytes`: every amount with all its digits. */

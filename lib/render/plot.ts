@@ -1,7 +1,9 @@
-/** A plot in characters, on logarithmic or linear axes: eight dots a cell with Unicode, else one. */
+/** A plot in characters, on two linear or two logarithmic axes: eight dots a cell with Unicode, else one. */
+
+import { type Axis, axisOf, isLogLog } from './axis.ts';
 import type { RenderOptions } from './options.ts';
 import type { Style } from './paint.ts';
-import { padEnd, padStart, widthOf } from './text-layout.ts';
+import { padStart, widthOf } from './text-layout.ts';
 
 export interface Series {
   /** Marks its points, so that the plot reads without colour. */
@@ -9,6 +11,8 @@ export interface Series {
   name: string;
   style: Style;
   points: readonly (readonly [x: number, y: number])[];
+  /** Places on the x axis where a measurement was tried and failed. */
+  failed?: readonly number[];
   /** A line without points: a limit. */
   bare?: boolean;
 }
@@ -16,27 +20,30 @@ export interface Series {
 export interface Plot {
   title: string;
   series: readonly Series[];
-  /** Never logarithmic, whatever the range: for counts of steps, and amounts that add up. */
-  linear?: boolean;
-  /** "time", "size". */
-  xName: string;
-  yName: string;
+  /** The x axis counts steps: linear, from the first one, with a whole number of steps from tick to tick. */
+  steps?: boolean;
+  /** Amounts of which the labels are whole numbers: 2^30 for GiB. Default 1. */
+  xUnit?: number;
+  yUnit?: number;
+  /** Sizes in GiB that double. */
+  binary?: boolean;
   /** Label of a value on an axis. */
   xText(x: number): string;
   yText(y: number): string;
 }
 
-/** Odd, so that the middle row can be labelled as well as both ends. */
-const ROWS = 9;
-
 /** Marks a cell where lines meet: the line drawn last must not look like the only one. */
 const SEVERAL = '*';
+
+/** Marks a failed measurement, on the lowest row. */
+const FAILED = 'x';
 
 /** Minimum of cells from one letter of a line to the next: letters closer together hide the line. */
 const LETTER_GAP = 3;
 
-/** Ratio of largest to smallest value above which an axis is logarithmic: small values would lie on one another. */
-const LOG_ABOVE = 20;
+/** Intervals between the labels of the y axis at most, and rows at least. */
+const INTERVALS = 5;
+const ROWS = 9;
 
 /** Dots of a cell by column and row, as Unicode numbers them for braille. */
 const BRAILLE = [
@@ -44,56 +51,32 @@ const BRAILLE = [
   [0x08, 0x10, 0x20, 0x80],
 ] as const;
 
-interface Axis {
-  log: boolean;
-  from: number;
-  to: number;
-  /** 0 to 1. */
-  at(value: number): number;
-  /** The value at a share of the axis. */
-  value(share: number): number;
-}
-
-/** A logarithmic axis needs values above 0; a linear axis of times and rates starts at 0, so that heights compare. */
-export function axisOf(values: readonly number[], { fromZero, linear }: { fromZero: boolean; linear: boolean }): Axis {
-  const least = Math.min(...values);
-  const most = Math.max(...values);
-  const log = !linear && least > 0 && most / least > LOG_ABOVE;
-  const from = log || !fromZero ? least : Math.min(0, least);
-  const to = most > from ? most : from + 1;
-  const scale = log ? Math.log : (value: number) => value;
-  const span = scale(to) - scale(from);
-  return {
-    log,
-    from,
-    to,
-    at: (value) => (scale(value) - scale(from)) / span,
-    value: (share) => (log ? Math.exp(Math.log(from) + share * span) : from + share * span),
-  };
-}
-
 /** The lines of the plot; [] without at least two values of x. */
 export function plot(
-  { title, series, linear = false, xName, yName, xText, yText }: Plot,
+  { title, series, steps = false, xUnit = 1, yUnit = 1, binary = false, xText, yText }: Plot,
   options: RenderOptions,
 ): string[] {
-  const points = series.flatMap(({ points }) => points);
+  const points = series.flatMap((line) => line.points);
   if (new Set(points.map(([x]) => x)).size < 2) return [];
-  const x = axisOf(
-    points.map(([value]) => value),
-    { fromZero: false, linear },
-  );
+  const log = !steps && isLogLog(points);
   const y = axisOf(
     points.map(([, value]) => value),
-    { fromZero: true, linear },
+    { log, fromZero: true, wholeEnds: true, unit: yUnit, intervals: INTERVALS },
   );
-  const last = ROWS - 1;
-  const labels = Array.from({ length: ROWS }, (_, row) =>
-    row % (last / 2) === 0 ? yText(y.value((last - row) / last)) : '',
-  );
+  const rows = rowsOf(y);
+  const labels = Array.from({ length: rows }, () => '');
+  for (const tick of y.ticks) labels[Math.round((1 - y.at(tick)) * (rows - 1))] = yText(tick);
   const gutter = Math.max(...labels.map((label) => label.length));
   const columns = Math.max(10, options.width - gutter - 2);
-  const canvas = createCanvas(columns, ROWS, options.unicode);
+  const x = axisOf([...points.map(([value]) => value), ...series.flatMap(({ failed = [] }) => failed)], {
+    log,
+    fromZero: !steps,
+    unit: xUnit,
+    smallestStep: steps ? 1 : 0,
+    binary,
+    intervals: Math.max(1, Math.min(6, Math.floor(columns / 10))),
+  });
+  const canvas = createCanvas(columns, rows, options.unicode);
   for (const line of series) draw(line, x, y, canvas);
   const edge = options.unicode ? '┤' : '|';
   const plain = options.unicode ? '│' : '|';
@@ -102,39 +85,62 @@ export function plot(
       options.paint('dim', `${padStart(label, gutter)} ${label === '' ? plain : edge}`) +
       canvas.row(row, options).trimEnd(),
   );
-  const scales = [y.log ? yName : null, x.log ? xName : null].filter((name) => name !== null);
-  const [corner, rule] = options.unicode ? ['└', '─'] : ['+', '-'];
+  const { marks, rule } = xLabels(x, columns, xText, options.unicode);
+  const corner = options.unicode ? '└' : '+';
   return [
-    ...heading(title, series, scales, options),
+    ...heading(title, series, log, canvas.shared(), options),
     ...body,
-    options.paint('dim', `${' '.repeat(gutter + 1)}${corner}${rule.repeat(columns)}`.slice(0, options.width)),
-    options.paint('dim', `${' '.repeat(gutter + 2)}${xLabels(x, columns, xText)}`),
+    options.paint('dim', `${' '.repeat(gutter + 1)}${corner}${rule}`.slice(0, options.width)),
+    options.paint('dim', `${' '.repeat(gutter + 2)}${marks}`),
   ];
+}
+
+/** As many as put each label of a linear axis on a row of its own, at equal distances. */
+function rowsOf({ log, ticks }: Axis): number {
+  const intervals = ticks.length - 1;
+  if (log || intervals < 1) return ROWS;
+  return intervals * Math.max(2, Math.round((ROWS - 1) / intervals)) + 1;
 }
 
 function heading(
   title: string,
   series: readonly Series[],
-  scales: readonly string[],
+  log: boolean,
+  shared: ReadonlySet<string>,
   options: RenderOptions,
 ): string[] {
   const legend = series
     .filter(({ points }) => points.length > 0)
-    .map(({ letter, name, style }) => options.paint(style, `${letter} ${name}`))
-    .concat(series.length > 1 ? [options.paint('dim', `${SEVERAL} several`)] : [])
-    .join('  ');
-  const axes = scales.length === 0 ? '' : options.paint('dim', ` (${scales.join(', ')}: logarithmic)`);
+    .map(({ letter, name, style }) => options.paint(style, `${letter} ${name}`));
+  // Where the same lines meet everywhere, they are named: the reader knows what lies under the mark.
+  const [only] = shared;
+  if (only !== undefined)
+    legend.push(options.paint('dim', `${SEVERAL} ${shared.size === 1 ? [...only].join(', ') : 'several'}`));
+  if (series.some(({ failed = [] }) => failed.length > 0)) legend.push(options.paint('dim', `${FAILED} no result`));
+  const axes = log ? options.paint('dim', ' (both axes logarithmic)') : '';
   const line = options.paint('heading', title) + axes;
-  return widthOf(line) + widthOf(legend) + 3 <= options.width ? [`${line}   ${legend}`] : [line, legend];
+  const oneLine = `${line}   ${legend.join('  ')}`;
+  return widthOf(oneLine) <= options.width ? [oneLine] : [line, legend.join('  ')];
 }
 
-/** Labels below both ends and, where there is room, the middle. */
-function xLabels(x: Axis, columns: number, text: (value: number) => string): string {
-  const [left, middle, right] = [text(x.from), text(x.value(0.5)), text(x.to)];
-  const start = Math.round(columns / 2 - middle.length / 2);
-  const fits = start > left.length + 2 && start + middle.length + 2 < columns - right.length;
-  const line = fits ? padEnd(left, start) + middle : left;
-  return padEnd(line, Math.max(line.length + 1, columns - right.length)) + right;
+/** The rule with a mark at each label, and below it the labels that fit beside one another. */
+function xLabels(
+  x: Axis,
+  columns: number,
+  text: (value: number) => string,
+  unicode: boolean,
+): { rule: string; marks: string } {
+  const rule: string[] = Array.from({ length: columns }, () => (unicode ? '─' : '-'));
+  let line = '';
+  for (const tick of x.ticks) {
+    const label = text(tick);
+    const column = Math.round(x.at(tick) * (columns - 1));
+    const start = Math.min(Math.max(0, column - Math.floor(label.length / 2)), columns - label.length);
+    if (start < (line === '' ? 0 : line.length + 2)) continue;
+    rule[column] = unicode ? '┬' : '+';
+    line = line.padEnd(start) + label;
+  }
+  return { rule: rule.join(''), marks: line };
 }
 
 interface Canvas {
@@ -146,11 +152,14 @@ interface Canvas {
   /** A letter over the dots of its cell. */
   letter(column: number, row: number, letter: string, style: Style): void;
   row(index: number, options: RenderOptions): string;
+  /** The letters that share a cell: "DP" where D and P do. */
+  shared(): ReadonlySet<string>;
 }
 
 interface Cell {
   dots: number;
-  letter: string | null;
+  /** In the order in which they were drawn. */
+  letters: string;
   style: Style;
 }
 
@@ -163,8 +172,8 @@ function createCanvas(columns: number, rows: number, unicode: boolean): Canvas {
   ];
   const mark = (column: number, row: number, style: Style, change: (cell: Cell) => void): void => {
     const [line, index] = at(column, row);
-    const cell = line[index] ?? { dots: 0, letter: null, style };
-    if (cell.letter === null) cell.style = style;
+    const cell = line[index] ?? { dots: 0, letters: '', style };
+    if (cell.letters === '') cell.style = style;
     change(cell);
     line[index] = cell;
   };
@@ -178,22 +187,28 @@ function createCanvas(columns: number, rows: number, unicode: boolean): Canvas {
       }),
     letter: (column, row, letter, style) =>
       mark(column, row, style, (cell) => {
-        const shared = cell.letter !== null && cell.letter !== letter;
-        cell.letter = shared ? SEVERAL : letter;
-        cell.style = shared ? 'strong' : style;
+        if (!cell.letters.includes(letter)) cell.letters += letter;
+        cell.style = cell.letters.length > 1 ? 'strong' : style;
       }),
+    shared: () =>
+      new Set(
+        cells
+          .flat()
+          .flatMap((cell) => (cell !== null && cell.letters.length > 1 ? [[...cell.letters].sort().join('')] : [])),
+      ),
     row: (index, options) =>
       (cells[index] ?? [])
         .map((cell) => {
           if (cell === null) return ' ';
-          const mark = cell.letter ?? (unicode ? String.fromCodePoint(0x2800 + cell.dots) : '.');
+          const line = unicode ? String.fromCodePoint(0x2800 + cell.dots) : '.';
+          const mark = cell.letters.length > 1 ? SEVERAL : cell.letters || line;
           return options.paint(cell.style, mark);
         })
         .join(''),
   };
 }
 
-function draw({ points, letter, style, bare = false }: Series, x: Axis, y: Axis, canvas: Canvas): void {
+function draw({ points, failed = [], letter, style, bare = false }: Series, x: Axis, y: Axis, canvas: Canvas): void {
   const placed = points.map(
     ([px, py]) =>
       [Math.round(x.at(px) * (canvas.width - 1)), Math.round((1 - y.at(py)) * (canvas.height - 1))] as const,
@@ -206,6 +221,8 @@ function draw({ points, letter, style, bare = false }: Series, x: Axis, y: Axis,
       canvas.dot(Math.round(fromX + (toX - fromX) * share), Math.round(fromY + (toY - fromY) * share), style);
     }
   }
+  for (const value of failed)
+    canvas.letter(Math.round(x.at(value) * (canvas.width - 1)), canvas.height - 1, FAILED, style);
   if (bare) return;
   // From the right: the last point is always marked.
   let free = Number.POSITIVE_INFINITY;

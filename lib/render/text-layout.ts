@@ -1,9 +1,20 @@
 /** Layout of plain text: cells, tables and lines that fit. Colour codes take no columns. */
-import stringWidth from 'string-width';
+import { createRequire } from 'node:module';
+import { stripVTControlCharacters } from 'node:util';
+
+/** Texts of which every character takes one column: Latin letters, and the arrows, lines and blocks of our pictures. */
+const NARROW =
+  /^[ -~\u00a0-\u00ac\u00ae-\u00ff\u2013\u2014\u2018-\u201d\u2026\u2190-\u2193\u2212\u2264\u2265\u2500-\u259f]*$/;
+
+let stringWidth: ((text: string) => number) | undefined;
 
 /** Columns that a text takes on a terminal, without its colour codes: 模型.gguf takes 9. */
 export function widthOf(text: string): number {
-  return stringWidth(text);
+  const plain = text.includes('\x1b') ? stripVTControlCharacters(text) : text;
+  if (NARROW.test(plain)) return plain.length;
+  // Loaded for other texts only: its regular expressions over Unicode take longer to load than the rest of a command.
+  stringWidth ??= (createRequire(import.meta.url)('string-width') as typeof import('string-width')).default;
+  return stringWidth(plain);
 }
 
 export function padEnd(text: string, width: number): string {
@@ -13,8 +24,6 @@ export function padEnd(text: string, width: number): string {
 export function padStart(text: string, width: number): string {
   return ' '.repeat(Math.max(0, width - widthOf(text))) + text;
 }
-
-const GRAPHEMES = new Intl.Segmenter();
 
 /** The first graphemes of a text that fit into `width` columns. */
 function fitting(graphemes: readonly string[], width: number): string[] {
@@ -27,7 +36,8 @@ function fitting(graphemes: readonly string[], width: number): string[] {
 }
 
 function graphemesOf(text: string): string[] {
-  return [...GRAPHEMES.segment(text)].map(({ segment }) => segment);
+  if (NARROW.test(text)) return [...text];
+  return [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment);
 }
 
 /** Cuts an uncoloured text to `width` columns, with an ellipsis at the end. */
@@ -35,6 +45,22 @@ export function truncate(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   if (width <= 1) return fitting(graphemesOf(text), width).join('');
   return `${fitting(graphemesOf(text), width - 1).join('')}…`;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences of paint.ts.
+const COLOUR = /(\x1b\[[\d;]*m)/;
+
+/** The same for a text with colours, which end where it is cut. */
+export function clip(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  let left = width - 1;
+  const kept = text.split(COLOUR).map((part) => {
+    if (COLOUR.test(part)) return part;
+    const shown = fitting(graphemesOf(part), Math.max(0, left)).join('');
+    left = shown.length < part.length ? 0 : left - widthOf(shown);
+    return shown;
+  });
+  return `${kept.join('')}…`;
 }
 
 /** Cuts the start of an uncoloured text: the end of a path says more. */
@@ -72,10 +98,16 @@ export function wrap(text: string, width: number): string[] {
   return lines;
 }
 
+/** A paragraph beside its label needs this many columns; with fewer it stands below the label. */
+const MIN_HANGING = 20;
+
 /** A label and a wrapped paragraph beside it: further lines are indented to its first word. */
 export function hanging(label: string, text: string, width: number): string[] {
   const indent = widthOf(label);
-  return wrap(text, Math.max(20, width - indent)).map(
+  if (text === '') return [label];
+  if (width - indent < MIN_HANGING && label.trim() !== '')
+    return [...wrap(label, width), ...wrap(text, width - 2).map((line) => `  ${line}`)];
+  return wrap(text, Math.max(MIN_HANGING, width - indent)).map(
     (line, index) => (index === 0 ? label : ' '.repeat(indent)) + line,
   );
 }
@@ -84,25 +116,39 @@ export interface Column {
   align: 'left' | 'right';
   /** Takes the remaining width and is cut to it. At most one column; only uncoloured texts. */
   flexible?: boolean;
+  /** A flexible column that is left out where less than 8 columns remain for it. */
+  optional?: boolean;
 }
 
-/** Rows of aligned columns, two spaces apart, within `width` if a column is flexible. */
+/** A narrower column cannot be read. */
+const MIN_FLEXIBLE = 8;
+
+/** Rows of aligned columns, two spaces apart. A flexible column gives way first; then rows are cut to `width`. */
 export function table(columns: readonly Column[], rows: readonly (readonly string[])[], width: number): string[] {
   const widths = columns.map((_, index) => Math.max(0, ...rows.map((row) => widthOf(row[index] ?? ''))));
   const gaps = 2 * (columns.length - 1);
   const flexible = columns.findIndex((column) => column.flexible === true);
   if (flexible >= 0) {
     const others = widths.reduce((sum, size, index) => (index === flexible ? sum : sum + size), 0);
-    widths[flexible] = Math.max(8, Math.min(widths[flexible] ?? 0, width - gaps - others));
+    const room = width - gaps - others;
+    if (room < MIN_FLEXIBLE && columns[flexible]?.optional === true)
+      return table(
+        columns.toSpliced(flexible, 1),
+        rows.map((row) => row.toSpliced(flexible, 1)),
+        width,
+      );
+    widths[flexible] = Math.max(MIN_FLEXIBLE, Math.min(widths[flexible] ?? 0, room));
   }
-  return rows.map((row) =>
-    columns
-      .map((column, index) => {
-        const size = widths[index] ?? 0;
-        const cell = column.flexible === true ? truncate(row[index] ?? '', size) : (row[index] ?? '');
-        return column.align === 'right' ? padStart(cell, size) : padEnd(cell, size);
-      })
-      .join('  ')
-      .trimEnd(),
-  );
+  return rows
+    .map((row) =>
+      columns
+        .map((column, index) => {
+          const size = widths[index] ?? 0;
+          const cell = column.flexible === true ? truncate(row[index] ?? '', size) : (row[index] ?? '');
+          return column.align === 'right' ? padStart(cell, size) : padEnd(cell, size);
+        })
+        .join('  ')
+        .trimEnd(),
+    )
+    .map((line) => clip(line, width));
 }

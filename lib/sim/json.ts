@@ -5,8 +5,6 @@
 
 import { createRequire } from 'node:module';
 
-const require = createRequire(import.meta.url);
-
 export interface JsonMistake {
   /** Line and column count from 1. */
   line: number;
@@ -33,6 +31,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
 
 /** The first mistake in a text that JSON.parse refused; null when the parser finds none. */
 export function findJsonMistake(text: string): JsonMistake | null {
+  const require = createRequire(import.meta.url);
   const { parse, printParseErrorCode } = require('jsonc-parser') as typeof import('jsonc-parser');
   const errors: import('jsonc-parser').ParseError[] = [];
   try {

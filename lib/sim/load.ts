@@ -2,6 +2,8 @@
 
 import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { didYouMean } from '../base/nearest.ts';
+import { refuseBundle } from '../native/binding.ts';
 import { ROOT } from '../root.ts';
 import { findJsonMistake } from './json.ts';
 import { isObject, type Json, type JsonObject, type Machine, type MachineSummary, machineError } from './machine.ts';
@@ -16,6 +18,7 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_EXTENDS = 8;
 
 export function shippedNames(): string[] {
+  refuseBundle(ROOT);
   return readdirSync(SHIPPED)
     .filter((file) => file.endsWith('.json'))
     .map((file) => file.slice(0, -'.json'.length))
@@ -55,7 +58,7 @@ function locate(nameOrFile: string, folder: string, origin: string): string {
   const names = shippedNames();
   if (names.includes(nameOrFile)) return resolve(SHIPPED, `${nameOrFile}.json`);
   throw machineError(
-    `${origin}There is no simulated machine "${nameOrFile}". There are ${names.join(', ')}; a file of your own ends in .json.`,
+    `${origin}There is no simulated machine "${nameOrFile}".${didYouMean(nameOrFile, names) || ' umaprobe sim list shows them all; a file of your own ends in .json.'}`,
   );
 }
 
@@ -110,9 +113,8 @@ function readText(descriptor: number, file: string): string {
 }
 
 function unreadable(file: string, error: unknown): TypeError {
-  return machineError(
-    `${file}: cannot be read (${error instanceof Error && 'code' in error ? String(error.code) : String(error)}).`,
-  );
+  const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  return machineError(code === 'ENOENT' ? `There is no file ${file}.` : `${file}: cannot be read (${code}).`);
 }
 
 function parse(text: string, file: string): unknown {

@@ -2,7 +2,9 @@
 
 import { invalidArgument } from '../base/arguments.ts';
 
+/** A value of a JSON document. */
 export type Json = null | boolean | number | string | Json[] | JsonObject;
+/** An object of a JSON document. */
 export interface JsonObject {
   [key: string]: Json;
 }
@@ -14,6 +16,7 @@ export interface Machine extends JsonObject {
   description: string;
 }
 
+/** A shipped machine, as listed by `machines()`. */
 export interface MachineSummary {
   name: string;
   description: string;

@@ -1,7 +1,7 @@
 /** Boots a simulated machine, and puts this or another process on it. */
 
 import { join } from 'node:path';
-import { outOfRange } from '../base/arguments.ts';
+import { checkKeys, outOfRange } from '../base/arguments.ts';
 import { toUmaError } from '../base/errors.ts';
 import { native, simulatorLibrary } from '../native/binding.ts';
 import { createLibraryFolder, foreignVariables, ownVariables } from './environment.ts';
@@ -42,6 +42,7 @@ export interface SimulationRecord extends JsonObject {
  *   UmaError when the simulator cannot be loaded.
  */
 export function simulate(machineOrName: Machine | string, options: { scale?: number } = {}): Simulation {
+  checkKeys('simulate()', options, { scale: true });
   const { scale } = options;
   const machine = typeof machineOrName === 'string' ? loadMachine(machineOrName) : machineOrName;
   if (scale !== undefined && !(Number.isFinite(scale) && scale > 0)) {
@@ -72,10 +73,11 @@ export function simulate(machineOrName: Machine | string, options: { scale?: num
     name: machine.name,
     statePath,
     env,
-    foreignEnv: ({ preload = true } = {}) => ({
-      ...env,
-      ...foreignVariables(libraries, simulator, preload, process.env),
-    }),
+    foreignEnv(options = {}) {
+      checkKeys('foreignEnv()', options, { preload: true });
+      const { preload = true } = options;
+      return { ...env, ...foreignVariables(libraries, simulator, preload, process.env) };
+    },
     record: () => readRecord(simulator, statePath),
     close,
   };

@@ -1,23 +1,15 @@
 /** Validates a machine against schemas/machine.schema.json, and reports the most relevant mistake in one line. */
 
-import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { ROOT } from '../root.ts';
 import { isObject, type JsonObject, type Machine, machineError } from './machine.ts';
 
-const require = createRequire(import.meta.url);
-let compiled: ValidateFunction<Machine> | null = null;
-
-/** Compiled on first use: most commands never simulate, and loading ajv takes longer than a snapshot. */
+/** The schema as code, which scripts/machine-validator.mjs makes. Loaded on first use: most commands never simulate. */
 function validator(): ValidateFunction<Machine> {
-  if (compiled !== null) return compiled;
-  const schema = JSON.parse(readFileSync(join(ROOT, 'schemas/machine.schema.json'), 'utf8')) as JsonObject;
-  const draft2020 = typeof schema.$schema === 'string' && schema.$schema.includes('2020-12');
-  const { default: Ajv } = require(draft2020 ? 'ajv/dist/2020.js' : 'ajv') as typeof import('ajv');
-  compiled = new Ajv({ verbose: true, strict: false }).compile<Machine>(schema);
-  return compiled;
+  const require = createRequire(import.meta.url);
+  return require(join(ROOT, 'dist/machine-validator.cjs')) as ValidateFunction<Machine>;
 }
 
 export function validateMachine(document: JsonObject, source: string): Machine {

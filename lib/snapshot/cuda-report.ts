@@ -2,7 +2,7 @@
 
 import type { NativeBinding, NativeCudaDevice, NativeCudaReport } from '../native/contract.ts';
 
-interface Identities {
+export interface Identities {
   /** The number of their reading. */
   number: number;
   /** Names, ids and attributes, by ordinal. */
@@ -10,14 +10,21 @@ interface Identities {
 }
 const known = new WeakMap<NativeBinding, Identities>();
 
-/** `readCuda` of the binary, with names, ids and attributes from the last reading that had them, while they are valid. */
-export async function readCudaReport(
+/** Names, ids and attributes that are known already; undefined: none. The binary takes their number, or 0. */
+export function knownIdentities(binding: NativeBinding): Identities | undefined {
+  return known.get(binding);
+}
+
+/**
+ * The report of the binary with names, ids and attributes, also where it left them out because the caller had them.
+ *
+ * @param before what was known when it was asked for.
+ */
+export function withIdentities(
   binding: NativeBinding,
-  memGetInfo: 0 | 1 | 2,
-  deadlineMs: number,
-): Promise<NativeCudaReport> {
-  const before = known.get(binding);
-  const report = await binding.readCuda(memGetInfo, deadlineMs, before?.number ?? 0);
+  report: NativeCudaReport,
+  before: Identities | undefined,
+): NativeCudaReport {
   if (report.identities === 0) return report;
   if (report.identities === before?.number) {
     const devices = report.devices.map((device, ordinal) => ({ ...before.devices[ordinal], ...device }));

@@ -3,17 +3,18 @@
 import type { Failure } from '../base/errors.ts';
 import { isFailure, Provenance, reason } from '../base/facts.ts';
 import type { KernelFacts } from '../host/kernel.ts';
-import { allocatable } from '../memory/allocatable.ts';
+import { type AllocatableFacts, allocatable } from '../memory/allocatable.ts';
 import { goneFailure, goneText } from '../memory/device-health.ts';
-import { readProcessList } from '../memory/gpu-processes.ts';
+import { heldBytes, readProcessList } from '../memory/gpu-processes.ts';
 import { memoryModel } from '../memory/model.ts';
+import { otherUsers } from '../memory/others.ts';
 import { quirkNotes } from '../memory/quirks.ts';
 import { views } from '../memory/views.ts';
 import type { NativeCudaReport, NativeNvmlDevice, NativeNvmlReport } from '../native/contract.ts';
-import type { DeviceSnapshot, HostMemory, Snapshot } from '../types/index.ts';
+import type { Allocatable, DeviceSnapshot, HostMemory, Snapshot } from '../types/index.ts';
 import { deviceAttributes } from './attributes.ts';
 import type { ChildReadings } from './child-readings.ts';
-import { cudaMemory } from './cuda-memory.ts';
+import { type CudaMemory, cudaMemory } from './cuda-memory.ts';
 import { callFailure, type DeviceFacts, deviceFailures } from './failures.ts';
 import { type DevicePair, normalPciBusId } from './pairs.ts';
 
@@ -70,19 +71,20 @@ export function deviceSnapshot(index: number, pair: DevicePair, context: DeviceC
   const mig = provenance.read('migMode', nvml?.migMode, 'nvmlDeviceGetMigMode', noNvml);
   const migMode = mig === null ? null : { current: mig[0] === 1, pending: mig[1] === 1 };
   const held = processes(nvml, context, provenance, noNvml);
-  const available = allocatable({
-    model,
-    host: context.host,
-    poolBytes: context.facts.driver.poolBytes,
-    ...memory,
-    cudaTotal: attributes.totalGlobalMem,
-    held: heldBytes(held),
-    mig: migMode?.current ?? false,
-  });
-  const gone = goneText({ index, failures });
-  provenance.record(
-    'allocatable',
-    gone ?? `${available.from}${memGetInfo.state === 'failed' || memGetInfo.state === 'absent' ? UNUSABLE : ''}`,
+  const bytes = allocatableBytes(
+    {
+      model,
+      host: context.host,
+      poolBytes: context.facts.driver.poolBytes,
+      contiguity: context.facts.contiguity,
+      ...memory,
+      cudaTotal: attributes.totalGlobalMem,
+      held: heldBytes(held),
+      others: otherUsers({ memoryModel: model, migMode, ...memory, ...held, from: provenance.sources }, process.pid),
+      mig: migMode?.current ?? false,
+    },
+    { gone: goneText({ index, failures }), memGetInfo },
+    provenance,
   );
   const toolViews = views({
     model,
@@ -118,7 +120,7 @@ export function deviceSnapshot(index: number, pair: DevicePair, context: DeviceC
     attributes,
     ...memory,
     ...held,
-    allocatable: gone === null ? available.bytes : { immediate: null, afterReclaim: null },
+    allocatable: bytes,
     views: toolViews.bytes,
     addressingMode,
     migMode,
@@ -168,8 +170,22 @@ function unfinished({ cuda, hidden, nvml }: DevicePair, context: DeviceContext):
   };
 }
 
+/** What can be allocated on a device that is there, and on which CUDA programs can run. */
+function allocatableBytes(
+  facts: AllocatableFacts,
+  { gone, memGetInfo }: { gone: string | null; memGetInfo: CudaMemory },
+  provenance: Provenance,
+): Allocatable {
+  const { bytes, from, safeFrom } = allocatable(facts);
+  const refused = memGetInfo.state === 'failed' || memGetInfo.state === 'absent';
+  provenance.record('allocatable', gone ?? `${from}${refused ? `; ${UNUSABLE}` : ''}`);
+  provenance.record('allocatable.safe', gone ?? (refused ? `${UNUSABLE}: ${memGetInfo.from}` : safeFrom));
+  if (gone !== null) return { immediate: null, afterReclaim: null, safe: null };
+  return refused ? { ...bytes, safe: null } : bytes;
+}
+
 /** Memory that is there, on a device on which no CUDA program can start. */
-const UNUSABLE = '; no program can allocate it while CUDA fails';
+const UNUSABLE = 'no program can allocate it while CUDA fails';
 
 function timeoutReason(timedOut: Failure | null): string | null {
   return timedOut === null ? null : reason(timedOut);
@@ -218,10 +234,4 @@ function processes(
   if (processes === null) provenance.record('processes', from);
   provenance.record('processesComplete', from);
   return { processes, processesComplete: complete };
-}
-
-/** What the listed processes hold, in bytes; null: no bytes are known. */
-function heldBytes({ processes: list, processesComplete }: Pick<DeviceSnapshot, 'processes' | 'processesComplete'>) {
-  const known = (list ?? []).map(({ gpuBytes }) => gpuBytes).filter((bytes) => bytes !== null);
-  return known.length === 0 && processesComplete !== true ? null : known.reduce((sum, bytes) => sum + bytes, 0);
 }

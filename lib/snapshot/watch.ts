@@ -1,20 +1,32 @@
 /** watch(): snapshots at a steady pace. */
 
-import { checkMilliseconds, checkSignal } from '../base/arguments.ts';
+import { checkKeys, checkMilliseconds, checkSignal, type Keys } from '../base/arguments.ts';
+import { LIMITS } from '../base/limits.ts';
 import type { Snapshot, WatchOptions } from '../types/index.ts';
 import { snapshot } from './index.ts';
+
+const KEYS: Keys<WatchOptions> = {
+  intervalMs: true,
+  signal: true,
+  memGetInfo: true,
+  hiddenDevices: true,
+  deadlineMs: true,
+  childDeadlineMs: true,
+};
 
 /**
  * Snapshots at a steady pace: the first at once, then one every `intervalMs`, measured from start to start. A reading
  * that takes longer than the interval delays the next one; readings do not queue up.
  *
- * Ends when the loop is left or `signal` is aborted; an abort also ends a pause, and is not an error.
+ * Ends when the loop is left or `signal` is aborted, which is not an error. An abort does not wait for a pause or for a
+ * reading that hangs.
  *
  * @throws as `snapshot()`; RangeError for an interval outside 10 ms to 1 h.
  */
 export function watch(options: WatchOptions = {}): AsyncGenerator<Snapshot, void, void> {
+  checkKeys('watch()', options, KEYS);
   const { intervalMs = 1_000, signal, ...reading } = options;
-  checkMilliseconds('intervalMs', intervalMs, 10, 3_600_000);
+  checkMilliseconds('intervalMs', intervalMs, LIMITS.intervalMs);
   checkSignal(signal);
   return readings(intervalMs, signal, reading);
 }
@@ -33,7 +45,14 @@ async function* readings(
   const { setTimeout: sleep } = await import('node:timers/promises');
   let due = performance.now();
   while (!signal?.aborted) {
-    yield await snapshot(options);
+    let reading: Snapshot;
+    try {
+      reading = await snapshot(signal === undefined ? options : { ...options, signal });
+    } catch (error) {
+      if (signal?.aborted === true && error === signal.reason) return;
+      throw error;
+    }
+    yield reading;
     const now = performance.now();
     const pause = pauseUntilNext(due, intervalMs, now);
     due = now + pause;

@@ -1,9 +1,11 @@
 /** The next step's limits, from a reading of the machine, and the progress that they imply. */
 
 import { isFailure } from '../base/facts.ts';
+import { largeBlockHeadroom } from '../memory/contiguity.ts';
+import { stepMargin } from '../memory/floor.ts';
 import { liesOnDevice, staysOnDevice, takesHostMemory } from '../memory/kinds.ts';
 import type { ChildContext, HostReading, RunLimits } from '../probe/context.ts';
-import { largeBlockHeadroom, stepMargin } from '../probe/step-check.ts';
+import { callLimitMs } from '../probe/step-limit.ts';
 import type { AllocatorKind } from '../types/index.ts';
 import type { StressEvent } from './protocol.ts';
 import type { Bounds, Headroom, SearchState } from './search.ts';
@@ -27,7 +29,9 @@ export async function headroomFor(
   const { floor, memoryModel } = limits;
   const blocks = largeBlockHeadroom(reading);
   const aboveFloor =
-    floor === null ? null : Math.max(0, (reading.memAvailable ?? 0) - floor - stepMargin(floor)) + pooledBytes;
+    floor === null
+      ? null
+      : Math.max(0, (reading.memAvailable ?? 0) - reading.unpinnable - floor - stepMargin(floor)) + pooledBytes;
   return {
     host: costsHost(kind, memoryModel) ? aboveFloor : null,
     blocks: blocks === null ? null : blocks + pooledBytes,
@@ -35,7 +39,7 @@ export async function headroomFor(
   };
 
   async function deviceHeadroom(): Promise<Headroom['device']> {
-    const memGetInfo = await binding.memGetInfo(limits.device, limits.stepDeadlineMs);
+    const memGetInfo = await binding.memGetInfo(limits.device, callLimitMs(limits.stepTimeoutMs));
     // If free memory is unknown, lazy memory gets none: it would not be refused but would move to the host.
     if (isFailure(memGetInfo)) return staysOnDevice(kind) ? null : { bytes: 0, hard: true };
     return { bytes: Math.max(0, memGetInfo[0] - shareBytes), hard: !staysOnDevice(kind) || shareBytes > 0 };

@@ -4,6 +4,7 @@ import { errorCode, type Fact, type Failure, toUmaError } from '../base/errors.t
 import { isFailure } from '../base/facts.ts';
 import { isEager } from '../memory/kinds.ts';
 import type { ChildContext } from '../probe/context.ts';
+import { stepLimitMs } from '../probe/step-limit.ts';
 import type { AllocatorKind } from '../types/index.ts';
 
 /** The outcome of one allocation with its touch. */
@@ -37,18 +38,19 @@ export class HeldBlocks {
   }
 
   async allocate(bytes: number): Promise<BlockResult> {
-    const { binding, limits } = this.#context;
-    const allocated = await binding.allocBlock(this.#kind, bytes, limits.stepDeadlineMs);
+    const { binding } = this.#context;
+    const limitMs = this.#limitMs(bytes);
+    const allocated = await binding.allocBlock(this.#kind, bytes, limitMs);
     if (isFailure(allocated)) return { allocMs: null, touchMs: null, failure: allocated };
     const allocMs = this.#addTime(allocated.durationMs);
     const seed = ++this.#seed;
     this.#blocks.push({ id: allocated.block, bytes, seed });
     if (!this.#fill) return { allocMs, touchMs: null, failure: null };
-    const touched = await binding.touchBlock(allocated.block, seed, limits.stepDeadlineMs);
+    const touched = await binding.touchBlock(allocated.block, seed, limitMs);
     if (isFailure(touched)) {
       // A partly touched block does not count as held. This free may fail after a stop or a hang; that is fine.
       this.#blocks.pop();
-      await binding.freeBlock(allocated.block, limits.stepDeadlineMs);
+      await binding.freeBlock(allocated.block, limitMs);
       return { allocMs, touchMs: null, failure: touched };
     }
     return { allocMs, touchMs: this.#addTime(touched.durationMs), failure: null };
@@ -56,11 +58,11 @@ export class HeldBlocks {
 
   /** Reads back all blocks; calls `onBlock` with the time of each one, in the order of allocation. */
   async verify(onBlock: (verifyMs: number) => void): Promise<Fact<Verified>> {
-    const { binding, stop, limits } = this.#context;
+    const { binding, stop } = this.#context;
     const sum: Verified = { bytes: 0, mismatches: 0, firstMismatch: null };
     for (const { bytes, id, seed } of this.#blocks) {
       if (stop() !== null) break;
-      const verified = await binding.verifyBlock(id, seed, limits.stepDeadlineMs);
+      const verified = await binding.verifyBlock(id, seed, this.#limitMs(bytes));
       if (isFailure(verified)) return verified;
       onBlock(this.#addTime(verified.durationMs));
       if (verified.firstMismatch !== null) sum.firstMismatch ??= sum.bytes + verified.firstMismatch;
@@ -72,10 +74,15 @@ export class HeldBlocks {
 
   /** @throws UmaError: without working frees the search cannot go on. */
   async free(): Promise<void> {
+    const limitMs = this.#limitMs(this.heldBytes);
     this.#blocks.length = 0;
-    const freed = await this.#context.binding.freeBlocks(this.#context.limits.stepDeadlineMs);
+    const freed = await this.#context.binding.freeBlocks(limitMs);
     if (isFailure(freed)) throw toUmaError(freed);
     this.#addTime(freed.durationMs);
+  }
+
+  #limitMs(bytes: number): number {
+    return stepLimitMs(this.#context.limits.stepTimeoutMs, this.#kind, bytes);
   }
 
   /** Adds a native call's time to `cudaMs`, and returns it in the machine's own milliseconds. */

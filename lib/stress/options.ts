@@ -5,27 +5,44 @@ import {
   checkBytes,
   checkChoice,
   checkFunction,
+  checkKeys,
   checkMilliseconds,
+  type Keys,
   outOfRange,
 } from '../base/arguments.ts';
 import { GiB, MiB } from '../base/format.ts';
+import { ANY_BYTES, LIMITS, SOME_BYTES } from '../base/limits.ts';
 import { KINDS, staysOnDevice } from '../memory/kinds.ts';
 import { MIN_SHARE } from '../memory/others.ts';
-import { type CheckedProbeOptions, checkProbeOptions } from '../probe/options.ts';
+import { type CheckedProbeOptions, checkProbeOptions, PROBE_KEYS } from '../probe/options.ts';
 import type { AllocatorKind, MemoryModel, StressOptions } from '../types/index.ts';
 
 const DEFAULT_TIMEOUT_MS = 600_000;
+
+const KEYS: Keys<StressOptions> = {
+  kind: true,
+  single: true,
+  maxBytes: true,
+  chunkBytes: true,
+  share: true,
+  acceptThatOthersRunOut: true,
+  verify: true,
+  holdMs: true,
+  resume: true,
+  onStep: true,
+  ...PROBE_KEYS,
+};
 
 export interface CheckedStressOptions {
   probe: CheckedProbeOptions;
   kind: AllocatorKind;
   single: boolean;
   /** null: no maximum. */
-  max: number | null;
+  maxBytes: number | null;
   /** null: the default. */
   share: number | null;
   /** null: the device's default. */
-  chunk: number | null;
+  chunkBytes: number | null;
   verify: boolean;
   holdMs: number;
   resume: boolean;
@@ -34,6 +51,7 @@ export interface CheckedStressOptions {
 
 /** @throws TypeError/RangeError that names the option. */
 export function checkStressOptions(options: StressOptions): CheckedStressOptions {
+  checkKeys('stress()', options, KEYS);
   const { kind = 'device', onStep = () => undefined } = options;
   checkChoice('kind', KINDS, kind);
   checkFunction('onStep', onStep);
@@ -41,11 +59,12 @@ export function checkStressOptions(options: StressOptions): CheckedStressOptions
     probe: checkProbeOptions(options, DEFAULT_TIMEOUT_MS),
     kind,
     single: checkBoolean('single', options.single),
-    max: options.max === undefined ? null : checkBytes('max', options.max, 1),
+    maxBytes: options.maxBytes === undefined ? null : checkBytes('maxBytes', options.maxBytes, SOME_BYTES),
     share: options.share === undefined ? null : checkShare(options),
-    chunk: options.chunk === undefined ? null : checkBytes('chunk', options.chunk, 2 * MiB, 64 * GiB),
+    chunkBytes:
+      options.chunkBytes === undefined ? null : checkBytes('chunkBytes', options.chunkBytes, LIMITS.chunkBytes),
     verify: checkBoolean('verify', options.verify),
-    holdMs: checkMilliseconds('holdMs', options.holdMs ?? 0, 0, 86_400_000),
+    holdMs: checkMilliseconds('holdMs', options.holdMs ?? 0, LIMITS.holdMs),
     resume: checkBoolean('resume', options.resume),
     onStep,
   };
@@ -53,7 +72,7 @@ export function checkStressOptions(options: StressOptions): CheckedStressOptions
 
 function checkShare({ acceptThatOthersRunOut, share }: StressOptions): number {
   const accept = checkBoolean('acceptThatOthersRunOut', acceptThatOthersRunOut);
-  const bytes = checkBytes('share', share, 0);
+  const bytes = checkBytes('share', share, ANY_BYTES);
   if (bytes < MIN_SHARE && !accept)
     throw outOfRange(
       'share',

@@ -5,6 +5,7 @@ import { reason } from '../base/facts.ts';
 import { formatBoth, formatBytes } from '../base/format.ts';
 import type { NativeGuard } from '../native/contract.ts';
 import type { HostReading, Refusal, Stop } from '../probe/context.ts';
+import { failureReason } from '../probe/outcome.ts';
 import type { StressState } from '../types/index.ts';
 import type { Verified } from './held-blocks.ts';
 import type { Headroom, StressMode } from './search.ts';
@@ -16,7 +17,7 @@ export interface Outcome {
 
 /** A native call failed, other than for lack of memory. */
 export function failureOutcome(failure: Failure): Outcome {
-  return { state: failure.name === 'TIMEOUT' ? 'timeout' : 'failed', boundBy: reason(failure) };
+  return { state: failure.name === 'TIMEOUT' ? 'timeout' : 'failed', boundBy: failureReason(failure) };
 }
 
 /** The next step was refused before it was made. */

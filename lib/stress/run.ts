@@ -33,7 +33,7 @@ export async function runStress(options: CheckedStressOptions): Promise<StressRe
 function stressRequest(baseline: Baseline, options: CheckedStressOptions): StressRequest {
   const { device, snapshot } = baseline;
   const { holdMs, kind, single, verify } = options;
-  const sizes = stepSizes(device.memoryModel, kind, options.chunk);
+  const sizes = stepSizes(device.memoryModel, kind, options.chunkBytes);
   return {
     kind,
     mode: single ? 'single' : 'total',
@@ -53,11 +53,13 @@ function stressRequest(baseline: Baseline, options: CheckedStressOptions): Stres
  */
 function searchCeiling(
   { unfinished }: Baseline,
-  { kind, max, resume }: CheckedStressOptions,
+  { kind, maxBytes, resume }: CheckedStressOptions,
   resolution: number,
 ): StressRequest['ceiling'] {
   const maximum =
-    max === null ? null : { bytes: max, reason: `the requested maximum of ${formatBoth(max)} was reached` };
+    maxBytes === null
+      ? null
+      : { bytes: maxBytes, reason: `the requested maximum of ${formatBoth(maxBytes)} was reached` };
   if (!resume || unfinished === null || unfinished.command !== 'stress' || unfinished.kind !== kind) return maximum;
   const { provenBytes, sentence, targetBytes } = unfinished;
   const halfway = provenBytes + Math.floor((targetBytes - provenBytes) / 2 / resolution) * resolution;

@@ -4,6 +4,7 @@ import { isFailure } from '../base/facts.ts';
 import { formatBoth, MiB } from '../base/format.ts';
 import type { ChildContext, Emit, Loop, Stop } from '../probe/context.ts';
 import { CounterReader } from '../probe/counter-reader.ts';
+import { callLimitMs, stepLimitMs } from '../probe/step-limit.ts';
 import type { AllocatorKind } from '../types/index.ts';
 import { measureStep, type StepCheck } from './measure.ts';
 import { managedRefusal, planSweep } from './plan.ts';
@@ -14,7 +15,7 @@ const WARM_UP_BYTES = 2 * MiB;
 
 export const loop: Loop<SweepRequest, SweepEvent, SweepResult> = async (context, request, emit) => {
   const { allocator, binding, limits } = context;
-  const reader = new CounterReader(binding, limits.device, limits.stepDeadlineMs, request.nvml);
+  const reader = await CounterReader.open(binding, limits.device, callLimitMs(limits.stepTimeoutMs), request.nvml);
   await reader.read(); // opens NVML, whose time would otherwise count for the first step
   const [deviceFree, deviceTotal] = isFailure(allocator.memGetInfo) ? [null, null] : allocator.memGetInfo;
   const steps = planSweep(request, { kinds: allocator.kinds, deviceTotal });
@@ -55,7 +56,10 @@ async function runSteps(
     const measurement = await measureStep(context, reader, step, request.repeat, check);
     emit({ type: 'step', index, measurement });
     if (measurement.hung)
-      return { cause: 'timeout', reason: measurement.reason ?? 'a native call did not return in time' };
+      return {
+        cause: 'timeout',
+        reason: `the step ${step.kind} ${formatBoth(step.bytes)} did not end within its limit`,
+      };
     if (measurement.state === 'out-of-memory') exhausted.set(step.kind, step.bytes);
   }
   // The stop may have come during the last step.
@@ -82,10 +86,11 @@ function stepCheck(context: ChildContext, { bytes, kind }: PlannedSize, { oversu
 async function warmUp(context: ChildContext, kind: AllocatorKind): Promise<void> {
   const { binding, limits } = context;
   if (context.check({ kind, heldBytes: 0, targetBytes: WARM_UP_BYTES }) !== null) return;
-  const allocated = await binding.allocBlock(kind, WARM_UP_BYTES, limits.stepDeadlineMs);
+  const limitMs = stepLimitMs(limits.stepTimeoutMs, kind, WARM_UP_BYTES);
+  const allocated = await binding.allocBlock(kind, WARM_UP_BYTES, limitMs);
   if (isFailure(allocated)) return;
-  await binding.touchBlock(allocated.block, 1, limits.stepDeadlineMs);
-  await binding.freeBlock(allocated.block, limits.stepDeadlineMs);
+  await binding.touchBlock(allocated.block, 1, limitMs);
+  await binding.freeBlock(allocated.block, limitMs);
 }
 
 function unmeasured({ reason, state }: { state: 'unsupported' | 'refused'; reason: string }): Measurement {

@@ -6,6 +6,7 @@ import type { ChildContext, Stop } from '../probe/context.ts';
 import type { CounterReader } from '../probe/counter-reader.ts';
 import { type CounterSeries, type Counters, median } from '../probe/counters.ts';
 import { isCallers, stepFailure } from '../probe/outcome.ts';
+import { stepLimitMs } from '../probe/step-limit.ts';
 import type { AllocatorKind } from '../types/index.ts';
 import type { Measurement } from './protocol.ts';
 
@@ -95,7 +96,7 @@ async function allocateAndTouch(
   nth: number,
 ): Promise<void> {
   const { binding, limits } = context;
-  const deadlineMs = limits.stepDeadlineMs;
+  const deadlineMs = stepLimitMs(limits.stepTimeoutMs, kind, bytes);
   const allocated = await binding.allocBlock(kind, bytes, deadlineMs);
   if (isFailure(allocated)) {
     repeat.end = stepFailure(context, allocated);

@@ -1,10 +1,32 @@
 /** The options of a sweep, checked and with their defaults. */
 
-import { checkBoolean, checkChoice, checkFunction, checkInteger, invalidType, outOfRange } from '../base/arguments.ts';
+import {
+  checkBoolean,
+  checkChoice,
+  checkFunction,
+  checkInteger,
+  checkKeys,
+  invalidType,
+  type Keys,
+  outOfRange,
+} from '../base/arguments.ts';
+import { LIMITS } from '../base/limits.ts';
 import { KINDS } from '../memory/kinds.ts';
-import { type CheckedProbeOptions, checkProbeOptions } from '../probe/options.ts';
+import { type CheckedProbeOptions, checkProbeOptions, PROBE_KEYS } from '../probe/options.ts';
 import type { AllocatorKind, SweepOptions } from '../types/index.ts';
 import { type SweepPreset, type SweepSize, sweepSizes } from './sizes.ts';
+
+const KEYS: Keys<SweepOptions> = {
+  kinds: true,
+  sizes: true,
+  range: true,
+  tensors: true,
+  preset: true,
+  repeat: true,
+  oversubscribe: true,
+  onStep: true,
+  ...PROBE_KEYS,
+};
 
 export interface CheckedSweepOptions {
   probe: CheckedProbeOptions;
@@ -18,9 +40,10 @@ export interface CheckedSweepOptions {
 
 /** @throws TypeError/RangeError that names the option. */
 export function checkSweepOptions(options: SweepOptions): CheckedSweepOptions {
+  checkKeys('sweep()', options, KEYS);
   const { onStep, oversubscribe = false, repeat = 1 } = options;
   const kinds = checkKinds(options.kinds ?? ['device']);
-  checkInteger('repeat', repeat, 1, 1000);
+  checkInteger('repeat', repeat, LIMITS.repeat);
   checkBoolean('oversubscribe', oversubscribe);
   checkFunction('onStep', onStep);
   return { probe: checkProbeOptions(options, null), kinds, ...sweepSizes(options), repeat, oversubscribe, onStep };

@@ -49,7 +49,8 @@ export class Progress {
     const currentState = state === 'lost' || state === 'stopped' ? state : 'aborted';
     const done = this.#steps.length;
     const missing = this.#planned.slice(done).map((planned, at) => {
-      if (this.#current !== done + at) return emptyStep(planned, this.#sizes, 'not-reached', reason);
+      if (this.#current !== done + at)
+        return emptyStep(planned, this.#sizes, 'not-reached', 'the sweep ended before it');
       const where = `in ${planned.kind} ${formatBoth(planned.bytes)}`;
       return emptyStep(planned, this.#sizes, currentState, `${reason ?? 'the process ended'}, ${where}`);
     });

@@ -1,7 +1,8 @@
 /** The sizes of a sweep: a list, a range, tensors, or a preset. */
 
-import { checkBytes, invalidArgument, invalidType, invalidValue, outOfRange } from '../base/arguments.ts';
+import { checkBytes, checkKeys, invalidArgument, invalidType, invalidValue, outOfRange } from '../base/arguments.ts';
 import { GB } from '../base/format.ts';
+import { SOME_BYTES } from '../base/limits.ts';
 import { tensorOf } from '../models/tensors.ts';
 import type { SweepOptions, Tensor } from '../types/index.ts';
 
@@ -56,22 +57,22 @@ function checkCount<T>(sizes: T[]): T[] {
 
 function listSizes(sizes: unknown): number[] {
   if (!Array.isArray(sizes)) throw invalidType('sizes', 'an array of bytes', sizes);
-  return sizes.map((size, index) => checkBytes(`sizes[${index}]`, size, 1));
+  return sizes.map((size, index) => checkBytes(`sizes[${index}]`, size, SOME_BYTES));
 }
 
 /** Linear with `step`, doubling without. Contains `to` only if a step lands on it. */
 function rangeSizes(range: unknown): number[] {
-  if (typeof range !== 'object' || range === null) throw invalidType('range', 'an object with from and to', range);
+  checkKeys('range', range, { from: true, to: true, step: true });
   const { from, to, step } = range as Record<string, unknown>;
-  const first = checkBytes('range.from', from, 1);
-  const last = checkBytes('range.to', to, 1);
+  const first = checkBytes('range.from', from, SOME_BYTES);
+  const last = checkBytes('range.to', to, SOME_BYTES);
   if (last < first) throw outOfRange('range.to', `at least range.from, ${first}`, last);
   const sizes: number[] = [];
   if (step === undefined) {
     for (let size = first; size <= last; size *= 2) sizes.push(size);
     return sizes;
   }
-  const increment = checkBytes('range.step', step, 1);
+  const increment = checkBytes('range.step', step, SOME_BYTES);
   if ((last - first) / increment >= MAX_SIZES)
     throw outOfRange(
       'range.step',
@@ -83,7 +84,7 @@ function rangeSizes(range: unknown): number[] {
 }
 
 function tensorSizes(tensors: unknown): SweepSize[] {
-  if (typeof tensors !== 'object' || tensors === null) throw invalidType('tensors', 'an object with dtypes', tensors);
+  checkKeys('tensors', tensors, { dtypes: true, shapes: true, elements: true });
   const { dtypes, shapes, elements } = tensors as Record<string, unknown>;
   checkFilled('tensors.dtypes', 'data types', dtypes);
   if ((shapes === undefined) === (elements === undefined))

@@ -89,6 +89,7 @@ export interface CacheSplit {
   writeback: number | null;
 }
 
+/** What is in the page cache of the given files and folders, by `cacheStatus()`. Sizes in bytes. */
 export interface CacheStatus {
   schema: 'umaprobe/cache-status/1';
   at: string;
@@ -107,16 +108,20 @@ export interface CacheStatus {
   durationMs: number;
 }
 
+/** How far a walk over files has come. */
 export interface CacheProgress {
   files: number;
   bytes: number;
   path: string;
 }
 
+/** Options of `cacheStatus()`. */
 export interface CacheStatusOptions {
   /** Number of files to list: 0 to 100000. Default 20. */
   top?: number;
+  /** Ends the walk: `cacheStatus()` rejects with the signal's reason, `evictFiles()` resolves with what it has done. */
   signal?: AbortSignal;
+  /** Called now and then during the walk. If it throws or rejects, the call rejects with that error. */
   onProgress?: (progress: CacheProgress) => void | Promise<void>;
 }
 
@@ -129,6 +134,7 @@ export interface Receipt {
   from: Record<keyof ReceiptCounters, string>;
 }
 
+/** Counters before and after an action, in bytes. null: this machine does not have the counter, or it could not be read. */
 export interface ReceiptCounters {
   memFree: number | null;
   memAvailable: number | null;
@@ -144,6 +150,7 @@ export interface ReceiptCounters {
   cudaFree: number | null;
 }
 
+/** One file that was evicted, or could not be. Sizes in bytes. */
 export interface EvictedFile {
   path: string;
   cachedBefore: number;
@@ -158,6 +165,7 @@ export interface EvictedFile {
   mappedBy: { pid: number; name: string | null; locked: boolean }[];
 }
 
+/** What `evictFiles()` has done. */
 export interface EvictReport {
   schema: 'umaprobe/cache-evict/1';
   at: string;
@@ -181,11 +189,13 @@ export interface EvictReport {
   durationMs: number;
 }
 
+/** Options of `evictFiles()`. */
 export interface EvictOptions extends CacheStatusOptions {
   /** Write dirty pages first (fdatasync), so that they can be evicted too. Default false: they stay. */
   sync?: boolean;
 }
 
+/** What `dropCaches()` has done. */
 export interface DropReport {
   schema: 'umaprobe/cache-drop/1';
   at: string;
@@ -211,6 +221,7 @@ export interface DropReport {
   durationMs: number;
 }
 
+/** Options of `dropCaches()`. */
 export interface DropOptions {
   /** 1: page cache. 2: slab and shrinkers, hence the driver's page pools. 3 (default): both. */
   level?: 1 | 2 | 3;
@@ -222,8 +233,14 @@ export interface DropOptions {
   sudo?: boolean;
   /** Drop even under memory pressure. */
   force?: boolean;
+  /**
+   * Rejects with the signal's reason. Before the kernel is asked nothing has been changed; what it is doing already it
+   * goes on with, and the receipt is lost.
+   */
+  signal?: AbortSignal;
 }
 
+/** Free blocks of one order (2^order pages, `blockBytes` bytes each) before and after a compaction. */
 export interface BlocksByOrder {
   order: number;
   blockBytes: number;
@@ -231,6 +248,7 @@ export interface BlocksByOrder {
   after: number;
 }
 
+/** What `compact()` has done, and whether memory is contiguous enough now. */
 export interface CompactReport {
   schema: 'umaprobe/cache-compact/1';
   at: string;
@@ -253,26 +271,36 @@ export interface CompactReport {
   durationMs: number;
 }
 
+/** What must be free for a large allocation to be quick: memory in bytes, and blocks of a size in bytes. */
 export interface ContiguityGate {
   availableBytes: number;
   blockBytes: number;
   blocks: number;
 }
 
+/** Options of `compact()`. */
 export interface CompactOptions {
   /** Default: 96 GiB available and 200 blocks of 32 MiB on a machine with 120 GiB; the same shares on a smaller one. */
   gate?: Partial<ContiguityGate>;
   /** Compact even if the gate is met. */
   always?: boolean;
+  /** Run one fixed command with `sudo -n`. */
   sudo?: boolean;
+  /**
+   * Rejects with the signal's reason. Before the kernel is asked nothing has been changed; what it is doing already it
+   * goes on with, and the receipt is lost.
+   */
+  signal?: AbortSignal;
 }
 
+/** What `reclaim()` has done. */
 export interface ReclaimReport {
-  schema: 'umaprobe/cache-reclaim/1';
+  schema: 'umaprobe/cache-reclaim/2';
   at: string;
   simulated: string | null;
   cgroup: string;
-  askedBytes: number;
+  /** How much was to be reclaimed. */
+  bytes: number;
   /** memory.current before − after; negative: its programs allocated more in the meantime. */
   gotBytes: number;
   /** The kernel reclaimed less than requested (EAGAIN). */
@@ -283,8 +311,15 @@ export interface ReclaimReport {
   durationMs: number;
 }
 
+/** Options of `reclaim()`. */
 export interface ReclaimOptions {
+  /** How much to reclaim, in bytes: 1 to 2^53 − 1. */
   bytes: number;
   /** Path under /sys/fs/cgroup, or as in /proc/self/cgroup. Default: this process's cgroup. */
   cgroup?: string;
+  /**
+   * Rejects with the signal's reason. Before the kernel is asked nothing has been changed; what it is doing already it
+   * goes on with, and the receipt is lost.
+   */
+  signal?: AbortSignal;
 }

@@ -60,6 +60,12 @@ export interface Allocatable {
   immediate: number | null;
   /** After the kernel has reclaimed what it can: clean page cache, reclaimable slab, known driver pools. */
   afterReclaim: number | null;
+  /**
+   * What a program can load: on unified memory `afterReclaim` less the host's floor and the program's own start, which is
+   * what `stress()` reaches; on other devices free memory less the share of their other users. Never above CUDA's own
+   * total. null: not known, or no CUDA program can use the device now; `from["allocatable.safe"]` says why.
+   */
+  safe: number | null;
 }
 
 /** Tools that report free memory; each counts the same machine differently. */
@@ -131,6 +137,7 @@ export interface DeviceSnapshot {
   from: Record<string, string>;
 }
 
+/** Attributes of a device that decide how its memory behaves: the names of `cudaDevAttr…` without the prefix. */
 export type DeviceAttribute =
   | 'integrated'
   | 'managedMemory'

@@ -21,6 +21,7 @@ export interface CheckResult extends Finding {
   durationMs: number;
 }
 
+/** What the checks of a machine found. */
 export interface DoctorReport {
   schema: 'umaprobe/doctor/1';
   /** Time at which the kernel was read, ISO 8601, UTC. */

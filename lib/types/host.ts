@@ -98,6 +98,7 @@ export interface LedgerEntry {
   from: string;
 }
 
+/** Parts of MemTotal: each byte is in exactly one. */
 export type LedgerLabel =
   | 'free'
   | 'pageCache'

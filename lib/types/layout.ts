@@ -3,6 +3,7 @@
 import type { AllocatorKind } from './kinds.ts';
 import type { CountersMoved, ProbeHeader, ProbeOptions } from './probe.ts';
 
+/** One block of a layout: what was expected and what it took. Sizes in bytes. */
 export interface LayoutPart {
   name: string;
   expectedBytes: number;
@@ -48,5 +49,6 @@ export interface Settled {
 export interface LayoutOptions extends ProbeOptions {
   /** Default `device`. */
   kind?: AllocatorKind;
+  /** Called after each part. If it throws or rejects, `layout()` rejects with that error. */
   onPart?: (part: LayoutPart, progress: { done: number; total: number }) => void | Promise<void>;
 }

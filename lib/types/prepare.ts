@@ -18,12 +18,14 @@ export interface PrepareStep {
   durationMs: number | null;
 }
 
+/** What `prepare()` has done, and whether the planned allocation fits now. */
 export interface PrepareReport {
-  schema: 'umaprobe/prepare/1';
+  schema: 'umaprobe/prepare/2';
   at: string;
   simulated: string | null;
   dryRun: boolean;
-  askedBytes: number;
+  /** Size of the planned allocation. */
+  bytes: number;
   /**
    * `enough`: available immediately. `after-reclaim`: available once the kernel has reclaimed page cache, which it does
    * during an allocation; programs that read cudaMemGetInfo do not see that memory. `not-enough`: no step can free
@@ -43,12 +45,18 @@ export interface PrepareReport {
   after: { immediate: number | null; afterReclaim: number | null };
   /** Memory left for the host, and the rule that gave this amount. */
   floor: { bytes: number; from: string };
+  /**
+   * All that must be available beyond `bytes`: the floor, its margin, and the program besides its data. So the most
+   * that can be prepared is `allocatable.safe` of the snapshot.
+   */
+  reserveBytes: number;
   receipt: Receipt;
   durationMs: number;
 }
 
+/** Options of `prepare()`. */
 export interface PrepareOptions {
-  /** Size of the planned allocation. */
+  /** Size of the planned allocation, in bytes: 1 to 2^53 − 1. */
   bytes: number;
   /** Files that may be evicted. Default: all model stores found. */
   paths?: readonly string[];
@@ -59,6 +67,8 @@ export interface PrepareOptions {
    * quarter of a small machine.
    */
   floor?: number;
+  /** Take the steps that need root with `sudo -n`, each as one fixed command. */
   sudo?: boolean;
+  /** Ends the preparation between two steps: rejects with the signal's reason. */
   signal?: AbortSignal;
 }

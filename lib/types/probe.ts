@@ -25,6 +25,7 @@ export interface CounterChange {
   afterFree: number | null;
 }
 
+/** How every counter moved in one step. */
 export type CountersMoved = Record<Counter, CounterChange>;
 
 /** The probed device. */
@@ -132,8 +133,11 @@ export interface ProbeOptions {
   acceptAFrozenMachine?: boolean;
   /** Path of the journal; false: none. Default: a file under $XDG_STATE_HOME/umaprobe (~/.local/state/umaprobe). */
   journal?: string | false;
-  /** Time limit for one native call, in milliseconds: 100 to 600000. Default 60000. */
-  stepDeadlineMs?: number;
+  /**
+   * Time limit for one call that allocates, touches or frees, in milliseconds: 100 to 3600000. Default: 60000, and for
+   * each 10^9 bytes 1000 more, or 10000 for kinds that the first touch provides page by page (`managed`, `system`).
+   */
+  stepTimeoutMs?: number;
   /** Time limit for the whole run, in milliseconds: 100 to 86400000. Default: none for sweeps, 600000 for stress. */
   timeoutMs?: number;
   /** Aborts the run; the report has everything measured until then. */

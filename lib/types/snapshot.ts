@@ -30,6 +30,7 @@ export interface Snapshot {
   durationMs: number;
 }
 
+/** Options of `snapshot()`. */
 export interface SnapshotOptions {
   /**
    * How to read `cudaMemGetInfo`, which needs a CUDA context (527 MiB on an H200).
@@ -50,16 +51,22 @@ export interface SnapshotOptions {
    * Default false: of a hidden device, which has `visible: false`, only what NVML reports is known.
    */
   hiddenDevices?: boolean;
-  /** Time limit for each library, in milliseconds: 1 to 600000. Default 2000. */
+  /**
+   * Time limit for each library and for each file of the kernel, in milliseconds: 1 to 600000. Default 2000. A file has
+   * at least a second.
+   */
   deadlineMs?: number;
   /** Time limit for the contexts or the child process of `memGetInfo` and of `hiddenDevices`, in milliseconds: 1 to 600000. Default 10000. */
   childDeadlineMs?: number;
+  /** Rejects with the signal's reason. A library that is being asked is not waited for. */
+  signal?: AbortSignal;
 }
 
+/** Options of `watch()`. */
 export interface WatchOptions extends SnapshotOptions {
   /** Interval between the starts of two readings, in milliseconds: 10 to 3600000. Default 1000. */
   intervalMs?: number;
-  /** Stops the iteration. */
+  /** Ends the iteration, which is not an error. */
   signal?: AbortSignal;
 }
 
@@ -67,4 +74,12 @@ export interface WatchOptions extends SnapshotOptions {
 export interface MemGetInfo {
   free: number;
   total: number;
+}
+
+/** Options of `memGetInfo()`. */
+export interface MemGetInfoOptions {
+  /** Time limit, in milliseconds: 1 to 600000. Default 10000. */
+  deadlineMs?: number;
+  /** Rejects with the signal's reason; the call itself goes on until it returns. */
+  signal?: AbortSignal;
 }

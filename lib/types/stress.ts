@@ -6,7 +6,7 @@ import type { ProbeHeader, ProbeOptions } from './probe.ts';
 
 /**
  * How a stress test ended.
- * - `limit`: `max` was reached. `out-of-memory`: the allocator refused even a step of `resolutionBytes`.
+ * - `limit`: `maxBytes` was reached. `out-of-memory`: the allocator refused even a step of `resolutionBytes`.
  * - `share`: the next step would take memory that stays free for the GPU's other users.
  * - `floor`: the next step would take the host below its floor. `pressure`: programs wait for memory (PSI).
  *   `contiguity`: memory is free, but no more blocks of 2 MiB.
@@ -28,6 +28,7 @@ export type StressState =
   | 'failed'
   | 'lost';
 
+/** One step of a stress test. */
 export interface StressStep {
   /** Bytes requested in this step: the whole block in `single` mode, else the increment. */
   requestedBytes: number;
@@ -63,11 +64,16 @@ export interface StressReport extends ProbeHeader {
    */
   boundBy: string;
   /** Set if the guard thread intervened: its reason and reaction times. */
-  guard: GuardReport | null;
+  guard: ProbeGuardReport | null;
   /** Largest and smallest step. */
   chunkBytes: number;
   resolutionBytes: number;
-  /** Result of the verification; null: not requested. `mismatches` in bytes, `firstMismatch` an offset in bytes. */
+  /**
+   * What the device read back: the bytes compared, how many of them were wrong, and the offset of the first wrong one
+   * in the held memory (blocks in the order of their allocation; null: none was wrong). null: not requested, or not
+   * done, because the search failed, the run was stopped, or in `single` mode the largest block could not be allocated
+   * again (`boundBy` says so).
+   */
   verified: { bytes: number; mismatches: number; firstMismatch: number | null } | null;
   holdMs: number;
   /** Time inside CUDA calls, in milliseconds. */
@@ -77,7 +83,7 @@ export interface StressReport extends ProbeHeader {
 }
 
 /** A trip of the guard, the native thread of the child process that watches the machine's memory. */
-export interface GuardReport {
+export interface ProbeGuardReport {
   reason: 'floor' | 'pressure' | 'parent';
   memAvailable: number | null;
   pressureFull: number | null;
@@ -100,16 +106,17 @@ export interface StressOptions extends ProbeOptions {
   share?: number;
   /** Allow a `share` below 256 MiB: the other users of the device may then fail for lack of memory. */
   acceptThatOthersRunOut?: boolean;
-  /** Stop at this size: 1 to 2^53 − 1 bytes. */
-  max?: number;
+  /** Stop at this size: 1 to 2^53 − 1 bytes. The `maxBytes` of the report never exceeds it. */
+  maxBytes?: number;
   /** Largest step, in bytes: 2 MiB to 64 GiB. Default 4 GiB, and 32 GiB for a device's own memory. */
-  chunk?: number;
+  chunkBytes?: number;
   /** Fill every byte with a pattern on the device, read it back there and compare. */
   verify?: boolean;
   /** How long to hold the maximum, in milliseconds: 0 to 86400000. Default 0. */
   holdMs?: number;
   /** Start below the step in which an earlier run was lost (see `unfinished`). */
   resume?: boolean;
+  /** Called after each step. If it throws or rejects, `stress()` rejects with that error. */
   onStep?: (
     step: StressStep,
     progress: { heldBytes: number; expectedBytes: number | null; etaMs: number | null },

@@ -1,5 +1,6 @@
 /** An allocation sweep: the same sizes for each kind of memory. */
 
+import type { DType } from './dtypes.ts';
 import type { AllocatorKind } from './kinds.ts';
 import type { CountersMoved, ProbeHeader, ProbeOptions, Times } from './probe.ts';
 
@@ -22,7 +23,7 @@ export type SweepStepState =
 
 /** A requested tensor. */
 export interface Tensor {
-  dtype: string;
+  dtype: DType;
   /** null: only the number of elements was given. */
   shape: number[] | null;
   elements: number;
@@ -34,6 +35,7 @@ export interface Tensor {
   note: string | null;
 }
 
+/** One size of one kind, allocated, touched and freed. Sizes in bytes. */
 export interface SweepStep {
   kind: AllocatorKind;
   requestedBytes: number;
@@ -99,7 +101,7 @@ export interface SweepOptions extends ProbeOptions {
   /** From `from` to `to` in steps of `step` bytes, or doubling without `step`. */
   range?: { from: number; to: number; step?: number };
   /** Every combination of a dtype with a shape or number of elements. */
-  tensors?: { dtypes: readonly string[]; shapes?: readonly (readonly number[])[]; elements?: number };
+  tensors?: { dtypes: readonly DType[]; shapes?: readonly (readonly number[])[]; elements?: number };
   preset?: 'lab' | 'quick';
   /** Repeats of each step: 1 to 1000. Default 1. */
   repeat?: number;
@@ -109,6 +111,7 @@ export interface SweepOptions extends ProbeOptions {
   onStep?: (step: SweepStep, progress: SweepProgress) => void | Promise<void>;
 }
 
+/** How far a sweep has come: steps, and the time that is left. */
 export interface SweepProgress {
   done: number;
   total: number;

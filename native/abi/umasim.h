@@ -31,8 +31,12 @@ long umasim_scale_milli(void);
 // Anonymous memory of the machine for this process, as from mmap(2). Pages appear when the GPU
 // touches them, on devices that reach pageable memory, and stay until umasim_unmap of the whole
 // range or the exit of the process. Returns null with errno set on failure. The address is real and
-// writable, but the simulator does not see the program's own writes as touches.
+// writable, but the simulator does not see the program's own writes as touches: umasim_touch() says
+// that the processor wrote to a range, which then has pages as well, at once. It waits while the
+// machine has no memory, as a page fault does, and never returns once it is wedged. Returns 0 or
+// -errno: EINVAL outside of such memory, ENOMEM on a machine without memory that does not wedge.
 void* umasim_map(size_t bytes);
+int umasim_touch(void* address, size_t bytes);
 void umasim_unmap(void* address, size_t bytes);
 // Lists the names in a simulated directory, each followed by a newline.
 long umasim_list(const char* path, char* buffer, size_t size);

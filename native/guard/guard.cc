@@ -1,10 +1,5 @@
 #include "guard/guard.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +8,7 @@
 #include <thread>
 
 #include "base/failure.h"
+#include "runtime/thread_priority.h"
 
 namespace umaprobe {
 
@@ -26,23 +22,6 @@ Failure start_failure(int error, const std::string& message) {
   Failure failure = errno_failure("umaprobe", "guardStart", error);
   failure.message = message;
   return failure;
-}
-
-// Best effort. A tick takes some 20 µs and must run on time even if all cores are busy.
-void raise_priority() {
-  pthread_setname_np(pthread_self(), "umaprobe-guard");
-  ::prctl(PR_SET_TIMERSLACK, 1000UL);  // ns; 50,000 by default
-  sched_param first{};
-  first.sched_priority = sched_get_priority_min(SCHED_RR);
-  if (pthread_setschedparam(pthread_self(), SCHED_RR, &first) == 0) return;
-  // On Linux a nice value belongs to one thread.
-  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), -20);
-}
-
-double thread_cpu_ms() {
-  timespec used{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return static_cast<double>(used.tv_sec) * 1e3 + static_cast<double>(used.tv_nsec) / 1e6;
 }
 
 std::optional<double> ms_between(Clock::time_point from, std::optional<Clock::time_point> to) {
@@ -109,7 +88,8 @@ GuardReport Guard::read() const {
 }
 
 void Guard::run() {
-  raise_priority();
+  // A tick takes some 20 µs.
+  raise_priority("umaprobe-guard");
   const auto interval = std::chrono::microseconds(options_.intervalUs);
   std::unique_lock<std::mutex> lock(mutex_);
   for (auto next = Clock::now(); !stopping_;) {

@@ -42,7 +42,11 @@ class RealHost final : public Host {
   }
 
   long reread(const char* path, char* buffer, size_t size) override {
-    return kept_files_.read(path, buffer, size);
+    return kept_files_.read(path, read_records, buffer, size);
+  }
+
+  std::optional<long> reread_at_once(const char* path, char* buffer, size_t size) override {
+    return kept_files_.read_at_once(path, read_records, buffer, size);
   }
 
   long write(const char* path, const char* data, size_t size) override {
@@ -65,6 +69,7 @@ class RealHost final : public Host {
   }
 
   void unmap(void* address, size_t bytes) override { ::munmap(address, bytes); }
+  int touch(void*, size_t) override { return -ENOTSUP; }
 
   std::optional<double> free_memory() override {
     struct sysinfo now;
@@ -72,13 +77,12 @@ class RealHost final : public Host {
     return static_cast<double>(now.freeram) * now.mem_unit;
   }
 
-  // The descriptor stays open; each pread at 0 makes the kernel generate the text again. The text
-  // is one seq_file record, so one call returns all of it.
   long read_meminfo(char* buffer, size_t size) override {
-    if (!meminfo_) meminfo_ = open_readonly("/proc/meminfo");
-    if (!meminfo_) return -errno;
-    const ssize_t count = ::pread(meminfo_.get(), buffer, size, 0);
-    return count < 0 ? -errno : count;
+    return kept_files_.read("/proc/meminfo", read_record, buffer, size);
+  }
+
+  std::optional<long> read_meminfo_at_once(char* buffer, size_t size) override {
+    return kept_files_.read_at_once("/proc/meminfo", read_record, buffer, size);
   }
 
   Fact<std::vector<std::string>> list(const std::string& path) override {
@@ -104,7 +108,6 @@ class RealHost final : public Host {
   Fact<std::string> machine() override { return std::string(); }
 
  private:
-  Descriptor meminfo_;
   KeptFiles kept_files_;
 };
 
@@ -125,6 +128,9 @@ class SimulatedHost final : public Host {
 
   void* map(size_t bytes) override { return simulator_.umasim_map(bytes); }
   void unmap(void* address, size_t bytes) override { simulator_.umasim_unmap(address, bytes); }
+  int touch(void* address, size_t bytes) override {
+    return simulator_.umasim_touch(address, bytes);
+  }
 
   long read_meminfo(char* buffer, size_t size) override {
     return read("/proc/meminfo", buffer, size);
@@ -176,6 +182,7 @@ class UnavailableHost final : public Host {
     return nullptr;
   }
   void unmap(void*, size_t) override {}
+  int touch(void*, size_t) override { return -ENXIO; }
   Fact<std::vector<std::string>> list(const std::string&) override { return reason_; }
   long page_size() override { return ::sysconf(_SC_PAGESIZE); }  // needed even without a machine
   double time_scale() override { return 1; }
@@ -253,6 +260,16 @@ Fact<std::string> reread_file(Host& host, const std::string& path, size_t bytes)
   return read_text(host, path, bytes, [&](char* buffer, size_t size) {
     return host.reread(path.c_str(), buffer, size);
   });
+}
+
+std::optional<std::string> reread_file_at_once(Host& host, const std::string& path, size_t bytes) {
+  if (check_path(path)) return std::nullopt;
+  char buffer[16u << 10];
+  const size_t size = std::min(sizeof buffer, bytes);
+  const auto length = host.reread_at_once(path.c_str(), buffer, size);
+  const bool fits = length && (static_cast<size_t>(*length) < size || size == bytes);
+  if (!fits) return std::nullopt;
+  return std::string(buffer, static_cast<size_t>(*length));
 }
 
 std::optional<Failure> write_file(Host& host, const std::string& path, const std::string& data) {

@@ -88,15 +88,30 @@ void parse_meminfo(std::string_view text, double* out) {
   }
 }
 
+std::optional<Failure> check_total(std::string_view text, const double* out) {
+  if (out[kTotal] >= kLeastTotal) return std::nullopt;
+  return no_total(text);
+}
+
+// About 1.5 KiB on kernels up to 7.0.
+constexpr size_t kMeminfoBytes = 8192;
+
 std::optional<Failure> read_meminfo(Host& host, double* out) {
-  // About 1.5 KiB on kernels up to 7.0.
-  char buffer[8192];
+  char buffer[kMeminfoBytes];
   const long length = host.read_meminfo(buffer, sizeof buffer);
   if (length < 0) return read_failure(host, "/proc/meminfo", static_cast<int>(-length));
   const std::string_view text(buffer, static_cast<size_t>(length));
   parse_meminfo(text, out);
-  if (out[kTotal] >= kLeastTotal) return std::nullopt;
-  return no_total(text);
+  return check_total(text, out);
+}
+
+bool read_meminfo_at_once(Host& host, double* out) {
+  char buffer[kMeminfoBytes];
+  const auto length = host.read_meminfo_at_once(buffer, sizeof buffer);
+  if (!length) return false;
+  const std::string_view text(buffer, static_cast<size_t>(*length));
+  parse_meminfo(text, out);
+  return !check_total(text, out);
 }
 
 }  // namespace umaprobe

@@ -63,7 +63,13 @@ inline constexpr size_t kMeminfoFields = std::size(kMeminfo);
 // larger than MemTotal. lib/host/meminfo-lines.ts finds out which of these it is.
 void parse_meminfo(std::string_view text, double* out);
 
+// The failure of a text without a plausible MemTotal, whose numbers `out` has.
+std::optional<Failure> check_total(std::string_view text, const double* out);
+
 // Reads and parses the host's /proc/meminfo. Fails if there is no plausible MemTotal.
 std::optional<Failure> read_meminfo(Host& host, double* out);
+
+// The same on a thread that must not wait. False: that needs `read_meminfo`, which may.
+bool read_meminfo_at_once(Host& host, double* out);
 
 }  // namespace umaprobe

@@ -65,11 +65,14 @@ Napi::Value HostMemoryFields(const Napi::CallbackInfo& info);
 Napi::Value HostMemory(const Napi::CallbackInfo& info);
 Napi::Value ParseMeminfo(const Napi::CallbackInfo& info);
 Napi::Value ReadFiles(const Napi::CallbackInfo& info);
-Napi::Value RereadFiles(const Napi::CallbackInfo& info);
+Napi::Value ReadFilesWithin(const Napi::CallbackInfo& info);
+Napi::Value RereadFilesWithin(const Napi::CallbackInfo& info);
 Napi::Value PageSize(const Napi::CallbackInfo& info);
 Napi::Value ListDirectory(const Napi::CallbackInfo& info);
+Napi::Value ListDirectoryWithin(const Napi::CallbackInfo& info);
 Napi::Value ReadCuda(const Napi::CallbackInfo& info);
 Napi::Value ReadNvml(const Napi::CallbackInfo& info);
+Napi::Value ReadMachine(const Napi::CallbackInfo& info);
 Napi::Value MemGetInfo(const Napi::CallbackInfo& info);
 Napi::Value MemGetInfoSync(const Napi::CallbackInfo& info);
 Napi::Value SimulatedMachine(const Napi::CallbackInfo& info);
@@ -77,6 +80,8 @@ Napi::Value MachineVariables(const Napi::CallbackInfo& info);
 Napi::Value EnterMachine(const Napi::CallbackInfo& info);
 Napi::Value SimBoot(const Napi::CallbackInfo& info);
 Napi::Value SimRecord(const Napi::CallbackInfo& info);
+Napi::Value SimHold(const Napi::CallbackInfo& info);
+Napi::Value TimeScale(const Napi::CallbackInfo& info);
 
 // calls_alloc.cc: device memory and the guard.
 Napi::Value AllocOpen(const Napi::CallbackInfo& info);
@@ -91,6 +96,12 @@ Napi::Value GuardStart(const Napi::CallbackInfo& info);
 Napi::Value GuardRead(const Napi::CallbackInfo& info);
 Napi::Value GuardStop(const Napi::CallbackInfo& info);
 Napi::Value DieWithParent(const Napi::CallbackInfo& info);
+
+// calls_record.cc: the recorder.
+Napi::Value RecorderStart(const Napi::CallbackInfo& info);
+Napi::Value RecorderNote(const Napi::CallbackInfo& info);
+Napi::Value RecorderRead(const Napi::CallbackInfo& info);
+Napi::Value RecorderStop(const Napi::CallbackInfo& info);
 
 // calls_cache.cc: the page cache, and the kernel's ways to free memory.
 Napi::Value CacheWalk(const Napi::CallbackInfo& info);

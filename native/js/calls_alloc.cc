@@ -22,7 +22,7 @@ template <class Work>
 Napi::Value on_allocator(const Napi::CallbackInfo& info, size_t timeout_index, Work work) {
   const auto limit = timeout(info, timeout_index);
   Jobs& jobs = environment_of(info).jobs();
-  return promise_of(info.Env(), jobs.promises, *jobs.workers, WorkerId::kCuda, limit,
+  return promise_of(info.Env(), jobs.promises, jobs.workers, WorkerId::kCuda, limit,
                     [work = std::move(work), allocator = jobs.allocator](CallContext& context) {
                       return work(context, *allocator);
                     });

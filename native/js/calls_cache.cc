@@ -12,7 +12,7 @@ template <class Work>
 Napi::Promise on_worker(const Napi::CallbackInfo& info, WorkerId worker,
                         std::chrono::milliseconds limit, Work work) {
   Jobs& jobs = environment_of(info).jobs();
-  return promise_of(info.Env(), jobs.promises, *jobs.workers, worker, limit, std::move(work));
+  return promise_of(info.Env(), jobs.promises, jobs.workers, worker, limit, std::move(work));
 }
 
 // Empty on the real machine; a simulated one has no files.
@@ -66,11 +66,11 @@ Napi::Value CacheNext(const Napi::CallbackInfo& info) {
     return deferred.Promise();
   }
   const auto walk = found->second;
-  const auto work = [walk, slice = timeout(info, 1)](CallContext& context) {
+  auto work = [walk, slice = timeout(info, 1)](CallContext& context) {
     walk->run_slice(context, slice);
   };
-  const auto make_value = [walk, id, &environment](napi_env env,
-                                                   const std::optional<Failure>& timed_out) {
+  auto make_value = [walk, id, &environment](napi_env env,
+                                             const std::optional<Failure>& timed_out) {
     if (timed_out) {
       Failure failure = *timed_out;
       failure.message += ", at " + walk->path();
@@ -81,8 +81,8 @@ Napi::Value CacheNext(const Napi::CallbackInfo& info) {
     return to_js(env, batch);
   };
   Jobs& jobs = environment.jobs();
-  return submit(info.Env(), jobs.promises, *jobs.workers, WorkerId::kFiles, timeout(info, 2), work,
-                make_value);
+  return submit(info.Env(), jobs.promises,
+                part_of(jobs.workers, WorkerId::kFiles, timeout(info, 2), work, make_value));
 }
 
 Napi::Value CacheEnd(const Napi::CallbackInfo& info) {

@@ -13,45 +13,170 @@ Napi::Value HostMemoryFields(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value HostMemory(const Napi::CallbackInfo& info) {
-  return to_value(
-      info, read_meminfo(environment_of(info).host(), float64_array(info, 0, kMeminfoFields)));
+  double* out = float64_array(info, 0, kMeminfoFields);
+  Environment& environment = environment_of(info);
+  // A file that hangs on a thread of its own would hang here as well, and JavaScript with it.
+  if (auto hung = environment.hung_file("read /proc/meminfo")) return to_value(info, *hung);
+  return to_value(info, read_meminfo(environment.host(), out));
 }
 
 Napi::Value ParseMeminfo(const Napi::CallbackInfo& info) {
-  parse_meminfo(text(info, 0), float64_array(info, 1, kMeminfoFields));
-  return info.Env().Undefined();
+  double* out = float64_array(info, 1, kMeminfoFields);
+  const std::string meminfo = text(info, 0);
+  parse_meminfo(meminfo, out);
+  return to_value(info, check_total(meminfo, out));
 }
 
 namespace {
 
-// `read(path)` of each path in the first argument.
-template <class Read>
-Napi::Value texts_of_files(const Napi::CallbackInfo& info, Read read) {
-  if (!info[0].IsArray()) throw_type_error(info, 0, "an array of strings");
-  const auto paths = info[0].As<Napi::Array>();
-  std::vector<Fact<std::string>> texts;
-  texts.reserve(paths.Length());
-  for (uint32_t i = 0; i < paths.Length(); ++i) {
-    const Napi::Value path = paths[i];
-    if (!path.IsString()) throw_type_error(info, 0, "an array of strings");
-    texts.push_back(read(std::string(path.As<Napi::String>())));
+std::vector<std::string> paths(const Napi::CallbackInfo& info, size_t index) {
+  if (!info[index].IsArray()) throw_type_error(info, index, "an array of strings");
+  const auto list = info[index].As<Napi::Array>();
+  std::vector<std::string> found(list.Length());
+  for (uint32_t i = 0; i < list.Length(); ++i) {
+    const Napi::Value path = list[i];
+    if (!path.IsString()) throw_type_error(info, index, "an array of strings");
+    found[i] = path.As<Napi::String>();
   }
-  return to_value(info, texts);
+  return found;
 }
+
+// Element `at` of an array of numbers: how much of a file is read.
+size_t bytes_at(const Napi::CallbackInfo& info, size_t index, size_t at) {
+  constexpr int32_t kMaxBytes = 1 << 20;
+  napi_value element = nullptr;
+  int32_t bytes = 0;
+  if (napi_get_element(info.Env(), info[index], static_cast<uint32_t>(at), &element) != napi_ok ||
+      napi_get_value_int32(info.Env(), element, &bytes) != napi_ok)
+    throw_type_error(info, index, "an array with a number for each path");
+  return static_cast<size_t>(std::clamp(bytes, 1, kMaxBytes));
+}
+
+template <class T>
+struct FileJob {
+  std::string call;
+  std::function<Fact<T>(Host&)> read;
+  // On the JavaScript thread. Empty: that would have to wait.
+  std::function<Maybe<T>(Host&)> read_at_once = [](Host&) { return Maybe<T>(); };
+};
+
+// Readings of files: at once where that needs no waiting, as a thread takes longer to wake than the
+// kernel to answer; the others on the threads for files. The value is a list with a fact for each.
+template <class T>
+Part files_part(Environment& environment, std::vector<FileJob<T>> readings,
+                std::chrono::milliseconds limit) {
+  struct Answers {
+    std::vector<Maybe<T>> facts;
+    CallThreads::Failures failures;
+  };
+  auto answers = std::make_shared<Shared<Answers>>();
+  answers->update([&](Answers& made) {
+    made.facts.resize(readings.size());
+    made.failures.resize(readings.size());
+  });
+  auto make_value = [answers](napi_env env, const std::optional<Failure>& not_started) {
+    return answers->read([&](const Answers& made) {
+      napi_value list = nullptr;
+      napi_create_array_with_length(env, made.facts.size(), &list);
+      for (uint32_t i = 0; i < made.facts.size(); ++i) {
+        const napi_value value = made.facts[i] ? to_js(env, *made.facts[i])
+                                 : not_started ? to_js(env, *not_started)
+                                               : to_js(env, *made.failures[i]);
+        napi_set_element(env, list, i, value);
+      }
+      return list;
+    });
+  };
+  auto start = [answers, limit, files = environment.jobs().files, host = environment.shared_host(),
+                readings = std::move(readings)](Done done) mutable {
+    std::vector<CallThreads::Call> calls;
+    std::vector<size_t> indices;  // of the calls in `readings`
+    for (size_t i = 0; i < readings.size(); ++i) {
+      if (Maybe<T> fact = readings[i].read_at_once(*host)) {
+        answers->update([&](Answers& a) { a.facts[i] = std::move(fact); });
+        continue;
+      }
+      indices.push_back(i);
+      calls.push_back(
+          {std::move(readings[i].call), [answers, i, host, read = std::move(readings[i].read)] {
+             Fact<T> fact = read(*host);
+             answers->update([&](Answers& a) { a.facts[i] = std::move(fact); });
+           }});
+    }
+    if (calls.empty()) return done(std::nullopt);
+    files->submit(std::move(calls), limit,
+                  [answers, indices = std::move(indices),
+                   done = std::move(done)](CallThreads::Failures&& failures) {
+                    answers->update([&](Answers& a) {
+                      for (size_t i = 0; i < indices.size(); ++i)
+                        a.failures[indices[i]] = std::move(failures[i]);
+                    });
+                    done(std::nullopt);
+                  });
+  };
+  return {std::move(start), std::move(make_value)};
+}
+
+Napi::Value submit_part(const Napi::CallbackInfo& info, Part part) {
+  return submit(info.Env(), environment_of(info).jobs().promises, std::move(part));
+}
+
+std::string read_call(const std::string& path) { return "read " + path; }
 
 }  // namespace
 
 Napi::Value ReadFiles(const Napi::CallbackInfo& info) {
-  Host& host = environment_of(info).host();
-  return texts_of_files(info, [&](const std::string& path) { return read_file(host, path); });
+  Environment& environment = environment_of(info);
+  std::vector<Fact<std::string>> texts;
+  for (const std::string& path : paths(info, 0)) {
+    auto hung = environment.hung_file(read_call(path));
+    texts.push_back(hung ? std::move(*hung) : read_file(environment.host(), path));
+  }
+  return to_value(info, texts);
 }
 
-Napi::Value RereadFiles(const Napi::CallbackInfo& info) {
-  Host& host = environment_of(info).host();
-  constexpr int kMaxBytes = 1 << 20;
-  const auto bytes = static_cast<size_t>(std::clamp(integer(info, 1), 1, kMaxBytes));
-  return texts_of_files(info,
-                        [&](const std::string& path) { return reread_file(host, path, bytes); });
+Napi::Value ReadFilesWithin(const Napi::CallbackInfo& info) {
+  const auto limit = timeout(info, 1);
+  std::vector<FileJob<std::string>> readings;
+  for (std::string& path : paths(info, 0)) {
+    std::string call = read_call(path);
+    readings.push_back(
+        {std::move(call), [path = std::move(path)](Host& host) { return read_file(host, path); }});
+  }
+  return submit_part(info, files_part(environment_of(info), std::move(readings), limit));
+}
+
+namespace {
+
+// The files of two arguments: paths, and how much of each is read.
+std::vector<FileJob<std::string>> kept_files(const Napi::CallbackInfo& info, size_t index) {
+  std::vector<FileJob<std::string>> readings;
+  for (std::string& path : paths(info, index)) {
+    const size_t bytes = bytes_at(info, index + 1, readings.size());
+    std::string call = read_call(path);
+    readings.push_back({std::move(call),
+                        [bytes, path](Host& host) { return reread_file(host, path, bytes); },
+                        [bytes, path](Host& host) -> Maybe<std::string> {
+                          return reread_file_at_once(host, path, bytes);
+                        }});
+  }
+  return readings;
+}
+
+}  // namespace
+
+Napi::Value RereadFilesWithin(const Napi::CallbackInfo& info) {
+  return submit_part(info, files_part(environment_of(info), kept_files(info, 0), timeout(info, 2)));
+}
+
+Napi::Value ListDirectoryWithin(const Napi::CallbackInfo& info) {
+  std::string path = text(info, 0);
+  const auto limit = timeout(info, 1);
+  std::string call = "list " + path;
+  std::vector<FileJob<std::vector<std::string>>> readings;
+  readings.push_back({std::move(call),
+                      [path = std::move(path)](Host& host) { return list_directory(host, path); }});
+  return submit_part(info, files_part(environment_of(info), std::move(readings), limit));
 }
 
 Napi::Value PageSize(const Napi::CallbackInfo& info) {
@@ -77,28 +202,67 @@ PendingPromises::MakeValue value_of_report(std::shared_ptr<Shared<Report>> repor
   };
 }
 
+Part cuda_part(Environment& environment, MemGetInfoMode mode, int known,
+               std::chrono::milliseconds limit) {
+  Jobs& jobs = environment.jobs();
+  auto report = std::make_shared<Shared<CudaReport>>();
+  auto work = [report, mode, known, reader = jobs.cuda, config = environment.config()](
+                  CallContext& context) { reader->read(context, *config, mode, known, *report); };
+  return part_of(jobs.workers, WorkerId::kCuda, limit, std::move(work), value_of_report(report));
+}
+
+Part nvml_part(Environment& environment, std::chrono::milliseconds limit) {
+  Jobs& jobs = environment.jobs();
+  auto report = std::make_shared<Shared<NvmlReport>>();
+  auto work = [report, reader = jobs.nvml, config = environment.config()](CallContext& context) {
+    reader->read(context, *config, *report);
+  };
+  return part_of(jobs.workers, WorkerId::kNvml, limit, std::move(work), value_of_report(report));
+}
+
+MemGetInfoMode mode_at(const Napi::CallbackInfo& info, size_t index) {
+  return static_cast<MemGetInfoMode>(std::clamp(integer(info, index), 0, 2));
+}
+
+Maybe<Numbers> read_counters_at_once(Host& host) {
+  Numbers numbers;
+  numbers.values.resize(kMeminfoFields);
+  if (!read_meminfo_at_once(host, numbers.values.data())) return {};
+  return numbers;
+}
+
+Fact<Numbers> read_counters(Host& host) {
+  Numbers numbers;
+  numbers.values.resize(kMeminfoFields);
+  if (auto failure = read_meminfo(host, numbers.values.data())) return std::move(*failure);
+  return numbers;
+}
+
 }  // namespace
 
 Napi::Value ReadCuda(const Napi::CallbackInfo& info) {
-  const auto mode = static_cast<MemGetInfoMode>(std::clamp(integer(info, 0), 0, 2));
   const int known = info.Length() > 2 ? integer(info, 2) : 0;
-  Jobs& jobs = environment_of(info).jobs();
-  auto report = std::make_shared<Shared<CudaReport>>();
-  const auto work = [report, mode, known, reader = jobs.cuda,
-                     config = environment_of(info).config()](CallContext& context) {
-    reader->read(context, *config, mode, known, *report);
-  };
-  return submit(info.Env(), jobs.promises, *jobs.workers, WorkerId::kCuda, timeout(info, 1), work,
-                value_of_report(report));
+  return submit_part(info,
+                     cuda_part(environment_of(info), mode_at(info, 0), known, timeout(info, 1)));
 }
 
 Napi::Value ReadNvml(const Napi::CallbackInfo& info) {
-  Jobs& jobs = environment_of(info).jobs();
-  auto report = std::make_shared<Shared<NvmlReport>>();
-  const auto work = [report, reader = jobs.nvml, config = environment_of(info).config()](
-                        CallContext& context) { reader->read(context, *config, *report); };
-  return submit(info.Env(), jobs.promises, *jobs.workers, WorkerId::kNvml, timeout(info, 0), work,
-                value_of_report(report));
+  return submit_part(info, nvml_part(environment_of(info), timeout(info, 0)));
+}
+
+Napi::Value ReadMachine(const Napi::CallbackInfo& info) {
+  Environment& environment = environment_of(info);
+  const auto limit = timeout(info, 2);
+  const auto files_limit = timeout(info, 5);
+  std::vector<FileJob<Numbers>> meminfo{
+      {read_call("/proc/meminfo"), read_counters, read_counters_at_once}};
+  // The threads of the libraries wake while the files are read on this one.
+  std::vector<Part> parts;
+  parts.push_back(nvml_part(environment, limit));
+  parts.push_back(cuda_part(environment, mode_at(info, 0), integer(info, 1), limit));
+  parts.push_back(files_part(environment, std::move(meminfo), files_limit));
+  parts.push_back(files_part(environment, kept_files(info, 3), files_limit));
+  return submit(info.Env(), environment.jobs().promises, std::move(parts));
 }
 
 Napi::Value MemGetInfo(const Napi::CallbackInfo& info) {
@@ -107,7 +271,7 @@ Napi::Value MemGetInfo(const Napi::CallbackInfo& info) {
   Environment& environment = environment_of(info);
   Jobs& jobs = environment.jobs();
   return promise_of(
-      info.Env(), jobs.promises, *jobs.workers, WorkerId::kCuda, limit,
+      info.Env(), jobs.promises, jobs.workers, WorkerId::kCuda, limit,
       [device, reader = jobs.cuda, config = environment.config()](CallContext& context) {
         return reader->mem_get_info(context, *config, device);
       });
@@ -154,6 +318,18 @@ Napi::Value SimBoot(const Napi::CallbackInfo& info) {
 
 Napi::Value SimRecord(const Napi::CallbackInfo& info) {
   return to_value(info, record_machine(text(info, 0), text(info, 1)));
+}
+
+Napi::Value SimHold(const Napi::CallbackInfo& info) {
+  Environment& environment = environment_of(info);
+  if (!info[0].IsNumber()) throw_type_error(info, 0, "a number");
+  const double bytes = info[0].As<Napi::Number>().DoubleValue();
+  if (!(bytes >= 0 && bytes < 0x1p53)) throw_type_error(info, 0, "a number of bytes");
+  return to_value(info, environment.held.hold(environment.host(), static_cast<size_t>(bytes)));
+}
+
+Napi::Value TimeScale(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), environment_of(info).host().time_scale());
 }
 
 }  // namespace umaprobe

@@ -7,12 +7,15 @@
 #include "alloc/allocator.h"
 #include "cuda/reader.h"
 #include "guard/guard.h"
+#include "host/held_memory.h"
 #include "host/host.h"
 #include "js/process_env.h"
 #include "js/promises.h"
 #include "machine/process_machine.h"
 #include "nvml/reader.h"
 #include "pagecache/walk.h"
+#include "record/recorder.h"
+#include "runtime/call_threads.h"
 
 namespace umaprobe {
 
@@ -23,12 +26,19 @@ struct Jobs {
     // The main thread's is freed when the process exits.
     if (!is_main_thread()) workers->on_exit(WorkerId::kCuda, [held = allocator] { held->close(); });
   }
-  ~Jobs() { workers->close(); }
+  ~Jobs() { close(); }
+
+  void close() {
+    workers->close();
+    files->close();
+  }
 
   static bool is_main_thread() { return ::getpid() == static_cast<pid_t>(::syscall(SYS_gettid)); }
 
   PendingPromises promises;
   std::shared_ptr<WorkerThreads> workers = std::make_shared<WorkerThreads>();
+  // Readings of kernel files, which go on where one of them hangs.
+  std::shared_ptr<CallThreads> files = std::make_shared<CallThreads>();
   std::shared_ptr<CudaReader> cuda = std::make_shared<CudaReader>();
   std::shared_ptr<NvmlReader> nvml = std::make_shared<NvmlReader>();
   std::shared_ptr<Allocator> allocator = std::make_shared<Allocator>();
@@ -39,6 +49,7 @@ class Environment {
   explicit Environment(napi_env env) : env_(env) {}
   ~Environment() {
     if (guard) guard->stop();
+    if (recorder) recorder->stop();
   }
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;
@@ -66,13 +77,26 @@ class Environment {
     if (!config_ || config_->error) {
       config_ = std::make_shared<const MachineConfig>(std::move(config));
       host_.reset();
+      shared_host_.reset();
     }
     return std::nullopt;
   }
 
+  // For the JavaScript thread.
   Host& host() {
     if (!host_) host_ = open_host(*config());
     return *host_;
+  }
+
+  // For the threads of `Jobs::files`, of which no two read the same file at the same time.
+  std::shared_ptr<Host> shared_host() {
+    if (!shared_host_) shared_host_ = open_host(*config());
+    return shared_host_;
+  }
+
+  // The failure of a reading that hangs on one of those threads: "read /proc/meminfo".
+  std::optional<Failure> hung_file(std::string_view call) const {
+    return jobs_ ? jobs_->files->hung(call) : std::nullopt;
   }
 
   Jobs& jobs() {
@@ -81,8 +105,7 @@ class Environment {
     // Hooks run in reverse order: this one runs before Node deletes the threadsafe function, and
     // long before this object is destroyed.
     napi_add_env_cleanup_hook(
-        env_, [](void* workers) { static_cast<WorkerThreads*>(workers)->close(); },
-        jobs_->workers.get());
+        env_, [](void* jobs) { static_cast<Jobs*>(jobs)->close(); }, jobs_.get());
     return *jobs_;
   }
 
@@ -94,12 +117,16 @@ class Environment {
   CudaConnection cuda;
   CallContext context{/*watched=*/false};
 
-  std::shared_ptr<Guard> guard;  // the most recent one
+  HeldMemory held;  // of simHold
+
+  std::shared_ptr<Guard> guard;        // the most recent one
+  std::shared_ptr<Recorder> recorder;  // the most recent one
 
  private:
   napi_env env_;
   std::shared_ptr<const MachineConfig> config_;
   std::unique_ptr<Host> host_;
+  std::shared_ptr<Host> shared_host_;
   std::unique_ptr<Jobs> jobs_;
 };
 

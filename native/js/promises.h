@@ -4,16 +4,21 @@
 
 #include <napi.h>
 
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
+#include "base/clock.h"
 #include "base/shared.h"
 #include "js/to_js.h"
 #include "runtime/worker_threads.h"
@@ -133,49 +138,131 @@ class PendingPromises {
   std::unordered_map<uint64_t, Pending> pending_;
 };
 
-// A task that completes one promise.
-template <class Work>
-class PromiseTask final : public Task {
- public:
-  PromiseTask(std::shared_ptr<ThreadsafeFunction> function, uint64_t id, Work work)
-      : function_(std::move(function)), id_(id), work_(std::move(work)) {}
-  void run(CallContext& context) override { work_(context); }
-  void complete(std::optional<Failure> timed_out) override {
-    PendingPromises::complete(*function_, id_, std::move(timed_out));
+// Waits at most kMoment for a condition that other threads bring about. Holds no lock, and leaves
+// the processor to them.
+template <class Condition>
+bool ends_soon(Condition condition) {
+  // Waking a sleeping thread takes 30 to 60 µs in a virtual machine: waiting that long costs no
+  // more time than being woken.
+  constexpr std::chrono::microseconds kMoment{60};
+  const auto until = Clock::now() + kMoment;
+  while (!condition()) {
+    if (Clock::now() >= until) return false;
+    std::this_thread::yield();
   }
+  return true;
+}
+
+// Told once, on any thread, when work is over: what timed out, if anything did.
+using Done = std::function<void(std::optional<Failure>)>;
+
+// A task that tells `done`.
+template <class Work>
+class WorkTask final : public Task {
+ public:
+  WorkTask(Work work, Done done) : work_(std::move(work)), done_(std::move(done)) {}
+  void run(CallContext& context) override { work_(context); }
+  void complete(std::optional<Failure> timed_out) override { done_(std::move(timed_out)); }
 
  private:
-  std::shared_ptr<ThreadsafeFunction> function_;
-  uint64_t id_;
   Work work_;
+  Done done_;
 };
 
-// Runs `work(context)` on a worker thread. The promise resolves with `make_value(env, timed_out)`
-// when the work is done or at the timeout, whichever comes first. Work and value share their state
-// by shared_ptr: the work may still be running when the value is made.
+// The failure of a call for which there is no thread or no memory.
+inline Failure no_thread(const std::exception& error) {
+  return {"kernel", "pthread_create", EAGAIN, "EAGAIN",
+          std::string("no thread can be started for this call: ") + error.what()};
+}
+
+// Work that is started, and the value of its result. They share their state by shared_ptr: the work
+// may still be running when the value is made.
+struct Part {
+  // Called once. May throw if there is no thread or no memory.
+  std::function<void(Done)> start;
+  PendingPromises::MakeValue make_value;
+};
+
+// `work(context)` on a worker thread.
 template <class Work>
-Napi::Promise submit(Napi::Env env, PendingPromises& promises, WorkerThreads& workers,
-                     WorkerId worker, std::chrono::milliseconds timeout, Work work,
-                     PendingPromises::MakeValue make_value) {
-  uint64_t id = 0;
-  Napi::Promise promise = promises.add(env, id, std::move(make_value));
+Part part_of(const std::shared_ptr<WorkerThreads>& workers, WorkerId worker,
+             std::chrono::milliseconds timeout, Work work, PendingPromises::MakeValue make_value) {
+  return {[workers, worker, timeout, work = std::move(work)](Done done) mutable {
+            auto task = std::make_shared<WorkTask<Work>>(std::move(work), std::move(done));
+            workers->submit(worker, std::move(task), timeout);
+          },
+          std::move(make_value)};
+}
+
+inline void start(const Part& part, const Done& done) {
   try {
-    workers.submit(worker,
-                   std::make_shared<PromiseTask<Work>>(promises.function(), id, std::move(work)),
-                   timeout);
-  } catch (const std::exception& error) {  // no more threads, no more memory
-    PendingPromises::complete(
-        *promises.function(), id,
-        Failure{"kernel", "pthread_create", EAGAIN, "EAGAIN",
-                std::string("no thread can be started for this call: ") + error.what()});
+    part.start(done);
+  } catch (const std::exception& error) {
+    done(no_thread(error));
   }
+}
+
+// The promise resolves with `make_value(env, timed_out)` when the work is done or at the timeout,
+// whichever comes first.
+inline Napi::Promise submit(Napi::Env env, PendingPromises& promises, Part part) {
+  uint64_t id = 0;
+  Napi::Promise promise = promises.add(env, id, std::move(part.make_value));
+  start(part, [function = promises.function(), id](std::optional<Failure> timed_out) {
+    PendingPromises::complete(*function, id, std::move(timed_out));
+  });
+  return promise;
+}
+
+// The same for parts that run side by side, as one list of values. Waking the JavaScript thread
+// takes longer than most readings, so it waits a moment for them itself, and otherwise is woken
+// once.
+inline Napi::Promise submit(Napi::Env env, PendingPromises& promises, std::vector<Part> parts) {
+  struct Together {
+    std::atomic<size_t> open;  // parts, and the waiting JavaScript thread
+    uint64_t id = 0;
+    std::vector<std::optional<Failure>> timed_out;  // each written by its part alone
+    std::vector<PendingPromises::MakeValue> make_values;
+
+    napi_value make_list(napi_env env) const {
+      napi_value list = nullptr;
+      napi_create_array_with_length(env, make_values.size(), &list);
+      for (uint32_t i = 0; i < make_values.size(); ++i) {
+        napi_set_element(env, list, i, make_values[i](env, timed_out[i]));
+      }
+      return list;
+    }
+  };
+  auto together = std::make_shared<Together>();
+  together->open = parts.size() + 1;
+  together->timed_out.resize(parts.size());
+  for (Part& part : parts) together->make_values.push_back(std::move(part.make_value));
+  const auto over = [together, function = promises.function()] {
+    if (together->open.fetch_sub(1) == 1)
+      PendingPromises::complete(*function, together->id, std::nullopt);
+  };
+  for (size_t i = 0; i < parts.size(); ++i) {
+    start(parts[i], [together, i, over](std::optional<Failure> timed_out) {
+      together->timed_out[i] = std::move(timed_out);
+      over();
+    });
+  }
+  if (ends_soon([&] { return together->open.load() == 1; })) {
+    auto deferred = Napi::Promise::Deferred::New(env);
+    deferred.Resolve(together->make_list(env));
+    return deferred.Promise();
+  }
+  Napi::Promise promise = promises.add(
+      env, together->id,
+      [together](napi_env env, const std::optional<Failure>&) { return together->make_list(env); });
+  over();
   return promise;
 }
 
 // The usual case: the promise resolves to what `work(context)` returns, or to the TIMEOUT failure.
 template <class Work>
-Napi::Promise promise_of(Napi::Env env, PendingPromises& promises, WorkerThreads& workers,
-                         WorkerId worker, std::chrono::milliseconds timeout, Work work) {
+Napi::Promise promise_of(Napi::Env env, PendingPromises& promises,
+                         const std::shared_ptr<WorkerThreads>& workers, WorkerId worker,
+                         std::chrono::milliseconds timeout, Work work) {
   using Result = std::invoke_result_t<Work, CallContext&>;
   auto result = std::make_shared<Shared<std::optional<Result>>>();
   auto task = [result, work = std::move(work)](CallContext& context) {
@@ -186,7 +273,8 @@ Napi::Promise promise_of(Napi::Env env, PendingPromises& promises, WorkerThreads
     if (timed_out) return to_js(env, *timed_out);
     return result->read([&](const std::optional<Result>& value) { return to_js(env, *value); });
   };
-  return submit(env, promises, workers, worker, timeout, std::move(task), std::move(make_value));
+  return submit(env, promises,
+                part_of(workers, worker, timeout, std::move(task), std::move(make_value)));
 }
 
 }  // namespace umaprobe

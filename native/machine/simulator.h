@@ -15,6 +15,7 @@
   X(umasim_write)                       \
   X(umasim_map)                         \
   X(umasim_unmap)                       \
+  X(umasim_touch)                       \
   X(umasim_list)                        \
   X(umasim_machine)                     \
   X(umasim_page_size)                   \

@@ -1,13 +1,22 @@
 /** The memory that `prepare` works on: the pool of a unified device, or the host's memory if no GPU shares it. Pure. */
 
-import { allocatable, usableFree } from '../../memory/allocatable.ts';
+import { allocatable, cudaLeft, usableFree } from '../../memory/allocatable.ts';
+import { unpinnable } from '../../memory/cma.ts';
+import { heldBytes } from '../../memory/gpu-processes.ts';
 import { hasUnknownPools, headroom, unattributed, unifiedDevice } from '../../memory/headroom.ts';
-import type { HostMemory, Snapshot } from '../../types/index.ts';
+import { otherUsers } from '../../memory/others.ts';
+import type { HostMemory, OtherUsers, Snapshot } from '../../types/index.ts';
 
 export interface Pool {
   kind: 'unified' | 'host';
+  /** Who else uses the GPU that shares this memory; null: nobody. */
+  others: OtherUsers | null;
   immediate: number | null;
   afterReclaim: number | null;
+  /** `afterReclaim` of the host, also where CUDA's own total is less. */
+  available: number | null;
+  /** CUDA's own total less what processes hold, which no step changes; null: no GPU limits a program, or not known. */
+  limit: number | null;
   total: number;
   /** The part of `immediate` that lies in the driver's pools. */
   pools: number;
@@ -17,12 +26,22 @@ export interface Pool {
 
 export function poolOf(snapshot: Snapshot): Pool {
   const { driver, host } = snapshot;
-  const isUnified = unifiedDevice(snapshot) !== undefined;
+  const device = unifiedDevice(snapshot);
+  const isUnified = device !== undefined;
   const { immediate, afterReclaim, total } = headroom(snapshot);
   return {
     kind: isUnified ? 'unified' : 'host',
+    others: device === undefined ? null : otherUsers(device, process.pid),
     immediate: isUnified ? immediate : usableFree(host),
     afterReclaim,
+    available:
+      host.available === null || !isUnified
+        ? host.available
+        : host.available - unpinnable(host).afterReclaim + (driver.poolBytes ?? 0),
+    limit:
+      device === undefined
+        ? null
+        : cudaLeft({ cuda: device.cuda, cudaTotal: device.attributes.totalGlobalMem, held: heldBytes(device) }),
     total,
     pools: isUnified ? (driver.poolBytes ?? 0) : 0,
     hidden: isUnified && hasUnknownPools(snapshot) ? Math.max(0, unattributed(snapshot)) : 0,
@@ -33,14 +52,7 @@ export function poolOf(snapshot: Snapshot): Pool {
 export function immediateNow(kind: Pool['kind'], pools: number, host: HostMemory): number | null {
   if (kind === 'host') return usableFree(host);
   const device = { model: 'unified', cuda: null, nvml: null, mig: false, cudaTotal: null, held: null } as const;
-  return allocatable({ ...device, host, poolBytes: pools }).bytes.immediate;
-}
-
-/** Page cache that level 1 drops: clean, not mapped, not shared. A lower bound: Mapped contains shared memory. */
-export function droppable(host: HostMemory): number {
-  const { buffers, cached, dirty, mapped, shmem, writeback } = host;
-  const fileCache = (cached ?? 0) - (shmem ?? 0) + (buffers ?? 0);
-  return Math.max(0, fileCache - (mapped ?? 0) - (dirty ?? 0) - (writeback ?? 0));
+  return allocatable({ ...device, host, poolBytes: pools, contiguity: null, others: null }).bytes.immediate;
 }
 
 /** Memory that level 2 frees. Half of the reclaimable slab: the kernel counts the same half in MemAvailable. */
@@ -49,6 +61,6 @@ export function slabAndPools({ sReclaimable }: HostMemory, { hidden }: Pool): nu
 }
 
 /** The most that can become available without ending a program; null: not known. */
-export function maximumAvailable({ afterReclaim, hidden }: Pool): number | null {
-  return afterReclaim === null ? null : afterReclaim + hidden;
+export function maximumAvailable({ available, hidden }: Pool): number | null {
+  return available === null ? null : available + hidden;
 }

@@ -2,7 +2,7 @@
 
 import { formatBoth } from '../../base/format.ts';
 import { fragmentation } from '../../memory/contiguity.ts';
-import { floorFor } from '../../memory/floor.ts';
+import { reserveFor } from '../../memory/safe.ts';
 import type { PrepareReport, PrepareStep, Snapshot } from '../../types/index.ts';
 import { difference, receipt, snapshotCounters } from '../receipt.ts';
 import type { System } from '../system.ts';
@@ -24,10 +24,10 @@ export async function prepareFor(system: System, options: CheckedPrepareOptions)
   const started = performance.now();
   const before = await system.takeSnapshot();
   const pool = poolOf(before);
-  // The floor always applies as on a unified machine, because `prepare` frees the host's memory.
-  const floor = floorFor(options.floor, { total: pool.total, model: 'unified' }, ['device']) ?? { bytes: 0, from: '' };
-  const preparation = new Preparation(system, options, before, options.bytes + floor.bytes);
-  const unreachable = unreachableReason(pool, options.bytes, floor.bytes);
+  // It always applies as on a unified machine, because `prepare` frees the host's memory.
+  const reserve = reserveFor(pool.total, options.floor, pool.others);
+  const preparation = new Preparation(system, options, before, options.bytes + reserve.bytes);
+  const unreachable = unreachableReason(pool, options.bytes, reserve.bytes);
   for (const step of STEPS) {
     options.signal?.throwIfAborted();
     if (unreachable !== null) preparation.add(skippedStep(step, 'would not help: see the verdict'));
@@ -36,16 +36,16 @@ export async function prepareFor(system: System, options: CheckedPrepareOptions)
   }
   const after = preparation.snapshot;
   return {
-    schema: 'umaprobe/prepare/1',
+    schema: 'umaprobe/prepare/2',
     at: before.at,
     simulated: system.simulated,
     dryRun: options.dryRun,
-    askedBytes: options.bytes,
+    bytes: options.bytes,
     ...verdictOf({
       unreachable,
       dryRun: options.dryRun,
       bytes: options.bytes,
-      floor: floor.bytes,
+      reserve: reserve.bytes,
       pool: preparation.pool,
       fragmentation: fragmentation(after),
       refused: preparation.refused,
@@ -55,7 +55,8 @@ export async function prepareFor(system: System, options: CheckedPrepareOptions)
     steps: preparation.steps,
     before: { immediate: pool.immediate, afterReclaim: pool.afterReclaim },
     after: { immediate: preparation.pool.immediate, afterReclaim: preparation.pool.afterReclaim },
-    floor,
+    floor: reserve.floor,
+    reserveBytes: reserve.bytes,
     receipt: receipt(snapshotCounters(before), snapshotCounters(after)),
     durationMs: performance.now() - started,
   };
@@ -104,8 +105,8 @@ class Preparation implements StepContext {
     return this.pool.immediate !== null && this.pool.immediate >= this.need;
   }
 
-  isEnoughNow(): boolean {
-    const immediate = immediateNow(this.pool.kind, this.pool.pools, this.system.host());
+  async isEnoughNow(): Promise<boolean> {
+    const immediate = immediateNow(this.pool.kind, this.pool.pools, await this.system.host());
     return immediate !== null && immediate >= this.need;
   }
 

@@ -3,6 +3,7 @@
 import { UmaError } from '../../base/errors.ts';
 import { fileCount, formatBoth, formatBytes, MiB } from '../../base/format.ts';
 import { fragmentation } from '../../memory/contiguity.ts';
+import { droppable } from '../../memory/droppable.ts';
 import { whyNotDrop } from '../../memory/pressure.ts';
 import type { PrepareStep, Snapshot } from '../../types/index.ts';
 import { drop } from '../drop.ts';
@@ -11,7 +12,7 @@ import type { Sysctl } from '../sysctl.ts';
 import { assertMayWrite, writeSysctl } from '../sysctl-write.ts';
 import type { System } from '../system.ts';
 import { findEvictable } from './evictable.ts';
-import { droppable, type Pool, slabAndPools } from './pool.ts';
+import { type Pool, slabAndPools } from './pool.ts';
 
 const SYNC_LIMIT_MS = 60_000;
 /** Freeing less than this is not worth the disturbance. */
@@ -40,7 +41,7 @@ export interface StepContext {
   /** Whether `pool` has enough. */
   isEnough(): boolean;
   /** The same from a fresh /proc/meminfo, for use during an eviction. */
-  isEnoughNow(): boolean;
+  isEnoughNow(): Promise<boolean>;
 }
 
 export interface StepResult {
@@ -182,8 +183,8 @@ function dropLevel(context: StepContext, level: 1 | 2, expectedBytes: number, co
       };
     if (options.dryRun)
       return { state: 'planned', reason: `${contents}; about ${formatBoth(expectedBytes)}`, expectedBytes };
-    const { sudo } = options;
-    const report = await drop(system, { level, sync: true, syncLimitMs: SYNC_LIMIT_MS, sudo, force: true });
+    const { signal, sudo } = options;
+    const report = await drop(system, { level, sync: true, syncLimitMs: SYNC_LIMIT_MS, sudo, force: true, signal });
     return { state: 'done', reason: [contents, ...report.warnings].join('; ') };
   });
 }

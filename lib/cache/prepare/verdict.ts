@@ -6,13 +6,16 @@ import type { PrepareReport } from '../../types/index.ts';
 import { maximumAvailable, type Pool } from './pool.ts';
 
 /** Why no step can free enough; null: it may be possible. */
-export function unreachableReason(pool: Pool, bytes: number, floor: number): string | null {
-  const need = bytes + floor;
-  const sum = `${formatBoth(bytes)} and ${formatBoth(floor)} for the host`;
+export function unreachableReason(pool: Pool, bytes: number, reserve: number): string | null {
+  const need = bytes + reserve;
+  const sum = `${formatBoth(bytes)} and ${formatBoth(reserve)} for the host`;
   if (need > pool.total) return `${sum} are more than this machine has at all: ${formatBoth(pool.total)}`;
   const maximum = maximumAvailable(pool);
-  if (maximum === null || need <= maximum) return null;
-  return `${sum} are more than can be made available without ending a program: ${formatBoth(maximum)}`;
+  if (maximum !== null && need > maximum)
+    return `${sum} are more than can be made available without ending a program: ${formatBoth(maximum)}`;
+  if (pool.limit !== null && bytes > pool.limit)
+    return `${formatBoth(bytes)} are more than CUDA can give now: ${formatBoth(pool.limit)}, its own total of the device less what processes hold`;
+  return null;
 }
 
 export interface Outcome {
@@ -20,7 +23,8 @@ export interface Outcome {
   unreachable: string | null;
   dryRun: boolean;
   bytes: number;
-  floor: number;
+  /** What stays for the host. */
+  reserve: number;
   /** At the end; of a dry run as predicted. */
   pool: Pool;
   fragmentation: Fragmentation | null;
@@ -29,21 +33,21 @@ export interface Outcome {
 }
 
 export function verdictOf(outcome: Outcome): Pick<PrepareReport, 'verdict' | 'reason'> {
-  const { unreachable, bytes, floor, pool, refused } = outcome;
+  const { unreachable, bytes, reserve, pool, refused } = outcome;
   if (unreachable !== null) return { verdict: 'not-enough', reason: unreachable };
-  const need = bytes + floor;
-  const sum = `${formatBoth(bytes)} and ${formatBytes(floor)} for the host`;
+  const need = bytes + reserve;
+  const sum = `${formatBoth(bytes)} and ${formatBytes(reserve)} for the host`;
   if (pool.immediate !== null && pool.immediate >= need) return enoughVerdict(outcome, sum);
   const shortage = `${sum} are not available at once: ${formatBoth(pool.immediate)} are`;
   const hint = refused === null ? '' : `. A step that would help is not permitted: ${refused}`;
-  if (pool.afterReclaim !== null && pool.afterReclaim >= need)
+  if (pool.available !== null && pool.available >= need)
     return {
       verdict: 'after-reclaim',
-      reason: `${shortage}. The kernel reclaims the rest (${formatBoth(pool.afterReclaim)} in total) during the allocation; programs that check cudaMemGetInfo first may refuse to start${hint}`,
+      reason: `${shortage}. The kernel reclaims the rest (${formatBoth(pool.available)} in total) during the allocation; programs that check cudaMemGetInfo first may refuse to start${hint}`,
     };
   return {
     verdict: 'not-enough',
-    reason: `${shortage}, and ${formatBoth(pool.afterReclaim)} after the kernel has reclaimed all it can${hint}`,
+    reason: `${shortage}, and ${formatBoth(pool.available)} after the kernel has reclaimed all it can${hint}`,
   };
 }
 

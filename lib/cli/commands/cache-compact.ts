@@ -1,3 +1,4 @@
+import { ANY_BYTES, LIMITS } from '../../base/limits.ts';
 import { compact } from '../../cache/index.ts';
 import { compactPage } from '../../render/text/cache-actions.ts';
 import type { ContiguityGate } from '../../types/index.ts';
@@ -40,9 +41,9 @@ export const cacheCompactCommand: Command = {
 };
 
 function gate(values: Values): Partial<ContiguityGate> {
-  const availableBytes = size(values, 'gate-available', 'cache compact', 0);
-  const blockBytes = size(values, 'gate-block', 'cache compact', 4096);
-  const blocks = count(values, 'gate-blocks', 0, 1_000_000_000, 'cache compact');
+  const availableBytes = size(values, 'gate-available', 'cache compact', ANY_BYTES);
+  const blockBytes = size(values, 'gate-block', 'cache compact', LIMITS.gateBlockBytes);
+  const blocks = count(values, 'gate-blocks', LIMITS.gateBlocks, 'cache compact');
   return {
     ...(availableBytes === undefined ? {} : { availableBytes }),
     ...(blockBytes === undefined ? {} : { blockBytes }),

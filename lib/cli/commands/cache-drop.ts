@@ -1,8 +1,9 @@
+import { LIMITS } from '../../base/limits.ts';
 import { dropCaches } from '../../cache/index.ts';
 import { dropPage } from '../../render/text/cache-actions.ts';
 import type { Command } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
-import { choice, duration, flag } from '../core/options.ts';
+import { choice, duration, durationRange, flag } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 import { SUDO } from './cache-shared.ts';
 
@@ -22,7 +23,7 @@ export const cacheDropCommand: Command = {
     'sync-limit': {
       type: 'string',
       placeholder: '<time>',
-      summary: 'Time limit for writing: 100ms to 1h (default 60s); pages still dirty then stay cached',
+      summary: `Time limit for writing: ${durationRange(LIMITS.syncLimitMs)} (default 60s); pages still dirty then stay cached`,
     },
     sudo: SUDO,
     force: { type: 'boolean', summary: 'Drop even under memory pressure' },
@@ -33,10 +34,10 @@ export const cacheDropCommand: Command = {
     { command: 'umaprobe cache drop --sim gb10-cached', means: 'what it does on a simulated Spark' },
   ],
   readsMachine: true,
-  arguments: { min: 0, max: 0, afterDashes: false },
+  arguments: { min: 0, max: 0, afterDashes: false, bareWord: { option: 'level', pattern: /^[123]$/ } },
   async run({ values }) {
     const level = LEVELS[choice(values, 'level', ['1', '2', '3'], '3', 'cache drop')];
-    const syncLimitMs = duration(values, 'sync-limit', 100, 3_600_000, 60_000, 'cache drop');
+    const syncLimitMs = duration(values, 'sync-limit', LIMITS.syncLimitMs, 60_000, 'cache drop');
     const sync = !flag(values, 'no-sync');
     const report = await dropCaches({
       level,

@@ -1,3 +1,4 @@
+import { LIMITS } from '../../base/limits.ts';
 import { evictFiles } from '../../cache/index.ts';
 import { evictPage } from '../../render/text/cache-actions.ts';
 import type { Command } from '../core/command.ts';
@@ -33,7 +34,7 @@ export const cacheEvictCommand: Command = {
   async run(context) {
     const { values, positionals, rest } = context;
     const paths = [...positionals, ...rest];
-    const top = count(values, 'top', 0, 100_000, 'cache evict') ?? 10;
+    const top = count(values, 'top', LIMITS.top, 'cache evict') ?? 10;
     const sync = flag(values, 'sync');
     if (paths.length === 0) throw new UsageError('Name the files or folders to evict.', 'cache evict');
     const { report, exitCode } = await walk(context, (options) => evictFiles(paths, { top, sync, ...options }));

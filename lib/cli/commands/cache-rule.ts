@@ -1,7 +1,7 @@
 import { invokingUser, type RuleOptions, type SudoersRule, sudoersRule } from '../../cache/sudoers.ts';
 import type { Command } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
-import { flag, text } from '../core/options.ts';
+import { flag, list, text } from '../core/options.ts';
 import { levelsOf } from './cache-shared.ts';
 
 export const cacheRuleCommand: Command = {
@@ -15,9 +15,9 @@ export const cacheRuleCommand: Command = {
     user: {
       type: 'string',
       placeholder: '<name>',
-      summary: 'User to permit (default: the current user, or the one who called sudo)',
+      summary: 'User to permit (default: the current user; under sudo, the user who called it)',
     },
-    level: { type: 'string', placeholder: '<1|2|3>', summary: 'Levels, separated by commas (default 3)' },
+    level: { type: 'string', list: true, placeholder: '<1|2|3>', summary: 'Levels, separated by commas (default 3)' },
     compact: { type: 'boolean', summary: 'Permit compaction, too' },
   },
   examples: [
@@ -27,7 +27,7 @@ export const cacheRuleCommand: Command = {
   readsMachine: false,
   arguments: { min: 0, max: 0, afterDashes: false },
   async run({ values, env }) {
-    const levels = levelsOf(text(values, 'level') ?? '3', 'cache rule');
+    const levels = levelsOf(list(values, 'level', 'cache rule') ?? ['3'], 'cache rule');
     const sysctls: RuleOptions['sysctls'] = [
       ...levels.map((level) => ({ name: 'drop_caches', level }) as const),
       ...(flag(values, 'compact') ? [{ name: 'compact_memory' } as const] : []),

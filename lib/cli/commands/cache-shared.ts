@@ -1,15 +1,17 @@
 /** What several cache commands share: options, drop levels, and a walk that shows progress and stops at a signal. */
-import { constants } from 'node:os';
+
 import { clean, formatBytes } from '../../base/format.ts';
+import { LIMITS } from '../../base/limits.ts';
 import { truncate } from '../../render/text-layout.ts';
 import type { CacheProgress } from '../../types/index.ts';
 import type { Context } from '../core/command.ts';
-import { didYouMean, UsageError } from '../core/usage.ts';
+import { onInterrupt } from '../core/interrupt.ts';
+import { UsageError } from '../core/usage.ts';
 
 export const TOP = {
   type: 'string',
   placeholder: '<n>',
-  summary: 'How many files to list: 0 to 100000 (default 10)',
+  summary: `How many files to list: ${LIMITS.top.min} to ${LIMITS.top.max} (default 10)`,
 } as const;
 
 export const SUDO = {
@@ -17,13 +19,12 @@ export const SUDO = {
   summary: 'Run the privileged step with sudo -n (see umaprobe cache rule)',
 } as const;
 
-/** "1", "2", "3", or several of them: "1,2". */
-export function levelsOf(value: string, command: string): (1 | 2 | 3)[] {
-  const words = value.split(',').map((word) => word.trim());
+/** "1", "2", "3", each once. */
+export function levelsOf(words: readonly string[], command: string): (1 | 2 | 3)[] {
   const levels = words.map((word) => ([1, 2, 3] as const).find((level) => String(level) === word));
   const wrong = words.find((_, index) => levels[index] === undefined);
   if (wrong === undefined) return [...new Set(levels.filter((level) => level !== undefined))];
-  throw new UsageError(`--level "${wrong}" is not one of 1, 2, 3.${didYouMean(wrong, ['1', '2', '3'])}`, command);
+  throw new UsageError(`--level "${wrong}" is not one of 1, 2, 3.`, command);
 }
 
 /** Walks that end sooner show no progress. */
@@ -49,13 +50,7 @@ export async function walk<T>(
   { stderr }: Pick<Context, 'stderr'>,
   work: (options: WalkOptions) => Promise<T>,
 ): Promise<WalkOutcome<T>> {
-  const abort = new AbortController();
-  let exitCode: number | null = null;
-  const stop = (signal: NodeJS.Signals): void => {
-    exitCode = 128 + constants.signals[signal];
-    abort.abort();
-  };
-  process.on('SIGINT', stop).on('SIGTERM', stop);
+  const interrupt = onInterrupt(() => undefined);
   let due = performance.now() + FIRST_PROGRESS_MS;
   let drawn = false;
   const onProgress = ({ files, bytes, path }: CacheProgress): void => {
@@ -67,13 +62,13 @@ export async function walk<T>(
     stderr.write(truncate(line, stderr.columns - 1));
   };
   try {
-    return { report: await work({ signal: abort.signal, onProgress }), exitCode };
+    return { report: await work({ signal: interrupt.signal, onProgress }), exitCode: interrupt.exitCode() };
   } catch (error) {
     // A signal must not hide another error.
-    if (exitCode === null || error !== abort.signal.reason) throw error;
-    return { report: null, exitCode };
+    if (interrupt.exitCode() === null || error !== interrupt.signal.reason) throw error;
+    return { report: null, exitCode: interrupt.exitCode() };
   } finally {
-    process.removeListener('SIGINT', stop).removeListener('SIGTERM', stop);
+    interrupt.close();
     if (drawn) stderr.control(CLEAR_LINE);
   }
 }

@@ -1,3 +1,4 @@
+import { LIMITS } from '../../base/limits.ts';
 import { cacheStatus } from '../../cache/index.ts';
 import { statusPage } from '../../render/text/cache-status.ts';
 import type { Command } from '../core/command.ts';
@@ -26,7 +27,7 @@ export const cacheStatusCommand: Command = {
   async run(context) {
     const { values, positionals, rest } = context;
     const paths = [...positionals, ...rest];
-    const top = count(values, 'top', 0, 100_000, 'cache status') ?? 10;
+    const top = count(values, 'top', LIMITS.top, 'cache status') ?? 10;
     const { report, exitCode } = await walk(context, (options) =>
       cacheStatus(paths.length === 0 ? undefined : paths, { top, ...options }),
     );

@@ -1,15 +1,14 @@
+import { didYouMean } from '../../base/nearest.ts';
 import { CHECKS, matching } from '../../doctor/checks.ts';
 import { doctor } from '../../doctor/index.ts';
 import { doctorPage } from '../../render/text/doctor.ts';
 import { table } from '../../render/text-layout.ts';
 import type { DoctorReport } from '../../types/index.ts';
 import type { Command, Outcome, Values } from '../core/command.ts';
-import { flag, text } from '../core/options.ts';
+import { EXIT } from '../core/exit.ts';
+import { flag, list } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
-import { didYouMean, UsageError } from '../core/usage.ts';
-
-/** Other commands exit with 1 for "the answer is no" and with 2 for wrong usage. */
-const DOCTOR_EXIT = { clean: 0, warnings: 1, failures: 2 } as const;
+import { UsageError } from '../core/usage.ts';
 
 export const doctorCommand: Command = {
   name: 'doctor',
@@ -18,14 +17,22 @@ export const doctorCommand: Command = {
   description:
     'Each check has a stable id, takes at most 3 s, and results in pass, warn, fail or skip, with cause, evidence and remedy. ' +
     'Changes nothing.\n' +
-    'Exit code: 0 nothing wrong, 1 warnings, 2 failures. Wrong usage is 2, too, with an umaprobe/error/1 document under --json.',
+    'Exit code: 0 nothing wrong, 1 warnings, 7 failures.',
   options: {
     only: {
       type: 'string',
+      list: true,
       placeholder: '<ids>',
+      values: CHECKS.map(({ id }) => id),
       summary: 'Run only these checks: ids or patterns such as library.*, separated by commas',
     },
-    skip: { type: 'string', placeholder: '<ids>', summary: 'Skip these checks' },
+    skip: {
+      type: 'string',
+      list: true,
+      placeholder: '<ids>',
+      values: CHECKS.map(({ id }) => id),
+      summary: 'Skip these checks',
+    },
     list: { type: 'boolean', summary: 'Print ids and titles of the checks, and run none' },
   },
   examples: [
@@ -34,11 +41,11 @@ export const doctorCommand: Command = {
     { command: "umaprobe doctor --skip 'library.*' --json", means: 'for scripts' },
   ],
   readsMachine: true,
-  arguments: { min: 0, max: 0, afterDashes: false },
+  arguments: { min: 0, max: 0, afterDashes: false, bareWord: { option: 'only', pattern: /^[a-z]/ } },
   async run({ values }) {
     const only = patterns(values, 'only');
     const skip = patterns(values, 'skip') ?? [];
-    if (flag(values, 'list')) return list();
+    if (flag(values, 'list')) return listChecks();
     const report = await doctor(only === undefined ? { skip } : { only, skip });
     return {
       exitCode: exitCodeOf(report),
@@ -49,35 +56,30 @@ export const doctorCommand: Command = {
 };
 
 function exitCodeOf({ summary }: DoctorReport): number {
-  if (summary.fail > 0) return DOCTOR_EXIT.failures;
-  return summary.warn > 0 ? DOCTOR_EXIT.warnings : DOCTOR_EXIT.clean;
+  if (summary.fail > 0) return EXIT.failures;
+  return summary.warn > 0 ? EXIT.negative : EXIT.success;
 }
 
 function patterns(values: Values, name: string): string[] | undefined {
-  const list = text(values, name)
-    ?.split(',')
-    .map((pattern) => pattern.trim())
-    .filter((pattern) => pattern !== '');
-  if (list === undefined) return undefined;
-  const { unknown } = matching(list);
-  if (unknown === null && list.length > 0) return list;
+  const wanted = list(values, name, 'doctor');
+  if (wanted === undefined) return undefined;
+  const { unknown } = matching(wanted);
+  if (unknown === null) return wanted;
   const ids = CHECKS.map(({ id }) => id);
-  throw new UsageError(
-    `--${name} "${unknown ?? ''}" matches no check.${didYouMean(unknown ?? '', ids)} The checks are ${ids.join(', ')}.`,
-    'doctor',
-  );
+  const hint = didYouMean(unknown, ids) || ' umaprobe doctor --list shows the checks.';
+  throw new UsageError(`--${name} "${unknown}" matches no check.${hint}`, 'doctor');
 }
 
-function list(): Outcome {
+function listChecks(): Outcome {
   const checks = CHECKS.map(({ id, title }) => ({ id, title }));
   return {
-    exitCode: DOCTOR_EXIT.clean,
+    exitCode: EXIT.success,
     document: { schema: 'umaprobe/doctor-list/1', checks },
-    text: ({ columns }) =>
+    text: ({ columns, isTty }) =>
       table(
         [{ align: 'left' }, { align: 'left', flexible: true }],
         checks.map(({ id, title }) => [id, title]),
-        columns,
+        isTty ? columns : Number.POSITIVE_INFINITY,
       ),
   };
 }

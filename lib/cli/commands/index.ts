@@ -1,5 +1,5 @@
 /** The commands. A new one is a file and an entry here; its code is loaded only when it runs. */
-import type { Command } from '../core/command.ts';
+import type { Command, Commands } from '../core/command.ts';
 
 export interface CommandEntry {
   name: string;
@@ -12,7 +12,7 @@ export const DEFAULT_COMMAND = 'snapshot';
 export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'snapshot',
-    summary: 'Where the memory is and what can be allocated (the default)',
+    summary: 'How much can be loaded, and where the memory is (the default)',
     load: async () => (await import('./snapshot.ts')).snapshotCommand,
   },
   {
@@ -24,6 +24,26 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'doctor',
     summary: 'Checks the machine: what is wrong, why, and what to do',
     load: async () => (await import('./doctor.ts')).doctorCommand,
+  },
+  {
+    name: 'processes',
+    summary: 'Who holds the memory: programs, workers, containers',
+    load: async () => (await import('./processes.ts')).processesCommand,
+  },
+  {
+    name: 'explain',
+    summary: 'Why memory is gone, and what an error message about it means',
+    load: async () => (await import('./explain.ts')).explainCommand,
+  },
+  {
+    name: 'fit',
+    summary: 'Whether it fits, what each program will decide, and the flags to paste',
+    load: async () => (await import('./fit.ts')).fitCommand,
+  },
+  {
+    name: 'estimate',
+    summary: 'What a model takes, before anything is allocated',
+    load: async () => (await import('./estimate.ts')).estimateCommand,
   },
   {
     name: 'sweep',
@@ -39,6 +59,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'stress',
     summary: 'Finds the most that can be allocated without freezing the machine',
     load: async () => (await import('./stress.ts')).stressCommand,
+  },
+  {
+    name: 'profile',
+    summary: 'Finds the largest safe settings of any program, trial by trial',
+    load: async () => (await import('./profile.ts')).profileCommand,
   },
   {
     name: 'cache status',
@@ -76,6 +101,31 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./prepare.ts')).prepareCommand,
   },
   {
+    name: 'launch',
+    summary: 'Starts a program safely: fit, prepare, guard, record, and a receipt',
+    load: async () => (await import('./launch.ts')).launchCommand,
+  },
+  {
+    name: 'guard',
+    summary: 'Runs a program, and stops it before it takes the machine down',
+    load: async () => (await import('./guard.ts')).guardCommand,
+  },
+  {
+    name: 'record',
+    summary: 'Records the memory of the machine to disk: a black box',
+    load: async () => (await import('./record.ts')).recordCommand,
+  },
+  {
+    name: 'record show',
+    summary: 'Shows a recording: how it ended, the last seconds, the lowest memory',
+    load: async () => (await import('./record-show.ts')).recordShowCommand,
+  },
+  {
+    name: 'mark',
+    summary: 'Adds a mark to a running recording',
+    load: async () => (await import('./mark.ts')).markCommand,
+  },
+  {
     name: 'sim list',
     summary: 'Lists the simulated machines that come with umaprobe',
     load: async () => (await import('./sim-list.ts')).simListCommand,
@@ -90,12 +140,32 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'Runs any program on a simulated machine',
     load: async () => (await import('./sim-run.ts')).simRunCommand,
   },
+  {
+    name: 'sim grow',
+    summary: 'A program whose memory follows a curve, on a simulated machine',
+    load: async () => (await import('./sim-grow.ts')).simGrowCommand,
+  },
+  {
+    name: 'completion',
+    summary: 'Prints the completion script of a shell: bash, zsh or fish',
+    load: async () => (await import('./completion.ts')).completionCommand,
+  },
+  {
+    name: 'version',
+    summary: 'Prints the version',
+    load: async () => (await import('./version.ts')).versionCommand,
+  },
 ];
 
-/** First words that need a second one: "sim". */
+/** All of them, loaded. */
+export async function loadCommands(): Promise<Commands> {
+  return { all: await Promise.all(COMMANDS.map((entry) => entry.load())), defaultName: DEFAULT_COMMAND };
+}
+
+/** First words that need a second one: "sim". "record" is a command by itself, besides "record show". */
 export function groups(): string[] {
   const names = COMMANDS.filter((entry) => entry.name.includes(' ')).map((entry) => entry.name.split(' ')[0] ?? '');
-  return [...new Set(names)];
+  return [...new Set(names)].filter((name) => find(name) === undefined);
 }
 
 /** "list", "show", "run" for "sim". */

@@ -41,7 +41,12 @@ export const layoutCommand: Command = {
   arguments: { min: 0, max: 1000, afterDashes: false },
   async run(context) {
     const { values, json } = context;
-    const reports = reportsOf(values, json, NAME, context.positionals);
+    const reports = reportsOf(
+      values,
+      json,
+      NAME,
+      context.positionals.map((path) => ({ what: 'the parts', path })),
+    );
     const parts = partsOf(context);
     const requested = kind(values, NAME);
     const { report, signalCode } = await runProbe(context, 'starting', (shared, live) =>
@@ -72,7 +77,7 @@ function partsOf({ values, positionals }: Context): Parts | '13b' {
   const preset = text(values, 'preset');
   if (preset !== undefined) {
     if (positionals.length > 0) throw new UsageError(`--preset cannot be combined with "${positionals[0]}".`, NAME);
-    if (preset !== '13b') throw new UsageError(`--preset "${preset}" is not one of 13b.`, NAME);
+    if (preset !== '13b') throw new UsageError(`--preset "${preset}" is not a preset: there is 13b.`, NAME);
     return preset;
   }
   const [first] = positionals;
@@ -83,7 +88,7 @@ function partsOf({ values, positionals }: Context): Parts | '13b' {
     positionals.map((word) => {
       const at = word.lastIndexOf('=');
       if (at < 1) throw new UsageError(`"${word}" is not a part, such as weights=26GB.`, NAME);
-      return [word.slice(0, at), sizeOf(word.slice(at + 1), `the part ${word.slice(0, at)}`, NAME)];
+      return [word.slice(0, at), sizeOf(word.slice(at + 1), `The part ${word.slice(0, at)}`, NAME)];
     }),
   );
 }
@@ -101,8 +106,12 @@ function partsOfFile(path: string): Parts {
   const pairs = Object.entries(parsed).map(([name, value]: [string, unknown]) => {
     const what = `${path}: the part ${name}`;
     if (typeof value === 'string') return [name, sizeOf(value, what, NAME)] as const;
-    if (typeof value === 'number') return [name, sizeOf(String(value), what, NAME)] as const;
-    throw new UsageError(`${what} is neither a number of bytes nor a size in quotes.`, NAME);
+    // As in the library a number is bytes.
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return [name, value] as const;
+    throw new UsageError(
+      `${what} is ${JSON.stringify(value)}; expected a whole number of bytes or a size in quotes.`,
+      NAME,
+    );
   });
   if (pairs.length === 0) throw new UsageError(`${path}: it has no parts.`, NAME);
   return Object.fromEntries(pairs);
@@ -116,7 +125,9 @@ function read(path: string): string {
   } catch (error) {
     if (error instanceof UsageError) throw error;
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
-    throw new UsageError(`${path}: cannot be read (${code}).`, NAME);
+    if (code !== 'ENOENT') throw new UsageError(`${path}: cannot be read (${code}).`, NAME);
+    if (path.includes('/') || path.endsWith('.json')) throw new UsageError(`There is no file ${path}.`, NAME);
+    throw new UsageError(`"${path}" is neither a part, such as weights=26GB, nor a file.`, NAME);
   }
 }
 

@@ -1,9 +1,10 @@
+import { ANY_BYTES } from '../../base/limits.ts';
 import { prepare } from '../../cache/index.ts';
 import { DEFAULT_FLOOR_TEXT } from '../../memory/floor.ts';
 import { preparePage } from '../../render/text/prepare.ts';
 import type { Command, Context } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
-import { flag, size, sizeOf, text } from '../core/options.ts';
+import { flag, size, sizeOf, text, texts } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
 import { SUDO } from './cache-shared.ts';
@@ -20,8 +21,9 @@ export const prepareCommand: Command = {
     bytes: { type: 'string', placeholder: '<size>', summary: 'The size, as an option' },
     path: {
       type: 'string',
+      list: true,
       placeholder: '<path>',
-      summary: 'Evict only this file or folder instead of the model stores',
+      summary: 'Evict only this file or folder instead of the model stores; may be given more than once',
     },
     floor: {
       type: 'string',
@@ -40,14 +42,14 @@ export const prepareCommand: Command = {
   arguments: { min: 0, max: 1, afterDashes: false },
   async run({ values, positionals }) {
     const bytes = requestedBytes({ values, positionals });
-    const floor = size(values, 'floor', 'prepare', 0);
-    const path = text(values, 'path');
+    const floor = size(values, 'floor', 'prepare', ANY_BYTES);
+    const paths = texts(values, 'path');
     const report = await prepare({
       bytes,
       dryRun: flag(values, 'dry-run'),
       sudo: flag(values, 'sudo'),
       ...(floor === undefined ? {} : { floor }),
-      ...(path === undefined ? {} : { paths: [path] }),
+      ...(paths === undefined ? {} : { paths }),
     });
     const enough = report.verdict === 'enough' || report.verdict === 'planned';
     return {

@@ -1,13 +1,21 @@
 /** Options that sweep, layout and stress share, and what they become for the library. */
+
 import { GiB } from '../../base/format.ts';
+import { ANY_BYTES, LIMITS, type Range } from '../../base/limits.ts';
+import { didYouMean } from '../../base/nearest.ts';
 import { DEFAULT_FLOOR_TEXT, MIN_FLOOR } from '../../memory/floor.ts';
 import { KINDS } from '../../memory/kinds.ts';
 import type { AllocatorKind, ProbeOptions } from '../../types/index.ts';
 import type { OptionTable, Values } from '../core/command.ts';
-import { count, duration, flag, list, size, text } from '../core/options.ts';
-import { didYouMean, UsageError } from '../core/usage.ts';
+import { count, duration, durationRange, flag, list, size, text } from '../core/options.ts';
+import { UsageError } from '../core/usage.ts';
 
-export const SAFETY_OPTIONS: OptionTable = {
+/** The same options under a heading of the help. */
+function inSection(section: string, options: OptionTable): OptionTable {
+  return Object.fromEntries(Object.entries(options).map(([name, spec]) => [name, { ...spec, section }]));
+}
+
+export const SAFETY_OPTIONS: OptionTable = inSection('Machine and safety', {
   device: { type: 'string', placeholder: '<n>', summary: 'CUDA device (default 0)' },
   floor: {
     type: 'string',
@@ -19,58 +27,70 @@ export const SAFETY_OPTIONS: OptionTable = {
     placeholder: '<file|none>',
     summary: 'Written to disk before each step (default: a file under ~/.local/state/umaprobe)',
   },
-  timeout: { type: 'string', placeholder: '<time>', summary: 'Time limit: 100ms to 24h' },
+  timeout: { type: 'string', placeholder: '<time>', summary: `Time limit: ${durationRange(LIMITS.timeoutMs)}` },
   'step-timeout': {
     type: 'string',
     placeholder: '<time>',
-    summary: 'Time limit for one GPU call: 100ms to 10m (default 1m)',
+    summary: `Time limit for one GPU call: ${durationRange(LIMITS.stepTimeoutMs)} (default: 1m and more, by kind and size)`,
   },
   'i-accept-a-frozen-machine': {
     type: 'boolean',
     summary: `Accept a floor below ${MIN_FLOOR / GiB}GiB, and start even under pressure, fragmented or swapping`,
   },
-};
+});
 
 /** For a command that takes one kind. */
 export const KIND_OPTION: OptionTable = {
   kind: {
     type: 'string',
     placeholder: '<kind>',
+    values: KINDS,
     summary: `${KINDS.slice(0, -1).join(', ')} or ${KINDS.at(-1)} (default device)`,
   },
 };
 
-export const OUTPUT_OPTIONS: OptionTable = {
+export const OUTPUT_OPTIONS: OptionTable = inSection('Reports', {
   csv: { type: 'string', placeholder: '<file|->', summary: 'Write one row per step as CSV; - for stdout' },
   html: { type: 'string', placeholder: '<file>', summary: 'Write the report as one HTML file that works offline' },
+});
+
+/** The page alone, for a command that writes no CSV. */
+export const PAGE_OPTION: OptionTable = {
+  html: { type: 'string', placeholder: '<file>', summary: 'Write the answer as one HTML file that works offline' },
 };
 
 /** The shared options, as given on the command line. */
 export function probeOptions(values: Values, command: string): ProbeOptions {
   const accept = flag(values, 'i-accept-a-frozen-machine');
-  const device = count(values, 'device', 0, 255, command);
+  const device = count(values, 'device', LIMITS.device, command);
   const floor = floorOf(values, command, accept);
-  const journal = text(values, 'journal');
+  const journal = journalOption(values);
   return {
     ...(device === undefined ? {} : { device }),
     ...(floor === undefined ? {} : { floor }),
     ...(accept ? { acceptAFrozenMachine: true } : {}),
-    ...(journal === undefined ? {} : { journal: journal === 'none' ? false : journal }),
-    ...given('stepDeadlineMs', time(values, 'step-timeout', 600_000, command)),
-    ...given('timeoutMs', time(values, 'timeout', 86_400_000, command)),
+    ...given('journal', journal),
+    ...given('stepTimeoutMs', time(values, 'step-timeout', LIMITS.stepTimeoutMs, command)),
+    ...given('timeoutMs', time(values, 'timeout', LIMITS.timeoutMs, command)),
   };
+}
+
+/** `--journal`: none is no journal. */
+export function journalOption(values: Values): ProbeOptions['journal'] {
+  const journal = text(values, 'journal');
+  return journal === 'none' ? false : journal;
 }
 
 function given<Name extends string, T>(name: Name, value: T | undefined): { [K in Name]?: T } {
   return value === undefined ? {} : ({ [name]: value } as { [K in Name]: T });
 }
 
-function time(values: Values, name: string, maxMs: number, command: string): number | undefined {
-  return text(values, name) === undefined ? undefined : duration(values, name, 100, maxMs, 0, command);
+function time(values: Values, name: string, range: Required<Range>, command: string): number | undefined {
+  return text(values, name) === undefined ? undefined : duration(values, name, range, 0, command);
 }
 
 function floorOf(values: Values, command: string, accept: boolean): number | undefined {
-  const floor = size(values, 'floor', command, 0);
+  const floor = size(values, 'floor', command, ANY_BYTES);
   if (floor === undefined || floor >= MIN_FLOOR || accept) return floor;
   throw new UsageError(
     `--floor "${text(values, 'floor')}" is below ${MIN_FLOOR / GiB}GiB: a host that runs out of memory freezes instead of failing. ` +
@@ -90,6 +110,8 @@ export function kinds(values: Values, command: string): AllocatorKind[] | 'all' 
 /** One kind. */
 export function kind(values: Values, command: string): AllocatorKind | undefined {
   const word = text(values, 'kind');
+  if (word === 'all' || word?.includes(',') === true)
+    throw new UsageError(`--kind "${word}": ${command} takes one kind; umaprobe sweep takes several.`, command);
   return word === undefined ? undefined : kindOf(word, KINDS, command);
 }
 

@@ -1,6 +1,6 @@
 /** One run of a probe: its signals, its live line, and the exit code of its report. */
 import { clean, formatBytes } from '../../base/format.ts';
-import { hostMemorySync } from '../../host/meminfo.ts';
+import { readHostMemory } from '../../host/meminfo-within.ts';
 import { othersSentence } from '../../memory/others.ts';
 import type { LayoutReport, ProbeOptions, ProbeStart, StressReport, SweepReport } from '../../types/index.ts';
 import type { Context } from '../core/command.ts';
@@ -24,7 +24,11 @@ export async function runProbe<Report>(
     live.print('Stopping: the results so far follow. Press Ctrl-C again to end at once.'),
   );
   let floor: number | null = null;
-  const live = openProgress(context, { share: null, etaMs: null, label }, () => available(floor));
+  const live = openProgress(
+    context,
+    { share: null, etaMs: null, label },
+    availableMeter(() => floor),
+  );
   const onStart = ({ journalNotes, unfinished, ...start }: ProbeStart): void => {
     floor = start.floor?.bytes ?? null;
     for (const note of journalNotes) live.print(`note: ${clean(note)}`);
@@ -41,15 +45,25 @@ export async function runProbe<Report>(
   }
 }
 
-/** Read in this process: the child is busy during a long step. */
-function available(floor: number | null): string {
-  try {
-    const bytes = hostMemorySync().available;
-    const above = bytes === null || floor === null ? '' : `, ${formatBytes(bytes - floor)} above the floor`;
+/**
+ * MemAvailable as of the call before, and a new reading for the next one: nothing waits for /proc/meminfo. Read in this
+ * process, because the child is busy during a long step.
+ */
+function availableMeter(floor: () => number | null): () => string {
+  let bytes: number | null | undefined;
+  let isReading = false;
+  const read = async (): Promise<void> => {
+    isReading = true;
+    const host = await readHostMemory().catch(() => undefined);
+    bytes = host?.available;
+    isReading = false;
+  };
+  return () => {
+    if (!isReading) void read();
+    if (bytes === undefined) return '';
+    const above = bytes === null || floor() === null ? '' : `, ${formatBytes(bytes - (floor() ?? 0))} above the floor`;
     return `available ${formatBytes(bytes)}${above}`;
-  } catch {
-    return '';
-  }
+  };
 }
 
 /** Exit code of a probe that was aborted without a signal: as if Ctrl-C had been pressed. */

@@ -1,7 +1,8 @@
-/** --csv and --html: checked before a probe starts, written after it. A file that fails does not lose the report. */
+/** --csv, --jsonl, --markdown and --html: checked before a probe starts, written after it. A file that fails does not lose the report. */
 import { hostname } from 'node:os';
 import { writeFileAtomic } from '../../base/atomic-file.ts';
 import { formatBytes } from '../../base/format.ts';
+import { journalPath } from '../../probe/journal-path.ts';
 import type { RenderOptions } from '../../render/options.ts';
 import type { Context, Outcome, Values } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
@@ -9,9 +10,12 @@ import { checkOutputs, type NamedFile } from '../core/files.ts';
 import { text } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
+import { journalOption } from './probe-options.ts';
 
 export interface Reports {
   csv: string | undefined;
+  jsonl: string | undefined;
+  markdown: string | undefined;
   html: string | undefined;
 }
 
@@ -19,29 +23,40 @@ export interface Reports {
 export interface Forms {
   page(options: RenderOptions): string[];
   csv(): Promise<string>;
-  html(): Promise<string>;
+  /** Absent: the command has no such form. */
+  jsonl?(): Promise<string>;
+  markdown?(): Promise<string>;
+  /** Absent: the command has no page. */
+  html?(): Promise<string>;
 }
 
 /**
  * @param inputs files that the command reads.
  * @throws UsageError if a file cannot be written, or would overwrite another file of this run.
  */
-export function reportsOf(values: Values, json: boolean, command: string, inputs: readonly string[] = []): Reports {
+export function reportsOf(values: Values, json: boolean, command: string, inputs: readonly NamedFile[] = []): Reports {
   const csv = text(values, 'csv');
+  const jsonl = text(values, 'jsonl');
+  const markdown = text(values, 'markdown');
   const html = text(values, 'html');
-  if (csv === '-' && json) throw new UsageError('--csv - and --json both write to stdout: give --csv a file.', command);
+  const forms = { csv, jsonl, markdown };
+  const onStdout = [
+    ...Object.entries(forms).map(([name, path]) => (path === '-' ? `--${name} -` : null)),
+    json ? '--json' : null,
+  ];
+  const [first, second] = onStdout.filter((option) => option !== null);
+  if (first !== undefined && second !== undefined)
+    throw new UsageError(`${first} and ${second} both write to stdout: give ${first.split(' ')[0]} a file.`, command);
   if (html === '-')
     throw new UsageError('--html "-" is not a file, and the page is too large for a terminal.', command);
   const file = (name: string, path: string | undefined): NamedFile[] =>
     path === undefined ? [] : [{ what: `--${name}`, path }];
-  const journal = text(values, 'journal');
-  const others = [
-    ...file('journal', journal === 'none' ? undefined : journal),
-    ...file('sim', text(values, 'sim')),
-    ...inputs.map((path) => ({ what: 'the parts', path })),
-  ];
-  checkOutputs([...file('csv', csv === '-' ? undefined : csv), ...file('html', html)], others, command);
-  return { csv, html };
+  const isAnyGiven = [...Object.values(forms), html].some((path) => path !== undefined);
+  const journal = isAnyGiven ? journalPath(journalOption(values)) : null;
+  const others = [...file('journal', journal ?? undefined), ...file('sim', text(values, 'sim')), ...inputs];
+  const written = Object.entries(forms).filter(([, path]) => path !== '-');
+  checkOutputs([...written.flatMap(([name, path]) => file(name, path)), ...file('html', html)], others, command);
+  return { ...forms, html };
 }
 
 /** Writes the requested files. A failure is reported on stderr and by the exit code, and the report still follows. */
@@ -52,25 +67,50 @@ export async function writeReports(
   exitCode: number,
   { stderr }: Context,
 ): Promise<Outcome> {
-  let failed = false;
-  const write = async (path: string | undefined, make: () => Promise<string>): Promise<void> => {
-    if (path === undefined || path === '-') return;
-    try {
-      const content = await make();
-      writeFileAtomic(path, content, 0o666);
-      stderr.write(`${path}: ${formatBytes(Buffer.byteLength(content))} written\n`);
-    } catch (error) {
-      failed = true;
-      const message = error instanceof Error ? error.message : String(error);
-      stderr.write(`umaprobe: ${path} could not be written: ${message}\n`);
-    }
-  };
-  await write(reports.csv, forms.csv);
-  await write(reports.html, forms.html);
-  const csv = reports.csv === '-' ? await forms.csv() : null;
+  const written = [
+    await writeForm(reports.csv, forms.csv, stderr),
+    await writeForm(reports.jsonl, forms.jsonl, stderr),
+    await writeForm(reports.markdown, forms.markdown, stderr),
+    await writeForm(reports.html, forms.html, stderr),
+  ];
+  const shown = (['csv', 'jsonl', 'markdown'] as const).find((name) => reports[name] === '-');
+  const onStdout = shown === undefined ? null : ((await forms[shown]?.()) ?? null);
   return {
-    exitCode: failed && exitCode === EXIT.success ? EXIT.negative : exitCode,
+    exitCode: written.every(Boolean) ? exitCode : failedExit(exitCode),
     document,
-    text: (terminal) => csv ?? forms.page(renderOptionsFor(terminal, { hostName: hostname() })),
+    text: (terminal) => onStdout ?? forms.page(renderOptionsFor(terminal, { hostName: hostname() })),
   };
+}
+
+/** Writes the page of a command that has no other file; its answer follows, as above. */
+export async function writePage(
+  { html }: Reports,
+  make: () => Promise<string>,
+  outcome: Outcome,
+  { stderr }: Context,
+): Promise<Outcome> {
+  return (await writeForm(html, make, stderr)) ? outcome : { ...outcome, exitCode: failedExit(outcome.exitCode) };
+}
+
+function failedExit(exitCode: number): number {
+  return exitCode === EXIT.success ? EXIT.negative : exitCode;
+}
+
+/** @returns false if the file could not be written, which was said on stderr. */
+async function writeForm(
+  path: string | undefined,
+  make: (() => Promise<string>) | undefined,
+  stderr: Context['stderr'],
+): Promise<boolean> {
+  if (path === undefined || path === '-' || make === undefined) return true;
+  try {
+    const content = await make();
+    writeFileAtomic(path, content, 0o666);
+    stderr.write(`${path}: ${formatBytes(Buffer.byteLength(content))} written\n`);
+    return true;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    stderr.write(`umaprobe: ${path} could not be written: ${message}\n`);
+    return false;
+  }
 }

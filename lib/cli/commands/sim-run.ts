@@ -7,6 +7,7 @@ import { loadMachine, type Machine, type Simulation, type SimulationRecord, simu
 import { type Command, type Context, finished } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { checkOutputs } from '../core/files.ts';
+import { exitOnSignals } from '../core/interrupt.ts';
 import { flag, positive, text } from '../core/options.ts';
 import { UsageError } from '../core/usage.ts';
 
@@ -47,7 +48,7 @@ export const simRunCommand: Command = {
     { command: 'umaprobe sim run gb10 --namespace -- ./exporter', means: 'a program written in Go' },
   ],
   readsMachine: false,
-  arguments: { min: 1, max: 1, afterDashes: true },
+  arguments: { min: 1, max: 1, afterDashes: 'program' },
   async run(context) {
     const {
       values,
@@ -61,8 +62,7 @@ export const simRunCommand: Command = {
         'sim run',
       );
     }
-    if (json)
-      throw new UsageError("umaprobe sim run passes on the program's output; for JSON use --record <file>.", 'sim run');
+    if (json) throw new UsageError("sim run passes on the program's output; for JSON use --record <file>.", 'sim run');
     const record = text(values, 'record');
     if (record !== undefined)
       checkOutputs([{ what: '--record', path: record }], [{ what: 'the machine', path: machine }], 'sim run');
@@ -72,6 +72,7 @@ export const simRunCommand: Command = {
     }
     const scale = positive(values, 'scale', 1_000_000, 'sim run');
     const loaded = loadMachine(machine);
+    exitOnSignals();
     const simulation = simulate(loaded, scale === undefined ? {} : { scale });
     try {
       const exitCode = namespace

@@ -1,35 +1,38 @@
 import { hostname } from 'node:os';
+import { LIMITS } from '../../base/limits.ts';
 import { snapshotPage } from '../../render/text/snapshot.ts';
 import { snapshot } from '../../snapshot/index.ts';
 import type { Command, Values } from '../core/command.ts';
+import { begunReading, PLAIN_READING } from '../core/early-reading.ts';
 import { EXIT } from '../core/exit.ts';
-import { choice, duration, flag } from '../core/options.ts';
+import { choice, duration, durationRange, flag } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
-
-/** Half of the library's limit, since a person is waiting: creating a context takes some 100 ms. */
-const CHILD_DEADLINE_MS = 5000;
 
 export const DEADLINE = {
   type: 'string',
   placeholder: '<time>',
-  summary: 'Time limit for CUDA and NVML: 10ms to 10m (default 2s); without an answer, values are unknown',
+  summary: `Time limit for CUDA, NVML and files of the kernel: ${durationRange(LIMITS.deadlineMs)} (default 2s); without an answer, values are unknown`,
 } as const;
 
 export function deadline(values: Values, command: string): number {
-  return duration(values, 'deadline', 10, 600_000, 2000, command);
+  return duration(values, 'deadline', LIMITS.deadlineMs, PLAIN_READING.deadlineMs, command);
 }
 
 export const MEMGETINFO = ['needed', 'child', 'auto', 'never'] as const;
 
 export const snapshotCommand: Command = {
   name: 'snapshot',
-  summary: 'Where the memory of this machine is, and what can be allocated',
+  summary: 'How much a program can load, and where the memory of this machine is',
   usage: '[options]',
   description:
-    'Reads the kernel, CUDA and NVML once. Shows a ledger that adds up to MemTotal, what can be allocated (free right now, after reclaim), ' +
-    'what each tool counts as free, and a verdict.\n' +
+    'Reads the kernel, CUDA and NVML once. Shows how much a program can load, what is free this instant and which tools see only that, and where the rest is. ' +
+    '--full shows every counter: a ledger that adds up to MemTotal, and what each tool counts as free.\n' +
     'Changes nothing. Creates a CUDA context on GPUs with memory of their own, until it ends, and on unified memory none. Works without a GPU, too.',
   options: {
+    full: {
+      type: 'boolean',
+      summary: 'Every counter: the whole ledger, tools, processes, pressure, free blocks, libraries',
+    },
     bytes: { type: 'boolean', summary: 'Exact bytes instead of GiB and GB' },
     memgetinfo: {
       type: 'string',
@@ -42,6 +45,7 @@ export const snapshotCommand: Command = {
   examples: [
     { command: 'umaprobe', means: 'the memory of this machine' },
     { command: 'umaprobe snapshot --sim gb10-cached', means: 'a machine whose memory is full of page cache' },
+    { command: 'umaprobe --full', means: 'every counter, tool, process and library' },
     { command: 'umaprobe snapshot --json', means: 'everything, with the origin of every number' },
   ],
   readsMachine: true,
@@ -49,18 +53,20 @@ export const snapshotCommand: Command = {
   async run({ values }) {
     const memGetInfo = choice(values, 'memgetinfo', MEMGETINFO, 'needed', 'snapshot');
     const deadlineMs = deadline(values, 'snapshot');
-    const document = await snapshot({
-      // This process ends soon, and its contexts with it.
-      memGetInfo: memGetInfo === 'needed' ? 'neededInProcess' : memGetInfo,
-      deadlineMs,
-      childDeadlineMs: CHILD_DEADLINE_MS,
-      hiddenDevices: true,
-    });
+    const document = await (begunReading() ??
+      snapshot({
+        ...PLAIN_READING,
+        memGetInfo: memGetInfo === 'needed' ? PLAIN_READING.memGetInfo : memGetInfo,
+        deadlineMs,
+      }));
     const exact = flag(values, 'bytes');
     return {
       exitCode: EXIT.success,
       document,
-      text: (terminal) => snapshotPage(document, renderOptionsFor(terminal, { exact, hostName: hostname() })),
+      text: (terminal) =>
+        snapshotPage(document, renderOptionsFor(terminal, { exact, hostName: hostname() }), {
+          full: flag(values, 'full'),
+        }),
     };
   },
 };

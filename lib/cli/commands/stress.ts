@@ -1,4 +1,5 @@
-import { GiB, inGiB, MiB } from '../../base/format.ts';
+import { inGiB, MiB, typedSize } from '../../base/format.ts';
+import { ANY_BYTES, LIMITS } from '../../base/limits.ts';
 import { DEFAULT_SHARE_TEXT, MIN_SHARE } from '../../memory/others.ts';
 import type { RenderOptions } from '../../render/options.ts';
 import { stressPage, stressStepLine } from '../../render/text/stress.ts';
@@ -29,7 +30,7 @@ export const stressCommand: Command = {
     chunk: {
       type: 'string',
       placeholder: '<size>',
-      summary: 'Largest step: 2MiB to 64GiB (default 4GiB on unified memory)',
+      summary: `Largest step: ${typedSize(LIMITS.chunkBytes.min)} to ${typedSize(LIMITS.chunkBytes.max)} (default 4GiB on unified memory)`,
     },
     share: {
       type: 'string',
@@ -53,7 +54,7 @@ export const stressCommand: Command = {
     { command: 'umaprobe stress --single --kind managed', means: 'the largest single block' },
   ],
   readsMachine: true,
-  arguments: { min: 0, max: 0, afterDashes: false },
+  arguments: { min: 0, max: 0, afterDashes: false, bareWord: { option: 'max', pattern: /^\d/ } },
   async run(context) {
     const { values, json } = context;
     const reports = reportsOf(values, json, NAME);
@@ -86,19 +87,17 @@ export const stressCommand: Command = {
 function stressOptions(values: Values): StressOptions {
   const requested = kind(values, NAME);
   const max = size(values, 'max', NAME);
-  const chunk = size(values, 'chunk', NAME, 2 * MiB);
-  if (chunk !== undefined && chunk > 64 * GiB)
-    throw new UsageError(`--chunk ${inGiB(chunk)} GiB is more than 64GiB.`, NAME);
+  const chunk = size(values, 'chunk', NAME, LIMITS.chunkBytes);
   const accept = flag(values, 'i-accept-that-others-run-out');
   const share = shareOf(values, accept);
-  const holdMs = duration(values, 'hold', 0, 86_400_000, 0, NAME);
+  const holdMs = duration(values, 'hold', LIMITS.holdMs, 0, NAME);
   return {
     ...(requested === undefined ? {} : { kind: requested }),
     ...(flag(values, 'single') ? { single: true } : {}),
-    ...(max === undefined ? {} : { max }),
+    ...(max === undefined ? {} : { maxBytes: max }),
     ...(share === undefined ? {} : { share }),
     ...(accept ? { acceptThatOthersRunOut: true } : {}),
-    ...(chunk === undefined ? {} : { chunk }),
+    ...(chunk === undefined ? {} : { chunkBytes: chunk }),
     ...(flag(values, 'verify') ? { verify: true } : {}),
     ...(holdMs === 0 ? {} : { holdMs }),
     ...(flag(values, 'resume') ? { resume: true } : {}),
@@ -106,7 +105,7 @@ function stressOptions(values: Values): StressOptions {
 }
 
 function shareOf(values: Values, accept: boolean): number | undefined {
-  const share = size(values, 'share', NAME, 0);
+  const share = size(values, 'share', NAME, ANY_BYTES);
   if (share === undefined || share >= MIN_SHARE || accept) return share;
   throw new UsageError(
     `--share "${text(values, 'share')}" is below ${MIN_SHARE / MiB}MiB: the GPU's other users fail without memory. ` +

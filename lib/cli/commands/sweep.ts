@@ -1,10 +1,14 @@
+import { LIMITS } from '../../base/limits.ts';
+import { didYouMean } from '../../base/nearest.ts';
 import { KINDS } from '../../memory/kinds.ts';
+import { dataType } from '../../models/dtypes.ts';
 import type { RenderOptions } from '../../render/options.ts';
 import { sweepPage, sweepStepLine } from '../../render/text/sweep.ts';
 import { sweep } from '../../sweep/index.ts';
+import { DTYPES, type DType } from '../../types/dtypes.ts';
 import type { SweepOptions } from '../../types/index.ts';
 import type { Command, Context, Outcome, Values } from '../core/command.ts';
-import { choice, count, elements, flag, list, shapes, size, sizes, text } from '../core/options.ts';
+import { choice, count, elements, flag, isGiven, list, shapes, size, sizes, text } from '../core/options.ts';
 import { pageAssets } from '../core/package-files.ts';
 import { UsageError } from '../core/usage.ts';
 import { kinds, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
@@ -24,10 +28,17 @@ export const sweepCommand: Command = {
   options: {
     kind: {
       type: 'string',
+      list: true,
       placeholder: '<kinds>',
+      values: [...KINDS, 'all'],
       summary: `${KINDS.join(', ')}, separated by commas, or all (default device)`,
     },
-    sizes: { type: 'string', placeholder: '<sizes>', summary: 'Such as 1GB,2GiB: GB is 10^9 bytes, GiB is 2^30' },
+    sizes: {
+      type: 'string',
+      list: true,
+      placeholder: '<sizes>',
+      summary: 'Such as 1GB,2GiB: GB is 10^9 bytes, GiB is 2^30',
+    },
     from: { type: 'string', placeholder: '<size>', summary: 'First size of a range' },
     to: { type: 'string', placeholder: '<size>', summary: 'Last size of a range' },
     step: {
@@ -40,10 +51,25 @@ export const sweepCommand: Command = {
       placeholder: '<lab|quick>',
       summary: 'lab: 1 to 80 GB in twelve steps; quick (the default): 0.25 to 2 GB',
     },
-    dtype: { type: 'string', placeholder: '<types>', summary: 'Element types of tensors, such as float32,bf16,int4' },
-    shape: { type: 'string', placeholder: '<shapes>', summary: 'Shapes of tensors, such as 8192x8192,4096' },
+    dtype: {
+      type: 'string',
+      list: true,
+      placeholder: '<types>',
+      values: DTYPES,
+      summary: 'Element types of tensors, such as float32,bf16,int4',
+    },
+    shape: {
+      type: 'string',
+      list: true,
+      placeholder: '<shapes>',
+      summary: 'Shapes of tensors, such as 8192x8192,4096',
+    },
     elements: { type: 'string', placeholder: '<n>', summary: 'Number of elements instead of shapes, such as 1e9' },
-    repeat: { type: 'string', placeholder: '<n>', summary: 'Repeats of each step: 1 to 1000 (default 1)' },
+    repeat: {
+      type: 'string',
+      placeholder: '<n>',
+      summary: `Repeats of each step: ${LIMITS.repeat.min} to ${LIMITS.repeat.max} (default 1)`,
+    },
     oversubscribe: {
       type: 'boolean',
       summary: "Let managed memory exceed the device's memory (not on unified machines)",
@@ -58,7 +84,7 @@ export const sweepCommand: Command = {
     { command: 'umaprobe sweep --elements 1e9 --dtype float32,bf16,int8,int4', means: 'tensors' },
   ],
   readsMachine: true,
-  arguments: { min: 0, max: 0, afterDashes: false },
+  arguments: { min: 0, max: 0, afterDashes: false, bareWord: { option: 'sizes', pattern: /^\d/ } },
   run,
 };
 
@@ -90,7 +116,7 @@ async function run(context: Context): Promise<Outcome> {
 
 function sweepOptions(values: Values): SweepOptions {
   const requested = kinds(values, NAME);
-  const repeat = count(values, 'repeat', 1, 1000, NAME);
+  const repeat = count(values, 'repeat', LIMITS.repeat, NAME);
   return {
     ...sizeOptions(values),
     ...(requested === undefined ? {} : { kinds: requested }),
@@ -108,13 +134,13 @@ const SIZE_SOURCES = {
 } as const;
 
 function sizeOptions(values: Values): Pick<SweepOptions, 'sizes' | 'range' | 'tensors' | 'preset'> {
-  const typed = Object.values(SIZE_SOURCES).map((names) => names.filter((name) => text(values, name) !== undefined));
+  const typed = Object.values(SIZE_SOURCES).map((names) => names.filter((name) => isGiven(values, name)));
   const used = typed.filter((names) => names.length > 0);
   if (used.length > 1) {
     const [first = [], second = []] = used;
     throw new UsageError(`--${first[0]} and --${second[0]} both set the sizes: give one of them.`, NAME);
   }
-  if (text(values, 'sizes') !== undefined) return { sizes: sizes(values, 'sizes', NAME) ?? [] };
+  if (isGiven(values, 'sizes')) return { sizes: sizes(values, 'sizes', NAME) ?? [] };
   if (used.includes(typed[1] ?? [])) return { range: range(values) };
   if (used.includes(typed[2] ?? [])) return { tensors: tensors(values) };
   return { preset: choice(values, 'preset', ['lab', 'quick'] as const, 'quick', NAME) };
@@ -134,8 +160,16 @@ function range(values: Values): NonNullable<SweepOptions['range']> {
   return { from, to, ...(step === undefined ? {} : { step }) };
 }
 
+/** The element type with a name, in any case. */
+function dtypeOf(word: string): DType {
+  const type = dataType(word);
+  if (type !== null) return type.name;
+  const hint = didYouMean(word, DTYPES) || ` The types are ${DTYPES.join(', ')}.`;
+  throw new UsageError(`--dtype "${word}" is not an element type.${hint}`, NAME);
+}
+
 function tensors(values: Values): NonNullable<SweepOptions['tensors']> {
-  const dtypes = list(values, 'dtype', NAME);
+  const dtypes = list(values, 'dtype', NAME)?.map(dtypeOf);
   const dimensions = shapes(values, 'shape', NAME);
   const number = elements(values, 'elements', NAME);
   if (dtypes === undefined) throw new UsageError('Tensors need element types: --dtype float32,bf16.', NAME);

@@ -1,34 +1,59 @@
-import { constants, hostname } from 'node:os';
-import { formatDuration, jsonText } from '../../base/format.ts';
-import { dot } from '../../render/options.ts';
-import { createHistory, readingLine, watchPage } from '../../render/text/watch.ts';
-import { truncate } from '../../render/text-layout.ts';
+import { hostname } from 'node:os';
+import { clean, formatDuration, jsonText } from '../../base/format.ts';
+import { safeBytes } from '../../memory/answer.ts';
+import { headroom } from '../../memory/headroom.ts';
+import { health } from '../../memory/health.ts';
+import type { Level } from '../../memory/verdict.ts';
+import { readingLine } from '../../render/text/watch.ts';
 import { watch } from '../../snapshot/watch.ts';
 import type { Snapshot } from '../../types/index.ts';
-import { type Command, type Context, finished } from '../core/command.ts';
+import { type Command, type Context, finished, type Values } from '../core/command.ts';
+import { CONDITION_TEXT, type Condition, parseCondition } from '../core/condition.ts';
 import { EXIT } from '../core/exit.ts';
-import { type Live, openLive } from '../core/live.ts';
-import { choice, count, duration, flag } from '../core/options.ts';
+import { onInterrupt } from '../core/interrupt.ts';
+import { choice, count, duration, durationRange, flag, INTERVAL, text } from '../core/options.ts';
+import { type Program, programOf, runProgram } from '../core/program.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
+import { UsageError } from '../core/usage.ts';
 import { DEADLINE, deadline, MEMGETINFO } from './snapshot.ts';
+import { livePicture, type Output } from './watch-live.ts';
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const NAME = 'watch';
+/** A week. */
+const TIMEOUT = { min: 1000, max: 168 * 3_600_000 };
 
 export const watchCommand: Command = {
-  name: 'watch',
-  summary: 'Shows the snapshot live: memory, what can be allocated, processes, pressure',
-  usage: '[options]',
+  name: NAME,
+  summary: 'Shows the snapshot live, waits for a condition, or runs a program at a change',
+  usage: '[options] [-- command…]',
   description:
-    'Takes a reading at every interval and redraws in place; q quits. If stdout is not a terminal, writes one line per reading, ' +
+    'Takes a reading at every interval and redraws in place; ? shows the keys. If stdout is not a terminal, writes one line per reading, ' +
     'and with --json one snapshot document per line (JSON Lines).\n' +
-    'Does not read cudaMemGetInfo by default: each reading would create a CUDA context in a child process.',
+    'Does not read cudaMemGetInfo by default: each reading would create a CUDA context in a child process.\n' +
+    'Exit code with --until: 0 when the condition holds, 1 if it did not within --timeout or --count.',
   options: {
     interval: {
       type: 'string',
       placeholder: '<time>',
-      summary: 'Time between readings: 100ms to 1h (default 1s)',
+      summary: `Time between readings: ${durationRange(INTERVAL)} (default 1s)`,
     },
     count: { type: 'string', placeholder: '<n>', summary: 'Stop after n readings' },
+    until: {
+      type: 'string',
+      placeholder: '<condition>',
+      summary: `Exit when it holds: ${CONDITION_TEXT}; commas mean and`,
+    },
+    timeout: {
+      type: 'string',
+      placeholder: '<time>',
+      summary: `With --until: give up after this time, ${durationRange(TIMEOUT)}`,
+    },
+    exec: {
+      type: 'boolean',
+      summary:
+        'Run the command after -- when --until holds, else at each change of the verdict; without a shell, the document on stdin',
+    },
+    full: { type: 'boolean', summary: 'Every counter, as many as the window has rows for' },
     bytes: { type: 'boolean', summary: 'Exact bytes instead of GiB and GB' },
     memgetinfo: {
       type: 'string',
@@ -39,71 +64,190 @@ export const watchCommand: Command = {
   },
   examples: [
     { command: 'umaprobe watch', means: 'until you press q' },
+    { command: "umaprobe watch --until 'safe>=60GiB' --timeout 10m", means: 'wait until 60 GiB can be loaded' },
+    { command: 'umaprobe watch --exec -- notify-send "GPU memory"', means: 'run it when the verdict changes' },
     { command: 'umaprobe watch --interval 5s --count 12 --json', means: 'a minute of readings for a script' },
     { command: 'umaprobe watch --interval 250ms | tee memory.log', means: 'lines for a log' },
   ],
   readsMachine: true,
-  arguments: { min: 0, max: 0, afterDashes: false },
+  arguments: { min: 0, max: 0, afterDashes: true, bareWord: { option: 'interval', pattern: /^\d/ } },
   async run(context) {
-    const { values } = context;
-    const settings: Settings = {
-      intervalMs: duration(values, 'interval', 100, 3_600_000, 1000, 'watch'),
-      readings: count(values, 'count', 1, 1_000_000_000, 'watch') ?? Number.POSITIVE_INFINITY,
-      memGetInfo: choice(values, 'memgetinfo', MEMGETINFO, 'auto', 'watch'),
-      deadlineMs: deadline(values, 'watch'),
-      exact: flag(values, 'bytes'),
-    };
-    return finished(await follow(context, settings));
+    return finished(await follow(context, settingsOf(context)));
   },
 };
 
 interface Settings {
   intervalMs: number;
   readings: number;
+  until: Condition | null;
+  /** null: no limit. */
+  timeoutMs: number | null;
+  program: Program | null;
   memGetInfo: (typeof MEMGETINFO)[number];
   deadlineMs: number;
+  full: boolean;
   exact: boolean;
 }
 
-/** Prints readings until the count is reached, `q` is pressed or a signal arrives. Returns the exit code. */
+function settingsOf({ env, rest, values }: Context): Settings {
+  const until = text(values, 'until');
+  const timeout = text(values, 'timeout');
+  if (timeout !== undefined && until === undefined)
+    throw new UsageError('--timeout limits --until, which is missing; --count ends after a number of readings.', NAME);
+  return {
+    intervalMs: duration(values, 'interval', INTERVAL, 1000, NAME),
+    readings: count(values, 'count', { min: 1 }, NAME) ?? Number.POSITIVE_INFINITY,
+    until: until === undefined ? null : parseCondition(until, 'until', NAME),
+    timeoutMs: timeout === undefined ? null : duration(values, 'timeout', TIMEOUT, 0, NAME),
+    program: program(values, rest, env),
+    memGetInfo: choice(values, 'memgetinfo', MEMGETINFO, 'auto', NAME),
+    deadlineMs: deadline(values, NAME),
+    full: flag(values, 'full'),
+    exact: flag(values, 'bytes'),
+  };
+}
+
+function program(values: Values, rest: readonly string[], env: NodeJS.ProcessEnv): Program | null {
+  if (!flag(values, 'exec')) {
+    if (rest.length === 0) return null;
+    throw new UsageError(
+      `The command after "--" needs --exec: umaprobe watch --exec -- ${rest.map(clean).join(' ')}.`,
+      NAME,
+    );
+  }
+  if (rest.length > 0) return programOf(rest, env, NAME);
+  throw new UsageError('--exec needs a command after "--": umaprobe watch --exec -- notify-send memory.', NAME);
+}
+
+/** Follows the machine, and restores terminal and signals at the end. Returns the exit code. */
 async function follow(context: Context, settings: Settings): Promise<number> {
+  const { timeoutMs, until } = settings;
   const abort = new AbortController();
   let stop: (exitCode: number) => void = () => undefined;
   const stopped = new Promise<number>((resolve) => {
     stop = resolve;
   });
-  const handlers = SIGNALS.map((signal) => [signal, () => stop(128 + constants.signals[signal])] as const);
-  for (const [signal, handler] of handlers) process.on(signal, handler);
-  const output = createOutput(context, settings, () => stop(EXIT.success));
-  const { intervalMs, memGetInfo, deadlineMs } = settings;
-  const readings = watch({ intervalMs, memGetInfo, deadlineMs, hiddenDevices: true, signal: abort.signal });
+  const interrupt = onInterrupt((exitCode) => stop(exitCode));
+  const output = createOutput(context, settings, () => stop(UNMET));
+  const timer = timeoutMs === null ? undefined : setTimeout(() => stop(UNMET), timeoutMs);
+  let exitCode: number;
   try {
-    for (let seen = 0; seen < settings.readings; seen++) {
-      // A reading may hang until its deadline: quitting does not wait for it.
-      const next = await Promise.race([readings.next(), stopped]);
-      if (typeof next === 'number') return next;
-      if (next.done === true) break;
-      const shown = await Promise.race([output.show(next.value), stopped]);
-      if (typeof shown === 'number') return shown;
-    }
-    return EXIT.success;
+    const changes = new Changes(context, settings, output, abort.signal);
+    exitCode = await Promise.race([readings(settings, output, changes, abort.signal), stopped]);
   } finally {
+    clearTimeout(timer);
     abort.abort();
     output.close();
-    for (const [signal, handler] of handlers) process.removeListener(signal, handler);
+    interrupt.close();
+  }
+  if (exitCode !== UNMET) return exitCode;
+  if (until === null) return EXIT.success;
+  const limit = timeoutMs === null ? '' : ` within ${formatDuration(timeoutMs)}`;
+  context.stderr.write(`umaprobe: ${clean(until.text)} did not hold${limit}.\n`);
+  return EXIT.negative;
+}
+
+/** No exit code: the end came before the condition, or there is none. */
+const UNMET = -1;
+
+/** Prints readings until the condition holds or their number is reached. Returns the exit code, or UNMET. */
+async function readings(settings: Settings, output: Output, changes: Changes, signal: AbortSignal): Promise<number> {
+  const { deadlineMs, intervalMs, memGetInfo, until } = settings;
+  let left = settings.readings;
+  for await (const snapshot of watch({ intervalMs, memGetInfo, deadlineMs, hiddenDevices: true, signal })) {
+    await output.show(snapshot);
+    if (until?.holds(snapshot) === true) return changes.run(snapshot);
+    if (until === null) changes.see(snapshot);
+    left -= 1;
+    if (left === 0) break;
+  }
+  await changes.idle();
+  return UNMET;
+}
+
+/** Runs the program: at each change of the verdict, or once. */
+class Changes {
+  readonly #context: Context;
+  readonly #program: Program | null;
+  readonly #output: Output;
+  readonly #signal: AbortSignal;
+  #level: Level | null = null;
+  /** The last reading whose verdict differed while the program was running. */
+  #waiting: { snapshot: Snapshot; previous: Level } | null = null;
+  #running: Promise<void> | null = null;
+
+  constructor(context: Context, { program }: Settings, output: Output, signal: AbortSignal) {
+    this.#context = context;
+    this.#program = program;
+    this.#output = output;
+    this.#signal = signal;
+  }
+
+  see(snapshot: Snapshot): void {
+    const { level } = health(snapshot);
+    const previous = this.#level;
+    this.#level = level;
+    if (this.#program === null || previous === null || previous === level) return;
+    if (this.#running !== null) {
+      // Changes while it runs are told once, from the verdict that it was told last.
+      this.#waiting = { snapshot, previous: this.#waiting?.previous ?? previous };
+      return;
+    }
+    this.#start(snapshot, previous);
+  }
+
+  #start(snapshot: Snapshot, previous: Level): void {
+    this.#running = this.run(snapshot, previous).then(() => {
+      this.#running = null;
+      const next = this.#waiting;
+      this.#waiting = null;
+      if (next !== null && !this.#signal.aborted) this.#start(next.snapshot, next.previous);
+    });
+  }
+
+  /** Answers the program's exit code; 0 without one. */
+  async run(snapshot: Snapshot, previous: Level | null = null): Promise<number> {
+    if (this.#program === null) return EXIT.success;
+    const { file } = this.#program;
+    try {
+      const env = { ...this.#context.env, ...variables(snapshot, previous) };
+      const quiet = this.#output.isPicture;
+      const code = await runProgram(this.#program, { document: snapshot, env, quiet, signal: this.#signal });
+      this.#output.note(`${clean(file)} ended with ${code}`);
+      return code;
+    } catch (error) {
+      this.#output.note(clean((error as Error).message));
+      return EXIT.negative;
+    }
+  }
+
+  /** Resolves when no program is running any more. */
+  async idle(): Promise<void> {
+    while (this.#running !== null) await this.#running;
   }
 }
 
-interface Output {
-  show(snapshot: Snapshot): Promise<void>;
-  close(): void;
+/** What a script wants to know without reading JSON. Empty: unknown. */
+function variables(snapshot: Snapshot, previous: Level | null): Record<string, string> {
+  const { level, text: sentence } = health(snapshot);
+  const { afterReclaim, immediate } = headroom(snapshot);
+  return {
+    UMAPROBE_VERDICT: level,
+    UMAPROBE_PREVIOUS_VERDICT: previous ?? '',
+    UMAPROBE_SENTENCE: sentence,
+    UMAPROBE_SAFE: String(safeBytes(snapshot) ?? ''),
+    UMAPROBE_FREE: String(immediate ?? ''),
+    UMAPROBE_AVAILABLE: String(afterReclaim ?? ''),
+    UMAPROBE_AT: snapshot.at,
+  };
 }
 
 function createOutput(context: Context, settings: Settings, quit: () => void): Output {
-  const { json, stdout } = context;
+  const { json, stderr, stdout } = context;
   if (!json && stdout.isTty) return livePicture(context, settings, quit);
   const { exact } = settings;
   return {
+    isPicture: false,
     async show(snapshot) {
       const line = json
         ? jsonText(snapshot)
@@ -111,37 +255,9 @@ function createOutput(context: Context, settings: Settings, quit: () => void): O
       stdout.write(`${line}\n`);
       await stdout.flushed();
     },
+    note(message) {
+      if (!/ ended with 0$/.test(message)) stderr.write(`umaprobe: ${message}\n`);
+    },
     close: () => undefined,
-  };
-}
-
-function livePicture({ stdout, stdin }: Context, settings: Settings, quit: () => void): Output {
-  const history = createHistory();
-  let latest: Snapshot | null = null;
-  const draw = (): void => {
-    if (latest === null) return;
-    const options = renderOptionsFor(stdout, { exact: settings.exact, hostName: hostname() });
-    const hints = [
-      `every ${formatDuration(settings.intervalMs)}`,
-      `this reading took ${formatDuration(latest.durationMs)}`,
-      stdin.isTTY === true ? 'q quits' : 'Ctrl-C quits',
-    ];
-    const footer = options.paint('dim', truncate(hints.join(dot(options)), options.width));
-    // A row each for the blank line, the footer and the cursor: a full screen would scroll.
-    live.draw([...watchPage(latest, history.lines(options), options, stdout.rows - 3), '', footer]);
-  };
-  const live: Live = openLive(stdout, stdin, {
-    key: (key) => {
-      if (key === 'q' || key === 'Q') quit();
-    },
-    redraw: draw,
-  });
-  return {
-    async show(snapshot) {
-      latest = snapshot;
-      history.add(snapshot);
-      draw();
-    },
-    close: () => live.close(),
   };
 }

@@ -4,17 +4,32 @@ import type { Terminal } from './terminal.ts';
 export interface OptionSpec {
   type: 'string' | 'boolean';
   short?: string;
+  /** May be given more than once: the values add up. Any other option with a value may be given once. */
+  list?: true;
   /** Name of the value in the help: "<name|file>". */
   placeholder?: string;
   summary: string;
+  /** Every word that the value may be, where the placeholder does not list them: a shell completes them. */
+  values?: readonly string[];
+  /** Heading of the help under which it stands, after those without one. */
+  section?: string;
 }
 
 export type OptionTable = Readonly<Record<string, OptionSpec>>;
-export type Values = Readonly<Record<string, string | boolean | undefined>>;
+export type Values = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
 export interface Example {
   command: string;
   means: string;
+}
+
+export interface Arguments {
+  min: number;
+  max: number;
+  /** Whether more may follow after `--`, and whether they are a program with options of its own. */
+  afterDashes: boolean | 'program';
+  /** Option that an argument too many was probably meant for, if it looks so: `stress 60GB` is `stress --max 60GB`. */
+  bareWord?: { option: string; pattern: RegExp };
 }
 
 export interface Command {
@@ -29,12 +44,21 @@ export interface Command {
   examples: readonly Example[];
   /** Whether `--sim` applies. The `sim` commands take their machine as an argument instead. */
   readsMachine: boolean;
-  /** Number of arguments after the name, and whether more may follow after `--`. */
-  arguments: { min: number; max: number; afterDashes: boolean };
+  /** Arguments after the name. */
+  arguments: Arguments;
   run(context: Context): Promise<Outcome>;
 }
 
+/** Every command, for those that describe the others. */
+export interface Commands {
+  all: readonly Command[];
+  /** The one that runs if none is typed. */
+  defaultName: string;
+}
+
 export interface Context {
+  /** Loads every command, which takes some 50 ms. */
+  commands(): Promise<Commands>;
   values: Values;
   positionals: readonly string[];
   /** The arguments after `--`. */

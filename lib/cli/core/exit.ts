@@ -1,4 +1,5 @@
 /** An error as an exit code, a message for people and a document for scripts. */
+import type { UmaErrorCode, UsageErrorCode } from '../../base/error-codes.ts';
 import { UmaError } from '../../base/errors.ts';
 import { clean } from '../../base/format.ts';
 import { UsageError } from './usage.ts';
@@ -12,14 +13,50 @@ export const EXIT = {
   permission: 4,
   refused: 5,
   stopped: 6,
+  /** doctor found failures. Not 2: a script must tell them from its own mistake. */
+  failures: 7,
 } as const;
 
-/** Exit codes by the error's code; see docs/cli.md. */
-const EXIT_OF_CODE: Readonly<Record<string, number>> = {
+/** The codes for the help and docs/errors.md, in a few words and in a sentence. */
+export const EXIT_MEANINGS: readonly (readonly [code: string, short: string, more: string])[] = [
+  [
+    '0',
+    'success',
+    'A machine without a GPU is a success of `snapshot`, too: the output says why there is none. A size that is too large is no failure of `sweep`',
+  ],
+  [
+    '1',
+    'the answer is no, doctor has warnings, or umaprobe is broken',
+    '`sweep` measured nothing or a step failed; `layout` did not fit; `stress` failed or lost its child; `doctor` has warnings and no failures; `fit` says anything but *fits*; `launch` started nothing, because it does not fit; of `profile` not even the smallest configuration is safe; `cache compact`, `cache reclaim` and `prepare` did not reach their goal; a path named to `cache status` or `cache evict` does not exist; `explain --error` knows no message of the text. Also: the installation is broken',
+  ],
+  ['2', 'wrong usage', 'Nothing was done. The line says what is wrong and which help to read'],
+  ['3', 'no usable GPU or driver', '`--sim gb10` runs the same command on a simulated Spark'],
+  ['4', 'no permission', 'Nothing was changed. The message has the command to type'],
+  [
+    '5',
+    'refused for safety before anything was changed',
+    'The machine is not fit for a test, another run is live, or the journal cannot be kept',
+  ],
+  [
+    '6',
+    'stopped by a floor, the guard or a time limit',
+    'The results so far are valid. `stress`: also by pressure, contiguity or a share; its maximum is a valid answer. `guard` and `launch`: the guard stopped the program. Also a journal that could no longer be written, and a kernel or file system that does not answer a `cache` command. `profile`: the memory did not come back',
+  ],
+  ['7', 'doctor found failures', 'Not 2, so that a script can tell them from its own mistake'],
+  [
+    '128+n',
+    'ended by signal n',
+    'Ctrl-C is 130. `sweep`, `layout` and `stress` print the results so far, and a second signal ends them at once. `sim run`, `guard` and `launch` pass on the code of their program; 126 and 127: it could not be started',
+  ],
+];
+
+/** Exit codes by the error's code; a code that is not here is 1. */
+export const EXIT_OF_CODE: Readonly<Record<UmaErrorCode | UsageErrorCode, number> & Record<string, number>> = {
   ERR_USAGE: EXIT.usage,
   ERR_INVALID_ARG_TYPE: EXIT.usage,
   ERR_INVALID_ARG_VALUE: EXIT.usage,
   ERR_OUT_OF_RANGE: EXIT.usage,
+  ERR_UMA_MODEL: EXIT.usage,
   ERR_UMA_LIBRARY_MISSING: EXIT.noGpu,
   ERR_UMA_SYMBOL_MISSING: EXIT.noGpu,
   ERR_UMA_DRIVER_UNUSABLE: EXIT.noGpu,
@@ -33,6 +70,10 @@ const EXIT_OF_CODE: Readonly<Record<string, number>> = {
   // Thrown only before anything is allocated: later, how a probe ended is a result with an exit code of its own.
   ERR_UMA_FLOOR: EXIT.refused,
   ERR_UMA_JOURNAL: EXIT.refused,
+  ERR_UMA_NOT_SUPPORTED: EXIT.negative,
+  ERR_UMA_NOT_FOUND: EXIT.negative,
+  ERR_UMA_OUT_OF_MEMORY: EXIT.negative,
+  ERR_UMA_CALL_FAILED: EXIT.negative,
 };
 
 export interface ErrorDocument {
@@ -64,7 +105,7 @@ export function describe(error: unknown, debug: boolean): Failure {
       ? 'the current folder was removed: change to another one'
       : (error instanceof Error ? error.message : String(error)).trim();
   const code = stringField(error, 'code') ?? 'ERR_INTERNAL';
-  const known = isBrokenInstallation(error) ? EXIT.negative : isKernelLate(error) ? EXIT.stopped : EXIT_OF_CODE[code];
+  const known = isBrokenInstallation(error) ? EXIT.negative : isKernelLate(error) ? EXIT.stopped : exitOf(code);
   const exitCode = known ?? EXIT.negative;
   const stack = error instanceof Error ? (error.stack ?? message) : message;
   // An unforeseen error is a bug of ours, not a user's mistake: a report needs its stack.
@@ -90,6 +131,11 @@ export function describe(error: unknown, debug: boolean): Failure {
       },
     },
   };
+}
+
+/** undefined: a code that nobody foresaw. */
+function exitOf(code: string): number | undefined {
+  return Object.hasOwn(EXIT_OF_CODE, code) ? EXIT_OF_CODE[code] : undefined;
 }
 
 /** Whether umaprobe's own binary is missing or broken, which says nothing about a GPU or its driver. */

@@ -1,7 +1,56 @@
-/** Signals of a command that has results to print: the first asks it to stop, the second ends the process at once. */
+/** What a signal does: ends the process, with its exit hooks, or asks a command with results to stop. */
 import { constants } from 'node:os';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+let exits = false;
+
+/**
+ * From now on a signal ends this process by process.exit(), so that its exit hooks run: they remove the files of a
+ * simulated machine, and restore the terminal. If a command has a handler of its own, that handler alone decides.
+ *
+ * For who has an exit hook, and nobody else: a handler runs on the JavaScript thread, and would keep a process alive
+ * that waits there for a file which never answers. Without one the kernel ends it.
+ */
+export function exitOnSignals(): void {
+  if (exits) return;
+  exits = true;
+  for (const signal of SIGNALS) {
+    process.on(signal, () => {
+      if (process.listenerCount(signal) === 1) process.exit(128 + constants.signals[signal]);
+    });
+  }
+}
+
+/** Signals that would leave a core dump of this process, which says nothing about the program. */
+const DUMPING: readonly string[] = [
+  'SIGQUIT',
+  'SIGILL',
+  'SIGTRAP',
+  'SIGABRT',
+  'SIGBUS',
+  'SIGFPE',
+  'SIGSEGV',
+  'SIGSYS',
+  'SIGXCPU',
+  'SIGXFSZ',
+];
+
+/**
+ * Ends this process, once its exit hooks have run, by the signal that ended its program: a shell then says and does the
+ * same as without umaprobe.
+ *
+ * @returns 128 + its number, for a signal that does not end it.
+ */
+export function exitBySignal(name: string): number {
+  const number = constants.signals[name as NodeJS.Signals] ?? 0;
+  if (number !== 0 && !DUMPING.includes(name))
+    process.on('exit', () => {
+      process.removeAllListeners(name);
+      process.kill(process.pid, number);
+    });
+  return 128 + number;
+}
 
 /**
  * A signal so soon after the first is the same one, delivered twice: timeout(1) signals its child and then the whole
@@ -17,8 +66,8 @@ export interface Interrupt {
   close(): void;
 }
 
-/** @param onFirst is called once, at the first signal. */
-export function onInterrupt(onFirst: () => void): Interrupt {
+/** @param onFirst is called once, at the first signal, with the exit code that stands for it. */
+export function onInterrupt(onFirst: (exitCode: number) => void): Interrupt {
   const abort = new AbortController();
   let exitCode: number | null = null;
   let firstAt = 0;
@@ -31,7 +80,7 @@ export function onInterrupt(onFirst: () => void): Interrupt {
       }
       firstAt = performance.now();
       exitCode = 128 + constants.signals[name];
-      onFirst();
+      onFirst(exitCode);
       abort.abort();
     };
     process.on(name, handler);

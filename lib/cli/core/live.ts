@@ -1,4 +1,5 @@
 /** A picture that is redrawn in place; the terminal is restored however the process ends. */
+import { exitOnSignals } from './interrupt.ts';
 import type { Terminal } from './terminal.ts';
 
 const HIDE_CURSOR = '\x1b[?25l';
@@ -45,10 +46,14 @@ export function openLive(terminal: Terminal, stdin: NodeJS.ReadStream, events: L
     events.redraw();
   };
   const onKey = (chunk: Buffer): void => {
-    const key = chunk.toString('latin1');
-    if (key === CTRL_C) process.kill(process.pid, 'SIGINT');
-    else if (key === CTRL_Z) suspend();
-    else events.key(key);
+    const keys = chunk.toString('latin1');
+    // An arrow or a function key: its letters are none of ours.
+    if (keys.startsWith('\x1b')) return;
+    for (const key of keys) {
+      if (key === CTRL_C) process.kill(process.pid, 'SIGINT');
+      else if (key === CTRL_Z) suspend();
+      else events.key(key);
+    }
   };
   const suspend = (): void => {
     release();
@@ -69,6 +74,7 @@ export function openLive(terminal: Terminal, stdin: NodeJS.ReadStream, events: L
     release();
   };
   process.once('exit', close);
+  exitOnSignals();
   if (keys) stdin.on('data', onKey);
   acquire();
   return {

@@ -1,8 +1,10 @@
 /** Options of every command, and readers that turn a typed option into a checked value. */
-import { formatDuration, parseDuration, parseSize } from '../../base/format.ts';
+import { parseDuration, parseSize, typedDuration, typedSize } from '../../base/format.ts';
+import { LIMITS, type Range, SOME_BYTES } from '../../base/limits.ts';
+import { didYouMean } from '../../base/nearest.ts';
 import { parseElements, parseShape } from '../../models/tensors.ts';
-import type { OptionTable, Values } from './command.ts';
-import { didYouMean, UsageError } from './usage.ts';
+import type { Command, OptionTable, Values } from './command.ts';
+import { UsageError } from './usage.ts';
 
 export const GLOBAL_OPTIONS: OptionTable = {
   json: { type: 'boolean', summary: 'Print one JSON document with the name of its schema' },
@@ -15,6 +17,14 @@ export const GLOBAL_OPTIONS: OptionTable = {
   help: { type: 'boolean', short: 'h', summary: 'Show help' },
   version: { type: 'boolean', short: 'V', summary: 'Show the version' },
 };
+
+/** Time between readings on a screen: what changes more often cannot be read. */
+export const INTERVAL = { ...LIMITS.intervalMs, min: 100 };
+
+/** Those of every command that apply to this one. */
+export function optionsOfEvery({ readsMachine }: Pick<Command, 'readsMachine'>): OptionTable {
+  return Object.fromEntries(Object.entries(GLOBAL_OPTIONS).filter(([name]) => name !== 'sim' || readsMachine));
+}
 
 export function flag(values: Values, name: string): boolean {
   return values[name] === true;
@@ -43,13 +53,15 @@ export function choice<T extends string>(
   );
 }
 
-/** A whole number from `min` to `max`. */
-export function count(values: Values, name: string, min: number, max: number, command: string): number | undefined {
+/** A whole number within its range. */
+export function count(values: Values, name: string, range: Range, command: string): number | undefined {
+  const { min, max = Number.MAX_SAFE_INTEGER } = range;
   const value = text(values, name);
   if (value === undefined) return undefined;
   const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
   if (number >= min && number <= max) return number;
-  throw new UsageError(`--${name} "${value}" is not a whole number from ${min} to ${max}.`, command);
+  const expected = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
+  throw new UsageError(`--${name} "${value}" is not a whole number ${expected}.`, command);
 }
 
 /** A number above 0 and up to `max`, such as a scale. */
@@ -65,30 +77,37 @@ export function positive(values: Values, name: string, max: number, command: str
 export function duration(
   values: Values,
   name: string,
-  minMs: number,
-  maxMs: number,
+  range: Required<Range>,
   fallbackMs: number,
   command: string,
 ): number {
   const value = text(values, name);
   if (value === undefined) return fallbackMs;
   const ms = parseDuration(value);
-  if (ms === null) {
-    throw new UsageError(`--${name} "${value}" is not a time with its unit, such as 500ms, 1s, 2m or 1h.`, command);
-  }
-  if (ms >= minMs && ms <= maxMs) return ms;
-  throw new UsageError(
-    `--${name} "${value}" is outside ${formatDuration(minMs)} to ${formatDuration(maxMs)}.`,
-    command,
-  );
+  if (ms === null) throw new UsageError(`--${name} "${value}" ${durationProblem(value)}`, command);
+  if (ms >= range.min && ms <= range.max) return ms;
+  throw new UsageError(`--${name} "${value}" is outside ${durationRange(range)}.`, command);
 }
 
-/** A size of at least `min` bytes. `what` names it in the error: "--max", "the part kv-cache". */
-export function sizeOf(word: string, what: string, command: string, min = 1): number {
+/** "100ms to 24h". */
+export function durationRange({ min, max }: Required<Range>): string {
+  return `${typedDuration(min)} to ${typedDuration(max)}`;
+}
+
+function durationProblem(word: string): string {
+  const number = /^\d{1,15}(\.\d+)?$/.exec(word.trim())?.[0];
+  if (number === undefined) return 'is not a time with its unit, such as 500ms, 1s, 2m or 1h.';
+  return `has no unit: write ${number}ms, ${number}s, ${number}m or ${number}h.`;
+}
+
+/** A size within its range. `what` names it in the error: "--max", "The part kv-cache". */
+export function sizeOf(word: string, what: string, command: string, range: Range = SOME_BYTES): number {
+  const { min, max = Number.MAX_SAFE_INTEGER } = range;
   const bytes = parseSize(word);
   if (bytes === null) throw new UsageError(`${what} "${word}" ${sizeProblem(word)}`, command);
-  if (bytes >= min) return bytes;
-  throw new UsageError(`${what} "${word}" is less than ${min === 1 ? '1 byte' : `${min} bytes`}.`, command);
+  if (bytes < min) throw new UsageError(`${what} "${word}" is less than ${typedSize(min)}.`, command);
+  if (bytes > max) throw new UsageError(`${what} "${word}" is more than ${typedSize(max)}.`, command);
+  return bytes;
 }
 
 function sizeProblem(word: string): string {
@@ -98,17 +117,26 @@ function sizeProblem(word: string): string {
     const unit = letter.toUpperCase();
     return `could mean two sizes: write ${number}${unit}B (powers of 1000) or ${number}${unit}iB (powers of 1024).`;
   }
-  if (/^\d+\.\d+\s*b?$/i.test(word.trim()))
-    return 'is not a whole number of bytes: its unit is missing, such as GB or GiB.';
+  if (/^\d+(\.\d+)?$/.test(word.trim()) && Number(word) <= Number.MAX_SAFE_INTEGER)
+    return `has no unit: write ${readings(word.trim())}.`;
+  if (/^\d+\.\d+\s*b$/i.test(word.trim())) return 'is not a whole number of bytes.';
   if (/^\d+(\.\d+)?\s*([kmgt]?i?b)?$/i.test(word.trim()))
     return 'is more than 2^53 − 1 bytes, the largest size there is.';
-  return 'is not a size, such as 8GB (8·10^9 bytes), 8GiB (8·2^30) or 4096 (bytes).';
+  return 'is not a size with its unit, such as 8GB (8·10^9 bytes), 8GiB (8·2^30 bytes) or 4096B.';
+}
+
+/** What a number without a unit may have meant, as words. Nobody counts a million GB, and nobody half bytes. */
+function readings(number: string): string {
+  if (Number(number) >= 1e6) return `${number}B (bytes)`;
+  const large = `${number}GB (powers of 1000)`;
+  if (number.includes('.')) return `${large} or ${number}GiB (powers of 1024)`;
+  return `${large}, ${number}GiB (powers of 1024) or ${number}B (bytes)`;
 }
 
 /** The size given with an option; undefined: the option was not given. */
-export function size(values: Values, name: string, command: string, min = 1): number | undefined {
+export function size(values: Values, name: string, command: string, range: Range = SOME_BYTES): number | undefined {
   const word = text(values, name);
-  return word === undefined ? undefined : sizeOf(word, `--${name}`, command, min);
+  return word === undefined ? undefined : sizeOf(word, `--${name}`, command, range);
 }
 
 /** "1GB,2GiB" → bytes. */
@@ -116,14 +144,25 @@ export function sizes(values: Values, name: string, command: string): number[] |
   return list(values, name, command)?.map((word) => sizeOf(word, `--${name}`, command));
 }
 
-/** Entries separated by commas; an empty one is a mistake. */
+/** Whether the option was given. */
+export function isGiven(values: Values, name: string): boolean {
+  return values[name] !== undefined;
+}
+
+/** The values of an option that may be given more than once, as they were typed. */
+export function texts(values: Values, name: string): readonly string[] | undefined {
+  const value = values[name];
+  return typeof value === 'object' ? value : undefined;
+}
+
+/** The same, each with entries separated by commas; an empty entry is a mistake. */
 export function list(values: Values, name: string, command: string): string[] | undefined {
-  const entries = text(values, name)
-    ?.split(',')
-    .map((entry) => entry.trim());
-  if (entries?.includes('') === true)
-    throw new UsageError(`--${name} "${text(values, name)}" has an empty entry between its commas.`, command);
-  return entries;
+  return texts(values, name)?.flatMap((value) => {
+    const entries = value.split(',').map((entry) => entry.trim());
+    if (entries.includes(''))
+      throw new UsageError(`--${name} "${value}" has an empty entry between its commas.`, command);
+    return entries;
+  });
 }
 
 /** "8192x8192,4096" → [[8192, 8192], [4096]]. */

@@ -4,8 +4,9 @@
  */
 import { formatDuration } from '../../base/format.ts';
 import { dot, meter } from '../../render/options.ts';
-import { truncate } from '../../render/text-layout.ts';
+import { truncate, wrap } from '../../render/text-layout.ts';
 import type { Context } from './command.ts';
+import { exitOnSignals } from './interrupt.ts';
 import { renderOptionsFor } from './terminal.ts';
 
 const CLEAR_LINE = '\r\x1b[K';
@@ -39,7 +40,7 @@ export function openProgress({ stderr, json }: Context, first: Position, now: ()
   let open = true;
   const draw = (): void => {
     const { share, etaMs, label } = position;
-    const cells = Math.max(8, Math.min(24, options.width - 56));
+    const cells = Math.max(8, Math.min(24, stderr.columns - 56));
     const eta = etaMs === null || etaMs < 1 ? null : `about ${formatDuration(etaMs)} left`;
     const text = [label, now(), eta].filter((part) => part !== null && part !== '').join(dot(options));
     const bar = meter(share, 1, cells, 'notice', options);
@@ -58,16 +59,17 @@ export function openProgress({ stderr, json }: Context, first: Position, now: ()
   };
   // A second Ctrl-C ends the process at once: the shell's prompt must not follow half a bar.
   process.once('exit', close);
+  exitOnSignals();
   return {
     step(line, next) {
       position = next;
       stderr.control(CLEAR_LINE);
-      stderr.write(`${line}\n`);
+      stderr.write(`${truncate(line, stderr.columns)}\n`);
       if (open) draw();
     },
     print(sentence) {
       stderr.control(CLEAR_LINE);
-      stderr.write(`${sentence}\n`);
+      stderr.write(`${wrap(sentence, stderr.columns).join('\n')}\n`);
       if (open) draw();
     },
     close,

@@ -34,7 +34,12 @@ const MAX_COLUMNS = 160;
 export function createTerminal(output: Output, env: NodeJS.ProcessEnv, noColor: boolean): Terminal {
   const isTty = output.isTTY === true;
   const paint = createPaint(noColor ? 0 : colourDepth(env, isTty));
-  const safe = (text: string): string => safeText(text, paint.depth > 0);
+  const unicode = hasUnicode(env);
+  const safe = (text: string): string => {
+    const shown = safeText(text, paint.depth > 0);
+    // In a pipe or a file the text is data, which is UTF-8.
+    return unicode || !isTty ? shown : inAscii(shown);
+  };
   return {
     write: (text) => void output.write(safe(text)),
     safe,
@@ -53,8 +58,25 @@ export function createTerminal(output: Output, env: NodeJS.ProcessEnv, noColor: 
     },
     isTty,
     paint,
-    unicode: hasUnicode(env),
+    unicode,
   };
+}
+
+/** Signs of umaprobe's own sentences, each with one of ASCII that is as wide. */
+const ASCII_SIGNS: Readonly<Record<string, string>> = {
+  '…': '~',
+  '’': "'",
+  '·': '|',
+  '×': 'x',
+  '−': '-',
+  '–': '-',
+  '≤': '<',
+  '≥': '>',
+  µ: 'u',
+};
+
+function inAscii(text: string): string {
+  return text.replace(/[…’·×−–≤≥µ]/g, (sign) => ASCII_SIGNS[sign] ?? sign);
 }
 
 const ESCAPE = '\x1b';
@@ -97,8 +119,8 @@ function hasUnicode(env: NodeJS.ProcessEnv): boolean {
 
 /** How a page is drawn on this terminal. */
 export function renderOptionsFor(
-  { columns, paint, unicode }: Terminal,
+  { columns, isTty, paint, unicode }: Terminal,
   { exact = false, hostName = '' }: Partial<Pick<RenderOptions, 'exact' | 'hostName'>> = {},
 ): RenderOptions {
-  return { width: columns, paint, unicode, exact, hostName };
+  return { width: columns, cut: isTty ? columns : Number.POSITIVE_INFINITY, paint, unicode, exact, hostName };
 }

@@ -5,12 +5,14 @@ import { COUNTERS, isNoise } from '../counters.ts';
 import { kindStyle } from '../kinds.ts';
 import { moved, ms } from '../numbers.ts';
 import { html, type Markup } from './markup.ts';
-import { type Assets, page } from './page.ts';
+import type { Assets } from './page.ts';
+import { probePage } from './probe-page.ts';
 import {
   type Figure,
   figures,
   list,
   machineSection,
+  scrollTable,
   section,
   settledSection,
   touchSentence,
@@ -18,7 +20,7 @@ import {
 } from './sections.ts';
 
 export function layoutHtml(report: LayoutReport, assets: Assets): string {
-  return page(
+  return probePage(
     report,
     {
       title: 'Parts held at once',
@@ -54,21 +56,26 @@ function keyFigures({ kind, expectedBytes, allocatedBytes, consumedBytes, overhe
   ];
 }
 
-const HEADS = ['', 'GB', 'GiB', 'allocation, ms', 'first touch, ms'];
+const HEADS = ['GB', 'GiB', 'allocation, ms', 'first touch, ms'];
 
 function partsSection(report: LayoutReport): Markup {
   const most = Math.max(1, ...report.parts.map((part) => part.expectedBytes));
   return section(
     'The parts',
-    html`<div class="scroll"><table class="${kindStyle(report.kind)}"><thead><tr><th scope="col" class="left">part</th>${HEADS.map((head) => html`<th scope="col">${head}</th>`)}<th scope="col" class="left"></th></tr></thead><tbody>${report.parts.map((part) => partRow(part, most))}<tr class="total"><th scope="row">all parts</th><td></td><td>${inGB(report.expectedBytes)}</td><td>${inGiB(report.expectedBytes)}</td><td></td><td></td><td></td></tr></tbody></table></div>`,
+    html`<div class="${kindStyle(report.kind)}">${scrollTable(
+      'The parts',
+      'Size of each part, and how long its allocation and first touch took.',
+      html`<tr><th scope="col" class="left">part</th>${HEADS.map((head) => html`<th scope="col">${head}</th>`)}<td></td><th scope="col" class="left">ended</th></tr>`,
+      html`${report.parts.map((part) => partRow(part, most))}<tr class="total"><th scope="row">all parts</th><td>${inGB(report.expectedBytes)}</td><td>${inGiB(report.expectedBytes)}</td><td></td><td></td><td></td><td></td></tr>`,
+    )}</div>`,
   );
 }
 
 function partRow(part: LayoutPart, most: number): Markup {
   const width = ((part.expectedBytes / most) * 100).toFixed(1);
-  const problem = part.state === 'ok' ? '' : `${part.state}${part.reason === null ? '' : `: ${part.reason}`}`;
+  const ended = part.state === 'ok' ? 'ok' : `${part.state}${part.reason === null ? '' : `: ${part.reason}`}`;
   const bar = html`<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect class="rest" width="100" height="8"/><rect width="${width}" height="8"/></svg>`;
-  return html`<tr><th scope="row">${part.name}</th><td>${bar}</td><td>${inGB(part.expectedBytes)}</td><td>${inGiB(part.expectedBytes)}</td><td>${ms(part.allocMs)}</td><td>${ms(part.firstTouchMs)}</td><td class="left">${problem}</td></tr>\n`;
+  return html`<tr><th scope="row">${part.name}</th><td>${inGB(part.expectedBytes)}</td><td>${inGiB(part.expectedBytes)}</td><td>${ms(part.allocMs)}</td><td>${ms(part.firstTouchMs)}</td><td>${bar}</td><td class="left${part.state === 'ok' ? ' soft' : ''}">${ended}</td></tr>\n`;
 }
 
 function countersSection({ moved: changes, allocatedBytes }: LayoutReport): Markup | null {

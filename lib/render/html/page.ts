@@ -3,9 +3,8 @@
  * it to load or to send anything.
  */
 import { createHash } from 'node:crypto';
-import type { ProbeHeader } from '../../types/index.ts';
 import { KIND_STYLES, PALETTE } from '../kinds.ts';
-import { html, jsonInScript, Markup } from './markup.ts';
+import { type Content, html, jsonInScript, Markup } from './markup.ts';
 
 /** What a page carries besides its report: browser/ as it was built, and the version that wrote the page. */
 export interface Assets {
@@ -17,18 +16,25 @@ export interface Assets {
 export interface PageContent {
   /** "Allocation sweep". */
   title: string;
+  /** What the page is about: the name of the GPU, of the model. */
+  heading: string;
+  /** Name of the simulated machine; null on real hardware. */
+  simulated: string | null;
+  /** A line below the heading; null is left out. */
+  facts: readonly (string | null)[];
+  /** What is to be read before everything else. */
+  notices?: readonly Content[];
   /** In the order of the page. */
   sections: readonly (Markup | null)[];
 }
 
+/** @param report the document that the page carries, and that its button saves. */
 export function page(
-  report: ProbeHeader & { schema: string },
-  { title, sections }: PageContent,
+  report: { schema: string },
+  { title, heading, simulated, facts, notices = [], sections }: PageContent,
   assets: Assets,
 ): string {
-  const { device, simulated } = report;
-  const name = device.name ?? 'unnamed GPU';
-  const windowTitle = `${name}: ${title.toLowerCase()}${simulated === null ? '' : ' (simulated)'}`;
+  const windowTitle = `${heading}: ${title.toLowerCase()}${simulated === null ? '' : ' (simulated)'}`;
   const style = `${kindRules()}\n${assets.style}`;
   // Only this script and this style may run, by their digests.
   const policy = [
@@ -50,13 +56,12 @@ export function page(
 <style>${new Markup(style)}</style>
 </head>
 <body>
-${simulated === null ? null : html`<div class="band" role="note">SIMULATED · machine ${simulated}: none of these numbers comes from hardware</div>`}
+${simulated === null ? null : html`<div class="band" role="region" aria-label="Simulated machine">SIMULATED · machine ${simulated}: none of these numbers comes from hardware</div>`}
 <header>
 <p class="eyebrow">umaprobe · ${title}</p>
-<h1>${name}</h1>
-${facts(report)}
-${report.journalNotes.map((note) => html`<p class="notice">${note}</p>`)}
-${report.unfinished === null ? null : html`<p class="notice"><strong>An earlier run did not finish.</strong> ${report.unfinished.sentence}</p>`}
+<h1>${heading}</h1>
+<p class="facts">${facts.filter((fact) => fact !== null).join(' · ')}</p>
+${notices.map((notice) => html`<p class="notice">${notice}</p>`)}
 </header>
 <main>
 ${sections.filter((section) => section !== null)}
@@ -86,14 +91,9 @@ function script(attributes: string, content: Markup): Markup {
   return new Markup(`<script${attributes}>${content.text}</script>`);
 }
 
-function facts({ device, at }: ProbeHeader): Markup {
-  const parts = [
-    device.memoryModel === 'unified' ? 'unified memory' : `${device.memoryModel} memory`,
-    device.driverVersion === null ? null : `driver ${device.driverVersion}`,
-    device.cudaVersion === null ? null : `CUDA ${device.cudaVersion}`,
-    `${at.slice(0, 19).replace('T', ' ')} UTC`,
-  ];
-  return html`<p class="facts">${parts.filter((part) => part !== null).join(' · ')}</p>`;
+/** "2026-11-20 18:00:00 UTC". */
+export function timeText(at: string): string {
+  return `${at.slice(0, 19).replace('T', ' ')} UTC`;
 }
 
 function sha256(text: string): string {

@@ -1,4 +1,4 @@
-/** Sections and parts of them that the pages of sweep, layout and stress share. */
+/** Sections and parts of them that pages share. */
 import { formatBoth, formatDuration } from '../../base/format.ts';
 import { usersText } from '../../memory/others.ts';
 import type { AllocatorKind, ProbeHeader, Settled } from '../../types/index.ts';
@@ -13,9 +13,18 @@ export function section(title: string, ...content: readonly Content[]): Markup {
   return html`<section><h2>${title}</h2>${content}</section>\n`;
 }
 
+/**
+ * A table in an area that scrolls sideways on a narrow screen: the keyboard reaches it, the first column stays, and a
+ * shadow at the edge says that there is more. The caption says what the numbers are;
+ * `name` is what a screen reader calls the area.
+ */
+export function scrollTable(name: string, caption: string, head: Content, body: Content): Markup {
+  return html`<div class="scroll" role="region" tabindex="0" aria-label="${name}"><table><caption><span>${caption}</span></caption><thead>${head}</thead><tbody>${body}</tbody></table></div>`;
+}
+
 export interface Figure {
   term: string;
-  value: string;
+  value: Content;
   /** A line below, in small print. */
   more: string;
   kind: AllocatorKind | null;
@@ -64,8 +73,13 @@ export function machineSection(report: ProbeHeader): Markup {
     list(rows),
     html`<details><summary>Kinds of memory and the functions behind them</summary>${list(support)}</details>`,
     html`<details><summary>Where each number comes from, or why it is missing</summary>${list(Object.entries(report.from))}</details>`,
-    html`<p><button type="button" id="save" hidden>Save the data as JSON</button></p>`,
+    saveButton(),
   );
+}
+
+/** Saves the document of the page; hidden where scripts are off. */
+export function saveButton(): Markup {
+  return html`<p><button type="button" id="save" hidden>Save the data as JSON</button></p>`;
 }
 
 /** How the memory was touched. */

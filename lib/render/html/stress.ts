@@ -4,11 +4,21 @@ import type { StressReport, StressStep } from '../../types/index.ts';
 import { ms, sizeText } from '../numbers.ts';
 import { advice } from '../text/stress.ts';
 import { type Content, html, type Markup } from './markup.ts';
-import { type Assets, page } from './page.ts';
-import { type Figure, figures, list, machineSection, section, settledSection, touchSentence } from './sections.ts';
+import type { Assets } from './page.ts';
+import { probePage } from './probe-page.ts';
+import {
+  type Figure,
+  figures,
+  list,
+  machineSection,
+  scrollTable,
+  section,
+  settledSection,
+  touchSentence,
+} from './sections.ts';
 
 export function stressHtml(report: StressReport, assets: Assets): string {
-  return page(
+  return probePage(
     report,
     {
       title: report.mode === 'single' ? 'The largest single block' : 'The most that can be allocated',
@@ -94,7 +104,12 @@ function stepsSection({ steps: all, mode }: StressReport): Markup {
   const heads = HEADS.map((head) => (mode === 'single' && head === 'added' ? 'block' : head));
   return section(
     'Every step',
-    html`<div class="scroll"><table><thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}<th scope="col" class="left"></th></tr></thead><tbody>${all.map(stepRow)}</tbody></table></div>`,
+    scrollTable(
+      'Every step',
+      'What each step asked for, what it cost the machine, how long it took, and what was left.',
+      html`<tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}<th scope="col" class="left">ended</th></tr>`,
+      all.map(stepRow),
+    ),
   );
 }
 
@@ -110,8 +125,8 @@ function stepRow(step: StressStep, index: number): Markup {
     inGiB(step.memAvailable),
     formatPercent(step.pressureFull),
   ];
-  const problem = step.state === 'ok' ? '' : `${step.state}${step.reason === null ? '' : `: ${step.reason}`}`;
-  return html`<tr><th scope="row">${index + 1}</th>${cells.map((cell) => html`<td>${cell}</td>`)}<td class="left">${problem}</td></tr>\n`;
+  const ended = step.state === 'ok' ? 'ok' : `${step.state}${step.reason === null ? '' : `: ${step.reason}`}`;
+  return html`<tr><th scope="row">${index + 1}</th>${cells.map((cell) => html`<td>${cell}</td>`)}<td class="left${step.state === 'ok' ? ' soft' : ''}">${ended}</td></tr>\n`;
 }
 
 function methodSection(report: StressReport): Markup {

@@ -3,12 +3,23 @@ import { isEager, liesOnHost } from '../../memory/kinds.ts';
 import type { AllocatorKind, SweepReport, SweepStep, Times } from '../../types/index.ts';
 import { COUNTERS, comparable, isNoise } from '../counters.ts';
 import { median, moved, ms, rate, sizeText } from '../numbers.ts';
+import { isMeasured } from '../sweep-steps.ts';
 import { html, type Markup } from './markup.ts';
-import { type Assets, page } from './page.ts';
-import { type Figure, figures, kindName, machineSection, section, touchSentence, UNICODE } from './sections.ts';
+import type { Assets } from './page.ts';
+import { probePage } from './probe-page.ts';
+import {
+  type Figure,
+  figures,
+  kindName,
+  machineSection,
+  scrollTable,
+  section,
+  touchSentence,
+  UNICODE,
+} from './sections.ts';
 
 export function sweepHtml(report: SweepReport, assets: Assets): string {
-  return page(
+  return probePage(
     report,
     {
       title: 'Allocation sweep',
@@ -50,13 +61,10 @@ function noticesSection(report: SweepReport): Markup | null {
 }
 
 function chartsSection({ steps }: SweepReport): Markup | null {
-  const sizes = steps.filter((step) => step.allocMs !== null).map(({ requestedBytes }) => requestedBytes);
-  if (sizes.length === 0) return null;
-  // As in the terminal: a linear axis for evenly spaced sizes, a logarithmic one for sizes that double.
-  const wide = Math.max(...sizes) / Math.min(...sizes) > 20;
+  if (steps.every((step) => step.allocMs === null)) return null;
   return section(
     'Over the size',
-    html`<div class="switches"><label><input type="checkbox" id="log-x"${wide ? html` checked` : null}> sizes logarithmic</label><label><input type="checkbox" id="log-y"> times and rates logarithmic</label></div><div id="charts"></div><noscript><p class="soft">The charts need JavaScript; the tables below have all their numbers.</p></noscript>`,
+    html`<fieldset id="axes" class="switches" hidden><legend>Axes</legend><label><input type="radio" name="axes" value="linear"> linear</label><label><input type="radio" name="axes" value="log"> logarithmic</label></fieldset><div id="charts"></div><noscript><p class="soft">The charts need JavaScript; the tables below have all their numbers.</p></noscript>`,
   );
 }
 
@@ -78,8 +86,12 @@ function countersSection({ steps }: SweepReport): Markup | null {
   );
   return section(
     `Which counters moved${same ? ` by ${sizeText(first.requestedBytes)}` : ''}`,
-    html`<p class="soft">Change since the reading before the step. Each tool reads one of these counters: where they differ, tools disagree.</p>`,
-    html`<div class="scroll"><table><thead><tr><td></td>${heads}</tr><tr><td></td>${chosen.map(() => html`<th scope="col">allocated</th><th scope="col">touched</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`,
+    scrollTable(
+      'Counters that moved',
+      'Change since the reading before the step. Each tool reads one of these counters: where they differ, tools disagree.',
+      html`<tr><td></td>${heads}</tr><tr><td></td>${chosen.map(() => html`<th scope="col">allocated</th><th scope="col">touched</th>`)}</tr>`,
+      rows,
+    ),
   );
 }
 
@@ -93,19 +105,23 @@ const HEADS = ['allocation, ms', 'first touch, ms', 'second touch, ms', 'GB/s', 
 function stepsSection(report: SweepReport): Markup {
   const tensors = report.steps.some(({ tensor }) => tensor !== null);
   const rows = report.steps.map((step) => {
-    const size = html`<td class="left">${kindName(step.kind)}</td><td>${sizeText(step.requestedBytes)}</td>`;
+    const size = html`<th scope="row">${kindName(step.kind)}</th><td>${sizeText(step.requestedBytes)}</td>`;
     const tensor = tensors ? html`<td class="left">${tensorText(step)}</td>` : null;
-    if (step.allocMs === null)
-      return html`<tr>${size}${tensor}<td class="reason" colspan="${HEADS.length}">${step.state}${step.reason === null ? '' : `: ${step.reason}`}</td></tr>\n`;
-    return html`<tr>${size}${tensor}${timeCell(step.allocMs, report)}${timeCell(step.firstTouchMs, report)}${timeCell(step.secondTouchMs, report)}<td>${rate(step.gbPerSecond)}</td>${timeCell(step.freeMs, report)}</tr>\n`;
+    const outcome = html`<tr>${size}${tensor}<td class="reason" colspan="${HEADS.length}">${step.state}${step.reason === null ? '' : `: ${step.reason}`}</td></tr>\n`;
+    if (!isMeasured(step)) return outcome;
+    return html`${step.state === 'ok' ? null : outcome}<tr>${size}${tensor}${timeCell(step.allocMs, report)}${timeCell(step.firstTouchMs, report)}${timeCell(step.secondTouchMs, report)}<td>${rate(step.gbPerSecond)}</td>${timeCell(step.freeMs, report)}</tr>\n`;
   });
   const heads = ['size', ...(tensors ? ['tensor'] : []), ...HEADS];
   return section(
     'Every step',
-    html`<div class="scroll"><table><thead><tr><th scope="col" class="left">kind</th>${heads.map((head) => html`<th scope="col"${head === 'tensor' ? html` class="left"` : null}>${head}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`,
-    report.repeat > 1
-      ? html`<p class="small soft">Medians of ${report.repeat} repeats; below each, the fastest and the slowest.</p>`
-      : null,
+    scrollTable(
+      'Every step',
+      report.repeat > 1
+        ? `Medians of ${report.repeat} repeats; below each, the fastest and the slowest.`
+        : 'Times and bandwidth of each step.',
+      html`<tr><th scope="col" class="left">kind</th>${heads.map((head) => html`<th scope="col"${head === 'tensor' ? html` class="left"` : null}>${head}</th>`)}</tr>`,
+      rows,
+    ),
   );
 }
 

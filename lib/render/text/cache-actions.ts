@@ -102,7 +102,7 @@ export function compactPage(report: CompactReport, options: RenderOptions): stri
 }
 
 /** Free blocks of each order, before and after. */
-function ordersTable({ orders }: CompactReport, { width, paint }: RenderOptions): string[] {
+function ordersTable({ orders }: CompactReport, { cut, paint }: RenderOptions): string[] {
   const right = { align: 'right' } as const;
   const rows = orders.map(({ order, blockBytes, before, after }) => [
     String(order),
@@ -113,16 +113,16 @@ function ordersTable({ orders }: CompactReport, { width, paint }: RenderOptions)
   const [heading = '', ...lines] = table(
     [right, right, right, right],
     [['order', 'block', 'before', 'after'], ...rows],
-    width,
+    cut,
   );
   return [paint('heading', heading), ...lines];
 }
 
 export function reclaimPage(report: ReclaimReport, options: RenderOptions): string[] {
-  const { askedBytes, cgroup, gotBytes, short } = report;
+  const { bytes, cgroup, gotBytes, short } = report;
   const shortfall = short ? ': the kernel found no more' : '';
   return sections(
-    hanging('', `${clean(cgroup)}: ${formatBoth(gotBytes)} of ${formatBoth(askedBytes)}${shortfall}`, options.width),
+    hanging('', `${clean(cgroup)}: ${formatBoth(gotBytes)} of ${formatBoth(bytes)}${shortfall}`, options.width),
     receiptLines(report.receipt, options),
     [options.paint('dim', `took ${formatDuration(report.durationMs)}`)],
   );
@@ -139,7 +139,7 @@ const COUNTER_LABELS: Readonly<Record<keyof ReceiptCounters, string>> = {
 };
 
 /** Counters before and after. Those that are unknown here are left out; --json has them with the reason. */
-function receiptLines({ before, after, change }: Receipt, { width, paint }: RenderOptions): string[] {
+function receiptLines({ before, after, change }: Receipt, { cut, paint }: RenderOptions): string[] {
   const names = (Object.keys(COUNTER_LABELS) as (keyof ReceiptCounters)[]).filter(
     (name) => before[name] !== null || after[name] !== null,
   );
@@ -153,7 +153,7 @@ function receiptLines({ before, after, change }: Receipt, { width, paint }: Rend
   const [heading = '', ...lines] = table(
     [{ align: 'left' }, right, right, right],
     [['', 'before', 'after', 'change'], ...rows],
-    width,
+    cut,
   );
   return [paint('heading', heading), ...lines];
 }

@@ -2,7 +2,7 @@
 import { clean, formatBoth, formatBytes, formatCount, formatDuration, inGB, inGiB, share } from '../../base/format.ts';
 import type { CachedFile, CacheSplit, CacheStatus, CacheTarget } from '../../types/index.ts';
 import type { RenderOptions } from '../options.ts';
-import { hanging, table, truncate, truncateStart } from '../text-layout.ts';
+import { hanging, table, truncate, truncateStart, wrap } from '../text-layout.ts';
 import { sections, simulatedBand } from './frame.ts';
 
 export function statusPage(status: CacheStatus, options: RenderOptions): string[] {
@@ -26,7 +26,7 @@ export function statusPage(status: CacheStatus, options: RenderOptions): string[
 }
 
 /** The whole cache of the machine, in parts that add up. */
-function splitTable(machine: CacheSplit, { targets }: CacheStatus, { paint, width }: RenderOptions): string[] {
+function splitTable(machine: CacheSplit, { targets }: CacheStatus, { cut, paint, width }: RenderOptions): string[] {
   const unseen = targets.some(({ unseenFiles }) => unseenFiles > 0) ? ' that you can see' : '';
   const named = (targets.some(({ store }) => store !== null) ? 'model files' : 'the files below') + unseen;
   const rows: [string, number | null][] = [
@@ -43,13 +43,13 @@ function splitTable(machine: CacheSplit, { targets }: CacheStatus, { paint, widt
   const [heading = '', ...lines] = table(
     [{ align: 'left' }, right, right, right],
     [['', 'GiB', 'GB', '%'], ...cells],
-    width,
+    cut,
   );
   const unwritten = `including ${formatBytes(machine.dirty)} dirty, ${formatBytes(machine.writeback)} under writeback`;
-  return [paint('heading', heading), ...lines, paint('dim', unwritten)];
+  return [paint('heading', heading), ...lines, ...wrap(unwritten, width).map((line) => paint('dim', line))];
 }
 
-function targetLines(target: CacheTarget, { paint, width }: RenderOptions): string[] {
+function targetLines(target: CacheTarget, { cut, paint, width }: RenderOptions): string[] {
   const {
     bytes,
     cachedBytes,
@@ -80,7 +80,7 @@ function targetLines(target: CacheTarget, { paint, width }: RenderOptions): stri
   ];
   const facts = parts.filter((part) => part !== null).join(', ');
   return [
-    paint('strong', truncate(name + clean(target.path), width)),
+    paint('strong', truncate(name + clean(target.path), cut)),
     ...hanging('  ', facts, width),
     ...problemLines(target, width),
   ];
@@ -107,7 +107,7 @@ export function problemLines({ problems, problemCount }: CacheTarget, width: num
 const OTHER_COLUMNS = 52;
 const MIN_PATH_WIDTH = 24;
 
-function fileTable(files: readonly CachedFile[], { paint, width }: RenderOptions): string[] {
+function fileTable(files: readonly CachedFile[], { cut, paint }: RenderOptions): string[] {
   if (files.length === 0) return [];
   const right = { align: 'right' } as const;
   const rows = files.map(({ bytes, cachedBytes, dirtyBytes, mappedBy, path }) => [
@@ -115,12 +115,12 @@ function fileTable(files: readonly CachedFile[], { paint, width }: RenderOptions
     cachedBytes === null ? '' : `${cachedShare(cachedBytes, bytes)} %`,
     (dirtyBytes ?? 0) > 0 ? formatBytes(dirtyBytes) : '',
     truncate(mappedBy.map(({ name, pid }) => `${clean(name ?? 'pid')} (${pid})`).join(', '), 24),
-    truncateStart(clean(path), Math.max(MIN_PATH_WIDTH, width - OTHER_COLUMNS)),
+    truncateStart(clean(path), Math.max(MIN_PATH_WIDTH, cut - OTHER_COLUMNS)),
   ]);
   const [heading = '', ...lines] = table(
     [right, right, right, { align: 'left' }, { align: 'left', flexible: true }],
     [['cached', '', 'dirty', 'mapped by', 'file'], ...rows],
-    width,
+    cut,
   );
   return [paint('heading', heading), ...lines];
 }

@@ -7,11 +7,11 @@ import { hanging, padEnd, truncate, wrap } from '../text-layout.ts';
 /** A filled line that cannot be overlooked. `note` says more about the numbers, such as their time scale. */
 export function simulatedBand(
   machine: string,
-  { paint, width }: RenderOptions,
+  { cut, paint, width }: RenderOptions,
   { what = 'numbers', note = '' }: { what?: string; note?: string } = {},
 ): string {
   const text = ` SIMULATED  machine ${clean(machine)}: none of these ${what} comes from hardware${note} `;
-  return paint('simulated', padEnd(truncate(text, width), width));
+  return paint('simulated', padEnd(truncate(text, cut), width));
 }
 
 /** Sections with a blank line between them; empty ones are left out. */

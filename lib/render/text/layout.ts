@@ -39,7 +39,7 @@ function partsTable({ parts, kind, expectedBytes, kinds }: LayoutReport, options
   const columns: Column[] = [{ align: 'left' }, { align: 'left' }, number, number, number, number, { align: 'left' }];
   return [
     `${options.paint(kindStyle(kind), kind)}${options.paint('dim', `  all held at once${call === null ? '' : `, each by ${clean(call)}`}`)}`,
-    ...table(columns, [heads, ...rows, total], options.width),
+    ...table(columns, [heads, ...rows, total], options.cut),
     ...parts.filter((part) => part.reason !== null).flatMap((part) => reasonLines(part, options)),
   ];
 }
@@ -62,7 +62,7 @@ function sumsTable(report: LayoutReport, options: RenderOptions): string[] {
       `consumed minus allocated${share === '' ? '' : `: ${share}`}`,
     ],
   ];
-  return table([{ align: 'left' }, { align: 'right' }, { align: 'left', flexible: true }], rows, options.width);
+  return table([{ align: 'left' }, { align: 'right' }, { align: 'left', flexible: true }], rows, options.cut);
 }
 
 function conclusion(report: LayoutReport, options: RenderOptions): string[] {

@@ -21,11 +21,11 @@ const STEP_STYLES: Readonly<Record<PrepareStep['state'], Style>> = {
 };
 
 export function preparePage(report: PrepareReport, options: RenderOptions): string[] {
-  const { askedBytes, floor, simulated, steps, verdict } = report;
+  const { bytes, floor, simulated, steps, verdict } = report;
   return sections(
     simulated === null ? [] : [simulatedBand(simulated, options)],
     [
-      `wanted   ${formatBoth(askedBytes)}`,
+      `wanted   ${formatBoth(bytes)}`,
       ...hanging('floor    ', `${formatBoth(floor.bytes)} for the host: ${floor.from}`, options.width),
     ],
     steps.flatMap((step) => stepLines(step, options)),

@@ -22,7 +22,7 @@ export function probeHeader(report: ProbeHeader, options: RenderOptions): string
     MODEL_LABELS[device.memoryModel],
     device.total === null ? null : formatBoth(device.total),
   ].filter((part) => part !== null);
-  lines.push(options.paint('strong', joinThatFits(gpu, dot(options), options.width)));
+  lines.push(options.paint('strong', joinThatFits(gpu, dot(options), options.cut)));
   const facts = [
     simulated === null ? clean(options.hostName) : null,
     device.driverVersion === null ? null : `driver ${clean(device.driverVersion)}`,
@@ -67,7 +67,7 @@ export function unsupportedLines(
   const rows = kinds
     .filter(({ kind, supported }) => !supported && requested.has(kind))
     .map(({ kind, reason }) => [kind, 'unsupported', clean(reason ?? 'unknown')]);
-  return table([{ align: 'left' }, { align: 'left' }, { align: 'left', flexible: true }], rows, options.width);
+  return table([{ align: 'left' }, { align: 'left' }, { align: 'left', flexible: true }], rows, options.cut);
 }
 
 /** How long memory took to settle after the probe, and whether all of it came back. */

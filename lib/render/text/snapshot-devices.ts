@@ -5,6 +5,9 @@ import { amount, dot, meter, type RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { hanging, joinThatFits, padEnd, table, truncate } from '../text-layout.ts';
 
+/** A shorter bar says nothing. */
+const MIN_CELLS = 10;
+
 /** A bar for each GPU that has memory of its own. */
 export function dedicatedMemoryBars(snapshot: Snapshot, options: RenderOptions): string[] {
   return snapshot.devices.flatMap((device) => {
@@ -12,7 +15,8 @@ export function dedicatedMemoryBars(snapshot: Snapshot, options: RenderOptions):
     if (memory === null) return [];
     const text = `${amount(memory.used, options)} of ${amount(memory.total, options)} used`;
     const label = padEnd(`GPU ${device.index} memory`, 14);
-    const cells = Math.max(10, options.width - label.length - text.length - 4);
+    const cells = options.width - label.length - text.length - 4;
+    if (cells < MIN_CELLS) return [truncate(`${label}${text}`, options.cut)];
     return [`${label}${meter(memory.used, memory.total, cells, 'gpu', options)}  ${text}`];
   });
 }
@@ -60,11 +64,11 @@ function processRows(all: readonly GpuProcess[], { index }: DeviceSnapshot, opti
     .slice(0, SHOWN_PROCESSES)
     .map(({ pid, name, gpuBytes }) => [
       String(pid),
-      name === null ? '(name unknown)' : truncate(clean(name), 32),
+      name === null ? '(name unknown)' : truncate(clean(name), Math.max(8, Math.min(32, options.cut - 40))),
       ...(options.exact ? [`${formatCount(gpuBytes)} B`] : [`${inGiB(gpuBytes)} GiB`, `${inGB(gpuBytes)} GB`]),
     ]);
   const right = { align: 'right' } as const;
-  const lines = table([right, { align: 'left' }, right, right], rows, options.width);
+  const lines = table([right, { align: 'left' }, right, right], rows, options.cut);
   const hidden = sorted.length - SHOWN_PROCESSES;
   if (hidden <= 0) return lines;
   const more = `and ${hidden} more; umaprobe snapshot --json lists all ${sorted.length} on GPU ${index}`;
@@ -86,7 +90,7 @@ export function libraryLines(snapshot: Snapshot, options: RenderOptions): string
 }
 
 function libraryLine(name: string, status: LibraryStatus, simulated: boolean, options: RenderOptions): string {
-  const room = options.width - 12 - status.state.length;
+  const room = options.cut - 12 - status.state.length;
   const reason = libraryReason(status);
   const text =
     reason === null ? joinThatFits(libraryFacts(status, simulated), dot(options), room) : truncate(reason, room);

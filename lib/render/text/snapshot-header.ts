@@ -1,5 +1,6 @@
-/** What machine this is, above everything else, and the verdict over its memory, below everything else. */
-import { clean, formatBoth } from '../../base/format.ts';
+/** The verdict over the memory of a machine, above everything else, and what machine it is. */
+import { clean, formatBoth, formatCount } from '../../base/format.ts';
+import { answer } from '../../memory/answer.ts';
 import { goneFailure } from '../../memory/device-health.ts';
 import { health } from '../../memory/health.ts';
 import type { Level } from '../../memory/verdict.ts';
@@ -7,7 +8,7 @@ import type { DeviceSnapshot, MemoryModel, Snapshot } from '../../types/index.ts
 import { dot, type RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { joinThatFits } from '../text-layout.ts';
-import { flow, labelled, simulatedBand } from './frame.ts';
+import { flow, labelled } from './frame.ts';
 import { totalText } from './snapshot-memory.ts';
 
 export const MODEL_LABELS: Readonly<Record<MemoryModel, string>> = {
@@ -29,13 +30,12 @@ export function headerLines(snapshot: Snapshot, options: RenderOptions): string[
     `${snapshot.at.slice(11, 19)} UTC`,
   ].filter((part) => part !== null);
   return [
-    ...(simulated === null ? [] : [simulatedBand(simulated, options)]),
     ...snapshot.devices.map((device) => options.paint('strong', deviceLine(device, options))),
     ...flow(facts.map(clean), options),
   ];
 }
 
-function deviceLine(device: DeviceSnapshot, options: RenderOptions): string {
+export function deviceLine(device: DeviceSnapshot, options: RenderOptions): string {
   const parts = [
     `GPU ${device.index}  ${clean(device.name ?? 'unnamed')}`,
     hiddenText(device),
@@ -45,7 +45,7 @@ function deviceLine(device: DeviceSnapshot, options: RenderOptions): string {
     device.powerW === null ? null : `${Math.round(device.powerW)} W`,
     device.utilizationPercent === null ? null : `${device.utilizationPercent} % busy`,
   ].filter((part) => part !== null);
-  const line = joinThatFits(parts, dot(options), options.width);
+  const line = joinThatFits(parts, dot(options), options.cut);
   return options.unicode ? line : line.replaceAll('°', '');
 }
 
@@ -68,9 +68,24 @@ const LEVELS: Readonly<Record<Level, readonly [label: string, style: Style]>> = 
   danger: ['DANGER', 'danger'],
 };
 
-/** One sentence about the whole machine, and what to do. */
+/** The answer first: what can be loaded, then one sentence about the whole machine, and what to do. */
 export function verdictLines(snapshot: Snapshot, options: RenderOptions): string[] {
-  const { level, text, next } = health(snapshot);
+  return [...answerLines(snapshot, options), ...sentenceLines(snapshot, options)];
+}
+
+export function answerLines(snapshot: Snapshot, options: RenderOptions): string[] {
+  const [label, style] = LEVELS[health(snapshot).level];
+  return labelled(label, style, `${answer(snapshot, options.exact ? exactly : formatBoth)}.`, options);
+}
+
+/** Beside the label of the answer, which is not said twice. */
+export function sentenceLines(snapshot: Snapshot, options: RenderOptions): string[] {
+  const { besideAnswer, level, next, text } = health(snapshot);
   const [label, style] = LEVELS[level];
-  return labelled(label, style, text, options, next);
+  const [first = '', ...more] = labelled(label, style, besideAnswer ?? text, options, next);
+  return [first.replace(options.paint(style, label), ' '.repeat(label.length)), ...more];
+}
+
+function exactly(bytes: number | null): string {
+  return `${formatCount(bytes)} B`;
 }

@@ -1,20 +1,17 @@
-/** The memory of a snapshot: a bar of MemTotal, the ledger as its legend, and what can be allocated. */
-import { clean, formatBoth, formatCount, inGB, inGiB, share, UNKNOWN } from '../../base/format.ts';
-import { cmaPhantom } from '../../memory/allocatable.ts';
-import { contextFailure, goneFailure } from '../../memory/device-health.ts';
+/** The memory of a snapshot: a bar of MemTotal, and the ledger as its legend. */
+import { formatBoth, formatCount, inGB, inGiB, share } from '../../base/format.ts';
 import { hasUnknownPools, unifiedDevice, unknownGpuMemory } from '../../memory/headroom.ts';
-import { hasOwnLimit } from '../../memory/model.ts';
-import type { Allocatable, DeviceSnapshot, HostMemory, Ledger, LedgerLabel, Snapshot } from '../../types/index.ts';
-import { amount, type RenderOptions } from '../options.ts';
+import type { Ledger, LedgerLabel, Snapshot } from '../../types/index.ts';
+import type { RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
-import { type Column, padEnd, table, truncate } from '../text-layout.ts';
+import { type Column, padEnd, table } from '../text-layout.ts';
 
-interface Row {
+export interface Row {
   name: string;
   labels: readonly LedgerLabel[];
 }
 
-interface Group {
+export interface Group {
   /** Marks the bar and the rows, so that the bar can be read without colour. */
   letter: string;
   style: Style;
@@ -32,7 +29,7 @@ const GROUPS: readonly Group[] = [
     ],
   },
   { letter: '?', style: 'unattributed', rows: [{ name: 'unattributed', labels: ['unattributed'] }] },
-  { letter: 'A', style: 'anonymous', rows: [{ name: 'programs (anonymous)', labels: ['anonymous', 'swapCache'] }] },
+  { letter: 'A', style: 'anonymous', rows: [{ name: 'programs', labels: ['anonymous', 'swapCache'] }] },
   { letter: 'S', style: 'shared', rows: [{ name: 'shared memory, tmpfs', labels: ['shmem'] }] },
   { letter: 'H', style: 'huge', rows: [{ name: 'huge pages, reserved', labels: ['hugePages'] }] },
   {
@@ -43,10 +40,10 @@ const GROUPS: readonly Group[] = [
         name: 'kernel',
         labels: ['slabUnreclaimable', 'kernelStack', 'pageTables', 'percpu', 'zswap', 'hardwareCorrupted'],
       },
-      { name: 'kernel, reclaimable', labels: ['kernelReclaimable'] },
+      { name: 'kernel, can be given back', labels: ['kernelReclaimable'] },
     ],
   },
-  { letter: 'C', style: 'cache', rows: [{ name: 'page cache, buffers', labels: ['pageCache', 'buffers'] }] },
+  { letter: 'C', style: 'cache', rows: [{ name: 'files in cache (page cache)', labels: ['pageCache', 'buffers'] }] },
   { letter: '.', style: 'free', rows: [{ name: 'free', labels: ['free'] }] },
 ];
 
@@ -54,13 +51,13 @@ const GROUPS: readonly Group[] = [
  * "[GGGGAACCCC........]". In colour the cells are filled and the first of each group carries its letter; without colour
  * the letter fills them all.
  */
-export function poolBar(ledger: Ledger, options: RenderOptions): string {
+export function poolBar(ledger: Ledger, options: RenderOptions, groups: readonly Group[] = GROUPS): string {
   const width = options.width - 2;
   const counts = cells(
-    GROUPS.map((group) => bytesOf(labelsOf(group), ledger)),
+    groups.map((group) => bytesOf(labelsOf(group), ledger)),
     width,
   );
-  const segments = GROUPS.map((group, index) => {
+  const segments = groups.map((group, index) => {
     const count = counts[index] ?? 0;
     if (count === 0) return '';
     const plain = options.paint.depth === 0 || group.letter === '.';
@@ -86,11 +83,11 @@ export function cells(amounts: readonly number[], width: number): number[] {
   return counts;
 }
 
-function bytesOf(labels: readonly LedgerLabel[], { entries }: Ledger): number {
+export function bytesOf(labels: readonly LedgerLabel[], { entries }: Ledger): number {
   return entries.filter(({ label }) => labels.includes(label)).reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-function labelsOf({ rows }: Group): LedgerLabel[] {
+export function labelsOf({ rows }: Group): LedgerLabel[] {
   return rows.flatMap(({ labels }) => labels);
 }
 
@@ -109,7 +106,7 @@ export function ledgerTable(snapshot: Snapshot, options: RenderOptions): string[
   const total = rowCells(' ', 'total (MemTotal)', ledger.total, ledger.total, options).map((cell) =>
     options.paint('strong', cell),
   );
-  return table(columns(options), [headings(options), ...rows, total], options.width);
+  return table(columns(options), [headings(options), ...rows, total], options.cut);
 }
 
 function boundedName(name: string, labels: readonly LedgerLabel[], { entries }: Ledger): string {
@@ -120,7 +117,7 @@ function boundedName(name: string, labels: readonly LedgerLabel[], { entries }: 
 /** What the remainder most likely is. No counter says so. */
 function unattributedLabel(snapshot: Snapshot, bytes: number): string {
   if (bytes < 0) return 'counted twice by the kernel';
-  if (snapshot.ledger.notSplit.length > 0) return 'unattributed (not split, see below)';
+  if (snapshot.ledger.notSplit.length > 0) return 'not attributed (see below)';
   const device = unifiedDevice(snapshot);
   if (device === undefined) return 'unattributed (drivers, kernel)';
   if (unknownGpuMemory(snapshot) !== null) return 'unattributed (GPU memory and driver)';
@@ -128,7 +125,7 @@ function unattributedLabel(snapshot: Snapshot, bytes: number): string {
   return pools ? 'unattributed (driver and its pools)' : 'unattributed (driver, kernel)';
 }
 
-function mark(group: Group, options: RenderOptions): string {
+export function mark(group: Group, options: RenderOptions): string {
   const letter = group.letter === '.' && options.unicode ? '·' : group.letter;
   return options.paint.fill(group.style, letter);
 }
@@ -142,7 +139,7 @@ function columns({ exact }: RenderOptions): Column[] {
   const numbers: Column[] = exact
     ? [{ align: 'right' }, { align: 'right' }]
     : [{ align: 'right' }, { align: 'right' }, { align: 'right' }];
-  return [{ align: 'left' }, { align: 'left' }, ...numbers];
+  return [{ align: 'left' }, { align: 'left', flexible: true }, ...numbers];
 }
 
 function rowCells(letter: string, name: string, bytes: number, total: number, { exact }: RenderOptions): string[] {
@@ -153,70 +150,4 @@ function rowCells(letter: string, name: string, bytes: number, total: number, { 
 /** "119.69 GiB (128.52 GB)". */
 export function totalText(ledger: Ledger, options: RenderOptions): string {
   return options.exact ? `${formatCount(ledger.total)} B` : formatBoth(ledger.total);
-}
-
-/** FREE RIGHT NOW and AFTER RECLAIM, of each GPU or, without one, of the host. */
-export function allocatableLines(snapshot: Snapshot, options: RenderOptions): string[] {
-  const { devices, host } = snapshot;
-  if (devices.length === 0) {
-    const forPrograms = { immediate: host.free, afterReclaim: host.available };
-    return allocatableRows(forPrograms, [NO_RECLAIM, 'for programs; there is no GPU'], options);
-  }
-  return devices.flatMap((device) => {
-    const rows = allocatableRows(device.allocatable, meanings(device, host, options), options);
-    if (devices.length === 1) return rows;
-    const name = truncate(`GPU ${device.index} ${clean(device.name ?? 'unnamed')}`, options.width);
-    return [options.paint('dim', name), ...rows];
-  });
-}
-
-const NO_RECLAIM = 'no reclaim needed';
-
-/** What the two numbers mean on a device of this memory model. */
-function meanings(
-  device: DeviceSnapshot,
-  host: HostMemory,
-  options: RenderOptions,
-): [immediate: string, afterReclaim: string] {
-  const { allocatable, attributes, failures, memoryModel } = device;
-  const gone = goneFailure(failures)?.meaning.gone;
-  if (gone !== undefined) return [`the GPU ${gone}`, ''];
-  if (contextFailure(device) !== undefined) return ['but no CUDA program can start now', ''];
-  switch (memoryModel) {
-    case 'coherent':
-      return [NO_RECLAIM, 'page cache on the GPU is not counted'];
-    case 'discrete':
-      return [NO_RECLAIM, 'the same: this GPU has no page cache'];
-    case 'unknown':
-      return [
-        allocatable.immediate === null ? 'NVML may report a carve-out' : 'as CUDA reports',
-        'it is unknown whether the GPU shares host memory',
-      ];
-    case 'unified': {
-      const phantom = cmaPhantom(host);
-      const immediate = phantom === 0 ? NO_RECLAIM : `without ${amount(phantom, options)} that cannot be pinned`;
-      return hasOwnLimit(attributes.totalGlobalMem, host.total)
-        ? [immediate, "at most CUDA's own total, less what processes hold"]
-        : [immediate, 'after clean page cache is reclaimed'];
-    }
-  }
-}
-
-function allocatableRows(
-  { immediate, afterReclaim }: Allocatable,
-  [meaningNow, meaningAfter]: [string, string],
-  options: RenderOptions,
-): string[] {
-  const { exact, paint, width } = options;
-  const row = (label: string, bytes: number | null, meaning: string): string[] => [
-    paint('strong', label),
-    paint('strong', bytes === null ? UNKNOWN : exact ? amount(bytes, options) : `${inGiB(bytes)} GiB`),
-    bytes === null || exact ? '' : `${inGB(bytes)} GB`,
-    meaning,
-  ];
-  return table(
-    [{ align: 'left' }, { align: 'right' }, { align: 'right' }, { align: 'left', flexible: true }],
-    [row('FREE RIGHT NOW', immediate, meaningNow), row('AFTER RECLAIM', afterReclaim, meaningAfter)],
-    width,
-  );
 }

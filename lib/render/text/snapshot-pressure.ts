@@ -5,7 +5,7 @@ import { judgePressure, NOTICEABLE_PERCENT } from '../../memory/pressure.ts';
 import type { Psi, Snapshot } from '../../types/index.ts';
 import { amount, dot, type RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
-import { joinThatFits, padEnd, truncate } from '../text-layout.ts';
+import { joinThatFits, padEnd, truncate, widthOf } from '../text-layout.ts';
 import { shortReason } from './snapshot-devices.ts';
 
 const LABEL_WIDTH = 10;
@@ -22,14 +22,20 @@ function pressure(snapshot: Snapshot, options: RenderOptions): string[] {
     const text = `${name} ${[avg10, avg60, avg300].map((value) => formatPercent(value)).join('  ')}`;
     return options.paint(avg10 >= NOTICEABLE_PERCENT ? noticed : 'ok', text);
   };
-  const shares = `${part('some', psi.some)}${dot(options)}${part('full', psi.full)}`;
-  const note = options.width >= 100 ? options.paint('dim', '   over the last 10 s, 60 s, 300 s') : '';
-  return [`${padEnd('Pressure', LABEL_WIDTH)}${shares}${note}`];
+  const lines = hangingParts([part('some tasks', psi.some), part('all tasks', psi.full)], options);
+  return [...lines, row('', 'waited for memory in the last 10 s, 1 min and 5 min', options)];
+}
+
+/** Coloured parts beside the label: in one line, or in one each where they do not fit. */
+function hangingParts(parts: readonly string[], options: RenderOptions): string[] {
+  const line = `${padEnd('Pressure', LABEL_WIDTH)}${parts.join(dot(options))}`;
+  if (widthOf(line) <= options.width) return [line];
+  return parts.map((part, index) => padEnd(index === 0 ? 'Pressure' : '', LABEL_WIDTH) + part);
 }
 
 /** Sizes of free blocks listed: the largest. */
 const SHOWN_SIZES = 4;
-const LARGEST_LABEL = 'largest in zone Normal: ';
+const LARGEST_LABEL = 'largest: ';
 
 function blocks(snapshot: Snapshot, options: RenderOptions): string[] {
   const { contiguity, from } = snapshot;
@@ -41,11 +47,11 @@ function blocks(snapshot: Snapshot, options: RenderOptions): string[] {
   const largest = [...contiguity]
     .filter(({ freeBlocks }) => freeBlocks > 0)
     .sort((a, b) => b.order - a.order)
-    .map(({ blockBytes, order, freeBlocks }) => `${formatCount(freeBlocks)} × ${size(blockBytes)} (order ${order})`);
+    .map(({ blockBytes, freeBlocks }) => `${formatCount(freeBlocks)} × ${size(blockBytes)}`);
   const summary = `${amount(large, options)} of ${amount(free, options)} free (${share(large, free)} %) in blocks of 2 MiB or more`;
-  const line = joinThatFits(largest.slice(0, SHOWN_SIZES), ', ', options.width - LABEL_WIDTH - LARGEST_LABEL.length);
+  const line = joinThatFits(largest.slice(0, SHOWN_SIZES), ', ', options.cut - LABEL_WIDTH - LARGEST_LABEL.length);
   return [
-    `${padEnd('Blocks', LABEL_WIDTH)}${options.paint(style, truncate(summary, options.width - LABEL_WIDTH))}`,
+    `${padEnd('Blocks', LABEL_WIDTH)}${options.paint(style, truncate(summary, options.cut - LABEL_WIDTH))}`,
     row(
       '',
       largest.length === 0 ? 'no free block' : `${LARGEST_LABEL}${options.unicode ? line : line.replaceAll('×', 'x')}`,
@@ -65,5 +71,5 @@ function swap({ host }: Snapshot, options: RenderOptions): string[] {
 }
 
 function row(label: string, text: string, options: RenderOptions): string {
-  return padEnd(label, LABEL_WIDTH) + truncate(text, options.width - LABEL_WIDTH);
+  return padEnd(label, LABEL_WIDTH) + truncate(text, options.cut - LABEL_WIDTH);
 }

@@ -6,7 +6,7 @@ import { amount, meter, type RenderOptions } from '../options.ts';
 import { padEnd, padStart, truncate } from '../text-layout.ts';
 import { shortReason } from './snapshot-devices.ts';
 
-const TOOLS: Readonly<Record<ViewName, string>> = {
+export const TOOLS: Readonly<Record<ViewName, string>> = {
   cudaMemGetInfo: 'cudaMemGetInfo',
   torch: 'PyTorch',
   vllm: 'vLLM',
@@ -26,6 +26,9 @@ export function toolsTable(snapshot: Snapshot, options: RenderOptions): string[]
   });
 }
 
+/** A shorter bar says nothing. */
+const MIN_CELLS = 8;
+
 function deviceRows(device: DeviceSnapshot, host: HostMemory, options: RenderOptions): string[] {
   const names = Object.keys(TOOLS) as ViewName[];
   const whole = device.memoryModel === 'unified' ? host.total : (device.nvml?.total ?? device.cuda?.total ?? 0);
@@ -37,12 +40,14 @@ function deviceRows(device: DeviceSnapshot, host: HostMemory, options: RenderOpt
   );
   const nameWidth = Math.max(...names.map((name) => TOOLS[name].length));
   const numberWidth = Math.max(...numbers.map((text) => text.length));
-  const cells = Math.max(8, Math.min(30, Math.floor((options.width - nameWidth - numberWidth - 6) * 0.4)));
-  const ruleWidth = options.width - nameWidth - numberWidth - cells - 8;
+  const room = options.width - nameWidth - numberWidth - 6;
+  const cells = Math.min(30, Math.max(MIN_CELLS, Math.floor(room * 0.4)));
+  const hasBar = room >= MIN_CELLS;
+  const ruleWidth = options.cut - nameWidth - numberWidth - (hasBar ? cells + 8 : 4);
   return names.map((name, index) => {
-    const bar = meter(device.views[name], whole, cells, 'notice', options);
+    const bar = hasBar ? `  ${meter(device.views[name], whole, cells, 'notice', options)}` : '';
     const rule = truncate(clean(ruleOf(name, device)), Math.max(0, ruleWidth));
-    return `${padEnd(TOOLS[name], nameWidth)}  ${bar}  ${padStart(numbers[index] ?? '', numberWidth)}  ${options.paint('dim', rule)}`.trimEnd();
+    return `${padEnd(TOOLS[name], nameWidth)}${bar}  ${padStart(numbers[index] ?? '', numberWidth)}  ${options.paint('dim', rule)}`.trimEnd();
   });
 }
 

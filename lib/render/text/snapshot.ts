@@ -1,39 +1,94 @@
-/** The page of a snapshot: sections in the order in which a person asks. */
+/** The page of a snapshot: the answer first. The rest is shown with --full, and where it is the reason for the verdict. */
 import { clean } from '../../base/format.ts';
+import { health } from '../../memory/health.ts';
+import type { Topic } from '../../memory/verdict.ts';
 import type { Snapshot } from '../../types/index.ts';
 import type { RenderOptions } from '../options.ts';
 import { hanging } from '../text-layout.ts';
-import { sections } from './frame.ts';
+import { flow, sections, simulatedBand } from './frame.ts';
+import { numberLines } from './snapshot-answer.ts';
+import { barLines, legendLines } from './snapshot-bar.ts';
 import { dedicatedMemoryBars, libraryLines, processTable } from './snapshot-devices.ts';
-import { headerLines, verdictLines } from './snapshot-header.ts';
-import { allocatableLines, ledgerTable, poolBar } from './snapshot-memory.ts';
+import { deviceLine, headerLines, verdictLines } from './snapshot-header.ts';
+import { ledgerTable, poolBar } from './snapshot-memory.ts';
 import { healthLines } from './snapshot-pressure.ts';
 import { toolsTable } from './snapshot-tools.ts';
 
-/** The verdict is last: next to the prompt. */
-export function snapshotPage(snapshot: Snapshot, options: RenderOptions): string[] {
+export function snapshotPage(snapshot: Snapshot, options: RenderOptions, { full = false } = {}): string[] {
+  const first = [...bandLines(snapshot, options), ...verdictLines(snapshot, options)];
+  if (!full)
+    return sections(
+      first,
+      numberLines(snapshot, options),
+      ownMemoryLines(snapshot, options),
+      [...barLines(snapshot, options), ...legendLines(snapshot, options)],
+      reasonLines(snapshot, options),
+      unusualLines(snapshot, options),
+      hintLines(options),
+    );
   return sections(
+    first,
+    numberLines(snapshot, options),
     headerLines(snapshot, options),
     [poolBar(snapshot.ledger, options), ...ledgerTable(snapshot, options)],
     dedicatedMemoryBars(snapshot, options),
-    allocatableLines(snapshot, options),
     toolsTable(snapshot, options),
     processTable(snapshot, options),
     [...healthLines(snapshot, options), ...libraryLines(snapshot, options)],
-    noteLines(snapshot, options),
-    verdictLines(snapshot, options),
+    [...unusualLines(snapshot, options), ...noteLines(snapshot, options)],
   );
 }
 
+export function bandLines({ simulated }: Snapshot, options: RenderOptions): string[] {
+  return simulated === null ? [] : [simulatedBand(simulated, options)];
+}
+
+/** GPUs whose memory is not in the bar of the host's, each with its own bar, and GPUs that programs do not find. */
+export function ownMemoryLines(snapshot: Snapshot, options: RenderOptions): string[] {
+  const lines = snapshot.devices
+    .filter(({ memoryModel, visible }) => memoryModel !== 'unified' || visible === false || snapshot.devices.length > 1)
+    .map((device) => options.paint('strong', deviceLine(device, options)));
+  return [...lines, ...dedicatedMemoryBars(snapshot, options)];
+}
+
+const TOPICS: Readonly<Record<Topic, (snapshot: Snapshot, options: RenderOptions) => string[]>> = {
+  ledger: ledgerTable,
+  tools: toolsTable,
+  processes: processTable,
+  pressure: healthLines,
+  libraries: libraryLines,
+};
+
+/** The part of the full page that is the reason for the verdict. */
+export function reasonLines(snapshot: Snapshot, options: RenderOptions): string[] {
+  const { about } = health(snapshot);
+  return about === undefined ? [] : TOPICS[about](snapshot, options);
+}
+
+function hintLines(options: RenderOptions): string[] {
+  const hints = ['umaprobe --full: everything', 'umaprobe doctor: checks'];
+  return flow(hints, options).map((line) => options.paint('dim', line));
+}
+
 /** What is peculiar about the numbers above, in the sentences of the document. */
-function noteLines({ devices, ledger }: Snapshot, { unicode, width }: RenderOptions): string[] {
+function unusualLines({ ledger }: Snapshot, options: RenderOptions): string[] {
   const overlap = ledger.entries.filter(({ bound, label }) => bound === 'atMost' && label === 'gpuProcesses');
-  const sentences = new Set([
-    ...ledger.notSplit.map((sentence) => `${sentence}.`),
-    ...overlap.map(({ from }) => `${clean(from)}.`),
-    ...devices.flatMap((device) => device.notes.map(clean)),
-  ]);
-  return [...sentences].flatMap((sentence) =>
+  return bulleted(
+    [...ledger.notSplit.map((sentence) => `${sentence}.`), ...overlap.map(({ from }) => `${clean(from)}.`)],
+    options,
+  );
+}
+
+/** What is known of these devices, and usual. */
+function noteLines({ devices }: Snapshot, options: RenderOptions): string[] {
+  return bulleted(
+    devices.flatMap((device) => device.notes.map(clean)),
+    options,
+  );
+}
+
+function bulleted(sentences: readonly string[], { unicode, width }: RenderOptions): string[] {
+  return [...new Set(sentences)].flatMap((sentence) =>
     unicode ? hanging('· ', sentence, width) : hanging('- ', sentence.replaceAll('’', "'"), width),
   );
 }

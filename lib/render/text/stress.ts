@@ -1,6 +1,7 @@
 /** The page of a stress test: what was held step by step, the maximum, what limited it, and what came back. */
-import { clean, formatBoth, formatDuration, formatPercent, inGiB } from '../../base/format.ts';
+import { clean, formatBoth, formatDuration, formatPercent, GiB, inGiB } from '../../base/format.ts';
 import type { StressReport, StressState, StressStep } from '../../types/index.ts';
+import { tickText } from '../axis.ts';
 import { kindLetter, kindStyle } from '../kinds.ts';
 import { ms, NOTHING, sentence, sizeText } from '../numbers.ts';
 import type { RenderOptions } from '../options.ts';
@@ -58,7 +59,7 @@ function stepsTable({ steps, kind, mode }: StressReport, options: RenderOptions)
     ...table(
       used.map(([head]) => ({ align: head === '' ? 'left' : 'right' })),
       [used.map(([head]) => options.paint('dim', head)), ...shown],
-      options.width,
+      options.cut,
     ),
     ...failed.flatMap((step) => hanging('failed  ', clean(step.reason ?? ''), options.width)),
   ];
@@ -76,11 +77,10 @@ function heldPlot(report: StressReport, options: RenderOptions): string[] {
   return plot(
     {
       title: 'Over the steps',
-      linear: true,
-      xName: 'steps',
-      yName: 'memory',
-      xText: (step) => `step ${Math.round(step)}`,
-      yText: (bytes) => `${inGiB(bytes)} GiB`,
+      steps: true,
+      yUnit: GiB,
+      xText: (step) => `step ${step}`,
+      yText: (bytes) => `${tickText(bytes / GiB)} GiB`,
       series: [
         ...(floor === null
           ? []
@@ -91,6 +91,7 @@ function heldPlot(report: StressReport, options: RenderOptions): string[] {
           name: 'held',
           style: kindStyle(report.kind),
           points: points((step) => step.heldBytes),
+          failed: report.steps.flatMap((step, index) => (step.state === 'ok' ? [] : [index + 1])),
         },
       ],
     },

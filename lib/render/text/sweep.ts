@@ -1,12 +1,14 @@
 /** The page of a sweep: one table per kind, the counters that moved, two plots, and the outcome. */
-import { capitalized, clean, GB } from '../../base/format.ts';
+import { capitalized, clean } from '../../base/format.ts';
 import type { AllocatorKind, SweepReport, SweepStep } from '../../types/index.ts';
+import { tickText } from '../axis.ts';
 import { countersTable } from '../counters.ts';
 import { KIND_WIDTH, kindLetter, kindStyle } from '../kinds.ts';
-import { median, ms, msColumn, rate, sentence, sizeText } from '../numbers.ts';
+import { median, msColumn, rate, sentence, sizeText, sizeUnit } from '../numbers.ts';
 import type { RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { plot, type Series } from '../plot.ts';
+import { isFailed, isMeasured, timeToUse } from '../sweep-steps.ts';
 import { type Column, hanging, table } from '../text-layout.ts';
 import { sections } from './frame.ts';
 import { outcomeLines, probeHeader, unfinishedLines, unsupportedLines } from './probe-header.ts';
@@ -19,36 +21,19 @@ export function sweepPage(report: SweepReport, options: RenderOptions): string[]
     ...kinds.map((kind) => kindTable(report, kind, options)),
     unsupportedLines(report.kinds, new Set(report.steps.map(({ kind }) => kind)), options),
     countersTable(report.steps, options),
-    plot({ ...TIME_PLOT, series: seriesOf(report, kinds, timeToUse) }, options),
-    plot({ ...RATE_PLOT, series: seriesOf(report, kinds, (step) => step.gbPerSecond) }, options),
+    plot({ ...TIME_PLOT, ...sizeAxis(report), series: seriesOf(report, kinds, timeToUse) }, options),
+    plot({ ...RATE_PLOT, ...sizeAxis(report), series: seriesOf(report, kinds, (step) => step.gbPerSecond) }, options),
     report.spills.flatMap(({ sentence }) => hanging('spill  ', clean(sentence), options.width)),
     conclusion(report, options),
   );
 }
 
-const AXES = { xName: 'size', xText: (bytes: number) => roundSize(bytes) };
-const TIME_PLOT = {
-  ...AXES,
-  title: 'Time to allocate and write once',
-  yName: 'time',
-  yText: (value: number) => `${ms(value)} ms`,
-};
-const RATE_PLOT = {
-  ...AXES,
-  title: 'Bandwidth of the second touch',
-  yName: 'rate',
-  yText: (value: number) => `${rate(value)} GB/s`,
-};
+const TIME_PLOT = { title: 'Time to allocate and write once', yText: (value: number) => `${tickText(value)} ms` };
+const RATE_PLOT = { title: 'Bandwidth of the second touch', yText: (value: number) => `${tickText(value)} GB/s` };
 
-/** Label of an axis: its middle is not a measured size, so three figures are enough. */
-function roundSize(bytes: number): string {
-  const [unit, name] = bytes >= GB ? [GB, 'GB'] : [1e6, 'MB'];
-  return `${Number((bytes / unit).toPrecision(3))} ${name}`;
-}
-
-/** Allocation and first touch: allocation alone would flatter kinds that take their pages on first touch. */
-function timeToUse({ allocMs, firstTouchMs }: SweepStep): number | null {
-  return allocMs === null || firstTouchMs === null ? null : allocMs.median + firstTouchMs.median;
+function sizeAxis({ steps }: SweepReport) {
+  const { unit, binary } = sizeUnit(steps.map(({ requestedBytes }) => requestedBytes));
+  return { xUnit: unit, binary, xText: sizeText };
 }
 
 /** The kinds of a report, in its order. */
@@ -72,6 +57,9 @@ function seriesOf(
         return y === null ? [] : [[step.requestedBytes, y] as const];
       })
       .sort(([a], [b]) => a - b),
+    failed: report.steps
+      .filter((step) => step.kind === kind && isFailed(step) && value(step) === null)
+      .map(({ requestedBytes }) => requestedBytes),
   }));
 }
 
@@ -80,7 +68,7 @@ const NUMBER: Column = { align: 'right' };
 function kindTable(report: SweepReport, kind: AllocatorKind, options: RenderOptions): string[] {
   const steps = report.steps.filter((step) => step.kind === kind);
   const call = report.kinds.find((support) => support.kind === kind)?.call ?? null;
-  const measured = steps.filter((step) => step.allocMs !== null);
+  const measured = steps.filter(isMeasured);
   const tensors = measured.some(({ tensor }) => tensor !== null);
   const heads = ['size', ...(tensors ? ['tensor'] : []), 'alloc ms', '1st touch ms', '2nd touch ms', 'GB/s', 'free ms'];
   const cells = [
@@ -108,7 +96,7 @@ function kindTable(report: SweepReport, kind: AllocatorKind, options: RenderOpti
     `${options.paint(kindStyle(kind), `${kindLetter(kind)} ${kind}`)}${note === '' ? '' : options.paint('dim', `  ${note}`)}`,
     ...(rows.length === 0
       ? []
-      : table(columns, [heads.map((head) => options.paint('dim', head)), ...rows], options.width)),
+      : table(columns, [heads.map((head) => options.paint('dim', head)), ...rows], options.cut)),
     ...steps
       .filter(({ state }) => state !== 'ok' && state !== 'not-reached')
       .flatMap((step) => notOkLines(step, options)),

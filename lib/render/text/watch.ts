@@ -1,5 +1,6 @@
 /** The pages of watch: the live picture on a terminal, and a line for each reading elsewhere. */
 import { clean, formatPercent, UNKNOWN } from '../../base/format.ts';
+import { safeBytes } from '../../memory/answer.ts';
 import { headroom } from '../../memory/headroom.ts';
 import { health } from '../../memory/health.ts';
 import { STALLED_PERCENT } from '../../memory/pressure.ts';
@@ -7,41 +8,76 @@ import type { LedgerEntry, Snapshot } from '../../types/index.ts';
 import { amount, type RenderOptions } from '../options.ts';
 import { padEnd, padStart } from '../text-layout.ts';
 import { sections } from './frame.ts';
-import { dedicatedMemoryBars, processTable } from './snapshot-devices.ts';
-import { headerLines, verdictLines } from './snapshot-header.ts';
-import { allocatableLines, ledgerTable, poolBar } from './snapshot-memory.ts';
+import { bandLines, ownMemoryLines, reasonLines } from './snapshot.ts';
+import { numberLines } from './snapshot-answer.ts';
+import { barLines, legendLines } from './snapshot-bar.ts';
+import { processTable } from './snapshot-devices.ts';
+import { answerLines, headerLines, sentenceLines, verdictLines } from './snapshot-header.ts';
+import { ledgerTable, poolBar } from './snapshot-memory.ts';
 import { healthLines } from './snapshot-pressure.ts';
 import { toolsTable } from './snapshot-tools.ts';
 
 interface RankedSection {
-  /** 0 is always shown; of the others the lower ones get the room first. */
+  /** Of two sections the one with the lower rank gets the room. */
   rank: number;
   lines: string[];
 }
 
-/** The live picture: as many whole sections as fit into `rows` lines. */
-export function watchPage(snapshot: Snapshot, history: string[], options: RenderOptions, rows: number): string[] {
+/** From this many rows on, sections stand apart; below the lower number only the answer and its numbers are shown. */
+const ROOMY = 16;
+const BRIEF = 12;
+
+/**
+ * The live picture: as many whole sections as fit into `rows` lines. The verdict and its numbers stay longest, and are cut
+ * only where the screen has fewer rows than they have lines.
+ */
+export function watchPage(
+  snapshot: Snapshot,
+  history: string[],
+  options: RenderOptions,
+  rows: number,
+  { full = false } = {},
+): string[] {
+  if (rows < BRIEF)
+    return [
+      ...bandLines(snapshot, options),
+      ...answerLines(snapshot, options),
+      ...numberLines(snapshot, options, { brief: true }),
+      ...sentenceLines(snapshot, options),
+    ].slice(0, rows);
+  const more: RankedSection[] = full
+    ? [
+        { rank: 4, lines: headerLines(snapshot, options) },
+        { rank: 3, lines: ledgerTable(snapshot, options) },
+        { rank: 7, lines: toolsTable(snapshot, options) },
+        { rank: 5, lines: processTable(snapshot, options) },
+        { rank: 6, lines: healthLines(snapshot, options) },
+      ]
+    : [
+        { rank: 3, lines: legendLines(snapshot, options) },
+        { rank: 5, lines: reasonLines(snapshot, options) },
+      ];
+  const [first, ...details] = more;
   const ranked: RankedSection[] = [
-    { rank: 0, lines: headerLines(snapshot, options) },
-    { rank: 0, lines: [poolBar(snapshot.ledger, options)] },
-    { rank: 3, lines: ledgerTable(snapshot, options) },
-    { rank: 0, lines: dedicatedMemoryBars(snapshot, options) },
-    { rank: 1, lines: allocatableLines(snapshot, options) },
-    { rank: 2, lines: history },
-    { rank: 6, lines: toolsTable(snapshot, options) },
-    { rank: 4, lines: processTable(snapshot, options) },
-    { rank: 5, lines: healthLines(snapshot, options) },
-    { rank: 0, lines: verdictLines(snapshot, options) },
-  ];
-  let room = rows + 1;
+    { rank: 0, lines: [...bandLines(snapshot, options), ...verdictLines(snapshot, options)] },
+    { rank: 1, lines: numberLines(snapshot, options) },
+    { rank: 2, lines: ownMemoryLines(snapshot, options) },
+    { rank: 2, lines: full ? [poolBar(snapshot.ledger, options)] : barLines(snapshot, options) },
+    ...(first === undefined ? [] : [first]),
+    { rank: 4, lines: history },
+    ...details,
+  ].filter(({ lines }) => lines.length > 0);
+  const gap = rows >= ROOMY ? 1 : 0;
+  let room = rows + gap;
   const shown = new Set<RankedSection>();
   for (const section of [...ranked].sort((a, b) => a.rank - b.rank)) {
-    const height = section.lines.length === 0 ? 0 : section.lines.length + 1;
-    if (section.rank > 0 && height > room) continue;
+    const height = section.lines.length + gap;
+    if (section.rank > 1 && height > room) continue;
     shown.add(section);
     room -= height;
   }
-  return sections(...ranked.filter((section) => shown.has(section)).map(({ lines }) => lines)).slice(0, rows);
+  const parts = ranked.filter((section) => shown.has(section)).map(({ lines }) => lines);
+  return (gap === 1 ? sections(...parts) : parts.flat()).slice(0, rows);
 }
 
 /** Readings kept: a cell each on the widest terminal. */
@@ -60,7 +96,7 @@ export function createHistory(): History {
   let total = 0;
   return {
     add(snapshot) {
-      available.push(headroom(snapshot).afterReclaim);
+      available.push(safeBytes(snapshot));
       stalled.push(snapshot.pressure?.full.avg10 ?? null);
       total = snapshot.ledger.total;
       for (const values of [available, stalled]) if (values.length > HISTORY_LENGTH) values.shift();
@@ -75,9 +111,9 @@ export function createHistory(): History {
         return `${padEnd(label, LABEL_WIDTH)}${options.paint('notice', marks)}  ${text}`;
       };
       return [
-        line('After reclaim', available, total, `lowest ${amount(lowest, options)}`),
+        line('Can be loaded', available, total, `lowest ${amount(lowest, options)}`),
         // Full scale is the alarm: on a smaller scale noise would look like trouble.
-        line('Stalled (full)', stalled, STALLED_PERCENT, `now ${formatPercent(stalled.at(-1) ?? null)}`),
+        line('Stalled', stalled, STALLED_PERCENT, `now ${formatPercent(stalled.at(-1) ?? null)}`),
       ];
     },
   };
@@ -105,8 +141,9 @@ export function readingLine(snapshot: Snapshot, options: RenderOptions): string 
   const parts = [
     snapshot.at,
     snapshot.simulated === null ? null : `SIMULATED ${clean(snapshot.simulated)}`,
+    `safe ${size(safeBytes(snapshot))}`,
     `free ${size(immediate)}`,
-    `after reclaim ${size(afterReclaim)}`,
+    `available ${size(afterReclaim)}`,
     `GPU ${padStart(gpuText(snapshot, options), 10)}`,
     `pressure some ${percent(psi?.some.avg10)} full ${percent(psi?.full.avg10)}`,
     level === 'ok' ? 'ok' : `${level}: ${text}`,

@@ -109,19 +109,20 @@ int open_simulated(const char* path, int flags) {
   return -1;
 }
 
-// Renews the text behind the descriptor of a simulated file.
-void refresh(int fd) {
+// Renews the text behind the descriptor. Returns whether it is that of a simulated file.
+bool refresh(int fd) {
   char link[40], target[192];
   std::snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
   const long length = syscall(SYS_readlinkat, AT_FDCWD, link, target, sizeof target - 1);
-  if (length <= 0) return;
+  if (length <= 0) return false;
   target[length] = '\0';
   const std::string prefix = std::string("/memfd:") + kMemfdPrefix;
-  if (std::strncmp(target, prefix.c_str(), prefix.size()) != 0) return;
+  if (std::strncmp(target, prefix.c_str(), prefix.size()) != 0) return false;
   const std::string path(target + prefix.size(), std::strcspn(target + prefix.size(), " "));
   Session* current = session();
   std::string text;
   if (current != nullptr && text_of(*current, path.c_str(), &text) == 0) write_text(fd, text);
+  return true;
 }
 
 int open_or_forward(const char* name, const char* path, int flags, unsigned mode) {
@@ -155,6 +156,12 @@ FILE* fopen_or_forward(const char* name, const char* path, const char* mode) {
 off_t refresh_and_seek(const char* name, int fd, off_t offset, int whence) {
   if (offset == 0 && whence == SEEK_SET && preloaded()) refresh(fd);
   return next<off_t(int, off_t, int)>(name)(fd, offset, whence);
+}
+
+void refresh_and_rewind(FILE* stream) {
+  // A seek to the end empties the buffer, in which the beginning of the old text may be.
+  if (preloaded() && refresh(fileno(stream))) fseek(stream, 0, SEEK_END);
+  next<void(FILE*)>("rewind")(stream);
 }
 
 ssize_t refresh_and_pread(const char* name, int fd, void* buffer, size_t size, off_t offset) {
@@ -213,6 +220,8 @@ UMASIM_API FILE* fopen(const char* path, const char* mode) {
 UMASIM_API FILE* fopen64(const char* path, const char* mode) {
   return fopen_or_forward("fopen64", path, mode);
 }
+
+UMASIM_API void rewind(FILE* stream) { refresh_and_rewind(stream); }
 
 UMASIM_API off_t lseek(int fd, off_t offset, int whence) noexcept {
   return refresh_and_seek("lseek", fd, offset, whence);

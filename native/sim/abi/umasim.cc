@@ -90,6 +90,11 @@ void* umasim_map(size_t bytes) {
   return system_map(*session(), bytes);
 }
 
+int umasim_touch(void* address, size_t bytes) {
+  Session* current = session();
+  return current == nullptr ? -no_session_errno() : system_touch(*current, address, bytes);
+}
+
 void umasim_unmap(void* address, size_t bytes) {
   if (Session* current = session()) system_unmap(*current, address, bytes);
 }

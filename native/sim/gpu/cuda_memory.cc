@@ -36,6 +36,23 @@ uint64_t add_range(std::map<uint64_t, uint64_t>& ranges, uint64_t begin, uint64_
   return fresh;
 }
 
+struct Touched {
+  uint64_t fresh;  // bytes that had no memory yet
+  int id;          // their block
+};
+
+// Marks a range of a lazy allocation as touched. Nothing is fresh outside of one.
+Touched touch_range(Session& session, const void* address, uint64_t bytes) {
+  const uint64_t page = session.state->machine.linux_kernel.page_size;
+  const std::lock_guard<std::mutex> guard(session.lock);
+  const auto allocation = find_allocation(session, address);
+  if (allocation == session.allocations.end() || !is_lazy(allocation->second)) return {0, -1};
+  const uint64_t offset = offset_in(allocation, address);
+  const uint64_t size = (allocation->second.size + page - 1) / page * page;
+  const uint64_t end = std::min((offset + bytes + page - 1) / page * page, size);
+  return {add_range(allocation->second.touched, offset / page * page, end), allocation->second.id};
+}
+
 // The share of a block that spilled from dedicated device memory to host memory.
 double spilled_share(State& state, BlockKind kind, int id, int device) {
   if (kind != BlockKind::kDevice && kind != BlockKind::kManaged) return 0;
@@ -105,23 +122,10 @@ int memory_register(const Call& call, int device, void* address, uint64_t bytes)
 }
 
 int memory_touch(const Call& call, const void* address, uint64_t bytes, double* ms) {
-  Session& session = call.session();
-  const uint64_t page = call.state().machine.linux_kernel.page_size;
-  uint64_t fresh = 0;
-  int id = -1;
-  {
-    const std::lock_guard<std::mutex> guard(session.lock);
-    const auto allocation = find_allocation(session, address);
-    if (allocation == session.allocations.end() || !is_lazy(allocation->second)) return 0;
-    const uint64_t offset = offset_in(allocation, address);
-    const uint64_t size = (allocation->second.size + page - 1) / page * page;
-    const uint64_t end = std::min((offset + bytes + page - 1) / page * page, size);
-    fresh = add_range(allocation->second.touched, offset / page * page, end);
-    id = allocation->second.id;
-  }
-  if (fresh == 0) return 0;
+  const Touched touched = touch_range(call.session(), address, bytes);
+  if (touched.fresh == 0) return 0;
   double touched_ms = 0;
-  const int status = reserve_touched(call, id, fresh, &touched_ms);
+  const int status = reserve_touched(call, touched.id, touched.fresh, &touched_ms);
   *ms += touched_ms;
   return status;
 }
@@ -268,6 +272,21 @@ void* system_map(Session& session, uint64_t bytes) {
   session.allocations[reinterpret_cast<uintptr_t>(mapped)] = {bytes, BlockKind::kSystem, 0, id, {},
                                                               {}};
   return mapped;
+}
+
+int system_touch(Session& session, void* address, uint64_t bytes) {
+  {
+    const std::lock_guard<std::mutex> guard(session.lock);
+    const auto allocation = find_range(session, address, bytes);
+    if (bytes == 0 || allocation == session.allocations.end() ||
+        allocation->second.kind != BlockKind::kSystem) {
+      return -EINVAL;
+    }
+  }
+  const Touched touched = touch_range(session, address, bytes);
+  if (touched.fresh == 0) return 0;
+  const int status = reserve_written(*session.state, session.pid, touched.id, touched.fresh);
+  return status == 0 ? 0 : -ENOMEM;
 }
 
 void system_unmap(Session& session, void* address, uint64_t bytes) {

@@ -25,12 +25,24 @@ uint64_t piece_bytes(const State& state) {
                  kDriverBlock);
 }
 
+// Who asks for memory, as the record of a wedge names it.
+struct Requester {
+  State* state;
+  int pid;
+  const char* name;  // of the function
+};
+
+Requester requester_of(const Call& call) {
+  return {&call.state(), call.session().pid, call.name()};
+}
+
 // Reserves host memory for a block in chunks, until all of it is reserved or none is left.
 class HostReservation {
  public:
-  HostReservation(const Call& call, SimulatedDelay& delay, int id, Use use, double ms_per_gib)
-      : call_(call),
-        state_(call.state()),
+  HostReservation(const Requester& requester, SimulatedDelay& delay, int id, Use use,
+                  double ms_per_gib)
+      : requester_(requester),
+        state_(*requester.state),
         delay_(delay),
         id_(id),
         use_(use),
@@ -79,15 +91,15 @@ class HostReservation {
     const bool fragmented = use_ == Use::kEager && usable(state_, Use::kManaged) >= much;
     if (fragmented && !rules.wedge_when_fragmented) {
       if (now - since_ms_ >= rules.stall_ms) return Shortage::kError;
-      stall(state_, call_.session().pid, call_.name(), missing, now);
+      stall(state_, requester_.pid, requester_.name, missing, now);
       return Shortage::kWait;
     }
     if (!state_.machine.wedges) return Shortage::kError;
-    stall(state_, call_.session().pid, call_.name(), missing, since_ms_);
+    stall(state_, requester_.pid, requester_.name, missing, since_ms_);
     return Shortage::kWait;
   }
 
-  const Call& call_;
+  const Requester requester_;
   State& state_;
   SimulatedDelay& delay_;
   const int id_;
@@ -131,7 +143,7 @@ int reserve_dedicated(const Call& call, SimulatedDelay& delay, int id, uint64_t 
   *ms = gib(dedicated) * ms_per_gib;
   delay.add(*ms);
   if (dedicated == bytes) return 0;
-  HostReservation spilled(call, delay, id, Use::kManaged, state.machine.timing.spill);
+  HostReservation spilled(requester_of(call), delay, id, Use::kManaged, state.machine.timing.spill);
   const int status = spilled.run(bytes - dedicated);
   *ms += spilled.ms();
   return status;
@@ -142,10 +154,10 @@ int reserve_memory(const Call& call, SimulatedDelay& delay, BlockKind kind, cons
   const Timing& timing = call.state().machine.timing;
   if (kind == BlockKind::kManaged) return 0;
   if (kind == BlockKind::kRegistered) {
-    return HostReservation(call, delay, id, Use::kMovable, 0).run(bytes);
+    return HostReservation(requester_of(call), delay, id, Use::kMovable, 0).run(bytes);
   }
   if (kind == BlockKind::kPinned || device.shares_host_memory) {
-    return HostReservation(call, delay, id, Use::kEager, timing.cold).run(bytes);
+    return HostReservation(requester_of(call), delay, id, Use::kEager, timing.cold).run(bytes);
   }
   double ms;
   const bool may_spill = kind == BlockKind::kDevice && device.sysmem_fallback;
@@ -200,13 +212,21 @@ int reserve_touched(const Call& call, int id, uint64_t bytes, double* ms) {
   }
   const bool system = kind == BlockKind::kSystem;
   if (system || state.machine.devices[device].shares_host_memory) {
-    HostReservation growth(call, delay, id, system ? Use::kMovable : Use::kManaged,
+    HostReservation growth(requester_of(call), delay, id, system ? Use::kMovable : Use::kManaged,
                            system ? timing.system_touch : timing.managed_touch);
     status = growth.run(bytes);
     *ms = growth.ms();
   } else {
     status = reserve_dedicated(call, delay, id, bytes, true, timing.managed_touch, ms);
   }
+  delay.flush();
+  return status;
+}
+
+int reserve_written(State& state, int pid, int id, uint64_t bytes) {
+  SimulatedDelay delay(state);
+  HostReservation growth({&state, pid, "a write to memory"}, delay, id, Use::kMovable, 0);
+  const int status = growth.run(bytes);
   delay.flush();
   return status;
 }

@@ -89,9 +89,14 @@ std::string stat_text(const State& state, const ScriptedProcess& process) {
   return text + "\n";
 }
 
-std::string status_text(const State& state, const ScriptedProcess& process) {
-  const Sizes all = sizes(state, static_cast<int>(process.pid));
-  const std::string pid = std::to_string(process.pid), user = std::to_string(getuid()),
+struct Identity {
+  std::string name;
+  int pid, parent;
+};
+
+std::string status_text(const State& state, const Identity& who) {
+  const Sizes all = sizes(state, who.pid);
+  const std::string pid = std::to_string(who.pid), user = std::to_string(getuid()),
                     group = std::to_string(getgid());
   const auto kb = [](const char* name, uint64_t bytes) {
     char line[64];
@@ -99,12 +104,32 @@ std::string status_text(const State& state, const ScriptedProcess& process) {
                   static_cast<unsigned long long>(bytes / 1024));
     return std::string(line);
   };
-  return std::string("Name:\t") + process.name + "\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t" +
-         pid + "\nNgid:\t0\nPid:\t" + pid + "\nPPid:\t1\nTracerPid:\t0\nUid:\t" + user + "\t" +
-         user + "\t" + user + "\t" + user + "\nGid:\t" + group + "\t" + group + "\t" + group +
-         "\t" + group + "\n" + kb("VmSize", all.size) + kb("VmRSS", all.resident) +
-         kb("RssAnon", all.resident - all.text) + kb("RssFile", all.text) + kb("RssShmem", 0) +
-         kb("VmSwap", 0) + "Threads:\t1\n";
+  return "Name:\t" + who.name + "\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t" + pid +
+         "\nNgid:\t0\nPid:\t" + pid + "\nPPid:\t" + std::to_string(who.parent) +
+         "\nTracerPid:\t0\nUid:\t" + user + "\t" + user + "\t" + user + "\t" + user + "\nGid:\t" +
+         group + "\t" + group + "\t" + group + "\t" + group + "\n" + kb("VmSize", all.size) +
+         kb("VmRSS", all.resident) + kb("RssAnon", all.resident - all.text) +
+         kb("RssFile", all.text) + kb("RssShmem", 0) + kb("VmSwap", 0) + "Threads:\t1\n";
+}
+
+std::string real_file(int pid, const char* name, size_t limit) {
+  const std::string path = "/proc/" + std::to_string(pid) + "/" + name;
+  return raw_read_file(path.c_str(), limit);
+}
+
+// The addon's own readings of a real process on the machine: its name and parent are real, its
+// memory is simulated. Programs read the real files, which have more lines.
+std::string client_text(const State& state, ProcessFile file, int pid) {
+  if (file == ProcessFile::kComm) return real_file(pid, "comm", 64);
+  if (client(state, pid) < 0) return {};
+  if (file == ProcessFile::kCmdline) return real_file(pid, "cmdline", 4096);
+  if (file != ProcessFile::kStatus) return {};
+  const std::string real = real_file(pid, "status", 4096);
+  const size_t name = real.find("Name:\t"), line_end = real.find('\n'),
+               parent = real.find("PPid:\t");
+  if (name != 0 || line_end == std::string::npos || parent == std::string::npos) return {};
+  return status_text(state,
+                     {real.substr(6, line_end - 6), pid, std::atoi(real.c_str() + parent + 6)});
 }
 
 }  // namespace
@@ -147,8 +172,7 @@ bool knows_process(const State& state, ProcessFile file, int pid) {
 int process_text(const State& state, ProcessFile file, int pid, std::string* text) {
   const ScriptedProcess* process = scripted(state, pid);
   if (!knows_process(state, file, pid)) {
-    const std::string path = "/proc/" + std::to_string(pid) + "/comm";
-    *text = file == ProcessFile::kComm ? raw_read_file(path.c_str(), 64) : std::string();
+    *text = client_text(state, file, pid);
     return text->empty() ? -ENOENT : 0;
   }
   if (file == ProcessFile::kStatm) *text = statm_text(state, pid);
@@ -157,7 +181,7 @@ int process_text(const State& state, ProcessFile file, int pid, std::string* tex
   if (file == ProcessFile::kComm) *text = std::string(process->name) + "\n";
   if (file == ProcessFile::kCmdline) *text = std::string(process->name) + '\0';
   if (file == ProcessFile::kStat) *text = stat_text(state, *process);
-  if (file == ProcessFile::kStatus) *text = status_text(state, *process);
+  if (file == ProcessFile::kStatus) *text = status_text(state, {process->name, pid, 1});
   return 0;
 }
 

@@ -236,7 +236,12 @@ std::set<std::string> names_in(const State& state, const std::string& directory,
 int list_directory(const State& state, const char* path, std::string* names) {
   const bool debug = std::strncmp(path, "/sys/kernel/debug/", 18) == 0;
   if (debug && !is_root()) return -EACCES;
-  const std::set<std::string> found = names_in(state, path, Names::kPresent);
+  std::set<std::string> found = names_in(state, path, Names::kPresent);
+  if (std::strcmp(path, "/proc") == 0) {
+    for (const Client& client : state.clients) {
+      if (client.pid != 0) found.insert(std::to_string(client.pid));
+    }
+  }
   for (const std::string& name : found) *names += name + "\n";
   return found.empty() ? -ENOENT : 0;
 }

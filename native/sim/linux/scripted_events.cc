@@ -1,6 +1,7 @@
 #include "sim/linux/scripted_events.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/linux/memory.h"
 #include "sim/linux/reclaim.h"
@@ -9,7 +10,8 @@
 namespace umasim {
 namespace {
 
-void free_process_memory(State& state, int index, uint64_t bytes) {
+// Frees up to `bytes` of the GPU memory of a process. Returns the bytes freed.
+uint64_t free_gpu_memory(State& state, int index, uint64_t bytes) {
   World& world = state.world;
   const ScriptedProcess& process = state.machine.processes[index];
   const bool shares = state.machine.devices[process.device].shares_host_memory;
@@ -26,6 +28,12 @@ void free_process_memory(State& state, int index, uint64_t bytes) {
       add_free_memory(state, gpu, 1);
     }
   }
+  return gpu;
+}
+
+void free_process_memory(State& state, int index, uint64_t bytes) {
+  World& world = state.world;
+  const uint64_t gpu = free_gpu_memory(state, index, bytes);
   release_anon(state, &world.scripted_anon[index],
                std::min(bytes - gpu, world.scripted_anon[index]));
 }
@@ -104,6 +112,64 @@ void stall_or_kill(State& state, const ScriptedEvent& event, uint64_t missing) {
   }
 }
 
+// Where a curve is `after_ms` after its event began: the line between two points. It begins at 0
+// and stays at its last point. At a step, two points of one time, the later one holds.
+double value_of_curve(const State& state, const ScriptedEvent& event, double after_ms) {
+  if (event.repeat_ms > 0) after_ms = std::fmod(after_ms, event.repeat_ms);
+  CurvePoint before{0, 0};
+  for (int i = 0; i < event.point_count; i++) {
+    const CurvePoint& next = state.machine.points[event.point_begin + i];
+    if (next.after_ms > after_ms) {
+      const double share = (after_ms - before.after_ms) / (next.after_ms - before.after_ms);
+      return before.value + (next.value - before.value) * share;
+    }
+    before = next;
+  }
+  return before.value;
+}
+
+// Gives back what a curve took, as far as it is still there: reclaim may have been faster.
+void shrink(State& state, const ScriptedEvent& event, uint64_t bytes) {
+  World& world = state.world;
+  const auto kernel = [&](uint64_t& holder, uint64_t most) {
+    const uint64_t freed = std::min({bytes, holder, most});
+    holder -= freed;
+    add_free_memory(state, freed, state.machine.contiguity.after_reclaim);
+  };
+  switch (event.kind) {
+    case EventKind::kDevice:
+      free_gpu_memory(state, event.process, bytes);
+      break;
+    case EventKind::kFileCache:
+      kernel(world.file_cache, clean_file_cache(state));
+      break;
+    case EventKind::kSlab:
+      kernel(world.slab_reclaimable, kUnlimited);
+      break;
+    case EventKind::kSlabUnreclaimable:
+      kernel(world.slab_unreclaimable, kUnlimited);
+      break;
+    case EventKind::kShmem:
+      kernel(world.shmem, kUnlimited);
+      break;
+    default: {
+      uint64_t& holder = event.process < 0 ? world.anon : world.scripted_anon[event.process];
+      release_anon(state, &holder, std::min(bytes, holder));
+    }
+  }
+}
+
+// The bytes that an event wants the machine to hold by now.
+uint64_t due_bytes(const State& state, const ScriptedEvent& event, double after_ms) {
+  const uint64_t page = state.machine.linux_kernel.page_size;
+  if (event.point_count > 0) {
+    return static_cast<uint64_t>(value_of_curve(state, event, after_ms)) / page * page;
+  }
+  const double share = event.over_ms <= 0 ? 1 : std::min(1.0, after_ms / event.over_ms);
+  const uint64_t due = static_cast<uint64_t>(static_cast<double>(event.bytes) * share);
+  return share >= 1 ? due : due / page * page;
+}
+
 }  // namespace
 
 bool run_event(State& state, int index) {
@@ -125,13 +191,13 @@ bool run_event(State& state, int index) {
     end_process(state, event.process);
     return false;
   }
-  const double share =
-      event.over_ms <= 0 ? 1 : std::min(1.0, (now_ms - from - event.at_ms) / event.over_ms);
-  const uint64_t due = static_cast<uint64_t>(static_cast<double>(event.bytes) * share);
+  const uint64_t due = due_bytes(state, event, now_ms - from - event.at_ms);
   uint64_t& done = world.event_done[index];
-  const uint64_t page = state.machine.linux_kernel.page_size;
-  const uint64_t want =
-      share >= 1 ? saturating_sub(due, done) : saturating_sub(due, done) / page * page;
+  if (due < done) {
+    shrink(state, event, done - due);
+    done = due;
+  }
+  const uint64_t want = saturating_sub(due, done);
   if (want == 0) return false;
   if (event.kind == EventKind::kFree || event.kind == EventKind::kFileDelete) {
     if (event.kind == EventKind::kFree) free_process_memory(state, event.process, want);
@@ -154,6 +220,13 @@ double scripted_pressure(const State& state, double from_ms, double to_ms) {
     const ScriptedEvent& event = state.machine.events[i];
     const double origin = event.after_first_allocation ? state.world.first_allocation_ms : 0;
     if (event.kind != EventKind::kPressure || origin < 0) continue;
+    if (event.point_count > 0) {
+      const double after_ms = (from_ms + to_ms) / 2 - origin - event.at_ms;
+      if (after_ms > 0) {
+        share = std::max(share, value_of_curve(state, event, after_ms) / 100);
+      }
+      continue;
+    }
     const double begin = std::max(from_ms, origin + event.at_ms);
     const double end = std::min(to_ms, origin + event.at_ms + event.over_ms);
     if (end > begin) {

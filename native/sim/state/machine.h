@@ -9,6 +9,7 @@ namespace umasim {
 constexpr int kMaxDevices = 8;
 constexpr int kMaxScripted = 32;
 constexpr int kMaxEvents = 64;
+constexpr int kMaxPoints = 1024;  // of all events together
 constexpr int kMaxFaults = 16;
 constexpr int kMaxMissing = 16;
 constexpr int kMaxFiles = 32;
@@ -119,14 +120,22 @@ enum class EventKind : int {
 // What cuInit answers in a process that starts after the loss of a device.
 enum class CudaAfterLoss : int { kUnknownError, kNoDevice, kLeavesDeviceOut };
 
+// A point of an event that follows a curve.
+struct CurvePoint {
+  double after_ms;  // since the event began
+  double value;     // bytes; of kPressure percent
+};
+
 struct ScriptedEvent {
   EventKind kind;
   bool after_first_allocation;  // at_ms counts from the first allocation
   double at_ms, over_ms;
   uint64_t bytes;
-  int process;     // index into processes; -1: none
-  int device;      // kLost only
-  double percent;  // kPressure only
+  int process;                   // index into processes; -1: none
+  int device;                    // kLost only
+  double percent;                // kPressure only
+  int point_begin, point_count;  // in Machine::points; 0 points: the event has bytes or percent
+  double repeat_ms;              // the curve begins again after this time; 0: never
   CudaAfterLoss cuda_after_loss;
 };
 
@@ -167,6 +176,7 @@ struct Machine {
   double wedge_after_ms;
   ScriptedProcess processes[kMaxScripted];
   ScriptedEvent events[kMaxEvents];
+  CurvePoint points[kMaxPoints];
   Fault hangs[kMaxFaults], fails[kMaxFaults];
   Corruption corruptions[kMaxFaults];
   ReplacedFile files[kMaxFiles];
@@ -174,7 +184,7 @@ struct Machine {
   uint64_t file_texts_used;
   char missing_symbols[kMaxMissing][64];
   bool lacks_cudart, lacks_cuda, lacks_nvml;
-  int device_count, process_count, event_count, hang_count, fail_count, corrupt_count,
+  int device_count, process_count, event_count, point_count, hang_count, fail_count, corrupt_count,
       missing_count, file_count;
 };
 

@@ -79,6 +79,52 @@ void parse_duration(Description& in, const std::string& at, ScriptedEvent& event
   event.over_ms = static_cast<double>(event.bytes) / rate * 1000;
 }
 
+// Whether an event of this kind can follow a curve: memory that can also shrink, and pressure.
+bool has_curve(EventKind kind) {
+  switch (kind) {
+    case EventKind::kAnon:
+    case EventKind::kShmem:
+    case EventKind::kDevice:
+    case EventKind::kFileCache:
+    case EventKind::kSlab:
+    case EventKind::kSlabUnreclaimable:
+    case EventKind::kPressure:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void parse_point(Description& in, const std::string& at, EventKind kind, CurvePoint& point) {
+  in.number(at + "afterMs", &point.after_ms);
+  if (kind == EventKind::kPressure) return in.number(at + "percent", &point.value);
+  uint64_t bytes = 0;
+  in.bytes(at + "bytes", &bytes);
+  point.value = static_cast<double>(bytes);
+}
+
+// The points of a curve, which are in the order of their times.
+void parse_points(Description& in, const std::string& at, Machine& machine, ScriptedEvent& event) {
+  if (!has_curve(event.kind)) return in.fail(at + "points: this kind of event has no curve");
+  event.point_begin = machine.point_count;
+  const auto path = [&](int i) { return at + "points." + std::to_string(i) + "."; };
+  for (int& i = event.point_count; in.has(at + "points." + std::to_string(i)); i++) {
+    if (machine.point_count == kMaxPoints) {
+      return in.fail("the events have more than 1024 points together");
+    }
+    CurvePoint& point = machine.points[machine.point_count++];
+    parse_point(in, path(i), event.kind, point);
+    if (i > 0 && point.after_ms < machine.points[machine.point_count - 2].after_ms) {
+      return in.fail(path(i) + "afterMs is before that of the point in front of it");
+    }
+  }
+  if (!in.has(at + "repeatMs")) return;
+  in.number(at + "repeatMs", &event.repeat_ms);
+  if (event.repeat_ms < machine.points[machine.point_count - 1].after_ms) {
+    in.fail(at + "repeatMs is before the last point");
+  }
+}
+
 void parse_process_of_event(Description& in, const std::string& at, const Machine& machine,
                             ScriptedEvent& event) {
   const std::string name = in.value(at + "process");
@@ -90,8 +136,7 @@ void parse_process_of_event(Description& in, const std::string& at, const Machin
   }
 }
 
-void parse_event(Description& in, const std::string& at, const Machine& machine,
-                 ScriptedEvent& event) {
+void parse_event(Description& in, const std::string& at, Machine& machine, ScriptedEvent& event) {
   const Kind& kind = parse_kind(in, at + "what");
   event.kind = kind.kind;
   in.number(at + "atMs", &event.at_ms);
@@ -99,10 +144,13 @@ void parse_event(Description& in, const std::string& at, const Machine& machine,
     in.boolean(at + "afterFirstAllocation", &event.after_first_allocation);
   }
   const bool of_process = kind.needs == Needs::kProcess || kind.needs == Needs::kBytesOfProcess;
-  if (kind.needs == Needs::kBytes || kind.needs == Needs::kBytesOfProcess) {
-    in.bytes(at + "bytes", &event.bytes);
+  const bool of_bytes = kind.needs == Needs::kBytes || kind.needs == Needs::kBytesOfProcess;
+  if (in.has(at + "points")) {
+    parse_points(in, at, machine, event);
+  } else {
+    if (of_bytes) in.bytes(at + "bytes", &event.bytes);
+    if (kind.needs == Needs::kPercent) in.number(at + "percent", &event.percent);
   }
-  if (kind.needs == Needs::kPercent) in.number(at + "percent", &event.percent);
   if (kind.needs == Needs::kDevice) parse_loss(in, at, machine, event);
   parse_duration(in, at, event);
   event.process = -1;

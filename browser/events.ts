@@ -1,0 +1,70 @@
+/** What happened at some time, over the lines of a chart: marks, stretches, and how the recording ended. */
+import uPlot from 'uplot';
+import type { Events } from './lines.ts';
+import type { Theme } from './theme.ts';
+
+/** Shades, below the lines. */
+export function drawShades(plot: uPlot, { stretches }: Events, { colours }: Theme): void {
+  inFrame(plot, (ctx, { top, height }) => {
+    ctx.globalAlpha = 0.28;
+    for (const { colour, from, height: at, to } of stretches) {
+      if (at !== null) continue;
+      const [left, right] = ends(plot, from, to);
+      ctx.fillStyle = colours[colour];
+      ctx.fillRect(left, top, right - left, height);
+    }
+  });
+}
+
+/** Levels and moments, over the lines. Labels that would touch the one before are left out. */
+export function drawMoments(plot: uPlot, { moments, stretches }: Events, { colours, font }: Theme): void {
+  const scale = uPlot.pxRatio;
+  inFrame(plot, (ctx, { top, height }) => {
+    ctx.globalAlpha = 0.55;
+    for (const { colour, from, height: at, to } of stretches) {
+      if (at === null) continue;
+      const [left, right] = ends(plot, from, to);
+      ctx.fillStyle = colours[colour];
+      ctx.fillRect(left, plot.valToPos(at, 'y', true) - 3 * scale, right - left, 6 * scale);
+    }
+    ctx.globalAlpha = 1;
+    ctx.font = font.replace('12px', `${11 * scale}px`);
+    ctx.textBaseline = 'top';
+    ctx.lineWidth = scale;
+    ctx.setLineDash([3 * scale, 3 * scale]);
+    let free = Number.NEGATIVE_INFINITY;
+    for (const { at, colour, label } of moments) {
+      const x = Math.round(plot.valToPos(at, 'x', true)) + 0.5;
+      ctx.strokeStyle = colours[colour];
+      ctx.beginPath();
+      ctx.moveTo(x, top);
+      ctx.lineTo(x, top + height);
+      ctx.stroke();
+      const text = label.length > 24 ? `${label.slice(0, 23)}…` : label;
+      const width = ctx.measureText(text).width;
+      // The label of a moment at the right edge stands before its line.
+      const right = plot.bbox.left + plot.bbox.width;
+      const left = x + 3 * scale + width > right ? x - 3 * scale - width : x + 3 * scale;
+      if (left < free || x < plot.bbox.left || x > right) continue;
+      free = left + width + 6 * scale;
+      ctx.fillStyle = colours.ink;
+      ctx.fillText(text, left, top + 2 * scale);
+    }
+  });
+}
+
+/** At least two pixels wide: a transient of 100 ms is to be seen in a day. */
+function ends(plot: uPlot, from: number, to: number): [left: number, right: number] {
+  const left = plot.valToPos(from, 'x', true);
+  return [left, Math.max(plot.valToPos(to, 'x', true), left + 2 * uPlot.pxRatio)];
+}
+
+function inFrame(plot: uPlot, draw: (ctx: CanvasRenderingContext2D, box: uPlot.BBox) => void): void {
+  const { bbox, ctx } = plot;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  draw(ctx, bbox);
+  ctx.restore();
+}

@@ -1,0 +1,179 @@
+/** The timeline of a recorded session: memory, swap and pressure over the time of day, with what happened. */
+import { GiB } from '../../lib/base/format.ts';
+import { clockText } from '../../lib/render/axis.ts';
+import { styleAt } from '../../lib/render/kinds.ts';
+import { endOf } from '../../lib/render/record-facts.ts';
+import type { RecordedProcessCourse, RecordedSession, SeriesPoint } from '../../lib/types/index.ts';
+import { createChart } from '../chart.ts';
+import { type ChartSpec, type Line, type Moment, type Stretch, stroke } from '../lines.ts';
+import type { Theme } from '../theme.ts';
+import { createZoom, type Zoom } from '../zoom.ts';
+import { zoomButtons } from '../zoom-buttons.ts';
+
+/** Points of the shortest span that the charts show. */
+const LEAST_POINTS = 5;
+
+/** Draws the charts of a session, and returns what draws them again in other colours. */
+export function createTimeline(container: HTMLElement, session: RecordedSession): (theme: Theme) => void {
+  const points = pointsOf(session);
+  const [first, last] = [points[0], points.at(-1)];
+  if (first === undefined || last === undefined) return () => undefined;
+  const whole = { from: secondsOf(first.at), to: secondsOf(last.at) + last.spanMs / 1000 };
+  const shortest = points.reduce((least, { spanMs }) => Math.min(least, spanMs), first.spanMs);
+  const zoom = createZoom(whole, Math.min(whole.to - whole.from, (LEAST_POINTS * shortest) / 1000));
+  container.append(
+    zoomButtons(zoom, ({ from, to }) => `${clockText(from, to - from)} to ${clockText(to, to - from)} UTC`),
+  );
+  const charts = specsOf(session, points, zoom).map((spec) => createChart(container, spec));
+  return (theme) => {
+    for (const chart of charts) chart.draw(theme, false);
+  };
+}
+
+function secondsOf(at: string): number {
+  return Date.parse(at) / 1000;
+}
+
+/** The series, with every frame of the last seconds in place of its last bins, and a gap where nothing was recorded. */
+function pointsOf({ lastSeconds, series }: RecordedSession): SeriesPoint[] {
+  const from = lastSeconds[0]?.at ?? '9999';
+  const all = [...series.filter(({ at }) => at < from), ...lastSeconds];
+  return all.flatMap((point, index) => {
+    const before = all[index - 1];
+    if (before === undefined) return [point];
+    const end = Date.parse(before.at) + before.spanMs;
+    const gap = Date.parse(point.at) - end;
+    return gap > 2000 && gap > 2 * before.spanMs ? [emptyPoint(end, gap), point] : [point];
+  });
+}
+
+function emptyPoint(from: number, spanMs: number): SeriesPoint {
+  const nothing = { free: null, lowestFree: null, available: null, lowestAvailable: null };
+  return {
+    at: new Date(from).toISOString(),
+    spanMs,
+    ...nothing,
+    swapUsed: null,
+    somePercent: null,
+    fullPercent: null,
+  };
+}
+
+function specsOf(session: RecordedSession, points: readonly SeriesPoint[], zoom: Zoom): ChartSpec[] {
+  const { floor, swapTotal } = session;
+  const x = {
+    xName: 'time of day, UTC',
+    xs: points.map(({ at }) => secondsOf(at)),
+    time: zoom,
+    xText: (at: number) => `${clockText(at, 1)} UTC`,
+  };
+  const each = (value: (point: SeriesPoint) => number | null): (number | null)[] => points.map(value);
+  const inGiB = (bytes: number | null): number | null => (bytes === null ? null : bytes / GiB);
+  const moments = momentsOf(session);
+  const memory: Line[] = [
+    { name: 'MemAvailable', colour: 'ink', dash: [], values: each(({ lowestAvailable }) => inGiB(lowestAvailable)) },
+    { name: 'MemFree', ...stroke('kind-1'), values: each(({ free }) => inGiB(free)) },
+    { name: 'lowest MemFree', ...stroke('kind-3'), values: each(({ lowestFree }) => inGiB(lowestFree)) },
+    { name: 'floor', colour: 'warn', dash: [], values: each(() => floor / GiB), bare: true },
+  ];
+  const pressure: Line[] = [
+    { name: 'some', ...stroke('kind-2'), values: each(({ somePercent }) => somePercent) },
+    { name: 'full', colour: 'warn', dash: [], values: each(({ fullPercent }) => fullPercent) },
+  ];
+  const swap: Line[] = [{ name: 'swap', ...stroke('kind-4'), values: each(({ swapUsed }) => inGiB(swapUsed)) }];
+  const specs: (ChartSpec | null)[] = [
+    {
+      ...x,
+      title: 'Memory of the host',
+      unit: 'GiB',
+      lines: memory,
+      events: { moments, stretches: [...stretchesOf(session), ...belowFloor(points, floor)] },
+      notes: ['┆ mark, or how it ended', '▬ plateau', '▒ transient', '▒ red: below the floor'],
+    },
+    {
+      ...x,
+      title: 'Time spent waiting for memory (PSI)',
+      unit: '%',
+      lines: pressure,
+      events: { moments, stretches: [] },
+    },
+    (swapTotal ?? 0) === 0
+      ? null
+      : { ...x, title: 'Swap in use', unit: 'GiB', lines: swap, events: { moments, stretches: [] } },
+    processSpec(session, 'GPU memory by process', ({ gpuBytes }) => gpuBytes, zoom, moments),
+    processSpec(session, 'Memory held by process', ({ held }) => held, zoom, moments),
+  ];
+  return specs.filter((spec) => spec !== null && hasValues(spec)).map((spec) => spec as ChartSpec);
+}
+
+/** Lines of a chart that can be told apart. */
+const MOST_LINES = 6;
+
+/** The largest processes by what `of` says; null: there are none, or they hold nothing. */
+function processSpec(
+  { processSeries }: RecordedSession,
+  title: string,
+  of: (course: RecordedProcessCourse) => readonly (number | null)[],
+  zoom: Zoom,
+  moments: readonly Moment[],
+): ChartSpec | null {
+  const most = (course: RecordedProcessCourse) =>
+    of(course).reduce<number>((high, bytes) => Math.max(high, bytes ?? 0), 0);
+  const largest = processSeries.processes
+    .filter((course) => most(course) > 0)
+    .sort((a, b) => most(b) - most(a))
+    .slice(0, MOST_LINES);
+  if (largest.length === 0) return null;
+  return {
+    title,
+    unit: 'GiB',
+    xName: 'time of day, UTC',
+    xs: processSeries.at.map(secondsOf),
+    time: zoom,
+    xText: (at) => `${clockText(at, 1)} UTC`,
+    lines: largest.map((course, place) => ({
+      name: `${course.name ?? 'unnamed'} ${course.pid}`,
+      ...stroke(styleAt(place)),
+      values: of(course).map((bytes) => (bytes === null ? null : bytes / GiB)),
+    })),
+    events: { moments, stretches: [] },
+  };
+}
+
+function hasValues({ lines }: ChartSpec): boolean {
+  return lines.some(({ bare, values }) => bare !== true && values.some((value) => value !== null));
+}
+
+function momentsOf(session: RecordedSession): Moment[] {
+  const { end, lastAt, marks } = session;
+  const { label, style } = endOf(session);
+  const marked = marks.map(({ at, text }): Moment => ({ at: secondsOf(at), label: text, colour: 'soft' }));
+  if (end === 'running') return marked;
+  return [...marked, { at: secondsOf(lastAt), label, colour: style === 'danger' ? 'warn' : 'ink' }];
+}
+
+function stretchesOf({ plateaus, transients }: RecordedSession): Stretch[] {
+  return [
+    ...plateaus.map(({ free, from, to }): Stretch => {
+      return { from: secondsOf(from), to: secondsOf(to), height: free / GiB, colour: 'kind-1' };
+    }),
+    ...transients.map(({ at, durationMs }): Stretch => {
+      return { from: secondsOf(at), to: secondsOf(at) + durationMs / 1000, height: null, colour: 'kind-3' };
+    }),
+  ];
+}
+
+/** Stretches of points below the floor; neighbours are one. */
+function belowFloor(points: readonly SeriesPoint[], floor: number): Stretch[] {
+  const found: Stretch[] = [];
+  let isBelow = false;
+  for (const { at, lowestAvailable, spanMs } of points) {
+    const from = secondsOf(at);
+    const last = found.at(-1);
+    const below = lowestAvailable !== null && lowestAvailable < floor;
+    if (below && isBelow && last !== undefined) last.to = from + spanMs / 1000;
+    else if (below) found.push({ from, to: from + spanMs / 1000, height: null, colour: 'warn' });
+    isBelow = below;
+  }
+  return found;
+}

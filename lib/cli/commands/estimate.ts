@@ -1,0 +1,193 @@
+import { LIMITS } from '../../base/limits.ts';
+import { didYouMean } from '../../base/nearest.ts';
+import { estimate, estimateTable } from '../../estimate/index.ts';
+import { CACHE_TYPES, cacheTypeBytes } from '../../models/cache-types.ts';
+import { estimatePage, tablePage } from '../../render/text/estimate.ts';
+import { ESTIMATE_USES, OPTIMIZERS } from '../../types/estimate.ts';
+import type { EstimateOptions, ModelDescription } from '../../types/index.ts';
+import { MODEL_PROGRAM_NAMES } from '../../types/programs.ts';
+import type { Command, Context, OptionTable, Outcome, Values } from '../core/command.ts';
+import { EXIT } from '../core/exit.ts';
+import type { NamedFile } from '../core/files.ts';
+import { choice, count, elements, flag, positive, text } from '../core/options.ts';
+import { pageAssets } from '../core/package-files.ts';
+import { renderOptionsFor, type Terminal } from '../core/terminal.ts';
+import { UsageError } from '../core/usage.ts';
+import { PAGE_OPTION } from './probe-options.ts';
+import { reportsOf, writePage } from './reports.ts';
+
+const NAME = 'estimate';
+
+/** Which model, and what it is used for: also the options of every command that asks whether a model fits. */
+export const MODEL_OPTIONS: OptionTable = {
+  params: { type: 'string', placeholder: '<n>', summary: 'A number of parameters instead of a model, such as 70e9' },
+  dtype: {
+    type: 'string',
+    placeholder: '<type>',
+    summary: 'With --params: type of the weights, such as bf16, fp8, int4 (default bf16)',
+  },
+  hidden: { type: 'string', placeholder: '<n>', summary: 'With --params and --method rough: the hidden size' },
+  use: { type: 'string', placeholder: '<use>', summary: `${ESTIMATE_USES.join(', ')} (default inference)` },
+  for: { type: 'string', placeholder: '<program>', summary: `By the rules of ${MODEL_PROGRAM_NAMES.join(', ')}` },
+  context: {
+    type: 'string',
+    placeholder: '<tokens>',
+    summary: 'Tokens of one sequence (default 4096); in training its length',
+  },
+  sequences: { type: 'string', placeholder: '<n>', summary: 'Sequences at the same time (default 1)' },
+  'kv-dtype': {
+    type: 'string',
+    placeholder: '<type>',
+    summary: 'Type of the cache, or of keys and values: fp8, q8_0/q4_0',
+  },
+  'batch-tokens': {
+    type: 'string',
+    placeholder: '<n>',
+    summary: "Tokens in one step: llama.cpp's -ub, vLLM's --max-num-batched-tokens",
+  },
+  'tensor-parallel': {
+    type: 'string',
+    placeholder: '<n>',
+    summary: 'Devices that share each layer; the estimate is for one of them',
+  },
+  'swa-full': { type: 'boolean', summary: 'Keep every token in layers with a sliding window' },
+  'no-flash-attn': { type: 'boolean', summary: 'llama.cpp without flash attention' },
+  'no-kv-unified': { type: 'boolean', summary: 'llama.cpp with a cache for each sequence' },
+  'no-mla': { type: 'boolean', summary: 'Latent attention with the expanded cache' },
+  'no-mmap': { type: 'boolean', summary: 'llama.cpp reads the file instead of mapping it' },
+  mtp: { type: 'boolean', summary: 'Load the layers for speculative decoding, too' },
+  'language-model-only': { type: 'boolean', summary: 'Leave out what sees and hears' },
+  method: { type: 'string', placeholder: '<method>', summary: 'Training: breakdown (default) or rough' },
+  batch: { type: 'string', placeholder: '<n>', summary: 'Training: sequences in one step (default 1)' },
+  'no-checkpointing': { type: 'boolean', summary: 'Training: keep all activations for the backward pass' },
+  optimizer: { type: 'string', placeholder: '<name>', summary: `Training: ${OPTIMIZERS.join(', ')} (default adamw)` },
+  'mixed-precision': { type: 'boolean', summary: 'Training: FP32 weights and gradients beside those of 16 bits' },
+  'lora-rank': { type: 'string', placeholder: '<n>', summary: 'Training: rank of the adapters (default 16)' },
+  workers: { type: 'string', placeholder: '<n>', summary: 'Training: processes that load data (default 2)' },
+  'rollout-utilization': {
+    type: 'string',
+    placeholder: '<share>',
+    summary: 'GRPO, rough: share of memory of the rollout engine (default 0.3)',
+  },
+};
+
+export const estimateCommand: Command = {
+  name: NAME,
+  summary: 'What a model takes, before anything is allocated',
+  usage: '<model> | --params <n> | --table [options]',
+  description:
+    'Reads the headers of a model and adds up what it takes: weights, cache, buffers, loading; or what training takes. Each term has its formula and a range. ' +
+    'Reads no weights and allocates nothing.\n' +
+    'A model is a folder of Hugging Face, a .gguf, .safetensors or config.json file, or a name in a model store: org/name, or name:tag of Ollama.\n' +
+    'With --table it shows the weights in each precision: of the model, of --params, or of 7, 13 and 70 billion parameters.',
+  options: {
+    table: { type: 'boolean', summary: 'Weights by precision instead of one estimate' },
+    bytes: { type: 'boolean', summary: 'Exact bytes instead of GiB and GB' },
+    formulas: { type: 'boolean', summary: 'The formula and the inputs of each term' },
+    ...PAGE_OPTION,
+    ...MODEL_OPTIONS,
+  },
+  examples: [
+    { command: 'umaprobe estimate ~/models/Qwen3-8B --context 32768', means: 'a folder' },
+    { command: 'umaprobe estimate model.gguf --for llama.cpp --context 8192', means: 'by the rules of a program' },
+    { command: 'umaprobe estimate --params 70e9 --dtype int4', means: 'weights alone' },
+    { command: 'umaprobe estimate org/name --use lora --batch 4 --context 2048', means: 'training' },
+  ],
+  readsMachine: true,
+  arguments: { min: 0, max: 1, afterDashes: true },
+  run,
+};
+
+async function run(context: Context): Promise<Outcome> {
+  const { json, positionals, rest, values } = context;
+  const exact = flag(values, 'bytes');
+  const named = [...positionals, ...rest];
+  const reports = reportsOf(values, json, NAME, modelFile(named));
+  if (flag(values, 'table')) {
+    const document = await estimateTable(
+      named.length === 0 && text(values, 'params') === undefined ? undefined : modelOf(values, named, NAME),
+    );
+    const page = async () => (await import('../../render/html/estimate.ts')).estimateTableHtml(document, pageAssets());
+    const lines = (terminal: Terminal) => tablePage(document, renderOptionsFor(terminal, { exact }));
+    return writePage(reports, page, { exitCode: EXIT.success, document, text: lines }, context);
+  }
+  const document = await estimate(modelOf(values, named, NAME), estimateOptions(values, NAME));
+  const formulas = flag(values, 'formulas');
+  const page = async () => (await import('../../render/html/estimate.ts')).estimateHtml(document, pageAssets());
+  const lines = (terminal: Terminal) => estimatePage(document, formulas, renderOptionsFor(terminal, { exact }));
+  return writePage(reports, page, { exitCode: EXIT.success, document, text: lines }, context);
+}
+
+/** The model as a file that no page may replace. */
+export function modelFile([path]: readonly string[]): NamedFile[] {
+  return path === undefined ? [] : [{ what: 'the model', path }];
+}
+
+/** The model that the command names: a path or name, or `--params`. */
+export function modelOf(values: Values, named: readonly string[], command: string): string | ModelDescription {
+  const [model, second] = named;
+  const params = parameters(values, command);
+  if (second !== undefined) throw new UsageError(`One model is expected; "${second}" is a second.`, command);
+  if (model !== undefined && params !== undefined)
+    throw new UsageError(`"${model}" and --params both name a model: give one of them.`, command);
+  const dtype = text(values, 'dtype');
+  const hidden = count(values, 'hidden', LIMITS.hidden, command);
+  if (params !== undefined)
+    return { params, ...(dtype === undefined ? {} : { dtype }), ...(hidden === undefined ? {} : { hidden }) };
+  if (dtype !== undefined || hidden !== undefined)
+    throw new UsageError(`--${dtype === undefined ? 'hidden' : 'dtype'} needs --params: a model has its own.`, command);
+  if (model === undefined)
+    throw new UsageError('A model is expected: a folder, a file, a name in a store, or --params 70e9.', command);
+  return model;
+}
+
+/** "70e9", and as names of models have it: "70B", "350M". */
+function parameters(values: Values, command: string): number | undefined {
+  const [, number, unit] = /^(\d{1,6}(?:\.\d{1,3})?)([bm])$/i.exec(text(values, 'params') ?? '') ?? [];
+  if (number === undefined || Number(number) === 0) return elements(values, 'params', command);
+  return Math.round(Number(number) * (unit?.toLowerCase() === 'b' ? 1e9 : 1e6));
+}
+
+/** "fp8", "q8_0/q4_0". */
+function cacheType(values: Values, command: string): string | undefined {
+  const value = text(values, 'kv-dtype');
+  const wrong = value?.split('/').find((name) => cacheTypeBytes(name) === null);
+  if (wrong === undefined) return value;
+  throw new UsageError(
+    `--kv-dtype "${wrong}" is not one of ${CACHE_TYPES.join(', ')}, or two of them as q8_0/q4_0.${didYouMean(wrong, CACHE_TYPES)}`,
+    command,
+  );
+}
+
+/** Options of the estimate; an option that was not given is left out. */
+export function estimateOptions(values: Values, command: string): EstimateOptions {
+  const kvDtype = cacheType(values, command);
+  const given = {
+    context: count(values, 'context', LIMITS.tokens, command),
+    sequences: count(values, 'sequences', LIMITS.sequences, command),
+    batchTokens: count(values, 'batch-tokens', LIMITS.tokens, command),
+    tensorParallel: count(values, 'tensor-parallel', LIMITS.devices, command),
+    batch: count(values, 'batch', LIMITS.sequences, command),
+    loraRank: count(values, 'lora-rank', LIMITS.loraRank, command),
+    workers: count(values, 'workers', LIMITS.workers, command),
+    rolloutUtilization: positive(values, 'rollout-utilization', 1, command),
+    kvDtype,
+    program:
+      text(values, 'for') === undefined ? undefined : choice(values, 'for', MODEL_PROGRAM_NAMES, 'vllm', command),
+    mla: flag(values, 'no-mla') ? false : undefined,
+  };
+  return {
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    use: choice(values, 'use', ESTIMATE_USES, 'inference', command),
+    method: choice(values, 'method', ['breakdown', 'rough'] as const, 'breakdown', command),
+    optimizer: choice(values, 'optimizer', OPTIMIZERS, 'adamw', command),
+    swaFull: flag(values, 'swa-full'),
+    flashAttention: !flag(values, 'no-flash-attn'),
+    kvUnified: !flag(values, 'no-kv-unified'),
+    mmap: !flag(values, 'no-mmap'),
+    mtp: flag(values, 'mtp'),
+    languageModelOnly: flag(values, 'language-model-only'),
+    checkpointing: !flag(values, 'no-checkpointing'),
+    mixedPrecision: flag(values, 'mixed-precision'),
+  };
+}

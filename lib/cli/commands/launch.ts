@@ -1,0 +1,188 @@
+import { clean } from '../../base/format.ts';
+import { LIMITS } from '../../base/limits.ts';
+import { launch } from '../../launch/index.ts';
+import { DEFAULT_FLOOR_TEXT } from '../../memory/floor.ts';
+import { launchPlanLines, launchReceiptLines, launchStepLines } from '../../render/text/launch.ts';
+import type { EstimateOptions, LaunchEvent, LaunchOptions, LaunchReport } from '../../types/index.ts';
+import { MODEL_PROGRAM_NAMES } from '../../types/programs.ts';
+import { type Command, type Context, finished, type Outcome, type Values } from '../core/command.ts';
+import { EXIT } from '../core/exit.ts';
+import { exitBySignal, onInterrupt } from '../core/interrupt.ts';
+import { choice, count, flag, isGiven, positive, size, text } from '../core/options.ts';
+import { renderOptionsFor } from '../core/terminal.ts';
+import { UsageError } from '../core/usage.ts';
+import { SUDO } from './cache-shared.ts';
+import { MODEL_OPTIONS } from './estimate.ts';
+import { graceMs, untilOf, whyNotStarted } from './guard.ts';
+import { FOLDER } from './record.ts';
+
+const NAME = 'launch';
+
+export const launchCommand: Command = {
+  name: NAME,
+  summary: 'Starts a program safely: fit, prepare, guard, record, and a receipt',
+  usage: '[options] -- <program> [arguments…]',
+  description:
+    'Reads from the command line of vLLM, SGLang, llama.cpp or Ollama what it is going to load, asks fit, makes room, runs the program ' +
+    'under the guard, records the memory meanwhile, and ends with a receipt: what was free, what the load took, what stayed for the ' +
+    'host, what came back, and the flags that would have been safe. What it does not understand it says, and never takes for a yes: ' +
+    'the guard alone then protects the machine.\n' +
+    'Exit code: 1 if it does not fit, and nothing was started; otherwise as of guard: that of the program, 6 if the guard stopped it, ' +
+    '126 and 127 if it could not be started. Plan and receipt go to stderr. --json prints its document on stdout, and the output of ' +
+    'the program goes to stderr.',
+  options: {
+    'dry-run': { type: 'boolean', summary: 'Show the plan; start and change nothing' },
+    anyway: { type: 'boolean', summary: 'Start it although it does not fit' },
+    for: {
+      type: 'string',
+      placeholder: '<program>',
+      values: MODEL_PROGRAM_NAMES,
+      summary: `By the rules of ${MODEL_PROGRAM_NAMES.join(', ')} (default: as the command line says)`,
+    },
+    model: { type: 'string', placeholder: '<model>', summary: 'The model, where the command line does not say it' },
+    bytes: { type: 'string', placeholder: '<size>', summary: 'A size to load instead of a model' },
+    context: MODEL_OPTIONS.context ?? { type: 'string', summary: '' },
+    sequences: MODEL_OPTIONS.sequences ?? { type: 'string', summary: '' },
+    utilization: {
+      type: 'string',
+      placeholder: '<share>',
+      summary: 'Share that vLLM or SGLang takes (default: as the command line says)',
+    },
+    'no-prepare': { type: 'boolean', summary: 'Make no room' },
+    sudo: SUDO,
+    'no-record': { type: 'boolean', summary: 'Record nothing' },
+    folder: FOLDER,
+    floor: {
+      type: 'string',
+      placeholder: '<size>',
+      summary: `Memory to leave the host (default ${DEFAULT_FLOOR_TEXT})`,
+    },
+    grace: { type: 'string', placeholder: '<time>', summary: 'Between SIGTERM and SIGKILL, up to 10m (default 5s)' },
+    until: {
+      type: 'string',
+      placeholder: '<regex>',
+      summary: 'A line of the output that ends the loading (RE2); the output then goes through a pipe',
+    },
+    quiet: {
+      type: 'boolean',
+      short: 'q',
+      summary: 'No plan and no receipt: only why it was not started or was stopped',
+    },
+  },
+  examples: [
+    {
+      command: 'umaprobe launch -- vllm serve Qwen/Qwen3-8B --max-model-len 32768 --gpu-memory-utilization 0.5',
+      means: 'read from its command line',
+    },
+    { command: 'umaprobe launch --dry-run -- llama-server -m model.gguf -c 65536', means: 'the plan only' },
+    {
+      command: 'umaprobe launch --bytes 80GiB -- python3 train.py',
+      means: 'a program that is not known, a size that is',
+    },
+  ],
+  readsMachine: true,
+  arguments: { min: 0, max: 0, afterDashes: 'program' },
+  run,
+};
+
+async function run(context: Context): Promise<Outcome> {
+  const { rest, values } = context;
+  const [file] = rest;
+  if (file === undefined)
+    throw new UsageError('A program is missing after "--", such as umaprobe launch -- vllm serve model.', NAME);
+  const isDryRun = flag(values, 'dry-run');
+  const interrupt = isDryRun ? null : onInterrupt(() => undefined);
+  const options: LaunchOptions = {
+    ...optionsOf(values, rest),
+    stdio: context.json ? 'stderr' : 'inherit',
+    forwardSignals: true,
+    onEvent: (event) => {
+      // From then on signals are the program's.
+      if (event.type === 'started') interrupt?.close();
+      show(event, context, isDryRun);
+    },
+    ...(interrupt === null ? {} : { signal: interrupt.signal }),
+  };
+  try {
+    return outcomeOf(await launch(options), context);
+  } catch (error) {
+    const code = interrupt?.exitCode() ?? null;
+    if (code !== null) return finished(code);
+    const why = whyNotStarted(error, file);
+    if (why === null) throw error;
+    context.stderr.write(`umaprobe: ${clean(file)} could not be started: ${why.text}\n`);
+    return finished(why.exitCode);
+  } finally {
+    interrupt?.close();
+  }
+}
+
+function optionsOf(values: Values, command: readonly string[]): LaunchOptions {
+  const [bytes, model, folder] = [size(values, 'bytes', NAME), text(values, 'model'), text(values, 'folder')];
+  if (bytes !== undefined && model !== undefined)
+    throw new UsageError('--bytes and --model both say what is loaded: give one of them.', NAME);
+  const floorBytes = size(values, 'floor', NAME);
+  const until = untilOf(values, NAME);
+  const utilization = positive(values, 'utilization', 1, NAME);
+  const use = useOf(values);
+  return {
+    command,
+    ...(isGiven(values, 'for') ? { program: choice(values, 'for', MODEL_PROGRAM_NAMES, 'vllm', NAME) } : {}),
+    ...(model === undefined ? {} : { model }),
+    ...(bytes === undefined ? {} : { bytes }),
+    ...(utilization === undefined ? {} : { utilization }),
+    ...(Object.keys(use).length === 0 ? {} : { use }),
+    ...(folder === undefined ? {} : { folder }),
+    ...(floorBytes === undefined ? {} : { floorBytes }),
+    ...(until === undefined ? {} : { until }),
+    graceMs: graceMs(values, NAME),
+    prepare: !flag(values, 'no-prepare'),
+    record: !flag(values, 'no-record'),
+    sudo: flag(values, 'sudo'),
+    anyway: flag(values, 'anyway'),
+    dryRun: flag(values, 'dry-run'),
+  };
+}
+
+function useOf(values: Values): EstimateOptions {
+  const context = count(values, 'context', LIMITS.tokens, NAME);
+  const sequences = count(values, 'sequences', LIMITS.sequences, NAME);
+  return { ...(context === undefined ? {} : { context }), ...(sequences === undefined ? {} : { sequences }) };
+}
+
+/** What happens, on stderr: stdout belongs to the program. */
+function show(event: LaunchEvent, { json, stderr, values }: Context, isDryRun: boolean): void {
+  if (flag(values, 'quiet') || isDryRun) return;
+  const options = renderOptionsFor(stderr);
+  if (event.type === 'plan' && !json) stderr.write(`${launchPlanLines(event.plan, options).join('\n')}\n\n`);
+  if (event.type === 'step' && !json && event.step.step === 'prepare')
+    stderr.write(`${launchStepLines([event.step], options).join('\n')}\n`);
+  // These come each second while a program loads.
+  if (event.type === 'action' && event.action !== 'drop' && event.action !== 'compact')
+    stderr.write(`umaprobe: ${event.sentence}\n`);
+}
+
+function outcomeOf(report: LaunchReport, { json, stderr, values }: Context): Outcome {
+  const { guard, outcome, plan, receipt, simulated } = report;
+  if (outcome === 'planned') {
+    const refuses = plan.verdict === 'no' && !flag(values, 'anyway');
+    return {
+      exitCode: refuses ? EXIT.negative : EXIT.success,
+      document: report,
+      text: (terminal) => launchPlanLines(plan, renderOptionsFor(terminal)),
+    };
+  }
+  if (outcome === 'refused') {
+    // The plan on the terminal ends with the reason.
+    const why = flag(values, 'quiet') || json ? clean(report.summary) : 'Not started.';
+    stderr.write(`umaprobe: ${why} --anyway starts it all the same.\n`);
+    return { exitCode: EXIT.negative, document: report, text: null };
+  }
+  const quiet = flag(values, 'quiet');
+  if (quiet && outcome === 'stopped') stderr.write(`umaprobe: ${clean(report.summary)}\n`);
+  if (!quiet && !json && receipt !== null)
+    stderr.write(`\n${launchReceiptLines(receipt, simulated, renderOptionsFor(stderr)).join('\n')}\n`);
+  const code =
+    outcome === 'stopped' ? EXIT.stopped : guard?.signal == null ? (guard?.exitCode ?? 0) : exitBySignal(guard.signal);
+  return { exitCode: code, document: report, text: null };
+}

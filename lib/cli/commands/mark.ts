@@ -1,0 +1,28 @@
+import { LIMITS } from '../../base/limits.ts';
+import { mark } from '../../record/index.ts';
+import { type Command, finished } from '../core/command.ts';
+import { EXIT } from '../core/exit.ts';
+import { text } from '../core/options.ts';
+import { UsageError } from '../core/usage.ts';
+import { FOLDER } from './record.ts';
+
+export const markCommand: Command = {
+  name: 'mark',
+  summary: 'Adds a mark to the recording that umaprobe record makes',
+  usage: '<text> [options]',
+  description:
+    'The mark is on disk when the command ends, with its time: "epoch 3", "weights loaded". Only the user who records may set marks.\n' +
+    'Exit code: 1 if no recorder runs.',
+  options: { folder: FOLDER },
+  examples: [{ command: 'umaprobe mark weights-loaded', means: 'from a script, between two steps' }],
+  readsMachine: true,
+  arguments: { min: 1, max: 1, afterDashes: true },
+  async run({ positionals, rest, values }) {
+    const [words = ''] = [...positionals, ...rest];
+    const { min, max } = LIMITS.markLength;
+    if (words.length < min || words.length > max)
+      throw new UsageError(`A mark has ${min} to ${max} characters.`, 'mark');
+    await mark(words, text(values, 'folder'));
+    return finished(EXIT.success);
+  },
+};

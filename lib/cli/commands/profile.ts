@@ -1,0 +1,299 @@
+import { clean, formatBytes } from '../../base/format.ts';
+import { LIMITS } from '../../base/limits.ts';
+import { DEFAULT_STEP_COUNT, DEFAULT_WAIT_MS, profile } from '../../profile/index.ts';
+import type { RenderOptions } from '../../render/options.ts';
+import { settingsText } from '../../render/profile-facts.ts';
+import { profilePage, trialLine } from '../../render/text/profile.ts';
+import type {
+  ProfileBisection,
+  ProfileEvent,
+  ProfileOptions,
+  ProfileReport,
+  ProfileStart,
+  ProfileVariation,
+} from '../../types/index.ts';
+import type { Command, Context, Values } from '../core/command.ts';
+import { EXIT } from '../core/exit.ts';
+import { onInterrupt } from '../core/interrupt.ts';
+import { count, duration, durationRange, flag, size, text, texts } from '../core/options.ts';
+import { pageAssets } from '../core/package-files.ts';
+import { openProgress, type Progress } from '../core/progress.ts';
+import { UsageError } from '../core/usage.ts';
+import { journalOption } from './probe-options.ts';
+import { reportsOf, writeReports } from './reports.ts';
+
+const NAME = 'profile';
+
+export const profileCommand: Command = {
+  name: NAME,
+  summary: 'Finds the largest safe settings of any program, trial by trial',
+  usage: '--vary <name=values> [options] -- <program> [arguments…]',
+  description:
+    'Runs the program again and again, one parameter larger at a time, in the order of --vary. {name} in an argument, in --env or in a template ' +
+    'is the value. Each trial runs under the guard; its peak is predicted from the trials before, and what is predicted above the limit is ' +
+    'not run. Between two trials the memory must be back.\n' +
+    'Each trial is on disk before it starts: after a freeze the next run names the configuration that was fatal, and --resume goes on below it.\n' +
+    'Exit code: 0 done, 1 the smallest configuration is not safe, 6 the memory did not come back, 130 Ctrl-C.',
+  options: {
+    vary: {
+      type: 'string',
+      list: true,
+      placeholder: '<name=values>',
+      summary: 'A parameter and its values, rising: batch_size=1,2,4,8. May be given more than once',
+    },
+    bisect: {
+      type: 'string',
+      placeholder: '<name=from..to>',
+      summary: 'Instead: the largest safe value of one number, as context=1024..131072',
+    },
+    env: {
+      type: 'string',
+      list: true,
+      placeholder: '<name=text>',
+      summary: 'A variable of the program, with placeholders: BATCH={batch_size}',
+    },
+    templates: {
+      type: 'string',
+      placeholder: '<folder>',
+      summary: 'Folder of configuration files with placeholders; {file:name} is the path of one, filled in',
+    },
+    until: { type: 'string', placeholder: '<regex>', summary: 'A line of output that ends a trial well (RE2)' },
+    steps: { type: 'string', placeholder: '<regex>', summary: 'The same, after --step-count lines that match' },
+    'step-count': {
+      type: 'string',
+      placeholder: '<n>',
+      summary: `With --steps: how many (default ${DEFAULT_STEP_COUNT})`,
+    },
+    metric: {
+      type: 'string',
+      placeholder: '<regex>',
+      summary: 'Throughput: the number in the first group of the last match, as "([0-9.]+) tokens/s"',
+    },
+    'trial-time': {
+      type: 'string',
+      placeholder: '<time>',
+      summary: `Longest time of a trial: ${durationRange(LIMITS.timeoutMs)} (default: no limit)`,
+    },
+    output: { type: 'boolean', summary: "Show the program's output on stderr" },
+    csv: { type: 'string', placeholder: '<file|->', summary: 'Write one row per trial as CSV', section: 'Reports' },
+    markdown: {
+      type: 'string',
+      placeholder: '<file|->',
+      summary: 'Write the table and the answer as Markdown',
+      section: 'Reports',
+    },
+    html: {
+      type: 'string',
+      placeholder: '<file>',
+      summary: 'Write the report as one HTML file that works offline',
+      section: 'Reports',
+    },
+    limit: {
+      type: 'string',
+      placeholder: '<size>',
+      summary: 'Largest memory in use on the machine (default 100GB, or MemTotal less the floor)',
+      section: 'Machine and safety',
+    },
+    floor: {
+      type: 'string',
+      placeholder: '<size>',
+      summary: 'Memory to leave the host (default the larger of 8 GiB and 7 % of MemTotal)',
+      section: 'Machine and safety',
+    },
+    wait: {
+      type: 'string',
+      placeholder: '<time>',
+      summary: `Wait so long for memory to come back (default ${DEFAULT_WAIT_MS / 1000}s), and first for the GPU programs of others`,
+      section: 'Machine and safety',
+    },
+    journal: {
+      type: 'string',
+      placeholder: '<file|none>',
+      summary: 'Written to disk before each trial (default ~/.local/state/umaprobe/profile.jsonl)',
+      section: 'Machine and safety',
+    },
+    resume: {
+      type: 'boolean',
+      summary: 'Go on with the trials of the last run, below a configuration that was fatal',
+      section: 'Machine and safety',
+    },
+    record: {
+      type: 'string',
+      placeholder: '<folder|none>',
+      summary: 'Recording of the memory during all trials, for record show (default beside the journal)',
+      section: 'Machine and safety',
+    },
+  },
+  examples: [
+    {
+      command: 'umaprobe profile --vary bs=1,2,4,8,16,32 --vary seq=1024,2048 -- python train.py --bs {bs} --seq {seq}',
+      means: 'batch size first, then sequence length',
+    },
+    {
+      command: "umaprobe profile --vary bs=2,4,8 --steps ^step --metric 'speed=([0-9.]+)' -- python train.py --bs {bs}",
+      means: 'three steps of each, with their throughput',
+    },
+    {
+      command: "umaprobe profile --bisect ctx=1024..131072 --until 'ready' -- ./llama-server -m m.gguf -c {ctx}",
+      means: 'the longest context that loads',
+    },
+  ],
+  readsMachine: true,
+  arguments: { min: 0, max: 0, afterDashes: 'program' },
+  async run(context) {
+    const { json, rest, values } = context;
+    if (rest.length === 0)
+      throw new UsageError('A program is missing after "--", such as -- python train.py --bs {bs}.', NAME);
+    const reports = reportsOf(values, json, NAME);
+    const options = optionsOf(values, rest);
+    const { report, signalCode } = await runProfile(options, context);
+    const forms = {
+      page: (render: RenderOptions) => profilePage(report, render),
+      csv: async () => (await import('../../render/csv.ts')).profileCsv(report),
+      html: async () => (await import('../../render/html/profile.ts')).profileHtml(report, pageAssets()),
+      markdown: async () => (await import('../../render/profile-markdown.ts')).profileMarkdown(report),
+    };
+    return writeReports(reports, forms, report, exitCodeOf(report, signalCode), context);
+  },
+};
+
+function optionsOf(values: Values, command: readonly string[]): ProfileOptions {
+  const vary = texts(values, 'vary')?.map(variationOf);
+  const bisect = bisectionOf(text(values, 'bisect'));
+  if (vary === undefined && bisect === undefined)
+    throw new UsageError('Say what varies: --vary batch_size=1,2,4,8, or --bisect context=1024..131072.', NAME);
+  if (vary !== undefined && bisect !== undefined)
+    throw new UsageError('--vary and --bisect exclude each other: give one of them.', NAME);
+  const journal = journalOption(values);
+  const record = text(values, 'record');
+  const given = {
+    vary,
+    bisect,
+    env: envOf(texts(values, 'env')),
+    templates: text(values, 'templates'),
+    limitBytes: size(values, 'limit', NAME),
+    floorBytes: size(values, 'floor', NAME),
+    until: text(values, 'until'),
+    steps: text(values, 'steps'),
+    stepCount: count(values, 'step-count', LIMITS.stepCount, NAME),
+    metric: text(values, 'metric'),
+    trialMs: time(values, 'trial-time', LIMITS.timeoutMs),
+    waitMs: time(values, 'wait', LIMITS.holdMs),
+    journal,
+    record: record === 'none' ? (false as const) : record,
+  };
+  return {
+    command,
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    resume: flag(values, 'resume'),
+  };
+}
+
+function time(values: Values, name: string, range: { min: number; max: number }): number | undefined {
+  return text(values, name) === undefined ? undefined : duration(values, name, range, 0, NAME);
+}
+
+/** "batch_size=1,2,4". */
+function variationOf(word: string): ProfileVariation {
+  const [, name = '', list = ''] = /^([^=]*)=(.*)$/s.exec(word) ?? [];
+  if (name === '')
+    throw new UsageError(`--vary "${word}" is not a name and its values, such as batch_size=1,2,4,8.`, NAME);
+  if (list.trim() === '') throw new UsageError(`--vary "${word}" has no values; write ${clean(name)}=1,2,4,8.`, NAME);
+  return { name, values: list.split(',').map((value) => numberOf(value, `--vary "${word}"`)) };
+}
+
+/** "context=1024..131072". */
+function bisectionOf(word: string | undefined): ProfileBisection | undefined {
+  if (word === undefined) return undefined;
+  const [, name, from = '', to = ''] = /^([^=]+)=(.+)\.\.(.+)$/s.exec(word) ?? [];
+  if (name === undefined)
+    throw new UsageError(`--bisect "${word}" is not a name and a range, such as context=1024..131072.`, NAME);
+  return { name, from: numberOf(from, `--bisect "${word}"`), to: numberOf(to, `--bisect "${word}"`) };
+}
+
+function numberOf(word: string, what: string): number {
+  const typed = word.trim();
+  if (!/^\d{1,15}(\.\d{1,15})?$/.test(typed))
+    throw new UsageError(`${what}: "${clean(typed)}" is not a number above 0.`, NAME);
+  return Number(typed);
+}
+
+function envOf(words: readonly string[] | undefined): Record<string, string> | undefined {
+  if (words === undefined) return undefined;
+  return Object.fromEntries(
+    words.map((word) => {
+      const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
+      if (name === '')
+        throw new UsageError(`--env "${word}" is not a variable and its text, such as BATCH={bs}.`, NAME);
+      return [name, value];
+    }),
+  );
+}
+
+async function runProfile(
+  options: ProfileOptions,
+  context: Context,
+): Promise<{ report: ProfileReport; signalCode: number | null }> {
+  const interrupt = onInterrupt(() =>
+    live.print('Stopping: the trials so far follow. Press Ctrl-C again to end at once.'),
+  );
+  let reading = '';
+  const live = openProgress(context, { share: null, etaMs: null, label: 'starting' }, () => reading);
+  const onEvent = (event: ProfileEvent): void => {
+    if (event.type === 'reading')
+      reading = `available ${formatBytes(event.available)}, the program holds ${formatBytes(event.groupBytes)}`;
+    else show(event, live, context);
+  };
+  try {
+    return {
+      report: await profile({ ...options, onEvent, signal: interrupt.signal }),
+      signalCode: interrupt.exitCode(),
+    };
+  } finally {
+    live.close();
+    interrupt.close();
+  }
+}
+
+function show(event: Exclude<ProfileEvent, { type: 'reading' }>, live: Progress, context: Context): void {
+  if (event.type === 'started') showStart(event.report, live, context);
+  else if (event.type === 'output') {
+    if (flag(context.values, 'output')) context.stderr.write(`${clean(event.line)}\n`);
+  } else if (event.type === 'trial') {
+    const label = `after trial ${event.trial.number}`;
+    live.step(trialLine(event.trial), { share: null, etaMs: null, label });
+  } else if (context.stderr.isTty) {
+    const expected = event.prediction === null ? '' : `, expected peak ${formatBytes(event.prediction.bytes)}`;
+    live.print(`Trial ${event.number}: ${settingsText(event.params)}${expected}`);
+  }
+}
+
+function showStart(
+  { journalNotes, others, unfinished }: ProfileStart,
+  live: Progress,
+  { json, values }: Context,
+): void {
+  for (const note of journalNotes) live.print(`note: ${clean(note)}`);
+  if (json) return;
+  for (const { gpuBytes, name, pid } of others)
+    live.print(
+      `${clean(name ?? 'A program')} (${pid}) holds ${formatBytes(gpuBytes)} of GPU memory; it is left alone.`,
+    );
+  if (unfinished === null) return;
+  live.print(clean(`An earlier run did not end: ${unfinished.sentence}.`));
+  if (!flag(values, 'resume')) live.print('This run begins anew; --resume goes on with its trials.');
+}
+
+/** Without a signal an abort is as Ctrl-C. */
+function exitCodeOf({ state }: ProfileReport, signalCode: number | null): number {
+  switch (state) {
+    case 'complete':
+      return EXIT.success;
+    case 'failed':
+      return EXIT.negative;
+    case 'not-clean':
+      return EXIT.stopped;
+    case 'aborted':
+      return signalCode ?? 130;
+  }
+}

@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { clean, formatBytes, formatCount } from '../../base/format.ts';
+import { LIMITS } from '../../base/limits.ts';
+import { DEFAULT_RECORD_BYTES, readRecord, record } from '../../record/index.ts';
+import { recordPage } from '../../render/text/record.ts';
+import { truncate } from '../../render/text-layout.ts';
+import type { Recorder, RecorderState } from '../../types/index.ts';
+import type { Command, Context } from '../core/command.ts';
+import { EXIT } from '../core/exit.ts';
+import { onInterrupt } from '../core/interrupt.ts';
+import { duration, durationRange, size, text } from '../core/options.ts';
+import { renderOptionsFor } from '../core/terminal.ts';
+
+export const FOLDER = {
+  type: 'string',
+  placeholder: '<path>',
+  summary: 'Folder of the recording (default ~/.local/state/umaprobe/record)',
+} as const;
+
+const STATUS_MS = 1000;
+const CLEAR_LINE = '\r\x1b[K';
+
+export const recordCommand: Command = {
+  name: 'record',
+  summary: 'Records the memory of the machine to disk: a black box',
+  usage: '[options]',
+  description:
+    'Reads MemFree every 10 ms and MemAvailable, pressure and swap besides, and writes frames with the last, lowest and highest values to ' +
+    'a ring of files, on disk within a second. Threads of their own do it, so the recording goes on while JavaScript is blocked. ' +
+    'Adds the largest processes, marks (umaprobe mark) and telling messages of the kernel.\n' +
+    'Runs until Ctrl-C, SIGTERM or --for. umaprobe record show reads it, also after a reboot.',
+  options: {
+    folder: FOLDER,
+    for: { type: 'string', placeholder: '<time>', summary: `Stop after this time: ${durationRange(LIMITS.lastMs)}` },
+    interval: {
+      type: 'string',
+      placeholder: '<time>',
+      summary: `Between two readings of MemFree: ${durationRange(LIMITS.recordIntervalMs)} (default 10ms)`,
+    },
+    frame: {
+      type: 'string',
+      placeholder: '<time>',
+      summary: `Readings of so long become one frame: ${durationRange(LIMITS.frameMs)} (default 100ms)`,
+    },
+    'max-size': {
+      type: 'string',
+      placeholder: '<size>',
+      summary: `Size of the ring on disk, at least ${formatBytes(LIMITS.recordBytes.min)} (default ${formatBytes(DEFAULT_RECORD_BYTES)}, 16 hours)`,
+    },
+    processes: {
+      type: 'string',
+      placeholder: '<time>',
+      summary: `Between two lists of the largest processes: ${durationRange(LIMITS.processesMs)} (default 5s), or 0s for none`,
+    },
+  },
+  examples: [
+    { command: 'umaprobe record', means: 'until Ctrl-C' },
+    { command: 'umaprobe record --for 10m --interval 1ms', means: 'ten minutes, with peaks of a millisecond' },
+    { command: 'umaprobe mark epoch-3', means: 'in another terminal, or from a script' },
+  ],
+  readsMachine: true,
+  arguments: { min: 0, max: 0, afterDashes: false },
+  async run(context) {
+    const { values } = context;
+    const folder = text(values, 'folder');
+    const limitMs = duration(values, 'for', LIMITS.lastMs, Number.POSITIVE_INFINITY, 'record');
+    const maxBytes = size(values, 'max-size', 'record', LIMITS.recordBytes) ?? DEFAULT_RECORD_BYTES;
+    const recorder = await record({
+      ...(folder === undefined ? {} : { folder }),
+      intervalMs: duration(values, 'interval', LIMITS.recordIntervalMs, 10, 'record'),
+      frameMs: duration(values, 'frame', LIMITS.frameMs, 100, 'record'),
+      processesMs: processesMs(values),
+      maxBytes,
+    });
+    const { exitCode, state } = await follow(recorder, limitMs, context);
+    // A ring may hold older sessions.
+    const document = await readRecord({ folder: state.folder, sessions: 1 });
+    return {
+      exitCode,
+      document,
+      text: (terminal) => recordPage(document, renderOptionsFor(terminal)),
+    };
+  },
+};
+
+function processesMs(values: Context['values']): number {
+  if (/^0\s*(ms|s|m|min|h)?$/.test(text(values, 'processes') ?? '')) return 0;
+  return duration(values, 'processes', LIMITS.processesMs, 5000, 'record');
+}
+
+async function follow(
+  recorder: Recorder,
+  limitMs: number,
+  { stderr }: Context,
+): Promise<{ exitCode: number; state: RecorderState }> {
+  const interrupt = onInterrupt(() => undefined);
+  const until = performance.now() + limitMs;
+  const { folder, socketProblem } = recorder.state();
+  stderr.write(`Recording to ${clean(folder)}; Ctrl-C stops.\n`);
+  if (socketProblem !== null) stderr.write(`Marks of other processes are not taken: ${clean(socketProblem)}\n`);
+  let before: RecorderState | null = null;
+  try {
+    while (!interrupt.signal.aborted && performance.now() < until) {
+      await sleep(Math.max(1, Math.min(STATUS_MS, until - performance.now())), undefined, { signal: interrupt.signal });
+      const state = recorder.state();
+      for (const sentence of newTroubles(before, state)) stderr.write(`${stderr.isTty ? '\n' : ''}${sentence}\n`);
+      before = state;
+      if (!stderr.isTty) continue;
+      stderr.control(CLEAR_LINE);
+      stderr.write(truncate(statusLine(state), stderr.columns - 1));
+    }
+  } catch (error) {
+    if (!interrupt.signal.aborted) throw error;
+  } finally {
+    interrupt.close();
+  }
+  if (stderr.isTty) stderr.control(CLEAR_LINE);
+  const exitCode = interrupt.exitCode();
+  const state = await recorder.stop(exitCode === null ? 'time limit' : signalName(exitCode));
+  if (state.failure !== null || state.lostFrames > 0)
+    stderr.write(
+      `Not everything was written: ${clean(state.failure ?? `${formatCount(state.lostFrames)} frames were dropped`)}\n`,
+    );
+  // A signal is how a recording is meant to end.
+  return { exitCode: EXIT.success, state };
+}
+
+/** What went wrong since the state before: each trouble is told once. */
+function newTroubles(before: RecorderState | null, { failure, removedSegments }: RecorderState): string[] {
+  const isFull = removedSegments > 0 && (before?.removedSegments ?? 0) === 0;
+  return [
+    failure !== null && failure !== (before?.failure ?? null)
+      ? `The last write failed, and is tried again: ${clean(failure)}`
+      : null,
+    isFull ? 'The disk is full: old segments are removed early, and the recording goes on in what it has.' : null,
+  ].filter((sentence) => sentence !== null);
+}
+
+function signalName(exitCode: number): string {
+  return { 129: 'SIGHUP', 130: 'SIGINT', 143: 'SIGTERM' }[exitCode] ?? 'signal';
+}
+
+function statusLine({ frames, lowestAvailable, removedSegments, writtenBytes }: RecorderState): string {
+  const parts = [
+    `${formatCount(frames)} frames`,
+    `lowest available ${formatBytes(lowestAvailable)}`,
+    `${formatBytes(writtenBytes)} written`,
+    ...(removedSegments > 0 ? [`the disk is full: ${formatCount(removedSegments)} old segments were removed`] : []),
+  ];
+  return parts.join(', ');
+}

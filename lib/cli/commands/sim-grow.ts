@@ -1,0 +1,97 @@
+import { formatBytes, formatDuration, GiB } from '../../base/format.ts';
+import { LIMITS } from '../../base/limits.ts';
+import { type CurvePoint, endOfCurve, parseCurve } from '../../sim/curve.ts';
+import { grow, isOnSimulatedMachine } from '../../sim/grow.ts';
+import { type Command, finished } from '../core/command.ts';
+import { EXIT } from '../core/exit.ts';
+import { duration, flag, size, sizeOf, text } from '../core/options.ts';
+import { UsageError } from '../core/usage.ts';
+
+/** A line of output each time that the memory has changed by so much. */
+const LINE_BYTES = 10 * GiB;
+
+export const simGrowCommand: Command = {
+  name: 'sim grow',
+  summary: 'A program whose memory follows a curve, on a simulated machine',
+  usage: '--rate <size> --to <size> | --curve <points> [options]',
+  description:
+    'Takes memory of the simulated machine that it was started on, for umaprobe sim run and the guard: the memory of the process, or with --gpu memory of the GPU through CUDA. ' +
+    'It takes none of this computer, and refuses to run on a real machine.\n' +
+    'Where the machine has no memory left, it waits, as a program does in a page fault; a machine that wedges never lets it go on.',
+  options: {
+    rate: {
+      type: 'string',
+      placeholder: '<size>',
+      summary: 'Grow by so much per second of the machine, such as 4GiB/s',
+    },
+    to: { type: 'string', placeholder: '<size>', summary: 'Grow up to this size' },
+    curve: {
+      type: 'string',
+      placeholder: '<points>',
+      summary: 'Instead: times and sizes, such as 5s:20GiB,5.1s:60GiB,5.3s:20GiB. Between two a line',
+    },
+    hold: { type: 'string', placeholder: '<time>', summary: 'Keep the last size for so long (default 0s)' },
+    gpu: { type: 'boolean', summary: 'Memory of the GPU, by cudaMalloc' },
+  },
+  examples: [
+    {
+      command: 'umaprobe sim run gb10 -- umaprobe sim grow --rate 4GiB/s --to 200GiB',
+      means: 'a program that freezes a Spark, which wedges',
+    },
+    {
+      command: 'umaprobe sim run gb10 -- umaprobe sim grow --curve 2s:30GiB,2.01s:60GiB,2.2s:30GiB,4s:30GiB --gpu',
+      means: 'a plateau with a spike',
+    },
+  ],
+  readsMachine: false,
+  arguments: { min: 0, max: 0, afterDashes: false },
+  async run({ values, json, stdout }) {
+    if (json) throw new UsageError('sim grow prints lines while it runs; it has no document.', 'sim grow');
+    const curve = curveOf(values);
+    const holdMs = duration(values, 'hold', LIMITS.holdMs, 0, 'sim grow');
+    const gpu = flag(values, 'gpu');
+    if (!isOnSimulatedMachine()) {
+      throw new UsageError(
+        'sim grow takes memory of a simulated machine only: umaprobe sim run gb10 -- umaprobe sim grow …',
+        'sim grow',
+      );
+    }
+    let [printed, most] = [0, 0];
+    const onChange = (bytes: number, afterMs: number): void => {
+      most = Math.max(most, bytes);
+      if (Math.abs(bytes - printed) < LINE_BYTES) return;
+      printed = bytes;
+      stdout.write(`holds ${formatBytes(bytes)} after ${formatDuration(afterMs)} (simulated)\n`);
+    };
+    await grow({ curve, gpu, holdMs, onChange });
+    const kind = gpu ? 'GPU memory' : 'memory';
+    stdout.write(`done: at most ${formatBytes(most)} of ${kind} (simulated)\n`);
+    return finished(EXIT.success);
+  },
+};
+
+function curveOf(values: Parameters<typeof text>[0]): CurvePoint[] {
+  const [typed, rate] = [text(values, 'curve'), text(values, 'rate')];
+  const to = size(values, 'to', 'sim grow');
+  if (typed !== undefined) {
+    if (rate !== undefined || to !== undefined)
+      throw new UsageError('--curve says times and sizes itself: leave out --rate and --to.', 'sim grow');
+    const curve = parseCurve(typed);
+    if (typeof curve === 'string') throw new UsageError(`--curve: ${curve}.`, 'sim grow');
+    checkTime(endOfCurve(curve).afterMs, '--curve');
+    return curve;
+  }
+  if (rate === undefined || to === undefined)
+    throw new UsageError('Say how it grows: --rate 4GiB/s --to 110GiB, or --curve 5s:20GiB,6s:80GiB.', 'sim grow');
+  const perSecond = sizeOf(rate.replace(/\/s$/, ''), '--rate', 'sim grow');
+  checkTime((to / perSecond) * 1000, '--rate');
+  return [{ afterMs: (to / perSecond) * 1000, bytes: to }];
+}
+
+function checkTime(ms: number, option: string): void {
+  if (ms <= LIMITS.holdMs.max) return;
+  throw new UsageError(
+    `${option} takes ${formatDuration(ms)}; at most ${formatDuration(LIMITS.holdMs.max)}.`,
+    'sim grow',
+  );
+}

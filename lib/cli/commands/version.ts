@@ -1,0 +1,23 @@
+import type { Command } from '../core/command.ts';
+import { EXIT } from '../core/exit.ts';
+import { packageVersion } from '../core/package-files.ts';
+
+export const versionCommand: Command = {
+  name: 'version',
+  summary: 'Prints the version, as --version does',
+  usage: '',
+  description: 'With --json also the version of Node, the platform and the processor.',
+  options: {},
+  examples: [{ command: 'umaprobe version', means: 'umaprobe 1.2.3' }],
+  readsMachine: false,
+  arguments: { min: 0, max: 0, afterDashes: false },
+  async run() {
+    const version = packageVersion();
+    const { platform, arch, versions } = process;
+    return {
+      exitCode: EXIT.success,
+      document: { schema: 'umaprobe/version/1', version, node: versions.node, platform, arch },
+      text: () => `umaprobe ${version}\n`,
+    };
+  },
+};

@@ -1,0 +1,35 @@
+/**
+ * The reading of the plain command begins before the rest of the command is loaded: the driver of a GPU takes longer to
+ * start than all of it (170 ms on an H200), and does so on threads of its own.
+ */
+import { loadSnapshot, snapshot } from '../../snapshot/index.ts';
+import type { Snapshot, SnapshotOptions } from '../../types/index.ts';
+
+/** How `umaprobe` reads if no option says otherwise. */
+export const PLAIN_READING = {
+  // This process ends soon, and its contexts with it.
+  memGetInfo: 'neededInProcess',
+  deadlineMs: 2000,
+  // Half of the library's limit, since a person is waiting: creating a context takes some 100 ms.
+  childDeadlineMs: 5000,
+  hiddenDevices: true,
+} as const satisfies SnapshotOptions;
+
+/** Words that leave the reading as it is. With any other one the command decides what is read, and when. */
+const PLAIN_WORDS: ReadonlySet<string> = new Set(['snapshot', '--full', '--bytes', '--json', '--no-color']);
+
+let begun: Promise<Snapshot> | null = null;
+
+/** Returns once the reading has begun, or at once if the words ask for something else. */
+export async function beginPlainReading(argv: readonly string[]): Promise<void> {
+  if (!argv.every((word) => PLAIN_WORDS.has(word))) return;
+  await loadSnapshot();
+  begun = snapshot(PLAIN_READING);
+  // The command awaits it and reports what went wrong, unless a word was typed twice.
+  begun.catch(() => undefined);
+}
+
+/** The reading that has begun; null: none has. */
+export function begunReading(): Promise<Snapshot> | null {
+  return begun;
+}

@@ -1,0 +1,156 @@
+/** What programs keep besides weights and cache: buffers of a step, graphs, and themselves. */
+
+import { GiB, MiB } from '../base/format.ts';
+import type { Architecture, LatentLayers } from '../models/architecture.ts';
+import type { Model } from '../models/model.ts';
+import type { EstimateTerm } from '../types/index.ts';
+import { isLlama, range, type Use } from './use.ts';
+
+type Inference = Use & { context: number };
+
+export function bufferTerms({ architecture }: Model, use: Inference): EstimateTerm[] {
+  const own = runtimeTerm(use);
+  if (architecture === null) return [own];
+  if (isLlama(use.program)) return [computeBuffer(architecture, use), hostBuffer(architecture, use), own];
+  if (use.program === 'vllm' || use.program === 'sglang') return [stepTerm(architecture, use), graphTerm(), own];
+  return [prefillTerm(architecture, use), own];
+}
+
+const UBATCH = 512;
+/** Bytes of FP32, in which llama.cpp computes. */
+const F32 = 4;
+/** Vectors of a layer that are alive beside the scores without flash attention: 3.8 to 5.3 in published logs. */
+const ALIVE = 5;
+
+/**
+ * llama.cpp's compute buffer on one GPU: the largest of the logits of a batch, and without flash attention the scores of
+ * one layer. The factors are those of published logs (docs/estimate.md has each).
+ */
+function computeBuffer(architecture: Architecture, use: Inference): EstimateTerm {
+  const { experts, heads, hidden, softcap, vocab } = architecture;
+  const batch = use.batchTokens ?? UBATCH;
+  const cells = use.context * use.sequences;
+  const logits = batch * F32 * ((vocab ?? 0) * (softcap ? 2 : 1) + hidden * (experts > 0 ? 1 : 2));
+  const scores = use.flashAttention
+    ? 0
+    : batch * F32 * ((heads ?? 1) * cells + masks(architecture) * cells + ALIVE * hidden);
+  // Builds since 2026-09 compute logits only for the tokens that are asked for; others add a fifth.
+  const least = Math.max(scores * 0.95, batch * F32 * hidden * 2);
+  const most = Math.max(logits, scores) * 1.2 + latentScratch(architecture, cells, batch, use);
+  const inputs = { batch, vocab, hidden, heads, cells, softcap, experts, flashAttention: use.flashAttention };
+  const formula = use.flashAttention
+    ? 'batch × 4 × (vocab × (softcap ? 2 : 1) + hidden × (experts ? 1 : 2))'
+    : 'max(batch × 4 × (vocab + hidden), batch × 4 × (heads × cells + masks × cells + 5 × hidden))';
+  return { name: 'compute-buffer', ...range(Math.max(logits, scores), least, most), formula, inputs };
+}
+
+/** Layers with and without a window have a mask each. */
+function masks({ cache }: Architecture): number {
+  return cache.some((layers) => layers.kind === 'attention' && layers.window !== null) ? 2 : 1;
+}
+
+/** Latent attention unpacks the keys and values of all cells for a batch: to FP32 from a quantised cache. */
+function latentScratch({ cache }: Architecture, cells: number, batch: number, { kvDtype }: Use): number {
+  const latent = cache.find((layers): layers is LatentLayers => layers.kind === 'latent');
+  if (latent === undefined) return 0;
+  const { kvHeads, keyDim, valueDim } = latent.expanded;
+  const bytes = kvDtype?.startsWith('q') === true ? F32 : 2;
+  return kvHeads * (keyDim + valueDim) * cells * bytes + kvHeads * (latent.rank + latent.ropeDim) * batch * F32;
+}
+
+/** llama.cpp's buffer in pinned host memory: the mask of each kind of layer, and the embeddings of a batch. */
+function hostBuffer(architecture: Architecture, use: Inference): EstimateTerm {
+  const batch = use.batchTokens ?? UBATCH;
+  const cells = use.context * use.sequences;
+  const kinds = masks(architecture);
+  const of = (bytes: number): number => batch * (kinds * cells * bytes + architecture.hidden * F32);
+  const inputs = { batch, cells, masks: kinds, hidden: architecture.hidden };
+  const formula = 'batch × (masks × cells × 4 + hidden × 4); masks of 2 bytes in newer builds';
+  return { name: 'compute-buffer-host', ...range(of(kinds === 2 ? 2 : 4), of(2), of(4)), formula, inputs };
+}
+
+/** Default of --max-num-batched-tokens in vLLM's server, and of SGLang's --chunked-prefill-size on a GPU of this size. */
+const STEP_TOKENS = 8192;
+/** Sequences whose logits are kept at once (vLLM --max-num-seqs), in FP32 with copies for sampling. */
+const SAMPLED = 256;
+const SAMPLING_COPIES = 4;
+
+/** The activations of one step of vLLM or SGLang, as their profiling run sees them. */
+function stepTerm(architecture: Architecture, use: Inference): EstimateTerm {
+  const tokens = use.batchTokens ?? STEP_TOKENS;
+  const width = activeWidth(architecture);
+  const vocab = architecture.vocab ?? 0;
+  const bytes = tokens * 2 * width + SAMPLED * vocab * F32 * SAMPLING_COPIES;
+  return {
+    name: 'activations',
+    // Measured from a half (dense models) to four times this (DeepSeek V4 Flash).
+    ...range(bytes, bytes / 3, bytes * 4),
+    formula: 'tokens × 2 × width + 256 × vocab × 4 × 4',
+    inputs: { tokens, width, vocab },
+  };
+}
+
+/** Elements per token that are alive in the widest part of a layer. */
+function activeWidth({
+  cache,
+  expertIntermediate,
+  experts,
+  expertsPerToken,
+  heads,
+  hidden,
+  intermediate,
+}: Architecture): number {
+  const expert = experts > 0 ? expertsPerToken * (2 * (expertIntermediate ?? intermediate ?? 0) + hidden) : 0;
+  const dense = experts > 0 && expertIntermediate !== null ? 0 : 2 * (intermediate ?? 4 * hidden);
+  const widest = Math.max(
+    0,
+    ...cache.map((layers) =>
+      layers.kind === 'attention' ? layers.keyDim : layers.kind === 'latent' ? layers.rank + layers.ropeDim : 0,
+    ),
+  );
+  return 4 * hidden + Math.max(expert, dense, 2 * (heads ?? 1) * widest);
+}
+
+/** CUDA graphs took 0.03 to 1.8 GB in published logs of a Spark. */
+function graphTerm(): EstimateTerm {
+  return {
+    name: 'cuda-graphs',
+    ...range(0.5 * GiB, 0, 2 * GiB),
+    formula: 'measured on published start-up logs',
+    inputs: {},
+  };
+}
+
+/** transformers computes the whole prompt at once. Its newer versions compute logits for the last token only. */
+function prefillTerm(architecture: Architecture, use: Inference): EstimateTerm {
+  const tokens = use.context * use.sequences;
+  const width = activeWidth(architecture);
+  const vocab = architecture.vocab ?? 0;
+  const bytes = tokens * 2 * width + use.sequences * vocab * F32;
+  return {
+    name: 'activations',
+    // At least the workspace of cuBLAS; at most the logits of every token in 16 and 32 bits.
+    ...range(bytes, Math.min(bytes, 8 * MiB), bytes * 2 + tokens * vocab * 6),
+    formula: 'context × sequences × 2 × width + sequences × vocab × 4',
+    inputs: { context: use.context, sequences: use.sequences, width, vocab },
+  };
+}
+
+/** The process itself: its CUDA context, libraries and host memory, which is the same memory on a unified machine. */
+function runtimeTerm({ program }: Use): EstimateTerm {
+  const formula = 'CUDA context, libraries and host memory of the process: as measured';
+  switch (program) {
+    case 'llama.cpp':
+    case 'ollama':
+      return { name: 'runtime', ...range(0.7 * GiB, 0.2 * GiB, 1.5 * GiB), formula, inputs: {} };
+    case 'vllm':
+    case 'sglang':
+      // Several processes, autotuning and warm-up, which no budget of theirs counts.
+      return { name: 'runtime', ...range(4 * GiB, 1 * GiB, 12 * GiB), formula, inputs: {} };
+    case 'torch':
+    case 'accelerate':
+      return { name: 'runtime', ...range(2 * GiB, 0.5 * GiB, 5 * GiB), formula, inputs: {} };
+    case null:
+      return { name: 'runtime', ...range(1.5 * GiB, 0.2 * GiB, 12 * GiB), formula, inputs: {} };
+  }
+}

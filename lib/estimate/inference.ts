@@ -1,0 +1,96 @@
+/** The estimate of a model that answers. */
+
+import type { Model } from '../models/model.ts';
+import { totalParameters } from '../models/parameters.ts';
+import type { EstimatedModel, EstimatedUse, EstimateReport, EstimateTerm } from '../types/index.ts';
+import { bufferTerms } from './buffers.ts';
+import { cacheOf } from './cache.ts';
+import { loadingOf } from './loading.ts';
+import { sumOf, type Use } from './use.ts';
+import { weightTerms } from './weights.ts';
+
+/** Context of an estimate for which none was given. */
+const CONTEXT = 4096;
+
+export function contextOf({ architecture }: Model, { context }: Use): number {
+  return context ?? Math.min(CONTEXT, architecture?.maxContext ?? CONTEXT);
+}
+
+/** @param weights replaces the sum over tensors, for a model of which only a number or a config is known. */
+export function inferenceOf(
+  model: Model,
+  given: Use,
+  weights: EstimateTerm[] = weightTerms(model, given),
+): EstimateReport {
+  const use = { ...given, context: contextOf(model, given) };
+  const cache = cacheOf(model, use);
+  const terms = [...weights, ...cache.terms, ...bufferTerms(model, use)];
+  const total = sumOf(terms);
+  return {
+    schema: 'umaprobe/estimate/1',
+    model: estimatedModel(model),
+    use: estimatedUse(use, cache.kvDtype),
+    method: 'breakdown',
+    terms,
+    total,
+    loading: loadingOf(model, use, total),
+    kvBytesPerToken: cache.bytesPerToken,
+    notes: [...model.notes, ...(model.architecture?.notes ?? []), ...notesOf(model, use, weights)],
+  };
+}
+
+export function estimatedUse(use: Use & { context: number }, kvDtype: string): EstimatedUse {
+  return {
+    use: use.use,
+    program: use.program,
+    context: use.context,
+    sequences: use.sequences,
+    kvDtype,
+    batch: use.use === 'inference' ? null : use.batch,
+  };
+}
+
+export function estimatedModel(model: Model): EstimatedModel {
+  const { architecture, counts } = model;
+  return {
+    name: model.name,
+    source: model.source,
+    path: model.path,
+    architecture: architecture?.name ?? null,
+    layers: architecture?.layers ?? null,
+    parameters: model.parameters ?? (counts === null ? null : totalParameters(counts)),
+    files: model.files,
+    fileBytes: model.fileBytes,
+    maxContext: architecture?.maxContext ?? null,
+    quantization: model.quantization?.method ?? null,
+    dtypes: dtypesOf(model),
+  };
+}
+
+function dtypesOf({ weights }: Model): EstimatedModel['dtypes'] {
+  const dtypes = new Map<string, { dtype: string; bytes: number; parameters: number }>();
+  for (const { dtype, bytes, parameters } of weights) {
+    const sum = dtypes.get(dtype) ?? { dtype, bytes: 0, parameters: 0 };
+    sum.bytes += bytes;
+    sum.parameters += parameters;
+    dtypes.set(dtype, sum);
+  }
+  return [...dtypes.values()].sort((a, b) => b.bytes - a.bytes);
+}
+
+function notesOf(
+  { architecture }: Model,
+  { context, mtp }: Use & { context: number },
+  weights: readonly EstimateTerm[],
+): string[] {
+  const notes: string[] = [];
+  if (architecture !== null && weights.length === 0)
+    notes.push('The weights are not known: the config does not describe a model whose parameters can be counted.');
+  if (architecture?.maxContext != null && context > architecture.maxContext)
+    notes.push(
+      `The context of ${context.toLocaleString('en-US')} tokens is longer than the ${architecture.maxContext.toLocaleString('en-US')} that the model was made for.`,
+    );
+  if (architecture !== null && architecture.mtpLayers > 0 && !mtp)
+    notes.push('Layers that predict further tokens are not counted; speculative decoding with them needs --mtp.');
+  return notes;
+}

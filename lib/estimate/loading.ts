@@ -1,0 +1,42 @@
+/** What loading takes for a while, besides what stays. */
+
+import { GiB, MiB } from '../base/format.ts';
+import type { Model } from '../models/model.ts';
+import type { EstimateRange, EstimateReport, EstimateTerm } from '../types/index.ts';
+import { isLlama, range, sumOf, type Use } from './use.ts';
+
+/**
+ * The files' pages in the page cache are clean: the kernel gives them back, so they are named and not part of the peak.
+ * Programs that count free memory as MemFree see them as used all the same.
+ */
+export function loadingOf(model: Model, use: Use, total: EstimateRange): EstimateReport['loading'] {
+  const terms: EstimateTerm[] = [];
+  if (model.fileBytes > 0) {
+    terms.push({
+      name: 'page-cache',
+      ...range(model.fileBytes, 0, model.fileBytes),
+      formula: 'files: their pages stay cached until the kernel needs the memory; reclaimable, not part of the peak',
+      inputs: { files: model.files, fileBytes: model.fileBytes, mmap: use.mmap },
+    });
+  }
+  const staging = stagingTerm(model, use);
+  terms.push(staging);
+  return { terms, peak: sumOf([total, staging]) };
+}
+
+/** Pinned buffers through which a loader copies. */
+function stagingTerm({ largestFile, largestTensor }: Model, { mmap, program }: Use): EstimateTerm {
+  const inputs = { largestTensor, largestFile };
+  if (isLlama(program)) {
+    const bytes = mmap ? 0 : Math.min(largestTensor, 64 * MiB);
+    return {
+      name: 'staging',
+      ...range(bytes, 0, Math.max(largestTensor, 256 * MiB)),
+      formula: 'mmap ? 0 : min(largestTensor, 64 MiB)',
+      inputs: { ...inputs, mmap },
+    };
+  }
+  // A loader may read a whole shard; InstantTensor's buffers took 4.4 GiB.
+  const most = Math.max(largestFile, largestTensor, program === 'vllm' ? 4.4 * GiB : 0);
+  return { name: 'staging', ...range(largestTensor, 0, most), formula: 'largestTensor; at most largestFile', inputs };
+}

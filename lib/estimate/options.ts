@@ -1,0 +1,135 @@
+/** Arguments of `estimate()`, checked, with every default filled in. */
+
+import {
+  checkBoolean,
+  checkChoice,
+  checkInteger,
+  checkKeys,
+  invalidType,
+  invalidValue,
+  type Keys,
+  outOfRange,
+} from '../base/arguments.ts';
+import { LIMITS, type Range, SOME_BYTES } from '../base/limits.ts';
+import { CACHE_TYPES, cacheTypeBytes } from '../models/cache-types.ts';
+import { dataType } from '../models/dtypes.ts';
+import { DTYPES } from '../types/dtypes.ts';
+import { ESTIMATE_USES, OPTIMIZERS } from '../types/estimate.ts';
+import type { EstimateOptions, ModelDescription } from '../types/index.ts';
+import { MODEL_PROGRAM_NAMES } from '../types/programs.ts';
+import type { Use } from './use.ts';
+
+/** Most parameters of a description. */
+const MOST_PARAMETERS = 1e15;
+
+const KEYS: Keys<EstimateOptions> = {
+  use: true,
+  program: true,
+  context: true,
+  sequences: true,
+  kvDtype: true,
+  batchTokens: true,
+  flashAttention: true,
+  swaFull: true,
+  kvUnified: true,
+  mla: true,
+  tensorParallel: true,
+  mtp: true,
+  languageModelOnly: true,
+  mmap: true,
+  method: true,
+  batch: true,
+  checkpointing: true,
+  optimizer: true,
+  mixedPrecision: true,
+  loraRank: true,
+  workers: true,
+  rolloutUtilization: true,
+};
+
+export function checkEstimateOptions(options: EstimateOptions): Use {
+  checkKeys('estimate()', options, KEYS);
+  const whole = (name: keyof EstimateOptions, limits: Range): number | null =>
+    options[name] === undefined ? null : checkInteger(name, options[name], limits);
+  const on = (name: keyof EstimateOptions): boolean =>
+    options[name] === undefined ? true : checkBoolean(name, options[name]);
+  const off = (name: keyof EstimateOptions): boolean => checkBoolean(name, options[name]);
+  return {
+    use: options.use === undefined ? 'inference' : checkChoice('use', ESTIMATE_USES, options.use),
+    program: options.program === undefined ? null : checkChoice('program', MODEL_PROGRAM_NAMES, options.program),
+    context: whole('context', LIMITS.tokens),
+    sequences: whole('sequences', LIMITS.sequences) ?? 1,
+    kvDtype: options.kvDtype === undefined ? null : checkKvDtype(options.kvDtype),
+    batchTokens: whole('batchTokens', LIMITS.tokens),
+    flashAttention: on('flashAttention'),
+    swaFull: off('swaFull'),
+    kvUnified: on('kvUnified'),
+    mla: options.mla === undefined ? null : checkBoolean('mla', options.mla),
+    tensorParallel: whole('tensorParallel', LIMITS.devices) ?? 1,
+    mtp: off('mtp'),
+    languageModelOnly: off('languageModelOnly'),
+    mmap: on('mmap'),
+    method:
+      options.method === undefined
+        ? 'breakdown'
+        : checkChoice('method', ['breakdown', 'rough'] as const, options.method),
+    batch: whole('batch', LIMITS.sequences) ?? 1,
+    checkpointing: on('checkpointing'),
+    optimizer: options.optimizer === undefined ? 'adamw' : checkChoice('optimizer', OPTIMIZERS, options.optimizer),
+    mixedPrecision: off('mixedPrecision'),
+    loraRank: whole('loraRank', LIMITS.loraRank) ?? 16,
+    workers: whole('workers', LIMITS.workers) ?? 2,
+    rolloutUtilization: checkShare('rolloutUtilization', options.rolloutUtilization ?? 0.3),
+  };
+}
+
+function checkShare(name: string, value: unknown): number {
+  if (typeof value !== 'number') throw invalidType(name, 'a number from 0 to 1', value);
+  if (!(value >= 0 && value <= 1)) throw outOfRange(name, '0 to 1', value);
+  return value;
+}
+
+function checkKvDtype(value: unknown): string {
+  if (typeof value !== 'string') throw invalidType('kvDtype', 'the name of a data type', value);
+  const names = value.toLowerCase().split('/');
+  if (names.length > 2 || names.some((name) => cacheTypeBytes(name) === null))
+    throw invalidValue('kvDtype', `one of ${CACHE_TYPES.join(', ')}, or two of them as q8_0/q4_0`, value);
+  return names.join('/');
+}
+
+export function checkDtype(value: unknown): string {
+  if (typeof value !== 'string') throw invalidType('dtype', 'the name of a data type', value);
+  if (dataType(value) === null) throw invalidValue('dtype', `one of ${DTYPES.join(', ')}`, value);
+  return value.toLowerCase();
+}
+
+/** A path, a name in a store, or a description. */
+export function checkModel(model: unknown): string | ModelDescription {
+  if (typeof model === 'string') {
+    if (model === '') throw invalidValue('model', 'a path or a name', model);
+    return model;
+  }
+  if (typeof model !== 'object' || model === null) throw invalidType('model', 'a path, a name or a description', model);
+  if ('config' in model) return checkConfigModel(model);
+  checkKeys('model', model, { params: true, dtype: true, hidden: true });
+  const { dtype, hidden, params } = model as Record<string, unknown>;
+  if (typeof params !== 'number') throw invalidType('params', 'a number of parameters', params);
+  if (!(params >= 1 && params <= MOST_PARAMETERS)) throw outOfRange('params', '1 to 10^15 parameters', params);
+  return {
+    params,
+    ...(dtype === undefined ? {} : { dtype: checkDtype(dtype) }),
+    ...(hidden === undefined ? {} : { hidden: checkInteger('hidden', hidden, LIMITS.hidden) }),
+  };
+}
+
+function checkConfigModel(model: object): ModelDescription {
+  checkKeys('model', model, { config: true, weightBytes: true, dtype: true });
+  const { config, dtype, weightBytes } = model as Record<string, unknown>;
+  if (typeof config !== 'object' || config === null || Array.isArray(config))
+    throw invalidType('config', 'the object of a config.json', config);
+  return {
+    config: config as Record<string, unknown>,
+    ...(weightBytes === undefined ? {} : { weightBytes: checkInteger('weightBytes', weightBytes, SOME_BYTES) }),
+    ...(dtype === undefined ? {} : { dtype: checkDtype(dtype) }),
+  };
+}

@@ -1,0 +1,123 @@
+/** The weights that a program keeps in memory. */
+
+import { invalidValue } from '../base/arguments.ts';
+import { dataType } from '../models/dtypes.ts';
+import type { Model } from '../models/model.ts';
+import type { ParameterCounts } from '../models/parameters.ts';
+import { bytesOf } from '../models/weights.ts';
+import { DTYPES } from '../types/dtypes.ts';
+import type { EstimateRange, EstimateTerm } from '../types/index.ts';
+import { exactly, isLlama, range, type Use } from './use.ts';
+
+/** Parts of a share of the weights that programs pad: vocabularies to a multiple of 64, matrices to that of a kernel. */
+const PADDING = 0.01;
+/** Kernels of 4-bit experts work on tiles: 2880 becomes 3072 (gpt-oss), 704 becomes 768 (Gemma 4). */
+const EXPERT_TILE = 256;
+
+/** The term, and a copy that llama.cpp makes of an embedding without an output layer. */
+export function weightTerms(model: Model, use: Use): EstimateTerm[] {
+  const { architecture, counts, weights } = model;
+  if (weights.length === 0) return counts === null ? [] : [countedTerm(model, counts, use)];
+  const embedding = bytesOf(weights, 'embedding');
+  const parts = {
+    embedding,
+    output: bytesOf(weights, 'output'),
+    layers: bytesOf(weights, 'blocks'),
+    experts: bytesOf(weights, 'experts'),
+    vision: use.languageModelOnly ? 0 : bytesOf(weights, 'vision'),
+    mtp: use.mtp ? bytesOf(weights, 'mtp') : 0,
+  };
+  const bytes = Object.values(parts).reduce((sum, part) => sum + part, 0);
+  const terms = [
+    {
+      name: 'weights',
+      ...loaded(model, bytes, use),
+      formula: 'embedding + output + layers + experts + vision + mtp',
+      inputs: parts,
+    },
+  ];
+  if (isLlama(use.program) && architecture?.tied === true)
+    terms.push({
+      name: 'output-copy',
+      ...range(embedding, 0, embedding),
+      formula: 'embedding, once more on the GPU: the file has no output layer of its own',
+      inputs: { ...parts, embedding },
+    });
+  return terms.map((term) => (term.name === 'output-copy' ? { ...term, inputs: { embedding } } : term));
+}
+
+/** The range: layers that some builds load and others do not, and what kernels pad. */
+function loaded(model: Model, bytes: number, use: Use): EstimateRange {
+  if (isLlama(use.program)) {
+    const mtp = use.mtp ? 0 : bytesOf(model.weights, 'mtp');
+    return range(bytes, bytes, bytes + mtp);
+  }
+  if (use.program === null) return range(bytes, bytes, bytes + (use.mtp ? 0 : bytesOf(model.weights, 'mtp')));
+  return range(bytes, bytes, bytes * (1 + PADDING) + tileBytes(model, bytesOf(model.weights, 'experts')));
+}
+
+/** Bytes that tiles of 4-bit kernels add to experts of a size. */
+function tileBytes({ architecture, quantization }: Model, experts: number): number {
+  const width = architecture?.expertIntermediate ?? architecture?.intermediate ?? 0;
+  if (architecture === null || width === 0 || !/^(mxfp4|nvfp4)$/.test(quantization?.method ?? '')) return 0;
+  const tiled = (size: number): number => (Math.ceil(size / EXPERT_TILE) * EXPERT_TILE) / size;
+  return experts * (tiled(width) * tiled(architecture.hidden) - 1);
+}
+
+/** Weights of a config alone: its parameters, in the data types that it names. */
+function countedTerm(model: Model, counts: ParameterCounts, use: Use): EstimateTerm {
+  const { dtype, quantization } = model;
+  const plain = (dataType(dtype ?? 'bfloat16')?.bits ?? 16) / 8;
+  const packed = quantization === null ? plain : (quantization.bytesPerWeight ?? (quantization.bits ?? 8 * plain) / 8);
+  const outside = counts.embedding + counts.output;
+  const layers = counts.blocks + (use.mtp ? counts.mtp : 0);
+  // MXFP4 models quantise their experts alone; of the other formats some leave the attention of a mixture as it is.
+  const expertsOnly = quantization?.method === 'mxfp4';
+  // MLX quantises the embedding and the output layer, too.
+  const outer = quantization?.method === 'mlx' ? packed : plain;
+  const of = (layerBytes: number): number => outside * outer + layers * layerBytes + counts.experts * packed;
+  const bytes = of(expertsOnly ? plain : packed);
+  const most = of(packed + (plain - packed) * unquantized(model, counts)) * (1 + PADDING);
+  const tiles = tileBytes(model, counts.experts * packed);
+  const devices = use.tensorParallel;
+  return {
+    name: 'weights',
+    ...range(
+      bytes / devices,
+      of(packed) / devices,
+      ((Math.max(bytes, most) + tiles) / devices) * (devices > 1 ? 1.1 : 1),
+    ),
+    formula:
+      '(embedding + output) × outerBytes + layers × (expertsOnly ? plainBytes : packedBytes) + experts × packedBytes',
+    inputs: {
+      ...counts,
+      layers,
+      plainBytes: plain,
+      packedBytes: packed,
+      expertsOnly,
+      quantization: quantization?.method ?? null,
+    },
+  };
+}
+
+/**
+ * The most that a quantised checkpoint leaves in 16 bits of its layers besides the experts: of a mixture all, of a dense
+ * model the attention and the first and last layers (405B in FP8: a fifth). AWQ and GPTQ quantise every linear layer.
+ */
+function unquantized({ quantization }: Model, { experts }: ParameterCounts): number {
+  if (quantization === null) return 0;
+  if (experts > 0) return 1;
+  return /^(awq|gptq)$/.test(quantization.method) ? 0 : 0.3;
+}
+
+/** Bytes of a number of parameters: "int4" is half a byte each. */
+export function parameterTerm(parameters: number, dtype: string): EstimateTerm {
+  const type = dataType(dtype);
+  if (type === null) throw invalidValue('dtype', `one of ${DTYPES.join(', ')}`, dtype);
+  return {
+    name: 'weights',
+    ...exactly(Math.ceil((parameters * type.bits) / 8)),
+    formula: 'parameters × bits(dtype) / 8',
+    inputs: { parameters, dtype: dtype.toLowerCase(), bits: type.bits },
+  };
+}

@@ -1,0 +1,23 @@
+/** The table of messages. Where two rows claim the same words, the first one wins: special before general. */
+
+import { LINUX } from './linux.ts';
+import { LLAMA_CPP } from './llama-cpp.ts';
+import type { Message } from './message.ts';
+import { NVIDIA } from './nvidia.ts';
+import { OLLAMA } from './ollama.ts';
+import { LMDEPLOY, RAY_MESSAGES } from './ray.ts';
+import { SGLANG } from './sglang.ts';
+import { TORCH } from './torch.ts';
+import { VLLM } from './vllm.ts';
+
+export const MESSAGES: readonly Message[] = [
+  ...VLLM,
+  ...SGLANG,
+  ...OLLAMA,
+  ...LLAMA_CPP,
+  ...TORCH,
+  ...RAY_MESSAGES,
+  ...LMDEPLOY,
+  ...LINUX,
+  ...NVIDIA,
+];

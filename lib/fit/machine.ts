@@ -1,0 +1,172 @@
+/** What the machine itself allows: its safe limit, and what would raise it. Pure but for the pid of this process. */
+
+import { outOfRange } from '../base/arguments.ts';
+import { clean, formatBytes, MiB } from '../base/format.ts';
+import { cudaLeft } from '../memory/allocatable.ts';
+import { cmaPhantom } from '../memory/cma.ts';
+import { heldBytes } from '../memory/gpu-processes.ts';
+import { hasUnknownPools, isMuchHidden, unattributed, unifiedDevice } from '../memory/headroom.ts';
+import { otherUsers } from '../memory/others.ts';
+import { BOOT_WITHOUT_KHO, DROP_AND_COMPACT, DROP_POOLS, RELEASE_HUGE_PAGES } from '../memory/remedies.ts';
+import { type HostFacts, safeOnDevice, safeOnHost } from '../memory/safe.ts';
+import type {
+  DeviceSnapshot,
+  FitPool,
+  FitRemedy,
+  GpuProcess,
+  HostMemory,
+  LibraryStatus,
+  Snapshot,
+} from '../types/index.ts';
+
+/** Remedies that gain less are not worth a line, such as the 42 MiB of an X server. */
+const WORTHWHILE = 256 * MiB;
+
+export interface Machine {
+  device: DeviceSnapshot | null;
+  pool: FitPool | null;
+  /** What can be loaded, in bytes; null: unknown. */
+  limit: number | null;
+  from: string;
+  /** Each with the limit once it and those before it are done. */
+  remedies: { remedy: FitRemedy; limit: number }[];
+}
+
+/** @param ordinal CUDA's; null: the device that shares the host's memory, else the first. */
+export function machineOf(snapshot: Snapshot, ordinal: number | null): Machine {
+  const device = deviceOf(snapshot, ordinal);
+  if (device === null) {
+    return { device, pool: null, limit: null, from: clean(withoutGpu(snapshot)), remedies: [] };
+  }
+  if (device.visible === false) {
+    const from = clean(device.from.visible ?? 'CUDA does not list this GPU');
+    return { device, pool: null, limit: null, from, remedies: [] };
+  }
+  const limit = device.allocatable.safe;
+  const from = clean(device.from['allocatable.safe'] ?? 'the snapshot does not say why').replace(
+    /^immediate\b/,
+    'free memory of the GPU',
+  );
+  return { device, pool: poolOf(snapshot, device, limit), limit, from, remedies: remediesOf(snapshot, device, limit) };
+}
+
+/** In short: the snapshot has the whole reason, with every path that was tried. */
+function withoutGpu({ libraries }: Snapshot): string {
+  const stateOf = ({ failure, state }: LibraryStatus): string =>
+    `${state === 'loaded' ? 'sees none' : `is ${state}`}${failure === null ? '' : ` (${failure.name})`}`;
+  return `no GPU was found: CUDA ${stateOf(libraries.cuda)}, NVML ${stateOf(libraries.nvml)}; umaprobe snapshot says why`;
+}
+
+function deviceOf(snapshot: Snapshot, ordinal: number | null): DeviceSnapshot | null {
+  const { devices } = snapshot;
+  if (ordinal === null)
+    return unifiedDevice(snapshot) ?? devices.find(({ visible }) => visible !== false) ?? devices[0] ?? null;
+  // Devices without a CUDA number come last in the list.
+  const numberOf = ({ cudaIndex, index }: DeviceSnapshot): number => cudaIndex ?? index;
+  const device = devices.find((candidate) => numberOf(candidate) === ordinal);
+  if (device !== undefined) return device;
+  if (devices.length === 0) return null;
+  throw outOfRange('device', `one of ${devices.map(numberOf).join(', ')}`, ordinal);
+}
+
+function poolOf({ host }: Snapshot, device: DeviceSnapshot, limit: number | null): FitPool | null {
+  const { afterReclaim, immediate } = device.allocatable;
+  const available = afterReclaim ?? immediate;
+  const total = device.memoryModel === 'unified' ? host.total : (device.nvml?.total ?? device.cuda?.total ?? null);
+  if (available === null || total === null || limit === null) return null;
+  return { total, used: Math.max(0, total - available), kept: Math.max(0, available - limit), loadable: limit };
+}
+
+/** What would raise the limit, the least harmful first. */
+function remediesOf(snapshot: Snapshot, device: DeviceSnapshot, limit: number | null): Machine['remedies'] {
+  if (limit === null) return [];
+  const steps = device.memoryModel === 'unified' ? hostSteps(snapshot, device, limit) : deviceSteps(device, limit);
+  return steps.filter(({ remedy }) => remedy.gains === null || remedy.gains >= WORTHWHILE);
+}
+
+function hostSteps(snapshot: Snapshot, device: DeviceSnapshot, limit: number): Machine['remedies'] {
+  const { contiguity, driver, host } = snapshot;
+  const others = otherUsers(device, process.pid);
+  let facts: HostFacts = {
+    host,
+    contiguity,
+    poolBytes: driver.poolBytes,
+    others,
+    cudaLeft: cudaLeft({ cuda: device.cuda, cudaTotal: device.attributes.totalGlobalMem, held: heldBytes(device) }),
+  };
+  let reached = limit;
+  const steps: Machine['remedies'] = [];
+  const step = (text: string, command: string | null, needsRoot: boolean, next: HostFacts): void => {
+    const after = Math.max(reached, safeOnHost(next).bytes ?? reached);
+    steps.push({ remedy: { text, command, needsRoot, gains: after - reached }, limit: after });
+    facts = next;
+    reached = after;
+  };
+  step('give free memory back in large blocks', DROP_AND_COMPACT, true, { ...facts, contiguity: null });
+  const huge = (host.hugePagesFree ?? 0) * (host.hugePageSize ?? 0);
+  if (huge > 0)
+    step('release reserved huge pages, which cudaMalloc never uses', RELEASE_HUGE_PAGES, true, {
+      ...facts,
+      host: withAvailable(facts.host, huge),
+    });
+  if (hasUnknownPools(snapshot) && isMuchHidden(unattributed(snapshot), snapshot))
+    steps.push({
+      remedy: {
+        text: 'empty the driver’s pools, whose size only root can read',
+        command: DROP_POOLS,
+        needsRoot: true,
+        gains: null,
+      },
+      limit: reached,
+    });
+  for (const user of others?.processes ?? []) {
+    const bytes = user.gpuBytes ?? 0;
+    step(stopText(user), null, false, {
+      ...facts,
+      host: withAvailable(facts.host, bytes),
+      others: without(facts.others, user),
+      cudaLeft: facts.cudaLeft === null ? null : facts.cudaLeft + bytes,
+    });
+  }
+  const phantom = cmaPhantom(host);
+  if (phantom > 0)
+    step(`${BOOT_WITHOUT_KHO}: kexec-handover keeps ${formatBytes(phantom)} that cannot be pinned`, null, true, {
+      ...facts,
+      host: { ...facts.host, cmaFree: 0 },
+    });
+  return steps;
+}
+
+function deviceSteps(device: DeviceSnapshot, limit: number): Machine['remedies'] {
+  const { allocatable, cuda, memoryModel: model } = device;
+  let others = otherUsers(device, process.pid);
+  let { immediate } = allocatable;
+  let reached = limit;
+  return (others?.processes ?? []).map((user) => {
+    others = without(others, user);
+    immediate = immediate === null ? null : immediate + (user.gpuBytes ?? 0);
+    const after = Math.max(reached, safeOnDevice({ cuda, model, others }, immediate).bytes ?? reached);
+    const gains = after - reached;
+    reached = after;
+    return { remedy: { text: stopText(user), command: null, needsRoot: false, gains }, limit: after };
+  });
+}
+
+function stopText({ gpuBytes, name, pid }: GpuProcess): string {
+  return `stop ${clean(name ?? 'process')} (${pid}), which holds ${formatBytes(gpuBytes)} of GPU memory`;
+}
+
+function withAvailable(host: HostMemory, bytes: number): HostMemory {
+  return { ...host, available: host.available === null ? null : host.available + bytes };
+}
+
+function without(others: HostFacts['others'], user: GpuProcess): HostFacts['others'] {
+  if (others === null) return null;
+  const processes = others.processes.filter(({ pid }) => pid !== user.pid);
+  if (processes.length === 0) return null;
+  return {
+    ...others,
+    processes,
+    bytes: others.bytes === null ? null : Math.max(0, others.bytes - (user.gpuBytes ?? 0)),
+  };
+}

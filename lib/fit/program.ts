@@ -1,0 +1,146 @@
+/** What the rules of all programs share: their input, the numbers of a need by its terms, and versions. */
+
+import { formatBytes } from '../base/format.ts';
+import { droppable } from '../memory/droppable.ts';
+import { DROP_PAGE_CACHE, RELEASE_HUGE_PAGES } from '../memory/remedies.ts';
+import type {
+  DeviceSnapshot,
+  FitProgramReport,
+  FitRange,
+  FitRemedy,
+  FitTerm,
+  Snapshot,
+  ViewName,
+} from '../types/index.ts';
+import type { CheckedNeed } from './index.ts';
+
+export interface ProgramInput {
+  need: CheckedNeed;
+  snapshot: Snapshot;
+  device: DeviceSnapshot;
+  /** What can be loaded safely; null: unknown. */
+  limit: number | null;
+  version: string | null;
+  utilization: number | null;
+}
+
+export type Rule = (input: ProgramInput) => FitProgramReport;
+
+/** A free memory that a program reads. `later`: after `remedy`; null: there is nothing to be done about it. */
+export interface Reading {
+  bytes: number | null;
+  from: string;
+  later: number | null;
+  remedy: FitRemedy | null;
+}
+
+/** What the program of a view reads as free, and what would change that. */
+export function readingOf({ device, snapshot }: ProgramInput, view: ViewName): Reading {
+  const { host } = snapshot;
+  const bytes = device.views[view];
+  const from = device.from[`views.${view}`] ?? '';
+  const nothing = { bytes, from, later: null, remedy: null };
+  if (bytes === null || device.memoryModel !== 'unified') return nothing;
+  const huge = (host.hugePagesFree ?? 0) * (host.hugePageSize ?? 0);
+  if (from.includes('HugePages_Free') && host.available !== null)
+    return { ...nothing, ...raised(bytes, host.available + huge, releaseHugePages) };
+  const isFree = bytes === host.free || device.cuda?.free === bytes;
+  return isFree ? { ...nothing, ...raised(bytes, bytes + droppable(host), dropPageCache) } : nothing;
+}
+
+function raised(bytes: number, later: number, remedy: (gains: number) => FitRemedy): Pick<Reading, 'later' | 'remedy'> {
+  return later > bytes ? { later, remedy: remedy(later - bytes) } : { later: null, remedy: null };
+}
+
+function dropPageCache(gains: number): FitRemedy {
+  return { text: 'drop clean page cache, which it counts as used', command: DROP_PAGE_CACHE, needsRoot: true, gains };
+}
+
+function releaseHugePages(gains: number): FitRemedy {
+  return {
+    text: 'release reserved huge pages: while there are any it counts nothing else',
+    command: RELEASE_HUGE_PAGES,
+    needsRoot: true,
+    gains,
+  };
+}
+
+/** The sum of terms by name. */
+export function sumOf(terms: readonly FitTerm[], wanted: (name: string) => boolean): FitRange {
+  return terms
+    .filter(({ name }) => wanted(name))
+    .reduce((sum, { bytes, high, low }) => ({ bytes: sum.bytes + bytes, low: sum.low + low, high: sum.high + high }), {
+      bytes: 0,
+      low: 0,
+      high: 0,
+    });
+}
+
+/** A cache of one sequence or of a state of a recurrent layer. */
+export function isCache(name: string): boolean {
+  return name === 'kv-cache' || name === 'recurrent-state';
+}
+
+export function isWeights(name: string): boolean {
+  return name === 'weights' || name === 'output-copy';
+}
+
+/** Whether it is known which part is the cache: not of a number of bytes, nor of a number of parameters. */
+export function hasKnownCache({ kvBytesPerToken, terms }: CheckedNeed): boolean {
+  const has = (wanted: (name: string) => boolean): boolean => terms.some(({ name }) => wanted(name));
+  return has(isWeights) && (kvBytesPerToken !== null || has(isCache));
+}
+
+/** A number of parameters: room for the cache has to be added, and how much is not known. */
+export function isWeightsAlone({ terms }: CheckedNeed): boolean {
+  return terms.length > 0 && terms.every(({ name }) => isWeights(name));
+}
+
+/** Whether a version is at least another; versions are compared number by number. null: the newest. */
+export function isAtLeast(version: string | null, other: string): boolean {
+  if (version === null) return true;
+  const numbers = (text: string): number[] => text.split(/[^\d]+/, 4).map(Number);
+  const [own, wanted] = [numbers(version), numbers(other)];
+  for (const [index, number] of wanted.entries()) {
+    const difference = (own[index] ?? 0) - number;
+    if (difference !== 0) return difference > 0;
+  }
+  return true;
+}
+
+/** 0.304 → 0.31: the smallest share of two digits that holds it. */
+export function shareUp(bytes: number, total: number): number {
+  return Math.ceil((bytes / total) * 100 - 1e-9) / 100;
+}
+
+/** 0.309 → 0.3. */
+export function shareDown(bytes: number, total: number): number {
+  return Math.floor((bytes / total) * 100 + 1e-9) / 100;
+}
+
+/** The report of a program whose reading is missing. */
+export function unreadable(
+  program: FitProgramReport['program'],
+  versions: string,
+  { from }: Pick<Reading, 'from'>,
+): FitProgramReport {
+  return {
+    program,
+    versions,
+    verdict: 'unknown',
+    reads: null,
+    from,
+    inequality: null,
+    decision: `what it reads as free is not known here: ${from}`,
+    message: null,
+    numbers: {},
+    flags: null,
+    remedies: [],
+    notes: [],
+  };
+}
+
+/** "(at most 20.1 GiB)", or nothing where the size is exact. */
+export function rangeText({ bytes, high }: FitRange): string {
+  return high > bytes ? `${formatBytes(bytes)} (at most ${formatBytes(high)})` : formatBytes(bytes);
+}

@@ -1,0 +1,124 @@
+/** What `guard --system` may stop, and in which order: units of systemd and containers, never what keeps the machine usable. */
+
+import { checkChoice, checkKeys, invalidType, invalidValue, type Keys } from '../base/arguments.ts';
+import type { GuardPolicy, ProcessesReport, ProcessGroup } from '../types/index.ts';
+
+const KEYS: Keys<GuardPolicy> = { schema: true, mayStop: true, never: true, order: true };
+const SCHEMA = 'umaprobe/guard-policy/1';
+
+/**
+ * Never stopped, whatever a policy says: without these nobody can log in, see what happened, or start anything again. The
+ * OOM killer of a Spark took sshd and NetworkManager (open-gpu-kernel-modules #1358).
+ */
+const NEVER = [
+  'init.scope',
+  'systemd-*',
+  'dbus*',
+  'ssh.service',
+  'ssh@*',
+  'sshd*',
+  'NetworkManager*',
+  'umaprobe*',
+  'docker.service',
+  'containerd.service',
+  'kubelet.service',
+  'nvidia-*',
+  'polkit*',
+  'getty@*',
+  'serial-getty@*',
+  'display-manager.service',
+  'gdm*',
+  'sddm*',
+  'lightdm*',
+  'gnome-*',
+  'org.gnome.*',
+  'plasma-*',
+  'xdg-*',
+] as const;
+
+/** Processes that make a unit one of those, under whatever name it runs. */
+const NEVER_WITH: ReadonlySet<string> = new Set([
+  'systemd',
+  'sshd',
+  'dbus-daemon',
+  'Xorg',
+  'Xwayland',
+  'gnome-shell',
+  'kwin_wayland',
+]);
+
+/** @throws TypeError for an unknown key or a wrong value. */
+export function checkPolicy(value: unknown): GuardPolicy {
+  checkKeys('policy', value, KEYS);
+  const policy = value as GuardPolicy;
+  if (policy.schema !== undefined && policy.schema !== SCHEMA) throw invalidValue('schema', SCHEMA, policy.schema);
+  checkNames('mayStop', policy.mayStop);
+  checkNames('never', policy.never);
+  if (policy.order !== undefined) checkChoice('order', ['gpu', 'memory', 'listed'], policy.order);
+  return policy;
+}
+
+function checkNames(name: string, value: unknown): void {
+  if (value === undefined) return;
+  if (!Array.isArray(value)) throw invalidType(name, 'an array of names, such as ["vllm*.service"]', value);
+  for (const [index, entry] of (value as readonly unknown[]).entries()) {
+    if (typeof entry !== 'string') throw invalidType(`${name}[${index}]`, 'a name, such as "vllm*.service"', entry);
+    if (!/^[\w:.@*\\-]{1,255}$/.test(entry))
+      throw invalidValue(`${name}[${index}]`, 'a name, such as "vllm*.service"', entry);
+  }
+}
+
+/** A unit or container that may be stopped. */
+export type Candidate = Pick<ProcessGroup, 'kind' | 'id' | 'name' | 'rootPid' | 'gpuBytes' | 'held'>;
+
+/**
+ * What may be stopped, the first one first. Without `mayStop`: every unit and container with GPU memory. Programs of a login
+ * session are in no unit of their own, and never among them.
+ *
+ * @param self pid of this process: its own unit is never stopped.
+ */
+export function candidates(
+  { groups, processes }: Pick<ProcessesReport, 'groups' | 'processes'>,
+  policy: GuardPolicy,
+  self: number,
+): Candidate[] {
+  const names = new Map(processes.map(({ name, pid }) => [pid, name]));
+  const never = [...NEVER, ...(policy.never ?? [])];
+  const allowed = groups.filter(
+    ({ gpuBytes, id, kind, name, pids }) =>
+      kind !== 'tree' &&
+      !pids.includes(self) &&
+      !pids.some((pid) => NEVER_WITH.has(names.get(pid) ?? '')) &&
+      rank(never, id, name) === null &&
+      (policy.mayStop === undefined ? (gpuBytes ?? 0) > 0 : rank(policy.mayStop, id, name) !== null),
+  );
+  const listed = ({ id, name }: ProcessGroup): number => rank(policy.mayStop ?? [], id, name) ?? 0;
+  const gpu = ({ gpuBytes }: ProcessGroup): number => gpuBytes ?? 0;
+  const { order = 'gpu' } = policy;
+  return allowed.sort((a, b) => {
+    if (order === 'listed' && listed(a) !== listed(b)) return listed(a) - listed(b);
+    if (order !== 'memory' && gpu(a) !== gpu(b)) return gpu(b) - gpu(a);
+    return b.held + gpu(b) - (a.held + gpu(a));
+  });
+}
+
+/** Place of the first pattern that the name or the id matches; null: none does. */
+function rank(patterns: readonly string[], id: string, name: string): number | null {
+  const place = patterns.findIndex((pattern) => matches(pattern, name) || matches(pattern, id));
+  return place === -1 ? null : place;
+}
+
+/** `*` stands for any characters. */
+function matches(pattern: string, text: string): boolean {
+  const [first = '', ...rest] = pattern.split('*');
+  if (rest.length === 0) return pattern === text;
+  if (!text.startsWith(first)) return false;
+  let from = first.length;
+  const last = rest.pop() ?? '';
+  for (const part of rest) {
+    const at = text.indexOf(part, from);
+    if (at === -1) return false;
+    from = at + part.length;
+  }
+  return text.length - last.length >= from && text.endsWith(last);
+}

@@ -1,0 +1,75 @@
+/** What the guard saw, in one sentence. */
+
+import { capitalized, formatBytes, formatDuration } from '../base/format.ts';
+import type { GuardThresholds } from '../memory/guard-rules.ts';
+import { stalledText } from '../memory/pressure.ts';
+import type { GuardAction, GuardEvidence } from '../types/index.ts';
+
+/** What was done, and what would have been; `%` is who got the signal. */
+const DONE: Readonly<Record<GuardAction['action'], readonly [done: string, would: string]>> = {
+  drop: ['clean page cache was dropped', 'clean page cache would have been dropped'],
+  compact: ['free memory was compacted', 'free memory would have been compacted'],
+  warn: ['', ''],
+  term: ['% got SIGTERM', '% would have got SIGTERM'],
+  kill: ['% got SIGKILL', '% would have got SIGKILL'],
+};
+
+/** "7.9 GiB were available, falling by 4.0 GiB/s: 0.12 s to the floor of 6.0 GiB; the program held 9.1 GiB". */
+export function actionSentence(
+  { action, dryRun, evidence, failure, reason, target }: Omit<GuardAction, 'type' | 'at' | 'sentence'>,
+  thresholds: GuardThresholds,
+): string {
+  const seen = capitalized(seenText(reason, evidence, thresholds));
+  const held = action === 'drop' || action === 'compact' ? '' : heldText(evidence);
+  const who = target === null ? 'the program' : (target.split('/').at(-1) ?? target);
+  const [done, would] = DONE[action].map((text) => text.replace('%', who)) as [string, string];
+  if (done === '') return `${seen}${held}.`;
+  if (failure !== null) return `${seen}${held}. Not done: ${done} (${failure}).`;
+  return `${seen}${held}: ${dryRun ? would : done}.`;
+}
+
+function seenText(reason: GuardAction['reason'], evidence: GuardEvidence, thresholds: GuardThresholds): string {
+  const { available, free, pressureFull, secondsToFloor, slope } = evidence;
+  const floor = `the floor of ${formatBytes(thresholds.floor.bytes)}`;
+  const left = `${formatBytes(available)} were available`;
+  const falling = slope !== null && slope < 0 ? `falling by ${formatBytes(-slope)}/s` : null;
+  switch (reason) {
+    case 'floor-near': {
+      const time = secondsToFloor === null ? floor : `${formatDuration(secondsToFloor * 1000)} to ${floor}`;
+      return `${left}, ${falling === null ? '' : `${falling}: `}${time}`;
+    }
+    case 'below-kill':
+      return `${left}, less than the limit of ${formatBytes(thresholds.killBelowBytes)}`;
+    case 'low-and-stalled':
+      return `${left}, less than ${floor}, and ${signs(evidence, thresholds, falling)}`;
+    case 'stalled':
+      return `${stalledText(pressureFull ?? 0)}, and so for ${formatDuration(thresholds.pressureForMs)}`;
+    case 'loading':
+      return `${formatBytes(free)} were free while the program loads`;
+    case 'requested':
+      return `the guard was asked to end the program; ${left}`;
+  }
+}
+
+/** What was seen besides memory below the floor. */
+function signs(
+  { freeBlocks, pressureFull, swapFree }: GuardEvidence,
+  { minBlocksBytes, pressureFullPercent }: GuardThresholds,
+  falling: string | null,
+): string {
+  const seen = [
+    pressureFull !== null && pressureFull >= pressureFullPercent ? stalledText(pressureFull) : null,
+    freeBlocks !== null && freeBlocks < minBlocksBytes
+      ? `only ${formatBytes(freeBlocks)} of it in blocks of 2 MiB or more`
+      : null,
+    swapFree === 0 ? 'no swap is left' : null,
+    falling,
+  ].filter((text) => text !== null);
+  return seen.length === 0 ? 'it stays there' : seen.join(', ');
+}
+
+function heldText({ groupBytes, groupGpuBytes }: GuardEvidence): string {
+  if (groupBytes === null && groupGpuBytes === null) return '';
+  const gpu = groupGpuBytes === null || groupGpuBytes === 0 ? '' : ` and ${formatBytes(groupGpuBytes)} on the GPU`;
+  return `; the program held ${formatBytes(groupBytes)}${gpu}`;
+}

@@ -1,0 +1,172 @@
+/** Starts the native guard, passes on what it reports, and tells it what happens here. */
+
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { statSync } from 'node:fs';
+import { constants } from 'node:os';
+import type { Readable, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isatty } from 'node:tty';
+import { outOfRange } from '../base/arguments.ts';
+import { toUmaError, UmaError } from '../base/errors.ts';
+import { isFailure } from '../base/facts.ts';
+import { startProcess } from '../base/start-process.ts';
+import { hostMemorySync } from '../host/meminfo.ts';
+import { type GuardThresholds, guardArguments, guardThresholds } from '../memory/guard-rules.ts';
+import { guardProgram, native } from '../native/binding.ts';
+import type { GuardReading, GuardReport } from '../types/index.ts';
+import { guardEnvironment } from './environment.ts';
+import { LineSplitter } from './lines.ts';
+import { permittedLoadActions } from './load-actions.ts';
+import { forwardOutput, isPiped } from './output.ts';
+import { linePattern } from './pattern.ts';
+import { CONTROL_FD, type Control, parseReport, REPORT_FD } from './protocol.ts';
+import { GuardRun } from './run.ts';
+import type { Settings } from './settings.ts';
+import { followTargets } from './system.ts';
+import { targetArgument } from './target.ts';
+
+/** Signals that a program would get if it ran without the guard. */
+const FORWARDED = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGTSTP', 'SIGUSR1', 'SIGUSR2'] as const;
+
+/** For output that is still in the pipes when the program has ended. */
+const LAST_OUTPUT_MS = 500;
+
+export async function runGuard(settings: Settings): Promise<GuardReport> {
+  const machine = native().simulatedMachine();
+  if (isFailure(machine)) throw toUmaError(machine);
+  const { total } = hostMemorySync();
+  checkBelowTotal('floorBytes', settings.floorBytes, total);
+  checkBelowTotal('killBelowBytes', settings.killBelowBytes, total);
+  const thresholds = guardThresholds(total, settings);
+  const ends = settings.until === null ? null : linePattern('until', settings.until);
+  const tty = settings.command !== null && settings.stdio !== 'pipe' && isatty(0);
+  const args = guardCommandLine(settings, thresholds, machine !== null, tty);
+  const run = new GuardRun(settings, thresholds, machine);
+  const child = await startGuard(settings, args);
+  const control = controlOf(child);
+  // What this call did not start goes on when nobody wants to watch it any longer.
+  const stop = (): void => (settings.target === null ? control('stop') : void child.kill('SIGTERM'));
+  run.onStopNeeded = stop;
+  const reports = new LineSplitter((line) => {
+    const report = parseReport(line);
+    if (report === null) return;
+    run.add(report);
+    // On a terminal the native guard stops this process; elsewhere only this process can say that it was stopped.
+    if (report.event === 'stopped' && settings.forwardSignals && !tty) process.kill(process.pid, 'SIGSTOP');
+  });
+  (child.stdio[REPORT_FD] as Readable).setEncoding('utf8').on('data', (text: string) => reports.write(text));
+  forwardOutput(child, settings, (stream, line) => {
+    run.output(stream, line);
+    if (!run.isLoaded && ends?.(line) === true) {
+      run.loaded();
+      control('loaded');
+    }
+  });
+  const following = new AbortController();
+  if (settings.target !== null && 'system' in settings.target)
+    void followTargets(settings.target.system, control, following.signal);
+  const unlisten = listen(settings, tty, control, stop);
+  try {
+    const closed = once(child, 'close');
+    const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+    // A process that outlives the program may keep its output open.
+    const ending = new AbortController();
+    await Promise.race([closed, sleep(LAST_OUTPUT_MS, undefined, { signal: ending.signal }).catch(() => undefined)]);
+    ending.abort();
+    for (const stream of child.stdio) stream?.destroy();
+    reports.end();
+    return run.report({ code, signal }, memoryNow());
+  } finally {
+    following.abort();
+    unlisten();
+  }
+}
+
+function checkBelowTotal(name: string, bytes: number | undefined, total: number): void {
+  if (bytes !== undefined && bytes >= total) throw outOfRange(name, `less than MemTotal, ${total} bytes`, bytes);
+}
+
+function guardCommandLine(
+  settings: Settings,
+  thresholds: GuardThresholds,
+  simulated: boolean,
+  tty: boolean,
+): readonly string[] {
+  const { act, command, graceMs, intervalMs, target } = settings;
+  const load = settings.loadActions ?? permittedLoadActions(simulated);
+  return [
+    ...guardArguments(thresholds),
+    `--interval-us=${Math.round(intervalMs * 1000)}`,
+    `--grace-ms=${Math.round(graceMs)}`,
+    `--act=${act ? 1 : 0}`,
+    // A target runs already: it does not load.
+    `--load=${command === null ? '' : load.join(',')}`,
+    `--report-fd=${REPORT_FD}`,
+    `--control-fd=${CONTROL_FD}`,
+    `--tty=${tty ? 1 : 0}`,
+    `--parent=${process.pid}`,
+    ...(target === null ? [] : [targetArgument(target)]),
+    ...(command === null ? [] : ['--', ...command]),
+  ];
+}
+
+async function startGuard(settings: Settings, args: readonly string[]): Promise<ChildProcess> {
+  const { cwd, env, stdio } = settings;
+  // A missing folder would look like a missing program.
+  if (cwd !== undefined && statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new UmaError('ERR_UMA_NOT_FOUND', {
+      source: 'kernel',
+      call: `cwd ${cwd}`,
+      status: null,
+      name: 'ENOENT',
+      message: 'there is no such folder',
+    });
+  const program = guardProgram();
+  const outputs = isPiped(settings) ? (['pipe', 'pipe'] as const) : ([stdio === 'stderr' ? 2 : 1, 2] as const);
+  return startProcess(program.file, [...program.args, ...args], {
+    stdio: [stdio === 'pipe' ? 'ignore' : 0, ...outputs, 'pipe', 'pipe'],
+    env: guardEnvironment(env ?? process.env),
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+}
+
+/** Tells the native guard something; nothing, once it has ended. */
+function controlOf(child: ChildProcess): (line: Control) => void {
+  const stream = child.stdio[CONTROL_FD] as Writable;
+  stream.on('error', () => undefined);
+  return (line) => {
+    if (stream.writable) stream.write(`${line}\n`);
+  };
+}
+
+/** Follows the signals of this process until the returned function is called. */
+function listen(
+  { forwardSignals, signal }: Settings,
+  tty: boolean,
+  control: (line: Control) => void,
+  stop: () => void,
+): () => void {
+  const resume = (): void => control('continue');
+  // On a terminal SIGTSTP is the native guard's: the program is stopped, and now the job of the shell is.
+  const forwarded = tty ? FORWARDED.filter((name) => name !== 'SIGTSTP') : FORWARDED;
+  const handlers = forwarded.map((name) => [name, (): void => control(`signal ${constants.signals[name]}`)] as const);
+  process.on('SIGCONT', resume);
+  if (forwardSignals) for (const [name, handler] of handlers) process.on(name, handler);
+  signal?.addEventListener('abort', stop, { once: true });
+  if (signal?.aborted) stop();
+  return () => {
+    process.removeListener('SIGCONT', resume);
+    for (const [name, handler] of handlers) process.removeListener(name, handler);
+    signal?.removeEventListener('abort', stop);
+  };
+}
+
+function memoryNow(): GuardReading {
+  try {
+    const { available, free } = hostMemorySync();
+    return { available, free };
+  } catch {
+    return { available: null, free: null };
+  }
+}

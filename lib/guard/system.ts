@@ -1,0 +1,46 @@
+/** Tells the native guard every few seconds what of the whole system it may stop, the first one first. */
+
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { processes } from '../processes/index.ts';
+import type { GuardPolicy } from '../types/index.ts';
+import { candidates } from './policy.ts';
+import type { Control } from './protocol.ts';
+
+/** A list of all processes takes some 20 ms of CPU time: 0.4 % of a core. */
+const REFRESH_MS = 5000;
+/** Targets of one line: the native guard takes 8 KiB. */
+const MOST = 20;
+
+/** Until the signal is aborted. A list that fails keeps the one before. */
+export async function followTargets(
+  policy: GuardPolicy,
+  control: (line: Control) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const report = await processes({ exactMs: 0, signal });
+      const paths = candidates(report, policy, process.pid).map(({ rootPid }) => cgroupOf(rootPid));
+      const usable = [...new Set(paths)].filter((path) => path !== null && path !== '/' && !/\s/.test(path));
+      control(
+        `targets ${usable
+          .slice(0, MOST)
+          .map((path) => `cgroup:${path}`)
+          .join(' ')}`,
+      );
+    } catch {
+      // The machine is busy: the native guard has the last list.
+    }
+    await sleep(REFRESH_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** Path in cgroup v2, also beside v1; null: there is none, or the process has ended. */
+function cgroupOf(pid: number): string | null {
+  try {
+    return /^0::(.*)$/m.exec(readFileSync(`/proc/${pid}/cgroup`, 'utf8'))?.[1] ?? null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,114 @@
+/** What a launch is going to do, from what is known of its command and its machine. Pure. */
+
+import { formatBoth, formatBytes } from '../base/format.ts';
+import type {
+  FitReport,
+  FitVerdict,
+  LaunchExpectation,
+  LaunchFlags,
+  LaunchPlan,
+  LaunchStep,
+  RecognisedCommand,
+} from '../types/index.ts';
+
+export interface PlanInput {
+  command: readonly string[];
+  recognised: RecognisedCommand;
+  /** Why there is no answer of fit; null: there is one. */
+  noFit: string | null;
+  fit: FitReport | null;
+  expected: LaunchExpectation | null;
+  flags: LaunchFlags | null;
+  /** Bytes for which room is made; null: not known. */
+  room: number | null;
+  floor: { bytes: number; from: string };
+  prepare: boolean;
+  anyway: boolean;
+  /** Folder of the recording; null: nothing is recorded. */
+  record: string | null;
+  /** Name of the simulated machine; null: real hardware. */
+  simulated: string | null;
+}
+
+export function planOf(input: PlanInput): LaunchPlan {
+  const { anyway, command, expected, fit, flags, prepare, recognised, simulated } = input;
+  const { summary, verdict } = verdictFor(input);
+  const rest = [prepareStep(input), guardStep(input), recordStep(input)];
+  const isRefused = isRefusal(verdict) && !anyway && !(verdict === 'fits-after' && prepare);
+  return {
+    simulated,
+    command: [...command],
+    recognised,
+    verdict,
+    summary,
+    expected,
+    fit,
+    flags,
+    steps: [fitStep(input, verdict), ...(isRefused ? rest.map(notTaken) : rest)],
+  };
+}
+
+/**
+ * The verdict of fit, as far as it can be believed: a yes only where nothing may take more than was counted, a no only where
+ * nothing may take less.
+ */
+export function verdictFor({ fit, noFit, recognised: { unread } }: Pick<PlanInput, 'fit' | 'noFit' | 'recognised'>): {
+  verdict: FitVerdict;
+  summary: string;
+} {
+  const may = (effect: 'more' | 'less'): string[] =>
+    unread.filter((part) => part.effect === effect || part.effect === 'either').map(({ text }) => text);
+  if (fit === null) {
+    const why = [...may('more'), ...(noFit === null ? [] : [noFit])];
+    return { verdict: 'unknown', summary: `Whether it fits is not known. ${why.join(' ')}`.trim() };
+  }
+  if (fit.verdict === 'unknown') return { verdict: 'unknown', summary: fit.summary };
+  const doubts = may(fit.verdict === 'no' ? 'less' : 'more');
+  if (doubts.length === 0) return { verdict: fit.verdict, summary: fit.summary };
+  const without = fit.verdict === 'no' ? 'it would not fit' : 'it would fit';
+  return { verdict: 'unknown', summary: `Whether it fits is not known. Without this ${without}: ${doubts.join(' ')}` };
+}
+
+/** Whether nothing is started: fit says no, or yes after steps that were not taken. */
+export function isRefusal(verdict: FitVerdict): boolean {
+  return verdict === 'no' || verdict === 'fits-after';
+}
+
+function notTaken({ step }: LaunchStep): LaunchStep {
+  return { step, state: 'skipped', text: 'Nothing is started.' };
+}
+
+function fitStep({ anyway, fit }: PlanInput, verdict: FitVerdict): LaunchStep {
+  if (fit === null) return { step: 'fit', state: 'skipped', text: 'There is no size to ask about.' };
+  const consequence: Readonly<Record<FitVerdict, string>> = {
+    fits: 'It fits.',
+    tight: 'It fits by its expected size; the guard watches the rest.',
+    'fits-after': 'It fits after room is made; otherwise nothing is started.',
+    no: anyway ? 'It does not fit, and is started all the same.' : 'It does not fit: nothing is started.',
+    unknown: 'The answer is not certain: the guard alone protects the machine.',
+  };
+  return { step: 'fit', state: 'done', text: consequence[verdict] };
+}
+
+function prepareStep({ prepare, room }: PlanInput): LaunchStep {
+  if (!prepare) return { step: 'prepare', state: 'skipped', text: 'Not wanted.' };
+  if (room === null) return { step: 'prepare', state: 'skipped', text: 'How much room it needs is not known.' };
+  return {
+    step: 'prepare',
+    state: 'planned',
+    text: `Evict model files, drop caches and compact, as far as needed and allowed, until ${formatBoth(room)} can be taken at once.`,
+  };
+}
+
+function guardStep({ floor }: PlanInput): LaunchStep {
+  return {
+    step: 'guard',
+    state: 'planned',
+    text: `Stop it before less than ${formatBytes(floor.bytes)} are available: ${floor.from}.`,
+  };
+}
+
+function recordStep({ record }: PlanInput): LaunchStep {
+  if (record === null) return { step: 'record', state: 'skipped', text: 'Not wanted.' };
+  return { step: 'record', state: 'planned', text: `Record to ${record}.` };
+}

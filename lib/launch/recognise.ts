@@ -1,0 +1,80 @@
+/** Which program a command line starts, and what it says about memory. Pure: nothing is run or looked up. */
+
+import type { RecognisedCommand } from '../types/index.ts';
+import { Draft } from './draft.ts';
+import { llamaCommand } from './llama.ts';
+import { ollamaCommand } from './ollama.ts';
+import { sglangCommand } from './sglang.ts';
+import { baseName, type Unwrapped } from './unwrapped.ts';
+import { vllmCommand } from './vllm.ts';
+import { unwrap } from './wrappers.ts';
+
+export interface Recognised {
+  command: RecognisedCommand;
+  /** Variables for finding the model: a mounted store is looked into where it lies on this machine. */
+  stores: Readonly<Record<string, string>>;
+}
+
+/** Names of llama.cpp's programs that load a model to answer. */
+const LLAMA = new Set(['llama-server', 'llama-cli', 'llama-completion', 'llama-mtmd-cli']);
+
+/** @param env of the caller, whose variables the program sees unless a wrapper hides them. */
+export function recognise(command: readonly string[], env: Unwrapped['env']): Recognised {
+  const unwrapped = unwrap(command, env);
+  const { doubts, limits, problem, stores, wrappers } = unwrapped;
+  const nothing: RecognisedCommand = {
+    program: null,
+    wrappers,
+    model: null,
+    modelFile: null,
+    context: null,
+    contextIsShared: false,
+    contextIsGiven: false,
+    sequences: 1,
+    use: {},
+    utilization: null,
+    kvCacheBytes: null,
+    understood: [],
+    assumed: [],
+    unread: doubts.map((text) => ({ text, part: 'option', effect: 'either' })),
+    limits,
+  };
+  const draft = new Draft(nothing);
+  const [file = '', ...words] = unwrapped.words;
+  const name = baseName(file);
+  const why = problem ?? programOf(name, words, unwrapped, draft);
+  if (why === null) return { command: withModel(draft).command, stores };
+  return {
+    command: { ...nothing, unread: [{ text: `Not recognised: ${why}.`, part: 'program', effect: 'either' }] },
+    stores,
+  };
+}
+
+/** Fills in the draft; a reason where the program is not known. */
+function programOf(name: string, words: readonly string[], unwrapped: Unwrapped, draft: Draft): string | null {
+  const verb = `${name} ${words[0] ?? ''}`.trim();
+  if (name === 'vllm') {
+    draft.set({ program: 'vllm' });
+    return vllmCommand(words, unwrapped, draft) ? null : `${verb} is not a server`;
+  }
+  if (name === 'sglang') {
+    draft.set({ program: 'sglang' });
+    return sglangCommand(words, unwrapped, draft) ? null : `${verb} is not a server`;
+  }
+  if (name === 'ollama') {
+    draft.set({ program: 'ollama' });
+    return ollamaCommand(words, unwrapped, draft) ? null : `${verb} loads no model`;
+  }
+  if (LLAMA.has(name)) {
+    draft.set({ program: 'llama.cpp' });
+    llamaCommand(name, words, unwrapped, draft);
+    return null;
+  }
+  return name === '' ? 'no program is named' : `${name} is not one of the known programs`;
+}
+
+function withModel(draft: Draft): Draft {
+  const { model, unread } = draft.command;
+  if (model === null && unread.length === 0) draft.unread('either', 'The command names no model.', 'model');
+  return draft;
+}

@@ -1,0 +1,355 @@
+/** A launch: fit, prepare, guard, record, receipt. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { UmaError } from '../base/errors.ts';
+import { MiB } from '../base/format.ts';
+import { LIMITS } from '../base/limits.ts';
+import { prepare } from '../cache/index.ts';
+import { guard } from '../guard/index.ts';
+import { hostMemorySync } from '../host/meminfo.ts';
+import { floorFor } from '../memory/floor.ts';
+import { folderOf } from '../record/folder.ts';
+import { mark, record } from '../record/index.ts';
+import { snapshot } from '../snapshot/index.ts';
+import type {
+  GuardReport,
+  LaunchEvent,
+  LaunchOptions,
+  LaunchPlan,
+  LaunchReport,
+  LaunchStep,
+  PrepareReport,
+  Recorder,
+  Snapshot,
+} from '../types/index.ts';
+import { type Judgement, judge, type Load } from './judge.ts';
+import { locate } from './locate.ts';
+import { isRefusal, planOf } from './plan.ts';
+import { receiptOf } from './receipt.ts';
+import { type Recognised, recognise } from './recognise.ts';
+import { Series } from './series.ts';
+import { baseName } from './unwrapped.ts';
+
+export type LaunchSettings = Omit<
+  LaunchOptions,
+  'prepare' | 'record' | 'anyway' | 'dryRun' | 'sudo' | 'onEvent' | 'signal'
+> &
+  Required<Pick<LaunchOptions, 'prepare' | 'record' | 'anyway' | 'dryRun' | 'sudo' | 'onEvent'>> & {
+    signal: AbortSignal | undefined;
+  };
+
+export async function runLaunch(settings: LaunchSettings): Promise<LaunchReport> {
+  const { dryRun, onEvent, signal } = settings;
+  const started = performance.now();
+  // A context of this process would hold memory for as long as the program runs.
+  const machine = await snapshot({ memGetInfo: 'needed', ...(signal === undefined ? {} : { signal }) });
+  const launched = new Launch(settings, machine);
+  let plan = await launched.plan(machine);
+  onEvent({ type: 'plan', at: now(), plan });
+  const end = (rest: Pick<LaunchReport, 'outcome' | 'summary'> & Partial<LaunchReport>): LaunchReport => ({
+    schema: 'umaprobe/launch/1',
+    at: machine.at,
+    simulated: machine.simulated,
+    prepare: null,
+    guard: null,
+    record: null,
+    receipt: null,
+    ...rest,
+    plan: { ...plan, steps: launched.steps(plan) },
+    durationMs: performance.now() - started,
+  });
+  if (dryRun) return end({ outcome: 'planned', summary: plan.summary });
+  const refused = (): boolean => isRefusal(plan.verdict) && !settings.anyway;
+  const mayFitLater = plan.verdict === 'fits-after' && settings.prepare;
+  if (refused() && !mayFitLater) return end({ outcome: 'refused', summary: `Not started. ${plan.summary}` });
+  const prepared = await launched.prepare(plan);
+  if (mayFitLater) plan = await launched.plan(await snapshot({ memGetInfo: 'needed' }));
+  if (refused()) return end({ outcome: 'refused', summary: `Not started. ${plan.summary}`, prepare: prepared });
+  signal?.throwIfAborted();
+  return end({ prepare: prepared, ...(await launched.run(plan)) });
+}
+
+function now(): string {
+  return new Date().toISOString();
+}
+
+class Launch {
+  readonly #settings: LaunchSettings;
+  readonly #machine: Snapshot;
+  readonly #recognised: Recognised;
+  readonly #done = new Map<LaunchStep['step'], LaunchStep>();
+  #judgement: Judgement | null = null;
+
+  constructor(settings: LaunchSettings, machine: Snapshot) {
+    this.#settings = settings;
+    this.#machine = machine;
+    this.#recognised = withOptions(recognise(settings.command, settings.env ?? process.env), settings);
+  }
+
+  /** Steps of the plan as they are by now. */
+  steps({ steps }: LaunchPlan): LaunchStep[] {
+    return steps.map((step) => this.#done.get(step.step) ?? step);
+  }
+
+  async plan(machine: Snapshot): Promise<LaunchPlan> {
+    const { anyway, command, floorBytes, folder, record: isRecorded } = this.#settings;
+    const { load, recognised } = await this.#load();
+    const judgement = await this.#judge(load, recognised, machine);
+    this.#judgement = judgement;
+    return planOf({
+      command,
+      recognised,
+      ...judgement,
+      floor: floorOf(machine, floorBytes),
+      prepare: this.#settings.prepare,
+      anyway,
+      record: isRecorded ? folderOf(folder, machine.simulated) : null,
+      simulated: machine.simulated,
+    });
+  }
+
+  async #judge(load: Load, recognised: Recognised['command'], machine: Snapshot): Promise<Judgement> {
+    try {
+      return await judge(load, recognised, machine);
+    } catch (error) {
+      // A model that the caller named must be right; one of the command line may be downloaded first.
+      if (this.#settings.model !== undefined || !isModelError(error)) throw error;
+      return judge({ kind: 'nothing', why: `${error.message}.` }, recognised, machine);
+    }
+  }
+
+  /** What is loaded, and the command with what was learned about its model. */
+  async #load(): Promise<{ load: Load; recognised: Recognised['command'] }> {
+    const { bytes, env = process.env, model } = this.#settings;
+    const { command, stores } = this.#recognised;
+    if (bytes !== undefined) return { load: { kind: 'bytes', bytes }, recognised: command };
+    if (model !== undefined) return { load: { kind: 'model', model }, recognised: command };
+    if (command.model === null) return { load: { kind: 'nothing', why: '' }, recognised: command };
+    const located = await locate(command, stores, env);
+    if (located === null)
+      return {
+        load: { kind: 'nothing', why: `The model ${command.model} is not on this machine, so its size is not known.` },
+        recognised: command,
+      };
+    const load: Load = { kind: 'model', model: located.model };
+    if (!located.projector) return { load, recognised: command };
+    const text = 'The repository has a projector for images, which is loaded as well.';
+    return { load, recognised: { ...command, unread: [...command.unread, { text, part: 'option', effect: 'more' }] } };
+  }
+
+  async prepare(plan: LaunchPlan): Promise<PrepareReport | null> {
+    const { floorBytes, signal, sudo } = this.#settings;
+    const room = this.#judgement?.room ?? null;
+    const step = plan.steps.find((candidate) => candidate.step === 'prepare');
+    if (room === null || step?.state !== 'planned') return null;
+    const report = await prepare({
+      bytes: room,
+      sudo,
+      ...(floorBytes === undefined ? {} : { floor: floorBytes }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    this.#finish({
+      step: 'prepare',
+      state: report.verdict === 'enough' ? 'done' : 'failed',
+      text: `${report.verdict}: ${report.reason}`,
+    });
+    return report;
+  }
+
+  async run(plan: LaunchPlan): Promise<Pick<LaunchReport, 'outcome' | 'summary' | 'guard' | 'record' | 'receipt'>> {
+    const { command, onEvent, signal } = this.#settings;
+    const recorder = await this.#record();
+    const series = new Series();
+    let loadedAt: string | null = null;
+    const listen = (event: LaunchEvent): void => {
+      if (event.type === 'reading' && event.available !== null)
+        series.add({ at: event.at, available: event.available, free: event.free ?? 0 });
+      if (event.type === 'loaded') {
+        loadedAt = event.at;
+        recorder.mark('launch: loaded');
+      }
+      onEvent(event);
+    };
+    try {
+      // Not the arguments: keys of servers are among them.
+      recorder.mark(`launch: ${baseName(command[0] ?? '')}`.slice(0, LIMITS.markLength.max));
+      const report = await guard({
+        ...guardOptions(this.#settings),
+        command,
+        onEvent: listen,
+        ...(signal === undefined ? {} : { signal }),
+      });
+      recorder.mark(`launch: ${report.outcome}`);
+      const after = await settled();
+      this.#finish({ step: 'guard', state: report.outcome === 'stopped' ? 'failed' : 'done', text: endOf(report) });
+      const receipt = this.#receipt(plan, report, { series, loadedAt, after });
+      return {
+        outcome: report.outcome === 'gone' ? 'exited' : report.outcome,
+        summary: endOf(report),
+        guard: report,
+        record: recorder.folder === null ? null : { folder: recorder.folder, failure: await recorder.stop() },
+        receipt,
+      };
+    } finally {
+      await recorder.stop();
+    }
+  }
+
+  #receipt(
+    { expected, flags, recognised }: LaunchPlan,
+    { before, floor, lowest, outcome, peak }: GuardReport,
+    {
+      after,
+      loadedAt,
+      series,
+    }: { series: Series; loadedAt: string | null; after: { available: number; free: number } | null },
+  ): LaunchReport['receipt'] {
+    if (before.available === null || lowest.available === null) return null;
+    return receiptOf({
+      before: { available: before.available, free: before.free ?? 0 },
+      readings: series.readings(),
+      loadedAt,
+      lowest: lowest.available,
+      after,
+      total: this.#machine.host.total,
+      floor,
+      own: { bytes: peak.groupBytes, gpuBytes: peak.groupGpuBytes },
+      expected,
+      command: recognised,
+      isStopped: outcome === 'stopped',
+      planned: flags,
+    });
+  }
+
+  async #record(): Promise<Recording> {
+    const { folder, record: isRecorded } = this.#settings;
+    if (!isRecorded) return NOT_RECORDED;
+    try {
+      const recorder = await record(folder === undefined ? {} : { folder });
+      this.#finish({ step: 'record', state: 'done', text: `Recorded to ${recorder.state().folder}.` });
+      return recordingOf(recorder);
+    } catch (error) {
+      if (!(error instanceof UmaError)) throw error;
+      const isBusy = error.code === 'ERR_UMA_BUSY';
+      const text = isBusy ? 'A recorder runs already; it gets the marks.' : `Nothing is recorded: ${error.message}.`;
+      this.#finish({ step: 'record', state: isBusy ? 'skipped' : 'failed', text });
+      if (!isBusy) return NOT_RECORDED;
+      return { ...NOT_RECORDED, mark: (words) => void mark(words, folder).catch(() => undefined) };
+    }
+  }
+
+  #finish(step: LaunchStep): void {
+    this.#done.set(step.step, step);
+    this.#settings.onEvent({ type: 'step', at: now(), step });
+  }
+}
+
+/** What the caller says goes before what the command line says. */
+function withOptions({ command, stores }: Recognised, options: LaunchSettings): Recognised {
+  const { bytes, model, program, use, utilization } = options;
+  const { context, sequences, ...rest } = use ?? {};
+  const answered = new Set<string>([
+    ...(program === undefined && model === undefined && bytes === undefined ? [] : ['program']),
+    ...(model === undefined && bytes === undefined ? [] : ['model']),
+  ]);
+  const isSized = bytes !== undefined;
+  return {
+    stores,
+    command: {
+      ...command,
+      ...(program === undefined ? {} : { program }),
+      ...(typeof model === 'string' ? { model, modelFile: null } : {}),
+      ...(context === undefined ? {} : { context, contextIsGiven: true, contextIsShared: false }),
+      ...(sequences === undefined ? {} : { sequences }),
+      use: { ...command.use, ...rest },
+      utilization: utilizationOf(program ?? command.program, utilization ?? command.utilization),
+      unread: isSized ? [] : command.unread.filter(({ part }) => !answered.has(part)),
+    },
+  };
+}
+
+/** Only vLLM and SGLang have one. */
+function utilizationOf(program: string | null, utilization: number | null): number | null {
+  return program === 'vllm' || program === 'sglang' ? utilization : null;
+}
+
+function guardOptions(settings: LaunchSettings) {
+  const { cwd, env, floorBytes, forwardSignals, graceMs, intervalMs, killBelowBytes, loadActions, stdio, until } =
+    settings;
+  const given = {
+    cwd,
+    env,
+    floorBytes,
+    forwardSignals,
+    graceMs,
+    intervalMs,
+    killBelowBytes,
+    loadActions,
+    stdio,
+    until,
+  };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}
+
+function floorOf({ devices, host }: Snapshot, requested: number | undefined): { bytes: number; from: string } {
+  const model = devices.find(({ memoryModel }) => memoryModel === 'unified')?.memoryModel ?? 'discrete';
+  // Pinned memory takes host memory on every machine, so this is the host's floor.
+  const floor = floorFor(requested ?? null, { total: host.total, model }, ['pinned']);
+  return floor ?? { bytes: 0, from: 'none' };
+}
+
+function isModelError(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  const code: unknown = Reflect.get(error, 'code');
+  return code === 'ERR_INVALID_ARG_VALUE' || code === 'ERR_UMA_MODEL';
+}
+
+function endOf({ exitCode, outcome, sentence, signal }: GuardReport): string {
+  if (outcome === 'stopped') return sentence ?? 'The guard stopped it.';
+  if (outcome === 'aborted') return 'It was stopped as its caller wished.';
+  return signal === null ? `It ended with exit code ${exitCode ?? 'unknown'}.` : `${signal} ended it.`;
+}
+
+interface Recording {
+  folder: string | null;
+  mark(words: string): void;
+  /** Why the last write failed; null: all is on disk. */
+  stop(): Promise<string | null>;
+}
+
+const NOT_RECORDED: Recording = { folder: null, mark: () => undefined, stop: async () => null };
+
+function recordingOf(recorder: Recorder): Recording {
+  return {
+    folder: recorder.state().folder,
+    mark: (words) => recorder.mark(words),
+    stop: async () => (await recorder.stop('launch ended')).failure,
+  };
+}
+
+/** Memory comes back for a while after a process has ended: the driver gives it back in its own time. */
+const SETTLED_MS = 5000;
+const BETWEEN_MS = 200;
+const SAME = 64 * MiB;
+
+/** Memory once it no longer comes back. */
+async function settled(): Promise<{ available: number; free: number } | null> {
+  const until = performance.now() + SETTLED_MS;
+  let last = readMemory();
+  while (last !== null && performance.now() < until) {
+    await sleep(BETWEEN_MS);
+    const next = readMemory();
+    if (next === null || next.available - last.available < SAME) return next ?? last;
+    last = next;
+  }
+  return last;
+}
+
+function readMemory(): { available: number; free: number } | null {
+  try {
+    const { available, free } = hostMemorySync();
+    return available === null || free === null ? null : { available, free };
+  } catch {
+    return null;
+  }
+}

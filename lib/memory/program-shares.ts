@@ -1,0 +1,10 @@
+/** Shares of the memory that programs take where their command line says nothing. */
+
+/** --gpu-memory-utilization of vLLM since 0.20 (vllm-project/recipes PR 632), and before. */
+export const VLLM_SHARE = { newest: 0.92, before020: 0.9 } as const;
+
+/**
+ * --mem-fraction-static of SGLang by its documentation. It computes the share itself: 0.86 to 0.9 of what is free in
+ * published starts.
+ */
+export const SGLANG_SHARE = 0.9;

@@ -1,0 +1,443 @@
+/**
+ * The architecture of a config.json of Hugging Face. Facts are those of the model's code in transformers or vLLM: which
+ * field gives the kind of each layer, and the default of a field that is left out.
+ */
+
+import {
+  type Architecture,
+  attention,
+  type CacheLayers,
+  cacheOfMtp,
+  grouped,
+  type LatentLayers,
+  type LayerMemory,
+  type StateLayers,
+  stateLayer,
+} from './architecture.ts';
+import { ModelConfig } from './model-config.ts';
+import { isObject, type JsonObject, modelError } from './model-file.ts';
+
+const MOST_LAYERS = 10_000;
+/** Fields under which multimodal models keep the config of their language model. */
+const TEXT_CONFIGS = ['text_config', 'llm_config', 'language_config', 'thinker_config', 'decoder', 'language_model'];
+
+/** The part of a config that describes the language model. */
+export function languageConfig(document: JsonObject, path: string): ModelConfig {
+  for (const name of TEXT_CONFIGS) {
+    const inner = document[name];
+    if (!isObject(inner)) continue;
+    // Qwen Omni nests twice: thinker_config.text_config.
+    if (isObject(inner.text_config)) return new ModelConfig(inner.text_config, path, { ...document, ...inner });
+    return new ModelConfig(inner, path, document);
+  }
+  return new ModelConfig(document, path);
+}
+
+/** @throws UmaError ERR_UMA_MODEL for a field that is absurd, and for a config without layers. */
+export function architectureOfConfig(document: JsonObject, path: string): Architecture {
+  const config = languageConfig(document, path);
+  const shape = shapeOf(config);
+  const layers = layerMemories(config, shape);
+  const mtpLayers = config.count(['num_nextn_predict_layers', 'mtp_num_hidden_layers', 'num_mtp_layers'], 0) ?? 0;
+  return {
+    name: config.text('model_type') ?? 'unknown',
+    layers: shape.layers,
+    mtpLayers,
+    hidden: shape.hidden,
+    heads: shape.heads,
+    vocab: config.count(['vocab_size', 'padded_vocab_size']),
+    intermediate: feedForwardWidth(config),
+    experts: expertsOf(config),
+    expertsPerToken:
+      config.count(
+        ['num_experts_per_tok', 'num_experts_per_token', 'moe_topk', 'moe_k', 'moe_top_k', 'top_k_experts'],
+        0,
+      ) ??
+      config.inner('ffn_config')?.count(['moe_top_k'], 0) ??
+      0,
+    expertIntermediate: config.count(EXPERT_WIDTH, 0),
+    maxContext: config.count(['max_position_embeddings', 'n_positions', 'seq_length', 'max_seq_len']),
+    softcap: (config.number('final_logit_softcapping') ?? 0) > 0,
+    tied: config.flag('tie_word_embeddings'),
+    cache: grouped(layers),
+    mtpCache: mtpLayers === 0 ? null : cacheOfMtp(layers, mtpLayers),
+    notes: notesOf(config, layers),
+  };
+}
+
+/** Width of a feed-forward part; null: the config does not say. */
+function feedForwardWidth(config: ModelConfig): number | null {
+  const names = ['intermediate_size', 'ffn_hidden_size', 'n_inner', 'ffn_dim', 'd_ff', 'block_ff_dim'];
+  const width = config.count(names, 0) ?? config.inner('ffn_config')?.count(names, 0) ?? null;
+  if (width === null) return null;
+  if (config.text('model_type') === 'qwen') return width / 2; // Qwen 1 gives both halves of the gated part
+  if (config.flag('block_auto_adjust_ff_dim') !== true) return width;
+  // LFM2 takes two thirds of it.
+  const multiple = config.count(['block_multiple_of']) ?? 256;
+  const scaled = Math.floor((2 * width) / 3) * (config.number('block_ffn_dim_multiplier') ?? 1);
+  return Math.ceil(Math.floor(scaled) / multiple) * multiple;
+}
+
+/** Names of the width of an expert. */
+export const EXPERT_WIDTH = ['moe_intermediate_size', 'expert_dim', 'expert_ffn_hidden_size'];
+
+export function expertsOf(config: ModelConfig): number {
+  const names = ['n_routed_experts', 'num_local_experts', 'num_experts', 'moe_num_experts', 'num_routed_experts'];
+  return config.count(names, 0) ?? config.inner('ffn_config')?.count(names, 0) ?? 0; // DBRX nests them
+}
+
+interface Shape {
+  layers: number;
+  hidden: number;
+  heads: number | null;
+  kvHeads: number;
+  keyDim: number;
+  valueDim: number;
+}
+
+function shapeOf(config: ModelConfig): Shape {
+  const layers = config.needed(['num_hidden_layers', 'n_layer', 'num_layers', 'n_layers']);
+  if (layers > MOST_LAYERS)
+    throw modelError(
+      config.path,
+      `it has ${layers.toLocaleString('en-US')} layers; expected at most ${MOST_LAYERS.toLocaleString('en-US')}`,
+    );
+  const hidden = config.needed(['hidden_size', 'n_embd', 'd_model', 'dim']);
+  const heads = config.count(['num_attention_heads', 'n_head', 'n_heads', 'num_heads']);
+  const keyDim =
+    config.count(['head_dim', 'attention_head_dim', 'kv_channels', 'd_kv', 'd_head']) ??
+    Math.floor(hidden / (heads ?? 1));
+  const valueDim = config.has('kv_lora_rank') ? keyDim : (config.count(['v_head_dim', 'value_head_dim']) ?? keyDim);
+  return { layers, hidden, heads, kvHeads: kvHeadsOf(config, heads), keyDim, valueDim };
+}
+
+function kvHeadsOf(config: ModelConfig, heads: number | null): number {
+  const grouped = config.count([
+    'num_key_value_heads',
+    'num_kv_heads',
+    'n_head_kv',
+    'multi_query_group_num',
+    'num_attention_groups', // Step3
+  ]);
+  const nested = config.inner('attn_config')?.count(['kv_n_heads']) ?? null;
+  if (grouped !== null || nested !== null) {
+    // Falcon's first models name a number of heads but share one pair of them.
+    if (config.flag('multi_query') === true && config.flag('new_decoder_architecture') !== true) return 1;
+    return grouped ?? nested ?? 1;
+  }
+  return config.flag('multi_query') === true ? 1 : (heads ?? 1);
+}
+
+/** What each layer keeps. The first description that a config has decides. */
+function layerMemories(config: ModelConfig, shape: Shape): LayerMemory[] {
+  const each = (memory: (index: number) => LayerMemory): LayerMemory[] =>
+    Array.from({ length: shape.layers }, (_, index) => memory(index));
+  const model = config.text('model_type') ?? '';
+  const blocks = config.list('block_configs');
+  if (blocks !== null) return blocks.map((block) => searchedBlock(block, shape));
+  const ratios = config.list('compress_ratios');
+  if (ratios !== null) return each((index) => compressedLayer(config, shape, ratios[index]));
+  if (ENCODERS.test(model)) return [];
+  if (/^rwkv/.test(model)) return each(() => rwkvLayer(config, shape));
+  const pattern = config.text('hybrid_override_pattern') ?? config.list('hybrid_override_pattern');
+  if (pattern !== null) return [...pattern].map((letter) => patternLayer(String(letter), config, shape));
+  if (model === 'mamba' || model === 'mamba2' || model === 'falcon_mamba') return each(() => mambaLayer(config, shape));
+  const latent = latentLayer(config);
+  const linear = config.inner('linear_attn_config');
+  if (linear !== null) return each((index) => kimiLayer(index, linear, latent ?? fullLayer(shape)));
+  if (latent !== null) {
+    const indexers = config.list('indexer_types'); // GLM-5.2: most layers use the indexer of another
+    const indexDim = (index: number): number => (indexers?.[index] === 'shared' ? 0 : latent.indexDim);
+    return each((index) => ({ ...latent, layers: attentionsPerLayer(model), indexDim: indexDim(index) }));
+  }
+  const kinds = kindsOf(config, shape.layers);
+  const sharing = config.count(['num_kv_shared_layers'], 0) ?? 0;
+  const parallel = model === 'falcon_h1';
+  const memories = each((index) =>
+    index >= shape.layers - sharing ? { kind: 'none' } : layerOfKind(kinds[index] ?? 'full', config, shape),
+  );
+  // Zamba's shared attention keeps the tokens of each layer that uses it.
+  const beside = kinds.filter((kind) => kind === 'hybrid').map(() => fullLayer(shape));
+  return parallel ? [...memories, ...each(() => mambaLayer(config, shape))] : [...memories, ...beside];
+}
+
+/** Models that read a text once and write none keep nothing of it. */
+export const ENCODERS =
+  /^(bert|roberta|xlm-roberta|camembert|distilbert|electra|deberta|deberta-v2|mpnet|modernbert|nomic_bert|albert|ernie)$/;
+
+/** LongCat has two attention blocks in each layer. */
+function attentionsPerLayer(model: string): number {
+  return model.startsWith('longcat') ? 2 : 1;
+}
+
+function fullLayer({ kvHeads, keyDim, valueDim }: Shape): CacheLayers {
+  return attention(kvHeads, keyDim, valueDim);
+}
+
+type Kind = 'full' | 'sliding' | 'chunked' | 'linear' | 'mamba' | 'hybrid' | 'conv' | 'lightning' | 'none';
+
+/** Names of layer kinds in `layer_types` and `layers_block_type`. */
+const KINDS: ReadonlyMap<string, Kind> = new Map([
+  ['full_attention', 'full'],
+  ['attention', 'full'],
+  ['self_attention', 'full'],
+  ['global', 'full'],
+  ['sliding_attention', 'sliding'],
+  ['sliding_window_attention', 'sliding'],
+  ['local', 'sliding'],
+  ['chunked_attention', 'chunked'],
+  ['linear_attention', 'linear'],
+  ['mamba', 'mamba'],
+  ['mamba2', 'mamba'],
+  ['hybrid', 'hybrid'],
+  ['conv', 'conv'],
+  ['recurrent', 'conv'],
+  ['moe', 'none'],
+  ['mlp', 'none'],
+]);
+
+/** The kind of each layer, by whichever field the config has. */
+function kindsOf(config: ModelConfig, layers: number): Kind[] {
+  const each = (kind: (index: number) => Kind): Kind[] => Array.from({ length: layers }, (_, index) => kind(index));
+  const named = config.list('layer_types') ?? config.list('layers_block_type') ?? config.list('block_types');
+  if (named !== null) return windowsOff(config) ? named.map((name) => withoutWindow(kindOf(name))) : named.map(kindOf);
+  const flags = config.list('hybrid_layer_pattern'); // MiMo: 1 slides
+  if (flags !== null) return flags.map((flag) => (flag === 1 ? 'sliding' : 'full'));
+  const softmax = config.list('attn_type_list'); // MiniMax-01: 0 is lightning attention
+  if (softmax !== null) return softmax.map((type) => (type === 0 ? 'lightning' : 'full'));
+  const crossing = config.list('cross_attention_layers'); // Llama 3.2: these keep the tokens of an image
+  if (crossing !== null) return each((index) => (crossing.includes(index) ? 'none' : 'full'));
+  const attentionLayers = config.list('attn_layer_indices') ?? config.list('full_attn_idxs');
+  if (attentionLayers !== null) {
+    const other = config.has('mamba_d_state') ? 'mamba' : 'conv'; // Bamba, LFM2
+    return each((index) => (attentionLayers.includes(index) ? 'full' : other));
+  }
+  const period = config.count(['attn_layer_period']); // Jamba
+  if (period !== null) {
+    const offset = config.count(['attn_layer_offset'], 0) ?? 0;
+    return each((index) => (index % period === offset ? 'full' : 'mamba'));
+  }
+  const interval = config.count(['full_attention_interval']); // Qwen3-Next
+  if (interval !== null) return each((index) => ((index + 1) % interval === 0 ? 'full' : 'linear'));
+  return slidingKinds(config, each);
+}
+
+function kindOf(name: unknown): Kind {
+  return KINDS.get(String(name)) ?? 'full';
+}
+
+function withoutWindow(kind: Kind): Kind {
+  return kind === 'sliding' ? 'full' : kind;
+}
+
+/** Qwen and others name a window that is switched off. */
+function windowsOff(config: ModelConfig): boolean {
+  return config.flag('use_sliding_window') === false;
+}
+
+/** Every how many layers one looks back at everything, where the config does not say. */
+const FULL_EVERY: Readonly<Record<string, number>> = {
+  gemma2: 2,
+  gpt_oss: 2,
+  cohere2: 4,
+  exaone4: 4,
+  olmo3: 4,
+  gemma3n_text: 5,
+  gemma3: 6,
+  gemma3_text: 6,
+};
+
+function slidingKinds(config: ModelConfig, each: (kind: (index: number) => Kind) => Kind[]): Kind[] {
+  const model = config.text('model_type') ?? '';
+  if (config.has('attention_chunk_size') && model.startsWith('llama4')) {
+    const unroped = config.list('no_rope_layers'); // 0: no positions, and attention to everything
+    return each((index) =>
+      (unroped !== null && unroped.length > 0 ? unroped[index] === 0 : (index + 1) % 4 === 0) ? 'full' : 'chunked',
+    );
+  }
+  const window = config.count(['sliding_window', 'sliding_window_size'], 0);
+  if (window === null || window === 0 || windowsOff(config)) return each(() => 'full');
+  const written = config.text('sliding_window_pattern'); // EXAONE: "LLLG"
+  if (written !== null && written !== '')
+    return each((index) => (written[index % written.length] === 'G' ? 'full' : 'sliding'));
+  const every = config.count(['sliding_window_pattern', '_sliding_window_pattern']) ?? FULL_EVERY[model];
+  if (every !== undefined) return each((index) => ((index + 1) % every === 0 ? 'full' : 'sliding'));
+  if (model.startsWith('qwen')) {
+    const first = config.count(['max_window_layers'], 0) ?? 28;
+    return each((index) => (index < first ? 'full' : 'sliding'));
+  }
+  return each(() => 'sliding');
+}
+
+function layerOfKind(kind: Kind, config: ModelConfig, shape: Shape): LayerMemory {
+  switch (kind) {
+    case 'none':
+      return { kind: 'none' };
+    case 'full':
+      return globalLayer(config, shape);
+    case 'sliding':
+      return slidingLayer(config, shape);
+    case 'chunked':
+      return attention(shape.kvHeads, shape.keyDim, shape.valueDim, config.count(['attention_chunk_size']), 'chunk');
+    case 'linear':
+      return deltaNetLayer(config);
+    case 'mamba':
+    case 'hybrid':
+      return mambaLayer(config, shape);
+    case 'conv':
+      return convLayer(config, shape);
+    case 'lightning':
+      return {
+        kind: 'state',
+        layers: 1,
+        what: 'lightning attention',
+        stateElements: (shape.heads ?? 1) * shape.keyDim ** 2,
+        convElements: 0,
+      };
+  }
+}
+
+/** Gemma 4 gives its layers with full attention heads of their own. */
+function globalLayer(config: ModelConfig, shape: Shape): LayerMemory {
+  const dim = config.count(['global_head_dim']);
+  const sliding = config.has('layer_types') && config.has('sliding_window');
+  if (dim === null || !sliding) return fullLayer(shape);
+  const kvHeads = config.flag('attention_k_eq_v') === true ? config.count(['num_global_key_value_heads']) : null;
+  return attention(kvHeads ?? shape.kvHeads, dim, dim);
+}
+
+function slidingLayer(config: ModelConfig, shape: Shape): LayerMemory {
+  const window = config.count(['sliding_window', 'sliding_window_size'], 0);
+  const kvHeads = config.count(['swa_num_key_value_heads']) ?? shape.kvHeads;
+  const keyDim = config.count(['swa_head_dim']) ?? shape.keyDim;
+  const valueDim = config.count(['swa_v_head_dim']) ?? shape.valueDim;
+  const context = config.count(['max_position_embeddings']);
+  const limited = window !== null && window > 0 && (context === null || window < context);
+  return attention(kvHeads, keyDim, valueDim, limited ? window : null);
+}
+
+function latentLayer(config: ModelConfig): LatentLayers | null {
+  const rank = config.count(['kv_lora_rank'], 0);
+  if (rank === null || rank === 0) return null;
+  const ropeDim = config.count(['qk_rope_head_dim'], 0) ?? 64;
+  const nope = config.count(['qk_nope_head_dim'], 0) ?? 128;
+  return {
+    kind: 'latent',
+    layers: 1,
+    rank,
+    ropeDim,
+    indexDim: config.count(['index_head_dim'], 0) ?? 0,
+    expandedByDefault: false,
+    expanded: {
+      kvHeads: config.count(['num_attention_heads']) ?? 1,
+      keyDim: nope + ropeDim,
+      valueDim: config.count(['v_head_dim']) ?? nope,
+    },
+  };
+}
+
+/** Kimi's delta attention: a state of head_dim × head_dim for each head, and three short convolutions. */
+function kimiLayer(index: number, linear: ModelConfig, full: CacheLayers): LayerMemory {
+  const fullLayers = linear.list('full_attn_layers') ?? []; // counted from 1
+  if (fullLayers.includes(index + 1)) return full;
+  const heads = linear.needed(['num_heads']);
+  const dim = linear.needed(['head_dim']);
+  const kernel = linear.count(['short_conv_kernel_size']) ?? 4;
+  return {
+    kind: 'state',
+    layers: 1,
+    what: 'Kimi delta attention',
+    stateElements: heads * dim * dim,
+    convElements: 3 * (kernel - 1) * heads * dim,
+  };
+}
+
+/** A block of a searched architecture (Nemotron NAS): some have no attention, the others differ in their heads. */
+function searchedBlock(block: unknown, shape: Shape): LayerMemory {
+  const part = isObject(block) && isObject(block.attention) ? block.attention : {};
+  if (part.no_op === true || part.replace_with_linear === true) return { kind: 'none' };
+  const inGroup = part.n_heads_in_group;
+  const kvHeads = typeof inGroup === 'number' && inGroup > 0 ? Math.floor((shape.heads ?? 1) / inGroup) : shape.kvHeads;
+  const sliding = typeof part.window_length === 'number' ? part.window_length : null;
+  return attention(kvHeads, shape.keyDim, shape.valueDim, sliding);
+}
+
+function compressedLayer(config: ModelConfig, shape: Shape, ratio: unknown): LayerMemory {
+  const window = config.count(['sliding_window']) ?? 128;
+  if (typeof ratio !== 'number' || !(ratio >= 1)) return attention(1, shape.keyDim, 0, window);
+  // Only layers that choose among their vectors have an indexer: those that compress little.
+  const indexDim = ratio < 64 ? (config.count(['index_head_dim'], 0) ?? 0) : 0;
+  return { kind: 'compressed', layers: 1, ratio: Math.floor(ratio), dim: shape.keyDim, indexDim, window };
+}
+
+function patternLayer(letter: string, config: ModelConfig, shape: Shape): LayerMemory {
+  if (letter === 'M') return mambaLayer(config, shape);
+  return letter === '*' ? fullLayer(shape) : { kind: 'none' };
+}
+
+function mambaLayer(config: ModelConfig, { hidden }: Shape): StateLayers {
+  const heads = config.count(['mamba_num_heads', 'mamba_n_heads', 'n_mamba_heads', 'num_heads']);
+  const headDim = config.count(['mamba_head_dim', 'mamba_d_head', 'mamba_headdim', 'head_dim']);
+  const expand = config.count(['mamba_expand', 'expand']) ?? 2;
+  const model = config.text('model_type') ?? '';
+  const kernel = config.count(['conv_kernel', 'mamba_d_conv', 'd_conv', 'conv_kernel_size']) ?? 4;
+  const first = model === 'mamba' || model === 'falcon_mamba' || model === 'jamba';
+  const stateSize = config.count(['ssm_state_size', 'mamba_d_state', 'state_size']) ?? (first ? 16 : 128);
+  const inner =
+    config.count(['mamba_d_ssm']) ?? (heads !== null && headDim !== null && !first ? heads * headDim : expand * hidden);
+  if (first) {
+    const size = model === 'mamba' || model === 'falcon_mamba' ? (config.count(['intermediate_size']) ?? inner) : inner;
+    return stateLayer('Mamba', size, stateSize, 0, kernel);
+  }
+  return stateLayer(
+    'Mamba-2',
+    inner,
+    stateSize,
+    config.count(['n_groups', 'mamba_n_groups', 'mamba_ngroups']) ?? 1,
+    kernel,
+  );
+}
+
+/** Gated delta networks (Qwen3-Next, Qwen3.5): a state of key × value elements for each value head. */
+function deltaNetLayer(config: ModelConfig): StateLayers {
+  const valueHeads = config.needed(['linear_num_value_heads']);
+  const keyHeads = config.needed(['linear_num_key_heads']);
+  const keyDim = config.needed(['linear_key_head_dim']);
+  const valueDim = config.needed(['linear_value_head_dim']);
+  const kernel = config.count(['linear_conv_kernel_dim']) ?? 4;
+  return {
+    kind: 'state',
+    layers: 1,
+    what: 'gated delta network',
+    stateElements: valueHeads * keyDim * valueDim,
+    convElements: (kernel - 1) * (2 * keyHeads * keyDim + valueHeads * valueDim),
+  };
+}
+
+/** RWKV from version 5 on: a matrix for each head, and the last token of both halves of a layer. */
+function rwkvLayer(config: ModelConfig, { hidden }: Shape): StateLayers {
+  const headDim = config.count(['head_dim', 'head_size']) ?? 64;
+  return { kind: 'state', layers: 1, what: 'RWKV', stateElements: hidden * headDim, convElements: 2 * hidden };
+}
+
+/** LFM2's short convolutions, RecurrentGemma's recurrent blocks. */
+function convLayer(config: ModelConfig, { hidden }: Shape): StateLayers {
+  const width = config.count(['lru_width']);
+  const kernel = config.count(['conv_L_cache', 'conv1d_width']) ?? 4;
+  return {
+    kind: 'state',
+    layers: 1,
+    what: 'short convolution',
+    stateElements: width ?? 0,
+    convElements: (kernel - 1) * (width ?? config.count(['conv_dim']) ?? hidden),
+  };
+}
+
+function notesOf(config: ModelConfig, layers: readonly LayerMemory[]): string[] {
+  const notes: string[] = [];
+  if (config.has('cross_attention_layers'))
+    notes.push('Layers with cross-attention keep the tokens of images, which are not counted.');
+  if (layers.some(({ kind }) => kind === 'compressed'))
+    notes.push('Compressed attention is new: programs differ in what they keep, and the range says so.');
+  return notes;
+}

@@ -1,0 +1,137 @@
+/** What a model keeps of earlier tokens, layer by layer, and the sizes that buffers depend on. */
+
+/** Layers that keep the keys and values of earlier tokens. */
+export interface AttentionLayers {
+  kind: 'attention';
+  layers: number;
+  kvHeads: number;
+  keyDim: number;
+  valueDim: number;
+  /** Tokens that these layers look back; null: all. */
+  window: number | null;
+  /** `chunk`: the window begins anew at its multiples (Llama 4); a cache for it is at most as large. */
+  windowKind: 'sliding' | 'chunk' | null;
+}
+
+/** Layers that keep one compressed vector per token for all heads (multi-head latent attention, DeepSeek). */
+export interface LatentLayers {
+  kind: 'latent';
+  layers: number;
+  rank: number;
+  ropeDim: number;
+  /** Further elements per token of a sparse-attention indexer; 0: none. */
+  indexDim: number;
+  /** Whether programs keep the expanded form for this file: GGUF files from before llama.cpp knew the compressed one. */
+  expandedByDefault: boolean;
+  /** What a program keeps that does not compress. */
+  expanded: { kvHeads: number; keyDim: number; valueDim: number };
+}
+
+/** Layers with a state of fixed size for each sequence: state-space models, linear attention, short convolutions. */
+export interface StateLayers {
+  kind: 'state';
+  layers: number;
+  what: string;
+  /** Elements of the recurrent state, usually in 4 bytes each. */
+  stateElements: number;
+  /** Elements of the convolution's state. */
+  convElements: number;
+}
+
+/** Layers that keep one vector for several tokens, besides a window of single ones (DeepSeek V4). */
+export interface CompressedLayers {
+  kind: 'compressed';
+  layers: number;
+  /** Tokens in one vector. */
+  ratio: number;
+  dim: number;
+  indexDim: number;
+  window: number;
+}
+
+export type CacheLayers = AttentionLayers | LatentLayers | StateLayers | CompressedLayers;
+
+export interface Architecture {
+  /** `model_type` of config.json, or `general.architecture` of a GGUF file. */
+  name: string;
+  /** Layers of the main model. */
+  layers: number;
+  /** Further layers that predict later tokens (multi-token prediction); they cache like the last layer. */
+  mtpLayers: number;
+  hidden: number;
+  heads: number | null;
+  vocab: number | null;
+  intermediate: number | null;
+  /** Routed experts of a layer; 0: dense. */
+  experts: number;
+  expertsPerToken: number;
+  /** Hidden size of one expert; null: dense. */
+  expertIntermediate: number | null;
+  maxContext: number | null;
+  /** Whether the final logits are capped (Gemma), which needs a second copy of them. */
+  softcap: boolean;
+  /** Whether the output layer uses the embedding's weights. null: unknown. */
+  tied: boolean | null;
+  cache: CacheLayers[];
+  /** How the cache of the MTP layers is built; null: there are none. */
+  mtpCache: CacheLayers | null;
+  /** What was assumed, as sentences. */
+  notes: string[];
+}
+
+/** One layer as a file describes it; `none`: it keeps nothing. */
+export type LayerMemory = CacheLayers | { kind: 'none' };
+
+/** Equal layers as one entry, in the order of their first. */
+export function grouped(layers: readonly LayerMemory[]): CacheLayers[] {
+  const groups = new Map<string, CacheLayers>();
+  for (const layer of layers) {
+    if (layer.kind === 'none') continue;
+    const key = JSON.stringify({ ...layer, layers: 0 });
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, { ...layer });
+    else group.layers += layer.layers;
+  }
+  return [...groups.values()];
+}
+
+export function attention(
+  kvHeads: number,
+  keyDim: number,
+  valueDim: number,
+  window: number | null = null,
+  windowKind: 'sliding' | 'chunk' = 'sliding',
+): AttentionLayers {
+  return {
+    kind: 'attention',
+    layers: 1,
+    kvHeads,
+    keyDim,
+    valueDim,
+    window,
+    windowKind: window === null ? null : windowKind,
+  };
+}
+
+/** Gated state-space and linear-attention layers whose convolution runs over the inner vector and two groups. */
+export function stateLayer(
+  what: string,
+  inner: number,
+  stateSize: number,
+  groups: number,
+  kernel: number,
+): StateLayers {
+  return {
+    kind: 'state',
+    layers: 1,
+    what,
+    stateElements: inner * stateSize,
+    convElements: Math.max(0, kernel - 1) * (inner + 2 * groups * stateSize),
+  };
+}
+
+/** Cache of layers that predict further tokens: they are built like the last layer with attention. */
+export function cacheOfMtp(layers: readonly LayerMemory[], count: number): CacheLayers | null {
+  const last = grouped(layers).findLast(({ kind }) => kind !== 'state');
+  return last === undefined ? null : { ...last, layers: count };
+}

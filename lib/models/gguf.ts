@@ -1,0 +1,326 @@
+/**
+ * Headers of GGUF files (github.com/ggml-org/ggml, docs/gguf.md), read in windows of 1 MiB. Arrays of strings, such as
+ * the 250,000 tokens of a vocabulary, are walked and not built. Counts and lengths are checked against the size of the
+ * file before anything is reserved for them.
+ */
+
+import { ggmlType } from './ggml-types.ts';
+import { modelError, readAt, withFile } from './model-file.ts';
+import { partOf, type WeightSum, WeightSums } from './weights.ts';
+
+export type GgufValue = string | number | boolean | readonly (number | boolean)[];
+
+export interface GgufHeader {
+  fileBytes: number;
+  /** Numbers, short strings, and arrays of at most 4,096 numbers. */
+  metadata: ReadonlyMap<string, GgufValue>;
+  /** Length of each array, also of those that are not in `metadata`. */
+  arrayLengths: ReadonlyMap<string, number>;
+  sums: WeightSum[];
+  largestTensor: number;
+}
+
+const WINDOW = 1024 * 1024;
+/** A key has at most 65,535 bytes by the specification. */
+const LONGEST_KEY = 65_535;
+/** Longer strings, such as chat templates, are skipped. */
+const LONGEST_VALUE = 4096;
+/** Per-layer arrays are far shorter, arrays of a tokenizer far longer. */
+const LONGEST_ARRAY = 4096;
+const MOST_TENSORS = 1_000_000;
+const MOST_KEYS = 100_000;
+const DEEPEST_ARRAY = 4;
+
+const TYPE = { string: 8, array: 9 } as const;
+/** Bytes of the other types, by their number. */
+const SCALAR_BYTES: readonly number[] = [1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8];
+
+/**
+ * @param layers layers of the main model, for a part of a model, whose header does not say; null: the header says.
+ * @throws UmaError ERR_UMA_MODEL for a header that is not one; Node's own error where the file cannot be read.
+ */
+export async function readGguf(path: string, layers: number | null = null): Promise<GgufHeader> {
+  return withFile(path, async (file, size) => new Reader(file, size, path).header(layers));
+}
+
+class Reader {
+  readonly #file: number;
+  readonly #size: number;
+  readonly #path: string;
+  readonly #buffer = Buffer.allocUnsafe(WINDOW);
+  /** Position of the window in the file, bytes in it, and where the next value lies in it. */
+  #start = 0;
+  #length = 0;
+  #at = 0;
+  readonly #metadata = new Map<string, GgufValue>();
+  readonly #arrayLengths = new Map<string, number>();
+
+  constructor(file: number, size: number, path: string) {
+    this.#file = file;
+    this.#size = size;
+    this.#path = path;
+  }
+
+  async header(layers: number | null): Promise<GgufHeader> {
+    await this.#need(4);
+    const magic = this.#buffer.toString('latin1', 0, 4);
+    if (magic !== 'GGUF') throw this.#fail(`it begins with ${JSON.stringify(magic)}; expected "GGUF"`);
+    this.#at = 4;
+    const version = await this.#u32();
+    if (version === 0x2000000 || version === 0x3000000)
+      throw this.#fail('it is a big-endian file; expected a little-endian one');
+    if (version !== 2 && version !== 3) throw this.#fail(`it has version ${version}; expected 2 or 3`);
+    // A tensor takes at least 32 bytes of the header, a key 13.
+    const tensors = this.#limited(await this.#u64(), 'tensors', 32, MOST_TENSORS);
+    const keys = this.#limited(await this.#u64(), 'keys', 13, MOST_KEYS);
+    for (let key = 0; key < keys; key++) await this.#readKey();
+    const { sums, largestTensor } = await this.#readTensors(tensors, layers ?? this.#mainLayers());
+    return {
+      fileBytes: this.#size,
+      metadata: this.#metadata,
+      arrayLengths: this.#arrayLengths,
+      sums,
+      largestTensor,
+    };
+  }
+
+  #fail(message: string): Error {
+    return modelError(this.#path, message);
+  }
+
+  #limited(count: number, what: string, bytesOfOne: number, most: number): number {
+    const fits = Math.floor(this.#size / bytesOfOne);
+    if (count <= Math.min(most, fits)) return count;
+    const limit =
+      count > most
+        ? `at most ${most.toLocaleString('en-US')} are expected`
+        : `the file has ${this.#size.toLocaleString('en-US')} bytes`;
+    throw this.#fail(`its header claims ${count.toLocaleString('en-US')} ${what}; ${limit}`);
+  }
+
+  /** Makes `bytes` (at most a window) available at #at. */
+  async #need(bytes: number): Promise<void> {
+    if (this.#at + bytes <= this.#length) return;
+    const position = this.#start + this.#at;
+    if (position + bytes > this.#size)
+      throw this.#fail(
+        `its header goes on at byte ${position}, but the file has ${this.#size}: it is cut off; download it again`,
+      );
+    this.#start = position;
+    this.#at = 0;
+    this.#length = await readAt(this.#file, this.#buffer, Math.min(WINDOW, this.#size - position), position);
+    if (this.#length < bytes) throw this.#fail('it became shorter while it was read');
+  }
+
+  #skip(bytes: number): void {
+    this.#at += bytes;
+    if (this.#start + this.#at > this.#size)
+      throw this.#fail(
+        `a value of ${bytes.toLocaleString('en-US')} bytes ends after the file, which has ${this.#size.toLocaleString('en-US')}`,
+      );
+  }
+
+  async #u32(): Promise<number> {
+    await this.#need(4);
+    const value = this.#buffer.readUInt32LE(this.#at);
+    this.#at += 4;
+    return value;
+  }
+
+  async #u64(): Promise<number> {
+    await this.#need(8);
+    return this.#u64Here();
+  }
+
+  /** The 8 bytes must be in the window. Above 2^53 the value is rounded, which no limit lets pass. */
+  #u64Here(): number {
+    const value = this.#buffer.readUInt32LE(this.#at) + this.#buffer.readUInt32LE(this.#at + 4) * 2 ** 32;
+    this.#at += 8;
+    return value;
+  }
+
+  /** A string of at most `longest` bytes; null: it is longer, and skipped. */
+  async #string(longest: number): Promise<string | null> {
+    const length = await this.#u64();
+    if (length > longest) {
+      this.#skip(length);
+      return null;
+    }
+    await this.#need(length);
+    const text = this.#buffer.toString('utf8', this.#at, this.#at + length);
+    this.#at += length;
+    return text;
+  }
+
+  async #readKey(): Promise<void> {
+    const key = await this.#string(LONGEST_KEY);
+    if (key === null) throw this.#fail(`a key is longer than ${LONGEST_KEY.toLocaleString('en-US')} bytes`);
+    const type = await this.#u32();
+    if (type === TYPE.array) return this.#readArray(key, 0);
+    const value = type === TYPE.string ? await this.#string(LONGEST_VALUE) : await this.#scalar(type, key);
+    if (value !== null) this.#metadata.set(key, value);
+  }
+
+  #scalarBytes(type: number, key: string): number {
+    const bytes = SCALAR_BYTES[type];
+    if (bytes === undefined || bytes === 0)
+      throw this.#fail(`key ${JSON.stringify(key.slice(0, 80))} has a value of type ${type}; expected 0 to 12`);
+    return bytes;
+  }
+
+  async #scalar(type: number, key: string): Promise<number | boolean> {
+    const bytes = this.#scalarBytes(type, key);
+    await this.#need(bytes);
+    const at = this.#at;
+    this.#at += bytes;
+    return this.#scalarAt(type, at);
+  }
+
+  #scalarAt(type: number, at: number): number | boolean {
+    const buffer = this.#buffer;
+    switch (type) {
+      case 0:
+        return buffer.readUInt8(at);
+      case 1:
+        return buffer.readInt8(at);
+      case 2:
+        return buffer.readUInt16LE(at);
+      case 3:
+        return buffer.readInt16LE(at);
+      case 4:
+        return buffer.readUInt32LE(at);
+      case 5:
+        return buffer.readInt32LE(at);
+      case 6:
+        return buffer.readFloatLE(at);
+      case 7:
+        return buffer.readUInt8(at) !== 0;
+      case 10:
+        return Number(buffer.readBigUInt64LE(at));
+      case 11:
+        return Number(buffer.readBigInt64LE(at));
+      default:
+        return buffer.readDoubleLE(at);
+    }
+  }
+
+  async #readArray(key: string, depth: number): Promise<void> {
+    const type = await this.#u32();
+    const length = await this.#u64();
+    if (depth === 0) this.#arrayLengths.set(key, length);
+    const smallest = type === TYPE.string ? 8 : type === TYPE.array ? 12 : this.#scalarBytes(type, key);
+    const left = this.#size - this.#start - this.#at;
+    if (length * smallest > left)
+      throw this.#fail(
+        `array ${JSON.stringify(key.slice(0, 80))} claims ${length.toLocaleString('en-US')} entries; the file has ${left.toLocaleString('en-US')} bytes left`,
+      );
+    if (type === TYPE.string) return this.#skipStrings(length);
+    if (type === TYPE.array) {
+      if (depth >= DEEPEST_ARRAY)
+        throw this.#fail(`array ${JSON.stringify(key.slice(0, 80))} is nested more than ${DEEPEST_ARRAY} times`);
+      for (let entry = 0; entry < length; entry++) await this.#readArray(key, depth + 1);
+      return;
+    }
+    if (length > LONGEST_ARRAY || depth > 0) return this.#skip(length * smallest);
+    await this.#need(length * smallest);
+    this.#metadata.set(
+      key,
+      Array.from({ length }, (_, index) => this.#scalarAt(type, this.#at + index * smallest)),
+    );
+    this.#at += length * smallest;
+  }
+
+  async #skipStrings(count: number): Promise<void> {
+    for (let left = count; left > 0; ) {
+      // An await for each of 500,000 strings would take longer than all the rest.
+      if (this.#at + 8 > this.#length) await this.#need(8);
+      left -= this.#skipStringsHere(left);
+    }
+  }
+
+  /** Walks over strings whose lengths are in the window. Returns how many. */
+  #skipStringsHere(count: number): number {
+    const buffer = this.#buffer;
+    const last = this.#length - 8;
+    let at = this.#at;
+    let walked = 0;
+    let length = 0;
+    while (walked < count && at <= last) {
+      length = buffer.readUInt32LE(at) + buffer.readUInt32LE(at + 4) * 2 ** 32;
+      at += 8 + length;
+      walked++;
+    }
+    this.#at = at - length;
+    this.#skip(length);
+    return walked;
+  }
+
+  async #readTensors(count: number, layers: number | null): Promise<{ sums: WeightSum[]; largestTensor: number }> {
+    const tensors: GgufTensor[] = [];
+    for (let index = 0; index < count; index++) tensors.push(await this.#readTensor());
+    const alignment = this.#metadata.get('general.alignment') ?? 32;
+    if (typeof alignment !== 'number' || !Number.isInteger(alignment) || alignment < 1 || alignment > 2 ** 20)
+      throw this.#fail(`general.alignment is ${String(alignment)}; expected a whole number from 1`);
+    const dataStart = Math.ceil((this.#start + this.#at) / alignment) * alignment;
+    const dataBytes = this.#size - dataStart;
+    tensors.sort((a, b) => a.offset - b.offset);
+    const sums = new WeightSums();
+    let largestTensor = 0;
+    for (const [index, tensor] of tensors.entries()) {
+      const next = tensors[index + 1]?.offset ?? Math.max(dataBytes, 0);
+      const bytes = tensor.bytes ?? next - tensor.offset;
+      this.#checkPlace(tensor, bytes, tensors[index + 1] ?? null, dataBytes);
+      largestTensor = Math.max(largestTensor, bytes);
+      sums.add(partOf(tensor.name, layers), tensor.dtype, bytes, tensor.elements);
+    }
+    return { sums: sums.all(), largestTensor };
+  }
+
+  #checkPlace({ name, offset }: GgufTensor, bytes: number, next: GgufTensor | null, dataBytes: number): void {
+    const tensor = `tensor ${JSON.stringify(name.slice(0, 80))}`;
+    if (next !== null && offset + bytes > next.offset)
+      throw this.#fail(
+        `${tensor} overlaps ${JSON.stringify(next.name.slice(0, 80))} at byte ${next.offset} of the data`,
+      );
+    if (offset + bytes > dataBytes)
+      throw this.#fail(
+        `${tensor} ends at byte ${(offset + bytes).toLocaleString('en-US')} of the data, which has ${Math.max(0, dataBytes).toLocaleString('en-US')}: the file is cut off; download it again`,
+      );
+  }
+
+  /** Layers without those that predict further tokens. */
+  #mainLayers(): number | null {
+    const name = this.#metadata.get('general.architecture');
+    const blocks = this.#metadata.get(`${String(name)}.block_count`);
+    const predicting = this.#metadata.get(`${String(name)}.nextn_predict_layers`) ?? 0;
+    return typeof blocks === 'number' && typeof predicting === 'number' ? blocks - predicting : null;
+  }
+
+  async #readTensor(): Promise<GgufTensor> {
+    const name = await this.#string(LONGEST_KEY);
+    if (name === null)
+      throw this.#fail(`the name of a tensor is longer than ${LONGEST_KEY.toLocaleString('en-US')} bytes`);
+    const dimensions = await this.#u32();
+    const fail = (what: string): Error => this.#fail(`tensor ${JSON.stringify(name.slice(0, 80))} ${what}`);
+    if (dimensions > 4) throw fail(`has ${dimensions} dimensions; expected at most 4`);
+    let elements = 1;
+    for (let index = 0; index < dimensions; index++) elements *= await this.#u64();
+    if (elements > Number.MAX_SAFE_INTEGER)
+      throw fail(`has ${elements.toPrecision(3)} elements; expected less than 2^53`);
+    const typeNumber = await this.#u32();
+    const type = ggmlType(typeNumber);
+    const offset = await this.#u64();
+    if (type === null) return { name, dtype: `type ${typeNumber}`, elements, bytes: null, offset };
+    const bytes = Math.ceil(elements / type.blockElements) * type.blockBytes;
+    return { name, dtype: type.name, elements, bytes, offset };
+  }
+}
+
+interface GgufTensor {
+  name: string;
+  dtype: string;
+  elements: number;
+  /** null: the type is not known; the next tensor's offset tells. */
+  bytes: number | null;
+  offset: number;
+}

@@ -1,0 +1,159 @@
+/** Finds a model by a path or by its name in a model store, and reads its headers. */
+
+import { realpath, stat } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { invalidArgument } from '../base/arguments.ts';
+import type { ModelStore } from '../types/index.ts';
+import type { Model } from './model.ts';
+import { isObject, modelError, parseObject, readSmall } from './model-file.ts';
+import { listFolder, modelOfConfig, openFolder, openSafetensors, readConfig } from './open-folder.ts';
+import { ggufOf, openGguf } from './open-gguf.ts';
+import { quantizationOf } from './quantization.ts';
+import { findStores, invokingHome } from './stores.ts';
+
+/** A manifest of Ollama has about 1 KiB. */
+const LONGEST_MANIFEST = 2 ** 20;
+
+/**
+ * A model by its path (a folder, a .gguf, .safetensors or config.json file), or by its name in a store: "org/name" of
+ * Hugging Face or LM Studio, "name" or "name:tag" of Ollama.
+ *
+ * @throws UmaError ERR_UMA_MODEL: its files are damaged or incomplete. TypeError ERR_INVALID_ARG_VALUE: there is none.
+ */
+export async function openModel(
+  model: string,
+  env: NodeJS.ProcessEnv = process.env,
+  home: string | null = invokingHome(env),
+): Promise<Model> {
+  try {
+    return await find(model, env, home);
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    // What root could read is an error of its own; the rest is about the files: loops of links, disks that fail.
+    if (syscall === undefined || code === 'EACCES' || code === 'EPERM') throw error;
+    throw modelError(model, `it cannot be read (${code})`);
+  }
+}
+
+async function find(model: string, env: NodeJS.ProcessEnv, home: string | null): Promise<Model> {
+  const found = await kindOf(model);
+  if (found === 'folder') return openFolderAt(model, folderName(model));
+  if (found === 'file') return openFile(model);
+  const stored = looksLikePath(model) ? null : await inStores(model, env, home);
+  if (stored !== null) return stored;
+  throw invalidArgument(
+    `There is no model "${model}": expected a folder, a .gguf or .safetensors file, a config.json, or a name in a model store (org/name, or name:tag of Ollama)`,
+  );
+}
+
+function looksLikePath(model: string): boolean {
+  return isAbsolute(model) || /^\.{1,2}(\/|$)/.test(model) || /\.(gguf|safetensors|json)$/.test(model);
+}
+
+async function kindOf(path: string): Promise<'file' | 'folder' | null> {
+  try {
+    return (await stat(path)).isDirectory() ? 'folder' : 'file';
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG') return null;
+    throw error;
+  }
+}
+
+/** "org/name" for a snapshot in a hub's cache, otherwise the folder's own name. */
+function folderName(folder: string): string {
+  const path = resolve(folder);
+  const hub = /models--(.+)\/snapshots\/[^/]+$/.exec(path)?.[1];
+  return hub === undefined ? basename(path) : hub.replaceAll('--', '/');
+}
+
+async function openFolderAt(folder: string, name: string): Promise<Model> {
+  const names = await listFolder(folder);
+  const gguf = names.some((entry) => entry.endsWith('.safetensors')) ? null : ggufOf(folder, names);
+  if (gguf !== null) return openGguf(gguf, name);
+  if (!names.includes('config.json') && names.includes('snapshots') && names.includes('refs'))
+    return openHubRepository(folder, name.replace(/^models--/, '').replaceAll('--', '/'));
+  return openFolder(folder, names, name);
+}
+
+async function openFile(path: string): Promise<Model> {
+  if (path.endsWith('.safetensors')) return openSafetensors(path);
+  if (path.endsWith('.json')) {
+    const document = parseObject(await readSmall(path, 16 * 2 ** 20), path);
+    const beside = basename(path) === 'config.json' ? await readConfig(dirname(resolve(path))) : null;
+    return modelOfConfig(
+      beside ?? { document, path, quantization: quantizationOf(document, null) },
+      folderName(dirname(resolve(path))),
+    );
+  }
+  if (path.endsWith('.gguf') || basename(path).startsWith('sha256-')) return openGguf(path);
+  throw modelError(path, 'expected a .gguf, .safetensors or config.json file, or a folder');
+}
+
+async function inStores(model: string, env: NodeJS.ProcessEnv, home: string | null): Promise<Model | null> {
+  const stores = await findStores(env, home, folderAt);
+  for (const store of stores) {
+    const opened = await inStore(store, model);
+    if (opened !== null) return opened;
+  }
+  return null;
+}
+
+async function folderAt(path: string): Promise<string | null> {
+  try {
+    const folder = await realpath(path);
+    return (await stat(folder)).isDirectory() ? folder : null;
+  } catch {
+    return null;
+  }
+}
+
+async function inStore({ name: store, path }: ModelStore, model: string): Promise<Model | null> {
+  if (model.split('/').some((part) => part === '' || part.startsWith('.'))) return null;
+  if (store === 'huggingface') {
+    const folder = join(path, `models--${model.replaceAll('/', '--')}`);
+    return (await kindOf(folder)) === 'folder' ? openHubRepository(folder, model) : null;
+  }
+  if (store === 'lmstudio') {
+    const folder = join(path, model);
+    return (await kindOf(folder)) === 'folder' ? openFolderAt(folder, model) : null;
+  }
+  return store === 'ollama' ? openOllama(path, model) : null;
+}
+
+/** The snapshot that `main` names, or the only one. */
+async function openHubRepository(folder: string, name: string): Promise<Model> {
+  const snapshots = join(folder, 'snapshots');
+  let revisions: string[];
+  try {
+    revisions = await listFolder(snapshots);
+  } catch {
+    revisions = [];
+  }
+  const main = await readSmall(join(folder, 'refs', 'main'), 200).catch(() => '');
+  const revision = revisions.includes(main.trim()) ? main.trim() : revisions[0];
+  if (revision === undefined) throw modelError(folder, 'it has no snapshot: download the model');
+  return openFolderAt(join(snapshots, revision), name);
+}
+
+/** "llama3:8b" → manifests/registry.ollama.ai/library/llama3/8b → the blob of its model layer. */
+async function openOllama(store: string, model: string): Promise<Model | null> {
+  const [path = '', tag = 'latest'] = model.split(':');
+  const parts = path.split('/');
+  const full =
+    parts.length === 1
+      ? ['registry.ollama.ai', 'library', path]
+      : parts.length === 2
+        ? ['registry.ollama.ai', ...parts]
+        : parts;
+  const manifest = join(store, 'manifests', ...full, tag);
+  if ((await kindOf(manifest)) !== 'file') return null;
+  const { layers } = parseObject(await readSmall(manifest, LONGEST_MANIFEST), manifest);
+  const layer = Array.isArray(layers)
+    ? layers.find((entry) => isObject(entry) && entry.mediaType === 'application/vnd.ollama.image.model')
+    : undefined;
+  const digest: unknown = layer?.digest;
+  if (typeof digest !== 'string' || !/^sha256:[0-9a-f]{64}$/.test(digest))
+    throw modelError(manifest, 'it names no model');
+  return openGguf(join(store, 'blobs', digest.replace(':', '-')), model);
+}

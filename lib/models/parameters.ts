@@ -1,0 +1,287 @@
+/**
+ * Parameters of a model counted from its config.json, for a model whose files are not here. Each matrix of the published
+ * model code is a product below; vectors (norms, biases) are left out, which is less than 0.1 %.
+ */
+
+import type { Architecture, CacheLayers } from './architecture.ts';
+import { ENCODERS, EXPERT_WIDTH, expertsOf, languageConfig } from './architecture-config.ts';
+import type { ModelConfig } from './model-config.ts';
+import { isObject, type JsonObject } from './model-file.ts';
+import type { WeightPart } from './weights.ts';
+
+export type ParameterCounts = Record<Exclude<WeightPart, 'vision'>, number>;
+
+/** Feed-forward parts of two matrices instead of three: without a gate. */
+const UNGATED = /^(gpt2|gpt_neox|gptj|gpt_bigcode|falcon|starcoder2|phi|bloom|opt|mpt|nemotron|nemotron_h|rwkv\d?)$/;
+const UNGATED_ACTIVATIONS: readonly (string | null)[] = ['relu2', 'xielu'];
+/** The embedding is the output layer, where the config does not say. */
+const TIED = /^(gemma|cohere|gpt2|falcon|bloom|opt|mpt|mamba|zamba|lfm2)/;
+
+/** null: the shape is not known well enough. */
+export function parametersOfConfig(
+  document: JsonObject,
+  architecture: Architecture,
+  path: string,
+): ParameterCounts | null {
+  const config = languageConfig(document, path);
+  const { hidden, layers, name, vocab } = architecture;
+  // Of an encoder and its decoder the config gives both, each in its own way.
+  if (vocab === null || config.flag('is_encoder_decoder') === true) return null;
+  const tied = ENCODERS.test(name) || (architecture.tied ?? TIED.test(name));
+  const mixers = mixersOf(config, architecture);
+  const counts: ParameterCounts = {
+    embedding: vocab * hidden + perLayerEmbeddings(config, layers, hidden),
+    output: tied ? 0 : vocab * hidden,
+    blocks: mixers,
+    experts: 0,
+    mtp: 0,
+  };
+  for (let layer = 0; layer < layers; layer++) {
+    const { dense, experts } = feedForward(config, architecture, layer);
+    counts.blocks += dense;
+    counts.experts += experts;
+  }
+  const last = feedForward(config, architecture, layers - 1);
+  // GLM-4.5 and DeepSeek keep copies of embedding and output layer with each.
+  const copies = /^(glm4_moe|deepseek_v3|deepseek_v32)$/.test(name) ? 2 * vocab * hidden : 0;
+  counts.mtp = architecture.mtpLayers * (mixers / layers + last.dense + last.experts + 2 * hidden * hidden + copies);
+  return counts;
+}
+
+function perLayerEmbeddings(config: ModelConfig, layers: number, hidden: number): number {
+  const width = config.count(['hidden_size_per_layer_input'], 0) ?? 0;
+  const vocab = config.count(['vocab_size_per_layer_input'], 0) ?? 0;
+  // Three projections of each layer's share, and Gemma 3n's low-rank residual.
+  const rank = config.count(['laurel_rank'], 0) ?? 0;
+  return layers * (width * (vocab + 3 * hidden) + 2 * hidden * rank);
+}
+
+/** Attention, state-space and linear-attention parts of all layers. */
+function mixersOf(config: ModelConfig, architecture: Architecture): number {
+  const { hidden, layers, name } = architecture;
+  if (ENCODERS.test(name)) return layers * 4 * hidden * hidden;
+  if (name.startsWith('zamba')) return zambaParameters(config, architecture);
+  // Cross-attention keeps no tokens of the text.
+  const crossing = config.list('cross_attention_layers')?.length ?? 0;
+  if (crossing > 0) return (mixersOfKept(config, architecture) * layers) / Math.max(1, layers - crossing);
+  return mixersOfKept(config, architecture);
+}
+
+/** Of the layers that keep something, and of those that use what others keep. */
+function mixersOfKept(config: ModelConfig, { cache, heads, hidden, layers, name }: Architecture): number {
+  const sharing = config.count(['num_kv_shared_layers'], 0) ?? 0;
+  const own = cache.reduce((sum, group) => sum + group.layers * mixerOf(config, group, heads ?? 1, hidden), 0);
+  // Layers that use the keys and values of others still have queries and an output, in Gemma 3n unused keys, too.
+  const dim = config.count(['head_dim']) ?? 0;
+  const unused = name === 'gemma3n_text' ? (config.count(['num_key_value_heads']) ?? 0) : 0;
+  return own + Math.min(sharing, layers) * 2 * hidden * ((heads ?? 1) + unused) * dim;
+}
+
+/**
+ * Zamba2 has few blocks of attention and feed-forward that many layers share, each with a projection and adapters of its
+ * own. They read the layer and the embedding side by side.
+ */
+function zambaParameters(config: ModelConfig, { cache, heads, hidden, intermediate }: Architecture): number {
+  const blocks = config.count(['num_mem_blocks']) ?? 1;
+  const width = intermediate ?? 4 * hidden;
+  const rank = config.count(['adapter_rank', 'lora_rank'], 0) ?? 0;
+  let total = 0;
+  for (const group of cache)
+    if (group.kind === 'attention') {
+      const inner = (heads ?? 1) * group.keyDim;
+      total += blocks * (3 * 2 * hidden * inner + inner * hidden + 3 * hidden * width);
+      total += group.layers * (hidden * hidden + rank * (hidden + 2 * width));
+    } else total += group.layers * mixerOf(config, group, heads ?? 1, hidden);
+  return total;
+}
+
+function mixerOf(config: ModelConfig, group: CacheLayers, heads: number, hidden: number): number {
+  switch (group.kind) {
+    case 'attention':
+      return attentionParameters(config, group, heads, hidden);
+    case 'latent':
+      return latentParameters(config, group, hidden);
+    case 'compressed':
+      return compressedParameters(config, group.dim, heads, hidden);
+    case 'state':
+      return stateParameters(config, group, hidden);
+  }
+}
+
+function attentionParameters(
+  config: ModelConfig,
+  { kvHeads, keyDim, valueDim, window }: { kvHeads: number; keyDim: number; valueDim: number; window: number | null },
+  heads: number,
+  hidden: number,
+): number {
+  const rank = config.count(['share_q_dim'], 0) ?? 0; // Step3
+  const queries = heads * keyDim * (config.flag('attn_output_gate') === true ? 2 : 1);
+  // Gemma 4's layers with full attention use the keys as values.
+  const shared = config.flag('attention_k_eq_v') === true && window === null && config.has('global_head_dim');
+  const projected = rank === 0 ? hidden * queries : rank * (hidden + queries);
+  return projected + hidden * (kvHeads * keyDim + (shared ? 0 : kvHeads * valueDim) + heads * valueDim);
+}
+
+function latentParameters(
+  config: ModelConfig,
+  {
+    rank,
+    ropeDim,
+    indexDim,
+    expanded,
+  }: {
+    rank: number;
+    ropeDim: number;
+    indexDim: number;
+    expanded: { kvHeads: number; keyDim: number; valueDim: number };
+  },
+  hidden: number,
+): number {
+  const { kvHeads: heads, keyDim, valueDim } = expanded;
+  const queryRank = config.count(['q_lora_rank'], 0) ?? 0;
+  const queries = queryRank === 0 ? hidden * heads * keyDim : queryRank * (hidden + heads * keyDim);
+  const keys = hidden * (rank + ropeDim) + rank * heads * (keyDim - ropeDim + valueDim);
+  const indexHeads = config.count(['index_n_heads'], 0) ?? 0;
+  const indexer = indexDim === 0 ? 0 : (queryRank || hidden) * indexHeads * indexDim + hidden * (indexDim + indexHeads);
+  return queries + keys + indexer + hidden * heads * valueDim;
+}
+
+function compressedParameters(config: ModelConfig, dim: number, heads: number, hidden: number): number {
+  const queryRank = config.count(['q_lora_rank'], 0) ?? hidden;
+  const outputRank = config.count(['o_lora_rank'], 0) ?? hidden;
+  const groups = config.count(['o_groups'], 0) ?? 1;
+  return (
+    queryRank * (hidden + heads * dim) + 3 * hidden * dim + heads * dim * outputRank + groups * outputRank * hidden
+  );
+}
+
+function stateParameters(config: ModelConfig, group: { what: string; stateElements: number }, hidden: number): number {
+  const kernel = config.count(['linear_conv_kernel_dim', 'conv_kernel', 'mamba_d_conv', 'conv_L_cache']) ?? 4;
+  if (group.what === 'gated delta network') {
+    const keys = config.needed(['linear_num_key_heads']) * config.needed(['linear_key_head_dim']);
+    const valueHeads = config.needed(['linear_num_value_heads']);
+    const values = valueHeads * config.needed(['linear_value_head_dim']);
+    return hidden * (2 * keys + 2 * values + 2 * valueHeads) + kernel * (2 * keys + values) + values * hidden;
+  }
+  if (group.what === 'Kimi delta attention') {
+    const linear = config.inner('linear_attn_config');
+    const heads = linear?.count(['num_heads']) ?? 1;
+    const dim = linear?.count(['head_dim']) ?? 1;
+    return 4 * hidden * heads * dim + 2 * dim * (hidden + heads * dim) + hidden * heads;
+  }
+  if (group.what === 'RWKV') return 4 * hidden * hidden;
+  // Queries, keys, values, gate and output; a state is heads × dim × dim.
+  if (group.what === 'lightning attention')
+    return (5 * hidden * group.stateElements) / (config.count(['head_dim']) ?? 128);
+  if (group.what === 'short convolution') return 4 * hidden * hidden + kernel * hidden;
+  const stateSize = config.count(['ssm_state_size', 'mamba_d_state', 'state_size']) ?? 16;
+  const inner = group.stateElements / stateSize;
+  if (group.what === 'Mamba') {
+    const rank = config.count(['mamba_dt_rank', 'time_step_rank']) ?? Math.ceil(hidden / 16);
+    return 3 * hidden * inner + inner * (kernel + rank + 2 * stateSize + rank + stateSize);
+  }
+  const groups = config.count(['n_groups', 'mamba_n_groups']) ?? 1;
+  const heads = config.count(['mamba_num_heads', 'mamba_n_heads', 'num_heads']) ?? 1;
+  return (
+    hidden * (2 * inner + 2 * groups * stateSize + heads) + kernel * (inner + 2 * groups * stateSize) + inner * hidden
+  );
+}
+
+interface FeedForward {
+  /** Dense part, shared experts and router. */
+  dense: number;
+  experts: number;
+}
+
+function feedForward(config: ModelConfig, architecture: Architecture, layer: number): FeedForward {
+  const { hidden, name } = architecture;
+  const activation = config.text('hidden_act') ?? config.text('mlp_hidden_act');
+  const isUngated = UNGATED.test(name) || UNGATED_ACTIVATIONS.includes(activation) || isPlainEncoder(name);
+  const matrices = isUngated ? 2 : 3;
+  const of = (width: number): number => matrices * hidden * width;
+  const width = architecture.intermediate ?? 4 * hidden;
+  const searched = searchedWidth(config, hidden, layer);
+  if (searched !== null) return { dense: of(searched), experts: 0 };
+  const kind = kindOfLayer(config, layer);
+  if (kind === 'none') return { dense: 0, experts: 0 };
+  const experts = expertsOf(config);
+  if (experts === 0 || kind === 'dense' || !isMixture(config, layer))
+    return { dense: of(denseWidth(config, width)), experts: 0 };
+  const expertWidth = config.count(EXPERT_WIDTH, 0) ?? width;
+  // LongCat has a dense part behind each of the two attention blocks of a layer.
+  const dense = config.flag('enable_moe_block') === true ? 1 : name.startsWith('longcat') ? 2 : 0;
+  const alongside = dense * of(width);
+  const routed = config.count(['routed_expert_hidden_size'], 0) ?? hidden;
+  return {
+    dense:
+      alongside +
+      of(sharedWidth(config, width, expertWidth)) +
+      hidden * experts +
+      (routed === hidden ? 0 : 2 * hidden * routed),
+    experts: experts * matrices * routed * expertWidth,
+  };
+}
+
+function isPlainEncoder(name: string): boolean {
+  return ENCODERS.test(name) && !/^(modernbert|nomic_bert)$/.test(name);
+}
+
+/** Nemotron-H has layers of one kind each: M and * have no feed-forward part, - is dense, E a mixture. */
+function kindOfLayer(config: ModelConfig, layer: number): 'none' | 'dense' | 'any' {
+  const pattern = config.text('hybrid_override_pattern') ?? config.list('hybrid_override_pattern');
+  const letter = pattern?.[layer];
+  if (letter === 'M' || letter === '*') return 'none';
+  if (letter === '-') return 'dense';
+  return /^zamba|mamba/.test(config.text('model_type') ?? '') ? 'none' : 'any';
+}
+
+/** Width of a block of a searched architecture (Nemotron NAS), whose config gives a factor; null: it is none. */
+function searchedWidth(config: ModelConfig, hidden: number, layer: number): number | null {
+  const block = config.list('block_configs')?.[layer];
+  if (!isObject(block) || !isObject(block.ffn)) return null;
+  const { ffn_mult: factor, no_op: none } = block.ffn;
+  if (none === true || typeof factor !== 'number') return 0;
+  return Math.ceil(Math.floor((2 * factor * hidden) / 3) / 256) * 256;
+}
+
+/** The width of a dense layer in a model whose others are mixtures. */
+function denseWidth(config: ModelConfig, width: number): number {
+  return config.count(['dense_intermediate_size', 'intermediate_size_mlp'], 0) ?? width;
+}
+
+/** Width of the experts that every token uses. */
+function sharedWidth(config: ModelConfig, width: number, expertWidth: number): number {
+  const given = config.count(
+    [
+      'shared_expert_intermediate_size',
+      'moe_shared_expert_intermediate_size',
+      'shared_intermediate_size',
+      'share_expert_dim',
+    ],
+    0,
+  );
+  if (given !== null) return given;
+  const names = ['n_shared_experts', 'num_shared_experts', 'num_shared_expert', 'moe_num_shared_experts'];
+  const shared = config.count(names, 0);
+  if (shared !== null) return shared * expertWidth;
+  return (config.text('model_type') ?? '').startsWith('llama4') ? width : 0;
+}
+
+/** Whether a layer's feed-forward part is a mixture of experts. */
+function isMixture(config: ModelConfig, layer: number): boolean {
+  const listed = config.list('moe_layer_freq');
+  if (listed !== null) return listed[layer] === 1;
+  if (config.list('mlp_only_layers')?.includes(layer) === true) return false;
+  const enumerated = config.text('moe_layers_enum'); // Step3: "4,5,6"
+  if (enumerated !== null) return enumerated.split(',').map(Number).includes(layer);
+  const period = config.count(['expert_layer_period']);
+  if (period !== null) return layer % period === (config.count(['expert_layer_offset'], 0) ?? 0);
+  const step = config.count(['interleave_moe_layer_step', 'decoder_sparse_step']);
+  if (step !== null && step > 1) return (layer + 1) % step === 0;
+  return layer >= (config.count(['first_k_dense_replace', 'moe_layer_start_index'], 0) ?? 0);
+}
+
+/** All parameters of the main model. */
+export function totalParameters({ blocks, embedding, experts, output }: ParameterCounts): number {
+  return blocks + embedding + experts + output;
+}

@@ -1,0 +1,96 @@
+/** One tensor in the header of a safetensors file: its data type, shape and place. */
+
+import { isObject, type JsonObject, modelError } from './model-file.ts';
+
+/** Bits of an element; the names are those of the format. */
+const ELEMENT_BITS: Readonly<Record<string, number>> = {
+  BOOL: 8,
+  U8: 8,
+  I8: 8,
+  F8_E4M3: 8,
+  F8_E5M2: 8,
+  F8_E8M0: 8,
+  F8_E4M3FNUZ: 8,
+  F8_E5M2FNUZ: 8,
+  F4: 4,
+  F6_E2M3: 6,
+  F6_E3M2: 6,
+  I16: 16,
+  U16: 16,
+  F16: 16,
+  BF16: 16,
+  I32: 32,
+  U32: 32,
+  F32: 32,
+  I64: 64,
+  U64: 64,
+  F64: 64,
+  C64: 64,
+};
+
+/** null: a type that this version does not know. */
+export function bitsOf(dtype: string): number | null {
+  return ELEMENT_BITS[dtype] ?? null;
+}
+
+export interface Entry {
+  dtype: string;
+  shape: number[];
+  begin: number;
+  end: number;
+}
+
+/** @throws UmaError ERR_UMA_MODEL: it is no tensor, or its shape does not take the bytes of its offsets. */
+export function entryOf(name: string, value: unknown, path: string): Entry {
+  const entry: JsonObject = isObject(value) ? value : {};
+  const { dtype, shape, data_offsets: offsets } = entry;
+  if (typeof dtype !== 'string' || !Array.isArray(shape) || !Array.isArray(offsets) || offsets.length !== 2)
+    throw tensorError(path, name, 'expected dtype, shape and two data_offsets');
+  const wrong: unknown = shape.find((size) => !isCount(size));
+  if (wrong !== undefined)
+    throw tensorError(path, name, `its shape has ${JSON.stringify(wrong)}; expected whole numbers from 0`);
+  const [begin, end]: unknown[] = offsets;
+  if (!isCount(begin) || !isCount(end) || end < begin) {
+    const expected = 'expected two whole numbers, the second not smaller';
+    throw tensorError(path, name, `its offsets are ${JSON.stringify(offsets)}; ${expected}`);
+  }
+  const bits = bitsOf(dtype);
+  if (bits !== null && bytesOf(elementsOf(shape), bits) !== end - begin) {
+    const bytes = `the ${end - begin} bytes of its offsets`;
+    throw tensorError(path, name, `shape [${shape.join(', ')}] of ${dtype} does not take ${bytes}`);
+  }
+  return { dtype, shape, begin, end };
+}
+
+export function elementsOf(shape: readonly number[]): number {
+  return shape.reduce((product, size) => product * size, 1);
+}
+
+export function bytesOf(elements: number, bits: number): number {
+  return Math.ceil((elements * bits) / 8);
+}
+
+function tensorError(path: string, name: string, what: string): Error {
+  return modelError(path, `tensor ${JSON.stringify(name.slice(0, 80))}: ${what}`);
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+/** Endings of tensors that only help to unpack others: scales, zero points, tables. */
+const HELPER =
+  /(?:scales?|scale_inv|scale_2|qzeros|zeros|zero_point|weight_shape|g_idx|absmax|quant_map|nested_absmax|nested_quant_map|biases|bitsandbytes__\w+)$/;
+
+/**
+ * How many parameters of the model one element holds; 0: it is a helper of the format.
+ *
+ * @param packedBits bits of a parameter in packed tensors: 8 are in an I32, 2 in a U8; null: none are packed.
+ */
+export function parametersPerElement(name: string, dtype: string, packedBits: number | null): number {
+  if (packedBits === null) return 1;
+  if (HELPER.test(name) || name.includes('.quant_state.')) return 0;
+  const bits = bitsOf(dtype) ?? 8;
+  const packed = (dtype === 'I32' || dtype === 'U8' || dtype === 'I8' || dtype === 'U32') && bits > packedBits;
+  return packed ? bits / packedBits : 1;
+}

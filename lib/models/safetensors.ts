@@ -1,0 +1,112 @@
+/**
+ * Headers of safetensors files: 8 bytes with the length of a JSON object, then the object: name → dtype, shape, offsets.
+ * The rules are those of the format (github.com/huggingface/safetensors, README, "Format"): offsets leave no holes, do
+ * not overlap and end with the file; a header has at most 100 MB.
+ */
+
+import { modelError, parseObject, readAt, withFile } from './model-file.ts';
+import { elementsOf, entryOf, parametersPerElement } from './safetensors-entry.ts';
+import { type FoundTensors, scanHeader, type TensorContext } from './safetensors-scan.ts';
+import { partOf, type WeightSum, WeightSums } from './weights.ts';
+
+/** Limit of the format's own readers. */
+const LONGEST_HEADER = 100_000_000;
+/** Read at first; most headers are shorter, so that one read is enough. */
+const FIRST_READ = 128 * 1024;
+
+export interface SafetensorsFile {
+  fileBytes: number;
+  sums: WeightSum[];
+  largestTensor: number;
+}
+
+/** @throws UmaError ERR_UMA_MODEL for a header that is not one; Node's own error where the file cannot be read. */
+export async function readSafetensors(path: string, context: TensorContext): Promise<SafetensorsFile> {
+  return withFile(path, async (file, size) => {
+    const first = Buffer.allocUnsafe(Math.min(FIRST_READ, size));
+    const filled = await readAt(file, first, first.length, 0);
+    if (filled < 8)
+      throw modelError(path, `it has ${size} bytes, less than the 8 with which a safetensors file begins`);
+    const length = headerLength(first, size, path);
+    const header = length + 8 <= filled ? first.subarray(8, 8 + length) : await rest(file, first, filled, length, path);
+    return { fileBytes: size, ...summary(header, size - 8 - length, path, context) };
+  });
+}
+
+function headerLength(first: Buffer, size: number, path: string): number {
+  const length = first.readBigUInt64LE(0);
+  const claims = (): string => `its header claims ${length.toLocaleString('en-US')} bytes`;
+  if (length > BigInt(LONGEST_HEADER))
+    throw modelError(
+      path,
+      `${claims()}; the format allows ${LONGEST_HEADER.toLocaleString('en-US')}. Is it a safetensors file?`,
+    );
+  if (Number(length) > size - 8)
+    throw modelError(
+      path,
+      `${claims()}, but the file has ${size.toLocaleString('en-US')}: it is cut off; download it again`,
+    );
+  if (length < 2n) throw modelError(path, `${claims()}; expected a JSON object`);
+  return Number(length);
+}
+
+async function rest(file: number, first: Buffer, filled: number, length: number, path: string): Promise<Buffer> {
+  const header = Buffer.allocUnsafe(length);
+  const known = first.copy(header, 0, 8, filled);
+  const read = await readAt(file, header.subarray(known), length - known, filled);
+  if (known + read < length) throw modelError(path, 'it became shorter while it was read');
+  return header;
+}
+
+type Summary = Omit<SafetensorsFile, 'fileBytes'>;
+
+function summary(header: Buffer, dataBytes: number, path: string, context: TensorContext): Summary {
+  const found = scanHeader(header, context) ?? parseHeader(header, path, context);
+  checkRanges(found.ranges, dataBytes, path);
+  return { sums: found.sums.all(), largestTensor: found.largestTensor };
+}
+
+/** The same for any JSON, with an error that names what is wrong. */
+function parseHeader(header: Buffer, path: string, { layers, packedBits }: TensorContext): FoundTensors {
+  const found: FoundTensors = { sums: new WeightSums(), ranges: [], largestTensor: 0 };
+  for (const [name, value] of Object.entries(parseObject(header.toString('utf8'), path))) {
+    if (name === '__metadata__') continue;
+    const { begin, dtype, end, shape } = entryOf(name, value, path);
+    found.ranges.push(begin, end);
+    found.largestTensor = Math.max(found.largestTensor, end - begin);
+    const parameters = elementsOf(shape) * parametersPerElement(name, dtype, packedBits);
+    found.sums.add(partOf(name, layers), dtype, end - begin, parameters);
+  }
+  return found;
+}
+
+/** Ranges of tensors, as pairs in one array, must cover the data without holes. */
+function checkRanges(ranges: readonly number[], dataBytes: number, path: string): void {
+  const count = ranges.length / 2;
+  const begin = (index: number): number => ranges[index * 2] ?? 0;
+  const end = (index: number): number => ranges[index * 2 + 1] ?? 0;
+  let inOrder = 0;
+  // As nearly all writers do it: each tensor begins where the one before ends.
+  while (inOrder < count && begin(inOrder) === (inOrder === 0 ? 0 : end(inOrder - 1))) inOrder++;
+  let at = inOrder === 0 ? 0 : end(inOrder - 1);
+  if (inOrder < count) {
+    const order = Float64Array.from({ length: count }, (_, index) => index);
+    order.sort((a, b) => begin(a) - begin(b) || end(a) - end(b));
+    at = 0;
+    for (const index of order) {
+      if (begin(index) !== at)
+        throw modelError(
+          path,
+          `its tensors ${begin(index) < at ? 'overlap' : 'leave a hole'} at byte ${Math.min(at, begin(index))} of the data`,
+        );
+      at = end(index);
+    }
+  }
+  if (at !== dataBytes)
+    throw modelError(
+      path,
+      at > dataBytes
+        ? `its tensors take ${at.toLocaleString('en-US')} bytes, but the file has ${dataBytes.toLocaleString('en-US')} for them: it is cut off; download it again`
+        : `${(dataBytes - at).toLocaleString('en-US')} bytes after the last tensor belong to none`,
+    );
+}

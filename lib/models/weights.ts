@@ -1,0 +1,78 @@
+/** Sums over the tensors of a model, by the part of the model that they belong to and by data type. */
+
+/** What a tensor is for. `experts` are the routed experts of a mixture; `blocks` is everything else in a layer. */
+export type WeightPart = 'embedding' | 'output' | 'blocks' | 'experts' | 'vision' | 'mtp';
+
+export interface WeightSum {
+  part: WeightPart;
+  /** Data type as the file names it: "BF16", "F8_E4M3", "Q4_K". */
+  dtype: string;
+  tensors: number;
+  bytes: number;
+  /** Parameters of the model, unpacked; 0 for scales and other helpers of a quantised format. */
+  parameters: number;
+}
+
+export class WeightSums {
+  readonly #sums = new Map<string, WeightSum>();
+
+  add(part: WeightPart, dtype: string, bytes: number, parameters: number): void {
+    this.merge([{ part, dtype, tensors: 1, bytes, parameters }]);
+  }
+
+  merge(others: Iterable<WeightSum>): void {
+    for (const other of others) {
+      const key = `${other.part} ${other.dtype}`;
+      const sum = this.#sums.get(key);
+      if (sum === undefined) {
+        this.#sums.set(key, { ...other });
+        continue;
+      }
+      sum.tensors += other.tensors;
+      sum.bytes += other.bytes;
+      sum.parameters += other.parameters;
+    }
+  }
+
+  /** Largest first. */
+  all(): WeightSum[] {
+    return [...this.#sums.values()].sort((a, b) => b.bytes - a.bytes);
+  }
+}
+
+export function bytesOf(sums: readonly WeightSum[], part?: WeightPart): number {
+  return sums.reduce((sum, { bytes, part: of }) => (part === undefined || of === part ? sum + bytes : sum), 0);
+}
+
+export function parametersOf(sums: readonly WeightSum[], part?: WeightPart): number {
+  return sums.reduce((sum, entry) => (part === undefined || entry.part === part ? sum + entry.parameters : sum), 0);
+}
+
+/** Where the number of a tensor's layer stands in its name, after "layers." or "blk."; -1: it belongs to none. */
+export function layerIndex(name: string): number {
+  const hugging = name.indexOf('layers.');
+  const at = hugging >= 0 ? hugging + 7 : name.startsWith('blk.') ? 4 : -1;
+  return at >= 0 && /\d/.test(name.charAt(at)) ? at : -1;
+}
+
+const VISION = /(?:^|\.)(?:vision\w*|visual|v|mm|mmproj|multi_modal_projector|image_newline|audio\w*|a)\./;
+
+/**
+ * Part of a tensor by its name, in the conventions of Hugging Face and of GGUF.
+ *
+ * @param layers number of layers of the main model: layers from there on predict further tokens (MTP). null: unknown.
+ */
+export function partOf(name: string, layers: number | null): WeightPart {
+  if (name.includes('mtp.') || name.includes('.nextn.')) return 'mtp';
+  // Some name a projection of attention "v" or "a".
+  if (!name.startsWith('model.layers.') && VISION.test(name)) return 'vision';
+  const at = layerIndex(name);
+  if (at >= 0) {
+    if (layers !== null && Number.parseInt(name.slice(at), 10) >= layers) return 'mtp';
+    return name.includes('.experts') || name.includes('_exps.') ? 'experts' : 'blocks';
+  }
+  if (/(?:embed_tokens|embed_in|wte|word_embeddings|tok_embeddings|token_embd|embeddings?)\.weight$/.test(name))
+    return 'embedding';
+  if (/(?:^|\.)(?:lm_head|output|embed_out|head)\.weight/.test(name)) return 'output';
+  return 'blocks';
+}

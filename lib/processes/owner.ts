@@ -1,0 +1,47 @@
+/** Who started a process: the container or service that its cgroup names. */
+
+import { parseCgroup } from '../host/procfs.ts';
+
+export interface Owner {
+  kind: 'container' | 'unit';
+  /** "docker:3f4e0c1b2a9d", "unit:ollama.service". */
+  id: string;
+  name: string;
+}
+
+/** Characters of a container's id that its tools print. */
+const SHORT_ID = 12;
+
+/**
+ * Names that container runtimes give to cgroups: systemd scopes ("docker-<id>.scope"), folders ("docker/<id>",
+ * "kubepods/…/<id>"), and LXC's payloads.
+ */
+const CONTAINERS: readonly { runtime: string; pattern: RegExp }[] = [
+  { runtime: 'docker', pattern: /\/docker[-/]([0-9a-f]{64})(?:\.scope)?(?=\/|$)/ },
+  { runtime: 'podman', pattern: /\/libpod-([0-9a-f]{64})(?:\.scope)?(?=\/|$)/ },
+  { runtime: 'containerd', pattern: /\/(?:cri-)?containerd-([0-9a-f]{64})(?:\.scope)?(?=\/|$)/ },
+  { runtime: 'crio', pattern: /\/crio-([0-9a-f]{64})(?:\.scope)?(?=\/|$)/ },
+  { runtime: 'kubernetes', pattern: /\/kubepods[^/]*(?:\/[^/]+)*\/([0-9a-f]{64})(?=\/|$)/ },
+  { runtime: 'lxc', pattern: /\/lxc(?:\.payload\.|\/)([^/]+)/ },
+];
+
+/** A service of systemd; not the manager of a user's services, which has whole desktops below it. */
+const UNIT = /\/([^/]+\.service)(?=\/|$)/g;
+
+/**
+ * The owner by a text of `/proc/<pid>/cgroup`; null: none, as for programs of a login session.
+ *
+ * @param text of the v2 or hybrid hierarchy; every v1 hierarchy names the same container.
+ */
+export function ownerOf(text: string): Owner | null {
+  const path = parseCgroup(text)?.path ?? '';
+  for (const { pattern, runtime } of CONTAINERS) {
+    const id = pattern.exec(path)?.[1];
+    if (id === undefined) continue;
+    const name = runtime === 'lxc' ? id : id.slice(0, SHORT_ID);
+    return { kind: 'container', id: `${runtime}:${name}`, name };
+  }
+  const units = [...path.matchAll(UNIT)].map((match) => match[1] as string);
+  const unit = units.filter((name) => !/^user@\d+\.service$/.test(name)).at(-1);
+  return unit === undefined ? null : { kind: 'unit', id: `unit:${unit}`, name: unit };
+}

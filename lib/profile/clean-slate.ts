@@ -1,0 +1,81 @@
+/** Whether the machine is as it was: memory that came back, and GPU programs of others, which are never stopped. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { formatBoth, formatDuration, MiB } from '../base/format.ts';
+import { hostMemorySync } from '../host/meminfo.ts';
+import { snapshot } from '../snapshot/index.ts';
+import type { ProfileReport, Snapshot } from '../types/index.ts';
+
+const POLL_MS = 50;
+/** Memory that has not moved for so long will not come back soon; it moves in between with a driver that frees slowly. */
+const STABLE_MS = 1000;
+/** Fluctuation of MemAvailable on an idle machine. */
+const NOISE = 64 * MiB;
+const OTHERS_POLL_MS = 1000;
+
+/**
+ * Memory that may stay in use after a trial: what a driver keeps in its pools and other programs took meanwhile. 2 % of a
+ * GB10 are 2.4 GiB.
+ */
+function tolerance(total: number): number {
+  return Math.max(512 * MiB, total * 0.02);
+}
+
+/** Memory in use, MemTotal less MemAvailable, in bytes. */
+export function inUseNow(): number {
+  const { available, free, total } = hostMemorySync();
+  return total - (available ?? free ?? 0);
+}
+
+/**
+ * Waits until no more is in use than before the first trial, or a little more that no longer falls: a driver gives memory
+ * back over seconds, and a trial that starts meanwhile would be measured too small.
+ *
+ * @returns null: the memory is back; else a sentence.
+ */
+export async function memoryBack(
+  baselineBytes: number,
+  total: number,
+  { signal, waitMs }: { waitMs: number; signal: AbortSignal | undefined },
+): Promise<string | null> {
+  const started = performance.now();
+  let lowest = Number.POSITIVE_INFINITY;
+  let fellAt = started;
+  for (;;) {
+    const inUse = inUseNow();
+    const now = performance.now();
+    if (inUse < lowest - NOISE / 8) {
+      lowest = inUse;
+      fellAt = now;
+    }
+    const settled = now - fellAt >= STABLE_MS && inUse <= baselineBytes + tolerance(total);
+    if (inUse <= baselineBytes + NOISE || settled || signal?.aborted === true) return null;
+    if (now - started >= waitMs && inUse > baselineBytes + tolerance(total))
+      return (
+        `${formatBoth(inUse - baselineBytes)} did not come back within ${formatDuration(waitMs)}, and the peaks of further trials would ` +
+        'not be comparable: see umaprobe processes, and go on with resume (--resume)'
+      );
+    await sleep(POLL_MS);
+  }
+}
+
+/** A reading without GPU programs of others, or the one at the end of the time; these are in its `others`. */
+export async function cleanReading(
+  waitMs: number,
+  signal: AbortSignal | undefined,
+): Promise<{ reading: Snapshot; others: ProfileReport['others'] }> {
+  const until = performance.now() + waitMs;
+  for (;;) {
+    const reading = await snapshot({ memGetInfo: 'never', ...(signal === undefined ? {} : { signal }) });
+    const others = othersIn(reading);
+    if (others.length === 0 || performance.now() >= until) return { reading, others };
+    await sleep(OTHERS_POLL_MS, undefined, signal === undefined ? {} : { signal });
+  }
+}
+
+function othersIn({ devices }: Snapshot): ProfileReport['others'] {
+  const found = new Map<number, ProfileReport['others'][number]>();
+  for (const { gpuBytes, name, pid } of devices.flatMap(({ processes }) => processes ?? []))
+    if (pid !== process.pid) found.set(pid, { pid, name: name ?? null, gpuBytes });
+  return [...found.values()];
+}

@@ -1,0 +1,194 @@
+/** Goes through a plan: predicts each configuration, refuses it or has it run, and keeps the rows. */
+
+import { formatBoth, formatBytes, MiB } from '../base/format.ts';
+import type { ProfileParameters, ProfilePrediction, ProfileState, ProfileTrial } from '../types/index.ts';
+import { type Candidate, isAtOrAbove, type Plan, parametersText, sameParameters } from './plan.ts';
+import { type Measured, predict } from './predict.ts';
+
+/** A trial to be run. */
+export interface Order {
+  number: number;
+  params: ProfileParameters;
+  /** Of the peak of the whole machine. */
+  prediction: ProfilePrediction | null;
+}
+
+/** The profile ends before its plan does. */
+export interface Halt {
+  state: 'not-clean' | 'aborted';
+  /** A sentence. */
+  reason: string;
+  /** What is known of the trial; null: it did not begin. */
+  trial: ProfileTrial | null;
+}
+
+export interface Exploration {
+  plan: Plan;
+  limitBytes: number;
+  /** Trials of an earlier run, which are not repeated. */
+  known: readonly ProfileTrial[];
+  /** Configurations in which the machine vanished. */
+  fatal: readonly { params: ProfileParameters; at: string }[];
+  /** Memory in use on the machine now, in bytes. */
+  inUse(): Promise<number>;
+  run(order: Order): Promise<ProfileTrial | Halt>;
+  /** Called with each row, in their order. */
+  onTrial(trial: ProfileTrial): void | Promise<void>;
+}
+
+export interface Explored {
+  trials: ProfileTrial[];
+  /** What the plan ended with, or the largest that was safe until then. */
+  safe: ProfileParameters | null;
+  state: ProfileState;
+  /** A sentence. */
+  reason: string;
+}
+
+export async function explore(exploration: Exploration): Promise<Explored> {
+  const { onTrial, plan } = exploration;
+  const trials: ProfileTrial[] = [];
+  let safe: ProfileParameters | null = null;
+  let step = plan.next();
+  while (!step.done) {
+    const candidate = step.value;
+    const done = await visit(candidate, trials, exploration);
+    const halt = 'reason' in done ? done : null;
+    const trial = 'reason' in done ? done.trial : done;
+    if (trial !== null) {
+      trials.push(trial);
+      await onTrial(trial);
+    }
+    if (halt !== null) return { trials, safe, state: halt.state, reason: halt.reason };
+    const isSafe = trial?.status === 'ok';
+    if (isSafe && !candidate.probe) safe = candidate.params;
+    step = plan.next(isSafe);
+  }
+  const state = step.value === null ? 'failed' : 'complete';
+  return { trials, safe: step.value, state, reason: endReason(trials) };
+}
+
+async function visit(
+  { params, raised }: Candidate,
+  trials: readonly ProfileTrial[],
+  exploration: Exploration,
+): Promise<ProfileTrial | Halt> {
+  const { fatal, inUse, known, limitBytes, run } = exploration;
+  const number = trials.length + 1;
+  const earlier = known.find((trial) => sameParameters(trial.params, params));
+  if (earlier !== undefined && REUSED.has(earlier.status)) return { ...earlier, number, earlier: true };
+  const rows = [...known.filter((row) => !trials.some((trial) => sameParameters(trial.params, row.params))), ...trials];
+  const own = raised === null ? null : predict(params, raised, rows.flatMap(measuredOf));
+  const prediction = own === null ? null : onTopOf(await inUse(), own);
+  const vanished = fatal.find((one) => isAtOrAbove(params, one.params));
+  if (vanished !== undefined) return fatalRow(params, number, prediction, vanished);
+  const refusal = refusalOf(params, prediction, rows, limitBytes);
+  if (refusal !== null) return refusedRow(params, number, prediction, refusal);
+  return run({ number, params, prediction });
+}
+
+/** Rows of an earlier run that stand for themselves: the others are tried again. */
+const REUSED: ReadonlySet<ProfileTrial['status']> = new Set(['ok', 'over', 'stopped', 'failed']);
+
+/**
+ * Pages that the trial before has freed stay in lists of each processor for seconds: the next one takes them, and MemAvailable
+ * does not fall. 250 MiB were missing on 2 processors (Linux 6.18).
+ */
+const HIDDEN_BYTES = 512 * MiB;
+
+/**
+ * What the trial added to the memory in use before it; up to 512 MiB more if its processes held more. (Not all that they
+ * held: their mapped files are cache.) One that was stopped says only that it takes more than that.
+ */
+function measuredOf({ groupBytes, groupGpuBytes, params, peakBytes, phases, status }: ProfileTrial): Measured[] {
+  if (peakBytes === null || (status !== 'ok' && status !== 'over')) return [];
+  const added = Math.max(0, peakBytes - (phases.start ?? 0));
+  const held = (groupBytes ?? 0) + (groupGpuBytes ?? 0);
+  return [{ params, bytes: Math.max(added, Math.min(held, added + HIDDEN_BYTES)) }];
+}
+
+function onTopOf(inUse: number, own: ProfilePrediction): ProfilePrediction {
+  const { bytes, high, low } = own;
+  return { ...own, bytes: inUse + bytes, low: inUse + low, high: inUse + high };
+}
+
+/** Why the configuration is not run; null: it is. */
+function refusalOf(
+  params: ProfileParameters,
+  prediction: ProfilePrediction | null,
+  rows: readonly ProfileTrial[],
+  limitBytes: number,
+): string | null {
+  const unsafe = rows.find(({ params: other, status }) => UNSAFE.has(status) && isAtOrAbove(params, other));
+  if (unsafe !== undefined) return `at or above ${parametersText(unsafe.params)}, which ${DID[unsafe.status]}`;
+  // By one trial alone only what would not even fit without growth is refused.
+  if (prediction === null || (prediction.trials === 1 ? prediction.low : prediction.bytes) <= limitBytes) return null;
+  return `the predicted peak of ${formatBoth(prediction.bytes)} is above the limit of ${formatBytes(limitBytes)}`;
+}
+
+const UNSAFE: ReadonlySet<ProfileTrial['status']> = new Set(['over', 'stopped', 'failed']);
+const DID: Readonly<Record<ProfileTrial['status'], string>> = {
+  ok: 'was safe',
+  over: 'passed the limit',
+  stopped: 'was stopped',
+  failed: 'failed',
+  refused: 'was refused',
+  fatal: 'was fatal',
+  aborted: 'was aborted',
+};
+
+/** A row of a trial that did not run. */
+export function rowOf(params: ProfileParameters, number: number, prediction: ProfilePrediction | null): ProfileTrial {
+  return {
+    number,
+    params,
+    status: 'refused',
+    predictedBytes: prediction?.bytes ?? null,
+    prediction,
+    peakBytes: null,
+    headroomBytes: null,
+    groupBytes: null,
+    groupGpuBytes: null,
+    phases: { start: null, plateau: null, peak: null, after: null },
+    metric: null,
+    exitCode: null,
+    signal: null,
+    startedAt: null,
+    durationMs: 0,
+    earlier: false,
+    notes: null,
+  };
+}
+
+function refusedRow(
+  params: ProfileParameters,
+  number: number,
+  prediction: ProfilePrediction | null,
+  notes: string,
+): ProfileTrial {
+  return { ...rowOf(params, number, prediction), notes };
+}
+
+function fatalRow(
+  params: ProfileParameters,
+  number: number,
+  prediction: ProfilePrediction | null,
+  vanished: Exploration['fatal'][number],
+): ProfileTrial {
+  const row = rowOf(params, number, prediction);
+  if (sameParameters(params, vanished.params))
+    return {
+      ...row,
+      status: 'fatal',
+      notes: `the machine vanished in this trial at ${vanished.at}; it is not run again`,
+    };
+  return { ...row, notes: `at or above ${parametersText(vanished.params)}, in which the machine vanished` };
+}
+
+function endReason(trials: readonly ProfileTrial[]): string {
+  const last = trials.findLast(({ status }) => status !== 'ok');
+  if (last === undefined) return 'Every configuration was safe.';
+  // What the guard says is a sentence.
+  const why = last.notes === null ? '' : `: ${last.notes.replace(/\.$/, '')}`;
+  return `${parametersText(last.params)} ${DID[last.status]}${why}.`;
+}

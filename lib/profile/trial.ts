@@ -1,0 +1,185 @@
+/** One trial: fills in the placeholders, runs the command under the guard, and reads its phases. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { formatBytes, formatDuration, printable } from '../base/format.ts';
+import { guard } from '../guard/index.ts';
+import type { GuardEvent, GuardReport, ProfileEvent, ProfileParameters, ProfileTrial } from '../types/index.ts';
+import { type Order, rowOf } from './explore.ts';
+import type { CheckedProfileOptions } from './options.ts';
+import { fill } from './placeholders.ts';
+import { writeTemplates } from './templates.ts';
+
+/** 200 readings a second: a peak of some 10 ms is seen. */
+const INTERVAL_MS = 5;
+/** What a command gets to end after `until` or `steps`. */
+const GRACE_MS = 5000;
+/** Lines of output of which the last is quoted where a command fails. */
+const LINE_LENGTH = 160;
+
+/** What all trials share. */
+export interface TrialMachine {
+  total: number;
+  limitBytes: number;
+  floorBytes: number;
+  onEvent: (event: ProfileEvent) => void;
+  /** The command runs. */
+  onProcess(pid: number): void;
+}
+
+/** Runs the command to its end. The memory may not be back. */
+export async function runTrial(
+  order: Order,
+  options: CheckedProfileOptions,
+  machine: TrialMachine,
+): Promise<ProfileTrial> {
+  const folder = options.templates.size === 0 ? null : mkdtempSync(join(tmpdir(), 'umaprobe-profile-'));
+  try {
+    const file = writeTemplates(options.templates, order.params, folder ?? '');
+    return await new Trial(order, options, machine).run(file);
+  } finally {
+    if (folder !== null) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+class Trial {
+  readonly #order: Order;
+  readonly #options: CheckedProfileOptions;
+  readonly #machine: TrialMachine;
+  readonly #end = new AbortController();
+  /** Why this process ended the command; null: it has not. */
+  #ended: 'done' | 'too long' | null = null;
+  #steps = 0;
+  #metric: number | null = null;
+  #lastLine = '';
+  /** MemAvailable about every 100 ms. */
+  readonly #available: number[] = [];
+
+  constructor(order: Order, options: CheckedProfileOptions, machine: TrialMachine) {
+    this.#order = order;
+    this.#options = options;
+    this.#machine = machine;
+  }
+
+  async run(file: (name: string) => string): Promise<ProfileTrial> {
+    const { command, cwd, env, signal, trialMs } = this.#options;
+    const { floorBytes, limitBytes, total } = this.#machine;
+    const substitutes = { params: this.#order.params, file };
+    const [program, ...args] = command.map((word) => fill(word, substitutes));
+    const variables = Object.fromEntries(
+      Object.entries(env).map(([name, text]) => [name, text === undefined ? undefined : fill(text, substitutes)]),
+    );
+    const abort = (): void => this.#end.abort();
+    signal?.addEventListener('abort', abort, { once: true });
+    if (signal?.aborted === true) abort();
+    const timer = trialMs === null ? undefined : setTimeout(() => this.#stop('too long'), trialMs);
+    const startedAt = new Date().toISOString();
+    try {
+      const report = await guard({
+        command: [program as string, ...args],
+        env: { ...process.env, ...variables },
+        ...(cwd === undefined ? {} : { cwd }),
+        stdio: 'pipe',
+        floorBytes,
+        killBelowBytes: total - limitBytes,
+        intervalMs: INTERVAL_MS,
+        graceMs: GRACE_MS,
+        // What is dropped or compacted would be missing in the comparison with other trials.
+        loadActions: [],
+        onEvent: (event) => this.#on(event),
+        signal: this.#end.signal,
+      });
+      return this.#row(report, startedAt);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  #stop(why: 'done' | 'too long'): void {
+    this.#ended ??= why;
+    this.#end.abort();
+  }
+
+  #on(event: GuardEvent): void {
+    const { onEvent, onProcess } = this.#machine;
+    if (event.type === 'started') onProcess(event.pid);
+    else if (event.type === 'reading') {
+      const { available, groupBytes, groupGpuBytes } = event;
+      if (available !== null) this.#available.push(available);
+      onEvent({ type: 'reading', available, groupBytes, groupGpuBytes });
+    } else if (event.type === 'output') {
+      this.#read(event.line);
+      onEvent({ type: 'output', stream: event.stream, line: event.line });
+    }
+  }
+
+  #read(line: string): void {
+    const { metric, steps, until } = this.#options;
+    if (line.trim() !== '') this.#lastLine = line;
+    const found = metric?.(line) ?? null;
+    const number = found === null ? Number.NaN : Number(found.replaceAll(',', ''));
+    if (Number.isFinite(number) && found !== '') this.#metric = number;
+    if (steps?.matches(line) === true && ++this.#steps === steps.count) this.#stop('done');
+    if (until?.(line) === true) this.#stop('done');
+  }
+
+  #row(report: GuardReport, startedAt: string): ProfileTrial {
+    const { total } = this.#machine;
+    const { number, params, prediction } = this.#order;
+    const used = (available: number | null) => (available === null ? null : total - available);
+    const peak = used(report.lowest.available);
+    return {
+      ...rowOf(params, number, prediction),
+      ...this.#verdict(report, peak),
+      peakBytes: peak,
+      headroomBytes: report.lowest.available,
+      groupBytes: report.peak.groupBytes,
+      groupGpuBytes: report.peak.groupGpuBytes,
+      phases: { start: used(report.before.available), plateau: used(this.#plateau()), peak, after: null },
+      metric: this.#metric,
+      exitCode: report.exitCode,
+      signal: report.signal,
+      startedAt,
+      durationMs: report.durationMs,
+    };
+  }
+
+  /** Median of MemAvailable in the second half. */
+  #plateau(): number | null {
+    const half = this.#available.slice(Math.floor(this.#available.length / 2)).sort((a, b) => a - b);
+    return half[Math.floor(half.length / 2)] ?? null;
+  }
+
+  #verdict(report: GuardReport, peak: number | null): Pick<ProfileTrial, 'status' | 'notes'> {
+    const { exitCode, outcome, sentence, signal } = report;
+    const { limitBytes } = this.#machine;
+    const { steps, trialMs, until } = this.#options;
+    const over = peak !== null && peak > limitBytes;
+    const overNote = `the peak is ${formatBytes((peak ?? 0) - limitBytes)} above the limit`;
+    if (outcome === 'stopped') return { status: 'stopped', notes: sentence };
+    if (this.#ended === 'too long')
+      return { status: 'failed', notes: `it ran longer than ${formatDuration(trialMs ?? 0)}` };
+    if (this.#ended === 'done') return over ? { status: 'over', notes: overNote } : { status: 'ok', notes: null };
+    if (outcome === 'aborted') return { status: 'aborted', notes: null };
+    if (exitCode !== 0) {
+      const how = signal === null ? `exit code ${exitCode ?? 'unknown'}` : `ended by ${signal}`;
+      const line = printable(this.#lastLine.trim()).slice(0, LINE_LENGTH);
+      return { status: 'failed', notes: line === '' ? how : `${how}: ${line}` };
+    }
+    if (over) return { status: 'over', notes: overNote };
+    const missing =
+      steps !== null && this.#steps < steps.count
+        ? `it ended after ${this.#steps} of ${steps.count} steps`
+        : until !== null
+          ? 'it ended by itself, and no line matched until'
+          : null;
+    return { status: 'ok', notes: missing };
+  }
+}
+
+/** Parameters as the title of a mark in the recording. */
+export function markText(number: number, params: ProfileParameters): string {
+  return `trial ${number}: ${JSON.stringify(params)}`;
+}

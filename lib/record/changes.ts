@@ -1,0 +1,183 @@
+/**
+ * What MemFree did: the fastest changes, short falls that came back, and stretches without change. Frames are added one at
+ * a time, oldest first; none is kept for longer than its window.
+ */
+
+import { MiB } from '../base/format.ts';
+import { PLATEAU_SHARE, type Stretch, StretchFinder } from '../memory/plateaus.ts';
+import type { FastestChange, Plateau, Transient } from '../types/index.ts';
+import type { Frame } from './format.ts';
+
+/** Span over which a rate is taken: shorter ones show the granularity of an allocator, not what the machine loses. */
+const RATE_US = 1_000_000;
+/** A gap, as after a suspend, has no rate. */
+const GAP_US = 3_000_000;
+/** A transient reaches its lowest point within this time, and is back within as much. */
+const TRANSIENT_US = 2_000_000;
+/** Least depth of a transient. */
+const DEPTH = 256 * MiB;
+/** A plateau lasts this long. */
+const PLATEAU_US = 5_000_000;
+/** Entries of a list. */
+const LISTED = 20;
+
+type At = (bootUs: number) => string;
+/** A frame whose MemFree was read. */
+type Free = Frame & { free: NonNullable<Frame['free']> };
+
+export function isFree(frame: Frame): frame is Free {
+  return frame.free !== null;
+}
+
+/** The fastest fall and rise of MemFree over one second; null: MemFree never fell, or never rose. */
+export class FastestChanges {
+  fall: FastestChange | null = null;
+  rise: FastestChange | null = null;
+  readonly #at: At;
+  /** The frames of the last second, and the one before it. */
+  readonly #recent: { bootUs: number; free: number }[] = [];
+
+  constructor(at: At) {
+    this.#at = at;
+  }
+
+  add({ bootUs, free }: Free): void {
+    const recent = this.#recent;
+    recent.push({ bootUs, free: free.last });
+    while (recent[1] !== undefined && bootUs - recent[1].bootUs > RATE_US) recent.shift();
+    const [from] = recent;
+    if (from === undefined || bootUs <= from.bootUs || bootUs - from.bootUs > GAP_US) return;
+    const rate = (free.last - from.free) / ((bootUs - from.bootUs) / 1e6);
+    const bytesPerSecond = Math.abs(rate);
+    if (rate < 0 && bytesPerSecond > (this.fall?.bytesPerSecond ?? 0))
+      this.fall = { at: this.#at(from.bootUs), bytesPerSecond };
+    if (rate > 0 && bytesPerSecond > (this.rise?.bytesPerSecond ?? 0))
+      this.rise = { at: this.#at(from.bootUs), bytesPerSecond };
+  }
+}
+
+/** The highest value of a window that moves on. */
+class SlidingHighest {
+  /** Times ascend, values descend: what a later and higher value hides is not kept. */
+  readonly #values: { us: number; value: number }[] = [];
+
+  add(us: number, value: number): void {
+    while ((this.#values.at(-1)?.value ?? Number.POSITIVE_INFINITY) <= value) this.#values.pop();
+    this.#values.push({ us, value });
+  }
+
+  /** NaN: the window is empty. */
+  highestFrom(us: number): number {
+    while ((this.#values[0]?.us ?? us) < us) this.#values.shift();
+    return this.#values[0]?.value ?? Number.NaN;
+  }
+}
+
+/** Short falls of MemFree that came back. */
+export class Transients {
+  readonly #at: At;
+  readonly #before = new SlidingHighest();
+  readonly #after = new SlidingHighest();
+  /** Frames whose next two seconds are not complete. */
+  readonly #waiting: Free[] = [];
+  #found: Transient[] = [];
+  #last: (Transient & { startUs: number; endUs: number }) | null = null;
+
+  constructor(at: At) {
+    this.#at = at;
+  }
+
+  add(frame: Free): void {
+    while (this.#waiting[0] !== undefined && frame.bootUs - this.#waiting[0].bootUs > TRANSIENT_US)
+      this.#judge(this.#waiting.shift() as Free);
+    this.#waiting.push(frame);
+    this.#after.add(frame.bootUs, frame.free.highest);
+  }
+
+  /** Deepest first. No frame follows. */
+  list(): Transient[] {
+    for (const frame of this.#waiting.splice(0)) this.#judge(frame);
+    this.#keep();
+    return deepest(this.#found);
+  }
+
+  #judge(frame: Free): void {
+    const { bootUs, durationUs, free, lowestAtUs } = frame;
+    const before = this.#before.highestFrom(bootUs - TRANSIENT_US);
+    const after = this.#after.highestFrom(bootUs + 1);
+    this.#before.add(bootUs, free.highest);
+    const depth = Math.min(before, after) - free.lowest;
+    if (!(depth >= DEPTH)) return;
+    const endUs = bootUs + durationUs;
+    const last = this.#last;
+    if (last !== null && bootUs - last.endUs <= durationUs) {
+      // The same fall, in the next frame.
+      last.endUs = endUs;
+      last.durationMs = (endUs - last.startUs) / 1000;
+      if (depth > last.bytes) Object.assign(last, { bytes: depth, lowestFree: free.lowest });
+      return;
+    }
+    this.#keep();
+    this.#last = {
+      at: this.#at(bootUs + lowestAtUs),
+      durationMs: durationUs / 1000,
+      bytes: depth,
+      lowestFree: free.lowest,
+      startUs: bootUs,
+      endUs,
+    };
+  }
+
+  #keep(): void {
+    if (this.#last === null) return;
+    const { endUs: _, startUs: __, ...transient } = this.#last;
+    this.#last = null;
+    this.#found.push(transient);
+    if (this.#found.length > 10 * LISTED) this.#found = deepest(this.#found);
+  }
+}
+
+function deepest(found: readonly Transient[]): Transient[] {
+  return [...found].sort((a, b) => b.bytes - a.bytes).slice(0, LISTED);
+}
+
+/** Stretches in which MemFree hardly changed. */
+export class Plateaus {
+  readonly #at: At;
+  readonly #finder: StretchFinder;
+  #found: (Plateau & { us: number })[] = [];
+  /** Of the stretch that is not ended. */
+  #fromUs = 0;
+  #toUs = 0;
+
+  /** @param total MemTotal in bytes. */
+  constructor(total: number, at: At) {
+    this.#finder = new StretchFinder(total * PLATEAU_SHARE);
+    this.#at = at;
+  }
+
+  add({ bootUs, durationUs, free }: Free): void {
+    const ended = this.#finder.add(free.last);
+    if (ended !== null) this.#keep(ended);
+    if (ended !== null || this.#toUs === 0) this.#fromUs = bootUs;
+    this.#toUs = bootUs + durationUs;
+  }
+
+  /** Longest first. No frame follows. */
+  list(): Plateau[] {
+    const ended = this.#finder.end();
+    if (ended !== null) this.#keep(ended);
+    return longest(this.#found).map(({ us: _, ...plateau }) => plateau);
+  }
+
+  #keep({ mean }: Stretch): void {
+    const us = this.#toUs - this.#fromUs;
+    if (us < PLATEAU_US) return;
+    this.#found.push({ from: this.#at(this.#fromUs), to: this.#at(this.#toUs), free: mean, us });
+    if (this.#found.length > 10 * LISTED) this.#found = longest(this.#found);
+  }
+}
+
+function longest<Stretch extends { us: number }>(found: readonly Stretch[]): Stretch[] {
+  return [...found].sort((a, b) => b.us - a.us).slice(0, LISTED);
+}

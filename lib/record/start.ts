@@ -1,0 +1,191 @@
+/** Starts the recorder: the threads of the addon, and what JavaScript adds to them: marks, processes, kernel messages. */
+
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { checkText } from '../base/arguments.ts';
+import { errorCode, UmaError } from '../base/errors.ts';
+import { reason } from '../base/facts.ts';
+import { MiB } from '../base/format.ts';
+import { LIMITS } from '../base/limits.ts';
+import { floorFor } from '../memory/floor.ts';
+import { unifiedDevice } from '../memory/headroom.ts';
+import { native } from '../native/binding.ts';
+import type { NativeBinding } from '../native/contract.ts';
+import { processes } from '../processes/index.ts';
+import { snapshot } from '../snapshot/index.ts';
+import type { Recorder, RecorderState, Snapshot } from '../types/index.ts';
+import { folderOf, makeFolder, socketIn } from './folder.ts';
+import { followKernelMessages } from './kernel-messages.ts';
+import { clearLock, signLock } from './live.ts';
+import { listenForMarks, type MarkAnswer, type MarkServer } from './marks.ts';
+
+export interface Settings {
+  folder: string | undefined;
+  intervalMs: number;
+  frameMs: number;
+  maxBytes: number;
+  processesMs: number;
+  signal: AbortSignal | undefined;
+}
+
+/** Segments of a ring: losing the oldest loses a sixteenth. At most 16 MiB each, at least 1 MiB. */
+const SEGMENTS = 16;
+/** Between two writes. With the frame that is not finished, less than a second is lost at a power cut. */
+const SYNC_MS = 800;
+/** Processes of each list. */
+const LISTED = 12;
+/** Time that a disk gets to take a mark: the process that set it waits for 2 s. */
+const MARK_MS = 1500;
+/** Time that a disk gets for the last write. */
+const LAST_WRITE_MS = 10_000;
+
+export async function startRecorder(settings: Settings): Promise<Recorder> {
+  const binding = native();
+  const reading = await snapshot({ memGetInfo: 'never' });
+  const folder = folderOf(settings.folder, reading.simulated);
+  makeFolder(folder);
+  const segmentBytes = Math.min(16 * MiB, Math.max(MiB, Math.floor(settings.maxBytes / SEGMENTS)));
+  const failure = binding.recorderStart({
+    intervalUs: settings.intervalMs * 1000,
+    frameUs: settings.frameMs * 1000,
+    syncUs: SYNC_MS * 1000,
+    folder,
+    segmentBytes,
+    totalBytes: settings.maxBytes,
+    header: JSON.stringify(headerOf(reading, settings)).slice(0, -1),
+  });
+  if (failure !== null) throw new UmaError(failure.name === 'EBUSY' ? 'ERR_UMA_BUSY' : errorCode(failure), failure);
+  signLock(folder);
+  return new RunningRecorder(binding, folder, settings).begin(reading.simulated !== null);
+}
+
+function headerOf(
+  { bootId, devices, driver, host, libraries, simulated }: Snapshot,
+  { frameMs, intervalMs }: Settings,
+): object {
+  const device = unifiedDevice({ devices }) ?? devices[0] ?? null;
+  const model = device?.memoryModel ?? null;
+  // Pinned memory takes host memory on every machine, so this is the host's floor.
+  const floor = floorFor(null, { total: host.total, model: model ?? 'discrete' }, ['pinned']);
+  return {
+    schema: 'umaprobe/record-segment/1',
+    session: randomUUID(),
+    bootId,
+    simulated,
+    hostName: hostname(),
+    architecture: process.arch,
+    deviceName: device?.name ?? null,
+    driverVersion: driver.version ?? libraries.nvml.driverVersion,
+    memoryModel: model,
+    total: host.total,
+    swapTotal: host.swapTotal,
+    floor: floor?.bytes ?? 0,
+    intervalMs,
+    frameMs,
+  };
+}
+
+class RunningRecorder implements Recorder {
+  readonly #binding: NativeBinding;
+  readonly #folder: string;
+  readonly #settings: Settings;
+  readonly #ending = new AbortController();
+  #notes = 0;
+  #marks: MarkServer = { path: null, problem: null, close: () => undefined };
+  #stopped: Promise<RecorderState> | null = null;
+
+  constructor(binding: NativeBinding, folder: string, settings: Settings) {
+    this.#binding = binding;
+    this.#folder = folder;
+    this.#settings = settings;
+  }
+
+  async begin(simulated: boolean): Promise<this> {
+    const { processesMs, signal } = this.#settings;
+    this.#marks = await listenForMarks(socketIn(this.#folder), (text, pid) => this.#durableMark(text, pid));
+    signal?.addEventListener('abort', () => void this.stop('aborted'), { once: true, signal: this.#ending.signal });
+    if (processesMs > 0) void this.#followProcesses(processesMs);
+    // The log of this kernel says nothing about a simulated machine.
+    if (!simulated)
+      void followKernelMessages(
+        (text) => this.#note({ type: 'kernel', text }),
+        (text) => this.#note({ type: 'problem', text }),
+        this.#ending.signal,
+      );
+    return this;
+  }
+
+  state(): RecorderState {
+    const { failure, writtenNotes: _, ...state } = this.#binding.recorderRead();
+    return {
+      ...state,
+      folder: this.#folder,
+      socket: this.#marks.path,
+      socketProblem: this.#marks.problem,
+      failure: failure === null ? null : reason(failure),
+    };
+  }
+
+  mark(text: string): void {
+    checkText('text', text, LIMITS.markLength);
+    this.#note({ type: 'mark', text, pid: null });
+  }
+
+  stop(reasonText = 'stopped'): Promise<RecorderState> {
+    this.#stopped ??= this.#stop(reasonText);
+    return this.#stopped;
+  }
+
+  async #stop(reasonText: string): Promise<RecorderState> {
+    this.#ending.abort();
+    this.#note({ type: 'end', reason: reasonText, shuttingDown: isShuttingDown() });
+    this.#binding.recorderStop();
+    this.#marks.close();
+    const until = performance.now() + LAST_WRITE_MS;
+    while (this.#binding.recorderRead().running && performance.now() < until) await sleep(5);
+    clearLock(this.#folder);
+    return this.state();
+  }
+
+  #note(note: object): boolean {
+    const taken = this.#binding.recorderNote(JSON.stringify(note));
+    if (taken) this.#notes++;
+    return taken;
+  }
+
+  /** Answers when the mark is on disk: whoever set it may freeze the machine next. */
+  async #durableMark(text: string, pid: number | null): Promise<MarkAnswer> {
+    if (!this.#note({ type: 'mark', text, pid })) return 'refused';
+    const number = this.#notes;
+    const until = performance.now() + MARK_MS;
+    while (this.#binding.recorderRead().writtenNotes < number) {
+      if (performance.now() > until) return 'late';
+      await sleep(1);
+    }
+    return 'ok';
+  }
+
+  async #followProcesses(everyMs: number): Promise<void> {
+    const { signal } = this.#ending;
+    while (!signal.aborted) {
+      try {
+        const report = await processes({ exactMs: 200, signal });
+        const top = report.processes
+          .filter(({ held }) => held !== null)
+          .slice(0, LISTED)
+          .map(({ gpuBytes, held, name, pid }) => ({ pid, name, held, gpuBytes }));
+        this.#note({ type: 'processes', processes: top });
+      } catch (error) {
+        if (!signal.aborted) this.#note({ type: 'problem', text: String(error) });
+      }
+      await sleep(everyMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+}
+
+/** systemd makes these files when a shutdown begins. */
+function isShuttingDown(): boolean {
+  return existsSync('/run/nologin') || existsSync('/run/systemd/shutdown/scheduled');
+}

@@ -1,0 +1,79 @@
+/** What the pictures of `fit` show, in the terminal and on a page: the parts of the pool, and their names. */
+import { clean, formatCount } from '../base/format.ts';
+import type { FitReport, FitSolution } from '../types/index.ts';
+import { type KindStyle, lettersOf, styleAt } from './kinds.ts';
+
+/** What each term of an estimate is, in a reader's words; a name that is not here is shown as it is. */
+export const TERM_LABELS: Readonly<Record<string, string>> = {
+  weights: 'weights',
+  'output-copy': 'copy of the embedding',
+  'kv-cache': 'KV cache',
+  'recurrent-state': 'recurrent states',
+  'compute-buffer': 'compute buffer',
+  'compute-buffer-host': 'host buffer',
+  activations: 'activations',
+  'cuda-graphs': 'CUDA graphs',
+  runtime: 'the process itself',
+  gradients: 'gradients',
+  optimizer: 'optimizer',
+  adapters: 'adapters',
+  logits: 'logits',
+  'reference-model': 'reference model',
+  'rollout-engine': 'rollout engine',
+  'data-workers': 'data workers',
+  'page-cache': 'page cache of the files',
+  staging: 'staging buffers',
+};
+
+export interface FitPart {
+  letter: string;
+  style: KindStyle | 'unattributed' | 'free' | 'kernel';
+  name: string;
+  bytes: number;
+}
+
+/** In the order of the bar: in use, the need by its terms, what stays, what is kept for the host. */
+export function fitParts({ device, need, pool }: FitReport): FitPart[] {
+  if (pool === null) return [];
+  const { kept, loadable, used } = pool;
+  const size = need.bytes;
+  const eaten = Math.min(kept, Math.max(0, size - loadable));
+  const names = need.terms.map(({ name }) => (name === 'bytes' ? 'need' : (TERM_LABELS[name] ?? clean(name))));
+  const letters = lettersOf(['used', 'host', ...names]).slice(2);
+  const terms = need.terms.map(({ bytes }, index) => ({
+    letter: letters[index] ?? '?',
+    style: styleAt(index),
+    name: names[index] ?? '',
+    bytes,
+  }));
+  const keeper = device?.memoryModel === 'unified' ? 'kept for the host' : 'kept for its other users';
+  return [
+    { letter: 'U', style: 'unattributed', name: 'in use', bytes: used },
+    ...terms,
+    { letter: '.', style: 'free', name: 'can still be loaded', bytes: Math.max(0, loadable - size) },
+    { letter: 'H', style: 'kernel', name: keeper, bytes: kept - eaten },
+  ];
+}
+
+/** Name of the whole pool. */
+export function memoryName({ device }: FitReport): string {
+  return device?.memoryModel === 'unified' ? 'total (MemTotal)' : 'total of the GPU';
+}
+
+const SETTINGS: Readonly<Record<FitSolution['setting'], string>> = {
+  context: 'longest context that fits',
+  slots: 'most sequences at a time that fit',
+  batch: 'largest batch that fits',
+};
+
+const LIMITS: Readonly<Record<FitSolution['limitedBy'], string>> = {
+  memory: 'memory is the limit',
+  model: 'the model is made for no more',
+  range: 'no more was tried',
+};
+
+/** "longest context that fits: 40,960 (the model is made for no more)". */
+export function solutionText({ limitedBy, setting, value }: FitSolution): string {
+  const found = value === null ? 'none, not even the smallest' : `${formatCount(value)} (${LIMITS[limitedBy]})`;
+  return `${SETTINGS[setting]}: ${found}`;
+}

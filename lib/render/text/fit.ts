@@ -1,0 +1,181 @@
+/** Whether something fits: a bar of the pool, what each program decides, and the verdict next to the prompt. */
+import { clean, formatCount, inGB, inGiB } from '../../base/format.ts';
+import type { FitProgramReport, FitReport, FitTable, FitVerdict } from '../../types/index.ts';
+import { MODEL_PROGRAMS } from '../../types/programs.ts';
+import { type FitPart, fitParts, memoryName, solutionText } from '../fit-parts.ts';
+import { amount, type RenderOptions } from '../options.ts';
+import type { Style } from '../paint.ts';
+import { type Column, hanging, padEnd, table, truncate, widthOf } from '../text-layout.ts';
+import { labelled, sections, simulatedBand } from './frame.ts';
+import { cells } from './snapshot-memory.ts';
+
+export interface FitView {
+  /** The model or the size that was asked about. */
+  title: string;
+  /** The rules behind the numbers, too. */
+  all: boolean;
+}
+
+export function fitPage(report: FitReport, view: FitView, options: RenderOptions): string[] {
+  const { simulated } = report;
+  return sections(
+    simulated === null ? [] : [simulatedBand(simulated, options)],
+    [options.paint('strong', truncate(clean(view.title), options.width))],
+    poolLines(report, options),
+    programLines(report, view, options),
+    detailLines(report, options),
+    verdictLines(report, options),
+  );
+}
+
+function poolLines(report: FitReport, options: RenderOptions): string[] {
+  const { pool } = report;
+  if (pool === null) return [];
+  const parts = fitParts(report);
+  const width = options.width - 2;
+  const counts = cells(
+    parts.map(({ bytes }) => bytes),
+    width,
+  );
+  const bar = parts.map((part, index) => cellsOf(part, counts[index] ?? 0, options)).join('');
+  const whole = parts.reduce((sum, { bytes }) => sum + bytes, 0);
+  const limit = Math.round(((pool.used + pool.loadable) / whole) * width);
+  const rows = parts
+    .filter(({ bytes }) => bytes > 0)
+    .map((part) => rowOf(options.paint.fill(part.style, letterOf(part, options)), part.name, part.bytes, options));
+  const total = rowOf(' ', memoryName(report), pool.total, options).map((cell) => options.paint('strong', cell));
+  return [`[${bar}]`, marker(limit, width, options), ...table(columns(options), [...rows, total], options.width)];
+}
+
+function cellsOf(part: FitPart, count: number, options: RenderOptions): string {
+  if (count === 0) return '';
+  const letter = letterOf(part, options);
+  const plain = options.paint.depth === 0 || part.letter === '.';
+  return options.paint.fill(part.style, plain ? letter.repeat(count) : padEnd(letter, count));
+}
+
+function letterOf({ letter }: FitPart, { unicode }: RenderOptions): string {
+  return letter === '.' && unicode ? '·' : letter;
+}
+
+/** Points at the cell up to which can be loaded. */
+function marker(cell: number, width: number, { paint, unicode }: RenderOptions): string {
+  const arrow = unicode ? '▲' : '^';
+  const label = 'limit';
+  const place = Math.min(Math.max(cell, 0), width);
+  const text =
+    place >= widthOf(label) + 1
+      ? `${' '.repeat(place - widthOf(label) - 1)}${label} ${arrow}`
+      : `${' '.repeat(place)}${arrow} ${label}`;
+  return paint('dim', text);
+}
+
+function columns({ exact }: RenderOptions): Column[] {
+  const right: Column = { align: 'right' };
+  return [{ align: 'left' }, { align: 'left' }, ...(exact ? [right] : [right, right])];
+}
+
+function rowOf(letter: string, name: string, bytes: number, { exact }: RenderOptions): string[] {
+  const numbers = exact ? [`${formatCount(bytes)} B`] : [`${inGiB(bytes)} GiB`, `${inGB(bytes)} GB`];
+  return [letter, name, ...numbers];
+}
+
+const VERDICTS: Readonly<Record<FitVerdict, readonly [label: string, style: Style]>> = {
+  fits: ['FITS', 'ok'],
+  'fits-after': ['FITS AFTER', 'notice'],
+  tight: ['TIGHT', 'warning'],
+  no: ['NO', 'danger'],
+  unknown: ['UNKNOWN', 'danger'],
+};
+
+/** One line per program: its verdict, what it reads as free, what it will do. */
+function programLines({ programs }: FitReport, { all }: FitView, options: RenderOptions): string[] {
+  if (programs.length === 0) return [];
+  const { paint, width } = options;
+  const nameWidth = Math.max(...programs.map(({ program }) => MODEL_PROGRAMS[program].length));
+  const heading = programs.length === 1 ? [] : [paint('heading', 'What each program will do')];
+  return [
+    ...heading,
+    ...programs.flatMap((program) => {
+      const [label, style] = VERDICTS[program.verdict];
+      const head = `${MODEL_PROGRAMS[program.program].padEnd(nameWidth)}  ${label.toLowerCase().padEnd(10)}  `;
+      const [first = '', ...more] = hanging(head, program.decision, width);
+      const painted = head.replace(label.toLowerCase(), paint(style, label.toLowerCase()));
+      const alone = programs.length === 1 || all;
+      const details = alone ? programDetails(program, ' '.repeat(4), options) : [];
+      return [painted + first.slice(head.length), ...more, ...details];
+    }),
+  ];
+}
+
+function programDetails(program: FitProgramReport, indent: string, options: RenderOptions): string[] {
+  const { flags, from, message, notes, reads, versions } = program;
+  const rows: [string, string | null][] = [
+    ['reads', reads === null ? null : `${amount(reads, options)}: ${from}`],
+    ['prints', message],
+    ['rule', program.inequality === null ? null : `${program.inequality.rule} (${versions})`],
+    ...notes.map((note): [string, string] => ['note', note]),
+  ];
+  const lines = rows.flatMap(([label, text]) =>
+    text === null ? [] : hanging(`${indent}${label.padEnd(7)}`, clean(text), options.width),
+  );
+  // Flags are pasted: they are not broken.
+  return flags === null ? lines : [...lines, `${indent}${'flags'.padEnd(7)}${options.paint('strong', flags)}`];
+}
+
+/** The comparison with both sides, and where the limit comes from. */
+function detailLines({ inequality, limit, notes }: FitReport, options: RenderOptions): string[] {
+  const { unicode, width } = options;
+  const lines: string[] = [];
+  if (inequality !== null) {
+    const { left, relation, right } = inequality;
+    const sign = relation === '<=' && unicode ? '≤' : relation;
+    const text = `${left.name} ${amount(left.bytes, options)} ${sign} ${right.name} ${amount(right.bytes, options)}`;
+    lines.push(...hanging('compared  ', clean(text), width));
+  }
+  if (limit.bytes !== null) lines.push(...hanging('limit     ', limit.from, width));
+  for (const note of notes) lines.push(...hanging('note      ', note, width));
+  return lines.map((line) => options.paint('dim', line));
+}
+
+function verdictLines({ remedies, solved, summary, verdict }: FitReport, options: RenderOptions): string[] {
+  const [label, style] = VERDICTS[verdict];
+  const { unicode, width } = options;
+  const arrow = unicode ? '→' : '->';
+  const steps = remedies.flatMap(({ command, gains, text }) => {
+    const gain = gains === null ? '' : ` (+${amount(gains, options)})`;
+    const head = `${' '.repeat(label.length + 2)}${arrow} `;
+    return [
+      ...hanging(head, `${text}${gain}`, width),
+      ...(command === null ? [] : [`${' '.repeat(head.length)}${options.paint('strong', command)}`]),
+    ];
+  });
+  const answer =
+    solved === null ? [] : [options.paint('strong', truncate(`SOLVED  ${solutionText(solved)}`, width)), ''];
+  return [...answer, ...labelled(label, style, summary, options), ...steps];
+}
+
+/** Sizes by precision: the weights, and whether they fit with what else was given. */
+export function fitTablePage(report: FitTable, options: RenderOptions): string[] {
+  const { limit, program, rows, simulated } = report;
+  const { paint, width } = options;
+  const loadable = limit === null ? 'what can be loaded is unknown' : `${inGiB(limit)} GiB can be loaded`;
+  const judge = program === null ? '' : `, by the rule of ${MODEL_PROGRAMS[program]}`;
+  const dtypes = rows[0]?.cells.map(({ dtype }) => dtype) ?? [];
+  const right: Column = { align: 'right' };
+  const left: Column = { align: 'left' };
+  const cellsOfRow = ({ cells: own }: FitTable['rows'][number]): string[] =>
+    own.flatMap(({ need, verdict }) => {
+      const [label, style] = VERDICTS[verdict];
+      return [`${inGiB(need.bytes)}`, paint(style, label.toLowerCase())];
+    });
+  const body = [
+    ['', ...dtypes.flatMap((dtype) => [paint('heading', dtype), ''])],
+    ...rows.map((row) => [truncate(clean(row.name), 24), ...cellsOfRow(row)]),
+  ];
+  return sections(
+    simulated === null ? [] : [simulatedBand(simulated, options)],
+    [paint('strong', truncate(`WHICH PRECISIONS FIT, in GiB  ${loadable}${judge}`, width))],
+    table([left, ...dtypes.flatMap(() => [right, left])], body, width),
+  );
+}

@@ -1,0 +1,167 @@
+/** A recording: how each session ended, what the memory did, and the last seconds. */
+import { clean, formatBytes, formatCount, formatDuration, formatPercent, GiB, inGiB } from '../../base/format.ts';
+import type { RecordedSession, RecordReport, SeriesPoint } from '../../types/index.ts';
+import type { RenderOptions } from '../options.ts';
+import { plot } from '../plot.ts';
+import { endOf, figuresOf, spanText, timeOfDay } from '../record-facts.ts';
+import { hanging, table, truncate } from '../text-layout.ts';
+import { labelled, sections, simulatedBand } from './frame.ts';
+
+/** Rows of a list on the screen. */
+const LISTED = 5;
+/** Rows of the last seconds. */
+const LAST_ROWS = 12;
+
+export function recordPage(report: RecordReport, options: RenderOptions): string[] {
+  const { folder, problems, sessions } = report;
+  return sections(
+    ...sessions.map((session) => sessionLines(session, options)),
+    sessions.length === 0 ? hanging('', `The recording in ${clean(folder)} is empty.`, options.width) : [],
+    problems.flatMap(({ bytes, message, offset, segment }) =>
+      hanging(
+        'note  ',
+        `${clean(segment)}, byte ${formatCount(offset)}: ${formatCount(bytes)} bytes: ${message}.`,
+        options.width,
+      ),
+    ),
+  );
+}
+
+function sessionLines(session: RecordedSession, options: RenderOptions): string[] {
+  const { simulated } = session;
+  const { label, sentence, style } = endOf(session);
+  return sections(
+    simulated === null ? [] : [simulatedBand(simulated, options)],
+    [options.paint('strong', truncate(titleOf(session), options.width))],
+    labelled(label, style, clean(sentence), options),
+    factLines(session, options),
+    graph(session, options),
+    lastSeconds(session, options),
+    processLines(session, options),
+    markLines(session, options),
+    noteLines(session, options),
+    kernelLines(session, options),
+  );
+}
+
+function titleOf(session: RecordedSession): string {
+  return `${clean(session.hostName)}, ${formatBytes(session.total)}  ${spanText(session)}`;
+}
+
+function factLines(session: RecordedSession, options: RenderOptions): string[] {
+  const { plateaus, transients } = session;
+  const [longest] = plateaus;
+  const facts: [string, string | null][] = [
+    ...figuresOf(session),
+    [
+      'transients',
+      transients.length === 0
+        ? null
+        : transients
+            .slice(0, LISTED)
+            .map(
+              ({ at, bytes, durationMs }) =>
+                `${formatBytes(bytes)} for ${formatDuration(durationMs)} at ${timeOfDay(at)}`,
+            )
+            .join('; '),
+    ],
+    [
+      'longest plateau',
+      longest === undefined
+        ? null
+        : `${formatBytes(longest.free)} free, ${timeOfDay(longest.from)} to ${timeOfDay(longest.to)}`,
+    ],
+  ];
+  return facts.flatMap(([name, value]) => (value === null ? [] : hanging(name.padEnd(18), value, options.width)));
+}
+
+function graph({ series, startedAt }: RecordedSession, options: RenderOptions): string[] {
+  const start = Date.parse(startedAt);
+  const line = (of: (point: SeriesPoint) => number | null): (readonly [number, number])[] =>
+    series.flatMap((point) => {
+      const value = of(point);
+      return value === null ? [] : [[(Date.parse(point.at) - start) / 1000, value / GiB] as const];
+    });
+  return plot(
+    {
+      title: 'GiB over seconds',
+      series: [
+        {
+          letter: 'a',
+          name: 'MemAvailable',
+          style: 'anonymous',
+          points: line(({ available }) => available),
+          bare: true,
+        },
+        { letter: 'f', name: 'MemFree', style: 'free', points: line(({ lowestFree }) => lowestFree), bare: true },
+      ],
+      xText: (x) => `${Math.round(x)} s`,
+      yText: (y) => `${Math.round(y * 10) / 10}`,
+    },
+    options,
+  );
+}
+
+function lastSeconds({ end, lastSeconds: points }: RecordedSession, { paint, width }: RenderOptions): string[] {
+  if (points.length === 0 || (end !== 'stopped' && end !== 'killed')) return [];
+  // One row a second, and the last one.
+  const step = Math.max(1, Math.ceil(points.length / (LAST_ROWS - 1)));
+  const rows = points.filter((_, index) => (points.length - 1 - index) % step === 0);
+  const right = { align: 'right' } as const;
+  const [heading = '', ...lines] = table(
+    [{ align: 'left' }, right, right, right, right, right],
+    [
+      ['the last seconds', 'free GiB', 'available', 'some', 'full', 'swap'],
+      ...rows.map(({ at, available, fullPercent, lowestFree, somePercent, swapUsed }) => [
+        timeOfDay(at),
+        inGiB(lowestFree),
+        inGiB(available),
+        formatPercent(somePercent),
+        formatPercent(fullPercent),
+        formatBytes(swapUsed),
+      ]),
+    ],
+    width,
+  );
+  return [paint('heading', heading), ...lines];
+}
+
+function processLines({ processes }: RecordedSession, { paint, width }: RenderOptions): string[] {
+  if (processes === null) return [];
+  const right = { align: 'right' } as const;
+  const listed = processes.processes.slice(0, LISTED);
+  const withGpu = listed.some(({ gpuBytes }) => (gpuBytes ?? 0) > 0);
+  const gpu = (text: string): string[] => (withGpu ? [text] : []);
+  const rows = listed.map(({ gpuBytes, held, name, pid }) => [
+    formatBytes(held),
+    ...gpu((gpuBytes ?? 0) > 0 ? formatBytes(gpuBytes) : ''),
+    String(pid),
+    clean(name ?? ''),
+  ]);
+  const [heading = '', ...lines] = table(
+    [right, ...gpu('').map(() => right), right, { align: 'left', flexible: true }],
+    [['held', ...gpu('GPU'), 'pid', `largest processes at ${timeOfDay(processes.at)}`], ...rows],
+    width,
+  );
+  return [paint('heading', heading), ...lines];
+}
+
+function markLines({ marks }: RecordedSession, { paint, width }: RenderOptions): string[] {
+  if (marks.length === 0) return [];
+  const more =
+    marks.length > 2 * LISTED ? [`and ${formatCount(marks.length - 2 * LISTED)} earlier ones; --json lists all`] : [];
+  const lines = marks.slice(-2 * LISTED).map(({ at, text }) => truncate(`${timeOfDay(at)}  ${clean(text)}`, width));
+  return [paint('heading', 'marks'), ...lines, ...more];
+}
+
+function noteLines({ notes }: RecordedSession, { width }: RenderOptions): string[] {
+  return notes.slice(-LISTED).flatMap(({ at, text }) => hanging('note  ', `${timeOfDay(at)}  ${clean(text)}`, width));
+}
+
+function kernelLines({ kernelMessages }: RecordedSession, { paint, width }: RenderOptions): string[] {
+  if (kernelMessages.length === 0) return [];
+  const lines = kernelMessages
+    .slice(-LISTED)
+    .map(({ at, text }) => truncate(`${timeOfDay(at)}  ${clean(text)}`, width));
+  return [paint('heading', 'messages of the kernel'), ...lines];
+}

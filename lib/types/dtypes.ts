@@ -1,0 +1,47 @@
+/** The element types of tensors. Their sizes are in lib/models/dtypes.ts. */
+
+/** Every name, in display order. Names beside each other may mean one type: `half` is `float16`. */
+export const DTYPES = [
+  'complex128',
+  'complex64',
+  'float64',
+  'fp64',
+  'double',
+  'float32',
+  'fp32',
+  'float',
+  'tf32',
+  'float16',
+  'fp16',
+  'half',
+  'bfloat16',
+  'bf16',
+  'int64',
+  'uint64',
+  'int32',
+  'uint32',
+  'int16',
+  'uint16',
+  'int8',
+  'uint8',
+  'bool',
+  'fp8',
+  'float8',
+  'fp8_e4m3',
+  'fp8_e5m2',
+  'float8_e4m3fn',
+  'float8_e5m2',
+  'mxfp8',
+  'fp6',
+  'fp6_e2m3',
+  'fp6_e3m2',
+  'mxfp6',
+  'int4',
+  'uint4',
+  'fp4',
+  'nvfp4',
+  'mxfp4',
+] as const;
+
+/** Name of an element type. Functions take it in any case; reports have it as it stands here. */
+export type DType = (typeof DTYPES)[number];

@@ -1,0 +1,159 @@
+/** Estimates: what a model takes before anything is allocated. */
+
+import type { ModelProgram } from './programs.ts';
+
+/** Programs whose own rules an estimate knows. */
+export type EstimateProgram = ModelProgram;
+
+/** `inference`, or a way to train: full fine-tuning, adapters, adapters on 4-bit weights, preferences, policy gradients. */
+export const ESTIMATE_USES = ['inference', 'sft', 'lora', 'qlora', 'dpo', 'grpo'] as const;
+/** One of `ESTIMATE_USES`. */
+export type EstimateUse = (typeof ESTIMATE_USES)[number];
+
+/** Optimizer of a training: what it keeps for each trainable parameter. */
+export const OPTIMIZERS = ['adamw', 'adamw-8bit', 'adafactor', 'lion', 'sgd'] as const;
+/** One of `OPTIMIZERS`. */
+export type Optimizer = (typeof OPTIMIZERS)[number];
+
+/** Bytes, with the range in which the real value is expected. `low` ≤ `bytes` ≤ `high`. */
+export interface EstimateRange {
+  bytes: number;
+  low: number;
+  high: number;
+}
+
+export interface EstimateTerm extends EstimateRange {
+  /** Stable name: "weights", "kv-cache". */
+  name: string;
+  /** How `bytes` was computed, in the names of `inputs`. */
+  formula: string;
+  inputs: Record<string, number | string | boolean | null>;
+}
+
+/** What is known of a model. Sizes in bytes. */
+export interface EstimatedModel {
+  name: string;
+  /** What was read: headers of safetensors or GGUF files, a config.json, or only a number of parameters. */
+  source: 'safetensors' | 'gguf' | 'config' | 'parameters';
+  path: string | null;
+  architecture: string | null;
+  /** Layers of the main model. */
+  layers: number | null;
+  parameters: number | null;
+  /** Number and size of the weight files, bytes. */
+  files: number;
+  fileBytes: number;
+  /** Longest context that the model was made for. */
+  maxContext: number | null;
+  /** "fp8", "awq", "nvfp4", …; null: not quantised, or a GGUF file, whose tensors say it one by one. */
+  quantization: string | null;
+  /** Bytes by data type of the tensors, largest first. */
+  dtypes: { dtype: string; bytes: number; parameters: number }[];
+}
+
+/** The use that was estimated, with every default filled in. */
+export interface EstimatedUse {
+  use: EstimateUse;
+  program: EstimateProgram | null;
+  /** Tokens of one sequence. */
+  context: number;
+  /** Sequences at the same time. */
+  sequences: number;
+  /** Data type of the keys and of the values. */
+  kvDtype: string;
+  /** Training: sequences in one step of one device. */
+  batch: number | null;
+}
+
+/** How much memory a model takes, term by term, and how sure that is. Sizes in bytes. */
+export interface EstimateReport {
+  schema: 'umaprobe/estimate/1';
+  model: EstimatedModel;
+  use: EstimatedUse;
+  /** `breakdown`: term by term. `rough`: the rule of thumb of a published method. */
+  method: 'breakdown' | 'rough';
+  /** What the process holds while it works. */
+  terms: EstimateTerm[];
+  total: EstimateRange;
+  /** What loading takes besides, for a while. `peak` is the most at any time. */
+  loading: { terms: EstimateTerm[]; peak: EstimateRange };
+  /** Bytes that one more token of context takes in every layer that keeps all of them; null: the model has no cache. */
+  kvBytesPerToken: number | null;
+  /** What was assumed or cannot be known, as sentences. */
+  notes: string[];
+}
+
+/** A model that is not on this machine: a number of parameters, or the content of a config.json. */
+export type ModelDescription =
+  | {
+      /** Number of parameters, 1 to 10^15. */
+      params: number;
+      /** Data type of the weights, default bf16. */
+      dtype?: string;
+      /** Hidden size, for the rough formulas of training. */
+      hidden?: number;
+    }
+  | {
+      /** The object of a config.json. */
+      config: Record<string, unknown>;
+      /** Bytes of the weights, where they are known. */
+      weightBytes?: number;
+      dtype?: string;
+    };
+
+/** Options of `estimate()`. */
+export interface EstimateOptions {
+  /** Default `inference`. */
+  use?: EstimateUse;
+  /** Default: none in particular; the range then covers all of them. */
+  program?: EstimateProgram;
+  /** Tokens of one sequence; default 4096, or the model's longest if that is less. */
+  context?: number;
+  /** Sequences at the same time; default 1. */
+  sequences?: number;
+  /** Type of the cache, or of keys and values apart: "f16", "fp8", "q8_0/q4_0". Default: that of the program. */
+  kvDtype?: string;
+  /** Tokens that are processed at once (llama.cpp's -ub, vLLM's --max-num-batched-tokens). */
+  batchTokens?: number;
+  /** llama.cpp without flash attention: the scores of a whole batch are kept. Default true. */
+  flashAttention?: boolean;
+  /** llama.cpp --swa-full, and programs that do not shorten the cache of sliding windows. */
+  swaFull?: boolean;
+  /** llama.cpp --no-kv-unified: a cache for each sequence. Default unified: `context` tokens for each, in one pool. */
+  kvUnified?: boolean;
+  /** Latent attention (DeepSeek): keep the compressed vector. Default: as the file and the program do. */
+  mla?: boolean;
+  /** Devices that share the weights (tensor parallelism, FSDP); the estimate is for one of them. Default 1. */
+  tensorParallel?: number;
+  /** Load the layers that predict further tokens, for speculative decoding. */
+  mtp?: boolean;
+  /** Leave out what sees and hears. */
+  languageModelOnly?: boolean;
+  /** llama.cpp: map the file instead of reading it. Default true. */
+  mmap?: boolean;
+  /** Training: default `breakdown`. */
+  method?: 'breakdown' | 'rough';
+  /** Training: sequences in one step; default 1. */
+  batch?: number;
+  /** Training: recompute activations in the backward pass. Default true. */
+  checkpointing?: boolean;
+  /** Training: default adamw. */
+  optimizer?: Optimizer;
+  /** Training: FP32 master weights and gradients beside weights of 16 bits. Default false. */
+  mixedPrecision?: boolean;
+  /** Training: rank of the adapters; default 16. */
+  loraRank?: number;
+  /** Training: processes that load data; default 2. */
+  workers?: number;
+  /** GRPO: share of the machine's memory that the rollout engine takes; default 0.3. */
+  rolloutUtilization?: number;
+}
+
+/** Weights of several sizes in several precisions: `parameters × bits / 8`, without cache and buffers. */
+export interface EstimateTable {
+  schema: 'umaprobe/estimate-table/1';
+  /** Data types of the columns. */
+  columns: string[];
+  /** `bytes` in the order of `columns`. */
+  rows: { name: string; parameters: number; bytes: number[] }[];
+}

@@ -1,0 +1,175 @@
+/** The reports of `explain()` and `explainError()`. */
+
+import type { Allocatable } from './device.ts';
+import type { ProcessesReport } from './processes.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** A text: whole, or in pieces that may end anywhere, such as a stream. */
+export type ErrorText = string | Uint8Array | AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>;
+
+/** Options of `explainError()`. */
+export interface ExplainErrorOptions {
+  /** The machine that the numbers are compared with. Default: this one is read. null: no machine. */
+  snapshot?: Snapshot | null;
+  /** Ends the search. */
+  signal?: AbortSignal;
+}
+
+/** What a recognised message turned out to mean. */
+export type ErrorVerdict =
+  /** Memory of the GPU or of the machine ran out. */
+  | 'shortage'
+  /** A limit below the machine's memory was reached: a cgroup, /dev/shm, a locked-memory limit, a threshold of a program. */
+  | 'limit'
+  /** The program counted wrongly: enough memory may have been there. */
+  | 'misread'
+  /** The program carries on; nothing else follows from it. */
+  | 'harmless'
+  /** It follows from an earlier error, which says more. */
+  | 'consequence'
+  /** The message alone proves nothing. */
+  | 'unclear';
+
+/** A number that a message names. */
+export interface ErrorNumber {
+  /** "free", "needed", "maxModelLen": the same for the same quantity of all messages. */
+  name: string;
+  /** As the message has it, with its unit: "22.76 GiB", "196608". */
+  text: string;
+  /** In bytes, if it is a size; else null. */
+  bytes: number | null;
+  /** The number itself, if it is not a size: a count, a share, a device; null: a size or a word. */
+  value: number | null;
+}
+
+/** Something to do. */
+export interface ErrorRemedy {
+  text: string;
+  /** To paste into a shell, or flags to paste into the program's command line; null: none. */
+  command: string | null;
+  needsRoot: boolean;
+}
+
+/** A message that was recognised, with all its repetitions. */
+export interface ExplainedError {
+  /** Stable: scripts may rely on it. docs/explain.md lists all. */
+  code: string;
+  /** "vLLM", "llama.cpp", "Linux": the program that prints it. */
+  program: string;
+  verdict: ErrorVerdict;
+  /** Number of times that it occurs. */
+  count: number;
+  /** Line of the first and of the last occurrence, counted from 1. */
+  firstLine: number;
+  lastLine: number;
+  /** The first occurrence on one line, without timestamps and colours, cut at 400 characters. */
+  text: string;
+  /** The numbers of the first occurrence. */
+  numbers: ErrorNumber[];
+  /** What the program wanted to say. */
+  meaning: string;
+  /** The same numbers compared with this machine now; null: there is nothing to compare. */
+  now: string | null;
+  remedies: ErrorRemedy[];
+}
+
+/** What a text says about memory. */
+export interface ErrorReport {
+  schema: 'umaprobe/explain-error/1';
+  /** ISO 8601, UTC. */
+  at: string;
+  /** Name of the simulated machine that the numbers are compared with; null on real hardware. */
+  simulated: string | null;
+  input: { bytes: number; lines: number };
+  /** In the order of their first occurrence. Empty: no known message; nothing is guessed. */
+  errors: ExplainedError[];
+  /** The machine that the numbers are compared with; null: it was not read. */
+  machine: {
+    total: number;
+    /** What can be allocated on the GPU (without one: by programs) now, and after reclaim, in bytes; null: unknown. */
+    immediate: number | null;
+    afterReclaim: number | null;
+    unified: boolean;
+  } | null;
+}
+
+/** Options of `explain()`. */
+export interface ExplainOptions {
+  /** The machine. Default: this one is read, with its processes. */
+  snapshot?: Snapshot;
+  /** Its processes. Default: they are read with the machine; with a `snapshot`, none: what needs them is not judged. */
+  processes?: ProcessesReport | null;
+  /** Ends the reading. */
+  signal?: AbortSignal;
+}
+
+/** What a finding is about. Stable: scripts may rely on it. */
+export type FindingCode =
+  | 'pressure'
+  | 'pressure-rising'
+  | 'page-cache'
+  | 'dirty-cache'
+  | 'driver-pools'
+  | 'gpu-memory-orphaned'
+  | 'gpu-processes'
+  | 'cma-phantom'
+  | 'huge-pages'
+  | 'fragmentation'
+  | 'watermarks'
+  | 'swap-full'
+  | 'swap-used'
+  | 'programs'
+  | 'shared-memory'
+  | 'locked-memory'
+  | 'mapped-files'
+  | 'model-twice'
+  | 'container-limit'
+  | 'host-smaller-than-gpus';
+
+/** A number behind a finding. */
+export interface Evidence {
+  /** The counter as its source calls it ("MemAvailable"), or what was counted. */
+  name: string;
+  value: number;
+  unit: 'bytes' | 'percent' | 'count';
+  /** File, library or calculation. */
+  from: string;
+}
+
+/** A reason why memory is gone, or looks gone. */
+export interface MemoryFinding {
+  code: FindingCode;
+  /** `notice`: normal, but it explains numbers. `warning`: it stands in the way. `danger`: act now. */
+  severity: 'notice' | 'warning' | 'danger';
+  /** Bytes at stake; null: no amount belongs to it. */
+  bytes: number | null;
+  summary: string;
+  /** Never empty. */
+  evidence: Evidence[];
+  remedy: {
+    /** What to do; "nothing to do" where the machine is fine. */
+    text: string;
+    /** To paste into a shell; null: none. */
+    command: string | null;
+    needsRoot: boolean;
+    /** Bytes that programs can use besides when it is done; null: not known. */
+    gains: number | null;
+  };
+}
+
+/** Why memory is gone, or looks gone. */
+export interface ExplainReport {
+  schema: 'umaprobe/explain/1';
+  /** ISO 8601, UTC: of the reading. */
+  at: string;
+  /** Name of the simulated machine; null on real hardware. */
+  simulated: string | null;
+  /** MemTotal. */
+  total: number;
+  /** What can be allocated: on the unified GPU, else in host memory. */
+  allocatable: Allocatable;
+  /** Dangers first, then by bytes at stake. Empty: nothing is wrong with the memory, as far as it is known. */
+  findings: MemoryFinding[];
+  /** What could not be judged, and why: sentences. */
+  unknown: string[];
+}

@@ -1,0 +1,181 @@
+/** Whether something fits into a machine, and what each program will decide there. */
+
+import type { ModelProgram } from './programs.ts';
+
+/** Programs whose own rule is known. */
+export type FitProgram = ModelProgram;
+
+/** Bytes, and the range in which the real value is expected. `low` ≤ `bytes` ≤ `high`. */
+export interface FitRange {
+  bytes: number;
+  low: number;
+  high: number;
+}
+
+export interface FitTerm extends FitRange {
+  /** "weights", "kv-cache". */
+  name: string;
+}
+
+/** What is to be loaded: a number of bytes, or the terms of an estimate; a report of `estimate()` is one. */
+export type FitNeed =
+  | {
+      /** 1 or more. */
+      bytes: number;
+    }
+  | {
+      total: FitRange;
+      terms: readonly FitTerm[];
+      /** Bytes that one more token of context takes; null: unknown, or the model keeps no cache. */
+      kvBytesPerToken?: number | null;
+      /** The most at any time while it is loaded. */
+      loading?: { peak: FitRange };
+      use?: {
+        /** Tokens of one sequence. */
+        context: number;
+        /** Sequences at the same time. */
+        sequences: number;
+      };
+      model?: { layers: number | null };
+    };
+
+/** Options of `fit()`. */
+export interface FitOptions {
+  /** The verdict is that of the machine and of this program. Default: of the machine alone. */
+  program?: FitProgram;
+  /** Version of the program: "0.20.1". Default: the newest rule that is known. */
+  programVersion?: string;
+  /**
+   * Share of memory that the program is started with: vLLM's `--gpu-memory-utilization`, SGLang's
+   * `--mem-fraction-static`. Above 0, up to 1. Default: the smallest that holds the need.
+   */
+  utilization?: number;
+  /** CUDA ordinal of the GPU. Default: the one that shares the host's memory, else the first. */
+  device?: number;
+}
+
+/**
+ * - `fits`: even the upper end of the range.
+ * - `fits-after`: once the remedies are done.
+ * - `tight`: the expected size fits; the upper end of the range does not.
+ * - `no`.
+ * - `unknown`: a number that decides is missing. Never read this as "fits".
+ */
+export type FitVerdict = 'fits' | 'fits-after' | 'tight' | 'no' | 'unknown';
+
+/** A comparison with both sides, in bytes. */
+export interface FitInequality {
+  left: { name: string; bytes: number };
+  /** What holds between the two. */
+  relation: '<=' | '>';
+  right: { name: string; bytes: number };
+  /** The rule in words: "free ≥ ceil(total × 0.92)". */
+  rule: string;
+}
+
+/** What to do so that it fits. */
+export interface FitRemedy {
+  text: string;
+  /** For a shell; null: none. */
+  command: string | null;
+  needsRoot: boolean;
+  /** Bytes that can be loaded afterwards in addition; null: unknown. */
+  gains: number | null;
+}
+
+/** What a program will decide, by its own rule on its own reading. */
+export interface FitProgramReport {
+  program: FitProgram;
+  /** Versions that the rule applies to: "0.21 and newer". */
+  versions: string;
+  verdict: FitVerdict;
+  /** What it reads as free, in bytes; null: unknown. */
+  reads: number | null;
+  /** Where that comes from. */
+  from: string;
+  inequality: FitInequality | null;
+  /** What will happen, in one sentence. */
+  decision: string;
+  /** The line that it prints when it refuses; null: it does not, or prints none. */
+  message: string | null;
+  /** Its own numbers, in bytes or tokens: "requested", "kvCache", "kvTokens". */
+  numbers: Record<string, number>;
+  /** To paste into its command line or its code; null: none would help. */
+  flags: string | null;
+  remedies: FitRemedy[];
+  /** What its rule does not count, as sentences. */
+  notes: string[];
+}
+
+/** How the memory would be divided, in bytes. The parts add up to `total`, unless the need is more than there is. */
+export interface FitPool {
+  /** MemTotal, or the memory of the GPU. */
+  total: number;
+  /** In use, and not to be reclaimed. */
+  used: number;
+  /** Free or reclaimable, and not to be loaded: the host's floor, the share of the GPU's other users. */
+  kept: number;
+  /** What can be loaded. */
+  loadable: number;
+}
+
+/** Whether it fits, and what each program will decide. */
+export interface FitReport {
+  schema: 'umaprobe/fit/1';
+  /** Time of the snapshot, ISO 8601, UTC. */
+  at: string;
+  /** Name of the simulated machine; null on real hardware. */
+  simulated: string | null;
+  verdict: FitVerdict;
+  /** The verdict in one sentence. */
+  summary: string;
+  /** Which limit decides: the machine's, or that of a program; null: unknown. */
+  binding: 'machine' | FitProgram | null;
+  /** The comparison of that limit; null: unknown. */
+  inequality: FitInequality | null;
+  /** Bytes that are missing; 0: none; null: unknown. */
+  shortBy: number | null;
+  /** Bytes that could be loaded besides the expected need; null: it does not fit, or unknown. */
+  headroom: number | null;
+  need: FitRange & { terms: FitTerm[] };
+  device: { index: number; name: string | null; memoryModel: 'unified' | 'coherent' | 'discrete' | 'unknown' } | null;
+  pool: FitPool | null;
+  /** `allocatable.safe`, and the rule behind it, or why it is unknown. */
+  limit: { bytes: number | null; from: string };
+  /** In the order in which to try them. */
+  remedies: FitRemedy[];
+  /** What was not tried or cannot be known, as sentences. */
+  notes: string[];
+  /** The answer to `--solve`; null: nothing was to be solved. */
+  solved: FitSolution | null;
+  /** All programs; with the option `program` that one alone. */
+  programs: FitProgramReport[];
+}
+
+/** The largest value of one setting for which the verdict is still the same kind of yes. */
+export interface FitSolution {
+  /** `slots`: sequences at the same time. */
+  setting: 'context' | 'slots' | 'batch';
+  /** null: not even the smallest fits. */
+  value: number | null;
+  /** `model`: the model was made for no more. `range`: no larger value was tried. */
+  limitedBy: 'memory' | 'model' | 'range';
+}
+
+/** Which sizes fit in which precision: weights, and what else was given. */
+export interface FitTable {
+  schema: 'umaprobe/fit-table/1';
+  /** Time of the snapshot, ISO 8601, UTC. */
+  at: string;
+  /** Name of the simulated machine; null on real hardware. */
+  simulated: string | null;
+  /** What can be loaded, in bytes; null: unknown. */
+  limit: number | null;
+  /** The program whose verdict it is, too; null: the machine's alone. */
+  program: FitProgram | null;
+  rows: {
+    name: string;
+    parameters: number;
+    cells: { dtype: string; weights: number; need: FitRange; verdict: FitVerdict; headroom: number | null }[];
+  }[];
+}

@@ -1,0 +1,235 @@
+/** Starting a program with everything around it: does it fit, room, a guard, a recording, a receipt. */
+
+import type { EstimateOptions, EstimateRange, ModelDescription } from './estimate.ts';
+import type { FitReport, FitVerdict } from './fit.ts';
+import type { GuardEvent, GuardOptions, GuardReport } from './guard.ts';
+import type { PrepareReport } from './prepare.ts';
+import type { ModelProgram } from './programs.ts';
+
+/**
+ * A part of a command line whose memory the estimate does not know. `effect`: whether it takes more memory than estimated,
+ * less, or either. A yes of `fit` is not believed where something takes more, nor a no where something takes less.
+ */
+export interface UnreadPart {
+  /** A sentence: "--speculative-config loads a second model." */
+  text: string;
+  /** What it leaves open. Who names the program or the model answers that part. */
+  part: 'program' | 'model' | 'option';
+  effect: 'more' | 'less' | 'either';
+}
+
+/** A command line as far as it is understood. Nothing is run or read for it. */
+export interface RecognisedCommand {
+  /** null: it is none of the known programs, or it does not say what it starts. */
+  program: ModelProgram | null;
+  /** What the program is started with: "docker run", "env", "uv run"; outermost first. */
+  wrappers: string[];
+  /** Path or name of the model, on this machine; null: the command does not say. */
+  model: string | null;
+  /** Which GGUF file of a repository: a quantisation ("Q8_0") or a file name; null: the first choice of the program. */
+  modelFile: string | null;
+  /** Tokens of one sequence, or of all together with `contextIsShared`; null: the longest that the model was made for. */
+  context: number | null;
+  /** llama.cpp: the context is divided among the sequences. */
+  contextIsShared: boolean;
+  /** The command says so; otherwise `context` is the program's default, and at most the model's longest. */
+  contextIsGiven: boolean;
+  /** Sequences at the same time for which memory must be there at the start. */
+  sequences: number;
+  /** Options for `estimate()` that the command line names, besides context and sequences. */
+  use: EstimateOptions;
+  /** vLLM's `--gpu-memory-utilization`, SGLang's `--mem-fraction-static`, or their default; null: other programs. */
+  utilization: number | null;
+  /** vLLM's `--kv-cache-memory-bytes`. */
+  kvCacheBytes: number | null;
+  /** Options with a meaning for memory, as they were read. */
+  understood: { option: string; value: string }[];
+  /** Defaults that were assumed, as sentences. */
+  assumed: string[];
+  unread: UnreadPart[];
+  /** What the guard cannot do for this command, as sentences. */
+  limits: string[];
+}
+
+/** A part of a launch, planned or done. */
+export interface LaunchStep {
+  step: 'fit' | 'prepare' | 'guard' | 'record';
+  state: 'planned' | 'done' | 'skipped' | 'failed';
+  /** What it does, did, or why not, as a sentence. */
+  text: string;
+}
+
+/** What a launch is going to do. */
+export interface LaunchPlan {
+  /** Name of the simulated machine; null: real hardware. */
+  simulated: string | null;
+  command: string[];
+  recognised: RecognisedCommand;
+  /**
+   * That of `fit`, and `unknown` where the command is not understood well enough for it: the program then runs under the
+   * guard alone.
+   */
+  verdict: FitVerdict;
+  /** The verdict as a sentence. */
+  summary: string;
+  /** What the model takes; null: there is no estimate. */
+  expected: LaunchExpectation | null;
+  /** null: it was not asked. */
+  fit: FitReport | null;
+  /** Flags that would fit where those of the command do not; null: there are none, or they fit. */
+  flags: LaunchFlags | null;
+  steps: LaunchStep[];
+}
+
+/** What the estimate says, in bytes. */
+export interface LaunchExpectation {
+  /** Name of the model. */
+  model: string;
+  weights: number;
+  total: EstimateRange;
+  /** Bytes that one more token of context takes; null: unknown, or none. */
+  kvBytesPerToken: number | null;
+  /** Tokens of one sequence. */
+  context: number;
+  sequences: number;
+}
+
+/** Memory of the machine at one time of a launch, in bytes. */
+export interface LaunchReading {
+  /** ISO 8601, UTC. */
+  at: string;
+  available: number;
+  free: number;
+}
+
+/** Memory that stayed the same for a while, as what the launch had taken then. */
+export interface LaunchPlateau {
+  from: string;
+  to: string;
+  /** MemAvailable before the start less its mean here, in bytes. */
+  taken: number;
+}
+
+/**
+ * What a launch took and gave back, in bytes: MemAvailable before less MemAvailable while it ran. What other programs took
+ * or gave back meanwhile is in these numbers as well.
+ */
+export interface LaunchReceipt {
+  before: { available: number; free: number };
+  took: {
+    /** The weights: the plateau that is nearest to what the estimate says. null: no plateau is near, or no estimate. */
+    weights: number | null;
+    /** When the load phase ended; null: it was not told. */
+    loaded: number | null;
+    /** The most at any time. */
+    peak: number;
+    /** The longest plateau; null: memory was never the same for 2 s. */
+    plateau: number | null;
+    /** All plateaus, in the order of time. */
+    plateaus: LaunchPlateau[];
+  };
+  /** What the estimate said; null: there was none. */
+  expected: LaunchExpectation | null;
+  /** The most that the processes of the command held themselves; null: not read. */
+  own: { bytes: number | null; gpuBytes: number | null };
+  /** Lowest MemAvailable less the floor: below 0 the host had less than it needs. */
+  headroom: number;
+  floor: { bytes: number; from: string };
+  /** null: it was not read after the end. */
+  after: {
+    available: number;
+    free: number;
+    /** What came back at the end: MemAvailable less its lowest in the last second of the program. */
+    returned: number;
+    /** What is not back: MemAvailable before the start less now; 0: everything. */
+    missing: number;
+  } | null;
+  flags: LaunchFlags | null;
+}
+
+/** Flags that keep the floor. */
+export interface LaunchFlags {
+  /** To put into the command line instead of its own; null: those that it had kept the floor. */
+  safe: string | null;
+  /** How they were found, as a sentence. */
+  from: string;
+}
+
+/** Options of `launch()`. Those of the guard are as for `guard()`. */
+export interface LaunchOptions
+  extends Pick<
+    GuardOptions,
+    | 'cwd'
+    | 'env'
+    | 'stdio'
+    | 'floorBytes'
+    | 'killBelowBytes'
+    | 'intervalMs'
+    | 'graceMs'
+    | 'loadActions'
+    | 'until'
+    | 'forwardSignals'
+  > {
+  /** Program and its arguments: an array, never a shell. */
+  command: readonly string[];
+  /** The program whose rules decide, where the command line does not say it or says it wrongly. */
+  program?: ModelProgram;
+  /** The model, as for `estimate()`. Default: the one of the command line. */
+  model?: string | ModelDescription;
+  /** A size in bytes instead of a model, 1 or more. */
+  bytes?: number;
+  /** What the model is used for. Goes before what the command line says. */
+  use?: EstimateOptions;
+  /** vLLM's `--gpu-memory-utilization`, SGLang's `--mem-fraction-static`: above 0, up to 1. Default: that of the command line. */
+  utilization?: number;
+  /** Make room before the start. Default `true`. */
+  prepare?: boolean;
+  /** Steps of `prepare` that need root, with `sudo -n`. Default `false`. */
+  sudo?: boolean;
+  /** Record the memory of the machine meanwhile. Default `true`. */
+  record?: boolean;
+  /** Folder of the recording; default as for `record()`. */
+  folder?: string;
+  /** Start it although `fit` says no. Default `false`. */
+  anyway?: boolean;
+  /** Plan only: nothing is started or changed. Default `false`. */
+  dryRun?: boolean;
+  /** Called with each event. If it throws, the program is stopped, and `launch()` rejects with that error. */
+  onEvent?: (event: LaunchEvent) => void;
+  /** Aborted before the start: rejects with its reason. Later: the program is stopped, and the outcome is `aborted`. */
+  signal?: AbortSignal;
+}
+
+/** What happens in a launch, besides the events of the guard. Times are ISO 8601, UTC. */
+export type LaunchEvent =
+  | { type: 'plan'; at: string; plan: LaunchPlan }
+  /** A part is done, skipped or has failed. */
+  | { type: 'step'; at: string; step: LaunchStep }
+  | GuardEvent;
+
+/** What a launch did. */
+export interface LaunchReport {
+  schema: 'umaprobe/launch/1';
+  /** Start of the launch, ISO 8601, UTC. */
+  at: string;
+  /** Name of the simulated machine; null: real hardware. */
+  simulated: string | null;
+  /**
+   * `planned`: a dry run. `refused`: `fit` says no, and nothing was started. `exited`: the program ended by itself.
+   * `stopped`: the guard stopped it. `aborted`: by the signal.
+   */
+  outcome: 'planned' | 'refused' | 'exited' | 'stopped' | 'aborted';
+  /** The outcome as a sentence. */
+  summary: string;
+  /** What was planned; its steps are those of the end. */
+  plan: LaunchPlan;
+  /** null: no room was made. */
+  prepare: PrepareReport | null;
+  /** null: nothing was started. */
+  guard: GuardReport | null;
+  /** null: nothing was recorded. */
+  record: { folder: string; failure: string | null } | null;
+  /** null: nothing was started, or MemAvailable could not be read. */
+  receipt: LaunchReceipt | null;
+  durationMs: number;
+}

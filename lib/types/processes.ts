@@ -1,0 +1,150 @@
+/** The report of `processes()`: who holds the memory of this machine. */
+
+import type { MemoryModel } from './device.ts';
+
+/** Options of `processes()`. */
+export interface ProcessesOptions {
+  /**
+   * Time for the exact figures (`/proc/<pid>/smaps_rollup`), in milliseconds, 0 to 60,000; default 1000. The largest
+   * processes come first; the others keep the figures of `/proc/<pid>/status`.
+   */
+  exactMs?: number;
+  /** Time limit for NVML, in milliseconds; default 2000. Without an answer `gpuBytes` is null. */
+  deadlineMs?: number;
+  signal?: AbortSignal;
+}
+
+/** Proportional set size: a page that n processes have mapped counts as 1/n in each, so sums count nothing twice. */
+export interface ProportionalMemory {
+  total: number;
+  anonymous: number;
+  /** Mapped files in page cache. */
+  file: number;
+  /** Shared memory and tmpfs. */
+  shared: number;
+  /** Part of it that the kernel may not take back (mlock). */
+  locked: number;
+}
+
+/** The memory of one process. `null`: this user may not read it, or the process ended meanwhile. */
+export interface ProcessMemory {
+  pid: number;
+  /** null: not known (GPU process of another PID namespace). */
+  parentPid: number | null;
+  /** `/proc/<pid>/comm`, at most 15 characters. */
+  name: string | null;
+  /** Command line, only of processes that matter here, cut at 4 KiB; null: not read. */
+  command: string | null;
+  /** Real user id. */
+  uid: number | null;
+  /** Container, service or process tree that it belongs to: `id` of a group. */
+  group: string;
+  /**
+   * What the machine gets back if this process ends, as far as it is known: anonymous memory, its share of shared memory,
+   * mapped files that it has locked (mlock), and on unified memory its GPU memory. Without other mapped files, which the
+   * kernel takes back when it needs to, and without swap. null: not known.
+   */
+  held: number | null;
+  /**
+   * Source of `held`: `pss` counts shared pages once, `rss` counts them in each process that has them and is therefore an
+   * upper bound. null: `held` is null.
+   */
+  heldFrom: 'pss' | 'rss' | null;
+  /** VmRSS of `/proc/<pid>/status`: anonymous + file + shared. Not the memory of a process: see `held`. */
+  rss: number | null;
+  /** RssAnon. */
+  anonymous: number | null;
+  /** RssFile: mapped files in page cache, such as the weights of a model that is mapped and not copied. */
+  file: number | null;
+  /** RssShmem: shared memory and tmpfs files. */
+  shared: number | null;
+  /** VmSwap: anonymous memory that is in swap. */
+  swap: number | null;
+  /** VmLck: memory that the kernel may not take back. */
+  locked: number | null;
+  /** VmHWM: the largest `rss` so far. */
+  peakRss: number | null;
+  /** Of processes that matter; null: not read (small, time limit, permission), and then RSS is all there is. */
+  pss: ProportionalMemory | null;
+  /** GPU memory by NVML. On unified memory it is host memory that no RSS contains. null: not known here. */
+  gpuBytes: number | null;
+}
+
+/** Processes that start with the same name under one parent: DataLoader workers, a server's workers. */
+export interface ProcessPool {
+  name: string;
+  parentPid: number;
+  pids: number[];
+  held: number;
+}
+
+/** Processes that belong together: a container, a unit of systemd, or a tree of processes. Sizes in bytes. */
+export interface ProcessGroup {
+  /** "docker:3f4e…", "unit:ollama.service", "tree:4711". */
+  id: string;
+  kind: 'container' | 'unit' | 'tree';
+  /** Container id (12 characters), unit, or name of the root process. */
+  name: string;
+  /** The process at the top: started by none of the others. */
+  rootPid: number;
+  /** Largest first. */
+  pids: number[];
+  /** Sums over its processes; `null` values of processes are left out. */
+  held: number;
+  /** Whether `held` counts shared pages once, to 1 %. false: an upper bound. */
+  exact: boolean;
+  anonymous: number;
+  shared: number;
+  file: number;
+  swap: number;
+  gpuBytes: number | null;
+  pools: ProcessPool[];
+}
+
+/** Shared memory that exists as a file, whether or not a process has it mapped. */
+export interface SharedMemory {
+  /** Mount point of a tmpfs ("/dev/shm"), or "System V segments". */
+  name: string;
+  bytes: number;
+  from: string;
+}
+
+/** One kind of memory: what the kernel counts on the whole machine, and what the listed processes explain of it. */
+export interface ExplainedMemory {
+  /** The kernel's (or the driver's) sum; null: unknown. */
+  total: number | null;
+  /** The listed processes' sum. */
+  listed: number;
+  /** Whether `listed` counts shared pages once. */
+  exact: boolean;
+}
+
+/** Who holds memory: processes and their groups, by `processes()`. */
+export interface ProcessesReport {
+  schema: 'umaprobe/processes/1';
+  /** ISO 8601, UTC. */
+  at: string;
+  /** Name of the simulated machine; null on real hardware. */
+  simulated: string | null;
+  /** Memory model of the GPUs; null: there is none. With several models, `unified` if one is. */
+  memoryModel: MemoryModel | null;
+  /** MemTotal. */
+  total: number;
+  /** MemAvailable. */
+  available: number | null;
+  /** Largest `held` first. */
+  groups: ProcessGroup[];
+  /** Every process with memory of its own, largest `held` first. Kernel threads have none. */
+  processes: ProcessMemory[];
+  /** Shared memory by where it lies; it is in `totals.shared`, and what processes have mapped is in their `held`. */
+  sharedMemory: SharedMemory[];
+  totals: { anonymous: ExplainedMemory; shared: ExplainedMemory; gpu: ExplainedMemory; swap: ExplainedMemory };
+  /** Memory in no counter of the kernel and in no process: driver, firmware, GPU memory of processes that NVML does not list. */
+  unattributed: number;
+  /** What could not be read, and what that means for the figures. */
+  limits: string[];
+  /** Path of a property → its source, or why it is null. */
+  from: Record<string, string>;
+  /** In milliseconds. */
+  durationMs: number;
+}

@@ -1,0 +1,233 @@
+/** Profiles: the memory that a program takes by its settings, and the largest safe configuration. */
+
+/** Value of each varied parameter: `{ batch_size: 8, seq_len: 2048 }`. */
+export type ProfileParameters = Readonly<Record<string, number>>;
+
+/** A parameter and the values that are tried, rising. */
+export interface ProfileVariation {
+  /** As in the placeholder: "batch_size" for `{batch_size}`. */
+  name: string;
+  /** Above 0, rising; most often each is twice the one before. */
+  values: readonly number[];
+}
+
+/** One number to be found: the largest that is safe. */
+export interface ProfileBisection {
+  name: string;
+  /** Whole numbers, 1 or more. `from` is tried first, and the values are its multiples, and `to`. */
+  from: number;
+  to: number;
+}
+
+/** What `peakBytes` is expected to be, before the trial. Bytes; `low` ≤ `bytes` ≤ `high`. */
+export interface ProfilePrediction {
+  bytes: number;
+  low: number;
+  high: number;
+  /** How it was found, with the trials it rests on. */
+  model: string;
+  /** Number of these trials. One alone tells no growth, so nothing is refused by it. */
+  trials: number;
+}
+
+/**
+ * How a trial ended.
+ * - `ok`: the command ended well, or reached `until` or `steps`, and the peak stayed within the limit.
+ * - `over`: it ended well, but its peak is above the limit.
+ * - `refused`: it was not run, because its predicted peak is above the limit, or because a smaller configuration failed.
+ * - `stopped`: the guard stopped it at the limit or the floor. The peak is what it had reached until then.
+ * - `failed`: it could not be started, ended with another exit code than 0 or by a signal, or ran longer than `trialMs`.
+ * - `fatal`: the machine vanished during this trial in an earlier run.
+ * - `aborted`: by the caller.
+ */
+export type ProfileStatus = 'ok' | 'over' | 'refused' | 'stopped' | 'failed' | 'fatal' | 'aborted';
+
+/** Parts of a trial. `plateau` is the median of the second half of the run; `peak` the highest; `after` once it has ended. */
+export interface ProfilePhases {
+  /** Memory in use on the machine (MemTotal less MemAvailable), in bytes. null: not reached. */
+  start: number | null;
+  plateau: number | null;
+  peak: number | null;
+  after: number | null;
+}
+
+/** One configuration. Sizes in bytes. */
+export interface ProfileTrial {
+  /** Counts from 1, in the order of the trials. */
+  number: number;
+  params: ProfileParameters;
+  status: ProfileStatus;
+  /** null: there is no earlier trial to predict from. */
+  predictedBytes: number | null;
+  prediction: ProfilePrediction | null;
+  /** Highest memory in use on the machine, MemTotal less the lowest MemAvailable. null: not run, or not known. */
+  peakBytes: number | null;
+  /** Lowest MemAvailable. */
+  headroomBytes: number | null;
+  /** Largest sum of the command's processes: host memory, and GPU memory as NVML lists it. null: not known. */
+  groupBytes: number | null;
+  groupGpuBytes: number | null;
+  phases: ProfilePhases;
+  /** The number of `metric` in the last line that has one. null: none was printed. */
+  metric: number | null;
+  exitCode: number | null;
+  signal: string | null;
+  /** ISO 8601, UTC. null: not run. */
+  startedAt: string | null;
+  durationMs: number;
+  /** From the journal of an earlier run that `resume` goes on with. */
+  earlier: boolean;
+  /** What there is to say about it, as a sentence; null: nothing. */
+  notes: string | null;
+}
+
+/** A curve through the trials of one parameter: `fixedBytes + unitBytes · value ^ exponent`. */
+export interface ProfileCurve {
+  parameter: string;
+  /** The other parameters of these trials. */
+  at: ProfileParameters;
+  points: { value: number; peakBytes: number }[];
+  fixedBytes: number;
+  unitBytes: number;
+  /** 1: linear; above: faster than linear. */
+  exponent: number;
+  /** "13.5 GiB + 3.96 GiB · batch_size^1.08". */
+  formula: string;
+}
+
+/** The run before this one that did not end. */
+export interface ProfileUnfinished {
+  /** ISO 8601, UTC: begin of its last trial, or of the run. */
+  at: string;
+  /** Whether the machine was started again since. Then the trial is fatal: nothing at or above it is run. */
+  otherBoot: boolean;
+  /** The trial it was lost in; null: between trials. */
+  params: ProfileParameters | null;
+  sentence: string;
+}
+
+/**
+ * How a profile ended. `complete`: every configuration was run or refused. `failed`: the smallest configuration is not
+ * safe. `not-clean`: the memory did not come back. `aborted`: by the caller.
+ */
+export type ProfileState = 'complete' | 'failed' | 'not-clean' | 'aborted';
+
+/** Options of `profile()`: `command`, and exactly one of `vary` and `bisect`. */
+export interface ProfileOptions {
+  /**
+   * Program and its arguments: an array, never a shell. `{name}` is the value of a parameter, `{file:name}` the path of a
+   * template that was filled in for the trial, `{{name}}` the text `{name}`.
+   */
+  command: readonly string[];
+  /** Parameters in the order in which they are raised, each from its first value. At most 16, with 64 values each. */
+  vary?: readonly ProfileVariation[];
+  /** The largest safe value of one number instead. */
+  bisect?: ProfileBisection;
+  /** Variables of the command beside those of this process, with placeholders. undefined: unset. */
+  env?: Readonly<Record<string, string | undefined>>;
+  /** Folder with the files that `{file:name}` names. No name leads out of it. */
+  templates?: string;
+  /** Working folder of the command; default: that of this process. */
+  cwd?: string;
+  /**
+   * Largest peak of the memory in use on the machine, in bytes. Default 100 GB, and never more than MemTotal less the
+   * floor.
+   */
+  limitBytes?: number;
+  /** Memory to leave the host, in bytes. Default: the larger of 8 GiB and 7 % of MemTotal, but no more than a quarter. */
+  floorBytes?: number;
+  /** Regular expression (RE2) for a line of output that ends a trial well. The command is then stopped. */
+  until?: string;
+  /** The same, after `stepCount` lines that match (default 3). */
+  steps?: string;
+  stepCount?: number;
+  /** Regular expression (RE2) whose first group is a number: the throughput of a trial is its last match. */
+  metric?: string;
+  /** Longest time of a trial, in milliseconds, 100 to 86,400,000; one that takes longer has failed. Default: no limit. */
+  trialMs?: number;
+  /**
+   * How long to wait for memory to come back, and before the first trial for the GPU programs of others, in milliseconds, up
+   * to 86,400,000. Default 60,000, and not for others: they are reported, and never stopped.
+   */
+  waitMs?: number;
+  /** File that has each trial before it starts, so that the next run knows what was fatal; `false`: none. */
+  journal?: string | false;
+  /** Go on with the trials of the last run of this experiment, below a configuration that was fatal. */
+  resume?: boolean;
+  /** Folder of the recording of the memory during all trials; `false`: none. Default: beside the journal. */
+  record?: string | false;
+  /** Called with each event. If it throws, the trial is stopped, and `profile()` rejects with that error. */
+  onEvent?: (event: ProfileEvent) => void;
+  /** Aborted: the trial is stopped, and the report has the rows so far. */
+  signal?: AbortSignal;
+}
+
+/** What happens during a profile. */
+export type ProfileEvent =
+  /** Before the first trial. */
+  | { type: 'started'; report: ProfileStart }
+  | { type: 'trial-started'; number: number; params: ProfileParameters; prediction: ProfilePrediction | null }
+  /** A line of the command's output. */
+  | { type: 'output'; stream: 'stdout' | 'stderr'; line: string }
+  /** About every 100 ms: MemAvailable, and what the command's processes hold, in bytes. */
+  | { type: 'reading'; available: number | null; groupBytes: number | null; groupGpuBytes: number | null }
+  /** A row is complete, also one that was refused or comes from an earlier run. */
+  | { type: 'trial'; trial: ProfileTrial };
+
+/** What is known before the first trial. */
+export type ProfileStart = Pick<
+  ProfileReport,
+  | 'at'
+  | 'simulated'
+  | 'bootId'
+  | 'command'
+  | 'parameters'
+  | 'bisection'
+  | 'total'
+  | 'limit'
+  | 'floor'
+  | 'baselineBytes'
+  | 'others'
+  | 'unfinished'
+  | 'journal'
+  | 'journalNotes'
+  | 'recording'
+>;
+
+/** The answer of `profile()`. */
+export interface ProfileReport {
+  schema: 'umaprobe/profile/1';
+  /** ISO 8601, UTC. */
+  at: string;
+  /** Name of the simulated machine; null: real hardware. */
+  simulated: string | null;
+  bootId: string | null;
+  /** As given, with its placeholders. */
+  command: string[];
+  parameters: ProfileVariation[];
+  bisection: ProfileBisection | null;
+  /** MemTotal, in bytes. */
+  total: number;
+  /** Largest peak that is allowed, in bytes, and the rule that gave it. */
+  limit: { bytes: number; from: string };
+  floor: { bytes: number; from: string };
+  /** Memory in use before the first trial, in bytes. */
+  baselineBytes: number;
+  state: ProfileState;
+  /** Why it ended, as a sentence. */
+  reason: string;
+  trials: ProfileTrial[];
+  /** The largest safe configuration; null: none was found. `margin` is the limit less its peak. */
+  safe: { params: ProfileParameters; peakBytes: number; headroomBytes: number; marginBytes: number } | null;
+  curves: ProfileCurve[];
+  /** Processes of others that held GPU memory before the first trial. They were left alone. */
+  others: { pid: number; name: string | null; gpuBytes: number | null }[];
+  unfinished: ProfileUnfinished | null;
+  /** Path of the journal; null: none was kept. */
+  journal: string | null;
+  journalNotes: string[];
+  /** Folder of the recording; null: none was made. */
+  recording: string | null;
+  /** In milliseconds. */
+  durationMs: number;
+}

@@ -1,0 +1,236 @@
+/** Recordings: what happened to the memory of a machine, on disk before the power button. */
+
+import type { MemoryModel } from './device.ts';
+
+/** Options of `record()`. */
+export interface RecordOptions {
+  /** Folder of the recording, made if it is missing (0700). Default: `$XDG_STATE_HOME/umaprobe/record`. */
+  folder?: string;
+  /** Between two readings of MemFree, in milliseconds, 1 to 1000; default 10. */
+  intervalMs?: number;
+  /** Readings of so long become one frame (last, lowest, highest), in milliseconds, 10 to 60,000; default 100. */
+  frameMs?: number;
+  /** Size of the ring on disk, in bytes, 2 MiB to 1 TiB; default 64 MiB, which is 16 hours of frames of 100 ms. */
+  maxBytes?: number;
+  /** Between two lists of the largest processes, in milliseconds, 1000 to 3,600,000; default 5000. 0: none. */
+  processesMs?: number;
+  signal?: AbortSignal;
+}
+
+/** State of a running recorder. */
+export interface RecorderState {
+  running: boolean;
+  folder: string;
+  /** Socket that takes marks: `umaprobe mark`. null: it could not be opened, and `socketProblem` says why. */
+  socket: string | null;
+  socketProblem: string | null;
+  /** Readings of MemFree. */
+  samples: number;
+  frames: number;
+  /** Frames that were not written because the disk was slow for a minute. */
+  lostFrames: number;
+  writtenBytes: number;
+  /** Segments that were removed before their time because the disk is full. */
+  removedSegments: number;
+  /** CPU time of the thread that reads, in milliseconds. */
+  cpuMs: number;
+  /** Lowest MemFree and MemAvailable so far, in bytes. */
+  lowestFree: number | null;
+  lowestAvailable: number | null;
+  /** Why the last write failed; null: it is on disk. */
+  failure: string | null;
+}
+
+/** A recorder that runs in this process, on threads of its own. */
+export interface Recorder {
+  /** What it has written so far, and whether it still runs. */
+  state(): RecorderState;
+  /** Adds a mark. It is on disk within milliseconds. At most 4096 characters. */
+  mark(text: string): void;
+  /** Writes what is left and ends. The second call waits for the first. */
+  stop(reason?: string): Promise<RecorderState>;
+}
+
+/** Options of reading a recording. */
+export interface ReadRecordOptions {
+  /** Default: as for `record()`. */
+  folder?: string;
+  /** Only the last milliseconds of the recording, at least 1000. Default: all. */
+  lastMs?: number;
+  /** Only the newest sessions, 1 to 1000; older ones are not read. Default: all. */
+  sessions?: number;
+  /** Points of the series, 10 to 100,000; default 500. */
+  points?: number;
+  signal?: AbortSignal;
+}
+
+/**
+ * How a session ended. `running`: it goes on. `ended`: the recorder was stopped. `shut-down`: it was stopped because the
+ * machine was shut down. `stopped`: the machine stopped without a shutdown: a freeze, the power button, a reset.
+ * `killed`: the recorder died and the machine went on. `unknown`: the boot id is not known.
+ */
+export type SessionEnd = 'running' | 'ended' | 'shut-down' | 'stopped' | 'killed' | 'unknown';
+
+/** A text that a program set at a moment of a recording. */
+export interface RecordedMark {
+  /** ISO 8601, UTC. */
+  at: string;
+  text: string;
+  /** Process that set it; null: the recorder itself. */
+  pid: number | null;
+}
+
+/** One of the largest processes at one time. Sizes in bytes. */
+export interface RecordedProcess {
+  pid: number;
+  name: string | null;
+  /** As in `processes()`, in bytes. */
+  held: number;
+  gpuBytes: number | null;
+}
+
+/** The largest processes at one time. */
+export interface RecordedProcesses {
+  at: string;
+  processes: RecordedProcess[];
+}
+
+/** What one process held over a session. */
+export interface RecordedProcessCourse {
+  pid: number;
+  name: string | null;
+  /** In bytes. */
+  highestHeld: number;
+  /** In bytes; null: the driver did not say. */
+  highestGpuBytes: number | null;
+  /** One value for each time of `ProcessSeries.at`, in bytes; null: it was not among the largest, or had ended. */
+  held: (number | null)[];
+  /** As `held`; null also where the driver did not say. */
+  gpuBytes: (number | null)[];
+}
+
+/** The largest processes of a session over time, largest first, at most 12. */
+export interface ProcessSeries {
+  /** Times of the lists, ISO 8601, UTC, at most 500: several lists become one, with the highest value of each process. */
+  at: string[];
+  processes: RecordedProcessCourse[];
+}
+
+/** A sentence of the recorder, or a message of the kernel. */
+export interface RecordedNote {
+  /** ISO 8601, UTC. */
+  at: string;
+  text: string;
+}
+
+/** A short fall of MemFree that came back by itself. */
+export interface Transient {
+  at: string;
+  durationMs: number;
+  /** Depth below the memory free around it, in bytes. */
+  bytes: number;
+  /** Lowest MemFree in it, in bytes. */
+  lowestFree: number;
+}
+
+/** A stretch of at least 5 s in which MemFree stayed within 1 % of MemTotal. */
+export interface Plateau {
+  from: string;
+  to: string;
+  /** Mean MemFree, in bytes. */
+  free: number;
+}
+
+/** The fastest change of MemFree over one second, in bytes per second. */
+export interface FastestChange {
+  at: string;
+  bytesPerSecond: number;
+}
+
+/** A bin of the series: the frames of a span. Bytes; null: not read. */
+export interface SeriesPoint {
+  at: string;
+  spanMs: number;
+  free: number | null;
+  lowestFree: number | null;
+  available: number | null;
+  lowestAvailable: number | null;
+  swapUsed: number | null;
+  /** Share of the span in which some, or all, tasks waited for memory, in percent. */
+  somePercent: number | null;
+  fullPercent: number | null;
+}
+
+/** From one start of a recorder to its end. */
+export interface RecordedSession {
+  id: string;
+  bootId: string | null;
+  /** Name of the simulated machine; null: real hardware. */
+  simulated: string | null;
+  hostName: string;
+  /** Of the machine that recorded: "arm64", "x64"; null: a recording of an earlier version. */
+  architecture: string | null;
+  /** The GPU and its driver at the start; null: none, or a recording of an earlier version. */
+  deviceName: string | null;
+  driverVersion: string | null;
+  memoryModel: MemoryModel | null;
+  /** MemTotal. */
+  total: number;
+  swapTotal: number | null;
+  /** Floor of the host by the rule of `stress`, in bytes. */
+  floor: number;
+  intervalMs: number;
+  startedAt: string;
+  /** Last reading. */
+  lastAt: string;
+  durationMs: number;
+  end: SessionEnd;
+  /** What the recorder said about its end: "SIGTERM"; null: nothing. */
+  endReason: string | null;
+  frames: number;
+  lostFrames: number;
+  lowestFree: { at: string; bytes: number } | null;
+  lowestAvailable: { at: string; bytes: number } | null;
+  /** Time with MemAvailable below the floor, in milliseconds. */
+  belowFloorMs: number;
+  fastestFall: FastestChange | null;
+  fastestRise: FastestChange | null;
+  /** Deepest first, at most 20. */
+  transients: Transient[];
+  /** Longest first, at most 20. */
+  plateaus: Plateau[];
+  /** Oldest first, at most 10,000. */
+  marks: RecordedMark[];
+  /** Last list of processes; null: none was written. */
+  processes: RecordedProcesses | null;
+  processSeries: ProcessSeries;
+  /** Kernel messages about memory and the GPU, oldest first, at most 200. */
+  kernelMessages: RecordedNote[];
+  /** What the recorder could not do: a full disk, a kernel log that it may not read. Oldest first, at most 50. */
+  notes: RecordedNote[];
+  /** The last 10 s, frame by frame. */
+  lastSeconds: SeriesPoint[];
+  series: SeriesPoint[];
+}
+
+/** Bytes of a segment that are no record. */
+export interface RecordProblem {
+  segment: string;
+  /** Offset of the first byte. */
+  offset: number;
+  bytes: number;
+  message: string;
+}
+
+/** What a recording has: its sessions, the oldest first, and bytes that are no record. */
+export interface RecordReport {
+  schema: 'umaprobe/record/1';
+  /** Time of this reading, ISO 8601, UTC. */
+  at: string;
+  folder: string;
+  /** Oldest first. */
+  sessions: RecordedSession[];
+  problems: RecordProblem[];
+  /** In milliseconds. */
+  durationMs: number;
+}

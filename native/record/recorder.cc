@@ -1,0 +1,215 @@
+#include "record/recorder.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <ctime>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "host/meminfo.h"
+#include "record/pressure_totals.h"
+#include "runtime/thread_priority.h"
+
+namespace umaprobe {
+namespace {
+
+// /proc/meminfo costs 20 µs, sysinfo(2) one.
+constexpr auto kMeminfoInterval = std::chrono::milliseconds(10);
+constexpr size_t kMaxNotes = 1024;
+constexpr size_t kMaxNoteBytes = 64u << 10;
+constexpr size_t kMaxPending = 1u << 20;
+
+constexpr size_t slot_of(std::string_view field) {
+  for (size_t i = 0; i < kMeminfoFields; i++) {
+    if (std::string_view(kMeminfo[i].field) == field) return i;
+  }
+  return kMeminfoFields;
+}
+constexpr size_t kFree = slot_of("free"), kAvailable = slot_of("available"),
+                 kSwapFree = slot_of("swapFree"), kDirty = slot_of("dirty");
+static_assert(std::max({kFree, kAvailable, kSwapFree, kDirty}) < kMeminfoFields);
+
+int64_t boot_us() {
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return static_cast<int64_t>(now.tv_sec) * 1'000'000 + now.tv_nsec / 1000;
+}
+
+int64_t whole(double bytes) { return std::isnan(bytes) ? -1 : static_cast<int64_t>(bytes); }
+
+std::string timed_note(const std::string& json) {
+  return "{\"bootUs\":" + std::to_string(boot_us()) + ",\"note\":" + json + "}";
+}
+
+// In the recording itself: nobody may be there to read a warning.
+std::string full_disk_note(uint64_t removed) {
+  return timed_note(
+      "{\"type\":\"problem\",\"text\":\"the disk is full: " + std::to_string(removed) +
+      (removed == 1 ? " old segment was" : " old segments were") +
+      " removed early, and the recording goes on in what it has\"}");
+}
+
+void keep_lowest(std::optional<double>& lowest, int64_t bytes) {
+  if (bytes >= 0)
+    lowest = std::min(lowest.value_or(static_cast<double>(bytes)), static_cast<double>(bytes));
+}
+
+}  // namespace
+
+Fact<std::shared_ptr<Recorder>> Recorder::start(const RecorderOptions& options,
+                                                const MachineConfig& config) {
+  std::unique_ptr<Host> host = open_host(config);
+  double numbers[kMeminfoFields];
+  if (auto failed = read_meminfo(*host, numbers)) return std::move(*failed);
+  auto recorder = std::make_shared<Recorder>(options, std::move(host));
+  if (auto failed = recorder->segments_.open()) return std::move(*failed);
+  recorder->report_.update([](RecorderReport& report) { report.running = true; });
+  try {
+    std::thread([recorder] { recorder->write_thread(); }).detach();
+    std::thread([recorder] { recorder->sample_thread(); }).detach();
+  } catch (const std::system_error& error) {
+    recorder->sampling_ended_ = true;
+    recorder->stop();
+    return errno_failure("umaprobe", "recorderStart", error.code().value());
+  }
+  return recorder;
+}
+
+Recorder::Recorder(const RecorderOptions& options, std::unique_ptr<Host> host)
+    : options_(options), host_(std::move(host)), segments_(options.segments) {}
+
+bool Recorder::note(const std::string& json) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (stopping_ || json.size() > kMaxNoteBytes || notes_.size() >= kMaxNotes) return false;
+  notes_.push_back(timed_note(json));
+  wake_writer_.notify();
+  return true;
+}
+
+void Recorder::stop() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  stopping_ = true;
+  wake_sampler_.notify();
+}
+
+RecorderReport Recorder::read() const {
+  return report_.read([](const RecorderReport& report) { return report; });
+}
+
+void Recorder::sample_thread() {
+  raise_priority("umaprobe-record");
+  const auto interval = std::chrono::microseconds(options_.interval_us);
+  std::unique_lock<std::mutex> lock(mutex_);
+  for (auto next = Clock::now(); !stopping_;) {
+    const auto now = Clock::now();
+    if (now < next) {
+      wake_sampler_.wait_until(lock, next);
+      continue;
+    }
+    lock.unlock();
+    sample(now);
+    lock.lock();
+    // Missed readings are skipped.
+    next = std::max(next + interval, Clock::now());
+  }
+  lock.unlock();
+  if (frame_.samples > 0) finish_frame();
+  lock.lock();
+  sampling_ended_ = true;
+  wake_writer_.notify();
+}
+
+void Recorder::sample(Clock::time_point now) {
+  if (frame_.samples > 0 && now >= frame_end_) finish_frame();
+  if (frame_.samples == 0) {
+    frame_.start_us = boot_us();
+    frame_end_ = now + std::chrono::microseconds(options_.frame_us);
+  }
+  std::optional<double> free = host_->free_memory();
+  if (now >= next_meminfo_ || !free) {
+    next_meminfo_ = now + kMeminfoInterval;
+    double numbers[kMeminfoFields];
+    if (!read_meminfo(*host_, numbers)) {
+      if (!free && !std::isnan(numbers[kFree])) free = numbers[kFree];
+      if (const int64_t bytes = whole(numbers[kAvailable]); bytes >= 0) frame_.available.add(bytes);
+      frame_.swap_free = whole(numbers[kSwapFree]);
+      frame_.dirty = whole(numbers[kDirty]);
+    }
+  }
+  frame_.samples++;
+  if (!free) return;
+  const int64_t bytes = whole(*free);
+  if (frame_.free.lowest < 0 || bytes < frame_.free.lowest)
+    frame_.lowest_at_us = static_cast<uint32_t>(boot_us() - frame_.start_us);
+  frame_.free.add(bytes);
+}
+
+void Recorder::finish_frame() {
+  frame_.duration_us = static_cast<uint32_t>(boot_us() - frame_.start_us);
+  const PressureTotals totals = read_pressure_totals(*host_);
+  frame_.some_us = totals.some_us;
+  frame_.full_us = totals.full_us;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (frame_count_ == frames_.size()) {
+      // The newest are worth more than the oldest.
+      first_frame_ = (first_frame_ + 1) % frames_.size();
+      frame_count_--;
+      lost_++;
+    }
+    frames_[(first_frame_ + frame_count_++) % frames_.size()] = frame_;
+  }
+  report_.update([&](RecorderReport& report) {
+    report.samples += frame_.samples;
+    report.frames++;
+    report.cpuMs = thread_cpu_ms();
+    keep_lowest(report.lowestFree, frame_.free.lowest);
+    keep_lowest(report.lowestAvailable, frame_.available.lowest);
+  });
+  frame_ = Frame{};
+}
+
+void Recorder::write_thread() {
+  std::string records;
+  double notes = 0;  // in `records`
+  uint64_t told_removed = 0;
+  std::unique_lock<std::mutex> lock(mutex_);
+  for (auto next = Clock::now();;) {
+    while (Clock::now() < next && notes_.empty() && !sampling_ended_)
+      wake_writer_.wait_until(lock, next);
+    const bool last = sampling_ended_;
+    next = Clock::now() + std::chrono::microseconds(options_.sync_us);
+    for (; frame_count_ > 0; frame_count_--) {
+      Frame& frame = frames_[first_frame_];
+      first_frame_ = (first_frame_ + 1) % frames_.size();
+      frame.lost = std::exchange(lost_, 0);
+      append_frame(records, frame);
+    }
+    for (; !notes_.empty(); notes_.pop_front(), notes++) append_note(records, notes_.front());
+    if (segments_.removed_for_room() > told_removed) {
+      told_removed = segments_.removed_for_room();
+      append_note(records, full_disk_note(told_removed));
+    }
+    lock.unlock();
+    const uint64_t before = segments_.written();
+    std::optional<Failure> failed;
+    const bool had_records = !records.empty();
+    if (had_records) failed = segments_.append(records);
+    // What could not be written is tried again.
+    const double written_notes = failed ? 0 : std::exchange(notes, 0);
+    if (!failed || segments_.written() != before || records.size() > kMaxPending) records.clear();
+    report_.update([&](RecorderReport& report) {
+      if (had_records) report.failure = std::move(failed);
+      report.writtenNotes += written_notes;
+      report.writtenBytes = static_cast<double>(segments_.written());
+      report.removedSegments = static_cast<double>(segments_.removed_for_room());
+      if (last) report.running = false;
+    });
+    lock.lock();
+    if (last) return;
+  }
+}
+
+}  // namespace umaprobe

@@ -1,0 +1,12 @@
+// Threads that must run on time even if all cores are busy.
+#pragma once
+
+namespace umaprobe {
+
+// Names the calling thread and makes it as urgent as this user may. Best effort.
+void raise_priority(const char* name);
+
+// CPU time of the calling thread, in milliseconds.
+double thread_cpu_ms();
+
+}  // namespace umaprobe

@@ -1,0 +1,44 @@
+// A control group as a set of processes: what is in it, and its end. No limit is set: CUDA memory
+// is not accounted to control groups.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <string_view>
+
+#include "base/descriptor.h"
+#include "supervisor/processes.h"
+
+namespace umaprobe {
+
+class Cgroup {
+ public:
+  // `path`: of its folder, or below the mount of cgroup v2 or of systemd's, as systemctl and
+  // /proc/PID/cgroup say it. False: there is no such group.
+  bool open(std::string_view path);
+
+  // A new group below the one of this process, where that is delegated: by systemd, to this user,
+  // or in a container without systemd. False: there is none.
+  bool create();
+  // Of create(): moves what is left to the group above, and removes it.
+  void remove();
+
+  // Adds its processes, and those of the groups below it.
+  void find(Processes& processes) const;
+  // All of it, at once, also what forks meanwhile. False: the kernel cannot, and nothing was sent.
+  bool kill() const;
+  // For the child that becomes the program.
+  void join() const;
+
+  explicit operator bool() const { return bool(folder_); }
+  const char* path() const { return path_.data(); }
+
+ private:
+  bool open_folder(const char* format, std::string_view path);
+
+  Descriptor folder_;
+  std::array<char, 512> path_{};
+};
+
+}  // namespace umaprobe

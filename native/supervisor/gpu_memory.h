@@ -1,0 +1,57 @@
+// GPU memory of processes, from NVML. Its calls may block for minutes in a wedge, so they run on a
+// thread of their own, and the guard uses what it has.
+#pragma once
+
+#include <array>
+#include <mutex>
+
+#include "base/clock.h"
+#include "base/monotonic_condition.h"
+#include "host/host.h"
+#include "machine/machine_config.h"
+#include "nvml/nvml.h"
+#include "supervisor/processes.h"
+
+namespace umaprobe {
+
+class GpuMemory {
+ public:
+  GpuMemory(const MachineConfig& config, Host& host);
+
+  // Starts the thread, which waits. Must live as long as the process.
+  void start();
+  // NVML is loaded after the program was forked: it may have locks that a fork waits for.
+  void begin();
+
+  // Bytes of these processes on all devices, and when they were read. 0, now: this machine has no
+  // driver of NVIDIA. kUnknown: it has not answered yet, or does not tell; and in a container,
+  // where NVML lists none of these processes whatever they have.
+  double bytes(const Processes& processes, Clock::time_point now, Clock::time_point& read_at);
+
+  void run();
+
+ private:
+  struct Use {
+    unsigned int pid;
+    double bytes;  // kUnknown: the driver does not tell
+  };
+  static constexpr size_t kMost = 1024;
+  using Uses = std::array<Use, kMost>;
+
+  // How many entries of `uses` were filled; empty if NVML failed.
+  std::optional<size_t> read(const Nvml& nvml, Uses& uses);
+
+  const MachineConfig& config_;
+  Host& host_;
+  const bool has_pids_of_nvml_;
+  std::mutex mutex_;
+  MonotonicCondition wake_;
+  bool begun_ = false;
+  enum class State { kWaiting, kAbsent, kRead } state_ = State::kWaiting;
+  Uses uses_{};
+  size_t count_ = 0;
+  Clock::time_point read_at_;
+  Uses next_{};  // used by the thread only
+};
+
+}  // namespace umaprobe

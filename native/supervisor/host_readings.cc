@@ -1,0 +1,127 @@
+#include "supervisor/host_readings.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/digits.h"
+#include "host/meminfo.h"
+
+namespace umaprobe {
+namespace {
+
+// Seconds. /proc/meminfo costs 20 µs, sysinfo(2) one.
+constexpr double kMeminfoInterval = 0.05;
+constexpr double kMeminfoIntervalNear = 0.009;
+constexpr double kPressureInterval = 0.05;
+constexpr double kBlocksInterval = 0.25;
+constexpr double kBlock = 2.0 * (1 << 20);
+// Near the floor, MemAvailable is read as soon as MemFree has moved by this. While the kernel
+// reclaims page cache MemFree may stay where it is, therefore every 10 ms as well.
+constexpr double kMoved = 16.0 * (1 << 20);
+// MemAvailable is at least MemFree minus the kernel's reserve, of which 6.2 GiB were seen.
+constexpr double kAmple = 16.0 * (1u << 30);
+
+constexpr size_t slot_of(std::string_view field) {
+  for (size_t i = 0; i < kMeminfoFields; i++) {
+    if (std::string_view(kMeminfo[i].field) == field) return i;
+  }
+  return kMeminfoFields;
+}
+
+// MemTotal that no line of meminfo explains: the row `unattributed` of lib/memory/ledger.ts.
+double unattributed(const double* numbers) {
+  constexpr size_t kRows[] = {slot_of("free"),
+                              slot_of("cached"),
+                              slot_of("buffers"),
+                              slot_of("swapCached"),
+                              slot_of("anonPages"),
+                              slot_of("hugetlb"),
+                              slot_of("sUnreclaim"),
+                              slot_of("kernelStack"),
+                              slot_of("pageTables"),
+                              slot_of("secPageTables"),
+                              slot_of("percpu"),
+                              slot_of("zswap"),
+                              slot_of("hardwareCorrupted")};
+  double rest = numbers[slot_of("total")];
+  for (const size_t row : kRows) {
+    if (known(numbers[row])) rest -= numbers[row];
+  }
+  const double reclaimable = numbers[slot_of("kReclaimable")];
+  const double slab = known(reclaimable) ? reclaimable : numbers[slot_of("sReclaimable")];
+  return known(slab) ? rest - slab : rest;
+}
+
+double real_seconds() {
+  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+double parse_free_blocks(std::string_view text, double page_size) {
+  double bytes = kUnknown;
+  while (!text.empty()) {
+    std::string_view line = take_line(text);
+    const size_t zone = line.find("zone");
+    if (zone == std::string_view::npos) continue;
+    line.remove_prefix(std::min(line.find_first_of("0123456789", zone), line.size()));
+    if (!known(bytes)) bytes = 0;
+    for (double block = page_size; !line.empty(); block *= 2) {
+      const auto count = take_digits(line, 10, kMaxExactInteger);
+      if (!count) return kUnknown;
+      if (block >= kBlock) bytes += static_cast<double>(*count) * block;
+      line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    }
+  }
+  return bytes;
+}
+
+HostReadings::HostReadings(Host& host, double floor)
+    : host_(host),
+      floor_(floor),
+      page_size_(static_cast<double>(host.page_size())),
+      time_scale_(host.time_scale()) {}
+
+Reading HostReadings::read() {
+  const double now = real_seconds();
+  last_.t = now * time_scale_;
+  const std::optional<double> free = host_.free_memory();
+  if (free) last_.free = *free;
+  const bool near = !free || *free < floor_ + kAmple;
+  const bool moved = !free || std::abs(*free - read_at_free_) >= kMoved;
+  if (now >= read_at_ + (near ? kMeminfoIntervalNear : kMeminfoInterval) || (near && moved)) {
+    read_at_ = now;
+    read_meminfo(last_);
+    read_at_free_ = last_.free;
+  }
+  char text[4096];
+  if (now >= next_pressure_) {
+    next_pressure_ = now + kPressureInterval;
+    const long length = host_.reread("/proc/pressure/memory", text, sizeof text);
+    const auto line =
+        length <= 0 ? std::nullopt : parse_full_pressure({text, static_cast<size_t>(length)});
+    last_.pressure = line ? live_pressure_.add(last_.t, *line) : kUnknown;
+  }
+  if (blocks_ && now >= next_blocks_) {
+    next_blocks_ = now + kBlocksInterval;
+    const long length = host_.reread("/proc/buddyinfo", text, sizeof text);
+    blocks_ = length > 0;
+    last_.free_blocks =
+        blocks_ ? parse_free_blocks({text, static_cast<size_t>(length)}, page_size_) : kUnknown;
+  }
+  return last_;
+}
+
+void HostReadings::read_meminfo(Reading& reading) {
+  char text[8192];
+  double numbers[kMeminfoFields];
+  const long length = host_.read_meminfo(text, sizeof text);
+  parse_meminfo({text, static_cast<size_t>(std::max(length, 0L))}, numbers);
+  reading.available = numbers[slot_of("available")];
+  if (known(numbers[slot_of("free")])) reading.free = numbers[slot_of("free")];
+  reading.swap_free = numbers[slot_of("swapFree")];
+  reading.swap_total = numbers[slot_of("swapTotal")];
+  reading.pool = unattributed(numbers);
+}
+
+}  // namespace umaprobe

@@ -1,0 +1,35 @@
+// While a program loads: drops clean page cache and compacts memory, on a thread of its own,
+// because the kernel may take seconds.
+#pragma once
+
+#include <mutex>
+
+#include "base/monotonic_condition.h"
+#include "host/host.h"
+
+namespace umaprobe {
+
+enum class LoadAction { kDrop, kCompact };
+
+class LoadActions {
+ public:
+  // Starts the thread. Must live as long as the process.
+  explicit LoadActions(Host& host);
+
+  // False while the last one has not ended.
+  bool begin(LoadAction action);
+  // True once for each that ended, with its errno, or 0.
+  bool ended(LoadAction& action, int& error);
+
+  void run();
+
+ private:
+  Host& host_;
+  std::mutex mutex_;
+  MonotonicCondition wake_;
+  enum class State { kIdle, kWanted, kEnded } state_ = State::kIdle;
+  LoadAction action_ = LoadAction::kDrop;
+  int error_ = 0;
+};
+
+}  // namespace umaprobe

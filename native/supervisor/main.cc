@@ -1,0 +1,186 @@
+// umaprobe-guard: runs a program, watches the machine's memory, and stops the program before the
+// machine freezes. It needs no JavaScript: umaprobe may be blocked, stopped or killed.
+#include <fcntl.h>
+#include <malloc.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+
+#include "machine/process_machine.h"
+#include "supervisor/command.h"
+#include "supervisor/options.h"
+#include "supervisor/protection.h"
+#include "supervisor/replay.h"
+#include "supervisor/watch.h"
+
+namespace umaprobe {
+namespace {
+
+// As shells: the command was not found, cannot be run. 1: the machine cannot be watched.
+constexpr int kUsage = 2, kCannotRun = 126, kNotFound = 127, kFailed = 1;
+
+// Where umaprobe reads the report, it tells its user itself.
+int complain(const std::string& wrong, int code, bool reported = false) {
+  if (reported) return code;
+  std::fprintf(stderr, "umaprobe-guard: %s\n", wrong.c_str());
+  return code;
+}
+
+// The machine of umaprobe's own process, which started this one. The library of a simulated one
+// lies beside this program.
+MachineConfig machine_config() {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value ? value : "");
+  };
+  std::string simulator = variable("UMAPROBE_SIM_LIBRARY");
+  if (simulator.empty()) {
+    char path[4096];
+    const ssize_t length = ::readlink("/proc/self/exe", path, sizeof path);
+    const std::string self(path, static_cast<size_t>(std::max<ssize_t>(length, 0)));
+    simulator = self.substr(0, self.rfind('/') + 1) + "libumasim.so";
+  }
+  MachineConfig config = make_machine_config(variable("UMAPROBE_SIM"), simulator);
+  if (std::string nvml = variable("UMAPROBE_NVML"); !nvml.empty()) config.nvml = std::move(nvml);
+  return config;
+}
+
+void report_failure(Report& report, const char* code, const std::string& message) {
+  JsonLine line("failed");
+  line.text("code", code).text("message", message.c_str());
+  report.ended(line);
+}
+
+// Blocks what is passed on to the program, and what would stop or end the guard.
+Descriptor take_signals(sigset_t& before) {
+  sigset_t passed_on, blocked;
+  sigemptyset(&passed_on);
+  for (const int number : {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP})
+    sigaddset(&passed_on, number);
+  blocked = passed_on;
+  for (const int number : {SIGTTIN, SIGTTOU, SIGPIPE}) sigaddset(&blocked, number);
+  ::sigprocmask(SIG_BLOCK, &blocked, &before);
+  return Descriptor(::signalfd(-1, &passed_on, SFD_NONBLOCK | SFD_CLOEXEC));
+}
+
+// Ends as the program did, without a core file of its own.
+[[noreturn]] void end_by(int signal) {
+  const rlimit none{0, 0};
+  ::setrlimit(RLIMIT_CORE, &none);
+  ::prctl(PR_SET_DUMPABLE, 0UL);
+  ::signal(signal, SIG_DFL);
+  sigset_t all;
+  sigemptyset(&all);
+  ::raise(signal);
+  ::sigprocmask(SIG_SETMASK, &all, nullptr);
+  ::_exit(128 + signal);
+}
+
+std::string exec_message(const char* file, int error) {
+  if (error == ENOENT) return std::string(file) + ": command not found";
+  return std::string(file) + ": cannot be run: " + std::strerror(error);
+}
+
+// 0, or the exit code: the failure is reported.
+int open_target(const SupervisorOptions& options, Report& report, const Protection& protection,
+                const Terminal& terminal, const sigset_t& signals, Target& target) {
+  const auto fail = [&](const char* name, const std::string& message, int code) {
+    report_failure(report, name, message);
+    return complain(message, code, options.report_fd >= 0);
+  };
+  if (options.command) {
+    Cgroup cgroup;
+    cgroup.create();
+    pid_t pid = 0;
+    const int error = start_command(options.command, protection, terminal, cgroup, signals, pid);
+    if (error == 0) {
+      target = Target::child(pid, std::move(cgroup));
+      return 0;
+    }
+    cgroup.remove();
+    const std::string message = exec_message(options.command[0], error);
+    return error == ENOENT ? fail("ENOENT", message, kNotFound)
+                           : fail("EACCES", message, kCannotRun);
+  }
+  if (options.target_pid != 0) {
+    const int error = Target::process(options.target_pid, target);
+    const std::string name = "process " + std::to_string(options.target_pid) + ": ";
+    return error == 0 ? 0 : fail("ESRCH", name + std::strerror(error), kFailed);
+  }
+  if (options.target_system || Target::control_group(options.target_cgroup, target)) return 0;
+  return fail("ENOENT", "control group " + options.target_cgroup + ": there is none", kFailed);
+}
+
+int guard(const SupervisorOptions& options, Report& report) {
+  const MachineConfig config = machine_config();
+  if (const auto failure = enter_machine(config)) {
+    report_failure(report, failure->name.c_str(), failure->message);
+    return complain(failure->message, kFailed, options.report_fd >= 0);
+  }
+  const std::unique_ptr<Host> host = open_host(config);
+  sigset_t before;
+  Descriptor signals = take_signals(before);
+  const pid_t job = ::getpgrp();
+  const Terminal terminal(options.tty, options.parent, job);
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1UL);
+  if (options.control_fd >= 0) {
+    ::fcntl(options.control_fd, F_SETFD, FD_CLOEXEC);
+    ::fcntl(options.control_fd, F_SETFL, O_NONBLOCK);
+  }
+  auto& watch = *new Watch(options, config, *host, report, std::move(signals),
+                           Descriptor(options.control_fd));
+  if (!watch.begin()) {
+    const Fact<std::string> text = read_file(*host, "/proc/meminfo");
+    const Failure* failure = failure_of(text);
+    const std::string message =
+        failure ? failure->message
+                : "/proc/meminfo has no MemAvailable line: nothing can be watched";
+    report_failure(report, failure ? failure->name.c_str() : "ENODATA", message);
+    return complain(message, kFailed, options.report_fd >= 0);
+  }
+  Protection protection;
+  protection.apply();
+  Target target;
+  if (const int code = open_target(options, report, protection, terminal, before, target))
+    return code;
+  int signal = 0;
+  const int code = watch.run(std::move(target), terminal, protection.locked(), signal);
+  if (signal != 0 && code == 0) end_by(signal);
+  // Threads may be stuck in the kernel or the driver: nothing is destroyed.
+  ::_exit(code);
+}
+
+int run(int argc, char** argv) {
+  const auto parsed = parse_options(argc, argv);
+  if (const auto* wrong = std::get_if<std::string>(&parsed)) return complain(*wrong, kUsage);
+  const auto& options = std::get<SupervisorOptions>(parsed);
+  const bool replays = !options.replay.empty();
+  Report report(replays && options.report_fd < 0 ? STDOUT_FILENO : options.report_fd);
+  if (!replays) return guard(options, report);
+  std::string wrong;
+  const int code = replay(options, report, wrong);
+  return code == 0 ? 0 : complain(wrong, code);
+}
+
+}  // namespace
+}  // namespace umaprobe
+
+int main(int argc, char** argv) {
+  // An arena for each thread would reserve 64 MiB, which count as locked.
+  ::mallopt(M_ARENA_MAX, 1);
+  try {
+    return umaprobe::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "umaprobe-guard: %s\n", error.what());
+    return 1;
+  }
+}

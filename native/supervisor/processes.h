@@ -1,0 +1,63 @@
+// The processes of the machine, found without allocating: who descends from whom, and what host
+// memory they take.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/descriptor.h"
+#include "host/host.h"
+
+namespace umaprobe {
+
+class Processes {
+ public:
+  explicit Processes(long page_size);
+
+  // Takes `root` and what descends from it as members; without `root` itself if `below` is set.
+  // What was a member stays one until it ends, also when its parent ends. Zombies are left out.
+  // Unless `all` is set, only processes that were started since the last search are read: what did
+  // not descend from `root` never will.
+  void find_descendants(pid_t root, bool below, bool all);
+  void add(pid_t pid) { add(pid, 0); }
+  void clear() { member_count_ = 0; }
+
+  struct Member {
+    pid_t pid;
+    uint64_t started;  // clock ticks since boot; 0: not read
+  };
+  size_t size() const { return member_count_; }
+  const Member* begin() const { return members_.data(); }
+  const Member* end() const { return members_.data() + member_count_; }
+  bool has(pid_t pid) const;
+
+  // Memory of the members that no other process has, and the largest share of what they have in
+  // common; kUnknown if none could be read. Members that have ended are left out from then on.
+  double bytes(Host& host);
+
+ private:
+  struct Entry {
+    Member process;
+    pid_t parent;
+    bool zombie, member;
+  };
+  void read_all();
+  // Those with pids above `after`, up to `newest`.
+  void read_new(pid_t after, pid_t newest);
+  void read_one(const char* name);
+  void add(pid_t pid, uint64_t started);
+
+  const double page_size_;
+  Descriptor proc_;
+  pid_t newest_ = 0;  // at the last search
+  std::array<char, 1u << 15> names_{};
+  std::array<Entry, 1u << 15> all_{};
+  size_t count_ = 0;
+  std::array<Member, 1u << 13> members_{};
+  size_t member_count_ = 0;
+};
+
+}  // namespace umaprobe

@@ -1,0 +1,60 @@
+#include "supervisor/protection.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "base/descriptor.h"
+#include "runtime/thread_priority.h"
+
+namespace umaprobe {
+namespace {
+
+constexpr const char* kOomScore = "/proc/self/oom_score_adj";
+
+bool write_oom_score(const char* text) {
+  const Descriptor file(::open(kOomScore, O_WRONLY | O_CLOEXEC));
+  const auto size = static_cast<ssize_t>(std::strlen(text));
+  return file && ::write(file.get(), text, std::strlen(text)) == size;
+}
+
+}  // namespace
+
+void Protection::apply() {
+  nice_ = ::getpriority(PRIO_PROCESS, 0);
+  policy_ = ::sched_getscheduler(0);
+  ::getrlimit(RLIMIT_MEMLOCK, &memlock_);
+  rlimit most{RLIM_INFINITY, RLIM_INFINITY};
+  if (::setrlimit(RLIMIT_MEMLOCK, &most) != 0) {
+    most = {memlock_.rlim_max, memlock_.rlim_max};
+    ::setrlimit(RLIMIT_MEMLOCK, &most);
+  }
+  // With MCL_FUTURE a later mapping beyond the limit would fail; what is there now is all it needs.
+  if (most.rlim_cur == RLIM_INFINITY && ::mlockall(MCL_CURRENT | MCL_FUTURE) == 0) {
+    locked_ = "all";
+  } else if (::mlockall(MCL_CURRENT) == 0) {
+    locked_ = "current";
+  }
+  {
+    const Descriptor file(::open(kOomScore, O_RDONLY | O_CLOEXEC));
+    const ssize_t count = file ? ::read(file.get(), oom_score_, sizeof oom_score_ - 1) : 0;
+    if (count > 0) oom_score_[count] = '\0';
+  }
+  spared_ = write_oom_score("-1000");
+  raise_priority("umaprobe-guard");
+}
+
+void Protection::undo_in_child() const {
+  if (spared_) write_oom_score(oom_score_);
+  sched_param usual{};
+  ::sched_setscheduler(0, policy_, &usual);
+  ::setpriority(PRIO_PROCESS, 0, nice_);
+  ::setrlimit(RLIMIT_MEMLOCK, &memlock_);
+  ::prctl(PR_SET_TIMERSLACK, 0UL);
+}
+
+}  // namespace umaprobe

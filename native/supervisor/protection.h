@@ -1,0 +1,31 @@
+// Keeps the guard running while the machine runs out of memory, and gives the program what the
+// guard took for itself back.
+#pragma once
+
+#include <sys/resource.h>
+
+namespace umaprobe {
+
+class Protection {
+ public:
+  // Locks all memory, now and later, and makes the process urgent and the last to be killed; each
+  // as far as this user may.
+  void apply();
+
+  // "all", "current" or "none".
+  const char* locked() const { return locked_; }
+  bool spared() const { return spared_; }  // by the kernel's OOM killer
+
+  // In the child, before it becomes the program.
+  void undo_in_child() const;
+
+ private:
+  const char* locked_ = "none";
+  bool spared_ = false;
+  char oom_score_[16] = "0";
+  int nice_ = 0;
+  int policy_ = 0;
+  rlimit memlock_{};
+};
+
+}  // namespace umaprobe

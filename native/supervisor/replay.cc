@@ -1,0 +1,95 @@
+#include "supervisor/replay.h"
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <string>
+
+namespace umaprobe {
+namespace {
+
+// The number of a key in a flat JSON object; kUnknown for null, or without the key.
+double number_of(const std::string& line, const char* key) {
+  const size_t at = line.find("\"" + std::string(key) + "\"");
+  if (at == std::string::npos) return kUnknown;
+  const char* text = line.c_str() + line.find_first_not_of(": ", at + std::strlen(key) + 2);
+  char* end = nullptr;
+  const double value = std::strtod(text, &end);
+  return end == text || !std::isfinite(value) ? kUnknown : value;
+}
+
+Reading parse(const std::string& line) {
+  Reading reading;
+  reading.t = number_of(line, "t");
+  reading.available = number_of(line, "available");
+  reading.free = number_of(line, "free");
+  reading.pressure = number_of(line, "pressureFull");
+  reading.free_blocks = number_of(line, "freeBlocks");
+  reading.swap_free = number_of(line, "swapFree");
+  reading.swap_total = number_of(line, "swapTotal");
+  reading.pool = number_of(line, "poolBytes");
+  reading.group = number_of(line, "groupBytes");
+  reading.group_gpu = number_of(line, "groupGpuBytes");
+  reading.group_gpu_at = number_of(line, "groupGpuAt");
+  if (!known(reading.group_gpu_at)) reading.group_gpu_at = reading.t;
+  return reading;
+}
+
+const char* name_of(Level level) {
+  return level == Level::kWarn ? "warn" : level == Level::kTerm ? "term" : "kill";
+}
+
+}  // namespace
+
+int replay(const SupervisorOptions& options, Report& report, std::string& wrong) {
+  std::ifstream file(options.replay);
+  if (!file) {
+    wrong = "--replay=" + options.replay + ": the file cannot be opened";
+    return 2;
+  }
+  Judge judge(options.rules);
+  Level told = Level::kNone;
+  double lowest_available = kUnknown, lowest_free = kUnknown, highest_pressure = kUnknown;
+  double last = kUnknown;
+  size_t count = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    const Reading reading = parse(line);
+    const std::string place = options.replay + ":" + std::to_string(++count) + ": ";
+    if (!known(reading.t) || !known(reading.available)) {
+      wrong = place + "expected {\"t\":seconds,\"available\":bytes,…}";
+      return 2;
+    }
+    if (reading.t < last) {
+      wrong = place + "t is less than in the line before";
+      return 2;
+    }
+    last = reading.t;
+    lowest_available = std::fmin(lowest_available, reading.available);
+    lowest_free = std::fmin(lowest_free, reading.free);
+    highest_pressure = std::fmax(highest_pressure, reading.pressure);
+    const Verdict verdict = judge.add(reading);
+    if (verdict.level <= told) continue;
+    told = verdict.level;
+    Action action{};
+    std::snprintf(action.at, sizeof action.at, "%.3f", reading.t);
+    action.action = name_of(verdict.level);
+    action.reason = verdict.reason;
+    action.dry_run = true;
+    action.reading = reading;
+    action.slope = verdict.slope;
+    action.seconds_to_floor = verdict.seconds_to_floor;
+    report.action(action);
+  }
+  JsonLine line("ended");
+  line.number("lowestAvailable", lowest_available)
+      .number("lowestFree", lowest_free)
+      .number("highestPressure", highest_pressure, 2)
+      .number("readings", static_cast<double>(count));
+  report.ended(line);
+  return 0;
+}
+
+}  // namespace umaprobe

@@ -1,0 +1,31 @@
+// A thread that may be stuck in the kernel or a library. Its stack is small, because all memory of
+// the guard is locked, and it is never waited for: it ends with the process.
+#pragma once
+
+#include <pthread.h>
+
+#include <cstddef>
+
+namespace umaprobe {
+
+// Calls object->run() on a new thread; false if the system has none. `object` must live as long as
+// the process.
+template <class Object>
+bool start_small_thread(Object* object, size_t stack_bytes) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, stack_bytes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_t thread;
+  const int error = pthread_create(
+      &thread, &attributes,
+      [](void* self) -> void* {
+        static_cast<Object*>(self)->run();
+        return nullptr;
+      },
+      object);
+  pthread_attr_destroy(&attributes);
+  return error == 0;
+}
+
+}  // namespace umaprobe

@@ -1,0 +1,41 @@
+// The last readings, to tell a fall of MemAvailable and who takes the memory.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+#include "supervisor/reading.h"
+
+namespace umaprobe {
+
+template <size_t kSize>
+class Trail {
+ public:
+  // Readings nearer to each other than `spacing` seconds are left out.
+  explicit Trail(double spacing) : spacing_(spacing) {}
+
+  void add(const Reading& reading) {
+    if (count_ > 0 && reading.t - at(0).t < spacing_) return;
+    readings_[count_++ % kSize] = reading;
+  }
+
+  // The newest one that is at least `age` seconds older than `now`; null: there is none.
+  const Reading* before(double now, double age) const {
+    constexpr double kRounding = 1e-6;
+    for (size_t back = 0; back < std::min(count_, kSize); ++back) {
+      if (at(back).t <= now - age + kRounding) return &at(back);
+    }
+    return nullptr;
+  }
+
+ private:
+  const Reading& at(size_t back) const { return readings_[(count_ - 1 - back) % kSize]; }
+
+  const double spacing_;
+  std::array<Reading, kSize> readings_{};
+  size_t count_ = 0;
+};
+
+}  // namespace umaprobe

@@ -1,0 +1,42 @@
+// Programs that tests run and nobody else needs: other versions of Node and npm, Bun, Deno. Each is a package of the
+// npm registry, installed by npm into a cache folder on first use.
+import { existsSync, mkdirSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { capture } from './run.mjs';
+
+const cache = process.env.UMAPROBE_PROGRAM_CACHE ?? join(homedir(), '.cache', 'umaprobe', 'programs');
+
+/** Path of a file of a package, relative to node_modules; `spec` is its name with a version or range. */
+function fileOf(spec, file) {
+  const folder = join(cache, spec.replace(/[^\w.-]+/g, '-'));
+  const path = join(folder, 'node_modules', file);
+  if (existsSync(path)) return path;
+  mkdirSync(folder, { recursive: true });
+  // --force: npm refuses packages of another architecture; here the binary is a file for an emulator.
+  const flags = ['--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', '--force'];
+  capture('npm', ['install', '--prefix', folder, ...flags, spec]);
+  if (!existsSync(path)) throw new Error(`${spec} was installed but has no ${path}`);
+  return path;
+}
+
+/** The binary of a major version of Node for an architecture. */
+export function nodeBinary(arch, major) {
+  return fileOf(`node-linux-${arch}@^${major}`, `node-linux-${arch}/bin/node`);
+}
+
+/** npm-cli.js of a major version of npm. */
+export function npmCli(major) {
+  return fileOf(`npm@^${major}`, 'npm/bin/npm-cli.js');
+}
+
+/** The binary of Bun for this machine. */
+export function bunBinary() {
+  const arch = process.arch === 'arm64' ? 'aarch64' : process.arch;
+  return fileOf('bun@1.4.5', `@oven/bun-linux-${arch}/bin/bun`);
+}
+
+/** The binary of Deno for this machine. */
+export function denoBinary() {
+  return fileOf('deno@2.9.6', `@deno/linux-${process.arch}-glibc/deno`);
+}
