@@ -14,9 +14,15 @@ const all = [
   'leak',
   'alloc',
   'guard',
+  'guard-program',
   'cache',
+  'headers',
   'sweep',
   'stress',
+  'explain',
+  'processes',
+  'record',
+  'record-read',
 ];
 /** V8's space for young objects grows with the live objects between awaits, up to 48 MB, which is no leak. */
 const FLAGS = { leak: ['--min-semi-space-size=1', '--max-semi-space-size=1'] };

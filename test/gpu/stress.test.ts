@@ -46,7 +46,7 @@ describe.skipIf(!hasGpu)(`stress on a real GPU${noGpu}`, () => {
       ['managed', 4 * GiB],
       ['pinned', GiB],
     ] as const) {
-      const found = await stress({ journal, kind, max, verify: true });
+      const found = await stress({ journal, kind, maxBytes: max, verify: true });
       expect(found).toMatchObject({ kind, state: 'limit', maxBytes: max, verified: { mismatches: 0 } });
     }
   });

@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { sudoersRule } from '../../lib/cache/sudoers.ts';
 import type { CompactReport, DropReport } from '../../lib/types/index.ts';
 import { CLI, type CliResult, runInShell, runUmaprobe } from '../support/cli.ts';
@@ -49,12 +49,13 @@ function drops(): string[] {
 }
 
 describe('as root', () => {
-  it('drops, and the receipt is what /proc/meminfo says', (context) => {
+  it('drops, and the receipt is what /proc/meminfo says', async (context) => {
     if (notWritable !== null) return context.skip(notWritable);
     const disk = diskFolder(2 * SIZE);
     if ('reason' in disk) return context.skip(disk.reason);
     writeRandom(join(disk.path, 'file'), SIZE, false);
     const before = meminfoBytes('Cached');
+    const freeBefore = meminfoBytes('MemFree');
     const { code, stdout } = runUmaprobe(['cache', 'drop', '--level', '1', '--json']);
     const moved = meminfoBytes('Cached') - before;
     expect(code).toBe(0);
@@ -62,7 +63,11 @@ describe('as root', () => {
     expect(report).toMatchObject({ level: 1, by: 'write', sync: { finished: true }, simulated: null });
     expect(-(report.receipt.change.cached ?? 0)).toBeGreaterThan(SIZE - NOISE);
     expect(Math.abs((report.receipt.change.cached ?? 0) - moved)).toBeLessThan(NOISE);
-    expect(report.receipt.change.memFree).toBeGreaterThan(SIZE - NOISE);
+    expect(report.receipt.change.memFree).toBeGreaterThan(0);
+    // Pages that were just freed stay in lists of each processor for some seconds, and MemFree does not count them.
+    await vi.waitFor(() => expect(meminfoBytes('MemFree') - freeBefore).toBeGreaterThan(SIZE - NOISE), {
+      timeout: 5000,
+    });
   });
 
   it('compacts, and reports the effect by order', (context) => {
@@ -100,7 +105,7 @@ describe('as nobody', { retry: 2 }, () => {
   });
 
   it('prepare skips actions without permission', () => {
-    const bytes = String(meminfoBytes('MemFree') + 4 * MiB);
+    const bytes = `${meminfoBytes('MemFree') + 4 * MiB}B`;
     const args = ['prepare', bytes, '--floor', '0', '--path', '/nowhere', '--json'];
     const ran = runUmaprobe(args, { cwd: '/', ...asNobody });
     expect(ran.code).toBe(1);

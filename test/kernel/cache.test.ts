@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { PROGRAM_BYTES } from '../../lib/memory/floor.ts';
 import type { CacheStatus, EvictReport, PrepareReport } from '../../lib/types/index.ts';
 import { type CliOptions, exitOf, runUmaprobe, startUmaprobe } from '../support/cli.ts';
 import { meminfoBytes } from '../support/meminfo.ts';
@@ -188,7 +189,7 @@ describe('a hostile tree', () => {
     expect(evicted).toMatchObject({ evictedBytes: null, stayedBytes: null, unseenFiles: 5, files: [] });
     expect(evicted.targets[0]?.cachedBytes).toBeNull();
     // More than is free, less than is available: the step is needed, and may help.
-    const wanted = String(meminfoBytes('MemFree') + 128 * MiB);
+    const wanted = `${meminfoBytes('MemFree') + 128 * MiB - PROGRAM_BYTES}B`;
     const prepared = runUmaprobe(['prepare', wanted, '--floor', '0', '--path', tree, '--dry-run', '--json'], as);
     const { steps } = parseDocument(prepared.stdout) as unknown as PrepareReport;
     expect(steps[1]).toMatchObject({
@@ -258,7 +259,8 @@ describe('prepare', () => {
   it('evicts unused files, and stops when enough is free', () => {
     writeRandom(file, SIZE, true);
     const free = Math.min(meminfoBytes('MemFree'), meminfoBytes('MemAvailable'));
-    const bytes = String(free + SIZE / 4);
+    // The program itself takes its part, too.
+    const bytes = `${free + SIZE / 4 - PROGRAM_BYTES}B`;
     const { steps, verdict } = json<PrepareReport>(['prepare', bytes, '--floor', '0', '--path', folder, '--dry-run']);
     expect([verdict, steps[1]?.state]).toEqual(['planned', 'planned']);
     const report = json<PrepareReport>(['prepare', bytes, '--floor', '0', '--path', folder]);

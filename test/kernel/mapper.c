@@ -1,4 +1,4 @@
-/* Maps a file and reads all of it, locks it for "lock", prints "ready", and holds it until its input ends. */
+/* Maps a file and reads all of it, locks it for "lock", prints "ready PID", and holds it until its input ends. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ int main(int count, char** words) {
   for (off_t at = 0; at < about.st_size; at += 4096) (void)bytes[at];
   if (strcmp(words[1], "lock") == 0 && mlock((const void*)bytes, about.st_size) != 0) return 5;
   close(fd);
-  puts("ready");
+  printf("ready %d\n", getpid());
   fflush(stdout);
   while (getchar() != EOF) {
   }

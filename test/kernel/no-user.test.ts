@@ -41,7 +41,7 @@ it('in a folder that was removed answers, or says so', () => {
 });
 
 it.for([
-  ['snapshot --sim gb10', 0, /can be allocated/],
+  ['snapshot --sim gb10', 0, /can be loaded/],
   ['doctor --sim gb10', 0, /0 failed/],
   ['prepare 1GB --sim gb10', 0, /enough/],
   ['cache status', 0, /No model store was found/],

@@ -3,16 +3,15 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
-import { nodeBinary } from '../../scripts/fetch-node.mjs';
+import { nodeBinary } from '../../scripts/fetch-programs.mjs';
 import { findTool } from '../../scripts/run.mjs';
 import { runInSandbox, type SandboxResult } from '../support/sandbox.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const { app, lacking } = inject('packed');
+const { app } = inject('packed');
 const sysroot = '/usr/aarch64-linux-gnu';
 
 function whyNot(): string | null {
-  if (lacking.arm64 !== null) return lacking.arm64;
   if (process.arch === 'arm64') return 'this machine is arm64 itself: pack.test.ts covers it';
   if (!findTool('qemu-aarch64')) return 'no qemu-aarch64 here (Debian: apt-get install qemu-user)';
   if (!existsSync(join(sysroot, 'lib', 'libstdc++.so.6'))) return `no arm64 libstdc++.so.6 in ${sysroot}/lib`;

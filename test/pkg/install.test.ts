@@ -1,65 +1,82 @@
-/** npm's install step: nothing to do where the shipped binary loads, a build elsewhere, and never a failed install. */
+/** Installing: no script runs, and nothing is built; where no binary fits, the error names the command that builds one. */
 
-import { cpSync, existsSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
+import { npmCli } from '../../scripts/fetch-programs.mjs';
 import { napiHeaders } from '../../scripts/native-build.mjs';
 import { nodeOnly, pathWith, runInSandbox } from '../support/sandbox.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const { app, lacking } = inject('packed');
-/** The installed package as npm would leave it on a machine for which nothing was shipped. */
+const { app, tarball } = inject('packed');
+const CLI = 'node_modules/umaprobe/dist/cli.js';
+
+/** The installed package on a machine for which nothing was shipped, in a folder whose name a shell would split. */
 function withoutPrebuilds(): string {
-  const copy = temporaryFolder('install');
+  const copy = join(temporaryFolder('install'), 'my app');
   cpSync(app, copy, { recursive: true });
-  rmSync(join(copy, 'node_modules', 'umaprobe', 'prebuilds'), { recursive: true, force: true });
+  rmSync(join(copy, 'node_modules', 'umaprobe', 'prebuilds'), { recursive: true });
   return copy;
 }
 
-function rebuild(folder: string, PATH: string) {
-  return runInSandbox(folder, { PATH }, 'npm', 'rebuild', 'umaprobe', '--foreground-scripts', '--loglevel=error');
+const built = (folder: string) => join(folder, 'node_modules', 'umaprobe', 'build');
+
+/** The command in the error of a package without a binary. */
+function buildCommand(folder: string): string {
+  const { status, stderr } = runInSandbox(folder, { PATH: pathWith('node') }, 'node', CLI, 'snapshot');
+  expect(status).toBe(1);
+  expect(stderr.trim().split('\n')).toHaveLength(1);
+  return /build it from source: (node '.+?\.mjs')/.exec(stderr)?.[1] ?? stderr;
 }
 
-const built = (folder: string) => join(folder, 'node_modules', 'umaprobe', 'build', 'Release', 'umaprobe.node');
-
-describe('npm install', () => {
-  it('builds nothing where the shipped binary loads', (context) => {
-    if (lacking.x64 !== null) context.skip(lacking.x64);
-    const ended = rebuild(app, process.env.PATH ?? '');
-    expect(ended.status).toBe(0);
-    expect(ended.stderr).not.toMatch(/building/);
-    expect(existsSync(built(app))).toBe(false);
+describe('npm install, with scripts allowed', () => {
+  // npm runs node-gyp by itself where a package has binding.gyp and no install script, but for "gypfile": false.
+  it.each(['10', '11'])('builds nothing and warns of nothing (npm %s)', (major) => {
+    const folder = temporaryFolder('install');
+    writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
+    const flags = ['--prefer-offline', '--foreground-scripts', '--no-audit', '--no-fund'];
+    const env = {
+      PATH: process.env.PATH ?? '',
+      npm_config_loglevel: 'warn',
+      npm_config_userconfig: '/dev/null',
+      // npm tells of a newer npm on some days.
+      npm_config_update_notifier: 'false',
+    };
+    const { status, stdout, stderr } = runInSandbox(folder, env, 'node', npmCli(major), 'install', ...flags, tarball);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toMatch(/^\s*added \d+ packages in \S+\s*$/);
+    expect(existsSync(join(folder, 'node_modules', 'umaprobe', 'dist', 'cli.js'))).toBe(true);
+    expect(existsSync(built(folder))).toBe(false);
   });
+});
 
-  it('builds from source where nothing shipped fits, with a compiler and no python', (context) => {
+describe('without a binary that fits', () => {
+  it('the command of the error builds one, with a compiler and no python, and then it works', (context) => {
     if (napiHeaders() === null) context.skip('no Node headers here');
     const folder = withoutPrebuilds();
-    const ended = rebuild(folder, pathWith(...nodeOnly, 'c++', 'as', 'ld'));
-    expect(ended).toMatchObject({ status: 0, stderr: expect.stringContaining('building from source') });
-    expect(existsSync(built(folder))).toBe(true);
-    const cli = ['node_modules/umaprobe/dist/cli.js', 'snapshot', '--sim', 'gb10', '--json'];
-    const { stdout } = runInSandbox(folder, { PATH: pathWith('node') }, 'node', ...cli);
+    const PATH = pathWith('node', 'sh', 'c++', 'as', 'ld');
+    const build = runInSandbox('/', { PATH }, 'sh', '-c', buildCommand(folder));
+    expect(build).toMatchObject({ status: 0, stderr: expect.stringContaining(`built ${built(folder)}`) });
+    const env = { PATH: pathWith('node') };
+    const { stdout } = runInSandbox(folder, env, 'node', CLI, 'snapshot', '--sim', 'gb10', '--json');
     expect(JSON.parse(stdout).simulated).toBe('gb10');
   });
 
-  it('succeeds without a binary and reports that it is missing', () => {
+  it('the command says in one line that there is no compiler', () => {
     const folder = withoutPrebuilds();
-    const env = { PATH: pathWith(...nodeOnly) };
-    const ended = rebuild(folder, env.PATH);
-    expect(ended.status).toBe(0);
-    expect(ended.stderr).toContain('umaprobe: installed without its native part');
-    const code = "import('umaprobe').then((umaprobe) => console.log(typeof umaprobe.snapshot))";
-    expect(runInSandbox(folder, env, 'node', '-e', code).stdout).toBe('function\n');
-    const cli = runInSandbox(folder, env, 'npx', 'umaprobe', 'snapshot');
-    expect(cli.status).not.toBe(0);
-    expect(cli.stderr).toMatch(/umaprobe/);
-    expect(cli.stderr).not.toMatch(/\n\s+at /);
+    const build = runInSandbox('/', { PATH: pathWith('node', 'sh') }, 'sh', '-c', buildCommand(folder));
+    expect(build.status).toBe(1);
+    expect(build.stderr).toMatch(/^error: no C\+\+ compiler on PATH .*: install g\+\+ or set CXX$/m);
+    expect(build.stderr).not.toMatch(/\n\s+at /);
   });
 
-  it.each(['darwin', 'win32'])('does nothing on %s', (platform) => {
-    const disguise = `data:text/javascript,Object.defineProperty(process,'platform',{value:'${platform}'})`;
-    const script = 'node_modules/umaprobe/scripts/install.mjs';
-    const ended = runInSandbox(withoutPrebuilds(), { PATH: pathWith('node') }, 'node', '--import', disguise, script);
-    expect(ended).toEqual({ status: 0, stdout: '', stderr: '' });
+  it('umaprobe can still be imported', () => {
+    const env = { PATH: pathWith(...nodeOnly) };
+    const code = "import('umaprobe').then((umaprobe) => console.log(typeof umaprobe.snapshot))";
+    expect(runInSandbox(withoutPrebuilds(), env, 'node', '-e', code)).toEqual({
+      status: 0,
+      stdout: 'function\n',
+      stderr: '',
+    });
   });
 });

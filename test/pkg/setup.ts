@@ -1,21 +1,25 @@
-/** Once for all tests of this folder: make the prebuilds, pack the package, install the tarball into an empty folder. */
+/**
+ * Once for all tests of this folder: a fresh clone is packed by `npm pack`, with the package's own scripts, and the tarball
+ * is installed into an empty folder.
+ */
 
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { prebuild, whyNotPrebuild } from '../../scripts/prebuild.mjs';
-import { root } from '../../scripts/run.mjs';
+import { bootstrapTypeScript } from '../../scripts/bootstrap.mjs';
+import { capture, root } from '../../scripts/run.mjs';
 
 export interface Packed {
   /** The files listed by `npm pack`. */
   files: { path: string; size: number }[];
   unpackedSize: number;
+  tarball: string;
+  /** The clone that was packed. */
+  clone: string;
   /** A folder with nothing but the installed tarball and its dependencies. */
   app: string;
-  /** Why the prebuild of an architecture could not be made here; null where it was. */
-  lacking: { x64: string | null; arm64: string | null };
 }
 
 declare module 'vitest' {
@@ -24,35 +28,57 @@ declare module 'vitest' {
   }
 }
 
-async function prebuildUnlessLacking(arch: 'x64' | 'arm64'): Promise<string | null> {
-  const reason = whyNotPrebuild(arch);
-  if (reason === null) await prebuild(arch);
-  return reason;
-}
-
 /** npm without the settings that an enclosing `npm test` leaves in the environment. */
 function npm(cwd: string, ...args: string[]): string {
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^npm_(package|lifecycle)/.test(name)),
   );
-  return execFileSync('npm', [...args, '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
+  return execFileSync('npm', [...args, '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd,
     env,
     encoding: 'utf8',
+    maxBuffer: 1 << 28,
+    stdio: ['ignore', 'pipe', 'inherit'],
   });
+}
+
+/** What `git clone` would give once the working tree is committed. */
+function clone(folder: string): string {
+  const copy = join(folder, 'clone');
+  const paths = capture('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z']).split('\0');
+  for (const path of paths.filter((name) => name !== '' && existsSync(join(root, name)))) {
+    mkdirSync(dirname(join(copy, path)), { recursive: true });
+    cpSync(join(root, path), join(copy, path));
+  }
+  return copy;
+}
+
+/**
+ * Spares a developer two minutes: the packages and prebuilds of the checkout. Prebuilds that are not current are made
+ * anew. Not in CI, where nothing must come from a checkout that somebody has built.
+ */
+async function lendBuilt(copy: string): Promise<void> {
+  // Packages that are not current would be installed through the link.
+  await bootstrapTypeScript();
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+  cpSync(join(root, 'prebuilds'), join(copy, 'prebuilds'), { recursive: true });
 }
 
 let folder = '';
 
 export async function setup(project: TestProject): Promise<void> {
-  const lacking = { x64: await prebuildUnlessLacking('x64'), arm64: await prebuildUnlessLacking('arm64') };
   folder = mkdtempSync(join(tmpdir(), 'umaprobe-pkg-'));
-  const [packed] = JSON.parse(npm(root, 'pack', '--json', '--pack-destination', folder)) as [
+  const copy = clone(folder);
+  if (!process.env.CI) await lendBuilt(copy);
+  const [packed] = JSON.parse(npm(copy, 'pack', '--json', '--pack-destination', folder)) as [
     { filename: string; files: Packed['files']; unpackedSize: number },
   ];
-  writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
-  npm(folder, 'install', '--prefer-offline', join(folder, packed.filename));
-  project.provide('packed', { files: packed.files, unpackedSize: packed.unpackedSize, app: folder, lacking });
+  const tarball = join(folder, packed.filename);
+  const app = join(folder, 'app');
+  mkdirSync(app);
+  writeFileSync(join(app, 'package.json'), '{ "private": true }\n');
+  npm(app, 'install', '--ignore-scripts', '--prefer-offline', tarball);
+  project.provide('packed', { files: packed.files, unpackedSize: packed.unpackedSize, tarball, clone: copy, app });
 }
 
 export function teardown(): void {

@@ -182,7 +182,7 @@ describe('a kind of memory', () => {
 
 describe('a quirk and a machine', () => {
   it('speak', () => {
-    expect(cli('--sim', 'gb10-small', '--no-color')).toContain('This note was added by a recipe.');
+    expect(cli('--full', '--sim', 'gb10-small', '--no-color')).toContain('This note was added by a recipe.');
     expect(cli('sim', 'list')).toContain('gb10-small');
     expect(json('snapshot', '--sim', 'gb10-small')).toMatchObject({
       simulated: 'gb10-small',

@@ -36,6 +36,9 @@ const [kind, rest, plant] = process.argv.slice(2);
 const simulated = kind === 'simulated';
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 const MiB = 2 ** 20;
+/** Exit codes of doctor: docs/errors.md. */
+const WARNED = 1;
+const FAILED = 7;
 
 /** Everything that this process writes: simulated machines, journals, model files. */
 const folder = mkdtempSync(join(tmpdir(), 'umaprobe-soak-'));
@@ -109,7 +112,9 @@ async function probes() {
   const common = { journal, floor: 8 * 2 ** 30 };
   await tried(() => sweep({ ...common, sizes: [64 * MiB, 256 * MiB], kinds: ['device'], repeat: 1 }));
   await tried(() => layout({ weights: 64 * MiB, cache: 32 * MiB }, common));
-  await tried(() => stress({ ...common, max: 512 * MiB, chunk: 256 * MiB, signal: AbortSignal.timeout(400) }));
+  await tried(() =>
+    stress({ ...common, maxBytes: 512 * MiB, chunkBytes: 256 * MiB, signal: AbortSignal.timeout(400) }),
+  );
   await tried(() => sweep({ ...common, preset: 'quick', timeoutMs: 300 }));
 }
 
@@ -139,8 +144,8 @@ async function neighbours() {
   machine.close();
   const args = [cli, ...(simulated ? [] : ['--sim', 'gb10']), 'doctor', '--json'];
   await promisify(execFile)(process.execPath, args, { maxBuffer: 16 * MiB }).catch(({ code }) => {
-    // 1: a check has failed, which is an answer.
-    if (code !== 1) throw new Error(`umaprobe doctor: exit code ${code}`);
+    // A check has warned or failed, which is an answer: calls of the odd machine fail and hang now and then.
+    if (code !== WARNED && code !== FAILED) throw new Error(`umaprobe doctor: exit code ${code}`);
   });
 }
 

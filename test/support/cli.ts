@@ -43,6 +43,19 @@ export function runUmaprobe(args: readonly string[], options: CliOptions = {}): 
   return toResult(spawnSync(process.execPath, [CLI, ...args], spawnOptions(options)));
 }
 
+/** The same without blocking this process: tests that mostly wait run side by side. */
+export async function umaprobe(args: readonly string[], env: Record<string, string> = {}): Promise<CliResult> {
+  const child = startUmaprobe(args, env);
+  const texts = { stdout: '', stderr: '' };
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream].setEncoding('utf8').on('data', (text: string) => {
+      texts[stream] += text;
+    });
+  }
+  const end = await exitOf(child);
+  return { code: typeof end === 'number' ? end : null, ...texts };
+}
+
 /** Runs a script of bash, in which `"$0" "$1"` is the command. */
 export function runInShell(script: string, options: CliOptions = {}): CliResult {
   return toResult(spawnSync('bash', ['-c', script, process.execPath, CLI], spawnOptions(options)));

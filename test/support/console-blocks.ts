@@ -4,7 +4,7 @@
  * the kernel, which only root may, also on a simulated machine: ```console root. A block that runs programs of other
  * people: ```console clients (test/clients).
  */
-import { spawnSync } from 'node:child_process';
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -65,6 +65,25 @@ writeFileSync(join(bin, 'umaprobe'), `#!/bin/sh\nexec '${process.execPath}' '${C
 chmodSync(join(bin, 'umaprobe'), 0o755);
 
 /**
+ * Types a command into a shell.
+ *
+ * @param path folders before those of PATH.
+ */
+export function typeInto(command: string, cwd: string, path: readonly string[] = []): SpawnSyncReturns<string> {
+  return spawnSync('sh', ['-c', command], {
+    cwd,
+    encoding: 'utf8',
+    // Journals go to the temporary folder, not to the home of the user.
+    env: cliEnvironment({
+      PATH: [bin, ...path, process.env.PATH ?? ''].join(':'),
+      NO_COLOR: '1',
+      XDG_STATE_HOME: join(bin, 'state'),
+    }),
+    timeout: 25_000,
+  });
+}
+
+/**
  * Types the commands of a block into a shell and expects the lines that the page shows, in their order.
  *
  * @param options `path`: folders before those of PATH; `mask`: what of a line need not be equal.
@@ -74,17 +93,7 @@ export function expectOutputOf(
   { cwd, path = [], mask = masked }: { cwd: string; path?: string[]; mask?: (line: string) => string },
 ): void {
   for (const { command, output } of block.steps) {
-    const ran = spawnSync('sh', ['-c', command], {
-      cwd,
-      encoding: 'utf8',
-      // Journals go to the temporary folder, not to the home of the user.
-      env: cliEnvironment({
-        PATH: [bin, ...path, process.env.PATH ?? ''].join(':'),
-        NO_COLOR: '1',
-        XDG_STATE_HOME: join(bin, 'state'),
-      }),
-      timeout: 25_000,
-    });
+    const ran = typeInto(command, cwd, path);
     if (/\bumaprobe\b/.test(command)) expect(ran.status, ran.stderr).toBe(block.exit);
     const got = `${ran.stderr}${ran.stdout}`.split('\n').map(mask);
     let from = 0;

@@ -6,6 +6,7 @@ import type { CommandResult, System } from '../../lib/cache/system.ts';
 import type { NativeBinding, NativeWalkBatch, NativeWalkOptions } from '../../lib/native/contract.ts';
 import type { Snapshot } from '../../lib/types/index.ts';
 import { kernelFailure } from './failures.ts';
+import { textsOf } from './kernel-files.ts';
 import { snapshotOf } from './snapshots.ts';
 
 export interface FakeOptions {
@@ -44,8 +45,7 @@ export function fakeMachine(options: FakeOptions = {}): Fake {
       done.push(`write ${path} ${data}`);
       return options.write ?? { durationMs: 2 };
     },
-    readFiles: (paths: string[]) =>
-      paths.map((path) => options.files?.[path] ?? kernelFailure('ENOENT', `read ${path}`)),
+    readFilesWithin: async (paths: string[]) => textsOf(options.files ?? {})(paths),
   } as unknown as NativeBinding;
   return {
     done,
@@ -54,7 +54,7 @@ export function fakeMachine(options: FakeOptions = {}): Fake {
       simulated: options.simulated ?? null,
       env: { HOME: '/nowhere', SUDO_USER: '' },
       uid: options.uid ?? 0,
-      host: () => (looks[0] as Snapshot).host,
+      host: async () => (looks[0] as Snapshot).host,
       takeSnapshot: async () => (looks.length > 1 ? (looks.shift() as Snapshot) : (looks[0] as Snapshot)),
       mayWrite: async () => options.mayWrite ?? null,
       resolvePath: async (path) => (existsSync(path) ? { path: realpathSync(path), directory: true } : null),
@@ -114,7 +114,7 @@ export function walkingBinding(
       files: Float64Array.from(mappings.flatMap(({ dev, ino, pid, locked }) => [dev, ino, pid, Number(locked)])),
       unreadable: 0,
     }),
-    readFiles: (paths: string[]) =>
+    readFilesWithin: async (paths: string[]) =>
       paths.map((path) => (path.endsWith('/comm') ? `name-of-${path.split('/')[2]}\n` : kernelFailure('ENOENT', path))),
     pageSize: () => 4096,
   } as unknown as NativeBinding;

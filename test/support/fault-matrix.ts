@@ -83,6 +83,12 @@ const replacing = (name: string, path: string, file: JsonObject, effect: Effect)
   apply: (machine) => ({ ...machine, files: [{ path, ...file }] }),
 });
 
+/** A file that never answers: every program that reads it hangs. */
+const silent = (path: string): FaultCase => ({
+  ...replacing(`${path} does not answer`, path, { hangMs: HANG_MS }, 'wrong'),
+  hangs: true,
+});
+
 const lost = (cuInit: string): FaultCase => ({
   name: `device 0 is lost, cuInit ${cuInit}`,
   effect: 'wrong',
@@ -164,6 +170,7 @@ export const FAULTS: readonly FaultCase[] = [
     ...replacing('/proc/pressure/memory may not be read', '/proc/pressure/memory', { error: 'EACCES' }, 'wrong'),
     unless: hasOwnMemory,
   },
+  ...['/proc/buddyinfo', '/proc/pressure/memory', '/proc/vmstat', '/proc/sys/vm/swappiness'].map(silent),
   replacing('no /proc/vmstat', '/proc/vmstat', { missing: true }, 'harmless'),
   replacing('no /proc/driver/nvidia/version', '/proc/driver/nvidia/version', { missing: true }, 'harmless'),
   replacing('no /proc/sys/vm/swappiness', '/proc/sys/vm/swappiness', { missing: true }, 'harmless'),
@@ -230,11 +237,11 @@ export async function diagnose(machine: Machine, options: { hangs?: boolean } = 
 function check(snapshot: Snapshot): Promise<CheckResult[]> {
   return runChecks(CHECKS, async () => ({
     snapshot,
-    readKernelFile: () => null,
+    readKernelFile: async () => null,
     listFiles: async () => [],
     readLink: async () => null,
     mayUse: async () => true,
-    processNames: () => new Set<string>(),
+    processNames: async () => new Set<string>(),
   }));
 }
 

@@ -35,10 +35,14 @@ export function computeProcesses(): string {
   return nvidiaSmi('--query-compute-apps=pid,used_memory');
 }
 
+/** Builds a C program against the CUDA toolkit. */
+export function compileWithCudart(source: string): string {
+  const program = join(temporaryFolder('gpu'), 'program');
+  compileC(source, program, [...cudartFlags(), `-Wl,-rpath,${CUDA_TOOLKIT}/lib64`]);
+  return program;
+}
+
 /** Builds a program of test/bench/plain against the CUDA toolkit. */
 export function compilePlain(source: string): string {
-  const program = join(temporaryFolder('gpu'), 'program');
-  const flags = [...cudartFlags(), `-Wl,-rpath,${CUDA_TOOLKIT}/lib64`];
-  compileC(join(ROOT, 'test/bench/plain', source), program, flags);
-  return program;
+  return compileWithCudart(join(ROOT, 'test/bench/plain', source));
 }

@@ -5,6 +5,7 @@ import { createHash, randomFillSync } from 'node:crypto';
 import {
   chmodSync,
   closeSync,
+  existsSync,
   fsyncSync,
   mkdirSync,
   mkdtempSync,
@@ -154,22 +155,31 @@ export function identity(path: string): { dev: number; ino: number } {
   return { dev, ino };
 }
 
-/** Starts a process that maps a file, and locks it in memory for `lock`, until `end()`. Rejects when that is not allowed. */
-export function startMapper(
-  mode: 'map' | 'lock',
-  file: string,
-  folder: string,
-): Promise<{ pid: number; end: () => Promise<void> }> {
-  const program = join(folder, 'mapper');
-  compileC(join(ROOT, 'test/kernel/mapper.c'), program);
-  const child = spawn(program, [mode, file]);
+/** Maps a file, or locks it, in a process of its own until `end`. */
+export function startMapper(mode: 'map' | 'lock', file: string, folder: string): Promise<Holder> {
+  return startHolder('mapper', [mode, file], folder);
+}
+
+export interface Holder {
+  pid: number;
+  end: () => Promise<void>;
+}
+
+/**
+ * Compiles test/kernel/<name>.c into the folder and runs it until it says that it holds its memory. A shell starts it, as a
+ * person would: it is not part of the tree of the tests.
+ */
+export function startHolder(name: 'mapper' | 'holder', words: readonly string[], folder: string): Promise<Holder> {
+  const program = join(folder, name);
+  if (!existsSync(program)) compileC(join(ROOT, `test/kernel/${name}.c`), program);
+  const child = spawn('/bin/sh', ['-c', '"$0" "$@"; exit $?', program, ...words]);
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   const end = async () => {
     child.stdin.end();
     await ended;
   };
   return new Promise((resolve, reject) => {
-    child.stdout.once('data', () => resolve({ pid: child.pid as number, end }));
-    void ended.then((code) => reject(new Error(`the mapper ended with ${code}`)));
+    child.stdout.once('data', (ready: Buffer) => resolve({ pid: Number(ready.toString().split(' ')[1]), end }));
+    void ended.then((code) => reject(new Error(`${name} ended with ${code}`)));
   });
 }

@@ -7,6 +7,9 @@ import type {
   CountersMoved,
   LayoutReport,
   ProbeHeader,
+  RecordedSession,
+  RecordReport,
+  SeriesPoint,
   Settled,
   StressReport,
   StressStep,
@@ -220,6 +223,101 @@ export function layoutOf(overrides: Partial<LayoutReport> = {}): LayoutReport {
     overheadBytes: 0.01 * GB,
     moved: movedOf(25.5 * GB, 'device'),
     settled: settledOf({ missing: { bytes: 2 * GiB, explanation: 'the driver keeps it in its page pools' } }),
+    ...overrides,
+  };
+}
+
+const RECORD_START = Date.parse('2026-11-20T18:00:00.000Z');
+const recordTime = (seconds: number): string => new Date(RECORD_START + seconds * 1000).toISOString();
+
+/** Ten minutes: a load from 100 to 300 s, a copy that comes back at 200 s, and a fall below the floor at the end. */
+function recordPoints(): SeriesPoint[] {
+  return Array.from({ length: 600 }, (_, second) => {
+    const loaded = Math.min(1, Math.max(0, (second - 100) / 200));
+    const spiral = Math.max(0, second - 580) * 0.9;
+    const available = (110 - 80 * loaded - spiral) * GiB;
+    const free = available - 6 * GiB;
+    return {
+      at: recordTime(second),
+      spanMs: 1000,
+      free,
+      lowestFree: second === 200 ? free - 9 * GiB : free,
+      available,
+      lowestAvailable: available,
+      swapUsed: spiral * 0.5 * GiB,
+      somePercent: spiral * 4,
+      fullPercent: spiral * 3,
+    };
+  });
+}
+
+export function sessionOf(overrides: Partial<RecordedSession> = {}): RecordedSession {
+  const series = recordPoints();
+  const least = series.at(-1) as SeriesPoint;
+  return {
+    id: '0a4ba42e-0000-4000-8000-000000000000',
+    bootId: '5f0c1f6e-0000-4000-8000-000000000000',
+    simulated: 'gb10',
+    hostName: 'spark',
+    architecture: 'arm64',
+    deviceName: 'NVIDIA GB10',
+    driverVersion: '580.142',
+    memoryModel: 'unified',
+    total: 128_518_619_136,
+    swapTotal: 17_179_869_184,
+    floor: 15 * GiB,
+    intervalMs: 10,
+    startedAt: recordTime(0),
+    lastAt: recordTime(600),
+    durationMs: 600_000,
+    end: 'stopped',
+    endReason: null,
+    frames: 6000,
+    lostFrames: 0,
+    lowestFree: { at: least.at, bytes: least.free ?? 0 },
+    lowestAvailable: { at: least.at, bytes: least.available ?? 0 },
+    belowFloorMs: 3000,
+    fastestFall: { at: recordTime(581), bytesPerSecond: 0.9 * GiB },
+    fastestRise: null,
+    transients: [{ at: recordTime(200), durationMs: 100, bytes: 9 * GiB, lowestFree: 55 * GiB }],
+    plateaus: [{ from: recordTime(300), to: recordTime(580), free: 24 * GiB }],
+    marks: [
+      { at: recordTime(100), text: 'load begins', pid: 4242 },
+      { at: recordTime(300), text: 'weights loaded', pid: 4242 },
+    ],
+    processes: {
+      at: recordTime(598),
+      processes: [{ pid: 4242, name: 'python3', held: 80 * GiB, gpuBytes: 78 * GiB }],
+    },
+    processSeries: {
+      at: [100, 200, 300, 400, 500, 598].map(recordTime),
+      processes: [
+        {
+          pid: 4242,
+          name: 'python3',
+          highestHeld: 80 * GiB,
+          highestGpuBytes: 78 * GiB,
+          held: [null, 41 * GiB, 80 * GiB, 80 * GiB, 80 * GiB, 80 * GiB],
+          gpuBytes: [null, 40 * GiB, 78 * GiB, 78 * GiB, 78 * GiB, 78 * GiB],
+        },
+      ],
+    },
+    notes: [{ at: recordTime(400), text: 'the disk is full: 1 old segment was removed early' }],
+    kernelMessages: [{ at: recordTime(599), text: 'NVRM: Xid 31' }],
+    lastSeconds: series.slice(-10),
+    series,
+    ...overrides,
+  };
+}
+
+export function recordOf(overrides: Partial<RecordReport> = {}): RecordReport {
+  return {
+    schema: 'umaprobe/record/1',
+    at: '2026-11-20T18:30:00.000Z',
+    folder: '/home/someone/.local/state/umaprobe/record',
+    sessions: [sessionOf()],
+    problems: [],
+    durationMs: 12.3,
     ...overrides,
   };
 }

@@ -1,8 +1,8 @@
 /** Programs on a machine with little installed. */
 
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, realpathSync, symlinkSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { findTool } from '../../scripts/run.mjs';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -11,7 +11,9 @@ export function pathWith(...names: string[]): string {
   const folder = join(temporaryFolder('path'), 'bin');
   mkdirSync(folder);
   for (const name of names) {
-    const program = name === 'node' ? process.execPath : findTool(name);
+    const found = name === 'node' ? process.execPath : findTool(name);
+    // ccache under the name of a compiler looks for the compiler on the same PATH, which here is this folder.
+    const program = found !== null && basename(realpathSync(found)) === 'ccache' ? join('/usr/bin', name) : found;
     if (program === null) throw new Error(`${name} is not on PATH`);
     symlinkSync(program, join(folder, name));
   }

@@ -46,3 +46,72 @@ export async function screenOf(
     tmux('kill-server');
   }
 }
+
+/** A screen as a person sees it, and whether it scrolled or wrapped on the way there. */
+export interface Screen {
+  /** The lines of the window, without blank ones at the end. */
+  lines: string[];
+  /** Every line since the command was typed. */
+  all: string[];
+  /** Lines that the terminal had to wrap. */
+  wrapped: string[];
+}
+
+const END = 'screen-is-complete';
+
+/**
+ * Runs commands of sh one after the other in one terminal, and answers the screen of each at its end. A command that draws
+ * in place is one that ends by itself.
+ */
+export async function screensOf(
+  commands: readonly string[],
+  env: Record<string, string>,
+  { columns, rows }: { columns: number; rows: number },
+): Promise<Screen[]> {
+  const socket = `umaprobe-${process.pid}-${terminals++}`;
+  const tmux = (...args: string[]) =>
+    spawnSync('tmux', ['-u', '-L', socket, '-f', '/dev/null', ...args], {
+      encoding: 'utf8',
+      env: { ...unsanitizedEnvironment(), TERM: 'screen-256color', LANG: 'C.UTF-8' },
+    });
+  const variables = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
+  // The window title tells the end without a line on the screen; a key lets the next command begin.
+  const steps = commands.map((command) => `${command}; printf '\\033]2;${END}\\033\\\\'; read -r _`);
+  const script = `stty -echo; ${steps.join(`; printf '\\033]2;running\\033\\\\\\033[H\\033[2J\\033[3J'; `)}`;
+  const started = tmux(
+    'new-session',
+    '-d',
+    '-x',
+    String(columns),
+    '-y',
+    String(rows),
+    ...variables,
+    'sh',
+    '-c',
+    script,
+  );
+  if (started.status !== 0) throw new Error(`tmux: ${started.stderr}`);
+  const linesOf = (...args: string[]) =>
+    tmux('capture-pane', '-p', ...args)
+      .stdout.replace(/\s+$/, '')
+      .split('\n')
+      .map((line) => line.trimEnd());
+  try {
+    const screens: Screen[] = [];
+    for (const command of commands) {
+      const title = () => tmux('display-message', '-p', '#{pane_title}').stdout.trim();
+      for (const end = performance.now() + LIMIT_MS; title() !== END; await sleep(50)) {
+        if (performance.now() > end) throw new Error(`${command} has not ended: ${linesOf().join('\n')}`);
+      }
+      const all = linesOf('-S', '-');
+      const wrapped = linesOf('-J', '-S', '-').filter((line) => line.length > columns);
+      screens.push({ lines: linesOf(), all, wrapped });
+      tmux('clear-history');
+      tmux('send-keys', 'Enter');
+      await sleep(100);
+    }
+    return screens;
+  } finally {
+    tmux('kill-server');
+  }
+}

@@ -2,11 +2,13 @@
 import { allocatable } from '../../lib/memory/allocatable.ts';
 import { readProcessList, sharedGpuMemory } from '../../lib/memory/gpu-processes.ts';
 import { ledger } from '../../lib/memory/ledger.ts';
+import { otherUsers } from '../../lib/memory/others.ts';
 import { views } from '../../lib/memory/views.ts';
 import { DEVICE_ATTRIBUTES } from '../../lib/snapshot/attributes.ts';
 import type {
   DeviceAttribute,
   DeviceSnapshot,
+  FreeBlocks,
   GpuProcess,
   HostMemory,
   KernelMemory,
@@ -85,6 +87,8 @@ export interface MachineFixture {
   container?: boolean;
   /** Share of the free memory in blocks of 32 MiB; the rest is in pages of 4 KiB. */
   largeShare?: number;
+  /** Share of the free memory in blocks of 2 MiB. */
+  mediumShare?: number;
   model?: DeviceSnapshot['memoryModel'];
   gpu?: boolean;
   full?: number;
@@ -103,8 +107,6 @@ export function snapshotOf(fixture: MachineFixture = {}): Snapshot {
   const devices =
     fixture.gpu === false ? [] : own.map((free, index) => deviceOf(index, free, host, fixture, pools.bytes));
   const psi = (avg10: number) => ({ avg10, avg60: avg10 / 2, avg300: avg10 / 10, totalUs: 1000 });
-  const free = host.free ?? 0;
-  const large = Math.floor((free * (fixture.largeShare ?? 0.97)) / (32 * 2 ** 20));
   const library = {
     state: 'loaded',
     path: '/usr/lib/libcudart.so.13',
@@ -132,11 +134,7 @@ export function snapshotOf(fixture: MachineFixture = {}): Snapshot {
       driverPools: devices.some(({ memoryModel }) => memoryModel === 'unified') ? pools.bytes : null,
     }),
     pressure: { some: psi(fixture.some ?? 0), full: psi(fixture.full ?? 0) },
-    contiguity: [
-      { order: 0, blockBytes: 4096, freeBlocks: Math.max(0, Math.floor((free - large * 32 * 2 ** 20) / 4096)) },
-      { order: 9, blockBytes: 2 * 2 ** 20, freeBlocks: 0 },
-      { order: 13, blockBytes: 32 * 2 ** 20, freeBlocks: large },
-    ],
+    contiguity: freeBlocksOf(host, fixture),
     kernel: { ...KERNEL, ...fixture.kernel },
     driver: { version: '580.142', systemMemoryPools: pools.parameter, poolBytes: pools.bytes },
     cgroup: { version: 2, path: '/', limit: null, high: null, current: null },
@@ -156,6 +154,21 @@ export function snapshotOf(fixture: MachineFixture = {}): Snapshot {
     from: {},
     durationMs: 0.4,
   };
+}
+
+function freeBlocksOf(host: HostMemory, { largeShare = 0.97, mediumShare = 0 }: MachineFixture): FreeBlocks[] {
+  const free = host.free ?? 0;
+  const medium = Math.floor((free * mediumShare) / (2 * 2 ** 20));
+  const large = Math.floor((free * largeShare) / (32 * 2 ** 20));
+  return [
+    {
+      order: 0,
+      blockBytes: 4096,
+      freeBlocks: Math.max(0, Math.floor((free - large * 32 * 2 ** 20 - medium * 2 * 2 ** 20) / 4096)),
+    },
+    { order: 9, blockBytes: 2 * 2 ** 20, freeBlocks: medium },
+    { order: 13, blockBytes: 32 * 2 ** 20, freeBlocks: large },
+  ];
 }
 
 function deviceOf(
@@ -183,6 +196,14 @@ function deviceOf(
   });
   const hidden = fixture.visible?.hidden.includes(index) === true;
   const list = readProcessList(fixture.processes ?? [], fixture.container !== true);
+  const { processes, complete: processesComplete } = list;
+  const held = { processes, processesComplete, from: { processes: list.from, processesComplete: list.from } };
+  const available = allocatable({
+    ...{ model, host, poolBytes, cuda, nvml, mig: false },
+    contiguity: freeBlocksOf(host, fixture),
+    ...{ cudaTotal: cuda.total, held: null },
+    others: otherUsers({ memoryModel: model, migMode: null, nvml, ...held }, process.pid),
+  });
   return {
     index,
     cudaIndex: hidden ? null : index,
@@ -196,12 +217,9 @@ function deviceOf(
     attributes: Object.fromEntries(DEVICE_ATTRIBUTES.map((name) => [name, null])) as Record<DeviceAttribute, null>,
     cuda,
     nvml,
-    processes: list.processes,
-    processesComplete: list.complete,
-    allocatable: allocatable({
-      ...{ model, host, poolBytes, cuda, nvml, mig: false },
-      ...{ cudaTotal: cuda.total, held: null },
-    }).bytes,
+    processes,
+    processesComplete,
+    allocatable: available.bytes,
     views: seen.bytes,
     addressingMode: 'ATS',
     migMode: null,
@@ -213,8 +231,8 @@ function deviceOf(
     notes: [],
     from: {
       ...Object.fromEntries(Object.entries(seen.from).map(([name, source]) => [`views.${name}`, source])),
-      processes: list.from,
-      processesComplete: list.from,
+      ...held.from,
+      'allocatable.safe': available.safeFrom,
       ...(hidden ? { visible: `CUDA_VISIBLE_DEVICES="${fixture.visible?.variable}" hides it` } : {}),
     },
   };

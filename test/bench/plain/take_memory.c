@@ -1,6 +1,6 @@
-// Takes memory until MemAvailable is below a floor: the other program of bench guard. Arguments: the
-// floor, and the most to take, in bytes. Prints the time (CLOCK_MONOTONIC, milliseconds) at which
-// /proc/meminfo first said that it is below, holds what it has for a moment, and ends.
+// Takes memory until MemAvailable is below a floor: the other program of bench guard. Arguments:
+// the floor, and the most to take, in bytes. Prints the time (CLOCK_MONOTONIC, milliseconds) at
+// which /proc/meminfo first said that it is below, holds what it has for a moment, and ends.
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,16 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { kPiece = 256 << 10 };
+#include "mem_available.h"
 
-static double available(int meminfo) {
-  char text[512];
-  ssize_t length = pread(meminfo, text, sizeof text - 1, 0);
-  if (length <= 0) return -1;
-  text[length] = 0;
-  const char *line = strstr(text, "MemAvailable:");
-  return line ? strtod(line + 13, NULL) * 1024 : -1;
-}
+enum { kPiece = 256 << 10 };
 
 int main(int argc, char **argv) {
   if (argc < 3) return 2;

@@ -1,5 +1,7 @@
 // Scenarios: scripted events of files, slab, pressure and killed processes.
 #include <algorithm>
+#include <initializer_list>
+#include <utility>
 
 #include "harness.h"
 
@@ -98,6 +100,98 @@ void pressure_spikes() {
   EXPECT(read("/proc/pressure/memory").find("some avg10=") == 0);
 }
 
+// The lines of the points of an event: pairs of a time and a value.
+std::string points(const std::string& unit,
+                   std::initializer_list<std::pair<double, uint64_t>> all) {
+  std::string lines;
+  int index = 0;
+  for (const auto& [after_ms, value] : all) {
+    const std::string at = "points." + std::to_string(index++) + ".";
+    lines += at + "afterMs " + std::to_string(after_ms) + "\n" + at + unit + " " +
+             std::to_string(value) + "\n";
+  }
+  return lines;
+}
+
+void memory_follows_a_curve() {
+  // Up to 40 GiB in 10 s, a step to 60 GiB for 20 s, then down to 10 GiB.
+  boot(
+      "gb10", 100,
+      event(0, 40000, "anon",
+            points(
+                "bytes",
+                {{10000, 40 * kGiB}, {10000, 60 * kGiB}, {30000, 60 * kGiB}, {30000, 10 * kGiB}})));
+  const uint64_t anon = meminfo("AnonPages"), available = meminfo("MemAvailable");
+  await([&] { return meminfo("AnonPages") > anon + 5 * kGiB; });
+  EXPECT(meminfo("AnonPages") <= anon + 60 * kGiB);
+  await([&] { return near(meminfo("AnonPages"), anon + 60 * kGiB); });
+  EXPECT(near(available - meminfo("MemAvailable"), 60 * kGiB));
+  await([&] { return near(meminfo("AnonPages"), anon + 10 * kGiB); });
+  EXPECT(near(available - meminfo("MemAvailable"), 10 * kGiB));
+}
+
+void curve_repeats() {
+  boot("gb10-busy", 100,
+       event(0, 0, "device",
+             "process VLLM::EngineCor\nrepeatMs 20000\n" +
+                 points("bytes", {{10000, 0}, {10000, 8 * kGiB}})));
+  const uint64_t free = meminfo("MemFree");
+  for (int i = 0; i < 2; i++) {
+    await([&] { return near(meminfo("MemFree"), free - 8 * kGiB); });
+    await([&] { return near(meminfo("MemFree"), free); });
+  }
+}
+
+void pressure_follows_a_curve() {
+  boot("gb10", 1000,
+       event(0, 100000, "pressure",
+             points("percent", {{0, 20}, {200000, 20}, {200000, 90}, {400000, 90}, {400000, 0}})));
+  await([] { return pressure_full10() > 15 && pressure_full10() < 25; });
+  await([] { return pressure_full10() > 85; });
+  await([] { return pressure_full10() < 1; });
+}
+
+void impossible_curves_are_refused() {
+  const auto refused = [](const std::string& what, const std::string& lines) {
+    return boot_error("gb10", event(0, 0, what, lines));
+  };
+  EXPECT(refused("anon", points("bytes", {{10, 1}, {5, 2}})).find("events.0.points.1.afterMs") ==
+         0);
+  EXPECT(refused("fileDirty", points("bytes", {{10, 1}})).find("has no curve") !=
+         std::string::npos);
+  EXPECT(refused("anon", "repeatMs 5\n" + points("bytes", {{10, 1}})).find("events.0.repeatMs") ==
+         0);
+}
+
+void written_memory_counts() {
+  boot("gb10", 1);
+  const uint64_t anon = meminfo("AnonPages"), free = meminfo("MemFree");
+  char* const memory = static_cast<char*>(umasim_map(8 * kGiB));
+  EXPECT(memory != nullptr && meminfo("AnonPages") == anon);
+  EXPECT(umasim_touch(memory, 3 * kGiB) == 0 && umasim_touch(memory + kGiB, 3 * kGiB) == 0);
+  EXPECT(near(meminfo("AnonPages"), anon + 4 * kGiB) && near(meminfo("MemFree"), free - 4 * kGiB));
+  int outside = 0;
+  EXPECT(umasim_touch(memory + 7 * kGiB, 2 * kGiB) < 0 && umasim_touch(&outside, 4) < 0);
+  umasim_unmap(memory, 8 * kGiB);
+  EXPECT(near(meminfo("AnonPages"), anon));
+}
+
+// Where a machine does not wedge, a write without memory fails; where it does, the writer waits.
+void writing_wedges() {
+  const auto write_too_much = [] {
+    void* const memory = umasim_map(200 * kGiB);
+    _exit(umasim_touch(memory, 200 * kGiB) == 0 ? 0 : 7);
+  };
+  boot("gb10", 100, "exhaustion.outcome error\n");
+  EXPECT(wait_for(start(write_too_much), 20000) == 7 && !wedged());
+  boot("gb10", 100);
+  const int writer = start(write_too_much);
+  await([] { return wedged(); });
+  EXPECT(record().find("a write to memory") != std::string::npos);
+  EXPECT(wait_for(writer, 50) == -1);
+  kill_and_wait(writer);
+}
+
 }  // namespace
 
 const Row kEventScenarios[] = {{"events.file_is_deleted", file_is_deleted},
@@ -105,6 +199,12 @@ const Row kEventScenarios[] = {{"events.file_is_deleted", file_is_deleted},
                                {"events.writer_is_throttled", writer_is_throttled},
                                {"events.process_is_killed", process_is_killed},
                                {"events.pressure_spikes", pressure_spikes},
+                               {"events.memory_follows_a_curve", memory_follows_a_curve},
+                               {"events.curve_repeats", curve_repeats},
+                               {"events.pressure_follows_a_curve", pressure_follows_a_curve},
+                               {"events.impossible_curves", impossible_curves_are_refused},
+                               {"events.written_memory_counts", written_memory_counts},
+                               {"events.writing_wedges", writing_wedges},
                                {nullptr, nullptr}};
 
 }  // namespace world

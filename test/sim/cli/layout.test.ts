@@ -20,7 +20,7 @@ const layout = (...args: string[]) =>
   runUmaprobe(['layout', ...args], { env: { XDG_STATE_HOME: folder }, cwd: folder });
 
 describe('layout', () => {
-  it.each([[['weights=2GB', 'kv-cache=1000000000']], [['model.json']]])('holds %j', (parts) => {
+  it.each([[['weights=2GB', 'kv-cache=1000000000B']], [['model.json']]])('holds %j', (parts) => {
     const ran = layout(...parts, '--sim', 'gb10', '--json');
     expect(ran).toMatchObject({ code: 0, stderr: '' });
     const report = parseDocument(ran.stdout) as unknown as LayoutReport;
@@ -76,16 +76,17 @@ describe('layout', () => {
 
   it.each<[string[], RegExp]>([
     [[], /Parts are missing: give name=size, a JSON file, or --preset 13b/],
-    [['weights'], /weights: cannot be read \(ENOENT\)/],
+    [['weights'], /"weights" is neither a part, such as weights=26GB, nor a file/],
     [['a=1GB', 'weights'], /"weights" is not a part, such as weights=26GB/],
     [['=1GB'], /"=1GB" is not a part/],
-    [['a=1G'], /the part a "1G" could mean two sizes/],
+    [['a=1G'], /The part a "1G" could mean two sizes/],
     [['a=1GB', 'a=2GB'], /The part "a" is given twice/],
-    [['--preset', '70b'], /--preset "70b" is not one of 13b/],
+    [['--preset', '70b'], /--preset "70b" is not a preset: there is 13b/],
     [['a=1GB', '--preset', '13b'], /--preset cannot be combined with "a=1GB"/],
     [['wrong.json'], /wrong\.json: the part weights "2G" could mean two sizes/],
     [['list.json'], /list\.json: not an object of names and sizes/],
     [['broken.json'], /broken\.json: not JSON: /],
+    [['missing.json'], /There is no file missing\.json/],
     [['empty.json'], /empty\.json: it has no parts/],
     [['.'], /\.: not a file/],
   ])('%j is refused in one line', (args, message) => {

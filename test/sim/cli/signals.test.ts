@@ -1,9 +1,17 @@
 /** Closed pipes, signals and terminals: how the command ends from outside. */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type CliResult, exitOf, runInShell, runUmaprobe, startUmaprobe, stdoutMatching } from '../../support/cli.ts';
+import {
+  CLI,
+  cliEnvironment,
+  exitOf,
+  runInShell,
+  runUmaprobe,
+  startUmaprobe,
+  stdoutMatching,
+} from '../../support/cli.ts';
 import { ROOT } from '../../support/root.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -35,7 +43,7 @@ describe('watch', () => {
     const { code, stdout } = runUmaprobe(['watch', '--interval', '100ms', '--count', '2', '--sim', 'gb10']);
     expect(code).toBe(0);
     expect(stdout.trimEnd().split('\n')).toEqual([
-      expect.stringMatching(/^\d{4}-.*SIMULATED gb10 {2}free +\d/),
+      expect.stringMatching(/^\d{4}-.*SIMULATED gb10 {2}safe +\d/),
       expect.stringMatching(/ok$/),
     ]);
   });
@@ -70,28 +78,50 @@ describe('an output that cannot be written', () => {
   });
 });
 
-describe('on a terminal', () => {
-  /** Types `keys` into the command on a pty made by util-linux's script; null where that is not installed. */
-  function runWithKeys(args: string, keys: string): CliResult | null {
-    if (spawnSync('script', ['--version']).status !== 0) return null;
-    return runInShell(
-      `(sleep 1.5; printf '%b' "$KEYS"; sleep 2) | script -qefc "stty rows 40 cols 90; '$0' '$1' ${args}" /dev/null`,
-      { env: { ...runtimeEnvironment(), KEYS: keys, TERM: 'xterm-256color' } },
-    );
-  }
+/** The picture has been drawn again in place: the command reads its keys. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: cursor movement is what is looked for.
+const REDRAWN = /\x1b\[\d+A\r/;
 
+/** Types `keys` into the command on a pty made by util-linux's script, once it draws; null where that is not installed. */
+async function runWithKeys(args: string, keys: string): Promise<{ code: number | string; stdout: string } | null> {
+  if (spawnSync('script', ['--version']).status !== 0) return null;
+  const command = `stty rows 40 cols 90; '${process.execPath}' '${CLI}' ${args}`;
+  const env = cliEnvironment({ ...runtimeEnvironment(), TERM: 'xterm-256color' });
+  const child = spawn('script', ['-qefc', command, '/dev/null'], { env });
+  const end = exitOf(child);
+  let stdout = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString();
+  });
+  await stdoutMatching(child, REDRAWN);
+  child.stdin.write(keys);
+  return { code: await end, stdout };
+}
+
+describe('on a terminal', () => {
   it.for([
     ['q', 0],
-    ['\\003', 130],
-  ] as const)('%j quits, the cursor is visible again, the picture was redrawn in place', ([keys, code], context) => {
-    const ran = runWithKeys('watch --interval 200ms --sim gb10', keys);
+    ['\x03', 130],
+  ] as const)(
+    '%j quits, the cursor is visible again, the picture was redrawn in place',
+    async ([keys, code], context) => {
+      const ran = await runWithKeys('watch --interval 200ms --sim gb10', keys);
+      if (ran === null) return context.skip('script(1) of util-linux is not installed, so there is no pty');
+      expect(ran.code).toBe(code);
+      expect(ran.stdout).toContain('SIMULATED');
+      expect(ran.stdout.lastIndexOf('\x1b[?25h')).toBeGreaterThan(ran.stdout.lastIndexOf('\x1b[?25l'));
+      expect(machineFolders()).toEqual([]);
+    },
+  );
+});
+
+describe('the keys of watch', () => {
+  it('pause the picture, and show themselves', async (context) => {
+    const ran = await runWithKeys('watch --interval 200ms --sim gb10', ' ?q');
     if (ran === null) return context.skip('script(1) of util-linux is not installed, so there is no pty');
-    expect(ran.code).toBe(code);
-    expect(ran.stdout).toContain('SIMULATED');
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: cursor movement is what is looked for.
-    expect(ran.stdout).toMatch(/\x1b\[\d+A\r/);
-    expect(ran.stdout.lastIndexOf('\x1b[?25h')).toBeGreaterThan(ran.stdout.lastIndexOf('\x1b[?25l'));
-    expect(machineFolders()).toEqual([]);
+    expect(ran.code).toBe(0);
+    expect(ran.stdout).toContain('PAUSED, space goes on');
+    expect(ran.stdout).toContain('pause the picture, or go on');
   });
 });
 

@@ -1,12 +1,14 @@
 /** `umaprobe sim run`: any program on a simulated machine. */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runUmaprobe } from '../../support/cli.ts';
+import { CLIENTS, compileC, missingCompiler } from '../../support/clients.ts';
 import { ROOT } from '../../support/root.ts';
 import { parseDocument } from '../../support/schemas.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { GiB } from '../../support/units.ts';
 
 const folder = temporaryFolder('sim-run');
 
@@ -32,6 +34,22 @@ describe('sim run', () => {
   it('puts umaprobe itself on it, without --sim', () => {
     const ran = runUmaprobe(['sim', 'run', 'gb10', '--', process.execPath, 'dist/cli.js', 'snapshot', '--json']);
     expect(parseDocument(ran.stdout)).toMatchObject({ simulated: 'gb10' });
+  });
+
+  it.skipIf(missingCompiler() !== null)('renews a stream that is read again from its beginning (earlyoom)', () => {
+    const reread = join(folder, 'reread');
+    compileC(join(CLIENTS, 'reread.c'), reread, []);
+    const machine = join(folder, 'falling.json');
+    const points = [
+      { afterMs: 20_000, bytes: 0 },
+      { afterMs: 20_000, bytes: 50 * GiB },
+    ];
+    const events = [{ atMs: 0, what: 'anon', points }];
+    writeFileSync(machine, JSON.stringify({ extends: 'gb10', name: 'falling', clock: { scale: 100 }, events }));
+    const { stdout } = runUmaprobe(['sim', 'run', machine, '--', reread, '/proc/meminfo', 'MemFree:', '500']);
+    const [before = 0, after = 0] = [...stdout.matchAll(/MemFree: +(\d+) kB/g)].map(([, kB]) => Number(kB) / 2 ** 20);
+    expect(before).toBeGreaterThan(100);
+    expect(before - after).toBeCloseTo(50, 0);
   });
 
   it('writes the record to the requested file', () => {

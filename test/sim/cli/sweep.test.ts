@@ -102,7 +102,7 @@ describe('its files', () => {
 
 describe('mistakes are one line each, before anything is allocated', () => {
   it.each<[string[], number, RegExp]>([
-    [['--sizes', '0'], 2, /--sizes "0" is less than 1 byte/],
+    [['--sizes', '0'], 2, /--sizes "0" is less than 1B/],
     [['--sizes', 'banana'], 2, /--sizes "banana" is not a size/],
     [['--sizes', '8G'], 2, /--sizes "8G" could mean two sizes: write 8GB .* or 8GiB/],
     [['--sizes', '9007199254740993'], 2, /is more than 2\^53 − 1 bytes/],
@@ -124,6 +124,7 @@ describe('mistakes are one line each, before anything is allocated', () => {
     [['--html', 'nowhere/report.html'], 2, /there is no directory nowhere/],
     [['--csv', 'same', '--html', './same'], 2, /--csv and --html name the same file/],
     [['--journal', 'j', '--csv', 'j'], 2, /--journal and --csv both name "j"/],
+    [['--csv', 'umaprobe/../umaprobe/simulated-gb10.jsonl'], 2, /--journal and --csv name the same file/],
     [['--journal', 'foreign'], 5, /only NUL bytes.*the file was not changed/],
     [['--journal', 'n'.repeat(256)], 5, /name too long/],
     [['--sizes', 'a\x1b[2J\u009b\u202eb'], 2, /--sizes "a\?\[2J\?\?b" is not a size/],

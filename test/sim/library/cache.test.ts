@@ -122,7 +122,7 @@ describe('prepare', () => {
     const { document, code } = documentOf<PrepareReport>(['prepare', '100GiB'], 'gb10-cached');
     expect(code).toBe(0);
     expect(document.verdict).toBe('enough');
-    expect(document.after.immediate).toBeGreaterThanOrEqual(document.askedBytes + document.floor.bytes);
+    expect(document.after.immediate).toBeGreaterThanOrEqual(document.bytes + document.floor.bytes);
     expect(document.sources.map(({ label }) => label)).toEqual(['free', 'page cache, dropped (level 1)']);
     const [measure, evict, one, two] = document.steps;
     expect([measure?.state, evict?.state, one?.state, two?.state]).toEqual(['done', 'skipped', 'done', 'skipped']);
@@ -168,7 +168,7 @@ describe('usage errors', () => {
     [['cache'], /cache needs one of: status, evict, drop, compact, reclaim, rule/],
     [['cache', 'drp'], /Did you mean umaprobe cache drop\?/],
     [['cache', 'drop', '--level', '4'], /--level "4" is not one of 1, 2, 3/],
-    [['cache', 'drop', '--sync-limit', '5'], /not a time with its unit/],
+    [['cache', 'drop', '--sync-limit', '5'], /has no unit/],
     [['cache', 'evict'], /Name the files or folders/],
     [['cache', 'status', '--top', 'x'], /--top "x" is not a whole number/],
     [['cache', 'reclaim', '0'], /The size "0" is less than/],
@@ -179,7 +179,7 @@ describe('usage errors', () => {
     [['prepare', 'banana'], /The size "banana" is not a size/],
     [['prepare', '1GiB', '--bytes', '2GiB'], /given twice/],
     [['prepare', '0'], /less than/],
-    [['cache', 'compact', '--gate-block', '1'], /--gate-block "1" is less than/],
+    [['cache', 'compact', '--gate-block', '1B'], /--gate-block "1B" is less than/],
   ])('%j', (args, message) => {
     const { code, stderr, stdout } = runUmaprobe(args);
     expect(code).toBe(2);

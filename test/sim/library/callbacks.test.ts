@@ -6,7 +6,7 @@ import { evaluateOnMachine } from '../../support/package-on-machine.ts';
 const CALLS = {
   sweep: (callback: string) => `umaprobe.sweep({ sizes: [1e6, 2e6, 3e6], journal, ${callback} })`,
   layout: (callback: string) => `umaprobe.layout({ a: 1e6, b: 1e6, c: 1e6 }, { journal, ${callback} })`,
-  stress: (callback: string) => `umaprobe.stress({ max: 2 ** 30, journal, ${callback} })`,
+  stress: (callback: string) => `umaprobe.stress({ maxBytes: 2 ** 30, journal, ${callback} })`,
 };
 const THROWS = {
   throws: (name: string) => `${name}() { throw Object.assign(new Error('mine'), { code: 'MINE' }); }`,

@@ -8,7 +8,7 @@ import { runStress, startStress, stressReport } from '../../support/package-on-m
 import { GiB, MiB } from '../../support/units.ts';
 import { waitFor } from '../../support/wait.ts';
 
-const options = { max: 2 * GiB };
+const options = { maxBytes: 2 * GiB };
 
 describe('a journal that cannot be used', () => {
   it('fails the call with one line before anything is allocated (simulated)', async () => {
@@ -68,7 +68,7 @@ it('a second run at the same time is refused with the pid of the first, and chan
     const { error } = await runStress(simulation, { ...options, journal });
     expect(error?.code).toBe('ERR_UMA_BUSY');
     expect(error?.message).toMatch(new RegExp(`a stress of process ${first.parent.pid}, started 20`));
-    expect((await first.result).report).toMatchObject({ state: 'limit', maxBytes: options.max });
+    expect((await first.result).report).toMatchObject({ state: 'limit', maxBytes: options.maxBytes });
     expect(await stressReport(simulation, { ...options, journal })).toMatchObject({ state: 'limit', unfinished: null });
   });
 });

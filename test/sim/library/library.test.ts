@@ -39,13 +39,25 @@ describe('import', () => {
       'cacheStatus',
       'compact',
       'dropCaches',
+      'estimate',
+      'estimateTable',
       'evictFiles',
+      'explain',
+      'explainError',
+      'fit',
+      'guard',
       'hostMemorySync',
+      'launch',
       'layout',
+      'mark',
       'memGetInfo',
       'memGetInfoSync',
       'prepare',
+      'processes',
+      'profile',
+      'readRecord',
       'reclaim',
+      'record',
       'snapshot',
       'stress',
       'sweep',
@@ -94,6 +106,21 @@ describe('watch', () => {
         `let n = 0; for await (const _ of umaprobe.watch({ signal: AbortSignal.abort() })) n++; return n;`,
       ),
     ).toBe(0);
+  });
+});
+
+describe('snapshot', () => {
+  it('after snapshot lets the event loop turn, however fast they are answered', async () => {
+    const longest = await evaluateInEnvironment<number>(
+      'no-driver',
+      `let turns = 0, still = 0, longest = 0, turning; const turn = () => { turns++; turning = setImmediate(turn); }; turn();
+       for (let taken = 0; taken < 500; taken++) {
+         const before = turns; await umaprobe.snapshot();
+         still = turns === before ? still + 1 : 0; longest = Math.max(longest, still);
+       }
+       clearImmediate(turning); return longest;`,
+    );
+    expect(longest).toBeLessThan(8);
   });
 });
 

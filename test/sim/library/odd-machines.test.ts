@@ -65,7 +65,7 @@ describe('a meminfo that no kernel writes (simulated)', () => {
       ),
     });
     const page = runUmaprobe(['snapshot', '--sim', machine]).stdout;
-    expect(page).toMatch(/unattributed \(not split, see below\)/);
+    expect(page).toMatch(/not attributed \(see below\)/);
     expect(page).toMatch(/· Cached is missing: page cache is in unattributed\./);
     expect(page).not.toMatch(/no counter and no listed process|Infinity|NaN/);
     expect(doctorOn(machine, 'memory.unattributed')).toMatchObject([{ status: 'skip' }]);
@@ -111,7 +111,7 @@ describe('other odd files (simulated)', () => {
     const verdict = health(snapshotJson(['--sim', machine]));
     expect(verdict).toMatchObject({
       level: 'notice',
-      text: expect.stringMatching(/GiB can be allocated on the GPU, but whether tasks wait for memory is not known/),
+      text: expect.stringMatching(/GiB can be loaded on the GPU, but whether tasks wait for memory is not known/),
     });
     expect(doctorOn(machine, 'pressure')).toMatchObject([{ status: 'skip' }]);
   });

@@ -26,7 +26,7 @@ describe('a machine full of page cache that is slow to give it back', () => {
 
   it('gives one large block: the guard does not trip while reclaimed memory is allocated (simulated)', async () => {
     await withFastMachine(slow, async (simulation) => {
-      const found = await stressReport(simulation, { journal: false, single: true, max: 98 * GiB });
+      const found = await stressReport(simulation, { journal: false, single: true, maxBytes: 98 * GiB });
       const { peak } = simulation.record() as unknown as { peak: { pressureFull10: number } };
       expect(peak.pressureFull10).toBeGreaterThan(10);
       expect(found).toMatchObject({ state: 'limit', maxBytes: 98 * GiB, guard: null });

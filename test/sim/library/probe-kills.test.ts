@@ -11,7 +11,7 @@ import { GiB, MiB } from '../../support/units.ts';
 import { waitFor } from '../../support/wait.ts';
 
 /** Small, so that the search is short: 256 MiB, 512 MiB, 1 GiB, 2 GiB, and the rest. */
-const options = { max: 5 * GiB };
+const options = { maxBytes: 5 * GiB };
 /** The child writes each step, its result, and the end; the parent writes the beginning and that the child is gone. */
 const STEPS = 5;
 const RECORDS = Array.from({ length: STEPS * 2 + 1 }, (_, at) => at + 1);
@@ -43,7 +43,7 @@ async function killedAt(at: number, what: string): Promise<void> {
     const next = await stressReport(simulation, { ...options, journal, resume: true });
     if (open === null) {
       expect(next.unfinished).toBeNull();
-      expect(next).toMatchObject({ state: 'limit', maxBytes: options.max });
+      expect(next).toMatchObject({ state: 'limit', maxBytes: options.maxBytes });
       return;
     }
     const { heldBytes, targetBytes } = open;
@@ -88,7 +88,7 @@ describe('a child without progress', () => {
   it('is not killed when only the parent was blocked (simulated)', async () => {
     await withFastMachine('gb10', async (simulation) => {
       const found = await stressReport(simulation, { ...options, journal: false }, { blockMs: 6_000 });
-      expect(found).toMatchObject({ state: 'limit', maxBytes: options.max });
+      expect(found).toMatchObject({ state: 'limit', maxBytes: options.maxBytes });
     });
   });
 
@@ -96,7 +96,7 @@ describe('a child without progress', () => {
     const hanging = machineWith('gb10', { faults: { hang: [{ call: 'cudaMalloc', ms: 600_000, after: 2 }] } });
     const journal = newJournalPath();
     await withFastMachine(hanging, async (simulation) => {
-      const found = await stressReport(simulation, { ...options, journal, stepDeadlineMs: 300 });
+      const found = await stressReport(simulation, { ...options, journal, stepTimeoutMs: 300 });
       expect(found.state).toBe('timeout');
       expect(found.boundBy).toMatch(/ERR_UMA_TIMEOUT: cudaMalloc/);
       expect(found.maxBytes).toBe(768 * MiB);
@@ -128,14 +128,14 @@ describe('a run that is ended', () => {
   it('by its time limit reports what it holds, even while it holds the maximum (simulated)', async () => {
     await withFastMachine('gb10', async (simulation) => {
       const found = await stressReport(simulation, { ...options, journal: false, holdMs: 3_600_000, timeoutMs: 1_000 });
-      expect(found).toMatchObject({ state: 'timeout', maxBytes: options.max });
+      expect(found).toMatchObject({ state: 'timeout', maxBytes: options.maxBytes });
     });
   });
 
   it('a verification that reads a wrong byte fails with its offset (simulated)', async () => {
     const wrong = machineWith('gb10', { faults: { corrupt: [{ offset: 12_345 }] } });
     await withFastMachine(wrong, async (simulation) => {
-      const found = await stressReport(simulation, { max: GiB, verify: true, journal: false });
+      const found = await stressReport(simulation, { maxBytes: GiB, verify: true, journal: false });
       expect(found.state).toBe('failed');
       expect(found.verified?.mismatches).toBeGreaterThan(0);
       expect(found.boundBy).toMatch(/wrong bytes, the first at offset 12345/);

@@ -1,17 +1,31 @@
-/** The HTML reports in an installed Chromium: charts are drawn, the console is quiet, narrow and dark screens work. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+/**
+ * The HTML reports in an installed Chromium: charts are drawn, the console is quiet, narrow and dark screens work,
+ * and every value can be read without seeing the picture.
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
 import { pageAssets } from '../../../lib/cli/core/package-files.ts';
+import { estimate } from '../../../lib/estimate/index.ts';
+import { explain } from '../../../lib/explain/index.ts';
+import { fit as fitInto } from '../../../lib/fit/index.ts';
+import { estimateHtml } from '../../../lib/render/html/estimate.ts';
+import { explainHtml } from '../../../lib/render/html/explain.ts';
+import { fitHtml } from '../../../lib/render/html/fit.ts';
 import { layoutHtml } from '../../../lib/render/html/layout.ts';
+import { profileHtml } from '../../../lib/render/html/profile.ts';
+import { recordHtml } from '../../../lib/render/html/record.ts';
 import { stressHtml } from '../../../lib/render/html/stress.ts';
 import { sweepHtml } from '../../../lib/render/html/sweep.ts';
 import { findTool } from '../../../scripts/run.mjs';
 import { runUmaprobe } from '../../support/cli.ts';
-import { headerOf, layoutOf, stepOf, stressOf, sweepOf } from '../../support/reports.ts';
+import { sftProfile } from '../../support/profiles.ts';
+import { headerOf, layoutOf, recordOf, sessionOf, stepOf, stressOf, sweepOf } from '../../support/reports.ts';
+import { snapshotOf } from '../../support/snapshots.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { GB } from '../../support/units.ts';
+import { GB, GiB } from '../../support/units.ts';
 
 const executable = findTool('chromium') ?? findTool('chromium-browser') ?? findTool('google-chrome');
 let browser: Browser | null = null;
@@ -28,7 +42,18 @@ beforeAll(async () => {
   write('layout.html', layoutHtml(layoutOf(), assets));
   write('one-size.html', sweepHtml(sweepOf({ steps: [stepOf('device', GB)] }), assets));
   const device = { ...headerOf().device, name: hostile };
+  const machine = snapshotOf({ host: { cached: 90 * GiB, free: 8 * GiB } });
+  const estimated = await estimate({ params: 8e9 }, { program: 'vllm' });
+  write('fit.html', fitHtml(await fitInto(estimated, machine), { heading: 'Qwen3-8B', estimated }, assets));
+  const need = { bytes: 2 * machine.host.total };
+  write('no-fit.html', fitHtml(await fitInto(need, machine), { heading: 'Too much', estimated: null }, assets));
+  write('estimate.html', estimateHtml(estimated, assets));
+  write('explain.html', explainHtml(await explain({ snapshot: machine }), assets));
   write('hostile.html', sweepHtml(sweepOf({ device, reason: hostile, state: 'stopped' }), assets));
+  write('profile.html', profileHtml(await sftProfile(), assets));
+  write('record.html', recordHtml(recordOf(), assets));
+  const noSwap = sessionOf({ swapTotal: 0, end: 'running', startedAt: '2026-11-20T17:59:59.000Z' });
+  write('two-sessions.html', recordHtml(recordOf({ sessions: [sessionOf(), noSwap] }), assets));
   if (executable === null) return;
   // Chromium's socket there has a path of at most 107 bytes: the tests' own folder is too deep.
   short = mkdtempSync('/tmp/umaprobe-');
@@ -99,26 +124,46 @@ function painted(page: Page, colour: string): Promise<number> {
 
 const wide = (page: Page): Promise<boolean> => page.evaluate('document.documentElement.scrollWidth > innerWidth');
 
-describe.each([
-  ['sweep.html', 4],
-  ['stress.html', 2],
-  ['layout.html', 0],
-  ['one-size.html', 4],
-] as const)('%s', (name, charts) => {
+/** axe-core knows the rules of WCAG; it sees the page as a screen reader would. */
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What axe-core objects to, as "rule: element". */
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(`document.querySelectorAll('details').forEach((details) => { details.open = true; })`);
+  await page.evaluate(axe);
+  return page.evaluate(`axe.run({ resultTypes: ['violations'] }).then(({ violations }) =>
+    violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`);
+}
+
+describe('every page', () => {
   it.for([
-    [1100, false],
-    [1100, true],
-    [375, false],
-    [375, true],
+    ['profile.html', 1, 1280, true],
+    ['profile.html', 1, 390, false],
+    ['sweep.html', 4, 1280, false],
+    ['sweep.html', 4, 1280, true],
+    ['sweep.html', 4, 390, false],
+    ['sweep.html', 4, 390, true],
+    ['stress.html', 2, 1280, true],
+    ['stress.html', 2, 390, false],
+    ['layout.html', 0, 1280, false],
+    ['layout.html', 0, 390, true],
+    ['one-size.html', 4, 390, false],
+    ['fit.html', 0, 1280, false],
+    ['no-fit.html', 0, 390, true],
+    ['estimate.html', 0, 390, false],
+    ['explain.html', 0, 1280, true],
+    ['record.html', 5, 1280, true],
+    ['two-sessions.html', 9, 390, false],
   ] as const)(
-    'at %d pixels, dark: %s, draws its charts, is quiet and does not scroll sideways',
-    async ([width, dark], context) => {
+    '%s: %d charts at %d pixels, dark: %s; quiet, no wider than the screen, nothing that axe-core objects to',
+    async ([name, charts, width, dark], context) => {
       const { page, noise } = await open(context, name, { width, dark });
       const drawn = await colours(page);
       expect(drawn).toHaveLength(charts);
       for (const count of drawn) expect(count).toBeGreaterThan(2);
       expect(await wide(page)).toBe(false);
       expect(noise).toEqual([]);
+      expect(await violations(page)).toEqual([]);
       await page.close();
     },
   );
@@ -139,21 +184,85 @@ describe('a page', () => {
     await page.close();
   });
 
-  it('switches its scales, and shows the values under the cursor', async (context) => {
+  it('switches its axes, and shows the values under the cursor', async (context) => {
     const { page, noise } = await open(context, 'sweep.html');
     const picture = (): Promise<string> => page.evaluate(`document.querySelector('canvas').toDataURL()`);
+    // 1 to 80 GB: logarithmic, both axes.
+    expect(await page.locator('input[value=log]').isChecked()).toBe(true);
     const first = await picture();
-    await page.locator('#log-y').click();
+    await page.locator('input[value=linear]').click();
     await expect.poll(picture).not.toBe(first);
-    const second = await picture();
-    await page.locator('#log-x').click();
-    await expect.poll(picture).not.toBe(second);
     const over = await page.locator('.u-over').first().boundingBox();
     if (over === null) throw new Error('the chart has no place on the page');
-    await page.mouse.move(over.x + over.width - 4, over.y + 20);
+    await page.mouse.move(over.x + over.width * (80 / 120 / 1.03), over.y + 20);
+    await expect.poll(() => page.locator('.legend').first().textContent()).toMatch(/80 GB[\s\S]*device 2,722 ms/);
+    expect(noise).toEqual([]);
+    await page.close();
+  });
+
+  it('gives every value to the keyboard and to a screen reader', async (context) => {
+    const { page, noise } = await open(context, 'sweep.html');
+    const chart = page.locator('.u-over').first();
+    await chart.focus();
+    const heard = (): Promise<string | null> => chart.getAttribute('aria-valuetext');
+    for (const [key, text] of [
+      ['Home', /^1 GB: device 36\.0 ms, managed 0\.06 ms$/],
+      ['End', /^120 GB: managed refused$/],
+      ['ArrowLeft', /^80 GB: device 2,722 ms$/],
+    ] as const) {
+      await page.keyboard.press(key);
+      await expect.poll(heard).toMatch(text);
+    }
+    // All charts show the place, each with its own values.
+    expect(await page.locator('.legend').nth(3).textContent()).toMatch(/80 GB[\s\S]*device 227 GB\/s/);
+    expect(await page.locator('canvas[role=img]').first().getAttribute('aria-label')).toMatch(
+      /^Line chart\. Allocation in ms: device from 36\.0 ms at 1 GB to 2,722 ms at 80 GB; managed .*1 without a result\.$/,
+    );
+    expect(noise).toEqual([]);
+    await page.close();
+  });
+
+  it('of fit draws its pool: labels inside the screen, also a narrow one', async (context) => {
+    const { page } = await open(context, 'no-fit.html', { width: 390 });
+    const boxes: { left: number; right: number; height: number }[] = await page.evaluate(
+      `[...document.querySelectorAll('.pool rect, .pool text')].map((part) => part.getBoundingClientRect())
+        .map(({ left, right, height }) => ({ left, right, height }))`,
+    );
+    expect(boxes.length).toBeGreaterThan(4);
+    for (const { height, left, right } of boxes) {
+      expect(height).toBeGreaterThan(8);
+      expect(left).toBeGreaterThanOrEqual(0);
+      expect(right).toBeLessThanOrEqual(390);
+    }
+    await page.close();
+  });
+
+  it('of a recording zooms with the pointer, with buttons and back, in all its charts', async (context) => {
+    const { page, noise } = await open(context, 'record.html');
+    const shown = (): Promise<string | null> => page.locator('.zoom [role=status]').textContent();
+    const pictures = (): Promise<string[]> =>
+      page.evaluate(`[...document.querySelectorAll('canvas')].map((canvas) => canvas.toDataURL())`);
+    expect(await shown()).toBe('18:00:00 to 18:10:00 UTC');
+    const whole = await pictures();
+    const over = await page.locator('.u-over').first().boundingBox();
+    if (over === null) throw new Error('the chart has no place on the page');
+    // From 150 to 300 s: the middle of the load, with its transient.
+    await page.mouse.move(over.x + over.width * 0.25, over.y + 40);
+    await page.mouse.down();
+    await page.mouse.move(over.x + over.width * 0.5, over.y + 60, { steps: 4 });
+    await page.mouse.up();
+    await expect.poll(shown).toMatch(/^18:02:(29|30|31) to 18:0(4:59|5:00|5:01) UTC$/);
+    for (const [index, picture] of (await pictures()).entries()) expect(picture).not.toBe(whole[index]);
+    // The cursor keys stay in what is shown.
+    await page.locator('.u-over').first().focus();
+    await page.keyboard.press('Home');
     await expect
-      .poll(() => page.locator('.u-legend').first().textContent())
-      .toMatch(/80 GB[\s\S]*device[\s\S]*2,722 ms/);
+      .poll(() => page.locator('.u-over').first().getAttribute('aria-valuetext'))
+      .toMatch(/^18:02:(29|30|31)\.00 UTC: MemAvailable /);
+    await page.getByRole('button', { name: 'Zoom in' }).click();
+    await expect.poll(shown).toMatch(/^18:03:0[678] to 18:04:2[123] UTC$/);
+    await page.locator('.u-over').first().dblclick();
+    await expect.poll(shown).toBe('18:00:00 to 18:10:00 UTC');
     expect(noise).toEqual([]);
     await page.close();
   });

@@ -28,7 +28,7 @@ describe('a GPU with memory of its own that others use', () => {
       expect(Math.abs(single.maxBytes - found.maxBytes)).toBeLessThanOrEqual(64 * MiB);
       const managed = await stressReport(simulation, { journal: false, kind: 'managed' });
       expect(managed).toMatchObject({ state: 'share', share: { bytes: HELD / 10 } });
-      const pinned = await stressReport(simulation, { journal: false, kind: 'pinned', max: GiB });
+      const pinned = await stressReport(simulation, { journal: false, kind: 'pinned', maxBytes: GiB });
       expect(pinned).toMatchObject({ state: 'limit', share: null });
     });
   });
@@ -65,7 +65,7 @@ describe('a GPU with memory of its own that others use', () => {
 describe('unified memory that others use', () => {
   it('has one limit, the larger of floor and share, and says which (simulated)', async () => {
     await withFastMachine('gb10-busy', async (simulation) => {
-      const usual = await stressReport(simulation, { journal: false, max: GiB });
+      const usual = await stressReport(simulation, { journal: false, maxBytes: GiB });
       expect(usual).toMatchObject({ state: 'limit', others: { processes: [{ name: 'VLLM::EngineCor' }, {}, {}] } });
       expect(usual.share?.bytes).toBeLessThan(usual.floor?.bytes ?? 0);
       expect(usual.floor?.from).toMatch(/MemTotal/);

@@ -76,7 +76,7 @@ describe('the maximum', () => {
   it('is the requested limit to the byte, with each byte verified and the maximum held (simulated)', async () => {
     await withFastMachine('gb10', async (simulation) => {
       const max = 3 * GiB + 12_345;
-      const found = await stressReport(simulation, { journal: false, max, verify: true, holdMs: 2_000 });
+      const found = await stressReport(simulation, { journal: false, maxBytes: max, verify: true, holdMs: 2_000 });
       expect(found).toMatchObject({ state: 'limit', maxBytes: max, verified: { bytes: max, mismatches: 0 } });
       expect(found.holdMs).toBeGreaterThanOrEqual(2_000);
       expect(found.steps.every(({ touchMs, verifyMs }) => touchMs !== null && verifyMs !== null)).toBe(true);

@@ -47,22 +47,30 @@ const LAB: readonly (readonly [number, number])[] = [
   [80, 2778],
 ];
 
+/** How late the fastest of three calls may end on a busy computer. */
+const LATE_MS = 25;
+
 describe('the lab on a simulated gb10', () => {
   it('takes all twelve sizes, as long as the lab did up to 50 GB, linear in size', async () => {
-    // Scale 5: the inaccuracy of a real sleep is small against the 36 ms of 1 GB.
-    const report = await sweep('gb10', "preset: 'lab'", { scale: 5 });
-    expect(report).toMatchObject({ schema: 'umaprobe/sweep/1', simulated: 'gb10', timeScale: 5, state: 'complete' });
+    const SCALE = 10;
+    const report = await sweep('gb10', "preset: 'lab', repeat: 3", { scale: SCALE });
+    expect(report).toMatchObject({
+      schema: 'umaprobe/sweep/1',
+      simulated: 'gb10',
+      timeScale: SCALE,
+      state: 'complete',
+    });
     expect(report).toMatchObject({ preset: 'lab', reason: null, spills: [] });
     expect(report.steps.map(({ requestedBytes }) => requestedBytes / GB)).toEqual(LAB.map(([gb]) => gb));
     expect(report.steps.map(({ reason, state }) => reason ?? state)).toEqual(LAB.map(() => 'ok'));
-    const taken = report.steps.map(
-      ({ allocMs, requestedBytes }) => [requestedBytes / GB, allocMs?.median ?? 0] as const,
-    );
+    // A call is never shorter than the simulated one; a busy computer wakes the process late. timeline.lab is exact.
+    const taken = report.steps.map(({ allocMs, requestedBytes }) => [requestedBytes / GB, allocMs?.min ?? 0] as const);
     for (const [at, [gb, ms]] of LAB.entries()) {
       if (gb > 50) continue;
-      expect(Math.abs((taken[at]?.[1] ?? 0) / ms - 1), `${gb} GB`).toBeLessThan(0.35);
+      expect(taken[at]?.[1], `${gb} GB`).toBeGreaterThan(0.65 * ms);
+      expect(taken[at]?.[1], `${gb} GB`).toBeLessThan(1.35 * ms + LATE_MS * SCALE);
     }
-    expect(rSquared(taken.slice(0, 9))).toBeGreaterThan(0.99);
+    expect(rSquared(taken.slice(0, 9))).toBeGreaterThan(0.98);
     expect(report.largest).toEqual({ device: 80 * GB, managed: null, pinned: null, system: null });
   });
 });
@@ -267,9 +275,10 @@ describe('how a sweep ends', () => {
 
   it('a hung cudaMalloc ends it, and is named', async () => {
     const change = "machine.faults = { ...machine.faults, hang: [{ call: 'cudaMalloc', ms: 600_000 }] };";
-    const report = await sweep('gb10', 'sizes: [1e9, 2e9], stepDeadlineMs: 500', { change });
+    const report = await sweep('gb10', 'sizes: [1e9, 2e9], stepTimeoutMs: 500', { change });
     expect(report.state).toBe('timeout');
-    expect(report.reason).toContain('cudaMalloc');
+    expect(report.reason).toContain('the step device');
+    expect(report.steps[0]?.reason).toMatch(/cudaMalloc .*allow more: --step-timeout/);
     expect(report.steps.map(({ state }) => state)).toEqual(['failed', 'not-reached']);
   });
 

@@ -56,7 +56,7 @@ describe('umaprobe snapshot', () => {
   it('says which GPUs programs do not find, and never that there is none', () => {
     const { stdout } = runUmaprobe(['snapshot', '--sim', both], withVariable(''));
     expect(stdout).toMatch(/GPU 0 {2}NVIDIA GB10 · hidden by CUDA_VISIBLE_DEVICES · unified memory/);
-    expect(stdout).toMatch(/NOTE {2}CUDA_VISIBLE_DEVICES="" hides both GPUs of this machine from programs/);
+    expect(stdout).toMatch(/NOTE {2}[^\n]*\n +CUDA_VISIBLE_DEVICES="" hides both GPUs of this machine from programs/);
     const doctor = runUmaprobe(
       ['doctor', '--sim', 'gb10', '--only', 'library.*,cuda.visible'],
       withVariable('NoDevFiles'),

@@ -64,6 +64,8 @@ describe('misuse of the binary', () => {
     'b.simBoot(1, 2, 3)',
     'b.enterMachine(null)',
     "b.simRecord('x')",
+    "b.simHold('1GiB')",
+    'b.simHold(-1)',
   ])('%s is a TypeError', async (call) => {
     const [error] = await printedBy(
       `try { ${call}; print('no error'); } catch (error) { print([error.name, error.message]); }`,

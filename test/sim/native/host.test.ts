@@ -102,20 +102,21 @@ describe('the real kernel', () => {
     expect([...out].map(Number.isNaN)).toEqual(Object.values(text).map(Number.isNaN));
   });
 
-  it('generates the text of a file that is kept open anew, up to the requested length', () => {
-    const again = (bytes: number) => native().rereadFiles(['/proc/self/stat', '/proc/meminfo'], bytes);
-    const cpuTime = () => Number(String(native().rereadFiles(['/proc/self/schedstat'], 4096)[0]).split(' ')[0]);
-    expect(again(1 << 20).map((text) => String(text).length)).toEqual([
-      expect.any(Number),
-      readFileSync('/proc/meminfo', 'utf8').length,
-    ]);
-    expect(again(10).map((text) => String(text).length)).toEqual([10, 10]);
-    const before = cpuTime();
-    while (cpuTime() === before);
-    expect(native().rereadFiles(['/proc/none', '/etc/hosts'], 10)).toMatchObject([
-      { name: 'ENOENT' },
-      { name: 'EINVAL' },
-    ]);
+  it('generates the text of a file that is kept open anew, up to the requested length', async () => {
+    const reread = (paths: string[], bytes: number) =>
+      native().rereadFilesWithin(
+        paths,
+        paths.map(() => bytes),
+        1000,
+      );
+    const lengths = async (bytes: number) =>
+      (await reread(['/proc/self/stat', '/proc/meminfo'], bytes)).map((text) => String(text).length);
+    const cpuTime = async () => Number(String((await reread(['/proc/self/schedstat'], 4096))[0]).split(' ')[0]);
+    expect(await lengths(1 << 20)).toEqual([expect.any(Number), readFileSync('/proc/meminfo', 'utf8').length]);
+    expect(await lengths(10)).toEqual([10, 10]);
+    const before = await cpuTime();
+    while ((await cpuTime()) === before);
+    expect(await reread(['/proc/none', '/etc/hosts'], 10)).toMatchObject([{ name: 'ENOENT' }, { name: 'EINVAL' }]);
   });
 
   it('opens a kept file anew when it is gone', async () => {
@@ -125,11 +126,11 @@ describe('the real kernel', () => {
       const { once } = await import('node:events');
       const child = spawn('sleep', ['1000']);
       const comm = '/proc/' + child.pid + '/comm';
-      const read = () => b.rereadFiles([comm], 100).map((text) => text.name ?? text);
-      const texts = [read(), read()];
+      const read = async () => (await b.rereadFilesWithin([comm], [100], 1000)).map((text) => text.name ?? text);
+      const texts = [await read(), await read()];
       child.kill('SIGKILL');
       await once(child, 'exit');
-      texts.push(read(), read());
+      texts.push(await read(), await read());
       print(texts.flat());
       print(readdirSync('/proc/self/fd').filter((fd) => { try { return readlinkSync('/proc/self/fd/' + fd).endsWith('/comm'); } catch { return false; } }).length);`);
     expect(texts).toEqual(['sleep\n', 'sleep\n', 'ENOENT', 'ENOENT']);

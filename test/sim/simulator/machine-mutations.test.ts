@@ -34,7 +34,11 @@ it('a changed machine boots, or is refused by a name that is in it', () => {
       }
       expect(failure).toMatchObject({ source: 'sim', name: 'EINVAL' });
       const [field = ''] = failure.message.split(' ');
-      expect(description, failure.message).toMatch(new RegExp(`^${field.replaceAll('.', '\\.')}[ .]`, 'm'));
+      // Not a regular expression: a mutated name may be "$".
+      const lines = description
+        .split('\n')
+        .filter((line) => line.startsWith(`${field} `) || line.startsWith(`${field}.`));
+      expect(lines, failure.message).not.toEqual([]);
     }),
     { numRuns: 300 },
   );

@@ -27,7 +27,8 @@ describe('errorCode', () => {
     ['cuda', 100, 'CUDA_ERROR_NO_DEVICE', 'ERR_UMA_NO_DEVICE'],
     ['cuda', 801, 'CUDA_ERROR_NOT_SUPPORTED', 'ERR_UMA_NOT_SUPPORTED'],
     ['kernel', 13, 'EACCES', 'ERR_UMA_PERMISSION'],
-    ['kernel', 2, 'ENOENT', 'ERR_UMA_NOT_SUPPORTED'],
+    ['kernel', 2, 'ENOENT', 'ERR_UMA_NOT_FOUND'],
+    ['kernel', 20, 'ENOTDIR', 'ERR_UMA_NOT_FOUND'],
     ['kernel', 5, 'EIO', 'ERR_UMA_CALL_FAILED'],
     ['sim', 17, 'EEXIST', 'ERR_UMA_CALL_FAILED'],
     ['dl', null, 'LIBRARY_MISSING', 'ERR_UMA_LIBRARY_MISSING'],
@@ -35,6 +36,13 @@ describe('errorCode', () => {
     ['umaprobe', null, 'TIMEOUT', 'ERR_UMA_TIMEOUT'],
   ] as const)('%s %s %s is %s', (source, status, name, code) => {
     expect(errorCode({ source, status, name })).toBe(code);
+  });
+
+  it('is about this kernel where a file of the kernel is missing, and about the path elsewhere', () => {
+    const missing = { source: 'kernel', status: 2, name: 'ENOENT' } as const;
+    expect(errorCode({ ...missing, call: 'open /proc/pressure/memory' })).toBe('ERR_UMA_NOT_SUPPORTED');
+    expect(errorCode({ ...missing, call: 'open /sys/fs/cgroup/x/memory.reclaim' })).toBe('ERR_UMA_NOT_SUPPORTED');
+    expect(errorCode({ ...missing, call: 'open /home/me/proc/model' })).toBe('ERR_UMA_NOT_FOUND');
   });
 
   it('looks up a status in the table of its source: 3 of NVML is not 3 of CUDA', () => {

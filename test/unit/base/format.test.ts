@@ -40,6 +40,18 @@ describe('bytes', () => {
       expect(format(null)).toBe('unknown');
   });
 
+  it('groups the digits of a count as the locale en-US does', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.maxSafeInteger(), fc.integer(), fc.double({ min: -1e9, max: 1e9, noNaN: true })),
+        (count) => {
+          const expected = count.toLocaleString('en-US', { maximumFractionDigits: 20 });
+          expect(formatCount(count)).toBe(Object.is(count, -0) ? '0' : expected);
+        },
+      ),
+    );
+  });
+
   it('does not print a negative zero', () => {
     expect(inGiB(-1000)).toBe('0.00');
     expect(share(-1000, 2 ** 30)).toBe('0.0');
@@ -87,7 +99,7 @@ describe('durations', () => {
 
 describe('sizes', () => {
   it.each([
-    ['4096', 4096],
+    ['4096B', 4096],
     ['8GB', 8e9],
     ['8GiB', 8 * 2 ** 30],
     ['8gib', 8 * 2 ** 30],
@@ -98,7 +110,7 @@ describe('sizes', () => {
     expect(parseSize(text)).toBe(bytes);
   });
 
-  it.each(['', '8G', '8Gi', 'GB', '-1GB', '1e9', '8 G B', '99999999TiB'])('refuses %j', (text) => {
+  it.each(['', '60', '4096', '1.5', '8G', '8Gi', 'GB', '-1GB', '1e9', '8 G B', '99999999TiB'])('refuses %j', (text) => {
     expect(parseSize(text)).toBeNull();
   });
 });

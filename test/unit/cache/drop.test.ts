@@ -208,7 +208,7 @@ describe('reclaim', () => {
       reclaimFrom(fakeMachine({ files, write }).machine, { bytes: 5 });
     expect(await asked(null)).toMatchObject({
       short: false,
-      askedBytes: 5,
+      bytes: 5,
       gotBytes: 0,
       cgroup: '/sys/fs/cgroup/user.slice/x',
     });
@@ -220,6 +220,18 @@ describe('reclaim', () => {
     expect(await refusal(asked(kernelFailure('ENOENT')))).toMatchObject({
       code: 'ERR_UMA_NOT_SUPPORTED',
       message: expect.stringMatching(/exists since Linux 5\.19/),
+    });
+  });
+
+  it('of a cgroup that does not exist names it, unless there are none at all', async () => {
+    const gone = { bytes: 1, cgroup: '/user.slice/gone' };
+    const v2 = fakeMachine({ files: { '/sys/fs/cgroup/cgroup.controllers': 'memory' } }).machine;
+    expect(await refusal(reclaimFrom(v2, gone))).toMatchObject({
+      code: 'ERR_UMA_NOT_FOUND',
+      message: expect.stringContaining('there is no cgroup /sys/fs/cgroup/user.slice/gone'),
+    });
+    expect(await refusal(reclaimFrom(fakeMachine({ files: {} }).machine, gone))).toMatchObject({
+      code: 'ERR_UMA_NOT_SUPPORTED',
     });
   });
 

@@ -1,8 +1,9 @@
 /** `prepare`: which steps are made, in which order, and the verdict. Writes to no kernel. */
 import { describe, expect, it } from 'vitest';
-import { droppable, poolOf } from '../../../lib/cache/prepare/pool.ts';
+import { poolOf } from '../../../lib/cache/prepare/pool.ts';
 import { prepareFor } from '../../../lib/cache/prepare/run.ts';
 import { unreachableReason } from '../../../lib/cache/prepare/verdict.ts';
+import { droppable } from '../../../lib/memory/droppable.ts';
 import type { Snapshot } from '../../../lib/types/index.ts';
 import { type FakeOptions, fakeMachine } from '../../support/fake-system.ts';
 import { type MachineFixture, snapshotOf } from '../../support/snapshots.ts';

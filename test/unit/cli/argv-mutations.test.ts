@@ -114,7 +114,7 @@ describe('a command line', () => {
         expect(stderr).not.toMatch(/ at .*\.[jt]s:\d|TypeError|looks like a bug/);
         // biome-ignore lint/suspicious/noControlCharactersInRegex: they must not reach a terminal
         expect(stderr.trimEnd()).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/);
-        if (stderr.includes('no-such-machine')) expectKnown(words);
+        if (stderr.includes('no simulated machine "no-such-machine"')) expectKnown(words);
         if (exitCode === EXIT.usage && stdout !== '') expect(JSON.parse(stdout)).toMatchObject({ error: { exitCode } });
       }),
       { numRuns: 500 },

@@ -1,11 +1,12 @@
 import { expect, it, describe as suite } from 'vitest';
 import { UmaError } from '../../../lib/base/errors.ts';
+import { editDistance, nearest } from '../../../lib/base/nearest.ts';
 import { COMMANDS } from '../../../lib/cli/commands/index.ts';
 import type { Command } from '../../../lib/cli/core/command.ts';
 import { describe } from '../../../lib/cli/core/exit.ts';
 import { count, duration, positive } from '../../../lib/cli/core/options.ts';
 import { colourDepth } from '../../../lib/cli/core/terminal.ts';
-import { editDistance, nearest, UsageError } from '../../../lib/cli/core/usage.ts';
+import { UsageError } from '../../../lib/cli/core/usage.ts';
 import { parse, route } from '../../../lib/cli/parse.ts';
 import { usageErrorOf } from '../../support/usage-error.ts';
 
@@ -46,8 +47,8 @@ suite('finding the command', () => {
     [['snapsot'], '"snapsot" is not a command. Did you mean umaprobe snapshot?'],
     [['snap'], '"snap" is not a command. Did you mean umaprobe snapshot?'],
     [['xyzzy'], '"xyzzy" is not a command.'],
-    [['sim'], 'umaprobe sim needs one of: list, show, run.'],
-    [['sim', 'lst'], 'umaprobe sim has no "lst"; it has list, show, run. Did you mean umaprobe sim list?'],
+    [['sim'], 'sim needs one of: list, show, run, grow.'],
+    [['sim', 'lst'], 'sim has no "lst"; it has list, show, run, grow. Did you mean umaprobe sim list?'],
   ])('%j is refused', (argv, message) => {
     expect(usageErrorOf(() => route(argv))).toBe(message);
   });
@@ -59,7 +60,8 @@ suite('finding the command', () => {
       expect(loaded.examples.length).toBeGreaterThan(0);
       // The examples must be what the parser takes.
       for (const { command: typed } of loaded.examples) {
-        const words = (typed.split(/ [|>] /)[0] ?? '').replaceAll("'", '').split(' ').slice(1);
+        const own = typed.slice(typed.indexOf('umaprobe'));
+        const words = (own.split(/ [|>] /)[0] ?? '').replaceAll("'", '').split(' ').slice(1);
         const { name, args } = route(words);
         const named = await COMMANDS.find((candidate) => candidate.name === name)?.load();
         expect(named).toBeDefined();
@@ -80,37 +82,40 @@ suite('parsing', () => {
   });
 
   it.each([
-    [['--intervall', '1s'], 'umaprobe trial has no option --intervall. Did you mean --interval?'],
-    [['-x'], 'umaprobe trial has no option -x.'],
+    [['--intervall', '1s'], 'trial has no option --intervall. Did you mean --interval?'],
+    [['-x'], 'trial has no option -x.'],
     [['--interval'], '--interval needs a value: --interval <time>.'],
     [['--interval', '--bytes'], '--interval needs a value: --interval <time>.'],
     [['--interval='], '--interval needs a value: --interval <time>.'],
     [['--bytes=yes'], '--bytes takes no value, got "yes".'],
-    [['a', 'b'], 'umaprobe trial does not take "b" here. Usage: umaprobe trial <name> [options]'],
-    [['a', 'watch'], 'umaprobe trial does not take "watch" here. Put the command first: umaprobe watch …'],
-    [['--__proto__'], 'umaprobe trial has no option --__proto__.'],
-    [['--constructor'], 'umaprobe trial has no option --constructor.'],
+    [['a', 'b'], 'trial takes one argument, and is given "b", too.'],
+    [['a', 'watch'], 'trial takes one argument, and is given "watch", too. Put the command first: umaprobe watch …'],
+    [['--__proto__'], 'trial has no option --__proto__.'],
+    [['--constructor'], 'trial has no option --constructor.'],
   ])('%j is refused', (args, message) => {
     expect(usageErrorOf(() => parse(command, args))).toBe(message);
   });
 
   it('requires an argument unless help is requested', () => {
     const needy = { ...command, arguments: { min: 1, max: 1, afterDashes: false } };
-    expect(() => parse(needy, [])).toThrow('An argument is missing. Usage: umaprobe trial <name> [options]');
+    expect(() => parse(needy, [])).toThrow('An argument is missing: umaprobe trial <name> [options].');
     expect(() => parse(needy, ['--help'])).not.toThrow();
     expect(() => parse(needy, ['a', '--', 'b'])).toThrow('takes nothing after "--"');
   });
 
   it('checks values', () => {
-    expect(duration({ interval: '250ms' }, 'interval', 100, 1000, 1, 'watch')).toBe(250);
-    expect(duration({}, 'interval', 100, 1000, 7, 'watch')).toBe(7);
-    expect(() => duration({ interval: '5' }, 'interval', 100, 1000, 1, 'watch')).toThrow(
-      '--interval "5" is not a time with its unit',
+    const range = { min: 100, max: 1000 };
+    expect(duration({ interval: '250ms' }, 'interval', range, 1, 'watch')).toBe(250);
+    expect(duration({}, 'interval', range, 7, 'watch')).toBe(7);
+    expect(() => duration({ interval: '5' }, 'interval', range, 1, 'watch')).toThrow(
+      '--interval "5" has no unit: write 5ms, 5s, 5m or 5h.',
     );
-    expect(() => duration({ interval: '5s' }, 'interval', 100, 1000, 1, 'watch')).toThrow(
-      '--interval "5s" is outside 100 ms to 1.00 s.',
+    expect(() => duration({ interval: '5s' }, 'interval', range, 1, 'watch')).toThrow(
+      '--interval "5s" is outside 100ms to 1s.',
     );
-    expect(() => count({ n: '1.5' }, 'n', 1, 9, 'watch')).toThrow('--n "1.5" is not a whole number from 1 to 9.');
+    expect(() => count({ n: '1.5' }, 'n', { min: 1, max: 9 }, 'watch')).toThrow(
+      '--n "1.5" is not a whole number from 1 to 9.',
+    );
     expect(() => positive({ scale: '0' }, 'scale', 9, 'sim run')).toThrow(
       '--scale "0" is not a number above 0 and up to 9.',
     );
@@ -145,7 +150,8 @@ suite('failures', () => {
     ['ERR_UMA_PERMISSION', 4],
     ['ERR_UMA_BUSY', 5],
     ['ERR_UMA_FLOOR', 5],
-    ['ERR_UMA_VERIFY_FAILED', 1],
+    ['ERR_UMA_MODEL', 2],
+    ['ERR_UMA_NOT_FOUND', 1],
   ] as const)('%s ends with %d', (code, exitCode) => {
     const error = new UmaError(code, {
       source: 'nvml',
@@ -166,18 +172,21 @@ suite('failures', () => {
     expect(failure.message).not.toContain('at ');
   });
 
-  it.each(['LIBRARY_MISSING', 'LOAD_FAILED'])('does not take a broken installation (%s) for a missing GPU', (name) => {
-    const error = new UmaError('ERR_UMA_LIBRARY_MISSING', {
-      source: 'umaprobe',
-      call: 'umaprobe.node',
-      status: null,
-      name,
-      message: 'npm rebuild umaprobe',
-    });
-    const failure = describe(error, false);
-    expect(failure).toMatchObject({ exitCode: 1, document: { error: { exitCode: 1, source: 'umaprobe' } } });
-    expect(failure.message).not.toContain('bug in umaprobe');
-  });
+  it.each(['LIBRARY_MISSING', 'LOAD_FAILED', 'BUNDLED'])(
+    'does not take a broken installation (%s) for a missing GPU',
+    (name) => {
+      const error = new UmaError('ERR_UMA_LIBRARY_MISSING', {
+        source: 'umaprobe',
+        call: 'umaprobe.node',
+        status: null,
+        name,
+        message: 'build it from source',
+      });
+      const failure = describe(error, false);
+      expect(failure).toMatchObject({ exitCode: 1, document: { error: { exitCode: 1, source: 'umaprobe' } } });
+      expect(failure.message).not.toContain('bug in umaprobe');
+    },
+  );
 
   it('calls an unforeseen error a bug, and shows its stack only for debugging', () => {
     expect(describe(new Error('boom'), false)).toMatchObject({

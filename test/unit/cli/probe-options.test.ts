@@ -15,36 +15,41 @@ describe('sizes', () => {
   it.each([
     ['8GB', 8e9],
     ['8GiB', 8 * GiB],
-    ['4096', 4096],
+    ['4096B', 4096],
     ['1.5 MiB', 1.5 * 2 ** 20],
-    ['9007199254740991', 2 ** 53 - 1],
+    ['9007199254740991B', 2 ** 53 - 1],
   ])('%s is %d bytes', (word, bytes) => expect(sizeOf(word, '--max', 'stress')).toBe(bytes));
 
   it.each([
     ['8G', '--max "8G" could mean two sizes: write 8GB (powers of 1000) or 8GiB (powers of 1024).'],
-    ['banana', '--max "banana" is not a size, such as 8GB (8·10^9 bytes), 8GiB (8·2^30) or 4096 (bytes).'],
-    ['-1GB', '--max "-1GB" is not a size, such as 8GB (8·10^9 bytes), 8GiB (8·2^30) or 4096 (bytes).'],
-    ['0', '--max "0" is less than 1 byte.'],
-    ['0.0GB', '--max "0.0GB" is less than 1 byte.'],
+    ['banana', '--max "banana" is not a size with its unit, such as 8GB (8·10^9 bytes), 8GiB (8·2^30 bytes) or 4096B.'],
+    ['-1GB', '--max "-1GB" is not a size with its unit, such as 8GB (8·10^9 bytes), 8GiB (8·2^30 bytes) or 4096B.'],
+    ['60', '--max "60" has no unit: write 60GB (powers of 1000), 60GiB (powers of 1024) or 60B (bytes).'],
+    ['1.5', '--max "1.5" has no unit: write 1.5GB (powers of 1000) or 1.5GiB (powers of 1024).'],
+    ['60000000000', '--max "60000000000" has no unit: write 60000000000B (bytes).'],
+    ['1.5B', '--max "1.5B" is not a whole number of bytes.'],
+    ['0', '--max "0" is less than 1B.'],
+    ['0.0GB', '--max "0.0GB" is less than 1B.'],
     ['9007199254740992', '--max "9007199254740992" is more than 2^53 − 1 bytes, the largest size there is.'],
     ['9999999TB', '--max "9999999TB" is more than 2^53 − 1 bytes, the largest size there is.'],
   ])('%s is refused', (word, words) => expect(usageErrorOf(() => sizeOf(word, '--max', 'stress'))).toBe(words));
 
   it('are a list', () => {
-    expect(sizes({ sizes: '1GB, 2GiB' }, 'sizes', 'sweep')).toEqual([1e9, 2 * GiB]);
-    expect(usageErrorOf(() => sizes({ sizes: '1GB,,2GB' }, 'sizes', 'sweep'))).toContain(
+    expect(sizes({ sizes: ['1GB, 2GiB'] }, 'sizes', 'sweep')).toEqual([1e9, 2 * GiB]);
+    expect(sizes({ sizes: ['1GB', '2GB,3GB'] }, 'sizes', 'sweep')).toEqual([1e9, 2e9, 3e9]);
+    expect(usageErrorOf(() => sizes({ sizes: ['1GB,,2GB'] }, 'sizes', 'sweep'))).toContain(
       'empty entry between its commas',
     );
-    expect(usageErrorOf(() => sizes({ sizes: '1GB,banana' }, 'sizes', 'sweep'))).toContain(
+    expect(usageErrorOf(() => sizes({ sizes: ['1GB,banana'] }, 'sizes', 'sweep'))).toContain(
       '--sizes "banana" is not a size',
     );
     expect(size({}, 'max', 'stress')).toBeUndefined();
   });
 
   it('are shapes and numbers of elements', () => {
-    expect(shapes({ shape: '8192x8192,4096' }, 'shape', 'sweep')).toEqual([[8192, 8192], [4096]]);
-    expect(usageErrorOf(() => shapes({ shape: '8192x' }, 'shape', 'sweep'))).toContain('is not a shape');
-    expect(usageErrorOf(() => shapes({ shape: '4x0' }, 'shape', 'sweep'))).toContain('a dimension of 0');
+    expect(shapes({ shape: ['8192x8192,4096'] }, 'shape', 'sweep')).toEqual([[8192, 8192], [4096]]);
+    expect(usageErrorOf(() => shapes({ shape: ['8192x'] }, 'shape', 'sweep'))).toContain('is not a shape');
+    expect(usageErrorOf(() => shapes({ shape: ['4x0'] }, 'shape', 'sweep'))).toContain('a dimension of 0');
     expect(elements({ elements: '1e9' }, 'elements', 'sweep')).toBe(1e9);
     for (const word of ['0', '1.5', '1e99', '-1', 'many', '9007199254740992'])
       expect(usageErrorOf(() => elements({ elements: word }, 'elements', 'sweep'))).toContain(
@@ -64,7 +69,7 @@ describe('options', () => {
       floor: 9 * GiB,
       journal: 'j.jsonl',
       timeoutMs: 120_000,
-      stepDeadlineMs: 5000,
+      stepTimeoutMs: 5000,
     });
     expect(options({ journal: 'none' })).toEqual({ journal: false });
   });
@@ -80,13 +85,13 @@ describe('options', () => {
   });
 
   it('name kinds', () => {
-    expect(kinds({ kind: 'device,managed,device' }, 'sweep')).toEqual(['device', 'managed']);
-    expect(kinds({ kind: 'all' }, 'sweep')).toBe('all');
+    expect(kinds({ kind: ['device,managed', 'device'] }, 'sweep')).toEqual(['device', 'managed']);
+    expect(kinds({ kind: ['all'] }, 'sweep')).toBe('all');
     expect(kind({ kind: 'pinned' }, 'stress')).toBe('pinned');
-    expect(usageErrorOf(() => kinds({ kind: 'gpu' }, 'sweep'))).toBe(
+    expect(usageErrorOf(() => kinds({ kind: ['gpu'] }, 'sweep'))).toBe(
       `--kind "gpu" is not one of ${KINDS.join(', ')}, all.`,
     );
-    expect(usageErrorOf(() => kinds({ kind: 'all,device' }, 'sweep'))).toContain(
+    expect(usageErrorOf(() => kinds({ kind: ['all', 'device'] }, 'sweep'))).toContain(
       '--kind "all" cannot be combined with other kinds.',
     );
     expect(usageErrorOf(() => kind({ kind: 'managd' }, 'stress'))).toContain('Did you mean managed?');

@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { writeFileAtomic } from '../../../lib/base/atomic-file.ts';
+import { loadCommands } from '../../../lib/cli/commands/index.ts';
 import { reportsOf, writeReports } from '../../../lib/cli/commands/reports.ts';
 import type { Context } from '../../../lib/cli/core/command.ts';
 import { createTerminal } from '../../../lib/cli/core/terminal.ts';
@@ -23,14 +24,19 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const forms = { page: () => ['the page'], csv: async () => 'a,b\r\n', html: async () => '<p>' };
+const forms = {
+  page: () => ['the page'],
+  csv: async () => 'a,b\r\n',
+  jsonl: async () => '{}\n',
+  html: async () => '<p>',
+};
 
 /** A context whose stderr is kept. */
 function listening(): { context: Context; said: string[] } {
   const said: string[] = [];
   const terminal = { ...createTerminal(process.stderr, {}, true), write: (text: string) => void said.push(text) };
   const context = { values: {}, positionals: [], rest: [], json: false, stdout: terminal, stderr: terminal };
-  return { context: { ...context, stdin: process.stdin, env: {} }, said };
+  return { context: { ...context, stdin: process.stdin, env: {}, commands: loadCommands }, said };
 }
 
 it('are refused through links, too, and a name of any valid length is not', () => {
@@ -54,7 +60,13 @@ it('are refused through links, too, and a name of any valid length is not', () =
 it('writes the requested file and says where', async () => {
   const { context, said } = listening();
   const csv = join(folder, 'steps.csv');
-  const outcome = await writeReports({ csv, html: undefined }, forms, { a: 1 }, 6, context);
+  const outcome = await writeReports(
+    { csv, jsonl: undefined, markdown: undefined, html: undefined },
+    forms,
+    { a: 1 },
+    6,
+    context,
+  );
   expect(outcome).toMatchObject({ exitCode: 6, document: { a: 1 } });
   expect(outcome.text?.(context.stdout)).toEqual(['the page']);
   expect(readFileSync(csv, 'utf8')).toBe('a,b\r\n');
@@ -70,7 +82,13 @@ it.each([
     const { context, said } = listening();
     // The folder vanished after the check.
     const html = join(folder, 'gone', 'report.html');
-    const outcome = await writeReports({ csv: undefined, html }, forms, {}, before, context);
+    const outcome = await writeReports(
+      { csv: undefined, jsonl: undefined, markdown: undefined, html },
+      forms,
+      {},
+      before,
+      context,
+    );
     expect(outcome.exitCode).toBe(after);
     expect(outcome.text?.(context.stdout)).toEqual(['the page']);
     expect(said).toEqual([expect.stringMatching(/^umaprobe: .*report\.html could not be written: ENOENT.*\n$/)]);
@@ -80,11 +98,32 @@ it.each([
 
 it('prints CSV instead of the report if it goes to stdout', async () => {
   const { context } = listening();
-  const outcome = await writeReports({ csv: '-', html: undefined }, forms, {}, 0, context);
+  const outcome = await writeReports(
+    { csv: '-', jsonl: undefined, markdown: undefined, html: undefined },
+    forms,
+    {},
+    0,
+    context,
+  );
   expect(outcome.text?.(context.stdout)).toBe('a,b\r\n');
 });
 
+it('prints JSON Lines instead of the report if they go to stdout', async () => {
+  const { context } = listening();
+  const outcome = await writeReports(
+    { csv: undefined, jsonl: '-', markdown: undefined, html: undefined },
+    forms,
+    {},
+    0,
+    context,
+  );
+  expect(outcome.text?.(context.stdout)).toBe('{}\n');
+});
+
 it.each([
+  [{ csv: '-', jsonl: '-' }, false, /--csv - and --jsonl - both write to stdout: give --csv a file/],
+  [{ jsonl: '-' }, true, /--jsonl - and --json both write to stdout/],
+  [{ csv: 'x', jsonl: 'x' }, false, /both name "x"/],
   [{ csv: '-' }, true, /both write to stdout/],
   [{ html: '-' }, false, /is not a file/],
   [{ csv: 'x', html: 'x' }, false, /both name "x"/],

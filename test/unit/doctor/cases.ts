@@ -1,5 +1,6 @@
 /** A machine for every outcome of every check: id, title, snapshot, expected status, expected words of the cause. */
 import type { Failure } from '../../../lib/base/errors.ts';
+import { reason } from '../../../lib/base/facts.ts';
 import type { CheckStatus, DeviceFailure, Snapshot } from '../../../lib/types/index.ts';
 import { cudaFailure, deviceFailure, nvmlFailure, timeout } from '../../support/failures.ts';
 import { type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
@@ -436,6 +437,16 @@ export const CASES: [string, string, Snapshot, CheckStatus, RegExp][] = [
     }),
     'skip',
     /does not report/,
+  ],
+  ['kernel.files', 'all answer', snapshotOf(), 'pass', /answers/],
+  [
+    'kernel.files',
+    'one does not',
+    changed(({ from }) => {
+      from['kernel.vmstat'] = reason(timeout('read /proc/vmstat'));
+    }),
+    'warn',
+    /^\/proc\/vmstat does not answer: what it says is not known/,
   ],
   ['tools.thresholds', 'much is available', snapshotOf(), 'pass', /^No known rule of another program would act now/],
   [

@@ -10,8 +10,8 @@ import { CASES } from './cases.ts';
 function contextOf(snapshot: Snapshot, overrides: Partial<CheckContext> = {}): CheckContext {
   return {
     snapshot,
-    readKernelFile: () => null,
-    processNames: () => new Set(['systemd', 'bash']),
+    readKernelFile: async () => null,
+    processNames: async () => new Set(['systemd', 'bash']),
     listFiles: async () => [],
     readLink: async () => 'pid:[4026531836]',
     mayUse: async () => true,
@@ -98,7 +98,7 @@ describe('checks', () => {
 
   it('warns of a program whose rule misfires here and that runs, with the numbers of this machine', async () => {
     const rests = snapshotOf({ host: { available: 4.9 * GiB } });
-    const running = (...names: string[]) => ({ processNames: () => new Set(names) });
+    const running = (...names: string[]) => ({ processNames: async () => new Set(names) });
     expect(await check('tools.thresholds', rests, running('raylet', 'earlyoom'))).toMatchObject({
       status: 'warn',
       cause: expect.stringMatching(/^Ray’s memory monitor kills workers below 6\.0 GiB available: 4\.9 GiB are\. CUDA/),
@@ -112,7 +112,7 @@ describe('checks', () => {
     });
     const rich = await check('tools.thresholds', snapshotOf(), running('raylet'));
     expect(rich).toMatchObject({ status: 'pass', evidence: expect.stringMatching(/running: raylet$/) });
-    const unreadable = await check('tools.thresholds', rests, { processNames: () => null });
+    const unreadable = await check('tools.thresholds', rests, { processNames: async () => null });
     expect(unreadable).toMatchObject({ status: 'pass', evidence: expect.stringMatching(/cannot be read$/) });
   });
 
@@ -149,7 +149,7 @@ describe('checks', () => {
     ['1\n', /default/],
     ['0\n', /OOM killer/],
   ])('reads uvm_global_oversubscription %j', async (text, cause) => {
-    expect(await check('uvm.oversubscription', snapshotOf(), { readKernelFile: () => text })).toMatchObject({
+    expect(await check('uvm.oversubscription', snapshotOf(), { readKernelFile: async () => text })).toMatchObject({
       status: 'pass',
       cause: expect.stringMatching(cause),
     });

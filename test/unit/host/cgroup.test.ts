@@ -2,50 +2,58 @@
 import { expect, it } from 'vitest';
 import { Provenance } from '../../../lib/base/facts.ts';
 import { cgroupLimits, cgroupUsageFile } from '../../../lib/host/cgroup.ts';
-import type { NativeBinding } from '../../../lib/native/contract.ts';
-import { kernelFailure } from '../../support/failures.ts';
+import { kernelFailure, timeout } from '../../support/failures.ts';
+import { kernelFilesOf, textsOf } from '../../support/kernel-files.ts';
 
-function fakeBinding(files: Record<string, string>): { binding: NativeBinding; asked: () => number } {
+it('a path with 50,000 levels is not searched, and the reason says so', async () => {
   let asked = 0;
-  const readFiles = (paths: string[]) => {
+  const files = kernelFilesOf((paths) => {
     asked += paths.length;
-    return paths.map((path) => files[path] ?? kernelFailure('ENOENT', `open ${path}`));
-  };
-  return { binding: { readFiles, rereadFiles: readFiles } as unknown as NativeBinding, asked: () => asked };
-}
-
-it('a path with 50,000 levels is not searched, and the reason says so', () => {
-  const { asked, binding } = fakeBinding({});
+    return textsOf({})(paths);
+  });
   const provenance = new Provenance();
   const path = '/a'.repeat(50_000);
-  const limits = cgroupLimits(binding, { version: 2, path }, provenance);
+  const limits = await cgroupLimits(files, { version: 2, path }, provenance);
   expect(limits).toEqual({ version: 2, path, limit: null, high: null, current: null });
-  expect(cgroupUsageFile(binding, { version: 2, path })).toBeNull();
-  expect(asked()).toBe(0);
+  expect(await cgroupUsageFile(files, { version: 2, path })).toBeNull();
+  expect(asked).toBe(0);
   for (const name of ['limit', 'high', 'current'])
     expect(provenance.sources[`cgroup.${name}`]).toMatch(/^not read: the cgroup's path has 50000 levels/);
 });
 
-it('files that could not be read for lack of descriptors are searched again', () => {
+it('files that could not be read for lack of descriptors are searched again', async () => {
   let isStarved = true;
-  const readFiles = (paths: string[]) =>
+  const files = kernelFilesOf((paths) =>
     paths.map((path) =>
       isStarved ? kernelFailure('EMFILE', `open ${path}`) : path.endsWith('memory.max') ? '4096\n' : '1\n',
-    );
-  const binding = { readFiles, rereadFiles: readFiles } as unknown as NativeBinding;
+    ),
+  );
   const cgroup = { version: 2, path: '/starved' } as const;
-  expect(cgroupUsageFile(binding, cgroup)).toBeNull();
+  expect(await cgroupUsageFile(files, cgroup)).toBeNull();
   isStarved = false;
-  expect(cgroupUsageFile(binding, cgroup)).toBe('/sys/fs/cgroup/starved/memory.current');
+  expect(await cgroupUsageFile(files, cgroup)).toBe('/sys/fs/cgroup/starved/memory.current');
 });
 
-it('the smallest limit of the path counts', () => {
-  const { binding } = fakeBinding({
-    '/sys/fs/cgroup/a/memory.max': '4096\n',
-    '/sys/fs/cgroup/a/b/memory.max': 'max\n',
-    '/sys/fs/cgroup/a/b/memory.current': '100\n',
-  });
+const NESTED = {
+  '/sys/fs/cgroup/a/memory.max': '4096\n',
+  '/sys/fs/cgroup/a/b/memory.max': 'max\n',
+  '/sys/fs/cgroup/a/b/memory.current': '100\n',
+};
+
+it('the smallest limit of the path counts', async () => {
   const provenance = new Provenance();
-  expect(cgroupLimits(binding, { version: 2, path: '/a/b' }, provenance)).toMatchObject({ limit: 4096, current: 100 });
+  const limits = await cgroupLimits(kernelFilesOf(textsOf(NESTED)), { version: 2, path: '/a/b' }, provenance);
+  expect(limits).toMatchObject({ limit: 4096, current: 100 });
   expect(provenance.sources['cgroup.limit']).toBe('/sys/fs/cgroup/a/memory.max');
+});
+
+it('no limit is known while one of the path does not answer, because it may be the smallest', async () => {
+  const hung = '/sys/fs/cgroup/a/b/memory.max';
+  const files = kernelFilesOf((paths) =>
+    textsOf(NESTED)(paths).map((text, index) => (paths[index] === hung ? timeout(`read ${hung}`) : text)),
+  );
+  const provenance = new Provenance();
+  const limits = await cgroupLimits(files, { version: 2, path: '/a/b' }, provenance);
+  expect(limits).toMatchObject({ limit: null, current: 100 });
+  expect(provenance.sources['cgroup.limit']).toMatch(/^ERR_UMA_TIMEOUT: read \/sys\/fs\/cgroup\/a\/b\/memory\.max/);
 });

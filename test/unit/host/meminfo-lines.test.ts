@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Provenance } from '../../../lib/base/facts.ts';
 import { HOST_MEMORY_FIELDS } from '../../../lib/host/meminfo.ts';
 import { MEMINFO_KEYS, NO_SUCH_LINE, recordMissingLines, whyNull } from '../../../lib/host/meminfo-lines.ts';
-import type { NativeBinding } from '../../../lib/native/contract.ts';
+import { kernelFilesOf } from '../../support/kernel-files.ts';
 import { ODD_LINES } from '../../support/odd-meminfo.ts';
 import { hostOf } from '../../support/snapshots.ts';
 
@@ -26,33 +26,32 @@ describe('the reason of a missing counter', () => {
 describe('recording the reasons', () => {
   function machine(text: string) {
     let reads = 0;
-    const readFiles = () => {
+    const files = kernelFilesOf(() => {
       reads++;
       return [text];
-    };
-    const binding = { readFiles } as unknown as NativeBinding;
-    const record = (host: Parameters<typeof hostOf>[0]) => {
+    });
+    const record = async (host: Parameters<typeof hostOf>[0]) => {
       const provenance = new Provenance();
-      recordMissingLines(binding, hostOf(host), provenance);
+      await recordMissingLines(files, hostOf(host), provenance);
       return provenance.sources;
     };
     return { record, reads: () => reads };
   }
 
-  it('reads the file once for lines that this kernel does not have', () => {
+  it('reads the file once for lines that this kernel does not have', async () => {
     const { record, reads } = machine('MemTotal: 9 kB\n');
-    for (let i = 0; i < 3; i++) expect(record({ zswap: null })).toMatchObject({ 'host.zswap': NO_SUCH_LINE });
+    for (let i = 0; i < 3; i++) expect(await record({ zswap: null })).toMatchObject({ 'host.zswap': NO_SUCH_LINE });
     expect(reads()).toBe(1);
   });
 
-  it('reads it again for a line that is there and cannot be read', () => {
+  it('reads it again for a line that is there and cannot be read', async () => {
     const { record, reads } = machine('MemTotal: 9 kB\nCached: 7 MB\n');
     for (let i = 0; i < 2; i++)
-      expect(record({ cached: null, zswap: null })['host.cached']).toBe(
+      expect((await record({ cached: null, zswap: null }))['host.cached']).toBe(
         '/proc/meminfo, Cached: the line has the unit MB, expected kB',
       );
     expect(reads()).toBe(2);
-    expect(record({})).toEqual({ host: '/proc/meminfo' });
+    expect(await record({})).toEqual({ host: '/proc/meminfo' });
     expect(reads()).toBe(2);
   });
 });

@@ -130,6 +130,11 @@ describe('odd files of the kernel', () => {
     ]);
   });
 
+  it('vmstat: a line without a value is null, and takes none from the next line', () => {
+    const text = 'xpgmajfault 1\nallocstall_dma\npgmajfault 3\noom_kill\npgscan_direct 9';
+    expect(parseVmstat(text, ['allocstall*', 'pgmajfault', 'oom_kill', 'pgscan_direct'])).toEqual([null, 3, null, 9]);
+  });
+
   it('pressure above 100 % is null', () => {
     const psi = (avg: string) =>
       `some avg10=${avg} avg60=0.00 avg300=0.00 total=1\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=1\n`;

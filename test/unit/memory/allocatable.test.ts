@@ -1,13 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type AllocatableFacts, allocatable, cmaPhantom } from '../../../lib/memory/allocatable.ts';
-import { GiB } from '../../support/units.ts';
+import { type AllocatableFacts, allocatable } from '../../../lib/memory/allocatable.ts';
+import { cmaPhantom } from '../../../lib/memory/cma.ts';
+import { GiB, MiB } from '../../support/units.ts';
 import { hostWith } from '../../support/unknown-facts.ts';
 
 const facts = (changes: Partial<AllocatableFacts>): AllocatableFacts => ({
   model: 'unified',
   host: hostWith({ free: 10 * GiB, available: 100 * GiB }),
   poolBytes: null,
+  contiguity: null,
+  others: null,
   cuda: null,
   nvml: null,
   mig: false,
@@ -18,22 +21,22 @@ const facts = (changes: Partial<AllocatableFacts>): AllocatableFacts => ({
 
 describe('allocatable of a unified device', () => {
   it('is MemFree now and MemAvailable after reclaim', () => {
-    expect(allocatable(facts({})).bytes).toEqual({ immediate: 10 * GiB, afterReclaim: 100 * GiB });
+    expect(allocatable(facts({})).bytes).toMatchObject({ immediate: 10 * GiB, afterReclaim: 100 * GiB });
   });
 
   it('leaves the kernel its watermarks: free pages below them cannot be allocated', () => {
     const host = hostWith({ free: 107 * GiB, available: 104 * GiB });
-    expect(allocatable(facts({ host })).bytes).toEqual({ immediate: 104 * GiB, afterReclaim: 104 * GiB });
+    expect(allocatable(facts({ host })).bytes).toMatchObject({ immediate: 104 * GiB, afterReclaim: 104 * GiB });
   });
 
   it('after reclaim excludes all of CMA, including page cache in it', () => {
     const host = hostWith({ free: 10 * GiB, available: 100 * GiB, cmaTotal: 2 * GiB, cmaFree: GiB });
-    expect(allocatable(facts({ host })).bytes).toEqual({ immediate: 9 * GiB, afterReclaim: 98 * GiB });
+    expect(allocatable(facts({ host })).bytes).toMatchObject({ immediate: 9 * GiB, afterReclaim: 98 * GiB });
   });
 
   it('subtracts what cannot be pinned and adds known pools', () => {
     const host = hostWith({ free: 20 * GiB, available: 100 * GiB, cmaTotal: 0, cmaFree: 9 * GiB });
-    expect(allocatable(facts({ host, poolBytes: 40 * GiB })).bytes).toEqual({
+    expect(allocatable(facts({ host, poolBytes: 40 * GiB })).bytes).toMatchObject({
       immediate: 51 * GiB,
       afterReclaim: 131 * GiB,
     });
@@ -50,16 +53,16 @@ describe('allocatable of a unified device', () => {
           hugePagesFree,
           hugePageSize: 2 ** 21,
         });
-        expect(allocatable(facts({ host })).bytes).toEqual({ immediate: GiB, afterReclaim: 2 * GiB });
+        expect(allocatable(facts({ host })).bytes).toMatchObject({ immediate: GiB, afterReclaim: 2 * GiB });
       }),
     );
   });
 
   it('is unknown where the kernel’s number is, and never negative', () => {
-    expect(allocatable(facts({ host: hostWith({}) })).bytes).toEqual({ immediate: null, afterReclaim: null });
+    expect(allocatable(facts({ host: hostWith({}) })).bytes).toMatchObject({ immediate: null, afterReclaim: null });
     expect(
       allocatable(facts({ host: hostWith({ free: GiB, available: 8 * GiB, cmaFree: 9 * GiB, cmaTotal: 0 }) })).bytes,
-    ).toEqual({ immediate: 0, afterReclaim: 0 });
+    ).toMatchObject({ immediate: 0, afterReclaim: 0 });
   });
 
   it('ignores NVML, which may report a carve-out', () => {
@@ -76,24 +79,26 @@ describe('allocatable of a unified device with a limit of its own', () => {
   const nvml = { total: 8128 * 2 ** 20, free: 7929 * 2 ** 20, used: 0, reserved: 0 };
 
   it('is never more than CUDA’s total less what processes hold', () => {
-    expect(allocatable(facts({ host, cudaTotal, nvml, held: 0 })).bytes).toEqual({
+    expect(allocatable(facts({ host, cudaTotal, nvml, held: 0 })).bytes).toMatchObject({
       immediate: 20 * GiB,
       afterReclaim: cudaTotal,
     });
     const { bytes, from } = allocatable(facts({ host, cudaTotal, nvml, held: 40 * GiB }));
-    expect(bytes).toEqual({ immediate: cudaTotal - 40 * GiB, afterReclaim: cudaTotal - 40 * GiB });
+    expect(bytes).toMatchObject({ immediate: cudaTotal - 40 * GiB, afterReclaim: cudaTotal - 40 * GiB });
     expect(from).toMatch(/at most CUDA's own total of 45\.4 GiB less 40\.0 GiB that processes hold$/);
     expect(allocatable(facts({ host, cudaTotal, held: null })).from).toMatch(/what processes hold of it is not known$/);
     expect(allocatable(facts({ host, cudaTotal, held: 60 * GiB })).bytes.immediate).toBe(0);
-    expect(allocatable(facts({ host, cudaTotal, held: 0, cuda: { free: GiB, total: cudaTotal } })).bytes).toEqual({
-      immediate: GiB,
-      afterReclaim: cudaTotal,
-    });
+    expect(allocatable(facts({ host, cudaTotal, held: 0, cuda: { free: GiB, total: cudaTotal } })).bytes).toMatchObject(
+      {
+        immediate: GiB,
+        afterReclaim: cudaTotal,
+      },
+    );
   });
 
   it('does not matter where CUDA’s total is MemTotal', () => {
     const whole = facts({ cudaTotal: hostWith({}).total, held: 0 });
-    expect(allocatable(whole)).toEqual(allocatable(facts({})));
+    expect(allocatable(whole)).toMatchObject(allocatable(facts({})));
   });
 });
 
@@ -122,14 +127,81 @@ describe('allocatable of other devices', () => {
   });
   it('is never NVML’s number where the model is unknown: it may be of a carve-out', () => {
     const { bytes, from } = allocatable(facts({ model: 'unknown', nvml }));
-    expect(bytes).toEqual({ immediate: null, afterReclaim: null });
+    expect(bytes).toMatchObject({ immediate: null, afterReclaim: null });
     expect(from).toMatch(/139\.0 GiB may be of a carve-out/);
-    expect(allocatable(facts({ model: 'unknown', nvml, cuda })).bytes).toEqual({
+    expect(allocatable(facts({ model: 'unknown', nvml, cuda })).bytes).toMatchObject({
       immediate: cuda.free,
       afterReclaim: null,
     });
   });
   it('leaves afterReclaim of a coherent device unknown', () => {
-    expect(allocatable(facts({ model: 'coherent', nvml })).bytes).toEqual({ immediate: 139 * GiB, afterReclaim: null });
+    expect(allocatable(facts({ model: 'coherent', nvml })).bytes).toMatchObject({
+      immediate: 139 * GiB,
+      afterReclaim: null,
+    });
   });
 });
+
+describe('what is safe to load', () => {
+  const SPARK = 128_518_619_136;
+  const spark = (changes: Parameters<typeof hostWith>[0] = {}) =>
+    hostWith({ total: SPARK, free: 100 * GiB, available: 110 * GiB, ...changes });
+  /** The floor of a Spark, 7 % of MemTotal, with the margin of a step and what a program takes besides its data. */
+  const RESERVE = Math.ceil(SPARK * 0.07) + 64 * MiB + 512 * MiB;
+  const safe = (changes: Partial<AllocatableFacts>) => allocatable(facts({ host: spark(), ...changes })).bytes.safe;
+  const userOf = (bytes: number) => ({
+    processes: [{ pid: 7, name: 'vllm', gpuBytes: bytes }],
+    bytes,
+    from: 'sum of NVML processes',
+  });
+
+  it('leaves the host its floor and the program its start, and says so', () => {
+    const { bytes, safeFrom } = allocatable(facts({ host: spark() }));
+    expect(bytes.safe).toBe(110 * GiB - RESERVE);
+    expect(safeFrom).toBe(
+      'MemAvailable less 8.4 GiB for the host (the larger of 8.0 GiB and 7 % of MemTotal, 119.69 GiB (128.52 GB)), 64.0 MiB of margin and 512.0 MiB for the program itself',
+    );
+  });
+
+  it('is nothing below the floor, and unknown without MemAvailable', () => {
+    expect(safe({ host: spark({ available: RESERVE }) })).toBe(0);
+    expect(safe({ host: spark({ available: RESERVE + 1 }) })).toBe(1);
+    expect(safe({ host: spark({ available: null }) })).toBeNull();
+  });
+
+  it('excludes all of CMA, adds known pools, and is never above what CUDA calls total', () => {
+    expect(safe({ host: spark({ cmaTotal: 0, cmaFree: 9 * GiB }) })).toBe(101 * GiB - RESERVE);
+    expect(safe({ poolBytes: 5 * GiB })).toBe(115 * GiB - RESERVE);
+    expect(safe({ cudaTotal: 40 * GiB, held: 10 * GiB })).toBe(30 * GiB);
+  });
+
+  it('leaves other users 10 % of what they hold, where that is more than the floor', () => {
+    expect(safe({ others: userOf(60 * GiB) })).toBe(110 * GiB - RESERVE);
+    expect(safe({ others: userOf(100 * GiB) })).toBe(110 * GiB - 10 * GiB - 576 * MiB);
+    expect(safe({ ...OWN, others: userOf(40 * GiB) })).toBe(96 * GiB);
+    expect(safe({ ...OWN, others: userOf(GiB) })).toBe(99 * GiB);
+  });
+
+  it('is what is in large blocks where free memory is fragmented', () => {
+    const contiguity = (large: number) => [
+      { order: 0, blockBytes: 4096, freeBlocks: (100 * GiB - large) / 4096 },
+      { order: 9, blockBytes: 2 * MiB, freeBlocks: large / (2 * MiB) },
+    ];
+    expect(safe({ contiguity: contiguity(30 * GiB) })).toBe(110 * GiB - RESERVE);
+    expect(safe({ contiguity: contiguity(10 * GiB) })).toBe(11 * GiB - 512 * MiB);
+  });
+
+  it('of a device with memory of its own is what is free, less the context where NVML alone was read', () => {
+    expect(safe(OWN)).toBe(100 * GiB);
+    expect(safe({ ...OWN, cuda: null })).toBe(100 * GiB - 512 * MiB);
+    expect(safe({ ...OWN, model: 'coherent' })).toBe(100 * GiB);
+    expect(safe({ ...OWN, model: 'unknown' })).toBeNull();
+  });
+});
+
+/** A GPU with 140 GiB of its own, 100 of them free. */
+const OWN: Partial<AllocatableFacts> = {
+  model: 'discrete',
+  cuda: { free: 100 * GiB, total: 140 * GiB },
+  nvml: { free: 100 * GiB, total: 140 * GiB, used: 40 * GiB, reserved: null },
+};

@@ -1,12 +1,13 @@
 /** The floor, the checks before a start, and the check of a step. */
 
 import { describe, expect, it } from 'vitest';
-import { floorFor } from '../../../lib/memory/floor.ts';
+import { largeBlockHeadroom } from '../../../lib/memory/contiguity.ts';
+import { floorFor, stepMargin } from '../../../lib/memory/floor.ts';
 import { needsLargeBlocks, takesHostMemory } from '../../../lib/memory/kinds.ts';
 import { type Conditions, refusalError, unsafeCondition } from '../../../lib/probe/conditions.ts';
 import type { HostReading, PlannedStep } from '../../../lib/probe/context.ts';
 import { checkProbeOptions } from '../../../lib/probe/options.ts';
-import { largeBlockHeadroom, stepMargin, stepRefusal } from '../../../lib/probe/step-check.ts';
+import { stepRefusal } from '../../../lib/probe/step-check.ts';
 import { checkStressOptions, stepSizes } from '../../../lib/stress/options.ts';
 import type { Snapshot } from '../../../lib/types/index.ts';
 import { GiB, MiB } from '../../support/units.ts';
@@ -46,9 +47,9 @@ describe('the floor', () => {
 describe('options', () => {
   it.each([
     [{ kind: 'gpu' }, /kind is "gpu"; expected one of device, managed, pinned, system/],
-    [{ max: 0 }, /max is 0; expected 1 to 2\^53 − 1 whole bytes/],
-    [{ max: 2 ** 53 }, /max is 9007199254740992; expected/],
-    [{ chunk: MiB }, /chunk is 1048576; expected 2097152 to 68719476736 whole bytes/],
+    [{ maxBytes: 0 }, /maxBytes is 0; expected 1 to 2\^53 − 1 whole bytes/],
+    [{ maxBytes: 2 ** 53 }, /maxBytes is 9007199254740992; expected/],
+    [{ chunkBytes: MiB }, /chunkBytes is 1048576; expected 2097152 to 68719476736 whole bytes/],
     [{ holdMs: -1 }, /holdMs is -1/],
     [{ verify: 1 }, /verify is 1; expected true or false/],
     [{ device: -1 }, /device is -1/],
@@ -142,7 +143,13 @@ describe('starting', () => {
 
 describe('a step', () => {
   const terms = { floor: 8 * GiB, memoryModel: 'unified', pressureFull: 10 } as const;
-  const reading: HostReading = { memAvailable: 20 * GiB, memFree: 15 * GiB, pressureFull: 0, inLargeBlocks: 14 * GiB };
+  const reading: HostReading = {
+    unpinnable: 0,
+    memAvailable: 20 * GiB,
+    memFree: 15 * GiB,
+    pressureFull: 0,
+    inLargeBlocks: 14 * GiB,
+  };
   const step = (bytes: number, more: Partial<PlannedStep> = {}): PlannedStep => ({
     kind: 'device',
     heldBytes: GiB,

@@ -12,16 +12,34 @@ const GROUP = (pid: number) => ({ pid, name: 'vllm', gpuBytes: 61 * GiB });
 
 describe('health verdict', () => {
   it.each<[string, MachineFixture, string, RegExp]>([
-    ['idle', {}, 'ok', /can be allocated/],
+    ['idle', {}, 'ok', /^102\.8 GiB can be loaded/],
     ['a spike', { full: 12 }, 'notice', /12\.0 %.*a spike/],
     ['tasks wait', { some: 12 }, 'notice', /Tasks waited/],
     ['nearly out', { host: { available: 2 * GiB, free: GiB } }, 'danger', /Only 2\.0 GiB/],
+    [
+      'between 8 GiB and the floor, where stress refuses to start',
+      { host: { available: 8.5 * GiB, free: 8.5 * GiB, anonPages: 100 * GiB } },
+      'notice',
+      /^Only 8\.5 GiB of the unified memory can still be allocated: nothing more should be loaded/,
+    ],
+    [
+      'full swap, with which stress does not start',
+      { host: { swapFree: 2 ** 30, available: 38 * GiB, free: 38 * GiB, anonPages: 80 * GiB } },
+      'warning',
+      /^15\.0 GiB of 16\.0 GiB swap are used, and only 38\.0 GiB are available/,
+    ],
+    [
+      'few large blocks, with which stress does not start',
+      { largeShare: 0.002, mediumShare: 0.5 },
+      'notice',
+      /^Free memory is in small pieces: \d × 32 MiB where the launch of a large model needs 200/,
+    ],
     ['low', { host: { available: 7 * GiB, free: 7 * GiB } }, 'warning', /in no counter.*Only 7\.0 GiB/],
     [
       'cache',
       { host: { free: 8 * GiB, cached: 100 * GiB, available: 108 * GiB } },
       'notice',
-      /100\.00 of 119\.69 GiB look used but are page cache/,
+      /100\.00 of 119\.69 GiB look used but hold copies of files \(page cache\)/,
     ],
     ['phantom', { host: { cmaTotal: 0, cmaFree: 9.3 * GiB } }, 'warning', /9\.3 GiB of the free memory/],
     ['pieces', { largeShare: 0.01 }, 'warning', /fragmented/],
@@ -59,7 +77,7 @@ describe('health verdict', () => {
       'memory that processes share',
       { host: { free: 45 * GiB, available: 50 * GiB }, processes: [GROUP(7), GROUP(8)] },
       'ok',
-      /50\.0 GiB can be allocated/,
+      /37\.2 GiB can be loaded/,
     ],
     ['no GPU', { gpu: false }, 'notice', /No GPU: neither CUDA nor NVML/],
   ])('%s', (_, fixture, level, text) => {
@@ -95,7 +113,7 @@ describe('health verdict', () => {
     };
     expect(health(snapshotOf(fixture))).toMatchObject({
       level: 'ok',
-      text: expect.stringContaining('139.6 GiB can be allocated'),
+      text: expect.stringContaining('139.6 GiB can be loaded'),
     });
   });
 
@@ -121,11 +139,11 @@ describe('health verdict', () => {
   });
 
   it.each<[string, number[], string, RegExp]>([
-    ['free', [143_000 * 2 ** 20], 'ok', /^139\.6 GiB can be allocated on the GPU, and nothing/],
+    ['free', [143_000 * 2 ** 20], 'ok', /^139\.6 GiB can be loaded on the GPU, and nothing/],
     ['full', [GiB / 2], 'warning', /^Only 512\.0 MiB of the 140\.4 GiB of GPU 0 can still be allocated/],
     ['filled by a server', [7 * GiB], 'notice', /^Only 7\.0 GiB of the 140\.4 GiB of GPU 0/],
     ['second full', [100 * GiB, GiB, 2 * GiB], 'warning', /^Only 1\.0 GiB of the 140\.4 GiB of GPU 1/],
-    ['all free', [100 * GiB, 90 * GiB], 'ok', /^90\.0 GiB can be allocated on GPU 1, the fullest of 2, and nothing/],
+    ['all free', [100 * GiB, 90 * GiB], 'ok', /^90\.0 GiB can be loaded on GPU 1, the fullest of 2, and nothing/],
   ])('judges each GPU by its own memory: %s', (_, ownFree, level, text) => {
     expect(health(snapshotOf({ model: 'discrete', ownFree }))).toMatchObject({
       level,
@@ -157,6 +175,7 @@ describe('health verdict', () => {
       unicode: true,
       exact: false,
       hostName: '',
+      cut: 100,
     }).join('\n');
     expect(page).toMatch(/not counted: 9\.3 GiB of free CMA/);
     expect(page).toMatch(/Blocks +94\.6 GiB of 97\.8 GiB free/);

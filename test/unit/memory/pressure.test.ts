@@ -148,7 +148,7 @@ describe('pressure', () => {
       /^No task could run for lack of memory for 6[12]\.\d % of the last 10 s, with only 7\.0 GiB available: this is how a freeze begins\.$/,
     );
     expect(text({ noPsi: true })).toMatch(
-      /GiB can be allocated on the GPU, but whether tasks wait for memory is not known/,
+      /GiB can be loaded on the GPU, but whether tasks wait for memory is not known/,
     );
     expect(text({ noPsi: true, host: LEFT(4.9 * GiB) })).toMatch(/Whether tasks wait for memory is not known\.$/);
     expect(health({ ...machine({ noPsi: true }), devices: [] }).text).not.toMatch(/nothing stands in the way/);

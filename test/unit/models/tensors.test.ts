@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DTYPE_NAMES, dataType } from '../../../lib/models/dtypes.ts';
+import { dataType } from '../../../lib/models/dtypes.ts';
 import { parseElements, parseShapes, tensorOf } from '../../../lib/models/tensors.ts';
+import { DTYPES } from '../../../lib/types/dtypes.ts';
 
 const flat = (dtype: string, elements: number) => tensorOf({ dtype, shape: null, elements });
 const shaped = (dtype: string, shape: number[]) => tensorOf({ dtype, shape, elements: null });
@@ -55,7 +56,7 @@ describe('a tensor reports', () => {
 });
 
 describe('properties', () => {
-  const dtype = fc.constantFrom(...DTYPE_NAMES);
+  const dtype = fc.constantFrom(...DTYPES);
   const dimensions = fc.array(fc.integer({ min: 1, max: 4096 }), { minLength: 1, maxLength: 4 });
 
   it('bytes are the elements’ bits, rounded up to a byte and never further', () => {

@@ -26,9 +26,9 @@ function place(path: string, text = 'not a library'): string {
   return file;
 }
 
-function failure(): UmaError {
+function failure(folder = root): UmaError {
   try {
-    load(root);
+    load(folder);
   } catch (error) {
     if (error instanceof UmaError) return error;
     throw error;
@@ -41,7 +41,7 @@ describe('a missing binary', () => {
     const { code, nativeName, message } = failure();
     expect({ code, nativeName }).toEqual({ code: 'ERR_UMA_LIBRARY_MISSING', nativeName: 'LIBRARY_MISSING' });
     expect(message).toContain(`${process.platform}-${process.arch}`);
-    expect(message).toContain('npm rebuild umaprobe');
+    expect(message).toContain(`build it from source: node ${join(root, 'scripts/native-build.mjs')}`);
     expect(message).toContain('No native build was found for');
     for (const kind of ['Release', 'RelWithDebInfo', 'Debug'])
       expect(message).toContain(join(root, 'build-cmake', kind, 'umaprobe.node'));
@@ -59,6 +59,30 @@ describe('a missing binary', () => {
     expect(failure().message).toContain(
       `${join(root, 'nothing.node')}: UMAPROBE_BINARY names a file that does not exist`,
     );
+  });
+
+  it('quotes a path that a shell would split', () => {
+    const spaced = join(root, 'my app');
+    mkdirSync(spaced);
+    writeFileSync(join(spaced, 'package.json'), '{"name": "umaprobe"}');
+    expect(failure(spaced).message).toContain(`node '${join(spaced, 'scripts/native-build.mjs')}'`);
+  });
+
+  it.each([
+    ['has another name', () => writeFileSync(join(root, 'package.json'), '{"name": "some-app"}')],
+    ['is missing', () => rmSync(join(root, 'package.json'))],
+    ['is not JSON', () => writeFileSync(join(root, 'package.json'), '{')],
+  ])('is explained by bundling if package.json %s, also beside an addon of another package', (_how, change) => {
+    place('build/Release/other.node');
+    change();
+    const { code, nativeName, message } = failure();
+    expect({ code, nativeName }).toEqual({ code: 'ERR_UMA_LIBRARY_MISSING', nativeName: 'BUNDLED' });
+    expect(message).toContain('mark it external (esbuild --external:umaprobe');
+    expect(message).not.toContain('\n');
+  });
+
+  it('is explained by bundling if there is no import.meta', () => {
+    expect(failure('').nativeName).toBe('BUNDLED');
   });
 
   it.each(['darwin', 'win32'] as const)('tells a user of %s that it is for Linux', (platform) => {

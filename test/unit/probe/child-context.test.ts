@@ -18,7 +18,7 @@ function contextOf(pressures: readonly number[], pressureFull: number | null = 1
     hostTotal: 128 * GiB,
     floor: 8 * GiB,
     pressureFull,
-    stepDeadlineMs: 1000,
+    stepTimeoutMs: 1000,
     timeScale,
   };
   const line = (avg10: number) => `avg10=${avg10.toFixed(2)} avg60=0.00 avg300=0.00 total=0`;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { csv, layoutCsv, stressCsv, sweepCsv } from '../../../lib/render/csv.ts';
-import { layoutOf, notMade, stepOf, stressOf, sweepOf } from '../../support/reports.ts';
+import { csv, layoutCsv, recordCsv, stressCsv, sweepCsv } from '../../../lib/render/csv.ts';
+import { layoutOf, notMade, recordOf, sessionOf, stepOf, stressOf, sweepOf } from '../../support/reports.ts';
 import { GB } from '../../support/units.ts';
 
 /** A reader of RFC 4180, independent of the writer. */
@@ -123,7 +123,13 @@ describe('a sweep', () => {
   });
 
   it('names tensors', () => {
-    const tensor = { dtype: 'bfloat16', shape: [8192, 8192], elements: 67_108_864, bytes: 134_217_728, note: null };
+    const tensor = {
+      dtype: 'bfloat16' as const,
+      shape: [8192, 8192],
+      elements: 67_108_864,
+      bytes: 134_217_728,
+      note: null,
+    };
     const rows = records(sweepCsv(sweepOf({ steps: [stepOf('device', 134_217_728, { tensor })] })));
     expect(rows[0]).toMatchObject({ dtype: 'bfloat16', shape: '8192x8192', elements: '67108864' });
   });
@@ -173,4 +179,15 @@ it('a layout has one row per part', () => {
     ['output head', '1000000000'],
     ['activations', '4000000000'],
   ]);
+});
+
+it('a recording has one row per point, with its session', () => {
+  const [session] = recordOf().sessions;
+  const rows = records(recordCsv(recordOf({ sessions: [sessionOf({ id: 'first' }), sessionOf({ id: 'second' })] })));
+  expect(rows.map((row) => row.session)).toEqual([...Array(600).fill('first'), ...Array(600).fill('second')]);
+  expect(rows[200]).toMatchObject({
+    at: '2026-11-20T18:03:20.000Z',
+    mem_free_bytes: String(session?.series[200]?.free),
+    lowest_mem_free_bytes: String(session?.series[200]?.lowestFree),
+  });
 });

@@ -17,13 +17,32 @@ import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { obstacle, writeFileAtomic } from '../../../lib/base/atomic-file.ts';
+import { estimate, estimateTable } from '../../../lib/estimate/index.ts';
+import { explain } from '../../../lib/explain/index.ts';
+import { fit as fitInto } from '../../../lib/fit/index.ts';
+import { estimateHtml, estimateTableHtml } from '../../../lib/render/html/estimate.ts';
+import { explainHtml } from '../../../lib/render/html/explain.ts';
+import { fitHtml, fitTableHtml } from '../../../lib/render/html/fit.ts';
 import { layoutHtml } from '../../../lib/render/html/layout.ts';
 import { escapeText, html, jsonInScript } from '../../../lib/render/html/markup.ts';
 import type { Assets } from '../../../lib/render/html/page.ts';
+import { recordHtml } from '../../../lib/render/html/record.ts';
 import { stressHtml } from '../../../lib/render/html/stress.ts';
 import { sweepHtml } from '../../../lib/render/html/sweep.ts';
-import { headerOf, layoutOf, notMade, settledOf, stepOf, stressOf, sweepOf } from '../../support/reports.ts';
-import { GB } from '../../support/units.ts';
+import type { FitTable } from '../../../lib/types/index.ts';
+import {
+  headerOf,
+  layoutOf,
+  notMade,
+  recordOf,
+  sessionOf,
+  settledOf,
+  stepOf,
+  stressOf,
+  sweepOf,
+} from '../../support/reports.ts';
+import { snapshotOf } from '../../support/snapshots.ts';
+import { GB, GiB } from '../../support/units.ts';
 
 const assets: Assets = { script: 'draw();', style: 'body { margin: 0 }', version: '9.9.9' };
 
@@ -82,7 +101,128 @@ const pages = [
   ['layout', layoutOf(), layoutHtml(layoutOf(), assets)],
 ] as const;
 
+/** An architecture of which each term can be estimated. */
+const CONFIG = {
+  model_type: 'llama',
+  num_hidden_layers: 32,
+  hidden_size: 4096,
+  num_attention_heads: 32,
+  num_key_value_heads: 8,
+  intermediate_size: 14_336,
+  vocab_size: 128_256,
+};
+const machine = { ...snapshotOf({}), simulated: 'gb10' };
+const estimated = await estimate({ config: CONFIG }, { context: 8192, program: 'vllm' });
+const fitted = await fitInto(estimated, machine);
+const explained = await explain({ snapshot: snapshotOf({ host: { cached: 90 * GiB, free: 8 * GiB } }) });
+const table = await estimateTable();
+const fittedTable: FitTable = {
+  schema: 'umaprobe/fit-table/1',
+  at: machine.at,
+  simulated: 'gb10',
+  limit: 100 * GiB,
+  program: 'vllm',
+  rows: [
+    {
+      name: '70B',
+      parameters: 70e9,
+      cells: [
+        {
+          dtype: 'int4',
+          weights: 35e9,
+          need: { bytes: 35e9, low: 35e9, high: 36e9 },
+          verdict: 'fits',
+          headroom: GiB,
+        },
+      ],
+    },
+  ],
+};
+const view = { heading: 'Llama', estimated };
+const memoryPages = [
+  ['fit', fitted, fitHtml(fitted, view, assets)],
+  ['fit-table', fittedTable, fitTableHtml(fittedTable, assets)],
+  ['estimate', estimated, estimateHtml(estimated, assets)],
+  ['estimate-table', table, estimateTableHtml(table, assets)],
+  ['explain', explained, explainHtml(explained, assets)],
+] as const;
+
+const recordPages = [['record', recordOf(), recordHtml(recordOf(), assets)]] as const;
+
 const hostilePages = [
+  [
+    'record',
+    recordHtml(
+      recordOf({
+        folder: NASTY,
+        problems: [{ segment: NASTY, offset: 0, bytes: 1, message: NASTY }],
+        sessions: [
+          sessionOf({
+            hostName: NASTY,
+            simulated: NASTY,
+            end: 'ended',
+            endReason: NASTY,
+            bootId: NASTY,
+            marks: [{ at: '2026-11-20T18:00:00.000Z', text: NASTY, pid: 1 }],
+            kernelMessages: [{ at: '2026-11-20T18:00:00.000Z', text: NASTY }],
+            processSeries: {
+              at: ['2026-11-20T18:00:00.000Z'],
+              processes: [{ pid: 1, name: NASTY, highestHeld: 1, highestGpuBytes: 1, held: [1], gpuBytes: [1] }],
+            },
+            deviceName: NASTY,
+            driverVersion: NASTY,
+            architecture: NASTY,
+            notes: [{ at: '2026-11-20T18:00:00.000Z', text: NASTY }],
+          }),
+        ],
+      }),
+      assets,
+    ),
+  ],
+  [
+    'fit',
+    fitHtml(
+      {
+        ...fitted,
+        summary: NASTY,
+        notes: [NASTY],
+        simulated: NASTY,
+        need: { ...fitted.need, terms: fitted.need.terms.map((term) => ({ ...term, name: NASTY })) },
+        remedies: [{ text: NASTY, command: NASTY, needsRoot: true, gains: 1 }],
+        programs: fitted.programs.map((program) => ({ ...program, decision: NASTY, flags: NASTY, message: NASTY })),
+      },
+      { heading: NASTY, estimated },
+      assets,
+    ),
+  ],
+  [
+    'estimate',
+    estimateHtml(
+      {
+        ...estimated,
+        model: { ...estimated.model, name: NASTY, path: NASTY, architecture: NASTY },
+        terms: estimated.terms.map((term) => ({ ...term, name: NASTY, formula: NASTY, inputs: { [NASTY]: NASTY } })),
+        notes: [NASTY],
+      },
+      assets,
+    ),
+  ],
+  [
+    'explain',
+    explainHtml(
+      {
+        ...explained,
+        unknown: [NASTY],
+        findings: explained.findings.map((finding) => ({
+          ...finding,
+          summary: NASTY,
+          evidence: [{ name: NASTY, value: 1, unit: 'bytes', from: NASTY }],
+          remedy: { ...finding.remedy, text: NASTY, command: NASTY },
+        })),
+      },
+      assets,
+    ),
+  ],
   [
     'sweep',
     sweepHtml(
@@ -92,7 +232,7 @@ const hostilePages = [
         state: 'stopped',
         reason: NASTY,
         steps: [
-          stepOf('device', GB, { tensor: { dtype: NASTY, shape: null, elements: 1, bytes: 1, note: NASTY } }),
+          stepOf('device', GB, { tensor: { dtype: NASTY as never, shape: null, elements: 1, bytes: 1, note: NASTY } }),
           notMade('device', GB, 'failed', NASTY),
         ],
         spills: [{ kind: 'managed', atBytes: 1, slowdown: 2, evidence: [], sentence: NASTY }],
@@ -117,32 +257,40 @@ const hostilePages = [
 ] as const;
 
 describe('a page', () => {
-  it.each(pages)('%s contains its document', (_name, document, page) => {
+  it.each([...pages, ...memoryPages, ...recordPages])('%s contains its document', (_name, document, page) => {
     expect(documentOf(page)).toEqual(JSON.parse(JSON.stringify(document)));
   });
 
-  it.each(pages)('%s allows only its own script and style', (_name, _document, page) => {
-    const policy = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(page)?.[1] ?? '';
-    const digest = (text: string): string => `&#39;sha256-${createHash('sha256').update(text).digest('base64')}&#39;`;
-    const style = /<style>([\s\S]*)<\/style>/.exec(page)?.[1] ?? '';
-    expect(style).toContain(assets.style);
-    expect(policy.split('; ')).toEqual([
-      'default-src &#39;none&#39;',
-      `script-src ${digest(assets.script)}`,
-      `style-src ${digest(style)}`,
-      'base-uri &#39;none&#39;',
-      'form-action &#39;none&#39;',
-    ]);
-    // No address, no inline style or handler: the policy would forbid them, and the page would be broken.
-    expect(page).not.toMatch(/https?:\/\/|\sstyle=|\son[a-z]+=|src=|@import|url\(/);
-  });
+  it.each([...pages, ...memoryPages, ...recordPages])(
+    '%s allows only its own script and style',
+    (_name, _document, page) => {
+      const policy = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(page)?.[1] ?? '';
+      const digest = (text: string): string => `&#39;sha256-${createHash('sha256').update(text).digest('base64')}&#39;`;
+      const style = /<style>([\s\S]*)<\/style>/.exec(page)?.[1] ?? '';
+      expect(style).toContain(assets.style);
+      expect(policy.split('; ')).toEqual([
+        'default-src &#39;none&#39;',
+        `script-src ${digest(assets.script)}`,
+        `style-src ${digest(style)}`,
+        'base-uri &#39;none&#39;',
+        'form-action &#39;none&#39;',
+      ]);
+      // No address, no inline style or handler: the policy would forbid them, and the page would be broken.
+      expect(page).not.toMatch(/https?:\/\/|\sstyle=|\son[a-z]+=|src=|@import|url\(/);
+    },
+  );
 
-  it.each(pages)('%s says first and in its title that it is simulated', (_name, _document, page) => {
-    expect(page).toMatch(/<body>\s*<div class="band" role="note">SIMULATED · machine gb10/);
-    expect(page).toMatch(/<title>[^<]*\(simulated\)<\/title>/);
-  });
+  it.each([...pages, ...recordPages])(
+    '%s says first and in its title that it is simulated',
+    (_name, _document, page) => {
+      expect(page).toMatch(
+        /<body>\s*<div class="band" role="region" aria-label="Simulated machine">SIMULATED · machine gb10/,
+      );
+      expect(page).toMatch(/<title>[^<]*\(simulated\)<\/title>/);
+    },
+  );
 
-  it.each(pages)('%s has colours for every kind that it names', (_name, _document, page) => {
+  it.each([...pages, ...memoryPages])('%s has colours for every kind that it names', (_name, _document, page) => {
     const styles = new Set([...page.matchAll(/class="(kind-[^"]*)"/g)].map(([, style]) => style));
     expect(styles.size).toBeGreaterThan(0);
     for (const style of styles) {
@@ -161,6 +309,81 @@ describe('a page', () => {
     const page = sweepHtml(sweepOf({ simulated: null, timeScale: null }), assets);
     expect(page).not.toContain('SIMULATED');
     expect(page).not.toContain('(simulated)');
+  });
+
+  it('of fit pictures the whole pool: parts of one scale, the limit, the upper end of the need', () => {
+    const { need, pool } = fitted;
+    if (pool === null) throw new Error('this machine has a pool');
+    const picture = /<svg class="pool"[^>]*>(.*?)<\/svg>/s.exec(memoryPages[0][2])?.[1] ?? '';
+    const percent = (name: string): number[] =>
+      [...picture.matchAll(new RegExp(`<rect${name} x="([\\d.]+)%"[^>]* width="([\\d.]+)%"`, 'g'))].flatMap(
+        ([, x, width]) => [Number(x), Number(width)],
+      );
+    const parts = percent('');
+    const widths = parts.filter((_, index) => index % 2 === 1);
+    expect(widths).toHaveLength(need.terms.length + 3);
+    expect(widths.reduce((sum, width) => sum + width, 0)).toBeCloseTo(100, 1);
+    expect(widths[1]).toBeCloseTo(((need.terms[0]?.bytes ?? 0) / pool.total) * 100, 1);
+    const [from = 0, width = 0] = percent(' class="most"');
+    expect(from).toBeCloseTo(((pool.used + need.bytes) / pool.total) * 100, 1);
+    expect(from + width).toBeCloseTo(((pool.used + need.high) / pool.total) * 100, 1);
+    const limit = Number(/<line x1="([\d.]+)%"/.exec(picture)?.[1]);
+    expect(limit).toBeCloseTo(((pool.used + pool.loadable) / pool.total) * 100, 1);
+  });
+
+  it('of fit grows its scale where the need is more than the memory, and marks where that ends', async () => {
+    const report = await fitInto({ bytes: 2 * machine.host.total }, machine);
+    const page = fitHtml(report, { heading: 'Too much', estimated: null }, assets);
+    expect(page).toContain('all the memory');
+    const places = [...page.matchAll(/<line x1="([\d.]+)%"/g)].map(([, x]) => Number(x));
+    expect(places).toHaveLength(2);
+    for (const place of places) expect(place).toBeLessThan(60);
+    expect(page).toContain('<strong class="warn">no</strong>');
+  });
+
+  it('has every term of an estimate with its formula and its inputs', () => {
+    for (const [name, , page] of [memoryPages[0], memoryPages[2]])
+      for (const { formula, inputs } of estimated.terms) {
+        expect(page, name).toContain(escapeText(formula));
+        for (const input of Object.keys(inputs)) expect(page, name).toContain(escapeText(input));
+      }
+  });
+
+  it('says of each program what it reads and decides, with its flags', () => {
+    expect(fitted.programs.length).toBeGreaterThan(3);
+    for (const { decision, flags, from } of fitted.programs)
+      for (const text of [decision, from, flags ?? '']) expect(memoryPages[0][2]).toContain(escapeText(text));
+  });
+
+  it('of a recording says how each session ended, the newest first, and has its figures', () => {
+    const sessions = [
+      sessionOf({ startedAt: '2026-11-19T08:00:00.000Z', lastAt: '2026-11-19T09:00:00.000Z', end: 'shut-down' }),
+      sessionOf(),
+    ];
+    const page = recordHtml(recordOf({ sessions }), assets);
+    const [newest, oldest] = [page.indexOf('>STOPPED<'), page.indexOf('>SHUT DOWN<')];
+    expect(newest).toBeGreaterThan(0);
+    expect(oldest).toBeGreaterThan(newest);
+    expect(page.match(/class="timeline" data-session="(\d)"/g)).toEqual([
+      'class="timeline" data-session="1"',
+      'class="timeline" data-session="0"',
+    ]);
+    for (const text of [
+      '3.00 s below 15.0 GiB',
+      '0.90 GiB/s at 18:09:41.000',
+      'weights loaded',
+      'NVRM: Xid 31',
+      'driver 580.142',
+      'the disk is full',
+      'python3',
+    ])
+      expect(page).toContain(text);
+  });
+
+  it('of an empty recording says so', () => {
+    const page = recordHtml(recordOf({ sessions: [] }), assets);
+    expect(page).toContain('<h1>Nothing was recorded</h1>');
+    expect(page).not.toContain('class="timeline"');
   });
 
   it('shows an unfinished earlier run before anything else', () => {
@@ -222,7 +445,7 @@ describe('the file', () => {
 
 describe('the documents of the fixtures match the published schemas', () => {
   const ajv = new Ajv({ allErrors: true, strict: true, strictRequired: false, allowUnionTypes: true });
-  it.each(pages)('%s', (name, document) => {
+  it.each([...pages, ...memoryPages])('%s', (name, document) => {
     const schema = new URL(`../../../schemas/${name}.schema.json`, import.meta.url);
     const validate = ajv.compile(JSON.parse(readFileSync(schema, 'utf8')));
     validate(JSON.parse(JSON.stringify(document)));

@@ -1,19 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { RenderOptions } from '../../../lib/render/options.ts';
 import { createPaint } from '../../../lib/render/paint.ts';
-import { axisOf, type Plot, plot } from '../../../lib/render/plot.ts';
+import { type Plot, plot } from '../../../lib/render/plot.ts';
 import { widthOf } from '../../../lib/render/text-layout.ts';
 
 function options(overrides: Partial<RenderOptions> = {}): RenderOptions {
-  return { width: 80, paint: createPaint(0), unicode: true, exact: false, hostName: 'here', ...overrides };
+  return { width: 80, cut: 80, paint: createPaint(0), unicode: true, exact: false, hostName: 'here', ...overrides };
 }
 
 function plotOf(points: readonly (readonly [number, number])[], overrides: Partial<Plot> = {}): Plot {
   return {
     title: 'A line',
     series: [{ letter: 'D', name: 'device', style: 'kind-1', points }],
-    xName: 'size',
-    yName: 'time',
     xText: (x) => `x${Math.round(x)}`,
     yText: (y) => `y${Math.round(y)}`,
     ...overrides,
@@ -29,28 +27,6 @@ function places(lines: readonly string[], letter: string): [row: number, column:
     );
 }
 
-describe('axes', () => {
-  const free = { fromZero: true, linear: false };
-
-  it('is logarithmic when the largest value is more than 20 times the smallest', () => {
-    expect(axisOf([1, 20], free).log).toBe(false);
-    expect(axisOf([1, 21], free)).toMatchObject({ log: true, from: 1, to: 21 });
-    expect(axisOf([1, 1000], { ...free, linear: true })).toMatchObject({ log: false, from: 0, to: 1000 });
-  });
-
-  it('cannot be logarithmic with 0 in it', () => expect(axisOf([0, 1000], free).log).toBe(false));
-
-  it('places values in proportion', () => {
-    const linear = axisOf([5, 10], free);
-    expect([0, 5, 10].map(linear.at)).toEqual([0, 0.5, 1]);
-    const log = axisOf([1, 10, 100], free);
-    expect(log.at(10)).toBeCloseTo(0.5);
-    expect(log.value(0.5)).toBeCloseTo(10);
-  });
-
-  it('has room for a single value', () => expect(axisOf([7], { fromZero: false, linear: false }).at(7)).toBe(0));
-});
-
 describe('plot', () => {
   it('rises from the lower left to the upper right', () => {
     const lines = plot(
@@ -63,12 +39,12 @@ describe('plot', () => {
     );
     expect(places(lines, 'D')).toEqual([
       [0, 79],
-      [4, 43],
-      [8, 6],
+      [5, 43],
+      [10, 6],
     ]);
     expect(lines[1]).toMatch(/^y100 ┤/);
     expect(lines.at(-3)).toMatch(/^ +y0 ┤/);
-    expect(lines.at(-1)).toMatch(/^ +x0 +x50 +x100$/);
+    expect(lines.at(-1)).toMatch(/^ +x0 +x20 +x40 +x60 +x80 +x100$/);
   });
 
   it.each([40, 80, 160])('fits into %d columns, with and without Unicode', (width) => {
@@ -82,34 +58,75 @@ describe('plot', () => {
     }
   });
 
-  it('says which axis is logarithmic', () => {
+  it('has two logarithmic axes or none, and says so', () => {
+    const headingOf = (...points: [number, number][]) => plot(plotOf(points), options())[0];
+    expect(headingOf([1, 1], [1000, 2])).toContain('(both axes logarithmic)');
+    expect(headingOf([1, 1], [2, 1000])).toContain('(both axes logarithmic)');
+    expect(headingOf([1, 1], [2, 2])).not.toContain('logarithmic');
+    expect(headingOf([1, 0], [1000, 2])).not.toContain('logarithmic');
     expect(
       plot(
-        plotOf([
-          [1, 1],
-          [1000, 2],
-        ]),
-        options(),
-      )[0],
-    ).toContain('(size: logarithmic)');
-    expect(
-      plot(
-        plotOf([
-          [1, 1],
-          [1000, 2000],
-        ]),
-        options(),
-      )[0],
-    ).toContain('(time, size: logarithmic)');
-    expect(
-      plot(
-        plotOf([
-          [1, 1],
-          [2, 2],
-        ]),
+        plotOf(
+          [
+            [1, 1],
+            [1000, 2],
+          ],
+          { steps: true },
+        ),
         options(),
       )[0],
     ).not.toContain('logarithmic');
+  });
+
+  it('shows proportional times as a straight line, over any range of sizes', () => {
+    for (const sizes of [
+      [1, 2, 4, 8],
+      [1, 10, 100, 1000],
+    ]) {
+      const marks = places(plot(plotOf(sizes.map((size) => [size, size * 35])), options()), 'D').toSorted(
+        ([, a], [, b]) => a - b,
+      );
+      const slopes = marks.slice(1).map(([row, column], index) => {
+        const [lastRow, lastColumn] = marks[index] as [number, number];
+        return (lastRow - row) / (column - lastColumn);
+      });
+      expect(marks).toHaveLength(4);
+      // A row is 1/8 of the height: half a row of rounding at both ends.
+      for (const slope of slopes) expect(slope).toBeCloseTo(slopes.at(-1) as number, 1);
+    }
+  });
+
+  it('marks failed measurements, and has room for them', () => {
+    const lines = plot(
+      plotOf([], {
+        series: [
+          {
+            letter: 'D',
+            name: 'device',
+            style: 'kind-1',
+            points: [
+              [10, 1],
+              [20, 2],
+            ],
+            failed: [40],
+          },
+        ],
+      }),
+      options(),
+    );
+    expect(lines[0]).toContain('x no result');
+    expect(lines.at(-3)?.at(-1)).toBe('x');
+    expect(Math.max(...places(lines, 'D').map(([, column]) => column))).toBeLessThan(50);
+    expect(lines.at(-1)).toContain('x40');
+  });
+
+  it('names the lines that hide each other', () => {
+    const line = (letter: string, ...ys: number[]) =>
+      ({ letter, name: letter, style: 'kind-1', points: ys.map((y, x) => [x, y] as const) }) as const;
+    const legend = (...series: Plot['series']) => plot(plotOf([], { series }), options())[0];
+    expect(legend(line('D', 1, 2, 3), line('P', 1, 2, 3))).toMatch(/\* D, P$/);
+    expect(legend(line('D', 1, 2, 3), line('P', 1, 9, 3), line('S', 1, 5, 9))).toMatch(/\* several$/);
+    expect(legend(line('D', 1, 2, 3), line('P', 7, 8, 9))).not.toContain('*');
   });
 
   it('always marks the last point of a line, and no two points close together', () => {

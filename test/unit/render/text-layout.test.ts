@@ -1,5 +1,6 @@
 /** Cells and lines in columns of a terminal, not in characters. */
 import fc from 'fast-check';
+import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
 import { padEnd, padStart, table, truncate, truncateStart, widthOf } from '../../../lib/render/text-layout.ts';
 
@@ -16,6 +17,13 @@ describe('the width of a text', () => {
     ['', 0],
   ])('%j takes %d columns', (text, columns) => {
     expect(widthOf(text)).toBe(columns);
+  });
+
+  it('of each character is that of string-width, which most texts do without', () => {
+    const differing = Array.from({ length: 0xd800 }, (_, code) => String.fromCharCode(code)).filter(
+      (character) => widthOf(character) !== stringWidth(character),
+    );
+    expect(differing).toEqual([]);
   });
 });
 

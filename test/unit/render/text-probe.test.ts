@@ -14,7 +14,7 @@ import { headerOf, layoutOf, movedOf, notMade, settledOf, stepOf, stressOf, swee
 import { GB, GiB } from '../../support/units.ts';
 
 function options(overrides: Partial<RenderOptions> = {}): RenderOptions {
-  return { width: 80, paint: createPaint(0), unicode: true, exact: false, hostName: 'here', ...overrides };
+  return { width: 80, cut: 80, paint: createPaint(0), unicode: true, exact: false, hostName: 'here', ...overrides };
 }
 
 const text = (lines: readonly string[]): string => lines.join('\n');

@@ -9,17 +9,21 @@ import { snapshotPage } from '../../../lib/render/text/snapshot.ts';
 import { cells, poolBar } from '../../../lib/render/text/snapshot-memory.ts';
 import { readingLine, sparkline, watchPage } from '../../../lib/render/text/watch.ts';
 import { hanging, padEnd, table, truncate, widthOf, wrap } from '../../../lib/render/text-layout.ts';
+import type { Snapshot } from '../../../lib/types/index.ts';
 import { hostOf, type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
 import { GiB } from '../../support/units.ts';
 
 const optionsAt = (width: number, depth: Depth = 0, extra: Partial<RenderOptions> = {}): RenderOptions => ({
   width,
+  cut: width,
   paint: createPaint(depth),
   unicode: true,
   exact: false,
   hostName: 'spark-1',
   ...extra,
 });
+
+const page = (snapshot: Snapshot, options: RenderOptions): string[] => snapshotPage(snapshot, options, { full: true });
 
 const STORIES: Record<string, MachineFixture> = {
   idle: {},
@@ -36,39 +40,74 @@ const STORIES: Record<string, MachineFixture> = {
 };
 
 describe('the page', () => {
-  it.each(Object.keys(STORIES))('%s fits 80, 100 and 160 columns, in colour and without', (story) => {
-    for (const width of [60, 80, 100, 160]) {
+  it.each(Object.keys(STORIES))('%s fits its columns, in colour and without', (story) => {
+    for (const width of [40, 60, 80, 100, 160]) {
       for (const depth of [0, 4, 8] as const) {
         for (const exact of [false, true]) {
-          const lines = snapshotPage(snapshotOf(STORIES[story]), optionsAt(width, depth, { exact }));
-          // 60 columns are for reading at all; rows of a table may not fit there.
-          if (width >= 80) for (const line of lines) expect(widthOf(line), line).toBeLessThanOrEqual(width);
+          const snapshot = snapshotOf(STORIES[story]);
+          const options = optionsAt(width, depth, { exact });
+          const full = page(snapshot, options);
+          // Numbers of the full ledger take 54 columns and are not cut.
+          const lines = [...snapshotPage(snapshot, options), ...(width >= 60 && !exact ? full : [])];
+          for (const line of lines) expect(widthOf(line), line).toBeLessThanOrEqual(width);
         }
       }
     }
   });
 
+  it('of a healthy machine fits 80×24 and 60×20, the answer first', () => {
+    for (const [width, rows] of [
+      [80, 24],
+      [60, 20],
+    ] as const) {
+      const lines = snapshotPage(snapshotOf(STORIES.simulated), optionsAt(width));
+      // The prompt takes a row.
+      expect(lines.length).toBeLessThan(rows);
+      expect(lines[1]).toMatch(/^OK {2}102\.82 GiB \(110\.40 GB\) can be loaded on the GPU\.$/);
+      expect(lines[2]).toMatch(/^ {4}Nothing stands in the way/);
+      expect(lines.join('\n')).not.toMatch(/anonymous|reclaim|order|PSI/);
+    }
+  });
+
+  it('shows a part of the full page where it is the reason for the verdict', () => {
+    const of = (fixture: MachineFixture) => snapshotPage(snapshotOf(fixture), optionsAt(80)).join('\n');
+    expect(of({})).not.toMatch(/Pressure|Blocks/);
+    expect(of({ largeShare: 0.01 })).toMatch(/Blocks {4}1\.\d GiB of/);
+    expect(of({ full: 12 })).toMatch(/Pressure {2}some tasks/);
+    expect(of({ host: { hugePagesTotal: 1024, hugePagesFree: 512, hugetlb: 2 * GiB } })).toMatch(
+      /What each tool counts/,
+    );
+  });
+
+  it('loses nothing in a pipe, and is cut on a terminal', () => {
+    const long = snapshotOf({ processes: [{ pid: 4711, name: 'a-name-of-24-characters-', gpuBytes: 70 * GiB }] });
+    const lines = (cut: number) => snapshotPage(long, { ...optionsAt(60), cut }).join('\n');
+    expect(lines(60)).toContain('…');
+    expect(lines(Number.POSITIVE_INFINITY)).not.toContain('…');
+    expect(lines(Number.POSITIVE_INFINITY)).toContain('a-name-of-24-characters- (4711)');
+  });
+
   it('is the same text with and without colour, apart from the fill of the bar', () => {
     const plain = (lines: string[]) => lines.map(stripVTControlCharacters).filter((line) => !/^\[.*\]$/.test(line));
     const snapshot = snapshotOf(STORIES.busy);
-    expect(plain(snapshotPage(snapshot, optionsAt(90, 8)))).toEqual(plain(snapshotPage(snapshot, optionsAt(90))));
+    expect(plain(page(snapshot, optionsAt(90, 8)))).toEqual(plain(page(snapshot, optionsAt(90))));
   });
 
   it('says SIMULATED first, and the machine', () => {
-    const [first = '', ...rest] = snapshotPage(snapshotOf(STORIES.simulated), optionsAt(80));
+    const [first = '', ...rest] = page(snapshotOf(STORIES.simulated), optionsAt(80));
     expect(first).toContain('SIMULATED  machine gb10');
     expect(rest.join('\n')).not.toContain('spark-1');
     expect(readingLine(snapshotOf(STORIES.simulated), optionsAt(80))).toContain('SIMULATED gb10');
   });
 
   it('states totals in GiB and GB, and in every digit with --bytes', () => {
-    expect(snapshotPage(snapshotOf(), optionsAt(80)).join('\n')).toContain('119.69 GiB (128.52 GB)');
-    expect(snapshotPage(snapshotOf(), optionsAt(80, 0, { exact: true })).join('\n')).toContain('128,518,619,136');
+    expect(page(snapshotOf(), optionsAt(80)).join('\n')).toContain('119.69 GiB (128.52 GB)');
+    expect(page(snapshotOf(), optionsAt(80, 0, { exact: true })).join('\n')).toContain('128,518,619,136');
   });
 
   it('prints unknown for null, never 0', () => {
-    const text = snapshotPage(snapshotOf({ host: { available: null } }), optionsAt(100)).join('\n');
-    expect(text).toMatch(/AFTER RECLAIM +unknown/);
+    const text = page(snapshotOf({ host: { available: null } }), optionsAt(100)).join('\n');
+    expect(text).toMatch(/Can become free +unknown/);
     expect(text).toMatch(/nvidia-smi .*unknown {2}not supported/);
   });
 
@@ -83,16 +122,18 @@ describe('the page', () => {
 
   it('is ASCII without Unicode', () => {
     for (const story of Object.values(STORIES)) {
-      const text = snapshotPage(snapshotOf(story), optionsAt(80, 0, { unicode: false })).join('\n');
+      const options = optionsAt(80, 0, { unicode: false });
+      const text = [...page(snapshotOf(story), options), ...snapshotPage(snapshotOf(story), options)].join('\n');
       expect(text.replace(/…/g, '')).toMatch(/^[\x20-\x7e\n]*$/);
     }
   });
 
-  it('fits the rows of a live screen and keeps the verdict', () => {
-    for (const rows of [10, 16, 22, 30, 50]) {
+  it('fits the rows of a live screen, and keeps the verdict and its numbers longest', () => {
+    for (const rows of [5, 8, 10, 16, 22, 30, 50]) {
       const lines = watchPage(snapshotOf(STORIES.busy), ['history'], optionsAt(80), rows);
       expect(lines.length).toBeLessThanOrEqual(rows);
-      expect(lines.join('\n')).toMatch(/OK {2}34\.0 GiB/);
+      expect(lines[0]).toMatch(/^OK {2}25\.0\d GiB/);
+      expect(lines.join('\n')).toMatch(/Free this instant +30\.0 GiB.*\nCan become free +34\.0 GiB/);
     }
   });
 });
@@ -137,7 +178,7 @@ describe('the bar', () => {
 describe('the rule of each tool', () => {
   const rules = (fixture: MachineFixture) =>
     Object.fromEntries(
-      snapshotPage(snapshotOf(fixture), optionsAt(160))
+      page(snapshotOf(fixture), optionsAt(160))
         .map((line) => /^(PyTorch|vLLM|SGLang|llama\.cpp|NVIDIA's guidance) +\[.*\] +\S+(?: GiB)? {2}(.*)$/.exec(line))
         .filter((match) => match !== null)
         .map(([, tool, rule]) => [tool, rule]),
@@ -172,22 +213,24 @@ describe('the rule of each tool', () => {
 });
 
 describe('processes that hold GPU memory', () => {
-  const page = (fixture: MachineFixture) => snapshotPage(snapshotOf(fixture), optionsAt(80)).join('\n');
+  const textOf = (fixture: MachineFixture) => page(snapshotOf(fixture), optionsAt(80)).join('\n');
   const host = { free: 45 * GiB, available: 50 * GiB };
   const share = (pid: number) => ({ pid, name: 'vllm', gpuBytes: 61 * GiB });
 
   it('are never "none" where they are not known', () => {
-    const text = page({ host, container: true });
+    const text = textOf({ host, container: true });
     expect(text).toMatch(/Processes holding GPU memory: not known here \(this process is in a PID\s+namespace/);
     expect(text).toContain('unattributed (GPU memory and driver)');
-    expect(page({ container: true, processes: [share(7)], host })).toMatch(/not all is known here: this process is in/);
-    const inUse = page({ model: 'discrete', ownFree: [40 * GiB] });
+    expect(textOf({ container: true, processes: [share(7)], host })).toMatch(
+      /not all is known here: this process is in/,
+    );
+    const inUse = textOf({ model: 'discrete', ownFree: [40 * GiB] });
     expect(inUse).toMatch(/GPU memory: none listed, though 100\.4 GiB are in use/);
-    expect(page({ model: 'discrete', ownFree: [143_000 * 2 ** 20] })).toContain('GPU memory: none\n');
+    expect(textOf({ model: 'discrete', ownFree: [143_000 * 2 ** 20] })).toContain('GPU memory: none\n');
   });
 
   it('never hold more than there is', () => {
-    const text = page({ host, processes: [share(7), share(8)] });
+    const text = textOf({ host, processes: [share(7), share(8)] });
     expect(text).toMatch(/G {2}GPU memory of processes, at most +6\d\.\d\d/);
     expect(text).toMatch(/NVML’s processes add up to 122\.00 GiB \(\S+ GB\), but only/);
     for (const [, percent] of text.matchAll(/ (\d+\.\d)$/gm)) expect(Number(percent)).toBeLessThanOrEqual(100);
@@ -195,7 +238,7 @@ describe('processes that hold GPU memory', () => {
   });
 
   it('are shown as a part where a part is known', () => {
-    const text = page({
+    const text = textOf({
       host,
       processes: [
         { ...share(7), gpuBytes: 20 * GiB },
@@ -220,13 +263,13 @@ describe('processes that hold GPU memory', () => {
 
 describe('a GPU of which little is known', () => {
   it('is described neutrally', () => {
-    const text = snapshotPage(snapshotOf({ model: 'unknown' }), optionsAt(160)).join('\n');
-    expect(text).toMatch(/AFTER RECLAIM .*it is unknown whether the GPU shares host memory/);
+    const text = page(snapshotOf({ model: 'unknown' }), optionsAt(160)).join('\n');
+    expect(text).toMatch(/Can become free .*it is unknown whether the GPU shares host memory/);
     expect(text).not.toContain('no page cache');
   });
 
   it('has processes without a name, whatever the reason', () => {
-    expect(snapshotPage(snapshotOf(STORIES.foreign), optionsAt(80)).join('\n')).toContain('(name unknown)');
+    expect(page(snapshotOf(STORIES.foreign), optionsAt(80)).join('\n')).toContain('(name unknown)');
   });
 });
 

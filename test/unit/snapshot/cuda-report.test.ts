@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { NativeBinding, NativeCudaReport } from '../../../lib/native/contract.ts';
-import { readCudaReport } from '../../../lib/snapshot/cuda-report.ts';
+import { knownIdentities, withIdentities } from '../../../lib/snapshot/cuda-report.ts';
 
 const report = (identities: number, devices: NativeCudaReport['devices']): NativeCudaReport => ({
   runtime: {},
@@ -15,20 +15,20 @@ const report = (identities: number, devices: NativeCudaReport['devices']): Nativ
 
 /** A binary that returns these reports one after the other; `asked` has the identities that the caller said it knew. */
 function binary(...reports: NativeCudaReport[]) {
-  const asked: (number | undefined)[] = [];
-  const binding = {
-    async readCuda(_mode: number, _deadlineMs: number, known?: number) {
-      asked.push(known);
-      return reports.shift();
-    },
-  } as unknown as NativeBinding;
-  return { asked, read: () => readCudaReport(binding, 1, 100) };
+  const asked: number[] = [];
+  const binding = {} as NativeBinding;
+  const read = async () => {
+    const before = knownIdentities(binding);
+    asked.push(before?.number ?? 0);
+    return withIdentities(binding, reports.shift() as NativeCudaReport, before);
+  };
+  return { asked, read };
 }
 
 const first = { ordinal: 0, name: 'a GPU', attributes: { integrated: 1 }, contextActive: false };
 const second = { ordinal: 0, name: 'another GPU', attributes: { integrated: 0 }, contextActive: false };
 
-describe('readCudaReport', () => {
+describe('the report of the binary', () => {
   it('completes a report without identities from the one before', async () => {
     const { asked, read } = binary(report(3, [first]), report(3, [{ ordinal: 0, contextActive: true }]));
     const whole = await read();

@@ -45,12 +45,18 @@ function machine({ available, floor, gives = Number.MAX_SAFE_INTEGER, journalHol
     hostTotal: 128 * GiB,
     floor,
     pressureFull: floor === null ? null : 10,
-    stepDeadlineMs: 1000,
+    stepTimeoutMs: 1000,
     timeScale: null,
   };
   const reading = (): HostReading => {
     const now = available - (floor === null ? 0 : held()) - lost();
-    return { memFree: now, memAvailable: now, pressureFull: 0, inLargeBlocks: floor === null ? null : now };
+    return {
+      memFree: now,
+      memAvailable: now,
+      unpinnable: 0,
+      pressureFull: 0,
+      inLargeBlocks: floor === null ? null : now,
+    };
   };
   const binding = {
     async allocBlock(_kind: string, bytes: number) {

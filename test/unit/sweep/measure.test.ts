@@ -45,7 +45,7 @@ function machine({ fails = {}, stop = { cause: 'aborted', reason: 'by you' }, st
   };
   const context = {
     binding,
-    limits: { stepDeadlineMs: 1000, timeScale: timeScale ?? null },
+    limits: { stepTimeoutMs: 1000, timeScale: timeScale ?? null },
     waitForLowPressure: async () => undefined,
     stop: () => (stopsAt !== undefined && calls.includes(stopsAt) ? stop : null),
     begin: () => {

@@ -79,7 +79,7 @@ describe('a step', () => {
   const planned = { kind: 'device', size: 1, bytes: 1e9, refusal: null } as const;
 
   it('has its times, bandwidth and tensor', () => {
-    const tensor = { dtype: 'int8', shape: null, elements: 1e9, bytes: 1e9, note: null };
+    const tensor = { dtype: 'int8' as const, shape: null, elements: 1e9, bytes: 1e9, note: null };
     const sizes = [
       { bytes: 5, tensor: null },
       { bytes: 1e9, tensor },

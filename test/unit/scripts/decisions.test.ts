@@ -1,10 +1,14 @@
 /** The scripts' own decisions, each shown to say yes and no. */
 
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { packagesAreCurrent } from '../../scripts/bootstrap.mjs';
-import { readGyp, targetFlags } from '../../scripts/direct-build.mjs';
-import { breachesOf } from '../../scripts/house-rules.mjs';
-import { skipsByReason } from '../../scripts/skip-reporter.mjs';
+import { packagesAreCurrent } from '../../../scripts/bootstrap.mjs';
+import { readGyp, targetFlags } from '../../../scripts/direct-build.mjs';
+import { breachesOf } from '../../../scripts/house-rules.mjs';
+import { progressLine } from '../../../scripts/progress-reporter.mjs';
+import { root } from '../../../scripts/run.mjs';
+import { skipsByReason } from '../../../scripts/skip-reporter.mjs';
 
 describe('bootstrap', () => {
   const lock = {
@@ -20,6 +24,20 @@ describe('bootstrap', () => {
     expect(packagesAreCurrent(lock, { packages: { 'node_modules/a': { version: '1.0.1' } } })).toBe(false);
     expect(packagesAreCurrent(lock, { packages: {} })).toBe(false);
     expect(packagesAreCurrent(lock, null)).toBe(false);
+  });
+});
+
+describe('the scripts of package.json', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>;
+  };
+  const names = Object.keys(scripts);
+
+  it('have no name that npm runs by itself, but for prepack and test', () => {
+    const hook =
+      /^(preinstall|install|postinstall|prepublish|preprepare|prepare|postprepare|prepublishOnly|prepack|postpack|publish|postpublish|dependencies|version|stop|start|restart|uninstall)$/;
+    const around = names.filter((name) => names.includes(name.replace(/^(pre|post)/, '')) && /^(pre|post)/.test(name));
+    expect([...names.filter((name) => hook.test(name)), ...around]).toEqual(['prepack']);
   });
 });
 
@@ -81,5 +99,23 @@ describe('the skip reporter', () => {
       ['no GPU', 2],
       [null, 1],
     ]);
+  });
+});
+
+describe('the line of progress', () => {
+  const run = { files: 30, allFiles: 120, tests: 900, failed: 0, elapsed: 95_000, done: 100, expected: 400 };
+
+  it('has files, tests, the time and what is left', () => {
+    expect(progressLine(run)).toBe('progress: 30 of 120 files, 900 tests, 1 min 35 s, about 4 min 45 s left');
+  });
+
+  it('has no estimate at the beginning', () => {
+    expect(progressLine({ ...run, done: 79 })).toBe('progress: 30 of 120 files, 900 tests, 1 min 35 s');
+  });
+
+  it('has failures, and no estimate at the end', () => {
+    expect(progressLine({ ...run, files: 120, failed: 2, elapsed: 41_000 })).toBe(
+      'progress: 120 of 120 files, 900 tests, 2 failed, 41 s',
+    );
   });
 });

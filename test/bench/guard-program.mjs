@@ -1,0 +1,156 @@
+/**
+ * umaprobe-guard on the real kernel: its CPU time beside earlyoom's, the time from a threshold to SIGKILL, and what it adds
+ * to the start of a command.
+ */
+
+import { spawn, spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { record } from 'umaprobe';
+import { compare, compile, limit, quantile, skip, temporaryFolder } from './measure.mjs';
+
+const MiB = 2 ** 20;
+const GiB = 2 ** 30;
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const guard = join(root, 'build', 'Release', 'umaprobe-guard');
+const cli = join(root, 'dist', 'cli.js');
+const TRIPS = Number(process.env.UMAPROBE_BENCH_TRIPS ?? 100);
+const SECONDS = Number(process.env.UMAPROBE_BENCH_SECONDS ?? 10);
+
+const available = () => Number(/MemAvailable: +(\d+) kB/.exec(readFileSync('/proc/meminfo', 'utf8'))[1]) * 1024;
+
+/** The arguments of the guard; the rules are those of lib/memory/guard-rules.ts. */
+function argumentsOf(keys, command) {
+  const rules = {
+    floor: 0,
+    'kill-below': 0,
+    'horizon-ms': 1000,
+    'kill-horizon-ms': 250,
+    'slope-ms': 100,
+    'min-fall': 128 * MiB,
+    'low-for-ms': 10_000,
+    'pressure-full': 10,
+    'pressure-for-ms': 300_000,
+    'min-blocks': 128 * MiB,
+    'interval-us': 10_000,
+    'grace-ms': 5000,
+    ...keys,
+  };
+  return [...Object.entries(rules).map(([key, value]) => `--${key}=${value}`), '--', ...command];
+}
+
+/** CPU time in ns of all threads, from the scheduler, and how often the first one slept. */
+function usage(pid) {
+  const ns = readdirSync(`/proc/${pid}/task`)
+    .map((task) => Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]))
+    .reduce((sum, value) => sum + value, 0);
+  const sleeps = Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]);
+  return { ns, sleeps };
+}
+
+/** What a running program uses, once it has started. */
+async function used(child, seconds = SECONDS) {
+  await sleep(1500);
+  const before = usage(child.pid);
+  await sleep(seconds * 1000);
+  const after = usage(child.pid);
+  child.kill('SIGTERM');
+  await new Promise((resolve) => child.once('exit', resolve));
+  return {
+    percent: (after.ns - before.ns) / seconds / 1e7,
+    perPoll: (after.ns - before.ns) / (after.sleeps - before.sleeps) / 1e3,
+  };
+}
+
+const quiet = { stdio: ['ignore', 'ignore', 'ignore'] };
+const near = () => Math.floor(available() - 2 * GiB);
+const guardAt = (intervalUs) =>
+  spawn(guard, argumentsOf({ floor: near(), 'interval-us': intervalUs }, ['sleep', '60']), quiet);
+
+async function beside() {
+  const question = 'the guard at 10 Hz, CPU time of a poll';
+  if (spawnSync('earlyoom', ['-v']).error) return skip(question, 'no earlyoom (Debian: apt-get install earlyoom)');
+  // Near its threshold earlyoom polls ten times a second.
+  const threshold = Math.round((available() - 300 * MiB) / 1024);
+  const theirs = await used(spawn('earlyoom', ['--dryrun', '-r', '0', '-M', String(threshold)], quiet));
+  const ours = await used(guardAt(100_000));
+  compare({ question, ours: ours.perPoll, theirs: theirs.perPoll, unit: 'µs', against: 'earlyoom', atMost: 2 });
+}
+
+async function together(intervalMs, atMost) {
+  const recorder = await record({ folder: temporaryFolder(), intervalMs, processesMs: 0 });
+  const started = performance.now();
+  const { percent } = await used(guardAt(intervalMs * 1000));
+  const seconds = (performance.now() - started) / 1000;
+  const { cpuMs } = await recorder.stop();
+  const recorded = cpuMs / seconds / 10;
+  const question = `guard (${percent.toFixed(2)} %) and record (${recorded.toFixed(2)} %) every ${intervalMs} ms, CPU time`;
+  limit({ question, value: percent + recorded, unit: '% of one core', atMost });
+}
+
+/** Milliseconds from the threshold to SIGKILL; null: something else came first. */
+async function react(program) {
+  const threshold = Math.floor(available() - 96 * MiB);
+  const keys = { floor: threshold, 'kill-below': threshold, 'min-fall': 2 ** 50, 'report-fd': 3 };
+  const child = spawn(guard, argumentsOf(keys, [program, String(threshold), String(GiB)]), {
+    stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
+  });
+  let crossed = '';
+  let report = '';
+  child.stdout.on('data', (text) => (crossed += text));
+  child.stdio[3].on('data', (text) => (report += text));
+  await new Promise((resolve) => child.once('close', resolve));
+  const ended = JSON.parse(report.slice(report.lastIndexOf('\n', report.length - 2) + 1));
+  const kill = ended.actions.find(({ action }) => action === 'kill');
+  // The guard may see it first: then there is nothing to wait for.
+  return kill === undefined ? null : crossed === '' ? 0 : Math.max(0, Date.parse(kill.at) - Number(crossed));
+}
+
+async function reactions(question, program, atMost) {
+  const times = [];
+  for (let tries = 0; times.length < TRIPS && tries < 3 * TRIPS; tries++) {
+    const time = await react(program);
+    if (time !== null) times.push(time);
+    await sleep(Math.random() * 20);
+  }
+  if (times.length === 0) return skip(question, 'other programs move MemAvailable too much');
+  const p50 = quantile(times, 0.5).toFixed(1);
+  limit({
+    question: `${question}: p50 ${p50} ms, ${times.length} times, p99`,
+    value: quantile(times, 0.99),
+    unit: 'ms',
+    atMost,
+  });
+}
+
+function startTime(file, args) {
+  const times = Array.from({ length: 15 }, () => {
+    const from = performance.now();
+    spawnSync(file, args, quiet);
+    return performance.now() - from;
+  });
+  return quantile(times, 0.5);
+}
+
+function starts() {
+  const bare = startTime('true', []);
+  const node = startTime(process.execPath, ['-e', '0']) - bare;
+  const program = startTime(guard, argumentsOf({}, ['true'])) - bare;
+  const guarded = startTime(process.execPath, [cli, 'guard', '--', 'true']) - bare;
+  limit({ question: 'umaprobe-guard -- true, more than true', value: program, unit: 'ms', atMost: 60 });
+  const question = `umaprobe guard -- true, more than true: ${guarded.toFixed(0)} ms, of which Node ${node.toFixed(0)}; the rest`;
+  limit({ question, value: guarded - node, unit: 'ms', atMost: 60 });
+}
+
+await beside();
+await together(10, 1);
+await together(1, 5);
+const program = compile('cross.c');
+await reactions('from the threshold to SIGKILL, idle', program, 15);
+const busy = Array.from({ length: availableParallelism() }, () => spawn('sh', ['-c', 'while :; do :; done'], quiet));
+await reactions('the same with all cores loaded', program, 30);
+for (const child of busy) child.kill('SIGKILL');
+starts();

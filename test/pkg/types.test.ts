@@ -1,0 +1,68 @@
+/** The declarations: publint, Are the types wrong, and programs of both formats that the compiler checks. */
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { describe, expect, inject, it } from 'vitest';
+import { ROOT } from '../support/root.ts';
+import { runInSandbox } from '../support/sandbox.ts';
+
+const { app, tarball } = inject('packed');
+const require = createRequire(import.meta.url);
+const env = { PATH: process.env.PATH ?? '' };
+
+const PROGRAM = `
+  import { snapshot, UmaError, type Snapshot } from 'umaprobe';
+  import { machines, type MachineSummary } from 'umaprobe/sim';
+  export async function total(): Promise<number> {
+    const taken: Snapshot = await snapshot({ memGetInfo: 'child' });
+    const list: MachineSummary[] = machines();
+    return taken.host.total + list.length;
+  }
+  export const isOurs = (error: unknown): error is UmaError => error instanceof UmaError;
+  // @ts-expect-error: the types are real ones, and not any
+  export const wrong: string = machines();
+`;
+
+/** What tsc prints about a program of this format; empty where it is right. */
+function compile(type: 'module' | 'commonjs', module: string): string {
+  const folder = join(app, `types-${type}-${module}`);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ type }));
+  writeFileSync(join(folder, 'program.ts'), PROGRAM);
+  const options = ['--strict', '--noEmit', '--target', 'es2023', '--module', module, '--skipLibCheck', 'false'];
+  const types = ['--types', 'node', '--typeRoots', join(ROOT, 'node_modules', '@types')];
+  const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+  return runInSandbox(folder, env, 'node', tsc, ...options, ...types, 'program.ts').stdout;
+}
+
+describe('the declarations', () => {
+  it.each([
+    ['module', 'node16'],
+    ['module', 'nodenext'],
+    ['commonjs', 'node16'],
+    ['commonjs', 'node20'],
+  ] as const)('are right for a program with "type": "%s" under --module %s', (type, module) => {
+    expect(compile(type, module)).toBe('');
+  });
+
+  it('have no problem that publint finds', () => {
+    const { status, stdout } = runInSandbox(ROOT, env, 'node', cliOf('publint'), 'run', '--strict', tarball);
+    expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringContaining('All good!') });
+  });
+
+  // node10 is the resolution of TypeScript before 4.7, which knows no "exports"; no supported Node resolves so.
+  it('have no problem that Are the types wrong finds', () => {
+    const flags = ['--profile', 'node16', '--no-emoji', '--no-color', tarball];
+    const { status, stdout } = runInSandbox(ROOT, env, 'node', cliOf('@arethetypeswrong/cli'), ...flags);
+    expect(status, stdout).toBe(0);
+    expect(stdout).toMatch(/"umaprobe\/sim"\s*│ OK \(CJS\)\s*│ OK \(ESM\)/);
+  });
+});
+
+/** The file that a package runs as its command. */
+function cliOf(name: string): string {
+  const manifest = join(ROOT, 'node_modules', name, 'package.json');
+  const { bin } = require(manifest) as { bin: string | Record<string, string> };
+  return join(manifest, '..', typeof bin === 'string' ? bin : (Object.values(bin)[0] ?? ''));
+}

@@ -1,0 +1,160 @@
+/** `umaprobe launch` on simulated machines: what is refused, started, stopped, and what the receipt says. */
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { LaunchReport } from '../../../lib/types/index.ts';
+import { CLI, runUmaprobe } from '../../support/cli.ts';
+import { evaluateOnMachine } from '../../support/package-on-machine.ts';
+import { parseDocument } from '../../support/schemas.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { GiB } from '../../support/units.ts';
+
+const folder = temporaryFolder('launch-cli');
+const GROW = [process.execPath, CLI, 'sim', 'grow'];
+
+/** Qwen3-8B, of which only the config is there. */
+const CONFIG = join(folder, 'config.json');
+writeFileSync(
+  CONFIG,
+  JSON.stringify({
+    model_type: 'qwen3',
+    num_hidden_layers: 36,
+    hidden_size: 4096,
+    num_attention_heads: 32,
+    num_key_value_heads: 8,
+    head_dim: 128,
+    intermediate_size: 12_288,
+    vocab_size: 151_936,
+    max_position_embeddings: 40_960,
+    tie_word_embeddings: false,
+  }),
+);
+
+function launch(...words: string[]) {
+  return runUmaprobe(['launch', '--folder', join(folder, 'record'), ...words]);
+}
+
+function document(stdout: string): LaunchReport {
+  const report = parseDocument(stdout) as unknown as LaunchReport;
+  // The schema of a launch names the documents in it, and does not repeat them.
+  for (const inner of [report.plan.fit, report.prepare, report.guard])
+    if (inner !== null) parseDocument(JSON.stringify(inner));
+  return report;
+}
+
+describe('where fit says no', () => {
+  it('nothing is started, unless it is wanted all the same', () => {
+    const marker = join(folder, 'started');
+    const refused = launch('--sim', 'gb10', '--bytes', '200GiB', '--', 'touch', marker);
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toContain('--anyway starts it all the same.');
+    expect(existsSync(marker)).toBe(false);
+    expect(launch('--sim', 'gb10', '--bytes', '200GiB', '--anyway', '--no-record', '--', 'touch', marker).code).toBe(0);
+    expect(existsSync(marker)).toBe(true);
+  });
+
+  it('the flags that would fit are named, and fit', () => {
+    const line = ['vllm', 'serve', CONFIG, '--max-model-len', '32768'];
+    const ask = (...more: string[]) => launch('--sim', 'gb10', '--json', '--dry-run', '--', ...line, ...more);
+    const first = ask();
+    const { plan } = document(first.stdout);
+    expect([first.code, plan.verdict]).toEqual([1, 'no']);
+    const second = ask(...(plan.flags?.safe ?? '').split(' '));
+    expect([second.code, document(second.stdout).plan.verdict]).toEqual([0, 'fits']);
+  });
+});
+
+describe('a launch', () => {
+  it('makes room, guards, records, and ends with a receipt', () => {
+    const program = [...GROW, '--rate', '30GiB/s', '--to', '40GiB', '--hold', '2.4s'];
+    const { code, stderr, stdout } = launch('--sim', 'gb10-cached', '--json', '--bytes', '42GiB', '--', ...program);
+    expect(code).toBe(0);
+    // stdout is the document alone.
+    expect(stderr).toContain('done: at most 40.0 GiB');
+    const { guard, outcome, plan, prepare, receipt, record } = document(stdout);
+    expect(outcome).toBe('exited');
+    expect(plan.steps.map(({ state, step }) => `${step} ${state}`)).toEqual([
+      'fit done',
+      'prepare done',
+      'guard done',
+      'record done',
+    ]);
+    expect(prepare?.before.immediate).toBeLessThan(10 * GiB);
+    expect(prepare?.verdict).toBe('enough');
+    expect(guard?.exitCode).toBe(0);
+    expect(record).toEqual({ folder: join(folder, 'record'), failure: null });
+    const near = (bytes: number | null | undefined, gib: number) => expect((bytes ?? 0) / GiB).toBeCloseTo(gib, 0);
+    near(receipt?.took.peak, 40);
+    near(receipt?.took.plateau, 40);
+    near(receipt?.after?.returned, 40);
+    near(receipt?.after?.missing, 0);
+    near(receipt?.own.bytes, 40);
+    expect(receipt?.headroom).toBe((guard?.lowest.available ?? 0) - (guard?.floor.bytes ?? 0));
+    const marks = runUmaprobe(['record', 'show', '--folder', join(folder, 'record'), '--sim', 'gb10-cached', '--json']);
+    expect(marks.stdout).toContain('launch: exited');
+  });
+
+  it('is stopped by the guard, and does not call its flags safe', () => {
+    const program = [...GROW, '--gpu', '--rate', '60GiB/s', '--to', '118GiB', '--hold', '30s'];
+    const options = [
+      '--for',
+      'vllm',
+      '--model',
+      CONFIG,
+      '--context',
+      '4096',
+      '--utilization',
+      '0.5',
+      '--no-record',
+      '--grace',
+      '500ms',
+    ];
+    const { code, stderr } = launch('--sim', 'gb10', ...options, '--', ...program);
+    expect(code).toBe(6);
+    expect(stderr).toContain('FITS');
+    expect(stderr).toContain('SIMULATED  machine gb10');
+    expect(stderr).toContain('The guard stopped it before it had all that it takes.');
+  });
+
+  it('passes on output, exit code, and that a program cannot be started', () => {
+    expect(launch('-q', '--sim', 'gb10', '--no-record', '--', 'sh', '-c', 'echo out; exit 7')).toEqual({
+      code: 7,
+      stdout: 'out\n',
+      stderr: '',
+    });
+    const missing = launch('-q', '--sim', 'gb10', '--no-record', '--', 'no-such-program');
+    expect(missing.code).toBe(127);
+    expect(missing.stderr).toContain('no-such-program could not be started: there is no such program');
+  });
+
+  it('says what it does not understand, and goes on under the guard alone', () => {
+    const { code, stderr } = launch('--sim', 'gb10', '--no-record', '--', 'sh', '-c', 'exit 0');
+    expect(code).toBe(0);
+    expect(stderr.replaceAll(/\s+/g, ' ')).toContain(
+      'UNKNOWN Whether it fits is not known. Not recognised: sh starts what a text for a shell says.',
+    );
+    const model = launch('--sim', 'gb10', '--no-record', '--dry-run', '--', 'vllm', 'serve', 'org/not-here');
+    expect(model.code).toBe(0);
+    expect(model.stdout).toContain('UNKNOWN');
+    expect(model.stdout).toContain('There is no model "org/not-here"');
+  });
+});
+
+describe('launch()', () => {
+  it('plans, and its events and signal are those of a library', async () => {
+    const seen = await evaluateOnMachine<{ planned: string; types: string[]; outcome: string; refused: string }>(
+      'gb10',
+      `const types = new Set();
+       const planned = await umaprobe.launch({ command: ['llama-server', '-m', 'none.gguf'], dryRun: true });
+       const stop = new AbortController();
+       const onEvent = (event) => { types.add(event.type); if (event.type === 'started') setTimeout(() => stop.abort(), 300); };
+       const { outcome } = await umaprobe.launch({ command: ['sleep', '30'], record: false, bytes: 1e9, onEvent, signal: stop.signal });
+       const refused = await umaprobe.launch({ command: ['true'], signal: AbortSignal.abort() }).catch(({ name }) => name);
+       return { planned: planned.outcome + ' ' + planned.plan.verdict, types: [...types], outcome, refused };`,
+    );
+    expect(seen.planned).toBe('planned unknown');
+    expect(seen.outcome).toBe('aborted');
+    expect(seen.refused).toBe('AbortError');
+    expect(seen.types).toEqual(expect.arrayContaining(['plan', 'step', 'started', 'reading', 'ended']));
+  });
+});

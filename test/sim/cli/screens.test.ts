@@ -1,0 +1,106 @@
+/**
+ * The screens of the commands in windows of four sizes and in a pipe, as they were looked at (golden/screens.md;
+ * UPDATE_GOLDEN=1 writes it). No line is wider than its window, and in a pipe nothing is cut off. All *simulated*.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { CLI, runInShell } from '../../support/cli.ts';
+import { masked } from '../../support/console-blocks.ts';
+import { ROOT } from '../../support/root.ts';
+import { missingTerminal, type Screen, screensOf } from '../../support/screen.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const GOLDEN = join(ROOT, 'test/sim/cli/golden/screens.md');
+
+interface Shown {
+  command: string;
+  /** Its numbers are measured: only words and their order are compared. */
+  measured?: true;
+}
+
+const COMMANDS: readonly Shown[] = [
+  { command: 'umaprobe --sim gb10' },
+  { command: 'umaprobe --sim gb10-busy' },
+  { command: 'umaprobe --full --sim gb10-cached' },
+  { command: 'umaprobe watch --sim gb10 --count 3 --interval 100ms', measured: true },
+  { command: 'umaprobe sweep --sim gb10 --sizes 250MB,1GB --journal none', measured: true },
+  { command: 'umaprobe stress --sim gb10 --max 2GiB --journal none', measured: true },
+  { command: 'umaprobe doctor --sim gb10-cached', measured: true },
+  { command: 'umaprobe cache status --sim gb10-cached' },
+];
+
+const WINDOWS = [
+  { columns: 40, rows: 10 },
+  { columns: 60, rows: 20 },
+  { columns: 80, rows: 24 },
+  { columns: 200, rows: 50 },
+];
+
+const typed = (command: string): string => command.replace(/^umaprobe/, `'${process.execPath}' '${CLI}'`);
+
+/**
+ * Of a page that is not measured only times differ. Of the others each paragraph is a line, without numbers; plots, and
+ * what the machine did afterwards, differ in more.
+ */
+function goldenLines(lines: readonly string[], { measured }: Shown): string[] {
+  const kept = lines.map((line) =>
+    line.replace(/\d\d:\d\d:\d\d/, '00:00:00').replace(/^took [\d.]+ .?s$/, 'took 0 ms'),
+  );
+  if (measured !== true) return kept;
+  return kept
+    .map((line) => (line.endsWith('…') ? `${line.slice(0, 24)}…` : line))
+    .join('\n')
+    .split(/\n\s*\n/)
+    .filter((paragraph) => !/[│┤]|^Afterwards/.test(paragraph))
+    .map((paragraph) => masked(paragraph.replace(/[▁▂▃▄▅▆▇█]+/g, '▁')).replace(/\b0 (ms|s|µs)\b/g, '0 ms'));
+}
+
+describe.skipIf(missingTerminal !== null)('screens (simulated)', () => {
+  const env = { NO_COLOR: '1', XDG_STATE_HOME: temporaryFolder('screens') };
+
+  it('are those that were looked at, fit their windows, and lose nothing in a pipe', { timeout: 240_000 }, async () => {
+    const text: string[] = ['# Screens of the commands', ''];
+    const section = (title: string, shown: Shown, lines: readonly string[]): void => {
+      text.push(`## ${shown.command} · ${title}`, '', '```', ...goldenLines(lines, shown), '```', '');
+    };
+    const wrapped: string[] = [];
+    const commands = COMMANDS.map(({ command }) => typed(command));
+    const screens = await Promise.all(WINDOWS.map((window) => screensOf(commands, env, window)));
+    for (const [index, { columns, rows }] of WINDOWS.entries()) {
+      for (const [at, screen] of (screens[index] as Screen[]).entries()) {
+        const shown = COMMANDS[at] as Shown;
+        wrapped.push(...screen.wrapped.map((line) => `${shown.command} in ${columns} columns: ${line}`));
+        section(`${columns}×${rows}`, shown, shown.measured === true ? screen.all : screen.lines);
+      }
+    }
+    for (const shown of COMMANDS) {
+      const { stdout } = runInShell(typed(shown.command), { env: { ...env, COLUMNS: '' } });
+      expect(stdout, shown.command).not.toContain('…');
+      section(
+        'piped',
+        shown,
+        stdout
+          .trimEnd()
+          .split('\n')
+          .map((line) => line.trimEnd()),
+      );
+    }
+    expect(wrapped).toEqual([]);
+    if (process.env.UPDATE_GOLDEN !== undefined) writeFileSync(GOLDEN, `${text.join('\n')}\n`);
+    expect(`${text.join('\n')}\n`).toBe(readFileSync(GOLDEN, 'utf8'));
+  });
+
+  it('of a healthy machine shows its answer in 80×24, and watch in 80×8', { timeout: 60_000 }, async () => {
+    const [page] = await screensOf([typed('umaprobe --sim gb10')], env, { columns: 80, rows: 24 });
+    expect(page?.all).toEqual(page?.lines);
+    expect(page?.lines[1]).toMatch(/^OK {2}103\.88 GiB \(111\.54 GB\) can be loaded on the GPU\.$/);
+    const watched = typed('umaprobe watch --sim gb10 --count 2 --interval 100ms');
+    const [small] = await screensOf([watched], env, { columns: 80, rows: 8 });
+    expect(small?.lines[1]).toMatch(/^OK {2}103\.88 GiB/);
+    expect(small?.lines.join('\n')).toMatch(/Free this instant +107\.1 GiB\nCan become free +112\.8 GiB/);
+    expect(small?.lines.at(-1)).toMatch(/\? keys, q quits/);
+  });
+});
+
+if (missingTerminal !== null) it(`is skipped: ${missingTerminal}`, (context) => context.skip(missingTerminal ?? ''));

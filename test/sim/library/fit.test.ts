@@ -1,0 +1,172 @@
+/** `fit` on simulated machines: the story of the page cache, huge pages, and what is not known. */
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { FitReport, FitTable } from '../../../lib/types/index.ts';
+import { runUmaprobe } from '../../support/cli.ts';
+import { evaluateOnMachine } from '../../support/package-on-machine.ts';
+import { parseDocument } from '../../support/schemas.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { MiB } from '../../support/units.ts';
+
+function ask(machine: string, ...args: string[]): { status: number | null; report: FitReport } {
+  const { code: status, stdout } = runUmaprobe(['fit', ...args, '--json', '--sim', machine]);
+  return { status, report: parseDocument(stdout) as unknown as FitReport };
+}
+
+/** Qwen3-8B. */
+const QWEN = {
+  model_type: 'qwen3',
+  num_hidden_layers: 36,
+  hidden_size: 4096,
+  num_attention_heads: 32,
+  num_key_value_heads: 8,
+  head_dim: 128,
+  intermediate_size: 12_288,
+  vocab_size: 151_936,
+  max_position_embeddings: 40_960,
+  tie_word_embeddings: false,
+};
+
+const folder = temporaryFolder('fit');
+let files = 0;
+
+function configFile(config: object): string {
+  const path = join(folder, `config-${files++}.json`);
+  writeFileSync(path, JSON.stringify(config));
+  return path;
+}
+
+const PROGRAMS = ['vllm', 'sglang', 'llama.cpp', 'ollama', 'torch', 'accelerate'] as const;
+
+describe('fit', () => {
+  it('tells why a 7B model is refused by a machine full of page cache, and fits after the cache is dropped', async () => {
+    const verdicts = await evaluateOnMachine<Record<string, string>[]>(
+      'gb10-cached',
+      `const ask = async () => Object.fromEntries(await Promise.all(${JSON.stringify(PROGRAMS)}.map(async (program) =>
+         [program, (await umaprobe.fit({ bytes: 14e9 }, await umaprobe.snapshot(), { program })).verdict])));
+       const before = await ask();
+       await umaprobe.dropCaches({ level: 1 });
+       return [before, await ask()];`,
+    );
+    const everywhere = Object.fromEntries(PROGRAMS.map((program) => [program, 'fits']));
+    expect(verdicts).toEqual([{ ...everywhere, torch: 'fits-after', accelerate: 'fits-after' }, everywhere]);
+  });
+
+  it('gives the command that drops the cache', () => {
+    const { report, status } = ask('gb10-cached', '--bytes', '14GB', '--for', 'torch');
+    expect(status).toBe(1);
+    expect(report.remedies[0]?.command).toBe('sync; echo 1 | sudo tee /proc/sys/vm/drop_caches');
+    expect(ask('gb10-cached', '--bytes', '14GB', '--for', 'vllm').status).toBe(0);
+  });
+
+  it('names the programs that huge pages blind, and why', () => {
+    const { report } = ask('gb10-hugepages', '--bytes', '60GiB');
+    const blind = report.programs.filter(({ verdict }) => verdict !== 'fits');
+    expect(blind.map(({ program }) => program)).toEqual(['llama.cpp', 'ollama']);
+    for (const { from, remedies } of blind) {
+      expect(from).toContain('huge pages are reserved');
+      expect(remedies[0]?.command).toContain('nr_hugepages');
+    }
+    expect(report.verdict).toBe('fits');
+  });
+
+  it('prints flags for a shell, and nothing where it does not fit', () => {
+    const flags = (size: string) => runUmaprobe(['fit', '--bytes', size, '--for', 'vllm', '--flags', '--sim', 'gb10']);
+    expect(flags('60GiB')).toMatchObject({ code: 0, stdout: '--gpu-memory-utilization 0.51\n' });
+    const refused = flags('110GiB');
+    expect(refused.code).toBe(1);
+    expect(refused.stdout.trim()).toBe('');
+  });
+
+  it('judges each program by its own estimate, and the largest setting by estimating again', () => {
+    const model = configFile({ ...QWEN, max_position_embeddings: 1_000_000 });
+    const { report } = ask('gb10', model, '--context', '32768');
+    const numbers = Object.fromEntries(report.programs.map(({ numbers: own, program }) => [program, own]));
+    // llama.cpp's own words: KV buffer 4608 MiB, compute buffer 304.75 MiB (m = 512 × 4 × (151936 + 2 × 4096) bytes).
+    expect(numbers['llama.cpp']).toMatchObject({ kvCache: 4608 * MiB, compute: 512 * 4 * (151_936 + 2 * 4096) });
+    expect(numbers.vllm?.kvTokens).toBeGreaterThan(32_768);
+    const solve = (...args: string[]) => ask('gb10', model, '--for', 'vllm', ...args);
+    const { report: most, status } = solve('--solve', 'context');
+    const context = most.solved?.value ?? 0;
+    expect([status, most.verdict, most.solved?.limitedBy]).toEqual([0, 'fits', 'memory']);
+    expect(solve('--context', String(context + 256)).report.verdict).not.toBe('fits');
+    expect(solve('--context', String(context)).report.verdict).toBe('fits');
+  });
+
+  it('does not solve for a setting that its estimate does not have', () => {
+    const { code, stderr, stdout } = runUmaprobe(['fit', '--params', '7e9', '--solve', 'context', '--sim', 'gb10']);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('--solve context needs the model or its config.json');
+    // The rough formulas of training know the batch.
+    const training = [
+      '--params',
+      '0.6e9',
+      '--hidden',
+      '1024',
+      '--use',
+      'sft',
+      '--method',
+      'rough',
+      '--context',
+      '1024',
+    ];
+    expect(ask('gb10', ...training, '--solve', 'batch').report.solved?.value).toBe(4096);
+  });
+
+  it('says that a model whose weights are not known is unknown', () => {
+    const { report, status } = ask(
+      'gb10',
+      configFile({ ...QWEN, model_type: 'nobody-knows', intermediate_size: undefined }),
+    );
+    const weights = report.need.terms.find(({ name }) => name === 'weights');
+    if (weights === undefined) expect([report.verdict, status]).toEqual(['unknown', 1]);
+    else expect(weights.bytes).toBeGreaterThan(0);
+  });
+
+  it('shows which precisions fit', () => {
+    const { stdout } = runUmaprobe(['fit', '--table', '--json', '--sim', 'gb10']);
+    const { rows } = parseDocument(stdout) as unknown as FitTable;
+    expect(rows.map(({ cells, name }) => [name, ...cells.map(({ verdict }) => verdict)])).toEqual([
+      ['7B', 'fits', 'fits', 'fits', 'fits'],
+      ['13B', 'fits', 'fits', 'fits', 'fits'],
+      ['70B', 'no', 'no', 'fits', 'fits'],
+    ]);
+    expect(rows[2]?.cells.map(({ weights }) => weights)).toEqual([280e9, 140e9, 70e9, 35e9]);
+  });
+
+  it('tells the story of a 7B model with the parameters alone', () => {
+    expect(ask('gb10-cached', '--params', '7e9', '--for', 'torch').report.verdict).toBe('fits-after');
+    const { report } = ask('gb10-cached', '--params', '7e9', '--for', 'vllm');
+    expect([report.verdict, report.programs[0]?.flags]).toEqual(['fits', null]);
+  });
+
+  it('does not say that anything fits where there is no GPU, or where its memory is not known', () => {
+    for (const [machine, device] of [
+      ['no-driver', []],
+      ['h200-lost', ['--device', '1']],
+      ['gb10-no-context', ['--memgetinfo', 'child']],
+    ] as const) {
+      const { report, status } = ask(machine, '--bytes', '1GiB', ...device);
+      expect([machine, report.verdict]).toEqual([machine, 'unknown']);
+      expect(status).toBe(machine === 'no-driver' ? 3 : 1);
+    }
+  });
+
+  it.each([
+    [['--bytes', '100'], 'has no unit'],
+    [[], 'What shall fit?'],
+    [['--bytes', '1GB', '--for', 'tgi'], 'is not one of vllm'],
+    [['--bytes', '1GB', '--utilization', '0.9'], '--utilization needs --for vllm'],
+    [['--bytes', '1GB', '--for', 'vllm', '--utilization', '92'], 'is not a share above 0 and up to 1'],
+    [['--bytes', '1GB', '--flags'], '--flags needs --for'],
+    [['--bytes', '1GB', '--params', '7e9'], '--bytes is a size without a model'],
+    [['--bytes', '1GB', '--solve', 'context'], 'does not go with --solve'],
+    [['/nowhere/model.gguf'], '/nowhere/model.gguf'],
+  ])('%j is an error of one line', (args, message) => {
+    const { code: status, stderr } = runUmaprobe(['fit', ...args, '--sim', 'gb10']);
+    expect(status).toBe(2);
+    expect(stderr).toContain(message);
+  });
+});

@@ -1,0 +1,37 @@
+/** Parts of estimates for tests: a use with its defaults, and a model of which only the architecture is known. */
+import type { Use } from '../../lib/estimate/use.ts';
+import type { Architecture } from '../../lib/models/architecture.ts';
+import { emptyModel, type Model } from '../../lib/models/model.ts';
+import type { Quantization } from '../../lib/models/quantization.ts';
+
+export function useOf(options: Partial<Use> = {}): Use & { context: number } {
+  return {
+    use: 'inference',
+    program: null,
+    sequences: 1,
+    kvDtype: null,
+    batchTokens: null,
+    flashAttention: true,
+    swaFull: false,
+    kvUnified: true,
+    mla: null,
+    tensorParallel: 1,
+    mtp: false,
+    languageModelOnly: false,
+    mmap: true,
+    method: 'breakdown',
+    batch: 1,
+    checkpointing: true,
+    optimizer: 'adamw',
+    mixedPrecision: false,
+    loraRank: 16,
+    workers: 2,
+    rolloutUtilization: 0.3,
+    ...options,
+    context: options.context ?? 4096,
+  };
+}
+
+export function modelWith(architecture: Architecture | null, quantization: Quantization | null = null): Model {
+  return { ...emptyModel('test', 'config'), architecture, quantization };
+}

@@ -1,0 +1,152 @@
+/** umaprobe-guard, as guard() starts it: what it reports, and how it ends. */
+
+import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import { guardProgram } from '../../lib/native/binding.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+import { GiB, MiB } from './units.ts';
+
+export interface GuardLine {
+  event: string;
+  [key: string]: unknown;
+}
+interface Evidence {
+  available: number;
+  slope: number | null;
+  secondsToFloor: number | null;
+}
+export interface ActionLine extends GuardLine {
+  at: string;
+  action: 'drop' | 'compact' | 'warn' | 'term' | 'kill';
+  reason: string;
+  evidence: Evidence;
+  dryRun: boolean;
+  failure: string | null;
+}
+export interface EndedLine extends GuardLine {
+  exitCode: number | null;
+  signal: number | null;
+  stopped: boolean;
+  lowestAvailable: number;
+  peakGroupBytes: number | null;
+  readings: number;
+  cpuMs: number;
+  actions: ActionLine[];
+}
+
+/** Thresholds for the tests: those of the field, with little to wait for. */
+export const RULES = {
+  floor: 8 * GiB,
+  'kill-below': 2 * GiB,
+  'horizon-ms': 1000,
+  'kill-horizon-ms': 250,
+  'slope-ms': 100,
+  'min-fall': 64 * MiB,
+  'low-for-ms': 10_000,
+  'pressure-full': 10,
+  'pressure-for-ms': 300_000,
+  'min-blocks': 16 * MiB,
+  'interval-us': 10_000,
+  'grace-ms': 5000,
+};
+type Keys = Partial<Record<keyof typeof RULES, number>> & Record<string, number | string | undefined>;
+
+/** Rules that stop nothing on this machine. */
+export const HARMLESS: Keys = { floor: 0, 'kill-below': 0 };
+
+export function guardArguments(keys: Keys, command: readonly string[] = []): string[] {
+  const options = Object.entries({ ...RULES, ...keys }).filter(([, value]) => value !== undefined);
+  const tail = command.length === 0 ? [] : ['--', ...command];
+  return [...options.map(([key, value]) => `--${key}=${value}`), ...tail];
+}
+
+function linesOf(text: string): GuardLine[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as GuardLine);
+}
+
+/** The judge over a series: its warnings and stops, with the seconds at which they came. */
+export function replayed(readings: readonly object[], keys: Keys = {}): (ActionLine & { seconds: number })[] {
+  const file = join(temporaryFolder('replay'), 'series.jsonl');
+  writeFileSync(file, readings.map((reading) => `${JSON.stringify(reading)}\n`).join(''));
+  const { stdout, stderr, status } = spawnSync(guardProgram().file, guardArguments({ ...keys, replay: file }), {
+    encoding: 'utf8',
+    maxBuffer: 1 << 26,
+  });
+  if (status !== 0) throw new Error(`exit ${status}: ${stderr}`);
+  const actions = linesOf(stdout).filter(({ event }) => event === 'action') as ActionLine[];
+  return actions.map((action) => ({ ...action, seconds: Number(action.at) }));
+}
+
+export interface Guarded {
+  child: ChildProcess;
+  lines: GuardLine[];
+  control: (line: string) => void;
+  /** Resolves at the line of this event, or rejects at the end. */
+  line: (event: string) => Promise<GuardLine>;
+  end: Promise<{
+    code: number | null;
+    signal: NodeJS.Signals | null;
+    ended: EndedLine;
+    stdout: string;
+    stderr: string;
+  }>;
+}
+
+export function startGuard(keys: Keys, command: readonly string[], options: SpawnOptions = {}): Guarded {
+  const args = guardArguments({ 'report-fd': 3, 'control-fd': 4, ...keys }, command);
+  const child = spawn(guardProgram().file, args, { ...options, stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'] });
+  const lines: GuardLine[] = [];
+  const output = { stdout: '', stderr: '' };
+  let report = '';
+  const waiting = new Map<string, (line: GuardLine) => void>();
+  child.stdout?.on('data', (text) => (output.stdout += text));
+  child.stderr?.on('data', (text) => (output.stderr += text));
+  child.stdio[3]?.on('data', (text) => {
+    report += text;
+    const end = report.lastIndexOf('\n') + 1;
+    for (const line of linesOf(report.slice(0, end))) {
+      lines.push(line);
+      waiting.get(line.event)?.(line);
+    }
+    report = report.slice(end);
+  });
+  child.stdio[4]?.on('error', () => {});
+  const end = new Promise<Awaited<Guarded['end']>>((resolve) =>
+    child.once('close', (code, signal) =>
+      resolve({ code, signal, ended: lines.findLast(({ event }) => event === 'ended') as EndedLine, ...output }),
+    ),
+  );
+  return {
+    child,
+    lines,
+    control: (line) => void (child.stdio[4] as NodeJS.WritableStream).write(`${line}\n`),
+    line: (event) =>
+      new Promise((resolve, reject) => {
+        const found = lines.find((line) => line.event === event);
+        if (found) return resolve(found);
+        waiting.set(event, resolve);
+        void end.then(() => reject(new Error(`the guard ended without the line ${event}: ${output.stderr}`)));
+      }),
+    end,
+  };
+}
+
+/** Runs a command under the guard. */
+export const runGuard = (keys: Keys, command: readonly string[], options: SpawnOptions = {}) =>
+  startGuard(keys, command, options).end;
+
+export const signalNumber = (name: NodeJS.Signals): number => constants.signals[name];
+
+/** Whether the process still runs; one that nobody has waited for does not. */
+export function runs(pid: number | string): boolean {
+  try {
+    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}

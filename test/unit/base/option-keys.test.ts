@@ -1,0 +1,219 @@
+/** Every function of the library refuses an option that it does not know: a misspelt limit must not be ignored. */
+
+import { describe, expect, it } from 'vitest';
+import { abortable } from '../../../lib/base/abort.ts';
+import { doctor } from '../../../lib/doctor/index.ts';
+import * as umaprobe from '../../../lib/index.ts';
+import { simulate } from '../../../lib/sim.ts';
+
+const functions = new Map<string, unknown>(Object.entries(umaprobe));
+
+/** Calls that the compiler would refuse. */
+async function call(name: string, ...args: unknown[]): Promise<unknown> {
+  const result = (functions.get(name) as (...args: unknown[]) => unknown)(...args);
+  return name === 'watch' ? (result as AsyncGenerator).next() : result;
+}
+
+const MACHINE = { schema: 'umaprobe/snapshot/1' };
+
+const REFUSED: readonly (readonly [string, unknown[], string])[] = [
+  ['snapshot', [{ deadline: 5 }], 'snapshot() has no option "deadline". Did you mean deadlineMs?'],
+  ['snapshot', [{ memgetinfo: 'never' }], 'snapshot() has no option "memgetinfo". Did you mean memGetInfo?'],
+  [
+    'snapshot',
+    [{ memGetInfo: 'always' }],
+    'memGetInfo is "always"; expected one of auto, needed, neededInProcess, child, inProcess, never',
+  ],
+  [
+    'snapshot',
+    [5],
+    'snapshot() takes an object with memGetInfo, hiddenDevices, deadlineMs, childDeadlineMs, signal; it was given 5',
+  ],
+  ['watch', [{ interval: 5 }], 'watch() has no option "interval". Did you mean intervalMs?'],
+  ['watch', [{ intervalMs: 5 }], 'intervalMs is 5; expected 10 to 3600000 milliseconds'],
+  ['record', [{ interval: 5 }], 'record() has no option "interval". Did you mean intervalMs?'],
+  ['record', [{ maxBytes: 5 }], 'maxBytes is 5; expected 2097152 to 1099511627776 whole bytes'],
+  ['guard', [{ comand: ['true'] }], 'guard() has no option "comand". Did you mean command?'],
+  ['guard', [{}], 'guard() takes either command or target, and was given neither'],
+  ['guard', [{ command: [] }], 'command is empty; expected a program and its arguments'],
+  ['guard', [{ command: 'true' }], 'command is "true"; expected an array: a program and its arguments'],
+  ['guard', [{ command: ['true', 5] }], 'command[1] is 5; expected a text'],
+  ['guard', [{ command: ['true'], until: '' }], 'length of until is 0; expected 1 to 1000 characters'],
+  ['guard', [{ command: ['true'], floorBytes: '8GB' }], 'floorBytes is "8GB"; expected a number of bytes'],
+  ['guard', [{ command: ['true'], loadActions: ['dorp'] }], 'loadActions[0] is "dorp"; expected one of drop, compact'],
+  ['guard', [{ target: { process: 5 } }], 'target has no option "process". It takes pid, cgroup, unit, system.'],
+  ['guard', [{ target: { pid: 0 } }], 'pid is 0; expected a whole number from 1 to 4194304'],
+  ['guard', [{ target: { unit: '../x' } }], 'unit is "../x"; expected a name, such as "vllm.service"'],
+  ['guard', [{ target: { system: { maystop: [] } } }], 'policy has no option "maystop". Did you mean mayStop?'],
+  [
+    'guard',
+    [{ target: { system: { mayStop: ['a b'] } } }],
+    'mayStop[0] is "a b"; expected a name, such as "vllm*.service"',
+  ],
+  ['guard', [{ target: { system: { order: 'rss' } } }], 'order is "rss"; expected one of gpu, memory, listed'],
+  ['guard', [{ target: { pid: 1, unit: 'x' } }], 'target takes exactly one of pid, cgroup, unit and system'],
+  ['readRecord', [{ last: 5 }], 'readRecord() has no option "last". Did you mean lastMs?'],
+  ['mark', [''], 'length of text is 0; expected 1 to 4096 characters'],
+  ['mark', ['x', 5], 'folder is 5; expected a path'],
+  ['processes', [{ exact: 5 }], 'processes() has no option "exact". Did you mean exactMs?'],
+  ['processes', [{ top: 5 }], 'processes() has no option "top". It takes exactMs, deadlineMs, signal.'],
+  ['fit', [{ byte: 5 }, MACHINE], 'need has no option "byte". Did you mean bytes?'],
+  ['fit', [5e9, MACHINE], 'need is 5000000000; expected an estimate, or an object with bytes'],
+  ['fit', [{ bytes: '5GB' }, MACHINE], 'bytes is "5GB"; expected a number'],
+  ['fit', [{ bytes: 0 }, MACHINE], 'bytes is 0; expected 1 to 2^53 − 1'],
+  ['fit', [{ bytes: 1 }, {}], 'snapshot is an object; expected what snapshot() returned'],
+  ['fit', [{ bytes: 1 }, MACHINE, { programs: 'vllm' }], 'fit() has no option "programs". Did you mean program?'],
+  ['fit', [{ bytes: 1 }, MACHINE, { program: 'tgi' }], 'program is "tgi"; expected one of vllm, sglang, '],
+  [
+    'fit',
+    [{ bytes: 1 }, MACHINE, { program: 'vllm', utilization: 92 }],
+    'utilization is 92; expected above 0 and up to 1',
+  ],
+  [
+    'fit',
+    [{ bytes: 1 }, MACHINE, { utilization: 0.9 }],
+    'utilization is 0.9; expected an option of the programs vllm and sglang',
+  ],
+  [
+    'fit',
+    [{ total: { bytes: 1, low: 2, high: 3 }, terms: [] }, MACHINE],
+    'total is "2, 1, 3"; expected low ≤ bytes ≤ high',
+  ],
+  ['launch', [{ command: ['x'], dry: true }], 'launch() has no option "dry". Did you mean dryRun?'],
+  [
+    'launch',
+    [{ command: 'vllm serve m' }],
+    'command is "vllm serve m"; expected an array: a program and its arguments',
+  ],
+  ['launch', [{ command: [] }], 'command is empty; expected a program and its arguments'],
+  ['launch', [{ command: ['x', 5] }], 'command[1] is 5; expected a text'],
+  ['launch', [{ command: ['x'], program: 'tgi' }], 'program is "tgi"; expected one of vllm, sglang, '],
+  ['launch', [{ command: ['x'], bytes: 1, model: 'm' }], 'model and bytes both say what is loaded: give one of them'],
+  ['launch', [{ command: ['x'], bytes: 0 }], 'bytes is 0; expected 1 to 2^53 − 1 whole bytes'],
+  ['launch', [{ command: ['x'], utilization: 90 }], 'utilization is 90; expected above 0 and up to 1'],
+  ['launch', [{ command: ['x'], folder: '' }], 'folder is ""; expected a path'],
+  ['launch', [{ command: ['x'], anyway: 'yes' }], 'anyway is "yes"; expected true or false'],
+  ['memGetInfo', [0, { timeout: 5 }], 'memGetInfo() has no option "timeout". It takes deadlineMs, signal.'],
+  ['memGetInfo', [0, { deadlineMs: '5s' }], 'deadlineMs is "5s"; expected a number of milliseconds'],
+  ['cacheStatus', [undefined, { limit: 5 }], 'cacheStatus() has no option "limit". It takes top, signal, onProgress.'],
+  ['evictFiles', [['/x'], { synch: true }], 'evictFiles() has no option "synch". Did you mean sync?'],
+  ['dropCaches', [{ levels: 1 }], 'dropCaches() has no option "levels". Did you mean level?'],
+  ['dropCaches', [{ level: '3' }], 'level is "3"; expected 1, 2 or 3'],
+  [
+    'dropCaches',
+    [3],
+    'dropCaches() takes an object with level, sync, syncLimitMs, sudo, force, signal; it was given 3',
+  ],
+  ['compact', [{ force: true }], 'compact() has no option "force". It takes gate, always, sudo, signal.'],
+  ['compact', [{ gate: { available: 1 } }], 'gate has no option "available". Did you mean availableBytes?'],
+  ['reclaim', [{ bytes: 1, group: '/x' }], 'reclaim() has no option "group". Did you mean cgroup?'],
+  ['reclaim', [], 'reclaim() takes an object with bytes, cgroup, signal; it was given undefined'],
+  ['reclaim', [{ bytes: '8GB' }], 'bytes is "8GB"; expected a number of bytes'],
+  [
+    'prepare',
+    [60e9],
+    'prepare() takes an object with bytes, paths, dryRun, floor, sudo, signal; it was given 60000000000',
+  ],
+  ['prepare', [{ bytes: 1, dryrun: true }], 'prepare() has no option "dryrun". Did you mean dryRun?'],
+  ['prepare', [{ size: 1 }], 'prepare() has no option "size". It takes bytes, paths, dryRun, floor, sudo, signal.'],
+  ['explainError', ['x', { machine: null }], 'explainError() has no option "machine". It takes snapshot, signal.'],
+  ['explain', [{ snapshots: null }], 'explain() has no option "snapshots". Did you mean snapshot?'],
+  ['explain', [{ snapshot: {} }], 'snapshot is an object; expected a snapshot'],
+  ['explain', [{ processes: [] }], 'processes is an array; expected the report of processes(), or null'],
+  ['explainError', [5], 'text is 5; expected a string, bytes, or an iterable of them'],
+  ['sweep', [{ kind: 'device' }], 'sweep() has no option "kind". Did you mean kinds?'],
+  ['sweep', [{ kinds: ['gpu'] }], 'kinds is "gpu"; expected one of device, managed, pinned, system'],
+  ['sweep', [{ size: [1] }], 'sweep() has no option "size". Did you mean sizes?'],
+  ['sweep', [{ sizes: ['1GB'] }], 'sizes[0] is "1GB"; expected a number of bytes'],
+  ['sweep', [{ range: { start: 1, to: 2 } }], 'range has no option "start". It takes from, to, step.'],
+  ['sweep', [{ range: { from: 1, too: 2 } }], 'range has no option "too". Did you mean to?'],
+  ['sweep', [{ tensors: { dtype: ['int8'], elements: 1 } }], 'tensors has no option "dtype". Did you mean dtypes?'],
+  ['layout', ['13b', { kinds: ['device'] }], 'layout() has no option "kinds". Did you mean kind?'],
+  ['layout', [{ weights: '26GB' }], 'part "weights" is "26GB"; expected a number of bytes'],
+  ['profile', [{ varied: [] }], 'profile() has no option "varied". It takes command, vary, bisect,'],
+  ['profile', [{ command: ['x'] }], 'profile() takes either vary or bisect, and was given neither'],
+  ['profile', [{ command: 'x {n}', vary: [{ name: 'n', values: [1] }] }], 'command is "x {n}"; expected an array'],
+  [
+    'profile',
+    [{ command: ['x', '{n}'], vary: [{ name: 'n', value: [1] }] }],
+    'vary[0] has no option "value". Did you mean values?',
+  ],
+  [
+    'profile',
+    [{ command: ['x', '{n}'], vary: [{ name: 'n', values: ['1'] }] }],
+    'values of n is "1"; expected numbers',
+  ],
+  ['profile', [{ command: ['x', '{n}'], vary: [{ name: 'n', values: [] }] }], 'values of n are empty'],
+  ['profile', [{ command: ['x', '{n}'], bisect: { name: 'n', from: 1, till: 2 } }], 'bisect has no option "till".'],
+  [
+    'profile',
+    [{ command: ['x', '{n}'], bisect: { name: 'n', from: 0.5, to: 2 } }],
+    'bisect.from is 0.5; expected a whole number',
+  ],
+  [
+    'profile',
+    [{ command: ['x', '{n}'], vary: [{ name: 'n', values: [1] }], until: '(' }],
+    'until "(" is no regular expression',
+  ],
+  ['stress', [{ max: 2e9 }], 'stress() has no option "max". Did you mean maxBytes?'],
+  ['stress', [{ maxByte: 2e9 }], 'stress() has no option "maxByte". Did you mean maxBytes?'],
+  ['stress', [{ chunk: 2e9 }], 'stress() has no option "chunk". Did you mean chunkBytes?'],
+  ['stress', [{ maxBytes: '2GB' }], 'maxBytes is "2GB"; expected a number of bytes'],
+  ['stress', [{ FLOOR: 5e9 }], 'stress() has no option "FLOOR". Did you mean floor?'],
+  ['stress', [{ timeout: 5 }], 'stress() has no option "timeout". Did you mean timeoutMs?'],
+  ['estimate', ['x', { sequence: 2 }], 'estimate() has no option "sequence". Did you mean sequences?'],
+  ['estimate', ['x', { context: '8k' }], 'context is "8k"; expected a whole number'],
+  ['estimate', ['x', { kvDtype: 'q9' }], 'kvDtype is "q9"; expected one of f32'],
+  ['estimate', [{ parameters: 7e9 }], 'model has no option "parameters"'],
+  ['estimate', [{ params: 7e9, dtype: 'int3' }], 'dtype is "int3"; expected one of'],
+  ['estimate', [7], 'model is 7; expected a path, a name or a description'],
+  ['stress', [null], 'stress() takes an object with kind, single, '],
+  ['stress', [{ __proto__: null, constructor: 1 }], 'stress() has no option "constructor".'],
+];
+
+describe('a wrong option', () => {
+  it.each(REFUSED)('of %s(): %j', async (name, args, message) => {
+    const error = await call(name, ...args).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(Error);
+    expect((error as Error).message).toContain(message);
+    expect((error as { code: string }).code).toMatch(/^ERR_(INVALID_ARG_(TYPE|VALUE)|OUT_OF_RANGE)$/);
+  });
+
+  it('is tried of every function with options', () => {
+    const tried = new Set(REFUSED.map(([name]) => name));
+    const withoutOptions = ['estimateTable', 'UmaError', 'hostMemorySync', 'memGetInfoSync'];
+    expect([...functions.keys()].filter((name) => !tried.has(name) && !withoutOptions.includes(name))).toEqual([]);
+  });
+
+  it('is refused by doctor() and simulate()', async () => {
+    await expect(doctor({ onli: [] } as never)).rejects.toThrow('doctor() has no option "onli". Did you mean only?');
+    expect(() => simulate('gb10', { speed: 2 } as never)).toThrow('simulate() has no option "speed". It takes scale.');
+  });
+});
+
+describe('an aborted signal', () => {
+  const reason = new Error('enough');
+  const signal = AbortSignal.abort(reason);
+
+  it.each([
+    ['snapshot', [{ signal }]],
+    ['memGetInfo', [0, { signal }]],
+    ['dropCaches', [{ signal }]],
+    ['compact', [{ signal }]],
+    ['reclaim', [{ bytes: 1, signal }]],
+  ] as const)('ends %s() before it begins, with its reason', async (name, args) => {
+    await expect(call(name, ...args)).rejects.toBe(reason);
+  });
+
+  it('ends watch() without an error', async () => {
+    await expect(umaprobe.watch({ signal }).next()).resolves.toEqual({ done: true, value: undefined });
+  });
+
+  it('does not wait for what hangs, and leaves no listener', async () => {
+    const abort = new AbortController();
+    const hung = abortable(abort.signal, () => new Promise(() => undefined));
+    abort.abort(reason);
+    await expect(hung).rejects.toBe(reason);
+    await expect(abortable(new AbortController().signal, async () => 5)).resolves.toBe(5);
+  });
+});

@@ -1,0 +1,20 @@
+/** The reading that begins before the command is loaded: for the plain command, and for no other. */
+import { expect, it } from 'vitest';
+import { snapshotCommand } from '../../../lib/cli/commands/snapshot.ts';
+import { beginPlainReading, begunReading } from '../../../lib/cli/core/early-reading.ts';
+import { GLOBAL_OPTIONS } from '../../../lib/cli/core/options.ts';
+
+const PLAIN = ['full', 'bytes', 'json', 'no-color'];
+const others = Object.keys({ ...GLOBAL_OPTIONS, ...snapshotCommand.options }).filter((name) => !PLAIN.includes(name));
+
+it.each([
+  ['doctor'],
+  ['help'],
+  ['--'],
+  ['-h'],
+  ['snapshot', '--deadline=1s'],
+  ...others.map((name) => ['--json', `--${name}`]),
+])('does not begin for %s', async (...argv) => {
+  await beginPlainReading(argv);
+  expect(begunReading()).toBeNull();
+});

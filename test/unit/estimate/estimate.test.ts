@@ -1,0 +1,156 @@
+/** estimate(): the tables of the lab, the rough formulas on their own examples, ranges, and the page. */
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { estimate, estimateTable } from '../../../lib/estimate/index.ts';
+import { createPaint } from '../../../lib/render/paint.ts';
+import { estimatePage, tablePage } from '../../../lib/render/text/estimate.ts';
+import type { EstimateOptions } from '../../../lib/types/index.ts';
+import { ROOT } from '../../support/root.ts';
+import { parseDocument } from '../../support/schemas.ts';
+
+const QWEN3_06B = {
+  model_type: 'qwen3',
+  num_hidden_layers: 28,
+  hidden_size: 1024,
+  num_attention_heads: 16,
+  num_key_value_heads: 8,
+  head_dim: 128,
+  intermediate_size: 3072,
+  vocab_size: 151_936,
+  tie_word_embeddings: true,
+};
+const options = { width: 80, paint: createPaint(0), unicode: true, exact: false, hostName: 'test', cut: 80 };
+const gigabytes = (bytes: number) => bytes / 1e9;
+
+describe('the tables of the lab', () => {
+  it('model size by precision, in GB', async () => {
+    const { columns, rows } = await estimateTable();
+    expect(columns).toEqual(['fp32', 'fp16', 'int8', 'int4']);
+    expect(rows.map(({ bytes, name }) => [name, ...bytes.map(gigabytes)])).toEqual([
+      ['7B', 28, 14, 7, 3.5],
+      ['13B', 52, 26, 13, 6.5],
+      ['70B', 280, 140, 70, 35],
+    ]);
+  });
+
+  it.each([
+    ['fp16', 140],
+    ['int8', 70],
+    ['int4', 35],
+    ['nvfp4', 35],
+    ['fp32', 280],
+  ])('70 billion parameters in %s are %d GB, and nothing is added', async (dtype, expected) => {
+    const { total } = await estimate({ params: 70e9, dtype });
+    expect(total).toEqual({ bytes: expected * 1e9, low: expected * 1e9, high: expected * 1e9 });
+  });
+
+  it('of a model has its own parameters', async () => {
+    const { rows } = await estimateTable(join(ROOT, 'test/support/models/sharded'));
+    expect(rows).toEqual([{ name: 'sharded', parameters: 24_672, bytes: [98_688, 49_344, 24_672, 12_336] }]);
+  });
+
+  it('is a page and a document', async () => {
+    const table = await estimateTable();
+    expect(tablePage(table, options).join('\n')).toMatch(/7B +28 +26\.08 +14 +13\.04 +7 +6\.52 +3\.5 +3\.26/);
+    expect(parseDocument(JSON.stringify(table))).toEqual(table);
+  });
+});
+
+describe('the rough formulas, on the examples of the method', () => {
+  const rough = async (given: EstimateOptions) => {
+    const report = await estimate({ params: 0.6e9, hidden: 1024 }, { method: 'rough', context: 1024, ...given });
+    return gigabytes(report.total.bytes);
+  };
+
+  it.each([2, 4, 8, 16])('SFT with a batch of %d: 6 × 0.6 + batch × 1024 × 1024 × 4 / 1e9', async (batch) => {
+    expect(await rough({ use: 'sft', batch })).toBeCloseTo(3.6 + (batch * 1024 * 1024 * 4) / 1e9, 8);
+  });
+
+  it('DPO is 1.8 times as much, GRPO adds the share of 119 GB', async () => {
+    const sft = await rough({ use: 'sft', batch: 4 });
+    expect(await rough({ use: 'dpo', batch: 4 })).toBeCloseTo(1.8 * sft, 8);
+    expect(await rough({ use: 'grpo', batch: 4, rolloutUtilization: 0.5 })).toBeCloseTo(sft + 59.5, 8);
+  });
+
+  it('take the hidden size of a config', async () => {
+    const report = await estimate({ config: QWEN3_06B }, { use: 'sft', method: 'rough', batch: 2, context: 1024 });
+    expect(gigabytes(report.total.bytes)).toBeCloseTo(6 * 0.596 + (2 * 1024 * 1024 * 4) / 1e9, 3);
+  });
+
+  it('say what is missing', async () => {
+    await expect(estimate({ params: 1e9 }, { use: 'sft', method: 'rough' })).rejects.toThrow('needs the hidden size');
+    await expect(estimate({ params: 1e9, hidden: 64 }, { use: 'lora', method: 'rough' })).rejects.toThrow(
+      'There is no rough formula for lora',
+    );
+  });
+});
+
+describe('training on a Spark grows faster than linearly with the batch', () => {
+  // Measured peaks of the whole machine, GB: SFT of Qwen3-0.6B, sequences of 1024.
+  it.each([
+    ['sft', 2, 21.1],
+    ['sft', 4, 29.0],
+    ['sft', 8, 46.8],
+    ['sft', 16, 80.9],
+    ['dpo', 2, 23.8],
+    ['dpo', 4, 27.2],
+    ['dpo', 8, 62.2],
+  ] as const)('%s with a batch of %d took %d GB, within the range', async (use, batch, measured) => {
+    const { total } = await estimate({ config: QWEN3_06B }, { use, batch, context: 1024 });
+    expect(gigabytes(total.low)).toBeLessThan(measured);
+    expect(gigabytes(total.high)).toBeGreaterThan(measured);
+  });
+});
+
+describe('an estimate', () => {
+  const uses = ['inference', 'sft', 'lora', 'qlora', 'dpo', 'grpo'] as const;
+  const programs = [undefined, 'vllm', 'sglang', 'llama.cpp', 'ollama', 'torch', 'accelerate'] as const;
+  const all = uses.flatMap((use) =>
+    programs.map((program) => ({ use, ...(program === undefined ? {} : { program }) })),
+  );
+
+  it.each(all)('%j is a valid document whose terms add up, low ≤ bytes ≤ high', async (given) => {
+    const report = await estimate(join(ROOT, 'test/support/models/sharded'), given);
+    parseDocument(JSON.stringify(report));
+    for (const key of ['bytes', 'low', 'high'] as const)
+      expect(report.total[key]).toBe(report.terms.reduce((sum, term) => sum + term[key], 0));
+    for (const { bytes, high, low } of [...report.terms, report.total, report.loading.peak]) {
+      expect(low).toBeLessThanOrEqual(bytes);
+      expect(bytes).toBeLessThanOrEqual(high);
+    }
+    expect(estimatePage(report, true, options).every((line) => line.length <= 80)).toBe(true);
+  });
+
+  it('grows with the context by the bytes per token', async () => {
+    const at = async (context: number) =>
+      (await estimate({ config: QWEN3_06B }, { context, program: 'torch' })).terms.find(
+        ({ name }) => name === 'kv-cache',
+      );
+    const [short, long] = [await at(1000), await at(3000)];
+    expect(((long?.bytes ?? 0) - (short?.bytes ?? 0)) / 2000).toBe(28 * 8 * 128 * 4);
+  });
+
+  it('counts one cache of 65,536 tokens for four slots of 16,384 in llama.cpp', async () => {
+    const cache = async (kvUnified: boolean) =>
+      (await estimate({ config: QWEN3_06B }, { program: 'llama.cpp', context: 16_384, sequences: 4, kvUnified }))
+        .terms[1]?.bytes;
+    expect(await cache(true)).toBe(28 * 8 * 128 * 4 * 65_536);
+    expect(await cache(false)).toBe(28 * 8 * 128 * 4 * 65_536);
+  });
+
+  it('says when the context is longer than the model was made for', async () => {
+    const { notes } = await estimate(join(ROOT, 'test/support/models/sharded'), { context: 100_000 });
+    expect(notes).toContain('The context of 100,000 tokens is longer than the 512 that the model was made for.');
+  });
+
+  it('of a config without a vocabulary says that its weights are not known', async () => {
+    const { notes, terms } = await estimate({ config: { num_hidden_layers: 2, hidden_size: 64 } });
+    expect(terms.some(({ name }) => name === 'weights')).toBe(false);
+    expect(notes[0]).toContain('The weights are not known');
+  });
+
+  it('takes the weights that the caller knows', async () => {
+    const { terms } = await estimate({ config: QWEN3_06B, weightBytes: 12_345 });
+    expect(terms[0]).toMatchObject({ name: 'weights', bytes: 12_345 });
+  });
+});

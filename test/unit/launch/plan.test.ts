@@ -1,0 +1,168 @@
+/** The plan of a launch: which verdict is believed, and what the text of plan and receipt says. */
+import { describe, expect, it } from 'vitest';
+import { fitReport } from '../../../lib/fit/report.ts';
+import { isRefusal, type PlanInput, planOf, verdictFor } from '../../../lib/launch/plan.ts';
+import { receiptOf } from '../../../lib/launch/receipt.ts';
+import { recognise } from '../../../lib/launch/recognise.ts';
+import { createPaint } from '../../../lib/render/paint.ts';
+import { launchPlanLines, launchReceiptLines } from '../../../lib/render/text/launch.ts';
+import type { FitReport } from '../../../lib/types/index.ts';
+import { snapshotOf } from '../../support/snapshots.ts';
+import { GiB } from '../../support/units.ts';
+
+const OPTIONS = { width: 100, cut: 100, paint: createPaint(0), unicode: true, exact: false, hostName: 'spark' };
+
+function fitOf(gib: number): FitReport {
+  const bytes = gib * GiB;
+  const total = { bytes, low: bytes, high: bytes };
+  const need = { total, terms: [], kvBytesPerToken: null, peak: total, use: null, layers: null };
+  return fitReport({ ...need, terms: [{ name: 'bytes', ...total }] }, snapshotOf(), {
+    program: null,
+    version: null,
+    utilization: null,
+    device: null,
+  });
+}
+
+function inputOf(line: string, values: Partial<PlanInput> = {}): PlanInput {
+  const command = line.split(' ');
+  return {
+    command,
+    recognised: recognise(command, {}).command,
+    noFit: null,
+    fit: fitOf(40),
+    expected: null,
+    flags: null,
+    room: 40 * GiB,
+    floor: { bytes: 8 * GiB, from: 'test' },
+    prepare: true,
+    anyway: false,
+    record: '/r',
+    simulated: null,
+    ...values,
+  };
+}
+
+describe('the verdict that is believed', () => {
+  it.each([
+    ['vllm serve m', 40, 'fits'],
+    ['vllm serve m', 200, 'no'],
+    // Something takes more than was counted: no yes.
+    ['vllm serve m --enable-lora', 40, 'unknown'],
+    ['vllm serve m --enable-lora', 200, 'no'],
+    // Something takes less: no no.
+    ['vllm serve m --nnodes 2', 40, 'fits'],
+    ['vllm serve m --nnodes 2', 200, 'unknown'],
+    // Not known in which direction: neither.
+    ['vllm serve m --frobnicate', 40, 'unknown'],
+    ['vllm serve m --frobnicate', 200, 'unknown'],
+    ['sleep 10', 40, 'unknown'],
+  ])('%s, %d GiB: %s', (line, gib, verdict) => {
+    const answer = verdictFor(inputOf(line, { fit: fitOf(gib) }));
+    expect(answer.verdict).toBe(verdict);
+    if (verdict === 'unknown') expect(answer.summary).toContain('Whether it fits is not known.');
+  });
+
+  it('without an answer of fit it is unknown, with the reason', () => {
+    const answer = verdictFor(inputOf('vllm serve m', { fit: null, noFit: 'There is no model "m".' }));
+    expect(answer).toEqual({ verdict: 'unknown', summary: 'Whether it fits is not known. There is no model "m".' });
+  });
+
+  it('refuses a no, and what fits only after steps', () => {
+    expect(['fits', 'tight', 'fits-after', 'no', 'unknown'].filter((verdict) => isRefusal(verdict as 'no'))).toEqual([
+      'fits-after',
+      'no',
+    ]);
+  });
+});
+
+describe('the steps', () => {
+  const statesOf = (values: Partial<PlanInput>, line = 'vllm serve m') =>
+    planOf(inputOf(line, values)).steps.map(({ state, step }) => `${step} ${state}`);
+
+  it('all of them', () => {
+    expect(statesOf({})).toEqual(['fit done', 'prepare planned', 'guard planned', 'record planned']);
+  });
+
+  it('what is not wanted or not known is skipped', () => {
+    expect(statesOf({ prepare: false, record: null })).toEqual([
+      'fit done',
+      'prepare skipped',
+      'guard planned',
+      'record skipped',
+    ]);
+    expect(statesOf({ fit: null, room: null })).toEqual([
+      'fit skipped',
+      'prepare skipped',
+      'guard planned',
+      'record planned',
+    ]);
+  });
+
+  it('say that nothing is started, or that it is started all the same', () => {
+    expect(statesOf({ fit: fitOf(200) })).toEqual(['fit done', 'prepare skipped', 'guard skipped', 'record skipped']);
+    const [refused] = planOf(inputOf('vllm serve m', { fit: fitOf(200) })).steps;
+    const [forced] = planOf(inputOf('vllm serve m', { fit: fitOf(200), anyway: true })).steps;
+    expect(refused?.text).toBe('It does not fit: nothing is started.');
+    expect(forced?.text).toBe('It does not fit, and is started all the same.');
+  });
+});
+
+describe('the text', () => {
+  it('of a plan says what was understood, assumed and not understood, and the verdict last', () => {
+    const plan = planOf(
+      inputOf(
+        'docker run --gpus all nvcr.io/nvidia/vllm:26.04-py3 vllm serve org/m --max-model-len 8192 --enable-lora',
+        { simulated: 'gb10' },
+      ),
+    );
+    const text = launchPlanLines(plan, OPTIONS).join('\n');
+    expect(text).toContain('SIMULATED  machine gb10');
+    expect(text).toContain('program     vLLM, started by docker run');
+    expect(text).toContain('model       org/m');
+    expect(text).toContain('settings    --max-model-len 8192');
+    expect(text).toContain('assumed     Without --gpu-memory-utilization vLLM takes 0.92');
+    expect(text).toContain('unclear     --enable-lora loads adapters.');
+    expect(text).toContain('After SIGKILL the container runs on');
+    expect(text).toMatch(/UNKNOWN {2}Whether it fits is not known\. Without this it would fit:/);
+    expect(text).toContain('done     fit');
+    expect(text).toContain('planned  guard    Stop it before less than 8.0 GiB are available: test.');
+  });
+
+  it('control characters of a command line do not reach the terminal', () => {
+    const command = ['vllm', 'serve', 'evil\u001b[2J\nmodel'];
+    const input = { ...inputOf('x'), command, recognised: recognise(command, {}).command };
+    expect(launchPlanLines(planOf(input), OPTIONS).join('\n')).not.toContain('\u001b');
+  });
+
+  it('of a receipt names each part once', () => {
+    const readings = Array.from({ length: 60 }, (_, tick) => ({
+      at: new Date(1_700_000_000_000 + tick * 100).toISOString(),
+      available: 5 * GiB,
+      free: 5 * GiB,
+    }));
+    const receipt = receiptOf({
+      before: { available: 100 * GiB, free: 50 * GiB },
+      readings,
+      loadedAt: null,
+      lowest: 5 * GiB,
+      after: { available: 99 * GiB, free: 98 * GiB },
+      total: 119 * GiB,
+      floor: { bytes: 8 * GiB, from: 'test' },
+      own: { bytes: GiB, gpuBytes: 90 * GiB },
+      expected: null,
+      command: recognise(['vllm', 'serve', 'm'], {}).command,
+      isStopped: false,
+      planned: null,
+    });
+    const text = launchReceiptLines(receipt, null, OPTIONS).join('\n');
+    expect(text).toContain('before      100.00 GiB');
+    expect(text).toContain('peak        95.00 GiB');
+    expect(text).toContain('plateau     95.00 GiB');
+    expect(text).toContain('its own     at most 1.00 GiB (1.07 GB) of the host, 90.00 GiB (96.64 GB) of the GPU');
+    expect(text).toContain('headroom    3.00 GiB (3.22 GB) below the floor of 8.0 GiB');
+    expect(text).toContain('(+94.0 GiB); 1.0 GiB less than before');
+    expect(text).toContain('→ --gpu-memory-utilization 0.89');
+    expect(text).not.toContain('weights');
+  });
+});

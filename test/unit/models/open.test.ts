@@ -1,0 +1,452 @@
+/** Reading models: files of the formats' own Python writers, stores, and files that are damaged on purpose. */
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openModel } from '../../../lib/models/open.ts';
+import { bytesOf } from '../../../lib/models/weights.ts';
+import { ROOT } from '../../support/root.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const FIXTURES = join(ROOT, 'test/support/models');
+const folder = temporaryFolder('models');
+let made = 0;
+const newFolder = (): string => {
+  const path = join(folder, String(++made));
+  mkdirSync(path);
+  return path;
+};
+
+describe('files of the Python package safetensors', () => {
+  it('in shards, of several types', async () => {
+    const model = await openModel(join(FIXTURES, 'sharded'));
+    const parameters = 2 * 96 * 32 + 2 * (2 * 32 * 32 + 2 * 16 * 32 + 3 * 64 * 32) + 3 * 32;
+    expect(model).toMatchObject({ name: 'sharded', source: 'safetensors', files: 2, parameters, dtype: 'bfloat16' });
+    expect(bytesOf(model.weights)).toBe(2 * (parameters - 96) + 4 * 96);
+    expect(bytesOf(model.weights, 'embedding')).toBe(2 * 96 * 32);
+    expect(model.largestTensor).toBe(2 * 96 * 32);
+  });
+
+  it('in FP8: its scales are no parameters; vision and further prediction layers stand apart', async () => {
+    const { weights, parameters, quantization } = await openModel(join(FIXTURES, 'fp8'));
+    expect(parameters).toBe(96 * 32 + 64 * 32 + 16 * 32 + 32 * 64 + 24 * 8);
+    expect(bytesOf(weights, 'mtp')).toBe(2 * 32 * 64);
+    expect(bytesOf(weights, 'vision')).toBe(2 * 24 * 8);
+    expect(bytesOf(weights, 'experts')).toBe(16 * 32);
+    expect(quantization).toMatchObject({ method: 'fp8', bits: 8, kvDtype: null });
+  });
+
+  it('in AWQ, packed eight to an element', async () => {
+    const { parameters, quantization } = await openModel(join(FIXTURES, 'awq'));
+    expect(parameters).toBe(96 * 32 + 64 * 32);
+    expect(quantization).toMatchObject({ method: 'awq', bits: 4 });
+  });
+
+  it('in NVFP4, packed two to a byte, with the cache that the checkpoint asks for', async () => {
+    const { parameters, quantization } = await openModel(join(FIXTURES, 'nvfp4'));
+    expect(parameters).toBe(96 * 32 + 64 * 32);
+    expect(quantization).toMatchObject({ method: 'nvfp4', bits: 4, kvDtype: 'fp8' });
+  });
+
+  it('alone, with the config beside it', async () => {
+    const model = await openModel(join(FIXTURES, 'awq/model.safetensors'));
+    expect(model).toMatchObject({ name: 'model.safetensors', files: 1, parameters: 96 * 32 + 64 * 32 });
+    expect(model.architecture?.layers).toBe(2);
+  });
+
+  it('of which only the config is there', async () => {
+    const model = await openModel(join(FIXTURES, 'sharded/config.json'));
+    expect(model).toMatchObject({ name: 'sharded', source: 'config', weights: [], parameters: null });
+  });
+});
+
+describe('files of the Python package gguf', () => {
+  it('with tensors of several types, and a vocabulary that is not built', async () => {
+    const model = await openModel(join(FIXTURES, 'llama.gguf'));
+    const bytes = (300 * 256 * 144) / 256 + (256 * 256 * 18) / 32 + (128 * 256 * 210) / 256 + (512 * 256 * 136) / 256;
+    expect(bytesOf(model.weights)).toBe(bytes + (2 * 64 * 256 * 34) / 32 + 4 * 256);
+    expect(bytesOf(model.weights, 'experts')).toBe((2 * 64 * 256 * 34) / 32);
+    expect(model.architecture).toMatchObject({ name: 'llama', layers: 2, vocab: 300, tied: true, maxContext: 4096 });
+  });
+
+  it('in parts, by the first, by another, and by their folder', async () => {
+    const first = await openModel(join(FIXTURES, 'split/gemma-00001-of-00002.gguf'));
+    expect(first).toMatchObject({ files: 2, fileBytes: 330_720, parameters: 2 * 300 * 256 + 2 * 256 * 256 });
+    expect(first.architecture).toMatchObject({ name: 'gemma4', softcap: true, tied: false });
+    expect(first.architecture?.cache).toMatchObject([
+      { window: 1024, kvHeads: 2 },
+      { window: null, kvHeads: 1 },
+    ]);
+    const second = await openModel(join(FIXTURES, 'split/gemma-00002-of-00002.gguf'));
+    expect(second.weights).toEqual(first.weights);
+    expect((await openModel(join(FIXTURES, 'split'))).weights).toEqual(first.weights);
+  });
+});
+
+describe('a store', () => {
+  it('of the Hugging Face hub: links from a snapshot to the blobs', async () => {
+    const store = newFolder();
+    const repository = join(store, 'models--org--tiny');
+    const snapshot = join(repository, 'snapshots/abc');
+    mkdirSync(snapshot, { recursive: true });
+    mkdirSync(join(repository, 'refs'));
+    writeFileSync(join(repository, 'refs/main'), 'abc\n');
+    cpSync(join(FIXTURES, 'awq'), join(repository, 'blobs'), { recursive: true });
+    for (const name of ['config.json', 'model.safetensors']) symlinkSync(`../../blobs/${name}`, join(snapshot, name));
+    const model = await openModel('org/tiny', { HF_HUB_CACHE: store }, null);
+    expect(model).toMatchObject({ name: 'org/tiny', source: 'safetensors', parameters: 96 * 32 + 64 * 32 });
+    expect((await openModel(repository, {})).name).toBe('org/tiny');
+  });
+
+  it('of Ollama: a manifest names the blob', async () => {
+    const store = newFolder();
+    const digest = 'a'.repeat(64);
+    mkdirSync(join(store, 'manifests/registry.ollama.ai/library/tiny'), { recursive: true });
+    mkdirSync(join(store, 'blobs'));
+    const layers = [
+      { mediaType: 'application/vnd.ollama.image.license', digest: 'sha256:0' },
+      { mediaType: 'application/vnd.ollama.image.model', digest: `sha256:${digest}` },
+    ];
+    writeFileSync(join(store, 'manifests/registry.ollama.ai/library/tiny/8b'), JSON.stringify({ layers }));
+    cpSync(join(FIXTURES, 'llama.gguf'), join(store, `blobs/sha256-${digest}`));
+    expect(await openModel('tiny:8b', { OLLAMA_MODELS: store }, null)).toMatchObject({
+      name: 'tiny:8b',
+      source: 'gguf',
+    });
+  });
+
+  it('of LM Studio: publisher/model', async () => {
+    const home = newFolder();
+    const store = join(home, '.lmstudio/models/pub/tiny');
+    mkdirSync(store, { recursive: true });
+    cpSync(join(FIXTURES, 'llama.gguf'), join(store, 'tiny.gguf'));
+    cpSync(join(FIXTURES, 'llama.gguf'), join(store, 'mmproj-tiny.gguf'));
+    expect(await openModel('pub/tiny', {}, home)).toMatchObject({ name: 'pub/tiny', source: 'gguf', files: 1 });
+  });
+
+  it('that does not have the model: the message says what a name can be', async () => {
+    await expect(openModel('org/none', {}, newFolder())).rejects.toThrow(
+      /There is no model "org\/none": expected a folder/,
+    );
+    await expect(openModel('/no/such/folder', {})).rejects.toThrow('There is no model "/no/such/folder"');
+  });
+});
+
+/** A safetensors file with a header and as many bytes of data as given (sparse). */
+function safetensors(header: string | object, dataBytes = 0, claimed?: bigint): string {
+  const path = join(newFolder(), 'model.safetensors');
+  const text = Buffer.from(typeof header === 'string' ? header : JSON.stringify(header));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(claimed ?? BigInt(text.length));
+  writeFileSync(path, Buffer.concat([length, text]));
+  truncateSync(path, 8 + text.length + dataBytes);
+  return path;
+}
+
+const tensor = (shape: number[], begin: number, end: number, dtype = 'F32') => ({
+  dtype,
+  shape,
+  data_offsets: [begin, end],
+});
+
+describe('a damaged safetensors file is refused in one line', () => {
+  const cases: [what: string, path: () => string, message: string | RegExp][] = [
+    [
+      'shorter than its length field',
+      () => {
+        const path = safetensors('{}');
+        truncateSync(path, 5);
+        return path;
+      },
+      'it has 5 bytes',
+    ],
+    [
+      'header past the end',
+      () => safetensors('{}', 0, 5000n),
+      'its header claims 5,000 bytes, but the file has 10: it is cut off; download it again',
+    ],
+    [
+      '10 GB header',
+      () => safetensors('{}', 0, 10_000_000_000n),
+      'its header claims 10,000,000,000 bytes; the format allows 100,000,000',
+    ],
+    ['2^63 header', () => safetensors('{}', 0, 2n ** 63n), 'its header claims 9,223,372,036,854,775,808 bytes'],
+    ['no JSON', () => safetensors('{"a": '), 'it is not valid JSON'],
+    ['a list', () => safetensors('[]'), 'it holds no JSON object'],
+    ['negative shape', () => safetensors({ a: tensor([-1, 4], 0, 16) }, 16), 'tensor "a": its shape has -1'],
+    ['fractional shape', () => safetensors({ a: tensor([1.5, 4], 0, 24) }, 24), 'its shape has 1.5'],
+    ['offsets that run back', () => safetensors({ a: tensor([4], 16, 0) }, 16), 'its offsets are [16,0]'],
+    [
+      'offsets that are no numbers',
+      () => safetensors({ a: { dtype: 'F32', shape: [4], data_offsets: ['0', 16] } }, 16),
+      'its offsets are ["0",16]',
+    ],
+    [
+      'no dtype',
+      () => safetensors({ a: { shape: [4], data_offsets: [0, 16] } }, 16),
+      'expected dtype, shape and two data_offsets',
+    ],
+    [
+      'shape that contradicts its bytes',
+      () => safetensors({ a: tensor([5], 0, 16) }, 16),
+      'shape [5] of F32 does not take the 16 bytes',
+    ],
+    [
+      'shape beyond 2^53',
+      () => safetensors({ a: tensor([2 ** 40, 2 ** 40], 0, 16) }, 16),
+      'does not take the 16 bytes',
+    ],
+    [
+      'overlap',
+      () => safetensors({ a: tensor([4], 0, 16), b: tensor([4], 8, 24) }, 24),
+      'its tensors overlap at byte 8',
+    ],
+    [
+      'a hole',
+      () => safetensors({ a: tensor([4], 0, 16), b: tensor([4], 32, 48) }, 48),
+      'its tensors leave a hole at byte 16',
+    ],
+    [
+      'data cut off',
+      () => safetensors({ a: tensor([4], 0, 16) }, 8),
+      'its tensors take 16 bytes, but the file has 8 for them',
+    ],
+    [
+      'data left over',
+      () => safetensors({ a: tensor([4], 0, 16) }, 20),
+      '4 bytes after the last tensor belong to none',
+    ],
+  ];
+
+  it.each(cases)('%s', async (_, path, message) => {
+    const error = await openModel(path()).then(
+      () => null,
+      (reason: unknown) => reason as Error & { code: string },
+    );
+    expect(error?.message).toMatch(
+      message instanceof RegExp ? message : new RegExp(message.replace(/[[\](){}^.]/g, '\\$&')),
+    );
+    expect(error?.message).not.toContain('\n');
+    expect(error?.code).toBe('ERR_UMA_MODEL');
+  });
+});
+
+describe('a folder', () => {
+  const refused = async (path: string, message: string) => {
+    await expect(openModel(path)).rejects.toThrow(message);
+    await expect(openModel(path)).rejects.toMatchObject({ code: 'ERR_UMA_MODEL' });
+  };
+
+  it('with a shard missing', async () => {
+    const path = newFolder();
+    cpSync(join(FIXTURES, 'sharded/model-00001-of-00002.safetensors'), join(path, 'model-00001-of-00002.safetensors'));
+    await refused(path, '1 of 2 shards "model-…" are there; download the others');
+  });
+
+  it('that claims ten thousand shards', async () => {
+    const path = newFolder();
+    writeFileSync(join(path, 'model-00001-of-10000.safetensors'), '');
+    await refused(path, 'it has 10,000 shards; expected at most 2,048');
+    const named = newFolder();
+    for (let shard = 0; shard < 2049; shard++) writeFileSync(join(named, `part${shard}.safetensors`), '');
+    await refused(named, 'it has 2,049 shards');
+  });
+
+  it('whose shard is a link out of it', async () => {
+    const path = newFolder();
+    symlinkSync(join(FIXTURES, 'awq/model.safetensors'), join(path, 'model.safetensors'));
+    await refused(path, 'it leads out of its folder, to ');
+  });
+
+  it('whose index names a file elsewhere', async () => {
+    const path = newFolder();
+    writeFileSync(join(path, 'a.safetensors'), '');
+    writeFileSync(
+      join(path, 'model.safetensors.index.json'),
+      JSON.stringify({ weight_map: { a: '../../../../etc/passwd' } }),
+    );
+    await refused(path, 'it leads out of its folder, to /etc/passwd');
+  });
+
+  it('whose index is not one', async () => {
+    const path = newFolder();
+    writeFileSync(join(path, 'a.safetensors'), '');
+    writeFileSync(join(path, 'model.safetensors.index.json'), '{"weight_map": {"a": 7}}');
+    await refused(path, 'its weight_map has an entry that is not the name of a file');
+  });
+
+  it('with a FIFO in place of a shard, without waiting for it', async () => {
+    const path = newFolder();
+    execFileSync('mkfifo', [join(path, 'model.safetensors')]);
+    await refused(path, 'it is not a regular file');
+  });
+
+  it('with several GGUF models', async () => {
+    const path = newFolder();
+    for (const name of ['b.gguf', 'a.gguf']) cpSync(join(FIXTURES, 'llama.gguf'), join(path, name));
+    await refused(path, 'this folder has 2 GGUF models: a.gguf, b.gguf; name one of them');
+  });
+
+  it('with nothing', async () => {
+    await refused(newFolder(), 'this folder has neither config.json nor safetensors nor GGUF files');
+  });
+
+  it('that is a loop of links', async () => {
+    const path = join(newFolder(), 'loop');
+    symlinkSync(path, path);
+    await refused(path, 'it cannot be read (ELOOP)');
+  });
+
+  it('with a config of Windows, which has a mark before its text, and one with a number in quotes', async () => {
+    const path = newFolder();
+    writeFileSync(join(path, 'config.json'), '\ufeff{"num_hidden_layers": 2, "hidden_size": 64}');
+    expect((await openModel(path)).architecture).toMatchObject({ layers: 2, hidden: 64 });
+    writeFileSync(join(path, 'config.json'), '{"num_hidden_layers": "2", "hidden_size": 64}');
+    await refused(path, 'num_hidden_layers is "2"; expected a whole number');
+  });
+
+  it('with a config of Python, which writes Infinity', async () => {
+    const path = newFolder();
+    writeFileSync(
+      join(path, 'config.json'),
+      '{"num_hidden_layers": 2, "hidden_size": 64, "limit": [0.0, Infinity], "x": NaN}',
+    );
+    expect((await openModel(path)).architecture).toMatchObject({ layers: 2, hidden: 64 });
+  });
+});
+
+const u32 = (value: number) => {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(value);
+  return bytes;
+};
+const u64 = (value: bigint | number) => {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64LE(BigInt(value));
+  return bytes;
+};
+const text = (value: string) => Buffer.concat([u64(value.length), Buffer.from(value)]);
+
+/** A GGUF file of the given parts after its magic and version, with data (sparse). */
+function gguf(parts: Buffer[], dataBytes = 0, start: Buffer = Buffer.concat([Buffer.from('GGUF'), u32(3)])): string {
+  const path = join(newFolder(), 'model.gguf');
+  const bytes = Buffer.concat([start, ...parts]);
+  writeFileSync(path, bytes);
+  if (dataBytes > 0) truncateSync(path, Math.ceil(bytes.length / 32) * 32 + dataBytes);
+  return path;
+}
+
+const info = (name: string, dimensions: (bigint | number)[], type: number, offset: bigint | number) =>
+  Buffer.concat([text(name), u32(dimensions.length), ...dimensions.map(u64), u32(type), u64(offset)]);
+
+describe('a damaged GGUF file is refused in one line', () => {
+  const cases: [what: string, path: () => string, message: string][] = [
+    ['another magic', () => gguf([], 0, Buffer.from('GGML____________')), 'it begins with "GGML"; expected "GGUF"'],
+    ['nothing', () => gguf([], 0, Buffer.alloc(0)), 'but the file has 0: it is cut off'],
+    [
+      'version 1',
+      () => gguf([], 64, Buffer.concat([Buffer.from('GGUF'), u32(1)])),
+      'it has version 1; expected 2 or 3',
+    ],
+    [
+      'big-endian',
+      () => gguf([], 64, Buffer.concat([Buffer.from('GGUF'), Buffer.from([0, 0, 0, 3])])),
+      'it is a big-endian file',
+    ],
+    [
+      '2^60 tensors',
+      () => gguf([u64(2n ** 60n), u64(0)], 64),
+      'its header claims 1,152,921,504,606,847,000 tensors; at most 1,000,000 are expected',
+    ],
+    ['2^63 keys', () => gguf([u64(0), u64(2n ** 63n)], 64), 'keys; at most 100,000 are expected'],
+    [
+      'more tensors than the file could hold',
+      () => gguf([u64(5000), u64(0)], 64),
+      'its header claims 5,000 tensors; the file has',
+    ],
+    ['a key of 2^40 bytes', () => gguf([u64(0), u64(1), u64(2n ** 40n)], 64), 'ends after the file'],
+    [
+      'a value of 2^62 bytes',
+      () => gguf([u64(0), u64(1), text('a'), u32(8), u64(2n ** 62n)], 64),
+      'ends after the file',
+    ],
+    ['a value of type 99', () => gguf([u64(0), u64(1), text('a'), u32(99)], 64), 'key "a" has a value of type 99'],
+    [
+      'an array of 2^60',
+      () => gguf([u64(0), u64(1), text('a'), u32(9), u32(8), u64(2n ** 60n)], 64),
+      'array "a" claims 1,152,921,504,606,847,000 entries',
+    ],
+    [
+      'arrays in arrays in arrays',
+      () =>
+        gguf(
+          [u64(0), u64(1), text('a'), u32(9), ...Array.from({ length: 9 }, () => Buffer.concat([u32(9), u64(1)]))],
+          4096,
+        ),
+      'is nested more than 4 times',
+    ],
+    [
+      'a string of an array past the end',
+      () => gguf([u64(0), u64(1), text('a'), u32(9), u32(8), u64(2), text('b'), u64(2n ** 50n)], 64),
+      'ends after the file',
+    ],
+    [
+      'dimensions of 2^60',
+      () => gguf([u64(1), u64(0), info('t', [2n ** 60n], 0, 0)], 64),
+      'tensor "t" has 1.15e+18 elements',
+    ],
+    [
+      'nine dimensions',
+      () => gguf([u64(1), u64(0), info('t', Array(9).fill(1), 0, 0)], 64),
+      'tensor "t" has 9 dimensions',
+    ],
+    ['an offset of 2^60', () => gguf([u64(1), u64(0), info('t', [4], 0, 2n ** 60n)], 64), 'tensor "t" ends at byte'],
+    [
+      'tensors that overlap',
+      () => gguf([u64(2), u64(0), info('t', [32], 0, 0), info('u', [32], 0, 64)], 256),
+      'tensor "t" overlaps "u" at byte 64',
+    ],
+    [
+      'data cut off',
+      () => gguf([u64(1), u64(0), info('t', [1024], 0, 0)], 64),
+      'the file is cut off; download it again',
+    ],
+    ['tensors cut off', () => gguf([u64(2), u64(0), info('t', [4], 0, 0), u64(3)]), 'it is cut off'],
+  ];
+
+  it.each(cases)('%s', async (_, path, message) => {
+    const error = await openModel(path()).then(
+      () => null,
+      (reason: unknown) => reason as Error & { code: string },
+    );
+    expect(error?.message).toContain(message);
+    expect(error?.message).not.toContain('\n');
+    expect(error?.code).toBe('ERR_UMA_MODEL');
+  });
+
+  it('a part is missing', async () => {
+    const path = newFolder();
+    cpSync(join(FIXTURES, 'split/gemma-00002-of-00002.gguf'), join(path, 'gemma-00002-of-00002.gguf'));
+    await expect(openModel(join(path, 'gemma-00002-of-00002.gguf'))).rejects.toThrow(
+      'part gemma-00001-of-00002.gguf is missing',
+    );
+  });
+
+  it('but a type that is not known is sized by the distance to the next tensor, with a note', async () => {
+    const architecture = [
+      text('general.architecture'),
+      u32(8),
+      text('llama'),
+      text('llama.block_count'),
+      u32(4),
+      u32(1),
+    ];
+    const path = gguf(
+      [u64(2), u64(2), ...architecture, info('token_embd.weight', [32], 999, 0), info('blk.0.x', [8], 0, 96)],
+      128,
+    );
+    const model = await openModel(path);
+    expect(model.notes[0]).toContain('unknown ggml types (999)');
+    expect(bytesOf(model.weights)).toBe(96 + 32);
+  });
+});
