@@ -14,8 +14,9 @@ if (process.env.UMAPROBE_SCRATCH === undefined) {
   process.once('exit', () => rmSync(scratch, { recursive: true, force: true }));
 }
 
-/** Files of test/sim that take minutes and whose subject rarely changes: CI runs them as the project `slow`. */
+/** Files that take long and whose subject rarely changes: CI runs them as the project `slow`. */
 const SLOW = [
+  'test/kernel/profile.test.ts', // trainers that really take and give back gigabytes
   'test/sim/library/profile-kills.test.ts', // a profile is killed in each phase of each trial
   'test/sim/library/profile-peaks.test.ts', // trainers that take and give back 80 GB at the speed of a Spark
   'test/sim/library/probe-kills.test.ts', // a search is killed at every record that it writes
@@ -51,7 +52,7 @@ export default defineConfig({
       project('slow', { testTimeout: 30_000, hookTimeout: 30_000, include: SLOW }),
       // The real kernel of this machine: its page cache, real files, other users. Other programs move the same
       // counters, so a failed test is retried.
-      project('kernel', { ...KERNEL, fileParallelism: false, exclude: BESIDE }),
+      project('kernel', { ...KERNEL, fileParallelism: false, exclude: [...BESIDE, ...SLOW] }),
       project('kernel-beside', { ...KERNEL, include: BESIDE }),
       // What ships: a build for both architectures, and one by the command for machines without a binary.
       project('pkg', { testTimeout: 480_000, hookTimeout: 480_000, globalSetup: './test/pkg/setup.ts' }),

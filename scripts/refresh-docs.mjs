@@ -10,7 +10,7 @@
 import { main, run } from './run.mjs';
 
 await main(() =>
-  run('npx', ['vitest', 'run', '--project', 'sim', '--reporter=dot', 'test/sim/docs/docs.test.ts'], {
+  run('npx', ['vitest', 'run', '--project', 'sim', '--reporter=dot', 'test/sim/docs'], {
     env: { ...process.env, UMAPROBE_REFRESH_DOCS: process.argv[2] ?? '' },
   }),
 );

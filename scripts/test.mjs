@@ -7,7 +7,7 @@ import { main, root, run } from './run.mjs';
 const projects = ['unit', 'sim', 'kernel-beside', 'kernel', 'gpu'];
 /** Projects that only CI runs unless they are named, and what is in them. */
 const ciOnly = {
-  slow: 'a process killed at every step, the ABI in C programs',
+  slow: 'a process killed at every step, real trainers, the ABI in C programs',
   pkg: 'the package, built for both architectures',
   recipes: 'a copy of the tree for each recipe',
   clients: "Debian's programs",

@@ -178,7 +178,8 @@ describe('the kernel files that free memory', () => {
     const answer = await native().writeFile('/proc/sys/vm/drop_caches', '1', 60_000);
     expect(answer).toEqual({ durationMs: expect.any(Number) });
     expect((await walk(file)).cached).toBe(0);
-    expect(meminfoBytes('MemFree')).toBeGreaterThan(before.free + 128 * MiB);
+    // For up to a second the kernel keeps freed pages in lists of the processors, which MemFree does not count.
+    await expect.poll(() => meminfoBytes('MemFree'), { timeout: 3000 }).toBeGreaterThan(before.free + 128 * MiB);
     expect(meminfoBytes('Cached')).toBeLessThan(before.cached - 128 * MiB);
   });
 

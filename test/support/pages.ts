@@ -6,3 +6,8 @@ import { ROOT } from './root.ts';
 export const PAGES = [...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`), 'README.md'].filter(
   (page) => page.endsWith('.md') && existsSync(join(ROOT, page)),
 );
+
+/** Pages whose commands run for seconds: launches, profiles, searches. test/sim/docs has files of their own for them. */
+export const LONG_PAGES = ['guard', 'launch', 'profile', 'simulated-machine', 'stress', 'sweep'].map(
+  (name) => `docs/${name}.md`,
+);

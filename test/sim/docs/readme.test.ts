@@ -1,0 +1,4 @@
+/** Runs the ```console blocks of the README. */
+import { testBlocksOf } from '../../support/page-blocks.ts';
+
+testBlocksOf(['README.md']);
