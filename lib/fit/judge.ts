@@ -2,25 +2,36 @@
 
 import type { FitInequality, FitRange, FitVerdict } from '../types/index.ts';
 
-/** From the best to the worst; of several verdicts the worst counts. A missing number is better than a certain no. */
-const ORDER: readonly FitVerdict[] = ['fits', 'tight', 'fits-after', 'unknown', 'no'];
+/** From the best to the worst. A missing number is better than a certain no. */
+const ORDER: readonly FitVerdict[] = ['fits', 'fits-after', 'tight', 'unknown', 'no'];
 
-export function worst(verdicts: readonly FitVerdict[]): FitVerdict {
-  return verdicts.reduce<FitVerdict>(
-    (most, verdict) => (ORDER.indexOf(verdict) > ORDER.indexOf(most) ? verdict : most),
-    'fits',
-  );
+/** A verdict, and whether the expected size fits now, without any step; null: unknown. */
+export interface Judged {
+  verdict: FitVerdict;
+  expectedFits: boolean | null;
+}
+
+/** Of two the worse one; of two with the same verdict the one that needs a step first. */
+export function isWorse(one: Judged, other: Judged): boolean {
+  const rank = ({ expectedFits, verdict }: Judged): number =>
+    2 * ORDER.indexOf(verdict) + (expectedFits === true ? 0 : 1);
+  return rank(one) > rank(other);
 }
 
 /**
+ * The rule of all verdicts. Yes needs the upper end of the range, no the expected size: by the low end an estimate that
+ * knows less would refuse less, and with `--accept-tight` start what is expected not to fit.
+ *
  * @param limit bytes that there are; null: unknown.
  * @param later the same once the remedies are done; null: unknown, or there are none.
  */
-export function verdictOf(need: FitRange, limit: number | null, later: number | null): FitVerdict {
-  if (limit === null) return 'unknown';
-  if (need.high <= limit) return 'fits';
-  if (need.bytes <= limit) return 'tight';
-  return later !== null && need.high <= later ? 'fits-after' : 'no';
+export function judged(need: FitRange, limit: number | null, later: number | null): Judged {
+  if (limit === null) return { verdict: 'unknown', expectedFits: null };
+  const reachable = Math.max(limit, later ?? limit);
+  const expectedFits = need.bytes <= limit;
+  if (need.high <= limit) return { verdict: 'fits', expectedFits };
+  if (need.high <= reachable) return { verdict: 'fits-after', expectedFits };
+  return { verdict: need.bytes <= reachable ? 'tight' : 'no', expectedFits };
 }
 
 /** The comparison behind a verdict: of the upper end of the range, or, where even the expected size is too much, of that. */

@@ -2,7 +2,7 @@
 
 import { formatBytes, formatCount, MiB } from '../base/format.ts';
 import type { FitProgramReport, FitRange } from '../types/index.ts';
-import { inequalityOf, verdictOf, worst } from './judge.ts';
+import { inequalityOf, type Judged, judged } from './judge.ts';
 import { isCache, isWeights, type ProgramInput, type Reading, readingOf, sumOf, unreadable } from './program.ts';
 
 /** --fit-target: memory that --fit leaves free on each device (common/fit.cpp). */
@@ -51,12 +51,11 @@ export function llamaCpp(input: ProgramInput): FitProgramReport {
   if (reading.bytes === null) return unreadable('llama.cpp', versions, reading);
   const projected = sumOf(need.terms, isProjected);
   const { reduceBy, unchanged } = llamaFit(projected.bytes, reading.bytes);
-  const verdict = offloadVerdict(projected, reading, FIT_TARGET);
   const misread = !unchanged && input.limit !== null && need.total.high <= input.limit;
   return {
     program: 'llama.cpp',
     versions,
-    verdict,
+    ...offload(projected, reading, FIT_TARGET),
     reads: reading.bytes,
     from: reading.from,
     inequality: inequalityOf(projected, Math.max(0, reading.bytes - FIT_TARGET), {
@@ -91,9 +90,9 @@ function buffersOf({ need }: ProgramInput): Record<string, number> {
 }
 
 /** Fits now, fits after the remedy of the reading, or does not. */
-function offloadVerdict(projected: FitRange, reading: Reading, reserve: number) {
+function offload(projected: FitRange, reading: Reading, reserve: number): Judged {
   const { bytes, later } = reading;
-  return verdictOf(projected, (bytes ?? 0) - reserve, later === null ? null : later - reserve);
+  return judged(projected, (bytes ?? 0) - reserve, later === null ? null : later - reserve);
 }
 
 function reductionText({ need }: ProgramInput, projected: number, free: number): string {
@@ -130,7 +129,7 @@ export function ollama(input: ProgramInput): FitProgramReport {
   return {
     program: 'ollama',
     versions,
-    verdict: worst([offloadVerdict(projected, reading, OLLAMA_RESERVE)]),
+    ...offload(projected, reading, OLLAMA_RESERVE),
     reads: reading.bytes,
     from: reading.from,
     inequality: inequalityOf(projected, available, {

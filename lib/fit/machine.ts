@@ -28,26 +28,41 @@ export interface Machine {
   /** What can be loaded, in bytes; null: unknown. */
   limit: number | null;
   from: string;
-  /** Each with the limit once it and those before it are done. */
-  remedies: { remedy: FitRemedy; limit: number }[];
+  /** In the order in which to take them. */
+  steps: Step[];
+}
+
+/** A remedy, with what holds once it and those before it are done. */
+export interface Step {
+  remedy: FitRemedy;
+  limit: number;
+  freed: Freed;
+}
+
+/** What steps add to the readings of programs. */
+export interface Freed {
+  /** More MemFree and MemAvailable, or more free memory of the GPU. */
+  bytes: number;
+  /** Huge pages are released: programs that count them count MemAvailable instead. */
+  hugePages: boolean;
 }
 
 /** @param ordinal CUDA's; null: the device that shares the host's memory, else the first. */
 export function machineOf(snapshot: Snapshot, ordinal: number | null): Machine {
   const device = deviceOf(snapshot, ordinal);
   if (device === null) {
-    return { device, pool: null, limit: null, from: clean(withoutGpu(snapshot)), remedies: [] };
+    return { device, pool: null, limit: null, from: clean(withoutGpu(snapshot)), steps: [] };
   }
   if (device.visible === false) {
     const from = clean(device.from.visible ?? 'CUDA does not list this GPU');
-    return { device, pool: null, limit: null, from, remedies: [] };
+    return { device, pool: null, limit: null, from, steps: [] };
   }
   const limit = device.allocatable.safe;
   const from = clean(device.from['allocatable.safe'] ?? 'the snapshot does not say why').replace(
     /^immediate\b/,
     'free memory of the GPU',
   );
-  return { device, pool: poolOf(snapshot, device, limit), limit, from, remedies: remediesOf(snapshot, device, limit) };
+  return { device, pool: poolOf(snapshot, device, limit), limit, from, steps: stepsOf(snapshot, device, limit) };
 }
 
 /** In short: the snapshot has the whole reason, with every path that was tried. */
@@ -78,13 +93,13 @@ function poolOf({ host }: Snapshot, device: DeviceSnapshot, limit: number | null
 }
 
 /** What would raise the limit, the least harmful first. */
-function remediesOf(snapshot: Snapshot, device: DeviceSnapshot, limit: number | null): Machine['remedies'] {
+function stepsOf(snapshot: Snapshot, device: DeviceSnapshot, limit: number | null): Step[] {
   if (limit === null) return [];
   const steps = device.memoryModel === 'unified' ? hostSteps(snapshot, device, limit) : deviceSteps(device, limit);
   return steps.filter(({ remedy }) => remedy.gains === null || remedy.gains >= WORTHWHILE);
 }
 
-function hostSteps(snapshot: Snapshot, device: DeviceSnapshot, limit: number): Machine['remedies'] {
+function hostSteps(snapshot: Snapshot, device: DeviceSnapshot, limit: number): Step[] {
   const { contiguity, driver, host } = snapshot;
   const others = otherUsers(device, process.pid);
   let facts: HostFacts = {
@@ -95,20 +110,27 @@ function hostSteps(snapshot: Snapshot, device: DeviceSnapshot, limit: number): M
     cudaLeft: cudaLeft({ cuda: device.cuda, cudaTotal: device.attributes.totalGlobalMem, held: heldBytes(device) }),
   };
   let reached = limit;
-  const steps: Machine['remedies'] = [];
+  let hugePages = false;
+  const steps: Step[] = [];
+  const freedBy = (after: HostFacts): Freed => ({
+    bytes: Math.max(0, (after.host.available ?? 0) - (host.available ?? 0)),
+    hugePages,
+  });
   const step = (text: string, command: string | null, needsRoot: boolean, next: HostFacts): void => {
     const after = Math.max(reached, safeOnHost(next).bytes ?? reached);
-    steps.push({ remedy: { text, command, needsRoot, gains: after - reached }, limit: after });
+    steps.push({ remedy: { text, command, needsRoot, gains: after - reached }, limit: after, freed: freedBy(next) });
     facts = next;
     reached = after;
   };
   step('give free memory back in large blocks', DROP_AND_COMPACT, true, { ...facts, contiguity: null });
   const huge = (host.hugePagesFree ?? 0) * (host.hugePageSize ?? 0);
-  if (huge > 0)
+  if (huge > 0) {
+    hugePages = true;
     step('release reserved huge pages, which cudaMalloc never uses', RELEASE_HUGE_PAGES, true, {
       ...facts,
       host: withAvailable(facts.host, huge),
     });
+  }
   if (hasUnknownPools(snapshot) && isMuchHidden(unattributed(snapshot), snapshot))
     steps.push({
       remedy: {
@@ -118,6 +140,7 @@ function hostSteps(snapshot: Snapshot, device: DeviceSnapshot, limit: number): M
         gains: null,
       },
       limit: reached,
+      freed: freedBy(facts),
     });
   for (const user of others?.processes ?? []) {
     const bytes = user.gpuBytes ?? 0;
@@ -137,7 +160,7 @@ function hostSteps(snapshot: Snapshot, device: DeviceSnapshot, limit: number): M
   return steps;
 }
 
-function deviceSteps(device: DeviceSnapshot, limit: number): Machine['remedies'] {
+function deviceSteps(device: DeviceSnapshot, limit: number): Step[] {
   const { allocatable, cuda, memoryModel: model } = device;
   let others = otherUsers(device, process.pid);
   let { immediate } = allocatable;
@@ -148,7 +171,8 @@ function deviceSteps(device: DeviceSnapshot, limit: number): Machine['remedies']
     const after = Math.max(reached, safeOnDevice({ cuda, model, others }, immediate).bytes ?? reached);
     const gains = after - reached;
     reached = after;
-    return { remedy: { text: stopText(user), command: null, needsRoot: false, gains }, limit: after };
+    const freed = { bytes: Math.max(0, (immediate ?? 0) - (allocatable.immediate ?? 0)), hugePages: false };
+    return { remedy: { text: stopText(user), command: null, needsRoot: false, gains }, limit: after, freed };
   });
 }
 

@@ -13,6 +13,7 @@ import type {
   ViewName,
 } from '../types/index.ts';
 import type { CheckedNeed } from './index.ts';
+import type { Freed } from './machine.ts';
 
 export interface ProgramInput {
   need: CheckedNeed;
@@ -20,6 +21,8 @@ export interface ProgramInput {
   device: DeviceSnapshot;
   /** What can be loaded safely; null: unknown. */
   limit: number | null;
+  /** What steps of the machine have added to what programs read. */
+  freed: Freed;
   version: string | null;
   utilization: number | null;
 }
@@ -35,17 +38,21 @@ export interface Reading {
 }
 
 /** What the program of a view reads as free, and what would change that. */
-export function readingOf({ device, snapshot }: ProgramInput, view: ViewName): Reading {
+export function readingOf({ device, freed, snapshot }: ProgramInput, view: ViewName): Reading {
   const { host } = snapshot;
   const bytes = device.views[view];
   const from = device.from[`views.${view}`] ?? '';
-  const nothing = { bytes, from, later: null, remedy: null };
-  if (bytes === null || device.memoryModel !== 'unified') return nothing;
-  const huge = (host.hugePagesFree ?? 0) * (host.hugePageSize ?? 0);
-  if (from.includes('HugePages_Free') && host.available !== null)
-    return { ...nothing, ...raised(bytes, host.available + huge, releaseHugePages) };
-  const isFree = bytes === host.free || device.cuda?.free === bytes;
-  return isFree ? { ...nothing, ...raised(bytes, bytes + droppable(host), dropPageCache) } : nothing;
+  if (bytes === null) return { bytes, from, later: null, remedy: null };
+  if (from.includes('HugePages_Free') && host.available !== null) {
+    const huge = (host.hugePagesFree ?? 0) * (host.hugePageSize ?? 0);
+    return freed.hugePages
+      ? { bytes: host.available + freed.bytes, from, later: null, remedy: null }
+      : { bytes, from, ...raised(bytes, host.available + huge + freed.bytes, releaseHugePages) };
+  }
+  const now = bytes + freed.bytes;
+  const isFree = device.memoryModel === 'unified' && (bytes === host.free || device.cuda?.free === bytes);
+  if (!isFree) return { bytes: now, from, later: null, remedy: null };
+  return { bytes: now, from, ...raised(now, now + droppable(host), dropPageCache) };
 }
 
 function raised(bytes: number, later: number, remedy: (gains: number) => FitRemedy): Pick<Reading, 'later' | 'remedy'> {
@@ -128,6 +135,7 @@ export function unreadable(
     program,
     versions,
     verdict: 'unknown',
+    expectedFits: null,
     reads: null,
     from,
     inequality: null,

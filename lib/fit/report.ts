@@ -15,9 +15,9 @@ import type {
 } from '../types/index.ts';
 import { MODEL_PROGRAMS } from '../types/programs.ts';
 import type { CheckedNeed } from './index.ts';
-import { inequalityOf, verdictOf, worst } from './judge.ts';
+import { inequalityOf, isWorse, type Judged, judged } from './judge.ts';
 import { llamaCpp, ollama } from './llama.ts';
-import { type Machine, machineOf } from './machine.ts';
+import { type Freed, type Machine, machineOf, type Step } from './machine.ts';
 import { isCache, isWeights, type ProgramInput, type Rule, rangeText } from './program.ts';
 import { sglang } from './sglang.ts';
 import { accelerate, torch } from './torch.ts';
@@ -44,10 +44,17 @@ export function fitReport(need: CheckedNeed, snapshot: Snapshot, options: Checke
   const { device, limit } = machine;
   const own = lacksWeights(need) ? NOT_KNOWN : machineVerdict(need.peak, machine);
   const programs =
-    device === null ? [] : programReports({ ...options, need, snapshot, device, limit }, options.program);
+    device === null
+      ? []
+      : programReports(
+          { ...options, need, snapshot, device, limit, freed: NOTHING_FREED },
+          machine.steps,
+          options.program,
+        );
   const chosen = programs.find(({ program }) => program === options.program) ?? null;
-  const verdict = options.program !== null && chosen === null ? 'unknown' : verdictOverall(own.verdict, chosen);
-  const byProgram = chosen !== null && own.verdict !== verdict;
+  const isMissing = options.program !== null && chosen === null;
+  const byProgram = chosen !== null && isWorse(chosen, own);
+  const { expectedFits, verdict } = isMissing ? NOT_KNOWN : byProgram ? chosen : own;
   const inequality = byProgram ? chosen.inequality : own.inequality;
   const remedies = remediesFor(verdict, own, chosen);
   const report: Omit<FitReport, 'summary'> = {
@@ -55,6 +62,7 @@ export function fitReport(need: CheckedNeed, snapshot: Snapshot, options: Checke
     at: snapshot.at,
     simulated: snapshot.simulated,
     verdict,
+    expectedFits,
     binding: verdict === 'unknown' ? null : byProgram ? chosen.program : 'machine',
     inequality,
     shortBy: inequality === null ? null : Math.max(0, inequality.left.bytes - inequality.right.bytes),
@@ -62,7 +70,7 @@ export function fitReport(need: CheckedNeed, snapshot: Snapshot, options: Checke
     need: { ...need.total, terms: need.terms },
     device: device === null ? null : { index: device.index, name: device.name, memoryModel: device.memoryModel },
     pool: machine.pool,
-    limit: { bytes: limit, from: machine.from },
+    limit: { bytes: limit, after: own.after, from: machine.from },
     remedies,
     notes: device === null ? [] : notesOf(device),
     solved: null,
@@ -71,21 +79,36 @@ export function fitReport(need: CheckedNeed, snapshot: Snapshot, options: Checke
   return { ...report, summary: summaryOf(report, need.peak, chosen) };
 }
 
-/** What a program refuses now it may accept once the machine's own steps are done: they come first. */
-function verdictOverall(own: FitVerdict, chosen: FitProgramReport | null): FitVerdict {
-  if (own === 'fits-after' && chosen?.verdict === 'no') return own;
-  return worst([own, chosen?.verdict ?? 'fits']);
-}
-
 function notesOf(device: DeviceSnapshot): string[] {
   return isUntried(device) ? ['Whether a CUDA program can start was not tried: umaprobe doctor does that.'] : [];
 }
 
-function programReports(input: ProgramInput, only: FitProgram | null): FitProgramReport[] {
+const NOTHING_FREED: Freed = { bytes: 0, hugePages: false };
+
+function programReports(input: ProgramInput, steps: readonly Step[], only: FitProgram | null): FitProgramReport[] {
   return (Object.keys(RULES) as FitProgram[])
     .filter((name) => only === null || name === only)
-    .map((name) => RULES[name](input))
+    .map((name) => afterSteps(RULES[name], input, steps))
     .map((report) => ({ ...report, from: clean(report.from), decision: clean(report.decision) }));
+}
+
+/** What a program decides now, with the verdict that it comes to once steps of the machine are done. */
+function afterSteps(rule: Rule, input: ProgramInput, steps: readonly Step[]): FitProgramReport {
+  const now = rule(input);
+  if (now.verdict === 'fits' || now.verdict === 'fits-after' || now.verdict === 'unknown') return now;
+  let best = now;
+  let taken = 0;
+  for (const [index, { freed, limit }] of steps.entries()) {
+    const later = rule({ ...input, freed, limit });
+    const verdict = later.verdict === 'fits' ? 'fits-after' : later.verdict;
+    const step = { ...later, verdict, expectedFits: false };
+    if (!isWorse({ ...best, expectedFits: false }, step)) continue;
+    best = step;
+    taken = index + 1;
+  }
+  if (taken === 0) return now;
+  const remedies = [...steps.slice(0, taken).map(({ remedy }) => remedy), ...best.remedies];
+  return { ...now, verdict: best.verdict, remedies };
 }
 
 /** An estimate of a config that does not tell the number of parameters: its total is the least that there is. */
@@ -93,24 +116,30 @@ function lacksWeights({ terms }: CheckedNeed): boolean {
   return !terms.some(({ name }) => isWeights(name)) && terms.some(({ name }) => isCache(name));
 }
 
-interface Own {
-  verdict: FitVerdict;
+interface Own extends Judged {
   inequality: FitInequality | null;
   remedies: FitRemedy[];
+  /** The limit once the remedies are done; null: there are none. */
+  after: number | null;
 }
 
-const NOT_KNOWN: Own = { verdict: 'unknown', inequality: null, remedies: [] };
+const NOT_KNOWN: Own = { verdict: 'unknown', expectedFits: null, inequality: null, remedies: [], after: null };
 
 /** The machine's own verdict, with the remedies that it takes. */
-function machineVerdict(need: FitRange, { limit, remedies }: Machine): Own {
+function machineVerdict(need: FitRange, { limit, steps }: Machine): Own {
   if (limit === null) return NOT_KNOWN;
   const names = { left: 'need', right: 'can be loaded', rule: 'need ≤ what can be loaded' };
   const inequality = inequalityOf(need, limit, names);
-  const enough = remedies.findIndex((step) => need.high <= step.limit);
-  const verdict = verdictOf(need, limit, remedies[enough]?.limit ?? null);
-  if (verdict === 'fits') return { verdict, inequality, remedies: [] };
-  const useful = enough === -1 ? remedies : remedies.slice(0, enough + 1);
-  return { verdict, inequality, remedies: useful.map(({ remedy }) => remedy) };
+  const answer = judged(need, limit, steps.at(-1)?.limit ?? null);
+  if (answer.verdict === 'fits') return { ...answer, inequality, remedies: [], after: null };
+  const enough = steps.findIndex((step) => need.high <= step.limit);
+  const useful = enough === -1 ? steps : steps.slice(0, enough + 1);
+  return {
+    ...answer,
+    inequality,
+    remedies: useful.map(({ remedy }) => remedy),
+    after: useful.at(-1)?.limit ?? null,
+  };
 }
 
 function remediesFor(verdict: FitVerdict, own: Own, chosen: FitProgramReport | null): FitRemedy[] {
@@ -124,27 +153,36 @@ function remediesFor(verdict: FitVerdict, own: Own, chosen: FitProgramReport | n
 }
 
 function summaryOf(
-  { binding, headroom, limit, shortBy, verdict }: Omit<FitReport, 'summary'>,
+  { binding, expectedFits, headroom, limit, shortBy, verdict }: Omit<FitReport, 'summary'>,
   need: FitRange,
   chosen: FitProgramReport | null,
 ): string {
   const size = rangeText(need);
-  const decides = binding === chosen?.program && verdict !== 'fits';
+  const byProgram = binding === chosen?.program && verdict !== 'fits';
   if (verdict === 'unknown') {
     const why =
       limit.bytes === null ? limit.from : chosen?.verdict === 'unknown' ? chosen.from : 'the weights are not known';
     return `It is not known whether ${size} fit: ${why}.`;
   }
-  if (decides && chosen !== null) return `${MODEL_PROGRAMS[chosen.program]} ${chosen.decision}.`;
+  if (byProgram && chosen !== null) return `${MODEL_PROGRAMS[chosen.program]} ${chosen.decision}.`;
   const loadable = `${inGiB(limit.bytes)} GiB can be loaded`;
   switch (verdict) {
     case 'fits':
       return `${size} fit: ${loadable}, and ${formatBytes(headroom)} stay${chosen === null ? '' : `. ${MODEL_PROGRAMS[chosen.program]} ${chosen.decision}`}.`;
     case 'tight':
-      return `${size}: the expected size fits, the upper end does not. ${loadable}; ${formatBytes(shortBy)} may be missing.`;
+      return expectedFits === true
+        ? `${size}: the expected size fits, the upper end does not. ${loadable}${after(limit)}; ${formatBytes(shortBy)} may be missing.`
+        : `${size}: the expected size fits after the steps below, the upper end not even then. ${loadable} now, ${formatBytes(shortBy)} too little${after(limit)}.`;
     case 'fits-after':
-      return `${size} fit after the steps below: ${loadable} now, ${formatBytes(shortBy)} too little.`;
+      return expectedFits === true
+        ? `${size}: the expected size fits now, the upper end after the steps below. ${loadable}${after(limit)}; ${formatBytes(shortBy)} may be missing.`
+        : `${size} fit after the steps below: ${loadable} now, ${formatBytes(shortBy)} too little${after(limit)}.`;
     case 'no':
-      return `${size} do not fit: ${loadable}, ${formatBytes(shortBy)} too little.`;
+      return `${size} do not fit: ${loadable}, ${formatBytes(shortBy)} too little${after(limit)}.`;
   }
+}
+
+/** ", and 103.88 GiB after the steps", or nothing where there are none that help. */
+function after({ after: bytes, bytes: limit }: FitReport['limit']): string {
+  return bytes === null || limit === null || bytes <= limit ? '' : `, and ${inGiB(bytes)} GiB after the steps`;
 }

@@ -2,7 +2,7 @@
 
 import { formatBytes, formatCount, inGiB } from '../base/format.ts';
 import type { FitProgramReport, FitRange, FitVerdict } from '../types/index.ts';
-import { verdictOf } from './judge.ts';
+import { judged } from './judge.ts';
 import {
   hasKnownCache,
   isCache,
@@ -85,7 +85,7 @@ function smallestFraction({ bytes, high }: FitRange, before: number, most: numbe
   return Math.max(0.01, Math.min(largest * before >= bytes ? Math.min(wanted, largest) : wanted, 0.99));
 }
 
-type Outcome = Pick<FitProgramReport, 'verdict' | 'inequality' | 'decision' | 'message' | 'numbers'>;
+type Outcome = Pick<FitProgramReport, 'verdict' | 'expectedFits' | 'inequality' | 'decision' | 'message' | 'numbers'>;
 
 function outcomeOf(input: ProgramInput, before: number, fraction: number): Outcome {
   const { kvBytesPerToken, terms } = input.need;
@@ -97,8 +97,10 @@ function outcomeOf(input: ProgramInput, before: number, fraction: number): Outco
   const refuses = isNamed ? pool <= 0 : taken < weights;
   const tokens = kvTokens === null ? '' : `, ${formatCount(kvTokens)} tokens`;
   const room = isNamed ? `: pool ${formatBytes(Math.floor(pool))}${tokens}` : '';
+  const verdict = refuses ? 'no' : verdictFor(input, taken, pool);
   return {
-    verdict: refuses ? 'no' : verdictFor(input, taken, pool),
+    verdict,
+    expectedFits: verdict !== 'no',
     inequality: {
       left: { name: 'weights', bytes: weights },
       relation: weights <= taken ? '<=' : '>',
@@ -123,7 +125,7 @@ function verdictFor({ limit, need }: ProgramInput, taken: number, pool: number):
   if (limit !== null && taken + outside.bytes > limit) return 'no';
   const cache = sumOf(need.terms, isCache).bytes;
   if (pool < cache / (need.use?.sequences ?? 1)) return 'no';
-  return pool >= cache && verdictOf(sumOf(need.terms, isStatic), taken, null) === 'fits' ? 'fits' : 'tight';
+  return pool >= cache && judged(sumOf(need.terms, isStatic), taken, null).verdict === 'fits' ? 'fits' : 'tight';
 }
 
 function flagsOf({ need: { use } }: ProgramInput, fraction: number): string {

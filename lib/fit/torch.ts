@@ -2,7 +2,7 @@
 
 import { formatBytes, GiB } from '../base/format.ts';
 import type { FitProgramReport } from '../types/index.ts';
-import { inequalityOf, verdictOf } from './judge.ts';
+import { inequalityOf, judged } from './judge.ts';
 import { isWeights, type ProgramInput, readingOf, sumOf, unreadable } from './program.ts';
 
 /**
@@ -19,7 +19,7 @@ export function torch(input: ProgramInput): FitProgramReport {
   return {
     program: 'torch',
     versions,
-    verdict: verdictOf(need.total, free, later),
+    ...judged(need.total, free, later),
     reads: free,
     from: reading.from,
     inequality: inequalityOf(need.total, free, {
@@ -62,7 +62,7 @@ export function accelerate(input: ProgramInput): FitProgramReport {
   return {
     program: 'accelerate',
     versions,
-    verdict: verdictOf(modules, budget, later === null ? null : accelerateBudget(later)),
+    ...judged(modules, budget, later === null ? null : accelerateBudget(later)),
     reads: reading.bytes,
     from: reading.from,
     inequality: inequalityOf(modules, budget, {

@@ -10,7 +10,7 @@ import type {
   FitVerdict,
   HostMemory,
 } from '../types/index.ts';
-import { inequalityOf, verdictOf } from './judge.ts';
+import { inequalityOf, judged } from './judge.ts';
 import {
   hasKnownCache,
   isAtLeast,
@@ -108,7 +108,7 @@ export function vllm(input: ProgramInput): FitProgramReport {
   };
 }
 
-type Outcome = Pick<FitProgramReport, 'verdict' | 'inequality' | 'decision' | 'message' | 'numbers'>;
+type Outcome = Pick<FitProgramReport, 'verdict' | 'expectedFits' | 'inequality' | 'decision' | 'message' | 'numbers'>;
 
 function outcomeOf({ limit, need }: ProgramInput, start: VllmStart): Outcome {
   const { free, total, utilization } = start;
@@ -121,7 +121,7 @@ function outcomeOf({ limit, need }: ProgramInput, start: VllmStart): Outcome {
     decision: string,
     inequality: FitInequality,
     message: string | null = null,
-  ): Outcome => ({ verdict, decision, inequality, message, numbers });
+  ): Outcome => ({ verdict, expectedFits: verdict !== 'no', decision, inequality, message, numbers });
   const share = { name: `ceil(total × ${utilization})`, bytes: requested };
   const startRule = { left: share, right: { name: 'free', bytes: free }, rule: 'ceil(total × utilization) ≤ free' };
   if (!starts)
@@ -173,7 +173,7 @@ function outcomeOf({ limit, need }: ProgramInput, start: VllmStart): Outcome {
     right: 'its share',
     rule: 'need ≤ ceil(total × utilization) ≤ free',
   });
-  const verdict = verdictOf(need.total, requested, null);
+  const { verdict } = judged(need.total, requested, null);
   if (!isNamed && verdict === 'no')
     return outcome(verdict, `refuses to start: its share of ${utilization} is ${inGiB(requested)} GiB`, inside);
   return outcome(verdict === 'fits' && cache <= kvCache ? 'fits' : 'tight', decision, inside);

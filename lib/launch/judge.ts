@@ -129,7 +129,7 @@ async function flagsThatFit(
     const estimated = await estimateOf(model, { ...command, context, contextIsShared: false, contextIsGiven: true });
     return { context, report: await fitInto(estimated, machine, { program }) };
   };
-  const accepts = ({ report: { verdict } }: Attempt): boolean => verdict === 'fits' || verdict === 'tight';
+  const accepts = ({ report: { expectedFits } }: Attempt): boolean => expectedFits === true;
   const steps = Math.ceil(whole / CONTEXT_STEP);
   const all = await ask(steps);
   if (accepts(all)) return flagsOf(all, command, null);

@@ -34,7 +34,7 @@ export function planOf(input: PlanInput): LaunchPlan {
   const { anyway, command, expected, fit, flags, prepare, recognised, simulated } = input;
   const { summary, verdict } = verdictFor(input);
   const rest = [prepareStep(input), guardStep(input), recordStep(input)];
-  const isRefused = isRefusal(verdict) && !anyway && !(verdict === 'fits-after' && prepare);
+  const isRefused = isRefusal(verdict, fit) && !anyway && !(prepare && needsRoom(verdict, fit));
   return {
     simulated,
     command: [...command],
@@ -69,9 +69,16 @@ export function verdictFor({ fit, noFit, recognised: { unread } }: Pick<PlanInpu
   return { verdict: 'unknown', summary: `Whether it fits is not known. Without this ${without}: ${doubts.join(' ')}` };
 }
 
-/** Whether nothing is started: fit says no, or yes after steps that were not taken. */
-export function isRefusal(verdict: FitVerdict): boolean {
-  return verdict === 'no' || verdict === 'fits-after';
+type Answer = Pick<FitReport, 'expectedFits'> | null;
+
+/** Whether nothing is started: fit says no, or the expected size fits only after steps that were not taken. */
+export function isRefusal(verdict: FitVerdict, fit: Answer): boolean {
+  return verdict === 'no' || needsRoom(verdict, fit);
+}
+
+/** Whether the expected size fits only once room is made. */
+export function needsRoom(verdict: FitVerdict, fit: Answer): boolean {
+  return (verdict === 'fits-after' || verdict === 'tight') && fit?.expectedFits !== true;
 }
 
 function notTaken({ step }: LaunchStep): LaunchStep {
@@ -82,12 +89,18 @@ function fitStep({ anyway, fit }: PlanInput, verdict: FitVerdict): LaunchStep {
   if (fit === null) return { step: 'fit', state: 'skipped', text: 'There is no size to ask about.' };
   const consequence: Readonly<Record<FitVerdict, string>> = {
     fits: 'It fits.',
-    tight: 'It fits by its expected size; the guard watches the rest.',
-    'fits-after': 'It fits after room is made; otherwise nothing is started.',
+    tight: byExpectedSize(fit),
+    'fits-after': byExpectedSize(fit),
     no: anyway ? 'It does not fit, and is started all the same.' : 'It does not fit: nothing is started.',
     unknown: 'The answer is not certain: the guard alone protects the machine.',
   };
   return { step: 'fit', state: 'done', text: consequence[verdict] };
+}
+
+function byExpectedSize({ expectedFits, verdict }: FitReport): string {
+  if (expectedFits === true) return 'It fits by its expected size; the guard watches the rest.';
+  const size = verdict === 'tight' ? 'Its expected size fits' : 'It fits';
+  return `${size} after room is made; otherwise nothing is started.`;
 }
 
 function prepareStep({ prepare, room }: PlanInput): LaunchStep {

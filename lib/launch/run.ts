@@ -24,7 +24,7 @@ import type {
 } from '../types/index.ts';
 import { type Judgement, judge, type Load } from './judge.ts';
 import { locate } from './locate.ts';
-import { isRefusal, planOf } from './plan.ts';
+import { isRefusal, needsRoom, planOf } from './plan.ts';
 import { receiptOf } from './receipt.ts';
 import { type Recognised, recognise } from './recognise.ts';
 import { Series } from './series.ts';
@@ -59,11 +59,11 @@ export async function runLaunch(settings: LaunchSettings): Promise<LaunchReport>
     durationMs: performance.now() - started,
   });
   if (dryRun) return end({ outcome: 'planned', summary: plan.summary });
-  const refused = (): boolean => isRefusal(plan.verdict) && !settings.anyway;
-  const mayFitLater = plan.verdict === 'fits-after' && settings.prepare;
-  if (refused() && !mayFitLater) return end({ outcome: 'refused', summary: `Not started. ${plan.summary}` });
+  const refused = (): boolean => isRefusal(plan.verdict, plan.fit) && !settings.anyway;
+  const isAskedAgain = needsRoom(plan.verdict, plan.fit) && settings.prepare;
+  if (refused() && !isAskedAgain) return end({ outcome: 'refused', summary: `Not started. ${plan.summary}` });
   const prepared = await launched.prepare(plan);
-  if (mayFitLater) plan = await launched.plan(await snapshot({ memGetInfo: 'needed' }));
+  if (isAskedAgain) plan = await launched.plan(await snapshot({ memGetInfo: 'needed' }));
   if (refused()) return end({ outcome: 'refused', summary: `Not started. ${plan.summary}`, prepare: prepared });
   signal?.throwIfAborted();
   return end({ prepare: prepared, ...(await launched.run(plan)) });

@@ -56,9 +56,9 @@ export interface FitOptions {
 
 /**
  * - `fits`: even the upper end of the range.
- * - `fits-after`: once the remedies are done.
- * - `tight`: the expected size fits; the upper end of the range does not.
- * - `no`.
+ * - `fits-after`: the upper end, once the remedies are done.
+ * - `tight`: the expected size, now or once the remedies are done; the upper end of the range not even then.
+ * - `no`: not even the expected size, whatever is done.
  * - `unknown`: a number that decides is missing. Never read this as "fits".
  */
 export type FitVerdict = 'fits' | 'fits-after' | 'tight' | 'no' | 'unknown';
@@ -89,6 +89,8 @@ export interface FitProgramReport {
   /** Versions that the rule applies to: "0.21 and newer". */
   versions: string;
   verdict: FitVerdict;
+  /** Whether the expected size fits now, without any step; null: unknown. */
+  expectedFits: boolean | null;
   /** What it reads as free, in bytes; null: unknown. */
   reads: number | null;
   /** Where that comes from. */
@@ -127,6 +129,8 @@ export interface FitReport {
   /** Name of the simulated machine; null on real hardware. */
   simulated: string | null;
   verdict: FitVerdict;
+  /** Whether the expected size fits now, without any step; null: unknown. `fits-after` and `tight` do not tell. */
+  expectedFits: boolean | null;
   /** The verdict in one sentence. */
   summary: string;
   /** Which limit decides: the machine's, or that of a program; null: unknown. */
@@ -140,8 +144,11 @@ export interface FitReport {
   need: FitRange & { terms: FitTerm[] };
   device: { index: number; name: string | null; memoryModel: 'unified' | 'coherent' | 'discrete' | 'unknown' } | null;
   pool: FitPool | null;
-  /** `allocatable.safe`, and the rule behind it, or why it is unknown. */
-  limit: { bytes: number | null; from: string };
+  /**
+   * `allocatable.safe`, and the rule behind it, or why it is unknown. `after`: what can be loaded once the machine's own
+   * remedies are done, in bytes, without those whose gain is unknown; null: there are none.
+   */
+  limit: { bytes: number | null; after: number | null; from: string };
   /** In the order in which to try them. */
   remedies: FitRemedy[];
   /** What was not tried or cannot be known, as sentences. */
@@ -176,6 +183,14 @@ export interface FitTable {
   rows: {
     name: string;
     parameters: number;
-    cells: { dtype: string; weights: number; need: FitRange; verdict: FitVerdict; headroom: number | null }[];
+    cells: {
+      dtype: string;
+      weights: number;
+      need: FitRange;
+      verdict: FitVerdict;
+      /** Whether the expected size fits now, without any step; null: unknown. */
+      expectedFits: boolean | null;
+      headroom: number | null;
+    }[];
   }[];
 }

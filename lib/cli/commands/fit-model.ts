@@ -112,9 +112,9 @@ export async function precisions(question: Omit<Question, 'model'> & { model?: Q
     const isQuantised = dtype === 'int8' || dtype === 'int4';
     const high = Math.ceil(bytes * (isQuantised && model !== undefined ? QUANTISED_MORE : 1));
     const terms = [{ name: 'weights', bytes, low: bytes, high }, ...rest.map(rangeOf)];
-    const { headroom, need, verdict } = await fitInto({ total: totalOf(terms), terms }, machine, options);
+    const { expectedFits, headroom, need, verdict } = await fitInto({ total: totalOf(terms), terms }, machine, options);
     const { bytes: expected, high: most, low } = need;
-    return { dtype, weights: bytes, need: { bytes: expected, low, high: most }, verdict, headroom };
+    return { dtype, weights: bytes, need: { bytes: expected, low, high: most }, verdict, expectedFits, headroom };
   };
   const rows = await Promise.all(
     table.rows.map(async ({ bytes, name, parameters }) => ({

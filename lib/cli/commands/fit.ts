@@ -9,7 +9,6 @@ import type {
   FitOptions,
   FitReport,
   FitSolution,
-  FitVerdict,
   ModelDescription,
   Snapshot,
 } from '../../types/index.ts';
@@ -51,7 +50,7 @@ export const fitCommand: Command = {
     table: { type: 'boolean', summary: 'Which precisions fit: of the model, or of 7, 13 and 70 billion parameters' },
     flags: { type: 'boolean', summary: 'With --for: print the flags and nothing else, if it fits' },
     rules: { type: 'boolean', summary: 'The rule and the reading of each program' },
-    'accept-tight': { type: 'boolean', summary: 'Exit with 0 where only the upper end of the range does not fit' },
+    'accept-tight': { type: 'boolean', summary: 'Exit with 0 where the expected size fits now' },
     'program-version': {
       type: 'string',
       placeholder: '<version>',
@@ -103,7 +102,7 @@ async function run(context: Context): Promise<Outcome> {
   if (flag(values, 'table')) {
     const model = subject.kind === 'model' ? { model: subject.model } : {};
     const document = await precisions({ ...model, use, machine, options });
-    const fits = document.rows.some(({ cells }) => cells.some((cell) => isYes(cell.verdict, acceptTight)));
+    const fits = document.rows.some(({ cells }) => cells.some((cell) => isYes(cell, acceptTight)));
     const exitCode = fits ? EXIT.success : machine.devices.length === 0 ? EXIT.noGpu : EXIT.negative;
     const page = async () => (await import('../../render/html/fit.ts')).fitTableHtml(document, pageAssets());
     const lines = (terminal: Terminal) => fitTablePage(document, renderOptionsFor(terminal, render));
@@ -180,7 +179,7 @@ async function answerTo(
     };
   const question = { model: subject.model, use, machine, options };
   if (setting === null) return ask(question, MODEL_PROGRAM_NAMES);
-  return solve(question, setting, ({ verdict }) => isYes(verdict, acceptTight));
+  return solve(question, setting, (report) => isYes(report, acceptTight));
 }
 
 function titleOf(subject: Subject, estimated: EstimateReport | null): string {
@@ -218,11 +217,12 @@ function utilizationOf(values: Values): number | undefined {
   throw new UsageError(`--utilization "${word}" is not a share above 0 and up to 1, such as 0.85.`, NAME);
 }
 
-function exitOf({ device, verdict }: FitReport, acceptTight: boolean): number {
-  if (isYes(verdict, acceptTight)) return EXIT.success;
-  return device === null ? EXIT.noGpu : EXIT.negative;
+function exitOf(report: FitReport, acceptTight: boolean): number {
+  if (isYes(report, acceptTight)) return EXIT.success;
+  return report.device === null ? EXIT.noGpu : EXIT.negative;
 }
 
-function isYes(verdict: FitVerdict, acceptTight: boolean): boolean {
-  return verdict === 'fits' || (verdict === 'tight' && acceptTight);
+/** What needs a step first is no yes: nobody has taken it. */
+function isYes({ expectedFits, verdict }: Pick<FitReport, 'expectedFits' | 'verdict'>, acceptTight: boolean): boolean {
+  return verdict === 'fits' || (expectedFits === true && acceptTight);
 }

@@ -46,6 +46,7 @@ describe('the machine’s verdict', () => {
     const report = await ask(between(1, limit, limit + 5));
     expect(report).toMatchObject({ verdict: 'tight', shortBy: 5, headroom: 0 });
     expect(report.inequality).toMatchObject({ relation: '>', left: { name: 'need, at most', bytes: limit + 5 } });
+    expect(report).toMatchObject({ expectedFits: true, limit: { after: null } });
   });
 
   it('counts the peak of loading', async () => {
@@ -169,6 +170,23 @@ describe('a program’s verdict', () => {
     expect(notes).toEqual([
       'Without the flag its share is 0.92, 110.1 GiB: it starts, and leaves 1.6 GiB for the host.',
     ]);
+  });
+
+  it('is judged again after the steps of the machine', async () => {
+    const processes = [{ pid: 11, name: 'VLLM::EngineCor', gpuBytes: 60 * GiB }];
+    const shared: MachineFixture = { processes, host: { available: 30 * GiB, free: 20 * GiB } };
+    for (const program of ['vllm', 'sglang', 'llama.cpp', 'ollama', 'torch'] as const) {
+      const report = await only(program, between(50 * GiB, 52 * GiB, 54 * GiB), shared);
+      expect(report).toMatchObject({ overall: 'fits-after', verdict: 'fits-after', expectedFits: false });
+      expect(report.remedies.map(({ text }) => text).join()).toContain('stop VLLM::EngineCor (11)');
+    }
+    // Its reading stays too small: page cache that is in use by programs cannot be dropped.
+    const mapped: MachineFixture = {
+      processes,
+      host: { available: 30 * GiB, free: 2 * GiB, cached: 28 * GiB, mapped: 28 * GiB },
+    };
+    expect(await only('torch', between(70 * GiB, 71 * GiB, 72 * GiB), mapped)).toMatchObject({ overall: 'no' });
+    expect((await ask(between(70 * GiB, 71 * GiB, 72 * GiB), mapped)).verdict).toBe('fits-after');
   });
 
   it('never outvotes the machine', async () => {

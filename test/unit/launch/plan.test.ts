@@ -69,10 +69,21 @@ describe('the verdict that is believed', () => {
   });
 
   it('refuses a no, and what fits only after steps', () => {
-    expect(['fits', 'tight', 'fits-after', 'no', 'unknown'].filter((verdict) => isRefusal(verdict as 'no'))).toEqual([
-      'fits-after',
-      'no',
-    ]);
+    const refused = (expectedFits: boolean | null) =>
+      (['fits', 'tight', 'fits-after', 'no', 'unknown'] as const).filter((verdict) =>
+        isRefusal(verdict, { expectedFits }),
+      );
+    expect(refused(true)).toEqual(['no']);
+    expect(refused(false)).toEqual(['tight', 'fits-after', 'no']);
+  });
+
+  it('what is expected to fit only after steps waits for room, and is started only if it then fits', () => {
+    const fit = { ...fitOf(40), verdict: 'tight', expectedFits: false } as const;
+    const [step, made] = planOf(inputOf('vllm serve m', { fit, prepare: true })).steps;
+    expect(step?.text).toBe('Its expected size fits after room is made; otherwise nothing is started.');
+    expect(made?.state).toBe('planned');
+    const unprepared = planOf(inputOf('vllm serve m', { fit, prepare: false })).steps;
+    expect(unprepared.map(({ state }) => state)).toEqual(['done', 'skipped', 'skipped', 'skipped']);
   });
 });
 

@@ -132,6 +132,7 @@ const fittedTable: FitTable = {
           weights: 35e9,
           need: { bytes: 35e9, low: 35e9, high: 36e9 },
           verdict: 'fits',
+          expectedFits: true,
           headroom: GiB,
         },
       ],
