@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The `umaprobe` command: runs lib/cli/main.ts with the streams and the exit code of this process. */
+import { isPlain } from './cli/core/plain-words.ts';
 
 /** Exits after a write error: with 0 if the reader closed the pipe (`| head`), else with 1. Exit hooks still run. */
 function exitAfterWriteError(error: NodeJS.ErrnoException): never {
@@ -11,12 +12,14 @@ function exitAfterWriteError(error: NodeJS.ErrnoException): never {
 process.stdout.on('error', exitAfterWriteError);
 process.stderr.on('error', () => process.exit(1));
 
-/** A static import would end in a stack trace when its files cannot be opened, as without free descriptors. */
+/** A static import of a file of its own would end in a stack trace when it cannot be opened, as without free descriptors. */
 async function run(): Promise<number> {
   try {
     const argv = process.argv.slice(2);
-    const { beginPlainReading } = await import('./cli/core/early-reading.ts');
-    await beginPlainReading(argv);
+    if (isPlain(argv)) {
+      const { beginPlainReading } = await import('./cli/core/early-reading.ts');
+      await beginPlainReading();
+    }
     const { main } = await import('./cli/main.ts');
     return await main(argv, process);
   } catch (error) {

@@ -28,8 +28,10 @@ class Cgroup {
   void find(Processes& processes) const;
   // All of it, at once, also what forks meanwhile. False: the kernel cannot, and nothing was sent.
   bool kill() const;
-  // For the child that becomes the program.
+  // For the child that becomes the program, unless it was forked into the group.
   void join() const;
+  // The descriptor of its folder; -1: there is no group.
+  int folder() const { return folder_.get(); }
 
   explicit operator bool() const { return bool(folder_); }
   const char* path() const { return path_.data(); }

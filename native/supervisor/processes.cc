@@ -95,16 +95,22 @@ void Processes::read_one(const char* name) {
                     false};
 }
 
+void Processes::expect_descendants(pid_t root) {
+  root_ = root;
+  newest_ = newest_pid(proc_.get());
+}
+
 void Processes::find_descendants(pid_t root, bool below, bool all) {
   // Pids are given in turn; after the largest, the smallest that are free.
   const pid_t newest = newest_pid(proc_.get());
-  const bool only_new =
-      !all && newest_ != 0 && newest >= newest_ && newest - newest_ <= kMostNew && has_pidfds();
+  const bool only_new = !all && root == root_ && newest_ != 0 && newest >= newest_ &&
+                        newest - newest_ <= kMostNew && has_pidfds();
   if (only_new) {
     read_new(newest_, newest);
   } else {
     read_all();
   }
+  root_ = root;
   newest_ = newest;
   Entry* const first = all_.data();
   Entry* const last = first + count_;

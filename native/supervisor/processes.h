@@ -19,9 +19,11 @@ class Processes {
 
   // Takes `root` and what descends from it as members; without `root` itself if `below` is set.
   // What was a member stays one until it ends, also when its parent ends. Zombies are left out.
-  // Unless `all` is set, only processes that were started since the last search are read: what did
-  // not descend from `root` never will.
+  // Unless `all` is set, only processes that were started since the last search for this root are
+  // read: what did not descend from it never will.
   void find_descendants(pid_t root, bool below, bool all);
+  // Nothing descends from `root` yet: its first search reads no older processes.
+  void expect_descendants(pid_t root);
   void add(pid_t pid) { add(pid, 0); }
   void clear() { member_count_ = 0; }
 
@@ -52,7 +54,7 @@ class Processes {
 
   const double page_size_;
   Descriptor proc_;
-  pid_t newest_ = 0;  // at the last search
+  pid_t root_ = 0, newest_ = 0;  // at the last search
   std::array<char, 1u << 15> names_{};
   std::array<Entry, 1u << 15> all_{};
   size_t count_ = 0;

@@ -58,8 +58,8 @@ Watch::Watch(const SupervisorOptions& options, const MachineConfig& config, Host
 
 bool Watch::begin() {
   first_ = now_ = readings_.read();
+  if (options_.command) processes_->expect_descendants(::getpid());
   // What allocates at its first call.
-  processes_->find_descendants(::getpid(), true, true);
   gpu_memory_.start();
   char at[32];
   iso_time(at);

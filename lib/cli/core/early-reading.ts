@@ -15,14 +15,10 @@ export const PLAIN_READING = {
   hiddenDevices: true,
 } as const satisfies SnapshotOptions;
 
-/** Words that leave the reading as it is. With any other one the command decides what is read, and when. */
-const PLAIN_WORDS: ReadonlySet<string> = new Set(['snapshot', '--full', '--bytes', '--json', '--no-color']);
-
 let begun: Promise<Snapshot> | null = null;
 
-/** Returns once the reading has begun, or at once if the words ask for something else. */
-export async function beginPlainReading(argv: readonly string[]): Promise<void> {
-  if (!argv.every((word) => PLAIN_WORDS.has(word))) return;
+/** Returns once the reading has begun. */
+export async function beginPlainReading(): Promise<void> {
   await loadSnapshot();
   begun = snapshot(PLAIN_READING);
   // The command awaits it and reports what went wrong, unless a word was typed twice.

@@ -170,6 +170,14 @@ describe('a guarded command', () => {
     expect(ended.peakGroupBytes).toBeGreaterThan(0.1 * MiB);
   });
 
+  it('is in the control group that is reported, from its start', async (context) => {
+    const guarded = startGuard(HARMLESS, ['cat', '/proc/self/cgroup']);
+    const { cgroup } = await guarded.line('started');
+    if (cgroup === null) return context.skip('this user may not make cgroups');
+    expect((await guarded.end).stdout).toContain(`/${String(cgroup).split('/').at(-1)}\n`);
+    expect(existsSync(String(cgroup))).toBe(false);
+  });
+
   it('ends by the same signal', async () => {
     const { signal, ended } = await runGuard(HARMLESS, ['sh', '-c', 'kill -USR1 $$']);
     expect(signal).toBe('SIGUSR1');
@@ -250,6 +258,19 @@ describe('what runs already', () => {
     expect(ended).toMatchObject({ stopped: true, exitCode: null, actions: [{ action: 'kill', failure: null }] });
     expect(await exit).toBe('SIGKILL');
     expect(runs(String(below))).toBe(false);
+  });
+
+  it('is measured, with its descendants', async () => {
+    const hold = 'const held = Buffer.alloc(256 << 20, 1); console.log(1); setTimeout(() => held, 60_000)';
+    const shell = spawn('sh', ['-c', '"$0" -e "$1" & wait', process.execPath, hold], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+      detached: true,
+    });
+    await new Promise((resolve) => shell.stdout.once('data', resolve));
+    const guarded = startGuard({ ...HARMLESS, target: `pid:${shell.pid}` }, []);
+    expect(await guarded.line('reading')).toMatchObject({ groupBytes: expect.any(Number) });
+    process.kill(-(shell.pid as number), 'SIGKILL');
+    expect((await guarded.end).ended.peakGroupBytes).toBeGreaterThan(256 * MiB);
   });
 
   it('is left when it ends, when the guard is told to go, and when it is not there', async () => {

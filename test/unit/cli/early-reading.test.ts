@@ -1,8 +1,8 @@
 /** The reading that begins before the command is loaded: for the plain command, and for no other. */
 import { expect, it } from 'vitest';
 import { snapshotCommand } from '../../../lib/cli/commands/snapshot.ts';
-import { beginPlainReading, begunReading } from '../../../lib/cli/core/early-reading.ts';
 import { GLOBAL_OPTIONS } from '../../../lib/cli/core/options.ts';
+import { isPlain } from '../../../lib/cli/core/plain-words.ts';
 
 const PLAIN = ['full', 'bytes', 'json', 'no-color'];
 const others = Object.keys({ ...GLOBAL_OPTIONS, ...snapshotCommand.options }).filter((name) => !PLAIN.includes(name));
@@ -14,7 +14,10 @@ it.each([
   ['-h'],
   ['snapshot', '--deadline=1s'],
   ...others.map((name) => ['--json', `--${name}`]),
-])('does not begin for %s', async (...argv) => {
-  await beginPlainReading(argv);
-  expect(begunReading()).toBeNull();
+])('does not begin for %s', (...argv) => {
+  expect(isPlain(argv)).toBe(false);
+});
+
+it.each([[], ['snapshot'], ['--json', '--bytes'], ['snapshot', '--full', '--no-color']])('begins for %s', (...argv) => {
+  expect(isPlain(argv)).toBe(true);
 });
