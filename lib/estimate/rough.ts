@@ -37,7 +37,7 @@ export function roughOf(model: Model, given: Use, knownHidden: number | null = n
     total,
     loading: { terms: [], peak: total },
     kvBytesPerToken: null,
-    notes: ['A rule of thumb: measured runs took several times as much. The method breakdown counts term by term.'],
+    notes: ['A rule of thumb: measured runs took 6 to 22 times as much. The method breakdown counts term by term.'],
   };
 }
 

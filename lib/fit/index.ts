@@ -71,6 +71,8 @@ export interface CheckedNeed {
   peak: FitRange;
   use: { context: number; sequences: number } | null;
   layers: number | null;
+  /** Why the total is only the least that it takes; null: every part of it is counted. */
+  atLeast: string | null;
 }
 
 function checkNeed(need: unknown): CheckedNeed {
@@ -80,9 +82,17 @@ function checkNeed(need: unknown): CheckedNeed {
     checkKeys('need', need, { bytes: true });
     const bytes = checkAmount('bytes', (need as { bytes?: unknown }).bytes, 1);
     const total = { bytes, low: bytes, high: bytes };
-    return { total, terms: [{ name: 'bytes', ...total }], kvBytesPerToken: null, peak: total, use: null, layers: null };
+    return {
+      total,
+      terms: [{ name: 'bytes', ...total }],
+      kvBytesPerToken: null,
+      peak: total,
+      use: null,
+      layers: null,
+      atLeast: null,
+    };
   }
-  const { kvBytesPerToken, loading, model, terms, use } = need as Extract<FitNeed, { total: FitRange }>;
+  const { kvBytesPerToken, loading, method, model, terms, use } = need as Extract<FitNeed, { total: FitRange }>;
   const total = checkRange('total', need.total);
   if (!Array.isArray(terms)) throw invalidType('terms', 'the terms of an estimate', terms);
   const peak = loading === undefined ? total : checkRange('loading.peak', loading.peak);
@@ -103,7 +113,18 @@ function checkNeed(need: unknown): CheckedNeed {
             sequences: checkAmount('use.sequences', use.sequences, 1),
           },
     layers: model?.layers ?? null,
+    atLeast: leastBecause(terms, method, use?.use),
   };
+}
+
+/** An estimate that leaves out what it cannot know must not become a yes. */
+function leastBecause(terms: readonly FitTerm[], method: unknown, use: string | undefined): string | null {
+  const has = (...names: string[]): boolean => terms.some(({ name }) => names.includes(name));
+  if (method === 'rough') return 'it is a rule of thumb, and measured runs took 6 to 22 times as much';
+  if (!has('weights', 'output-copy') && has('kv-cache', 'recurrent-state')) return 'the weights are not known';
+  if (use !== undefined && use !== 'inference' && !has('activations'))
+    return 'without the architecture the activations and the logits of training are not known';
+  return null;
 }
 
 function checkName(name: string, value: unknown): string {

@@ -99,7 +99,7 @@ export function hasKnownCache({ kvBytesPerToken, terms }: CheckedNeed): boolean 
 }
 
 /** A number of parameters: room for the cache has to be added, and how much is not known. */
-export function isWeightsAlone({ terms }: CheckedNeed): boolean {
+export function isWeightsAlone({ terms }: Pick<CheckedNeed, 'terms'>): boolean {
   return terms.length > 0 && terms.every(({ name }) => isWeights(name));
 }
 

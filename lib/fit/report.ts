@@ -7,7 +7,6 @@ import type {
   FitInequality,
   FitProgram,
   FitProgramReport,
-  FitRange,
   FitRemedy,
   FitReport,
   FitVerdict,
@@ -18,7 +17,7 @@ import type { CheckedNeed } from './index.ts';
 import { inequalityOf, isWorse, type Judged, judged } from './judge.ts';
 import { llamaCpp, ollama } from './llama.ts';
 import { type Freed, type Machine, machineOf, type Step } from './machine.ts';
-import { isCache, isWeights, type ProgramInput, type Rule, rangeText } from './program.ts';
+import { isWeightsAlone, type ProgramInput, type Rule, rangeText } from './program.ts';
 import { sglang } from './sglang.ts';
 import { accelerate, torch } from './torch.ts';
 import { vllm } from './vllm.ts';
@@ -42,7 +41,7 @@ export interface CheckedOptions {
 export function fitReport(need: CheckedNeed, snapshot: Snapshot, options: CheckedOptions): FitReport {
   const machine = machineOf(snapshot, options.device);
   const { device, limit } = machine;
-  const own = lacksWeights(need) ? NOT_KNOWN : machineVerdict(need.peak, machine);
+  const own = machineVerdict(need, machine);
   const programs =
     device === null
       ? []
@@ -66,7 +65,7 @@ export function fitReport(need: CheckedNeed, snapshot: Snapshot, options: Checke
     binding: verdict === 'unknown' ? null : byProgram ? chosen.program : 'machine',
     inequality,
     shortBy: inequality === null ? null : Math.max(0, inequality.left.bytes - inequality.right.bytes),
-    headroom: limit === null || need.peak.bytes > limit ? null : limit - need.peak.bytes,
+    headroom: verdict === 'unknown' || limit === null || need.peak.bytes > limit ? null : limit - need.peak.bytes,
     need: { ...need.total, terms: need.terms },
     device: device === null ? null : { index: device.index, name: device.name, memoryModel: device.memoryModel },
     pool: machine.pool,
@@ -76,7 +75,7 @@ export function fitReport(need: CheckedNeed, snapshot: Snapshot, options: Checke
     solved: null,
     programs,
   };
-  return { ...report, summary: summaryOf(report, need.peak, chosen) };
+  return { ...report, summary: summaryOf(report, need, chosen) };
 }
 
 function notesOf(device: DeviceSnapshot): string[] {
@@ -92,9 +91,16 @@ function programReports(input: ProgramInput, steps: readonly Step[], only: FitPr
     .map((report) => ({ ...report, from: clean(report.from), decision: clean(report.decision) }));
 }
 
+/** A yes of a program about the least that a model takes says nothing. */
+function notJudged(report: FitProgramReport, atLeast: string): FitProgramReport {
+  const decision = `cannot be judged: ${atLeast}`;
+  return { ...report, verdict: 'unknown', expectedFits: null, inequality: null, decision, flags: null, remedies: [] };
+}
+
 /** What a program decides now, with the verdict that it comes to once steps of the machine are done. */
 function afterSteps(rule: Rule, input: ProgramInput, steps: readonly Step[]): FitProgramReport {
   const now = rule(input);
+  if (input.need.atLeast !== null && now.verdict !== 'no') return notJudged(now, input.need.atLeast);
   if (now.verdict === 'fits' || now.verdict === 'fits-after' || now.verdict === 'unknown') return now;
   let best = now;
   let taken = 0;
@@ -111,11 +117,6 @@ function afterSteps(rule: Rule, input: ProgramInput, steps: readonly Step[]): Fi
   return { ...now, verdict: best.verdict, remedies };
 }
 
-/** An estimate of a config that does not tell the number of parameters: its total is the least that there is. */
-function lacksWeights({ terms }: CheckedNeed): boolean {
-  return !terms.some(({ name }) => isWeights(name)) && terms.some(({ name }) => isCache(name));
-}
-
 interface Own extends Judged {
   inequality: FitInequality | null;
   remedies: FitRemedy[];
@@ -126,11 +127,12 @@ interface Own extends Judged {
 const NOT_KNOWN: Own = { verdict: 'unknown', expectedFits: null, inequality: null, remedies: [], after: null };
 
 /** The machine's own verdict, with the remedies that it takes. */
-function machineVerdict(need: FitRange, { limit, steps }: Machine): Own {
+function machineVerdict({ atLeast, peak: need }: CheckedNeed, { limit, steps }: Machine): Own {
   if (limit === null) return NOT_KNOWN;
   const names = { left: 'need', right: 'can be loaded', rule: 'need ≤ what can be loaded' };
   const inequality = inequalityOf(need, limit, names);
   const answer = judged(need, limit, steps.at(-1)?.limit ?? null);
+  if (atLeast !== null && answer.verdict !== 'no') return NOT_KNOWN;
   if (answer.verdict === 'fits') return { ...answer, inequality, remedies: [], after: null };
   const enough = steps.findIndex((step) => need.high <= step.limit);
   const useful = enough === -1 ? steps : steps.slice(0, enough + 1);
@@ -154,14 +156,15 @@ function remediesFor(verdict: FitVerdict, own: Own, chosen: FitProgramReport | n
 
 function summaryOf(
   { binding, expectedFits, headroom, limit, shortBy, verdict }: Omit<FitReport, 'summary'>,
-  need: FitRange,
+  { atLeast, peak, ...need }: CheckedNeed,
   chosen: FitProgramReport | null,
 ): string {
-  const size = rangeText(need);
+  const size = `${rangeText(peak)}${isWeightsAlone(need) ? ' of weights alone' : ''}`;
   const byProgram = binding === chosen?.program && verdict !== 'fits';
   if (verdict === 'unknown') {
-    const why =
-      limit.bytes === null ? limit.from : chosen?.verdict === 'unknown' ? chosen.from : 'the weights are not known';
+    if (limit.bytes !== null && atLeast !== null)
+      return `It is not known whether it fits. ${formatBytes(peak.bytes)} is the least: ${atLeast}.`;
+    const why = limit.bytes === null || chosen === null ? limit.from : chosen.from;
     return `It is not known whether ${size} fit: ${why}.`;
   }
   if (byProgram && chosen !== null) return `${MODEL_PROGRAMS[chosen.program]} ${chosen.decision}.`;

@@ -1,5 +1,6 @@
 /** Whether something fits into a machine, and what each program will decide there. */
 
+import type { EstimateUse } from './estimate.ts';
 import type { ModelProgram } from './programs.ts';
 
 /** Programs whose own rule is known. */
@@ -28,6 +29,8 @@ export type FitNeed =
       terms: readonly FitTerm[];
       /** Bytes that one more token of context takes; null: unknown, or the model keeps no cache. */
       kvBytesPerToken?: number | null;
+      /** `rough`: the total is a rule of thumb, and never becomes a yes. */
+      method?: 'breakdown' | 'rough';
       /** The most at any time while it is loaded. */
       loading?: { peak: FitRange };
       use?: {
@@ -35,6 +38,8 @@ export type FitNeed =
         context: number;
         /** Sequences at the same time. */
         sequences: number;
+        /** What the model is used for. Default: inference. */
+        use?: EstimateUse;
       };
       model?: { layers: number | null };
     };

@@ -32,9 +32,14 @@ export interface Answer {
 export async function ask(question: Question, programs: readonly FitProgram[]): Promise<Answer> {
   const answer = await askOnce(question);
   if (question.options.program !== undefined) return answer;
+  return { ...answer, report: { ...answer.report, programs: await programReports(question, programs) } };
+}
+
+/** Each by the estimate for it. Training is done by PyTorch alone. */
+async function programReports(question: Question, programs: readonly FitProgram[]): Promise<FitReport['programs']> {
   const useful = question.use.use === 'inference' ? programs : (['torch'] as const);
   const each = await Promise.all(useful.map((program) => askOnce(forProgram(question, program))));
-  return { ...answer, report: { ...answer.report, programs: each.flatMap(({ report }) => report.programs) } };
+  return each.flatMap(({ report }) => report.programs);
 }
 
 function forProgram({ options, use, ...question }: Question, program: FitProgram): Question {
@@ -56,9 +61,28 @@ const MOST_COUNT = 4096;
 /** The largest context, number of sequences or batch that is accepted, and the answer for it; the smallest if none is. */
 export async function solve(
   question: Question,
+  programs: readonly FitProgram[],
   setting: FitSolution['setting'],
   accepts: (report: FitReport) => boolean,
 ): Promise<Answer> {
+  const answer = await searched(question, setting, accepts);
+  if (question.options.program !== undefined) return answer;
+  const { report } = answer;
+  const value = report.solved?.value ?? null;
+  const asked = value === null ? question : { ...question, use: withSetting(question.use, setting, value) };
+  return { ...answer, report: { ...report, programs: await programReports(asked, programs) } };
+}
+
+async function searched(
+  question: Question,
+  setting: FitSolution['setting'],
+  accepts: (report: FitReport) => boolean,
+): Promise<Answer> {
+  if (question.use.method === 'rough')
+    throw new UsageError(
+      `--solve ${setting} cannot go by a rule of thumb, which leaves out most of what grows: name the model or its config.json, without --method rough.`,
+      'fit',
+    );
   const own = setting === 'context' ? (await estimate(question.model, question.use)).model.maxContext : null;
   const step = setting === 'context' ? Math.min(CONTEXT_STEP, own ?? CONTEXT_STEP) : 1;
   const most = setting === 'context' ? (own ?? MOST_CONTEXT) : MOST_COUNT;
@@ -68,14 +92,13 @@ export async function solve(
     return { ...(await askOnce({ ...question, use: withSetting(question.use, setting, value) })), value };
   };
   const smallest = await at(1);
-  if (!accepts(smallest.report)) return solved(smallest, { setting, value: null, limitedBy: 'memory' });
-  const largest = await at(steps);
-  const { estimated } = smallest;
-  if (estimated.model.source === 'parameters' && estimated.total.high === largest.estimated.total.high)
+  if (smallest.estimated.model.source === 'parameters')
     throw new UsageError(
       `--solve ${setting} needs the model or its config.json: of a number of parameters only the weights are known, and they do not change with it.`,
       'fit',
     );
+  if (!accepts(smallest.report)) return solved(smallest, { setting, value: null, limitedBy: 'memory' });
+  const largest = await at(steps);
   if (accepts(largest.report))
     return solved(largest, { setting, value: largest.value, limitedBy: own === null ? 'range' : 'model' });
   const { answer } = await bisect({ at: 1, answer: smallest }, steps, at, ({ report }) => accepts(report));

@@ -179,7 +179,7 @@ async function answerTo(
     };
   const question = { model: subject.model, use, machine, options };
   if (setting === null) return ask(question, MODEL_PROGRAM_NAMES);
-  return solve(question, setting, (report) => isYes(report, acceptTight));
+  return solve(question, MODEL_PROGRAM_NAMES, setting, (report) => isYes(report, acceptTight));
 }
 
 function titleOf(subject: Subject, estimated: EstimateReport | null): string {
@@ -188,7 +188,7 @@ function titleOf(subject: Subject, estimated: EstimateReport | null): string {
   const purpose = use.use === 'inference' ? '' : `, ${use.use}`;
   const count = use.batch === null ? use.sequences : use.batch;
   const context =
-    model.architecture === null ? '' : `  ${formatCount(use.context)} tokens × ${formatCount(count)}${purpose}`;
+    model.architecture === null ? purpose : `  ${formatCount(use.context)} tokens × ${formatCount(count)}${purpose}`;
   return `DOES IT FIT?  ${model.name}${context}`;
 }
 
