@@ -1,8 +1,10 @@
 /** fit(): checks the arguments, and loads the rules when they are first needed. */
 
 import {
+  checkBoolean,
   checkChoice,
   checkDevice,
+  checkInteger,
   checkKeys,
   invalidType,
   invalidValue,
@@ -10,10 +12,28 @@ import {
   outOfRange,
 } from '../base/arguments.ts';
 import { lazy } from '../base/lazy.ts';
-import type { FitNeed, FitOptions, FitProgram, FitRange, FitReport, FitTerm, Snapshot } from '../types/index.ts';
+import { LIMITS } from '../base/limits.ts';
+import type {
+  FitLlamaOptions,
+  FitNeed,
+  FitOptions,
+  FitProgram,
+  FitRange,
+  FitReport,
+  FitTerm,
+  Snapshot,
+} from '../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../types/programs.ts';
 
-const KEYS: Keys<FitOptions> = { program: true, programVersion: true, utilization: true, device: true };
+const KEYS: Keys<FitOptions> = { program: true, programVersion: true, utilization: true, device: true, llama: true };
+
+const LLAMA_KEYS: Keys<FitLlamaOptions> = {
+  fit: true,
+  targetBytes: true,
+  leastContext: true,
+  mayShorten: true,
+  layersAreGiven: true,
+};
 
 const work = lazy(() => import('./report.ts'));
 
@@ -40,6 +60,7 @@ export async function fit(need: FitNeed, snapshot: Snapshot, options: FitOptions
     version,
     utilization: utilization ?? null,
     device: device ?? null,
+    llama: checkLlama(options.llama, program),
   });
 }
 
@@ -52,6 +73,17 @@ function checkUtilization(value: unknown, program: FitProgram | null): void {
   if (!(value > 0 && value <= 1)) throw outOfRange('utilization', 'above 0 and up to 1', value);
   if (program !== 'vllm' && program !== 'sglang')
     throw invalidValue('utilization', 'an option of the programs vllm and sglang only', value);
+}
+
+function checkLlama(value: FitLlamaOptions | undefined, program: FitProgram | null): FitLlamaOptions {
+  if (value === undefined) return {};
+  checkKeys('llama', value, LLAMA_KEYS);
+  if (program !== 'llama.cpp') throw invalidValue('llama', 'options of the program llama.cpp only', value);
+  for (const name of ['fit', 'mayShorten', 'layersAreGiven'] as const)
+    if (value[name] !== undefined) checkBoolean(`llama.${name}`, value[name]);
+  if (value.targetBytes !== undefined) checkAmount('llama.targetBytes', value.targetBytes, 0);
+  if (value.leastContext !== undefined) checkInteger('llama.leastContext', value.leastContext, LIMITS.tokens);
+  return value;
 }
 
 function checkVersion(value: unknown, program: FitProgram | null): string | null {

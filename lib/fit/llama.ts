@@ -30,52 +30,88 @@ export function llamaFit(projected: number, free: number, target = FIT_TARGET): 
 /** The context that --fit reduces to where -c is not given; null: even the shortest is too long. */
 export function llamaContext(
   { free, projected, target = FIT_TARGET }: { free: number; projected: number; target?: number },
-  { bytesPerToken, context }: { bytesPerToken: number; context: number },
+  {
+    bytesPerToken,
+    context,
+    leastContext = FIT_CONTEXT,
+  }: { bytesPerToken: number; context: number; leastContext?: number },
 ): number | null {
-  const least = projected - (context - FIT_CONTEXT) * bytesPerToken;
+  const least = projected - (context - leastContext) * bytesPerToken;
   const goal = free - target;
-  if (context <= FIT_CONTEXT || goal <= least) return null;
-  const reduced = FIT_CONTEXT + Math.floor(((context - FIT_CONTEXT) * (goal - least)) / (projected - least));
-  return Math.max(FIT_CONTEXT, reduced - (reduced % CONTEXT_STEP));
+  if (context <= leastContext || goal <= least) return null;
+  const reduced = leastContext + Math.floor(((context - leastContext) * (goal - least)) / (projected - least));
+  return Math.max(leastContext, reduced - (reduced % CONTEXT_STEP));
 }
 
-/** Terms that llama.cpp places on the device. Its host buffer and the process itself it does not count. */
+/**
+ * Terms that it counts for the device: also those of a draft model (common/fit.cpp, `common_fit_extra_model`) and of a
+ * projector, which the server adds to the target instead. Not its host buffer, the process itself, or adapters.
+ */
+const PROJECTED = new Set(['compute-buffer', 'draft-compute-buffer', 'projector', 'bytes']);
+
 function isProjected(name: string): boolean {
-  return isWeights(name) || isCache(name) || name === 'compute-buffer' || name === 'bytes';
+  return isWeights(name) || isCache(name) || PROJECTED.has(name);
 }
 
 export function llamaCpp(input: ProgramInput): FitProgramReport {
-  const { need } = input;
+  const { llama, need } = input;
   const reading = readingOf(input, 'llamaCpp');
   const versions = 'with --fit (default since the end of 2025)';
-  if (reading.bytes === null) return unreadable('llama.cpp', versions, reading);
   const projected = sumOf(need.terms, isProjected);
-  const { reduceBy, unchanged } = llamaFit(projected.bytes, reading.bytes);
+  if (llama.fit === false) return unasked(input, reading, projected.bytes);
+  if (reading.bytes === null) return unreadable('llama.cpp', versions, reading);
+  const { targetBytes: target = FIT_TARGET } = llama;
+  const { reduceBy, unchanged } = llamaFit(projected.bytes, reading.bytes, target);
+  const shortened = unchanged ? null : shortenedContext(input, projected.bytes, reading.bytes);
+  // Nothing is left that it may change: it allocates what it was told, and the machine alone decides.
+  const isTold = llama.layersAreGiven === true && shortened === null;
   const misread = !unchanged && input.limit !== null && need.total.high <= input.limit;
   return {
     program: 'llama.cpp',
     versions,
-    ...offload(projected, reading, FIT_TARGET),
+    ...(isTold ? MACHINE_DECIDES : offload(projected, reading, target)),
     reads: reading.bytes,
     from: reading.from,
-    inequality: inequalityOf(projected, Math.max(0, reading.bytes - FIT_TARGET), {
+    inequality: inequalityOf(projected, Math.max(0, reading.bytes - target), {
       left: 'projected use',
-      right: 'free − 1 GiB',
+      right: `free − ${formatBytes(target).replace('.0 ', ' ')}`,
       rule: 'model + KV cache + compute buffer ≤ free − --fit-target',
     }),
     decision: unchanged
       ? `loads everything on the GPU: projected to use ${formatBytes(projected.bytes)} of ${formatBytes(reading.bytes)} free`
-      : `${reductionText(input, projected.bytes, reading.bytes)}: ${formatBytes(reduceBy)} too much`,
+      : `${reductionText(input, shortened)}: ${formatBytes(reduceBy)} too much`,
     message: null,
     numbers: {
       projected: projected.bytes,
-      target: FIT_TARGET,
+      target,
       reduceBy,
+      ...(shortened === null ? {} : { context: shortened }),
       ...buffersOf(input),
     },
     flags: flagsOf(input, misread),
     remedies: reading.remedy === null ? [] : [reading.remedy],
     notes: misread ? ['With -fit off it allocates without asking, and the memory is there.'] : [],
+  };
+}
+
+/** The program accepts whatever it is told. */
+const MACHINE_DECIDES: Judged = { verdict: 'fits', expectedFits: true };
+
+/** -fit off: it asks nobody, so that the machine alone decides. */
+function unasked(input: ProgramInput, { bytes, from }: Reading, projected: number): FitProgramReport {
+  return {
+    program: 'llama.cpp',
+    versions: 'with -fit off, and before the end of 2025',
+    ...MACHINE_DECIDES,
+    reads: bytes,
+    from,
+    inequality: null,
+    decision: `allocates without asking: projected to use ${formatBytes(projected)}`,
+    message: null,
+    numbers: { projected, ...buffersOf(input) },
+    flags: flagsOf(input, true),
+    remedies: [],
+    notes: [],
   };
 }
 
@@ -95,15 +131,25 @@ function offload(projected: FitRange, reading: Reading, reserve: number): Judged
   return judged(projected, (bytes ?? 0) - reserve, later === null ? null : later - reserve);
 }
 
-function reductionText({ need }: ProgramInput, projected: number, free: number): string {
+/** The context that it reduces to, of all sequences together; null: it may not, or that is not enough. */
+function shortenedContext({ llama, need }: ProgramInput, projected: number, free: number): number | null {
   const { kvBytesPerToken, use } = need;
-  if (kvBytesPerToken !== null && kvBytesPerToken > 0 && use !== null) {
-    const context = llamaContext(
-      { projected, free },
-      { bytesPerToken: kvBytesPerToken, context: use.context * use.sequences },
-    );
-    if (context !== null) return `shortens the context to ${formatCount(context)} tokens where -c is not given`;
-  }
+  if (llama.mayShorten === false || kvBytesPerToken === null || kvBytesPerToken <= 0 || use === null) return null;
+  const { leastContext, targetBytes: target } = llama;
+  return llamaContext(
+    { projected, free, ...(target === undefined ? {} : { target }) },
+    {
+      bytesPerToken: kvBytesPerToken,
+      context: use.context * use.sequences,
+      ...(leastContext === undefined ? {} : { leastContext }),
+    },
+  );
+}
+
+function reductionText({ llama }: ProgramInput, shortened: number | null): string {
+  if (shortened !== null)
+    return `shortens the context to ${formatCount(shortened)} tokens${llama.mayShorten === true ? '' : ' where -c is not given'}`;
+  if (llama.layersAreGiven === true) return 'allocates what it was told, because -ngl is given';
   return 'keeps layers or experts on the CPU';
 }
 

@@ -5,6 +5,7 @@ import { droppable } from '../memory/droppable.ts';
 import { DROP_PAGE_CACHE, RELEASE_HUGE_PAGES } from '../memory/remedies.ts';
 import type {
   DeviceSnapshot,
+  FitLlamaOptions,
   FitProgramReport,
   FitRange,
   FitRemedy,
@@ -25,6 +26,7 @@ export interface ProgramInput {
   freed: Freed;
   version: string | null;
   utilization: number | null;
+  llama: FitLlamaOptions;
 }
 
 export type Rule = (input: ProgramInput) => FitProgramReport;
@@ -83,13 +85,17 @@ export function sumOf(terms: readonly FitTerm[], wanted: (name: string) => boole
     });
 }
 
-/** A cache of one sequence or of a state of a recurrent layer. */
+const CACHES = new Set(['kv-cache', 'recurrent-state', 'draft-kv-cache', 'draft-recurrent-state']);
+const WEIGHTS = new Set(['weights', 'output-copy', 'draft-weights', 'draft-output-copy', 'adapter-slots']);
+
+/** A cache of tokens or states of recurrent layers, also those of a draft model. */
 export function isCache(name: string): boolean {
-  return name === 'kv-cache' || name === 'recurrent-state';
+  return CACHES.has(name);
 }
 
+/** What is loaded before a program sizes its cache: weights, those of a draft model, room for adapters. */
 export function isWeights(name: string): boolean {
-  return name === 'weights' || name === 'output-copy';
+  return WEIGHTS.has(name);
 }
 
 /** Whether it is known which part is the cache: not of a number of bytes, nor of a number of parameters. */

@@ -5,6 +5,7 @@ import { isUntried } from '../memory/untried-context.ts';
 import type {
   DeviceSnapshot,
   FitInequality,
+  FitLlamaOptions,
   FitProgram,
   FitProgramReport,
   FitRemedy,
@@ -36,6 +37,7 @@ export interface CheckedOptions {
   version: string | null;
   utilization: number | null;
   device: number | null;
+  llama?: FitLlamaOptions;
 }
 
 export function fitReport(need: CheckedNeed, snapshot: Snapshot, options: CheckedOptions): FitReport {
@@ -46,7 +48,7 @@ export function fitReport(need: CheckedNeed, snapshot: Snapshot, options: Checke
     device === null
       ? []
       : programReports(
-          { ...options, need, snapshot, device, limit, freed: NOTHING_FREED },
+          { llama: {}, ...options, need, snapshot, device, limit, freed: NOTHING_FREED },
           machine.steps,
           options.program,
         );

@@ -17,6 +17,8 @@ export interface Dialect {
 export interface ReadArguments {
   /** Options of the table by their first name; of several the last counts. A flag has the value '', `--no-flag` "no". */
   values: ReadonlyMap<string, string>;
+  /** The words of each option with a value, of all places where it stands. */
+  every: ReadonlyMap<string, readonly string[]>;
   positionals: string[];
   /** Options that the table does not have, as typed. */
   unknown: string[];
@@ -44,6 +46,11 @@ export function optionTable(
 
 export function readArguments(words: readonly string[], table: OptionTable): ReadArguments {
   const values = new Map<string, string>();
+  const every = new Map<string, string[]>();
+  const take = (name: string, value: string, typed: readonly string[]): void => {
+    values.set(name, value);
+    every.set(name, [...(every.get(name) ?? []), ...typed]);
+  };
   const positionals: string[] = [];
   const unknown: string[] = [];
   const doubtful: string[] = [];
@@ -67,15 +74,15 @@ export function readArguments(words: readonly string[], table: OptionTable): Rea
     }
     const { arity, value } = known;
     if (inline !== null) {
-      values.set(known.name, inline);
+      take(known.name, inline, [inline]);
       continue;
     }
     const following = takes(arity, words, index);
     index += following.length;
     if (arity === 'one' && following.length === 0) incomplete.push(word);
-    else values.set(known.name, following.length === 0 ? value : following.join(' '));
+    else take(known.name, following.length === 0 ? value : following.join(' '), following);
   }
-  return { values, positionals, unknown, doubtful, incomplete };
+  return { values, every, positionals, unknown, doubtful, incomplete };
 }
 
 /** `-1` is a value, and so is `-` alone. */

@@ -1,6 +1,6 @@
 /** A recognised command while it is filled in. */
 
-import type { EstimateOptions, RecognisedCommand, UnreadPart } from '../types/index.ts';
+import type { EstimateOptions, ExtraModel, RecognisedCommand, UnreadPart } from '../types/index.ts';
 import type { ReadArguments } from './command-line.ts';
 
 export class Draft {
@@ -50,6 +50,17 @@ export class Draft {
   read(values: ReadonlyMap<string, string>, option: string, parse: (text: string) => number | null): number | null {
     const text = values.get(option);
     return text === undefined ? null : this.number(option, text, parse);
+  }
+
+  /** Something that is loaded besides the model, by its path as the program sees it, or its name. */
+  extra(
+    { model, ...extra }: Pick<ExtraModel, 'kind' | 'option' | 'model'> & Partial<ExtraModel>,
+    hostPath: (path: string) => string | null,
+  ): void {
+    if (model === '') return;
+    const path = hostPath(model);
+    if (path === null) this.unread('more', `${extra.option} ${model} is inside the container.`);
+    else this.set({ extras: [...this.#command.extras, { modelFile: null, use: {}, ...extra, model: path }] });
   }
 
   /** The model, by its path on this machine. */

@@ -14,7 +14,9 @@ import type {
   ModelDescription,
   RecognisedCommand,
   Snapshot,
+  UnreadPart,
 } from '../types/index.ts';
+import { type FoundExtra, type WholeEstimate, withExtras } from './extras.ts';
 
 /** What a command loads. */
 export type Load =
@@ -30,39 +32,89 @@ export interface Judgement {
   flags: LaunchFlags | null;
   /** Bytes for which room is to be made; null: not known. */
   room: number | null;
+  /** What was learned about the command on the way, as of `RecognisedCommand`. */
+  assumed: string[];
+  unread: UnreadPart[];
 }
 
-const NOTHING: Judgement = { fit: null, noFit: null, expected: null, flags: null, room: null };
+const NOTHING: Judgement = { fit: null, noFit: null, expected: null, flags: null, room: null, assumed: [], unread: [] };
 
-/** @throws what `estimate` throws for a model. */
-export async function judge(load: Load, command: RecognisedCommand, machine: Snapshot): Promise<Judgement> {
+/**
+ * @param found what is loaded besides the model.
+ * @throws what `estimate` throws for a model.
+ */
+export async function judge(
+  load: Load,
+  command: RecognisedCommand,
+  machine: Snapshot,
+  found: readonly FoundExtra[] = [],
+): Promise<Judgement> {
   if (load.kind === 'nothing') return { ...NOTHING, noFit: load.why };
-  const { program, utilization } = command;
-  const options: FitOptions = {
-    ...(program === null ? {} : { program }),
-    ...(utilization === null ? {} : { utilization }),
-  };
+  const { program } = command;
+  const options = optionsFor(command);
   if (load.kind === 'bytes') {
     const report = await fitInto({ bytes: load.bytes }, machine, options);
     return { ...NOTHING, fit: report, room: roomOf(report, load.bytes, program) };
   }
-  const estimated = await estimateOf(load.model, command);
+  const { model } = load;
+  const { assumed, report: own, whole } = await shortened(model, command, machine, found);
   // A cache of a given size is not what is left of the share.
   const { kvCacheBytes } = command;
-  const report =
-    kvCacheBytes === null
-      ? await fitInto(estimated, machine, options)
-      : await fitInto(withCache(estimated, kvCacheBytes), machine, {});
+  const report = kvCacheBytes === null ? own : await fitInto(withCache(whole.report, kvCacheBytes), machine, {});
   return {
     fit: report,
     noFit: null,
-    expected: expectationOf(estimated),
-    flags: report.verdict === 'no' && kvCacheBytes === null ? await flagsThatFit(load.model, command, machine) : null,
-    room: roomOf(report, estimated.loading.peak.bytes, program),
+    expected: expectationOf(whole),
+    flags: report.verdict === 'no' && kvCacheBytes === null ? await flagsThatFit(model, command, machine, found) : null,
+    room: roomOf(report, whole.report.loading.peak.bytes, program),
+    assumed,
+    unread: whole.unread,
   };
 }
 
-async function estimateOf(model: string | ModelDescription, command: RecognisedCommand): Promise<EstimateReport> {
+function optionsFor({ llama, program, utilization }: RecognisedCommand): FitOptions {
+  return {
+    ...(program === null ? {} : { program }),
+    ...(utilization === null ? {} : { utilization }),
+    ...(llama === null || program !== 'llama.cpp' ? {} : { llama }),
+  };
+}
+
+/** The answer of fit, with the context that llama.cpp reduces to where the longest does not fit. */
+async function shortened(
+  model: string | ModelDescription,
+  command: RecognisedCommand,
+  machine: Snapshot,
+  found: readonly FoundExtra[],
+): Promise<{ whole: WholeEstimate; report: FitReport; assumed: string[] }> {
+  const { contextIsGiven, llama } = command;
+  const options = optionsFor(command);
+  const whole = await estimateOf(model, command, found);
+  const report = await fitInto(whole.report, machine, options);
+  const all = { whole, report, assumed: [] };
+  if (llama === null || llama.fit === false || llama.mayShorten !== true || contextIsGiven) return all;
+  const [numbers] = report.programs.map((program) => program.numbers);
+  const { context, sequences } = whole.report.use;
+  if (numbers?.reduceBy === undefined || numbers.reduceBy <= 0) return all;
+  const tokens = numbers.context ?? Math.min(llama.leastContext ?? LEAST_CONTEXT, context * sequences);
+  const shorter = await estimateOf(model, { ...command, context: tokens, contextIsShared: true }, found);
+  return {
+    whole: shorter,
+    report: await fitInto(shorter.report, machine, { ...options, llama: { ...llama, mayShorten: false } }),
+    assumed: [
+      `--fit shortens the context from ${formatCount(context * sequences)} to ${formatCount(tokens)} tokens, by what llama.cpp finds free.`,
+    ],
+  };
+}
+
+/** llama.cpp's --fit-ctx where it is not given. */
+const LEAST_CONTEXT = 4096;
+
+async function estimateOf(
+  model: string | ModelDescription,
+  command: RecognisedCommand,
+  found: readonly FoundExtra[],
+): Promise<WholeEstimate> {
   const { contextIsGiven, contextIsShared, program, sequences } = command;
   const use: EstimateOptions = { ...command.use, ...(program === null ? {} : { program }) };
   const isDescribed = typeof model !== 'string';
@@ -70,7 +122,8 @@ async function estimateOf(model: string | ModelDescription, command: RecognisedC
   const wanted = command.context ?? longest;
   const tokens = contextIsGiven ? wanted : atMost(wanted, longest);
   const context = tokens === null || !contextIsShared ? tokens : Math.max(1, Math.floor(tokens / sequences));
-  return estimate(model, { ...use, sequences, ...(context === null ? {} : { context }) });
+  const report = await estimate(model, { ...use, sequences, ...(context === null ? {} : { context }) });
+  return withExtras(report, model, command, found);
 }
 
 function atMost(value: number | null, most: number | null): number | null {
@@ -94,7 +147,8 @@ function isWeights(name: string): boolean {
   return name === 'weights' || name === 'output-copy';
 }
 
-function expectationOf({ kvBytesPerToken, model, terms, total, use }: EstimateReport): LaunchExpectation {
+function expectationOf({ extras, report }: WholeEstimate): LaunchExpectation {
+  const { kvBytesPerToken, model, terms, total, use } = report;
   return {
     model: model.name,
     weights: terms.filter(({ name }) => isWeights(name)).reduce((sum, { bytes }) => sum + bytes, 0),
@@ -102,6 +156,7 @@ function expectationOf({ kvBytesPerToken, model, terms, total, use }: EstimateRe
     kvBytesPerToken,
     context: use.context,
     sequences: use.sequences,
+    extras,
   };
 }
 
@@ -120,14 +175,17 @@ async function flagsThatFit(
   model: string | ModelDescription,
   command: RecognisedCommand,
   machine: Snapshot,
+  found: readonly FoundExtra[],
 ): Promise<LaunchFlags | null> {
   const { program } = command;
   if (program === null || program === 'torch' || program === 'accelerate') return null;
-  const whole = (await estimateOf(model, command)).use.context;
+  const whole = (await estimateOf(model, command, found)).report.use.context;
   const ask = async (steps: number): Promise<Attempt> => {
     const context = Math.min(whole, steps * CONTEXT_STEP);
-    const estimated = await estimateOf(model, { ...command, context, contextIsShared: false, contextIsGiven: true });
-    return { context, report: await fitInto(estimated, machine, { program }) };
+    const given = { ...command, context, contextIsShared: false, contextIsGiven: true };
+    const { report } = await estimateOf(model, given, found);
+    const { utilization: _, ...options } = optionsFor(command);
+    return { context, report: await fitInto(report, machine, options) };
   };
   const accepts = ({ report: { expectedFits } }: Attempt): boolean => expectedFits === true;
   const steps = Math.ceil(whole / CONTEXT_STEP);

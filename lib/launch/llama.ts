@@ -1,8 +1,9 @@
 /** The command line of llama.cpp: `llama-server`, `llama-cli`. Pure. */
 
-import { cacheTypeBytes } from '../models/cache-types.ts';
-import { optionTable, readArguments, wholeNumber } from './command-line.ts';
+import { MiB } from '../base/format.ts';
+import { optionTable, type ReadArguments, readArguments, wholeNumber } from './command-line.ts';
 import { type Draft, unreadArguments } from './draft.ts';
+import { llamaExtras, readCacheTypes } from './llama-extras.ts';
 import type { Unwrapped } from './unwrapped.ts';
 
 const words = (lines: readonly string[]): string[] => lines.flatMap((line) => line.split(' '));
@@ -23,6 +24,8 @@ const OPTIONS = optionTable(
         '--skip-chat-parsing --no-skip-chat-parsing --models-autoload --no-models-autoload --tools-all --no-ui --ui',
         '--swa-full --mmap --no-mmap --direct-io -dio --no-direct-io -ndio --kv-offload -kvo --no-kv-offload -nkvo',
         '--cpu-moe -cmoe --verbosity-all --lora-init-without-apply --reasoning-preserve --no-cache-idle-slots',
+        '--no-reasoning-preserve --cache-idle-slots --cpu-moe-draft -cmoed --spec-draft-cpu-moe --reuse-port',
+        '--spec-draft-backend-sampling --no-spec-draft-backend-sampling --cors-credentials --no-cors-credentials',
       ]),
     ],
     one: [
@@ -42,6 +45,12 @@ const OPTIONS = optionTable(
         '--webui-config --webui-config-file --prompt -p --file -f --system-prompt -sys --system-prompt-file -sysf',
         '--prompt-cache --reverse-prompt -r --in-prefix --in-suffix --image --audio --image-min-tokens --image-max-tokens',
         '--sleep-idle-seconds --hf-token -hft --main-gpu -mg --batch-size -b --tools --adaptive-target --adaptive-decay',
+        '--threads-draft -td --spec-draft-threads --threads-batch-draft -tbd --spec-draft-threads-batch',
+        '--spec-draft-p-split --draft-p-split --spec-draft-sampling --n-cpu-moe-draft -ncmoed --spec-draft-n-cpu-moe',
+        '--override-tensor-draft -otd --spec-draft-override-tensor --video-fps --sse-ping-interval --reasoning-effort',
+        '--spec-ngram-mod-n-min --spec-ngram-mod-n-max --spec-ngram-mod-n-match --spec-ngram-simple-size-n',
+        '--spec-ngram-simple-size-m --spec-ngram-simple-min-hits --spec-ngram-map-k-size-n --spec-ngram-map-k-size-m',
+        '--mmproj-device -mmdev --mtmd-batch-max-tokens --cors-origins --cors-methods --cors-headers --log-prompts-dir',
         '--ctx-checkpoints -ctxcp --swa-checkpoints --checkpoint-every-nb -cpent --checkpoint-min-step -cms --lazy-mode -lzm',
       ]),
       '--model -m',
@@ -80,7 +89,7 @@ const OPTIONS = optionTable(
       '--draft-p-min --spec-draft-p-min',
       '--gpu-layers-draft -ngld --n-gpu-layers-draft --spec-draft-ngl',
       '--ctx-size-draft -cd',
-      '--device-draft -devd',
+      '--device-draft -devd --spec-draft-device',
       '--cache-type-k-draft -ctkd --spec-draft-type-k',
       '--cache-type-v-draft -ctvd --spec-draft-type-v',
       '--cache-ram -cram',
@@ -99,15 +108,7 @@ const OPTIONS = optionTable(
 );
 
 const UNCOUNTED: Readonly<Record<string, readonly [effect: 'more' | 'less' | 'either', why: string]>> = {
-  '--lora': ['more', 'loads an adapter'],
-  '--lora-scaled': ['more', 'loads an adapter'],
-  '--control-vector': ['more', 'loads a control vector'],
-  '--control-vector-scaled': ['more', 'loads a control vector'],
-  '--mmproj': ['more', 'loads a second file, which sees or hears'],
   '--mmproj-url': ['more', 'loads a second file, which sees or hears'],
-  '--model-draft': ['more', 'loads a draft model'],
-  '--hf-repo-draft': ['more', 'loads a draft model'],
-  '--spec-type': ['more', 'loads layers for speculation'],
   '--moe-cache-mib': ['more', 'keeps a part of the experts twice'],
   '--rpc': ['less', 'puts a part of the model on other machines'],
 };
@@ -126,6 +127,16 @@ const VARIABLES: Readonly<Record<string, string>> = {
   LLAMA_ARG_N_GPU_LAYERS: '--n-gpu-layers',
   LLAMA_ARG_LOAD_MODE: '--load-mode',
   LLAMA_ARG_MMPROJ: '--mmproj',
+  LLAMA_ARG_MMPROJ_URL: '--mmproj-url',
+  LLAMA_ARG_FIT: '--fit',
+  LLAMA_ARG_FIT_TARGET: '--fit-target',
+  LLAMA_ARG_FIT_CTX: '--fit-ctx',
+  LLAMA_ARG_SPEC_TYPE: '--spec-type',
+  LLAMA_ARG_SPEC_DRAFT_MODEL: '--model-draft',
+  LLAMA_ARG_MODEL_DRAFT: '--model-draft',
+  LLAMA_ARG_SPEC_DRAFT_HF_REPO: '--hf-repo-draft',
+  LLAMA_ARG_SPEC_DRAFT_CACHE_TYPE_K: '--cache-type-k-draft',
+  LLAMA_ARG_SPEC_DRAFT_CACHE_TYPE_V: '--cache-type-v-draft',
 };
 
 /** Slots of a server where none are given, in one pool (2025-12; one slot before). */
@@ -144,14 +155,17 @@ export function llamaCommand(
     if (value !== undefined && value !== '' && !values.has(option)) values.set(option, value);
   }
   modelOf(values, hostPath, draft);
-  for (const word of read.positionals) draft.unread('either', `"${word}" stands where nothing is expected.`);
+  for (const word of strayWords(read)) draft.unread('either', `"${word}" stands where nothing is expected.`);
   unreadArguments(read, draft, false);
   for (const [option, [effect, why]] of Object.entries(UNCOUNTED))
-    if (values.has(option) && values.get(option) !== 'none') draft.unread(effect, `${option} ${why}.`);
+    if (values.has(option)) draft.unread(effect, `${option} ${why}.`);
+  llamaExtras(values, read.every, hostPath, draft);
   context(values, program, draft);
   const tokens = draft.read(values, '--ubatch-size', (text) => wholeNumber(text, 1));
   if (tokens !== null) draft.use({ batchTokens: tokens });
-  cacheTypes(values, draft);
+  const kvDtype = readCacheTypes(values, ['--cache-type-k', '--cache-type-v'], draft);
+  if (kvDtype !== null) draft.use({ kvDtype });
+  fitting(values, draft);
   const attention = values.get('--flash-attn');
   if (attention !== undefined && ['off', '0', 'false', 'disabled'].includes(attention))
     draft.use({ flashAttention: false });
@@ -159,6 +173,12 @@ export function llamaCommand(
   if (values.has('--no-kv-unified') || values.has('-no-kvu')) draft.use({ kvUnified: false });
   loading(values, draft);
   placement(values, draft);
+}
+
+/** Words that belong to no option; older builds write `--lora-scaled FILE SCALE`. */
+function strayWords({ every, positionals }: ReadArguments): string[] {
+  const isScaled = every.has('--lora-scaled') || every.has('--control-vector-scaled');
+  return isScaled ? positionals.filter((word) => !/^-?\d*\.?\d+$/.test(word)) : positionals;
 }
 
 function modelOf(values: ReadonlyMap<string, string>, hostPath: Unwrapped['hostPath'], draft: Draft): void {
@@ -173,9 +193,6 @@ function modelOf(values: ReadonlyMap<string, string>, hostPath: Unwrapped['hostP
       modelFile: values.get('--hf-file') ?? quantisation ?? null,
     });
     draft.understand('--hf-repo', repository);
-    // A repository's projector is downloaded and loaded as well.
-    if (!values.has('--no-mmproj') && !values.has('--no-mmproj-auto'))
-      draft.assume('A projector for images in the repository is loaded as well, and is not counted.');
   } else if (values.has('--model-url') || values.has('--docker-repo'))
     draft.unread('either', 'The model is downloaded by its address.', 'model');
   else if (directories !== undefined) draft.unread('either', 'Its clients choose the models that it loads.', 'model');
@@ -184,7 +201,7 @@ function modelOf(values: ReadonlyMap<string, string>, hostPath: Unwrapped['hostP
 function context(values: ReadonlyMap<string, string>, program: string, draft: Draft): void {
   const typed = draft.read(values, '--ctx-size', wholeNumber);
   const isOwn = typed === null || typed === 0;
-  if (isOwn) draft.assume('Without -c the context is the longest of the model, which --fit may shorten.');
+  if (isOwn) draft.assume('Without -c the context is the longest of the model.');
   draft.set({ context: isOwn ? null : typed, contextIsGiven: !isOwn, contextIsShared: true });
   const isServer = program === 'llama-server';
   const text = values.get('--parallel');
@@ -195,16 +212,24 @@ function context(values: ReadonlyMap<string, string>, program: string, draft: Dr
   if (slots === null) draft.assume(`Without -np the server has ${AUTO_SLOTS} slots in one cache.`);
 }
 
-function cacheTypes(values: ReadonlyMap<string, string>, draft: Draft): void {
-  const [key, value] = ['--cache-type-k', '--cache-type-v'].map((option) => {
-    const type = values.get(option);
-    if (type === undefined) return null;
-    draft.understand(option, type);
-    if (cacheTypeBytes(type) !== null) return type.toLowerCase();
-    draft.unread('either', `${option} ${type} is not a type that is known here.`);
-    return null;
+/** --fit and its settings: what it does where the model does not fit. */
+function fitting(values: ReadonlyMap<string, string>, draft: Draft): void {
+  const fit = values.get('--fit');
+  if (fit !== undefined) draft.understand('--fit', fit);
+  const [first = ''] = (values.get('--fit-target') ?? '').split(',');
+  const target = first === '' ? null : draft.number('--fit-target', first, wholeNumber);
+  const least = draft.read(values, '--fit-ctx', (text) => wholeNumber(text, 1));
+  const layers = values.get('--n-gpu-layers') ?? 'auto';
+  draft.set({
+    llama: {
+      fit: !['off', '0', 'false', 'disabled'].includes(fit ?? 'on'),
+      ...(target === null ? {} : { targetBytes: target * MiB }),
+      ...(least === null ? {} : { leastContext: least }),
+      // An explicit 0 asks for the whole context of the model.
+      mayShorten: !values.has('--ctx-size'),
+      layersAreGiven: layers !== 'auto' && layers !== '-1',
+    },
   });
-  if (key != null || value != null) draft.use({ kvDtype: `${key ?? 'f16'}/${value ?? 'f16'}` });
 }
 
 /** mmap: pages of the file stay beside the copy. */

@@ -8,34 +8,53 @@ import type { RecognisedCommand } from '../types/index.ts';
 export interface Located {
   /** Path, or the name that the stores are searched for. */
   model: string;
-  /** The repository has a projector for images, which llama.cpp loads, too. */
-  projector: boolean;
 }
+
+type Variables = Readonly<Record<string, string | undefined>>;
 
 /** null: it is not on this machine, as far as can be seen. */
 export async function locate(
   { model, modelFile, program }: Pick<RecognisedCommand, 'model' | 'modelFile' | 'program'>,
   stores: Readonly<Record<string, string>>,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Variables,
 ): Promise<Located | null> {
   if (model === null) return null;
   const around = { ...env, ...stores };
   const isRepository = /^[\w.-]+\/[\w.-]+$/.test(model) && !(await exists(model));
-  if (!isRepository) return { model, projector: false };
-  const hubs = (await findStores(around, invokingHome(around), folderAt)).filter(({ name }) => name === 'huggingface');
-  const repositories = hubs.map(({ path }) => join(path, `models--${model.replace('/', '--')}`));
+  if (!isRepository) return { model };
   if (program !== 'llama.cpp') {
-    for (const path of repositories) if (await exists(path)) return { model: path, projector: false };
-    return { model, projector: false };
+    for (const path of await repositoriesOf(model, around)) if (await exists(path)) return { model: path };
+    return { model };
   }
-  const files = [...(await filesInHubs(repositories)), ...(await filesInCache(model, around))];
+  const files = await ggufFiles(model, around);
   const chosen = chooseGguf(
     files.map(({ name }) => name),
     modelFile,
   );
   const file = files.find(({ name }) => name === chosen);
   if (file === undefined) return null;
-  return { model: file.path, projector: files.some(({ name }) => isProjector(name)) };
+  return { model: file.path };
+}
+
+/** The projector that llama.cpp loads with a model of a repository: of several the largest. null: there is none. */
+export async function locateProjector(
+  repository: string,
+  stores: Readonly<Record<string, string>>,
+  env: Variables,
+): Promise<string | null> {
+  const files = (await ggufFiles(repository, { ...env, ...stores })).filter(({ name }) => isProjector(name));
+  const sizes = await Promise.all(files.map(async ({ path }) => ({ path, size: (await stat(path)).size })));
+  return sizes.sort((a, b) => b.size - a.size)[0]?.path ?? null;
+}
+
+/** Folders of a repository in the hubs that there are. */
+async function repositoriesOf(model: string, around: Variables): Promise<string[]> {
+  const hubs = (await findStores(around, invokingHome(around), folderAt)).filter(({ name }) => name === 'huggingface');
+  return hubs.map(({ path }) => join(path, `models--${model.replace('/', '--')}`));
+}
+
+async function ggufFiles(model: string, around: Variables): Promise<Found[]> {
+  return [...(await filesInHubs(await repositoriesOf(model, around))), ...(await filesInCache(model, around))];
 }
 
 interface Found {
@@ -55,7 +74,7 @@ async function filesInHubs(repositories: readonly string[]): Promise<Found[]> {
 }
 
 /** llama.cpp's own cache: <user>_<model>_<file>. */
-async function filesInCache(model: string, env: Readonly<Record<string, string | undefined>>): Promise<Found[]> {
+async function filesInCache(model: string, env: Variables): Promise<Found[]> {
   const home = invokingHome(env);
   const folder = env.LLAMA_CACHE ?? (home === null ? null : join(home, '.cache', 'llama.cpp'));
   if (folder === null) return [];

@@ -22,6 +22,7 @@ import type {
   Recorder,
   Snapshot,
 } from '../types/index.ts';
+import { type FoundExtra, findExtras } from './extras.ts';
 import { type Judgement, judge, type Load } from './judge.ts';
 import { locate } from './locate.ts';
 import { isRefusal, needsRoom, planOf } from './plan.ts';
@@ -93,9 +94,14 @@ class Launch {
 
   async plan(machine: Snapshot): Promise<LaunchPlan> {
     const { anyway, command, floorBytes, folder, record: isRecorded } = this.#settings;
-    const { load, recognised } = await this.#load();
-    const judgement = await this.#judge(load, recognised, machine);
+    const { found, load, recognised: read } = await this.#load();
+    const judgement = await this.#judge(load, read, machine, found);
     this.#judgement = judgement;
+    const recognised = {
+      ...read,
+      assumed: [...read.assumed, ...judgement.assumed],
+      unread: [...read.unread, ...judgement.unread],
+    };
     return planOf({
       command,
       recognised,
@@ -108,9 +114,14 @@ class Launch {
     });
   }
 
-  async #judge(load: Load, recognised: Recognised['command'], machine: Snapshot): Promise<Judgement> {
+  async #judge(
+    load: Load,
+    recognised: Recognised['command'],
+    machine: Snapshot,
+    found: readonly FoundExtra[],
+  ): Promise<Judgement> {
     try {
-      return await judge(load, recognised, machine);
+      return await judge(load, recognised, machine, found);
     } catch (error) {
       // A model that the caller named must be right; one of the command line may be downloaded first.
       if (this.#settings.model !== undefined || !isModelError(error)) throw error;
@@ -118,23 +129,25 @@ class Launch {
     }
   }
 
-  /** What is loaded, and the command with what was learned about its model. */
-  async #load(): Promise<{ load: Load; recognised: Recognised['command'] }> {
+  /** What is loaded, and the command with what was learned about its models. */
+  async #load(): Promise<{ load: Load; found: FoundExtra[]; recognised: Recognised['command'] }> {
     const { bytes, env = process.env, model } = this.#settings;
     const { command, stores } = this.#recognised;
-    if (bytes !== undefined) return { load: { kind: 'bytes', bytes }, recognised: command };
-    if (model !== undefined) return { load: { kind: 'model', model }, recognised: command };
-    if (command.model === null) return { load: { kind: 'nothing', why: '' }, recognised: command };
-    const located = await locate(command, stores, env);
+    const alone = (load: Load) => ({ load, found: [], recognised: command });
+    if (bytes !== undefined) return alone({ kind: 'bytes', bytes });
+    if (model === undefined && command.model === null) return alone({ kind: 'nothing', why: '' });
+    const located = model === undefined ? await locate(command, stores, env) : { model };
     if (located === null)
-      return {
-        load: { kind: 'nothing', why: `The model ${command.model} is not on this machine, so its size is not known.` },
-        recognised: command,
-      };
-    const load: Load = { kind: 'model', model: located.model };
-    if (!located.projector) return { load, recognised: command };
-    const text = 'The repository has a projector for images, which is loaded as well.';
-    return { load, recognised: { ...command, unread: [...command.unread, { text, part: 'option', effect: 'more' }] } };
+      return alone({
+        kind: 'nothing',
+        why: `The model ${command.model} is not on this machine, so its size is not known.`,
+      });
+    const { found, unread } = await findExtras(command, stores, env);
+    return {
+      load: { kind: 'model', model: located.model },
+      found,
+      recognised: { ...command, unread: [...command.unread, ...unread] },
+    };
   }
 
   async prepare(plan: LaunchPlan): Promise<PrepareReport | null> {

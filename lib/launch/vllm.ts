@@ -5,6 +5,7 @@ import { humanReadable, optionTable, readArguments, shareOf, wholeNumber } from 
 import { type Draft, unreadArguments } from './draft.ts';
 import { readTensorParallel, readTypes } from './serving-options.ts';
 import type { Unwrapped } from './unwrapped.ts';
+import { vllmExtras } from './vllm-extras.ts';
 
 const OPTIONS = optionTable(
   {
@@ -44,7 +45,7 @@ const OPTIONS = optionTable(
         '--max-cudagraph-capture-size --convert --runner --task --io-processor-plugin --moe-backend --mamba-cache-dtype',
         '--mamba-ssm-cache-dtype --mamba-block-size --mamba-cache-mode --default-chat-template-kwargs --pooler-config',
         '--api-server-count --renderer-num-workers --shutdown-timeout --performance-mode --optimization-level',
-        '--max-lora-rank --max-loras --max-cpu-loras --lora-dtype --lora-extra-vocab-size --h11-max-header-count',
+        '--max-cpu-loras --lora-dtype --lora-extra-vocab-size --h11-max-header-count',
         '--h11-max-incomplete-event-size --disable-access-log-for-endpoints --linear-backend --gdn-prefill-backend',
       ].flatMap((line) => line.split(' ')),
       '--compilation-config -O -cc',
@@ -67,6 +68,8 @@ const OPTIONS = optionTable(
       '--speculative-config -sc',
       '--speculative-model',
       '--num-speculative-tokens',
+      '--max-loras',
+      '--max-lora-rank',
       '--cpu-offload-gb',
       '--swap-space',
       '--kv-offloading-size',
@@ -93,10 +96,6 @@ const UNCOUNTED: Readonly<Record<string, readonly [effect: 'more' | 'less' | 'ei
   '--config': ['either', 'reads further options from a file'],
   '--hf-overrides': ['either', 'changes the model'],
   '--additional-config': ['either', 'changes what is not known here'],
-  '--speculative-config': ['more', 'loads a second model, or layers for speculation'],
-  '--speculative-model': ['more', 'loads a second model'],
-  '--enable-lora': ['more', 'loads adapters'],
-  '--lora-modules': ['more', 'loads adapters'],
   '--cpu-offload-gb': ['more', 'keeps a part of the weights twice while they are loaded'],
   '--swap-space': ['more', 'pins memory of the host'],
   '--kv-offloading-size': ['more', 'pins memory of the host'],
@@ -137,6 +136,7 @@ export function vllmCommand(words: readonly string[], { hostPath }: Unwrapped, d
     if (value !== undefined && value !== 'no' && !(option === '--nnodes' && value === '1'))
       draft.unread(effect, `${option} ${why}.`);
   }
+  vllmExtras(values, args.every, hostPath, draft);
   context(values.get('--max-model-len'), draft);
   share(values.get('--gpu-memory-utilization'), draft);
   const tokens = draft.read(values, '--max-num-batched-tokens', humanReadable);

@@ -44,6 +44,20 @@ export type FitNeed =
       model?: { layers: number | null };
     };
 
+/** What llama.cpp was told about fitting a model to the device by itself (`--fit`). The defaults are its own. */
+export interface FitLlamaOptions {
+  /** `-fit off` is false: it allocates what it was told, without asking. Default true. */
+  fit?: boolean;
+  /** `--fit-target`: bytes that it leaves free on the device, 0 or more. Default 1 GiB. */
+  targetBytes?: number;
+  /** `--fit-ctx`: the shortest context that it reduces to, in tokens, 1 or more. Default 4096. */
+  leastContext?: number;
+  /** Whether it may reduce the context, which it does where `-c` is not given. Default: not known. */
+  mayShorten?: boolean;
+  /** `-ngl` is given as a number or "all": it moves no layers to the CPU. Default false. */
+  layersAreGiven?: boolean;
+}
+
 /** Options of `fit()`. */
 export interface FitOptions {
   /** The verdict is that of the machine and of this program. Default: of the machine alone. */
@@ -57,6 +71,8 @@ export interface FitOptions {
   utilization?: number;
   /** CUDA ordinal of the GPU. Default: the one that shares the host's memory, else the first. */
   device?: number;
+  /** For the program llama.cpp. */
+  llama?: FitLlamaOptions;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Starting a program with everything around it: does it fit, room, a guard, a recording, a receipt. */
 
 import type { EstimateOptions, EstimateRange, ModelDescription } from './estimate.ts';
-import type { FitReport, FitVerdict } from './fit.ts';
+import type { FitLlamaOptions, FitReport, FitVerdict } from './fit.ts';
 import type { GuardEvent, GuardOptions, GuardReport } from './guard.ts';
 import type { PrepareReport } from './prepare.ts';
 import type { ModelProgram } from './programs.ts';
@@ -16,6 +16,23 @@ export interface UnreadPart {
   /** What it leaves open. Who names the program or the model answers that part. */
   part: 'program' | 'model' | 'option';
   effect: 'more' | 'less' | 'either';
+}
+
+/** Something that a command loads besides its model. */
+export interface ExtraModel {
+  /**
+   * `draft`: a small model that proposes tokens, with a cache and buffers of its own. `projector`: what sees and hears for
+   * the model. `adapter`: LoRA. `control-vector`: one vector for each layer.
+   */
+  kind: 'draft' | 'projector' | 'adapter' | 'control-vector';
+  /** The option that names it: "--mmproj". */
+  option: string;
+  /** Path or name, on this machine. */
+  model: string;
+  /** Which GGUF file of a repository, as `modelFile` of the command. */
+  modelFile: string | null;
+  /** What it is used with, where that differs from the model: its cache's type, its context in tokens of one sequence. */
+  use: Pick<EstimateOptions, 'kvDtype' | 'context'>;
 }
 
 /** A command line as far as it is understood. Nothing is run or read for it. */
@@ -42,6 +59,12 @@ export interface RecognisedCommand {
   utilization: number | null;
   /** vLLM's `--kv-cache-memory-bytes`. */
   kvCacheBytes: number | null;
+  /** Models and files that are loaded besides the model. */
+  extras: ExtraModel[];
+  /** vLLM's `--enable-lora`: room for so many adapters of this rank; null: none. */
+  adapterSlots: { adapters: number; rank: number } | null;
+  /** What llama.cpp is told about fitting the model to the device by itself; null: other programs. */
+  llama: FitLlamaOptions | null;
   /** Options with a meaning for memory, as they were read. */
   understood: { option: string; value: string }[];
   /** Defaults that were assumed, as sentences. */
@@ -92,6 +115,16 @@ export interface LaunchExpectation {
   /** Tokens of one sequence. */
   context: number;
   sequences: number;
+  /** What is loaded besides the model; all of it is in `total`. */
+  extras: LaunchExtra[];
+}
+
+/** What something takes that is loaded besides the model, in bytes: weights, cache and buffers together. */
+export interface LaunchExtra extends EstimateRange {
+  /** The option that names it: "--mmproj". */
+  option: string;
+  /** Path or name. */
+  name: string;
 }
 
 /** Memory of the machine at one time of a launch, in bytes. */

@@ -147,6 +147,20 @@ export function writeLlama(path: string, { layers = 4, width = 256, feed = 8192,
     ['output.weight', width, tokens.length],
     ...Array.from({ length: layers }, (_, index) => layer(`blk.${index}.`)).flat(),
   ];
+  writeGguf(path, metadata, tensors);
+}
+
+/** A GGUF file with tensors alone, of so many bytes each: an adapter, a projector. */
+export function writeTensors(path: string, architecture: string, sizes: Readonly<Record<string, number>>): void {
+  const tensors = Object.entries(sizes).map(([name, bytes]): [string, number] => [name, bytes / 4]);
+  writeGguf(path, [entry('general.architecture', 'string', string(architecture))], tensors);
+}
+
+function writeGguf(
+  path: string,
+  metadata: readonly Buffer[],
+  tensors: readonly (readonly [string, ...number[]])[],
+): void {
   let offset = 0;
   const infos = tensors.map(([name, ...dims]) => {
     const info = Buffer.concat([string(name), u32(dims.length), ...dims.map(u64), u32(0), u64(offset)]);

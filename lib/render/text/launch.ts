@@ -1,6 +1,6 @@
 /** A launch: the plan before, the receipt after. */
 import { clean, formatBoth, formatBytes, formatCount } from '../../base/format.ts';
-import type { FitVerdict, LaunchPlan, LaunchReceipt, LaunchStep } from '../../types/index.ts';
+import type { FitVerdict, LaunchExtra, LaunchPlan, LaunchReceipt, LaunchStep } from '../../types/index.ts';
 import { MODEL_PROGRAMS } from '../../types/programs.ts';
 import type { RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
@@ -46,6 +46,7 @@ function commandLines({ expected, recognised }: LaunchPlan, { width }: RenderOpt
       ...assumed.map((text) => ['assumed', text] as const),
       ...unread.map(({ text }) => ['unclear', text] as const),
       ...limits.map((text) => ['limit', text] as const),
+      ...(expected?.extras ?? []).map((extra) => ['besides', extraText(extra)] as const),
       [
         'expected',
         expected === null
@@ -56,6 +57,10 @@ function commandLines({ expected, recognised }: LaunchPlan, { width }: RenderOpt
     ],
     width,
   );
+}
+
+function extraText({ bytes, high, name, option }: LaunchExtra): string {
+  return `${option} ${name}: ${formatBytes(bytes)}${high > bytes ? `, at most ${formatBytes(high)}` : ''}`;
 }
 
 const STEP_STYLES = { planned: 'notice', done: 'ok', skipped: 'dim', failed: 'danger' } as const;

@@ -2,7 +2,7 @@
  * Command lines as people publish them: playbooks, documentation, recipes, units of systemd, bug reports. [where it is from,
  * the words, what it says]. What is not named is expected to be as where nothing is said.
  */
-import type { RecognisedCommand } from '../../../lib/types/index.ts';
+import type { ExtraModel, RecognisedCommand } from '../../../lib/types/index.ts';
 
 export interface Published {
   from: string;
@@ -15,8 +15,16 @@ export interface Published {
 
 const VLLM = { program: 'vllm' } as const;
 const SGLANG = { program: 'sglang' } as const;
-const LLAMA = { program: 'llama.cpp', contextIsShared: true } as const;
+/** --fit is on, and may do what the command line does not forbid. */
+const FIT = { fit: true, mayShorten: true, layersAreGiven: false } as const;
+const LLAMA = { program: 'llama.cpp', contextIsShared: true, llama: FIT } as const;
+/** With -c and a number of -ngl. */
+const FIXED = { llama: { fit: true, mayShorten: false, layersAreGiven: true } } as const;
 const OLLAMA = { program: 'ollama' } as const;
+
+function extra(kind: ExtraModel['kind'], option: string, model: string, rest: Partial<ExtraModel> = {}): ExtraModel {
+  return { kind, option, model, modelFile: null, use: {}, ...rest };
+}
 
 export const PUBLISHED: readonly Published[] = [
   {
@@ -138,8 +146,46 @@ export const PUBLISHED: readonly Published[] = [
       context: 131_072,
       contextIsGiven: true,
       utilization: 0.7,
+      use: { mtp: true },
     },
-    unread: ['--speculative-config loads a second model'],
+  },
+  {
+    from: 'speculative decoding, docs of vLLM',
+    line: 'vllm serve org/target --speculative-config {"method":"draft_model","model":"org/small","num_speculative_tokens":5,"max_model_len":4096}',
+    says: {
+      ...VLLM,
+      model: 'org/target',
+      utilization: 0.92,
+      extras: [extra('draft', '--speculative-config', 'org/small', { use: { context: 4096 } })],
+    },
+  },
+  {
+    from: 'n-grams, docs of vLLM',
+    line: 'vllm serve org/target --speculative-config {"method":"ngram","num_speculative_tokens":4,"prompt_lookup_max":5}',
+    says: { ...VLLM, model: 'org/target', utilization: 0.92 },
+  },
+  {
+    from: 'a key of the configuration for speculation',
+    line: 'vllm serve org/target --speculative-config.method ngram --speculative-config.num_speculative_tokens 4',
+    says: { ...VLLM, model: 'org/target', utilization: 0.92 },
+    unread: ['--speculative-config is not one JSON object; it may load a second model'],
+  },
+  {
+    from: 'adapters, docs of vLLM',
+    line: 'vllm serve meta-llama/Llama-2-7b-hf --enable-lora --lora-modules sql-lora=/l/sql {"name":"chat","path":"/l/chat","base_model_name":"m"} --max-lora-rank 64',
+    says: {
+      ...VLLM,
+      model: 'meta-llama/Llama-2-7b-hf',
+      utilization: 0.92,
+      adapterSlots: { adapters: 1, rank: 64 },
+      extras: [extra('adapter', '--lora-modules', '/l/sql'), extra('adapter', '--lora-modules', '/l/chat')],
+    },
+  },
+  {
+    from: 'adapters without paths',
+    line: 'vllm serve org/m --enable-lora --max-loras 4 --lora-modules sql',
+    says: { ...VLLM, model: 'org/m', utilization: 0.92, adapterSlots: { adapters: 4, rank: 16 } },
+    unread: ['--lora-modules "sql" is not understood'],
   },
   {
     from: 'LMCache',
@@ -215,6 +261,8 @@ export const PUBLISHED: readonly Published[] = [
     line: 'llama-server --hf-repo ggml-org/Qwen2.5-Coder-0.5B-Q8_0-GGUF --hf-file qwen2.5-coder-0.5b-q8_0.gguf --n-gpu-layers 999 --batch-size 1024 --ubatch-size 512 --flash-attn on --cache-reuse 256 --port 8012',
     says: {
       ...LLAMA,
+      llama: { ...FIT, layersAreGiven: true },
+      extras: [extra('projector', '--hf-repo', 'ggml-org/Qwen2.5-Coder-0.5B-Q8_0-GGUF')],
       model: 'ggml-org/Qwen2.5-Coder-0.5B-Q8_0-GGUF',
       modelFile: 'qwen2.5-coder-0.5b-q8_0.gguf',
       sequences: 4,
@@ -224,13 +272,21 @@ export const PUBLISHED: readonly Published[] = [
   {
     from: 'the same, short options and a context of 0',
     line: 'llama-server -hf ggml-org/Qwen2.5-Coder-3B-Q8_0-GGUF --port 8012 -ngl 99 -fa -ub 1024 -b 1024 -dt 0.1 --ctx-size 0 --cache-reuse 256',
-    says: { ...LLAMA, model: 'ggml-org/Qwen2.5-Coder-3B-Q8_0-GGUF', sequences: 4, use: { batchTokens: 1024 } },
+    says: {
+      ...LLAMA,
+      ...FIXED,
+      extras: [extra('projector', '--hf-repo', 'ggml-org/Qwen2.5-Coder-3B-Q8_0-GGUF')],
+      model: 'ggml-org/Qwen2.5-Coder-3B-Q8_0-GGUF',
+      sequences: 4,
+      use: { batchTokens: 1024 },
+    },
   },
   {
     from: 'several files, one slot',
     line: './bin/llama-server -m /home/ann/models/ML2-123B-Magnum-Diamond-IQ4_NL-00001-of-00002.gguf -ngl 999 --port 8085 --host 0.0.0.0 -c 4096 --parallel 1',
     says: {
       ...LLAMA,
+      ...FIXED,
       model: '/home/ann/models/ML2-123B-Magnum-Diamond-IQ4_NL-00001-of-00002.gguf',
       context: 4096,
       contextIsGiven: true,
@@ -239,13 +295,14 @@ export const PUBLISHED: readonly Published[] = [
   {
     from: 'a unit of systemd, ExecStart',
     line: '/usr/local/bin/llama-server --model /srv/models/model.gguf --host 0.0.0.0 --port 8000 --ctx-size 32768 --n-gpu-layers 99 --cont-batching --parallel 4',
-    says: { ...LLAMA, model: '/srv/models/model.gguf', context: 32_768, contextIsGiven: true, sequences: 4 },
+    says: { ...LLAMA, ...FIXED, model: '/srv/models/model.gguf', context: 32_768, contextIsGiven: true, sequences: 4 },
   },
   {
     from: 'a unit of systemd, a locked model',
     line: '/usr/local/bin/llama-server -m /root/models/llama-3.2-3b-instruct-q4_k_m.gguf --host 127.0.0.1 --port 18080 -c 4096 --mlock -ngl 0 -t 4',
     says: {
       ...LLAMA,
+      ...FIXED,
       model: '/root/models/llama-3.2-3b-instruct-q4_k_m.gguf',
       context: 4096,
       contextIsGiven: true,
@@ -257,25 +314,97 @@ export const PUBLISHED: readonly Published[] = [
     line: 'llama-server -m /m/Qwen3VL-8B-Instruct-Q8_0.gguf --mmproj /m/mmproj-Qwen3VL-8B-Instruct-F16.gguf --ctx-size 8192 --batch-size 256 --ubatch-size 256 --gpu-layers 99 --host 0.0.0.0 --port 8080',
     says: {
       ...LLAMA,
+      ...FIXED,
       model: '/m/Qwen3VL-8B-Instruct-Q8_0.gguf',
       context: 8192,
       contextIsGiven: true,
       sequences: 4,
       use: { batchTokens: 256 },
+      extras: [extra('projector', '--mmproj', '/m/mmproj-Qwen3VL-8B-Instruct-F16.gguf')],
     },
-    unread: ['--mmproj loads a second file'],
+  },
+  {
+    from: 'a model of a repository without its projector',
+    line: 'llama-server -hf ggml-org/gemma-3-4b-it-GGUF:Q8_0 --no-mmproj',
+    says: { ...LLAMA, model: 'ggml-org/gemma-3-4b-it-GGUF', modelFile: 'Q8_0', sequences: 4 },
+  },
+  {
+    from: 'adapters and vectors, one with a scale, in both ways of writing',
+    line: 'llama-cli -m /m/base.gguf --lora /l/a.gguf,/l/b.gguf --lora-scaled /l/c.gguf:0.5 --control-vector-scaled /v/happy.gguf -1.5 --control-vector /v/calm.gguf',
+    says: {
+      ...LLAMA,
+      model: '/m/base.gguf',
+      extras: [
+        extra('adapter', '--lora', '/l/a.gguf'),
+        extra('adapter', '--lora', '/l/b.gguf'),
+        extra('adapter', '--lora-scaled', '/l/c.gguf'),
+        extra('control-vector', '--control-vector', '/v/calm.gguf'),
+        extra('control-vector', '--control-vector-scaled', '/v/happy.gguf'),
+      ],
+    },
+  },
+  {
+    from: 'a draft model of a repository with a cache of its own',
+    line: 'llama-server -m /m/big.gguf -c 32768 -np 1 -hfd org/small-GGUF:Q4_0 -ctkd q8_0 -ngld 99 --draft-max 16',
+    says: {
+      ...LLAMA,
+      model: '/m/big.gguf',
+      context: 32_768,
+      contextIsGiven: true,
+      llama: { ...FIT, mayShorten: false },
+      extras: [
+        extra('draft', '--hf-repo-draft', 'org/small-GGUF', { modelFile: 'Q4_0', use: { kvDtype: 'q8_0/f16' } }),
+      ],
+    },
+  },
+  {
+    from: 'layers of the model that speculate',
+    line: 'llama-server -m /m/big.gguf --spec-type draft-mtp',
+    says: { ...LLAMA, model: '/m/big.gguf', sequences: 4, use: { mtp: true } },
+    unread: ['--spec-type draft-mtp computes with further layers'],
+  },
+  {
+    from: 'n-grams that speculate',
+    line: 'llama-server -m /m/big.gguf --spec-type ngram-mod',
+    says: { ...LLAMA, model: '/m/big.gguf', sequences: 4 },
+  },
+  {
+    from: 'no fitting',
+    line: 'llama-server -m /m/big.gguf -fit off',
+    says: { ...LLAMA, model: '/m/big.gguf', sequences: 4, llama: { ...FIT, fit: false } },
+  },
+  {
+    from: 'fitting with a target for two devices and a shortest context',
+    line: 'llama-server -m /m/big.gguf --fit on --fit-target 2048,1024 --fit-ctx 16384 -ngl auto',
+    says: {
+      ...LLAMA,
+      model: '/m/big.gguf',
+      sequences: 4,
+      llama: { ...FIT, targetBytes: 2048 * 2 ** 20, leastContext: 16_384 },
+    },
+  },
+  {
+    from: 'fitting with a target that is no number',
+    line: 'llama-server -m /m/big.gguf -fitt 2G',
+    says: { ...LLAMA, model: '/m/big.gguf', sequences: 4 },
+    unread: ['--fit-target "2G" is not understood'],
   },
   {
     from: 'a draft model of experts',
     line: 'llama-server --model /models/target.gguf --spec-draft-model /models/moe-draft.gguf --spec-type draft-simple --spec-draft-ngl all --spec-draft-cpu-moe',
-    says: { ...LLAMA, model: '/models/target.gguf', sequences: 4 },
-    unread: ['--spec-draft-cpu-moe is not known', '--model-draft loads a draft model', '--spec-type loads layers'],
+    says: {
+      ...LLAMA,
+      model: '/models/target.gguf',
+      sequences: 4,
+      extras: [extra('draft', '--model-draft', '/models/moe-draft.gguf')],
+    },
   },
   {
     from: 'a cache of 8 bits without mmap',
     line: 'llama-cli -m model.gguf -c 131072 -ngl 999 --no-mmap -fa on -ctk q8_0 -ctv q8_0 -p hello',
     says: {
       ...LLAMA,
+      ...FIXED,
       model: 'model.gguf',
       context: 131_072,
       contextIsGiven: true,
@@ -293,6 +422,7 @@ export const PUBLISHED: readonly Published[] = [
     line: 'docker run --gpus all -v /srv/models:/models -p 8080:8080 ghcr.io/ggml-org/llama.cpp:server-cuda -m /models/gemma/model.gguf -c 8192 --host 0.0.0.0 -np 2',
     says: {
       ...LLAMA,
+      llama: { ...FIT, mayShorten: false },
       wrappers: ['docker run'],
       model: '/srv/models/gemma/model.gguf',
       context: 8192,
@@ -304,7 +434,13 @@ export const PUBLISHED: readonly Published[] = [
     from: 'variables instead of options',
     line: 'llama-server --port 8080',
     env: { LLAMA_ARG_MODEL: '/m/a.gguf', LLAMA_ARG_CTX_SIZE: '16384', LLAMA_ARG_N_PARALLEL: '1' },
-    says: { ...LLAMA, model: '/m/a.gguf', context: 16_384, contextIsGiven: true },
+    says: {
+      ...LLAMA,
+      model: '/m/a.gguf',
+      context: 16_384,
+      contextIsGiven: true,
+      llama: { ...FIT, mayShorten: false },
+    },
   },
   {
     from: 'quickstart of Ollama',

@@ -155,8 +155,8 @@ describe('the file of a repository', () => {
     const env = { HF_HUB_CACHE: join(folder, 'hub'), LLAMA_CACHE: join(folder, 'cache'), HOME: folder };
     const find = (model: string, modelFile: string | null = null) =>
       locate({ program: 'llama.cpp', model, modelFile }, {}, env);
-    expect(await find('org/m-GGUF')).toEqual({ model: path, projector: true });
-    expect(await find('org/other-GGUF', 'Q8_0')).toEqual({ model: cached, projector: false });
+    expect(await find('org/m-GGUF')).toEqual({ model: path });
+    expect(await find('org/other-GGUF', 'Q8_0')).toEqual({ model: cached });
     expect(await find('org/other-GGUF', 'Q2_K')).toBeNull();
     expect(await find('org/none-GGUF')).toBeNull();
   });

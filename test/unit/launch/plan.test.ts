@@ -48,8 +48,8 @@ describe('the verdict that is believed', () => {
     ['vllm serve m', 40, 'fits'],
     ['vllm serve m', 200, 'no'],
     // Something takes more than was counted: no yes.
-    ['vllm serve m --enable-lora', 40, 'unknown'],
-    ['vllm serve m --enable-lora', 200, 'no'],
+    ['vllm serve m --swap-space 4', 40, 'unknown'],
+    ['vllm serve m --swap-space 4', 200, 'no'],
     // Something takes less: no no.
     ['vllm serve m --nnodes 2', 40, 'fits'],
     ['vllm serve m --nnodes 2', 200, 'unknown'],
@@ -123,7 +123,7 @@ describe('the text', () => {
   it('of a plan says what was understood, assumed and not understood, and the verdict last', () => {
     const plan = planOf(
       inputOf(
-        'docker run --gpus all nvcr.io/nvidia/vllm:26.04-py3 vllm serve org/m --max-model-len 8192 --enable-lora',
+        'docker run --gpus all nvcr.io/nvidia/vllm:26.04-py3 vllm serve org/m --max-model-len 8192 --swap-space 4',
         { simulated: 'gb10' },
       ),
     );
@@ -133,7 +133,7 @@ describe('the text', () => {
     expect(text).toContain('model       org/m');
     expect(text).toContain('settings    --max-model-len 8192');
     expect(text).toContain('assumed     Without --gpu-memory-utilization vLLM takes 0.92');
-    expect(text).toContain('unclear     --enable-lora loads adapters.');
+    expect(text).toContain('unclear     --swap-space pins memory of the host.');
     expect(text).toContain('After SIGKILL the container runs on');
     expect(text).toMatch(/UNKNOWN {2}Whether it fits is not known\. Without this it would fit:/);
     expect(text).toContain('done     fit');

@@ -18,6 +18,7 @@ const EXPECTED: LaunchExpectation = {
   kvBytesPerToken: 100_000,
   context: 65_536,
   sequences: 2,
+  extras: [],
 };
 
 /** Readings every 100 ms from [seconds, available in GiB] pairs, each of which holds until the next. */

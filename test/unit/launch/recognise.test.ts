@@ -18,6 +18,9 @@ const NOTHING = {
   use: {},
   utilization: null,
   kvCacheBytes: null,
+  extras: [],
+  adapterSlots: null,
+  llama: null,
 };
 
 function wordsOf(line: string): string[] {

@@ -1,0 +1,82 @@
+/** What vLLM loads besides its model: draft models for speculation, adapters. Pure. */
+
+import { wholeNumber } from './command-line.ts';
+import type { Draft } from './draft.ts';
+import type { Unwrapped } from './unwrapped.ts';
+
+type Values = ReadonlyMap<string, string>;
+
+export function vllmExtras(
+  values: Values,
+  every: ReadonlyMap<string, readonly string[]>,
+  hostPath: Unwrapped['hostPath'],
+  draft: Draft,
+): void {
+  speculation(values, every.get('--speculative-config') ?? [], hostPath, draft);
+  adapters(values, every.get('--lora-modules') ?? [], hostPath, draft);
+}
+
+/** Methods that look tokens up in what was written already, and load nothing. */
+const LOOKS_UP = new Set(['ngram', 'ngram_gpu', 'suffix', '[ngram]']);
+
+function speculation(values: Values, configs: readonly string[], hostPath: Unwrapped['hostPath'], draft: Draft): void {
+  const option = '--speculative-config';
+  if (configs.length === 0) {
+    // Before 0.9 each setting was an option.
+    const model = values.get('--speculative-model');
+    if (model === undefined || LOOKS_UP.has(model)) return;
+    draft.extra({ kind: 'draft', option: '--speculative-model', model }, hostPath);
+    return;
+  }
+  const config = configs.length === 1 ? objectOf(configs[0]) : null;
+  if (config === null) {
+    draft.unread('more', `${option} is not one JSON object; it may load a second model.`);
+    return;
+  }
+  const { max_model_len: longest, method, model } = config;
+  const name = typeof method === 'string' ? method : '';
+  draft.understand(option, name === '' ? String(model ?? '') : name);
+  if (LOOKS_UP.has(name)) return;
+  if (/(^|_)mtp$/.test(name) && typeof model !== 'string') draft.use({ mtp: true });
+  else if (typeof model === 'string' && model !== '') {
+    const context = wholeNumber(String(longest ?? ''), 1);
+    const use = context === null ? {} : { context };
+    draft.extra({ kind: 'draft', option, model, use }, hostPath);
+  } else draft.unread('more', `${option} ${name} names no model, and may load one.`);
+}
+
+/** null: it is not the text of an object. */
+function objectOf(text: string | undefined): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text ?? '');
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Defaults of vLLM's --max-loras and --max-lora-rank. */
+const MAX_LORAS = 1;
+const MAX_RANK = 16;
+
+function adapters(values: Values, modules: readonly string[], hostPath: Unwrapped['hostPath'], draft: Draft): void {
+  const isOn = values.has('--enable-lora') && values.get('--enable-lora') !== 'no';
+  if (!isOn && modules.length === 0) return;
+  const count = draft.read(values, '--max-loras', (text) => wholeNumber(text, 1)) ?? MAX_LORAS;
+  const rank = draft.read(values, '--max-lora-rank', (text) => wholeNumber(text, 1)) ?? MAX_RANK;
+  draft.set({ adapterSlots: { adapters: count, rank } });
+  for (const module of modules) {
+    const path = pathOf(module);
+    if (path === null) draft.unread('more', `--lora-modules "${module}" is not understood.`);
+    else draft.extra({ kind: 'adapter', option: '--lora-modules', model: path }, hostPath);
+  }
+}
+
+/** "name=path", or an object with a path. */
+function pathOf(module: string): string | null {
+  if (!module.trimStart().startsWith('{')) return /^[^=]+=(.+)$/s.exec(module)?.[1] ?? null;
+  const path = objectOf(module)?.path;
+  return typeof path === 'string' && path !== '' ? path : null;
+}
