@@ -123,7 +123,9 @@ function graphTerm(): EstimateTerm {
 
 /** transformers computes the whole prompt at once. Its newer versions compute logits for the last token only. */
 function prefillTerm(architecture: Architecture, use: Inference): EstimateTerm {
-  const tokens = use.context * use.sequences;
+  // An encoder reads its input at once.
+  const read = architecture.cache.find((layers) => layers.kind === 'cross')?.tokens ?? 0;
+  const tokens = Math.max(use.context, read) * use.sequences;
   const width = activeWidth(architecture);
   const vocab = architecture.vocab ?? 0;
   const bytes = tokens * 2 * width + use.sequences * vocab * F32;
@@ -132,7 +134,7 @@ function prefillTerm(architecture: Architecture, use: Inference): EstimateTerm {
     // At least the workspace of cuBLAS; at most the logits of every token in 16 and 32 bits.
     ...range(bytes, Math.min(bytes, 8 * MiB), bytes * 2 + tokens * vocab * 6),
     formula: 'context × sequences × 2 × width + sequences × vocab × 4',
-    inputs: { context: use.context, sequences: use.sequences, width, vocab },
+    inputs: { context: Math.max(use.context, read), sequences: use.sequences, width, vocab },
   };
 }
 

@@ -6,6 +6,7 @@ import type {
   AttentionLayers,
   CacheLayers,
   CompressedLayers,
+  CrossLayers,
   LatentLayers,
   StateLayers,
 } from '../models/architecture.ts';
@@ -76,6 +77,7 @@ function perToken(caches: readonly CacheLayers[], types: Types, use: Use): numbe
 }
 
 function tokenBytes(layers: CacheLayers, one: Cells, types: Types, use: Use): EstimateRange {
+  if (layers.kind === 'cross' && layers.tokens !== null) return exactly(0);
   if (layers.kind !== 'compressed') return bytesOf(layers, one, types, use);
   return exactly((layers.layers * (layers.dim * types.key + indexBytes(layers.indexDim))) / layers.ratio);
 }
@@ -149,6 +151,8 @@ function bytesOf(layers: CacheLayers, cells: Cells, types: Types, use: Use): Est
       return compressedBytes(layers, cells, types);
     case 'state':
       return exactly(0);
+    case 'cross':
+      return exactly(crossBytes(layers, cells, types, use));
   }
 }
 
@@ -162,6 +166,13 @@ function attentionBytes(layers: AttentionLayers, cells: Cells, types: Types, use
     layers.layers * headsOf(layers.kvHeads, use) * (layers.keyDim * types.key + layers.valueDim * types.value);
   const count = layers.window === null ? exactly(cells.full) : cells.window(layers);
   return range(each * count.bytes, each * count.low, each * count.high);
+}
+
+/** The encoder's positions are computed once for each sequence, and do not grow with the context. */
+function crossBytes(layers: CrossLayers, { full, sequences }: Cells, types: Types, use: Use): number {
+  const each =
+    layers.layers * headsOf(layers.kvHeads, use) * (layers.keyDim * types.key + layers.valueDim * types.value);
+  return each * (layers.tokens === null ? full : sequences * layers.tokens);
 }
 
 function latentBytes(layers: LatentLayers, cells: Cells, types: Types, use: Use): EstimateRange {
@@ -277,10 +288,20 @@ function cacheTerm(
     inputs.windowLayers = windows.reduce((sum, layers) => sum + layers.layers, 0);
     inputs.window = windows[0]?.window ?? null;
   }
+  const cross = cache.find((layers): layers is CrossLayers => layers.kind === 'cross');
+  if (cross !== undefined) {
+    inputs.crossLayers = cross.layers;
+    inputs.crossTokens = cross.tokens;
+  }
   if (block !== null) inputs.block = block;
   const formula = compressed
     ? 'layers × (rank + ropeDim) × bytes(dtype) × context × sequences'
     : 'layers × kvHeads × (keyDim + valueDim) × bytes(dtype) × context × sequences';
+  if (cross !== undefined) {
+    const tokens = cross.tokens === null ? 'context' : 'crossTokens';
+    const formula = `kvHeads × (keyDim + valueDim) × bytes(dtype) × sequences × (layers × context + crossLayers × ${tokens})`;
+    return { name: 'kv-cache', ...bytes, formula, inputs };
+  }
   const note = windows.length > 0 ? `${formula}${windowNote(use.program, use.swaFull)}` : formula;
   return { name: 'kv-cache', ...bytes, formula: note, inputs };
 }

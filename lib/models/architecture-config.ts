@@ -14,6 +14,7 @@ import {
   type StateLayers,
   stateLayer,
 } from './architecture.ts';
+import { encoderDecoder, isEncoderDecoder } from './encoder-decoder.ts';
 import { ModelConfig } from './model-config.ts';
 import { isObject, type JsonObject, modelError } from './model-file.ts';
 
@@ -36,6 +37,7 @@ export function languageConfig(document: JsonObject, path: string): ModelConfig 
 /** @throws UmaError ERR_UMA_MODEL for a field that is absurd, and for a config without layers. */
 export function architectureOfConfig(document: JsonObject, path: string): Architecture {
   const config = languageConfig(document, path);
+  if (isEncoderDecoder(config)) return encoderDecoder(config);
   const shape = shapeOf(config);
   const layers = layerMemories(config, shape);
   const mtpLayers = config.count(['num_nextn_predict_layers', 'mtp_num_hidden_layers', 'num_mtp_layers'], 0) ?? 0;
@@ -435,6 +437,8 @@ function convLayer(config: ModelConfig, { hidden }: Shape): StateLayers {
 
 function notesOf(config: ModelConfig, layers: readonly LayerMemory[]): string[] {
   const notes: string[] = [];
+  if (config.flag('is_encoder_decoder') === true)
+    notes.push('Encoder and decoder of this model are not known: what the decoder keeps of the input is not counted.');
   if (config.has('cross_attention_layers'))
     notes.push('Layers with cross-attention keep the tokens of images, which are not counted.');
   if (layers.some(({ kind }) => kind === 'compressed'))

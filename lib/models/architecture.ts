@@ -49,7 +49,18 @@ export interface CompressedLayers {
   window: number;
 }
 
-export type CacheLayers = AttentionLayers | LatentLayers | StateLayers | CompressedLayers;
+/** Layers of a decoder that keep the keys and values of what its encoder has read. */
+export interface CrossLayers {
+  kind: 'cross';
+  layers: number;
+  kvHeads: number;
+  keyDim: number;
+  valueDim: number;
+  /** Positions of one input; null: as many as the context has. */
+  tokens: number | null;
+}
+
+export type CacheLayers = AttentionLayers | LatentLayers | StateLayers | CompressedLayers | CrossLayers;
 
 export interface Architecture {
   /** `model_type` of config.json, or `general.architecture` of a GGUF file. */

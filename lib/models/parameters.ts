@@ -5,6 +5,7 @@
 
 import type { Architecture, CacheLayers } from './architecture.ts';
 import { ENCODERS, EXPERT_WIDTH, expertsOf, languageConfig } from './architecture-config.ts';
+import { encoderDecoderParameters, isEncoderDecoder } from './encoder-decoder.ts';
 import type { ModelConfig } from './model-config.ts';
 import { isObject, type JsonObject } from './model-file.ts';
 import type { WeightPart } from './weights.ts';
@@ -25,7 +26,8 @@ export function parametersOfConfig(
 ): ParameterCounts | null {
   const config = languageConfig(document, path);
   const { hidden, layers, name, vocab } = architecture;
-  // Of an encoder and its decoder the config gives both, each in its own way.
+  if (isEncoderDecoder(config)) return encoderDecoderParameters(config);
+  // Of others the config gives encoder and decoder each in its own way.
   if (vocab === null || config.flag('is_encoder_decoder') === true) return null;
   const tied = ENCODERS.test(name) || (architecture.tied ?? TIED.test(name));
   const mixers = mixersOf(config, architecture);
@@ -105,6 +107,8 @@ function mixerOf(config: ModelConfig, group: CacheLayers, heads: number, hidden:
       return compressedParameters(config, group.dim, heads, hidden);
     case 'state':
       return stateParameters(config, group, hidden);
+    case 'cross':
+      return 0; // those models count their parts themselves
   }
 }
 

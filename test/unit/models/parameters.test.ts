@@ -79,6 +79,37 @@ describe('other models', () => {
     ]);
   });
 
+  it('Whisper keeps the 1,500 positions of its encoder for each sequence, whatever the context', () => {
+    const config = PUBLISHED.find(([name]) => name === 'whisper-large-v3')?.[1].config ?? {};
+    const model = modelWith(architectureOfConfig(config, ''), null);
+    const bytes = (context: number, sequences: number) =>
+      cacheOf(model, { ...useOf({ sequences }), context }).terms.find(({ name }) => name === 'kv-cache')?.bytes;
+    const position = 32 * 1280 * 2 * 2;
+    expect(bytes(448, 1)).toBe(position * (448 + 1500));
+    expect(bytes(1, 3)).toBe(3 * position * (1 + 1500));
+  });
+
+  it('T5 keeps the input as well as the output', () => {
+    const config = PUBLISHED.find(([name]) => name === 'flan-t5-xl')?.[1].config ?? {};
+    const model = modelWith(architectureOfConfig(config, ''), null);
+    const [term] = cacheOf(model, { ...useOf({}), context: 512 }).terms;
+    expect(term?.bytes).toBe(24 * 32 * 64 * 2 * 2 * (512 + 512));
+    expect(model.architecture?.notes[0]).toContain('The input of the encoder is counted as long as the context');
+  });
+
+  it('says so where it does not know the encoder of a model', () => {
+    const config = {
+      model_type: 'led',
+      is_encoder_decoder: true,
+      d_model: 768,
+      num_hidden_layers: 6,
+      num_attention_heads: 12,
+      vocab_size: 50265,
+    };
+    expect(countsOf(config)).toBeNull();
+    expect(architectureOfConfig(config, '').notes[0]).toContain('what the decoder keeps of the input is not counted');
+  });
+
   it('an encoder keeps nothing, and of an encoder with a decoder the parameters are not guessed', () => {
     expect(
       perTokenOf({ model_type: 'bert', hidden_size: 1024, num_hidden_layers: 24, num_attention_heads: 16 }),
