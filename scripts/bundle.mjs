@@ -42,6 +42,7 @@ export async function bundle() {
     dir: join(root, 'dist'),
     format: 'esm',
     chunkFileNames: '[name]-[hash].js',
+    comments: false,
     codeSplitting: {
       groups: Object.entries(GROUPS).map(([name, files]) => ({
         name,

@@ -1,7 +1,6 @@
-/** explain() and explainError(): check the arguments, and load the tables when they are first needed. */
+/** explain() and explainError(): load the checks of their options and their tables when they are first needed. */
 
 import { abortable } from '../base/abort.ts';
-import { checkKeys, checkSignal, invalidType, type Keys } from '../base/arguments.ts';
 import { lazy } from '../base/lazy.ts';
 import { processes } from '../processes/index.ts';
 import { snapshot } from '../snapshot/index.ts';
@@ -11,12 +10,11 @@ import type {
   ExplainErrorOptions,
   ExplainOptions,
   ExplainReport,
-  ProcessesReport,
   Snapshot,
 } from '../types/index.ts';
 
-const KEYS: Keys<ExplainOptions> = { snapshot: true, processes: true, signal: true };
-const loadReport = lazy(() => import('./report.ts'));
+const loadReport = lazy(() => Promise.all([import('./options.ts'), import('./report.ts')]));
+const loadErrors = lazy(() => Promise.all([import('./options.ts'), import('./error-report.ts')]));
 
 /**
  * Why memory is gone, or looks gone: page cache that counts as used, driver pools, memory that nobody holds, GPU programs,
@@ -28,15 +26,9 @@ const loadReport = lazy(() => import('./report.ts'));
  *   (`ERR_INVALID_ARG_*`) for bad options.
  */
 export async function explain(options: ExplainOptions = {}): Promise<ExplainReport> {
-  checkKeys('explain()', options, KEYS);
-  const signal = checkSignal(options.signal);
-  const given: { snapshot?: unknown; processes?: unknown } = options;
-  if (given.snapshot !== undefined && !isSnapshot(given.snapshot))
-    throw invalidType('snapshot', 'a snapshot', given.snapshot);
-  if (given.processes !== undefined && given.processes !== null && !isProcesses(given.processes))
-    throw invalidType('processes', 'the report of processes(), or null', given.processes);
+  const [{ checkExplainOptions }, { explainReport }] = await loadReport();
+  const signal = checkExplainOptions(options);
   const reading = signal === undefined ? {} : { signal };
-  const { explainReport } = await loadReport();
   const listed = async () => options.processes ?? (options.snapshot === undefined ? processes(reading) : null);
   const [machine, running] = await Promise.all([
     options.snapshot ?? snapshot({ memGetInfo: 'never', ...reading }),
@@ -44,14 +36,6 @@ export async function explain(options: ExplainOptions = {}): Promise<ExplainRepo
   ]);
   return explainReport({ snapshot: machine, processes: running });
 }
-
-function isProcesses(value: unknown): value is ProcessesReport {
-  return typeof value === 'object' && value !== null && 'schema' in value && value.schema === 'umaprobe/processes/1';
-}
-
-const ERROR_KEYS: Keys<ExplainErrorOptions> = { snapshot: true, signal: true };
-
-const loadErrors = lazy(() => import('./error-report.ts'));
 
 /**
  * Recognises messages about memory in a log or in a pasted text: which program printed them, their numbers, what they
@@ -62,29 +46,15 @@ const loadErrors = lazy(() => import('./error-report.ts'));
  *   text that is neither a string, bytes nor an iterable of them. Not for a machine that cannot be read: the numbers are then compared with nothing.
  */
 export async function explainError(text: ErrorText, options: ExplainErrorOptions = {}): Promise<ErrorReport> {
-  if (!isText(text)) throw invalidType('text', 'a string, bytes, or an iterable of them', text);
-  checkKeys('explainError()', options, ERROR_KEYS);
-  const signal = checkSignal(options.signal);
-  const given: unknown = options.snapshot;
-  if (given !== undefined && given !== null && !isSnapshot(given))
-    throw invalidType('snapshot', 'a snapshot, or null to compare with nothing', given);
+  const [{ checkErrorOptions }, { errorReport, scan }] = await loadErrors();
+  const signal = checkErrorOptions(text, options);
   return abortable(signal, async () => {
-    const { errorReport, scan } = await loadErrors();
     const found = await scan(text, signal);
-    return errorReport(found, given === undefined ? await readMachine() : given);
+    return errorReport(found, options.snapshot === undefined ? await readMachine() : options.snapshot);
   });
 }
 
 /** The machine without a CUDA context; null: it cannot be read. */
 async function readMachine(): Promise<Snapshot | null> {
   return snapshot({ memGetInfo: 'never' }).catch(() => null);
-}
-
-function isText(value: unknown): value is ErrorText {
-  if (typeof value === 'string' || value instanceof Uint8Array) return true;
-  return typeof value === 'object' && value !== null && (Symbol.asyncIterator in value || Symbol.iterator in value);
-}
-
-function isSnapshot(value: unknown): value is Snapshot {
-  return typeof value === 'object' && value !== null && 'schema' in value && value.schema === 'umaprobe/snapshot/1';
 }

@@ -4,7 +4,7 @@
  */
 
 import { UmaError } from '../base/errors.ts';
-import { ROOT } from '../root.ts';
+import { packageRoot } from '../root.ts';
 import type { NativeBinding } from './contract.ts';
 
 /** A loaded binary and its exports. */
@@ -40,17 +40,17 @@ let loaded: Loaded | undefined;
  *   loaded (then `nativeName` is LOAD_FAILED and `cause` the loader's error).
  */
 export function native(): NativeBinding {
-  loaded ??= load(ROOT);
+  loaded ??= load(packageRoot());
   return loaded.binding;
 }
 
 /** Path of libumasim.so, the simulated machine, in the folder of the binary. */
 export function simulatorLibrary(): string {
-  loaded ??= load(ROOT);
+  loaded ??= load(packageRoot());
   const { dirname, join } = process.getBuiltinModule('node:path');
   const path = join(dirname(loaded.path), 'libumasim.so');
   if (existsSync(path)) return path;
-  throw missing('LIBRARY_MISSING', 'libumasim.so', `it is not beside ${loaded.path}. ${remedy(ROOT)}`);
+  throw missing('LIBRARY_MISSING', 'libumasim.so', `it is not beside ${loaded.path}. ${remedy(packageRoot())}`);
 }
 
 /**
@@ -60,11 +60,11 @@ export function simulatorLibrary(): string {
  * @throws UmaError ERR_UMA_LIBRARY_MISSING.
  */
 export function guardProgram(): { file: string; args: string[] } {
-  loaded ??= load(ROOT);
+  loaded ??= load(packageRoot());
   const { dirname, join } = process.getBuiltinModule('node:path');
   const path = join(dirname(loaded.path), 'umaprobe-guard');
   if (!existsSync(path))
-    throw missing('LIBRARY_MISSING', 'umaprobe-guard', `it is not beside ${loaded.path}. ${remedy(ROOT)}`);
+    throw missing('LIBRARY_MISSING', 'umaprobe-guard', `it is not beside ${loaded.path}. ${remedy(packageRoot())}`);
   const { accessSync, chmodSync, constants } = process.getBuiltinModule('node:fs');
   try {
     accessSync(path, constants.X_OK);

@@ -4,10 +4,10 @@ import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { startProcess } from '../base/start-process.ts';
 import { native } from '../native/binding.ts';
-import { ROOT } from '../root.ts';
+import { packageRoot } from '../root.ts';
 import { type ChildMessage, type ChildRequest, lines, parseLine, type StopRequest } from './protocol.ts';
 
-const WORKER = join(ROOT, 'dist/worker.js');
+const WORKER = join(packageRoot(), 'dist/worker.js');
 
 /** Length of the output that is kept to explain a crash. */
 const OUTPUT_TAIL_CHARACTERS = 2_000;

@@ -1,36 +1,13 @@
-/** record(), readRecord() and mark(): check the options, and load the work when it is first needed. */
+/** record(), readRecord() and mark(): load the checks of their options and their work when they are first needed. */
 
-import {
-  checkBytes,
-  checkInteger,
-  checkKeys,
-  checkMilliseconds,
-  checkSignal,
-  checkText,
-  invalidType,
-  invalidValue,
-  type Keys,
-} from '../base/arguments.ts';
-import { MiB } from '../base/format.ts';
 import { lazy } from '../base/lazy.ts';
-import { LIMITS } from '../base/limits.ts';
 import type { ReadRecordOptions, Recorder, RecordOptions, RecordReport } from '../types/index.ts';
 
-const startWork = lazy(() => import('./start.ts'));
-const readWork = lazy(() => import('./read.ts'));
-const markWork = lazy(() => import('./mark.ts'));
+export { DEFAULT_RECORD_BYTES } from './defaults.ts';
 
-const RECORD_KEYS: Keys<RecordOptions> = {
-  folder: true,
-  intervalMs: true,
-  frameMs: true,
-  maxBytes: true,
-  processesMs: true,
-  signal: true,
-};
-const READ_KEYS: Keys<ReadRecordOptions> = { folder: true, lastMs: true, sessions: true, points: true, signal: true };
-
-export const DEFAULT_RECORD_BYTES = 64 * MiB;
+const loadStart = lazy(() => Promise.all([import('./options.ts'), import('./start.ts')]));
+const loadRead = lazy(() => Promise.all([import('./options.ts'), import('./read.ts')]));
+const loadMark = lazy(() => Promise.all([import('./options.ts'), import('./mark.ts')]));
 
 /**
  * Records the memory of this machine until `stop()`: MemFree every 10 ms, MemAvailable, pressure, swap, the largest
@@ -42,17 +19,9 @@ export const DEFAULT_RECORD_BYTES = 64 * MiB;
  *   recorder. TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for bad options.
  */
 export async function record(options: RecordOptions = {}): Promise<Recorder> {
-  checkKeys('record()', options, RECORD_KEYS);
-  const settings = {
-    folder: checkFolder(options.folder),
-    intervalMs: checkMilliseconds('intervalMs', options.intervalMs ?? 10, LIMITS.recordIntervalMs),
-    frameMs: checkMilliseconds('frameMs', options.frameMs ?? 100, LIMITS.frameMs),
-    maxBytes: checkBytes('maxBytes', options.maxBytes ?? DEFAULT_RECORD_BYTES, LIMITS.recordBytes),
-    processesMs: checkProcessesMs(options.processesMs ?? 5000),
-    signal: checkSignal(options.signal),
-  };
+  const [{ checkRecordOptions }, { startRecorder }] = await loadStart();
+  const settings = checkRecordOptions(options);
   settings.signal?.throwIfAborted();
-  const { startRecorder } = await startWork();
   return startRecorder(settings);
 }
 
@@ -64,16 +33,8 @@ export async function record(options: RecordOptions = {}): Promise<Recorder> {
  * @throws UmaError `ERR_UMA_NOT_FOUND`: there is no recording. The signal's reason. TypeError/RangeError for bad options.
  */
 export async function readRecord(options: ReadRecordOptions = {}): Promise<RecordReport> {
-  checkKeys('readRecord()', options, READ_KEYS);
-  const settings = {
-    folder: checkFolder(options.folder),
-    lastMs: options.lastMs === undefined ? null : checkInteger('lastMs', options.lastMs, LIMITS.lastMs),
-    sessions: options.sessions === undefined ? null : checkInteger('sessions', options.sessions, LIMITS.sessions),
-    points: checkInteger('points', options.points ?? 500, LIMITS.points),
-    signal: checkSignal(options.signal),
-  };
-  const { readRecording } = await readWork();
-  return readRecording(settings);
+  const [{ checkReadOptions }, { readRecording }] = await loadRead();
+  return readRecording(checkReadOptions(options));
 }
 
 /**
@@ -83,19 +44,7 @@ export async function readRecord(options: ReadRecordOptions = {}): Promise<Recor
  * @throws UmaError `ERR_UMA_NOT_FOUND`: no recorder runs there; `ERR_UMA_PERMISSION`: it is another user's. TypeError/RangeError for a bad text.
  */
 export async function mark(text: string, folder?: string): Promise<void> {
-  checkText('text', text, LIMITS.markLength);
-  const where = checkFolder(folder);
-  const { markIn } = await markWork();
-  return markIn(where, text);
-}
-
-function checkFolder(value: unknown): string | undefined {
-  if (value === undefined) return undefined;
-  if (typeof value !== 'string') throw invalidType('folder', 'a path', value);
-  if (value === '' || value.includes('\0')) throw invalidValue('folder', 'a path', value);
-  return value;
-}
-
-function checkProcessesMs(value: unknown): number {
-  return value === 0 ? 0 : checkMilliseconds('processesMs', value, LIMITS.processesMs);
+  const [{ checkMark }, { markIn }] = await loadMark();
+  const checked = checkMark(text, folder);
+  return markIn(checked.folder, checked.text);
 }

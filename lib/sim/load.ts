@@ -4,12 +4,12 @@ import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } 
 import { dirname, join, resolve } from 'node:path';
 import { didYouMean } from '../base/nearest.ts';
 import { refuseBundle } from '../native/binding.ts';
-import { ROOT } from '../root.ts';
+import { packageRoot } from '../root.ts';
 import { findJsonMistake } from './json.ts';
 import { isObject, type Json, type JsonObject, type Machine, type MachineSummary, machineError } from './machine.ts';
 import { asObject, validateMachine } from './validate.ts';
 
-const SHIPPED = join(ROOT, 'lib/machines');
+const SHIPPED = join(packageRoot(), 'lib/machines');
 
 /** Size limit in bytes. Shipped machines are below 5 kB; a larger file is a mistake, such as a model file. */
 const MAX_BYTES = 1024 * 1024;
@@ -18,7 +18,7 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_EXTENDS = 8;
 
 export function shippedNames(): string[] {
-  refuseBundle(ROOT);
+  refuseBundle(packageRoot());
   return readdirSync(SHIPPED)
     .filter((file) => file.endsWith('.json'))
     .map((file) => file.slice(0, -'.json'.length))

@@ -3,13 +3,13 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import { ROOT } from '../root.ts';
+import { packageRoot } from '../root.ts';
 import { isObject, type JsonObject, type Machine, machineError } from './machine.ts';
 
 /** The schema as code, which scripts/machine-validator.mjs makes. Loaded on first use: most commands never simulate. */
 function validator(): ValidateFunction<Machine> {
   const require = createRequire(import.meta.url);
-  return require(join(ROOT, 'dist/machine-validator.cjs')) as ValidateFunction<Machine>;
+  return require(join(packageRoot(), 'dist/machine-validator.cjs')) as ValidateFunction<Machine>;
 }
 
 export function validateMachine(document: JsonObject, source: string): Machine {

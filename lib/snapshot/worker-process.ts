@@ -5,7 +5,7 @@ import type { Failure } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
 import { startProcess } from '../base/start-process.ts';
 import { native } from '../native/binding.ts';
-import { ROOT } from '../root.ts';
+import { packageRoot } from '../root.ts';
 
 export interface WorkerAnswer {
   lines: string[];
@@ -32,7 +32,7 @@ export async function runWorker(
   words: readonly string[],
   { deadlineMs, environment, purpose }: WorkerOptions,
 ): Promise<WorkerAnswer> {
-  const child = await startProcess(process.execPath, [join(ROOT, `dist/${worker}.js`), ...words], {
+  const child = await startProcess(process.execPath, [join(packageRoot(), `dist/${worker}.js`), ...words], {
     stdio: ['pipe', 'pipe', 'pipe'],
     // The same machine as this process, even if process.env has changed since the first reading.
     env: { ...environment, ...native().machineVariables() },

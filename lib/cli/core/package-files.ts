@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Assets } from '../../render/html/page.ts';
-import { ROOT } from '../../root.ts';
+import { packageRoot } from '../../root.ts';
 
 export function packageVersion(): string {
   const { version } = JSON.parse(read('package.json')) as { version: string };
@@ -19,5 +19,5 @@ export function pageAssets(): Assets {
 }
 
 function read(path: string): string {
-  return readFileSync(join(ROOT, path), 'utf8');
+  return readFileSync(join(packageRoot(), path), 'utf8');
 }

@@ -1,0 +1,151 @@
+/** The options of guard(), checked. */
+
+import {
+  checkBoolean,
+  checkBytes,
+  checkChoice,
+  checkFunction,
+  checkInteger,
+  checkKeys,
+  checkMilliseconds,
+  checkSignal,
+  checkText,
+  invalidArgument,
+  invalidType,
+  invalidValue,
+  type Keys,
+} from '../base/arguments.ts';
+import { ANY_BYTES, LIMITS } from '../base/limits.ts';
+import type { GuardOptions, GuardTarget, LoadAction } from '../types/index.ts';
+import { DEFAULT_GRACE_MS, DEFAULT_INTERVAL_MS } from './defaults.ts';
+import { checkPolicy } from './policy.ts';
+import type { Settings } from './settings.ts';
+
+const KEYS: Keys<GuardOptions> = {
+  command: true,
+  target: true,
+  cwd: true,
+  env: true,
+  stdio: true,
+  floorBytes: true,
+  killBelowBytes: true,
+  intervalMs: true,
+  graceMs: true,
+  loadActions: true,
+  until: true,
+  act: true,
+  forwardSignals: true,
+  onEvent: true,
+  signal: true,
+};
+
+const LOAD_ACTIONS: readonly LoadAction[] = ['drop', 'compact'];
+const TARGET_KEYS: Keys<Record<'pid' | 'cgroup' | 'unit' | 'system', unknown>> = {
+  pid: true,
+  cgroup: true,
+  unit: true,
+  system: true,
+};
+
+export function checkGuardOptions(options: GuardOptions): Settings {
+  checkKeys('guard()', options, KEYS);
+  const { act = true, command, target } = options;
+  if ((command === undefined) === (target === undefined))
+    throw invalidArgument(
+      `guard() takes either command or target, and was given ${command === undefined ? 'neither' : 'both'}`,
+    );
+  const stdio = checkChoice('stdio', ['inherit', 'stderr', 'pipe'], options.stdio ?? 'inherit');
+  checkFunction('onEvent', options.onEvent);
+  return {
+    command: command === undefined ? null : checkCommand(command),
+    target: target === undefined ? null : checkTarget(target),
+    cwd: checkCwd(options.cwd),
+    env: checkEnv(options.env),
+    stdio,
+    floorBytes: optionalBytes('floorBytes', options.floorBytes),
+    killBelowBytes: optionalBytes('killBelowBytes', options.killBelowBytes),
+    intervalMs: checkMilliseconds('intervalMs', options.intervalMs ?? DEFAULT_INTERVAL_MS, LIMITS.guardIntervalMs),
+    graceMs: checkMilliseconds('graceMs', options.graceMs ?? DEFAULT_GRACE_MS, LIMITS.graceMs),
+    loadActions: checkLoadActions(options.loadActions),
+    until: checkUntil(options.until, target !== undefined),
+    act: checkBoolean('act', act),
+    forwardSignals: checkBoolean('forwardSignals', options.forwardSignals),
+    onEvent: options.onEvent ?? (() => undefined),
+    signal: checkSignal(options.signal),
+  };
+}
+
+function checkCommand(value: unknown): readonly [string, ...string[]] {
+  if (!Array.isArray(value)) throw invalidType('command', 'an array: a program and its arguments', value);
+  const words: readonly unknown[] = value;
+  for (const [index, word] of words.entries()) {
+    if (typeof word !== 'string') throw invalidType(`command[${index}]`, 'a text', word);
+    if (word.includes('\0')) throw invalidValue(`command[${index}]`, 'a text without a null character', word);
+  }
+  const [file = '', ...args] = words as readonly string[];
+  if (file === '') throw invalidArgument('command is empty; expected a program and its arguments');
+  return [file, ...args];
+}
+
+function checkCwd(value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value !== 'string') throw invalidType('cwd', 'a path', value);
+  if (value === '' || value.includes('\0')) throw invalidValue('cwd', 'a path', value);
+  return value;
+}
+
+function checkEnv(value: unknown): GuardOptions['env'] {
+  if (value === undefined) return undefined;
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw invalidType('env', 'an object with variables', value);
+  for (const [name, text] of Object.entries(value)) {
+    if (text !== undefined && typeof text !== 'string') throw invalidType(`env.${name}`, 'a text', text);
+    if (name === '' || /[=\0]/.test(name) || text?.includes('\0'))
+      throw invalidValue('env', 'names without "=" and texts without a null character', name);
+  }
+  return value as GuardOptions['env'];
+}
+
+function optionalBytes(name: string, value: unknown): number | undefined {
+  return value === undefined ? undefined : checkBytes(name, value, ANY_BYTES);
+}
+
+function checkLoadActions(value: unknown): readonly LoadAction[] | null {
+  if (value === undefined) return null;
+  if (!Array.isArray(value)) throw invalidType('loadActions', 'an array', value);
+  const actions = value.map((action, index) => checkChoice(`loadActions[${index}]`, LOAD_ACTIONS, action));
+  return [...new Set(actions)];
+}
+
+function checkUntil(value: unknown, isTarget: boolean): string | null {
+  if (value === undefined) return null;
+  if (isTarget) throw invalidArgument('until needs the output of a command: a target writes to where it was started');
+  return checkText('until', value, LIMITS.patternLength);
+}
+
+function checkTarget(value: unknown): GuardTarget {
+  checkKeys<Record<'pid' | 'cgroup' | 'unit' | 'system', unknown>>('target', value, TARGET_KEYS);
+  const target = value as { pid?: unknown; cgroup?: unknown; unit?: unknown; system?: unknown };
+  const [name, ...others] = Object.keys(target);
+  if (name === undefined || others.length > 0)
+    throw invalidArgument('target takes exactly one of pid, cgroup, unit and system');
+  if (name === 'pid') return { pid: checkInteger('pid', target.pid, LIMITS.pid) };
+  if (name === 'unit') return { unit: checkUnit(target.unit) };
+  if (name === 'system') return { system: checkPolicy(target.system) };
+  return { cgroup: checkCgroup(target.cgroup) };
+}
+
+function checkUnit(value: unknown): string {
+  if (typeof value !== 'string') throw invalidType('unit', 'a name, such as "vllm.service"', value);
+  if (!/^[\w:.\\@-]{1,255}$/.test(value) || value.startsWith('-'))
+    throw invalidValue('unit', 'a name, such as "vllm.service"', value);
+  return value;
+}
+
+/** A path from the root of cgroup v2, as in /proc/<pid>/cgroup, or of the file system. */
+function checkCgroup(value: unknown): string {
+  const expected = 'a path from the root of cgroups, such as "/system.slice/vllm.service"';
+  if (typeof value !== 'string') throw invalidType('cgroup', expected, value);
+  if (!value.startsWith('/') || value.includes('\0')) throw invalidValue('cgroup', expected, value);
+  return value;
+}

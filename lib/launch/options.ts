@@ -1,0 +1,90 @@
+/** The options of launch(), checked. */
+
+import {
+  checkBoolean,
+  checkBytes,
+  checkChoice,
+  checkFunction,
+  checkKeys,
+  checkSignal,
+  invalidArgument,
+  invalidType,
+  invalidValue,
+  type Keys,
+  outOfRange,
+} from '../base/arguments.ts';
+import { SOME_BYTES } from '../base/limits.ts';
+import type { LaunchOptions } from '../types/index.ts';
+import { MODEL_PROGRAM_NAMES } from '../types/programs.ts';
+import type { LaunchSettings } from './run.ts';
+
+const KEYS: Keys<LaunchOptions> = {
+  command: true,
+  cwd: true,
+  env: true,
+  stdio: true,
+  program: true,
+  model: true,
+  bytes: true,
+  use: true,
+  utilization: true,
+  prepare: true,
+  sudo: true,
+  record: true,
+  folder: true,
+  anyway: true,
+  dryRun: true,
+  floorBytes: true,
+  killBelowBytes: true,
+  intervalMs: true,
+  graceMs: true,
+  loadActions: true,
+  until: true,
+  forwardSignals: true,
+  onEvent: true,
+  signal: true,
+};
+
+export function checkLaunchOptions(options: LaunchOptions): LaunchSettings {
+  checkKeys('launch()', options, KEYS);
+  const { anyway, bytes, dryRun, folder, model, program, record = true, sudo, utilization } = options;
+  if (model !== undefined && bytes !== undefined)
+    throw invalidArgument('model and bytes both say what is loaded: give one of them');
+  checkFunction('onEvent', options.onEvent);
+  if (utilization !== undefined) checkUtilization(utilization);
+  if (folder !== undefined) checkFolder(folder);
+  return {
+    ...options,
+    command: checkCommand(options.command),
+    ...(program === undefined ? {} : { program: checkChoice('program', MODEL_PROGRAM_NAMES, program) }),
+    ...(bytes === undefined ? {} : { bytes: checkBytes('bytes', bytes, SOME_BYTES) }),
+    prepare: checkBoolean('prepare', options.prepare ?? true),
+    sudo: checkBoolean('sudo', sudo),
+    record: checkBoolean('record', record),
+    anyway: checkBoolean('anyway', anyway),
+    dryRun: checkBoolean('dryRun', dryRun),
+    onEvent: options.onEvent ?? (() => undefined),
+    signal: checkSignal(options.signal),
+  };
+}
+
+function checkCommand(value: unknown): readonly string[] {
+  if (!Array.isArray(value)) throw invalidType('command', 'an array: a program and its arguments', value);
+  for (const [index, word] of value.entries()) {
+    if (typeof word !== 'string') throw invalidType(`command[${index}]`, 'a text', word);
+    if (word.includes('\0')) throw invalidValue(`command[${index}]`, 'a text without a null character', word);
+  }
+  if (value.length === 0 || value[0] === '')
+    throw invalidArgument('command is empty; expected a program and its arguments');
+  return value as readonly string[];
+}
+
+function checkUtilization(value: unknown): void {
+  if (typeof value !== 'number') throw invalidType('utilization', 'a number above 0 and up to 1', value);
+  if (!(value > 0 && value <= 1)) throw outOfRange('utilization', 'above 0 and up to 1', value);
+}
+
+function checkFolder(value: unknown): void {
+  if (typeof value !== 'string') throw invalidType('folder', 'a path', value);
+  if (value === '' || value.includes('\0')) throw invalidValue('folder', 'a path', value);
+}

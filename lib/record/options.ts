@@ -1,0 +1,64 @@
+/** The options of record(), readRecord() and mark(), checked. */
+
+import {
+  checkBytes,
+  checkInteger,
+  checkKeys,
+  checkMilliseconds,
+  checkSignal,
+  checkText,
+  invalidType,
+  invalidValue,
+  type Keys,
+} from '../base/arguments.ts';
+import { LIMITS } from '../base/limits.ts';
+import type { ReadRecordOptions, RecordOptions } from '../types/index.ts';
+import { DEFAULT_RECORD_BYTES } from './defaults.ts';
+
+const RECORD_KEYS: Keys<RecordOptions> = {
+  folder: true,
+  intervalMs: true,
+  frameMs: true,
+  maxBytes: true,
+  processesMs: true,
+  signal: true,
+};
+const READ_KEYS: Keys<ReadRecordOptions> = { folder: true, lastMs: true, sessions: true, points: true, signal: true };
+
+export function checkRecordOptions(options: RecordOptions) {
+  checkKeys('record()', options, RECORD_KEYS);
+  return {
+    folder: checkFolder(options.folder),
+    intervalMs: checkMilliseconds('intervalMs', options.intervalMs ?? 10, LIMITS.recordIntervalMs),
+    frameMs: checkMilliseconds('frameMs', options.frameMs ?? 100, LIMITS.frameMs),
+    maxBytes: checkBytes('maxBytes', options.maxBytes ?? DEFAULT_RECORD_BYTES, LIMITS.recordBytes),
+    processesMs: checkProcessesMs(options.processesMs ?? 5000),
+    signal: checkSignal(options.signal),
+  };
+}
+
+export function checkReadOptions(options: ReadRecordOptions) {
+  checkKeys('readRecord()', options, READ_KEYS);
+  return {
+    folder: checkFolder(options.folder),
+    lastMs: options.lastMs === undefined ? null : checkInteger('lastMs', options.lastMs, LIMITS.lastMs),
+    sessions: options.sessions === undefined ? null : checkInteger('sessions', options.sessions, LIMITS.sessions),
+    points: checkInteger('points', options.points ?? 500, LIMITS.points),
+    signal: checkSignal(options.signal),
+  };
+}
+
+export function checkMark(text: unknown, folder: unknown): { text: string; folder: string | undefined } {
+  return { text: checkText('text', text, LIMITS.markLength), folder: checkFolder(folder) };
+}
+
+function checkFolder(value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value !== 'string') throw invalidType('folder', 'a path', value);
+  if (value === '' || value.includes('\0')) throw invalidValue('folder', 'a path', value);
+  return value;
+}
+
+function checkProcessesMs(value: unknown): number {
+  return value === 0 ? 0 : checkMilliseconds('processesMs', value, LIMITS.processesMs);
+}
