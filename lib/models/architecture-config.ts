@@ -15,8 +15,10 @@ import {
   stateLayer,
 } from './architecture.ts';
 import { encoderDecoder, isEncoderDecoder } from './encoder-decoder.ts';
+import { assumptionOf } from './known-types.ts';
 import { ModelConfig } from './model-config.ts';
 import { isObject, type JsonObject, modelError } from './model-file.ts';
+import { withDefaults } from './nested-defaults.ts';
 
 const MOST_LAYERS = 10_000;
 /** Fields under which multimodal models keep the config of their language model. */
@@ -28,8 +30,9 @@ export function languageConfig(document: JsonObject, path: string): ModelConfig 
     const inner = document[name];
     if (!isObject(inner)) continue;
     // Qwen Omni nests twice: thinker_config.text_config.
-    if (isObject(inner.text_config)) return new ModelConfig(inner.text_config, path, { ...document, ...inner });
-    return new ModelConfig(inner, path, document);
+    if (isObject(inner.text_config))
+      return new ModelConfig(withDefaults(inner.text_config), path, { ...document, ...inner });
+    return new ModelConfig(withDefaults(inner), path, document);
   }
   return new ModelConfig(document, path);
 }
@@ -98,14 +101,18 @@ interface Shape {
 }
 
 function shapeOf(config: ModelConfig): Shape {
-  const layers = config.needed(['num_hidden_layers', 'n_layer', 'num_layers', 'n_layers']);
+  // Nemotron 3 Ultra gives the list of its layers, and null for their number.
+  const layers =
+    config.count(['num_hidden_layers']) ??
+    config.list('layers_block_type')?.length ??
+    config.needed(['num_hidden_layers', 'n_layer', 'num_layers', 'n_layers']);
   if (layers > MOST_LAYERS)
     throw modelError(
       config.path,
       `it has ${layers.toLocaleString('en-US')} layers; expected at most ${MOST_LAYERS.toLocaleString('en-US')}`,
     );
   const hidden = config.needed(['hidden_size', 'n_embd', 'd_model', 'dim']);
-  const heads = config.count(['num_attention_heads', 'n_head', 'n_heads', 'num_heads']);
+  const heads = config.count(HEADS);
   const keyDim =
     config.count(['head_dim', 'attention_head_dim', 'kv_channels', 'd_kv', 'd_head']) ??
     Math.floor(hidden / (heads ?? 1));
@@ -146,6 +153,13 @@ function layerMemories(config: ModelConfig, shape: Shape): LayerMemory[] {
   if (model === 'mamba' || model === 'mamba2' || model === 'falcon_mamba') return each(() => mambaLayer(config, shape));
   const latent = latentLayer(config);
   const linear = config.inner('linear_attn_config');
+  const group = config.count(['layer_group_size']); // Ring: the last of each group has full attention
+  if (group !== null && group > 1)
+    return each((index) =>
+      (index + 1) % group === 0 || index >= shape.layers - (shape.layers % group)
+        ? (latent ?? fullLayer(shape))
+        : lightningLayer(shape),
+    );
   if (linear !== null) return each((index) => kimiLayer(index, linear, latent ?? fullLayer(shape)));
   if (latent !== null) {
     const indexers = config.list('indexer_types'); // GLM-5.2: most layers use the indexer of another
@@ -224,6 +238,19 @@ function kindsOf(config: ModelConfig, layers: number): Kind[] {
   return slidingKinds(config, each);
 }
 
+/** Names of layer kinds that no rule is for. */
+function unknownKinds(config: ModelConfig): string[] {
+  const named = config.list('layer_types') ?? config.list('layers_block_type') ?? config.list('block_types') ?? [];
+  const unknown = new Set(named.map(String).filter((name) => !KINDS.has(name)));
+  return [...unknown].slice(0, 3).map((name) => `"${name.slice(0, 40)}"`);
+}
+
+const HEADS = ['num_attention_heads', 'n_head', 'n_heads', 'num_heads'];
+
+function hasHeads(config: ModelConfig): boolean {
+  return config.count(HEADS) !== null || config.inner('attn_config') !== null;
+}
+
 function kindOf(name: unknown): Kind {
   return KINDS.get(String(name)) ?? 'full';
 }
@@ -289,14 +316,18 @@ function layerOfKind(kind: Kind, config: ModelConfig, shape: Shape): LayerMemory
     case 'conv':
       return convLayer(config, shape);
     case 'lightning':
-      return {
-        kind: 'state',
-        layers: 1,
-        what: 'lightning attention',
-        stateElements: (shape.heads ?? 1) * shape.keyDim ** 2,
-        convElements: 0,
-      };
+      return lightningLayer(shape);
   }
+}
+
+function lightningLayer({ heads, keyDim }: Shape): LayerMemory {
+  return {
+    kind: 'state',
+    layers: 1,
+    what: 'lightning attention',
+    stateElements: (heads ?? 1) * keyDim ** 2,
+    convElements: 0,
+  };
 }
 
 /** Gemma 4 gives its layers with full attention heads of their own. */
@@ -436,7 +467,14 @@ function convLayer(config: ModelConfig, { hidden }: Shape): StateLayers {
 }
 
 function notesOf(config: ModelConfig, layers: readonly LayerMemory[]): string[] {
-  const notes: string[] = [];
+  const isOther = ENCODERS.test(config.text('model_type') ?? '') || config.flag('is_encoder_decoder') === true;
+  const assumption = isOther ? null : assumptionOf(config);
+  const notes = assumption === null ? [] : [assumption];
+  const unknown = unknownKinds(config);
+  if (unknown.length > 0)
+    notes.push(`Layers of the kind ${unknown.join(', ')} are not known, and are counted as full attention.`);
+  if (layers.some(({ kind }) => kind === 'attention') && !hasHeads(config))
+    notes.push('The config has no number of heads: keys and values are counted as wide as the hidden size.');
   if (config.flag('is_encoder_decoder') === true)
     notes.push('Encoder and decoder of this model are not known: what the decoder keeps of the input is not counted.');
   if (config.has('cross_attention_layers'))

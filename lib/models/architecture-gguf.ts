@@ -24,6 +24,7 @@ type Header = Pick<GgufHeader, 'metadata' | 'arrayLengths'>;
 const FULL_EVERY: Readonly<Record<string, number>> = {
   gemma2: 2,
   'gpt-oss': 2,
+  afmoe: 4,
   cohere2: 4,
   exaone4: 4,
   llama4: 4,
@@ -122,6 +123,8 @@ function layerMemory(keys: Keys, layer: number, blocks: number, hidden: number):
 
 /** The state of a recurrent layer; null: the layer has attention. */
 function stateOf(keys: Keys, layer: number, hidden: number): CacheLayers | null {
+  const kda = keys.count('kda.head_dim');
+  if (kda !== null && isRecurrent(keys, layer)) return deltaAttention(keys, layer, kda);
   const shortConv = keys.count('shortconv.l_cache');
   const inner = keys.count('ssm.inner_size');
   if ((inner === null && shortConv === null) || !isRecurrent(keys, layer)) return null;
@@ -136,6 +139,19 @@ function stateOf(keys: Keys, layer: number, hidden: number): CacheLayers | null 
   const stateSize = keys.count('ssm.state_size') ?? 0;
   const groups = keys.count('ssm.group_count') ?? 0;
   return stateLayer('state space', inner, stateSize, groups, keys.count('ssm.conv_kernel') ?? 1);
+}
+
+/** Kimi Linear (llama-hparams.cpp): a state of dim × dim for each head, and three convolutions. */
+function deltaAttention(keys: Keys, layer: number, dim: number): CacheLayers {
+  const heads = keys.perLayer('attention.head_count', layer) ?? 1;
+  const kernel = keys.count('ssm.conv_kernel') ?? 4;
+  return {
+    kind: 'state',
+    layers: 1,
+    what: 'Kimi delta attention',
+    stateElements: heads * dim * dim,
+    convElements: 3 * (kernel - 1) * heads * dim,
+  };
 }
 
 function isRecurrent(keys: Keys, layer: number): boolean {

@@ -21,6 +21,11 @@ export class ModelConfig {
     return this.#fields[name] ?? this.#outer[name] ?? null;
   }
 
+  /** Names of its own fields. */
+  names(): string[] {
+    return Object.keys(this.#fields);
+  }
+
   has(name: string): boolean {
     return this.#value(name) !== null;
   }

@@ -6,6 +6,7 @@
 import type { Architecture, CacheLayers } from './architecture.ts';
 import { ENCODERS, EXPERT_WIDTH, expertsOf, languageConfig } from './architecture-config.ts';
 import { encoderDecoderParameters, isEncoderDecoder } from './encoder-decoder.ts';
+import { isUnusual } from './known-types.ts';
 import type { ModelConfig } from './model-config.ts';
 import { isObject, type JsonObject } from './model-file.ts';
 import type { WeightPart } from './weights.ts';
@@ -16,7 +17,7 @@ export type ParameterCounts = Record<Exclude<WeightPart, 'vision'>, number>;
 const UNGATED = /^(gpt2|gpt_neox|gptj|gpt_bigcode|falcon|starcoder2|phi|bloom|opt|mpt|nemotron|nemotron_h|rwkv\d?)$/;
 const UNGATED_ACTIVATIONS: readonly (string | null)[] = ['relu2', 'xielu'];
 /** The embedding is the output layer, where the config does not say. */
-const TIED = /^(gemma|cohere|gpt2|falcon|bloom|opt|mpt|mamba|zamba|lfm2)/;
+const TIED = /^(gemma|cohere|gpt2|falcon(?!_h1)|bloom|opt|mpt|mamba|zamba|lfm2)/;
 
 /** null: the shape is not known well enough. */
 export function parametersOfConfig(
@@ -28,7 +29,7 @@ export function parametersOfConfig(
   const { hidden, layers, name, vocab } = architecture;
   if (isEncoderDecoder(config)) return encoderDecoderParameters(config);
   // Of others the config gives encoder and decoder each in its own way.
-  if (vocab === null || config.flag('is_encoder_decoder') === true) return null;
+  if (vocab === null || config.flag('is_encoder_decoder') === true || isUnusual(config)) return null;
   const tied = ENCODERS.test(name) || (architecture.tied ?? TIED.test(name));
   const mixers = mixersOf(config, architecture);
   const counts: ParameterCounts = {
@@ -122,8 +123,10 @@ function attentionParameters(
   const queries = heads * keyDim * (config.flag('attn_output_gate') === true ? 2 : 1);
   // Gemma 4's layers with full attention use the keys as values.
   const shared = config.flag('attention_k_eq_v') === true && window === null && config.has('global_head_dim');
+  // Trinity has a gate of its own beside the queries.
+  const gate = config.text('model_type') === 'afmoe' ? hidden * heads * valueDim : 0;
   const projected = rank === 0 ? hidden * queries : rank * (hidden + queries);
-  return projected + hidden * (kvHeads * keyDim + (shared ? 0 : kvHeads * valueDim) + heads * valueDim);
+  return gate + projected + hidden * (kvHeads * keyDim + (shared ? 0 : kvHeads * valueDim) + heads * valueDim);
 }
 
 function latentParameters(
@@ -215,7 +218,7 @@ function feedForward(config: ModelConfig, architecture: Architecture, layer: num
   // LongCat has a dense part behind each of the two attention blocks of a layer.
   const dense = config.flag('enable_moe_block') === true ? 1 : name.startsWith('longcat') ? 2 : 0;
   const alongside = dense * of(width);
-  const routed = config.count(['routed_expert_hidden_size'], 0) ?? hidden;
+  const routed = config.count(['routed_expert_hidden_size', 'moe_latent_size'], 0) ?? hidden;
   return {
     dense:
       alongside +
@@ -233,9 +236,10 @@ function isPlainEncoder(name: string): boolean {
 /** Nemotron-H has layers of one kind each: M and * have no feed-forward part, - is dense, E a mixture. */
 function kindOfLayer(config: ModelConfig, layer: number): 'none' | 'dense' | 'any' {
   const pattern = config.text('hybrid_override_pattern') ?? config.list('hybrid_override_pattern');
-  const letter = pattern?.[layer];
-  if (letter === 'M' || letter === '*') return 'none';
-  if (letter === '-') return 'dense';
+  const isHybrid = /^nemotron_h/.test(config.text('model_type') ?? '');
+  const letter = pattern?.[layer] ?? (isHybrid ? config.list('layers_block_type')?.[layer] : undefined);
+  if (letter === 'M' || letter === '*' || letter === 'mamba' || letter === 'attention') return 'none';
+  if (letter === '-' || letter === 'mlp') return 'dense';
   return /^zamba|mamba/.test(config.text('model_type') ?? '') ? 'none' : 'any';
 }
 
@@ -282,7 +286,7 @@ function isMixture(config: ModelConfig, layer: number): boolean {
   if (period !== null) return layer % period === (config.count(['expert_layer_offset'], 0) ?? 0);
   const step = config.count(['interleave_moe_layer_step', 'decoder_sparse_step']);
   if (step !== null && step > 1) return (layer + 1) % step === 0;
-  return layer >= (config.count(['first_k_dense_replace', 'moe_layer_start_index'], 0) ?? 0);
+  return layer >= (config.count(['first_k_dense_replace', 'moe_layer_start_index', 'num_dense_layers'], 0) ?? 0);
 }
 
 /** All parameters of the main model. */

@@ -144,6 +144,22 @@ describe('a GGUF header', () => {
     return architectureOfGguf({ metadata, arrayLengths: new Map() }, `${name}.gguf`);
   };
 
+  it('of Kimi Linear, whose layers without heads for keys have a state', () => {
+    const found = architecture('kimi-linear', {
+      block_count: 4,
+      embedding_length: 2304,
+      'attention.head_count': 32,
+      'attention.head_count_kv': [0, 0, 0, 1],
+      'attention.kv_lora_rank': 512,
+      'kda.head_dim': 128,
+      'ssm.conv_kernel': 4,
+    });
+    expect(found?.cache).toMatchObject([
+      { kind: 'state', layers: 3, stateElements: 32 * 128 * 128, convElements: 3 * 3 * 32 * 128 },
+      { kind: 'latent', layers: 1, rank: 512 },
+    ]);
+  });
+
   it('of Llama, with a head size by division', () => {
     const found = architecture('llama', {
       block_count: 32,

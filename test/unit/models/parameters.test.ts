@@ -97,6 +97,36 @@ describe('other models', () => {
     expect(model.architecture?.notes[0]).toContain('The input of the encoder is counted as long as the context');
   });
 
+  it('says what it assumes of a type that it does not know, and counts nothing that it cannot', () => {
+    const config = {
+      model_type: 'nobody_knows',
+      hidden_size: 4096,
+      num_hidden_layers: 32,
+      num_attention_heads: 32,
+      num_key_value_heads: 8,
+      intermediate_size: 14336,
+      vocab_size: 32000,
+    };
+    expect(architectureOfConfig(config, '').notes).toEqual([
+      'The model type "nobody_knows" is not known: its layers are counted as those of Llama.',
+    ]);
+    expect(countsOf(config)).toBeGreaterThan(7e9);
+    const unusual = { ...config, ssm_state_size: 128 };
+    expect(countsOf(unusual)).toBeNull();
+    expect(architectureOfConfig(unusual, '').notes[0]).toContain('its parameters are not counted');
+    const kinds = { ...config, model_type: 'llama', layer_types: [...Array(31).fill('full_attention'), 'psychic'] };
+    expect(architectureOfConfig(kinds, '').notes).toEqual([
+      'Layers of the kind "psychic" are not known, and are counted as full attention.',
+    ]);
+    const headless = { ...config, model_type: 'llama', num_attention_heads: undefined };
+    expect(architectureOfConfig(headless, '').notes[0]).toContain('The config has no number of heads');
+  });
+
+  it('knows the types of all published models here', () => {
+    const notes = PUBLISHED.map(([name, { config }]) => [name, architectureOfConfig(config, '').notes.join()]);
+    expect(notes.filter(([, note]) => note?.includes('not known'))).toEqual([]);
+  });
+
   it('says so where it does not know the encoder of a model', () => {
     const config = {
       model_type: 'led',
