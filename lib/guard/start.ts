@@ -52,8 +52,7 @@ export async function runGuard(settings: Settings): Promise<GuardReport> {
     const report = parseReport(line);
     if (report === null) return;
     run.add(report);
-    // On a terminal the native guard stops this process; elsewhere only this process can say that it was stopped.
-    if (report.event === 'stopped' && settings.forwardSignals && !tty) process.kill(process.pid, 'SIGSTOP');
+    if (report.event === 'stopped' && settings.forwardSignals) signals.stopThisProcess();
   });
   (child.stdio[REPORT_FD] as Readable).setEncoding('utf8').on('data', (text: string) => reports.write(text));
   forwardOutput(child, settings, (stream, line) => {
@@ -66,7 +65,7 @@ export async function runGuard(settings: Settings): Promise<GuardReport> {
   const following = new AbortController();
   if (settings.target !== null && 'system' in settings.target)
     void followTargets(settings.target.system, control, following.signal);
-  const unlisten = listen(settings, tty, control, stop);
+  const signals = listen(settings, tty, control, stop);
   try {
     const closed = once(child, 'close');
     const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
@@ -79,7 +78,7 @@ export async function runGuard(settings: Settings): Promise<GuardReport> {
     return run.report({ code, signal }, memoryNow());
   } finally {
     following.abort();
-    unlisten();
+    signals.unlisten();
   }
 }
 
@@ -140,25 +139,43 @@ function controlOf(child: ChildProcess): (line: Control) => void {
   };
 }
 
-/** Follows the signals of this process until the returned function is called. */
+interface Signals {
+  /** As the program is stopped: the shell then has its job back. */
+  stopThisProcess(): void;
+  unlisten(): void;
+}
+
+/** Follows the signals of this process until `unlisten` is called. */
 function listen(
   { forwardSignals, signal }: Settings,
   tty: boolean,
   control: (line: Control) => void,
   stop: () => void,
-): () => void {
+): Signals {
   const resume = (): void => control('continue');
-  // On a terminal SIGTSTP is the native guard's: the program is stopped, and now the job of the shell is.
-  const forwarded = tty ? FORWARDED.filter((name) => name !== 'SIGTSTP') : FORWARDED;
-  const handlers = forwarded.map((name) => [name, (): void => control(`signal ${constants.signals[name]}`)] as const);
+  const handlers = forwardSignals
+    ? FORWARDED.map((name) => [name, (): void => control(`signal ${constants.signals[name]}`)] as const)
+    : [];
+  const listenFor = (act: 'on' | 'removeListener', only?: NodeJS.Signals): void => {
+    for (const [name, handler] of handlers) if (only === undefined || only === name) process[act](name, handler);
+  };
   process.on('SIGCONT', resume);
-  if (forwardSignals) for (const [name, handler] of handlers) process.on(name, handler);
+  listenFor('on');
   signal?.addEventListener('abort', stop, { once: true });
   if (signal?.aborted) stop();
-  return () => {
-    process.removeListener('SIGCONT', resume);
-    for (const [name, handler] of handlers) process.removeListener(name, handler);
-    signal?.removeEventListener('abort', stop);
+  return {
+    stopThisProcess: () => {
+      // By the signal that a shell expects of Ctrl-Z; without a terminal the kernel may ignore that one.
+      if (!tty) return void process.kill(process.pid, 'SIGSTOP');
+      listenFor('removeListener', 'SIGTSTP');
+      process.kill(process.pid, 'SIGTSTP');
+      listenFor('on', 'SIGTSTP');
+    },
+    unlisten: () => {
+      process.removeListener('SIGCONT', resume);
+      listenFor('removeListener');
+      signal?.removeEventListener('abort', stop);
+    },
   };
 }
 

@@ -127,10 +127,11 @@ void Watch::reap() {
     if (pid != target_.pid()) continue;
     if (WIFSTOPPED(status)) {
       stopped_ = true;
-      JsonLine line("stopped");
-      report_.write(line);
       terminal_->stop_job(target_.group(), WSTOPSIG(status));
       next_terminal_ = Clock::now() + kTerminalInterval;
+      // The parent stops itself at this line: the terminal must be back by then.
+      JsonLine line("stopped");
+      report_.write(line);
     } else if (WIFCONTINUED(status)) {
       stopped_ = false;
       JsonLine line("continued");

@@ -11,6 +11,7 @@ import { parseDocument } from '../support/schemas.ts';
 import { missingTerminal } from '../support/screen.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { GiB, MiB } from '../support/units.ts';
+import { waitFor } from '../support/wait.ts';
 
 /** Takes 64 MiB at a time and writes to it, at about this speed. */
 const hog = (bytesPerSecond: number, most: number) => `
@@ -131,6 +132,43 @@ describe('a program that runs already', () => {
   });
 });
 
+/** The state letter of a process: S sleeps, T is stopped. */
+const stateOf = (pid: number): string =>
+  /^State:\s+(\S)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '?';
+
+/** Descendants that a pattern finds in their command lines. */
+function descendants(pid: number, pattern: RegExp): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .trim()
+    .split(' ')
+    .filter(Boolean)
+    .map(Number);
+  return children.flatMap((child) => [
+    ...(pattern.test(readFileSync(`/proc/${child}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()) ? [child] : []),
+    ...descendants(child, pattern),
+  ]);
+}
+
+describe.each(['guard', 'launch'] as const)('umaprobe %s that is sent SIGTSTP', (command) => {
+  it('stops with its program, and both go on at SIGCONT', async () => {
+    const options = command === 'launch' ? ['--quiet', '--no-record', '--no-prepare'] : ['--quiet'];
+    const child = startUmaprobe([command, ...options, '--', 'sleep', '4']);
+    const ended = exitOf(child);
+    const pid = child.pid ?? 0;
+    const programs = () => descendants(pid, /^sleep 4$/);
+    expect(await waitFor(() => programs().length === 1, 10_000)).toBe(true);
+    const [program = 0] = programs();
+    await sleep(300);
+    child.kill('SIGTSTP');
+    expect(await waitFor(() => stateOf(pid) === 'T' && stateOf(program) === 'T', 3000)).toBe(true);
+    await sleep(300);
+    expect([stateOf(pid), stateOf(program)]).toEqual(['T', 'T']);
+    child.kill('SIGCONT');
+    expect(await waitFor(() => stateOf(pid) !== 'T' && stateOf(program) === 'S', 3000)).toBe(true);
+    expect(await ended).toBe(0);
+  });
+});
+
 describe('a program in a terminal', () => {
   let socket = '';
   let terminals = 0;
@@ -193,6 +231,31 @@ describe('a program in a terminal', () => {
       .map((line) => line.trimEnd().replace('$ u ', '$ '))
       .filter((line) => /^([a-z]+-\d+|\d+|KeyboardInterrupt|os\.terminal_size.*)$/.test(line));
   }
+
+  it('is stopped with umaprobe by a SIGTSTP from elsewhere, time after time, and goes on with fg', async () => {
+    tmux('send-keys', 'u cat', 'Enter');
+    const shell = Number(tmux('display-message', '-p', '#{pane_pid}').stdout);
+    const programs = () => descendants(shell, /^cat$/);
+    expect(await waitFor(() => programs().length === 1, 10_000)).toBe(true);
+    const [program = 0] = programs();
+    const [umaprobe = 0] = descendants(shell, /guard -- cat$/);
+    for (let time = 1; time <= 5; time++) {
+      await sleep(300);
+      process.kill(umaprobe, 'SIGTSTP');
+      expect(await waitFor(() => stateOf(umaprobe) === 'T' && stateOf(program) === 'T', 3000)).toBe(true);
+      tmux('send-keys', `echo shell-${time}`, 'Enter');
+      await shows(new RegExp(`^shell-${time}$`, 'm'));
+      expect([stateOf(umaprobe), stateOf(program)]).toEqual(['T', 'T']);
+      tmux('send-keys', 'fg', 'Enter');
+      expect(await waitFor(() => stateOf(program) === 'S', 3000)).toBe(true);
+      tmux('send-keys', `line-${time}`, 'Enter');
+      // Once as it is typed, once from cat.
+      await shows(new RegExp(`^line-${time}\\n(.*\\n)*line-${time}$`, 'm'));
+    }
+    tmux('send-keys', 'C-z');
+    await shows(/(Stopped[\s\S]*){6}/);
+    expect([stateOf(umaprobe), stateOf(program)]).toEqual(['T', 'T']);
+  });
 
   it('has keys, Ctrl-C, Ctrl-Z, fg, the size and exit codes as it has them bare', async () => {
     const bare = await session('');
