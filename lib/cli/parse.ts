@@ -100,10 +100,13 @@ export function parse(command: Command, args: readonly string[]): Parsed {
     strict: false,
     tokens: true,
   });
-  if (command.arguments.afterDashes === 'program') checkProgram(command, tokens, args);
+  const program = command.arguments.afterDashes === 'program' ? forgottenProgram(command, tokens) : null;
   for (const token of tokens) {
-    if (token.kind === 'option') checkOption(token, args[token.index] ?? '', table, command.name);
+    // Options after a program without "--" may be the program's.
+    const isOurs = program === null || token.index < program;
+    if (token.kind === 'option' && isOurs) checkOption(token, args[token.index] ?? '', table, command.name);
   }
+  if (program !== null) throw new UsageError(dashesMissing(command, args, program), command.name);
   checkRepeats(
     tokens.filter((token) => token.kind === 'option'),
     table,
@@ -150,14 +153,17 @@ function optionHint({ name, rawName }: OptionToken, typed: string, table: Option
   return other?.short === undefined ? '' : ` Did you mean -${other.short}?`;
 }
 
-/** The words after the machine are a program of its own options: without "--" these would be taken for ours. */
-function checkProgram(command: Command, tokens: readonly Token[], args: readonly string[]): void {
-  const words = tokens.filter(({ kind }) => kind === 'positional');
-  const program = words[command.arguments.max];
+/** Index of a program of its own options that stands without "--"; null: there is none. */
+function forgottenProgram({ arguments: { max } }: Command, tokens: readonly Token[]): number | null {
   // With a "--" somewhere, a word before it is a mistake of its own.
-  if (program === undefined || tokens.some(({ kind }) => kind === 'option-terminator')) return;
-  const line = ['umaprobe', command.name, ...args.slice(0, program.index), '--', ...args.slice(program.index)];
-  throw new UsageError(`Put "--" before the program: ${line.join(' ')}.`, command.name);
+  if (tokens.some(({ kind }) => kind === 'option-terminator')) return null;
+  return tokens.filter(({ kind }) => kind === 'positional')[max]?.index ?? null;
+}
+
+/** Its options would otherwise be taken for ours. */
+function dashesMissing({ name }: Command, args: readonly string[], program: number): string {
+  const line = ['umaprobe', name, ...args.slice(0, program), '--', ...args.slice(program)];
+  return `Put "--" before the program: ${line.join(' ')}.`;
 }
 
 /** Only lists add up: of two values for anything else one would be dropped. */

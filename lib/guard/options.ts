@@ -16,6 +16,7 @@ import {
   type Keys,
 } from '../base/arguments.ts';
 import { ANY_BYTES, LIMITS } from '../base/limits.ts';
+import { checkFloor } from '../memory/floor.ts';
 import type { GuardOptions, GuardTarget, LoadAction } from '../types/index.ts';
 import { DEFAULT_GRACE_MS, DEFAULT_INTERVAL_MS } from './defaults.ts';
 import { checkPolicy } from './policy.ts';
@@ -29,6 +30,7 @@ const KEYS: Keys<GuardOptions> = {
   stdio: true,
   floorBytes: true,
   killBelowBytes: true,
+  acceptAFrozenMachine: true,
   intervalMs: true,
   graceMs: true,
   loadActions: true,
@@ -62,7 +64,7 @@ export function checkGuardOptions(options: GuardOptions): Settings {
     cwd: checkCwd(options.cwd),
     env: checkEnv(options.env),
     stdio,
-    floorBytes: optionalBytes('floorBytes', options.floorBytes),
+    floorBytes: optionalFloor(options),
     killBelowBytes: optionalBytes('killBelowBytes', options.killBelowBytes),
     intervalMs: checkMilliseconds('intervalMs', options.intervalMs ?? DEFAULT_INTERVAL_MS, LIMITS.guardIntervalMs),
     graceMs: checkMilliseconds('graceMs', options.graceMs ?? DEFAULT_GRACE_MS, LIMITS.graceMs),
@@ -104,6 +106,11 @@ function checkEnv(value: unknown): GuardOptions['env'] {
       throw invalidValue('env', 'names without "=" and texts without a null character', name);
   }
   return value as GuardOptions['env'];
+}
+
+function optionalFloor({ acceptAFrozenMachine, floorBytes }: GuardOptions): number | undefined {
+  const accept = checkBoolean('acceptAFrozenMachine', acceptAFrozenMachine);
+  return floorBytes === undefined ? undefined : checkFloor('floorBytes', floorBytes, accept);
 }
 
 function optionalBytes(name: string, value: unknown): number | undefined {

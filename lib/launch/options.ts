@@ -14,6 +14,7 @@ import {
   outOfRange,
 } from '../base/arguments.ts';
 import { SOME_BYTES } from '../base/limits.ts';
+import { checkFloor } from '../memory/floor.ts';
 import type { LaunchOptions } from '../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../types/programs.ts';
 import type { LaunchSettings } from './run.ts';
@@ -36,6 +37,7 @@ const KEYS: Keys<LaunchOptions> = {
   dryRun: true,
   floorBytes: true,
   killBelowBytes: true,
+  acceptAFrozenMachine: true,
   intervalMs: true,
   graceMs: true,
   loadActions: true,
@@ -53,6 +55,8 @@ export function checkLaunchOptions(options: LaunchOptions): LaunchSettings {
   checkFunction('onEvent', options.onEvent);
   if (utilization !== undefined) checkUtilization(utilization);
   if (folder !== undefined) checkFolder(folder);
+  const accept = checkBoolean('acceptAFrozenMachine', options.acceptAFrozenMachine);
+  if (options.floorBytes !== undefined) checkFloor('floorBytes', options.floorBytes, accept);
   return {
     ...options,
     command: checkCommand(options.command),

@@ -287,12 +287,24 @@ function utilizationOf(program: string | null, utilization: number | null): numb
 }
 
 function guardOptions(settings: LaunchSettings) {
-  const { cwd, env, floorBytes, forwardSignals, graceMs, intervalMs, killBelowBytes, loadActions, stdio, until } =
-    settings;
+  const {
+    acceptAFrozenMachine,
+    cwd,
+    env,
+    floorBytes,
+    forwardSignals,
+    graceMs,
+    intervalMs,
+    killBelowBytes,
+    loadActions,
+    stdio,
+    until,
+  } = settings;
   const given = {
     cwd,
     env,
     floorBytes,
+    acceptAFrozenMachine,
     forwardSignals,
     graceMs,
     intervalMs,

@@ -1,6 +1,8 @@
 /** The floor: memory that a probe leaves for the host, and the bands of the verdict that follow from it. */
 
+import { checkBytes, outOfRange } from '../base/arguments.ts';
 import { formatBoth, formatBytes, GiB, MiB } from '../base/format.ts';
+import { ANY_BYTES } from '../base/limits.ts';
 import type { AllocatorKind, MemoryModel, ProbeHeader } from '../types/index.ts';
 import { takesHostMemory } from './kinds.ts';
 
@@ -27,6 +29,23 @@ export const MIN_FLOOR = 2 * GiB;
 
 /** The default as a help text says it. */
 export const DEFAULT_FLOOR_TEXT = `the larger of ${FLOOR / GiB} GiB and ${Math.round(FLOOR_SHARE * 100)} % of MemTotal`;
+
+/**
+ * A floor that a caller asks for.
+ *
+ * @param accept whether the caller accepts that the machine may freeze.
+ * @throws TypeError/RangeError that names the option.
+ */
+export function checkFloor(name: string, value: unknown, accept: boolean): number {
+  const floor = checkBytes(name, value, ANY_BYTES);
+  if (floor < MIN_FLOOR && !accept)
+    throw outOfRange(
+      name,
+      `at least ${MIN_FLOOR} bytes (${MIN_FLOOR / GiB} GiB), because a host without memory freezes; acceptAFrozenMachine takes less`,
+      floor,
+    );
+  return floor;
+}
 
 /**
  * The floor in bytes, and the rule that gave it: the requested floor, else the larger of 8 GiB and 7 % of MemTotal, but

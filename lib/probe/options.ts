@@ -2,7 +2,6 @@
 
 import {
   checkBoolean,
-  checkBytes,
   checkDevice,
   checkFunction,
   checkMilliseconds,
@@ -10,10 +9,9 @@ import {
   invalidType,
   invalidValue,
   type Keys,
-  outOfRange,
 } from '../base/arguments.ts';
-import { ANY_BYTES, LIMITS } from '../base/limits.ts';
-import { MIN_FLOOR } from '../memory/floor.ts';
+import { LIMITS } from '../base/limits.ts';
+import { checkFloor } from '../memory/floor.ts';
 import type { ProbeOptions } from '../types/index.ts';
 
 /** The keys that the options of every probe command have. */
@@ -52,7 +50,7 @@ export function checkProbeOptions(options: ProbeOptions, defaultTimeoutMs: numbe
   checkFunction('onStart', onStart);
   return {
     device,
-    floor: options.floor === undefined ? null : checkFloor(options.floor, acceptAFrozenMachine),
+    floor: options.floor === undefined ? null : checkFloor('floor', options.floor, acceptAFrozenMachine),
     acceptAFrozenMachine,
     journal: checkJournal(journal),
     stepTimeoutMs:
@@ -66,17 +64,6 @@ export function checkProbeOptions(options: ProbeOptions, defaultTimeoutMs: numbe
     signal: signal ?? null,
     onStart,
   };
-}
-
-function checkFloor(value: unknown, accept: boolean): number {
-  const floor = checkBytes('floor', value, ANY_BYTES);
-  if (floor < MIN_FLOOR && !accept)
-    throw outOfRange(
-      'floor',
-      `at least ${MIN_FLOOR} bytes (2 GiB), because a host without memory freezes; acceptAFrozenMachine takes less`,
-      floor,
-    );
-  return floor;
 }
 
 function checkJournal(value: unknown): CheckedProbeOptions['journal'] {

@@ -17,6 +17,7 @@ import {
 } from '../base/arguments.ts';
 import { LIMITS, SOME_BYTES } from '../base/limits.ts';
 import { type LineCapture, type LinePattern, lineCapture, linePattern } from '../guard/pattern.ts';
+import { checkFloor } from '../memory/floor.ts';
 import type { ProfileBisection, ProfileEvent, ProfileOptions, ProfileVariation } from '../types/index.ts';
 import { DEFAULT_STEP_COUNT, DEFAULT_WAIT_MS } from './defaults.ts';
 import { checkPlaceholders, PARAMETER_NAME, placeholdersOf, type Source } from './placeholders.ts';
@@ -31,6 +32,7 @@ const KEYS: Keys<ProfileOptions> = {
   cwd: true,
   limitBytes: true,
   floorBytes: true,
+  acceptAFrozenMachine: true,
   until: true,
   steps: true,
   stepCount: true,
@@ -86,6 +88,7 @@ export function checkProfileOptions(options: ProfileOptions): CheckedProfileOpti
   const names = bisection === null ? variations.map(({ name }) => name) : [bisection.name];
   const journal = checkPath('journal', options.journal);
   const resume = checkBoolean('resume', options.resume);
+  const accept = checkBoolean('acceptAFrozenMachine', options.acceptAFrozenMachine);
   if (resume && journal === false) throw invalidArgument('resume needs the journal, and journal is false');
   return {
     command,
@@ -95,7 +98,7 @@ export function checkProfileOptions(options: ProfileOptions): CheckedProfileOpti
     templates: checkTemplates(options.templates, command, env, names),
     cwd: options.cwd === undefined ? undefined : checkText('cwd', options.cwd, LIMITS.pathLength),
     limitBytes: options.limitBytes === undefined ? null : checkBytes('limitBytes', options.limitBytes, SOME_BYTES),
-    floorBytes: options.floorBytes === undefined ? null : checkBytes('floorBytes', options.floorBytes, SOME_BYTES),
+    floorBytes: options.floorBytes === undefined ? null : checkFloor('floorBytes', options.floorBytes, accept),
     until: options.until === undefined ? null : linePattern('until', checkPattern('until', options.until)),
     steps: checkSteps(options),
     metric: options.metric === undefined ? null : lineCapture('metric', checkPattern('metric', options.metric)),

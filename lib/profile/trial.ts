@@ -82,6 +82,8 @@ class Trial {
         ...(cwd === undefined ? {} : { cwd }),
         stdio: 'pipe',
         floorBytes,
+        // It was checked when the profile began.
+        acceptAFrozenMachine: true,
         killBelowBytes: total - limitBytes,
         intervalMs: INTERVAL_MS,
         graceMs: GRACE_MS,

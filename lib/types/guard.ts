@@ -41,9 +41,11 @@ export interface GuardOptions {
   stdio?: 'inherit' | 'stderr' | 'pipe';
   /**
    * Memory to leave the host, in bytes, less than MemTotal. Default: the larger of 8 GiB and 7 % of MemTotal, but no more
-   * than a quarter of it.
+   * than a quarter of it. At least 2 GiB unless `acceptAFrozenMachine`.
    */
   floorBytes?: number;
+  /** Allow a floor below 2 GiB. Default `false`. */
+  acceptAFrozenMachine?: boolean;
   /**
    * MemAvailable below which nothing else is needed to stop the program, in bytes, less than MemTotal. Default: 2 GiB, on
    * machines below 32 GiB a sixteenth of MemTotal. A limit above the floor is the floor, too.

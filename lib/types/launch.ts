@@ -197,6 +197,7 @@ export interface LaunchOptions
     | 'stdio'
     | 'floorBytes'
     | 'killBelowBytes'
+    | 'acceptAFrozenMachine'
     | 'intervalMs'
     | 'graceMs'
     | 'loadActions'

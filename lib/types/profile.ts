@@ -134,8 +134,13 @@ export interface ProfileOptions {
    * floor.
    */
   limitBytes?: number;
-  /** Memory to leave the host, in bytes. Default: the larger of 8 GiB and 7 % of MemTotal, but no more than a quarter. */
+  /**
+   * Memory to leave the host, in bytes. Default: the larger of 8 GiB and 7 % of MemTotal, but no more than a quarter. At least
+   * 2 GiB unless `acceptAFrozenMachine`.
+   */
   floorBytes?: number;
+  /** Allow a floor below 2 GiB. Default `false`. */
+  acceptAFrozenMachine?: boolean;
   /** Regular expression (RE2) for a line of output that ends a trial well. The command is then stopped. */
   until?: string;
   /** The same, after `stepCount` lines that match (default 3). */

@@ -5,7 +5,6 @@ import { LIMITS } from '../../base/limits.ts';
 import { DEFAULT_GRACE_MS, DEFAULT_INTERVAL_MS, guard } from '../../guard/index.ts';
 import { linePattern } from '../../guard/pattern.ts';
 import { checkPolicy } from '../../guard/policy.ts';
-import { DEFAULT_FLOOR_TEXT } from '../../memory/floor.ts';
 import { guardPage } from '../../render/text/guard.ts';
 import type { GuardEvent, GuardOptions, GuardPolicy, GuardReport, GuardTarget, LoadAction } from '../../types/index.ts';
 import { type Command, type Context, finished, type Outcome } from '../core/command.ts';
@@ -14,6 +13,7 @@ import { exitBySignal, onInterrupt } from '../core/interrupt.ts';
 import { count, duration, durationRange, flag, isGiven, list, size, text } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
+import { floorOptions, guardFloorOf } from './floor-option.ts';
 
 const TARGETS = ['pid', 'cgroup', 'unit', 'system'] as const;
 const LOAD_ACTIONS: readonly LoadAction[] = ['drop', 'compact'];
@@ -30,11 +30,7 @@ export const guardCommand: Command = {
     'says what was seen; 126 and 127: it could not be started. --json prints its document on stdout, and the output of the program ' +
     'goes to stderr.',
   options: {
-    floor: {
-      type: 'string',
-      placeholder: '<size>',
-      summary: `Memory to leave the host (default ${DEFAULT_FLOOR_TEXT})`,
-    },
+    ...floorOptions(),
     'kill-below': {
       type: 'string',
       placeholder: '<size>',
@@ -102,13 +98,12 @@ export const guardCommand: Command = {
 };
 
 function optionsOf({ json, values }: Context): GuardOptions {
-  const floorBytes = size(values, 'floor', 'guard');
   const killBelowBytes = size(values, 'kill-below', 'guard');
   const until = untilOf(values, 'guard');
   const loadActions = loadActionsOf(values);
   return {
     stdio: json ? 'stderr' : 'inherit',
-    ...(floorBytes === undefined ? {} : { floorBytes }),
+    ...guardFloorOf(values, 'guard'),
     ...(killBelowBytes === undefined ? {} : { killBelowBytes }),
     ...(until === undefined ? {} : { until }),
     ...(loadActions === undefined ? {} : { loadActions }),

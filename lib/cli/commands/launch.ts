@@ -1,7 +1,6 @@
 import { clean } from '../../base/format.ts';
 import { LIMITS } from '../../base/limits.ts';
 import { launch } from '../../launch/index.ts';
-import { DEFAULT_FLOOR_TEXT } from '../../memory/floor.ts';
 import { launchPlanLines, launchReceiptLines, launchStepLines } from '../../render/text/launch.ts';
 import type { EstimateOptions, LaunchEvent, LaunchOptions, LaunchReport } from '../../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../../types/programs.ts';
@@ -13,6 +12,7 @@ import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
 import { SUDO } from './cache-shared.ts';
 import { MODEL_OPTIONS } from './estimate.ts';
+import { floorOptions, guardFloorOf } from './floor-option.ts';
 import { graceMs, untilOf, whyNotStarted } from './guard.ts';
 import { FOLDER } from './record.ts';
 
@@ -52,11 +52,7 @@ export const launchCommand: Command = {
     sudo: SUDO,
     'no-record': { type: 'boolean', summary: 'Record nothing' },
     folder: FOLDER,
-    floor: {
-      type: 'string',
-      placeholder: '<size>',
-      summary: `Memory to leave the host (default ${DEFAULT_FLOOR_TEXT})`,
-    },
+    ...floorOptions(),
     grace: { type: 'string', placeholder: '<time>', summary: 'Between SIGTERM and SIGKILL, up to 10m (default 5s)' },
     until: {
       type: 'string',
@@ -121,7 +117,6 @@ function optionsOf(values: Values, command: readonly string[]): LaunchOptions {
   const [bytes, model, folder] = [size(values, 'bytes', NAME), text(values, 'model'), text(values, 'folder')];
   if (bytes !== undefined && model !== undefined)
     throw new UsageError('--bytes and --model both say what is loaded: give one of them.', NAME);
-  const floorBytes = size(values, 'floor', NAME);
   const until = untilOf(values, NAME);
   const utilization = positive(values, 'utilization', 1, NAME);
   const use = useOf(values);
@@ -133,7 +128,7 @@ function optionsOf(values: Values, command: readonly string[]): LaunchOptions {
     ...(utilization === undefined ? {} : { utilization }),
     ...(Object.keys(use).length === 0 ? {} : { use }),
     ...(folder === undefined ? {} : { folder }),
-    ...(floorBytes === undefined ? {} : { floorBytes }),
+    ...guardFloorOf(values, NAME),
     ...(until === undefined ? {} : { until }),
     graceMs: graceMs(values, NAME),
     prepare: !flag(values, 'no-prepare'),

@@ -1,27 +1,22 @@
 /** Options that sweep, layout and stress share, and what they become for the library. */
 
-import { GiB } from '../../base/format.ts';
-import { ANY_BYTES, LIMITS, type Range } from '../../base/limits.ts';
+import { LIMITS, type Range } from '../../base/limits.ts';
 import { didYouMean } from '../../base/nearest.ts';
-import { DEFAULT_FLOOR_TEXT, MIN_FLOOR } from '../../memory/floor.ts';
 import { KINDS } from '../../memory/kinds.ts';
 import type { AllocatorKind, ProbeOptions } from '../../types/index.ts';
 import type { OptionTable, Values } from '../core/command.ts';
-import { count, duration, durationRange, flag, list, size, text } from '../core/options.ts';
+import { count, duration, durationRange, list, text } from '../core/options.ts';
 import { UsageError } from '../core/usage.ts';
+import { floorOf, floorOptions } from './floor-option.ts';
 
 /** The same options under a heading of the help. */
-function inSection(section: string, options: OptionTable): OptionTable {
+export function inSection(section: string, options: OptionTable): OptionTable {
   return Object.fromEntries(Object.entries(options).map(([name, spec]) => [name, { ...spec, section }]));
 }
 
 export const SAFETY_OPTIONS: OptionTable = inSection('Machine and safety', {
   device: { type: 'string', placeholder: '<n>', summary: 'CUDA device (default 0)' },
-  floor: {
-    type: 'string',
-    placeholder: '<size>',
-    summary: `Memory kept for the host (default: ${DEFAULT_FLOOR_TEXT}; at least ${MIN_FLOOR / GiB}GiB)`,
-  },
+  ...floorOptions(', and start even under pressure, fragmented or swapping'),
   journal: {
     type: 'string',
     placeholder: '<file|none>',
@@ -32,10 +27,6 @@ export const SAFETY_OPTIONS: OptionTable = inSection('Machine and safety', {
     type: 'string',
     placeholder: '<time>',
     summary: `Time limit for one GPU call: ${durationRange(LIMITS.stepTimeoutMs)} (default: 1m and more, by kind and size)`,
-  },
-  'i-accept-a-frozen-machine': {
-    type: 'boolean',
-    summary: `Accept a floor below ${MIN_FLOOR / GiB}GiB, and start even under pressure, fragmented or swapping`,
   },
 });
 
@@ -61,14 +52,11 @@ export const PAGE_OPTION: OptionTable = {
 
 /** The shared options, as given on the command line. */
 export function probeOptions(values: Values, command: string): ProbeOptions {
-  const accept = flag(values, 'i-accept-a-frozen-machine');
   const device = count(values, 'device', LIMITS.device, command);
-  const floor = floorOf(values, command, accept);
   const journal = journalOption(values);
   return {
     ...(device === undefined ? {} : { device }),
-    ...(floor === undefined ? {} : { floor }),
-    ...(accept ? { acceptAFrozenMachine: true } : {}),
+    ...floorOf(values, command),
     ...given('journal', journal),
     ...given('stepTimeoutMs', time(values, 'step-timeout', LIMITS.stepTimeoutMs, command)),
     ...given('timeoutMs', time(values, 'timeout', LIMITS.timeoutMs, command)),
@@ -87,16 +75,6 @@ function given<Name extends string, T>(name: Name, value: T | undefined): { [K i
 
 function time(values: Values, name: string, range: Required<Range>, command: string): number | undefined {
   return text(values, name) === undefined ? undefined : duration(values, name, range, 0, command);
-}
-
-function floorOf(values: Values, command: string, accept: boolean): number | undefined {
-  const floor = size(values, 'floor', command, ANY_BYTES);
-  if (floor === undefined || floor >= MIN_FLOOR || accept) return floor;
-  throw new UsageError(
-    `--floor "${text(values, 'floor')}" is below ${MIN_FLOOR / GiB}GiB: a host that runs out of memory freezes instead of failing. ` +
-      'Give a larger floor, or add --i-accept-a-frozen-machine.',
-    command,
-  );
 }
 
 /** "device,managed" or "all". */

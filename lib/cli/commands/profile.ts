@@ -19,7 +19,8 @@ import { count, duration, durationRange, flag, size, text, texts } from '../core
 import { pageAssets } from '../core/package-files.ts';
 import { openProgress, type Progress } from '../core/progress.ts';
 import { UsageError } from '../core/usage.ts';
-import { journalOption } from './probe-options.ts';
+import { floorOptions, guardFloorOf } from './floor-option.ts';
+import { inSection, journalOption } from './probe-options.ts';
 import { reportsOf, writeReports } from './reports.ts';
 
 const NAME = 'profile';
@@ -94,12 +95,7 @@ export const profileCommand: Command = {
       summary: 'Largest memory in use on the machine (default 100GB, or MemTotal less the floor)',
       section: 'Machine and safety',
     },
-    floor: {
-      type: 'string',
-      placeholder: '<size>',
-      summary: 'Memory to leave the host (default the larger of 8 GiB and 7 % of MemTotal)',
-      section: 'Machine and safety',
-    },
+    ...inSection('Machine and safety', floorOptions()),
     wait: {
       type: 'string',
       placeholder: '<time>',
@@ -172,7 +168,7 @@ function optionsOf(values: Values, command: readonly string[]): ProfileOptions {
     env: envOf(texts(values, 'env')),
     templates: text(values, 'templates'),
     limitBytes: size(values, 'limit', NAME),
-    floorBytes: size(values, 'floor', NAME),
+    ...guardFloorOf(values, NAME),
     until: text(values, 'until'),
     steps: text(values, 'steps'),
     stepCount: count(values, 'step-count', LIMITS.stepCount, NAME),

@@ -40,6 +40,22 @@ const REFUSED: readonly (readonly [string, unknown[], string])[] = [
   ['guard', [{ command: ['true', 5] }], 'command[1] is 5; expected a text'],
   ['guard', [{ command: ['true'], until: '' }], 'length of until is 0; expected 1 to 1000 characters'],
   ['guard', [{ command: ['true'], floorBytes: '8GB' }], 'floorBytes is "8GB"; expected a number of bytes'],
+  [
+    'guard',
+    [{ command: ['true'], floorBytes: 2 ** 30 }],
+    'floorBytes is 1073741824; expected at least 2147483648 bytes (2 GiB), because a host without memory freezes; acceptAFrozenMachine takes less',
+  ],
+  [
+    'launch',
+    [{ command: ['true'], floorBytes: 2 ** 30 }],
+    'floorBytes is 1073741824; expected at least 2147483648 bytes (2 GiB), because a host without memory freezes; acceptAFrozenMachine takes less',
+  ],
+  [
+    'profile',
+    [{ command: ['true', '{a}'], vary: [{ name: 'a', values: [1] }], floorBytes: 2 ** 30 }],
+    'floorBytes is 1073741824; expected at least 2147483648 bytes (2 GiB), because a host without memory freezes; acceptAFrozenMachine takes less',
+  ],
+  ['guard', [{ command: ['true'], acceptAFrozenMachine: 1 }], 'acceptAFrozenMachine is 1; expected true or false'],
   ['guard', [{ command: ['true'], loadActions: ['dorp'] }], 'loadActions[0] is "dorp"; expected one of drop, compact'],
   ['guard', [{ target: { process: 5 } }], 'target has no option "process". It takes pid, cgroup, unit, system.'],
   ['guard', [{ target: { pid: 0 } }], 'pid is 0; expected a whole number from 1 to 4194304'],

@@ -139,6 +139,18 @@ const MISTAKES: readonly (readonly [typed: string, answer: string])[] = [
     '--floor "1GiB" is below 2GiB: a host that runs out of memory freezes instead of failing. Give a larger floor, or add --i-accept-a-frozen-machine. See umaprobe stress --help.',
   ],
   [
+    'guard --floor 1GiB -- true',
+    '--floor "1GiB" is below 2GiB: a host that runs out of memory freezes instead of failing. Give a larger floor, or add --i-accept-a-frozen-machine. See umaprobe guard --help.',
+  ],
+  [
+    'launch --floor 1GiB -- true',
+    '--floor "1GiB" is below 2GiB: a host that runs out of memory freezes instead of failing. Give a larger floor, or add --i-accept-a-frozen-machine. See umaprobe launch --help.',
+  ],
+  [
+    'profile --vary a=1 --floor 1GiB -- true',
+    '--floor "1GiB" is below 2GiB: a host that runs out of memory freezes instead of failing. Give a larger floor, or add --i-accept-a-frozen-machine. See umaprobe profile --help.',
+  ],
+  [
     'stress --floor 1',
     '--floor "1" has no unit: write 1GB (powers of 1000), 1GiB (powers of 1024) or 1B (bytes). See umaprobe stress --help.',
   ],
@@ -345,6 +357,20 @@ const MISTAKES: readonly (readonly [typed: string, answer: string])[] = [
   [
     'sim run gb10 free -g',
     'Put "--" before the program: umaprobe sim run gb10 -- free -g. See umaprobe sim run --help.',
+  ],
+  // What stands before the program is ours, and wrong there; what stands behind it may be the program's.
+  [
+    'launch --no-prepar vllm serve m --enforce-eager',
+    'launch has no option --no-prepar. Did you mean --no-prepare? See umaprobe launch --help.',
+  ],
+  ['profile --no-such python train.py', 'profile has no option --no-such. See umaprobe profile --help.'],
+  [
+    'profile --no-record python train.py',
+    'profile has no option --no-record. Did you mean --record? See umaprobe profile --help.',
+  ],
+  [
+    'guard --quiet python train.py --flor 5',
+    'Put "--" before the program: umaprobe guard --quiet -- python train.py --flor 5. See umaprobe guard --help.',
   ],
   [
     'sim run gb10 --json -- true',
