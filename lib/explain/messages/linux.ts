@@ -163,8 +163,9 @@ export const LINUX: readonly Message[] = [
   {
     code: 'page-allocation-failure',
     program: 'Linux',
-    anchors: ['page allocation failure: order'],
-    pattern: words`(?<process>[^\s:][^:]{0,30}?): page allocation failure: order:(?<order>{int}), mode:`,
+    anchors: ['page allocation failure'],
+    // Before 3.x a full stop; the kernel's own workers have a colon in their names.
+    pattern: words`(?<process>kworker/\S{1,30}|[^\s:][^:]{0,30}?): page allocation failure[:.] order:(?<order>{int}), mode:`,
     verdict: 'unclear',
     meaning(numbers) {
       const order = numbers.get('order')?.value ?? null;
@@ -175,6 +176,36 @@ export const LINUX: readonly Message[] = [
     remedies: [
       advice('check contiguity, and compact', 'umaprobe doctor --only contiguity; umaprobe cache compact', true),
     ],
+  },
+  {
+    code: 'hung-task',
+    program: 'Linux',
+    anchors: ['blocked for more than '],
+    // The passage is without the level, "INFO:".
+    pattern: words`\btask (?<task>[^"]{1,40}?):(?<pid>{int}) blocked for more than (?<seconds>{int}) seconds`,
+    followUps: /"echo 0 > \/proc\/sys\/kernel\/hung_task_timeout_secs" disables this message/i,
+    verdict: 'unclear',
+    meaning(numbers) {
+      const [task, seconds] = [numbers.get('task')?.text ?? 'A task', numbers.get('seconds')?.text ?? '120'];
+      return `${task} has waited for ${seconds} s in the kernel, where nothing can interrupt it: for a disk, a network file system or a lock, or, where memory is full, for free pages. The line does not say for which; on a GPU that shares the host’s memory such lines follow a memory that was filled by a model.`;
+    },
+    now,
+    remedies: [
+      advice('see what it waits for', 'sudo cat /proc/<pid>/stack', true),
+      advice('see whether tasks wait for memory', 'umaprobe explain'),
+    ],
+  },
+  {
+    code: 'exit-137',
+    program: 'bash, zsh',
+    anchors: [' Killed   ', 'zsh: killed '],
+    // Lines are joined with single spaces.
+    pattern: words`(?:: line {int}: (?<pid>{int}) Killed (?<killed>\S{1,80})|zsh: killed (?<program>\S{1,80}))`,
+    verdict: 'unclear',
+    meaning:
+      'The shell saw its program end by SIGKILL: by the kernel for lack of memory, by a guard, or by somebody. The shell does not know the reason.',
+    now,
+    remedies: [advice('see who killed it', 'sudo dmesg -T | grep -iE "killed process|oom-kill"', true), WHO],
   },
   {
     code: 'exit-137',

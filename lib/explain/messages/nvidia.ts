@@ -153,14 +153,51 @@ export const NVIDIA: readonly Message[] = [
     program: 'TensorRT-LLM',
     anchors: ['insufficient GPU memory', 'No free blocks left'],
     pattern: words`(?:Executor creation failed due to insufficient GPU memory|Can't allocate new blocks\. No free blocks left)`,
+    fields: {
+      component: /component could not be created: ([\w ()]{1,60}?) ?Total GPU memory/i,
+      total: /Total GPU memory \(GiB\): ([\d.]{1,10})/i,
+      free: /Free GPU memory before component creation attempt \(GiB\): ([\d.]{1,10})/i,
+    },
+    units: { total: 'GiB', free: 'GiB' },
     verdict: 'shortage',
-    meaning:
-      'Weights, buffers or the KV cache did not fit. The cache takes a share of what is free after loading; on unified memory "free" is MemFree.',
+    meaning(numbers) {
+      const component = numbers.get('component')?.text ?? null;
+      const free = numbers.get('free')?.bytes ?? null;
+      const which =
+        component === null
+          ? 'Weights, buffers or the KV cache did not fit.'
+          : `This part did not fit: ${component}${free === null ? '' : `, with ${formatBytes(free)} free before it`}.`;
+      return `${which} The cache takes a share of what is free after loading; on unified memory "free" is MemFree.`;
+    },
     now: room,
     remedies: [
       advice('use fewer or shorter requests', '--max_batch_size <fewer> --max_num_tokens <fewer>'),
       advice('or set the share of the KV cache', '--kv_cache_free_gpu_memory_fraction <share>'),
     ],
+  },
+  {
+    code: 'nim-low-memory',
+    program: 'NVIDIA NIM',
+    anchors: ['with system but low memory'],
+    pattern: words`Compatible with system but low memory:? (?:- )?[0-9a-f]{6,64}(?:\.{3})? \((?<profile>[\w.-]{1,60})\) \[requires >= ?(?<needed>{size})/gpu(?:, try --max-model-len=(?<tokens>{int}) to reduce to >= ?(?<reduced>{size})/gpu)?`,
+    verdict: 'shortage',
+    meaning(numbers) {
+      const [profile, needed] = [numbers.get('profile')?.text ?? 'A profile', numbers.get('needed')?.bytes ?? null];
+      const [tokens, reduced] = [numbers.get('tokens')?.value ?? null, numbers.get('reduced')?.bytes ?? null];
+      const shorter = tokens === null ? '' : ` With a context of ${tokens} tokens it needs ${formatBytes(reduced)}.`;
+      return `The container’s profile ${profile} would run on this GPU, but needs ${formatBytes(needed)}, more than NIM counted.${shorter}`;
+    },
+    now(numbers, machine) {
+      const needed = numbers.get('needed')?.bytes ?? null;
+      return needed === null ? null : fitText(`${formatBytes(needed)} are needed`, needed, machine);
+    },
+    remedies: (numbers) => {
+      const tokens = numbers.get('tokens')?.value ?? null;
+      return [
+        ...(tokens === null ? [] : [advice('use the context that fits', `--max-model-len ${tokens}`)]),
+        advice('or choose a profile with a smaller precision', 'NIM_MODEL_PROFILE=<profile>'),
+      ];
+    },
   },
   {
     code: 'triton-shared-memory',

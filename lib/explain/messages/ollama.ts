@@ -86,6 +86,35 @@ export const OLLAMA: readonly Message[] = [
     remedies: [advice('free the memory first, then restart Ollama', 'sudo systemctl restart ollama', true)],
   },
   {
+    code: 'ollama-no-layers',
+    program: 'Ollama',
+    anchors: ['insufficient VRAM to load', 'too little memory to allocate'],
+    // Not the line of code that prints it, nor a list of patterns.
+    pattern: words`\bmsg"?[=:] ?"?(?:gpu has too little memory to allocate any layers|insufficient VRAM to load any model layers)`,
+    fields: {
+      available: /available="?\[?"?([\d.]{1,10} ?[KMGT]?i?B)/i,
+      layer: /layer_size="?([\d.]{1,10} ?[KMGT]?i?B)/i,
+      total: /total="?([\d.]{1,10} ?[KMGT]?i?B)/i,
+    },
+    followUps: /msg"?[=:] ?"?insufficient VRAM to load any model layers/i,
+    absorbs: ['ollama-no-layers'],
+    verdict: 'unclear',
+    meaning(numbers) {
+      const [available, layer] = [numbers.get('available')?.bytes ?? null, numbers.get('layer')?.bytes ?? null];
+      const sizes =
+        available === null
+          ? ''
+          : ` It counted ${formatBytes(available)} as available${layer === null ? '' : `, and a layer takes ${formatBytes(layer)}`}.`;
+      return `In one of the layouts that Ollama tries, not even one layer found room on the GPU beside the context.${sizes} If the model is loaded after all, look at its last line "offloaded n/m layers"; 0 means the CPU.`;
+    },
+    now: (_, machine) => `${roomText(machine).replace(/^h/, 'H')}.`,
+    remedies: [
+      advice('see where the model is', 'ollama ps'),
+      DROP,
+      advice('or use a smaller context', 'OLLAMA_CONTEXT_LENGTH=8192'),
+    ],
+  },
+  {
     code: 'ollama-runner-killed',
     program: 'Ollama',
     anchors: ['runner process has terminated'],

@@ -79,6 +79,21 @@ export const TORCH: readonly Message[] = [
     remedies: [advice('use a smaller batch, a shorter sequence or checkpointing of activations'), EXPANDABLE, DROP],
   },
   {
+    code: 'torch-mps-oom',
+    program: 'PyTorch',
+    anchors: ['MPS backend out of memory'],
+    pattern: words`MPS backend out of memory \(MPS allocated: (?<allocated>{size}), other allocations: (?<other>{size}), max allowed: (?<limit>{size})\)(?:\. Tried to allocate (?<tried>{size}))?`,
+    verdict: 'limit',
+    meaning(numbers) {
+      const [allocated, limit] = [numbers.get('allocated')?.bytes ?? null, numbers.get('limit')?.bytes ?? null];
+      return `The GPU of a Mac: PyTorch allows itself ${formatBytes(limit)} there, and holds ${formatBytes(allocated)}. The limit is PyTorch’s own, and other programs count towards it.`;
+    },
+    remedies: [
+      advice('use a smaller batch, or close other programs that use the GPU'),
+      advice('lift the limit; the machine may swap', 'export PYTORCH_MPS_HIGH_WATERMARK_RATIO=0.0'),
+    ],
+  },
+  {
     ...TORCH_OOM,
     anchors: ['out of memory. Tried', 'Tried to allocate', 'capacity of', 'total capac'],
     pattern: words`(?:(?:CUDA|HIP|XPU|MPS backend|NPU) out of memory[.:]? ?)?Tried to allocate (?<tried>{size})`,
@@ -112,6 +127,22 @@ export const TORCH: readonly Message[] = [
     followUps: /Got an OOM, unloading all loaded models/i,
   },
   {
+    code: 'comfyui-vae-tiled',
+    program: 'ComfyUI',
+    anchors: ['when regular VAE', 'retrying with tiled VAE'],
+    // Not the line of code that prints it.
+    pattern: words`(?<!["']Warning: |["'])Ran out of memory when regular (?:\w{1,20} )?VAE (?<step>decoding|encoding), retrying with tiled VAE (?:decoding|encoding)`,
+    absorbs: ['torch-cuda-oom', 'comfyui-vae-tiled'],
+    verdict: 'harmless',
+    meaning:
+      'The whole picture did not fit into memory at once when the VAE turned it into pixels or back. ComfyUI does the same in tiles: slower, sometimes with visible seams, and no error.',
+    now: ROOM,
+    remedies: [
+      advice('choose the node VAE Decode (Tiled) from the start, or a smaller picture'),
+      advice('keep fewer models loaded beside it', '--cache-none'),
+    ],
+  },
+  {
     code: 'comfyui-oom',
     program: 'ComfyUI',
     anchors: ['Allocation on device', 'Got an OOM, unloading'],
@@ -127,10 +158,26 @@ export const TORCH: readonly Message[] = [
     ],
   },
   {
+    code: 'cublas-not-initialized',
+    program: 'cuBLAS',
+    anchors: ['CUBLAS_STATUS_NOT_INIT'],
+    // Not the name in a header, a table of codes or a sentence about it.
+    pattern: words`(?:CUDA error: |create cublas handle: |CUBLASError: |(?:cuBLAS|CUBLAS) (?:error|failure)(?: 1)?[:=] ?)CUBLAS_STATUS_NOT_INITIALIZED(?:[^.]{0,12}when calling .?(?<call>\w{1,40}))?`,
+    notBefore: /device-side assert|Assertion `[^`]{1,120}` failed/,
+    verdict: 'unclear',
+    meaning:
+      'cuBLAS could not make its handle, most often because the GPU’s memory was full already: its workspace takes some tens of MiB. A kernel that read past the end of a table (a token that the vocabulary does not have) and a library of another CUDA version look the same.',
+    now: ROOM,
+    remedies: [
+      advice('leave about 1 GiB for workspaces: a smaller batch, or a smaller share of the memory'),
+      advice('if memory is free, find the kernel that failed first', 'CUDA_LAUNCH_BLOCKING=1 <command>'),
+    ],
+  },
+  {
     code: 'cublas-alloc-failed',
     program: 'cuBLAS',
-    anchors: ['STATUS_ALLOC_FAILED', 'CUFFT_ALLOC_FAILED'],
-    pattern: words`(?<status>(?:CUBLAS|CUDNN|CUSOLVER|CUSPARSE)_STATUS_ALLOC_FAILED|CUFFT_ALLOC_FAILED)(?:[^.]{0,12}when calling .?(?<call>\w{1,40}))?`,
+    anchors: ['STATUS_ALLOC_FAILED', 'CUFFT_ALLOC_FAILED', '_ALLOCATION_FAILED'],
+    pattern: words`(?<status>(?:CUBLAS|CUDNN|CUSOLVER|CUSPARSE)_STATUS_ALLOC_FAILED|CUDNN_STATUS_INTERNAL_ERROR_(?:DEVICE|HOST)_ALLOCATION_FAILED|CUFFT_ALLOC_FAILED)(?!\w| ?= ?\d)(?:[^.]{0,12}when calling .?(?<call>\w{1,40}))?`,
     verdict: 'shortage',
     meaning:
       'The library could not get its handle or workspace: memory was full already. What filled it is the cause, and usually the line before.',
@@ -278,6 +325,24 @@ export const TORCH: readonly Message[] = [
       return tried === null ? null : fitText(`${formatBytes(tried)} were asked for`, tried, machine);
     },
     remedies: [advice('give unused blocks back', 'cupy.get_default_memory_pool().free_all_blocks()')],
+  },
+  {
+    code: 'thrust-oom',
+    program: 'Thrust',
+    anchors: [
+      'detail::bad_alloc',
+      'bad_alloc: cudaErrorMemory',
+      'bad_alloc: out of memory',
+      'failed: cudaErrorMemoryAllocation',
+    ],
+    pattern: words`(?:instance of '?thrust::[\w:]{0,60}bad_alloc|std::bad_alloc: (?:cudaErrorMemoryAllocation|out of memory)\b|(?<call>\w{1,40}) failed: cudaErrorMemoryAllocation)`,
+    followUps: /what\(\): ?std::bad_alloc: (?:cudaErrorMemoryAllocation: )?out of memory/i,
+    absorbs: ['bad-alloc', 'cuda-out-of-memory', 'thrust-oom'],
+    verdict: 'shortage',
+    meaning:
+      'Thrust (sorting, scanning and copying on the GPU) got no temporary memory from CUDA, and nobody caught that. It is the GPU’s memory, although the message has the name of the one for host memory, std::bad_alloc.',
+    now: ROOM,
+    remedies: [advice('work on smaller pieces, or leave the GPU more memory before the call')],
   },
   {
     code: 'rmm-oom',

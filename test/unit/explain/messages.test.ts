@@ -17,10 +17,16 @@ interface PublishedText {
   source: string;
 }
 
-const PUBLISHED = readFileSync(join(ROOT, 'test/unit/explain/published-texts.jsonl'), 'utf8')
-  .trim()
-  .split('\n')
-  .map((line) => JSON.parse(line) as PublishedText);
+function textsOf(file: string): PublishedText[] {
+  const lines = readFileSync(join(ROOT, 'test/unit/explain', file), 'utf8')
+    .trim()
+    .split('\n');
+  return lines.map((line) => JSON.parse(line) as PublishedText);
+}
+
+const PUBLISHED = textsOf('published-texts.jsonl');
+/** From issue threads, documentation and the code that prints them, each beside a text that only looks alike. */
+const FURTHER = textsOf('further-texts.jsonl');
 
 async function codesOf(text: string): Promise<string[]> {
   return (await scan(text)).found.map(({ message }) => message.code);
@@ -47,6 +53,17 @@ describe('published texts', () => {
       expect(shown?.replaceAll(',', '') ?? `${name} is missing`).toContain(
         /^\d+\.\d+$/.test(value) ? String(Number(value)) : value,
       );
+    }
+  });
+});
+
+describe('further texts', () => {
+  it.for(FURTHER.map((row) => [row.id, row.code, row] as const))('%s: %s', async ([, code, row]) => {
+    expect(await codesOf(row.text)).toEqual(code === null ? [] : [code]);
+    const found = await numbersOf(row.text);
+    for (const number of row.numbers) {
+      const [name = '', value = ''] = number.split('=');
+      expect(found[name] ?? `${name} is missing`).toContain(value);
     }
   });
 });
@@ -374,7 +391,11 @@ describe('variants', () => {
   );
 
   it('has one for every code, or a published text', () => {
-    const tried = new Set([...VARIANTS.map(([, code]) => code), ...PUBLISHED.map(({ code }) => code)]);
+    const tried = new Set([
+      ...VARIANTS.map(([, code]) => code),
+      ...PUBLISHED.map(({ code }) => code),
+      ...FURTHER.map(({ code }) => code),
+    ]);
     expect([...new Set(MESSAGES.map(({ code }) => code))].filter((code) => !tried.has(code))).toEqual([]);
   });
 });
@@ -392,11 +413,11 @@ const LOOK_ALIKES = [
   'torch.AcceleratorError: CUDA error: unspecified launch failure',
   'NVRM: Xid (PCI:000f:01:00): 13, Graphics SM Warp Exception: Illegal Instruction Parameter',
   'NVRM: GPU 0000:01:00.0: RmInitAdapter failed! (0x23:0x65:1426)',
-  'CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`',
   'NCCL WARN Error: failed to extend /dev/shm/nccl-x to 100 bytes, error: Permission denied (13)',
   'DataLoader worker (pid 4) is killed by signal: Segmentation fault.',
   'RuntimeError: DataLoader worker (pid(s) 5) exited unexpectedly',
   'process exited with code 1371',
+  '../aten/src/ATen/native/cuda/Indexing.cu:1290: indexSelectLargeIndex: Assertion `srcIndex < srcSelectDimSize` failed.\nRuntimeError: CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`',
   'exit code 13',
   'msg="inference compute" id=cpu library=cpu total="121.7 GiB" available="110.2 GiB"',
   'INFO Available KV cache memory: 28.74 GiB',
