@@ -13,8 +13,8 @@ import type {
   Snapshot,
   ViewName,
 } from '../types/index.ts';
-import type { CheckedNeed } from './index.ts';
 import type { Freed } from './machine.ts';
+import type { CheckedNeed } from './options.ts';
 
 export interface ProgramInput {
   need: CheckedNeed;

@@ -14,10 +14,10 @@ import type {
   Snapshot,
 } from '../types/index.ts';
 import { MODEL_PROGRAMS } from '../types/programs.ts';
-import type { CheckedNeed } from './index.ts';
 import { inequalityOf, isWorse, type Judged, judged } from './judge.ts';
 import { llamaCpp, ollama } from './llama.ts';
 import { type Freed, type Machine, machineOf, type Step } from './machine.ts';
+import type { CheckedNeed } from './options.ts';
 import { isWeightsAlone, type ProgramInput, type Rule, rangeText } from './program.ts';
 import { sglang } from './sglang.ts';
 import { accelerate, torch } from './torch.ts';

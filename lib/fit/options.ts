@@ -1,0 +1,166 @@
+/** The arguments of fit(), checked. */
+
+import {
+  checkBoolean,
+  checkChoice,
+  checkDevice,
+  checkInteger,
+  checkKeys,
+  invalidType,
+  invalidValue,
+  type Keys,
+  outOfRange,
+} from '../base/arguments.ts';
+import { LIMITS } from '../base/limits.ts';
+import type { FitLlamaOptions, FitNeed, FitOptions, FitProgram, FitRange, FitTerm, Snapshot } from '../types/index.ts';
+import { MODEL_PROGRAM_NAMES } from '../types/programs.ts';
+
+const KEYS: Keys<FitOptions> = { program: true, programVersion: true, utilization: true, device: true, llama: true };
+
+const LLAMA_KEYS: Keys<FitLlamaOptions> = {
+  fit: true,
+  targetBytes: true,
+  leastContext: true,
+  mayShorten: true,
+  layersAreGiven: true,
+};
+
+export function checkFit(need: unknown, snapshot: unknown, options: FitOptions) {
+  const checked = checkNeed(need);
+  if (!isSnapshot(snapshot)) throw invalidType('snapshot', 'what snapshot() returned', snapshot);
+  checkKeys('fit()', options, KEYS);
+  const { device, utilization } = options;
+  const program = options.program === undefined ? null : checkChoice('program', MODEL_PROGRAM_NAMES, options.program);
+  if (device !== undefined) checkDevice(device);
+  if (utilization !== undefined) checkUtilization(utilization, program);
+  const version = checkVersion(options.programVersion, program);
+  return {
+    need: checked,
+    settings: {
+      program,
+      version,
+      utilization: utilization ?? null,
+      device: device ?? null,
+      llama: checkLlama(options.llama, program),
+    },
+  };
+}
+
+function isSnapshot(value: unknown): value is Snapshot {
+  return typeof value === 'object' && value !== null && 'schema' in value && value.schema === 'umaprobe/snapshot/1';
+}
+
+function checkUtilization(value: unknown, program: FitProgram | null): void {
+  if (typeof value !== 'number') throw invalidType('utilization', 'a number above 0 and up to 1', value);
+  if (!(value > 0 && value <= 1)) throw outOfRange('utilization', 'above 0 and up to 1', value);
+  if (program !== 'vllm' && program !== 'sglang')
+    throw invalidValue('utilization', 'an option of the programs vllm and sglang only', value);
+}
+
+function checkLlama(value: FitLlamaOptions | undefined, program: FitProgram | null): FitLlamaOptions {
+  if (value === undefined) return {};
+  checkKeys('llama', value, LLAMA_KEYS);
+  if (program !== 'llama.cpp') throw invalidValue('llama', 'options of the program llama.cpp only', value);
+  for (const name of ['fit', 'mayShorten', 'layersAreGiven'] as const)
+    if (value[name] !== undefined) checkBoolean(`llama.${name}`, value[name]);
+  if (value.targetBytes !== undefined) checkAmount('llama.targetBytes', value.targetBytes, 0);
+  if (value.leastContext !== undefined) checkInteger('llama.leastContext', value.leastContext, LIMITS.tokens);
+  return value;
+}
+
+function checkVersion(value: unknown, program: FitProgram | null): string | null {
+  if (value === undefined) return null;
+  if (typeof value !== 'string') throw invalidType('programVersion', 'a version such as "0.20.1"', value);
+  if (program === null) throw invalidValue('programVersion', 'the version of a program, so name the program', value);
+  if (!/^v?\d{1,6}(\.\d{1,6}){0,3}([.+-]?[a-z][\w.+-]{0,40})?$/i.test(value))
+    throw invalidValue('programVersion', 'a version such as "0.20.1"', value);
+  return value.replace(/^v/i, '');
+}
+
+/** A need as terms: one of unknown kind for a number of bytes. */
+export interface CheckedNeed {
+  total: FitRange;
+  terms: FitTerm[];
+  kvBytesPerToken: number | null;
+  peak: FitRange;
+  use: { context: number; sequences: number } | null;
+  layers: number | null;
+  /** Why the total is only the least that it takes; null: every part of it is counted. */
+  atLeast: string | null;
+}
+
+function checkNeed(need: unknown): CheckedNeed {
+  if (typeof need !== 'object' || need === null)
+    throw invalidType('need', 'an estimate, or an object with bytes', need);
+  if (!('total' in need)) {
+    checkKeys('need', need, { bytes: true });
+    const bytes = checkAmount('bytes', (need as { bytes?: unknown }).bytes, 1);
+    const total = { bytes, low: bytes, high: bytes };
+    return {
+      total,
+      terms: [{ name: 'bytes', ...total }],
+      kvBytesPerToken: null,
+      peak: total,
+      use: null,
+      layers: null,
+      atLeast: null,
+    };
+  }
+  const { kvBytesPerToken, loading, method, model, terms, use } = need as Extract<FitNeed, { total: FitRange }>;
+  const total = checkRange('total', need.total);
+  if (!Array.isArray(terms)) throw invalidType('terms', 'the terms of an estimate', terms);
+  const peak = loading === undefined ? total : checkRange('loading.peak', loading.peak);
+  return {
+    total,
+    terms: terms.map((term: FitTerm, index) => ({
+      name: checkName(`terms[${index}].name`, term?.name),
+      ...checkRange(`terms[${index}]`, term),
+    })),
+    kvBytesPerToken: kvBytesPerToken == null ? null : checkAmount('kvBytesPerToken', kvBytesPerToken, 0),
+    peak: { bytes: Math.max(peak.bytes, total.bytes), low: peak.low, high: Math.max(peak.high, total.high) },
+    // Of a number of parameters no context is known.
+    use:
+      use === undefined || use.context === 0
+        ? null
+        : {
+            context: checkAmount('use.context', use.context, 0),
+            sequences: checkAmount('use.sequences', use.sequences, 1),
+          },
+    layers: model?.layers ?? null,
+    atLeast: leastBecause(terms, method, use?.use),
+  };
+}
+
+/** An estimate that leaves out what it cannot know must not become a yes. */
+function leastBecause(terms: readonly FitTerm[], method: unknown, use: string | undefined): string | null {
+  const has = (...names: string[]): boolean => terms.some(({ name }) => names.includes(name));
+  if (method === 'rough') return 'it is a rule of thumb, and measured runs took 6 to 22 times as much';
+  if (!has('weights', 'output-copy') && has('kv-cache', 'recurrent-state')) return 'the weights are not known';
+  if (use !== undefined && use !== 'inference' && !has('activations'))
+    return 'without the architecture the activations and the logits of training are not known';
+  return null;
+}
+
+function checkName(name: string, value: unknown): string {
+  if (typeof value !== 'string') throw invalidType(name, 'a string', value);
+  return value;
+}
+
+function checkRange(name: string, value: unknown): FitRange {
+  if (typeof value !== 'object' || value === null) throw invalidType(name, 'an object with bytes, low and high', value);
+  const { bytes, high, low } = value as Record<string, unknown>;
+  const range = {
+    bytes: checkAmount(`${name}.bytes`, bytes, 0),
+    low: checkAmount(`${name}.low`, low, 0),
+    high: checkAmount(`${name}.high`, high, 0),
+  };
+  if (range.low > range.bytes || range.bytes > range.high)
+    throw invalidValue(name, 'low ≤ bytes ≤ high', `${range.low}, ${range.bytes}, ${range.high}`);
+  return range;
+}
+
+function checkAmount(name: string, value: unknown, min: number): number {
+  if (typeof value !== 'number') throw invalidType(name, 'a number', value);
+  if (!(value >= min && value <= Number.MAX_SAFE_INTEGER)) throw outOfRange(name, `${min} to 2^53 − 1`, value);
+  return value;
+}
