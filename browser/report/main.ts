@@ -5,8 +5,10 @@ import type {
   ExplainReport,
   FitReport,
   FitTable,
+  LaunchReport,
   LayoutReport,
   ProfileReport,
+  RecordedSession,
   RecordReport,
   StressReport,
   SweepReport,
@@ -25,17 +27,19 @@ type Report =
   | ExplainReport
   | FitReport
   | FitTable
+  | LaunchReport
   | LayoutReport
   | ProfileReport
   | RecordReport
   | StressReport
   | SweepReport;
 
-const text = document.getElementById('report')?.textContent ?? 'null';
+const text = textOf('report');
 const report = JSON.parse(text) as Report | null;
 const charts = document.getElementById('charts');
 
-if (report?.schema === 'umaprobe/record/1') drawTimelines(report);
+if (report?.schema === 'umaprobe/record/1') drawTimelines(report.sessions);
+else if (report?.schema === 'umaprobe/launch/1') drawRecording();
 else if (report !== null && charts !== null) drawCharts(report, charts);
 if (report !== null) offerData();
 
@@ -68,8 +72,19 @@ function drawCharts(document: Report, container: HTMLElement): void {
   drawInEveryTheme(draw);
 }
 
+/** The text of an element that carries data; "null": the page has none. */
+function textOf(id: string): string {
+  return document.getElementById(id)?.textContent ?? 'null';
+}
+
+/** That of a launch, where it was recorded. */
+function drawRecording(): void {
+  const session = JSON.parse(textOf('recording')) as RecordedSession | null;
+  if (session !== null) drawTimelines([session]);
+}
+
 /** A session has its own place, and its own zoom. */
-function drawTimelines({ sessions }: RecordReport): void {
+function drawTimelines(sessions: readonly RecordedSession[]): void {
   const draws: ((theme: Theme) => void)[] = [];
   for (const container of document.querySelectorAll<HTMLElement>('.timeline')) {
     const session = sessions[Number(container.dataset.session)];

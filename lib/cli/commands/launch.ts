@@ -1,13 +1,16 @@
+import { UmaError } from '../../base/errors.ts';
 import { clean } from '../../base/format.ts';
 import { LIMITS } from '../../base/limits.ts';
 import { launch } from '../../launch/index.ts';
+import { readRecord } from '../../record/index.ts';
 import { launchPlanLines, launchReceiptLines, launchStepLines } from '../../render/text/launch.ts';
-import type { EstimateOptions, LaunchEvent, LaunchOptions, LaunchReport } from '../../types/index.ts';
+import type { EstimateOptions, LaunchEvent, LaunchOptions, LaunchReport, RecordedSession } from '../../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../../types/programs.ts';
 import { type Command, type Context, finished, type Outcome, type Values } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { exitBySignal, onInterrupt } from '../core/interrupt.ts';
 import { choice, count, flag, isGiven, positive, size, text } from '../core/options.ts';
+import { pageAssets } from '../core/package-files.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
 import { SUDO } from './cache-shared.ts';
@@ -15,6 +18,8 @@ import { MODEL_OPTIONS } from './estimate.ts';
 import { floorOptions, guardFloorOf } from './floor-option.ts';
 import { graceMs, untilOf, whyNotStarted } from './guard.ts';
 import { FOLDER } from './record.ts';
+import { PAGE_POINTS } from './record-show.ts';
+import { reportsOf, writePage } from './reports.ts';
 
 const NAME = 'launch';
 
@@ -59,6 +64,11 @@ export const launchCommand: Command = {
       placeholder: '<regex>',
       summary: 'A line of the output that ends the loading (RE2); the output then goes through a pipe',
     },
+    html: {
+      type: 'string',
+      placeholder: '<file>',
+      summary: 'Write receipt, plan and timeline as one HTML file that works offline',
+    },
     quiet: {
       type: 'boolean',
       short: 'q',
@@ -70,6 +80,7 @@ export const launchCommand: Command = {
       command: 'umaprobe launch -- vllm serve Qwen/Qwen3-8B --max-model-len 32768 --gpu-memory-utilization 0.5',
       means: 'read from its command line',
     },
+    { command: 'umaprobe launch --html launch.html -- vllm serve Qwen/Qwen3-8B', means: 'a page with its timeline' },
     { command: 'umaprobe launch --dry-run -- llama-server -m model.gguf -c 65536', means: 'the plan only' },
     {
       command: 'umaprobe launch --bytes 80GiB -- python3 train.py',
@@ -87,6 +98,7 @@ async function run(context: Context): Promise<Outcome> {
   if (file === undefined)
     throw new UsageError('A program is missing after "--", such as umaprobe launch -- vllm serve model.', NAME);
   const isDryRun = flag(values, 'dry-run');
+  const reports = reportsOf(values, context.json, NAME);
   const interrupt = isDryRun ? null : onInterrupt(() => undefined);
   const options: LaunchOptions = {
     ...optionsOf(values, rest),
@@ -100,7 +112,10 @@ async function run(context: Context): Promise<Outcome> {
     ...(interrupt === null ? {} : { signal: interrupt.signal }),
   };
   try {
-    return outcomeOf(await launch(options), context);
+    const report = await launch(options);
+    const page = async () =>
+      (await import('../../render/html/launch.ts')).launchHtml(report, await recordingOf(report, values), pageAssets());
+    return await writePage(reports, page, outcomeOf(report, context), context);
   } catch (error) {
     const code = interrupt?.exitCode() ?? null;
     if (code !== null) return finished(code);
@@ -137,6 +152,30 @@ function optionsOf(values: Values, command: readonly string[]): LaunchOptions {
     anyway: flag(values, 'anyway'),
     dryRun: flag(values, 'dry-run'),
   };
+}
+
+/** The recording of the launch, or the end of one that ran already; null: there is none. */
+async function recordingOf(
+  { durationMs, guard, record }: LaunchReport,
+  values: Values,
+): Promise<RecordedSession | null> {
+  if (guard === null || flag(values, 'no-record')) return null;
+  const folder = text(values, 'folder');
+  const lastMs = Math.max(LIMITS.lastMs.min, Math.ceil(durationMs));
+  try {
+    const { sessions } = await readRecord({
+      sessions: 1,
+      points: PAGE_POINTS,
+      ...(folder === undefined ? {} : { folder }),
+      ...(record === null ? { lastMs } : {}),
+    });
+    const [session] = sessions;
+    return session === undefined || (record === null && session.end !== 'running') ? null : session;
+  } catch (error) {
+    // The page says that there is none.
+    if (error instanceof UmaError) return null;
+    throw error;
+  }
 }
 
 function useOf(values: Values): EstimateOptions {

@@ -10,7 +10,7 @@ import { reportsOf, writeReports } from './reports.ts';
 
 /** Points of the series: a terminal has fewer columns, and a page zooms into them. */
 const POINTS = 500;
-const PAGE_POINTS = 5000;
+export const PAGE_POINTS = 5000;
 
 export const recordShowCommand: Command = {
   name: 'record show',

@@ -58,6 +58,11 @@ const VERDICTS: Readonly<Record<FitVerdict, { label: string; style: string }>> =
   unknown: { label: 'unknown', style: 'warn' },
 };
 
+/** Class of the colour of a verdict. */
+export function verdictStyle(verdict: FitVerdict): string {
+  return VERDICTS[verdict].style;
+}
+
 function verdictText(verdict: FitVerdict): Markup {
   const { label, style } = VERDICTS[verdict];
   return html`<strong class="${style}">${label}</strong>`;
@@ -87,7 +92,8 @@ const PART_STYLES: Readonly<Record<string, string>> = {
   kernel: 'part-kept',
 };
 
-function poolSection(report: FitReport): Markup | null {
+/** The pool with the need in it; null: its parts are not known. */
+export function poolSection(report: FitReport): Markup | null {
   const { limit, need, pool } = report;
   if (pool === null) return null;
   const parts = fitParts(report);

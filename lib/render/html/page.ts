@@ -28,11 +28,15 @@ export interface PageContent {
   sections: readonly (Markup | null)[];
 }
 
-/** @param report the document that the page carries, and that its button saves. */
+/**
+ * @param report the document that the page carries, and that its button saves.
+ * @param data what the charts need besides it, each by the id of its element.
+ */
 export function page(
   report: { schema: string },
   { title, heading, simulated, facts, notices = [], sections }: PageContent,
   assets: Assets,
+  data: Readonly<Record<string, object>> = {},
 ): string {
   const windowTitle = `${heading}: ${title.toLowerCase()}${simulated === null ? '' : ' (simulated)'}`;
   const style = `${kindRules()}\n${assets.style}`;
@@ -68,6 +72,7 @@ ${sections.filter((section) => section !== null)}
 </main>
 <footer>Made by umaprobe ${assets.version}. This page loads nothing and sends nothing. Charts: uPlot, © 2022 Leon Sorokin, MIT licence (see this page's script).</footer>
 ${script(' type="application/json" id="report"', jsonInScript(report))}
+${Object.entries(data).map(([id, value]) => script(` type="application/json" id="${id}"`, jsonInScript(value)))}
 ${script('', new Markup(assets.script))}
 </body>
 </html>

@@ -48,7 +48,7 @@ function sessionSections(session: RecordedSession, index: number): (Markup | nul
     transientsSection(session),
     plateausSection(session),
     processesSection(session),
-    timedSection('Marks', 'mark', session, session.marks),
+    marksSection(session),
     timedSection('What the recorder could not do', 'note', session, session.notes),
     timedSection('Messages of the kernel', 'message', session, session.kernelMessages),
   ];
@@ -79,7 +79,8 @@ function keyFigures({ belowFloorMs, fastestFall, floor, lowestAvailable, lowestF
   ];
 }
 
-function timelineSection({ series }: RecordedSession, index: number): Markup | null {
+/** @param index of the session in the document of the page. */
+export function timelineSection({ series }: RecordedSession, index: number): Markup | null {
   if (series.length === 0) return null;
   return section(
     'Timeline',
@@ -133,7 +134,7 @@ function plateausSection(session: RecordedSession): Markup | null {
   );
 }
 
-function processesSection(session: RecordedSession): Markup | null {
+export function processesSection(session: RecordedSession): Markup | null {
   const { processSeries, processes } = session;
   if (processSeries.processes.length === 0) return null;
   const atEnd = new Map(processes?.processes.map(({ held, pid }) => [pid, held]));
@@ -152,6 +153,10 @@ function processesSection(session: RecordedSession): Markup | null {
       ),
     ),
   );
+}
+
+export function marksSection(session: RecordedSession): Markup | null {
+  return timedSection('Marks', 'mark', session, session.marks);
 }
 
 function timedSection(

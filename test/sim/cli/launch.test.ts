@@ -1,8 +1,8 @@
 /** `umaprobe launch` on simulated machines: what is refused, started, stopped, and what the receipt says. */
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { LaunchReport } from '../../../lib/types/index.ts';
+import type { LaunchReport, RecordedSession } from '../../../lib/types/index.ts';
 import { CLI, runUmaprobe } from '../../support/cli.ts';
 import { evaluateOnMachine } from '../../support/package-on-machine.ts';
 import { parseDocument } from '../../support/schemas.ts';
@@ -92,6 +92,29 @@ describe('a launch', () => {
     expect(receipt?.headroom).toBe((guard?.lowest.available ?? 0) - (guard?.floor.bytes ?? 0));
     const marks = runUmaprobe(['record', 'show', '--folder', join(folder, 'record'), '--sim', 'gb10-cached', '--json']);
     expect(marks.stdout).toContain('launch: exited');
+  });
+
+  it('writes one page with its timeline and marks, and says where there is no recording', () => {
+    const file = join(folder, 'launch.html');
+    const program = [...GROW, '--rate', '40GiB/s', '--to', '20GiB', '--hold', '1.5s'];
+    const ran = launch('--sim', 'gb10', '--bytes', '21GiB', '--html', file, '--', ...program);
+    expect(ran.code).toBe(0);
+    expect(ran.stderr).toMatch(/launch\.html: [\d.]+ KiB written/);
+    const page = readFileSync(file, 'utf8');
+    const dataOf = (id: string) =>
+      JSON.parse(
+        new RegExp(`<script type="application/json" id="${id}">(.*?)</script>`, 's').exec(page)?.[1] ?? 'null',
+      );
+    const session = dataOf('recording') as RecordedSession;
+    expect(session.marks.map(({ text }) => text)).toEqual([expect.stringMatching(/^launch: node/), 'launch: exited']);
+    expect(session.series.length).toBeGreaterThan(10);
+    const report = document(JSON.stringify(dataOf('report')));
+    expect((report.receipt?.took.peak ?? 0) / GiB).toBeCloseTo(20, 0);
+    expect(page).toContain('>Receipt<');
+    const plain = launch('--sim', 'gb10', '-q', '--no-record', '--html', file, '--', 'true');
+    expect([plain.code, readFileSync(file, 'utf8').includes('There is no recording. Not wanted.')]).toEqual([0, true]);
+    const odd = launch('--sim', 'gb10', '--html', '-', '--', 'true');
+    expect([odd.code, odd.stderr]).toEqual([2, expect.stringContaining('--html "-" is not a file')]);
   });
 
   it('is stopped by the guard, and does not call its flags safe', () => {

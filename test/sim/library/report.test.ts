@@ -14,6 +14,7 @@ import { fit as fitInto } from '../../../lib/fit/index.ts';
 import { estimateHtml } from '../../../lib/render/html/estimate.ts';
 import { explainHtml } from '../../../lib/render/html/explain.ts';
 import { fitHtml } from '../../../lib/render/html/fit.ts';
+import { launchHtml } from '../../../lib/render/html/launch.ts';
 import { layoutHtml } from '../../../lib/render/html/layout.ts';
 import { profileHtml } from '../../../lib/render/html/profile.ts';
 import { recordHtml } from '../../../lib/render/html/record.ts';
@@ -21,6 +22,7 @@ import { stressHtml } from '../../../lib/render/html/stress.ts';
 import { sweepHtml } from '../../../lib/render/html/sweep.ts';
 import { findTool } from '../../../scripts/run.mjs';
 import { runUmaprobe } from '../../support/cli.ts';
+import { launchOf } from '../../support/launches.ts';
 import { sftProfile } from '../../support/profiles.ts';
 import { headerOf, layoutOf, recordOf, sessionOf, stepOf, stressOf, sweepOf } from '../../support/reports.ts';
 import { snapshotOf } from '../../support/snapshots.ts';
@@ -52,6 +54,8 @@ beforeAll(async () => {
   write('hostile.html', sweepHtml(sweepOf({ device, reason: hostile, state: 'stopped' }), assets));
   write('profile.html', profileHtml(await sftProfile(), assets));
   write('record.html', recordHtml(recordOf(), assets));
+  write('launch.html', launchHtml(await launchOf(), sessionOf(), assets));
+  write('no-launch.html', launchHtml(await launchOf({ outcome: 'refused', guard: null, receipt: null }), null, assets));
   const noSwap = sessionOf({ swapTotal: 0, end: 'running', startedAt: '2026-11-20T17:59:59.000Z' });
   write('two-sessions.html', recordHtml(recordOf({ sessions: [sessionOf(), noSwap] }), assets));
   if (executable === null) return;
@@ -153,6 +157,9 @@ describe('every page', () => {
     ['estimate.html', 0, 390, false],
     ['explain.html', 0, 1280, true],
     ['record.html', 5, 1280, true],
+    ['launch.html', 5, 1280, true],
+    ['launch.html', 5, 390, false],
+    ['no-launch.html', 0, 390, true],
     ['two-sessions.html', 9, 390, false],
   ] as const)(
     '%s: %d charts at %d pixels, dark: %s; quiet, no wider than the screen, nothing that axe-core objects to',

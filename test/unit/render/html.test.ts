@@ -23,6 +23,7 @@ import { fit as fitInto } from '../../../lib/fit/index.ts';
 import { estimateHtml, estimateTableHtml } from '../../../lib/render/html/estimate.ts';
 import { explainHtml } from '../../../lib/render/html/explain.ts';
 import { fitHtml, fitTableHtml } from '../../../lib/render/html/fit.ts';
+import { launchHtml } from '../../../lib/render/html/launch.ts';
 import { layoutHtml } from '../../../lib/render/html/layout.ts';
 import { escapeText, html, jsonInScript } from '../../../lib/render/html/markup.ts';
 import type { Assets } from '../../../lib/render/html/page.ts';
@@ -30,6 +31,7 @@ import { recordHtml } from '../../../lib/render/html/record.ts';
 import { stressHtml } from '../../../lib/render/html/stress.ts';
 import { sweepHtml } from '../../../lib/render/html/sweep.ts';
 import type { FitTable } from '../../../lib/types/index.ts';
+import { launchOf } from '../../support/launches.ts';
 import {
   headerOf,
   layoutOf,
@@ -148,7 +150,11 @@ const memoryPages = [
   ['explain', explained, explainHtml(explained, assets)],
 ] as const;
 
-const recordPages = [['record', recordOf(), recordHtml(recordOf(), assets)]] as const;
+const launched = await launchOf();
+const recordPages = [
+  ['record', recordOf(), recordHtml(recordOf(), assets)],
+  ['launch', launched, launchHtml(launched, sessionOf(), assets)],
+] as const;
 
 const hostilePages = [
   [
@@ -177,6 +183,35 @@ const hostilePages = [
           }),
         ],
       }),
+      assets,
+    ),
+  ],
+  [
+    'launch',
+    launchHtml(
+      {
+        ...launched,
+        simulated: NASTY,
+        summary: NASTY,
+        plan: {
+          ...launched.plan,
+          command: [NASTY],
+          flags: { safe: NASTY, from: NASTY },
+          steps: [{ step: 'fit', state: 'done', text: NASTY }],
+          recognised: {
+            ...launched.plan.recognised,
+            model: NASTY,
+            assumed: [NASTY],
+            unread: [{ text: NASTY, part: 'option', effect: 'more' }],
+          },
+        },
+        guard: launched.guard && {
+          ...launched.guard,
+          actions: launched.guard.actions.map((action) => ({ ...action, sentence: NASTY })),
+        },
+        receipt: launched.receipt && { ...launched.receipt, flags: { safe: NASTY, from: NASTY } },
+      },
+      null,
       assets,
     ),
   ],

@@ -1,0 +1,39 @@
+/** The page of a launch: receipt, plan, what the guard did, and the recording; what is missing is said. */
+import { describe, expect, it } from 'vitest';
+import { launchHtml } from '../../../lib/render/html/launch.ts';
+import { escapeText } from '../../../lib/render/html/markup.ts';
+import { planRows, receiptRows } from '../../../lib/render/launch-facts.ts';
+import type { LaunchReceipt } from '../../../lib/types/index.ts';
+import { launchOf } from '../../support/launches.ts';
+import { sessionOf } from '../../support/reports.ts';
+
+const assets = { script: 'draw();', style: 'body { margin: 0 }', version: '9.9.9' };
+const launched = await launchOf();
+
+describe('the page', () => {
+  it('of a launch has its receipt, its plan, what the guard did, and the recording beside its document', () => {
+    const page = launchHtml(launched, sessionOf(), assets);
+    for (const [label, text] of [...planRows(launched.plan), ...receiptRows(launched.receipt as LaunchReceipt)])
+      if (text !== null) for (const part of [label, text]) expect(page).toContain(escapeText(part));
+    for (const text of ['Caches are dropped', 'class="timeline" data-session="0"', '>fits<', 'exit code 0'])
+      expect(page).toContain(text);
+    const data = /<script type="application\/json" id="recording">(.*?)<\/script>/s.exec(page)?.[1] ?? '';
+    expect(JSON.parse(data)).toEqual(JSON.parse(JSON.stringify(sessionOf())));
+  });
+
+  it('of a launch that was not started, or not recorded, says so and has no timeline', async () => {
+    const outcome = { outcome: 'refused', summary: 'Not started.', guard: null, receipt: null, record: null } as const;
+    const refused = launchHtml(await launchOf(outcome), null, assets);
+    expect(refused).toContain('<strong class="warn">NOT STARTED</strong>');
+    expect(refused).not.toContain('Timeline');
+    const plan = { ...launched.plan, steps: [{ step: 'record', state: 'skipped', text: 'Not wanted.' } as const] };
+    const bare = launchHtml(await launchOf({ record: null, plan }), null, assets);
+    expect(bare).toContain('There is no recording. Not wanted.');
+    for (const page of [refused, bare]) {
+      expect(page).not.toContain('class="timeline"');
+      expect(page).not.toContain('id="recording"');
+    }
+    const stopped = launchHtml(await launchOf({ outcome: 'stopped' }), null, assets);
+    expect(stopped).toContain('<strong class="warn">STOPPED BY THE GUARD</strong>');
+  });
+});
