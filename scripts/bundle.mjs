@@ -20,7 +20,7 @@ const READING =
   /^lib\/(base\/(format|lazy)|types\/kinds|memory\/.*|host\/(cgroup|driver|files|kernel|meminfo-lines|meminfo-within|process|procfs)|snapshot\/(attributes|child-readings|cuda-memory|cuda-report|devices|failures|hidden-devices|libraries|own-context|pairs|take))\.ts$/;
 /** What the plain command needs besides that. */
 const COMMAND =
-  /^lib\/(cli\/(main|parse|help|core\/(command|exit|interrupt|options|package-files|terminal|usage)|commands\/(index|snapshot))|models\/tensors|render\/(kinds|numbers|options|paint|text-layout|text\/(frame|snapshot[a-z-]*)))\.ts$/;
+  /^lib\/(cli\/(main|parse|help|core\/(command|exit|interrupt|options|package-files|reading-options|terminal|usage)|commands\/(index|snapshot))|models\/tensors|render\/(kinds|numbers|options|paint|text-layout|text\/(frame|snapshot[a-z-]*)))\.ts$/;
 /** A group takes what its files import along, unless an earlier one has it. */
 const GROUPS = { core: CORE, reading: READING, early: /^lib\/cli\/core\/early-reading\.ts$/, command: COMMAND };
 

@@ -17,13 +17,13 @@ import type { Command, Context, Outcome, Values } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { choice, count, flag, isGiven, size, text } from '../core/options.ts';
 import { pageAssets } from '../core/package-files.ts';
+import { DEADLINE, deadline, MEMGETINFO } from '../core/reading-options.ts';
 import { renderOptionsFor, type Terminal } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
 import { estimateOptions, MODEL_OPTIONS, modelFile, modelOf } from './estimate.ts';
 import { ask, precisions, solve } from './fit-model.ts';
 import { PAGE_OPTION } from './probe-options.ts';
 import { reportsOf, writePage } from './reports.ts';
-import { DEADLINE, deadline, MEMGETINFO } from './snapshot.ts';
 
 const NAME = 'fit';
 

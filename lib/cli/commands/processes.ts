@@ -12,9 +12,9 @@ import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
 import { openLive } from '../core/live.ts';
 import { count, duration, durationRange, flag, INTERVAL, text } from '../core/options.ts';
+import { DEADLINE, deadline } from '../core/reading-options.ts';
 import { renderOptionsFor, type Terminal } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
-import { DEADLINE, deadline } from './snapshot.ts';
 
 /** Groups that are listed by default: with title, legend and the other rows they fit 24 lines. */
 const TOP = 10;

@@ -1,24 +1,12 @@
 import { hostname } from 'node:os';
-import { LIMITS } from '../../base/limits.ts';
 import { snapshotPage } from '../../render/text/snapshot.ts';
 import { snapshot } from '../../snapshot/index.ts';
-import type { Command, Values } from '../core/command.ts';
+import type { Command } from '../core/command.ts';
 import { begunReading, PLAIN_READING } from '../core/early-reading.ts';
 import { EXIT } from '../core/exit.ts';
-import { choice, duration, durationRange, flag } from '../core/options.ts';
+import { choice, flag } from '../core/options.ts';
+import { DEADLINE, deadline, MEMGETINFO } from '../core/reading-options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
-
-export const DEADLINE = {
-  type: 'string',
-  placeholder: '<time>',
-  summary: `Time limit for CUDA, NVML and files of the kernel: ${durationRange(LIMITS.deadlineMs)} (default 2s); without an answer, values are unknown`,
-} as const;
-
-export function deadline(values: Values, command: string): number {
-  return duration(values, 'deadline', LIMITS.deadlineMs, PLAIN_READING.deadlineMs, command);
-}
-
-export const MEMGETINFO = ['needed', 'child', 'auto', 'never'] as const;
 
 export const snapshotCommand: Command = {
   name: 'snapshot',

@@ -13,9 +13,9 @@ import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
 import { choice, count, duration, durationRange, flag, INTERVAL, text } from '../core/options.ts';
 import { type Program, programOf, runProgram } from '../core/program.ts';
+import { DEADLINE, deadline, MEMGETINFO } from '../core/reading-options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
-import { DEADLINE, deadline, MEMGETINFO } from './snapshot.ts';
 import { livePicture, type Output } from './watch-live.ts';
 
 const NAME = 'watch';

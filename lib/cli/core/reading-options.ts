@@ -1,0 +1,18 @@
+/** The options of the commands that read the machine. */
+
+import { LIMITS } from '../../base/limits.ts';
+import type { Values } from './command.ts';
+import { PLAIN_READING } from './early-reading.ts';
+import { duration, durationRange } from './options.ts';
+
+export const DEADLINE = {
+  type: 'string',
+  placeholder: '<time>',
+  summary: `Time limit for CUDA, NVML and files of the kernel: ${durationRange(LIMITS.deadlineMs)} (default 2s); without an answer, values are unknown`,
+} as const;
+
+export function deadline(values: Values, command: string): number {
+  return duration(values, 'deadline', LIMITS.deadlineMs, PLAIN_READING.deadlineMs, command);
+}
+
+export const MEMGETINFO = ['needed', 'child', 'auto', 'never'] as const;
