@@ -93,6 +93,7 @@ function stepTerm(architecture: Architecture, use: Inference): EstimateTerm {
 /** Elements per token that are alive in the widest part of a layer. */
 function activeWidth({
   cache,
+  expertHidden,
   expertIntermediate,
   experts,
   expertsPerToken,
@@ -100,7 +101,8 @@ function activeWidth({
   hidden,
   intermediate,
 }: Architecture): number {
-  const expert = experts > 0 ? expertsPerToken * (2 * (expertIntermediate ?? intermediate ?? 0) + hidden) : 0;
+  const expert =
+    experts > 0 ? expertsPerToken * (2 * (expertIntermediate ?? intermediate ?? 0) + (expertHidden ?? hidden)) : 0;
   const dense = experts > 0 && expertIntermediate !== null ? 0 : 2 * (intermediate ?? 4 * hidden);
   const widest = Math.max(
     0,

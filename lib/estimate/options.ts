@@ -13,14 +13,12 @@ import {
 import { LIMITS, type Range, SOME_BYTES } from '../base/limits.ts';
 import { CACHE_TYPES, cacheTypeBytes } from '../models/cache-types.ts';
 import { dataType } from '../models/dtypes.ts';
+import { MOST_PARAMETERS } from '../models/tensors.ts';
 import { DTYPES } from '../types/dtypes.ts';
 import { ESTIMATE_USES, OPTIMIZERS } from '../types/estimate.ts';
 import type { EstimateOptions, ModelDescription } from '../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../types/programs.ts';
 import type { Use } from './use.ts';
-
-/** Most parameters of a description. */
-const MOST_PARAMETERS = 1e15;
 
 const KEYS: Keys<EstimateOptions> = {
   use: true,

@@ -47,7 +47,7 @@ function parametersOnly(
   { dtype = 'bf16', hidden, params }: Extract<ModelDescription, { params: number }>,
   use: Use,
 ): EstimateReport {
-  const name = `${params.toLocaleString('en-US')} parameters`;
+  const name = `${params.toLocaleString('en-US')} parameters in ${dtype}`;
   const model: Model = { ...emptyModel(name, 'parameters'), parameters: params, dtype };
   if (use.use !== 'inference')
     return use.method === 'rough' ? roughOf(model, use, hidden ?? null) : trainingOf(model, use);

@@ -50,3 +50,8 @@ export function inequalityOf(
     rule: names.rule,
   };
 }
+
+/** For a decision about the expected size, where the upper end of the range would change it. */
+export function ifExpected({ high }: FitRange, limit: number): string {
+  return high > limit ? ', if it takes no more than expected' : '';
+}

@@ -2,7 +2,7 @@
 
 import { formatBytes, formatCount, MiB } from '../base/format.ts';
 import type { FitProgramReport, FitRange } from '../types/index.ts';
-import { inequalityOf, type Judged, judged } from './judge.ts';
+import { ifExpected, inequalityOf, type Judged, judged } from './judge.ts';
 import { isCache, isWeights, type ProgramInput, type Reading, readingOf, sumOf, unreadable } from './program.ts';
 
 /** --fit-target: memory that --fit leaves free on each device (common/fit.cpp). */
@@ -78,7 +78,7 @@ export function llamaCpp(input: ProgramInput): FitProgramReport {
       rule: 'model + KV cache + compute buffer ≤ free − --fit-target',
     }),
     decision: unchanged
-      ? `loads everything on the GPU: projected to use ${formatBytes(projected.bytes)} of ${formatBytes(reading.bytes)} free`
+      ? `loads everything on the GPU${ifExpected(projected, reading.bytes - FIT_TARGET)}: projected to use ${formatBytes(projected.bytes)} of ${formatBytes(reading.bytes)} free`
       : `${reductionText(input, shortened)}: ${formatBytes(reduceBy)} too much`,
     message: null,
     numbers: {
@@ -184,7 +184,7 @@ export function ollama(input: ProgramInput): FitProgramReport {
       rule: 'model + KV cache + compute buffer ≤ free − OLLAMA_GPU_OVERHEAD − 457 MiB',
     }),
     decision: fits
-      ? 'loads every layer on the GPU'
+      ? `loads every layer on the GPU${ifExpected(projected, available)}`
       : `keeps layers on the CPU${placed === null ? '' : `: about ${placed} of ${layers} are on the GPU`}`,
     message: null,
     numbers: { projected: projected.bytes, available },

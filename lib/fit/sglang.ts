@@ -109,7 +109,9 @@ function outcomeOf(input: ProgramInput, before: number, fraction: number): Outco
     },
     decision: refuses
       ? `refuses to start: ${formatBytes(weights)} do not fit into ${inGiB(taken)} GiB, ${fraction} of what is free`
-      : `starts and takes ${inGiB(taken)} GiB (${fraction} of what is free)${room}`,
+      : isWeightsAlone(input.need)
+        ? `takes more than ${inGiB(taken)} GiB (${fraction} of what is free): its KV cache is not counted`
+        : `starts and takes ${inGiB(taken)} GiB (${fraction} of what is free)${room}`,
     message: refuses ? 'Not enough memory. Please try to increase --mem-fraction-static.' : null,
     numbers: {
       before,

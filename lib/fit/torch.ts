@@ -2,7 +2,7 @@
 
 import { formatBytes, GiB } from '../base/format.ts';
 import type { FitProgramReport } from '../types/index.ts';
-import { inequalityOf, judged } from './judge.ts';
+import { ifExpected, inequalityOf, judged } from './judge.ts';
 import { isWeights, type ProgramInput, readingOf, sumOf, unreadable } from './program.ts';
 
 /**
@@ -28,7 +28,7 @@ export function torch(input: ProgramInput): FitProgramReport {
       rule: 'need ≤ free of torch.cuda.mem_get_info',
     }),
     decision: fits
-      ? `reads ${formatBytes(free)} as free, which is enough`
+      ? `reads ${formatBytes(free)} as free, which is enough${need.total.high > free ? ' for the expected size, not for the upper end' : ''}`
       : `reads ${formatBytes(free)} as free: programs that ask it first refuse or offload`,
     message: null,
     numbers: { free },
@@ -71,7 +71,7 @@ export function accelerate(input: ProgramInput): FitProgramReport {
       rule: 'weights ≤ 0.9 × free of torch.cuda.mem_get_info',
     }),
     decision: fits
-      ? `puts every module on the GPU: its budget is ${formatBytes(budget)}`
+      ? `puts every module on the GPU${ifExpected(modules, budget)}: its budget is ${formatBytes(budget)}`
       : `puts modules on the CPU or the disk: its budget is ${formatBytes(budget)}`,
     message: fits ? null : 'Some modules are dispatched on the CPU or the disk.',
     numbers: { budget },

@@ -155,7 +155,9 @@ function outcomeOf({ limit, need }: ProgramInput, start: VllmStart): Outcome {
     );
   const tokens = kvTokens === null ? '' : `, ${formatCount(kvTokens)} tokens`;
   const room = isNamed ? `: KV cache ${formatBytes(kvCache)}${tokens}` : '';
-  const decision = `starts and takes ${inGiB(requested)} GiB (${utilization})${room}`;
+  const decision = isWeightsAlone(need)
+    ? `takes more than ${inGiB(requested)} GiB (${utilization}): its KV cache is not counted`
+    : `starts and takes ${inGiB(requested)} GiB (${utilization})${room}`;
   // It takes its share, whatever the model needs.
   if (limit !== null && requested > limit)
     return outcome(

@@ -61,6 +61,7 @@ export function architectureOfConfig(document: JsonObject, path: string): Archit
       config.inner('ffn_config')?.count(['moe_top_k'], 0) ??
       0,
     expertIntermediate: config.count(EXPERT_WIDTH, 0),
+    ...expertHidden(config),
     maxContext: config.count(['max_position_embeddings', 'n_positions', 'seq_length', 'max_seq_len']),
     softcap: (config.number('final_logit_softcapping') ?? 0) > 0,
     tied: config.flag('tie_word_embeddings'),
@@ -68,6 +69,11 @@ export function architectureOfConfig(document: JsonObject, path: string): Archit
     mtpCache: mtpLayers === 0 ? null : cacheOfMtp(layers, mtpLayers),
     notes: notesOf(config, layers),
   };
+}
+
+function expertHidden(config: ModelConfig): { expertHidden?: number } {
+  const size = config.count(['routed_expert_hidden_size', 'moe_latent_size'], 0);
+  return size === null ? {} : { expertHidden: size };
 }
 
 /** Width of a feed-forward part; null: the config does not say. */

@@ -78,6 +78,8 @@ export interface Architecture {
   expertsPerToken: number;
   /** Hidden size of one expert; null: dense. */
   expertIntermediate: number | null;
+  /** Size of what an expert reads and writes, where that is not the hidden size (Nemotron 3 Super). */
+  expertHidden?: number;
   maxContext: number | null;
   /** Whether the final logits are capped (Gemma), which needs a second copy of them. */
   softcap: boolean;

@@ -81,10 +81,8 @@ async function openFile(path: string): Promise<Model> {
   if (path.endsWith('.json')) {
     const document = parseObject(await readSmall(path, 16 * 2 ** 20), path);
     const beside = basename(path) === 'config.json' ? await readConfig(dirname(resolve(path))) : null;
-    return modelOfConfig(
-      beside ?? { document, path, quantization: quantizationOf(document, null) },
-      folderName(dirname(resolve(path))),
-    );
+    const name = basename(path) === 'config.json' ? folderName(dirname(resolve(path))) : basename(path);
+    return modelOfConfig(beside ?? { document, path, quantization: quantizationOf(document, null) }, name);
   }
   if (path.endsWith('.gguf') || basename(path).startsWith('sha256-')) return openGguf(path);
   throw modelError(path, 'expected a .gguf, .safetensors or config.json file, or a folder');

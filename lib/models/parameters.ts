@@ -218,7 +218,7 @@ function feedForward(config: ModelConfig, architecture: Architecture, layer: num
   // LongCat has a dense part behind each of the two attention blocks of a layer.
   const dense = config.flag('enable_moe_block') === true ? 1 : name.startsWith('longcat') ? 2 : 0;
   const alongside = dense * of(width);
-  const routed = config.count(['routed_expert_hidden_size', 'moe_latent_size'], 0) ?? hidden;
+  const routed = architecture.expertHidden ?? hidden;
   return {
     dense:
       alongside +

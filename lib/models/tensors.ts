@@ -111,6 +111,9 @@ export function parseShapes(text: string): number[][] {
   });
 }
 
+/** Most parameters of a description of a model. */
+export const MOST_PARAMETERS = 1e15;
+
 /** "1e9", "1_000_000", "1.5e9" → number of elements; null: not a whole number from 1 to 2^53 − 1. */
 export function parseElements(text: string): number | null {
   if (!/^\d[\d_]*(?:\.\d+)?(?:e\+?\d{1,2})?$/i.test(text.trim())) return null;

@@ -2,6 +2,7 @@ import { LIMITS } from '../../base/limits.ts';
 import { didYouMean } from '../../base/nearest.ts';
 import { estimate, estimateTable } from '../../estimate/index.ts';
 import { CACHE_TYPES, cacheTypeBytes } from '../../models/cache-types.ts';
+import { MOST_PARAMETERS, parseElements } from '../../models/tensors.ts';
 import { estimatePage, tablePage } from '../../render/text/estimate.ts';
 import { ESTIMATE_USES, OPTIMIZERS } from '../../types/estimate.ts';
 import type { EstimateOptions, ModelDescription } from '../../types/index.ts';
@@ -9,7 +10,7 @@ import { MODEL_PROGRAM_NAMES } from '../../types/programs.ts';
 import type { Command, Context, OptionTable, Outcome, Values } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import type { NamedFile } from '../core/files.ts';
-import { choice, count, elements, flag, positive, text } from '../core/options.ts';
+import { choice, count, flag, positive, text } from '../core/options.ts';
 import { pageAssets } from '../core/package-files.ts';
 import { renderOptionsFor, type Terminal } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
@@ -143,9 +144,16 @@ export function modelOf(values: Values, named: readonly string[], command: strin
 
 /** "70e9", and as names of models have it: "70B", "350M". */
 function parameters(values: Values, command: string): number | undefined {
-  const [, number, unit] = /^(\d{1,6}(?:\.\d{1,3})?)([bm])$/i.exec(text(values, 'params') ?? '') ?? [];
-  if (number === undefined || Number(number) === 0) return elements(values, 'params', command);
-  return Math.round(Number(number) * (unit?.toLowerCase() === 'b' ? 1e9 : 1e6));
+  const word = text(values, 'params');
+  if (word === undefined) return undefined;
+  const [, digits, unit] = /^(\d{1,6}(?:\.\d{1,3})?)([bm])$/i.exec(word) ?? [];
+  const number =
+    digits === undefined ? parseElements(word) : Math.round(Number(digits) * (unit?.toLowerCase() === 'b' ? 1e9 : 1e6));
+  if (number !== null && number >= 1 && number <= MOST_PARAMETERS) return number;
+  throw new UsageError(
+    `--params "${word}" is not a number of parameters, such as 70e9 or 70B, from 1 to 10^15.`,
+    command,
+  );
 }
 
 /** "fp8", "q8_0/q4_0". */

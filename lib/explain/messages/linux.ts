@@ -190,8 +190,8 @@ export const LINUX: readonly Message[] = [
       return `${task} has waited for ${seconds} s in the kernel, where nothing can interrupt it: for a disk, a network file system or a lock, or, where memory is full, for free pages. The line does not say for which; on a GPU that shares the host’s memory such lines follow a memory that was filled by a model.`;
     },
     now,
-    remedies: [
-      advice('see what it waits for', 'sudo cat /proc/<pid>/stack', true),
+    remedies: (numbers) => [
+      advice('see what it waits for', `sudo cat /proc/${numbers.get('pid')?.text ?? '<pid>'}/stack`, true),
       advice('see whether tasks wait for memory', 'umaprobe explain'),
     ],
   },

@@ -102,10 +102,18 @@ function programLines({ programs }: FitReport, { all }: FitView, options: Render
       const [first = '', ...more] = hanging(head, program.decision, width);
       const painted = head.replace(label.toLowerCase(), paint(style, label.toLowerCase()));
       const alone = programs.length === 1 || all;
-      const details = alone ? programDetails(program, ' '.repeat(4), options) : [];
+      const details = alone ? programDetails(program, ' '.repeat(4), options) : stepsOf(program, head.length, options);
       return [painted + first.slice(head.length), ...more, ...details];
     }),
   ];
+}
+
+/** What would change a decision, in short: `--for` has the commands. */
+function stepsOf({ remedies, verdict }: FitProgramReport, indent: number, { unicode, width }: RenderOptions): string[] {
+  if (verdict === 'fits' || remedies.length === 0) return [];
+  const arrow = unicode ? '→' : '->';
+  const texts = remedies.map(({ text }) => text.replace(/[,:].*$/, ''));
+  return hanging(`${' '.repeat(indent)}${arrow} `, texts.join(', '), width);
 }
 
 function programDetails(program: FitProgramReport, indent: string, options: RenderOptions): string[] {

@@ -70,8 +70,8 @@ describe('umaprobe estimate', () => {
     [['a', '--params', '7e9'], '"a" and --params both name a model'],
     [['--dtype', 'int4', 'a'], '--dtype needs --params'],
     [['--params', '7e9', '--dtype', 'int3'], 'dtype is "int3"; expected one of'],
-    [['--params', '0B'], '--params "0B" is not a whole number of elements'],
-    [['--params', 'seven'], '--params "seven" is not a whole number of elements'],
+    [['--params', '0B'], '--params "0B" is not a number of parameters'],
+    [['--params', 'seven'], '--params "seven" is not a number of parameters'],
     [[MODEL, '--kv-dtype', 'q8'], '--kv-dtype "q8" is not one of f32'],
     [
       [MODEL, '--for', 'vlm'],
