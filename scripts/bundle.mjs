@@ -21,8 +21,16 @@ const READING =
 /** What the plain command needs besides that. */
 const COMMAND =
   /^lib\/(cli\/(main|parse|help|core\/(command|exit|interrupt|options|package-files|reading-options|terminal|usage)|commands\/(index|snapshot))|models\/tensors|render\/(kinds|numbers|options|paint|text-layout|text\/(frame|snapshot[a-z-]*)))\.ts$/;
+/** The work of guard(), for whose start a user waits: one file instead of four. */
+const GUARD = /^lib\/(base\/start-process|guard\/(?!index).*|sim\/environment)\.ts$/;
 /** A group takes what its files import along, unless an earlier one has it. */
-const GROUPS = { core: CORE, reading: READING, early: /^lib\/cli\/core\/early-reading\.ts$/, command: COMMAND };
+const GROUPS = {
+  core: CORE,
+  reading: READING,
+  early: /^lib\/cli\/core\/early-reading\.ts$/,
+  command: COMMAND,
+  guard: GUARD,
+};
 
 export async function bundle() {
   const build = await rolldown({
