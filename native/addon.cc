@@ -51,6 +51,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports["recorderStart"] = Napi::Function::New<RecorderStart>(env, "recorderStart");
   exports["recorderNote"] = Napi::Function::New<RecorderNote>(env, "recorderNote");
   exports["recorderRead"] = Napi::Function::New<RecorderRead>(env, "recorderRead");
+  exports["recorderReadings"] = Napi::Function::New<RecorderReadings>(env, "recorderReadings");
   exports["recorderStop"] = Napi::Function::New<RecorderStop>(env, "recorderStop");
   exports["dieWithParent"] = Napi::Function::New<DieWithParent>(env, "dieWithParent");
   // calls_cache.cc

@@ -105,7 +105,7 @@ export const NATIVE_ROOMS = {
   guard: ['base', 'runtime', 'host', 'alloc'],
   record: ['base', 'runtime', 'machine', 'host'],
   // The program umaprobe-guard, beside the addon.
-  supervisor: ['base', 'runtime', 'machine', 'host', 'nvml', 'guard'],
+  supervisor: ['base', 'runtime', 'machine', 'host', 'nvml', 'guard', 'record'],
   js: ['abi', 'base', 'runtime', 'machine', 'pagecache', 'host', 'cuda', 'nvml', 'alloc', 'guard', 'record'],
   'sim/state': ['abi'],
   'sim/linux': ['abi', 'sim/state'],

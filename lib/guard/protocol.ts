@@ -5,6 +5,8 @@ import type { GuardAction, GuardEvidence } from '../types/index.ts';
 /** Descriptors of the native guard, besides its standard ones. */
 export const REPORT_FD = 3;
 export const CONTROL_FD = 4;
+/** Shared memory of the recorder of this process, where one runs: the guard's readings serve both. */
+export const READINGS_FD = 5;
 
 /** An action without what JavaScript adds: the sentence. */
 export type ReportedAction = Pick<GuardAction, 'action' | 'reason' | 'dryRun' | 'failure'> & {

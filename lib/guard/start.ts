@@ -20,7 +20,7 @@ import { LineSplitter } from './lines.ts';
 import { permittedLoadActions } from './load-actions.ts';
 import { forwardOutput, isPiped } from './output.ts';
 import { linePattern } from './pattern.ts';
-import { CONTROL_FD, type Control, parseReport, REPORT_FD } from './protocol.ts';
+import { CONTROL_FD, type Control, parseReport, READINGS_FD, REPORT_FD } from './protocol.ts';
 import { GuardRun } from './run.ts';
 import type { Settings } from './settings.ts';
 import { followTargets } from './system.ts';
@@ -123,8 +123,10 @@ async function startGuard(settings: Settings, args: readonly string[]): Promise<
     });
   const program = guardProgram();
   const outputs = isPiped(settings) ? (['pipe', 'pipe'] as const) : ([stdio === 'stderr' ? 2 : 1, 2] as const);
-  return startProcess(program.file, [...program.args, ...args], {
-    stdio: [stdio === 'pipe' ? 'ignore' : 0, ...outputs, 'pipe', 'pipe'],
+  const readings = native().recorderReadings(Math.round(settings.intervalMs * 1000));
+  const [more, shared] = readings < 0 ? [[], []] : [[`--readings-fd=${READINGS_FD}`], [readings]];
+  return startProcess(program.file, [...program.args, ...more, ...args], {
+    stdio: [stdio === 'pipe' ? 'ignore' : 0, ...outputs, 'pipe', 'pipe', ...shared],
     env: guardEnvironment(env ?? process.env),
     ...(cwd === undefined ? {} : { cwd }),
   });

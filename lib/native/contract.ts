@@ -417,6 +417,11 @@ export interface NativeBinding {
   /** Adds a text to the recording; it is on disk within milliseconds. false: no recorder runs, or it is too long (64 KiB). */
   recorderNote(json: string): boolean;
   recorderRead(): NativeRecorder;
+  /**
+   * Descriptor of the shared memory in which a guard that reads every `intervalUs` microseconds writes what it reads, so that
+   * the recorder of this environment need not read. -1: none runs, it reads more often, or the kernel has no such memory.
+   */
+  recorderReadings(intervalUs: number): number;
   /** Both threads end once everything is written: `running` is then false. */
   recorderStop(): void;
 

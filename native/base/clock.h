@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <ctime>
 
 namespace umaprobe {
 
@@ -9,6 +11,13 @@ using Clock = std::chrono::steady_clock;
 
 inline double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+// Microseconds since boot, which go on while the machine sleeps: of recordings.
+inline int64_t boot_us() {
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return static_cast<int64_t>(now.tv_sec) * 1'000'000 + now.tv_nsec / 1000;
 }
 
 }  // namespace umaprobe

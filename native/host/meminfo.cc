@@ -1,10 +1,12 @@
 #include "host/meminfo.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <iterator>
 #include <string>
+#include <utility>
 
 #include "base/digits.h"
 
@@ -13,6 +15,42 @@ namespace {
 
 constexpr size_t kTotal = 0;
 static_assert(kMeminfo[kTotal].key == "MemTotal");
+
+constexpr size_t row_of(std::string_view key) {
+  for (size_t row = 0; row < kMeminfoFields; ++row) {
+    if (kMeminfo[row].key == key) return row;
+  }
+  return kMeminfoFields;
+}
+
+// The row that the kernel writes after each: fs/proc/meminfo.c. Only where it is not the next one
+// of the table; a kernel with another order costs comparisons.
+constexpr std::pair<std::string_view, std::string_view> kFollows[] = {
+    {"SwapCached", "Active(file)"},
+    {"Inactive(file)", "Unevictable"},
+    {"Unevictable", "Mlocked"},
+    {"Mlocked", "SwapTotal"},
+    {"SwapFree", "Zswap"},
+    {"Zswap", "Dirty"},
+    {"Writeback", "AnonPages"},
+    {"AnonPages", "Mapped"},
+    {"Mapped", "Shmem"},
+    {"Shmem", "KReclaimable"},
+    {"SecPageTables", "Committed_AS"},
+    {"Committed_AS", "VmallocUsed"},
+    {"VmallocUsed", "Percpu"},
+    {"Percpu", "HardwareCorrupted"},
+    {"HardwareCorrupted", "AnonHugePages"},
+    {"AnonHugePages", "CmaTotal"},
+    {"CmaFree", "HugePages_Total"},
+};
+constexpr std::array<size_t, kMeminfoFields> rows_after() {
+  std::array<size_t, kMeminfoFields> after{};
+  for (size_t row = 0; row < kMeminfoFields; ++row) after[row] = row + 1;
+  for (const auto& [row, next] : kFollows) after[row_of(row)] = row_of(next);
+  return after;
+}
+constexpr std::array<size_t, kMeminfoFields> kAfter = rows_after();
 
 // Of kB, or of pages. A double, and so JavaScript, is exact up to 2^53 bytes: more than any machine
 // has.
@@ -70,7 +108,7 @@ void parse_meminfo(std::string_view text, double* out) {
     const size_t colon = line.find(':');
     if (colon == std::string_view::npos) continue;
     const std::string_view key = line.substr(0, colon);
-    // Starts at the row after the last hit, which usually matches: both orders are similar.
+    // Starts at the row that follows the last hit, which usually matches.
     for (size_t step = 0; step < kMeminfoFields; ++step) {
       const size_t row = (expected + step) % kMeminfoFields;
       if (kMeminfo[row].key != key) continue;
@@ -79,7 +117,7 @@ void parse_meminfo(std::string_view text, double* out) {
                      ? std::nan("")
                      : parse_value(line.substr(colon + 1), kMeminfo[row].kind, complete);
       seen |= bit;
-      expected = row + 1;
+      expected = kAfter[row];
       break;
     }
   }

@@ -18,7 +18,7 @@ struct MeminfoRow {
   MeminfoKind kind;
 };
 
-// In the order of HostMemory. It differs from the kernel's order, which costs a few comparisons.
+// In the order of HostMemory.
 inline constexpr MeminfoRow kMeminfo[] = {
     {"MemTotal", "total", MeminfoKind::kBytes},
     {"MemFree", "free", MeminfoKind::kPart},

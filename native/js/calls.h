@@ -101,6 +101,7 @@ Napi::Value DieWithParent(const Napi::CallbackInfo& info);
 Napi::Value RecorderStart(const Napi::CallbackInfo& info);
 Napi::Value RecorderNote(const Napi::CallbackInfo& info);
 Napi::Value RecorderRead(const Napi::CallbackInfo& info);
+Napi::Value RecorderReadings(const Napi::CallbackInfo& info);
 Napi::Value RecorderStop(const Napi::CallbackInfo& info);
 
 // calls_cache.cc: the page cache, and the kernel's ways to free memory.

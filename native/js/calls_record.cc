@@ -50,6 +50,13 @@ Napi::Value RecorderRead(const Napi::CallbackInfo& info) {
   return to_value(info, recorder ? recorder->read() : RecorderReport{});
 }
 
+Napi::Value RecorderReadings(const Napi::CallbackInfo& info) {
+  const auto& recorder = environment_of(info).recorder;
+  const bool runs = recorder && recorder->read().running;
+  return Napi::Number::New(info.Env(),
+                           runs ? recorder->readings_for(info[0].ToNumber().Int32Value()) : -1);
+}
+
 Napi::Value RecorderStop(const Napi::CallbackInfo& info) {
   if (const auto& recorder = environment_of(info).recorder) recorder->stop();
   return info.Env().Undefined();

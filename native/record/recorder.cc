@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <ctime>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -17,6 +16,9 @@ namespace {
 
 // /proc/meminfo costs 20 µs, sysinfo(2) one.
 constexpr auto kMeminfoInterval = std::chrono::milliseconds(10);
+// A guard that ends leaves a gap of at most this in the readings.
+constexpr auto kSharedInterval = std::chrono::milliseconds(100);
+constexpr auto kWriterIsGone = std::chrono::seconds(1);
 constexpr size_t kMaxNotes = 1024;
 constexpr size_t kMaxNoteBytes = 64u << 10;
 constexpr size_t kMaxPending = 1u << 20;
@@ -30,12 +32,6 @@ constexpr size_t slot_of(std::string_view field) {
 constexpr size_t kFree = slot_of("free"), kAvailable = slot_of("available"),
                  kSwapFree = slot_of("swapFree"), kDirty = slot_of("dirty");
 static_assert(std::max({kFree, kAvailable, kSwapFree, kDirty}) < kMeminfoFields);
-
-int64_t boot_us() {
-  timespec now{};
-  clock_gettime(CLOCK_BOOTTIME, &now);
-  return static_cast<int64_t>(now.tv_sec) * 1'000'000 + now.tv_nsec / 1000;
-}
 
 int64_t whole(double bytes) { return std::isnan(bytes) ? -1 : static_cast<int64_t>(bytes); }
 
@@ -65,6 +61,7 @@ Fact<std::shared_ptr<Recorder>> Recorder::start(const RecorderOptions& options,
   if (auto failed = read_meminfo(*host, numbers)) return std::move(*failed);
   auto recorder = std::make_shared<Recorder>(options, std::move(host));
   if (auto failed = recorder->segments_.open()) return std::move(*failed);
+  recorder->shared_.create();
   recorder->report_.update([](RecorderReport& report) { report.running = true; });
   try {
     std::thread([recorder] { recorder->write_thread(); }).detach();
@@ -98,6 +95,12 @@ RecorderReport Recorder::read() const {
   return report_.read([](const RecorderReport& report) { return report; });
 }
 
+int Recorder::readings_for(int interval_us) const {
+  const std::chrono::microseconds interval(interval_us);
+  const bool often = interval_us <= options_.interval_us && 2 * interval <= kSharedInterval;
+  return often ? shared_.descriptor() : -1;
+}
+
 void Recorder::sample_thread() {
   raise_priority("umaprobe-record");
   const auto interval = std::chrono::microseconds(options_.interval_us);
@@ -109,48 +112,74 @@ void Recorder::sample_thread() {
       continue;
     }
     lock.unlock();
-    sample(now);
+    const bool shared = take_shared(now);
+    if (!shared) sample(now);
     lock.lock();
     // Missed readings are skipped.
-    next = std::max(next + interval, Clock::now());
+    next = shared ? now + kSharedInterval : std::max(next + interval, Clock::now());
   }
   lock.unlock();
-  if (frame_.samples > 0) finish_frame();
+  if (frame_.samples > 0) finish_frame(boot_us());
   lock.lock();
   sampling_ended_ = true;
   wake_writer_.notify();
 }
 
-void Recorder::sample(Clock::time_point now) {
-  if (frame_.samples > 0 && now >= frame_end_) finish_frame();
-  if (frame_.samples == 0) {
-    frame_.start_us = boot_us();
-    frame_end_ = now + std::chrono::microseconds(options_.frame_us);
+// False: no guard reads, and this thread has to.
+bool Recorder::take_shared(Clock::time_point now) {
+  if (shared_.take([this](const SharedReading& reading) { add(reading); }) > 0) {
+    shared_at_ = now;
+    return true;
   }
-  std::optional<double> free = host_->free_memory();
+  if (now - shared_at_ > kWriterIsGone) {
+    shared_.forget_writer();
+    shared_at_ = now;
+  }
+  return false;
+}
+
+void Recorder::sample(Clock::time_point now) {
+  SharedReading reading;
+  reading.at_us = boot_us();
+  const std::optional<double> free = host_->free_memory();
+  if (free) reading.free = whole(*free);
   if (now >= next_meminfo_ || !free) {
     next_meminfo_ = now + kMeminfoInterval;
     double numbers[kMeminfoFields];
     if (!read_meminfo(*host_, numbers)) {
-      if (!free && !std::isnan(numbers[kFree])) free = numbers[kFree];
-      if (const int64_t bytes = whole(numbers[kAvailable]); bytes >= 0) frame_.available.add(bytes);
-      frame_.swap_free = whole(numbers[kSwapFree]);
-      frame_.dirty = whole(numbers[kDirty]);
+      if (!free) reading.free = whole(numbers[kFree]);
+      reading.available = whole(numbers[kAvailable]);
+      reading.swap_free = whole(numbers[kSwapFree]);
+      reading.dirty = whole(numbers[kDirty]);
     }
   }
-  frame_.samples++;
-  if (!free) return;
-  const int64_t bytes = whole(*free);
-  if (frame_.free.lowest < 0 || bytes < frame_.free.lowest)
-    frame_.lowest_at_us = static_cast<uint32_t>(boot_us() - frame_.start_us);
-  frame_.free.add(bytes);
+  add(reading);
 }
 
-void Recorder::finish_frame() {
-  frame_.duration_us = static_cast<uint32_t>(boot_us() - frame_.start_us);
-  const PressureTotals totals = read_pressure_totals(*host_);
-  frame_.some_us = totals.some_us;
-  frame_.full_us = totals.full_us;
+void Recorder::add(const SharedReading& reading) {
+  if (frame_.samples > 0 && reading.at_us - frame_.start_us >= options_.frame_us)
+    finish_frame(reading.at_us);
+  if (frame_.samples == 0) frame_.start_us = reading.at_us;
+  frame_.samples++;
+  if (reading.available >= 0) frame_.available.add(reading.available);
+  if (reading.swap_free >= 0) frame_.swap_free = reading.swap_free;
+  if (reading.dirty >= 0) frame_.dirty = reading.dirty;
+  if (reading.some_us >= 0) frame_.some_us = reading.some_us;
+  if (reading.full_us >= 0) frame_.full_us = reading.full_us;
+  if (reading.free < 0) return;
+  if (frame_.free.lowest < 0 || reading.free < frame_.free.lowest)
+    frame_.lowest_at_us =
+        static_cast<uint32_t>(std::max<int64_t>(reading.at_us - frame_.start_us, 0));
+  frame_.free.add(reading.free);
+}
+
+void Recorder::finish_frame(int64_t end_us) {
+  frame_.duration_us = static_cast<uint32_t>(end_us - frame_.start_us);
+  if (frame_.some_us < 0) {
+    const PressureTotals totals = read_pressure_totals(*host_);
+    frame_.some_us = totals.some_us;
+    frame_.full_us = totals.full_us;
+  }
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (frame_count_ == frames_.size()) {

@@ -13,6 +13,7 @@
 #include "host/host.h"
 #include "record/format.h"
 #include "record/segments.h"
+#include "record/shared_readings.h"
 
 namespace umaprobe {
 
@@ -68,11 +69,17 @@ class Recorder : public std::enable_shared_from_this<Recorder> {
   void stop();
   RecorderReport read() const;
 
+  // Shared memory for a guard that reads every `interval_us`: while it does, the recorder takes its
+  // readings and reads nothing itself. -1: there is none, or the guard reads too seldom.
+  int readings_for(int interval_us) const;
+
  private:
   void sample_thread();
   void write_thread();
+  bool take_shared(Clock::time_point now);
   void sample(Clock::time_point now);
-  void finish_frame();
+  void add(const SharedReading& reading);
+  void finish_frame(int64_t end_us);
 
   const RecorderOptions options_;
   const std::unique_ptr<Host> host_;
@@ -80,8 +87,9 @@ class Recorder : public std::enable_shared_from_this<Recorder> {
 
   // Used by the reading thread only.
   Frame frame_;
-  Clock::time_point frame_end_;
   Clock::time_point next_meminfo_;
+  SharedReadings shared_;
+  Clock::time_point shared_at_;
 
   Shared<RecorderReport> report_;
 

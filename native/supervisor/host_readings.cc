@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/digits.h"
 #include "host/meminfo.h"
+#include "record/pressure_totals.h"
 
 namespace umaprobe {
 namespace {
@@ -52,6 +53,8 @@ double unattributed(const double* numbers) {
   return known(slab) ? rest - slab : rest;
 }
 
+int64_t whole(double bytes) { return known(bytes) ? static_cast<int64_t>(bytes) : -1; }
+
 double real_seconds() {
   return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
 }
@@ -76,43 +79,51 @@ double parse_free_blocks(std::string_view text, double page_size) {
   return bytes;
 }
 
-HostReadings::HostReadings(Host& host, double floor)
+HostReadings::HostReadings(Host& host, double floor, int descriptor)
     : host_(host),
       floor_(floor),
       page_size_(static_cast<double>(host.page_size())),
-      time_scale_(host.time_scale()) {}
+      time_scale_(host.time_scale()),
+      records_(descriptor >= 0 && shared_.open(descriptor)) {}
 
 Reading HostReadings::read() {
   const double now = real_seconds();
+  SharedReading shared;
+  shared.at_us = boot_us();
   last_.t = now * time_scale_;
-  const std::optional<double> free = host_.free_memory();
-  if (free) last_.free = *free;
-  const bool near = !free || *free < floor_ + kAmple;
-  const bool moved = !free || std::abs(*free - read_at_free_) >= kMoved;
-  if (now >= read_at_ + (near ? kMeminfoIntervalNear : kMeminfoInterval) || (near && moved)) {
+  if (is_due(now)) {
     read_at_ = now;
-    read_meminfo(last_);
+    read_meminfo(last_, shared);
     read_at_free_ = last_.free;
   }
-  char text[4096];
   if (now >= next_pressure_) {
     next_pressure_ = now + kPressureInterval;
-    const long length = host_.reread("/proc/pressure/memory", text, sizeof text);
-    const auto line =
-        length <= 0 ? std::nullopt : parse_full_pressure({text, static_cast<size_t>(length)});
-    last_.pressure = line ? live_pressure_.add(last_.t, *line) : kUnknown;
+    read_pressure(shared);
   }
   if (blocks_ && now >= next_blocks_) {
     next_blocks_ = now + kBlocksInterval;
+    char text[4096];
     const long length = host_.reread("/proc/buddyinfo", text, sizeof text);
     blocks_ = length > 0;
     last_.free_blocks =
         blocks_ ? parse_free_blocks({text, static_cast<size_t>(length)}, page_size_) : kUnknown;
   }
+  shared.free = whole(last_.free);
+  shared_.write(shared);
   return last_;
 }
 
-void HostReadings::read_meminfo(Reading& reading) {
+// Whether MemAvailable has to be read; reads MemFree if that decides it.
+bool HostReadings::is_due(double now) {
+  const auto near = [this] { return records_ || !(last_.free >= floor_ + kAmple); };
+  if (now >= read_at_ + (near() ? kMeminfoIntervalNear : kMeminfoInterval)) return true;
+  const std::optional<double> free = host_.free_memory();
+  if (!free) return true;
+  last_.free = *free;
+  return near() && std::abs(*free - read_at_free_) >= kMoved;
+}
+
+void HostReadings::read_meminfo(Reading& reading, SharedReading& shared) {
   char text[8192];
   double numbers[kMeminfoFields];
   const long length = host_.read_meminfo(text, sizeof text);
@@ -122,6 +133,21 @@ void HostReadings::read_meminfo(Reading& reading) {
   reading.swap_free = numbers[slot_of("swapFree")];
   reading.swap_total = numbers[slot_of("swapTotal")];
   reading.pool = unattributed(numbers);
+  shared.available = whole(reading.available);
+  shared.swap_free = whole(reading.swap_free);
+  shared.dirty = whole(numbers[slot_of("dirty")]);
+}
+
+void HostReadings::read_pressure(SharedReading& shared) {
+  char buffer[512];
+  const long length = host_.reread("/proc/pressure/memory", buffer, sizeof buffer);
+  const std::string_view text(buffer, static_cast<size_t>(std::max(length, 0L)));
+  const auto line = parse_full_pressure(text);
+  last_.pressure = line ? live_pressure_.add(last_.t, *line) : kUnknown;
+  if (!records_) return;
+  const PressureTotals totals = parse_pressure_totals(text);
+  shared.some_us = totals.some_us;
+  shared.full_us = totals.full_us;
 }
 
 }  // namespace umaprobe

@@ -3,6 +3,7 @@
 
 #include "guard/readings.h"
 #include "host/host.h"
+#include "record/shared_readings.h"
 #include "supervisor/reading.h"
 
 namespace umaprobe {
@@ -13,16 +14,22 @@ double parse_free_blocks(std::string_view text, double page_size);
 
 class HostReadings {
  public:
-  // Below `floor` and some more, MemAvailable is at most 10 ms old; else 50 ms.
-  HostReadings(Host& host, double floor);
+  // Below `floor` and some more, and for a recorder, MemAvailable is at most 10 ms old; else 50 ms.
+  // `descriptor`: shared memory of a recorder, or -1.
+  HostReadings(Host& host, double floor, int descriptor);
 
   // The host's fields of a reading.
   Reading read();
 
+  // For a recorder: it reads itself from now on.
+  void end() { shared_.end_writing(); }
+
   double time_scale() const { return time_scale_; }
 
  private:
-  void read_meminfo(Reading& reading);
+  bool is_due(double now);
+  void read_meminfo(Reading& reading, SharedReading& shared);
+  void read_pressure(SharedReading& shared);
 
   Host& host_;
   const double floor_;
@@ -30,6 +37,8 @@ class HostReadings {
   const double time_scale_;
   Reading last_;
   LivePressure live_pressure_;
+  SharedReadings shared_;
+  bool records_ = false;
   double read_at_ = 0, read_at_free_ = 0;       // of meminfo: when, and what was free
   double next_pressure_ = 0, next_blocks_ = 0;  // real time in seconds
   bool blocks_ = true;                          // an unprivileged container may have no buddyinfo

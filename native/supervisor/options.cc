@@ -59,7 +59,7 @@ std::string parse_load(std::string_view text, SupervisorOptions& options) {
 std::variant<SupervisorOptions, std::string> parse_options(int argc, char** argv) {
   SupervisorOptions options;
   Rules& rules = options.rules;
-  double act = 1, tty = 0, report_fd = -1, control_fd = -1, parent = 0;
+  double act = 1, tty = 0, report_fd = -1, control_fd = -1, readings_fd = -1, parent = 0;
   constexpr uint64_t kDayMs = 86'400'000;
   Key keys[] = {
       {"floor", &rules.floor, 1, 0, kMaxExactInteger, true, false},
@@ -82,6 +82,7 @@ std::variant<SupervisorOptions, std::string> parse_options(int argc, char** argv
       {"tty", &tty, 1, 0, 1, false, false},
       {"report-fd", &report_fd, 1, 0, 1u << 20, false, false},
       {"control-fd", &control_fd, 1, 0, 1u << 20, false, false},
+      {"readings-fd", &readings_fd, 1, 0, 1u << 20, false, false},
       {"parent", &parent, 1, 0, 1u << 30, false, false},
   };
   int modes = 0;
@@ -130,6 +131,7 @@ std::variant<SupervisorOptions, std::string> parse_options(int argc, char** argv
   options.tty = tty != 0;
   options.report_fd = static_cast<int>(report_fd);
   options.control_fd = static_cast<int>(control_fd);
+  options.readings_fd = static_cast<int>(readings_fd);
   options.parent = static_cast<pid_t>(parent);
   return options;
 }

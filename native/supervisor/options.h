@@ -23,6 +23,7 @@ struct SupervisorOptions {
   bool tty = false;       // the program gets the terminal
   int report_fd = -1;
   int control_fd = -1;
+  int readings_fd = -1;  // shared memory for a recorder
   pid_t parent = 0;
 
   // Exactly one of them.

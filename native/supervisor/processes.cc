@@ -35,10 +35,10 @@ bool has_pidfds() {
   return has;
 }
 
-// The pid that was given last: it ends "0.1 0.2 0.3 2/345 6789". 0 if it is not known.
-pid_t newest_pid(int proc) {
+// The pid that was given last: loadavg ends "0.1 0.2 0.3 2/345 6789". 0 if it is not known.
+pid_t newest_pid(int loadavg) {
   char text[128];
-  const long length = read_at(proc, "loadavg", text, sizeof text);
+  const long length = ::pread(loadavg, text, sizeof text, 0);
   std::string_view words(text, length > 0 ? static_cast<size_t>(length) : 0);
   words.remove_prefix(std::min(words.rfind(' ') + 1, words.size()));
   return static_cast<pid_t>(take_digits(words, 10, 1u << 30).value_or(0));
@@ -48,7 +48,8 @@ pid_t newest_pid(int proc) {
 
 Processes::Processes(long page_size)
     : page_size_(static_cast<double>(page_size)),
-      proc_(::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {}
+      proc_(::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
+      loadavg_(::openat(proc_.get(), "loadavg", O_RDONLY | O_CLOEXEC)) {}
 
 void Processes::read_all() {
   count_ = 0;
@@ -97,12 +98,12 @@ void Processes::read_one(const char* name) {
 
 void Processes::expect_descendants(pid_t root) {
   root_ = root;
-  newest_ = newest_pid(proc_.get());
+  newest_ = newest_pid(loadavg_.get());
 }
 
 void Processes::find_descendants(pid_t root, bool below, bool all) {
   // Pids are given in turn; after the largest, the smallest that are free.
-  const pid_t newest = newest_pid(proc_.get());
+  const pid_t newest = newest_pid(loadavg_.get());
   const bool only_new = !all && root == root_ && newest_ != 0 && newest >= newest_ &&
                         newest - newest_ <= kMostNew && has_pidfds();
   if (only_new) {

@@ -53,7 +53,7 @@ class Processes {
   void add(pid_t pid, uint64_t started);
 
   const double page_size_;
-  Descriptor proc_;
+  Descriptor proc_, loadavg_;
   pid_t root_ = 0, newest_ = 0;  // at the last search
   std::array<char, 1u << 15> names_{};
   std::array<Entry, 1u << 15> all_{};

@@ -47,7 +47,7 @@ Watch::Watch(const SupervisorOptions& options, const MachineConfig& config, Host
       signals_(std::move(signals)),
       control_(std::move(control)),
       processes_(std::make_unique<Processes>(host.page_size())),
-      readings_(host, options.rules.floor),
+      readings_(host, options.rules.floor, options.readings_fd),
       judge_(options.rules),
       gpu_memory_(config, host),
       stopper_(*processes_, seconds(options.grace)),
@@ -73,16 +73,16 @@ int Watch::run(Target target, const Terminal& terminal, const char* locked, int&
   report_started(locked);
   const auto interval = seconds(options_.interval);
   auto next = Clock::now();
-  while (!over(Clock::now())) {
-    const auto now = Clock::now();
+  for (auto now = next; !over(now); now = Clock::now()) {
     if (now < next) {
-      wait_until(next);
+      wait(next - now);
       continue;
     }
     tick(now);
     // Missed readings are skipped.
-    next = std::max(next + interval, Clock::now());
+    next = std::max(next + interval, now);
   }
+  readings_.end();
   if (target_.group() != 0) terminal.take_back(target_.group());
   if (stopper_.active()) terminal.restore();
   target_.remove_cgroup();
@@ -92,13 +92,12 @@ int Watch::run(Target target, const Terminal& terminal, const char* locked, int&
   return stopped ? kExitStopped : std::max(exit_code_, 0);
 }
 
-void Watch::wait_until(Clock::time_point next) {
+void Watch::wait(Clock::duration time) {
   pollfd ready[] = {{signals_.get(), POLLIN, 0},
                     {control_.get(), POLLIN, 0},
                     {ended_ ? -1 : target_.end_fd(), POLLIN, 0}};
-  const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(next - Clock::now());
   constexpr long kBillion = 1'000'000'000;
-  const long ns = std::max<long>(left.count(), 0);
+  const long ns = std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
   const timespec timeout{ns / kBillion, ns % kBillion};
   if (::ppoll(ready, std::size(ready), &timeout, nullptr) <= 0) return;
   if (ready[0].revents != 0) take_signals();

@@ -34,7 +34,7 @@ class Watch {
   int run(Target target, const Terminal& terminal, const char* locked, int& signal);
 
  private:
-  void wait_until(Clock::time_point next);
+  void wait(Clock::duration time);
   void take_signals();
   void take_control();
   void obey(std::string_view line);

@@ -9,7 +9,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { record } from 'umaprobe';
+import { guard as guardProgram, record } from 'umaprobe';
 import { compare, compile, limit, quantile, skip, temporaryFolder } from './measure.mjs';
 
 const MiB = 2 ** 20;
@@ -80,15 +80,34 @@ async function beside() {
   compare({ question, ours: ours.perPoll, theirs: theirs.perPoll, unit: 'µs', against: 'earlyoom', atMost: 2 });
 }
 
+/** As in a launch: one process guards a program, and records. The guard's readings serve both. */
 async function together(intervalMs, atMost) {
   const recorder = await record({ folder: temporaryFolder(), intervalMs, processesMs: 0 });
-  const started = performance.now();
-  const { percent } = await used(guardAt(intervalMs * 1000));
-  const seconds = (performance.now() - started) / 1000;
-  const { cpuMs } = await recorder.stop();
-  const recorded = cpuMs / seconds / 10;
-  const question = `guard (${percent.toFixed(2)} %) and record (${recorded.toFixed(2)} %) every ${intervalMs} ms, CPU time`;
-  limit({ question, value: percent + recorded, unit: '% of one core', atMost });
+  const ending = new AbortController();
+  let program;
+  const guarded = guardProgram({
+    command: ['sleep', '60'],
+    floorBytes: near(),
+    intervalMs,
+    signal: ending.signal,
+    onEvent: (event) => {
+      if (event.type === 'started') program = event.pid;
+    },
+  });
+  await sleep(1500);
+  const pid = Number(/\) . (\d+)/.exec(readFileSync(`/proc/${program}/stat`, 'utf8'))[1]);
+  const sum = () => ({ at: performance.now(), ...usage(pid), recorded: recorder.state().cpuMs });
+  const before = sum();
+  await sleep(SECONDS * 1000);
+  const after = sum();
+  ending.abort();
+  await guarded;
+  await recorder.stop();
+  const percent = (ms) => (ms / (after.at - before.at)) * 100;
+  const guards = percent((after.ns - before.ns) / 1e6);
+  const records = percent(after.recorded - before.recorded);
+  const question = `guard (${guards.toFixed(2)} %) and record (${records.toFixed(2)} %) every ${intervalMs} ms, CPU time`;
+  limit({ question, value: guards + records, unit: '% of one core', atMost });
 }
 
 /** Milliseconds from the threshold to SIGKILL; null: something else came first. */

@@ -1,0 +1,79 @@
+// Readings of the machine that one process takes and another one uses: where the guard of a program
+// and a recorder run side by side, the guard reads, and the recorder need not.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/descriptor.h"
+
+namespace umaprobe {
+
+// Bytes; -1: not read.
+struct SharedReading {
+  int64_t at_us = 0;  // CLOCK_BOOTTIME
+  int64_t free = -1;
+  int64_t available = -1;
+  int64_t swap_free = -1;
+  int64_t dirty = -1;
+  int64_t some_us = -1;  // PSI of memory since boot
+  int64_t full_us = -1;
+};
+
+class SharedReadings {
+ public:
+  SharedReadings() = default;
+  ~SharedReadings();
+  SharedReadings(const SharedReadings&) = delete;
+  SharedReadings& operator=(const SharedReadings&) = delete;
+
+  // Of the recorder: new memory without a name. False: the kernel has none.
+  bool create();
+  // For the guard to inherit; -1: there is none.
+  int descriptor() const { return file_.get(); }
+  // Calls use(reading) for each that was written since the last call, and returns their number.
+  // What was overwritten meanwhile is left out.
+  template <class Use>
+  size_t take(Use use);
+  // A guard that was killed says nothing; then another one may write.
+  void forget_writer();
+
+  // Of the guard: takes the descriptor over. False: it is no such memory, or another guard writes.
+  bool open(int descriptor);
+  void write(const SharedReading& reading);
+  void end_writing();
+
+ private:
+  static constexpr size_t kSize = 1024;  // a second at the shortest interval
+  struct Memory {
+    std::atomic<uint32_t> writing;
+    std::atomic<uint64_t> written;
+    std::array<SharedReading, kSize> readings;
+  };
+  bool map();
+
+  Descriptor file_;
+  Memory* memory_ = nullptr;
+  uint64_t taken_ = 0;
+};
+
+template <class Use>
+size_t SharedReadings::take(Use use) {
+  if (!memory_) return 0;
+  const uint64_t written = memory_->written.load(std::memory_order_acquire);
+  if (written - taken_ > kSize) taken_ = written - kSize;
+  size_t count = 0;
+  for (; taken_ != written; ++taken_) {
+    const SharedReading reading = memory_->readings[taken_ % kSize];
+    std::atomic_thread_fence(std::memory_order_acquire);
+    // The next one to be written takes the place of the oldest.
+    if (memory_->written.load(std::memory_order_relaxed) - taken_ >= kSize) continue;
+    use(reading);
+    count++;
+  }
+  return count;
+}
+
+}  // namespace umaprobe
