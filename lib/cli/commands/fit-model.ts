@@ -1,5 +1,6 @@
 /** `fit` of a model: its estimate against the machine, the largest setting that fits, and the precisions that fit. */
 import { bisect } from '../../base/bisect.ts';
+import { formatBytes } from '../../base/format.ts';
 import { estimate, estimateTable } from '../../estimate/index.ts';
 import { fit as fitInto } from '../../fit/index.ts';
 import type {
@@ -155,6 +156,20 @@ export async function precisions(question: Omit<Question, 'model'> & { model?: Q
     program: options.program ?? null,
     rows,
   };
+}
+
+/** Of a model that does not fit: the largest precision of the table that would, as a note. */
+export async function smallerNote(question: Question, { estimated, report }: Answer): Promise<string[]> {
+  const { parameters, quantization, source } = estimated.model;
+  const isPlain =
+    parameters !== null && quantization === null && source !== 'gguf' && estimated.use.use === 'inference';
+  if (report.verdict !== 'no' || !isPlain) return [];
+  const { rows } = await precisions(question);
+  const weights = report.need.terms.find(({ name }) => name === 'weights')?.bytes ?? 0;
+  const smaller = rows.flatMap(({ cells }) => cells).filter((cell) => cell.weights < weights);
+  const cell = smaller.find(({ verdict }) => verdict === 'fits');
+  if (cell === undefined) return smaller.length === 0 ? [] : ['No smaller precision of --table fits either.'];
+  return [`In ${cell.dtype} it would fit (at most ${formatBytes(cell.need.high)}): --table has each precision.`];
 }
 
 function rangeOf({ bytes, high, low, name }: EstimateTerm) {

@@ -21,7 +21,7 @@ import { DEADLINE, deadline, MEMGETINFO } from '../core/reading-options.ts';
 import { renderOptionsFor, type Terminal } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
 import { estimateOptions, MODEL_OPTIONS, modelFile, modelOf } from './estimate.ts';
-import { ask, precisions, solve } from './fit-model.ts';
+import { ask, precisions, smallerNote, solve } from './fit-model.ts';
 import { PAGE_OPTION } from './probe-options.ts';
 import { reportsOf, writePage } from './reports.ts';
 
@@ -178,18 +178,22 @@ async function answerTo(
       report: await fitInto({ bytes: subject.kind === 'bytes' ? subject.bytes : 1 }, machine, options),
     };
   const question = { model: subject.model, use, machine, options };
-  if (setting === null) return ask(question, MODEL_PROGRAM_NAMES);
-  return solve(question, MODEL_PROGRAM_NAMES, setting, (report) => isYes(report, acceptTight));
+  const answer =
+    setting === null
+      ? await ask(question, MODEL_PROGRAM_NAMES)
+      : await solve(question, MODEL_PROGRAM_NAMES, setting, (report) => isYes(report, acceptTight));
+  const notes = [...answer.report.notes, ...(await smallerNote(question, answer))];
+  return { ...answer, report: { ...answer.report, notes } };
 }
 
 function titleOf(subject: Subject, estimated: EstimateReport | null): string {
-  if (estimated === null) return `DOES IT FIT?  ${subject.kind === 'bytes' ? formatBoth(subject.bytes) : ''}`;
+  if (estimated === null) return `DOES IT FIT? ${subject.kind === 'bytes' ? formatBoth(subject.bytes) : ''}`;
   const { model, use } = estimated;
-  const purpose = use.use === 'inference' ? '' : `, ${use.use}`;
+  const purpose = use.use === 'inference' ? '' : ` · ${use.use}`;
   const count = use.batch === null ? use.sequences : use.batch;
   const context =
-    model.architecture === null ? purpose : `  ${formatCount(use.context)} tokens × ${formatCount(count)}${purpose}`;
-  return `DOES IT FIT?  ${model.name}${context}`;
+    model.architecture === null ? purpose : ` · ${formatCount(use.context)} tokens × ${formatCount(count)}${purpose}`;
+  return `DOES IT FIT? ${model.name}${context}`;
 }
 
 function optionsOf(values: Values): FitOptions {

@@ -112,7 +112,7 @@ function programLines({ programs }: FitReport, { all }: FitView, options: Render
 function stepsOf({ remedies, verdict }: FitProgramReport, indent: number, { unicode, width }: RenderOptions): string[] {
   if (verdict === 'fits' || remedies.length === 0) return [];
   const arrow = unicode ? '→' : '->';
-  const texts = remedies.map(({ text }) => text.replace(/[,:].*$/, ''));
+  const texts = remedies.map(({ text }) => text.replace(/(?:, |: ).*$/, ''));
   return hanging(`${' '.repeat(indent)}${arrow} `, texts.join(', '), width);
 }
 

@@ -143,6 +143,19 @@ describe('fit', () => {
     else expect(weights.bytes).toBeGreaterThan(0);
   });
 
+  it('names what would make programs accept it, and a precision that fits', () => {
+    const text = (...args: string[]) => runUmaprobe(['fit', ...args]).stdout;
+    expect(text('--bytes', '60GiB', '--sim', 'gb10-hugepages')).toMatch(
+      /llama\.cpp {3}fits after .*\n +→ release reserved huge pages\n/,
+    );
+    expect(text('--bytes', '60GiB', '--sim', 'gb10-busy')).toContain('→ stop VLLM::EngineCor (4200017)\n');
+    const large = configFile({ ...QWEN, num_hidden_layers: 80, hidden_size: 8192, intermediate_size: 32_768 });
+    const { report } = ask('gb10', large);
+    expect(report.verdict).toBe('no');
+    expect(report.notes.join()).toMatch(/In int8 it would fit \(at most \d+\.\d GiB\): --table has each precision/);
+    expect(text(large, '--sim', 'gb10')).toContain(`DOES IT FIT? ${large.split('/').at(-1)} · 4,096 tokens × 1`);
+  });
+
   it('shows which precisions fit', () => {
     const { stdout } = runUmaprobe(['fit', '--table', '--json', '--sim', 'gb10']);
     const { rows } = parseDocument(stdout) as unknown as FitTable;

@@ -20,6 +20,8 @@ function between(low: number, bytes: number, high: number): FitNeed {
   return { total: { bytes, low, high }, terms: [{ name: 'weights', bytes, low, high }] };
 }
 
+const exact = (bytes: number) => ({ bytes, low: bytes, high: bytes });
+
 /** A 7B model in BF16 with 8,192 tokens of context. */
 const MODEL: FitNeed = {
   total: { bytes: 20 * GiB, low: 18 * GiB, high: 24 * GiB },
@@ -170,6 +172,24 @@ describe('a program’s verdict', () => {
     expect(notes).toEqual([
       'Without the flag its share is 0.92, 110.1 GiB: it starts, and leaves 1.6 GiB for the host.',
     ]);
+  });
+
+  it('says so where the upper end of the range would change its decision', async () => {
+    const limit = safe();
+    const need = between(1, limit, limit + 20 * GiB);
+    expect((await only('torch', need)).decision).toContain('for the expected size, not for the upper end');
+    for (const program of ['accelerate', 'llama.cpp', 'ollama'] as const) {
+      const wide = between(1, 60 * GiB, 200 * GiB);
+      expect((await only(program, wide)).decision).toContain('if it takes no more than expected');
+      expect((await only(program, MODEL)).decision).not.toContain('if it takes');
+    }
+  });
+
+  it('of weights alone does not say how much it takes', async () => {
+    const weights: FitNeed = { total: exact(14 * GiB), terms: [{ name: 'weights', ...exact(14 * GiB) }] };
+    expect((await only('vllm', weights)).decision).toMatch(/^takes more than 14\.\d\d GiB \(0\.12\): its KV cache/);
+    expect((await only('sglang', weights)).decision).toContain('its KV cache is not counted');
+    expect((await ask(weights)).summary).toMatch(/^14\.0 GiB of weights alone fit: /);
   });
 
   it('is judged again after the steps of the machine', async () => {
