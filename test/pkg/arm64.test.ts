@@ -47,7 +47,9 @@ describe('the arm64 package', () => {
 
   it('shows a simulated GB10', (context) => {
     if (reason !== null) context.skip(reason);
-    const { status, stdout, stderr } = umaprobe('snapshot', '--sim', 'gb10', '--json', '--memgetinfo', 'child');
+    // In the emulator a library may need longer than the default of 2 s.
+    const options = ['--json', '--memgetinfo', 'child', '--deadline', '30s'];
+    const { status, stdout, stderr } = umaprobe('snapshot', '--sim', 'gb10', ...options);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     const snapshot = JSON.parse(stdout);
     expect(snapshot).toMatchObject({ simulated: 'gb10', devices: [{ memoryModel: 'unified', nvml: null }] });
