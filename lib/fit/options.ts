@@ -12,6 +12,7 @@ import {
   outOfRange,
 } from '../base/arguments.ts';
 import { LIMITS } from '../base/limits.ts';
+import { checkUtilization } from '../base/program-arguments.ts';
 import type { FitLlamaOptions, FitNeed, FitOptions, FitProgram, FitRange, FitTerm, Snapshot } from '../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../types/programs.ts';
 
@@ -32,7 +33,9 @@ export function checkFit(need: unknown, snapshot: unknown, options: FitOptions) 
   const { device, utilization } = options;
   const program = options.program === undefined ? null : checkChoice('program', MODEL_PROGRAM_NAMES, options.program);
   if (device !== undefined) checkDevice(device);
-  if (utilization !== undefined) checkUtilization(utilization, program);
+  checkUtilization(utilization);
+  if (utilization !== undefined && program !== 'vllm' && program !== 'sglang')
+    throw invalidValue('utilization', 'an option of the programs vllm and sglang only', utilization);
   const version = checkVersion(options.programVersion, program);
   return {
     need: checked,
@@ -48,13 +51,6 @@ export function checkFit(need: unknown, snapshot: unknown, options: FitOptions) 
 
 function isSnapshot(value: unknown): value is Snapshot {
   return typeof value === 'object' && value !== null && 'schema' in value && value.schema === 'umaprobe/snapshot/1';
-}
-
-function checkUtilization(value: unknown, program: FitProgram | null): void {
-  if (typeof value !== 'number') throw invalidType('utilization', 'a number above 0 and up to 1', value);
-  if (!(value > 0 && value <= 1)) throw outOfRange('utilization', 'above 0 and up to 1', value);
-  if (program !== 'vllm' && program !== 'sglang')
-    throw invalidValue('utilization', 'an option of the programs vllm and sglang only', value);
 }
 
 function checkLlama(value: FitLlamaOptions | undefined, program: FitProgram | null): FitLlamaOptions {

@@ -16,6 +16,7 @@ import {
   type Keys,
 } from '../base/arguments.ts';
 import { ANY_BYTES, LIMITS } from '../base/limits.ts';
+import { checkCommand, checkEnvironment, checkPath } from '../base/program-arguments.ts';
 import { checkFloor } from '../memory/floor.ts';
 import type { GuardOptions, GuardTarget, LoadAction } from '../types/index.ts';
 import { DEFAULT_GRACE_MS, DEFAULT_INTERVAL_MS } from './defaults.ts';
@@ -61,8 +62,8 @@ export function checkGuardOptions(options: GuardOptions): Settings {
   return {
     command: command === undefined ? null : checkCommand(command),
     target: target === undefined ? null : checkTarget(target),
-    cwd: checkCwd(options.cwd),
-    env: checkEnv(options.env),
+    cwd: checkPath('cwd', options.cwd),
+    env: checkEnvironment(options.env),
     stdio,
     floorBytes: optionalFloor(options),
     killBelowBytes: optionalBytes('killBelowBytes', options.killBelowBytes),
@@ -75,37 +76,6 @@ export function checkGuardOptions(options: GuardOptions): Settings {
     onEvent: options.onEvent ?? (() => undefined),
     signal: checkSignal(options.signal),
   };
-}
-
-function checkCommand(value: unknown): readonly [string, ...string[]] {
-  if (!Array.isArray(value)) throw invalidType('command', 'an array: a program and its arguments', value);
-  const words: readonly unknown[] = value;
-  for (const [index, word] of words.entries()) {
-    if (typeof word !== 'string') throw invalidType(`command[${index}]`, 'a text', word);
-    if (word.includes('\0')) throw invalidValue(`command[${index}]`, 'a text without a null character', word);
-  }
-  const [file = '', ...args] = words as readonly string[];
-  if (file === '') throw invalidArgument('command is empty; expected a program and its arguments');
-  return [file, ...args];
-}
-
-function checkCwd(value: unknown): string | undefined {
-  if (value === undefined) return undefined;
-  if (typeof value !== 'string') throw invalidType('cwd', 'a path', value);
-  if (value === '' || value.includes('\0')) throw invalidValue('cwd', 'a path', value);
-  return value;
-}
-
-function checkEnv(value: unknown): GuardOptions['env'] {
-  if (value === undefined) return undefined;
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw invalidType('env', 'an object with variables', value);
-  for (const [name, text] of Object.entries(value)) {
-    if (text !== undefined && typeof text !== 'string') throw invalidType(`env.${name}`, 'a text', text);
-    if (name === '' || /[=\0]/.test(name) || text?.includes('\0'))
-      throw invalidValue('env', 'names without "=" and texts without a null character', name);
-  }
-  return value as GuardOptions['env'];
 }
 
 function optionalFloor({ acceptAFrozenMachine, floorBytes }: GuardOptions): number | undefined {

@@ -8,12 +8,10 @@ import {
   checkKeys,
   checkSignal,
   invalidArgument,
-  invalidType,
-  invalidValue,
   type Keys,
-  outOfRange,
 } from '../base/arguments.ts';
 import { SOME_BYTES } from '../base/limits.ts';
+import { checkCommand, checkPath, checkUtilization } from '../base/program-arguments.ts';
 import { checkFloor } from '../memory/floor.ts';
 import type { LaunchOptions } from '../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../types/programs.ts';
@@ -53,8 +51,8 @@ export function checkLaunchOptions(options: LaunchOptions): LaunchSettings {
   if (model !== undefined && bytes !== undefined)
     throw invalidArgument('model and bytes both say what is loaded: give one of them');
   checkFunction('onEvent', options.onEvent);
-  if (utilization !== undefined) checkUtilization(utilization);
-  if (folder !== undefined) checkFolder(folder);
+  checkUtilization(utilization);
+  checkPath('folder', folder);
   const accept = checkBoolean('acceptAFrozenMachine', options.acceptAFrozenMachine);
   if (options.floorBytes !== undefined) checkFloor('floorBytes', options.floorBytes, accept);
   return {
@@ -70,25 +68,4 @@ export function checkLaunchOptions(options: LaunchOptions): LaunchSettings {
     onEvent: options.onEvent ?? (() => undefined),
     signal: checkSignal(options.signal),
   };
-}
-
-function checkCommand(value: unknown): readonly string[] {
-  if (!Array.isArray(value)) throw invalidType('command', 'an array: a program and its arguments', value);
-  for (const [index, word] of value.entries()) {
-    if (typeof word !== 'string') throw invalidType(`command[${index}]`, 'a text', word);
-    if (word.includes('\0')) throw invalidValue(`command[${index}]`, 'a text without a null character', word);
-  }
-  if (value.length === 0 || value[0] === '')
-    throw invalidArgument('command is empty; expected a program and its arguments');
-  return value as readonly string[];
-}
-
-function checkUtilization(value: unknown): void {
-  if (typeof value !== 'number') throw invalidType('utilization', 'a number above 0 and up to 1', value);
-  if (!(value > 0 && value <= 1)) throw outOfRange('utilization', 'above 0 and up to 1', value);
-}
-
-function checkFolder(value: unknown): void {
-  if (typeof value !== 'string') throw invalidType('folder', 'a path', value);
-  if (value === '' || value.includes('\0')) throw invalidValue('folder', 'a path', value);
 }

@@ -16,6 +16,7 @@ import {
   outOfRange,
 } from '../base/arguments.ts';
 import { LIMITS, SOME_BYTES } from '../base/limits.ts';
+import { checkCommand, checkEnvironment, checkPath } from '../base/program-arguments.ts';
 import { type LineCapture, type LinePattern, lineCapture, linePattern } from '../guard/pattern.ts';
 import { checkFloor } from '../memory/floor.ts';
 import type { ProfileBisection, ProfileEvent, ProfileOptions, ProfileVariation } from '../types/index.ts';
@@ -82,11 +83,11 @@ export function checkProfileOptions(options: ProfileOptions): CheckedProfileOpti
     );
   checkFunction('onEvent', onEvent);
   const command = checkCommand(options.command);
-  const env = checkEnv(options.env);
+  const env = checkEnvironment(options.env) ?? {};
   const variations = vary === undefined ? [] : checkVariations(vary);
   const bisection = bisect === undefined ? null : checkBisection(bisect);
   const names = bisection === null ? variations.map(({ name }) => name) : [bisection.name];
-  const journal = checkPath('journal', options.journal);
+  const journal = checkPathOrFalse('journal', options.journal);
   const resume = checkBoolean('resume', options.resume);
   const accept = checkBoolean('acceptAFrozenMachine', options.acceptAFrozenMachine);
   if (resume && journal === false) throw invalidArgument('resume needs the journal, and journal is false');
@@ -107,33 +108,10 @@ export function checkProfileOptions(options: ProfileOptions): CheckedProfileOpti
     waitForOthers: options.waitMs !== undefined,
     journal,
     resume,
-    record: checkPath('record', options.record),
+    record: checkPathOrFalse('record', options.record),
     onEvent,
     signal: checkSignal(options.signal),
   };
-}
-
-function checkCommand(value: unknown): readonly [string, ...string[]] {
-  if (!Array.isArray(value)) throw invalidType('command', 'an array: a program and its arguments', value);
-  for (const [index, word] of (value as readonly unknown[]).entries()) {
-    if (typeof word !== 'string') throw invalidType(`command[${index}]`, 'a text', word);
-    if (word.includes('\0')) throw invalidValue(`command[${index}]`, 'a text without a null character', word);
-  }
-  const [file = '', ...args] = value as readonly string[];
-  if (file === '') throw invalidArgument('command is empty; expected a program and its arguments');
-  return [file, ...args];
-}
-
-function checkEnv(value: unknown): Readonly<Record<string, string | undefined>> {
-  if (value === undefined) return {};
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw invalidType('env', 'an object with variables', value);
-  for (const [name, text] of Object.entries(value)) {
-    if (text !== undefined && typeof text !== 'string') throw invalidType(`env.${name}`, 'a text', text);
-    if (name === '' || /[=\0]/.test(name) || text?.includes('\0'))
-      throw invalidValue('env', 'names without "=" and texts without a null character', name);
-  }
-  return value as Readonly<Record<string, string | undefined>>;
 }
 
 function checkVariations(value: unknown): ProfileVariation[] {
@@ -211,9 +189,6 @@ function checkSteps({ stepCount, steps }: ProfileOptions): CheckedProfileOptions
   return { matches: linePattern('steps', checkPattern('steps', steps)), count };
 }
 
-function checkPath(name: string, value: unknown): string | false | undefined {
-  if (value === undefined || value === false) return value;
-  if (typeof value !== 'string') throw invalidType(name, 'a path, or false', value);
-  if (value === '' || value.includes('\0')) throw invalidValue(name, 'a path', value);
-  return value;
+function checkPathOrFalse(name: string, value: unknown): string | false | undefined {
+  return value === false ? false : checkPath(name, value, 'a path, or false');
 }

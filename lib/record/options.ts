@@ -7,11 +7,10 @@ import {
   checkMilliseconds,
   checkSignal,
   checkText,
-  invalidType,
-  invalidValue,
   type Keys,
 } from '../base/arguments.ts';
 import { LIMITS } from '../base/limits.ts';
+import { checkPath } from '../base/program-arguments.ts';
 import type { ReadRecordOptions, RecordOptions } from '../types/index.ts';
 import { DEFAULT_RECORD_BYTES } from './defaults.ts';
 
@@ -28,7 +27,7 @@ const READ_KEYS: Keys<ReadRecordOptions> = { folder: true, lastMs: true, session
 export function checkRecordOptions(options: RecordOptions) {
   checkKeys('record()', options, RECORD_KEYS);
   return {
-    folder: checkFolder(options.folder),
+    folder: checkPath('folder', options.folder),
     intervalMs: checkMilliseconds('intervalMs', options.intervalMs ?? 10, LIMITS.recordIntervalMs),
     frameMs: checkMilliseconds('frameMs', options.frameMs ?? 100, LIMITS.frameMs),
     maxBytes: checkBytes('maxBytes', options.maxBytes ?? DEFAULT_RECORD_BYTES, LIMITS.recordBytes),
@@ -40,7 +39,7 @@ export function checkRecordOptions(options: RecordOptions) {
 export function checkReadOptions(options: ReadRecordOptions) {
   checkKeys('readRecord()', options, READ_KEYS);
   return {
-    folder: checkFolder(options.folder),
+    folder: checkPath('folder', options.folder),
     lastMs: options.lastMs === undefined ? null : checkInteger('lastMs', options.lastMs, LIMITS.lastMs),
     sessions: options.sessions === undefined ? null : checkInteger('sessions', options.sessions, LIMITS.sessions),
     points: checkInteger('points', options.points ?? 500, LIMITS.points),
@@ -49,14 +48,7 @@ export function checkReadOptions(options: ReadRecordOptions) {
 }
 
 export function checkMark(text: unknown, folder: unknown): { text: string; folder: string | undefined } {
-  return { text: checkText('text', text, LIMITS.markLength), folder: checkFolder(folder) };
-}
-
-function checkFolder(value: unknown): string | undefined {
-  if (value === undefined) return undefined;
-  if (typeof value !== 'string') throw invalidType('folder', 'a path', value);
-  if (value === '' || value.includes('\0')) throw invalidValue('folder', 'a path', value);
-  return value;
+  return { text: checkText('text', text, LIMITS.markLength), folder: checkPath('folder', folder) };
 }
 
 function checkProcessesMs(value: unknown): number {
