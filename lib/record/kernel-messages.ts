@@ -15,21 +15,25 @@ export async function followKernelMessages(
   onMessage: (text: string) => void,
   onProblem: (text: string) => void,
   signal: AbortSignal,
+  path = '/dev/kmsg',
 ): Promise<void> {
   let fd: number;
   try {
     // A blocking read would hold a thread of Node's pool, and with it the exit of the process.
-    fd = openSync('/dev/kmsg', constants.O_RDONLY | constants.O_NONBLOCK);
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'UNKNOWN';
-    return onProblem(`messages of the kernel are not recorded: /dev/kmsg cannot be read (${code})`);
+    return onProblem(`messages of the kernel are not recorded: ${path} cannot be read (${code})`);
   }
   try {
     // What is there already happened before the recording.
-    while (nextMessage(fd) !== null);
+    for (let text = nextMessage(fd); text !== null; text = nextMessage(fd)) {
+      if (text === END) return onProblem(`messages of the kernel are not recorded: ${path} is not its log here`);
+    }
     while (!signal.aborted) {
       await sleep(POLL_MS, undefined, { signal, ref: false });
-      for (let taken = 0, text = nextMessage(fd); text !== null; text = nextMessage(fd)) {
+      let taken = 0;
+      for (let text = nextMessage(fd); text !== null && text !== END; text = nextMessage(fd)) {
         if (TELLING.test(text) && taken++ < MOST) onMessage(text.slice(0, MAX_LENGTH));
       }
     }
@@ -42,11 +46,15 @@ export async function followKernelMessages(
 
 const buffer = Buffer.alloc(8192);
 
-/** The text of the next message; null: there is none. Each read returns one: "6,1234,5678,-;text". */
-function nextMessage(fd: number): string | null {
+/** The log has no end: some containers have /dev/null in its place, whose reads would never stop. */
+const END = Symbol('end of the file');
+
+/** The text of the next message; null: there is none yet. Each read returns one: "6,1234,5678,-;text". */
+function nextMessage(fd: number): string | typeof END | null {
   for (;;) {
     try {
       const length = readSync(fd, buffer);
+      if (length === 0) return END;
       const record = buffer.toString('utf8', 0, length);
       const end = record.indexOf('\n');
       return record.slice(record.indexOf(';') + 1, end === -1 ? undefined : end);
