@@ -31,7 +31,8 @@ const UNIT = /\/([^/]+\.service)(?=\/|$)/g;
 /**
  * The owner by a text of `/proc/<pid>/cgroup`; null: none, as for programs of a login session.
  *
- * @param text of the v2 or hybrid hierarchy; every v1 hierarchy names the same container.
+ * @param text of the v2, v1 or hybrid hierarchy. Every v1 hierarchy names the same container; systemd names its units in v2,
+ *   or in a v1 hierarchy of its own, and only where it may in that of the memory.
  */
 export function ownerOf(text: string): Owner | null {
   const path = parseCgroup(text)?.path ?? '';
@@ -41,7 +42,12 @@ export function ownerOf(text: string): Owner | null {
     const name = runtime === 'lxc' ? id : id.slice(0, SHORT_ID);
     return { kind: 'container', id: `${runtime}:${name}`, name };
   }
-  const units = [...path.matchAll(UNIT)].map((match) => match[1] as string);
-  const unit = units.filter((name) => !/^user@\d+\.service$/.test(name)).at(-1);
+  const unit =
+    unitIn(path) ?? unitIn(/^0::(.*)$/m.exec(text)?.[1]) ?? unitIn(/^\d+:name=systemd:(.*)$/m.exec(text)?.[1]);
   return unit === undefined ? null : { kind: 'unit', id: `unit:${unit}`, name: unit };
+}
+
+function unitIn(path = ''): string | undefined {
+  const units = [...path.matchAll(UNIT)].map((match) => match[1] as string);
+  return units.filter((name) => !/^user@\d+\.service$/.test(name)).at(-1);
 }

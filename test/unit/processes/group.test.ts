@@ -108,6 +108,9 @@ describe('ownerOf', () => {
     ['0::/user.slice/user-1000.slice/user@1000.service/app.slice/lmstudio.service', 'unit:lmstudio.service'],
     ['0::/user.slice/user-1000.slice/user@1000.service/app.slice/app-gnome-code-1.scope', undefined],
     ['0::/user.slice/user-1000.slice/session-3.scope', undefined],
+    ['9:name=systemd:/\n4:memory:/process/1\n0::/system.slice/vllm.service\n', 'unit:vllm.service'],
+    ['1:name=systemd:/system.slice/vllm.service\n4:memory:/user\n', 'unit:vllm.service'],
+    [`1:name=systemd:/a.service\n4:memory:/docker/${id}\n0::/system.slice/docker.service\n`, 'docker:3f4e0c1b2a9d'],
     ['0::/../../other', undefined],
     ['', undefined],
   ])('%j', (text, expected) => expect(ownerOf(text)?.id).toBe(expected));
