@@ -165,7 +165,8 @@ function attentionBytes(layers: AttentionLayers, cells: Cells, types: Types, use
   const each =
     layers.layers * headsOf(layers.kvHeads, use) * (layers.keyDim * types.key + layers.valueDim * types.value);
   const count = layers.window === null ? exactly(cells.full) : cells.window(layers);
-  return range(each * count.bytes, each * count.low, each * count.high);
+  const index = layers.layers * (layers.indexDim ?? 0) * types.key;
+  return range((each + index) * count.bytes, each * count.low, (each + index) * count.high);
 }
 
 /** The encoder's positions are computed once for each sequence, and do not grow with the context. */

@@ -75,10 +75,11 @@ function countedTerm(model: Model, counts: ParameterCounts, use: Use): EstimateT
   const expertsOnly = quantization?.method === 'mxfp4';
   // MLX quantises the embedding and the output layer, too.
   const outer = quantization?.method === 'mlx' ? packed : plain;
-  const of = (layerBytes: number): number => outside * outer + layers * layerBytes + counts.experts * packed;
+  const ofExperts = quantization?.expertBytesPerWeight ?? packed;
+  const of = (layerBytes: number): number => outside * outer + layers * layerBytes + counts.experts * ofExperts;
   const bytes = of(expertsOnly ? plain : packed);
   const most = of(packed + (plain - packed) * unquantized(model, counts)) * (1 + PADDING);
-  const tiles = tileBytes(model, counts.experts * packed);
+  const tiles = tileBytes(model, counts.experts * ofExperts);
   const devices = use.tensorParallel;
   return {
     name: 'weights',
@@ -88,12 +89,13 @@ function countedTerm(model: Model, counts: ParameterCounts, use: Use): EstimateT
       ((Math.max(bytes, most) + tiles) / devices) * (devices > 1 ? 1.1 : 1),
     ),
     formula:
-      '(embedding + output) × outerBytes + layers × (expertsOnly ? plainBytes : packedBytes) + experts × packedBytes',
+      '(embedding + output) × outerBytes + layers × (expertsOnly ? plainBytes : packedBytes) + experts × expertBytes',
     inputs: {
       ...counts,
       layers,
       plainBytes: plain,
       packedBytes: packed,
+      expertBytes: ofExperts,
       expertsOnly,
       quantization: quantization?.method ?? null,
     },

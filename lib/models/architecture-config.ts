@@ -11,14 +11,13 @@ import {
   grouped,
   type LatentLayers,
   type LayerMemory,
-  type StateLayers,
-  stateLayer,
 } from './architecture.ts';
 import { encoderDecoder, isEncoderDecoder } from './encoder-decoder.ts';
 import { assumptionOf } from './known-types.ts';
 import { ModelConfig } from './model-config.ts';
 import { isObject, type JsonObject, modelError } from './model-file.ts';
 import { withDefaults } from './nested-defaults.ts';
+import { convLayer, deltaNetLayer, kimiLayer, lightningLayer, mambaLayer, rwkvLayer } from './state-layers.ts';
 
 const MOST_LAYERS = 10_000;
 /** Fields under which multimodal models keep the config of their language model. */
@@ -176,11 +175,22 @@ function layerMemories(config: ModelConfig, shape: Shape): LayerMemory[] {
   const sharing = config.count(['num_kv_shared_layers'], 0) ?? 0;
   const parallel = model === 'falcon_h1';
   const memories = each((index) =>
-    index >= shape.layers - sharing ? { kind: 'none' } : layerOfKind(kinds[index] ?? 'full', config, shape),
+    index >= shape.layers - sharing
+      ? { kind: 'none' }
+      : withIndex(layerOfKind(kinds[index] ?? 'full', config, shape), config, index),
   );
   // Zamba's shared attention keeps the tokens of each layer that uses it.
   const beside = kinds.filter((kind) => kind === 'hybrid').map(() => fullLayer(shape));
   return parallel ? [...memories, ...each(() => mambaLayer(config, shape))] : [...memories, ...beside];
+}
+
+/** MiniMax M3 chooses blocks of tokens by a small key of each, which it keeps beside the others. */
+function withIndex(memory: LayerMemory, config: ModelConfig, index: number): LayerMemory {
+  const sparse = config.inner('sparse_attention_config');
+  const dim = sparse?.count(['sparse_index_dim']) ?? null;
+  if (sparse === null || dim === null || memory.kind !== 'attention') return memory;
+  const isSparse = sparse.flag('use_sparse_attention') !== false && sparse.list('sparse_attention_freq')?.[index] !== 0;
+  return isSparse ? { ...memory, indexDim: dim } : memory;
 }
 
 /** Models that read a text once and write none keep nothing of it. */
@@ -203,6 +213,7 @@ const KINDS: ReadonlyMap<string, Kind> = new Map([
   ['full_attention', 'full'],
   ['attention', 'full'],
   ['self_attention', 'full'],
+  ['deepseek_sparse_attention', 'full'],
   ['global', 'full'],
   ['sliding_attention', 'sliding'],
   ['sliding_window_attention', 'sliding'],
@@ -326,16 +337,6 @@ function layerOfKind(kind: Kind, config: ModelConfig, shape: Shape): LayerMemory
   }
 }
 
-function lightningLayer({ heads, keyDim }: Shape): LayerMemory {
-  return {
-    kind: 'state',
-    layers: 1,
-    what: 'lightning attention',
-    stateElements: (heads ?? 1) * keyDim ** 2,
-    convElements: 0,
-  };
-}
-
 /** Gemma 4 gives its layers with full attention heads of their own. */
 function globalLayer(config: ModelConfig, shape: Shape): LayerMemory {
   const dim = config.count(['global_head_dim']);
@@ -375,22 +376,6 @@ function latentLayer(config: ModelConfig): LatentLayers | null {
   };
 }
 
-/** Kimi's delta attention: a state of head_dim × head_dim for each head, and three short convolutions. */
-function kimiLayer(index: number, linear: ModelConfig, full: CacheLayers): LayerMemory {
-  const fullLayers = linear.list('full_attn_layers') ?? []; // counted from 1
-  if (fullLayers.includes(index + 1)) return full;
-  const heads = linear.needed(['num_heads']);
-  const dim = linear.needed(['head_dim']);
-  const kernel = linear.count(['short_conv_kernel_size']) ?? 4;
-  return {
-    kind: 'state',
-    layers: 1,
-    what: 'Kimi delta attention',
-    stateElements: heads * dim * dim,
-    convElements: 3 * (kernel - 1) * heads * dim,
-  };
-}
-
 /** A block of a searched architecture (Nemotron NAS): some have no attention, the others differ in their heads. */
 function searchedBlock(block: unknown, shape: Shape): LayerMemory {
   const part = isObject(block) && isObject(block.attention) ? block.attention : {};
@@ -412,64 +397,6 @@ function compressedLayer(config: ModelConfig, shape: Shape, ratio: unknown): Lay
 function patternLayer(letter: string, config: ModelConfig, shape: Shape): LayerMemory {
   if (letter === 'M') return mambaLayer(config, shape);
   return letter === '*' ? fullLayer(shape) : { kind: 'none' };
-}
-
-function mambaLayer(config: ModelConfig, { hidden }: Shape): StateLayers {
-  const heads = config.count(['mamba_num_heads', 'mamba_n_heads', 'n_mamba_heads', 'num_heads']);
-  const headDim = config.count(['mamba_head_dim', 'mamba_d_head', 'mamba_headdim', 'head_dim']);
-  const expand = config.count(['mamba_expand', 'expand']) ?? 2;
-  const model = config.text('model_type') ?? '';
-  const kernel = config.count(['conv_kernel', 'mamba_d_conv', 'd_conv', 'conv_kernel_size']) ?? 4;
-  const first = model === 'mamba' || model === 'falcon_mamba' || model === 'jamba';
-  const stateSize = config.count(['ssm_state_size', 'mamba_d_state', 'state_size']) ?? (first ? 16 : 128);
-  const inner =
-    config.count(['mamba_d_ssm']) ?? (heads !== null && headDim !== null && !first ? heads * headDim : expand * hidden);
-  if (first) {
-    const size = model === 'mamba' || model === 'falcon_mamba' ? (config.count(['intermediate_size']) ?? inner) : inner;
-    return stateLayer('Mamba', size, stateSize, 0, kernel);
-  }
-  return stateLayer(
-    'Mamba-2',
-    inner,
-    stateSize,
-    config.count(['n_groups', 'mamba_n_groups', 'mamba_ngroups']) ?? 1,
-    kernel,
-  );
-}
-
-/** Gated delta networks (Qwen3-Next, Qwen3.5): a state of key × value elements for each value head. */
-function deltaNetLayer(config: ModelConfig): StateLayers {
-  const valueHeads = config.needed(['linear_num_value_heads']);
-  const keyHeads = config.needed(['linear_num_key_heads']);
-  const keyDim = config.needed(['linear_key_head_dim']);
-  const valueDim = config.needed(['linear_value_head_dim']);
-  const kernel = config.count(['linear_conv_kernel_dim']) ?? 4;
-  return {
-    kind: 'state',
-    layers: 1,
-    what: 'gated delta network',
-    stateElements: valueHeads * keyDim * valueDim,
-    convElements: (kernel - 1) * (2 * keyHeads * keyDim + valueHeads * valueDim),
-  };
-}
-
-/** RWKV from version 5 on: a matrix for each head, and the last token of both halves of a layer. */
-function rwkvLayer(config: ModelConfig, { hidden }: Shape): StateLayers {
-  const headDim = config.count(['head_dim', 'head_size']) ?? 64;
-  return { kind: 'state', layers: 1, what: 'RWKV', stateElements: hidden * headDim, convElements: 2 * hidden };
-}
-
-/** LFM2's short convolutions, RecurrentGemma's recurrent blocks. */
-function convLayer(config: ModelConfig, { hidden }: Shape): StateLayers {
-  const width = config.count(['lru_width']);
-  const kernel = config.count(['conv_L_cache', 'conv1d_width']) ?? 4;
-  return {
-    kind: 'state',
-    layers: 1,
-    what: 'short convolution',
-    stateElements: width ?? 0,
-    convElements: (kernel - 1) * (width ?? config.count(['conv_dim']) ?? hidden),
-  };
 }
 
 function notesOf(config: ModelConfig, layers: readonly LayerMemory[]): string[] {

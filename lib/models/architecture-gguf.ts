@@ -125,6 +125,8 @@ function layerMemory(keys: Keys, layer: number, blocks: number, hidden: number):
 function stateOf(keys: Keys, layer: number, hidden: number): CacheLayers | null {
   const kda = keys.count('kda.head_dim');
   if (kda !== null && isRecurrent(keys, layer)) return deltaAttention(keys, layer, kda);
+  const wkv = keys.count('wkv.head_size');
+  if (wkv !== null) return wkvState(keys, hidden, wkv);
   const shortConv = keys.count('shortconv.l_cache');
   const inner = keys.count('ssm.inner_size');
   if ((inner === null && shortConv === null) || !isRecurrent(keys, layer)) return null;
@@ -139,6 +141,17 @@ function stateOf(keys: Keys, layer: number, hidden: number): CacheLayers | null 
   const stateSize = keys.count('ssm.state_size') ?? 0;
   const groups = keys.count('ssm.group_count') ?? 0;
   return stateLayer('state space', inner, stateSize, groups, keys.count('ssm.conv_kernel') ?? 1);
+}
+
+/** RWKV (llama-hparams.cpp): a matrix for each head, and the last tokens of a layer's halves. */
+function wkvState(keys: Keys, hidden: number, headSize: number): CacheLayers {
+  return {
+    kind: 'state',
+    layers: 1,
+    what: 'RWKV',
+    stateElements: hidden * headSize,
+    convElements: (keys.count('token_shift_count') ?? 2) * hidden,
+  };
 }
 
 /** Kimi Linear (llama-hparams.cpp): a state of dim × dim for each head, and three convolutions. */
@@ -173,7 +186,8 @@ function attentionOf(keys: Keys, layer: number, blocks: number, hidden: number):
   const heads = keys.perLayer('attention.head_count', layer) ?? 1;
   const kvHeads = keys.perLayer('attention.head_count_kv', layer) ?? heads;
   // An encoder such as BERT reads a text once and keeps nothing of it.
-  if (kvHeads === 0 || keys.value('attention.causal') === false) return { kind: 'none' };
+  if (kvHeads === 0 || keys.value('attention.causal') === false || keys.architecture === 't5encoder')
+    return { kind: 'none' };
   const shared = keys.count('attention.shared_kv_layers');
   const keeping = shared === null ? (keys.architecture === 'gemma3n' ? GEMMA3N_LAYERS : blocks) : blocks - shared;
   if (layer >= keeping) return { kind: 'none' };

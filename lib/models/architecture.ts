@@ -9,6 +9,8 @@ export interface AttentionLayers {
   valueDim: number;
   /** Tokens that these layers look back; null: all. */
   window: number | null;
+  /** Elements per token of the index of sparse attention (MiniMax M3), for programs that use it. */
+  indexDim?: number;
   /** `chunk`: the window begins anew at its multiples (Llama 4); a cache for it is at most as large. */
   windowKind: 'sliding' | 'chunk' | null;
 }

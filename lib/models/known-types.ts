@@ -5,10 +5,10 @@ import type { ModelConfig } from './model-config.ts';
 /** `model_type` of config.json, of the language model where there are several. */
 const KNOWN = new RegExp(
   `^(?:${[
-    'afmoe|apertus|arcee|baichuan|bailing(?:_moe|_hybrid)\\w*|bamba|bloom|chatglm|codegen|cohere2?|command|dbrx|deepseek(?:_v\\d+)?|dots1',
+    'afmoe|apertus|arcee|baichuan|bailing(?:_moe|_hybrid)\\w*|bamba|bloom|chatglm|codegen|cohere2?|command|dbrx|deepseek(?:_v2|_v3|_v32|_v4|_ref)?|dots1',
     'ernie4_5\\w*|exaone4?|falcon\\w*|gemma[234]?n?\\w*|glm4?\\w*|gpt2|gpt_bigcode|gpt_neox\\w*|gpt_oss|gptj|granite\\w*|hunyuan\\w*',
     'internlm[23]?|jamba|kimi\\w*|lfm2\\w*|llama4?\\w*|longcat\\w*|mamba2?|mimo\\w*|minicpm\\w*|minimax\\w*|ministral3?|mistral[34]?|mixtral',
-    'mllama\\w*|mpt|nemotron\\w*|olmo\\w*|opt|persimmon|phi|phi3\\w*|phi4\\w*|phimoe|pythia|qwen|qwen2\\w*|qwen3\\w*|recurrent_gemma|rwkv\\w*',
+    'mllama\\w*|mpt|nemotron[\\w-]*|olmo\\w*|opt|persimmon|phi|phi3\\w*|phi4\\w*|phimoe|pythia|qwen|qwen2\\w*|qwen3\\w*|recurrent_gemma|rwkv\\w*',
     'seed_oss|smallthinker|smollm3|solar\\w*|stablelm|starcoder2|step3\\w*|xverse|yi|zamba2?',
   ].join('|')})$`,
 );

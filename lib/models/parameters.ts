@@ -3,7 +3,7 @@
  * model code is a product below; vectors (norms, biases) are left out, which is less than 0.1 %.
  */
 
-import type { Architecture, CacheLayers } from './architecture.ts';
+import type { Architecture, AttentionLayers, CacheLayers } from './architecture.ts';
 import { ENCODERS, EXPERT_WIDTH, expertsOf, languageConfig } from './architecture-config.ts';
 import { encoderDecoderParameters, isEncoderDecoder } from './encoder-decoder.ts';
 import { isUnusual } from './known-types.ts';
@@ -115,7 +115,7 @@ function mixerOf(config: ModelConfig, group: CacheLayers, heads: number, hidden:
 
 function attentionParameters(
   config: ModelConfig,
-  { kvHeads, keyDim, valueDim, window }: { kvHeads: number; keyDim: number; valueDim: number; window: number | null },
+  { indexDim = 0, keyDim, kvHeads, valueDim, window }: AttentionLayers,
   heads: number,
   hidden: number,
 ): number {
@@ -126,7 +126,9 @@ function attentionParameters(
   // Trinity has a gate of its own beside the queries.
   const gate = config.text('model_type') === 'afmoe' ? hidden * heads * valueDim : 0;
   const projected = rank === 0 ? hidden * queries : rank * (hidden + queries);
-  return gate + projected + hidden * (kvHeads * keyDim + (shared ? 0 : kvHeads * valueDim) + heads * valueDim);
+  const indexHeads = config.inner('sparse_attention_config')?.count(['sparse_num_index_heads']) ?? 0;
+  const index = hidden * indexDim * (indexHeads + 1);
+  return gate + index + projected + hidden * (kvHeads * keyDim + (shared ? 0 : kvHeads * valueDim) + heads * valueDim);
 }
 
 function latentParameters(

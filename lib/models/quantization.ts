@@ -9,6 +9,8 @@ export interface Quantization {
   bits: number | null;
   /** Bytes of a quantised weight with its share of scales and zero points; null: as `bits`. */
   bytesPerWeight: number | null;
+  /** The same of the routed experts, where they have a format of their own (DeepSeek V4: FP4 beside FP8); null: as the others. */
+  expertBytesPerWeight?: number | null;
   /** Data type of the KV cache that the checkpoint asks for: "fp8"; null: that of the model. */
   kvDtype: string | null;
 }
@@ -31,7 +33,11 @@ export function quantizationOf(config: JsonObject, modelopt: JsonObject | null):
   const inner = isObject(config.text_config) ? config.text_config : {};
   const described = [config.quantization_config, inner.quantization_config, config.compression_config].find(isObject);
   const beside = isObject(modelopt?.quantization) ? modelopt.quantization : null;
-  if (described !== undefined) return quantizationFrom(described, beside);
+  if (described !== undefined) {
+    const found = quantizationFrom(described, beside);
+    const expertDtype = inner.expert_dtype ?? config.expert_dtype ?? described.expert_dtype;
+    return found.method === 'fp8' && expertDtype === 'fp4' ? { ...found, expertBytesPerWeight: MXFP4 } : found;
+  }
   if (beside !== null) return quantizationFrom(beside, null);
   // MLX writes { "quantization": { "group_size": 64, "bits": 4 } }, with a scale and a bias of 2 bytes for each group.
   if (isObject(config.quantization) && typeof config.quantization.bits === 'number') {

@@ -38,6 +38,28 @@ const KIMI_K2 = {
   first_k_dense_replace: 1,
   vocab_size: 163_840,
 };
+const DEEPSEEK_V4_FLASH = {
+  model_type: 'deepseek_v4',
+  expert_dtype: 'fp4',
+  hidden_size: 4096,
+  num_hidden_layers: 43,
+  num_attention_heads: 64,
+  num_key_value_heads: 1,
+  head_dim: 512,
+  moe_intermediate_size: 2048,
+  n_routed_experts: 256,
+  n_shared_experts: 1,
+  q_lora_rank: 1024,
+  qk_rope_head_dim: 64,
+  o_lora_rank: 1024,
+  o_groups: 8,
+  index_head_dim: 128,
+  index_n_heads: 64,
+  sliding_window: 128,
+  compress_ratios: [0, 0, ...Array.from({ length: 41 }, (_, index) => (index % 2 === 0 ? 4 : 128))],
+  vocab_size: 129_280,
+  tie_word_embeddings: false,
+};
 const FP8 = { quant_method: 'fp8', weight_block_size: [128, 128] };
 const int4 = { config_groups: { group_0: { weights: { num_bits: 4, type: 'int', group_size: 32 } } } };
 
@@ -58,6 +80,9 @@ const FILES: [
   ['Qwen2.5 72B GPTQ Int4', QWEN_72B, { quant_method: 'gptq', bits: 4, group_size: 128 }, 41.6],
   ['Qwen2.5 72B GPTQ Int8', QWEN_72B, { quant_method: 'gptq', bits: 8, group_size: 128 }, 77],
   ['Kimi K2 FP8', KIMI_K2, FP8, 1029],
+  // FP8 beside experts in FP4; a download of 158 GB.
+  ['DeepSeek V4 Flash', DEEPSEEK_V4_FLASH, FP8, 158],
+  ['DeepSeek V4 Flash in FP8', { ...DEEPSEEK_V4_FLASH, expert_dtype: 'fp8' }, FP8, 287],
   ['Kimi K2 Thinking INT4', KIMI_K2, { quant_method: 'compressed-tensors', format: 'pack-quantized', ...int4 }, 594],
 ];
 

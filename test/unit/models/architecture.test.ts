@@ -160,6 +160,15 @@ describe('a GGUF header', () => {
     ]);
   });
 
+  it('of RWKV, which has a state, and of the encoder of T5, which keeps nothing', () => {
+    const rwkv = { block_count: 32, embedding_length: 2560, 'wkv.head_size': 64, token_shift_count: 2 };
+    expect(architecture('rwkv7', rwkv)?.cache).toEqual([
+      { kind: 'state', layers: 32, what: 'RWKV', stateElements: 2560 * 64, convElements: 2 * 2560 },
+    ]);
+    const t5 = { block_count: 24, embedding_length: 4096, 'attention.head_count': 64, 'attention.key_length': 64 };
+    expect(architecture('t5encoder', t5)?.cache).toEqual([]);
+  });
+
   it('of Llama, with a head size by division', () => {
     const found = architecture('llama', {
       block_count: 32,

@@ -97,6 +97,12 @@ describe('other models', () => {
     expect(model.architecture?.notes[0]).toContain('The input of the encoder is counted as long as the context');
   });
 
+  it('MiniMax M3 keeps a small key of each token besides, in programs that use it', () => {
+    const config = PUBLISHED.find(([name]) => name === 'MiniMax-M3')?.[1].config ?? {};
+    const [term] = cacheOf(modelWith(architectureOfConfig(config, ''), null), { ...useOf({}), context: 1000 }).terms;
+    expect(term).toMatchObject({ bytes: 1000 * 137_472, low: 1000 * 122_880, high: 1000 * 137_472 });
+  });
+
   it('says what it assumes of a type that it does not know, and counts nothing that it cannot', () => {
     const config = {
       model_type: 'nobody_knows',

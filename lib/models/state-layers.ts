@@ -1,0 +1,97 @@
+/**
+ * Layers of a config that keep a state of fixed size instead of keys and values: delta networks, state-space models, RWKV,
+ * short convolutions, lightning attention. Facts are those of the model's code in transformers or vLLM.
+ */
+
+import { type CacheLayers, type LayerMemory, type StateLayers, stateLayer } from './architecture.ts';
+import type { ModelConfig } from './model-config.ts';
+
+interface Shape {
+  hidden: number;
+  heads: number | null;
+  keyDim: number;
+}
+
+/** Kimi's delta attention: a state of head_dim × head_dim for each head, and three short convolutions. */
+export function kimiLayer(index: number, linear: ModelConfig, full: CacheLayers): LayerMemory {
+  const fullLayers = linear.list('full_attn_layers') ?? []; // counted from 1
+  if (fullLayers.includes(index + 1)) return full;
+  const heads = linear.needed(['num_heads']);
+  const dim = linear.needed(['head_dim']);
+  const kernel = linear.count(['short_conv_kernel_size']) ?? 4;
+  return {
+    kind: 'state',
+    layers: 1,
+    what: 'Kimi delta attention',
+    stateElements: heads * dim * dim,
+    convElements: 3 * (kernel - 1) * heads * dim,
+  };
+}
+
+export function mambaLayer(config: ModelConfig, { hidden }: Shape): StateLayers {
+  const heads = config.count(['mamba_num_heads', 'mamba_n_heads', 'n_mamba_heads', 'num_heads']);
+  const headDim = config.count(['mamba_head_dim', 'mamba_d_head', 'mamba_headdim', 'head_dim']);
+  const expand = config.count(['mamba_expand', 'expand']) ?? 2;
+  const model = config.text('model_type') ?? '';
+  const kernel = config.count(['conv_kernel', 'mamba_d_conv', 'd_conv', 'conv_kernel_size']) ?? 4;
+  const first = model === 'mamba' || model === 'falcon_mamba' || model === 'jamba';
+  const stateSize = config.count(['ssm_state_size', 'mamba_d_state', 'state_size']) ?? (first ? 16 : 128);
+  const inner =
+    config.count(['mamba_d_ssm']) ?? (heads !== null && headDim !== null && !first ? heads * headDim : expand * hidden);
+  if (first) {
+    const size = model === 'mamba' || model === 'falcon_mamba' ? (config.count(['intermediate_size']) ?? inner) : inner;
+    return stateLayer('Mamba', size, stateSize, 0, kernel);
+  }
+  return stateLayer(
+    'Mamba-2',
+    inner,
+    stateSize,
+    config.count(['n_groups', 'mamba_n_groups', 'mamba_ngroups']) ?? 1,
+    kernel,
+  );
+}
+
+/** Gated delta networks (Qwen3-Next, Qwen3.5): a state of key × value elements for each value head. */
+export function deltaNetLayer(config: ModelConfig): StateLayers {
+  const valueHeads = config.needed(['linear_num_value_heads']);
+  const keyHeads = config.needed(['linear_num_key_heads']);
+  const keyDim = config.needed(['linear_key_head_dim']);
+  const valueDim = config.needed(['linear_value_head_dim']);
+  const kernel = config.count(['linear_conv_kernel_dim']) ?? 4;
+  return {
+    kind: 'state',
+    layers: 1,
+    what: 'gated delta network',
+    stateElements: valueHeads * keyDim * valueDim,
+    convElements: (kernel - 1) * (2 * keyHeads * keyDim + valueHeads * valueDim),
+  };
+}
+
+/** RWKV from version 5 on: a matrix for each head, and the last token of both halves of a layer. */
+export function rwkvLayer(config: ModelConfig, { hidden }: Shape): StateLayers {
+  const headDim = config.count(['head_dim', 'head_size']) ?? 64;
+  return { kind: 'state', layers: 1, what: 'RWKV', stateElements: hidden * headDim, convElements: 2 * hidden };
+}
+
+/** LFM2's short convolutions, RecurrentGemma's recurrent blocks. */
+export function convLayer(config: ModelConfig, { hidden }: Shape): StateLayers {
+  const width = config.count(['lru_width']);
+  const kernel = config.count(['conv_L_cache', 'conv1d_width']) ?? 4;
+  return {
+    kind: 'state',
+    layers: 1,
+    what: 'short convolution',
+    stateElements: width ?? 0,
+    convElements: (kernel - 1) * (width ?? config.count(['conv_dim']) ?? hidden),
+  };
+}
+
+export function lightningLayer({ heads, keyDim }: Shape): LayerMemory {
+  return {
+    kind: 'state',
+    layers: 1,
+    what: 'lightning attention',
+    stateElements: (heads ?? 1) * keyDim ** 2,
+    convElements: 0,
+  };
+}
