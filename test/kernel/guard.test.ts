@@ -26,12 +26,15 @@ beforeAll(() => {
   compileC(join(ROOT, 'test/kernel/hog.c'), hog);
 });
 
-/** A virtual machine gets its memory when it is first touched, which may be slower than the rates below. */
-async function touchMemory(): Promise<void> {
-  const child = spawn(hog, ['100000', '1536'], { stdio: ['ignore', 'pipe', 'ignore'] });
-  await new Promise<void>((resolve) => child.stdout.on('data', (text) => String(text).includes('has it') && resolve()));
-  child.kill('SIGKILL');
-  await new Promise((resolve) => child.once('exit', resolve));
+/**
+ * A virtual machine gets its memory when it is first touched, some of it at 0.2 GiB/s; what was touched before and is free
+ * again, at 10 GiB/s.
+ */
+async function touchMemory(bytes: number): Promise<void> {
+  const child = spawn(hog, ['100000', String(bytes / MiB)], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.stdout.on('data', (text) => String(text).includes('has it') && child.kill('SIGKILL'));
+  await ended;
 }
 
 const available = () => Number(/MemAvailable: +(\d+) kB/.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1]) * 1024;
@@ -56,17 +59,20 @@ describe('a program that takes memory', () => {
     for (const pid of others.splice(0)) process.kill(pid, 'SIGKILL');
   });
 
-  it.for([1024, 4096])('at up to %i MiB/s is stopped before the floor', async (rate) => {
-    await touchMemory();
-    const slopes: number[] = [];
-    for (let at = 0; at < REPEATS; at++) {
-      const rules = floorWith((rate === 1024 ? 2 : 4) * GiB);
-      const end = await runGuard(rules, [hog, String(rate), '6144']);
+  it.for([1, 4])('at %i GiB/s is stopped before the floor', async (rate, context) => {
+    const room = rate === 1 ? 2 * GiB : 4 * GiB;
+    const stopped: number[] = [];
+    for (let tries = 0; stopped.length < REPEATS && tries < REPEATS + 4; tries++) {
+      await touchMemory(room);
+      const rules = floorWith(room);
+      const end = await runGuard(rules, [hog, String(rate * 1024), String((room + 2 * GiB) / MiB)]);
+      // Whatever the machine gave.
       expectStopped(rules, end);
-      slopes.push(end.ended.actions.find(({ action }) => action !== 'warn')?.evidence.slope ?? 0);
+      const slope = end.ended.actions.find(({ action }) => action !== 'warn')?.evidence.slope ?? 0;
+      if (-slope > 0.8 * rate * GiB) stopped.push(-slope / GiB);
     }
-    if (REPEATS > 1)
-      console.log(`stopped while it took ${slopes.map((slope) => Math.round(-slope / MiB)).join(', ')} MiB/s`);
+    if (REPEATS > 1) console.log(`stopped while it took ${stopped.map((each) => each.toFixed(1)).join(', ')} GiB/s`);
+    if (stopped.length < REPEATS) context.skip(`stopped each time, but ${stopped.length} of ${REPEATS} at this rate`);
   });
 
   it('is stopped while both cores are busy', async () => {
