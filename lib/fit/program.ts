@@ -104,9 +104,9 @@ export function hasKnownCache({ kvBytesPerToken, terms }: CheckedNeed): boolean 
   return has(isWeights) && (kvBytesPerToken !== null || has(isCache));
 }
 
-/** A number of parameters: room for the cache has to be added, and how much is not known. */
+/** A number of parameters, or files without a config: room for the cache has to be added, and how much is not known. */
 export function isWeightsAlone({ terms }: Pick<CheckedNeed, 'terms'>): boolean {
-  return terms.length > 0 && terms.every(({ name }) => isWeights(name));
+  return terms.some(({ name }) => isWeights(name)) && terms.every(({ name }) => isWeights(name) || name === 'runtime');
 }
 
 /** Whether a version is at least another; versions are compared number by number. null: the newest. */

@@ -161,7 +161,7 @@ function summaryOf(
   { atLeast, peak, ...need }: CheckedNeed,
   chosen: FitProgramReport | null,
 ): string {
-  const size = `${rangeText(peak)}${isWeightsAlone(need) ? ' of weights alone' : ''}`;
+  const size = `${rangeText(peak)}${isWeightsAlone(need) ? ' without cache and buffers' : ''}`;
   const byProgram = binding === chosen?.program && verdict !== 'fits';
   if (verdict === 'unknown') {
     if (limit.bytes !== null && atLeast !== null)

@@ -2,6 +2,7 @@
 
 import { readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
+import { formatBytes } from '../base/format.ts';
 import { architectureOfConfig, languageConfig } from './architecture-config.ts';
 import { emptyModel, type Model } from './model.ts';
 import { isObject, type JsonObject, modelError, parseObject, readSmall } from './model-file.ts';
@@ -16,6 +17,8 @@ const LONGEST_CONFIG = 16 * 2 ** 20;
 const LONGEST_INDEX = 64 * 2 ** 20;
 /** The largest published models have about 250. */
 const MOST_SHARDS = 2048;
+/** The largest pipelines have ten. */
+const MOST_PARTS = 64;
 /** Files that are read at the same time: more than Node's four threads do not help. */
 const AT_ONCE = 8;
 
@@ -25,11 +28,11 @@ export interface ConfigFile {
   quantization: Quantization | null;
 }
 
-/** Config of a folder; null: it has none. */
+/** Config of a folder; null: it has none, or that of a part of a picture's pipeline (diffusers), which has no layers of text. */
 export async function readConfig(folder: string): Promise<ConfigFile | null> {
   const path = join(folder, 'config.json');
   const document = await readJson(path);
-  if (document === null) return null;
+  if (document === null || typeof document._class_name === 'string') return null;
   const modelopt = await readJson(join(folder, 'hf_quant_config.json'));
   return { document, path, quantization: quantizationOf(document, modelopt) };
 }
@@ -68,6 +71,7 @@ function dtypeOf(document: JsonObject): string | null {
 export async function openFolder(folder: string, names: readonly string[], name: string): Promise<Model> {
   const config = await readConfig(folder);
   const shards = await shardsOf(folder, names);
+  if (shards.length === 0 && config === null && names.includes('model_index.json')) return openPipeline(folder, name);
   if (shards.length === 0) {
     if (config !== null) return modelOfConfig(config, name);
     throw modelError(folder, 'this folder has neither config.json nor safetensors nor GGUF files');
@@ -83,6 +87,34 @@ export async function openFolder(folder: string, names: readonly string[], name:
   return withTensors(model, read);
 }
 
+/** Parts of a pipeline of diffusers, each in a folder of its own: text encoders, transformer, VAE. */
+async function openPipeline(folder: string, name: string): Promise<Model> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  const folders = entries.filter((entry) => entry.isDirectory()).map((entry) => join(folder, entry.name));
+  if (folders.length > MOST_PARTS)
+    throw modelError(folder, `it has ${folders.length} folders; expected at most ${MOST_PARTS} parts of a pipeline`);
+  const context = { layers: null, packedBits: null, kinds: [] };
+  const parts: { name: string; files: SafetensorsFile[] }[] = [];
+  for (const part of folders.sort()) {
+    const shards = await shardsOf(part, await listFolder(part));
+    if (shards.length === 0) continue;
+    await requireInside(part, shards);
+    const files = await inTurns(shards, (shard) => readSafetensors(join(part, shard), context));
+    parts.push({ name: basename(part), files });
+  }
+  if (parts.length === 0) throw modelError(folder, 'no folder of this pipeline has safetensors files');
+  const sizes = parts.map(({ files, name: part }) => {
+    const bytes = files.reduce((sum, { fileBytes }) => sum + fileBytes, 0);
+    return `${part} ${formatBytes(bytes)}`;
+  });
+  const note = `A pipeline of diffusers, with all of its parts: ${sizes.join(', ')}. What a picture takes while it is made is not counted.`;
+  const model = { ...emptyModel(name, 'safetensors'), path: folder, notes: [note] };
+  return withTensors(
+    model,
+    parts.flatMap(({ files }) => files),
+  );
+}
+
 /** One file alone; its config may lie beside it. */
 export async function openSafetensors(path: string): Promise<Model> {
   const config = await readConfig(dirname(path));
@@ -95,7 +127,7 @@ export async function openSafetensors(path: string): Promise<Model> {
   return withTensors({ ...model, source: 'safetensors', path }, [await readSafetensors(path, context)]);
 }
 
-const NO_CONFIG = 'There is no config.json: the cache and the buffers cannot be counted.';
+const NO_CONFIG = 'There is no config.json of a language model: the cache and the buffers cannot be counted.';
 
 function modelWithoutConfig(name: string): Model {
   return { ...emptyModel(name, 'safetensors'), notes: [NO_CONFIG] };
@@ -139,7 +171,8 @@ async function shardsOf(folder: string, names: readonly string[]): Promise<strin
     return set.map(({ name }) => name);
   }
   if (names.includes('model.safetensors.index.json')) return indexedShards(folder);
-  if (files.includes('model.safetensors')) return ['model.safetensors'];
+  for (const whole of ['model.safetensors', 'diffusion_pytorch_model.safetensors'])
+    if (files.includes(whole)) return [whole]; // beside it may lie copies in other types
   const others = files.filter((name) => !name.startsWith('adapter'));
   const weights = others.filter((name) => !name.startsWith('consolidated'));
   limitShards(folder, others.length);

@@ -79,11 +79,19 @@ function keyFigures({ headroom, limit, need, shortBy, verdict }: FitReport): Fig
   return [
     { term: 'Verdict', value: verdictText(verdict), more: 'before anything is allocated', kind: null },
     figure('Needed', need.bytes, need.high > need.bytes ? `at most ${inGiB(need.high)} GiB` : `${inGB(need.bytes)} GB`),
-    figure('Can be loaded', limit.bytes, limit.bytes === null ? limit.from : `${inGB(limit.bytes)} GB`),
+    figure(
+      'Can be loaded',
+      limit.bytes,
+      limit.bytes === null ? limit.from : `${inGB(limit.bytes)} GB${afterText(limit)}`,
+    ),
     isShort
       ? figure('Missing', shortBy, `${inGB(shortBy)} GB`)
       : figure('Could be loaded besides', headroom, headroom === null ? 'unknown' : `${inGB(headroom)} GB`),
   ];
+}
+
+function afterText({ after, bytes }: FitReport['limit']): string {
+  return after === null || bytes === null || after <= bytes ? '' : `; ${inGiB(after)} GiB after the steps`;
 }
 
 const PART_STYLES: Readonly<Record<string, string>> = {

@@ -189,7 +189,7 @@ describe('a program’s verdict', () => {
     const weights: FitNeed = { total: exact(14 * GiB), terms: [{ name: 'weights', ...exact(14 * GiB) }] };
     expect((await only('vllm', weights)).decision).toMatch(/^takes more than 14\.\d\d GiB \(0\.12\): its KV cache/);
     expect((await only('sglang', weights)).decision).toContain('its KV cache is not counted');
-    expect((await ask(weights)).summary).toMatch(/^14\.0 GiB of weights alone fit: /);
+    expect((await ask(weights)).summary).toMatch(/^14\.0 GiB without cache and buffers fit: /);
   });
 
   it('is judged again after the steps of the machine', async () => {

@@ -60,6 +60,53 @@ describe('files of the Python package safetensors', () => {
   });
 });
 
+describe('a pipeline of diffusers', () => {
+  const pipeline = (...parts: [folder: string, file: string][]): string => {
+    const path = newFolder();
+    writeFileSync(join(path, 'model_index.json'), '{"_class_name": "FluxPipeline"}');
+    for (const [part, file] of parts) {
+      mkdirSync(join(path, part), { recursive: true });
+      writeFileSync(join(path, part, 'config.json'), '{"_class_name": "AutoencoderKL", "num_layers": 19}');
+      cpSync(join(FIXTURES, 'fp8/model.safetensors'), join(path, part, file));
+    }
+    return path;
+  };
+  const one = openModel(join(FIXTURES, 'fp8/model.safetensors'));
+
+  it('is the sum of its parts, without copies in other types', async () => {
+    const path = pipeline(
+      ['transformer', 'diffusion_pytorch_model.safetensors'],
+      ['transformer', 'diffusion_pytorch_model.fp16.safetensors'],
+      ['vae', 'diffusion_pytorch_model.safetensors'],
+      ['text_encoder', 'model.safetensors'],
+    );
+    mkdirSync(join(path, 'scheduler'));
+    const model = await openModel(path);
+    expect(bytesOf(model.weights)).toBe(3 * bytesOf((await one).weights));
+    expect(model).toMatchObject({ files: 3, architecture: null });
+    expect(model.notes.join()).toMatch(
+      /text_encoder [\d.]+ KiB, transformer [\d.]+ KiB, vae [\d.]+ KiB\. What a picture/,
+    );
+  });
+
+  it('or one of them, whose config is not that of a language model', async () => {
+    const path = pipeline(['vae', 'diffusion_pytorch_model.safetensors']);
+    const model = await openModel(join(path, 'vae'));
+    expect(model).toMatchObject({ files: 1, architecture: null });
+    expect(model.notes.join()).toContain('no config.json of a language model');
+  });
+
+  it('without weights, or with a part that leads elsewhere, is refused in one line', async () => {
+    const empty = pipeline();
+    mkdirSync(join(empty, 'vae'));
+    await expect(openModel(empty)).rejects.toThrow('no folder of this pipeline has safetensors files');
+    const linked = pipeline();
+    mkdirSync(join(linked, 'vae'));
+    symlinkSync('/etc/passwd', join(linked, 'vae', 'diffusion_pytorch_model.safetensors'));
+    await expect(openModel(linked)).rejects.toThrow('it leads out of its folder');
+  });
+});
+
 describe('files of the Python package gguf', () => {
   it('with tensors of several types, and a vocabulary that is not built', async () => {
     const model = await openModel(join(FIXTURES, 'llama.gguf'));
