@@ -17,6 +17,7 @@ if (process.env.UMAPROBE_SCRATCH === undefined) {
 /** Files that take long and whose subject rarely changes: CI runs them as the project `slow`. */
 const SLOW = [
   'test/kernel/systemd-units.test.ts', // a systemd of its own runs units that take gigabytes
+  'test/kernel/load-actions.test.ts', // fills the page cache with all that is free
   'test/kernel/profile.test.ts', // trainers that really take and give back gigabytes
   'test/sim/library/profile-kills.test.ts', // a profile is killed in each phase of each trial
   'test/sim/library/profile-peaks.test.ts', // trainers that take and give back 80 GB at the speed of a Spark

@@ -238,14 +238,14 @@ describe('a program in a terminal', () => {
     const programs = () => descendants(shell, /^cat$/);
     expect(await waitFor(() => programs().length === 1, 10_000)).toBe(true);
     const [program = 0] = programs();
-    const [umaprobe = 0] = descendants(shell, /guard -- cat$/);
+    const [guarding = 0] = descendants(shell, /guard -- cat$/);
     for (let time = 1; time <= 5; time++) {
       await sleep(300);
-      process.kill(umaprobe, 'SIGTSTP');
-      expect(await waitFor(() => stateOf(umaprobe) === 'T' && stateOf(program) === 'T', 3000)).toBe(true);
+      process.kill(guarding, 'SIGTSTP');
+      expect(await waitFor(() => stateOf(guarding) === 'T' && stateOf(program) === 'T', 3000)).toBe(true);
       tmux('send-keys', `echo shell-${time}`, 'Enter');
       await shows(new RegExp(`^shell-${time}$`, 'm'));
-      expect([stateOf(umaprobe), stateOf(program)]).toEqual(['T', 'T']);
+      expect([stateOf(guarding), stateOf(program)]).toEqual(['T', 'T']);
       tmux('send-keys', 'fg', 'Enter');
       expect(await waitFor(() => stateOf(program) === 'S', 3000)).toBe(true);
       tmux('send-keys', `line-${time}`, 'Enter');
@@ -254,7 +254,35 @@ describe('a program in a terminal', () => {
     }
     tmux('send-keys', 'C-z');
     await shows(/(Stopped[\s\S]*){6}/);
-    expect([stateOf(umaprobe), stateOf(program)]).toEqual(['T', 'T']);
+    expect([stateOf(guarding), stateOf(program)]).toEqual(['T', 'T']);
+  });
+
+  it('has a pipe with --until, which is said, and keeps its keyboard, Ctrl-Z, fg and Ctrl-C', async () => {
+    const program = `sh -c 'test -t 1 && echo out-terminal || echo out-pipe; test -t 0 && echo in-terminal; echo ready; exec cat'`;
+    tmux('send-keys', `g() { '${process.execPath}' '${CLI}' guard "$@"; }; clear`, 'Enter');
+    tmux('send-keys', `g -- ${program}`, 'Enter');
+    await shows(/^out-terminal\nin-terminal\nready$/m);
+    expect(screen()).not.toContain('sees a pipe');
+    tmux('send-keys', 'C-c', '');
+    tmux('send-keys', `clear; g --until ready -- ${program}`, 'Enter');
+    await shows(
+      /^umaprobe: --until reads the output: the program sees a pipe and not this terminal\.\nout-pipe\nin-terminal\nready$/m,
+    );
+    tmux('send-keys', 'word-1', 'Enter');
+    await shows(/^word-1\nword-1$/m);
+    tmux('send-keys', 'C-z');
+    await shows(/Stopped/);
+    tmux('send-keys', 'fg', 'Enter');
+    await sleep(300);
+    tmux('send-keys', 'word-2', 'Enter');
+    await shows(/^word-2\nword-2$/m);
+    tmux('send-keys', 'C-c');
+    await sleep(300);
+    tmux('send-keys', 'echo code-$?', 'Enter');
+    await shows(/^code-130$/m);
+    tmux('send-keys', `clear; g -q --until ready -- ${program}`, 'Enter');
+    await shows(/^out-pipe\nin-terminal\nready$/m);
+    expect(screen()).not.toContain('sees a pipe');
   });
 
   it('has keys, Ctrl-C, Ctrl-Z, fg, the size and exit codes as it has them bare', async () => {

@@ -169,6 +169,7 @@ function readPolicy(path: string): GuardPolicy {
 
 async function runCommand(options: GuardOptions, context: Context): Promise<Outcome> {
   const [file = ''] = context.rest;
+  tellOfPipe(context);
   try {
     const report = await guard({ ...options, command: context.rest, forwardSignals: true });
     return outcomeOf(report, context);
@@ -178,6 +179,12 @@ async function runCommand(options: GuardOptions, context: Context): Promise<Outc
     context.stderr.write(`umaprobe: ${clean(file)} could not be started: ${why.text}\n`);
     return finished(why.exitCode);
   }
+}
+
+/** A program behaves otherwise without a terminal: it says less, or says it later. */
+export function tellOfPipe({ json, stderr, stdout, values }: Context): void {
+  if (text(values, 'until') === undefined || json || !stdout.isTty || flag(values, 'quiet')) return;
+  stderr.write('umaprobe: --until reads the output: the program sees a pipe and not this terminal.\n');
 }
 
 /** Why a program could not be started, with the exit code of a shell for that; null: it is another error. */

@@ -16,7 +16,7 @@ import { UsageError } from '../core/usage.ts';
 import { SUDO } from './cache-shared.ts';
 import { MODEL_OPTIONS } from './estimate.ts';
 import { floorOptions, guardFloorOf } from './floor-option.ts';
-import { graceMs, untilOf, whyNotStarted } from './guard.ts';
+import { graceMs, tellOfPipe, untilOf, whyNotStarted } from './guard.ts';
 import { FOLDER } from './record.ts';
 import { PAGE_POINTS } from './record-show.ts';
 import { reportsOf, writePage } from './reports.ts';
@@ -106,7 +106,10 @@ async function run(context: Context): Promise<Outcome> {
     forwardSignals: true,
     onEvent: (event) => {
       // From then on signals are the program's.
-      if (event.type === 'started') interrupt?.close();
+      if (event.type === 'started') {
+        interrupt?.close();
+        tellOfPipe(context);
+      }
       show(event, context, isDryRun);
     },
     ...(interrupt === null ? {} : { signal: interrupt.signal }),
