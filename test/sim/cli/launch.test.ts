@@ -2,8 +2,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { LaunchReport, RecordedSession } from '../../../lib/types/index.ts';
-import { CLI, runUmaprobe } from '../../support/cli.ts';
+import type { LaunchReport, RecordedSession, RecordReport } from '../../../lib/types/index.ts';
+import { CLI, runUmaprobe, umaprobe } from '../../support/cli.ts';
+import { expectGpuCourse, expectGpuReceipt } from '../../support/gpu-launches.ts';
 import { evaluateOnMachine } from '../../support/package-on-machine.ts';
 import { parseDocument } from '../../support/schemas.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -115,6 +116,21 @@ describe('a launch', () => {
     expect([plain.code, readFileSync(file, 'utf8').includes('There is no recording. Not wanted.')]).toEqual([0, true]);
     const odd = launch('--sim', 'gb10', '--html', '-', '--', 'true');
     expect([odd.code, odd.stderr]).toEqual([2, expect.stringContaining('--html "-" is not a file')]);
+  });
+
+  // The same expectations as on a real GPU (test/gpu/launch.test.ts).
+  it.each(['gb10', 'h200'])('of a program with GPU memory: receipt and recording have it, on %s', async (machine) => {
+    const own = join(folder, `gpu-${machine}`);
+    const program = [...GROW, '--gpu', '--rate', '20GiB/s', '--to', '8GiB', '--hold', '7s'];
+    const options = ['--sim', machine, '--json', '--bytes', '9GiB', '--folder', own, '--no-prepare'];
+    const ran = await umaprobe(['launch', ...options, '--', ...program]);
+    expect(ran.code).toBe(0);
+    const { receipt } = document(ran.stdout);
+    expectGpuReceipt(receipt, 8 * GiB, true);
+    const shown = runUmaprobe(['record', 'show', '--sim', machine, '--folder', own, '--json']).stdout;
+    const [session] = (parseDocument(shown) as unknown as RecordReport).sessions;
+    if (session === undefined) throw new Error('nothing was recorded');
+    expectGpuCourse(session, ({ name }) => name === 'node', 8 * GiB, true);
   });
 
   it('is stopped by the guard, and does not call its flags safe', () => {
