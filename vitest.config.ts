@@ -14,11 +14,8 @@ if (process.env.UMAPROBE_SCRATCH === undefined) {
   process.once('exit', () => rmSync(scratch, { recursive: true, force: true }));
 }
 
-/** Files that take long and whose subject rarely changes: CI runs them as the project `slow`. */
+/** Files of test/sim that take minutes and whose subject rarely changes: CI runs them as the project `slow`. */
 const SLOW = [
-  'test/kernel/systemd-units.test.ts', // a systemd of its own runs units that take gigabytes
-  'test/kernel/load-actions.test.ts', // fills the page cache with all that is free
-  'test/kernel/profile.test.ts', // trainers that really take and give back gigabytes
   'test/sim/library/profile-kills.test.ts', // a profile is killed in each phase of each trial
   'test/sim/library/profile-peaks.test.ts', // trainers that take and give back 80 GB at the speed of a Spark
   'test/sim/library/probe-kills.test.ts', // a search is killed at every record that it writes
@@ -28,6 +25,13 @@ const SLOW = [
 
 /** Files of test/kernel that neither count nor drop cached pages: they run beside test/sim and mostly wait. */
 const BESIDE = ['full-disk', 'hung-fuse', 'no-user', 'record'].map((name) => `test/kernel/${name}.test.ts`);
+
+/** The same of test/kernel. They take gigabytes, so they have the machine for themselves: the project `kernel-slow`. */
+const KERNEL_SLOW = [
+  'test/kernel/load-actions.test.ts', // fills the page cache with all that is free
+  'test/kernel/profile.test.ts', // trainers that really take and give back memory
+  'test/kernel/systemd-units.test.ts', // a systemd of its own runs units
+];
 
 /** What a run leaves out: Vitest's own --exclude does not reach a project that has a list of its own. */
 const WITHOUT = (process.env.UMAPROBE_TEST_WITHOUT ?? '').split(' ').filter((file) => file !== '');
@@ -54,8 +58,9 @@ export default defineConfig({
       project('slow', { testTimeout: 30_000, hookTimeout: 30_000, include: SLOW }),
       // The real kernel of this machine: its page cache, real files, other users. Other programs move the same
       // counters, so a failed test is retried.
-      project('kernel', { ...KERNEL, fileParallelism: false, exclude: [...BESIDE, ...SLOW] }),
+      project('kernel', { ...KERNEL, fileParallelism: false, exclude: [...BESIDE, ...KERNEL_SLOW] }),
       project('kernel-beside', { ...KERNEL, include: BESIDE }),
+      project('kernel-slow', { ...KERNEL, fileParallelism: false, include: KERNEL_SLOW }),
       // What ships: a build for both architectures, and one by the command for machines without a binary.
       project('pkg', { testTimeout: 480_000, hookTimeout: 480_000, globalSetup: './test/pkg/setup.ts' }),
       // The recipes of docs/architecture.md, applied to a copy of the tree that is then built and used.

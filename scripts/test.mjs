@@ -1,5 +1,5 @@
 // npm test: everything that can run here in minutes. What is slow and rarely breaks runs in CI only; the last line names it.
-//   node scripts/test.mjs [unit|sim|kernel|kernel-beside|gpu|slow|pkg|recipes|clients|matrix …] [vitest's own arguments]
+//   node scripts/test.mjs [unit|sim|kernel|kernel-beside|gpu|slow|kernel-slow|pkg|recipes|clients|matrix …] [vitest's own arguments]
 import { join } from 'node:path';
 import { bootstrap } from './bootstrap.mjs';
 import { main, root, run } from './run.mjs';
@@ -7,7 +7,8 @@ import { main, root, run } from './run.mjs';
 const projects = ['unit', 'sim', 'kernel-beside', 'kernel', 'gpu'];
 /** Projects that only CI runs unless they are named, and what is in them. */
 const ciOnly = {
-  slow: 'a process killed at every step, real trainers, the ABI in C programs',
+  slow: 'a process killed at every step, the ABI in C programs',
+  'kernel-slow': 'trainers that take gigabytes',
   pkg: 'the package, built for both architectures',
   recipes: 'a copy of the tree for each recipe',
   clients: "Debian's programs",

@@ -32,8 +32,7 @@ async function limitNow(): Promise<number> {
   return Math.round(used() + LIMIT);
 }
 
-// Other programs take memory too, hence the retries.
-describe('a trainer whose memory grows faster than its batch', { retry: 2, timeout: 120_000 }, () => {
+describe('a trainer whose memory grows faster than its batch', () => {
   it('is refused before the batch that would pass the limit, and its memory is back after each trial', async (context) => {
     if (isTooSmall) return context.skip('less than 8 GiB of free memory');
     const folder = temporaryFolder('profile');
