@@ -121,9 +121,10 @@ export function isAtLeast(version: string | null, other: string): boolean {
   return true;
 }
 
-/** 0.304 → 0.31: the smallest share of two digits that holds it. */
+/** 0.304 → 0.31: the smallest share of two digits that holds it, to the last byte. */
 export function shareUp(bytes: number, total: number): number {
-  return Math.ceil((bytes / total) * 100 - 1e-9) / 100;
+  const hundredths = Math.ceil((bytes / total) * 100 - 1e-9);
+  return Math.floor((total * hundredths) / 100) >= bytes ? hundredths / 100 : (hundredths + 1) / 100;
 }
 
 /** 0.309 → 0.3. */

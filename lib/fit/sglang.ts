@@ -48,6 +48,9 @@ export function sglangPool({ after, before, fraction, hybrid, kvBytesPerToken }:
   return { pool, kvTokens: known ? Math.max(0, Math.floor(cache / kvBytesPerToken)) : null };
 }
 
+/** Bytes: 0.58 × 107,374,182,400 is 62,277,025,791.99 in floating point. */
+const ROUNDING = 1e-3;
+
 /** What SGLang keeps in its static part: weights and cache. Of a number of bytes it is not known which part is which. */
 function isStatic(name: string): boolean {
   return isWeights(name) || isCache(name) || name === 'bytes';
@@ -93,7 +96,7 @@ function outcomeOf(input: ProgramInput, before: number, fraction: number): Outco
   const weights = sumOf(terms, (name) => isWeights(name) || name === 'bytes').bytes;
   const hybrid = terms.some(({ name }) => name === 'recurrent-state');
   const { kvTokens, pool } = sglangPool({ before, after: before - weights, fraction, hybrid, kvBytesPerToken });
-  const taken = Math.floor(before * fraction);
+  const taken = Math.floor(before * fraction + ROUNDING);
   const refuses = isNamed ? pool <= 0 : taken < weights;
   const tokens = kvTokens === null ? '' : `, ${formatCount(kvTokens)} tokens`;
   const room = isNamed ? `: pool ${formatBytes(Math.floor(pool))}${tokens}` : '';

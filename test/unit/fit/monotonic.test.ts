@@ -136,6 +136,12 @@ describe('fit()', () => {
     );
   });
 
+  it('takes a share that holds the need to the last byte', async () => {
+    // 0.58 × 100 GiB, which is a byte less in floating point.
+    const range = { bytes: 33_017_561_088, low: 32_883_343_360, high: 62_277_025_792 };
+    expect((await ask(range, 100 * GiB, 'sglang')).verdict).toBe('fits');
+  });
+
   it('says tight, with the steps, where after them only the upper end is too large', async () => {
     const range = { bytes: 28 * GiB, low: 20 * GiB, high: 60 * GiB };
     const report = await ask(range, 30 * GiB, null);
