@@ -11,6 +11,7 @@ import { wordingBreaches } from './wording.mjs';
 const LONG = 500;
 const MAY_BE_LONG = {
   'lib/native/contract.ts': 'every native function',
+  'test/unit/launch/command-lines.ts': 'every published command line, with what it says',
 };
 
 const rules = [

@@ -85,7 +85,7 @@ export function llamaCpp(input: ProgramInput): FitProgramReport {
       projected: projected.bytes,
       target,
       reduceBy,
-      ...(shortened === null ? {} : { context: shortened }),
+      ...(unchanged ? {} : contextOf(input, shortened)),
       ...buffersOf(input),
     },
     flags: flagsOf(input, misread),
@@ -144,6 +144,13 @@ function shortenedContext({ llama, need }: ProgramInput, projected: number, free
       ...(leastContext === undefined ? {} : { leastContext }),
     },
   );
+}
+
+/** The context that it ends with where it may reduce it: at least the shortest, though that is not enough either. */
+function contextOf({ llama, need: { use } }: ProgramInput, shortened: number | null): { context?: number } {
+  if (shortened !== null) return { context: shortened };
+  if (llama.mayShorten !== true || use === null) return {};
+  return { context: Math.min(llama.leastContext ?? FIT_CONTEXT, use.context * use.sequences) };
 }
 
 function reductionText({ llama }: ProgramInput, shortened: number | null): string {

@@ -95,8 +95,8 @@ async function shortened(
   if (llama === null || llama.fit === false || llama.mayShorten !== true || contextIsGiven) return all;
   const [numbers] = report.programs.map((program) => program.numbers);
   const { context, sequences } = whole.report.use;
-  if (numbers?.reduceBy === undefined || numbers.reduceBy <= 0) return all;
-  const tokens = numbers.context ?? Math.min(llama.leastContext ?? LEAST_CONTEXT, context * sequences);
+  const tokens = numbers?.context;
+  if (tokens === undefined || tokens >= context * sequences) return all;
   const shorter = await estimateOf(model, { ...command, context: tokens, contextIsShared: true }, found);
   return {
     whole: shorter,
@@ -106,9 +106,6 @@ async function shortened(
     ],
   };
 }
-
-/** llama.cpp's --fit-ctx where it is not given. */
-const LEAST_CONTEXT = 4096;
 
 async function estimateOf(
   model: string | ModelDescription,

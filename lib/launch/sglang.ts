@@ -72,11 +72,12 @@ const OPTIONS = optionTable(
   { python: true },
 );
 
+const DRAFT_MODEL = '--speculative-draft-model-path';
+
 const UNCOUNTED: Readonly<Record<string, readonly [effect: 'more' | 'less' | 'either', why: string]>> = {
   '--config': ['either', 'reads further options from a file'],
   '--json-model-override-args': ['either', 'changes the model'],
-  '--speculative-algorithm': ['more', 'loads a draft model or layers for speculation'],
-  '--speculative-draft-model-path': ['more', 'loads a draft model'],
+  '--speculative-algorithm': ['more', 'loads layers for speculation'],
   '--enable-lora': ['more', 'loads adapters'],
   '--lora-paths': ['more', 'loads adapters'],
   '--cpu-offload-gb': ['more', 'keeps a part of the weights in memory of the host'],
@@ -98,8 +99,11 @@ export function sglangCommand(words: readonly string[], { hostPath }: Unwrapped,
   unreadArguments(args, draft, !values.has('--model-path'));
   for (const [option, [effect, why]] of Object.entries(UNCOUNTED)) {
     const value = values.get(option);
-    if (value !== undefined && value !== 'no') draft.unread(effect, `${option} ${why}.`);
+    const isCounted = option === '--speculative-algorithm' && values.has(DRAFT_MODEL);
+    if (value !== undefined && value !== 'no' && !isCounted) draft.unread(effect, `${option} ${why}.`);
   }
+  const model = values.get(DRAFT_MODEL);
+  if (model !== undefined) draft.extra({ kind: 'draft', option: DRAFT_MODEL, model }, hostPath);
   const context = draft.read(values, '--context-length', (text) => wholeNumber(text, 1));
   draft.set({ context, contextIsGiven: context !== null });
   if (!values.has('--context-length'))

@@ -251,6 +251,23 @@ export const PUBLISHED: readonly Published[] = [
     says: { ...SGLANG, model: 'meta-llama/Llama-3.1-8B-Instruct', utilization: 0.8, use: { tensorParallel: 2 } },
   },
   {
+    from: 'speculative decoding, docs of SGLang',
+    line: 'python -m sglang.launch_server --model meta-llama/Llama-3.1-8B-Instruct --speculative-algorithm EAGLE3 --speculative-draft-model-path org/eagle3 --speculative-num-steps 5 --speculative-eagle-topk 8 --speculative-num-draft-tokens 32 --mem-fraction-static 0.6',
+    says: {
+      ...SGLANG,
+      wrappers: ['python -m'],
+      model: 'meta-llama/Llama-3.1-8B-Instruct',
+      utilization: 0.6,
+      extras: [extra('draft', '--speculative-draft-model-path', 'org/eagle3')],
+    },
+  },
+  {
+    from: 'layers of the model that speculate, docs of SGLang',
+    line: 'python -m sglang.launch_server --model-path XiaomiMiMo/MiMo-7B-RL --speculative-algorithm EAGLE --mem-fraction-static 0.5',
+    says: { ...SGLANG, wrappers: ['python -m'], model: 'XiaomiMiMo/MiMo-7B-RL', utilization: 0.5 },
+    unread: ['--speculative-algorithm loads layers'],
+  },
+  {
     from: 'a configuration file, docs of SGLang',
     line: 'python -m sglang.launch_server --config config.yaml',
     says: { ...SGLANG, wrappers: ['python -m'], utilization: 0.9 },
