@@ -10,18 +10,9 @@
 namespace umaprobe {
 namespace {
 
-// Seconds. /proc/meminfo costs 20 µs, sysinfo(2) one.
-constexpr double kMeminfoInterval = 0.05;
-constexpr double kMeminfoIntervalNear = 0.009;
-constexpr double kPressureInterval = 0.05;
-constexpr double kBlocksInterval = 0.25;
+// A reading that is due at the next tick but for its jitter is taken now.
+constexpr double kAlmost = 0.9;
 constexpr double kBlock = 2.0 * (1 << 20);
-// Near the floor, MemAvailable is read as soon as MemFree has moved by this. While the kernel
-// reclaims page cache MemFree may stay where it is, therefore every 10 ms as well.
-constexpr double kMoved = 16.0 * (1 << 20);
-// MemAvailable is at least MemFree minus the kernel's reserve, of which 6.2 GiB were seen.
-constexpr double kAmple = 16.0 * (1u << 30);
-
 constexpr size_t slot_of(std::string_view field) {
   for (size_t i = 0; i < kMeminfoFields; i++) {
     if (std::string_view(kMeminfo[i].field) == field) return i;
@@ -79,9 +70,10 @@ double parse_free_blocks(std::string_view text, double page_size) {
   return bytes;
 }
 
-HostReadings::HostReadings(Host& host, double floor, int descriptor)
+HostReadings::HostReadings(Host& host, double floor, const ReadEvery& every, int descriptor)
     : host_(host),
-      floor_(floor),
+      every_(every),
+      near_below_(floor + every.near_free),
       page_size_(static_cast<double>(host.page_size())),
       time_scale_(host.time_scale()),
       records_(descriptor >= 0 && shared_.open(descriptor)) {}
@@ -97,11 +89,11 @@ Reading HostReadings::read() {
     read_at_free_ = last_.free;
   }
   if (now >= next_pressure_) {
-    next_pressure_ = now + kPressureInterval;
+    next_pressure_ = now + kAlmost * every_.pressure;
     read_pressure(shared);
   }
   if (blocks_ && now >= next_blocks_) {
-    next_blocks_ = now + kBlocksInterval;
+    next_blocks_ = now + kAlmost * every_.blocks;
     char text[4096];
     const long length = host_.reread("/proc/buddyinfo", text, sizeof text);
     blocks_ = length > 0;
@@ -115,12 +107,12 @@ Reading HostReadings::read() {
 
 // Whether MemAvailable has to be read; reads MemFree if that decides it.
 bool HostReadings::is_due(double now) {
-  const auto near = [this] { return records_ || !(last_.free >= floor_ + kAmple); };
-  if (now >= read_at_ + (near() ? kMeminfoIntervalNear : kMeminfoInterval)) return true;
+  const auto near = [this] { return records_ || !(last_.free >= near_below_); };
+  if (now >= read_at_ + kAlmost * (near() ? every_.available_near : every_.available)) return true;
   const std::optional<double> free = host_.free_memory();
   if (!free) return true;
   last_.free = *free;
-  return near() && std::abs(*free - read_at_free_) >= kMoved;
+  return near() && std::abs(*free - read_at_free_) >= every_.moved;
 }
 
 void HostReadings::read_meminfo(Reading& reading, SharedReading& shared) {

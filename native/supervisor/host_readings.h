@@ -5,6 +5,7 @@
 #include "host/host.h"
 #include "record/shared_readings.h"
 #include "supervisor/reading.h"
+#include "supervisor/rules.h"
 
 namespace umaprobe {
 
@@ -14,9 +15,8 @@ double parse_free_blocks(std::string_view text, double page_size);
 
 class HostReadings {
  public:
-  // Below `floor` and some more, and for a recorder, MemAvailable is at most 10 ms old; else 50 ms.
   // `descriptor`: shared memory of a recorder, or -1.
-  HostReadings(Host& host, double floor, int descriptor);
+  HostReadings(Host& host, double floor, const ReadEvery& every, int descriptor);
 
   // The host's fields of a reading.
   Reading read();
@@ -32,7 +32,8 @@ class HostReadings {
   void read_pressure(SharedReading& shared);
 
   Host& host_;
-  const double floor_;
+  const ReadEvery every_;
+  const double near_below_;  // MemFree
   const double page_size_;
   const double time_scale_;
   Reading last_;

@@ -59,6 +59,7 @@ std::string parse_load(std::string_view text, SupervisorOptions& options) {
 std::variant<SupervisorOptions, std::string> parse_options(int argc, char** argv) {
   SupervisorOptions options;
   Rules& rules = options.rules;
+  ReadEvery& every = options.read_every;
   double act = 1, tty = 0, report_fd = -1, control_fd = -1, readings_fd = -1, parent = 0;
   constexpr uint64_t kDayMs = 86'400'000;
   Key keys[] = {
@@ -73,6 +74,14 @@ std::variant<SupervisorOptions, std::string> parse_options(int argc, char** argv
       {"pressure-full", &rules.pressure_full, 1, 1, 100, true, false},
       {"pressure-for-ms", &rules.pressure_for, 1e-3, 1, kDayMs, true, false},
       {"min-blocks", &rules.min_blocks, 1, 0, kMaxExactInteger, true, false},
+      {"read-available-ms", &every.available, 1e-3, 1, kDayMs, true, false},
+      {"read-available-near-ms", &every.available_near, 1e-3, 1, kDayMs, true, false},
+      {"read-near-free", &every.near_free, 1, 0, kMaxExactInteger, true, false},
+      {"read-moved", &every.moved, 1, 1, kMaxExactInteger, true, false},
+      {"read-pressure-ms", &every.pressure, 1e-3, 1, kDayMs, true, false},
+      {"read-blocks-ms", &every.blocks, 1e-3, 1, kDayMs, true, false},
+      {"read-group-ms", &every.group, 1e-3, 1, kDayMs, true, false},
+      {"read-group-urgent-ms", &every.group_urgent, 1e-3, 1, kDayMs, true, false},
       {"interval-us", &options.interval, 1e-6, 1000, 1'000'000, true, false},
       {"grace-ms", &options.grace, 1e-3, 0, kDayMs, true, false},
       {"report-ms", &options.report, 1e-3, 1, kDayMs, false, false},

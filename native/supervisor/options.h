@@ -13,6 +13,7 @@ namespace umaprobe {
 struct SupervisorOptions {
   Rules rules;
   double interval = 0;  // seconds between two readings
+  ReadEvery read_every;
   double grace = 0;     // seconds from SIGTERM to SIGKILL
   double report = 0.1;  // seconds between two readings in the report
   bool act = true;      // false: judges and reports only

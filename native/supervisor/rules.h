@@ -22,4 +22,19 @@ struct Rules {
   double min_blocks = 0;     // in free blocks of 2 MiB and more
 };
 
+// How old each reading may be before it is taken again, in real seconds, if the guard's own
+// interval is no longer than that.
+struct ReadEvery {
+  double available = 0;       // far from the floor
+  double available_near = 0;  // near it, or beside a recorder
+  // Near: MemFree is less than this above the floor. Then MemAvailable is read as well whenever
+  // MemFree has moved by `moved`.
+  double near_free = 0;
+  double moved = 0;
+  double pressure = 0;
+  double blocks = 0;
+  double group = 0;         // who belongs to the program, and its memory
+  double group_urgent = 0;  // while the floor is near at the present slope
+};
+
 }  // namespace umaprobe

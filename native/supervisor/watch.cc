@@ -20,8 +20,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr int kExitStopped = 6;  // "stopped" of docs/cli.md
-constexpr auto kGroupInterval = milliseconds(100);
-constexpr auto kUrgentGroupInterval = milliseconds(20);
+constexpr auto kGoneInterval = milliseconds(100);
 constexpr auto kTerminalInterval = milliseconds(100);
 constexpr auto kLookInterval = milliseconds(20);
 // Memory comes back within this time after a target has ended.
@@ -47,7 +46,7 @@ Watch::Watch(const SupervisorOptions& options, const MachineConfig& config, Host
       signals_(std::move(signals)),
       control_(std::move(control)),
       processes_(std::make_unique<Processes>(host.page_size())),
-      readings_(host, options.rules.floor, options.readings_fd),
+      readings_(host, options.rules.floor, options.read_every, options.readings_fd),
       judge_(options.rules),
       gpu_memory_(config, host),
       stopper_(*processes_, seconds(options.grace)),
@@ -202,10 +201,9 @@ void Watch::tick(Clock::time_point now) {
 
 void Watch::measure_group(Clock::time_point now) {
   if (!target_) return;
-  const bool urgent = judge_.wants_group();
-  const auto interval = urgent ? kUrgentGroupInterval : kGroupInterval;
-  if (now < next_group_ - kGroupInterval + interval) return;
-  next_group_ = now + kGroupInterval;
+  const ReadEvery& every = options_.read_every;
+  if (now < group_at_ + seconds(judge_.wants_group() ? every.group_urgent : every.group)) return;
+  group_at_ = now;
   target_.find(*processes_, false);
   now_.group = processes_->bytes(host_);
   Clock::time_point read_at;
@@ -310,7 +308,7 @@ bool Watch::over(Clock::time_point now) {
   const bool is_group = target_.pid() == 0;
   if (ended_ && !stopper_.active()) return true;
   if (!(ended_ || is_group) || now < next_look_) return false;
-  next_look_ = now + (is_group && !stopper_.active() ? kGroupInterval : kLookInterval);
+  next_look_ = now + (is_group && !stopper_.active() ? kGoneInterval : kLookInterval);
   return target_.gone(*processes_);
 }
 

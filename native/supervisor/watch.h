@@ -79,7 +79,7 @@ class Watch {
 
   Reading first_, now_;
   Verdict verdict_;
-  Clock::time_point next_group_, next_report_, next_terminal_;
+  Clock::time_point group_at_, next_report_, next_terminal_;
   double lowest_available_ = kUnknown, lowest_free_ = kUnknown, highest_pressure_ = kUnknown;
   double peak_group_ = kUnknown, peak_gpu_ = kUnknown;
   unsigned long count_ = 0;

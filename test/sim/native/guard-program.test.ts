@@ -178,6 +178,16 @@ describe('a guarded command', () => {
     expect(existsSync(String(cgroup))).toBe(false);
   });
 
+  it('is measured as often as the options say', async () => {
+    const grow = 'setTimeout(() => { const held = Buffer.alloc(256 << 20, 1); setTimeout(() => held, 400) }, 400)';
+    const peak = async (keys: object) => {
+      const { ended } = await runGuard({ ...HARMLESS, ...keys }, [process.execPath, '-e', grow]);
+      return ended.peakGroupBytes;
+    };
+    expect(await peak({})).toBeGreaterThan(256 * MiB);
+    expect(await peak({ 'read-group-ms': 60_000, 'read-group-urgent-ms': 60_000 })).toBeLessThan(256 * MiB);
+  });
+
   it('ends by the same signal', async () => {
     const { signal, ended } = await runGuard(HARMLESS, ['sh', '-c', 'kill -USR1 $$']);
     expect(signal).toBe('SIGUSR1');
