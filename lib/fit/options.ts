@@ -6,6 +6,7 @@ import {
   checkDevice,
   checkInteger,
   checkKeys,
+  invalidArgument,
   invalidType,
   invalidValue,
   type Keys,
@@ -56,7 +57,7 @@ function isSnapshot(value: unknown): value is Snapshot {
 function checkLlama(value: FitLlamaOptions | undefined, program: FitProgram | null): FitLlamaOptions {
   if (value === undefined) return {};
   checkKeys('llama', value, LLAMA_KEYS);
-  if (program !== 'llama.cpp') throw invalidValue('llama', 'options of the program llama.cpp only', value);
+  if (program !== 'llama.cpp') throw invalidArgument('llama has options of --fit: name the program llama.cpp, too');
   for (const name of ['fit', 'mayShorten', 'layersAreGiven'] as const)
     if (value[name] !== undefined) checkBoolean(`llama.${name}`, value[name]);
   if (value.targetBytes !== undefined) checkAmount('llama.targetBytes', value.targetBytes, 0);

@@ -73,6 +73,22 @@ const REFUSED: readonly (readonly [string, unknown[], string])[] = [
   ['mark', ['x', 5], 'folder is 5; expected a path'],
   ['processes', [{ exact: 5 }], 'processes() has no option "exact". Did you mean exactMs?'],
   ['processes', [{ top: 5 }], 'processes() has no option "top". It takes exactMs, deadlineMs, signal.'],
+  ['fit', [{ bytes: 5 }, MACHINE, { llama: {} }], 'llama has options of --fit: name the program llama.cpp, too'],
+  [
+    'fit',
+    [{ bytes: 5 }, MACHINE, { program: 'llama.cpp', llama: { fitt: 1 } }],
+    'llama has no option "fitt". Did you mean fit?',
+  ],
+  [
+    'fit',
+    [{ bytes: 5 }, MACHINE, { program: 'llama.cpp', llama: { fit: 'off' } }],
+    'llama.fit is "off"; expected true or false',
+  ],
+  [
+    'fit',
+    [{ bytes: 5 }, MACHINE, { program: 'llama.cpp', llama: { leastContext: 0 } }],
+    'llama.leastContext is 0; expected a whole number from 1',
+  ],
   ['fit', [{ byte: 5 }, MACHINE], 'need has no option "byte". Did you mean bytes?'],
   ['fit', [5e9, MACHINE], 'need is 5000000000; expected an estimate, or an object with bytes'],
   ['fit', [{ bytes: '5GB' }, MACHINE], 'bytes is "5GB"; expected a number'],
