@@ -141,18 +141,21 @@ bool Recorder::take_shared(Clock::time_point now) {
 void Recorder::sample(Clock::time_point now) {
   SharedReading reading;
   reading.at_us = boot_us();
-  const std::optional<double> free = host_->free_memory();
-  if (free) reading.free = whole(*free);
-  if (now >= next_meminfo_ || !free) {
+  std::optional<double> free;
+  if (now < next_meminfo_) free = host_->free_memory();
+  if (!free) {
     next_meminfo_ = now + kMeminfoInterval;
     double numbers[kMeminfoFields];
-    if (!read_meminfo(*host_, numbers)) {
-      if (!free) reading.free = whole(numbers[kFree]);
+    if (read_meminfo(*host_, numbers)) {
+      free = host_->free_memory();
+    } else {
+      free = numbers[kFree];
       reading.available = whole(numbers[kAvailable]);
       reading.swap_free = whole(numbers[kSwapFree]);
       reading.dirty = whole(numbers[kDirty]);
     }
   }
+  if (free) reading.free = whole(*free);
   add(reading);
 }
 
