@@ -33,11 +33,12 @@ void Protection::apply() {
     most = {memlock_.rlim_max, memlock_.rlim_max};
     ::setrlimit(RLIMIT_MEMLOCK, &most);
   }
-  // With MCL_FUTURE a later mapping beyond the limit would fail; what is there now is all it needs.
-  if (most.rlim_cur == RLIM_INFINITY && ::mlockall(MCL_CURRENT | MCL_FUTURE) == 0) {
-    locked_ = "all";
-  } else if (::mlockall(MCL_CURRENT) == 0) {
-    locked_ = "current";
+  // What is there now is all that the guard needs: it is read in and locked. Of what comes later,
+  // NVML's, only what is used: it maps ten times as much. With MCL_FUTURE a mapping beyond the
+  // limit would fail.
+  if (::mlockall(MCL_CURRENT) == 0) {
+    const bool unlimited = most.rlim_cur == RLIM_INFINITY;
+    locked_ = unlimited && ::mlockall(MCL_FUTURE | MCL_ONFAULT) == 0 ? "all" : "current";
   }
   {
     const Descriptor file(::open(kOomScore, O_RDONLY | O_CLOEXEC));

@@ -1,11 +1,13 @@
 /** guard() on a real GPU: a program that takes pinned memory, and one that holds GPU memory. */
 
+import { readFileSync } from 'node:fs';
 import { freemem } from 'node:os';
 import { join } from 'node:path';
 import { guard, hostMemorySync } from 'umaprobe';
 import { describe, expect, it, vi } from 'vitest';
 import { compileWithCudart, hasGpu, noGpu, usedMiB } from '../support/gpu.ts';
 import { ROOT } from '../support/root.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { GiB, MiB } from '../support/units.ts';
 
 const program = (name: string) => compileWithCudart(join(ROOT, 'test/gpu', name));
@@ -44,5 +46,17 @@ describe.skipIf(!hasGpu || freemem() < 3 * TAKEN)(`guard() on a real GPU${noGpu}
     expect(peak.groupBytes).toBeGreaterThan(256 * MiB);
     // In a PID namespace NVML lists processes of other namespaces or none: then it is not known, and never 0.
     if (peak.groupGpuBytes !== null) expect(peak.groupGpuBytes).toBeGreaterThanOrEqual(8 * GiB);
+  });
+
+  it('keeps of NVML in memory only what is used', async () => {
+    const file = join(temporaryFolder('guard'), 'status');
+    // The program's parent is the guard. NVML is loaded after the program has started.
+    const command = ['sh', '-c', 'sleep 2; cat /proc/$PPID/status > "$0"', file];
+    await guard({ command, stdio: 'pipe', floorBytes: 2 * GiB });
+    const kB = (name: string) =>
+      Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(readFileSync(file, 'utf8'))?.[1]);
+    console.log(`guard beside NVML: ${kB('VmSize')} kB mapped, ${kB('VmRSS')} kB in memory`);
+    // Locked as a whole it was 122 MiB.
+    expect(kB('VmRSS') / 1024).toBeLessThan(64);
   });
 });
