@@ -8,6 +8,7 @@ import { PROGRAM_BYTES } from '../../lib/memory/floor.ts';
 import type { CacheStatus, EvictReport, PrepareReport } from '../../lib/types/index.ts';
 import { type CliOptions, exitOf, runUmaprobe, startUmaprobe } from '../support/cli.ts';
 import { meminfoBytes } from '../support/meminfo.ts';
+import { keepProcessorListsShort } from '../support/processor-lists.ts';
 import {
   asNobody,
   diskFolder,
@@ -20,6 +21,8 @@ import {
 } from '../support/real-files.ts';
 import { parseDocument } from '../support/schemas.ts';
 import { MiB } from '../support/units.ts';
+
+keepProcessorListsShort();
 
 const SIZE = 256 * MiB;
 /** Bytes by which other programs may change the counters meanwhile. */
@@ -188,7 +191,8 @@ describe('a hostile tree', () => {
     const evicted = parseDocument(ran.stdout) as unknown as EvictReport;
     expect(evicted).toMatchObject({ evictedBytes: null, stayedBytes: null, unseenFiles: 5, files: [] });
     expect(evicted.targets[0]?.cachedBytes).toBeNull();
-    // More than is free, less than is available: the step is needed, and may help.
+    // More than is free, less than is available: the step is needed, and may help. Earlier tests may have emptied the cache.
+    writeRandom(join(folder, 'cached'), SIZE, true);
     const wanted = `${meminfoBytes('MemFree') + 128 * MiB - PROGRAM_BYTES}B`;
     const prepared = runUmaprobe(['prepare', wanted, '--floor', '0', '--path', tree, '--dry-run', '--json'], as);
     const { steps } = parseDocument(prepared.stdout) as unknown as PrepareReport;
@@ -198,6 +202,7 @@ describe('a hostile tree', () => {
       reason:
         'no unused model file is seen in the cache; whether 5 files of other users are cached is not visible to this user (root sees it)',
     });
+    rmSync(join(folder, 'cached'));
     expect(runUmaprobe(['cache', 'evict', tree], as).stdout).toMatch(
       /^eviction requested; how much of it was or is cached/,
     );

@@ -25,14 +25,15 @@ it('the receipt says what a program took and gave back, and the recording has it
   expect(stderr).toContain('loaded');
   const { guard, outcome, plan, receipt } = parseDocument(stdout) as unknown as LaunchReport;
   expect([outcome, plan.verdict]).toEqual(['exited', 'unknown']);
-  // Its own memory is exact; that of the machine moves by hundreds of MiB with what other programs do.
+  // Its own memory is exact; that of the machine moves by hundreds of MiB with what other programs do, and with the free pages
+  // that the processors keep in lists, which MemAvailable does not count.
   const own = receipt?.own.bytes ?? 0;
   expect(own).toBeGreaterThan(1.5 * GiB);
   expect(own).toBeLessThan(1.8 * GiB);
-  expect(receipt?.took.peak).toBeGreaterThan(0.75 * GiB);
+  expect(receipt?.took.peak).toBeGreaterThan(0.4 * GiB);
   expect(receipt?.took.peak).toBeLessThan(4 * GiB);
-  expect(receipt?.took.loaded).toBeGreaterThan(0.5 * GiB);
-  expect(receipt?.after?.returned).toBeGreaterThan(0.5 * GiB);
+  expect(receipt?.took.loaded).toBeGreaterThan(0.3 * GiB);
+  expect(receipt?.after?.returned).toBeGreaterThan(0.3 * GiB);
   expect(receipt?.headroom).toBe((guard?.lowest.available ?? 0) - (guard?.floor.bytes ?? 0));
   const recording = runUmaprobe(['record', 'show', '--folder', folder, '--json']).stdout;
   for (const mark of ['launch: loaded', 'launch: exited']) expect(recording).toContain(mark);
