@@ -5,11 +5,12 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { guard as guardProgram, record } from 'umaprobe';
+import { loadLib } from '../../scripts/load-lib.mjs';
 import { compare, compile, limit, quantile, skip, temporaryFolder } from './measure.mjs';
 
 const MiB = 2 ** 20;
@@ -22,27 +23,15 @@ const SECONDS = Number(process.env.UMAPROBE_BENCH_SECONDS ?? 10);
 
 const available = () => Number(/MemAvailable: +(\d+) kB/.exec(readFileSync('/proc/meminfo', 'utf8'))[1]) * 1024;
 
-/** The arguments of the guard; the rules are those of lib/memory/guard-rules.ts. */
+const { guardArguments, guardThresholds } = await loadLib('lib/memory/guard-rules.ts');
+/** What the guard is given on a machine of this size. */
+const usual = guardArguments(guardThresholds(totalmem())).map((word) => word.slice('--'.length).split('='));
+
 function argumentsOf(keys, command) {
   const rules = {
+    ...Object.fromEntries(usual),
     floor: 0,
     'kill-below': 0,
-    'horizon-ms': 1000,
-    'kill-horizon-ms': 250,
-    'slope-ms': 100,
-    'min-fall': 128 * MiB,
-    'low-for-ms': 10_000,
-    'pressure-full': 10,
-    'pressure-for-ms': 300_000,
-    'min-blocks': 128 * MiB,
-    'read-available-ms': 50,
-    'read-available-near-ms': 10,
-    'read-near-free': 16 * GiB,
-    'read-moved': 16 * MiB,
-    'read-pressure-ms': 100,
-    'read-blocks-ms': 250,
-    'read-group-ms': 100,
-    'read-group-urgent-ms': 20,
     'interval-us': 10_000,
     'grace-ms': 5000,
     ...keys,

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { guardProgram } from '../../lib/native/binding.ts';
 import { compileC } from '../support/clients.ts';
-import { type EndedLine, guardArguments, HARMLESS, runGuard, runs, startGuard } from '../support/guard-program.ts';
+import { type EndedLine, guardWords, HARMLESS, runGuard, runs, startGuard } from '../support/guard-program.ts';
 import { asNobody, diskFolder } from '../support/real-files.ts';
 import { ROOT } from '../support/root.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -112,7 +112,7 @@ describe('a program that takes memory', () => {
     const rules = floorWith(2 * GiB);
     const report = join(folder, `report-${signal}`);
     const fd = openSync(report, 'w');
-    const args = guardArguments({ ...rules, 'report-fd': 3 }, ['sh', '-c', `sleep 0.3; exec ${hog} 2048 4096`]);
+    const args = guardWords({ ...rules, 'report-fd': 3 }, ['sh', '-c', `sleep 0.3; exec ${hog} 2048 4096`]);
     const parent = spawn('sh', ['-c', '"$@" & wait', 'sh', guardProgram().file, ...args], {
       stdio: ['ignore', 'ignore', 'ignore', fd],
     });

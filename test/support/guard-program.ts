@@ -4,6 +4,7 @@ import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:chi
 import { readFileSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
+import { guardArguments, guardThresholds } from '../../lib/memory/guard-rules.ts';
 import { guardProgram } from '../../lib/native/binding.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { GiB, MiB } from './units.ts';
@@ -36,6 +37,13 @@ export interface EndedLine extends GuardLine {
   actions: ActionLine[];
 }
 
+/** How often each file is read is not changed for the tests. */
+const READ_EVERY = Object.fromEntries(
+  guardArguments(guardThresholds(128 * GiB))
+    .filter((word) => word.startsWith('--read-'))
+    .map((word) => word.slice('--'.length).split('=') as [string, string]),
+);
+
 /** Thresholds for the tests: those of the field, with little to wait for. */
 export const RULES = {
   floor: 8 * GiB,
@@ -48,14 +56,7 @@ export const RULES = {
   'pressure-full': 10,
   'pressure-for-ms': 300_000,
   'min-blocks': 16 * MiB,
-  'read-available-ms': 50,
-  'read-available-near-ms': 10,
-  'read-near-free': 16 * GiB,
-  'read-moved': 16 * MiB,
-  'read-pressure-ms': 100,
-  'read-blocks-ms': 250,
-  'read-group-ms': 100,
-  'read-group-urgent-ms': 20,
+  ...READ_EVERY,
   'interval-us': 10_000,
   'grace-ms': 5000,
 };
@@ -64,7 +65,7 @@ type Keys = Partial<Record<keyof typeof RULES, number>> & Record<string, number 
 /** Rules that stop nothing on this machine. */
 export const HARMLESS: Keys = { floor: 0, 'kill-below': 0 };
 
-export function guardArguments(keys: Keys, command: readonly string[] = []): string[] {
+export function guardWords(keys: Keys, command: readonly string[] = []): string[] {
   const options = Object.entries({ ...RULES, ...keys }).filter(([, value]) => value !== undefined);
   const tail = command.length === 0 ? [] : ['--', ...command];
   return [...options.map(([key, value]) => `--${key}=${value}`), ...tail];
@@ -81,7 +82,7 @@ function linesOf(text: string): GuardLine[] {
 export function replayed(readings: readonly object[], keys: Keys = {}): (ActionLine & { seconds: number })[] {
   const file = join(temporaryFolder('replay'), 'series.jsonl');
   writeFileSync(file, readings.map((reading) => `${JSON.stringify(reading)}\n`).join(''));
-  const { stdout, stderr, status } = spawnSync(guardProgram().file, guardArguments({ ...keys, replay: file }), {
+  const { stdout, stderr, status } = spawnSync(guardProgram().file, guardWords({ ...keys, replay: file }), {
     encoding: 'utf8',
     maxBuffer: 1 << 26,
   });
@@ -106,7 +107,7 @@ export interface Guarded {
 }
 
 export function startGuard(keys: Keys, command: readonly string[], options: SpawnOptions = {}): Guarded {
-  const args = guardArguments({ 'report-fd': 3, 'control-fd': 4, ...keys }, command);
+  const args = guardWords({ 'report-fd': 3, 'control-fd': 4, ...keys }, command);
   const child = spawn(guardProgram().file, args, { ...options, stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'] });
   const lines: GuardLine[] = [];
   const output = { stdout: '', stderr: '' };

@@ -4,21 +4,10 @@ import { planOf } from '../../lib/launch/plan.ts';
 import { receiptOf } from '../../lib/launch/receipt.ts';
 import { recognise } from '../../lib/launch/recognise.ts';
 import type { GuardReport, LaunchReport } from '../../lib/types/index.ts';
+import { QWEN3_8B } from './qwen.ts';
 import { snapshotOf } from './snapshots.ts';
 import { GiB } from './units.ts';
 
-const CONFIG = {
-  model_type: 'qwen3',
-  num_hidden_layers: 36,
-  hidden_size: 4096,
-  num_attention_heads: 32,
-  num_key_value_heads: 8,
-  head_dim: 128,
-  intermediate_size: 12_288,
-  vocab_size: 151_936,
-  max_position_embeddings: 40_960,
-  tie_word_embeddings: false,
-};
 const START = Date.parse('2026-11-20T18:00:00.000Z');
 const FLOOR = { bytes: 8.4 * GiB, from: 'the larger of 8.0 GiB and 7 % of MemTotal' };
 
@@ -29,7 +18,7 @@ export async function launchOf(overrides: Partial<LaunchReport> = {}): Promise<L
   const machine = { ...snapshotOf(), simulated: 'gb10' };
   const command = ['vllm', 'serve', 'org/model', '--max-model-len', '32768', '--gpu-memory-utilization', '0.5'];
   const recognised = { ...recognise(command, {}).command, limits: ['After SIGKILL the container runs on.'] };
-  const judgement = await judge({ kind: 'model', model: { config: CONFIG } }, recognised, machine);
+  const judgement = await judge({ kind: 'model', model: { config: QWEN3_8B } }, recognised, machine);
   const plan = planOf({
     command,
     recognised,

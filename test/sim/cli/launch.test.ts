@@ -6,6 +6,7 @@ import type { LaunchReport, RecordedSession, RecordReport } from '../../../lib/t
 import { CLI, runUmaprobe, umaprobe } from '../../support/cli.ts';
 import { expectGpuCourse, expectGpuReceipt } from '../../support/gpu-launches.ts';
 import { evaluateOnMachine } from '../../support/package-on-machine.ts';
+import { QWEN3_8B } from '../../support/qwen.ts';
 import { parseDocument } from '../../support/schemas.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { GiB } from '../../support/units.ts';
@@ -15,21 +16,7 @@ const GROW = [process.execPath, CLI, 'sim', 'grow'];
 
 /** Qwen3-8B, of which only the config is there. */
 const CONFIG = join(folder, 'config.json');
-writeFileSync(
-  CONFIG,
-  JSON.stringify({
-    model_type: 'qwen3',
-    num_hidden_layers: 36,
-    hidden_size: 4096,
-    num_attention_heads: 32,
-    num_key_value_heads: 8,
-    head_dim: 128,
-    intermediate_size: 12_288,
-    vocab_size: 151_936,
-    max_position_embeddings: 40_960,
-    tie_word_embeddings: false,
-  }),
-);
+writeFileSync(CONFIG, JSON.stringify(QWEN3_8B));
 
 function launch(...words: string[]) {
   return runUmaprobe(['launch', '--folder', join(folder, 'record'), ...words]);

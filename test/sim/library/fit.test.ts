@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { FitReport, FitTable } from '../../../lib/types/index.ts';
 import { runUmaprobe } from '../../support/cli.ts';
 import { evaluateOnMachine } from '../../support/package-on-machine.ts';
+import { QWEN3_8B } from '../../support/qwen.ts';
 import { parseDocument } from '../../support/schemas.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { MiB } from '../../support/units.ts';
@@ -14,20 +15,6 @@ function ask(machine: string, ...args: string[]): { status: number | null; repor
   const { code: status, stdout } = runUmaprobe(['fit', ...args, '--json', '--sim', machine]);
   return { status, report: parseDocument(stdout) as unknown as FitReport };
 }
-
-/** Qwen3-8B. */
-const QWEN = {
-  model_type: 'qwen3',
-  num_hidden_layers: 36,
-  hidden_size: 4096,
-  num_attention_heads: 32,
-  num_key_value_heads: 8,
-  head_dim: 128,
-  intermediate_size: 12_288,
-  vocab_size: 151_936,
-  max_position_embeddings: 40_960,
-  tie_word_embeddings: false,
-};
 
 const folder = temporaryFolder('fit');
 let files = 0;
@@ -81,7 +68,7 @@ describe('fit', () => {
   });
 
   it('judges each program by its own estimate, and the largest setting by estimating again', () => {
-    const model = configFile({ ...QWEN, max_position_embeddings: 1_000_000 });
+    const model = configFile({ ...QWEN3_8B, max_position_embeddings: 1_000_000 });
     const { report } = ask('gb10', model, '--context', '32768');
     const numbers = Object.fromEntries(report.programs.map(({ numbers: own, program }) => [program, own]));
     // llama.cpp's own words: KV buffer 4608 MiB, compute buffer 304.75 MiB (m = 512 × 4 × (151936 + 2 × 4096) bytes).
@@ -136,7 +123,7 @@ describe('fit', () => {
   it('says that a model whose weights are not known is unknown', () => {
     const { report, status } = ask(
       'gb10',
-      configFile({ ...QWEN, model_type: 'nobody-knows', intermediate_size: undefined }),
+      configFile({ ...QWEN3_8B, model_type: 'nobody-knows', intermediate_size: undefined }),
     );
     const weights = report.need.terms.find(({ name }) => name === 'weights');
     if (weights === undefined) expect([report.verdict, status]).toEqual(['unknown', 1]);
@@ -149,7 +136,7 @@ describe('fit', () => {
       /llama\.cpp {3}fits after .*\n +→ release reserved huge pages\n/,
     );
     expect(text('--bytes', '60GiB', '--sim', 'gb10-busy')).toContain('→ stop VLLM::EngineCor (4200017)\n');
-    const large = configFile({ ...QWEN, num_hidden_layers: 80, hidden_size: 8192, intermediate_size: 32_768 });
+    const large = configFile({ ...QWEN3_8B, num_hidden_layers: 80, hidden_size: 8192, intermediate_size: 32_768 });
     const { report } = ask('gb10', large);
     expect(report.verdict).toBe('no');
     expect(report.notes.join()).toMatch(/In int8 it would fit \(at most \d+\.\d GiB\): --table has each precision/);

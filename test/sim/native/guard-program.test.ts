@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { guardProgram } from '../../../lib/native/binding.ts';
 import { BINARY_PRELUDE } from '../../support/binary-on-machine.ts';
 import {
-  guardArguments,
+  guardWords,
   HARMLESS,
   replayed,
   runGuard,
@@ -141,14 +141,11 @@ describe('the command line', () => {
     [['--floor', '--', 'true'], '"--floor": expected --key=value, or -- and a command'],
     [['--flor=1', '--', 'true'], '--flor is not an option'],
     [['--', 'true'], '--floor is missing: expected an integer from 0 to 9007199254740992'],
-    [guardArguments({}), 'expected one of -- COMMAND, --target and --replay'],
-    [guardArguments({ target: 'pid:1' }), '--target=pid:1: expected pid:N'],
-    [guardArguments({ target: 'unit' }), '--target=unit: expected pid:N, cgroup:/PATH or system'],
-    [guardArguments({ load: 'drop,bogus' }, ['true']), '--load=drop,bogus: expected drop, compact, both or nothing'],
-    [
-      guardArguments({ floor: 1 }, ['true']),
-      '--kill-below is above --floor: memory that is critical is below the floor',
-    ],
+    [guardWords({}), 'expected one of -- COMMAND, --target and --replay'],
+    [guardWords({ target: 'pid:1' }), '--target=pid:1: expected pid:N'],
+    [guardWords({ target: 'unit' }), '--target=unit: expected pid:N, cgroup:/PATH or system'],
+    [guardWords({ load: 'drop,bogus' }, ['true']), '--load=drop,bogus: expected drop, compact, both or nothing'],
+    [guardWords({ floor: 1 }, ['true']), '--kill-below is above --floor: memory that is critical is below the floor'],
   ])('%j is refused before anything runs', (args, message) => {
     expect(run(...args)).toMatchObject({ status: 2, stdout: '', stderr: `umaprobe-guard: ${message}\n` });
   });

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, it } from 'vitest';
 import { guardProgram } from '../../../lib/native/binding.ts';
-import { guardArguments, HARMLESS } from '../../support/guard-program.ts';
+import { guardWords, HARMLESS } from '../../support/guard-program.ts';
 import { missingTerminal } from '../../support/screen.ts';
 
 let socket = '';
@@ -26,7 +26,7 @@ async function type(keys: string, shows: RegExp): Promise<void> {
 }
 
 /** A shell function `g`: what umaprobe is to the shell, with the guard below it. */
-const guarded = [guardProgram().file, ...guardArguments({ ...HARMLESS, tty: 1 }), '--parent=$$', '--'].join(' ');
+const guarded = [guardProgram().file, ...guardWords({ ...HARMLESS, tty: 1 }), '--parent=$$', '--'].join(' ');
 const FUNCTION = `g() { sh -c '${guarded} "$@"; exit $?' sh "$@"; }`;
 
 describe('a guarded program in a terminal', () => {
