@@ -18,7 +18,7 @@
     {
       "target_name": "umaprobe-guard",
       "type": "executable",
-      "sources": ["<!@(node -p \"require('fs').readdirSync('native',{recursive:true}).filter(f=>/^(base|host|machine|supervisor)\\/.*\\.cc$|^(guard\\/readings|nvml\\/(nvml|queries)|record\\/(pressure_totals|shared_readings)|runtime\\/thread_priority)\\.cc$/.test(f)).sort().map(f=>'native/'+f).join(' ')\")"],
+      "sources": ["<!@(node -p \"require('fs').readdirSync('native',{recursive:true}).filter(f=>/^(base|host|machine|supervisor)\\/.*\\.cc$|^(nvml\\/(nvml|queries)|record\\/shared_readings|runtime\\/thread_priority)\\.cc$/.test(f)).sort().map(f=>'native/'+f).join(' ')\")"],
       "include_dirs": ["native"],
       "libraries": ["-ldl", "-lpthread"],
       # node-gyp links programs with -rdynamic, for addons: it doubles this one, which loads none.

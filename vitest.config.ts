@@ -20,15 +20,21 @@ const SLOW = [
   'test/sim/library/profile-peaks.test.ts', // trainers that take and give back 80 GB at the speed of a Spark
   'test/sim/library/probe-kills.test.ts', // a search is killed at every record that it writes
   'test/sim/cli/earlyoom.test.ts', // earlyoom looks at series of the field in real time
+  'test/sim/native/node-workers.test.ts', // a hundred worker threads are terminated in a call
   'test/sim/simulator/abi.test.ts', // C programs are compiled against the headers of CUDA and NVML
+  'test/sim/simulator/world.test.ts', // C programs read the simulated machine and take its memory
 ];
 
 /** Files of test/kernel that neither count nor drop cached pages: they run beside test/sim and mostly wait. */
 const BESIDE = ['full-disk', 'hung-fuse', 'no-user', 'record'].map((name) => `test/kernel/${name}.test.ts`);
 
-/** The same of test/kernel. They take gigabytes, so they have the machine for themselves: the project `kernel-slow`. */
+/** The same of test/kernel. They take gigabytes or wait, and have the machine for themselves: the project `kernel-slow`. */
 const KERNEL_SLOW = [
+  'test/kernel/guard-command.test.ts', // programs in a terminal; a guard of the whole machine
+  'test/kernel/large-files.test.ts', // files of 2 GiB
   'test/kernel/load-actions.test.ts', // fills the page cache with all that is free
+  'test/kernel/many-files.test.ts', // trees of 100,000 files
+  'test/kernel/processes.test.ts', // programs that hold 8 GiB in every way that there is
   'test/kernel/profile.test.ts', // trainers that really take and give back memory
   'test/kernel/systemd-units.test.ts', // a systemd of its own runs units
 ];
@@ -47,15 +53,21 @@ export default defineConfig({
   test: {
     // Processes, not threads: a crash of the addon takes one file's tests with it, and environment variables are real.
     pool: 'forks',
-    // One more than CI has processors: a test of test/sim waits for half of its time.
-    maxWorkers: 3,
+    // Twice the processors that CI has: with three, both were busy for 0.4 of the time, because a test of test/sim waits.
+    maxWorkers: 4,
     setupFiles: ['./test/support/state-home.ts'],
     reporters: ['default', './scripts/progress-reporter.mjs', './scripts/skip-reporter.mjs'],
     projects: [
-      // No binary, so that files may share a process: starting one takes longer than most files.
-      project('unit', { testTimeout: 10_000, isolate: false }),
+      // No binary, so that files may share a process: starting one takes longer than most files. Nothing is built for
+      // them but the validator of machine files, in a third of a second.
+      project('unit', {
+        testTimeout: 10_000,
+        isolate: false,
+        env: { UMAPROBE_BINARY: '/a unit test loads no binary' },
+        globalSetup: './scripts/machine-validator.mjs',
+      }),
       project('sim', { testTimeout: 30_000, hookTimeout: 30_000, exclude: [...SLOW, ...WITHOUT] }), // the real binary on a simulated machine
-      project('slow', { testTimeout: 30_000, hookTimeout: 30_000, include: SLOW }),
+      project('slow', { testTimeout: 30_000, hookTimeout: 30_000, include: SLOW, exclude: WITHOUT }),
       // The real kernel of this machine: its page cache, real files, other users. Other programs move the same
       // counters, so a failed test is retried.
       project('kernel', { ...KERNEL, fileParallelism: false, exclude: [...BESIDE, ...KERNEL_SLOW] }),
@@ -69,6 +81,8 @@ export default defineConfig({
       project('clients', { testTimeout: 60_000, hookTimeout: 60_000 }),
       // Every shipped machine with every single fault; test/sim has two machines of it.
       project('matrix', { testTimeout: 600_000 }),
+      // Every command on every machine, and on 45 odd ones, side by side: each mostly waits for its simulated time.
+      project('agree', { maxConcurrency: 4 }),
       // The same contract on a real device. Files run one at a time, because they read the same counters
       // of one GPU.
       project('gpu', { testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false }),

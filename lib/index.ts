@@ -6,9 +6,10 @@
 
 export { type Failure, UmaError, type UmaErrorCode } from './base/errors.ts';
 export { cacheStatus, compact, dropCaches, evictFiles, prepare, reclaim } from './cache/index.ts';
-export { estimate, estimateTable } from './estimate/index.ts';
+export { doctor } from './doctor/index.ts';
+export { estimate, estimateTable, openModel } from './estimate/index.ts';
 export { explain, explainError } from './explain/index.ts';
-export { fit } from './fit/index.ts';
+export { fit, fitTable } from './fit/index.ts';
 export { guard } from './guard/index.ts';
 export { hostMemorySync } from './host/meminfo.ts';
 export { launch } from './launch/index.ts';

@@ -41,7 +41,6 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports["allocBlock"] = Napi::Function::New<AllocBlock>(env, "allocBlock");
   exports["touchBlock"] = Napi::Function::New<TouchBlock>(env, "touchBlock");
   exports["verifyBlock"] = Napi::Function::New<VerifyBlock>(env, "verifyBlock");
-  exports["pokeBlock"] = Napi::Function::New<PokeBlock>(env, "pokeBlock");
   exports["freeBlock"] = Napi::Function::New<FreeBlock>(env, "freeBlock");
   exports["freeBlocks"] = Napi::Function::New<FreeBlocks>(env, "freeBlocks");
   exports["liveBlocks"] = Napi::Function::New<LiveBlocks>(env, "liveBlocks");

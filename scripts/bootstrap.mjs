@@ -1,10 +1,10 @@
 // Makes a checkout ready to run: installs packages, builds native code and compiles TypeScript, each only if it is not
 // up to date. Needs nothing but Node, npm and a C++ compiler, so that it works in a fresh clone.
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { finishDeclarations } from './declarations.mjs';
 import { isMain, main, root, run } from './run.mjs';
-import { digest, unlessCurrent } from './stale.mjs';
+import { manifest, unlessCurrent } from './stale.mjs';
 
 const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
 
@@ -36,7 +36,15 @@ async function compileTypeScript() {
   await writeManPage();
 }
 
-async function installPackages() {
+/**
+ * Whether make may keep the objects that it has: it knows which of them need a changed source or header, but not that a
+ * list of exported symbols or Node has changed.
+ */
+export function isIncremental(changed) {
+  return changed?.every((name) => /\.(cc|h)$/.test(name)) ?? false;
+}
+
+export async function installPackages() {
   const lock = readJson(join(root, 'package-lock.json'));
   if (packagesAreCurrent(lock, readJson(join(root, 'node_modules', '.package-lock.json')))) return;
   console.error('installing packages (npm ci)');
@@ -52,9 +60,20 @@ async function compileNative() {
   await unlessCurrent({
     what: 'native code built',
     stamp: 'build/native.stamp',
-    now: digest(['native'], ['binding.gyp'], [process.arch, process.versions.modules]),
+    now: manifest(
+      ['native'],
+      ['binding.gyp', 'node_modules/node-addon-api/package.json'],
+      [process.arch, process.versions.modules],
+    ),
     outputs: ['umaprobe.node', guard, ...simulator].map((file) => `build/Release/${file}`),
-    build: buildNative,
+    build: (changed) => {
+      const incremental = isIncremental(changed);
+      // make compares times: a file that was copied with an old one would be passed over.
+      const now = new Date();
+      for (const path of incremental ? changed.filter((name) => existsSync(join(root, name))) : [])
+        utimesSync(join(root, path), now, now);
+      return buildNative({ incremental });
+    },
   });
 }
 
@@ -64,7 +83,7 @@ export async function bootstrapTypeScript() {
   await unlessCurrent({
     what: 'TypeScript compiled',
     stamp: 'build/dist.stamp',
-    now: digest(
+    now: manifest(
       ['lib', 'browser'],
       [
         'tsconfig.json',

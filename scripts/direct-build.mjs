@@ -8,7 +8,7 @@ import { findTool, root, run } from './run.mjs';
 
 const require = createRequire(import.meta.url);
 const ofGuard =
-  /^(base|host|machine|supervisor)\/|^(guard\/readings|nvml\/(nvml|queries)|record\/(pressure_totals|shared_readings)|runtime\/thread_priority)\.cc$/;
+  /^(base|host|machine|supervisor)\/|^(nvml\/(nvml|queries)|record\/shared_readings|runtime\/thread_priority)\.cc$/;
 const isLibcudart = (path) => path.startsWith('sim/libcudart/');
 /** The sources of each target, as binding.gyp has them. */
 const sources = {

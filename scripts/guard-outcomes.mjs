@@ -16,6 +16,8 @@ import { isMain, main, root } from './run.mjs';
 const GiB = 2 ** 30;
 /** MemTotal of the simulated GB10. */
 export const TOTAL = 128_518_619_136;
+/** As guard() has it. */
+export const PACE = { intervalMs: 10, graceMs: 5000 };
 const FOLDER = join(root, 'test/fixtures/field');
 const PAGE = join(root, 'docs/guard-outcomes.md');
 /** Real seconds in which earlyoom sees a series, at most: it reads /proc/meminfo up to ten times a second. */
@@ -80,7 +82,7 @@ export function guardRule(series, program, thresholds) {
         .map((reading) => JSON.stringify(reading))
         .join('\n')}\n`,
     );
-    const args = [...thresholds, '--interval-us=10000', '--grace-ms=5000', '--report-fd=1', `--replay=${file}`];
+    const args = [...thresholds, '--reportFd=1', `--replay=${file}`];
     const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 2 ** 26 });
     if (status !== 0) throw new Error(`${program}: ${stderr || `exit code ${status}`}`);
     return firstAction(stdout);
@@ -260,8 +262,9 @@ if (isMain(import.meta.url)) {
     const before = new Map(tableOf(page).map((row) => [row.split(' | ')[0]?.slice(2), row.split(' | ')[3]]));
     const hasEarlyoom = earlyoomVersion() !== null;
     if (!hasEarlyoom) console.error('earlyoom is not installed: its column stays as it is');
-    const { guardArguments, guardThresholds } = await loadLib('lib/memory/guard-rules.ts');
-    const thresholds = guardArguments(guardThresholds(TOTAL));
+    const { guardThresholds } = await loadLib('lib/memory/guard-rules.ts');
+    const { guardArguments } = await loadLib('lib/guard/protocol.ts');
+    const thresholds = guardArguments(guardThresholds(TOTAL), PACE);
     const rows = await tableRows(all, [
       (series) => outcome(series, guardRule(series, join(root, 'build/Release/umaprobe-guard'), thresholds)),
       (series) => (hasEarlyoom ? earlyoomCell(series) : (before.get(series.title) ?? 'not run')),

@@ -1,6 +1,6 @@
 // Rules of the house that no linter knows: pattern rules, a row each; what may include what in native/ and what may lie at
-// the roots, by the tables of rooms.mjs; the length at which a file is asked whether it is one idea; and
-// the wording (wording.mjs).
+// the roots, by the tables of rooms.mjs, and no circle of includes (of imports: biome's noImportCycles); the length at which
+// a file is asked whether it is one idea; and the wording (wording.mjs).
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LIB_ROOMS, LIB_ROOT, NATIVE_ROOMS, NATIVE_ROOT } from './rooms.mjs';
@@ -70,6 +70,24 @@ function nativeRoom(path) {
   return /^native\/(sim\/\w+|\w+)\//.exec(path)?.[1] ?? null;
 }
 
+const INCLUDE = /^\s*#\s*include "([^"]+)"/;
+
+/** Circles of includes, as the chain that closes each; `texts` has the files of native/ by their path there. */
+export function includeCircles(texts) {
+  const found = [];
+  const done = new Set();
+  const follow = (path, chain) => {
+    if (chain.includes(path))
+      found.push(`native/${path}: a circle of includes: ${[...chain.slice(chain.indexOf(path)), path].join(' → ')}`);
+    if (done.has(path) || chain.includes(path)) return;
+    const included = (texts[path] ?? '').split('\n').flatMap((line) => INCLUDE.exec(line)?.[1] ?? []);
+    for (const other of included) follow(other, [...chain, path]);
+    done.add(path);
+  };
+  for (const path of Object.keys(texts)) follow(path, []);
+  return found;
+}
+
 /** Includes of a file of native/ that its room may not have. */
 function forbiddenIncludes(path, lines) {
   const room = nativeRoom(path);
@@ -77,7 +95,7 @@ function forbiddenIncludes(path, lines) {
   const allowed = NATIVE_ROOMS[room];
   if (allowed === undefined) return [`${path}: native/${room} is no room of scripts/rooms.mjs`];
   return lines.flatMap((line, i) => {
-    const included = /^\s*#\s*include "([^"]+)"/.exec(line)?.[1];
+    const included = INCLUDE.exec(line)?.[1];
     if (included === undefined) return [];
     const other = nativeRoom(`native/${included}`);
     if (other === null) return [`${path}:${i + 1}: "${included}" is not written from native/ (as "cuda/runtime.h" is)`];
@@ -123,8 +141,13 @@ export function breachesOf(path, text) {
 }
 
 export function breaches() {
+  const texts = Object.fromEntries(sources().map((path) => [path, readFileSync(join(root, path), 'utf8')]));
+  const ofNative = Object.entries(texts).flatMap(([path, text]) =>
+    path.startsWith('native/') ? [[path.slice('native/'.length), text]] : [],
+  );
   return [
-    ...sources().flatMap((path) => breachesOf(path, readFileSync(join(root, path), 'utf8'))),
+    ...Object.entries(texts).flatMap(([path, text]) => breachesOf(path, text)),
+    ...includeCircles(Object.fromEntries(ofNative)),
     ...wordingBreaches(),
   ];
 }

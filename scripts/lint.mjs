@@ -1,15 +1,16 @@
-// npm run lint (check) and npm run format (--write). A tool that is not installed is skipped with a hint; if CI is set,
-// that is an error, because the hint would go unread there.
+// npm run lint (check) and npm run format (--write). A step whose tool is not installed is skipped with a hint, and the
+// last line names it; if CI is set, that is an error, because the hint would go unread there.
 import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { checkErrorsPage } from './errors-page.mjs';
+import { checkGuardProtocol } from './guard-protocol.mjs';
 import { breaches } from './house-rules.mjs';
 import { napiHeaders } from './native-build.mjs';
 import { checkReference, referenceToolsAreCurrent } from './reference.mjs';
 import { checkBiomeRooms } from './rooms.mjs';
-import { findTool, main, root, run } from './run.mjs';
+import { findTool, isMain, main, root, run } from './run.mjs';
 import { checkSchemas } from './schemas.mjs';
 
 const require = createRequire(import.meta.url);
@@ -20,16 +21,17 @@ function filesIn(folder, pattern) {
   return names.map((name) => `${folder}/${name}`).sort();
 }
 
-function has(tool) {
-  if (findTool(tool)) return true;
+/** A step that cannot run here. */
+class Skipped extends Error {}
+
+function need(tool) {
+  if (findTool(tool)) return;
   const hint = `${tool} is not installed (Debian: apt-get install ${tool})`;
-  if (process.env.CI) throw new Error(hint);
-  console.log(`skipped: ${hint}`);
-  return false;
+  throw process.env.CI ? new Error(hint) : new Skipped(hint);
 }
 
 async function clangFormat() {
-  if (!has('clang-format')) return;
+  need('clang-format');
   const mode = write ? ['-i'] : ['--dry-run', '-Werror'];
   const files = [
     ...filesIn('native', /\.(cc|h)$/),
@@ -40,7 +42,8 @@ async function clangFormat() {
 }
 
 async function clangTidy() {
-  if (write || !has('clang-tidy')) return;
+  if (write) return;
+  need('clang-tidy');
   const flags = [
     '-std=c++17',
     '-Inative',
@@ -62,16 +65,15 @@ async function clangTidy() {
 
 /** TypeDoc is 48 MB that nobody else needs: CI installs it, and `npm run reference` does. */
 async function reference() {
-  if (!process.env.CI && !referenceToolsAreCurrent()) {
-    console.log('skipped: TypeDoc is not installed, so docs/reference may be stale (npm run reference makes it)');
-    return;
-  }
+  if (!process.env.CI && !referenceToolsAreCurrent())
+    throw new Skipped('TypeDoc is not installed, so docs/reference may be stale (npm run reference makes it)');
   await checkReference({ write });
 }
 
 const steps = {
   rooms: () => checkBiomeRooms({ write }),
   schemas: () => checkSchemas({ write }),
+  'guard protocol': () => checkGuardProtocol({ write }),
   'errors page': () => checkErrorsPage({ write }),
   biome: () =>
     run(process.execPath, [
@@ -93,23 +95,33 @@ const steps = {
   },
 };
 
-const failed = [];
-
-async function runSteps(names) {
+async function runSteps(names, results) {
   for (const name of names) {
     try {
       await steps[name]();
       console.log(`${name}: fine`);
     } catch (error) {
-      console.error(`${name}: ${error.message}`);
-      failed.push(name);
+      const skipped = error instanceof Skipped;
+      (skipped ? results.skipped : results.failed).push(name);
+      console.error(`${name}: ${skipped ? 'skipped: ' : ''}${error.message}`);
     }
   }
 }
 
-await main(async () => {
+/** The last line. */
+export function summaryOf({ failed, skipped }) {
+  const unchecked = skipped.length === 0 ? '' : `not checked here: ${skipped.join(', ')}`;
+  if (failed.length > 0) return [`not clean: ${failed.join(', ')}`, unchecked].filter(Boolean).join('; ');
+  return unchecked === '' ? 'all fine' : `the rest is fine; ${unchecked}`;
+}
+
+async function lint() {
+  const results = { failed: [], skipped: [] };
   // clang-tidy takes longest. The others have one thread each and run beside it.
   const others = Object.keys(steps).filter((name) => name !== 'clang-tidy');
-  await Promise.all([runSteps(['clang-tidy']), runSteps(others)]);
-  if (failed.length > 0) throw new Error(`not clean: ${failed.join(', ')}`);
-});
+  await Promise.all([runSteps(['clang-tidy'], results), runSteps(others, results)]);
+  if (results.failed.length > 0) throw new Error(summaryOf(results));
+  console.log(summaryOf(results));
+}
+
+if (isMain(import.meta.url)) await main(lint);

@@ -30,3 +30,6 @@ export async function bundleMachineValidator() {
   await build.close();
   rmSync(source);
 }
+
+/** What vitest.config.ts runs before the unit tests. */
+export { bundleMachineValidator as setup };

@@ -57,11 +57,13 @@ function lackingForNodeGyp() {
   ].filter((word) => word !== null);
 }
 
-export async function buildNative() {
+/** @param incremental node-gyp keeps the objects whose sources have not changed. The compiler alone compiles everything. */
+export async function buildNative({ incremental = false } = {}) {
   const lacking = lackingForNodeGyp();
   if (lacking.length === 0) {
     const jobs = String(availableParallelism());
-    const args = [nodeGyp(), 'rebuild', '--release', `--jobs=${jobs}`, `--nodedir=${nodeDir()}`, '--loglevel=warn'];
+    const commands = incremental ? ['configure', 'build'] : ['rebuild'];
+    const args = [nodeGyp(), ...commands, '--release', `--jobs=${jobs}`, `--nodedir=${nodeDir()}`, '--loglevel=warn'];
     await run(process.execPath, args);
   } else {
     console.error(`native build with the compiler alone (node-gyp would need ${lacking.join(', ')})`);

@@ -7,7 +7,7 @@ import { files, problemsOf } from './check-prebuilds.mjs';
 import { writeGlibcFloor } from './glibc-floor.mjs';
 import { guard, nodeDir, nodeGyp } from './native-build.mjs';
 import { capture, findTool, isMain, main, root, run } from './run.mjs';
-import { digest, unlessCurrent } from './stale.mjs';
+import { manifest, unlessCurrent } from './stale.mjs';
 
 export const targets = {
   x64: { prefix: 'x86_64-linux-gnu-', loader: 'ld-linux-x86-64.so.2', debian: 'g++' },
@@ -88,7 +88,7 @@ export async function prebuild(arch) {
   await unlessCurrent({
     what: `prebuilds/linux-${arch} made`,
     stamp: `prebuilds/linux-${arch}.stamp`,
-    now: digest(
+    now: manifest(
       ['native', 'scripts/glibc-floor'],
       ['binding.gyp', 'scripts/prebuild.mjs', 'scripts/glibc-floor.mjs', 'node_modules/node-addon-api/package.json'],
     ),

@@ -12,7 +12,7 @@ import { capture, findTool, main, root, run } from './run.mjs';
  */
 const waiting = [
   'docs/*',
-  'library/{report,sweep,layout,probe-kills,broken-machines,odd-machines,visible-devices,contract,callbacks,stress-others,fit,one-answer,processes,guard}',
+  'library/{report,sweep,layout,probe-kills,profile-kills,profile-peaks,broken-machines,odd-machines,visible-devices,contract,callbacks,stress-others,fit,one-answer,processes,guard}',
   'native/field-series',
   'cli/*',
   'simulator/abi',
@@ -88,7 +88,15 @@ await main(async () => {
   rmSync(reports, { recursive: true, force: true });
   mkdirSync(reports);
   const without = kind.without.map((file) => `test/sim/${file}.test.ts`).join(' ');
-  const vitest = [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', '--project', 'sim', ...rest];
+  const vitest = [
+    join(root, 'node_modules', 'vitest', 'vitest.mjs'),
+    'run',
+    '--project',
+    'sim',
+    '--project',
+    'slow',
+    ...rest,
+  ];
   // setarch -R: the thread sanitizer of GCC 12 does not work with address space randomisation.
   const env = { ...environment(kind, binary, reports), UMAPROBE_TEST_WITHOUT: without };
   const suite = run('setarch', ['-R', process.execPath, ...vitest], { env });

@@ -1,31 +1,47 @@
-// Whether a build output is up to date: a stamp file has the digest of the sources that it was built from. Modification
+// Whether a build output is up to date: a stamp file lists what it was built from, with a digest of each file. Modification
 // times would be wrong after a switch of branches and in a copy of the tree.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { root } from './run.mjs';
 
-/** Digest of the sources in the folders, the single files, and values such as the architecture. */
-export function digest(folders, files, values = []) {
-  const hash = createHash('sha256').update(values.join('\0'));
+/** First line of the stamp of a build that did not finish. */
+const UNFINISHED = 'unfinished\n';
+
+/** What an output is made from, one a line: the sources in the folders, single files, and values such as the architecture. */
+export function manifest(folders, files, values = []) {
   const paths = [...files];
   for (const folder of folders) {
     for (const name of readdirSync(join(root, folder), { recursive: true }).sort()) {
       if (/\.(cc|c|h|map|ts|mjs)$/.test(name)) paths.push(join(folder, name));
     }
   }
-  for (const path of paths) hash.update(`\0${path}\0`).update(readFileSync(join(root, path)));
-  return hash.digest('hex');
+  const digest = (path) =>
+    createHash('sha256')
+      .update(readFileSync(join(root, path)))
+      .digest('hex');
+  return [...values, ...paths.map((path) => `${path} ${digest(path)}`)].join('\n');
 }
 
-/** Builds unless the stamp has the digest `now` and every output exists. The stamp is written last. */
+/** Names of the lines that only one of two manifests has: files that are new, changed or gone, and values. */
+export function changesBetween(before, now) {
+  const [old, current] = [before.split('\n'), now.split('\n')];
+  const lines = [...old.filter((line) => !current.includes(line)), ...current.filter((line) => !old.includes(line))];
+  return [...new Set(lines.map((line) => line.split(' ')[0]))];
+}
+
+/**
+ * Builds unless the stamp says `now` and every output exists. `build` is given what changed since the last build, or null
+ * where nothing is known of it. While a build runs, and after one that failed, the stamp's first line says so.
+ */
 export async function unlessCurrent({ what, stamp, now, outputs, build }) {
   const path = join(root, stamp);
   const before = existsSync(path) ? readFileSync(path, 'utf8') : null;
   if (before === now && outputs.every((output) => existsSync(join(root, output)))) return;
   const started = performance.now();
-  await build();
   mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, `${UNFINISHED}${now}`);
+  await build(before === null ? null : changesBetween(before.replace(UNFINISHED, ''), now));
   writeFileSync(path, now);
   console.error(`${what} in ${((performance.now() - started) / 1000).toFixed(1)} s`);
 }

@@ -35,8 +35,12 @@ export const UMA_ERRORS = {
     remedy: 'None: use another reading. A cache command on a simulated machine has no files: leave out `--sim`',
   },
   ERR_UMA_NOT_FOUND: {
-    when: 'A file, folder or cgroup that was named does not exist',
-    remedy: 'Check the path in the message',
+    when: 'A process, unit, cgroup, recorder or recording that was named does not exist',
+    remedy: 'Check the name in the message',
+  },
+  ERR_UMA_PATH: {
+    when: 'A file or folder that was named is missing, or is something else: a folder instead of a file, a named pipe, a device',
+    remedy: 'The message names the option and the path. Name another one',
   },
   ERR_UMA_OUT_OF_MEMORY: {
     when: 'There was not enough memory, or not even for a CUDA context',
@@ -64,8 +68,8 @@ export const UMA_ERRORS = {
     remedy: 'Give another file (`--journal <file>`), or none (`--journal none`)',
   },
   ERR_UMA_MODEL: {
-    when: 'A file of a model is damaged, incomplete, or not what its name says',
-    remedy: 'The message names the file. Download it again',
+    when: 'There is no model of that path or name; or a file of it is damaged, incomplete, or not what its name says',
+    remedy: 'The message names the model or the file. Check the name, or download it again',
   },
   ERR_UMA_CALL_FAILED: {
     when: 'Any other failure of a library or of the kernel',

@@ -1,5 +1,6 @@
 /** Code that is loaded on its first use. */
 
+import { closeSync, openSync } from 'node:fs';
 import { UmaError } from './errors.ts';
 
 /** Free descriptors that a load needs: Node opens several files at a time. 8 were enough for the largest part, 6 not. */
@@ -29,8 +30,6 @@ export function lazy<Module>(load: () => Promise<Module>): () => Promise<Module>
 }
 
 function requireDescriptors(): void {
-  // Not imported: node:fs would be a good part of the time of importing umaprobe.
-  const { closeSync, openSync } = process.getBuiltinModule('node:fs');
   const opened: number[] = [];
   try {
     while (opened.length < DESCRIPTORS) opened.push(openSync('/dev/null', 'r'));

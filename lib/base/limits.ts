@@ -12,7 +12,7 @@ export interface Range {
 export const LIMITS = {
   device: { min: 0, max: 255 },
   deadlineMs: { min: 1, max: 600_000 },
-  exactMs: { min: 0, max: 60_000 },
+  pssLimitMs: { min: 0, max: 60_000 },
   intervalMs: { min: 10, max: 3_600_000 },
   stepTimeoutMs: { min: 100, max: 3_600_000 },
   timeoutMs: { min: 100, max: 86_400_000 },
@@ -55,7 +55,13 @@ export const LIMITS = {
   gateBlocks: { min: 0 },
 } as const satisfies Readonly<Record<string, Range>>;
 
+/** Tokens: the step of a search for a context, and what llama.cpp rounds a shortened one down to (common/fit.cpp). */
+export const CONTEXT_STEP = 256;
+
 /** Any size but none. */
 export const SOME_BYTES: Range = { min: 1 };
 /** Any size. */
 export const ANY_BYTES: Range = { min: 0 };
+
+/** Limit of a sync, in milliseconds: writing 60 GiB to the disk of a GB10 takes half a minute. What it leaves stays dirty. */
+export const SYNC_LIMIT_MS = 60_000;

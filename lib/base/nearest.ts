@@ -31,7 +31,7 @@ export function nearest(word: string, known: readonly string[]): string | null {
 }
 
 /** Edits (insert, delete, replace, swap of neighbours) from one word to the other. */
-export function editDistance(from: string, to: string): number {
+function editDistance(from: string, to: string): number {
   let older: number[] = [];
   let previous = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let row = 1; row <= from.length; row++) {

@@ -11,7 +11,7 @@ import type { Sysctl } from './sysctl.ts';
 import { assertMayWrite, writeSysctl } from './sysctl-write.ts';
 import type { System } from './system.ts';
 
-export const MEANING: Readonly<Record<1 | 2 | 3, string>> = {
+const MEANING: Readonly<Record<1 | 2 | 3, string>> = {
   1: 'page cache: clean pages of files that no process has mapped. MemFree rises, MemAvailable hardly changes',
   2: "slab and all shrinkers (inodes, directory entries, and from driver 590 on the GPU driver's pools of freed memory); no page cache",
   3: "page cache, slab and all shrinkers, including from driver 590 on the GPU driver's pools of freed memory",

@@ -10,10 +10,8 @@ import { type Mapper, mapperList, mappingsOf } from './mappings.ts';
 import { currentCounters, receipt } from './receipt.ts';
 import { assertHasFiles, type System } from './system.ts';
 import { selectTargets, showsPages, type Target, TargetTally } from './targets.ts';
-import { type WalkHooks, walk } from './walk.ts';
+import { FILES_PER_BATCH, type WalkHooks, walk } from './walk.ts';
 
-/** Batch size: 1,000 files take about 1 ms; then the event loop runs. */
-const FILES_PER_BATCH = 1000;
 /** Batch size: passing 1,000 paths to the binary takes about 1 ms. */
 const PATHS_PER_WALK = 1000;
 
@@ -22,7 +20,7 @@ type WalkedFile = NativeCachedFile & Inode;
 export async function evict(
   system: System,
   paths: readonly string[],
-  { top = 20, sync = false, signal, onProgress }: EvictOptions,
+  { top = 20, sync = false, signal, onEvent }: EvictOptions,
 ): Promise<EvictReport> {
   const started = performance.now();
   const at = new Date().toISOString();
@@ -37,7 +35,7 @@ export async function evict(
     const tally = new TargetTally(target);
     tallies.push(tally);
     const options = { mode: sync ? 'evict-sync' : 'evict', listEmpty: false, top } as const;
-    await evictTarget(system, target, options, tally, sums, { signal, onProgress }, (file) => {
+    await evictTarget(system, target, options, tally, sums, { signal, onEvent }, (file) => {
       largest.add(file);
       if (isRetained(file)) retained.push(file);
     });

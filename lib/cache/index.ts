@@ -105,5 +105,6 @@ export async function reclaim(options: ReclaimOptions): Promise<ReclaimReport> {
  */
 export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
   const [{ checkPrepareOptions, thisSystem }, { prepareFor }] = await loadPrepare();
-  return prepareFor(thisSystem(), checkPrepareOptions(options));
+  const checked = checkPrepareOptions(options);
+  return prepareFor(thisSystem(), checked);
 }

@@ -27,7 +27,7 @@ export interface Mappings {
 const NO_MAPPERS: Mapper[] = [];
 
 /** Fields of a row: dev, ino, pid, locked. */
-const ROW_FIELDS = 4;
+const MAPPING_FIELDS = 4;
 const PID = 2;
 /** Batch size: 1,000 rows take well below 1 ms. */
 const ROWS_PER_BATCH = 1_000;
@@ -38,13 +38,13 @@ export async function mappingsOf(binding: NativeBinding, inodes: Float64Array): 
   const mappings = await binding.mappings(inodes, LIMIT_MS);
   if (isFailure(mappings)) throw toUmaError(mappings);
   const { files, unreadable } = mappings;
-  const rows = Array.from({ length: files.length / ROW_FIELDS }, (_, row) => row * ROW_FIELDS);
+  const rows = Array.from({ length: files.length / MAPPING_FIELDS }, (_, row) => row * MAPPING_FIELDS);
   const names = await processNames(kernelFiles(binding), [...new Set(rows.map((at) => files[at + PID] as number))]);
   // Keyed by inode number alone: of 100,000 files hardly any is mapped, and a string key for each would take longer
   // than everything else here.
   const byIno = new Map<number, { dev: number; mapper: Mapper }[]>();
   await inBatches(rows, ROWS_PER_BATCH, (at) => {
-    const [dev = 0, ino = 0, pid = 0, locked] = files.subarray(at, at + ROW_FIELDS);
+    const [dev = 0, ino = 0, pid = 0, locked] = files.subarray(at, at + MAPPING_FIELDS);
     const entries = byIno.get(ino) ?? [];
     byIno.set(ino, entries);
     entries.push({ dev, mapper: { pid, name: names.get(pid) ?? null, locked: locked === 1 } });

@@ -24,7 +24,7 @@ import type {
 } from '../types/index.ts';
 import type { CheckedDropOptions } from './drop.ts';
 
-const STATUS_KEYS: Keys<CacheStatusOptions> = { top: true, signal: true, onProgress: true };
+const STATUS_KEYS: Keys<CacheStatusOptions> = { top: true, signal: true, onEvent: true };
 const EVICT_KEYS: Keys<EvictOptions> = { sync: true, ...STATUS_KEYS };
 const DROP_KEYS: Keys<DropOptions> = {
   level: true,
@@ -41,7 +41,7 @@ const PREPARE_KEYS: Keys<PrepareOptions> = {
   bytes: true,
   paths: true,
   dryRun: true,
-  floor: true,
+  floorBytes: true,
   sudo: true,
   signal: true,
 };
@@ -99,7 +99,7 @@ export function checkPrepareOptions(options: PrepareOptions) {
   const signal = checkSignal(options.signal);
   checkBoolean('dryRun', dryRun);
   checkBoolean('sudo', sudo);
-  const floor = options.floor === undefined ? null : checkBytes('floor', options.floor, ANY_BYTES);
+  const floor = options.floorBytes === undefined ? null : checkBytes('floorBytes', options.floorBytes, ANY_BYTES);
   return { bytes, paths, dryRun, floor, sudo, signal };
 }
 
@@ -112,8 +112,8 @@ function checkPaths(paths: unknown): asserts paths is readonly string[] {
   }
 }
 
-function checkWalk({ top, signal, onProgress }: CacheStatusOptions): void {
+function checkWalk({ top, signal, onEvent }: CacheStatusOptions): void {
   if (top !== undefined) checkInteger('top', top, LIMITS.top);
   checkSignal(signal);
-  checkFunction('onProgress', onProgress);
+  checkFunction('onEvent', onEvent);
 }

@@ -2,9 +2,10 @@
 
 import { Provenance } from '../base/facts.ts';
 import { readDriverFacts } from '../host/driver.ts';
-import { kernelFiles } from '../host/files.ts';
+import { kernelFiles, readTable } from '../host/files.ts';
+import { cpuLists } from '../host/kernel.ts';
 import { unifiedDevice } from '../memory/headroom.ts';
-import type { HostMemory, Receipt, ReceiptCounters, Snapshot } from '../types/index.ts';
+import type { DriverFacts, HostMemory, KernelMemory, Receipt, ReceiptCounters, Snapshot } from '../types/index.ts';
 import type { System } from './system.ts';
 
 export interface CounterReading {
@@ -34,9 +35,9 @@ export function difference(before: number | null, after: number | null): number 
 
 /** From a snapshot, which knows the devices. */
 export function snapshotCounters(snapshot: Snapshot): CounterReading {
-  const { host, driver, from } = snapshot;
+  const { host, driver, from, kernel } = snapshot;
   const isUnified = unifiedDevice(snapshot) !== undefined;
-  return reading(host, driver.poolBytes, from['driver.poolBytes'], {
+  return reading(host, kernel, driver, from, {
     bytes: isUnified ? host.free : null,
     from: isUnified
       ? 'MemFree, which cudaMemGetInfo reports as free on a unified device; CUDA was not asked, because it needs a context'
@@ -44,11 +45,16 @@ export function snapshotCounters(snapshot: Snapshot): CounterReading {
   });
 }
 
-/** From two kernel files, within 1 ms. Does not call CUDA, and so does not know whether a device is unified. */
+/** From three kernel files, within 1 ms. Does not call CUDA, and so does not know whether a device is unified. */
 export async function currentCounters({ binding, host }: Pick<System, 'binding' | 'host'>): Promise<CounterReading> {
   const provenance = new Provenance();
-  const [memory, { poolBytes }] = await Promise.all([host(), readDriverFacts(kernelFiles(binding), provenance)]);
-  return reading(memory, poolBytes, provenance.sources['driver.poolBytes'], {
+  const files = kernelFiles(binding);
+  const [memory, lists, driver] = await Promise.all([
+    host(),
+    readTable(files, { freeInCpuLists: cpuLists(binding) }, provenance),
+    readDriverFacts(files, provenance),
+  ]);
+  return reading(memory, lists, driver, provenance.sources, {
     bytes: null,
     from: 'CUDA was not asked; on a unified device cudaMemGetInfo reports MemFree as free',
   });
@@ -56,21 +62,28 @@ export async function currentCounters({ binding, host }: Pick<System, 'binding' 
 
 function reading(
   host: HostMemory,
-  driverPools: number | null,
-  poolsFrom: string | undefined,
+  { freeInCpuLists }: Pick<KernelMemory, 'freeInCpuLists'>,
+  { poolBytes }: Pick<DriverFacts, 'poolBytes'>,
+  sources: Readonly<Record<string, string>>,
   cudaFree: { bytes: number | null; from: string },
 ): CounterReading {
   const { free, available, cached, sReclaimable, dirty } = host;
   return {
     counters: {
       memFree: free,
+      freeInCpuLists,
       memAvailable: available,
       cached,
       sReclaimable,
       dirty,
-      driverPools,
+      driverPools: poolBytes,
       cudaFree: cudaFree.bytes,
     },
-    from: { ...MEMINFO_SOURCES, driverPools: poolsFrom ?? 'not read', cudaFree: cudaFree.from },
+    from: {
+      ...MEMINFO_SOURCES,
+      freeInCpuLists: sources['kernel.freeInCpuLists'] ?? 'not read',
+      driverPools: sources['driver.poolBytes'] ?? 'not read',
+      cudaFree: cudaFree.from,
+    },
   };
 }

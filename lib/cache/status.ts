@@ -17,10 +17,7 @@ import { LargestN } from './largest.ts';
 import { type Mappings, mappingsOf } from './mappings.ts';
 import { assertHasFiles, type System } from './system.ts';
 import { selectTargets, type Target, TargetTally } from './targets.ts';
-import { type WalkHooks, walk } from './walk.ts';
-
-/** Batch size: formatting 1,000 entries takes about 1 ms; then the event loop runs. */
-const FILES_PER_BATCH = 1000;
+import { FILES_PER_BATCH, type WalkHooks, walk } from './walk.ts';
 
 /** A listed file; its mappers are filled in later. */
 type ListedFile = CachedFile & Inode;
@@ -35,7 +32,7 @@ interface ScannedTarget {
 export async function statusOf(
   system: System,
   paths: readonly string[] | undefined,
-  { top = 20, signal, onProgress }: CacheStatusOptions,
+  { top = 20, signal, onEvent }: CacheStatusOptions,
 ): Promise<CacheStatus> {
   const started = performance.now();
   const at = new Date().toISOString();
@@ -43,7 +40,7 @@ export async function statusOf(
   const { targets, notes } = await selectTargets(system, paths);
   const largest = new LargestN<ListedFile>(top, ({ cachedBytes }) => cachedBytes ?? 0);
   const scanned: ScannedTarget[] = [];
-  for (const target of targets) scanned.push(await scan(system, target, largest, { signal, onProgress }));
+  for (const target of targets) scanned.push(await scan(system, target, largest, { signal, onEvent }));
   signal?.throwIfAborted();
   const mappings = await mappingsOf(system.binding, await allInodePairs(scanned));
   for (const target of scanned) await addMappedBytes(target, mappings);
@@ -110,7 +107,7 @@ async function scan(
   { binding }: System,
   target: Target,
   largest: LargestN<ListedFile>,
-  hooks: Pick<WalkHooks, 'signal' | 'onProgress'>,
+  hooks: Pick<WalkHooks, 'signal' | 'onEvent'>,
 ): Promise<ScannedTarget> {
   const tally = new TargetTally(target);
   const inodes = new InodeRows();

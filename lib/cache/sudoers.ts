@@ -69,9 +69,9 @@ function sudoersName(user: string): string {
   return PLAIN_USER.test(user) ? user : `"${user}"`;
 }
 
-export function checkUser(user: string): string {
+function checkUser(user: string): void {
   // Quoted, ALL is a user, too; but a rule that a misplaced edit turns into one for everybody is not printed.
-  if (USER.test(user) && user !== 'ALL' && user !== 'root') return user;
+  if (USER.test(user) && user !== 'ALL' && user !== 'root') return;
   throw invalidValue(
     'user',
     user === 'root' ? 'a user other than root, who needs no rule' : 'the login name of one user',
@@ -80,6 +80,6 @@ export function checkUser(user: string): string {
 }
 
 /** Escapes the characters that are special in a command's arguments (sudoers(5), "Other special characters"). */
-export function escapeArgument(argument: string): string {
+function escapeArgument(argument: string): string {
   return argument.replaceAll(/[\\,:=]/g, '\\$&');
 }

@@ -3,7 +3,10 @@
 import { type Failure, toUmaError, type UmaError } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
 import type { NativeBinding, NativeWalkBatch, NativeWalkOptions } from '../native/contract.ts';
-import type { CacheProgress } from '../types/index.ts';
+import type { CacheEvent } from '../types/index.ts';
+
+/** Batch size: 1,000 files of a walk take about 1 ms; then the event loop runs. */
+export const FILES_PER_BATCH = 1000;
 
 /** Long against the round trip of a slice (15 µs), short enough for a cancel. */
 const SLICE_MS = 50;
@@ -14,7 +17,7 @@ const SYNC_SLICE_LIMIT_MS = 60_000;
 
 export interface WalkHooks {
   signal?: AbortSignal | undefined;
-  onProgress?: ((progress: CacheProgress) => void | Promise<void>) | undefined;
+  onEvent?: ((event: CacheEvent) => void | Promise<void>) | undefined;
   /** Called after each slice: true ends the walk early. */
   enough?: (() => Promise<boolean>) | undefined;
 }
@@ -59,7 +62,7 @@ export async function walk(
   hooks: WalkHooks,
   onBatch: (batch: NativeWalkBatch) => void,
 ): Promise<WalkResult> {
-  const { signal, onProgress, enough } = hooks;
+  const { signal, onEvent, enough } = hooks;
   const limitMs = options.mode === 'evict-sync' ? SYNC_SLICE_LIMIT_MS : SLICE_LIMIT_MS;
   const id = binding.cacheWalk([...paths], options);
   if (isFailure(id)) throw toUmaError(id);
@@ -71,7 +74,7 @@ export async function walk(
       last = batch;
       onBatch(batch);
       // Awaited: a rejection belongs to the caller of the walk, and would otherwise end the process.
-      await onProgress?.({ files: batch.files, bytes: batch.bytes, path: batch.path });
+      await onEvent?.({ type: 'progress', files: batch.files, bytes: batch.bytes, path: batch.path });
       if (batch.done) return { last, complete: true };
       if ((await enough?.()) === true) break;
     }

@@ -1,7 +1,7 @@
 /** The help pages, made from the tables that the parser uses. */
 import { padEnd, widthOf, wrap } from '../render/text-layout.ts';
 import { COMMANDS, members } from './commands/index.ts';
-import type { Command, OptionTable } from './core/command.ts';
+import type { ListedCommand, OptionTable } from './core/command.ts';
 import { EXIT_MEANINGS } from './core/exit.ts';
 import { GLOBAL_OPTIONS, optionsOfEvery } from './core/options.ts';
 import type { Terminal } from './core/terminal.ts';
@@ -55,7 +55,7 @@ export function groupHelp(group: string, terminal: Terminal): string {
   ]);
 }
 
-export function commandHelp(command: Command, terminal: Terminal): string {
+export function commandHelp(command: ListedCommand, terminal: Terminal): string {
   const usage = command.usage === '' ? '' : ` ${command.usage}`;
   const options =
     Object.keys(command.options).length === 0

@@ -1,7 +1,7 @@
 /** One run of the command line: find the command, run it, print its outcome. */
 import { jsonText } from '../base/format.ts';
 import { lazy } from '../base/lazy.ts';
-import { find, groups, loadCommands } from './commands/index.ts';
+import { find, groups, listed, loadCommands } from './commands/index.ts';
 import type { Command, Context, Outcome } from './core/command.ts';
 import { describe, EXIT } from './core/exit.ts';
 import { exitOnSignals } from './core/interrupt.ts';
@@ -50,7 +50,7 @@ async function dispatch(
   if (groups().includes(name)) return print(groupHelp(name, stdout), stdout);
   const entry = find(name);
   if (entry === undefined) throw new UsageError(`"${name}" is not a command.`);
-  const command = await lazy(entry.load)();
+  const command = await lazy(() => listed(entry))();
   const parsed = parse(command, args);
   if (parsed.values.help === true) return print(commandHelp(command, stdout), stdout);
   const context: Context = { ...parsed, commands: loadCommands, json, stdout, stderr, stdin: io.stdin, env: io.env };

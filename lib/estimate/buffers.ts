@@ -1,14 +1,16 @@
 /** What programs keep besides weights and cache: buffers of a step, graphs, and themselves. */
 
 import { GiB, MiB } from '../base/format.ts';
+import { range } from '../memory/range.ts';
 import type { Architecture, LatentLayers } from '../models/architecture.ts';
-import type { Model } from '../models/model.ts';
+import type { ModelFacts } from '../models/model.ts';
 import type { EstimateTerm } from '../types/index.ts';
-import { isLlama, range, type Use } from './use.ts';
+import { UBATCH } from './cache.ts';
+import { isLlama, type Use } from './use.ts';
 
 type Inference = Use & { context: number };
 
-export function bufferTerms({ architecture }: Model, use: Inference): EstimateTerm[] {
+export function bufferTerms({ architecture }: ModelFacts, use: Inference): EstimateTerm[] {
   const own = runtimeTerm(use);
   if (architecture === null) return [own];
   if (isLlama(use.program)) return [computeBuffer(architecture, use), hostBuffer(architecture, use), own];
@@ -16,7 +18,6 @@ export function bufferTerms({ architecture }: Model, use: Inference): EstimateTe
   return [prefillTerm(architecture, use), own];
 }
 
-const UBATCH = 512;
 /** Bytes of FP32, in which llama.cpp computes. */
 const F32 = 4;
 /** Vectors of a layer that are alive beside the scores without flash attention: 3.8 to 5.3 in published logs. */
@@ -140,9 +141,12 @@ function prefillTerm(architecture: Architecture, use: Inference): EstimateTerm {
   };
 }
 
+/** Formula of what a process takes itself. */
+export const MEASURED = 'CUDA context, libraries and host memory of the process: as measured';
+
 /** The process itself: its CUDA context, libraries and host memory, which is the same memory on a unified machine. */
 function runtimeTerm({ program }: Use): EstimateTerm {
-  const formula = 'CUDA context, libraries and host memory of the process: as measured';
+  const formula = MEASURED;
   switch (program) {
     case 'llama.cpp':
     case 'ollama':

@@ -1,6 +1,7 @@
 /** The KV cache and the states of recurrent layers, by the rules of the program that keeps them. */
 
 import { invalidValue } from '../base/arguments.ts';
+import { exactly, range, sumOf } from '../memory/range.ts';
 import type {
   Architecture,
   AttentionLayers,
@@ -11,9 +12,9 @@ import type {
   StateLayers,
 } from '../models/architecture.ts';
 import { CACHE_TYPES, cacheTypeBytes } from '../models/cache-types.ts';
-import type { Model } from '../models/model.ts';
+import type { ModelFacts } from '../models/model.ts';
 import type { EstimateProgram, EstimateRange, EstimateTerm } from '../types/index.ts';
-import { exactly, isLlama, range, sumOf, type Use } from './use.ts';
+import { isLlama, type Use } from './use.ts';
 
 export interface CacheEstimate {
   terms: EstimateTerm[];
@@ -44,14 +45,14 @@ const LLAMA_PADDING = 256;
 /** Tokens of a block of vLLM. */
 const VLLM_BLOCK = 16;
 /** Default of llama.cpp's -ub, and of vLLM's --max-num-batched-tokens for a server. */
-const UBATCH = 512;
+export const UBATCH = 512;
 const VLLM_BATCH = 8192;
 /** SGLang's default share of cells for layers with a window (swa_full_tokens_ratio). */
 const SGLANG_WINDOW_SHARE = 0.8;
 /** Scale of an indexer's key: one FP32 for its 128 elements of FP8. */
 const INDEX_SCALE = 4;
 
-export function cacheOf(model: Model, use: Use & { context: number }): CacheEstimate {
+export function cacheOf(model: ModelFacts, use: Use & { context: number }): CacheEstimate {
   const { architecture } = model;
   const types = typesOf(model, use);
   if (architecture === null) return { terms: [], bytesPerToken: null, kvDtype: types.name };
@@ -82,7 +83,7 @@ function tokenBytes(layers: CacheLayers, one: Cells, types: Types, use: Use): Es
   return exactly((layers.layers * (layers.dim * types.key + indexBytes(layers.indexDim))) / layers.ratio);
 }
 
-function typesOf({ quantization, dtype }: Model, { kvDtype, program }: Use): Types {
+function typesOf({ quantization, dtype }: ModelFacts, { kvDtype, program }: Use): Types {
   const native = dtype === 'float32' && program !== 'vllm' ? 'f32' : 'bf16';
   const name = kvDtype ?? (isLlama(program) ? 'f16' : (quantization?.kvDtype ?? native));
   const [key = '', value = key] = name.split('/');

@@ -1,34 +1,47 @@
 /** What a model takes, before anything is allocated. Checks arguments; a call imports the work. */
 
+import { abortable } from '../base/abort.ts';
+import { checkKeys, checkSignal } from '../base/arguments.ts';
 import { lazy } from '../base/lazy.ts';
-import type { EstimateOptions, EstimateReport, EstimateTable, ModelDescription } from '../types/index.ts';
+import type { EstimateOptions, EstimateReport, EstimateTable, Model, ModelInput } from '../types/index.ts';
 
-const loadTable = lazy(() => Promise.all([import('./options.ts'), import('./table.ts')]));
-const load = lazy(() => Promise.all([import('./options.ts'), import('./run.ts')]));
+const loadModels = lazy(() => import('../models/opened.ts'));
+const loadTable = lazy(() => Promise.all([loadModels(), import('./table.ts')]));
+const load = lazy(() => Promise.all([loadModels(), import('./options.ts'), import('./run.ts')]));
+
+/**
+ * Reads the headers and the config of a model, each file once: for several questions about the same model. Never reads
+ * weights.
+ *
+ * @param model a model that is open already is returned as it is.
+ * @throws UmaError `ERR_UMA_MODEL` for a model that is not there, or whose files are damaged or incomplete;
+ *   `ERR_UMA_PERMISSION` where they may not be read. TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for
+ *   invalid arguments. The signal's reason when it is aborted.
+ */
+export async function openModel(model: ModelInput, options: { signal?: AbortSignal } = {}): Promise<Model> {
+  checkKeys('openModel()', options, { signal: true });
+  const { opened } = await loadModels();
+  return abortable(checkSignal(options.signal), () => opened(model));
+}
 
 /**
  * Estimates the memory of a model: weights, cache, buffers, loading; or what training takes. Every term has its formula,
  * its inputs and a range. Reads headers and configs only, never weights, and allocates nothing.
  *
- * @param model a folder, a .gguf, .safetensors or config.json file, a name in a model store ("org/name", Ollama's
- *   "name:tag"), or a description: a number of parameters, or the content of a config.json.
- * @throws UmaError `ERR_UMA_MODEL` for a model whose files are damaged or incomplete. TypeError/RangeError
- *   (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for a model that is not there and for invalid arguments.
+ * @throws as `openModel()`, and TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for invalid options.
  */
-export async function estimate(
-  model: string | ModelDescription,
-  options: EstimateOptions = {},
-): Promise<EstimateReport> {
-  const [{ checkEstimateOptions, checkModel }, { runEstimate }] = await load();
-  return runEstimate(checkModel(model), checkEstimateOptions(options));
+export async function estimate(model: ModelInput, options: EstimateOptions = {}): Promise<EstimateReport> {
+  const [{ opened }, { checkEstimateOptions }, { estimateOf }] = await load();
+  const use = checkEstimateOptions(options);
+  return estimateOf(await opened(model), use);
 }
 
 /**
  * The weights of a model in each precision; without a model those of 7, 13 and 70 billion parameters.
  *
- * @throws as `estimate`; `ERR_INVALID_ARG_VALUE` also for a model whose parameters cannot be counted.
+ * @throws as `openModel()`; `ERR_INVALID_ARG_VALUE` also for a model whose parameters cannot be counted.
  */
-export async function estimateTable(model?: string | ModelDescription): Promise<EstimateTable> {
-  const [{ checkModel }, { tableOf }] = await loadTable();
-  return tableOf(model === undefined ? null : checkModel(model));
+export async function estimateTable(model?: ModelInput): Promise<EstimateTable> {
+  const [{ opened }, { tableOf }] = await loadTable();
+  return tableOf(model === undefined ? null : await opened(model));
 }

@@ -1,28 +1,25 @@
 /** The estimate of a model that answers. */
 
-import type { Model } from '../models/model.ts';
-import { totalParameters } from '../models/parameters.ts';
+import { sumOf } from '../memory/range.ts';
+import type { ModelFacts } from '../models/model.ts';
+import { totalParameters } from '../models/weights.ts';
 import type { EstimatedModel, EstimatedUse, EstimateReport, EstimateTerm } from '../types/index.ts';
 import { bufferTerms } from './buffers.ts';
 import { cacheOf } from './cache.ts';
 import { loadingOf } from './loading.ts';
-import { sumOf, type Use } from './use.ts';
+import type { Use } from './use.ts';
 import { weightTerms } from './weights.ts';
 
 /** Context of an estimate for which none was given. */
 const CONTEXT = 4096;
 
-export function contextOf({ architecture }: Model, { context }: Use): number {
+export function contextOf({ architecture }: ModelFacts, { context }: Use): number {
   return context ?? Math.min(CONTEXT, architecture?.maxContext ?? CONTEXT);
 }
 
-/** @param weights replaces the sum over tensors, for a model of which only a number or a config is known. */
-export function inferenceOf(
-  model: Model,
-  given: Use,
-  weights: EstimateTerm[] = weightTerms(model, given),
-): EstimateReport {
+export function inferenceOf(model: ModelFacts, given: Use): EstimateReport {
   const use = { ...given, context: contextOf(model, given) };
+  const weights = weightTerms(model, use);
   const cache = cacheOf(model, use);
   const terms = [...weights, ...cache.terms, ...bufferTerms(model, use)];
   const total = sumOf(terms);
@@ -50,7 +47,7 @@ export function estimatedUse(use: Use & { context: number }, kvDtype: string): E
   };
 }
 
-export function estimatedModel(model: Model): EstimatedModel {
+export function estimatedModel(model: ModelFacts): EstimatedModel {
   const { architecture, counts } = model;
   return {
     name: model.name,
@@ -67,7 +64,7 @@ export function estimatedModel(model: Model): EstimatedModel {
   };
 }
 
-function dtypesOf({ weights }: Model): EstimatedModel['dtypes'] {
+function dtypesOf({ weights }: ModelFacts): EstimatedModel['dtypes'] {
   const dtypes = new Map<string, { dtype: string; bytes: number; parameters: number }>();
   for (const { dtype, bytes, parameters } of weights) {
     const sum = dtypes.get(dtype) ?? { dtype, bytes: 0, parameters: 0 };
@@ -79,7 +76,7 @@ function dtypesOf({ weights }: Model): EstimatedModel['dtypes'] {
 }
 
 function notesOf(
-  { architecture }: Model,
+  { architecture }: ModelFacts,
   { context, mtp }: Use & { context: number },
   weights: readonly EstimateTerm[],
 ): string[] {

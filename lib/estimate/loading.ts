@@ -1,15 +1,16 @@
 /** What loading takes for a while, besides what stays. */
 
 import { GiB, MiB } from '../base/format.ts';
-import type { Model } from '../models/model.ts';
+import { range, sumOf } from '../memory/range.ts';
+import type { ModelFacts } from '../models/model.ts';
 import type { EstimateRange, EstimateReport, EstimateTerm } from '../types/index.ts';
-import { isLlama, range, sumOf, type Use } from './use.ts';
+import { isLlama, type Use } from './use.ts';
 
 /**
  * The files' pages in the page cache are clean: the kernel gives them back, so they are named and not part of the peak.
  * Programs that count free memory as MemFree see them as used all the same.
  */
-export function loadingOf(model: Model, use: Use, total: EstimateRange): EstimateReport['loading'] {
+export function loadingOf(model: ModelFacts, use: Use, total: EstimateRange): EstimateReport['loading'] {
   const terms: EstimateTerm[] = [];
   if (model.fileBytes > 0) {
     terms.push({
@@ -25,7 +26,7 @@ export function loadingOf(model: Model, use: Use, total: EstimateRange): Estimat
 }
 
 /** Pinned buffers through which a loader copies. */
-function stagingTerm({ largestFile, largestTensor }: Model, { mmap, program }: Use): EstimateTerm {
+function stagingTerm({ largestFile, largestTensor }: ModelFacts, { mmap, program }: Use): EstimateTerm {
   const inputs = { largestTensor, largestFile };
   if (isLlama(program)) {
     const bytes = mmap ? 0 : Math.min(largestTensor, 64 * MiB);

@@ -10,13 +10,10 @@ import {
   type Keys,
   outOfRange,
 } from '../base/arguments.ts';
-import { LIMITS, type Range, SOME_BYTES } from '../base/limits.ts';
+import { LIMITS, type Range } from '../base/limits.ts';
 import { CACHE_TYPES, cacheTypeBytes } from '../models/cache-types.ts';
-import { dataType } from '../models/dtypes.ts';
-import { MOST_PARAMETERS } from '../models/tensors.ts';
-import { DTYPES } from '../types/dtypes.ts';
 import { ESTIMATE_USES, OPTIMIZERS } from '../types/estimate.ts';
-import type { EstimateOptions, ModelDescription } from '../types/index.ts';
+import type { EstimateOptions } from '../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../types/programs.ts';
 import type { Use } from './use.ts';
 
@@ -93,41 +90,4 @@ function checkKvDtype(value: unknown): string {
   if (names.length > 2 || names.some((name) => cacheTypeBytes(name) === null))
     throw invalidValue('kvDtype', `one of ${CACHE_TYPES.join(', ')}, or two of them as q8_0/q4_0`, value);
   return names.join('/');
-}
-
-export function checkDtype(value: unknown): string {
-  if (typeof value !== 'string') throw invalidType('dtype', 'the name of a data type', value);
-  if (dataType(value) === null) throw invalidValue('dtype', `one of ${DTYPES.join(', ')}`, value);
-  return value.toLowerCase();
-}
-
-/** A path, a name in a store, or a description. */
-export function checkModel(model: unknown): string | ModelDescription {
-  if (typeof model === 'string') {
-    if (model === '') throw invalidValue('model', 'a path or a name', model);
-    return model;
-  }
-  if (typeof model !== 'object' || model === null) throw invalidType('model', 'a path, a name or a description', model);
-  if ('config' in model) return checkConfigModel(model);
-  checkKeys('model', model, { params: true, dtype: true, hidden: true });
-  const { dtype, hidden, params } = model as Record<string, unknown>;
-  if (typeof params !== 'number') throw invalidType('params', 'a number of parameters', params);
-  if (!(params >= 1 && params <= MOST_PARAMETERS)) throw outOfRange('params', '1 to 10^15 parameters', params);
-  return {
-    params,
-    ...(dtype === undefined ? {} : { dtype: checkDtype(dtype) }),
-    ...(hidden === undefined ? {} : { hidden: checkInteger('hidden', hidden, LIMITS.hidden) }),
-  };
-}
-
-function checkConfigModel(model: object): ModelDescription {
-  checkKeys('model', model, { config: true, weightBytes: true, dtype: true });
-  const { config, dtype, weightBytes } = model as Record<string, unknown>;
-  if (typeof config !== 'object' || config === null || Array.isArray(config))
-    throw invalidType('config', 'the object of a config.json', config);
-  return {
-    config: config as Record<string, unknown>,
-    ...(weightBytes === undefined ? {} : { weightBytes: checkInteger('weightBytes', weightBytes, SOME_BYTES) }),
-    ...(dtype === undefined ? {} : { dtype: checkDtype(dtype) }),
-  };
 }

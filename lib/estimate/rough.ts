@@ -5,19 +5,20 @@
 
 import { invalidArgument } from '../base/arguments.ts';
 import { GB } from '../base/format.ts';
-import type { Model } from '../models/model.ts';
-import { totalParameters } from '../models/parameters.ts';
+import { exactly, sumOf } from '../memory/range.ts';
+import type { ModelFacts } from '../models/model.ts';
+import { totalParameters } from '../models/weights.ts';
 import type { EstimateReport, EstimateTerm } from '../types/index.ts';
 import { contextOf, estimatedModel, estimatedUse } from './inference.ts';
-import { exactly, sumOf, type Use } from './use.ts';
+import type { Use } from './use.ts';
 
 /** GB that the method assumes of the machine. */
 const MACHINE_GB = 119;
 
-export function roughOf(model: Model, given: Use, knownHidden: number | null = null): EstimateReport {
+export function roughOf(model: ModelFacts, given: Use): EstimateReport {
   const use = { ...given, context: contextOf(model, given) };
   const parameters = model.parameters ?? (model.counts === null ? null : totalParameters(model.counts));
-  const hidden = model.architecture?.hidden ?? knownHidden;
+  const hidden = model.architecture?.hidden ?? model.hidden;
   if (parameters === null)
     throw invalidArgument('The rough formula needs the number of parameters, which this model does not have.');
   if (hidden === null)

@@ -1,18 +1,19 @@
 /** Weights by precision. */
 
 import { invalidArgument } from '../base/arguments.ts';
-import type { EstimateTable, ModelDescription } from '../types/index.ts';
-import { checkEstimateOptions } from './options.ts';
-import { runEstimate } from './run.ts';
+import type { ModelFacts } from '../models/model.ts';
+import type { EstimateTable } from '../types/index.ts';
+import { estimatedModel } from './inference.ts';
 import { parameterTerm } from './weights.ts';
 
 /** NVFP4 and INT4 are half a byte each, without their scales; FP8 and INT8 one byte. */
 const COLUMNS = ['fp32', 'fp16', 'int8', 'int4'];
 const SIZES = [7e9, 13e9, 70e9];
 
-export async function tableOf(model: string | ModelDescription | null): Promise<EstimateTable> {
+/** @param model null: of some sizes. */
+export function tableOf(model: ModelFacts | null): EstimateTable {
   const models =
-    model === null ? SIZES.map((parameters) => ({ name: `${parameters / 1e9}B`, parameters })) : [await sizeOf(model)];
+    model === null ? SIZES.map((parameters) => ({ name: `${parameters / 1e9}B`, parameters })) : [sizeOf(model)];
   const rows = models.map(({ name, parameters }) => ({
     name,
     parameters,
@@ -21,10 +22,9 @@ export async function tableOf(model: string | ModelDescription | null): Promise<
   return { schema: 'umaprobe/estimate-table/1', columns: COLUMNS, rows };
 }
 
-async function sizeOf(model: string | ModelDescription): Promise<{ name: string; parameters: number }> {
-  const { model: found } = await runEstimate(model, checkEstimateOptions({}));
-  if (found.parameters === null)
-    throw invalidArgument(`The parameters of ${found.name} are not known: they cannot be counted from its files.`);
-  const name = found.source === 'parameters' ? `${Number((found.parameters / 1e9).toPrecision(4))}B` : found.name;
-  return { name, parameters: found.parameters };
+function sizeOf(model: ModelFacts): { name: string; parameters: number } {
+  const { name, parameters, source } = estimatedModel(model);
+  if (parameters === null)
+    throw invalidArgument(`The parameters of ${name} are not known: they cannot be counted from its files.`);
+  return { name: source === 'parameters' ? `${Number((parameters / 1e9).toPrecision(4))}B` : name, parameters };
 }

@@ -1,15 +1,16 @@
 /** The estimate of training: full fine-tuning (SFT), adapters (LoRA, QLoRA), preferences (DPO), policy gradients (GRPO). */
 
 import { GiB } from '../base/format.ts';
+import { range, sumOf } from '../memory/range.ts';
 import type { Architecture } from '../models/architecture.ts';
-import type { Model } from '../models/model.ts';
-import { totalParameters } from '../models/parameters.ts';
-import { bytesOf, parametersOf } from '../models/weights.ts';
+import type { ModelFacts } from '../models/model.ts';
+import { bytesOf, parametersOf, totalParameters } from '../models/weights.ts';
 import type { EstimateRange, EstimateReport, EstimateTerm, Optimizer } from '../types/index.ts';
+import { MEASURED } from './buffers.ts';
 import { cacheOf } from './cache.ts';
 import { contextOf, estimatedModel, estimatedUse } from './inference.ts';
 import { loadingOf } from './loading.ts';
-import { range, sumOf, type Use } from './use.ts';
+import type { Use } from './use.ts';
 
 type Training = Use & { context: number };
 
@@ -20,7 +21,7 @@ const FULL = 4;
 const NF4 = 0.5 + 4 / 64;
 const NF4_NESTED = 0.516;
 
-export function trainingOf(model: Model, given: Use): EstimateReport {
+export function trainingOf(model: ModelFacts, given: Use): EstimateReport {
   const use = { ...given, context: contextOf(model, given) };
   const parameters = parametersIn(model);
   const trained = isAdapter(use) ? adapterParameters(model.architecture, use.loraRank) : parameters;
@@ -63,12 +64,12 @@ function isAdapter({ use }: Use): boolean {
 }
 
 /** Parameters of the language model and what sees; layers for further tokens are not trained. */
-function parametersIn({ counts, parameters, weights }: Model): number | null {
+function parametersIn({ counts, parameters, weights }: ModelFacts): number | null {
   if (counts !== null) return totalParameters(counts);
   return parameters === null ? null : parameters - parametersOf(weights, 'mtp');
 }
 
-function weightsTerm(model: Model, parameters: number | null, use: Training): EstimateTerm | null {
+function weightsTerm(model: ModelFacts, parameters: number | null, use: Training): EstimateTerm | null {
   if (parameters === null) return null;
   const inputs = { parameters, use: use.use };
   if (use.use === 'qlora') return quantisedTerm(model, parameters);
@@ -83,7 +84,7 @@ function weightsTerm(model: Model, parameters: number | null, use: Training): Es
 }
 
 /** Linear layers in 4 bits, the embedding and the output layer in 16; or the checkpoint's own 4 bits. */
-function quantisedTerm({ counts, quantization, weights }: Model, parameters: number): EstimateTerm {
+function quantisedTerm({ counts, quantization, weights }: ModelFacts, parameters: number): EstimateTerm {
   if (quantization !== null && weights.length > 0) {
     const bytes = bytesOf(weights) - bytesOf(weights, 'mtp');
     return {
@@ -237,7 +238,7 @@ function layerActivations(architecture: Architecture): number {
 }
 
 /** The model that DPO and GRPO compare with, and the engine that writes GRPO's answers. */
-function referenceTerms(model: Model, parameters: number | null, use: Training): (EstimateTerm | null)[] {
+function referenceTerms(model: ModelFacts, parameters: number | null, use: Training): (EstimateTerm | null)[] {
   if (parameters === null || (use.use !== 'dpo' && use.use !== 'grpo')) return [];
   const weights = parameters * HALF;
   const reference: EstimateTerm = {
@@ -250,7 +251,7 @@ function referenceTerms(model: Model, parameters: number | null, use: Training):
   return use.use === 'dpo' ? [reference] : [reference, rolloutTerm(model, weights, use)];
 }
 
-function rolloutTerm(model: Model, weights: number, use: Training): EstimateTerm {
+function rolloutTerm(model: ModelFacts, weights: number, use: Training): EstimateTerm {
   const cache = sumOf(cacheOf(model, { ...use, program: 'vllm', sequences: use.sequences * use.batch }).terms);
   const of = (part: EstimateRange): number => weights + part.bytes;
   return {
@@ -267,7 +268,7 @@ function processTerm(_use: Training): EstimateTerm {
   return {
     name: 'runtime',
     ...range(3 * GiB, 0.5 * GiB, 8 * GiB),
-    formula: 'CUDA context, libraries and host memory of the process: as measured',
+    formula: MEASURED,
     inputs: {},
   };
 }
@@ -283,7 +284,7 @@ function workersTerm({ workers }: Training): EstimateTerm | null {
   };
 }
 
-function notesOf({ architecture }: Model, parameters: number | null, use: Training): string[] {
+function notesOf({ architecture }: ModelFacts, parameters: number | null, use: Training): string[] {
   const notes: string[] = [];
   if (parameters === null) notes.push('The parameters are not known: weights and optimizer are missing.');
   if (architecture === null) notes.push('The architecture is not known: activations, logits and adapters are missing.');

@@ -1,6 +1,6 @@
 /** A use with every default filled in, as the parts of an estimate read it. */
 
-import type { EstimateProgram, EstimateRange, EstimateUse, Optimizer } from '../types/index.ts';
+import type { EstimateProgram, EstimateUse, Optimizer } from '../types/index.ts';
 
 export interface Use {
   use: EstimateUse;
@@ -33,21 +33,4 @@ export interface Use {
 /** llama.cpp, and Ollama, which runs it. */
 export function isLlama(program: EstimateProgram | null): boolean {
   return program === 'llama.cpp' || program === 'ollama';
-}
-
-export function exactly(bytes: number): EstimateRange {
-  return { bytes, low: bytes, high: bytes };
-}
-
-/** A range whose three numbers are whole and in order. */
-export function range(bytes: number, low: number, high: number): EstimateRange {
-  const middle = Math.round(bytes);
-  return { bytes: middle, low: Math.min(middle, Math.round(low)), high: Math.max(middle, Math.round(high)) };
-}
-
-export function sumOf(ranges: readonly EstimateRange[]): EstimateRange {
-  return ranges.reduce(
-    (sum, { bytes, low, high }) => ({ bytes: sum.bytes + bytes, low: sum.low + low, high: sum.high + high }),
-    exactly(0),
-  );
 }

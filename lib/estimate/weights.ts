@@ -1,13 +1,13 @@
 /** The weights that a program keeps in memory. */
 
 import { invalidValue } from '../base/arguments.ts';
+import { exactly, range } from '../memory/range.ts';
 import { dataType } from '../models/dtypes.ts';
-import type { Model } from '../models/model.ts';
-import type { ParameterCounts } from '../models/parameters.ts';
-import { bytesOf } from '../models/weights.ts';
+import type { ModelFacts } from '../models/model.ts';
+import { bytesOf, type ParameterCounts } from '../models/weights.ts';
 import { DTYPES } from '../types/dtypes.ts';
 import type { EstimateRange, EstimateTerm } from '../types/index.ts';
-import { exactly, isLlama, range, type Use } from './use.ts';
+import { isLlama, type Use } from './use.ts';
 
 /** Parts of a share of the weights that programs pad: vocabularies to a multiple of 64, matrices to that of a kernel. */
 const PADDING = 0.01;
@@ -15,8 +15,10 @@ const PADDING = 0.01;
 const EXPERT_TILE = 256;
 
 /** The term, and a copy that llama.cpp makes of an embedding without an output layer. */
-export function weightTerms(model: Model, use: Use): EstimateTerm[] {
-  const { architecture, counts, weights } = model;
+export function weightTerms(model: ModelFacts, use: Use): EstimateTerm[] {
+  const { architecture, counts, weightBytes, weights } = model;
+  if (weightBytes !== null)
+    return [{ name: 'weights', ...exactly(weightBytes), formula: 'as given', inputs: { weightBytes } }];
   if (weights.length === 0) return counts === null ? [] : [countedTerm(model, counts, use)];
   const embedding = bytesOf(weights, 'embedding');
   const parts = {
@@ -47,7 +49,7 @@ export function weightTerms(model: Model, use: Use): EstimateTerm[] {
 }
 
 /** The range: layers that some builds load and others do not, and what kernels pad. */
-function loaded(model: Model, bytes: number, use: Use): EstimateRange {
+function loaded(model: ModelFacts, bytes: number, use: Use): EstimateRange {
   if (isLlama(use.program)) {
     const mtp = use.mtp ? 0 : bytesOf(model.weights, 'mtp');
     return range(bytes, bytes, bytes + mtp);
@@ -57,7 +59,7 @@ function loaded(model: Model, bytes: number, use: Use): EstimateRange {
 }
 
 /** Bytes that tiles of 4-bit kernels add to experts of a size. */
-function tileBytes({ architecture, quantization }: Model, experts: number): number {
+function tileBytes({ architecture, quantization }: ModelFacts, experts: number): number {
   const width = architecture?.expertIntermediate ?? architecture?.intermediate ?? 0;
   if (architecture === null || width === 0 || !/^(mxfp4|nvfp4)$/.test(quantization?.method ?? '')) return 0;
   const tiled = (size: number): number => (Math.ceil(size / EXPERT_TILE) * EXPERT_TILE) / size;
@@ -65,7 +67,7 @@ function tileBytes({ architecture, quantization }: Model, experts: number): numb
 }
 
 /** Weights of a config alone: its parameters, in the data types that it names. */
-function countedTerm(model: Model, counts: ParameterCounts, use: Use): EstimateTerm {
+function countedTerm(model: ModelFacts, counts: ParameterCounts, use: Use): EstimateTerm {
   const { dtype, quantization } = model;
   const plain = (dataType(dtype ?? 'bfloat16')?.bits ?? 16) / 8;
   const packed = quantization === null ? plain : (quantization.bytesPerWeight ?? (quantization.bits ?? 8 * plain) / 8);
@@ -106,7 +108,7 @@ function countedTerm(model: Model, counts: ParameterCounts, use: Use): EstimateT
  * The most that a quantised checkpoint leaves in 16 bits of its layers besides the experts: of a mixture all, of a dense
  * model the attention and the first and last layers (405B in FP8: a fifth). AWQ and GPTQ quantise every linear layer.
  */
-function unquantized({ quantization }: Model, { experts }: ParameterCounts): number {
+function unquantized({ quantization }: ModelFacts, { experts }: ParameterCounts): number {
   if (quantization === null) return 0;
   if (experts > 0) return 1;
   return /^(awq|gptq)$/.test(quantization.method) ? 0 : 0.3;

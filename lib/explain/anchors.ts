@@ -4,7 +4,7 @@
  */
 
 /** Bytes that a literal must have at least: the longer the shortest one, the more is skipped. */
-export const SHORTEST_ANCHOR = 10;
+const SHORTEST_ANCHOR = 10;
 
 /** Bytes of one block: three, because nearly every pair of letters is in some literal. */
 const BLOCK = 3;

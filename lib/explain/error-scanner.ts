@@ -8,7 +8,7 @@ import { AnchorSearch } from './anchors.ts';
 import { countLineBreaks } from './line-breaks.ts';
 import { MESSAGES } from './messages/index.ts';
 import type { Message } from './messages/message.ts';
-import { lineOf, passage } from './passage.ts';
+import { LINE_FEED, lineOf, passage } from './passage.ts';
 import { type Match, recognise } from './recognise.ts';
 
 /** Bytes read before they are searched. */
@@ -165,5 +165,3 @@ export class ErrorScanner {
     this.#countedTo = offset;
   }
 }
-
-const LINE_FEED = 10;

@@ -1,7 +1,7 @@
 /** The machine that a message's numbers are compared with, in sentences. */
 
 import { clean, formatBytes } from '../base/format.ts';
-import { fragmentation } from '../memory/contiguity.ts';
+import { outcomeOf } from '../memory/findings/index.ts';
 import { headroom, unifiedDevice } from '../memory/headroom.ts';
 import { judgePressure } from '../memory/pressure.ts';
 import type { DeviceSnapshot, GpuProcess, Snapshot } from '../types/index.ts';
@@ -89,12 +89,7 @@ export function holdersText({ device }: Machine): string {
 /** What the kernel says now about shortage: pressure and large blocks. */
 export function conditionText({ snapshot }: Machine): string {
   const { state, text } = judgePressure(snapshot);
-  const measure = fragmentation(snapshot);
-  const blocks =
-    measure === null || !measure.telling
-      ? ''
-      : measure.fragmented
-        ? `; free memory is fragmented (${formatBytes(measure.large)} of ${formatBytes(measure.free)} in blocks of 2 MiB)`
-        : '; free memory is not fragmented';
-  return `${state === 'none' ? 'no task waits for memory' : text}${blocks}`;
+  const blocks = outcomeOf('fragmentation', { snapshot });
+  const fragmented = blocks.state === 'applies' ? `. ${blocks.finding.summary.replace(/\.$/, '')}` : '';
+  return `${state === 'none' ? 'no task waits for memory' : text}${fragmented}`;
 }

@@ -34,7 +34,7 @@ const PREFIX = new RegExp(
 const MOST_PREFIXES = 8;
 
 /** One line without its prefixes, with single spaces. */
-export function plainLine(line: string): string {
+function plainLine(line: string): string {
   let text = line.includes('\u001b') ? line.replace(ESCAPES, '') : line;
   text = text.replace(CONTROLS, '');
   for (let count = 0; count < MOST_PREFIXES; count++) {
@@ -76,7 +76,7 @@ export function passage(bytes: Buffer, start: number, end: number, offset: numbe
   return { text, starts, offsets };
 }
 
-const LINE_FEED = 10;
+export const LINE_FEED = 10;
 /** Progress bars draw over their line: what follows is a line of its own. */
 const CARRIAGE_RETURN = 13;
 

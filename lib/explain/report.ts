@@ -1,20 +1,22 @@
 /** The report of explain(). */
 
-import type { FindingFacts } from '../memory/findings/finding.ts';
-import { findings, notJudged } from '../memory/findings/index.ts';
+import type { Facts } from '../memory/findings/row.ts';
 import { headroom } from '../memory/headroom.ts';
+import { judge } from '../memory/judge.ts';
 import type { ExplainReport } from '../types/index.ts';
 
-export function explainReport(facts: FindingFacts): ExplainReport {
+export function explainReport(facts: Facts): ExplainReport {
   const { snapshot } = facts;
-  const { afterReclaim, immediate, safe, total } = headroom(snapshot);
+  const { total, ...allocatable } = headroom(snapshot);
+  const { findings, level, notJudged } = judge(facts);
   return {
-    schema: 'umaprobe/explain/1',
+    schema: 'umaprobe/explain/2',
     at: snapshot.at,
     simulated: snapshot.simulated,
     total,
-    allocatable: { immediate, afterReclaim, safe },
-    findings: findings(facts),
-    unknown: notJudged(facts),
+    allocatable,
+    level,
+    findings,
+    notJudged,
   };
 }

@@ -1,20 +1,53 @@
-/** fit(): loads the checks of its arguments and the rules when they are first needed. */
+/** fit() and fitTable(): load the checks of their arguments and the rules when they are first needed. */
 
 import { lazy } from '../base/lazy.ts';
-import type { FitNeed, FitOptions, FitReport, Snapshot } from '../types/index.ts';
+import { openModel } from '../estimate/index.ts';
+import type { EstimateReport, FitModel, FitNeed, FitOptions, FitReport, FitTable, Snapshot } from '../types/index.ts';
 
-const load = lazy(() => Promise.all([import('./options.ts'), import('./report.ts')]));
+export { isYes, largestAccepted } from './search.ts';
+
+const load = lazy(() => Promise.all([import('./options.ts'), import('./report.ts'), import('./model.ts')]));
+const loadTable = lazy(() => Promise.all([import('./options.ts'), import('./table.ts')]));
 
 /**
  * Whether a need fits into the machine of a snapshot: the limit is what can be loaded safely (`allocatable.safe`), and
- * beside it stands what each program will decide by its own rule on its own reading. Allocates nothing and reads nothing.
+ * beside it stands what each program will decide by its own rule on its own reading. Allocates nothing; of the machine it
+ * reads nothing, of a model the headers and the config.
  *
- * @param need bytes, or an estimate: `await estimate(model, { program: 'vllm' })`.
- * @throws TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for bad arguments. A number that is not known is
- *   the verdict `unknown`.
+ * @param need bytes, a model, or an estimate: `await estimate(model, { program: 'vllm' })`. By a model each program is
+ *   judged by its own estimate, by an estimate all are judged by that one.
+ * @throws TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for bad arguments; for a model also as
+ *   `openModel()`. A number that is not known is the verdict `unknown`.
  */
 export async function fit(need: FitNeed, snapshot: Snapshot, options: FitOptions = {}): Promise<FitReport> {
-  const [{ checkFit }, { fitReport }] = await load();
-  const checked = checkFit(need, snapshot, options);
-  return fitReport(checked.need, snapshot, checked.settings);
+  return (await fitWithEstimate(need, snapshot, options)).report;
+}
+
+/** The same with the estimate that was judged; null: none was made. */
+export async function fitWithEstimate(
+  need: FitNeed,
+  snapshot: Snapshot,
+  options: FitOptions = {},
+): Promise<{ report: FitReport; estimated: EstimateReport | null }> {
+  const [{ checkFit }, { fitReport }, { answerOf }] = await load();
+  const { need: checked, settings } = checkFit(need, snapshot, options);
+  if ('total' in checked) return { report: fitReport(checked, snapshot, settings), estimated: null };
+  const model = await openModel(checked.model);
+  return answerOf({ model, use: checked.use, machine: snapshot, options: settings });
+}
+
+/**
+ * The verdict for each precision of the weights: of a model, or of 7, 13 and 70 billion parameters.
+ *
+ * @throws as `fit()`; `ERR_INVALID_ARG_VALUE` also for a model whose parameters cannot be counted.
+ */
+export async function fitTable(
+  need: Partial<FitModel>,
+  snapshot: Snapshot,
+  options: Omit<FitOptions, 'solve' | 'acceptTight'> = {},
+): Promise<FitTable> {
+  const [{ checkFitTable }, { tableOf }] = await loadTable();
+  const { need: checked, settings } = checkFitTable(need, snapshot, options);
+  const model = checked.model === undefined ? null : await openModel(checked.model);
+  return tableOf({ model, use: checked.use, machine: snapshot, options: settings });
 }

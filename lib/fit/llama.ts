@@ -1,18 +1,16 @@
 /** llama.cpp and Ollama: what they project to use against what a device has free; what does not fit goes to the CPU. */
 
 import { formatBytes, formatCount, MiB } from '../base/format.ts';
+import { CONTEXT_STEP } from '../base/limits.ts';
 import type { FitProgramReport, FitRange } from '../types/index.ts';
 import { ifExpected, inequalityOf, type Judged, judged } from './judge.ts';
 import { isCache, isWeights, type ProgramInput, type Reading, readingOf, sumOf, unreadable } from './program.ts';
 
 /** --fit-target: memory that --fit leaves free on each device (common/fit.cpp). */
-export const FIT_TARGET = 1024 * MiB;
+const FIT_TARGET = 1024 * MiB;
 
 /** --fit-ctx: the shortest context that --fit reduces to. */
 const FIT_CONTEXT = 4096;
-
-/** common/fit.cpp rounds a reduced context down to this. */
-const CONTEXT_STEP = 256;
 
 export interface LlamaFit {
   /** Whether "no changes needed" is printed. */

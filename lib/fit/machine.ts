@@ -1,16 +1,15 @@
-/** What the machine itself allows: its safe limit, and what would raise it. Pure but for the pid of this process. */
+/** What the machine itself allows: its safe limit, and what would raise it. Pure. */
 
 import { outOfRange } from '../base/arguments.ts';
 import { clean, formatBytes, MiB } from '../base/format.ts';
-import { cudaLeft } from '../memory/allocatable.ts';
 import { cmaPhantom } from '../memory/cma.ts';
-import { heldBytes } from '../memory/gpu-processes.ts';
 import { hasUnknownPools, isMuchHidden, unattributed, unifiedDevice } from '../memory/headroom.ts';
-import { otherUsers } from '../memory/others.ts';
+import { refuses } from '../memory/judge.ts';
 import { BOOT_WITHOUT_KHO, DROP_AND_COMPACT, DROP_POOLS, RELEASE_HUGE_PAGES } from '../memory/remedies.ts';
-import { type HostFacts, safeOnDevice, safeOnHost } from '../memory/safe.ts';
+import { type HostFacts, hostFacts, safeOnDevice, safeOnHost } from '../memory/safe.ts';
 import type {
   DeviceSnapshot,
+  Finding,
   FitPool,
   FitRemedy,
   GpuProcess,
@@ -18,6 +17,7 @@ import type {
   LibraryStatus,
   Snapshot,
 } from '../types/index.ts';
+import type { Uncertain } from './judge.ts';
 
 /** Remedies that gain less are not worth a line, such as the 42 MiB of an X server. */
 const WORTHWHILE = 256 * MiB;
@@ -28,6 +28,10 @@ export interface Machine {
   /** What can be loaded, in bytes; null: unknown. */
   limit: number | null;
   from: string;
+  /** null: the limit is certain. */
+  uncertain: Uncertain | null;
+  /** Why nothing should be loaded now; null: something may be. `limit` is then what could be loaded otherwise. */
+  refusal: Finding | null;
   /** In the order in which to take them. */
   steps: Step[];
 }
@@ -51,18 +55,40 @@ export interface Freed {
 export function machineOf(snapshot: Snapshot, ordinal: number | null): Machine {
   const device = deviceOf(snapshot, ordinal);
   if (device === null) {
-    return { device, pool: null, limit: null, from: clean(withoutGpu(snapshot)), steps: [] };
+    return { ...UNKNOWN, device, from: clean(withoutGpu(snapshot)) };
   }
   if (device.visible === false) {
     const from = clean(device.from.visible ?? 'CUDA does not list this GPU');
-    return { device, pool: null, limit: null, from, steps: [] };
+    return { ...UNKNOWN, device, from };
   }
-  const limit = device.allocatable.safe;
+  const refusal = refusalOf(snapshot);
+  const { safe, safeHigh } = device.allocatable;
+  const limit = refusal === null || safe === null ? safe : otherwise(snapshot, device);
   const from = clean(device.from['allocatable.safe'] ?? 'the snapshot does not say why').replace(
     /^immediate\b/,
     'free memory of the GPU',
   );
-  return { device, pool: poolOf(snapshot, device, limit), limit, from, steps: stepsOf(snapshot, device, limit) };
+  const uncertain =
+    refusal !== null || limit === null || safeHigh === null || safeHigh <= limit
+      ? null
+      : { high: safeHigh, why: clean(device.from['allocatable.safeHigh'] ?? '') };
+  const pool = poolOf(snapshot, device, limit);
+  return { device, pool, limit, from, uncertain, refusal, steps: stepsOf(snapshot, device, limit) };
+}
+
+/** What could be loaded if nothing refused. */
+function otherwise(snapshot: Snapshot, device: DeviceSnapshot): number | null {
+  if (device.memoryModel === 'unified') return safeOnHost(hostFacts(snapshot, device)).low;
+  const { allocatable, cuda, memoryModel: model, others } = device;
+  return safeOnDevice({ cuda, model, others }, allocatable.immediate).low;
+}
+
+const UNKNOWN = { pool: null, limit: null, uncertain: null, refusal: null, steps: [] };
+
+/** Too little memory is no refusal here: the limit says it, and what would raise it. */
+function refusalOf({ judgement }: Snapshot): Finding | null {
+  if (judgement.mayLoad !== 'not-now') return null;
+  return judgement.findings.find((finding) => refuses(finding) && finding.id !== 'memory.available') ?? null;
 }
 
 /** In short: the snapshot has the whole reason, with every path that was tried. */
@@ -100,15 +126,9 @@ function stepsOf(snapshot: Snapshot, device: DeviceSnapshot, limit: number | nul
 }
 
 function hostSteps(snapshot: Snapshot, device: DeviceSnapshot, limit: number): Step[] {
-  const { contiguity, driver, host } = snapshot;
-  const others = otherUsers(device, process.pid);
-  let facts: HostFacts = {
-    host,
-    contiguity,
-    poolBytes: driver.poolBytes,
-    others,
-    cudaLeft: cudaLeft({ cuda: device.cuda, cudaTotal: device.attributes.totalGlobalMem, held: heldBytes(device) }),
-  };
+  const { host } = snapshot;
+  let facts = hostFacts(snapshot, device);
+  const { others } = facts;
   let reached = limit;
   let hugePages = false;
   const steps: Step[] = [];
@@ -117,12 +137,23 @@ function hostSteps(snapshot: Snapshot, device: DeviceSnapshot, limit: number): S
     hugePages,
   });
   const step = (text: string, command: string | null, needsRoot: boolean, next: HostFacts): void => {
-    const after = Math.max(reached, safeOnHost(next).bytes ?? reached);
+    const after = Math.max(reached, safeOnHost(next).low ?? reached);
     steps.push({ remedy: { text, command, needsRoot, gains: after - reached }, limit: after, freed: freedBy(next) });
     facts = next;
     reached = after;
   };
-  step('give free memory back in large blocks', DROP_AND_COMPACT, true, { ...facts, contiguity: null });
+  // How much compaction yields is not known where this user cannot see which pages move.
+  if (safeOnHost(facts).between !== null)
+    steps.push({
+      remedy: {
+        text: 'compact free memory, and let root say how much can be loaded then',
+        command: DROP_AND_COMPACT,
+        needsRoot: true,
+        gains: null,
+      },
+      limit: reached,
+      freed: freedBy(facts),
+    });
   const huge = (host.hugePagesFree ?? 0) * (host.hugePageSize ?? 0);
   if (huge > 0) {
     hugePages = true;
@@ -162,13 +193,13 @@ function hostSteps(snapshot: Snapshot, device: DeviceSnapshot, limit: number): S
 
 function deviceSteps(device: DeviceSnapshot, limit: number): Step[] {
   const { allocatable, cuda, memoryModel: model } = device;
-  let others = otherUsers(device, process.pid);
+  let { others } = device;
   let { immediate } = allocatable;
   let reached = limit;
   return (others?.processes ?? []).map((user) => {
     others = without(others, user);
     immediate = immediate === null ? null : immediate + (user.gpuBytes ?? 0);
-    const after = Math.max(reached, safeOnDevice({ cuda, model, others }, immediate).bytes ?? reached);
+    const after = Math.max(reached, safeOnDevice({ cuda, model, others }, immediate).low ?? reached);
     const gains = after - reached;
     reached = after;
     const freed = { bytes: Math.max(0, (immediate ?? 0) - (allocatable.immediate ?? 0)), hugePages: false };

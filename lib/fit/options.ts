@@ -1,4 +1,4 @@
-/** The arguments of fit(), checked. */
+/** The arguments of fit() and fitTable(), checked. */
 
 import {
   checkBoolean,
@@ -14,10 +14,21 @@ import {
 } from '../base/arguments.ts';
 import { LIMITS } from '../base/limits.ts';
 import { checkUtilization } from '../base/program-arguments.ts';
-import type { FitLlamaOptions, FitNeed, FitOptions, FitProgram, FitRange, FitTerm, Snapshot } from '../types/index.ts';
+import { exactly } from '../memory/range.ts';
+import { FIT_SETTINGS } from '../types/fit.ts';
+import type { FitLlamaOptions, FitModel, FitNeed, FitOptions, FitProgram, FitRange, FitTerm } from '../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../types/programs.ts';
 
-const KEYS: Keys<FitOptions> = { program: true, programVersion: true, utilization: true, device: true, llama: true };
+type TableOptions = Omit<FitOptions, 'solve' | 'acceptTight'>;
+
+const TABLE_KEYS: Keys<TableOptions> = {
+  program: true,
+  programVersion: true,
+  utilization: true,
+  device: true,
+  llama: true,
+};
+const KEYS: Keys<FitOptions> = { ...TABLE_KEYS, solve: true, acceptTight: true };
 
 const LLAMA_KEYS: Keys<FitLlamaOptions> = {
   fit: true,
@@ -27,10 +38,49 @@ const LLAMA_KEYS: Keys<FitLlamaOptions> = {
   layersAreGiven: true,
 };
 
-export function checkFit(need: unknown, snapshot: unknown, options: FitOptions) {
-  const checked = checkNeed(need);
-  if (!isSnapshot(snapshot)) throw invalidType('snapshot', 'what snapshot() returned', snapshot);
+export function checkFit(need: FitNeed, snapshot: unknown, options: FitOptions) {
+  const model = isModel(need) ? need : null;
+  checkSnapshot(snapshot);
   checkKeys('fit()', options, KEYS);
+  if (options.solve !== undefined && model === null)
+    throw invalidArgument('solve needs a model: an estimate and a number of bytes do not change with a setting');
+  const settings = {
+    ...checkSettings(options),
+    solve: options.solve === undefined ? null : checkChoice('solve', FIT_SETTINGS, options.solve),
+    acceptTight: checkBoolean('acceptTight', options.acceptTight),
+  };
+  return { need: model === null ? checkNeed(need) : checkModel(model, settings.program), settings };
+}
+
+/** Not the report of an estimate, which has a model, too. */
+function isModel(need: FitNeed): need is FitModel {
+  return typeof need === 'object' && need !== null && 'model' in need && !('total' in need);
+}
+
+export type FitSettings = ReturnType<typeof checkFit>['settings'];
+
+export function checkFitTable(need: Partial<FitModel>, snapshot: unknown, options: TableOptions) {
+  checkKeys('fitTable()', options, TABLE_KEYS);
+  checkSnapshot(snapshot);
+  const settings = checkSettings(options);
+  return { need: checkModel(need, settings.program), settings };
+}
+
+/** The model is checked when it is opened, its use when it is estimated. */
+function checkModel<Need extends Partial<FitModel>>(need: Need, program: FitProgram | null) {
+  checkKeys<FitModel>('need', need, { model: true, use: true });
+  const { model, use = {} } = need;
+  if (typeof use !== 'object' || use === null) throw invalidType('use', 'options of estimate()', use);
+  return { model: model as Need['model'], use: program === null ? use : { ...use, program } };
+}
+
+function checkSnapshot(value: unknown): void {
+  const isSnapshot = typeof value === 'object' && value !== null && 'schema' in value;
+  if (!isSnapshot || value.schema !== 'umaprobe/snapshot/2')
+    throw invalidType('snapshot', 'what snapshot() returned', value);
+}
+
+function checkSettings(options: TableOptions) {
   const { device, utilization } = options;
   const program = options.program === undefined ? null : checkChoice('program', MODEL_PROGRAM_NAMES, options.program);
   if (device !== undefined) checkDevice(device);
@@ -39,19 +89,12 @@ export function checkFit(need: unknown, snapshot: unknown, options: FitOptions) 
     throw invalidValue('utilization', 'an option of the programs vllm and sglang only', utilization);
   const version = checkVersion(options.programVersion, program);
   return {
-    need: checked,
-    settings: {
-      program,
-      version,
-      utilization: utilization ?? null,
-      device: device ?? null,
-      llama: checkLlama(options.llama, program),
-    },
+    program,
+    version,
+    utilization: utilization ?? null,
+    device: device ?? null,
+    llama: checkLlama(options.llama, program),
   };
-}
-
-function isSnapshot(value: unknown): value is Snapshot {
-  return typeof value === 'object' && value !== null && 'schema' in value && value.schema === 'umaprobe/snapshot/1';
 }
 
 function checkLlama(value: FitLlamaOptions | undefined, program: FitProgram | null): FitLlamaOptions {
@@ -86,13 +129,13 @@ export interface CheckedNeed {
   atLeast: string | null;
 }
 
-function checkNeed(need: unknown): CheckedNeed {
+export function checkNeed(need: unknown): CheckedNeed {
   if (typeof need !== 'object' || need === null)
-    throw invalidType('need', 'an estimate, or an object with bytes', need);
+    throw invalidType('need', 'an estimate, or an object with bytes or model', need);
   if (!('total' in need)) {
-    checkKeys('need', need, { bytes: true });
+    checkKeys('need', need, { bytes: true, model: true, use: true });
     const bytes = checkAmount('bytes', (need as { bytes?: unknown }).bytes, 1);
-    const total = { bytes, low: bytes, high: bytes };
+    const total = exactly(bytes);
     return {
       total,
       terms: [{ name: 'bytes', ...total }],

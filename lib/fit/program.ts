@@ -2,6 +2,7 @@
 
 import { formatBytes } from '../base/format.ts';
 import { droppable } from '../memory/droppable.ts';
+import { sumOf as sumOfRanges } from '../memory/range.ts';
 import { DROP_PAGE_CACHE, RELEASE_HUGE_PAGES } from '../memory/remedies.ts';
 import type {
   DeviceSnapshot,
@@ -76,13 +77,7 @@ function releaseHugePages(gains: number): FitRemedy {
 
 /** The sum of terms by name. */
 export function sumOf(terms: readonly FitTerm[], wanted: (name: string) => boolean): FitRange {
-  return terms
-    .filter(({ name }) => wanted(name))
-    .reduce((sum, { bytes, high, low }) => ({ bytes: sum.bytes + bytes, low: sum.low + low, high: sum.high + high }), {
-      bytes: 0,
-      low: 0,
-      high: 0,
-    });
+  return sumOfRanges(terms.filter(({ name }) => wanted(name)));
 }
 
 const CACHES = new Set(['kv-cache', 'recurrent-state', 'draft-kv-cache', 'draft-recurrent-state']);

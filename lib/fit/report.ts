@@ -1,9 +1,10 @@
 /** The report of fit(): the machine's limit, each program's decision, and the verdict over both. */
 
 import { clean, formatBytes, inGiB } from '../base/format.ts';
-import { isUntried } from '../memory/untried-context.ts';
+import { isUntried, UNTRIED } from '../memory/untried-context.ts';
 import type {
   DeviceSnapshot,
+  Finding,
   FitInequality,
   FitLlamaOptions,
   FitProgram,
@@ -14,7 +15,7 @@ import type {
   Snapshot,
 } from '../types/index.ts';
 import { MODEL_PROGRAMS } from '../types/programs.ts';
-import { inequalityOf, isWorse, type Judged, judged } from './judge.ts';
+import { inequalityOf, isWorse, type Judged, judged, type Uncertain } from './judge.ts';
 import { llamaCpp, ollama } from './llama.ts';
 import { type Freed, type Machine, machineOf, type Step } from './machine.ts';
 import type { CheckedNeed } from './options.ts';
@@ -42,14 +43,14 @@ export interface CheckedOptions {
 
 export function fitReport(need: CheckedNeed, snapshot: Snapshot, options: CheckedOptions): FitReport {
   const machine = machineOf(snapshot, options.device);
-  const { device, limit } = machine;
+  const { device, limit, refusal } = machine;
   const own = machineVerdict(need, machine);
   const programs =
     device === null
       ? []
       : programReports(
           { llama: {}, ...options, need, snapshot, device, limit, freed: NOTHING_FREED },
-          machine.steps,
+          machine,
           options.program,
         );
   const chosen = programs.find(({ program }) => program === options.program) ?? null;
@@ -77,20 +78,55 @@ export function fitReport(need: CheckedNeed, snapshot: Snapshot, options: Checke
     solved: null,
     programs,
   };
-  return { ...report, summary: summaryOf(report, need, chosen) };
+  const whole = { ...report, summary: summaryOf(report, need, chosen, machine.uncertain) };
+  return refusal === null || verdict === 'no' ? whole : notNow(whole, refusal);
+}
+
+/** The machine refuses every load now: no program is told how to start. */
+function notNow(report: FitReport, { remedy, summary }: Finding): FitReport {
+  return {
+    ...report,
+    verdict: 'not-now',
+    expectedFits: null,
+    binding: 'machine',
+    inequality: null,
+    shortBy: null,
+    headroom: null,
+    limit: { ...report.limit, bytes: report.limit.bytes === null ? null : 0 },
+    remedies: remedy === null ? [] : [remedy],
+    programs: report.programs.map((program) => ({ ...program, flags: null })),
+    summary,
+  };
 }
 
 function notesOf(device: DeviceSnapshot): string[] {
-  return isUntried(device) ? ['Whether a CUDA program can start was not tried: umaprobe doctor does that.'] : [];
+  return isUntried(device) ? [UNTRIED] : [];
 }
 
 const NOTHING_FREED: Freed = { bytes: 0, hugePages: false };
 
-function programReports(input: ProgramInput, steps: readonly Step[], only: FitProgram | null): FitProgramReport[] {
+function programReports(
+  input: ProgramInput,
+  { steps, uncertain }: Machine,
+  only: FitProgram | null,
+): FitProgramReport[] {
   return (Object.keys(RULES) as FitProgram[])
     .filter((name) => only === null || name === only)
-    .map((name) => afterSteps(RULES[name], input, steps))
+    .map((name) => ifCertain(afterSteps(RULES[name], input, steps), RULES[name], input, uncertain))
     .map((report) => ({ ...report, from: clean(report.from), decision: clean(report.decision) }));
+}
+
+/** A no is none where what may be loaded beyond what is certain would change it. */
+function ifCertain(
+  report: FitProgramReport,
+  rule: Rule,
+  input: ProgramInput,
+  uncertain: Uncertain | null,
+): FitProgramReport {
+  if (report.verdict !== 'no' || uncertain === null) return report;
+  const most = rule({ ...input, limit: uncertain.high });
+  if (most.verdict === 'no') return report;
+  return { ...report, verdict: 'unknown', expectedFits: null, flags: null, decision: `may start: ${uncertain.why}` };
 }
 
 /** A yes of a program about the least that a model takes says nothing. */
@@ -129,11 +165,11 @@ interface Own extends Judged {
 const NOT_KNOWN: Own = { verdict: 'unknown', expectedFits: null, inequality: null, remedies: [], after: null };
 
 /** The machine's own verdict, with the remedies that it takes. */
-function machineVerdict({ atLeast, peak: need }: CheckedNeed, { limit, steps }: Machine): Own {
+function machineVerdict({ atLeast, peak: need }: CheckedNeed, { limit, steps, uncertain }: Machine): Own {
   if (limit === null) return NOT_KNOWN;
   const names = { left: 'need', right: 'can be loaded', rule: 'need ≤ what can be loaded' };
   const inequality = inequalityOf(need, limit, names);
-  const answer = judged(need, limit, steps.at(-1)?.limit ?? null);
+  const answer = judged(need, limit, steps.at(-1)?.limit ?? null, uncertain);
   if (atLeast !== null && answer.verdict !== 'no') return NOT_KNOWN;
   if (answer.verdict === 'fits') return { ...answer, inequality, remedies: [], after: null };
   const enough = steps.findIndex((step) => need.high <= step.limit);
@@ -160,15 +196,11 @@ function summaryOf(
   { binding, expectedFits, headroom, limit, shortBy, verdict }: Omit<FitReport, 'summary'>,
   { atLeast, peak, ...need }: CheckedNeed,
   chosen: FitProgramReport | null,
+  uncertain: Uncertain | null,
 ): string {
   const size = `${rangeText(peak)}${isWeightsAlone(need) ? ' without cache and buffers' : ''}`;
   const byProgram = binding === chosen?.program && verdict !== 'fits';
-  if (verdict === 'unknown') {
-    if (limit.bytes !== null && atLeast !== null)
-      return `It is not known whether it fits. ${formatBytes(peak.bytes)} is the least: ${atLeast}.`;
-    const why = limit.bytes === null || chosen === null ? limit.from : chosen.from;
-    return `It is not known whether ${size} fit: ${why}.`;
-  }
+  if (verdict === 'unknown') return unknownSummary(limit, { size, atLeast, peak }, chosen, uncertain);
   if (byProgram && chosen !== null) return `${MODEL_PROGRAMS[chosen.program]} ${chosen.decision}.`;
   const loadable = `${inGiB(limit.bytes)} GiB can be loaded`;
   switch (verdict) {
@@ -182,9 +214,24 @@ function summaryOf(
       return expectedFits === true
         ? `${size}: the expected size fits now, the upper end after the steps below. ${loadable}${after(limit)}; ${formatBytes(shortBy)} may be missing.`
         : `${size} fit after the steps below: ${loadable} now, ${formatBytes(shortBy)} too little${after(limit)}.`;
+    case 'not-now':
     case 'no':
       return `${size} do not fit: ${loadable}, ${formatBytes(shortBy)} too little${after(limit)}.`;
   }
+}
+
+function unknownSummary(
+  limit: FitReport['limit'],
+  { atLeast, peak, size }: Pick<CheckedNeed, 'atLeast' | 'peak'> & { size: string },
+  chosen: FitProgramReport | null,
+  uncertain: Uncertain | null,
+): string {
+  if (limit.bytes !== null && atLeast !== null)
+    return `It is not known whether it fits. ${formatBytes(peak.bytes)} is the least: ${atLeast}.`;
+  const between = limit.bytes !== null && uncertain !== null && peak.bytes > limit.bytes;
+  if (between && peak.bytes <= uncertain.high)
+    return `It is not known whether ${size} fit: ${inGiB(limit.bytes)} GiB can be loaded for certain, up to ${inGiB(uncertain.high)} GiB may be; ${uncertain.why}.`;
+  return `It is not known whether ${size} fit: ${limit.bytes === null || chosen === null ? limit.from : chosen.from}.`;
 }
 
 /** ", and 103.88 GiB after the steps", or nothing where there are none that help. */

@@ -14,9 +14,9 @@ const load = lazy(() => Promise.all([import('./options.ts'), import('./start.ts'
  *
  * @returns what happened, when the program has ended. That the guard stopped it is a result, and no error.
  * @throws UmaError `ERR_UMA_CALL_FAILED`: the program cannot be started (`nativeName` ENOENT: there is none; EACCES: it is
- *   not executable). `ERR_UMA_NOT_FOUND`: there is no such folder, process, cgroup or unit. `ERR_UMA_PERMISSION`: it is
- *   another user's. The signal's reason when it is aborted before the start. TypeError/RangeError (`ERR_INVALID_ARG_*`,
- *   `ERR_OUT_OF_RANGE`) for bad options.
+ *   not executable). `ERR_UMA_PATH`: `cwd` is no folder. `ERR_UMA_NOT_FOUND`: there is no such process, cgroup or unit.
+ *   `ERR_UMA_PERMISSION`: it is another user's. The signal's reason when it is aborted before the start.
+ *   TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for bad options.
  */
 export async function guard(options: GuardOptions): Promise<GuardReport> {
   const [{ checkGuardOptions }, { runGuard }] = await load();

@@ -35,8 +35,8 @@ const KEYS: Keys<GuardOptions> = {
   intervalMs: true,
   graceMs: true,
   loadActions: true,
-  until: true,
-  act: true,
+  ready: true,
+  dryRun: true,
   forwardSignals: true,
   onEvent: true,
   signal: true,
@@ -52,7 +52,7 @@ const TARGET_KEYS: Keys<Record<'pid' | 'cgroup' | 'unit' | 'system', unknown>> =
 
 export function checkGuardOptions(options: GuardOptions): Settings {
   checkKeys('guard()', options, KEYS);
-  const { act = true, command, target } = options;
+  const { command, target } = options;
   if ((command === undefined) === (target === undefined))
     throw invalidArgument(
       `guard() takes either command or target, and was given ${command === undefined ? 'neither' : 'both'}`,
@@ -70,8 +70,8 @@ export function checkGuardOptions(options: GuardOptions): Settings {
     intervalMs: checkMilliseconds('intervalMs', options.intervalMs ?? DEFAULT_INTERVAL_MS, LIMITS.guardIntervalMs),
     graceMs: checkMilliseconds('graceMs', options.graceMs ?? DEFAULT_GRACE_MS, LIMITS.graceMs),
     loadActions: checkLoadActions(options.loadActions),
-    until: checkUntil(options.until, target !== undefined),
-    act: checkBoolean('act', act),
+    ready: checkReady(options.ready, target !== undefined),
+    dryRun: checkBoolean('dryRun', options.dryRun),
     forwardSignals: checkBoolean('forwardSignals', options.forwardSignals),
     onEvent: options.onEvent ?? (() => undefined),
     signal: checkSignal(options.signal),
@@ -94,10 +94,10 @@ function checkLoadActions(value: unknown): readonly LoadAction[] | null {
   return [...new Set(actions)];
 }
 
-function checkUntil(value: unknown, isTarget: boolean): string | null {
+function checkReady(value: unknown, isTarget: boolean): string | null {
   if (value === undefined) return null;
-  if (isTarget) throw invalidArgument('until needs the output of a command: a target writes to where it was started');
-  return checkText('until', value, LIMITS.patternLength);
+  if (isTarget) throw invalidArgument('ready needs the output of a command: a target writes to where it was started');
+  return checkText('ready', value, LIMITS.patternLength);
 }
 
 function checkTarget(value: unknown): GuardTarget {

@@ -5,8 +5,8 @@ import { StringDecoder } from 'node:string_decoder';
 import { LineSplitter } from './lines.ts';
 import type { Settings } from './settings.ts';
 
-export function isPiped({ stdio, until }: Pick<Settings, 'stdio' | 'until'>): boolean {
-  return stdio === 'pipe' || until !== null;
+export function isPiped({ stdio, ready }: Pick<Settings, 'stdio' | 'ready'>): boolean {
+  return stdio === 'pipe' || ready !== null;
 }
 
 /** Reads both outputs, line by line, and passes every byte on unless the caller takes the lines. */

@@ -1,6 +1,14 @@
-/** What the native guard reports, a JSON object a line, and what it is told. */
+/** The native guard's command line, what it reports, a JSON object a line, and what it is told. */
 
-import type { GuardAction, GuardEvidence } from '../types/index.ts';
+import type { GuardThresholds } from '../memory/guard-rules.ts';
+import type {
+  CONTROL,
+  PROGRAM_LINES,
+  PROGRAM_OPTIONS,
+  PROGRAM_TEXTS,
+  ProgramLine,
+  ProgramRules,
+} from '../native/guard-protocol.ts';
 
 /** Descriptors of the native guard, besides its standard ones. */
 export const REPORT_FD = 3;
@@ -8,47 +16,36 @@ export const CONTROL_FD = 4;
 /** Shared memory of the recorder of this process, where one runs: the guard's readings serve both. */
 export const READINGS_FD = 5;
 
-/** An action without what JavaScript adds: the sentence. */
-export type ReportedAction = Pick<GuardAction, 'action' | 'reason' | 'dryRun' | 'failure'> & {
-  at?: string;
-  target?: string | null;
-  evidence: GuardEvidence;
-};
-
-export type Report =
-  | { event: 'started'; at?: string; pid: number; processGroup: number; cgroup: string | null }
-  | {
-      event: 'reading';
-      at?: string;
-      available: number | null;
-      free: number | null;
-      groupBytes: number | null;
-      groupGpuBytes: number | null;
-    }
-  | ({ event: 'action' } & ReportedAction)
-  /** Job control: the program was stopped, as by Ctrl-Z. */
-  | { event: 'stopped' | 'continued' }
-  /** The program, or its target, could not be started or found. */
-  | { event: 'failed'; code: string; call?: string; message?: string }
-  | EndedReport;
-
-export interface EndedReport {
-  event: 'ended';
-  at?: string;
-  exitCode: number | null;
-  signal: string | number | null;
-  lowestAvailable: number | null;
-  lowestFree: number | null;
-  highestPressure: number | null;
-  peakGroupBytes: number | null;
-  peakGroupGpuBytes: number | null;
-  readings: number;
-  cpuMs: number;
-  beforeAvailable: number | null;
-  beforeFree: number | null;
-  /** The last ones again: lines are dropped while this process does not read. */
-  actions?: ReportedAction[];
+/** Numbers of the caller, besides the thresholds. */
+export interface Pace {
+  intervalMs: number;
+  graceMs: number;
 }
+
+type Options = Partial<Record<keyof typeof PROGRAM_OPTIONS, number> & Record<(typeof PROGRAM_TEXTS)[number], string>>;
+
+/** The rules and options as the native guard takes them. */
+export function guardArguments({ floor, ...thresholds }: GuardThresholds, pace: Pace, options: Options = {}): string[] {
+  const rules: ProgramRules = { ...thresholds, ...pace, floorBytes: floor.bytes };
+  return Object.entries({ ...rules, ...options }).map(([name, value]) => `--${name}=${value}`);
+}
+
+/** A line without its name; `at` is missing where this process makes one. */
+type Line<Event extends keyof typeof PROGRAM_LINES> = Omit<ProgramLine<Event>, 'at'> & { at?: string };
+
+export type ReportedAction = Line<'action'>;
+export type EndedReport = Omit<Line<'ended'>, 'actions' | 'stopped' | 'signal'> & {
+  event: 'ended';
+  signal: string | number | null;
+  actions?: ReportedAction[];
+};
+export type Report =
+  | ({ event: 'started' } & Omit<Line<'started'>, 'locked' | 'available' | 'free'>)
+  | ({ event: 'reading' } & Line<'reading'>)
+  | ({ event: 'action' } & ReportedAction)
+  | { event: 'stopped' | 'continued' }
+  | { event: 'failed'; code: string; message?: string | null }
+  | EndedReport;
 
 /** null: no report, as when a library of the process prints a message. */
 export function parseReport(line: string): Report | null {
@@ -60,5 +57,9 @@ export function parseReport(line: string): Report | null {
   }
 }
 
+type Word = (typeof CONTROL)[number];
 /** A line for the native guard. */
-export type Control = 'loaded' | 'stop' | 'continue' | `signal ${number}` | `targets ${string}`;
+export type Control =
+  | Exclude<Word, 'signal' | 'targets'>
+  | `${Word & 'signal'} ${number}`
+  | `${Word & 'targets'} ${string}`;

@@ -24,6 +24,8 @@ export class GuardRun {
   readonly #thresholds: GuardThresholds;
   readonly #simulated: string | null;
   readonly #startedAt = new Date();
+  /** Output that came before the line that says that the program runs: two pipes have no order. null: that line has come. */
+  #early: GuardEvent[] | null = [];
   readonly #actions: GuardAction[] = [];
   #pid: number | null = null;
   #ended: EndedReport | null = null;
@@ -47,6 +49,7 @@ export class GuardRun {
       const { cgroup, pid, processGroup } = report;
       this.#pid = pid;
       this.#emit({ type: 'started', at, pid, processGroup, cgroup });
+      this.#flushEarly();
     } else if (report.event === 'reading') {
       const { available, free, groupBytes, groupGpuBytes } = report;
       this.#see({ available, free });
@@ -58,7 +61,16 @@ export class GuardRun {
   }
 
   output(stream: 'stdout' | 'stderr', line: string): void {
-    if (this.#settings.stdio === 'pipe') this.#emit({ type: 'output', at: new Date().toISOString(), stream, line });
+    if (this.#settings.stdio !== 'pipe') return;
+    const event: GuardEvent = { type: 'output', at: new Date().toISOString(), stream, line };
+    if (this.#early === null) this.#emit(event);
+    else this.#early.push(event);
+  }
+
+  #flushEarly(): void {
+    const events = this.#early ?? [];
+    this.#early = null;
+    for (const event of events) this.#emit(event);
   }
 
   loaded(): void {
@@ -71,6 +83,7 @@ export class GuardRun {
    *   threw.
    */
   report(exit: Exit, after: GuardReading): GuardReport {
+    this.#flushEarly();
     // Output that was still in the pipes comes before it.
     if (this.#ended !== null) {
       const { at = new Date().toISOString(), exitCode, signal } = this.#ended;
@@ -145,7 +158,7 @@ export class GuardRun {
 
   #act(reported: ReportedAction): void {
     const { action, dryRun, evidence, failure, reason } = reported;
-    const fields = { action, reason, target: reported.target ?? null, evidence, dryRun, failure };
+    const fields = { action, reason, target: reported.target, evidence, dryRun, failure };
     const at = reported.at ?? new Date().toISOString();
     const event: GuardAction = { type: 'action', at, ...fields, sentence: actionSentence(fields, this.#thresholds) };
     this.#actions.push(event);
@@ -201,8 +214,8 @@ const NOT_STARTED: Readonly<Record<string, readonly [UmaErrorCode, string]>> = {
   EPERM: ['ERR_UMA_PERMISSION', 'it is another user’s'],
 };
 
-function notStarted({ code, message = '' }: { code: string; message?: string }, file: string): UmaError {
-  const [umaCode, text] = NOT_STARTED[code] ?? ['ERR_UMA_CALL_FAILED', message];
+function notStarted({ code, message }: { code: string; message?: string | null }, file: string): UmaError {
+  const [umaCode, text] = NOT_STARTED[code] ?? ['ERR_UMA_CALL_FAILED', message ?? ''];
   const status = constants.errno[code as keyof typeof constants.errno] ?? null;
   return new UmaError(umaCode, { source: 'kernel', call: `start ${file}`, status, name: code, message: text });
 }

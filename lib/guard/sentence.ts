@@ -29,9 +29,10 @@ export function actionSentence(
 }
 
 function seenText(reason: GuardAction['reason'], evidence: GuardEvidence, thresholds: GuardThresholds): string {
-  const { available, free, pressureFull, secondsToFloor, slope } = evidence;
+  const { available, free, freeInCpuLists, pressureFull, secondsToFloor, slope } = evidence;
   const floor = `the floor of ${formatBytes(thresholds.floor.bytes)}`;
-  const left = `${formatBytes(available)} were available`;
+  const lists = (freeInCpuLists ?? 0) === 0 ? '' : `, with ${formatBytes(freeInCpuLists)} in the processors’ lists`;
+  const left = `${formatBytes(available)} were available${lists}`;
   const falling = slope !== null && slope < 0 ? `falling by ${formatBytes(-slope)}/s` : null;
   switch (reason) {
     case 'floor-near': {

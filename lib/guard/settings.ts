@@ -15,8 +15,8 @@ export interface Settings {
   graceMs: number;
   /** null: what this process may do. */
   loadActions: readonly LoadAction[] | null;
-  until: string | null;
-  act: boolean;
+  ready: string | null;
+  dryRun: boolean;
   forwardSignals: boolean;
   onEvent: (event: GuardEvent) => void;
   signal: AbortSignal | undefined;

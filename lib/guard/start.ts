@@ -2,7 +2,6 @@
 
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { statSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,9 +9,10 @@ import { isatty } from 'node:tty';
 import { outOfRange } from '../base/arguments.ts';
 import { toUmaError, UmaError } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
+import { checkNamedFolder } from '../base/named-path.ts';
 import { startProcess } from '../base/start-process.ts';
-import { hostMemorySync } from '../host/meminfo.ts';
-import { type GuardThresholds, guardArguments, guardThresholds } from '../memory/guard-rules.ts';
+import { readHostMemory } from '../host/meminfo-within.ts';
+import { type GuardThresholds, guardThresholds } from '../memory/guard-rules.ts';
 import { guardProgram, native } from '../native/binding.ts';
 import type { GuardReading, GuardReport } from '../types/index.ts';
 import { guardEnvironment } from './environment.ts';
@@ -20,7 +20,7 @@ import { LineSplitter } from './lines.ts';
 import { permittedLoadActions } from './load-actions.ts';
 import { forwardOutput, isPiped } from './output.ts';
 import { linePattern } from './pattern.ts';
-import { CONTROL_FD, type Control, parseReport, READINGS_FD, REPORT_FD } from './protocol.ts';
+import { CONTROL_FD, type Control, guardArguments, parseReport, READINGS_FD, REPORT_FD } from './protocol.ts';
 import { GuardRun } from './run.ts';
 import type { Settings } from './settings.ts';
 import { followTargets } from './system.ts';
@@ -35,15 +35,17 @@ const LAST_OUTPUT_MS = 500;
 export async function runGuard(settings: Settings): Promise<GuardReport> {
   const machine = native().simulatedMachine();
   if (isFailure(machine)) throw toUmaError(machine);
-  const { total } = hostMemorySync();
+  const { available, total } = await readHostMemory();
+  if (available === null) throw nothingToWatch();
   checkBelowTotal('floorBytes', settings.floorBytes, total);
   checkBelowTotal('killBelowBytes', settings.killBelowBytes, total);
   const thresholds = guardThresholds(total, settings);
-  const ends = settings.until === null ? null : linePattern('until', settings.until);
+  const isReady = settings.ready === null ? null : linePattern('ready', settings.ready);
   const tty = settings.command !== null && settings.stdio !== 'pipe' && isatty(0);
-  const args = guardCommandLine(settings, thresholds, machine !== null, tty);
+  const readings = native().recorderReadings(Math.round(settings.intervalMs * 1000));
+  const args = guardCommandLine(settings, thresholds, { simulated: machine !== null, tty, readings: readings >= 0 });
   const run = new GuardRun(settings, thresholds, machine);
-  const child = await startGuard(settings, args);
+  const child = await startGuard(settings, args, readings);
   const control = controlOf(child);
   // What this call did not start goes on when nobody wants to watch it any longer.
   const stop = (): void => (settings.target === null ? control('stop') : void child.kill('SIGTERM'));
@@ -57,7 +59,7 @@ export async function runGuard(settings: Settings): Promise<GuardReport> {
   (child.stdio[REPORT_FD] as Readable).setEncoding('utf8').on('data', (text: string) => reports.write(text));
   forwardOutput(child, settings, (stream, line) => {
     run.output(stream, line);
-    if (!run.isLoaded && ends?.(line) === true) {
+    if (!run.isLoaded && isReady?.(line) === true) {
       run.loaded();
       control('loaded');
     }
@@ -75,11 +77,23 @@ export async function runGuard(settings: Settings): Promise<GuardReport> {
     ending.abort();
     for (const stream of child.stdio) stream?.destroy();
     reports.end();
-    return run.report({ code, signal }, memoryNow());
+    const { available, free } = await memoryNow();
+    return run.report({ code, signal }, { available, free });
   } finally {
     following.abort();
     signals.unlisten();
   }
+}
+
+/** Without MemAvailable no floor can be kept: the program is not started as if one were. */
+function nothingToWatch(): UmaError {
+  return new UmaError('ERR_UMA_FLOOR', {
+    source: 'umaprobe',
+    call: 'guard',
+    status: null,
+    name: 'UNKNOWN_AVAILABLE',
+    message: 'not started: MemAvailable cannot be read, so nothing can be watched. See: head -3 /proc/meminfo',
+  });
 }
 
 function checkBelowTotal(name: string, bytes: number | undefined, total: number): void {
@@ -89,44 +103,36 @@ function checkBelowTotal(name: string, bytes: number | undefined, total: number)
 function guardCommandLine(
   settings: Settings,
   thresholds: GuardThresholds,
-  simulated: boolean,
-  tty: boolean,
+  { readings, simulated, tty }: { readings: boolean; simulated: boolean; tty: boolean },
 ): readonly string[] {
-  const { act, command, graceMs, intervalMs, target } = settings;
+  const { command, dryRun, graceMs, intervalMs, target } = settings;
   const load = settings.loadActions ?? permittedLoadActions(simulated);
-  return [
-    ...guardArguments(thresholds),
-    `--interval-us=${Math.round(intervalMs * 1000)}`,
-    `--grace-ms=${Math.round(graceMs)}`,
-    `--act=${act ? 1 : 0}`,
-    // A target runs already: it does not load.
-    `--load=${command === null ? '' : load.join(',')}`,
-    `--report-fd=${REPORT_FD}`,
-    `--control-fd=${CONTROL_FD}`,
-    `--tty=${tty ? 1 : 0}`,
-    `--parent=${process.pid}`,
-    ...(target === null ? [] : [targetArgument(target)]),
-    ...(command === null ? [] : ['--', ...command]),
-  ];
+  const words = guardArguments(
+    thresholds,
+    { intervalMs, graceMs: Math.round(graceMs) },
+    {
+      act: dryRun ? 0 : 1,
+      // A target runs already: it does not load.
+      load: command === null ? '' : load.join(','),
+      reportFd: REPORT_FD,
+      controlFd: CONTROL_FD,
+      tty: tty ? 1 : 0,
+      parent: process.pid,
+      ...(readings ? { readingsFd: READINGS_FD } : {}),
+      ...(target === null ? {} : { target: targetArgument(target) }),
+    },
+  );
+  return command === null ? words : [...words, '--', ...command];
 }
 
-async function startGuard(settings: Settings, args: readonly string[]): Promise<ChildProcess> {
+async function startGuard(settings: Settings, args: readonly string[], readings: number): Promise<ChildProcess> {
   const { cwd, env, stdio } = settings;
   // A missing folder would look like a missing program.
-  if (cwd !== undefined && statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true)
-    throw new UmaError('ERR_UMA_NOT_FOUND', {
-      source: 'kernel',
-      call: `cwd ${cwd}`,
-      status: null,
-      name: 'ENOENT',
-      message: 'there is no such folder',
-    });
+  if (cwd !== undefined) checkNamedFolder('cwd', cwd);
   const program = guardProgram();
   const outputs = isPiped(settings) ? (['pipe', 'pipe'] as const) : ([stdio === 'stderr' ? 2 : 1, 2] as const);
-  const readings = native().recorderReadings(Math.round(settings.intervalMs * 1000));
-  const [more, shared] = readings < 0 ? [[], []] : [[`--readings-fd=${READINGS_FD}`], [readings]];
-  return startProcess(program.file, [...program.args, ...more, ...args], {
-    stdio: [stdio === 'pipe' ? 'ignore' : 0, ...outputs, 'pipe', 'pipe', ...shared],
+  return startProcess(program.file, [...program.args, ...args], {
+    stdio: [stdio === 'pipe' ? 'ignore' : 0, ...outputs, 'pipe', 'pipe', ...(readings < 0 ? [] : [readings])],
     env: guardEnvironment(env ?? process.env),
     ...(cwd === undefined ? {} : { cwd }),
   });
@@ -181,11 +187,7 @@ function listen(
   };
 }
 
-function memoryNow(): GuardReading {
-  try {
-    const { available, free } = hostMemorySync();
-    return { available, free };
-  } catch {
-    return { available: null, free: null };
-  }
+async function memoryNow(): Promise<GuardReading> {
+  const none = { available: null, free: null };
+  return readHostMemory().catch(() => none);
 }

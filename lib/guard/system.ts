@@ -20,7 +20,7 @@ export async function followTargets(
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      const report = await processes({ exactMs: 0, signal });
+      const report = await processes({ pssLimitMs: 0, signal });
       const paths = candidates(report, policy, process.pid).map(({ rootPid }) => cgroupOf(rootPid));
       const usable = [...new Set(paths)].filter((path) => path !== null && path !== '/' && !/\s/.test(path));
       control(

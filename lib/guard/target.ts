@@ -11,20 +11,20 @@ import type { GuardTarget } from '../types/index.ts';
 const MOUNTS = ['/sys/fs/cgroup/unified', '/sys/fs/cgroup'];
 
 /**
- * The argument of the native guard.
+ * `target` of the native guard.
  *
  * @throws UmaError ERR_UMA_NOT_FOUND.
  */
 export function targetArgument(target: GuardTarget): string {
-  if ('system' in target) return '--target=system';
+  if ('system' in target) return 'system';
   if ('pid' in target) {
     if (!pidExists(target.pid)) throw notFound(`process ${target.pid}`, 'there is no such process');
-    return `--target=pid:${target.pid}`;
+    return `pid:${target.pid}`;
   }
   const cgroup = 'unit' in target ? cgroupOf(target.unit) : pathBelowRoot(target.cgroup);
   if (!MOUNTS.some((mount) => existsSync(posix.join(mount, cgroup, 'cgroup.procs'))))
     throw notFound(`cgroup ${cgroup}`, `there is no ${posix.join('/sys/fs/cgroup', cgroup)} of cgroup v2`);
-  return `--target=cgroup:${cgroup}`;
+  return `cgroup:${cgroup}`;
 }
 
 /** "/system.slice/vllm.service", also of a path of the file system. */

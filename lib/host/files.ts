@@ -73,6 +73,9 @@ export async function readTable<Rows extends Table>(
   return Object.fromEntries(values) as Values<Rows>;
 }
 
+/** Why nothing is known of a file whose text has another form. */
+export const unparsed = (file: string): string => `${file}: the text is not in the kernel’s format`;
+
 /** The value of a row from the text of its file; the source, or the reason for null, is recorded. */
 export function parseFact<T>(
   { file, path, parse }: FileFact<T>,
@@ -84,57 +87,42 @@ export function parseFact<T>(
     return null;
   }
   const value = parse(text);
-  provenance.record(path, value === null ? `${file}: the text is not in the kernel’s format` : file);
+  provenance.record(path, value === null ? unparsed(file) : file);
   return value;
 }
 
 /** Settings are changed by an administrator, if at all: a value of the last second is recent enough. */
 const SETTINGS_AGE_MS = 1000;
 
-/** Facts with their sources, and how long they are valid. */
-export interface Kept<T> {
+/** Facts with their sources, and the time of performance.now() at which they are read again. */
+interface Kept<T> {
   values: T;
   sources: Record<string, string>;
-  /** Time of performance.now() at which the facts are read again. */
   validUntil: number;
 }
 const kept = new WeakMap<NativeBinding, Map<unknown, Kept<unknown>>>();
 
 /**
  * The facts that `read` returned and recorded last, while they are valid: one second, or `forever` if every one of them
- * could be read.
+ * could be read. A driver that is not loaded yet may be loaded later.
  *
  * @param key one for each `read`: an object or a text.
- * @returns without a Promise where nothing is read.
  */
-export function readSeldom<T>(
+export async function readSeldom<T extends object>(
   { binding }: KernelFiles,
   key: unknown,
   validity: 'a second' | 'forever',
   read: (provenance: Provenance) => Promise<T>,
-): Kept<T> | Promise<Kept<T>> {
+): Promise<Kept<T>> {
   const entries = kept.get(binding) ?? new Map<unknown, Kept<unknown>>();
   kept.set(binding, entries);
   const entry = entries.get(key) as Kept<T> | undefined;
   if (entry !== undefined && performance.now() < entry.validUntil) return entry;
-  return readAnew(validity, read).then((made) => {
-    entries.set(key, made);
-    return made;
-  });
-}
-
-async function readAnew<T>(
-  validity: 'a second' | 'forever',
-  read: (provenance: Provenance) => Promise<T>,
-): Promise<Kept<T>> {
   const own = new Provenance();
   const values = await read(own);
-  const constant = validity === 'forever' && isComplete(values);
-  const validUntil = constant ? Number.POSITIVE_INFINITY : performance.now() + SETTINGS_AGE_MS;
-  return { values, sources: own.sources, validUntil };
-}
-
-/** A driver that is not loaded yet may be loaded later: facts with a null are not kept. */
-function isComplete(values: unknown): boolean {
-  return Object.values(values as object).every((value) => value !== null);
+  const isConstant = validity === 'forever' && Object.values(values).every((value) => value !== null);
+  const validUntil = isConstant ? Number.POSITIVE_INFINITY : performance.now() + SETTINGS_AGE_MS;
+  const made = { values, sources: own.sources, validUntil };
+  entries.set(key, made);
+  return made;
 }

@@ -1,13 +1,13 @@
 /** Everything that the kernel reports besides meminfo: pressure, free blocks, settings, counters, driver and cgroup. */
 
 import type { Fact } from '../base/errors.ts';
-import { isFailure, Provenance } from '../base/facts.ts';
+import { Provenance } from '../base/facts.ts';
 import type { NativeBinding } from '../native/contract.ts';
 import type { CgroupLimits, DriverFacts, FreeBlocks, KernelMemory, Pressure } from '../types/index.ts';
-import { cgroupLimits, knownUsageFile, readCgroup, USAGE_BYTES } from './cgroup.ts';
+import { readCgroup, withUsage } from './cgroup.ts';
 import { readDriverFacts } from './driver.ts';
-import { type KernelFiles, parseFact, readSeldom, readTable } from './files.ts';
-import { parseBuddyinfo, parseChoice, parseNumber, parsePressure, parseVmstat } from './procfs.ts';
+import { type FileFact, type KernelFiles, parseFact, readSeldom, readTable } from './files.ts';
+import { parseBuddyinfo, parseChoice, parseCpuLists, parseNumber, parsePressure, parseVmstat } from './procfs.ts';
 
 export interface KernelFacts {
   bootId: string | null;
@@ -42,81 +42,54 @@ const SETTINGS = {
 const PRESSURE = { file: '/proc/pressure/memory', path: 'pressure', parse: parsePressure };
 const BUDDYINFO = '/proc/buddyinfo';
 const VMSTAT = '/proc/vmstat';
-const EACH_TIME = [PRESSURE.file, BUDDYINFO, VMSTAT];
+/** Each time too, although it takes as long as vmstat (10 µs on 2 processors): MemFree without these pages is not all. */
+const ZONEINFO = '/proc/zoneinfo';
+const EACH_TIME = [PRESSURE.file, BUDDYINFO, VMSTAT, ZONEINFO];
 
-/** Counters of /proc/vmstat since boot, in the file's order, in which they are found fastest; `*` sums over zones. */
+/** Counters of /proc/vmstat since boot; `*` sums over zones. */
 const COUNTERS = {
-  allocstall: 'allocstall*',
-  pgmajfault: 'pgmajfault',
-  pgstealKswapd: 'pgsteal_kswapd',
-  pgstealDirect: 'pgsteal_direct',
-  pgscanKswapd: 'pgscan_kswapd',
-  pgscanDirect: 'pgscan_direct',
-  oomKill: 'oom_kill',
   compactStall: 'compact_stall',
   compactFail: 'compact_fail',
   compactSuccess: 'compact_success',
+  pgscanDirect: 'pgscan_direct',
+  pgstealDirect: 'pgsteal_direct',
+  pgscanKswapd: 'pgscan_kswapd',
+  pgstealKswapd: 'pgsteal_kswapd',
+  allocstall: 'allocstall*',
+  oomKill: 'oom_kill',
+  pgmajfault: 'pgmajfault',
 } as const;
-type Counter = keyof typeof COUNTERS;
-const COUNTER_NAMES = Object.keys(COUNTERS) as Counter[];
-const COUNTER_LINES = Object.values(COUNTERS);
+type Counters = Record<keyof typeof COUNTERS, number | null>;
 
 /** Limit for a text that is read each time; the kernel's are much shorter. */
 const MAX_BYTES = 1024 * 1024;
-
-/**
- * Part of /proc/vmstat that is read first. The kernel counts all its counters again for each page of the text (12 µs of
- * 29 on 2 processors, more on more), and on kernels up to 7.0 ours are on the first, of 4096 bytes less an incomplete
- * line.
- */
-const VMSTAT_HEAD = 3968;
-
-/** Kernels whose counters are not all in the first part of /proc/vmstat: it is read as a whole at once. */
-const longVmstat = new WeakSet<NativeBinding>();
 
 /** A reading that has begun, and the files that it needs each time: their texts finish it. */
 export interface KernelReading {
   paths: string[];
   /** How much of each is needed. */
   bytes: number[];
-  finish(texts: readonly Fact<string>[], provenance: Provenance): Promise<KernelFacts>;
+  finish(texts: readonly Fact<string>[], provenance: Provenance): KernelFacts;
 }
 
-/**
- * Begins to read what seldom changes, where it is not known. All files are read at the same time: one that does not
- * answer holds up what depends on it, and nothing else.
- */
-export function beginKernel(files: KernelFiles): KernelReading {
-  const { binding } = files;
+/** Reads what seldom changes, where it is not known. One of these files names one that is read each time. */
+export async function beginKernel(files: KernelFiles): Promise<KernelReading> {
   // With sources of their own: the order of the record must not depend on which file answers first.
   const [ofDriver, ofCgroup] = [new Provenance(), new Provenance()];
-  const cgroup = readCgroup(files);
-  const usageFile = cgroup instanceof Promise ? null : knownUsageFile(files, cgroup.values);
-  const begun = Promise.all([
+  const [constant, settings, driver, cgroup] = await Promise.all([
     readSeldom(files, CONSTANTS, 'forever', (own) => readTable(files, CONSTANTS, own)),
     readSeldom(files, SETTINGS, 'a second', (own) => readTable(files, SETTINGS, own)),
     readDriverFacts(files, ofDriver),
-    cgroup,
-    usageFile === null ? readLimits() : undefined,
+    readCgroup(files, ofCgroup),
   ]);
-  async function readLimits(usageText?: Fact<string>): Promise<CgroupLimits | null> {
-    return cgroupLimits(files, (await cgroup).values, ofCgroup, usageText);
-  }
-  const bytes = [MAX_BYTES, MAX_BYTES, longVmstat.has(binding) ? MAX_BYTES : VMSTAT_HEAD];
+  const paths = [...EACH_TIME, ...(cgroup?.usageFile == null ? [] : [cgroup.usageFile])];
   return {
-    paths: usageFile === null ? EACH_TIME : [...EACH_TIME, usageFile],
-    bytes: usageFile === null ? bytes : [...bytes, USAGE_BYTES],
-    async finish([pressure, buddyinfo, vmstat, usageText], provenance) {
-      const [constant, settings, driver, { sources: ofPath }, begunLimits] = await begun;
-      const limits = usageFile === null ? (begunLimits ?? null) : await readLimits(usageText);
+    paths,
+    bytes: paths.map(() => MAX_BYTES),
+    finish([pressure, buddyinfo, vmstat, zoneinfo, usage], provenance) {
       Object.assign(provenance.sources, constant.sources, settings.sources);
-      const contiguity = parseFact(
-        { file: BUDDYINFO, path: 'contiguity', parse: (text) => parseBuddyinfo(text, binding.pageSize()) },
-        buddyinfo,
-        provenance,
-      );
-      const counters = await readCounters(files, vmstat, provenance);
-      const counter = (name: Counter) => counters[COUNTER_NAMES.indexOf(name)] ?? null;
+      const parse = (text: string) => parseBuddyinfo(text, files.binding.pageSize());
+      const contiguity = parseFact({ file: BUDDYINFO, path: 'contiguity', parse }, buddyinfo, provenance);
       const facts: KernelFacts = {
         bootId: constant.values.bootId,
         pressure: parseFact(PRESSURE, pressure, provenance),
@@ -124,62 +97,41 @@ export function beginKernel(files: KernelFiles): KernelReading {
         kernel: {
           release: constant.values.release,
           ...settings.values,
-          compactStall: counter('compactStall'),
-          compactFail: counter('compactFail'),
-          compactSuccess: counter('compactSuccess'),
-          pgscanDirect: counter('pgscanDirect'),
-          pgstealDirect: counter('pgstealDirect'),
-          pgscanKswapd: counter('pgscanKswapd'),
-          pgstealKswapd: counter('pgstealKswapd'),
-          allocstall: counter('allocstall'),
-          oomKill: counter('oomKill'),
-          pgmajfault: counter('pgmajfault'),
+          ...counters(vmstat, provenance),
+          freeInCpuLists: parseFact(cpuLists(files.binding), zoneinfo, provenance),
         },
         driver,
-        cgroup: limits,
+        cgroup: withUsage(cgroup, usage, ofCgroup),
       };
-      Object.assign(provenance.sources, ofDriver.sources, ofPath, ofCgroup.sources);
+      Object.assign(provenance.sources, ofDriver.sources, ofCgroup.sources);
       return facts;
     },
   };
 }
 
-/** The counters in the order of COUNTER_NAMES. @param head the first part of the text, or all of it. */
-async function readCounters(
-  files: KernelFiles,
-  head: Fact<string> | undefined,
-  provenance: Provenance,
-): Promise<(number | null)[]> {
-  const counters = head === undefined || isFailure(head) ? null : countersInHead(head);
-  if (counters !== null) {
-    provenance.record('kernel.vmstat', VMSTAT);
-    return counters;
-  }
-  let text = head;
-  if (typeof head === 'string' && !longVmstat.has(files.binding)) {
-    longVmstat.add(files.binding);
-    [text] = await files.reread([VMSTAT], [MAX_BYTES]);
-  }
-  const parse = (whole: string) => parseVmstat(whole, COUNTER_LINES);
+function counters(text: Fact<string> | undefined, provenance: Provenance): Counters {
+  const parse = (whole: string) => parseVmstat(whole, Object.values(COUNTERS));
   const values = parseFact({ file: VMSTAT, path: 'kernel.vmstat', parse }, text, provenance);
-  if (values === null) return COUNTER_NAMES.map(() => null);
-  for (const [index, value] of values.entries()) {
-    if (value === null)
-      provenance.record(`kernel.${COUNTER_NAMES[index]}`, `${VMSTAT}: no readable counter ${COUNTER_LINES[index]}`);
-  }
-  return values;
-}
-
-/** null: a counter is not in the first lines, or the lines of all zones may go on after them. */
-function countersInHead(head: string): (number | null)[] | null {
-  const end = head.lastIndexOf('\n');
-  const lastLine = head.slice(head.lastIndexOf('\n', end - 1) + 1, end);
-  const values = parseVmstat(head.slice(0, end), COUNTER_LINES);
-  return values.includes(null) || lastLine.startsWith('allocstall') ? null : values;
+  const found = Object.entries(COUNTERS).map(([name, line], index) => {
+    const value = values?.[index] ?? null;
+    if (values !== null && value === null)
+      provenance.record(`kernel.${name}`, `${VMSTAT}: no readable counter ${line}`);
+    return [name, value];
+  });
+  return Object.fromEntries(found) as Counters;
 }
 
 function setting<T>(name: string, file: string, parse: (text: string) => T | null) {
   return { file: `/proc/sys/vm/${file}`, path: `kernel.${name}`, parse };
+}
+
+/** Bytes of free pages in the lists of the processors. */
+export function cpuLists(binding: NativeBinding): FileFact<number> {
+  const parse = (text: string) => {
+    const pages = parseCpuLists(text);
+    return pages === null ? null : pages * binding.pageSize();
+  };
+  return { file: ZONEINFO, path: 'kernel.freeInCpuLists', parse };
 }
 
 function parseLine(text: string): string | null {

@@ -1,52 +1,13 @@
 /** Why a counter of /proc/meminfo is null: the binary returns NaN for it, and the text has the reason. */
 
-import { isFailure, type Provenance, reason } from '../base/facts.ts';
+import type { Failure } from '../base/errors.ts';
+import { type Provenance, reason } from '../base/facts.ts';
 import { clean } from '../base/format.ts';
-import type { NativeBinding } from '../native/contract.ts';
 import type { HostMemory } from '../types/index.ts';
-import type { KernelFiles } from './files.ts';
-import { HOST_MEMORY_FIELDS, MEMINFO } from './meminfo.ts';
+import { type KernelFiles, readSeldom } from './files.ts';
+import { HOST_MEMORY_FIELDS, MEMINFO, MEMINFO_KEYS } from './meminfo.ts';
 
-export const NO_SUCH_LINE = `this kernel’s ${MEMINFO} has no such line`;
-
-/** The kernel's name of each counter. */
-export const MEMINFO_KEYS = {
-  total: 'MemTotal',
-  free: 'MemFree',
-  available: 'MemAvailable',
-  buffers: 'Buffers',
-  cached: 'Cached',
-  swapCached: 'SwapCached',
-  shmem: 'Shmem',
-  anonPages: 'AnonPages',
-  anonHugePages: 'AnonHugePages',
-  mapped: 'Mapped',
-  mlocked: 'Mlocked',
-  unevictable: 'Unevictable',
-  dirty: 'Dirty',
-  writeback: 'Writeback',
-  activeFile: 'Active(file)',
-  inactiveFile: 'Inactive(file)',
-  kReclaimable: 'KReclaimable',
-  sReclaimable: 'SReclaimable',
-  sUnreclaim: 'SUnreclaim',
-  kernelStack: 'KernelStack',
-  pageTables: 'PageTables',
-  secPageTables: 'SecPageTables',
-  percpu: 'Percpu',
-  vmallocUsed: 'VmallocUsed',
-  committedAs: 'Committed_AS',
-  hardwareCorrupted: 'HardwareCorrupted',
-  zswap: 'Zswap',
-  swapTotal: 'SwapTotal',
-  swapFree: 'SwapFree',
-  hugePagesTotal: 'HugePages_Total',
-  hugePagesFree: 'HugePages_Free',
-  hugePageSize: 'Hugepagesize',
-  hugetlb: 'Hugetlb',
-  cmaTotal: 'CmaTotal',
-  cmaFree: 'CmaFree',
-} as const satisfies Record<keyof HostMemory, string>;
+const NO_SUCH_LINE = `this kernel’s ${MEMINFO} has no such line`;
 
 const COUNTS: ReadonlySet<keyof HostMemory> = new Set(['hugePagesTotal', 'hugePagesFree']);
 
@@ -60,25 +21,21 @@ const BESIDE_TOTAL: ReadonlySet<keyof HostMemory> = new Set([
   'hugePageSize',
 ]);
 
-/** Fields without a line on this kernel, which stays so until the next boot. */
-const absent = new WeakMap<NativeBinding, Set<string>>();
-
 /**
- * Records the reason of each counter that is null. The file is read again only if a line that should be there was not
- * readable: most kernels lack some lines, and a reading must stay fast.
+ * Records the reason of each counter that is null. For that the file is read again, at most once a second: most kernels
+ * lack some lines, and a reading must stay fast.
  */
 export async function recordMissingLines(files: KernelFiles, host: HostMemory, provenance: Provenance): Promise<void> {
   provenance.record('host', MEMINFO);
-  const known = absent.get(files.binding) ?? new Set<string>();
-  absent.set(files.binding, known);
   const fields = HOST_MEMORY_FIELDS.filter((field) => host[field] === null);
-  const [text] = fields.every((field) => known.has(field)) ? [] : await files.read([MEMINFO]);
-  for (const field of fields) {
-    const why =
-      known.has(field) || text === undefined ? NO_SUCH_LINE : isFailure(text) ? reason(text) : whyNull(text, field);
-    if (why === NO_SUCH_LINE) known.add(field);
-    provenance.record(`host.${field}`, why);
-  }
+  if (fields.length === 0) return;
+  const { sources } = await readSeldom(files, `why ${fields}`, 'a second', async (own) => {
+    const [text] = await files.read([MEMINFO]);
+    for (const field of fields)
+      own.record(`host.${field}`, typeof text === 'string' ? whyNull(text, field) : reason(text as Failure));
+    return {};
+  });
+  Object.assign(provenance.sources, sources);
 }
 
 /** Why the binary found no number for `field` in this text of /proc/meminfo. */

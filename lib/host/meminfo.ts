@@ -7,47 +7,50 @@ import type { HostMemory } from '../types/index.ts';
 
 export const MEMINFO = '/proc/meminfo';
 
+/** The kernel's name of each counter. */
+export const MEMINFO_KEYS = {
+  total: 'MemTotal',
+  free: 'MemFree',
+  available: 'MemAvailable',
+  buffers: 'Buffers',
+  cached: 'Cached',
+  swapCached: 'SwapCached',
+  shmem: 'Shmem',
+  anonPages: 'AnonPages',
+  anonHugePages: 'AnonHugePages',
+  mapped: 'Mapped',
+  mlocked: 'Mlocked',
+  unevictable: 'Unevictable',
+  dirty: 'Dirty',
+  writeback: 'Writeback',
+  activeFile: 'Active(file)',
+  inactiveFile: 'Inactive(file)',
+  kReclaimable: 'KReclaimable',
+  sReclaimable: 'SReclaimable',
+  sUnreclaim: 'SUnreclaim',
+  kernelStack: 'KernelStack',
+  pageTables: 'PageTables',
+  secPageTables: 'SecPageTables',
+  percpu: 'Percpu',
+  vmallocUsed: 'VmallocUsed',
+  committedAs: 'Committed_AS',
+  hardwareCorrupted: 'HardwareCorrupted',
+  zswap: 'Zswap',
+  swapTotal: 'SwapTotal',
+  swapFree: 'SwapFree',
+  hugePagesTotal: 'HugePages_Total',
+  hugePagesFree: 'HugePages_Free',
+  hugePageSize: 'Hugepagesize',
+  hugetlb: 'Hugetlb',
+  cmaTotal: 'CmaTotal',
+  cmaFree: 'CmaFree',
+} as const satisfies Record<keyof HostMemory, string>;
+
 /**
  * Slots of the array that the binary fills, in its order. The binary has its own list; the first reading compares the
  * two, because a binary of another version could otherwise put a number under a wrong name.
  */
-export const HOST_MEMORY_FIELDS = [
-  'total',
-  'free',
-  'available',
-  'buffers',
-  'cached',
-  'swapCached',
-  'shmem',
-  'anonPages',
-  'anonHugePages',
-  'mapped',
-  'mlocked',
-  'unevictable',
-  'dirty',
-  'writeback',
-  'activeFile',
-  'inactiveFile',
-  'kReclaimable',
-  'sReclaimable',
-  'sUnreclaim',
-  'kernelStack',
-  'pageTables',
-  'secPageTables',
-  'percpu',
-  'vmallocUsed',
-  'committedAs',
-  'hardwareCorrupted',
-  'zswap',
-  'swapTotal',
-  'swapFree',
-  'hugePagesTotal',
-  'hugePagesFree',
-  'hugePageSize',
-  'hugetlb',
-  'cmaTotal',
-  'cmaFree',
-] as const satisfies readonly (keyof HostMemory)[];
+export const HOST_MEMORY_FIELDS = Object.keys(MEMINFO_KEYS) as readonly (keyof HostMemory)[];
 
 const slots = new Float64Array(HOST_MEMORY_FIELDS.length);
 /** The binary whose list was compared. */
@@ -67,54 +70,13 @@ export function checkOrder(binding: NativeBinding): void {
   checked = binding;
 }
 
-/** The binary returns NaN for a line that this kernel does not have. */
-function known(value: number): number | null {
-  return Number.isNaN(value) ? null : value;
-}
-
-/**
- * The slots as an object. Written out, because a loop over the names takes ten times as long, and callers use tight
- * loops.
- */
-export function hostMemoryOf(v: Float64Array): HostMemory {
-  const at = (slot: number): number | null => known(v[slot] as number);
-  return {
-    total: v[0] as number,
-    free: at(1),
-    available: at(2),
-    buffers: at(3),
-    cached: at(4),
-    swapCached: at(5),
-    shmem: at(6),
-    anonPages: at(7),
-    anonHugePages: at(8),
-    mapped: at(9),
-    mlocked: at(10),
-    unevictable: at(11),
-    dirty: at(12),
-    writeback: at(13),
-    activeFile: at(14),
-    inactiveFile: at(15),
-    kReclaimable: at(16),
-    sReclaimable: at(17),
-    sUnreclaim: at(18),
-    kernelStack: at(19),
-    pageTables: at(20),
-    secPageTables: at(21),
-    percpu: at(22),
-    vmallocUsed: at(23),
-    committedAs: at(24),
-    hardwareCorrupted: at(25),
-    zswap: at(26),
-    swapTotal: at(27),
-    swapFree: at(28),
-    hugePagesTotal: at(29),
-    hugePagesFree: at(30),
-    hugePageSize: at(31),
-    hugetlb: at(32),
-    cmaTotal: at(33),
-    cmaFree: at(34),
-  };
+/** The slots as an object. The binary returns NaN for a line that this kernel does not have. */
+export function hostMemoryOf(values: Float64Array): HostMemory {
+  const host: Partial<Record<keyof HostMemory, number | null>> = {};
+  HOST_MEMORY_FIELDS.forEach((field, slot) => {
+    host[field] = Number.isNaN(values[slot]) ? null : (values[slot] as number);
+  });
+  return host as HostMemory;
 }
 
 /**

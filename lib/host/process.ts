@@ -61,7 +61,7 @@ export async function processNames(
 }
 
 /** Link to the PID namespace of this process. */
-export const PID_NAMESPACE = '/proc/self/ns/pid';
+const PID_NAMESPACE = '/proc/self/ns/pid';
 
 /**
  * The initial PID namespace, with the same inode on every kernel (PROC_PID_INIT_INO). NVML reports pids of this

@@ -13,20 +13,9 @@ export function decimal(text: string | undefined): number | null {
   return text !== undefined && /^\d+(\.\d+)?$/.test(text) ? exact(Number(text)) : null;
 }
 
-const [ZERO, NINE, SPACE] = [48, 57, 32];
-
-/**
- * The decimal number in text[from] to text[to - 1]; null: there is another character, nothing, or a number above 2^53.
- * By character: a regular expression takes ten times as long, and a snapshot reads some fifty numbers.
- */
-function wholeNumber(text: string, from: number, to: number): number | null {
-  let value = 0;
-  for (let at = from; at < to; at++) {
-    const code = text.charCodeAt(at);
-    if (code < ZERO || code > NINE) return null;
-    value = value * 10 + (code - ZERO);
-  }
-  return from < to ? exact(value) : null;
+/** A text that consists of one whole number; null for any other. */
+function wholeNumber(text: string | undefined): number | null {
+  return text !== undefined && /^\d+$/.test(text) ? exact(Number(text)) : null;
 }
 
 function exact(value: number): number | null {
@@ -89,73 +78,44 @@ export function parseBuddyinfo(text: string, pageBytes: number): Contiguity | nu
     const blockBytes = pageBytes * 2 ** order;
     let freeBlocks = 0;
     for (const { counts } of countedRows) freeBlocks += counts[order] as number;
-    blocks.push({ order, blockBytes, freeBlocks });
+    blocks.push({ order, blockBytes, freeBlocks, movableBlocks: null });
     freeBytes += blockBytes * freeBlocks;
   }
   return exact(freeBytes) === null ? null : { blocks, zone: normal.length > 0 ? 'Normal' : 'all' };
 }
 
-const BUDDYINFO_LINE = /^Node +\d+, +zone +(\S+) +(?=\d)/;
-
 function parseBuddyinfoLine(line: string): { zone: string; counts: number[] } | null {
-  const match = BUDDYINFO_LINE.exec(line);
-  if (match === null) return null;
-  const [begin, zone = ''] = match;
-  const counts: number[] = [];
-  let from = begin.length;
-  while (from < line.length) {
-    const blank = line.indexOf(' ', from);
-    const to = blank === -1 ? line.length : blank;
-    const count = wholeNumber(line, from, to);
-    if (count === null) return null;
-    counts.push(count);
-    for (from = to; line.charCodeAt(from) === SPACE; from++);
-  }
-  return { zone, counts };
+  const [, zone = '', rest = ''] = /^Node +\d+, +zone +(\S+) +(\d.*?) *$/.exec(line) ?? [];
+  const counts = rest.split(/ +/).map(wholeNumber);
+  return counts.every((count) => count !== null) ? { zone, counts } : null;
 }
 
 /**
  * Selected counters of `/proc/vmstat`, which has one "name value" per line. A name that ends in `*` gives the sum of
- * all counters with that prefix (allocstall has one per zone). The text is searched instead of split, because ten of 180
- * lines matter, and each name from the one before: names in the file's order are found in one pass. null: there is no
- * such counter, or one of its values is no number.
+ * all counters with that prefix (allocstall has one per zone). null: there is no such counter, or one of its values is no
+ * number.
  */
 export function parseVmstat(text: string, names: readonly string[]): (number | null)[] {
-  let from = 0;
+  const lines = text.split('\n').map((line) => line.split(/ (.*)/s, 2));
   return names.map((name) => {
-    if (name.endsWith('*')) return sumOf(text, name.slice(0, -1));
-    let at = lineWith(text, `${name} `, from);
-    if (at === -1) at = lineWith(text, `${name} `, 0);
-    if (at === -1) return null;
-    from = at;
-    return valueAt(text, at);
+    const prefix = name.endsWith('*') ? name.slice(0, -1) : null;
+    const wanted = lines.filter(([key = '']) => (prefix === null ? key === name : key.startsWith(prefix)));
+    const values = wanted.map(([, value]) => wholeNumber(value));
+    if (values.length === 0 || values.includes(null)) return null;
+    return exact(values.reduce<number>((sum, value) => sum + (value ?? 0), 0));
   });
 }
 
-/** Where the first line that begins so begins, at `from` or later; -1: there is none. */
-function lineWith(text: string, start: string, from: number): number {
-  for (let at = text.indexOf(start, from); at !== -1; at = text.indexOf(start, at + 1)) {
-    if (at === 0 || text[at - 1] === '\n') return at;
-  }
-  return -1;
-}
-
-/** The sum over all lines that begin with `start`. */
-function sumOf(text: string, start: string): number | null {
-  let sum: number | null = null;
-  for (let at = lineWith(text, start, 0); at !== -1; at = lineWith(text, start, at + 1)) {
-    const value = valueAt(text, at);
-    if (value === null) return null;
-    sum = (sum ?? 0) + value;
-  }
-  return sum === null ? null : exact(sum);
-}
-
-/** The value of the line that begins at `at`. */
-function valueAt(text: string, at: number): number | null {
-  const newline = text.indexOf('\n', at);
-  const blank = text.indexOf(' ', at);
-  return blank === -1 ? null : wholeNumber(text, blank + 1, newline === -1 ? text.length : newline);
+/**
+ * `/proc/zoneinfo`: the free pages in lists of the processors, of all zones and nodes. MemFree has none of them. null: the
+ * text has no list, a list is not readable, or the text is cut off: a part of the sum would pass for all of it.
+ */
+export function parseCpuLists(text: string): number | null {
+  if (!text.endsWith('\n')) return null;
+  const lists = text.match(/ cpu: .*\n.*$/gm);
+  if (lists === null) return null;
+  const counts = lists.map((list) => parseNumber(/\n *count: *(\d+) *$/.exec(list)?.[1] ?? ''));
+  return counts.includes(null) ? null : exact(counts.reduce<number>((sum, pages) => sum + (pages ?? 0), 0));
 }
 
 /** `always [madvise] never` → `madvise`. */

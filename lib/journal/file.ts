@@ -77,7 +77,7 @@ function openError(path: string, cause: unknown): Error {
     case 'ENXIO':
       return journalError(path, 'it is not a regular file', 'NOT_A_FILE');
     default:
-      return fileError(path, cause, 'the journal cannot be opened, and nothing was allocated');
+      return fileError(path, cause, 'the journal cannot be opened, and nothing was allocated', NAME_ANOTHER);
   }
 }
 
@@ -101,10 +101,11 @@ export function journalError(path: string, message: string, name = 'UNUSABLE'): 
     call: `journal ${path}`,
     status: null,
     name,
-    message: `${message}. Name another file with journal (--journal FILE), or keep none (false; --journal none)`,
+    message: `${message}. ${NAME_ANOTHER}`,
   });
 }
 
+const NAME_ANOTHER = 'Name another file with journal (--journal FILE), or keep none (false; --journal none)';
 const MAKE_ROOM = 'Free space there, or keep the journal on another disk: journal (--journal FILE)';
 
 /** No space, the user's quota, or the limit of this process for the size of a file. */
@@ -113,8 +114,9 @@ function isFull(code: string | undefined): boolean {
 }
 
 /** ERR_UMA_JOURNAL for an error of the file system, with its consequence for the caller. */
-export function fileError(path: string, cause: unknown, consequence: string): UmaError {
+export function fileError(path: string, cause: unknown, consequence: string, remedy = ''): UmaError {
   const { code, errno } = cause as NodeJS.ErrnoException;
+  const help = isFull(code) ? MAKE_ROOM : remedy;
   const description = errno === undefined ? undefined : getSystemErrorMap().get(errno)?.[1];
   return new UmaError(
     'ERR_UMA_JOURNAL',
@@ -123,7 +125,7 @@ export function fileError(path: string, cause: unknown, consequence: string): Um
       call: `journal ${path}`,
       status: errno === undefined ? null : -errno,
       name: code ?? 'UNKNOWN',
-      message: `${description ?? String(cause)}: ${consequence}${isFull(code) ? `. ${MAKE_ROOM}` : ''}`,
+      message: `${description ?? String(cause)}: ${consequence}${help === '' ? '' : `. ${help}`}`,
     },
     { cause },
   );

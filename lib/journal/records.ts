@@ -111,7 +111,7 @@ export function encode(record: JournalRecord): string {
 }
 
 /** The record of a line without its newline; null: `encode` did not write this line. */
-export function decode(line: string): JournalRecord | null {
+function decode(line: string): JournalRecord | null {
   const crc = CHECKSUM.exec(line);
   if (crc === null || !line.startsWith(PREFIX)) return null;
   const body = line.slice(0, crc.index);

@@ -1,88 +1,91 @@
-/** Reads the arguments of a program by a table of its options. Pure. */
+/** Reads the arguments of a program by its options that concern memory; the others are passed over. Pure. */
 
-/** Words that follow an option: none, one, all up to the next option, or one if it is among these. */
-type Arity = 'none' | 'one' | 'many' | readonly string[];
+import type { UnreadPart } from '../types/index.ts';
 
-export interface OptionTable {
-  /** Every name → the first of its names and its arity. */
-  readonly options: ReadonlyMap<string, { name: string; arity: Arity }>;
-  readonly dialect: Dialect;
+/** Words that follow an option: none, one, or all up to the next option, if there are any. */
+type Arity = 'none' | 'one' | 'any';
+
+/** What follows an option, and where no estimate here counts what it does: that it takes more, less or either. */
+type Meaning = Arity | readonly [takes: Arity, effect: UnreadPart['effect'], why: string];
+
+interface Option {
+  name: string;
+  takes: Arity;
+  /** As a part of a command that is not read; null: it is counted. */
+  uncounted: UnreadPart | null;
 }
 
-export interface Dialect {
-  /** argparse of Python: `--name=value`, `--no-name`, `--name.key value`. */
-  readonly python: boolean;
+export interface OptionTable {
+  /** Options that concern memory, by each of their names. */
+  readonly options: ReadonlyMap<string, Option>;
+  /** Options that look as if they concerned memory, and change nothing that is counted. */
+  readonly harmless: ReadonlySet<string>;
+  /** argparse of Python: `--no-name`, `--name.key value`, names that are cut short. */
+  readonly isPython: boolean;
 }
 
 export interface ReadArguments {
   /** Options of the table by their first name; of several the last counts. A flag has the value '', `--no-flag` "no". */
-  values: ReadonlyMap<string, string>;
+  values: Map<string, string>;
   /** The words of each option with a value, of all places where it stands. */
-  every: ReadonlyMap<string, readonly string[]>;
+  every: Map<string, readonly string[]>;
   positionals: string[];
-  /** Options that the table does not have, as typed. */
-  unknown: string[];
-  /** Words behind an unknown option: its value or an argument. */
+  /** Words behind an option that is not in the table: its values, or arguments. */
   doubtful: string[];
-  /** Options without the value that they need. */
-  incomplete: string[];
+  /** What is not understood, or not counted. */
+  unread: UnreadPart[];
 }
 
-/** One line an option: its names, the first of which is used, separated by spaces. */
+/** @param options names with spaces between, the first of which is used in sentences, and what they mean. */
 export function optionTable(
-  lines: Readonly<Record<'none' | 'one' | 'many', readonly string[]>>,
-  dialect: Dialect,
-  optional: Readonly<Record<string, readonly string[]>> = {},
+  options: Readonly<Record<string, Meaning>>,
+  harmless: string,
+  isPython: boolean,
 ): OptionTable {
-  const options = new Map<string, { name: string; arity: Arity }>();
-  const add = (line: string, arity: Arity): void => {
+  const all = Object.entries(options).flatMap(([line, meaning]) => {
     const names = line.split(' ');
-    for (const alias of names) options.set(alias, { name: names[0] ?? '', arity });
-  };
-  for (const arity of ['none', 'one', 'many'] as const) for (const line of lines[arity]) add(line, arity);
-  for (const [line, values] of Object.entries(optional)) add(line, values);
-  return { options, dialect };
+    const [name = ''] = names;
+    const [takes, effect, why] = typeof meaning === 'string' ? [meaning] : meaning;
+    const uncounted = effect === undefined ? null : unread(`${name} ${why}.`, effect);
+    return names.map((alias): [string, Option] => [alias, { name, takes, uncounted }]);
+  });
+  return { options: new Map(all), harmless: new Set(harmless.split(' ')), isPython };
+}
+
+function unread(text: string, effect: UnreadPart['effect'] = 'either'): UnreadPart {
+  return { text, part: 'option', effect };
 }
 
 export function readArguments(words: readonly string[], table: OptionTable): ReadArguments {
-  const values = new Map<string, string>();
-  const every = new Map<string, string[]>();
-  const take = (name: string, value: string, typed: readonly string[]): void => {
-    values.set(name, value);
-    every.set(name, [...(every.get(name) ?? []), ...typed]);
-  };
-  const positionals: string[] = [];
-  const unknown: string[] = [];
-  const doubtful: string[] = [];
-  const incomplete: string[] = [];
-  for (let index = 0; index < words.length; index++) {
-    const word = words[index] ?? '';
+  const read: ReadArguments = { values: new Map(), every: new Map(), positionals: [], doubtful: [], unread: [] };
+  for (let index = 0; index < words.length; ) {
+    const word = words[index++] ?? '';
     if (!isOption(word)) {
-      positionals.push(word);
+      read.positionals.push(word);
       continue;
     }
-    const { inline, name } = split(word, table.dialect);
+    const { inline, name } = split(word);
     const known = lookUp(name, table);
-    if (known === null) {
-      unknown.push(name);
-      const next = words[index + 1];
-      if (inline === null && next !== undefined && !isOption(next)) {
-        doubtful.push(next);
-        index++;
-      }
-      continue;
+    const behind = inline === null ? wordsBehind(words, index, known?.option.takes ?? 'any') : [];
+    index += behind.length;
+    if (known !== null) take(known, name, inline === null ? behind : [inline], read);
+    else {
+      read.doubtful.push(...behind);
+      if (looksLikeMemory(name, table))
+        read.unread.push(unread(`The option ${name} is not known here, and may concern memory.`));
     }
-    const { arity, value } = known;
-    if (inline !== null) {
-      take(known.name, inline, [inline]);
-      continue;
-    }
-    const following = takes(arity, words, index);
-    index += following.length;
-    if (arity === 'one' && following.length === 0) incomplete.push(word);
-    else take(known.name, following.length === 0 ? value : following.join(' '), following);
   }
-  return { values, every, positionals, unknown, doubtful, incomplete };
+  return read;
+}
+
+function take({ option, value }: Known, name: string, own: readonly string[], read: ReadArguments): void {
+  if (option.takes === 'one' && own.length === 0) {
+    read.unread.push(unread(`The option ${name} has no value.`));
+    return;
+  }
+  if (option.uncounted !== null) read.unread.push(option.uncounted);
+  read.values.set(option.name, own.length === 0 ? value : own.join(' '));
+  read.every.set(option.name, [...(read.every.get(option.name) ?? []), ...own]);
 }
 
 /** `-1` is a value, and so is `-` alone. */
@@ -90,8 +93,8 @@ function isOption(word: string): boolean {
   return /^-[^\d.]/.test(word);
 }
 
-function split(word: string, { python }: Dialect): { name: string; inline: string | null } {
-  const equals = python && word.startsWith('--') ? word.indexOf('=') : -1;
+function split(word: string): { name: string; inline: string | null } {
+  const equals = word.indexOf('=');
   const typed = equals < 0 ? word : word.slice(0, equals);
   const inline = equals < 0 ? null : word.slice(equals + 1);
   // Both argparse of vLLM and llama.cpp take underscores for dashes.
@@ -99,26 +102,36 @@ function split(word: string, { python }: Dialect): { name: string; inline: strin
   return { name: dashes, inline };
 }
 
-function lookUp(name: string, { dialect, options }: OptionTable): { name: string; arity: Arity; value: string } | null {
-  const known = options.get(name);
-  if (known !== undefined) return { ...known, value: '' };
-  if (!dialect.python) return null;
-  const positive = name.startsWith('--no-') ? options.get(`--${name.slice(5)}`) : undefined;
-  if (positive?.arity === 'none') return { ...positive, value: 'no' };
-  // `--compilation-config.level 3` sets one key of a JSON option.
-  const dot = name.indexOf('.');
-  const whole = dot < 0 ? undefined : options.get(name.slice(0, dot));
-  return whole?.arity === 'one' ? { ...whole, value: '' } : null;
+interface Known {
+  option: Option;
+  /** Where no word is behind it. */
+  value: string;
 }
 
-function takes(arity: Arity, words: readonly string[], index: number): readonly string[] {
-  if (arity === 'none') return [];
-  const rest = words.slice(index + 1);
-  // A value may begin with a dash where exactly one is expected: `--stop -1` is read above, `--api-key -x` is not.
-  if (arity === 'one') return rest[0] === undefined || isOption(rest[0]) ? [] : [rest[0]];
-  if (arity !== 'many') return rest[0] !== undefined && arity.includes(rest[0]) ? [rest[0]] : [];
+function lookUp(name: string, { isPython, options }: OptionTable): Known | null {
+  const option = options.get(name);
+  if (option !== undefined) return { option, value: '' };
+  if (!isPython) return null;
+  const positive = name.startsWith('--no-') ? options.get(`--${name.slice(5)}`) : undefined;
+  if (positive?.takes === 'none') return { option: positive, value: 'no' };
+  // `--speculative-config.method ngram` sets one key of a JSON option.
+  const whole = name.includes('.') ? options.get(name.slice(0, name.indexOf('.'))) : undefined;
+  return whole?.takes === 'one' ? { option: whole, value: '' } : null;
+}
+
+/** Of an option that is not known any of these words may be its own. */
+function wordsBehind(words: readonly string[], index: number, takes: Arity): string[] {
+  const most = { none: 0, one: 1, any: words.length }[takes];
+  const rest = words.slice(index, index + most);
   const end = rest.findIndex(isOption);
   return end < 0 ? rest : rest.slice(0, end);
+}
+
+const MEMORY = /mem|cache|ctx|context|kv|gpu|batch|seq|parallel|offload/i;
+
+function looksLikeMemory(name: string, { harmless, isPython, options }: OptionTable): boolean {
+  if (harmless.has(name) || harmless.has(name.replace(/^--no-/, '--'))) return false;
+  return MEMORY.test(name) || (isPython && [...options.keys()].some((known) => known.startsWith(name)));
 }
 
 /** A whole number of at least `min`; null: it is none. */

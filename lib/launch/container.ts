@@ -2,38 +2,20 @@
 
 import { afterOptions, baseName, environmentFiles, failed, type Unwrapped } from './unwrapped.ts';
 
-/** Options of `docker run` without a value; all others have one. */
-const PLAIN = [
-  '-d',
-  '--detach',
-  '-i',
-  '--interactive',
-  '-t',
-  '--tty',
-  '--rm',
-  '--init',
-  '--privileged',
-  '--read-only',
-  '-P',
-  '--publish-all',
-  '--no-healthcheck',
-  '--oom-kill-disable',
-  '-q',
-  '--quiet',
-];
+const PLAIN =
+  '-d --detach -i --interactive -t --tty --rm --init --privileged --read-only -P --publish-all --no-healthcheck ' +
+  '--oom-kill-disable -q --quiet';
 
-const VALUED =
-  '-e --env --env-file -v --volume --mount -p --publish --expose --gpus --device --ipc --network --net --name --shm-size --ulimit ' +
-  '--runtime --restart --entrypoint -w --workdir -u --user -m --memory --memory-swap --memory-reservation --cpus --cpuset-cpus ' +
-  '--cpuset-mems --cap-add --cap-drop --security-opt -h --hostname --add-host --dns -l --label --log-driver --log-opt --pid ' +
-  '--platform --pull --stop-signal --stop-timeout --sysctl --tmpfs --group-add --userns --cgroup-parent --cgroupns ' +
-  '--device-cgroup-rule --volumes-from --health-cmd --annotation --cidfile --ip --pids-limit --oom-score-adj --uts --isolation';
-
-const RUN = { plain: PLAIN, valued: VALUED.split(' ') };
-const EXEC = {
-  plain: [...PLAIN, '--privileged'],
-  valued: ['-e', '--env', '--env-file', '-u', '--user', '-w', '--workdir'],
+const RUN = {
+  plain: PLAIN,
+  valued:
+    '-e --env --env-file -v --volume --mount -p --publish --expose --gpus --device --ipc --network --net --name --shm-size --ulimit ' +
+    '--runtime --restart --entrypoint -w --workdir -u --user -m --memory --memory-swap --memory-reservation --cpus --cpuset-cpus ' +
+    '--cpuset-mems --cap-add --cap-drop --security-opt -h --hostname --add-host --dns -l --label --log-driver --log-opt --pid ' +
+    '--platform --pull --stop-signal --stop-timeout --sysctl --tmpfs --group-add --userns --cgroup-parent --cgroupns ' +
+    '--device-cgroup-rule --volumes-from --health-cmd --annotation --cidfile --ip --pids-limit --oom-score-adj --uts --isolation',
 };
+const EXEC = { plain: PLAIN, valued: '-e --env --env-file -u --user -w --workdir' };
 
 export function containerOf(state: Unwrapped, engine: string, words: readonly string[]): Unwrapped {
   const [verb = '', ...after] = words[0] === 'container' ? words.slice(1) : words;

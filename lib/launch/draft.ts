@@ -72,18 +72,17 @@ export class Draft {
   }
 }
 
+/** Why the model of a server is not known. */
+export const CLIENTS_CHOOSE = 'Its clients choose the models that it loads.';
+
 /**
- * Notes what the table of options does not have.
+ * Notes what was read without being understood.
  *
- * @param lacksModel a word behind an unknown option may then be the model.
+ * @param lacksModel a word behind an option that is not known may then be the model.
  */
-export function unreadArguments(
-  { doubtful, incomplete, unknown }: ReadArguments,
-  draft: Draft,
-  lacksModel: boolean,
-): void {
-  for (const option of unknown) draft.unread('either', `The option ${option} is not known here.`);
-  for (const option of incomplete) draft.unread('either', `The option ${option} has no value.`);
-  if (!lacksModel) return;
-  for (const word of doubtful) draft.unread('either', `"${word}" may be the model or the value of an option.`, 'model');
+export function noteUnread({ doubtful, unread }: ReadArguments, draft: Draft, lacksModel: boolean): void {
+  for (const { effect, text } of unread) draft.unread(effect, text);
+  if (!lacksModel || doubtful.length === 0) return;
+  const words = doubtful.map((word) => `"${word}"`).join(' or ');
+  draft.unread('either', `${words} may be the model or the value of an option: write the model first.`, 'model');
 }

@@ -1,17 +1,19 @@
 /** What a command loads besides its model: found on this machine, and counted as terms of the estimate. */
 
+import { UmaError } from '../base/errors.ts';
 import { MiB } from '../base/format.ts';
 import { LIMITS } from '../base/limits.ts';
-import { estimate } from '../estimate/index.ts';
+import { estimate, openModel } from '../estimate/index.ts';
+import { exactly, plus, sumOf } from '../memory/range.ts';
 import { readGguf } from '../models/gguf.ts';
 import type {
   EstimateOptions,
-  EstimateRange,
   EstimateReport,
   EstimateTerm,
   ExtraModel,
   LaunchExtra,
-  ModelDescription,
+  Model,
+  ModelInput,
   RecognisedCommand,
   UnreadPart,
 } from '../types/index.ts';
@@ -20,8 +22,7 @@ import { locate, locateProjector } from './locate.ts';
 /** An extra that can be read. */
 export interface FoundExtra {
   extra: ExtraModel;
-  /** Path of its file, or the name by which `estimate` finds it. */
-  model: string;
+  model: ModelInput;
   /** Its weights, bytes; of a draft model they are part of its estimate. */
   weights: number;
 }
@@ -75,10 +76,11 @@ async function findDraft(
 ): Promise<FoundExtra | string> {
   const located = await locate({ ...extra, program }, stores, env);
   if (located === null) return NOT_HERE;
-  const report = await estimate(located.model);
+  const model = await openModel(located.model);
+  const report = await estimate(model);
   if (report.kvBytesPerToken === null) return 'is of a kind that is not known: its cache cannot be counted';
   const weights = weightsOf(report);
-  return weights === 0 ? 'has no weights on this machine' : { extra, model: located.model, weights };
+  return weights === 0 ? 'has no weights on this machine' : { extra, model, weights };
 }
 
 const NOT_HERE = 'is not on this machine, so what it takes is not counted';
@@ -86,8 +88,9 @@ const NOT_HERE = 'is not on this machine, so what it takes is not counted';
 function whyNot(error: unknown): string {
   if (!(error instanceof Error)) throw error;
   const { code } = error as NodeJS.ErrnoException;
-  if (code === 'ERR_INVALID_ARG_VALUE' || code === 'ENOENT' || code === 'ENOTDIR') return NOT_HERE;
-  if (code === 'ERR_UMA_MODEL') return `is not counted: ${error.message}`;
+  const missing = error instanceof UmaError ? error.nativeName : code;
+  if (code === 'ERR_INVALID_ARG_VALUE' || missing === 'ENOENT' || missing === 'ENOTDIR') return NOT_HERE;
+  if (code === 'ERR_UMA_MODEL' || code === 'ERR_UMA_PERMISSION') return `is not counted: ${error.message}`;
   if (code !== undefined && /^E[A-Z]+$/.test(code)) return `cannot be read (${code}), and is not counted`;
   throw error;
 }
@@ -111,7 +114,7 @@ export interface WholeEstimate {
 /** @param model as the report is of it. */
 export async function withExtras(
   report: EstimateReport,
-  model: string | ModelDescription,
+  model: Model,
   command: RecognisedCommand,
   found: readonly FoundExtra[],
 ): Promise<WholeEstimate> {
@@ -144,7 +147,7 @@ async function termsOf(
   context: number,
   sequences: number,
 ): Promise<{ terms: EstimateTerm[]; kvBytesPerToken: number }> {
-  const exact = { bytes: weights, low: weights, high: weights };
+  const exact = exactly(weights);
   const inputs = { weights };
   switch (extra.kind) {
     case 'draft':
@@ -220,7 +223,7 @@ const ADAPTER_BYTES = 2;
  */
 async function slotTerm(
   report: EstimateReport,
-  model: string | ModelDescription,
+  model: Model,
   { adapterSlots: slots }: RecognisedCommand,
 ): Promise<EstimateTerm | string | null> {
   if (slots === null) return null;
@@ -241,14 +244,6 @@ async function slotTerm(
     formula: 'adapters × parameters × 2',
     inputs: { adapters, rank, parameters: trained },
   };
-}
-
-function sumOf(terms: readonly EstimateRange[]): EstimateRange {
-  return terms.reduce<EstimateRange>(plus, { bytes: 0, low: 0, high: 0 });
-}
-
-function plus(a: EstimateRange, b: EstimateRange): EstimateRange {
-  return { bytes: a.bytes + b.bytes, low: a.low + b.low, high: a.high + b.high };
 }
 
 function grown(report: EstimateReport, terms: readonly EstimateTerm[], kvBytesPerToken: number): EstimateReport {

@@ -1,17 +1,20 @@
 /** Whether what a command starts fits: its estimate against the machine, and flags that would fit where it does not. */
 
-import { bisect } from '../base/bisect.ts';
 import { formatCount } from '../base/format.ts';
-import { estimate } from '../estimate/index.ts';
-import { fit as fitInto } from '../fit/index.ts';
+import { CONTEXT_STEP } from '../base/limits.ts';
+import { estimate, openModel } from '../estimate/index.ts';
+import { fit as fitInto, largestAccepted } from '../fit/index.ts';
+import { exactly, plus, without } from '../memory/range.ts';
 import type {
   EstimateOptions,
+  EstimateRange,
   EstimateReport,
   FitOptions,
   FitReport,
   LaunchExpectation,
   LaunchFlags,
-  ModelDescription,
+  Model,
+  ModelInput,
   RecognisedCommand,
   Snapshot,
   UnreadPart,
@@ -22,9 +25,9 @@ import { type FoundExtra, type WholeEstimate, withExtras } from './extras.ts';
 export type Load =
   | { kind: 'nothing'; why: string }
   | { kind: 'bytes'; bytes: number }
-  | { kind: 'model'; model: string | ModelDescription };
+  | { kind: 'model'; model: ModelInput };
 
-export interface Judgement {
+export interface Answer {
   fit: FitReport | null;
   /** Why there is no answer of fit; null: there is one. */
   noFit: string | null;
@@ -37,18 +40,18 @@ export interface Judgement {
   unread: UnreadPart[];
 }
 
-const NOTHING: Judgement = { fit: null, noFit: null, expected: null, flags: null, room: null, assumed: [], unread: [] };
+const NOTHING: Answer = { fit: null, noFit: null, expected: null, flags: null, room: null, assumed: [], unread: [] };
 
 /**
  * @param found what is loaded besides the model.
- * @throws what `estimate` throws for a model.
+ * @throws what `openModel` throws for a model.
  */
 export async function judge(
   load: Load,
   command: RecognisedCommand,
   machine: Snapshot,
   found: readonly FoundExtra[] = [],
-): Promise<Judgement> {
+): Promise<Answer> {
   if (load.kind === 'nothing') return { ...NOTHING, noFit: load.why };
   const { program } = command;
   const options = optionsFor(command);
@@ -56,7 +59,7 @@ export async function judge(
     const report = await fitInto({ bytes: load.bytes }, machine, options);
     return { ...NOTHING, fit: report, room: roomOf(report, load.bytes, program) };
   }
-  const { model } = load;
+  const model = await openModel(load.model);
   const { assumed, report: own, whole } = await shortened(model, command, machine, found);
   // A cache of a given size is not what is left of the share.
   const { kvCacheBytes } = command;
@@ -82,7 +85,7 @@ function optionsFor({ llama, program, utilization }: RecognisedCommand): FitOpti
 
 /** The answer of fit, with the context that llama.cpp reduces to where the longest does not fit. */
 async function shortened(
-  model: string | ModelDescription,
+  model: Model,
   command: RecognisedCommand,
   machine: Snapshot,
   found: readonly FoundExtra[],
@@ -108,13 +111,13 @@ async function shortened(
 }
 
 async function estimateOf(
-  model: string | ModelDescription,
+  model: Model,
   command: RecognisedCommand,
   found: readonly FoundExtra[],
 ): Promise<WholeEstimate> {
   const { contextIsGiven, contextIsShared, program, sequences } = command;
   const use: EstimateOptions = { ...command.use, ...(program === null ? {} : { program }) };
-  const isDescribed = typeof model !== 'string';
+  const isDescribed = model.path === null;
   const longest = isDescribed ? null : (await estimate(model, use)).model.maxContext;
   const wanted = command.context ?? longest;
   const tokens = contextIsGiven ? wanted : atMost(wanted, longest);
@@ -128,14 +131,10 @@ function atMost(value: number | null, most: number | null): number | null {
 }
 
 function withCache(estimated: EstimateReport, bytes: number): EstimateReport {
-  const exact = { bytes, low: bytes, high: bytes };
+  const exact = exactly(bytes);
   const terms = estimated.terms.map((term) => (term.name === 'kv-cache' ? { ...term, ...exact } : term));
-  const cache = estimated.terms.find(({ name }) => name === 'kv-cache') ?? { bytes: 0, low: 0, high: 0 };
-  const moved = ({ bytes: expected, high, low }: { bytes: number; low: number; high: number }) => ({
-    bytes: expected - cache.bytes + bytes,
-    low: low - cache.low + bytes,
-    high: high - cache.high + bytes,
-  });
+  const cache = estimated.terms.find(({ name }) => name === 'kv-cache') ?? exactly(0);
+  const moved = (sum: EstimateRange) => plus(without(sum, cache), exact);
   const loading = { ...estimated.loading, peak: moved(estimated.loading.peak) };
   return { ...estimated, terms, total: moved(estimated.total), loading };
 }
@@ -161,15 +160,12 @@ function expectationOf({ extras, report }: WholeEstimate): LaunchExpectation {
 function roomOf({ limit, programs }: FitReport, need: number, own: RecognisedCommand['program']): number | null {
   const { requested, static: pool } = programs.find(({ program }) => program === own)?.numbers ?? {};
   const wanted = Math.ceil(Math.max(need, requested ?? pool ?? 0));
-  return limit.bytes === null ? wanted : Math.min(wanted, Math.floor(limit.bytes));
+  return limit.bytes === null || limit.bytes < 1 ? wanted : Math.min(wanted, Math.floor(limit.bytes));
 }
-
-/** A context shrinks in steps of this many tokens. */
-const CONTEXT_STEP = 256;
 
 /** Flags with which fit says yes: the smallest share that holds the model, or the longest context. */
 async function flagsThatFit(
-  model: string | ModelDescription,
+  model: Model,
   command: RecognisedCommand,
   machine: Snapshot,
   found: readonly FoundExtra[],
@@ -177,21 +173,19 @@ async function flagsThatFit(
   const { program } = command;
   if (program === null || program === 'torch' || program === 'accelerate') return null;
   const whole = (await estimateOf(model, command, found)).report.use.context;
-  const ask = async (steps: number): Promise<Attempt> => {
-    const context = Math.min(whole, steps * CONTEXT_STEP);
+  const ask = async (context: number): Promise<Attempt> => {
     const given = { ...command, context, contextIsShared: false, contextIsGiven: true };
     const { report } = await estimateOf(model, given, found);
     const { utilization: _, ...options } = optionsFor(command);
     return { context, report: await fitInto(report, machine, options) };
   };
-  const accepts = ({ report: { expectedFits } }: Attempt): boolean => expectedFits === true;
-  const steps = Math.ceil(whole / CONTEXT_STEP);
-  const all = await ask(steps);
-  if (accepts(all)) return flagsOf(all, command, null);
-  const least = await ask(1);
-  if (!accepts(least)) return { safe: null, from: 'No context is short enough: the model alone is too large.' };
-  const { answer } = await bisect({ at: 1, answer: least }, steps, ask, accepts);
-  return flagsOf(answer, command, answer.context);
+  const { answer, value } = await largestAccepted(
+    { most: whole, step: CONTEXT_STEP },
+    ask,
+    ({ report }) => report.expectedFits === true,
+  );
+  if (value === null) return { safe: null, from: 'No context is short enough: the model alone is too large.' };
+  return flagsOf(answer, command, value === whole ? null : value);
 }
 
 interface Attempt {

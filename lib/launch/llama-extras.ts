@@ -23,21 +23,23 @@ export function llamaExtras(
   draft: Draft,
 ): void {
   for (const [option, kind] of Object.entries(FILES))
-    for (const file of (every.get(option) ?? []).flatMap((list) => list.split(',')))
-      draft.extra({ kind, option, model: withoutScale(file) }, hostPath);
+    for (const file of (every.get(option) ?? []).flatMap((list) => list.split(',')).filter((word) => !isScale(word)))
+      draft.extra({ kind, option, model: file.replace(SCALE, '') }, hostPath);
   projector(values, hostPath, draft);
   draftModel(values, hostPath, draft);
   speculation(values, draft);
 }
 
-/** "adapter.gguf:0.5". */
-function withoutScale(file: string): string {
-  return file.replace(/:-?(\d+\.?\d*|\.\d+)$/, '');
+/** Behind a file, or after it and a colon. */
+const SCALE = /(^|:)-?(\d+\.?\d*|\.\d+)$/;
+
+function isScale(word: string): boolean {
+  return SCALE.exec(word)?.index === 0;
 }
 
 /** One that is named, or that of the repository, which is downloaded with the model. */
 function projector(values: Values, hostPath: Unwrapped['hostPath'], draft: Draft): void {
-  if (values.has('--no-mmproj') || values.has('--no-mmproj-auto')) return;
+  if (values.has('--no-mmproj')) return;
   const file = values.get('--mmproj');
   const [repository = ''] = values.has('--model') ? [] : (values.get('--hf-repo') ?? '').split(':');
   if (file !== undefined) draft.extra({ kind: 'projector', option: '--mmproj', model: file }, hostPath);

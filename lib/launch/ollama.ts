@@ -2,18 +2,11 @@
 
 import { cacheTypeBytes } from '../models/cache-types.ts';
 import { optionTable, readArguments, wholeNumber } from './command-line.ts';
-import { type Draft, unreadArguments } from './draft.ts';
+import { CLIENTS_CHOOSE, type Draft, noteUnread } from './draft.ts';
 import type { Unwrapped } from './unwrapped.ts';
 
-const OPTIONS = optionTable(
-  {
-    none: ['--verbose', '--insecure', '--nowordwrap', '--hidethinking', '--experimental', '--experimental-yolo'],
-    one: ['--format', '--keepalive', '--dimensions'],
-    many: [],
-  },
-  { python: true },
-  { '--think': ['true', 'false', 'high', 'medium', 'low'] },
-);
+/** None concerns memory; this one often stands before the model. */
+const OPTIONS = optionTable({ '--verbose': 'none' }, '', true);
 
 /** The default for 48 GiB of GPU memory and more (docs, 2026); a model with a shorter one has its own. */
 const CONTEXT = 262_144;
@@ -21,17 +14,17 @@ const CONTEXT = 262_144;
 export function ollamaCommand(words: readonly string[], { env }: Unwrapped, draft: Draft): boolean {
   const [verb, ...rest] = words;
   if (verb !== 'run' && verb !== 'serve' && verb !== 'start') return false;
+  const args = readArguments(rest, OPTIONS);
+  noteUnread(args, draft, verb === 'run' && args.positionals.length === 0);
   if (verb === 'run') {
-    const args = readArguments(rest, OPTIONS);
     // The first argument is the model; the others are the prompt.
     const [model] = args.positionals;
     if (model !== undefined) draft.set({ model });
-    unreadArguments(args, draft, model === undefined);
     draft.limit(
       'ollama run asks a server that runs already: the model is loaded there, and the guard watches this client.',
     );
     draft.assume('The settings of the server are those of this environment.');
-  } else draft.unread('either', 'Its clients choose the models that it loads.', 'model');
+  } else draft.unread('either', CLIENTS_CHOOSE, 'model');
   const context = draft.read(new Map(entries(env)), 'OLLAMA_CONTEXT_LENGTH', (text) => wholeNumber(text, 1));
   draft.set({ context: context ?? CONTEXT, contextIsGiven: context !== null });
   if (context === null)

@@ -39,7 +39,7 @@ const KEYS: Keys<LaunchOptions> = {
   intervalMs: true,
   graceMs: true,
   loadActions: true,
-  until: true,
+  ready: true,
   forwardSignals: true,
   onEvent: true,
   signal: true,

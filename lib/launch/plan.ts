@@ -1,17 +1,19 @@
 /** What a launch is going to do, from what is known of its command and its machine. Pure. */
 
-import { formatBoth, formatBytes } from '../base/format.ts';
+import { capitalized, formatBoth, formatBytes } from '../base/format.ts';
 import type {
   FitReport,
-  FitVerdict,
   LaunchExpectation,
   LaunchFlags,
   LaunchPlan,
   LaunchStep,
+  LaunchVerdict,
   RecognisedCommand,
+  Snapshot,
 } from '../types/index.ts';
 
 export interface PlanInput {
+  machine: Pick<Snapshot, 'devices' | 'judgement' | 'simulated'>;
   command: readonly string[];
   recognised: RecognisedCommand;
   /** Why there is no answer of fit; null: there is one. */
@@ -26,18 +28,17 @@ export interface PlanInput {
   anyway: boolean;
   /** Folder of the recording; null: nothing is recorded. */
   record: string | null;
-  /** Name of the simulated machine; null: real hardware. */
-  simulated: string | null;
 }
 
 export function planOf(input: PlanInput): LaunchPlan {
-  const { anyway, command, expected, fit, flags, prepare, recognised, simulated } = input;
+  const { anyway, command, expected, fit, flags, machine, prepare, recognised } = input;
   const { summary, verdict } = verdictFor(input);
-  const rest = [prepareStep(input), guardStep(input), recordStep(input)];
+  const rest = [prepareStep(input, verdict), guardStep(input), recordStep(input)];
   const isRefused = isRefusal(verdict, fit) && !anyway && !(prepare && needsRoom(verdict, fit));
   return {
-    simulated,
+    simulated: machine.simulated,
     command: [...command],
+    judgement: machine.judgement,
     recognised,
     verdict,
     summary,
@@ -49,13 +50,17 @@ export function planOf(input: PlanInput): LaunchPlan {
 }
 
 /**
- * The verdict of fit, as far as it can be believed: a yes only where nothing may take more than was counted, a no only where
- * nothing may take less.
+ * That the machine refuses any load; else the verdict of fit, as far as it can be believed: a yes only where nothing may
+ * take more than was counted, a no only where nothing may take less.
  */
-export function verdictFor({ fit, noFit, recognised: { unread } }: Pick<PlanInput, 'fit' | 'noFit' | 'recognised'>): {
-  verdict: FitVerdict;
-  summary: string;
-} {
+export function verdictFor({
+  fit,
+  machine,
+  noFit,
+  recognised: { unread },
+}: Pick<PlanInput, 'fit' | 'machine' | 'noFit' | 'recognised'>): { verdict: LaunchVerdict; summary: string } {
+  const refusal = refusalOf(machine);
+  if (refusal !== null) return { verdict: 'not-now', summary: refusal };
   const may = (effect: 'more' | 'less'): string[] =>
     unread.filter((part) => part.effect === effect || part.effect === 'either').map(({ text }) => text);
   if (fit === null) {
@@ -69,15 +74,25 @@ export function verdictFor({ fit, noFit, recognised: { unread } }: Pick<PlanInpu
   return { verdict: 'unknown', summary: `Whether it fits is not known. Without this ${without}: ${doubts.join(' ')}` };
 }
 
+/** Why the machine refuses any load now, and what to do; null: it does not. */
+function refusalOf({ devices, judgement }: PlanInput['machine']): string | null {
+  const { because, findings, mayLoad, next } = judgement;
+  // Without a GPU it is no reason that there is none: a program loads into memory of the host.
+  const refuses =
+    devices.length > 0 || findings.some(({ effect, id }) => effect.does === 'refuses' && id !== 'library.cuda');
+  if (mayLoad !== 'not-now' || !refuses) return null;
+  return next === null ? because : `${because} ${capitalized(next)}.`;
+}
+
 type Answer = Pick<FitReport, 'expectedFits'> | null;
 
-/** Whether nothing is started: fit says no, or the expected size fits only after steps that were not taken. */
-export function isRefusal(verdict: FitVerdict, fit: Answer): boolean {
-  return verdict === 'no' || needsRoom(verdict, fit);
+/** Whether nothing is started: a no, or the expected size fits only after steps that were not taken. */
+export function isRefusal(verdict: LaunchVerdict, fit: Answer): boolean {
+  return verdict === 'no' || verdict === 'not-now' || needsRoom(verdict, fit);
 }
 
 /** Whether the expected size fits only once room is made. */
-export function needsRoom(verdict: FitVerdict, fit: Answer): boolean {
+export function needsRoom(verdict: LaunchVerdict, fit: Answer): boolean {
   return (verdict === 'fits-after' || verdict === 'tight') && fit?.expectedFits !== true;
 }
 
@@ -85,13 +100,15 @@ function notTaken({ step }: LaunchStep): LaunchStep {
   return { step, state: 'skipped', text: 'Nothing is started.' };
 }
 
-function fitStep({ anyway, fit }: PlanInput, verdict: FitVerdict): LaunchStep {
+function fitStep({ anyway, fit }: PlanInput, verdict: LaunchVerdict): LaunchStep {
+  const end = anyway ? '. It is started all the same.' : ': nothing is started.';
+  if (verdict === 'not-now') return { step: 'fit', state: 'done', text: `The machine refuses any load now${end}` };
   if (fit === null) return { step: 'fit', state: 'skipped', text: 'There is no size to ask about.' };
-  const consequence: Readonly<Record<FitVerdict, string>> = {
+  const consequence: Readonly<Record<Exclude<LaunchVerdict, 'not-now'>, string>> = {
     fits: 'It fits.',
     tight: byExpectedSize(fit),
     'fits-after': byExpectedSize(fit),
-    no: anyway ? 'It does not fit, and is started all the same.' : 'It does not fit: nothing is started.',
+    no: `It does not fit${end}`,
     unknown: 'The answer is not certain: the guard alone protects the machine.',
   };
   return { step: 'fit', state: 'done', text: consequence[verdict] };
@@ -103,7 +120,9 @@ function byExpectedSize({ expectedFits, verdict }: FitReport): string {
   return `${size} after room is made; otherwise nothing is started.`;
 }
 
-function prepareStep({ prepare, room }: PlanInput): LaunchStep {
+function prepareStep({ prepare, room }: PlanInput, verdict: LaunchVerdict): LaunchStep {
+  if (verdict === 'not-now')
+    return { step: 'prepare', state: 'skipped', text: 'Not while the machine refuses any load.' };
   if (!prepare) return { step: 'prepare', state: 'skipped', text: 'Not wanted.' };
   if (room === null) return { step: 'prepare', state: 'skipped', text: 'How much room it needs is not known.' };
   return {

@@ -1,6 +1,7 @@
 /** What a launch took and gave back, from readings of the machine before, while and after. Pure. */
 
 import { formatBytes, formatCount } from '../base/format.ts';
+import { CONTEXT_STEP } from '../base/limits.ts';
 import { PROGRAM_BYTES } from '../memory/floor.ts';
 import { PLATEAU_SHARE, stretches } from '../memory/plateaus.ts';
 import type {
@@ -109,9 +110,6 @@ function weightsIn(plateaus: readonly LaunchPlateau[], weights: number): number 
     .sort((a, b) => Math.abs(a - weights) - Math.abs(b - weights));
   return near[0] ?? null;
 }
-
-/** A context shrinks in steps of this many tokens. */
-const CONTEXT_STEP = 256;
 
 /**
  * The flags that would have kept the floor: those of the command with as much less as was missing.

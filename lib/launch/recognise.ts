@@ -53,20 +53,19 @@ export function recognise(command: readonly string[], env: Unwrapped['env']): Re
   };
 }
 
+/** Programs of which the first word says what they do, and what another word means for a launch. */
+const WITH_VERBS = {
+  vllm: { read: vllmCommand, otherwise: 'is not a server' },
+  sglang: { read: sglangCommand, otherwise: 'is not a server' },
+  ollama: { read: ollamaCommand, otherwise: 'loads no model' },
+} as const;
+
 /** Fills in the draft; a reason where the program is not known. */
 function programOf(name: string, words: readonly string[], unwrapped: Unwrapped, draft: Draft): string | null {
-  const verb = `${name} ${words[0] ?? ''}`.trim();
-  if (name === 'vllm') {
-    draft.set({ program: 'vllm' });
-    return vllmCommand(words, unwrapped, draft) ? null : `${verb} is not a server`;
-  }
-  if (name === 'sglang') {
-    draft.set({ program: 'sglang' });
-    return sglangCommand(words, unwrapped, draft) ? null : `${verb} is not a server`;
-  }
-  if (name === 'ollama') {
-    draft.set({ program: 'ollama' });
-    return ollamaCommand(words, unwrapped, draft) ? null : `${verb} loads no model`;
+  if (name === 'vllm' || name === 'sglang' || name === 'ollama') {
+    draft.set({ program: name });
+    const { otherwise, read } = WITH_VERBS[name];
+    return read(words, unwrapped, draft) ? null : `${name} ${words[0] ?? ''} ${otherwise}`.replace('  ', ' ');
   }
   if (LLAMA.has(name)) {
     draft.set({ program: 'llama.cpp' });

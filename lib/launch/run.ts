@@ -1,17 +1,18 @@
 /** A launch: fit, prepare, guard, record, receipt. */
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { UmaError } from '../base/errors.ts';
-import { MiB } from '../base/format.ts';
 import { LIMITS } from '../base/limits.ts';
 import { prepare } from '../cache/index.ts';
+import { openModel } from '../estimate/index.ts';
 import { guard } from '../guard/index.ts';
 import { hostMemorySync } from '../host/meminfo.ts';
-import { floorFor } from '../memory/floor.ts';
-import { folderOf } from '../record/folder.ts';
+import { hostFloor } from '../memory/floor.ts';
+import { folderOf, makeFolder } from '../record/folder.ts';
 import { mark, record } from '../record/index.ts';
 import { snapshot } from '../snapshot/index.ts';
+import { memorySettled } from '../snapshot/settled.ts';
 import type {
+  GuardOptions,
   GuardReport,
   LaunchEvent,
   LaunchOptions,
@@ -23,7 +24,7 @@ import type {
   Snapshot,
 } from '../types/index.ts';
 import { type FoundExtra, findExtras } from './extras.ts';
-import { type Judgement, judge, type Load } from './judge.ts';
+import { type Answer, judge, type Load } from './judge.ts';
 import { locate } from './locate.ts';
 import { isRefusal, needsRoom, planOf } from './plan.ts';
 import { receiptOf } from './receipt.ts';
@@ -60,6 +61,8 @@ export async function runLaunch(settings: LaunchSettings): Promise<LaunchReport>
     durationMs: performance.now() - started,
   });
   if (dryRun) return end({ outcome: 'planned', summary: plan.summary });
+  // A folder that was named is wanted: without it nothing begins.
+  if (settings.folder !== undefined && settings.record) makeFolder(folderOf(settings.folder, machine.simulated));
   const refused = (): boolean => isRefusal(plan.verdict, plan.fit) && !settings.anyway;
   const isAskedAgain = needsRoom(plan.verdict, plan.fit) && settings.prepare;
   if (refused() && !isAskedAgain) return end({ outcome: 'refused', summary: `Not started. ${plan.summary}` });
@@ -74,12 +77,19 @@ function now(): string {
   return new Date().toISOString();
 }
 
+interface Loaded {
+  load: Load;
+  found: FoundExtra[];
+  recognised: Recognised['command'];
+}
+
 class Launch {
   readonly #settings: LaunchSettings;
   readonly #machine: Snapshot;
   readonly #recognised: Recognised;
   readonly #done = new Map<LaunchStep['step'], LaunchStep>();
-  #judgement: Judgement | null = null;
+  #answer: Answer | null = null;
+  #loaded: Loaded | null = null;
 
   constructor(settings: LaunchSettings, machine: Snapshot) {
     this.#settings = settings;
@@ -94,71 +104,57 @@ class Launch {
 
   async plan(machine: Snapshot): Promise<LaunchPlan> {
     const { anyway, command, floorBytes, folder, record: isRecorded } = this.#settings;
-    const { found, load, recognised: read } = await this.#load();
-    const judgement = await this.#judge(load, read, machine, found);
-    this.#judgement = judgement;
+    this.#loaded ??= await this.#load();
+    const { found, load, recognised: read } = this.#loaded;
+    const answer = await judge(load, read, machine, found);
+    this.#answer = answer;
     const recognised = {
       ...read,
-      assumed: [...read.assumed, ...judgement.assumed],
-      unread: [...read.unread, ...judgement.unread],
+      assumed: [...read.assumed, ...answer.assumed],
+      unread: [...read.unread, ...answer.unread],
     };
     return planOf({
       command,
       recognised,
-      ...judgement,
-      floor: floorOf(machine, floorBytes),
+      ...answer,
+      machine,
+      floor: hostFloor(machine.host.total, floorBytes ?? null),
       prepare: this.#settings.prepare,
       anyway,
       record: isRecorded ? folderOf(folder, machine.simulated) : null,
-      simulated: machine.simulated,
     });
   }
 
-  async #judge(
-    load: Load,
-    recognised: Recognised['command'],
-    machine: Snapshot,
-    found: readonly FoundExtra[],
-  ): Promise<Judgement> {
-    try {
-      return await judge(load, recognised, machine, found);
-    } catch (error) {
-      // A model that the caller named must be right; one of the command line may be downloaded first.
-      if (this.#settings.model !== undefined || !isModelError(error)) throw error;
-      return judge({ kind: 'nothing', why: `${error.message}.` }, recognised, machine);
-    }
-  }
-
-  /** What is loaded, and the command with what was learned about its models. */
-  async #load(): Promise<{ load: Load; found: FoundExtra[]; recognised: Recognised['command'] }> {
+  /** What is loaded, each model of it opened once, and the command with what was learned about its models. */
+  async #load(): Promise<Loaded> {
     const { bytes, env = process.env, model } = this.#settings;
     const { command, stores } = this.#recognised;
-    const alone = (load: Load) => ({ load, found: [], recognised: command });
-    if (bytes !== undefined) return alone({ kind: 'bytes', bytes });
-    if (model === undefined && command.model === null) return alone({ kind: 'nothing', why: '' });
+    const nothing = (why: string): Loaded => ({ load: { kind: 'nothing', why }, found: [], recognised: command });
+    if (bytes !== undefined) return { ...nothing(''), load: { kind: 'bytes', bytes } };
+    if (model === undefined && command.model === null) return nothing('');
     const located = model === undefined ? await locate(command, stores, env) : { model };
     if (located === null)
-      return alone({
-        kind: 'nothing',
-        why: `The model ${command.model} is not on this machine, so its size is not known.`,
-      });
+      return nothing(`The model ${command.model} is not on this machine, so its size is not known.`);
     const { found, unread } = await findExtras(command, stores, env);
-    return {
-      load: { kind: 'model', model: located.model },
-      found,
-      recognised: { ...command, unread: [...command.unread, ...unread] },
-    };
+    const recognised = { ...command, unread: [...command.unread, ...unread] };
+    try {
+      return { load: { kind: 'model', model: await openModel(located.model) }, found, recognised };
+    } catch (error) {
+      // A model that the caller named must be right; one of the command line may be downloaded first.
+      if (model !== undefined || !isModelError(error)) throw error;
+      return { ...nothing(`${error.message}.`), recognised };
+    }
   }
 
   async prepare(plan: LaunchPlan): Promise<PrepareReport | null> {
     const { floorBytes, signal, sudo } = this.#settings;
-    const room = this.#judgement?.room ?? null;
+    const room = this.#answer?.room ?? null;
     const step = plan.steps.find((candidate) => candidate.step === 'prepare');
     if (room === null || step?.state !== 'planned') return null;
     const report = await prepare({
       bytes: room,
       sudo,
-      ...(floorBytes === undefined ? {} : { floor: floorBytes }),
+      ...(floorBytes === undefined ? {} : { floorBytes }),
       ...(signal === undefined ? {} : { signal }),
     });
     this.#finish({
@@ -193,7 +189,8 @@ class Launch {
         ...(signal === undefined ? {} : { signal }),
       });
       recorder.mark(`launch: ${report.outcome}`);
-      const after = await settled();
+      await memorySettled({ goal: null, limitMs: SETTLED_MS });
+      const after = readMemory();
       this.#finish({ step: 'guard', state: report.outcome === 'stopped' ? 'failed' : 'done', text: endOf(report) });
       const receipt = this.#receipt(plan, report, { series, loadedAt, after });
       return {
@@ -286,47 +283,29 @@ function utilizationOf(program: string | null, utilization: number | null): numb
   return program === 'vllm' || program === 'sglang' ? utilization : null;
 }
 
-function guardOptions(settings: LaunchSettings) {
-  const {
-    acceptAFrozenMachine,
-    cwd,
-    env,
-    floorBytes,
-    forwardSignals,
-    graceMs,
-    intervalMs,
-    killBelowBytes,
-    loadActions,
-    stdio,
-    until,
-  } = settings;
-  const given = {
-    cwd,
-    env,
-    floorBytes,
-    acceptAFrozenMachine,
-    forwardSignals,
-    graceMs,
-    intervalMs,
-    killBelowBytes,
-    loadActions,
-    stdio,
-    until,
-  };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-}
+const OF_GUARD: readonly string[] = [
+  'cwd',
+  'env',
+  'stdio',
+  'floorBytes',
+  'killBelowBytes',
+  'acceptAFrozenMachine',
+  'intervalMs',
+  'graceMs',
+  'loadActions',
+  'ready',
+  'forwardSignals',
+] satisfies (keyof GuardOptions)[];
 
-function floorOf({ devices, host }: Snapshot, requested: number | undefined): { bytes: number; from: string } {
-  const model = devices.find(({ memoryModel }) => memoryModel === 'unified')?.memoryModel ?? 'discrete';
-  // Pinned memory takes host memory on every machine, so this is the host's floor.
-  const floor = floorFor(requested ?? null, { total: host.total, model }, ['pinned']);
-  return floor ?? { bytes: 0, from: 'none' };
+function guardOptions(settings: LaunchSettings): Partial<GuardOptions> {
+  const own = Object.entries(settings).filter(([key, value]) => OF_GUARD.includes(key) && value !== undefined);
+  return Object.fromEntries(own);
 }
 
 function isModelError(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   const code: unknown = Reflect.get(error, 'code');
-  return code === 'ERR_INVALID_ARG_VALUE' || code === 'ERR_UMA_MODEL';
+  return code === 'ERR_INVALID_ARG_VALUE' || code === 'ERR_UMA_MODEL' || code === 'ERR_UMA_PERMISSION';
 }
 
 function endOf({ exitCode, outcome, sentence, signal }: GuardReport): string {
@@ -354,21 +333,6 @@ function recordingOf(recorder: Recorder): Recording {
 
 /** Memory comes back for a while after a process has ended: the driver gives it back in its own time. */
 const SETTLED_MS = 5000;
-const BETWEEN_MS = 200;
-const SAME = 64 * MiB;
-
-/** Memory once it no longer comes back. */
-async function settled(): Promise<{ available: number; free: number } | null> {
-  const until = performance.now() + SETTLED_MS;
-  let last = readMemory();
-  while (last !== null && performance.now() < until) {
-    await sleep(BETWEEN_MS);
-    const next = readMemory();
-    if (next === null || next.available - last.available < SAME) return next ?? last;
-    last = next;
-  }
-  return last;
-}
 
 function readMemory(): { available: number; free: number } | null {
   try {

@@ -6,9 +6,15 @@ import type { Draft } from './draft.ts';
 
 type Values = ReadonlyMap<string, string>;
 
-export function readTensorParallel(values: Values, draft: Draft): void {
+export function readParallel(values: Values, draft: Draft): void {
   const devices = draft.read(values, '--tensor-parallel-size', (text) => wholeNumber(text, 1));
   if (devices !== null && devices > 1) draft.use({ tensorParallel: devices });
+  const several = (option: string): boolean => values.has(option) && values.get(option) !== '1';
+  if (several('--pipeline-parallel-size'))
+    draft.unread('less', '--pipeline-parallel-size puts a part of the layers elsewhere.');
+  if (several('--nnodes')) draft.unread('less', '--nnodes puts a part of the model on other machines.');
+  if (several(values.has('--data-parallel-size-local') ? '--data-parallel-size-local' : '--data-parallel-size'))
+    draft.unread('more', '--data-parallel-size loads the model several times.');
 }
 
 /** @param inFlight quantisations that the program makes of larger files while it loads them. */

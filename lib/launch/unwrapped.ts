@@ -20,14 +20,12 @@ export interface Unwrapped {
   doubts: string[];
 }
 
-/** Options that stand before a command. */
+/** Options that stand before a command, with spaces between: all that are known, for behind another one the command is not found. */
 export interface LeadingOptions {
   /** With a value. */
-  valued?: readonly string[];
+  valued?: string;
   /** Without. */
-  plain?: readonly string[];
-  /** Those that make the rest unreadable: a text for a shell. */
-  opaque?: readonly string[];
+  plain?: string;
 }
 
 /** The words behind the options of a wrapper. */
@@ -45,11 +43,12 @@ export function afterOptions(
   return { rest: words.slice(index), unknown: null };
 }
 
-/** Words that an option takes, with its own; null: it is not known, or makes the rest unreadable. */
-function wordsOf(word: string, { opaque = [], plain = [], valued = [] }: LeadingOptions): 1 | 2 | null {
+/** Words that an option takes, with its own; null: it is not known. */
+function wordsOf(word: string, options: LeadingOptions): 1 | 2 | null {
+  const valued = options.valued?.split(' ') ?? [];
+  const plain = options.plain?.split(' ') ?? [];
   const isLong = word.startsWith('--');
   const name = isLong ? (word.split('=', 1)[0] ?? '') : word;
-  if (opaque.includes(name)) return null;
   if (plain.includes(name)) return 1;
   if (valued.includes(name)) return name === word ? 2 : 1;
   if (isLong) return null;

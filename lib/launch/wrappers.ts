@@ -12,92 +12,58 @@ interface Wrapper extends LeadingOptions {
   limit?: string;
 }
 
-const UV_VALUED = ['--with', '--with-editable', '--with-requirements', '--python', '-p', '--project', '--directory'];
-const UV_MORE = ['--extra', '--group', '--package', '--env-file', '--index', '--index-url', '--extra-index-url'];
-const UV_PLAIN = ['--no-sync', '--frozen', '--locked', '--active', '--isolated', '--offline', '--all-extras', '-q'];
+const UV =
+  '--with --with-editable --with-requirements --python -p --project --directory --extra --group --package --env-file --index ' +
+  '--index-url --extra-index-url';
+const UV_PLAIN = '--no-sync --frozen --locked --active --isolated --offline --all-extras -q';
+
+const CONDA: Wrapper = { valued: '-n --name -p --prefix --cwd', plain: '--no-capture-output --live-stream -v' };
 
 const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   env: {
-    valued: ['-u', '--unset', '-C', '--chdir'],
-    plain: ['-i', '--ignore-environment', '-', '-0', '--null', '-v', '--debug'],
-    opaque: ['-S', '--split-string'],
+    valued: '-u --unset -C --chdir',
+    plain: '-i --ignore-environment - -0 --null -v --debug',
     assignments: true,
   },
-  nice: { valued: ['-n', '--adjustment'] },
-  ionice: { valued: ['-c', '--class', '-n', '--classdata'], plain: ['-t', '--ignore'] },
+  nice: { valued: '-n --adjustment' },
+  ionice: { valued: '-c --class -n --classdata', plain: '-t --ignore' },
   nohup: {},
-  setsid: { plain: ['-w', '--wait', '-f', '--fork', '-c', '--ctty'] },
-  stdbuf: { valued: ['-i', '--input', '-o', '--output', '-e', '--error'] },
-  time: { valued: ['-f', '--format', '-o', '--output'], plain: ['-v', '--verbose', '-p', '--portability', '-a'] },
+  setsid: { plain: '-w --wait -f --fork -c --ctty' },
+  stdbuf: { valued: '-i --input -o --output -e --error' },
+  time: { valued: '-f --format -o --output', plain: '-v --verbose -p --portability -a' },
   timeout: {
-    valued: ['-k', '--kill-after', '-s', '--signal'],
-    plain: ['--foreground', '--preserve-status', '-v', '--verbose'],
+    valued: '-k --kill-after -s --signal',
+    plain: '--foreground --preserve-status -v --verbose',
     arguments: 1,
   },
-  taskset: { plain: ['-c', '--cpu-list', '-a', '--all-tasks'], arguments: 1 },
-  chrt: { plain: ['-f', '--fifo', '-r', '--rr', '-b', '--batch', '-i', '--idle', '-o', '--other'], arguments: 1 },
+  taskset: { plain: '-c --cpu-list -a --all-tasks', arguments: 1 },
+  chrt: { plain: '-f --fifo -r --rr -b --batch -i --idle -o --other', arguments: 1 },
   numactl: {
-    valued: [
-      '-N',
-      '--cpunodebind',
-      '-m',
-      '--membind',
-      '-C',
-      '--physcpubind',
-      '-i',
-      '--interleave',
-      '-p',
-      '--preferred',
-    ],
-    plain: ['-l', '--localalloc', '-a', '--all'],
+    valued: '-N --cpunodebind -m --membind -C --physcpubind -i --interleave -p --preferred',
+    plain: '-l --localalloc -a --all',
   },
   unbuffer: {},
-  'systemd-inhibit': { valued: ['--what', '--who', '--why', '--mode'] },
+  'systemd-inhibit': { valued: '--what --who --why --mode' },
   'systemd-run': {
-    valued: [
-      '-u',
-      '--unit',
-      '-p',
-      '--property',
-      '--slice',
-      '--uid',
-      '--gid',
-      '--nice',
-      '-E',
-      '--setenv',
-      '--description',
-    ],
-    plain: [
-      '--user',
-      '--system',
-      '--scope',
-      '-t',
-      '--pty',
-      '-P',
-      '--pipe',
-      '--wait',
-      '-G',
-      '--collect',
-      '-q',
-      '--quiet',
-    ],
+    valued: '-u --unit -p --property --slice --uid --gid --nice -E --setenv --description',
+    plain: '--user --system --scope -t --pty -P --pipe --wait -G --collect -q --quiet',
     limit: 'Without --scope the program is a child of systemd and not of this command: guard --unit stops it.',
   },
   sudo: {
-    valued: ['-u', '--user', '-g', '--group', '-D', '--chdir', '-C', '--close-from', '-p', '--prompt'],
-    plain: ['-E', '--preserve-env', '-n', '--non-interactive', '-H', '--set-home', '-b', '--background'],
+    valued: '-u --user -g --group -D --chdir -C --close-from -p --prompt',
+    plain: '-E --preserve-env -n --non-interactive -H --set-home -b --background',
     assignments: true,
     limit: 'Only root can stop what sudo starts.',
   },
-  uv: { valued: [...UV_VALUED, ...UV_MORE], plain: UV_PLAIN },
-  uvx: { valued: ['--from', ...UV_VALUED, ...UV_MORE], plain: UV_PLAIN },
-  poetry: { valued: ['-C', '--directory', '-P', '--project'], plain: ['-q', '--quiet', '-n'] },
+  uv: { valued: UV, plain: UV_PLAIN },
+  uvx: { valued: `--from ${UV}`, plain: UV_PLAIN },
+  poetry: { valued: '-C --directory -P --project', plain: '-q --quiet -n' },
   pipenv: {},
-  pixi: { valued: ['-e', '--environment', '--manifest-path'], plain: ['--frozen', '--locked'] },
-  hatch: { valued: ['-e', '--env', '-p', '--project'] },
-  conda: { valued: ['-n', '--name', '-p', '--prefix', '--cwd'], plain: ['--no-capture-output', '--live-stream', '-v'] },
-  mamba: { valued: ['-n', '--name', '-p', '--prefix', '--cwd'], plain: ['--no-capture-output', '--live-stream', '-v'] },
-  micromamba: { valued: ['-n', '--name', '-p', '--prefix', '--cwd'] },
+  pixi: { valued: '-e --environment --manifest-path', plain: '--frozen --locked' },
+  hatch: { valued: '-e --env -p --project' },
+  conda: CONDA,
+  mamba: CONDA,
+  micromamba: CONDA,
 };
 
 /** Wrappers whose command stands behind the word "run", among options of theirs. */
@@ -107,8 +73,8 @@ const CONTAINERS = new Set(['docker', 'podman', 'nerdctl']);
 
 /** Python's own options. */
 const PYTHON: Wrapper = {
-  valued: ['-X', '-W', '--check-hash-based-pycs'],
-  plain: ['-u', '-O', '-OO', '-B', '-s', '-S', '-E', '-I', '-q', '-v', '-d', '-b', '-P'],
+  valued: '-X -W --check-hash-based-pycs',
+  plain: '-u -O -OO -B -s -S -E -I -q -v -d -b -P',
 };
 
 /** Modules of Python → the command that is the same. */

@@ -8,9 +8,9 @@ import { stepFailure } from '../probe/outcome.ts';
 import { callLimitMs, stepLimitMs } from '../probe/step-limit.ts';
 import type { AllocatorKind, LayoutPart } from '../types/index.ts';
 import type { Part } from './parts.ts';
-import type { LayoutEvent, LayoutRequest, LayoutResult } from './protocol.ts';
+import type { LayoutMessage, LayoutRequest, LayoutResult } from './protocol.ts';
 
-export const loop: Loop<LayoutRequest, LayoutEvent, LayoutResult> = async (context, request, emit) => {
+export const loop: Loop<LayoutRequest, LayoutMessage, LayoutResult> = async (context, request, emit) => {
   const { binding, limits } = context;
   const reader = await CounterReader.open(binding, limits.device, callLimitMs(limits.stepTimeoutMs), request.nvml);
   const before = await reader.read();

@@ -10,7 +10,7 @@ export interface Part {
 }
 
 /** `13b`: a model of 13 billion parameters, 25.5 GB, divided as in a DGX Spark curriculum. */
-export const LAYOUT_PRESETS = {
+const LAYOUT_PRESETS = {
   '13b': {
     embeddings: 2 * GB,
     attention: 8 * GB,

@@ -13,7 +13,7 @@ export interface LayoutRequest {
 }
 
 /** A part is done, in whatever state. */
-export interface LayoutEvent {
+export interface LayoutMessage {
   index: number;
   part: LayoutPart;
 }

@@ -9,19 +9,19 @@ import type { ProbeRun } from '../probe/spec.ts';
 import type { AllocatorKind, LayoutPart, LayoutReport, MemoryModel } from '../types/index.ts';
 import type { CheckedLayoutOptions } from './options.ts';
 import type { Part } from './parts.ts';
-import type { LayoutEvent, LayoutRequest, LayoutResult } from './protocol.ts';
+import type { LayoutMessage, LayoutRequest, LayoutResult } from './protocol.ts';
 
 export async function runLayout(options: CheckedLayoutOptions): Promise<LayoutReport> {
-  const { kind, onPart, parts, preset, probe } = options;
+  const { kind, onEvent, parts, preset, probe } = options;
   const done: LayoutPart[] = [];
-  const run = await runProbe<LayoutRequest, LayoutEvent, LayoutResult>({
+  const run = await runProbe<LayoutRequest, LayoutMessage, LayoutResult>({
     command: 'layout',
     options: probe,
     kinds: [kind],
     request: ({ device }) => ({ kind, parts: [...parts], nvml: nvmlTarget(device) }),
     onEvent({ part }) {
       done.push(part);
-      return onPart?.(part, { done: done.length, total: parts.length });
+      return onEvent?.({ type: 'part', part, progress: { done: done.length, total: parts.length } });
     },
   });
   const { header, result, settled } = run;

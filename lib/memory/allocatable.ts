@@ -1,10 +1,19 @@
 /** The memory that a new allocation on a device can get. */
 
 import { formatBytes } from '../base/format.ts';
-import type { Allocatable, DeviceSnapshot, FreeBlocks, HostMemory, MemoryModel, OtherUsers } from '../types/index.ts';
+import type {
+  Allocatable,
+  DeviceSnapshot,
+  FreeBlocks,
+  HostMemory,
+  KernelMemory,
+  MemoryModel,
+  OtherUsers,
+} from '../types/index.ts';
+import { availableBytes, usableFree } from './available.ts';
 import { unpinnable } from './cma.ts';
 import { hasOwnLimit } from './model.ts';
-import { safeOnDevice, safeOnHost } from './safe.ts';
+import { cudaLeft, type Safe, safeOnDevice, safeOnHost } from './safe.ts';
 
 export interface AllocatableFacts {
   model: MemoryModel;
@@ -14,6 +23,7 @@ export interface AllocatableFacts {
    * first.
    */
   poolBytes: number | null;
+  kernel: Pick<KernelMemory, 'freeInCpuLists'>;
   /** Free blocks of the host; null: unknown. */
   contiguity: readonly FreeBlocks[] | null;
   cuda: DeviceSnapshot['cuda'];
@@ -28,8 +38,8 @@ export interface AllocatableFacts {
   mig: boolean;
 }
 
-/** Without `safe`, which is a rule of its own (safe.ts). */
-type Raw = { bytes: Omit<Allocatable, 'safe'>; from: string };
+/** Without what is safe, which is a rule of its own (safe.ts). */
+type Raw = { bytes: Pick<Allocatable, 'immediate' | 'afterReclaim'>; from: string };
 
 /**
  * The memory that a new allocation on this device can get, and the numbers behind it.
@@ -38,30 +48,15 @@ type Raw = { bytes: Omit<Allocatable, 'safe'>; from: string };
  * are not added (cudaMalloc takes pages from the buddy allocator, never from hugetlb), and contiguity is considered for
  * `safe` only.
  */
-export function allocatable(facts: AllocatableFacts): { bytes: Allocatable; from: string; safeFrom: string } {
+export function allocatable(facts: AllocatableFacts): { bytes: Allocatable; from: string; safe: Safe } {
   const isUnified = facts.model === 'unified';
   const { bytes, from } = isUnified ? allocatableFromHost(facts) : allocatableFromDevice(facts);
   const safe = isUnified ? safeOnHost({ ...facts, cudaLeft: cudaLeft(facts) }) : safeOnDevice(facts, bytes.immediate);
-  return { bytes: { ...bytes, safe: safe.bytes }, from, safeFrom: safe.from };
-}
-
-/** CUDA's own total less what processes hold of it; null: CUDA's total is unknown. */
-export function cudaLeft({
-  cuda,
-  cudaTotal,
-  held,
-}: Pick<AllocatableFacts, 'cuda' | 'cudaTotal' | 'held'>): number | null {
-  const total = cudaTotal ?? cuda?.total ?? null;
-  return total === null ? null : Math.max(0, total - (held ?? 0));
-}
-
-/** MemFree includes pages below the kernel's watermarks, which an allocation cannot get; MemAvailable does not. */
-export function usableFree({ free, available }: HostMemory): number | null {
-  return free === null || available === null ? free : Math.min(free, available);
+  return { bytes: { ...bytes, safe: safe.low, safeHigh: safe.high }, from, safe };
 }
 
 function allocatableFromHost(facts: AllocatableFacts): Raw {
-  const { cuda, cudaTotal, held, host, poolBytes } = facts;
+  const { cuda, cudaTotal, held, host, kernel, poolBytes } = facts;
   const cma = unpinnable(host);
   const pools = poolBytes ?? 0;
   const without = (unpinnableBytes: number, bytes: number | null) =>
@@ -69,8 +64,12 @@ function allocatableFromHost(facts: AllocatableFacts): Raw {
   const free = usableFree(host);
   const minus = cma.afterReclaim > 0 ? ' − CMA' : '';
   const plus = pools > 0 ? ' + driver pools' : '';
-  const bytes = { immediate: without(cma.now, free), afterReclaim: without(cma.afterReclaim, host.available) };
-  const from = `immediate: the smaller of MemFree and MemAvailable${minus}${plus}; afterReclaim: MemAvailable${minus}${plus}`;
+  const lists = (kernel.freeInCpuLists ?? 0) > 0 ? ' + free pages in the processors’ lists' : '';
+  const bytes = {
+    immediate: without(cma.now, free),
+    afterReclaim: without(cma.afterReclaim, availableBytes(host, kernel)),
+  };
+  const from = `immediate: the smaller of MemFree and MemAvailable${minus}${plus}; afterReclaim: MemAvailable${lists}${minus}${plus}`;
   const total = cudaTotal ?? cuda?.total ?? null;
   if (!hasOwnLimit(total, host.total)) return { bytes, from };
   // CUDA refuses more than its own total, whatever is available. What processes hold counts against it.

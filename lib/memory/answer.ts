@@ -1,15 +1,21 @@
-/** The answer: how much a program can load, in a few words. */
+/** The answer in a few words: how much a program can load, and on which GPU. */
 
 import { formatBoth } from '../base/format.ts';
-import type { Snapshot } from '../types/index.ts';
+import type { DeviceSnapshot, Reading } from '../types/index.ts';
 import { contextFailure } from './device-health.ts';
 import { headroom, ownHeadrooms, unifiedDevice } from './headroom.ts';
+import { hidesAll } from './visibility.ts';
+
+/** The GPU that an answer about the machine is about: the one that shares the host's memory, else the fullest. */
+export function answeredDevice(snapshot: Reading): DeviceSnapshot | undefined {
+  return unifiedDevice(snapshot) ?? ownHeadrooms(snapshot)[0]?.device ?? snapshot.devices[0];
+}
 
 /**
  * "60.0 GiB can be loaded on the GPU": what is safe on the unified device, else on the fullest GPU with its own memory;
  * null: unknown.
  */
-export function room(snapshot: Snapshot, format: (bytes: number | null) => string): string | null {
+export function room(snapshot: Reading, format: (bytes: number | null) => string): string | null {
   const shared = unifiedDevice(snapshot)?.allocatable.safe ?? null;
   if (shared !== null) return `${format(shared)} can be loaded on the GPU`;
   const gpus = ownHeadrooms(snapshot);
@@ -21,17 +27,12 @@ export function room(snapshot: Snapshot, format: (bytes: number | null) => strin
   return `${format(safe ?? fullest.bytes)} can be ${safe === null ? 'allocated' : 'loaded'} on ${gpu}${others}`;
 }
 
-/** What can be loaded on the unified device, else on the fullest GPU with its own memory, in bytes; null: unknown. */
-export function safeBytes(snapshot: Snapshot): number | null {
-  const device = unifiedDevice(snapshot) ?? ownHeadrooms(snapshot)[0]?.device;
-  return device?.allocatable.safe ?? null;
-}
-
 /** The first line of a picture: "103.88 GiB (111.54 GB) can be loaded on the GPU". */
-export function answer(snapshot: Snapshot, format: (bytes: number | null) => string = formatBoth): string {
+export function answer(snapshot: Reading, format: (bytes: number | null) => string = formatBoth): string {
   if (snapshot.devices.length === 0)
     return `${format(headroom(snapshot).afterReclaim)} of this machine's memory can be used`;
-  if (headroom(snapshot).safe === 0) return 'Nothing more should be loaded on the GPU';
+  if (hidesAll(snapshot)) return 'No program that is started here can load anything on the GPU';
+  if (answeredDevice(snapshot)?.allocatable.safe === 0) return 'Nothing more should be loaded on the GPU';
   // A number that is not safe is no answer: CUDA may fail, or it may be the host's memory.
   const safe = snapshot.devices.filter(({ allocatable }) => allocatable.safe !== null);
   const known = safe.length === 0 ? null : room({ ...snapshot, devices: safe }, format);

@@ -1,19 +1,20 @@
 /**
- * Contiguity of free memory. Two measures: fragmentation, the share of free memory in blocks that the GPU can use; and
- * the gate, the amount of large blocks that a launch of a large model needs.
+ * Contiguity of free memory: how much of it comes in blocks that the GPU can use; and the gate of `cache compact`, the amount
+ * of large blocks that a launch of a large model needs.
  */
 
 import { formatBytes, GiB, MiB } from '../base/format.ts';
-import type { ContiguityGate, FreeBlocks, HostMemory, Snapshot } from '../types/index.ts';
+import type { ContiguityGate, FreeBlocks, HostMemory, Reading } from '../types/index.ts';
+import { reclaimable } from './available.ts';
 import { unpinnable } from './cma.ts';
-import { headroom, unattributed, unifiedDevice, unknownGpuMemory } from './headroom.ts';
+import { headroom, unattributed, unknownGpuMemory } from './headroom.ts';
 import { ledgerBytes } from './ledger.ts';
 
 /** Size of the blocks that cudaMalloc takes: 2 MiB, order 9 of 4 KiB pages. */
 export const GPU_BLOCK = 2 * MiB;
 
 /** Bytes of free memory in blocks of at least `blockBytes`. */
-export function bytesInBlocks(contiguity: readonly FreeBlocks[], blockBytes: number): number {
+function bytesInBlocks(contiguity: readonly FreeBlocks[], blockBytes: number): number {
   return contiguity
     .filter((blocks) => blocks.blockBytes >= blockBytes)
     .reduce((sum, blocks) => sum + blocks.blockBytes * blocks.freeBlocks, 0);
@@ -25,7 +26,7 @@ export function bytesInBlocks(contiguity: readonly FreeBlocks[], blockBytes: num
  * NV-Kernels PR 590), so the worst case is assumed: all of it is in blocks of at least `blockBytes`.
  */
 export function pinnableInBlocks(
-  { host }: Pick<Snapshot, 'host'>,
+  { host }: Pick<Reading, 'host'>,
   contiguity: readonly FreeBlocks[],
   blockBytes: number,
 ): { bytes: number; cma: number } {
@@ -34,79 +35,77 @@ export function pinnableInBlocks(
   return { bytes: bytes - cma, cma };
 }
 
-/** Fragmentation of the free memory of a unified device's host, in bytes. */
-export interface Fragmentation {
-  /** Pinnable free memory in blocks of 2 MiB or more. */
+/** The free memory of a host by what the GPU can use of it, in bytes. CMA is in none of these numbers. */
+export interface BlockUse {
+  /** In blocks of 2 MiB or more. */
   large: number;
-  /** Pinnable free memory in blocks of any size. */
+  /** In blocks of any size. */
   free: number;
-  /** Free CMA, which is in neither number. */
+  /** In smaller blocks that compaction cannot join, because pages that do not move lie between them; null: not known. */
+  stuck: number | null;
+  /** Free CMA. */
   cma: number;
-  /** Less than a quarter of the free memory is in large blocks. */
-  fragmented: boolean;
-  /** Enough memory is free for the measure to mean something. */
-  telling: boolean;
 }
 
-/**
- * Share of free memory in blocks of 2 MiB below which an allocation stalls or fails. A machine with 118 GiB available
- * and almost no such blocks stalled for 10 minutes (sparkring #173). Above it the kernel creates the missing blocks
- * while it allocates.
- */
-const FRAGMENTED_SHARE = 0.25;
-
-/** Share of MemTotal. With less free memory than this, few large blocks are normal: page cache occupies them. */
-const ENOUGH_FREE_SHARE = 0.1;
-
-/** null: no GPU here shares the host's memory, or the kernel does not report free blocks. */
-export function fragmentation(snapshot: Snapshot): Fragmentation | null {
-  const { contiguity } = snapshot;
-  if (contiguity === null || unifiedDevice(snapshot) === undefined) return null;
-  return hostFragmentation(snapshot.host, contiguity);
-}
-
-/** Whether allocations stall for lack of large blocks. */
-export function isFragmentedMemory(snapshot: Snapshot): boolean {
-  const measure = fragmentation(snapshot);
-  return measure?.telling === true && measure.fragmented;
-}
-
-export function hostFragmentation(host: HostMemory, contiguity: readonly FreeBlocks[]): Fragmentation {
+export function blockUse(host: HostMemory, contiguity: readonly FreeBlocks[]): BlockUse {
   const { bytes: large, cma } = pinnableInBlocks({ host }, contiguity, GPU_BLOCK);
   const { bytes: free } = pinnableInBlocks({ host }, contiguity, 0);
-  return {
-    large,
-    free,
-    cma,
-    fragmented: isFragmented(large, free),
-    telling: free >= host.total * ENOUGH_FREE_SHARE,
-  };
+  const small = contiguity.filter(({ blockBytes }) => blockBytes < GPU_BLOCK);
+  const known = small.length > 0 && small.every(({ movableBlocks }) => movableBlocks !== null);
+  const movable = small.reduce((sum, { blockBytes, movableBlocks }) => sum + blockBytes * (movableBlocks ?? 0), 0);
+  // Of zone Normal alone it is known what moves; free pages of other zones are in MemFree, and count as stuck.
+  const stuck = known ? Math.max(0, Math.max(free, (host.free ?? 0) - cma) - large - movable) : null;
+  return { large, free, stuck, cma };
 }
-
-export function isFragmented(largeBytes: number, freeBytes: number): boolean {
-  return largeBytes < freeBytes * FRAGMENTED_SHARE;
-}
-
-/** If more than this is free, the share of it in large blocks predicts how reclaimed memory is fragmented. */
-const PREDICTIVE_FREE_BYTES = 4 * GiB;
 
 /**
- * Bytes that can be allocated in blocks of 2 MiB: free blocks, and clean page cache, which reclaim frees in contiguous
- * runs (112 GiB were allocated with 0.9 GiB free). On a machine with a long uptime the cache is as fragmented as its
- * free memory: with 118 GiB available, drop_caches freed almost no large blocks. null: not known, or not needed.
+ * From here on the share of free memory in large blocks begins to predict how reclaimed page cache is fragmented; at twice as
+ * much it predicts it fully. In between, so that no byte more or less changes the answer by gigabytes.
  */
-export function largeBlockHeadroom({
-  inLargeBlocks,
-  memAvailable,
-  memFree,
-}: {
-  inLargeBlocks: number | null;
-  memAvailable: number | null;
-  memFree: number | null;
-}): number | null {
-  if (inLargeBlocks === null || memAvailable === null || memFree === null) return null;
-  const share = memFree > PREDICTIVE_FREE_BYTES ? Math.min(1, inLargeBlocks / memFree) : 1;
-  return inLargeBlocks + Math.floor(share * Math.max(0, memAvailable - memFree));
+const PREDICTIVE_FREE = 4 * GiB;
+
+/** What can be allocated in blocks of 2 MiB, in bytes. */
+export interface BlockRoom {
+  /** Free blocks, and what clean page cache yields as it is reclaimed. */
+  low: number;
+  /** The same after compaction: equal to `low` where it is known which pages move. */
+  high: number;
+}
+
+/**
+ * The room in blocks of 2 MiB. Reclaim frees page cache in contiguous runs (112 GiB were allocated with 0.9 GiB free), but on
+ * a machine with a long uptime the cache is as fragmented as its free memory: with 118 GiB available, drop_caches freed
+ * almost no large blocks (sparkring #173). Compaction joins free pages between which only movable pages lie; which those
+ * are, root reads in /proc/pagetypeinfo.
+ *
+ * @param cache memory that reclaim frees, in bytes.
+ */
+export function blockRoom({ free, large, stuck }: Omit<BlockUse, 'cma'>, cache: number): BlockRoom {
+  if (stuck !== null) {
+    const joined = Math.max(large, free + cache - stuck);
+    return { low: joined, high: joined };
+  }
+  const predicts = Math.min(1, Math.max(0, free / PREDICTIVE_FREE - 1));
+  const share = predicts === 0 ? 1 : 1 - predicts * (1 - Math.min(1, large / free));
+  return { low: large + Math.floor(share * cache), high: free + cache };
+}
+
+/** The same for a host. /proc/buddyinfo is counted for zone Normal; free memory of other zones has no large blocks for certain. */
+export function hostRoom(host: HostMemory, use: BlockUse): BlockRoom {
+  const free = host.free === null ? use.free : Math.max(use.large, host.free - use.cma);
+  return blockRoom({ ...use, free }, reclaimable(host) ?? 0);
+}
+
+/**
+ * Difference of the two ends from which on it matters which pages move. Below it /proc/pagetypeinfo is not read: the kernel
+ * walks its free lists for it, with a lock held.
+ */
+const WORTH_KNOWING = GiB;
+
+/** Whether which pages move changes how much can be loaded. */
+export function needsMovable(host: HostMemory, contiguity: readonly FreeBlocks[]): boolean {
+  const { high, low } = hostRoom(host, { ...blockUse(host, contiguity), stuck: null });
+  return high - low >= WORTH_KNOWING;
 }
 
 /**
@@ -115,11 +114,7 @@ export function largeBlockHeadroom({
  */
 const GATE = { ofTotal: 120 * GiB, available: 96 * GiB, block: 32 * MiB, blocks: 200 };
 
-/** Size of the gate's blocks unless the caller asks for another. */
-export const GATE_BLOCK = GATE.block;
-
-/** MemTotal below which the gate does not apply: the models that it is made for do not fit. */
-const SMALL_MACHINE = 32 * GiB;
+export const DEFAULT_GATE_TEXT = `${GATE.available / GiB} GiB available and ${GATE.blocks} free blocks of ${GATE.block / MiB} MiB on a machine of ${GATE.ofTotal / GiB} GiB, and the same shares on a smaller one`;
 
 /**
  * Share of MemTotal. If GPU processes hold more, few large blocks are normal: the gate applies before a launch only.
@@ -157,12 +152,10 @@ export interface GateReading {
   loaded: number | null;
   /** Most of the available memory is page cache, which may occupy large blocks. */
   cacheInTheWay: boolean;
-  /** The machine is too small for the gate. */
-  small: boolean;
 }
 
 export function readGate(
-  snapshot: Snapshot,
+  snapshot: Reading,
   contiguity: readonly FreeBlocks[],
   gate: ContiguityGate = contiguityGate(snapshot.host.total),
 ): GateReading {
@@ -183,20 +176,12 @@ export function readGate(
     cma,
     loaded: held > total * LOADED_SHARE ? held : null,
     cacheInTheWay: free !== null && afterReclaim !== null && free < afterReclaim * 0.5,
-    small: snapshot.ledger.total < SMALL_MACHINE,
   };
 }
 
 /** Whether a large model may be launched: enough memory is available, and enough of it in large blocks. */
 export function meetsGate({ available, blocks, needAvailable, needBlocks }: GateReading): boolean {
   return (available === null || available >= needAvailable) && blocks >= needBlocks;
-}
-
-/** Bytes of large blocks that are missing for the gate, if all clean page cache turned into large blocks. */
-export function missingBlocks({ host }: Snapshot, gate: GateReading): number {
-  if (gate.small || gate.loaded !== null) return 0;
-  const reclaimable = Math.max(0, (host.available ?? 0) - (host.free ?? 0));
-  return Math.max(0, (gate.needBlocks - gate.blocks) * GATE.block - reclaimable);
 }
 
 /** "115.1 GiB available (gate 96.0 GiB); 3600 × 32 MiB in blocks of 32.0 MiB or more (gate 200)". */

@@ -47,25 +47,31 @@ export function checkFloor(name: string, value: unknown, accept: boolean): numbe
   return floor;
 }
 
+/** Host memory that stays available, in bytes, and the rule that gave this amount. */
+export type Floor = NonNullable<ProbeHeader['floor']>;
+
 /**
- * The floor in bytes, and the rule that gave it: the requested floor, else the larger of 8 GiB and 7 % of MemTotal, but
- * no more than a quarter of a small machine. null: none of the kinds takes memory from the host.
+ * The host's floor: the requested one, else the larger of 8 GiB and 7 % of MemTotal, but no more than a quarter of a small
+ * machine.
  *
- * @param requested checked by `checkProbeOptions`; null: the default.
+ * @param requested checked by `checkFloor`; null: the default.
  */
-export function floorFor(
-  requested: number | null,
-  machine: { total: number; model: MemoryModel },
-  kinds: readonly AllocatorKind[],
-): ProbeHeader['floor'] {
-  const { model, total } = machine;
-  if (!kinds.some((kind) => takesHostMemory(kind, model))) return null;
+export function hostFloor(total: number, requested: number | null = null): Floor {
   if (requested !== null) return { bytes: requested, from: 'as requested' };
   const usual = Math.max(FLOOR, Math.ceil(total * FLOOR_SHARE));
   const small = Math.max(MIN_FLOOR, Math.ceil(total * SMALL_SHARE));
   const of = `MemTotal, ${formatBoth(total)}`;
   if (small < usual) return { bytes: small, from: `a quarter of ${of}, at least ${formatBytes(MIN_FLOOR)}` };
   return { bytes: usual, from: `the larger of ${formatBytes(FLOOR)} and ${Math.round(FLOOR_SHARE * 100)} % of ${of}` };
+}
+
+/** The floor of a probe with these kinds of memory; null: none of them takes memory from the host. */
+export function probeFloor(
+  requested: number | null,
+  { model, total }: { total: number; model: MemoryModel },
+  kinds: readonly AllocatorKind[],
+): Floor | null {
+  return kinds.some((kind) => takesHostMemory(kind, model)) ? hostFloor(total, requested) : null;
 }
 
 /**

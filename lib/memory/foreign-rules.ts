@@ -75,3 +75,8 @@ export function foreignRules(host: HostMemory): ForeignRule[] | null {
     },
   ];
 }
+
+/** Whether any of these programs would act now, if it ran. */
+export function anyRuleActs(host: HostMemory): boolean {
+  return foreignRules(host)?.some(({ actsNow, process }) => actsNow && process !== null) === true;
+}

@@ -1,6 +1,7 @@
 /**
- * Thresholds of guard(): the one table, each with its evidence. The native guard has none of its own: every number goes to
- * it as an argument.
+ * Thresholds of both guards, of guard() and of a probe: the one table, each with its evidence. The native guards have none of
+ * their own: every number goes to them by name (lib/native/guard-protocol.ts says what each is for), and they do not start
+ * without one.
  *
  * Several signs are needed, because each alone has killed healthy programs: MemFree below 2 GiB did with 7 GiB available
  * (MiaAI Qwen3.8-Single PR 54), 6 GiB of it killed healthy loads, PSI full at 98.5 % for two minutes was healthy
@@ -9,36 +10,8 @@
  */
 
 import { GiB, MiB } from '../base/format.ts';
-import { floorFor, lowMemory } from './floor.ts';
+import { hostFloor, lowMemory } from './floor.ts';
 import { STALLED_PERCENT } from './pressure.ts';
-
-/** What the native guard judges by. Bytes, milliseconds, percent. */
-export interface GuardThresholds {
-  floor: { bytes: number; from: string };
-  killBelowBytes: number;
-  /** SIGTERM if the floor is nearer than this at the present slope. */
-  horizonMs: number;
-  /** SIGKILL at once if it is nearer than this. */
-  killHorizonMs: number;
-  /** And SIGTERM only if it is nearer than this in bytes, SIGKILL at half of it. */
-  nearBytes: number;
-  /** How long a fall must be seen. */
-  slopeMs: number;
-  /** A fall by less is noise. */
-  minFallBytes: number;
-  /** How long MemAvailable is below the floor, with another sign, before SIGTERM. */
-  lowForMs: number;
-  /** PSI full over 10 s that counts as a sign. */
-  pressureFullPercent: number;
-  /** How long PSI full is above, as a mean, to be enough by itself. */
-  pressureForMs: number;
-  /** Free memory in blocks of 2 MiB or more below which it counts as a sign. */
-  minBlocksBytes: number;
-  /** MemFree below which caches are dropped while the program loads. */
-  loadFreeBytes: number;
-  /** Between two drops. */
-  loadEveryMs: number;
-}
 
 /** A load that wedged went from 29 to 6 GiB in 8 s, 2.9 GiB/s: a second is time for the handler of a program. */
 const HORIZON_MS = 1000;
@@ -49,12 +22,35 @@ const KILL_HORIZON_MS = 250;
  * above the floor of a Spark. At 4 GiB/s, SIGKILL is sent 64 ms before the floor, twice what a machine with all cores busy takes.
  */
 const NEAR_BYTES = 512 * MiB;
+/** Half of it: a program that got SIGTERM may end by itself. */
+const KILL_NEAR_BYTES = NEAR_BYTES / 2;
+
+/**
+ * MemAvailable leaves out the free pages in the processors' lists, up to an eighth of memory. They are read once it is so
+ * near that a guard would act, and count; /proc/zoneinfo takes 30 µs on two
+ * processors, and a few more for each other one.
+ */
+const READ_LISTS_MS = 10;
 
 /**
  * Ten readings. An engine that allocates one block and goes on computing makes a step, and no fall: what fell in the first
  * half of this time only does not count.
  */
 const SLOPE_MS = 100;
+/** A fall is looked for over 100, 200, 400 and 800 ms: a slow one is no more than noise in 100. */
+const LONGEST_SLOPE_MS = 800;
+/** Each half of a lasting fall has this share of it: a single jump is over when it is seen. */
+const LEAST_HALF_SHARE = 0.25;
+
+/** Of a fall, the share that others must have taken: the program is then warned of, and not stopped. */
+const OTHERS_SHARE = 0.75;
+/**
+ * GPU memory is read twice a second and a fall is seen in a tenth of one. A reading older than a quarter of the fall says
+ * nothing about it; then the fall between the last two readings does, unless this one is twice as fast.
+ */
+const GPU_AGE_SHARE = 0.25;
+const FASTER_FACTOR = 2;
+const READ_GPU_MS = 500;
 /**
  * Twice the margin that a probe keeps for small allocations of other programs (floor.ts). In 100 ms it is a fall of
  * 1.25 GiB/s; a slower one is seen over a longer time.
@@ -76,6 +72,20 @@ const PRESSURE_FOR_MS = 300_000;
  */
 const MIN_BLOCKS_BYTES = 128 * MiB;
 
+/** Full swap and missing blocks are normal at rest: they count while tasks wait for memory at all, at a tenth of a stall. */
+const SOME_PRESSURE_PERCENT = STALLED_PERCENT / 10;
+/** Less is free: in the wedges all of swap was used up. */
+const SWAP_USED_UP_SHARE = 0.05;
+
+/** Memory comes back within this time after a target has ended; then the next one may be stopped. */
+const SETTLE_MS = 1000;
+/** A process in an uninterruptible call may outlive SIGKILL by minutes: it is not waited for any longer. */
+const GIVE_UP_MS = 5000;
+/** Between two looks at what is being stopped, and at a control group or a terminal at rest. */
+const LOOK_MS = 20;
+const LOOK_IDLE_MS = 100;
+const REPORT_MS = 100;
+
 /**
  * The guard that ended the load-time wedges of two Sparks dropped caches and compacted each second while MemFree was below
  * 8 GiB; MemFree then never went below 2.6 GiB (tonyd2wild PR 19). A smaller machine has the same share.
@@ -88,32 +98,35 @@ const LOAD_EVERY_MS = 1000;
  * slowly need not be read each millisecond. /proc/meminfo takes 20 to 30 µs, the others 10 to 15; sysinfo(2), which tells
  * MemFree at each tick, takes 1 to 6.
  */
-const READ_EVERY: Readonly<Record<string, number>> = {
-  'available-ms': 50,
+const READ_EVERY = {
+  readAvailableMs: 50,
   // While the kernel reclaims page cache MemFree may stay where it is, so near the floor MemAvailable is read every 10 ms, and
   // at once when MemFree has moved.
-  'available-near-ms': 10,
+  readAvailableNearMs: 10,
   // MemAvailable is at least MemFree less the kernel's reserve, of which 6.2 GiB were seen.
-  'near-free': 16 * GiB,
-  moved: 16 * MiB,
+  readNearBytes: 16 * GiB,
+  readMovedBytes: 16 * MiB,
   // Means over 10 s, and the kernel's own are of every 2 s.
-  'pressure-ms': 100,
+  readPressureMs: 100,
   // It counts below the floor, after 10 s.
-  'blocks-ms': 250,
+  readBlocksMs: 250,
+  readListsMs: READ_LISTS_MS,
   // Who belongs to the program, and its memory: the peak of the report.
-  'group-ms': 100,
-  'group-urgent-ms': 20,
-};
+  readGroupMs: 100,
+  readGroupUrgentMs: 20,
+  readGpuMs: READ_GPU_MS,
+} as const;
+
+/** How often a recorder reads /proc/meminfo, in milliseconds; MemFree it reads each time. */
+export const RECORD_MEMINFO_MS = READ_EVERY.readAvailableNearMs;
 
 /** The thresholds of a machine with `total` bytes, with the caller's floor and limit in place of the defaults. */
 export function guardThresholds(
   total: number,
   requested: { floorBytes?: number | undefined; killBelowBytes?: number | undefined } = {},
-): GuardThresholds {
-  // Pinned memory takes host memory on every machine, so this is the host's floor.
-  const floor = floorFor(requested.floorBytes ?? null, { total, model: 'discrete' }, ['pinned']);
+) {
+  const usual = hostFloor(total, requested.floorBytes ?? null);
   const { critical, low } = lowMemory(total);
-  const usual = floor ?? { bytes: 0, from: 'none' };
   // A limit above the floor is the floor; a floor below the critical band is the limit.
   const killBelowBytes = requested.killBelowBytes ?? Math.min(Math.floor(critical), usual.bytes);
   return {
@@ -122,34 +135,64 @@ export function guardThresholds(
     horizonMs: HORIZON_MS,
     killHorizonMs: KILL_HORIZON_MS,
     nearBytes: NEAR_BYTES,
-    slopeMs: SLOPE_MS,
+    killNearBytes: KILL_NEAR_BYTES,
+    groupHorizonMs: 2 * HORIZON_MS,
+    slopeHalfMs: SLOPE_MS / 2,
+    longestSlopeHalfMs: LONGEST_SLOPE_MS / 2,
     minFallBytes: MIN_FALL_BYTES,
+    leastHalfShare: LEAST_HALF_SHARE,
+    othersShare: OTHERS_SHARE,
+    gpuAgeShare: GPU_AGE_SHARE,
+    fasterFactor: FASTER_FACTOR,
     lowForMs: LOW_FOR_MS,
     pressureFullPercent: STALLED_PERCENT,
+    somePressurePercent: SOME_PRESSURE_PERCENT,
     pressureForMs: PRESSURE_FOR_MS,
     minBlocksBytes: MIN_BLOCKS_BYTES,
+    swapUsedUpShare: SWAP_USED_UP_SHARE,
+    settleMs: SETTLE_MS,
+    giveUpMs: GIVE_UP_MS,
     loadFreeBytes: Math.floor(Math.min(LOAD_FREE_BYTES, low)),
     loadEveryMs: LOAD_EVERY_MS,
+    ...READ_EVERY,
+    lookMs: LOOK_MS,
+    lookIdleMs: LOOK_IDLE_MS,
+    reportMs: REPORT_MS,
   };
 }
 
-/** The thresholds as the native guard takes them. */
-export function guardArguments(thresholds: GuardThresholds): string[] {
-  const values: Readonly<Record<string, number>> = {
-    floor: thresholds.floor.bytes,
-    'kill-below': thresholds.killBelowBytes,
-    'horizon-ms': thresholds.horizonMs,
-    'kill-horizon-ms': thresholds.killHorizonMs,
-    near: thresholds.nearBytes,
-    'slope-ms': thresholds.slopeMs,
-    'min-fall': thresholds.minFallBytes,
-    'low-for-ms': thresholds.lowForMs,
-    'pressure-full': thresholds.pressureFullPercent,
-    'pressure-for-ms': thresholds.pressureForMs,
-    'min-blocks': thresholds.minBlocksBytes,
-    'load-free': thresholds.loadFreeBytes,
-    'load-every-ms': thresholds.loadEveryMs,
-    ...Object.fromEntries(Object.entries(READ_EVERY).map(([key, value]) => [`read-${key}`, value])),
+/** What the guard of a program judges by, but for what its caller asks for. Bytes, milliseconds, percent. */
+export type GuardThresholds = ReturnType<typeof guardThresholds>;
+
+/**
+ * Where PSI full is enough for the guard of a probe to act at once: MemAvailable below so many floors. Elsewhere pressure may be
+ * the normal cost of reclaim during an allocation: of seven such spikes on a GB10, one reached 98 % for two minutes.
+ */
+const PRESSURE_NEAR_FLOORS = 1.25;
+/** Healthy reclaim makes progress, GiB per second: pages are handed out, and MemAvailable falls. */
+const PROGRESS_BYTES = 64 * MiB;
+const NO_PROGRESS_MS = 1000;
+/** A tenth of the shortest wedge. */
+const PROBE_PRESSURE_FOR_MS = 30_000;
+
+/**
+ * What the guard of a probe judges by.
+ *
+ * @param floor in bytes; 0: MemAvailable is not watched, and any pressure above the limit is enough.
+ * @param pressureFullPercent the limit; 0: pressure is not watched.
+ */
+export function probeThresholds(floor: number, pressureFullPercent: number) {
+  return {
+    floorBytes: floor,
+    pressureFullPercent,
+    pressureNearBytes: floor === 0 ? Number.MAX_SAFE_INTEGER : floor * PRESSURE_NEAR_FLOORS,
+    progressBytes: PROGRESS_BYTES,
+    noProgressMs: NO_PROGRESS_MS,
+    pressureForMs: PROBE_PRESSURE_FOR_MS,
+    readAvailableMs: 20,
+    readNearBytes: READ_EVERY.readNearBytes,
+    readPressureMs: 20,
+    readListsMs: READ_LISTS_MS,
+    freeEveryMs: 100,
   };
-  return Object.entries(values).map(([key, value]) => `--${key}=${value}`);
 }

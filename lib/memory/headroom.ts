@@ -1,6 +1,7 @@
 /** Headroom: how much the next allocation can get, and how much memory nothing accounts for. */
 
-import type { Allocatable, DeviceSnapshot, DriverFacts, Snapshot } from '../types/index.ts';
+import type { Allocatable, DeviceSnapshot, DriverFacts, Reading } from '../types/index.ts';
+import { availableBytes } from './available.ts';
 import { whyIncomplete } from './gpu-processes.ts';
 import { ledgerBytes } from './ledger.ts';
 
@@ -8,18 +9,19 @@ import { ledgerBytes } from './ledger.ts';
  * What the next allocation can get, in bytes, and MemTotal: the numbers of the unified device, else of the host, for
  * which nothing is called safe.
  */
-export function headroom(snapshot: Snapshot): Allocatable & { total: number } {
-  const { host } = snapshot;
+export function headroom(snapshot: Reading): Allocatable & { total: number } {
+  const { host, kernel } = snapshot;
   const device = unifiedDevice(snapshot);
   return {
     immediate: device?.allocatable.immediate ?? host.free,
-    afterReclaim: device?.allocatable.afterReclaim ?? host.available,
+    afterReclaim: device?.allocatable.afterReclaim ?? availableBytes(host, kernel),
     safe: device?.allocatable.safe ?? null,
+    safeHigh: device?.allocatable.safeHigh ?? null,
     total: host.total,
   };
 }
 
-export function unifiedDevice({ devices }: Pick<Snapshot, 'devices'>): DeviceSnapshot | undefined {
+export function unifiedDevice({ devices }: Pick<Reading, 'devices'>): DeviceSnapshot | undefined {
   return devices.find((device) => device.memoryModel === 'unified');
 }
 
@@ -32,7 +34,7 @@ export interface OwnHeadroom {
 }
 
 /** GPUs with their own memory for which both numbers are known, the fullest first. */
-export function ownHeadrooms({ devices }: Snapshot): OwnHeadroom[] {
+export function ownHeadrooms({ devices }: Reading): OwnHeadroom[] {
   return devices
     .filter((device) => device.memoryModel !== 'unified')
     .map((device) => {
@@ -46,7 +48,7 @@ export function ownHeadrooms({ devices }: Snapshot): OwnHeadroom[] {
 }
 
 /** Bytes in no counter and no process. */
-export function unattributed({ ledger }: Snapshot): number {
+export function unattributed({ ledger }: Reading): number {
   return ledgerBytes(ledger, 'unattributed');
 }
 
@@ -54,7 +56,7 @@ export function unattributed({ ledger }: Snapshot): number {
  * Why it is not known how much of the shared pool processes hold as GPU memory, so that the unattributed bytes contain
  * some of it; null: it is known, or no GPU shares the host's memory.
  */
-export function unknownGpuMemory(snapshot: Pick<Snapshot, 'devices'>): string | null {
+export function unknownGpuMemory(snapshot: Pick<Reading, 'devices'>): string | null {
   const device = unifiedDevice(snapshot);
   return device === undefined || device.processesComplete === true ? null : whyIncomplete(device);
 }
@@ -66,7 +68,7 @@ export function unknownGpuMemory(snapshot: Pick<Snapshot, 'devices'>): string | 
 const HIDDEN_SHARE = 0.13;
 
 /** Whether this many unattributed bytes are more than the kernel and the driver usually take. */
-export function isMuchHidden(bytes: number, { ledger }: Snapshot): boolean {
+export function isMuchHidden(bytes: number, { ledger }: Reading): boolean {
   return bytes >= ledger.total * HIDDEN_SHARE;
 }
 
@@ -76,6 +78,6 @@ export function hasPools({ systemMemoryPools }: DriverFacts): boolean {
 }
 
 /** Whether this driver may keep freed GPU memory in pools whose size cannot be read, so that the ledger lacks them. */
-export function hasUnknownPools({ driver }: Pick<Snapshot, 'driver'>): boolean {
+export function hasUnknownPools({ driver }: Pick<Reading, 'driver'>): boolean {
   return hasPools(driver) && driver.poolBytes === null;
 }

@@ -10,6 +10,8 @@ export interface OutsideMeminfo {
   gpuProcesses: ListedGpuMemory | null;
   /** Size of the driver's page pools (driver 590 and later, readable by root); null: unknown. */
   driverPools: number | null;
+  /** Free pages in lists of the processors, from /proc/zoneinfo; null: unknown. */
+  freeInCpuLists: number | null;
 }
 
 /**
@@ -23,6 +25,7 @@ export interface OutsideMeminfo {
 export function ledger(host: HostMemory, outside: OutsideMeminfo): Ledger {
   const rows: [LedgerEntry['label'], number | null, string][] = [
     ['free', host.free, 'MemFree'],
+    ['freeInCpuLists', outside.freeInCpuLists, '/proc/zoneinfo'],
     ['pageCache', less(host.cached, host.shmem), host.shmem === null ? 'Cached' : 'Cached − Shmem'],
     ['buffers', host.buffers, 'Buffers'],
     ['shmem', host.shmem, 'Shmem'],

@@ -2,6 +2,7 @@
 
 import { clean, formatBoth, formatBytes, GiB, MiB } from '../base/format.ts';
 import type { DeviceSnapshot, GpuProcess, MemoryModel, OtherUsers, ProbeHeader, StressReport } from '../types/index.ts';
+import type { Floor } from './floor.ts';
 import { whyIncomplete } from './gpu-processes.ts';
 
 /** More than a driver holds of an idle GPU. Less is not worth a word where no process is listed. */
@@ -66,22 +67,18 @@ export function shareFor(requested: number | null, others: OtherUsers | null): S
 }
 
 /** @param held by the other users, in bytes; null: unknown. */
-export function defaultShare(held: number | null): number {
+function defaultShare(held: number | null): number {
   return Math.max(SHARE, Math.ceil((held ?? 0) * SHARE_OF_HELD));
 }
 
 /** On unified memory the floor is left to the other users, too: the larger of the two binds. */
-export function floorWithShare(
-  floor: ProbeHeader['floor'],
-  share: StressReport['share'],
-  model: MemoryModel,
-): ProbeHeader['floor'] {
-  if (model !== 'unified' || floor === null || share === null || share.bytes <= floor.bytes) return floor;
+export function floorWithShare(floor: Floor, share: StressReport['share']): Floor {
+  if (share === null || share.bytes <= floor.bytes) return floor;
   return { bytes: share.bytes, from: `the share of the GPU’s other users: ${share.from}` };
 }
 
 /** Processes that a sentence names. */
-const NAMED = 4;
+export const NAMED = 4;
 
 /** "VLLM::EngineCor (4200017) holds 70.0 GiB, Xorg (4195001) 42.0 MiB and 3 more"; '' without a name. */
 export function usersText({ processes }: OtherUsers): string {

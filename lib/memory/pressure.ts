@@ -14,11 +14,10 @@
 
 import { UmaError } from '../base/errors.ts';
 import { formatBytes, formatPercent } from '../base/format.ts';
-import type { HostMemory, Pressure } from '../types/index.ts';
+import type { HostMemory, Level, Pressure } from '../types/index.ts';
 import { lowMemory } from './floor.ts';
 import { STOP_LARGEST } from './remedies.ts';
 import { swapExhausted } from './swap.ts';
-import type { Level } from './verdict.ts';
 
 /** `full` over 10 s, in percent: from here on it is a spike or a stall. */
 export const STALLED_PERCENT = 10;
@@ -27,7 +26,7 @@ export const STALLED_PERCENT = 10;
  * `some` over 10 s, in percent. Watchdogs in the field warn from 10 %. Programs are then using their page cache: if
  * dropped, it is read again at once (237 major faults after one drop under load).
  */
-export const WAITING_PERCENT = 10;
+const WAITING_PERCENT = 10;
 
 /** Percent of the last 10 s, `some` or `full`. An idle machine stays below: from here on the numbers are shown in colour. */
 export const NOTICEABLE_PERCENT = 1;
@@ -124,7 +123,7 @@ function judgeStall({ full }: Pressure, facts: PressureFacts): PressureJudgement
     state: 'spike',
     level: 'notice',
     text: `${seen}: a spike. Large allocations cause such spikes in healthy runs${available}`,
-    next: 'umaprobe watch',
+    next: 'wait until it is over: umaprobe watch',
   };
 }
 
@@ -153,7 +152,7 @@ function judgeWaiting(percent: number, { available, total }: PressureFacts['host
 }
 
 /** What to do where the kernel does not report pressure; as part of a sentence. */
-export const PSI_ON = 'boot with psi=1 to get the best known warning of a freeze';
+const PSI_ON = 'boot with psi=1 to get the best known warning of a freeze';
 
 const READ_PSI = 'run it as a user who may read /proc/pressure/memory';
 
@@ -163,7 +162,7 @@ export function stalledPercent(pressure: Pressure | null): number | null {
 }
 
 /** `some` of the last 10 s if tasks wait for memory; null: they do not, or the kernel does not report it. */
-export function waitingPercent(pressure: Pressure | null): number | null {
+function waitingPercent(pressure: Pressure | null): number | null {
   return pressure !== null && pressure.some.avg10 >= WAITING_PERCENT ? pressure.some.avg10 : null;
 }
 
@@ -178,12 +177,12 @@ export function stalledAtLimitText(percent: number, limit: number): string {
 }
 
 /** "tasks waited for memory for 23.0 % of the last 10 s". */
-export function waitingText(percent: number): string {
+function waitingText(percent: number): string {
   return `tasks waited for memory for ${formatPercent(percent)} of the last 10 s`;
 }
 
 /** Meaning of a stall on a machine that freezes when memory runs out; follows a colon. */
-export const FREEZE_BEGINS = 'this is how a freeze begins';
+const FREEZE_BEGINS = 'this is how a freeze begins';
 
 /**
  * Why page cache should not be dropped now, as part of a sentence; null: it may be. A spike is reason enough: it is the

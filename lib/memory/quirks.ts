@@ -9,6 +9,7 @@ import { inGiB, MiB } from '../base/format.ts';
 import type { DeviceSnapshot, DriverFacts, HostMemory, KernelMemory } from '../types/index.ts';
 import { cmaPhantom } from './cma.ts';
 import { hasPools } from './headroom.ts';
+import { KHO_OFF } from './remedies.ts';
 
 export interface QuirkFacts {
   host: HostMemory;
@@ -71,7 +72,7 @@ export const QUIRKS: readonly Quirk[] = [
       'kernel 7.0.0 with kexec handover: 4,761 pageblocks released as CMA while CmaTotal is 0 (NV-Kernels PR 590, 591)',
     applies: ({ device, host }) => device.memoryModel === 'unified' && cmaPhantom(host) > 0,
     note: ({ host }) =>
-      `At least ${inGiB(cmaPhantom(host))} GiB count as free but lie in CMA blocks that cannot hold GPU memory (CmaFree exceeds CmaTotal); the kernel option kho=off prevents this.`,
+      `At least ${inGiB(cmaPhantom(host))} GiB count as free but lie in CMA blocks that cannot hold GPU memory (CmaFree exceeds CmaTotal); the kernel option ${KHO_OFF} prevents this.`,
   },
   {
     id: 'driver-pools',

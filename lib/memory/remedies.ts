@@ -26,7 +26,9 @@ export const WHO_OPENED_GPU = 'sudo fuser -v /dev/nvidia*';
 export const STOP_LARGEST = 'stop the largest GPU process';
 
 /** Kernel option against free memory that kexec-handover leaves as CMA. */
-export const BOOT_WITHOUT_KHO = 'boot with kho=off';
+export const KHO_OFF = 'kho=off';
+
+export const BOOT_WITHOUT_KHO = `boot with ${KHO_OFF}`;
 
 const BY_UMAPROBE: Readonly<Record<string, string>> = {
   [DROP_PAGE_CACHE]: 'umaprobe cache drop --level 1',

@@ -4,15 +4,25 @@
  */
 
 import { formatBytes } from '../base/format.ts';
-import type { FreeBlocks, HostMemory, MemoryModel, OtherUsers, ProbeHeader } from '../types/index.ts';
+import type {
+  DeviceSnapshot,
+  FreeBlocks,
+  HostMemory,
+  KernelMemory,
+  MemoryModel,
+  OtherUsers,
+  Reading,
+} from '../types/index.ts';
+import { availableBytes } from './available.ts';
 import { unpinnable } from './cma.ts';
-import { hostFragmentation, largeBlockHeadroom } from './contiguity.ts';
-import { floorFor, PROGRAM_BYTES, stepMargin } from './floor.ts';
-import { defaultShare, floorWithShare, shareFor } from './others.ts';
+import { blockUse, hostRoom } from './contiguity.ts';
+import { type Floor, hostFloor, PROGRAM_BYTES, stepMargin } from './floor.ts';
+import { heldBytes } from './gpu-processes.ts';
+import { floorWithShare, shareFor } from './others.ts';
 
 /** Host memory that a program on a unified device must leave, in bytes. */
 export interface Reserve {
-  floor: NonNullable<ProbeHeader['floor']>;
+  floor: Floor;
   /** The floor, the margin of a step above it, and what the program takes besides its data. */
   bytes: number;
   /** The same as a sentence. */
@@ -26,12 +36,7 @@ export interface Reserve {
  * @param others who else uses the device; null: nobody.
  */
 export function reserveFor(total: number, requested: number | null, others: OtherUsers | null): Reserve {
-  const idle = requested === null ? idleReserve(total) : null;
-  if (idle !== null && (others === null || defaultShare(others.bytes) <= idle.floor.bytes)) return idle;
-  return reserveOf(floorOf(total, requested, others));
-}
-
-function reserveOf(floor: Reserve['floor']): Reserve {
+  const floor = floorWithShare(hostFloor(total, requested), shareFor(null, others));
   const margin = stepMargin(floor.bytes);
   return {
     floor,
@@ -42,26 +47,21 @@ function reserveOf(floor: Reserve['floor']): Reserve {
 
 const PROGRAM_TEXT = `${formatBytes(PROGRAM_BYTES)} for the program itself`;
 
-/** Of the last MemTotal, which does not change: its sentence takes 5 µs, and a snapshot 90. */
-let known: { total: number; reserve: Reserve } | null = null;
-
-/** The default where no other user needs more than the floor. */
-function idleReserve(total: number): Reserve {
-  if (known?.total !== total) known = { total, reserve: reserveOf(floorOf(total, null, null)) };
-  return known.reserve;
+/** What a program can load, in bytes: `low` for certain, at most `high`. null: unknown. */
+export interface Safe {
+  low: number | null;
+  high: number | null;
+  /** The rule and its numbers. */
+  from: string;
+  /** What the difference of the two depends on; null: they are equal. */
+  between: string | null;
 }
 
-function floorOf(total: number, requested: number | null, others: OtherUsers | null): Reserve['floor'] {
-  const model = 'unified';
-  const floor = floorWithShare(floorFor(requested, { total, model }, ['device']), shareFor(null, others), model);
-  if (floor === null) throw new Error('device memory on a unified device takes host memory');
-  return floor;
-}
-
-type Safe = { bytes: number | null; from: string };
+const unknown = (from: string): Safe => ({ low: null, high: null, from, between: null });
 
 export interface HostFacts {
   host: HostMemory;
+  kernel: Pick<KernelMemory, 'freeInCpuLists'>;
   contiguity: readonly FreeBlocks[] | null;
   poolBytes: number | null;
   others: OtherUsers | null;
@@ -69,47 +69,82 @@ export interface HostFacts {
   cudaLeft: number | null;
 }
 
-/** On a unified device. */
-export function safeOnHost({ contiguity, cudaLeft, host, others, poolBytes }: HostFacts): Safe {
-  const { available } = host;
-  if (available === null) return { bytes: null, from: 'MemAvailable could not be read' };
-  const pools = poolBytes ?? 0;
-  const cma = unpinnable(host).afterReclaim;
-  const reserve = reserveFor(host.total, null, others);
-  const minusCma = cma > 0 ? ' − CMA' : '';
-  const plusPools = pools > 0 ? ' + driver pools' : '';
-  const aboveFloor = available - cma + pools - reserve.bytes;
-  const blocks = contiguity === null ? null : fragmentedRoom(host, contiguity);
-  const limits = [
-    {
-      bytes: aboveFloor,
-      from: `MemAvailable${minusCma}${plusPools} less ${reserve.from}`,
-    },
-    ...(blocks === null
-      ? []
-      : [
-          {
-            bytes: blocks + pools - PROGRAM_BYTES,
-            from: `free memory is fragmented: blocks of 2 MiB, and page cache that can become such blocks${plusPools}, less ${PROGRAM_TEXT}`,
-          },
-        ]),
-    ...(cudaLeft === null
-      ? []
-      : [{ bytes: cudaLeft, from: 'CUDA’s own total of the device, less what processes hold' }]),
-  ];
-  const { bytes, from } = limits.reduce((least, limit) => (limit.bytes < least.bytes ? limit : least));
-  return { bytes: Math.max(0, Math.floor(bytes)), from };
+/** Of the device that shares the host's memory. */
+export function hostFacts(
+  { contiguity, driver, host, kernel }: Pick<Reading, 'contiguity' | 'driver' | 'host' | 'kernel'>,
+  device: Pick<DeviceSnapshot, 'attributes' | 'cuda' | 'others' | 'processes' | 'processesComplete'>,
+): HostFacts {
+  const { attributes, cuda, others } = device;
+  return {
+    host,
+    kernel,
+    contiguity,
+    poolBytes: driver.poolBytes,
+    others,
+    cudaLeft: cudaLeft({ cuda, cudaTotal: attributes.totalGlobalMem, held: heldBytes(device) }),
+  };
+}
+
+/** CUDA's own total less what processes hold of it; null: CUDA's total is unknown. */
+export function cudaLeft({
+  cuda,
+  cudaTotal,
+  held,
+}: {
+  cuda: DeviceSnapshot['cuda'];
+  cudaTotal: number | null;
+  held: number | null;
+}): number | null {
+  const total = cudaTotal ?? cuda?.total ?? null;
+  return total === null ? null : Math.max(0, total - (held ?? 0));
 }
 
 /**
- * Where so little of the free memory is in large blocks that an allocation stalls, only these can be loaded, as in
- * stress; null: free memory is not fragmented, and the kernel makes the blocks while it allocates.
+ * On a unified device.
+ *
+ * @param requested floor in bytes; null: the default.
  */
-function fragmentedRoom(host: HostMemory, contiguity: readonly FreeBlocks[]): number | null {
-  const { fragmented, large, telling } = hostFragmentation(host, contiguity);
-  if (!fragmented || !telling) return null;
-  return largeBlockHeadroom({ inLargeBlocks: large, memAvailable: host.available, memFree: host.free });
+export function safeOnHost(facts: HostFacts, requested: number | null = null): Safe {
+  const { contiguity, cudaLeft, host, kernel, others, poolBytes } = facts;
+  const available = availableBytes(host, kernel);
+  if (available === null) return unknown('MemAvailable could not be read');
+  const pools = poolBytes ?? 0;
+  const cma = unpinnable(host).afterReclaim;
+  const reserve = reserveFor(host.total, requested, others);
+  const minusCma = cma > 0 ? ' − CMA' : '';
+  const plusLists = (kernel.freeInCpuLists ?? 0) > 0 ? ' + free pages in the processors’ lists' : '';
+  const plusPools = pools > 0 ? ' + driver pools' : '';
+  const atMost = (bytes: number): number => Math.max(0, Math.floor(Math.min(bytes, cudaLeft ?? bytes)));
+  const aboveFloor = atMost(available - cma + pools - reserve.bytes);
+  const usual = {
+    low: aboveFloor,
+    high: aboveFloor,
+    from:
+      cudaLeft === aboveFloor
+        ? 'CUDA’s own total of the device, less what processes hold'
+        : `MemAvailable${plusLists}${minusCma}${plusPools} less ${reserve.from}`,
+    between: null,
+  };
+  if (contiguity === null || contiguity.length === 0) return usual;
+  const use = blockUse(host, contiguity);
+  const room = hostRoom(host, use);
+  const inBlocks = (bytes: number): number => Math.min(aboveFloor, atMost(bytes + pools - PROGRAM_BYTES));
+  const [low, high] = [inBlocks(room.low), inBlocks(room.high)];
+  if (low === aboveFloor) return usual;
+  return {
+    low,
+    high,
+    from:
+      use.stuck === null
+        ? `free blocks of 2 MiB, and what reclaimed page cache yields of them at their share of free memory${plusPools}, less ${PROGRAM_TEXT}`
+        : `free memory that compaction can join to blocks of 2 MiB, and page cache${plusPools}, less ${PROGRAM_TEXT}`,
+    between: low === high ? null : STUCK_UNKNOWN,
+  };
 }
+
+/** What an ordinary user does not see of the free memory. */
+const STUCK_UNKNOWN =
+  'how much of the free memory compaction can join to blocks of 2 MiB is not known: only root reads /proc/pagetypeinfo';
 
 /**
  * On a device with memory of its own, where an allocation that does not fit is refused and the host loses nothing.
@@ -120,12 +155,9 @@ export function safeOnDevice(
   { cuda, model, others }: { model: MemoryModel; cuda: object | null; others: OtherUsers | null },
   immediate: number | null,
 ): Safe {
-  if (immediate === null) return { bytes: null, from: 'free memory of the device is not known' };
+  if (immediate === null) return unknown('free memory of the device is not known');
   if (model === 'unknown')
-    return {
-      bytes: null,
-      from: 'whether this GPU shares the host’s memory is not known, nor what must stay for the host',
-    };
+    return unknown('whether this GPU shares the host’s memory is not known, nor what must stay for the host');
   const share = shareFor(null, others);
   // cudaMemGetInfo was read with a context in place, NVML without.
   const own = cuda === null ? PROGRAM_BYTES : 0;
@@ -135,8 +167,11 @@ export function safeOnDevice(
   ];
   const rest =
     model === 'coherent' ? '; page cache on the GPU’s NUMA node, which reclaim may free, is not counted' : '';
+  const bytes = Math.max(0, immediate - (share?.bytes ?? 0) - own);
   return {
-    bytes: Math.max(0, immediate - (share?.bytes ?? 0) - own),
+    low: bytes,
+    high: bytes,
+    between: null,
     from: `immediate${less.length === 0 ? '' : ` less ${less.join(' and ')}`}${rest}`,
   };
 }

@@ -1,13 +1,13 @@
 /** Libraries that do not answer in time. */
 
 import { formatDuration } from '../base/format.ts';
-import type { CallFailure, DeviceFailure, DeviceSnapshot, LibraryStatus, Snapshot } from '../types/index.ts';
+import type { CallFailure, DeviceFailure, DeviceSnapshot, LibraryStatus, Reading } from '../types/index.ts';
 
 /** The libraries that did not answer in time, and the reason of each. */
 export function silentLibraries({
   libraries: { cuda, nvml },
   devices,
-}: Snapshot): { name: string; reason: string | null }[] {
+}: Reading): { name: string; reason: string | null }[] {
   // A library that has counted its devices is loaded, and may hang later: in a call for one device, or because
   // cudaMemGetInfo needs a context.
   const silent = (library: CallFailure['library'], { state, reason }: LibraryStatus) =>

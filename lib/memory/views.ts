@@ -67,7 +67,8 @@ function cudaMemGetInfo({ model, host, cuda, cudaState, cudaTotal, whyNoCuda }: 
 
 function torch(facts: ViewFacts): View {
   const { bytes, from } = cudaMemGetInfo(facts);
-  return { bytes, from: `torch.cuda.mem_get_info is cudaMemGetInfo: ${from}` };
+  const is = 'torch.cuda.mem_get_info is cudaMemGetInfo';
+  return { bytes, from: facts.cuda === null ? `${is}: ${from}` : is };
 }
 
 /**

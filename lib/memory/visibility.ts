@@ -1,18 +1,17 @@
 /** What CUDA_VISIBLE_DEVICES does to the machine's GPUs: which it hides, and why a value hides more than was meant. */
 
 import { clean } from '../base/format.ts';
-import type { DeviceSnapshot, Snapshot } from '../types/index.ts';
-import type { HealthVerdict } from './verdict.ts';
+import type { DeviceSnapshot, Reading } from '../types/index.ts';
 
-type Visibility = Pick<Snapshot, 'cudaVisibleDevices' | 'devices' | 'libraries'>;
+type Visibility = Pick<Reading, 'cudaVisibleDevices' | 'devices' | 'libraries'>;
 
 /** `CUDA_VISIBLE_DEVICES="0,9"`; '' if it is not set. */
-export function variableText({ cudaVisibleDevices }: Pick<Snapshot, 'cudaVisibleDevices'>): string {
+export function variableText({ cudaVisibleDevices }: Pick<Reading, 'cudaVisibleDevices'>): string {
   return cudaVisibleDevices === null ? '' : `CUDA_VISIBLE_DEVICES=${clean(JSON.stringify(cudaVisibleDevices))}`;
 }
 
 /** Devices that CUDA in this process does not list although it works. */
-export function invisibleDevices({ devices }: Pick<Snapshot, 'devices'>): DeviceSnapshot[] {
+export function invisibleDevices({ devices }: Pick<Reading, 'devices'>): DeviceSnapshot[] {
   return devices.filter(({ visible }) => visible === false);
 }
 
@@ -59,22 +58,4 @@ function devicesNamed(entry: string, devices: readonly DeviceSnapshot[]): (numbe
   if (/^\d+$/.test(entry)) return Number(entry) < devices.length ? [Number(entry)] : [];
   if (!entry.startsWith('GPU-')) return [];
   return devices.map(({ uuid }) => uuid).filter((uuid) => uuid?.startsWith(entry));
-}
-
-/** Where the variable hides every GPU, programs started here find none: not what the machine has, but not OK either. */
-export function allHidden(snapshot: Snapshot): HealthVerdict | null {
-  if (mayHideAll(snapshot))
-    return {
-      level: 'notice',
-      text: `CUDA shows no GPU to programs that are started here, and ${variableText(snapshot)} may hide some.`,
-      next: 'unset CUDA_VISIBLE_DEVICES, then check again',
-    };
-  if (!hidesAll(snapshot)) return null;
-  const { devices } = snapshot;
-  const which = devices.length === 1 ? 'the GPU' : devices.length === 2 ? 'both GPUs' : `all ${devices.length} GPUs`;
-  return {
-    level: 'notice',
-    text: `${variableText(snapshot)} hides ${which} of this machine from programs that are started here.`,
-    next: 'unset CUDA_VISIBLE_DEVICES before you start a program that needs a GPU',
-  };
 }

@@ -14,12 +14,11 @@ import {
 } from './architecture.ts';
 import { encoderDecoder, isEncoderDecoder } from './encoder-decoder.ts';
 import { assumptionOf } from './known-types.ts';
-import { ModelConfig } from './model-config.ts';
-import { isObject, type JsonObject, modelError } from './model-file.ts';
+import { checkLayers, ModelConfig } from './model-config.ts';
+import { isObject, type JsonObject } from './model-file.ts';
 import { withDefaults } from './nested-defaults.ts';
 import { convLayer, deltaNetLayer, kimiLayer, lightningLayer, mambaLayer, rwkvLayer } from './state-layers.ts';
 
-const MOST_LAYERS = 10_000;
 /** Fields under which multimodal models keep the config of their language model. */
 const TEXT_CONFIGS = ['text_config', 'llm_config', 'language_config', 'thinker_config', 'decoder', 'language_model'];
 
@@ -111,11 +110,7 @@ function shapeOf(config: ModelConfig): Shape {
     config.count(['num_hidden_layers']) ??
     config.list('layers_block_type')?.length ??
     config.needed(['num_hidden_layers', 'n_layer', 'num_layers', 'n_layers']);
-  if (layers > MOST_LAYERS)
-    throw modelError(
-      config.path,
-      `it has ${layers.toLocaleString('en-US')} layers; expected at most ${MOST_LAYERS.toLocaleString('en-US')}`,
-    );
+  checkLayers(layers, config.path);
   const hidden = config.needed(['hidden_size', 'n_embd', 'd_model', 'dim']);
   const heads = config.count(HEADS);
   const keyDim =

@@ -13,10 +13,8 @@ import {
   stateLayer,
 } from './architecture.ts';
 import type { GgufHeader, GgufValue } from './gguf.ts';
+import { checkLayers, MOST } from './model-config.ts';
 import { modelError } from './model-file.ts';
-
-const MOST_LAYERS = 10_000;
-const MOST = 2 ** 31;
 
 type Header = Pick<GgufHeader, 'metadata' | 'arrayLengths'>;
 
@@ -43,11 +41,7 @@ export function architectureOfGguf(header: Header, path: string): Architecture |
   const keys = new Keys(header, path);
   const blocks = keys.count('block_count');
   if (blocks === null) return null;
-  if (blocks > MOST_LAYERS)
-    throw modelError(
-      path,
-      `it has ${blocks.toLocaleString('en-US')} layers; expected at most ${MOST_LAYERS.toLocaleString('en-US')}`,
-    );
+  checkLayers(blocks, path);
   const mtpLayers = Math.min(keys.count('nextn_predict_layers') ?? 0, blocks - 1);
   const hidden = keys.count('embedding_length') ?? 0;
   const memories = Array.from({ length: blocks }, (_, index) => layerMemory(keys, index, blocks, hidden));

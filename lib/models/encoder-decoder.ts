@@ -4,14 +4,12 @@
  */
 
 import { type Architecture, attention, type CrossLayers, grouped } from './architecture.ts';
-import type { ModelConfig } from './model-config.ts';
-import { modelError } from './model-file.ts';
-import type { ParameterCounts } from './parameters.ts';
+import { checkLayers, type ModelConfig } from './model-config.ts';
+import type { ParameterCounts } from './weights.ts';
 
 const T5 = /^(t5|mt5|umt5)$/;
 const BART = /^(bart|mbart|marian|m2m_100|pegasus|blenderbot|blenderbot-small|plbart)$/;
 const WHISPER = 'whisper';
-const MOST_LAYERS = 10_000;
 
 /** Kernel of Whisper's two convolutions over the spectrum. */
 const WHISPER_KERNEL = 3;
@@ -103,8 +101,7 @@ export function encoderDecoderParameters(config: ModelConfig): ParameterCounts |
 function shapeOf(config: ModelConfig): Shape {
   const name = config.text('model_type') ?? '';
   const shape = T5.test(name) ? t5(config) : bart(config);
-  if (shape.encoder.layers + shape.decoder.layers > MOST_LAYERS)
-    throw modelError(config.path, `it has more than ${MOST_LAYERS.toLocaleString('en-US')} layers`);
+  checkLayers(shape.encoder.layers + shape.decoder.layers, config.path);
   return name === WHISPER ? whisper(config, shape) : shape;
 }
 

@@ -21,7 +21,7 @@ export function isUnusual(config: ModelConfig): boolean {
   return !isKnownType(config) && config.names().some((name) => UNUSUAL.test(name));
 }
 
-export function isKnownType(config: ModelConfig): boolean {
+function isKnownType(config: ModelConfig): boolean {
   return KNOWN.test(config.text('model_type') ?? '');
 }
 

@@ -3,7 +3,16 @@
 import { isObject, type JsonObject, modelError } from './model-file.ts';
 
 /** No field that counts layers, heads or elements comes near it. */
-const MOST = 2 ** 31;
+export const MOST = 2 ** 31;
+
+/** No model has as many; each layer is an object here. */
+const MOST_LAYERS = 10_000;
+
+export function checkLayers(layers: number, path: string): void {
+  if (layers <= MOST_LAYERS) return;
+  const [found, most] = [layers, MOST_LAYERS].map((count) => count.toLocaleString('en-US'));
+  throw modelError(path, `it has ${found} layers; expected at most ${most}`);
+}
 
 export class ModelConfig {
   readonly #fields: JsonObject;

@@ -1,37 +1,34 @@
 /** A model as its files describe it. */
 
+import type { Model } from '../types/index.ts';
 import type { Architecture } from './architecture.ts';
-import type { ParameterCounts } from './parameters.ts';
 import type { Quantization } from './quantization.ts';
-import type { WeightSum } from './weights.ts';
+import type { ParameterCounts, WeightSum } from './weights.ts';
 
-export interface Model {
-  /** Name of the folder or file, or as it was asked for: "org/name", "llama3:8b". */
-  name: string;
-  source: 'safetensors' | 'gguf' | 'config' | 'parameters';
-  /** Folder or first file; null: there is none. */
-  path: string | null;
-  /** Number and size of its weight files. */
-  files: number;
-  fileBytes: number;
+/** All that an estimate needs: no file is read for it again. */
+export interface ModelFacts extends Model {
   /** Bytes of the largest file and of the largest tensor: what a loader may hold twice. */
-  largestFile: number;
-  largestTensor: number;
+  readonly largestFile: number;
+  readonly largestTensor: number;
   /** Sums over its tensors, largest first; empty: their headers are not at hand. */
-  weights: WeightSum[];
+  readonly weights: readonly WeightSum[];
+  /** Bytes of its weights as the caller gave them; null: not given. */
+  readonly weightBytes: number | null;
   /** null: nothing says. */
-  parameters: number | null;
+  readonly parameters: number | null;
   /** Parameters counted from a config; null: the tensors were read, or the config does not say. */
-  counts: ParameterCounts | null;
-  architecture: Architecture | null;
-  quantization: Quantization | null;
+  readonly counts: ParameterCounts | null;
+  readonly architecture: Architecture | null;
+  /** Hidden size that was given with a number of parameters; null: not given. */
+  readonly hidden: number | null;
+  readonly quantization: Quantization | null;
   /** Data type of the weights that are not quantised, and of the cache: "bfloat16"; null: unknown. */
-  dtype: string | null;
-  notes: string[];
+  readonly dtype: string | null;
+  readonly notes: readonly string[];
 }
 
 /** A model of which nothing is known but its name. */
-export function emptyModel(name: string, source: Model['source']): Model {
+export function emptyModel(name: string, source: Model['source']): ModelFacts {
   return {
     name,
     source,
@@ -41,9 +38,11 @@ export function emptyModel(name: string, source: Model['source']): Model {
     largestFile: 0,
     largestTensor: 0,
     weights: [],
+    weightBytes: null,
     parameters: null,
     counts: null,
     architecture: null,
+    hidden: null,
     quantization: null,
     dtype: null,
     notes: [],

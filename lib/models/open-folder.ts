@@ -4,7 +4,7 @@ import { readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
 import { formatBytes } from '../base/format.ts';
 import { architectureOfConfig, languageConfig } from './architecture-config.ts';
-import { emptyModel, type Model } from './model.ts';
+import { emptyModel, type ModelFacts } from './model.ts';
 import { isObject, type JsonObject, modelError, parseObject, readSmall } from './model-file.ts';
 import { parametersOfConfig } from './parameters.ts';
 import { type Quantization, quantizationOf } from './quantization.ts';
@@ -12,7 +12,7 @@ import { readSafetensors, type SafetensorsFile } from './safetensors.ts';
 import { parametersOf, WeightSums } from './weights.ts';
 
 /** A config has some KiB, up to some MiB with lists of layers that are not quantised. */
-const LONGEST_CONFIG = 16 * 2 ** 20;
+export const LONGEST_CONFIG = 16 * 2 ** 20;
 /** An index of 100,000 tensors has 10 MB. */
 const LONGEST_INDEX = 64 * 2 ** 20;
 /** The largest published models have about 250. */
@@ -29,16 +29,22 @@ export interface ConfigFile {
 }
 
 /** Config of a folder; null: it has none, or that of a part of a picture's pipeline (diffusers), which has no layers of text. */
-export async function readConfig(folder: string): Promise<ConfigFile | null> {
+async function readConfig(folder: string): Promise<ConfigFile | null> {
   const path = join(folder, 'config.json');
   const document = await readJson(path);
   if (document === null || typeof document._class_name === 'string') return null;
-  const modelopt = await readJson(join(folder, 'hf_quant_config.json'));
+  return configFile(path, document);
+}
+
+/** A config.json with what lies beside it, or a config of another name alone. */
+export async function configFile(path: string, document: JsonObject): Promise<ConfigFile> {
+  const beside = basename(path) === 'config.json';
+  const modelopt = beside ? await readJson(join(dirname(path), 'hf_quant_config.json')) : null;
   return { document, path, quantization: quantizationOf(document, modelopt) };
 }
 
 /** null: there is no such file. */
-export async function readJson(path: string, limit = LONGEST_CONFIG): Promise<JsonObject | null> {
+async function readJson(path: string, limit = LONGEST_CONFIG): Promise<JsonObject | null> {
   let text: string;
   try {
     text = await readSmall(path, limit);
@@ -50,7 +56,7 @@ export async function readJson(path: string, limit = LONGEST_CONFIG): Promise<Js
 }
 
 /** A model of a config alone: weights are not known, the cache is. */
-export function modelOfConfig({ document, path, quantization }: ConfigFile, name: string): Model {
+export function modelOfConfig({ document, path, quantization }: ConfigFile, name: string): ModelFacts {
   const architecture = architectureOfConfig(document, path);
   return {
     ...emptyModel(name, 'config'),
@@ -68,7 +74,7 @@ function dtypeOf(document: JsonObject): string | null {
 }
 
 /** @param names files of the folder, from `readdir`. */
-export async function openFolder(folder: string, names: readonly string[], name: string): Promise<Model> {
+export async function openFolder(folder: string, names: readonly string[], name: string): Promise<ModelFacts> {
   const config = await readConfig(folder);
   const shards = await shardsOf(folder, names);
   if (shards.length === 0 && config === null && names.includes('model_index.json')) return openPipeline(folder, name);
@@ -76,24 +82,24 @@ export async function openFolder(folder: string, names: readonly string[], name:
     if (config !== null) return modelOfConfig(config, name);
     throw modelError(folder, 'this folder has neither config.json nor safetensors nor GGUF files');
   }
-  const model: Model =
+  const model: ModelFacts =
     config === null
       ? { ...modelWithoutConfig(name), path: folder }
       : { ...modelOfConfig(config, name), source: 'safetensors', path: folder };
   const layers = model.architecture?.layers ?? null;
-  const context = { layers, packedBits: model.quantization?.bits ?? null, kinds: [] };
+  const context = { layers, packedBits: model.quantization?.bits ?? null };
   await requireInside(folder, shards);
   const read = await inTurns(shards, (shard) => readSafetensors(join(folder, shard), context));
   return withTensors(model, read);
 }
 
 /** Parts of a pipeline of diffusers, each in a folder of its own: text encoders, transformer, VAE. */
-async function openPipeline(folder: string, name: string): Promise<Model> {
+async function openPipeline(folder: string, name: string): Promise<ModelFacts> {
   const entries = await readdir(folder, { withFileTypes: true });
   const folders = entries.filter((entry) => entry.isDirectory()).map((entry) => join(folder, entry.name));
   if (folders.length > MOST_PARTS)
     throw modelError(folder, `it has ${folders.length} folders; expected at most ${MOST_PARTS} parts of a pipeline`);
-  const context = { layers: null, packedBits: null, kinds: [] };
+  const context = { layers: null, packedBits: null };
   const parts: { name: string; files: SafetensorsFile[] }[] = [];
   for (const part of folders.sort()) {
     const shards = await shardsOf(part, await listFolder(part));
@@ -116,24 +122,23 @@ async function openPipeline(folder: string, name: string): Promise<Model> {
 }
 
 /** One file alone; its config may lie beside it. */
-export async function openSafetensors(path: string): Promise<Model> {
+export async function openSafetensors(path: string): Promise<ModelFacts> {
   const config = await readConfig(dirname(path));
   const model = config === null ? modelWithoutConfig(basename(path)) : modelOfConfig(config, basename(path));
   const context = {
     layers: model.architecture?.layers ?? null,
     packedBits: model.quantization?.bits ?? null,
-    kinds: [],
   };
   return withTensors({ ...model, source: 'safetensors', path }, [await readSafetensors(path, context)]);
 }
 
 const NO_CONFIG = 'There is no config.json of a language model: the cache and the buffers cannot be counted.';
 
-function modelWithoutConfig(name: string): Model {
+function modelWithoutConfig(name: string): ModelFacts {
   return { ...emptyModel(name, 'safetensors'), notes: [NO_CONFIG] };
 }
 
-function withTensors(model: Model, read: readonly SafetensorsFile[]): Model {
+function withTensors(model: ModelFacts, read: readonly SafetensorsFile[]): ModelFacts {
   const sums = new WeightSums();
   for (const file of read) sums.merge(file.sums);
   const weights = sums.all();
@@ -194,7 +199,7 @@ async function indexedShards(folder: string): Promise<string[]> {
   if (!isObject(map)) throw modelError(path, 'it has no weight_map');
   const shards = new Set<string>();
   for (const shard of Object.values(map)) {
-    if (typeof shard !== 'string' || shard === '')
+    if (typeof shard !== 'string' || shard === '' || shard.includes('\0'))
       throw modelError(path, 'its weight_map has an entry that is not the name of a file');
     shards.add(shard);
   }

@@ -3,7 +3,7 @@
 import { basename, dirname, join } from 'node:path';
 import { architectureOfGguf } from './architecture-gguf.ts';
 import { type GgufHeader, readGguf } from './gguf.ts';
-import type { Model } from './model.ts';
+import { emptyModel, type ModelFacts } from './model.ts';
 import { modelError } from './model-file.ts';
 import { inTurns, listFolder } from './open-folder.ts';
 import { bytesOf, parametersOf, WeightSums } from './weights.ts';
@@ -11,7 +11,7 @@ import { bytesOf, parametersOf, WeightSums } from './weights.ts';
 const PART = /^(.*)-(\d{5})-of-(\d{5})\.gguf$/;
 const MOST_PARTS = 2048;
 
-export async function openGguf(path: string, name = basename(path)): Promise<Model> {
+export async function openGguf(path: string, name = basename(path)): Promise<ModelFacts> {
   const parts = await partsOf(path);
   const first = await readGguf(parts[0] ?? path);
   const architecture = architectureOfGguf(first, path);
@@ -23,8 +23,7 @@ export async function openGguf(path: string, name = basename(path)): Promise<Mod
   // Without an output layer of its own the embedding is used for it.
   if (architecture !== null) architecture.tied = bytesOf(weights, 'output') === 0 && bytesOf(weights, 'embedding') > 0;
   return {
-    name,
-    source: 'gguf',
+    ...emptyModel(name, 'gguf'),
     path,
     files: parts.length,
     fileBytes: headers.reduce((sum, { fileBytes }) => sum + fileBytes, 0),
@@ -32,10 +31,7 @@ export async function openGguf(path: string, name = basename(path)): Promise<Mod
     largestTensor: Math.max(...headers.map(({ largestTensor }) => largestTensor)),
     weights,
     parameters: parametersOf(weights),
-    counts: null,
     architecture,
-    quantization: null,
-    dtype: null,
     notes: architecture === null ? ['The file has no language model: only its weights are counted.'] : notesOf(first),
   };
 }

@@ -2,13 +2,13 @@
 
 import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { invalidArgument } from '../base/arguments.ts';
+import { UmaError } from '../base/errors.ts';
+import { pathError } from '../base/named-path.ts';
 import type { ModelStore } from '../types/index.ts';
-import type { Model } from './model.ts';
+import type { ModelFacts } from './model.ts';
 import { isObject, modelError, parseObject, readSmall } from './model-file.ts';
-import { listFolder, modelOfConfig, openFolder, openSafetensors, readConfig } from './open-folder.ts';
+import { configFile, LONGEST_CONFIG, listFolder, modelOfConfig, openFolder, openSafetensors } from './open-folder.ts';
 import { ggufOf, openGguf } from './open-gguf.ts';
-import { quantizationOf } from './quantization.ts';
 import { findStores, invokingHome } from './stores.ts';
 
 /** A manifest of Ollama has about 1 KiB. */
@@ -18,32 +18,45 @@ const LONGEST_MANIFEST = 2 ** 20;
  * A model by its path (a folder, a .gguf, .safetensors or config.json file), or by its name in a store: "org/name" of
  * Hugging Face or LM Studio, "name" or "name:tag" of Ollama.
  *
- * @throws UmaError ERR_UMA_MODEL: its files are damaged or incomplete. TypeError ERR_INVALID_ARG_VALUE: there is none.
+ * @throws UmaError ERR_UMA_MODEL: there is none, or its files are damaged or incomplete; ERR_UMA_PERMISSION: they may
+ *   not be read.
  */
 export async function openModel(
   model: string,
   env: NodeJS.ProcessEnv = process.env,
   home: string | null = invokingHome(env),
-): Promise<Model> {
+): Promise<ModelFacts> {
   try {
     return await find(model, env, home);
   } catch (error) {
-    const { code, syscall } = error as NodeJS.ErrnoException;
-    // What root could read is an error of its own; the rest is about the files: loops of links, disks that fail.
-    if (syscall === undefined || code === 'EACCES' || code === 'EPERM') throw error;
-    throw modelError(model, `it cannot be read (${code})`);
+    throw asUmaError(error, model);
   }
 }
 
-async function find(model: string, env: NodeJS.ProcessEnv, home: string | null): Promise<Model> {
+/** An error of Node as one of umaprobe. */
+function asUmaError(error: unknown, model: string): unknown {
+  const { code, path = model, syscall } = error as NodeJS.ErrnoException;
+  if (syscall === undefined) return error;
+  // The rest is about the files: loops of links, disks that fail.
+  return code === 'EACCES' || code === 'EPERM'
+    ? pathError('model', path, code)
+    : modelError(model, `it cannot be read (${code})`);
+}
+
+async function find(model: string, env: NodeJS.ProcessEnv, home: string | null): Promise<ModelFacts> {
   const found = await kindOf(model);
   if (found === 'folder') return openFolderAt(model, folderName(model));
   if (found === 'file') return openFile(model);
   const stored = looksLikePath(model) ? null : await inStores(model, env, home);
   if (stored !== null) return stored;
-  throw invalidArgument(
-    `There is no model "${model}": expected a folder, a .gguf or .safetensors file, a config.json, or a name in a model store (org/name, or name:tag of Ollama)`,
-  );
+  throw new UmaError('ERR_UMA_MODEL', {
+    source: 'umaprobe',
+    call: `model ${JSON.stringify(model)}`,
+    status: null,
+    name: 'ENOENT',
+    message:
+      'there is none; expected a folder, a .gguf or .safetensors file, a config.json, or a name in a model store (org/name, or name:tag of Ollama)',
+  });
 }
 
 function looksLikePath(model: string): boolean {
@@ -67,7 +80,7 @@ function folderName(folder: string): string {
   return hub === undefined ? basename(path) : hub.replaceAll('--', '/');
 }
 
-async function openFolderAt(folder: string, name: string): Promise<Model> {
+async function openFolderAt(folder: string, name: string): Promise<ModelFacts> {
   const names = await listFolder(folder);
   const gguf = names.some((entry) => entry.endsWith('.safetensors')) ? null : ggufOf(folder, names);
   if (gguf !== null) return openGguf(gguf, name);
@@ -76,19 +89,17 @@ async function openFolderAt(folder: string, name: string): Promise<Model> {
   return openFolder(folder, names, name);
 }
 
-async function openFile(path: string): Promise<Model> {
+async function openFile(path: string): Promise<ModelFacts> {
   if (path.endsWith('.safetensors')) return openSafetensors(path);
   if (path.endsWith('.json')) {
-    const document = parseObject(await readSmall(path, 16 * 2 ** 20), path);
-    const beside = basename(path) === 'config.json' ? await readConfig(dirname(resolve(path))) : null;
-    const name = basename(path) === 'config.json' ? folderName(dirname(resolve(path))) : basename(path);
-    return modelOfConfig(beside ?? { document, path, quantization: quantizationOf(document, null) }, name);
+    const config = await configFile(resolve(path), parseObject(await readSmall(path, LONGEST_CONFIG), path));
+    return modelOfConfig(config, basename(path) === 'config.json' ? folderName(dirname(config.path)) : basename(path));
   }
   if (path.endsWith('.gguf') || basename(path).startsWith('sha256-')) return openGguf(path);
   throw modelError(path, 'expected a .gguf, .safetensors or config.json file, or a folder');
 }
 
-async function inStores(model: string, env: NodeJS.ProcessEnv, home: string | null): Promise<Model | null> {
+async function inStores(model: string, env: NodeJS.ProcessEnv, home: string | null): Promise<ModelFacts | null> {
   const stores = await findStores(env, home, folderAt);
   for (const store of stores) {
     const opened = await inStore(store, model);
@@ -106,7 +117,7 @@ async function folderAt(path: string): Promise<string | null> {
   }
 }
 
-async function inStore({ name: store, path }: ModelStore, model: string): Promise<Model | null> {
+async function inStore({ name: store, path }: ModelStore, model: string): Promise<ModelFacts | null> {
   if (model.split('/').some((part) => part === '' || part.startsWith('.'))) return null;
   if (store === 'huggingface') {
     const folder = join(path, `models--${model.replaceAll('/', '--')}`);
@@ -120,7 +131,7 @@ async function inStore({ name: store, path }: ModelStore, model: string): Promis
 }
 
 /** The snapshot that `main` names, or the only one. */
-async function openHubRepository(folder: string, name: string): Promise<Model> {
+async function openHubRepository(folder: string, name: string): Promise<ModelFacts> {
   const snapshots = join(folder, 'snapshots');
   let revisions: string[];
   try {
@@ -135,7 +146,7 @@ async function openHubRepository(folder: string, name: string): Promise<Model> {
 }
 
 /** "llama3:8b" → manifests/registry.ollama.ai/library/llama3/8b → the blob of its model layer. */
-async function openOllama(store: string, model: string): Promise<Model | null> {
+async function openOllama(store: string, model: string): Promise<ModelFacts | null> {
   const [path = '', tag = 'latest'] = model.split(':');
   const parts = path.split('/');
   const full =

@@ -9,9 +9,7 @@ import { encoderDecoderParameters, isEncoderDecoder } from './encoder-decoder.ts
 import { isUnusual } from './known-types.ts';
 import type { ModelConfig } from './model-config.ts';
 import { isObject, type JsonObject } from './model-file.ts';
-import type { WeightPart } from './weights.ts';
-
-export type ParameterCounts = Record<Exclude<WeightPart, 'vision'>, number>;
+import type { ParameterCounts } from './weights.ts';
 
 /** Feed-forward parts of two matrices instead of three: without a gate. */
 const UNGATED = /^(gpt2|gpt_neox|gptj|gpt_bigcode|falcon|starcoder2|phi|bloom|opt|mpt|nemotron|nemotron_h|rwkv\d?)$/;
@@ -289,9 +287,4 @@ function isMixture(config: ModelConfig, layer: number): boolean {
   const step = config.count(['interleave_moe_layer_step', 'decoder_sparse_step']);
   if (step !== null && step > 1) return (layer + 1) % step === 0;
   return layer >= (config.count(['first_k_dense_replace', 'moe_layer_start_index', 'num_dense_layers'], 0) ?? 0);
-}
-
-/** All parameters of the main model. */
-export function totalParameters({ blocks, embedding, experts, output }: ParameterCounts): number {
-  return blocks + embedding + experts + output;
 }

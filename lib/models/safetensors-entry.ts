@@ -29,11 +29,11 @@ const ELEMENT_BITS: Readonly<Record<string, number>> = {
 };
 
 /** null: a type that this version does not know. */
-export function bitsOf(dtype: string): number | null {
+function bitsOf(dtype: string): number | null {
   return ELEMENT_BITS[dtype] ?? null;
 }
 
-export interface Entry {
+interface Entry {
   dtype: string;
   shape: number[];
   begin: number;
@@ -66,7 +66,7 @@ export function elementsOf(shape: readonly number[]): number {
   return shape.reduce((product, size) => product * size, 1);
 }
 
-export function bytesOf(elements: number, bits: number): number {
+function bytesOf(elements: number, bits: number): number {
   return Math.ceil((elements * bits) / 8);
 }
 

@@ -6,13 +6,20 @@
 
 import { modelError, parseObject, readAt, withFile } from './model-file.ts';
 import { elementsOf, entryOf, parametersPerElement } from './safetensors-entry.ts';
-import { type FoundTensors, scanHeader, type TensorContext } from './safetensors-scan.ts';
 import { partOf, type WeightSum, WeightSums } from './weights.ts';
 
 /** Limit of the format's own readers. */
 const LONGEST_HEADER = 100_000_000;
 /** Read at first; most headers are shorter, so that one read is enough. */
 const FIRST_READ = 128 * 1024;
+
+/** What a reader of a header must know of the model. */
+export interface TensorContext {
+  /** Layers of the main model; null: unknown. */
+  layers: number | null;
+  /** Parameters in one element of a packed 4-bit tensor, by the element's bits: 8 in an I32, 2 in a U8. */
+  packedBits: number | null;
+}
 
 export interface SafetensorsFile {
   fileBytes: number;
@@ -58,49 +65,43 @@ async function rest(file: number, first: Buffer, filled: number, length: number,
   return header;
 }
 
-type Summary = Omit<SafetensorsFile, 'fileBytes'>;
-
-function summary(header: Buffer, dataBytes: number, path: string, context: TensorContext): Summary {
-  const found = scanHeader(header, context) ?? parseHeader(header, path, context);
-  checkRanges(found.ranges, dataBytes, path);
-  return { sums: found.sums.all(), largestTensor: found.largestTensor };
-}
-
-/** The same for any JSON, with an error that names what is wrong. */
-function parseHeader(header: Buffer, path: string, { layers, packedBits }: TensorContext): FoundTensors {
-  const found: FoundTensors = { sums: new WeightSums(), ranges: [], largestTensor: 0 };
+function summary(
+  header: Buffer,
+  dataBytes: number,
+  path: string,
+  { layers, packedBits }: TensorContext,
+): Omit<SafetensorsFile, 'fileBytes'> {
+  const sums = new WeightSums();
+  const ranges: Range[] = [];
   for (const [name, value] of Object.entries(parseObject(header.toString('utf8'), path))) {
     if (name === '__metadata__') continue;
     const { begin, dtype, end, shape } = entryOf(name, value, path);
-    found.ranges.push(begin, end);
-    found.largestTensor = Math.max(found.largestTensor, end - begin);
+    ranges.push({ begin, end });
     const parameters = elementsOf(shape) * parametersPerElement(name, dtype, packedBits);
-    found.sums.add(partOf(name, layers), dtype, end - begin, parameters);
+    sums.add(partOf(name, layers), dtype, end - begin, parameters);
   }
-  return found;
+  checkRanges(ranges, dataBytes, path);
+  return {
+    sums: sums.all(),
+    largestTensor: ranges.reduce((most, { begin, end }) => Math.max(most, end - begin), 0),
+  };
 }
 
-/** Ranges of tensors, as pairs in one array, must cover the data without holes. */
-function checkRanges(ranges: readonly number[], dataBytes: number, path: string): void {
-  const count = ranges.length / 2;
-  const begin = (index: number): number => ranges[index * 2] ?? 0;
-  const end = (index: number): number => ranges[index * 2 + 1] ?? 0;
-  let inOrder = 0;
-  // As nearly all writers do it: each tensor begins where the one before ends.
-  while (inOrder < count && begin(inOrder) === (inOrder === 0 ? 0 : end(inOrder - 1))) inOrder++;
-  let at = inOrder === 0 ? 0 : end(inOrder - 1);
-  if (inOrder < count) {
-    const order = Float64Array.from({ length: count }, (_, index) => index);
-    order.sort((a, b) => begin(a) - begin(b) || end(a) - end(b));
-    at = 0;
-    for (const index of order) {
-      if (begin(index) !== at)
-        throw modelError(
-          path,
-          `its tensors ${begin(index) < at ? 'overlap' : 'leave a hole'} at byte ${Math.min(at, begin(index))} of the data`,
-        );
-      at = end(index);
-    }
+interface Range {
+  begin: number;
+  end: number;
+}
+
+/** Tensors must cover the data without holes. */
+function checkRanges(ranges: readonly Range[], dataBytes: number, path: string): void {
+  let at = 0;
+  for (const { begin, end } of [...ranges].sort((a, b) => a.begin - b.begin || a.end - b.end)) {
+    if (begin !== at)
+      throw modelError(
+        path,
+        `its tensors ${begin < at ? 'overlap' : 'leave a hole'} at byte ${Math.min(at, begin)} of the data`,
+      );
+    at = end;
   }
   if (at !== dataBytes)
     throw modelError(

@@ -3,6 +3,14 @@
 /** What a tensor is for. `experts` are the routed experts of a mixture; `blocks` is everything else in a layer. */
 export type WeightPart = 'embedding' | 'output' | 'blocks' | 'experts' | 'vision' | 'mtp';
 
+/** Parameters counted from a config, by part. */
+export type ParameterCounts = Record<Exclude<WeightPart, 'vision'>, number>;
+
+/** All parameters of the main model. */
+export function totalParameters({ blocks, embedding, experts, output }: ParameterCounts): number {
+  return blocks + embedding + experts + output;
+}
+
 export interface WeightSum {
   part: WeightPart;
   /** Data type as the file names it: "BF16", "F8_E4M3", "Q4_K". */
@@ -49,7 +57,7 @@ export function parametersOf(sums: readonly WeightSum[], part?: WeightPart): num
 }
 
 /** Where the number of a tensor's layer stands in its name, after "layers." or "blk."; -1: it belongs to none. */
-export function layerIndex(name: string): number {
+function layerIndex(name: string): number {
   const hugging = name.indexOf('layers.');
   const at = hugging >= 0 ? hugging + 7 : name.startsWith('blk.') ? 4 : -1;
   return at >= 0 && /\d/.test(name.charAt(at)) ? at : -1;

@@ -1,8 +1,9 @@
-/**
- * Finds, loads and types the native binary: on first use, never on import. Node's built-in modules are loaded on first
- * use too: imported here, node:module and node:path take a quarter of the time of importing umaprobe.
- */
+/** Finds, loads and types the native binary: on first use, never on import. */
 
+import { accessSync, chmodSync, constants, existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
+import { debuglog } from 'node:util';
 import { UmaError } from '../base/errors.ts';
 import { packageRoot } from '../root.ts';
 import type { NativeBinding } from './contract.ts';
@@ -47,7 +48,6 @@ export function native(): NativeBinding {
 /** Path of libumasim.so, the simulated machine, in the folder of the binary. */
 export function simulatorLibrary(): string {
   loaded ??= load(packageRoot());
-  const { dirname, join } = process.getBuiltinModule('node:path');
   const path = join(dirname(loaded.path), 'libumasim.so');
   if (existsSync(path)) return path;
   throw missing('LIBRARY_MISSING', 'libumasim.so', `it is not beside ${loaded.path}. ${remedy(packageRoot())}`);
@@ -61,11 +61,9 @@ export function simulatorLibrary(): string {
  */
 export function guardProgram(): { file: string; args: string[] } {
   loaded ??= load(packageRoot());
-  const { dirname, join } = process.getBuiltinModule('node:path');
   const path = join(dirname(loaded.path), 'umaprobe-guard');
   if (!existsSync(path))
     throw missing('LIBRARY_MISSING', 'umaprobe-guard', `it is not beside ${loaded.path}. ${remedy(packageRoot())}`);
-  const { accessSync, chmodSync, constants } = process.getBuiltinModule('node:fs');
   try {
     accessSync(path, constants.X_OK);
   } catch {
@@ -82,8 +80,8 @@ export function guardProgram(): { file: string; args: string[] } {
 export function load(root: string): Loaded {
   const path = find(root);
   try {
-    const binding = process.getBuiltinModule('node:module').createRequire(path)(path) as NativeBinding;
-    debug(`loaded ${path}`);
+    const binding = createRequire(path)(path) as NativeBinding;
+    debuglog('umaprobe')(`loaded ${path}`);
     return { path, binding };
   } catch (cause) {
     // The next candidate is not tried: it might load, but it is another build than the one that comes first.
@@ -103,12 +101,12 @@ export function load(root: string): Loaded {
 function find(root: string): string {
   const override = process.env.UMAPROBE_BINARY;
   if (override !== undefined && override !== '') {
-    const path = process.getBuiltinModule('node:path').resolve(override);
+    const path = resolve(override);
     if (existsSync(path)) return path;
     throw missing('LIBRARY_MISSING', path, 'UMAPROBE_BINARY names a file that does not exist');
   }
   refuseBundle(root);
-  const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);
+  const require = createRequire(import.meta.url);
   const tried: string[] = [];
   try {
     return (require('node-gyp-build') as NodeGypBuild).path(root);
@@ -148,8 +146,6 @@ export function refuseBundle(root: string): void {
 }
 
 function isPackage(root: string): boolean {
-  const { readFileSync } = process.getBuiltinModule('node:fs');
-  const { join } = process.getBuiltinModule('node:path');
   try {
     return (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { name?: unknown }).name === 'umaprobe';
   } catch {
@@ -170,7 +166,7 @@ function remedy(root: string): string {
 
 /** Names the package's folder, so that it works from every folder and with every package manager. */
 function buildCommand(root: string): string {
-  const script = process.getBuiltinModule('node:path').join(root, 'scripts', 'native-build.mjs');
+  const script = join(root, 'scripts', 'native-build.mjs');
   return `With a C++17 compiler, build it from source: node ${/^[\w@%+=:,./-]+$/.test(script) ? script : `'${script}'`}`;
 }
 
@@ -182,12 +178,4 @@ function isMusl(): boolean {
 /** An error's message on one line. */
 function messageOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).trim().replace(/\s*\n\s*/g, ' ');
-}
-
-function existsSync(path: string): boolean {
-  return process.getBuiltinModule('node:fs').existsSync(path);
-}
-
-function debug(message: string): void {
-  process.getBuiltinModule('node:util').debuglog('umaprobe')(message);
 }

@@ -5,6 +5,7 @@
 
 import type { Fact, Failure } from '../base/errors.ts';
 import type { AllocatorKind } from '../types/index.ts';
+import type { ProbeRules, ProbeTrip } from './guard-protocol.ts';
 
 /** A library opened at run time. Absent properties were not read before the deadline. */
 export interface NativeLibrary {
@@ -95,72 +96,25 @@ export interface NativeAllocator {
   durationMs: number;
 }
 
-/** State of the guard. Times are milliseconds of this process's real monotonic clock. */
+/**
+ * State of the guard. PSI full is the larger of avg10 as the kernel last updated it (every two seconds), and avg10 as of now.
+ */
 export interface NativeGuard {
   running: boolean;
   ticks: number;
-  /**
-   * Lowest MemAvailable (bytes) and highest PSI full (percent, see NativeGuardOptions.pressureFull) so far; null: not
-   * read.
-   */
+  /** Lowest MemAvailable (bytes) and highest PSI full (percent) so far; null: not read. */
   lowestAvailable: number | null;
   highestPressure: number | null;
   /** CPU time of the guard thread. */
   cpuMs: number;
-  trip: null | {
-    reason: 'floor' | 'pressure' | 'parent';
-    /** The reading that tripped it: bytes, percent. */
-    available: number | null;
-    pressureFull: number | null;
-    /**
-     * Time from the reading that tripped it until no allocation, touch or verification was running, and until all
-     * blocks were freed. null: not yet.
-     */
-    stoppedAfterMs: number | null;
-    freedAfterMs: number | null;
-  };
-}
-
-/**
- * One line of JSON on `reportFd`. The guard writes one when it trips (`left` false) and one when it ends the process
- * (`left` true). `atMs`: CLOCK_MONOTONIC, as process.hrtime.
- */
-export type NativeTripReport = NonNullable<NativeGuard['trip']> & { atMs: number; left: boolean };
-
-export interface NativeGuardOptions {
-  /** Trip when MemAvailable is below this, in bytes. 0: not checked. */
-  floor: number;
-  /**
-   * Trip when PSI full is at or above this, in percent, and dangerous. 0: not checked.
-   *
-   * The value is the larger of two: avg10 as the kernel last updated it (every two seconds), and avg10 extrapolated to
-   * now. It is dangerous if MemAvailable is below 1.25 floors or there is no floor; if a call is running and
-   * MemAvailable has not fallen by 64 MiB within a second; and in any case after 30 s. Otherwise it may be the normal
-   * cost of reclaim during an allocation.
-   */
-  pressureFull: number;
-  /** Time between two readings, in microseconds: 1000 to 1000000. PSI is read at most every 20 ms. */
-  intervalUs: number;
-  /** Trip when the pid of the parent process is not this one. 0: not checked. */
-  parent: number;
-  /**
-   * Time after a trip at which the guard ends the process with _exit(6), in milliseconds. 0: never.
-   *
-   * It does so if MemAvailable is still below the floor; after a trip by pressure also if a call is still running;
-   * after the parent's end in any case. Except for that last case it does not once all blocks are freed and
-   * MemAvailable is back.
-   */
-  exitAfterMs: number;
-  /**
-   * File descriptor for lines of `NativeTripReport`, written by the guard thread without waiting for the reader. -1:
-   * none.
-   */
-  reportFd: number;
+  trip: ProbeTrip | null;
 }
 
 export interface NativeRecorderOptions {
   /** Between two readings of MemFree, 1,000 to 1,000,000. */
   intervalUs: number;
+  /** Between two readings of /proc/meminfo. */
+  meminfoUs: number;
   /** Readings of so long become one frame: last, lowest and highest values. */
   frameUs: number;
   /** Between two writes, each followed by fdatasync. */
@@ -345,9 +299,7 @@ export interface NativeBinding {
   readNvml(deadlineMs: number): Promise<NativeNvmlReport>;
   /**
    * What a snapshot reads each time, as one answer, because waking this thread takes longer than most readings: NVML,
-   * CUDA, the counters of /proc/meminfo as `hostMemory` gives them, and files as `rereadFilesWithin`. Files that the
-   * kernel itself serves and that are open are read on this thread while the libraries' threads wake, and it then waits
-   * up to 60 µs for them: the promise may be resolved already, without a turn of the event loop.
+   * CUDA, the counters of /proc/meminfo as `hostMemory` gives them, and files as `rereadFilesWithin`.
    */
   readMachine(
     memGetInfo: 0 | 1 | 2,
@@ -393,8 +345,6 @@ export interface NativeBinding {
     seed: number,
     deadlineMs: number,
   ): Promise<Fact<{ durationMs: number; mismatches: number; firstMismatch: number | null }>>;
-  /** Writes one byte from the host, for tests of verifyBlock(). */
-  pokeBlock(block: number, offset: number, byte: number, deadlineMs: number): Promise<Failure | null>;
   freeBlock(block: number, deadlineMs: number): Promise<Fact<{ durationMs: number }>>;
   /** Frees all blocks, also after a trip. Blocks that cannot be freed stay held, and the first failure is returned. */
   freeBlocks(deadlineMs: number): Promise<Fact<{ durationMs: number; blocks: number; bytes: number }>>;
@@ -405,7 +355,7 @@ export interface NativeBinding {
    * environment (EBUSY while one runs); a new guard lets the allocator allocate again. Fails if a floor is set and
    * MemAvailable cannot be read.
    */
-  guardStart(options: NativeGuardOptions): Failure | null;
+  guardStart(rules: ProbeRules): Failure | null;
   guardRead(): NativeGuard;
   guardStop(): void;
 

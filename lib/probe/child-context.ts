@@ -6,7 +6,7 @@ import type { ProcessId } from '../host/process.ts';
 import { parseBuddyinfo, parsePressure } from '../host/procfs.ts';
 import type { JournalWriter } from '../journal/writer.ts';
 import { unpinnable } from '../memory/cma.ts';
-import { bytesInBlocks, GPU_BLOCK } from '../memory/contiguity.ts';
+import { blockUse } from '../memory/contiguity.ts';
 import { needsLargeBlocks } from '../memory/kinds.ts';
 import type { NativeAllocator, NativeBinding } from '../native/contract.ts';
 import type { ChildContext, HostReading, PlannedStep, RunLimits, StepResult, Stop } from './context.ts';
@@ -66,7 +66,7 @@ export function childContext(parts: ContextParts): {
   }
 
   function reading(kind: PlannedStep['kind']): HostReading {
-    return readHost(binding, needsLargeBlocks(kind, limits.memoryModel));
+    return readHost(binding, needsLargeBlocks(kind, limits.memoryModel), limits.stuck);
   }
 
   const context: ChildContext = {
@@ -123,7 +123,7 @@ export function childContext(parts: ContextParts): {
 }
 
 /** @param largeBlocks whether to read free blocks of 2 MiB or more. */
-function readHost(binding: NativeBinding, largeBlocks: boolean): HostReading {
+function readHost(binding: NativeBinding, largeBlocks: boolean, stuck: number | null): HostReading {
   const pressureFull = readPressureFull(binding);
   const [buddyinfo] = largeBlocks ? binding.readFiles(['/proc/buddyinfo']) : [];
   // Read last: it is compared with the floor and should be the freshest number.
@@ -134,7 +134,8 @@ function readHost(binding: NativeBinding, largeBlocks: boolean): HostReading {
     memAvailable: host.available,
     unpinnable: unpinnable(host).afterReclaim,
     pressureFull,
-    inLargeBlocks: free === null ? null : Math.max(0, bytesInBlocks(free.blocks, GPU_BLOCK) - unpinnable(host).now),
+    inLargeBlocks: free === null ? null : blockUse(host, free.blocks).large,
+    stuck,
   };
 }
 

@@ -1,7 +1,8 @@
 /** What the parent knows of its child: the messages that it has sent so far. */
 
 import { isFailure } from '../base/facts.ts';
-import type { NativeAllocator, NativeGuard, NativeTripReport } from '../native/contract.ts';
+import type { NativeAllocator } from '../native/contract.ts';
+import type { ProbeTrip } from '../native/guard-protocol.ts';
 import type { ProbeGuardReport } from '../types/index.ts';
 import { guardReport } from './guard-report.ts';
 import { type ChildMessage, parseLine } from './protocol.ts';
@@ -12,8 +13,7 @@ export class ChildState<Result> {
   result: Result | null = null;
   /** The loop has ended, with a result or an error. */
   isDone = false;
-  #trip: NativeGuard['trip'] = null;
-  #guardExited = false;
+  #trip: ProbeTrip | null = null;
   #error: Error | null = null;
   /** What the caller's function threw or rejected with; an object, because that can be anything, null included. */
   #thrown: { error: unknown } | null = null;
@@ -68,17 +68,13 @@ export class ChildState<Result> {
 
   /** The guard's thread writes to a pipe of its own: its lines arrive even when the child's event loop is blocked. */
   receiveGuardLine(line: string): void {
-    const report = parseLine<Partial<NativeTripReport>>(line);
-    if (report === null) return;
-    if (report.left === true) this.#guardExited = true;
-    if (report.reason === undefined) return;
-    const { available = null, freedAfterMs = null, pressureFull = null, reason, stoppedAfterMs = null } = report;
+    const trip = parseLine<ProbeTrip>(line);
     // The exit line supersedes the trip line: it has the final timings.
-    this.#trip = { reason, available, pressureFull, stoppedAfterMs, freedAfterMs };
+    if (trip?.reason !== undefined) this.#trip = trip;
   }
 
   guard(): ProbeGuardReport | null {
-    return guardReport(this.#trip, this.#guardExited);
+    return guardReport(this.#trip);
   }
 
   /** Waits for the caller's functions; then throws what one of them threw, or else the error that ended the loop. */

@@ -10,6 +10,8 @@ export interface RunLimits {
   memoryModel: MemoryModel;
   /** MemTotal. */
   hostTotal: number;
+  /** Free memory between pages that do not move, in bytes (memory/contiguity.ts); null: not known. */
+  stuck: number | null;
   /** Bytes that must stay available on the host; null: the run takes no host memory. */
   floor: number | null;
   /** PSI full avg10 (percent) from which no further step is made; null: pressure stops nothing. */
@@ -53,6 +55,8 @@ export interface HostReading {
   pressureFull: number | null;
   /** Free memory in blocks of 2 MiB or more, without CMA. Read only for kinds that need such blocks. */
   inLargeBlocks: number | null;
+  /** Free memory that compaction cannot join to such blocks, as the parent read it at the start; null: not known. */
+  stuck: number | null;
 }
 
 /**

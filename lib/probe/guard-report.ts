@@ -1,21 +1,26 @@
 /** A trip of the guard, as a sentence and as the report's field. */
 
-import { formatBoth } from '../base/format.ts';
+import { formatBoth, formatBytes } from '../base/format.ts';
 import { stalledAtLimitText } from '../memory/pressure.ts';
-import type { NativeGuard } from '../native/contract.ts';
+import type { ProbeTrip } from '../native/guard-protocol.ts';
 import type { ProbeGuardReport } from '../types/index.ts';
 import type { RunLimits } from './context.ts';
 
-type Trip = NonNullable<NativeGuard['trip']>;
-
 /** "the guard stopped it: MemAvailable 8.21 GiB (8.82 GB) fell below the floor of 8.38 GiB (9.00 GB)". */
 export function guardSentence(
-  { available, pressureFull, reason }: Pick<Trip, 'available' | 'pressureFull' | 'reason'>,
+  {
+    available,
+    freeInCpuLists,
+    pressureFull,
+    reason,
+  }: Pick<ProbeTrip, 'available' | 'freeInCpuLists' | 'pressureFull' | 'reason'>,
   { floor, pressureFull: limit }: Pick<RunLimits, 'floor' | 'pressureFull'>,
 ): string {
   switch (reason) {
-    case 'floor':
-      return `the guard stopped it: MemAvailable ${formatBoth(available)} fell below the floor of ${formatBoth(floor)}`;
+    case 'floor': {
+      const lists = freeInCpuLists === null ? '' : `, with ${formatBytes(freeInCpuLists)} in the processors’ lists,`;
+      return `the guard stopped it: MemAvailable ${formatBoth(available)}${lists} fell below the floor of ${formatBoth(floor)}`;
+    }
     case 'pressure':
       return `the guard stopped it: ${stalledAtLimitText(pressureFull ?? 0, limit ?? 0)}`;
     case 'parent':
@@ -23,9 +28,8 @@ export function guardSentence(
   }
 }
 
-/** @param exited the memory did not come back in time, and the guard ended the process. */
-export function guardReport(trip: Trip | null, exited: boolean): ProbeGuardReport | null {
+export function guardReport(trip: ProbeTrip | null): ProbeGuardReport | null {
   if (trip === null) return null;
-  const { available, freedAfterMs, pressureFull, reason, stoppedAfterMs } = trip;
-  return { reason, memAvailable: available, pressureFull, stoppedAfterMs, freedAfterMs, left: exited };
+  const { available, freeInCpuLists, freedAfterMs, left, pressureFull, reason, stoppedAfterMs } = trip;
+  return { reason, memAvailable: available, freeInCpuLists, pressureFull, stoppedAfterMs, freedAfterMs, left };
 }

@@ -17,17 +17,18 @@ import type { ProbeOptions } from '../types/index.ts';
 /** The keys that the options of every probe command have. */
 export const PROBE_KEYS: Keys<ProbeOptions> = {
   device: true,
-  floor: true,
+  floorBytes: true,
   acceptAFrozenMachine: true,
   journal: true,
   stepTimeoutMs: true,
   timeoutMs: true,
   signal: true,
-  onStart: true,
+  onEvent: true,
 };
 
 export interface CheckedProbeOptions {
-  device: number;
+  /** CUDA ordinal; null: the GPU that shares the host's memory, else the first. */
+  device: number | null;
   /** null: the machine's default. */
   floor: number | null;
   acceptAFrozenMachine: boolean;
@@ -38,19 +39,19 @@ export interface CheckedProbeOptions {
   /** null: no limit. */
   timeoutMs: number | null;
   signal: AbortSignal | null;
-  onStart: ProbeOptions['onStart'];
+  onEvent: ProbeOptions['onEvent'];
 }
 
 /** @throws TypeError/RangeError that names the option. */
 export function checkProbeOptions(options: ProbeOptions, defaultTimeoutMs: number | null): CheckedProbeOptions {
-  const { device = 0, acceptAFrozenMachine = false, journal, onStart, signal } = options;
-  checkDevice(device);
+  const { device = null, acceptAFrozenMachine = false, journal, onEvent, signal } = options;
+  if (device !== null) checkDevice(device);
   checkBoolean('acceptAFrozenMachine', acceptAFrozenMachine);
   checkSignal(signal);
-  checkFunction('onStart', onStart);
+  checkFunction('onEvent', onEvent);
   return {
     device,
-    floor: options.floor === undefined ? null : checkFloor('floor', options.floor, acceptAFrozenMachine),
+    floor: options.floorBytes === undefined ? null : checkFloor('floorBytes', options.floorBytes, acceptAFrozenMachine),
     acceptAFrozenMachine,
     journal: checkJournal(journal),
     stepTimeoutMs:
@@ -62,7 +63,7 @@ export function checkProbeOptions(options: ProbeOptions, defaultTimeoutMs: numbe
         ? defaultTimeoutMs
         : checkMilliseconds('timeoutMs', options.timeoutMs, LIMITS.timeoutMs),
     signal: signal ?? null,
-    onStart,
+    onEvent,
   };
 }
 

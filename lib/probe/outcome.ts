@@ -53,8 +53,10 @@ export function runOutcome(run: Omit<ProbeRun<{ stop: Stop | null }>, 'settled'>
     return { state: isCallers(stop.cause) ? stop.cause : 'stopped', reason: stop.reason };
   }
   if (guard === null || guard.reason === 'parent') return { state: end, reason: run.reason };
-  const trip = { reason: guard.reason, available: guard.memAvailable, pressureFull: guard.pressureFull };
-  const sentence = guardSentence(trip, { floor: header.floor?.bytes ?? null, pressureFull: null });
+  const sentence = guardSentence(
+    { ...guard, available: guard.memAvailable },
+    { floor: header.floor?.bytes ?? null, pressureFull: null },
+  );
   const exit = guard.left ? '; the allocation in progress could not be freed in time, and the process exited' : '';
   return { state: 'stopped', reason: `${sentence}${exit}` };
 }

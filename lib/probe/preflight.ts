@@ -1,15 +1,16 @@
 /** Reads the machine before anything is allocated, and refuses to start on one that is not safe. */
 
+import { once } from 'node:events';
 import { UmaError } from '../base/errors.ts';
-import { isFailure } from '../base/facts.ts';
 import { capitalized } from '../base/format.ts';
-import { kernelFiles } from '../host/files.ts';
-import { parseVmstat } from '../host/procfs.ts';
+import { SYNC_LIMIT_MS } from '../base/limits.ts';
+import { SWAP_SAMPLE_MS, swapMeter } from '../host/swap-rate.ts';
 import { goneGpus } from '../memory/device-health.ts';
 import { answerText, meaningOf } from '../memory/driver-status.ts';
-import { floorFor } from '../memory/floor.ts';
+import { probeFloor } from '../memory/floor.ts';
+import { unifiedDevice } from '../memory/headroom.ts';
 import { liesOnDevice } from '../memory/kinds.ts';
-import { floorWithShare, otherUsers, shareFor } from '../memory/others.ts';
+import { floorWithShare, shareFor } from '../memory/others.ts';
 import { invisibleDevices, mayHideAll, variableText } from '../memory/visibility.ts';
 import { native } from '../native/binding.ts';
 import { snapshot as takeSnapshot } from '../snapshot/index.ts';
@@ -19,53 +20,59 @@ import type { Baseline, ProbeSpec } from './spec.ts';
 
 /** A library that needs longer than this is not tested. */
 const SNAPSHOT = { memGetInfo: 'never', deadlineMs: 5_000, childDeadlineMs: 5_000 } as const;
-/** A shorter sample says little about a rate. */
-const SWAP_SAMPLE_MS = 100;
 
 /** The part of the baseline that is read from the machine. */
 export type PreflightResult = Pick<Baseline, 'snapshot' | 'device' | 'floor' | 'others' | 'share'>;
 
+/** What decides whether a run may start. */
+type Run = Pick<ProbeSpec<unknown, unknown>, 'command' | 'kinds' | 'options' | 'share'>;
+
 /** @throws UmaError `ERR_UMA_FLOOR` if it is not safe to start, or the code why the device cannot be used. */
-export async function preflight(
-  spec: Pick<ProbeSpec<unknown, unknown>, 'command' | 'kinds' | 'options' | 'share'>,
-): Promise<PreflightResult> {
+export async function preflight(spec: Run): Promise<PreflightResult> {
+  const found = await read(spec);
+  return (await writeDirtyPages(found, spec.options)) ? read(spec) : found;
+}
+
+async function read(spec: Run): Promise<PreflightResult> {
   const { command, kinds, options } = spec;
-  const swapRate = await swapMeter();
+  const swapRate = await swapMeter(native());
   const [snapshot] = await Promise.all([takeSnapshot(SNAPSHOT), new Promise((r) => setTimeout(r, SWAP_SAMPLE_MS))]);
-  const device = findDevice(snapshot, options.device, command);
+  const device = findDevice(snapshot, options.device ?? unifiedDevice(snapshot)?.cudaIndex ?? 0, command);
   const model = device.memoryModel;
-  const others = otherUsers(device, process.pid);
+  const { others } = device;
   const takesTheirs = model === 'unified' || kinds.some(liesOnDevice);
   const share = spec.share === undefined || !takesTheirs ? null : shareFor(spec.share.requested, others);
-  const floor = floorWithShare(floorFor(options.floor, { total: snapshot.host.total, model }, kinds), share, model);
+  const own = probeFloor(options.floor, { total: snapshot.host.total, model }, kinds);
+  const floor = own === null || model !== 'unified' ? own : floorWithShare(own, share);
   const unsafe = unsafeCondition({
-    snapshot,
-    model,
-    kinds,
+    facts: { snapshot, swapBytesPerSecond: await swapRate() },
     floor,
-    swapBytesPerSecond: await swapRate(),
     acceptAFrozenMachine: options.acceptAFrozenMachine,
   });
   if (unsafe !== null) throw refusalError(command, unsafe);
   return { snapshot, device, floor, others, share };
 }
 
-/** Measures swap traffic from now until its result is called: bytes per second; null: the kernel does not say. */
-async function swapMeter(): Promise<() => Promise<number | null>> {
-  const binding = native();
-  const swappedPages = async (): Promise<number | null> => {
-    const [text] = await kernelFiles(binding).read(['/proc/vmstat']);
-    if (text === undefined || isFailure(text)) return null;
-    const [pagesIn = null, pagesOut = null] = parseVmstat(text, ['pswpin', 'pswpout']);
-    return pagesIn === null || pagesOut === null ? null : pagesIn + pagesOut;
-  };
-  const before = await swappedPages();
-  const started = performance.now();
-  return async () => {
-    const after = await swappedPages();
-    if (before === null || after === null) return null;
-    return ((after - before) * binding.pageSize() * 1000) / (performance.now() - started);
-  };
+/**
+ * Writes dirty pages before a run that takes host memory, where they are so many that the allocations would wait for the disk
+ * (the row `cache.dirty`): the run would measure that disk, and stop by the pressure of it. An abort ends the wait.
+ */
+async function writeDirtyPages(
+  { floor, snapshot }: PreflightResult,
+  { onEvent, signal }: Run['options'],
+): Promise<boolean> {
+  const { dirty } = snapshot.host;
+  const isDirty = snapshot.judgement.findings.some(({ id }) => id === 'cache.dirty');
+  if (floor === null || !isDirty || dirty === null || signal?.aborted === true) return false;
+  await onEvent?.({ type: 'writing', dirtyBytes: dirty });
+  const ended = new AbortController();
+  const aborted = signal === null ? [] : [once(signal, 'abort', { signal: ended.signal })];
+  try {
+    await Promise.race([native().syncAll(SYNC_LIMIT_MS), ...aborted]);
+  } finally {
+    ended.abort();
+  }
+  return true;
 }
 
 const UNUSABLE_CODES = {

@@ -2,7 +2,8 @@
 
 import type { Fact } from '../base/errors.ts';
 import type { BeginRecord } from '../journal/records.ts';
-import type { NativeAllocator, NativeGuard, NativeGuardOptions } from '../native/contract.ts';
+import type { NativeAllocator, NativeGuard } from '../native/contract.ts';
+import type { ProbeRules } from '../native/guard-protocol.ts';
 import type { RunLimits } from './context.ts';
 import type { SerializedError } from './serialized-error.ts';
 import type { ProbeCommand } from './spec.ts';
@@ -21,7 +22,7 @@ export const HEARTBEAT_MS = 250;
 export interface ChildRequest {
   command: ProbeCommand;
   limits: RunLimits;
-  guard: NativeGuardOptions;
+  guard: ProbeRules;
   /** The run that the child continues on JOURNAL_FD; null: no journal is kept. */
   journal: { path: string; run: Pick<BeginRecord, 'run' | 'bootId'> } | null;
   /** The command's own request. */

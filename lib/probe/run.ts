@@ -2,6 +2,8 @@
 
 import { isFailure } from '../base/facts.ts';
 import { defaultJournal, type Journal, openJournal } from '../journal/index.ts';
+import { blockUse } from '../memory/contiguity.ts';
+import { probeThresholds } from '../memory/guard-rules.ts';
 import { STALLED_PERCENT } from '../memory/pressure.ts';
 import { native } from '../native/binding.ts';
 import type { NativeAllocator } from '../native/contract.ts';
@@ -17,7 +19,7 @@ import type { Baseline, ProbeRun, ProbeSpec } from './spec.ts';
 import { type Supervisor, supervise } from './supervisor.ts';
 
 /** The guard checks 200 times a second, in native code: at most 1 % of a core. */
-const GUARD_INTERVAL_US = 5_000;
+const GUARD_INTERVAL_MS = 5;
 /** If the memory is not free by then, the guard ends the process. */
 const GUARD_EXIT_AFTER_MS = 200;
 
@@ -41,7 +43,7 @@ export async function runProbe<Request, Event, Result>(spec: ProbeSpec<Request, 
       unfinished: journal?.unfinished ?? null,
     };
     const { allocator, ...run } = await runInChild<Result>(baseline, spec as AnySpec, journal);
-    const settled = await settle(baseline.snapshot, spec.options.device);
+    const settled = await settle(baseline.snapshot, ordinalOf(baseline));
     const header = probeHeader(baseline, allocator, journal?.path ?? null);
     return { ...run, header: { ...header, durationMs: performance.now() - started }, settled };
   } finally {
@@ -49,10 +51,15 @@ export async function runProbe<Request, Event, Result>(spec: ProbeSpec<Request, 
   }
 }
 
-function openRunJournal({ command, options }: Pick<AnySpec, 'command' | 'options'>, { snapshot }: PreflightResult) {
+/** CUDA's number of the probed device: the preflight has found it there. */
+function ordinalOf({ device }: Pick<PreflightResult, 'device'>): number {
+  return device.cudaIndex ?? device.index;
+}
+
+function openRunJournal({ command, options }: Pick<AnySpec, 'command' | 'options'>, machine: PreflightResult) {
   if (options.journal === false) return null;
-  const { bootId, simulated } = snapshot;
-  const heading = { command, device: options.device, simulated, bootId };
+  const { bootId, simulated } = machine.snapshot;
+  const heading = { command, device: ordinalOf(machine), simulated, bootId };
   return openJournal(options.journal ?? defaultJournal(simulated), heading);
 }
 
@@ -75,7 +82,15 @@ async function runInChild<Result>(
     const request = childRequest(baseline, spec, journal);
     const { device, floor, journalNotes, others, share, unfinished } = baseline;
     const { memoryModel } = device;
-    await spec.options.onStart?.({ floor, journalNotes: [...journalNotes], memoryModel, others, share, unfinished });
+    await spec.options.onEvent?.({
+      type: 'started',
+      floor,
+      journalNotes: [...journalNotes],
+      memoryModel,
+      others,
+      share,
+      unfinished,
+    });
     child = await ProbeChild.start(request, journal?.fd ?? null, {
       message(message) {
         supervisor?.noteActivity();
@@ -106,9 +121,10 @@ function childRequest(baseline: Baseline, spec: AnySpec, journal: Journal | null
   const { options } = spec;
   const pressureFull = pressureLimit(baseline, options);
   const limits: RunLimits = {
-    device: options.device,
+    device: ordinalOf(baseline),
     memoryModel: device.memoryModel,
     hostTotal: snapshot.host.total,
+    stuck: snapshot.contiguity === null ? null : blockUse(snapshot.host, snapshot.contiguity).stuck,
     floor: floor?.bytes ?? null,
     pressureFull,
     stepTimeoutMs: options.stepTimeoutMs,
@@ -118,9 +134,8 @@ function childRequest(baseline: Baseline, spec: AnySpec, journal: Journal | null
     command: spec.command,
     limits,
     guard: {
-      floor: floor?.bytes ?? 0,
-      pressureFull: pressureFull ?? 0,
-      intervalUs: GUARD_INTERVAL_US,
+      ...probeThresholds(floor?.bytes ?? 0, pressureFull ?? 0),
+      intervalMs: GUARD_INTERVAL_MS,
       parent: process.pid,
       exitAfterMs: GUARD_EXIT_AFTER_MS,
       reportFd: GUARD_FD,

@@ -1,19 +1,15 @@
 /** Waits until the memory of the exited child has returned, and explains what is missing. */
 
 import { formatBoth, formatBytes, MiB } from '../base/format.ts';
-import { readHostMemory } from '../host/meminfo-within.ts';
+import { availableBytes } from '../memory/available.ts';
 import { hasUnknownPools } from '../memory/headroom.ts';
 import { DROP_POOLS } from '../memory/remedies.ts';
 import { snapshot as takeSnapshot } from '../snapshot/index.ts';
+import { memorySettled, POLL_MS } from '../snapshot/settled.ts';
 import type { DeviceSnapshot, Settled, Snapshot } from '../types/index.ts';
 
-const POLL_MS = 50;
-/** 92 GB came back within 5 s (driver 580.178.04); memory that has not moved for this long will not come back. */
-const STABLE_MS = 1_000;
 const HOST_LIMIT_MS = 20_000;
 const DEVICE_LIMIT_MS = 5_000;
-/** Fluctuation of MemAvailable on an idle machine. */
-const NOISE = 64 * MiB;
 /** Smaller changes are not reported as missing: page tables, caches and other programs. */
 const REPORTED_BYTES = 256 * MiB;
 
@@ -24,7 +20,8 @@ type Changes = Pick<Settled, 'memAvailableChange' | 'memFreeChange' | 'cudaFreeC
 /** @param before taken before the child was started. */
 export async function settle(before: Snapshot, ordinal: number): Promise<Settled> {
   const started = performance.now();
-  const settled = await hostSettled(before.host.available);
+  const goal = availableBytes(before.host, before.kernel);
+  const { settled } = await memorySettled({ goal, limitMs: HOST_LIMIT_MS });
   let after = await takeSnapshot(SNAPSHOT);
   // The driver returns a device's own memory without any change in meminfo: poll the device itself.
   while (lacksDeviceMemory(before, after, ordinal) && performance.now() - started < DEVICE_LIMIT_MS) {
@@ -38,28 +35,6 @@ export async function settle(before: Snapshot, ordinal: number): Promise<Settled
     cudaFreeChange: deviceFreeChange(before, after, ordinal),
   };
   return { afterMs, settled, ...changes, missing: missing(before, after, changes, findDevice(after, ordinal)) };
-}
-
-/** Waits until MemAvailable is back or stable; false: it still moved at the time limit. */
-async function hostSettled(goal: number | null): Promise<boolean> {
-  const started = performance.now();
-  let last = await availableNow();
-  let stableSince = started;
-  for (;;) {
-    if (last === null || (goal !== null && last >= goal - NOISE)) return true;
-    if (performance.now() - stableSince >= STABLE_MS) return true;
-    if (performance.now() - started >= HOST_LIMIT_MS) return false;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    const now = await availableNow();
-    if (now === null || Math.abs(now - last) > NOISE / 8) {
-      stableSince = performance.now();
-      last = now;
-    }
-  }
-}
-
-async function availableNow(): Promise<number | null> {
-  return (await readHostMemory()).available;
 }
 
 function lacksDeviceMemory(before: Snapshot, after: Snapshot, ordinal: number): boolean {

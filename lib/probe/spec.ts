@@ -5,7 +5,7 @@ import type {
   DeviceSnapshot,
   ProbeGuardReport,
   ProbeHeader,
-  ProbeStart,
+  ProbeStarted,
   Settled,
   Snapshot,
   UnfinishedRun,
@@ -22,7 +22,7 @@ export interface Baseline {
   floor: ProbeHeader['floor'];
   others: ProbeHeader['others'];
   /** Memory of the device that stays free for the others; null: none does. */
-  share: ProbeStart['share'];
+  share: ProbeStarted['share'];
   /** As in the header. A loop measures real time; commands report simulated time while it runs. */
   timeScale: ProbeHeader['timeScale'];
   /** Repairs of the journal. */

@@ -1,10 +1,10 @@
 /** Whether a step may be made. Pure: readings in, refusal out. */
 
 import { formatBoth, formatBytes } from '../base/format.ts';
-import { largeBlockHeadroom } from '../memory/contiguity.ts';
 import { stepMargin } from '../memory/floor.ts';
 import { takesHostMemory } from '../memory/kinds.ts';
 import { stalledAtLimitText } from '../memory/pressure.ts';
+import { roomOf } from './block-room.ts';
 import type { HostReading, PlannedStep, Refusal, RunLimits } from './context.ts';
 
 /** Why the step must not be made; null: it may. */
@@ -44,7 +44,7 @@ function floorRefusal(floor: number, { memAvailable, unpinnable }: HostReading, 
 }
 
 function contiguityRefusal(reading: HostReading, step: PlannedStep): Refusal | null {
-  const headroom = largeBlockHeadroom(reading);
+  const headroom = roomOf(reading);
   const cost = hostCost(step);
   if (headroom === null || cost <= headroom) return null;
   return {

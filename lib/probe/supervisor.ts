@@ -129,6 +129,7 @@ export function supervise(child: ProbeChild, options: SuperviseOptions): Supervi
       {
         reason: 'floor',
         memAvailable: available,
+        freeInCpuLists: null,
         pressureFull: null,
         stoppedAfterMs: null,
         freedAfterMs: null,

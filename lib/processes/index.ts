@@ -5,7 +5,7 @@ import { lazy } from '../base/lazy.ts';
 import { LIMITS } from '../base/limits.ts';
 import type { ProcessesOptions, ProcessesReport } from '../types/index.ts';
 
-const KEYS: Keys<ProcessesOptions> = { exactMs: true, deadlineMs: true, signal: true };
+const KEYS: Keys<ProcessesOptions> = { pssLimitMs: true, deadlineMs: true, signal: true };
 
 const work = lazy(() => import('./read.ts'));
 
@@ -23,10 +23,10 @@ const work = lazy(() => import('./read.ts'));
  */
 export async function processes(options: ProcessesOptions = {}): Promise<ProcessesReport> {
   checkKeys('processes()', options, KEYS);
-  const exactMs = checkMilliseconds('exactMs', options.exactMs ?? 1000, LIMITS.exactMs);
+  const pssLimitMs = checkMilliseconds('pssLimitMs', options.pssLimitMs ?? 1000, LIMITS.pssLimitMs);
   const deadlineMs = checkMilliseconds('deadlineMs', options.deadlineMs ?? 2000);
   const signal = checkSignal(options.signal);
   signal?.throwIfAborted();
   const { readProcesses } = await work();
-  return readProcesses({ exactMs, deadlineMs, signal });
+  return readProcesses({ pssLimitMs, deadlineMs, signal });
 }

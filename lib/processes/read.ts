@@ -29,7 +29,7 @@ import { grouped, type Loose } from './group.ts';
 import { ownerOf } from './owner.ts';
 
 export interface Settings {
-  exactMs: number;
+  pssLimitMs: number;
   deadlineMs: number;
   signal: AbortSignal | undefined;
 }
@@ -47,13 +47,13 @@ const SMALL_FILES = 256 * MiB;
 /** Characters of a command line that are kept. */
 const COMMAND_LENGTH = 4096;
 
-export async function readProcesses({ exactMs, deadlineMs, signal }: Settings): Promise<ProcessesReport> {
+export async function readProcesses({ pssLimitMs, deadlineMs, signal }: Settings): Promise<ProcessesReport> {
   const started = performance.now();
   const binding = native();
   const reading = await snapshot({ memGetInfo: 'never', deadlineMs });
   const gpu = gpuMemory(reading);
   const { found, refused } = await readAll(binding, signal);
-  const exact = await readExactly(binding, found, performance.now() + exactMs, signal);
+  const exact = await readExactly(binding, found, performance.now() + pssLimitMs, signal);
   const loose = looseProcesses(found, exact.of, gpu);
   const { groups, processes } = grouped(loose);
   const sharedMemory = reading.simulated === null ? await sharedMemoryOf(binding) : [];

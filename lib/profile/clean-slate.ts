@@ -2,15 +2,10 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatBoth, formatDuration, MiB } from '../base/format.ts';
-import { hostMemorySync } from '../host/meminfo.ts';
 import { snapshot } from '../snapshot/index.ts';
+import { availableNow, memorySettled } from '../snapshot/settled.ts';
 import type { ProfileReport, Snapshot } from '../types/index.ts';
 
-const POLL_MS = 50;
-/** Memory that has not moved for so long will not come back soon; it moves in between with a driver that frees slowly. */
-const STABLE_MS = 1000;
-/** Fluctuation of MemAvailable on an idle machine. */
-const NOISE = 64 * MiB;
 const OTHERS_POLL_MS = 1000;
 
 /**
@@ -21,10 +16,9 @@ function tolerance(total: number): number {
   return Math.max(512 * MiB, total * 0.02);
 }
 
-/** Memory in use, MemTotal less MemAvailable, in bytes. */
-export function inUseNow(): number {
-  const { available, free, total } = hostMemorySync();
-  return total - (available ?? free ?? 0);
+/** Memory in use, in bytes: MemTotal less what is available. */
+export async function inUseNow(total: number): Promise<number> {
+  return total - ((await availableNow()) ?? 0);
 }
 
 /**
@@ -38,25 +32,13 @@ export async function memoryBack(
   total: number,
   { signal, waitMs }: { waitMs: number; signal: AbortSignal | undefined },
 ): Promise<string | null> {
-  const started = performance.now();
-  let lowest = Number.POSITIVE_INFINITY;
-  let fellAt = started;
-  for (;;) {
-    const inUse = inUseNow();
-    const now = performance.now();
-    if (inUse < lowest - NOISE / 8) {
-      lowest = inUse;
-      fellAt = now;
-    }
-    const settled = now - fellAt >= STABLE_MS && inUse <= baselineBytes + tolerance(total);
-    if (inUse <= baselineBytes + NOISE || settled || signal?.aborted === true) return null;
-    if (now - started >= waitMs && inUse > baselineBytes + tolerance(total))
-      return (
-        `${formatBoth(inUse - baselineBytes)} did not come back within ${formatDuration(waitMs)}, and the peaks of further trials would ` +
-        'not be comparable: see umaprobe processes, and go on with resume (--resume)'
-      );
-    await sleep(POLL_MS);
-  }
+  const goal = total - baselineBytes;
+  const { available, settled } = await memorySettled({ goal, least: goal - tolerance(total), limitMs: waitMs, signal });
+  if (settled || signal?.aborted === true) return null;
+  return (
+    `${formatBoth(goal - (available ?? 0))} did not come back within ${formatDuration(waitMs)}, and the peaks of further trials would ` +
+    'not be comparable: see umaprobe processes, and go on with resume (--resume)'
+  );
 }
 
 /** A reading without GPU programs of others, or the one at the end of the time; these are in its `others`. */

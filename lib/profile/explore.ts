@@ -1,6 +1,6 @@
 /** Goes through a plan: predicts each configuration, refuses it or has it run, and keeps the rows. */
 
-import { formatBoth, formatBytes, MiB } from '../base/format.ts';
+import { formatBoth, formatBytes } from '../base/format.ts';
 import type { ProfileParameters, ProfilePrediction, ProfileState, ProfileTrial } from '../types/index.ts';
 import { type Candidate, isAtOrAbove, type Plan, parametersText, sameParameters } from './plan.ts';
 import { type Measured, predict } from './predict.ts';
@@ -90,21 +90,10 @@ async function visit(
 /** Rows of an earlier run that stand for themselves: the others are tried again. */
 const REUSED: ReadonlySet<ProfileTrial['status']> = new Set(['ok', 'over', 'stopped', 'failed']);
 
-/**
- * Pages that the trial before has freed stay in lists of each processor for seconds: the next one takes them, and MemAvailable
- * does not fall. 250 MiB were missing on 2 processors (Linux 6.18).
- */
-const HIDDEN_BYTES = 512 * MiB;
-
-/**
- * What the trial added to the memory in use before it; up to 512 MiB more if its processes held more. (Not all that they
- * held: their mapped files are cache.) One that was stopped says only that it takes more than that.
- */
-function measuredOf({ groupBytes, groupGpuBytes, params, peakBytes, phases, status }: ProfileTrial): Measured[] {
+/** What the trial added to the memory in use before it. One that was stopped says only that it takes more than that. */
+function measuredOf({ params, peakBytes, phases, status }: ProfileTrial): Measured[] {
   if (peakBytes === null || (status !== 'ok' && status !== 'over')) return [];
-  const added = Math.max(0, peakBytes - (phases.start ?? 0));
-  const held = (groupBytes ?? 0) + (groupGpuBytes ?? 0);
-  return [{ params, bytes: Math.max(added, Math.min(held, added + HIDDEN_BYTES)) }];
+  return [{ params, bytes: Math.max(0, peakBytes - (phases.start ?? 0)) }];
 }
 
 function onTopOf(inUse: number, own: ProfilePrediction): ProfilePrediction {

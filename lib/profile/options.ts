@@ -34,15 +34,16 @@ const KEYS: Keys<ProfileOptions> = {
   limitBytes: true,
   floorBytes: true,
   acceptAFrozenMachine: true,
-  until: true,
+  ready: true,
   steps: true,
   stepCount: true,
   metric: true,
-  trialMs: true,
+  trialTimeMs: true,
   waitMs: true,
   journal: true,
   resume: true,
   record: true,
+  folder: true,
   onEvent: true,
   signal: true,
 };
@@ -58,17 +59,18 @@ export interface CheckedProfileOptions {
   cwd: string | undefined;
   limitBytes: number | null;
   floorBytes: number | null;
-  until: LinePattern | null;
+  ready: LinePattern | null;
   steps: { matches: LinePattern; count: number } | null;
   metric: LineCapture | null;
-  trialMs: number | null;
+  trialTimeMs: number | null;
   waitMs: number;
   /** Whether to wait for the GPU programs of others. */
   waitForOthers: boolean;
   /** undefined: the default. */
   journal: string | false | undefined;
   resume: boolean;
-  record: string | false | undefined;
+  record: boolean;
+  folder: string | undefined;
   onEvent: (event: ProfileEvent) => void;
   signal: AbortSignal | undefined;
 }
@@ -97,18 +99,22 @@ export function checkProfileOptions(options: ProfileOptions): CheckedProfileOpti
     bisect: bisection,
     env,
     templates: checkTemplates(options.templates, command, env, names),
-    cwd: options.cwd === undefined ? undefined : checkText('cwd', options.cwd, LIMITS.pathLength),
+    cwd: checkPath('cwd', options.cwd),
     limitBytes: options.limitBytes === undefined ? null : checkBytes('limitBytes', options.limitBytes, SOME_BYTES),
     floorBytes: options.floorBytes === undefined ? null : checkFloor('floorBytes', options.floorBytes, accept),
-    until: options.until === undefined ? null : linePattern('until', checkPattern('until', options.until)),
+    ready: options.ready === undefined ? null : linePattern('ready', checkPattern('ready', options.ready)),
     steps: checkSteps(options),
     metric: options.metric === undefined ? null : lineCapture('metric', checkPattern('metric', options.metric)),
-    trialMs: options.trialMs === undefined ? null : checkMilliseconds('trialMs', options.trialMs, LIMITS.timeoutMs),
+    trialTimeMs:
+      options.trialTimeMs === undefined
+        ? null
+        : checkMilliseconds('trialTimeMs', options.trialTimeMs, LIMITS.timeoutMs),
     waitMs: checkMilliseconds('waitMs', options.waitMs ?? DEFAULT_WAIT_MS, LIMITS.holdMs),
     waitForOthers: options.waitMs !== undefined,
     journal,
     resume,
-    record: checkPathOrFalse('record', options.record),
+    record: options.record === undefined || checkBoolean('record', options.record),
+    folder: checkPath('folder', options.folder),
     onEvent,
     signal: checkSignal(options.signal),
   };
@@ -165,7 +171,7 @@ function checkTemplates(
   env: Readonly<Record<string, string | undefined>>,
   names: readonly string[],
 ): Templates {
-  const path = folder === undefined ? null : checkText('templates', folder, LIMITS.pathLength);
+  const path = checkPath('templates', folder) ?? null;
   const sources: Source[] = [
     ...command.map((text, index) => ({ what: index === 0 ? 'the program' : `argument ${index}`, text })),
     ...Object.entries(env).map(([name, text = '']) => ({ what: `variable ${name}`, text })),

@@ -21,7 +21,7 @@ const HIGH_EXPONENT = 2;
 const MAX_EXPONENT = 4;
 /** What else moves on a machine at rest, and the share by which the same trial differs from run to run. */
 const NOISE_BYTES = 128 * MiB;
-const NOISE_SHARE = 0.02;
+const NOISE_OF_PEAK = 0.02;
 
 /** null: there is no trial that differs from this configuration in one parameter alone. */
 export function predict(
@@ -128,7 +128,7 @@ function fixedBytes(start: ProfileParameters, trials: readonly Measured[]): numb
 }
 
 function widened(bytes: number, low: number, high: number, model: string, trials: number): ProfilePrediction {
-  const noise = Math.max(NOISE_BYTES, bytes * NOISE_SHARE);
+  const noise = Math.max(NOISE_BYTES, bytes * NOISE_OF_PEAK);
   return {
     bytes: Math.round(bytes),
     low: Math.max(0, Math.round(Math.min(low, bytes) - noise)),

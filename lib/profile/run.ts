@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import { formatBoth, GB } from '../base/format.ts';
 import { startTicks } from '../host/process.ts';
 import { defaultJournal, type Journal, openJournal } from '../journal/index.ts';
-import { floorFor } from '../memory/floor.ts';
+import { hostFloor } from '../memory/floor.ts';
+import { makeFolder } from '../record/folder.ts';
 import { record } from '../record/index.ts';
 import type { ProfileReport, ProfileStart, ProfileTrial, Recorder, Snapshot } from '../types/index.ts';
 import { cleanReading, inUseNow, memoryBack } from './clean-slate.ts';
@@ -36,7 +37,7 @@ export async function runProfile(options: CheckedProfileOptions): Promise<Profil
         parameters: parametersOf(options),
         bisection: options.bisect,
         ...bounds,
-        baselineBytes: inUseNow(),
+        baselineBytes: await inUseNow(bounds.total),
         others,
         unfinished: journal.earlier?.unfinished ?? null,
         journal: journal.open?.path ?? null,
@@ -58,12 +59,10 @@ export async function runProfile(options: CheckedProfileOptions): Promise<Profil
 /** MemTotal, floor and limit. */
 function boundsOf(
   { floorBytes, limitBytes }: CheckedProfileOptions,
-  { devices, host }: Snapshot,
+  { host }: Snapshot,
 ): Pick<ProfileReport, 'total' | 'floor' | 'limit'> {
   const { total } = host;
-  const model = devices.find(({ memoryModel }) => memoryModel === 'unified')?.memoryModel ?? 'discrete';
-  // Pinned memory takes host memory on every machine, so this is the host's floor.
-  const floor = floorFor(floorBytes, { total, model }, ['pinned']) ?? { bytes: 0, from: 'none' };
+  const floor = hostFloor(total, floorBytes);
   const most = total - floor.bytes;
   const wanted = limitBytes ?? DEFAULT_LIMIT;
   const from = limitBytes === null ? 'the default' : 'as requested';
@@ -129,10 +128,11 @@ interface Recording {
   problem: string | null;
 }
 
-/** The trials go on without a recording: the guard keeps what the report needs. */
+/** The trials go on without a recording, unless its folder was named: the guard keeps what the report needs. */
 async function startRecording(options: CheckedProfileOptions, simulated: string | null): Promise<Recording> {
-  if (options.record === false) return { recorder: null, recording: null, problem: null };
-  const folder = options.record ?? join(stateFolder(simulated), fileName('profile-record', simulated, ''));
+  if (!options.record) return { recorder: null, recording: null, problem: null };
+  if (options.folder !== undefined) makeFolder(options.folder);
+  const folder = options.folder ?? join(stateFolder(simulated), fileName('profile-record', simulated, ''));
   try {
     return { recorder: await record({ folder }), recording: folder, problem: null };
   } catch (error) {
@@ -181,7 +181,7 @@ async function runTrials(
     const notBack = await memoryBack(baselineBytes, total, options);
     const done: ProfileTrial = {
       ...trial,
-      phases: { ...trial.phases, after: inUseNow() },
+      phases: { ...trial.phases, after: await inUseNow(total) },
       notes: notBack === null ? trial.notes : [trial.notes, notBack].filter((note) => note !== null).join('; '),
     };
     open?.commit({ type: 'trial-end', trial: done });
@@ -196,7 +196,7 @@ async function runTrials(
     limitBytes: limit.bytes,
     known,
     fatal: earlier?.fatal ?? [],
-    inUse: async () => inUseNow(),
+    inUse: () => inUseNow(total),
     run,
     onTrial: (trial) => onEvent({ type: 'trial', trial }),
   });

@@ -1,9 +1,10 @@
 /** Configuration files with placeholders: read once from the folder of templates, written anew for each trial. */
 
-import { mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { invalidArgument } from '../base/arguments.ts';
 import { MiB } from '../base/format.ts';
+import { asPathError, checkNamedFolder, readNamedFile } from '../base/named-path.ts';
 import type { ProfileParameters } from '../types/index.ts';
 import { fill, placeholdersOf } from './placeholders.ts';
 
@@ -17,50 +18,39 @@ export type Templates = ReadonlyMap<string, string>;
  * Reads the named templates. No name, and no symbolic link, leads out of the folder.
  *
  * @param folder null: none was given.
- * @throws TypeError that names the template.
+ * @throws UmaError ERR_UMA_PATH, ERR_UMA_PERMISSION: it cannot be read. TypeError: what it names is not allowed.
  */
 export function readTemplates(folder: string | null, names: readonly string[]): Templates {
   const templates = new Map<string, string>();
   if (folder === null && names.length > 0)
     throw invalidArgument(`{file:${names[0]}} names a template, and there is no folder of templates (templates)`);
   if (folder === null) return templates;
-  const root = realFolder(folder);
+  checkNamedFolder('templates', folder);
+  const root = realpathSync(folder);
   for (const name of names) templates.set(name, readTemplate(root, name));
   return templates;
-}
-
-function realFolder(folder: string): string {
-  try {
-    const root = realpathSync(folder);
-    if (statSync(root).isDirectory()) return root;
-  } catch (error) {
-    throw invalidArgument(`templates is "${folder}", which cannot be opened (${codeOf(error)})`);
-  }
-  throw invalidArgument(`templates is "${folder}", which is not a folder`);
 }
 
 function readTemplate(root: string, name: string): string {
   const path = resolve(root, name);
   if (name === '' || name.includes('\0') || isAbsolute(name) || !isInside(root, path)) throw outside(root, name);
-  let text: string;
-  try {
-    const real = realpathSync(path);
-    if (!isInside(root, real)) throw outside(root, name);
-    const stat = statSync(real);
-    if (!stat.isFile()) throw invalidArgument(`template ${name} is not a regular file`);
-    if (stat.size > MAX_BYTES)
-      throw invalidArgument(`template ${name} has ${stat.size} bytes; a template has at most ${MAX_BYTES}`);
-    text = readFileSync(real, 'utf8');
-  } catch (error) {
-    if (error instanceof TypeError) throw error;
-    throw invalidArgument(`template ${name} cannot be read in ${root} (${codeOf(error)})`);
-  }
+  const text = readNamedFile('template', realTemplate(root, path, name), MAX_BYTES);
   const [nested] = placeholdersOf(text).files;
   if (nested !== undefined)
     throw invalidArgument(
       `template ${name} has {file:${nested}}; only arguments and environment variables name templates`,
     );
   return text;
+}
+
+function realTemplate(root: string, path: string, name: string): string {
+  try {
+    const real = realpathSync(path);
+    if (isInside(root, real)) return real;
+  } catch (error) {
+    throw asPathError('template', path, error);
+  }
+  throw outside(root, name);
 }
 
 function isInside(root: string, path: string): boolean {
@@ -70,10 +60,6 @@ function isInside(root: string, path: string): boolean {
 
 function outside(root: string, name: string): TypeError {
   return invalidArgument(`template ${JSON.stringify(name)} leads out of the folder ${root}; name a file in it`);
-}
-
-function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? String(error);
 }
 
 /**

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { formatBytes, formatDuration, printable } from '../base/format.ts';
 import { guard } from '../guard/index.ts';
 import type { GuardEvent, GuardReport, ProfileEvent, ProfileParameters, ProfileTrial } from '../types/index.ts';
+import { inUseNow } from './clean-slate.ts';
 import { type Order, rowOf } from './explore.ts';
 import type { CheckedProfileOptions } from './options.ts';
 import { fill } from './placeholders.ts';
@@ -13,7 +14,7 @@ import { writeTemplates } from './templates.ts';
 
 /** 200 readings a second: a peak of some 10 ms is seen. */
 const INTERVAL_MS = 5;
-/** What a command gets to end after `until` or `steps`. */
+/** What a command gets to end after `ready` or `steps`. */
 const GRACE_MS = 5000;
 /** Lines of output of which the last is quoted where a command fails. */
 const LINE_LENGTH = 160;
@@ -63,7 +64,7 @@ class Trial {
   }
 
   async run(file: (name: string) => string): Promise<ProfileTrial> {
-    const { command, cwd, env, signal, trialMs } = this.#options;
+    const { command, cwd, env, signal, trialTimeMs } = this.#options;
     const { floorBytes, limitBytes, total } = this.#machine;
     const substitutes = { params: this.#order.params, file };
     const [program, ...args] = command.map((word) => fill(word, substitutes));
@@ -73,8 +74,9 @@ class Trial {
     const abort = (): void => this.#end.abort();
     signal?.addEventListener('abort', abort, { once: true });
     if (signal?.aborted === true) abort();
-    const timer = trialMs === null ? undefined : setTimeout(() => this.#stop('too long'), trialMs);
+    const timer = trialTimeMs === null ? undefined : setTimeout(() => this.#stop('too long'), trialTimeMs);
     const startedAt = new Date().toISOString();
+    const start = await inUseNow(total);
     try {
       const report = await guard({
         command: [program as string, ...args],
@@ -92,7 +94,7 @@ class Trial {
         onEvent: (event) => this.#on(event),
         signal: this.#end.signal,
       });
-      return this.#row(report, startedAt);
+      return this.#row(report, startedAt, start);
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
@@ -106,8 +108,9 @@ class Trial {
 
   #on(event: GuardEvent): void {
     const { onEvent, onProcess } = this.#machine;
-    if (event.type === 'started') onProcess(event.pid);
-    else if (event.type === 'reading') {
+    if (event.type === 'started') {
+      if (event.pid !== null) onProcess(event.pid);
+    } else if (event.type === 'reading') {
       const { available, groupBytes, groupGpuBytes } = event;
       if (available !== null) this.#available.push(available);
       onEvent({ type: 'reading', available, groupBytes, groupGpuBytes });
@@ -118,16 +121,16 @@ class Trial {
   }
 
   #read(line: string): void {
-    const { metric, steps, until } = this.#options;
+    const { metric, ready, steps } = this.#options;
     if (line.trim() !== '') this.#lastLine = line;
     const found = metric?.(line) ?? null;
     const number = found === null ? Number.NaN : Number(found.replaceAll(',', ''));
     if (Number.isFinite(number) && found !== '') this.#metric = number;
     if (steps?.matches(line) === true && ++this.#steps === steps.count) this.#stop('done');
-    if (until?.(line) === true) this.#stop('done');
+    if (ready?.(line) === true) this.#stop('done');
   }
 
-  #row(report: GuardReport, startedAt: string): ProfileTrial {
+  #row(report: GuardReport, startedAt: string, start: number): ProfileTrial {
     const { total } = this.#machine;
     const { number, params, prediction } = this.#order;
     const used = (available: number | null) => (available === null ? null : total - available);
@@ -139,7 +142,7 @@ class Trial {
       headroomBytes: report.lowest.available,
       groupBytes: report.peak.groupBytes,
       groupGpuBytes: report.peak.groupGpuBytes,
-      phases: { start: used(report.before.available), plateau: used(this.#plateau()), peak, after: null },
+      phases: { start, plateau: used(this.#plateau()), peak, after: null },
       metric: this.#metric,
       exitCode: report.exitCode,
       signal: report.signal,
@@ -157,12 +160,12 @@ class Trial {
   #verdict(report: GuardReport, peak: number | null): Pick<ProfileTrial, 'status' | 'notes'> {
     const { exitCode, outcome, sentence, signal } = report;
     const { limitBytes } = this.#machine;
-    const { steps, trialMs, until } = this.#options;
+    const { ready, steps, trialTimeMs } = this.#options;
     const over = peak !== null && peak > limitBytes;
     const overNote = `the peak is ${formatBytes((peak ?? 0) - limitBytes)} above the limit`;
     if (outcome === 'stopped') return { status: 'stopped', notes: sentence };
     if (this.#ended === 'too long')
-      return { status: 'failed', notes: `it ran longer than ${formatDuration(trialMs ?? 0)}` };
+      return { status: 'failed', notes: `it ran longer than ${formatDuration(trialTimeMs ?? 0)}` };
     if (this.#ended === 'done') return over ? { status: 'over', notes: overNote } : { status: 'ok', notes: null };
     if (outcome === 'aborted') return { status: 'aborted', notes: null };
     if (exitCode !== 0) {
@@ -174,8 +177,8 @@ class Trial {
     const missing =
       steps !== null && this.#steps < steps.count
         ? `it ended after ${this.#steps} of ${steps.count} steps`
-        : until !== null
-          ? 'it ended by itself, and no line matched until'
+        : ready !== null
+          ? 'it ended by itself, and no line matched ready'
           : null;
     return { status: 'ok', notes: missing };
   }

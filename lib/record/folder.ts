@@ -1,13 +1,14 @@
 /** The folder of a recording: its place, its segments and its socket. */
 
-import { readdirSync, statSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { makePrivateFolder } from '../base/atomic-file.ts';
 import { UmaError } from '../base/errors.ts';
+import { asPathError } from '../base/named-path.ts';
 import { defaultJournal } from '../journal/index.ts';
 
 /** Beside the journal. Each simulated machine has a separate folder. */
-export function defaultFolder(simulated: string | null): string {
+function defaultFolder(simulated: string | null): string {
   const name = simulated === null ? 'record' : `record-simulated-${encodeURIComponent(simulated).slice(0, 100)}`;
   return join(dirname(defaultJournal(simulated)), name);
 }
@@ -16,18 +17,18 @@ export function folderOf(given: string | undefined, simulated: string | null): s
   return given === undefined ? defaultFolder(simulated) : resolve(given);
 }
 
-/** Makes the folder, for this user only. */
+/** Makes the folder, for this user only. A link is not followed: the recorder opens the folder itself. */
 export function makeFolder(folder: string): void {
   try {
     makePrivateFolder(folder);
-    if (statSync(folder).isDirectory()) return;
+    if (lstatSync(folder).isDirectory()) return;
   } catch (cause) {
     throw folderError(folder, (cause as NodeJS.ErrnoException).code ?? 'UNKNOWN', { cause });
   }
   throw folderError(folder, 'ENOTDIR');
 }
 
-export function folderError(folder: string, name: string, options?: ErrorOptions): UmaError {
+function folderError(folder: string, name: string, options?: ErrorOptions): UmaError {
   return new UmaError(
     'ERR_UMA_JOURNAL',
     {
@@ -47,13 +48,15 @@ export function segmentsIn(folder: string): string[] {
   try {
     names = readdirSync(folder);
   } catch (cause) {
+    const { code = '' } = cause as NodeJS.ErrnoException;
+    if (code !== 'ENOENT') throw asPathError('folder', folder, cause);
     throw new UmaError(
       'ERR_UMA_NOT_FOUND',
       {
         source: 'umaprobe',
         call: `record ${folder}`,
         status: null,
-        name: (cause as NodeJS.ErrnoException).code ?? 'UNKNOWN',
+        name: code,
         message: 'there is no recording to read; umaprobe record makes one, and folder (--folder) names another place',
       },
       { cause },

@@ -18,7 +18,7 @@ const RECORD_KEYS: Keys<RecordOptions> = {
   folder: true,
   intervalMs: true,
   frameMs: true,
-  maxBytes: true,
+  maxSizeBytes: true,
   processesMs: true,
   signal: true,
 };
@@ -30,7 +30,7 @@ export function checkRecordOptions(options: RecordOptions) {
     folder: checkPath('folder', options.folder),
     intervalMs: checkMilliseconds('intervalMs', options.intervalMs ?? 10, LIMITS.recordIntervalMs),
     frameMs: checkMilliseconds('frameMs', options.frameMs ?? 100, LIMITS.frameMs),
-    maxBytes: checkBytes('maxBytes', options.maxBytes ?? DEFAULT_RECORD_BYTES, LIMITS.recordBytes),
+    maxSizeBytes: checkBytes('maxSizeBytes', options.maxSizeBytes ?? DEFAULT_RECORD_BYTES, LIMITS.recordBytes),
     processesMs: checkProcessesMs(options.processesMs ?? 5000),
     signal: checkSignal(options.signal),
   };

@@ -2,8 +2,8 @@
 
 import type { ProcessSeries, RecordedProcess } from '../types/index.ts';
 
-/** Processes of the table. */
-const LISTED = 12;
+/** Processes of each list of a recording, and of the table that is made of them. */
+export const LISTED = 12;
 /** Processes of which values are kept until the end is known. */
 const KEPT = 100;
 /** Most times of the table. */

@@ -9,7 +9,8 @@ import { errorCode, UmaError } from '../base/errors.ts';
 import { reason } from '../base/facts.ts';
 import { MiB } from '../base/format.ts';
 import { LIMITS } from '../base/limits.ts';
-import { floorFor } from '../memory/floor.ts';
+import { hostFloor } from '../memory/floor.ts';
+import { RECORD_MEMINFO_MS } from '../memory/guard-rules.ts';
 import { unifiedDevice } from '../memory/headroom.ts';
 import { native } from '../native/binding.ts';
 import type { NativeBinding } from '../native/contract.ts';
@@ -20,12 +21,13 @@ import { folderOf, makeFolder, socketIn } from './folder.ts';
 import { followKernelMessages } from './kernel-messages.ts';
 import { clearLock, signLock } from './live.ts';
 import { listenForMarks, type MarkAnswer, type MarkServer } from './marks.ts';
+import { LISTED } from './process-series.ts';
 
 export interface Settings {
   folder: string | undefined;
   intervalMs: number;
   frameMs: number;
-  maxBytes: number;
+  maxSizeBytes: number;
   processesMs: number;
   signal: AbortSignal | undefined;
 }
@@ -34,8 +36,6 @@ export interface Settings {
 const SEGMENTS = 16;
 /** Between two writes. With the frame that is not finished, less than a second is lost at a power cut. */
 const SYNC_MS = 800;
-/** Processes of each list. */
-const LISTED = 12;
 /** Time that a disk gets to take a mark: the process that set it waits for 2 s. */
 const MARK_MS = 1500;
 /** Time that a disk gets for the last write. */
@@ -46,14 +46,15 @@ export async function startRecorder(settings: Settings): Promise<Recorder> {
   const reading = await snapshot({ memGetInfo: 'never' });
   const folder = folderOf(settings.folder, reading.simulated);
   makeFolder(folder);
-  const segmentBytes = Math.min(16 * MiB, Math.max(MiB, Math.floor(settings.maxBytes / SEGMENTS)));
+  const segmentBytes = Math.min(16 * MiB, Math.max(MiB, Math.floor(settings.maxSizeBytes / SEGMENTS)));
   const failure = binding.recorderStart({
     intervalUs: settings.intervalMs * 1000,
+    meminfoUs: RECORD_MEMINFO_MS * 1000,
     frameUs: settings.frameMs * 1000,
     syncUs: SYNC_MS * 1000,
     folder,
     segmentBytes,
-    totalBytes: settings.maxBytes,
+    totalBytes: settings.maxSizeBytes,
     header: JSON.stringify(headerOf(reading, settings)).slice(0, -1),
   });
   if (failure !== null) throw new UmaError(failure.name === 'EBUSY' ? 'ERR_UMA_BUSY' : errorCode(failure), failure);
@@ -67,8 +68,6 @@ function headerOf(
 ): object {
   const device = unifiedDevice({ devices }) ?? devices[0] ?? null;
   const model = device?.memoryModel ?? null;
-  // Pinned memory takes host memory on every machine, so this is the host's floor.
-  const floor = floorFor(null, { total: host.total, model: model ?? 'discrete' }, ['pinned']);
   return {
     schema: 'umaprobe/record-segment/1',
     session: randomUUID(),
@@ -81,7 +80,7 @@ function headerOf(
     memoryModel: model,
     total: host.total,
     swapTotal: host.swapTotal,
-    floor: floor?.bytes ?? 0,
+    floor: hostFloor(host.total).bytes,
     intervalMs,
     frameMs,
   };
@@ -171,7 +170,7 @@ class RunningRecorder implements Recorder {
     const { signal } = this.#ending;
     while (!signal.aborted) {
       try {
-        const report = await processes({ exactMs: 200, signal });
+        const report = await processes({ pssLimitMs: 200, signal });
         const top = report.processes
           .filter(({ held }) => held !== null)
           .slice(0, LISTED)

@@ -9,13 +9,13 @@ export interface RenderOptions {
   cut: number;
   paint: Paint;
   unicode: boolean;
-  /** `--bytes`: every amount with all its digits. */
+  /** `--exact`: every amount with all its digits. */
   exact: boolean;
   /** Name of this computer; not part of a snapshot. */
   hostName: string;
 }
 
-/** "119.7 GiB", or with --bytes every digit. */
+/** "119.7 GiB", or with --exact every digit. */
 export function amount(bytes: number | null, { exact }: RenderOptions): string {
   return exact && bytes !== null ? `${formatCount(bytes)} B` : formatBytes(bytes);
 }

@@ -44,14 +44,14 @@ export function spanText({ durationMs, lastAt, startedAt }: RecordedSession): st
   return `${dayAndTime(startedAt)} to ${end} UTC, ${formatDuration(durationMs)}`;
 }
 
-export function belowFloorText({ belowFloorMs, floor }: RecordedSession): string {
+function belowFloorText({ belowFloorMs, floor }: RecordedSession): string {
   return belowFloorMs > 0
     ? `${formatDuration(belowFloorMs)} below ${formatBytes(floor)}`
     : `never (${formatBytes(floor)})`;
 }
 
 /** "1.25 GiB/s at 09:09:54.303"; null: it never moved. */
-export function rateText(change: FastestChange | null): string | null {
+function rateText(change: FastestChange | null): string | null {
   return change === null ? null : `${inGiB(change.bytesPerSecond)} GiB/s at ${timeOfDay(change.at)}`;
 }
 

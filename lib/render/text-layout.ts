@@ -51,7 +51,7 @@ export function truncate(text: string, width: number): string {
 const COLOUR = /(\x1b\[[\d;]*m)/;
 
 /** The same for a text with colours, which end where it is cut. */
-export function clip(text: string, width: number): string {
+function clip(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let left = width - 1;
   const kept = text.split(COLOUR).map((part) => {

@@ -1,7 +1,8 @@
 /** Finds and reads machine files and resolves `extends`. */
 
-import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { readNamedFile } from '../base/named-path.ts';
 import { didYouMean } from '../base/nearest.ts';
 import { refuseBundle } from '../native/binding.ts';
 import { packageRoot } from '../root.ts';
@@ -12,7 +13,7 @@ import { asObject, validateMachine } from './validate.ts';
 const SHIPPED = join(packageRoot(), 'lib/machines');
 
 /** Size limit in bytes. Shipped machines are below 5 kB; a larger file is a mistake, such as a model file. */
-const MAX_BYTES = 1024 * 1024;
+const MAX_MACHINE_BYTES = 1024 * 1024;
 
 /** Limit for the levels of `extends`; the shipped machines have two. */
 const MAX_EXTENDS = 8;
@@ -65,7 +66,7 @@ function locate(nameOrFile: string, folder: string, origin: string): string {
 function resolveExtends(file: string, chain: readonly string[]): JsonObject {
   if (chain.includes(file)) throw machineError(`${file}: "extends" is circular: ${[...chain, file].join(' → ')}.`);
   if (chain.length > MAX_EXTENDS) throw machineError(`${file}: more than ${MAX_EXTENDS} levels of "extends".`);
-  const { extends: base, ...own } = asObject(parse(read(file), file), file);
+  const { extends: base, ...own } = asObject(parse(readNamedFile('machine', file, MAX_MACHINE_BYTES), file), file);
   if (base === undefined) return own;
   if (typeof base !== 'string') {
     throw machineError(`${file}: extends is ${JSON.stringify(base)}; expected the name or file of a machine.`);
@@ -82,39 +83,6 @@ function merge(base: JsonObject, overrides: JsonObject): JsonObject {
   }
   // Object.fromEntries defines properties, so a field named "__proto__" stays a field, which the schema refuses.
   return Object.fromEntries(fields);
-}
-
-function read(file: string): string {
-  let descriptor: number;
-  try {
-    // O_NONBLOCK: opening a FIFO must not wait for a writer.
-    descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
-  } catch (error) {
-    throw unreadable(file, error);
-  }
-  try {
-    const stat = fstatSync(descriptor);
-    if (!stat.isFile()) throw machineError(`${file}: is not a file.`);
-    if (stat.size > MAX_BYTES)
-      throw machineError(`${file}: has ${stat.size} bytes; a machine file has at most ${MAX_BYTES}.`);
-    return readText(descriptor, file);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-/** A file of the kernel may have a size and refuse to be read. */
-function readText(descriptor: number, file: string): string {
-  try {
-    return readFileSync(descriptor, 'utf8');
-  } catch (error) {
-    throw unreadable(file, error);
-  }
-}
-
-function unreadable(file: string, error: unknown): TypeError {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-  return machineError(code === 'ENOENT' ? `There is no file ${file}.` : `${file}: cannot be read (${code}).`);
 }
 
 function parse(text: string, file: string): unknown {

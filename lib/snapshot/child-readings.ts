@@ -16,25 +16,27 @@ export interface ChildReadings {
   missing: Failure | string;
 }
 
-/**
- * A context of its own would cost a device that shares the host's memory 256 MiB and more, which the driver's pools keep
- * after the child's end (driver 590 and later), and would answer MemFree, which is known.
- */
+/** What decides which devices are asked. */
+export interface Asking {
+  driver: DriverFacts;
+  /** MemTotal, in bytes. */
+  hostTotal: number;
+  /** Whether a context may be tried on a device that shares the host's memory (memory/untried-context.ts). */
+  mayTry: boolean;
+}
+
+/** On such a device the answer is MemFree, which is known; that a context can be created is not. */
 export const NOT_NEEDED =
   'not asked: on an integrated GPU it reports MemFree, and the context that it needs takes memory (memGetInfo: child asks)';
 
-/**
- * Ordinals of the devices that the child has to ask.
- *
- * @param hostTotal MemTotal, in bytes.
- */
+/** Ordinals of the devices that have to be asked. */
 export function ordinalsToAsk(
   mode: 'needed' | 'child',
   { devices }: Pick<NativeCudaReport, 'devices'>,
-  hostTotal: number,
+  asking: Asking,
 ): number[] {
   return devices
-    .filter((device) => device.memGetInfo === undefined && (mode === 'child' || !answersMemFree(device, hostTotal)))
+    .filter((device) => device.memGetInfo === undefined && (mode === 'child' || isAsked(device, asking)))
     .flatMap(({ ordinal }) => (ordinal === undefined ? [] : [ordinal]));
 }
 
@@ -56,31 +58,32 @@ async function askChild(ordinals: readonly number[], deadlineMs: number): Promis
 export async function readInChild(
   mode: 'needed' | 'child',
   cuda: NativeCudaReport,
-  { driver, hostTotal }: { driver: DriverFacts; hostTotal: number },
+  asking: Asking,
   deadlineMs: number,
 ): Promise<ChildReadings | null> {
   if (cuda.timedOut !== null || typeof cuda.deviceCount !== 'number' || cuda.deviceCount === 0) return null;
   if (cuda.devices.every((device) => device.memGetInfo !== undefined)) return null;
-  const ordinals = ordinalsToAsk(mode, cuda, hostTotal);
+  const ordinals = ordinalsToAsk(mode, cuda, asking);
   if (ordinals.length === 0) return { answers: new Map(), missing: NOT_NEEDED };
   const { lines, missing } = await askChild(ordinals, deadlineMs);
   const answers: ChildReadings['answers'] = new Map(
     cuda.devices
-      .filter((device) => mode === 'needed' && answersMemFree(device, hostTotal))
+      .filter((device) => mode === 'needed' && !isAsked(device, asking))
       .map(({ ordinal }) => [ordinal ?? -1, NOT_NEEDED]),
   );
-  for (const line of lines) answers.set(line.ordinal, withoutOwnContext(line, cuda, driver));
+  for (const line of lines) answers.set(line.ordinal, withoutOwnContext(line, cuda, asking.driver));
   return { answers, missing };
 }
 
 /**
- * The child's own context lowers the free memory of a device that shares the host's memory. Its size, which NVML
- * reports, is added back, so that the measurement does not change the result.
+ * The context of the process that asked lowers the free memory of a device that shares the host's memory. Its size, which
+ * NVML reports, is added back, so that the measurement does not change the result.
  */
-function withoutOwnContext(
+export function withoutOwnContext(
   line: ChildLine,
   { devices }: NativeCudaReport,
   driver: DriverFacts,
+  where = 'in a child process',
 ): (MemGetInfo & { from: string }) | Failure {
   if ('failure' in line) return line.failure;
   const { ordinal, free, total, ownBytes } = line;
@@ -93,7 +96,7 @@ function withoutOwnContext(
   return {
     free: free + (ownBytes ?? 0),
     total,
-    from: `cudaMemGetInfo in a child process; ${adjustment}${left(ownBytes, driver)}`,
+    from: `cudaMemGetInfo ${where}; ${adjustment}${left(ownBytes, driver)}`,
   };
 }
 
@@ -104,12 +107,13 @@ function left(ownBytes: number | null, driver: DriverFacts): string {
   return `; this driver keeps ${size} in its pools now, where the next CUDA program finds them`;
 }
 
-function isIntegrated({ attributes }: NativeCudaReport['devices'][number]): boolean {
+export function isIntegrated({ attributes }: NativeCudaReport['devices'][number]): boolean {
   return attributes?.integrated === 1;
 }
 
-/** Whether the answer of the device is known: not where CUDA gives it only a part of the host's memory. */
-function answersMemFree(device: NativeCudaReport['devices'][number], hostTotal: number): boolean {
+/** Not where the answer is MemFree and a context may not be tried: it is less where CUDA has only a part of the host's memory. */
+function isAsked(device: NativeCudaReport['devices'][number], { hostTotal, mayTry }: Asking): boolean {
   const total = device.attributes?.totalGlobalMem;
-  return isIntegrated(device) && !hasOwnLimit(typeof total === 'number' ? total : null, hostTotal);
+  const answersMemFree = isIntegrated(device) && !hasOwnLimit(typeof total === 'number' ? total : null, hostTotal);
+  return mayTry || !answersMemFree;
 }

@@ -3,8 +3,9 @@
 import type { Failure } from '../base/errors.ts';
 import { isFailure, reason } from '../base/facts.ts';
 import type { ViewFacts } from '../memory/views.ts';
-import type { MemGetInfo } from '../types/index.ts';
-import type { DeviceContext } from './devices.ts';
+import type { NativeCudaReport } from '../native/contract.ts';
+import type { MemGetInfo, Snapshot } from '../types/index.ts';
+import type { ChildReadings } from './child-readings.ts';
 import type { DevicePair } from './pairs.ts';
 
 export interface CudaMemory {
@@ -16,8 +17,16 @@ export interface CudaMemory {
   failure: Failure | null;
 }
 
+/** The readings of the whole machine that decide. */
+export interface MemoryReadings {
+  cuda: Pick<NativeCudaReport, 'timedOut'>;
+  libraries: Pick<Snapshot['libraries'], 'cuda'>;
+  /** cudaMemGetInfo from a child process; null: none was considered. */
+  child: ChildReadings | null;
+}
+
 /** @param absent why CUDA in this process does not list the device. */
-export function cudaMemory({ cuda: device, hidden }: DevicePair, context: DeviceContext, absent: string): CudaMemory {
+export function cudaMemory({ cuda: device, hidden }: DevicePair, context: MemoryReadings, absent: string): CudaMemory {
   if (hidden === true) return nothing('untried', `not asked: ${absent}`);
   // A device that CUDA does not list although it works is not listed in this process only.
   if (device === null) return nothing(context.libraries.cuda.state === 'loaded' ? 'untried' : 'absent', absent);

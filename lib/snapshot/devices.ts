@@ -71,16 +71,18 @@ export function deviceSnapshot(index: number, pair: DevicePair, context: DeviceC
   const mig = provenance.read('migMode', nvml?.migMode, 'nvmlDeviceGetMigMode', noNvml);
   const migMode = mig === null ? null : { current: mig[0] === 1, pending: mig[1] === 1 };
   const held = processes(nvml, context, provenance, noNvml);
+  const others = otherUsers({ memoryModel: model, migMode, ...memory, ...held, from: provenance.sources }, process.pid);
   const bytes = allocatableBytes(
     {
       model,
       host: context.host,
+      kernel: context.facts.kernel,
       poolBytes: context.facts.driver.poolBytes,
       contiguity: context.facts.contiguity,
       ...memory,
       cudaTotal: attributes.totalGlobalMem,
       held: heldBytes(held),
-      others: otherUsers({ memoryModel: model, migMode, ...memory, ...held, from: provenance.sources }, process.pid),
+      others,
       mig: migMode?.current ?? false,
     },
     { gone: goneText({ index, failures }), memGetInfo },
@@ -120,6 +122,7 @@ export function deviceSnapshot(index: number, pair: DevicePair, context: DeviceC
     attributes,
     ...memory,
     ...held,
+    others,
     allocatable: bytes,
     views: toolViews.bytes,
     addressingMode,
@@ -176,12 +179,13 @@ function allocatableBytes(
   { gone, memGetInfo }: { gone: string | null; memGetInfo: CudaMemory },
   provenance: Provenance,
 ): Allocatable {
-  const { bytes, from, safeFrom } = allocatable(facts);
+  const { bytes, from, safe } = allocatable(facts);
   const refused = memGetInfo.state === 'failed' || memGetInfo.state === 'absent';
   provenance.record('allocatable', gone ?? `${from}${refused ? `; ${UNUSABLE}` : ''}`);
-  provenance.record('allocatable.safe', gone ?? (refused ? `${UNUSABLE}: ${memGetInfo.from}` : safeFrom));
-  if (gone !== null) return { immediate: null, afterReclaim: null, safe: null };
-  return refused ? { ...bytes, safe: null } : bytes;
+  provenance.record('allocatable.safe', gone ?? (refused ? `${UNUSABLE}: ${memGetInfo.from}` : safe.from));
+  if (safe.between !== null) provenance.record('allocatable.safeHigh', safe.between);
+  if (gone !== null) return { immediate: null, afterReclaim: null, safe: null, safeHigh: null };
+  return refused ? { ...bytes, safe: null, safeHigh: null } : bytes;
 }
 
 /** Memory that is there, on a device on which no CUDA program can start. */

@@ -50,7 +50,8 @@ export function deviceFailures({ cuda, memGetInfo, nvml, timedOut }: DeviceFacts
   const found: DeviceFailure[] = [];
   add(found, 'cuda', 'cuda', memGetInfo);
   if (cuda !== null) {
-    for (const failure of attributeFailures(cuda.attributes ?? {})) addOnce(found, failure);
+    for (const [name, fact] of Object.entries(cuda.attributes ?? {}))
+      if (isFailure(fact)) add(found, 'cuda', `attributes.${name}`, fact);
     add(found, 'cuda', 'computeCapability', cuda.computeCapability);
     add(found, 'cuda', 'name', cuda.name);
     add(found, 'cuda', 'uuid', cuda.uuid);
@@ -70,21 +71,6 @@ function addOnce(found: DeviceFailure[], failure: DeviceFailure): void {
   const isSame = ({ call, library, name, status }: DeviceFailure) =>
     library === failure.library && call === failure.call && status === failure.status && name === failure.name;
   if (!found.some(isSame)) found.push(failure);
-}
-
-type Attributes = NonNullable<NativeCudaDevice['attributes']>;
-/** By the object that the binary returned: a device's attributes never change, and there are many. */
-const attributeCache = new WeakMap<Attributes, readonly DeviceFailure[]>();
-
-function attributeFailures(attributes: Attributes): readonly DeviceFailure[] {
-  let failures = attributeCache.get(attributes);
-  if (failures === undefined) {
-    const found: DeviceFailure[] = [];
-    for (const [name, fact] of Object.entries(attributes)) add(found, 'cuda', `attributes.${name}`, fact);
-    failures = found;
-    attributeCache.set(attributes, failures);
-  }
-  return failures;
 }
 
 /** Functions that every version of the libraries has, and without which nothing about a device is read. */

@@ -14,7 +14,7 @@ export function visibleDevices(): string | null {
 }
 
 /** CUDA itself works, and sees no device. */
-export function seesNoDevice({ deviceCount }: NativeCudaReport): boolean {
+function seesNoDevice({ deviceCount }: NativeCudaReport): boolean {
   return deviceCount === 0 || (isFailure(deviceCount) && errorCode(deviceCount) === 'ERR_UMA_NO_DEVICE');
 }
 

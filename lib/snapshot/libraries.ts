@@ -7,7 +7,7 @@ import type { LibraryStatus } from '../types/index.ts';
 import { callFailure } from './failures.ts';
 
 /** CUDA's integer version: 13000 is "13.0", 12080 is "12.8". */
-export function cudaVersion(number: number): string {
+function cudaVersion(number: number): string {
   return `${Math.floor(number / 1000)}.${Math.floor((number % 1000) / 10)}`;
 }
 

@@ -2,7 +2,7 @@
 
 import { isFailure } from '../base/facts.ts';
 import { native } from '../native/binding.ts';
-import type { ChildLine } from './mem-get-info-child.ts';
+import { contextLine } from './context-line.ts';
 
 // Standard input closes when the parent is gone, for whatever reason. Readings run on a thread of the addon, so this
 // works even while a call hangs.
@@ -16,27 +16,10 @@ binding.dieWithParent();
 const { deviceCount, timedOut } = await binding.readCuda(0, deadlineMs);
 if (typeof deviceCount === 'number') {
   for (const ordinal of ordinals.split(',').map(Number)) {
-    process.stdout.write(`${JSON.stringify(await line(ordinal))}\n`);
+    process.stdout.write(`${JSON.stringify(await contextLine(binding, ordinal, deadlineMs))}\n`);
   }
   process.exit(0);
 }
 const failure = deviceCount ?? timedOut;
 process.stderr.write(`${isFailure(failure) ? JSON.stringify(failure) : 'CUDA did not report the number of devices'}\n`);
 process.exit(1);
-
-async function line(ordinal: number): Promise<ChildLine> {
-  const before = await ownBytes();
-  const reading = await binding.memGetInfo(ordinal, deadlineMs);
-  if (isFailure(reading)) return { ordinal, failure: reading };
-  const after = await ownBytes();
-  return { ordinal, free: reading[0], total: reading[1], ownBytes: after === null ? null : after - (before ?? 0) };
-}
-
-/** Memory of this process on all devices by NVML; null: another PID namespace, or not reported. */
-async function ownBytes(): Promise<number | null> {
-  const { devices } = await binding.readNvml(Math.min(deadlineMs, 1000));
-  const entries = devices
-    .flatMap(({ processes }) => (processes === undefined || isFailure(processes) ? [] : processes))
-    .filter(({ pid, gpuBytes }) => pid === process.pid && gpuBytes !== null);
-  return entries.length === 0 ? null : entries.reduce((sum, { gpuBytes }) => sum + (gpuBytes ?? 0), 0);
-}

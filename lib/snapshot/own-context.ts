@@ -1,8 +1,16 @@
-/** cudaMemGetInfo of GPUs with memory of their own, with a context in this process. */
+/** cudaMemGetInfo with a context in this process. */
 
 import { isFailure } from '../base/facts.ts';
 import type { NativeBinding, NativeCudaReport } from '../native/contract.ts';
-import { type ChildReadings, NOT_NEEDED, ordinalsToAsk } from './child-readings.ts';
+import {
+  type Asking,
+  type ChildReadings,
+  isIntegrated,
+  NOT_NEEDED,
+  ordinalsToAsk,
+  withoutOwnContext,
+} from './child-readings.ts';
+import { contextLine } from './context-line.ts';
 
 /**
  * Asks one device after the other. A child process would have to initialize CUDA again, and the driver initializes one
@@ -13,15 +21,22 @@ import { type ChildReadings, NOT_NEEDED, ordinalsToAsk } from './child-readings.
 export async function readWithOwnContext(
   binding: NativeBinding,
   cuda: NativeCudaReport,
-  hostTotal: number,
+  asking: Asking,
   deadlineMs: number,
 ): Promise<ChildReadings | null> {
   if (cuda.timedOut !== null || typeof cuda.deviceCount !== 'number' || cuda.deviceCount === 0) return null;
+  const asked = ordinalsToAsk('needed', cuda, asking);
   const answers: ChildReadings['answers'] = new Map();
-  for (const ordinal of ordinalsToAsk('needed', cuda, hostTotal)) {
-    const reading = await binding.memGetInfo(ordinal, deadlineMs);
-    if (isFailure(reading)) answers.set(ordinal, reading);
-    else answers.set(ordinal, { free: reading[0], total: reading[1], from: 'cudaMemGetInfo in this process' });
+  const from = 'cudaMemGetInfo in this process, whose context counts as used';
+  for (const device of cuda.devices.filter(({ ordinal }) => asked.includes(ordinal ?? -1))) {
+    const ordinal = device.ordinal ?? -1;
+    if (isIntegrated(device)) {
+      const line = await contextLine(binding, ordinal, deadlineMs);
+      answers.set(ordinal, withoutOwnContext(line, cuda, asking.driver, 'in this process'));
+    } else {
+      const reading = await binding.memGetInfo(ordinal, deadlineMs);
+      answers.set(ordinal, isFailure(reading) ? reading : { free: reading[0], total: reading[1], from });
+    }
   }
   return { answers, missing: NOT_NEEDED };
 }

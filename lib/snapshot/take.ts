@@ -1,19 +1,25 @@
 /** Takes a snapshot: reads the kernel, CUDA and NVML at the same time, and puts the readings together. */
 
 import { toUmaError } from '../base/errors.ts';
+import { yieldToEventLoop } from '../base/event-loop.ts';
 import { isFailure, Provenance } from '../base/facts.ts';
-import { kernelFiles } from '../host/files.ts';
-import { beginKernel } from '../host/kernel.ts';
+import { type KernelFiles, kernelFiles } from '../host/files.ts';
+import { beginKernel, type KernelFacts } from '../host/kernel.ts';
 import { checkOrder, hostMemoryOf } from '../host/meminfo.ts';
 import { recordMissingLines } from '../host/meminfo-lines.ts';
 import { readOrThrow } from '../host/meminfo-within.ts';
-import { FIRST_PID_NAMESPACE, pidNamespace, processNames } from '../host/process.ts';
+import { readMovableBlocks } from '../host/movable-blocks.ts';
+import { FIRST_PID_NAMESPACE, namesOfAllProcesses, pidNamespace, processNames } from '../host/process.ts';
+import { needsMovable } from '../memory/contiguity.ts';
+import { anyRuleActs } from '../memory/foreign-rules.ts';
 import { sharedGpuMemory } from '../memory/gpu-processes.ts';
+import { judged } from '../memory/judge.ts';
 import { ledger } from '../memory/ledger.ts';
+import { mayTryContext } from '../memory/untried-context.ts';
 import { native } from '../native/binding.ts';
-import type { NativeBinding, NativeNvmlReport } from '../native/contract.ts';
-import type { Snapshot, SnapshotOptions } from '../types/index.ts';
-import { readInChild } from './child-readings.ts';
+import type { NativeBinding, NativeCudaReport, NativeNvmlReport } from '../native/contract.ts';
+import type { HostMemory, Reading, Snapshot, SnapshotOptions } from '../types/index.ts';
+import { isIntegrated, readInChild } from './child-readings.ts';
 import { knownIdentities, withIdentities } from './cuda-report.ts';
 import { type DeviceContext, deviceSnapshot } from './devices.ts';
 import { hidesEveryDevice, readHidden, visibility, visibleDevices, withHidden } from './hidden-devices.ts';
@@ -24,21 +30,13 @@ import { pairDevices } from './pairs.ts';
 /** The binary's number for each mode. Contexts that are created for a reading come after this one. */
 const MODES = { auto: 1, needed: 1, neededInProcess: 1, child: 1, inProcess: 2, never: 0 } as const;
 
-/**
- * A reading may be answered without a turn of the event loop. A program that awaits one after the other must still get
- * to its timers: every eighth waits for a turn, which takes 2 µs where nothing else is to be done.
- */
-const READINGS_A_TURN = 8;
-let readings = 0;
-
-const aTurn = () => new Promise<void>((resolve) => void setImmediate(resolve));
-
 export type CheckedSnapshotOptions = Required<Omit<SnapshotOptions, 'signal'>>;
 
 /** `snapshot()` with checked and complete options. */
 export async function takeSnapshot(options: CheckedSnapshotOptions): Promise<Snapshot> {
   const { memGetInfo: mode, deadlineMs, childDeadlineMs } = options;
-  if (++readings % READINGS_A_TURN === 0) await aTurn();
+  // A reading may be answered without a turn of the event loop; a program that awaits many must still get to its timers.
+  await yieldToEventLoop();
   const started = performance.now();
   const binding = native();
   const simulated = simulatedMachine(binding);
@@ -47,7 +45,7 @@ export async function takeSnapshot(options: CheckedSnapshotOptions): Promise<Sna
   const provenance = new Provenance();
   const files = kernelFiles(binding, deadlineMs);
   // Both libraries and the kernel's files are read on threads of their own, because any of them may never answer.
-  const kernel = beginKernel(files);
+  const kernel = await beginKernel(files);
   const identities = knownIdentities(binding);
   const [nvml, report, [meminfo], texts] = await binding.readMachine(
     MODES[mode],
@@ -60,13 +58,15 @@ export async function takeSnapshot(options: CheckedSnapshotOptions): Promise<Sna
   checkOrder(binding);
   const host = hostMemoryOf(readOrThrow(meminfo));
   const cuda = withIdentities(binding, report, identities);
-  const facts = await kernel.finish(texts, provenance);
+  const facts = await withMovableBlocks(kernel.finish(texts, provenance), { files, host, cuda }, provenance);
   await recordMissingLines(files, host, provenance);
+  const mayTry = mayTryContext({ driver: facts.driver, host, pressure: facts.pressure });
+  const asking = { driver: facts.driver, hostTotal: host.total, mayTry };
   const child =
     mode === 'child' || mode === 'needed'
-      ? await readInChild(mode, cuda, { driver: facts.driver, hostTotal: host.total }, childDeadlineMs)
+      ? await readInChild(mode, cuda, asking, childDeadlineMs)
       : mode === 'neededInProcess'
-        ? await readWithOwnContext(binding, cuda, host.total, childDeadlineMs)
+        ? await readWithOwnContext(binding, cuda, asking, childDeadlineMs)
         : null;
   const paired = pairDevices(cuda.devices, nvml.devices);
   const hidden = options.hiddenDevices ? await readHidden(cuda, nvml, paired, childDeadlineMs) : null;
@@ -89,13 +89,17 @@ export async function takeSnapshot(options: CheckedSnapshotOptions): Promise<Sna
     processName: (pid) => names?.get(pid) ?? null,
   };
   const devices = pairs.map((pair, index) => deviceSnapshot(index, pair, context));
-  return {
-    schema: 'umaprobe/snapshot/1',
+  const reading: Reading = {
+    schema: 'umaprobe/snapshot/2',
     at,
     bootId: facts.bootId,
     simulated,
     host,
-    ledger: ledger(host, { gpuProcesses: sharedGpuMemory(devices), driverPools: facts.driver.poolBytes }),
+    ledger: ledger(host, {
+      gpuProcesses: sharedGpuMemory(devices),
+      driverPools: facts.driver.poolBytes,
+      freeInCpuLists: facts.kernel.freeInCpuLists,
+    }),
     pressure: facts.pressure,
     contiguity: facts.contiguity,
     kernel: facts.kernel,
@@ -108,6 +112,21 @@ export async function takeSnapshot(options: CheckedSnapshotOptions): Promise<Sna
     from: provenance.sources,
     durationMs: performance.now() - started,
   };
+  const programs = anyRuleActs(host) ? await namesOfAllProcesses(files) : null;
+  return judged(reading, { programs });
+}
+
+/** Which free blocks move is read only where a GPU shares the host's memory and it changes what can be loaded. */
+async function withMovableBlocks(
+  facts: KernelFacts,
+  { cuda, files, host }: { cuda: NativeCudaReport; files: KernelFiles; host: HostMemory },
+  provenance: Provenance,
+): Promise<KernelFacts> {
+  if (facts.contiguity === null || !cuda.devices.some(isIntegrated) || !needsMovable(host, facts.contiguity))
+    return facts;
+  const { contiguity, from } = await readMovableBlocks(files, facts.contiguity);
+  provenance.record('contiguity.movableBlocks', from);
+  return { ...facts, contiguity };
 }
 
 /** The processes that NVML lists, on all devices. */

@@ -1,13 +1,13 @@
 /** The next step's limits, from a reading of the machine, and the progress that they imply. */
 
 import { isFailure } from '../base/facts.ts';
-import { largeBlockHeadroom } from '../memory/contiguity.ts';
 import { stepMargin } from '../memory/floor.ts';
 import { liesOnDevice, staysOnDevice, takesHostMemory } from '../memory/kinds.ts';
+import { roomOf } from '../probe/block-room.ts';
 import type { ChildContext, HostReading, RunLimits } from '../probe/context.ts';
 import { callLimitMs } from '../probe/step-limit.ts';
 import type { AllocatorKind } from '../types/index.ts';
-import type { StressEvent } from './protocol.ts';
+import type { StressMessage } from './protocol.ts';
 import type { Bounds, Headroom, SearchState } from './search.ts';
 
 /** Whether a step takes host memory. On a device with its own, `managed` does not: the search stays within it. */
@@ -27,7 +27,7 @@ export async function headroomFor(
   { pooledBytes, shareBytes }: { pooledBytes: number; shareBytes: number },
 ): Promise<Headroom> {
   const { floor, memoryModel } = limits;
-  const blocks = largeBlockHeadroom(reading);
+  const blocks = roomOf(reading);
   const aboveFloor =
     floor === null
       ? null
@@ -58,7 +58,7 @@ export function progress(
   headroom: Headroom,
   heldBefore: number,
   elapsedMs: number,
-): StressEvent['progress'] {
+): StressMessage['progress'] {
   const { bestBytes, costPerByte, heldBytes } = search;
   const limits = [
     headroom.host === null ? null : headroom.host / costPerByte,

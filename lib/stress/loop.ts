@@ -17,7 +17,7 @@ import {
   refusalOutcome,
   stopOutcome,
 } from './outcome.ts';
-import type { StressEvent, StressRequest, StressResult } from './protocol.ts';
+import type { StressMessage, StressRequest, StressResult } from './protocol.ts';
 import { type Bounds, type Headroom, initialState, next, type SearchEnd, update } from './search.ts';
 
 const FIRST_BYTES = 256 * MiB;
@@ -25,7 +25,7 @@ const FIRST_BYTES = 256 * MiB;
 /** States in which the search has found its answer and still holds it. */
 const FOUND_STATES: readonly Outcome['state'][] = ['limit', 'out-of-memory', 'share', 'floor', 'contiguity'];
 
-export const loop: Loop<StressRequest, StressEvent, StressResult> = async (context, request, emit) => {
+export const loop: Loop<StressRequest, StressMessage, StressResult> = async (context, request, emit) => {
   // An unsupported kind or verification is refused before anything is allocated.
   const { kernel, kinds } = context.allocator;
   const unsupported = [kinds[request.kind], ...(request.verify ? [kernel] : [])].find(isFailure);
@@ -37,7 +37,7 @@ export const loop: Loop<StressRequest, StressEvent, StressResult> = async (conte
 class StressRun {
   readonly #context: ChildContext;
   readonly #request: StressRequest;
-  readonly #emit: Emit<StressEvent>;
+  readonly #emit: Emit<StressMessage>;
   readonly #bounds: Bounds;
   readonly #blocks: HeldBlocks;
   readonly #steps: StressStep[] = [];
@@ -50,7 +50,7 @@ class StressRun {
   /** `single` mode, driver with pools: freed bytes that MemAvailable lacks but the next block can use. */
   #pooledBytes = 0;
 
-  constructor(context: ChildContext, request: StressRequest, emit: Emit<StressEvent>) {
+  constructor(context: ChildContext, request: StressRequest, emit: Emit<StressMessage>) {
     const { ceiling, chunkBytes, kind, mode, resolutionBytes, verify } = request;
     this.#context = context;
     this.#request = request;

@@ -4,7 +4,6 @@ import {
   checkBoolean,
   checkBytes,
   checkChoice,
-  checkFunction,
   checkKeys,
   checkMilliseconds,
   type Keys,
@@ -24,12 +23,11 @@ const KEYS: Keys<StressOptions> = {
   single: true,
   maxBytes: true,
   chunkBytes: true,
-  share: true,
+  shareBytes: true,
   acceptThatOthersRunOut: true,
   verify: true,
   holdMs: true,
   resume: true,
-  onStep: true,
   ...PROBE_KEYS,
 };
 
@@ -46,36 +44,35 @@ export interface CheckedStressOptions {
   verify: boolean;
   holdMs: number;
   resume: boolean;
-  onStep: NonNullable<StressOptions['onStep']>;
+  onEvent: StressOptions['onEvent'];
 }
 
 /** @throws TypeError/RangeError that names the option. */
 export function checkStressOptions(options: StressOptions): CheckedStressOptions {
   checkKeys('stress()', options, KEYS);
-  const { kind = 'device', onStep = () => undefined } = options;
+  const { kind = 'device', onEvent } = options;
   checkChoice('kind', KINDS, kind);
-  checkFunction('onStep', onStep);
   return {
     probe: checkProbeOptions(options, DEFAULT_TIMEOUT_MS),
     kind,
     single: checkBoolean('single', options.single),
     maxBytes: options.maxBytes === undefined ? null : checkBytes('maxBytes', options.maxBytes, SOME_BYTES),
-    share: options.share === undefined ? null : checkShare(options),
+    share: options.shareBytes === undefined ? null : checkShare(options),
     chunkBytes:
       options.chunkBytes === undefined ? null : checkBytes('chunkBytes', options.chunkBytes, LIMITS.chunkBytes),
     verify: checkBoolean('verify', options.verify),
     holdMs: checkMilliseconds('holdMs', options.holdMs ?? 0, LIMITS.holdMs),
     resume: checkBoolean('resume', options.resume),
-    onStep,
+    onEvent,
   };
 }
 
-function checkShare({ acceptThatOthersRunOut, share }: StressOptions): number {
+function checkShare({ acceptThatOthersRunOut, shareBytes }: StressOptions): number {
   const accept = checkBoolean('acceptThatOthersRunOut', acceptThatOthersRunOut);
-  const bytes = checkBytes('share', share, ANY_BYTES);
+  const bytes = checkBytes('shareBytes', shareBytes, ANY_BYTES);
   if (bytes < MIN_SHARE && !accept)
     throw outOfRange(
-      'share',
+      'shareBytes',
       `at least ${MIN_SHARE} bytes (256 MiB), because the other users of the GPU fail without memory; acceptThatOthersRunOut takes less`,
       bytes,
     );

@@ -1,6 +1,6 @@
 /** Messages between parent and child of a stress test. */
 
-import type { AllocatorKind, StressReport, StressState, StressStep } from '../types/index.ts';
+import type { AllocatorKind, StressProgress, StressReport, StressState, StressStep } from '../types/index.ts';
 import type { StressMode } from './search.ts';
 
 export interface StressRequest {
@@ -19,9 +19,9 @@ export interface StressRequest {
 }
 
 /** A step is done, in whatever state. */
-export interface StressEvent {
+export interface StressMessage {
   step: StressStep;
-  progress: { heldBytes: number; expectedBytes: number | null; etaMs: number | null };
+  progress: StressProgress;
 }
 
 export interface StressResult extends Pick<StressReport, 'boundBy' | 'cudaMs' | 'holdMs' | 'maxBytes' | 'verified'> {

@@ -2,17 +2,18 @@
 
 import { formatBoth } from '../base/format.ts';
 import { hasPools } from '../memory/headroom.ts';
+import { staysOnDevice } from '../memory/kinds.ts';
 import { runProbe } from '../probe/run.ts';
 import type { Baseline, ProbeRun } from '../probe/spec.ts';
 import type { StressReport, StressState, StressStep } from '../types/index.ts';
 import { type CheckedStressOptions, stepSizes } from './options.ts';
-import type { StressEvent, StressRequest, StressResult } from './protocol.ts';
+import type { StressMessage, StressRequest, StressResult } from './protocol.ts';
 
 export async function runStress(options: CheckedStressOptions): Promise<StressReport> {
   const steps: StressStep[] = [];
   let request: StressRequest | undefined;
   let share: StressReport['share'] = null;
-  const run = await runProbe<StressRequest, StressEvent, StressResult>({
+  const run = await runProbe<StressRequest, StressMessage, StressResult>({
     command: 'stress',
     options: options.probe,
     kinds: [options.kind],
@@ -24,7 +25,7 @@ export async function runStress(options: CheckedStressOptions): Promise<StressRe
     },
     onEvent({ progress, step }) {
       steps.push(step);
-      return options.onStep(step, progress);
+      return options.onEvent?.({ type: 'step', step, progress });
     },
   });
   return report(run, request as StressRequest, share, steps);
@@ -52,13 +53,14 @@ function stressRequest(baseline: Baseline, options: CheckedStressOptions): Stres
  * edge.
  */
 function searchCeiling(
-  { unfinished }: Baseline,
+  { device, unfinished }: Baseline,
   { kind, maxBytes, resume }: CheckedStressOptions,
   resolution: number,
 ): StressRequest['ceiling'] {
+  const own = ownMemory(device, kind);
   const maximum =
     maxBytes === null
-      ? null
+      ? own
       : { bytes: maxBytes, reason: `the requested maximum of ${formatBoth(maxBytes)} was reached` };
   if (!resume || unfinished === null || unfinished.command !== 'stress' || unfinished.kind !== kind) return maximum;
   const { provenBytes, sentence, targetBytes } = unfinished;
@@ -68,6 +70,19 @@ function searchCeiling(
   const bytes = Math.max(resolution, lower);
   if (maximum !== null && maximum.bytes <= bytes) return maximum;
   return { bytes, reason: `an earlier run ended there: ${sentence}; this run does not exceed ${formatBoth(bytes)}` };
+}
+
+/**
+ * All memory of a device of its own: what a driver gives beyond it is the host's (sysmem fallback), and no maximum of the
+ * device. null: the device has none, or its size is not known.
+ */
+function ownMemory(
+  { attributes, memoryModel }: Baseline['device'],
+  kind: CheckedStressOptions['kind'],
+): StressRequest['ceiling'] {
+  const total = attributes.totalGlobalMem;
+  if (memoryModel !== 'discrete' || !staysOnDevice(kind) || total === null) return null;
+  return { bytes: total, reason: `the device has no more memory of its own than ${formatBoth(total)}` };
 }
 
 /** @param reported the steps of the events; used if the child is gone and there is no result. */

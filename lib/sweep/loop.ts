@@ -8,12 +8,12 @@ import { callLimitMs, stepLimitMs } from '../probe/step-limit.ts';
 import type { AllocatorKind } from '../types/index.ts';
 import { measureStep, type StepCheck } from './measure.ts';
 import { managedRefusal, planSweep } from './plan.ts';
-import type { Measurement, PlannedSize, SweepEvent, SweepRequest, SweepResult } from './protocol.ts';
+import type { Measurement, PlannedSize, SweepMessage, SweepRequest, SweepResult } from './protocol.ts';
 
 /** Enough to trigger what the first call of a kind does once: loading, page tables, the driver's first block. */
 const WARM_UP_BYTES = 2 * MiB;
 
-export const loop: Loop<SweepRequest, SweepEvent, SweepResult> = async (context, request, emit) => {
+export const loop: Loop<SweepRequest, SweepMessage, SweepResult> = async (context, request, emit) => {
   const { allocator, binding, limits } = context;
   const reader = await CounterReader.open(binding, limits.device, callLimitMs(limits.stepTimeoutMs), request.nvml);
   await reader.read(); // opens NVML, whose time would otherwise count for the first step
@@ -29,7 +29,7 @@ async function runSteps(
   reader: CounterReader,
   steps: readonly PlannedSize[],
   request: SweepRequest,
-  emit: Emit<SweepEvent>,
+  emit: Emit<SweepMessage>,
 ): Promise<Stop | null> {
   const warm = new Set<AllocatorKind>();
   /** Per kind the smallest size that ran out of memory. */

@@ -3,7 +3,6 @@
 import {
   checkBoolean,
   checkChoice,
-  checkFunction,
   checkInteger,
   checkKeys,
   invalidType,
@@ -24,7 +23,6 @@ const KEYS: Keys<SweepOptions> = {
   preset: true,
   repeat: true,
   oversubscribe: true,
-  onStep: true,
   ...PROBE_KEYS,
 };
 
@@ -35,18 +33,17 @@ export interface CheckedSweepOptions {
   preset: SweepPreset | null;
   repeat: number;
   oversubscribe: boolean;
-  onStep: SweepOptions['onStep'];
+  onEvent: SweepOptions['onEvent'];
 }
 
 /** @throws TypeError/RangeError that names the option. */
 export function checkSweepOptions(options: SweepOptions): CheckedSweepOptions {
   checkKeys('sweep()', options, KEYS);
-  const { onStep, oversubscribe = false, repeat = 1 } = options;
+  const { onEvent, oversubscribe = false, repeat = 1 } = options;
   const kinds = checkKinds(options.kinds ?? ['device']);
   checkInteger('repeat', repeat, LIMITS.repeat);
   checkBoolean('oversubscribe', oversubscribe);
-  checkFunction('onStep', onStep);
-  return { probe: checkProbeOptions(options, null), kinds, ...sweepSizes(options), repeat, oversubscribe, onStep };
+  return { probe: checkProbeOptions(options, null), kinds, ...sweepSizes(options), repeat, oversubscribe, onEvent };
 }
 
 /** Removes duplicates; keeps the caller's order. */

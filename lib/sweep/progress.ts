@@ -3,7 +3,7 @@
 import { formatBoth } from '../base/format.ts';
 import type { RunOutcome } from '../probe/outcome.ts';
 import type { AllocatorKind, SweepOptions, SweepStep } from '../types/index.ts';
-import type { PlannedSize, SweepEvent } from './protocol.ts';
+import type { PlannedSize, SweepMessage } from './protocol.ts';
 import type { SweepSize } from './sizes.ts';
 import { emptyStep, measuredStep } from './steps.ts';
 
@@ -11,20 +11,20 @@ export class Progress {
   /** cudaMemGetInfo before the first step; null: cannot be read, or not reported yet. */
   deviceFree: number | null = null;
   readonly #sizes: readonly SweepSize[];
-  readonly #onStep: SweepOptions['onStep'];
+  readonly #onEvent: SweepOptions['onEvent'];
   readonly #steps: SweepStep[] = [];
   readonly #eta = new Eta();
   #planned: readonly PlannedSize[] = [];
   /** Index of the step in progress. */
   #current: number | null = null;
 
-  constructor(sizes: readonly SweepSize[], onStep: SweepOptions['onStep']) {
+  constructor(sizes: readonly SweepSize[], onEvent: SweepOptions['onEvent']) {
     this.#sizes = sizes;
-    this.#onStep = onStep;
+    this.#onEvent = onEvent;
   }
 
   /** @returns what the caller's function returned. */
-  receive(event: SweepEvent): void | Promise<void> {
+  receive(event: SweepMessage): void | Promise<void> {
     if (event.type === 'plan') {
       this.#planned = event.steps;
       this.deviceFree = event.deviceFree;
@@ -40,7 +40,7 @@ export class Progress {
       this.#eta.end(planned, step.state === 'ok');
       const done = this.#steps.length;
       const etaMs = this.#eta.remainingMs(this.#planned.slice(done));
-      return this.#onStep?.(step, { done, total: this.#planned.length, etaMs });
+      return this.#onEvent?.({ type: 'step', step, progress: { done, total: this.#planned.length, etaMs } });
     }
   }
 

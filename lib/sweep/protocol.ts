@@ -41,7 +41,7 @@ export interface Measurement {
   overheadMs: number | null;
 }
 
-export type SweepEvent =
+export type SweepMessage =
   /** `deviceFree`: cudaMemGetInfo before the first step; null: cannot be read. */
   | { type: 'plan'; steps: PlannedSize[]; deviceFree: number | null }
   | { type: 'begin'; index: number }

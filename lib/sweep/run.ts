@@ -10,14 +10,14 @@ import type { Baseline } from '../probe/spec.ts';
 import type { SweepReport } from '../types/index.ts';
 import type { CheckedSweepOptions } from './options.ts';
 import { Progress } from './progress.ts';
-import type { SweepEvent, SweepRequest, SweepResult } from './protocol.ts';
+import type { SweepMessage, SweepRequest, SweepResult } from './protocol.ts';
 import { spillsOf } from './spill.ts';
 import { largestOf } from './steps.ts';
 
 export async function runSweep(options: CheckedSweepOptions): Promise<SweepReport> {
-  const { kinds, onStep, oversubscribe, preset, repeat, sizes } = options;
-  const progress = new Progress(sizes, onStep);
-  const run = await runProbe<SweepRequest, SweepEvent, SweepResult>({
+  const { kinds, onEvent, oversubscribe, preset, repeat, sizes } = options;
+  const progress = new Progress(sizes, onEvent);
+  const run = await runProbe<SweepRequest, SweepMessage, SweepResult>({
     command: 'sweep',
     options: options.probe,
     kinds: kinds === 'all' ? KINDS : kinds,

@@ -109,7 +109,8 @@ export interface CacheStatus {
 }
 
 /** How far a walk over files has come. */
-export interface CacheProgress {
+export interface CacheEvent {
+  type: 'progress';
   files: number;
   bytes: number;
   path: string;
@@ -122,7 +123,7 @@ export interface CacheStatusOptions {
   /** Ends the walk: `cacheStatus()` rejects with the signal's reason, `evictFiles()` resolves with what it has done. */
   signal?: AbortSignal;
   /** Called now and then during the walk. If it throws or rejects, the call rejects with that error. */
-  onProgress?: (progress: CacheProgress) => void | Promise<void>;
+  onEvent?: (event: CacheEvent) => void | Promise<void>;
 }
 
 /** Counters before and after an action, in bytes; null: unknown. `change` = after − before, null if either is. */
@@ -136,7 +137,10 @@ export interface Receipt {
 
 /** Counters before and after an action, in bytes. null: this machine does not have the counter, or it could not be read. */
 export interface ReceiptCounters {
+  /** Freed pages may go to the lists of the processors first: memory that was freed is in `memFree` plus `freeInCpuLists`. */
   memFree: number | null;
+  /** Free pages in lists of the processors, from /proc/zoneinfo: no part of `memFree`. */
+  freeInCpuLists: number | null;
   memAvailable: number | null;
   cached: number | null;
   sReclaimable: number | null;

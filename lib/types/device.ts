@@ -54,6 +54,16 @@ export interface GpuProcess {
   gpuBytes: number | null;
 }
 
+/** Who else held memory of the probed device at the start. */
+export interface OtherUsers {
+  /** Largest first. Empty: they are not known by name. */
+  processes: GpuProcess[];
+  /** What they hold together, in bytes; null: not known. */
+  bytes: number | null;
+  /** Source of `bytes`, or why it is null. */
+  from: string;
+}
+
 /** Memory that can be allocated on this device. */
 export interface Allocatable {
   /** Without any reclaim by the kernel. */
@@ -61,11 +71,17 @@ export interface Allocatable {
   /** After the kernel has reclaimed what it can: clean page cache, reclaimable slab, known driver pools. */
   afterReclaim: number | null;
   /**
-   * What a program can load: on unified memory `afterReclaim` less the host's floor and the program's own start, which is
-   * what `stress()` reaches; on other devices free memory less the share of their other users. Never above CUDA's own
-   * total. null: not known, or no CUDA program can use the device now; `from["allocatable.safe"]` says why.
+   * What a program can load: on unified memory `afterReclaim` less the host's floor and the program's own start, and no more
+   * than comes in blocks that the GPU can use, which is what `stress()` reaches; on other devices free memory less the share
+   * of their other users. Never above CUDA's own total. 0 while a finding refuses every load. null: not known, or no CUDA
+   * program can use the device now; `from["allocatable.safe"]` says why.
    */
   safe: number | null;
+  /**
+   * The most that may be loaded: `safe`, and what only compaction or counters that this user may not read would show;
+   * `from["allocatable.safeHigh"]` says what. null: not known.
+   */
+  safeHigh: number | null;
 }
 
 /** Tools that report free memory; each counts the same machine differently. */
@@ -114,6 +130,8 @@ export interface DeviceSnapshot {
    * what is missing. null: there is no list.
    */
   processesComplete: boolean | null;
+  /** Who holds memory of this device besides the process that read it; null: nobody. */
+  others: OtherUsers | null;
   allocatable: Allocatable;
   views: Record<ViewName, number | null>;
   /** NVML's addressing mode: "NONE", "HMM" or "ATS". */

@@ -1,33 +1,49 @@
-/** The report of `umaprobe doctor`: what each check found. */
+/** The report of `doctor()`: every row of the table of findings, and what it found. */
 
-export type CheckStatus = 'pass' | 'warn' | 'fail' | 'skip';
+import type { FindingId } from './findings.ts';
+import type { Evidence, LoadEffect, Remedy } from './judgement.ts';
 
-/** What a check found. */
-export interface Finding {
-  status: CheckStatus;
-  /** Meaning of the finding, in one or two sentences. */
-  cause: string;
-  /** The numbers and files behind it. */
-  evidence: string;
-  /** What to do; null: nothing. */
-  remedy: string | null;
-}
+/**
+ * `pass`: the row does not apply. `note`, `warn`: it applies as a notice or a warning. `fail`: a danger, or a warning because
+ * of which nothing can be loaded now. `unknown`: it could not be judged.
+ */
+export type CheckStatus = 'pass' | 'note' | 'warn' | 'fail' | 'unknown';
 
-export interface CheckResult extends Finding {
+/** A row of the table. */
+export interface CheckResult {
   /** Stable: scripts may rely on it. */
-  id: string;
+  id: FindingId;
+  /** What the row looks at. */
   title: string;
-  /** Time from the start of the reading that the check needs to its finding, in milliseconds. */
-  durationMs: number;
+  status: CheckStatus;
+  /** What is seen; for `unknown` why it could not be judged. */
+  summary: string;
+  /** Why it is so; null: the summary says it, or it is not known. */
+  cause: string | null;
+  effect: LoadEffect;
+  evidence: Evidence[];
+  /** null: nothing is to be done. */
+  remedy: Remedy | null;
 }
 
-/** What the checks of a machine found. */
+/** Options of `doctor()`. */
+export interface DoctorOptions {
+  /** Ids or patterns such as "library.*". Default: all rows. */
+  only?: readonly string[];
+  /** Ids or patterns of rows to leave out. */
+  skip?: readonly string[];
+  /** Ends the reading: rejects with the signal's reason. */
+  signal?: AbortSignal;
+}
+
+/** What the rows of the table say about this machine. */
 export interface DoctorReport {
-  schema: 'umaprobe/doctor/1';
+  schema: 'umaprobe/doctor/2';
   /** Time at which the kernel was read, ISO 8601, UTC. */
   at: string;
   /** Name of the simulated machine; null on real hardware. */
   simulated: string | null;
   summary: Record<CheckStatus, number>;
   checks: CheckResult[];
+  durationMs: number;
 }

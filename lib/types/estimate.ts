@@ -51,6 +51,18 @@ export interface EstimatedModel {
   dtypes: { dtype: string; bytes: number; parameters: number }[];
 }
 
+/**
+ * A model that `openModel()` has read: functions that take it open no file again. It does not change, and has other fields,
+ * which are not part of the interface.
+ */
+export type Model = Readonly<Pick<EstimatedModel, 'name' | 'source' | 'path' | 'files' | 'fileBytes'>>;
+
+/**
+ * A model as functions take it: a folder, a .gguf, .safetensors or config.json file, a name in a model store ("org/name",
+ * Ollama's "name:tag"), a description, or one that is open.
+ */
+export type ModelInput = string | ModelDescription | Model;
+
 /** The use that was estimated, with every default filled in. */
 export interface EstimatedUse {
   use: EstimateUse;

@@ -1,6 +1,7 @@
 /** The reports of `explain()` and `explainError()`. */
 
 import type { Allocatable } from './device.ts';
+import type { Finding, Level, NotJudged } from './judgement.ts';
 import type { ProcessesReport } from './processes.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -103,63 +104,9 @@ export interface ExplainOptions {
   signal?: AbortSignal;
 }
 
-/** What a finding is about. Stable: scripts may rely on it. */
-export type FindingCode =
-  | 'pressure'
-  | 'pressure-rising'
-  | 'page-cache'
-  | 'dirty-cache'
-  | 'driver-pools'
-  | 'gpu-memory-orphaned'
-  | 'gpu-processes'
-  | 'cma-phantom'
-  | 'huge-pages'
-  | 'fragmentation'
-  | 'watermarks'
-  | 'swap-full'
-  | 'swap-used'
-  | 'programs'
-  | 'shared-memory'
-  | 'locked-memory'
-  | 'mapped-files'
-  | 'model-twice'
-  | 'container-limit'
-  | 'host-smaller-than-gpus';
-
-/** A number behind a finding. */
-export interface Evidence {
-  /** The counter as its source calls it ("MemAvailable"), or what was counted. */
-  name: string;
-  value: number;
-  unit: 'bytes' | 'percent' | 'count';
-  /** File, library or calculation. */
-  from: string;
-}
-
-/** A reason why memory is gone, or looks gone. */
-export interface MemoryFinding {
-  code: FindingCode;
-  /** `notice`: normal, but it explains numbers. `warning`: it stands in the way. `danger`: act now. */
-  severity: 'notice' | 'warning' | 'danger';
-  /** Bytes at stake; null: no amount belongs to it. */
-  bytes: number | null;
-  summary: string;
-  /** Never empty. */
-  evidence: Evidence[];
-  remedy: {
-    /** What to do; "nothing to do" where the machine is fine. */
-    text: string;
-    /** To paste into a shell; null: none. */
-    command: string | null;
-    needsRoot: boolean;
-    /** Bytes that programs can use besides when it is done; null: not known. */
-    gains: number | null;
-  };
-}
-
 /** Why memory is gone, or looks gone. */
 export interface ExplainReport {
-  schema: 'umaprobe/explain/1';
+  schema: 'umaprobe/explain/2';
   /** ISO 8601, UTC: of the reading. */
   at: string;
   /** Name of the simulated machine; null on real hardware. */
@@ -168,8 +115,8 @@ export interface ExplainReport {
   total: number;
   /** What can be allocated: on the unified GPU, else in host memory. */
   allocatable: Allocatable;
-  /** Dangers first, then by bytes at stake. Empty: nothing is wrong with the memory, as far as it is known. */
-  findings: MemoryFinding[];
-  /** What could not be judged, and why: sentences. */
-  unknown: string[];
+  level: Level;
+  /** The most urgent first, as in the snapshot's judgement. Empty: nothing is wrong with the memory, as far as it is known. */
+  findings: Finding[];
+  notJudged: NotJudged[];
 }

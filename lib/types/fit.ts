@@ -1,29 +1,33 @@
 /** Whether something fits into a machine, and what each program will decide there. */
 
-import type { EstimateUse } from './estimate.ts';
+import type { EstimateOptions, EstimateRange, EstimateUse, ModelInput } from './estimate.ts';
 import type { ModelProgram } from './programs.ts';
 
 /** Programs whose own rule is known. */
 export type FitProgram = ModelProgram;
 
-/** Bytes, and the range in which the real value is expected. `low` ≤ `bytes` ≤ `high`. */
-export interface FitRange {
-  bytes: number;
-  low: number;
-  high: number;
-}
+/** The range of an estimate. */
+export type FitRange = EstimateRange;
 
 export interface FitTerm extends FitRange {
   /** "weights", "kv-cache". */
   name: string;
 }
 
-/** What is to be loaded: a number of bytes, or the terms of an estimate; a report of `estimate()` is one. */
+/** A model and what it is used for. */
+export interface FitModel {
+  model: ModelInput;
+  /** As of `estimate()`; the program is that of the options. */
+  use?: EstimateOptions;
+}
+
+/** What is to be loaded: a number of bytes, a model, or the terms of an estimate; a report of `estimate()` is one. */
 export type FitNeed =
   | {
       /** 1 or more. */
       bytes: number;
     }
+  | FitModel
   | {
       total: FitRange;
       terms: readonly FitTerm[];
@@ -73,16 +77,26 @@ export interface FitOptions {
   device?: number;
   /** For the program llama.cpp. */
   llama?: FitLlamaOptions;
+  /** Of a model: the report is that of the largest value of this setting that fits, or of the smallest if none does. */
+  solve?: FitSetting;
+  /** With `solve`: a value also fits if its expected size fits now. Default false. */
+  acceptTight?: boolean;
 }
+
+/** `slots`: sequences at the same time. */
+export const FIT_SETTINGS = ['context', 'slots', 'batch'] as const;
+/** One of `FIT_SETTINGS`. */
+export type FitSetting = (typeof FIT_SETTINGS)[number];
 
 /**
  * - `fits`: even the upper end of the range.
  * - `fits-after`: the upper end, once the remedies are done.
  * - `tight`: the expected size, now or once the remedies are done; the upper end of the range not even then.
+ * - `not-now`: nothing should be loaded while a finding of the machine refuses, whatever the size.
  * - `no`: not even the expected size, whatever is done.
  * - `unknown`: a number that decides is missing. Never read this as "fits".
  */
-export type FitVerdict = 'fits' | 'fits-after' | 'tight' | 'no' | 'unknown';
+export type FitVerdict = 'fits' | 'fits-after' | 'tight' | 'not-now' | 'no' | 'unknown';
 
 /** A comparison with both sides, in bytes. */
 export interface FitInequality {
@@ -174,7 +188,7 @@ export interface FitReport {
   remedies: FitRemedy[];
   /** What was not tried or cannot be known, as sentences. */
   notes: string[];
-  /** The answer to `--solve`; null: nothing was to be solved. */
+  /** The answer to the option `solve`; null: nothing was to be solved. */
   solved: FitSolution | null;
   /** All programs; with the option `program` that one alone. */
   programs: FitProgramReport[];
@@ -182,8 +196,7 @@ export interface FitReport {
 
 /** The largest value of one setting for which the verdict is still the same kind of yes. */
 export interface FitSolution {
-  /** `slots`: sequences at the same time. */
-  setting: 'context' | 'slots' | 'batch';
+  setting: FitSetting;
   /** null: not even the smallest fits. */
   value: number | null;
   /** `model`: the model was made for no more. `range`: no larger value was tried. */

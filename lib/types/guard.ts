@@ -61,12 +61,13 @@ export interface GuardOptions {
    */
   loadActions?: readonly LoadAction[];
   /**
-   * Regular expression (RE2) for a line of the program's output that ends its loading. The output then goes through this
-   * process: the program has pipes instead of a terminal there. Default: it loads until it ends.
+   * Regular expression (RE2) for a line of the program's output that says that it is ready, and ends its loading. The
+   * output then goes through this process: the program has pipes instead of a terminal there. Default: it loads until it
+   * ends.
    */
-  until?: string;
-  /** `false`: judge and report, and do nothing. Default `true`. */
-  act?: boolean;
+  ready?: string;
+  /** Judge and report, and do nothing. Default `false`. */
+  dryRun?: boolean;
   /** SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1 and SIGUSR2 of this process go to the program. Default `false`. */
   forwardSignals?: boolean;
   /** Called with each event. If it throws, the program is stopped, and `guard()` rejects with that error. */
@@ -89,6 +90,8 @@ export interface GuardEvidence {
   available: number | null;
   /** MemFree. */
   free: number | null;
+  /** Free pages in the processors' lists (/proc/zoneinfo), which count besides MemAvailable; null: not read, as above the floor. */
+  freeInCpuLists: number | null;
   /** Change of MemAvailable in bytes per second; negative: it falls. */
   slope: number | null;
   /** Seconds until MemAvailable reaches the floor at this slope; null: it does not fall, or is below. */
@@ -98,8 +101,6 @@ export interface GuardEvidence {
   /** Free memory in blocks of at least 2 MiB (/proc/buddyinfo). */
   freeBlocks: number | null;
   swapFree: number | null;
-  /** Memory that no counter explains: on a unified machine mostly the GPU's. */
-  poolBytes: number | null;
   /** Host memory of the program's processes. */
   groupBytes: number | null;
   /** GPU memory of the program's processes (NVML). */
@@ -119,7 +120,7 @@ export interface GuardAction {
   /** Of a whole system: the cgroup that got the signal; else null. */
   target: string | null;
   evidence: GuardEvidence;
-  /** `act` was false: nothing was done. */
+  /** With `dryRun`: nothing was done. */
   dryRun: boolean;
   /** Why it could not be done; null: it was. */
   failure: string | null;
@@ -127,7 +128,7 @@ export interface GuardAction {
 
 /** What happens while a program is guarded. Times are ISO 8601, UTC; sizes bytes. */
 export type GuardEvent =
-  | { type: 'started'; at: string; pid: number; processGroup: number; cgroup: string | null }
+  | { type: 'started'; at: string; pid: number | null; processGroup: number | null; cgroup: string | null }
   | { type: 'output'; at: string; stream: 'stdout' | 'stderr'; line: string }
   /** End of the load phase. */
   | { type: 'loaded'; at: string }

@@ -28,6 +28,11 @@ export interface FreeBlocks {
   /** Size of one block: base page × 2^order. */
   blockBytes: number;
   freeBlocks: number;
+  /**
+   * Of `freeBlocks` those in movable pageblocks, from `/proc/pagetypeinfo` (root only): compaction can make larger blocks
+   * of them. At least so many: the kernel counts to 100,000. null: not read.
+   */
+  movableBlocks: number | null;
 }
 
 /**
@@ -101,6 +106,7 @@ export interface LedgerEntry {
 /** Parts of MemTotal: each byte is in exactly one. */
 export type LedgerLabel =
   | 'free'
+  | 'freeInCpuLists'
   | 'pageCache'
   | 'buffers'
   | 'shmem'
@@ -140,6 +146,11 @@ export interface KernelMemory {
   compactionProactiveness: number | null;
   /** `always`, `madvise` or `never`. */
   transparentHugePages: string | null;
+  /**
+   * Free pages that the processors keep in lists of their own, in bytes, from `/proc/zoneinfo`: up to an eighth of memory.
+   * Neither MemFree nor MemAvailable has them; the kernel takes them back before it reclaims.
+   */
+  freeInCpuLists: number | null;
   compactStall: number | null;
   compactFail: number | null;
   compactSuccess: number | null;

@@ -1,8 +1,9 @@
 /** Starting a program with everything around it: does it fit, room, a guard, a recording, a receipt. */
 
-import type { EstimateOptions, EstimateRange, ModelDescription } from './estimate.ts';
+import type { EstimateOptions, EstimateRange, ModelInput } from './estimate.ts';
 import type { FitLlamaOptions, FitReport, FitVerdict } from './fit.ts';
 import type { GuardEvent, GuardOptions, GuardReport } from './guard.ts';
+import type { Judgement } from './judgement.ts';
 import type { PrepareReport } from './prepare.ts';
 import type { ModelProgram } from './programs.ts';
 
@@ -82,17 +83,19 @@ export interface LaunchStep {
   text: string;
 }
 
+/** That of `fit`, and `not-now`: the machine refuses any load, whatever is free. */
+export type LaunchVerdict = FitVerdict | 'not-now';
+
 /** What a launch is going to do. */
 export interface LaunchPlan {
   /** Name of the simulated machine; null: real hardware. */
   simulated: string | null;
   command: string[];
   recognised: RecognisedCommand;
-  /**
-   * That of `fit`, and `unknown` where the command is not understood well enough for it: the program then runs under the
-   * guard alone.
-   */
-  verdict: FitVerdict;
+  /** Of the machine: that of its snapshot. */
+  judgement: Judgement;
+  /** `unknown` also where the command is not understood well enough: the program then runs under the guard alone. */
+  verdict: LaunchVerdict;
   /** The verdict as a sentence. */
   summary: string;
   /** What the model takes; null: there is no estimate. */
@@ -201,7 +204,7 @@ export interface LaunchOptions
     | 'intervalMs'
     | 'graceMs'
     | 'loadActions'
-    | 'until'
+    | 'ready'
     | 'forwardSignals'
   > {
   /** Program and its arguments: an array, never a shell. */
@@ -209,7 +212,7 @@ export interface LaunchOptions
   /** The program whose rules decide, where the command line does not say it or says it wrongly. */
   program?: ModelProgram;
   /** The model, as for `estimate()`. Default: the one of the command line. */
-  model?: string | ModelDescription;
+  model?: ModelInput;
   /** A size in bytes instead of a model, 1 or more. */
   bytes?: number;
   /** What the model is used for. Goes before what the command line says. */
@@ -224,7 +227,7 @@ export interface LaunchOptions
   record?: boolean;
   /** Folder of the recording; default as for `record()`. */
   folder?: string;
-  /** Start it although `fit` says no. Default `false`. */
+  /** Start it although `fit` says no, or the machine refuses any load now. Default `false`. */
   anyway?: boolean;
   /** Plan only: nothing is started or changed. Default `false`. */
   dryRun?: boolean;
@@ -249,7 +252,7 @@ export interface LaunchReport {
   /** Name of the simulated machine; null: real hardware. */
   simulated: string | null;
   /**
-   * `planned`: a dry run. `refused`: `fit` says no, and nothing was started. `exited`: the program ended by itself.
+   * `planned`: a dry run. `refused`: `fit` or the machine says no, and nothing was started. `exited`: the program ended by itself.
    * `stopped`: the guard stopped it. `aborted`: by the signal.
    */
   outcome: 'planned' | 'refused' | 'exited' | 'stopped' | 'aborted';

@@ -1,7 +1,7 @@
 /** A layout: several blocks held at the same time, like the parts of a model. */
 
 import type { AllocatorKind } from './kinds.ts';
-import type { CountersMoved, ProbeHeader, ProbeOptions } from './probe.ts';
+import type { CountersMoved, ProbeEvent, ProbeHeader, ProbeOptions } from './probe.ts';
 
 /** One block of a layout: what was expected and what it took. Sizes in bytes. */
 export interface LayoutPart {
@@ -49,6 +49,8 @@ export interface Settled {
 export interface LayoutOptions extends ProbeOptions {
   /** Default `device`. */
   kind?: AllocatorKind;
-  /** Called after each part. If it throws or rejects, `layout()` rejects with that error. */
-  onPart?: (part: LayoutPart, progress: { done: number; total: number }) => void | Promise<void>;
+  onEvent?: (event: LayoutEvent) => void | Promise<void>;
 }
+
+/** What `layout()` reports on its way. */
+export type LayoutEvent = ProbeEvent | { type: 'part'; part: LayoutPart; progress: { done: number; total: number } };

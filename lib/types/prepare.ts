@@ -66,7 +66,7 @@ export interface PrepareOptions {
    * Memory left for the host, in bytes. Default as for stress: the larger of 8 GiB and 7 % of MemTotal, at most a
    * quarter of a small machine.
    */
-  floor?: number;
+  floorBytes?: number;
   /** Take the steps that need root with `sudo -n`, each as one fixed command. */
   sudo?: boolean;
   /** Ends the preparation between two steps: rejects with the signal's reason. */

@@ -1,6 +1,6 @@
 /** Types shared by sweep, layout and stress: times, counters, the report header, unfinished runs and options. */
 
-import type { GpuProcess, MemoryModel } from './device.ts';
+import type { MemoryModel, OtherUsers } from './device.ts';
 import type { AllocatorKind } from './kinds.ts';
 
 /** Statistics of repeated time measurements, in milliseconds. */
@@ -83,16 +83,6 @@ export interface ProbeHeader {
   durationMs: number;
 }
 
-/** Who else held memory of the probed device at the start. */
-export interface OtherUsers {
-  /** Largest first. Empty: they are not known by name. */
-  processes: GpuProcess[];
-  /** What they hold together, in bytes; null: not known. */
-  bytes: number | null;
-  /** Source of `bytes`, or why it is null. */
-  from: string;
-}
-
 /** An earlier run whose last step has no result. */
 export interface UnfinishedRun {
   command: 'sweep' | 'layout' | 'stress';
@@ -110,22 +100,33 @@ export interface UnfinishedRun {
   sentence: string;
 }
 
-/** Header fields that are known before the first step. */
-export interface ProbeStart extends Pick<ProbeHeader, 'floor' | 'journalNotes' | 'others' | 'unfinished'> {
+/** Before `started`, where so many dirty pages are written first that allocations would wait for the disk. */
+export interface ProbeWriting {
+  type: 'writing';
+  /** Dirty of /proc/meminfo, in bytes. */
+  dirtyBytes: number;
+}
+
+/** Before the first allocation: header fields that are known by then. */
+export interface ProbeStarted extends Pick<ProbeHeader, 'floor' | 'journalNotes' | 'others' | 'unfinished'> {
+  type: 'started';
   /** As in the report of a stress test; null for other commands. */
   share: { bytes: number; from: string } | null;
   memoryModel: MemoryModel;
 }
 
+/** Events that sweep, layout and stress share. */
+export type ProbeEvent = ProbeWriting | ProbeStarted;
+
 /** Options that sweep, layout and stress share. */
 export interface ProbeOptions {
-  /** CUDA ordinal. Default 0. */
+  /** CUDA ordinal. Default: the GPU that shares the host's memory, else 0. */
   device?: number;
   /**
    * Memory left for the host, in bytes. Default for kinds that take host memory: the larger of 8 GiB and 7 % of
    * MemTotal, but no more than a quarter of a machine below 32 GiB. At least 2 GiB unless `acceptAFrozenMachine`.
    */
-  floor?: number;
+  floorBytes?: number;
   /**
    * Allow a floor below 2 GiB, and a start on a machine under pressure, fragmented or swapping; never a start below the
    * floor.
@@ -143,8 +144,9 @@ export interface ProbeOptions {
   /** Aborts the run; the report has everything measured until then. */
   signal?: AbortSignal;
   /**
-   * Called once, after the checks of the machine and before the first allocation, which waits for a promise. If it or
-   * another function of the caller throws or rejects, the run ends and rejects with that error.
+   * Called with each event: `writing` where dirty pages are written first, `started` after the checks of the machine and
+   * before the first allocation, then what is done.
+   * The first allocation waits for a promise of `started`. If it throws or rejects, the run ends and rejects with that error.
    */
-  onStart?: (start: ProbeStart) => void | Promise<void>;
+  onEvent?: (event: ProbeEvent) => void | Promise<void>;
 }

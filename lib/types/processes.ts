@@ -5,10 +5,10 @@ import type { MemoryModel } from './device.ts';
 /** Options of `processes()`. */
 export interface ProcessesOptions {
   /**
-   * Time for the exact figures (`/proc/<pid>/smaps_rollup`), in milliseconds, 0 to 60,000; default 1000. The largest
+   * Time limit for the exact figures (PSS, from `/proc/<pid>/smaps_rollup`), in milliseconds, 0 to 60,000; default 1000. The largest
    * processes come first; the others keep the figures of `/proc/<pid>/status`.
    */
-  exactMs?: number;
+  pssLimitMs?: number;
   /** Time limit for NVML, in milliseconds; default 2000. Without an answer `gpuBytes` is null. */
   deadlineMs?: number;
   signal?: AbortSignal;

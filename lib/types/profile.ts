@@ -32,11 +32,11 @@ export interface ProfilePrediction {
 
 /**
  * How a trial ended.
- * - `ok`: the command ended well, or reached `until` or `steps`, and the peak stayed within the limit.
+ * - `ok`: the command ended well, or reached `ready` or `steps`, and the peak stayed within the limit.
  * - `over`: it ended well, but its peak is above the limit.
  * - `refused`: it was not run, because its predicted peak is above the limit, or because a smaller configuration failed.
  * - `stopped`: the guard stopped it at the limit or the floor. The peak is what it had reached until then.
- * - `failed`: it could not be started, ended with another exit code than 0 or by a signal, or ran longer than `trialMs`.
+ * - `failed`: it could not be started, ended with another exit code than 0 or by a signal, or ran longer than `trialTimeMs`.
  * - `fatal`: the machine vanished during this trial in an earlier run.
  * - `aborted`: by the caller.
  */
@@ -44,7 +44,10 @@ export type ProfileStatus = 'ok' | 'over' | 'refused' | 'stopped' | 'failed' | '
 
 /** Parts of a trial. `plateau` is the median of the second half of the run; `peak` the highest; `after` once it has ended. */
 export interface ProfilePhases {
-  /** Memory in use on the machine (MemTotal less MemAvailable), in bytes. null: not reached. */
+  /**
+   * Memory in use on the machine (MemTotal less MemAvailable), in bytes; at `start` and `after` less the free pages in lists of
+   * the processors, which a trial takes first. null: not reached.
+   */
   start: number | null;
   plateau: number | null;
   peak: number | null;
@@ -141,15 +144,15 @@ export interface ProfileOptions {
   floorBytes?: number;
   /** Allow a floor below 2 GiB. Default `false`. */
   acceptAFrozenMachine?: boolean;
-  /** Regular expression (RE2) for a line of output that ends a trial well. The command is then stopped. */
-  until?: string;
+  /** Regular expression (RE2) for a line of output that says that the command is ready, and ends a trial well. The command is then stopped. */
+  ready?: string;
   /** The same, after `stepCount` lines that match (default 3). */
   steps?: string;
   stepCount?: number;
   /** Regular expression (RE2) whose first group is a number: the throughput of a trial is its last match. */
   metric?: string;
   /** Longest time of a trial, in milliseconds, 100 to 86,400,000; one that takes longer has failed. Default: no limit. */
-  trialMs?: number;
+  trialTimeMs?: number;
   /**
    * How long to wait for memory to come back, and before the first trial for the GPU programs of others, in milliseconds, up
    * to 86,400,000. Default 60,000, and not for others: they are reported, and never stopped.
@@ -159,8 +162,10 @@ export interface ProfileOptions {
   journal?: string | false;
   /** Go on with the trials of the last run of this experiment, below a configuration that was fatal. */
   resume?: boolean;
-  /** Folder of the recording of the memory during all trials; `false`: none. Default: beside the journal. */
-  record?: string | false;
+  /** Record the memory of the machine during all trials. Default `true`. */
+  record?: boolean;
+  /** Folder of the recording. Default: beside the journal. */
+  folder?: string;
   /** Called with each event. If it throws, the trial is stopped, and `profile()` rejects with that error. */
   onEvent?: (event: ProfileEvent) => void;
   /** Aborted: the trial is stopped, and the report has the rows so far. */

@@ -11,7 +11,7 @@ export interface RecordOptions {
   /** Readings of so long become one frame (last, lowest, highest), in milliseconds, 10 to 60,000; default 100. */
   frameMs?: number;
   /** Size of the ring on disk, in bytes, 2 MiB to 1 TiB; default 64 MiB, which is 16 hours of frames of 100 ms. */
-  maxBytes?: number;
+  maxSizeBytes?: number;
   /** Between two lists of the largest processes, in milliseconds, 1000 to 3,600,000; default 5000. 0: none. */
   processesMs?: number;
   signal?: AbortSignal;

@@ -2,10 +2,16 @@
 
 import type { DeviceSnapshot, LibraryStatus } from './device.ts';
 import type { CgroupLimits, DriverFacts, FreeBlocks, HostMemory, KernelMemory, Ledger, Pressure } from './host.ts';
+import type { Judgement } from './judgement.ts';
 
-/** The memory of a machine at one instant: how it is used, and how much the next allocation can get. */
-export interface Snapshot {
-  schema: 'umaprobe/snapshot/1';
+/** The memory of a machine at one instant: how it is used, how much the next allocation can get, and what stands in the way. */
+export interface Snapshot extends Reading {
+  judgement: Judgement;
+}
+
+/** A snapshot before it is judged: facts only. */
+export interface Reading {
+  schema: 'umaprobe/snapshot/2';
   /** ISO 8601, UTC. */
   at: string;
   bootId: string | null;
@@ -35,9 +41,8 @@ export interface SnapshotOptions {
   /**
    * How to read `cudaMemGetInfo`, which needs a CUDA context (527 MiB on an H200).
    * - `auto` (default): only if this process already has a context.
-   * - `needed`: as `child`, but only for devices with memory of their own. On a device that
-   *   shares the host's memory the answer is MemFree, and a context would change what is measured: from driver 590 on
-   *   its memory stays in the driver's pools when the child has ended.
+   * - `needed`: as `child`, but not on a device that shares the host's memory where a context would leave something behind
+   *   or take what is needed: from driver 590 on its memory stays in the driver's pools, and a machine may be short of it.
    * - `neededInProcess`: the same devices, but with contexts in this process, which keeps them. Saves the second start of
    *   CUDA (250 ms on an H200), for programs that end soon.
    * - `child`: for every device, in a short-lived child process with a time limit.

@@ -2,7 +2,7 @@
 
 import type { AllocatorKind } from './kinds.ts';
 import type { Settled } from './layout.ts';
-import type { ProbeHeader, ProbeOptions } from './probe.ts';
+import type { ProbeEvent, ProbeHeader, ProbeOptions } from './probe.ts';
 
 /**
  * How a stress test ended.
@@ -86,6 +86,8 @@ export interface StressReport extends ProbeHeader {
 export interface ProbeGuardReport {
   reason: 'floor' | 'pressure' | 'parent';
   memAvailable: number | null;
+  /** Free pages in the processors' lists (/proc/zoneinfo), which count besides; null: not read, as above the floor. */
+  freeInCpuLists: number | null;
   pressureFull: number | null;
   /** Time from the reading that tripped the guard to the end of the last allocation. null: the process exited first. */
   stoppedAfterMs: number | null;
@@ -103,8 +105,8 @@ export interface StressOptions extends ProbeOptions {
    * Memory of the device that stays free for its other users, in bytes: 0 to 2^53 − 1. Default, if there are any: the
    * larger of 1 GiB and 10 % of what they hold. At least 256 MiB unless `acceptThatOthersRunOut`.
    */
-  share?: number;
-  /** Allow a `share` below 256 MiB: the other users of the device may then fail for lack of memory. */
+  shareBytes?: number;
+  /** Allow `shareBytes` below 256 MiB: the other users of the device may then fail for lack of memory. */
   acceptThatOthersRunOut?: boolean;
   /** Stop at this size: 1 to 2^53 − 1 bytes. The `maxBytes` of the report never exceeds it. */
   maxBytes?: number;
@@ -116,9 +118,15 @@ export interface StressOptions extends ProbeOptions {
   holdMs?: number;
   /** Start below the step in which an earlier run was lost (see `unfinished`). */
   resume?: boolean;
-  /** Called after each step. If it throws or rejects, `stress()` rejects with that error. */
-  onStep?: (
-    step: StressStep,
-    progress: { heldBytes: number; expectedBytes: number | null; etaMs: number | null },
-  ) => void | Promise<void>;
+  onEvent?: (event: StressEvent) => void | Promise<void>;
+}
+
+/** What `stress()` reports on its way. */
+export type StressEvent = ProbeEvent | { type: 'step'; step: StressStep; progress: StressProgress };
+
+/** How far a stress test has come: what is held, what will be, and the time that is left; null: not known. */
+export interface StressProgress {
+  heldBytes: number;
+  expectedBytes: number | null;
+  etaMs: number | null;
 }

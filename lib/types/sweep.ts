@@ -2,7 +2,7 @@
 
 import type { DType } from './dtypes.ts';
 import type { AllocatorKind } from './kinds.ts';
-import type { CountersMoved, ProbeHeader, ProbeOptions, Times } from './probe.ts';
+import type { CountersMoved, ProbeEvent, ProbeHeader, ProbeOptions, Times } from './probe.ts';
 
 /**
  * `ok`: all repeats succeeded. `refused`: not run, because the host would have fallen below its floor, or the size
@@ -107,9 +107,11 @@ export interface SweepOptions extends ProbeOptions {
   repeat?: number;
   /** Let `managed` exceed the device's memory on a discrete GPU. Refused on unified machines. */
   oversubscribe?: boolean;
-  /** Called after each step with the progress of the sweep. */
-  onStep?: (step: SweepStep, progress: SweepProgress) => void | Promise<void>;
+  onEvent?: (event: SweepEvent) => void | Promise<void>;
 }
+
+/** What `sweep()` reports on its way. */
+export type SweepEvent = ProbeEvent | { type: 'step'; step: SweepStep; progress: SweepProgress };
 
 /** How far a sweep has come: steps, and the time that is left. */
 export interface SweepProgress {

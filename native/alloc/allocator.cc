@@ -172,25 +172,6 @@ Fact<Verified> Allocator::verify(CallContext& context, int id, double seed) {
   return fact(failure, verified);
 }
 
-std::optional<Failure> Allocator::poke(CallContext& context, int id, double offset, int byte) {
-  const Fact<Block*> found = find(context, id, "pokeBlock");
-  if (const Failure* failure = failure_of(found)) return *failure;
-  const Block& block = *std::get<Block*>(found);
-  if (!(offset >= 0 && offset < static_cast<double>(block.bytes())) || byte < 0 || byte > 255) {
-    return Failure{"umaprobe", "pokeBlock", EINVAL, "EINVAL",
-                   "offset must be below the block's size, and byte from 0 to 255"};
-  }
-  const auto value = static_cast<unsigned char>(byte);
-  void* to = block.at(static_cast<uint64_t>(offset));
-  const void* from = &value;
-  if (const Cudart* runtime = api_.runtime) {
-    return call(context, *runtime, runtime->cudaMemcpy, to, from, sizeof value,
-                int{kMemcpyDefault});
-  }
-  return call(context, *api_.driver, api_.driver->cuMemcpyHtoD_v2,
-              CUdeviceptr{reinterpret_cast<uintptr_t>(to)}, from, sizeof value);
-}
-
 Fact<Timing> Allocator::free(CallContext& context, int id) {
   const Fact<Block*> found = find(context, id, "freeBlock");
   if (const Failure* failure = failure_of(found)) return *failure;

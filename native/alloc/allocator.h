@@ -30,8 +30,6 @@ class Allocator {
   Fact<Allocated> alloc(CallContext& context, const std::string& kind, double bytes);
   Fact<Timing> touch(CallContext& context, int block, double seed);
   Fact<Verified> verify(CallContext& context, int block, double seed);
-  // For tests: overwrites one byte.
-  std::optional<Failure> poke(CallContext& context, int block, double offset, int byte);
   Fact<Timing> free(CallContext& context, int block);
   // Frees every block it can, then returns the first failure.
   Fact<Freed> free_all(CallContext& context);

@@ -13,6 +13,17 @@ inline double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
+inline Clock::duration seconds(double value) {
+  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(value));
+}
+
+// CPU time of this process, or of the calling thread, in milliseconds.
+inline double cpu_ms(clockid_t of) {
+  timespec used{};
+  clock_gettime(of, &used);
+  return static_cast<double>(used.tv_sec) * 1e3 + static_cast<double>(used.tv_nsec) / 1e6;
+}
+
 // Microseconds since boot, which go on while the machine sleeps: of recordings.
 inline int64_t boot_us() {
   timespec now{};

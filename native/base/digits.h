@@ -37,6 +37,25 @@ constexpr std::optional<uint64_t> take_digits(
   return value;
 }
 
+// Takes a number like "12" or "12.34", with at most 15 digits after the point.
+constexpr std::optional<double> take_decimal(std::string_view& text) {
+  std::string_view rest = text;
+  const auto whole = take_digits(rest, 10, kMaxExactInteger);
+  if (!whole) return std::nullopt;
+  auto value = static_cast<double>(*whole);
+  if (!rest.empty() && rest.front() == '.') {
+    rest.remove_prefix(1);
+    const size_t digits = rest.size();
+    const auto fraction = take_digits(rest, 10, kMaxExactInteger);
+    if (!fraction) return std::nullopt;
+    double unit = 1;
+    for (size_t i = rest.size(); i < digits; ++i) unit *= 10;
+    value += static_cast<double>(*fraction) / unit;
+  }
+  text = rest;
+  return value;
+}
+
 // Takes `prefix` from the start of `text`. False, and `text` unchanged, if it starts otherwise.
 constexpr bool take_prefix(std::string_view& text, std::string_view prefix) {
   if (text.substr(0, prefix.size()) != prefix) return false;

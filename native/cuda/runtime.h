@@ -24,7 +24,6 @@
   X(cudaFree, int(void* address))                                             \
   X(cudaFreeHost, int(void* address))                                         \
   X(cudaMemset, int(void* address, int value, size_t bytes))                  \
-  X(cudaMemcpy, int(void* to, const void* from, size_t bytes, int kind))      \
   X(cudaDeviceSynchronize, int())                                             \
   X(cudaGetLastError, int())                                                  \
   X(cudaGetErrorString, const char*(int status))

@@ -12,48 +12,41 @@
 #pragma once
 
 #include <algorithm>
-#include <optional>
+
+#include "base/unknown.h"
+#include "guard/protocol.h"
 
 namespace umaprobe {
 
 class StallDetector {
  public:
-  // `floor` in bytes, `limit` in percent. With a floor of 0, any pressure above the limit is a
-  // stall.
-  StallDetector(double floor, double limit) : floor_(floor), limit_(limit) {}
+  explicit StallDetector(const ProbeRules& rules) : rules_(rules) {}
 
   // `now`: machine time in seconds. `busy`: a call that takes memory is in progress. A reading that
   // failed never makes a stall.
-  bool stalled(double now, std::optional<double> available, std::optional<double> pressure,
-               bool busy) {
+  bool stalled(double now, double available, double pressure, bool busy) {
     note_progress(now, available, busy);
-    if (limit_ <= 0 || !pressure || *pressure < limit_) {
-      over_since_.reset();
+    if (rules_.pressure_full == 0 || !(pressure >= rules_.pressure_full)) {
+      over_since_ = kUnknown;
       return false;
     }
-    if (!over_since_) over_since_ = now;
-    const bool near_the_floor = floor_ == 0 || !available || *available < floor_ * kNear;
-    const bool no_progress = busy && now - progress_at_ >= kNoProgress;
-    return near_the_floor || no_progress || now - *over_since_ >= kLasting;
+    if (!known(over_since_)) over_since_ = now;
+    const bool near_the_floor = !(available >= rules_.pressure_near);
+    const bool no_progress = busy && now - progress_at_ >= rules_.no_progress;
+    return near_the_floor || no_progress || now - over_since_ >= rules_.pressure_for;
   }
 
  private:
-  static constexpr double kNear = 1.25;                  // factor of the floor
-  static constexpr double kNoProgress = 1;               // seconds
-  static constexpr double kProgress = 64.0 * (1 << 20);  // bytes; healthy reclaim: GiB per second
-  static constexpr double kLasting = 30;                 // seconds; a tenth of the shortest wedge
-
-  void note_progress(double now, std::optional<double> available, bool busy) {
-    const bool fell = available && *available <= level_ - kProgress;
+  void note_progress(double now, double available, bool busy) {
+    const bool fell = available <= level_ - rules_.progress;
     if (!busy || fell) progress_at_ = now;
-    if (available) level_ = fell ? *available : std::max(level_, *available);
+    if (known(available)) level_ = fell ? available : std::max(level_, available);
   }
 
-  const double floor_;
-  const double limit_;
+  const ProbeRules& rules_;
   double level_ = 0;
   double progress_at_ = 0;
-  std::optional<double> over_since_;
+  double over_since_ = kUnknown;
 };
 
 }  // namespace umaprobe

@@ -20,33 +20,16 @@ namespace {
 
 constexpr size_t kMaxFileBytes = 1u << 20;
 
-// seq_file returns about a page per read, so a short read is not the end of the file.
-long read_all(int fd, char* buffer, size_t size) {
-  size_t filled = 0;
-  while (filled < size) {
-    const ssize_t count = ::read(fd, buffer + filled, size - filled);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return -errno;
-    if (count == 0) break;
-    filled += static_cast<size_t>(count);
-  }
-  return static_cast<long>(filled);
-}
-
 class RealHost final : public Host {
  public:
   long read(const char* path, char* buffer, size_t size) override {
     const Descriptor file = open_readonly(path);
     if (!file) return -errno;
-    return read_all(file.get(), buffer, size);
+    return read_from_start(file.get(), buffer, size);
   }
 
   long reread(const char* path, char* buffer, size_t size) override {
-    return kept_files_.read(path, read_records, buffer, size);
-  }
-
-  std::optional<long> reread_at_once(const char* path, char* buffer, size_t size) override {
-    return kept_files_.read_at_once(path, read_records, buffer, size);
+    return kept_files_.read(path, buffer, size);
   }
 
   long write(const char* path, const char* data, size_t size) override {
@@ -75,14 +58,6 @@ class RealHost final : public Host {
     struct sysinfo now;
     if (::sysinfo(&now) != 0) return std::nullopt;
     return static_cast<double>(now.freeram) * now.mem_unit;
-  }
-
-  long read_meminfo(char* buffer, size_t size) override {
-    return kept_files_.read("/proc/meminfo", read_record, buffer, size);
-  }
-
-  std::optional<long> read_meminfo_at_once(char* buffer, size_t size) override {
-    return kept_files_.read_at_once("/proc/meminfo", read_record, buffer, size);
   }
 
   Fact<std::vector<std::string>> list(const std::string& path) override {
@@ -132,10 +107,6 @@ class SimulatedHost final : public Host {
     return simulator_.umasim_touch(address, bytes);
   }
 
-  long read_meminfo(char* buffer, size_t size) override {
-    return read("/proc/meminfo", buffer, size);
-  }
-
   Fact<std::vector<std::string>> list(const std::string& path) override {
     std::string text(kMaxFileBytes, '\0');
     const long length = simulator_.umasim_list(path.c_str(), text.data(), text.size());
@@ -174,7 +145,6 @@ class UnavailableHost final : public Host {
  public:
   explicit UnavailableHost(Failure reason) : reason_(std::move(reason)) {}
   long read(const char*, char*, size_t) override { return -ENXIO; }
-  long read_meminfo(char*, size_t) override { return -ENXIO; }
   long write(const char*, const char*, size_t) override { return -ENXIO; }
   int sync() override { return -ENXIO; }
   void* map(size_t) override {
@@ -260,16 +230,6 @@ Fact<std::string> reread_file(Host& host, const std::string& path, size_t bytes)
   return read_text(host, path, bytes, [&](char* buffer, size_t size) {
     return host.reread(path.c_str(), buffer, size);
   });
-}
-
-std::optional<std::string> reread_file_at_once(Host& host, const std::string& path, size_t bytes) {
-  if (check_path(path)) return std::nullopt;
-  char buffer[16u << 10];
-  const size_t size = std::min(sizeof buffer, bytes);
-  const auto length = host.reread_at_once(path.c_str(), buffer, size);
-  const bool fits = length && (static_cast<size_t>(*length) < size || size == bytes);
-  if (!fits) return std::nullopt;
-  return std::string(buffer, static_cast<size_t>(*length));
 }
 
 std::optional<Failure> write_file(Host& host, const std::string& path, const std::string& data) {

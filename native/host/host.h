@@ -22,8 +22,6 @@ class Host {
   virtual long reread(const char* path, char* buffer, size_t size) {
     return read(path, buffer, size);
   }
-  // The same on a thread that must not wait. Empty: that needs `reread`, which may.
-  virtual std::optional<long> reread_at_once(const char*, char*, size_t) { return std::nullopt; }
   // One write(2) to a file of /proc/sys or of a cgroup: bytes written or -errno. May take seconds.
   virtual long write(const char* path, const char* data, size_t size) = 0;
   // sync(2): writes all dirty pages and waits. 0 or -errno.
@@ -35,10 +33,6 @@ class Host {
   // Writes to a range of map() on the simulated machine, which does not see the program's own
   // writes: 0 or -errno. May wait for memory. The real machine sees them: -ENOTSUP.
   virtual int touch(void* address, size_t bytes) = 0;
-  // read() of /proc/meminfo, as fast as possible.
-  virtual long read_meminfo(char* buffer, size_t size) = 0;
-  // The same on a thread that must not wait. Empty: that needs `read_meminfo`, which may.
-  virtual std::optional<long> read_meminfo_at_once(char*, size_t) { return std::nullopt; }
   // Names in a directory.
   virtual Fact<std::vector<std::string>> list(const std::string& path) = 0;
   // MemFree in bytes if the host can tell faster than by /proc/meminfo; otherwise empty.
@@ -62,8 +56,6 @@ Fact<std::string> read_file(Host& host, const std::string& path);
 
 // The text of a file that is read again and again: `bytes` of it, or all if it is shorter.
 Fact<std::string> reread_file(Host& host, const std::string& path, size_t bytes);
-// The same on a thread that must not wait. Empty: that needs `reread_file`, which may.
-std::optional<std::string> reread_file_at_once(Host& host, const std::string& path, size_t bytes);
 
 // Writes to one of the files that free memory: drop_caches, compact_memory, or a cgroup's
 // memory.reclaim. Any other path is EINVAL.

@@ -1,56 +1,16 @@
 #include "host/meminfo.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
-#include <iterator>
 #include <string>
-#include <utility>
 
 #include "base/digits.h"
 
 namespace umaprobe {
 namespace {
 
-constexpr size_t kTotal = 0;
-static_assert(kMeminfo[kTotal].key == "MemTotal");
-
-constexpr size_t row_of(std::string_view key) {
-  for (size_t row = 0; row < kMeminfoFields; ++row) {
-    if (kMeminfo[row].key == key) return row;
-  }
-  return kMeminfoFields;
-}
-
-// The row that the kernel writes after each: fs/proc/meminfo.c. Only where it is not the next one
-// of the table; a kernel with another order costs comparisons.
-constexpr std::pair<std::string_view, std::string_view> kFollows[] = {
-    {"SwapCached", "Active(file)"},
-    {"Inactive(file)", "Unevictable"},
-    {"Unevictable", "Mlocked"},
-    {"Mlocked", "SwapTotal"},
-    {"SwapFree", "Zswap"},
-    {"Zswap", "Dirty"},
-    {"Writeback", "AnonPages"},
-    {"AnonPages", "Mapped"},
-    {"Mapped", "Shmem"},
-    {"Shmem", "KReclaimable"},
-    {"SecPageTables", "Committed_AS"},
-    {"Committed_AS", "VmallocUsed"},
-    {"VmallocUsed", "Percpu"},
-    {"Percpu", "HardwareCorrupted"},
-    {"HardwareCorrupted", "AnonHugePages"},
-    {"AnonHugePages", "CmaTotal"},
-    {"CmaFree", "HugePages_Total"},
-};
-constexpr std::array<size_t, kMeminfoFields> rows_after() {
-  std::array<size_t, kMeminfoFields> after{};
-  for (size_t row = 0; row < kMeminfoFields; ++row) after[row] = row + 1;
-  for (const auto& [row, next] : kFollows) after[row_of(row)] = row_of(next);
-  return after;
-}
-constexpr std::array<size_t, kMeminfoFields> kAfter = rows_after();
+constexpr size_t kTotal = meminfo_slot("total");
 
 // Of kB, or of pages. A double, and so JavaScript, is exact up to 2^53 bytes: more than any machine
 // has.
@@ -108,7 +68,7 @@ void parse_meminfo(std::string_view text, double* out) {
     const size_t colon = line.find(':');
     if (colon == std::string_view::npos) continue;
     const std::string_view key = line.substr(0, colon);
-    // Starts at the row that follows the last hit, which usually matches.
+    // Starts at the row that follows the last hit, which often matches.
     for (size_t step = 0; step < kMeminfoFields; ++step) {
       const size_t row = (expected + step) % kMeminfoFields;
       if (kMeminfo[row].key != key) continue;
@@ -117,7 +77,7 @@ void parse_meminfo(std::string_view text, double* out) {
                      ? std::nan("")
                      : parse_value(line.substr(colon + 1), kMeminfo[row].kind, complete);
       seen |= bit;
-      expected = kAfter[row];
+      expected = row + 1;
       break;
     }
   }
@@ -136,20 +96,11 @@ constexpr size_t kMeminfoBytes = 8192;
 
 std::optional<Failure> read_meminfo(Host& host, double* out) {
   char buffer[kMeminfoBytes];
-  const long length = host.read_meminfo(buffer, sizeof buffer);
+  const long length = host.reread("/proc/meminfo", buffer, sizeof buffer);
   if (length < 0) return read_failure(host, "/proc/meminfo", static_cast<int>(-length));
   const std::string_view text(buffer, static_cast<size_t>(length));
   parse_meminfo(text, out);
   return check_total(text, out);
-}
-
-bool read_meminfo_at_once(Host& host, double* out) {
-  char buffer[kMeminfoBytes];
-  const auto length = host.read_meminfo_at_once(buffer, sizeof buffer);
-  if (!length) return false;
-  const std::string_view text(buffer, static_cast<size_t>(*length));
-  parse_meminfo(text, out);
-  return !check_total(text, out);
 }
 
 }  // namespace umaprobe

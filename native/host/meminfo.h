@@ -58,6 +58,13 @@ inline constexpr MeminfoRow kMeminfo[] = {
 };
 inline constexpr size_t kMeminfoFields = std::size(kMeminfo);
 
+// Where the number of a field is: meminfo_slot("free"). The numbers end before that of no field.
+constexpr size_t meminfo_slot(std::string_view field) {
+  size_t slot = 0;
+  while (slot < kMeminfoFields && field != kMeminfo[slot].field) ++slot;
+  return slot;
+}
+
 // Fills `out` (kMeminfoFields numbers) with bytes or counts. NaN if there is no such line, if it is
 // not as the kernel writes it ("Name:  123 kB"), if there are two, or if a part of MemTotal is
 // larger than MemTotal. lib/host/meminfo-lines.ts finds out which of these it is.
@@ -68,8 +75,4 @@ std::optional<Failure> check_total(std::string_view text, const double* out);
 
 // Reads and parses the host's /proc/meminfo. Fails if there is no plausible MemTotal.
 std::optional<Failure> read_meminfo(Host& host, double* out);
-
-// The same on a thread that must not wait. False: that needs `read_meminfo`, which may.
-bool read_meminfo_at_once(Host& host, double* out);
-
 }  // namespace umaprobe

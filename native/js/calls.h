@@ -88,7 +88,6 @@ Napi::Value AllocOpen(const Napi::CallbackInfo& info);
 Napi::Value AllocBlock(const Napi::CallbackInfo& info);
 Napi::Value TouchBlock(const Napi::CallbackInfo& info);
 Napi::Value VerifyBlock(const Napi::CallbackInfo& info);
-Napi::Value PokeBlock(const Napi::CallbackInfo& info);
 Napi::Value FreeBlock(const Napi::CallbackInfo& info);
 Napi::Value FreeBlocks(const Napi::CallbackInfo& info);
 Napi::Value LiveBlocks(const Napi::CallbackInfo& info);

@@ -62,14 +62,6 @@ Napi::Value VerifyBlock(const Napi::CallbackInfo& info) {
                       });
 }
 
-Napi::Value PokeBlock(const Napi::CallbackInfo& info) {
-  return on_allocator(info, 3,
-                      [block = integer(info, 0), offset = number(info, 1), byte = integer(info, 2)](
-                          CallContext& context, Allocator& allocator) {
-                        return allocator.poke(context, block, offset, byte);
-                      });
-}
-
 Napi::Value FreeBlock(const Napi::CallbackInfo& info) {
   return on_allocator(info, 1,
                       [block = integer(info, 0)](CallContext& context, Allocator& allocator) {
@@ -89,32 +81,25 @@ Napi::Value LiveBlocks(const Napi::CallbackInfo& info) {
 
 namespace {
 
-Napi::Value option(const Napi::Object& options, const char* name) {
-  const Napi::Value value = options.Get(name);
-  if (!value.IsNumber() && !value.IsBoolean()) {
-    throw Napi::TypeError::New(
-        options.Env(), std::string("umaprobe binding: option ") + name + " must be a number");
-  }
-  return value;
-}
-
-GuardOptions guard_options(const Napi::CallbackInfo& info) {
+ProbeRules probe_rules(const Napi::CallbackInfo& info) {
   if (!info[0].IsObject()) throw_type_error(info, 0, "an object");
   const auto given = info[0].As<Napi::Object>();
-  GuardOptions options;
-  options.floor = option(given, "floor").ToNumber();
-  options.pressureFull = option(given, "pressureFull").ToNumber();
-  options.intervalUs = option(given, "intervalUs").ToNumber();
-  options.parent = option(given, "parent").ToNumber();
-  options.exitAfterMs = option(given, "exitAfterMs").ToNumber();
-  options.reportFd = option(given, "reportFd").ToNumber();
-  return options;
+  ProbeRules rules;
+  for (const Given<ProbeRules>& row : kProbeRules) {
+    const Napi::Value value = given.Get(row.name);
+    if (!value.IsNumber()) {
+      throw Napi::TypeError::New(
+          info.Env(), std::string("umaprobe binding: option ") + row.name + " must be a number");
+    }
+    rules.*row.value = value.As<Napi::Number>().DoubleValue() * row.scale;
+  }
+  return rules;
 }
 
 }  // namespace
 
 Napi::Value GuardStart(const Napi::CallbackInfo& info) {
-  const GuardOptions options = guard_options(info);
+  const ProbeRules rules = probe_rules(info);
   Environment& environment = environment_of(info);
   if (environment.guard && environment.guard->read().running) {
     return to_value(info, Failure{"umaprobe", "guardStart", EBUSY, "EBUSY",
@@ -122,7 +107,7 @@ Napi::Value GuardStart(const Napi::CallbackInfo& info) {
   }
   Jobs& jobs = environment.jobs();
   auto work = std::make_shared<AllocatorWork>(jobs.allocator, jobs.workers);
-  auto started = Guard::start(options, *environment.config(), std::move(work));
+  auto started = Guard::start(rules, *environment.config(), std::move(work));
   if (const Failure* failure = failure_of(started)) return to_value(info, *failure);
   environment.guard = std::get<std::shared_ptr<Guard>>(started);
   return info.Env().Null();

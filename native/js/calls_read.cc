@@ -56,12 +56,9 @@ template <class T>
 struct FileJob {
   std::string call;
   std::function<Fact<T>(Host&)> read;
-  // On the JavaScript thread. Empty: that would have to wait.
-  std::function<Maybe<T>(Host&)> read_at_once = [](Host&) { return Maybe<T>(); };
 };
 
-// Readings of files: at once where that needs no waiting, as a thread takes longer to wake than the
-// kernel to answer; the others on the threads for files. The value is a list with a fact for each.
+// Readings of files on the threads for files. The value is a list with a fact for each.
 template <class T>
 Part files_part(Environment& environment, std::vector<FileJob<T>> readings,
                 std::chrono::milliseconds limit) {
@@ -90,27 +87,16 @@ Part files_part(Environment& environment, std::vector<FileJob<T>> readings,
   auto start = [answers, limit, files = environment.jobs().files, host = environment.shared_host(),
                 readings = std::move(readings)](Done done) mutable {
     std::vector<CallThreads::Call> calls;
-    std::vector<size_t> indices;  // of the calls in `readings`
     for (size_t i = 0; i < readings.size(); ++i) {
-      if (Maybe<T> fact = readings[i].read_at_once(*host)) {
-        answers->update([&](Answers& a) { a.facts[i] = std::move(fact); });
-        continue;
-      }
-      indices.push_back(i);
       calls.push_back(
           {std::move(readings[i].call), [answers, i, host, read = std::move(readings[i].read)] {
              Fact<T> fact = read(*host);
              answers->update([&](Answers& a) { a.facts[i] = std::move(fact); });
            }});
     }
-    if (calls.empty()) return done(std::nullopt);
     files->submit(std::move(calls), limit,
-                  [answers, indices = std::move(indices),
-                   done = std::move(done)](CallThreads::Failures&& failures) {
-                    answers->update([&](Answers& a) {
-                      for (size_t i = 0; i < indices.size(); ++i)
-                        a.failures[indices[i]] = std::move(failures[i]);
-                    });
+                  [answers, done = std::move(done)](CallThreads::Failures&& failures) {
+                    answers->update([&](Answers& a) { a.failures = std::move(failures); });
                     done(std::nullopt);
                   });
   };
@@ -154,10 +140,8 @@ std::vector<FileJob<std::string>> kept_files(const Napi::CallbackInfo& info, siz
   for (std::string& path : paths(info, index)) {
     const size_t bytes = bytes_at(info, index + 1, readings.size());
     std::string call = read_call(path);
-    readings.push_back({std::move(call),
-                        [bytes, path](Host& host) { return reread_file(host, path, bytes); },
-                        [bytes, path](Host& host) -> Maybe<std::string> {
-                          return reread_file_at_once(host, path, bytes);
+    readings.push_back({std::move(call), [bytes, path = std::move(path)](Host& host) {
+                          return reread_file(host, path, bytes);
                         }});
   }
   return readings;
@@ -224,13 +208,6 @@ MemGetInfoMode mode_at(const Napi::CallbackInfo& info, size_t index) {
   return static_cast<MemGetInfoMode>(std::clamp(integer(info, index), 0, 2));
 }
 
-Maybe<Numbers> read_counters_at_once(Host& host) {
-  Numbers numbers;
-  numbers.values.resize(kMeminfoFields);
-  if (!read_meminfo_at_once(host, numbers.values.data())) return {};
-  return numbers;
-}
-
 Fact<Numbers> read_counters(Host& host) {
   Numbers numbers;
   numbers.values.resize(kMeminfoFields);
@@ -254,9 +231,7 @@ Napi::Value ReadMachine(const Napi::CallbackInfo& info) {
   Environment& environment = environment_of(info);
   const auto limit = timeout(info, 2);
   const auto files_limit = timeout(info, 5);
-  std::vector<FileJob<Numbers>> meminfo{
-      {read_call("/proc/meminfo"), read_counters, read_counters_at_once}};
-  // The threads of the libraries wake while the files are read on this one.
+  std::vector<FileJob<Numbers>> meminfo{{read_call("/proc/meminfo"), read_counters}};
   std::vector<Part> parts;
   parts.push_back(nvml_part(environment, limit));
   parts.push_back(cuda_part(environment, mode_at(info, 0), integer(info, 1), limit));

@@ -12,13 +12,11 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/shared.h"
 #include "js/to_js.h"
 #include "runtime/worker_threads.h"
@@ -138,21 +136,6 @@ class PendingPromises {
   std::unordered_map<uint64_t, Pending> pending_;
 };
 
-// Waits at most kMoment for a condition that other threads bring about. Holds no lock, and leaves
-// the processor to them.
-template <class Condition>
-bool ends_soon(Condition condition) {
-  // Waking a sleeping thread takes 30 to 60 µs in a virtual machine: waiting that long costs no
-  // more time than being woken.
-  constexpr std::chrono::microseconds kMoment{60};
-  const auto until = Clock::now() + kMoment;
-  while (!condition()) {
-    if (Clock::now() >= until) return false;
-    std::this_thread::yield();
-  }
-  return true;
-}
-
 // Told once, on any thread, when work is over: what timed out, if anything did.
 using Done = std::function<void(std::optional<Failure>)>;
 
@@ -213,48 +196,34 @@ inline Napi::Promise submit(Napi::Env env, PendingPromises& promises, Part part)
   return promise;
 }
 
-// The same for parts that run side by side, as one list of values. Waking the JavaScript thread
-// takes longer than most readings, so it waits a moment for them itself, and otherwise is woken
-// once.
+// The same for parts that run side by side, as one list of values: waking the JavaScript thread
+// takes longer than most readings, so it is woken once.
 inline Napi::Promise submit(Napi::Env env, PendingPromises& promises, std::vector<Part> parts) {
   struct Together {
-    std::atomic<size_t> open;  // parts, and the waiting JavaScript thread
-    uint64_t id = 0;
+    std::atomic<size_t> open;
     std::vector<std::optional<Failure>> timed_out;  // each written by its part alone
     std::vector<PendingPromises::MakeValue> make_values;
-
-    napi_value make_list(napi_env env) const {
-      napi_value list = nullptr;
-      napi_create_array_with_length(env, make_values.size(), &list);
-      for (uint32_t i = 0; i < make_values.size(); ++i) {
-        napi_set_element(env, list, i, make_values[i](env, timed_out[i]));
-      }
-      return list;
-    }
   };
   auto together = std::make_shared<Together>();
-  together->open = parts.size() + 1;
+  together->open = parts.size();
   together->timed_out.resize(parts.size());
   for (Part& part : parts) together->make_values.push_back(std::move(part.make_value));
-  const auto over = [together, function = promises.function()] {
-    if (together->open.fetch_sub(1) == 1)
-      PendingPromises::complete(*function, together->id, std::nullopt);
+  uint64_t id = 0;
+  auto make_list = [together](napi_env env, const std::optional<Failure>&) {
+    napi_value list = nullptr;
+    napi_create_array_with_length(env, together->make_values.size(), &list);
+    for (uint32_t i = 0; i < together->make_values.size(); ++i) {
+      napi_set_element(env, list, i, together->make_values[i](env, together->timed_out[i]));
+    }
+    return list;
   };
+  Napi::Promise promise = promises.add(env, id, std::move(make_list));
   for (size_t i = 0; i < parts.size(); ++i) {
-    start(parts[i], [together, i, over](std::optional<Failure> timed_out) {
+    start(parts[i], [together, i, id, function = promises.function()](auto timed_out) {
       together->timed_out[i] = std::move(timed_out);
-      over();
+      if (together->open.fetch_sub(1) == 1) PendingPromises::complete(*function, id, std::nullopt);
     });
   }
-  if (ends_soon([&] { return together->open.load() == 1; })) {
-    auto deferred = Napi::Promise::Deferred::New(env);
-    deferred.Resolve(together->make_list(env));
-    return deferred.Promise();
-  }
-  Napi::Promise promise = promises.add(
-      env, together->id,
-      [together](napi_env env, const std::optional<Failure>&) { return together->make_list(env); });
-  over();
   return promise;
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/failure.h"
+#include "base/unknown.h"
 #include "base/values.h"
 
 namespace umaprobe {
@@ -86,6 +87,20 @@ class Fields {
   template <class T>
   void nullable(const char* name, const std::optional<T>& value) {
     set(name, value ? to_js(env_, *value) : null_js(env_));
+  }
+
+  // Fields of guard/protocol.h.
+  Fields& text(const char* name, const char* value) {
+    set(name, value ? to_js(env_, std::string(value)) : null_js(env_));
+    return *this;
+  }
+  Fields& number(const char* name, double value) {
+    set(name, known(value) ? to_js(env_, value) : null_js(env_));
+    return *this;
+  }
+  Fields& boolean(const char* name, bool value) {
+    set(name, to_js(env_, value));
+    return *this;
   }
 
   napi_value object() const { return object_; }

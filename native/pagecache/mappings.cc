@@ -15,6 +15,7 @@
 
 #include "base/descriptor.h"
 #include "base/failure.h"
+#include "base/small_file.h"
 #include "pagecache/maps_text.h"
 
 namespace umaprobe {
@@ -91,10 +92,8 @@ std::optional<double> wanted_device(int process, const MapsLine& line, const Ino
 
 // A kernel thread has no memory of its own, so its unreadable maps hide nothing.
 bool is_kernel_thread(int process) {
-  const Descriptor file = open_of(process, "stat");
   char text[1024];
-  const ssize_t count = file ? ::read(file.get(), text, sizeof text) : -1;
-  return count > 0 && is_kernel_thread_stat({text, static_cast<size_t>(count)});
+  return is_kernel_thread_stat(read_start("stat", text, sizeof text, process));
 }
 
 // Marks the hits that are locked. smaps walks the page tables, so it is read for hits only.

@@ -2,20 +2,17 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
+#include <limits>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "host/meminfo.h"
-#include "record/pressure_totals.h"
 #include "runtime/thread_priority.h"
 
 namespace umaprobe {
 namespace {
 
-// /proc/meminfo costs 20 µs, sysinfo(2) one.
-constexpr auto kMeminfoInterval = std::chrono::milliseconds(10);
 // A guard that ends leaves a gap of at most this in the readings.
 constexpr auto kSharedInterval = std::chrono::milliseconds(100);
 constexpr auto kWriterIsGone = std::chrono::seconds(1);
@@ -23,17 +20,16 @@ constexpr size_t kMaxNotes = 1024;
 constexpr size_t kMaxNoteBytes = 64u << 10;
 constexpr size_t kMaxPending = 1u << 20;
 
-constexpr size_t slot_of(std::string_view field) {
-  for (size_t i = 0; i < kMeminfoFields; i++) {
-    if (std::string_view(kMeminfo[i].field) == field) return i;
-  }
-  return kMeminfoFields;
-}
-constexpr size_t kFree = slot_of("free"), kAvailable = slot_of("available"),
-                 kSwapFree = slot_of("swapFree"), kDirty = slot_of("dirty");
-static_assert(std::max({kFree, kAvailable, kSwapFree, kDirty}) < kMeminfoFields);
+// Of a frame: -1 is what was not read.
+int64_t whole(double number) { return known(number) ? static_cast<int64_t>(number) : -1; }
 
-int64_t whole(double bytes) { return std::isnan(bytes) ? -1 : static_cast<int64_t>(bytes); }
+MemoryReader::Every read_every(const RecorderOptions& options) {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  MemoryReader::Every every;
+  every.available = options.meminfo_us / 1e6;
+  every.pressure = every.blocks = kNever;
+  return every;
+}
 
 std::string timed_note(const std::string& json) {
   return "{\"bootUs\":" + std::to_string(boot_us()) + ",\"note\":" + json + "}";
@@ -75,7 +71,10 @@ Fact<std::shared_ptr<Recorder>> Recorder::start(const RecorderOptions& options,
 }
 
 Recorder::Recorder(const RecorderOptions& options, std::unique_ptr<Host> host)
-    : options_(options), host_(std::move(host)), segments_(options.segments) {}
+    : options_(options),
+      host_(std::move(host)),
+      segments_(options.segments),
+      reader_(*host_, read_every(options)) {}
 
 bool Recorder::note(const std::string& json) {
   std::lock_guard<std::mutex> lock(mutex_);
@@ -113,7 +112,7 @@ void Recorder::sample_thread() {
     }
     lock.unlock();
     const bool shared = take_shared(now);
-    if (!shared) sample(now);
+    if (!shared) add(reader_.read());
     lock.lock();
     // Missed readings are skipped.
     next = shared ? now + kSharedInterval : std::max(next + interval, Clock::now());
@@ -127,7 +126,7 @@ void Recorder::sample_thread() {
 
 // False: no guard reads, and this thread has to.
 bool Recorder::take_shared(Clock::time_point now) {
-  if (shared_.take([this](const SharedReading& reading) { add(reading); }) > 0) {
+  if (shared_.take([this](const MemoryReading& reading) { add(reading); }) > 0) {
     shared_at_ = now;
     return true;
   }
@@ -138,50 +137,34 @@ bool Recorder::take_shared(Clock::time_point now) {
   return false;
 }
 
-void Recorder::sample(Clock::time_point now) {
-  SharedReading reading;
-  reading.at_us = boot_us();
-  std::optional<double> free;
-  if (now < next_meminfo_) free = host_->free_memory();
-  if (!free) {
-    next_meminfo_ = now + kMeminfoInterval;
-    double numbers[kMeminfoFields];
-    if (read_meminfo(*host_, numbers)) {
-      free = host_->free_memory();
-    } else {
-      free = numbers[kFree];
-      reading.available = whole(numbers[kAvailable]);
-      reading.swap_free = whole(numbers[kSwapFree]);
-      reading.dirty = whole(numbers[kDirty]);
-    }
-  }
-  if (free) reading.free = whole(*free);
-  add(reading);
-}
-
-void Recorder::add(const SharedReading& reading) {
+void Recorder::add(const MemoryReading& reading) {
   if (frame_.samples > 0 && reading.at_us - frame_.start_us >= options_.frame_us)
     finish_frame(reading.at_us);
   if (frame_.samples == 0) frame_.start_us = reading.at_us;
   frame_.samples++;
-  if (reading.available >= 0) frame_.available.add(reading.available);
-  if (reading.swap_free >= 0) frame_.swap_free = reading.swap_free;
-  if (reading.dirty >= 0) frame_.dirty = reading.dirty;
-  if (reading.some_us >= 0) frame_.some_us = reading.some_us;
-  if (reading.full_us >= 0) frame_.full_us = reading.full_us;
-  if (reading.free < 0) return;
-  if (frame_.free.lowest < 0 || reading.free < frame_.free.lowest)
+  if (reading.has_meminfo) {
+    if (known(reading.available)) frame_.available.add(whole(reading.available));
+    frame_.swap_free = whole(reading.swap_free);
+    frame_.dirty = whole(reading.dirty);
+  }
+  if (reading.has_pressure) {
+    frame_.some_us = whole(reading.some_us);
+    frame_.full_us = whole(reading.full_us);
+  }
+  const int64_t free = whole(reading.free);
+  if (free < 0) return;
+  if (frame_.free.lowest < 0 || free < frame_.free.lowest)
     frame_.lowest_at_us =
         static_cast<uint32_t>(std::max<int64_t>(reading.at_us - frame_.start_us, 0));
-  frame_.free.add(reading.free);
+  frame_.free.add(free);
 }
 
 void Recorder::finish_frame(int64_t end_us) {
   frame_.duration_us = static_cast<uint32_t>(end_us - frame_.start_us);
   if (frame_.some_us < 0) {
-    const PressureTotals totals = read_pressure_totals(*host_);
-    frame_.some_us = totals.some_us;
-    frame_.full_us = totals.full_us;
+    reader_.read_pressure();
+    frame_.some_us = whole(reader_.last().some_us);
+    frame_.full_us = whole(reader_.last().full_us);
   }
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -196,7 +179,7 @@ void Recorder::finish_frame(int64_t end_us) {
   report_.update([&](RecorderReport& report) {
     report.samples += frame_.samples;
     report.frames++;
-    report.cpuMs = thread_cpu_ms();
+    report.cpuMs = cpu_ms(CLOCK_THREAD_CPUTIME_ID);
     keep_lowest(report.lowestFree, frame_.free.lowest);
     keep_lowest(report.lowestAvailable, frame_.available.lowest);
   });

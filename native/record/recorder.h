@@ -10,7 +10,7 @@
 
 #include "base/monotonic_condition.h"
 #include "base/shared.h"
-#include "host/host.h"
+#include "host/memory_reader.h"
 #include "record/format.h"
 #include "record/segments.h"
 #include "record/shared_readings.h"
@@ -19,6 +19,7 @@ namespace umaprobe {
 
 struct RecorderOptions {
   int interval_us = 0;  // between readings of MemFree, 1,000 to 1,000,000
+  int meminfo_us = 0;   // between readings of /proc/meminfo
   int frame_us = 0;     // readings that become one frame
   int sync_us = 0;      // between two writes
   Segments::Options segments;
@@ -77,8 +78,7 @@ class Recorder : public std::enable_shared_from_this<Recorder> {
   void sample_thread();
   void write_thread();
   bool take_shared(Clock::time_point now);
-  void sample(Clock::time_point now);
-  void add(const SharedReading& reading);
+  void add(const MemoryReading& reading);
   void finish_frame(int64_t end_us);
 
   const RecorderOptions options_;
@@ -87,7 +87,7 @@ class Recorder : public std::enable_shared_from_this<Recorder> {
 
   // Used by the reading thread only.
   Frame frame_;
-  Clock::time_point next_meminfo_;
+  MemoryReader reader_;
   SharedReadings shared_;
   Clock::time_point shared_at_;
 

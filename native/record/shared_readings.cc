@@ -47,7 +47,7 @@ void SharedReadings::forget_writer() {
   if (memory_) memory_->writing.store(0);
 }
 
-void SharedReadings::write(const SharedReading& reading) {
+void SharedReadings::write(const MemoryReading& reading) {
   if (!memory_) return;
   const uint64_t number = memory_->written.load(std::memory_order_relaxed);
   memory_->readings[number % kSize] = reading;

@@ -8,19 +8,9 @@
 #include <cstdint>
 
 #include "base/descriptor.h"
+#include "host/memory_reader.h"
 
 namespace umaprobe {
-
-// Bytes; -1: not read.
-struct SharedReading {
-  int64_t at_us = 0;  // CLOCK_BOOTTIME
-  int64_t free = -1;
-  int64_t available = -1;
-  int64_t swap_free = -1;
-  int64_t dirty = -1;
-  int64_t some_us = -1;  // PSI of memory since boot
-  int64_t full_us = -1;
-};
 
 class SharedReadings {
  public:
@@ -42,7 +32,7 @@ class SharedReadings {
 
   // Of the guard: takes the descriptor over. False: it is no such memory, or another guard writes.
   bool open(int descriptor);
-  void write(const SharedReading& reading);
+  void write(const MemoryReading& reading);
   void end_writing();
 
  private:
@@ -50,7 +40,7 @@ class SharedReadings {
   struct Memory {
     std::atomic<uint32_t> writing;
     std::atomic<uint64_t> written;
-    std::array<SharedReading, kSize> readings;
+    std::array<MemoryReading, kSize> readings;
   };
   bool map();
 
@@ -66,7 +56,7 @@ size_t SharedReadings::take(Use use) {
   if (written - taken_ > kSize) taken_ = written - kSize;
   size_t count = 0;
   for (; taken_ != written; ++taken_) {
-    const SharedReading reading = memory_->readings[taken_ % kSize];
+    const MemoryReading reading = memory_->readings[taken_ % kSize];
     std::atomic_thread_fence(std::memory_order_acquire);
     // The next one to be written takes the place of the oldest.
     if (memory_->written.load(std::memory_order_relaxed) - taken_ >= kSize) continue;

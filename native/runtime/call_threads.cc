@@ -19,12 +19,9 @@ constexpr milliseconds kPatience{50};
 // Bounds what a machine can cost on which everything hangs; a hung call keeps one thread.
 constexpr size_t kMaxThreads = 32;
 
-Failure overdue_failure(const std::string& name, Clock::duration waited, bool was_tried) {
-  const auto ms = std::chrono::duration_cast<milliseconds>(waited).count();
-  const std::string within = " within " + std::to_string(ms) + " ms";
+Failure not_tried(const std::string& name, Clock::duration waited) {
   return {"umaprobe", name, std::nullopt, "TIMEOUT",
-          was_tried ? "no answer" + within + ": blocked in " + name
-                    : "not tried" + within + ": earlier calls are blocked"};
+          "not tried within " + whole_ms(waited) + ": earlier calls are blocked"};
 }
 
 }  // namespace
@@ -198,7 +195,8 @@ void CallThreads::expire(Batch& batch, Clock::time_point now) {
   for (size_t i = 0; i < batch.calls.size(); ++i) {
     if (!batch.open[i]) continue;
     batch.open[i] = false;
-    batch.failures[i] = overdue_failure(batch.calls[i].name, now - batch.submitted, was_tried[i]);
+    const auto failure = was_tried[i] ? overdue_failure : not_tried;
+    batch.failures[i] = failure(batch.calls[i].name, now - batch.submitted);
   }
   const auto is_over = [&](const Ticket& ticket) { return ticket.batch.get() == &batch; };
   waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(), is_over), waiting_.end());

@@ -25,11 +25,19 @@ HungCalls& hung_calls(WorkerId worker) {
   return all[static_cast<size_t>(worker)];
 }
 
-Failure hung_failure(const char* call, Clock::time_point since) {
-  using std::chrono::milliseconds;
-  const auto age = std::chrono::duration_cast<milliseconds>(Clock::now() - since).count();
+std::string whole_ms(Clock::duration time) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(time).count()) +
+         " ms";
+}
+
+Failure overdue_failure(const std::string& call, Clock::duration waited) {
   return {"umaprobe", call, std::nullopt, "TIMEOUT",
-          "an earlier call is still blocked for " + std::to_string(age) + " ms in " + call};
+          "no answer within " + whole_ms(waited) + ": blocked in " + call};
+}
+
+Failure hung_failure(const char* call, Clock::time_point since) {
+  return {"umaprobe", call, std::nullopt, "TIMEOUT",
+          "an earlier call is still blocked for " + whole_ms(Clock::now() - since) + " in " + call};
 }
 
 }  // namespace umaprobe

@@ -35,6 +35,12 @@ class HungCalls {
 
 HungCalls& hung_calls(WorkerId worker);
 
+// "1200 ms".
+std::string whole_ms(Clock::duration time);
+
+// The failure of a call that did not return before its deadline.
+Failure overdue_failure(const std::string& call, Clock::duration waited);
+
 // The failure of a call that is not made because `call` has not returned.
 Failure hung_failure(const char* call, Clock::time_point since);
 

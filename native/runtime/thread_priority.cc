@@ -7,8 +7,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <ctime>
-
 namespace umaprobe {
 
 void raise_priority(const char* name) {
@@ -19,12 +17,6 @@ void raise_priority(const char* name) {
   if (pthread_setschedparam(pthread_self(), SCHED_RR, &first) == 0) return;
   // On Linux a nice value belongs to one thread.
   ::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), -20);
-}
-
-double thread_cpu_ms() {
-  timespec used{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return static_cast<double>(used.tv_sec) * 1e3 + static_cast<double>(used.tv_nsec) / 1e6;
 }
 
 }  // namespace umaprobe

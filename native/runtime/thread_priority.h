@@ -6,7 +6,4 @@ namespace umaprobe {
 // Names the calling thread and makes it as urgent as this user may. Best effort.
 void raise_priority(const char* name);
 
-// CPU time of the calling thread, in milliseconds.
-double thread_cpu_ms();
-
 }  // namespace umaprobe

@@ -1,23 +1,9 @@
 #include "runtime/worker_threads.h"
 
 #include <algorithm>
-#include <string>
 #include <thread>
 
 namespace umaprobe {
-namespace {
-
-long milliseconds(Clock::duration duration) {
-  return static_cast<long>(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
-}
-
-Failure overdue_failure(const CallContext& context, Clock::duration waited) {
-  const char* call = context.call();
-  return {"umaprobe", call, std::nullopt, "TIMEOUT",
-          "no answer within " + std::to_string(milliseconds(waited)) + " ms: blocked in " + call};
-}
-
-}  // namespace
 
 void WorkerThreads::submit(WorkerId id, std::shared_ptr<Task> task,
                            std::chrono::milliseconds timeout) {
@@ -134,7 +120,7 @@ Clock::time_point WorkerThreads::expire(Worker& worker, Clock::time_point now,
       return false;
     }
     overdue.push_back(
-        {std::move(entry.task), overdue_failure(worker.context, now - entry.submitted)});
+        {std::move(entry.task), overdue_failure(worker.context.call(), now - entry.submitted)});
     return true;
   };
   if (worker.running && check(*worker.running)) {

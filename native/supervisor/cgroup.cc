@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/digits.h"
+#include "base/small_file.h"
 #include "supervisor/directory.h"
 
 namespace umaprobe {
@@ -60,9 +61,7 @@ void find_below(int folder, int depth, Processes& processes) {
 
 // The path of this process in cgroup v2; empty if there is none.
 std::string_view own_path(char* text, size_t size) {
-  const Descriptor file(::open("/proc/self/cgroup", O_RDONLY | O_CLOEXEC));
-  const ssize_t length = file ? ::read(file.get(), text, size) : 0;
-  for (std::string_view rest(text, length > 0 ? static_cast<size_t>(length) : 0); !rest.empty();) {
+  for (std::string_view rest = read_start("/proc/self/cgroup", text, size); !rest.empty();) {
     std::string_view line = take_line(rest);
     if (take_prefix(line, "0::")) return line;
   }

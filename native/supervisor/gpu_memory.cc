@@ -1,9 +1,9 @@
 #include "supervisor/gpu_memory.h"
 
 #include <sys/stat.h>
-#include <time.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "nvml/queries.h"
 #include "supervisor/reading.h"
@@ -13,7 +13,6 @@ namespace umaprobe {
 namespace {
 
 constexpr size_t kStackBytes = 1u << 20;
-constexpr timespec kInterval{0, 500'000'000};
 
 // NVML reports pids of the first PID namespace, which has the same inode on every kernel
 // (PROC_PID_INIT_INO). Processes on a simulated machine are real ones of this namespace.
@@ -26,8 +25,11 @@ bool has_pids_of_nvml(const MachineConfig& config) {
 
 }  // namespace
 
-GpuMemory::GpuMemory(const MachineConfig& config, Host& host)
-    : config_(config), host_(host), has_pids_of_nvml_(has_pids_of_nvml(config)) {}
+GpuMemory::GpuMemory(const MachineConfig& config, Host& host, double interval)
+    : config_(config),
+      host_(host),
+      interval_(interval),
+      has_pids_of_nvml_(has_pids_of_nvml(config)) {}
 
 void GpuMemory::start() {
   // Without the thread nothing is ever known.
@@ -54,7 +56,7 @@ void GpuMemory::run() {
     state_ = driver ? State::kWaiting : State::kAbsent;
     return;
   }
-  for (;; ::nanosleep(&kInterval, nullptr)) {
+  for (;; std::this_thread::sleep_for(std::chrono::duration<double>(interval_))) {
     const auto begun = Clock::now();
     const std::optional<size_t> count = read(*std::get<const Nvml*>(nvml), next_);
     const std::lock_guard<std::mutex> lock(mutex_);

@@ -16,7 +16,8 @@ namespace umaprobe {
 
 class GpuMemory {
  public:
-  GpuMemory(const MachineConfig& config, Host& host);
+  // `interval`: seconds between two readings.
+  GpuMemory(const MachineConfig& config, Host& host, double interval);
 
   // Starts the thread, which waits. Must live as long as the process.
   void start();
@@ -43,6 +44,7 @@ class GpuMemory {
 
   const MachineConfig& config_;
   Host& host_;
+  const double interval_;
   const bool has_pids_of_nvml_;
   std::mutex mutex_;
   MonotonicCondition wake_;

@@ -6,23 +6,30 @@
 // rests at 4.9 GiB; in wedges MemAvailable rose to 46 GB.
 #pragma once
 
-#include "supervisor/rules.h"
+#include "guard/protocol.h"
 #include "supervisor/trail.h"
 
 namespace umaprobe {
 
 enum class Level { kNone, kWarn, kTerm, kKill };
 
+// warn, term or kill.
+inline const char* word_of(Level level) {
+  return level == Level::kKill   ? action_word::kKill
+         : level == Level::kTerm ? action_word::kTerm
+                                 : action_word::kWarn;
+}
+
 struct Verdict {
   Level level = Level::kNone;
-  const char* reason = nullptr;  // GuardReason of lib/types/guard.ts
+  const char* reason = nullptr;  // of reason_word
   double slope = kUnknown;       // bytes per second; negative: falls
   double seconds_to_floor = kUnknown;
 };
 
 class Judge {
  public:
-  explicit Judge(const Rules& rules);
+  explicit Judge(const ProgramRules& rules);
 
   Verdict add(const Reading& now);
 
@@ -36,14 +43,14 @@ class Judge {
     bool by_others = false;
   };
   Fall fall(const Reading& now) const;
-  Level level_of(double available, double fall) const;
+  Level level_of(double left, double fall) const;
   bool fell_while_low(const Reading& now, bool& by_others) const;
   bool taken_by_others(const Reading& then, const Reading& now) const;
   bool others_took(const Reading& now, double fall) const;
   bool other_evidence(const Reading& now) const;
   Verdict judge_low(const Reading& now);
 
-  const Rules rules_;
+  const ProgramRules rules_;
   Trail<512> recent_;
   Trail<64> long_;
   double low_since_ = kUnknown;

@@ -5,11 +5,16 @@
 #include <mutex>
 
 #include "base/monotonic_condition.h"
+#include "guard/protocol.h"
 #include "host/host.h"
 
 namespace umaprobe {
 
 enum class LoadAction { kDrop, kCompact };
+
+inline const char* word_of(LoadAction action) {
+  return action == LoadAction::kDrop ? action_word::kDrop : action_word::kCompact;
+}
 
 class LoadActions {
  public:

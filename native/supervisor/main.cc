@@ -54,9 +54,10 @@ MachineConfig machine_config() {
 }
 
 void report_failure(Report& report, const char* code, const std::string& message) {
-  JsonLine line("failed");
-  line.text("code", code).text("message", message.c_str());
-  report.ended(line);
+  FailedLine line;
+  line.code = code;
+  line.message = message.c_str();
+  report.failed(line);
 }
 
 // Blocks what is passed on to the program, and what would stop or end the guard.

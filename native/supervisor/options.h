@@ -1,4 +1,4 @@
-// The command line: --key=value … -- FILE ARG…
+// The command line: --name=value … -- FILE ARG… The names are those of guard/protocol.h.
 #pragma once
 
 #include <sys/types.h>
@@ -6,22 +6,16 @@
 #include <string>
 #include <variant>
 
-#include "supervisor/rules.h"
+#include "guard/protocol.h"
 
 namespace umaprobe {
 
 struct SupervisorOptions {
-  Rules rules;
-  double interval = 0;  // seconds between two readings
-  ReadEvery read_every;
-  double grace = 0;     // seconds from SIGTERM to SIGKILL
-  double report = 0.1;  // seconds between two readings in the report
-  bool act = true;      // false: judges and reports only
-  bool drop = false;    // while the program loads
+  ProgramRules rules;
+  bool act = true;    // false: judges and reports only
+  bool drop = false;  // while the program loads
   bool compact = false;
-  double load_free = 0;   // MemFree below which they are done, bytes
-  double load_every = 1;  // seconds
-  bool tty = false;       // the program gets the terminal
+  bool tty = false;  // the program gets the terminal
   int report_fd = -1;
   int control_fd = -1;
   int readings_fd = -1;  // shared memory for a recorder

@@ -10,28 +10,18 @@
 #include <cstdio>
 
 #include "base/digits.h"
+#include "base/small_file.h"
+#include "base/unknown.h"
 #include "supervisor/directory.h"
-#include "supervisor/reading.h"
 
 namespace umaprobe {
 namespace {
 
-long read_at(int folder, const char* path, char* text, size_t size) {
-  const Descriptor file(::openat(folder, path, O_RDONLY | O_CLOEXEC));
-  return file ? ::read(file.get(), text, size) : -1;
-}
-
 // Beyond so many, reading the directory is cheaper.
 constexpr pid_t kMostNew = 1024;
 
-// False for the id of a thread, which has a folder in /proc as well.
-bool is_process(pid_t pid) {
-  constexpr long kPidfdOpen = 434;  // the same on all architectures; glibc 2.28 has no name for it
-  return bool(Descriptor(static_cast<int>(::syscall(kPidfdOpen, pid, 0))));
-}
-
 bool has_pidfds() {
-  static const bool has = is_process(::getpid());  // since Linux 5.3
+  static const bool has = bool(open_process(::getpid()));  // since Linux 5.3
   return has;
 }
 
@@ -45,6 +35,11 @@ pid_t newest_pid(int loadavg) {
 }
 
 }  // namespace
+
+Descriptor open_process(pid_t pid) {
+  constexpr long kPidfdOpen = 434;  // the same on all architectures; glibc 2.28 has no name for it
+  return Descriptor(static_cast<int>(::syscall(kPidfdOpen, pid, 0)));
+}
 
 Processes::Processes(long page_size)
     : page_size_(static_cast<double>(page_size)),
@@ -64,7 +59,8 @@ void Processes::read_all() {
 void Processes::read_new(pid_t after, pid_t newest) {
   count_ = 0;
   for (pid_t pid = after + 1; pid <= newest; ++pid) {
-    if (!is_process(pid)) continue;
+    // A thread has a folder in /proc as well.
+    if (!open_process(pid)) continue;
     char name[16];
     std::snprintf(name, sizeof name, "%d", pid);
     read_one(name);
@@ -77,9 +73,8 @@ void Processes::read_one(const char* name) {
   if (!pid || !digits.empty() || count_ == all_.size()) return;
   char path[32], text[1024];
   std::snprintf(path, sizeof path, "%s/stat", name);
-  const long length = read_at(proc_.get(), path, text, sizeof text);
   // "pid (name) state parent …": the name may have any character. The start is field 22.
-  std::string_view stat(text, length > 0 ? static_cast<size_t>(length) : 0);
+  std::string_view stat = read_start(path, text, sizeof text, proc_.get());
   const size_t end = stat.rfind(") ");
   if (end == std::string_view::npos || end + 4 >= stat.size()) return;
   const char state = stat[end + 2];

@@ -13,6 +13,9 @@
 
 namespace umaprobe {
 
+// pidfd_open(2); none, with errno set: there is no such process, or the kernel cannot.
+Descriptor open_process(pid_t pid);
+
 class Processes {
  public:
   explicit Processes(long page_size);

@@ -8,7 +8,7 @@
 
 #include <cstring>
 
-#include "base/descriptor.h"
+#include "base/small_file.h"
 #include "runtime/thread_priority.h"
 
 namespace umaprobe {
@@ -40,11 +40,8 @@ void Protection::apply() {
     const bool unlimited = most.rlim_cur == RLIM_INFINITY;
     locked_ = unlimited && ::mlockall(MCL_FUTURE | MCL_ONFAULT) == 0 ? "all" : "current";
   }
-  {
-    const Descriptor file(::open(kOomScore, O_RDONLY | O_CLOEXEC));
-    const ssize_t count = file ? ::read(file.get(), oom_score_, sizeof oom_score_ - 1) : 0;
-    if (count > 0) oom_score_[count] = '\0';
-  }
+  const size_t size = read_start(kOomScore, oom_score_, sizeof oom_score_ - 1).size();
+  if (size > 0) oom_score_[size] = '\0';
   spared_ = write_oom_score("-1000");
   raise_priority("umaprobe-guard");
 }

@@ -29,16 +29,12 @@ Reading parse(const std::string& line) {
   reading.free_blocks = number_of(line, "freeBlocks");
   reading.swap_free = number_of(line, "swapFree");
   reading.swap_total = number_of(line, "swapTotal");
-  reading.pool = number_of(line, "poolBytes");
+  reading.free_in_cpu_lists = number_of(line, "freeInCpuLists");
   reading.group = number_of(line, "groupBytes");
   reading.group_gpu = number_of(line, "groupGpuBytes");
   reading.group_gpu_at = number_of(line, "groupGpuAt");
   if (!known(reading.group_gpu_at)) reading.group_gpu_at = reading.t;
   return reading;
-}
-
-const char* name_of(Level level) {
-  return level == Level::kWarn ? "warn" : level == Level::kTerm ? "term" : "kill";
 }
 
 }  // namespace
@@ -75,7 +71,7 @@ int replay(const SupervisorOptions& options, Report& report, std::string& wrong)
     told = verdict.level;
     Action action{};
     std::snprintf(action.at, sizeof action.at, "%.3f", reading.t);
-    action.action = name_of(verdict.level);
+    action.action = word_of(verdict.level);
     action.reason = verdict.reason;
     action.dry_run = true;
     action.reading = reading;
@@ -83,11 +79,11 @@ int replay(const SupervisorOptions& options, Report& report, std::string& wrong)
     action.seconds_to_floor = verdict.seconds_to_floor;
     report.action(action);
   }
-  JsonLine line("ended");
-  line.number("lowestAvailable", lowest_available)
-      .number("lowestFree", lowest_free)
-      .number("highestPressure", highest_pressure, 2)
-      .number("readings", static_cast<double>(count));
+  EndedLine line;
+  line.lowest_available = lowest_available;
+  line.lowest_free = lowest_free;
+  line.highest_pressure = highest_pressure;
+  line.readings = static_cast<double>(count);
   report.ended(line);
   return 0;
 }

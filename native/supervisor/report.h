@@ -7,32 +7,12 @@
 #include <string_view>
 
 #include "base/descriptor.h"
+#include "base/json_line.h"
+#include "guard/protocol.h"
 #include "supervisor/judge.h"
 #include "supervisor/reading.h"
 
 namespace umaprobe {
-
-// A JSON object in a buffer of its own. What does not fit is left out, field by field.
-class JsonLine {
- public:
-  explicit JsonLine(std::string_view event);
-
-  JsonLine& text(const char* key, const char* value);  // null: null
-  JsonLine& number(const char* key, double value, int decimals = 0);
-  JsonLine& boolean(const char* key, bool value);
-  JsonLine& raw(const char* key, std::string_view json);
-  JsonLine& open(const char* key);  // an object, up to close()
-  JsonLine& close();
-
-  // The object, and the newline.
-  std::string_view line();
-
- private:
-  void append(const char* format, ...) __attribute__((format(printf, 2, 3)));
-  std::array<char, 24576> text_{};
-  size_t size_ = 0;
-  const char* comma_ = ",";
-};
 
 struct Action {
   char at[32];
@@ -54,12 +34,28 @@ class Report {
   // -1: none. Closed in the program.
   explicit Report(int fd);
 
-  void write(JsonLine& line);
+  // A line of guard/protocol.h.
+  template <class Line>
+  void write(const Line& line) {
+    if (!fd_) return;
+    JsonLine json = json_of(line);
+    send(json);
+  }
   void action(const Action& action);
-  // Waits for the reader for a moment: it is the last line.
-  void ended(JsonLine& line);
+  // Each waits for the reader for a moment: it is the last line.
+  void ended(EndedLine line);
+  void failed(const FailedLine& line) { send_last(json_of(line)); }
 
  private:
+  template <class Line>
+  static JsonLine json_of(const Line& line) {
+    JsonLine json;
+    json.text("event", Line::kEvent);
+    line.visit(json);
+    return json;
+  }
+  void send(JsonLine& line);
+  void send_last(JsonLine line);
   // Whether nothing is left of an earlier line.
   bool flush();
 

@@ -3,17 +3,11 @@
 #include <csignal>
 
 namespace umaprobe {
-namespace {
-
-constexpr auto kPursuitInterval = std::chrono::milliseconds(20);
-constexpr auto kPatience = std::chrono::seconds(5);
-
-}  // namespace
 
 int Stopper::stop(const Target& target, bool kill, Clock::time_point now) {
   phase_ = kill ? Phase::kKilling : Phase::kTerminating;
-  kill_at_ = now + grace_;
-  give_up_at_ = now + kPatience;
+  kill_at_ = now + seconds(rules_.grace);
+  give_up_at_ = now + seconds(rules_.give_up);
   const int error = target.signal(processes_, kill ? SIGKILL : SIGTERM);
   // A stopped process acts on SIGTERM once it is continued.
   if (!kill) target.signal(processes_, SIGCONT);
@@ -22,7 +16,7 @@ int Stopper::stop(const Target& target, bool kill, Clock::time_point now) {
 
 void Stopper::pursue(const Target& target, Clock::time_point now) {
   if (phase_ != Phase::kKilling || now < next_pursuit_) return;
-  next_pursuit_ = now + kPursuitInterval;
+  next_pursuit_ = now + seconds(rules_.look);
   target.signal(processes_, SIGKILL);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/clock.h"
+#include "guard/protocol.h"
 #include "supervisor/processes.h"
 #include "supervisor/target.h"
 
@@ -9,7 +10,7 @@ namespace umaprobe {
 
 class Stopper {
  public:
-  Stopper(Processes& processes, Clock::duration grace) : processes_(processes), grace_(grace) {}
+  Stopper(Processes& processes, const ProgramRules& rules) : processes_(processes), rules_(rules) {}
 
   // Whether this stop goes further than the one before.
   bool advances(bool kill) const {
@@ -35,7 +36,7 @@ class Stopper {
   enum class Phase { kNone, kTerminating, kKilling };
 
   Processes& processes_;
-  const Clock::duration grace_;
+  const ProgramRules& rules_;
   Phase phase_ = Phase::kNone;
   Clock::time_point kill_at_, give_up_at_, next_pursuit_;
 };

@@ -1,6 +1,5 @@
 #include "supervisor/target.h"
 
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,13 +19,12 @@ Target Target::child(pid_t pid, Cgroup cgroup) {
 }
 
 int Target::process(pid_t pid, Target& target) {
-  constexpr long kPidfdOpen = 434;  // the same on all architectures; glibc 2.28 has no name for it
-  const long fd = ::syscall(kPidfdOpen, pid, 0);
-  if (fd < 0) return errno;
+  Descriptor process = open_process(pid);
+  if (!process) return errno;
   target = Target();
   target.kind_ = Kind::kProcess;
   target.pid_ = pid;
-  target.pidfd_ = Descriptor(static_cast<int>(fd));
+  target.pidfd_ = std::move(process);
   return 0;
 }
 

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <string_view>
 
+#include "base/small_file.h"
+
 namespace umaprobe {
 
 Terminal::Terminal(bool wanted, pid_t parent, pid_t job)
@@ -37,9 +39,7 @@ void Terminal::stop_job(pid_t group, int signal) const {
 bool Terminal::job_is_stopped() const {
   char path[32], text[512];
   std::snprintf(path, sizeof path, "/proc/%d/stat", parent_);
-  const Descriptor file(::open(path, O_RDONLY | O_CLOEXEC));
-  const ssize_t length = file ? ::read(file.get(), text, sizeof text) : 0;
-  const std::string_view stat(text, length > 0 ? static_cast<size_t>(length) : 0);
+  const std::string_view stat = read_start(path, text, sizeof text);
   const size_t end = stat.rfind(") ");
   return end != std::string_view::npos && stat.substr(end + 2, 1) == "T";
 }

@@ -13,8 +13,8 @@ namespace umaprobe {
 template <size_t kSize>
 class Trail {
  public:
-  // Readings nearer to each other than `spacing` seconds are left out.
-  explicit Trail(double spacing) : spacing_(spacing) {}
+  // Keeps 40 readings of each `window` seconds; those between them are left out.
+  explicit Trail(double window) : spacing_(window / 40) {}
 
   void add(const Reading& reading) {
     if (count_ > 0 && reading.t - at(0).t < spacing_) return;
@@ -28,6 +28,12 @@ class Trail {
       if (at(back).t <= now - age + kRounding) return &at(back);
     }
     return nullptr;
+  }
+
+  // The newest one of before `t`, without the one that was taken then.
+  const Reading* earlier(double t) const {
+    constexpr double kThen = 1e-3;
+    return before(t, kThen);
   }
 
  private:

@@ -17,23 +17,19 @@
 namespace umaprobe {
 namespace {
 
-using std::chrono::milliseconds;
-
-constexpr int kExitStopped = 6;  // "stopped" of docs/cli.md
-constexpr auto kGoneInterval = milliseconds(100);
-constexpr auto kTerminalInterval = milliseconds(100);
-constexpr auto kLookInterval = milliseconds(20);
-// Memory comes back within this time after a target has ended.
-constexpr auto kSettle = milliseconds(1000);
-
-Clock::duration seconds(double value) {
-  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(value));
-}
-
-double cpu_ms() {
-  timespec used{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  return static_cast<double>(used.tv_sec) * 1e3 + static_cast<double>(used.tv_nsec) / 1e6;
+MemoryReader::Every read_every(const ProgramRules& rules, bool records) {
+  constexpr double kAlways = std::numeric_limits<double>::infinity();
+  MemoryReader::Every every;
+  every.available = rules.read_available;
+  every.available_near = rules.read_available_near;
+  every.near_below = records ? kAlways : rules.floor + rules.read_near;
+  every.moved = rules.read_moved;
+  every.pressure = rules.read_pressure;
+  every.blocks = rules.read_blocks;
+  every.lists = rules.read_lists;
+  // From here on it may act.
+  every.lists_below = rules.floor + rules.near;
+  return every;
 }
 
 }  // namespace
@@ -41,22 +37,25 @@ double cpu_ms() {
 Watch::Watch(const SupervisorOptions& options, const MachineConfig& config, Host& host,
              Report& report, Descriptor signals, Descriptor control)
     : options_(options),
+      rules_(options.rules),
       host_(host),
       report_(report),
       signals_(std::move(signals)),
       control_(std::move(control)),
       processes_(std::make_unique<Processes>(host.page_size())),
-      readings_(host, options.rules.floor, options.read_every, options.readings_fd),
-      judge_(options.rules),
-      gpu_memory_(config, host),
-      stopper_(*processes_, seconds(options.grace)),
+      reader_(host,
+              read_every(rules_, options.readings_fd >= 0 && shared_.open(options.readings_fd))),
+      judge_(rules_),
+      gpu_memory_(config, host, rules_.read_gpu),
+      stopper_(*processes_, rules_),
       drop_(options.drop),
       compact_(options.compact) {
   if (options.act && (drop_ || compact_)) load_actions_ = std::make_unique<LoadActions>(host);
 }
 
 bool Watch::begin() {
-  first_ = now_ = readings_.read();
+  read();
+  first_ = now_;
   if (options_.command) processes_->expect_descendants(::getpid());
   // What allocates at its first call.
   gpu_memory_.start();
@@ -70,7 +69,7 @@ int Watch::run(Target target, const Terminal& terminal, const char* locked, int&
   terminal_ = &terminal;
   gpu_memory_.begin();
   report_started(locked);
-  const auto interval = seconds(options_.interval);
+  const auto interval = seconds(rules_.interval);
   auto next = Clock::now();
   for (auto now = next; !over(now); now = Clock::now()) {
     if (now < next) {
@@ -81,7 +80,7 @@ int Watch::run(Target target, const Terminal& terminal, const char* locked, int&
     // Missed readings are skipped.
     next = std::max(next + interval, now);
   }
-  readings_.end();
+  shared_.end_writing();
   if (target_.group() != 0) terminal.take_back(target_.group());
   if (stopper_.active()) terminal.restore();
   target_.remove_cgroup();
@@ -126,14 +125,12 @@ void Watch::reap() {
     if (WIFSTOPPED(status)) {
       stopped_ = true;
       terminal_->stop_job(target_.group(), WSTOPSIG(status));
-      next_terminal_ = Clock::now() + kTerminalInterval;
+      next_terminal_ = Clock::now() + seconds(rules_.look_idle);
       // The parent stops itself at this line: the terminal must be back by then.
-      JsonLine line("stopped");
-      report_.write(line);
+      report_.write(StoppedLine{});
     } else if (WIFCONTINUED(status)) {
       stopped_ = false;
-      JsonLine line("continued");
-      report_.write(line);
+      report_.write(ContinuedLine{});
     } else {
       ended_ = true;
       exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -164,29 +161,30 @@ void Watch::take_control() {
 }
 
 void Watch::obey(std::string_view line) {
-  if (line == "loaded") {
+  std::string_view rest = line;
+  if (line == control_word::kLoaded) {
     drop_ = compact_ = false;
-  } else if (take_prefix(line, "targets ")) {
-    targets_.set(line);
-  } else if (line == "stop") {
+  } else if (line == control_word::kStop) {
     if (options_.target_system) ended_ = true;
-    stop(Level::kTerm, "requested", Clock::now());
-  } else if (take_prefix(line, "signal ")) {
-    const auto number = take_digits(line, 10, SIGRTMAX);
-    if (number && line.empty()) target_.signal(*processes_, static_cast<int>(*number));
-  } else if (line == "continue" && target_.group() != 0) {
+    stop(Level::kTerm, reason_word::kRequested, Clock::now());
+  } else if (line == control_word::kContinue && target_.group() != 0) {
     terminal_->give(target_.group());
     ::kill(-target_.group(), SIGCONT);
+  } else if (take_prefix(rest, control_word::kTargets) && take_prefix(rest, " ")) {
+    targets_.set(rest);
+  } else if (take_prefix(rest, control_word::kSignal) && take_prefix(rest, " ")) {
+    const auto number = take_digits(rest, 10, SIGRTMAX);
+    if (number && rest.empty()) target_.signal(*processes_, static_cast<int>(*number));
   }
 }
 
+void Watch::read() {
+  static_cast<MemoryReading&>(now_) = reader_.read();
+  shared_.write(now_);
+}
+
 void Watch::tick(Clock::time_point now) {
-  const Reading host = readings_.read();
-  Reading reading = host;
-  reading.group = now_.group;
-  reading.group_gpu = now_.group_gpu;
-  reading.group_gpu_at = now_.group_gpu_at;
-  now_ = reading;
+  read();
   measure_group(now);
   count_++;
   lowest_available_ = std::fmin(lowest_available_, now_.available);
@@ -201,15 +199,15 @@ void Watch::tick(Clock::time_point now) {
 
 void Watch::measure_group(Clock::time_point now) {
   if (!target_) return;
-  const ReadEvery& every = options_.read_every;
-  if (now < group_at_ + seconds(judge_.wants_group() ? every.group_urgent : every.group)) return;
+  const double every = judge_.wants_group() ? rules_.read_group_urgent : rules_.read_group;
+  if (now < group_at_ + seconds(every)) return;
   group_at_ = now;
   target_.find(*processes_, false);
   now_.group = processes_->bytes(host_);
   Clock::time_point read_at;
   now_.group_gpu = gpu_memory_.bytes(*processes_, now, read_at);
   now_.group_gpu_at =
-      std::chrono::duration<double>(read_at.time_since_epoch()).count() * readings_.time_scale();
+      std::chrono::duration<double>(read_at.time_since_epoch()).count() * reader_.time_scale();
   peak_group_ = std::fmax(peak_group_, now_.group);
   peak_gpu_ = std::fmax(peak_gpu_, now_.group_gpu);
 }
@@ -220,7 +218,7 @@ void Watch::act_on(const Verdict& verdict, Clock::time_point now) {
   } else if (verdict.level > told_ && now >= next_stop_) {
     told_ = verdict.level;
     if (verdict.level == Level::kWarn) {
-      tell("warn", verdict.reason, 0);
+      tell(action_word::kWarn, verdict.reason, 0);
     } else {
       stop(verdict.level, verdict.reason, now);
     }
@@ -237,24 +235,24 @@ void Watch::stop(Level level, const char* reason, Clock::time_point now) {
   int error = 0;
   if (!target_) {
     error = ESRCH;
-    next_stop_ = now + kSettle;
+    next_stop_ = now + seconds(rules_.settle);
     told_ = Level::kNone;
   } else if (options_.act) {
     error = stopper_.stop(target_, kill, now);
   }
-  tell(kill ? "kill" : "term", reason, error);
+  tell(word_of(level), reason, error);
 }
 
 // Of the whole system, one after the other is stopped until the memory is back.
 void Watch::next_target(Clock::time_point now) {
   if (now < next_look_) return;
-  next_look_ = now + kLookInterval;
+  next_look_ = now + seconds(rules_.look);
   if (!target_.gone(*processes_) && !stopper_.gives_up(now)) return;
   stopper_.reset();
   target_ = Target();
   stop_reason_ = nullptr;
   told_ = Level::kNone;
-  next_stop_ = now + kSettle;
+  next_stop_ = now + seconds(rules_.settle);
 }
 
 void Watch::tell(const char* action, const char* reason, int error) {
@@ -278,24 +276,23 @@ void Watch::make_room(Clock::time_point now) {
   const auto begin = [&](LoadAction action, Clock::time_point& next) {
     if (now < next) return;
     if (load_actions_ && !load_actions_->begin(action)) return;
-    next = now + seconds(options_.load_every);
-    if (!load_actions_) tell(action == LoadAction::kDrop ? "drop" : "compact", "loading", 0);
+    next = now + seconds(rules_.load_every);
+    if (!load_actions_) tell(word_of(action), reason_word::kLoading, 0);
   };
-  const bool little = now_.free < options_.load_free;
+  const bool little = now_.free < rules_.load_free;
   if (drop_ && little) begin(LoadAction::kDrop, next_drop_);
-  if (compact_ && (little || now_.free_blocks < options_.rules.min_blocks))
+  if (compact_ && (little || now_.free_blocks < rules_.min_blocks))
     begin(LoadAction::kCompact, next_compact_);
   LoadAction action = LoadAction::kDrop;
   int error = 0;
   if (!load_actions_ || !load_actions_->ended(action, error)) return;
-  const bool drop = action == LoadAction::kDrop;
-  tell(drop ? "drop" : "compact", "loading", error);
-  if (error != 0) (drop ? drop_ : compact_) = false;
+  tell(word_of(action), reason_word::kLoading, error);
+  if (error != 0) (action == LoadAction::kDrop ? drop_ : compact_) = false;
 }
 
 void Watch::mind_terminal(Clock::time_point now) {
   if (!*terminal_ || now < next_terminal_ || stopper_.active()) return;
-  next_terminal_ = now + kTerminalInterval;
+  next_terminal_ = now + seconds(rules_.look_idle);
   if (stopped_ && terminal_->job_is_stopped()) return;
   terminal_->give(target_.group());
   if (stopped_) ::kill(-target_.group(), SIGCONT);
@@ -308,55 +305,55 @@ bool Watch::over(Clock::time_point now) {
   const bool is_group = target_.pid() == 0;
   if (ended_ && !stopper_.active()) return true;
   if (!(ended_ || is_group) || now < next_look_) return false;
-  next_look_ = now + (is_group && !stopper_.active() ? kGoneInterval : kLookInterval);
+  next_look_ = now + seconds(is_group && !stopper_.active() ? rules_.look_idle : rules_.look);
   return target_.gone(*processes_);
 }
 
 void Watch::report_started(const char* locked) {
-  JsonLine line("started");
+  StartedLine line;
   char at[32];
   iso_time(at);
-  line.text("at", at)
-      .number("pid", target_.pid() == 0 ? kUnknown : target_.pid())
-      .number("processGroup", target_.group() == 0 ? kUnknown : target_.group())
-      .text("cgroup", target_.cgroup())
-      .text("locked", locked)
-      .number("available", first_.available)
-      .number("free", first_.free);
+  line.at = at;
+  line.pid = target_.pid() == 0 ? kUnknown : target_.pid();
+  line.process_group = target_.group() == 0 ? kUnknown : target_.group();
+  line.cgroup = target_.cgroup();
+  line.locked = locked;
+  line.available = first_.available;
+  line.free = first_.free;
   report_.write(line);
 }
 
 void Watch::report_reading(Clock::time_point now) {
   if (now < next_report_) return;
-  next_report_ = now + seconds(options_.report);
-  JsonLine line("reading");
+  next_report_ = now + seconds(rules_.report);
+  ReadingLine line;
   char at[32];
   iso_time(at);
-  line.text("at", at)
-      .number("available", now_.available)
-      .number("free", now_.free)
-      .number("groupBytes", now_.group)
-      .number("groupGpuBytes", now_.group_gpu);
+  line.at = at;
+  line.available = now_.available;
+  line.free = now_.free;
+  line.group_bytes = now_.group;
+  line.group_gpu_bytes = now_.group_gpu;
   report_.write(line);
 }
 
 void Watch::report_ended() {
-  JsonLine line("ended");
+  EndedLine line;
   char at[32];
   iso_time(at);
-  line.text("at", at)
-      .number("exitCode", exit_code_ < 0 ? kUnknown : exit_code_)
-      .number("signal", exit_signal_ == 0 ? kUnknown : exit_signal_)
-      .boolean("stopped", stopper_.active())
-      .number("lowestAvailable", lowest_available_)
-      .number("lowestFree", lowest_free_)
-      .number("highestPressure", highest_pressure_, 2)
-      .number("peakGroupBytes", peak_group_)
-      .number("peakGroupGpuBytes", peak_gpu_)
-      .number("readings", static_cast<double>(count_))
-      .number("cpuMs", cpu_ms(), 3)
-      .number("beforeAvailable", first_.available)
-      .number("beforeFree", first_.free);
+  line.at = at;
+  line.exit_code = exit_code_ < 0 ? kUnknown : exit_code_;
+  line.signal = exit_signal_ == 0 ? kUnknown : exit_signal_;
+  line.stopped = stopper_.active();
+  line.lowest_available = lowest_available_;
+  line.lowest_free = lowest_free_;
+  line.highest_pressure = highest_pressure_;
+  line.peak_group_bytes = peak_group_;
+  line.peak_group_gpu_bytes = peak_gpu_;
+  line.readings = static_cast<double>(count_);
+  line.cpu_ms = cpu_ms(CLOCK_PROCESS_CPUTIME_ID);
+  line.before_available = first_.available;
+  line.before_free = first_.free;
   report_.ended(line);
 }
 

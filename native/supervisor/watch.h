@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "base/clock.h"
+#include "record/shared_readings.h"
 #include "supervisor/gpu_memory.h"
-#include "supervisor/host_readings.h"
 #include "supervisor/load_actions.h"
 #include "supervisor/options.h"
 #include "supervisor/processes.h"
@@ -39,6 +39,7 @@ class Watch {
   void take_control();
   void obey(std::string_view line);
   void reap();
+  void read();
   void tick(Clock::time_point now);
   void measure_group(Clock::time_point now);
   void act_on(const Verdict& verdict, Clock::time_point now);
@@ -53,12 +54,14 @@ class Watch {
   void report_ended();
 
   const SupervisorOptions& options_;
+  const ProgramRules& rules_;
   Host& host_;
   Report& report_;
   const Descriptor signals_;
   Descriptor control_;
   const std::unique_ptr<Processes> processes_;
-  HostReadings readings_;
+  SharedReadings shared_;
+  MemoryReader reader_;
   Judge judge_;
   GpuMemory gpu_memory_;
   Target target_;

@@ -23,17 +23,17 @@ const SECONDS = Number(process.env.UMAPROBE_BENCH_SECONDS ?? 10);
 
 const available = () => Number(/MemAvailable: +(\d+) kB/.exec(readFileSync('/proc/meminfo', 'utf8'))[1]) * 1024;
 
-const { guardArguments, guardThresholds } = await loadLib('lib/memory/guard-rules.ts');
+const { guardThresholds } = await loadLib('lib/memory/guard-rules.ts');
 /** What the guard is given on a machine of this size. */
-const usual = guardArguments(guardThresholds(totalmem())).map((word) => word.slice('--'.length).split('='));
+const { floor: _, ...usual } = guardThresholds(totalmem());
 
 function argumentsOf(keys, command) {
   const rules = {
-    ...Object.fromEntries(usual),
-    floor: 0,
-    'kill-below': 0,
-    'interval-us': 10_000,
-    'grace-ms': 5000,
+    ...usual,
+    floorBytes: 0,
+    killBelowBytes: 0,
+    intervalMs: 10,
+    graceMs: 5000,
     ...keys,
   };
   return [...Object.entries(rules).map(([key, value]) => `--${key}=${value}`), '--', ...command];
@@ -64,8 +64,7 @@ async function used(child, seconds = SECONDS) {
 
 const quiet = { stdio: ['ignore', 'ignore', 'ignore'] };
 const near = () => Math.floor(available() - 2 * GiB);
-const guardAt = (intervalUs) =>
-  spawn(guard, argumentsOf({ floor: near(), 'interval-us': intervalUs }, ['sleep', '60']), quiet);
+const guardAt = (intervalMs) => spawn(guard, argumentsOf({ floorBytes: near(), intervalMs }, ['sleep', '60']), quiet);
 
 async function beside() {
   const question = 'the guard at 10 Hz, CPU time of a poll';
@@ -73,7 +72,7 @@ async function beside() {
   // Near its threshold earlyoom polls ten times a second.
   const threshold = Math.round((available() - 300 * MiB) / 1024);
   const theirs = await used(spawn('earlyoom', ['--dryrun', '-r', '0', '-M', String(threshold)], quiet));
-  const ours = await used(guardAt(100_000));
+  const ours = await used(guardAt(100));
   compare({ question, ours: ours.perPoll, theirs: theirs.perPoll, unit: 'µs', against: 'earlyoom', atMost: 2 });
 }
 
@@ -110,7 +109,7 @@ async function together(intervalMs, atMost) {
 /** Milliseconds from the threshold to SIGKILL; null: something else came first. */
 async function react(program) {
   const threshold = Math.floor(available() - 96 * MiB);
-  const keys = { floor: threshold, 'kill-below': threshold, 'min-fall': 2 ** 50, 'report-fd': 3 };
+  const keys = { floorBytes: threshold, killBelowBytes: threshold, minFallBytes: 2 ** 50, reportFd: 3 };
   const child = spawn(guard, argumentsOf(keys, [program, String(threshold), String(GiB)]), {
     stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
   });

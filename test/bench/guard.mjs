@@ -9,12 +9,20 @@ import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { loadLib } from '../../scripts/load-lib.mjs';
 import { compile, limit, loadBinding, quantile, skip, temporaryFolder } from './measure.mjs';
 
 const MiB = 2 ** 20;
 const TRIPS = Number(process.env.UMAPROBE_BENCH_TRIPS ?? 100);
 const binding = loadBinding();
-const options = { floor: 0, pressureFull: 0, intervalUs: 5000, parent: process.ppid, exitAfterMs: 0, reportFd: -1 };
+const { probeThresholds } = await loadLib('lib/memory/guard-rules.ts');
+const rulesOf = (floor, pressureFull, reportFd) => ({
+  ...probeThresholds(floor, pressureFull),
+  intervalMs: 5,
+  parent: process.ppid,
+  exitAfterMs: 0,
+  reportFd,
+});
 const folder = temporaryFolder();
 
 const host = new Float64Array(binding.hostMemoryFields().length);
@@ -47,7 +55,7 @@ async function react(program, busy) {
   writeFileSync(reports, '');
   const fd = openSync(reports, 'a');
   const floor = available() - 192 * MiB;
-  check(binding.guardStart({ ...options, floor, reportFd: fd }));
+  check(binding.guardStart(rulesOf(floor, 0, fd)));
   const taker = spawn(program, [String(floor), String(1024 * MiB)], { stdio: ['ignore', 'pipe', 'inherit'] });
   let printed = '';
   taker.stdout.setEncoding('utf8').on('data', (text) => {
@@ -80,7 +88,7 @@ async function reactions(program, busy) {
 }
 
 async function cost() {
-  check(binding.guardStart({ ...options, floor: 1, pressureFull: 100 }));
+  check(binding.guardStart(rulesOf(1, 100, -1)));
   await sleep(500);
   const [before, from] = [binding.guardRead(), performance.now()];
   await sleep(10_000);

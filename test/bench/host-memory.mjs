@@ -19,7 +19,7 @@ compare({
   theirs: quantile(plain, 0.5) / 1e3,
   unit: 'µs',
   against: 'C: pread + parse',
-  atMost: 1.5,
+  atMost: 2,
 });
 
 await timeAsync(() => si.mem(), 50);

@@ -45,7 +45,7 @@ limit({
   question: 'import adds time',
   value: median(ours, 'milliseconds') - bareMs,
   unit: 'ms',
-  atMost: 4,
+  atMost: 8,
 });
 limit({
   question: 'import adds memory',

@@ -32,7 +32,7 @@ async function longest(call, before = () => {}) {
 /** A request above the free memory, which requires eviction, and below the free memory plus the files. */
 async function request() {
   const { host } = await snapshot();
-  return { bytes: Math.min(host.free, host.available) + 100e6, paths: [tree], floor: 0 };
+  return { bytes: Math.min(host.free, host.available) + 100e6, paths: [tree], floorBytes: 0 };
 }
 
 // The first call of each loads its modules.

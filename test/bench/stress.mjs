@@ -18,7 +18,9 @@ async function overhead(options) {
   let last = performance.now();
   await stress({
     ...options,
-    onStep({ allocMs, touchMs }) {
+    onEvent({ type, step }) {
+      if (type !== 'step') return;
+      const { allocMs, touchMs } = step;
       const now = performance.now();
       times.push(now - last - (allocMs ?? 0) - (touchMs ?? 0));
       last = now;

@@ -6,8 +6,9 @@
 #include <random>
 
 #include "check.h"
-#include "guard/readings.h"
 #include "host/meminfo.h"
+#include "host/pressure.h"
+#include "sim/linux/free_blocks.h"
 #include "sim/linux/memory.h"
 #include "sim/linux/procfs_texts.h"
 #include "sim/linux/psi.h"
@@ -44,9 +45,15 @@ void check_files(const umasim::State& state) {
   for (const double value : meminfo) PROPERTY(std::isnan(value) || fuzz::is_exact(value));
   PROPERTY(pages_in_blocks(umasim::buddyinfo_text(state)) ==
            free / state.machine.linux_kernel.page_size);
+  for (const umasim::ZoneBlocks& zone : umasim::zones_of(state)) {
+    for (int order = 0; order < umasim::kMostOrders; order++) {
+      PROPERTY(zone.unmovable.of[order] + zone.cma.of[order] <= zone.all.of[order]);
+    }
+  }
+  PROPERTY(!umasim::pagetypeinfo_text(state).empty());
   PROPERTY(!umasim::zoneinfo_text(state).empty());
   PROPERTY(!umasim::vmstat_text(state).empty());
-  const auto pressure = umaprobe::parse_full_pressure(umasim::psi_text(state.world.psi));
+  const auto pressure = umaprobe::parse_pressure(umasim::psi_text(state.world.psi)).full;
   PROPERTY(pressure && pressure->avg10 <= 100);
 }
 

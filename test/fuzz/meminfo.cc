@@ -6,7 +6,6 @@
 #include <map>
 
 #include "check.h"
-#include "guard/readings.h"
 
 namespace {
 
@@ -78,17 +77,6 @@ bool same(const Slots& one, const Slots& other) {
                     [](double a, double b) { return (std::isnan(a) && std::isnan(b)) || a == b; });
 }
 
-// The guard's short cut: a text that is cut off anywhere gives the same number or none.
-void check_available(std::string_view text) {
-  const std::optional<double> whole = umaprobe::parse_available(text);
-  if (whole) PROPERTY(fuzz::is_exact(*whole));
-  for (const size_t cut : {text.size() / 3, text.size() / 2, text.size() - text.size() / 8}) {
-    const fuzz::Exact part(text.substr(0, cut));
-    const std::optional<double> seen = umaprobe::parse_available(part.view());
-    PROPERTY(!seen || seen == whole);
-  }
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -102,6 +90,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     PROPERTY(other < 0 ? std::isnan(slots[i]) : slots[i] == other);
   }
   PROPERTY(same(parse(written(slots)), slots));
-  check_available(text.view());
   return 0;
 }

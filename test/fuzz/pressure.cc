@@ -1,10 +1,11 @@
-// /proc/pressure/memory as the guard reads it, and the prediction that it makes of a row of
+// /proc/pressure/memory as the guards read it, and the prediction that they make of a row of
 // readings.
+#include "host/pressure.h"
+
 #include <cstring>
 #include <optional>
 
 #include "check.h"
-#include "guard/readings.h"
 
 namespace {
 
@@ -27,9 +28,9 @@ std::string value_of(const std::vector<std::string>& words, const std::string& k
   return "";
 }
 
-std::optional<umaprobe::PressureLine> reference(std::string_view text) {
+std::optional<umaprobe::PressureLine> reference(std::string_view text, const char* name) {
   for (const std::string& line : fuzz::split(text, '\n')) {
-    if (line.rfind("full ", 0) != 0) continue;
+    if (line.rfind(name, 0) != 0) continue;
     const auto words = fuzz::split(line.substr(5), ' ');
     const auto avg10 = percent(value_of(words, "avg10="));
     const double total = fuzz::whole_number(value_of(words, "total="));
@@ -44,7 +45,7 @@ void check_live(std::string_view text) {
   umaprobe::LivePressure live;
   double now = 0, most = 0;
   for (const std::string& line : fuzz::split(text, '\n')) {
-    const auto reading = umaprobe::parse_full_pressure(line);
+    const auto reading = umaprobe::parse_pressure(line).full;
     if (!reading) continue;
     most = std::max(most, reading->avg10);
     const double predicted = live.add(now, *reading);
@@ -54,23 +55,27 @@ void check_live(std::string_view text) {
   }
 }
 
+void check_line(const std::optional<umaprobe::PressureLine>& parsed,
+                const std::optional<umaprobe::PressureLine>& expected) {
+  PROPERTY(parsed.has_value() == expected.has_value());
+  if (!parsed) return;
+  PROPERTY(fuzz::is_exact(parsed->total) && parsed->total == expected->total);
+  PROPERTY(parsed->avg10 >= 0 && parsed->avg10 <= 100);
+  PROPERTY(std::fabs(parsed->avg10 - expected->avg10) < 1e-9);
+  char line[128];
+  std::snprintf(line, sizeof line, "full avg10=%.2f avg60=0.00 avg300=0.00 total=%.0f\n",
+                parsed->avg10, parsed->total);
+  const auto again = umaprobe::parse_pressure(line).full;
+  PROPERTY(again && again->total == parsed->total);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const fuzz::Exact text(data, size);
-  const auto parsed = umaprobe::parse_full_pressure(text.view());
-  const auto expected = reference(text.view());
-  PROPERTY(parsed.has_value() == expected.has_value());
-  if (parsed) {
-    PROPERTY(fuzz::is_exact(parsed->total) && parsed->total == expected->total);
-    PROPERTY(parsed->avg10 >= 0 && parsed->avg10 <= 100);
-    PROPERTY(std::fabs(parsed->avg10 - expected->avg10) < 1e-9);
-    char line[128];
-    std::snprintf(line, sizeof line, "full avg10=%.2f avg60=0.00 avg300=0.00 total=%.0f\n",
-                  parsed->avg10, parsed->total);
-    const auto again = umaprobe::parse_full_pressure(line);
-    PROPERTY(again && again->total == parsed->total);
-  }
+  const umaprobe::Pressure parsed = umaprobe::parse_pressure(text.view());
+  check_line(parsed.some, reference(text.view(), "some "));
+  check_line(parsed.full, reference(text.view(), "full "));
   check_live(text.view());
   return 0;
 }

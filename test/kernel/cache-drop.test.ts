@@ -8,13 +8,10 @@ import { sudoersRule } from '../../lib/cache/sudoers.ts';
 import type { CompactReport, DropReport } from '../../lib/types/index.ts';
 import { CLI, type CliResult, runInShell, runUmaprobe } from '../support/cli.ts';
 import { freeBytes, meminfoBytes } from '../support/meminfo.ts';
-import { keepProcessorListsShort } from '../support/processor-lists.ts';
 import { asNobody, diskFolder, isRoot, nobody, pageBytes, writeRandom } from '../support/real-files.ts';
 import { parseDocument } from '../support/schemas.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { MiB } from '../support/units.ts';
-
-keepProcessorListsShort();
 
 const SIZE = 256 * MiB;
 const NOISE = 96 * MiB;
@@ -66,8 +63,11 @@ describe('as root', () => {
     expect(report).toMatchObject({ level: 1, by: 'write', sync: { finished: true }, simulated: null });
     expect(-(report.receipt.change.cached ?? 0)).toBeGreaterThan(SIZE - NOISE);
     expect(Math.abs((report.receipt.change.cached ?? 0) - moved)).toBeLessThan(NOISE);
-    expect(freeBytes(pageBytes) - freeBefore).toBeGreaterThan(SIZE - NOISE);
-    expect(report.receipt.change.memFree).toBeGreaterThan(0);
+    const gained = freeBytes(pageBytes) - freeBefore;
+    expect(gained).toBeGreaterThan(SIZE - NOISE);
+    // MemFree alone may not rise: the lists of the processors take up to an eighth of memory first.
+    const { freeInCpuLists, memFree } = report.receipt.change;
+    expect(Math.abs((memFree ?? 0) + (freeInCpuLists ?? 0) - gained)).toBeLessThan(2 * NOISE);
   });
 
   it('compacts, and reports the effect by order', (context) => {
@@ -105,7 +105,7 @@ describe('as nobody', { retry: 2 }, () => {
   });
 
   it('prepare skips actions without permission', () => {
-    const bytes = `${meminfoBytes('MemFree') + 4 * MiB}B`;
+    const bytes = `${freeBytes(pageBytes) + 128 * MiB}B`;
     const args = ['prepare', bytes, '--floor', '0', '--path', '/nowhere', '--json'];
     const ran = runUmaprobe(args, { cwd: '/', ...asNobody });
     expect(ran.code).toBe(1);

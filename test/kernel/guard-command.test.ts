@@ -257,16 +257,16 @@ describe('a program in a terminal', () => {
     expect([stateOf(guarding), stateOf(program)]).toEqual(['T', 'T']);
   });
 
-  it('has a pipe with --until, which is said, and keeps its keyboard, Ctrl-Z, fg and Ctrl-C', async () => {
+  it('has a pipe with --ready, which is said, and keeps its keyboard, Ctrl-Z, fg and Ctrl-C', async () => {
     const program = `sh -c 'test -t 1 && echo out-terminal || echo out-pipe; test -t 0 && echo in-terminal; echo ready; exec cat'`;
     tmux('send-keys', `g() { '${process.execPath}' '${CLI}' guard "$@"; }; clear`, 'Enter');
     tmux('send-keys', `g -- ${program}`, 'Enter');
     await shows(/^out-terminal\nin-terminal\nready$/m);
     expect(screen()).not.toContain('sees a pipe');
     tmux('send-keys', 'C-c', '');
-    tmux('send-keys', `clear; g --until ready -- ${program}`, 'Enter');
+    tmux('send-keys', `clear; g --ready ready -- ${program}`, 'Enter');
     await shows(
-      /^umaprobe: --until reads the output: the program sees a pipe and not this terminal\.\nout-pipe\nin-terminal\nready$/m,
+      /^umaprobe: --ready reads the output: the program sees a pipe and not this terminal\.\nout-pipe\nin-terminal\nready$/m,
     );
     tmux('send-keys', 'word-1', 'Enter');
     await shows(/^word-1\nword-1$/m);
@@ -280,7 +280,7 @@ describe('a program in a terminal', () => {
     await sleep(300);
     tmux('send-keys', 'echo code-$?', 'Enter');
     await shows(/^code-130$/m);
-    tmux('send-keys', `clear; g -q --until ready -- ${program}`, 'Enter');
+    tmux('send-keys', `clear; g -q --ready ready -- ${program}`, 'Enter');
     await shows(/^out-pipe\nin-terminal\nready$/m);
     expect(screen()).not.toContain('sees a pipe');
   });

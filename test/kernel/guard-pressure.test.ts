@@ -100,7 +100,7 @@ describe('real memory pressure', () => {
   });
 
   it('that lasts is stopped: the guard reads this kernel’s pressure', async () => {
-    const rules = { ...HARMLESS, 'pressure-full': 1, 'pressure-for-ms': 1000 };
+    const rules = { ...HARMLESS, pressureFullPercent: 1, pressureForMs: 1000 };
     const { code, ended } = await runGuard(rules, command);
     expect(code).toBe(6);
     expect(ended.actions.find(({ action }) => action === 'term')).toMatchObject({ reason: 'stalled', failure: null });

@@ -39,15 +39,18 @@ async function touchMemory(bytes: number): Promise<void> {
 
 const available = () => Number(/MemAvailable: +(\d+) kB/.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1]) * 1024;
 /** A floor that leaves `room` bytes to take; critical is a GiB below it. */
-function floorWith(room: number): { floor: number; 'kill-below': number } {
-  const floor = Math.floor(available() - room);
-  return { floor, 'kill-below': floor - GiB };
+function floorWith(room: number): { floorBytes: number; killBelowBytes: number } {
+  const floorBytes = Math.floor(available() - room);
+  return { floorBytes, killBelowBytes: floorBytes - GiB };
 }
 
-function expectStopped(rules: { floor: number }, { code, ended }: { code: number | null; ended: EndedLine }): void {
+function expectStopped(
+  rules: { floorBytes: number },
+  { code, ended }: { code: number | null; ended: EndedLine },
+): void {
   expect(code).toBe(6);
   expect(ended.actions.find(({ action }) => action !== 'warn')).toMatchObject({ reason: 'floor-near', failure: null });
-  expect(ended.lowestAvailable).toBeGreaterThan(rules.floor);
+  expect(ended.lowestAvailable).toBeGreaterThan(rules.floorBytes);
 }
 
 describe('a program that takes memory', () => {
@@ -99,7 +102,7 @@ describe('a program that takes memory', () => {
 
   it('is stopped while JavaScript is blocked', async () => {
     const rules = floorWith(2 * GiB);
-    const guarded = startGuard({ ...rules, 'report-ms': 1 }, [hog, '2048', '4096']);
+    const guarded = startGuard({ ...rules, reportMs: 1 }, [hog, '2048', '4096']);
     const { pid } = await guarded.line('started');
     const end = performance.now() + 20_000;
     while (runs(String(pid)) && performance.now() < end)
@@ -112,7 +115,7 @@ describe('a program that takes memory', () => {
     const rules = floorWith(2 * GiB);
     const report = join(folder, `report-${signal}`);
     const fd = openSync(report, 'w');
-    const args = guardWords({ ...rules, 'report-fd': 3 }, ['sh', '-c', `sleep 0.3; exec ${hog} 2048 4096`]);
+    const args = guardWords({ ...rules, reportFd: 3 }, ['sh', '-c', `sleep 0.3; exec ${hog} 2048 4096`]);
     const parent = spawn('sh', ['-c', '"$@" & wait', 'sh', guardProgram().file, ...args], {
       stdio: ['ignore', 'ignore', 'ignore', fd],
     });
@@ -167,11 +170,11 @@ it('the thread that judges allocates nothing once the program runs', async () =>
   compileC(join(ROOT, 'test/kernel/count_allocations.c'), library, ['-shared', '-fPIC', '-ldl']);
   const env = { ...process.env, LD_PRELOAD: library };
   const bare = ['env', '-u', 'LD_PRELOAD', 'sh', '-c', "trap '' TERM; for i in 1 2 3 4 5 6 7 8; do sleep 0.1; done"];
-  const run = (rules: Parameters<typeof runGuard>[0]) => runGuard({ 'interval-us': 1000, ...rules }, bare, { env });
-  const calm = await run({ ...HARMLESS, load: 'drop,compact', 'load-free': 2 ** 50, act: 0 });
+  const run = (rules: Parameters<typeof runGuard>[0]) => runGuard({ intervalMs: 1, ...rules }, bare, { env });
+  const calm = await run({ ...HARMLESS, load: 'drop,compact', loadFreeBytes: 2 ** 50, act: 0 });
   expect(calm.ended.readings).toBeGreaterThan(400);
   expect(calm.stderr).toBe('0 allocations\n');
-  const stopped = startGuard({ floor: 2 ** 50, 'kill-below': 0, 'grace-ms': 100 }, bare, { env });
+  const stopped = startGuard({ floorBytes: 2 ** 50, killBelowBytes: 0, graceMs: 100 }, bare, { env });
   await sleep(300);
   stopped.control('stop');
   const { code, stderr, ended } = await stopped.end;

@@ -19,7 +19,7 @@ console.log('loaded');
 setTimeout(() => process.exit(blocks.length === 24 ? 3 : 4), 3000);`;
 
 it('the receipt says what a program took and gave back, and the recording has its marks', () => {
-  const words = ['--json', '--folder', folder, '--until', '^loaded$', '--bytes', '1500MiB', '--no-prepare'];
+  const words = ['--json', '--folder', folder, '--ready', '^loaded$', '--bytes', '1500MiB', '--no-prepare'];
   const { code, stderr, stdout } = runUmaprobe(['launch', ...words, '--', process.execPath, '-e', PROGRAM]);
   expect(code).toBe(3);
   expect(stderr).toContain('loaded');

@@ -11,7 +11,7 @@ import { parseDocument } from '../support/schemas.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { GiB } from '../support/units.ts';
 
-it('a program has caches dropped, or memory compacted, until --until says that it is loaded, and not after', {
+it('a program has caches dropped, or memory compacted, until --ready says that it is loaded, and not after', {
   timeout: 120_000,
   // Other programs free memory, and drop caches, too.
   retry: 2,
@@ -25,7 +25,7 @@ it('a program has caches dropped, or memory compacted, until --until says that i
   writeFileSync(file, '');
   truncateSync(file, (available ?? 0) - loadFreeBytes + 2 * GiB);
   const run = async (actions: string, script: string): Promise<{ report: GuardReport; stderr: string }> => {
-    const options = ['--json', '--load-actions', actions, '--until', '^ready$'];
+    const options = ['--json', '--load-actions', actions, '--ready', '^ready$'];
     const ran = await umaprobe(['guard', ...options, '--', 'sh', '-c', script, file]);
     expect(ran.code).toBe(0);
     return { report: parseDocument(ran.stdout) as unknown as GuardReport, stderr: ran.stderr };

@@ -61,7 +61,7 @@ function fillTmpfs(): void {
 }
 
 function read(options: object = {}): ProcessesReport {
-  const { code, stderr, stdout } = runUmaprobe(['processes', '--json', '--exact', '30s'], options);
+  const { code, stderr, stdout } = runUmaprobe(['processes', '--json', '--pss-limit', '30s'], options);
   expect(stderr).toBe('');
   expect(code).toBe(0);
   return parseDocument(stdout) as unknown as ProcessesReport;
@@ -145,7 +145,7 @@ describe('bad options', () => {
   it.each([
     [['--interval', '1s'], '--interval needs --watch.'],
     [['--top', 'many'], '--top "many" is not a whole number from 0 to 100000.'],
-    [['--exact', '2h'], '--exact "2h" is outside 0ms to 1m.'],
+    [['--pss-limit', '2h'], '--pss-limit "2h" is outside 0ms to 1m.'],
   ])('%s', (words, message) => {
     const { code, stderr } = runUmaprobe(['processes', ...words]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);

@@ -44,7 +44,7 @@ describe('a trainer whose memory grows faster than its batch', () => {
       limitBytes,
       metric: '([0-9]+) tokens/s',
       journal,
-      record: join(folder, 'record'),
+      folder: join(folder, 'record'),
     });
     expect(rows(report)).toEqual(['2 ok', '4 ok', '8 ok', '16 refused']);
     expect(report.safe?.params).toEqual({ bs: 8 });

@@ -80,7 +80,7 @@ describe('a recorder beside a guard', () => {
         stdio: 'pipe',
         floorBytes: 2 * GiB,
         onEvent: (event) => {
-          if (event.type === 'started') resolve(guardOf(event.pid));
+          if (event.type === 'started') resolve(guardOf(event.pid ?? 0));
         },
       });
     });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { RecordedSession, RecordReport } from '../../lib/types/index.ts';
-import { CLI, cliEnvironment, exitOf, runInShell, runUmaprobe, startUmaprobe } from '../support/cli.ts';
+import { CLI, cliEnvironment, exitOf, runInShell, runUmaprobe, snapshotJson, startUmaprobe } from '../support/cli.ts';
 import { asNobody, isRoot, startHolder } from '../support/real-files.ts';
 import { parseDocument } from '../support/schemas.ts';
 import { frameBytes, HEADER, segmentBytes } from '../support/segments.ts';
@@ -43,6 +43,8 @@ describe('a recording', () => {
     await recording();
     await sleep(1200);
     expect(runUmaprobe(['mark', 'before', '--folder', folder]).code).toBe(0);
+    // What the holder takes from lists of the processors is missing in the fall of MemAvailable.
+    const listed = snapshotJson().kernel.freeInCpuLists ?? 0;
     await (await startHolder('holder', ['anon', String(2 * GiB)], folder)).end();
     expect(runUmaprobe(['mark', 'after', '--folder', folder]).code).toBe(0);
     await sleep(1500);
@@ -52,8 +54,8 @@ describe('a recording', () => {
     expect(session).toMatchObject({ end: 'ended', endReason: 'SIGINT', simulated: null, lostFrames: 0 });
     expect(session.marks.map(({ text }) => text)).toEqual(['before', 'after']);
     const [deepest] = session.transients;
-    // Other programs take memory meanwhile, and some that is freed stays in lists of each processor for seconds.
-    expect(deepest?.bytes).toBeGreaterThan(GiB / 4);
+    // Other programs take and free memory meanwhile.
+    expect((deepest?.bytes ?? 0) + listed).toBeGreaterThan(GiB);
     expect(Date.parse(deepest?.at ?? '')).toBeGreaterThan(Date.parse(session.marks[0]?.at ?? ''));
   });
 
@@ -164,7 +166,7 @@ describe('a recording', () => {
     const child = startRecord('--interval', '1ms', '--frame', '10ms', '--max-size', '2MiB');
     const end = exitOf(child);
     await recording();
-    const second = runUmaprobe(['record', '--folder', folder, '--for', '1s']);
+    const second = runUmaprobe(['record', '--folder', folder, '--duration', '1s']);
     expect([second.code, second.stderr]).toEqual([
       5,
       expect.stringContaining('another process records in this folder'),
@@ -180,7 +182,7 @@ describe('a recording', () => {
     const disk = temporaryFolder('record-disk');
     mkdirSync(folder, { recursive: true });
     // Room for three segments of the sixteen that are allowed.
-    const script = `mount -t tmpfs -o size=3500k none ${disk} && for i in 1 2 3 4 5; do "${process.execPath}" "${CLI}" record --folder ${disk}/r --max-size 16MiB --for 2s --processes 0s --json > ${folder}/$i.json 2> ${folder}/$i.err || exit 1; done; ls ${disk}/r`;
+    const script = `mount -t tmpfs -o size=3500k none ${disk} && for i in 1 2 3 4 5; do "${process.execPath}" "${CLI}" record --folder ${disk}/r --max-size 16MiB --duration 2s --processes 0s --json > ${folder}/$i.json 2> ${folder}/$i.err || exit 1; done; ls ${disk}/r`;
     const { code, stderr, stdout } = runInShell(`unshare -m --propagation private sh -c '${script}'`);
     if (code !== 0 && stderr.includes('unshare')) return context.skip(`no mount namespace here: ${stderr}`);
     expect(code).toBe(0);
@@ -203,7 +205,7 @@ describe('a recording', () => {
     ['/etc/passwd', 'ENOTDIR'],
     ['/sys/umaprobe', 'E(PERM|ACCES|NOENT|ROFS)'],
   ])('%s is refused, and nothing waits', (path, code) => {
-    const { code: exit, stderr } = runUmaprobe(['record', '--folder', path, '--for', '1s']);
+    const { code: exit, stderr } = runUmaprobe(['record', '--folder', path, '--duration', '1s']);
     expect([exit, stderr]).toEqual([
       5,
       expect.stringMatching(

@@ -34,5 +34,5 @@ it('umaprobe-record.service starts a recorder with options that exist', () => {
   const folder = temporaryFolder('unit');
   const args = options.replace('/var/lib/umaprobe/record', folder).split(' ');
   expect(args).toContain(folder);
-  expect(runUmaprobe([...args, '--for', '1s']).code).toBe(0);
+  expect(runUmaprobe([...args, '--duration', '1s']).code).toBe(0);
 });

@@ -14,7 +14,9 @@ describe('every single fault', () => {
     const healthy = await diagnose(machine, { hangs: alone });
     const problems = await mapCells(FAULTS, async (fault) => {
       const broken = await diagnose(fault.apply(machine), { hangs: alone || fault.hangs === true });
-      return complaints(fault, broken, healthy).map((problem) => `${fault.name}: ${problem}: ${broken.verdict.text}`);
+      return complaints(fault, broken, healthy).map(
+        (problem) => `${fault.name}: ${problem}: ${broken.snapshot.judgement.because}`,
+      );
     });
     expect(problems.flat()).toEqual([]);
   });

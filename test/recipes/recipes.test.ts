@@ -50,6 +50,26 @@ function apply(tree: string, { block, line, path, side }: Step): void {
   writeFileSync(file, lines.join('\n'));
 }
 
+/** Tests of the rooms to which the recipes add something. The pages and the golden screens show what a recipe changes. */
+const SIMULATED = [
+  'native/binding',
+  'native/machines',
+  'native/nvml',
+  'native/alloc',
+  'library/library',
+  'library/contract',
+  'library/sweep',
+  'library/layout',
+  'library/hung-files',
+  'cli/cli',
+  'cli/completion',
+  'cli/doctor',
+  'cli/every-command',
+  'cli/man-page',
+  'cli/sweep',
+  'simulator/machine-files',
+];
+
 let tree = '';
 /** Runs Node in the copy; the output of a command that fails is in the error. */
 function node(...args: string[]): string {
@@ -85,8 +105,9 @@ describe('the copy with all recipes', () => {
   it('has every recipe of the page', () => {
     expect([...new Set(steps.map(({ recipe }) => recipe))]).toEqual([
       'field',
+      'hostfile',
       'command',
-      'check',
+      'finding',
       'kind',
       'quirk',
       'machine',
@@ -109,9 +130,14 @@ describe('the copy with all recipes', () => {
     );
   });
 
+  const vitest = [join('node_modules', 'vitest', 'vitest.mjs'), 'run', '--reporter=dot'];
+
   it('passes its unit tests', () => {
-    const vitest = [join('node_modules', 'vitest', 'vitest.mjs'), 'run', '--project', 'unit', '--reporter=dot'];
-    node(...vitest);
+    node(...vitest, '--project', 'unit');
+  });
+
+  it('passes the simulated tests of what the recipes touch', () => {
+    node(...vitest, '--project', 'sim', ...SIMULATED.map((file) => `test/sim/${file}`));
   });
 });
 
@@ -124,13 +150,22 @@ describe('a command', () => {
   });
 });
 
-describe('a check', () => {
-  it('is listed, named and run', () => {
-    expect(cli('doctor', '--list')).toContain('memory.total');
-    const { checks } = json('doctor', '--only', 'memory.total', '--sim', 'gb10') as unknown as { checks: object[] };
-    expect(checks).toEqual([
-      expect.objectContaining({ id: 'memory.total', status: 'pass', evidence: 'MemTotal 119.7 GiB' }),
-    ]);
+describe('a finding', () => {
+  it('is in the judgement of a machine, in doctor and in explain, and passes elsewhere', () => {
+    const machine = join(tree, 'machine.json');
+    writeFileSync(machine, JSON.stringify({ extends: 'gb10', name: 'unwilling', memory: { swappiness: 0 } }));
+    const row = { id: 'swap.setting', severity: 'notice', summary: 'The kernel swaps only when nothing else is left.' };
+    const { judgement } = json('snapshot', '--sim', machine) as unknown as { judgement: { findings: object[] } };
+    expect(judgement.findings).toContainEqual(expect.objectContaining(row));
+    expect(cli('explain', '--sim', machine)).toContain(row.summary);
+    expect(cli('doctor', '--list')).toContain(row.id);
+    for (const [sim, status] of [
+      ['gb10', 'pass'],
+      [machine, 'note'],
+    ] as const) {
+      const { checks } = json('doctor', '--only', row.id, '--sim', sim) as unknown as { checks: object[] };
+      expect(checks).toEqual([expect.objectContaining({ id: row.id, status })]);
+    }
   });
 });
 
@@ -149,6 +184,24 @@ describe('a field of a device', () => {
     const snapshot = json('snapshot', '--sim', machine);
     const devices = snapshot.devices as unknown as { fanPercent: number | null; from: Record<string, string> }[];
     expect(devices[0]).toMatchObject({ fanPercent, from: { fanPercent: expect.stringMatching(from) } });
+    expectValid('snapshot', snapshot);
+  });
+});
+
+describe('a field from a host file', () => {
+  const path = '/proc/sys/vm/dirty_ratio';
+
+  it.each([
+    ['as every machine has it', undefined, 20, path],
+    ['missing', { path, missing: true }, null, /ENOENT/],
+    ['of another form', { path, text: 'a lot\n' }, null, /dirty_ratio/],
+  ])('%s', (_, file, dirtyRatio, source) => {
+    const machine = join(tree, 'machine.json');
+    writeFileSync(machine, JSON.stringify({ extends: 'gb10', name: 'other', ...(file && { files: [file] }) }));
+    const snapshot = json('snapshot', '--sim', machine);
+    const { from, kernel } = snapshot as unknown as { from: Record<string, string>; kernel: { dirtyRatio: unknown } };
+    expect(kernel.dirtyRatio).toBe(dirtyRatio);
+    expect(from['kernel.dirtyRatio']).toMatch(source);
     expectValid('snapshot', snapshot);
   });
 });

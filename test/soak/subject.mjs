@@ -109,7 +109,7 @@ async function mistakes() {
 
 /** Children that allocate: one that ends, one that is stopped, one that runs out of time. */
 async function probes() {
-  const common = { journal, floor: 8 * 2 ** 30 };
+  const common = { journal, floorBytes: 8 * 2 ** 30 };
   await tried(() => sweep({ ...common, sizes: [64 * MiB, 256 * MiB], kinds: ['device'], repeat: 1 }));
   await tried(() => layout({ weights: 64 * MiB, cache: 32 * MiB }, common));
   await tried(() =>

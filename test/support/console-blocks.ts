@@ -83,8 +83,69 @@ export function typeInto(command: string, cwd: string, path: readonly string[] =
   });
 }
 
+/** A line of a page that stands for lines which it leaves out. */
+export const ELISION = '…';
+
+/** The parts of a text that the page shows whole: `…` is between them. */
+export function partsOf(shown: readonly string[]): string[][] {
+  const parts: string[][] = [[]];
+  for (const line of shown) {
+    if (line.trim() === ELISION) parts.push([]);
+    else parts.at(-1)?.push(line);
+  }
+  return parts;
+}
+
 /**
- * Types the commands of a block into a shell and expects the lines that the page shows, in their order.
+ * Where a page differs from an output, blank lines apart: it shows every line from the first to the last, but for those at
+ * whose place it has a line `…`. Null: nowhere.
+ *
+ * @param mask what of a line need not be equal.
+ */
+export function differenceOf(
+  shown: readonly string[],
+  printed: readonly string[],
+  mask: (line: string) => string = masked,
+): string | null {
+  const isText = (line: string) => line.trim() !== '';
+  const got = printed.filter(isText);
+  const masks = got.map(mask);
+  const parts = partsOf(shown.filter(isText));
+  let from = 0;
+  for (const [index, part] of parts.entries()) {
+    const isFirst = index === 0;
+    const isLast = index === parts.length - 1;
+    if (part.length === 0 && !(isFirst && isLast)) continue;
+    const end = Math.max(from, got.length - part.length);
+    const place = (first: number, last: number) => bestPlace(part.map(mask), masks, first, last);
+    let { start, equal } = place(isLast && !isFirst ? end : from, isFirst ? from : end);
+    // The last part is not at the end: where it is says which lines follow.
+    if (isLast && !isFirst && equal < part.length) ({ start, equal } = place(from, end));
+    from = start + equal;
+    if (equal < part.length) return difference(part[equal], got[from]);
+    if (isLast && from < got.length) return difference(undefined, got[from]);
+  }
+  return null;
+}
+
+/** The place in `got`, from `first` to `last`, at which the most lines of `want` follow each other. */
+function bestPlace(want: readonly string[], got: readonly string[], first: number, last: number) {
+  let best = { start: first, equal: -1 };
+  for (let start = first; start <= last && best.equal < want.length; start++) {
+    const unequal = want.findIndex((line, at) => line !== got[start + at]);
+    const equal = unequal < 0 ? want.length : unequal;
+    if (equal > best.equal) best = { start, equal };
+  }
+  return best;
+}
+
+function difference(shown: string | undefined, printed: string | undefined): string {
+  const said = (line: string | undefined) => line ?? '(nothing more)';
+  return `the page shows:\n${said(shown)}\nwhere the program prints:\n${said(printed)}\nA line … stands for lines that a page leaves out.`;
+}
+
+/**
+ * Types the commands of a block into a shell and expects what the page shows.
  *
  * @param options `path`: folders before those of PATH; `mask`: what of a line need not be equal.
  */
@@ -95,15 +156,8 @@ export function expectOutputOf(
   for (const { command, output } of block.steps) {
     const ran = typeInto(command, cwd, path);
     if (/\bumaprobe\b/.test(command)) expect(ran.status, ran.stderr).toBe(block.exit);
-    const got = `${ran.stderr}${ran.stdout}`.split('\n').map(mask);
-    let from = 0;
-    for (const line of output.filter((text) => text.trim() !== '' && text.trim() !== '…')) {
-      const found = got.indexOf(mask(line), from);
-      expect(
-        found,
-        `the page shows:\n${line}\nwhich is not in the output:\n${ran.stderr}${ran.stdout}`,
-      ).toBeGreaterThanOrEqual(0);
-      from = found + 1;
-    }
+    const printed = `${ran.stderr}${ran.stdout}`;
+    const found = differenceOf(output, printed.split('\n'), mask);
+    if (found !== null) expect.fail(`${command}\n${found}\nThe whole output:\n${printed}`);
   }
 }

@@ -1,8 +1,5 @@
 /** Rewrites ```console blocks with fresh output (scripts/refresh-docs.mjs), and keeps what a page leaves out. */
-import { type Block, masked, typeInto } from './console-blocks.ts';
-
-/** A line that stands for lines which the page leaves out. */
-const ELISION = '…';
+import { type Block, differenceOf, ELISION, masked, partsOf, typeInto } from './console-blocks.ts';
 
 /** Masks what differs between any two runs: all numbers but amounts of memory. */
 function steady(line: string): string {
@@ -18,7 +15,8 @@ function steady(line: string): string {
  */
 export function refreshed(shown: readonly string[], output: readonly string[]): { lines: string[]; lost: string[] } {
   const got = withoutBlankEnd(output);
-  if (isIn(shown, got)) return { lines: [...shown], lost: [] };
+  // The rule of `expectOutputOf`, and amounts of memory are right, too.
+  if (differenceOf(shown, got, steady) === null) return { lines: [...shown], lost: [] };
   const lost: string[] = [];
   const lines: string[] = [];
   const parts = partsOf(shown);
@@ -43,32 +41,11 @@ export function refreshed(shown: readonly string[], output: readonly string[]): 
   return { lines, lost };
 }
 
-/** Whether a page is right, by the rule of `expectOutputOf`, and its amounts of memory are right, too. */
-function isIn(shown: readonly string[], got: readonly string[]): boolean {
-  let from = 0;
-  return shown
-    .filter((line) => line.trim() !== '' && line.trim() !== ELISION)
-    .every((line) => {
-      const place = got.findIndex((text, at) => at >= from && steady(text) === steady(line));
-      from = place + 1;
-      return place >= 0;
-    });
-}
-
 /** stderr comes first, unless the page shows nothing of it. */
 function outputOf({ stderr, stdout }: { stderr: string; stdout: string }, shown: readonly string[]): string[] {
   const errors = stderr.split('\n').filter((line) => line.trim() !== '');
   const shows = shown.some((line) => errors.some((error) => masked(error) === masked(line)));
   return `${shows || stdout === '' ? stderr : ''}${stdout}`.split('\n');
-}
-
-function partsOf(shown: readonly string[]): string[][] {
-  const parts: string[][] = [[]];
-  for (const line of shown) {
-    if (line.trim() === ELISION) parts.push([]);
-    else parts.at(-1)?.push(line);
-  }
-  return parts;
 }
 
 function withoutBlankEnd(lines: readonly string[]): string[] {

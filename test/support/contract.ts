@@ -7,7 +7,7 @@ import { expect } from 'vitest';
 import type { Snapshot } from '../../lib/types/index.ts';
 
 export function expectContract(snapshot: Snapshot): void {
-  expect(snapshot.schema).toBe('umaprobe/snapshot/1');
+  expect(snapshot.schema).toBe('umaprobe/snapshot/2');
   expectLedger(snapshot);
   expectNumbers(snapshot, 'snapshot');
   expectReasons(snapshot);
@@ -45,7 +45,7 @@ function expectReasons(snapshot: Snapshot): void {
   for (const [field, value] of Object.entries(snapshot.host)) {
     if (value === null) expect(snapshot.from[`host.${field}`], field).toMatch(/\w/);
   }
-  for (const path of ['bootId', 'pressure', 'contiguity', 'cgroup'] as const) {
+  for (const path of ['bootId', 'pressure', 'contiguity', 'kernel.freeInCpuLists', 'cgroup'] as const) {
     expect(snapshot.from[path], path).toMatch(/\w/);
   }
   for (const library of [snapshot.libraries.cuda, snapshot.libraries.nvml]) {

@@ -1,7 +1,7 @@
 /** Parts of estimates for tests: a use with its defaults, and a model of which only the architecture is known. */
 import type { Use } from '../../lib/estimate/use.ts';
 import type { Architecture } from '../../lib/models/architecture.ts';
-import { emptyModel, type Model } from '../../lib/models/model.ts';
+import { emptyModel, type ModelFacts } from '../../lib/models/model.ts';
 import type { Quantization } from '../../lib/models/quantization.ts';
 
 export function useOf(options: Partial<Use> = {}): Use & { context: number } {
@@ -32,6 +32,6 @@ export function useOf(options: Partial<Use> = {}): Use & { context: number } {
   };
 }
 
-export function modelWith(architecture: Architecture | null, quantization: Quantization | null = null): Model {
+export function modelWith(architecture: Architecture | null, quantization: Quantization | null = null): ModelFacts {
   return { ...emptyModel('test', 'config'), architecture, quantization };
 }

@@ -2,10 +2,8 @@
  * The matrix of broken machines: every single fault, what a snapshot of a machine with it says, and what doctor says.
  * The reading is the built package's, in a process of its own; the verdict and the checks are computed here from it.
  */
-import { CHECKS } from '../../lib/doctor/checks.ts';
-import { runChecks } from '../../lib/doctor/index.ts';
-import { health } from '../../lib/memory/health.ts';
-import type { HealthVerdict } from '../../lib/memory/verdict.ts';
+import { checkResult } from '../../lib/doctor/check-result.ts';
+import { FINDING_IDS, outcomeOf } from '../../lib/memory/findings/index.ts';
 import type { JsonObject } from '../../lib/sim/machine.ts';
 import { loadMachine, type Machine, simulate } from '../../lib/sim.ts';
 import type { CheckResult, Snapshot } from '../../lib/types/index.ts';
@@ -190,7 +188,6 @@ export function hangsByItself({ faults }: Machine): boolean {
 
 export interface Diagnosis {
   snapshot: Snapshot;
-  verdict: HealthVerdict;
   checks: CheckResult[];
 }
 
@@ -228,21 +225,17 @@ export async function diagnose(machine: Machine, options: { hangs?: boolean } = 
     requireSuccess(result);
     const [snapshot] = parseLines<Snapshot>(result.stdout);
     if (snapshot === undefined) throw new Error(`no snapshot: ${result.stderr}`);
-    return { snapshot, verdict: health(snapshot), checks: await check(snapshot) };
+    return { snapshot, checks: check(snapshot) };
   } finally {
     simulation.close();
   }
 }
 
-function check(snapshot: Snapshot): Promise<CheckResult[]> {
-  return runChecks(CHECKS, async () => ({
-    snapshot,
-    readKernelFile: async () => null,
-    listFiles: async () => [],
-    readLink: async () => null,
-    mayUse: async () => true,
-    processNames: async () => new Set<string>(),
-  }));
+/** doctor's rows, with what it reads besides a snapshot as on a machine where all of that is fine. */
+function check(snapshot: Snapshot): CheckResult[] {
+  const access = { nodes: [], closed: [], settings: {} };
+  const facts = { snapshot, access, programs: new Set<string>(), oversubscription: '1', swapBytesPerSecond: 0 };
+  return FINDING_IDS.map((id) => checkResult(id, outcomeOf(id, facts)));
 }
 
 /** Work on several cells at once: a reading mostly waits for its process to start. */
@@ -263,20 +256,24 @@ const LEVELS = ['ok', 'notice', 'warning', 'danger'];
 /** What is wrong with a diagnosis of a machine with a fault; [] if nothing is. */
 export function complaints(fault: FaultCase, broken: Diagnosis, healthy: Diagnosis): string[] {
   const found: string[] = [];
-  const worst = LEVELS.indexOf(broken.verdict.level);
+  const worst = LEVELS.indexOf(broken.snapshot.judgement.level);
   const { snapshot } = healthy;
+  if (worst === 0 && snapshot.judgement.level !== 'ok') found.push('the verdict is ok, and was not without the fault');
   const matters = fault.effect === 'wrong' && snapshot.devices.length > 0 && fault.unless?.(snapshot) !== true;
   const harmless = fault.effect === 'harmless' && fault.unless?.(snapshot) !== true;
-  if (worst === 0 && healthy.verdict.level !== 'ok') found.push('the verdict is ok, and was not without the fault');
   if (matters && worst === 0) found.push('the verdict is ok');
-  // A machine with a fault of its own may show nothing more.
+  // A machine with a fault of its own may show nothing more; a library that is missing there has no further faults.
   const finds = broken.checks.some(
-    (result, at) => isWorse(result, healthy.checks[at]) || result.status === 'warn' || result.status === 'fail',
+    (result, at) =>
+      isWorse(result, healthy.checks[at]) ||
+      result.status === 'warn' ||
+      result.status === 'fail' ||
+      (result.status === 'note' && result.id.startsWith('library.')),
   );
   if (matters && !finds) found.push('doctor finds nothing');
   if (
     harmless &&
-    (worst > LEVELS.indexOf(healthy.verdict.level) ||
+    (worst > LEVELS.indexOf(snapshot.judgement.level) ||
       broken.checks.some(({ status }, at) => status === 'fail' && healthy.checks[at]?.status !== 'fail'))
   )
     found.push('worse than without the fault');
@@ -284,34 +281,33 @@ export function complaints(fault: FaultCase, broken: Diagnosis, healthy: Diagnos
   const ambiguous = snapshot.devices.some(({ pciBusId }) => pciBusId === null);
   if (!ambiguous && broken.snapshot.devices.length > snapshot.devices.length)
     found.push('more devices than without the fault');
-  if (broken.checks.some(({ cause }) => /itself failed|did not finish/.test(cause))) found.push('a check broke');
   return found;
 }
 
-const STATUSES = ['pass', 'skip', 'warn', 'fail'];
+const STATUSES = ['pass', 'unknown', 'note', 'warn', 'fail'];
 
-/** `skip` counts: it says that a question cannot be answered here. */
-function isWorse({ cause, status }: CheckResult, before: CheckResult | undefined): boolean {
+/** `unknown` counts: it says that a question cannot be answered here. */
+function isWorse({ status, summary }: CheckResult, before: CheckResult | undefined): boolean {
   if (before === undefined || STATUSES.indexOf(status) > STATUSES.indexOf(before.status)) return true;
-  return status !== 'pass' && cause !== before.cause;
+  return status !== 'pass' && summary !== before.summary;
 }
 
 /** A cell as lines of the golden table: the verdict, and the checks that find something, or else that cannot answer. */
 export function goldenLines(fault: FaultCase, broken: Diagnosis, healthy: Diagnosis): string[] {
-  const { level, next, text } = broken.verdict;
-  const changed = broken.checks.filter(({ cause, status }, at) => {
+  const { because, level, next } = broken.snapshot.judgement;
+  const changed = broken.checks.filter(({ status, summary }, at) => {
     const before = healthy.checks[at];
-    return before?.cause !== cause || before.status !== status;
+    return before?.summary !== summary || before.status !== status;
   });
-  const findings = changed.filter(({ status }) => status === 'warn' || status === 'fail');
+  const findings = changed.filter(({ status }) => status === 'note' || status === 'warn' || status === 'fail');
   const lines = [
     `## ${fault.name}`,
-    `${level}: ${text}`,
+    `${level}: ${because}`,
     ...(next === null ? [] : [`  → ${next}`]),
-    ...(findings.length > 0 ? findings : changed.filter(({ status }) => status === 'skip')).flatMap(
-      ({ cause, id, remedy, status }) => [
-        `${status} ${id}: ${cause}`,
-        ...(remedy === null || status === 'pass' ? [] : [`  → ${remedy}`]),
+    ...(findings.length > 0 ? findings : changed.filter(({ status }) => status === 'unknown')).flatMap(
+      ({ id, remedy, status, summary }) => [
+        `${status} ${id}: ${summary}`,
+        ...(remedy === null ? [] : [`  → ${remedy.text}`]),
       ],
     ),
   ];

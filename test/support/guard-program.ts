@@ -4,8 +4,9 @@ import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:chi
 import { readFileSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { guardArguments, guardThresholds } from '../../lib/memory/guard-rules.ts';
+import { guardThresholds } from '../../lib/memory/guard-rules.ts';
 import { guardProgram } from '../../lib/native/binding.ts';
+import type { PROGRAM_OPTIONS, PROGRAM_TEXTS, ProgramRules } from '../../lib/native/guard-protocol.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { GiB, MiB } from './units.ts';
 
@@ -37,33 +38,25 @@ export interface EndedLine extends GuardLine {
   actions: ActionLine[];
 }
 
-/** How often each file is read is not changed for the tests. */
-const READ_EVERY = Object.fromEntries(
-  guardArguments(guardThresholds(128 * GiB))
-    .filter((word) => word.startsWith('--read-'))
-    .map((word) => word.slice('--'.length).split('=') as [string, string]),
-);
+const { floor: _, ...thresholds } = guardThresholds(128 * GiB);
 
-/** Thresholds for the tests: those of the field, with little to wait for. */
-export const RULES = {
-  floor: 8 * GiB,
-  'kill-below': 2 * GiB,
-  'horizon-ms': 1000,
-  'kill-horizon-ms': 250,
-  'slope-ms': 100,
-  'min-fall': 64 * MiB,
-  'low-for-ms': 10_000,
-  'pressure-full': 10,
-  'pressure-for-ms': 300_000,
-  'min-blocks': 16 * MiB,
-  ...READ_EVERY,
-  'interval-us': 10_000,
-  'grace-ms': 5000,
+/** Rules for the tests: those of the field, with less of a fall and fewer blocks, and a floor that is far for SIGTERM. */
+export const RULES: ProgramRules = {
+  ...thresholds,
+  floorBytes: 8 * GiB,
+  killBelowBytes: 2 * GiB,
+  nearBytes: 2 ** 50,
+  killNearBytes: 2 ** 50,
+  minFallBytes: 64 * MiB,
+  minBlocksBytes: 16 * MiB,
+  intervalMs: 10,
+  graceMs: 5000,
 };
-type Keys = Partial<Record<keyof typeof RULES, number>> & Record<string, number | string | undefined>;
+type Name = keyof ProgramRules | keyof typeof PROGRAM_OPTIONS | (typeof PROGRAM_TEXTS)[number];
+type Keys = { readonly [Key in Name]?: number | string | undefined };
 
 /** Rules that stop nothing on this machine. */
-export const HARMLESS: Keys = { floor: 0, 'kill-below': 0 };
+export const HARMLESS: Keys = { floorBytes: 0, killBelowBytes: 0 };
 
 export function guardWords(keys: Keys, command: readonly string[] = []): string[] {
   const options = Object.entries({ ...RULES, ...keys }).filter(([, value]) => value !== undefined);
@@ -107,7 +100,7 @@ export interface Guarded {
 }
 
 export function startGuard(keys: Keys, command: readonly string[], options: SpawnOptions = {}): Guarded {
-  const args = guardWords({ 'report-fd': 3, 'control-fd': 4, ...keys }, command);
+  const args = guardWords({ reportFd: 3, controlFd: 4, ...keys }, command);
   const child = spawn(guardProgram().file, args, { ...options, stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'] });
   const lines: GuardLine[] = [];
   const output = { stdout: '', stderr: '' };

@@ -23,11 +23,11 @@ export async function launchOf(overrides: Partial<LaunchReport> = {}): Promise<L
     command,
     recognised,
     ...judgement,
+    machine,
     floor: FLOOR,
     prepare: true,
     anyway: false,
     record: '/home/someone/.local/state/umaprobe/record',
-    simulated: 'gb10',
   });
   const before = { available: 112 * GiB, free: 110 * GiB };
   const available = (seconds: number): number => (112 - Math.min(60, seconds / 2)) * GiB;
@@ -76,7 +76,7 @@ function guardOf(command: readonly string[], before: GuardReport['before'], lowe
     pressureFull: 3,
     freeBlocks: GiB,
     swapFree: 0,
-    poolBytes: 0,
+    freeInCpuLists: null,
     groupBytes: 3 * GiB,
     groupGpuBytes: 57 * GiB,
   };

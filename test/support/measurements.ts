@@ -9,11 +9,11 @@ import { inferenceOf } from '../../lib/estimate/inference.ts';
 import { trainingOf } from '../../lib/estimate/training.ts';
 import type { Use } from '../../lib/estimate/use.ts';
 import { architectureOfGguf } from '../../lib/models/architecture-gguf.ts';
-import type { Model } from '../../lib/models/model.ts';
+import type { ModelFacts } from '../../lib/models/model.ts';
 import type { JsonObject } from '../../lib/models/model-file.ts';
 import { modelOfConfig } from '../../lib/models/open-folder.ts';
-import { totalParameters } from '../../lib/models/parameters.ts';
 import { quantizationOf } from '../../lib/models/quantization.ts';
+import { totalParameters } from '../../lib/models/weights.ts';
 import type { EstimateRange, EstimateReport, EstimateTerm } from '../../lib/types/index.ts';
 import { modelWith, useOf } from './estimates.ts';
 import { MISSES } from './measurement-misses.ts';
@@ -182,13 +182,13 @@ function configOf({ model }: Measurement): JsonObject | null {
 }
 
 /** The model of a row: of print_info's keys, or of a config; its weights of the file's size, where the row has it. */
-export function modelOf(row: Measurement): Model {
+export function modelOf(row: Measurement): ModelFacts {
   // print_info cuts lists off: without the whole list of heads a cache cannot be counted.
   const gguf = typeof row.architecture.arch === 'string' && row.architecture.arch !== 'deci' ? ggufOf(row) : null;
   return withFile(gguf ?? configModel(row) ?? modelWith(null), row);
 }
 
-function configModel(row: Measurement): Model | null {
+function configModel(row: Measurement): ModelFacts | null {
   const config = configOf(row);
   if (config === null) return null;
   const quant = FORMAT_QUANT.find(([pattern]) => pattern.test(row.format))?.[1] ?? {};
@@ -203,7 +203,7 @@ function configModel(row: Measurement): Model | null {
   return modelOfConfig({ document, path: 'config.json', quantization: quantizationOf(document, null) }, row.model);
 }
 
-function ggufOf(row: Measurement): Model {
+function ggufOf(row: Measurement): ModelFacts {
   const facts = row.architecture;
   const arch = String(facts.arch);
   const keys: Record<string, unknown> = {
@@ -256,7 +256,7 @@ const GGUF_BITS: [pattern: RegExp, bits: number][] = [
 ];
 
 /** Sums of a file of the row's size; the parts that programs treat apart by the model's own counts. */
-function withFile(model: Model, row: Measurement): Model {
+function withFile(model: ModelFacts, row: Measurement): ModelFacts {
   const bits = GGUF_BITS.find(
     ([pattern]) => row.format.startsWith('GGUF') && !/\+/.test(row.format) && pattern.test(row.format),
   )?.[1];
@@ -266,9 +266,9 @@ function withFile(model: Model, row: Measurement): Model {
   return { ...model, fileBytes: bytes, files: 1, weights: shares(row, model, bytes) };
 }
 
-function shares(row: Measurement, model: Model, bytes: number): Model['weights'] {
+function shares(row: Measurement, model: ModelFacts, bytes: number): ModelFacts['weights'] {
   const { architecture, counts, quantization } = model;
-  const of = (part: Model['weights'][number]['part'], size: number) => ({
+  const of = (part: ModelFacts['weights'][number]['part'], size: number) => ({
     part,
     dtype: 'file',
     tensors: 1,
@@ -384,7 +384,7 @@ function weightsIn({ terms }: EstimateReport): EstimateRange | null {
 function cacheComparisons(
   row: Measurement,
   report: EstimateReport,
-  model: Model,
+  model: ModelFacts,
   use: Use & { context: number },
 ): Comparison[] {
   const { kv_bytes: bytes, kv_tokens: tokens, max_concurrency: requests } = row.measured;

@@ -90,14 +90,15 @@ const STRESS_PROGRAM = `
   const abort = new AbortController();
   const print = (line) => process.stdout.write(JSON.stringify(line) + '\\n');
   let steps = 0;
-  const onStep = (step) => {
+  const onEvent = ({ type, step }) => {
+    if (type !== 'step') return;
     print({ step });
     steps++;
     if (steps === disturbance.abortAfter) abort.abort();
     if (steps === 1 && disturbance.blockMs) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, disturbance.blockMs);
   };
   try {
-    print({ report: await stress({ ...options, onStep, signal: abort.signal }) });
+    print({ report: await stress({ ...options, onEvent, signal: abort.signal }) });
   } catch ({ code, message }) {
     print({ error: { code, message } });
   }

@@ -11,6 +11,25 @@ const LIMIT_MS = 20_000;
 
 let terminals = 0;
 
+/** Starts a command in a terminal of its own, and answers what calls tmux for that terminal. */
+function openTerminal(
+  command: readonly string[],
+  env: Record<string, string>,
+  { columns, rows }: { columns: number; rows: number },
+) {
+  const socket = `umaprobe-${process.pid}-${terminals++}`;
+  const tmux = (...args: string[]) =>
+    spawnSync('tmux', ['-u', '-L', socket, '-f', '/dev/null', ...args], {
+      encoding: 'utf8',
+      env: { ...unsanitizedEnvironment(), TERM: 'screen-256color', LANG: 'C.UTF-8' },
+    });
+  const variables = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
+  const size = ['-x', String(columns), '-y', String(rows)];
+  const started = tmux('new-session', '-d', ...size, ...variables, ...command);
+  if (started.status !== 0) throw new Error(`tmux: ${started.stderr}`);
+  return tmux;
+}
+
 /**
  * Runs a program in a terminal of its own until the screen matches, or for 20 s; answers the lines of the screen.
  *
@@ -22,16 +41,7 @@ export async function screenOf(
   shows: RegExp,
   { columns = 110, rows = 30 }: { columns?: number; rows?: number } = {},
 ): Promise<string[]> {
-  const socket = `umaprobe-${process.pid}-${terminals++}`;
-  const tmux = (...args: string[]) =>
-    spawnSync('tmux', ['-u', '-L', socket, '-f', '/dev/null', ...args], {
-      encoding: 'utf8',
-      env: { ...unsanitizedEnvironment(), TERM: 'screen-256color', LANG: 'C.UTF-8' },
-    });
-  const variables = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
-  const size = ['-x', String(columns), '-y', String(rows)];
-  const started = tmux('new-session', '-d', ...size, ...variables, ...command);
-  if (started.status !== 0) throw new Error(`tmux: ${started.stderr}`);
+  const tmux = openTerminal(command, env, { columns, rows });
   try {
     let screen = '';
     for (const end = performance.now() + LIMIT_MS; performance.now() < end; await sleep(100)) {
@@ -68,29 +78,10 @@ export async function screensOf(
   env: Record<string, string>,
   { columns, rows }: { columns: number; rows: number },
 ): Promise<Screen[]> {
-  const socket = `umaprobe-${process.pid}-${terminals++}`;
-  const tmux = (...args: string[]) =>
-    spawnSync('tmux', ['-u', '-L', socket, '-f', '/dev/null', ...args], {
-      encoding: 'utf8',
-      env: { ...unsanitizedEnvironment(), TERM: 'screen-256color', LANG: 'C.UTF-8' },
-    });
-  const variables = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
   // The window title tells the end without a line on the screen; a key lets the next command begin.
   const steps = commands.map((command) => `${command}; printf '\\033]2;${END}\\033\\\\'; read -r _`);
   const script = `stty -echo; ${steps.join(`; printf '\\033]2;running\\033\\\\\\033[H\\033[2J\\033[3J'; `)}`;
-  const started = tmux(
-    'new-session',
-    '-d',
-    '-x',
-    String(columns),
-    '-y',
-    String(rows),
-    ...variables,
-    'sh',
-    '-c',
-    script,
-  );
-  if (started.status !== 0) throw new Error(`tmux: ${started.stderr}`);
+  const tmux = openTerminal(['sh', '-c', script], env, { columns, rows });
   const linesOf = (...args: string[]) =>
     tmux('capture-pane', '-p', ...args)
       .stdout.replace(/\s+$/, '')

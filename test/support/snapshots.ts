@@ -1,6 +1,8 @@
 /** Made-up snapshots: a few numbers, the rest computed by the functions that compute real ones. */
 import { allocatable } from '../../lib/memory/allocatable.ts';
+import type { Facts } from '../../lib/memory/findings/row.ts';
 import { readProcessList, sharedGpuMemory } from '../../lib/memory/gpu-processes.ts';
+import { judged } from '../../lib/memory/judge.ts';
 import { ledger } from '../../lib/memory/ledger.ts';
 import { otherUsers } from '../../lib/memory/others.ts';
 import { views } from '../../lib/memory/views.ts';
@@ -12,6 +14,7 @@ import type {
   GpuProcess,
   HostMemory,
   KernelMemory,
+  Reading,
   Snapshot,
 } from '../../lib/types/index.ts';
 
@@ -65,6 +68,7 @@ const KERNEL: KernelMemory = {
   swappiness: 60,
   compactionProactiveness: 20,
   transparentHugePages: 'madvise',
+  freeInCpuLists: 0,
   compactStall: 0,
   compactFail: 0,
   compactSuccess: 0,
@@ -89,6 +93,8 @@ export interface MachineFixture {
   largeShare?: number;
   /** Share of the free memory in blocks of 2 MiB. */
   mediumShare?: number;
+  /** Share of the small blocks that compaction can join. Default: it is not known, as for an ordinary user. */
+  movableShare?: number;
   model?: DeviceSnapshot['memoryModel'];
   gpu?: boolean;
   full?: number;
@@ -101,6 +107,22 @@ export interface MachineFixture {
 }
 
 export function snapshotOf(fixture: MachineFixture = {}): Snapshot {
+  return judged(readingOf(fixture));
+}
+
+/** The snapshot of a machine on which this has happened, too: changed before it is judged. */
+export function changed(
+  change: (reading: Reading) => void,
+  fixture: MachineFixture = {},
+  facts: Omit<Facts, 'snapshot'> = {},
+): Snapshot {
+  const reading = readingOf(fixture);
+  change(reading);
+  return judged(reading, facts);
+}
+
+/** The facts alone. */
+export function readingOf(fixture: MachineFixture = {}): Reading {
   const host = hostOf(fixture.host);
   const pools = fixture.pools ?? { parameter: 0, bytes: 0 };
   const own = fixture.ownFree ?? [143_000 * 2 ** 20];
@@ -124,7 +146,7 @@ export function snapshotOf(fixture: MachineFixture = {}): Snapshot {
     failure: null,
   } as const;
   return {
-    schema: 'umaprobe/snapshot/1',
+    schema: 'umaprobe/snapshot/2',
     at: '2026-10-07T12:34:56.789Z',
     bootId: '0b5e7a2c-0000-4000-8000-000000000000',
     simulated: fixture.simulated ?? null,
@@ -132,6 +154,7 @@ export function snapshotOf(fixture: MachineFixture = {}): Snapshot {
     ledger: ledger(host, {
       gpuProcesses: sharedGpuMemory(devices),
       driverPools: devices.some(({ memoryModel }) => memoryModel === 'unified') ? pools.bytes : null,
+      freeInCpuLists: fixture.kernel?.freeInCpuLists ?? KERNEL.freeInCpuLists,
     }),
     pressure: { some: psi(fixture.some ?? 0), full: psi(fixture.full ?? 0) },
     contiguity: freeBlocksOf(host, fixture),
@@ -156,19 +179,17 @@ export function snapshotOf(fixture: MachineFixture = {}): Snapshot {
   };
 }
 
-function freeBlocksOf(host: HostMemory, { largeShare = 0.97, mediumShare = 0 }: MachineFixture): FreeBlocks[] {
+function freeBlocksOf(host: HostMemory, fixture: MachineFixture): FreeBlocks[] {
+  const { largeShare = 0.97, mediumShare = 0, movableShare } = fixture;
   const free = host.free ?? 0;
   const medium = Math.floor((free * mediumShare) / (2 * 2 ** 20));
   const large = Math.floor((free * largeShare) / (32 * 2 ** 20));
-  return [
-    {
-      order: 0,
-      blockBytes: 4096,
-      freeBlocks: Math.max(0, Math.floor((free - large * 32 * 2 ** 20 - medium * 2 * 2 ** 20) / 4096)),
-    },
-    { order: 9, blockBytes: 2 * 2 ** 20, freeBlocks: medium },
-    { order: 13, blockBytes: 32 * 2 ** 20, freeBlocks: large },
-  ];
+  const small = Math.max(0, Math.floor((free - large * 32 * 2 ** 20 - medium * 2 * 2 ** 20) / 4096));
+  const blocks = (order: number, freeBlocks: number, movable: number) => ({
+    ...{ order, blockBytes: 4096 * 2 ** order, freeBlocks },
+    movableBlocks: movableShare === undefined ? null : Math.floor(freeBlocks * movable),
+  });
+  return [blocks(0, small, movableShare ?? 0), blocks(9, medium, 1), blocks(13, large, 1)];
 }
 
 function deviceOf(
@@ -198,11 +219,12 @@ function deviceOf(
   const list = readProcessList(fixture.processes ?? [], fixture.container !== true);
   const { processes, complete: processesComplete } = list;
   const held = { processes, processesComplete, from: { processes: list.from, processesComplete: list.from } };
+  const others = otherUsers({ memoryModel: model, migMode: null, nvml, ...held }, process.pid);
   const available = allocatable({
-    ...{ model, host, poolBytes, cuda, nvml, mig: false },
+    ...{ model, host, kernel: { ...KERNEL, ...fixture.kernel }, poolBytes, cuda, nvml, mig: false },
     contiguity: freeBlocksOf(host, fixture),
     ...{ cudaTotal: cuda.total, held: null },
-    others: otherUsers({ memoryModel: model, migMode: null, nvml, ...held }, process.pid),
+    others,
   });
   return {
     index,
@@ -219,6 +241,7 @@ function deviceOf(
     nvml,
     processes,
     processesComplete,
+    others,
     allocatable: available.bytes,
     views: seen.bytes,
     addressingMode: 'ATS',
@@ -232,7 +255,8 @@ function deviceOf(
     from: {
       ...Object.fromEntries(Object.entries(seen.from).map(([name, source]) => [`views.${name}`, source])),
       ...held.from,
-      'allocatable.safe': available.safeFrom,
+      'allocatable.safe': available.safe.from,
+      ...(available.safe.between === null ? {} : { 'allocatable.safeHigh': available.safe.between }),
       ...(hidden ? { visible: `CUDA_VISIBLE_DEVICES="${fixture.visible?.variable}" hides it` } : {}),
     },
   };

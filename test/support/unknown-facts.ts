@@ -16,6 +16,7 @@ export const NO_KERNEL: KernelMemory = {
   swappiness: null,
   compactionProactiveness: null,
   transparentHugePages: null,
+  freeInCpuLists: null,
   compactStall: null,
   compactFail: null,
   compactSuccess: null,

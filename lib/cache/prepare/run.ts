@@ -1,12 +1,11 @@
 /** `prepare`: frees memory step by step before a model is loaded, and stops as soon as enough is available. */
 
 import { formatBoth } from '../../base/format.ts';
-import { fragmentation } from '../../memory/contiguity.ts';
-import { reserveFor } from '../../memory/safe.ts';
+import { refuses } from '../../memory/judge.ts';
 import type { PrepareReport, PrepareStep, Snapshot } from '../../types/index.ts';
 import { difference, receipt, snapshotCounters } from '../receipt.ts';
 import type { System } from '../system.ts';
-import { immediateNow, maximumAvailable, type Pool, poolOf } from './pool.ts';
+import { immediateNow, type Pool, poolOf } from './pool.ts';
 import { STEPS, type Step, type StepContext, skippedStep } from './steps.ts';
 import { unreachableReason, verdictOf } from './verdict.ts';
 
@@ -23,14 +22,13 @@ export interface CheckedPrepareOptions {
 export async function prepareFor(system: System, options: CheckedPrepareOptions): Promise<PrepareReport> {
   const started = performance.now();
   const before = await system.takeSnapshot();
-  const pool = poolOf(before);
-  // It always applies as on a unified machine, because `prepare` frees the host's memory.
-  const reserve = reserveFor(pool.total, options.floor, pool.others);
-  const preparation = new Preparation(system, options, before, options.bytes + reserve.bytes);
-  const unreachable = unreachableReason(pool, options.bytes, reserve.bytes);
+  const pool = poolOf(before, options.floor);
+  const preparation = new Preparation(system, options, before, pool);
+  const fragmented = before.judgement.findings.find(({ id }) => id === 'fragmentation')?.summary ?? null;
+  const refused = refusalOf(before, pool.kind) ?? unreachableReason(pool, options.bytes, fragmented);
   for (const step of STEPS) {
     options.signal?.throwIfAborted();
-    if (unreachable !== null) preparation.add(skippedStep(step, 'would not help: see the verdict'));
+    if (refused !== null) preparation.add(skippedStep(step, 'would not help: see the verdict'));
     else if (!step.isNeeded(preparation)) preparation.add(skippedStep(step, step.skipReason(preparation)));
     else await preparation.run(step);
   }
@@ -42,24 +40,33 @@ export async function prepareFor(system: System, options: CheckedPrepareOptions)
     dryRun: options.dryRun,
     bytes: options.bytes,
     ...verdictOf({
-      unreachable,
+      refused: refused ?? refusalOf(after, pool.kind),
       dryRun: options.dryRun,
       bytes: options.bytes,
-      reserve: reserve.bytes,
       pool: preparation.pool,
-      fragmentation: fragmentation(after),
-      refused: preparation.refused,
+      notPermitted: preparation.refused,
     }),
     pool: pool.kind,
     sources: preparation.sources,
     steps: preparation.steps,
     before: { immediate: pool.immediate, afterReclaim: pool.afterReclaim },
     after: { immediate: preparation.pool.immediate, afterReclaim: preparation.pool.afterReclaim },
-    floor: reserve.floor,
-    reserveBytes: reserve.bytes,
+    floor: pool.reserve.floor,
+    reserveBytes: pool.reserve.bytes,
     receipt: receipt(snapshotCounters(before), snapshotCounters(after)),
     durationMs: performance.now() - started,
   };
+}
+
+/** Rows about the GPU, its libraries and who may use them: host memory can be prepared all the same. */
+const ABOUT_GPU = /^(library|gpu|cuda|driver|permissions)/;
+
+/** Why nothing should be loaded now, whatever is free; null: something may be. */
+function refusalOf({ judgement }: Snapshot, kind: Pool['kind']): string | null {
+  const refusal = judgement.findings.find(
+    (finding) => refuses(finding) && (kind === 'unified' || !ABOUT_GPU.test(finding.id)),
+  );
+  return refusal === undefined ? null : `not now: ${refusal.summary}`;
 }
 
 /** The state of a preparation, and the steps made so far. */
@@ -75,13 +82,13 @@ class Preparation implements StepContext {
   /** The message of the first step that was not permitted. */
   refused: string | null = null;
 
-  constructor(system: System, options: CheckedPrepareOptions, before: Snapshot, need: number) {
+  constructor(system: System, options: CheckedPrepareOptions, before: Snapshot, pool: Pool) {
     this.system = system;
     this.options = options;
-    this.need = need;
+    this.need = options.bytes + pool.reserve.bytes;
     this.snapshot = before;
-    this.pool = poolOf(before);
-    const { immediate, kind, pools } = this.pool;
+    this.pool = pool;
+    const { immediate, kind, lists, pools } = pool;
     this.steps = [
       {
         action: 'measure',
@@ -96,8 +103,9 @@ class Preparation implements StepContext {
         durationMs: before.durationMs,
       },
     ];
-    if (immediate === null || immediate < pools) return;
-    this.sources.push({ label: 'free', bytes: immediate - pools });
+    if (immediate === null) return;
+    this.sources.push({ label: 'free', bytes: immediate - pools - lists });
+    if (lists > 0) this.sources.push({ label: 'free pages in the processors’ lists', bytes: lists });
     if (pools > 0) this.sources.push({ label: 'driver pools, which the next CUDA program uses first', bytes: pools });
   }
 
@@ -106,8 +114,9 @@ class Preparation implements StepContext {
   }
 
   async isEnoughNow(): Promise<boolean> {
-    const immediate = immediateNow(this.pool.kind, this.pool.pools, await this.system.host());
-    return immediate !== null && immediate >= this.need;
+    const { kind, lists, pools } = this.pool;
+    const free = immediateNow(kind, await this.system.host());
+    return free !== null && free + lists + pools >= this.need;
   }
 
   add(step: PrepareStep): void {
@@ -126,7 +135,7 @@ class Preparation implements StepContext {
     if (state === 'planned') this.#predict(expectedBytes ?? 0);
     else {
       this.snapshot = await this.system.takeSnapshot();
-      this.pool = poolOf(this.snapshot);
+      this.pool = poolOf(this.snapshot, this.options.floor);
     }
     const gainedBytes = difference(immediateBefore, this.pool.immediate);
     if (gainedBytes !== null && gainedBytes > 0) this.sources.push({ label: step.source, bytes: gainedBytes });
@@ -143,9 +152,9 @@ class Preparation implements StepContext {
 
   /** Dry run: adds the expected bytes to the pool, up to the most that can become available. */
   #predict(bytes: number): void {
-    const { immediate, hidden } = this.pool;
+    const { afterReclaim, hidden, immediate } = this.pool;
     if (immediate === null) return;
-    const maximum = Math.max(immediate, maximumAvailable(this.pool) ?? immediate + bytes + hidden);
+    const maximum = Math.max(immediate, (afterReclaim ?? immediate + bytes) + hidden);
     this.pool = { ...this.pool, immediate: Math.min(immediate + bytes, maximum) };
     this.plannedBytes += bytes;
   }

@@ -2,8 +2,10 @@
 
 import { UmaError } from '../../base/errors.ts';
 import { fileCount, formatBoth, formatBytes, MiB } from '../../base/format.ts';
-import { fragmentation } from '../../memory/contiguity.ts';
+import { SYNC_LIMIT_MS } from '../../base/limits.ts';
+import { blockUse } from '../../memory/contiguity.ts';
 import { droppable } from '../../memory/droppable.ts';
+import { unifiedDevice } from '../../memory/headroom.ts';
 import { whyNotDrop } from '../../memory/pressure.ts';
 import type { PrepareStep, Snapshot } from '../../types/index.ts';
 import { drop } from '../drop.ts';
@@ -14,7 +16,6 @@ import type { System } from '../system.ts';
 import { findEvictable } from './evictable.ts';
 import { type Pool, slabAndPools } from './pool.ts';
 
-const SYNC_LIMIT_MS = 60_000;
 /** Freeing less than this is not worth the disturbance. */
 const MIN_GAIN = 64 * MiB;
 
@@ -129,15 +130,14 @@ const COMPACT: Step = {
   isNeeded: (context) => context.isEnough() && lacksLargeBlocks(context),
   skipReason: (context) => {
     if (!context.isEnough()) return 'of no use until enough memory is free';
-    return fragmentation(context.snapshot) === null
+    return largeBytes(context.snapshot) === null
       ? 'fragmentation matters only for a GPU that shares the host’s memory'
       : 'not needed: free memory is in large enough blocks';
   },
   run: (context) =>
     ifPermitted(context, { name: 'compact_memory' }, async () => {
       const { snapshot, options, system } = context;
-      const largeBytes = fragmentation(snapshot)?.large ?? null;
-      const reason = `${formatBytes(largeBytes)} of free memory are in blocks of 2 MiB or more, which GPU allocations take`;
+      const reason = `${formatBytes(largeBytes(snapshot))} of free memory are in blocks of 2 MiB or more, which GPU allocations take`;
       if (options.dryRun) return { state: 'planned', reason, expectedBytes: 0 };
       await writeSysctl(system, { name: 'compact_memory' }, options.sudo);
       return { state: 'done', reason };
@@ -168,8 +168,14 @@ function isHiddenInPools({ need, pool }: StepContext): boolean {
 
 /** Driver pools consist of blocks of 2 MiB. In a dry run planned bytes count as large blocks, too. */
 function lacksLargeBlocks({ options, plannedBytes, pool, snapshot }: StepContext): boolean {
-  const found = fragmentation(snapshot);
-  return found !== null && found.large + pool.pools + plannedBytes < options.bytes;
+  const large = largeBytes(snapshot);
+  return large !== null && large + pool.pools + plannedBytes < options.bytes;
+}
+
+/** Free memory in blocks of 2 MiB or more; null: not known, or no GPU shares the host's memory. */
+function largeBytes(snapshot: Snapshot): number | null {
+  const { contiguity, host } = snapshot;
+  return contiguity === null || unifiedDevice(snapshot) === undefined ? null : blockUse(host, contiguity).large;
 }
 
 function dropLevel(context: StepContext, level: 1 | 2, expectedBytes: number, contents: string): Promise<StepResult> {

@@ -1,5 +1,6 @@
 import { ANY_BYTES, LIMITS } from '../../base/limits.ts';
 import { compact } from '../../cache/index.ts';
+import { DEFAULT_GATE_TEXT } from '../../memory/contiguity.ts';
 import { compactPage } from '../../render/text/cache-actions.ts';
 import type { ContiguityGate } from '../../types/index.ts';
 import type { Command, Values } from '../core/command.ts';
@@ -10,10 +11,9 @@ import { SUDO } from './cache-shared.ts';
 
 export const cacheCompactCommand: Command = {
   name: 'cache compact',
-  summary: 'Compacts free memory, and says whether a large launch can start',
   usage: '[options]',
   description:
-    'Writes vm.compact_memory, and counts free blocks by size before and after. The gate for a large launch is 96 GiB available and 200 free blocks of 32 MiB on a machine of 120 GiB, and the same shares on a smaller one. ' +
+    `Writes vm.compact_memory, and counts free blocks by size before and after. The gate for a large launch is ${DEFAULT_GATE_TEXT}. ` +
     'If the gate is already met, nothing is done.\n' +
     'Verdict: ok, compacted, not-ready (programs or page cache hold the memory), reboot-required (free and idle, but still fragmented). Exit code: 0 for the first two, else 1.',
   options: {

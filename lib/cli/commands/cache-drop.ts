@@ -11,7 +11,6 @@ const LEVELS = { '1': 1, '2': 2, '3': 3 } as const;
 
 export const cacheDropCommand: Command = {
   name: 'cache drop',
-  summary: 'Drops caches (vm.drop_caches), and shows memory before and after',
   usage: '[options]',
   description:
     'Level 1: page cache. Level 2: slab and every shrinker, which from driver 590 on includes the driver’s pools of freed GPU memory. Level 3: both.\n' +

@@ -6,18 +6,17 @@ import { EXIT } from '../core/exit.ts';
 import { count, flag } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
-import { TOP, walk } from './cache-shared.ts';
+import { TOP, UNREADABLE_EXIT, walk } from './cache-shared.ts';
 import { isMissing } from './cache-status.ts';
 
 export const cacheEvictCommand: Command = {
   name: 'cache evict',
-  summary: 'Evicts files from the page cache, and says what stays cached and why',
   usage: '<path…> [options]',
   description:
     'Works without root. Asks the kernel to drop the cached pages of these files and of all files in these folders, checks again, and says what was evicted, what is still cached and why: ' +
     'mapped by a process, locked, dirty, on tmpfs, in use.\n' +
     'No data is lost: dirty pages stay cached unless --sync writes them first.\n' +
-    'Exit code: 1 if a given path could not be read.',
+    UNREADABLE_EXIT,
   options: {
     sync: {
       type: 'boolean',

@@ -7,7 +7,6 @@ import { renderOptionsFor } from '../core/terminal.ts';
 
 export const cacheReclaimCommand: Command = {
   name: 'cache reclaim',
-  summary: 'Asks the kernel to reclaim memory of one cgroup (memory.reclaim)',
   usage: '<size> [options]',
   description:
     'Works without root for a cgroup that this user owns. Reclaims page cache that its programs read, and program memory that can be swapped. CUDA memory is charged to no cgroup and is never reclaimed. ' +

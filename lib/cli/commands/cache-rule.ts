@@ -6,7 +6,6 @@ import { levelsOf } from './cache-shared.ts';
 
 export const cacheRuleCommand: Command = {
   name: 'cache rule',
-  summary: 'Prints a sudoers rule that permits exactly what --sudo runs',
   usage: '[options]',
   description:
     'Prints a file for /etc/sudoers.d: one user may run exactly these commands, with these levels, without a password. ' +

@@ -3,7 +3,7 @@
 import { clean, formatBytes } from '../../base/format.ts';
 import { LIMITS } from '../../base/limits.ts';
 import { truncate } from '../../render/text-layout.ts';
-import type { CacheProgress } from '../../types/index.ts';
+import type { CacheEvent } from '../../types/index.ts';
 import type { Context } from '../core/command.ts';
 import { onInterrupt } from '../core/interrupt.ts';
 import { UsageError } from '../core/usage.ts';
@@ -13,6 +13,9 @@ export const TOP = {
   placeholder: '<n>',
   summary: `How many files to list: ${LIMITS.top.min} to ${LIMITS.top.max} (default 10)`,
 } as const;
+
+/** Of the description of a command that takes paths. */
+export const UNREADABLE_EXIT = 'Exit code: 1 if a given path could not be read.';
 
 export const SUDO = {
   type: 'boolean',
@@ -35,7 +38,7 @@ const CLEAR_LINE = '\r\x1b[K';
 
 export interface WalkOptions {
   signal: AbortSignal;
-  onProgress: (progress: CacheProgress) => void;
+  onEvent: (event: CacheEvent) => void;
 }
 
 export interface WalkOutcome<T> {
@@ -53,7 +56,7 @@ export async function walk<T>(
   const interrupt = onInterrupt(() => undefined);
   let due = performance.now() + FIRST_PROGRESS_MS;
   let drawn = false;
-  const onProgress = ({ files, bytes, path }: CacheProgress): void => {
+  const onEvent = ({ files, bytes, path }: CacheEvent): void => {
     if (!stderr.isTty || performance.now() < due) return;
     due = performance.now() + PROGRESS_MS;
     drawn = true;
@@ -62,7 +65,7 @@ export async function walk<T>(
     stderr.write(truncate(line, stderr.columns - 1));
   };
   try {
-    return { report: await work({ signal: interrupt.signal, onProgress }), exitCode: interrupt.exitCode() };
+    return { report: await work({ signal: interrupt.signal, onEvent }), exitCode: interrupt.exitCode() };
   } catch (error) {
     // A signal must not hide another error.
     if (interrupt.exitCode() === null || error !== interrupt.signal.reason) throw error;

@@ -5,17 +5,16 @@ import type { Command } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { count } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
-import { TOP, walk } from './cache-shared.ts';
+import { TOP, UNREADABLE_EXIT, walk } from './cache-shared.ts';
 
 export const cacheStatusCommand: Command = {
   name: 'cache status',
-  summary: 'Page cache of model stores, files and folders: how much, dirty, mapped by whom',
   usage: '[path…] [options]',
   description:
     'Shows how much of the given files and folders is in the page cache, and the whole cache of the machine in parts that add up. ' +
     'Without a path it reads the model stores of this user: Hugging Face hub, Ollama, LM Studio, vLLM, torch hub; under sudo, those of the user who called sudo.\n' +
     'Symbolic links inside folders are not followed, and every file counts once. Changes nothing.\n' +
-    'Exit code: 1 if a given path could not be read.',
+    UNREADABLE_EXIT,
   options: { top: TOP },
   examples: [
     { command: 'umaprobe cache status', means: 'the model stores' },

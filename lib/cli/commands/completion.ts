@@ -12,7 +12,6 @@ const SHELLS = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion 
 
 export const completionCommand: Command = {
   name: 'completion',
-  summary: 'Prints the completion script of a shell: bash, zsh or fish',
   usage: '<bash|zsh|fish>',
   description:
     'Commands, options and their values, simulated machines and files are completed. The script is fixed: run this again after an update of umaprobe.\n' +

@@ -1,8 +1,10 @@
 import { didYouMean } from '../../base/nearest.ts';
-import { CHECKS, matching } from '../../doctor/checks.ts';
 import { doctor } from '../../doctor/index.ts';
+import { matching } from '../../doctor/select.ts';
+import { FINDING_IDS } from '../../memory/findings/index.ts';
 import { doctorPage } from '../../render/text/doctor.ts';
 import { table } from '../../render/text-layout.ts';
+import { FINDINGS } from '../../types/findings.ts';
 import type { DoctorReport } from '../../types/index.ts';
 import type { Command, Outcome, Values } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
@@ -12,32 +14,31 @@ import { UsageError } from '../core/usage.ts';
 
 export const doctorCommand: Command = {
   name: 'doctor',
-  summary: 'Checks the machine: what is wrong, why, and what to do',
   usage: '[options]',
   description:
-    'Each check has a stable id, takes at most 3 s, and results in pass, warn, fail or skip, with cause, evidence and remedy. ' +
-    'Changes nothing.\n' +
+    'Each check has a stable id and results in pass, note, warn, fail or unknown, with what is seen, its numbers and a remedy. ' +
+    'Takes at most about 3 s.\n' +
     'Exit code: 0 nothing wrong, 1 warnings, 7 failures.',
   options: {
     only: {
       type: 'string',
       list: true,
       placeholder: '<ids>',
-      values: CHECKS.map(({ id }) => id),
+      values: FINDING_IDS,
       summary: 'Run only these checks: ids or patterns such as library.*, separated by commas',
     },
     skip: {
       type: 'string',
       list: true,
       placeholder: '<ids>',
-      values: CHECKS.map(({ id }) => id),
+      values: FINDING_IDS,
       summary: 'Skip these checks',
     },
     list: { type: 'boolean', summary: 'Print ids and titles of the checks, and run none' },
   },
   examples: [
     { command: 'umaprobe doctor', means: 'all checks' },
-    { command: 'umaprobe doctor --only contiguity,pressure', means: 'is this machine ready for a large launch?' },
+    { command: 'umaprobe doctor --only fragmentation,pressure', means: 'is this machine ready for a large launch?' },
     { command: "umaprobe doctor --skip 'library.*' --json", means: 'for scripts' },
   ],
   readsMachine: true,
@@ -65,13 +66,13 @@ function patterns(values: Values, name: string): string[] | undefined {
   if (wanted === undefined) return undefined;
   const { unknown } = matching(wanted);
   if (unknown === null) return wanted;
-  const ids = CHECKS.map(({ id }) => id);
+  const ids = FINDING_IDS;
   const hint = didYouMean(unknown, ids) || ' umaprobe doctor --list shows the checks.';
   throw new UsageError(`--${name} "${unknown}" matches no check.${hint}`, 'doctor');
 }
 
 function listChecks(): Outcome {
-  const checks = CHECKS.map(({ id, title }) => ({ id, title }));
+  const checks = FINDING_IDS.map((id) => ({ id, title: FINDINGS[id] }));
   return {
     exitCode: EXIT.success,
     document: { schema: 'umaprobe/doctor-list/1', checks },

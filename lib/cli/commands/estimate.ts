@@ -9,13 +9,9 @@ import type { EstimateOptions, ModelDescription } from '../../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../../types/programs.ts';
 import type { Command, Context, OptionTable, Outcome, Values } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
-import type { NamedFile } from '../core/files.ts';
-import { choice, count, flag, positive, text } from '../core/options.ts';
-import { pageAssets } from '../core/package-files.ts';
-import { renderOptionsFor, type Terminal } from '../core/terminal.ts';
+import { choice, count, EXACT, flag, positive, text } from '../core/options.ts';
+import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
-import { PAGE_OPTION } from './probe-options.ts';
-import { reportsOf, writePage } from './reports.ts';
 
 const NAME = 'estimate';
 
@@ -74,7 +70,6 @@ export const MODEL_OPTIONS: OptionTable = {
 
 export const estimateCommand: Command = {
   name: NAME,
-  summary: 'What a model takes, before anything is allocated',
   usage: '<model> | --params <n> | --table [options]',
   description:
     'Reads the headers of a model and adds up what it takes: weights, cache, buffers, loading; or what training takes. Each term has its formula and a range. ' +
@@ -83,9 +78,8 @@ export const estimateCommand: Command = {
     'With --table it shows the weights in each precision: of the model, of --params, or of 7, 13 and 70 billion parameters.',
   options: {
     table: { type: 'boolean', summary: 'Weights by precision instead of one estimate' },
-    bytes: { type: 'boolean', summary: 'Exact bytes instead of GiB and GB' },
+    exact: EXACT,
     formulas: { type: 'boolean', summary: 'The formula and the inputs of each term' },
-    ...PAGE_OPTION,
     ...MODEL_OPTIONS,
   },
   examples: [
@@ -100,28 +94,26 @@ export const estimateCommand: Command = {
 };
 
 async function run(context: Context): Promise<Outcome> {
-  const { json, positionals, rest, values } = context;
-  const exact = flag(values, 'bytes');
+  const { positionals, rest, values } = context;
+  const exact = flag(values, 'exact');
   const named = [...positionals, ...rest];
-  const reports = reportsOf(values, json, NAME, modelFile(named));
   if (flag(values, 'table')) {
     const document = await estimateTable(
       named.length === 0 && text(values, 'params') === undefined ? undefined : modelOf(values, named, NAME),
     );
-    const page = async () => (await import('../../render/html/estimate.ts')).estimateTableHtml(document, pageAssets());
-    const lines = (terminal: Terminal) => tablePage(document, renderOptionsFor(terminal, { exact }));
-    return writePage(reports, page, { exitCode: EXIT.success, document, text: lines }, context);
+    return {
+      exitCode: EXIT.success,
+      document,
+      text: (terminal) => tablePage(document, renderOptionsFor(terminal, { exact })),
+    };
   }
   const document = await estimate(modelOf(values, named, NAME), estimateOptions(values, NAME));
   const formulas = flag(values, 'formulas');
-  const page = async () => (await import('../../render/html/estimate.ts')).estimateHtml(document, pageAssets());
-  const lines = (terminal: Terminal) => estimatePage(document, formulas, renderOptionsFor(terminal, { exact }));
-  return writePage(reports, page, { exitCode: EXIT.success, document, text: lines }, context);
-}
-
-/** The model as a file that no page may replace. */
-export function modelFile([path]: readonly string[]): NamedFile[] {
-  return path === undefined ? [] : [{ what: 'the model', path }];
+  return {
+    exitCode: EXIT.success,
+    document,
+    text: (terminal) => estimatePage(document, formulas, renderOptionsFor(terminal, { exact })),
+  };
 }
 
 /** The model that the command names: a path or name, or `--params`. */

@@ -1,22 +1,22 @@
 import { closeSync, openSync, readSync } from 'node:fs';
+import { asPathError, openNamedFile } from '../../base/named-path.ts';
 import { explain, explainError } from '../../explain/index.ts';
+import { processes } from '../../processes/index.ts';
 import { explainPage } from '../../render/text/explain.ts';
 import { errorPage } from '../../render/text/explain-error.ts';
+import { snapshot } from '../../snapshot/index.ts';
 import type { Command, Context } from '../core/command.ts';
+import { PLAIN_READING } from '../core/early-reading.ts';
 import { EXIT } from '../core/exit.ts';
-import { flag, isGiven, text } from '../core/options.ts';
-import { pageAssets } from '../core/package-files.ts';
-import { renderOptionsFor, type Terminal } from '../core/terminal.ts';
+import { EXACT, flag, text } from '../core/options.ts';
+import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
-import { PAGE_OPTION } from './probe-options.ts';
-import { reportsOf, writePage } from './reports.ts';
 
 /** Bytes of one read. */
 const PIECE = 64 * 1024;
 
 export const explainCommand: Command = {
   name: 'explain',
-  summary: 'Why memory is gone or looks gone, and what an error message about it means',
   usage: '[options]',
   description:
     'Lists the reasons why memory is gone or looks gone, with their bytes, numbers and remedies: page cache that counts as used, driver pools, ' +
@@ -25,13 +25,12 @@ export const explainCommand: Command = {
     'size, says what they turned out to mean, and compares their numbers with this machine. An unknown text is said to be unknown; nothing is guessed.\n' +
     'Changes nothing, and creates no CUDA context. Exit code: 0; with --error 0 recognised, 1 nothing recognised.',
   options: {
-    bytes: { type: 'boolean', summary: 'Exact bytes instead of GiB' },
+    exact: EXACT,
     error: {
       type: 'string',
       placeholder: '<file|->',
       summary: 'The log, or - for stdin: pipe it, or paste it and press Ctrl-D',
     },
-    ...PAGE_OPTION,
   },
   examples: [
     { command: 'umaprobe explain', means: 'why memory is gone here' },
@@ -44,15 +43,15 @@ export const explainCommand: Command = {
   async run(context) {
     const path = text(context.values, 'error');
     if (path === undefined) {
-      const reports = reportsOf(context.values, context.json, 'explain');
-      const report = await explain();
-      const exact = flag(context.values, 'bytes');
-      const page = async () => (await import('../../render/html/explain.ts')).explainHtml(report, pageAssets());
-      const lines = (terminal: Terminal) => explainPage(report, renderOptionsFor(terminal, { exact }));
-      return writePage(reports, page, { exitCode: EXIT.success, document: report, text: lines }, context);
+      const [machine, running] = await Promise.all([snapshot(PLAIN_READING), processes()]);
+      const report = await explain({ snapshot: machine, processes: running });
+      const exact = flag(context.values, 'exact');
+      return {
+        exitCode: EXIT.success,
+        document: report,
+        text: (terminal) => explainPage(report, renderOptionsFor(terminal, { exact })),
+      };
     }
-    if (isGiven(context.values, 'html'))
-      throw new UsageError('--html is a page of the findings: it does not go with --error.', 'explain');
     const report = await explainError(path === '-' ? stdin(context) : fileText(path));
     return {
       exitCode: report.errors.length > 0 ? EXIT.success : EXIT.negative,
@@ -84,26 +83,14 @@ async function* checkedStream(stream: AsyncIterable<Uint8Array>): AsyncGenerator
   }
 }
 
-/** Exit code 1 means that nothing was recognised, so a file that cannot be read is a mistake of usage. */
+/** What a shell has opened, as for <(command), ends with its command; a named pipe or a device may never end. */
 function fileText(path: string): Iterable<Uint8Array> {
+  if (!/^\/dev\/(stdin|fd\/\d+)$/.test(path)) return pieces(openNamedFile('--error', path), path);
   try {
     return pieces(openSync(path, 'r'), path);
   } catch (error) {
-    throw unreadable(path, error);
+    throw asPathError('--error', path, error);
   }
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'does not exist',
-  EACCES: 'may not be read by this user',
-  EPERM: 'may not be read by this user',
-  EISDIR: 'is a folder; name a file',
-};
-
-function unreadable(path: string, error: unknown): unknown {
-  const code = systemCode(error);
-  if (code === null) return error;
-  return new UsageError(`--error "${path}" ${REASONS[code] ?? `cannot be read (${code})`}.`, 'explain');
 }
 
 /** The pieces of an open file. Each is valid until the next one is asked for. */
@@ -118,14 +105,10 @@ function* pieces(file: number, path: string): Generator<Uint8Array> {
       yield piece;
     }
   } catch (error) {
-    throw unreadable(path, error);
+    throw asPathError('--error', path, error);
   } finally {
     closeSync(file);
   }
-}
-
-function systemCode(error: unknown): string | null {
-  return error instanceof Error && 'syscall' in error && 'code' in error ? String(error.code) : null;
 }
 
 /** First bytes of compressed files, and what prints them. */

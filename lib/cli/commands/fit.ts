@@ -1,28 +1,19 @@
 import { hostname } from 'node:os';
 import { formatBoth, formatCount } from '../../base/format.ts';
-import { fit as fitInto } from '../../fit/index.ts';
+import { fitTable, fitWithEstimate, isYes } from '../../fit/index.ts';
 import { fitPage, fitTablePage } from '../../render/text/fit.ts';
 import { snapshot } from '../../snapshot/index.ts';
-import type {
-  EstimateOptions,
-  EstimateReport,
-  FitOptions,
-  FitReport,
-  FitSolution,
-  ModelDescription,
-  Snapshot,
-} from '../../types/index.ts';
+import { FIT_SETTINGS } from '../../types/fit.ts';
+import type { EstimateReport, FitOptions, FitReport, ModelDescription, Snapshot } from '../../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../../types/programs.ts';
 import type { Command, Context, Outcome, Values } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
-import { choice, count, flag, isGiven, size, text } from '../core/options.ts';
+import { choice, count, EXACT, flag, isGiven, size, text } from '../core/options.ts';
 import { pageAssets } from '../core/package-files.ts';
 import { DEADLINE, deadline, MEMGETINFO } from '../core/reading-options.ts';
 import { renderOptionsFor, type Terminal } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
-import { estimateOptions, MODEL_OPTIONS, modelFile, modelOf } from './estimate.ts';
-import { ask, precisions, smallerNote, solve } from './fit-model.ts';
-import { PAGE_OPTION } from './probe-options.ts';
+import { estimateOptions, MODEL_OPTIONS, modelOf } from './estimate.ts';
 import { reportsOf, writePage } from './reports.ts';
 
 const NAME = 'fit';
@@ -30,11 +21,8 @@ const NAME = 'fit';
 /** Half of the library's limit, since a person is waiting: creating a context takes some 100 ms. */
 const CHILD_DEADLINE_MS = 5000;
 
-const SETTINGS = ['context', 'slots', 'batch'] as const;
-
 export const fitCommand: Command = {
   name: NAME,
-  summary: 'Whether it fits, what each program will decide, and the flags to paste',
   usage: '<model> | --params <n> | --bytes <size> | --table [options]',
   description:
     'Compares a model or a size with what this machine can load safely, and says what vLLM, SGLang, llama.cpp, Ollama, PyTorch and accelerate will decide: ' +
@@ -44,7 +32,7 @@ export const fitCommand: Command = {
     bytes: { type: 'string', placeholder: '<size>', summary: 'A size to load instead of a model' },
     solve: {
       type: 'string',
-      placeholder: `<${SETTINGS.join('|')}>`,
+      placeholder: `<${FIT_SETTINGS.join('|')}>`,
       summary: 'The largest context, number of sequences or batch that fits',
     },
     table: { type: 'boolean', summary: 'Which precisions fit: of the model, or of 7, 13 and 70 billion parameters' },
@@ -67,9 +55,9 @@ export const fitCommand: Command = {
       placeholder: '<needed|child|auto|never>',
       summary: 'As of snapshot; child also tries whether a CUDA program can start on unified memory',
     },
-    exact: { type: 'boolean', summary: 'Exact bytes instead of GiB and GB' },
+    exact: EXACT,
     deadline: DEADLINE,
-    ...PAGE_OPTION,
+    html: { type: 'string', placeholder: '<file>', summary: 'Write the answer as one HTML file that works offline' },
     ...MODEL_OPTIONS,
   },
   examples: [
@@ -91,43 +79,50 @@ async function run(context: Context): Promise<Outcome> {
   const named = [...positionals, ...rest];
   const subject = subjectOf(values, named);
   const options = optionsOf(values);
-  const setting = isGiven(values, 'solve') ? choice(values, 'solve', SETTINGS, 'context', NAME) : null;
+  const solve = isGiven(values, 'solve') ? choice(values, 'solve', FIT_SETTINGS, 'context', NAME) : undefined;
   const onlyFlags = flag(values, 'flags');
   if (onlyFlags && options.program === undefined) throw new UsageError('--flags needs --for.', NAME);
   const acceptTight = flag(values, 'accept-tight');
-  const reports = reportsOf(values, json, NAME, modelFile(named));
+  // The page may not replace the model.
+  const reports = reportsOf(
+    values,
+    json,
+    NAME,
+    named.map((path) => ({ what: 'the model', path })),
+  );
   const use = estimateOptions(values, NAME);
   const machine = await readMachine(values);
   const render = { exact: flag(values, 'exact'), hostName: hostname() };
-  if (flag(values, 'table')) {
-    const model = subject.kind === 'model' ? { model: subject.model } : {};
-    const document = await precisions({ ...model, use, machine, options });
+  if (subject === null || flag(values, 'table')) {
+    const document = await fitTable({ ...subject, use }, machine, options);
     const fits = document.rows.some(({ cells }) => cells.some((cell) => isYes(cell, acceptTight)));
     const exitCode = fits ? EXIT.success : machine.devices.length === 0 ? EXIT.noGpu : EXIT.negative;
     const page = async () => (await import('../../render/html/fit.ts')).fitTableHtml(document, pageAssets());
     const lines = (terminal: Terminal) => fitTablePage(document, renderOptionsFor(terminal, render));
     return writePage(reports, page, { exitCode, document, text: lines }, context);
   }
-  const { estimated, report } = await answerTo(subject, { use, machine, options, setting, acceptTight });
+  const { estimated, report } = await fitWithEstimate('bytes' in subject ? subject : { ...subject, use }, machine, {
+    ...options,
+    ...(solve === undefined ? {} : { solve }),
+    acceptTight,
+  });
   const exitCode = exitOf(report, acceptTight);
   const view = { title: titleOf(subject, estimated), all: flag(values, 'rules') };
   const lines = (terminal: Terminal) => {
     if (onlyFlags) return exitCode === EXIT.success ? [report.programs[0]?.flags ?? ''] : [];
     return fitPage(report, view, renderOptionsFor(terminal, render));
   };
-  const heading = subject.kind === 'bytes' ? formatBoth(subject.bytes) : (estimated?.model.name ?? 'A model');
+  const heading = 'bytes' in subject ? formatBoth(subject.bytes) : (estimated?.model.name ?? 'A model');
   const page = async () =>
     (await import('../../render/html/fit.ts')).fitHtml(report, { heading, estimated }, pageAssets());
   return writePage(reports, page, { exitCode, document: report, text: lines }, context);
 }
 
 /** What is asked about. */
-type Subject =
-  | { kind: 'bytes'; bytes: number }
-  | { kind: 'model'; model: string | ModelDescription }
-  | { kind: 'sizes' };
+type Subject = { bytes: number } | { model: string | ModelDescription };
 
-function subjectOf(values: Values, named: readonly string[]): Subject {
+/** null: a table without a model. */
+function subjectOf(values: Values, named: readonly string[]): Subject | null {
   const bytes = size(values, 'bytes', NAME);
   const hasModel = named.length > 0 || isGiven(values, 'params');
   const table = flag(values, 'table');
@@ -143,10 +138,10 @@ function subjectOf(values: Values, named: readonly string[]): Subject {
           : null;
     if (other !== null)
       throw new UsageError(`--bytes is a size without a model, so it does not go with ${other}.`, NAME);
-    return { kind: 'bytes', bytes };
+    return { bytes };
   }
-  if (hasModel) return { kind: 'model', model: modelOf(values, named, NAME) };
-  if (table) return { kind: 'sizes' };
+  if (hasModel) return { model: modelOf(values, named, NAME) };
+  if (table) return null;
   throw new UsageError('What shall fit? Name a model, or give --params 70e9 or --bytes 100GiB.', NAME);
 }
 
@@ -160,34 +155,8 @@ async function readMachine(values: Values): Promise<Snapshot> {
   });
 }
 
-interface Settings {
-  use: EstimateOptions;
-  machine: Snapshot;
-  options: FitOptions;
-  setting: FitSolution['setting'] | null;
-  acceptTight: boolean;
-}
-
-async function answerTo(
-  subject: Subject,
-  { acceptTight, machine, options, setting, use }: Settings,
-): Promise<{ report: FitReport; estimated: EstimateReport | null }> {
-  if (subject.kind !== 'model')
-    return {
-      estimated: null,
-      report: await fitInto({ bytes: subject.kind === 'bytes' ? subject.bytes : 1 }, machine, options),
-    };
-  const question = { model: subject.model, use, machine, options };
-  const answer =
-    setting === null
-      ? await ask(question, MODEL_PROGRAM_NAMES)
-      : await solve(question, MODEL_PROGRAM_NAMES, setting, (report) => isYes(report, acceptTight));
-  const notes = [...answer.report.notes, ...(await smallerNote(question, answer))];
-  return { ...answer, report: { ...answer.report, notes } };
-}
-
 function titleOf(subject: Subject, estimated: EstimateReport | null): string {
-  if (estimated === null) return `DOES IT FIT? ${subject.kind === 'bytes' ? formatBoth(subject.bytes) : ''}`;
+  if (estimated === null) return `DOES IT FIT? ${'bytes' in subject ? formatBoth(subject.bytes) : ''}`;
   const { model, use } = estimated;
   const purpose = use.use === 'inference' ? '' : ` · ${use.use}`;
   const count = use.batch === null ? use.sequences : use.batch;
@@ -224,9 +193,4 @@ function utilizationOf(values: Values): number | undefined {
 function exitOf(report: FitReport, acceptTight: boolean): number {
   if (isYes(report, acceptTight)) return EXIT.success;
   return report.device === null ? EXIT.noGpu : EXIT.negative;
-}
-
-/** What needs a step first is no yes: nobody has taken it. */
-function isYes({ expectedFits, verdict }: Pick<FitReport, 'expectedFits' | 'verdict'>, acceptTight: boolean): boolean {
-  return verdict === 'fits' || (expectedFits === true && acceptTight);
 }

@@ -22,7 +22,7 @@ export function floorOptions(also = ''): OptionTable {
 }
 
 /** Checked here, so that the message names the option as it was typed. */
-export function floorOf(values: Values, command: string): { floor?: number; acceptAFrozenMachine?: true } {
+export function floorOf(values: Values, command: string): { floorBytes?: number; acceptAFrozenMachine?: true } {
   const accept = flag(values, ACCEPT);
   const floor = size(values, 'floor', command, ANY_BYTES);
   if (floor !== undefined && floor < MIN_FLOOR && !accept)
@@ -31,11 +31,5 @@ export function floorOf(values: Values, command: string): { floor?: number; acce
         `Give a larger floor, or add --${ACCEPT}.`,
       command,
     );
-  return { ...(floor === undefined ? {} : { floor }), ...(accept ? { acceptAFrozenMachine: true } : {}) };
-}
-
-/** The same with the name that a guard has for it. */
-export function guardFloorOf(values: Values, command: string): { floorBytes?: number; acceptAFrozenMachine?: true } {
-  const { floor, ...accept } = floorOf(values, command);
-  return { ...(floor === undefined ? {} : { floorBytes: floor }), ...accept };
+  return { ...(floor === undefined ? {} : { floorBytes: floor }), ...(accept ? { acceptAFrozenMachine: true } : {}) };
 }

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { UmaError } from '../../base/errors.ts';
-import { clean } from '../../base/format.ts';
+import { clean, MiB } from '../../base/format.ts';
 import { LIMITS } from '../../base/limits.ts';
+import { readNamedFile } from '../../base/named-path.ts';
 import { DEFAULT_GRACE_MS, DEFAULT_INTERVAL_MS, guard } from '../../guard/index.ts';
 import { linePattern } from '../../guard/pattern.ts';
 import { checkPolicy } from '../../guard/policy.ts';
@@ -13,14 +13,20 @@ import { exitBySignal, onInterrupt } from '../core/interrupt.ts';
 import { count, duration, durationRange, flag, isGiven, list, size, text } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
-import { floorOptions, guardFloorOf } from './floor-option.ts';
+import { floorOf, floorOptions } from './floor-option.ts';
 
 const TARGETS = ['pid', 'cgroup', 'unit', 'system'] as const;
 const LOAD_ACTIONS: readonly LoadAction[] = ['drop', 'compact'];
 
+export const READY = {
+  type: 'string',
+  placeholder: '<regex>',
+  summary:
+    'A line of the output that says that it is ready, and ends the loading (RE2); the output then goes through a pipe',
+} as const;
+
 export const guardCommand: Command = {
   name: 'guard',
-  summary: 'Runs a program, and stops it before it takes the machine down',
   usage: '[options] -- <program> [arguments…]',
   description:
     'A native program watches MemAvailable and how fast it falls, with pressure, large blocks and swap as further signs. It acts while ' +
@@ -46,11 +52,7 @@ export const guardCommand: Command = {
       placeholder: '<time>',
       summary: `Between SIGTERM and SIGKILL, up to 10m (default ${DEFAULT_GRACE_MS / 1000}s)`,
     },
-    until: {
-      type: 'string',
-      placeholder: '<regex>',
-      summary: 'A line of the output that ends the loading (RE2); the output then goes through a pipe',
-    },
+    ready: READY,
     'load-actions': {
       type: 'string',
       list: true,
@@ -75,7 +77,7 @@ export const guardCommand: Command = {
   examples: [
     { command: 'umaprobe guard -- python3 train.py', means: 'as without it, but the machine survives' },
     {
-      command: 'umaprobe guard --until startup.complete -- vllm serve model',
+      command: 'umaprobe guard --ready startup.complete -- vllm serve model',
       means: 'caches are dropped until it serves (as root)',
     },
     { command: 'umaprobe guard --dry-run --pid 4711', means: 'what would the guard have done?' },
@@ -99,28 +101,28 @@ export const guardCommand: Command = {
 
 function optionsOf({ json, values }: Context): GuardOptions {
   const killBelowBytes = size(values, 'kill-below', 'guard');
-  const until = untilOf(values, 'guard');
+  const ready = readyOf(values, 'guard');
   const loadActions = loadActionsOf(values);
   return {
     stdio: json ? 'stderr' : 'inherit',
-    ...guardFloorOf(values, 'guard'),
+    ...floorOf(values, 'guard'),
     ...(killBelowBytes === undefined ? {} : { killBelowBytes }),
-    ...(until === undefined ? {} : { until }),
+    ...(ready === undefined ? {} : { ready }),
     ...(loadActions === undefined ? {} : { loadActions }),
     intervalMs: duration(values, 'interval', LIMITS.guardIntervalMs, DEFAULT_INTERVAL_MS, 'guard'),
     graceMs: graceMs(values, 'guard'),
-    act: !flag(values, 'dry-run'),
+    dryRun: flag(values, 'dry-run'),
   };
 }
 
 /** Checked here, so that the message names the option as it was typed. */
-export function untilOf(values: Context['values'], command: string): string | undefined {
-  const pattern = text(values, 'until');
+export function readyOf(values: Context['values'], command: string): string | undefined {
+  const pattern = text(values, 'ready');
   if (pattern === undefined) return undefined;
   const { max } = LIMITS.patternLength;
-  if (pattern.length > max) throw new UsageError(`--until is longer than ${max} characters.`, command);
+  if (pattern.length > max) throw new UsageError(`--ready is longer than ${max} characters.`, command);
   try {
-    linePattern('--until', pattern);
+    linePattern('--ready', pattern);
   } catch (error) {
     throw new UsageError((error as Error).message, command);
   }
@@ -160,8 +162,9 @@ function targetOf({ values }: Context): GuardTarget | null {
 }
 
 function readPolicy(path: string): GuardPolicy {
+  const json = readNamedFile('--policy', path, MiB);
   try {
-    return checkPolicy(JSON.parse(readFileSync(path, 'utf8')));
+    return checkPolicy(JSON.parse(json));
   } catch (error) {
     throw new UsageError(`--policy "${clean(path)}": ${clean((error as Error).message)}.`, 'guard');
   }
@@ -183,8 +186,8 @@ async function runCommand(options: GuardOptions, context: Context): Promise<Outc
 
 /** A program behaves otherwise without a terminal: it says less, or says it later. */
 export function tellOfPipe({ json, stderr, stdout, values }: Context): void {
-  if (text(values, 'until') === undefined || json || !stdout.isTty || flag(values, 'quiet')) return;
-  stderr.write('umaprobe: --until reads the output: the program sees a pipe and not this terminal.\n');
+  if (text(values, 'ready') === undefined || json || !stdout.isTty || flag(values, 'quiet')) return;
+  stderr.write('umaprobe: --ready reads the output: the program sees a pipe and not this terminal.\n');
 }
 
 /** Why a program could not be started, with the exit code of a shell for that; null: it is another error. */

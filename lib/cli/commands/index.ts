@@ -1,5 +1,5 @@
 /** The commands. A new one is a file and an entry here; its code is loaded only when it runs. */
-import type { Command, Commands } from '../core/command.ts';
+import type { Command, Commands, ListedCommand } from '../core/command.ts';
 
 export interface CommandEntry {
   name: string;
@@ -159,7 +159,11 @@ export const COMMANDS: readonly CommandEntry[] = [
 
 /** All of them, loaded. */
 export async function loadCommands(): Promise<Commands> {
-  return { all: await Promise.all(COMMANDS.map((entry) => entry.load())), defaultName: DEFAULT_COMMAND };
+  return { all: await Promise.all(COMMANDS.map(listed)), defaultName: DEFAULT_COMMAND };
+}
+
+export async function listed({ load, summary }: CommandEntry): Promise<ListedCommand> {
+  return { ...(await load()), summary };
 }
 
 /** First words that need a second one: "sim". "record" is a command by itself, besides "record show". */

@@ -15,9 +15,9 @@ import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
 import { SUDO } from './cache-shared.ts';
 import { MODEL_OPTIONS } from './estimate.ts';
-import { floorOptions, guardFloorOf } from './floor-option.ts';
-import { graceMs, tellOfPipe, untilOf, whyNotStarted } from './guard.ts';
-import { FOLDER } from './record.ts';
+import { floorOf, floorOptions } from './floor-option.ts';
+import { graceMs, READY, readyOf, tellOfPipe, whyNotStarted } from './guard.ts';
+import { FOLDER, NO_RECORD } from './record.ts';
 import { PAGE_POINTS } from './record-show.ts';
 import { reportsOf, writePage } from './reports.ts';
 
@@ -25,19 +25,18 @@ const NAME = 'launch';
 
 export const launchCommand: Command = {
   name: NAME,
-  summary: 'Starts a program safely: fit, prepare, guard, record, and a receipt',
   usage: '[options] -- <program> [arguments…]',
   description:
     'Reads from the command line of vLLM, SGLang, llama.cpp or Ollama what it is going to load, asks fit, makes room, runs the program ' +
     'under the guard, records the memory meanwhile, and ends with a receipt: what was free, what the load took, what stayed for the ' +
     'host, what came back, and the flags that would have been safe. What it does not understand it says, and never takes for a yes: ' +
     'the guard alone then protects the machine.\n' +
-    'Exit code: 1 if it does not fit, and nothing was started; otherwise as of guard: that of the program, 6 if the guard stopped it, ' +
+    'Exit code: 1 if it does not fit, 5 if the machine refuses any load now, and nothing was started; otherwise as of guard: that of the program, 6 if the guard stopped it, ' +
     '126 and 127 if it could not be started. Plan and receipt go to stderr. --json prints its document on stdout, and the output of ' +
     'the program goes to stderr.',
   options: {
     'dry-run': { type: 'boolean', summary: 'Show the plan; start and change nothing' },
-    anyway: { type: 'boolean', summary: 'Start it although it does not fit' },
+    anyway: { type: 'boolean', summary: 'Start it although it does not fit, or the machine refuses any load now' },
     for: {
       type: 'string',
       placeholder: '<program>',
@@ -55,15 +54,11 @@ export const launchCommand: Command = {
     },
     'no-prepare': { type: 'boolean', summary: 'Make no room' },
     sudo: SUDO,
-    'no-record': { type: 'boolean', summary: 'Record nothing' },
+    'no-record': NO_RECORD,
     folder: FOLDER,
     ...floorOptions(),
     grace: { type: 'string', placeholder: '<time>', summary: 'Between SIGTERM and SIGKILL, up to 10m (default 5s)' },
-    until: {
-      type: 'string',
-      placeholder: '<regex>',
-      summary: 'A line of the output that ends the loading (RE2); the output then goes through a pipe',
-    },
+    ready: READY,
     html: {
       type: 'string',
       placeholder: '<file>',
@@ -135,7 +130,7 @@ function optionsOf(values: Values, command: readonly string[]): LaunchOptions {
   const [bytes, model, folder] = [size(values, 'bytes', NAME), text(values, 'model'), text(values, 'folder')];
   if (bytes !== undefined && model !== undefined)
     throw new UsageError('--bytes and --model both say what is loaded: give one of them.', NAME);
-  const until = untilOf(values, NAME);
+  const ready = readyOf(values, NAME);
   const utilization = positive(values, 'utilization', 1, NAME);
   const use = useOf(values);
   return {
@@ -146,8 +141,8 @@ function optionsOf(values: Values, command: readonly string[]): LaunchOptions {
     ...(utilization === undefined ? {} : { utilization }),
     ...(Object.keys(use).length === 0 ? {} : { use }),
     ...(folder === undefined ? {} : { folder }),
-    ...guardFloorOf(values, NAME),
-    ...(until === undefined ? {} : { until }),
+    ...floorOf(values, NAME),
+    ...(ready === undefined ? {} : { ready }),
     graceMs: graceMs(values, NAME),
     prepare: !flag(values, 'no-prepare'),
     record: !flag(values, 'no-record'),
@@ -201,10 +196,11 @@ function show(event: LaunchEvent, { json, stderr, values }: Context, isDryRun: b
 
 function outcomeOf(report: LaunchReport, { json, stderr, values }: Context): Outcome {
   const { guard, outcome, plan, receipt, simulated } = report;
+  const refusal = plan.verdict === 'not-now' ? EXIT.refused : EXIT.negative;
   if (outcome === 'planned') {
-    const refuses = plan.verdict === 'no' && !flag(values, 'anyway');
+    const refuses = ['no', 'not-now'].includes(plan.verdict) && !flag(values, 'anyway');
     return {
-      exitCode: refuses ? EXIT.negative : EXIT.success,
+      exitCode: refuses ? refusal : EXIT.success,
       document: report,
       text: (terminal) => launchPlanLines(plan, renderOptionsFor(terminal)),
     };
@@ -213,7 +209,7 @@ function outcomeOf(report: LaunchReport, { json, stderr, values }: Context): Out
     // The plan on the terminal ends with the reason.
     const why = flag(values, 'quiet') || json ? clean(report.summary) : 'Not started.';
     stderr.write(`umaprobe: ${why} --anyway starts it all the same.\n`);
-    return { exitCode: EXIT.negative, document: report, text: null };
+    return { exitCode: refusal, document: report, text: null };
   }
   const quiet = flag(values, 'quiet');
   if (quiet && outcome === 'stopped') stderr.write(`umaprobe: ${clean(report.summary)}\n`);

@@ -1,4 +1,5 @@
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
+import { readNamedFile } from '../../base/named-path.ts';
 import { layout } from '../../layout/index.ts';
 import type { RenderOptions } from '../../render/options.ts';
 import { layoutPage, layoutPartLine } from '../../render/text/layout.ts';
@@ -17,14 +18,18 @@ const MAX_FILE = 1 << 20;
 
 export const layoutCommand: Command = {
   name: NAME,
-  summary: 'Allocates several blocks at once, like the parts of a model',
   usage: '<file.json | name=size …> [options]',
   description:
     'Allocates the parts one after the other in a child process, has the GPU write every byte, and compares the expected sizes, the allocated sizes and the memory that the machine lost; then checks that all of it came back. ' +
     'Each part is checked against the floor before it is allocated.\n' +
     'Parts are given as weights=26GB, as a JSON file {"weights": "26GB", "kv-cache": 8000000000}, or as a preset.',
   options: {
-    preset: { type: 'string', placeholder: '<13b>', summary: 'Parts of a model with 13 billion parameters, 25.5 GB' },
+    preset: {
+      type: 'string',
+      placeholder: '<preset>',
+      values: ['13b'],
+      summary: '13b: parts of a model with 13 billion parameters, 25.5 GB',
+    },
     ...KIND_OPTION,
     ...OUTPUT_OPTIONS,
     ...SAFETY_OPTIONS,
@@ -49,17 +54,20 @@ export const layoutCommand: Command = {
     );
     const parts = partsOf(context);
     const requested = kind(values, NAME);
-    const { report, signalCode } = await runProbe(context, 'starting', (shared, live) =>
+    const { report, signalCode } = await runProbe(context, 'starting', ({ signal, prepared, live }) =>
       layout(parts, {
         ...(requested === undefined ? {} : { kind: requested }),
         ...probeOptions(values, NAME),
-        ...shared,
-        onPart: (part, { done, total }) =>
-          live.step(layoutPartLine(part, done, total), {
+        signal,
+        onEvent(event) {
+          if (event.type !== 'part') return prepared(event);
+          const { done, total } = event.progress;
+          live.step(layoutPartLine(event.part, done, total), {
             share: done / total,
             etaMs: null,
             label: `${done} of ${total} parts held`,
-          }),
+          });
+        },
       }),
     );
     const forms = {
@@ -118,17 +126,9 @@ function partsOfFile(path: string): Parts {
 }
 
 function read(path: string): string {
-  try {
-    const status = statSync(path);
-    if (status.isFile() && status.size <= MAX_FILE) return readFileSync(path, 'utf8');
-    throw new UsageError(`${path}: ${status.isFile() ? 'larger than 1 MiB' : 'not a file'}.`, NAME);
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
-    if (code !== 'ENOENT') throw new UsageError(`${path}: cannot be read (${code}).`, NAME);
-    if (path.includes('/') || path.endsWith('.json')) throw new UsageError(`There is no file ${path}.`, NAME);
+  if (!path.includes('/') && !path.endsWith('.json') && !existsSync(path))
     throw new UsageError(`"${path}" is neither a part, such as weights=26GB, nor a file.`, NAME);
-  }
+  return readNamedFile('the parts', path, MAX_FILE);
 }
 
 function parse(path: string, content: string): unknown {

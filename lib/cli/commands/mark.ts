@@ -8,7 +8,6 @@ import { FOLDER } from './record.ts';
 
 export const markCommand: Command = {
   name: 'mark',
-  summary: 'Adds a mark to the recording that umaprobe record makes',
   usage: '<text> [options]',
   description:
     'The mark is on disk when the command ends, with its time: "epoch 3", "weights loaded". Only the user who records may set marks.\n' +

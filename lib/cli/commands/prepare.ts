@@ -11,7 +11,6 @@ import { SUDO } from './cache-shared.ts';
 
 export const prepareCommand: Command = {
   name: 'prepare',
-  summary: 'Frees memory before a model is loaded: evicts, drops and compacts as needed',
   usage: '<size> [options]',
   description:
     'Measures, takes the mildest step that helps, measures again, and stops as soon as the size can be allocated at once above the floor for the host. The steps: ' +
@@ -48,7 +47,7 @@ export const prepareCommand: Command = {
       bytes,
       dryRun: flag(values, 'dry-run'),
       sudo: flag(values, 'sudo'),
-      ...(floor === undefined ? {} : { floor }),
+      ...(floor === undefined ? {} : { floorBytes: floor }),
       ...(paths === undefined ? {} : { paths }),
     });
     const enough = report.verdict === 'enough' || report.verdict === 'planned';

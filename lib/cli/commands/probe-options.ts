@@ -4,7 +4,7 @@ import { LIMITS, type Range } from '../../base/limits.ts';
 import { didYouMean } from '../../base/nearest.ts';
 import { KINDS } from '../../memory/kinds.ts';
 import type { AllocatorKind, ProbeOptions } from '../../types/index.ts';
-import type { OptionTable, Values } from '../core/command.ts';
+import type { OptionSpec, OptionTable, Values } from '../core/command.ts';
 import { count, duration, durationRange, list, text } from '../core/options.ts';
 import { UsageError } from '../core/usage.ts';
 import { floorOf, floorOptions } from './floor-option.ts';
@@ -15,7 +15,11 @@ export function inSection(section: string, options: OptionTable): OptionTable {
 }
 
 export const SAFETY_OPTIONS: OptionTable = inSection('Machine and safety', {
-  device: { type: 'string', placeholder: '<n>', summary: 'CUDA device (default 0)' },
+  device: {
+    type: 'string',
+    placeholder: '<n>',
+    summary: 'CUDA device (default: the GPU that shares the host’s memory, else 0)',
+  },
   ...floorOptions(', and start even under pressure, fragmented or swapping'),
   journal: {
     type: 'string',
@@ -40,15 +44,17 @@ export const KIND_OPTION: OptionTable = {
   },
 };
 
+export const PAGE: OptionSpec = {
+  type: 'string',
+  placeholder: '<file>',
+  summary: 'Write the report as one HTML file that works offline',
+  section: 'Reports',
+};
+
 export const OUTPUT_OPTIONS: OptionTable = inSection('Reports', {
   csv: { type: 'string', placeholder: '<file|->', summary: 'Write one row per step as CSV; - for stdout' },
-  html: { type: 'string', placeholder: '<file>', summary: 'Write the report as one HTML file that works offline' },
+  html: PAGE,
 });
-
-/** The page alone, for a command that writes no CSV. */
-export const PAGE_OPTION: OptionTable = {
-  html: { type: 'string', placeholder: '<file>', summary: 'Write the answer as one HTML file that works offline' },
-};
 
 /** The shared options, as given on the command line. */
 export function probeOptions(values: Values, command: string): ProbeOptions {

@@ -2,7 +2,7 @@
 import { clean, formatBytes } from '../../base/format.ts';
 import { readHostMemory } from '../../host/meminfo-within.ts';
 import { othersSentence } from '../../memory/others.ts';
-import type { LayoutReport, ProbeOptions, ProbeStart, StressReport, SweepReport } from '../../types/index.ts';
+import type { LayoutReport, ProbeEvent, StressReport, SweepReport } from '../../types/index.ts';
 import type { Context } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
@@ -14,11 +14,18 @@ export interface ProbeOutcome<Report> {
   signalCode: number | null;
 }
 
+export interface ProbeLine {
+  signal: AbortSignal;
+  /** Says what is to be known before the first step, and what it waits for. */
+  prepared(event: ProbeEvent): void;
+  live: Progress;
+}
+
 /** @param label of the live line until the first step is done. */
 export async function runProbe<Report>(
   context: Context,
   label: string,
-  probe: (shared: Pick<ProbeOptions, 'signal' | 'onStart'>, live: Progress) => Promise<Report>,
+  probe: (run: ProbeLine) => Promise<Report>,
 ): Promise<ProbeOutcome<Report>> {
   const interrupt = onInterrupt(() =>
     live.print('Stopping: the results so far follow. Press Ctrl-C again to end at once.'),
@@ -29,7 +36,12 @@ export async function runProbe<Report>(
     { share: null, etaMs: null, label },
     availableMeter(() => floor),
   );
-  const onStart = ({ journalNotes, unfinished, ...start }: ProbeStart): void => {
+  const prepared = (event: ProbeEvent): void => {
+    if (event.type === 'writing') {
+      if (!context.json) live.print(`${formatBytes(event.dirtyBytes)} of changed files are written to disk first.`);
+      return;
+    }
+    const { journalNotes, unfinished, ...start } = event;
     floor = start.floor?.bytes ?? null;
     for (const note of journalNotes) live.print(`note: ${clean(note)}`);
     // Before the first step: it may be a reason to stop this run. The report has it again.
@@ -38,7 +50,7 @@ export async function runProbe<Report>(
     if (others !== null && !context.json) live.print(others);
   };
   try {
-    return { report: await probe({ signal: interrupt.signal, onStart }, live), signalCode: interrupt.exitCode() };
+    return { report: await probe({ signal: interrupt.signal, prepared, live }), signalCode: interrupt.exitCode() };
   } finally {
     live.close();
     interrupt.close();

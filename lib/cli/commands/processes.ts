@@ -11,7 +11,7 @@ import { type Command, type Context, finished, type Outcome } from '../core/comm
 import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
 import { openLive } from '../core/live.ts';
-import { count, duration, durationRange, flag, INTERVAL, text } from '../core/options.ts';
+import { count, duration, durationRange, EXACT, flag, INTERVAL, text } from '../core/options.ts';
 import { DEADLINE, deadline } from '../core/reading-options.ts';
 import { renderOptionsFor, type Terminal } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
@@ -21,7 +21,6 @@ const TOP = 10;
 
 export const processesCommand: Command = {
   name: 'processes',
-  summary: 'Who holds the memory: programs, their workers, containers, GPU memory',
   usage: '[options]',
   description:
     'Lists processes in groups (containers, services, a program with its workers), the largest first. Shared memory counts once, ' +
@@ -34,10 +33,10 @@ export const processesCommand: Command = {
       summary: `How many groups to list: ${LIMITS.top.min} to ${LIMITS.top.max} (default ${TOP})`,
     },
     all: { type: 'boolean', summary: 'List each process of the listed groups, too' },
-    exact: {
+    'pss-limit': {
       type: 'string',
       placeholder: '<time>',
-      summary: `Time for exact figures, the largest processes first: ${durationRange(LIMITS.exactMs)} (default 1s)`,
+      summary: `Time limit for exact figures (PSS), the largest processes first: ${durationRange(LIMITS.pssLimitMs)} (default 1s)`,
     },
     watch: { type: 'boolean', summary: 'Repeat, and show what changed since the first reading; q quits' },
     interval: {
@@ -45,7 +44,7 @@ export const processesCommand: Command = {
       placeholder: '<time>',
       summary: `With --watch: ${durationRange(INTERVAL)} (default 2s)`,
     },
-    bytes: { type: 'boolean', summary: 'Exact bytes instead of GiB' },
+    exact: EXACT,
     deadline: DEADLINE,
   },
   examples: [
@@ -60,9 +59,9 @@ export const processesCommand: Command = {
     const settings: Settings = {
       top: count(values, 'top', LIMITS.top, 'processes') ?? TOP,
       all: flag(values, 'all'),
-      exactMs: duration(values, 'exact', LIMITS.exactMs, 1000, 'processes'),
+      pssLimitMs: duration(values, 'pss-limit', LIMITS.pssLimitMs, 1000, 'processes'),
       deadlineMs: deadline(values, 'processes'),
-      bytes: flag(values, 'bytes'),
+      exact: flag(values, 'exact'),
     };
     const watches = flag(values, 'watch');
     if (!watches && text(values, 'interval') !== undefined)
@@ -78,22 +77,22 @@ export const processesCommand: Command = {
 };
 
 /** The options of the library. */
-function readingOf({ exactMs, deadlineMs }: Settings): ProcessesOptions {
-  return { exactMs, deadlineMs };
+function readingOf({ pssLimitMs, deadlineMs }: Settings): ProcessesOptions {
+  return { pssLimitMs, deadlineMs };
 }
 
 interface Settings {
   top: number;
   all: boolean;
-  exactMs: number;
+  pssLimitMs: number;
   deadlineMs: number;
-  bytes: boolean;
+  exact: boolean;
 }
 
 type Held = ReadonlyMap<string, number>;
 
 function page(report: ProcessesReport, settings: Settings, before: Held | null, terminal: Terminal): string[] {
-  const options = renderOptionsFor(terminal, { exact: settings.bytes, hostName: hostname() });
+  const options = renderOptionsFor(terminal, { exact: settings.exact, hostName: hostname() });
   return processesPage(report, { top: settings.top, all: settings.all, before }, options);
 }
 
@@ -107,7 +106,7 @@ async function follow(context: Context, settings: Settings, intervalMs: number):
   let before: Held | null = null;
   const draw = (): void => {
     if (latest === null || live === null) return;
-    const options = renderOptionsFor(stdout, { exact: settings.bytes, hostName: hostname() });
+    const options = renderOptionsFor(stdout, { exact: settings.exact, hostName: hostname() });
     const hints = [`every ${formatDuration(intervalMs)}`, stdin.isTTY === true ? 'q quits' : 'Ctrl-C quits'];
     const footer = options.paint('dim', truncate(hints.join(dot(options)), options.width));
     live.draw([...page(latest, settings, before, stdout).slice(0, Math.max(1, stdout.rows - 3)), '', footer]);

@@ -19,15 +19,15 @@ import { count, duration, durationRange, flag, size, text, texts } from '../core
 import { pageAssets } from '../core/package-files.ts';
 import { openProgress, type Progress } from '../core/progress.ts';
 import { UsageError } from '../core/usage.ts';
-import { floorOptions, guardFloorOf } from './floor-option.ts';
-import { inSection, journalOption } from './probe-options.ts';
+import { floorOf, floorOptions } from './floor-option.ts';
+import { inSection, journalOption, PAGE } from './probe-options.ts';
+import { FOLDER, NO_RECORD } from './record.ts';
 import { reportsOf, writeReports } from './reports.ts';
 
 const NAME = 'profile';
 
 export const profileCommand: Command = {
   name: NAME,
-  summary: 'Finds the largest safe settings of any program, trial by trial',
   usage: '--vary <name=values> [options] -- <program> [arguments…]',
   description:
     'Runs the program again and again, one parameter larger at a time, in the order of --vary. {name} in an argument, in --env or in a template ' +
@@ -58,7 +58,11 @@ export const profileCommand: Command = {
       placeholder: '<folder>',
       summary: 'Folder of configuration files with placeholders; {file:name} is the path of one, filled in',
     },
-    until: { type: 'string', placeholder: '<regex>', summary: 'A line of output that ends a trial well (RE2)' },
+    ready: {
+      type: 'string',
+      placeholder: '<regex>',
+      summary: 'A line of the output that says that it is ready, and ends a trial well (RE2)',
+    },
     steps: { type: 'string', placeholder: '<regex>', summary: 'The same, after --step-count lines that match' },
     'step-count': {
       type: 'string',
@@ -83,12 +87,7 @@ export const profileCommand: Command = {
       summary: 'Write the table and the answer as Markdown',
       section: 'Reports',
     },
-    html: {
-      type: 'string',
-      placeholder: '<file>',
-      summary: 'Write the report as one HTML file that works offline',
-      section: 'Reports',
-    },
+    html: PAGE,
     limit: {
       type: 'string',
       placeholder: '<size>',
@@ -113,12 +112,10 @@ export const profileCommand: Command = {
       summary: 'Go on with the trials of the last run, below a configuration that was fatal',
       section: 'Machine and safety',
     },
-    record: {
-      type: 'string',
-      placeholder: '<folder|none>',
-      summary: 'Recording of the memory during all trials, for record show (default beside the journal)',
-      section: 'Machine and safety',
-    },
+    ...inSection('Machine and safety', {
+      folder: { ...FOLDER, summary: 'Folder of the recording of all trials (default beside the journal)' },
+      'no-record': NO_RECORD,
+    }),
   },
   examples: [
     {
@@ -130,7 +127,7 @@ export const profileCommand: Command = {
       means: 'three steps of each, with their throughput',
     },
     {
-      command: "umaprobe profile --bisect ctx=1024..131072 --until 'ready' -- ./llama-server -m m.gguf -c {ctx}",
+      command: "umaprobe profile --bisect ctx=1024..131072 --ready 'listening' -- ./llama-server -m m.gguf -c {ctx}",
       means: 'the longest context that loads',
     },
   ],
@@ -161,22 +158,22 @@ function optionsOf(values: Values, command: readonly string[]): ProfileOptions {
   if (vary !== undefined && bisect !== undefined)
     throw new UsageError('--vary and --bisect exclude each other: give one of them.', NAME);
   const journal = journalOption(values);
-  const record = text(values, 'record');
   const given = {
     vary,
     bisect,
     env: envOf(texts(values, 'env')),
     templates: text(values, 'templates'),
     limitBytes: size(values, 'limit', NAME),
-    ...guardFloorOf(values, NAME),
-    until: text(values, 'until'),
+    ...floorOf(values, NAME),
+    ready: text(values, 'ready'),
     steps: text(values, 'steps'),
     stepCount: count(values, 'step-count', LIMITS.stepCount, NAME),
     metric: text(values, 'metric'),
-    trialMs: time(values, 'trial-time', LIMITS.timeoutMs),
+    trialTimeMs: time(values, 'trial-time', LIMITS.timeoutMs),
     waitMs: time(values, 'wait', LIMITS.holdMs),
     journal,
-    record: record === 'none' ? (false as const) : record,
+    folder: text(values, 'folder'),
+    record: !flag(values, 'no-record'),
   };
   return {
     command,

@@ -14,7 +14,6 @@ export const PAGE_POINTS = 5000;
 
 export const recordShowCommand: Command = {
   name: 'record show',
-  summary: 'Shows a recording: how it ended, the lowest memory, the last seconds',
   usage: '[options]',
   description:
     'Reads the files of umaprobe record, also while they are written, after a reboot, or copied from another machine. ' +

@@ -17,21 +17,26 @@ export const FOLDER = {
   summary: 'Folder of the recording (default ~/.local/state/umaprobe/record)',
 } as const;
 
+export const NO_RECORD = { type: 'boolean', summary: 'Record nothing' } as const;
+
 const STATUS_MS = 1000;
 const CLEAR_LINE = '\r\x1b[K';
 
 export const recordCommand: Command = {
   name: 'record',
-  summary: 'Records the memory of the machine to disk: a black box',
   usage: '[options]',
   description:
     'Reads MemFree every 10 ms and MemAvailable, pressure and swap besides, and writes frames with the last, lowest and highest values to ' +
     'a ring of files, on disk within a second. Threads of their own do it, so the recording goes on while JavaScript is blocked. ' +
     'Adds the largest processes, marks (umaprobe mark) and telling messages of the kernel.\n' +
-    'Runs until Ctrl-C, SIGTERM or --for. umaprobe record show reads it, also after a reboot.',
+    'Runs until Ctrl-C, SIGTERM or --duration. umaprobe record show reads it, also after a reboot.',
   options: {
     folder: FOLDER,
-    for: { type: 'string', placeholder: '<time>', summary: `Stop after this time: ${durationRange(LIMITS.lastMs)}` },
+    duration: {
+      type: 'string',
+      placeholder: '<time>',
+      summary: `Stop after this time: ${durationRange(LIMITS.lastMs)}`,
+    },
     interval: {
       type: 'string',
       placeholder: '<time>',
@@ -55,7 +60,7 @@ export const recordCommand: Command = {
   },
   examples: [
     { command: 'umaprobe record', means: 'until Ctrl-C' },
-    { command: 'umaprobe record --for 10m --interval 1ms', means: 'ten minutes, with peaks of a millisecond' },
+    { command: 'umaprobe record --duration 10m --interval 1ms', means: 'ten minutes, with peaks of a millisecond' },
     { command: 'umaprobe mark epoch-3', means: 'in another terminal, or from a script' },
   ],
   readsMachine: true,
@@ -63,14 +68,14 @@ export const recordCommand: Command = {
   async run(context) {
     const { values } = context;
     const folder = text(values, 'folder');
-    const limitMs = duration(values, 'for', LIMITS.lastMs, Number.POSITIVE_INFINITY, 'record');
-    const maxBytes = size(values, 'max-size', 'record', LIMITS.recordBytes) ?? DEFAULT_RECORD_BYTES;
+    const limitMs = duration(values, 'duration', LIMITS.lastMs, Number.POSITIVE_INFINITY, 'record');
+    const maxSizeBytes = size(values, 'max-size', 'record', LIMITS.recordBytes) ?? DEFAULT_RECORD_BYTES;
     const recorder = await record({
       ...(folder === undefined ? {} : { folder }),
       intervalMs: duration(values, 'interval', LIMITS.recordIntervalMs, 10, 'record'),
       frameMs: duration(values, 'frame', LIMITS.frameMs, 100, 'record'),
       processesMs: processesMs(values),
-      maxBytes,
+      maxSizeBytes,
     });
     const { exitCode, state } = await follow(recorder, limitMs, context);
     // A ring may hold older sessions.

@@ -19,6 +19,9 @@ export interface Reports {
   html: string | undefined;
 }
 
+/** Commands that keep a journal where none is named. */
+const PROBES = ['sweep', 'layout', 'stress'];
+
 /** Forms of a report. The code of CSV and HTML is loaded only when needed. */
 export interface Forms {
   page(options: RenderOptions): string[];
@@ -51,11 +54,14 @@ export function reportsOf(values: Values, json: boolean, command: string, inputs
     throw new UsageError('--html "-" is not a file, and the page is too large for a terminal.', command);
   const file = (name: string, path: string | undefined): NamedFile[] =>
     path === undefined ? [] : [{ what: `--${name}`, path }];
-  const isAnyGiven = [...Object.values(forms), html].some((path) => path !== undefined);
-  const journal = isAnyGiven ? journalPath(journalOption(values)) : null;
-  const others = [...file('journal', journal ?? undefined), ...file('sim', text(values, 'sim')), ...inputs];
+  const journal = journalOption(values);
+  const others = [...file('journal', journal || undefined), ...file('sim', text(values, 'sim')), ...inputs];
   const written = Object.entries(forms).filter(([, path]) => path !== '-');
-  checkOutputs([...written.flatMap(([name, path]) => file(name, path)), ...file('html', html)], others, command);
+  const outputs = [...written.flatMap(([name, path]) => file(name, path)), ...file('html', html)];
+  checkOutputs(outputs, others, command);
+  // Its own place depends on the machine, which a mistake in a name does not wait for.
+  if (journal === undefined && outputs.length > 0 && PROBES.includes(command))
+    checkOutputs(outputs, file('journal', journalPath(journal) ?? undefined), command);
   return { ...forms, html };
 }
 

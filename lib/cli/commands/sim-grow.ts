@@ -12,7 +12,6 @@ const LINE_BYTES = 10 * GiB;
 
 export const simGrowCommand: Command = {
   name: 'sim grow',
-  summary: 'A program whose memory follows a curve, on a simulated machine',
   usage: '--rate <size> --to <size> | --curve <points> [options]',
   description:
     'Takes memory of the simulated machine that it was started on, for umaprobe sim run and the guard: the memory of the process, or with --gpu memory of the GPU through CUDA. ' +

@@ -7,7 +7,6 @@ import type { Terminal } from '../core/terminal.ts';
 
 export const simListCommand: Command = {
   name: 'sim list',
-  summary: 'Lists the simulated machines that come with umaprobe',
   usage: '[options]',
   description: 'Use one with --sim, or run any program on it with umaprobe sim run.',
   options: {},

@@ -13,19 +13,18 @@ import { UsageError } from '../core/usage.ts';
 
 export const simRunCommand: Command = {
   name: 'sim run',
-  summary: 'Runs any program on a simulated machine',
   usage: '<name|file.json> [options] -- <program> [arguments…]',
   description:
     "Boots the machine, shows it to the program in place of NVIDIA's libraries and /proc/meminfo, and removes it afterwards. " +
     "Passes on the program's exit code (128+n if signal n ended it; 126 or 127 if it could not be started).\n" +
-    '--record keeps what happened on the machine. If the program wedged it, a line on stderr says so.',
+    '--report keeps what happened on the machine. If the program wedged it, a line on stderr says so.',
   options: {
     scale: {
       type: 'string',
       placeholder: '<n>',
       summary: 'Simulated seconds per real second (default: set by the machine, mostly 1)',
     },
-    record: {
+    report: {
       type: 'string',
       placeholder: '<file>',
       summary: "Write the machine's record as JSON when the program ends",
@@ -42,7 +41,7 @@ export const simRunCommand: Command = {
   examples: [
     { command: 'umaprobe sim run gb10 -- free -g', means: 'free(1) on a simulated Spark' },
     {
-      command: 'umaprobe sim run gb10 --scale 100 --record run.json -- python3 load.py',
+      command: 'umaprobe sim run gb10 --scale 100 --report run.json -- python3 load.py',
       means: 'your own program, 100 times as fast',
     },
     { command: 'umaprobe sim run gb10 --namespace -- ./exporter', means: 'a program written in Go' },
@@ -62,10 +61,10 @@ export const simRunCommand: Command = {
         'sim run',
       );
     }
-    if (json) throw new UsageError("sim run passes on the program's output; for JSON use --record <file>.", 'sim run');
-    const record = text(values, 'record');
-    if (record !== undefined)
-      checkOutputs([{ what: '--record', path: record }], [{ what: 'the machine', path: machine }], 'sim run');
+    if (json) throw new UsageError("sim run passes on the program's output; for JSON use --report <file>.", 'sim run');
+    const file = text(values, 'report');
+    if (file !== undefined)
+      checkOutputs([{ what: '--report', path: file }], [{ what: 'the machine', path: machine }], 'sim run');
     const [preload, namespace] = [!flag(values, 'no-preload'), flag(values, 'namespace')];
     if (namespace && !preload) {
       throw new UsageError('--namespace shows the files of the kernel, which --no-preload leaves out.', 'sim run');
@@ -78,7 +77,7 @@ export const simRunCommand: Command = {
       const exitCode = namespace
         ? await runInNamespace(loaded, simulation, rest, context)
         : await runOn(rest, { ...context.env, ...simulation.foreignEnv({ preload }) }, context);
-      const isWritten = report(simulation, record, context);
+      const isWritten = report(simulation, file, context);
       return finished(exitCode === EXIT.success && !isWritten ? EXIT.negative : exitCode);
     } finally {
       simulation.close();

@@ -5,7 +5,6 @@ import { EXIT } from '../core/exit.ts';
 
 export const simShowCommand: Command = {
   name: 'sim show',
-  summary: 'Prints a simulated machine as JSON, as a start for your own',
   usage: '<name|file.json>',
   description:
     'Checks the machine and prints it with every "extends" resolved. The output is a machine file: change it, save it, and pass it to --sim.\n' +

@@ -4,13 +4,12 @@ import { snapshot } from '../../snapshot/index.ts';
 import type { Command } from '../core/command.ts';
 import { begunReading, PLAIN_READING } from '../core/early-reading.ts';
 import { EXIT } from '../core/exit.ts';
-import { choice, flag } from '../core/options.ts';
+import { choice, EXACT, flag } from '../core/options.ts';
 import { DEADLINE, deadline, MEMGETINFO } from '../core/reading-options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 
 export const snapshotCommand: Command = {
   name: 'snapshot',
-  summary: 'How much a program can load, and where the memory of this machine is',
   usage: '[options]',
   description:
     'Reads the kernel, CUDA and NVML once. Shows how much a program can load, what is free this instant and which tools see only that, and where the rest is. ' +
@@ -21,7 +20,7 @@ export const snapshotCommand: Command = {
       type: 'boolean',
       summary: 'Every counter: the whole ledger, tools, processes, pressure, free blocks, libraries',
     },
-    bytes: { type: 'boolean', summary: 'Exact bytes instead of GiB and GB' },
+    exact: EXACT,
     memgetinfo: {
       type: 'string',
       placeholder: '<needed|child|auto|never>',
@@ -47,7 +46,7 @@ export const snapshotCommand: Command = {
         memGetInfo: memGetInfo === 'needed' ? PLAIN_READING.memGetInfo : memGetInfo,
         deadlineMs,
       }));
-    const exact = flag(values, 'bytes');
+    const exact = flag(values, 'exact');
     return {
       exitCode: EXIT.success,
       document,

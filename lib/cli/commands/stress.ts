@@ -17,7 +17,6 @@ const NAME = 'stress';
 
 export const stressCommand: Command = {
   name: NAME,
-  summary: 'Finds the most that can be allocated without freezing the machine',
   usage: '[options]',
   description:
     'Allocates in a child process, starting small. The cost of each step is predicted from the last one and checked against the floor first; near the limit steps are halved. A native thread watches the machine throughout. ' +
@@ -60,14 +59,16 @@ export const stressCommand: Command = {
     const reports = reportsOf(values, json, NAME);
     const options = stressOptions(values);
     let steps = 0;
-    const { report, signalCode } = await runProbe(context, 'starting', (shared, live) =>
+    const { report, signalCode } = await runProbe(context, 'starting', ({ signal, prepared, live }) =>
       stress({
         ...options,
         ...probeOptions(values, NAME),
-        ...shared,
-        onStep(step, { heldBytes, expectedBytes, etaMs }) {
+        signal,
+        onEvent(event) {
+          if (event.type !== 'step') return prepared(event);
+          const { heldBytes, expectedBytes, etaMs } = event.progress;
           steps++;
-          live.step(stressStepLine(step, steps), {
+          live.step(stressStepLine(event.step, steps), {
             share: expectedBytes === null || expectedBytes <= 0 ? null : Math.min(1, heldBytes / expectedBytes),
             etaMs,
             label: `held ${inGiB(heldBytes)} GiB`,
@@ -89,13 +90,13 @@ function stressOptions(values: Values): StressOptions {
   const max = size(values, 'max', NAME);
   const chunk = size(values, 'chunk', NAME, LIMITS.chunkBytes);
   const accept = flag(values, 'i-accept-that-others-run-out');
-  const share = shareOf(values, accept);
+  const shareBytes = shareOf(values, accept);
   const holdMs = duration(values, 'hold', LIMITS.holdMs, 0, NAME);
   return {
     ...(requested === undefined ? {} : { kind: requested }),
     ...(flag(values, 'single') ? { single: true } : {}),
     ...(max === undefined ? {} : { maxBytes: max }),
-    ...(share === undefined ? {} : { share }),
+    ...(shareBytes === undefined ? {} : { shareBytes }),
     ...(accept ? { acceptThatOthersRunOut: true } : {}),
     ...(chunk === undefined ? {} : { chunkBytes: chunk }),
     ...(flag(values, 'verify') ? { verify: true } : {}),

@@ -19,7 +19,6 @@ const NAME = 'sweep';
 
 export const sweepCommand: Command = {
   name: NAME,
-  summary: 'Times allocations by size and kind, and shows which counters they move',
   usage: '[options]',
   description:
     'In a child process, allocates each size, has the GPU write every byte twice, and frees it. Shows the times, the bandwidth, and by how much each counter moved. ' +
@@ -29,7 +28,7 @@ export const sweepCommand: Command = {
     kind: {
       type: 'string',
       list: true,
-      placeholder: '<kinds>',
+      placeholder: '<kind>',
       values: [...KINDS, 'all'],
       summary: `${KINDS.join(', ')}, separated by commas, or all (default device)`,
     },
@@ -48,13 +47,14 @@ export const sweepCommand: Command = {
     },
     preset: {
       type: 'string',
-      placeholder: '<lab|quick>',
+      placeholder: '<preset>',
+      values: ['lab', 'quick'],
       summary: 'lab: 1 to 80 GB in twelve steps; quick (the default): 0.25 to 2 GB',
     },
     dtype: {
       type: 'string',
       list: true,
-      placeholder: '<types>',
+      placeholder: '<type>',
       values: DTYPES,
       summary: 'Element types of tensors, such as float32,bf16,int4',
     },
@@ -92,13 +92,15 @@ async function run(context: Context): Promise<Outcome> {
   const { values, json } = context;
   const reports = reportsOf(values, json, NAME);
   const options = sweepOptions(values);
-  const { report, signalCode } = await runProbe(context, 'starting', (shared, live) =>
+  const { report, signalCode } = await runProbe(context, 'starting', ({ signal, prepared, live }) =>
     sweep({
       ...options,
       ...probeOptions(values, NAME),
-      ...shared,
-      onStep(step, { done, total, etaMs }) {
-        live.step(sweepStepLine(step, done, total), {
+      signal,
+      onEvent(event) {
+        if (event.type !== 'step') return prepared(event);
+        const { done, total, etaMs } = event.progress;
+        live.step(sweepStepLine(event.step, done, total), {
           share: done / total,
           etaMs,
           label: done < total ? `step ${done + 1} of ${total}` : `all ${total} steps done`,

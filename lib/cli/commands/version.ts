@@ -4,7 +4,6 @@ import { packageVersion } from '../core/package-files.ts';
 
 export const versionCommand: Command = {
   name: 'version',
-  summary: 'Prints the version, as --version does',
   usage: '',
   description: 'With --json also the version of Node, the platform and the processor.',
   options: {},

@@ -1,17 +1,14 @@
 import { hostname } from 'node:os';
 import { clean, formatDuration, jsonText } from '../../base/format.ts';
-import { safeBytes } from '../../memory/answer.ts';
 import { headroom } from '../../memory/headroom.ts';
-import { health } from '../../memory/health.ts';
-import type { Level } from '../../memory/verdict.ts';
 import { readingLine } from '../../render/text/watch.ts';
 import { watch } from '../../snapshot/watch.ts';
-import type { Snapshot } from '../../types/index.ts';
+import type { Level, Snapshot } from '../../types/index.ts';
 import { type Command, type Context, finished, type Values } from '../core/command.ts';
 import { CONDITION_TEXT, type Condition, parseCondition } from '../core/condition.ts';
 import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
-import { choice, count, duration, durationRange, flag, INTERVAL, text } from '../core/options.ts';
+import { choice, count, duration, durationRange, EXACT, flag, INTERVAL, text } from '../core/options.ts';
 import { type Program, programOf, runProgram } from '../core/program.ts';
 import { DEADLINE, deadline, MEMGETINFO } from '../core/reading-options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
@@ -24,7 +21,6 @@ const TIMEOUT = { min: 1000, max: 168 * 3_600_000 };
 
 export const watchCommand: Command = {
   name: NAME,
-  summary: 'Shows the snapshot live, waits for a condition, or runs a program at a change',
   usage: '[options] [-- command…]',
   description:
     'Takes a reading at every interval and redraws in place; ? shows the keys. If stdout is not a terminal, writes one line per reading, ' +
@@ -54,7 +50,7 @@ export const watchCommand: Command = {
         'Run the command after -- when --until holds, else at each change of the verdict; without a shell, the document on stdin',
     },
     full: { type: 'boolean', summary: 'Every counter, as many as the window has rows for' },
-    bytes: { type: 'boolean', summary: 'Exact bytes instead of GiB and GB' },
+    exact: EXACT,
     memgetinfo: {
       type: 'string',
       placeholder: '<needed|child|auto|never>',
@@ -103,7 +99,7 @@ function settingsOf({ env, rest, values }: Context): Settings {
     memGetInfo: choice(values, 'memgetinfo', MEMGETINFO, 'auto', NAME),
     deadlineMs: deadline(values, NAME),
     full: flag(values, 'full'),
-    exact: flag(values, 'bytes'),
+    exact: flag(values, 'exact'),
   };
 }
 
@@ -184,7 +180,7 @@ class Changes {
   }
 
   see(snapshot: Snapshot): void {
-    const { level } = health(snapshot);
+    const { level } = snapshot.judgement;
     const previous = this.#level;
     this.#level = level;
     if (this.#program === null || previous === null || previous === level) return;
@@ -229,13 +225,13 @@ class Changes {
 
 /** What a script wants to know without reading JSON. Empty: unknown. */
 function variables(snapshot: Snapshot, previous: Level | null): Record<string, string> {
-  const { level, text: sentence } = health(snapshot);
+  const { because: sentence, level, safe } = snapshot.judgement;
   const { afterReclaim, immediate } = headroom(snapshot);
   return {
     UMAPROBE_VERDICT: level,
     UMAPROBE_PREVIOUS_VERDICT: previous ?? '',
     UMAPROBE_SENTENCE: sentence,
-    UMAPROBE_SAFE: String(safeBytes(snapshot) ?? ''),
+    UMAPROBE_SAFE: String(safe.bytes ?? ''),
     UMAPROBE_FREE: String(immediate ?? ''),
     UMAPROBE_AVAILABLE: String(afterReclaim ?? ''),
     UMAPROBE_AT: snapshot.at,

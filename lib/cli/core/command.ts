@@ -35,7 +35,6 @@ export interface Arguments {
 export interface Command {
   /** As typed: "snapshot", "sim run". */
   name: string;
-  summary: string;
   /** What follows the name: "<name|file> [options]". */
   usage: string;
   /** A few sentences for its help page. */
@@ -49,9 +48,14 @@ export interface Command {
   run(context: Context): Promise<Outcome>;
 }
 
+/** A command with its line in the list of commands. */
+export interface ListedCommand extends Command {
+  summary: string;
+}
+
 /** Every command, for those that describe the others. */
 export interface Commands {
-  all: readonly Command[];
+  all: readonly ListedCommand[];
   /** The one that runs if none is typed. */
   defaultName: string;
 }

@@ -1,10 +1,7 @@
 /** Conditions over a reading: 'safe>=60GiB', 'pressure<5%', 'verdict=ok', joined by commas, which mean "and". */
 import { didYouMean } from '../../base/nearest.ts';
-import { safeBytes } from '../../memory/answer.ts';
 import { headroom } from '../../memory/headroom.ts';
-import { health } from '../../memory/health.ts';
-import type { Level } from '../../memory/verdict.ts';
-import type { Snapshot } from '../../types/index.ts';
+import type { Level, Snapshot } from '../../types/index.ts';
 import { sizeOf } from './options.ts';
 import { UsageError } from './usage.ts';
 
@@ -29,7 +26,7 @@ const bytes = (read: Quantity['read']): Quantity => ({
 });
 
 const QUANTITIES: Readonly<Record<string, Quantity>> = {
-  safe: bytes(safeBytes),
+  safe: bytes(({ judgement }) => judgement.safe.bytes),
   free: bytes((snapshot) => headroom(snapshot).immediate),
   available: bytes((snapshot) => headroom(snapshot).afterReclaim),
   pressure: {
@@ -41,7 +38,7 @@ const QUANTITIES: Readonly<Record<string, Quantity>> = {
     },
   },
   verdict: {
-    read: (snapshot) => LEVELS.indexOf(health(snapshot).level),
+    read: ({ judgement }) => LEVELS.indexOf(judgement.level),
     parse(value, what, command) {
       const level = (LEVELS as readonly string[]).indexOf(value);
       if (level >= 0) return level;

@@ -35,7 +35,7 @@ export const EXIT_MEANINGS: readonly (readonly [code: string, short: string, mor
   [
     '5',
     'refused for safety before anything was changed',
-    'The machine is not fit for a test, another run is live, or the journal cannot be kept',
+    'The machine is not fit for a test, another run is live, or the journal cannot be kept. `launch`: the machine refuses any load now',
   ],
   [
     '6',
@@ -57,6 +57,7 @@ export const EXIT_OF_CODE: Readonly<Record<UmaErrorCode | UsageErrorCode, number
   ERR_INVALID_ARG_VALUE: EXIT.usage,
   ERR_OUT_OF_RANGE: EXIT.usage,
   ERR_UMA_MODEL: EXIT.usage,
+  ERR_UMA_PATH: EXIT.usage,
   ERR_UMA_LIBRARY_MISSING: EXIT.noGpu,
   ERR_UMA_SYMBOL_MISSING: EXIT.noGpu,
   ERR_UMA_DRIVER_UNUSABLE: EXIT.noGpu,

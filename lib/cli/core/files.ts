@@ -32,7 +32,7 @@ export function checkOutputs(outputs: readonly NamedFile[], others: readonly Nam
  * Whether two names are one file: by another spelling, through a link, or in a file system that ignores case. Which file
  * systems do is not asked: names that differ only in case are refused everywhere.
  */
-export function isSameFile(one: string, other: string): boolean {
+function isSameFile(one: string, other: string): boolean {
   if (placeOf(one).toLowerCase() === placeOf(other).toLowerCase()) return true;
   const [first, second] = [identityOf(one), identityOf(other)];
   return first !== null && first === second;

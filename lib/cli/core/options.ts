@@ -18,6 +18,9 @@ export const GLOBAL_OPTIONS: OptionTable = {
   version: { type: 'boolean', short: 'V', summary: 'Show the version' },
 };
 
+/** Of every command that prints amounts. */
+export const EXACT = { type: 'boolean', summary: 'Every digit instead of GiB and GB' } as const;
+
 /** Time between readings on a screen: what changes more often cannot be read. */
 export const INTERVAL = { ...LIMITS.intervalMs, min: 100 };
 

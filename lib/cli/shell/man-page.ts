@@ -1,6 +1,6 @@
 /** The man page, in the man macros: from the tables that the parser and the help use. */
 
-import type { Command, OptionTable } from '../core/command.ts';
+import type { ListedCommand, OptionTable } from '../core/command.ts';
 import { EXIT_MEANINGS } from '../core/exit.ts';
 import { GLOBAL_OPTIONS } from '../core/options.ts';
 
@@ -12,7 +12,7 @@ const ENVIRONMENT: readonly (readonly [string, string])[] = [
   ['XDG_STATE_HOME', 'The journal of tests is kept in its folder umaprobe. Default ~/.local/state.'],
 ];
 
-export function manPage(version: string, commands: readonly Command[]): string {
+export function manPage(version: string, commands: readonly ListedCommand[]): string {
   return `${[
     `.TH UMAPROBE 1 "" "umaprobe ${version}" "User Commands"`,
     '.SH NAME',
@@ -41,7 +41,7 @@ export function manPage(version: string, commands: readonly Command[]): string {
   ].join('\n')}\n`;
 }
 
-function commandLines({ description, examples, name, options, summary, usage }: Command): string[] {
+function commandLines({ description, examples, name, options, summary, usage }: ListedCommand): string[] {
   return [
     `.SS ${roff(`${name} ${usage}`.trim())}`,
     `${roff(summary)}.`,

@@ -1,6 +1,6 @@
 /** What a shell completes, and what the man page lists: the option tables as plain data. */
 
-import type { Command, Commands, OptionSpec, OptionTable } from '../core/command.ts';
+import type { Commands, ListedCommand, OptionSpec, OptionTable } from '../core/command.ts';
 import { optionsOfEvery } from '../core/options.ts';
 
 /** What may stand in a place: known words, files, or both. Neither: only the user knows. */
@@ -60,7 +60,7 @@ export function groupsOf(commands: readonly { name: string }[]): string[] {
   return [...new Set(first)].filter((name) => !names.includes(name));
 }
 
-function shellCommand(command: Command, machines: readonly string[]): ShellCommand {
+function shellCommand(command: ListedCommand, machines: readonly string[]): ShellCommand {
   const [argument = ''] = /<[^>]+>|\[[^\]]+\]/.exec(command.usage.replaceAll('[options]', '')) ?? [];
   return {
     name: command.name,

@@ -1,6 +1,6 @@
 import { formatBytes } from '../../base/format.ts';
 import { conditionText, fitText, roomText } from '../machine.ts';
-import { advice, type Judge, type Message, words } from './message.ts';
+import { advice, type Judge, type Message, WHO_KILLED_IT, words } from './message.ts';
 
 const WHO = advice('see who holds memory, GPU memory included: the kernel does not count that', 'umaprobe snapshot');
 
@@ -174,7 +174,7 @@ export const LINUX: readonly Message[] = [
     },
     now,
     remedies: [
-      advice('check contiguity, and compact', 'umaprobe doctor --only contiguity; umaprobe cache compact', true),
+      advice('check for fragments, and compact', 'umaprobe doctor --only fragmentation; umaprobe cache compact', true),
     ],
   },
   {
@@ -205,7 +205,7 @@ export const LINUX: readonly Message[] = [
     meaning:
       'The shell saw its program end by SIGKILL: by the kernel for lack of memory, by a guard, or by somebody. The shell does not know the reason.',
     now,
-    remedies: [advice('see who killed it', 'sudo dmesg -T | grep -iE "killed process|oom-kill"', true), WHO],
+    remedies: [WHO_KILLED_IT, WHO],
   },
   {
     code: 'exit-137',
@@ -217,7 +217,7 @@ export const LINUX: readonly Message[] = [
     meaning:
       'A worker was ended by SIGKILL: nearly always by the kernel or a guard, for lack of host memory. torchrun does not know the reason.',
     now,
-    remedies: [advice('see who killed it', 'sudo dmesg -T | grep -iE "killed process|oom-kill"', true), WHO],
+    remedies: [WHO_KILLED_IT, WHO],
   },
   {
     code: 'exit-137',
@@ -248,7 +248,7 @@ export const LINUX: readonly Message[] = [
     meaning:
       'The program was ended by SIGKILL (128 + 9): by the kernel for lack of memory, by a guard, or by docker stop. OOMKilled is true only if the container’s own limit was reached; a kill for lack of memory of the whole machine leaves it false.',
     now,
-    remedies: [advice('see who killed it', 'sudo dmesg -T | grep -iE "killed process|oom-kill"', true), WHO],
+    remedies: [WHO_KILLED_IT, WHO],
   },
   {
     code: 'numpy-oom',

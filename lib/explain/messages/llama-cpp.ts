@@ -1,7 +1,7 @@
 import { formatBytes } from '../../base/format.ts';
 import type { Machine } from '../machine.ts';
 import { fitText, roomText } from '../machine.ts';
-import { advice, type Judge, type Message, type Numbers, words } from './message.ts';
+import { advice, type Judge, type Message, type Numbers, SMALLER_QUANTISATION, words } from './message.ts';
 
 /** "allocating 9032.01 MiB on device 3: cudaMalloc failed: out of memory", by ggml since 2024. */
 const ALLOCATING = words`(?:ggml_\w{1,60}: )?allocating (?<asked>{num} ?MiB) on device (?<device>{int}): (?:cuda|hip|musa)\w{2,20} failed: out of memory`;
@@ -97,7 +97,7 @@ export const LLAMA_CPP: readonly Message[] = [
     remedies: [
       advice('keep some layers, or the experts, in host memory', '-ngl <fewer> --n-cpu-moe <layers>'),
       NO_MMAP,
-      advice('or use a smaller quantisation of the model'),
+      SMALLER_QUANTISATION,
     ],
   }),
   {

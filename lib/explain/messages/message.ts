@@ -99,3 +99,7 @@ export function readNumber(name: string, text: string, { units = {}, binary = fa
 export function advice(text: string, command: string | null = null, needsRoot = false): ErrorRemedy {
   return { text, command, needsRoot };
 }
+
+/** Remedies of several messages. */
+export const WHO_KILLED_IT = advice('see who killed it', 'sudo dmesg -T | grep -iE "killed process|oom-kill"', true);
+export const SMALLER_QUANTISATION = advice('or use a smaller quantisation of the model');

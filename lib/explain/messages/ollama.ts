@@ -1,7 +1,7 @@
 import { formatBytes } from '../../base/format.ts';
 import { DROP_PAGE_CACHE } from '../../memory/remedies.ts';
 import { fitText, roomText } from '../machine.ts';
-import { advice, type Message, words } from './message.ts';
+import { advice, type Message, WHO_KILLED_IT, words } from './message.ts';
 
 const DROP = advice('give page cache back, if it counts as used there', DROP_PAGE_CACHE, true);
 
@@ -123,10 +123,7 @@ export const OLLAMA: readonly Message[] = [
     meaning:
       'The process that runs the model was killed from outside, nearly always by the kernel for lack of memory. The kernel’s own lines say whose.',
     now: (_, machine) => `${roomText(machine).replace(/^h/, 'H')}.`,
-    remedies: [
-      advice('see who killed it', 'sudo dmesg -T | grep -iE "killed process|oom-kill"', true),
-      advice('use a smaller context, or a smaller quantisation', 'OLLAMA_CONTEXT_LENGTH=8192'),
-    ],
+    remedies: [WHO_KILLED_IT, advice('use a smaller context, or a smaller quantisation', 'OLLAMA_CONTEXT_LENGTH=8192')],
   },
   {
     code: 'ollama-vram-wait',

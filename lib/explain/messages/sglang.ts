@@ -1,6 +1,6 @@
 import { formatBytes } from '../../base/format.ts';
 import { holdersText, roomText } from '../machine.ts';
-import { advice, type Message, words } from './message.ts';
+import { advice, type Message, SMALLER_QUANTISATION, words } from './message.ts';
 
 const RAISE = advice(
   'raise the share (a higher one keeps less back), but leave about 10 GiB for graphs and kernels that it does not count',
@@ -19,7 +19,7 @@ export const SGLANG: readonly Message[] = [
     meaning:
       'After the weights nothing is left for the KV cache: SGLang keeps (1 − mem-fraction-static) × the memory that was free before loading, and that alone is more than what the weights left.',
     now: (_, machine) => `${capital(roomText(machine))}.${holdersText(machine)}`,
-    remedies: [RAISE, advice('or use a smaller quantisation of the model')],
+    remedies: [RAISE, SMALLER_QUANTISATION],
   },
   {
     code: 'sglang-mem-fraction',

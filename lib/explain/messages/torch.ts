@@ -1,7 +1,7 @@
 import { formatBytes } from '../../base/format.ts';
 import { DROP_PAGE_CACHE } from '../../memory/remedies.ts';
 import { fitText, isThisGpu, otherGpu, roomText } from '../machine.ts';
-import { advice, type Judge, type Message, words } from './message.ts';
+import { advice, type Judge, type Message, WHO_KILLED_IT, words } from './message.ts';
 
 const EXPANDABLE = advice(
   'if much is reserved but unallocated, avoid fragmentation',
@@ -244,10 +244,7 @@ export const TORCH: readonly Message[] = [
     meaning:
       'A worker was killed from outside. Nearly always the kernel or a memory guard did that for lack of host memory: each worker holds its own samples.',
     now: ROOM,
-    remedies: [
-      advice('see who killed it', 'sudo dmesg -T | grep -i "killed process"', true),
-      advice('use fewer workers, or prefetch less', 'num_workers=2, prefetch_factor=1'),
-    ],
+    remedies: [WHO_KILLED_IT, advice('use fewer workers, or prefetch less', 'num_workers=2, prefetch_factor=1')],
   },
   {
     code: 'bitsandbytes-cpu-dispatch',

@@ -1,6 +1,6 @@
 import { formatBytes, formatCount } from '../../base/format.ts';
 import { fitText, holdersText, otherGpu } from '../machine.ts';
-import { advice, type Message, words } from './message.ts';
+import { advice, type Message, SMALLER_QUANTISATION, words } from './message.ts';
 
 const RESTART = advice(
   'start vLLM again when nothing else on the machine loads or ends, or skip the profiling by giving the size of the KV cache',
@@ -127,7 +127,7 @@ export const VLLM: readonly Message[] = [
     remedies: [
       advice('give vLLM a larger share, if so much is free', '--gpu-memory-utilization <higher>'),
       advice('or lower the peak that it measures', '--max-num-batched-tokens 2048 --max-num-seqs 16'),
-      advice('or use a smaller quantisation of the model'),
+      SMALLER_QUANTISATION,
     ],
   },
   {

@@ -1,44 +1,44 @@
-/** Findings about the page cache. */
+/** Rows about the page cache. */
 
 import { formatBytes, GiB, inGiB } from '../../base/format.ts';
 import { headroom, unifiedDevice } from '../headroom.ts';
 import { DROP_PAGE_CACHE, WRITE_DIRTY, withReceipt } from '../remedies.ts';
-import { bytes, type FindingRule, meminfo } from './finding.ts';
+import { applies, bytes, command, meminfo, passed, type Row, unknown } from './row.ts';
 
 /** Share of MemTotal in page cache above which programs that read cudaMemGetInfo refuse models that fit. */
 const CACHED_SHARE = 0.08;
 
-/** "105.77 of 119.69 GiB look used but hold copies of files (page cache)". */
-export function cachedText(cache: number, total: number): string {
-  return `${inGiB(cache)} of ${inGiB(total)} GiB look used but hold copies of files (page cache)`;
-}
-
 /** "128 GB is not enough for 7B": cudaMemGetInfo counts page cache as used. */
-export const pageCache: FindingRule = ({ snapshot }) => {
-  const { immediate, afterReclaim, total } = headroom(snapshot);
-  const device = unifiedDevice(snapshot);
-  if (device === undefined || immediate === null || afterReclaim === null) return null;
-  const cache = afterReclaim - immediate;
-  if (cache < total * CACHED_SHARE) return null;
-  const read = device.views.cudaMemGetInfo;
-  return {
-    code: 'page-cache',
-    severity: 'notice',
-    bytes: cache,
-    summary: `${cachedText(cache, total)}, which give way to a program.`,
-    evidence: [
-      ...meminfo(snapshot, ['available', 'MemAvailable'], ['free', 'MemFree'], ['cached', 'Cached']),
+export const pageCache: Row = {
+  needs: ['cuda'],
+  judge({ snapshot }) {
+    const { immediate, afterReclaim, total } = headroom(snapshot);
+    const device = unifiedDevice(snapshot);
+    const read = device?.views.cudaMemGetInfo ?? null;
+    const evidence = [
+      ...meminfo(snapshot, 'available', 'free', 'cached'),
       ...(read === null
         ? []
-        : [bytes('free by cudaMemGetInfo', read, device.from['views.cudaMemGetInfo'] ?? 'cudaMemGetInfo')]),
-    ],
-    remedy: {
-      text: `nothing to do, or: ${withReceipt(DROP_PAGE_CACHE)}`,
-      command: DROP_PAGE_CACHE,
-      needsRoot: true,
-      gains: Math.max(0, cache - (snapshot.host.dirty ?? 0)),
-    },
-  };
+        : [bytes('free by cudaMemGetInfo', read, device?.from['views.cudaMemGetInfo'] ?? 'cudaMemGetInfo')]),
+    ];
+    if (device === undefined)
+      return passed('No GPU here shares the host’s memory: its page cache takes nothing from a GPU.', evidence);
+    if (immediate === null || afterReclaim === null) return unknown('what is available is not known', evidence);
+    const cache = afterReclaim - immediate;
+    if (cache < total * CACHED_SHARE) return passed('Little memory only looks used.', evidence);
+    return applies({
+      severity: 'notice',
+      bytes: cache,
+      summary: `${inGiB(cache)} of ${inGiB(total)} GiB look used but hold copies of files (page cache), which give way to a program.`,
+      evidence,
+      remedy: {
+        text: `nothing to do, or: ${withReceipt(DROP_PAGE_CACHE)}`,
+        command: DROP_PAGE_CACHE,
+        needsRoot: true,
+        gains: Math.max(0, cache - (snapshot.host.dirty ?? 0)),
+      },
+    });
+  },
 };
 
 /**
@@ -48,16 +48,19 @@ export const pageCache: FindingRule = ({ snapshot }) => {
 const DIRTY = 2 * GiB;
 
 /** The kernel cannot give dirty pages back before they are written, and counts them as available all the same. */
-export const dirtyCache: FindingRule = ({ snapshot }) => {
-  const { dirty, writeback } = snapshot.host;
-  const waiting = (dirty ?? 0) + (writeback ?? 0);
-  if (waiting < DIRTY) return null;
-  return {
-    code: 'dirty-cache',
-    severity: 'notice',
-    bytes: waiting,
-    summary: `${formatBytes(waiting)} of the page cache are not written to disk yet: an allocation that needs them waits for the disk.`,
-    evidence: meminfo(snapshot, ['dirty', 'Dirty'], ['writeback', 'Writeback']),
-    remedy: { text: `write them first: ${WRITE_DIRTY}`, command: WRITE_DIRTY, needsRoot: false, gains: waiting },
-  };
+export const dirty: Row = {
+  needs: [],
+  judge({ snapshot }) {
+    const { dirty: unwritten, writeback } = snapshot.host;
+    const waiting = (unwritten ?? 0) + (writeback ?? 0);
+    const evidence = meminfo(snapshot, 'dirty', 'writeback');
+    if (waiting < DIRTY) return passed('Nearly all of the page cache is written to disk.', evidence);
+    return applies({
+      severity: 'notice',
+      bytes: waiting,
+      summary: `${formatBytes(waiting)} of the page cache are not written to disk yet: an allocation that needs them waits for the disk.`,
+      evidence,
+      remedy: command('write them first', WRITE_DIRTY, { gains: waiting }),
+    });
+  },
 };

@@ -48,6 +48,16 @@ export function barPicture({ label, marks = [], parts, range, scale }: BarPictur
   return html`<svg class="pool" width="100%" height="${height}" role="img" aria-label="${label}">${drawn}${outline}${marks.map((mark, index) => markAt(mark, x(mark.at), mark.at / scale, index))}</svg>`;
 }
 
+/** A small bar in a table's cell: `bytes` of the scale, and a pale rest up to `most`. A line marks a limit. */
+export function cellBar(
+  bytes: number,
+  { scale, most = scale, limit }: { scale: number; most?: number; limit?: number },
+): Markup {
+  const width = (size: number): string => ((size / scale) * 100).toFixed(1);
+  const line = limit === undefined ? null : html`<rect class="limit" x="${width(limit)}" width="0.8" height="8"/>`;
+  return html`<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect class="rest" width="${width(most)}" height="8"/><rect width="${width(bytes)}" height="8"/>${line}</svg>`;
+}
+
 function segment({ letter, style }: BarPart, x: string, width: string, share: number, middle: string): Content {
   if (share <= 0) return null;
   const text =

@@ -12,7 +12,7 @@ import type {
 import { MODEL_PROGRAMS } from '../../types/programs.ts';
 import { useFacts } from '../estimate-facts.ts';
 import { type FitPart, fitParts, memoryName, solutionText } from '../fit-parts.ts';
-import { barPicture } from './bar.ts';
+import { barPicture, cellBar } from './bar.ts';
 import { type Content, html, type Markup } from './markup.ts';
 import { type Assets, page, timeText } from './page.ts';
 import { type Figure, figures, list, saveButton, scrollTable, section } from './sections.ts';
@@ -53,6 +53,7 @@ export function fitHtml(report: FitReport, { estimated, heading }: FitPageView, 
 const VERDICTS: Readonly<Record<FitVerdict, { label: string; style: string }>> = {
   fits: { label: 'fits', style: 'good' },
   'fits-after': { label: 'fits after', style: 'caution' },
+  'not-now': { label: 'not now', style: 'caution' },
   tight: { label: 'tight', style: 'caution' },
   no: { label: 'no', style: 'warn' },
   unknown: { label: 'unknown', style: 'warn' },
@@ -73,11 +74,10 @@ function keyFigures({ headroom, limit, need, shortBy, verdict }: FitReport): Fig
     term,
     value: bytes === null ? 'unknown' : `${inGiB(bytes)} GiB`,
     more,
-    kind: null,
   });
   const isShort = shortBy !== null && shortBy > 0;
   return [
-    { term: 'Verdict', value: verdictText(verdict), more: 'before anything is allocated', kind: null },
+    { term: 'Verdict', value: verdictText(verdict), more: 'before anything is allocated' },
     figure('Needed', need.bytes, need.high > need.bytes ? `at most ${inGiB(need.high)} GiB` : `${inGB(need.bytes)} GB`),
     figure(
       'Can be loaded',
@@ -231,7 +231,7 @@ export function fitTableHtml(report: FitTable, assets: Assets): string {
             html`<tr><th scope="col" class="left">model</th>${dtypes.map((dtype) => html`<th scope="col">${dtype}</th>`)}</tr>`,
             rows.map(
               ({ cells, name }) =>
-                html`<tr><th scope="row">${name}</th>${cells.map((cell) => html`<td class="kind-1">${inGiB(cell.need.bytes)} ${verdictText(cell.verdict)}${cellBar(cell.need.bytes, limit, scale)}</td>`)}</tr>\n`,
+                html`<tr><th scope="row">${name}</th>${cells.map((cell) => html`<td class="kind-1">${inGiB(cell.need.bytes)} ${verdictText(cell.verdict)}${cellBar(cell.need.bytes, { scale, ...(limit === null ? {} : { limit }) })}</td>`)}</tr>\n`,
             ),
           ),
           saveButton(),
@@ -240,10 +240,4 @@ export function fitTableHtml(report: FitTable, assets: Assets): string {
     },
     assets,
   );
-}
-
-function cellBar(bytes: number, limit: number | null, scale: number): Markup {
-  const width = (size: number): string => ((size / scale) * 100).toFixed(1);
-  const line = limit === null ? null : html`<rect class="limit" x="${width(limit)}" width="0.8" height="8"/>`;
-  return html`<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect class="rest" width="100" height="8"/><rect width="${width(bytes)}" height="8"/>${line}</svg>`;
 }

@@ -62,9 +62,8 @@ function outcomeStyle({ guard, outcome, receipt }: LaunchReport): string {
 function keyFigures({ plan, receipt }: LaunchReport): Figure[] {
   const verdict: Figure = {
     term: 'Fit said',
-    value: html`<strong class="${verdictStyle(plan.verdict)}">${VERDICT_LABELS[plan.verdict].toLowerCase()}</strong>`,
+    value: html`<strong class="${plan.verdict === 'not-now' ? 'warn' : verdictStyle(plan.verdict)}">${VERDICT_LABELS[plan.verdict].toLowerCase()}</strong>`,
     more: 'before the start',
-    kind: null,
   };
   if (receipt === null) return [verdict];
   const { after, expected, floor, headroom, took } = receipt;
@@ -74,19 +73,16 @@ function keyFigures({ plan, receipt }: LaunchReport): Figure[] {
       term: 'Peak',
       value: formatBytes(took.peak),
       more: expected === null ? 'at any time' : `expected ${formatBytes(expected.total.bytes)}`,
-      kind: null,
     },
     {
       term: headroom >= 0 ? 'Above the floor' : 'Below the floor',
       value: html`<span class="${headroom >= 0 ? 'good' : 'warn'}">${formatBytes(Math.abs(headroom))}</span>`,
       more: `at the lowest; the floor is ${formatBytes(floor.bytes)}`,
-      kind: null,
     },
     {
       term: 'Not back afterwards',
       value: after === null ? 'unknown' : after.missing === 0 ? 'nothing' : formatBytes(after.missing),
       more: after === null ? 'it was not read' : `${formatBytes(after.available)} available`,
-      kind: null,
     },
   ];
 }

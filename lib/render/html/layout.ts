@@ -4,6 +4,7 @@ import type { LayoutPart, LayoutReport } from '../../types/index.ts';
 import { COUNTERS, isNoise } from '../counters.ts';
 import { kindStyle } from '../kinds.ts';
 import { moved, ms } from '../numbers.ts';
+import { cellBar } from './bar.ts';
 import { html, type Markup } from './markup.ts';
 import type { Assets } from './page.ts';
 import { probePage } from './probe-page.ts';
@@ -72,10 +73,8 @@ function partsSection(report: LayoutReport): Markup {
 }
 
 function partRow(part: LayoutPart, most: number): Markup {
-  const width = ((part.expectedBytes / most) * 100).toFixed(1);
   const ended = part.state === 'ok' ? 'ok' : `${part.state}${part.reason === null ? '' : `: ${part.reason}`}`;
-  const bar = html`<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect class="rest" width="100" height="8"/><rect width="${width}" height="8"/></svg>`;
-  return html`<tr><th scope="row">${part.name}</th><td>${inGB(part.expectedBytes)}</td><td>${inGiB(part.expectedBytes)}</td><td>${ms(part.allocMs)}</td><td>${ms(part.firstTouchMs)}</td><td>${bar}</td><td class="left${part.state === 'ok' ? ' soft' : ''}">${ended}</td></tr>\n`;
+  return html`<tr><th scope="row">${part.name}</th><td>${inGB(part.expectedBytes)}</td><td>${inGiB(part.expectedBytes)}</td><td>${ms(part.allocMs)}</td><td>${ms(part.firstTouchMs)}</td><td>${cellBar(part.expectedBytes, { scale: most })}</td><td class="left${part.state === 'ok' ? ' soft' : ''}">${ended}</td></tr>\n`;
 }
 
 function countersSection({ moved: changes, allocatedBytes }: LayoutReport): Markup | null {

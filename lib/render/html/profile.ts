@@ -4,7 +4,7 @@ import type { ProfileReport, ProfileTrial } from '../../types/index.ts';
 import { answerText, predictionError, settingsText, trialNote } from '../profile-facts.ts';
 import { type Content, html, type Markup } from './markup.ts';
 import { type Assets, page, timeText } from './page.ts';
-import { type Figure, figures, list, saveButton, scrollTable, section } from './sections.ts';
+import { charts, type Figure, figures, headRow, list, saveButton, scrollTable, section } from './sections.ts';
 
 export function profileHtml(report: ProfileReport, assets: Assets): string {
   const { at, bootId, command, durationMs, journalNotes, simulated, trials, unfinished } = report;
@@ -40,15 +40,13 @@ function keyFigures({ limit, safe }: ProfileReport): Figure[] {
       term: 'Largest safe configuration',
       value: safe === null ? 'none' : settingsText(safe.params),
       more: safe === null ? 'see the reason below' : `${inGiB(safe.headroomBytes)} GiB stay available`,
-      kind: null,
     },
     {
       term: 'Its peak',
       value: safe === null ? 'unknown' : `${inGiB(safe.peakBytes)} GiB`,
       more: safe === null ? '' : `${inGB(safe.peakBytes)} GB`,
-      kind: null,
     },
-    { term: 'Limit', value: `${inGiB(limit.bytes)} GiB`, more: limit.from, kind: null },
+    { term: 'Limit', value: `${inGiB(limit.bytes)} GiB`, more: limit.from },
   ];
 }
 
@@ -56,7 +54,7 @@ function chartsSection({ curves }: ProfileReport): Markup | null {
   if (curves.length === 0) return null;
   return section(
     'Peak by value',
-    html`<div id="charts"></div><noscript><p class="soft">The charts need JavaScript; the table below has all their numbers.</p></noscript>`,
+    charts(),
     html`<ul>${curves.map(({ formula, points }) => html`<li>${formula} (${points.length} trials)</li>`)}</ul>`,
   );
 }
@@ -79,7 +77,7 @@ function trialsSection({ parameters, trials }: ProfileReport): Markup {
     scrollTable(
       'Every trial',
       'Memory in use on the machine at the peak, what stayed available, and what was expected before.',
-      html`<tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}<th scope="col" class="left">ended</th></tr>`,
+      headRow(heads),
       trials.map((trial) =>
         trialRow(
           trial,

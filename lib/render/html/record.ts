@@ -59,7 +59,6 @@ function keyFigures({ belowFloorMs, fastestFall, floor, lowestAvailable, lowestF
     term,
     value: value === null ? 'unknown' : formatBytes(value.bytes),
     more: value === null ? 'it was not read' : `at ${timeOfDay(value.at)}`,
-    kind: null,
   });
   return [
     lowest('Lowest MemAvailable', lowestAvailable),
@@ -68,13 +67,11 @@ function keyFigures({ belowFloorMs, fastestFall, floor, lowestAvailable, lowestF
       term: 'Below the floor',
       value: belowFloorMs > 0 ? formatDuration(belowFloorMs) : 'never',
       more: `the floor is ${formatBytes(floor)}`,
-      kind: null,
     },
     {
       term: 'Fastest fall',
       value: fastestFall === null ? 'none' : `${formatBytes(fastestFall.bytesPerSecond)}/s`,
       more: fastestFall === null ? 'MemFree never fell' : `at ${timeOfDay(fastestFall.at)}, over a second`,
-      kind: null,
     },
   ];
 }

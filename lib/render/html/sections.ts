@@ -22,19 +22,25 @@ export function scrollTable(name: string, caption: string, head: Content, body: 
   return html`<div class="scroll" role="region" tabindex="0" aria-label="${name}"><table><caption><span>${caption}</span></caption><thead>${head}</thead><tbody>${body}</tbody></table></div>`;
 }
 
+/** The head of a table of steps or trials, whose last column is a sentence. */
+export function headRow(heads: readonly string[]): Markup {
+  return html`<tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}<th scope="col" class="left">ended</th></tr>`;
+}
+
 export interface Figure {
   term: string;
   value: Content;
   /** A line below, in small print. */
   more: string;
-  kind: AllocatorKind | null;
+  /** Colours it; absent: it is of no kind. */
+  kind?: AllocatorKind;
 }
 
 /** The main results, in large print. */
 export function figures(list: readonly Figure[]): Markup {
   return html`<section><dl class="figures">${list.map(
     ({ term, value, more, kind }) =>
-      html`<div${kind === null ? null : html` class="${kindStyle(kind)}"`}><dt>${term}</dt><dd class="value">${value}</dd><dd class="small soft">${more}</dd></div>`,
+      html`<div${kind === undefined ? null : html` class="${kindStyle(kind)}"`}><dt>${term}</dt><dd class="value">${value}</dd><dd class="small soft">${more}</dd></div>`,
   )}</dl></section>\n`;
 }
 
@@ -42,6 +48,11 @@ export function figures(list: readonly Figure[]): Markup {
 export function list(rows: readonly (readonly [string, Content] | null)[]): Markup {
   const shown = rows.filter((row) => row !== null);
   return html`<dl class="list">${shown.map(([term, description]) => html`<dt>${term}</dt><dd>${description}</dd>`)}</dl>`;
+}
+
+/** Where the script draws the charts. */
+export function charts(): Markup {
+  return html`<div id="charts"></div><noscript><p class="soft">The charts need JavaScript; every number is in a table below.</p></noscript>`;
 }
 
 export function kindName(kind: AllocatorKind): Markup {

@@ -7,8 +7,10 @@ import { type Content, html, type Markup } from './markup.ts';
 import type { Assets } from './page.ts';
 import { probePage } from './probe-page.ts';
 import {
+  charts,
   type Figure,
   figures,
+  headRow,
   list,
   machineSection,
   scrollTable,
@@ -44,13 +46,11 @@ function keyFigures({ maxBytes, state, kind, mode, verified, cudaMs, durationMs 
       term: 'Ended by',
       value: state,
       more: `after ${formatDuration(durationMs)}, including ${formatDuration(cudaMs)} in CUDA`,
-      kind: null,
     },
     {
       term: 'Verified',
       value: verified === null ? 'no' : verified.mismatches === 0 ? 'every byte' : `${verified.mismatches} wrong`,
       more: verified === null ? 'needs --verify' : `${inGiB(verified.bytes)} GiB written and read back by the GPU`,
-      kind: null,
     },
   ];
 }
@@ -81,10 +81,7 @@ function durationText(ms: number | null): string {
 
 function chartsSection({ steps }: StressReport): Markup | null {
   if (steps.length < 2) return null;
-  return section(
-    'Step by step',
-    html`<div id="charts"></div><noscript><p class="soft">The charts need JavaScript; the table below has all their numbers.</p></noscript>`,
-  );
+  return section('Step by step', charts());
 }
 
 const HEADS = [
@@ -107,7 +104,7 @@ function stepsSection({ steps: all, mode }: StressReport): Markup {
     scrollTable(
       'Every step',
       'What each step asked for, what it cost the machine, how long it took, and what was left.',
-      html`<tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}<th scope="col" class="left">ended</th></tr>`,
+      headRow(heads),
       all.map(stepRow),
     ),
   );

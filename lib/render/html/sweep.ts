@@ -8,6 +8,7 @@ import { html, type Markup } from './markup.ts';
 import type { Assets } from './page.ts';
 import { probePage } from './probe-page.ts';
 import {
+  charts,
   type Figure,
   figures,
   kindName,
@@ -64,7 +65,8 @@ function chartsSection({ steps }: SweepReport): Markup | null {
   if (steps.every((step) => step.allocMs === null)) return null;
   return section(
     'Over the size',
-    html`<fieldset id="axes" class="switches" hidden><legend>Axes</legend><label><input type="radio" name="axes" value="linear"> linear</label><label><input type="radio" name="axes" value="log"> logarithmic</label></fieldset><div id="charts"></div><noscript><p class="soft">The charts need JavaScript; the tables below have all their numbers.</p></noscript>`,
+    html`<fieldset id="axes" class="switches" hidden><legend>Axes</legend><label><input type="radio" name="axes" value="linear"> linear</label><label><input type="radio" name="axes" value="log"> logarithmic</label></fieldset>`,
+    charts(),
   );
 }
 

@@ -3,11 +3,12 @@ import { clean, formatBytes, formatCount, inGB, inGiB } from '../../base/format.
 import type { EstimateRange, EstimateReport, EstimateTerm } from '../../types/index.ts';
 import { TERM_LABELS } from '../fit-parts.ts';
 import { styleAt } from '../kinds.ts';
+import { cellBar } from './bar.ts';
 import { html, type Markup } from './markup.ts';
 import { list, scrollTable, section } from './sections.ts';
 
 /** "weights", "KV cache". */
-export function termLabel(name: string): string {
+function termLabel(name: string): string {
   return name === 'bytes' ? 'need' : (TERM_LABELS[name] ?? clean(name));
 }
 
@@ -45,9 +46,7 @@ function numbers(range: EstimateRange): Markup {
 }
 
 function termRow(term: EstimateTerm, style: string, most: number): Markup {
-  const width = (bytes: number): string => ((bytes / most) * 100).toFixed(1);
-  const bar = html`<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect class="rest" width="${width(term.high)}" height="8"/><rect width="${width(term.bytes)}" height="8"/></svg>`;
-  return html`<tr><th scope="row"><span class="${style}"><span class="name">${termLabel(term.name)}</span></span></th>${numbers(term)}<td class="${style}">${bar}</td></tr>\n`;
+  return html`<tr><th scope="row"><span class="${style}"><span class="name">${termLabel(term.name)}</span></span></th>${numbers(term)}<td class="${style}">${cellBar(term.bytes, { scale: most, most: term.high })}</td></tr>\n`;
 }
 
 /** "KV cache: 4.5 GiB = layers × …; between … and …", and below "layers 36, …". */

@@ -119,9 +119,10 @@ function ordersTable({ orders }: CompactReport, { cut, paint }: RenderOptions): 
 }
 
 export function reclaimPage(report: ReclaimReport, options: RenderOptions): string[] {
-  const { bytes, cgroup, gotBytes, short } = report;
+  const { bytes, cgroup, gotBytes, short, simulated } = report;
   const shortfall = short ? ': the kernel found no more' : '';
   return sections(
+    simulated === null ? [] : [simulatedBand(simulated, options)],
     hanging('', `${clean(cgroup)}: ${formatBoth(gotBytes)} of ${formatBoth(bytes)}${shortfall}`, options.width),
     receiptLines(report.receipt, options),
     [options.paint('dim', `took ${formatDuration(report.durationMs)}`)],
@@ -130,6 +131,7 @@ export function reclaimPage(report: ReclaimReport, options: RenderOptions): stri
 
 const COUNTER_LABELS: Readonly<Record<keyof ReceiptCounters, string>> = {
   memFree: 'MemFree',
+  freeInCpuLists: 'free in processors’ lists',
   memAvailable: 'MemAvailable',
   cached: 'Cached',
   sReclaimable: 'SReclaimable',
@@ -138,18 +140,28 @@ const COUNTER_LABELS: Readonly<Record<keyof ReceiptCounters, string>> = {
   cudaFree: 'CUDA free',
 };
 
-/** Counters before and after. Those that are unknown here are left out; --json has them with the reason. */
+/**
+ * Counters before and after. Those that are unknown here are left out; --json has them with the reason. Where the lists of
+ * the processors have pages, the first row is all free memory: freed pages go there first, and MemFree may stay as it was.
+ */
 function receiptLines({ before, after, change }: Receipt, { cut, paint }: RenderOptions): string[] {
+  const hasLists = (before.freeInCpuLists ?? 0) + (after.freeInCpuLists ?? 0) > 0;
   const names = (Object.keys(COUNTER_LABELS) as (keyof ReceiptCounters)[]).filter(
-    (name) => before[name] !== null || after[name] !== null,
+    (name) => (before[name] !== null || after[name] !== null) && (name !== 'freeInCpuLists' || hasLists),
   );
+  const allFree = ({ freeInCpuLists, memFree }: ReceiptCounters) =>
+    memFree === null || freeInCpuLists === null ? null : memFree + freeInCpuLists;
   const right = { align: 'right' } as const;
-  const rows = names.map((name) => [
-    COUNTER_LABELS[name],
-    formatBytes(before[name]),
-    formatBytes(after[name]),
-    signed(change[name]),
-  ]);
+  const row = (label: string, value: (counters: ReceiptCounters) => number | null) => [
+    label,
+    formatBytes(value(before)),
+    formatBytes(value(after)),
+    signed(value(change)),
+  ];
+  const rows = [
+    ...(hasLists ? [row('free', allFree)] : []),
+    ...names.map((name) => row(COUNTER_LABELS[name], (counters) => counters[name])),
+  ];
   const [heading = '', ...lines] = table(
     [{ align: 'left' }, right, right, right],
     [['', 'before', 'after', 'change'], ...rows],

@@ -1,38 +1,55 @@
-/** The page of doctor: one finding per check, and their numbers. */
+/** The page of doctor: one row per check, and the numbers of those that apply. */
 import { clean } from '../../base/format.ts';
 import type { CheckResult, CheckStatus, DoctorReport } from '../../types/index.ts';
 import type { RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { hanging, padEnd } from '../text-layout.ts';
+import { evidenceText } from './evidence.ts';
 import { sections, simulatedBand } from './frame.ts';
 
-const STYLES: Readonly<Record<CheckStatus, Style>> = { pass: 'ok', warn: 'warning', fail: 'danger', skip: 'dim' };
+const STYLES: Readonly<Record<CheckStatus, Style>> = {
+  pass: 'ok',
+  note: 'notice',
+  warn: 'warning',
+  fail: 'danger',
+  unknown: 'dim',
+};
+
+/** What applies stands first; of one status the order is that of the table. */
+const ORDER: readonly CheckStatus[] = ['fail', 'warn', 'note', 'pass', 'unknown'];
 
 export function doctorPage({ checks, simulated, summary }: DoctorReport, options: RenderOptions): string[] {
-  const { pass, warn, fail, skip } = summary;
-  const total = `${pass} passed, ${warn} warned, ${fail} failed, ${skip} skipped`;
+  const { fail, note, pass, unknown, warn } = summary;
+  const total = `${pass} passed, ${note} noted, ${warn} warned, ${fail} failed, ${unknown} not judged`;
   const style: Style = fail > 0 ? 'danger' : warn > 0 ? 'warning' : 'ok';
   const idWidth = Math.max(0, ...checks.map(({ id }) => id.length)) + 2;
   return sections(
     simulated === null ? [] : [simulatedBand(simulated, options, { what: 'findings' })],
-    checks.flatMap((check) => checkLines(check, idWidth, options)),
-    [options.paint(style, total)],
+    ORDER.flatMap((status) => checks.filter((check) => check.status === status)).flatMap((check) =>
+      checkLines(check, idWidth, options),
+    ),
+    hanging('', total, options.width).map((line) => options.paint(style, line)),
   );
 }
 
-/** The cause; of a warning or a failure the evidence and remedy, too. */
-function checkLines(check: CheckResult, idWidth: number, { paint, width }: RenderOptions): string[] {
-  const status = padEnd(check.status, 6);
-  const [first = '', ...more] = hanging(status + padEnd(check.id, idWidth), clean(check.cause), width);
+/** What was seen; of what applies the cause, the evidence and the remedy, too. */
+function checkLines(check: CheckResult, idWidth: number, options: RenderOptions): string[] {
+  const { paint, width } = options;
+  const status = padEnd(check.status, 9);
+  const sentence = check.cause === null ? check.summary : `${check.summary} ${check.cause}`;
+  const [first = '', ...more] = hanging(status + padEnd(check.id, idWidth), clean(sentence), width);
   const lines = [
-    paint(STYLES[check.status], status) +
-      paint('strong', first.slice(status.length, status.length + idWidth)) +
-      first.slice(status.length + idWidth),
+    // In a narrow window the label is a line of its own, with single spaces.
+    first.replace(
+      /^(\S+)(\s+)(\S+)/,
+      (_, said: string, gap: string, id: string) => paint(STYLES[check.status], said) + gap + paint('strong', id),
+    ),
     ...more,
   ];
-  if (check.status === 'pass' || check.status === 'skip') return lines;
+  if (check.status === 'pass' || check.status === 'unknown') return lines;
   const indent = ' '.repeat(status.length);
-  lines.push(...hanging(`${indent}seen  `, clean(check.evidence), width).map((line) => paint('dim', line)));
-  if (check.remedy !== null) lines.push(...hanging(`${indent}do    `, check.remedy, width));
+  const seen = evidenceText(check.evidence, options);
+  lines.push(...hanging(`${indent}seen  `, seen, width).map((line) => paint('dim', line)));
+  if (check.remedy !== null) lines.push(...hanging(`${indent}do    `, clean(check.remedy.text), width));
   return lines;
 }

@@ -4,6 +4,7 @@ import type { ErrorNumber, ErrorReport, ErrorVerdict, ExplainedError } from '../
 import { dot, type RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { hanging, padEnd } from '../text-layout.ts';
+import { INDENT, LABEL } from './explain.ts';
 import { sections, simulatedBand } from './frame.ts';
 
 const STYLES: Readonly<Record<ErrorVerdict, Style>> = {
@@ -14,9 +15,6 @@ const STYLES: Readonly<Record<ErrorVerdict, Style>> = {
   consequence: 'dim',
   harmless: 'ok',
 };
-
-const INDENT = '  ';
-const LABEL = 7;
 
 export function errorPage(report: ErrorReport, options: RenderOptions): string[] {
   const { errors, input, simulated } = report;

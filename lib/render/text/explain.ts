@@ -1,32 +1,33 @@
 /** The page of explain: why memory is gone or looks gone, largest first. */
-import { clean, formatPercent } from '../../base/format.ts';
-import type { Evidence, ExplainReport, MemoryFinding } from '../../types/index.ts';
+import { clean } from '../../base/format.ts';
+import type { ExplainReport, Finding } from '../../types/index.ts';
 import { amount, dot, type RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { hanging, padEnd } from '../text-layout.ts';
+import { evidenceText } from './evidence.ts';
 import { sections, simulatedBand } from './frame.ts';
 
-const STYLES: Readonly<Record<MemoryFinding['severity'], Style>> = {
+const STYLES: Readonly<Record<Finding['severity'], Style>> = {
   danger: 'danger',
   warning: 'warning',
   notice: 'strong',
 };
 
-const INDENT = '  ';
-const LABEL = 7;
+export const INDENT = '  ';
+export const LABEL = 7;
 
 export function explainPage(report: ExplainReport, options: RenderOptions): string[] {
-  const { findings, simulated, unknown } = report;
+  const { findings, notJudged, simulated } = report;
   return sections(
     simulated === null ? [] : [simulatedBand(simulated, options, { what: 'numbers' })],
     ...findings.map((finding) => findingLines(finding, options)),
     hanging('', total(report, options), options.width),
-    unknown.flatMap((what) => hanging('Not known: ', `${clean(what)}.`, options.width)),
+    notJudged.flatMap(({ why }) => hanging('Not known: ', `${clean(why)}.`, options.width)),
   );
 }
 
 /** "2 findings. 103.9 GiB of 119.7 GiB can be loaded now." */
-function total({ allocatable, findings, total: all, unknown }: ExplainReport, options: RenderOptions): string {
+function total({ allocatable, findings, notJudged, total: all }: ExplainReport, options: RenderOptions): string {
   const { afterReclaim, safe } = allocatable;
   const room = safe ?? afterReclaim;
   const can =
@@ -34,27 +35,20 @@ function total({ allocatable, findings, total: all, unknown }: ExplainReport, op
       ? 'How much can be loaded is not known.'
       : `${amount(room, options)} of ${amount(all, options)} can be ${safe === null ? 'allocated' : 'loaded'} now.`;
   if (findings.length > 0) return `${findings.length} ${findings.length === 1 ? 'finding' : 'findings'}. ${can}`;
-  return `${unknown.length > 0 ? 'Nothing found, as far as it is known' : 'Nothing hides memory here'}. ${can}`;
+  return `${notJudged.length > 0 ? 'Nothing found, as far as it is known' : 'Nothing hides memory here'}. ${can}`;
 }
 
-function findingLines(finding: MemoryFinding, options: RenderOptions): string[] {
-  const { bytes, code, evidence, remedy, severity, summary } = finding;
+function findingLines(finding: Finding, options: RenderOptions): string[] {
+  const { bytes, cause, evidence, id, remedy, severity, summary } = finding;
   const { paint, width } = options;
-  const head = [code, ...(bytes === null ? [] : [amount(bytes, options)]), severity].join(dot(options));
+  const head = [id, ...(bytes === null ? [] : [amount(bytes, options)]), severity].join(dot(options));
   return [
-    paint(STYLES[severity], code) + head.slice(code.length),
-    ...hanging(INDENT, summary, width),
-    ...part('seen', evidence.map((item) => evidenceText(item, options)).join(', '), width).map((line) =>
-      paint('dim', line),
-    ),
-    ...part('do', remedy.text, width),
-    ...(remedy.gains === null || remedy.gains === 0 ? [] : part('gains', amount(remedy.gains, options), width)),
+    paint(STYLES[severity], id) + head.slice(id.length),
+    ...hanging(INDENT, cause === null ? summary : `${summary} ${cause}`, width),
+    ...part('seen', evidenceText(evidence, options), width).map((line) => paint('dim', line)),
+    ...(remedy === null ? [] : part('do', remedy.text, width)),
+    ...((remedy?.gains ?? 0) === 0 ? [] : part('gains', amount(remedy?.gains ?? null, options), width)),
   ];
-}
-
-function evidenceText({ name, unit, value }: Evidence, options: RenderOptions): string {
-  const shown = unit === 'bytes' ? amount(value, options) : unit === 'percent' ? formatPercent(value) : String(value);
-  return `${clean(name)} ${shown}`;
 }
 
 function part(label: string, sentence: string, width: number): string[] {

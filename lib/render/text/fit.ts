@@ -83,6 +83,7 @@ function rowOf(letter: string, name: string, bytes: number, { exact }: RenderOpt
 const VERDICTS: Readonly<Record<FitVerdict, readonly [label: string, style: Style]>> = {
   fits: ['FITS', 'ok'],
   'fits-after': ['FITS AFTER', 'notice'],
+  'not-now': ['NOT NOW', 'danger'],
   tight: ['TIGHT', 'warning'],
   no: ['NO', 'danger'],
   unknown: ['UNKNOWN', 'danger'],

@@ -1,18 +1,19 @@
 /** A launch: the plan before, the receipt after. */
 import { clean } from '../../base/format.ts';
-import type { FitVerdict, LaunchPlan, LaunchReceipt, LaunchStep } from '../../types/index.ts';
+import type { LaunchPlan, LaunchReceipt, LaunchStep, LaunchVerdict } from '../../types/index.ts';
 import { type LaunchRow, planRows, receiptRows, VERDICT_LABELS } from '../launch-facts.ts';
 import type { RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { hanging, truncate } from '../text-layout.ts';
 import { labelled, sections, simulatedBand } from './frame.ts';
 
-const VERDICT_STYLES: Readonly<Record<FitVerdict, Style>> = {
+const VERDICT_STYLES: Readonly<Record<LaunchVerdict, Style>> = {
   fits: 'ok',
   'fits-after': 'notice',
   tight: 'warning',
   no: 'danger',
   unknown: 'warning',
+  'not-now': 'danger',
 };
 
 /** What is going to be done, and why. */

@@ -1,8 +1,8 @@
 /** What is free this instant, what can become free, and which tools see which of them. */
 import { formatBytes } from '../../base/format.ts';
 import { cmaPhantom } from '../../memory/cma.ts';
-import { isFragmentedMemory } from '../../memory/contiguity.ts';
 import { contextFailure, goneFailure } from '../../memory/device-health.ts';
+import { shareFor } from '../../memory/others.ts';
 import type { DeviceSnapshot, Snapshot, ViewName } from '../../types/index.ts';
 import { amount, type RenderOptions } from '../options.ts';
 import { hanging, padEnd, padStart } from '../text-layout.ts';
@@ -67,8 +67,8 @@ function rowsOf(device: DeviceSnapshot, snapshot: Snapshot): Row[] {
         ...seen.rest(),
       ];
     case 'discrete': {
-      const share = immediate === null || safe === null ? 0 : immediate - safe;
-      const left = share === 0 ? '' : `${formatBytes(share)} of it stay for the GPU's other users`;
+      const share = shareFor(null, device.others);
+      const left = share === null ? '' : `${formatBytes(share.bytes)} of it stay for the GPU's other users`;
       return [{ ...now, text: joined(refused, seen.take(immediate, 'see this'), left) }, ...seen.rest()];
     }
   }
@@ -77,7 +77,8 @@ function rowsOf(device: DeviceSnapshot, snapshot: Snapshot): Row[] {
 /** Why less can be loaded than can become free. */
 function reserveText({ allocatable: { afterReclaim, safe } }: DeviceSnapshot, snapshot: Snapshot): string {
   if (safe === null || afterReclaim === null) return '';
-  if (isFragmentedMemory(snapshot)) return 'too little of it in large enough blocks';
+  if (snapshot.judgement.findings.some(({ id }) => id === 'fragmentation'))
+    return 'too little of it in large enough blocks';
   return safe === 0 ? '' : `${formatBytes(afterReclaim - safe)} stay for the system`;
 }
 

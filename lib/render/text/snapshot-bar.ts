@@ -43,7 +43,7 @@ function partsOf(snapshot: Snapshot): Part[] {
       ['pageCache', 'buffers', 'kernelReclaimable'],
       'given back when a program needs the memory',
     ),
-    part('.', 'free', 'free', ['free']),
+    part('.', 'free', 'free', ['free', 'freeInCpuLists']),
   ];
 }
 

@@ -2,9 +2,7 @@
 import { clean, formatBoth, formatCount } from '../../base/format.ts';
 import { answer } from '../../memory/answer.ts';
 import { goneFailure } from '../../memory/device-health.ts';
-import { health } from '../../memory/health.ts';
-import type { Level } from '../../memory/verdict.ts';
-import type { DeviceSnapshot, MemoryModel, Snapshot } from '../../types/index.ts';
+import type { DeviceSnapshot, Level, MemoryModel, Snapshot } from '../../types/index.ts';
 import { dot, type RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { joinThatFits } from '../text-layout.ts';
@@ -74,15 +72,15 @@ export function verdictLines(snapshot: Snapshot, options: RenderOptions): string
 }
 
 export function answerLines(snapshot: Snapshot, options: RenderOptions): string[] {
-  const [label, style] = LEVELS[health(snapshot).level];
+  const [label, style] = LEVELS[snapshot.judgement.level];
   return labelled(label, style, `${answer(snapshot, options.exact ? exactly : formatBoth)}.`, options);
 }
 
 /** Beside the label of the answer, which is not said twice. */
-export function sentenceLines(snapshot: Snapshot, options: RenderOptions): string[] {
-  const { besideAnswer, level, next, text } = health(snapshot);
+export function sentenceLines({ judgement }: Snapshot, options: RenderOptions): string[] {
+  const { because, level, next } = judgement;
   const [label, style] = LEVELS[level];
-  const [first = '', ...more] = labelled(label, style, besideAnswer ?? text, options, next);
+  const [first = '', ...more] = labelled(label, style, because, options, next);
   return [first.replace(options.paint(style, label), ' '.repeat(label.length)), ...more];
 }
 

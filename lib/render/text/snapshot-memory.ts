@@ -44,7 +44,14 @@ const GROUPS: readonly Group[] = [
     ],
   },
   { letter: 'C', style: 'cache', rows: [{ name: 'files in cache (page cache)', labels: ['pageCache', 'buffers'] }] },
-  { letter: '.', style: 'free', rows: [{ name: 'free', labels: ['free'] }] },
+  {
+    letter: '.',
+    style: 'free',
+    rows: [
+      { name: 'free', labels: ['free'] },
+      { name: 'free, in lists of the processors', labels: ['freeInCpuLists'] },
+    ],
+  },
 ];
 
 /**

@@ -1,6 +1,6 @@
 /** Pressure, the largest free blocks and swap: whether memory that is available can really be allocated. */
 import { formatCount, formatPercent, MiB, share } from '../../base/format.ts';
-import { GPU_BLOCK, isFragmented, pinnableInBlocks } from '../../memory/contiguity.ts';
+import { blockUse } from '../../memory/contiguity.ts';
 import { judgePressure, NOTICEABLE_PERCENT } from '../../memory/pressure.ts';
 import type { Psi, Snapshot } from '../../types/index.ts';
 import { amount, dot, type RenderOptions } from '../options.ts';
@@ -40,9 +40,9 @@ const LARGEST_LABEL = 'largest: ';
 function blocks(snapshot: Snapshot, options: RenderOptions): string[] {
   const { contiguity, from } = snapshot;
   if (contiguity === null) return [row('Blocks', `unknown (${shortReason(from.contiguity)})`, options)];
-  const { bytes: free, cma } = pinnableInBlocks(snapshot, contiguity, 0);
-  const { bytes: large } = pinnableInBlocks(snapshot, contiguity, GPU_BLOCK);
-  const style: Style = free > 0 && isFragmented(large, free) ? 'warning' : 'ok';
+  const { cma, free, large } = blockUse(snapshot.host, contiguity);
+  const finding = snapshot.judgement.findings.find(({ id }) => id === 'fragmentation');
+  const style: Style = finding === undefined ? 'ok' : finding.severity;
   const size = (bytes: number): string => (bytes >= MiB ? `${bytes / MiB} MiB` : `${bytes / 1024} KiB`);
   const largest = [...contiguity]
     .filter(({ freeBlocks }) => freeBlocks > 0)

@@ -1,8 +1,6 @@
 /** The page of a snapshot: the answer first. The rest is shown with --full, and where it is the reason for the verdict. */
 import { clean } from '../../base/format.ts';
-import { health } from '../../memory/health.ts';
-import type { Topic } from '../../memory/verdict.ts';
-import type { Snapshot } from '../../types/index.ts';
+import type { FindingId, Snapshot } from '../../types/index.ts';
 import type { RenderOptions } from '../options.ts';
 import { hanging } from '../text-layout.ts';
 import { flow, sections, simulatedBand } from './frame.ts';
@@ -51,18 +49,30 @@ export function ownMemoryLines(snapshot: Snapshot, options: RenderOptions): stri
   return [...lines, ...dedicatedMemoryBars(snapshot, options)];
 }
 
-const TOPICS: Readonly<Record<Topic, (snapshot: Snapshot, options: RenderOptions) => string[]>> = {
-  ledger: ledgerTable,
-  tools: toolsTable,
-  processes: processTable,
+/** The part of the full page that shows the numbers of a finding. */
+const PARTS: Readonly<Partial<Record<FindingId, (snapshot: Snapshot, options: RenderOptions) => string[]>>> = {
   pressure: healthLines,
-  libraries: libraryLines,
+  'memory.available': processTable,
+  'swap.full': healthLines,
+  'library.cuda': libraryLines,
+  'library.nvml': libraryLines,
+  'driver.match': libraryLines,
+  'context.blocks': healthLines,
+  'gpu.memory': processTable,
+  'cma.phantom': healthLines,
+  fragmentation: healthLines,
+  hugepages: toolsTable,
+  'driver.pools': ledgerTable,
+  'memory.unattributed': ledgerTable,
+  'processes.listed': processTable,
+  'ledger.counters': ledgerTable,
+  'pressure.rising': healthLines,
 };
 
 /** The part of the full page that is the reason for the verdict. */
 export function reasonLines(snapshot: Snapshot, options: RenderOptions): string[] {
-  const { about } = health(snapshot);
-  return about === undefined ? [] : TOPICS[about](snapshot, options);
+  const [first] = snapshot.judgement.findings.filter(({ normal }) => !normal);
+  return first === undefined ? [] : (PARTS[first.id]?.(snapshot, options) ?? []);
 }
 
 function hintLines(options: RenderOptions): string[] {

@@ -1,8 +1,6 @@
 /** The pages of watch: the live picture on a terminal, and a line for each reading elsewhere. */
 import { clean, formatPercent, UNKNOWN } from '../../base/format.ts';
-import { safeBytes } from '../../memory/answer.ts';
 import { headroom } from '../../memory/headroom.ts';
-import { health } from '../../memory/health.ts';
 import { STALLED_PERCENT } from '../../memory/pressure.ts';
 import type { LedgerEntry, Snapshot } from '../../types/index.ts';
 import { amount, type RenderOptions } from '../options.ts';
@@ -96,7 +94,7 @@ export function createHistory(): History {
   let total = 0;
   return {
     add(snapshot) {
-      available.push(safeBytes(snapshot));
+      available.push(snapshot.judgement.safe.bytes);
       stalled.push(snapshot.pressure?.full.avg10 ?? null);
       total = snapshot.ledger.total;
       for (const values of [available, stalled]) if (values.length > HISTORY_LENGTH) values.shift();
@@ -134,19 +132,19 @@ export function sparkline(values: readonly (number | null)[], top: number, unico
 /** One reading as one line, for a log. */
 export function readingLine(snapshot: Snapshot, options: RenderOptions): string {
   const { immediate, afterReclaim } = headroom(snapshot);
-  const { level, text } = health(snapshot);
+  const { because, level, safe } = snapshot.judgement;
   const psi = snapshot.pressure;
   const percent = (value: number | undefined): string => (value === undefined ? 'unknown' : `${value.toFixed(1)} %`);
   const size = (bytes: number | null): string => padStart(amount(bytes, options), 10);
   const parts = [
     snapshot.at,
     snapshot.simulated === null ? null : `SIMULATED ${clean(snapshot.simulated)}`,
-    `safe ${size(safeBytes(snapshot))}`,
+    `safe ${size(safe.bytes)}`,
     `free ${size(immediate)}`,
     `available ${size(afterReclaim)}`,
     `GPU ${padStart(gpuText(snapshot, options), 10)}`,
     `pressure some ${percent(psi?.some.avg10)} full ${percent(psi?.full.avg10)}`,
-    level === 'ok' ? 'ok' : `${level}: ${text}`,
+    level === 'ok' ? 'ok' : `${level}: ${because}`,
   ];
   return parts.filter((part) => part !== null).join('  ');
 }

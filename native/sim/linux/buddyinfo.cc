@@ -1,145 +1,146 @@
-// /proc/buddyinfo and /proc/zoneinfo: free memory by order and zone. The blocks sum to MemFree
-// exactly.
+// /proc/buddyinfo, pagetypeinfo and zoneinfo: free memory by zone, order and type of pageblock. The
+// blocks sum to MemFree exactly.
 #include <algorithm>
+#include <cstdarg>
 #include <cstdio>
 
+#include "sim/linux/free_blocks.h"
 #include "sim/linux/memory.h"
 #include "sim/linux/procfs_texts.h"
 
 namespace umasim {
 namespace {
 
-constexpr int kMostOrders = 16;
+using Number = unsigned long long;
 
-struct Counts {
-  uint64_t blocks[kMostOrders];
-};
-
-// The order of a 2 MiB block.
-int big_order(const LinuxKernel& linux_kernel) {
-  int order = 0;
-  while ((linux_kernel.page_size << order) < kDriverBlock) order++;
-  return order;
+__attribute__((format(printf, 2, 3))) void add(std::string& text, const char* format, ...) {
+  char piece[160];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(piece, sizeof piece, format, arguments);
+  va_end(arguments);
+  text += piece;
 }
 
-// Divides `pages` into blocks of the orders from `high` down to `low`. Every order gets an equal
-// share, and the remainder of a share goes to the next order.
-void spread(Counts& counts, uint64_t pages, int high, int low) {
-  for (int order = high; order >= low; order--) {
-    const uint64_t share = order == low ? pages : pages / static_cast<uint64_t>(order - low + 1);
-    const uint64_t blocks = share >> order;
-    counts.blocks[order] += blocks;
-    pages -= blocks << order;
+int orders_of(const State& state) { return static_cast<int>(state.machine.linux_kernel.orders); }
+
+// The kernel counts no further, because it holds the lock of the zone.
+constexpr uint64_t kMostCounted = 100000;
+
+void add_type(std::string& text, const State& state, const char* zone, const char* type,
+              const BlockCounts& counts) {
+  add(text, "Node    0, zone %8s, type %12s ", zone, type);
+  for (int order = 0; order < orders_of(state); order++) {
+    const uint64_t blocks = counts.of[order];
+    add(text, "%s%6llu ", blocks >= kMostCounted ? ">" : "",
+        Number{std::min(blocks, kMostCounted)});
   }
+  text += "\n";
 }
 
-Counts divide(const State& state, uint64_t free_pages, uint64_t big_pages) {
-  const LinuxKernel& linux_kernel = state.machine.linux_kernel;
-  const ContiguityRules& rules = state.machine.contiguity;
-  const int low = big_order(linux_kernel);
-  const int high =
-      std::min(static_cast<int>(rules.largest_order), static_cast<int>(linux_kernel.orders) - 1);
-  Counts counts{};
-  if (high < low) {
-    spread(counts, free_pages, high, 0);
-    return counts;
+BlockCounts movable(const ZoneBlocks& zone) {
+  BlockCounts counts = zone.all;
+  for (int order = 0; order < kMostOrders; order++) {
+    counts.of[order] -= zone.unmovable.of[order] + zone.cma.of[order];
   }
-  const uint64_t at_top =
-      static_cast<uint64_t>(static_cast<double>(big_pages) * rules.top_order_share) >> high;
-  counts.blocks[high] = at_top;
-  const uint64_t rest = big_pages - (at_top << high);
-  // The rest goes below the top order, so that the top keeps the share of topOrderShare.
-  if (high == low) {
-    counts.blocks[low] += rest >> low;
-  } else {
-    spread(counts, rest, high - 1, low);
-  }
-  uint64_t small = free_pages;
-  for (int order = low; order <= high; order++) small -= counts.blocks[order] << order;
-  spread(counts, small, std::min(low - 1, high), 0);
   return counts;
 }
 
-struct Zones {
-  Counts low, normal;
-  uint64_t low_pages, normal_pages;  // free
-};
-
-// The low zone is used last, so most of it stays free, up to an eighth of all free memory.
-Zones zones(const State& state) {
-  const uint64_t page = state.machine.linux_kernel.page_size;
-  const uint64_t free = free_bytes(state) / page;
-  const uint64_t big = std::min((state.world.free_in_blocks + cma_free(state)) / page, free);
-  const uint64_t low =
-      std::min(state.machine.linux_kernel.low_zone_bytes / page / 16 * 15, free / 8);
-  const uint64_t unit = kDriverBlock / page;
-  const uint64_t low_big =
-      free == 0 ? 0
-                : static_cast<uint64_t>(static_cast<double>(low) * static_cast<double>(big) /
-                                        static_cast<double>(free)) /
-                      unit * unit;
-  // low_big is rounded down, so that the rest may exceed what is free in the other zone.
-  const uint64_t normal = free - low;
-  return {divide(state, low, low_big), divide(state, normal, std::min(big - low_big, normal)), low,
-          normal};
-}
-
-std::string row(const State& state, const char* zone, const Counts& counts) {
-  char cell[64];
-  std::snprintf(cell, sizeof cell, "Node 0, zone %8s ", zone);
-  std::string text = cell;
-  for (uint64_t order = 0; order < state.machine.linux_kernel.orders; order++) {
-    std::snprintf(cell, sizeof cell, "%6llu ",
-                  static_cast<unsigned long long>(counts.blocks[order]));
-    text += cell;
+// All pageblocks by type. Used memory that does not move is in zone Normal; the rest of it moves.
+void add_pageblocks(std::string& text, const State& state, const std::vector<ZoneBlocks>& zones) {
+  add(text, "\n%-23s %12s %12s %12s %12s %12s %12s \n", "Number of blocks type", "Unmovable",
+      "Movable", "Reclaimable", "HighAtomic", "CMA", "Isolate");
+  const World& world = state.world;
+  const Memory& fixed = state.machine.memory;
+  const uint64_t kernel = world.slab_unreclaimable + fixed.kernel_stack + fixed.page_tables +
+                          fixed.percpu + fixed.driver_held + world.pools + world.gpu_host;
+  const int order = pageblock_order(state.machine.linux_kernel);
+  for (const ZoneBlocks& zone : zones) {
+    const uint64_t all = zone.managed >> order;
+    const auto blocks = [&](const BlockCounts& counts, uint64_t used) {
+      uint64_t pages = used / state.machine.linux_kernel.page_size;
+      for (int i = 0; i < kMostOrders; i++) pages += counts.of[i] << i;
+      return std::min((pages + (uint64_t{1} << order) - 1) >> order, all);
+    };
+    const uint64_t unmovable = blocks(zone.unmovable, &zone == &zones.back() ? kernel : 0);
+    const uint64_t cma = std::min(blocks(zone.cma, 0), all - unmovable);
+    add(text, "Node 0, zone %8s %12llu %12llu %12d %12d %12llu %12d \n", zone.name,
+        Number{unmovable}, Number{all - unmovable - cma}, 0, 0, Number{cma}, 0);
   }
-  return text + "\n";
 }
 
-std::string zone_text(const char* name, uint64_t free, uint64_t managed, const Watermarks& marks) {
-  char text[512];
-  std::snprintf(
-      text, sizeof text,
-      "Node 0, zone %8s\n  pages free     %llu\n        boost    0\n"
-      "        min      %llu\n        low      %llu\n        high     %llu\n"
-      "        spanned  %llu\n        present  %llu\n        managed  %llu\n",
-      name, static_cast<unsigned long long>(free), static_cast<unsigned long long>(marks.min),
-      static_cast<unsigned long long>(marks.low), static_cast<unsigned long long>(marks.high),
-      static_cast<unsigned long long>(managed), static_cast<unsigned long long>(managed),
-      static_cast<unsigned long long>(managed));
-  return text;
+// Processors of a GB10. Each zone has a list for each of them.
+constexpr uint64_t kProcessors = 20;
+
+void add_pagesets(std::string& text, uint64_t pages) {
+  text += "  pagesets\n";
+  for (uint64_t cpu = 0; cpu < kProcessors; cpu++) {
+    const uint64_t count = pages / kProcessors + (cpu < pages % kProcessors ? 1 : 0);
+    add(text,
+        "    cpu: %llu\n              count:    %llu\n              high:     %llu\n"
+        "              batch:    63\n  vm stats threshold: 125\n",
+        Number{cpu}, Number{count}, Number{std::max<uint64_t>(count, 378)});
+  }
 }
 
 }  // namespace
 
 std::string buddyinfo_text(const State& state) {
-  const LinuxKernel& linux_kernel = state.machine.linux_kernel;
-  const Zones all = zones(state);
-  const std::string low =
-      linux_kernel.low_zone_bytes > 0 ? row(state, linux_kernel.low_zone, all.low) : "";
-  return low + row(state, "Normal", all.normal);
+  std::string text;
+  for (const ZoneBlocks& zone : zones_of(state)) {
+    add(text, "Node 0, zone %8s ", zone.name);
+    for (int order = 0; order < orders_of(state); order++) {
+      add(text, "%6llu ", Number{zone.all.of[order]});
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+std::string pagetypeinfo_text(const State& state) {
+  const int block_order = pageblock_order(state.machine.linux_kernel);
+  const std::vector<ZoneBlocks> zones = zones_of(state);
+  std::string text;
+  add(text, "Page block order: %d\nPages per block:  %llu\n\n", block_order, 1ull << block_order);
+  add(text, "%-43s ", "Free pages count per migrate type at order");
+  for (int order = 0; order < orders_of(state); order++) add(text, "%6d ", order);
+  text += "\n";
+  for (const ZoneBlocks& zone : zones) {
+    add_type(text, state, zone.name, "Unmovable", zone.unmovable);
+    add_type(text, state, zone.name, "Movable", movable(zone));
+    for (const char* type : {"Reclaimable", "HighAtomic"}) {
+      add_type(text, state, zone.name, type, {});
+    }
+    add_type(text, state, zone.name, "CMA", zone.cma);
+    add_type(text, state, zone.name, "Isolate", {});
+  }
+  add_pageblocks(text, state, zones);
+  return text;
 }
 
 std::string zoneinfo_text(const State& state) {
-  const LinuxKernel& linux_kernel = state.machine.linux_kernel;
-  const Zones all = zones(state);
-  const uint64_t page = linux_kernel.page_size;
+  const uint64_t page = state.machine.linux_kernel.page_size;
   const uint64_t total = state.machine.memory.total / page;
-  const uint64_t low_managed = std::min(linux_kernel.low_zone_bytes / page, total);
   const Watermarks marks = watermarks(state);
-  // Each zone has a part of the watermarks in proportion to its size.
-  const auto part = [&](uint64_t pages) {
-    const double share = static_cast<double>(pages) / static_cast<double>(total);
-    const auto scaled = [&](uint64_t bytes) {
-      return static_cast<uint64_t>(static_cast<double>(bytes) * share) / page;
+  std::string text;
+  for (const ZoneBlocks& zone : zones_of(state)) {
+    // Each zone has a part of the watermarks in proportion to its size.
+    const double share = static_cast<double>(zone.managed) / static_cast<double>(total);
+    const auto part = [&](uint64_t bytes) {
+      return Number{static_cast<uint64_t>(static_cast<double>(bytes) * share) / page};
     };
-    return Watermarks{scaled(marks.min), scaled(marks.low), scaled(marks.high)};
-  };
-  const std::string low = low_managed > 0 ? zone_text(linux_kernel.low_zone, all.low_pages,
-                                                      low_managed, part(low_managed))
-                                          : "";
-  const uint64_t normal = total - low_managed;
-  return low + zone_text("Normal", all.normal_pages, normal, part(normal));
+    add(text, "Node 0, zone %8s\n  pages free     %llu\n        boost    0\n", zone.name,
+        Number{zone.free});
+    add(text, "        min      %llu\n        low      %llu\n        high     %llu\n",
+        part(marks.min), part(marks.low), part(marks.high));
+    for (const char* size : {"spanned", "present", "managed"}) {
+      add(text, "        %-8s %llu\n", size, Number{zone.managed});
+    }
+    const bool is_low = std::string(zone.name) != "Normal";
+    add_pagesets(text, is_low ? 0 : state.world.cpu_lists / page);
+    add(text, "  node_unreclaimable:  0\n  start_pfn:           %d\n", is_low ? 1 : 1 << 20);
+  }
+  return text;
 }
 
 }  // namespace umasim

@@ -47,7 +47,7 @@ int write_control_file(State& state, ControlFile file, int pid, const char* data
   *freed = 0;
   if (file == ControlFile::kCompact) {
     if (value != 1) return -EINVAL;
-    compact(state);
+    compact(state, kUnlimited);
     record(state, pid, file, 0, 0);
     return 0;
   }

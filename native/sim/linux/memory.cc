@@ -28,7 +28,7 @@ uint64_t used_bytes(const State& state) {
   return anon_pages(state) + world.file_cache + world.buffers + world.shmem +
          world.slab_reclaimable + world.slab_unreclaimable + fixed.kernel_stack +
          fixed.page_tables + fixed.percpu + fixed.driver_held + hugetlb(state) + world.pools +
-         world.gpu_host + world.returning;
+         world.gpu_host + world.returning + world.cpu_lists;
 }
 
 uint64_t anon_pages(const State& state) {
@@ -92,7 +92,7 @@ void release_anon(State& state, uint64_t* holder, uint64_t bytes) {
   if (world.wedge.happened) {
     world.returning += saturating_sub(bytes, in_swap);
   } else {
-    add_free_memory(state, saturating_sub(bytes, in_swap), state.machine.contiguity.after_reclaim);
+    add_free_pages(state, saturating_sub(bytes, in_swap));
   }
 }
 
@@ -101,12 +101,26 @@ void settle_contiguity(State& state) {
   const uint64_t free = saturating_sub(free_bytes(state), cma_free(state));
   world.free_in_blocks = std::min(world.free_in_blocks - world.free_in_blocks % kDriverBlock,
                                   free - free % kDriverBlock);
-  world.uncompactable = std::min(world.uncompactable, free - world.free_in_blocks);
+  world.unmovable = std::min(world.unmovable, free - world.free_in_blocks);
 }
 
 void add_free_memory(State& state, uint64_t bytes, double block_share) {
   state.world.free_in_blocks += static_cast<uint64_t>(static_cast<double>(bytes) * block_share);
   settle_contiguity(state);
+}
+
+void add_free_pages(State& state, uint64_t bytes) {
+  World& world = state.world;
+  const uint64_t most = state.machine.memory.free_in_cpu_lists;
+  const uint64_t listed = std::min(bytes, saturating_sub(most, world.cpu_lists));
+  world.cpu_lists += listed;
+  add_free_memory(state, bytes - listed, state.machine.contiguity.after_reclaim);
+}
+
+void drain_cpu_lists(State& state) {
+  const uint64_t bytes = state.world.cpu_lists;
+  state.world.cpu_lists = 0;
+  add_free_memory(state, bytes, state.machine.contiguity.after_reclaim);
 }
 
 }  // namespace umasim

@@ -35,11 +35,16 @@ uint64_t available_bytes(const State& state);
 // Free memory of MIGRATE_CMA: part of MemFree, but unusable for pinned allocations.
 uint64_t cma_free(const State& state);
 
-// Adds freed memory; `block_share` of it is in blocks of 2 MiB.
+// Adds freed memory; `block_share` of it is in blocks of 2 MiB. The rest is movable, as page cache
+// and anonymous memory are.
 void add_free_memory(State& state, uint64_t bytes, double block_share);
+// Adds freed single pages: they go to the lists of the processors until those are full.
+void add_free_pages(State& state, uint64_t bytes);
+// Takes all pages back from the lists of the processors.
+void drain_cpu_lists(State& state);
 // Frees anonymous memory that `holder` counts, with its share of the swap.
 void release_anon(State& state, uint64_t* holder, uint64_t bytes);
-// Limits free_in_blocks and uncompactable to the free memory. Call it after every change of free
+// Limits free_in_blocks and unmovable to the free memory. Call it after every change of free
 // memory.
 void settle_contiguity(State& state);
 

@@ -54,6 +54,7 @@ struct File {
 const File kFiles[] = {
     {"/proc/meminfo", Rights::kAllRead, Needs::kNothing, meminfo_text},
     {"/proc/buddyinfo", Rights::kAllRead, Needs::kNothing, buddyinfo_text},
+    {"/proc/pagetypeinfo", Rights::kRootReads, Needs::kNothing, pagetypeinfo_text},
     {"/proc/zoneinfo", Rights::kAllRead, Needs::kNothing, zoneinfo_text},
     {"/proc/vmstat", Rights::kAllRead, Needs::kNothing, vmstat_text},
     {"/proc/pressure/memory", Rights::kAllRead, Needs::kNothing,

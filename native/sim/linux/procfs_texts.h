@@ -8,6 +8,7 @@ namespace umasim {
 
 std::string meminfo_text(const State& state);
 std::string buddyinfo_text(const State& state);
+std::string pagetypeinfo_text(const State& state);
 std::string zoneinfo_text(const State& state);
 std::string vmstat_text(const State& state);
 std::string driver_version_text(const State& state);

@@ -10,6 +10,9 @@ namespace {
 constexpr double kMappedCost = 3;        // cost factor: unmap first, major fault later
 constexpr double kSwappableShare = 0.8;  // share of unlocked memory; the rest is hot
 constexpr uint64_t kFaultedPages = 8;    // one in 8 reclaimed mapped pages faults again
+constexpr double kStallShare = 0.15;     // of direct reclaim (assumed)
+// Of compaction, which moves pages in memory and waits for no disk (assumed).
+constexpr double kCompactionStallShare = 0.05;
 
 double gib(uint64_t bytes) { return static_cast<double>(bytes) / kGiB; }
 
@@ -64,13 +67,18 @@ Reclaimed reclaim(State& state, uint64_t want, bool clean_only) {
   return got;
 }
 
-// Adds the pressure of tasks that reclaim, which rises as less reclaimable memory is left.
-void note_reclaim_stall(State& state, double ms) {
+// Adds the pressure of tasks that wait for memory: for `share` of `ms` none can run.
+void note_stall(State& state, double ms, double share) {
+  World& world = state.world;
+  world.reclaim_share = share;
+  world.reclaim_until_ms = std::max(world.reclaim_until_ms, world.now_ms) + ms;
+}
+
+// Pressure rises as less reclaimable memory is left.
+double reclaim_pressure(const State& state) {
   const double left = static_cast<double>(reclaimable(state)) /
                       (static_cast<double>(state.machine.memory.total) * 0.1);
-  World& world = state.world;
-  world.reclaim_share = 0.15 + 0.75 * (1 - std::min(1.0, left));
-  world.reclaim_until_ms = std::max(world.reclaim_until_ms, world.now_ms) + ms;
+  return kStallShare + 0.75 * (1 - std::min(1.0, left));
 }
 
 uint64_t direct_reclaim(State& state, uint64_t want, double* ms) {
@@ -80,7 +88,7 @@ uint64_t direct_reclaim(State& state, uint64_t want, double* ms) {
   counters.allocstall++;
   counters.pgsteal_direct += pages;
   counters.pgscan_direct += pages + pages / 4 + 32;
-  if (got.ms > 0) note_reclaim_stall(state, got.ms);
+  if (got.ms > 0) note_stall(state, got.ms, reclaim_pressure(state));
   *ms += got.ms;
   add_free_memory(state, got.bytes, state.machine.contiguity.after_reclaim);
   return got.bytes;
@@ -94,6 +102,16 @@ void kswapd(State& state, uint64_t want) {
   add_free_memory(state, got.bytes, state.machine.contiguity.after_reclaim);
 }
 
+// Compaction by a task that needs blocks of 2 MiB: no more than it needs, and it waits.
+void direct_compact(State& state, uint64_t need, double* ms) {
+  const uint64_t blocks = usable(state, Use::kEager);
+  if (blocks >= need || usable(state, Use::kManaged) <= blocks) return;
+  const uint64_t merged = compact(state, need - blocks + kDriverBlock - 1);
+  const double spent = gib(merged) * state.machine.timing.compact;
+  if (spent > 0) note_stall(state, spent, kCompactionStallShare);
+  *ms += spent;
+}
+
 }  // namespace
 
 uint64_t usable(const State& state, Use use) {
@@ -103,18 +121,15 @@ uint64_t usable(const State& state, Use use) {
   return use == Use::kEager ? std::min(pinnable, state.world.free_in_blocks) : pinnable;
 }
 
-void compact(State& state) {
+uint64_t compact(State& state, uint64_t want) {
   World& world = state.world;
   const uint64_t free = saturating_sub(free_bytes(state), cma_free(state));
-  const uint64_t fresh =
-      saturating_sub(saturating_sub(free, world.free_in_blocks), world.uncompactable);
-  const uint64_t merged =
-      static_cast<uint64_t>(static_cast<double>(fresh) * state.machine.contiguity.compactable);
+  const uint64_t movable = saturating_sub(free, world.free_in_blocks + world.unmovable);
+  const uint64_t blocks = std::min(movable / kDriverBlock, want / kDriverBlock);
   world.counters.compact_stall++;
-  (merged >= kDriverBlock ? world.counters.compact_success : world.counters.compact_fail)++;
-  world.uncompactable += fresh - merged;
-  world.free_in_blocks += merged;
-  settle_contiguity(state);
+  (blocks > 0 ? world.counters.compact_success : world.counters.compact_fail)++;
+  world.free_in_blocks += blocks * kDriverBlock;
+  return blocks * kDriverBlock;
 }
 
 Taken take_pages(State& state, uint64_t want, Use use, double ms_per_gib) {
@@ -129,14 +144,15 @@ Taken take_pages(State& state, uint64_t want, Use use, double ms_per_gib) {
   }
   const uint64_t more = want - taken.bytes;
   if (more == 0) return taken;
-  if (use == Use::kEager && usable(state, use) < more) compact(state);
+  if (usable(state, use) < more) drain_cpu_lists(state);
+  if (use == Use::kEager) direct_compact(state, more, &taken.ms);
   // Movable memory is faulted in page by page, and kswapd keeps ahead while clean cache is left.
   if (use == Use::kMovable && usable(state, use) < more) kswapd(state, more - usable(state, use));
   // Several rounds, like __GFP_RETRY_MAYFAIL, because reclaimed memory is only partly in blocks.
   for (int round = 0; round < 16 && usable(state, use) < more; round++) {
     const uint64_t missing = std::max(more - usable(state, use), kDriverBlock);
     if (direct_reclaim(state, missing + missing / 4, &taken.ms) == 0) break;
-    if (use == Use::kEager && usable(state, use) < more) compact(state);
+    if (use == Use::kEager) direct_compact(state, more, &taken.ms);
   }
   const uint64_t from_free = std::min(more, usable(state, use));
   taken.bytes += from_free;
@@ -144,6 +160,8 @@ Taken take_pages(State& state, uint64_t want, Use use, double ms_per_gib) {
   if (use == Use::kEager) {
     world.free_in_blocks -= from_free;
   } else {
+    // Unmovable pages come from unmovable pageblocks first; the others spare them.
+    if (use == Use::kManaged) world.unmovable -= std::min(world.unmovable, from_free);
     // Small pages come from small blocks first; then larger blocks are split.
     const uint64_t small =
         saturating_sub(saturating_sub(free_bytes(state), cma_free(state)), world.free_in_blocks);
@@ -165,13 +183,12 @@ uint64_t reclaim_clean(State& state, uint64_t want, bool slab_too) {
     bytes += take_from(world.buffers, world.buffers, want - bytes);
     bytes += take_from(world.slab_reclaimable, reclaimable_slab(state), want - bytes);
   }
-  add_free_memory(state, bytes, state.machine.contiguity.after_reclaim);
+  add_free_pages(state, bytes);
   return bytes;
 }
 
 uint64_t drop_caches(State& state, int level) {
   World& world = state.world;
-  const double share = state.machine.contiguity.after_reclaim;
   uint64_t pages = 0, pools = 0;
   if ((level & 1) != 0) {
     pages += take_from(world.file_cache, clean_file_cache(state), kUnlimited);
@@ -183,7 +200,7 @@ uint64_t drop_caches(State& state, int level) {
     pools = take_from(world.pools, world.pools, kUnlimited);
     world.counters.drop_slab++;
   }
-  add_free_memory(state, pages, share);
+  add_free_pages(state, pages);
   add_free_memory(state, pools, 1);
   return pages + pools;
 }

@@ -28,7 +28,8 @@ void background_reclaim(State& state);
 
 // Writes 1, 2 or 3 to drop_caches. Returns the bytes freed.
 uint64_t drop_caches(State& state, int level);
-void compact(State& state);
+// Makes blocks of 2 MiB of free pages in movable pageblocks: up to `want` bytes. Returns the bytes.
+uint64_t compact(State& state, uint64_t want);
 // Frees up to `want` bytes of clean page cache and, with `slab_too`, of buffers and slab. Returns
 // the bytes freed.
 uint64_t reclaim_clean(State& state, uint64_t want, bool slab_too);

@@ -50,7 +50,7 @@ void delete_file(State& state, uint64_t want) {
   const uint64_t dirty = std::min(world.file_dirty, want - clean);
   world.file_cache -= clean + dirty;
   world.file_dirty -= dirty;
-  add_free_memory(state, clean + dirty, state.machine.contiguity.after_reclaim);
+  add_free_pages(state, clean + dirty);
 }
 
 // Takes up to `want` bytes for the event and returns the bytes taken.

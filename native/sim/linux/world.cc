@@ -81,6 +81,7 @@ std::string start_world(State& state) {
   world.slab_reclaimable = machine.memory.slab_reclaimable;
   world.slab_unreclaimable = machine.memory.slab_unreclaimable;
   world.pools = machine.driver.pool_bytes;
+  world.cpu_lists = machine.memory.free_in_cpu_lists;
   world.scripted_stall_ms = -1;
   world.first_allocation_ms = -1;
   for (int i = 0; i < machine.process_count; i++) {
@@ -110,12 +111,10 @@ std::string start_world(State& state) {
     return "memory.swapUsed is more than memory.swapTotal";
   }
   world.least_available = available_bytes(state);
-  const double free = static_cast<double>(saturating_sub(free_bytes(state), cma_free(state)));
-  world.free_in_blocks = static_cast<uint64_t>(free * machine.contiguity.share);
-  settle_contiguity(state);
-  // Memory that the machine cannot compact counts as already tried.
-  const double small = free - static_cast<double>(world.free_in_blocks);
-  world.uncompactable = static_cast<uint64_t>(small * (1 - machine.contiguity.compactable));
+  const uint64_t free = saturating_sub(free_bytes(state), cma_free(state));
+  add_free_memory(state, free, machine.contiguity.share);
+  const double small = static_cast<double>(free - world.free_in_blocks);
+  world.unmovable = static_cast<uint64_t>(small * (1 - machine.contiguity.compactable));
   return {};
 }
 

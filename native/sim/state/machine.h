@@ -28,7 +28,7 @@ struct Memory {
       slab_reclaimable, slab_unreclaimable, kernel_stack, page_tables, percpu, driver_held,
       swap_total, swap_used, huge_page_size, huge_pages_total, huge_pages_free, cma_total, cma_free,
       min_free, watermark_scale_factor, watermark_boost_factor, swappiness,
-      compaction_proactiveness;
+      compaction_proactiveness, free_in_cpu_lists;
 };
 
 struct ContiguityRules {
@@ -90,7 +90,7 @@ struct Device {
 
 struct Timing {
   double fixed_us, cold, warm, free, reclaim, swap, managed_touch, system_touch, spill, drop,
-      writeback, exit, bandwidth_gbps, system_bandwidth_gbps,
+      writeback, exit, compact, bandwidth_gbps, system_bandwidth_gbps,
       context_ms;  // fields without a unit: milliseconds per GiB
 };
 

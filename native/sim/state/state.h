@@ -104,7 +104,8 @@ struct World {
   uint64_t gpu_device[kMaxDevices];  // dedicated device memory in use
   uint64_t returning;                // memory of exited processes that is not yet free
   uint64_t free_in_blocks;           // part of MemFree in blocks of at least 2 MiB
-  uint64_t uncompactable;            // other free memory that compaction failed to merge
+  uint64_t unmovable;                // other free memory, in unmovable pageblocks: never merged
+  uint64_t cpu_lists;                // free pages in lists of the processors: no part of MemFree
   uint64_t scripted_gpu[kMaxScripted], scripted_anon[kMaxScripted];
   bool scripted_gone[kMaxScripted];
   uint64_t event_done[kMaxEvents];

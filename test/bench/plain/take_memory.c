@@ -1,6 +1,6 @@
-// Takes memory until MemAvailable is below a floor: the other program of bench guard. Arguments:
-// the floor, and the most to take, in bytes. Prints the time (CLOCK_MONOTONIC, milliseconds) at
-// which /proc/meminfo first said that it is below, holds what it has for a moment, and ends.
+// Takes memory until less than a floor is left: the other program of bench guard. Arguments: the
+// floor, and the most to take, in bytes. Prints the time (CLOCK_MONOTONIC, milliseconds) at which
+// /proc first said that it is below, holds what it has for a moment, and ends.
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ int main(int argc, char **argv) {
   if (memory == MAP_FAILED) return 1;
   for (size_t taken = 0; taken + kPiece <= most; taken += kPiece) {
     memset(memory + taken, 1, kPiece);
-    if (available(meminfo) >= floor) continue;
+    if (left(meminfo, floor) >= floor) continue;
     struct timespec at;
     clock_gettime(CLOCK_MONOTONIC, &at);
     printf("%.6f\n", at.tv_sec * 1e3 + at.tv_nsec / 1e6);

@@ -61,6 +61,65 @@ void consistent() {
   }
 }
 
+// The rows of /proc/pagetypeinfo add up to those of buddyinfo, as far as the kernel counts.
+void types_add_up() {
+  for (const char* more : {"", "contiguity.share 0.99\ncontiguity.compactable 0.5\n",
+                           "memory.cmaFree 5368709120\ncontiguity.compactable 0\n"}) {
+    boot("gb10-kho", 1, more);
+    std::istringstream types(read("/proc/pagetypeinfo")), buddies(read("/proc/buddyinfo"));
+    std::string line;
+    while (line.rfind("Free pages count", 0) != 0) EXPECT(!!std::getline(types, line));
+    for (std::string zone; std::getline(buddies, zone);) {
+      uint64_t sums[16] = {};
+      bool counted = true;
+      for (int type = 0; type < 6; type++) {
+        EXPECT(!!std::getline(types, line));
+        EXPECT(line.substr(16, 8) == zone.substr(13, 8), "%s", line.c_str());
+        counted = counted && line.find('>') == std::string::npos;
+        std::istringstream cells(line.substr(line.find("type") + 17));
+        uint64_t blocks;
+        for (int order = 0; cells >> blocks; order++) sums[order] += blocks;
+      }
+      std::istringstream cells(zone.substr(22));
+      uint64_t blocks;
+      for (int order = 0; counted && cells >> blocks; order++) {
+        EXPECT(sums[order] == blocks, "%s: order %d", more, order);
+      }
+    }
+  }
+}
+
+// The pages in lists of the processors: no part of MemFree, and taken back by who needs memory.
+void cpu_lists() {
+  constexpr const char* kLists = "memory.freeInCpuLists 2147483648\n";
+  const auto listed = [] {
+    uint64_t pages = 0;
+    std::istringstream text(read("/proc/zoneinfo"));
+    for (std::string line; std::getline(text, line);) {
+      const size_t at = line.find(" count: ");
+      if (at != std::string::npos) pages += std::strtoull(line.c_str() + at + 8, nullptr, 10);
+    }
+    return pages * 4096;
+  };
+  boot("gb10", 1000);
+  const uint64_t free_before = meminfo("MemFree"), available = meminfo("MemAvailable");
+  EXPECT(listed() == 0);
+  boot("gb10", 1000, kLists);
+  EXPECT(listed() == 2 * kGiB);
+  EXPECT(free_before - meminfo("MemFree") == 2 * kGiB);
+  EXPECT(available - meminfo("MemAvailable") == 2 * kGiB);
+  void* memory = allocate(10 * kGiB);
+  EXPECT(listed() == 2 * kGiB);  // enough was free without them
+  EXPECT(cudaFree(memory) == 0);
+  memory = allocate(free_before + kGiB);
+  EXPECT(listed() == 0);
+  EXPECT(cudaFree(memory) == 0);
+  const uint64_t lowest = meminfo("MemFree");
+  EXPECT(umasim_write(kDrop, "1", 1) == 1);
+  EXPECT(listed() == 2 * kGiB);  // what was freed went there first
+  EXPECT(meminfo("MemFree") > lowest);
+}
+
 void drop_levels() {
   boot("gb10-cached", 1000);
   const uint64_t free_before = meminfo("MemFree"), available = meminfo("MemAvailable");
@@ -99,6 +158,7 @@ void rights() {
   EXPECT(seteuid(65534) == 0);
   EXPECT(umasim_write(kDrop, "1", 1) == -EACCES);
   EXPECT(umasim_list("/sys/kernel/debug/shrinker", buffer, sizeof buffer) == -EACCES);
+  EXPECT(umasim_read("/proc/pagetypeinfo", buffer, sizeof buffer) == -EACCES);
   EXPECT(umasim_read("/sys/kernel/debug/shrinker/nv-sysmem-alloc-node-0-order-9-63/count", buffer,
                      sizeof buffer) == -EACCES);
   EXPECT(meminfo("MemTotal") > 0);
@@ -196,6 +256,8 @@ void impossible_files() {
 }  // namespace
 
 const Row kHostScenarios[] = {{"host.consistent", consistent},
+                              {"host.types_add_up", types_add_up},
+                              {"host.cpu_lists", cpu_lists},
                               {"host.drop_levels", drop_levels},
                               {"host.rights", rights},
                               {"host.watermarks", watermarks_count},

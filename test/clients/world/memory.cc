@@ -67,6 +67,29 @@ void fragments_fail() {
   EXPECT(!wedged() && recorded("allocationsFailed") == 2);
 }
 
+// How much loads follows from what is movable. No share of large blocks is a cliff.
+void movable_pages_decide() {
+  const auto loads = [](const char* share, const char* movable) {
+    boot("gb10", 1000,
+         std::string("exhaustion.outcome error\ncontiguity.share ") + share +
+             "\ncontiguity.compactable " + movable + "\n");
+    uint64_t bytes = 0;
+    for (void* memory; cudaMalloc(&memory, kGiB / 4) == 0;) bytes += kGiB / 4;
+    return static_cast<double>(bytes) / kGiB;
+  };
+  for (const char* share : {"0.245", "0.255"}) {
+    const double nothing = loads(share, "0"), half = loads(share, "0.5"), all = loads(share, "1");
+    EXPECT(nothing > 30 && nothing < 38, "%s: %.1f GiB", share, nothing);
+    EXPECT(half > 65 && half < 85, "%s: %.1f GiB", share, half);
+    EXPECT(all > 104 && all < 118, "%s: %.1f GiB", share, all);
+  }
+  // Compaction makes blocks of what is movable, and of the rest none; an allocation waits for it.
+  boot("gb10", 1000, "contiguity.share 0.25\ncontiguity.compactable 0.5\n");
+  const uint64_t half_of_small = meminfo("MemFree") / 8 * 3;
+  allocate(meminfo("MemFree") / 4 + half_of_small / 2);
+  EXPECT(vmstat("compact_success") > 0 && pressure_full10() > 0.5, "%.2f", pressure_full10());
+}
+
 void phantom_is_no_memory() {
   boot("gb10-kho", 1000, "exhaustion.outcome error\n");
   EXPECT(meminfo("CmaTotal") == 0 && meminfo("CmaFree") == 4761ull << 21);
@@ -169,6 +192,7 @@ const Row kMemoryScenarios[] = {{"memory.free_is_memfree", free_is_memfree},
                                 {"memory.cache_gives_way", cache_gives_way},
                                 {"memory.pools_keep_it", pools_keep_it},
                                 {"memory.fragments_fail", fragments_fail},
+                                {"memory.movable_pages_decide", movable_pages_decide},
                                 {"memory.phantom", phantom_is_no_memory},
                                 {"memory.managed_is_lazy", managed_is_lazy},
                                 {"memory.contents", contents},

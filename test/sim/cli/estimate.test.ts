@@ -79,7 +79,7 @@ describe('umaprobe estimate', () => {
     ],
     [[MODEL, '--use', 'train'], '--use "train" is not one of inference, sft'],
     [[MODEL, '--context', '8k'], '--context "8k" is not a whole number'],
-    [[join(folder, 'none')], 'There is no model "'],
+    [[join(folder, 'none')], 'none": there is none; expected a folder'],
     [[broken], 'read broken.gguf: its header goes on at byte 4, but the file has 4: it is cut off; download it again'],
   ] as const)('%j is one line, with exit code 2', (args, message) => {
     const { code, stderr, stdout } = runUmaprobe(['estimate', ...args]);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { runInShell, runUmaprobe } from '../../support/cli.ts';
+import { machineFile } from '../../support/machines.ts';
 import { parseDocument } from '../../support/schemas.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -14,32 +15,40 @@ writeFileSync(
   'INFO loading\nValueError: Free memory on device cuda:0 (2.6/119.69 GiB) on startup is less than desired GPU memory utilization (0.9, 107.72 GiB)\n',
 );
 
+const NO_PSI = machineFile('no-psi', { files: [{ path: '/proc/pressure/memory', missing: true }] });
+
 describe('explain', () => {
-  const codesOn = (machine: string) => {
+  const findingsOn = (machine: string) => {
     const { code, stdout } = runUmaprobe(['explain', '--sim', machine, '--json']);
-    const { findings } = parseDocument(stdout) as unknown as { findings: { code: string }[] };
-    return [code, ...findings.map((finding) => finding.code)];
+    const { findings } = parseDocument(stdout) as unknown as { findings: { id: string }[] };
+    return [code, ...findings.map(({ id }) => id)];
   };
 
-  it('has no finding on a healthy machine', () => expect(codesOn('gb10')).toEqual([0]));
+  it('has no finding on a healthy machine', () => expect(findingsOn('gb10')).toEqual([0]));
 
   it('names the cache of a full machine, with its bytes and the command', () => {
     const { code, stdout } = runUmaprobe(['explain', '--sim', 'gb10-cached']);
-    expect([code, stdout]).toEqual([0, expect.stringContaining('page-cache · 105.8 GiB')]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('page.cache · 105.8 GiB')]);
     expect(stdout).toContain('echo 1 | sudo tee /proc/sys/vm/drop_caches');
   });
 
   it.each([
-    ['gb10-hugepages', ['huge-pages']],
-    ['gb10-590-pools', ['driver-pools']],
-    ['gb10-kho', ['cma-phantom']],
+    ['gb10-hugepages', ['hugepages']],
+    ['gb10-590-pools', ['driver.pools']],
+    ['gb10-kho', ['cma.phantom']],
     ['gb10-fragmented', ['fragmentation']],
-    ['gb10-busy', ['gpu-processes', 'page-cache']],
-    ['h200', ['host-smaller-than-gpus']],
-  ])('on %s finds %j', (machine, codes) => expect(codesOn(machine)).toEqual([0, ...codes]));
+    ['gb10-busy', ['page.cache', 'gpu.programs']],
+    ['h200', ['host.smaller']],
+  ])('on %s finds %j', (machine, ids) => expect(findingsOn(machine)).toEqual([0, ...ids]));
 
-  it('says that it does not know, where NVML and CUDA hang', () => {
+  it('says that it does not know, where NVML hangs', () => {
     const { stdout } = runUmaprobe(['explain', '--sim', 'gb10-hang']);
+    expect(stdout).toContain('Which processes hold GPU memory is not known here');
+    expect(stdout).not.toContain('Nothing hides memory');
+  });
+
+  it('says what could not be judged: a kernel without PSI, on a GPU that shares its memory', () => {
+    const { stdout } = runUmaprobe(['explain', '--sim', NO_PSI]);
     expect(stdout).toContain('Not known: ');
     expect(stdout).not.toContain('Nothing hides memory');
   });
@@ -73,8 +82,8 @@ describe('explain --error', () => {
     const compressed = join(folder, 'vllm.log.gz');
     writeFileSync(compressed, gzipSync('x'));
     for (const [path, problem] of [
-      [join(folder, 'none.log'), 'does not exist'],
-      [folder, 'is a folder; name a file'],
+      [join(folder, 'none.log'), 'there is no such file or folder (ENOENT 2)'],
+      [folder, 'it is a folder; name a file (EISDIR 21)'],
       [compressed, 'is compressed: zcat'],
     ] as const) {
       const { code, stderr } = runUmaprobe(['explain', '--error', path]);

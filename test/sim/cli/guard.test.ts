@@ -43,7 +43,7 @@ describe('a program under the guard', () => {
 
   it('that starts another one which outlives it ends when it ends', () => {
     const begin = performance.now();
-    expect(guard('--until', 'never', '--', 'sh', '-c', 'sleep 20 & echo done')).toMatchObject({
+    expect(guard('--ready', 'never', '--', 'sh', '-c', 'sleep 20 & echo done')).toMatchObject({
       code: 0,
       stdout: 'done\n',
     });
@@ -51,7 +51,7 @@ describe('a program under the guard', () => {
   });
 
   it('passes all output on, whole, where a line of it ends the loading', () => {
-    const ran = guard('--until', 'line 3$', '--', 'sh', '-c', 'seq -f "line %g" 20000; printf end; echo oops >&2');
+    const ran = guard('--ready', 'line 3$', '--', 'sh', '-c', 'seq -f "line %g" 20000; printf end; echo oops >&2');
     const lines = ran.stdout.split('\n');
     expect([ran.code, lines.length, lines[19_999], lines.at(-1), ran.stderr]).toEqual([
       0,
@@ -108,7 +108,7 @@ describe('mistakes', () => {
     ],
     [['--pid', '1', '--unit', 'x'], 'guard watches one thing: --pid and --unit exclude each other.'],
     [['--policy', 'x.json', '--', 'true'], '--policy says what --system may stop: give both.'],
-    [['--system', '--policy', '/nonexistent'], '--policy "/nonexistent": ENOENT'],
+    [['--system', '--policy', '/nonexistent'], '--policy "/nonexistent": there is no such file or folder (ENOENT 2)\n'],
     [
       ['--system', '--policy', 'package.json'],
       '--policy "package.json": policy has no option "name". It takes schema, mayStop, never, order.',
@@ -118,7 +118,7 @@ describe('mistakes', () => {
     [['--grace', '5', '--', 'true'], '--grace "5" has no unit'],
     [['--interval', '2s', '--', 'true'], '--interval "2s" is outside 1ms to 1s.'],
     [['--load-actions', 'dorp', '--', 'true'], '--load-actions "dorp" is not one of drop, compact, none.'],
-    [['--until', '(', '--', 'true'], '--until "(" is no regular expression of RE2: missing closing ): `(`'],
+    [['--ready', '(', '--', 'true'], '--ready "(" is no regular expression of RE2: missing closing ): `(`'],
     [['--flor', '8GiB', '--', 'true'], 'guard has no option --flor. Did you mean --floor?'],
   ])('%j', (words, message) => {
     const { code, stderr, stdout } = guard(...words);

@@ -52,6 +52,49 @@ describe('where fit says no', () => {
   });
 });
 
+describe('where the machine refuses any load', () => {
+  /** A freeze in progress: 47 GiB are available, and nobody gets any of them. */
+  const frozen = join(folder, 'frozen.json');
+  writeFileSync(
+    frozen,
+    JSON.stringify({
+      schema: 'umaprobe/machine/1',
+      name: 'frozen',
+      description: 'PSI full 92/90/55 with 47 GiB available, swap full.',
+      extends: 'gb10',
+      memory: { swapUsed: 16 * GiB, anon: 70 * GiB },
+      files: [
+        {
+          path: '/proc/pressure/memory',
+          text: 'some avg10=99.00 avg60=98.00 avg300=60.00 total=123456789\nfull avg10=92.00 avg60=90.00 avg300=55.00 total=98765432\n',
+        },
+      ],
+    }),
+  );
+
+  it.each([['--bytes', '30GiB'], []])(
+    'nothing is started, with the reason and the remedy, and exit code 5',
+    (...size) => {
+      const marker = join(folder, `frozen-${size.length}`);
+      const ask = (...more: string[]) =>
+        launch('--sim', frozen, '--no-record', ...size, ...more, '--', 'touch', marker);
+      const refused = ask('--json');
+      const { guard, outcome, plan, summary } = document(refused.stdout);
+      expect([refused.code, outcome, plan.verdict, guard]).toEqual([5, 'refused', 'not-now', null]);
+      expect(plan.judgement.mayLoad).toBe('not-now');
+      expect(summary).toContain(plan.judgement.because);
+      expect(refused.stderr).toContain('--anyway starts it all the same.');
+      expect(ask('--dry-run').code).toBe(5);
+      expect(existsSync(marker)).toBe(false);
+      const forced = ask('--anyway');
+      expect(forced.code).toBe(0);
+      expect(forced.stderr).toContain('NOT NOW');
+      expect(forced.stderr).toContain('It is started all the same.');
+      expect(existsSync(marker)).toBe(true);
+    },
+  );
+});
+
 describe('a launch', () => {
   it('makes room, guards, records, and ends with a receipt', () => {
     const program = [...GROW, '--rate', '30GiB/s', '--to', '40GiB', '--hold', '2.4s'];
@@ -162,7 +205,7 @@ describe('a launch', () => {
     const model = launch('--sim', 'gb10', '--no-record', '--dry-run', '--', 'vllm', 'serve', 'org/not-here');
     expect(model.code).toBe(0);
     expect(model.stdout).toContain('UNKNOWN');
-    expect(model.stdout).toContain('There is no model "org/not-here"');
+    expect(model.stdout).toContain('model "org/not-here": there is none');
   });
 });
 

@@ -86,9 +86,9 @@ describe('layout', () => {
     [['wrong.json'], /wrong\.json: the part weights "2G" could mean two sizes/],
     [['list.json'], /list\.json: not an object of names and sizes/],
     [['broken.json'], /broken\.json: not JSON: /],
-    [['missing.json'], /There is no file missing\.json/],
+    [['missing.json'], /missing\.json": there is no such file or folder/],
     [['empty.json'], /empty\.json: it has no parts/],
-    [['.'], /\.: not a file/],
+    [['.'], /"\.": it is a folder; name a file/],
   ])('%j is refused in one line', (args, message) => {
     const ran = layout(...args, '--sim', 'gb10');
     expect(ran).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) });

@@ -12,7 +12,7 @@ const folder = temporaryFolder('profile');
 
 /** Without a recording: two at a time in one folder are refused. */
 function run(...args: string[]): CliResult {
-  return runUmaprobe(['profile', '--sim', 'gb10', '--record', 'none', '--journal', 'none', ...args]);
+  return runUmaprobe(['profile', '--sim', 'gb10', '--no-record', '--journal', 'none', ...args]);
 }
 function json(...args: string[]): ProfileReport {
   const { stderr, stdout } = run('--json', ...args);
@@ -55,13 +55,13 @@ describe('a trial (simulated)', () => {
     );
     expect(byStep.trials[0]).toMatchObject({ status: 'ok', notes: null });
     expect(byStep.trials[0]?.metric).toBeLessThan(1030);
-    const until = json('--vary', 'n=1', '--until', 'step 3 ', ...sh(`${steps}; sleep 60`));
-    expect(until.trials[0]).toMatchObject({ status: 'ok' });
-    expect(until.durationMs).toBeLessThan(15_000);
+    const ready = json('--vary', 'n=1', '--ready', 'step 3 ', ...sh(`${steps}; sleep 60`));
+    expect(ready.trials[0]).toMatchObject({ status: 'ok' });
+    expect(ready.durationMs).toBeLessThan(15_000);
     const byItself = json(
       '--vary',
       'n=1',
-      '--until',
+      '--ready',
       'never',
       '--steps',
       '^step',
@@ -118,7 +118,7 @@ describe('wrong usage', () => {
     const report = json(
       '--vary',
       'n=1',
-      '--until',
+      '--ready',
       '(a+)+$',
       '--metric',
       '((x+x+)+)y',

@@ -14,7 +14,7 @@ const folder = temporaryFolder('sim-grow');
 function growOn(machine: string, scale: number, args: readonly string[], prefix: readonly string[] = []) {
   const file = join(folder, `${machine}-${scale}.json`);
   const program = [...prefix, process.execPath, CLI, 'sim', 'grow', ...args];
-  const ran = runUmaprobe(['sim', 'run', machine, '--scale', String(scale), '--record', file, '--', ...program]);
+  const ran = runUmaprobe(['sim', 'run', machine, '--scale', String(scale), '--report', file, '--', ...program]);
   const record = JSON.parse(runUmaprobe(['sim', 'run', 'gb10', '--', 'cat', file]).stdout);
   return { ...ran, record };
 }

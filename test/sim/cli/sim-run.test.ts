@@ -54,7 +54,7 @@ describe('sim run', () => {
 
   it('writes the record to the requested file', () => {
     const file = join(folder, 'record.json');
-    expect(runUmaprobe(['sim', 'run', 'gb10', '--scale', '10', '--record', file, '--', 'true']).code).toBe(0);
+    expect(runUmaprobe(['sim', 'run', 'gb10', '--scale', '10', '--report', file, '--', 'true']).code).toBe(0);
     expect(JSON.parse(runUmaprobe(['sim', 'run', 'gb10', '--', 'cat', file]).stdout)).toMatchObject({
       machine: 'gb10',
       wedged: null,
@@ -64,9 +64,9 @@ describe('sim run', () => {
   it('checks the name of the record before the program starts, and follows no link', () => {
     const [link, ran, target] = [join(folder, 'link'), join(folder, 'ran'), join(folder, 'target')];
     symlinkSync(target, link);
-    const record = (file: string) => runUmaprobe(['sim', 'run', 'gb10', '--record', file, '--', 'touch', ran]);
+    const record = (file: string) => runUmaprobe(['sim', 'run', 'gb10', '--report', file, '--', 'touch', ran]);
     for (const file of [link, folder, join(folder, 'none', 'x'), join(folder, 'n'.repeat(256))]) {
-      expect(record(file)).toMatchObject({ code: 2, stderr: expect.stringMatching(/^umaprobe: --record "[^\n]*\n$/) });
+      expect(record(file)).toMatchObject({ code: 2, stderr: expect.stringMatching(/^umaprobe: --report "[^\n]*\n$/) });
       expect(existsSync(ran)).toBe(false);
     }
     expect(existsSync(target)).toBe(false);
@@ -77,7 +77,7 @@ describe('sim run', () => {
     const run = (code: number) => {
       mkdirSync(gone);
       const script = `rmdir ${gone}; exit ${code}`;
-      return runUmaprobe(['sim', 'run', 'gb10', '--record', join(gone, 'r.json'), '--', 'sh', '-c', script]);
+      return runUmaprobe(['sim', 'run', 'gb10', '--report', join(gone, 'r.json'), '--', 'sh', '-c', script]);
     };
     expect(run(7)).toMatchObject({ code: 7, stderr: expect.stringMatching(/r\.json could not be written: ENOENT/) });
     expect(run(0)).toMatchObject({ code: 1 });

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { KINDS } from '../../../lib/memory/kinds.ts';
 import type { SweepReport } from '../../../lib/types/index.ts';
 import { exitOf, runInShell, runUmaprobe, startUmaprobe } from '../../support/cli.ts';
 import { parseDocument } from '../../support/schemas.ts';
@@ -45,7 +46,7 @@ describe('its report', () => {
       ran.stderr
         .trimEnd()
         .split('\n')
-        .every((line) => /^\d+\/\d+ {2}(device|managed|pinned|system)/.test(line)),
+        .every((line) => new RegExp(`^\\d+/\\d+ {2}(${KINDS.join('|')})`).test(line)),
     ).toBe(true);
   });
 
@@ -106,7 +107,7 @@ describe('mistakes are one line each, before anything is allocated', () => {
     [['--sizes', 'banana'], 2, /--sizes "banana" is not a size/],
     [['--sizes', '8G'], 2, /--sizes "8G" could mean two sizes: write 8GB .* or 8GiB/],
     [['--sizes', '9007199254740993'], 2, /is more than 2\^53 − 1 bytes/],
-    [['--kind', 'gpu'], 2, /--kind "gpu" is not one of device, managed, pinned, system, all/],
+    [['--kind', 'gpu'], 2, new RegExp(`--kind "gpu" is not one of ${KINDS.join(', ')}, all`)],
     [['--floor', '1KiB'], 2, /--floor "1KiB" is below 2GiB: .*--i-accept-a-frozen-machine/],
     [['--dtype', 'bf16', '--shape', '4294967296x4294967296'], 2, /4294967296/],
     [['--dtype', 'float3', '--elements', '1e9'], 2, /float3/],

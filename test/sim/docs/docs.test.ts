@@ -1,6 +1,6 @@
 /** Runs the documentation: every ```console block with an umaprobe command (test/support/console-blocks.ts). */
 import { describe, expect, it } from 'vitest';
-import { blocksOf } from '../../support/console-blocks.ts';
+import { blocksOf, differenceOf, expectOutputOf } from '../../support/console-blocks.ts';
 import { refreshed } from '../../support/console-refresh.ts';
 import { testBlocksOf } from '../../support/page-blocks.ts';
 import { LONG_PAGES, PAGES } from '../../support/pages.ts';
@@ -11,6 +11,44 @@ testBlocksOf(PAGES.filter((page) => !elsewhere.includes(page)));
 
 it('no page is left out', () => {
   expect(PAGES).toEqual(expect.arrayContaining(elsewhere));
+});
+
+describe('the comparison of a page with an output', () => {
+  const printed = ['a 1', 'b 3 MiB', '', 'c 3', 'd 4', 'e 5', ''];
+
+  it.each([
+    ['every line', ['a 1', 'b 3 MiB', '', 'c 3', 'd 4', 'e 5']],
+    ['other numbers', ['a 7', 'b 9 MiB', 'c 3', 'd 4', 'e 0']],
+    ['an end that … stands for', ['a 1', 'b 3 MiB', '…']],
+    ['a beginning', ['…', 'd 4', 'e 5']],
+    ['parts from the middle', ['…', 'b 3 MiB', '…', 'd 4', '…']],
+    ['… where nothing is missing', ['a 1', 'b 3 MiB', '…', 'c 3', 'd 4', 'e 5', '…']],
+  ])('accepts %s', (_, shown) => expect(differenceOf(shown, printed)).toBeNull());
+
+  it.each([
+    ['a block that ends early', ['a 1', 'b 3 MiB', 'c 3', 'd 4'], '(nothing more)', 'e 5'],
+    ['a block that begins late', ['b 3 MiB', 'c 3', 'd 4', 'e 5'], 'b 3 MiB', 'a 1'],
+    ['a missing line', ['a 1', 'b 3 MiB', 'd 4', 'e 5'], 'd 4', 'c 3'],
+    ['a missing line after …', ['…', 'b 3 MiB', 'd 4', '…'], 'd 4', 'c 3'],
+    ['a missing line before the end', ['a 1', '…', 'c 3', 'e 5'], 'e 5', 'd 4'],
+    ['an early end after …', ['a 1', '…', 'c 3'], '(nothing more)', 'd 4'],
+    ['a line too many', ['a 1', 'b 3 MiB', 'c 3', 'd 4', 'e 5', 'f 6'], 'f 6', '(nothing more)'],
+    ['another order', ['b 3 MiB', '…', 'a 1'], 'b 3 MiB', 'a 1'],
+    ['no line', [], '(nothing more)', 'a 1'],
+  ])('refuses %s', (_, shown, line, instead) => {
+    expect(differenceOf(shown, printed)).toContain(`the page shows:\n${line}\nwhere the program prints:\n${instead}\n`);
+  });
+
+  it('fails the test of a page that lacks a line', () => {
+    const page = (output: string) => blocksOf(`\`\`\`console\n$ printf 'one\\ntwo\\n' # umaprobe\n${output}\`\`\`\n`);
+    const run = (output: string) => () => {
+      for (const block of page(output)) expectOutputOf(block, { cwd: '.' });
+    };
+    expect(page('')).toHaveLength(1);
+    expect(run('one\ntwo\n')).not.toThrow();
+    expect(run('one\n')).toThrow(/where the program prints:\ntwo/);
+    expect(run('one\n…\n')).not.toThrow();
+  });
 });
 
 describe('the rewriter of pages', () => {

@@ -29,12 +29,13 @@ describe('every single fault', () => {
     const problems: string[] = [];
     for (const [name, machine] of MACHINES) {
       const healthy = await diagnose(machine);
-      expect(healthy.verdict.level, name).toBe('ok');
+      expect(healthy.snapshot.judgement.level, name).toBe('ok');
       const cells = await mapCells(FAULTS, async (fault) => {
         const broken = await diagnose(fault.apply(machine), { hangs: fault.hangs === true });
         return { fault, broken };
       });
-      lines.push('', `# ${name}`, '', `${healthy.verdict.level}: ${healthy.verdict.text}`);
+      const { because, level } = healthy.snapshot.judgement;
+      lines.push('', `# ${name}`, '', `${level}: ${because}`);
       for (const { broken, fault } of cells) {
         problems.push(...complaints(fault, broken, healthy).map((problem) => `${name}, ${fault.name}: ${problem}`));
         lines.push('', ...goldenLines(fault, broken, healthy));

@@ -8,17 +8,17 @@ const CALLS = {
   layout: (callback: string) => `umaprobe.layout({ a: 1e6, b: 1e6, c: 1e6 }, { journal, ${callback} })`,
   stress: (callback: string) => `umaprobe.stress({ maxBytes: 2 ** 30, journal, ${callback} })`,
 };
+const MINE = "throw Object.assign(new Error('mine'), { code: 'MINE' });";
 const THROWS = {
-  throws: (name: string) => `${name}() { throw Object.assign(new Error('mine'), { code: 'MINE' }); }`,
-  rejects: (name: string) =>
-    `async ${name}() { await null; throw Object.assign(new Error('mine'), { code: 'MINE' }); }`,
-  'rejects later': (name: string) =>
-    `async ${name}() { await new Promise((r) => setTimeout(r, 20)); throw Object.assign(new Error('mine'), { code: 'MINE' }); }`,
+  throws: (type: string) => `onEvent(event) { if (event.type === '${type}') ${MINE} }`,
+  rejects: (type: string) => `async onEvent(event) { await null; if (event.type === '${type}') ${MINE} }`,
+  'rejects later': (type: string) =>
+    `async onEvent(event) { await new Promise((r) => setTimeout(r, 20)); if (event.type === '${type}') ${MINE} }`,
 };
 
 it.each(Object.entries(CALLS))('%s (simulated)', async (command, call) => {
-  const callbacks = ['onStart', command === 'layout' ? 'onPart' : 'onStep'];
-  const bodies = callbacks.flatMap((name) => Object.values(THROWS).map((make) => call(make(name))));
+  const events = ['started', command === 'layout' ? 'part' : 'step'];
+  const bodies = events.flatMap((type) => Object.values(THROWS).map((make) => call(make(type))));
   const answers = await evaluateOnMachine<unknown[]>(
     'gb10',
     `const answers = [];

@@ -1,9 +1,13 @@
 /** The contract of a snapshot on every machine: the real host, and all simulated ones. */
 
 import { describe, expect, it } from 'vitest';
+import { parsePagetypeinfo } from '../../../lib/host/movable-blocks.ts';
+import { parseBuddyinfo } from '../../../lib/host/procfs.ts';
 import { shippedNames } from '../../../lib/sim/load.ts';
+import { printedOnMachine } from '../../support/binary-on-machine.ts';
 import { runUmaprobe, snapshotJson } from '../../support/cli.ts';
 import { expectContract } from '../../support/contract.ts';
+import { machineFile, machineWith } from '../../support/machines.ts';
 import { meminfoBytes } from '../../support/meminfo.ts';
 import { GiB } from '../../support/units.ts';
 
@@ -23,6 +27,39 @@ describe('a snapshot of', () => {
     const snapshot = snapshotJson(['--sim', name, '--deadline', '1500ms']);
     expectContract(snapshot);
     expect(snapshot.simulated).toBe(name);
+  });
+});
+
+describe('what the kernel says of free pages', () => {
+  it('free pages in lists of the processors are a field and a row, and no part of MemFree (simulated)', () => {
+    const without = snapshotJson(['--sim', 'gb10']);
+    const machine = machineFile('lists', { memory: { freeInCpuLists: 2 * GiB } });
+    const { from, host, kernel, ledger } = snapshotJson(['--sim', machine]);
+    expect([without.kernel.freeInCpuLists, kernel.freeInCpuLists]).toEqual([0, 2 * GiB]);
+    expect(from['kernel.freeInCpuLists']).toBe('/proc/zoneinfo');
+    expect(ledger.entries[1]).toEqual({ label: 'freeInCpuLists', bytes: 2 * GiB, from: '/proc/zoneinfo' });
+    expect((without.host.free as number) - (host.free as number)).toBe(2 * GiB);
+    expect(runUmaprobe(['--full', '--sim', machine]).stdout).toMatch(/free, in lists of the processors +2\.0/);
+    expect(runUmaprobe(['cache', 'drop', '--sim', machine]).stdout).toMatch(/free in processors’ lists +2\.0 GiB/);
+  });
+
+  it('pagetypeinfo: half of the small pages of this machine move (simulated)', async () => {
+    const half = machineWith('gb10', { contiguity: { share: 0.7, compactable: 0.5 } });
+    const [buddyinfo, pagetypeinfo] = (await printedOnMachine(
+      half,
+      "for (const text of b.readFiles(['/proc/buddyinfo', '/proc/pagetypeinfo'])) print(text);",
+    )) as [string, string | object];
+    const free = parseBuddyinfo(buddyinfo, 4096)?.blocks ?? [];
+    if (typeof pagetypeinfo !== 'string') return expect(pagetypeinfo).toMatchObject({ name: 'EACCES' });
+    expect(pagetypeinfo).toContain('>100000');
+    const counted = parsePagetypeinfo(pagetypeinfo, free) ?? [];
+    const small = counted.filter(({ blockBytes }) => blockBytes < 2 * 2 ** 20);
+    const bytes = (name: 'freeBlocks' | 'movableBlocks') =>
+      small.reduce((sum, { blockBytes, [name]: count }) => sum + blockBytes * (count ?? 0), 0);
+    // At least: the kernel stops to count at 100,000, and its own memory is in unmovable pageblocks too.
+    expect(bytes('movableBlocks') / bytes('freeBlocks')).toBeGreaterThan(0.4);
+    expect(bytes('movableBlocks') / bytes('freeBlocks')).toBeLessThan(0.5001);
+    expect(counted.at(-1)?.movableBlocks).toBe(counted.at(-1)?.freeBlocks);
   });
 });
 

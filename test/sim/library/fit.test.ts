@@ -1,12 +1,14 @@
 /** `fit` on simulated machines: the story of the page cache, huge pages, and what is not known. */
 
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { FitReport, FitTable } from '../../../lib/types/index.ts';
 import { runUmaprobe } from '../../support/cli.ts';
 import { evaluateOnMachine } from '../../support/package-on-machine.ts';
 import { QWEN3_8B } from '../../support/qwen.ts';
+import { ROOT } from '../../support/root.ts';
 import { parseDocument } from '../../support/schemas.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { MiB } from '../../support/units.ts';
@@ -85,7 +87,7 @@ describe('fit', () => {
   it('does not solve for a setting that its estimate does not have', () => {
     const { code, stderr, stdout } = runUmaprobe(['fit', '--params', '7e9', '--solve', 'context', '--sim', 'gb10']);
     expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toContain('--solve context needs the model or its config.json');
+    expect(stderr).toContain('Solving for context needs the model or its config.json');
     // The rough formula knows the batch, and hardly grows with it: 21 to 81 GB were measured where it says 3.6 GB.
     const training = [
       '--params',
@@ -101,7 +103,7 @@ describe('fit', () => {
     ];
     const rough = runUmaprobe(['fit', ...training, '--solve', 'batch', '--sim', 'gb10']);
     expect([rough.code, rough.stdout]).toEqual([2, '']);
-    expect(rough.stderr).toContain('--solve batch cannot go by a rule of thumb');
+    expect(rough.stderr).toContain('Solving for batch cannot go by a rule of thumb');
     const broken = runUmaprobe(['fit', ...training.slice(0, 6), '--solve', 'batch', '--sim', 'gb10']);
     expect([broken.code, broken.stdout]).toEqual([2, '']);
   });
@@ -161,15 +163,35 @@ describe('fit', () => {
   });
 
   it('does not say that anything fits where there is no GPU, or where its memory is not known', () => {
-    for (const [machine, device] of [
-      ['no-driver', []],
-      ['h200-lost', ['--device', '1']],
-      ['gb10-no-context', ['--memgetinfo', 'child']],
+    for (const [machine, verdict, device] of [
+      ['no-driver', 'unknown', []],
+      ['h200-lost', 'unknown', ['--device', '1']],
+      ['gb10-no-context', 'not-now', ['--memgetinfo', 'child']],
     ] as const) {
       const { report, status } = ask(machine, '--bytes', '1GiB', ...device);
-      expect([machine, report.verdict]).toEqual([machine, 'unknown']);
+      expect([machine, report.verdict]).toEqual([machine, verdict]);
       expect(status).toBe(machine === 'no-driver' ? 3 : 1);
     }
+  });
+
+  it.each([
+    ['fit', 'llama.gguf', '--context', '64'],
+    ['fit', 'sharded', '--solve', 'context'],
+    ['fit', 'sharded', '--table', '--html', 'table.html'],
+    ['fit', 'sharded', '--html', 'fit.html'],
+    ['estimate', 'sharded'],
+    ['estimate', 'nvfp4/config.json', '--table'],
+  ])('the command opens no file of the model twice: %s %s %s', (command, model, ...args) => {
+    const counts = join(folder, `opens-${files++}.json`);
+    const models = join(ROOT, 'test/support/models');
+    const hook = `--import=${pathToFileURL(join(ROOT, 'test/support/opens.mjs')).href}`;
+    const env = { NODE_OPTIONS: hook, UMAPROBE_TEST_OPENS: counts };
+    const { stderr } = runUmaprobe([command, join(models, model), ...args, '--sim', 'gb10'], { cwd: folder, env });
+    expect(stderr).not.toContain('umaprobe:');
+    const opens = Object.entries(JSON.parse(readFileSync(counts, 'utf8')) as Record<string, number>);
+    const ofModel = opens.filter(([path]) => path.startsWith(models) && path.includes(`/${model.split('/')[0]}`));
+    expect(ofModel.length).toBeGreaterThan(0);
+    expect(ofModel.filter(([, count]) => count !== 1)).toEqual([]);
   });
 
   it.each([

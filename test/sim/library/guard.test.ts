@@ -57,7 +57,7 @@ describe('a program on a simulated machine (simulated)', () => {
   it('is stopped before the floor when it takes GPU memory, and a dry run only says so', async () => {
     const [stopped, dry] = await guarded([
       `{ stdio: 'pipe', floorBytes: ${FLOOR}, command: ${grow} }`,
-      `{ stdio: 'pipe', floorBytes: ${FLOOR}, act: false, command: ${grow} }`,
+      `{ stdio: 'pipe', floorBytes: ${FLOOR}, dryRun: true, command: ${grow} }`,
     ]);
     const report = stopped?.report as GuardReport;
     parseDocument(JSON.stringify(report));
@@ -77,7 +77,7 @@ describe('a program on a simulated machine (simulated)', () => {
   it('loads until a line of its output says otherwise', async () => {
     const script = 'echo loading; echo "Startup Complete on :8000"; echo after';
     const [run] = await guarded([
-      `{ stdio: 'pipe', until: '(?i)startup complete', command: ['sh', '-c', ${JSON.stringify(script)}] }`,
+      `{ stdio: 'pipe', ready: '(?i)startup complete', command: ['sh', '-c', ${JSON.stringify(script)}] }`,
     ]);
     const words = run?.events.map((event) => (event.type === 'output' ? event.line : event.type));
     const loaded = words?.indexOf('loaded') ?? -1;
@@ -125,7 +125,7 @@ describe('guard()', () => {
         { command: ['/nonexistent/program'] },
         { command: ['/etc/passwd'] },
         { command: ['true'], cwd: '/nonexistent' },
-        { command: ['true'], until: '(' },
+        { command: ['true'], ready: '(' },
         { command: ['true'], floorBytes: 2 ** 52 },
         { target: { pid: 4194304 } },
         { target: { cgroup: '/nonexistent' } },
@@ -142,8 +142,8 @@ describe('guard()', () => {
         'EACCES',
         'start /etc/passwd: it is not executable, or this user may not execute it (EACCES 13)',
       ],
-      ['ERR_UMA_NOT_FOUND', 'ENOENT', 'cwd /nonexistent: there is no such folder (ENOENT)'],
-      ['ERR_INVALID_ARG_VALUE', null, 'until "(" is no regular expression of RE2: missing closing ): `(`'],
+      ['ERR_UMA_PATH', 'ENOENT', 'cwd "/nonexistent": there is no such file or folder (ENOENT 2)'],
+      ['ERR_INVALID_ARG_VALUE', null, 'ready "(" is no regular expression of RE2: missing closing ): `(`'],
       [
         'ERR_OUT_OF_RANGE',
         null,

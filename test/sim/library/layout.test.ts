@@ -67,7 +67,7 @@ describe('a layout that does not fit', () => {
     const report = await evaluateOnMachine<LayoutReport>(
       'gb10',
       `const stop = new AbortController();
-       return umaprobe.layout({ a: 1e9, b: 20e9, c: 1e9 }, { journal: false, signal: stop.signal, onPart: () => stop.abort() });`,
+       return umaprobe.layout({ a: 1e9, b: 20e9, c: 1e9 }, { journal: false, signal: stop.signal, onEvent: ({ type }) => type === 'part' && stop.abort() });`,
     );
     expect(report.state).toBe('aborted');
     expect(report.parts[0]?.state).toBe('ok');
@@ -79,7 +79,7 @@ describe('a layout that does not fit', () => {
     ['layout({ a: 0 })', 'part "a" is 0'],
     ["layout('7b')", 'parts is "7b"'],
     ["layout({ a: 1 }, { kind: 'gpu' })", 'kind is "gpu"'],
-    ['layout({ a: 1 }, { onPart: 1 })', 'onPart is 1'],
+    ['layout({ a: 1 }, { onEvent: 1 })', 'onEvent is 1'],
   ])('%s', async (call, message) => {
     const { thrown } = await evaluateOnMachine<{ thrown: { message: string } }>(
       'gb10',

@@ -1,7 +1,6 @@
 /** Odd machines from their files to the verdict: what is not readable is null with its reason, and never OK. All *simulated*. */
 
 import { describe, expect, it } from 'vitest';
-import { health } from '../../../lib/memory/health.ts';
 import { loadMachine } from '../../../lib/sim.ts';
 import type { CheckResult, DoctorReport } from '../../../lib/types/index.ts';
 import { runUmaprobe, snapshotJson } from '../../support/cli.ts';
@@ -58,9 +57,9 @@ describe('a meminfo that no kernel writes (simulated)', () => {
     const machine = machineWithFiles({ '/proc/meminfo': meminfo({ Cached: 'Cached:   108000 MB\n' }) });
     const snapshot = snapshotJson(['--sim', machine]);
     expect(snapshot.ledger.notSplit).toEqual(['Cached is missing: page cache is in unattributed']);
-    expect(health(snapshot)).toMatchObject({
+    expect(snapshot.judgement).toMatchObject({
       level: 'notice',
-      text: expect.stringMatching(
+      because: expect.stringMatching(
         /^The use of the memory cannot be split: Cached is missing: .*unit MB, expected kB\)\.$/,
       ),
     });
@@ -68,14 +67,17 @@ describe('a meminfo that no kernel writes (simulated)', () => {
     expect(page).toMatch(/not attributed \(see below\)/);
     expect(page).toMatch(/· Cached is missing: page cache is in unattributed\./);
     expect(page).not.toMatch(/no counter and no listed process|Infinity|NaN/);
-    expect(doctorOn(machine, 'memory.unattributed')).toMatchObject([{ status: 'skip' }]);
+    expect(doctorOn(machine, 'memory.unattributed')).toMatchObject([{ status: 'unknown' }]);
   });
 
   it('without a plausible MemAvailable: a warning, and no number', () => {
     const machine = machineWithFiles({ '/proc/meminfo': meminfo({ MemAvailable: 'MemAvailable:  900000000 kB\n' }) });
     const snapshot = snapshotJson(['--sim', machine]);
     expect(snapshot.devices[0]?.allocatable.afterReclaim).toBeNull();
-    expect(health(snapshot)).toMatchObject({ level: 'warning', text: expect.stringMatching(/is more than MemTotal/) });
+    expect(snapshot.judgement).toMatchObject({
+      level: 'warning',
+      because: expect.stringMatching(/is more than MemTotal/),
+    });
     expect(doctorOn(machine, 'memory.available')).toMatchObject([{ status: 'warn' }]);
   });
 
@@ -108,25 +110,25 @@ describe('other odd files (simulated)', () => {
 
   it('without PSI the verdict is not OK, and says what is not known', () => {
     const machine = machineWithFiles({ '/proc/pressure/memory': null });
-    const verdict = health(snapshotJson(['--sim', machine]));
+    const verdict = snapshotJson(['--sim', machine]).judgement;
     expect(verdict).toMatchObject({
       level: 'notice',
-      text: expect.stringMatching(/GiB can be loaded on the GPU, but whether tasks wait for memory is not known/),
+      because: expect.stringMatching(/^Whether tasks wait for memory is not known/),
     });
-    expect(doctorOn(machine, 'pressure')).toMatchObject([{ status: 'skip' }]);
+    expect(doctorOn(machine, 'pressure')).toMatchObject([{ status: 'unknown' }]);
   });
 
   it('a spike of 10 s is a note on a healthy Spark, and the beginning of a freeze on one at rest with 4.9 GiB', () => {
     const psi = 'avg10=61.95 avg60=15.04 avg300=3.21 total=9800000\n';
     const files = { '/proc/pressure/memory': `some ${psi}full ${psi}` };
-    expect(health(snapshotJson(['--sim', machineWithFiles(files)]))).toMatchObject({
+    expect(snapshotJson(['--sim', machineWithFiles(files)]).judgement).toMatchObject({
       level: 'notice',
-      text: expect.stringMatching(/62\.0 % of the last 10 s: a spike/),
+      because: expect.stringMatching(/62\.0 % of the last 10 s: a spike/),
     });
     const resting = machineWithFiles(files, {}, 'gb10-resting');
-    expect(health(snapshotJson(['--sim', resting]))).toMatchObject({
+    expect(snapshotJson(['--sim', resting]).judgement).toMatchObject({
       level: 'danger',
-      text: expect.stringMatching(/with only 4\.9 GiB available: this is how a freeze begins/),
+      because: expect.stringMatching(/with only 4\.9 GiB available: this is how a freeze begins/),
     });
     expect(doctorOn(resting, 'pressure')).toMatchObject([{ status: 'fail' }]);
   });
@@ -134,11 +136,9 @@ describe('other odd files (simulated)', () => {
 
 describe('a Spark at rest with 4.9 GiB (simulated)', () => {
   it('is no danger: nothing more should be loaded', () => {
-    expect(health(snapshotJson(['--sim', 'gb10-resting']))).toMatchObject({
+    expect(snapshotJson(['--sim', 'gb10-resting']).judgement).toMatchObject({
       level: 'notice',
-      text: expect.stringMatching(
-        /^Only 4\.9 GiB of the unified memory .*nothing more should be loaded\. No task waits/,
-      ),
+      because: expect.stringMatching(/^Only 4\.9 GiB of the unified memory .*the host needs them\. No task waits/),
     });
     const { code, stdout } = runUmaprobe(['doctor', '--sim', 'gb10-resting']);
     expect([code, stdout]).toEqual([0, expect.stringMatching(/Ray’s memory monitor kills workers below 6\.0 GiB/)]);
@@ -153,8 +153,8 @@ describe('a Spark at rest with 4.9 GiB (simulated)', () => {
     expect(doctorOn(machine, 'tools.thresholds')).toMatchObject([
       {
         status: 'warn',
-        cause: expect.stringMatching(/^Ray’s memory monitor kills workers below 6\.0 GiB available: 4\.9 GiB are/),
-        remedy: 'Start Ray with RAY_memory_monitor_refresh_ms=0.',
+        summary: expect.stringMatching(/^Ray’s memory monitor kills workers below 6\.0 GiB available: 4\.9 GiB are/),
+        remedy: { text: 'start Ray with RAY_memory_monitor_refresh_ms=0' },
       },
     ]);
   });
@@ -184,7 +184,7 @@ describe('devices whose memory NVML misreports (simulated)', () => {
       allocatable: { immediate: null, afterReclaim: null },
       views: { nvidiaSmi: 7929 * MiB },
     });
-    const { level, text } = health(snapshot);
+    const { because: text, level } = snapshot.judgement;
     expect(level).toBe('warning');
     expect(text).not.toMatch(/can be allocated|7\.7 GiB/);
   });

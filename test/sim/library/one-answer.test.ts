@@ -3,12 +3,15 @@
  * reaches, prepare grants and doctor names, and a program that takes it leaves the host its floor. All *simulated*.
  */
 import { describe, expect, it } from 'vitest';
-import { formatBytes } from '../../../lib/base/format.ts';
-import type { CheckContext } from '../../../lib/doctor/check.ts';
-import { memoryChecks } from '../../../lib/doctor/memory.ts';
-import { health } from '../../../lib/memory/health.ts';
 import { machines } from '../../../lib/sim.ts';
-import type { DeviceSnapshot, PrepareReport, Snapshot, StressReport } from '../../../lib/types/index.ts';
+import type {
+  DeviceSnapshot,
+  DoctorReport,
+  Finding,
+  PrepareReport,
+  Snapshot,
+  StressReport,
+} from '../../../lib/types/index.ts';
 import { runWithBinary } from '../../support/binary-on-machine.ts';
 import { withFastMachine } from '../../support/machines.ts';
 import { evaluateOnMachine } from '../../support/package-on-machine.ts';
@@ -19,6 +22,7 @@ const CHUNK = 4 * GiB;
 
 interface Answers {
   snapshot: Snapshot;
+  doctor: DoctorReport;
   granted: PrepareReport;
   refused: PrepareReport;
   stress: StressReport | { thrown: { code: string; message: string } };
@@ -27,11 +31,12 @@ interface Answers {
 const answersOn = (machine: string): Promise<Answers> =>
   evaluateOnMachine(
     machine,
-    `const { prepare, snapshot, stress } = umaprobe;
+    `const { doctor, prepare, snapshot, stress } = umaprobe;
      const seen = await snapshot({ memGetInfo: 'never', deadlineMs: 5000 });
      const bytes = seen.devices[0].allocatable.safe;
      return {
        snapshot: seen,
+       doctor: await doctor({ skip: ['library.*'] }),
        granted: await prepare({ bytes: Math.max(1, bytes), dryRun: true }),
        refused: await prepare({ bytes: bytes + 1024 ** 2, dryRun: true }),
        stress: await stress({ journal: false }).catch(caught),
@@ -43,7 +48,6 @@ const safeOf = ({ devices }: Snapshot): number => devices[0]?.allocatable.safe a
 /** Machines on which CUDA works and shares the host's memory, and why stress refuses to start on some. */
 const REFUSED: Readonly<Record<string, RegExp>> = {
   'gb10-resting': /MemAvailable is 4\.90 GiB .* too little memory to test with/,
-  'gb10-fragmented': /free memory is fragmented/,
 };
 const WITHOUT_CUDA = ['gb10-no-context', 'gb10-cuda-hang', 'no-driver', 'gb10-hang'];
 const OWN_MEMORY = ['gh200', 'h200', 'h200-lost', 'rtx3060-fallback'];
@@ -57,24 +61,31 @@ describe('what can be loaded (simulated)', () => {
   it.each(UNIFIED)(
     '%s: the answer of snapshot is that of stress, prepare and doctor, and keeps the floor',
     async (machine) => {
-      const { granted, refused, snapshot, stress } = await answersOn(machine);
+      const { doctor, granted, refused, snapshot, stress } = await answersOn(machine);
       const safe = safeOf(snapshot);
       expect(snapshot.devices[0]?.memoryModel).toBe('unified');
       expect(snapshot.devices[0]?.from['allocatable.safe']).toBeDefined();
-      const doctor = memoryChecks.find(({ id }) => id === 'memory.available');
-      expect(await doctor?.run({ snapshot } as CheckContext)).toMatchObject({
-        evidence: expect.stringContaining(`${formatBytes(safe)} can be loaded`),
-      });
+      // A row says the same in both, and nowhere is one worse.
+      const applies = doctor.checks.filter(({ status }) => status !== 'pass' && status !== 'unknown');
+      const { findings, safe: range } = snapshot.judgement;
+      expect(applies.map(({ id }) => id).sort()).toEqual(
+        findings
+          .map(({ id }) => id)
+          .filter((id) => !id.startsWith('library.'))
+          .sort(),
+      );
+      for (const { id, remedy, summary } of applies)
+        expect({ remedy, summary }).toEqual(pick(findings.find((finding) => finding.id === id)));
+      expect(range.bytes).toBe(safe);
       if (!(machine in REFUSED)) expect(granted.verdict).toMatch(/^(enough|planned|after-reclaim)$/);
-      // prepare can compact what is fragmented, and sees only then whether that helps.
-      expect(refused.verdict).toBe(machine === 'gb10-fragmented' ? 'planned' : 'not-enough');
+      expect(refused.verdict).toBe('not-enough');
       if ('thrown' in stress) {
         expect(stress.thrown).toMatchObject({
           code: 'ERR_UMA_FLOOR',
           message: expect.stringMatching(REFUSED[machine] as RegExp),
         });
-        expect(safe).toBeLessThan(CHUNK);
-        expect(health(snapshot).level).not.toBe('ok');
+        expect(safe).toBe(0);
+        expect(snapshot.judgement).toMatchObject({ mayLoad: 'not-now', level: expect.not.stringMatching('ok') });
       } else {
         expect(stress.state).toMatch(/^(floor|contiguity)$/);
         expect(Math.abs(stress.maxBytes - safe)).toBeLessThan(CHUNK);
@@ -105,6 +116,8 @@ describe('what can be loaded (simulated)', () => {
     expect(device?.from['allocatable.safe']).toMatch(/^immediate/);
   });
 });
+
+const pick = (finding: Finding | undefined) => ({ remedy: finding?.remedy, summary: finding?.summary });
 
 /** The floor by its definition, and not by the code that is tested: 7 % of MemTotal, or 8 GiB, or a quarter. */
 function floorOf({ host: { total } }: Snapshot): number {

@@ -1,10 +1,11 @@
 /** Pressure: the normal cost of reclaim, and the stall before a machine freezes. All *simulated*. */
 
 import { describe, expect, it } from 'vitest';
-import type { NativeTripReport } from '../../../lib/native/contract.ts';
+import type { ProbeTrip } from '../../../lib/native/guard-protocol.ts';
 import { runWithBinary } from '../../support/binary-on-machine.ts';
 import { machineWith, withFastMachine, withMachine } from '../../support/machines.ts';
 import { stressReport } from '../../support/package-on-machine.ts';
+import { GUARD } from '../../support/probe-guard.ts';
 import { parseLines } from '../../support/processes.ts';
 import { GiB } from '../../support/units.ts';
 
@@ -35,7 +36,7 @@ describe('a machine full of page cache that is slow to give it back', () => {
 });
 
 describe('the guard under pressure', () => {
-  const GUARD = `const guard = (options) => b.guardStart({ floor: ${2 * GiB}, pressureFull: 10, intervalUs: 5000, parent: 0, exitAfterMs: 200, reportFd: 1, ...options });
+  const TOOLS = `${GUARD} const start = (rules) => guard({ floorBytes: ${2 * GiB}, pressureFullPercent: 10, exitAfterMs: 200, reportFd: 1, ...rules });
     const block = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
     await b.allocOpen(0, 10000);`;
 
@@ -45,12 +46,12 @@ describe('the guard under pressure', () => {
       slow,
       async ({ env }) => {
         const ended = await runWithBinary(
-          `${GUARD} const host = new Float64Array(35); b.hostMemory(host);
-          guard({ floor: host[b.hostMemoryFields().indexOf('available')] / 1.2 });
+          `${TOOLS} const host = new Float64Array(35); b.hostMemory(host);
+          start({ floorBytes: host[b.hostMemoryFields().indexOf('available')] / 1.2 });
           b.allocBlock('device', ${30 * GiB}, 60000); block(30000);`,
           env,
         );
-        const [tripped] = parseLines<NativeTripReport>(ended.stdout);
+        const [tripped] = parseLines<ProbeTrip>(ended.stdout);
         expect(tripped).toMatchObject({ reason: 'pressure', left: false });
         expect(ended).toMatchObject({ code: 6, signal: null });
       },
@@ -65,10 +66,10 @@ describe('the guard under pressure', () => {
     });
     await withMachine(pieces, async ({ env, record }) => {
       const ended = await runWithBinary(
-        `${GUARD} guard({}); for (let i = 0; i < 40; i++) b.allocBlock('device', ${4 * GiB}, 60000); block(30000);`,
+        `${TOOLS} start({}); for (let i = 0; i < 40; i++) b.allocBlock('device', ${4 * GiB}, 60000); block(30000);`,
         env,
       );
-      const [tripped] = parseLines<NativeTripReport>(ended.stdout);
+      const [tripped] = parseLines<ProbeTrip>(ended.stdout);
       expect(tripped).toMatchObject({ reason: 'pressure', left: false });
       expect(tripped?.available).toBeGreaterThan(20 * GiB);
       expect(ended).toMatchObject({ code: 6, signal: null });
@@ -79,9 +80,9 @@ describe('the guard under pressure', () => {
   it('trips at once when the parent was gone before it started (simulated)', async () => {
     await withMachine('gb10', async ({ env }) => {
       // A pid that is not its parent's, as after a parent that died while this process was loading.
-      const ended = await runWithBinary(`${GUARD} guard({ parent: process.pid }); block(30000);`, env);
+      const ended = await runWithBinary(`${TOOLS} start({ parent: process.pid }); block(30000);`, env);
       expect(ended).toMatchObject({ code: 6, signal: null });
-      const [tripped, exited] = parseLines<NativeTripReport>(ended.stdout);
+      const [tripped, exited] = parseLines<ProbeTrip>(ended.stdout);
       expect(tripped).toMatchObject({ reason: 'parent', left: false });
       expect(exited).toMatchObject({ reason: 'parent', left: true });
     });

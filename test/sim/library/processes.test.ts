@@ -89,13 +89,13 @@ describe('processes()', () => {
       `const caught = (promise) => promise.then(() => 'nothing', (error) => error.name + ': ' + error.message);
        return Promise.all([
          caught(umaprobe.processes({ signal: AbortSignal.abort() })),
-         caught(umaprobe.processes({ exactMs: -1 })),
+         caught(umaprobe.processes({ pssLimitMs: -1 })),
          caught(umaprobe.processes({ signal: 1 })),
        ]);`,
     );
     expect(answers).toEqual([
       'AbortError: This operation was aborted',
-      'RangeError: exactMs is -1; expected 0 to 60000 milliseconds',
+      'RangeError: pssLimitMs is -1; expected 0 to 60000 milliseconds',
       'TypeError: signal is 1; expected an AbortSignal',
     ]);
   });

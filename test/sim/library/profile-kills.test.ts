@@ -21,7 +21,7 @@ type Where = 'gb10' | 'here';
 
 function args(where: Where, journal: string, ...more: string[]): string[] {
   const machine = where === 'here' ? [] : ['--sim', where];
-  const options = ['--record', 'none', '--journal', journal, '--output', '--vary', 'bs=2,4,8'];
+  const options = ['--no-record', '--journal', journal, '--output', '--vary', 'bs=2,4,8'];
   return ['profile', ...machine, ...options, ...more, '--', 'sh', '-c', PROGRAM];
 }
 

@@ -26,7 +26,7 @@ writeFileSync(
 );
 
 function json(...args: string[]): ProfileReport {
-  const options = ['--sim', 'gb10', '--record', 'none', '--journal', 'none', '--json'];
+  const options = ['--sim', 'gb10', '--no-record', '--journal', 'none', '--json'];
   const { stderr, stdout } = runUmaprobe(['profile', ...options, ...args]);
   if (stdout === '') throw new Error(stderr);
   return parseDocument(stdout) as unknown as ProfileReport;

@@ -9,10 +9,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
 import { pageAssets } from '../../../lib/cli/core/package-files.ts';
 import { estimate } from '../../../lib/estimate/index.ts';
-import { explain } from '../../../lib/explain/index.ts';
 import { fit as fitInto } from '../../../lib/fit/index.ts';
-import { estimateHtml } from '../../../lib/render/html/estimate.ts';
-import { explainHtml } from '../../../lib/render/html/explain.ts';
 import { fitHtml } from '../../../lib/render/html/fit.ts';
 import { launchHtml } from '../../../lib/render/html/launch.ts';
 import { layoutHtml } from '../../../lib/render/html/layout.ts';
@@ -49,8 +46,6 @@ beforeAll(async () => {
   write('fit.html', fitHtml(await fitInto(estimated, machine), { heading: 'Qwen3-8B', estimated }, assets));
   const need = { bytes: 2 * machine.host.total };
   write('no-fit.html', fitHtml(await fitInto(need, machine), { heading: 'Too much', estimated: null }, assets));
-  write('estimate.html', estimateHtml(estimated, assets));
-  write('explain.html', explainHtml(await explain({ snapshot: machine }), assets));
   write('hostile.html', sweepHtml(sweepOf({ device, reason: hostile, state: 'stopped' }), assets));
   write('profile.html', profileHtml(await sftProfile(), assets));
   write('record.html', recordHtml(recordOf(), assets));
@@ -154,8 +149,6 @@ describe('every page', () => {
     ['one-size.html', 4, 390, false],
     ['fit.html', 0, 1280, false],
     ['no-fit.html', 0, 390, true],
-    ['estimate.html', 0, 390, false],
-    ['explain.html', 0, 1280, true],
     ['record.html', 5, 1280, true],
     ['launch.html', 5, 1280, true],
     ['launch.html', 5, 390, false],

@@ -35,12 +35,12 @@ describe('a GPU with memory of its own that others use', () => {
 
   it('is filled to the last byte only when told to (simulated)', async () => {
     await withFastMachine(shared, async (simulation) => {
-      const refused = await runStress(simulation, { journal: false, share: 0 });
+      const refused = await runStress(simulation, { journal: false, shareBytes: 0 });
       expect(refused.error).toMatchObject({ code: 'ERR_OUT_OF_RANGE' });
       expect(refused.error?.message).toContain('acceptThatOthersRunOut takes less');
-      const told = await stressReport(simulation, { journal: false, share: 0, acceptThatOthersRunOut: true });
+      const told = await stressReport(simulation, { journal: false, shareBytes: 0, acceptThatOthersRunOut: true });
       expect(told).toMatchObject({ state: 'out-of-memory', share: { bytes: 0, from: 'as requested' } });
-      const least = await stressReport(simulation, { journal: false, share: 256 * MiB });
+      const least = await stressReport(simulation, { journal: false, shareBytes: 256 * MiB });
       expect(told.maxBytes - least.maxBytes).toBeGreaterThan(240 * MiB);
     });
   });
@@ -69,7 +69,7 @@ describe('unified memory that others use', () => {
       expect(usual).toMatchObject({ state: 'limit', others: { processes: [{ name: 'VLLM::EngineCor' }, {}, {}] } });
       expect(usual.share?.bytes).toBeLessThan(usual.floor?.bytes ?? 0);
       expect(usual.floor?.from).toMatch(/MemTotal/);
-      const found = await stressReport(simulation, { journal: false, share: 20 * GiB });
+      const found = await stressReport(simulation, { journal: false, shareBytes: 20 * GiB });
       expect(found).toMatchObject({
         state: 'floor',
         floor: { bytes: 20 * GiB, from: 'the share of the GPU’s other users: as requested' },

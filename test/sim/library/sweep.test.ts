@@ -1,5 +1,6 @@
 /** sweep() on simulated machines: everything here is simulated. */
 import { describe, expect, it } from 'vitest';
+import { KINDS } from '../../../lib/memory/kinds.ts';
 import type { AllocatorKind, Counter, SweepReport, SweepStep } from '../../../lib/types/index.ts';
 import { evaluateOnMachine, type MachineOptions } from '../../support/package-on-machine.ts';
 import { parseDocument } from '../../support/schemas.ts';
@@ -71,7 +72,7 @@ describe('the lab on a simulated gb10', () => {
       expect(taken[at]?.[1], `${gb} GB`).toBeLessThan(1.35 * ms + LATE_MS * SCALE);
     }
     expect(rSquared(taken.slice(0, 9))).toBeGreaterThan(0.98);
-    expect(report.largest).toEqual({ device: 80 * GB, managed: null, pinned: null, system: null });
+    expect(report.largest).toEqual({ ...Object.fromEntries(KINDS.map((kind) => [kind, null])), device: 80 * GB });
   });
 });
 
@@ -220,7 +221,7 @@ describe('how a sweep ends', () => {
       'gb10',
       `const stop = new AbortController(); const steps = [];
        const report = await umaprobe.sweep({ journal: false, sizes: [1e9, 2e9, 3e9, 4e9], signal: stop.signal,
-         onStep: (step, { done, total }) => { steps.push([done, total]); if (done === 2) stop.abort(); } });
+         onEvent({ type, progress }) { if (type !== 'step') return; steps.push([progress.done, progress.total]); if (progress.done === 2) stop.abort(); } });
        return { report, steps, record: simulation.record() };`,
     );
     expect(report.state).toBe('aborted');
@@ -238,7 +239,7 @@ describe('how a sweep ends', () => {
     const report = await evaluateOnMachine<SweepReport>(
       'gb10',
       `return umaprobe.sweep({ journal: false, sizes: [1e9, 50e9, 51e9],
-         onStep: () => { const pid = childPid(); setTimeout(() => process.kill(pid, 'SIGKILL'), 500); } });`,
+         onEvent({ type }) { if (type !== 'step') return; const pid = childPid(); setTimeout(() => process.kill(pid, 'SIGKILL'), 500); } });`,
       { scale: 1 },
     );
     expect(report.state).toBe('lost');
@@ -263,7 +264,8 @@ describe('how a sweep ends', () => {
   it('the journal names the unfinished step, and the next sweep reports it', async () => {
     const report = await evaluateOnMachine<SweepReport>(
       'gb10',
-      `const first = umaprobe.sweep({ journal, sizes: [1e9, 50e9], onStep: () => {
+      `const first = umaprobe.sweep({ journal, sizes: [1e9, 50e9], onEvent({ type }) {
+         if (type !== 'step') return;
          const pid = childPid(); setTimeout(() => process.kill(pid, 'SIGKILL'), 500); } });
        if ((await first).state !== 'lost') throw new Error('it was not lost');
        return umaprobe.sweep({ journal, sizes: [1e9] });`,
@@ -282,9 +284,9 @@ describe('how a sweep ends', () => {
     expect(report.steps.map(({ state }) => state)).toEqual(['failed', 'not-reached']);
   });
 
-  it('an error of onStep is thrown', async () => {
+  it('an error of onEvent is thrown', async () => {
     const body =
-      "return umaprobe.sweep({ journal: false, sizes: [1e9], onStep() { throw new Error('mine'); } }).catch(caught);";
+      "return umaprobe.sweep({ journal: false, sizes: [1e9], onEvent() { throw new Error('mine'); } }).catch(caught);";
     expect(await evaluateOnMachine('gb10', body)).toMatchObject({ thrown: { message: 'mine' } });
   });
 });
@@ -297,8 +299,8 @@ describe('an invalid option is refused in one line', () => {
     ['repeat: 0', 'ERR_OUT_OF_RANGE', 'repeat is 0; expected a whole number from 1 to 1000'],
     ['repeat: 1.5', 'ERR_OUT_OF_RANGE', 'repeat is 1.5'],
     ['oversubscribe: 1', 'ERR_INVALID_ARG_TYPE', 'oversubscribe is 1'],
-    ['onStep: 1', 'ERR_INVALID_ARG_TYPE', 'onStep is 1; expected a function'],
-    ['floor: 1024', 'ERR_OUT_OF_RANGE', 'floor is 1024'],
+    ['onEvent: 1', 'ERR_INVALID_ARG_TYPE', 'onEvent is 1; expected a function'],
+    ['floorBytes: 1024', 'ERR_OUT_OF_RANGE', 'floorBytes is 1024'],
     ['device: 7', 'ERR_UMA_NO_DEVICE', 'there is no CUDA device 7'],
   ])('%s', async (options, code, message) => {
     const { thrown } = await refused('gb10', options);

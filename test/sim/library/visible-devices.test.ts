@@ -56,14 +56,18 @@ describe('umaprobe snapshot', () => {
   it('says which GPUs programs do not find, and never that there is none', () => {
     const { stdout } = runUmaprobe(['snapshot', '--sim', both], withVariable(''));
     expect(stdout).toMatch(/GPU 0 {2}NVIDIA GB10 · hidden by CUDA_VISIBLE_DEVICES · unified memory/);
-    expect(stdout).toMatch(/NOTE {2}[^\n]*\n +CUDA_VISIBLE_DEVICES="" hides both GPUs of this machine from programs/);
+    expect(stdout).toMatch(
+      /WARNING {2}No program that is started here can load anything on the GPU\.\n +CUDA_VISIBLE_DEVICES="" hides both GPUs of this machine from programs/,
+    );
     const doctor = runUmaprobe(
       ['doctor', '--sim', 'gb10', '--only', 'library.*,cuda.visible'],
       withVariable('NoDevFiles'),
     );
-    expect(doctor.stdout).toMatch(/pass {2}library\.cuda/);
-    expect(doctor.stdout).toMatch(/warn {2}cuda\.visible +In CUDA_VISIBLE_DEVICES the entry "NoDevFiles" names no GPU/);
-    expect(stdout + doctor.stdout).not.toMatch(/No GPU|Install the NVIDIA driver/);
+    expect(doctor.stdout).toMatch(/pass {5}library\.cuda/);
+    expect(doctor.stdout).toMatch(
+      /fail {5}cuda\.visible +CUDA_VISIBLE_DEVICES="NoDevFiles" hides the GPU[\s\S]*\sentry\s+"NoDevFiles" names no GPU/,
+    );
+    expect(stdout + doctor.stdout).not.toMatch(/No GPU|other users|Install the NVIDIA driver/);
   });
 
   it('starts no child where nothing is hidden', () => {

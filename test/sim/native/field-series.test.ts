@@ -4,7 +4,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { guardArguments, guardThresholds } from '../../../lib/memory/guard-rules.ts';
+import { guardArguments } from '../../../lib/guard/protocol.ts';
+import { guardThresholds } from '../../../lib/memory/guard-rules.ts';
 import { guardProgram } from '../../../lib/native/binding.ts';
 import { type JsonObject, loadMachine, simulate } from '../../../lib/sim.ts';
 import {
@@ -14,6 +15,7 @@ import {
   guardRule,
   memFreeRule,
   outcome,
+  PACE,
   TOTAL,
   tableOf,
   valuesAt,
@@ -23,7 +25,7 @@ import { ROOT } from '../../support/root.ts';
 import { GiB } from '../../support/units.ts';
 
 const all = fieldSeries();
-const thresholds = guardArguments(guardThresholds(TOTAL));
+const thresholds = guardArguments(guardThresholds(TOTAL), PACE);
 const rows: string[] = tableOf(readFileSync(join(ROOT, 'docs/guard-outcomes.md'), 'utf8')).slice(2);
 
 /** What the guard may get wrong: no memory counter tells the first two from health, and the third only pressure. */
@@ -91,7 +93,7 @@ describe('a program on a simulated machine', () => {
   const run = async (guarded: boolean, args: readonly string[]) => {
     const simulation = simulate(withoutSwap, { scale: 4 });
     const program = [process.execPath, CLI, 'sim', 'grow', ...args];
-    const guard = [guardProgram().file, ...thresholds, '--interval-us=10000', '--grace-ms=5000', '--', ...program];
+    const guard = [guardProgram().file, ...thresholds, '--', ...program];
     // The wedge comes after 3 s.
     const [file = '', ...rest] = guarded ? guard : ['timeout', '-s', 'KILL', '5', ...program];
     const child = spawn(file, rest, { env: { ...cliEnvironment(), ...simulation.env }, stdio: 'ignore' });

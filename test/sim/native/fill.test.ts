@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { binaryPath } from '../../support/binary.ts';
 import { CUDA_TOOLKIT } from '../../support/clients.ts';
+import { patternByte } from '../../support/pattern.ts';
 import { DeviceMemory, launch, parsePtx } from '../../support/ptx.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -18,14 +19,6 @@ const kernels = parsePtx(text);
 
 const MASK = (1n << 64n) - 1n;
 const NONE = MASK;
-
-/** An independent implementation of native/abi/pattern.h. */
-function patternByte(seed: bigint, offset: number): number {
-  let word = (seed + (BigInt(Math.floor(offset / 8)) + 1n) * 0x9e3779b97f4a7c15n) & MASK;
-  word = ((word ^ (word >> 30n)) * 0xbf58476d1ce4e5b9n) & MASK;
-  word = ((word ^ (word >> 27n)) * 0x94d049bb133111ebn) & MASK;
-  return Number(((word ^ (word >> 31n)) >> BigInt((offset % 8) * 8)) & 0xffn);
-}
 
 function kernel(name: string) {
   const found = kernels.get(name);

@@ -2,9 +2,11 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { guardProgram } from '../../../lib/native/binding.ts';
+import { PROGRAM_RULES } from '../../../lib/native/guard-protocol.ts';
 import { BINARY_PRELUDE } from '../../support/binary-on-machine.ts';
 import {
   guardWords,
@@ -91,13 +93,13 @@ describe('the judge does not stop', () => {
   it('an allocation of 38 GiB at once that leaves 9 GiB, because the floor is not near in bytes', () => {
     const allocation = series(10, (t) => ({ available: Math.max(9, Math.min(47, 47 - (t - 5) * 27)) * GiB }));
     expect(replayed(allocation)[0]).toMatchObject({ action: 'term', reason: 'floor-near' });
-    expect(stops(replayed(allocation, { near: 512 * MiB }))).toEqual([]);
+    expect(stops(replayed(allocation, { nearBytes: 512 * MiB, killNearBytes: 256 * MiB }))).toEqual([]);
     const further = series(10, (t) => ({ available: Math.max(1, Math.min(47, 47 - (t - 5) * 27)) * GiB }));
-    const [stop, end] = stops(replayed(further, { near: 512 * MiB }));
+    const [stop, end] = stops(replayed(further, { nearBytes: 512 * MiB, killNearBytes: 256 * MiB }));
     expect([stop, end]).toMatchObject([{ action: 'term' }, { action: 'kill', reason: 'floor-near' }]);
     expect(end?.evidence.available).toBeGreaterThan(7.5 * GiB);
     const slower = series(10, (t) => ({ available: (28 - 4 * t) * GiB }));
-    const [first] = stops(replayed(slower, { near: 512 * MiB }));
+    const [first] = stops(replayed(slower, { nearBytes: 512 * MiB, killNearBytes: 256 * MiB }));
     expect(first).toMatchObject({ action: 'term', reason: 'floor-near' });
     expect(first?.evidence.available).toBeGreaterThan(8.3 * GiB);
   });
@@ -137,17 +139,40 @@ describe('a series that cannot be judged', () => {
 describe('the command line', () => {
   const run = (...args: string[]) => spawnSync(guardProgram().file, args, { encoding: 'utf8' });
   it.each([
-    [['--floor=-1', '--', 'true'], '--floor=-1: expected an integer from 0 to 9007199254740992'],
-    [['--floor', '--', 'true'], '"--floor": expected --key=value, or -- and a command'],
+    [['--floorBytes=-1', '--', 'true'], '--floorBytes=-1: expected a number from 0 to 9007199254740991'],
+    [['--floorBytes', '--', 'true'], '"--floorBytes": expected --name=value, or -- and a command'],
     [['--flor=1', '--', 'true'], '--flor is not an option'],
-    [['--', 'true'], '--floor is missing: expected an integer from 0 to 9007199254740992'],
+    [['--', 'true'], '--floorBytes is missing: expected a number from 0 to 9007199254740991'],
     [guardWords({}), 'expected one of -- COMMAND, --target and --replay'],
     [guardWords({ target: 'pid:1' }), '--target=pid:1: expected pid:N'],
     [guardWords({ target: 'unit' }), '--target=unit: expected pid:N, cgroup:/PATH or system'],
     [guardWords({ load: 'drop,bogus' }, ['true']), '--load=drop,bogus: expected drop, compact, both or nothing'],
-    [guardWords({ floor: 1 }, ['true']), '--kill-below is above --floor: memory that is critical is below the floor'],
+    [
+      guardWords({ floorBytes: 1 }, ['true']),
+      '--killBelowBytes is above --floorBytes: memory that is critical is below the floor',
+    ],
   ])('%j is refused before anything runs', (args, message) => {
     expect(run(...args)).toMatchObject({ status: 2, stdout: '', stderr: `umaprobe-guard: ${message}\n` });
+  });
+});
+
+describe('a rule that is missing', () => {
+  it.each(Object.keys(PROGRAM_RULES))('%s: nothing starts', (name) => {
+    const { status, stderr } = spawnSync(guardProgram().file, guardWords({ [name]: undefined }, ['true']), {
+      encoding: 'utf8',
+    });
+    expect(status).toBe(2);
+    expect(stderr).toContain(`umaprobe-guard: --${name} is missing: expected a number from `);
+  });
+});
+
+describe('free pages in the processors’ lists', () => {
+  it('count besides MemAvailable where a reading has them', () => {
+    const low = { available: 1.9 * GiB, freeInCpuLists: 0.5 * GiB };
+    expect(stops(replayed(series(1, () => low)))).toEqual([]);
+    const [kill] = replayed(series(1, () => ({ ...low, freeInCpuLists: 0.05 * GiB })));
+    expect(kill).toMatchObject({ action: 'kill', reason: 'below-kill', evidence: { freeInCpuLists: 0.05 * GiB } });
+    expect(replayed(series(1, () => ({ available: 7.9 * GiB, freeInCpuLists: 0.5 * GiB })))).toEqual([]);
   });
 });
 
@@ -182,7 +207,7 @@ describe('a guarded command', () => {
       return ended.peakGroupBytes;
     };
     expect(await peak({})).toBeGreaterThan(256 * MiB);
-    expect(await peak({ 'read-group-ms': 60_000, 'read-group-urgent-ms': 60_000 })).toBeLessThan(256 * MiB);
+    expect(await peak({ readGroupMs: 60_000, readGroupUrgentMs: 60_000 })).toBeLessThan(256 * MiB);
   });
 
   it('ends by the same signal', async () => {
@@ -211,13 +236,13 @@ describe('a guarded command', () => {
     expect(code).toBe(3);
     const own = readFileSync('/proc/self/oom_score_adj', 'utf8').trim();
     const bare = spawnSync('sh', ['-c', 'ls -l /proc/self/fd | wc -l'], { encoding: 'utf8' }).stdout.trim();
-    expect(stdout.trim().split('\n')).toEqual([own, '0', bare, 'got']);
+    expect(stdout.trim().split('\n')).toEqual([own, String(getPriority()), bare, 'got']);
   });
 
   it('is stopped on request with all that left its group, also if it ignores SIGTERM', async () => {
     const marker = join(temporaryFolder('guard'), 'pids');
     const script = `trap '' TERM; setsid sh -c 'trap "" TERM; echo $$ >> ${marker}; sleep 60 & wait; sleep 60' & echo $$ >> ${marker}; while :; do sleep 0.05; done`;
-    const guarded = startGuard({ ...HARMLESS, 'grace-ms': 200 }, ['sh', '-c', script]);
+    const guarded = startGuard({ ...HARMLESS, graceMs: 200 }, ['sh', '-c', script]);
     while (!existsSync(marker) || readFileSync(marker, 'utf8').split('\n').length < 3)
       await new Promise((resolve) => setTimeout(resolve, 20));
     guarded.control('stop');
@@ -232,7 +257,7 @@ describe('a guarded command', () => {
   });
 
   it('is not delayed by a report that nobody reads', async () => {
-    const guarded = startGuard({ ...HARMLESS, 'report-ms': 1, 'interval-us': 1000 }, ['sleep', '1.5']);
+    const guarded = startGuard({ ...HARMLESS, reportMs: 1, intervalMs: 1 }, ['sleep', '1.5']);
     guarded.child.stdio[3]?.removeAllListeners('data');
     (guarded.child.stdio[3] as NodeJS.ReadableStream).pause();
     const code = await new Promise((resolve) => guarded.child.once('exit', resolve));
@@ -241,19 +266,19 @@ describe('a guarded command', () => {
   });
 
   it('is judged and left alone in a dry run', async () => {
-    const { code, ended } = await runGuard({ floor: 2 ** 50, 'kill-below': 2 ** 49, act: 0 }, ['sleep', '0.2']);
+    const { code, ended } = await runGuard({ floorBytes: 2 ** 50, killBelowBytes: 2 ** 49, act: 0 }, ['sleep', '0.2']);
     expect(code).toBe(0);
     expect(ended).toMatchObject({ stopped: false, actions: [{ action: 'kill', reason: 'below-kill', dryRun: true }] });
   });
 
   it('is killed at once where memory is critical', async () => {
-    const { code, ended } = await runGuard({ floor: 2 ** 50, 'kill-below': 2 ** 49 }, ['sleep', '10']);
+    const { code, ended } = await runGuard({ floorBytes: 2 ** 50, killBelowBytes: 2 ** 49 }, ['sleep', '10']);
     expect(code).toBe(6);
     expect(ended).toMatchObject({ stopped: true, actions: [{ action: 'kill', reason: 'below-kill', dryRun: false }] });
   });
 });
 
-const CRITICAL = { floor: 2 ** 50, 'kill-below': 2 ** 49 };
+const CRITICAL = { floorBytes: 2 ** 50, killBelowBytes: 2 ** 49 };
 
 describe('what runs already', () => {
   it('is stopped with its descendants, as a process', async () => {

@@ -79,7 +79,9 @@ describe('a guarded program in a terminal', () => {
   });
 
   it('leaves the terminal to the shell when the guard stops it', async () => {
-    const critical = guarded.replace('--floor=0 --kill-below=0', `--floor=${2 ** 50} --kill-below=${2 ** 49}`);
+    const critical = guarded
+      .replace('--floorBytes=0', `--floorBytes=${2 ** 50}`)
+      .replace('--killBelowBytes=0', `--killBelowBytes=${2 ** 49}`);
     await type(`c() { sh -c '${critical} "$@"; exit $?' sh "$@"; }; clear; echo rea''dy`, /^ready/m);
     await type('c python3 -q; echo code=$?', /^code=6$/m);
     await type('echo shell-has-$((1 + 1))', /^shell-has-2$/m);

@@ -2,16 +2,17 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { NativeGuard, NativeTripReport } from '../../../lib/native/contract.ts';
+import type { NativeGuard } from '../../../lib/native/contract.ts';
+import { PROBE_RULES, type ProbeTrip } from '../../../lib/native/guard-protocol.ts';
 import { BINARY_PRELUDE, printedBy, printedOnMachine, runWithBinary } from '../../support/binary-on-machine.ts';
-import { gb10WithFaults, withMachine } from '../../support/machines.ts';
+import { gb10WithFaults, machineWith, withMachine } from '../../support/machines.ts';
+import { GUARD } from '../../support/probe-guard.ts';
 import { isRunning, parseLines, requireSuccess } from '../../support/processes.ts';
-import { GiB } from '../../support/units.ts';
+import { GiB, MiB } from '../../support/units.ts';
 import { waitFor } from '../../support/wait.ts';
 
-/** `guard(options)` with defaults for a test; `available()`; `block(ms)` blocks JavaScript. */
-const TOOLS = `
-  const guard = (options) => b.guardStart({ floor: 0, pressureFull: 0, intervalUs: 5000, parent: 0, exitAfterMs: 0, reportFd: -1, ...options });
+/** `available()`; `block(ms)` blocks JavaScript. */
+const TOOLS = `${GUARD}
   const host = new Float64Array(35), at = b.hostMemoryFields().indexOf('available');
   const available = () => { b.hostMemory(host); return host[at]; };
   const block = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
@@ -26,7 +27,7 @@ describe('the guard', () => {
         const { openSync, readFileSync } = await import('node:fs');
         const path = process.env.UMAPROBE_SIM + '.report';
         const before = available(), fd = openSync(path, 'w');
-        print(guard({ floor: before - ${6 * GiB}, reportFd: fd })?.message ?? null);
+        print(guard({ floorBytes: before - ${6 * GiB}, reportFd: fd })?.message ?? null);
         for (let i = 0; i < 3; i++) b.allocBlock('device', ${4 * GiB}, 60000);
         block(1500);
         const { trip } = b.guardRead();
@@ -64,7 +65,7 @@ describe('the guard', () => {
         `${TOOLS} await b.allocBlock('device', ${4 * GiB}, 10000);
         // After its answer, the CUDA thread is inside the hung call.
         await b.allocBlock('device', ${GiB}, 100);
-        guard({ floor: available() + ${2 * GiB}, exitAfterMs: 200, reportFd: 1 });
+        guard({ floorBytes: available() + ${2 * GiB}, exitAfterMs: 200, reportFd: 1 });
         block(20000);`,
         env,
       );
@@ -106,17 +107,59 @@ describe('the guard', () => {
     await withMachine('gb10', async ({ env, record }) => {
       // More than the machine has: the last block waits for memory in vain; after 2.5 s the machine is wedged.
       const ended = await runWithBinary(
-        `${TOOLS} guard({ pressureFull: 10, exitAfterMs: 200, reportFd: 1 });
+        `${TOOLS} guard({ pressureFullPercent: 10, exitAfterMs: 200, reportFd: 1 });
         for (let i = 0; i < 40; i++) b.allocBlock('device', ${4 * GiB}, 60000);
         block(60000);`,
         env,
       );
       expect(ended).toMatchObject({ code: 6, signal: null });
-      const [tripped, exited] = parseLines<NativeTripReport>(ended.stdout);
+      const [tripped, exited] = parseLines<ProbeTrip>(ended.stdout);
       expect(tripped).toMatchObject({ reason: 'pressure', left: false });
       expect(tripped?.pressureFull).toBeGreaterThanOrEqual(10);
       expect(exited).toMatchObject({ reason: 'pressure', left: true, stoppedAfterMs: null });
       expect(record().wedged).toBeNull();
+    });
+  });
+
+  describe('with free pages in the processors’ lists', () => {
+    const page = 4096;
+    /** As Linux 6.17 writes it: `pages` in the list of each processor of each zone, and numbers that are no list. */
+    const zoneinfo = (processors: number, pages: number) =>
+      ['DMA', 'Normal']
+        .map(
+          (zone) =>
+            `Node 0, zone ${zone.padStart(8)}\n  per-node stats\n      nr_inactive_anon 91857\n  pages free     3840\n        boost    0\n` +
+            `        protection: (0, 3018)\n      nr_free_pages 3840\n  pagesets\n${Array.from(
+              { length: processors },
+              (_, cpu) =>
+                `    cpu: ${cpu}\n              count:    ${pages}\n              high:     28\n              batch:    1\n              high_min: 28\n              high_max: 240\n  vm stats threshold: 4\n`,
+            ).join('')}  node_unreclaimable:  0\n  start_pfn:           1\n`,
+        )
+        .join('');
+    const run = async (text: string, missing: number) => {
+      const machine = machineWith('gb10', { files: [{ path: '/proc/zoneinfo', text }] });
+      const [trip] = await printedOnMachine(
+        machine,
+        `${TOOLS} guard({ floorBytes: available() + ${missing}, exitAfterMs: 0 }); await sleep(400); print(b.guardRead().trip);`,
+      );
+      return trip;
+    };
+
+    it('trips only if MemAvailable is below the floor with them, and reports them', async () => {
+      const lists = 2 * 170 * 1000 * page;
+      expect(zoneinfo(170, 1000).length).toBeGreaterThan(50_000);
+      expect(await run(zoneinfo(170, 1000), lists - 256 * MiB)).toBeNull();
+      expect(await run(zoneinfo(170, 1000), lists + 256 * MiB)).toMatchObject({
+        reason: 'floor',
+        freeInCpuLists: lists,
+      });
+    });
+
+    it.each([
+      ['a list that is no number', zoneinfo(4, 1000).replace('count:    1000\n', 'count:    many\n')],
+      ['no list', 'Node 0, zone   Normal\n  pages free     3840\n        count:   99\n'],
+    ])('trips without them where the kernel’s text has %s', async (_, text) => {
+      expect(await run(text, GiB)).toMatchObject({ reason: 'floor', freeInCpuLists: null });
     });
   });
 
@@ -126,7 +169,7 @@ describe('the guard', () => {
       `${TOOLS} const { block: held } = await b.allocBlock('managed', ${24 * GiB}, 10000);
         const touching = b.touchBlock(held, 1, 60000);
         const verifying = b.verifyBlock(held, 1, 60000);
-        guard({ floor: available() - ${2 * GiB} });
+        guard({ floorBytes: available() - ${2 * GiB} });
         print(await touching); print(await verifying); await until(() => b.guardRead().trip?.freedAfterMs != null); print(b.liveBlocks());`,
     );
     expect(touched).toMatchObject({ call: 'touchBlock', name: 'STOPPED' });
@@ -137,9 +180,9 @@ describe('the guard', () => {
   it('stops and frees an idle allocator at once; a new guard allows allocations again', async () => {
     const [first, busy, stopped, again, allocated] = await printedOnMachine(
       'gb10',
-      `${TOOLS} guard({ floor: available() * 2 }); await until(() => b.guardRead().trip);
+      `${TOOLS} guard({ floorBytes: available() * 2 }); await until(() => b.guardRead().trip);
         print(b.guardRead().trip); print(guard({})); print((await b.allocBlock('device', 4096, 1000)).name);
-        b.guardStop(); print(guard({ floor: 1 })); print(await b.allocBlock('device', 4096, 1000)); b.guardStop(); b.guardStop();`,
+        b.guardStop(); print(guard({ floorBytes: 1 })); print(await b.allocBlock('device', 4096, 1000)); b.guardStop(); b.guardStop();`,
     );
     expect(first).toMatchObject({
       reason: 'floor',
@@ -155,7 +198,7 @@ describe('the guard', () => {
   it('reads nothing before it starts, and does not trip while memory is free', async () => {
     const [before, after] = (await printedOnMachine(
       'gb10',
-      `${TOOLS} print(b.guardRead()); guard({ floor: ${GiB}, pressureFull: 50, parent: process.ppid });
+      `${TOOLS} print(b.guardRead()); guard({ floorBytes: ${GiB}, pressureFullPercent: 50, parent: process.ppid });
         await until(() => b.guardRead().ticks > 20); print(b.guardRead());`,
     )) as [NativeGuard, NativeGuard];
     expect(before).toEqual({
@@ -172,17 +215,20 @@ describe('the guard', () => {
   });
 
   it('does not start with invalid options, on a closed descriptor or on an unreachable machine', async () => {
-    const [wrong, closed] = await printedOnMachine(
+    const [wrong, closed, messages] = await printedOnMachine(
       'gb10',
-      `${TOOLS} print([{ intervalUs: 999 }, { intervalUs: 1000001 }, { floor: -1 }, { floor: NaN }, { pressureFull: -1 }, { exitAfterMs: -1 }].map((o) => guard(o)?.name));
-        print(guard({ reportFd: 999 })); try { b.guardStart({}); } catch (error) { print(error.message); }`,
+      `${TOOLS} print([{ intervalMs: 0.9 }, { intervalMs: 1001 }, { floorBytes: -1 }, { floorBytes: NaN }, { pressureFullPercent: -1 }, { exitAfterMs: -1 }].map((o) => guard(o)?.name));
+        print(guard({ reportFd: 999 }));
+        print(${JSON.stringify(Object.keys(PROBE_RULES))}.map((name) => { try { return guard({ [name]: undefined }); } catch (error) { return error.message; } }));`,
     );
     expect(wrong).toEqual(Array(6).fill('EINVAL'));
+    // floorBytes has a default in this test's own function.
+    const missing = Object.keys(PROBE_RULES).map((name) => `umaprobe binding: option ${name} must be a number`);
+    expect((messages as string[]).slice(1)).toEqual(missing.slice(1));
     expect(closed).toMatchObject({ call: 'guardStart', name: 'EBADF' });
-    const [blind] = await printedBy(
-      `print(b.guardStart({ floor: 1, pressureFull: 0, intervalUs: 5000, parent: 0, exitAfterMs: 0, reportFd: -1 }));`,
-      { UMAPROBE_SIM: '/nonexistent/machine' },
-    );
+    const [blind] = await printedBy(`${GUARD} print(guard({ floorBytes: 1 }));`, {
+      UMAPROBE_SIM: '/nonexistent/machine',
+    });
     expect(blind).toMatchObject({ source: 'sim', failed: true });
   });
 
@@ -194,7 +240,7 @@ describe('the guard', () => {
         const reader = spawn('sleep', ['60'], { stdio: ['pipe', 'ignore', 'ignore'] });
         const { writeSync } = await import('node:fs'); const fd = reader.stdin._handle.fd;
         try { for (;;) writeSync(fd, 'x'.repeat(4096)); } catch {}
-        guard({ floor: available() * 2, reportFd: fd }); await until(() => b.guardRead().trip?.freedAfterMs != null);
+        guard({ floorBytes: available() * 2, reportFd: fd }); await until(() => b.guardRead().trip?.freedAfterMs != null);
         print(b.guardRead().trip); process.exit(reader.kill() ? 0 : 1);`,
         env,
       );
@@ -208,7 +254,7 @@ describe('the guard', () => {
       `const { Worker } = await import('node:worker_threads'); const { readdirSync, readFileSync } = await import('node:fs');
         const guards = () => readdirSync('/proc/self/task').filter((task) => readFileSync('/proc/self/task/' + task + '/comm', 'utf8').startsWith('umaprobe-guard')).length;
         print(guards());
-        const worker = new Worker(\`require(\${JSON.stringify(binary)}).guardStart({ floor: 1, pressureFull: 0, intervalUs: 5000, parent: 0, exitAfterMs: 0, reportFd: -1 });
+        const worker = new Worker(\`const b = require(\${JSON.stringify(binary)}); ${GUARD} guard({ floorBytes: 1 });
           require('node:worker_threads').parentPort.postMessage(0); setInterval(() => {}, 1000);\`, { eval: true, execArgv: [] });
         await new Promise((resolve) => worker.once('message', resolve));
         for (let i = 0; i < 200 && guards() === 0; i++) await sleep(10);

@@ -63,9 +63,9 @@ describe('NVML', () => {
         missingSymbols: ['nvmlDeviceGetAddressingMode', 'nvmlDeviceGetPowerUsage', 'nvmlSystemGetCudaDriverVersion_v2'],
       }),
     );
+    const { devices: whole } = await nvmlOf(loadMachine('gb10'));
     expect(failedFacts(devices[0] ?? {})).toEqual({
-      memory: 'NOT_SUPPORTED',
-      migMode: 'NOT_SUPPORTED',
+      ...failedFacts(whole[0] ?? {}),
       addressingMode: 'SYMBOL_MISSING',
       powerMilliwatt: 'SYMBOL_MISSING',
     });
@@ -76,8 +76,11 @@ describe('NVML', () => {
     const report = await nvmlOf(
       gb10WithTwoDevices({ fail: [{ call: 'nvmlDeviceGetHandleByIndex_v2', status: 15, times: 1 }] }),
     );
-    expect(Object.values(failedFacts(report.devices[0] ?? {}))).toEqual(new Array(11).fill('GPU_IS_LOST'));
-    expect(failedFacts(report.devices[1] ?? {})).toEqual({ memory: 'NOT_SUPPORTED', migMode: 'NOT_SUPPORTED' });
+    const [lost = {}, other = {}] = report.devices;
+    const facts = Object.keys(other).filter((name) => name !== 'index');
+    expect(failedFacts(lost)).toEqual(Object.fromEntries(facts.map((name) => [name, 'GPU_IS_LOST'])));
+    const { devices: whole } = await nvmlOf(loadMachine('gb10'));
+    expect(failedFacts(other)).toEqual(failedFacts(whole[0] ?? {}));
   });
 
   it('is initialized again after a failure: the driver may be loaded later', async () => {

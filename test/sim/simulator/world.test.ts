@@ -47,7 +47,7 @@ describe.skipIf(unbuildable !== null)(
     }, LIMIT_MS);
 
     test('are found, at least as many as there were', () => {
-      expect(scenarios.length).toBeGreaterThanOrEqual(68);
+      expect(scenarios.length).toBeGreaterThanOrEqual(71);
     });
 
     test.each(scenarios)(

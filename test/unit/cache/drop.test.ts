@@ -6,6 +6,8 @@ import { drop } from '../../../lib/cache/drop.ts';
 import { cgroupFolder, reclaimFrom } from '../../../lib/cache/reclaim.ts';
 import { findSysctl } from '../../../lib/cache/sysctl.ts';
 import { contiguityGate, readGate } from '../../../lib/memory/contiguity.ts';
+import { createPaint } from '../../../lib/render/paint.ts';
+import { dropPage } from '../../../lib/render/text/cache-actions.ts';
 import { kernelFailure, timeout } from '../../support/failures.ts';
 import { fakeMachine } from '../../support/fake-system.ts';
 import { snapshotOf } from '../../support/snapshots.ts';
@@ -38,6 +40,20 @@ describe('drop', () => {
     expect(report.receipt.from.cudaFree).toMatch(/^MemFree/);
     expect(report.nextAllocation).toEqual({ immediate: 85 * GiB, afterReclaim: GiB });
     expect(report).toMatchObject({ by: 'write', sync: { finished: true, durationMs: 5 }, dropMs: 2, warnings: [] });
+  });
+
+  it('shows what was freed where MemFree does not: in lists of the processors', async () => {
+    const look = (freeInCpuLists: number | null) => snapshotOf({ kernel: { freeInCpuLists } });
+    const { machine } = fakeMachine({ looks: [look(0.5 * GiB), look(1.5 * GiB)] });
+    const report = await drop(machine, ALL);
+    expect(report.receipt.change).toMatchObject({ memFree: 0, freeInCpuLists: GiB });
+    const options = { width: 100, cut: 100, paint: createPaint(0), unicode: true, exact: false, hostName: 'spark' };
+    expect(dropPage(report, options).join('\n')).toMatch(
+      /free +107\.6 GiB +108\.6 GiB +\+1\.0 GiB\nMemFree .* 0 B\nfree in processors’ lists +512\.0 MiB +1\.5 GiB +\+1\.0 GiB\n/,
+    );
+    const unknown = await drop(fakeMachine({ looks: [look(null), look(0)] }).machine, ALL);
+    expect(unknown.receipt.change.freeInCpuLists).toBeNull();
+    expect(dropPage(unknown, options).join('\n')).not.toContain('lists');
   });
 
   it('without a GPU that shares the memory there is no next allocation and no CUDA free', async () => {

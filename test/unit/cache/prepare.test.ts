@@ -6,7 +6,7 @@ import { unreachableReason } from '../../../lib/cache/prepare/verdict.ts';
 import { droppable } from '../../../lib/memory/droppable.ts';
 import type { Snapshot } from '../../../lib/types/index.ts';
 import { type FakeOptions, fakeMachine } from '../../support/fake-system.ts';
-import { type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
+import { changed, type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
 import { GiB } from '../../support/units.ts';
 
 const machineOf = (host: NonNullable<MachineFixture['host']>, more: MachineFixture = {}): Snapshot =>
@@ -75,13 +75,70 @@ describe('prepare', () => {
     expect(report.steps[2]?.reason).toMatch(/not under pressure/);
   });
 
-  it('compacts memory that is fragmented, and says that only a reboot helps', async () => {
+  it('compacts memory that is fragmented, and says that only root sees how much of it can be joined', async () => {
     const pieces = machineOf({ free: 112 * GiB, available: 113 * GiB }, { largeShare: 0.01 });
     const { report, done } = await prepared({ looks: [pieces] });
     expect(done).toEqual(['write /proc/sys/vm/compact_memory 1']);
-    expect(report).toMatchObject({ verdict: 'not-enough', reason: expect.stringMatching(/fragmented.*only a reboot/) });
+    expect(report).toMatchObject({
+      verdict: 'not-enough',
+      reason: expect.stringMatching(
+        / can be loaded for certain \(free blocks of 2 MiB.*; up to 10\d.* may be, but .*only root/,
+      ),
+    });
     const helped = await prepared({ looks: [pieces, DROPPED] });
     expect(helped.report.verdict).toBe('enough');
+  });
+
+  it('does nothing where compaction cannot join enough of it', async () => {
+    const stuck = machineOf({ free: 112 * GiB, available: 113 * GiB }, { largeShare: 0.5, movableShare: 0.5 });
+    const { report, done } = await prepared({ looks: [stuck] });
+    expect(done).toEqual([]);
+    expect(report).toMatchObject({
+      verdict: 'not-enough',
+      reason: expect.stringMatching(
+        /^100\.00 GiB .* are more than can be loaded: 8\d\.\d+ GiB .*\. Free memory is fragmented: .* compaction cannot join 28\.0/,
+      ),
+    });
+  });
+
+  it.each<[string, MachineFixture, RegExp]>([
+    ['a stall', { full: 92 }, /^not now: No task could run .* this is how a freeze begins/],
+    ['swap that is full', {}, /^not now: 16\.0 GiB .* swap/],
+  ])('does nothing while the machine refuses every load: %s', async (_, more, reason) => {
+    // Dropping page cache would make room.
+    const host = { swapFree: 0, available: 38 * GiB, free: 5 * GiB, cached: 33 * GiB };
+    const { report, states } = await prepared({ looks: [machineOf(host, more)] }, { bytes: 20 * GiB, dryRun: true });
+    expect(states).toEqual(['measure done', 'evict skipped', 'drop1 skipped', 'drop2 skipped', 'compact skipped']);
+    expect(report.steps[2]?.reason).toBe('would not help: see the verdict');
+    expect(report).toMatchObject({ verdict: 'not-enough', reason: expect.stringMatching(reason) });
+  });
+
+  it('does nothing in a spike, either, where enough is free', async () => {
+    const { report } = await prepared({ looks: [machineOf({}, { full: 20 })] }, { bytes: 10 * GiB });
+    expect(report).toMatchObject({ verdict: 'not-enough', reason: expect.stringMatching(/^not now: .* a spike/) });
+  });
+
+  it('prepares the memory of a host whose GPU cannot be used', async () => {
+    const broken = changed(
+      ({ libraries }) => {
+        libraries.cuda = { ...libraries.cuda, state: 'missing', path: null, reason: 'not found' };
+      },
+      { model: 'discrete', simulated: 'x' },
+    );
+    expect(broken.judgement.mayLoad).toBe('not-now');
+    expect((await prepared({ looks: [broken] }, { bytes: 10 * GiB })).report.verdict).toBe('enough');
+  });
+
+  it('counts free pages in the lists of the processors, as a source of their own', async () => {
+    const lists = machineOf({ free: 107 * GiB, available: 108 * GiB }, { kernel: { freeInCpuLists: 3 * GiB } });
+    const { report } = await prepared({ looks: [lists] });
+    expect(report).toMatchObject({ verdict: 'enough', before: { immediate: 110 * GiB } });
+    expect(report.sources).toEqual([
+      { label: 'free', bytes: 107 * GiB },
+      { label: 'free pages in the processors’ lists', bytes: 3 * GiB },
+    ]);
+    const without = await prepared({ looks: [machineOf({ free: 107 * GiB, available: 108 * GiB })] });
+    expect(without.report.verdict).not.toBe('enough');
   });
 
   it('refuses an impossible size at once, and does nothing', async () => {
@@ -92,8 +149,18 @@ describe('prepare', () => {
       reason: expect.stringMatching(/more than this machine has at all/),
     });
     expect(states.slice(1).every((state) => state.endsWith('skipped'))).toBe(true);
-    expect(unreachableReason(poolOf(CACHED), 108 * GiB, 8 * GiB)).toMatch(/without ending a program/);
-    expect(unreachableReason(poolOf(CACHED), 100 * GiB, 8 * GiB)).toBeNull();
+    expect(unreachableReason(poolOf(CACHED, 8 * GiB), 108 * GiB, null)).toMatch(/without ending a program/);
+    expect(unreachableReason(poolOf(CACHED, 8 * GiB), 100 * GiB, null)).toBeNull();
+  });
+
+  it('says that memory is fragmented only where that is what is missing', () => {
+    const seen = 'Free memory is fragmented: most of it.';
+    const pool = { ...poolOf(CACHED, 8 * GiB), safe: { low: GiB, high: GiB, from: '', between: null } };
+    expect(unreachableReason(pool, 60 * GiB, seen)).toBe(
+      `60.00 GiB (64.42 GB) are more than can be loaded: 1.00 GiB (1.07 GB). ${seen}`,
+    );
+    expect(unreachableReason(pool, 60 * GiB, null)).toMatch(/without ending a program/);
+    expect(unreachableReason({ ...pool, afterReclaim: 60 * GiB }, 60 * GiB, seen)).toMatch(/without ending a program/);
   });
 
   it('with no GPU that shares it, it is about the memory of the host, and blocks do not matter', async () => {

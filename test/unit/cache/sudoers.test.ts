@@ -1,9 +1,11 @@
 /** Sudoers rules: which users are accepted, how arguments are escaped. And where model stores are searched. */
 import { describe, expect, it } from 'vitest';
-import { checkUser, escapeArgument, invokingUser, sudoersRule } from '../../../lib/cache/sudoers.ts';
+import { invokingUser, sudoersRule } from '../../../lib/cache/sudoers.ts';
 import { findSysctl, rootCommand, sysctlAssignment } from '../../../lib/cache/sysctl.ts';
 import { levelsOf } from '../../../lib/cli/commands/cache-shared.ts';
 import { findStores, homeOf, invokingHome } from '../../../lib/models/stores.ts';
+
+const ruleFor = (user: string) => sudoersRule({ user, sysctls: [], sysctl: '/sbin/sysctl' });
 
 describe('the sudoers rule', () => {
   it('permits the very words that are run, escaped', () => {
@@ -21,8 +23,9 @@ describe('the sudoers rule', () => {
   });
 
   it('escapes special characters, and names a file that sudo reads', () => {
-    expect(escapeArgument('a=b,c:d\\e')).toBe('a\\=b\\,c\\:d\\\\e');
-    const fileOf = (user: string) => sudoersRule({ user, sysctls: [], sysctl: '/sbin/sysctl' }).file;
+    const odd = sudoersRule({ user: 'alice', sysctls: [{ name: 'compact_memory' }], sysctl: '/a=b,c:d\\e' });
+    expect(odd.rule).toContain(' /a\\=b\\,c\\:d\\\\e vm.compact_memory\\=1');
+    const fileOf = (user: string) => ruleFor(user).file;
     expect(fileOf('a.b')).toBe('/etc/sudoers.d/umaprobe-a%2Eb');
     const files = ['a.b', 'a_b', 'a@b', 'a-b', 'A_B', 'a', 'a.'].map(fileOf);
     expect(new Set(files).size).toBe(files.length);
@@ -47,11 +50,11 @@ describe('the sudoers rule', () => {
     'DOMAIN\\user',
     'a"b',
     'a%2Eb',
-  ])('%j is refused as a user', (user) => expect(() => checkUser(user)).toThrow(/user is/));
+  ])('%j is refused as a user', (user) => expect(() => ruleFor(user)).toThrow(/user is/));
 
   it.each(['alice', 'a.b-c', '_svc', 'Alice', 'u1', '1000', 'a@example.org', 'Defaults', 'ADMINS'])(
     '%s is accepted',
-    (user) => expect(checkUser(user)).toBe(user),
+    (user) => expect(ruleFor(user).user).toBe(user),
   );
 
   it('invokingUser is the login user, also under sudo', () => {

@@ -166,13 +166,13 @@ describe('a walk', () => {
       batch({ files: 2, path: '/b' }),
     ]);
     const seen: string[] = [];
-    const onProgress = ({ path }: { path: string }) => void seen.push(path);
-    const { last, complete } = await walk(binding, ['/'], options, { onProgress }, () => undefined);
+    const onEvent = ({ path }: { path: string }) => void seen.push(path);
+    const { last, complete } = await walk(binding, ['/'], options, { onEvent }, () => undefined);
     expect([last?.files, complete, seen, ended]).toEqual([2, true, ['/a', '/b'], [1]]);
   });
 
-  it('rejects with what onProgress throws or rejects with, and ends in the binary', async () => {
-    for (const onProgress of [
+  it('rejects with what onEvent throws or rejects with, and ends in the binary', async () => {
+    for (const onEvent of [
       async () => {
         throw new Error('mine');
       },
@@ -182,7 +182,7 @@ describe('a walk', () => {
     ]) {
       const { binding, ended } = walkingBinding([batch({ done: false })]);
       const options = { mode: 'status', listEmpty: false, top: 1 } as const;
-      await expect(walk(binding, ['/'], options, { onProgress }, () => undefined)).rejects.toThrow('mine');
+      await expect(walk(binding, ['/'], options, { onEvent }, () => undefined)).rejects.toThrow('mine');
       expect(ended).toEqual([1]);
     }
   });

@@ -30,7 +30,7 @@ describe('a condition', () => {
   it('follows the machine', () => {
     expect(holds('safe>=1GiB', { host: { available: 6 * GiB, free: 6 * GiB } })).toBe(false);
     expect(holds('pressure>10%', { full: 12 })).toBe(true);
-    expect(holds('verdict>=warning', { largeShare: 0.01 })).toBe(true);
+    expect(holds('verdict>=warning', { largeShare: 0.01, movableShare: 0 })).toBe(true);
     // Of several GPUs the fullest, as in the verdict.
     expect(holds('safe<91GiB', { model: 'discrete', ownFree: [100 * GiB, 90 * GiB] })).toBe(true);
   });

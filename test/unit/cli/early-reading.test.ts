@@ -4,7 +4,7 @@ import { snapshotCommand } from '../../../lib/cli/commands/snapshot.ts';
 import { GLOBAL_OPTIONS } from '../../../lib/cli/core/options.ts';
 import { isPlain } from '../../../lib/cli/core/plain-words.ts';
 
-const PLAIN = ['full', 'bytes', 'json', 'no-color'];
+const PLAIN = ['full', 'exact', 'json', 'no-color'];
 const others = Object.keys({ ...GLOBAL_OPTIONS, ...snapshotCommand.options }).filter((name) => !PLAIN.includes(name));
 
 it.each([
@@ -18,6 +18,6 @@ it.each([
   expect(isPlain(argv)).toBe(false);
 });
 
-it.each([[], ['snapshot'], ['--json', '--bytes'], ['snapshot', '--full', '--no-color']])('begins for %s', (...argv) => {
+it.each([[], ['snapshot'], ['--json', '--exact'], ['snapshot', '--full', '--no-color']])('begins for %s', (...argv) => {
   expect(isPlain(argv)).toBe(true);
 });

@@ -1,7 +1,7 @@
 /** Help pages on a terminal of 80 columns. */
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
-import { COMMANDS, groups } from '../../../lib/cli/commands/index.ts';
+import { COMMANDS, groups, listed } from '../../../lib/cli/commands/index.ts';
 import { createTerminal } from '../../../lib/cli/core/terminal.ts';
 import { commandHelp, generalHelp, groupHelp } from '../../../lib/cli/help.ts';
 import { widthOf } from '../../../lib/render/text-layout.ts';
@@ -17,6 +17,6 @@ it('the general help fits', () => expect(tooWide(generalHelp(terminal))).toEqual
 
 it.each(groups())('the help of %s fits', (group) => expect(tooWide(groupHelp(group, terminal))).toEqual([]));
 
-it.each(COMMANDS.map(({ name, load }) => [name, load] as const))('the help of %s fits', async (_name, load) =>
-  expect(tooWide(commandHelp(await load(), terminal))).toEqual([]),
+it.each(COMMANDS)('the help of $name fits', async (entry) =>
+  expect(tooWide(commandHelp(await listed(entry), terminal))).toEqual([]),
 );

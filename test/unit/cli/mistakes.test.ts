@@ -50,7 +50,7 @@ const MISTAKES: readonly (readonly [typed: string, answer: string])[] = [
   ['cache-evict', '"cache-evict" is not a command. Did you mean umaprobe cache evict? See umaprobe --help.'],
   ['--json watchh', '"watchh" is not a command. Did you mean umaprobe watch? See umaprobe --help.'],
   [
-    '--bytes watch',
+    '--exact watch',
     'snapshot takes no argument, and is given "watch". Put the command first: umaprobe watch … See umaprobe snapshot --help.',
   ],
   [
@@ -86,7 +86,7 @@ const MISTAKES: readonly (readonly [typed: string, answer: string])[] = [
   ],
   ['snapshot --jsn', 'snapshot has no option --jsn. Did you mean --json? See umaprobe snapshot --help.'],
   ['snapshot -json', 'snapshot has no option -j. Did you mean --json? See umaprobe snapshot --help.'],
-  ['snapshot --byte', 'snapshot has no option --byte. Did you mean --bytes? See umaprobe snapshot --help.'],
+  ['snapshot --exac', 'snapshot has no option --exac. Did you mean --exact? See umaprobe snapshot --help.'],
   ['snapshot --kind device', 'snapshot has no option --kind. See umaprobe snapshot --help.'],
   ['stress --maxbytes 2GB', 'stress has no option --maxbytes. Did you mean --max? See umaprobe stress --help.'],
   ['stress --limit 2GB', 'stress has no option --limit. See umaprobe stress --help.'],
@@ -225,12 +225,8 @@ const MISTAKES: readonly (readonly [typed: string, answer: string])[] = [
     '--html "-" is not a file, and the page is too large for a terminal. See umaprobe fit --help.',
   ],
   [
-    'estimate m.gguf --html m.gguf',
-    'the model and --html both name "m.gguf": one would overwrite the other. See umaprobe estimate --help.',
-  ],
-  [
-    'explain --error a.log --html a.html',
-    '--html is a page of the findings: it does not go with --error. See umaprobe explain --help.',
+    'fit m.gguf --html m.gguf',
+    'the model and --html both name "m.gguf": one would overwrite the other. See umaprobe fit --help.',
   ],
   ['sweep --html -', '--html "-" is not a file, and the page is too large for a terminal. See umaprobe sweep --help.'],
   [
@@ -279,7 +275,7 @@ const MISTAKES: readonly (readonly [typed: string, answer: string])[] = [
     'profile --vary bs=2,1 -- x {bs}',
     'values of bs is "2, 1"; expected rising numbers, since each is predicted from those below',
   ],
-  ['profile --vary n=1 --until ( -- x {n}', 'until "(" is no regular expression of RE2: missing closing ): `(`'],
+  ['profile --vary n=1 --ready ( -- x {n}', 'ready "(" is no regular expression of RE2: missing closing ): `(`'],
   [
     'profile --vary n=1 --metric x -- x {n}',
     'metric "x" has no group, such as "([0-9.]+) tokens/s": which part is the number?',
@@ -340,7 +336,7 @@ const MISTAKES: readonly (readonly [typed: string, answer: string])[] = [
   ['layout a=1GB a=2GB', 'The part "a" is given twice. See umaprobe layout --help.'],
   ['layout --preset 7b', '--preset "7b" is not a preset: there is 13b. See umaprobe layout --help.'],
   ['layout --preset 13b a=1GB', '--preset cannot be combined with "a=1GB". See umaprobe layout --help.'],
-  ['layout nofile.json', 'There is no file nofile.json. See umaprobe layout --help.'],
+  ['layout nofile.json', 'the parts "nofile.json": there is no such file or folder (ENOENT 2)'],
   ['doctor --only presure', '--only "presure" matches no check. Did you mean pressure? See umaprobe doctor --help.'],
   [
     'doctor --only nothing.*',
@@ -365,8 +361,8 @@ const MISTAKES: readonly (readonly [typed: string, answer: string])[] = [
   ],
   ['profile --no-such python train.py', 'profile has no option --no-such. See umaprobe profile --help.'],
   [
-    'profile --no-record python train.py',
-    'profile has no option --no-record. Did you mean --record? See umaprobe profile --help.',
+    'profile --no-recor python train.py',
+    'profile has no option --no-recor. Did you mean --no-record? See umaprobe profile --help.',
   ],
   [
     'guard --quiet python train.py --flor 5',
@@ -374,7 +370,7 @@ const MISTAKES: readonly (readonly [typed: string, answer: string])[] = [
   ],
   [
     'sim run gb10 --json -- true',
-    "sim run passes on the program's output; for JSON use --record <file>. See umaprobe sim run --help.",
+    "sim run passes on the program's output; for JSON use --report <file>. See umaprobe sim run --help.",
   ],
   [
     'sim run gb10 --scale 0 -- true',

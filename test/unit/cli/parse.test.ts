@@ -1,6 +1,6 @@
 import { expect, it, describe as suite } from 'vitest';
 import { UmaError } from '../../../lib/base/errors.ts';
-import { editDistance, nearest } from '../../../lib/base/nearest.ts';
+import { nearest } from '../../../lib/base/nearest.ts';
 import { COMMANDS } from '../../../lib/cli/commands/index.ts';
 import type { Command } from '../../../lib/cli/core/command.ts';
 import { describe } from '../../../lib/cli/core/exit.ts';
@@ -12,12 +12,11 @@ import { usageErrorOf } from '../../support/usage-error.ts';
 
 const command: Command = {
   name: 'trial',
-  summary: '',
   usage: '<name> [options]',
   description: '',
   options: {
     interval: { type: 'string', placeholder: '<time>', summary: '' },
-    bytes: { type: 'boolean', summary: '' },
+    exact: { type: 'boolean', summary: '' },
   },
   examples: [],
   readsMachine: true,
@@ -29,7 +28,7 @@ suite('finding the command', () => {
   it.each([
     [[], 'snapshot', []],
     [['--json'], 'snapshot', ['--json']],
-    [['--bytes'], 'snapshot', ['--bytes']],
+    [['--exact'], 'snapshot', ['--exact']],
     [['watch', '--json'], 'watch', ['--json']],
     [['--sim', 'gb10', 'doctor'], 'doctor', ['--sim', 'gb10']],
     [['--sim=gb10', 'doctor'], 'doctor', ['--sim=gb10']],
@@ -73,8 +72,8 @@ suite('finding the command', () => {
 
 suite('parsing', () => {
   it('returns values, arguments and what follows --', () => {
-    expect(parse(command, ['a', '--interval=1s', '--bytes', '--', 'b', '--json'])).toMatchObject({
-      values: { interval: '1s', bytes: true },
+    expect(parse(command, ['a', '--interval=1s', '--exact', '--', 'b', '--json'])).toMatchObject({
+      values: { interval: '1s', exact: true },
       positionals: ['a'],
       rest: ['b', '--json'],
     });
@@ -85,9 +84,9 @@ suite('parsing', () => {
     [['--intervall', '1s'], 'trial has no option --intervall. Did you mean --interval?'],
     [['-x'], 'trial has no option -x.'],
     [['--interval'], '--interval needs a value: --interval <time>.'],
-    [['--interval', '--bytes'], '--interval needs a value: --interval <time>.'],
+    [['--interval', '--exact'], '--interval needs a value: --interval <time>.'],
     [['--interval='], '--interval needs a value: --interval <time>.'],
-    [['--bytes=yes'], '--bytes takes no value, got "yes".'],
+    [['--exact=yes'], '--exact takes no value, got "yes".'],
     [['a', 'b'], 'trial takes one argument, and is given "b", too.'],
     [['a', 'watch'], 'trial takes one argument, and is given "watch", too. Put the command first: umaprobe watch …'],
     [['--__proto__'], 'trial has no option --__proto__.'],
@@ -123,10 +122,11 @@ suite('parsing', () => {
 });
 
 suite('did you mean', () => {
-  it('counts edits', () => {
-    expect(editDistance('kitten', 'sitting')).toBe(3);
-    expect(editDistance('', 'abc')).toBe(3);
-    expect(editDistance('wacth', 'watch')).toBe(1);
+  it('counts edits: an exchange of neighbours is one, and a third of the letters are the most', () => {
+    expect(nearest('wacth', ['match', 'watch'])).toBe('watch');
+    expect(nearest('kitten', ['sitting'])).toBeNull();
+    expect(nearest('kitting', ['sitten'])).toBeNull();
+    expect(nearest('snapshoot', ['snipshat'])).toBe('snipshat');
   });
 
   it('does not guess wildly', () => {

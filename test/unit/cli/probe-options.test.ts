@@ -66,7 +66,7 @@ describe('options', () => {
   it('are passed on', () => {
     expect(options({ device: '1', floor: '9GiB', journal: 'j.jsonl', timeout: '2m', 'step-timeout': '5s' })).toEqual({
       device: 1,
-      floor: 9 * GiB,
+      floorBytes: 9 * GiB,
       journal: 'j.jsonl',
       timeoutMs: 120_000,
       stepTimeoutMs: 5000,
@@ -79,7 +79,7 @@ describe('options', () => {
       '--floor "1KiB" is below 2GiB: a host that runs out of memory freezes instead of failing. Give a larger floor, or add --i-accept-a-frozen-machine.',
     );
     expect(options({ floor: '1KiB', 'i-accept-a-frozen-machine': true })).toEqual({
-      floor: 1024,
+      floorBytes: 1024,
       acceptAFrozenMachine: true,
     });
   });

@@ -19,8 +19,8 @@ const SETTINGS: Settings = {
   intervalMs: 10,
   graceMs: 5000,
   loadActions: null,
-  until: null,
-  act: true,
+  ready: null,
+  dryRun: false,
   forwardSignals: false,
   onEvent: () => undefined,
   signal: undefined,
@@ -36,7 +36,7 @@ const evidence: ReportedAction['evidence'] = {
   pressureFull: 0,
   freeBlocks: 2 * GiB,
   swapFree: 0,
-  poolBytes: 0,
+  freeInCpuLists: null,
   groupBytes: 70 * GiB,
   groupGpuBytes: 40 * GiB,
 };
@@ -46,6 +46,7 @@ const term: ReportedAction & { event: 'action' } = {
   action: 'term',
   reason: 'floor-near',
   dryRun: false,
+  target: null,
   failure: null,
   evidence,
 };

@@ -14,7 +14,7 @@ it('a path with 50,000 levels is not searched, and the reason says so', async ()
   const provenance = new Provenance();
   const path = '/a'.repeat(50_000);
   const limits = await cgroupLimits(files, { version: 2, path }, provenance);
-  expect(limits).toEqual({ version: 2, path, limit: null, high: null, current: null });
+  expect(limits).toEqual({ limits: { version: 2, path, limit: null, high: null }, usageFile: null });
   expect(await cgroupUsageFile(files, { version: 2, path })).toBeNull();
   expect(asked).toBe(0);
   for (const name of ['limit', 'high', 'current'])
@@ -43,7 +43,7 @@ const NESTED = {
 it('the smallest limit of the path counts', async () => {
   const provenance = new Provenance();
   const limits = await cgroupLimits(kernelFilesOf(textsOf(NESTED)), { version: 2, path: '/a/b' }, provenance);
-  expect(limits).toMatchObject({ limit: 4096, current: 100 });
+  expect(limits).toMatchObject({ limits: { limit: 4096 }, usageFile: '/sys/fs/cgroup/a/b/memory.current' });
   expect(provenance.sources['cgroup.limit']).toBe('/sys/fs/cgroup/a/memory.max');
 });
 
@@ -54,6 +54,6 @@ it('no limit is known while one of the path does not answer, because it may be t
   );
   const provenance = new Provenance();
   const limits = await cgroupLimits(files, { version: 2, path: '/a/b' }, provenance);
-  expect(limits).toMatchObject({ limit: null, current: 100 });
+  expect(limits).toMatchObject({ limits: { limit: null }, usageFile: '/sys/fs/cgroup/a/b/memory.current' });
   expect(provenance.sources['cgroup.limit']).toMatch(/^ERR_UMA_TIMEOUT: read \/sys\/fs\/cgroup\/a\/b\/memory\.max/);
 });

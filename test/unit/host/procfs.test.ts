@@ -86,16 +86,16 @@ describe('parseBuddyinfo', () => {
 
   it('keeps orders 11 to 13, which a table of eleven columns would lose (sparkring #173)', () => {
     const parsed = parseBuddyinfo('Node 0, zone   Normal 1 2 3 4 5 6 7 8 9 10 11 12 27 5 \n', 4096);
-    expect(parsed?.blocks.at(-2)).toEqual({ order: 12, blockBytes: 16 * 2 ** 20, freeBlocks: 27 });
-    expect(parsed?.blocks.at(-1)).toEqual({ order: 13, blockBytes: 32 * 2 ** 20, freeBlocks: 5 });
+    expect(parsed?.blocks.at(-2)).toEqual({ order: 12, blockBytes: 16 * 2 ** 20, freeBlocks: 27, movableBlocks: null });
+    expect(parsed?.blocks.at(-1)).toEqual({ order: 13, blockBytes: 32 * 2 ** 20, freeBlocks: 5, movableBlocks: null });
   });
 
   it('sums all zones on a machine without zone Normal, and says so', () => {
     expect(parseBuddyinfo('Node 0, zone    DMA32 1 2\n', 4096)).toEqual({
       zone: 'all',
       blocks: [
-        { order: 0, blockBytes: 4096, freeBlocks: 1 },
-        { order: 1, blockBytes: 8192, freeBlocks: 2 },
+        { order: 0, blockBytes: 4096, freeBlocks: 1, movableBlocks: null },
+        { order: 1, blockBytes: 8192, freeBlocks: 2, movableBlocks: null },
       ],
     });
     expect(parseBuddyinfo('', 4096)).toBeNull();

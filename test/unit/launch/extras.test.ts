@@ -109,6 +109,9 @@ describe('llama.cpp', () => {
       expect.stringMatching(/^--mmproj .*damaged\.gguf is not counted: .*begins with "GGML"/),
       '--model-draft org/small-GGUF is not on this machine, so what it takes is not counted.',
     ]);
+    expect((await judged(`${LINE} -md ${gone}`)).unread).toEqual([
+      `--model-draft ${gone} is not on this machine, so what it takes is not counted.`,
+    ]);
     const odd = await judged(`${LINE} -md ${PROJECTOR}`);
     expect(odd.unread[0]).toContain('its cache cannot be counted');
   });

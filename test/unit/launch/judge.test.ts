@@ -110,6 +110,9 @@ describe('judge', () => {
     expect(exact.room).toBe(42 * GiB);
     const much = await judge({ kind: 'bytes', bytes: 500 * GiB }, commandOf('sleep 1'), MACHINE);
     expect(much.room).toBe(much.fit?.limit.bytes);
+    const full = snapshotOf({ host: { available: 4 * GiB, free: GiB } });
+    const none = await judge({ kind: 'bytes', bytes: 42 * GiB }, commandOf('sleep 1'), full);
+    expect([none.fit?.limit.bytes, none.room]).toEqual([0, 42 * GiB]);
   });
 
   it('without a model there is no answer, and the reason', async () => {

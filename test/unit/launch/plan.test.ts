@@ -6,7 +6,7 @@ import { receiptOf } from '../../../lib/launch/receipt.ts';
 import { recognise } from '../../../lib/launch/recognise.ts';
 import { createPaint } from '../../../lib/render/paint.ts';
 import { launchPlanLines, launchReceiptLines } from '../../../lib/render/text/launch.ts';
-import type { FitReport } from '../../../lib/types/index.ts';
+import type { Finding, FindingId, FitReport, Judgement } from '../../../lib/types/index.ts';
 import { snapshotOf } from '../../support/snapshots.ts';
 import { GiB } from '../../support/units.ts';
 
@@ -29,6 +29,7 @@ function inputOf(line: string, values: Partial<PlanInput> = {}): PlanInput {
   return {
     command,
     recognised: recognise(command, {}).command,
+    machine: snapshotOf(),
     noFit: null,
     fit: fitOf(40),
     expected: null,
@@ -38,7 +39,6 @@ function inputOf(line: string, values: Partial<PlanInput> = {}): PlanInput {
     prepare: true,
     anyway: false,
     record: '/r',
-    simulated: null,
     ...values,
   };
 }
@@ -54,8 +54,11 @@ describe('the verdict that is believed', () => {
     ['vllm serve m --nnodes 2', 40, 'fits'],
     ['vllm serve m --nnodes 2', 200, 'unknown'],
     // Not known in which direction: neither.
-    ['vllm serve m --frobnicate', 40, 'unknown'],
-    ['vllm serve m --frobnicate', 200, 'unknown'],
+    ['vllm serve m --frobnicate-cache', 40, 'unknown'],
+    ['vllm serve m --frobnicate-cache', 200, 'unknown'],
+    // An option that does not look like memory is passed over.
+    ['vllm serve m --frobnicate 7', 40, 'fits'],
+    ['vllm serve m --frobnicate 7', 200, 'no'],
     ['sleep 10', 40, 'unknown'],
   ])('%s, %d GiB: %s', (line, gib, verdict) => {
     const answer = verdictFor(inputOf(line, { fit: fitOf(gib) }));
@@ -68,13 +71,52 @@ describe('the verdict that is believed', () => {
     expect(answer).toEqual({ verdict: 'unknown', summary: 'Whether it fits is not known. There is no model "m".' });
   });
 
+  it('is not-now where the machine refuses any load, whatever fits and whatever is known', () => {
+    const judgement = {
+      ...snapshotOf().judgement,
+      mayLoad: 'not-now',
+      because: 'Tasks wait for memory.',
+      next: 'stop the largest program',
+    } as const;
+    const machine = { ...snapshotOf(), judgement };
+    for (const fit of [fitOf(40), fitOf(200), null])
+      expect(verdictFor(inputOf('sleep 10', { fit, machine }))).toEqual({
+        verdict: 'not-now',
+        summary: 'Tasks wait for memory. Stop the largest program.',
+      });
+    const [asked, room] = planOf(inputOf('vllm serve m', { machine })).steps;
+    expect([asked?.text, room?.state]).toEqual(['The machine refuses any load now: nothing is started.', 'skipped']);
+    const plan = planOf(inputOf('vllm serve m', { machine, anyway: true }));
+    expect([plan.judgement, plan.steps[0]?.text, plan.steps[1]?.state]).toEqual([
+      judgement,
+      'The machine refuses any load now. It is started all the same.',
+      'skipped',
+    ]);
+    for (const mayLoad of ['yes', 'after', 'unknown'] as const) {
+      const other = { ...machine, judgement: { ...judgement, mayLoad } };
+      expect(verdictFor(inputOf('vllm serve m', { machine: other })).verdict).toBe('fits');
+    }
+  });
+
+  it('is not that there is no GPU: memory of the host can be loaded', () => {
+    const verdictWithout = (id: FindingId) => {
+      const finding: Finding = {
+        ...{ id, severity: 'warning', normal: false, summary: 'So it is.', cause: null, bytes: null, remedy: null },
+        ...{ effect: { does: 'refuses' }, evidence: [] },
+      };
+      const judgement: Judgement = { ...snapshotOf().judgement, mayLoad: 'not-now', findings: [finding] };
+      return verdictFor(inputOf('sleep 10', { machine: { ...snapshotOf(), devices: [], judgement } })).verdict;
+    };
+    expect([verdictWithout('library.cuda'), verdictWithout('pressure')]).toEqual(['unknown', 'not-now']);
+  });
+
   it('refuses a no, and what fits only after steps', () => {
     const refused = (expectedFits: boolean | null) =>
-      (['fits', 'tight', 'fits-after', 'no', 'unknown'] as const).filter((verdict) =>
+      (['fits', 'tight', 'fits-after', 'no', 'unknown', 'not-now'] as const).filter((verdict) =>
         isRefusal(verdict, { expectedFits }),
       );
-    expect(refused(true)).toEqual(['no']);
-    expect(refused(false)).toEqual(['tight', 'fits-after', 'no']);
+    expect(refused(true)).toEqual(['no', 'not-now']);
+    expect(refused(false)).toEqual(['tight', 'fits-after', 'no', 'not-now']);
   });
 
   it('what is expected to fit only after steps waits for room, and is started only if it then fits', () => {
@@ -115,7 +157,7 @@ describe('the steps', () => {
     const [refused] = planOf(inputOf('vllm serve m', { fit: fitOf(200) })).steps;
     const [forced] = planOf(inputOf('vllm serve m', { fit: fitOf(200), anyway: true })).steps;
     expect(refused?.text).toBe('It does not fit: nothing is started.');
-    expect(forced?.text).toBe('It does not fit, and is started all the same.');
+    expect(forced?.text).toBe('It does not fit. It is started all the same.');
   });
 });
 
@@ -124,7 +166,7 @@ describe('the text', () => {
     const plan = planOf(
       inputOf(
         'docker run --gpus all nvcr.io/nvidia/vllm:26.04-py3 vllm serve org/m --max-model-len 8192 --swap-space 4',
-        { simulated: 'gb10' },
+        { machine: { ...snapshotOf(), simulated: 'gb10' } },
       ),
     );
     const text = launchPlanLines(plan, OPTIONS).join('\n');

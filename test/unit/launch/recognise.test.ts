@@ -2,8 +2,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { humanReadable } from '../../../lib/launch/command-line.ts';
+import { verdictFor } from '../../../lib/launch/plan.ts';
 import { recognise } from '../../../lib/launch/recognise.ts';
-import type { RecognisedCommand } from '../../../lib/types/index.ts';
+import { unwrap } from '../../../lib/launch/wrappers.ts';
+import type { FitReport, RecognisedCommand } from '../../../lib/types/index.ts';
+import { snapshotOf } from '../../support/snapshots.ts';
 import { NOT_RECOGNISED, PUBLISHED } from './command-lines.ts';
 
 const NOTHING = {
@@ -189,25 +192,39 @@ describe('options', () => {
     expect(command.unread.map(({ text }) => text).join('\n')).toContain(sentence);
   });
 
-  it.each(['vllm', 'sglang', 'llama', 'ollama'])(
-    'an option that nobody knows is told, wherever it stands: %s',
-    (name) => {
-      const lines = PUBLISHED.filter(({ line, unread }) => line.includes(name) && unread === undefined);
-      const foreign = fc.stringMatching(/^--zz[a-z]{1,8}$/);
-      fc.assert(
-        fc.property(fc.nat(lines.length - 1), foreign, (index, option) => {
-          const { env, line } = lines[index] ?? { line: '', env: {} };
-          const before = recognise(line.split(' '), env ?? {}).command;
-          const after = recognise([...line.split(' '), option], env ?? {}).command;
-          // The image of a container may take it for its own.
-          const told = after.unread.some(({ text }) => text.includes(option));
-          expect(told || after.program === null).toBe(true);
-          expect(before.unread).toEqual([]);
-        }),
-        { numRuns: 60 },
-      );
-    },
-  );
+  it('the model is not guessed among words behind options that are not known', () => {
+    const commandOf = (line: string) => recognise(line.split(' '), {}).command;
+    const { model, unread } = commandOf('vllm serve --port 8000 org/m --max-model-len 4096');
+    expect(model).toBeNull();
+    expect(unread).toEqual([
+      {
+        text: '"8000" or "org/m" may be the model or the value of an option: write the model first.',
+        part: 'model',
+        effect: 'either',
+      },
+    ]);
+    for (const line of [
+      'vllm serve org/m --port 8000 --served-model-name a b',
+      'vllm serve --port=8000 org/m',
+      'vllm serve --max-model-len 4096 org/m',
+      'vllm serve --port 8000 --model org/m',
+      'ollama run --verbose org/m --format json',
+    ])
+      expect(commandOf(line)).toMatchObject({ model: 'org/m', unread: [] });
+    expect(commandOf('vllm serve --swap-space 4 org/m').model).toBe('org/m');
+  });
+
+  it('an option that is cut short, as argparse takes it, is not passed over', () => {
+    for (const line of ['vllm serve m --quant fp8', 'sglang serve m --torchao int4', 'vllm serve m --lora a=/a'])
+      expect(recognise(line.split(' '), {}).command.unread[0]?.text).toMatch(/^The option --\w+ is not known here/);
+  });
+
+  it('variables of llama.cpp count where its command line is silent', () => {
+    const env = { LLAMA_ARG_CTX_SIZE: '16384', LLAMA_ARG_MMPROJ_URL: 'address', LLAMA_ARG_N_GPU_LAYERS: '-1' };
+    const ask = (more: string) => recognise(`llama-server -m m.gguf ${more}`.trim().split(' '), env).command;
+    expect([ask('').context, ask('-c 4096').context]).toEqual([16_384, 4096]);
+    expect(ask('').unread.map(({ text }) => text)).toEqual(['--mmproj-url loads a second file, which sees or hears.']);
+  });
 
   it('any words at all are read without an error, and never as something that they do not name', () => {
     const word = fc.oneof(
@@ -245,6 +262,74 @@ describe('options', () => {
         if (command.model === null) expect(command.unread.length).toBeGreaterThan(0);
       }),
       { numRuns: 2000 },
+    );
+  });
+});
+
+describe('options of a program that are not known', () => {
+  const MEMORY = /mem|cache|ctx|context|kv|gpu|batch|seq|parallel|offload/;
+
+  /** Where an option can be put into a published line that names its model: before another option, and at the end. */
+  const places = PUBLISHED.filter(({ says }) => says.model !== undefined).flatMap(({ env = {}, line }) => {
+    const words = wordsOf(line);
+    const inner = unwrap(words, env).words;
+    let own = 0;
+    while (own < Math.min(inner.length, words.length) && inner.at(-1 - own) === words.at(-1 - own)) own++;
+    const from = Math.max(words.length - own, 1);
+    const at = words.flatMap((word, index) => (index >= from && /^-\D/.test(word) ? [index] : []));
+    return [...at, words.length].map((index) => ({ env, words, index }));
+  });
+  const place = fc.constantFrom(...places);
+  const value = fc.stringMatching(/^[a-z0-9./{}:"]{1,12}$/);
+  const values = fc.oneof(
+    fc.array(value, { maxLength: 2 }).map((list) => ({ inline: '', list })),
+    value.map((inline) => ({ inline: `=${inline}`, list: [] as string[] })),
+  );
+  const published = fc.constantFrom('--port', '--threads', '--trust-remote-code', '--temp', '--jinja', '-x');
+  const invented = fc.stringMatching(/^--?zz[a-z-]{1,10}$/).filter((name) => !MEMORY.test(name));
+  const ignored = fc.array(fc.tuple(fc.oneof(published, invented), values), { minLength: 1, maxLength: 4 });
+  const looking = fc
+    .tuple(
+      fc.constantFrom('mem', 'cache', 'ctx', 'context', 'kv', 'gpu', 'batch', 'seq', 'parallel', 'offload'),
+      fc.stringMatching(/^[a-z]{0,4}$/),
+    )
+    .map(([word, more]) => `--zz-${word}${more}`);
+
+  const insert = ({ index, words }: { index: number; words: readonly string[] }, more: readonly string[]): string[] => [
+    ...words.slice(0, index),
+    ...more,
+    ...words.slice(index),
+  ];
+
+  it('and do not look like memory change nothing, wherever they stand', () => {
+    expect(places.length).toBeGreaterThan(150);
+    fc.assert(
+      fc.property(place, ignored, (at, options) => {
+        const more = options.flatMap(([name, { inline, list }]) => [name + inline, ...list]);
+        expect(recognise(insert(at, more), at.env).command).toEqual(recognise(at.words, at.env).command);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('and look like memory make the answer uncertain, by their name', () => {
+    const yes = { verdict: 'fits', summary: '' } as FitReport;
+    const no = { verdict: 'no', summary: '' } as FitReport;
+    const machine = snapshotOf();
+    fc.assert(
+      fc.property(place, looking, values, (at, option, { inline, list }) => {
+        const { unread: before, ...facts } = recognise(at.words, at.env).command;
+        const { unread, ...same } = recognise(insert(at, [option + inline, ...list]), at.env).command;
+        expect(same).toEqual(facts);
+        const added = unread.filter((part) => !before.some(({ text }) => text === part.text));
+        expect(added).toEqual([{ text: expect.stringContaining(option), part: 'option', effect: 'either' }]);
+        for (const fit of [yes, no]) {
+          const { summary, verdict } = verdictFor({ fit, machine, noFit: null, recognised: { ...same, unread } });
+          expect(verdict).toBe('unknown');
+          expect(summary).toContain(option);
+        }
+      }),
+      { numRuns: 500 },
     );
   });
 });

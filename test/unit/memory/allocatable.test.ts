@@ -8,6 +8,7 @@ import { hostWith } from '../../support/unknown-facts.ts';
 const facts = (changes: Partial<AllocatableFacts>): AllocatableFacts => ({
   model: 'unified',
   host: hostWith({ free: 10 * GiB, available: 100 * GiB }),
+  kernel: { freeInCpuLists: null },
   poolBytes: null,
   contiguity: null,
   others: null,
@@ -156,9 +157,10 @@ describe('what is safe to load', () => {
   });
 
   it('leaves the host its floor and the program its start, and says so', () => {
-    const { bytes, safeFrom } = allocatable(facts({ host: spark() }));
-    expect(bytes.safe).toBe(110 * GiB - RESERVE);
-    expect(safeFrom).toBe(
+    const { bytes, safe: rule } = allocatable(facts({ host: spark() }));
+    expect(bytes).toMatchObject({ safe: 110 * GiB - RESERVE, safeHigh: 110 * GiB - RESERVE });
+    expect(rule.between).toBeNull();
+    expect(rule.from).toBe(
       'MemAvailable less 8.4 GiB for the host (the larger of 8.0 GiB and 7 % of MemTotal, 119.69 GiB (128.52 GB)), 64.0 MiB of margin and 512.0 MiB for the program itself',
     );
   });
@@ -182,13 +184,34 @@ describe('what is safe to load', () => {
     expect(safe({ ...OWN, others: userOf(GiB) })).toBe(99 * GiB);
   });
 
-  it('is what is in large blocks where free memory is fragmented', () => {
-    const contiguity = (large: number) => [
-      { order: 0, blockBytes: 4096, freeBlocks: (100 * GiB - large) / 4096 },
-      { order: 9, blockBytes: 2 * MiB, freeBlocks: large / (2 * MiB) },
-    ];
-    expect(safe({ contiguity: contiguity(30 * GiB) })).toBe(110 * GiB - RESERVE);
-    expect(safe({ contiguity: contiguity(10 * GiB) })).toBe(11 * GiB - 512 * MiB);
+  it('is a range where free memory is fragmented: what is in blocks, and what compaction may join', () => {
+    const contiguity = (large: number, movable: number | null = null) => {
+      const small = (100 * GiB - large) / 4096;
+      return [
+        { order: 0, blockBytes: 4096, freeBlocks: small, movableBlocks: movable === null ? null : small * movable },
+        { order: 9, blockBytes: 2 * MiB, freeBlocks: large / (2 * MiB), movableBlocks: large / (2 * MiB) },
+      ];
+    };
+    const range = (large: number, movable: number | null = null) => {
+      const { high, low } = allocatable(facts({ host: spark(), contiguity: contiguity(large, movable) })).safe;
+      return [low, high];
+    };
+    // 10 GiB of reclaimable cache come in blocks at the share that free memory has.
+    expect(range(25 * GiB)).toEqual([25 * GiB + 2.5 * GiB - 512 * MiB, 110 * GiB - RESERVE]);
+    expect(range(24 * GiB)).toEqual([24 * GiB + 2.4 * GiB - 512 * MiB, 110 * GiB - RESERVE].map(Math.floor));
+    // Root knows which pages move: nothing is left open.
+    expect(range(20 * GiB, 0.5)).toEqual([60 * GiB + 10 * GiB - 512 * MiB, 60 * GiB + 10 * GiB - 512 * MiB]);
+    expect(range(20 * GiB, 1)).toEqual([110 * GiB - RESERVE, 110 * GiB - RESERVE]);
+  });
+
+  it('counts the free pages in the lists of the processors', () => {
+    const kernel = { freeInCpuLists: 2 * GiB };
+    expect(allocatable(facts({ kernel })).bytes).toMatchObject({ immediate: 10 * GiB, afterReclaim: 102 * GiB });
+    const listed = allocatable(facts({ host: spark(), kernel }));
+    expect(listed.bytes).toMatchObject({ safe: 112 * GiB - RESERVE, safeHigh: 112 * GiB - RESERVE });
+    expect(listed.from).toMatch(/MemAvailable \+ free pages in the processors’ lists/);
+    expect(listed.safe.from).toMatch(/^MemAvailable \+ free pages in the processors’ lists less 8\.4 GiB/);
+    expect(safe({ kernel: { freeInCpuLists: null } })).toBe(110 * GiB - RESERVE);
   });
 
   it('of a device with memory of its own is what is free, less the context where NVML alone was read', () => {

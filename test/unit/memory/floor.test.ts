@@ -1,46 +1,48 @@
 /** The floor, the checks before a start, and the check of a step. */
 
 import { describe, expect, it } from 'vitest';
-import { largeBlockHeadroom } from '../../../lib/memory/contiguity.ts';
-import { floorFor, stepMargin } from '../../../lib/memory/floor.ts';
+import { probeFloor, stepMargin } from '../../../lib/memory/floor.ts';
+import { refuses } from '../../../lib/memory/judge.ts';
 import { needsLargeBlocks, takesHostMemory } from '../../../lib/memory/kinds.ts';
+import { roomOf } from '../../../lib/probe/block-room.ts';
 import { type Conditions, refusalError, unsafeCondition } from '../../../lib/probe/conditions.ts';
 import type { HostReading, PlannedStep } from '../../../lib/probe/context.ts';
 import { checkProbeOptions } from '../../../lib/probe/options.ts';
 import { stepRefusal } from '../../../lib/probe/step-check.ts';
 import { checkStressOptions, stepSizes } from '../../../lib/stress/options.ts';
-import type { Snapshot } from '../../../lib/types/index.ts';
+import type { HostMemory } from '../../../lib/types/index.ts';
+import { deviceFailure, nvmlFailure } from '../../support/failures.ts';
+import { changed, snapshotOf } from '../../support/snapshots.ts';
 import { GiB, MiB } from '../../support/units.ts';
-import { hostWith } from '../../support/unknown-facts.ts';
 
 const spark = { total: 125_506_464 * 1024, model: 'unified' } as const;
 
 describe('the floor', () => {
   it('is the larger of 8 GiB and 7 % of shared memory', () => {
-    expect(floorFor(null, spark, ['device'])).toMatchObject({ bytes: Math.ceil(spark.total * 0.07) });
-    expect(floorFor(null, { ...spark, total: 64 * GiB }, ['device'])?.bytes).toBe(8 * GiB);
-    expect(floorFor(null, spark, ['device'])?.from).toMatch(/7 % of MemTotal, 119\.69 GiB \(128\.52 GB\)/);
+    expect(probeFloor(null, spark, ['device'])).toMatchObject({ bytes: Math.ceil(spark.total * 0.07) });
+    expect(probeFloor(null, { ...spark, total: 64 * GiB }, ['device'])?.bytes).toBe(8 * GiB);
+    expect(probeFloor(null, spark, ['device'])?.from).toMatch(/7 % of MemTotal, 119\.69 GiB \(128\.52 GB\)/);
   });
 
   it('is a quarter of a small machine, at least 2 GiB', () => {
-    expect(floorFor(null, { ...spark, total: 7_990_898_688 }, ['device'])?.bytes).toBe(2 * GiB);
-    expect(floorFor(null, { ...spark, total: 16 * GiB }, ['device'])?.bytes).toBe(4 * GiB);
+    expect(probeFloor(null, { ...spark, total: 7_990_898_688 }, ['device'])?.bytes).toBe(2 * GiB);
+    expect(probeFloor(null, { ...spark, total: 16 * GiB }, ['device'])?.bytes).toBe(4 * GiB);
   });
 
   it('guards the host on a discrete GPU only for kinds that take host memory', () => {
     const discrete = { ...spark, model: 'discrete' } as const;
-    expect(floorFor(null, discrete, ['device'])).toBeNull();
+    expect(probeFloor(null, discrete, ['device'])).toBeNull();
     for (const kind of ['managed', 'pinned', 'system'] as const)
-      expect(floorFor(null, discrete, ['device', kind])).not.toBeNull();
+      expect(probeFloor(null, discrete, ['device', kind])).not.toBeNull();
     expect(takesHostMemory('device', 'unknown')).toBe(true);
   });
 
   it('is as requested, but below 2 GiB only where a frozen machine is accepted', () => {
-    expect(floorFor(3 * GiB, spark, ['device'])).toEqual({ bytes: 3 * GiB, from: 'as requested' });
-    expect(() => checkProbeOptions({ floor: 1024 }, null)).toThrow(
-      /floor is 1024; expected at least 2147483648 bytes \(2 GiB\)/,
+    expect(probeFloor(3 * GiB, spark, ['device'])).toEqual({ bytes: 3 * GiB, from: 'as requested' });
+    expect(() => checkProbeOptions({ floorBytes: 1024 }, null)).toThrow(
+      /floorBytes is 1024; expected at least 2147483648 bytes \(2 GiB\)/,
     );
-    expect(checkProbeOptions({ floor: 1024, acceptAFrozenMachine: true }, null).floor).toBe(1024);
+    expect(checkProbeOptions({ floorBytes: 1024, acceptAFrozenMachine: true }, null).floor).toBe(1024);
   });
 });
 
@@ -70,35 +72,20 @@ describe('options', () => {
 });
 
 describe('starting', () => {
-  const blocks = (freeBlocks: number) => [
-    { order: 0, blockBytes: 4096, freeBlocks: 1_000 },
-    { order: 13, blockBytes: 32 * MiB, freeBlocks },
-  ];
-  const idle = { available: 112 * GiB, free: 107 * GiB, swapTotal: 16 * GiB, swapFree: 16 * GiB };
-  function conditions(
-    host: object,
-    changes: Partial<Conditions> & { full?: number; freeBlocks?: number } = {},
-  ): Conditions {
-    const { freeBlocks = 3_000, full = 0, ...rest } = changes;
-    const memory = hostWith({ ...idle, ...host });
-    const psi = { avg10: full, avg60: 0, avg300: 0, totalUs: 0 };
-    const snapshot = {
-      host: memory,
-      ledger: { total: memory.total, entries: [] },
-      pressure: { some: psi, full: psi },
-      contiguity: blocks(freeBlocks),
-      devices: [],
-    } as unknown as Snapshot;
-    const floor = { bytes: 9 * GiB, from: 'a test' };
-    return {
-      snapshot,
-      model: 'unified',
-      kinds: ['device'],
-      floor,
-      swapBytesPerSecond: 0,
-      acceptAFrozenMachine: false,
-      ...rest,
-    };
+  /** The rest of the memory is held by a process, so that no other rule speaks. */
+  const HELD = { processes: [{ pid: 7, name: 'vllm', gpuBytes: 70 * GiB }] };
+  interface Start {
+    full?: number;
+    largeShare?: number;
+    floor?: Conditions['floor'];
+    acceptAFrozenMachine?: boolean;
+    swapBytesPerSecond?: number | null;
+  }
+  function conditions(host: Partial<HostMemory>, start: Start = {}): Conditions {
+    const { acceptAFrozenMachine = false, full = 0, largeShare = 0.97, swapBytesPerSecond = 0 } = start;
+    const floor = start.floor === undefined ? { bytes: 9 * GiB, from: 'a test' } : start.floor;
+    const snapshot = snapshotOf({ host, full, largeShare, ...(host.available === undefined ? {} : HELD) });
+    return { facts: { snapshot, swapBytesPerSecond }, floor, acceptAFrozenMachine };
   }
   const found = (...args: Parameters<typeof conditions>) => unsafeCondition(conditions(...args))?.cause ?? null;
 
@@ -110,6 +97,17 @@ describe('starting', () => {
     expect(found({ available: null })).toBe('floor');
   });
 
+  it('counts free pages in the lists of the processors, which the kernel takes back first', () => {
+    const rests = conditions({ available: 9 * GiB });
+    expect(unsafeCondition(rests)?.cause).toBe('floor');
+    const { snapshot } = rests.facts;
+    const facts = {
+      ...rests.facts,
+      snapshot: { ...snapshot, kernel: { ...snapshot.kernel, freeInCpuLists: 2 * GiB } },
+    };
+    expect(unsafeCondition({ ...rests, facts })).toBeNull();
+  });
+
   it('is refused under pressure: 10 % of the last 10 s, and 0.3 means 0.3 %', () => {
     expect(found({}, { full: 10 })).toBe('pressure');
     expect(found({}, { full: 0.3 })).toBeNull();
@@ -118,26 +116,43 @@ describe('starting', () => {
 
   it('is refused while the machine swaps, and with full swap where little is available', () => {
     expect(found({}, { swapBytesPerSecond: 20 * MiB })).toBe('swap');
+    expect(found({}, { swapBytesPerSecond: null })).toBeNull();
     expect(found({ swapFree: GiB, available: 38 * GiB })).toBe('swap');
     expect(found({ swapFree: GiB })).toBeNull(); // pushed out long ago; there is memory
     expect(found({ swapTotal: 0, swapFree: 0, available: 38 * GiB })).toBeNull();
   });
 
-  it('is refused with fragmented memory for eager kinds only, and page cache counts as future blocks', () => {
-    expect(found({}, { freeBlocks: 3 })).toBe('contiguity');
-    expect(found({}, { freeBlocks: 3, kinds: ['managed'] })).toBeNull();
-    expect(found({}, { freeBlocks: 3, model: 'discrete', kinds: ['pinned'] })).toBeNull();
-    expect(found({ free: 2 * GiB }, { freeBlocks: 3 })).toBeNull();
+  it('is not refused with fragmented memory: each step is checked, and takes what there is', () => {
+    expect(found({}, { largeShare: 0.001 })).toBeNull();
+    expect(found({ free: 2 * GiB }, { largeShare: 0.001 })).toBeNull();
   });
 
-  it('is never refused if nothing is taken from the host', () => {
-    expect(found({ available: GiB }, { full: 98, floor: null })).toBeNull();
+  it('is refused for nothing else that refuses a load: the GPU is looked for before', () => {
+    const lost = changed(({ devices, libraries }) => {
+      devices[0]?.failures.push(deviceFailure('nvml', nvmlFailure('GPU_IS_LOST', 15)));
+      libraries.cuda = { ...libraries.cuda, state: 'missing', path: null, reason: 'not found' };
+    });
+    expect(lost.judgement.findings.filter(refuses).map(({ id }) => id)).toEqual(['gpu.state', 'library.cuda']);
+    expect(unsafeCondition({ ...conditions({}), facts: { snapshot: lost, swapBytesPerSecond: 0 } })).toBeNull();
+  });
+
+  it('needs no floor if nothing is taken from the host, but waits for a stall all the same', () => {
+    const discrete = (full: number) => snapshotOf({ model: 'discrete', full, host: { available: GiB, free: GiB / 2 } });
+    const cause = (full: number) =>
+      unsafeCondition({
+        ...conditions({}, { floor: null }),
+        facts: { snapshot: discrete(full), swapBytesPerSecond: 0 },
+      })?.cause ?? null;
+    expect(cause(0)).toBeNull();
+    expect(cause(98)).toBe('pressure');
   });
 
   it('tells which danger it is, and what to do', () => {
     const error = refusalError('stress', unsafeCondition(conditions({}, { full: 45 })) as never);
     expect(error).toMatchObject({ code: 'ERR_UMA_FLOOR', nativeName: 'REFUSED_PRESSURE' });
-    expect(error.message).toMatch(/^stress: not started: .*45\.0 % of the last 10 s.*Stop the largest/);
+    expect(error.message).toMatch(/^stress: not started: .*45\.0 % of the last 10 s.*Wait until it is over/);
+    const stall = unsafeCondition(conditions({ available: 38 * GiB, swapFree: GiB / 4 }, { full: 45 }));
+    expect(refusalError('stress', stall as never).message).toMatch(/this is how a freeze begins\. Stop the largest/);
   });
 });
 
@@ -149,6 +164,7 @@ describe('a step', () => {
     memFree: 15 * GiB,
     pressureFull: 0,
     inLargeBlocks: 14 * GiB,
+    stuck: null,
   };
   const step = (bytes: number, more: Partial<PlannedStep> = {}): PlannedStep => ({
     kind: 'device',
@@ -181,9 +197,11 @@ describe('a step', () => {
     expect(needsLargeBlocks('managed', 'unified')).toBe(false);
   });
 
-  it('finds blocks in page cache, but not if free memory is fragmented', () => {
-    expect(largeBlockHeadroom({ ...reading, memFree: GiB, inLargeBlocks: GiB })).toBe(20 * GiB);
-    expect(largeBlockHeadroom({ ...reading, memFree: 16 * GiB, inLargeBlocks: 0 })).toBe(0);
-    expect(largeBlockHeadroom({ ...reading, inLargeBlocks: null })).toBeNull();
+  it('finds blocks in page cache, at the share that free memory has where compaction is not known to help', () => {
+    const room = (seen: Partial<HostReading>) => roomOf({ ...reading, ...seen });
+    expect(room({ memFree: GiB, inLargeBlocks: GiB })).toBe(20 * GiB);
+    expect(room({ memFree: 16 * GiB, inLargeBlocks: 0 })).toBe(0);
+    expect(room({ memFree: 16 * GiB, inLargeBlocks: 0, stuck: 6 * GiB })).toBe(10 * GiB + 4 * GiB);
+    expect(room({ inLargeBlocks: null })).toBeNull();
   });
 });

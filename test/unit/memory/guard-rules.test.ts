@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { guardArguments, guardThresholds } from '../../../lib/memory/guard-rules.ts';
+import { guardThresholds } from '../../../lib/memory/guard-rules.ts';
 import { GiB, MiB } from '../../support/units.ts';
 
 describe('thresholds of the guard', () => {
@@ -26,11 +26,5 @@ describe('thresholds of the guard', () => {
     expect([low.floor.bytes, low.killBelowBytes]).toEqual([GiB, GiB]);
     const high = guardThresholds(120 * GiB, { killBelowBytes: 20 * GiB });
     expect([high.floor, high.killBelowBytes]).toEqual([{ bytes: 20 * GiB, from: 'the limit, as requested' }, 20 * GiB]);
-  });
-
-  it('give the native guard every number, as whole bytes and milliseconds', () => {
-    const words = guardArguments(guardThresholds(128_518_619_137));
-    expect(words).toHaveLength(21);
-    for (const word of words) expect(word).toMatch(/^--[a-z-]+=\d+$/);
   });
 });

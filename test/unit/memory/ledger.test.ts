@@ -7,7 +7,7 @@ import { hostOf } from '../../support/snapshots.ts';
 import { GiB } from '../../support/units.ts';
 import { hostWith } from '../../support/unknown-facts.ts';
 
-const nothing = { gpuProcesses: null, driverPools: null };
+const nothing = { gpuProcesses: null, driverPools: null, freeInCpuLists: null };
 const bytes = fc.oneof(
   fc.constant(null),
   fc.constant(0),
@@ -31,10 +31,11 @@ const anyHost = fc
 describe('ledger', () => {
   it('sums to MemTotal to the byte, whatever the kernel wrote', () => {
     fc.assert(
-      fc.property(anyHost, bytes, bytes, (host, gpuProcesses, driverPools) => {
+      fc.property(anyHost, bytes, bytes, bytes, (host, gpuProcesses, driverPools, freeInCpuLists) => {
         const { total, entries } = ledger(host, {
           gpuProcesses: gpuProcesses === null ? null : { bytes: gpuProcesses, incomplete: null },
           driverPools,
+          freeInCpuLists,
         });
         expect(entries.reduce((sum, entry) => sum + entry.bytes, 0)).toBe(host.total);
         expect(total).toBe(host.total);
@@ -48,7 +49,7 @@ describe('ledger', () => {
     fc.assert(
       fc.property(anyHost, bytes, fc.constantFrom(null, 'some are missing'), (host, listed, incomplete) => {
         const without = ledgerBytes(ledger(host, nothing), 'unattributed');
-        const book = ledger(host, { gpuProcesses: { bytes: listed ?? 0, incomplete }, driverPools: null });
+        const book = ledger(host, { ...nothing, gpuProcesses: { bytes: listed ?? 0, incomplete } });
         expect(ledgerBytes(book, 'gpuProcesses')).toBeLessThanOrEqual(Math.max(0, without));
         expect(ledgerBytes(book, 'unattributed')).toBeGreaterThanOrEqual(Math.min(0, without));
       }),
@@ -58,7 +59,7 @@ describe('ledger', () => {
   it('says what is a bound: a sum with shared memory in it, and a part of a sum', () => {
     const host = hostWith({ total: 120 * GiB, free: 50 * GiB });
     const rows = (bytes: number, incomplete: string | null) =>
-      ledger(host, { gpuProcesses: { bytes, incomplete }, driverPools: null }).entries.slice(1);
+      ledger(host, { ...nothing, gpuProcesses: { bytes, incomplete } }).entries.slice(1);
     expect(rows(60 * GiB, null)).toMatchObject([{ bytes: 60 * GiB }, { bytes: 10 * GiB }]);
     expect(rows(60 * GiB, null)[0]).not.toHaveProperty('bound');
     expect(rows(140 * GiB, null)).toMatchObject([
@@ -69,7 +70,7 @@ describe('ledger', () => {
       { bytes: 20 * GiB, bound: 'atLeast', from: expect.stringMatching(/a part of them: NVML lists a part/) },
       { bytes: 50 * GiB, bound: 'atMost' },
     ]);
-    const book = ledger(host, { gpuProcesses: { bytes: 140 * GiB, incomplete: null }, driverPools: null });
+    const book = ledger(host, { ...nothing, gpuProcesses: { bytes: 140 * GiB, incomplete: null } });
     expect([ledgerText(book, 'gpuProcesses'), ledgerText(book, 'driverPools')]).toEqual([
       'at most 70.0 GiB',
       'unknown',
@@ -87,11 +88,13 @@ describe('ledger', () => {
     expect(ledgerBytes(book, 'shmem')).toBe(4 * GiB);
   });
 
-  it('takes GPU processes and pools out of the remainder', () => {
+  it('takes GPU processes, pools and lists of the processors out of the remainder', () => {
     const host = hostWith({ total: 100 * GiB, free: 20 * GiB });
     expect(ledgerBytes(ledger(host, nothing), 'unattributed')).toBe(80 * GiB);
-    const book = ledger(host, { gpuProcesses: { bytes: 60 * GiB, incomplete: null }, driverPools: 5 * GiB });
-    expect(ledgerBytes(book, 'unattributed')).toBe(15 * GiB);
+    const gpuProcesses = { bytes: 60 * GiB, incomplete: null };
+    const book = ledger(host, { gpuProcesses, driverPools: 5 * GiB, freeInCpuLists: 2 * GiB });
+    expect(ledgerBytes(book, 'unattributed')).toBe(13 * GiB);
+    expect(book.entries[1]).toEqual({ label: 'freeInCpuLists', bytes: 2 * GiB, from: '/proc/zoneinfo' });
   });
 
   it('says what it could not split, and calls no page cache negative', () => {

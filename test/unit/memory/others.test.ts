@@ -62,13 +62,12 @@ describe('other users of a GPU', () => {
   it('share the floor on unified memory: the larger of the two binds', () => {
     const floor = { bytes: 8 * GiB, from: 'the rule' };
     const larger = { bytes: 20 * GiB, from: 'as requested' };
-    expect(floorWithShare(floor, { bytes: 6 * GiB, from: '' }, 'unified')).toBe(floor);
-    expect(floorWithShare(floor, larger, 'unified')).toEqual({
+    expect(floorWithShare(floor, { bytes: 6 * GiB, from: '' })).toBe(floor);
+    expect(floorWithShare(floor, null)).toBe(floor);
+    expect(floorWithShare(floor, larger)).toEqual({
       bytes: 20 * GiB,
       from: 'the share of the GPU’s other users: as requested',
     });
-    expect(floorWithShare(floor, larger, 'discrete')).toBe(floor);
-    expect(floorWithShare(null, larger, 'discrete')).toBeNull();
   });
 
   it('are named before the first step, with what stays free for them', () => {

@@ -1,14 +1,13 @@
 /** One judgement of pressure, and that the verdict, doctor and the preflight of a probe say the same. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CHECKS } from '../../../lib/doctor/checks.ts';
+import { checkResult } from '../../../lib/doctor/check-result.ts';
+import { outcomeOf } from '../../../lib/memory/findings/index.ts';
 import { lowMemory } from '../../../lib/memory/floor.ts';
-import { health } from '../../../lib/memory/health.ts';
 import { judgePressure, type PressureState, whyNotDrop } from '../../../lib/memory/pressure.ts';
-import type { Level } from '../../../lib/memory/verdict.ts';
 import { unsafeCondition } from '../../../lib/probe/conditions.ts';
-import type { CheckStatus, Psi, Snapshot } from '../../../lib/types/index.ts';
-import { type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
+import type { CheckStatus, Level, Psi, Snapshot } from '../../../lib/types/index.ts';
+import { changed, type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
 import { GiB } from '../../support/units.ts';
 
 type Averages = readonly [avg10: number, avg60: number, avg300: number];
@@ -34,14 +33,14 @@ const NOTHING: Averages = [0, 0, 0];
 function machine({ full = NOTHING, some = full, host, silent, noPsi }: Case): Snapshot {
   // The rest of the memory is held by a process, so that no other rule speaks.
   const gpuBytes = 111 * GiB - (host?.free ?? 107 * GiB);
-  const snapshot = snapshotOf({
-    host: host ?? {},
-    processes: [{ pid: 7, name: 'vllm', gpuBytes: Math.max(0, gpuBytes) }],
-  });
-  snapshot.pressure = noPsi === true ? null : { some: psi(some), full: psi(full) };
-  if (silent === true)
-    snapshot.libraries.nvml = { ...snapshot.libraries.nvml, state: 'timeout', reason: 'within 10 ms' };
-  return snapshot;
+  return changed(
+    (reading) => {
+      reading.pressure = noPsi === true ? null : { some: psi(some), full: psi(full) };
+      if (silent === true)
+        reading.libraries.nvml = { ...reading.libraries.nvml, state: 'timeout', reason: 'within 10 ms' };
+    },
+    { host: host ?? {}, processes: [{ pid: 7, name: 'vllm', gpuBytes: Math.max(0, gpuBytes) }] },
+  );
 }
 
 const LEFT = (available: number) => ({ available, free: available });
@@ -86,35 +85,39 @@ const TABLE: readonly [title: string, Case, PressureState, Level, probeMayStart:
   ['MemAvailable unknown, a spike', { full: meansOf(98, 10), host: { available: null } }, 'spike', 'warning', false],
 ];
 
-const STATUS: Record<Level, CheckStatus> = { ok: 'pass', notice: 'pass', warning: 'warn', danger: 'fail' };
-const WORST: readonly CheckStatus[] = ['pass', 'warn', 'fail'];
+const STATUS: Record<Level, readonly CheckStatus[]> = {
+  ok: ['pass'],
+  notice: ['note', 'unknown'],
+  warning: ['warn', 'fail'],
+  danger: ['fail'],
+};
+const WORST: readonly CheckStatus[] = ['pass', 'unknown', 'note', 'warn', 'fail'];
 
-/** The worst answer of the checks that look at the same facts. */
-async function doctorOn(snapshot: Snapshot): Promise<CheckStatus> {
-  const context = { snapshot } as never;
-  const ids = ['pressure', 'memory.available', 'library.nvml'];
-  const findings = await Promise.all(CHECKS.filter(({ id }) => ids.includes(id)).map(({ run }) => run(context)));
-  return WORST[Math.max(0, ...findings.map(({ status }) => WORST.indexOf(status)))] as CheckStatus;
+/** The worst answer of the rows that look at the same facts. */
+function doctorOn(snapshot: Snapshot): CheckStatus {
+  const ids = ['pressure', 'memory.available', 'library.nvml', 'swap.full'] as const;
+  const statuses = ids.map((id) => checkResult(id, outcomeOf(id, { snapshot })).status);
+  return WORST[Math.max(...statuses.map((status) => WORST.indexOf(status)))] as CheckStatus;
 }
 
 describe('pressure', () => {
-  it.each(TABLE)('%s', async (_, facts, state, level, mayStart) => {
+  it.each(TABLE)('%s', (_, facts, state, level, mayStart) => {
     const snapshot = machine(facts);
     const silent = facts.silent === true ? 'NVML does not answer' : null;
     expect(judgePressure({ ...snapshot, silent }).state).toBe(state);
-    const verdict = health(snapshot);
-    expect(verdict.level, verdict.text).toBe(level);
-    expect(verdict.text).not.toMatch(level === 'danger' ? /spike/ : /freeze/);
-    expect(await doctorOn(snapshot)).toBe(STATUS[level]);
+    const { judgement } = snapshot;
+    // Swap in use is a notice of its own, and no matter of pressure; so is a spike that is over.
+    const counted = level === 'notice' && state === 'recent' ? 'ok' : level;
+    expect(judgement.level, judgement.because).toBe(counted);
+    expect(judgement.because).not.toMatch(level === 'danger' ? /spike/ : /freeze/);
+    expect(STATUS[level]).toContain(doctorOn(snapshot));
     const unsafe = unsafeCondition({
-      snapshot,
-      model: 'unified',
-      kinds: ['device'],
+      facts: { snapshot, swapBytesPerSecond: 0 },
       floor: { bytes: 8 * GiB, from: 'a test' },
-      swapBytesPerSecond: 0,
       acceptAFrozenMachine: false,
     });
     expect(unsafe === null, unsafe?.sentence).toBe(mayStart);
+    expect(judgement.mayLoad === 'yes', judgement.because).toBe(mayStart);
   });
 
   it('is danger whenever no task could run for 10 % of 300 s and more (property)', () => {
@@ -140,18 +143,19 @@ describe('pressure', () => {
   });
 
   it('says what is left, what waits, and what is not known', () => {
-    const text = (facts: Case) => health(machine(facts)).text;
+    const text = (facts: Case) => machine(facts).judgement.because;
     expect(text({ host: LEFT(4.9 * GiB) })).toBe(
-      'Only 4.9 GiB of the unified memory can still be allocated: nothing more should be loaded. No task waits for it.',
+      'Only 4.9 GiB of the unified memory can still be allocated: the host needs them. No task waits for it.',
     );
     expect(text({ full: meansOf(98, 10), host: LEFT(7 * GiB) })).toMatch(
       /^No task could run for lack of memory for 6[12]\.\d % of the last 10 s, with only 7\.0 GiB available: this is how a freeze begins\.$/,
     );
     expect(text({ noPsi: true })).toMatch(
-      /GiB can be loaded on the GPU, but whether tasks wait for memory is not known/,
+      /^Whether tasks wait for memory is not known: this kernel does not report it/,
     );
     expect(text({ noPsi: true, host: LEFT(4.9 * GiB) })).toMatch(/Whether tasks wait for memory is not known\.$/);
-    expect(health({ ...machine({ noPsi: true }), devices: [] }).text).not.toMatch(/nothing stands in the way/);
+    const { level, notJudged } = machine({ noPsi: true }).judgement;
+    expect([level, notJudged.map(({ id }) => id)]).toEqual(['notice', ['pressure']]);
   });
 
   it('keeps page cache while tasks wait, in whatever state', () => {
@@ -184,15 +188,20 @@ describe('low memory', () => {
     ['a Spark of 64 GB', { host: { total: 60 * GiB, available: 9 * GiB, free: 8.5 * GiB } }, 'ok'],
     ['a server', { model: 'discrete', host: { total: 2048 * GiB, available: 100 * GiB, free: 60 * GiB } }, 'ok'],
   ])('%s is judged by what is left on it', (_, fixture, level) => {
-    const snapshot = snapshotOf(fixture);
     // Only the bands are asked here: the rest of such a machine is not made up.
-    const bare = { ...snapshot, ledger: { ...snapshot.ledger, entries: [] }, contiguity: [] };
-    expect(health(bare)).toMatchObject({ level });
+    const bare = changed((reading) => {
+      reading.ledger.entries = [];
+      reading.contiguity = [];
+      for (const library of Object.values(reading.libraries)) library.state = 'loaded';
+    }, fixture);
+    const { findings, level: whole } = bare.judgement;
+    expect(findings.find(({ id }) => id === 'memory.available')?.severity ?? 'ok').toBe(level);
+    expect(whole).toBe(level);
   });
 
   it('is said besides a warning that says more', () => {
-    expect(health(snapshotOf({ host: LEFT(7 * GiB) })).text).toMatch(
-      /in no counter and no listed process\. Only 7\.0 GiB of the unified memory can still be allocated: nothing more/,
+    expect(snapshotOf({ host: LEFT(7 * GiB) }).judgement.because).toMatch(
+      /in no counter and no listed process\. No GPU process is listed: .*\. Only 7\.0 GiB of the unified memory can still be allocated: the host needs them\. No task waits/,
     );
   });
 });

@@ -1,8 +1,7 @@
-/** CUDA_VISIBLE_DEVICES: an answer about the caller, never about the machine. */
+/** CUDA_VISIBLE_DEVICES: which entry hides more than was meant, and when the variable hides all. */
 import { describe, expect, it } from 'vitest';
-import { health } from '../../../lib/memory/health.ts';
 import { hidesAll, mayHideAll, misleadingEntry } from '../../../lib/memory/visibility.ts';
-import { type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
+import { changed, type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
 import { GiB } from '../../support/units.ts';
 
 const twoGpus: MachineFixture = { model: 'discrete', ownFree: [100 * GiB, 100 * GiB] };
@@ -30,31 +29,26 @@ describe('the entry that hides more than was meant', () => {
   });
 });
 
-describe('the verdict where CUDA shows no GPU', () => {
-  it('names the variable, not a machine without GPU', () => {
-    const snapshot = snapshotOf({ visible: { variable: '-1', hidden: [0] } });
-    expect(hidesAll(snapshot)).toBe(true);
-    expect(health(snapshot)).toMatchObject({
-      level: 'notice',
-      text: 'CUDA_VISIBLE_DEVICES="-1" hides the GPU of this machine from programs that are started here.',
-    });
+describe('where CUDA shows no GPU', () => {
+  it('hides all only if no GPU is left', () => {
+    expect(hidesAll(snapshotOf({ visible: { variable: '-1', hidden: [0] } }))).toBe(true);
+    expect(hidesAll(snapshotOf({ ...twoGpus, visible: { variable: '0', hidden: [1] } }))).toBe(false);
+    expect(hidesAll(snapshotOf({ gpu: false, visible: { variable: '-1', hidden: [] } }))).toBe(false);
   });
 
-  it('is OK if one of two GPUs is hidden', () => {
-    const snapshot = snapshotOf({ ...twoGpus, visible: { variable: '0', hidden: [1] } });
-    expect(hidesAll(snapshot)).toBe(false);
-    expect(health(snapshot).level).toBe('ok');
-  });
-
-  it('does not say "No GPU" if nothing else could tell', () => {
-    const snapshot = snapshotOf({ gpu: false, visible: { variable: '', hidden: [] } });
-    const reason = 'ERR_UMA_NO_DEVICE: cuInit answered CUDA_ERROR_NO_DEVICE (100)';
-    snapshot.libraries.cuda = { ...snapshot.libraries.cuda, state: 'unusable', reason };
-    expect(mayHideAll(snapshot)).toBe(true);
-    expect(health(snapshot).text).toBe(
-      'CUDA shows no GPU to programs that are started here, and CUDA_VISIBLE_DEVICES="" may hide some.',
-    );
-    snapshot.cudaVisibleDevices = null;
-    expect(health(snapshot).text).toMatch(/^No GPU: /);
+  it('may hide all if nothing else could tell', () => {
+    const hidden = (variable: string | null) =>
+      changed(
+        (reading) => {
+          const reason = 'ERR_UMA_NO_DEVICE: cuInit answered CUDA_ERROR_NO_DEVICE (100)';
+          reading.libraries.cuda = { ...reading.libraries.cuda, state: 'unusable', reason };
+          reading.cudaVisibleDevices = variable;
+        },
+        { gpu: false },
+      );
+    expect(mayHideAll(hidden(''))).toBe(true);
+    expect(hidden('').judgement.because).toMatch(/^CUDA shows no GPU .* CUDA_VISIBLE_DEVICES="" may hide some\.$/);
+    expect(mayHideAll(hidden(null))).toBe(false);
+    expect(hidden(null).judgement.because).toMatch(/^No GPU: /);
   });
 });

@@ -1,8 +1,10 @@
 /** Reading models: files of the formats' own Python writers, stores, and files that are damaged on purpose. */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { UmaError } from '../../../lib/base/errors.ts';
+import { openModel as open } from '../../../lib/estimate/index.ts';
 import { openModel } from '../../../lib/models/open.ts';
 import { bytesOf } from '../../../lib/models/weights.ts';
 import { ROOT } from '../../support/root.ts';
@@ -173,108 +175,82 @@ describe('a store', () => {
 
   it('that does not have the model: the message says what a name can be', async () => {
     await expect(openModel('org/none', {}, newFolder())).rejects.toThrow(
-      /There is no model "org\/none": expected a folder/,
+      /^model "org\/none": there is none; expected a folder/,
     );
-    await expect(openModel('/no/such/folder', {})).rejects.toThrow('There is no model "/no/such/folder"');
+    await expect(openModel('/no/such/folder', {})).rejects.toThrow('model "/no/such/folder": there is none');
   });
 });
 
-/** A safetensors file with a header and as many bytes of data as given (sparse). */
-function safetensors(header: string | object, dataBytes = 0, claimed?: bigint): string {
-  const path = join(newFolder(), 'model.safetensors');
-  const text = Buffer.from(typeof header === 'string' ? header : JSON.stringify(header));
-  const length = Buffer.alloc(8);
-  length.writeBigUInt64LE(claimed ?? BigInt(text.length));
-  writeFileSync(path, Buffer.concat([length, text]));
-  truncateSync(path, 8 + text.length + dataBytes);
-  return path;
-}
+describe('a path that is no model is an error of one line, of umaprobe', () => {
+  const errorOf = (model: string): Promise<Error & { code?: string }> =>
+    open(model).then(
+      () => expect.fail(`${model} was opened`),
+      (error: Error) => error,
+    );
+  const file = join(FIXTURES, 'sharded/config.json');
+  const asFolder = newFolder();
+  mkdirSync(join(asFolder, 'config.json'));
+  const named = newFolder();
+  writeFileSync(join(named, 'a.safetensors'), '');
+  writeFileSync(join(named, 'model.safetensors.index.json'), '{"weight_map": {"a": "b\\u0000c"}}');
 
-const tensor = (shape: number[], begin: number, end: number, dtype = 'F32') => ({
-  dtype,
-  shape,
-  data_offsets: [begin, end],
+  it.each([
+    ['missing', '/no/such/model.gguf', 'ERR_UMA_MODEL', 'model "/no/such/model.gguf": there is none'],
+    ['below a file', `${file}/x`, 'ERR_UMA_MODEL', 'there is none'],
+    ['too long', `/${'x'.repeat(5000)}`, 'ERR_UMA_MODEL', 'there is none'],
+    ['empty', '', 'ERR_INVALID_ARG_VALUE', 'model is ""; expected a path or a name'],
+    ['with a NUL', 'a\0b', 'ERR_INVALID_ARG_VALUE', 'model is "a\\u0000b"; expected a path or a name'],
+    ['whose config.json is a folder', asFolder, 'ERR_UMA_MODEL', 'it is not a regular file'],
+    ['a config.json that is a folder', join(asFolder, 'config.json'), 'ERR_UMA_MODEL', 'this folder has neither'],
+    ['whose index has a NUL', named, 'ERR_UMA_MODEL', 'an entry that is not the name of a file'],
+    ['a device', '/dev/null', 'ERR_UMA_MODEL', 'expected a .gguf, .safetensors or config.json file'],
+  ])('%s', async (_, model, code, message) => {
+    const error = await errorOf(model);
+    expect([error.code, error.message]).toEqual([code, expect.stringContaining(message)]);
+    expect(error.message).not.toContain('\n');
+  });
+
+  it('that this user may not read', async () => {
+    const closed = newFolder();
+    cpSync(join(FIXTURES, 'sharded'), closed, { recursive: true });
+    const config = join(closed, 'config.json');
+    chmodSync(config, 0);
+    const { geteuid, seteuid } = process;
+    const isRoot = geteuid?.() === 0;
+    chmodSync(folder, 0o755);
+    if (isRoot) seteuid?.(65_534);
+    try {
+      for (const [model, path] of [
+        [closed, config],
+        [config, config],
+      ] as const) {
+        const error = await errorOf(model);
+        expect(error).toBeInstanceOf(UmaError);
+        expect(error).toMatchObject({ code: 'ERR_UMA_PERMISSION', nativeName: 'EACCES', status: 13 });
+        expect(error.message).toBe(`model ${JSON.stringify(path)}: this user may not read it (EACCES 13)`);
+      }
+    } finally {
+      if (isRoot) seteuid?.(0);
+    }
+  });
+
+  it('is read no longer than its signal allows', async () => {
+    const reason = new Error('enough');
+    await expect(open(file, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    const end = new AbortController();
+    const opening = open(file, { signal: end.signal });
+    end.abort(reason);
+    await expect(opening).rejects.toBe(reason);
+  });
 });
 
-describe('a damaged safetensors file is refused in one line', () => {
-  const cases: [what: string, path: () => string, message: string | RegExp][] = [
-    [
-      'shorter than its length field',
-      () => {
-        const path = safetensors('{}');
-        truncateSync(path, 5);
-        return path;
-      },
-      'it has 5 bytes',
-    ],
-    [
-      'header past the end',
-      () => safetensors('{}', 0, 5000n),
-      'its header claims 5,000 bytes, but the file has 10: it is cut off; download it again',
-    ],
-    [
-      '10 GB header',
-      () => safetensors('{}', 0, 10_000_000_000n),
-      'its header claims 10,000,000,000 bytes; the format allows 100,000,000',
-    ],
-    ['2^63 header', () => safetensors('{}', 0, 2n ** 63n), 'its header claims 9,223,372,036,854,775,808 bytes'],
-    ['no JSON', () => safetensors('{"a": '), 'it is not valid JSON'],
-    ['a list', () => safetensors('[]'), 'it holds no JSON object'],
-    ['negative shape', () => safetensors({ a: tensor([-1, 4], 0, 16) }, 16), 'tensor "a": its shape has -1'],
-    ['fractional shape', () => safetensors({ a: tensor([1.5, 4], 0, 24) }, 24), 'its shape has 1.5'],
-    ['offsets that run back', () => safetensors({ a: tensor([4], 16, 0) }, 16), 'its offsets are [16,0]'],
-    [
-      'offsets that are no numbers',
-      () => safetensors({ a: { dtype: 'F32', shape: [4], data_offsets: ['0', 16] } }, 16),
-      'its offsets are ["0",16]',
-    ],
-    [
-      'no dtype',
-      () => safetensors({ a: { shape: [4], data_offsets: [0, 16] } }, 16),
-      'expected dtype, shape and two data_offsets',
-    ],
-    [
-      'shape that contradicts its bytes',
-      () => safetensors({ a: tensor([5], 0, 16) }, 16),
-      'shape [5] of F32 does not take the 16 bytes',
-    ],
-    [
-      'shape beyond 2^53',
-      () => safetensors({ a: tensor([2 ** 40, 2 ** 40], 0, 16) }, 16),
-      'does not take the 16 bytes',
-    ],
-    [
-      'overlap',
-      () => safetensors({ a: tensor([4], 0, 16), b: tensor([4], 8, 24) }, 24),
-      'its tensors overlap at byte 8',
-    ],
-    [
-      'a hole',
-      () => safetensors({ a: tensor([4], 0, 16), b: tensor([4], 32, 48) }, 48),
-      'its tensors leave a hole at byte 16',
-    ],
-    [
-      'data cut off',
-      () => safetensors({ a: tensor([4], 0, 16) }, 8),
-      'its tensors take 16 bytes, but the file has 8 for them',
-    ],
-    [
-      'data left over',
-      () => safetensors({ a: tensor([4], 0, 16) }, 20),
-      '4 bytes after the last tensor belong to none',
-    ],
-  ];
-
-  it.each(cases)('%s', async (_, path, message) => {
-    const error = await openModel(path()).then(
-      () => null,
-      (reason: unknown) => reason as Error & { code: string },
-    );
-    expect(error?.message).toMatch(
-      message instanceof RegExp ? message : new RegExp(message.replace(/[[\](){}^.]/g, '\\$&')),
-    );
-    expect(error?.message).not.toContain('\n');
-    expect(error?.code).toBe('ERR_UMA_MODEL');
+describe('an open model', () => {
+  it('does not change, and a copy of it is none', async () => {
+    const model = await open(join(FIXTURES, 'sharded'));
+    expect(Object.isFrozen(model)).toBe(true);
+    expect(await open(model)).toBe(model);
+    await expect(open({ ...model })).rejects.toMatchObject({ code: 'ERR_INVALID_ARG_VALUE' });
+    expect(model).toMatchObject({ name: 'sharded', source: 'safetensors', files: 2 });
   });
 });
 

@@ -8,7 +8,8 @@ import { describe, expect, it } from 'vitest';
 import { cacheOf } from '../../../lib/estimate/cache.ts';
 import { architectureOfConfig } from '../../../lib/models/architecture-config.ts';
 import type { JsonObject } from '../../../lib/models/model-file.ts';
-import { parametersOfConfig, totalParameters } from '../../../lib/models/parameters.ts';
+import { parametersOfConfig } from '../../../lib/models/parameters.ts';
+import { totalParameters } from '../../../lib/models/weights.ts';
 import { modelWith, useOf } from '../../support/estimates.ts';
 import { ROOT } from '../../support/root.ts';
 

@@ -16,6 +16,7 @@ function contextOf(pressures: readonly number[], pressureFull: number | null = 1
     device: 0,
     memoryModel: 'unified',
     hostTotal: 128 * GiB,
+    stuck: null,
     floor: 8 * GiB,
     pressureFull,
     stepTimeoutMs: 1000,

@@ -3,7 +3,7 @@ import { runOutcome } from '../../../lib/probe/outcome.ts';
 
 type Run = Parameters<typeof runOutcome>[0];
 const GiB = 2 ** 30;
-const trip = { memAvailable: 7 * GiB, pressureFull: 0, stoppedAfterMs: null, freedAfterMs: null };
+const trip = { memAvailable: 7 * GiB, freeInCpuLists: null, pressureFull: 0, stoppedAfterMs: null, freedAfterMs: null };
 
 const run = (changes: Partial<Run>): Run => ({
   header: { floor: { bytes: 8 * GiB, from: '' } } as Run['header'],

@@ -82,19 +82,19 @@ describe('templates', () => {
     ['folder/secret', 'leads out of the folder'],
     ['', 'leads out of the folder'],
     ['.', 'leads out of the folder'],
-    ['sub', 'template sub is not a regular file'],
-    ['missing.yaml', 'template missing.yaml cannot be read in'],
+    ['sub', 'it is a folder; name a file'],
+    ['missing.yaml', 'missing.yaml": there is no such file or folder'],
     ['a\0b', 'leads out of the folder'],
     ['nested.yaml', 'template nested.yaml has {file:train.yaml}'],
-    ['large.yaml', 'template large.yaml has 1048577 bytes'],
+    ['large.yaml', 'it has 1,048,577 bytes; at most 1,048,576 are read'],
   ])('%j is refused: %s', (name, message) => {
     expect(() => readTemplates(root, [name])).toThrow(message);
   });
 
   it('need a folder', () => {
     expect(() => readTemplates(null, ['a.yaml'])).toThrow('there is no folder of templates');
-    expect(() => readTemplates(join(root, 'none'), [])).toThrow('cannot be opened (ENOENT)');
-    expect(() => readTemplates(join(root, 'train.yaml'), [])).toThrow('which is not a folder');
+    expect(() => readTemplates(join(root, 'none'), [])).toThrow('none": there is no such file or folder (ENOENT 2)');
+    expect(() => readTemplates(join(root, 'train.yaml'), [])).toThrow('it is a file; name a folder');
     expect(readTemplates(null, []).size).toBe(0);
   });
 });

@@ -173,6 +173,7 @@ describe('a stress test', () => {
     const guard = {
       reason: 'floor',
       memAvailable: 8 * GiB,
+      freeInCpuLists: null,
       pressureFull: null,
       stoppedAfterMs: 4.2,
       freedAfterMs: 31,

@@ -100,7 +100,7 @@ describe('the page', () => {
     expect(readingLine(snapshotOf(STORIES.simulated), optionsAt(80))).toContain('SIMULATED gb10');
   });
 
-  it('states totals in GiB and GB, and in every digit with --bytes', () => {
+  it('states totals in GiB and GB, and in every digit with --exact', () => {
     expect(page(snapshotOf(), optionsAt(80)).join('\n')).toContain('119.69 GiB (128.52 GB)');
     expect(page(snapshotOf(), optionsAt(80, 0, { exact: true })).join('\n')).toContain('128,518,619,136');
   });
@@ -160,6 +160,7 @@ describe('the bar', () => {
     const book = ledger(hostOf({ free: 64 * GiB, cached: 32 * GiB, anonPages: 16 * GiB }), {
       gpuProcesses: null,
       driverPools: null,
+      freeInCpuLists: null,
     });
     const bar = poolBar(book, optionsAt(122));
     expect(bar).toHaveLength(122);

@@ -3,12 +3,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { packagesAreCurrent } from '../../../scripts/bootstrap.mjs';
+import { isIncremental, packagesAreCurrent } from '../../../scripts/bootstrap.mjs';
 import { readGyp, targetFlags } from '../../../scripts/direct-build.mjs';
 import { breachesOf } from '../../../scripts/house-rules.mjs';
+import { summaryOf } from '../../../scripts/lint.mjs';
 import { progressLine } from '../../../scripts/progress-reporter.mjs';
 import { root } from '../../../scripts/run.mjs';
 import { skipsByReason } from '../../../scripts/skip-reporter.mjs';
+import { changesBetween } from '../../../scripts/stale.mjs';
+import { planOf } from '../../../scripts/test.mjs';
 
 describe('bootstrap', () => {
   const lock = {
@@ -24,6 +27,49 @@ describe('bootstrap', () => {
     expect(packagesAreCurrent(lock, { packages: { 'node_modules/a': { version: '1.0.1' } } })).toBe(false);
     expect(packagesAreCurrent(lock, { packages: {} })).toBe(false);
     expect(packagesAreCurrent(lock, null)).toBe(false);
+  });
+});
+
+describe('a native build', () => {
+  const before = 'x64\n115\nnative/a.cc 1\nnative/b.h 1\nnative/addon.map 1\nbinding.gyp 1';
+
+  it.each([
+    ['a changed source', before.replace('a.cc 1', 'a.cc 2'), ['native/a.cc'], true],
+    ['a renamed source', before.replace('a.cc', 'c.cc'), ['native/a.cc', 'native/c.cc'], true],
+    ['a header that is gone', before.replace('native/b.h 1\n', ''), ['native/b.h'], true],
+    ['another list of exported symbols', before.replace('map 1', 'map 2'), ['native/addon.map'], false],
+    ['other flags', before.replace('gyp 1', 'gyp 2'), ['binding.gyp'], false],
+    ['another Node', before.replace('115', '127'), ['115', '127'], false],
+    ['nothing but a missing output', before, [], true],
+  ])('after %s', (_, now, changed, incremental) => {
+    expect(changesBetween(before, now)).toEqual(changed);
+    expect(isIncremental(changed)).toBe(incremental);
+  });
+
+  it('is whole where nothing is known of the last one', () => {
+    expect(isIncremental(null)).toBe(false);
+  });
+});
+
+describe('what npm run test:<project> -- <words> runs', () => {
+  it.each([
+    [['unit', '--', 'sim'], ['--project', 'unit', 'test/unit/sim/'], false],
+    [['unit', '--', 'sim', 'verdict'], ['--project', 'unit', 'test/unit/sim/', 'verdict'], false],
+    [['unit', '--', '-t', 'sim'], ['--project', 'unit', '-t', 'sim'], false],
+    [['sim', '--', 'unit'], ['--project', 'sim', 'unit'], true],
+    [['sim', '--', 'docs'], ['--project', 'sim', 'test/sim/docs/'], true],
+    [['kernel', 'kernel-beside', '--'], ['--project', 'kernel', '--project', 'kernel-beside'], true],
+  ])('%j', (given, args, needsBuild) => {
+    expect(planOf(given)).toEqual({ isAll: false, needsBuild, args });
+  });
+
+  it('npm test -- words: the words in all projects, of which only those count', () => {
+    expect(planOf(['--', 'sim'])).toMatchObject({ isAll: true, needsBuild: true });
+    expect(planOf(['--', 'sim']).args).toEqual(expect.arrayContaining(['test/unit/sim/']));
+  });
+
+  it('an unknown project is an error that names the known ones', () => {
+    expect(() => planOf(['unti'])).toThrow(/^unti is no project of tests \(unit, sim, .*name files after --$/);
   });
 });
 
@@ -78,6 +124,17 @@ describe('the house rules', () => {
     ['lib/memory/views.ts', "// On a GB10 'free' is small.\nimport { x } from './x.ts';\n"],
   ])('leave %s alone', (path, text) => {
     expect(breachesOf(path, text)).toEqual([]);
+  });
+});
+
+describe('the last line of lint', () => {
+  it.each([
+    [[], [], 'all fine'],
+    [[], ['clang-tidy', 'reference'], 'the rest is fine; not checked here: clang-tidy, reference'],
+    [['types'], [], 'not clean: types'],
+    [['types'], ['clang-tidy'], 'not clean: types; not checked here: clang-tidy'],
+  ])('failed %j, skipped %j', (failed, skipped, line) => {
+    expect(summaryOf({ failed, skipped })).toBe(line);
   });
 });
 

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { breachesOf } from '../../../scripts/house-rules.mjs';
+import { breachesOf, includeCircles } from '../../../scripts/house-rules.mjs';
 import { biomeRooms, DOORS, FOLDERS, LIB_ROOMS, NATIVE_ROOMS } from '../../../scripts/rooms.mjs';
 import { root } from '../../../scripts/run.mjs';
 
@@ -55,6 +55,8 @@ function lintTree(): Diagnostic[] {
   }
   write('lib/memory/one.ts', "import { two } from './two.ts';\nexport const one = () => two();\n");
   write('lib/memory/two.ts', "import { one } from './one.ts';\nexport const two = (): unknown => one();\n");
+  write('lib/models/one.ts', "import { two } from './two.ts';\nexport interface One {\n  two: typeof two;\n}\n");
+  write('lib/models/two.ts', "import type { One } from './one.ts';\nexport const two = (one: One) => one;\n");
   const args = ['lint', '--reporter=json', '--max-diagnostics=none', 'lib'];
   let report: string;
   try {
@@ -94,9 +96,21 @@ describe('the rooms of lib', () => {
     expect(restricted(new RegExp(`^lib/${room}/(\\w+/)?allowed`))).toEqual([]);
   });
 
-  it('have no import cycles', () => {
+  it('have no import cycles, also none of types alone', () => {
     const cycles = diagnostics.filter(({ category }) => category === 'lint/suspicious/noImportCycles');
-    expect(cycles.map(({ location }) => location.path)).toContain('lib/memory/one.ts');
+    const found = cycles.map(({ location }) => location.path);
+    expect(found).toEqual(expect.arrayContaining(['lib/memory/one.ts', 'lib/models/one.ts', 'lib/models/two.ts']));
+  });
+
+  /** A room's floor is above those of all rooms that it may import. */
+  const floorOf = (table: Record<string, string[]>, room: string, above: readonly string[] = []): number => {
+    if (above.includes(room)) throw new Error(`a circle of rooms: ${[...above, room].join(' → ')}`);
+    return 1 + Math.max(0, ...(table[room] ?? []).map((other) => floorOf(table, other, [...above, room])));
+  };
+
+  it('are eight floors at most, and nothing imports upwards', () => {
+    expect(Math.max(...names.map((room) => floorOf(rooms, room)))).toBeLessThanOrEqual(8);
+    expect(() => floorOf({ a: ['b'], b: ['c'], c: ['a'] }, 'a')).toThrow('a circle of rooms: a → b → c → a');
   });
 
   it('a file beside them is named', () => {
@@ -119,6 +133,19 @@ describe('the rooms of native', () => {
           expect.stringMatching(`native/${room} may include .*"${other}/file.h" belongs to ${other}`),
         ]);
     }
+  });
+
+  it('a circle of includes is red, with its files', () => {
+    const texts = {
+      'guard/a.cc': '#include "guard/a.h"\n#include "guard/c.h"\n',
+      'guard/a.h': '#include <cmath>\n#include "guard/b.h"\n',
+      'guard/b.h': '#include "guard/c.h"\n',
+      'guard/c.h': '',
+    };
+    expect(includeCircles(texts)).toEqual([]);
+    expect(includeCircles({ ...texts, 'guard/c.h': '#include "guard/a.h"\n' })).toEqual([
+      'native/guard/a.h: a circle of includes: guard/a.h → guard/b.h → guard/c.h → guard/a.h',
+    ]);
   });
 
   it('includes are written from native/', () => {

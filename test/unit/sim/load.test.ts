@@ -110,11 +110,13 @@ describe('a machine of the user', () => {
   it('refuses a path that is not a machine file without reading it', () => {
     const large = write('large.json', '');
     truncateSync(large, 2 ** 30);
-    expect(() => loadMachine(large)).toThrow('a machine file has at most 1048576');
-    expect(() => loadMachine(join(folder, 'none.json'))).toThrow('There is no file ');
-    expect(() => loadMachine(`${folder}/`)).toThrow('is not a file');
+    expect(() => loadMachine(large)).toThrow('at most 1,048,576 are read');
+    expect(() => loadMachine(join(folder, 'none.json'))).toThrow(
+      'none.json": there is no such file or folder (ENOENT 2)',
+    );
+    expect(() => loadMachine(`${folder}/`)).toThrow('it is a folder; name a file');
     execFileSync('mkfifo', [join(folder, 'fifo.json')]);
-    expect(() => loadMachine(join(folder, 'fifo.json'))).toThrow('is not a file');
+    expect(() => loadMachine(join(folder, 'fifo.json'))).toThrow('it is no regular file');
     expect(() => loadMachine('gb1')).toThrow(/There is no simulated machine "gb1"\. Did you mean gb10\?/);
   });
 });

@@ -43,6 +43,7 @@ function machine({ available, floor, gives = Number.MAX_SAFE_INTEGER, journalHol
     device: 0,
     memoryModel: floor === null ? 'discrete' : 'unified',
     hostTotal: 128 * GiB,
+    stuck: null,
     floor,
     pressureFull: floor === null ? null : 10,
     stepTimeoutMs: 1000,
@@ -56,6 +57,7 @@ function machine({ available, floor, gives = Number.MAX_SAFE_INTEGER, journalHol
       unpinnable: 0,
       pressureFull: 0,
       inLargeBlocks: floor === null ? null : now,
+      stuck: null,
     };
   };
   const binding = {

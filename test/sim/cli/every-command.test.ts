@@ -1,0 +1,100 @@
+/** Every command: its document has a schema that ships, a page names it, and on a simulated machine its text says so. */
+
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { COMMANDS } from '../../../lib/cli/commands/index.ts';
+import type { Command } from '../../../lib/cli/core/command.ts';
+import { umaprobe } from '../../support/cli.ts';
+import { PAGES } from '../../support/pages.ts';
+import { ROOT } from '../../support/root.ts';
+import { parseDocument } from '../../support/schemas.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+interface Row {
+  /** What is typed after the name; `--sim gb10` is put before it where the command reads a machine. */
+  args: string;
+  /** The name of its document and of the schema's file; null: it prints nothing, a script, or what its program prints. */
+  schema: string | null;
+  /** Why the text of a command that reads a machine has no band. */
+  withoutBand?: string;
+  /** Ends with an error on a simulated machine: for this reason always, as root not. */
+  refused?: 'has no files' | 'writes to the kernel';
+}
+
+const ROWS: Readonly<Record<string, Row>> = {
+  snapshot: { args: '', schema: 'snapshot' },
+  watch: { args: '--count 1', schema: 'snapshot' },
+  doctor: { args: '', schema: 'doctor' },
+  processes: { args: '', schema: 'processes' },
+  explain: { args: '', schema: 'explain' },
+  fit: { args: '--bytes 1GiB', schema: 'fit' },
+  estimate: { args: '--params 7e9', schema: 'estimate', withoutBand: 'no number of it comes from a machine' },
+  sweep: { args: '--sizes 64MiB --kind device --journal none', schema: 'sweep' },
+  layout: { args: 'a=64MiB --journal none', schema: 'layout' },
+  stress: { args: '--max 256MiB --journal none', schema: 'stress' },
+  profile: { args: '--vary n=1 --no-record -- true {n}', schema: 'profile' },
+  'cache status': { args: '', schema: 'cache-status' },
+  'cache evict': { args: '/', schema: 'cache-evict', refused: 'has no files' },
+  'cache drop': { args: '', schema: 'cache-drop', refused: 'writes to the kernel' },
+  'cache compact': { args: '', schema: 'cache-compact', refused: 'writes to the kernel' },
+  'cache reclaim': { args: '1GiB', schema: 'cache-reclaim', refused: 'writes to the kernel' },
+  'cache rule': { args: '--user somebody', schema: 'cache-rule' },
+  prepare: { args: '--bytes 1GiB --dry-run', schema: 'prepare' },
+  launch: { args: '--bytes 64MiB --dry-run -- true', schema: 'launch' },
+  guard: { args: '--floor 115GiB -- sleep 1', schema: 'guard' },
+  record: { args: '--duration 1s --folder FOLDER', schema: 'record' },
+  'record show': { args: '--folder FOLDER', schema: 'record' },
+  mark: { args: 'hello --folder FOLDER', schema: null, withoutBand: 'prints nothing' },
+  'sim list': { args: '', schema: 'sim-list' },
+  'sim show': { args: 'gb10', schema: 'machine' },
+  'sim run': { args: 'gb10 -- true', schema: null },
+  'sim grow': { args: '--help', schema: null },
+  completion: { args: 'bash', schema: null },
+  version: { args: '', schema: 'version' },
+};
+
+const pages = PAGES.filter((page) => page !== 'docs/architecture.md').map((page) =>
+  readFileSync(join(ROOT, page), 'utf8'),
+);
+const commands = await Promise.all(COMMANDS.map(({ load }) => load()));
+const rowOf = (name: string) => ROWS[name] as Row;
+
+/** Types the command with what its row says; FOLDER is a new one. */
+async function typed({ name, readsMachine }: Command, ...more: string[]) {
+  const folder = temporaryFolder('every-command');
+  const sim = readsMachine ? ['--sim', 'gb10'] : [];
+  const words = rowOf(name)
+    .args.split(' ')
+    .filter((word) => word !== '');
+  const args = words.map((word) => (word === 'FOLDER' ? folder : word));
+  if (name === 'record show') await umaprobe(['record', '--duration', '1s', ...sim, ...args]);
+  return umaprobe([...name.split(' '), ...more, ...sim, ...args]);
+}
+
+it('has a row for each command, and no other', () => {
+  expect(Object.keys(ROWS).sort()).toEqual(COMMANDS.map(({ name }) => name).sort());
+});
+
+it.each(COMMANDS.map(({ name }) => name))('%s is named by a page', (name) => {
+  expect(pages.some((page) => new RegExp(`(umaprobe |\\| \`)${name}\\b`).test(page))).toBe(true);
+});
+
+describe.concurrent('the document of', () => {
+  it.each(commands.filter(({ name }) => rowOf(name)?.schema !== null))('$name fits its schema', async (command) => {
+    const { refused, schema } = rowOf(command.name);
+    expect(existsSync(join(ROOT, `schemas/${schema}.schema.json`))).toBe(true);
+    const { stdout } = await typed(command, '--json');
+    const isRefused = refused === 'has no files' || (refused !== undefined && process.geteuid?.() !== 0);
+    expect(parseDocument(stdout).schema).toMatch(new RegExp(`^umaprobe/${isRefused ? 'error' : schema}/\\d+$`));
+  });
+});
+
+describe.concurrent('the text of', () => {
+  const read = commands.filter(({ name, readsMachine }) => readsMachine && rowOf(name)?.withoutBand === undefined);
+
+  it.each(read)('$name says that the machine is simulated', async (command) => {
+    const { stderr, stdout } = await typed(command);
+    expect(`${stdout}${stderr}`).toContain('SIMULATED');
+  });
+});
