@@ -96,14 +96,33 @@ function parseBuddyinfoLine(line: string): { zone: string; counts: number[] } | 
  * number.
  */
 export function parseVmstat(text: string, names: readonly string[]): (number | null)[] {
-  const lines = text.split('\n').map((line) => line.split(/ (.*)/s, 2));
+  const lines = `\n${text}`;
   return names.map((name) => {
-    const prefix = name.endsWith('*') ? name.slice(0, -1) : null;
-    const wanted = lines.filter(([key = '']) => (prefix === null ? key === name : key.startsWith(prefix)));
-    const values = wanted.map(([, value]) => wholeNumber(value));
-    if (values.length === 0 || values.includes(null)) return null;
-    return exact(values.reduce<number>((sum, value) => sum + (value ?? 0), 0));
+    if (!name.endsWith('*')) return sumOf(valuesAfter(lines, `\n${name} `));
+    const ofPrefix = valuesAfter(lines, `\n${name.slice(0, -1)}`);
+    return sumOf(ofPrefix.map((rest) => rest.slice(rest.indexOf(' ') + 1)));
   });
+}
+
+/** What follows each place of `start` in a text, to the end of its line. */
+function valuesAfter(text: string, start: string): string[] {
+  const values: string[] = [];
+  for (let at = text.indexOf(start); at >= 0; at = text.indexOf(start, at + start.length)) {
+    const end = text.indexOf('\n', at + start.length);
+    values.push(text.slice(at + start.length, end < 0 ? undefined : end));
+  }
+  return values;
+}
+
+/** null: there are no numbers, one of the texts is none, or the sum is not exact. */
+function sumOf(numbers: readonly (string | undefined)[]): number | null {
+  let sum = 0;
+  for (const text of numbers) {
+    const value = wholeNumber(text);
+    if (value === null) return null;
+    sum += value;
+  }
+  return numbers.length === 0 ? null : exact(sum);
 }
 
 /**
@@ -111,12 +130,12 @@ export function parseVmstat(text: string, names: readonly string[]): (number | n
  * text has no list, a list is not readable, or the text is cut off: a part of the sum would pass for all of it.
  */
 export function parseCpuLists(text: string): number | null {
-  if (!text.endsWith('\n')) return null;
-  const lists = text.match(/ cpu: .*\n.*$/gm);
-  if (lists === null) return null;
-  const counts = lists.map((list) => parseNumber(/\n *count: *(\d+) *$/.exec(list)?.[1] ?? ''));
-  return counts.includes(null) ? null : exact(counts.reduce<number>((sum, pages) => sum + (pages ?? 0), 0));
+  const lists = text.split(' cpu: ').slice(1);
+  return text.endsWith('\n') ? sumOf(lists.map((list) => COUNT_OF_LIST.exec(list)?.[1])) : null;
 }
+
+/** The second line of a list: "              count:    12". */
+const COUNT_OF_LIST = /^.*\n *count: *(\d+) *\n/;
 
 /** `always [madvise] never` → `madvise`. */
 export function parseChoice(text: string): string | null {

@@ -49,9 +49,9 @@ describe('a trainer whose memory grows faster than its batch', () => {
     expect(rows(report)).toEqual(['2 ok', '4 ok', '8 ok', '16 refused']);
     expect(report.safe?.params).toEqual({ bs: 8 });
     parseDocument(JSON.stringify(report));
-    for (const { groupBytes, metric, params, peakBytes, phases, status } of report.trials) {
+    for (const { groupBytes, metric, params, phases, status } of report.trials) {
       if (status === 'refused') continue;
-      expect(peakBytes).toBeLessThanOrEqual(limitBytes * 1.02);
+      expect((phases.start ?? 0) + (groupBytes ?? 0)).toBeLessThanOrEqual(limitBytes * 1.02);
       expect(metric).toBe(1000 * (params.bs as number));
       // What others take meanwhile is within the tolerance of the clean slate.
       expect(phases.after).toBeLessThan((phases.start ?? 0) + 512 * MiB);
@@ -79,10 +79,12 @@ describe('a trainer whose memory grows faster than its batch', () => {
     });
     expect(rows(report)).toEqual(['1 ok', '2 ok', '4 stopped']);
     expect(report.safe?.params).toEqual({ bs: 2 });
-    const stopped = report.trials[2];
-    expect(stopped?.peakBytes).toBeLessThanOrEqual(limitBytes * 1.02);
-    expect(stopped?.peakBytes).toBeGreaterThan(limitBytes - 2 * GiB);
-    expect(stopped?.notes).toMatch(/available/);
-    expect(stopped?.phases.after).toBeLessThan((stopped?.phases.start ?? 0) + 512 * MiB);
+    const { groupBytes, notes, phases } = report.trials[2] as ProfileReport['trials'][number];
+    // The limit is on the whole machine: what other programs take meanwhile stops the trainer earlier, what they give back later.
+    const [least, most] = [Math.min(phases.start ?? 0, phases.after ?? 0), Math.max(phases.start ?? 0, phases.after ?? 0)];
+    expect(groupBytes).toBeLessThanOrEqual(limitBytes * 1.02 - least);
+    expect(groupBytes).toBeGreaterThan(limitBytes - 2 * GiB - most);
+    expect(notes).toMatch(/available/);
+    expect(most - least).toBeLessThan((groupBytes ?? 0) / 2);
   });
 });

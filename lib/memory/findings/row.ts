@@ -1,6 +1,7 @@
 /** A row of the table of findings: what it needs, what it finds, and the sources of its numbers. */
 
 import { formatBytes } from '../../base/format.ts';
+import { MEMINFO, MEMINFO_KEYS } from '../../host/meminfo.ts';
 import type {
   Evidence,
   Finding,
@@ -92,20 +93,9 @@ export function meminfo(snapshot: Reading, ...fields: readonly (keyof HostMemory
     const value = snapshot.host[field];
     if (value === null) return [];
     const unit = field === 'hugePagesTotal' || field === 'hugePagesFree' ? 'count' : 'bytes';
-    const name = MEMINFO_NAMES[field] ?? `${field[0]?.toUpperCase()}${field.slice(1)}`;
-    return [{ name, value, unit, from: snapshot.from.host ?? '/proc/meminfo' }];
+    return [{ name: MEMINFO_KEYS[field], value, unit, from: snapshot.from.host ?? MEMINFO }];
   });
 }
-
-/** Counters whose name in the file is more than the field's with a capital. */
-const MEMINFO_NAMES: Readonly<Partial<Record<keyof HostMemory, string>>> = {
-  total: 'MemTotal',
-  free: 'MemFree',
-  available: 'MemAvailable',
-  hugePagesTotal: 'HugePages_Total',
-  hugePagesFree: 'HugePages_Free',
-  hugePageSize: 'Hugepagesize',
-};
 
 export function bytes(name: string, value: number, from: string): Evidence {
   return { name, value, unit: 'bytes', from };
