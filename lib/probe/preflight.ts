@@ -1,6 +1,6 @@
 /** Reads the machine before anything is allocated, and refuses to start on one that is not safe. */
 
-import { once } from 'node:events';
+import { abortable } from '../base/abort.ts';
 import { UmaError } from '../base/errors.ts';
 import { capitalized } from '../base/format.ts';
 import { SYNC_LIMIT_MS } from '../base/limits.ts';
@@ -65,13 +65,9 @@ async function writeDirtyPages(
   const isDirty = snapshot.judgement.findings.some(({ id }) => id === 'cache.dirty');
   if (floor === null || !isDirty || dirty === null || signal?.aborted === true) return false;
   await onEvent?.({ type: 'writing', dirtyBytes: dirty });
-  const ended = new AbortController();
-  const aborted = signal === null ? [] : [once(signal, 'abort', { signal: ended.signal })];
-  try {
-    await Promise.race([native().syncAll(SYNC_LIMIT_MS), ...aborted]);
-  } finally {
-    ended.abort();
-  }
+  await abortable(signal ?? undefined, () => native().syncAll(SYNC_LIMIT_MS)).catch((error: unknown) => {
+    if (signal?.aborted !== true) throw error;
+  });
   return true;
 }
 

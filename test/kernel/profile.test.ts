@@ -81,7 +81,10 @@ describe('a trainer whose memory grows faster than its batch', () => {
     expect(report.safe?.params).toEqual({ bs: 2 });
     const { groupBytes, notes, phases } = report.trials[2] as ProfileReport['trials'][number];
     // The limit is on the whole machine: what other programs take meanwhile stops the trainer earlier, what they give back later.
-    const [least, most] = [Math.min(phases.start ?? 0, phases.after ?? 0), Math.max(phases.start ?? 0, phases.after ?? 0)];
+    const [least, most] = [
+      Math.min(phases.start ?? 0, phases.after ?? 0),
+      Math.max(phases.start ?? 0, phases.after ?? 0),
+    ];
     expect(groupBytes).toBeLessThanOrEqual(limitBytes * 1.02 - least);
     expect(groupBytes).toBeGreaterThan(limitBytes - 2 * GiB - most);
     expect(notes).toMatch(/available/);

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { printedBy } from '../../support/binary-on-machine.ts';
 import { newJournalPath, readRecords } from '../../support/journals.ts';
 import { heldBytesAtRest, machineWith, withFastMachine, withMachine } from '../../support/machines.ts';
-import { stressReport } from '../../support/package-on-machine.ts';
+import { evaluateOnMachine, stressReport } from '../../support/package-on-machine.ts';
 import { isRunning } from '../../support/processes.ts';
 import { GiB, MiB } from '../../support/units.ts';
 
@@ -145,6 +145,23 @@ describe('while another process takes 40 GiB in 3 s', () => {
       },
       { scale: 4 },
     );
+  });
+
+  it('says that dirty pages are written first, and does not wait for them once it is aborted (simulated)', async () => {
+    const { events, ms, state } = await evaluateOnMachine<{ events: unknown[]; ms: number; state: string }>(
+      'gb10',
+      `const stop = new AbortController();
+       const events = [];
+       const began = performance.now();
+       const onEvent = (event) => { events.push(event); if (event.type === 'writing') stop.abort(); };
+       const { state } = await umaprobe.stress({ journal: false, signal: stop.signal, onEvent });
+       return { events, ms: performance.now() - began, state };`,
+      { change: 'machine.memory.fileCache = 96636764160; machine.memory.fileDirty = 64424509440;', scale: 1 },
+    );
+    expect(events[0]).toEqual({ type: 'writing', dirtyBytes: 60 * GiB });
+    expect(state).toBe('aborted');
+    // The simulated disk needs 20 s for them.
+    expect(ms).toBeLessThan(10_000);
   });
 
   // Positive control: the tests above prove nothing on a machine that cannot freeze.
