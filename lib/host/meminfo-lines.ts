@@ -4,8 +4,9 @@ import type { Failure } from '../base/errors.ts';
 import { type Provenance, reason } from '../base/facts.ts';
 import { clean } from '../base/format.ts';
 import type { HostMemory } from '../types/index.ts';
+import { MEMINFO, MEMINFO_KEYS } from '../types/meminfo.ts';
 import { type KernelFiles, readSeldom } from './files.ts';
-import { HOST_MEMORY_FIELDS, MEMINFO, MEMINFO_KEYS } from './meminfo.ts';
+import { HOST_MEMORY_FIELDS } from './meminfo.ts';
 
 const NO_SUCH_LINE = `this kernel’s ${MEMINFO} has no such line`;
 

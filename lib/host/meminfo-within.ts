@@ -4,8 +4,9 @@ import { type Fact, type Failure, toUmaError } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
 import { native } from '../native/binding.ts';
 import type { HostMemory } from '../types/index.ts';
+import { MEMINFO } from '../types/meminfo.ts';
 import { type KernelFiles, kernelFiles } from './files.ts';
-import { MEMINFO, parseHostMemory } from './meminfo.ts';
+import { parseHostMemory } from './meminfo.ts';
 
 /** Limit for the text; the kernel's has some 1.5 kB. */
 const MAX_BYTES = 64 * 1024;

@@ -1,7 +1,6 @@
 /** A row of the table of findings: what it needs, what it finds, and the sources of its numbers. */
 
 import { formatBytes } from '../../base/format.ts';
-import { MEMINFO, MEMINFO_KEYS } from '../../host/meminfo.ts';
 import type {
   Evidence,
   Finding,
@@ -13,6 +12,7 @@ import type {
   Severity,
   Snapshot,
 } from '../../types/index.ts';
+import { MEMINFO, MEMINFO_KEYS } from '../../types/meminfo.ts';
 
 /** Everything that rows look at. What is absent was not read: rows that need it are then not judged. */
 export interface Facts {
