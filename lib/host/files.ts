@@ -15,8 +15,8 @@ import type { NativeBinding } from '../native/contract.ts';
  * that reads them may wait so long for its turn.
  */
 const LEAST_MS = 1_000;
-/** Least time for a file whose name is known late, because it stands in another file. */
-const LEAST_FOLLOWING_MS = 100;
+/** Least time for a file that is read late, after others: when one of those hangs, its thread needs a turn as well. */
+const LEAST_FOLLOWING_MS = 500;
 
 /** The files of one reading of the kernel. They share a limit, and each fails alone: a TIMEOUT. */
 export interface KernelFiles {

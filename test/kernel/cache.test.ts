@@ -1,7 +1,7 @@
 /** The command `cache` on the real kernel: files that are cached, mapped, locked and dirty, and a hostile tree. */
 
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { PROGRAM_BYTES } from '../../lib/memory/floor.ts';
@@ -243,7 +243,7 @@ describe('a hostile tree', () => {
 
 describe('model stores', () => {
   it('are found by their variables, and blobs behind links count once', () => {
-    const home = join(folder, 'home');
+    const home = mkdtempSync(join(folder, 'home-'));
     const hub = join(home, 'hf/hub/models--x');
     mkdirSync(join(hub, 'blobs'), { recursive: true });
     mkdirSync(join(hub, 'snapshots/1'), { recursive: true });

@@ -146,8 +146,8 @@ export const counters: Row = {
   },
 };
 
-/** `reason()` of a file of the kernel that did not answer in time. */
-const SILENT_FILE = /^ERR_UMA_TIMEOUT: (?:read|list) (\/\S+) answered /;
+/** `reason()` of a file of the kernel that did not answer in time; one that was not tried behind it is no such file. */
+const SILENT_FILE = /^ERR_UMA_TIMEOUT: (?:read|list) (\/\S+) answered TIMEOUT(?!: not tried)/;
 
 /** Kernel files that do not answer: served by a file system in user space that hangs, or behind a lock of the kernel. */
 export const kernelFiles: Row = {

@@ -241,6 +241,17 @@ const AVAILABLE: FindingCase[] = [
     'warn',
     /^\/proc\/vmstat and 2 other files of the kernel do not answer/,
   ],
+  [
+    'kernel.files',
+    'one does not, and another one was not tried behind it',
+    after(({ from }) => {
+      from['kernel.vmstat'] = reason(timeout('read /proc/vmstat'));
+      from.contiguity =
+        'ERR_UMA_TIMEOUT: read /proc/pagetypeinfo answered TIMEOUT: not tried within 105 ms: earlier calls are blocked';
+    }),
+    'warn',
+    /^\/proc\/vmstat does not answer: what it says is not known/,
+  ],
 ];
 
 const SWAP: FindingCase[] = [
