@@ -3,11 +3,11 @@
 import { capitalized, formatBoth, formatBytes } from '../base/format.ts';
 import type {
   FitReport,
+  FitVerdict,
   LaunchExpectation,
   LaunchFlags,
   LaunchPlan,
   LaunchStep,
-  LaunchVerdict,
   RecognisedCommand,
   Snapshot,
 } from '../types/index.ts';
@@ -58,7 +58,7 @@ export function verdictFor({
   machine,
   noFit,
   recognised: { unread },
-}: Pick<PlanInput, 'fit' | 'machine' | 'noFit' | 'recognised'>): { verdict: LaunchVerdict; summary: string } {
+}: Pick<PlanInput, 'fit' | 'machine' | 'noFit' | 'recognised'>): { verdict: FitVerdict; summary: string } {
   const refusal = refusalOf(machine);
   if (refusal !== null) return { verdict: 'not-now', summary: refusal };
   const may = (effect: 'more' | 'less'): string[] =>
@@ -87,12 +87,12 @@ function refusalOf({ devices, judgement }: PlanInput['machine']): string | null 
 type Answer = Pick<FitReport, 'expectedFits'> | null;
 
 /** Whether nothing is started: a no, or the expected size fits only after steps that were not taken. */
-export function isRefusal(verdict: LaunchVerdict, fit: Answer): boolean {
+export function isRefusal(verdict: FitVerdict, fit: Answer): boolean {
   return verdict === 'no' || verdict === 'not-now' || needsRoom(verdict, fit);
 }
 
 /** Whether the expected size fits only once room is made. */
-export function needsRoom(verdict: LaunchVerdict, fit: Answer): boolean {
+export function needsRoom(verdict: FitVerdict, fit: Answer): boolean {
   return (verdict === 'fits-after' || verdict === 'tight') && fit?.expectedFits !== true;
 }
 
@@ -100,11 +100,11 @@ function notTaken({ step }: LaunchStep): LaunchStep {
   return { step, state: 'skipped', text: 'Nothing is started.' };
 }
 
-function fitStep({ anyway, fit }: PlanInput, verdict: LaunchVerdict): LaunchStep {
+function fitStep({ anyway, fit }: PlanInput, verdict: FitVerdict): LaunchStep {
   const end = anyway ? '. It is started all the same.' : ': nothing is started.';
   if (verdict === 'not-now') return { step: 'fit', state: 'done', text: `The machine refuses any load now${end}` };
   if (fit === null) return { step: 'fit', state: 'skipped', text: 'There is no size to ask about.' };
-  const consequence: Readonly<Record<Exclude<LaunchVerdict, 'not-now'>, string>> = {
+  const consequence: Readonly<Record<Exclude<FitVerdict, 'not-now'>, string>> = {
     fits: 'It fits.',
     tight: byExpectedSize(fit),
     'fits-after': byExpectedSize(fit),
@@ -120,7 +120,7 @@ function byExpectedSize({ expectedFits, verdict }: FitReport): string {
   return `${size} after room is made; otherwise nothing is started.`;
 }
 
-function prepareStep({ prepare, room }: PlanInput, verdict: LaunchVerdict): LaunchStep {
+function prepareStep({ prepare, room }: PlanInput, verdict: FitVerdict): LaunchStep {
   if (verdict === 'not-now')
     return { step: 'prepare', state: 'skipped', text: 'Not while the machine refuses any load.' };
   if (!prepare) return { step: 'prepare', state: 'skipped', text: 'Not wanted.' };

@@ -1,7 +1,19 @@
 /** What the pictures of `fit` show, in the terminal and on a page: the parts of the pool, and their names. */
 import { clean, formatCount } from '../base/format.ts';
-import type { FitReport, FitSolution } from '../types/index.ts';
+import type { FitReport, FitSolution, FitVerdict } from '../types/index.ts';
 import { type KindStyle, lettersOf, styleAt } from './kinds.ts';
+
+/** How a verdict is shown: in capitals at the prompt, and how severe it is. */
+export const VERDICTS: Readonly<
+  Record<FitVerdict, readonly [label: string, style: 'ok' | 'notice' | 'warning' | 'danger']>
+> = {
+  fits: ['FITS', 'ok'],
+  'fits-after': ['FITS AFTER', 'notice'],
+  tight: ['TIGHT', 'warning'],
+  'not-now': ['NOT NOW', 'danger'],
+  no: ['NO', 'danger'],
+  unknown: ['UNKNOWN', 'warning'],
+};
 
 /** What each term of an estimate is, in a reader's words; a name that is not here is shown as it is. */
 export const TERM_LABELS: Readonly<Record<string, string>> = {

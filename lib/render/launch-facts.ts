@@ -1,20 +1,11 @@
 /** What the plan and the receipt of a launch say, row by row: for the terminal and for the page. */
 import { formatBoth, formatBytes, formatCount } from '../base/format.ts';
-import type { LaunchExtra, LaunchPlan, LaunchReceipt, LaunchVerdict } from '../types/index.ts';
+import type { LaunchExtra, LaunchPlan, LaunchReceipt } from '../types/index.ts';
 import { MODEL_PROGRAMS } from '../types/programs.ts';
 import { signed } from './text/cache-actions.ts';
 
 /** A label and its sentence; null: it does not apply. */
 export type LaunchRow = readonly [label: string, text: string | null];
-
-export const VERDICT_LABELS: Readonly<Record<LaunchVerdict, string>> = {
-  fits: 'FITS',
-  'fits-after': 'FITS AFTER',
-  tight: 'TIGHT',
-  no: 'NO',
-  unknown: 'UNKNOWN',
-  'not-now': 'NOT NOW',
-};
 
 /** The command as far as it was understood, and what is expected of it. */
 export function planRows({ expected, recognised }: LaunchPlan): LaunchRow[] {

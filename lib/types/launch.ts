@@ -83,9 +83,6 @@ export interface LaunchStep {
   text: string;
 }
 
-/** That of `fit`, and `not-now`: the machine refuses any load, whatever is free. */
-export type LaunchVerdict = FitVerdict | 'not-now';
-
 /** What a launch is going to do. */
 export interface LaunchPlan {
   /** Name of the simulated machine; null: real hardware. */
@@ -95,7 +92,7 @@ export interface LaunchPlan {
   /** Of the machine: that of its snapshot. */
   judgement: Judgement;
   /** `unknown` also where the command is not understood well enough: the program then runs under the guard alone. */
-  verdict: LaunchVerdict;
+  verdict: FitVerdict;
   /** The verdict as a sentence. */
   summary: string;
   /** What the model takes; null: there is no estimate. */

@@ -11,7 +11,7 @@ import type {
 } from '../../types/index.ts';
 import { MODEL_PROGRAMS } from '../../types/programs.ts';
 import { useFacts } from '../estimate-facts.ts';
-import { type FitPart, fitParts, memoryName, solutionText } from '../fit-parts.ts';
+import { type FitPart, fitParts, memoryName, solutionText, VERDICTS } from '../fit-parts.ts';
 import { barPicture, cellBar } from './bar.ts';
 import { type Content, html, type Markup } from './markup.ts';
 import { type Assets, page, timeText } from './page.ts';
@@ -37,7 +37,7 @@ export function fitHtml(report: FitReport, { estimated, heading }: FitPageView, 
       facts: [device?.name ?? null, memory, ...(estimated === null ? [] : useFacts(estimated.use)), timeText(at)],
       sections: [
         figures(keyFigures(report)),
-        html`<section><p class="notice ${VERDICTS[report.verdict].style}">${report.summary}</p></section>\n`,
+        html`<section><p class="notice ${verdictClass(report.verdict)}">${report.summary}</p></section>\n`,
         report.solved === null ? null : section('The most that fits', html`<p>${solutionText(report.solved)}</p>`),
         poolSection(report),
         remediesSection(report.remedies),
@@ -50,23 +50,15 @@ export function fitHtml(report: FitReport, { estimated, heading }: FitPageView, 
   );
 }
 
-const VERDICTS: Readonly<Record<FitVerdict, { label: string; style: string }>> = {
-  fits: { label: 'fits', style: 'good' },
-  'fits-after': { label: 'fits after', style: 'caution' },
-  'not-now': { label: 'not now', style: 'caution' },
-  tight: { label: 'tight', style: 'caution' },
-  no: { label: 'no', style: 'warn' },
-  unknown: { label: 'unknown', style: 'warn' },
-};
+const CLASSES = { ok: 'good', notice: 'caution', warning: 'caution', danger: 'warn' } as const;
 
 /** Class of the colour of a verdict. */
-export function verdictStyle(verdict: FitVerdict): string {
-  return VERDICTS[verdict].style;
+function verdictClass(verdict: FitVerdict): string {
+  return CLASSES[VERDICTS[verdict][1]];
 }
 
-function verdictText(verdict: FitVerdict): Markup {
-  const { label, style } = VERDICTS[verdict];
-  return html`<strong class="${style}">${label}</strong>`;
+export function verdictText(verdict: FitVerdict): Markup {
+  return html`<strong class="${verdictClass(verdict)}">${VERDICTS[verdict][0].toLowerCase()}</strong>`;
 }
 
 function keyFigures({ headroom, limit, need, shortBy, verdict }: FitReport): Figure[] {

@@ -1,9 +1,9 @@
 /** The page of a launch: how it ended, its timeline, the receipt, the plan, and what fit said. */
 import { formatBoth, formatBytes, formatDuration } from '../../base/format.ts';
 import type { LaunchFlags, LaunchReport, RecordedSession } from '../../types/index.ts';
-import { type LaunchRow, planRows, receiptRows, VERDICT_LABELS } from '../launch-facts.ts';
+import { type LaunchRow, planRows, receiptRows } from '../launch-facts.ts';
 import { dayAndTime, timeOfDay } from '../record-facts.ts';
-import { poolSection, verdictStyle } from './fit.ts';
+import { poolSection, verdictText } from './fit.ts';
 import { html, type Markup } from './markup.ts';
 import { type Assets, page, timeText } from './page.ts';
 import { marksSection, processesSection, timelineSection } from './record.ts';
@@ -62,7 +62,7 @@ function outcomeStyle({ guard, outcome, receipt }: LaunchReport): string {
 function keyFigures({ plan, receipt }: LaunchReport): Figure[] {
   const verdict: Figure = {
     term: 'Fit said',
-    value: html`<strong class="${plan.verdict === 'not-now' ? 'warn' : verdictStyle(plan.verdict)}">${VERDICT_LABELS[plan.verdict].toLowerCase()}</strong>`,
+    value: verdictText(plan.verdict),
     more: 'before the start',
   };
   if (receipt === null) return [verdict];

@@ -1,10 +1,9 @@
 /** Whether something fits: a bar of the pool, what each program decides, and the verdict next to the prompt. */
 import { clean, formatCount, inGB, inGiB } from '../../base/format.ts';
-import type { FitProgramReport, FitReport, FitTable, FitVerdict } from '../../types/index.ts';
+import type { FitProgramReport, FitReport, FitTable } from '../../types/index.ts';
 import { MODEL_PROGRAMS } from '../../types/programs.ts';
-import { type FitPart, fitParts, memoryName, solutionText } from '../fit-parts.ts';
+import { type FitPart, fitParts, memoryName, solutionText, VERDICTS } from '../fit-parts.ts';
 import { amount, type RenderOptions } from '../options.ts';
-import type { Style } from '../paint.ts';
 import { type Column, hanging, padEnd, table, truncate, widthOf } from '../text-layout.ts';
 import { labelled, sections, simulatedBand } from './frame.ts';
 import { cells } from './snapshot-memory.ts';
@@ -79,15 +78,6 @@ function rowOf(letter: string, name: string, bytes: number, { exact }: RenderOpt
   const numbers = exact ? [`${formatCount(bytes)} B`] : [`${inGiB(bytes)} GiB`, `${inGB(bytes)} GB`];
   return [letter, name, ...numbers];
 }
-
-const VERDICTS: Readonly<Record<FitVerdict, readonly [label: string, style: Style]>> = {
-  fits: ['FITS', 'ok'],
-  'fits-after': ['FITS AFTER', 'notice'],
-  'not-now': ['NOT NOW', 'danger'],
-  tight: ['TIGHT', 'warning'],
-  no: ['NO', 'danger'],
-  unknown: ['UNKNOWN', 'danger'],
-};
 
 /** One line per program: its verdict, what it reads as free, what it will do. */
 function programLines({ programs }: FitReport, { all }: FitView, options: RenderOptions): string[] {

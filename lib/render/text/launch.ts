@@ -1,20 +1,11 @@
 /** A launch: the plan before, the receipt after. */
 import { clean } from '../../base/format.ts';
-import type { LaunchPlan, LaunchReceipt, LaunchStep, LaunchVerdict } from '../../types/index.ts';
-import { type LaunchRow, planRows, receiptRows, VERDICT_LABELS } from '../launch-facts.ts';
+import type { LaunchPlan, LaunchReceipt, LaunchStep } from '../../types/index.ts';
+import { VERDICTS } from '../fit-parts.ts';
+import { type LaunchRow, planRows, receiptRows } from '../launch-facts.ts';
 import type { RenderOptions } from '../options.ts';
-import type { Style } from '../paint.ts';
 import { hanging, truncate } from '../text-layout.ts';
 import { labelled, sections, simulatedBand } from './frame.ts';
-
-const VERDICT_STYLES: Readonly<Record<LaunchVerdict, Style>> = {
-  fits: 'ok',
-  'fits-after': 'notice',
-  tight: 'warning',
-  no: 'danger',
-  unknown: 'warning',
-  'not-now': 'danger',
-};
 
 /** What is going to be done, and why. */
 export function launchPlanLines(plan: LaunchPlan, options: RenderOptions): string[] {
@@ -24,10 +15,7 @@ export function launchPlanLines(plan: LaunchPlan, options: RenderOptions): strin
     [options.paint('strong', truncate(clean(`LAUNCH  ${plan.command.join(' ')}`), options.width))],
     rows(planRows(plan), options.width),
     launchStepLines(plan.steps, options),
-    [
-      ...labelled(VERDICT_LABELS[plan.verdict], VERDICT_STYLES[plan.verdict], clean(plan.summary), options),
-      ...flagLines(plan.flags, options),
-    ],
+    [...labelled(...VERDICTS[plan.verdict], clean(plan.summary), options), ...flagLines(plan.flags, options)],
   );
 }
 
