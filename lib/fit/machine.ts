@@ -3,6 +3,7 @@
 import { outOfRange } from '../base/arguments.ts';
 import { clean, formatBytes, MiB } from '../base/format.ts';
 import { cmaPhantom } from '../memory/cma.ts';
+import { goneText } from '../memory/device-health.ts';
 import { hasUnknownPools, isMuchHidden, unattributed, unifiedDevice } from '../memory/headroom.ts';
 import { refuses } from '../memory/judge.ts';
 import { BOOT_WITHOUT_KHO, DROP_AND_COMPACT, DROP_POOLS, RELEASE_HUGE_PAGES } from '../memory/remedies.ts';
@@ -57,6 +58,8 @@ export function machineOf(snapshot: Snapshot, ordinal: number | null): Machine {
   if (device === null) {
     return { ...UNKNOWN, device, from: clean(withoutGpu(snapshot)) };
   }
+  const lost = goneText(device);
+  if (lost !== null) return { ...UNKNOWN, device, from: lost, refusal: findingOf(snapshot, 'gpu.state') };
   if (device.visible === false) {
     const from = clean(device.from.visible ?? 'CUDA does not list this GPU');
     return { ...UNKNOWN, device, from };
@@ -89,6 +92,10 @@ const UNKNOWN = { pool: null, limit: null, uncertain: null, refusal: null, steps
 function refusalOf({ judgement }: Snapshot): Finding | null {
   if (judgement.mayLoad !== 'not-now') return null;
   return judgement.findings.find((finding) => refuses(finding) && finding.id !== 'memory.available') ?? null;
+}
+
+function findingOf({ judgement }: Snapshot, id: Finding['id']): Finding | null {
+  return judgement.findings.find((finding) => finding.id === id) ?? null;
 }
 
 /** In short: the snapshot has the whole reason, with every path that was tried. */

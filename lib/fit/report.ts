@@ -45,8 +45,9 @@ export function fitReport(need: CheckedNeed, snapshot: Snapshot, options: Checke
   const machine = machineOf(snapshot, options.device);
   const { device, limit, refusal } = machine;
   const own = machineVerdict(need, machine);
+  // On a lost GPU there is nothing to decide.
   const programs =
-    device === null
+    device === null || (refusal !== null && limit === null)
       ? []
       : programReports(
           { llama: {}, ...options, need, snapshot, device, limit, freed: NOTHING_FREED },

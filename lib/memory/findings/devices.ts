@@ -9,12 +9,12 @@ import { advice, applies, NOTHING, type Outcome, passed, REFUSES, type Row, text
 export const state: Row = {
   needs: ['cuda', 'nvml'],
   judge({ snapshot }) {
-    const { devices, noDevices } = snapshot;
+    const { devices } = snapshot;
     const evidence = evidenceOf(snapshot);
     const broken = goneGpus(snapshot) ?? unreachableGpus(snapshot);
     const problem = broken ?? failedReadings(snapshot);
     if (problem === null) {
-      if (devices.length === 0) return passed(`There is no GPU to ask: ${clean(noDevices ?? 'no device')}.`, evidence);
+      if (devices.length === 0) return passed('There is no GPU to ask.', evidence);
       return passed(devices.length === 1 ? 'The GPU answers.' : `All ${devices.length} GPUs answer.`, evidence);
     }
     const all = devices.every(({ failures }) => goneFailure(failures) !== null);
@@ -47,7 +47,7 @@ const SHOW_ALL = advice('unset CUDA_VISIBLE_DEVICES, or name the GPUs that progr
 export const visible: Row = {
   needs: ['cuda', 'nvml'],
   judge({ snapshot }) {
-    const { cudaVisibleDevices, devices, noDevices } = snapshot;
+    const { cudaVisibleDevices, devices } = snapshot;
     const invisible = invisibleDevices(snapshot);
     const evidence = [
       ...text('CUDA_VISIBLE_DEVICES', cudaVisibleDevices, 'the environment'),
@@ -57,7 +57,7 @@ export const visible: Row = {
       applies({ severity: 'warning', summary, effect, evidence, remedy });
     if (mayHideAll(snapshot))
       return warn(`CUDA shows no GPU to programs that are started here, and ${variableText(snapshot)} may hide some.`);
-    if (devices.length === 0) return passed(`There is no GPU: ${clean(noDevices ?? '')}.`, evidence);
+    if (devices.length === 0) return passed('There is no GPU.', evidence);
     if (devices.some((device) => device.visible === null)) return unknown('CUDA could not be asked', evidence);
     const misleading = misleadingEntry(snapshot);
     if (hidesAll(snapshot)) {

@@ -6,7 +6,7 @@ import { headroom, unifiedDevice } from '../headroom.ts';
 import { DROP_AND_COMPACT, withReceipt } from '../remedies.ts';
 import { hostFacts, safeOnHost } from '../safe.ts';
 import { isUntried } from '../untried-context.ts';
-import { applies, bytes, passed, type Row, takes, UNKNOWN_EFFECT, unknown } from './row.ts';
+import { advice, applies, bytes, passed, type Row, takes, UNKNOWN_EFFECT, unknown } from './row.ts';
 
 /** Part of what memory allows that is worth a warning when blocks take it away for certain. */
 const MUCH = 0.25;
@@ -51,12 +51,15 @@ export const fragmentation: Row = {
           : `${seen}. Up to ${formatBytes(high)} can be loaded if compaction joins the rest; which pages move, only root reads.`,
       effect: takes(lost),
       evidence,
-      remedy: {
-        text: `${withReceipt(DROP_AND_COMPACT)}; if that does not help, reboot`,
-        command: DROP_AND_COMPACT,
-        needsRoot: true,
-        gains: null,
-      },
+      remedy:
+        open === 0
+          ? advice('stop programs: their pages leave larger blocks; if that does not help, reboot')
+          : {
+              text: `${withReceipt(DROP_AND_COMPACT)}; if that does not help, reboot`,
+              command: DROP_AND_COMPACT,
+              needsRoot: true,
+              gains: null,
+            },
     });
   },
 };

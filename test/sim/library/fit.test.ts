@@ -165,13 +165,20 @@ describe('fit', () => {
   it('does not say that anything fits where there is no GPU, or where its memory is not known', () => {
     for (const [machine, verdict, device] of [
       ['no-driver', 'unknown', []],
-      ['h200-lost', 'unknown', ['--device', '1']],
+      ['h200-lost', 'not-now', ['--device', '1']],
       ['gb10-no-context', 'not-now', ['--memgetinfo', 'child']],
     ] as const) {
       const { report, status } = ask(machine, '--bytes', '1GiB', ...device);
       expect([machine, report.verdict]).toEqual([machine, verdict]);
       expect(status).toBe(machine === 'no-driver' ? 3 : 1);
     }
+  });
+
+  it('names a lost GPU when it is asked about, and no program that would start on it', () => {
+    const { report } = ask('h200-lost', '--bytes', '1GiB', '--device', '1');
+    expect(report.summary).toMatch(/^GPU 1 is lost: it has fallen off the bus/);
+    expect(report.programs).toEqual([]);
+    expect(ask('h200-lost', '--bytes', '1GiB').report.verdict).toBe('fits');
   });
 
   it.each([
