@@ -130,7 +130,7 @@ function sumOf(numbers: readonly (string | undefined)[]): number | null {
  * text has no list, a list is not readable, or the text is cut off: a part of the sum would pass for all of it.
  */
 export function parseCpuLists(text: string): number | null {
-  const lists = text.split(' cpu: ').slice(1);
+  const lists = text.split('cpu: ').slice(1);
   return text.endsWith('\n') ? sumOf(lists.map((list) => COUNT_OF_LIST.exec(list)?.[1])) : null;
 }
 

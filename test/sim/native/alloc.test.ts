@@ -85,6 +85,7 @@ describe('verifyBlock', () => {
   ];
   it.each(kinds.flatMap((kind) => sizes.map((some) => [kind, some] as const)))(
     'passes on %s memory of %j bytes and catches a wrong byte',
+    { timeout: 120_000 }, // 2 GB are written and compared, by the thread sanitizer at a tenth of the speed
     async (kind, some) => {
       await withMachine(gb10WithFaults({ corrupt: spoiledFills(some) }), async ({ env }) => {
         const found = await printedBy(
