@@ -1,6 +1,5 @@
 /** The reports of `explain()` and `explainError()`. */
 
-import type { Allocatable } from './device.ts';
 import type { Finding, Level, NotJudged } from './judgement.ts';
 import type { ProcessesReport } from './processes.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -111,10 +110,8 @@ export interface ExplainReport {
   at: string;
   /** Name of the simulated machine; null on real hardware. */
   simulated: string | null;
-  /** MemTotal. */
-  total: number;
-  /** What can be allocated: on the unified GPU, else in host memory. */
-  allocatable: Allocatable;
+  /** What can be loaded, in the words of a snapshot: "103.88 GiB (111.54 GB) can be loaded on the GPU". */
+  answer: string;
   level: Level;
   /** The most urgent first, as in the snapshot's judgement. Empty: nothing is wrong with the memory, as far as it is known. */
   findings: Finding[];

@@ -65,6 +65,8 @@ function judgementHolds({ doctor, explain, headline, safe, snapshot }: Answers):
     findings.map(({ id }) => id).filter((id) => id !== 'model.twice');
   expect(ids(explain.report)).toEqual(ids(judgement));
   expect(explain.report.level).toBe(judgement.level);
+  // The page may break the line.
+  expect(withoutNumbers(`${explain.report.answer}.`)).toContain(withoutNumbers(headline.replace(/^\S+ +/, '')));
   if (level === 'ok') expect(explain.report.findings.filter(({ normal }) => !normal)).toEqual([]);
 }
 

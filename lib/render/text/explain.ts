@@ -21,21 +21,15 @@ export function explainPage(report: ExplainReport, options: RenderOptions): stri
   return sections(
     simulated === null ? [] : [simulatedBand(simulated, options, { what: 'numbers' })],
     ...findings.map((finding) => findingLines(finding, options)),
-    hanging('', total(report, options), options.width),
+    hanging('', total(report), options.width),
     notJudged.flatMap(({ why }) => hanging('Not known: ', `${clean(why)}.`, options.width)),
   );
 }
 
-/** "2 findings. 103.9 GiB of 119.7 GiB can be loaded now." */
-function total({ allocatable, findings, notJudged, total: all }: ExplainReport, options: RenderOptions): string {
-  const { afterReclaim, safe } = allocatable;
-  const room = safe ?? afterReclaim;
-  const can =
-    room === null
-      ? 'How much can be loaded is not known.'
-      : `${amount(room, options)} of ${amount(all, options)} can be ${safe === null ? 'allocated' : 'loaded'} now.`;
-  if (findings.length > 0) return `${findings.length} ${findings.length === 1 ? 'finding' : 'findings'}. ${can}`;
-  return `${notJudged.length > 0 ? 'Nothing found, as far as it is known' : 'Nothing hides memory here'}. ${can}`;
+/** "2 findings. 103.88 GiB (111.54 GB) can be loaded on the GPU." */
+function total({ answer, findings, notJudged }: ExplainReport): string {
+  if (findings.length > 0) return `${findings.length} ${findings.length === 1 ? 'finding' : 'findings'}. ${answer}.`;
+  return `${notJudged.length > 0 ? 'Nothing found, as far as it is known' : 'Nothing hides memory here'}. ${answer}.`;
 }
 
 function findingLines(finding: Finding, options: RenderOptions): string[] {
