@@ -1,6 +1,5 @@
 /** The ledger: where the bytes of MemTotal are. */
 
-import { formatBytes, UNKNOWN } from '../base/format.ts';
 import type { HostMemory, Ledger, LedgerEntry } from '../types/index.ts';
 import { gpuProcessesEntry, type ListedGpuMemory } from './gpu-processes.ts';
 
@@ -91,14 +90,6 @@ function notSplit(host: HostMemory): string[] {
 export function ledgerBytes({ entries }: Ledger, label: LedgerEntry['label']): number {
   return entries.find((entry) => entry.label === label)?.bytes ?? 0;
 }
-
-/** "at most 70.0 GiB"; "unknown" for a missing row. */
-export function ledgerText({ entries }: Ledger, label: LedgerEntry['label']): string {
-  const entry = entries.find((candidate) => candidate.label === label);
-  return entry === undefined ? UNKNOWN : `${BOUNDS[entry.bound ?? 'exact']}${formatBytes(entry.bytes)}`;
-}
-
-const BOUNDS = { exact: '', atLeast: 'at least ', atMost: 'at most ' } as const;
 
 function less(a: number | null, b: number | null): number | null {
   return a === null ? null : Math.max(0, a - (b ?? 0));

@@ -97,20 +97,6 @@ export function parseShape(text: string): number[] | null {
   return dimensions.every((dimension) => /^\s*\d+\s*$/.test(dimension)) ? dimensions.map(Number) : null;
 }
 
-/**
- * "8192x8192,4096x4096x3" → shapes.
- *
- * @throws TypeError for an invalid shape, which it names.
- */
-export function parseShapes(text: string): number[][] {
-  return text.split(',').map((entry) => {
-    const shape = parseShape(entry);
-    if (shape === null)
-      throw invalidValue('shape', 'whole numbers with x between them, such as 8192x8192', entry.trim());
-    return shape;
-  });
-}
-
 /** Most parameters of a description of a model. */
 export const MOST_PARAMETERS = 1e15;
 

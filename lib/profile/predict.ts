@@ -209,8 +209,3 @@ export function curveOf(params: ProfileParameters, parameter: string, peaks: rea
         : `${formatBytes(Math.round(fixed))} + ${formatBytes(Math.round(unit))} · ${parameter}${powerText(exponent)}`,
   };
 }
-
-/** Peak of a curve at a value, in bytes. */
-export function curveAt({ exponent, fixedBytes, unitBytes }: ProfileCurve, value: number): number {
-  return fixedBytes + unitBytes * value ** exponent;
-}
