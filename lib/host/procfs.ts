@@ -100,7 +100,7 @@ export function parseVmstat(text: string, names: readonly string[]): (number | n
   return names.map((name) => {
     if (!name.endsWith('*')) return sumOf(valuesAfter(lines, `\n${name} `));
     const ofPrefix = valuesAfter(lines, `\n${name.slice(0, -1)}`);
-    return sumOf(ofPrefix.map((rest) => rest.slice(rest.indexOf(' ') + 1)));
+    return sumOf(ofPrefix.map((rest) => / (.*)/.exec(rest)?.[1]));
   });
 }
 

@@ -132,6 +132,7 @@ describe('parseVmstat', () => {
 
   it('a prefix of which one counter is damaged has no sum', () => {
     expect(parseVmstat('allocstall_dma 1\nallocstall_normal x\n', ['allocstall*'])).toEqual([null]);
+    expect(parseVmstat('allocstall_dma 1\nallocstall0\n', ['allocstall*'])).toEqual([null]);
   });
 });
 
