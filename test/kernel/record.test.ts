@@ -35,6 +35,24 @@ async function recording(): Promise<void> {
   throw new Error('the recorder did not start');
 }
 
+/**
+ * A program takes memory and ends at once.
+ *
+ * @returns half of what MemFree fell by at least, in bytes; null: it took longer than a transient may.
+ */
+async function holdShortly(): Promise<number | null> {
+  for (const bytes of [2 * GiB, GiB, GiB / 2]) {
+    // What the program takes from lists of the processors is missing in the fall.
+    const listed = snapshotJson().kernel.freeInCpuLists ?? 0;
+    const started = performance.now();
+    await (await startHolder('holder', ['anon', String(bytes)], folder)).end();
+    if (performance.now() - started < 1500) return (bytes - listed) / 2;
+    // What fell and came back until now is no transient.
+    await sleep(2500);
+  }
+  return null;
+}
+
 describe('a recording', () => {
   it('keeps a fall that comes back, as a transient, and marks in their order', async (context) => {
     if (freemem() < 6 * GiB) return context.skip('less than 6 GiB of free memory');
@@ -43,9 +61,11 @@ describe('a recording', () => {
     await recording();
     await sleep(1200);
     expect(runUmaprobe(['mark', 'before', '--folder', folder]).code).toBe(0);
-    // What the holder takes from lists of the processors is missing in the fall of MemAvailable.
-    const listed = snapshotJson().kernel.freeInCpuLists ?? 0;
-    await (await startHolder('holder', ['anon', String(2 * GiB)], folder)).end();
+    const held = await holdShortly();
+    if (held === null) {
+      child.kill('SIGKILL');
+      return context.skip('this machine is so busy that a program needs more than 1.5 s to take 512 MiB');
+    }
     expect(runUmaprobe(['mark', 'after', '--folder', folder]).code).toBe(0);
     await sleep(1500);
     child.kill('SIGINT');
@@ -53,10 +73,12 @@ describe('a recording', () => {
     const session = lastSession(show());
     expect(session).toMatchObject({ end: 'ended', endReason: 'SIGINT', simulated: null, lostFrames: 0 });
     expect(session.marks.map(({ text }) => text)).toEqual(['before', 'after']);
-    const [deepest] = session.transients;
     // Other programs take and free memory meanwhile.
-    expect((deepest?.bytes ?? 0) + listed).toBeGreaterThan(GiB);
-    expect(Date.parse(deepest?.at ?? '')).toBeGreaterThan(Date.parse(session.marks[0]?.at ?? ''));
+    const [before, after] = session.marks.map(({ at }) => Date.parse(at));
+    const falls = session.transients.filter(
+      ({ at }) => Date.parse(at) > (before ?? 0) && Date.parse(at) < (after ?? 0),
+    );
+    expect(Math.max(0, ...falls.map(({ bytes }) => bytes))).toBeGreaterThan(held);
   });
 
   it('goes on while JavaScript is blocked', () => {
