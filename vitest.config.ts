@@ -16,11 +16,14 @@ if (process.env.UMAPROBE_SCRATCH === undefined) {
 
 /** Files of test/sim that take minutes and whose subject rarely changes: CI runs them as the project `slow`. */
 const SLOW = [
+  'test/sim/docs/long-pages.test.ts', // pages whose commands run for seconds
+  'test/sim/library/broken-machines.test.ts', // two machines with each of 70 faults
   'test/sim/library/profile-kills.test.ts', // a profile is killed in each phase of each trial
   'test/sim/library/profile-peaks.test.ts', // trainers that take and give back 80 GB at the speed of a Spark
   'test/sim/library/probe-kills.test.ts', // a search is killed at every record that it writes
   'test/sim/cli/earlyoom.test.ts', // earlyoom looks at series of the field in real time
   'test/sim/native/node-workers.test.ts', // a hundred worker threads are terminated in a call
+  'test/sim/simulator/cudart.test.ts', // C++ programs are built with the shared and the static runtime
   'test/sim/simulator/abi.test.ts', // C programs are compiled against the headers of CUDA and NVML
   'test/sim/simulator/world.test.ts', // C programs read the simulated machine and take its memory
 ];

@@ -33,7 +33,7 @@ import { MiB } from '../support/units.ts';
 
 const SIZE = 256 * MiB;
 /** Bytes by which other programs may change the counters meanwhile. */
-const NOISE = 96 * MiB;
+const NOISE = SIZE / 2;
 const disk = diskFolder(8 * SIZE);
 const folder = 'path' in disk ? disk.path : '';
 const file = join(folder, 'model.safetensors');
@@ -73,7 +73,7 @@ describe('a file that was read', () => {
     expect(Math.abs((report.receipt.change.cached ?? 0) - moved.cached)).toBeLessThan(NOISE);
     // The command itself takes and frees memory, so free memory has twice the tolerance. A part is in lists of the processors.
     const { freeInCpuLists, memFree } = report.receipt.change;
-    expect(Math.abs((memFree ?? 0) + (freeInCpuLists ?? 0) - moved.free)).toBeLessThan(2 * NOISE);
+    expect(Math.abs((memFree ?? 0) + (freeInCpuLists ?? 0) - moved.free)).toBeLessThan(0.9 * SIZE);
     expect(-(report.receipt.change.cached ?? 0)).toBeGreaterThan(SIZE - NOISE);
     expect(status(file).targets[0]?.cachedBytes).toBeLessThan(0.01 * SIZE);
   });
@@ -284,6 +284,6 @@ describe('prepare', () => {
       'evict done',
       'drop1 skipped',
     ]);
-    expect(report.steps[1]?.gainedBytes).toBeGreaterThan(SIZE / 4 - NOISE);
+    expect(report.steps[1]?.gainedBytes).toBeGreaterThan(0);
   });
 });
