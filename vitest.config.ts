@@ -17,7 +17,6 @@ if (process.env.UMAPROBE_SCRATCH === undefined) {
 /** Files of test/sim that take minutes and whose subject rarely changes: CI runs them as the project `slow`. */
 const SLOW = [
   'test/sim/docs/long-pages.test.ts', // pages whose commands run for seconds
-  'test/sim/library/broken-machines.test.ts', // two machines with each of 70 faults
   'test/sim/library/profile-kills.test.ts', // a profile is killed in each phase of each trial
   'test/sim/library/profile-peaks.test.ts', // trainers that take and give back 80 GB at the speed of a Spark
   'test/sim/library/probe-kills.test.ts', // a search is killed at every record that it writes
