@@ -14,6 +14,10 @@ export function skipsByReason(tests) {
   return reasons;
 }
 
+function nameOf(test) {
+  return `${test.project.name} ${test.module.relativeModuleId}: ${test.fullName}`;
+}
+
 export default class SkipReporter {
   onTestRunEnd(modules) {
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
@@ -32,13 +36,20 @@ export default class SkipReporter {
     this.#writeTotals(tests, modules);
   }
 
-  /** Appends one line of JSON to UMAPROBE_TEST_TOTALS, for the sum over several runs (.ci/run). */
+  /** Appends one line of JSON to UMAPROBE_TEST_TOTALS, for the sum over several runs and its failures (.ci/run). */
   #writeTotals(tests, modules) {
     const path = process.env.UMAPROBE_TEST_TOTALS;
     if (!path) return;
-    const count = (state) => tests.filter((test) => test.result().state === state).length;
-    const brokenFiles = modules.filter((module) => module.errors().length > 0).length;
-    const totals = { passed: count('passed'), failed: count('failed') + brokenFiles, skipped: count('skipped') };
-    appendFileSync(path, `${JSON.stringify(totals)}\n`);
+    const inState = (state) => tests.filter((test) => test.result().state === state);
+    const firstLine = (errors) => errors?.[0]?.message?.split('\n')[0] ?? 'no message';
+    const failures = [
+      ...inState('failed').map((test) => `${nameOf(test)}: ${firstLine(test.result().errors)}`),
+      ...modules
+        .filter((module) => module.errors().length > 0)
+        .map((module) => `${module.project.name} ${module.relativeModuleId}: ${firstLine(module.errors())}`),
+    ];
+    const totals = { passed: inState('passed').length, skipped: inState('skipped').length, failed: failures.length };
+    const retried = tests.filter((test) => (test.diagnostic()?.retryCount ?? 0) > 0).map(nameOf);
+    appendFileSync(path, `${JSON.stringify({ ...totals, failures, retried })}\n`);
   }
 }

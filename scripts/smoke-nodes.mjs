@@ -57,7 +57,12 @@ await main(async () => {
     console.log(`node ${version}: ${problem ?? 'loads, snapshot --sim gb10 (simulated) and hostMemorySync() answer'}`);
     if (problem !== null) failed.push(version);
   }
-  const totals = { passed: majors.length - failed.length, failed: failed.length, skipped: 0 };
+  const totals = {
+    passed: majors.length - failed.length,
+    failed: failed.length,
+    skipped: 0,
+    failures: failed.map((version) => `node ${version}`),
+  };
   if (process.env.UMAPROBE_TEST_TOTALS) appendFileSync(process.env.UMAPROBE_TEST_TOTALS, `${JSON.stringify(totals)}\n`);
   if (failed.length > 0) throw new Error(`failed on ${failed.join(', ')}`);
 });

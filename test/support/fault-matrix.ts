@@ -239,7 +239,7 @@ function check(snapshot: Snapshot): CheckResult[] {
 }
 
 /** Work on several cells at once: a reading mostly waits for its process to start. */
-const AT_ONCE = 3;
+const AT_ONCE = 5;
 
 export async function mapCells<T, R>(cells: readonly T[], work: (cell: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
