@@ -33,7 +33,7 @@ export const LIB_ROOMS = {
   record: [...ALWAYS_ALLOWED, 'native', 'host', 'memory', 'journal', 'snapshot', 'processes'],
   fit: [...ALWAYS_ALLOWED, 'memory', 'estimate'],
   profile: [...ALWAYS_ALLOWED, 'native', 'host', 'memory', 'journal', 'snapshot', 'record', 'guard'],
-  guard: [...ALWAYS_ALLOWED, 'native', 'host', 'memory', 'sim', 'processes'],
+  guard: [...ALWAYS_ALLOWED, 'native', 'host', 'memory', 'sim', 'snapshot', 'processes'],
   launch: [...ALWAYS_ALLOWED, 'host', 'memory', 'models', 'snapshot', 'cache', 'estimate', 'fit', 'record', 'guard'],
   cli: [
     ...ALWAYS_ALLOWED,

@@ -1,6 +1,7 @@
 /** What the guard saw, in one sentence. */
 
 import { capitalized, formatBytes, formatDuration } from '../base/format.ts';
+import { availableBytes } from '../memory/available.ts';
 import type { GuardThresholds } from '../memory/guard-rules.ts';
 import { stalledText } from '../memory/pressure.ts';
 import type { GuardAction, GuardEvidence } from '../types/index.ts';
@@ -31,8 +32,7 @@ export function actionSentence(
 function seenText(reason: GuardAction['reason'], evidence: GuardEvidence, thresholds: GuardThresholds): string {
   const { available, free, freeInCpuLists, pressureFull, secondsToFloor, slope } = evidence;
   const floor = `the floor of ${formatBytes(thresholds.floor.bytes)}`;
-  const lists = (freeInCpuLists ?? 0) === 0 ? '' : `, with ${formatBytes(freeInCpuLists)} in the processors’ lists`;
-  const left = `${formatBytes(available)} were available${lists}`;
+  const left = `${formatBytes(availableBytes({ available }, { freeInCpuLists }))} were available`;
   const falling = slope !== null && slope < 0 ? `falling by ${formatBytes(-slope)}/s` : null;
   switch (reason) {
     case 'floor-near': {

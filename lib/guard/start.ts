@@ -14,7 +14,8 @@ import { startProcess } from '../base/start-process.ts';
 import { readHostMemory } from '../host/meminfo-within.ts';
 import { type GuardThresholds, guardThresholds } from '../memory/guard-rules.ts';
 import { guardProgram, native } from '../native/binding.ts';
-import type { GuardReading, GuardReport } from '../types/index.ts';
+import { memoryNow } from '../snapshot/settled.ts';
+import type { GuardReport } from '../types/index.ts';
 import { guardEnvironment } from './environment.ts';
 import { LineSplitter } from './lines.ts';
 import { permittedLoadActions } from './load-actions.ts';
@@ -77,8 +78,7 @@ export async function runGuard(settings: Settings): Promise<GuardReport> {
     ending.abort();
     for (const stream of child.stdio) stream?.destroy();
     reports.end();
-    const { available, free } = await memoryNow();
-    return run.report({ code, signal }, { available, free });
+    return run.report({ code, signal }, await memoryNow().catch(() => ({ available: null, free: null })));
   } finally {
     following.abort();
     signals.unlisten();
@@ -185,9 +185,4 @@ function listen(
       signal?.removeEventListener('abort', stop);
     },
   };
-}
-
-async function memoryNow(): Promise<GuardReading> {
-  const none = { available: null, free: null };
-  return readHostMemory().catch(() => none);
 }

@@ -19,7 +19,7 @@ export interface ReceiptInput {
   readings: readonly LaunchReading[];
   /** When the load phase ended, ISO 8601; null: it was not told. */
   loadedAt: string | null;
-  /** Lowest MemAvailable, which may lie between two readings. */
+  /** The least that was available, which may lie between two readings. */
   lowest: number;
   after: { available: number; free: number } | null;
   /** MemTotal. */
@@ -77,7 +77,7 @@ export function receiptOf(input: ReceiptInput): LaunchReceipt {
 /** Memory is given back while a process still ends: the last readings may have some of it. */
 const ENDING_MS = 1000;
 
-/** The lowest MemAvailable of the last second. */
+/** The least that was available in the last second. */
 function heldAtEnd(readings: readonly LaunchReading[], lowest: number): number {
   const last = readings.at(-1);
   if (last === undefined) return lowest;

@@ -5,12 +5,11 @@ import { LIMITS } from '../base/limits.ts';
 import { prepare } from '../cache/index.ts';
 import { openModel } from '../estimate/index.ts';
 import { guard } from '../guard/index.ts';
-import { hostMemorySync } from '../host/meminfo.ts';
 import { hostFloor } from '../memory/floor.ts';
 import { folderOf, makeFolder } from '../record/folder.ts';
 import { mark, record } from '../record/index.ts';
 import { snapshot } from '../snapshot/index.ts';
-import { memorySettled } from '../snapshot/settled.ts';
+import { memoryNow, memorySettled } from '../snapshot/settled.ts';
 import type {
   GuardOptions,
   GuardReport,
@@ -190,7 +189,7 @@ class Launch {
       });
       recorder.mark(`launch: ${report.outcome}`);
       await memorySettled({ goal: null, limitMs: SETTLED_MS });
-      const after = readMemory();
+      const after = await readMemory();
       this.#finish({ step: 'guard', state: report.outcome === 'stopped' ? 'failed' : 'done', text: endOf(report) });
       const receipt = this.#receipt(plan, report, { series, loadedAt, after });
       return {
@@ -334,11 +333,7 @@ function recordingOf(recorder: Recorder): Recording {
 /** Memory comes back for a while after a process has ended: the driver gives it back in its own time. */
 const SETTLED_MS = 5000;
 
-function readMemory(): { available: number; free: number } | null {
-  try {
-    const { available, free } = hostMemorySync();
-    return available === null || free === null ? null : { available, free };
-  } catch {
-    return null;
-  }
+async function readMemory(): Promise<{ available: number; free: number } | null> {
+  const { available, free } = await memoryNow().catch(() => ({ available: null, free: null }));
+  return available === null || free === null ? null : { available, free };
 }

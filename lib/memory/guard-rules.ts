@@ -26,8 +26,8 @@ const NEAR_BYTES = 512 * MiB;
 const KILL_NEAR_BYTES = NEAR_BYTES / 2;
 
 /**
- * MemAvailable leaves out the free pages in the processors' lists, up to an eighth of memory. They are read once it is so
- * near that a guard would act, and count; /proc/zoneinfo takes 30 µs on two processors, and a few more for each other one.
+ * MemAvailable leaves out the free pages in the processors' lists, up to an eighth of memory: they are read with it, and
+ * count. /proc/zoneinfo takes 30 µs on two processors, and a few more for each other one.
  */
 const READ_LISTS_MS = 10;
 

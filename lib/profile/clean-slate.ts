@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatBoth, formatDuration, MiB } from '../base/format.ts';
 import { snapshot } from '../snapshot/index.ts';
-import { availableNow, memorySettled } from '../snapshot/settled.ts';
+import { memoryNow, memorySettled } from '../snapshot/settled.ts';
 import type { ProfileReport, Snapshot } from '../types/index.ts';
 
 const OTHERS_POLL_MS = 1000;
@@ -18,7 +18,8 @@ function tolerance(total: number): number {
 
 /** Memory in use, in bytes: MemTotal less what is available. */
 export async function inUseNow(total: number): Promise<number> {
-  return total - ((await availableNow()) ?? 0);
+  const { available } = await memoryNow();
+  return total - (available ?? 0);
 }
 
 /**

@@ -54,7 +54,7 @@ class Trial {
   #steps = 0;
   #metric: number | null = null;
   #lastLine = '';
-  /** MemAvailable about every 100 ms. */
+  /** What was available, about every 100 ms. */
   readonly #available: number[] = [];
 
   constructor(order: Order, options: CheckedProfileOptions, machine: TrialMachine) {
@@ -151,7 +151,7 @@ class Trial {
     };
   }
 
-  /** Median of MemAvailable in the second half. */
+  /** Median in the second half. */
   #plateau(): number | null {
     const half = this.#available.slice(Math.floor(this.#available.length / 2)).sort((a, b) => a - b);
     return half[Math.floor(half.length / 2)] ?? null;

@@ -8,7 +8,6 @@ import { cpuLists } from '../host/kernel.ts';
 import { readHostMemory } from '../host/meminfo-within.ts';
 import { availableBytes } from '../memory/available.ts';
 import { native } from '../native/binding.ts';
-import type { HostMemory } from '../types/index.ts';
 
 /** Between two readings. */
 export const POLL_MS = 50;
@@ -17,15 +16,17 @@ const STABLE_MS = 1000;
 /** Fluctuation of what is available on an idle machine. */
 const NOISE = 64 * MiB;
 
-/** What the host has available, by the rule of the judgement, in bytes; null: not known. */
-export async function availableNow(): Promise<number | null> {
-  return withLists(await readHostMemory());
-}
-
-function withLists(host: HostMemory): number | null {
+/**
+ * What the host has available, by the rule of the judgement, and MemFree, in bytes; null: not known.
+ *
+ * @throws UmaError as `readHostMemory`.
+ */
+export async function memoryNow(): Promise<{ available: number | null; free: number | null }> {
+  const host = await readHostMemory();
   const lists = cpuLists(native());
   const [text] = native().readFiles([lists.file]);
-  return availableBytes(host, { freeInCpuLists: parseFact(lists, text, new Provenance()) });
+  const freeInCpuLists = parseFact(lists, text, new Provenance());
+  return { available: availableBytes(host, { freeInCpuLists }), free: host.free };
 }
 
 export interface Settling {
@@ -51,7 +52,7 @@ export async function memorySettled({
   let most = Number.NEGATIVE_INFINITY;
   let grewAt = started;
   for (;;) {
-    const available = await availableNow();
+    const { available } = await memoryNow();
     const now = performance.now();
     if (available === null || (goal !== null && available >= goal - NOISE)) return { available, settled: true };
     if (available > most + NOISE / 8) {

@@ -47,7 +47,7 @@ export interface GuardOptions {
   /** Allow a floor below 2 GiB. Default `false`. */
   acceptAFrozenMachine?: boolean;
   /**
-   * MemAvailable below which nothing else is needed to stop the program, in bytes, less than MemTotal. Default: 2 GiB, on
+   * Available memory below which nothing else is needed to stop the program, in bytes, less than MemTotal. Default: 2 GiB, on
    * machines below 32 GiB a sixteenth of MemTotal. A limit above the floor is the floor, too.
    */
   killBelowBytes?: number;
@@ -77,8 +77,8 @@ export interface GuardOptions {
 }
 
 /**
- * Why the guard acted. `floor-near`: at its present slope MemAvailable reaches the floor within a second. `below-kill`:
- * MemAvailable is below `killBelowBytes`. `low-and-stalled`: below the floor for seconds, with another sign: stalls, no
+ * Why the guard acted. `floor-near`: at its present slope available memory reaches the floor within a second. `below-kill`:
+ * it is below `killBelowBytes`. `low-and-stalled`: below the floor for seconds, with another sign: stalls, no
  * large blocks, swap used up, or it still falls. `stalled`: no task could run for minutes. `loading`: little is free while
  * the program loads. `requested`: the signal was aborted.
  */
@@ -90,11 +90,11 @@ export interface GuardEvidence {
   available: number | null;
   /** MemFree. */
   free: number | null;
-  /** Free pages in the processors' lists (/proc/zoneinfo), which count besides MemAvailable; null: not read, as above the floor. */
+  /** Free pages in the processors' lists (/proc/zoneinfo), which count besides MemAvailable; null: not known. */
   freeInCpuLists: number | null;
   /** Change of MemAvailable in bytes per second; negative: it falls. */
   slope: number | null;
-  /** Seconds until MemAvailable reaches the floor at this slope; null: it does not fall, or is below. */
+  /** Seconds until available memory reaches the floor at this slope; null: it does not fall, or is below. */
   secondsToFloor: number | null;
   /** PSI full of memory over 10 s, in percent. */
   pressureFull: number | null;
@@ -144,9 +144,11 @@ export type GuardEvent =
   | GuardAction
   | { type: 'ended'; at: string; exitCode: number | null; signal: string | null };
 
-/** MemAvailable and MemFree, in bytes. */
+/** In bytes. */
 export interface GuardReading {
+  /** What programs can get: MemAvailable, and the free pages in the processors' lists. */
   available: number | null;
+  /** MemFree. */
   free: number | null;
 }
 

@@ -139,13 +139,13 @@ export interface LaunchReading {
 export interface LaunchPlateau {
   from: string;
   to: string;
-  /** MemAvailable before the start less its mean here, in bytes. */
+  /** What was available before the start less its mean here, in bytes. */
   taken: number;
 }
 
 /**
- * What a launch took and gave back, in bytes: MemAvailable before less MemAvailable while it ran. What other programs took
- * or gave back meanwhile is in these numbers as well.
+ * What a launch took and gave back, in bytes: what was available before (MemAvailable, and the free pages in the processors'
+ * lists) less what was while it ran. What other programs took or gave back meanwhile is in these numbers as well.
  */
 export interface LaunchReceipt {
   before: { available: number; free: number };
@@ -165,16 +165,16 @@ export interface LaunchReceipt {
   expected: LaunchExpectation | null;
   /** The most that the processes of the command held themselves; null: not read. */
   own: { bytes: number | null; gpuBytes: number | null };
-  /** Lowest MemAvailable less the floor: below 0 the host had less than it needs. */
+  /** The least that was available less the floor: below 0 the host had less than it needs. */
   headroom: number;
   floor: { bytes: number; from: string };
   /** null: it was not read after the end. */
   after: {
     available: number;
     free: number;
-    /** What came back at the end: MemAvailable less its lowest in the last second of the program. */
+    /** What came back at the end: what is available less the least in the last second of the program. */
     returned: number;
-    /** What is not back: MemAvailable before the start less now; 0: everything. */
+    /** What is not back: what was available before the start less now; 0: everything. */
     missing: number;
   } | null;
   flags: LaunchFlags | null;

@@ -45,8 +45,8 @@ export type ProfileStatus = 'ok' | 'over' | 'refused' | 'stopped' | 'failed' | '
 /** Parts of a trial. `plateau` is the median of the second half of the run; `peak` the highest; `after` once it has ended. */
 export interface ProfilePhases {
   /**
-   * Memory in use on the machine (MemTotal less MemAvailable), in bytes; at `start` and `after` less the free pages in lists of
-   * the processors, which a trial takes first. null: not reached.
+   * Memory in use on the machine, in bytes: MemTotal less MemAvailable and less the free pages in the processors' lists, which a
+   * trial takes first. null: not reached.
    */
   start: number | null;
   plateau: number | null;
@@ -63,9 +63,9 @@ export interface ProfileTrial {
   /** null: there is no earlier trial to predict from. */
   predictedBytes: number | null;
   prediction: ProfilePrediction | null;
-  /** Highest memory in use on the machine, MemTotal less the lowest MemAvailable. null: not run, or not known. */
+  /** Highest memory in use on the machine, MemTotal less the least that was available. null: not run, or not known. */
   peakBytes: number | null;
-  /** Lowest MemAvailable. */
+  /** The least that was available: MemAvailable, and the free pages in the processors' lists. */
   headroomBytes: number | null;
   /** Largest sum of the command's processes: host memory, and GPU memory as NVML lists it. null: not known. */
   groupBytes: number | null;
@@ -179,7 +179,7 @@ export type ProfileEvent =
   | { type: 'trial-started'; number: number; params: ProfileParameters; prediction: ProfilePrediction | null }
   /** A line of the command's output. */
   | { type: 'output'; stream: 'stdout' | 'stderr'; line: string }
-  /** About every 100 ms: MemAvailable, and what the command's processes hold, in bytes. */
+  /** About every 100 ms: what is available, and what the command's processes hold, in bytes. */
   | { type: 'reading'; available: number | null; groupBytes: number | null; groupGpuBytes: number | null }
   /** A row is complete, also one that was refused or comes from an earlier run. */
   | { type: 'trial'; trial: ProfileTrial };

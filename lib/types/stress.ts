@@ -86,7 +86,7 @@ export interface StressReport extends ProbeHeader {
 export interface ProbeGuardReport {
   reason: 'floor' | 'pressure' | 'parent';
   memAvailable: number | null;
-  /** Free pages in the processors' lists (/proc/zoneinfo), which count besides; null: not read, as above the floor. */
+  /** Free pages in the processors' lists (/proc/zoneinfo), which count besides; null: not known. */
   freeInCpuLists: number | null;
   pressureFull: number | null;
   /** Time from the reading that tripped the guard to the end of the last allocation. null: the process exited first. */

@@ -40,10 +40,8 @@ const MemoryReading& MemoryReader::read() {
     next_blocks_ = now + kAlmost * every_.blocks;
     last_.free_blocks = parse_free_blocks(text_of("/proc/buddyinfo"), page_size_);
   }
-  if (!(last_.available < every_.lists_below)) {
-    last_.free_in_cpu_lists = kUnknown;
-    next_lists_ = 0;
-  } else if (now >= next_lists_) {
+  // One without the other says too much or too little: pages move between the two.
+  if (last_.has_meminfo && now >= next_lists_ && std::isfinite(every_.lists)) {
     next_lists_ = now + kAlmost * every_.lists;
     last_.free_in_cpu_lists = parse_cpu_lists(text_of("/proc/zoneinfo"), page_size_);
   }

@@ -16,7 +16,7 @@ struct MemoryReading {
   double t = 0;       // machine time in seconds
   double available = kUnknown;
   double free = kUnknown;
-  double free_in_cpu_lists = kUnknown;  // besides MemAvailable; read when that is low
+  double free_in_cpu_lists = kUnknown;  // besides MemAvailable
   double swap_free = kUnknown;
   double swap_total = kUnknown;
   double dirty = kUnknown;
@@ -41,8 +41,8 @@ class MemoryReader {
     // The same while MemFree is below `near_below`, or has moved so far since.
     double available_near = 0, near_below = 0, moved = 0;
     double pressure = 0, blocks = 0;
-    // Only while MemAvailable is below `lists_below`.
-    double lists = 0, lists_below = 0;
+    // Read with MemAvailable, where it is so old.
+    double lists = 0;
   };
 
   MemoryReader(Host& host, const Every& every);

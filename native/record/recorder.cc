@@ -27,7 +27,7 @@ MemoryReader::Every read_every(const RecorderOptions& options) {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   MemoryReader::Every every;
   every.available = options.meminfo_us / 1e6;
-  every.pressure = every.blocks = kNever;
+  every.pressure = every.blocks = every.lists = kNever;
   return every;
 }
 

@@ -63,7 +63,7 @@ int replay(const SupervisorOptions& options, Report& report, std::string& wrong)
       return 2;
     }
     last = reading.t;
-    lowest_available = std::fmin(lowest_available, reading.available);
+    lowest_available = std::fmin(lowest_available, reading.left());
     lowest_free = std::fmin(lowest_free, reading.free);
     highest_pressure = std::fmax(highest_pressure, reading.pressure);
     const Verdict verdict = judge.add(reading);

@@ -27,8 +27,6 @@ MemoryReader::Every read_every(const ProgramRules& rules, bool records) {
   every.pressure = rules.read_pressure;
   every.blocks = rules.read_blocks;
   every.lists = rules.read_lists;
-  // From here on it may act.
-  every.lists_below = rules.floor + rules.near;
   return every;
 }
 
@@ -187,7 +185,7 @@ void Watch::tick(Clock::time_point now) {
   read();
   measure_group(now);
   count_++;
-  lowest_available_ = std::fmin(lowest_available_, now_.available);
+  lowest_available_ = std::fmin(lowest_available_, now_.left());
   lowest_free_ = std::fmin(lowest_free_, now_.free);
   highest_pressure_ = std::fmax(highest_pressure_, now_.pressure);
   verdict_ = judge_.add(now_);
@@ -318,7 +316,7 @@ void Watch::report_started(const char* locked) {
   line.process_group = target_.group() == 0 ? kUnknown : target_.group();
   line.cgroup = target_.cgroup();
   line.locked = locked;
-  line.available = first_.available;
+  line.available = first_.left();
   line.free = first_.free;
   report_.write(line);
 }
@@ -330,7 +328,7 @@ void Watch::report_reading(Clock::time_point now) {
   char at[32];
   iso_time(at);
   line.at = at;
-  line.available = now_.available;
+  line.available = now_.left();
   line.free = now_.free;
   line.group_bytes = now_.group;
   line.group_gpu_bytes = now_.group_gpu;
@@ -352,7 +350,7 @@ void Watch::report_ended() {
   line.peak_group_gpu_bytes = peak_gpu_;
   line.readings = static_cast<double>(count_);
   line.cpu_ms = cpu_ms(CLOCK_PROCESS_CPUTIME_ID);
-  line.before_available = first_.available;
+  line.before_available = first_.left();
   line.before_free = first_.free;
   report_.ended(line);
 }

@@ -29,7 +29,7 @@ export const guardCommand: Command = {
   name: 'guard',
   usage: '[options] -- <program> [arguments…]',
   description:
-    'A native program watches MemAvailable and how fast it falls, with pressure, large blocks and swap as further signs. It acts while ' +
+    'A native program watches what is available and how fast it falls, with pressure, large blocks and swap as further signs. It acts while ' +
     'the machine has little left: drops caches and compacts while the program loads (root), warns, sends SIGTERM to every process of ' +
     'the program, and SIGKILL after --grace.\n' +
     'Signals, job control, terminal and exit code are those of the program. Exit code: 6 if the guard stopped it, with a sentence that ' +

@@ -3,10 +3,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ProfileReport } from '../../../lib/types/index.ts';
+import type { ProfileReport, ProfileTrial } from '../../../lib/types/index.ts';
 import { type CliResult, runUmaprobe } from '../../support/cli.ts';
+import { machineFile } from '../../support/machines.ts';
 import { parseDocument } from '../../support/schemas.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { GiB } from '../../support/units.ts';
 
 const folder = temporaryFolder('profile');
 
@@ -37,6 +39,15 @@ describe('a trial (simulated)', () => {
       '1 s8 {"bs": 1, "text": "{bs}"} a b;8',
       '2 s8 {"bs": 2, "text": "{bs}"} a b;8',
     ]);
+  });
+
+  it('takes nothing where it takes nothing: free pages in the processors’ lists are available at each time', () => {
+    const machine = machineFile('lists', { memory: { freeInCpuLists: 4 * GiB } });
+    const where = ['--sim', machine, '--no-record', '--journal', 'none', '--json'];
+    const { stdout } = runUmaprobe(['profile', ...where, '--vary', 'n=0.2', '--', 'sleep', '{n}']);
+    const { phases, peakBytes } = (parseDocument(stdout) as unknown as ProfileReport).trials[0] as ProfileTrial;
+    for (const bytes of [peakBytes, phases.plateau, phases.after])
+      expect(Math.abs((bytes ?? 0) - (phases.start ?? 0))).toBeLessThan(GiB);
   });
 
   it('ends at a line, after some steps, or with the command; the metric is of its last line', () => {

@@ -3,8 +3,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { GuardEvent, GuardReport } from '../../../lib/types/index.ts';
+import type { GuardEvent, GuardReport, Snapshot } from '../../../lib/types/index.ts';
 import { CLI } from '../../support/cli.ts';
+import { machineFile } from '../../support/machines.ts';
 import { evaluateOnMachine, evaluatePackage } from '../../support/package-on-machine.ts';
 import { parseDocument } from '../../support/schemas.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -72,6 +73,18 @@ describe('a program on a simulated machine (simulated)', () => {
     expect(dry?.report.lowest.available).toBeLessThan(FLOOR);
     expect(dry?.report.actions.length).toBeGreaterThan(0);
     for (const { dryRun } of dry?.report.actions ?? []) expect(dryRun).toBe(true);
+  });
+
+  it('has free pages in the processors’ lists: they are available before, at the lowest and after', async () => {
+    const machine = machineFile('lists', { memory: { freeInCpuLists: 4 * GiB } });
+    const [report, { host, kernel }] = await evaluateOnMachine<[GuardReport, Snapshot]>(
+      machine,
+      `return [await umaprobe.guard({ stdio: 'pipe', command: ['sleep', '0.2'] }), await umaprobe.snapshot()];`,
+    );
+    const available = (host.available ?? 0) + (kernel.freeInCpuLists ?? 0);
+    expect(available).toBe((host.available ?? 0) + 4 * GiB);
+    for (const reading of [report.before, report.lowest, report.after])
+      expect(Math.abs((reading.available ?? 0) - available)).toBeLessThan(GiB);
   });
 
   it('loads until a line of its output says otherwise', async () => {
