@@ -27,9 +27,9 @@ const KILL_NEAR_BYTES = NEAR_BYTES / 2;
 
 /**
  * MemAvailable leaves out the free pages in the processors' lists, up to an eighth of memory: they are read with it, and
- * count. /proc/zoneinfo takes 30 µs on two processors, and a few more for each other one.
+ * count; often once it is so near that a guard would act. /proc/zoneinfo takes 30 µs on two processors, 70 on 16.
  */
-const READ_LISTS_MS = 10;
+const READ_LISTS = { readListsMs: 100, readListsNearMs: 10 };
 
 /**
  * Ten readings. An engine that allocates one block and goes on computing makes a step, and no fall: what fell in the first
@@ -109,7 +109,7 @@ const READ_EVERY = {
   readPressureMs: 100,
   // It counts below the floor, after 10 s.
   readBlocksMs: 250,
-  readListsMs: READ_LISTS_MS,
+  ...READ_LISTS,
   // Who belongs to the program, and its memory: the peak of the report.
   readGroupMs: 100,
   readGroupUrgentMs: 20,
@@ -191,7 +191,7 @@ export function probeThresholds(floor: number, pressureFullPercent: number) {
     readAvailableMs: 20,
     readNearBytes: READ_EVERY.readNearBytes,
     readPressureMs: 20,
-    readListsMs: READ_LISTS_MS,
+    ...READ_LISTS,
     freeEveryMs: 100,
   };
 }

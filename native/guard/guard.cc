@@ -33,6 +33,8 @@ MemoryReader::Every read_every(const ProbeRules& rules) {
   every.pressure = rules.read_pressure;
   every.blocks = std::numeric_limits<double>::infinity();
   every.lists = rules.read_lists;
+  every.lists_near = rules.read_lists_near;
+  every.lists_below = rules.floor;
   return every;
 }
 

@@ -32,9 +32,9 @@ struct ProgramRules {
       swap_used_up = kUnknown, settle = kUnknown, give_up = kUnknown, load_free = kUnknown,
       load_every = kUnknown, read_available = kUnknown, read_available_near = kUnknown,
       read_near = kUnknown, read_moved = kUnknown, read_pressure = kUnknown, read_blocks = kUnknown,
-      read_lists = kUnknown, read_group = kUnknown, read_group_urgent = kUnknown,
-      read_gpu = kUnknown, look = kUnknown, look_idle = kUnknown, interval = kUnknown,
-      grace = kUnknown, report = kUnknown;
+      read_lists = kUnknown, read_lists_near = kUnknown, read_group = kUnknown,
+      read_group_urgent = kUnknown, read_gpu = kUnknown, look = kUnknown, look_idle = kUnknown,
+      interval = kUnknown, grace = kUnknown, report = kUnknown;
 };
 inline constexpr Given<ProgramRules> kProgramRules[] = {
     {"floorBytes", &ProgramRules::floor, 1, 0, 9007199254740991},
@@ -68,6 +68,7 @@ inline constexpr Given<ProgramRules> kProgramRules[] = {
     {"readPressureMs", &ProgramRules::read_pressure, 1e-3, 1, 86400000},
     {"readBlocksMs", &ProgramRules::read_blocks, 1e-3, 1, 86400000},
     {"readListsMs", &ProgramRules::read_lists, 1e-3, 1, 86400000},
+    {"readListsNearMs", &ProgramRules::read_lists_near, 1e-3, 1, 86400000},
     {"readGroupMs", &ProgramRules::read_group, 1e-3, 1, 86400000},
     {"readGroupUrgentMs", &ProgramRules::read_group_urgent, 1e-3, 1, 86400000},
     {"readGpuMs", &ProgramRules::read_gpu, 1e-3, 1, 86400000},
@@ -98,8 +99,9 @@ inline constexpr const char *kLoad = "load", *kTarget = "target", *kReplay = "re
 struct ProbeRules {
   double floor = kUnknown, pressure_full = kUnknown, pressure_near = kUnknown, progress = kUnknown,
       no_progress = kUnknown, pressure_for = kUnknown, read_available = kUnknown,
-      read_near = kUnknown, read_pressure = kUnknown, read_lists = kUnknown, free_every = kUnknown,
-      interval = kUnknown, parent = kUnknown, exit_after = kUnknown, report_fd = kUnknown;
+      read_near = kUnknown, read_pressure = kUnknown, read_lists = kUnknown,
+      read_lists_near = kUnknown, free_every = kUnknown, interval = kUnknown, parent = kUnknown,
+      exit_after = kUnknown, report_fd = kUnknown;
 };
 inline constexpr Given<ProbeRules> kProbeRules[] = {
     {"floorBytes", &ProbeRules::floor, 1, 0, 9007199254740991},
@@ -112,6 +114,7 @@ inline constexpr Given<ProbeRules> kProbeRules[] = {
     {"readNearBytes", &ProbeRules::read_near, 1, 0, 9007199254740991},
     {"readPressureMs", &ProbeRules::read_pressure, 1e-3, 0, 86400000},
     {"readListsMs", &ProbeRules::read_lists, 1e-3, 0, 86400000},
+    {"readListsNearMs", &ProbeRules::read_lists_near, 1e-3, 0, 86400000},
     {"freeEveryMs", &ProbeRules::free_every, 1e-3, 0, 86400000},
     {"intervalMs", &ProbeRules::interval, 1e-3, 1, 1000},
     {"parent", &ProbeRules::parent, 1, 0, 1073741824},

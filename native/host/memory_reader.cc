@@ -41,8 +41,8 @@ const MemoryReading& MemoryReader::read() {
     last_.free_blocks = parse_free_blocks(text_of("/proc/buddyinfo"), page_size_);
   }
   // One without the other says too much or too little: pages move between the two.
-  if (last_.has_meminfo && now >= next_lists_ && std::isfinite(every_.lists)) {
-    next_lists_ = now + kAlmost * every_.lists;
+  if (last_.has_meminfo && lists_are_due(now)) {
+    lists_at_ = now;
     last_.free_in_cpu_lists = parse_cpu_lists(text_of("/proc/zoneinfo"), page_size_);
   }
   return last_;
@@ -62,6 +62,11 @@ bool MemoryReader::is_due(double now) {
   if (!free) return true;
   last_.free = *free;
   return near() && std::abs(*free - read_at_free_) >= every_.moved;
+}
+
+bool MemoryReader::lists_are_due(double now) const {
+  const bool near = last_.available < every_.lists_below;
+  return now >= lists_at_ + kAlmost * (near ? every_.lists_near : every_.lists);
 }
 
 void MemoryReader::read_meminfo(double now) {

@@ -41,8 +41,8 @@ class MemoryReader {
     // The same while MemFree is below `near_below`, or has moved so far since.
     double available_near = 0, near_below = 0, moved = 0;
     double pressure = 0, blocks = 0;
-    // Read with MemAvailable, where it is so old.
-    double lists = 0;
+    // With MemAvailable, where they are so old; `lists_near` while that is below `lists_below`.
+    double lists = 0, lists_near = 0, lists_below = 0;
   };
 
   MemoryReader(Host& host, const Every& every);
@@ -59,6 +59,7 @@ class MemoryReader {
  private:
   std::string_view text_of(const char* path);
   bool is_due(double now);
+  bool lists_are_due(double now) const;
   void read_meminfo(double now);
 
   static constexpr size_t kBuffer = 1u << 20;  // zoneinfo of 144 processors takes 0.2 MiB
@@ -71,7 +72,8 @@ class MemoryReader {
   MemoryReading last_;
   LivePressure live_pressure_;
   double read_at_, read_at_free_ = 0;  // of meminfo: when, and what was free
-  double next_pressure_ = 0, next_blocks_ = 0, next_lists_ = 0;
+  double next_pressure_ = 0, next_blocks_ = 0;
+  double lists_at_ = 0;
 };
 
 }  // namespace umaprobe

@@ -27,6 +27,9 @@ MemoryReader::Every read_every(const ProgramRules& rules, bool records) {
   every.pressure = rules.read_pressure;
   every.blocks = rules.read_blocks;
   every.lists = rules.read_lists;
+  every.lists_near = rules.read_lists_near;
+  // From here on it may act.
+  every.lists_below = rules.floor + rules.near;
   return every;
 }
 
