@@ -24,7 +24,7 @@ export class GuardRun {
   readonly #thresholds: GuardThresholds;
   readonly #simulated: string | null;
   readonly #startedAt = new Date();
-  /** Output that came before the line that says that the program runs: two pipes have no order. null: that line has come. */
+  /** Of the output that came before the line that says that the program runs: two pipes have no order. null: that line has come. */
   #early: GuardEvent[] | null = [];
   readonly #actions: GuardAction[] = [];
   #pid: number | null = null;
@@ -62,7 +62,10 @@ export class GuardRun {
 
   output(stream: 'stdout' | 'stderr', line: string): void {
     if (this.#settings.stdio !== 'pipe') return;
-    const event: GuardEvent = { type: 'output', at: new Date().toISOString(), stream, line };
+    this.#emitAfterStart({ type: 'output', at: new Date().toISOString(), stream, line });
+  }
+
+  #emitAfterStart(event: GuardEvent): void {
     if (this.#early === null) this.#emit(event);
     else this.#early.push(event);
   }
@@ -75,7 +78,7 @@ export class GuardRun {
 
   loaded(): void {
     this.isLoaded = true;
-    this.#emit({ type: 'loaded', at: new Date().toISOString() });
+    this.#emitAfterStart({ type: 'loaded', at: new Date().toISOString() });
   }
 
   /**

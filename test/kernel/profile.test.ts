@@ -41,13 +41,13 @@ describe('a trainer whose memory grows faster than its batch', () => {
     const limitBytes = await limitNow();
     const report = await profile({
       command: [process.execPath, TRAINER, '{bs}'],
-      vary: [{ name: 'bs', values: [2, 4, 8, 16] }],
+      vary: [{ name: 'bs', values: [2, 4, 8, 24] }],
       limitBytes,
       metric: '([0-9]+) tokens/s',
       journal,
       folder: join(folder, 'record'),
     });
-    expect(rows(report)).toEqual(['2 ok', '4 ok', '8 ok', '16 refused']);
+    expect(rows(report)).toEqual(['2 ok', '4 ok', '8 ok', '24 refused']);
     expect(report.safe?.params).toEqual({ bs: 8 });
     parseDocument(JSON.stringify(report));
     for (const { groupBytes, metric, params, phases, status } of report.trials) {
@@ -62,8 +62,8 @@ describe('a trainer whose memory grows faster than its batch', () => {
     const refused = report.trials.at(-1);
     expect(refused?.notes).toMatch(/^the predicted peak of .* is above the limit/);
     expect(refused?.prediction?.model).toMatch(/^a \+ b·bs.* through bs 2, 4, 8/);
-    // The real one would have taken 5.2 GiB.
-    expect((refused?.predictedBytes ?? 0) - (report.trials[2]?.phases.start ?? 0)).toBeGreaterThan(4 * GiB);
+    // The real one would have taken 8.4 GiB; what others take during a trial bends the curve.
+    expect((refused?.predictedBytes ?? 0) - (report.trials[2]?.phases.start ?? 0)).toBeGreaterThan(5 * GiB);
     expect(readRecords(journal).filter(({ type }) => type === 'trial-end')).toHaveLength(3);
     expect(readFileSync(join(folder, 'record', 'lock'), 'utf8')).toBe('');
   });

@@ -124,6 +124,21 @@ describe('a run', () => {
     );
   });
 
+  it('has output and the end of the load after its start, in their order, whichever pipe was read first', () => {
+    const { run, events } = runOf([], { stdio: 'pipe' });
+    run.output('stdout', 'ready');
+    run.loaded();
+    run.output('stdout', 'after');
+    expect(events).toEqual([]);
+    run.add({ event: 'started', pid: 4711, processGroup: 4711, cgroup: null });
+    expect(events.map((event) => (event.type === 'output' ? event.line : event.type))).toEqual([
+      'started',
+      'ready',
+      'loaded',
+      'after',
+    ]);
+  });
+
   it('that never began is the reason of the kernel', () => {
     const { run } = runOf([{ event: 'failed', code: 'ENOENT' }]);
     expect(() => run.report({ code: 127, signal: null }, AFTER)).toThrow(
