@@ -9,7 +9,7 @@ import { actionSentence } from './sentence.ts';
 import type { Settings } from './settings.ts';
 
 /** How the native guard itself ended. */
-interface Exit {
+export interface Exit {
   code: number | null;
   signal: NodeJS.Signals | null;
 }

@@ -2,7 +2,6 @@
 
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isatty } from 'node:tty';
@@ -16,19 +15,18 @@ import { type GuardThresholds, guardThresholds } from '../memory/guard-rules.ts'
 import { guardProgram, native } from '../native/binding.ts';
 import { memoryNow } from '../snapshot/settled.ts';
 import type { GuardReport } from '../types/index.ts';
+import { ControlLines } from './control.ts';
 import { guardEnvironment } from './environment.ts';
 import { LineSplitter } from './lines.ts';
 import { permittedLoadActions } from './load-actions.ts';
 import { forwardOutput, isPiped } from './output.ts';
-import { linePattern } from './pattern.ts';
-import { CONTROL_FD, type Control, guardArguments, parseReport, READINGS_FD, REPORT_FD } from './protocol.ts';
-import { GuardRun } from './run.ts';
+import { type LinePattern, linePattern } from './pattern.ts';
+import { CONTROL_FD, guardArguments, parseReport, READINGS_FD, REPORT_FD } from './protocol.ts';
+import { type Exit, GuardRun } from './run.ts';
 import type { Settings } from './settings.ts';
+import { forwardSignals } from './signals.ts';
 import { followTargets } from './system.ts';
 import { targetArgument } from './target.ts';
-
-/** Signals that a program would get if it ran without the guard. */
-const FORWARDED = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGTSTP', 'SIGUSR1', 'SIGUSR2'] as const;
 
 /** For output that is still in the pipes when the program has ended. */
 const LAST_OUTPUT_MS = 500;
@@ -46,42 +44,68 @@ export async function runGuard(settings: Settings): Promise<GuardReport> {
   const readings = native().recorderReadings(Math.round(settings.intervalMs * 1000));
   const args = guardCommandLine(settings, thresholds, { simulated: machine !== null, tty, readings: readings >= 0 });
   const run = new GuardRun(settings, thresholds, machine);
-  const child = await startGuard(settings, args, readings);
-  const control = controlOf(child);
+  const control = new ControlLines();
+  // From here on a signal is for the program, also if it comes before the program has begun.
+  const signals = settings.forwardSignals ? forwardSignals(tty, control) : null;
+  try {
+    const child = await startGuard(settings, args, readings);
+    control.connect(child.stdio[CONTROL_FD] as Writable);
+    const exit = await follow(child, { settings, run, control, isReady, onStopped: () => signals?.stopThisProcess() });
+    return run.report(exit, await memoryNow().catch(() => ({ available: null, free: null })));
+  } finally {
+    signals?.unlisten();
+  }
+}
+
+interface Following {
+  settings: Settings;
+  run: GuardRun;
+  control: ControlLines;
+  isReady: LinePattern | null;
+  /** The program was stopped by the terminal. */
+  onStopped: () => void;
+}
+
+/** Passes on what the native guard reports and what the program writes, until both have ended. */
+async function follow(child: ChildProcess, { control, isReady, onStopped, run, settings }: Following): Promise<Exit> {
+  const { signal, target } = settings;
   // What this call did not start goes on when nobody wants to watch it any longer.
-  const stop = (): void => (settings.target === null ? control('stop') : void child.kill('SIGTERM'));
+  const stop = (): void => (target === null ? control.write('stop') : void child.kill('SIGTERM'));
   run.onStopNeeded = stop;
   const reports = new LineSplitter((line) => {
     const report = parseReport(line);
     if (report === null) return;
     run.add(report);
-    if (report.event === 'stopped' && settings.forwardSignals) signals.stopThisProcess();
+    if (report.event === 'stopped') onStopped();
   });
   (child.stdio[REPORT_FD] as Readable).setEncoding('utf8').on('data', (text: string) => reports.write(text));
   forwardOutput(child, settings, (stream, line) => {
     run.output(stream, line);
     if (!run.isLoaded && isReady?.(line) === true) {
       run.loaded();
-      control('loaded');
+      control.write('loaded');
     }
   });
+  const resume = (): void => control.write('continue');
+  process.on('SIGCONT', resume);
+  signal?.addEventListener('abort', stop, { once: true });
+  if (signal?.aborted) stop();
   const following = new AbortController();
-  if (settings.target !== null && 'system' in settings.target)
-    void followTargets(settings.target.system, control, following.signal);
-  const signals = listen(settings, tty, control, stop);
+  if (target !== null && 'system' in target) void followTargets(target.system, control, following.signal);
   try {
     const closed = once(child, 'close');
-    const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+    const [code, exitSignal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
     // A process that outlives the program may keep its output open.
     const ending = new AbortController();
     await Promise.race([closed, sleep(LAST_OUTPUT_MS, undefined, { signal: ending.signal }).catch(() => undefined)]);
     ending.abort();
     for (const stream of child.stdio) stream?.destroy();
     reports.end();
-    return run.report({ code, signal }, await memoryNow().catch(() => ({ available: null, free: null })));
+    return { code, signal: exitSignal };
   } finally {
     following.abort();
-    signals.unlisten();
+    process.removeListener('SIGCONT', resume);
+    signal?.removeEventListener('abort', stop);
   }
 }
 
@@ -136,53 +160,4 @@ async function startGuard(settings: Settings, args: readonly string[], readings:
     env: guardEnvironment(env ?? process.env),
     ...(cwd === undefined ? {} : { cwd }),
   });
-}
-
-/** Tells the native guard something; nothing, once it has ended. */
-function controlOf(child: ChildProcess): (line: Control) => void {
-  const stream = child.stdio[CONTROL_FD] as Writable;
-  stream.on('error', () => undefined);
-  return (line) => {
-    if (stream.writable) stream.write(`${line}\n`);
-  };
-}
-
-interface Signals {
-  /** As the program is stopped: the shell then has its job back. */
-  stopThisProcess(): void;
-  unlisten(): void;
-}
-
-/** Follows the signals of this process until `unlisten` is called. */
-function listen(
-  { forwardSignals, signal }: Settings,
-  tty: boolean,
-  control: (line: Control) => void,
-  stop: () => void,
-): Signals {
-  const resume = (): void => control('continue');
-  const handlers = forwardSignals
-    ? FORWARDED.map((name) => [name, (): void => control(`signal ${constants.signals[name]}`)] as const)
-    : [];
-  const listenFor = (act: 'on' | 'removeListener', only?: NodeJS.Signals): void => {
-    for (const [name, handler] of handlers) if (only === undefined || only === name) process[act](name, handler);
-  };
-  process.on('SIGCONT', resume);
-  listenFor('on');
-  signal?.addEventListener('abort', stop, { once: true });
-  if (signal?.aborted) stop();
-  return {
-    stopThisProcess: () => {
-      // By the signal that a shell expects of Ctrl-Z; without a terminal the kernel may ignore that one.
-      if (!tty) return void process.kill(process.pid, 'SIGSTOP');
-      listenFor('removeListener', 'SIGTSTP');
-      process.kill(process.pid, 'SIGTSTP');
-      listenFor('on', 'SIGTSTP');
-    },
-    unlisten: () => {
-      process.removeListener('SIGCONT', resume);
-      listenFor('removeListener');
-      signal?.removeEventListener('abort', stop);
-    },
-  };
 }

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { processes } from '../processes/index.ts';
 import type { GuardPolicy } from '../types/index.ts';
+import type { ControlLines } from './control.ts';
 import { candidates } from './policy.ts';
-import type { Control } from './protocol.ts';
 
 /** A list of all processes takes some 20 ms of CPU time: 0.4 % of a core. */
 const REFRESH_MS = 5000;
@@ -13,17 +13,13 @@ const REFRESH_MS = 5000;
 const MOST = 20;
 
 /** Until the signal is aborted. A list that fails keeps the one before. */
-export async function followTargets(
-  policy: GuardPolicy,
-  control: (line: Control) => void,
-  signal: AbortSignal,
-): Promise<void> {
+export async function followTargets(policy: GuardPolicy, control: ControlLines, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
       const report = await processes({ pssLimitMs: 0, signal });
       const paths = candidates(report, policy, process.pid).map(({ rootPid }) => cgroupOf(rootPid));
       const usable = [...new Set(paths)].filter((path) => path !== null && path !== '/' && !/\s/.test(path));
-      control(
+      control.write(
         `targets ${usable
           .slice(0, MOST)
           .map((path) => `cgroup:${path}`)

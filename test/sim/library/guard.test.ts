@@ -120,6 +120,24 @@ describe('guard()', () => {
     expect(result.ms).toBeLessThan(10_000);
   });
 
+  it('passes a signal on that comes while the program starts', async () => {
+    const answer = await evaluatePackage<[string, number | null]>(
+      `const { spawn } = childProcess;
+      childProcess.spawn = (...args) => {
+        const child = spawn(...args);
+        process.kill(process.pid, 'SIGUSR2');
+        return child;
+      };
+      syncBuiltinESMExports();
+      const { outcome, signal } = await umaprobe.guard({ command: ['sleep', '20'], stdio: 'pipe', forwardSignals: true });
+      return [outcome, signal];`,
+      {
+        imports: "import childProcess from 'node:child_process'; import { syncBuiltinESMExports } from 'node:module';",
+      },
+    );
+    expect(answer).toEqual(['exited', 'SIGUSR2']);
+  });
+
   it('rejects with what the caller’s function throws, and the program is stopped', async () => {
     const file = join(temporaryFolder('guard'), 'ran');
     const message = await evaluatePackage<string>(
