@@ -13,6 +13,11 @@ export function reason(failure: Failure): string {
   return `${errorCode(failure)}: ${failure.call} answered ${failure.name}${status}${message}`;
 }
 
+/** Whether a `from` record says that what is there could not be read, and not that there is nothing. */
+export function isUnread(source: string | undefined): boolean {
+  return source?.startsWith('ERR_UMA') === true && !source.startsWith('ERR_UMA_NOT_SUPPORTED');
+}
+
 /** Builds a `from` record: the source of each property, or the reason why it is null. */
 export class Provenance {
   readonly sources: Record<string, string> = {};

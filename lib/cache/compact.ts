@@ -3,6 +3,7 @@
 import { UmaError } from '../base/errors.ts';
 import { formatBytes } from '../base/format.ts';
 import { contiguityGate, type GateReading, gateText, meetsGate, readGate } from '../memory/contiguity.ts';
+import { refusalOf } from '../memory/judge.ts';
 import type {
   BlocksByOrder,
   CompactOptions,
@@ -23,24 +24,24 @@ export async function compactMemory(
   { gate: requestedGate = {}, always = false, sudo = false, signal }: CompactOptions,
 ): Promise<CompactReport> {
   const started = performance.now();
-  const before = await system.takeSnapshot();
+  const before = await system.takeSnapshot('needed');
   const gate = contiguityGate(before.host.total, requestedGate);
   const gateBefore = readGate(before, freeBlocks(before), gate);
-  const metBefore = meetsGate(gateBefore);
+  const metBefore = meetsGate(gateBefore) && obstacle(before, requestedGate) === null;
   let write: SysctlWrite | null = null;
   let after = before;
   if (!metBefore || always) {
     await assertMayWrite(system, SYSCTL, sudo);
     signal?.throwIfAborted();
     write = await writeSysctl(system, SYSCTL, sudo);
-    after = await system.takeSnapshot();
+    after = await system.takeSnapshot('needed');
   }
   const gateAfter = readGate(after, freeBlocks(after), gate);
   return {
     schema: 'umaprobe/cache-compact/1',
     at: before.at,
     simulated: system.simulated,
-    ...verdict(metBefore, gateAfter, gate),
+    ...verdict(metBefore, gateAfter, gate, obstacle(after, requestedGate)),
     by: write?.by ?? null,
     gate,
     orders: blocksByOrder(freeBlocks(before), freeBlocks(after)),
@@ -53,6 +54,16 @@ export async function compactMemory(
 }
 
 /**
+ * What the judgement has against a large launch although the gate is met; null: nothing. A gate of the caller's own stands for
+ * what it says of fragmentation.
+ */
+function obstacle({ judgement }: Snapshot, requested: Partial<ContiguityGate>): string | null {
+  const isOwn = Object.values(requested).some((value) => value !== undefined);
+  const fragmented = isOwn ? undefined : judgement.findings.find(({ id }) => id === 'fragmentation');
+  return (refusalOf(judgement) ?? fragmented)?.summary ?? null;
+}
+
+/**
  * `reboot-required` is only for memory that is free and idle but still fragmented after compaction (a public launcher's
  * gate on Sparks). Blocks of page cache and of programs can be freed without a reboot.
  */
@@ -60,8 +71,11 @@ export function verdict(
   metBefore: boolean,
   now: GateReading,
   gate: ContiguityGate,
+  obstructed: string | null,
 ): Pick<CompactReport, 'verdict' | 'reason'> {
   const numbers = gateText(now, gate.blockBytes);
+  if (obstructed !== null && meetsGate(now))
+    return { verdict: 'not-ready', reason: `${obstructed.replace(/\.$/, '')}; ${numbers}` };
   if (meetsGate(now))
     return metBefore
       ? { verdict: 'ok', reason: `already ready for a large launch: ${numbers}` }

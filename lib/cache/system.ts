@@ -24,8 +24,8 @@ export interface System {
   uid: number;
   /** /proc/meminfo. */
   host(): Promise<HostMemory>;
-  /** A snapshot without cudaMemGetInfo, which needs a CUDA context and on a unified device equals MemFree. */
-  takeSnapshot(): Promise<Snapshot>;
+  /** A snapshot; unless `needed`, without cudaMemGetInfo, which needs a CUDA context and on a unified device equals MemFree. */
+  takeSnapshot(memGetInfo?: 'needed' | 'never'): Promise<Snapshot>;
   /** Why this process may not write a kernel file: "EACCES", "EROFS", "ENOENT"; null: it may. */
   mayWrite(path: string): Promise<string | null>;
   /** See `resolvePath` of walk.ts. */
@@ -49,14 +49,13 @@ export function thisSystem(): System {
   const binding = native();
   const name = binding.simulatedMachine();
   const simulated = isFailure(name) ? null : name;
-  const deadlines = { deadlineMs: SNAPSHOT_DEADLINE_MS, childDeadlineMs: SNAPSHOT_DEADLINE_MS };
   return {
     binding,
     simulated,
     env: process.env,
     uid: process.geteuid?.() ?? 0,
     host: () => readHostMemory(),
-    takeSnapshot: () => snapshot({ memGetInfo: 'never', ...deadlines }),
+    takeSnapshot: (memGetInfo = 'never') => snapshot({ memGetInfo, deadlineMs: SNAPSHOT_DEADLINE_MS }),
     mayWrite: (path) => (simulated === null ? writeRefusal(path) : simulatedWriteRefusal()),
     resolvePath: (path) => resolvePath(binding, path),
     executable,

@@ -3,6 +3,7 @@
 import { clean, formatBytes } from '../base/format.ts';
 import { outcomeOf } from '../memory/findings/index.ts';
 import { headroom, unifiedDevice } from '../memory/headroom.ts';
+import { refusalOf } from '../memory/judge.ts';
 import { judgePressure } from '../memory/pressure.ts';
 import type { DeviceSnapshot, GpuProcess, Snapshot } from '../types/index.ts';
 
@@ -66,14 +67,14 @@ export function fitText(what: string, bytes: number, machine: Machine): string {
   if (afterReclaim === null) return `${what}; how much can be allocated here is not known.`;
   if (bytes > afterReclaim)
     return `${what}; ${roomText(machine)}: ${formatBytes(bytes - afterReclaim)} too little.${holdersText(machine)}`;
+  const refusal = refusalOf(machine.snapshot.judgement);
+  if (refusal !== undefined)
+    return `${what}; ${roomText(machine)}, but nothing should be loaded now. ${refusal.summary}`;
+  const { safe } = machine;
+  if (safe !== null && bytes > safe)
+    return `${what}; ${roomText(machine)}, but no more than ${formatBytes(safe)} is safe to load.`;
   const reclaim = immediate !== null && bytes > immediate;
-  return `${what}; ${roomText(machine)}: it fits${reclaim ? ' after reclaim only' : ' now'}.${unsafeText(bytes, machine)}`;
-}
-
-/** A warning where a size fits, but takes the host below its floor. */
-function unsafeText(bytes: number, { afterReclaim, safe }: Machine): string {
-  if (afterReclaim === null || safe === null || bytes <= safe) return '';
-  return ` Only ${formatBytes(afterReclaim - bytes)} would be left: no more than ${formatBytes(safe)} is safe to load.`;
+  return `${what}; ${roomText(machine)}: it fits${reclaim ? ' after reclaim only' : ' now'}.`;
 }
 
 /** " vllm (7) holds 60.0 GiB.": the largest GPU process; '' if none is known. */

@@ -56,13 +56,13 @@ export interface Freed {
 export function machineOf(snapshot: Snapshot, ordinal: number | null): Machine {
   const device = deviceOf(snapshot, ordinal);
   if (device === null) {
-    return { ...UNKNOWN, device, from: clean(withoutGpu(snapshot)) };
+    return { ...UNKNOWN, device, from: clean(withoutGpu(snapshot)), refusal: refusalOf(snapshot) };
   }
   const lost = goneText(device);
   if (lost !== null) return { ...UNKNOWN, device, from: lost, refusal: findingOf(snapshot, 'gpu.state') };
   if (device.visible === false) {
     const from = clean(device.from.visible ?? 'CUDA does not list this GPU');
-    return { ...UNKNOWN, device, from };
+    return { ...UNKNOWN, device, from, refusal: refusalOf(snapshot) };
   }
   const refusal = refusalOf(snapshot);
   const { safe, safeHigh } = device.allocatable;
@@ -89,9 +89,10 @@ function otherwise(snapshot: Snapshot, device: DeviceSnapshot): number | null {
 const UNKNOWN = { pool: null, limit: null, uncertain: null, refusal: null, steps: [] };
 
 /** Too little memory is no refusal here: the limit says it, and what would raise it. */
+const TOO_LITTLE: readonly Finding['id'][] = ['memory.available', 'gpu.memory'];
+
 function refusalOf({ judgement }: Snapshot): Finding | null {
-  if (judgement.mayLoad !== 'not-now') return null;
-  return judgement.findings.find((finding) => refuses(finding) && finding.id !== 'memory.available') ?? null;
+  return judgement.findings.find((finding) => refuses(finding) && !TOO_LITTLE.includes(finding.id)) ?? null;
 }
 
 function findingOf({ judgement }: Snapshot, id: Finding['id']): Finding | null {

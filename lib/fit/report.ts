@@ -80,7 +80,12 @@ export function fitReport(need: CheckedNeed, snapshot: Snapshot, options: Checke
     programs,
   };
   const whole = { ...report, summary: summaryOf(report, need, chosen, machine.uncertain) };
-  return refusal === null || verdict === 'no' ? whole : notNow(whole, refusal);
+  return refusal === null || isTooLarge(need, machine) ? whole : notNow(whole, refusal);
+}
+
+/** More than the whole memory, whatever refuses now. */
+function isTooLarge({ peak }: CheckedNeed, { pool }: Machine): boolean {
+  return pool !== null && peak.bytes > pool.total;
 }
 
 /** The machine refuses every load now: no program is told how to start. */
@@ -232,7 +237,8 @@ function unknownSummary(
   const between = limit.bytes !== null && uncertain !== null && peak.bytes > limit.bytes;
   if (between && peak.bytes <= uncertain.high)
     return `It is not known whether ${size} fit: ${inGiB(limit.bytes)} GiB can be loaded for certain, up to ${inGiB(uncertain.high)} GiB may be; ${uncertain.why}.`;
-  return `It is not known whether ${size} fit: ${limit.bytes === null || chosen === null ? limit.from : chosen.from}.`;
+  const why = limit.bytes === null || chosen === null ? limit.from : chosen.from;
+  return `It is not known whether ${size} fit: ${why.replace(/\.$/, '')}.`;
 }
 
 /** ", and 103.88 GiB after the steps", or nothing where there are none that help. */

@@ -4,6 +4,7 @@ import { lazy } from '../base/lazy.ts';
 import type { GuardOptions, GuardReport } from '../types/index.ts';
 
 export { DEFAULT_GRACE_MS, DEFAULT_INTERVAL_MS } from './defaults.ts';
+export { assertWatchable } from './watchable.ts';
 
 const load = lazy(() => Promise.all([import('./options.ts'), import('./start.ts')]));
 

@@ -70,7 +70,9 @@ function signs(
 }
 
 function heldText({ groupBytes, groupGpuBytes }: GuardEvidence): string {
-  if (groupBytes === null && groupGpuBytes === null) return '';
-  const gpu = groupGpuBytes === null || groupGpuBytes === 0 ? '' : ` and ${formatBytes(groupGpuBytes)} on the GPU`;
-  return `; the program held ${formatBytes(groupBytes)}${gpu}`;
+  const held = [
+    ...(groupBytes === null ? [] : [formatBytes(groupBytes)]),
+    ...(groupGpuBytes === null || groupGpuBytes === 0 ? [] : [`${formatBytes(groupGpuBytes)} on the GPU`]),
+  ];
+  return held.length === 0 ? '' : `; the program held ${held.join(' and ')}`;
 }

@@ -6,7 +6,7 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { outOfRange } from '../base/arguments.ts';
-import { toUmaError, UmaError } from '../base/errors.ts';
+import { toUmaError } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
 import { checkNamedFolder } from '../base/named-path.ts';
 import { startProcess } from '../base/start-process.ts';
@@ -27,6 +27,7 @@ import type { Settings } from './settings.ts';
 import { forwardSignals } from './signals.ts';
 import { followTargets } from './system.ts';
 import { targetArgument } from './target.ts';
+import { assertWatchable } from './watchable.ts';
 
 /** For output that is still in the pipes when the program has ended. */
 const LAST_OUTPUT_MS = 500;
@@ -35,7 +36,7 @@ export async function runGuard(settings: Settings): Promise<GuardReport> {
   const machine = native().simulatedMachine();
   if (isFailure(machine)) throw toUmaError(machine);
   const { available, total } = await readHostMemory();
-  if (available === null) throw nothingToWatch();
+  assertWatchable(available);
   checkBelowTotal('floorBytes', settings.floorBytes, total);
   checkBelowTotal('killBelowBytes', settings.killBelowBytes, total);
   const thresholds = guardThresholds(total, settings);
@@ -107,17 +108,6 @@ async function follow(child: ChildProcess, { control, isReady, onStopped, run, s
     process.removeListener('SIGCONT', resume);
     signal?.removeEventListener('abort', stop);
   }
-}
-
-/** Without MemAvailable no floor can be kept: the program is not started as if one were. */
-function nothingToWatch(): UmaError {
-  return new UmaError('ERR_UMA_FLOOR', {
-    source: 'umaprobe',
-    call: 'guard',
-    status: null,
-    name: 'UNKNOWN_AVAILABLE',
-    message: 'not started: MemAvailable cannot be read, so nothing can be watched. See: head -3 /proc/meminfo',
-  });
 }
 
 function checkBelowTotal(name: string, bytes: number | undefined, total: number): void {

@@ -1,8 +1,8 @@
 /** Facts of the NVIDIA kernel driver in /proc and debugfs: its version and its page pools. */
 
-import { isFailure, type Provenance, reason } from '../base/facts.ts';
+import { isFailure, isUnread, type Provenance, reason } from '../base/facts.ts';
 import type { DriverFacts } from '../types/index.ts';
-import { type KernelFiles, readSeldom, readTable } from './files.ts';
+import { type KernelFiles, readSeldom, readTable, unparsed } from './files.ts';
 import { parseDriverParameter, parseDriverVersion, parseShrinkerCount } from './procfs.ts';
 
 const SHRINKERS = '/sys/kernel/debug/shrinker';
@@ -21,28 +21,25 @@ export async function readDriverFacts(files: KernelFiles, provenance: Provenance
   const { sources, values } = await readSeldom(files, FACTS, 'forever', (own) => readTable(files, FACTS, own));
   Object.assign(provenance.sources, sources);
   const { systemMemoryPools, version } = values;
-  return { version, systemMemoryPools, poolBytes: await readPoolBytes(files, systemMemoryPools, provenance) };
+  const { file, path } = FACTS.systemMemoryPools;
+  // The file has no line of that name, or is not there.
+  const hasNone = systemMemoryPools === null && !isUnread(sources[path]);
+  if (sources[path] === unparsed(file)) provenance.record(path, `${file}: this driver has no such parameter`);
+  if (!hasNone && systemMemoryPools !== 0)
+    return { version, systemMemoryPools, poolBytes: await readPoolBytes(files, provenance) };
+  provenance.record(
+    'driver.poolBytes',
+    hasNone ? 'this driver has no page pools parameter' : 'EnableSystemMemoryPools is 0: no pools',
+  );
+  return { version, systemMemoryPools, poolBytes: hasNone ? null : 0 };
 }
 
 /**
  * Bytes in the driver's page pools; null: unknown. The shrinker of a pool counts pages of the pool's order, not base
  * pages: of order 9 each has 2 MiB. The directory has hundreds of entries, so it is listed only if the driver has the
- * parameter.
- *
- * @param systemMemoryPools the parameter of this driver, EnableSystemMemoryPools; null: it has no such parameter.
+ * parameter, or its parameters cannot be read.
  */
-async function readPoolBytes(
-  files: KernelFiles,
-  systemMemoryPools: number | null,
-  provenance: Provenance,
-): Promise<number | null> {
-  if (systemMemoryPools === null || systemMemoryPools === 0) {
-    provenance.record(
-      'driver.poolBytes',
-      systemMemoryPools === 0 ? 'EnableSystemMemoryPools is 0: no pools' : 'this driver has no page pools parameter',
-    );
-    return systemMemoryPools === 0 ? 0 : null;
-  }
+async function readPoolBytes(files: KernelFiles, provenance: Provenance): Promise<number | null> {
   const names = await files.list(SHRINKERS);
   if (isFailure(names)) {
     provenance.record('driver.poolBytes', reason(names));

@@ -1,6 +1,7 @@
 /** What a launch is going to do, from what is known of its command and its machine. Pure. */
 
-import { capitalized, formatBoth, formatBytes } from '../base/format.ts';
+import { formatBoth, formatBytes } from '../base/format.ts';
+import { refusalOf } from '../memory/judge.ts';
 import type {
   FitReport,
   FitVerdict,
@@ -59,7 +60,7 @@ export function verdictFor({
   noFit,
   recognised: { unread },
 }: Pick<PlanInput, 'fit' | 'machine' | 'noFit' | 'recognised'>): { verdict: FitVerdict; summary: string } {
-  const refusal = refusalOf(machine);
+  const refusal = whyRefused(machine);
   if (refusal !== null) return { verdict: 'not-now', summary: refusal };
   const may = (effect: 'more' | 'less'): string[] =>
     unread.filter((part) => part.effect === effect || part.effect === 'either').map(({ text }) => text);
@@ -75,13 +76,13 @@ export function verdictFor({
 }
 
 /** Why the machine refuses any load now, and what to do; null: it does not. */
-function refusalOf({ devices, judgement }: PlanInput['machine']): string | null {
-  const { because, findings, mayLoad, next } = judgement;
-  // Without a GPU it is no reason that there is none: a program loads into memory of the host.
-  const refuses =
-    devices.length > 0 || findings.some(({ effect, id }) => effect.does === 'refuses' && id !== 'library.cuda');
-  if (mayLoad !== 'not-now' || !refuses) return null;
-  return next === null ? because : `${because} ${capitalized(next)}.`;
+function whyRefused({ judgement }: PlanInput['machine']): string | null {
+  const refusal = refusalOf(judgement);
+  if (refusal === undefined) return null;
+  const { cause, remedy, summary } = refusal;
+  return [summary, cause, remedy === null ? null : `What to do: ${remedy.text}.`]
+    .filter((part) => part !== null)
+    .join(' ');
 }
 
 type Answer = Pick<FitReport, 'expectedFits'> | null;

@@ -4,7 +4,7 @@ import { UmaError } from '../base/errors.ts';
 import { LIMITS } from '../base/limits.ts';
 import { prepare } from '../cache/index.ts';
 import { openModel } from '../estimate/index.ts';
-import { guard } from '../guard/index.ts';
+import { assertWatchable, guard } from '../guard/index.ts';
 import { hostFloor } from '../memory/floor.ts';
 import { folderOf, makeFolder } from '../record/folder.ts';
 import { mark, record } from '../record/index.ts';
@@ -44,6 +44,8 @@ export async function runLaunch(settings: LaunchSettings): Promise<LaunchReport>
   const started = performance.now();
   // A context of this process would hold memory for as long as the program runs.
   const machine = await snapshot({ memGetInfo: 'needed', ...(signal === undefined ? {} : { signal }) });
+  // The plan of a launch that no guard could follow is no plan.
+  assertWatchable(machine.host.available);
   const launched = new Launch(settings, machine);
   let plan = await launched.plan(machine);
   onEvent({ type: 'plan', at: now(), plan });

@@ -3,28 +3,38 @@
 import { formatBoth } from '../base/format.ts';
 import type { DeviceSnapshot, Reading } from '../types/index.ts';
 import { contextFailure } from './device-health.ts';
-import { headroom, ownHeadrooms, unifiedDevice } from './headroom.ts';
+import { headroom, type OwnHeadroom, unifiedDevice, visibleHeadrooms } from './headroom.ts';
 import { hidesAll } from './visibility.ts';
 
-/** The GPU that an answer about the machine is about: the one that shares the host's memory, else the fullest. */
+/**
+ * The GPU that an answer about the machine is about: the one that shares the host's memory, else the fullest that programs
+ * find and on which something can be loaded.
+ */
 export function answeredDevice(snapshot: Reading): DeviceSnapshot | undefined {
-  return unifiedDevice(snapshot) ?? ownHeadrooms(snapshot)[0]?.device ?? snapshot.devices[0];
+  return unifiedDevice(snapshot) ?? answeredHeadroom(snapshot)?.device ?? snapshot.devices[0];
+}
+
+function answeredHeadroom(snapshot: Reading): OwnHeadroom | undefined {
+  const gpus = visibleHeadrooms(snapshot);
+  return gpus.find(({ device }) => device.allocatable.safe !== 0) ?? gpus[0];
 }
 
 /**
- * "60.0 GiB can be loaded on the GPU": what is safe on the unified device, else on the fullest GPU with its own memory;
+ * "60.0 GiB can be loaded on the GPU": what is safe on the unified device, else on the answered GPU with its own memory;
  * null: unknown.
  */
 export function room(snapshot: Reading, format: (bytes: number | null) => string): string | null {
   const shared = unifiedDevice(snapshot)?.allocatable.safe ?? null;
   if (shared !== null) return `${format(shared)} can be loaded on the GPU`;
-  const gpus = ownHeadrooms(snapshot);
-  const [fullest] = gpus;
-  if (fullest === undefined) return null;
-  const gpu = snapshot.devices.length === 1 && fullest.device.index === 0 ? 'the GPU' : `GPU ${fullest.device.index}`;
-  const others = gpus.length > 1 ? `, the fullest of ${gpus.length}` : '';
-  const { safe } = fullest.device.allocatable;
-  return `${format(safe ?? fullest.bytes)} can be ${safe === null ? 'allocated' : 'loaded'} on ${gpu}${others}`;
+  const answered = answeredHeadroom(snapshot);
+  if (answered === undefined) return null;
+  const gpus = visibleHeadrooms(snapshot);
+  const { device } = answered;
+  const gpu = snapshot.devices.length === 1 && device.index === 0 ? 'the GPU' : `GPU ${device.index}`;
+  const full = gpus.filter(({ device: { allocatable } }) => allocatable.safe === 0).map((other) => other.device.index);
+  const rest = full.length === 0 ? `, the fullest of ${gpus.length}` : `, nothing more on GPU ${full.join(', ')}`;
+  const { safe } = device.allocatable;
+  return `${format(safe ?? answered.bytes)} can be ${safe === null ? 'allocated' : 'loaded'} on ${gpu}${gpus.length > 1 ? rest : ''}`;
 }
 
 /** The first line of a picture: "103.88 GiB (111.54 GB) can be loaded on the GPU". */

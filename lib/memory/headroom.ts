@@ -1,5 +1,6 @@
 /** Headroom: how much the next allocation can get, and how much memory nothing accounts for. */
 
+import { isUnread } from '../base/facts.ts';
 import type { Allocatable, DeviceSnapshot, DriverFacts, Reading } from '../types/index.ts';
 import { availableBytes } from './available.ts';
 import { whyIncomplete } from './gpu-processes.ts';
@@ -34,7 +35,7 @@ export interface OwnHeadroom {
 }
 
 /** GPUs with their own memory for which both numbers are known, the fullest first. */
-export function ownHeadrooms({ devices }: Reading): OwnHeadroom[] {
+function ownHeadrooms({ devices }: Reading): OwnHeadroom[] {
   return devices
     .filter((device) => device.memoryModel !== 'unified')
     .map((device) => {
@@ -45,6 +46,13 @@ export function ownHeadrooms({ devices }: Reading): OwnHeadroom[] {
     })
     .filter((gpu): gpu is OwnHeadroom => gpu.bytes !== null && gpu.total !== null && gpu.total > 0)
     .sort((a, b) => a.bytes / a.total - b.bytes / b.total);
+}
+
+/** Those that programs started here find; where CUDA shows none of them, all. */
+export function visibleHeadrooms(snapshot: Reading): OwnHeadroom[] {
+  const all = ownHeadrooms(snapshot);
+  const visible = all.filter(({ device }) => device.visible !== false);
+  return visible.length === 0 ? all : visible;
 }
 
 /** Bytes in no counter and no process. */
@@ -72,12 +80,12 @@ export function isMuchHidden(bytes: number, { ledger }: Reading): boolean {
   return bytes >= ledger.total * HIDDEN_SHARE;
 }
 
-/** Whether this driver keeps freed GPU memory in pools at all (parameter EnableSystemMemoryPools). */
-export function hasPools({ systemMemoryPools }: DriverFacts): boolean {
-  return systemMemoryPools !== null && systemMemoryPools !== 0;
+/** Whether this driver keeps freed GPU memory in pools at all: by its parameter EnableSystemMemoryPools, or because some is there. */
+export function hasPools({ poolBytes, systemMemoryPools }: DriverFacts): boolean {
+  return systemMemoryPools === null ? (poolBytes ?? 0) > 0 : systemMemoryPools !== 0;
 }
 
 /** Whether this driver may keep freed GPU memory in pools whose size cannot be read, so that the ledger lacks them. */
-export function hasUnknownPools({ driver }: Pick<Reading, 'driver'>): boolean {
-  return hasPools(driver) && driver.poolBytes === null;
+export function hasUnknownPools({ driver, from }: Pick<Reading, 'driver' | 'from'>): boolean {
+  return driver.poolBytes === null && (hasPools(driver) || isUnread(from['driver.systemMemoryPools']));
 }

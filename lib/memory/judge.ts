@@ -32,6 +32,11 @@ export function refuses({ effect }: Finding): boolean {
   return effect.does === 'refuses';
 }
 
+/** What refuses every load now, the most urgent first; undefined: nothing does. */
+export function refusalOf({ findings }: Judgement): Finding | undefined {
+  return findings.find(refuses);
+}
+
 type Device = Reading['devices'][number];
 
 /** Freed memory in driver pools that this user cannot read may be as much as is in no counter. */
@@ -103,10 +108,13 @@ function reasonOf(
     return { because: hidden ? sentence(other) : `${sentence(other)} ${noGpu}`, next: nextOf(other) };
   }
   if (first !== undefined) {
-    // Low memory is said beside a warning about something else.
+    // Low memory is said beside a warning about something else, and so is what refuses every load, with what to do about it.
     const low = findings.find(({ id }) => id === 'memory.available');
-    const more = low === undefined || low === first || first.severity !== 'warning' ? '' : ` ${low.summary}`;
-    return { because: `${sentence(first)}${more}`, next: nextOf(first) };
+    const other = low ?? findings.find(refuses);
+    // A lost GPU has said why CUDA refuses.
+    if (other === undefined || other === first || refuses(first) || first.id === 'gpu.state')
+      return { because: sentence(first), next: nextOf(first) };
+    return { because: `${sentence(first)} ${other.summary}`, next: nextOf(low === undefined ? other : first) };
   }
   const holder = largestHolder(snapshot.devices.flatMap((device) => device.processes ?? []));
   if (notJudged.length > 0)

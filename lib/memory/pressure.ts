@@ -68,6 +68,7 @@ function unknownBecause({ from }: Pick<PressureFacts, 'from'>): { why: string; n
   const reason = from?.pressure ?? '';
   if (reason.startsWith('ERR_UMA_PERMISSION')) return { why: 'this user may not read it', next: READ_PSI };
   if (reason.startsWith('ERR_UMA_TIMEOUT')) return { why: 'its file does not answer', next: null };
+  if (reason !== '' && !reason.startsWith('ERR_UMA_NOT_SUPPORTED')) return { why: 'it cannot be read', next: null };
   return { why: 'this kernel does not report it', next: PSI_ON };
 }
 

@@ -105,32 +105,19 @@ export function cudaLeft({
  * @param requested floor in bytes; null: the default.
  */
 export function safeOnHost(facts: HostFacts, requested: number | null = null): Safe {
-  const { contiguity, cudaLeft, host, kernel, others, poolBytes } = facts;
-  const available = availableBytes(host, kernel);
-  if (available === null) return unknown('MemAvailable could not be read');
-  const pools = poolBytes ?? 0;
-  const cma = unpinnable(host).afterReclaim;
-  const reserve = reserveFor(host.total, requested, others);
-  const minusCma = cma > 0 ? ' − CMA' : '';
-  const plusLists = (kernel.freeInCpuLists ?? 0) > 0 ? ' + free pages in the processors’ lists' : '';
-  const plusPools = pools > 0 ? ' + driver pools' : '';
-  const atMost = (bytes: number): number => Math.max(0, Math.floor(Math.min(bytes, cudaLeft ?? bytes)));
-  const aboveFloor = atMost(available - cma + pools - reserve.bytes);
-  const usual = {
-    low: aboveFloor,
-    high: aboveFloor,
-    from:
-      cudaLeft === aboveFloor
-        ? 'CUDA’s own total of the device, less what processes hold'
-        : `MemAvailable${plusLists}${minusCma}${plusPools} less ${reserve.from}`,
-    between: null,
-  };
-  if (contiguity === null || contiguity.length === 0) return usual;
+  const { contiguity, host, poolBytes } = facts;
+  const usual = safeByFloor(facts, requested);
+  if (usual.low === null || usual.low === 0) return usual;
+  const why = 'whether free memory comes in blocks of 2 MiB, which GPU allocations need, is not known';
+  if (contiguity === null || contiguity.length === 0) return { low: null, high: usual.high, from: why, between: why };
   const use = blockUse(host, contiguity);
   const room = hostRoom(host, use);
-  const inBlocks = (bytes: number): number => Math.min(aboveFloor, atMost(bytes + pools - PROGRAM_BYTES));
+  const aboveFloor = usual.low;
+  const inBlocks = (bytes: number): number =>
+    Math.min(aboveFloor, atMost(bytes + (poolBytes ?? 0) - PROGRAM_BYTES, facts));
   const [low, high] = [inBlocks(room.low), inBlocks(room.high)];
   if (low === aboveFloor) return usual;
+  const plusPools = poolsText(facts);
   return {
     low,
     high,
@@ -140,6 +127,35 @@ export function safeOnHost(facts: HostFacts, requested: number | null = null): S
         : `free memory that compaction can join to blocks of 2 MiB, and page cache${plusPools}, less ${PROGRAM_TEXT}`,
     between: low === high ? null : STUCK_UNKNOWN,
   };
+}
+
+/** The same as far as only amounts of memory limit it, whatever the sizes of the free blocks are. */
+export function safeByFloor(facts: Omit<HostFacts, 'contiguity'>, requested: number | null = null): Safe {
+  const { cudaLeft, host, kernel, others, poolBytes } = facts;
+  const available = availableBytes(host, kernel);
+  if (available === null) return unknown('MemAvailable could not be read');
+  const cma = unpinnable(host).afterReclaim;
+  const reserve = reserveFor(host.total, requested, others);
+  const minusCma = cma > 0 ? ' − CMA' : '';
+  const plusLists = (kernel.freeInCpuLists ?? 0) > 0 ? ' + free pages in the processors’ lists' : '';
+  const aboveFloor = atMost(available - cma + (poolBytes ?? 0) - reserve.bytes, facts);
+  return {
+    low: aboveFloor,
+    high: aboveFloor,
+    from:
+      cudaLeft === aboveFloor
+        ? 'CUDA’s own total of the device, less what processes hold'
+        : `MemAvailable${plusLists}${minusCma}${poolsText(facts)} less ${reserve.from}`,
+    between: null,
+  };
+}
+
+function atMost(bytes: number, { cudaLeft }: Pick<HostFacts, 'cudaLeft'>): number {
+  return Math.max(0, Math.floor(Math.min(bytes, cudaLeft ?? bytes)));
+}
+
+function poolsText({ poolBytes }: Pick<HostFacts, 'poolBytes'>): string {
+  return (poolBytes ?? 0) > 0 ? ' + driver pools' : '';
 }
 
 /** What an ordinary user does not see of the free memory. */

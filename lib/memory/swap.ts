@@ -33,8 +33,12 @@ export function swapUse({
  */
 const LITTLE_AVAILABLE = 0.4;
 
+/** Whether so little is available that full swap is no sign of an earlier shortage. */
+export function isLittleForSwap({ available, total }: Pick<HostMemory, 'available' | 'total'>): boolean {
+  return available !== null && available <= total * LITTLE_AVAILABLE;
+}
+
 /** Swap is full and little is available: nothing more can be moved out of the way. */
 export function swapExhausted(host: Pick<HostMemory, 'available' | 'swapFree' | 'swapTotal' | 'total'>): boolean {
-  const { available, total } = host;
-  return available !== null && available <= total * LITTLE_AVAILABLE && swapUse(host)?.full === true;
+  return isLittleForSwap(host) && swapUse(host)?.full === true;
 }

@@ -36,6 +36,7 @@ describe.concurrent('one machine, one judgement (simulated)', () => {
     const answers = await answersOf(machine, isStatic(machine));
     judgementHolds(answers);
     sizesHold(answers);
+    smallHolds(answers);
     stressHolds(answers, isStatic(machine));
   });
 });
@@ -87,6 +88,28 @@ function sizesHold({ fitOver, fitSafe, guard, prepareOver, prepareSafe, snapshot
   expect(guard.code, guard.stderr).toBe(snapshot.host.available === null ? 5 : 0);
   if (judgement.mayLoad === 'not-now' && fitOver !== null)
     expect(fitOver.report.verdict).toMatch(/^(not-now|no|fits-after|tight)$/);
+}
+
+/** What refuses every load refuses a small one everywhere; what is not known is nowhere a yes. */
+function smallHolds({ compact, fitSmall, launchSmall, prepareSmall, safe, snapshot }: Answers): void {
+  const { mayLoad } = snapshot.judgement;
+  const fits = fitSmall.report.verdict;
+  const isSure = fits === 'fits' && fitSmall.code === 0;
+  const said = `${mayLoad}: fit ${fits}, prepare ${prepareSmall.report.verdict}, launch ${launchSmall.code}`;
+  if (mayLoad === 'not-now') {
+    expect(fits, said).toMatch(/^(not-now|no|fits-after|tight)$/);
+    expect([prepareSmall.report.verdict, launchSmall.code], said).toEqual(['not-enough', 5]);
+    expect(compact.code, JSON.stringify(compact.report)).not.toBe(0);
+  }
+  // What no guard could watch is not started, and not planned.
+  if (snapshot.host.available === null) expect(launchSmall.code, said).toBe(5);
+  if (mayLoad === 'unknown') expect(isSure, said).toBe(false);
+  if (mayLoad === 'yes' && safe !== null && safe >= 256 * MiB) {
+    expect(isSure, said).toBe(true);
+    if (snapshot.host.available === null) return;
+    expect(launchSmall.code, said).toBe(0);
+    expect(prepareSmall.report.verdict, said).toMatch(/^(enough|planned|after-reclaim)$/);
+  }
 }
 
 function stressHolds({ safe, snapshot, stress }: Answers, isFixed: boolean): void {

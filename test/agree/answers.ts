@@ -31,9 +31,16 @@ export interface Answers {
   fitOver: Answer<FitReport> | null;
   prepareSafe: Answer<PrepareReport> | null;
   prepareOver: Answer<PrepareReport> | null;
+  /** Of 256 MiB, which fit wherever anything does. */
+  fitSmall: Answer<FitReport>;
+  prepareSmall: Answer<PrepareReport>;
+  launchSmall: Answer<object>;
+  compact: Answer<object>;
   guard: Answer<object>;
   stress: Answer<StressReport | { error: { code: string; message: string } }>;
 }
+
+const SMALL = '256MiB';
 
 /** A step that a driver of a fallback or a slow disk makes long; no machine needs more. */
 const STRESS_LIMIT = '60s';
@@ -62,10 +69,20 @@ export async function answersOf(machine: string, isStatic: boolean): Promise<Ans
     fitOver: await sized(over, 'fit', '--bytes', 'N'),
     prepareSafe: await sized(safe, 'prepare', 'N', '--dry-run'),
     prepareOver: await sized(over, 'prepare', 'N', '--dry-run'),
+    fitSmall: await ask('fit', '--bytes', SMALL),
+    prepareSmall: await ask('prepare', SMALL, '--dry-run'),
+    launchSmall: await launchOf(machine, environment),
+    compact: await ask('cache', 'compact'),
     guard: await guardOf(machine, environment),
     // A meminfo that never changes would let the search go on for ever.
     stress: await ask('stress', '--journal', 'none', '--timeout', STRESS_LIMIT, ...(isStatic ? ['--max', '2GiB'] : [])),
   };
+}
+
+async function launchOf(machine: string, environment: Record<string, string>): Promise<Answer<object>> {
+  const line = ['launch', '--dry-run', '--json', '--bytes', SMALL, '--sim', machine, '--', 'true'];
+  const { code, stderr, stdout } = await umaprobe(line, environment);
+  return { code, report: parseDocument(stdout), stderr };
 }
 
 async function guardOf(machine: string, environment: Record<string, string>): Promise<Answer<object>> {

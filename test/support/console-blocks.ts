@@ -49,12 +49,13 @@ export function blocksOf(text: string): Block[] {
   return blocks.filter(({ steps }) => steps.some(({ command }) => /\bumaprobe\b/.test(command)));
 }
 
-/** Masks what differs between two runs: numbers, lengths of bars, the path of the simulator, spaces. */
+/** Masks what differs between two runs: numbers, units of time, lengths of bars, the path of the simulator, spaces. */
 export function masked(line: string): string {
   return line
     .replace(/\[[^\]]*[█·][^\]]*\]/g, '[bar]')
     .replace(/\S*libumasim\.so/g, 'libumasim.so')
     .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'uuid')
+    .replace(/\d[\d.,]* s\b/g, '0 ms')
     .replace(/-?\d[\d.,:]*/g, '0')
     .replace(/\s+/g, ' ')
     .trim();

@@ -3,7 +3,7 @@
 import { availableBytes, usableFree } from '../../memory/available.ts';
 import { unpinnable } from '../../memory/cma.ts';
 import { hasUnknownPools, unattributed, unifiedDevice } from '../../memory/headroom.ts';
-import { hostFacts, type Reserve, reserveFor, type Safe, safeOnHost } from '../../memory/safe.ts';
+import { hostFacts, type Reserve, reserveFor, type Safe, safeByFloor, safeOnHost } from '../../memory/safe.ts';
 import type { HostMemory, Snapshot } from '../../types/index.ts';
 
 export interface Pool {
@@ -27,10 +27,8 @@ export interface Pool {
 export function poolOf(snapshot: Snapshot, floor: number | null): Pool {
   const { driver, host, kernel } = snapshot;
   const device = unifiedDevice(snapshot);
-  const facts =
-    device === undefined
-      ? { host, kernel, contiguity: null, poolBytes: null, others: null, cudaLeft: null }
-      : hostFacts(snapshot, device);
+  const own = { host, kernel, poolBytes: null, others: null, cudaLeft: null };
+  const facts = device === undefined ? own : hostFacts(snapshot, device);
   const kind = device === undefined ? 'host' : 'unified';
   const pools = facts.poolBytes ?? 0;
   const lists = kernel.freeInCpuLists ?? 0;
@@ -39,7 +37,7 @@ export function poolOf(snapshot: Snapshot, floor: number | null): Pool {
     kind,
     immediate: free === null ? null : free + lists + pools,
     afterReclaim: device?.allocatable.afterReclaim ?? availableBytes(host, kernel),
-    safe: safeOnHost(facts, floor),
+    safe: 'contiguity' in facts ? safeOnHost(facts, floor) : safeByFloor(facts, floor),
     reserve: reserveFor(host.total, floor, facts.others),
     total: host.total,
     lists,

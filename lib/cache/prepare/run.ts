@@ -1,7 +1,7 @@
 /** `prepare`: frees memory step by step before a model is loaded, and stops as soon as enough is available. */
 
 import { formatBoth } from '../../base/format.ts';
-import { refuses } from '../../memory/judge.ts';
+import { refusalOf } from '../../memory/judge.ts';
 import type { PrepareReport, PrepareStep, Snapshot } from '../../types/index.ts';
 import { difference, receipt, snapshotCounters } from '../receipt.ts';
 import type { System } from '../system.ts';
@@ -21,11 +21,12 @@ export interface CheckedPrepareOptions {
 
 export async function prepareFor(system: System, options: CheckedPrepareOptions): Promise<PrepareReport> {
   const started = performance.now();
-  const before = await system.takeSnapshot();
+  // Whether a program can start at all is tried where nothing of the trial stays.
+  const before = await system.takeSnapshot('needed');
   const pool = poolOf(before, options.floor);
   const preparation = new Preparation(system, options, before, pool);
   const fragmented = before.judgement.findings.find(({ id }) => id === 'fragmentation')?.summary ?? null;
-  const refused = refusalOf(before, pool.kind) ?? unreachableReason(pool, options.bytes, fragmented);
+  const refused = whyRefused(before) ?? unreachableReason(pool, options.bytes, fragmented);
   for (const step of STEPS) {
     options.signal?.throwIfAborted();
     if (refused !== null) preparation.add(skippedStep(step, 'would not help: see the verdict'));
@@ -40,7 +41,7 @@ export async function prepareFor(system: System, options: CheckedPrepareOptions)
     dryRun: options.dryRun,
     bytes: options.bytes,
     ...verdictOf({
-      refused: refused ?? refusalOf(after, pool.kind),
+      refused: refused ?? whyRefused(after),
       dryRun: options.dryRun,
       bytes: options.bytes,
       pool: preparation.pool,
@@ -58,14 +59,9 @@ export async function prepareFor(system: System, options: CheckedPrepareOptions)
   };
 }
 
-/** Rows about the GPU, its libraries and who may use them: host memory can be prepared all the same. */
-const ABOUT_GPU = /^(library|gpu|cuda|driver|permissions)/;
-
 /** Why nothing should be loaded now, whatever is free; null: something may be. */
-function refusalOf({ judgement }: Snapshot, kind: Pool['kind']): string | null {
-  const refusal = judgement.findings.find(
-    (finding) => refuses(finding) && (kind === 'unified' || !ABOUT_GPU.test(finding.id)),
-  );
+function whyRefused({ judgement }: Snapshot): string | null {
+  const refusal = refusalOf(judgement);
   return refusal === undefined ? null : `not now: ${refusal.summary}`;
 }
 

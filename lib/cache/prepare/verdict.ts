@@ -10,7 +10,7 @@ import type { Pool } from './pool.ts';
  * @param fragmented what the judgement says of fragmentation; null: nothing.
  */
 export function unreachableReason(pool: Pool, bytes: number, fragmented: string | null): string | null {
-  const { afterReclaim, hidden, reserve, safe, total } = pool;
+  const { afterReclaim, hidden, kind, reserve, safe, total } = pool;
   const sum = `${formatBoth(bytes)} and ${formatBoth(reserve.bytes)} for the host`;
   if (bytes + reserve.bytes > total) return `${sum} are more than this machine has at all: ${formatBoth(total)}`;
   if (safe.high === null || bytes <= safe.high + hidden) return null;
@@ -18,7 +18,8 @@ export function unreachableReason(pool: Pool, bytes: number, fragmented: string 
   // No program holds the memory that is missing where it is free, but not in large enough blocks.
   if (fragmented !== null && bytes + reserve.bytes <= (afterReclaim ?? 0) + hidden)
     return `${formatBoth(bytes)} are more than can be loaded: ${most}. ${fragmented}`;
-  return `${formatBoth(bytes)} are more than can be loaded without ending a program: ${most} (${safe.from})`;
+  const where = kind === 'host' ? ' into the host’s memory' : '';
+  return `${formatBoth(bytes)} are more than can be loaded${where} without ending a program: ${most} (${safe.from})`;
 }
 
 export interface Outcome {
@@ -57,6 +58,6 @@ export function verdictOf(outcome: Outcome): Pick<PrepareReport, 'verdict' | 're
   }
   return {
     verdict: 'after-reclaim',
-    reason: `${sum} are not available at once: ${formatBoth(immediate)} are. The kernel reclaims the rest (${formatBoth(afterReclaim)} in total) during the allocation; programs that check cudaMemGetInfo first may refuse to start${hint}`,
+    reason: `${sum} are not available at once: ${immediate === null ? 'how much is, is not known' : `${formatBoth(immediate)} are`}. The kernel reclaims the rest (${formatBoth(afterReclaim)} in total) during the allocation; programs that check cudaMemGetInfo first may refuse to start${hint}`,
   };
 }

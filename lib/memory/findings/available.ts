@@ -3,7 +3,7 @@
 import { capitalized, clean, formatBytes } from '../../base/format.ts';
 import type { Evidence, GpuProcess, Reading } from '../../types/index.ts';
 import { lowMemory } from '../floor.ts';
-import { headroom, ownHeadrooms, unifiedDevice } from '../headroom.ts';
+import { headroom, unifiedDevice, visibleHeadrooms } from '../headroom.ts';
 import { judgePressure } from '../pressure.ts';
 import { reserveFor } from '../safe.ts';
 import {
@@ -96,7 +96,8 @@ export const ownMemory: Row = {
   needs: ['cuda', 'nvml'],
   judge({ snapshot }) {
     // Without a number after reclaim (GH200) little free memory does not mean that little can be allocated.
-    const fullest = ownHeadrooms(snapshot).find(({ device }) => device.allocatable.afterReclaim !== null);
+    const gpus = visibleHeadrooms(snapshot);
+    const fullest = gpus.find(({ device }) => device.allocatable.afterReclaim !== null);
     if (fullest === undefined) return passed('No GPU here has memory of its own, or none of known size.', []);
     const { bytes: left, device, total } = fullest;
     const evidence = [bytes(`free on GPU ${device.index}`, left, device.from.allocatable ?? 'NVML memory info')];
@@ -105,7 +106,7 @@ export const ownMemory: Row = {
     return applies({
       severity: left < total * GPU_VERY_LOW_SHARE ? 'warning' : 'notice',
       summary: `Only ${formatBytes(left)} of the ${formatBytes(total)} of GPU ${device.index} can still be allocated.${largestHolder(device.processes ?? [])}`,
-      effect: takes(total - left),
+      effect: gpus.every((gpu) => gpu.device.allocatable.safeHigh === 0) ? REFUSES : takes(total - left),
       bytes: total - left,
       evidence,
       remedy: advice('stop a program there before you load more'),

@@ -3,7 +3,7 @@
 import { formatBytes, GiB, inGiB } from '../../base/format.ts';
 import { headroom, unifiedDevice } from '../headroom.ts';
 import { DROP_PAGE_CACHE, WRITE_DIRTY, withReceipt } from '../remedies.ts';
-import { applies, bytes, command, meminfo, passed, type Row, unknown } from './row.ts';
+import { applies, bytes, command, meminfo, passed, type Row, unknown, unknownCounter } from './row.ts';
 
 /** Share of MemTotal in page cache above which programs that read cudaMemGetInfo refuse models that fit. */
 const CACHED_SHARE = 0.08;
@@ -52,7 +52,8 @@ export const dirty: Row = {
   needs: [],
   judge({ snapshot }) {
     const { dirty: unwritten, writeback } = snapshot.host;
-    const waiting = (unwritten ?? 0) + (writeback ?? 0);
+    if (unwritten === null) return unknownCounter(snapshot, 'dirty');
+    const waiting = unwritten + (writeback ?? 0);
     const evidence = meminfo(snapshot, 'dirty', 'writeback');
     if (waiting < DIRTY) return passed('Nearly all of the page cache is written to disk.', evidence);
     return applies({

@@ -4,7 +4,7 @@ import { formatBytes, MiB } from '../../base/format.ts';
 import { blockUse, GPU_BLOCK, pinnableInBlocks } from '../contiguity.ts';
 import { headroom, unifiedDevice } from '../headroom.ts';
 import { DROP_AND_COMPACT, withReceipt } from '../remedies.ts';
-import { hostFacts, safeOnHost } from '../safe.ts';
+import { hostFacts, safeByFloor, safeOnHost } from '../safe.ts';
 import { isUntried } from '../untried-context.ts';
 import { advice, applies, bytes, passed, type Row, takes, UNKNOWN_EFFECT, unknown } from './row.ts';
 
@@ -21,7 +21,7 @@ export const fragmentation: Row = {
     const { contiguity, from, host } = snapshot;
     const device = unifiedDevice(snapshot);
     if (device === undefined) return passed('Only a GPU that shares the host’s memory needs large blocks of it.', []);
-    if (contiguity === null)
+    if (contiguity === null || contiguity.length === 0)
       return unknown(`whether free memory is fragmented is not known${reason(from.contiguity)}`, [], { matters: true });
     const { large, free, cma, stuck: anywhere } = blockUse(host, contiguity);
     // Free pages of other zones than Normal are stuck, too, and in none of these blocks.
@@ -35,7 +35,7 @@ export const fragmentation: Row = {
     ];
     const facts = hostFacts(snapshot, device);
     const { low, high } = safeOnHost(facts);
-    const { low: byFloor } = safeOnHost({ ...facts, contiguity: null });
+    const { low: byFloor } = safeByFloor(facts);
     if (low === null || high === null || byFloor === null)
       return unknown('what can be loaded is not known, whatever the blocks are', evidence);
     const lost = byFloor - low;
@@ -48,7 +48,7 @@ export const fragmentation: Row = {
       summary:
         open === 0
           ? `${seen}, and compaction cannot join ${formatBytes(stuck)} of the rest.`
-          : `${seen}. Up to ${formatBytes(high)} can be loaded if compaction joins the rest; which pages move, only root reads.`,
+          : `${seen}. Up to ${formatBytes(high)} can be loaded if compaction joins the rest; which pages move is in /proc/pagetypeinfo, which root reads.`,
       effect: takes(lost),
       evidence,
       remedy:
@@ -74,7 +74,7 @@ const FEW_BLOCKS = 64 * MiB;
 
 /** Hardly any free block in which a context could begin, and the rest of the memory is page cache or fragments. */
 export const contextBlocks: Row = {
-  needs: ['cuda', 'nvml'],
+  needs: ['cuda', 'nvml', 'context'],
   judge({ snapshot }) {
     const { contiguity, devices, from } = snapshot;
     const device = devices.find(isUntried);

@@ -40,7 +40,8 @@ export const pools: Row = {
     ];
     if (unifiedDevice(snapshot) === undefined)
       return passed('Only a GPU that shares the host’s memory has driver pools.', evidence);
-    if (!hasPools(driver)) return passed('This driver returns freed memory at once.', evidence);
+    if (!hasPools(driver) && !hasUnknownPools(snapshot))
+      return passed('This driver returns freed memory at once.', evidence);
     if (poolBytes !== null) {
       if (poolBytes < POOLS_WORTH)
         return passed('The driver keeps freed GPU memory, but almost none at present.', evidence);
@@ -55,7 +56,7 @@ export const pools: Row = {
     const rest = unattributed(snapshot);
     const seen = [...evidence, ...text('pools', source, 'debugfs'), ...notAttributed(snapshot)];
     if (snapshot.ledger.notSplit.length > 0 || !isMuchHidden(rest, snapshot))
-      return passed('The driver keeps freed GPU memory; little memory is in no counter at present.', seen);
+      return passed('Little memory is in no counter at present: the driver’s pools hold little.', seen);
     const listed = unknownGpuMemory(snapshot) === null;
     return applies({
       severity: listed ? 'warning' : 'notice',

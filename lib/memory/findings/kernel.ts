@@ -2,8 +2,9 @@
 
 import { formatBytes } from '../../base/format.ts';
 import { cmaPhantom } from '../cma.ts';
-import { headroom, unifiedDevice } from '../headroom.ts';
+import { unifiedDevice } from '../headroom.ts';
 import { BOOT_WITHOUT_KHO, RELEASE_HUGE_PAGES } from '../remedies.ts';
+import { hostFacts, safeOnHost } from '../safe.ts';
 import { ownMinFreeKib, raisedMinFree, setMinFree } from '../watermarks.ts';
 import {
   advice,
@@ -63,8 +64,11 @@ export const hugePages: Row = {
     const reserved = hugetlb ?? (hugePagesTotal ?? 0) * (hugePageSize ?? 0);
     if (reserved === 0) return passed('No huge pages are reserved.', evidence);
     // Of pages of other sizes (1 GiB) meminfo has the sum only, and the tools count none of them.
-    const misleads = unifiedDevice(snapshot)?.views;
+    const device = unifiedDevice(snapshot);
+    const misleads = device?.views;
     const views = (hugePagesTotal ?? 0) > 0 ? misleads : undefined;
+    // Also while another finding refuses.
+    const { low = null, high = null } = device === undefined ? {} : safeOnHost(hostFacts(snapshot, device));
     if (misleads === undefined && reserved < total * HOG_SHARE)
       return passed('Few huge pages are reserved; programs have that much less memory.', evidence);
     return applies({
@@ -73,14 +77,17 @@ export const hugePages: Row = {
       summary:
         views === undefined
           ? `${formatBytes(reserved)} are reserved as huge pages: programs that do not ask for such pages, and GPUs, have that much less.`
-          : `Huge pages are reserved, so NVIDIA's guidance answers ${formatBytes(views.nvidiaGuidance)} and llama.cpp ${formatBytes(views.llamaCpp)}, while ${formatBytes(headroom(snapshot).safe)} can be loaded.`,
+          : `Huge pages are reserved, so NVIDIA's guidance answers ${formatBytes(views.nvidiaGuidance)} and llama.cpp ${formatBytes(views.llamaCpp)}, while there is room for ${formatBytes(low ?? high)}.`,
       cause: 'GPU memory never comes from huge pages.',
       effect: takes(reserved),
       evidence,
-      remedy: command('release them if nothing needs them', RELEASE_HUGE_PAGES, {
-        needsRoot: true,
-        gains: hugePagesFree === null || hugePageSize === null ? null : hugePagesFree * hugePageSize,
-      }),
+      remedy:
+        hugePagesFree === 0
+          ? advice('stop the program that uses these pages, then release them')
+          : command('release the huge pages if nothing needs them', RELEASE_HUGE_PAGES, {
+              needsRoot: true,
+              gains: hugePagesFree === null || hugePageSize === null ? null : hugePagesFree * hugePageSize,
+            }),
     });
   },
 };

@@ -188,7 +188,7 @@ export const versions: Row = {
 
 /** Only trying a context shows whether the driver refuses it here. */
 export const refusingDriver: Row = {
-  needs: ['cuda'],
+  needs: ['cuda', 'context'],
   judge({ snapshot: { devices, driver } }) {
     const evidence = text('driver', driver.version, '/proc/driver/nvidia/version');
     const device = devices.find(isUntried);

@@ -70,15 +70,15 @@ export const thresholds: Row = {
       ),
     ];
     const acting = rules.filter(({ actsNow }) => actsNow);
+    // An alert elsewhere has no process here to look for.
+    if (acting.every(({ process }) => process === null) && acting.length > 0)
+      return passed(`${actingText(acting, available)} Whether anybody has such an alert is not seen here.`, evidence);
     if (acting.length === 0) return passed('No known rule of another program would act now.', evidence);
     if (programs === undefined || programs === null)
       return unknown('which programs run cannot be read', evidence, { matters: true });
     const misfiring = acting.filter(({ process }) => process !== null && programs.has(process));
     if (misfiring.length === 0)
-      return passed(
-        `${capitalized(acting.map(({ name, text: rule }) => `${name} ${rule}`).join('; '))}: ${formatBytes(available)} are. None of these programs is seen running here.`,
-        evidence,
-      );
+      return passed(`${actingText(acting, available)} None of these programs is seen running here.`, evidence);
     return applies({
       severity: 'warning',
       summary: `${misfiring.map((rule) => ruleText(rule, available)).join(' ')} CUDA memory is in no process’s resident set, so the kill frees little of it.`,
@@ -87,6 +87,10 @@ export const thresholds: Row = {
     });
   },
 };
+
+function actingText(rules: readonly ForeignRule[], available: number | null): string {
+  return `${capitalized(rules.map(({ name, text: rule }) => `${name} ${rule}`).join('; '))}: ${formatBytes(available)} are.`;
+}
 
 /** "Ray’s memory monitor kills workers below 6.0 GiB available: 4.9 GiB are." */
 function ruleText({ name, text: rule }: ForeignRule, available: number | null): string {

@@ -4,7 +4,19 @@ import { clean, formatBytes } from '../../base/format.ts';
 import type { Evidence, ProcessesReport, ProcessMemory } from '../../types/index.ts';
 import { unifiedDevice } from '../headroom.ts';
 import { ledgerBytes } from '../ledger.ts';
-import { advice, applies, bytes, command, HOG_SHARE, meminfo, passed, type Row, takes, unknown } from './row.ts';
+import {
+  advice,
+  applies,
+  bytes,
+  command,
+  HOG_SHARE,
+  meminfo,
+  passed,
+  type Row,
+  takes,
+  unknown,
+  unknownCounter,
+} from './row.ts';
 
 /** Share of MemTotal: a desktop with its browser has less, and so has an idle Orin with 8 GiB. */
 const PROGRAMS_SHARE = 0.2;
@@ -42,8 +54,8 @@ export const programs: Row = {
   judge({ snapshot, processes }) {
     const { anonPages, total } = snapshot.host;
     const counted = meminfo(snapshot, 'anonPages');
-    if (anonPages === null || anonPages < total * PROGRAMS_SHARE)
-      return passed('Programs hold little memory outside of the GPU.', counted);
+    if (anonPages === null) return unknownCounter(snapshot, 'anonPages');
+    if (anonPages < total * PROGRAMS_SHARE) return passed('Programs hold little memory outside of the GPU.', counted);
     const who = largest(processes, ({ anonymous }) => anonymous, 'RssAnon', total * 0.01);
     return applies({
       severity: 'notice',
@@ -63,7 +75,8 @@ export const shared: Row = {
   judge({ snapshot, processes }) {
     const { shmem, total } = snapshot.host;
     const counted = meminfo(snapshot, 'shmem');
-    if (shmem === null || shmem < total * HOG_SHARE) return passed('Little is in tmpfs and shared memory.', counted);
+    if (shmem === null) return unknownCounter(snapshot, 'shmem');
+    if (shmem < total * HOG_SHARE) return passed('Little is in tmpfs and shared memory.', counted);
     const mounts = (processes?.sharedMemory ?? []).filter(({ bytes: size }) => size >= shmem * 0.05);
     mounts.sort((a, b) => b.bytes - a.bytes);
     const [place] = mounts;
@@ -92,7 +105,8 @@ export const locked: Row = {
   judge({ snapshot, processes }) {
     const { mlocked, total } = snapshot.host;
     const counted = meminfo(snapshot, 'mlocked', 'unevictable');
-    if (mlocked === null || mlocked < total * HOG_SHARE) return passed('Little memory is locked.', counted);
+    if (mlocked === null) return unknownCounter(snapshot, 'mlocked');
+    if (mlocked < total * HOG_SHARE) return passed('Little memory is locked.', counted);
     const who = largest(processes, ({ locked: pages }) => pages, 'VmLck', total * 0.01);
     return applies({
       severity: 'notice',
@@ -120,9 +134,10 @@ export const mapped: Row = {
   judge({ snapshot, processes }) {
     const { mapped: pages, shmem, total } = snapshot.host;
     const counted = meminfo(snapshot, 'mapped', 'shmem');
+    if (pages === null) return unknownCounter(snapshot, 'mapped');
     // Mapped counts shared memory, too.
-    const files = pages === null ? null : Math.max(0, pages - (shmem ?? 0));
-    if (files === null || files < total * MAPPED_SHARE) return passed('Few files are mapped.', counted);
+    const files = Math.max(0, pages - (shmem ?? 0));
+    if (files < total * MAPPED_SHARE) return passed('Few files are mapped.', counted);
     const who = largest(processes, ({ file }) => file, 'RssFile', total * 0.01);
     return applies({
       severity: 'notice',

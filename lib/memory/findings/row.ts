@@ -1,6 +1,6 @@
 /** A row of the table of findings: what it needs, what it finds, and the sources of its numbers. */
 
-import { formatBytes } from '../../base/format.ts';
+import { clean, formatBytes } from '../../base/format.ts';
 import type {
   Evidence,
   Finding,
@@ -60,6 +60,12 @@ export function passed(summary: string, evidence: Evidence[]): Outcome {
 /** @param why a clause: "this kernel does not report it". */
 export function unknown(why: string, evidence: Evidence[] = [], { matters = false } = {}): Outcome {
   return { state: 'unknown', why, evidence, matters };
+}
+
+/** A counter of /proc/meminfo that this kernel does not report, or that cannot be read. */
+export function unknownCounter(snapshot: Reading, field: keyof HostMemory): Outcome {
+  const why = snapshot.from[`host.${field}`];
+  return unknown(`${MEMINFO_KEYS[field]} is not known${why === undefined ? '' : ` (${clean(why)})`}`);
 }
 
 export const NOTHING: LoadEffect = { does: 'nothing' };

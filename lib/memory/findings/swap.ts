@@ -5,7 +5,7 @@ import type { Reading, Remedy } from '../../types/index.ts';
 import { lowMemory } from '../floor.ts';
 import { unifiedDevice } from '../headroom.ts';
 import { EMPTY_SWAP } from '../remedies.ts';
-import { SWAPPING_BYTES_PER_SECOND, swapExhausted, swapUse } from '../swap.ts';
+import { isLittleForSwap, SWAPPING_BYTES_PER_SECOND, swapExhausted, swapUse } from '../swap.ts';
 import { advice, applies, bytes, command, count, meminfo, NOTHING, passed, REFUSES, type Row, unknown } from './row.ts';
 
 const evidenceOf = (snapshot: Reading) => [
@@ -13,13 +13,22 @@ const evidenceOf = (snapshot: Reading) => [
   ...count('swappiness', snapshot.kernel.swappiness, '/proc/sys/vm/swappiness'),
 ];
 
+const UNREAD = 'whether swap is full is not known: SwapTotal or SwapFree cannot be read';
+
+function isUnread({ host }: Reading): boolean {
+  return host.swapTotal === null || host.swapFree === null;
+}
+
 /** In the best documented wedges swap was full with 38 of 120 GiB free (swap.ts). Full with more it shows an earlier shortage. */
 export const full: Row = {
   needs: ['cuda'],
   judge({ snapshot }) {
     const evidence = evidenceOf(snapshot);
-    if (snapshot.host.swapTotal === null || snapshot.host.swapFree === null)
-      return unknown('swap cannot be read', evidence);
+    if (isUnread(snapshot)) {
+      // Full swap refuses where little is available.
+      const matters = unifiedDevice(snapshot) !== undefined && isLittleForSwap(snapshot.host);
+      return unknown(UNREAD, evidence, { matters });
+    }
     const use = swapUse(snapshot.host);
     if (use === null) return passed('There is no swap; GPU memory could not use it anyway.', evidence);
     if (!use.full) return passed('Swap has free space.', evidence);
@@ -63,6 +72,7 @@ export const used: Row = {
   judge({ snapshot }) {
     const use = swapUse(snapshot.host);
     const evidence = evidenceOf(snapshot);
+    if (isUnread(snapshot)) return unknown(UNREAD, evidence);
     if (use === null || use.full || use.used < SWAPPED) return passed('Little is in swap, or swap is full.', evidence);
     return applies({
       severity: 'notice',

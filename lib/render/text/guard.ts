@@ -48,12 +48,15 @@ function facts({
     ['available', bytes('available')],
     ['free', bytes('free')],
     ['floor', `${formatBytes(floor.bytes)}: ${floor.from}`],
-    ['program', `at most ${formatBytes(peak.groupBytes)}${gpu}`],
+    ['program', peak.groupBytes === null ? 'not known' : `at most ${formatBytes(peak.groupBytes)}${gpu}`],
     ...(highestPressure === null
       ? []
       : ([['pressure', `at most ${formatPercent(highestPressure)} of 10 s (PSI full)`]] as const)),
     ['actions', actionText(actions)],
-    ['guard', `${formatCount(readings)} readings, ${formatDuration(cpuMs)} of CPU time`],
+    [
+      'guard',
+      `${formatCount(readings)} ${readings === 1 ? 'reading' : 'readings'}, ${formatDuration(cpuMs)} of CPU time`,
+    ],
   ];
 }
 

@@ -160,6 +160,16 @@ describe('compact', () => {
     expect(done).toEqual([]);
   });
 
+  it('is not ready where the judgement refuses any load, or finds less in blocks than the gate asks for', async () => {
+    const reasonOf = async (look: typeof met, gate = {}) =>
+      (await compactMemory(fakeMachine({ looks: [look, look] }).machine, { gate })).reason;
+    expect(await reasonOf(snapshotOf({ full: 92, host: { swapFree: 0 } }))).toMatch(/^No task could run/);
+    const fragmented = snapshotOf({ largeShare: 0.3 });
+    expect(await reasonOf(fragmented)).toMatch(/^Free memory is fragmented: .*; 11\d\.\d GiB available/);
+    // A gate of the caller's own stands for what the judgement says of fragmentation.
+    expect(await reasonOf(fragmented, { blocks: 100 })).toMatch(/^already ready for a large launch/);
+  });
+
   it.each([
     ['compacted', [pieces, met]],
     ['reboot-required', [pieces, pieces]],
@@ -174,7 +184,7 @@ describe('compact', () => {
   it('requires no reboot while programs or page cache hold the memory', () => {
     const judged = (snapshot: ReturnType<typeof snapshotOf>) => {
       const gate = contiguityGate(snapshot.host.total);
-      return verdict(false, readGate(snapshot, snapshot.contiguity ?? [], gate), gate);
+      return verdict(false, readGate(snapshot, snapshot.contiguity ?? [], gate), gate, null);
     };
     const loaded = snapshotOf({
       largeShare: 0,

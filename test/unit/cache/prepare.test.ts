@@ -118,7 +118,7 @@ describe('prepare', () => {
     expect(report).toMatchObject({ verdict: 'not-enough', reason: expect.stringMatching(/^not now: .* a spike/) });
   });
 
-  it('prepares the memory of a host whose GPU cannot be used', async () => {
+  it('refuses where no program can use the GPU, also one with memory of its own', async () => {
     const broken = changed(
       ({ libraries }) => {
         libraries.cuda = { ...libraries.cuda, state: 'missing', path: null, reason: 'not found' };
@@ -126,7 +126,11 @@ describe('prepare', () => {
       { model: 'discrete', simulated: 'x' },
     );
     expect(broken.judgement.mayLoad).toBe('not-now');
-    expect((await prepared({ looks: [broken] }, { bytes: 10 * GiB })).report.verdict).toBe('enough');
+    const { report } = await prepared({ looks: [broken] }, { bytes: 10 * GiB });
+    expect(report).toMatchObject({
+      verdict: 'not-enough',
+      reason: expect.stringMatching(/^not now: .*CUDA is not installed/),
+    });
   });
 
   it('counts free pages in the lists of the processors, as a source of their own', async () => {

@@ -5,7 +5,7 @@ import { fitText, machineOf } from '../../../lib/explain/machine.ts';
 import { headroom } from '../../../lib/memory/headroom.ts';
 import { snapshotOf } from '../../support/snapshots.ts';
 
-it('warns of a size that fits and takes the host below its floor, and of no smaller one', () => {
+it('does not call what takes the host below its floor a fit, and calls any smaller size one', () => {
   const snapshot = snapshotOf();
   const { afterReclaim, safe } = headroom(snapshot);
   if (afterReclaim === null || safe === null) throw new Error('an idle Spark has room');
@@ -13,6 +13,6 @@ it('warns of a size that fits and takes the host below its floor, and of no smal
 
   expect(fitText('it needs so much', safe, machine)).toMatch(/it fits/);
   expect(fitText('it needs so much', safe, machine)).not.toContain('safe to load');
-  expect(fitText('it needs so much', safe + GiB, machine)).toMatch(/it fits .* is safe to load\.$/);
+  expect(fitText('it needs so much', safe + GiB, machine)).toMatch(/, but no more than .* is safe to load\.$/);
   expect(fitText('it needs so much', afterReclaim + GiB, machine)).toContain('1.0 GiB too little');
 });

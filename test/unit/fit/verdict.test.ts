@@ -92,7 +92,6 @@ describe('the machine’s verdict', () => {
   it.each([
     ['no GPU', { gpu: false }],
     ['MemAvailable is missing', { host: { available: null } }],
-    ['the GPU is hidden', { visible: { variable: '1', hidden: [0] } }],
     ['the memory model is unknown', { model: 'unknown' as const }],
   ])('is unknown, and never "fits": %s', async (_, machine) => {
     for (const program of [undefined, 'vllm', 'torch'] as const) {
@@ -100,6 +99,19 @@ describe('the machine’s verdict', () => {
       expect(report).toMatchObject({ verdict: 'unknown', binding: null, headroom: null });
       expect(report.summary).toMatch(/^It is not known whether 1 B fit: ./);
     }
+  });
+
+  it('is not-now where every GPU is hidden', async () => {
+    const report = await ask(1, { visible: { variable: '1', hidden: [0] } });
+    expect(report).toMatchObject({ verdict: 'not-now', binding: 'machine', headroom: null });
+    expect(report.summary).toMatch(/^CUDA_VISIBLE_DEVICES="1" hides the GPU/);
+  });
+
+  it('is not-now while the machine refuses any load, and no where even all of its memory is too little', async () => {
+    const stalled = { full: 92, host: { available: 9 * GiB, free: 9 * GiB } };
+    expect((await ask(GiB / 4, stalled)).verdict).toBe('not-now');
+    expect((await ask(2 * GiB, stalled)).verdict).toBe('not-now');
+    expect((await ask(500 * GiB, stalled)).verdict).toBe('no');
   });
 
   it('names a device that is not there', async () => {

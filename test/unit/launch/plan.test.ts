@@ -24,6 +24,12 @@ function fitOf(gib: number): FitReport {
   });
 }
 
+function finding(id: FindingId, does: 'nothing' | 'refuses'): Finding {
+  const remedy = { text: 'umaprobe watch', command: null, needsRoot: false, gains: null };
+  const seen = { summary: `What ${id} says.`, cause: null, bytes: null, evidence: [], remedy };
+  return { ...seen, id, severity: 'warning', normal: false, effect: { does } };
+}
+
 function inputOf(line: string, values: Partial<PlanInput> = {}): PlanInput {
   const command = line.split(' ');
   return {
@@ -72,17 +78,17 @@ describe('the verdict that is believed', () => {
   });
 
   it('is not-now where the machine refuses any load, whatever fits and whatever is known', () => {
-    const judgement = {
+    const judgement: Judgement = {
       ...snapshotOf().judgement,
-      mayLoad: 'not-now',
-      because: 'Tasks wait for memory.',
-      next: 'stop the largest program',
-    } as const;
+      because: 'Huge pages are reserved.',
+      next: 'release them',
+      findings: [finding('hugepages', 'nothing'), finding('pressure', 'refuses')],
+    };
     const machine = { ...snapshotOf(), judgement };
     for (const fit of [fitOf(40), fitOf(200), null])
       expect(verdictFor(inputOf('sleep 10', { fit, machine }))).toEqual({
         verdict: 'not-now',
-        summary: 'Tasks wait for memory. Stop the largest program.',
+        summary: 'What pressure says. What to do: umaprobe watch.',
       });
     const [asked, room] = planOf(inputOf('vllm serve m', { machine })).steps;
     expect([asked?.text, room?.state]).toEqual(['The machine refuses any load now: nothing is started.', 'skipped']);
@@ -92,22 +98,8 @@ describe('the verdict that is believed', () => {
       'The machine refuses any load now. It is started all the same.',
       'skipped',
     ]);
-    for (const mayLoad of ['yes', 'after', 'unknown'] as const) {
-      const other = { ...machine, judgement: { ...judgement, mayLoad } };
-      expect(verdictFor(inputOf('vllm serve m', { machine: other })).verdict).toBe('fits');
-    }
-  });
-
-  it('is not that there is no GPU: memory of the host can be loaded', () => {
-    const verdictWithout = (id: FindingId) => {
-      const finding: Finding = {
-        ...{ id, severity: 'warning', normal: false, summary: 'So it is.', cause: null, bytes: null, remedy: null },
-        ...{ effect: { does: 'refuses' }, evidence: [] },
-      };
-      const judgement: Judgement = { ...snapshotOf().judgement, mayLoad: 'not-now', findings: [finding] };
-      return verdictFor(inputOf('sleep 10', { machine: { ...snapshotOf(), devices: [], judgement } })).verdict;
-    };
-    expect([verdictWithout('library.cuda'), verdictWithout('pressure')]).toEqual(['unknown', 'not-now']);
+    const other = { ...machine, judgement: { ...judgement, findings: [finding('hugepages', 'nothing')] } };
+    expect(verdictFor(inputOf('vllm serve m', { machine: other })).verdict).toBe('fits');
   });
 
   it('refuses a no, and what fits only after steps', () => {

@@ -10,7 +10,8 @@ const facts = (changes: Partial<AllocatableFacts>): AllocatableFacts => ({
   host: hostWith({ free: 10 * GiB, available: 100 * GiB }),
   kernel: { freeInCpuLists: null },
   poolBytes: null,
-  contiguity: null,
+  // All free memory is in large blocks.
+  contiguity: [{ order: 10, blockBytes: 4 * MiB, freeBlocks: 64 * 1024, movableBlocks: null }],
   others: null,
   cuda: null,
   nvml: null,
@@ -163,6 +164,16 @@ describe('what is safe to load', () => {
     expect(rule.from).toBe(
       'MemAvailable less 8.4 GiB for the host (the larger of 8.0 GiB and 7 % of MemTotal, 119.69 GiB (128.52 GB)), 64.0 MiB of margin and 512.0 MiB for the program itself',
     );
+  });
+
+  it('is unknown where the sizes of the free blocks are, and at most what the floor leaves', () => {
+    for (const contiguity of [null, []]) {
+      const { bytes, safe: rule } = allocatable(facts({ host: spark(), contiguity }));
+      expect(bytes).toMatchObject({ safe: null, safeHigh: 110 * GiB - RESERVE });
+      expect(rule.from).toMatch(/^whether free memory comes in blocks of 2 MiB, .*, is not known$/);
+    }
+    // Below the floor no block helps.
+    expect(safe({ host: spark({ available: RESERVE }), contiguity: null })).toBe(0);
   });
 
   it('is nothing below the floor, and unknown without MemAvailable', () => {

@@ -327,3 +327,50 @@ describe('the picture', () => {
     expect(failed.judgement.level).toBe('warning');
   });
 });
+
+describe('several GPUs with memory of their own', () => {
+  const two = (ownFree: number[], hidden: number[] = []) =>
+    snapshotOf({ model: 'discrete', ownFree, ...(hidden.length === 0 ? {} : { visible: { variable: '0', hidden } }) });
+
+  it('are answered by the fullest on which something can be loaded', () => {
+    expect(answer(two([100 * GiB, 80 * GiB]))).toMatch(/^80\.00 GiB .* can be loaded on GPU 1, the fullest of 2$/);
+    expect(answer(two([100 * GiB, 0]))).toMatch(/^100\.00 GiB .* can be loaded on GPU 0, nothing more on GPU 1$/);
+    expect(two([100 * GiB, 0]).judgement.mayLoad).toBe('yes');
+    expect(two([0, 0]).judgement.mayLoad).toBe('not-now');
+  });
+
+  it('are those that programs find', () => {
+    const { findings, mayLoad } = two([100 * GiB, 0], [1]).judgement;
+    expect([mayLoad, findings.some(({ id }) => id === 'gpu.memory')]).toEqual(['yes', false]);
+    expect(answer(two([100 * GiB, 80 * GiB], [1]))).toMatch(/^100\.00 GiB .* can be loaded on GPU 0$/);
+  });
+});
+
+describe('what is not known', () => {
+  it('matters for swap where full swap would refuse a load', () => {
+    const level = (available: number) =>
+      snapshotOf({ host: { available, free: available, swapFree: null } }).judgement.notJudged.map(({ id }) => id);
+    expect(level(38 * GiB)).toContain('swap.full');
+    expect(level(100 * GiB)).not.toContain('swap.full');
+  });
+
+  it('is a range, and no yes, where the driver’s parameters cannot be read and much is in no counter', () => {
+    const unread = changed(
+      (reading) => {
+        reading.driver = { version: '610.43.02', systemMemoryPools: null, poolBytes: null };
+        reading.from['driver.systemMemoryPools'] =
+          'ERR_UMA_CALL_FAILED: read /proc/driver/nvidia/params answered EIO (5)';
+      },
+      { host: { available: 50 * GiB, free: 50 * GiB } },
+    );
+    const { findings, safe } = unread.judgement;
+    expect(findings.map(({ id }) => id)).toContain('driver.pools');
+    expect((safe.high ?? 0) - (safe.low ?? 0)).toBeGreaterThan(40 * GiB);
+  });
+
+  it('says what refuses beside a warning that does not, and what to do about it', () => {
+    const { because, next } = snapshotOf({ full: 30, host: { hugePagesTotal: 1024, hugetlb: 2 * GiB } }).judgement;
+    expect(because).toMatch(/^Huge pages are reserved.* No task could run for lack of memory/);
+    expect(next).toMatch(/^wait until it is over/);
+  });
+});

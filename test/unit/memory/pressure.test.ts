@@ -8,7 +8,7 @@ import { judgePressure, type PressureState, whyNotDrop } from '../../../lib/memo
 import { unsafeCondition } from '../../../lib/probe/conditions.ts';
 import type { CheckStatus, Level, Psi, Snapshot } from '../../../lib/types/index.ts';
 import { changed, type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
-import { GiB } from '../../support/units.ts';
+import { GiB, MiB } from '../../support/units.ts';
 
 type Averages = readonly [avg10: number, avg60: number, avg300: number];
 const psi = ([avg10, avg60, avg300]: Averages): Psi => ({ avg10, avg60, avg300, totalUs: 1 });
@@ -191,7 +191,7 @@ describe('low memory', () => {
     // Only the bands are asked here: the rest of such a machine is not made up.
     const bare = changed((reading) => {
       reading.ledger.entries = [];
-      reading.contiguity = [];
+      reading.contiguity = [{ order: 13, blockBytes: 32 * MiB, freeBlocks: 64 * 1024, movableBlocks: null }];
       for (const library of Object.values(reading.libraries)) library.state = 'loaded';
     }, fixture);
     const { findings, level: whole } = bare.judgement;

@@ -303,6 +303,12 @@ const SWAP: FindingCase[] = [
   ],
   ['swap.used', 'little', on({ host: { swapFree: 15 * GiB } }), 'pass', /^Little is in swap/],
   ['swap.used', 'none', on({ host: none }), 'pass', /^Little is in swap/],
+  ['swap.used', 'not readable', on({ host: { swapFree: null } }), 'unknown', /SwapFree cannot be read/],
+  ['memory.locked', 'not readable', on({ host: { mlocked: null } }), 'unknown', /^Mlocked is not known/],
+  ['memory.shared', 'not readable', on({ host: { shmem: null } }), 'unknown', /^Shmem is not known/],
+  ['files.mapped', 'not readable', on({ host: { mapped: null } }), 'unknown', /^Mapped is not known/],
+  ['programs', 'not readable', on({ host: { anonPages: null } }), 'unknown', /^AnonPages is not known/],
+  ['cache.dirty', 'not readable', on({ host: { dirty: null } }), 'unknown', /^Dirty is not known/],
   [
     'swap.used',
     'much',

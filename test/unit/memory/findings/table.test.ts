@@ -17,8 +17,7 @@ const resultOf = (id: FindingId, facts: Facts) => checkResult(id, outcomeOf(id, 
 /** Rows that say that they could not be judged, by no fault of theirs, or never. */
 const NEVER_UNKNOWN: readonly FindingId[] = [
   ...(['memory.available', 'gpu.state', 'library.cuda', 'library.nvml', 'driver.contexts', 'kernel.files'] as const),
-  ...(['gpu.memory', 'processes.listed', 'ledger.counters', 'driver.pools', 'cache.dirty', 'swap.used'] as const),
-  ...(['gpu.programs', 'programs', 'memory.shared', 'memory.locked', 'files.mapped', 'host.smaller'] as const),
+  ...(['gpu.memory', 'processes.listed', 'ledger.counters', 'driver.pools', 'gpu.programs', 'host.smaller'] as const),
 ];
 /** Rows that only explain. */
 const NEVER_APPLIES: readonly FindingId[] = ['uvm.oversubscription'];
@@ -117,8 +116,9 @@ describe('what a row needs', () => {
     }
   });
 
-  it('is a context only for cudaMemGetInfo itself', () => {
-    expect(FINDING_IDS.filter((id) => ROWS[id].needs.includes('context'))).toEqual(['library.cuda']);
+  it('is a context for what is said of contexts', () => {
+    const withContext = FINDING_IDS.filter((id) => ROWS[id].needs.includes('context'));
+    expect(withContext).toEqual(['library.cuda', 'context.blocks', 'driver.contexts']);
   });
 });
 
