@@ -27,10 +27,13 @@ export async function compactMemory(
   const before = await system.takeSnapshot('needed');
   const gate = contiguityGate(before.host.total, requestedGate);
   const gateBefore = readGate(before, freeBlocks(before), gate);
-  const metBefore = meetsGate(gateBefore) && obstacle(before, requestedGate) === null;
+  const isMet = meetsGate(gateBefore);
+  const metBefore = isMet && obstacle(before, requestedGate) === null;
+  // What refuses a load beside blocks enough is nothing that compaction changes.
+  const isHelpless = isMet && refusalOf(before.judgement) !== undefined;
   let write: SysctlWrite | null = null;
   let after = before;
-  if (!metBefore || always) {
+  if ((!metBefore && !isHelpless) || always) {
     await assertMayWrite(system, SYSCTL, sudo);
     signal?.throwIfAborted();
     write = await writeSysctl(system, SYSCTL, sudo);

@@ -163,7 +163,14 @@ describe('compact', () => {
   it('is not ready where the judgement refuses any load, or finds less in blocks than the gate asks for', async () => {
     const reasonOf = async (look: typeof met, gate = {}) =>
       (await compactMemory(fakeMachine({ looks: [look, look] }).machine, { gate })).reason;
-    expect(await reasonOf(snapshotOf({ full: 92, host: { swapFree: 0 } }))).toMatch(/^No task could run/);
+    const { done, machine } = fakeMachine({ looks: [snapshotOf({ full: 92, host: { swapFree: 0 } })] });
+    const stalled = await compactMemory(machine, {});
+    expect(stalled).toMatchObject({
+      verdict: 'not-ready',
+      reason: expect.stringMatching(/^No task could run/),
+      by: null,
+    });
+    expect(done).toEqual([]);
     const fragmented = snapshotOf({ largeShare: 0.3 });
     expect(await reasonOf(fragmented)).toMatch(/^Free memory is fragmented: .*; 11\d\.\d GiB available/);
     // A gate of the caller's own stands for what the judgement says of fragmentation.
