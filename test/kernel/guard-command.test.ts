@@ -1,6 +1,7 @@
 /** `umaprobe guard` on the real kernel: in a terminal as if it were not there, and a program that takes too much. */
 
-import { spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -64,7 +65,14 @@ describe('the whole machine', () => {
   const unit = `hog-${process.pid}.service`;
   const folders = ['unified', 'memory', ''].map((mount) => join('/sys/fs/cgroup', mount, unit));
   const made: string[] = [];
-  afterEach(() => {
+  const started: ChildProcess[] = [];
+  afterEach(async () => {
+    // A test that failed leaves no guard of the whole machine behind.
+    for (const process of started.splice(0)) {
+      if (process.exitCode !== null || process.signalCode !== null) continue;
+      process.kill('SIGTERM');
+      await once(process, 'exit');
+    }
     for (const folder of made.splice(0)) rmdirSync(folder);
   });
 
@@ -85,6 +93,7 @@ describe('the whole machine', () => {
     writeFileSync(policy, JSON.stringify({ schema: 'umaprobe/guard-policy/1', mayStop: ['hog-*'] }));
     const options = ['--floor', `${before - 2 * GiB}B`, '--kill-below', '256MiB', '--json', '--policy', policy];
     const watch = startUmaprobe(['guard', '--system', ...options]);
+    started.push(watch);
     const watched = exitOf(watch);
     let [stdout, stderr] = ['', ''];
     watch.stdout.on('data', (chunk: Buffer) => {
@@ -97,6 +106,7 @@ describe('the whole machine', () => {
     // It begins to take memory once the list of targets was renewed.
     const script = `${joins}sleep 7; exec "$0" --input-type=module -e "$1"`;
     const child = spawn('sh', ['-c', script, process.execPath, hog(GiB, 5 * GiB)], { stdio: 'ignore' });
+    started.push(child);
     const signal = await new Promise((resolve) => child.once('exit', (code, by) => resolve(by ?? code)));
     expect(signal).toMatch(/^SIG/);
     expect(watch.exitCode).toBeNull();
