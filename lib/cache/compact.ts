@@ -30,10 +30,10 @@ export async function compactMemory(
   const isMet = meetsGate(gateBefore);
   const metBefore = isMet && obstacle(before, requestedGate) === null;
   // What refuses a load beside blocks enough is nothing that compaction changes.
-  const isHelpless = isMet && refusalOf(before.judgement) !== undefined;
+  const wouldNotHelp = isMet && refusalOf(before.judgement) !== undefined;
   let write: SysctlWrite | null = null;
   let after = before;
-  if ((!metBefore && !isHelpless) || always) {
+  if ((!metBefore && !wouldNotHelp) || always) {
     await assertMayWrite(system, SYSCTL, sudo);
     signal?.throwIfAborted();
     write = await writeSysctl(system, SYSCTL, sudo);
