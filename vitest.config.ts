@@ -28,10 +28,13 @@ const SLOW = [
 ];
 
 /** Files of test/kernel that neither count nor drop cached pages: they run beside test/sim and mostly wait. */
-const BESIDE = ['full-disk', 'hung-fuse', 'no-user', 'record'].map((name) => `test/kernel/${name}.test.ts`);
+const BESIDE = ['full-disk', 'hung-fuse', 'launch-record', 'no-user', 'record', 'record-ring'].map(
+  (name) => `test/kernel/${name}.test.ts`,
+);
 
 /** The same of test/kernel. They take gigabytes or wait, and have the machine for themselves: the project `kernel-slow`. */
 const KERNEL_SLOW = [
+  'test/kernel/guard-growth.test.ts', // memory of each kind that a program can take
   'test/kernel/guard-command.test.ts', // programs in a terminal; a guard of the whole machine
   'test/kernel/large-files.test.ts', // files of 2 GiB
   'test/kernel/load-actions.test.ts', // fills the page cache with all that is free

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The `umaprobe` command: runs lib/cli/main.ts with the streams and the exit code of this process. */
+import { rememberInherited } from './base/inherited.ts';
 import { isPlain } from './cli/core/plain-words.ts';
 
 /** Exits after a write error: with 0 if the reader closed the pipe (`| head`), else with 1. Exit hooks still run. */
@@ -9,6 +10,8 @@ function exitAfterWriteError(error: NodeJS.ErrnoException): never {
   process.exit(1);
 }
 
+// Node opens a terminal once more where these streams are one.
+if (['guard', 'launch'].includes(process.argv[2] ?? '')) rememberInherited();
 process.stdout.on('error', exitAfterWriteError);
 process.stderr.on('error', () => process.exit(1));
 

@@ -47,6 +47,9 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports["guardStart"] = Napi::Function::New<GuardStart>(env, "guardStart");
   exports["guardRead"] = Napi::Function::New<GuardRead>(env, "guardRead");
   exports["guardStop"] = Napi::Function::New<GuardStop>(env, "guardStop");
+  exports["takeSignals"] = Napi::Function::New<TakeSignals>(env, "takeSignals");
+  exports["returnSignals"] = Napi::Function::New<ReturnSignals>(env, "returnSignals");
+  exports["endBySignal"] = Napi::Function::New<EndBySignal>(env, "endBySignal");
   exports["recorderStart"] = Napi::Function::New<RecorderStart>(env, "recorderStart");
   exports["recorderNote"] = Napi::Function::New<RecorderNote>(env, "recorderNote");
   exports["recorderRead"] = Napi::Function::New<RecorderRead>(env, "recorderRead");

@@ -14,7 +14,65 @@ const MAY_BE_LONG = {
   'test/unit/launch/command-lines.ts': 'every published command line, with what it says',
 };
 
+/** What lib may take of node:fs: it opens, makes and removes nothing by a path. */
+const HARMLESS = new Set(
+  [
+    ['access', 'accessSync', 'constants', 'existsSync', 'lstat', 'lstatSync', 'readdir', 'readdirSync', 'readlinkSync'],
+    ['realpath', 'realpathSync', 'stat', 'statSync', 'statfs', 'statfsSync'],
+    // Of an open file.
+    ['closeSync', 'fdatasyncSync', 'fstatSync', 'ftruncateSync', 'read', 'readSync', 'writeSync'],
+  ].flat(),
+);
+/** Names that open, make or remove files by a path, by the files that may have them; '': all. */
+const MAY_OPEN = {
+  'lib/base/folder.ts': '', // what is written
+  'lib/base/trusted-folder.ts': '', // its folder
+  'lib/base/named-path.ts': 'open openSync', // what a user names and nobody writes
+  'lib/base/system-file.ts': 'readFileSync', // /proc, /etc/passwd
+  'lib/base/lazy.ts': 'openSync', // /dev/null
+  'lib/record/kernel-messages.ts': 'openSync', // /dev/kmsg
+  'lib/probe/child.ts': 'writeFileSync', // /proc/self/oom_score_adj
+  'lib/cli/commands/explain.ts': 'openSync', // descriptors that the process was started with
+  'lib/models/model-file.ts': 'open', // regular files, of which a bounded part is read
+  // Files of the package.
+  'lib/cli/core/package-files.ts': 'readFileSync',
+  'lib/native/binding.ts': 'chmodSync readFileSync',
+  // In a folder of makeTemporaryFolder.
+  'lib/profile/templates.ts': 'mkdirSync writeFileSync',
+  'lib/profile/trial.ts': 'rmSync',
+  'lib/sim/environment.ts': 'mkdirSync symlinkSync',
+  'lib/sim/namespace.ts': 'mkdirSync openSync writeFileSync',
+  'lib/sim/state.ts': 'rmSync',
+};
+
 const rules = [
+  {
+    why: 'umaprobe opens no connection to another machine; marks go through a socket in a folder',
+    files: /^(browser|lib|native)\/.*\.(ts|cc|h)$/,
+    except: /^lib\/record\/marks\.ts$/,
+    pattern:
+      /(from |import\(|require\()'(node:)?(dgram|dns|https?|http2|net|tls)\b|\bfetch\(|\b(WebSocket|EventSource|XMLHttpRequest|sendBeacon)\b|\b(AF_INET6?|getaddrinfo)\b/,
+    ignoreComments: true,
+  },
+  {
+    why: 'node:fs is imported by name, which shows what is opened',
+    files: /^lib\/.*\.ts$/,
+    pattern:
+      /\* as \w+ from 'node:fs|import \w+ from 'node:fs|(import|require|getBuiltinModule)\('(node:)?fs|from 'fs['/]/,
+  },
+  {
+    why: 'a file is made by record/segments.cc alone, in a folder that lib/base/folder.ts has opened',
+    files: /^native\/(?!sim\/).*\.(cc|h)$/,
+    except: /^native\/record\/segments\.cc$/,
+    pattern: /\bO_(CREAT|TRUNC)\b|\bofstream\b|\bfopen\(|::(creat|rename|truncate|chmod|chown|symlink|link|mkstemp)\(/,
+    ignoreComments: true,
+  },
+  {
+    why: 'a program of the system is run by the path that systemProgram() finds, not by PATH',
+    files: /^lib\/.*\.ts$/,
+    pattern: /(?<![.\w])(exec|execFile|fork|spawn|startProcess)(Sync)?\(\s*['"`](?!\/)/,
+    acrossLines: true,
+  },
   {
     why: 'only js/calls* and js/promises.h know the C++ wrapper of Node-API',
     files: /^native\/.*\.(cc|h)$/,
@@ -119,6 +177,20 @@ function misplaced(path) {
   return [];
 }
 
+/** What a file of lib takes of node:fs and may not. */
+function openedByPath(path, text) {
+  if (!/^lib\/.*\.ts$/.test(path) || MAY_OPEN[path] === '') return [];
+  const may = MAY_OPEN[path]?.split(' ') ?? [];
+  const imports = [...text.matchAll(/^import \{([^}]*)\} from 'node:fs(?:\/promises)?';/gm)];
+  const names = imports.flatMap(([, list]) => list.split(',').map((name) => name.trim().split(' ')[0]));
+  return names
+    .filter((name) => name !== '' && name !== 'type' && !HARMLESS.has(name) && !may.includes(name))
+    .map(
+      (name) =>
+        `${path}: ${name} of node:fs: files are opened by lib/base/folder.ts (written), named-path.ts and trusted-file.ts (read)`,
+    );
+}
+
 function tooLong(path, lines) {
   if (lines.length <= LONG || path in MAY_BE_LONG) return [];
   return [
@@ -129,9 +201,15 @@ function tooLong(path, lines) {
 /** Every breach of a rule as "file:line: why". */
 export function breachesOf(path, text) {
   const lines = text.split('\n');
-  const found = [...misplaced(path), ...tooLong(path, lines), ...forbiddenIncludes(path, lines)];
+  const found = [
+    ...misplaced(path),
+    ...tooLong(path, lines),
+    ...forbiddenIncludes(path, lines),
+    ...openedByPath(path, text),
+  ];
   for (const rule of rules) {
     if (!rule.files.test(path) || rule.except?.test(path)) continue;
+    if (rule.acrossLines && rule.pattern.test(text)) found.push(`${path}: ${rule.why}`);
     lines.forEach((line, i) => {
       if (rule.pattern.test(rule.ignoreComments ? withoutComment(line) : line))
         found.push(`${path}:${i + 1}: ${rule.why}`);

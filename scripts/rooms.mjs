@@ -32,8 +32,8 @@ export const LIB_ROOMS = {
   estimate: [...ALWAYS_ALLOWED, 'memory', 'models'],
   record: [...ALWAYS_ALLOWED, 'native', 'host', 'memory', 'journal', 'snapshot', 'processes'],
   fit: [...ALWAYS_ALLOWED, 'memory', 'estimate'],
-  profile: [...ALWAYS_ALLOWED, 'native', 'host', 'memory', 'journal', 'snapshot', 'record', 'guard'],
-  guard: [...ALWAYS_ALLOWED, 'native', 'host', 'memory', 'sim', 'snapshot', 'processes'],
+  profile: [...ALWAYS_ALLOWED, 'host', 'memory', 'journal', 'snapshot', 'explain', 'record', 'guard'],
+  guard: [...ALWAYS_ALLOWED, 'native', 'host', 'memory', 'sim', 'snapshot', 'processes', 'cache'],
   launch: [...ALWAYS_ALLOWED, 'host', 'memory', 'models', 'snapshot', 'cache', 'estimate', 'fit', 'record', 'guard'],
   cli: [
     ...ALWAYS_ALLOWED,
@@ -62,14 +62,14 @@ export const LIB_ROOMS = {
 
 /** Rooms that are entered by these files alone. The others are libraries: their files are imported one by one. */
 export const DOORS = {
-  snapshot: ['index', 'watch', 'mem-get-info', 'settled'],
+  snapshot: ['index', 'watch', 'mem-get-info', 'settled', 'own-memory'],
   journal: ['index', 'records', 'writer'],
   doctor: ['index', 'select'],
   cache: ['index', 'sudoers'],
   sweep: ['index'],
   layout: ['index'],
   stress: ['index'],
-  processes: ['index'],
+  processes: ['index', 'shared-memory'],
   explain: ['index'],
   estimate: ['index'],
   record: ['index', 'folder'],

@@ -3,7 +3,7 @@ import { GiB } from '../../lib/base/format.ts';
 import { clockText } from '../../lib/render/axis.ts';
 import { styleAt } from '../../lib/render/kinds.ts';
 import { endOf } from '../../lib/render/record-facts.ts';
-import type { RecordedProcessCourse, RecordedSession, SeriesPoint } from '../../lib/types/index.ts';
+import type { RecordedGpu, RecordedProcessCourse, RecordedSession, SeriesPoint } from '../../lib/types/index.ts';
 import { createChart } from '../chart.ts';
 import { type ChartSpec, type Line, type Moment, type Stretch, stroke } from '../lines.ts';
 import type { Theme } from '../theme.ts';
@@ -100,10 +100,27 @@ function specsOf(session: RecordedSession, points: readonly SeriesPoint[], zoom:
     (swapTotal ?? 0) === 0
       ? null
       : { ...x, title: 'Swap in use', unit: 'GiB', lines: swap, events: { moments, stretches: [] } },
+    ...session.gpus.map((gpu) => gpuSpec(gpu, zoom, moments)),
     processSpec(session, 'GPU memory by process', ({ gpuBytes }) => gpuBytes, zoom, moments),
     processSpec(session, 'Memory held by process', ({ held }) => held, zoom, moments),
   ];
   return specs.filter((spec) => spec !== null && hasValues(spec)).map((spec) => spec as ChartSpec);
+}
+
+function gpuSpec({ at, index, total, used }: RecordedGpu, zoom: Zoom, moments: readonly Moment[]): ChartSpec {
+  return {
+    title: `Memory of GPU ${index}`,
+    unit: 'GiB',
+    xName: 'time of day, UTC',
+    xs: at.map(secondsOf),
+    time: zoom,
+    xText: (seconds) => `${clockText(seconds, 1)} UTC`,
+    lines: [
+      { name: 'in use', ...stroke('kind-1'), values: used.map((bytes) => bytes / GiB) },
+      { name: 'all of it', colour: 'warn', dash: [], values: used.map(() => total / GiB), bare: true },
+    ],
+    events: { moments, stretches: [] },
+  };
 }
 
 /** Lines of a chart that can be told apart. */

@@ -1,9 +1,10 @@
 /** Files and folders that a caller named: opened without waiting for a writer, and refused in one sentence. */
 
-import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { constants as system } from 'node:os';
 import { UmaError } from './errors.ts';
-import { formatCount } from './format.ts';
+import { formatCount, KiB } from './format.ts';
 
 const STATUS: Readonly<Record<string, number>> = system.errno;
 
@@ -53,14 +54,42 @@ export function openNamedFile(what: string, path: string): number {
   }
 }
 
+/** A regular file of a folder that was named; a link is not followed. A read does not wait in this thread. */
+export async function openRegularFile(what: string, path: string): Promise<FileHandle> {
+  let file: FileHandle | undefined;
+  try {
+    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+    if (!(await file.stat()).isFile()) throw pathError(what, path, 'ENXIO');
+    return file;
+  } catch (error) {
+    await file?.close();
+    throw asPathError(what, path, error);
+  }
+}
+
 /** The text of a regular file of at most `most` bytes: what is larger was named by mistake. */
 export function readNamedFile(what: string, path: string, most: number): string {
-  const file = openNamedFile(what, path);
+  return readAtMost(what, path, openNamedFile(what, path), most);
+}
+
+/** Bytes of one read. */
+const PIECE = 64 * KiB;
+
+/** Reads and closes it. Its size is not believed: files of the kernel have none, and others grow. */
+export function readAtMost(what: string, path: string, file: number, most: number): string {
   try {
     const { size } = fstatSync(file);
-    if (size > most)
-      throw pathError(what, path, 'EFBIG', `it has ${formatCount(size)} bytes; at most ${formatCount(most)} are read`);
-    return readFileSync(file, 'utf8');
+    const pieces: Buffer[] = [];
+    for (let left = most; size <= most; ) {
+      const piece = Buffer.allocUnsafe(Math.min(left + 1, PIECE));
+      const bytes = readSync(file, piece);
+      if (bytes === 0) return Buffer.concat(pieces).toString('utf8');
+      left -= bytes;
+      if (left < 0) break;
+      pieces.push(piece.subarray(0, bytes));
+    }
+    const has = size > most ? formatCount(size) : `more than ${formatCount(most)}`;
+    throw pathError(what, path, 'EFBIG', `it has ${has} bytes; at most ${formatCount(most)} are read`);
   } catch (error) {
     throw asPathError(what, path, error);
   } finally {

@@ -22,6 +22,7 @@ const loadEvict = lazy(() => Promise.all([loadShared(), import('./evict.ts')]));
 const loadDrop = lazy(() => Promise.all([loadShared(), import('./drop.ts')]));
 const loadCompact = lazy(() => Promise.all([loadShared(), import('./compact.ts')]));
 const loadReclaim = lazy(() => Promise.all([loadShared(), import('./reclaim.ts')]));
+const loadKeepFree = lazy(() => Promise.all([loadShared(), import('./keep-free.ts')]));
 const loadPrepare = lazy(() => Promise.all([loadShared(), import('./prepare/run.ts')]));
 
 /** The checks of all options, and the system that the functions act on. */
@@ -107,4 +108,17 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
   const [{ checkPrepareOptions, thisSystem }, { prepareFor }] = await loadPrepare();
   const checked = checkPrepareOptions(options);
   return prepareFor(thisSystem(), checked);
+}
+
+/**
+ * Once less than `bytes` is free, evicts model files that no process has mapped until it is: for the guard.
+ *
+ * @throws UmaError `ERR_UMA_TIMEOUT` where a model store lies on a file system that does not answer.
+ */
+export async function keepFree(
+  bytes: number,
+  signal: AbortSignal,
+): Promise<{ evictedBytes: number; free: number | null }> {
+  const [{ thisSystem }, work] = await loadKeepFree();
+  return work.keepFree(thisSystem(), bytes, signal);
 }

@@ -3,15 +3,8 @@
 import { invalidValue } from '../base/arguments.ts';
 import { type Failure, toUmaError, UmaError } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
-import {
-  findSysctl,
-  rootCommand,
-  SYSCTL_PATHS,
-  SYSCTL_PROGRAMS,
-  type Sysctl,
-  sysctlAssignment,
-  sysctlValue,
-} from './sysctl.ts';
+import { SYSTEM_FOLDERS } from '../base/system-program.ts';
+import { findSysctl, rootCommand, SYSCTL_PATHS, type Sysctl, sysctlAssignment, sysctlValue } from './sysctl.ts';
 import type { System } from './system.ts';
 
 /** Freeing 100 GiB of driver pools took 0.66 s, and page cache is dropped at several GB/s: a longer write hangs. */
@@ -90,8 +83,7 @@ async function runSudo(system: System, options: readonly string[], sysctl: Sysct
   const assignment = sysctlAssignment(sysctl);
   const call = `sudo -n ${program ?? 'sysctl'} ${assignment}`;
   if (program === null || !system.executable(SUDO)) {
-    const missing =
-      program === null ? `sysctl is in none of ${SYSCTL_PROGRAMS.join(', ')}` : `${SUDO} is not installed`;
+    const missing = program === null ? `sysctl is in none of ${SYSTEM_FOLDERS}` : `${SUDO} is not installed`;
     throw sudoError('ERR_UMA_NOT_SUPPORTED', call, 'ENOENT', `${missing}; nothing was changed`);
   }
   const { code, stderr, timedOut } = await system.run(SUDO, [...options, program, assignment], limitMs);

@@ -1,6 +1,6 @@
 /** The two sysctls that umaprobe writes, and the commands that write them. */
 
-import { executable } from './system.ts';
+import { systemProgram } from '../base/system-program.ts';
 
 export type Sysctl = { name: 'drop_caches'; level: 1 | 2 | 3 } | { name: 'compact_memory' };
 
@@ -8,9 +8,6 @@ export const SYSCTL_PATHS: Readonly<Record<Sysctl['name'], string>> = {
   drop_caches: '/proc/sys/vm/drop_caches',
   compact_memory: '/proc/sys/vm/compact_memory',
 };
-
-/** Absolute paths of the sysctl program, in the order in which they are tried. */
-export const SYSCTL_PROGRAMS = ['/usr/sbin/sysctl', '/sbin/sysctl', '/usr/bin/sysctl'] as const;
 
 export function sysctlValue(sysctl: Sysctl): string {
   return String(sysctl.name === 'drop_caches' ? sysctl.level : 1);
@@ -22,8 +19,8 @@ export function sysctlAssignment(sysctl: Sysctl): string {
 }
 
 /** The absolute path of the sysctl program; null: not installed. */
-export function findSysctl(isExecutable: (path: string) => boolean = executable): string | null {
-  return SYSCTL_PROGRAMS.find(isExecutable) ?? null;
+export function findSysctl(isExecutable?: (path: string) => boolean): string | null {
+  return systemProgram('sysctl', isExecutable);
 }
 
 /** The command for root. It does not need umaprobe, which may be installed for one user only. */

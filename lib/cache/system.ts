@@ -1,10 +1,11 @@
 /** The system that the cache actions work on. It is passed to them, so that tests can replace it. */
 
 import { execFile } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
+import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { UmaError } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
+import { executable } from '../base/system-program.ts';
 import { readHostMemory } from '../host/meminfo-within.ts';
 import { native } from '../native/binding.ts';
 import type { NativeBinding } from '../native/contract.ts';
@@ -73,15 +74,6 @@ export function assertHasFiles({ simulated }: Pick<System, 'simulated'>, call: s
     name: 'SIMULATED',
     message: `the simulated machine ${simulated} has a page cache but no files in it; the files of this computer are not in its page cache`,
   });
-}
-
-export function executable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** The kernel decides, not the user id: root in a container with a read-only /proc/sys may not write there. */

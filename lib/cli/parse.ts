@@ -89,7 +89,8 @@ function firstWord(argv: readonly string[]): number | null {
 export function parse(command: Command, args: readonly string[]): Parsed {
   const table: OptionTable = { ...GLOBAL_OPTIONS, ...command.options };
   const { values, positionals, tokens } = parseArgs({
-    args: [...args],
+    // The words of a program may be more than the parser takes.
+    args: args.slice(0, args.includes('--') ? args.indexOf('--') + 1 : args.length),
     options: Object.fromEntries(
       Object.entries(table).map(([name, { type, short, list = false }]) => [
         name,
@@ -114,9 +115,8 @@ export function parse(command: Command, args: readonly string[]): Parsed {
   );
   const dashes = tokens.find((token) => token.kind === 'option-terminator');
   const rest = dashes === undefined ? [] : args.slice(dashes.index + 1);
-  const beforeDashes = positionals.slice(0, positionals.length - rest.length);
-  if (values.help !== true && values.version !== true) checkPositionals(command, beforeDashes, dashes !== undefined);
-  return { values: values as Values, positionals: beforeDashes, rest: [...rest] };
+  if (values.help !== true && values.version !== true) checkPositionals(command, positionals, dashes !== undefined);
+  return { values: values as Values, positionals, rest };
 }
 
 interface Token {

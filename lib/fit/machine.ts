@@ -4,7 +4,7 @@ import { outOfRange } from '../base/arguments.ts';
 import { clean, formatBytes, MiB } from '../base/format.ts';
 import { cmaPhantom } from '../memory/cma.ts';
 import { goneText } from '../memory/device-health.ts';
-import { hasUnknownPools, isMuchHidden, unattributed, unifiedDevice } from '../memory/headroom.ts';
+import { defaultDevice, hasUnknownPools, isMuchHidden, unattributed } from '../memory/headroom.ts';
 import { refuses } from '../memory/judge.ts';
 import { BOOT_WITHOUT_KHO, DROP_AND_COMPACT, DROP_POOLS, RELEASE_HUGE_PAGES } from '../memory/remedies.ts';
 import { type HostFacts, hostFacts, safeOnDevice, safeOnHost } from '../memory/safe.ts';
@@ -108,8 +108,7 @@ function withoutGpu({ libraries }: Snapshot): string {
 
 function deviceOf(snapshot: Snapshot, ordinal: number | null): DeviceSnapshot | null {
   const { devices } = snapshot;
-  if (ordinal === null)
-    return unifiedDevice(snapshot) ?? devices.find(({ visible }) => visible !== false) ?? devices[0] ?? null;
+  if (ordinal === null) return defaultDevice(snapshot);
   // Devices without a CUDA number come last in the list.
   const numberOf = ({ cudaIndex, index }: DeviceSnapshot): number => cudaIndex ?? index;
   const device = devices.find((candidate) => numberOf(candidate) === ordinal);
@@ -181,15 +180,13 @@ function hostSteps(snapshot: Snapshot, device: DeviceSnapshot, limit: number): S
       limit: reached,
       freed: freedBy(facts),
     });
-  for (const user of others?.processes ?? []) {
-    const bytes = user.gpuBytes ?? 0;
+  for (const { bytes, user } of freedByEnds(others))
     step(stopText(user), null, false, {
       ...facts,
       host: withAvailable(facts.host, bytes),
       others: without(facts.others, user),
       cudaLeft: facts.cudaLeft === null ? null : facts.cudaLeft + bytes,
     });
-  }
   const phantom = cmaPhantom(host);
   if (phantom > 0)
     step(`${BOOT_WITHOUT_KHO}: kexec-handover keeps ${formatBytes(phantom)} that cannot be pinned`, null, true, {
@@ -199,14 +196,26 @@ function hostSteps(snapshot: Snapshot, device: DeviceSnapshot, limit: number): S
   return steps;
 }
 
+/** What comes back when one after the other ends. What they share is counted in each, and comes back with the last of them. */
+function freedByEnds(others: DeviceSnapshot['others']): { user: GpuProcess; bytes: number }[] {
+  const users = others?.processes ?? [];
+  const sum = users.reduce((total, { gpuBytes }) => total + (gpuBytes ?? 0), 0);
+  let shared = Math.max(0, sum - (others?.bytes ?? sum));
+  return users.map((user) => {
+    const bytes = Math.max(0, (user.gpuBytes ?? 0) - shared);
+    shared -= (user.gpuBytes ?? 0) - bytes;
+    return { user, bytes };
+  });
+}
+
 function deviceSteps(device: DeviceSnapshot, limit: number): Step[] {
   const { allocatable, cuda, memoryModel: model } = device;
   let { others } = device;
   let { immediate } = allocatable;
   let reached = limit;
-  return (others?.processes ?? []).map((user) => {
+  return freedByEnds(others).map(({ bytes, user }) => {
     others = without(others, user);
-    immediate = immediate === null ? null : immediate + (user.gpuBytes ?? 0);
+    immediate = immediate === null ? null : immediate + bytes;
     const after = Math.max(reached, safeOnDevice({ cuda, model, others }, immediate).low ?? reached);
     const gains = after - reached;
     reached = after;

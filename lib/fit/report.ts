@@ -18,6 +18,7 @@ import { MODEL_PROGRAMS } from '../types/programs.ts';
 import { inequalityOf, isWorse, type Judged, judged, type Uncertain } from './judge.ts';
 import { llamaCpp, ollama } from './llama.ts';
 import { type Freed, type Machine, machineOf, type Step } from './machine.ts';
+import { needOn } from './need.ts';
 import type { CheckedNeed } from './options.ts';
 import { isWeightsAlone, type ProgramInput, type Rule, rangeText } from './program.ts';
 import { sglang } from './sglang.ts';
@@ -41,9 +42,10 @@ export interface CheckedOptions {
   llama?: FitLlamaOptions;
 }
 
-export function fitReport(need: CheckedNeed, snapshot: Snapshot, options: CheckedOptions): FitReport {
+export function fitReport(whole: CheckedNeed, snapshot: Snapshot, options: CheckedOptions): FitReport {
   const machine = machineOf(snapshot, options.device);
   const { device, limit, refusal } = machine;
+  const { host, need, terms } = needOn(whole, device);
   const own = machineVerdict(need, machine);
   // On a lost GPU there is nothing to decide.
   const programs =
@@ -70,7 +72,8 @@ export function fitReport(need: CheckedNeed, snapshot: Snapshot, options: Checke
     inequality,
     shortBy: inequality === null ? null : Math.max(0, inequality.left.bytes - inequality.right.bytes),
     headroom: verdict === 'unknown' || limit === null || need.peak.bytes > limit ? null : limit - need.peak.bytes,
-    need: { ...need.total, terms: need.terms },
+    need: { ...need.peak, terms },
+    hostNeed: host,
     device: device === null ? null : { index: device.index, name: device.name, memoryModel: device.memoryModel },
     pool: machine.pool,
     limit: { bytes: limit, after: own.after, from: machine.from },
@@ -79,8 +82,8 @@ export function fitReport(need: CheckedNeed, snapshot: Snapshot, options: Checke
     solved: null,
     programs,
   };
-  const whole = { ...report, summary: summaryOf(report, need, chosen, machine.uncertain) };
-  return refusal === null || isTooLarge(need, machine) ? whole : notNow(whole, refusal);
+  const answer = { ...report, summary: summaryOf(report, placeOf(snapshot, device), need, chosen, machine.uncertain) };
+  return refusal === null || isTooLarge(need, machine) ? answer : notNow(answer, refusal);
 }
 
 /** More than the whole memory, whatever refuses now. */
@@ -200,6 +203,8 @@ function remediesFor(verdict: FitVerdict, own: Own, chosen: FitProgramReport | n
 
 function summaryOf(
   { binding, expectedFits, headroom, limit, shortBy, verdict }: Omit<FitReport, 'summary'>,
+  /** " on GPU 1" where there are several; else nothing. */
+  where: string,
   { atLeast, peak, ...need }: CheckedNeed,
   chosen: FitProgramReport | null,
   uncertain: Uncertain | null,
@@ -208,7 +213,7 @@ function summaryOf(
   const byProgram = binding === chosen?.program && verdict !== 'fits';
   if (verdict === 'unknown') return unknownSummary(limit, { size, atLeast, peak }, chosen, uncertain);
   if (byProgram && chosen !== null) return `${MODEL_PROGRAMS[chosen.program]} ${chosen.decision}.`;
-  const loadable = `${inGiB(limit.bytes)} GiB can be loaded`;
+  const loadable = `${inGiB(limit.bytes)} GiB can be loaded${where}`;
   switch (verdict) {
     case 'fits':
       return `${size} fit: ${loadable}, and ${formatBytes(headroom)} stay${chosen === null ? '' : `. ${MODEL_PROGRAMS[chosen.program]} ${chosen.decision}`}.`;
@@ -224,6 +229,10 @@ function summaryOf(
     case 'no':
       return `${size} do not fit: ${loadable}, ${formatBytes(shortBy)} too little${after(limit)}.`;
   }
+}
+
+function placeOf({ devices }: Snapshot, device: DeviceSnapshot | null): string {
+  return device !== null && devices.length > 1 ? ` on GPU ${device.index}` : '';
 }
 
 function unknownSummary(

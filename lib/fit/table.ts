@@ -26,9 +26,10 @@ export async function tableOf({ machine, model, options, use }: TableQuestion): 
     const isQuantised = dtype === 'int8' || dtype === 'int4';
     const high = Math.ceil(bytes * (isQuantised && model !== null ? QUANTISED_MORE : 1));
     const parts: FitTerm[] = [{ ...exactly(bytes), name: 'weights', high }, ...rest];
-    const need = checkNeed({ total: sumOf(parts), terms: parts });
-    const { expectedFits, headroom, verdict } = fitReport(need, machine, options);
-    return { dtype, weights: bytes, need: need.total, verdict, expectedFits, headroom };
+    const whole = checkNeed({ total: sumOf(parts), terms: parts });
+    const { expectedFits, headroom, need, verdict } = fitReport(whole, machine, options);
+    const { terms: _, ...size } = need;
+    return { dtype, weights: bytes, need: size, verdict, expectedFits, headroom };
   };
   return {
     schema: 'umaprobe/fit-table/1',

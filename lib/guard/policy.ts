@@ -2,50 +2,17 @@
 
 import { checkChoice, checkKeys, invalidType, invalidValue, type Keys } from '../base/arguments.ts';
 import type { GuardPolicy, ProcessesReport, ProcessGroup } from '../types/index.ts';
+import { NEVER_STOPPED } from './never-stopped.ts';
 
 const KEYS: Keys<GuardPolicy> = { schema: true, mayStop: true, never: true, order: true };
 const SCHEMA = 'umaprobe/guard-policy/1';
 
-/**
- * Never stopped, whatever a policy says: without these nobody can log in, see what happened, or start anything again. The
- * OOM killer of a Spark took sshd and NetworkManager (open-gpu-kernel-modules #1358).
- */
-const NEVER = [
-  'init.scope',
-  'systemd-*',
-  'dbus*',
-  'ssh.service',
-  'ssh@*',
-  'sshd*',
-  'NetworkManager*',
-  'umaprobe*',
-  'docker.service',
-  'containerd.service',
-  'kubelet.service',
-  'nvidia-*',
-  'polkit*',
-  'getty@*',
-  'serial-getty@*',
-  'display-manager.service',
-  'gdm*',
-  'sddm*',
-  'lightdm*',
-  'gnome-*',
-  'org.gnome.*',
-  'plasma-*',
-  'xdg-*',
-] as const;
-
-/** Processes that make a unit one of those, under whatever name it runs. */
-const NEVER_WITH: ReadonlySet<string> = new Set([
-  'systemd',
-  'sshd',
-  'dbus-daemon',
-  'Xorg',
-  'Xwayland',
-  'gnome-shell',
-  'kwin_wayland',
-]);
+const NEVER: readonly string[] = NEVER_STOPPED.flatMap(({ units }) => units);
+const NEVER_WITH: Readonly<Record<'unit' | 'container', ReadonlySet<string>>> = {
+  unit: new Set(NEVER_STOPPED.flatMap(({ processes }) => processes ?? [])),
+  // A container may have a sshd or a dbus-daemon of its own.
+  container: new Set(NEVER_STOPPED.flatMap((row) => (row.alsoContainers ? (row.processes ?? []) : []))),
+};
 
 /** @throws TypeError for an unknown key or a wrong value. */
 export function checkPolicy(value: unknown): GuardPolicy {
@@ -72,13 +39,14 @@ function checkNames(name: string, value: unknown): void {
 export type Candidate = Pick<ProcessGroup, 'kind' | 'id' | 'name' | 'rootPid' | 'gpuBytes' | 'held'>;
 
 /**
- * What may be stopped, the first one first. Without `mayStop`: every unit and container with GPU memory. Programs of a login
+ * What may be stopped, the first one first. Without `mayStop`: every unit and container with GPU memory; where that is the GPU's own,
+ * the largest holder of the host's memory among them is the first. Programs of a login
  * session are in no unit of their own, and never among them.
  *
  * @param self pid of this process: its own unit is never stopped.
  */
 export function candidates(
-  { groups, processes }: Pick<ProcessesReport, 'groups' | 'processes'>,
+  { groups, memoryModel, processes }: Pick<ProcessesReport, 'groups' | 'memoryModel' | 'processes'>,
   policy: GuardPolicy,
   self: number,
 ): Candidate[] {
@@ -88,12 +56,14 @@ export function candidates(
     ({ gpuBytes, id, kind, name, pids }) =>
       kind !== 'tree' &&
       !pids.includes(self) &&
-      !pids.some((pid) => NEVER_WITH.has(names.get(pid) ?? '')) &&
+      !pids.some((pid) => NEVER_WITH[kind].has(names.get(pid) ?? '')) &&
       rank(never, id, name) === null &&
       (policy.mayStop === undefined ? (gpuBytes ?? 0) > 0 : rank(policy.mayStop, id, name) !== null),
   );
   const listed = ({ id, name }: ProcessGroup): number => rank(policy.mayStop ?? [], id, name) ?? 0;
-  const gpu = ({ gpuBytes }: ProcessGroup): number => gpuBytes ?? 0;
+  // Memory that a GPU has of its own gives the host nothing back.
+  const isOwn = memoryModel === 'discrete' || memoryModel === 'coherent';
+  const gpu = ({ gpuBytes }: ProcessGroup): number => (isOwn ? 0 : (gpuBytes ?? 0));
   const { order = 'gpu' } = policy;
   return allowed.sort((a, b) => {
     if (order === 'listed' && listed(a) !== listed(b)) return listed(a) - listed(b);
@@ -102,9 +72,10 @@ export function candidates(
   });
 }
 
-/** Place of the first pattern that the name or the id matches; null: none does. */
+/** Place of the first pattern that the id matches, or the name, of a unit also without `.service`; null: none does. */
 function rank(patterns: readonly string[], id: string, name: string): number | null {
-  const place = patterns.findIndex((pattern) => matches(pattern, name) || matches(pattern, id));
+  const names = [name, id, name.replace(/\.service$/, '')];
+  const place = patterns.findIndex((pattern) => names.some((text) => matches(pattern, text)));
   return place === -1 ? null : place;
 }
 

@@ -10,12 +10,6 @@ import type {
   ProgramRules,
 } from '../native/guard-protocol.ts';
 
-/** Descriptors of the native guard, besides its standard ones. */
-export const REPORT_FD = 3;
-export const CONTROL_FD = 4;
-/** Shared memory of the recorder of this process, where one runs: the guard's readings serve both. */
-export const READINGS_FD = 5;
-
 /** Numbers of the caller, besides the thresholds. */
 export interface Pace {
   intervalMs: number;
@@ -41,9 +35,10 @@ export type EndedReport = Omit<Line<'ended'>, 'actions' | 'stopped' | 'signal'> 
 };
 export type Report =
   | ({ event: 'started' } & Omit<Line<'started'>, 'locked' | 'available' | 'free'>)
+  | ({ event: 'loaded' } & Line<'loaded'>)
   | ({ event: 'reading' } & Line<'reading'>)
   | ({ event: 'action' } & ReportedAction)
-  | { event: 'stopped' | 'continued' }
+  | ({ event: 'left' } & Omit<Line<'left'>, 'pids'> & { pids: number[] })
   | { event: 'failed'; code: string; message?: string | null }
   | EndedReport;
 
@@ -59,7 +54,4 @@ export function parseReport(line: string): Report | null {
 
 type Word = (typeof CONTROL)[number];
 /** A line for the native guard. */
-export type Control =
-  | Exclude<Word, 'signal' | 'targets'>
-  | `${Word & 'signal'} ${number}`
-  | `${Word & 'targets'} ${string}`;
+export type Control = Exclude<Word, 'targets'> | `${Word & 'targets'} ${string}`;

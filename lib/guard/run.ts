@@ -2,11 +2,14 @@
 
 import { constants } from 'node:os';
 import { UmaError, type UmaErrorCode } from '../base/errors.ts';
+import { signalName } from '../base/signals.ts';
+import { processName } from '../host/process.ts';
 import type { GuardThresholds } from '../memory/guard-rules.ts';
-import type { GuardAction, GuardEvent, GuardReading, GuardReport } from '../types/index.ts';
+import type { GuardAction, GuardEvent, GuardReading, GuardReport, LeftBehind } from '../types/index.ts';
 import type { EndedReport, Report, ReportedAction } from './protocol.ts';
-import { actionSentence } from './sentence.ts';
+import { actionSentence, leftBehindText } from './sentence.ts';
 import type { Settings } from './settings.ts';
+import { unwatchable } from './watchable.ts';
 
 /** How the native guard itself ended. */
 export interface Exit {
@@ -20,6 +23,8 @@ export class GuardRun {
   /** Called when the program has to be stopped because of the caller. */
   onStopNeeded: () => void = () => undefined;
   isLoaded = false;
+  /** The native guard goes on with what the program left. */
+  isLeft = false;
   readonly #settings: Settings;
   readonly #thresholds: GuardThresholds;
   readonly #simulated: string | null;
@@ -27,6 +32,7 @@ export class GuardRun {
   /** Of the output that came before the line that says that the program runs: two pipes have no order. null: that line has come. */
   #early: GuardEvent[] | null = [];
   readonly #actions: GuardAction[] = [];
+  #evictedBytes = 0;
   #pid: number | null = null;
   #ended: EndedReport | null = null;
   /** Of the readings, for a guard that was ended before its report. */
@@ -46,14 +52,20 @@ export class GuardRun {
     if (report.event === 'action') this.#act(report);
     else if (report.event === 'failed') this.#failed = report;
     else if (report.event === 'started') {
-      const { cgroup, pid, processGroup } = report;
+      const { cgroup, pid, priority, processGroup } = report;
       this.#pid = pid;
-      this.#emit({ type: 'started', at, pid, processGroup, cgroup });
+      this.#emit({ type: 'started', at, pid, processGroup, cgroup, priority });
       this.#flushEarly();
     } else if (report.event === 'reading') {
       const { available, free, groupBytes, groupGpuBytes } = report;
       this.#see({ available, free });
       this.#emit({ type: 'reading', at, available, free, groupBytes, groupGpuBytes });
+    } else if (report.event === 'loaded') {
+      this.loaded(report.because);
+    } else if (report.event === 'left') {
+      this.isLeft = report.guard !== null;
+      const processes = report.pids.map((pid) => ({ pid, name: processName(pid) }));
+      this.#emit({ type: 'left', at, processes, guard: report.guard });
     } else if (report.event === 'ended') {
       this.#ended = report;
       this.#addMissing(report.actions ?? []);
@@ -76,24 +88,35 @@ export class GuardRun {
     for (const event of events) this.#emit(event);
   }
 
-  loaded(): void {
+  loaded(because: 'ready' | 'plateau' | 'limit'): void {
+    if (this.isLoaded) return;
     this.isLoaded = true;
-    this.#emitAfterStart({ type: 'loaded', at: new Date().toISOString() });
+    this.#emitAfterStart({ type: 'loaded', at: new Date().toISOString(), because });
+  }
+
+  evicted(bytes: number, free: number | null): void {
+    this.#evictedBytes += bytes;
+    this.#emitAfterStart({ type: 'evicted', at: new Date().toISOString(), bytes, free });
+  }
+
+  get startedAt(): Date {
+    return this.#startedAt;
   }
 
   /**
    * @throws UmaError when the program was not started, or the native guard ended before it; what the caller's function
    *   threw.
    */
-  report(exit: Exit, after: GuardReading): GuardReport {
+  report(exit: Exit, after: GuardReading, leftBehind: LeftBehind[] = []): GuardReport {
     this.#flushEarly();
     // Output that was still in the pipes comes before it.
     if (this.#ended !== null) {
       const { at = new Date().toISOString(), exitCode, signal } = this.#ended;
-      this.#emit({ type: 'ended', at, exitCode, signal: signalName(signal) });
+      this.#emit({ type: 'ended', at, exitCode, signal: nameOf(signal) });
     }
     if (this.#thrown !== null) throw this.#thrown.error;
     const { command, signal, target } = this.#settings;
+    const isSystem = this.#isSystem();
     if (this.#failed !== null) throw notStarted(this.#failed, command?.[0] ?? 'the target');
     const ended = this.#ended ?? this.#unfinished(exit);
     const stop = this.#actions.findLast(
@@ -102,8 +125,6 @@ export class GuardRun {
     const first = this.#actions.find(({ action, dryRun, reason }) =>
       action === 'term' || action === 'kill' ? !dryRun && reason === stop?.reason : false,
     );
-    // Of a whole system parts are stopped, and the guard goes on.
-    const isSystem = target !== null && 'system' in target;
     const isStopped = stop !== undefined && stop.reason !== 'requested' && !isSystem;
     const isAborted = signal?.aborted === true && !isStopped;
     const endedAt = new Date();
@@ -114,9 +135,10 @@ export class GuardRun {
       target,
       outcome: isStopped ? 'stopped' : isAborted ? 'aborted' : target === null ? 'exited' : 'gone',
       exitCode: ended.exitCode,
-      signal: signalName(ended.signal),
+      signal: nameOf(ended.signal),
       reason: isStopped ? stop.reason : null,
-      sentence: isStopped ? (first ?? stop).sentence : null,
+      sentence: isStopped ? `${(first ?? stop).sentence}${leftBehindText(leftBehind)}` : null,
+      watches: 'host',
       floor: this.#thresholds.floor,
       killBelowBytes: this.#thresholds.killBelowBytes,
       startedAt: this.#startedAt.toISOString(),
@@ -127,10 +149,18 @@ export class GuardRun {
       after,
       highestPressure: ended.highestPressure,
       peak: { groupBytes: ended.peakGroupBytes, groupGpuBytes: ended.peakGroupGpuBytes },
+      leftBehind,
+      evictedBytes: this.#evictedBytes,
       actions: this.#actions.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at)),
       readings: ended.readings,
       cpuMs: ended.cpuMs,
     };
+  }
+
+  /** Of a whole system parts are stopped, and the guard goes on. */
+  #isSystem(): boolean {
+    const { target } = this.#settings;
+    return target !== null && 'system' in target;
   }
 
   #see(reading: GuardReading): void {
@@ -163,7 +193,8 @@ export class GuardRun {
     const { action, dryRun, evidence, failure, reason } = reported;
     const fields = { action, reason, target: reported.target, evidence, dryRun, failure };
     const at = reported.at ?? new Date().toISOString();
-    const event: GuardAction = { type: 'action', at, ...fields, sentence: actionSentence(fields, this.#thresholds) };
+    const sentence = actionSentence(fields, this.#thresholds, this.#isSystem());
+    const event: GuardAction = { type: 'action', at, ...fields, sentence };
     this.#actions.push(event);
     this.#emit(event);
   }
@@ -204,10 +235,8 @@ function keyOf({ action, at, evidence, reason }: ReportedAction | GuardAction): 
   return JSON.stringify([action, reason, at, evidence.available, evidence.free]);
 }
 
-function signalName(signal: string | number | null): string | null {
-  if (typeof signal !== 'number') return signal;
-  const name = Object.entries(constants.signals).find(([, number]) => number === signal)?.[0];
-  return name ?? `signal ${signal}`;
+function nameOf(signal: string | number | null): string | null {
+  return typeof signal === 'number' ? signalName(signal) : signal;
 }
 
 const NOT_STARTED: Readonly<Record<string, readonly [UmaErrorCode, string]>> = {
@@ -218,6 +247,7 @@ const NOT_STARTED: Readonly<Record<string, readonly [UmaErrorCode, string]>> = {
 };
 
 function notStarted({ code, message }: { code: string; message?: string | null }, file: string): UmaError {
+  if (code === 'TIMEOUT' || code === 'ENODATA') return unwatchable(`${message}`);
   const [umaCode, text] = NOT_STARTED[code] ?? ['ERR_UMA_CALL_FAILED', message ?? ''];
   const status = constants.errno[code as keyof typeof constants.errno] ?? null;
   return new UmaError(umaCode, { source: 'kernel', call: `start ${file}`, status, name: code, message: text });

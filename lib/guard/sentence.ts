@@ -4,7 +4,7 @@ import { capitalized, formatBytes, formatDuration } from '../base/format.ts';
 import { availableBytes } from '../memory/available.ts';
 import type { GuardThresholds } from '../memory/guard-rules.ts';
 import { stalledText } from '../memory/pressure.ts';
-import type { GuardAction, GuardEvidence } from '../types/index.ts';
+import type { GuardAction, GuardEvidence, LeftBehind } from '../types/index.ts';
 
 /** What was done, and what would have been; `%` is who got the signal. */
 const DONE: Readonly<Record<GuardAction['action'], readonly [done: string, would: string]>> = {
@@ -19,14 +19,27 @@ const DONE: Readonly<Record<GuardAction['action'], readonly [done: string, would
 export function actionSentence(
   { action, dryRun, evidence, failure, reason, target }: Omit<GuardAction, 'type' | 'at' | 'sentence'>,
   thresholds: GuardThresholds,
+  isSystem = false,
 ): string {
   const seen = capitalized(seenText(reason, evidence, thresholds));
   const held = action === 'drop' || action === 'compact' ? '' : heldText(evidence);
   const who = target === null ? 'the program' : (target.split('/').at(-1) ?? target);
   const [done, would] = DONE[action].map((text) => text.replace('%', who)) as [string, string];
   if (done === '') return `${seen}${held}.`;
+  if (failure !== null && target === null && isSystem && (action === 'term' || action === 'kill'))
+    return `${seen}. Nothing is stopped: no unit or container that may be stopped is running.`;
   if (failure !== null) return `${seen}${held}. Not done: ${done} (${failure}).`;
   return `${seen}${held}: ${dryRun ? would : done}.`;
+}
+
+/** " 9.7 GiB stay in /dev/shm (x)."; empty: nothing does. */
+export function leftBehindText(left: readonly LeftBehind[]): string {
+  return left
+    .map(({ bytes, files, where }) => {
+      const named = files.length === 0 ? '' : ` (${files.map((path) => path.slice(where.length + 1)).join(', ')})`;
+      return ` ${formatBytes(bytes)} stay in ${where}${named}.`;
+    })
+    .join('');
 }
 
 function seenText(reason: GuardAction['reason'], evidence: GuardEvidence, thresholds: GuardThresholds): string {
@@ -69,10 +82,11 @@ function signs(
   return seen.length === 0 ? 'it stays there' : seen.join(', ');
 }
 
-function heldText({ groupBytes, groupGpuBytes }: GuardEvidence): string {
+function heldText({ groupBytes, groupGpuBytes, othersGrewBytes }: GuardEvidence): string {
   const held = [
     ...(groupBytes === null ? [] : [formatBytes(groupBytes)]),
     ...(groupGpuBytes === null || groupGpuBytes === 0 ? [] : [`${formatBytes(groupGpuBytes)} on the GPU`]),
   ];
-  return held.length === 0 ? '' : `; the program held ${held.join(' and ')}`;
+  const program = held.length === 0 ? '' : `; the program held ${held.join(' and ')}`;
+  return othersGrewBytes === null ? program : `${program}; other processes took ${formatBytes(othersGrewBytes)}`;
 }

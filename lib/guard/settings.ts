@@ -16,6 +16,8 @@ export interface Settings {
   /** null: what this process may do. */
   loadActions: readonly LoadAction[] | null;
   ready: string | null;
+  keepPriority: boolean;
+  keepFreeBytes: number | undefined;
   dryRun: boolean;
   forwardSignals: boolean;
   onEvent: (event: GuardEvent) => void;

@@ -2,29 +2,32 @@
 
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { outOfRange } from '../base/arguments.ts';
-import { toUmaError } from '../base/errors.ts';
+import { toUmaError, UmaError } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
+import { inherited } from '../base/inherited.ts';
 import { checkNamedFolder } from '../base/named-path.ts';
 import { startProcess } from '../base/start-process.ts';
 import { readHostMemory } from '../host/meminfo-within.ts';
-import { type GuardThresholds, guardThresholds } from '../memory/guard-rules.ts';
+import { type GuardThresholds, guardThresholds, PROGRAM_NICER } from '../memory/guard-rules.ts';
 import { guardProgram, native } from '../native/binding.ts';
 import { memoryNow } from '../snapshot/settled.ts';
 import type { GuardReport } from '../types/index.ts';
 import { ControlLines } from './control.ts';
 import { guardEnvironment } from './environment.ts';
+import { keepMemoryFree } from './keep-free.ts';
+import { leftBehind, sharedMemoryNow } from './left-behind.ts';
 import { LineSplitter } from './lines.ts';
 import { permittedLoadActions } from './load-actions.ts';
 import { forwardOutput, isPiped } from './output.ts';
 import { type LinePattern, linePattern } from './pattern.ts';
-import { CONTROL_FD, guardArguments, parseReport, READINGS_FD, REPORT_FD } from './protocol.ts';
+import { guardArguments, parseReport } from './protocol.ts';
 import { type Exit, GuardRun } from './run.ts';
 import type { Settings } from './settings.ts';
-import { forwardSignals } from './signals.ts';
 import { followTargets } from './system.ts';
 import { targetArgument } from './target.ts';
 import { assertWatchable } from './watchable.ts';
@@ -43,18 +46,27 @@ export async function runGuard(settings: Settings): Promise<GuardReport> {
   const isReady = settings.ready === null ? null : linePattern('ready', settings.ready);
   const tty = settings.command !== null && settings.stdio !== 'pipe' && isatty(0);
   const readings = native().recorderReadings(Math.round(settings.intervalMs * 1000));
-  const args = guardCommandLine(settings, thresholds, { simulated: machine !== null, tty, readings: readings >= 0 });
+  if (settings.keepFreeBytes !== undefined) {
+    checkBelowTotal('keepFreeBytes', settings.keepFreeBytes, total);
+    if (machine !== null) throw noFiles(machine);
+  }
   const run = new GuardRun(settings, thresholds, machine);
   const control = new ControlLines();
   // From here on a signal is for the program, also if it comes before the program has begun.
-  const signals = settings.forwardSignals ? forwardSignals(tty, control) : null;
+  const signals = settings.forwardSignals ? native().takeSignals() : -1;
   try {
-    const child = await startGuard(settings, args, readings);
-    control.connect(child.stdio[CONTROL_FD] as Writable);
-    const exit = await follow(child, { settings, run, control, isReady, onStopped: () => signals?.stopThisProcess() });
-    return run.report(exit, await memoryNow().catch(() => ({ available: null, free: null })));
+    const channels = channelsOf({ report: 'pipe', control: 'pipe', readings, signals }, settings);
+    const args = guardCommandLine(settings, thresholds, { simulated: machine !== null, tty, channels });
+    const child = await startGuard(settings, args, channels);
+    // Beside the start of the program, which has no time yet to leave much.
+    const shared = sharedMemoryNow(machine !== null).catch(() => null);
+    control.connect(child.stdio[channels.fds.control] as Writable);
+    const exit = await follow(child, { settings, run, control, isReady, reportFd: channels.fds.report });
+    const before = await shared;
+    const left = before === null ? [] : await leftBehind(before, run.startedAt, machine !== null).catch(() => []);
+    return run.report(exit, await memoryNow().catch(() => ({ available: null, free: null })), left);
   } finally {
-    signals?.unlisten();
+    if (signals >= 0) native().returnSignals();
   }
 }
 
@@ -63,50 +75,105 @@ interface Following {
   run: GuardRun;
   control: ControlLines;
   isReady: LinePattern | null;
-  /** The program was stopped by the terminal. */
-  onStopped: () => void;
+  reportFd: number;
+}
+
+type ChannelName = 'report' | 'control' | 'readings' | 'signals';
+
+/** Descriptors of the native guard above 2: those that the program inherits, and between them its own. */
+interface Channels {
+  stdio: readonly (number | 'pipe' | 'ignore')[];
+  fds: Readonly<Record<ChannelName, number>>;
+  inherited: readonly number[];
+}
+
+/** @param given a descriptor of this process; below 0: none. */
+function channelsOf(given: Record<ChannelName, number | 'pipe'>, { forwardSignals }: Settings): Channels {
+  // As for signals: this process is one program with the one that it starts.
+  const { descriptors } = forwardSignals ? inherited() : { descriptors: [] };
+  const stdio = new Map<number, number | 'pipe'>(descriptors.map((fd) => [fd, fd]));
+  const fds = { report: -1, control: -1, readings: -1, signals: -1 };
+  for (const name of Object.keys(fds) as ChannelName[]) {
+    if (given[name] !== 'pipe' && given[name] < 0) continue;
+    let fd = 3;
+    while (stdio.has(fd)) fd++;
+    stdio.set(fd, given[name]);
+    fds[name] = fd;
+  }
+  const length = Math.max(...stdio.keys()) - 2;
+  return { stdio: Array.from({ length }, (_, at) => stdio.get(at + 3) ?? 'ignore'), fds, inherited: descriptors };
 }
 
 /** Passes on what the native guard reports and what the program writes, until both have ended. */
-async function follow(child: ChildProcess, { control, isReady, onStopped, run, settings }: Following): Promise<Exit> {
+async function follow(child: ChildProcess, { control, isReady, reportFd, run, settings }: Following): Promise<Exit> {
   const { signal, target } = settings;
   // What this call did not start goes on when nobody wants to watch it any longer.
   const stop = (): void => (target === null ? control.write('stop') : void child.kill('SIGTERM'));
   run.onStopNeeded = stop;
+  const failed = new AbortController();
   const reports = new LineSplitter((line) => {
     const report = parseReport(line);
     if (report === null) return;
     run.add(report);
-    if (report.event === 'stopped') onStopped();
+    if (report.event === 'failed') failed.abort();
   });
-  (child.stdio[REPORT_FD] as Readable).setEncoding('utf8').on('data', (text: string) => reports.write(text));
+  const report = (child.stdio[reportFd] as Readable).setEncoding('utf8');
+  report.on('data', (text: string) => reports.write(text));
+  // The native guard closes it when it ends, or goes on without this process.
+  const reported = once(report, 'close').catch(() => undefined);
   forwardOutput(child, settings, (stream, line) => {
     run.output(stream, line);
     if (!run.isLoaded && isReady?.(line) === true) {
-      run.loaded();
+      run.loaded('ready');
       control.write('loaded');
     }
   });
-  const resume = (): void => control.write('continue');
-  process.on('SIGCONT', resume);
   signal?.addEventListener('abort', stop, { once: true });
   if (signal?.aborted) stop();
   const following = new AbortController();
   if (target !== null && 'system' in target) void followTargets(target.system, control, following.signal);
+  if (settings.keepFreeBytes !== undefined) void keepMemoryFree(settings.keepFreeBytes, run, following.signal);
   try {
-    const closed = once(child, 'close');
-    const [code, exitSignal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+    const outputs = [child.stdout, child.stderr].flatMap((stream) => (stream === null ? [] : [once(stream, 'close')]));
+    const exited = exitOf(child, failed.signal);
+    const left = reported.then(() => (run.isLeft ? { code: 0, signal: null } : exited));
+    const exit = await Promise.race([exited, left]);
     // A process that outlives the program may keep its output open.
     const ending = new AbortController();
-    await Promise.race([closed, sleep(LAST_OUTPUT_MS, undefined, { signal: ending.signal }).catch(() => undefined)]);
+    await Promise.race([
+      Promise.allSettled([reported, ...outputs]),
+      sleep(LAST_OUTPUT_MS, undefined, { signal: ending.signal }).catch(() => undefined),
+    ]);
     ending.abort();
     for (const stream of child.stdio) stream?.destroy();
+    child.unref();
     reports.end();
-    return { code, signal: exitSignal };
+    return exit;
   } finally {
     following.abort();
-    process.removeListener('SIGCONT', resume);
     signal?.removeEventListener('abort', stop);
+  }
+}
+
+function noFiles(machine: string): UmaError {
+  return new UmaError('ERR_UMA_NOT_SUPPORTED', {
+    source: 'umaprobe',
+    call: 'guard --keep-free',
+    status: null,
+    name: 'SIMULATED',
+    message: `the simulated machine ${machine} has a page cache but no files in it`,
+  });
+}
+
+/** A native guard that has failed may be stuck in the kernel: it is not waited for. */
+async function exitOf(child: ChildProcess, failed: AbortSignal): Promise<Exit> {
+  try {
+    const [code, signal] = await once(child, 'exit', { signal: failed });
+    return { code, signal };
+  } catch (error) {
+    if (!failed.aborted) throw error;
+    child.unref();
+    return { code: null, signal: null };
   }
 }
 
@@ -117,9 +184,11 @@ function checkBelowTotal(name: string, bytes: number | undefined, total: number)
 function guardCommandLine(
   settings: Settings,
   thresholds: GuardThresholds,
-  { readings, simulated, tty }: { readings: boolean; simulated: boolean; tty: boolean },
+  { channels, simulated, tty }: { channels: Channels; simulated: boolean; tty: boolean },
 ): readonly string[] {
-  const { command, dryRun, graceMs, intervalMs, target } = settings;
+  const { command, dryRun, graceMs, intervalMs, keepPriority, target } = settings;
+  const { control, readings, report, signals } = channels.fds;
+  const { ignoresHangup, openFiles } = inherited();
   const load = settings.loadActions ?? permittedLoadActions(simulated);
   const words = guardArguments(
     thresholds,
@@ -128,26 +197,36 @@ function guardCommandLine(
       act: dryRun ? 0 : 1,
       // A target runs already: it does not load.
       load: command === null ? '' : load.join(','),
-      reportFd: REPORT_FD,
-      controlFd: CONTROL_FD,
+      reportFd: report,
+      controlFd: control,
       tty: tty ? 1 : 0,
-      parent: process.pid,
-      ...(readings ? { readingsFd: READINGS_FD } : {}),
+      nicer: keepPriority ? 0 : PROGRAM_NICER,
+      parent: signals < 0 ? 0 : process.pid,
+      ...(signals < 0 ? {} : { signalsFd: signals }),
+      ...(readings < 0 ? {} : { readingsFd: readings }),
+      ...(openFiles === null ? {} : { openFiles }),
+      ...(ignoresHangup ? { ignoreHangup: 1 } : {}),
       ...(target === null ? {} : { target: targetArgument(target) }),
     },
   );
   return command === null ? words : [...words, '--', ...command];
 }
 
-async function startGuard(settings: Settings, args: readonly string[], readings: number): Promise<ChildProcess> {
+async function startGuard(settings: Settings, args: readonly string[], channels: Channels): Promise<ChildProcess> {
   const { cwd, env, stdio } = settings;
   // A missing folder would look like a missing program.
   if (cwd !== undefined) checkNamedFolder('cwd', cwd);
   const program = guardProgram();
   const outputs = isPiped(settings) ? (['pipe', 'pipe'] as const) : ([stdio === 'stderr' ? 2 : 1, 2] as const);
-  return startProcess(program.file, [...program.args, ...args], {
-    stdio: [stdio === 'pipe' ? 'ignore' : 0, ...outputs, 'pipe', 'pipe', ...(readings < 0 ? [] : [readings])],
-    env: guardEnvironment(env ?? process.env),
-    ...(cwd === undefined ? {} : { cwd }),
-  });
+  try {
+    return await startProcess(program.file, [...program.args, ...args], {
+      stdio: [stdio === 'pipe' ? 'ignore' : 0, ...outputs, ...channels.stdio],
+      env: guardEnvironment(env ?? process.env),
+      ...(cwd === undefined ? {} : { cwd }),
+    });
+  } finally {
+    // Who waits for their end waits for the program's.
+    const { fds, stdio } = channels;
+    for (const fd of [...channels.inherited, stdio[fds.signals - 3]]) if (typeof fd === 'number') closeSync(fd);
+  }
 }

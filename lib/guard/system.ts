@@ -1,11 +1,11 @@
 /** Tells the native guard every few seconds what of the whole system it may stop, the first one first. */
 
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { processes } from '../processes/index.ts';
+import { readSystemFile } from '../base/system-file.ts';
+import { ownerOf, processes } from '../processes/index.ts';
 import type { GuardPolicy } from '../types/index.ts';
 import type { ControlLines } from './control.ts';
-import { candidates } from './policy.ts';
+import { type Candidate, candidates } from './policy.ts';
 
 /** A list of all processes takes some 20 ms of CPU time: 0.4 % of a core. */
 const REFRESH_MS = 5000;
@@ -17,7 +17,7 @@ export async function followTargets(policy: GuardPolicy, control: ControlLines, 
   while (!signal.aborted) {
     try {
       const report = await processes({ pssLimitMs: 0, signal });
-      const paths = candidates(report, policy, process.pid).map(({ rootPid }) => cgroupOf(rootPid));
+      const paths = candidates(report, policy, process.pid).map(cgroupOf);
       const usable = [...new Set(paths)].filter((path) => path !== null && path !== '/' && !/\s/.test(path));
       control.write(
         `targets ${usable
@@ -32,10 +32,11 @@ export async function followTargets(policy: GuardPolicy, control: ControlLines, 
   }
 }
 
-/** Path in cgroup v2, also beside v1; null: there is none, or the process has ended. */
-function cgroupOf(pid: number): string | null {
+/** Path in cgroup v2, also beside v1; null: there is none, or the process has ended and its pid is another one's. */
+function cgroupOf({ id, rootPid }: Candidate): string | null {
   try {
-    return /^0::(.*)$/m.exec(readFileSync(`/proc/${pid}/cgroup`, 'utf8'))?.[1] ?? null;
+    const text = readSystemFile(`/proc/${rootPid}/cgroup`);
+    return ownerOf(text)?.id === id ? (/^0::(.*)$/m.exec(text)?.[1] ?? null) : null;
   } catch {
     return null;
   }

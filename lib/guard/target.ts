@@ -4,8 +4,10 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { posix } from 'node:path';
 import { UmaError } from '../base/errors.ts';
+import { SYSTEM_FOLDERS, systemProgram } from '../base/system-program.ts';
 import { pidExists } from '../host/process.ts';
 import type { GuardTarget } from '../types/index.ts';
+import { checkTargetCgroup, checkTargetPid } from './refusals.ts';
 
 /** Where cgroup v2 is mounted: alone, or beside v1. */
 const MOUNTS = ['/sys/fs/cgroup/unified', '/sys/fs/cgroup'];
@@ -19,9 +21,11 @@ export function targetArgument(target: GuardTarget): string {
   if ('system' in target) return 'system';
   if ('pid' in target) {
     if (!pidExists(target.pid)) throw notFound(`process ${target.pid}`, 'there is no such process');
+    checkTargetPid(target.pid);
     return `pid:${target.pid}`;
   }
   const cgroup = 'unit' in target ? cgroupOf(target.unit) : pathBelowRoot(target.cgroup);
+  checkTargetCgroup(cgroup);
   if (!MOUNTS.some((mount) => existsSync(posix.join(mount, cgroup, 'cgroup.procs'))))
     throw notFound(`cgroup ${cgroup}`, `there is no ${posix.join('/sys/fs/cgroup', cgroup)} of cgroup v2`);
   return `cgroup:${cgroup}`;
@@ -35,8 +39,10 @@ function pathBelowRoot(path: string): string {
 
 /** The cgroup of a unit that runs. */
 function cgroupOf(unit: string): string {
+  const program = systemProgram('systemctl');
+  if (program === null) throw notFound(`unit ${unit}`, `systemctl is in none of ${SYSTEM_FOLDERS}`);
   const { error, stderr, stdout } = spawnSync(
-    'systemctl',
+    program,
     ['show', '--property=ControlGroup', '--value', '--', unit.includes('.') ? unit : `${unit}.service`],
     { encoding: 'utf8', timeout: 5000 },
   );

@@ -8,6 +8,7 @@ import { readCgroup, withUsage } from './cgroup.ts';
 import { readDriverFacts } from './driver.ts';
 import { type FileFact, type KernelFiles, parseFact, readSeldom, readTable } from './files.ts';
 import { parseBuddyinfo, parseChoice, parseCpuLists, parseNumber, parsePressure, parseVmstat } from './procfs.ts';
+import { readZram } from './zram.ts';
 
 export interface KernelFacts {
   bootId: string | null;
@@ -76,9 +77,10 @@ export interface KernelReading {
 export async function beginKernel(files: KernelFiles): Promise<KernelReading> {
   // With sources of their own: the order of the record must not depend on which file answers first.
   const [ofDriver, ofCgroup] = [new Provenance(), new Provenance()];
-  const [constant, settings, driver, cgroup] = await Promise.all([
+  const [constant, settings, compressed, driver, cgroup] = await Promise.all([
     readSeldom(files, CONSTANTS, 'forever', (own) => readTable(files, CONSTANTS, own)),
     readSeldom(files, SETTINGS, 'a second', (own) => readTable(files, SETTINGS, own)),
+    readSeldom(files, readZram, 'a second', (own) => readZram(files, own)),
     readDriverFacts(files, ofDriver),
     readCgroup(files, ofCgroup),
   ]);
@@ -87,7 +89,7 @@ export async function beginKernel(files: KernelFiles): Promise<KernelReading> {
     paths,
     bytes: paths.map(() => MAX_BYTES),
     finish([pressure, buddyinfo, vmstat, zoneinfo, usage], provenance) {
-      Object.assign(provenance.sources, constant.sources, settings.sources);
+      Object.assign(provenance.sources, constant.sources, settings.sources, compressed.sources);
       const parse = (text: string) => parseBuddyinfo(text, files.binding.pageSize());
       const contiguity = parseFact({ file: BUDDYINFO, path: 'contiguity', parse }, buddyinfo, provenance);
       const facts: KernelFacts = {
@@ -99,6 +101,7 @@ export async function beginKernel(files: KernelFiles): Promise<KernelReading> {
           ...settings.values,
           ...counters(vmstat, provenance),
           freeInCpuLists: parseFact(cpuLists(files.binding), zoneinfo, provenance),
+          zram: compressed.values.zram,
         },
         driver,
         cgroup: withUsage(cgroup, usage, ofCgroup),

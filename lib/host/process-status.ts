@@ -96,7 +96,8 @@ export function parseTmpfsMounts(text: string): string[] {
     // A bind mount of a folder is a part of the same file system.
     if (root === '/' && !byDevice.has(device)) byDevice.set(device, octal(point));
   }
-  return [...byDevice.values()];
+  // One that is mounted over another hides it.
+  return [...new Set(byDevice.values())];
 }
 
 /** The kernel writes space, tab, line break and backslash as \040, \011, \012 and \134. */

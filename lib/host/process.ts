@@ -1,7 +1,8 @@
 /** Processes: identity, liveness and name, and the PID namespace in which a pid is valid. */
 
-import { readFileSync, readlinkSync } from 'node:fs';
+import { readlinkSync } from 'node:fs';
 import { isFailure } from '../base/facts.ts';
+import { readSystemFile } from '../base/system-file.ts';
 import type { KernelFiles } from './files.ts';
 
 /** A process. Its start time distinguishes it from a later process with the same pid. */
@@ -14,7 +15,7 @@ export interface ProcessId {
 /** Field 22 of /proc/<pid>/stat: clock ticks from boot to the start of the process; null: no such process. */
 export function startTicks(pid: number): number | null {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const stat = readSystemFile(`/proc/${pid}/stat`);
     // The name in field 2 may contain spaces and parentheses; the last parenthesis ends it.
     const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     // A zombie no longer holds memory or files: it counts as ended.
@@ -42,6 +43,15 @@ export function pidExists(pid: number): boolean {
   } catch (error) {
     // EPERM: the process exists and belongs to another user.
     return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
+  }
+}
+
+/** From /proc/<pid>/comm; null: it has ended. */
+export function processName(pid: number): string | null {
+  try {
+    return readSystemFile(`/proc/${pid}/comm`).trim();
+  } catch {
+    return null;
   }
 }
 

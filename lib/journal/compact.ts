@@ -1,7 +1,6 @@
 /** Compaction of a journal: keeps the newest finished and vanished runs. */
 
-import { writeFileAtomic } from '../base/atomic-file.ts';
-import { encode, type JournalRecord } from './records.ts';
+import type { JournalRecord } from './records.ts';
 import type { Run } from './runs.ts';
 
 /** Size in bytes above which the start of a run compacts the journal: about 2,000 records. */
@@ -39,12 +38,4 @@ export function recordsToKeep(
     proven.add(record.run);
     return true;
   });
-}
-
-/**
- * Replaces the file atomically. A process that has the old file open keeps reading it, and finds the compacting run in
- * it as a live one.
- */
-export function replaceJournal(path: string, records: readonly JournalRecord[]): void {
-  writeFileAtomic(path, records.map(encode).join(''), 0o600);
 }

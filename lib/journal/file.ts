@@ -1,11 +1,12 @@
 /** The journal as a file: its default path, opening it safely, and the errors of both. */
 
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { closeSync, constants, fstatSync, readSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import { getSystemErrorMap } from 'node:util';
-import { makePrivateFolder } from '../base/atomic-file.ts';
 import { UmaError } from '../base/errors.ts';
+import { Folder } from '../base/folder.ts';
 import { MiB } from '../base/format.ts';
+import { Refusal } from '../base/trusted-folder.ts';
 import { ownHome } from '../base/user.ts';
 
 /** Size in bytes above which a file is not a journal: no run writes that much, and a start compacts at 512 KiB. */
@@ -37,28 +38,35 @@ export interface OpenedFile {
 }
 
 /**
- * Opens a journal for appending, and creates missing folders (0700) and the file (0600).
+ * Opens the folder of a journal, and creates missing folders (0700).
  *
- * @throws UmaError `ERR_UMA_JOURNAL` for a symbolic link, a directory, a FIFO or device, another user's file, a file
- *   above 64 MiB, and any error of the file system.
+ * @throws UmaError `ERR_UMA_JOURNAL`: any error of the file system; as root another user's folder, and one that others write.
  */
-export function openJournalFile(file: string): OpenedFile {
-  const path = resolve(file);
-  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = constants;
+export function openJournalFolder(path: string): Folder {
+  try {
+    return Folder.open(dirname(path), 'own');
+  } catch (cause) {
+    throw openError(path, cause);
+  }
+}
+
+/**
+ * Opens a journal for appending, and creates it (0600).
+ *
+ * @param path absolute.
+ * @throws UmaError `ERR_UMA_JOURNAL` for a link, a directory, a FIFO or device, another user's file, a file above 64 MiB,
+ *   and any error of the file system.
+ */
+export function openJournalFile(folder: Folder, path: string): OpenedFile {
+  const { O_APPEND, O_CREAT, O_RDWR } = constants;
   let fd: number;
   try {
-    makePrivateFolder(dirname(path));
-    // O_NONBLOCK: a FIFO is refused instead of waited for. O_NOFOLLOW: only the named file itself is written.
-    fd = openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
+    fd = folder.openFile(basename(path), O_RDWR | O_APPEND | O_CREAT);
   } catch (cause) {
     throw openError(path, cause);
   }
   try {
-    const stat = fstatSync(fd);
-    const { size, uid } = stat;
-    if (!stat.isFile()) throw journalError(path, 'it is not a regular file', 'NOT_A_FILE');
-    if (process.geteuid !== undefined && uid !== process.geteuid())
-      throw journalError(path, `it belongs to another user (uid ${uid})`, 'FOREIGN_OWNER');
+    const { size } = fstatSync(fd);
     if (size > MAX_BYTES)
       throw journalError(path, `it has ${size} bytes; no journal of umaprobe is that large`, 'TOO_LARGE');
     return { fd, path, bytes: readAll(fd) };
@@ -69,9 +77,8 @@ export function openJournalFile(file: string): OpenedFile {
 }
 
 function openError(path: string, cause: unknown): Error {
+  if (cause instanceof Refusal) return journalError(path, cause.message, cause.code);
   switch ((cause as NodeJS.ErrnoException).code) {
-    case 'ELOOP':
-      return journalError(path, 'it is a symbolic link, which is not followed', 'ELOOP');
     case 'EISDIR':
       return journalError(path, 'it is a directory; a file is expected', 'EISDIR');
     case 'ENXIO':

@@ -5,13 +5,14 @@
 
 import { randomBytes } from 'node:crypto';
 import { closeSync, ftruncateSync, writeSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
 import { debuglog } from 'node:util';
-import { syncFolder } from '../base/atomic-file.ts';
 import { UmaError } from '../base/errors.ts';
+import type { Folder } from '../base/folder.ts';
 import { isAlive, thisProcess } from '../host/process.ts';
 import type { UnfinishedRun } from '../types/index.ts';
-import { COMPACT_ABOVE, recordsToKeep, replaceJournal } from './compact.ts';
-import { fileError, journalError, type OpenedFile, openJournalFile, readAll } from './file.ts';
+import { COMPACT_ABOVE, recordsToKeep } from './compact.ts';
+import { fileError, journalError, type OpenedFile, openJournalFile, openJournalFolder, readAll } from './file.ts';
 import {
   type BeginRecord,
   type EndRecord,
@@ -79,7 +80,16 @@ export interface Journal {
  *   `ERR_UMA_BUSY`: another run is live in it.
  */
 export function openJournal(path: string, heading: JournalHeading): Journal {
-  let file = openJournalFile(path);
+  const folder = openJournalFolder(resolve(path));
+  try {
+    return openIn(folder, resolve(path), heading);
+  } finally {
+    folder.close();
+  }
+}
+
+function openIn(folder: Folder, path: string, heading: JournalHeading): Journal {
+  let file = openJournalFile(folder, path);
   try {
     const before = parse(file);
     refuseWhileLive(file.path, runsOf(before.records), heading.bootId);
@@ -87,7 +97,7 @@ export function openJournal(path: string, heading: JournalHeading): Journal {
     repairTail(file, before, notes);
     const begin = beginRecord(heading);
     journalWriter(file.fd, file.path).commit(begin);
-    if (file.bytes.length === 0) syncFolder(file.path);
+    if (file.bytes.length === 0) folder.sync();
 
     // Two runs that start at the same time have both seen no live run. Records are in the order of the appends, so both
     // now see the same first run, and the second one gives way.
@@ -101,9 +111,11 @@ export function openJournal(path: string, heading: JournalHeading): Journal {
       throw error;
     }
     if (now.goodBytes > COMPACT_ABOVE) {
-      replaceJournal(file.path, recordsToKeep(now.records, runs, begin.run));
+      // A process that has the old file open keeps reading it, and finds this run in it as a live one.
+      const kept = recordsToKeep(now.records, runs, begin.run);
+      folder.replace(basename(path), kept.map(encode).join(''), 0o600);
       const old = file.fd;
-      file = openJournalFile(file.path);
+      file = openJournalFile(folder, path);
       closeSync(old);
     }
     const others = runs.filter((run) => run.begin.run !== begin.run);

@@ -57,7 +57,7 @@ export async function judge(
   const options = optionsFor(command);
   if (load.kind === 'bytes') {
     const report = await fitInto({ bytes: load.bytes }, machine, options);
-    return { ...NOTHING, fit: report, room: roomOf(report, load.bytes, program) };
+    return { ...NOTHING, fit: report, room: roomOf(report, program) };
   }
   const model = await openModel(load.model);
   const { assumed, report: own, whole } = await shortened(model, command, machine, found);
@@ -67,9 +67,9 @@ export async function judge(
   return {
     fit: report,
     noFit: null,
-    expected: expectationOf(whole),
+    expected: expectationOf(whole, report),
     flags: report.verdict === 'no' && kvCacheBytes === null ? await flagsThatFit(model, command, machine, found) : null,
-    room: roomOf(report, whole.report.loading.peak.bytes, program),
+    room: roomOf(report, program),
     assumed,
     unread: whole.unread,
   };
@@ -143,12 +143,15 @@ function isWeights(name: string): boolean {
   return name === 'weights' || name === 'output-copy';
 }
 
-function expectationOf({ extras, report }: WholeEstimate): LaunchExpectation {
-  const { kvBytesPerToken, model, terms, total, use } = report;
+/** What is needed says fit, here as in its verdict. */
+function expectationOf({ extras, report }: WholeEstimate, { hostNeed, need }: FitReport): LaunchExpectation {
+  const { kvBytesPerToken, model, terms, use } = report;
+  const { bytes, high, low } = need;
   return {
     model: model.name,
     weights: terms.filter(({ name }) => isWeights(name)).reduce((sum, { bytes }) => sum + bytes, 0),
-    total,
+    total: { bytes, low, high },
+    host: hostNeed,
     kvBytesPerToken,
     context: use.context,
     sequences: use.sequences,
@@ -156,10 +159,14 @@ function expectationOf({ extras, report }: WholeEstimate): LaunchExpectation {
   };
 }
 
-/** A share is taken whole, whatever the model needs; otherwise the most at any time. At most what can be loaded. */
-function roomOf({ limit, programs }: FitReport, need: number, own: RecognisedCommand['program']): number | null {
+/**
+ * In the host's memory. A share is taken whole, whatever the model needs; otherwise the most at any time. At most what can
+ * be loaded.
+ */
+function roomOf({ hostNeed, limit, need, programs }: FitReport, own: RecognisedCommand['program']): number | null {
+  if (hostNeed !== null) return hostNeed.bytes >= 1 ? Math.ceil(hostNeed.bytes) : null;
   const { requested, static: pool } = programs.find(({ program }) => program === own)?.numbers ?? {};
-  const wanted = Math.ceil(Math.max(need, requested ?? pool ?? 0));
+  const wanted = Math.ceil(Math.max(need.bytes, requested ?? pool ?? 0));
   return limit.bytes === null || limit.bytes < 1 ? wanted : Math.min(wanted, Math.floor(limit.bytes));
 }
 

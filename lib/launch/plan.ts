@@ -2,6 +2,7 @@
 
 import { formatBoth, formatBytes } from '../base/format.ts';
 import { refusalOf } from '../memory/judge.ts';
+import { hasOwnMemory, unguardedText } from '../memory/own-memory.ts';
 import type {
   FitReport,
   FitVerdict,
@@ -27,8 +28,8 @@ export interface PlanInput {
   floor: { bytes: number; from: string };
   prepare: boolean;
   anyway: boolean;
-  /** Folder of the recording; null: nothing is recorded. */
-  record: string | null;
+  /** Folder of the recording, and why nothing can be recorded there; null: nothing is recorded. */
+  record: { folder: string; problem: string | null } | null;
 }
 
 export function planOf(input: PlanInput): LaunchPlan {
@@ -121,10 +122,16 @@ function byExpectedSize({ expectedFits, verdict }: FitReport): string {
   return `${size} after room is made; otherwise nothing is started.`;
 }
 
-function prepareStep({ prepare, room }: PlanInput, verdict: FitVerdict): LaunchStep {
+function prepareStep({ fit, prepare, room }: PlanInput, verdict: FitVerdict): LaunchStep {
   if (verdict === 'not-now')
     return { step: 'prepare', state: 'skipped', text: 'Not while the machine refuses any load.' };
   if (!prepare) return { step: 'prepare', state: 'skipped', text: 'Not wanted.' };
+  if (room === null && fit !== null && fit.hostNeed !== null)
+    return {
+      step: 'prepare',
+      state: 'skipped',
+      text: 'The GPU has memory of its own, and none of the host is needed.',
+    };
   if (room === null) return { step: 'prepare', state: 'skipped', text: 'How much room it needs is not known.' };
   return {
     step: 'prepare',
@@ -133,15 +140,20 @@ function prepareStep({ prepare, room }: PlanInput, verdict: FitVerdict): LaunchS
   };
 }
 
-function guardStep({ floor }: PlanInput): LaunchStep {
+function guardStep({ floor, machine: { devices } }: PlanInput): LaunchStep {
+  const own = devices.filter(hasOwnMemory);
+  const where = own.length === 0 ? '' : ' of the host’s memory';
+  const besides = unguardedText(own);
   return {
     step: 'guard',
     state: 'planned',
-    text: `Stop it before less than ${formatBytes(floor.bytes)} are available: ${floor.from}.`,
+    text: `Stop it before less than ${formatBytes(floor.bytes)}${where} are available: ${floor.from}.${besides === null ? '' : ` ${besides}`}`,
   };
 }
 
 function recordStep({ record }: PlanInput): LaunchStep {
   if (record === null) return { step: 'record', state: 'skipped', text: 'Not wanted.' };
-  return { step: 'record', state: 'planned', text: `Record to ${record}.` };
+  const { folder, problem } = record;
+  if (problem !== null) return { step: 'record', state: 'failed', text: `Nothing can be recorded: ${problem}.` };
+  return { step: 'record', state: 'planned', text: `Record to ${folder}.` };
 }

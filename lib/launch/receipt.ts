@@ -26,6 +26,7 @@ export interface ReceiptInput {
   total: number;
   floor: LaunchReceipt['floor'];
   own: LaunchReceipt['own'];
+  gpus: Pick<LaunchReceipt, 'gpus' | 'gpuProblem'>;
   expected: LaunchExpectation | null;
   command: RecognisedCommand;
   /** The guard stopped it: all that it takes is not known. */
@@ -41,7 +42,7 @@ const PLATEAU_MS = 2000;
 const NEAR = 0.1;
 
 export function receiptOf(input: ReceiptInput): LaunchReceipt {
-  const { after, before, expected, floor, loadedAt, own, readings } = input;
+  const { after, before, expected, floor, gpus, loadedAt, own, readings } = input;
   const lowest = Math.min(input.lowest, ...readings.map(({ available }) => available));
   const plateaus = plateausOf(input);
   const longest = plateaus.reduce<LaunchPlateau | null>(
@@ -52,12 +53,13 @@ export function receiptOf(input: ReceiptInput): LaunchReceipt {
   return {
     before,
     took: {
-      weights: expected === null ? null : weightsIn(plateaus, expected.weights),
+      weights: expected === null || expected.host !== null ? null : weightsIn(plateaus, expected.weights),
       loaded: loaded === undefined ? null : before.available - loaded.available,
       peak: Math.max(0, before.available - lowest),
       plateau: longest?.taken ?? null,
       plateaus,
     },
+    ...gpus,
     expected,
     own,
     headroom: lowest - floor.bytes,
@@ -119,7 +121,8 @@ function weightsIn(plateaus: readonly LaunchPlateau[], weights: number): number 
 function flagsAfter(input: ReceiptInput, missing: number): LaunchFlags | null {
   const { before, command, expected, isStopped, planned, total } = input;
   const { program, utilization } = command;
-  if (program === null) return null;
+  // Flags of a GPU's own memory do not give the host any back.
+  if (program === null || (expected !== null && expected.host !== null)) return null;
   if (isStopped) return planned ?? { safe: null, from: 'The guard stopped it before it had all that it takes.' };
   if (missing <= 0)
     return { safe: null, from: `The floor was kept, with ${formatBytes(-missing)} to spare: its own flags are safe.` };

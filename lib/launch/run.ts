@@ -7,7 +7,7 @@ import { openModel } from '../estimate/index.ts';
 import { assertWatchable, guard } from '../guard/index.ts';
 import { hostFloor } from '../memory/floor.ts';
 import { folderOf, makeFolder } from '../record/folder.ts';
-import { mark, record } from '../record/index.ts';
+import { mark, record, whyNotRecorded } from '../record/index.ts';
 import { snapshot } from '../snapshot/index.ts';
 import { memoryNow, memorySettled } from '../snapshot/settled.ts';
 import type {
@@ -16,6 +16,7 @@ import type {
   LaunchEvent,
   LaunchOptions,
   LaunchPlan,
+  LaunchReceipt,
   LaunchReport,
   LaunchStep,
   PrepareReport,
@@ -23,6 +24,7 @@ import type {
   Snapshot,
 } from '../types/index.ts';
 import { type FoundExtra, findExtras } from './extras.ts';
+import { LaunchGpus } from './gpus.ts';
 import { type Answer, judge, type Load } from './judge.ts';
 import { locate } from './locate.ts';
 import { isRefusal, needsRoom, planOf } from './plan.ts';
@@ -62,8 +64,7 @@ export async function runLaunch(settings: LaunchSettings): Promise<LaunchReport>
     durationMs: performance.now() - started,
   });
   if (dryRun) return end({ outcome: 'planned', summary: plan.summary });
-  // A folder that was named is wanted: without it nothing begins.
-  if (settings.folder !== undefined && settings.record) makeFolder(folderOf(settings.folder, machine.simulated));
+  if (settings.folder !== undefined && settings.record) checkNamed(folderOf(settings.folder, machine.simulated));
   const refused = (): boolean => isRefusal(plan.verdict, plan.fit) && !settings.anyway;
   const isAskedAgain = needsRoom(plan.verdict, plan.fit) && settings.prepare;
   if (refused() && !isAskedAgain) return end({ outcome: 'refused', summary: `Not started. ${plan.summary}` });
@@ -72,6 +73,15 @@ export async function runLaunch(settings: LaunchSettings): Promise<LaunchReport>
   if (refused()) return end({ outcome: 'refused', summary: `Not started. ${plan.summary}`, prepare: prepared });
   signal?.throwIfAborted();
   return end({ prepare: prepared, ...(await launched.run(plan)) });
+}
+
+/** A path that cannot be a folder is a mistake. A disk that is full, or not this user's, is no reason not to start. */
+function checkNamed(folder: string): void {
+  try {
+    makeFolder(folder);
+  } catch (error) {
+    if (!(error instanceof UmaError) || error.nativeName === 'ENOTDIR') throw error;
+  }
 }
 
 function now(): string {
@@ -108,6 +118,7 @@ class Launch {
     this.#loaded ??= await this.#load();
     const { found, load, recognised: read } = this.#loaded;
     const answer = await judge(load, read, machine, found);
+    const recorded = isRecorded ? folderOf(folder, machine.simulated) : null;
     this.#answer = answer;
     const recognised = {
       ...read,
@@ -122,7 +133,7 @@ class Launch {
       floor: hostFloor(machine.host.total, floorBytes ?? null),
       prepare: this.#settings.prepare,
       anyway,
-      record: isRecorded ? folderOf(folder, machine.simulated) : null,
+      record: recorded === null ? null : { folder: recorded, problem: whyNotRecorded(recorded) },
     });
   }
 
@@ -168,7 +179,9 @@ class Launch {
 
   async run(plan: LaunchPlan): Promise<Pick<LaunchReport, 'outcome' | 'summary' | 'guard' | 'record' | 'receipt'>> {
     const { command, onEvent, signal } = this.#settings;
-    const recorder = await this.#record();
+    // Not the arguments: keys of servers are among them.
+    const recorder = await this.#record(`launch: ${baseName(command[0] ?? '')}`.slice(0, LIMITS.markLength.max));
+    const gpus = await LaunchGpus.watch(this.#machine);
     const series = new Series();
     let loadedAt: string | null = null;
     const listen = (event: LaunchEvent): void => {
@@ -181,27 +194,30 @@ class Launch {
       onEvent(event);
     };
     try {
-      // Not the arguments: keys of servers are among them.
-      recorder.mark(`launch: ${baseName(command[0] ?? '')}`.slice(0, LIMITS.markLength.max));
       const report = await guard({
         ...guardOptions(this.#settings),
         command,
         onEvent: listen,
         ...(signal === undefined ? {} : { signal }),
       });
+      await gpus.stop();
       recorder.mark(`launch: ${report.outcome}`);
       await memorySettled({ goal: null, limitMs: SETTLED_MS });
       const after = await readMemory();
       this.#finish({ step: 'guard', state: report.outcome === 'stopped' ? 'failed' : 'done', text: endOf(report) });
-      const receipt = this.#receipt(plan, report, { series, loadedAt, after });
+      const receipt = this.#receipt(plan, report, { series, loadedAt, after, gpus: await gpus.receipt() });
+      const recorded = await recorder.stop();
+      if (recorded !== null && recorded.failure !== null && this.#done.get('record')?.state === 'done')
+        this.#finish({ step: 'record', state: 'failed', text: `Not everything was recorded: ${recorded.failure}.` });
       return {
         outcome: report.outcome === 'gone' ? 'exited' : report.outcome,
         summary: endOf(report),
         guard: report,
-        record: recorder.folder === null ? null : { folder: recorder.folder, failure: await recorder.stop() },
+        record: recorded,
         receipt,
       };
     } finally {
+      await gpus.stop();
       await recorder.stop();
     }
   }
@@ -211,9 +227,15 @@ class Launch {
     { before, floor, lowest, outcome, peak }: GuardReport,
     {
       after,
+      gpus,
       loadedAt,
       series,
-    }: { series: Series; loadedAt: string | null; after: { available: number; free: number } | null },
+    }: {
+      series: Series;
+      loadedAt: string | null;
+      after: { available: number; free: number } | null;
+      gpus: Pick<LaunchReceipt, 'gpus' | 'gpuProblem'>;
+    },
   ): LaunchReport['receipt'] {
     if (before.available === null || lowest.available === null) return null;
     return receiptOf({
@@ -225,6 +247,7 @@ class Launch {
       total: this.#machine.host.total,
       floor,
       own: { bytes: peak.groupBytes, gpuBytes: peak.groupGpuBytes },
+      gpus,
       expected,
       command: recognised,
       isStopped: outcome === 'stopped',
@@ -232,20 +255,23 @@ class Launch {
     });
   }
 
-  async #record(): Promise<Recording> {
+  /** @param begun the first mark. */
+  async #record(begun: string): Promise<Recording> {
     const { folder, record: isRecorded } = this.#settings;
-    if (!isRecorded) return NOT_RECORDED;
+    if (!isRecorded) return notRecorded(null);
     try {
       const recorder = await record(folder === undefined ? {} : { folder });
       this.#finish({ step: 'record', state: 'done', text: `Recorded to ${recorder.state().folder}.` });
+      recorder.mark(begun);
       return recordingOf(recorder);
     } catch (error) {
       if (!(error instanceof UmaError)) throw error;
-      const isBusy = error.code === 'ERR_UMA_BUSY';
-      const text = isBusy ? 'A recorder runs already; it gets the marks.' : `Nothing is recorded: ${error.message}.`;
-      this.#finish({ step: 'record', state: isBusy ? 'skipped' : 'failed', text });
-      if (!isBusy) return NOT_RECORDED;
-      return { ...NOT_RECORDED, mark: (words) => void mark(words, folder).catch(() => undefined) };
+      if (error.code === 'ERR_UMA_BUSY' && (await isMarked(begun, folder))) {
+        this.#finish({ step: 'record', state: 'skipped', text: 'A recorder runs already; it gets the marks.' });
+        return { ...notRecorded(null), mark: (text) => void isMarked(text, folder) };
+      }
+      this.#finish({ step: 'record', state: 'failed', text: `Nothing is recorded: ${error.message}.` });
+      return notRecorded({ folder: null, failure: error.message });
     }
   }
 
@@ -316,20 +342,30 @@ function endOf({ exitCode, outcome, sentence, signal }: GuardReport): string {
 }
 
 interface Recording {
-  folder: string | null;
-  mark(words: string): void;
-  /** Why the last write failed; null: all is on disk. */
-  stop(): Promise<string | null>;
+  mark(text: string): void;
+  stop(): Promise<LaunchReport['record']>;
 }
 
-const NOT_RECORDED: Recording = { folder: null, mark: () => undefined, stop: async () => null };
+function notRecorded(record: LaunchReport['record']): Recording {
+  return { mark: () => undefined, stop: async () => record };
+}
 
 function recordingOf(recorder: Recorder): Recording {
   return {
-    folder: recorder.state().folder,
-    mark: (words) => recorder.mark(words),
-    stop: async () => (await recorder.stop('launch ended')).failure,
+    mark: (text) => recorder.mark(text),
+    stop: async () => {
+      const { failure, folder } = await recorder.stop('launch ended');
+      return { folder, failure };
+    },
   };
+}
+
+/** Whether the recorder that runs in the folder has taken it. */
+async function isMarked(text: string, folder: string | undefined): Promise<boolean> {
+  return mark(text, folder).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Memory comes back for a while after a process has ended: the driver gives it back in its own time. */

@@ -34,6 +34,8 @@ export interface AllocatableFacts {
   held: number | null;
   /** Who else uses the device; null: nobody. */
   others: OtherUsers | null;
+  /** Page cache on the NUMA node that is the device's memory (GH200), in bytes; null: unknown, or there is no such node. */
+  cacheOnNode?: { bytes: number; from: string } | null;
   /** The device is a MIG slice; NVML's numbers, which are those of the whole GPU, do not apply to it. */
   mig: boolean;
 }
@@ -84,7 +86,7 @@ function allocatableFromHost(facts: AllocatableFacts): Raw {
   };
 }
 
-function allocatableFromDevice({ cuda, mig, model, nvml }: AllocatableFacts): Raw {
+function allocatableFromDevice({ cacheOnNode, cuda, mig, model, nvml }: AllocatableFacts): Raw {
   // NVML may report the carve-out of an integrated GPU (N1X: 8,128 MiB of 54.2 GiB), which limits nothing.
   if (model === 'unknown' && cuda === null && nvml !== null)
     return {
@@ -100,12 +102,16 @@ function allocatableFromDevice({ cuda, mig, model, nvml }: AllocatableFacts): Ra
     : cuda === null
       ? 'NVML memory info'
       : 'the smaller of NVML memory info and cudaMemGetInfo';
-  // The memory of a GH200's GPU is a NUMA node, and page cache on it counts as used. No counter that is read here says
-  // how much of it reclaim would free, so afterReclaim is unknown.
+  // The memory of a GH200's GPU is a NUMA node, and page cache on it counts as used.
+  if (model === 'coherent' && cacheOnNode != null)
+    return {
+      bytes: { immediate: free, afterReclaim: free + cacheOnNode.bytes },
+      from: `immediate: ${source}; afterReclaim: with the page cache on its NUMA node, ${cacheOnNode.from}`,
+    };
   if (model === 'coherent')
     return {
       bytes: { immediate: free, afterReclaim: null },
-      from: `immediate: ${source}; afterReclaim: page cache on the GPU's NUMA node is not counted`,
+      from: `immediate: ${source}; afterReclaim: which NUMA node is the GPU's, and how much page cache it has, is not known`,
     };
   if (model === 'unknown')
     return {

@@ -24,17 +24,24 @@ function answeredHeadroom(snapshot: Reading): OwnHeadroom | undefined {
  * null: unknown.
  */
 export function room(snapshot: Reading, format: (bytes: number | null) => string): string | null {
-  const shared = unifiedDevice(snapshot)?.allocatable.safe ?? null;
-  if (shared !== null) return `${format(shared)} can be loaded on the GPU`;
+  const unified = unifiedDevice(snapshot);
+  const shared = unified?.allocatable.safe ?? null;
+  if (unified !== undefined && shared !== null)
+    return `${format(shared)} can be loaded on ${gpuName(unified, snapshot)}`;
   const answered = answeredHeadroom(snapshot);
   if (answered === undefined) return null;
   const gpus = visibleHeadrooms(snapshot);
   const { device } = answered;
-  const gpu = snapshot.devices.length === 1 && device.index === 0 ? 'the GPU' : `GPU ${device.index}`;
+  const gpu = gpuName(device, snapshot);
   const full = gpus.filter(({ device: { allocatable } }) => allocatable.safe === 0).map((other) => other.device.index);
   const rest = full.length === 0 ? `, the fullest of ${gpus.length}` : `, nothing more on GPU ${full.join(', ')}`;
   const { safe } = device.allocatable;
   return `${format(safe ?? answered.bytes)} can be ${safe === null ? 'allocated' : 'loaded'} on ${gpu}${gpus.length > 1 ? rest : ''}`;
+}
+
+/** "the GPU" where there is one, else "GPU 1". */
+function gpuName({ index }: DeviceSnapshot, { devices }: Reading): string {
+  return devices.length === 1 && index === 0 ? 'the GPU' : `GPU ${index}`;
 }
 
 /** The first line of a picture: "103.88 GiB (111.54 GB) can be loaded on the GPU". */
@@ -42,7 +49,11 @@ export function answer(snapshot: Reading, format: (bytes: number | null) => stri
   if (snapshot.devices.length === 0)
     return `${format(headroom(snapshot).afterReclaim)} of this machine's memory can be used`;
   if (hidesAll(snapshot)) return 'No program that is started here can load anything on the GPU';
-  if (answeredDevice(snapshot)?.allocatable.safe === 0) return 'Nothing more should be loaded on the GPU';
+  const answered = answeredDevice(snapshot);
+  if (answered?.allocatable.safe === 0) {
+    const where = answered.memoryModel === 'unified' ? gpuName(answered, snapshot) : 'the GPU';
+    return `Nothing more should be loaded on ${where}`;
+  }
   // A number that is not safe is no answer: CUDA may fail, or it may be the host's memory.
   const safe = snapshot.devices.filter(({ allocatable }) => allocatable.safe !== null);
   const known = safe.length === 0 ? null : room({ ...snapshot, devices: safe }, format);

@@ -89,11 +89,25 @@ export function plainReason(reason: string): string {
   return reason.includes('ERR_UMA_') ? 'NVML could not list them' : reason;
 }
 
-/** What the listed processes hold, in bytes; null: no bytes are known. */
-export function heldBytes({
-  processes: list,
-  processesComplete,
-}: Pick<DeviceSnapshot, 'processes' | 'processesComplete'>): number | null {
+/**
+ * What the listed processes hold, in bytes; null: no bytes are known.
+ *
+ * @param most that they can hold together, in bytes.
+ */
+export function heldBytes(
+  { processes: list, processesComplete }: Pick<DeviceSnapshot, 'processes' | 'processesComplete'>,
+  most: number,
+): number | null {
   const known = (list ?? []).map(({ gpuBytes }) => gpuBytes).filter((bytes) => bytes !== null);
-  return known.length === 0 && processesComplete !== true ? null : known.reduce((sum, bytes) => sum + bytes, 0);
+  return known.length === 0 && processesComplete !== true ? null : heldTogether(list ?? [], most);
+}
+
+/**
+ * What processes hold together, in bytes: their sum, but at most `most`, because memory that they share (CUDA IPC) is counted in
+ * each of them; and never less than one of them holds.
+ */
+export function heldTogether(list: readonly Pick<GpuProcess, 'gpuBytes'>[], most: number): number {
+  const bytes = list.map(({ gpuBytes }) => gpuBytes ?? 0);
+  const sum = bytes.reduce((total, one) => total + one, 0);
+  return Math.min(sum, Math.max(most, ...bytes));
 }

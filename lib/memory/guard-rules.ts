@@ -11,9 +11,10 @@
 
 import { GiB, MiB } from '../base/format.ts';
 import { hostFloor, lowMemory } from './floor.ts';
+import { PLATEAU_SHARE } from './plateaus.ts';
 import { STALLED_PERCENT } from './pressure.ts';
 
-/** A load that wedged went from 29 to 6 GiB in 8 s, 2.9 GiB/s: a second is time for the handler of a program. */
+/** A load that wedged went from 29 to 6 GiB in 8 s, 2.9 GiB/s: a second is time for SIGKILL, after the grace of SIGTERM. */
 const HORIZON_MS = 1000;
 const KILL_HORIZON_MS = 250;
 
@@ -36,8 +37,8 @@ const READ_LISTS = { readListsMs: 100, readListsNearMs: 10 };
  * half of this time only does not count.
  */
 const SLOPE_MS = 100;
-/** A fall is looked for over 100, 200, 400 and 800 ms: a slow one is no more than noise in 100. */
-const LONGEST_SLOPE_MS = 800;
+/** A fall is looked for over 100, 200, 400 ms and so on: one of 20 MiB/s is no more than noise in three seconds. */
+const LONGEST_SLOPE_MS = 6400;
 /** Each half of a lasting fall has this share of it: a single jump is over when it is seen. */
 const LEAST_HALF_SHARE = 0.25;
 
@@ -47,7 +48,7 @@ const OTHERS_SHARE = 0.75;
  * GPU memory is read twice a second and a fall is seen in a tenth of one. A reading older than a quarter of the fall says
  * nothing about it; then the fall between the last two readings does, unless this one is twice as fast.
  */
-const GPU_AGE_SHARE = 0.25;
+const HELD_AGE_SHARE = 0.25;
 const FASTER_FACTOR = 2;
 const READ_GPU_MS = 500;
 /**
@@ -55,6 +56,14 @@ const READ_GPU_MS = 500;
  * 1.25 GiB/s; a slower one is seen over a longer time.
  */
 const MIN_FALL_BYTES = 128 * MiB;
+/** A program that takes 20 MiB/s, less than a fall is seen of, has 6 s from here to the floor: its grace, and time to be killed. */
+const CROSSING_BYTES = MIN_FALL_BYTES;
+
+/**
+ * A program that takes 2 GiB in 70 ms, and rests, is past the floor when that is seen. Once it has done so, the next burst that
+ * is as fast is expected to be as large. An engine that reserves its KV cache has done nothing alike in the seconds before.
+ */
+const BURST = { burstForMs: 250, burstEveryMs: 8, burstStepBytes: 16 * MiB, burstRestMs: 100, burstMemoryMs: 10_000 };
 
 /**
  * A healthy spike of 2 s at 98 % holds avg10 above 10 % for 6 s after it began to fall (98 × (1 − e^(−2/10)) = 17.8 %), and
@@ -91,6 +100,14 @@ const REPORT_MS = 100;
  */
 const LOAD_FREE_BYTES = 8 * GiB;
 const LOAD_EVERY_MS = 1000;
+/**
+ * Engines pause between weights and KV cache for some seconds, while kernels are compiled: what has not grown by a percent of
+ * memory for half a minute serves. A load from a network share takes 20 minutes for 100 GB.
+ */
+const LOAD_PLATEAU_MS = 30_000;
+export const LOAD_LIMIT_MS = 30 * 60_000;
+/** Without more rights than the program, the guard gets the processor before thousands of its processes at this nice value. */
+export const PROGRAM_NICER = 10;
 
 /**
  * How old a reading may be before it is taken again, in milliseconds, where the guard's own interval is no longer: what moves
@@ -111,6 +128,8 @@ const READ_EVERY = {
   readBlocksMs: 250,
   ...READ_LISTS,
   // Who belongs to the program, and its memory: the peak of the report.
+  // A measurement of a few processes takes 0.2 ms; one of thousands, that have the processors, is not waited for.
+  waitMs: 5,
   readGroupMs: 100,
   readGroupUrgentMs: 20,
   readGpuMs: READ_GPU_MS,
@@ -135,13 +154,15 @@ export function guardThresholds(
     killHorizonMs: KILL_HORIZON_MS,
     nearBytes: NEAR_BYTES,
     killNearBytes: KILL_NEAR_BYTES,
+    crossingBytes: CROSSING_BYTES,
+    ...BURST,
     groupHorizonMs: 2 * HORIZON_MS,
     slopeHalfMs: SLOPE_MS / 2,
     longestSlopeHalfMs: LONGEST_SLOPE_MS / 2,
     minFallBytes: MIN_FALL_BYTES,
     leastHalfShare: LEAST_HALF_SHARE,
     othersShare: OTHERS_SHARE,
-    gpuAgeShare: GPU_AGE_SHARE,
+    heldAgeShare: HELD_AGE_SHARE,
     fasterFactor: FASTER_FACTOR,
     lowForMs: LOW_FOR_MS,
     pressureFullPercent: STALLED_PERCENT,
@@ -153,6 +174,9 @@ export function guardThresholds(
     giveUpMs: GIVE_UP_MS,
     loadFreeBytes: Math.floor(Math.min(LOAD_FREE_BYTES, low)),
     loadEveryMs: LOAD_EVERY_MS,
+    loadStepBytes: Math.ceil(total * PLATEAU_SHARE),
+    loadPlateauMs: LOAD_PLATEAU_MS,
+    loadLimitMs: LOAD_LIMIT_MS,
     ...READ_EVERY,
     lookMs: LOOK_MS,
     lookIdleMs: LOOK_IDLE_MS,

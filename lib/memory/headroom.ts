@@ -5,6 +5,7 @@ import type { Allocatable, DeviceSnapshot, DriverFacts, Reading } from '../types
 import { availableBytes } from './available.ts';
 import { whyIncomplete } from './gpu-processes.ts';
 import { ledgerBytes } from './ledger.ts';
+import { fullestFirst } from './own-memory.ts';
 
 /**
  * What the next allocation can get, in bytes, and MemTotal: the numbers of the unified device, else of the host, for
@@ -26,6 +27,12 @@ export function unifiedDevice({ devices }: Pick<Reading, 'devices'>): DeviceSnap
   return devices.find((device) => device.memoryModel === 'unified');
 }
 
+/** The device of a program that names none: the unified one, else CUDA's first; where CUDA shows none of them, the first. */
+export function defaultDevice(snapshot: Pick<Reading, 'devices'>): DeviceSnapshot | null {
+  const { devices } = snapshot;
+  return unifiedDevice(snapshot) ?? devices.find(({ visible }) => visible !== false) ?? devices[0] ?? null;
+}
+
 /** Headroom of a GPU with its own memory, in bytes. */
 export interface OwnHeadroom {
   device: DeviceSnapshot;
@@ -36,7 +43,7 @@ export interface OwnHeadroom {
 
 /** GPUs with their own memory for which both numbers are known, the fullest first. */
 function ownHeadrooms({ devices }: Reading): OwnHeadroom[] {
-  return devices
+  const gpus = devices
     .filter((device) => device.memoryModel !== 'unified')
     .map((device) => {
       const { cuda, nvml, migMode, allocatable } = device;
@@ -44,8 +51,8 @@ function ownHeadrooms({ devices }: Reading): OwnHeadroom[] {
       const total = migMode?.current === true ? cuda?.total : (nvml?.total ?? cuda?.total);
       return { device, bytes: allocatable.afterReclaim ?? allocatable.immediate, total: total ?? null };
     })
-    .filter((gpu): gpu is OwnHeadroom => gpu.bytes !== null && gpu.total !== null && gpu.total > 0)
-    .sort((a, b) => a.bytes / a.total - b.bytes / b.total);
+    .filter((gpu): gpu is OwnHeadroom => gpu.bytes !== null && gpu.total !== null && gpu.total > 0);
+  return fullestFirst(gpus, ({ bytes, total }) => ({ left: bytes, total }));
 }
 
 /** Those that programs started here find; where CUDA shows none of them, all. */

@@ -1,6 +1,6 @@
 /** The ledger: where the bytes of MemTotal are. */
 
-import type { HostMemory, Ledger, LedgerEntry } from '../types/index.ts';
+import type { DriverFacts, HostMemory, KernelMemory, Ledger, LedgerEntry } from '../types/index.ts';
 import { gpuProcessesEntry, type ListedGpuMemory } from './gpu-processes.ts';
 
 /** Memory inside MemTotal that is in no line of meminfo, from other sources. */
@@ -11,6 +11,8 @@ export interface OutsideMeminfo {
   driverPools: number | null;
   /** Free pages in lists of the processors, from /proc/zoneinfo; null: unknown. */
   freeInCpuLists: number | null;
+  /** Memory of zram devices, from /sys/block; null: unknown. */
+  zram: number | null;
 }
 
 /**
@@ -41,6 +43,7 @@ export function ledger(host: HostMemory, outside: OutsideMeminfo): Ledger {
     ['pageTables', sum(host.pageTables, host.secPageTables), 'PageTables + SecPageTables'],
     ['percpu', host.percpu, 'Percpu'],
     ['zswap', host.zswap, 'Zswap'],
+    ['zram', outside.zram, '/sys/block/zram*/mm_stat'],
     ['hardwareCorrupted', host.hardwareCorrupted, 'HardwareCorrupted'],
     ['driverPools', outside.driverPools, 'debugfs shrinkers nv-sysmem-alloc-*'],
   ];
@@ -61,6 +64,19 @@ export function ledger(host: HostMemory, outside: OutsideMeminfo): Ledger {
     from: ['MemTotal − all of the above', ...missing].join('; '),
   });
   return { total: host.total, entries, notSplit: missing };
+}
+
+/**
+ * MemTotal less every row but that of GPU processes, in bytes. What they hold of the shared pool cannot be more, whatever their
+ * sum is.
+ */
+export function mostGpuMemory(
+  host: HostMemory,
+  { freeInCpuLists, zram }: Pick<KernelMemory, 'freeInCpuLists' | 'zram'>,
+  { poolBytes }: Pick<DriverFacts, 'poolBytes'>,
+): number {
+  const others = ledger(host, { gpuProcesses: null, driverPools: poolBytes, freeInCpuLists, zram });
+  return Math.max(0, ledgerBytes(others, 'unattributed'));
 }
 
 /**

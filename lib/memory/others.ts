@@ -3,7 +3,7 @@
 import { clean, formatBoth, formatBytes, GiB, MiB } from '../base/format.ts';
 import type { DeviceSnapshot, GpuProcess, MemoryModel, OtherUsers, ProbeHeader, StressReport } from '../types/index.ts';
 import type { Floor } from './floor.ts';
-import { whyIncomplete } from './gpu-processes.ts';
+import { heldTogether, whyIncomplete } from './gpu-processes.ts';
 
 /** More than a driver holds of an idle GPU. Less is not worth a word where no process is listed. */
 const HELD_BY_SOMEONE = 256 * MiB;
@@ -26,10 +26,12 @@ export const DEFAULT_SHARE_TEXT = `if there are any, the larger of ${SHARE / GiB
  * Who else holds memory of a device; null: nobody.
  *
  * @param ownPid of the calling process, which is not an other user.
+ * @param most of the shared pool that processes can hold together, in bytes.
  */
 export function otherUsers(
   device: Pick<DeviceSnapshot, 'memoryModel' | 'migMode' | 'nvml' | 'processes' | 'processesComplete' | 'from'>,
   ownPid: number,
+  most = Number.POSITIVE_INFINITY,
 ): OtherUsers | null {
   const processes = (device.processes ?? [])
     .filter(({ gpuBytes, pid }) => pid !== ownPid && gpuBytes !== 0)
@@ -40,9 +42,9 @@ export function otherUsers(
   const used = hasOwn ? (device.nvml?.used ?? null) : null;
   if (device.processesComplete === true) {
     if (processes.length === 0) return null;
-    // Memory that processes share is counted in each of them.
-    const bytes = used === null ? listed : Math.min(listed, used);
-    return { processes, bytes, from: bytes < listed ? 'used memory of the device by NVML' : 'sum of NVML processes' };
+    const bytes = heldTogether(processes, used ?? most);
+    const limit = used === null ? 'memory in no other counter' : 'used memory of the device by NVML';
+    return { processes, bytes, from: bytes < listed ? limit : 'sum of NVML processes' };
   }
   if (used !== null && processes.length === 0 && used < HELD_BY_SOMEONE) return null;
   if (used !== null) return { processes, bytes: Math.max(listed, used), from: 'used memory of the device by NVML' };

@@ -13,6 +13,12 @@ export const DROP_AND_COMPACT =
 /** GPU allocations never use reserved huge pages. */
 export const RELEASE_HUGE_PAGES = 'echo 0 | sudo tee /proc/sys/vm/nr_hugepages';
 
+/** The same for pages of every size: nr_hugepages of /proc is of the default size alone. */
+export const RELEASE_ALL_HUGE_PAGES = 'echo 0 | sudo tee /sys/kernel/mm/hugepages/hugepages-*/nr_hugepages';
+
+/** Pages of each size; meminfo counts those of the default size alone. */
+export const SHOW_HUGE_PAGES = 'grep . /sys/kernel/mm/hugepages/*/{nr,free}_hugepages';
+
 /** Writes dirty pages, so that the kernel can give them back. */
 export const WRITE_DIRTY = 'sync';
 

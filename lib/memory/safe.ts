@@ -18,6 +18,7 @@ import { unpinnable } from './cma.ts';
 import { blockUse, hostRoom } from './contiguity.ts';
 import { type Floor, hostFloor, PROGRAM_BYTES, stepMargin } from './floor.ts';
 import { heldBytes } from './gpu-processes.ts';
+import { mostGpuMemory } from './ledger.ts';
 import { floorWithShare, shareFor } from './others.ts';
 
 /** Host memory that a program on a unified device must leave, in bytes. */
@@ -75,13 +76,14 @@ export function hostFacts(
   device: Pick<DeviceSnapshot, 'attributes' | 'cuda' | 'others' | 'processes' | 'processesComplete'>,
 ): HostFacts {
   const { attributes, cuda, others } = device;
+  const most = mostGpuMemory(host, kernel, driver);
   return {
     host,
     kernel,
     contiguity,
     poolBytes: driver.poolBytes,
     others,
-    cudaLeft: cudaLeft({ cuda, cudaTotal: attributes.totalGlobalMem, held: heldBytes(device) }),
+    cudaLeft: cudaLeft({ cuda, cudaTotal: attributes.totalGlobalMem, held: heldBytes(device, most) }),
   };
 }
 

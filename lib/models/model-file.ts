@@ -1,6 +1,6 @@
 /** Reading the files of a model: regular files only, a bounded part of each, and errors of one line. */
 
-import { closeSync, fstatSync, open, read } from 'node:fs';
+import { closeSync, constants, fstatSync, open, read } from 'node:fs';
 import { basename } from 'node:path';
 import { UmaError } from '../base/errors.ts';
 
@@ -20,8 +20,7 @@ function promised<T>(call: (done: (error: Error | null, value: T) => void) => vo
  * folder of models would otherwise hang it.
  */
 export async function withFile<T>(path: string, work: (file: number, size: number) => Promise<T>): Promise<T> {
-  const { O_NONBLOCK, O_RDONLY } = process.getBuiltinModule('node:fs').constants;
-  const file = await promised<number>((done) => open(path, O_RDONLY | O_NONBLOCK, done));
+  const file = await promised<number>((done) => open(path, constants.O_RDONLY | constants.O_NONBLOCK, done));
   // What can wait for a disk or a network is done by Node's threads. Of an open file the kernel knows the rest.
   try {
     const stat = fstatSync(file);

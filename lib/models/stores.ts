@@ -1,7 +1,7 @@
 /** Model stores: the folders in which programs keep model files. A store is reported only if its folder exists. */
 
-import { readFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
+import { systemText } from '../base/system-file.ts';
 import { ownHome } from '../base/user.ts';
 import type { ModelStore } from '../types/index.ts';
 
@@ -70,7 +70,7 @@ function storeLocations(env: NodeJS.ProcessEnv, home: string | null): StoreLocat
 }
 
 /** Home of the invoking user: under sudo of the user who ran it, otherwise of the current user; null: there is none. */
-export function invokingHome(env: NodeJS.ProcessEnv, readPasswd = readPasswdFile): string | null {
+export function invokingHome(env: NodeJS.ProcessEnv, readPasswd = () => systemText('/etc/passwd')): string | null {
   const user = env.SUDO_USER;
   if (user === undefined || user === '' || user === 'root') return ownHome();
   return homeOf(user, readPasswd()) ?? ownHome();
@@ -84,12 +84,4 @@ export function homeOf(user: string, passwd: string): string | null {
     if (fields[0] === user && home?.startsWith('/') === true) return home;
   }
   return null;
-}
-
-function readPasswdFile(): string {
-  try {
-    return readFileSync('/etc/passwd', 'utf8');
-  } catch {
-    return '';
-  }
 }

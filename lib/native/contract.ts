@@ -119,7 +119,11 @@ export interface NativeRecorderOptions {
   frameUs: number;
   /** Between two writes, each followed by fdatasync. */
   syncUs: number;
+  /** As it is named in messages. */
   folder: string;
+  /** Descriptors of the folder and of its lock. The recorder duplicates both. */
+  folderFd: number;
+  lockFd: number;
   /** Size of a segment, and of all segments together. */
   segmentBytes: number;
   totalBytes: number;
@@ -358,6 +362,16 @@ export interface NativeBinding {
   guardStart(rules: ProbeRules): Failure | null;
   guardRead(): NativeGuard;
   guardStop(): void;
+
+  /**
+   * From now on the signals that a program can take are for the program of a guard: they are written to a pipe. Its end to
+   * read from; -1: none, or they are taken already. Listeners of these signals that are added or removed until
+   * `returnSignals` end that.
+   */
+  takeSignals(): number;
+  returnSignals(): void;
+  /** Ends this process by the signal, at once, without a core file. */
+  endBySignal(number: number): never;
 
   /**
    * Starts the recorder: a thread that reads the memory of the machine and one that writes what it read. One per

@@ -15,10 +15,18 @@ interface Rule {
 export const PROGRAM_RULES = {
   floorBytes: { about: 'MemAvailable that is left to the host' },
   killBelowBytes: { about: 'MemAvailable below which nothing else is needed' },
-  horizonMs: { about: 'SIGTERM when the floor is nearer than this at the present slope' },
+  horizonMs: {
+    about: 'SIGTERM when the floor is nearer than this after the grace; SIGKILL at once when nothing is left within it',
+  },
   killHorizonMs: { about: 'SIGKILL when it is nearer' },
   nearBytes: { about: 'and nearer than this for SIGTERM' },
   killNearBytes: { about: 'and nearer than this for SIGKILL' },
+  crossingBytes: { about: 'SIGTERM, however slow the fall, this far above the floor' },
+  burstForMs: { about: 'a fall that is over within this time is a burst' },
+  burstEveryMs: { about: 'it is looked for so often' },
+  burstStepBytes: { about: 'it falls by so much between two looks', least: 1 },
+  burstRestMs: { about: 'it is over when it has not fallen for so long', least: 1 },
+  burstMemoryMs: { about: 'how long the largest burst is expected again' },
   groupHorizonMs: { about: 'the program is measured more often when the floor is nearer than this' },
   slopeHalfMs: {
     about: 'half of the time in which a fall must be seen; then twice that, and so on',
@@ -29,7 +37,7 @@ export const PROGRAM_RULES = {
   minFallBytes: { about: 'a fall by less is noise', least: 1 },
   leastHalfShare: { about: 'of a lasting fall, what each half of its time has of it' },
   othersShare: { about: 'of a fall, what others must have taken for the program to be spared' },
-  gpuAgeShare: { about: 'of the time of a fall, how old a reading of GPU memory may be' },
+  heldAgeShare: { about: 'of the time of a fall, how old may be what is known of who holds the memory' },
   fasterFactor: { about: 'a fall so many times faster than the last one is a new one' },
   lowForMs: { about: 'how long below the floor, with another sign, before SIGTERM', least: 1 },
   pressureFullPercent: { about: 'PSI full that is a sign', least: 1 },
@@ -41,6 +49,9 @@ export const PROGRAM_RULES = {
   giveUpMs: { about: 'time after SIGKILL at which a target is given up' },
   loadFreeBytes: { about: 'MemFree below which caches are dropped while the program loads' },
   loadEveryMs: { about: 'between two drops', least: 10 },
+  loadStepBytes: { about: 'the program loads while its memory grows by so much', least: 1 },
+  loadPlateauMs: { about: 'it has loaded when that has not happened for so long', least: 1 },
+  loadLimitMs: { about: 'it has loaded after this time in any case', least: 1 },
   readAvailableMs: { about: 'how old MemAvailable may be', least: 1 },
   readAvailableNearMs: { about: 'the same near the floor, and beside a recorder', least: 1 },
   readNearBytes: { about: 'near: MemFree is less than this above the floor' },
@@ -49,6 +60,7 @@ export const PROGRAM_RULES = {
   readBlocksMs: { about: 'how old the free blocks may be', least: 1 },
   readListsMs: { about: "how old the free pages in the processors' lists may be", least: 1 },
   readListsNearMs: { about: 'the same where the guard would act', least: 1 },
+  waitMs: { about: 'how long a measurement of the program is waited for before it is stopped' },
   readGroupMs: { about: 'how old the memory of the program may be', least: 1 },
   readGroupUrgentMs: { about: 'the same while the floor is near', least: 1 },
   readGpuMs: { about: 'how old its memory of the GPU may be', least: 1 },
@@ -62,10 +74,14 @@ export const PROGRAM_RULES = {
 /** Other arguments of `umaprobe-guard`: each may be left out. */
 export const PROGRAM_OPTIONS = {
   act: { about: '0: judges and reports only', most: 1 },
-  tty: { about: '1: the program gets the terminal', most: 1 },
-  parent: { about: 'the process that the shell started', most: 2 ** 30 },
+  tty: { about: '1: the program has the terminal', most: 1 },
+  parent: { about: 'the process that stops and goes on with the program', most: 2 ** 30 },
+  openFiles: { about: 'soft limit of open files of the program', most: 2 ** 30 },
+  ignoreHangup: { about: '1: the program ignores SIGHUP, as after nohup', most: 1 },
+  nicer: { about: 'added to the nice value of the program where the guard cannot be urgent', most: 19 },
   reportFd: { about: 'takes the report', most: 2 ** 20 },
   controlFd: { about: 'gives the lines of CONTROL', most: 2 ** 20 },
+  signalsFd: { about: 'gives signals for the program: PassedSignal', most: 2 ** 20 },
   readingsFd: { about: "a recorder's shared memory", most: 2 ** 20 },
 } as const satisfies Readonly<Record<string, Rule>>;
 
@@ -103,6 +119,7 @@ const EVIDENCE = {
   swapFree: 'number',
   groupBytes: 'number',
   groupGpuBytes: 'number',
+  othersGrewBytes: 'number',
 } as const;
 
 const REASONS = ['floor-near', 'below-kill', 'low-and-stalled', 'stalled', 'loading', 'requested'] as const;
@@ -118,6 +135,7 @@ export const PROGRAM_LINES = {
     processGroup: 'number',
     cgroup: 'text',
     locked: 'text',
+    priority: ['realtime', 'cgroup', 'nice', 'usual'],
     available: 'number',
     free: 'number',
   },
@@ -131,11 +149,12 @@ export const PROGRAM_LINES = {
     failure: 'text',
     evidence: EVIDENCE,
   },
-  /** Job control: the program was stopped, as by Ctrl-Z. */
-  stopped: {},
-  continued: {},
+  /** End of the load phase, as far as the guard saw it. */
+  loaded: { at: 'name', because: ['plateau', 'limit'] },
   /** The program, or its target, could not be started or found. */
   failed: { code: 'name', message: 'text' },
+  /** The program has ended, and processes that it started run on. `guard`: the process that guards them. */
+  left: { at: 'name', pids: 'json', guard: 'number' },
   /** `actions`: the last ones again, as lines are dropped while nobody reads. */
   ended: {
     at: 'name',
@@ -156,7 +175,7 @@ export const PROGRAM_LINES = {
 } as const;
 
 /** First words of lines to `umaprobe-guard`. */
-export const CONTROL = ['loaded', 'targets', 'stop', 'signal', 'continue'] as const;
+export const CONTROL = ['loaded', 'targets', 'stop'] as const;
 
 /**
  * A trip of the guard of a probe: what it read, when (CLOCK_MONOTONIC, as process.hrtime), and the time from that reading

@@ -5,6 +5,8 @@ import { lazy } from '../base/lazy.ts';
 import { LIMITS } from '../base/limits.ts';
 import type { ProcessesOptions, ProcessesReport } from '../types/index.ts';
 
+export { ownerOf } from './owner.ts';
+
 const KEYS: Keys<ProcessesOptions> = { pssLimitMs: true, deadlineMs: true, signal: true };
 
 const work = lazy(() => import('./read.ts'));

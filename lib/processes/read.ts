@@ -1,32 +1,19 @@
 /** Reads all processes: their own counters, their exact share of shared pages, and their GPU memory. */
 
-import { statfs } from 'node:fs/promises';
 import { abortable } from '../base/abort.ts';
 import { errorCode, type Failure, UmaError } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
 import { formatCount, MiB } from '../base/format.ts';
 import { kernelFiles } from '../host/files.ts';
-import {
-  parseRollup,
-  parseStatus,
-  parseSysvSegments,
-  parseTmpfsMounts,
-  type StatusFacts,
-} from '../host/process-status.ts';
+import { parseRollup, parseStatus, type StatusFacts } from '../host/process-status.ts';
 import { unattributed } from '../memory/headroom.ts';
 import { native } from '../native/binding.ts';
 import type { NativeBinding } from '../native/contract.ts';
 import { snapshot } from '../snapshot/index.ts';
-import type {
-  ExplainedMemory,
-  MemoryModel,
-  ProcessesReport,
-  ProportionalMemory,
-  SharedMemory,
-  Snapshot,
-} from '../types/index.ts';
+import type { ExplainedMemory, MemoryModel, ProcessesReport, ProportionalMemory, Snapshot } from '../types/index.ts';
 import { grouped, type Loose } from './group.ts';
 import { ownerOf } from './owner.ts';
+import { sharedMemoryOf } from './shared-memory.ts';
 
 export interface Settings {
   pssLimitMs: number;
@@ -269,26 +256,6 @@ function hiddenProcess(pid: number, name: string | null, gpuBytes: number | null
     peakRss: null,
     pss: null,
   };
-}
-
-/** Where shared memory lies: each tmpfs, and the segments of System V. Those that are empty are left out. */
-async function sharedMemoryOf(binding: NativeBinding): Promise<SharedMemory[]> {
-  const [mounts, segments] = await kernelFiles(binding).read(['/proc/self/mountinfo', '/proc/sysvipc/shm']);
-  const points = typeof mounts === 'string' ? parseTmpfsMounts(mounts) : [];
-  const used = await Promise.all(
-    points.map(async (name): Promise<SharedMemory | null> => {
-      // A mount point that this user may not reach says nothing.
-      const numbers = await statfs(name).catch(() => null);
-      return numbers === null
-        ? null
-        : { name, bytes: (numbers.blocks - numbers.bfree) * numbers.bsize, from: 'statfs' };
-    }),
-  );
-  const sysv = typeof segments === 'string' ? parseSysvSegments(segments) : null;
-  const all = [...used, sysv === null ? null : { name: 'System V segments', bytes: sysv, from: '/proc/sysvipc/shm' }];
-  return all
-    .filter((entry): entry is SharedMemory => entry !== null && entry.bytes > 0)
-    .sort((a, b) => b.bytes - a.bytes);
 }
 
 function totalsOf(

@@ -3,10 +3,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatBoth, formatDuration, MiB } from '../base/format.ts';
 import { snapshot } from '../snapshot/index.ts';
-import { memoryNow, memorySettled } from '../snapshot/settled.ts';
+import { memorySettled } from '../snapshot/settled.ts';
 import type { ProfileReport, Snapshot } from '../types/index.ts';
+import { GpuPool, type Pool } from './pool.ts';
 
 const OTHERS_POLL_MS = 1000;
+const GPU_POLL_MS = 100;
 
 /**
  * Memory that may stay in use after a trial: what a driver keeps in its pools and other programs took meanwhile. 2 % of a
@@ -14,12 +16,6 @@ const OTHERS_POLL_MS = 1000;
  */
 function tolerance(total: number): number {
   return Math.max(512 * MiB, total * 0.02);
-}
-
-/** Memory in use, in bytes: MemTotal less what is available. */
-export async function inUseNow(total: number): Promise<number> {
-  const { available } = await memoryNow();
-  return total - (available ?? 0);
 }
 
 /**
@@ -40,6 +36,22 @@ export async function memoryBack(
     `${formatBoth(goal - (available ?? 0))} did not come back within ${formatDuration(waitMs)}, and the peaks of further trials would ` +
     'not be comparable: see umaprobe processes, and go on with resume (--resume)'
   );
+}
+
+/** The same of GPUs' own memory, which is given back as the process ends. */
+export async function poolBack(
+  pool: Pool,
+  { signal, waitMs }: { waitMs: number; signal: AbortSignal | undefined },
+): Promise<string | null> {
+  if (!(pool instanceof GpuPool)) return null;
+  const until = performance.now() + waitMs;
+  for (;;) {
+    const missing = (await pool.missing()) ?? 0;
+    if (missing <= tolerance(pool.facts.total) || signal?.aborted === true) return null;
+    if (performance.now() >= until)
+      return `${formatBoth(missing)} of GPU memory did not come back within ${formatDuration(waitMs)}: see umaprobe processes`;
+    await sleep(GPU_POLL_MS);
+  }
 }
 
 /** A reading without GPU programs of others, or the one at the end of the time; these are in its `others`. */

@@ -76,19 +76,29 @@ async function visit(
   const { fatal, inUse, known, limitBytes, run } = exploration;
   const number = trials.length + 1;
   const earlier = known.find((trial) => sameParameters(trial.params, params));
-  if (earlier !== undefined && REUSED.has(earlier.status)) return { ...earlier, number, earlier: true };
+  if (earlier !== undefined && REUSED.has(earlier.status))
+    return { ...rowOf(params, number, null), ...earlier, number, earlier: true };
   const rows = [...known.filter((row) => !trials.some((trial) => sameParameters(trial.params, row.params))), ...trials];
   const own = raised === null ? null : predict(params, raised, rows.flatMap(measuredOf));
   const prediction = own === null ? null : onTopOf(await inUse(), own);
   const vanished = fatal.find((one) => isAtOrAbove(params, one.params));
   if (vanished !== undefined) return fatalRow(params, number, prediction, vanished);
-  const refusal = refusalOf(params, prediction, rows, limitBytes);
-  if (refusal !== null) return refusedRow(params, number, prediction, refusal);
+  const unsafe = rows.find(({ params: other, status }) => UNSAFE.has(status) && isAtOrAbove(params, other));
+  if (unsafe !== undefined)
+    return notRun(
+      params,
+      number,
+      prediction,
+      'skipped',
+      `at or above ${parametersText(unsafe.params)}, which ${DID[unsafe.status]}`,
+    );
+  const refusal = refusalOf(prediction, limitBytes);
+  if (refusal !== null) return notRun(params, number, prediction, 'refused', refusal);
   return run({ number, params, prediction });
 }
 
 /** Rows of an earlier run that stand for themselves: the others are tried again. */
-const REUSED: ReadonlySet<ProfileTrial['status']> = new Set(['ok', 'over', 'stopped', 'failed']);
+const REUSED: ReadonlySet<ProfileTrial['status']> = new Set(['ok', 'over', 'stopped', 'out-of-memory', 'failed']);
 
 /** What the trial added to the memory in use before it. One that was stopped says only that it takes more than that. */
 function measuredOf({ params, peakBytes, phases, status }: ProfileTrial): Measured[] {
@@ -101,27 +111,25 @@ function onTopOf(inUse: number, own: ProfilePrediction): ProfilePrediction {
   return { ...own, bytes: inUse + bytes, low: inUse + low, high: inUse + high };
 }
 
+/** Of the limit: what may be this far below it is run, and the guard stops it where it is not. */
+const SURE_SHARE = 0.8;
+
 /** Why the configuration is not run; null: it is. */
-function refusalOf(
-  params: ProfileParameters,
-  prediction: ProfilePrediction | null,
-  rows: readonly ProfileTrial[],
-  limitBytes: number,
-): string | null {
-  const unsafe = rows.find(({ params: other, status }) => UNSAFE.has(status) && isAtOrAbove(params, other));
-  if (unsafe !== undefined) return `at or above ${parametersText(unsafe.params)}, which ${DID[unsafe.status]}`;
-  // By one trial alone only what would not even fit without growth is refused.
-  if (prediction === null || (prediction.trials === 1 ? prediction.low : prediction.bytes) <= limitBytes) return null;
+function refusalOf(prediction: ProfilePrediction | null, limitBytes: number): string | null {
+  if (prediction === null || prediction.bytes <= limitBytes) return null;
+  if (prediction.low <= limitBytes * (prediction.trials === 1 ? 1 : SURE_SHARE)) return null;
   return `the predicted peak of ${formatBoth(prediction.bytes)} is above the limit of ${formatBytes(limitBytes)}`;
 }
 
-const UNSAFE: ReadonlySet<ProfileTrial['status']> = new Set(['over', 'stopped', 'failed']);
+const UNSAFE: ReadonlySet<ProfileTrial['status']> = new Set(['over', 'stopped', 'out-of-memory', 'failed']);
 const DID: Readonly<Record<ProfileTrial['status'], string>> = {
   ok: 'was safe',
   over: 'passed the limit',
   stopped: 'was stopped',
   failed: 'failed',
-  refused: 'was refused',
+  refused: 'was refused by its prediction and not run',
+  skipped: 'was not run',
+  'out-of-memory': 'ran out of memory',
   fatal: 'was fatal',
   aborted: 'was aborted',
 };
@@ -136,6 +144,7 @@ export function rowOf(params: ProfileParameters, number: number, prediction: Pro
     prediction,
     peakBytes: null,
     headroomBytes: null,
+    gpu: null,
     groupBytes: null,
     groupGpuBytes: null,
     phases: { start: null, plateau: null, peak: null, after: null },
@@ -149,13 +158,14 @@ export function rowOf(params: ProfileParameters, number: number, prediction: Pro
   };
 }
 
-function refusedRow(
+function notRun(
   params: ProfileParameters,
   number: number,
   prediction: ProfilePrediction | null,
+  status: 'refused' | 'skipped',
   notes: string,
 ): ProfileTrial {
-  return { ...rowOf(params, number, prediction), notes };
+  return { ...rowOf(params, number, prediction), status, notes };
 }
 
 function fatalRow(
@@ -171,7 +181,11 @@ function fatalRow(
       status: 'fatal',
       notes: `the machine vanished in this trial at ${vanished.at}; it is not run again`,
     };
-  return { ...row, notes: `at or above ${parametersText(vanished.params)}, in which the machine vanished` };
+  return {
+    ...row,
+    status: 'skipped',
+    notes: `at or above ${parametersText(vanished.params)}, in which the machine vanished`,
+  };
 }
 
 function endReason(trials: readonly ProfileTrial[]): string {

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { journalError } from '../journal/index.ts';
 import type { BeginRecord, JournalRecord, TrialRecord } from '../journal/records.ts';
-import type { ProfileParameters, ProfileTrial, ProfileUnfinished } from '../types/index.ts';
+import type { ProfileParameters, ProfilePool, ProfileTrial, ProfileUnfinished } from '../types/index.ts';
 import { parametersText, sameParameters } from './plan.ts';
 
 /** What makes two runs the same experiment: their trials may be compared. */
@@ -15,12 +15,21 @@ export interface Experiment {
   /** Parameters in their order, or the bisection. */
   plan: unknown;
   limitBytes: number;
+  /** Whose memory the limit is of. */
+  pool: ProfilePool['name'];
 }
 
 export function experimentOf(experiment: Experiment): { id: string; title: string } {
-  const { command, env, limitBytes, plan, templates } = experiment;
+  const { command, env, limitBytes, plan, pool, templates } = experiment;
   const sorted = (record: object) => Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
-  const text = JSON.stringify([command, sorted(env), sorted(templates), plan, limitBytes]);
+  const text = JSON.stringify([
+    command,
+    sorted(env),
+    sorted(templates),
+    plan,
+    limitBytes,
+    ...(pool === 'host' ? [] : [pool]),
+  ]);
   return { id: createHash('sha256').update(text).digest('hex').slice(0, 16), title: command.join(' ').slice(0, 200) };
 }
 

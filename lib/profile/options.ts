@@ -3,6 +3,7 @@
 import {
   checkBoolean,
   checkBytes,
+  checkChoice,
   checkFunction,
   checkInteger,
   checkKeys,
@@ -19,7 +20,8 @@ import { LIMITS, SOME_BYTES } from '../base/limits.ts';
 import { checkCommand, checkEnvironment, checkPath } from '../base/program-arguments.ts';
 import { type LineCapture, type LinePattern, lineCapture, linePattern } from '../guard/pattern.ts';
 import { checkFloor } from '../memory/floor.ts';
-import type { ProfileBisection, ProfileEvent, ProfileOptions, ProfileVariation } from '../types/index.ts';
+import type { ProfileBisection, ProfileEvent, ProfileOptions, ProfilePool, ProfileVariation } from '../types/index.ts';
+import { PROFILE_POOLS } from '../types/profile.ts';
 import { DEFAULT_STEP_COUNT, DEFAULT_WAIT_MS } from './defaults.ts';
 import { checkPlaceholders, PARAMETER_NAME, placeholdersOf, type Source } from './placeholders.ts';
 import { readTemplates, type Templates } from './templates.ts';
@@ -32,6 +34,7 @@ const KEYS: Keys<ProfileOptions> = {
   templates: true,
   cwd: true,
   limitBytes: true,
+  limitPool: true,
   floorBytes: true,
   acceptAFrozenMachine: true,
   ready: true,
@@ -58,6 +61,8 @@ export interface CheckedProfileOptions {
   templates: Templates;
   cwd: string | undefined;
   limitBytes: number | null;
+  /** null: the pool that the program competes for. */
+  limitPool: ProfilePool['name'] | null;
   floorBytes: number | null;
   ready: LinePattern | null;
   steps: { matches: LinePattern; count: number } | null;
@@ -101,6 +106,7 @@ export function checkProfileOptions(options: ProfileOptions): CheckedProfileOpti
     templates: checkTemplates(options.templates, command, env, names),
     cwd: checkPath('cwd', options.cwd),
     limitBytes: options.limitBytes === undefined ? null : checkBytes('limitBytes', options.limitBytes, SOME_BYTES),
+    limitPool: options.limitPool === undefined ? null : checkChoice('limitPool', PROFILE_POOLS, options.limitPool),
     floorBytes: options.floorBytes === undefined ? null : checkFloor('floorBytes', options.floorBytes, accept),
     ready: options.ready === undefined ? null : linePattern('ready', checkPattern('ready', options.ready)),
     steps: checkSteps(options),

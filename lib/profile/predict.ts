@@ -1,11 +1,12 @@
 /**
- * The peak of a configuration from the trials before it. Growth is faster than linear in the field (batch 2, 4, 8, 16 of a
- * Qwen3-0.6B SFT on a GB10: 21.1, 29.0, 46.8, 80.9 GB), so no curve bends down.
+ * The peak of a configuration from the trials before it: a + b·x^p·y^q…, where a parameter whose rise is within the noise has the
+ * exponent 0. Growth is faster than linear in the field (batch 2, 4, 8, 16 of a Qwen3-0.6B SFT on a GB10: 21.1, 29.0, 46.8,
+ * 80.9 GB), so no curve bends down.
  */
 
 import { formatBytes, MiB } from '../base/format.ts';
 import type { ProfileCurve, ProfileParameters, ProfilePrediction } from '../types/index.ts';
-import { parametersText, sameParameters } from './plan.ts';
+import { sameParameters } from './plan.ts';
 
 /** A trial that ended by itself: what it added to the memory in use before it, in bytes. */
 export interface Measured {
@@ -13,15 +14,20 @@ export interface Measured {
   bytes: number;
 }
 
-/** Exponent that two trials are continued with: that of the SFT above is 1.17. */
-const ASSUMED_EXPONENT = 1.2;
-/** Upper end for two trials: attention without a fused kernel grows with the square of the length. */
-const HIGH_EXPONENT = 2;
-/** Three trials may bend steeper than that where something new is allocated; no further. */
-const MAX_EXPONENT = 4;
-/** What else moves on a machine at rest, and the share by which the same trial differs from run to run. */
+/** What else moves on a machine at rest, and the share by which the same trial differs from run to run (standard deviation). */
 const NOISE_BYTES = 128 * MiB;
-const NOISE_OF_PEAK = 0.02;
+const NOISE_OF_PEAK = 0.03;
+/** Exponents of the field are 1 to 1.3 (1.17 is that of the SFT above); steeper ones are the less likely, by this deviation. */
+const USUAL_EXPONENT = 1.3;
+const STEEPER_BY = 0.3;
+/** Something new may be allocated at a size; no curve is steeper than this. */
+const MAX_EXPONENT = 4;
+/** Exponents that are tried: none, and 1 to 4. */
+const EXPONENTS = [0, ...Array.from({ length: (MAX_EXPONENT - 1) * 20 + 1 }, (_, index) => 1 + index / 20)];
+/** An exponent whose misfit is within 2.5 standard deviations of the best one is possible. */
+const POSSIBLE = 2.5 ** 2;
+/** Each parameter's exponent is found with the others fixed; so often round. */
+const ROUNDS = 3;
 
 /** null: there is no trial that differs from this configuration in one parameter alone. */
 export function predict(
@@ -33,98 +39,138 @@ export function predict(
   const value = params[raised] as number;
   const last = line.at(-1);
   if (last === undefined) return null;
-  if (line.length >= 3) return fromThree(line.slice(-3), value, raised);
-  if (line.length === 2) return fromTwo(line, value, raised);
-  return fromProbe(params, raised, last, trials) ?? fromOne(last, value, raised);
-}
-
-interface Point {
-  value: number;
-  bytes: number;
+  // Three of the same line have its own exponent; fewer need what the other trials say.
+  const data = line.length >= 3 ? line : trials;
+  if (new Set(data.map((trial) => trial.params[raised])).size < 2) return fromOne(last, value, raised);
+  const exponents = likelyExponents(data);
+  const candidates = EXPONENTS.map((exponent) => {
+    const fit = fitOf(data, { ...exponents, [raised]: exponent });
+    const rise = at(fit, params) - at(fit, last.params);
+    return { misfit: fit.misfit + penaltyOf(exponent), bytes: last.bytes + Math.max(0, rise), isFlat: exponent === 0 };
+  });
+  const best = Math.min(...candidates.map(({ misfit }) => misfit));
+  const possible = candidates.filter(({ misfit }) => misfit <= best + POSSIBLE).map(({ bytes }) => bytes);
+  return widened(
+    meanOf(candidates, best),
+    Math.min(...possible, ...(isRising(data, raised) ? [] : [last.bytes])),
+    Math.max(...possible),
+    `${modelText(exponents)} through ${trialsText(data, line, raised)}; the interval has every exponent of ${raised} that these allow`,
+    data.length,
+  );
 }
 
 /** Trials with the same other parameters and a smaller value, rising. */
-function lineOf(params: ProfileParameters, raised: string, trials: readonly Measured[]): Point[] {
+function lineOf(params: ProfileParameters, raised: string, trials: readonly Measured[]): Measured[] {
+  const raisedTo = (trial: Measured) => trial.params[raised] as number;
   return trials
     .filter((trial) => sameParameters({ ...trial.params, [raised]: 0 }, { ...params, [raised]: 0 }))
-    .map((trial) => ({ value: trial.params[raised] as number, bytes: trial.bytes }))
-    .filter(({ value }) => value < (params[raised] as number))
-    .sort((a, b) => a.value - b.value);
+    .filter((trial) => raisedTo(trial) < (params[raised] as number))
+    .sort((a, b) => raisedTo(a) - raisedTo(b));
 }
 
-function fromOne(only: Point, value: number, name: string): ProfilePrediction {
-  const proportional = (only.bytes * value) / only.value;
+/** Whether two trials that differ in this parameter alone differ by more than noise. */
+function isRising(trials: readonly Measured[], raised: string): boolean {
+  return trials.some((high) =>
+    lineOf(high.params, raised, trials).some(
+      (low) => high.bytes - low.bytes > Math.sqrt(2 * POSSIBLE) * Math.hypot(NOISE_OF_PEAK * high.bytes, NOISE_BYTES),
+    ),
+  );
+}
+
+function fromOne(only: Measured, value: number, name: string): ProfilePrediction {
+  const first = only.params[name] as number;
+  const proportional = (only.bytes * value) / first;
   return widened(
     (only.bytes + proportional) / 2,
     only.bytes,
     proportional,
-    `one trial (${name} ${only.value}) tells no growth: between none and in proportion`,
+    `one trial (${name} ${first}) tells no growth: between none and in proportion`,
     1,
   );
 }
 
-function fromTwo(line: readonly Point[], value: number, name: string): ProfilePrediction {
-  const at = (exponent: number) => powerAt(line, value, exponent);
-  return widened(
-    at(ASSUMED_EXPONENT),
-    at(1),
-    at(HIGH_EXPONENT),
-    `a + b·${name}^${ASSUMED_EXPONENT} through ${names(line, name)}; the interval is from linear to ${name}^${HIGH_EXPONENT}`,
-    2,
-  );
-}
-
-function fromThree(line: readonly Point[], value: number, name: string): ProfilePrediction {
-  const exponent = exponentOf(line);
-  const lastTwo = line.slice(-2);
-  const linear = powerAt(lastTwo, value, 1);
-  const power = powerAt(lastTwo, value, exponent);
-  const quadratic = quadraticAt(line, value);
-  return widened(
-    power,
-    Math.min(linear, quadratic),
-    Math.max(linear, quadratic),
-    `a + b·${name}${powerText(exponent)} through ${names(line, name)}; the interval is from linear to quadratic`,
-    3,
-  );
-}
-
-/**
- * The rise of the parameter at the smallest configuration, enlarged as the rest of the configuration is: with a fixed part
- * (weights) it is enlarged more, by as much as the curve of the parameters before says.
- */
-function fromProbe(
-  params: ProfileParameters,
-  raised: string,
-  last: Point,
-  trials: readonly Measured[],
-): ProfilePrediction | null {
-  for (const probe of trials) {
-    if (probe.params[raised] !== params[raised] || sameParameters(probe.params, params)) continue;
-    const below = trials.find((trial) => sameParameters(trial.params, { ...probe.params, [raised]: last.value }));
-    if (below === undefined || below.bytes <= 0) continue;
-    const rise = Math.max(0, probe.bytes - below.bytes);
-    // A smaller variable part than what moves anyway tells nothing.
-    const fixed = Math.min(fixedBytes(below.params, trials), Math.max(0, below.bytes - NOISE_BYTES));
-    const whole = last.bytes + rise * Math.max(1, (last.bytes - fixed) / (below.bytes - fixed));
-    return widened(
-      whole,
-      last.bytes + rise,
-      whole,
-      `the rise of ${formatBytes(rise)} from ${raised} ${last.value} to ${params[raised]} at ${parametersText(below.params)}, enlarged as ${formatBytes(below.bytes)} became ${formatBytes(last.bytes)}`,
-      3,
-    );
+/** The mean of the candidates by their likelihood; no growth is as likely beforehand as all growth together. */
+function meanOf(candidates: readonly { misfit: number; bytes: number; isFlat: boolean }[], best: number): number {
+  let [sum, weights] = [0, 0];
+  for (const { bytes, isFlat, misfit } of candidates) {
+    const weight = Math.exp((best - misfit) / 2) / (isFlat ? 1 : GROWTH_WEIGHT);
+    sum += weight * bytes;
+    weights += weight;
   }
-  return null;
+  return sum / weights;
 }
 
-/** The smallest constant part of the curves that begin at this configuration; 0: none is known. */
-function fixedBytes(start: ProfileParameters, trials: readonly Measured[]): number {
-  const parts = Object.keys(start).flatMap((name) => {
-    const line = lineOf({ ...start, [name]: Number.POSITIVE_INFINITY }, name, trials);
-    return line.length < 2 ? [] : [curveThrough(line).fixed];
+/** In squared standard deviations. */
+function penaltyOf(exponent: number): number {
+  return (Math.max(0, exponent - USUAL_EXPONENT) / STEEPER_BY) ** 2;
+}
+
+const GROWTH_WEIGHT = EXPONENTS.filter((exponent) => exponent > 0).reduce(
+  (sum, exponent) => sum + Math.exp(-penaltyOf(exponent) / 2),
+  0,
+);
+
+type Exponents = Readonly<Record<string, number>>;
+
+/** fixed + growing · Π (value / first)^exponent. */
+interface Fit {
+  fixed: number;
+  growing: number;
+  first: ProfileParameters;
+  exponents: Exponents;
+  /** Sum of the squared differences, in standard deviations of the noise. */
+  misfit: number;
+}
+
+/** The exponent of each parameter that has more than one value; where none or one explains as much, none. */
+function likelyExponents(trials: readonly Measured[]): Exponents {
+  const names = Object.keys(trials[0]?.params ?? {}).filter(
+    (name) => new Set(trials.map(({ params }) => params[name])).size > 1,
+  );
+  let exponents: Exponents = Object.fromEntries(names.map((name) => [name, 1]));
+  for (let round = 0; round < (names.length === 1 ? 1 : ROUNDS); round++)
+    for (const name of names) {
+      const misfits = EXPONENTS.map(
+        (exponent) => fitOf(trials, { ...exponents, [name]: exponent }).misfit + penaltyOf(exponent),
+      );
+      const least = Math.min(...misfits);
+      exponents = { ...exponents, [name]: EXPONENTS[misfits.findIndex((misfit) => misfit <= least + 1e-9)] as number };
+    }
+  return exponents;
+}
+
+/** The best constant part and growing part for these exponents; neither is negative. */
+function fitOf(trials: readonly Measured[], exponents: Exponents): Fit {
+  const first = (trials[0] as Measured).params;
+  let [w, wx, wxx, wy, wxy] = [0, 0, 0, 0, 0];
+  const points = trials.map(({ bytes, params }) => {
+    const weight = 1 / ((NOISE_OF_PEAK * bytes) ** 2 + NOISE_BYTES ** 2);
+    return { weight, x: growthAt(params, first, exponents), y: bytes };
   });
-  return Math.max(0, ...parts);
+  for (const { weight, x, y } of points) {
+    w += weight;
+    wx += weight * x;
+    wxx += weight * x * x;
+    wy += weight * y;
+    wxy += weight * x * y;
+  }
+  const spread = w * wxx - wx * wx;
+  let growing = spread > 1e-9 * w * wxx ? Math.max(0, (w * wxy - wx * wy) / spread) : 0;
+  let fixed = (wy - growing * wx) / w;
+  if (fixed < 0) [fixed, growing] = [0, wxy / wxx];
+  const misfit = points.reduce((sum, { weight, x, y }) => sum + weight * (fixed + growing * x - y) ** 2, 0);
+  return { fixed, growing, first, exponents, misfit };
+}
+
+function growthAt(params: ProfileParameters, first: ProfileParameters, exponents: Exponents): number {
+  return Object.entries(exponents).reduce(
+    (product, [name, exponent]) => product * ((params[name] as number) / (first[name] as number)) ** exponent,
+    1,
+  );
+}
+
+function at({ exponents, first, fixed, growing }: Fit, params: ProfileParameters): number {
+  return fixed + growing * growthAt(params, first, exponents);
 }
 
 function widened(bytes: number, low: number, high: number, model: string, trials: number): ProfilePrediction {
@@ -138,74 +184,44 @@ function widened(bytes: number, low: number, high: number, model: string, trials
   };
 }
 
-/** The curve a + b·value^exponent through the last two points, continued; it never falls. */
-function powerAt(line: readonly Point[], value: number, exponent: number): number {
-  const [before, last] = line.slice(-2) as [Point, Point];
-  const rise = Math.max(0, last.bytes - before.bytes);
-  const power = (x: number) => (x / last.value) ** exponent;
-  return last.bytes + (rise * (power(value) - 1)) / (1 - power(before.value));
+/** "a + b·batch^1.16·seq"; parameters that add nothing are left out. */
+function modelText(exponents: Exponents): string {
+  const parts = Object.entries(exponents).flatMap(([name, exponent]) =>
+    exponent === 0 ? [] : [`·${name}${powerText(exponent)}`],
+  );
+  return parts.length === 0 ? 'a constant' : `a + b${parts.join('')}`;
 }
 
-/** The parabola through three points, continued; never below the line through the last two. */
-function quadraticAt(line: readonly Point[], value: number): number {
-  const [first, middle, last] = line as [Point, Point, Point];
-  const early = (middle.bytes - first.bytes) / (middle.value - first.value);
-  const late = (last.bytes - middle.bytes) / (last.value - middle.value);
-  const bend = Math.max(0, (late - early) / (last.value - first.value));
-  return last.bytes + Math.max(0, late) * (value - last.value) + bend * (value - middle.value) * (value - last.value);
-}
-
-/** Exponent of the power through three points, from 1 to 4: what bends down counts as linear. */
-function exponentOf(line: readonly Point[]): number {
-  const [first, middle, last] = line.slice(-3) as [Point, Point, Point];
-  const early = middle.bytes - first.bytes;
-  const late = last.bytes - middle.bytes;
-  if (late <= 0) return 1;
-  if (early <= 0) return late > NOISE_BYTES ? MAX_EXPONENT : 1;
-  const ratio = (exponent: number) =>
-    (last.value ** exponent - middle.value ** exponent) / (middle.value ** exponent - first.value ** exponent);
-  let [low, high] = [1, MAX_EXPONENT];
-  if (ratio(low) >= late / early) return low;
-  if (ratio(high) <= late / early) return high;
-  for (let step = 0; step < 40; step++) {
-    const half = (low + high) / 2;
-    if (ratio(half) < late / early) low = half;
-    else high = half;
-  }
-  return (low + high) / 2;
+function trialsText(data: readonly Measured[], line: readonly Measured[], name: string): string {
+  if (data.length > line.length) return `${data.length} trials`;
+  return `${name} ${line.map(({ params }) => params[name]).join(', ')}`;
 }
 
 function powerText(exponent: number): string {
   return exponent < 1.005 ? '' : `^${exponent.toFixed(2)}`;
 }
 
-function names(line: readonly Point[], name: string): string {
-  return `${name} ${line.map(({ value }) => value).join(', ')}`;
-}
-
-function curveThrough(line: readonly Point[]): { fixed: number; unit: number; exponent: number } {
-  const exponent = line.length < 3 ? 1 : exponentOf(line);
-  const [before, last] = line.slice(-2) as [Point, Point];
-  const unit = Math.max(0, (last.bytes - before.bytes) / (last.value ** exponent - before.value ** exponent));
-  return { fixed: last.bytes - unit * last.value ** exponent, unit, exponent };
-}
-
-/** The curve of a parameter through its largest trials; null: fewer than two. */
+/** The curve of a parameter through its trials; null: fewer than two. */
 export function curveOf(params: ProfileParameters, parameter: string, peaks: readonly Measured[]): ProfileCurve | null {
   const line = lineOf({ ...params, [parameter]: Number.POSITIVE_INFINITY }, parameter, peaks);
   if (line.length < 2) return null;
-  const { exponent, fixed, unit } = curveThrough(line);
-  const { [parameter]: _, ...at } = params;
+  const { exponents, first, fixed, growing } = fitOf(line, likelyExponents(line));
+  const isFlat = exponents[parameter] === 0;
+  const exponent = isFlat ? 1 : (exponents[parameter] as number);
+  const [fixedBytes, unitBytes] = isFlat
+    ? [fixed + growing, 0]
+    : [fixed, growing / (first[parameter] as number) ** exponent];
+  const { [parameter]: _, ...others } = params;
   return {
     parameter,
-    at,
-    points: line.map(({ bytes, value }) => ({ value, peakBytes: bytes })),
-    fixedBytes: Math.round(fixed),
-    unitBytes: unit,
+    at: others,
+    points: line.map((trial) => ({ value: trial.params[parameter] as number, peakBytes: trial.bytes })),
+    fixedBytes: Math.round(fixedBytes),
+    unitBytes,
     exponent,
     formula:
-      unit < 1
-        ? `${formatBytes(Math.round(fixed))}, whatever ${parameter} is`
-        : `${formatBytes(Math.round(fixed))} + ${formatBytes(Math.round(unit))} · ${parameter}${powerText(exponent)}`,
+      unitBytes < 1
+        ? `${formatBytes(Math.round(fixedBytes))}, whatever ${parameter} is`
+        : `${formatBytes(Math.round(fixedBytes))} + ${formatBytes(Math.round(unitBytes))} · ${parameter}${powerText(exponent)}`,
   };
 }

@@ -7,12 +7,13 @@ import { defaultJournal, type Journal, openJournal } from '../journal/index.ts';
 import { hostFloor } from '../memory/floor.ts';
 import { makeFolder } from '../record/folder.ts';
 import { record } from '../record/index.ts';
-import type { ProfileReport, ProfileStart, ProfileTrial, Recorder, Snapshot } from '../types/index.ts';
-import { cleanReading, inUseNow, memoryBack } from './clean-slate.ts';
+import type { ProfilePool, ProfileReport, ProfileStart, ProfileTrial, Recorder, Snapshot } from '../types/index.ts';
+import { cleanReading, memoryBack, poolBack } from './clean-slate.ts';
 import { type Explored, explore, type Halt, type Order } from './explore.ts';
 import { type Earlier, earlierRuns, experimentOf, nothingToResume } from './journal.ts';
 import type { CheckedProfileOptions } from './options.ts';
 import { bisection, parametersText, variations } from './plan.ts';
+import { inUseNow, type Pool, poolOf } from './pool.ts';
 import { curvesOf, safeOf } from './report.ts';
 import { markText, runTrial } from './trial.ts';
 
@@ -24,8 +25,9 @@ export async function runProfile(options: CheckedProfileOptions): Promise<Profil
   const at = new Date().toISOString();
   const { reading, others } = await cleanReading(options.waitForOthers ? options.waitMs : 0, options.signal);
   const { bootId, simulated } = reading;
-  const bounds = boundsOf(options, reading);
-  const journal = journalOf(options, reading, bounds.limit.bytes);
+  const pool = poolOf(reading, options.limitPool);
+  const bounds = boundsOf(options, reading, pool);
+  const journal = journalOf(options, reading, bounds.limit.bytes, pool.facts.name);
   try {
     const { recorder, recording, problem } = await startRecording(options, simulated);
     try {
@@ -37,7 +39,7 @@ export async function runProfile(options: CheckedProfileOptions): Promise<Profil
         parameters: parametersOf(options),
         bisection: options.bisect,
         ...bounds,
-        baselineBytes: await inUseNow(bounds.total),
+        baselineBytes: (await pool.used()) ?? 0,
         others,
         unfinished: journal.earlier?.unfinished ?? null,
         journal: journal.open?.path ?? null,
@@ -45,7 +47,7 @@ export async function runProfile(options: CheckedProfileOptions): Promise<Profil
         recording,
       };
       options.onEvent({ type: 'started', report: start });
-      const explored = await runTrials(options, start, journal, recorder);
+      const explored = await runTrials(options, start, journal, recorder, pool);
       journal.open?.commit({ type: 'end', state: explored.state });
       return reportOf(start, explored, performance.now() - started);
     } finally {
@@ -60,17 +62,26 @@ export async function runProfile(options: CheckedProfileOptions): Promise<Profil
 function boundsOf(
   { floorBytes, limitBytes }: CheckedProfileOptions,
   { host }: Snapshot,
-): Pick<ProfileReport, 'total' | 'floor' | 'limit'> {
+  { facts: pool }: Pool,
+): Pick<ProfileReport, 'total' | 'pool' | 'floor' | 'limit'> {
   const { total } = host;
   const floor = hostFloor(total, floorBytes);
+  if (pool.name === 'gpu') {
+    const isRequested = limitBytes !== null && limitBytes <= pool.total;
+    const whose = pool.gpus.length === 1 ? "of the GPU's own memory" : "of each GPU's own memory";
+    const limit = isRequested
+      ? { bytes: limitBytes, from: `as requested, ${whose}` }
+      : { bytes: pool.total, from: `all ${whose}${pool.gpus.length === 1 ? '' : ', of the smallest'}` };
+    return { total, pool, floor, limit };
+  }
   const most = total - floor.bytes;
   const wanted = limitBytes ?? DEFAULT_LIMIT;
-  const from = limitBytes === null ? 'the default' : 'as requested';
+  const from = `${limitBytes === null ? 'the default' : 'as requested'}, of the host's memory`;
   const limit =
     wanted <= most
       ? { bytes: wanted, from }
       : { bytes: most, from: `MemTotal less the floor of ${formatBoth(floor.bytes)}` };
-  return { total, floor, limit };
+  return { total, pool, floor, limit };
 }
 
 function parametersOf({ bisect, vary }: CheckedProfileOptions): ProfileReport['parameters'] {
@@ -89,12 +100,13 @@ function journalOf(
   options: CheckedProfileOptions,
   { bootId, simulated }: Snapshot,
   limitBytes: number,
+  pool: ProfilePool['name'],
 ): ProfileJournal {
   const { bisect, command, env, resume, templates, vary } = options;
   if (options.journal === false) return { open: null, earlier: null, known: [] };
   const path = options.journal ?? join(stateFolder(simulated), fileName('profile', simulated, '.jsonl'));
   const texts = Object.fromEntries(templates);
-  const { id, title } = experimentOf({ command, env, templates: texts, plan: bisect ?? vary, limitBytes });
+  const { id, title } = experimentOf({ command, env, templates: texts, plan: bisect ?? vary, limitBytes, pool });
   const open = openJournal(path, {
     command: 'profile',
     device: null,
@@ -149,9 +161,11 @@ async function runTrials(
   start: ProfileStart,
   { earlier, known, open }: ProfileJournal,
   recorder: Recorder | null,
+  pool: Pool,
 ): Promise<Explored> {
   const { onEvent, signal } = options;
   const { baselineBytes, floor, limit, total } = start;
+  const hostBaseline = await inUseNow(total);
   const mark = (text: string): void => recorder?.mark(text.slice(0, 1000));
 
   async function run(order: Order): Promise<ProfileTrial | Halt> {
@@ -166,6 +180,7 @@ async function runTrials(
     try {
       trial = await runTrial(order, options, {
         total,
+        pool,
         limitBytes: limit.bytes,
         floorBytes: floor.bytes,
         onEvent,
@@ -178,10 +193,10 @@ async function runTrials(
     }
     open?.commit({ type: 'trial-after', number });
     mark(`trial ${number} ended: ${trial.status}`);
-    const notBack = await memoryBack(baselineBytes, total, options);
+    const notBack = (await memoryBack(hostBaseline, total, options)) ?? (await poolBack(pool, options));
     const done: ProfileTrial = {
       ...trial,
-      phases: { ...trial.phases, after: await inUseNow(total) },
+      phases: { ...trial.phases, after: await pool.used() },
       notes: notBack === null ? trial.notes : [trial.notes, notBack].filter((note) => note !== null).join('; '),
     };
     open?.commit({ type: 'trial-end', trial: done });
@@ -196,7 +211,7 @@ async function runTrials(
     limitBytes: limit.bytes,
     known,
     fatal: earlier?.fatal ?? [],
-    inUse: () => inUseNow(total),
+    inUse: async () => (await pool.used()) ?? baselineBytes,
     run,
     onTrial: (trial) => onEvent({ type: 'trial', trial }),
   });

@@ -1,15 +1,16 @@
 /** One trial: fills in the placeholders, runs the command under the guard, and reads its phases. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { makeTemporaryFolder } from '../base/folder.ts';
 import { formatBytes, formatDuration, printable } from '../base/format.ts';
+import { explainError } from '../explain/index.ts';
 import { guard } from '../guard/index.ts';
 import type { GuardEvent, GuardReport, ProfileEvent, ProfileParameters, ProfileTrial } from '../types/index.ts';
-import { inUseNow } from './clean-slate.ts';
 import { type Order, rowOf } from './explore.ts';
 import type { CheckedProfileOptions } from './options.ts';
 import { fill } from './placeholders.ts';
+import { GpuPool, type Pool } from './pool.ts';
 import { writeTemplates } from './templates.ts';
 
 /** 200 readings a second: a peak of some 10 ms is seen. */
@@ -19,9 +20,14 @@ const GRACE_MS = 5000;
 /** Lines of output of which the last is quoted where a command fails. */
 const LINE_LENGTH = 160;
 
+/** Characters of the end of the output in which a failed command's message is looked for. */
+const KEPT_OUTPUT = 64 * 1024;
+
 /** What all trials share. */
 export interface TrialMachine {
+  /** MemTotal. */
   total: number;
+  pool: Pool;
   limitBytes: number;
   floorBytes: number;
   onEvent: (event: ProfileEvent) => void;
@@ -29,13 +35,24 @@ export interface TrialMachine {
   onProcess(pid: number): void;
 }
 
+/** What was in use in the pool, in bytes; `index` of a GPU, and null of the host. */
+interface Course {
+  index: number | null;
+  total: number;
+  start: number | null;
+  peak: number | null;
+  used: readonly number[];
+}
+
+const NOT_READ: Course = { index: null, total: 0, start: null, peak: null, used: [] };
+
 /** Runs the command to its end. The memory may not be back. */
 export async function runTrial(
   order: Order,
   options: CheckedProfileOptions,
   machine: TrialMachine,
 ): Promise<ProfileTrial> {
-  const folder = options.templates.size === 0 ? null : mkdtempSync(join(tmpdir(), 'umaprobe-profile-'));
+  const folder = options.templates.size === 0 ? null : makeTemporaryFolder(tmpdir(), 'umaprobe-profile-');
   try {
     const file = writeTemplates(options.templates, order.params, folder ?? '');
     return await new Trial(order, options, machine).run(file);
@@ -54,8 +71,11 @@ class Trial {
   #steps = 0;
   #metric: number | null = null;
   #lastLine = '';
-  /** What was available, about every 100 ms. */
-  readonly #available: number[] = [];
+  /** The end of the output. */
+  readonly #output: string[] = [];
+  #outputLength = 0;
+  /** In use on the host, about every 100 ms. */
+  readonly #used: number[] = [];
 
   constructor(order: Order, options: CheckedProfileOptions, machine: TrialMachine) {
     this.#order = order;
@@ -65,7 +85,7 @@ class Trial {
 
   async run(file: (name: string) => string): Promise<ProfileTrial> {
     const { command, cwd, env, signal, trialTimeMs } = this.#options;
-    const { floorBytes, limitBytes, total } = this.#machine;
+    const { floorBytes, limitBytes, pool, total } = this.#machine;
     const substitutes = { params: this.#order.params, file };
     const [program, ...args] = command.map((word) => fill(word, substitutes));
     const variables = Object.fromEntries(
@@ -76,7 +96,8 @@ class Trial {
     if (signal?.aborted === true) abort();
     const timer = trialTimeMs === null ? undefined : setTimeout(() => this.#stop('too long'), trialTimeMs);
     const startedAt = new Date().toISOString();
-    const start = await inUseNow(total);
+    const start = await pool.used();
+    const following = pool instanceof GpuPool ? await pool.follow() : null;
     try {
       const report = await guard({
         command: [program as string, ...args],
@@ -86,7 +107,8 @@ class Trial {
         floorBytes,
         // It was checked when the profile began.
         acceptAFrozenMachine: true,
-        killBelowBytes: total - limitBytes,
+        // CUDA refuses what a GPU's own memory does not have; the host's floor is kept all the same.
+        ...(following === null ? { killBelowBytes: total - limitBytes } : {}),
         intervalMs: INTERVAL_MS,
         graceMs: GRACE_MS,
         // What is dropped or compacted would be missing in the comparison with other trials.
@@ -94,8 +116,10 @@ class Trial {
         onEvent: (event) => this.#on(event),
         signal: this.#end.signal,
       });
-      return this.#row(report, startedAt, start);
+      const course = following === null ? this.#hostCourse(report, start) : ((await following.end()) ?? NOT_READ);
+      return await this.#row(report, startedAt, course);
     } finally {
+      await following?.end();
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
     }
@@ -112,7 +136,8 @@ class Trial {
       if (event.pid !== null) onProcess(event.pid);
     } else if (event.type === 'reading') {
       const { available, groupBytes, groupGpuBytes } = event;
-      if (available !== null) this.#available.push(available);
+      const { pool, total } = this.#machine;
+      if (available !== null && pool.facts.name === 'host') this.#used.push(total - available);
       onEvent({ type: 'reading', available, groupBytes, groupGpuBytes });
     } else if (event.type === 'output') {
       this.#read(event.line);
@@ -123,6 +148,7 @@ class Trial {
   #read(line: string): void {
     const { metric, ready, steps } = this.#options;
     if (line.trim() !== '') this.#lastLine = line;
+    this.#keep(line);
     const found = metric?.(line) ?? null;
     const number = found === null ? Number.NaN : Number(found.replaceAll(',', ''));
     if (Number.isFinite(number) && found !== '') this.#metric = number;
@@ -130,19 +156,33 @@ class Trial {
     if (ready?.(line) === true) this.#stop('done');
   }
 
-  #row(report: GuardReport, startedAt: string, start: number): ProfileTrial {
+  #keep(line: string): void {
+    this.#output.push(line);
+    this.#outputLength += line.length;
+    while (this.#outputLength > KEPT_OUTPUT && this.#output.length > 1)
+      this.#outputLength -= this.#output.shift()?.length ?? 0;
+  }
+
+  #hostCourse({ lowest: { available } }: GuardReport, start: number | null): Course {
     const { total } = this.#machine;
+    return { index: null, total, start, peak: available === null ? null : total - available, used: this.#used };
+  }
+
+  async #row(
+    report: GuardReport,
+    startedAt: string,
+    { index, peak, start, total, used }: Course,
+  ): Promise<ProfileTrial> {
     const { number, params, prediction } = this.#order;
-    const used = (available: number | null) => (available === null ? null : total - available);
-    const peak = used(report.lowest.available);
     return {
       ...rowOf(params, number, prediction),
-      ...this.#verdict(report, peak),
+      ...(await this.#verdict(report, peak)),
       peakBytes: peak,
-      headroomBytes: report.lowest.available,
+      headroomBytes: peak === null ? null : total - peak,
+      gpu: index,
       groupBytes: report.peak.groupBytes,
       groupGpuBytes: report.peak.groupGpuBytes,
-      phases: { start, plateau: used(this.#plateau()), peak, after: null },
+      phases: { start, plateau: plateauOf(used), peak, after: null },
       metric: this.#metric,
       exitCode: report.exitCode,
       signal: report.signal,
@@ -151,13 +191,16 @@ class Trial {
     };
   }
 
-  /** Median in the second half. */
-  #plateau(): number | null {
-    const half = this.#available.slice(Math.floor(this.#available.length / 2)).sort((a, b) => a - b);
-    return half[Math.floor(half.length / 2)] ?? null;
+  async #failure(exitCode: number | null, signal: string | null): Promise<Pick<ProfileTrial, 'status' | 'notes'>> {
+    const how = signal === null ? `exit code ${exitCode ?? 'unknown'}` : `ended by ${signal}`;
+    const { errors } = await explainError(this.#output.join('\n'), { snapshot: null });
+    const shortage = errors.findLast(({ verdict }) => verdict === 'shortage');
+    const line = printable((shortage?.text ?? this.#lastLine).trim()).slice(0, LINE_LENGTH);
+    const status = shortage === undefined ? 'failed' : 'out-of-memory';
+    return { status, notes: line === '' ? how : `${how}: ${line}` };
   }
 
-  #verdict(report: GuardReport, peak: number | null): Pick<ProfileTrial, 'status' | 'notes'> {
+  async #verdict(report: GuardReport, peak: number | null): Promise<Pick<ProfileTrial, 'status' | 'notes'>> {
     const { exitCode, outcome, sentence, signal } = report;
     const { limitBytes } = this.#machine;
     const { ready, steps, trialTimeMs } = this.#options;
@@ -168,11 +211,7 @@ class Trial {
       return { status: 'failed', notes: `it ran longer than ${formatDuration(trialTimeMs ?? 0)}` };
     if (this.#ended === 'done') return over ? { status: 'over', notes: overNote } : { status: 'ok', notes: null };
     if (outcome === 'aborted') return { status: 'aborted', notes: null };
-    if (exitCode !== 0) {
-      const how = signal === null ? `exit code ${exitCode ?? 'unknown'}` : `ended by ${signal}`;
-      const line = printable(this.#lastLine.trim()).slice(0, LINE_LENGTH);
-      return { status: 'failed', notes: line === '' ? how : `${how}: ${line}` };
-    }
+    if (exitCode !== 0) return this.#failure(exitCode, signal);
     if (over) return { status: 'over', notes: overNote };
     const missing =
       steps !== null && this.#steps < steps.count
@@ -182,6 +221,12 @@ class Trial {
           : null;
     return { status: 'ok', notes: missing };
   }
+}
+
+/** Median in the second half. */
+function plateauOf(used: readonly number[]): number | null {
+  const half = used.slice(Math.floor(used.length / 2)).sort((a, b) => a - b);
+  return half[Math.floor(half.length / 2)] ?? null;
 }
 
 /** Parameters as the title of a mark in the recording. */

@@ -12,8 +12,8 @@ import type { Frame } from './format.ts';
 const RATE_US = 1_000_000;
 /** A gap, as after a suspend, has no rate. */
 const GAP_US = 3_000_000;
-/** A transient reaches its lowest point within this time, and is back within as much. */
-const TRANSIENT_US = 2_000_000;
+/** A transient falls and is back within this time: a load of 3 s, some work, and an exit that frees tens of GiB in seconds. */
+const TRANSIENT_US = 10_000_000;
 /** Least depth of a transient. */
 const DEPTH = 256 * MiB;
 /** A plateau lasts this long. */
@@ -78,8 +78,11 @@ export class Transients {
   readonly #at: At;
   readonly #before = new SlidingHighest();
   readonly #after = new SlidingHighest();
-  /** Frames whose next two seconds are not complete. */
-  readonly #waiting: Free[] = [];
+  /** The frames of ten seconds before and after the one that is judged next. */
+  #frames: Free[] = [];
+  /** Index of that one, and of the first that is near it. */
+  #next = 0;
+  #first = 0;
   #found: Transient[] = [];
   #last: (Transient & { startUs: number; endUs: number }) | null = null;
 
@@ -88,26 +91,67 @@ export class Transients {
   }
 
   add(frame: Free): void {
-    while (this.#waiting[0] !== undefined && frame.bootUs - this.#waiting[0].bootUs > TRANSIENT_US)
-      this.#judge(this.#waiting.shift() as Free);
-    this.#waiting.push(frame);
+    for (let next = this.#frames[this.#next]; next && frame.bootUs - next.bootUs > TRANSIENT_US; )
+      next = this.#judgeNext(next);
+    this.#frames.push(frame);
     this.#after.add(frame.bootUs, frame.free.highest);
   }
 
   /** Deepest first. No frame follows. */
   list(): Transient[] {
-    for (const frame of this.#waiting.splice(0)) this.#judge(frame);
+    for (let next = this.#frames[this.#next]; next; ) next = this.#judgeNext(next);
     this.#keep();
     return deepest(this.#found);
   }
 
+  /** The frame after it. */
+  #judgeNext(frame: Free): Free | undefined {
+    this.#judge(frame);
+    while ((this.#frames[this.#first]?.bootUs ?? frame.bootUs) < frame.bootUs - TRANSIENT_US) this.#first++;
+    this.#next++;
+    if (this.#first > this.#frames.length / 2) {
+      this.#frames = this.#frames.slice(this.#first);
+      this.#next -= this.#first;
+      this.#first = 0;
+    }
+    return this.#frames[this.#next];
+  }
+
+  /** How far the frame to be judged is below two others that are ten seconds apart at most, one before and one behind it. */
+  #depth({ bootUs, free }: Free): number {
+    const most = Math.min(this.#before.highestFrom(bootUs - TRANSIENT_US), this.#after.highestFrom(bootUs + 1));
+    if (!(most - free.lowest >= DEPTH)) return 0;
+    const before = this.#highs(-1, bootUs - TRANSIENT_US, most);
+    const after = this.#highs(1, bootUs + TRANSIENT_US, most);
+    let rim = 0;
+    let far = after.length - 1;
+    for (const { us, value } of before) {
+      while (far > 0 && (after[far]?.us ?? 0) - us > TRANSIENT_US) far--;
+      const other = after[far];
+      if (other !== undefined && other.us - us <= TRANSIENT_US) rim = Math.max(rim, Math.min(value, other.value));
+    }
+    return rim - free.lowest;
+  }
+
+  /** Of the frames on one side, the nearest first: those that are higher than all nearer ones, until one reaches `most`. */
+  #highs(step: 1 | -1, untilUs: number, most: number): { us: number; value: number }[] {
+    const highs: { us: number; value: number }[] = [];
+    let highest = 0;
+    for (let index = this.#next + step; index >= 0 && highest < most; index += step) {
+      const frame = this.#frames[index];
+      if (frame === undefined || (untilUs - frame.bootUs) * step < 0) break;
+      if (frame.free.highest <= highest) continue;
+      highest = frame.free.highest;
+      highs.push({ us: frame.bootUs, value: highest });
+    }
+    return highs;
+  }
+
   #judge(frame: Free): void {
     const { bootUs, durationUs, free, lowestAtUs } = frame;
-    const before = this.#before.highestFrom(bootUs - TRANSIENT_US);
-    const after = this.#after.highestFrom(bootUs + 1);
+    const depth = this.#depth(frame);
     this.#before.add(bootUs, free.highest);
-    const depth = Math.min(before, after) - free.lowest;
-    if (!(depth >= DEPTH)) return;
+    if (depth < DEPTH) return;
     const endUs = bootUs + durationUs;
     const last = this.#last;
     if (last !== null && bootUs - last.endUs <= durationUs) {

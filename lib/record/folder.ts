@@ -1,10 +1,11 @@
 /** The folder of a recording: its place, its segments and its socket. */
 
-import { lstatSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { makePrivateFolder } from '../base/atomic-file.ts';
 import { UmaError } from '../base/errors.ts';
+import { Folder } from '../base/folder.ts';
 import { asPathError } from '../base/named-path.ts';
+import { Refusal } from '../base/trusted-folder.ts';
 import { defaultJournal } from '../journal/index.ts';
 
 /** Beside the journal. Each simulated machine has a separate folder. */
@@ -17,29 +18,26 @@ export function folderOf(given: string | undefined, simulated: string | null): s
   return given === undefined ? defaultFolder(simulated) : resolve(given);
 }
 
-/** Makes the folder, for this user only. A link is not followed: the recorder opens the folder itself. */
-export function makeFolder(folder: string): void {
+/** Opens the folder of a recorder, made for this user only. A link to it is not followed. */
+export function openRecordFolder(path: string): Folder {
   try {
-    makePrivateFolder(folder);
-    if (lstatSync(folder).isDirectory()) return;
+    return Folder.open(path, 'private');
   } catch (cause) {
-    throw folderError(folder, (cause as NodeJS.ErrnoException).code ?? 'UNKNOWN', { cause });
+    throw folderError(path, cause);
   }
-  throw folderError(folder, 'ENOTDIR');
 }
 
-function folderError(folder: string, name: string, options?: ErrorOptions): UmaError {
-  return new UmaError(
-    'ERR_UMA_JOURNAL',
-    {
-      source: 'umaprobe',
-      call: `record ${folder}`,
-      status: null,
-      name,
-      message: 'the folder of the recording cannot be used; name another one with folder (--folder)',
-    },
-    options,
-  );
+/** Makes it, and refuses what no recorder could use. */
+export function makeFolder(path: string): void {
+  openRecordFolder(path).close();
+}
+
+export function folderError(path: string, cause: unknown): UmaError {
+  const why = cause instanceof Refusal ? `: ${cause.message}` : '; name another one with folder (--folder)';
+  const name = (cause as { code?: string }).code ?? 'UNKNOWN';
+  const message = `the folder of the recording cannot be used${why}`;
+  const call = `record ${path}`;
+  return new UmaError('ERR_UMA_JOURNAL', { source: 'umaprobe', call, status: null, name, message }, { cause });
 }
 
 /** Paths of the segments, oldest first. Other files are left alone. */
@@ -69,8 +67,11 @@ export function segmentsIn(folder: string): string[] {
     .map((name) => join(folder, name));
 }
 
+/** Name of the socket in the folder. */
+export const SOCKET = 'mark.sock';
+
 export function socketIn(folder: string): string {
-  return join(folder, 'mark.sock');
+  return join(folder, SOCKET);
 }
 
 /** Bytes of a socket's path that the kernel takes (sun_path). */

@@ -16,6 +16,8 @@ const MAX_PAYLOAD = 66 * 1024;
 
 /** What the header of a segment says about its session. */
 export interface SegmentHeader {
+  /** Absent in recordings of earlier versions. */
+  schema?: string;
   session: string;
   bootId: string | null;
   simulated: string | null;
@@ -66,23 +68,46 @@ export interface Note {
   note: Record<string, unknown>;
 }
 
-/** The header of a segment; null: it has none, or a damaged one, and `problem` says so. */
-export type HeaderRead = { header: SegmentHeader; end: number } | { header: null; problem: RecordProblem | null };
+/** The header of a segment; null: neither it nor a copy of it can be read. */
+export interface HeaderRead {
+  header: SegmentHeader | null;
+  /** Offset of the first record; null: there is none. */
+  end: number | null;
+  /** Damage of the header; null: there is none, or nothing was ever written. */
+  problem: RecordProblem | null;
+}
 
-/** @param bytes the beginning of a segment: its header at least, as far as the file has one. */
+/** @param bytes the beginning of a segment: its header at least, and all of it where that is damaged. */
 export function readHeader(name: string, bytes: Buffer): HeaderRead {
   const found = parseHeader(bytes);
-  if (found !== null) return { header: found.value, end: found.end };
-  const problem = (message: string): HeaderRead => ({
-    header: null,
-    problem: { segment: name, offset: 0, bytes: bytes.length, message },
-  });
-  const version = /^UMAREC(\d+)\n/.exec(bytes.toString('latin1', 0, 16))?.[1];
-  if (version !== undefined && version !== '1')
-    return problem(`this segment has format ${version}, and this umaprobe reads format 1: use a newer one`);
+  if (found !== null) return { header: found.value, end: found.end, problem: null };
   // A segment that was being made when the machine stopped: nothing but zeros.
-  if (bytes.every((byte) => byte === 0)) return { header: null, problem: null };
-  return problem('the header is damaged, so the segment cannot be read');
+  if (bytes.every((byte) => byte === 0)) return { header: null, end: null, problem: null };
+  const end = nextRecord(bytes, 0);
+  const header = end === null ? null : copiedHeader(bytes, end);
+  const problem = (length: number, message: string) => ({ segment: name, offset: 0, bytes: length, message });
+  if (header !== null && end !== null)
+    return { header, end, problem: problem(end, 'the header is damaged; a copy of it was read') };
+  const version = /^UMAREC(\d+)\n/.exec(bytes.toString('latin1', 0, 16))?.[1];
+  if (version !== undefined && version !== '1') {
+    const message = `this segment has format ${version}, and this umaprobe reads format 1: use a newer one`;
+    return { header: null, end: null, problem: problem(bytes.length, message) };
+  }
+  return {
+    header: null,
+    end,
+    problem: problem(bytes.length, 'the header is damaged, so the segment cannot be read'),
+  };
+}
+
+/** A copy of the header among the records of a segment; null: there is none. */
+function copiedHeader(bytes: Buffer, from: number): SegmentHeader | null {
+  for (const record of recordsOf('', bytes, from, [])) {
+    if (record.kind !== 'note' || record.note.type !== 'segment') continue;
+    const header = record.note.header as SegmentHeader;
+    if (header.schema === 'umaprobe/record-segment/1') return header;
+  }
+  return null;
 }
 
 /** Bytes that hold any header. */

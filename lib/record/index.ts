@@ -4,6 +4,7 @@ import { lazy } from '../base/lazy.ts';
 import type { ReadRecordOptions, Recorder, RecordOptions, RecordReport } from '../types/index.ts';
 
 export { DEFAULT_RECORD_BYTES } from './defaults.ts';
+export { whyNotRecorded } from './obstacle.ts';
 
 const loadStart = lazy(() => Promise.all([import('./options.ts'), import('./start.ts')]));
 const loadRead = lazy(() => Promise.all([import('./options.ts'), import('./read.ts')]));

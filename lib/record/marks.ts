@@ -1,10 +1,10 @@
 /** Marks from any process of this user: lines on a socket in the folder of the recording. */
 
-import { chmodSync, unlinkSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { UmaError } from '../base/errors.ts';
+import type { Folder } from '../base/folder.ts';
 import { LIMITS } from '../base/limits.ts';
-import { SOCKET_PATH_BYTES } from './folder.ts';
+import { SOCKET, SOCKET_PATH_BYTES, socketIn } from './folder.ts';
 
 /** Time for the recorder to answer. */
 const ANSWER_MS = 2000;
@@ -20,20 +20,18 @@ export interface MarkServer {
 
 /** Listens for marks. A socket that cannot be opened costs the marks of other processes, and not the recording. */
 export async function listenForMarks(
-  path: string,
+  folder: Folder,
   onMark: (text: string, pid: number | null) => Promise<MarkAnswer>,
 ): Promise<MarkServer> {
+  const path = socketIn(folder.path);
   if (Buffer.byteLength(path) > SOCKET_PATH_BYTES)
     return failed(`the path of the socket has more than ${SOCKET_PATH_BYTES} bytes; a shorter folder (--folder) helps`);
   // The other side has ended when the answer comes.
   const server = createServer({ allowHalfOpen: true }, (socket) => serve(socket, onMark));
   // The lock of the folder is ours: a socket that is there is left from a recorder that was killed.
   try {
-    unlinkSync(path);
-  } catch {}
-  try {
-    await listening(server, path);
-    chmodSync(path, 0o600);
+    folder.removeSocket(SOCKET);
+    await listening(server, folder.at(SOCKET));
   } catch (error) {
     return failed(error instanceof Error ? error.message : String(error));
   }
@@ -52,11 +50,12 @@ function failed(problem: string): MarkServer {
 }
 
 function listening(server: Server, path: string): Promise<void> {
-  // Others must not reach the socket before its mode is set.
+  // Its mode is 0600 from the start.
   const before = process.umask(0o177);
   return new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(path, resolve);
+    // In a cluster the primary process would listen, in whose folders the path leads elsewhere.
+    server.listen({ path, exclusive: true }, resolve);
   }).finally(() => process.umask(before));
 }
 

@@ -7,7 +7,7 @@ export const LISTED = 12;
 /** Processes of which values are kept until the end is known. */
 const KEPT = 100;
 /** Most times of the table. */
-const TIMES = 500;
+export const TIMES = 500;
 
 export interface ProcessSeriesOptions {
   at(bootUs: number): string;

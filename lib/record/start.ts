@@ -11,15 +11,17 @@ import { MiB } from '../base/format.ts';
 import { LIMITS } from '../base/limits.ts';
 import { hostFloor } from '../memory/floor.ts';
 import { RECORD_MEMINFO_MS } from '../memory/guard-rules.ts';
-import { unifiedDevice } from '../memory/headroom.ts';
+import { defaultDevice } from '../memory/headroom.ts';
+import { gpuText, ownGpus } from '../memory/own-memory.ts';
 import { native } from '../native/binding.ts';
 import type { NativeBinding } from '../native/contract.ts';
 import { processes } from '../processes/index.ts';
 import { snapshot } from '../snapshot/index.ts';
 import type { Recorder, RecorderState, Snapshot } from '../types/index.ts';
-import { folderOf, makeFolder, socketIn } from './folder.ts';
+import { folderOf } from './folder.ts';
+import { followGpus } from './follow-gpus.ts';
 import { followKernelMessages } from './kernel-messages.ts';
-import { clearLock, signLock } from './live.ts';
+import { RecorderFolder } from './live.ts';
 import { listenForMarks, type MarkAnswer, type MarkServer } from './marks.ts';
 import { LISTED } from './process-series.ts';
 
@@ -41,32 +43,40 @@ const MARK_MS = 1500;
 /** Time that a disk gets for the last write. */
 const LAST_WRITE_MS = 10_000;
 
+/** The last stop(): the next recorder of this environment begins behind it. */
+let stopping: Promise<unknown> | null = null;
+
 export async function startRecorder(settings: Settings): Promise<Recorder> {
+  await stopping;
   const binding = native();
   const reading = await snapshot({ memGetInfo: 'never' });
-  const folder = folderOf(settings.folder, reading.simulated);
-  makeFolder(folder);
+  const own = RecorderFolder.open(folderOf(settings.folder, reading.simulated));
   const segmentBytes = Math.min(16 * MiB, Math.max(MiB, Math.floor(settings.maxSizeBytes / SEGMENTS)));
   const failure = binding.recorderStart({
     intervalUs: settings.intervalMs * 1000,
     meminfoUs: RECORD_MEMINFO_MS * 1000,
     frameUs: settings.frameMs * 1000,
     syncUs: SYNC_MS * 1000,
-    folder,
+    folder: own.folder.path,
+    folderFd: own.folder.fd,
+    lockFd: own.lock,
     segmentBytes,
     totalBytes: settings.maxSizeBytes,
     header: JSON.stringify(headerOf(reading, settings)).slice(0, -1),
   });
-  if (failure !== null) throw new UmaError(failure.name === 'EBUSY' ? 'ERR_UMA_BUSY' : errorCode(failure), failure);
-  signLock(folder);
-  return new RunningRecorder(binding, folder, settings).begin(reading.simulated !== null);
+  if (failure !== null) {
+    own.close();
+    throw new UmaError(failure.name === 'EBUSY' ? 'ERR_UMA_BUSY' : errorCode(failure), failure);
+  }
+  own.sign();
+  return new RunningRecorder(binding, own, settings).begin(reading);
 }
 
 function headerOf(
   { bootId, devices, driver, host, libraries, simulated }: Snapshot,
   { frameMs, intervalMs }: Settings,
 ): object {
-  const device = unifiedDevice({ devices }) ?? devices[0] ?? null;
+  const device = defaultDevice({ devices });
   const model = device?.memoryModel ?? null;
   return {
     schema: 'umaprobe/record-segment/1',
@@ -88,24 +98,31 @@ function headerOf(
 
 class RunningRecorder implements Recorder {
   readonly #binding: NativeBinding;
-  readonly #folder: string;
+  readonly #own: RecorderFolder;
   readonly #settings: Settings;
   readonly #ending = new AbortController();
   #notes = 0;
   #marks: MarkServer = { path: null, problem: null, close: () => undefined };
   #stopped: Promise<RecorderState> | null = null;
+  /** After the end: the addon may speak of the next recorder. */
+  #last: RecorderState | null = null;
 
-  constructor(binding: NativeBinding, folder: string, settings: Settings) {
+  constructor(binding: NativeBinding, own: RecorderFolder, settings: Settings) {
     this.#binding = binding;
-    this.#folder = folder;
+    this.#own = own;
     this.#settings = settings;
   }
 
-  async begin(simulated: boolean): Promise<this> {
+  async begin(machine: Snapshot): Promise<this> {
+    const simulated = machine.simulated !== null;
     const { processesMs, signal } = this.#settings;
-    this.#marks = await listenForMarks(socketIn(this.#folder), (text, pid) => this.#durableMark(text, pid));
+    this.#marks = await listenForMarks(this.#own.folder, (text, pid) => this.#durableMark(text, pid));
     signal?.addEventListener('abort', () => void this.stop('aborted'), { once: true, signal: this.#ending.signal });
     if (processesMs > 0) void this.#followProcesses(processesMs);
+    const { gpus, unread } = ownGpus(machine);
+    void followGpus(gpus, (note) => this.#note(note), this.#ending.signal);
+    for (const gpu of unread)
+      this.#note({ type: 'problem', text: `${gpuText(gpu)}: what its own memory holds is not known: ${gpu.why}` });
     // The log of this kernel says nothing about a simulated machine.
     if (!simulated)
       void followKernelMessages(
@@ -117,10 +134,11 @@ class RunningRecorder implements Recorder {
   }
 
   state(): RecorderState {
+    if (this.#last !== null) return this.#last;
     const { failure, writtenNotes: _, ...state } = this.#binding.recorderRead();
     return {
       ...state,
-      folder: this.#folder,
+      folder: this.#own.folder.path,
       socket: this.#marks.path,
       socketProblem: this.#marks.problem,
       failure: failure === null ? null : reason(failure),
@@ -134,21 +152,24 @@ class RunningRecorder implements Recorder {
 
   stop(reasonText = 'stopped'): Promise<RecorderState> {
     this.#stopped ??= this.#stop(reasonText);
+    stopping = this.#stopped;
     return this.#stopped;
   }
 
   async #stop(reasonText: string): Promise<RecorderState> {
-    this.#ending.abort();
     this.#note({ type: 'end', reason: reasonText, shuttingDown: isShuttingDown() });
+    this.#ending.abort();
     this.#binding.recorderStop();
     this.#marks.close();
     const until = performance.now() + LAST_WRITE_MS;
     while (this.#binding.recorderRead().running && performance.now() < until) await sleep(5);
-    clearLock(this.#folder);
-    return this.state();
+    this.#last = this.state();
+    this.#own.close();
+    return this.#last;
   }
 
   #note(note: object): boolean {
+    if (this.#ending.signal.aborted) return false;
     const taken = this.#binding.recorderNote(JSON.stringify(note));
     if (taken) this.#notes++;
     return taken;

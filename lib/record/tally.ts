@@ -10,6 +10,9 @@ import type {
 } from '../types/index.ts';
 import { FastestChanges, isFree, Plateaus, Transients } from './changes.ts';
 import type { Frame, Note, SegmentHeader } from './format.ts';
+import { GpuTable, type NotedGpu } from './gpu-series.ts';
+import { growthOf } from './growth.ts';
+import { LowestProcesses } from './lowest-processes.ts';
 import { ProcessTable } from './process-series.ts';
 import { Series } from './series.ts';
 
@@ -39,10 +42,12 @@ export class SessionTally {
   readonly #plateaus: Plateaus;
   readonly #series: Series;
   readonly #processTable: ProcessTable;
-  readonly #lastFrames: Frame[] = [];
-  readonly #marks: RecordedMark[] = [];
-  readonly #messages: RecordedNote[] = [];
-  readonly #notes: RecordedNote[] = [];
+  readonly #gpuTable: GpuTable;
+  readonly #lastFrames = new Newest<Frame>(MAX_LAST_FRAMES);
+  readonly #marks = new Newest<RecordedMark>(MAX_MARKS);
+  readonly #messages = new Newest<RecordedNote>(MAX_MESSAGES);
+  readonly #notes = new Newest<RecordedNote>(MAX_NOTES);
+  readonly #lowestProcesses = new LowestProcesses();
   #lastProcesses: RecordedProcesses | null = null;
   #endNote: Record<string, unknown> | null = null;
   /** A recorder that runs writes on while it is read. */
@@ -52,6 +57,7 @@ export class SessionTally {
   #belowUs = 0;
   #lowestFree: { us: number; bytes: number } | null = null;
   #lowestAvailable: { us: number; bytes: number } | null = null;
+  #lastAvailable: number | null = null;
 
   constructor(header: SegmentHeader, span: SessionSpan, points: number) {
     this.#header = header;
@@ -64,6 +70,7 @@ export class SessionTally {
     this.#plateaus = new Plateaus(header.total, at);
     this.#series = new Series({ ...bins, points, swapTotal: header.swapTotal });
     this.#processTable = new ProcessTable(bins);
+    this.#gpuTable = new GpuTable(bins);
   }
 
   /** Time of day of a moment: the clocks of the session's first segment. */
@@ -84,7 +91,10 @@ export class SessionTally {
     this.#lost += lost;
     if (free !== null) this.#lowestFree = lower(this.#lowestFree, bootUs + lowestAtUs, free.lowest);
     if (available !== null) {
-      this.#lowestAvailable = lower(this.#lowestAvailable, bootUs, available.lowest);
+      this.#lastAvailable = available.last;
+      const before = this.#lowestAvailable;
+      this.#lowestAvailable = lower(before, bootUs, available.lowest);
+      if (this.#lowestAvailable !== before) this.#lowestProcesses.atLowest();
       if (available.last < this.#header.floor) this.#belowUs += durationUs;
     }
     if (isFree(frame)) {
@@ -93,7 +103,7 @@ export class SessionTally {
       this.#plateaus.add(frame);
     }
     this.#series.add(frame);
-    if (bootUs >= this.#span.endUs - LAST_SECONDS_US) push(this.#lastFrames, frame, MAX_LAST_FRAMES);
+    if (bootUs >= this.#span.endUs - LAST_SECONDS_US) this.#lastFrames.add(frame);
   }
 
   #addNote({ bootUs, note }: Note): void {
@@ -101,14 +111,15 @@ export class SessionTally {
     if (note.type === 'processes' && Array.isArray(note.processes)) {
       const processes = note.processes as RecordedProcess[];
       this.#lastProcesses = { at, processes };
+      this.#lowestProcesses.add(this.#lastProcesses);
       this.#processTable.add(bootUs, processes);
     }
+    if (note.type === 'gpus' && Array.isArray(note.gpus)) this.#gpuTable.add(bootUs, note.gpus as NotedGpu[]);
     if (typeof note.text !== 'string') return;
     const { text } = note;
-    if (note.type === 'mark')
-      push(this.#marks, { at, text, pid: typeof note.pid === 'number' ? note.pid : null }, MAX_MARKS);
-    if (note.type === 'kernel') push(this.#messages, { at, text }, MAX_MESSAGES);
-    if (note.type === 'problem') push(this.#notes, { at, text }, MAX_NOTES);
+    if (note.type === 'mark') this.#marks.add({ at, text, pid: typeof note.pid === 'number' ? note.pid : null });
+    if (note.type === 'kernel') this.#messages.add({ at, text });
+    if (note.type === 'problem') this.#notes.add({ at, text });
   }
 
   /** What the recorder said about its end; null: nothing. */
@@ -124,6 +135,12 @@ export class SessionTally {
     const at = this.#at;
     const lowest = (least: { us: number; bytes: number } | null) =>
       least === null ? null : { at: at(least.us), bytes: least.bytes };
+    const processSeries = this.#processTable.list();
+    const pool = {
+      total: header.total,
+      spare: this.#lastAvailable === null ? null : this.#lastAvailable - header.floor,
+      unified: header.memoryModel === 'unified',
+    };
     return {
       id: header.session,
       bootId: header.bootId,
@@ -151,11 +168,19 @@ export class SessionTally {
       fastestRise: this.#fastest.rise,
       transients: this.#transients.list(),
       plateaus: this.#plateaus.list(),
-      marks: this.#marks,
+      marks: this.#marks.list,
       processes: this.#lastProcesses,
-      processSeries: this.#processTable.list(),
-      kernelMessages: this.#messages,
-      notes: this.#notes,
+      lowestProcesses: this.#lowestProcesses.list,
+      processSeries,
+      gpus: this.#gpuTable.list(),
+      growth: growthOf(processSeries, pool),
+      kernelMessages: this.#messages.list,
+      notes: this.#notes.list,
+      leftOut: {
+        marks: this.#marks.leftOut,
+        kernelMessages: this.#messages.leftOut,
+        notes: this.#notes.leftOut,
+      },
       lastSeconds: this.#lastSeconds(),
       series: this.#series.list(),
     };
@@ -163,7 +188,7 @@ export class SessionTally {
 
   /** Frame by frame. */
   #lastSeconds(): RecordedSession['lastSeconds'] {
-    const frames = this.#lastFrames;
+    const frames = this.#lastFrames.list;
     const [first] = frames;
     if (first === undefined) return [];
     const bins = { at: this.#at, fromUs: first.bootUs, toUs: this.#endUs, swapTotal: this.#header.swapTotal };
@@ -181,8 +206,20 @@ function lower(
   return least === null || bytes < least.bytes ? { us, bytes } : least;
 }
 
-/** Appends to a list of bounded length. */
-function push<Entry>(list: Entry[], entry: Entry, most: number): void {
-  list.push(entry);
-  if (list.length > most) list.shift();
+/** The newest entries, and how many were before them. */
+class Newest<Entry> {
+  readonly list: Entry[] = [];
+  leftOut = 0;
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  add(entry: Entry): void {
+    this.list.push(entry);
+    if (this.list.length <= this.#most) return;
+    this.list.shift();
+    this.leftOut++;
+  }
 }

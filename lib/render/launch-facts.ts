@@ -1,6 +1,14 @@
 /** What the plan and the receipt of a launch say, row by row: for the terminal and for the page. */
 import { formatBoth, formatBytes, formatCount } from '../base/format.ts';
-import type { LaunchExtra, LaunchPlan, LaunchReceipt } from '../types/index.ts';
+import type {
+  EstimateRange,
+  LaunchExpectation,
+  LaunchExtra,
+  LaunchGpu,
+  LaunchPlan,
+  LaunchReceipt,
+  LaunchReport,
+} from '../types/index.ts';
 import { MODEL_PROGRAMS } from '../types/programs.ts';
 import { signed } from './text/cache-actions.ts';
 
@@ -25,29 +33,37 @@ export function planRows({ expected, recognised }: LaunchPlan): LaunchRow[] {
       'expected',
       expected === null
         ? null
-        : `${formatBytes(expected.total.bytes)}, at most ${formatBytes(expected.total.high)}: weights ${formatBytes(expected.weights)}, ` +
+        : `${needText(expected)}: weights ${formatBytes(expected.weights)}, ` +
           `${formatCount(expected.context)} tokens × ${formatCount(expected.sequences)}`,
     ],
   ];
+}
+
+function needText({ host, total }: LaunchExpectation): string {
+  const ofHost = host === null || host.high === 0 ? '' : `, and ${rangeText(host)} of the host`;
+  return `${rangeText(total)}${host === null ? '' : ' of the GPU'}${ofHost}`;
+}
+
+/** "19.0 GiB, at most 20.2 GiB". */
+function rangeText({ bytes, high }: EstimateRange): string {
+  return `${bytes === 0 ? '' : `${formatBytes(bytes)}, `}at most ${formatBytes(high)}`;
 }
 
 function extraText({ bytes, high, name, option }: LaunchExtra): string {
   return `${option} ${name}: ${formatBytes(bytes)}${high > bytes ? `, at most ${formatBytes(high)}` : ''}`;
 }
 
-/** What the launch took and gave back. */
-export function receiptRows({
-  after,
-  before,
-  expected,
-  flags,
-  floor,
-  headroom,
-  own,
-  took,
-}: LaunchReceipt): LaunchRow[] {
+/** What the launch took and gave back, and why its recording is missing or not whole. */
+export function receiptRows(
+  { after, before, expected, flags, floor, gpuProblem, gpus, headroom, own, took }: LaunchReceipt,
+  record: LaunchReport['record'],
+): LaunchRow[] {
   const size = (bytes: number | null): string | null => (bytes === null ? null : formatBoth(bytes));
-  const plan = expected === null ? '' : `; expected ${formatBytes(expected.total.bytes)}`;
+  const beside = (need: EstimateRange | undefined): string =>
+    need === undefined ? '' : `; expected ${formatBytes(need.bytes)}`;
+  const host = expected?.host ?? null;
+  const ofHost = host === null ? beside(expected?.total) : `; expected ${rangeText(host)} for loading and data`;
+  const isOwn = gpus.length > 0 || gpuProblem !== null;
   return [
     ['before', `${formatBoth(before.available)} available, ${formatBytes(before.free)} free`],
     [
@@ -55,7 +71,9 @@ export function receiptRows({
       took.weights === null ? null : `${formatBoth(took.weights)}; expected ${formatBytes(expected?.weights ?? null)}`,
     ],
     ['loaded', size(took.loaded)],
-    ['peak', `${formatBoth(took.peak)}${plan}`],
+    ...gpus.flatMap((gpu) => gpuRows(gpu, host === null ? '' : beside(expected?.total))),
+    ['unknown', gpuProblem],
+    [isOwn ? 'host peak' : 'peak', `${formatBoth(took.peak)}${ofHost}`],
     ['plateau', size(took.plateau)],
     ['its own', ownText(own)],
     ['headroom', headroomText(headroom, floor.bytes)],
@@ -67,7 +85,14 @@ export function receiptRows({
           (after.missing === 0 ? '' : `; ${formatBytes(after.missing)} less than before`),
     ],
     ['flags', flags === null ? null : flags.from],
+    ['recording', recordingText(record)],
   ];
+}
+
+/** null: there is nothing to say: it was not wanted, or all of it is on disk. */
+function recordingText(record: LaunchReport['record']): string | null {
+  if (record === null || record.failure === null) return null;
+  return `${record.folder === null ? 'none' : 'not whole'}: ${record.failure}`;
 }
 
 function headroomText(headroom: number, floor: number): string {
@@ -83,4 +108,18 @@ function ownText({ bytes, gpuBytes }: LaunchReceipt['own']): string | null {
     ...(gpuBytes === null ? [] : [`${formatBoth(gpuBytes)} of the GPU`]),
   ];
   return `at most ${parts.join(', ')}`;
+}
+
+/** GPUs of one machine often have the same name: the number tells them apart. */
+function gpuRows({ after, before, index, left, name, peak, total }: LaunchGpu, expected: string): LaunchRow[] {
+  const label = `GPU ${index}`;
+  const rest = after === null ? 'not known' : formatBytes(after);
+  const most =
+    peak === null
+      ? 'its peak is not known'
+      : `${formatBoth(peak - before)}${expected}; ${formatBytes(left)} of ${formatBytes(total)} stayed`;
+  return [
+    [`${label} peak`, most],
+    [label, `${name ?? 'unknown'}: ${formatBytes(before)} in use before, at most ${formatBytes(peak)}, ${rest} after`],
+  ];
 }

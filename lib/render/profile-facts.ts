@@ -14,7 +14,9 @@ export const STATUS_STYLES: Readonly<Record<ProfileStatus, Style>> = {
   ok: 'ok',
   over: 'warning',
   refused: 'notice',
+  skipped: 'notice',
   stopped: 'warning',
+  'out-of-memory': 'danger',
   failed: 'danger',
   fatal: 'danger',
   aborted: 'warning',
@@ -35,11 +37,13 @@ export function settingsText(params: ProfileParameters): string {
 }
 
 /** The answer as a sentence. */
-export function answerText({ limit, reason, safe }: ProfileReport): string {
+export function answerText({ limit, pool, reason, safe, trials }: ProfileReport): string {
   if (safe === null) return `No configuration is safe below ${formatBoth(limit.bytes)}: ${reason}`;
   const { headroomBytes, marginBytes, params, peakBytes } = safe;
+  const gpu = trials.find((trial) => settingsText(trial.params) === settingsText(params))?.gpu ?? null;
+  const where = pool.name === 'host' ? '' : gpu === null ? ' of the GPU' : ` of GPU ${gpu}`;
   return (
-    `${settingsText(params)} is the largest safe configuration: peak ${formatBoth(peakBytes)}, ` +
+    `${settingsText(params)} is the largest safe configuration: peak ${formatBoth(peakBytes)}${where}, ` +
     `${formatBytes(marginBytes)} below the limit, ${formatBytes(headroomBytes)} stay available.`
   );
 }

@@ -1,6 +1,6 @@
 /** What a recorded session says, for the terminal and for the page: how it ended, and its figures. */
 import { formatBytes, formatCount, formatDuration, inGiB } from '../base/format.ts';
-import type { FastestChange, RecordedSession, SessionEnd } from '../types/index.ts';
+import type { FastestChange, RecordedGpu, RecordedGrowth, RecordedSession, SessionEnd } from '../types/index.ts';
 
 interface EndFacts {
   label: string;
@@ -61,6 +61,15 @@ function gpuText({ deviceName, driverVersion }: RecordedSession): string | null 
   return [deviceName ?? 'unnamed GPU', ...(driverVersion === null ? [] : [`driver ${driverVersion}`])].join(', ');
 }
 
+/** "121.3 GiB of 139.8 GiB free at 09:09:54.303; python (4711) held 18.2 GiB". */
+function lowestGpuText({ lowestFree: { at, bytes, holders }, total }: RecordedGpu): string {
+  const held = holders.map(
+    ({ gpuBytes, name, pid }) =>
+      `${name ?? 'a program'} (${pid}) held ${gpuBytes === null ? 'an unknown size' : formatBytes(gpuBytes)}`,
+  );
+  return [`${formatBytes(bytes)} of ${formatBytes(total)} free at ${timeOfDay(at)}`, ...held].join('; ');
+}
+
 /** The figures of a session by name; null is left out. */
 export function figuresOf(session: RecordedSession): [name: string, value: string | null][] {
   const { lostFrames, lowestAvailable, lowestFree } = session;
@@ -69,10 +78,27 @@ export function figuresOf(session: RecordedSession): [name: string, value: strin
   return [
     ['lowest available', lowest(lowestAvailable)],
     ['lowest free', lowest(lowestFree)],
+    ...session.gpus.map((gpu): [string, string] => [`lowest on GPU ${gpu.index}`, lowestGpuText(gpu)]),
     ['below the floor', belowFloorText(session)],
     ['fastest fall', rateText(session.fastestFall)],
     ['fastest rise', rateText(session.fastestRise)],
     ['GPU and driver', gpuText(session)],
     ['lost frames', lostFrames > 0 ? formatCount(lostFrames) : null],
   ];
+}
+
+/** "python3 (1234) grew by 1.8 GiB per hour over 9 h 0 min, by 16.2 GiB in all. At this rate …" */
+export function growthText({ bytes, bytesPerHour, from, memory, name, pid, to, usedUpInMs }: RecordedGrowth): string {
+  const where = memory === 'gpu' ? ' of GPU memory' : '';
+  const over = formatDuration(Date.parse(to) - Date.parse(from));
+  const grew = `${name ?? 'A process'} (${pid}) grew by ${formatBytes(bytesPerHour)}${where} per hour over ${over}, by ${formatBytes(bytes)} in all.`;
+  if (usedUpInMs === null) return grew;
+  return `${grew} At this rate what was left above the floor is used up in ${formatDuration(usedUpInMs)}.`;
+}
+
+/** "largest processes 2.10 s before the lowest available"; null: there is no list. */
+export function lowestProcessesTitle({ lowestAvailable, lowestProcesses }: RecordedSession): string | null {
+  if (lowestAvailable === null || lowestProcesses === null) return null;
+  const afterMs = Date.parse(lowestProcesses.at) - Date.parse(lowestAvailable.at);
+  return `largest processes ${formatDuration(Math.abs(afterMs))} ${afterMs > 0 ? 'after' : 'before'} the lowest available`;
 }

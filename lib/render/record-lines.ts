@@ -15,6 +15,7 @@ export function recordJsonLines({ problems, sessions }: RecordReport): string {
 /** First the facts of the session, then what it holds, each at its time. */
 function linesOf(session: RecordedSession): object[] {
   const {
+    gpus,
     id,
     kernelMessages,
     lastSeconds: _,
@@ -42,7 +43,13 @@ function linesOf(session: RecordedSession): object[] {
       const values = { pid, name, held: held[place] ?? null, gpuBytes: gpuBytes[place] ?? null };
       if (values.held !== null) add('process', at, values);
     }
+  for (const { index, at, total, used } of gpus)
+    for (const [place, time] of at.entries()) {
+      const bytes = used[place] ?? 0;
+      add('gpu', time, { index, used: bytes, free: total - bytes });
+    }
   // Stable: what has the same time stays in the order above.
   timed.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
-  return [{ type: 'session', session: id, ...facts }, ...timed];
+  const lowest = gpus.map(({ at: _, used: __, ...gpu }) => gpu);
+  return [{ type: 'session', session: id, ...facts, gpus: lowest }, ...timed];
 }

@@ -1,9 +1,10 @@
 /** The private folder of a simulated machine, and the removal of folders whose process has ended. */
 
-import { accessSync, constants, lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { accessSync, constants, lstatSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { debuglog } from 'node:util';
+import { checkFolder, makeTemporaryFolder } from '../base/folder.ts';
 import { pidExists, pidNamespace } from '../host/process.ts';
 import { machineError } from './machine.ts';
 
@@ -11,12 +12,12 @@ const log = debuglog('umaprobe');
 
 const PREFIX = 'umaprobe-sim';
 
-/** Creates a folder for this user only (mkdtemp: mode 0700), named after this process. */
+/** Creates a folder for this user only, named after this process. */
 export function createStateFolder(): string {
   const parent = runtimeFolder();
   try {
     removeStale(parent);
-    return mkdtempSync(join(parent, `${PREFIX}-${namespaceNumber()}-${process.pid}-`));
+    return makeTemporaryFolder(parent, `${PREFIX}-${namespaceNumber()}-${process.pid}-`);
   } catch (cause) {
     const { code = 'UNKNOWN' } = cause as NodeJS.ErrnoException;
     const message = `a simulated machine needs a folder for its files, and none can be made in ${parent} (${code}): set TMPDIR or XDG_RUNTIME_DIR to a folder that this user may write`;
@@ -33,12 +34,13 @@ export function removeStateFolder(folder: string): void {
   }
 }
 
-/** XDG_RUNTIME_DIR, which is private and in memory; else the folder for temporary files. */
+/** XDG_RUNTIME_DIR, which is private and in memory; else the folder for temporary files. sudo -E leaves that of another user. */
 function runtimeFolder(): string {
   const runtime = process.env.XDG_RUNTIME_DIR;
   if (runtime === undefined || !isAbsolute(runtime)) return tmpdir();
   try {
     accessSync(runtime, constants.W_OK | constants.X_OK);
+    checkFolder(runtime, 'own');
     return runtime;
   } catch {
     return tmpdir();

@@ -2,10 +2,12 @@
 
 import type { Failure } from '../base/errors.ts';
 import { isFailure, Provenance, reason } from '../base/facts.ts';
+import { cacheOnGpu, type GpuNode } from '../host/gpu-nodes.ts';
 import type { KernelFacts } from '../host/kernel.ts';
 import { type AllocatableFacts, allocatable } from '../memory/allocatable.ts';
 import { goneFailure, goneText } from '../memory/device-health.ts';
 import { heldBytes, readProcessList } from '../memory/gpu-processes.ts';
+import { mostGpuMemory } from '../memory/ledger.ts';
 import { memoryModel } from '../memory/model.ts';
 import { otherUsers } from '../memory/others.ts';
 import { quirkNotes } from '../memory/quirks.ts';
@@ -35,6 +37,10 @@ export interface DeviceContext {
   environment: Record<string, string | undefined>;
   /** Whether this process is in the first PID namespace, the one of NVML's pids. */
   firstPidNamespace: boolean;
+  /** NUMA nodes of memory without a processor; null: not known. */
+  gpuNodes: readonly GpuNode[] | null;
+  /** GPUs with memory of their own. */
+  ownMemoryGpus: number;
   /** Name of a process from `/proc/<pid>/comm`; null: unknown. */
   processName(pid: number): string | null;
 }
@@ -71,17 +77,28 @@ export function deviceSnapshot(index: number, pair: DevicePair, context: DeviceC
   const mig = provenance.read('migMode', nvml?.migMode, 'nvmlDeviceGetMigMode', noNvml);
   const migMode = mig === null ? null : { current: mig[0] === 1, pending: mig[1] === 1 };
   const held = processes(nvml, context, provenance, noNvml);
-  const others = otherUsers({ memoryModel: model, migMode, ...memory, ...held, from: provenance.sources }, process.pid);
+  const { driver, kernel } = context.facts;
+  const most = model === 'unified' ? mostGpuMemory(context.host, kernel, driver) : Number.POSITIVE_INFINITY;
+  const others = otherUsers(
+    { memoryModel: model, migMode, ...memory, ...held, from: provenance.sources },
+    process.pid,
+    most,
+  );
+  const node =
+    model === 'coherent' && memory.nvml !== null && migMode?.current !== true
+      ? cacheOnGpu(context.gpuNodes, memory.nvml.total, context.ownMemoryGpus)
+      : null;
   const bytes = allocatableBytes(
     {
+      cacheOnNode: node === null ? null : { bytes: node.cache, from: node.file },
       model,
       host: context.host,
-      kernel: context.facts.kernel,
-      poolBytes: context.facts.driver.poolBytes,
+      kernel,
+      poolBytes: driver.poolBytes,
       contiguity: context.facts.contiguity,
       ...memory,
       cudaTotal: attributes.totalGlobalMem,
-      held: heldBytes(held),
+      held: heldBytes(held, most),
       others,
       mig: migMode?.current ?? false,
     },

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Provenance } from '../base/facts.ts';
 import { MiB } from '../base/format.ts';
-import { parseFact } from '../host/files.ts';
+import { kernelFiles, parseFact } from '../host/files.ts';
 import { cpuLists } from '../host/kernel.ts';
 import { readHostMemory } from '../host/meminfo-within.ts';
 import { availableBytes } from '../memory/available.ts';
@@ -24,7 +24,7 @@ const NOISE = 64 * MiB;
 export async function memoryNow(): Promise<{ available: number | null; free: number | null }> {
   const host = await readHostMemory();
   const lists = cpuLists(native());
-  const [text] = native().readFiles([lists.file]);
+  const [text] = await kernelFiles(native()).read([lists.file]);
   const freeInCpuLists = parseFact(lists, text, new Provenance());
   return { available: availableBytes(host, { freeInCpuLists }), free: host.free };
 }

@@ -4,6 +4,7 @@ import { toUmaError } from '../base/errors.ts';
 import { yieldToEventLoop } from '../base/event-loop.ts';
 import { isFailure, Provenance } from '../base/facts.ts';
 import { type KernelFiles, kernelFiles } from '../host/files.ts';
+import { readGpuNodes } from '../host/gpu-nodes.ts';
 import { beginKernel, type KernelFacts } from '../host/kernel.ts';
 import { checkOrder, hostMemoryOf } from '../host/meminfo.ts';
 import { recordMissingLines } from '../host/meminfo-lines.ts';
@@ -76,12 +77,15 @@ export async function takeSnapshot(options: CheckedSnapshotOptions): Promise<Sna
   const firstPidNamespace = simulated !== null || pidNamespace() === FIRST_PID_NAMESPACE;
   // In a container's own namespace the pids would name other processes.
   const names = firstPidNamespace ? await processNames(files, gpuPids(nvml)) : null;
+  const ownMemoryGpus = cuda.devices.filter((device) => !isIntegrated(device)).length;
   const context: DeviceContext = {
     host,
     facts,
     cuda,
     nvml,
     libraries,
+    gpuNodes: ownMemoryGpus === 0 ? null : await readGpuNodes(files),
+    ownMemoryGpus,
     visibility: (pair) => visibility(pair, cuda, hidden),
     child,
     environment: process.env,
@@ -99,6 +103,7 @@ export async function takeSnapshot(options: CheckedSnapshotOptions): Promise<Sna
       gpuProcesses: sharedGpuMemory(devices),
       driverPools: facts.driver.poolBytes,
       freeInCpuLists: facts.kernel.freeInCpuLists,
+      zram: facts.kernel.zram,
     }),
     pressure: facts.pressure,
     contiguity: facts.contiguity,

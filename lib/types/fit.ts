@@ -176,7 +176,10 @@ export interface FitReport {
   shortBy: number | null;
   /** Bytes that could be loaded besides the expected need; null: it does not fit, or unknown. */
   headroom: number | null;
+  /** The most at any time, of the memory that the GPU uses: what the verdict is about. */
   need: FitRange & { terms: FitTerm[] };
+  /** What is needed of the host's memory besides, where the GPU has memory of its own; null: it shares that of the host. */
+  hostNeed: FitRange | null;
   device: { index: number; name: string | null; memoryModel: 'unified' | 'coherent' | 'discrete' | 'unknown' } | null;
   pool: FitPool | null;
   /**

@@ -57,18 +57,31 @@ export interface GuardOptions {
   graceMs?: number;
   /**
    * What makes room while the program loads, once little memory is free. Default: `drop` and `compact`, each where this
-   * process may write the kernel's file (root).
+   * process may write the kernel's file (root). It loads while its memory grows: until `ready`, or until that has not grown for
+   * half a minute.
    */
   loadActions?: readonly LoadAction[];
   /**
    * Regular expression (RE2) for a line of the program's output that says that it is ready, and ends its loading. The
-   * output then goes through this process: the program has pipes instead of a terminal there. Default: it loads until it
-   * ends.
+   * output then goes through this process: the program has pipes instead of a terminal there.
    */
   ready?: string;
+  /**
+   * Leave the program's priority as it is. Default `false`: where the guard may not be more urgent than others (an ordinary
+   * user), and the program has no control group with a share of its own, its nice value is 10 higher, so that a storm of its
+   * processes does not keep the guard from the processor.
+   */
+  keepPriority?: boolean;
+  /**
+   * While the program runs, also after it has loaded: once less than this is free (MemFree, bytes), evicts model files from the
+   * page cache that no process has mapped, until it is free. Looked at every 5 s. Default: not.
+   */
+  keepFreeBytes?: number;
   /** Judge and report, and do nothing. Default `false`. */
   dryRun?: boolean;
-  /** SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1 and SIGUSR2 of this process go to the program. Default `false`. */
+  /**
+   * Signals to this process go to the program, and this process is stopped and continued with it, as by Ctrl-Z. Default `false`.
+   */
   forwardSignals?: boolean;
   /** Called with each event. If it throws, the program is stopped, and `guard()` rejects with that error. */
   onEvent?: (event: GuardEvent) => void;
@@ -77,8 +90,8 @@ export interface GuardOptions {
 }
 
 /**
- * Why the guard acted. `floor-near`: at its present slope available memory reaches the floor within a second. `below-kill`:
- * it is below `killBelowBytes`. `low-and-stalled`: below the floor for seconds, with another sign: stalls, no
+ * Why the guard acted. `floor-near`: the program takes the memory that is left above the floor, and reaches it soon after the
+ * grace of SIGTERM. `below-kill`: what is available is below `killBelowBytes`. `low-and-stalled`: below the floor for seconds, with another sign: stalls, no
  * large blocks, swap used up, or it still falls. `stalled`: no task could run for minutes. `loading`: little is free while
  * the program loads. `requested`: the signal was aborted.
  */
@@ -105,6 +118,11 @@ export interface GuardEvidence {
   groupBytes: number | null;
   /** GPU memory of the program's processes (NVML). */
   groupGpuBytes: number | null;
+  /**
+   * Of the memory that fell: what other processes took, where they are seen to have taken most of it, and the program is
+   * spared (AnonPages without the program's, and their GPU memory); null: not so, or not known.
+   */
+  othersGrewBytes: number | null;
 }
 
 /** What the guard did. */
@@ -126,12 +144,38 @@ export interface GuardAction {
   failure: string | null;
 }
 
+/**
+ * How the guard gets the processor before the program. `realtime`: by its own priority (root). `cgroup`: the control group of
+ * the program has one share as a whole. `nice`: the program runs at a nice value that is higher by 10. `usual`: it does not.
+ */
+export type GuardPriority = 'realtime' | 'cgroup' | 'nice' | 'usual';
+
+/** Where shared memory stays when a program has ended. */
+export interface LeftBehind {
+  /** Mount point of a tmpfs ("/dev/shm"), or "System V segments" (`ipcs -m`). */
+  where: string;
+  /** By which it grew. */
+  bytes: number;
+  /** The largest files that were written there meanwhile, three at most. */
+  files: string[];
+}
+
 /** What happens while a program is guarded. Times are ISO 8601, UTC; sizes bytes. */
 export type GuardEvent =
-  | { type: 'started'; at: string; pid: number | null; processGroup: number | null; cgroup: string | null }
+  | {
+      type: 'started';
+      at: string;
+      pid: number | null;
+      processGroup: number | null;
+      cgroup: string | null;
+      priority: GuardPriority;
+    }
   | { type: 'output'; at: string; stream: 'stdout' | 'stderr'; line: string }
-  /** End of the load phase. */
-  | { type: 'loaded'; at: string }
+  /**
+   * End of the load phase. `ready`: the line of the option. `plateau`: its memory grew, and has not by a percent of MemTotal for
+   * 30 s. `limit`: 30 minutes.
+   */
+  | { type: 'loaded'; at: string; because: 'ready' | 'plateau' | 'limit' }
   /** About every 100 ms. */
   | {
       type: 'reading';
@@ -142,6 +186,13 @@ export type GuardEvent =
       groupGpuBytes: number | null;
     }
   | GuardAction
+  /** With `keepFreeBytes`: unused model files were evicted; `free` is MemFree afterwards. */
+  | { type: 'evicted'; at: string; bytes: number; free: number | null }
+  /**
+   * The program ends, and processes that it started run on. They stay guarded by the process `guard` until they end; null:
+   * they are not guarded, after a dry run and on a simulated machine.
+   */
+  | { type: 'left'; at: string; processes: readonly { pid: number; name: string | null }[]; guard: number | null }
   | { type: 'ended'; at: string; exitCode: number | null; signal: string | null };
 
 /** In bytes. */
@@ -169,6 +220,8 @@ export interface GuardReport {
   reason: GuardReason | null;
   /** One sentence that says what was seen; null: the guard did not stop it. */
   sentence: string | null;
+  /** Whose memory is guarded: the host's, also where a GPU has memory of its own. CUDA refuses what that does not have. */
+  watches: 'host';
   /** Memory to leave the host, in bytes, and the rule that gave it. */
   floor: { bytes: number; from: string };
   killBelowBytes: number;
@@ -185,6 +238,13 @@ export interface GuardReport {
   highestPressure: number | null;
   /** Highest sums over the program's processes, in bytes; null: not read. */
   peak: { groupBytes: number | null; groupGpuBytes: number | null };
+  /**
+   * Shared memory that was not there before and outlives the program: 64 MiB and more, the largest first. A part may be of other
+   * programs.
+   */
+  leftBehind: LeftBehind[];
+  /** Bytes of unused model files that `keepFreeBytes` took out of the page cache. */
+  evictedBytes: number;
   /** Oldest first. */
   actions: GuardAction[];
   /** Readings of the guard, and its CPU time in milliseconds. */

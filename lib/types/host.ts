@@ -119,6 +119,7 @@ export type LedgerLabel =
   | 'pageTables'
   | 'percpu'
   | 'zswap'
+  | 'zram'
   | 'hardwareCorrupted'
   | 'gpuProcesses'
   | 'driverPools'
@@ -151,6 +152,8 @@ export interface KernelMemory {
    * Neither MemFree nor MemAvailable has them; the kernel takes them back before it reclaims.
    */
   freeInCpuLists: number | null;
+  /** Memory of zram devices, in bytes, from `/sys/block/zram<n>/mm_stat`: what is swapped to them, compressed. In no line of meminfo. */
+  zram: number | null;
   compactStall: number | null;
   compactFail: number | null;
   compactSuccess: number | null;

@@ -109,13 +109,16 @@ export interface LaunchExpectation {
   /** Name of the model. */
   model: string;
   weights: number;
+  /** What `fit` judges: the most at any time, of the memory that the GPU uses. */
   total: EstimateRange;
+  /** Of the host's memory besides, where the GPU has memory of its own; null: it shares that of the host. */
+  host: EstimateRange | null;
   /** Bytes that one more token of context takes; null: unknown, or none. */
   kvBytesPerToken: number | null;
   /** Tokens of one sequence. */
   context: number;
   sequences: number;
-  /** What is loaded besides the model; all of it is in `total`. */
+  /** What is loaded besides the model; all of it is in `total` and `host`. */
   extras: LaunchExtra[];
 }
 
@@ -143,6 +146,22 @@ export interface LaunchPlateau {
   taken: number;
 }
 
+/** Memory of a GPU that has its own, before, during and after a launch, by NVML, in bytes. Other programs are in it as well. */
+export interface LaunchGpu {
+  /** As in the snapshot. */
+  index: number;
+  name: string | null;
+  /** What programs can use. */
+  total: number;
+  before: number;
+  /** The most that was in use; null: NVML did not answer while it ran. */
+  peak: number | null;
+  /** The least that was left; null: NVML did not answer while it ran. */
+  left: number | null;
+  /** In use after the end; null: NVML did not answer. */
+  after: number | null;
+}
+
 /**
  * What a launch took and gave back, in bytes: what was available before (MemAvailable, and the free pages in the processors'
  * lists) less what was while it ran. What other programs took or gave back meanwhile is in these numbers as well.
@@ -161,6 +180,10 @@ export interface LaunchReceipt {
     /** All plateaus, in the order of time. */
     plateaus: LaunchPlateau[];
   };
+  /** GPUs with memory of their own on which memory was taken, the fullest first. Everything else is of the host. */
+  gpus: LaunchGpu[];
+  /** Why the memory of a GPU is not in `gpus`, as a sentence; null: there is none, or all were read. */
+  gpuProblem: string | null;
   /** What the estimate said; null: there was none. */
   expected: LaunchExpectation | null;
   /** The most that the processes of the command held themselves; null: not read. */
@@ -261,8 +284,11 @@ export interface LaunchReport {
   prepare: PrepareReport | null;
   /** null: nothing was started. */
   guard: GuardReport | null;
-  /** null: nothing was recorded. */
-  record: { folder: string; failure: string | null } | null;
+  /**
+   * The recording: its folder, null where nothing was recorded, and why nothing or not everything was, null where all is on disk.
+   * null: it was not wanted, nothing was started, or a recorder ran already.
+   */
+  record: { folder: string | null; failure: string | null } | null;
   /** null: nothing was started, or MemAvailable could not be read. */
   receipt: LaunchReceipt | null;
   durationMs: number;

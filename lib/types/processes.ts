@@ -139,7 +139,7 @@ export interface ProcessesReport {
   /** Shared memory by where it lies; it is in `totals.shared`, and what processes have mapped is in their `held`. */
   sharedMemory: SharedMemory[];
   totals: { anonymous: ExplainedMemory; shared: ExplainedMemory; gpu: ExplainedMemory; swap: ExplainedMemory };
-  /** Memory in no counter of the kernel and in no process: driver, firmware, GPU memory of processes that NVML does not list. */
+  /** Memory in no counter of the kernel and in no process: driver, buffers of pipes and sockets, GPU memory of processes that NVML does not list. */
   unattributed: number;
   /** What could not be read, and what that means for the figures. */
   limits: string[];

@@ -34,24 +34,51 @@ export interface ProfilePrediction {
  * How a trial ended.
  * - `ok`: the command ended well, or reached `ready` or `steps`, and the peak stayed within the limit.
  * - `over`: it ended well, but its peak is above the limit.
- * - `refused`: it was not run, because its predicted peak is above the limit, or because a smaller configuration failed.
+ * - `refused`: it was not run, because its predicted peak is above the limit. Whether it fits is not known.
+ * - `skipped`: it was not run, because it is at or above a configuration that was measured unsafe, or in which the machine vanished.
  * - `stopped`: the guard stopped it at the limit or the floor. The peak is what it had reached until then.
+ * - `out-of-memory`: it failed, and its output says that an allocation did.
  * - `failed`: it could not be started, ended with another exit code than 0 or by a signal, or ran longer than `trialTimeMs`.
  * - `fatal`: the machine vanished during this trial in an earlier run.
  * - `aborted`: by the caller.
  */
-export type ProfileStatus = 'ok' | 'over' | 'refused' | 'stopped' | 'failed' | 'fatal' | 'aborted';
+export type ProfileStatus =
+  | 'ok'
+  | 'over'
+  | 'refused'
+  | 'skipped'
+  | 'stopped'
+  | 'out-of-memory'
+  | 'failed'
+  | 'fatal'
+  | 'aborted';
 
 /** Parts of a trial. `plateau` is the median of the second half of the run; `peak` the highest; `after` once it has ended. */
 export interface ProfilePhases {
   /**
-   * Memory in use on the machine, in bytes: MemTotal less MemAvailable and less the free pages in the processors' lists, which a
+   * Memory in use in the pool, in bytes; on the host MemTotal less MemAvailable and less the free pages in the processors' lists, which a
    * trial takes first. null: not reached.
    */
   start: number | null;
   plateau: number | null;
   peak: number | null;
   after: number | null;
+}
+
+/** Whose memory a profile measures and limits. */
+export const PROFILE_POOLS = ['gpu', 'host'] as const;
+
+/**
+ * The memory that the trials compete for. `host`: the host's, where the GPU shares it or there is none. `gpu`: that of the visible
+ * GPUs, which have memory of their own, by NVML; of those on which a trial takes memory the fullest decides. The guard keeps the host's floor
+ * in both.
+ */
+export interface ProfilePool {
+  name: (typeof PROFILE_POOLS)[number];
+  /** MemTotal, or what programs can use of the smallest of `gpus`, in bytes. */
+  total: number;
+  /** By their position in the snapshot; `total` is what programs can use, in bytes. Empty: the pool is the host's. */
+  gpus: { index: number; name: string | null; total: number }[];
 }
 
 /** One configuration. Sizes in bytes. */
@@ -63,10 +90,12 @@ export interface ProfileTrial {
   /** null: there is no earlier trial to predict from. */
   predictedBytes: number | null;
   prediction: ProfilePrediction | null;
-  /** Highest memory in use on the machine, MemTotal less the least that was available. null: not run, or not known. */
+  /** Highest memory in use in the pool; on the host MemTotal less the least that was available. null: not run, or not known. */
   peakBytes: number | null;
-  /** The least that was available: MemAvailable, and the free pages in the processors' lists. */
+  /** The least that was available in the pool; on the host MemAvailable, and the free pages in the processors' lists. */
   headroomBytes: number | null;
+  /** The GPU that `peakBytes` and `headroomBytes` are of; null: they are of the host, or not known. */
+  gpu: number | null;
   /** Largest sum of the command's processes: host memory, and GPU memory as NVML lists it. null: not known. */
   groupBytes: number | null;
   groupGpuBytes: number | null;
@@ -133,10 +162,12 @@ export interface ProfileOptions {
   /** Working folder of the command; default: that of this process. */
   cwd?: string;
   /**
-   * Largest peak of the memory in use on the machine, in bytes. Default 100 GB, and never more than MemTotal less the
-   * floor.
+   * Largest peak of the memory in use in the pool, in bytes: that of the machine, or of each GPU that has memory of its own. Default 100 GB
+   * of the host and never more than MemTotal less the floor, or all of a GPU's own memory.
    */
   limitBytes?: number;
+  /** Whose memory is measured and limited. Default: the host's where a visible GPU shares it or there is none, else the GPUs'. */
+  limitPool?: ProfilePool['name'];
   /**
    * Memory to leave the host, in bytes. Default: the larger of 8 GiB and 7 % of MemTotal, but no more than a quarter. At least
    * 2 GiB unless `acceptAFrozenMachine`.
@@ -194,6 +225,7 @@ export type ProfileStart = Pick<
   | 'parameters'
   | 'bisection'
   | 'total'
+  | 'pool'
   | 'limit'
   | 'floor'
   | 'baselineBytes'
@@ -218,6 +250,7 @@ export interface ProfileReport {
   bisection: ProfileBisection | null;
   /** MemTotal, in bytes. */
   total: number;
+  pool: ProfilePool;
   /** Largest peak that is allowed, in bytes, and the rule that gave it. */
   limit: { bytes: number; from: string };
   floor: { bytes: number; from: string };

@@ -116,6 +116,48 @@ export interface ProcessSeries {
   processes: RecordedProcessCourse[];
 }
 
+/** A process that held memory of a GPU. */
+export interface RecordedGpuHolder {
+  pid: number;
+  name: string | null;
+  /** In bytes; null: the driver did not say. */
+  gpuBytes: number | null;
+}
+
+/** A GPU with memory of its own over a session, by NVML. Sizes in bytes. */
+export interface RecordedGpu {
+  /** As in a snapshot. */
+  index: number;
+  name: string | null;
+  /** What programs can use. */
+  total: number;
+  /** The least that was left, and who held the most then, at most 4, the largest first; empty also where NVML did not say. */
+  lowestFree: { at: string; bytes: number; holders: RecordedGpuHolder[] };
+  /** Times of `used`, ISO 8601, UTC, oldest first, at most 500. */
+  at: string[];
+  /** The most that was in use about each time. */
+  used: number[];
+}
+
+/** A process that held more in each part of a long time: perhaps a leak. */
+export interface RecordedGrowth {
+  pid: number;
+  name: string | null;
+  /** Which memory of it: as `held` or as `gpuBytes` of `RecordedProcess`. */
+  memory: 'host' | 'gpu';
+  bytesPerHour: number;
+  /** From `from` to `to`, in bytes. */
+  bytes: number;
+  /** When it was listed first and last, ISO 8601, UTC; at least 45 min apart. */
+  from: string;
+  to: string;
+  /**
+   * After the end of the recording, in milliseconds: then what was available above the floor is used up at this rate. null: the
+   * process had ended, or the memory is a discrete GPU's, or MemAvailable was not read.
+   */
+  usedUpInMs: number | null;
+}
+
 /** A sentence of the recorder, or a message of the kernel. */
 export interface RecordedNote {
   /** ISO 8601, UTC. */
@@ -123,11 +165,12 @@ export interface RecordedNote {
   text: string;
 }
 
-/** A short fall of MemFree that came back by itself. */
+/** A fall of MemFree of at least 256 MiB that came back within 10 s. */
 export interface Transient {
+  /** When it began. */
   at: string;
   durationMs: number;
-  /** Depth below the memory free around it, in bytes. */
+  /** Depth below the memory free before and after it, whichever was less, in bytes. */
   bytes: number;
   /** Lowest MemFree in it, in bytes. */
   lowestFree: number;
@@ -199,15 +242,26 @@ export interface RecordedSession {
   transients: Transient[];
   /** Longest first, at most 20. */
   plateaus: Plateau[];
-  /** Oldest first, at most 10,000. */
+  /** Oldest first, at most the newest 10,000. */
   marks: RecordedMark[];
   /** Last list of processes; null: none was written. */
   processes: RecordedProcesses | null;
+  /**
+   * The largest processes when MemAvailable was lowest: of the lists before and after it, the one with more memory, as its `at`
+   * says. null: there is none.
+   */
+  lowestProcesses: RecordedProcesses | null;
   processSeries: ProcessSeries;
-  /** Kernel messages about memory and the GPU, oldest first, at most 200. */
+  /** GPUs with memory of their own; none in a recording of an earlier version. */
+  gpus: RecordedGpu[];
+  /** Processes that grew steadily, fastest first. */
+  growth: RecordedGrowth[];
+  /** Kernel messages about memory and the GPU, oldest first, at most the newest 200. */
   kernelMessages: RecordedNote[];
-  /** What the recorder could not do: a full disk, a kernel log that it may not read. Oldest first, at most 50. */
+  /** What the recorder could not do: a full disk, a kernel log that it may not read. Oldest first, at most the newest 50. */
   notes: RecordedNote[];
+  /** Earlier marks, messages and notes that these lists have no place for. */
+  leftOut: { marks: number; kernelMessages: number; notes: number };
   /** The last 10 s, frame by frame. */
   lastSeconds: SeriesPoint[];
   series: SeriesPoint[];

@@ -25,14 +25,17 @@ std::string range_of(const Given<Values>& given) {
 
 struct ProgramRules {
   double floor = kUnknown, kill_below = kUnknown, horizon = kUnknown, kill_horizon = kUnknown,
-      near = kUnknown, kill_near = kUnknown, group_horizon = kUnknown, slope_half = kUnknown,
-      longest_slope_half = kUnknown, min_fall = kUnknown, least_half = kUnknown, others = kUnknown,
-      gpu_age = kUnknown, faster = kUnknown, low_for = kUnknown, pressure_full = kUnknown,
-      some_pressure = kUnknown, pressure_for = kUnknown, min_blocks = kUnknown,
-      swap_used_up = kUnknown, settle = kUnknown, give_up = kUnknown, load_free = kUnknown,
-      load_every = kUnknown, read_available = kUnknown, read_available_near = kUnknown,
-      read_near = kUnknown, read_moved = kUnknown, read_pressure = kUnknown, read_blocks = kUnknown,
-      read_lists = kUnknown, read_lists_near = kUnknown, read_group = kUnknown,
+      near = kUnknown, kill_near = kUnknown, crossing = kUnknown, burst_for = kUnknown,
+      burst_every = kUnknown, burst_step = kUnknown, burst_rest = kUnknown, burst_memory = kUnknown,
+      group_horizon = kUnknown, slope_half = kUnknown, longest_slope_half = kUnknown,
+      min_fall = kUnknown, least_half = kUnknown, others = kUnknown, held_age = kUnknown,
+      faster = kUnknown, low_for = kUnknown, pressure_full = kUnknown, some_pressure = kUnknown,
+      pressure_for = kUnknown, min_blocks = kUnknown, swap_used_up = kUnknown, settle = kUnknown,
+      give_up = kUnknown, load_free = kUnknown, load_every = kUnknown, load_step = kUnknown,
+      load_plateau = kUnknown, load_limit = kUnknown, read_available = kUnknown,
+      read_available_near = kUnknown, read_near = kUnknown, read_moved = kUnknown,
+      read_pressure = kUnknown, read_blocks = kUnknown, read_lists = kUnknown,
+      read_lists_near = kUnknown, wait = kUnknown, read_group = kUnknown,
       read_group_urgent = kUnknown, read_gpu = kUnknown, look = kUnknown, look_idle = kUnknown,
       interval = kUnknown, grace = kUnknown, report = kUnknown;
 };
@@ -43,13 +46,19 @@ inline constexpr Given<ProgramRules> kProgramRules[] = {
     {"killHorizonMs", &ProgramRules::kill_horizon, 1e-3, 0, 86400000},
     {"nearBytes", &ProgramRules::near, 1, 0, 9007199254740991},
     {"killNearBytes", &ProgramRules::kill_near, 1, 0, 9007199254740991},
+    {"crossingBytes", &ProgramRules::crossing, 1, 0, 9007199254740991},
+    {"burstForMs", &ProgramRules::burst_for, 1e-3, 0, 86400000},
+    {"burstEveryMs", &ProgramRules::burst_every, 1e-3, 0, 86400000},
+    {"burstStepBytes", &ProgramRules::burst_step, 1, 1, 9007199254740991},
+    {"burstRestMs", &ProgramRules::burst_rest, 1e-3, 1, 86400000},
+    {"burstMemoryMs", &ProgramRules::burst_memory, 1e-3, 0, 86400000},
     {"groupHorizonMs", &ProgramRules::group_horizon, 1e-3, 0, 86400000},
     {"slopeHalfMs", &ProgramRules::slope_half, 1e-3, 5, 5000},
     {"longestSlopeHalfMs", &ProgramRules::longest_slope_half, 1e-3, 5, 5000},
     {"minFallBytes", &ProgramRules::min_fall, 1, 1, 9007199254740991},
     {"leastHalfShare", &ProgramRules::least_half, 1, 0, 1},
     {"othersShare", &ProgramRules::others, 1, 0, 1},
-    {"gpuAgeShare", &ProgramRules::gpu_age, 1, 0, 1},
+    {"heldAgeShare", &ProgramRules::held_age, 1, 0, 1},
     {"fasterFactor", &ProgramRules::faster, 1, 0, 1000},
     {"lowForMs", &ProgramRules::low_for, 1e-3, 1, 86400000},
     {"pressureFullPercent", &ProgramRules::pressure_full, 1, 1, 100},
@@ -61,6 +70,9 @@ inline constexpr Given<ProgramRules> kProgramRules[] = {
     {"giveUpMs", &ProgramRules::give_up, 1e-3, 0, 86400000},
     {"loadFreeBytes", &ProgramRules::load_free, 1, 0, 9007199254740991},
     {"loadEveryMs", &ProgramRules::load_every, 1e-3, 10, 86400000},
+    {"loadStepBytes", &ProgramRules::load_step, 1, 1, 9007199254740991},
+    {"loadPlateauMs", &ProgramRules::load_plateau, 1e-3, 1, 86400000},
+    {"loadLimitMs", &ProgramRules::load_limit, 1e-3, 1, 86400000},
     {"readAvailableMs", &ProgramRules::read_available, 1e-3, 1, 86400000},
     {"readAvailableNearMs", &ProgramRules::read_available_near, 1e-3, 1, 86400000},
     {"readNearBytes", &ProgramRules::read_near, 1, 0, 9007199254740991},
@@ -69,6 +81,7 @@ inline constexpr Given<ProgramRules> kProgramRules[] = {
     {"readBlocksMs", &ProgramRules::read_blocks, 1e-3, 1, 86400000},
     {"readListsMs", &ProgramRules::read_lists, 1e-3, 1, 86400000},
     {"readListsNearMs", &ProgramRules::read_lists_near, 1e-3, 1, 86400000},
+    {"waitMs", &ProgramRules::wait, 1e-3, 0, 86400000},
     {"readGroupMs", &ProgramRules::read_group, 1e-3, 1, 86400000},
     {"readGroupUrgentMs", &ProgramRules::read_group_urgent, 1e-3, 1, 86400000},
     {"readGpuMs", &ProgramRules::read_gpu, 1e-3, 1, 86400000},
@@ -80,15 +93,20 @@ inline constexpr Given<ProgramRules> kProgramRules[] = {
 };
 
 struct ProgramOptions {
-  double act = kUnknown, tty = kUnknown, parent = kUnknown, report_fd = kUnknown,
-      control_fd = kUnknown, readings_fd = kUnknown;
+  double act = kUnknown, tty = kUnknown, parent = kUnknown, open_files = kUnknown,
+      ignore_hangup = kUnknown, nicer = kUnknown, report_fd = kUnknown, control_fd = kUnknown,
+      signals_fd = kUnknown, readings_fd = kUnknown;
 };
 inline constexpr Given<ProgramOptions> kProgramOptions[] = {
     {"act", &ProgramOptions::act, 1, 0, 1},
     {"tty", &ProgramOptions::tty, 1, 0, 1},
     {"parent", &ProgramOptions::parent, 1, 0, 1073741824},
+    {"openFiles", &ProgramOptions::open_files, 1, 0, 1073741824},
+    {"ignoreHangup", &ProgramOptions::ignore_hangup, 1, 0, 1},
+    {"nicer", &ProgramOptions::nicer, 1, 0, 19},
     {"reportFd", &ProgramOptions::report_fd, 1, 0, 1048576},
     {"controlFd", &ProgramOptions::control_fd, 1, 0, 1048576},
+    {"signalsFd", &ProgramOptions::signals_fd, 1, 0, 1048576},
     {"readingsFd", &ProgramOptions::readings_fd, 1, 0, 1048576},
 };
 
@@ -122,15 +140,19 @@ inline constexpr Given<ProbeRules> kProbeRules[] = {
     {"reportFd", &ProbeRules::report_fd, 1, -1, 1048576},
 };
 
+namespace priority_word {
+inline constexpr const char *kRealtime = "realtime", *kCgroup = "cgroup", *kNice = "nice",
+    *kUsual = "usual";
+}
 struct StartedLine {
   static constexpr const char* kEvent = "started";
-  const char *at = nullptr, *cgroup = nullptr, *locked = nullptr;
+  const char *at = nullptr, *cgroup = nullptr, *locked = nullptr, *priority = nullptr;
   double pid = kUnknown, process_group = kUnknown, available = kUnknown, free = kUnknown;
   template <class Visitor>
   void visit(Visitor& field) const {
     field.text("at", at).number("pid", pid).number("processGroup", process_group)
-        .text("cgroup", cgroup).text("locked", locked).number("available", available)
-        .number("free", free);
+        .text("cgroup", cgroup).text("locked", locked).text("priority", priority)
+        .number("available", available).number("free", free);
   }
 };
 
@@ -157,14 +179,16 @@ inline constexpr const char *kFloorNear = "floor-near", *kBelowKill = "below-kil
 struct Evidence {
   double available = kUnknown, free = kUnknown, free_in_cpu_lists = kUnknown, slope = kUnknown,
       seconds_to_floor = kUnknown, pressure_full = kUnknown, free_blocks = kUnknown,
-      swap_free = kUnknown, group_bytes = kUnknown, group_gpu_bytes = kUnknown;
+      swap_free = kUnknown, group_bytes = kUnknown, group_gpu_bytes = kUnknown,
+      others_grew_bytes = kUnknown;
   template <class Visitor>
   void visit(Visitor& field) const {
     field.number("available", available).number("free", free)
         .number("freeInCpuLists", free_in_cpu_lists).number("slope", slope)
         .number("secondsToFloor", seconds_to_floor).number("pressureFull", pressure_full)
         .number("freeBlocks", free_blocks).number("swapFree", swap_free)
-        .number("groupBytes", group_bytes).number("groupGpuBytes", group_gpu_bytes);
+        .number("groupBytes", group_bytes).number("groupGpuBytes", group_gpu_bytes)
+        .number("othersGrewBytes", others_grew_bytes);
   }
 };
 struct ActionLine {
@@ -180,16 +204,16 @@ struct ActionLine {
   }
 };
 
-struct StoppedLine {
-  static constexpr const char* kEvent = "stopped";
+namespace because_word {
+inline constexpr const char *kPlateau = "plateau", *kLimit = "limit";
+}
+struct LoadedLine {
+  static constexpr const char* kEvent = "loaded";
+  const char *at = nullptr, *because = nullptr;
   template <class Visitor>
-  void visit(Visitor&) const {}
-};
-
-struct ContinuedLine {
-  static constexpr const char* kEvent = "continued";
-  template <class Visitor>
-  void visit(Visitor&) const {}
+  void visit(Visitor& field) const {
+    field.text("at", at).text("because", because);
+  }
 };
 
 struct FailedLine {
@@ -198,6 +222,17 @@ struct FailedLine {
   template <class Visitor>
   void visit(Visitor& field) const {
     field.text("code", code).text("message", message);
+  }
+};
+
+struct LeftLine {
+  static constexpr const char* kEvent = "left";
+  const char *at = nullptr;
+  std::string_view pids;
+  double guard = kUnknown;
+  template <class Visitor>
+  void visit(Visitor& field) const {
+    field.text("at", at).json("pids", pids).number("guard", guard);
   }
 };
 
@@ -223,8 +258,7 @@ struct EndedLine {
 };
 
 namespace control_word {
-inline constexpr const char *kLoaded = "loaded", *kTargets = "targets", *kStop = "stop",
-    *kSignal = "signal", *kContinue = "continue";
+inline constexpr const char *kLoaded = "loaded", *kTargets = "targets", *kStop = "stop";
 }
 
 namespace reason_word {

@@ -96,6 +96,11 @@ Napi::Value GuardRead(const Napi::CallbackInfo& info);
 Napi::Value GuardStop(const Napi::CallbackInfo& info);
 Napi::Value DieWithParent(const Napi::CallbackInfo& info);
 
+// calls_signals.cc: the signals of this process.
+Napi::Value TakeSignals(const Napi::CallbackInfo& info);
+Napi::Value ReturnSignals(const Napi::CallbackInfo& info);
+Napi::Value EndBySignal(const Napi::CallbackInfo& info);
+
 // calls_record.cc: the recorder.
 Napi::Value RecorderStart(const Napi::CallbackInfo& info);
 Napi::Value RecorderNote(const Napi::CallbackInfo& info);

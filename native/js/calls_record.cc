@@ -20,6 +20,8 @@ RecorderOptions recorder_options(const Napi::CallbackInfo& info) {
   options.frame_us = static_cast<int>(number(given, "frameUs"));
   options.sync_us = static_cast<int>(number(given, "syncUs"));
   options.segments.folder = given.Get("folder").ToString();
+  options.segments.folder_fd = static_cast<int>(number(given, "folderFd"));
+  options.segments.lock_fd = static_cast<int>(number(given, "lockFd"));
   options.segments.segment_bytes = static_cast<uint64_t>(number(given, "segmentBytes"));
   options.segments.total_bytes = static_cast<uint64_t>(number(given, "totalBytes"));
   options.segments.header = given.Get("header").ToString();
@@ -32,8 +34,10 @@ Napi::Value RecorderStart(const Napi::CallbackInfo& info) {
   const RecorderOptions options = recorder_options(info);
   Environment& environment = environment_of(info);
   if (environment.recorder && environment.recorder->read().running) {
-    return to_value(info, Failure{"umaprobe", "recorderStart", EBUSY, "EBUSY",
-                                  "a recorder is already running in this environment"});
+    return to_value(info,
+                    Failure{"umaprobe", "record " + options.segments.folder, EBUSY, "EBUSY",
+                            "this process records already, in " + environment.recorder->folder() +
+                                "; stop that recorder first"});
   }
   auto started = Recorder::start(options, *environment.config());
   if (const Failure* failure = failure_of(started)) return to_value(info, *failure);

@@ -5,6 +5,7 @@
 //   record   u32 type, u32 length of the payload, u32 CRC-32 of type, length and payload, u32 0,
 //            the payload, padding to 8 bytes
 //
+// Notes of type "segment" are copies of the header.
 // A segment is allocated in full before it is written, so its unwritten part is zeros.
 #pragma once
 
@@ -16,6 +17,8 @@
 namespace umaprobe {
 
 inline constexpr std::string_view kSegmentMagic = "UMAREC1\n";
+// A frame as a record.
+inline constexpr size_t kFrameBytes = 16 + 104;
 
 enum class RecordType : uint32_t { kFrame = 1, kNote = 2 };
 

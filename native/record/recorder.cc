@@ -212,6 +212,8 @@ void Recorder::write_thread() {
     std::optional<Failure> failed;
     const bool had_records = !records.empty();
     if (had_records) failed = segments_.append(records);
+    // The folder is free for the next recorder once this one no longer runs.
+    if (last) segments_.close();
     // What could not be written is tried again.
     const double written_notes = failed ? 0 : std::exchange(notes, 0);
     if (!failed || segments_.written() != before || records.size() > kMaxPending) records.clear();

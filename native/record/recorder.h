@@ -69,6 +69,7 @@ class Recorder : public std::enable_shared_from_this<Recorder> {
   // Ends both threads once everything is written. Does not wait.
   void stop();
   RecorderReport read() const;
+  const std::string& folder() const { return options_.segments.folder; }
 
   // Shared memory for a guard that reads every `interval_us`: while it does, the recorder takes its
   // readings and reads nothing itself. -1: there is none, or the guard reads too seldom.

@@ -11,6 +11,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <ctime>
+#include <string_view>
 
 #include "record/format.h"
 
@@ -52,6 +53,40 @@ int write_all(int fd, const std::string& bytes, uint64_t at) {
   return 0;
 }
 
+constexpr uint64_t kBlock = 4096;
+// A segment can be read without its header if one of the copies is whole: 1 % of what is written.
+constexpr uint64_t kCopyEvery = 64u << 10;
+// On a full disk; three minutes of frames of 100 ms.
+constexpr uint64_t kLeastSegment = 256u << 10;
+
+uint64_t whole_blocks(uint64_t bytes) { return (bytes + kBlock - 1) / kBlock * kBlock; }
+
+// Bytes up to the last one that is not 0; nothing: it cannot be read.
+std::optional<uint64_t> written_bytes(int fd, uint64_t size) {
+  std::string bytes(64 << 10, '\0');
+  while (size > 0) {
+    const uint64_t from = (size - 1) / bytes.size() * bytes.size();
+    const ssize_t count = ::pread(fd, bytes.data(), size - from, static_cast<off_t>(from));
+    if (count != static_cast<ssize_t>(size - from)) return std::nullopt;
+    const size_t last =
+        std::string_view(bytes).substr(0, size - from).find_last_not_of(std::string_view("\0", 1));
+    if (last != std::string_view::npos) return from + last + 1;
+    size = from;
+  }
+  return 0;
+}
+
+// Cuts off the zeros at the end of a segment, and returns its size.
+uint64_t cut_zeros(int folder, const std::string& name, uint64_t size) {
+  const Descriptor file(
+      ::openat(folder, name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  const auto written = file ? written_bytes(file.get(), size) : std::nullopt;
+  if (!written) return size;
+  // The last frame may end in zeros.
+  const uint64_t end = *written == 0 ? 0 : std::min(size, whole_blocks(*written + kFrameBytes));
+  return ::ftruncate(file.get(), static_cast<off_t>(end)) == 0 ? end : size;
+}
+
 }  // namespace
 
 std::string Segments::path(uint64_t number) const {
@@ -62,11 +97,9 @@ std::string Segments::path(uint64_t number) const {
 
 std::optional<Failure> Segments::open() {
   const std::string& folder = options_.folder;
-  folder_ = Descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  folder_ = Descriptor(::openat(options_.folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder_) return failure("open", folder, errno);
-  // Links are not followed: only files in this folder are written.
-  lock_ =
-      Descriptor(::openat(folder_.get(), "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  lock_ = Descriptor(::fcntl(options_.lock_fd, F_DUPFD_CLOEXEC, 0));
   if (!lock_) return failure("open", folder + "/lock", errno);
   if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
     const int error = errno;
@@ -74,45 +107,80 @@ std::optional<Failure> Segments::open() {
     return Failure{"umaprobe", "record " + folder, EBUSY, "EBUSY",
                    "another process records in this folder"};
   }
-  DIR* directory = ::fdopendir(::dup(folder_.get()));
-  if (directory == nullptr) return failure("list", folder, errno);
-  while (const dirent* entry = ::readdir(directory)) {
-    if (const auto number = number_of(entry->d_name)) numbers_.push_back(*number);
+  if (auto failed = list()) return failed;
+  // Only the newest may be longer than what it holds: its recorder was killed.
+  if (!files_.empty()) {
+    File& newest = files_.back();
+    newest.bytes = cut_zeros(folder_.get(), path(newest.number), newest.bytes);
   }
-  ::closedir(directory);
-  std::sort(numbers_.begin(), numbers_.end());
   return begin_segment();
 }
 
+std::optional<Failure> Segments::list() {
+  DIR* directory = ::fdopendir(::dup(folder_.get()));
+  if (directory == nullptr) return failure("list", options_.folder, errno);
+  while (const dirent* entry = ::readdir(directory)) {
+    const auto number = number_of(entry->d_name);
+    struct stat about;
+    if (number && ::fstatat(folder_.get(), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) == 0)
+      files_.push_back({*number, static_cast<uint64_t>(about.st_size)});
+  }
+  ::closedir(directory);
+  std::sort(files_.begin(), files_.end(),
+            [](const File& a, const File& b) { return a.number < b.number; });
+  return std::nullopt;
+}
+
+void Segments::close() {
+  end_segment();
+  // Another process may sign it from here on.
+  if (lock_ && ::ftruncate(lock_.get(), 0) == 0) ::flock(lock_.get(), LOCK_UN);
+  lock_.close();
+}
+
 std::optional<Failure> Segments::append(const std::string& records) {
-  if (!file_ || at_ + records.size() > options_.segment_bytes) {
+  if (!file_ || at_ + records.size() + copy_.size() > capacity_) {
     if (auto failed = begin_segment()) return failed;
   }
-  const std::string name = options_.folder + "/" + path(numbers_.back());
-  if (const int error = write_all(file_.get(), records, at_)) return failure("write", name, error);
-  at_ += records.size();
-  written_ += records.size();
+  const bool is_copied = at_ / kCopyEvery == (at_ + records.size()) / kCopyEvery;
+  const std::string bytes = is_copied ? records : records + copy_;
+  const std::string name = options_.folder + "/" + path(files_.back().number);
+  if (const int error = write_all(file_.get(), bytes, at_)) return failure("write", name, error);
+  at_ += bytes.size();
+  written_ += bytes.size();
   if (::fdatasync(file_.get()) != 0) return failure("fdatasync", name, errno);
   return std::nullopt;
 }
 
 std::optional<Failure> Segments::begin_segment() {
-  const uint64_t number = numbers_.empty() ? 1 : numbers_.back() + 1;
-  const uint64_t keep = std::max<uint64_t>(1, options_.total_bytes / options_.segment_bytes) - 1;
-  while (numbers_.size() > keep && remove_oldest()) {
+  end_segment();
+  const uint64_t number = files_.empty() ? 1 : files_.back().number + 1;
+  while (bytes_on_disk() + options_.segment_bytes > options_.total_bytes && remove_oldest()) {
   }
   Descriptor next;
-  int error = allocate(number, next);
-  while ((error == ENOSPC || error == EDQUOT) && remove_oldest()) {
-    removed_for_room_++;
-    error = allocate(number, next);
+  uint64_t capacity = options_.segment_bytes;
+  int error = allocate(number, capacity, next);
+  while (error == ENOSPC || error == EDQUOT) {
+    if (capacity / 2 >= kLeastSegment) {
+      capacity /= 2;
+    } else if (remove_oldest()) {
+      removed_for_room_++;
+    } else {
+      break;
+    }
+    error = allocate(number, capacity, next);
   }
   if (error != 0) return failure("create", options_.folder + "/" + path(number), error);
+  const std::string begun = std::to_string(clock_us(CLOCK_BOOTTIME));
+  const std::string json = options_.header + ",\"segment\":" + std::to_string(number) +
+                           ",\"bootUs\":" + begun +
+                           ",\"wallUs\":" + std::to_string(clock_us(CLOCK_REALTIME)) + "}";
+  copy_.clear();
+  append_note(copy_,
+              "{\"bootUs\":" + begun + ",\"note\":{\"type\":\"segment\",\"header\":" + json + "}}");
   std::string header;
-  append_segment_header(header, options_.header + ",\"segment\":" + std::to_string(number) +
-                                    ",\"bootUs\":" + std::to_string(clock_us(CLOCK_BOOTTIME)) +
-                                    ",\"wallUs\":" + std::to_string(clock_us(CLOCK_REALTIME)) +
-                                    "}");
+  append_segment_header(header, json);
+  header += copy_;
   error = write_all(next.get(), header, 0);
   if (error == 0 && ::fsync(next.get()) != 0) error = errno;
   // The name of a new file is durable with its folder.
@@ -123,17 +191,30 @@ std::optional<Failure> Segments::begin_segment() {
   }
   file_ = std::move(next);
   at_ = header.size();
-  numbers_.push_back(number);
+  capacity_ = capacity;
+  files_.push_back({number, capacity});
   return std::nullopt;
 }
 
+void Segments::end_segment() {
+  if (!file_) return;
+  if (::ftruncate(file_.get(), static_cast<off_t>(at_)) == 0) files_.back().bytes = at_;
+  file_.close();
+}
+
+uint64_t Segments::bytes_on_disk() const {
+  uint64_t bytes = 0;
+  for (const File& file : files_) bytes += whole_blocks(file.bytes);
+  return bytes;
+}
+
 // 0 or an errno. All of the file is allocated, so that a disk that fills up later costs nothing.
-int Segments::allocate(uint64_t number, Descriptor& file) const {
+int Segments::allocate(uint64_t number, uint64_t capacity, Descriptor& file) const {
   const std::string name = path(number);
   file = Descriptor(::openat(folder_.get(), name.c_str(),
                              O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file) return errno;
-  const int error = ::posix_fallocate(file.get(), 0, static_cast<off_t>(options_.segment_bytes));
+  const int error = ::posix_fallocate(file.get(), 0, static_cast<off_t>(capacity));
   if (error == 0) return 0;
   file.close();
   ::unlinkat(folder_.get(), name.c_str(), 0);
@@ -141,12 +222,10 @@ int Segments::allocate(uint64_t number, Descriptor& file) const {
 }
 
 bool Segments::remove_oldest() {
-  if (numbers_.empty()) return false;
-  // The current segment is closed first if it is the only one: a new one takes its place.
-  if (numbers_.size() == 1) file_.close();
-  const int status = ::unlinkat(folder_.get(), path(numbers_.front()).c_str(), 0);
+  if (files_.empty()) return false;
+  const int status = ::unlinkat(folder_.get(), path(files_.front().number).c_str(), 0);
   const bool gone = status == 0 || errno == ENOENT;
-  if (gone) numbers_.erase(numbers_.begin());
+  if (gone) files_.erase(files_.begin());
   return gone;
 }
 

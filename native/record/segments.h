@@ -1,4 +1,5 @@
-// A ring of segment files in one folder, bounded in size. Used by one thread.
+// A ring of segment files in one folder, bounded in bytes: a segment takes what was written to it,
+// so that many short recordings leave the long one before them. Used by one thread.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,9 @@ namespace umaprobe {
 class Segments {
  public:
   struct Options {
-    std::string folder;
+    std::string folder;  // its path, for messages
+    int folder_fd = -1;  // duplicated by open()
+    int lock_fd = -1;
     uint64_t segment_bytes = 0;
     uint64_t total_bytes = 0;
     std::string header;  // JSON, without the closing brace: the segment's number and time are added
@@ -25,9 +28,11 @@ class Segments {
   // Takes the folder for this process, and begins a segment after those that are there. EBUSY:
   // another process records there.
   std::optional<Failure> open();
+  // Ends the current segment and releases the folder.
+  void close();
 
   // Appends records and makes them durable. A full segment is followed by a new one; the oldest
-  // are removed, also where the disk has no room for a new one.
+  // are removed, also where the disk has no room for even a small one.
   std::optional<Failure> append(const std::string& records);
 
   uint64_t written() const { return written_; }
@@ -35,8 +40,17 @@ class Segments {
   uint64_t removed_for_room() const { return removed_for_room_; }
 
  private:
+  struct File {
+    uint64_t number;
+    uint64_t bytes;
+  };
+
+  std::optional<Failure> list();
   std::optional<Failure> begin_segment();
-  int allocate(uint64_t number, Descriptor& file) const;
+  // Cuts off what was allocated and never written.
+  void end_segment();
+  int allocate(uint64_t number, uint64_t capacity, Descriptor& file) const;
+  uint64_t bytes_on_disk() const;
   // Whether there was one.
   bool remove_oldest();
   std::string path(uint64_t number) const;
@@ -45,8 +59,10 @@ class Segments {
   Descriptor folder_;
   Descriptor lock_;
   Descriptor file_;
-  std::vector<uint64_t> numbers_;  // on disk, oldest first
-  uint64_t at_ = 0;                // in the current segment
+  std::vector<File> files_;  // on disk, oldest first
+  std::string copy_;         // of the header of the current segment, as a record
+  uint64_t at_ = 0;          // in it
+  uint64_t capacity_ = 0;
   uint64_t written_ = 0;
   uint64_t removed_for_room_ = 0;
 };

@@ -54,6 +54,10 @@ void SharedReadings::write(const MemoryReading& reading) {
   memory_->written.store(number + 1, std::memory_order_release);
 }
 
-void SharedReadings::end_writing() { forget_writer(); }
+void SharedReadings::end_writing() {
+  if (!memory_) return;
+  forget_writer();
+  ::munmap(std::exchange(memory_, nullptr), sizeof *memory_);
+}
 
 }  // namespace umaprobe

@@ -9,14 +9,14 @@
 
 namespace umaprobe {
 
-void raise_priority(const char* name) {
+bool raise_priority(const char* name) {
   pthread_setname_np(pthread_self(), name);
   ::prctl(PR_SET_TIMERSLACK, 1000UL);  // ns; 50,000 by default
   sched_param first{};
   first.sched_priority = sched_get_priority_min(SCHED_RR);
-  if (pthread_setschedparam(pthread_self(), SCHED_RR, &first) == 0) return;
+  if (pthread_setschedparam(pthread_self(), SCHED_RR, &first) == 0) return true;
   // On Linux a nice value belongs to one thread.
-  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), -20);
+  return ::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), -20) == 0;
 }
 
 }  // namespace umaprobe

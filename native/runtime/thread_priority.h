@@ -3,7 +3,8 @@
 
 namespace umaprobe {
 
-// Names the calling thread and makes it as urgent as this user may. Best effort.
-void raise_priority(const char* name);
+// Names the calling thread and makes it as urgent as this user may. False: it is no more urgent
+// than others.
+bool raise_priority(const char* name);
 
 }  // namespace umaprobe

@@ -136,6 +136,31 @@ void Cgroup::find(Processes& processes) const {
   if (folder_) find_below(folder_.get(), 0, processes);
 }
 
+bool Cgroup::has_weight() const {
+  return folder_ && ::faccessat(folder_.get(), "cpu.weight", F_OK, 0) == 0;
+}
+
+bool Cgroup::read_memory(CgroupMemory& memory) const {
+  char text[8192];
+  bool has_anonymous = false, has_shared = false;
+  for (std::string_view rest = read_start("memory.stat", text, sizeof text, folder_.get());
+       !rest.empty();) {
+    std::string_view line = take_line(rest);
+    const bool anonymous = take_prefix(line, "anon ");
+    const bool shared = !anonymous && take_prefix(line, "shmem ");
+    const bool kernel = !anonymous && !shared && take_prefix(line, "kernel ");
+    const auto bytes = take_digits(line, 10, kMaxExactInteger);
+    if (!bytes) continue;
+    const auto value = static_cast<double>(*bytes);
+    if (anonymous) memory.anonymous = value;
+    if (shared) memory.shared = value;
+    if (kernel) memory.kernel = value;
+    has_anonymous |= anonymous;
+    has_shared |= shared;
+  }
+  return has_anonymous && has_shared;
+}
+
 bool Cgroup::kill() const { return folder_ && write_at(folder_.get(), "cgroup.kill", "1"); }
 
 void Cgroup::join() const {

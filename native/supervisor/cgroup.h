@@ -12,6 +12,11 @@
 
 namespace umaprobe {
 
+// What the kernel charges to a control group, in bytes. CUDA memory is not among it.
+struct CgroupMemory {
+  double anonymous = 0, shared = 0, kernel = 0;  // shared: tmpfs, memfd, shared mappings
+};
+
 class Cgroup {
  public:
   // `path`: of its folder, or below the mount of cgroup v2 or of systemd's, as systemctl and
@@ -28,6 +33,10 @@ class Cgroup {
   void find(Processes& processes) const;
   // All of it, at once, also what forks meanwhile. False: the kernel cannot, and nothing was sent.
   bool kill() const;
+  // Whether it gets a share of the processor as a whole, beside this process.
+  bool has_weight() const;
+  // memory.stat; false: the group has none, as where the memory controller is off.
+  bool read_memory(CgroupMemory& memory) const;
   // For the child that becomes the program, unless it was forked into the group.
   void join() const;
   // The descriptor of its folder; -1: there is no group.

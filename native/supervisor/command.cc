@@ -1,10 +1,12 @@
 #include "supervisor/command.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
@@ -28,14 +30,25 @@ pid_t fork_into(const Cgroup& cgroup) {
   return static_cast<pid_t>(::syscall(kClone3, &arguments, sizeof arguments));
 }
 
-[[noreturn]] void become(char** command, const Protection& protection, const Terminal& terminal,
-                         const Cgroup& cgroup, bool joins, const sigset_t& signals, int failed) {
-  ::setpgid(0, 0);
+// What Node has changed in umaprobe.
+void undo_node(const SupervisorOptions& options) {
+  rlimit files;
+  if (known(options.open_files) && ::getrlimit(RLIMIT_NOFILE, &files) == 0) {
+    files.rlim_cur = std::min(static_cast<rlim_t>(options.open_files), files.rlim_max);
+    ::setrlimit(RLIMIT_NOFILE, &files);
+  }
+  if (options.ignore_hangup) ::signal(SIGHUP, SIG_IGN);
+}
+
+[[noreturn]] void become(const SupervisorOptions& options, const Protection& protection, int nicer,
+                         const Job& job, const Cgroup& cgroup, bool joins, const sigset_t& signals,
+                         int failed) {
+  ::setpgid(0, job.is_shared() ? job.group() : 0);
   if (joins) cgroup.join();
-  terminal.give(::getpid());
-  protection.undo_in_child();
+  protection.undo_in_child(nicer);
+  undo_node(options);
   ::sigprocmask(SIG_SETMASK, &signals, nullptr);
-  ::execvp(command[0], command);
+  ::execvp(options.command[0], options.command);
   const int error = errno;
   while (::write(failed, &error, sizeof error) < 0 && errno == EINTR) {
   }
@@ -44,8 +57,8 @@ pid_t fork_into(const Cgroup& cgroup) {
 
 }  // namespace
 
-int start_command(char** command, const Protection& protection, const Terminal& terminal,
-                  const Cgroup& cgroup, const sigset_t& signals, pid_t& pid) {
+int start_command(const SupervisorOptions& options, const Protection& protection, int nicer,
+                  const Job& job, const Cgroup& cgroup, const sigset_t& signals, pid_t& pid) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return errno;
   const Descriptor reader(ends[0]);
@@ -54,9 +67,7 @@ int start_command(char** command, const Protection& protection, const Terminal& 
   const bool joins = pid < 0;
   if (joins) pid = ::fork();
   if (pid < 0) return errno;
-  if (pid == 0) become(command, protection, terminal, cgroup, joins, signals, writer.get());
-  // Both sides set it: whichever comes first.
-  ::setpgid(pid, pid);
+  if (pid == 0) become(options, protection, nicer, job, cgroup, joins, signals, writer.get());
   writer.close();
   int error = 0;
   ssize_t count = 0;
@@ -65,7 +76,6 @@ int start_command(char** command, const Protection& protection, const Terminal& 
   }
   if (count != sizeof error) return 0;
   ::waitpid(pid, nullptr, 0);
-  terminal.take_back(pid);
   return error;
 }
 

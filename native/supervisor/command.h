@@ -5,14 +5,16 @@
 #include <sys/types.h>
 
 #include "supervisor/cgroup.h"
+#include "supervisor/job.h"
+#include "supervisor/options.h"
 #include "supervisor/protection.h"
-#include "supervisor/terminal.h"
 
 namespace umaprobe {
 
-// Runs FILE ARG… in a new process group and in `cgroup`, if that is one, with the signal mask
-// `signals`. 0, or the errno of what failed: then nothing runs.
-int start_command(char** command, const Protection& protection, const Terminal& terminal,
-                  const Cgroup& cgroup, const sigset_t& signals, pid_t& pid);
+// Runs FILE ARG… of `options` in the process group of the job and in `cgroup`, if that is one, with
+// the signal mask `signals`, and so much nicer than this process was. 0, or the errno of what
+// failed: then nothing runs.
+int start_command(const SupervisorOptions& options, const Protection& protection, int nicer,
+                  const Job& job, const Cgroup& cgroup, const sigset_t& signals, pid_t& pid);
 
 }  // namespace umaprobe

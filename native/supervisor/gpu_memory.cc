@@ -82,25 +82,35 @@ std::optional<size_t> GpuMemory::read(const Nvml& nvml, Uses& uses) {
       return std::nullopt;
     const Fact<std::vector<NvmlProcess>> processes = read_processes(context, nvml, device);
     if (failure_of(processes)) return std::nullopt;
+    // A GPU with memory of its own tells how much.
+    const bool of_host = failure_of(read_memory(context, nvml, device)) != nullptr;
     for (const NvmlProcess& process : std::get<std::vector<NvmlProcess>>(processes)) {
-      if (count < kMost) uses[count++] = {process.pid, process.gpuBytes.value_or(kUnknown)};
+      if (count < kMost)
+        uses[count++] = {process.pid, process.gpuBytes.value_or(kUnknown), of_host};
     }
   }
   return count;
 }
 
-double GpuMemory::bytes(const Processes& processes, Clock::time_point now,
-                        Clock::time_point& read_at) {
+GpuUse GpuMemory::use(const Processes& processes, Clock::time_point now) {
   // The lock is held for a copy only.
   const std::lock_guard<std::mutex> lock(mutex_);
-  read_at = state_ == State::kAbsent ? now : read_at_;
-  if (state_ == State::kAbsent) return 0;
-  if (state_ == State::kWaiting) return kUnknown;
-  double sum = 0;
+  if (state_ == State::kAbsent) return {0, 0, now};
+  if (state_ == State::kWaiting) return {kUnknown, kUnknown, read_at_};
+  GpuUse use{0, 0, read_at_};
   for (size_t i = 0; i < count_; ++i) {
-    if (processes.has(static_cast<pid_t>(uses_[i].pid))) sum += uses_[i].bytes;
+    const Use& each = uses_[i];
+    if (processes.has(static_cast<pid_t>(each.pid))) {
+      use.own += each.bytes;
+    } else if (each.of_host) {
+      use.others += each.bytes;
+    }
   }
-  return sum == 0 && !has_pids_of_nvml_ ? kUnknown : sum;
+  if (!has_pids_of_nvml_) {
+    use.others = kUnknown;
+    if (use.own == 0) use.own = kUnknown;
+  }
+  return use;
 }
 
 }  // namespace umaprobe

@@ -7,12 +7,21 @@
 
 #include "base/clock.h"
 #include "base/monotonic_condition.h"
+#include "base/unknown.h"
 #include "host/host.h"
 #include "machine/machine_config.h"
 #include "nvml/nvml.h"
 #include "supervisor/processes.h"
 
 namespace umaprobe {
+
+// kUnknown: it has not answered yet, or does not tell; and in a container, where NVML lists none of
+// these processes whatever they have.
+struct GpuUse {
+  double own = kUnknown;     // of the processes asked for, on all devices
+  double others = kUnknown;  // of all others, on those devices that share the host's memory
+  Clock::time_point read_at;
+};
 
 class GpuMemory {
  public:
@@ -24,10 +33,8 @@ class GpuMemory {
   // NVML is loaded after the program was forked: it may have locks that a fork waits for.
   void begin();
 
-  // Bytes of these processes on all devices, and when they were read. 0, now: this machine has no
-  // driver of NVIDIA. kUnknown: it has not answered yet, or does not tell; and in a container,
-  // where NVML lists none of these processes whatever they have.
-  double bytes(const Processes& processes, Clock::time_point now, Clock::time_point& read_at);
+  // 0, now: this machine has no driver of NVIDIA.
+  GpuUse use(const Processes& processes, Clock::time_point now);
 
   void run();
 
@@ -35,6 +42,7 @@ class GpuMemory {
   struct Use {
     unsigned int pid;
     double bytes;  // kUnknown: the driver does not tell
+    bool of_host;  // the GPU shares the host's memory
   };
   static constexpr size_t kMost = 1024;
   using Uses = std::array<Use, kMost>;

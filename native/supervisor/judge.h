@@ -1,12 +1,13 @@
 // Decides from readings alone whether a program must be stopped. It knows no process and no clock,
 // so that a recorded series is judged as the machine was.
 //
-// One kind of evidence is not enough, but for memory that is critical or falls to the floor within
-// a second: of healthy machines PSI was 98 % for two minutes, MemFree 1.2 GiB, and MemAvailable
-// rests at 4.9 GiB; in wedges MemAvailable rose to 46 GB.
+// One kind of evidence is not enough, but for memory that is critical or that the program takes
+// towards the floor: of healthy machines PSI was 98 % for two minutes, MemFree 1.2 GiB, and
+// MemAvailable rests at 4.9 GiB; in wedges MemAvailable rose to 46 GB.
 #pragma once
 
 #include "guard/protocol.h"
+#include "supervisor/bursts.h"
 #include "supervisor/trail.h"
 
 namespace umaprobe {
@@ -25,13 +26,17 @@ struct Verdict {
   const char* reason = nullptr;  // of reason_word
   double slope = kUnknown;       // bytes per second; negative: falls
   double seconds_to_floor = kUnknown;
+  double others_grew = kUnknown;  // where other processes took the memory: bytes
 };
 
 class Judge {
  public:
   explicit Judge(const ProgramRules& rules);
 
+  // Judges the next reading.
   Verdict add(const Reading& now);
+  // Judges the last reading again, with what was measured since.
+  Verdict again(const Holdings& held);
 
   // Whether the next readings should have the memory of the program, because the floor is near.
   bool wants_group() const { return wants_group_; }
@@ -39,20 +44,27 @@ class Judge {
  private:
   struct Fall {
     double slope = kUnknown;
-    bool lasting = false;  // of more than noise, and still going on
-    bool by_others = false;
+    double now = kUnknown;           // the slope of the shortest time
+    const Reading* since = nullptr;  // of a fall that is more than noise, and still going on
   };
-  Fall fall(const Reading& now) const;
-  Level level_of(double left, double fall) const;
-  bool fell_while_low(const Reading& now, bool& by_others) const;
-  bool taken_by_others(const Reading& then, const Reading& now) const;
-  bool others_took(const Reading& now, double fall) const;
-  bool other_evidence(const Reading& now) const;
-  Verdict judge_low(const Reading& now);
+  Verdict judge();
+  Fall fall() const;
+  const Reading* before(double age) const;
+  Level level_of(double fall) const;
+  Level level_of_burst() const;
+  bool is_critical(double fall) const;
+  bool other_evidence() const;
+  void take(Verdict& verdict, Level level, const Reading* since);
+  double taken_by_others(const Reading& then) const;
+  double taken_between_gpu_readings(double fall) const;
+  void judge_low(Verdict& verdict);
 
   const ProgramRules rules_;
+  Reading now_;
   Trail<512> recent_;
   Trail<64> long_;
+  Bursts bursts_;
+  Reading above_;  // the last one that was far enough above the floor
   double low_since_ = kUnknown;
   double evidence_since_ = kUnknown;
   double stalled_since_ = kUnknown;

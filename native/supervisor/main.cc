@@ -3,21 +3,25 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <initializer_list>
+#include <vector>
 
+#include "base/end_by_signal.h"
 #include "machine/process_machine.h"
 #include "supervisor/command.h"
 #include "supervisor/options.h"
 #include "supervisor/protection.h"
+#include "supervisor/raw_words.h"
 #include "supervisor/replay.h"
 #include "supervisor/watch.h"
 
@@ -53,6 +57,20 @@ MachineConfig machine_config() {
   return config;
 }
 
+// What is open for the program alone. Who reads to the end of a pipe does not wait for the guard.
+std::vector<int> open_for_program(const SupervisorOptions& options) {
+  std::vector<int> result;
+  constexpr int kMost = 1024;
+  const std::initializer_list<int> own = {options.report_fd, options.control_fd, options.signals_fd,
+                                          options.readings_fd};
+  for (int fd = 3; fd < kMost; ++fd) {
+    const bool is_own = std::find(own.begin(), own.end(), fd) != own.end();
+    const int flags = is_own ? -1 : ::fcntl(fd, F_GETFD);
+    if (flags >= 0 && (flags & FD_CLOEXEC) == 0) result.push_back(fd);
+  }
+  return result;
+}
+
 void report_failure(Report& report, const char* code, const std::string& message) {
   FailedLine line;
   line.code = code;
@@ -60,29 +78,18 @@ void report_failure(Report& report, const char* code, const std::string& message
   report.failed(line);
 }
 
-// Blocks what is passed on to the program, and what would stop or end the guard.
+// Blocks all that would stop or end the guard but its own faults, and takes what is passed on to
+// the program if somebody sends it here.
 Descriptor take_signals(sigset_t& before) {
-  sigset_t passed_on, blocked;
-  sigemptyset(&passed_on);
-  for (const int number : {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP})
-    sigaddset(&passed_on, number);
-  blocked = passed_on;
-  for (const int number : {SIGTTIN, SIGTTOU, SIGPIPE}) sigaddset(&blocked, number);
+  sigset_t taken, blocked;
+  sigemptyset(&taken);
+  for (const int number : {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2})
+    sigaddset(&taken, number);
+  sigfillset(&blocked);
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
+    sigdelset(&blocked, number);
   ::sigprocmask(SIG_BLOCK, &blocked, &before);
-  return Descriptor(::signalfd(-1, &passed_on, SFD_NONBLOCK | SFD_CLOEXEC));
-}
-
-// Ends as the program did, without a core file of its own.
-[[noreturn]] void end_by(int signal) {
-  const rlimit none{0, 0};
-  ::setrlimit(RLIMIT_CORE, &none);
-  ::prctl(PR_SET_DUMPABLE, 0UL);
-  ::signal(signal, SIG_DFL);
-  sigset_t all;
-  sigemptyset(&all);
-  ::raise(signal);
-  ::sigprocmask(SIG_SETMASK, &all, nullptr);
-  ::_exit(128 + signal);
+  return Descriptor(::signalfd(-1, &taken, SFD_NONBLOCK | SFD_CLOEXEC));
 }
 
 std::string exec_message(const char* file, int error) {
@@ -90,20 +97,26 @@ std::string exec_message(const char* file, int error) {
   return std::string(file) + ": cannot be run: " + std::strerror(error);
 }
 
-// 0, or the exit code: the failure is reported.
+// 0, or the exit code: the failure is reported. `priority`: how the guard gets the processor before
+// the program.
 int open_target(const SupervisorOptions& options, Report& report, const Protection& protection,
-                const Terminal& terminal, const sigset_t& signals, Target& target) {
+                const Job& job, const sigset_t& signals, Target& target, const char*& priority) {
   const auto fail = [&](const char* name, const std::string& message, int code) {
     report_failure(report, name, message);
     return complain(message, code, options.report_fd >= 0);
   };
   if (options.command) {
+    restore_bytes(options.parent, options.command);
     Cgroup cgroup;
     cgroup.create();
+    if (!protection.urgent() && cgroup.has_weight()) priority = priority_word::kCgroup;
+    const bool yields = priority == priority_word::kUsual && options.nicer > 0;
+    if (yields) priority = priority_word::kNice;
     pid_t pid = 0;
-    const int error = start_command(options.command, protection, terminal, cgroup, signals, pid);
+    const int error =
+        start_command(options, protection, yields ? options.nicer : 0, job, cgroup, signals, pid);
     if (error == 0) {
-      target = Target::child(pid, std::move(cgroup));
+      target = Target::child(pid, std::move(cgroup), !job.is_shared());
       return 0;
     }
     cgroup.remove();
@@ -121,6 +134,7 @@ int open_target(const SupervisorOptions& options, Report& report, const Protecti
 }
 
 int guard(const SupervisorOptions& options, Report& report) {
+  const std::vector<int> foreign = open_for_program(options);
   const MachineConfig config = machine_config();
   if (const auto failure = enter_machine(config)) {
     report_failure(report, failure->name.c_str(), failure->message);
@@ -129,33 +143,26 @@ int guard(const SupervisorOptions& options, Report& report) {
   const std::unique_ptr<Host> host = open_host(config);
   sigset_t before;
   Descriptor signals = take_signals(before);
-  const pid_t job = ::getpgrp();
-  const Terminal terminal(options.tty, options.parent, job);
+  auto& job = *new Job(options.parent, options.tty);
+  if (options.signals_fd >= 0) job.start_witness();
   ::setpgid(0, 0);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1UL);
-  if (options.control_fd >= 0) {
-    ::fcntl(options.control_fd, F_SETFD, FD_CLOEXEC);
-    ::fcntl(options.control_fd, F_SETFL, O_NONBLOCK);
-  }
-  auto& watch = *new Watch(options, config, *host, report, std::move(signals),
-                           Descriptor(options.control_fd));
-  if (!watch.begin()) {
-    const Fact<std::string> text = read_file(*host, "/proc/meminfo");
-    const Failure* failure = failure_of(text);
-    const std::string message =
-        failure ? failure->message
-                : "/proc/meminfo has no MemAvailable line: nothing can be watched";
-    report_failure(report, failure ? failure->name.c_str() : "ENODATA", message);
-    return complain(message, kFailed, options.report_fd >= 0);
+  auto& watch = *new Watch(options, config, *host, report, job, std::move(signals));
+  if (const auto failure = watch.begin()) {
+    report_failure(report, failure->name.c_str(), failure->message);
+    // A thread may be stuck in the kernel.
+    ::_exit(complain(failure->message, kFailed, options.report_fd >= 0));
   }
   Protection protection;
   protection.apply();
   Target target;
-  if (const int code = open_target(options, report, protection, terminal, before, target))
+  const char* priority = protection.urgent() ? priority_word::kRealtime : priority_word::kUsual;
+  if (const int code = open_target(options, report, protection, job, before, target, priority))
     return code;
+  for (const int fd : foreign) ::close(fd);
   int signal = 0;
-  const int code = watch.run(std::move(target), terminal, protection.locked(), signal);
-  if (signal != 0 && code == 0) end_by(signal);
+  const int code = watch.run(std::move(target), protection.locked(), priority, signal);
+  if (signal != 0 && code == 0) end_by_signal(signal);
   // Threads may be stuck in the kernel or the driver: nothing is destroyed.
   ::_exit(code);
 }

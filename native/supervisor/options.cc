@@ -102,10 +102,14 @@ std::variant<SupervisorOptions, std::string> parse_options(int argc, char** argv
   };
   options.act = given.act != 0;
   options.tty = given.tty == 1;
+  options.open_files = given.open_files;
+  options.ignore_hangup = given.ignore_hangup == 1;
   options.report_fd = integer(given.report_fd, -1);
   options.control_fd = integer(given.control_fd, -1);
+  options.signals_fd = integer(given.signals_fd, -1);
   options.readings_fd = integer(given.readings_fd, -1);
   options.parent = integer(given.parent, 0);
+  options.nicer = integer(given.nicer, 0);
   return options;
 }
 

@@ -15,11 +15,15 @@ struct SupervisorOptions {
   bool act = true;    // false: judges and reports only
   bool drop = false;  // while the program loads
   bool compact = false;
-  bool tty = false;  // the program gets the terminal
+  int nicer = 0;     // the program, where the guard is not urgent
+  bool tty = false;  // the program has the terminal
   int report_fd = -1;
   int control_fd = -1;
+  int signals_fd = -1;   // gives signals for the program
   int readings_fd = -1;  // shared memory for a recorder
   pid_t parent = 0;
+  double open_files = kUnknown;  // soft limit of the program
+  bool ignore_hangup = false;    // as after nohup(1)
 
   // Exactly one of them.
   char** command = nullptr;

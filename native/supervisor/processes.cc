@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <optional>
 
 #include "base/digits.h"
 #include "base/small_file.h"
@@ -32,6 +33,27 @@ pid_t newest_pid(int loadavg) {
   std::string_view words(text, length > 0 ? static_cast<size_t>(length) : 0);
   words.remove_prefix(std::min(words.rfind(' ') + 1, words.size()));
   return static_cast<pid_t>(take_digits(words, 10, 1u << 30).value_or(0));
+}
+
+struct Stat {
+  pid_t parent;
+  uint64_t started;
+  bool zombie;
+};
+
+// "pid (name) state parent …": the name may have any character. The start is field 22.
+std::optional<Stat> parse_stat(std::string_view stat) {
+  const size_t end = stat.rfind(") ");
+  if (end == std::string_view::npos || end + 4 >= stat.size()) return std::nullopt;
+  const char state = stat[end + 2];
+  stat.remove_prefix(end + 4);
+  const auto parent = take_digits(stat, 10, 1u << 30);
+  for (int field = 5; field < 22; ++field)
+    stat.remove_prefix(std::min(stat.find(' ', 1), stat.size()));
+  take_prefix(stat, " ");
+  const auto started = take_digits(stat);
+  if (!parent || !started) return std::nullopt;
+  return Stat{static_cast<pid_t>(*parent), *started, state == 'Z' || state == 'X'};
 }
 
 }  // namespace
@@ -73,22 +95,27 @@ void Processes::read_one(const char* name) {
   if (!pid || !digits.empty() || count_ == all_.size()) return;
   char path[32], text[1024];
   std::snprintf(path, sizeof path, "%s/stat", name);
-  // "pid (name) state parent …": the name may have any character. The start is field 22.
-  std::string_view stat = read_start(path, text, sizeof text, proc_.get());
-  const size_t end = stat.rfind(") ");
-  if (end == std::string_view::npos || end + 4 >= stat.size()) return;
-  const char state = stat[end + 2];
-  stat.remove_prefix(end + 4);
-  const auto parent = take_digits(stat, 10, 1u << 30);
-  for (int field = 5; field < 22; ++field)
-    stat.remove_prefix(std::min(stat.find(' ', 1), stat.size()));
-  take_prefix(stat, " ");
-  const auto started = take_digits(stat);
-  if (!parent || !started) return;
-  all_[count_++] = {{static_cast<pid_t>(*pid), *started},
-                    static_cast<pid_t>(*parent),
-                    state == 'Z' || state == 'X',
-                    false};
+  const auto stat = parse_stat(read_start(path, text, sizeof text, proc_.get()));
+  if (!stat || static_cast<pid_t>(*pid) == left_out_) return;
+  all_[count_++] = {{static_cast<pid_t>(*pid), stat->started}, stat->parent, stat->zombie, false};
+}
+
+Processes::Member Processes::now(pid_t pid) {
+  char path[32], text[1024];
+  std::snprintf(path, sizeof path, "/proc/%d/stat", pid);
+  const auto stat = parse_stat(read_start(path, text, sizeof text));
+  return {pid, stat ? stat->started : 0};
+}
+
+int Processes::signal(const Member& process, int number) {
+  // From here on no other process has it, on kernels that have these descriptors.
+  const Descriptor held = open_process(process.pid);
+  if (!held && errno == ESRCH) return ESRCH;
+  if (process.started == 0 || now(process.pid).started != process.started) return ESRCH;
+  constexpr long kPidfdSendSignal = 424;  // the same on all architectures; since Linux 5.1
+  const long sent = held ? ::syscall(kPidfdSendSignal, held.get(), number, nullptr, 0)
+                         : ::kill(process.pid, number);
+  return sent == 0 ? 0 : errno;
 }
 
 void Processes::expect_descendants(pid_t root) {
@@ -96,17 +123,17 @@ void Processes::expect_descendants(pid_t root) {
   newest_ = newest_pid(loadavg_.get());
 }
 
-void Processes::find_descendants(pid_t root, bool below, bool all) {
+void Processes::find_descendants(const Member& root, bool below, bool all) {
   // Pids are given in turn; after the largest, the smallest that are free.
   const pid_t newest = newest_pid(loadavg_.get());
-  const bool only_new = !all && root == root_ && newest_ != 0 && newest >= newest_ &&
+  const bool only_new = !all && root.pid == root_ && newest_ != 0 && newest >= newest_ &&
                         newest - newest_ <= kMostNew && has_pidfds();
   if (only_new) {
     read_new(newest_, newest);
   } else {
     read_all();
   }
-  root_ = root;
+  root_ = root.pid;
   newest_ = newest;
   Entry* const first = all_.data();
   Entry* const last = first + count_;
@@ -115,14 +142,15 @@ void Processes::find_descendants(pid_t root, bool below, bool all) {
         first, last, pid, [](const Entry& entry, pid_t p) { return entry.process.pid < p; });
     return at != last && at->process.pid == pid ? at : nullptr;
   };
-  if (Entry* const entry = find(root)) entry->member = true;
-  for (const Member& member : *this) {
+  const auto mark = [&](const Member& member) {
     Entry* const entry = find(member.pid);
     if (entry && entry->process.started == member.started) entry->member = true;
-  }
+  };
+  mark(root);
+  for (const Member& member : *this) mark(member);
   const auto is_member = [&](pid_t pid) {
     const Entry* const entry = find(pid);
-    return entry ? entry->member : only_new && (pid == root || has(pid));
+    return entry ? entry->member : only_new && (pid == root.pid || has(pid));
   };
   // A child's pid may be smaller than its parent's: until nothing changes.
   for (bool changed = true; changed;) {
@@ -137,26 +165,31 @@ void Processes::find_descendants(pid_t root, bool below, bool all) {
   member_count_ = static_cast<size_t>(std::remove_if(kept, kept + member_count_, read_now) - kept);
   for (const Entry* entry = first; entry != last; ++entry) {
     const Member& process = entry->process;
-    if (entry->member && !entry->zombie && !(below && process.pid == root))
-      add(process.pid, process.started);
+    if (entry->member && !entry->zombie && !(below && process.pid == root.pid)) add(process);
   }
 }
 
-void Processes::add(pid_t pid, uint64_t started) {
-  if (member_count_ < members_.size()) members_[member_count_++] = {pid, started};
+void Processes::take_members(const Processes& other) {
+  member_count_ = other.member_count_;
+  std::copy(other.begin(), other.end(), members_.begin());
+}
+
+void Processes::add(const Member& process) {
+  if (member_count_ < members_.size()) members_[member_count_++] = process;
 }
 
 bool Processes::has(pid_t pid) const {
   return std::any_of(begin(), end(), [pid](const Member& member) { return member.pid == pid; });
 }
 
-double Processes::bytes(Host& host) {
+double Processes::bytes(Host& host, double& own) {
   const auto ended = [](const Member& member) {
     return ::kill(member.pid, 0) != 0 && errno == ESRCH;
   };
   Member* const kept = members_.data();
   member_count_ = static_cast<size_t>(std::remove_if(kept, kept + member_count_, ended) - kept);
-  double own = 0, common = 0;
+  own = kUnknown;
+  double alone = 0, common = 0;
   bool any = false;
   for (const Member& member : *this) {
     char path[32], text[128];
@@ -173,10 +206,12 @@ double Processes::bytes(Host& host) {
       take_prefix(statm, " ");
     }
     any = true;
-    own += std::max(0.0, pages[1] - pages[2]);
+    alone += std::max(0.0, pages[1] - pages[2]);
     common = std::max(common, pages[2]);
   }
-  return any ? (own + common) * page_size_ : kUnknown;
+  if (!any) return kUnknown;
+  own = alone * page_size_;
+  return own + common * page_size_;
 }
 
 }  // namespace umaprobe

@@ -20,28 +20,39 @@ class Processes {
  public:
   explicit Processes(long page_size);
 
-  // Takes `root` and what descends from it as members; without `root` itself if `below` is set.
-  // What was a member stays one until it ends, also when its parent ends. Zombies are left out.
-  // Unless `all` is set, only processes that were started since the last search for this root are
-  // read: what did not descend from it never will.
-  void find_descendants(pid_t root, bool below, bool all);
-  // Nothing descends from `root` yet: its first search reads no older processes.
-  void expect_descendants(pid_t root);
-  void add(pid_t pid) { add(pid, 0); }
-  void clear() { member_count_ = 0; }
-
   struct Member {
     pid_t pid;
     uint64_t started;  // clock ticks since boot; 0: not read
   };
+
+  // The process that has this pid now; `started` is 0 if there is none.
+  static Member now(pid_t pid);
+  // Signals this process, and no later one with its pid. 0, or errno.
+  static int signal(const Member& process, int number);
+
+  // Never a member.
+  void leave_out(pid_t pid) { left_out_ = pid; }
+  // Takes `root` and what descends from it as members; without `root` itself if `below` is set.
+  // What was a member stays one until it ends, also when its parent ends. Zombies are left out.
+  // Unless `all` is set, only processes that were started since the last search for this root are
+  // read: what did not descend from it never will.
+  void find_descendants(const Member& root, bool below, bool all);
+  // Nothing descends from `root` yet: its first search reads no older processes.
+  void expect_descendants(pid_t root);
+  void add(pid_t pid) { add(now(pid)); }
+  void clear() { member_count_ = 0; }
+  // Takes the members of another list in place of its own.
+  void take_members(const Processes& other);
+
   size_t size() const { return member_count_; }
   const Member* begin() const { return members_.data(); }
   const Member* end() const { return members_.data() + member_count_; }
   bool has(pid_t pid) const;
 
-  // Memory of the members that no other process has, and the largest share of what they have in
-  // common; kUnknown if none could be read. Members that have ended are left out from then on.
-  double bytes(Host& host);
+  // Memory of the members: `own`, what no other process has, and the largest share of what they
+  // have in common; kUnknown if none could be read. Members that have ended are left out from then
+  // on.
+  double bytes(Host& host, double& own);
 
  private:
   struct Entry {
@@ -53,10 +64,11 @@ class Processes {
   // Those with pids above `after`, up to `newest`.
   void read_new(pid_t after, pid_t newest);
   void read_one(const char* name);
-  void add(pid_t pid, uint64_t started);
+  void add(const Member& process);
 
   const double page_size_;
   Descriptor proc_, loadavg_;
+  pid_t left_out_ = 0;
   pid_t root_ = 0, newest_ = 0;  // at the last search
   std::array<char, 1u << 15> names_{};
   std::array<Entry, 1u << 15> all_{};

@@ -27,6 +27,7 @@ bool write_oom_score(const char* text) {
 void Protection::apply() {
   nice_ = ::getpriority(PRIO_PROCESS, 0);
   policy_ = ::sched_getscheduler(0);
+  timer_slack_ = ::prctl(PR_GET_TIMERSLACK);
   ::getrlimit(RLIMIT_MEMLOCK, &memlock_);
   rlimit most{RLIM_INFINITY, RLIM_INFINITY};
   if (::setrlimit(RLIMIT_MEMLOCK, &most) != 0) {
@@ -43,16 +44,16 @@ void Protection::apply() {
   const size_t size = read_start(kOomScore, oom_score_, sizeof oom_score_ - 1).size();
   if (size > 0) oom_score_[size] = '\0';
   spared_ = write_oom_score("-1000");
-  raise_priority("umaprobe-guard");
+  urgent_ = raise_priority("umaprobe-guard");
 }
 
-void Protection::undo_in_child() const {
+void Protection::undo_in_child(int nicer) const {
   if (spared_) write_oom_score(oom_score_);
   sched_param usual{};
   ::sched_setscheduler(0, policy_, &usual);
-  ::setpriority(PRIO_PROCESS, 0, nice_);
+  ::setpriority(PRIO_PROCESS, 0, nice_ + nicer);
   ::setrlimit(RLIMIT_MEMLOCK, &memlock_);
-  ::prctl(PR_SET_TIMERSLACK, 0UL);
+  ::prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(timer_slack_));
 }
 
 }  // namespace umaprobe

@@ -16,15 +16,20 @@ class Protection {
   const char* locked() const { return locked_; }
   bool spared() const { return spared_; }  // by the kernel's OOM killer
 
-  // In the child, before it becomes the program.
-  void undo_in_child() const;
+  // Whether the guard gets the processor before all others; an ordinary user's cannot.
+  bool urgent() const { return urgent_; }
+
+  // In the child, before it becomes the program: it is as nice as this process was, and `nicer`.
+  void undo_in_child(int nicer) const;
 
  private:
   const char* locked_ = "none";
   bool spared_ = false;
+  bool urgent_ = false;
   char oom_score_[16] = "0";
   int nice_ = 0;
   int policy_ = 0;
+  int timer_slack_ = 0;  // ns
   rlimit memlock_{};
 };
 

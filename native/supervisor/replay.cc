@@ -30,10 +30,14 @@ Reading parse(const std::string& line) {
   reading.swap_free = number_of(line, "swapFree");
   reading.swap_total = number_of(line, "swapTotal");
   reading.free_in_cpu_lists = number_of(line, "freeInCpuLists");
-  reading.group = number_of(line, "groupBytes");
-  reading.group_gpu = number_of(line, "groupGpuBytes");
-  reading.group_gpu_at = number_of(line, "groupGpuAt");
-  if (!known(reading.group_gpu_at)) reading.group_gpu_at = reading.t;
+  Holdings& held = reading.held;
+  held.t = held.gpu_at = reading.t;
+  held.available = reading.available;
+  held.group = held.own = number_of(line, "groupBytes");
+  held.group_gpu = number_of(line, "groupGpuBytes");
+  held.all_least = held.all_most = held.own + number_of(line, "othersBytes");
+  held.others_gpu = number_of(line, "othersGpuBytes");
+  if (const double at = number_of(line, "groupGpuAt"); known(at)) held.gpu_at = at;
   return reading;
 }
 
@@ -75,6 +79,7 @@ int replay(const SupervisorOptions& options, Report& report, std::string& wrong)
     action.reason = verdict.reason;
     action.dry_run = true;
     action.reading = reading;
+    action.others_grew = verdict.others_grew;
     action.slope = verdict.slope;
     action.seconds_to_floor = verdict.seconds_to_floor;
     report.action(action);

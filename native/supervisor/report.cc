@@ -2,6 +2,9 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <syslog.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,8 +33,9 @@ ActionLine line_of(const Action& action) {
   line.evidence.pressure_full = reading.pressure;
   line.evidence.free_blocks = reading.free_blocks;
   line.evidence.swap_free = reading.swap_free;
-  line.evidence.group_bytes = reading.group;
-  line.evidence.group_gpu_bytes = reading.group_gpu;
+  line.evidence.group_bytes = reading.held.group;
+  line.evidence.group_gpu_bytes = reading.held.group_gpu;
+  line.evidence.others_grew_bytes = action.others_grew;
   return line;
 }
 
@@ -71,7 +75,27 @@ void Report::send(JsonLine& line) {
   flush();
 }
 
+void Report::leave() {
+  fd_.close();
+  log_ = Descriptor(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::snprintf(address.sun_path, sizeof address.sun_path, "/dev/log");
+  if (::connect(log_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    log_.close();
+}
+
 void Report::action(const Action& action) {
+  if (log_) {
+    constexpr double kMiB = 1 << 20;
+    constexpr int kDaemonWarning = LOG_DAEMON | LOG_WARNING;
+    char text[256];
+    const int length = std::snprintf(
+        text, sizeof text,
+        "<%d>umaprobe-guard[%d]: %s to what a guarded program left: %s, %.0f MiB", kDaemonWarning,
+        ::getpid(), action.action, action.reason, action.reading.left() / kMiB);
+    ::send(log_.get(), text, static_cast<size_t>(length), MSG_NOSIGNAL);
+  }
   actions_[action_count_++ % kKept] = action;
   write(line_of(action));
 }

@@ -22,6 +22,7 @@ struct Action {
   bool dry_run;
   int error;  // errno of what was tried; 0: done
   Reading reading;
+  double others_grew;
   double slope;
   double seconds_to_floor;
 };
@@ -45,6 +46,8 @@ class Report {
   // Each waits for the reader for a moment: it is the last line.
   void ended(EndedLine line);
   void failed(const FailedLine& line) { send_last(json_of(line)); }
+  // Nobody reads any longer: from now on actions are lines of the system's log.
+  void leave();
 
  private:
   template <class Line>
@@ -60,7 +63,7 @@ class Report {
   bool flush();
 
   static constexpr size_t kKept = 16;
-  const Descriptor fd_;
+  Descriptor fd_, log_;
   std::array<char, 24576> rest_{};  // of a line that the pipe took in part
   size_t rest_size_ = 0;
   std::array<Action, kKept> actions_{};

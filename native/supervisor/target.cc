@@ -10,10 +10,12 @@
 
 namespace umaprobe {
 
-Target Target::child(pid_t pid, Cgroup cgroup) {
+Target Target::child(pid_t pid, Cgroup cgroup, bool has_group) {
   Target target;
   target.kind_ = Kind::kChild;
-  target.pid_ = pid;
+  target.root_ = Processes::now(::getpid());
+  target.process_ = Processes::now(pid);
+  target.has_group_ = has_group;
   target.cgroup_ = std::move(cgroup);
   return target;
 }
@@ -21,9 +23,11 @@ Target Target::child(pid_t pid, Cgroup cgroup) {
 int Target::process(pid_t pid, Target& target) {
   Descriptor process = open_process(pid);
   if (!process) return errno;
+  const Processes::Member member = Processes::now(pid);
+  if (member.started == 0) return ESRCH;
   target = Target();
   target.kind_ = Kind::kProcess;
-  target.pid_ = pid;
+  target.root_ = target.process_ = member;
   target.pidfd_ = std::move(process);
   return 0;
 }
@@ -37,9 +41,9 @@ bool Target::control_group(std::string_view path, Target& target) {
 
 void Target::find(Processes& processes, bool all) const {
   if (kind_ == Kind::kChild) {
-    processes.find_descendants(::getpid(), true, all);
+    processes.find_descendants(root_, true, all);
   } else if (kind_ == Kind::kProcess) {
-    processes.find_descendants(pid_, false, all);
+    processes.find_descendants(root_, false, all);
   } else {
     processes.clear();
     cgroup_.find(processes);
@@ -48,21 +52,28 @@ void Target::find(Processes& processes, bool all) const {
 
 int Target::signal(Processes& processes, int number) const {
   int error = ESRCH;
-  const auto send = [&](pid_t pid) {
-    if (pid == ::getpid()) return;
-    if (::kill(pid, number) == 0) {
-      error = 0;
-    } else if (error != 0) {
-      error = errno;
-    }
-  };
   if (number == SIGKILL && cgroup_.kill()) error = 0;
-  if (kind_ == Kind::kChild) send(-pid_);
-  find(processes, true);
+  const bool is_first = signal_group(processes, number);
+  find(processes, kind_ != Kind::kChild);
+  const bool has_group = is_first || signal_group(processes, number);
+  if (has_group) error = 0;
   for (const Processes::Member& member : processes) {
-    if (kind_ != Kind::kChild || ::getpgid(member.pid) != pid_) send(member.pid);
+    if (member.pid == ::getpid()) continue;
+    if (has_group && ::getpgid(member.pid) == group()) continue;
+    const int failed = Processes::signal(member, number);
+    if (failed == 0 || error != 0) error = failed;
   }
   return error;
+}
+
+// All of its process group at once. The number of a group is nobody else's while it has a member.
+bool Target::signal_group(const Processes& processes, int number) const {
+  if (!has_group_) return false;
+  const auto in_group = [this](const Processes::Member& member) {
+    return ::getpgid(member.pid) == group() && Processes::now(member.pid).started == member.started;
+  };
+  return (in_group(process_) || std::any_of(processes.begin(), processes.end(), in_group)) &&
+         ::kill(-group(), number) == 0;
 }
 
 bool Target::gone(Processes& processes) const {

@@ -1,5 +1,6 @@
 #include "supervisor/watch.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -13,6 +14,8 @@
 #include <ctime>
 
 #include "base/digits.h"
+#include "base/passed_signal.h"
+#include "supervisor/small_thread.h"
 
 namespace umaprobe {
 namespace {
@@ -33,43 +36,77 @@ MemoryReader::Every read_every(const ProgramRules& rules, bool records) {
   return every;
 }
 
+// What was inherited is not for the program.
+Descriptor inherited(int fd) {
+  if (fd < 0) return Descriptor();
+  ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+  ::fcntl(fd, F_SETFL, O_NONBLOCK);
+  return Descriptor(fd);
+}
+
 }  // namespace
 
 Watch::Watch(const SupervisorOptions& options, const MachineConfig& config, Host& host,
-             Report& report, Descriptor signals, Descriptor control)
+             Report& report, Job& job, Descriptor signals)
     : options_(options),
       rules_(options.rules),
+      simulated_(config.simulated()),
       host_(host),
       report_(report),
+      job_(job),
       signals_(std::move(signals)),
-      control_(std::move(control)),
+      passed_signals_(inherited(options.signals_fd)),
+      control_(inherited(options.control_fd)),
       processes_(std::make_unique<Processes>(host.page_size())),
       reader_(host,
               read_every(rules_, options.readings_fd >= 0 && shared_.open(options.readings_fd))),
       judge_(rules_),
       gpu_memory_(config, host, rules_.read_gpu),
+      group_memory_(host, gpu_memory_),
       stopper_(*processes_, rules_),
-      drop_(options.drop),
-      compact_(options.compact) {
-  if (options.act && (drop_ || compact_)) load_actions_ = std::make_unique<LoadActions>(host);
+      load_(options, host, [this](LoadAction action, int error) {
+        tell(word_of(action), reason_word::kLoading, error);
+      }) {
+  processes_->leave_out(job_.witness());
+  group_memory_.leave_out(job_.witness());
 }
 
-bool Watch::begin() {
-  read();
+std::optional<Failure> Watch::begin() {
+  constexpr size_t kStackBytes = 1u << 20;
+  constexpr std::chrono::seconds kLimit(2);
+  // Any of the files may be served by FUSE, as by lxcfs in a container, and then it may never
+  // answer.
+  if (!returns_by(Clock::now() + kLimit, kStackBytes, [this] { read(); })) {
+    return Failure{"kernel", "read memory", std::nullopt, "TIMEOUT",
+                   "one of /proc/meminfo, /proc/zoneinfo, /proc/buddyinfo and "
+                   "/proc/pressure/memory has not answered for 2 s"};
+  }
   first_ = now_;
-  if (options_.command) processes_->expect_descendants(::getpid());
+  if (!known(first_.available)) {
+    const Fact<std::string> text = read_file(host_, "/proc/meminfo");
+    if (const Failure* failure = failure_of(text)) return *failure;
+    return Failure{"kernel", "read /proc/meminfo", std::nullopt, "ENODATA",
+                   "/proc/meminfo has no MemAvailable line"};
+  }
   // What allocates at its first call.
   gpu_memory_.start();
+  group_memory_.start();
   char at[32];
   iso_time(at);
-  return known(first_.available);
+  return std::nullopt;
 }
 
-int Watch::run(Target target, const Terminal& terminal, const char* locked, int& signal) {
+int Watch::run(Target target, const char* locked, const char* priority, int& signal) {
   target_ = std::move(target);
-  terminal_ = &terminal;
   gpu_memory_.begin();
-  report_started(locked);
+  // What runs already does not load.
+  if (!options_.command) load_.end();
+  if (!options_.target_system) {
+    group_memory_.begin(target_);
+    group_memory_.wait_for(Clock::now(), seconds(rules_.wait));
+  }
+  report_started(locked, priority);
+  take_passed_signals(true);
   const auto interval = seconds(rules_.interval);
   auto next = Clock::now();
   for (auto now = next; !over(now); now = Clock::now()) {
@@ -82,9 +119,10 @@ int Watch::run(Target target, const Terminal& terminal, const char* locked, int&
     next = std::max(next + interval, now);
   }
   shared_.end_writing();
-  if (target_.group() != 0) terminal.take_back(target_.group());
-  if (stopper_.active()) terminal.restore();
+  job_.end_witness();
   target_.remove_cgroup();
+  if (left_) return 0;
+  if (stopper_.active()) job_.restore_terminal();
   report_ended();
   signal = exit_signal_;
   const bool stopped = stopper_.active() && !options_.target_system;
@@ -94,7 +132,8 @@ int Watch::run(Target target, const Terminal& terminal, const char* locked, int&
 void Watch::wait(Clock::duration time) {
   pollfd ready[] = {{signals_.get(), POLLIN, 0},
                     {control_.get(), POLLIN, 0},
-                    {ended_ ? -1 : target_.end_fd(), POLLIN, 0}};
+                    {ended_ ? -1 : target_.end_fd(), POLLIN, 0},
+                    {passed_signals_.get(), POLLIN, 0}};
   constexpr long kBillion = 1'000'000'000;
   const long ns = std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
   const timespec timeout{ns / kBillion, ns % kBillion};
@@ -102,6 +141,7 @@ void Watch::wait(Clock::duration time) {
   if (ready[0].revents != 0) take_signals();
   if (ready[1].revents != 0) take_control();
   if (ready[2].revents != 0) ended_ = true;
+  if (ready[3].revents != 0) take_passed_signals(false);
 }
 
 void Watch::take_signals() {
@@ -110,34 +150,63 @@ void Watch::take_signals() {
     const int number = static_cast<int>(info.ssi_signo);
     if (number == SIGCHLD) {
       reap();
-    } else if (target_.group() != 0) {
-      ::kill(-target_.group(), number);
-    } else {
+    } else if (!target_.is_child()) {
       // What runs already is not ours to signal: the guard leaves it.
       ended_ = true;
+    } else if (!ended_) {
+      ::kill(target_.pid(), number);
+    } else if (left_) {
+      has_children_ = false;
     }
   }
 }
 
-void Watch::reap() {
-  int status = 0;
-  for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0;) {
-    if (pid != target_.pid()) continue;
-    if (WIFSTOPPED(status)) {
-      stopped_ = true;
-      terminal_->stop_job(target_.group(), WSTOPSIG(status));
-      next_terminal_ = Clock::now() + seconds(rules_.look_idle);
-      // The parent stops itself at this line: the terminal must be back by then.
-      report_.write(StoppedLine{});
-    } else if (WIFCONTINUED(status)) {
-      stopped_ = false;
-      report_.write(ContinuedLine{});
+// `early`: they came before the program was there to take them with its group.
+void Watch::take_passed_signals(bool early) {
+  PassedSignal signal;
+  ssize_t count = 0;
+  while ((count = ::read(passed_signals_.get(), &signal, sizeof signal)) == sizeof signal) {
+    const bool taken = job_.has_taken(signal.number);
+    passed_ = signal.number;
+    // A child that was not waited for keeps its pid.
+    if (!target_.is_child() || ended_ || (taken && !early && job_.is_shared())) continue;
+    if (taken && target_.group() != 0) {
+      ::kill(-target_.group(), signal.number);
+    } else if (signal.code == SI_QUEUE) {
+      sigval value{};
+      value.sival_ptr = reinterpret_cast<void*>(signal.value);
+      ::sigqueue(target_.pid(), signal.number, value);
     } else {
-      ended_ = true;
-      exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-      exit_signal_ = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+      ::kill(target_.pid(), signal.number);
     }
   }
+  if (count == 0) passed_signals_.close();
+}
+
+void Watch::reap() {
+  int status = 0;
+  pid_t pid = 0;
+  while ((pid = ::waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
+    const bool has_ended = WIFEXITED(status) || WIFSIGNALED(status);
+    if (pid == job_.witness() && has_ended) {
+      job_.lose_witness();
+      job_killed_ = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    }
+    if (pid != target_.pid()) continue;
+    const bool was_stopped = std::exchange(stopped_, WIFSTOPPED(status));
+    if (stopped_) {
+      job_.stop(WSTOPSIG(status));
+      continue;
+    }
+    if (was_stopped) job_.go_on();
+    if (!has_ended) continue;
+    ended_ = true;
+    ended_at_ = Clock::now();
+    exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    exit_signal_ = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (!waits_for_job(ended_at_)) job_.end_witness();
+  }
+  has_children_ = pid == 0;
 }
 
 void Watch::take_control() {
@@ -164,18 +233,16 @@ void Watch::take_control() {
 void Watch::obey(std::string_view line) {
   std::string_view rest = line;
   if (line == control_word::kLoaded) {
-    drop_ = compact_ = false;
+    load_.end();
   } else if (line == control_word::kStop) {
-    if (options_.target_system) ended_ = true;
-    stop(Level::kTerm, reason_word::kRequested, Clock::now());
-  } else if (line == control_word::kContinue && target_.group() != 0) {
-    terminal_->give(target_.group());
-    ::kill(-target_.group(), SIGCONT);
+    // Nothing of a whole system is stopped because nobody watches it any longer.
+    if (options_.target_system) {
+      ended_ = true;
+    } else {
+      stop(Level::kTerm, reason_word::kRequested, Clock::now());
+    }
   } else if (take_prefix(rest, control_word::kTargets) && take_prefix(rest, " ")) {
     targets_.set(rest);
-  } else if (take_prefix(rest, control_word::kSignal) && take_prefix(rest, " ")) {
-    const auto number = take_digits(rest, 10, SIGRTMAX);
-    if (number && rest.empty()) target_.signal(*processes_, static_cast<int>(*number));
   }
 }
 
@@ -191,30 +258,43 @@ void Watch::tick(Clock::time_point now) {
   lowest_available_ = std::fmin(lowest_available_, now_.left());
   lowest_free_ = std::fmin(lowest_free_, now_.free);
   highest_pressure_ = std::fmax(highest_pressure_, now_.pressure);
-  verdict_ = judge_.add(now_);
+  judge(now);
   act_on(verdict_, now);
-  make_room(now);
-  mind_terminal(now);
+  mind_load(now);
+  mind_parent(now);
   report_reading(now);
 }
 
+// Before the program is stopped, it is asked once more who takes the memory.
+void Watch::judge(Clock::time_point now) {
+  verdict_ = judge_.add(now_);
+  if (verdict_.level < Level::kTerm || verdict_.level <= told_ || options_.target_system) return;
+  group_memory_.want();
+  group_memory_.wait_for(now, seconds(rules_.wait));
+  take_holdings();
+  verdict_ = judge_.again(now_.held);
+}
+
 void Watch::measure_group(Clock::time_point now) {
-  if (!target_) return;
+  if (options_.target_system) return;
+  take_holdings();
   const double every = judge_.wants_group() ? rules_.read_group_urgent : rules_.read_group;
   if (now < group_at_ + seconds(every)) return;
   group_at_ = now;
-  target_.find(*processes_, false);
-  now_.group = processes_->bytes(host_);
-  Clock::time_point read_at;
-  now_.group_gpu = gpu_memory_.bytes(*processes_, now, read_at);
-  now_.group_gpu_at =
-      std::chrono::duration<double>(read_at.time_since_epoch()).count() * reader_.time_scale();
-  peak_group_ = std::fmax(peak_group_, now_.group);
-  peak_gpu_ = std::fmax(peak_gpu_, now_.group_gpu);
+  group_memory_.want();
+}
+
+void Watch::take_holdings() {
+  group_memory_.take(now_.held);
+  peak_group_ = std::fmax(peak_group_, now_.held.group);
+  peak_gpu_ = std::fmax(peak_gpu_, now_.held.group_gpu);
 }
 
 void Watch::act_on(const Verdict& verdict, Clock::time_point now) {
-  if (stopper_.must_kill(now)) {
+  if (verdict.level == Level::kNone) missing_told_ = Level::kNone;
+  // It goes on after SIGTERM: the floor is worth more than the rest of its grace.
+  const bool goes_on = now_.left() < rules_.floor && now_.left() < left_at_stop_ - rules_.crossing;
+  if (stopper_.must_kill(now) || (stopper_.active() && goes_on)) {
     stop(Level::kKill, stop_reason_, now);
   } else if (verdict.level > told_ && now >= next_stop_) {
     told_ = verdict.level;
@@ -231,15 +311,24 @@ void Watch::act_on(const Verdict& verdict, Clock::time_point now) {
 void Watch::stop(Level level, const char* reason, Clock::time_point now) {
   const bool kill = level == Level::kKill;
   if (!stopper_.advances(kill)) return;
-  if (options_.target_system && !stopper_.active()) target_ = targets_.first(*processes_);
-  if (!stop_reason_) stop_reason_ = reason;
+  if (!options_.target_system) {
+    group_memory_.take_members(*processes_);
+  } else if (!stopper_.active()) {
+    target_ = targets_.first(*processes_);
+  }
+  if (!stopper_.active()) left_at_stop_ = now_.left();
   int error = 0;
   if (!target_) {
-    error = ESRCH;
+    // Tries again, and says so once.
     next_stop_ = now + seconds(rules_.settle);
-    told_ = Level::kNone;
-  } else if (options_.act) {
-    error = stopper_.stop(target_, kill, now);
+    told_ = Level::kWarn;
+    if (level <= missing_told_) return;
+    missing_told_ = level;
+    error = ESRCH;
+  } else {
+    missing_told_ = Level::kNone;
+    if (!stop_reason_) stop_reason_ = reason;
+    if (options_.act) error = stopper_.stop(target_, kill, now);
   }
   tell(word_of(level), reason, error);
 }
@@ -266,37 +355,36 @@ void Watch::tell(const char* action, const char* reason, int error) {
   entry.dry_run = !options_.act;
   entry.error = error;
   entry.reading = now_;
+  entry.others_grew = verdict_.others_grew;
   entry.slope = verdict_.slope;
   entry.seconds_to_floor = verdict_.seconds_to_floor;
   report_.action(entry);
 }
 
-// Reading files fills the page cache until no block of 2 MiB is free, and the driver's next
-// allocation fails although MemAvailable is high. One drop before the launch was not enough.
-void Watch::make_room(Clock::time_point now) {
-  const auto begin = [&](LoadAction action, Clock::time_point& next) {
-    if (now < next) return;
-    if (load_actions_ && !load_actions_->begin(action)) return;
-    next = now + seconds(rules_.load_every);
-    if (!load_actions_) tell(word_of(action), reason_word::kLoading, 0);
-  };
-  const bool little = now_.free < rules_.load_free;
-  if (drop_ && little) begin(LoadAction::kDrop, next_drop_);
-  if (compact_ && (little || now_.free_blocks < rules_.min_blocks))
-    begin(LoadAction::kCompact, next_compact_);
-  LoadAction action = LoadAction::kDrop;
-  int error = 0;
-  if (!load_actions_ || !load_actions_->ended(action, error)) return;
-  tell(word_of(action), reason_word::kLoading, error);
-  if (error != 0) (action == LoadAction::kDrop ? drop_ : compact_) = false;
+void Watch::mind_load(Clock::time_point now) {
+  const char* because = load_.tick(now_, now);
+  if (!because) return;
+  LoadedLine line;
+  char at[32];
+  iso_time(at);
+  line.at = at;
+  line.because = because;
+  report_.write(line);
 }
 
-void Watch::mind_terminal(Clock::time_point now) {
-  if (!*terminal_ || now < next_terminal_ || stopper_.active()) return;
-  next_terminal_ = now + seconds(rules_.look_idle);
-  if (stopped_ && terminal_->job_is_stopped()) return;
-  terminal_->give(target_.group());
-  if (stopped_) ::kill(-target_.group(), SIGCONT);
+void Watch::mind_parent(Clock::time_point now) {
+  if (!target_.is_child() || ended_ || now < next_parent_) return;
+  next_parent_ = now + seconds(rules_.look_idle);
+  // SIGKILL to the whole job is for the program as well.
+  if (job_killed_ && !job_.has_parent() && target_.group() != 0) ::kill(-target_.group(), SIGKILL);
+  const bool stopped = job_.is_stopped();
+  if (stopped && !stopped_) {
+    ::kill(target_.pid(), SIGSTOP);
+    stopped_here_ = true;
+  } else if (!stopped && stopped_here_) {
+    ::kill(target_.pid(), SIGCONT);
+    stopped_here_ = false;
+  }
 }
 
 // The program has ended; one that was stopped has no process left.
@@ -304,58 +392,58 @@ bool Watch::over(Clock::time_point now) {
   if (options_.target_system) return ended_;
   if (stopper_.gives_up(now)) return true;
   const bool is_group = target_.pid() == 0;
-  if (ended_ && !stopper_.active()) return true;
+  if (ended_ && !stopper_.active()) {
+    if (!target_.is_child()) return true;
+    if (waits_for_job(now)) return false;
+    if (job_.witness() != 0) {
+      job_.end_witness();
+      reap();
+    }
+    if (!has_children_) return true;
+    // Most of what outlives its parent does so for a moment.
+    if (!left_ && now >= ended_at_ + seconds(rules_.look_idle)) leave_rest();
+    return !has_children_;
+  }
   if (!(ended_ || is_group) || now < next_look_) return false;
   next_look_ = now + seconds(is_group && !stopper_.active() ? rules_.look_idle : rules_.look);
   return target_.gone(*processes_);
 }
 
-void Watch::report_started(const char* locked) {
-  StartedLine line;
-  char at[32];
-  iso_time(at);
-  line.at = at;
-  line.pid = target_.pid() == 0 ? kUnknown : target_.pid();
-  line.process_group = target_.group() == 0 ? kUnknown : target_.group();
-  line.cgroup = target_.cgroup();
-  line.locked = locked;
-  line.available = first_.left();
-  line.free = first_.free;
-  report_.write(line);
+// timeout(1) sends its signal to umaprobe and then to the whole job. The program has ended of the
+// first one; the second is for what it left in its group, whose number is free once nothing is
+// left.
+bool Watch::waits_for_job(Clock::time_point now) {
+  constexpr std::chrono::milliseconds kLimit(500);
+  const pid_t group = target_.group();
+  if (job_.witness() == 0 || passed_ == 0 || group == 0) return false;
+  if (now > ended_at_ + kLimit || ::kill(-group, 0) != 0) return false;
+  if (job_.has_taken(passed_)) ::kill(-group, passed_);
+  return true;
 }
 
-void Watch::report_reading(Clock::time_point now) {
-  if (now < next_report_) return;
-  next_report_ = now + seconds(rules_.report);
-  ReadingLine line;
-  char at[32];
-  iso_time(at);
-  line.at = at;
-  line.available = now_.left();
-  line.free = now_.free;
-  line.group_bytes = now_.group;
-  line.group_gpu_bytes = now_.group_gpu;
-  report_.write(line);
-}
-
-void Watch::report_ended() {
-  EndedLine line;
-  char at[32];
-  iso_time(at);
-  line.at = at;
-  line.exit_code = exit_code_ < 0 ? kUnknown : exit_code_;
-  line.signal = exit_signal_ == 0 ? kUnknown : exit_signal_;
-  line.stopped = stopper_.active();
-  line.lowest_available = lowest_available_;
-  line.lowest_free = lowest_free_;
-  line.highest_pressure = highest_pressure_;
-  line.peak_group_bytes = peak_group_;
-  line.peak_group_gpu_bytes = peak_gpu_;
-  line.readings = static_cast<double>(count_);
-  line.cpu_ms = cpu_ms(CLOCK_PROCESS_CPUTIME_ID);
-  line.before_available = first_.left();
-  line.before_free = first_.free;
-  report_.ended(line);
+// The end of the program is the end of umaprobe. This process goes on with what the program left,
+// and holds nothing that the shell or a pipe waits for.
+void Watch::leave_rest() {
+  target_.find(*processes_, true);
+  // On a simulated machine nothing is left when umaprobe ends.
+  const bool guards = options_.act && !simulated_;
+  report_left(guards);
+  if (!guards) {
+    has_children_ = false;
+    return;
+  }
+  report_ended();
+  left_ = true;
+  load_.end();
+  shared_.end_writing();
+  report_.leave();
+  control_.close();
+  passed_signals_.close();
+  const Descriptor nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  for (int fd = 0; fd <= 2; ++fd) ::dup2(nothing.get(), fd);
+  ::setpgid(0, job_.group());
+  ::setsid();
+  [[maybe_unused]] const int moved = ::chdir("/");
 }
 
 }  // namespace umaprobe

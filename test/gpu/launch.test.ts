@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { launch, readRecord, record } from 'umaprobe';
+import { launch, readRecord, record, snapshot } from 'umaprobe';
 import { describe, expect, it, vi } from 'vitest';
 import { compileWithCudart, hasGpu, noGpu, usedMiB } from '../support/gpu.ts';
 import { expectGpuCourse, expectGpuReceipt } from '../support/gpu-launches.ts';
@@ -55,6 +55,18 @@ describe.skipIf(!hasGpu)(`a program that takes GPU memory${noGpu}`, () => {
     expect(session.marks.map(({ text }) => text)).toEqual(['launch: sh', 'launch: exited']);
     expect(session.deviceName).not.toBeNull();
     expectGpuCourse(session, ({ name }) => name === 'program', TAKEN, false);
+    const { devices } = await snapshot({ memGetInfo: 'never' });
+    if (devices.some(({ memoryModel, visible }) => visible !== false && memoryModel === 'discrete')) {
+      const [gpu] = receipt?.gpus ?? [];
+      console.log(
+        `launch on a GPU's own memory: ${JSON.stringify([gpu, session.gpus.map(({ lowestFree }) => lowestFree)])}`,
+      );
+      expect((gpu?.peak ?? 0) - (gpu?.before ?? 0)).toBeGreaterThanOrEqual(TAKEN);
+      expect((gpu?.peak ?? 0) - (gpu?.before ?? 0)).toBeLessThan(TAKEN + 2 * GiB);
+      expect(receipt?.took.peak).toBeLessThan(TAKEN / 2);
+      const recorded = session.gpus.find(({ index }) => index === gpu?.index);
+      expect((recorded?.total ?? 0) - (recorded?.lowestFree.bytes ?? 0)).toBeGreaterThanOrEqual(TAKEN);
+    }
     await vi.waitFor(() => expect(usedMiB() - before).toBeLessThan(16), { timeout: 10_000 });
   });
 

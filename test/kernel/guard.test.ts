@@ -13,6 +13,7 @@ import { asNobody, diskFolder } from '../support/real-files.ts';
 import { ROOT } from '../support/root.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { GiB, MiB } from '../support/units.ts';
+import { waitFor } from '../support/wait.ts';
 
 /** How often each is shown; by hand UMAPROBE_TEST_REPEATS=10. */
 const REPEATS = Number(process.env.UMAPROBE_TEST_REPEATS ?? 1);
@@ -93,6 +94,17 @@ describe('a program that takes memory', () => {
       { action: 'kill', reason: 'floor-near' },
     ]);
     expect(spawnSync('pgrep', ['-f', hog], { encoding: 'utf8' }).stdout).toBe('');
+  });
+
+  it('is stopped although the program that started it has ended', async () => {
+    const rules = floorWith(2 * GiB);
+    const guarded = startGuard(rules, ['sh', '-c', `setsid ${hog} 2048 4096 > /dev/null 2>&1 &`]);
+    const { pids } = (await guarded.line('left')) as { pids?: number[] };
+    expect(await guarded.line('ended')).toMatchObject({ exitCode: 0, stopped: false });
+    const [left = 0] = pids ?? [];
+    expect(await waitFor(() => !runs(left), 20_000)).toBe(true);
+    expect(available()).toBeGreaterThan(rules.floorBytes);
+    expect((await guarded.end).code).toBe(0);
   });
 
   it('is stopped by a user without rights', async () => {

@@ -94,7 +94,7 @@ it('a request that is never answered ends at a deadline, with the path', async (
     );
     expect(output.trim()).not.toContain('\n');
     expect(code, output).toBe(6);
-    expect(answeredMs).toBeLessThan(20_000);
+    expect(answeredMs).toBeLessThan(40_000);
   }
 }, 60_000);
 
@@ -114,6 +114,6 @@ it('a file of the kernel that hangs is unknown alone, with the reason', async (c
     expect(host.total).toBe(meminfoBytes('MemTotal'));
     expect(kernel.minFree).toBeGreaterThan(0);
     expect(code).toBe(0);
-    expect(answeredMs).toBeLessThan(20_000);
+    expect(answeredMs).toBeLessThan(40_000);
   }
 }, 60_000);

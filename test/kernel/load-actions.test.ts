@@ -7,9 +7,11 @@ import { hostMemorySync } from '../../lib/host/meminfo.ts';
 import { guardThresholds } from '../../lib/memory/guard-rules.ts';
 import type { GuardReport } from '../../lib/types/index.ts';
 import { umaprobe } from '../support/cli.ts';
+import { compileC } from '../support/clients.ts';
+import { ROOT } from '../support/root.ts';
 import { parseDocument } from '../support/schemas.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { GiB } from '../support/units.ts';
+import { GiB, MiB } from '../support/units.ts';
 
 /** Other programs free memory meanwhile, and a kernel that reclaims cold pages gives this cache back within seconds. */
 const ATTEMPTS = 3;
@@ -21,12 +23,15 @@ it('a program has caches dropped, or memory compacted, until --ready says that i
 }, async (context) => {
   if (permittedLoadActions(false).length < 2) return context.skip('this user may not write to drop_caches');
   const { available, total } = hostMemorySync();
-  const { floor, loadFreeBytes } = guardThresholds(total, {});
+  const { floor, loadFreeBytes, loadStepBytes } = guardThresholds(total, {});
   if ((available ?? 0) < floor.bytes + 3 * GiB) return context.skip('too little is available');
   // Pages of a file without blocks are as any others in the cache, and cost no disk.
-  const file = join(temporaryFolder('load'), 'sparse');
+  const folder = temporaryFolder('load');
+  const file = join(folder, 'sparse');
   writeFileSync(file, '');
   truncateSync(file, (available ?? 0) - loadFreeBytes + 3 * GiB);
+  const taker = join(folder, 'taker');
+  compileC(join(ROOT, 'test/kernel/taker.c'), taker);
   const run = async (actions: string, script: string): Promise<GuardReport> => {
     const options = ['--json', '--load-actions', actions, '--ready', '^ready$'];
     const ran = await umaprobe(['guard', ...options, '--', 'sh', '-c', script, file]);
@@ -50,9 +55,12 @@ it('a program has caches dropped, or memory compacted, until --ready says that i
   const done = ({ actions }: GuardReport) =>
     actions.map(({ action, failure, reason }) => `${action} ${reason} ${failure}`);
   const read = 'cat "$0" > /dev/null; sleep 1.5';
-  await runFull('none', read, 'lowest');
-  expect(done(await runFull('compact', read, 'lowest'))).toContain('compact loading null');
+  const load = `${taker} private 100 ${Math.ceil((2 * loadStepBytes) / MiB)} > /dev/null & taker=$!; ${read}; kill $taker`;
+  // It reads a file and does not grow: the cache is that of the whole machine.
+  expect(done(await runFull('drop', read, 'lowest'))).toEqual([]);
+  await runFull('none', load, 'lowest');
+  expect(done(await runFull('compact', load, 'lowest'))).toContain('compact loading null');
   // The pages are there again once it is loaded, and stay.
-  const dropped = await runFull('drop', `${read}; date +%s%3N; echo ready; sleep 1; ${read}`, 'after');
+  const dropped = await runFull('drop', `${load}; date +%s%3N; echo ready; sleep 1; ${load}`, 'after');
   expect(done(dropped)).toContain('drop loading null');
 });

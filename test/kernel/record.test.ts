@@ -203,23 +203,30 @@ describe('a recording', () => {
     if (!isRoot) return context.skip('mounting a tmpfs takes root');
     const disk = temporaryFolder('record-disk');
     mkdirSync(folder, { recursive: true });
-    // Room for three segments of the sixteen that are allowed.
-    const script = `mount -t tmpfs -o size=3500k none ${disk} && for i in 1 2 3 4 5; do "${process.execPath}" "${CLI}" record --folder ${disk}/r --max-size 16MiB --duration 2s --processes 0s --json > ${folder}/$i.json 2> ${folder}/$i.err || exit 1; done; ls ${disk}/r`;
+    for (let segment = 1; segment <= 4; segment++) {
+      const frames = Array.from({ length: 6000 }, (_, index) => frameBytes({ bootUs: index * 100_000, free: GiB }));
+      writeFileSync(join(folder, `0000000${segment}.umarec`), segmentBytes({ ...HEADER, segment }, ...frames));
+    }
+    // Room for the four of 704 KiB, and not for another one of at least 256 KiB.
+    const script = `mount -t tmpfs -o size=3000k none ${disk} && mkdir -m 700 ${disk}/r && cp ${folder}/*.umarec ${disk}/r && for i in 1 2; do "${process.execPath}" "${CLI}" record --folder ${disk}/r --max-size 16MiB --duration 2s --processes 0s --json > ${folder}/$i.json 2> ${folder}/$i.err || exit 1; done; ls ${disk}/r`;
     const { code, stderr, stdout } = runInShell(`unshare -m --propagation private sh -c '${script}'`);
     if (code !== 0 && stderr.includes('unshare')) return context.skip(`no mount namespace here: ${stderr}`);
-    expect(code).toBe(0);
-    expect(stdout.match(/\d+\.umarec/g)).toHaveLength(3);
-    const report = parseDocument(readFileSync(join(folder, '5.json'), 'utf8')) as unknown as RecordReport;
-    const session = lastSession(report);
+    expect([code, stderr]).toEqual([0, '']);
+    // The second recording finds the room that the first one made.
+    expect(stdout.match(/\d+\.umarec/g)).toEqual([2, 3, 4, 5, 6].map((number) => `0000000${number}.umarec`));
+    const [first, second] = [1, 2].map(
+      (number) => parseDocument(readFileSync(join(folder, `${number}.json`), 'utf8')) as unknown as RecordReport,
+    ) as [RecordReport, RecordReport];
+    const session = lastSession(first);
     expect(session).toMatchObject({ end: 'ended', lostFrames: 0 });
     expect(session.frames).toBeGreaterThan(10);
     // It says so, at once and in the recording.
-    expect(readFileSync(join(folder, '5.err'), 'utf8')).toContain('The disk is full: old segments are removed early');
+    expect(readFileSync(join(folder, '1.err'), 'utf8')).toContain('The disk is full: old segments are removed early');
     expect(session.notes.map(({ text }) => text)).toContain(
       'the disk is full: 1 old segment was removed early, and the recording goes on in what it has',
     );
-    // The first one found room.
-    expect(readFileSync(join(folder, '1.err'), 'utf8')).not.toContain('full');
+    expect(readFileSync(join(folder, '2.err'), 'utf8')).not.toContain('full');
+    expect(lastSession(second).frames).toBeGreaterThan(10);
   });
 
   it.each([

@@ -18,6 +18,7 @@ interface Evidence {
   available: number;
   slope: number | null;
   secondsToFloor: number | null;
+  othersGrewBytes: number | null;
 }
 export interface ActionLine extends GuardLine {
   at: string;
@@ -40,13 +41,11 @@ export interface EndedLine extends GuardLine {
 
 const { floor: _, ...thresholds } = guardThresholds(128 * GiB);
 
-/** Rules for the tests: those of the field, with less of a fall and fewer blocks, and a floor that is far for SIGTERM. */
+/** Rules for the tests: those of the field, with less of a fall and fewer blocks. */
 export const RULES: ProgramRules = {
   ...thresholds,
   floorBytes: 8 * GiB,
   killBelowBytes: 2 * GiB,
-  nearBytes: 2 ** 50,
-  killNearBytes: 2 ** 50,
   minFallBytes: 64 * MiB,
   minBlocksBytes: 16 * MiB,
   intervalMs: 10,
@@ -56,7 +55,7 @@ type Name = keyof ProgramRules | keyof typeof PROGRAM_OPTIONS | (typeof PROGRAM_
 type Keys = { readonly [Key in Name]?: number | string | undefined };
 
 /** Rules that stop nothing on this machine. */
-export const HARMLESS: Keys = { floorBytes: 0, killBelowBytes: 0 };
+export const HARMLESS: Keys = { floorBytes: 0, killBelowBytes: 0, nearBytes: 0, killNearBytes: 0 };
 
 export function guardWords(keys: Keys, command: readonly string[] = []): string[] {
   const options = Object.entries({ ...RULES, ...keys }).filter(([, value]) => value !== undefined);

@@ -27,7 +27,7 @@ export async function launchOf(overrides: Partial<LaunchReport> = {}): Promise<L
     floor: FLOOR,
     prepare: true,
     anyway: false,
-    record: '/home/someone/.local/state/umaprobe/record',
+    record: { folder: '/home/someone/.local/state/umaprobe/record', problem: null },
   });
   const before = { available: 112 * GiB, free: 110 * GiB };
   const available = (seconds: number): number => (112 - Math.min(60, seconds / 2)) * GiB;
@@ -49,6 +49,7 @@ export async function launchOf(overrides: Partial<LaunchReport> = {}): Promise<L
     expected: plan.expected,
     command: recognised,
     isStopped: false,
+    gpus: { gpus: [], gpuProblem: null },
     planned: plan.flags,
   });
   return {
@@ -79,12 +80,14 @@ function guardOf(command: readonly string[], before: GuardReport['before'], lowe
     freeInCpuLists: null,
     groupBytes: 3 * GiB,
     groupGpuBytes: 57 * GiB,
+    othersGrewBytes: null,
   };
   return {
     schema: 'umaprobe/guard/1',
     simulated: 'gb10',
     command,
     target: null,
+    watches: 'host',
     outcome: 'exited',
     exitCode: 0,
     signal: null,
@@ -100,6 +103,8 @@ function guardOf(command: readonly string[], before: GuardReport['before'], lowe
     after: { available: 111 * GiB, free: 109 * GiB },
     highestPressure: 4,
     peak: { groupBytes: 3 * GiB, groupGpuBytes: 57 * GiB },
+    leftBehind: [],
+    evictedBytes: 0,
     actions: [
       {
         type: 'action',

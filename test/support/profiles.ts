@@ -60,6 +60,7 @@ export function profileOf(more: Partial<ProfileReport> = {}): ProfileReport {
     parameters: [{ name: 'batch_size', values: [2, 4, 8, 16, 32] }],
     bisection: null,
     total: TOTAL,
+    pool: { name: 'host', total: TOTAL, gpus: [] },
     limit: { bytes: 100 * GB, from: '100 GB' },
     floor: { bytes: 9 * GB, from: '7 % of MemTotal' },
     baselineBytes: 6 * GB,

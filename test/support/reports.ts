@@ -228,7 +228,7 @@ export function layoutOf(overrides: Partial<LayoutReport> = {}): LayoutReport {
 }
 
 const RECORD_START = Date.parse('2026-11-20T18:00:00.000Z');
-const recordTime = (seconds: number): string => new Date(RECORD_START + seconds * 1000).toISOString();
+export const recordTime = (seconds: number): string => new Date(RECORD_START + seconds * 1000).toISOString();
 
 /** Ten minutes: a load from 100 to 300 s, a copy that comes back at 200 s, and a fall below the floor at the end. */
 function recordPoints(): SeriesPoint[] {
@@ -289,6 +289,12 @@ export function sessionOf(overrides: Partial<RecordedSession> = {}): RecordedSes
       at: recordTime(598),
       processes: [{ pid: 4242, name: 'python3', held: 80 * GiB, gpuBytes: 78 * GiB }],
     },
+    gpus: [],
+    lowestProcesses: {
+      at: recordTime(595),
+      processes: [{ pid: 4242, name: 'python3', held: 82 * GiB, gpuBytes: 78 * GiB }],
+    },
+    growth: [],
     processSeries: {
       at: [100, 200, 300, 400, 500, 598].map(recordTime),
       processes: [
@@ -304,6 +310,7 @@ export function sessionOf(overrides: Partial<RecordedSession> = {}): RecordedSes
     },
     notes: [{ at: recordTime(400), text: 'the disk is full: 1 old segment was removed early' }],
     kernelMessages: [{ at: recordTime(599), text: 'NVRM: Xid 31' }],
+    leftOut: { marks: 0, kernelMessages: 0, notes: 0 },
     lastSeconds: series.slice(-10),
     series,
     ...overrides,

@@ -36,9 +36,8 @@ export function readSegment(
   bytes: Buffer,
 ): { header: SegmentHeader | null; records: (Frame | Note)[]; problems: RecordProblem[] } {
   const found = readHeader(name, bytes);
-  if (found.header === null)
-    return { header: null, records: [], problems: found.problem === null ? [] : [found.problem] };
-  const problems: RecordProblem[] = [];
+  const problems = found.problem === null ? [] : [found.problem];
+  if (found.header === null || found.end === null) return { header: null, records: [], problems };
   return { header: found.header, records: [...recordsOf(name, bytes, found.end, problems)], problems };
 }
 

@@ -69,6 +69,7 @@ const KERNEL: KernelMemory = {
   compactionProactiveness: 20,
   transparentHugePages: 'madvise',
   freeInCpuLists: 0,
+  zram: 0,
   compactStall: 0,
   compactFail: 0,
   compactSuccess: 0,
@@ -103,6 +104,8 @@ export interface MachineFixture {
   simulated?: string | null;
   /** Free bytes of each discrete GPU. Default: one GPU with nearly all memory free. */
   ownFree?: number[];
+  /** Page cache on the NUMA node of a coherent GPU. */
+  cacheOnNode?: number;
   environment?: Record<string, string>;
 }
 
@@ -155,6 +158,7 @@ export function readingOf(fixture: MachineFixture = {}): Reading {
       gpuProcesses: sharedGpuMemory(devices),
       driverPools: devices.some(({ memoryModel }) => memoryModel === 'unified') ? pools.bytes : null,
       freeInCpuLists: fixture.kernel?.freeInCpuLists ?? KERNEL.freeInCpuLists,
+      zram: fixture.kernel?.zram ?? KERNEL.zram,
     }),
     pressure: { some: psi(fixture.some ?? 0), full: psi(fixture.full ?? 0) },
     contiguity: freeBlocksOf(host, fixture),
@@ -224,6 +228,7 @@ function deviceOf(
     ...{ model, host, kernel: { ...KERNEL, ...fixture.kernel }, poolBytes, cuda, nvml, mig: false },
     contiguity: freeBlocksOf(host, fixture),
     ...{ cudaTotal: cuda.total, held: null },
+    cacheOnNode: fixture.cacheOnNode === undefined ? null : { bytes: fixture.cacheOnNode, from: 'node1/meminfo' },
     others,
   });
   return {

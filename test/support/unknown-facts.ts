@@ -17,6 +17,7 @@ export const NO_KERNEL: KernelMemory = {
   compactionProactiveness: null,
   transparentHugePages: null,
   freeInCpuLists: null,
+  zram: null,
   compactStall: null,
   compactFail: null,
   compactSuccess: null,

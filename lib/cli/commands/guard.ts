@@ -1,7 +1,7 @@
 import { UmaError } from '../../base/errors.ts';
 import { clean, MiB } from '../../base/format.ts';
 import { LIMITS } from '../../base/limits.ts';
-import { readNamedFile } from '../../base/named-path.ts';
+import { readTrustedFile } from '../../base/trusted-file.ts';
 import { DEFAULT_GRACE_MS, DEFAULT_INTERVAL_MS, guard } from '../../guard/index.ts';
 import { linePattern } from '../../guard/pattern.ts';
 import { checkPolicy } from '../../guard/policy.ts';
@@ -16,6 +16,9 @@ import { UsageError } from '../core/usage.ts';
 import { floorOf, floorOptions } from './floor-option.ts';
 
 const TARGETS = ['pid', 'cgroup', 'unit', 'system'] as const;
+/** Of the processes that a program leaves. */
+const MOST_NAMES = 5;
+
 const LOAD_ACTIONS: readonly LoadAction[] = ['drop', 'compact'];
 
 export const READY = {
@@ -59,6 +62,15 @@ export const guardCommand: Command = {
       placeholder: '<drop,compact|none>',
       summary: 'What makes room while it loads (default both, as root)',
     },
+    'keep-priority': {
+      type: 'boolean',
+      summary: 'Leave the nice value of the program (default: 10 higher, unless this user is root)',
+    },
+    'keep-free': {
+      type: 'string',
+      placeholder: '<size>',
+      summary: 'While it runs: evict model files that no process has mapped, once less than this is free',
+    },
     'dry-run': { type: 'boolean', summary: 'Judge and report, and do nothing' },
     quiet: { type: 'boolean', short: 'q', summary: 'Only the sentence when it was stopped' },
     pid: { type: 'string', placeholder: '<pid>', summary: 'Watch a process that runs, with its descendants' },
@@ -101,6 +113,7 @@ export const guardCommand: Command = {
 
 function optionsOf({ json, values }: Context): GuardOptions {
   const killBelowBytes = size(values, 'kill-below', 'guard');
+  const keepFreeBytes = size(values, 'keep-free', 'guard');
   const ready = readyOf(values, 'guard');
   const loadActions = loadActionsOf(values);
   return {
@@ -108,9 +121,11 @@ function optionsOf({ json, values }: Context): GuardOptions {
     ...floorOf(values, 'guard'),
     ...(killBelowBytes === undefined ? {} : { killBelowBytes }),
     ...(ready === undefined ? {} : { ready }),
+    ...(keepFreeBytes === undefined ? {} : { keepFreeBytes }),
     ...(loadActions === undefined ? {} : { loadActions }),
     intervalMs: duration(values, 'interval', LIMITS.guardIntervalMs, DEFAULT_INTERVAL_MS, 'guard'),
     graceMs: graceMs(values, 'guard'),
+    keepPriority: flag(values, 'keep-priority'),
     dryRun: flag(values, 'dry-run'),
   };
 }
@@ -162,7 +177,7 @@ function targetOf({ values }: Context): GuardTarget | null {
 }
 
 function readPolicy(path: string): GuardPolicy {
-  const json = readNamedFile('--policy', path, MiB);
+  const json = readTrustedFile('--policy', path, MiB);
   try {
     return checkPolicy(JSON.parse(json));
   } catch (error) {
@@ -224,9 +239,20 @@ function outcomeOf(report: GuardReport, context: Context): Outcome {
   return { exitCode: code, document: report, text: null };
 }
 
+/** One line: what runs on, and whether it is guarded. */
+export function leftText({ guard, processes }: Extract<GuardEvent, { type: 'left' }>): string {
+  const names = processes.slice(0, MOST_NAMES).map(({ name, pid }) => `${clean(name ?? 'process')} ${pid}`);
+  const rest = processes.length - names.length;
+  const left = [...names, ...(rest > 0 ? [`${rest} more`] : [])].join(', ');
+  const guarded = guard === null ? 'not guarded' : `guarded by umaprobe-guard ${guard} until the end`;
+  return `umaprobe: the program ended and left ${left} running, ${guarded}.\n`;
+}
+
 /** Actions as they happen, on stderr. */
 function show(event: GuardEvent, { stderr, values }: Context): void {
-  if (event.type !== 'action' || flag(values, 'quiet')) return;
+  if (flag(values, 'quiet')) return;
+  if (event.type === 'left') return void stderr.write(leftText(event));
+  if (event.type !== 'action') return;
   // These come each second while a program loads; the page at the end counts them.
   if (event.action === 'drop' || event.action === 'compact') return;
   stderr.write(`umaprobe: ${event.sentence}\n`);

@@ -16,7 +16,7 @@ import { UsageError } from '../core/usage.ts';
 import { SUDO } from './cache-shared.ts';
 import { MODEL_OPTIONS } from './estimate.ts';
 import { floorOf, floorOptions } from './floor-option.ts';
-import { graceMs, READY, readyOf, tellOfPipe, whyNotStarted } from './guard.ts';
+import { graceMs, leftText, READY, readyOf, tellOfPipe, whyNotStarted } from './guard.ts';
 import { FOLDER, NO_RECORD } from './record.ts';
 import { PAGE_POINTS } from './record-show.ts';
 import { reportsOf, writePage } from './reports.ts';
@@ -100,11 +100,7 @@ async function run(context: Context): Promise<Outcome> {
     stdio: context.json ? 'stderr' : 'inherit',
     forwardSignals: true,
     onEvent: (event) => {
-      // From then on signals are the program's.
-      if (event.type === 'started') {
-        interrupt?.close();
-        tellOfPipe(context);
-      }
+      if (event.type === 'started') tellOfPipe(context);
       show(event, context, isDryRun);
     },
     ...(interrupt === null ? {} : { signal: interrupt.signal }),
@@ -157,7 +153,7 @@ async function recordingOf(
   { durationMs, guard, record }: LaunchReport,
   values: Values,
 ): Promise<RecordedSession | null> {
-  if (guard === null || flag(values, 'no-record')) return null;
+  if (guard === null || flag(values, 'no-record') || record?.folder === null) return null;
   const folder = text(values, 'folder');
   const lastMs = Math.max(LIMITS.lastMs.min, Math.ceil(durationMs));
   try {
@@ -186,8 +182,9 @@ function useOf(values: Values): EstimateOptions {
 function show(event: LaunchEvent, { json, stderr, values }: Context, isDryRun: boolean): void {
   if (flag(values, 'quiet') || isDryRun) return;
   const options = renderOptionsFor(stderr);
+  if (event.type === 'left') stderr.write(leftText(event));
   if (event.type === 'plan' && !json) stderr.write(`${launchPlanLines(event.plan, options).join('\n')}\n\n`);
-  if (event.type === 'step' && !json && event.step.step === 'prepare')
+  if (event.type === 'step' && !json && (event.step.step === 'prepare' || event.step.state === 'failed'))
     stderr.write(`${launchStepLines([event.step], options).join('\n')}\n`);
   // These come each second while a program loads.
   if (event.type === 'action' && event.action !== 'drop' && event.action !== 'compact')
@@ -195,7 +192,7 @@ function show(event: LaunchEvent, { json, stderr, values }: Context, isDryRun: b
 }
 
 function outcomeOf(report: LaunchReport, { json, stderr, values }: Context): Outcome {
-  const { guard, outcome, plan, receipt, simulated } = report;
+  const { guard, outcome, plan, receipt } = report;
   const refusal = plan.verdict === 'not-now' ? EXIT.refused : EXIT.negative;
   if (outcome === 'planned') {
     const refuses = ['no', 'not-now'].includes(plan.verdict) && !flag(values, 'anyway');
@@ -214,7 +211,7 @@ function outcomeOf(report: LaunchReport, { json, stderr, values }: Context): Out
   const quiet = flag(values, 'quiet');
   if (quiet && outcome === 'stopped') stderr.write(`umaprobe: ${clean(report.summary)}\n`);
   if (!quiet && !json && receipt !== null)
-    stderr.write(`\n${launchReceiptLines(receipt, simulated, renderOptionsFor(stderr)).join('\n')}\n`);
+    stderr.write(`\n${launchReceiptLines(report, receipt, renderOptionsFor(stderr)).join('\n')}\n`);
   const code =
     outcome === 'stopped' ? EXIT.stopped : guard?.signal == null ? (guard?.exitCode ?? 0) : exitBySignal(guard.signal);
   return { exitCode: code, document: report, text: null };

@@ -12,10 +12,11 @@ import type {
   ProfileStart,
   ProfileVariation,
 } from '../../types/index.ts';
+import { PROFILE_POOLS } from '../../types/profile.ts';
 import type { Command, Context, Values } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
-import { count, duration, durationRange, flag, size, text, texts } from '../core/options.ts';
+import { count, duration, durationRange, flag, sizeOf, text, texts } from '../core/options.ts';
 import { pageAssets } from '../core/package-files.ts';
 import { openProgress, type Progress } from '../core/progress.ts';
 import { UsageError } from '../core/usage.ts';
@@ -91,7 +92,8 @@ export const profileCommand: Command = {
     limit: {
       type: 'string',
       placeholder: '<size>',
-      summary: 'Largest memory in use on the machine (default 100GB, or MemTotal less the floor)',
+      summary:
+        'Largest memory in use of the host (default 100GB, or MemTotal less the floor), or of a GPU with memory of its own (default all of it); host=<size> and gpu=<size> say which',
       section: 'Machine and safety',
     },
     ...inSection('Machine and safety', floorOptions()),
@@ -150,6 +152,20 @@ export const profileCommand: Command = {
   },
 };
 
+/** "100GB", "gpu=100GB", "host=64GiB". */
+function limitOf(word: string | undefined): Pick<ProfileOptions, 'limitBytes' | 'limitPool'> {
+  if (word === undefined) return {};
+  const [, name, bytes = ''] = /^([^=]*)=(.*)$/.exec(word) ?? [];
+  if (name === undefined) return { limitBytes: sizeOf(word, '--limit', NAME) };
+  const limitPool = PROFILE_POOLS.find((pool) => pool === name);
+  if (limitPool === undefined)
+    throw new UsageError(
+      `--limit "${word}" names no pool: write gpu=<size> or host=<size>, or the size alone for the one that the program competes for.`,
+      NAME,
+    );
+  return { limitBytes: sizeOf(bytes, `--limit ${limitPool}=`, NAME), limitPool };
+}
+
 function optionsOf(values: Values, command: readonly string[]): ProfileOptions {
   const vary = texts(values, 'vary')?.map(variationOf);
   const bisect = bisectionOf(text(values, 'bisect'));
@@ -163,7 +179,7 @@ function optionsOf(values: Values, command: readonly string[]): ProfileOptions {
     bisect,
     env: envOf(texts(values, 'env')),
     templates: text(values, 'templates'),
-    limitBytes: size(values, 'limit', NAME),
+    ...limitOf(text(values, 'limit')),
     ...floorOf(values, NAME),
     ready: text(values, 'ready'),
     steps: text(values, 'steps'),

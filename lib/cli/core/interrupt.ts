@@ -1,5 +1,7 @@
 /** What a signal does: ends the process, with its exit hooks, or asks a command with results to stop. */
 import { constants } from 'node:os';
+import { signalNumber } from '../../base/signals.ts';
+import { endBySignal } from '../../host/end-by-signal.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -22,20 +24,6 @@ export function exitOnSignals(): void {
   }
 }
 
-/** Signals that would leave a core dump of this process, which says nothing about the program. */
-const DUMPING: readonly string[] = [
-  'SIGQUIT',
-  'SIGILL',
-  'SIGTRAP',
-  'SIGABRT',
-  'SIGBUS',
-  'SIGFPE',
-  'SIGSEGV',
-  'SIGSYS',
-  'SIGXCPU',
-  'SIGXFSZ',
-];
-
 /**
  * Ends this process, once its exit hooks have run, by the signal that ended its program: a shell then says and does the
  * same as without umaprobe.
@@ -43,12 +31,8 @@ const DUMPING: readonly string[] = [
  * @returns 128 + its number, for a signal that does not end it.
  */
 export function exitBySignal(name: string): number {
-  const number = constants.signals[name as NodeJS.Signals] ?? 0;
-  if (number !== 0 && !DUMPING.includes(name))
-    process.on('exit', () => {
-      process.removeAllListeners(name);
-      process.kill(process.pid, number);
-    });
+  const number = signalNumber(name);
+  if (number !== 0) process.on('exit', () => endBySignal(number));
   return 128 + number;
 }
 

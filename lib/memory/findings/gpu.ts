@@ -2,7 +2,7 @@
 
 import { clean, formatBytes, GiB } from '../../base/format.ts';
 import type { DeviceSnapshot, Evidence, GpuProcess, Reading, Remedy } from '../../types/index.ts';
-import { plainReason } from '../gpu-processes.ts';
+import { heldTogether, plainReason } from '../gpu-processes.ts';
 import { hasPools, hasUnknownPools, isMuchHidden, unattributed, unifiedDevice, unknownGpuMemory } from '../headroom.ts';
 import { ledgerBytes } from '../ledger.ts';
 import { NAMED } from '../others.ts';
@@ -180,11 +180,18 @@ function orphanedOnDevice({ devices }: Reading): Outcome | null {
       const { migMode, nvml, processes, processesComplete } = device;
       if (nvml === null || processes === null || processesComplete !== true || migMode?.current === true) return [];
       // A context without a process of its own, the display and the driver's channels take some 100 MiB.
-      const rest = nvml.used - (nvml.reserved ?? 0) - sumOf(processes);
-      return rest >= Math.max(2 * GiB, nvml.total * HOG_SHARE) ? [{ device, nvml, rest, held: sumOf(processes) }] : [];
+      const cache = cacheOnNode(device);
+      const rest = nvml.used - (nvml.reserved ?? 0) - sumOf(processes) - (cache ?? 0);
+      const isMuch = rest >= Math.max(2 * GiB, nvml.total * HOG_SHARE);
+      return isMuch ? [{ device, nvml, rest, cache, held: sumOf(processes) }] : [];
     })
     .sort((a, b) => b.rest - a.rest);
   if (most === undefined) return null;
+  if (most.cache === null) {
+    const { device, rest } = most;
+    const why = `whether ${formatBytes(rest)} of GPU ${device.index}, which no listed process holds, are page cache on its NUMA node is not known`;
+    return unknown(why, [bytes('used', most.nvml.used, 'NVML memory info')], { matters: true });
+  }
   const { device, held, nvml, rest } = most;
   return applies({
     severity: 'warning',
@@ -198,6 +205,12 @@ function orphanedOnDevice({ devices }: Reading): Outcome | null {
     ],
     remedy: whoHolds(),
   });
+}
+
+/** Page cache on the GPU's NUMA node (GH200): used memory that no process holds, and that comes back. null: unknown. */
+function cacheOnNode({ allocatable: { afterReclaim, immediate }, memoryModel }: DeviceSnapshot): number | null {
+  if (memoryModel !== 'coherent') return 0;
+  return afterReclaim === null || immediate === null ? null : afterReclaim - immediate;
 }
 
 function nameOf({ name, pid }: GpuProcess): string {
@@ -217,7 +230,7 @@ export const programs: Row = {
     const [most] = candidates
       .flatMap((device) => {
         const total = totalOf(device, snapshot);
-        const held = sumOf(device.processes ?? []);
+        const held = heldOn(device, snapshot);
         return total !== null && held >= total * HOG_SHARE ? [{ device, held, total }] : [];
       })
       .sort((a, b) => b.held / b.total - a.held / a.total);
@@ -227,17 +240,25 @@ export const programs: Row = {
     holders.sort((a, b) => (b.gpuBytes ?? 0) - (a.gpuBytes ?? 0));
     const where = unified === undefined ? ` of GPU ${device.index}` : '';
     const partly = device.processesComplete === true ? '' : 'At least ';
+    const shared = held < sumOf(holders) ? ', some of it shared between them' : '';
     return applies({
       severity: 'notice',
       normal: true,
       bytes: held,
-      summary: `${partly}${formatBytes(held)} of ${formatBytes(total)}${where} are held by ${holders.length === 1 ? 'a GPU program' : `${holders.length} GPU programs`}: ${namesOf(holders)}.`,
+      summary: `${partly}${formatBytes(held)} of ${formatBytes(total)}${where} are held by ${holders.length === 1 ? 'a GPU program' : `${holders.length} GPU programs`}${shared}: ${namesOf(holders)}.`,
       effect: takes(held),
       evidence: holders.slice(0, NAMED).map((process) => bytes(nameOf(process), process.gpuBytes ?? 0, 'NVML')),
       remedy: advice('stop what you do not need; its memory comes back when it ends', { gains: held }),
     });
   },
 };
+
+/** On a device: its own used memory bounds what they hold; of the shared pool, what is in no other row. */
+function heldOn({ memoryModel, migMode, nvml, processes }: DeviceSnapshot, { ledger }: Reading): number {
+  const inPool = ledgerBytes(ledger, 'gpuProcesses') + ledgerBytes(ledger, 'unattributed');
+  const own = migMode?.current === true ? null : (nvml?.used ?? null);
+  return heldTogether(processes ?? [], memoryModel === 'unified' ? inPool : (own ?? Number.POSITIVE_INFINITY));
+}
 
 function namesOf(processes: readonly GpuProcess[]): string {
   const names = processes.slice(0, NAMED).map((process) => `${nameOf(process)} ${formatBytes(process.gpuBytes)}`);

@@ -1,9 +1,10 @@
 /** Rows about the kernel's settings: CMA, huge pages, watermarks. */
 
 import { formatBytes } from '../../base/format.ts';
+import type { Reading, Remedy } from '../../types/index.ts';
 import { cmaPhantom } from '../cma.ts';
 import { unifiedDevice } from '../headroom.ts';
-import { BOOT_WITHOUT_KHO, RELEASE_HUGE_PAGES } from '../remedies.ts';
+import { BOOT_WITHOUT_KHO, RELEASE_ALL_HUGE_PAGES, RELEASE_HUGE_PAGES, SHOW_HUGE_PAGES } from '../remedies.ts';
 import { hostFacts, safeOnHost } from '../safe.ts';
 import { ownMinFreeKib, raisedMinFree, setMinFree } from '../watermarks.ts';
 import {
@@ -53,15 +54,30 @@ export const phantom: Row = {
 
 const because = (why: string | undefined): string => (why === undefined ? '' : ` (${why})`);
 
+function releaseHugePages({ host: { hugePagesFree, hugePageSize } }: Reading, otherSizes: boolean): Remedy {
+  const root = { needsRoot: true };
+  if (otherSizes)
+    return command(
+      `see which are free (${SHOW_HUGE_PAGES}), and release them if nothing needs them`,
+      RELEASE_ALL_HUGE_PAGES,
+      root,
+    );
+  if (hugePagesFree === 0) return advice('stop the program that uses these pages, then release them');
+  const gains = hugePagesFree === null || hugePageSize === null ? null : hugePagesFree * hugePageSize;
+  return command('release the huge pages if nothing needs them', RELEASE_HUGE_PAGES, { ...root, gains });
+}
+
 /** NVIDIA's rule and llama.cpp count free huge pages only, as soon as one is reserved. */
 export const hugePages: Row = {
   needs: ['cuda'],
   judge({ snapshot }) {
-    const { hugePagesFree, hugePageSize, hugePagesTotal, hugetlb, total } = snapshot.host;
+    const { hugePageSize, hugePagesTotal, hugetlb, total } = snapshot.host;
     const evidence = meminfo(snapshot, 'hugePagesTotal', 'hugePagesFree', 'hugePageSize', 'hugetlb');
     if (hugePagesTotal === null && hugetlb === null)
       return unknown(`this kernel has no huge pages${because(snapshot.from['host.hugePagesTotal'])}`, evidence);
-    const reserved = hugetlb ?? (hugePagesTotal ?? 0) * (hugePageSize ?? 0);
+    const ofDefaultSize = (hugePagesTotal ?? 0) * (hugePageSize ?? 0);
+    const reserved = hugetlb ?? ofDefaultSize;
+    const otherSizes = Math.max(0, reserved - ofDefaultSize);
     if (reserved === 0) return passed('No huge pages are reserved.', evidence);
     // Of pages of other sizes (1 GiB) meminfo has the sum only, and the tools count none of them.
     const device = unifiedDevice(snapshot);
@@ -76,18 +92,12 @@ export const hugePages: Row = {
       bytes: reserved,
       summary:
         views === undefined
-          ? `${formatBytes(reserved)} are reserved as huge pages: programs that do not ask for such pages, and GPUs, have that much less.`
+          ? `${formatBytes(reserved)} are reserved as huge pages${otherSizes === 0 ? '' : `, ${formatBytes(otherSizes)} of them of other sizes than ${formatBytes(hugePageSize)}`}: programs that do not ask for such pages, and GPUs, have that much less.`
           : `Huge pages are reserved, so NVIDIA's guidance answers ${formatBytes(views.nvidiaGuidance)} and llama.cpp ${formatBytes(views.llamaCpp)}, while there is room for ${formatBytes(low ?? high)}.`,
       cause: 'GPU memory never comes from huge pages.',
       effect: takes(reserved),
       evidence,
-      remedy:
-        hugePagesFree === 0
-          ? advice('stop the program that uses these pages, then release them')
-          : command('release the huge pages if nothing needs them', RELEASE_HUGE_PAGES, {
-              needsRoot: true,
-              gains: hugePagesFree === null || hugePageSize === null ? null : hugePagesFree * hugePageSize,
-            }),
+      remedy: releaseHugePages(snapshot, otherSizes > 0),
     });
   },
 };

@@ -27,7 +27,9 @@ export function launchHtml(report: LaunchReport, session: RecordedSession | null
         html`<section><p class="notice ${outcomeStyle(report)}"><strong class="${outcomeStyle(report)}">${OUTCOMES[report.outcome]}</strong> ${report.summary}</p></section>\n`,
         figures(keyFigures(report)),
         ...recordSections(report, session),
-        receipt === null ? null : section('Receipt', rows(receiptRows(receipt)), flagsLine(receipt.flags)),
+        receipt === null
+          ? null
+          : section('Receipt', rows(receiptRows(receipt, report.record)), flagsLine(receipt.flags)),
         plateausSection(report),
         actionsSection(report),
         section('Plan', rows(planRows(plan)), stepsTable(report), flagsLine(plan.flags)),

@@ -1,7 +1,15 @@
 /** The HTML page of a recording: for each session how it ended, its figures, a timeline that can be zoomed, and lists. */
 import { formatBytes, formatCount, formatDuration } from '../../base/format.ts';
 import type { RecordedSession, RecordReport } from '../../types/index.ts';
-import { dayAndTime, endOf, figuresOf, spanText, timeOfDay } from '../record-facts.ts';
+import {
+  dayAndTime,
+  endOf,
+  figuresOf,
+  growthText,
+  lowestProcessesTitle,
+  spanText,
+  timeOfDay,
+} from '../record-facts.ts';
 import { type Content, html, type Markup } from './markup.ts';
 import { type Assets, page, timeText } from './page.ts';
 import { type Figure, figures, list, saveButton, scrollTable, section } from './sections.ts';
@@ -41,16 +49,20 @@ function sessionSections(session: RecordedSession, index: number): (Markup | nul
     section(
       spanText(session),
       html`<p class="notice ${colour}"><strong class="${colour}">${label}</strong> ${sentence}</p>`,
+      ...session.growth.map(
+        (growth) => html`<p class="notice caution"><strong class="caution">GROWS</strong> ${growthText(growth)}</p>`,
+      ),
     ),
     figures(keyFigures(session)),
     timelineSection(session, index),
     section('In figures', list([...factsOf(session)])),
     transientsSection(session),
     plateausSection(session),
+    lowestProcessesSection(session),
     processesSection(session),
     marksSection(session),
-    timedSection('What the recorder could not do', 'note', session, session.notes),
-    timedSection('Messages of the kernel', 'message', session, session.kernelMessages),
+    timedSection('What the recorder could not do', 'note', session, session.notes, session.leftOut.notes),
+    timedSection('Messages of the kernel', 'message', session, session.kernelMessages, session.leftOut.kernelMessages),
   ];
 }
 
@@ -131,6 +143,25 @@ function plateausSection(session: RecordedSession): Markup | null {
   );
 }
 
+function lowestProcessesSection(session: RecordedSession): Markup | null {
+  const title = lowestProcessesTitle(session);
+  const processes = session.lowestProcesses?.processes ?? [];
+  if (title === null || processes.length === 0) return null;
+  const heading = 'Who held memory at the lowest point';
+  return section(
+    heading,
+    scrollTable(
+      named(heading, session),
+      `The ${title}.`,
+      headRow(['process', 'pid', 'held', 'on the GPU']),
+      processes.map(
+        ({ gpuBytes, held, name, pid }) =>
+          html`<tr><th scope="row">${name ?? 'unknown'}</th><td>${pid}</td><td>${formatBytes(held)}</td><td>${gpuBytes === null ? 'unknown' : formatBytes(gpuBytes)}</td></tr>\n`,
+      ),
+    ),
+  );
+}
+
 export function processesSection(session: RecordedSession): Markup | null {
   const { processSeries, processes } = session;
   if (processSeries.processes.length === 0) return null;
@@ -153,7 +184,7 @@ export function processesSection(session: RecordedSession): Markup | null {
 }
 
 export function marksSection(session: RecordedSession): Markup | null {
-  return timedSection('Marks', 'mark', session, session.marks);
+  return timedSection('Marks', 'mark', session, session.marks, session.leftOut.marks);
 }
 
 function timedSection(
@@ -161,13 +192,17 @@ function timedSection(
   what: string,
   session: RecordedSession,
   entries: readonly { at: string; text: string }[],
+  leftOut: number,
 ): Markup | null {
   if (entries.length === 0) return null;
+  const count = formatCount(entries.length);
   return section(
     title,
     scrollTable(
       named(title, session),
-      `${formatCount(entries.length)}, oldest first.`,
+      leftOut === 0
+        ? `${count}, oldest first.`
+        : `The newest ${count} of ${formatCount(entries.length + leftOut)}, oldest first.`,
       html`<tr><th scope="col">at, UTC</th><th scope="col" class="left">${what}</th></tr>`,
       entries.map(
         ({ at, text }) => html`<tr><th scope="row">${timeOfDay(at)}</th><td class="reason">${text}</td></tr>\n`,

@@ -1,5 +1,5 @@
 /** What a program took while it was guarded, and what the guard did. */
-import { formatBytes, formatCount, formatDuration, formatPercent } from '../../base/format.ts';
+import { clean, formatBytes, formatCount, formatDuration, formatPercent } from '../../base/format.ts';
 import type { GuardReport } from '../../types/index.ts';
 import type { RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
@@ -35,8 +35,10 @@ function facts({
   after,
   before,
   cpuMs,
+  evictedBytes,
   floor,
   highestPressure,
+  leftBehind,
   lowest,
   peak,
   readings,
@@ -47,11 +49,18 @@ function facts({
   return [
     ['available', bytes('available')],
     ['free', bytes('free')],
-    ['floor', `${formatBytes(floor.bytes)}: ${floor.from}`],
+    ['floor', `${formatBytes(floor.bytes)} of the host's memory: ${floor.from}`],
     ['program', peak.groupBytes === null ? 'not known' : `at most ${formatBytes(peak.groupBytes)}${gpu}`],
     ...(highestPressure === null
       ? []
       : ([['pressure', `at most ${formatPercent(highestPressure)} of 10 s (PSI full)`]] as const)),
+    ...leftBehind.map(({ bytes, files, where }) => {
+      const named = files.length === 0 ? '' : `: ${files.map(clean).join(', ')}`;
+      return ['stays', `${formatBytes(bytes)} in ${where}${named}`] as const;
+    }),
+    ...(evictedBytes === 0
+      ? []
+      : ([['evicted', `${formatBytes(evictedBytes)} of model files that no process had mapped`]] as const)),
     ['actions', actionText(actions)],
     [
       'guard',

@@ -1,6 +1,6 @@
 /** A launch: the plan before, the receipt after. */
 import { clean } from '../../base/format.ts';
-import type { LaunchPlan, LaunchReceipt, LaunchStep } from '../../types/index.ts';
+import type { LaunchPlan, LaunchReceipt, LaunchReport, LaunchStep } from '../../types/index.ts';
 import { VERDICTS } from '../fit-parts.ts';
 import { type LaunchRow, planRows, receiptRows } from '../launch-facts.ts';
 import type { RenderOptions } from '../options.ts';
@@ -44,12 +44,16 @@ function flagLines(flags: LaunchPlan['flags'], { paint, unicode, width }: Render
 }
 
 /** What the launch took and gave back. */
-export function launchReceiptLines(receipt: LaunchReceipt, simulated: string | null, options: RenderOptions): string[] {
+export function launchReceiptLines(
+  { record, simulated }: Pick<LaunchReport, 'record' | 'simulated'>,
+  receipt: LaunchReceipt,
+  options: RenderOptions,
+): string[] {
   const { flags } = receipt;
   return sections(
     simulated === null ? [] : [simulatedBand(simulated, options)],
     [options.paint('heading', 'Receipt')],
-    rows(receiptRows(receipt), options.width),
+    rows(receiptRows(receipt, record), options.width),
     flags?.safe == null ? [] : [`${options.unicode ? '→' : '->'} ${options.paint('strong', flags.safe)}`],
   );
 }

@@ -156,7 +156,7 @@ function remainders({ sharedMemory, totals, unattributed }: ProcessesReport): Ro
     const places = where.length === 0 ? '' : `: ${where.join(', ')}`;
     rows.push({ ...detail(''), held: unmapped, who: `tmpfs, shared memory of no process${places}` });
   }
-  if (unattributed > 0) rows.push({ ...detail(''), held: unattributed, who: 'unattributed: driver, firmware' });
+  if (unattributed > 0) rows.push({ ...detail(''), held: unattributed, who: 'unattributed: driver, pipe buffers' });
   return rows;
 }
 

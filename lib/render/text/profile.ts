@@ -1,5 +1,6 @@
 /** A profile on a terminal: the trials, their peaks over the last parameter that was raised, and the answer. */
 import { clean, formatBoth, formatDuration, formatPercent, GiB, inGB, inGiB } from '../../base/format.ts';
+import { gpuText } from '../../memory/own-memory.ts';
 import type { ProfileReport, ProfileTrial } from '../../types/index.ts';
 import { tickText } from '../axis.ts';
 import { NOTHING } from '../numbers.ts';
@@ -24,10 +25,11 @@ export function profilePage(report: ProfileReport, options: RenderOptions): stri
 }
 
 function headLines(report: ProfileReport, options: RenderOptions): string[] {
-  const { baselineBytes, command, journalNotes, limit, others, recording } = report;
+  const { baselineBytes, command, journalNotes, limit, others, pool, recording } = report;
   const rows: [string, string | null][] = [
     ['command', clean(command.join(' '))],
     ['limit', `${formatBoth(limit.bytes)} in use: ${clean(limit.from)}`],
+    ...pool.gpus.map((gpu): [string, string] => ['GPU', `${clean(gpuText(gpu))}: ${formatBoth(gpu.total)}`]),
     ['in use', `${formatBoth(baselineBytes)} before the first trial`],
     ['others', others.length === 0 ? null : others.map(otherText).join(', ')],
     ['record', recording === null ? null : clean(recording)],
@@ -41,12 +43,22 @@ function otherText({ gpuBytes, name, pid }: ProfileReport['others'][number]): st
 }
 
 function trialTable(report: ProfileReport, options: RenderOptions): string[] {
-  const { parameters, trials } = report;
+  const { parameters, pool, trials } = report;
+  const hasSeveral = pool.gpus.length > 1;
   const hasMetric = trials.some(({ metric }) => metric !== null);
-  const heads = ['', ...parameters.map(({ name }) => name), 'peak GiB', 'GB', 'headroom GiB', 'predicted GiB'];
+  const heads = [
+    '',
+    ...parameters.map(({ name }) => name),
+    ...(hasSeveral ? ['GPU'] : []),
+    'peak GiB',
+    'GB',
+    'headroom GiB',
+    'predicted GiB',
+  ];
   const rows = trials.map((trial) => [
     String(trial.number),
     ...parameters.map(({ name }) => String(trial.params[name] ?? NOTHING)),
+    ...(hasSeveral ? [trial.gpu === null ? NOTHING : String(trial.gpu)] : []),
     trial.peakBytes === null ? NOTHING : inGiB(trial.peakBytes),
     trial.peakBytes === null ? NOTHING : inGB(trial.peakBytes),
     trial.headroomBytes === null ? NOTHING : inGiB(trial.headroomBytes),

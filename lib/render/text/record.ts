@@ -1,9 +1,9 @@
 /** A recording: how each session ended, what the memory did, and the last seconds. */
 import { clean, formatBytes, formatCount, formatDuration, formatPercent, GiB, inGiB } from '../../base/format.ts';
-import type { RecordedSession, RecordReport, SeriesPoint } from '../../types/index.ts';
+import type { RecordedProcesses, RecordedSession, RecordReport, SeriesPoint } from '../../types/index.ts';
 import type { RenderOptions } from '../options.ts';
 import { plot } from '../plot.ts';
-import { endOf, figuresOf, spanText, timeOfDay } from '../record-facts.ts';
+import { endOf, figuresOf, growthText, lowestProcessesTitle, spanText, timeOfDay } from '../record-facts.ts';
 import { hanging, table, truncate } from '../text-layout.ts';
 import { labelled, sections, simulatedBand } from './frame.ts';
 
@@ -34,10 +34,12 @@ function sessionLines(session: RecordedSession, options: RenderOptions): string[
     simulated === null ? [] : [simulatedBand(simulated, options)],
     [options.paint('strong', truncate(titleOf(session), options.width))],
     labelled(label, style, clean(sentence), options),
+    session.growth.flatMap((growth) => labelled('GROWS', 'warning', clean(growthText(growth)), options)),
     factLines(session, options),
     graph(session, options),
     lastSeconds(session, options),
-    processLines(session, options),
+    lowestProcessLines(session, options),
+    lastProcessLines(session, options),
     markLines(session, options),
     noteLines(session, options),
     kernelLines(session, options),
@@ -63,6 +65,7 @@ function factLines(session: RecordedSession, options: RenderOptions): string[] {
               ({ at, bytes, durationMs }) =>
                 `${formatBytes(bytes)} for ${formatDuration(durationMs)} at ${timeOfDay(at)}`,
             )
+            .concat(transients.length > LISTED ? [`and ${transients.length - LISTED} more`] : [])
             .join('; '),
     ],
     [
@@ -72,7 +75,9 @@ function factLines(session: RecordedSession, options: RenderOptions): string[] {
         : `${formatBytes(longest.free)} free, ${timeOfDay(longest.from)} to ${timeOfDay(longest.to)}`,
     ],
   ];
-  return facts.flatMap(([name, value]) => (value === null ? [] : hanging(name.padEnd(18), value, options.width)));
+  return facts.flatMap(([name, value]) =>
+    value === null ? [] : hanging(name.padEnd(18), clean(value), options.width),
+  );
 }
 
 function graph({ series, startedAt }: RecordedSession, options: RenderOptions): string[] {
@@ -126,7 +131,17 @@ function lastSeconds({ end, lastSeconds: points }: RecordedSession, { paint, wid
   return [paint('heading', heading), ...lines];
 }
 
-function processLines({ processes }: RecordedSession, { paint, width }: RenderOptions): string[] {
+function lowestProcessLines(session: RecordedSession, options: RenderOptions): string[] {
+  const title = lowestProcessesTitle(session);
+  return title === null ? [] : processLines(title, session.lowestProcesses, options);
+}
+
+function lastProcessLines({ lowestProcesses, processes }: RecordedSession, options: RenderOptions): string[] {
+  if (processes === null || processes.at === lowestProcesses?.at) return [];
+  return processLines(`largest processes at the end, ${timeOfDay(processes.at)}`, processes, options);
+}
+
+function processLines(title: string, processes: RecordedProcesses | null, { paint, width }: RenderOptions): string[] {
   if (processes === null) return [];
   const right = { align: 'right' } as const;
   const listed = processes.processes.slice(0, LISTED);
@@ -140,28 +155,42 @@ function processLines({ processes }: RecordedSession, { paint, width }: RenderOp
   ]);
   const [heading = '', ...lines] = table(
     [right, ...gpu('').map(() => right), right, { align: 'left', flexible: true }],
-    [['held', ...gpu('GPU'), 'pid', `largest processes at ${timeOfDay(processes.at)}`], ...rows],
+    [['held', ...gpu('GPU'), 'pid', title], ...rows],
     width,
   );
   return [paint('heading', heading), ...lines];
 }
 
-function markLines({ marks }: RecordedSession, { paint, width }: RenderOptions): string[] {
+function markLines({ leftOut, marks }: RecordedSession, { paint, width }: RenderOptions): string[] {
   if (marks.length === 0) return [];
-  const more =
-    marks.length > 2 * LISTED ? [`and ${formatCount(marks.length - 2 * LISTED)} earlier ones; --json lists all`] : [];
   const lines = marks.slice(-2 * LISTED).map(({ at, text }) => truncate(`${timeOfDay(at)}  ${clean(text)}`, width));
-  return [paint('heading', 'marks'), ...lines, ...more];
+  return [paint('heading', 'marks'), ...lines, ...earlier(marks.length, lines.length, leftOut.marks)];
 }
 
-function noteLines({ notes }: RecordedSession, { width }: RenderOptions): string[] {
-  return notes.slice(-LISTED).flatMap(({ at, text }) => hanging('note  ', `${timeOfDay(at)}  ${clean(text)}`, width));
+function noteLines({ leftOut, notes }: RecordedSession, { width }: RenderOptions): string[] {
+  const shown = notes.slice(-LISTED);
+  return [
+    ...shown.flatMap(({ at, text }) => hanging('note  ', `${timeOfDay(at)}  ${clean(text)}`, width)),
+    ...earlier(notes.length, shown.length, leftOut.notes),
+  ];
 }
 
-function kernelLines({ kernelMessages }: RecordedSession, { paint, width }: RenderOptions): string[] {
+function kernelLines({ kernelMessages, leftOut }: RecordedSession, { paint, width }: RenderOptions): string[] {
   if (kernelMessages.length === 0) return [];
   const lines = kernelMessages
     .slice(-LISTED)
     .map(({ at, text }) => truncate(`${timeOfDay(at)}  ${clean(text)}`, width));
-  return [paint('heading', 'messages of the kernel'), ...lines];
+  return [
+    paint('heading', 'messages of the kernel'),
+    ...lines,
+    ...earlier(kernelMessages.length, lines.length, leftOut.kernelMessages),
+  ];
+}
+
+/** Counts what is not shown: of a list, and of what the list itself has no place for. */
+function earlier(listed: number, shown: number, leftOut: number): string[] {
+  const rest = listed - shown + leftOut;
+  if (rest === 0) return [];
+  const which = leftOut === 0 ? 'all' : `the newest ${formatCount(listed)}`;
+  return [`and ${formatCount(rest)} earlier ones; --json lists ${which}`];
 }

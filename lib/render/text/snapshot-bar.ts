@@ -30,7 +30,7 @@ function partsOf(snapshot: Snapshot): Part[] {
     part('G', 'gpu', 'GPU programs', ['gpuProcesses'], holders(snapshot)),
     part('D', 'unattributed', 'GPU driver', ['driverPools'], 'freed GPU memory; the next GPU program gets it first'),
     ...(apart === null ? [] : [part('?', 'unattributed', 'not known', ['unattributed'], apart)]),
-    part('P', 'anonymous', 'programs', ['anonymous', 'swapCache', 'shmem']),
+    part('P', 'anonymous', 'programs', ['anonymous', 'swapCache', 'shmem', 'zram']),
     part('H', 'huge', 'huge pages', ['hugePages'], 'reserved; GPU memory never comes from them'),
     part('S', 'kernel', 'system', [
       ...(['slabUnreclaimable', 'kernelStack', 'pageTables', 'percpu', 'zswap', 'hardwareCorrupted'] as const),

@@ -29,7 +29,14 @@ const GROUPS: readonly Group[] = [
     ],
   },
   { letter: '?', style: 'unattributed', rows: [{ name: 'unattributed', labels: ['unattributed'] }] },
-  { letter: 'A', style: 'anonymous', rows: [{ name: 'programs', labels: ['anonymous', 'swapCache'] }] },
+  {
+    letter: 'A',
+    style: 'anonymous',
+    rows: [
+      { name: 'programs', labels: ['anonymous', 'swapCache'] },
+      { name: 'programs, swapped to zram', labels: ['zram'] },
+    ],
+  },
   { letter: 'S', style: 'shared', rows: [{ name: 'shared memory, tmpfs', labels: ['shmem'] }] },
   { letter: 'H', style: 'huge', rows: [{ name: 'huge pages, reserved', labels: ['hugePages'] }] },
   {

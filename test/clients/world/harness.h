@@ -84,6 +84,8 @@ std::string read(const char* path);
 uint64_t meminfo(const char* line);
 uint64_t vmstat(const char* line);
 double pressure_full10();
+// Since the start; unlike an average it does not fall.
+double pressure_full_ms();
 std::string record();
 // The number after "name": in the record.
 double recorded(const char* name);

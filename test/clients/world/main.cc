@@ -98,6 +98,13 @@ double pressure_full10() {
   return std::atof(text.c_str() + at + std::strlen("full avg10="));
 }
 
+double pressure_full_ms() {
+  const std::string text = read("/proc/pressure/memory");
+  const size_t at = text.find("total=", text.find("full avg10="));
+  EXPECT(at != std::string::npos);
+  return std::atof(text.c_str() + at + std::strlen("total=")) / 1000;
+}
+
 std::string record() {
   std::string buffer(4 << 20, '\0');
   const long length = umasim_record(current_state.c_str(), &buffer[0], buffer.size());

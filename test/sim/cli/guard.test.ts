@@ -1,7 +1,14 @@
 /** `umaprobe guard`: as if it were not there, until the machine has too little left. */
+import { once } from 'node:events';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { exitOf, runInShell, runUmaprobe, startUmaprobe, stdoutMatching } from '../../support/cli.ts';
+import { runs } from '../../support/guard-program.ts';
 import { parseDocument } from '../../support/schemas.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { waitFor } from '../../support/wait.ts';
 
 const guard = (...words: string[]) => runUmaprobe(['guard', ...words]);
 
@@ -41,13 +48,20 @@ describe('a program under the guard', () => {
     expect(await end).toBe(9);
   });
 
-  it('that starts another one which outlives it ends when it ends', () => {
-    const begin = performance.now();
-    expect(guard('--ready', 'never', '--', 'sh', '-c', 'sleep 20 & echo done')).toMatchObject({
-      code: 0,
-      stdout: 'done\n',
-    });
-    expect(performance.now() - begin).toBeLessThan(10_000);
+  it('that starts another one which outlives it ends when it ends, and a guard stays with the other', async () => {
+    const ran = guard('--ready', 'never', '--', 'sh', '-c', 'sleep 3.3 & echo done');
+    expect(ran).toMatchObject({ code: 0, stdout: 'done\n' });
+    const line =
+      /^umaprobe: the program ended and left sleep (\d+) running, guarded by umaprobe-guard (\d+) until the end\.\n$/;
+    const [, sleeper = '', remaining = ''] = line.exec(ran.stderr) ?? [];
+    expect([runs(sleeper), runs(remaining)]).toEqual([true, true]);
+    expect(await waitFor(() => !runs(sleeper) && !runs(remaining), 10_000)).toBe(true);
+  });
+
+  it('in a dry run what it leaves is not guarded, which is said; --quiet says nothing', () => {
+    const script = 'sleep 1 > /dev/null 2>&1 & echo done';
+    expect(guard('--dry-run', '--', 'sh', '-c', script).stderr).toMatch(/left sleep \d+ running, not guarded\.\n/);
+    expect(guard('--quiet', '--', 'sh', '-c', script)).toEqual({ code: 0, stdout: 'done\n', stderr: '' });
   });
 
   it('passes all output on, whole, where a line of it ends the loading', () => {
@@ -94,6 +108,72 @@ describe('a program that takes too much (simulated)', () => {
     const { code, stderr, stdout } = guard('--sim', 'gb10', '--floor', '108GiB', '--quiet', '--', ...program);
     expect([code, stdout]).toEqual([6, '']);
     expect(stderr).toMatch(/^umaprobe: [\d.]+ GiB were available, falling by .*: the program got SIGTERM\.\n$/);
+  });
+});
+
+describe('the whole machine (simulated)', () => {
+  it('has one line where nothing may be stopped, not one a second', async () => {
+    const policy = join(temporaryFolder('policy'), 'policy.json');
+    writeFileSync(policy, '{"mayStop": []}');
+    const limits = ['--floor', '8GiB', '--kill-below', '118GiB'];
+    const watch = startUmaprobe(['guard', '--system', '--sim', 'gb10', '--policy', policy, ...limits]);
+    let stderr = '';
+    watch.stderr.on('data', (chunk: Buffer) => {
+      stderr += chunk.toString();
+    });
+    expect(await waitFor(() => stderr.includes('\n'), 10_000)).toBe(true);
+    // It looks again every second.
+    await sleep(3500);
+    watch.kill('SIGTERM');
+    await once(watch, 'exit');
+    expect(stderr.match(/Nothing is stopped: no unit or container that may be stopped is running\./g)).toHaveLength(1);
+    expect(stderr).not.toContain('SIGKILL');
+  });
+});
+
+describe('a machine that cannot be watched (simulated)', () => {
+  const machine = (files: object[]) => {
+    const file = join(temporaryFolder('machine'), 'odd.json');
+    writeFileSync(file, JSON.stringify({ extends: 'gb10', name: 'odd', files }));
+    return file;
+  };
+  const begun = join(temporaryFolder('begun'), 'begun');
+
+  it.each(['/proc/meminfo', '/proc/zoneinfo', '/proc/buddyinfo', '/proc/pressure/memory'])(
+    '%s does not answer: the program is not started, and the reason is said',
+    (path) => {
+      const { code, stderr } = guard('--sim', machine([{ path, hangMs: 1e12 }]), '--', 'touch', begun);
+      expect([code, existsSync(begun)]).toEqual([path === '/proc/meminfo' ? 6 : 5, false]);
+      expect(stderr).toMatch(/^umaprobe: .*(no answer within 2\d{3} ms|has not answered for 2 s).*\n$/);
+      expect(stderr).toContain(path);
+    },
+  );
+
+  it('has more available than there is: nothing is watched', () => {
+    const text = 'MemTotal: 100000000 kB\nMemFree: 9000000 kB\nMemAvailable: 100000001 kB\n';
+    const { code, stderr } = guard('--sim', machine([{ path: '/proc/meminfo', text }]), '--', 'touch', begun);
+    expect([code, existsSync(begun)]).toEqual([5, false]);
+    expect(stderr).toContain('not started, because nothing can be watched: MemAvailable cannot be read');
+  });
+});
+
+const isKernelThread = existsSync('/proc/2/comm') && readFileSync('/proc/2/comm', 'utf8') === 'kthreadd\n';
+
+describe('targets that would take the machine or the guard with them', () => {
+  it.each([
+    [['--pid', '1'], 'process 1 cannot be guarded: everything else runs below it'],
+    [['--pid', '2'], 'process 2 cannot be guarded: it is a thread of the kernel'],
+    [['--pid', String(process.pid)], `process ${process.pid} cannot be guarded: umaprobe runs below it`],
+    [['--cgroup', '/'], 'cgroup / cannot be guarded: it has every process'],
+    [['--cgroup', '/sys/fs/cgroup/'], 'cgroup / cannot be guarded: it has every process'],
+    [['--cgroup', '/a/../..'], 'cgroup / cannot be guarded: it has every process'],
+  ])('%j is refused', (words, message) => {
+    // A container may have another process there.
+    if (words[1] === '2' && !isKernelThread) return;
+    const { code, stderr, stdout } = guard(...words);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(`umaprobe: ${message}`);
+    expect(stderr).toContain('Name what may be stopped, such as --unit vllm.service');
   });
 });
 

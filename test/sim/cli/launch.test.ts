@@ -227,3 +227,126 @@ describe('launch()', () => {
     expect(seen.types).toEqual(expect.arrayContaining(['plan', 'step', 'started', 'reading', 'ended']));
   });
 });
+
+describe('on a GPU with memory of its own (simulated)', () => {
+  const h200 = (...words: string[]) =>
+    launch('--sim', 'h200', '--no-record', '--model', CONFIG, '--for', 'vllm', '--context', '8192', ...words);
+  const grow = [...GROW, '--gpu', '--rate', '40GiB/s', '--to', '18GiB', '--hold', '500ms'];
+
+  it('the receipt has the peak of each pool beside what was expected of that pool', () => {
+    const { receipt, plan } = document(h200('--json', '--', ...grow).stdout);
+    const [gpu, ...others] = receipt?.gpus ?? [];
+    expect(others).toEqual([]);
+    expect(gpu).toMatchObject({ index: 0, name: 'NVIDIA H200', before: 0, after: 0 });
+    expect(gpu?.peak).toBeGreaterThan(18 * GiB);
+    expect(gpu?.peak).toBeLessThan(19 * GiB);
+    expect(gpu?.left).toBe((gpu?.total ?? 0) - (gpu?.peak ?? 0));
+    // What the GPU held is not in the host's memory.
+    expect(receipt?.took.peak).toBeLessThan(2 * GiB);
+    expect(receipt?.took.weights).toBeNull();
+    expect(plan.expected?.host?.high).toBeGreaterThan(4 * GiB);
+    const { stderr } = h200('--', ...grow);
+    expect(stderr).toMatch(/^GPU 0 peak {2}18\.\d+ GiB .*expected 22\.1 GiB/m);
+    expect(stderr).toMatch(/^host peak .*for loading and data$/m);
+    expect(stderr).toMatch(/own memory is not guarded \(GPU 0,\s+NVIDIA H200\)/);
+  });
+
+  it('the recording has what was left of the GPU, and who held it', () => {
+    const at = join(folder, 'h200-record');
+    const { code, stderr } = runUmaprobe([
+      'launch',
+      '--folder',
+      at,
+      '--sim',
+      'h200',
+      '--bytes',
+      '20GiB',
+      '--',
+      ...grow,
+    ]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('GPU 0 peak')]);
+    const show = (...words: string[]) => runUmaprobe(['record', 'show', '--folder', at, '--sim', 'h200', ...words]);
+    const { sessions } = parseDocument(show('--json').stdout) as unknown as RecordReport;
+    const [gpu, ...others] = sessions[0]?.gpus ?? [];
+    expect(others).toEqual([]);
+    expect(gpu?.name).toBe('NVIDIA H200');
+    const { bytes = 0, holders } = gpu?.lowestFree ?? {};
+    expect((gpu?.total ?? 0) - bytes).toBeGreaterThan(18 * GiB);
+    expect(holders).toEqual([{ pid: expect.any(Number), name: 'node', gpuBytes: (gpu?.total ?? 0) - bytes }]);
+    expect(Math.max(...(gpu?.used ?? []))).toBe((gpu?.total ?? 0) - bytes);
+    expect(gpu?.used[0]).toBe(0);
+    expect(gpu?.at).toHaveLength(gpu?.used.length ?? -1);
+    expect(show().stdout.replaceAll(/\s+/g, ' ')).toMatch(
+      /lowest on GPU 0 121\.\d GiB of 139\.8 GiB free at .*; node \(\d+\) held 18\.\d GiB/,
+    );
+    const page = join(folder, 'h200.html');
+    show('--html', page);
+    expect(readFileSync(page, 'utf8')).toContain('lowest on GPU 0');
+    const lines = show('--jsonl', '-')
+      .stdout.trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { type: string; used: number });
+    expect(Math.max(...lines.filter(({ type }) => type === 'gpu').map(({ used }) => used))).toBe(
+      (gpu?.total ?? 0) - bytes,
+    );
+  });
+
+  it('a program that takes none of the GPU has no row of it', () => {
+    const { receipt } = document(h200('--json', '--', 'true').stdout);
+    expect(receipt).toMatchObject({ gpus: [], gpuProblem: null });
+  });
+
+  it('a GPU in MIG mode is not known, and says why', () => {
+    const machine = join(folder, 'mig.json');
+    const [device] = JSON.parse(readFileSync('lib/machines/h200.json', 'utf8')).devices;
+    device.nvml.migMode = 1;
+    writeFileSync(
+      machine,
+      JSON.stringify({ extends: 'h200', name: 'mig', schema: 'umaprobe/machine/1', devices: [device] }),
+    );
+    const { receipt } = document(
+      launch('--sim', machine, '--no-record', '--bytes', '1GiB', '--json', '--', 'true').stdout,
+    );
+    expect(receipt?.gpus).toEqual([]);
+    expect(receipt?.gpuProblem).toContain('MIG mode');
+  });
+});
+
+describe('plan and verdict', () => {
+  it.each(['gb10', 'h200'])('print one need on %s', (machine) => {
+    const { plan } = document(
+      launch(
+        '--sim',
+        machine,
+        '--dry-run',
+        '--json',
+        '--model',
+        CONFIG,
+        '--for',
+        'vllm',
+        '--utilization',
+        '0.4',
+        '--',
+        'true',
+      ).stdout,
+    );
+    const { bytes, high, low, terms } = plan.fit?.need ?? {};
+    expect(plan.expected?.total).toEqual({ bytes, low, high });
+    expect(terms?.reduce((sum, term) => sum + term.high, 0)).toBe(high);
+    const text = launch(
+      '--sim',
+      machine,
+      '--dry-run',
+      '--model',
+      CONFIG,
+      '--for',
+      'vllm',
+      '--utilization',
+      '0.4',
+      '--',
+      'true',
+    ).stdout.replaceAll(/\s+/g, ' ');
+    const [, expected, most] = /expected ([\d.]+ GiB), at most ([\d.]+ GiB)/.exec(text) ?? [];
+    expect(text).toContain(`FITS ${expected} (at most ${most}) fit`);
+  });
+});

@@ -85,7 +85,7 @@ describe('a trial (simulated)', () => {
 
   it('that fails, is ended by a signal or takes too long is not safe, and what failed is quoted', () => {
     const failed = json('--vary', 'n=1,2,4', ...sh('[ {n} -lt 2 ] || { echo CUDA out of memory >&2; exit 3; }'));
-    expect(rows(failed)).toEqual(['1 ok', '2 failed']);
+    expect(rows(failed)).toEqual(['1 ok', '2 out-of-memory']);
     expect(failed.trials[1]).toMatchObject({ exitCode: 3, notes: 'exit code 3: CUDA out of memory' });
     const signal = json('--vary', 'n=1,2', ...sh('kill -SEGV $$ {n}'));
     expect(signal).toMatchObject({ state: 'failed', safe: null, trials: [{ signal: 'SIGSEGV' }] });

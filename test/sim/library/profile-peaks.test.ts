@@ -1,13 +1,14 @@
 /** Peaks of the field in simulated GPU memory: what is predicted, what is refused, and what the guard stops. */
 
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ProfileReport } from '../../../lib/types/index.ts';
 import { CLI, runUmaprobe } from '../../support/cli.ts';
+import { ROOT } from '../../support/root.ts';
 import { parseDocument } from '../../support/schemas.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { GB } from '../../support/units.ts';
+import { GB, GiB } from '../../support/units.ts';
 
 const folder = temporaryFolder('profile');
 /** Memory in use on the simulated gb10 at rest, and what a context takes. */
@@ -55,5 +56,148 @@ describe('a trial (simulated)', () => {
     expect(rows(report)).toEqual(['10 ok', '200 stopped']);
     expect(report.trials[1]?.peakBytes).toBeLessThan(102 * GB);
     expect(report.trials[1]?.phases.after).toBeLessThan(10 * GB);
+  });
+});
+
+/** The simulated H200 with other devices. */
+function machineFile(name: string, change: (devices: H200Device[]) => object[]): string {
+  const { devices } = JSON.parse(readFileSync(join(ROOT, 'lib/machines/h200.json'), 'utf8')) as {
+    devices: H200Device[];
+  };
+  const path = join(folder, `${name}.json`);
+  writeFileSync(
+    path,
+    JSON.stringify({ schema: 'umaprobe/machine/1', extends: 'h200', name, devices: change(devices) }),
+  );
+  return path;
+}
+
+interface H200Device {
+  nvml: object;
+}
+
+describe('a GPU with memory of its own (simulated)', () => {
+  const profileOn = (...args: string[]) => {
+    const options = ['--sim', 'h200', '--no-record', '--journal', 'none', '--json'];
+    const grow = [process.execPath, CLI, 'sim', 'grow', '--gpu', '--curve', '0.3s:{gb}GB,1.5s:{gb}GB'];
+    const { stderr, stdout } = runUmaprobe(['profile', ...options, ...args, '--', ...grow]);
+    if (stdout === '') throw new Error(stderr);
+    return parseDocument(stdout) as unknown as ProfileReport;
+  };
+
+  it('is what the peaks, the headroom and the limit are of', () => {
+    const report = profileOn('--vary', 'gb=10,20,40,80', '--limit', '60GB');
+    expect(report.pool.name).toBe('gpu');
+    expect(report.limit).toEqual({ bytes: 60 * GB, from: "as requested, of the GPU's own memory" });
+    expect(rows(report)).toEqual(['10 ok', '20 ok', '40 ok', '80 refused']);
+    for (const { params, peakBytes, phases } of report.trials.slice(0, 3)) {
+      const taken = (peakBytes ?? 0) - (phases.start ?? 0);
+      expect(Math.abs(taken / ((params.gb as number) * GB) - 1)).toBeLessThan(0.1);
+    }
+    expect(report.safe?.headroomBytes).toBeLessThan(report.pool.total - 40 * GB);
+  });
+
+  it('is limited by name, as is the host', () => {
+    const report = profileOn('--vary', 'gb=10,20', '--limit', 'gpu=15GB');
+    expect(report.limit).toEqual({ bytes: 15 * GB, from: "as requested, of the GPU's own memory" });
+    expect(rows(report)).toEqual(['10 ok', '20 over']);
+    const host = profileOn('--vary', 'gb=10,20', '--limit', 'host=64GiB');
+    expect(host.pool).toEqual({ name: 'host', total: host.total, gpus: [] });
+    expect(host.limit).toEqual({ bytes: 64 * GiB, from: "as requested, of the host's memory" });
+    // What the GPU takes is not the host's.
+    expect(rows(host)).toEqual(['10 ok', '20 ok']);
+    for (const { gpu, peakBytes } of host.trials) expect([gpu, (peakBytes ?? 0) < 8 * GB]).toEqual([null, true]);
+  });
+
+  it.each([
+    ['h200', 'ram=5GB', 'names no pool: write gpu=<size> or host=<size>'],
+    ['h200', 'gpu=', '--limit gpu= ""'],
+    ['gb10', 'gpu=5GB', 'no visible GPU has memory of its own'],
+  ])('on %s the limit %s is refused', (machine, limit, message) => {
+    const { code, stderr } = runUmaprobe([
+      'profile',
+      '--sim',
+      machine,
+      '--journal',
+      'none',
+      '--limit',
+      limit,
+      '--vary',
+      'gb=1',
+      '--',
+      'true',
+      '{gb}',
+    ]);
+    expect(stderr.replaceAll(/\s+/g, ' ')).toContain(message);
+    expect([code, stderr]).toEqual([2, expect.not.stringContaining('    at ')]);
+  });
+
+  it('in MIG mode is not known, and never the host by itself', () => {
+    const machine = machineFile('mig', ([gpu]) => [{ ...gpu, nvml: { ...gpu?.nvml, migMode: 1 } }]);
+    const ask = (...limit: string[]) =>
+      runUmaprobe([
+        'profile',
+        '--sim',
+        machine,
+        '--no-record',
+        '--journal',
+        'none',
+        '--json',
+        ...limit,
+        '--vary',
+        'gb=1',
+        '--',
+        'true',
+        '{gb}',
+      ]);
+    expect(ask().stderr).toMatch(/own memory holds is not known \(GPU 0, NVIDIA H200: it is in MIG mode/);
+    expect(ask().stdout).toContain('ERR_UMA_NOT_SUPPORTED');
+    expect((parseDocument(ask('--limit', 'host=20GB').stdout) as unknown as ProfileReport).pool.name).toBe('host');
+  });
+
+  it('is the one that the program uses, where there are several, and the table names it', () => {
+    const machine = machineFile('two', ([gpu]) => [
+      { ...gpu, memory: 60 * GB },
+      { ...gpu, uuid: 'GPU-5117ab1e-0000-0000-0000-000000000202', pciBusId: '0000:00:07.0' },
+    ]);
+    const options = [
+      'profile',
+      '--sim',
+      machine,
+      '--no-record',
+      '--journal',
+      'none',
+      '--env',
+      'CUDA_VISIBLE_DEVICES=1',
+    ];
+    const trials = [
+      '--vary',
+      'gb=10,20',
+      '--',
+      process.execPath,
+      CLI,
+      'sim',
+      'grow',
+      '--gpu',
+      '--curve',
+      '0.3s:{gb}GB,1.5s:{gb}GB',
+    ];
+    const report = parseDocument(runUmaprobe([...options, '--json', ...trials]).stdout) as unknown as ProfileReport;
+    expect(report.pool.gpus.map(({ index }) => index)).toEqual([0, 1]);
+    for (const { gpu, headroomBytes, params, peakBytes } of report.trials) {
+      expect(gpu).toBe(1);
+      expect(peakBytes).toBeGreaterThan((params.gb as number) * GB);
+      expect((headroomBytes ?? 0) + (peakBytes ?? 0)).toBe(report.pool.gpus[1]?.total);
+    }
+    const { stdout } = runUmaprobe([...options, ...trials]);
+    expect(stdout).toMatch(/gb {2}GPU {2}peak GiB/);
+    expect(stdout).toContain('GPU 1, NVIDIA H200');
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain('of GPU 1, ');
+  });
+
+  it('that runs out is measured as out of memory', () => {
+    const report = profileOn('--vary', 'gb=20,400');
+    expect(rows(report)).toEqual(['20 ok', '400 out-of-memory']);
+    expect(report.safe?.params).toEqual({ gb: 20 });
   });
 });

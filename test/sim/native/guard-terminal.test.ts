@@ -25,9 +25,9 @@ async function type(keys: string, shows: RegExp): Promise<void> {
   throw new Error(`the screen does not show ${shows}:\n${screen()}`);
 }
 
-/** A shell function `g`: what umaprobe is to the shell, with the guard below it. */
+/** A shell function `g`: what umaprobe is to the shell, with the guard below it. Ctrl-C does not end it. */
 const guarded = [guardProgram().file, ...guardWords({ ...HARMLESS, tty: 1 }), '--parent=$$', '--'].join(' ');
-const FUNCTION = `g() { sh -c '${guarded} "$@"; exit $?' sh "$@"; }`;
+const FUNCTION = `g() { sh -c 'trap : INT QUIT; ${guarded} "$@"; exit $?' sh "$@"; }`;
 
 describe('a guarded program in a terminal', () => {
   beforeEach(async (context) => {

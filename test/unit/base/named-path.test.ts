@@ -26,6 +26,8 @@ it.each([
   [at('loop'), 'ELOOP', 'its symbolic links lead nowhere'],
   [at('x'.repeat(300)), 'ENAMETOOLONG', 'the name is too long'],
   [at('large'), 'EFBIG', 'it has 1,099,511,627,776 bytes; at most 1,000 are read'],
+  // It says that it has 0 bytes.
+  ['/proc/self/smaps', 'EFBIG', 'it has more than 1,000 bytes; at most 1,000 are read'],
   ['', 'ENOENT', 'there is no such file or folder'],
   [at('a\0b'), 'EINVAL', 'a path has no null character'],
 ] as const)('the file %j is refused: %s', (path, name, message) => {

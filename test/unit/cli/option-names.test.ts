@@ -99,7 +99,8 @@ const LIBRARY_ONLY: Readonly<Record<string, readonly string[]>> = {
   watch: ['hiddenDevices', 'childDeadlineMs'],
   fit: ['llama'],
   sweep: ['range', 'tensors'],
-  profile: ['command', 'cwd'],
+  // --limit names it.
+  profile: ['command', 'cwd', 'limitPool'],
   'cache compact': ['gate'],
   'cache reclaim': ['bytes'],
   guard: ['command', 'target', 'cwd', 'env', 'stdio', 'forwardSignals'],

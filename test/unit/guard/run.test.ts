@@ -20,6 +20,8 @@ const SETTINGS: Settings = {
   graceMs: 5000,
   loadActions: null,
   ready: null,
+  keepPriority: false,
+  keepFreeBytes: undefined,
   dryRun: false,
   forwardSignals: false,
   onEvent: () => undefined,
@@ -39,6 +41,7 @@ const evidence: ReportedAction['evidence'] = {
   freeInCpuLists: null,
   groupBytes: 70 * GiB,
   groupGpuBytes: 40 * GiB,
+  othersGrewBytes: null,
 };
 const term: ReportedAction & { event: 'action' } = {
   event: 'action',
@@ -118,7 +121,7 @@ describe('a run', () => {
   });
 
   it('without a report at its end is an error, never a success', () => {
-    const { run } = runOf([{ event: 'started', pid: 4711, processGroup: 4711, cgroup: null }]);
+    const { run } = runOf([{ event: 'started', pid: 4711, processGroup: 4711, cgroup: null, priority: 'usual' }]);
     expect(() => run.report({ code: null, signal: 'SIGKILL' }, AFTER)).toThrow(
       'the guard ended without a report; process 4711 may still run, and nobody guards it (SIGKILL)',
     );
@@ -127,10 +130,10 @@ describe('a run', () => {
   it('has output and the end of the load after its start, in their order, whichever pipe was read first', () => {
     const { run, events } = runOf([], { stdio: 'pipe' });
     run.output('stdout', 'ready');
-    run.loaded();
+    run.loaded('ready');
     run.output('stdout', 'after');
     expect(events).toEqual([]);
-    run.add({ event: 'started', pid: 4711, processGroup: 4711, cgroup: null });
+    run.add({ event: 'started', pid: 4711, processGroup: 4711, cgroup: null, priority: 'usual' });
     expect(events.map((event) => (event.type === 'output' ? event.line : event.type))).toEqual([
       'started',
       'ready',

@@ -44,7 +44,7 @@ function inputOf(line: string, values: Partial<PlanInput> = {}): PlanInput {
     floor: { bytes: 8 * GiB, from: 'test' },
     prepare: true,
     anyway: false,
-    record: '/r',
+    record: { folder: '/r', problem: null },
     ...values,
   };
 }
@@ -198,9 +198,10 @@ describe('the text', () => {
       expected: null,
       command: recognise(['vllm', 'serve', 'm'], {}).command,
       isStopped: false,
+      gpus: { gpus: [], gpuProblem: null },
       planned: null,
     });
-    const text = launchReceiptLines(receipt, null, OPTIONS).join('\n');
+    const text = launchReceiptLines({ record: null, simulated: null }, receipt, OPTIONS).join('\n');
     expect(text).toContain('before      100.00 GiB');
     expect(text).toContain('peak        95.00 GiB');
     expect(text).toContain('plateau     95.00 GiB');

@@ -15,6 +15,7 @@ const EXPECTED: LaunchExpectation = {
   model: 'org/model',
   weights: 30 * GiB,
   total: { bytes: 40 * GiB, low: 36 * GiB, high: 50 * GiB },
+  host: null,
   kvBytesPerToken: 100_000,
   context: 65_536,
   sequences: 2,
@@ -52,6 +53,7 @@ function inputOf(values: Partial<ReceiptInput> = {}, line = 'vllm serve m --gpu-
     expected: EXPECTED,
     command: recognise(line.split(' '), {}).command,
     isStopped: false,
+    gpus: { gpus: [], gpuProblem: null },
     planned: null,
     ...values,
   };

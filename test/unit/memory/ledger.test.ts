@@ -7,7 +7,7 @@ import { hostOf } from '../../support/snapshots.ts';
 import { GiB } from '../../support/units.ts';
 import { hostWith } from '../../support/unknown-facts.ts';
 
-const nothing = { gpuProcesses: null, driverPools: null, freeInCpuLists: null };
+const nothing = { gpuProcesses: null, driverPools: null, freeInCpuLists: null, zram: null };
 const bytes = fc.oneof(
   fc.constant(null),
   fc.constant(0),
@@ -36,6 +36,7 @@ describe('ledger', () => {
           gpuProcesses: gpuProcesses === null ? null : { bytes: gpuProcesses, incomplete: null },
           driverPools,
           freeInCpuLists,
+          zram: null,
         });
         expect(entries.reduce((sum, entry) => sum + entry.bytes, 0)).toBe(host.total);
         expect(total).toBe(host.total);
@@ -87,7 +88,7 @@ describe('ledger', () => {
     const host = hostWith({ total: 100 * GiB, free: 20 * GiB });
     expect(ledgerBytes(ledger(host, nothing), 'unattributed')).toBe(80 * GiB);
     const gpuProcesses = { bytes: 60 * GiB, incomplete: null };
-    const book = ledger(host, { gpuProcesses, driverPools: 5 * GiB, freeInCpuLists: 2 * GiB });
+    const book = ledger(host, { gpuProcesses, driverPools: 5 * GiB, freeInCpuLists: 2 * GiB, zram: null });
     expect(ledgerBytes(book, 'unattributed')).toBe(13 * GiB);
     expect(book.entries[1]).toEqual({ label: 'freeInCpuLists', bytes: 2 * GiB, from: '/proc/zoneinfo' });
   });

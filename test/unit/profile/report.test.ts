@@ -33,10 +33,9 @@ describe('the answer', () => {
     });
     const [curve] = report.curves;
     expect(curve?.points.map(({ value }) => value)).toEqual([2, 4, 8, 16]);
-    // Two of its points are on the curve.
     const at = (value: number) => (curve?.fixedBytes ?? 0) + (curve?.unitBytes ?? 0) * value ** (curve?.exponent ?? 0);
-    expect(at(16)).toBeCloseTo(80.9 * GB, -4);
-    expect(at(8)).toBeCloseTo(46.8 * GB, -4);
+    for (const { peakBytes, value } of curve?.points ?? [])
+      expect(Math.abs(at(value) / peakBytes - 1)).toBeLessThan(0.03);
   });
 
   it('is a document of its schema', () => {
@@ -69,7 +68,7 @@ describe('on a terminal', () => {
     const text = screen(report).join('\n');
     expect(text).toMatch(/^4 +16 +75\.34 +80\.90 +44\.33 .* ok$/m);
     expect(text).toMatch(/^5 +32 +- +- +- +\S+ .* refused$/m);
-    expect(text).toMatch(/by a \+\s+b·batch_size through batch_size 4, 8, 16/);
+    expect(text).toMatch(/by a \+\s+b·batch_size\S* through batch_size 2, 4, 8, 16/);
     expect(text).toContain('Peak over batch_size');
     expect(text).toMatch(/SAFE {2}batch_size 16 is the largest safe configuration: peak 75\.34 GiB \(80\.90 GB\)/);
     expect(text).toMatch(/forecast +at most \d+\.\d %/);

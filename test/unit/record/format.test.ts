@@ -67,12 +67,62 @@ describe('a segment', () => {
     expect(read(later)).toMatchObject({ free: [7], problems: [] });
   });
 
-  it('a damaged header makes the segment unreadable; an empty file is none', () => {
+  it('a damaged header without a copy makes the segment unreadable; an empty file is none', () => {
     const damaged = Buffer.from(whole);
     damaged[20] = (damaged[20] as number) ^ 1;
     expect(read(damaged).problems).toMatchObject([{ offset: 0, bytes: whole.length }]);
     expect(read(Buffer.alloc(4096)).problems).toEqual([]);
     expect(read(Buffer.alloc(0)).problems).toEqual([]);
+  });
+
+  describe('with copies of its header', () => {
+    const header = { ...HEADER, schema: 'umaprobe/record-segment/1' };
+    const copy = noteBytes(0, { type: 'segment', header });
+    const records = [copy, ...frames.slice(0, 3), noteBytes(5, { type: 'mark', text: 'x' }), copy, ...frames.slice(3)];
+    const copied = segmentBytes(header, ...records);
+    /** Where each record lies. */
+    const places = records.map((record, index) => {
+      const from = copied.length - records.slice(index).reduce((sum, { length }) => sum + length, 0);
+      return { record, from, to: from + record.length };
+    });
+    const headEnd = places[0]?.from ?? 0;
+
+    it('loses nothing to a damaged header', () => {
+      const damaged = Buffer.from(copied);
+      damaged[20] = (damaged[20] as number) ^ 1;
+      expect(read(damaged)).toMatchObject({
+        header,
+        free: [1000, 1001, 1002, 1003, 1004],
+        problems: [{ offset: 0, bytes: headEnd, message: 'the header is damaged; a copy of it was read' }],
+      });
+    });
+
+    it('loses what is damaged alone, wherever that is', () =>
+      fc.assert(
+        fc.property(
+          fc.array(fc.tuple(fc.nat(copied.length - 1), fc.integer({ min: 1, max: 255 })), {
+            minLength: 1,
+            maxLength: 12,
+          }),
+          (flips) => {
+            const damaged = Buffer.from(copied);
+            for (const [at, mask] of flips) damaged[at] = (damaged[at] as number) ^ mask;
+            const untouched = places.filter(({ from, to }) => copied.compare(damaged, from, to, from, to) === 0);
+            const isHeadWhole = copied.compare(damaged, 0, headEnd, 0, headEnd) === 0;
+            fc.pre(isHeadWhole || untouched.some(({ record }) => record === copy));
+            const found = read(damaged);
+            expect(found.header).toEqual(header);
+            const whole = untouched.flatMap(({ record }) => {
+              const index = frames.indexOf(record);
+              return index === -1 ? [] : [1000 + index];
+            });
+            expect(found.free).toEqual(expect.arrayContaining(whole));
+            // Nothing is made up, and nothing is read twice.
+            expect(found.free).toEqual([1000, 1001, 1002, 1003, 1004].filter((free) => found.free.includes(free)));
+          },
+        ),
+        { numRuns: 2000 },
+      ));
   });
 
   it('of a later format says which umaprobe reads it', () => {

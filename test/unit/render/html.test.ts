@@ -164,6 +164,20 @@ const hostilePages = [
             bootId: NASTY,
             marks: [{ at: '2026-11-20T18:00:00.000Z', text: NASTY, pid: 1 }],
             kernelMessages: [{ at: '2026-11-20T18:00:00.000Z', text: NASTY }],
+            gpus: [
+              {
+                index: 0,
+                name: NASTY,
+                total: 2,
+                lowestFree: {
+                  at: '2026-11-20T18:00:00.000Z',
+                  bytes: 1,
+                  holders: [{ pid: 1, name: NASTY, gpuBytes: 1 }],
+                },
+                at: ['2026-11-20T18:00:00.000Z'],
+                used: [1],
+              },
+            ],
             processSeries: {
               at: ['2026-11-20T18:00:00.000Z'],
               processes: [{ pid: 1, name: NASTY, highestHeld: 1, highestGpuBytes: 1, held: [1], gpuBytes: [1] }],
@@ -327,7 +341,7 @@ describe('a page', () => {
       );
     const parts = percent('');
     const widths = parts.filter((_, index) => index % 2 === 1);
-    expect(widths).toHaveLength(need.terms.length + 3);
+    expect(widths).toHaveLength(need.terms.filter(({ bytes }) => bytes > 0).length + 3);
     expect(widths.reduce((sum, width) => sum + width, 0)).toBeCloseTo(100, 1);
     expect(widths[1]).toBeCloseTo(((need.terms[0]?.bytes ?? 0) / pool.total) * 100, 1);
     const [from = 0, width = 0] = percent(' class="most"');

@@ -3,17 +3,32 @@ import { describe, expect, it } from 'vitest';
 import { launchHtml } from '../../../lib/render/html/launch.ts';
 import { escapeText } from '../../../lib/render/html/markup.ts';
 import { planRows, receiptRows } from '../../../lib/render/launch-facts.ts';
-import type { LaunchReceipt } from '../../../lib/types/index.ts';
+import type { LaunchReceipt, LaunchReport } from '../../../lib/types/index.ts';
 import { launchOf } from '../../support/launches.ts';
 import { sessionOf } from '../../support/reports.ts';
 
 const assets = { script: 'draw();', style: 'body { margin: 0 }', version: '9.9.9' };
 const launched = await launchOf();
 
+describe('the receipt', () => {
+  const rowOf = (record: LaunchReport['record']) =>
+    receiptRows(launched.receipt as LaunchReceipt, record).find(([label]) => label === 'recording')?.[1];
+  it('says why there is no recording, or not all of it', () => {
+    expect(rowOf({ folder: '/r', failure: 'write 1.umarec: no space left' })).toBe(
+      'not whole: write 1.umarec: no space left',
+    );
+    expect(rowOf({ folder: null, failure: 'no space left' })).toBe('none: no space left');
+    expect([rowOf({ folder: '/r', failure: null }), rowOf(null)]).toEqual([null, null]);
+  });
+});
+
 describe('the page', () => {
   it('of a launch has its receipt, its plan, what the guard did, and the recording beside its document', () => {
     const page = launchHtml(launched, sessionOf(), assets);
-    for (const [label, text] of [...planRows(launched.plan), ...receiptRows(launched.receipt as LaunchReceipt)])
+    for (const [label, text] of [
+      ...planRows(launched.plan),
+      ...receiptRows(launched.receipt as LaunchReceipt, launched.record),
+    ])
       if (text !== null) for (const part of [label, text]) expect(page).toContain(escapeText(part));
     for (const text of ['Caches are dropped', 'class="timeline" data-session="0"', '>fits<', 'exit code 0'])
       expect(page).toContain(text);

@@ -161,6 +161,7 @@ describe('the bar', () => {
       gpuProcesses: null,
       driverPools: null,
       freeInCpuLists: null,
+      zram: null,
     });
     const bar = poolBar(book, optionsAt(122));
     expect(bar).toHaveLength(122);

@@ -113,13 +113,44 @@ describe('the house rules', () => {
     ['lib/memory/views.ts', "if (name === 'NVIDIA GB10') x();\n", 'known by its attributes'],
     ['lib/memory/views.ts', "import { x } from './x.js';\n", 'relative imports end in .ts'],
     ['scripts/x.mjs', '// FIXME later\n', 'an issue, not a comment'],
+    ['lib/fit/fit.ts', "import { get } from 'node:https';\n", 'opens no connection'],
+    ['lib/fit/fit.ts', "const got = await fetch('https://example.org');\n", 'opens no connection'],
+    ['native/nvml/nvml.cc', '  ::socket(AF_INET, SOCK_STREAM, 0);\n', 'opens no connection'],
     ['lib/memory/long.ts', '\n'.repeat(501), 'is it one idea'],
+    [
+      'lib/record/live.ts',
+      "import { statSync, openSync } from 'node:fs';\n",
+      'live.ts: openSync of node:fs: files are opened by',
+    ],
+    ['lib/record/live.ts', "import { readFile } from 'node:fs/promises';\n", 'readFile of node:fs'],
+    [
+      'lib/record/live.ts',
+      "import {\n  statSync,\n  type Stats,\n  rmSync as remove,\n} from 'node:fs';\n",
+      'rmSync of node:fs',
+    ],
+    ['lib/base/system-file.ts', "import { writeFileSync } from 'node:fs';\n", 'writeFileSync of node:fs'],
+    ['lib/record/live.ts', "import * as fs from 'node:fs';\n", 'imported by name'],
+    ['lib/record/live.ts', "const fs = await import('node:fs/promises');\n", 'imported by name'],
+    ['lib/record/live.ts', "const fs = process.getBuiltinModule('node:fs');\n", 'imported by name'],
+    ['lib/guard/target.ts', "  const { stdout } = spawnSync(\n    'systemctl',\n", 'not by PATH'],
+    ['native/host/host.cc', '  ::open(path, O_WRONLY | O_CREAT, 0600);\n', 'a file is made by'],
+    ['native/record/recorder.cc', '  std::ofstream file(path);\n', 'a file is made by'],
   ])('find a breach in %s', (path, text, why) => {
     expect(breachesOf(path, text)).toEqual([expect.stringContaining(why)]);
   });
 
   it.each([
     ['native/js/calls_read.cc', '#include <napi.h>\n'],
+    ['lib/base/folder.ts', "import { openSync, renameSync } from 'node:fs';\n"],
+    [
+      'lib/record/live.ts',
+      "import { closeSync, type Stats, statSync } from 'node:fs';\nimport type { Dirent } from 'node:fs';\n",
+    ],
+    [
+      'lib/guard/target.ts',
+      "spawnSync(program, ['show']);\nexecFile('/usr/bin/id');\nconst at = /x/.exec('systemctl');\n",
+    ],
+    ['native/record/segments.cc', '  ::openat(folder, name, O_CREAT);\n'],
     ['lib/memory/quirks.ts', "const name = 'NVIDIA GB10';\n"],
     ['lib/memory/views.ts', "// On a GB10 'free' is small.\nimport { x } from './x.ts';\n"],
   ])('leave %s alone', (path, text) => {

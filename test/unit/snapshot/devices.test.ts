@@ -26,6 +26,8 @@ const context = (changes: Partial<DeviceContext> = {}): DeviceContext => ({
   child: null,
   environment: {},
   firstPidNamespace: true,
+  gpuNodes: null,
+  ownMemoryGpus: 0,
   processName: (pid) => `process ${pid}`,
   ...changes,
 });

@@ -1,0 +1,58 @@
+// Falls that are over before anything can be done: a program takes 2 GiB in 70 ms, and rests. Once
+// the next one has begun it is expected to take as much as the largest of the last seconds.
+#pragma once
+
+#include "guard/protocol.h"
+
+namespace umaprobe {
+
+class Bursts {
+ public:
+  explicit Bursts(const ProgramRules& rules) : rules_(rules) {}
+
+  void add(double t, double left) {
+    if (t - t_ < rules_.burst_every) return;
+    const bool falls = last_ - left >= rules_.burst_step;
+    if (falls && !falling_) {
+      falling_ = true;
+      began_ = t_;
+      from_ = last_;
+    }
+    if (falls) fell_at_ = t;
+    if (falling_ && t - fell_at_ >= rules_.burst_rest) end(t, left);
+    t_ = t;
+    last_ = left;
+  }
+
+  // Seconds since the present fall began; kUnknown: none has.
+  double age() const { return falling_ ? t_ - began_ : kUnknown; }
+  // Bytes a second of the present fall.
+  double speed() const { return (from_ - last_) / age(); }
+  // What will be left at the end of the present fall; kUnknown: it is no burst, or the first.
+  double expected() const {
+    const bool seen = t_ - largest_at_ < rules_.burst_memory;
+    const bool is_alike = falling_ && age() <= rules_.burst_for && from_ - last_ < largest_ &&
+                          2 * speed() >= largest_speed_;
+    return seen && is_alike ? from_ - largest_ : kUnknown;
+  }
+
+ private:
+  void end(double t, double left) {
+    falling_ = false;
+    const double bytes = from_ - left;
+    const double time = fell_at_ - began_;
+    if (bytes < rules_.min_fall || time > rules_.burst_for) return;
+    if (bytes < largest_ && t - largest_at_ < rules_.burst_memory) return;
+    largest_ = bytes;
+    largest_speed_ = bytes / time;
+    largest_at_ = t;
+  }
+
+  const ProgramRules& rules_;
+  double t_ = 0, last_ = kUnknown;
+  bool falling_ = false;
+  double began_ = 0, from_ = 0, fell_at_ = 0;
+  double largest_ = 0, largest_speed_ = 0, largest_at_ = kUnknown;
+};
+
+}  // namespace umaprobe

@@ -1,0 +1,56 @@
+// The job that the shell knows: the process group of umaprobe. Where there is a terminal, the
+// program runs in it as well, and what the terminal or a shell sends to the group reaches the
+// program without umaprobe. Elsewhere it has a group of its own, which the kernel signals at once,
+// however fast it forks.
+#pragma once
+
+#include <sys/types.h>
+#include <termios.h>
+
+#include "base/descriptor.h"
+
+namespace umaprobe {
+
+class Job {
+ public:
+  // `parent`: umaprobe's process, which stops and goes on with the program; 0: it does not.
+  // `tty`: the mode of the terminal is restored after a program that was killed.
+  Job(pid_t parent, bool tty);
+  Job(const Job&) = delete;
+
+  // Of umaprobe.
+  pid_t group() const { return group_; }
+  // Whether the program runs in it.
+  bool is_shared() const { return is_shared_; }
+
+  // Starts a process in the group, which only shows what is sent to the whole group.
+  void start_witness();
+  // Whether umaprobe got this signal with its whole group: then the program has it. Once for each.
+  bool has_taken(int number) const;
+  void end_witness();
+  void lose_witness() { witness_ = 0; }  // it was waited for
+  pid_t witness() const { return witness_; }
+
+  // The program was stopped by this signal: so is umaprobe, and its shell takes the terminal back.
+  void stop(int signal) const;
+  void go_on() const;
+  // Whether umaprobe runs.
+  bool has_parent() const;
+  // Whether umaprobe is stopped: SIGSTOP cannot be passed on by a handler.
+  bool is_stopped() const;
+
+  void restore_terminal() const;
+
+ private:
+  void tell_parent(int signal) const;
+
+  Descriptor tty_;
+  termios modes_{};
+  const pid_t parent_;
+  const pid_t group_;
+  const bool is_shared_;
+  pid_t witness_ = 0;
+  Descriptor witness_status_, parent_stat_;
+};
+
+}  // namespace umaprobe
