@@ -1,7 +1,7 @@
 // lib/*.ts → dist/*.js, in few files: Node's loader takes about 0.5 ms per module, and `import 'umaprobe'` may take 5 ms.
 // The code that all entry points share is one chunk, so that there is one class UmaError; the code of a snapshot is
-// another, loaded by the first snapshot; what the plain command needs besides is a third; each other command is a separate
-// chunk, loaded when it is used.
+// another, loaded by the first snapshot; what every command needs besides is a third, the plain command's screen a fourth; each
+// other command is a separate chunk, loaded when it is used.
 //
 // browser/report/*.ts → dist/report/, the script and style that are embedded in a report's page.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,24 +11,28 @@ import { bundleMachineValidator } from './machine-validator.mjs';
 import { root } from './run.mjs';
 
 const lib = join(root, 'lib');
-/** Modules that all entry points share. */
+/** Modules that all entry points share, with what a snapshot and the guard both need. */
 const CORE =
-  /^lib\/(root|base\/(abort|arguments|errors|facts|limits|nearest)|(cache|estimate|explain|fit|guard|launch|layout|processes|profile|record|snapshot|stress|sweep)\/index|host\/meminfo|native\/binding|snapshot\/(mem-get-info|watch))\.ts$/;
+  /^lib\/(root|base\/(abort|arguments|errors|facts|folder|inherited|limits|nearest)|(cache|estimate|explain|fit|guard|launch|layout|processes|profile|record|snapshot|stress|sweep)\/index|host\/(files|meminfo|meminfo-within|process)|memory\/(floor|guard-rules|pressure)|native\/binding|snapshot\/(mem-get-info|settled|watch))\.ts$/;
 
 /** What the first reading needs besides: one file instead of twenty. The rules of memory/ come whole. */
 const READING =
   /^lib\/(base\/(format|lazy)|types\/kinds|memory\/.*|host\/(cgroup|driver|files|kernel|meminfo-lines|meminfo-within|process|procfs)|snapshot\/(attributes|child-readings|cuda-memory|cuda-report|devices|failures|hidden-devices|libraries|own-context|pairs|take))\.ts$/;
-/** What the plain command needs besides that. */
+/** What every command needs. */
 const COMMAND =
-  /^lib\/(cli\/(main|parse|help|core\/(command|exit|interrupt|options|package-files|reading-options|terminal|usage)|commands\/(index|snapshot))|models\/tensors|render\/(kinds|numbers|options|paint|text-layout|text\/(frame|snapshot[a-z-]*)))\.ts$/;
+  /^lib\/(cli\/(main|parse|help|core\/(command|exit|interrupt|options|package-files|terminal|usage)|commands\/(floor-option|guarded-program|index))|render\/(options|paint|text-layout|text\/frame))\.ts$/;
+/** What the plain command needs besides all that. */
+const SCREEN =
+  /^lib\/(cli\/(core\/reading-options|commands\/snapshot)|models\/tensors|render\/(kinds|numbers|text\/snapshot[a-z-]*))\.ts$/;
 /** The work of guard(), for whose start a user waits: one file instead of four. */
 const GUARD = /^lib\/(base\/start-process|guard\/(?!index).*|sim\/environment)\.ts$/;
 /** A group takes what its files import along, unless an earlier one has it. */
 const GROUPS = {
   core: CORE,
+  command: COMMAND,
   reading: READING,
   early: /^lib\/cli\/core\/early-reading\.ts$/,
-  command: COMMAND,
+  screen: SCREEN,
   guard: GUARD,
 };
 

@@ -3,7 +3,6 @@
  * renames it, or puts a link in its place, does not change where its files are written.
  */
 
-import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -129,9 +128,9 @@ export class Folder {
     unlinkSync(this.at(draft.name));
   }
 
-  /** A new, empty file. Its name is short, so that every name that is valid can be replaced. */
+  /** A new, empty file, which O_EXCL makes ours. Its name is short, so that every name that is valid can be replaced. */
   #draft(mode: number): { fd: number; name: string } {
-    const name = `.umaprobe-${randomBytes(6).toString('hex')}.tmp`;
+    const name = `.umaprobe-${Math.random().toString(36).slice(2, 14)}.tmp`;
     return { fd: openSync(this.at(name), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode), name };
   }
 

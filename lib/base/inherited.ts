@@ -32,7 +32,8 @@ export function inherited(): Inherited {
 function descriptors(): number[] {
   const links = numbersIn('/proc/self/fd')
     .filter((fd) => fd > 2 && fd < MOST)
-    .map((fd) => ({ fd, target: linkOf(fd), mode: accessMode(fd) }));
+    .map((fd) => ({ fd, target: linkOf(fd) }))
+    .map(({ fd, target }) => ({ fd, target, mode: target?.startsWith('pipe:') === true ? accessMode(fd) : '' }));
   const parents = new Set(numbersIn(`/proc/${process.ppid}/fd`).map((fd) => linkOf(fd, process.ppid)));
   const isOwn = ({ mode, target }: Link): boolean =>
     // The folder that was listed is closed by now.

@@ -6,7 +6,7 @@ import type { GuardOptions, GuardReport } from '../types/index.ts';
 export { DEFAULT_GRACE_MS, DEFAULT_INTERVAL_MS } from './defaults.ts';
 export { assertWatchable } from './watchable.ts';
 
-const load = lazy(() => Promise.all([import('./options.ts'), import('./start.ts')]));
+const load = lazy(() => import('./start.ts'));
 
 /**
  * Runs a program, or watches one that runs, and stops it before it takes the machine down: by MemAvailable and how fast it
@@ -20,8 +20,5 @@ const load = lazy(() => Promise.all([import('./options.ts'), import('./start.ts'
  *   TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for bad options.
  */
 export async function guard(options: GuardOptions): Promise<GuardReport> {
-  const [{ checkGuardOptions }, { runGuard }] = await load();
-  const settings = checkGuardOptions(options);
-  settings.signal?.throwIfAborted();
-  return runGuard(settings);
+  return (await load()).runGuard(options);
 }

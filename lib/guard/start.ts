@@ -16,13 +16,14 @@ import { readHostMemory } from '../host/meminfo-within.ts';
 import { type GuardThresholds, guardThresholds, PROGRAM_NICER } from '../memory/guard-rules.ts';
 import { guardProgram, native } from '../native/binding.ts';
 import { memoryNow } from '../snapshot/settled.ts';
-import type { GuardReport } from '../types/index.ts';
+import type { GuardOptions, GuardReport } from '../types/index.ts';
 import { ControlLines } from './control.ts';
 import { guardEnvironment } from './environment.ts';
 import { keepMemoryFree } from './keep-free.ts';
 import { leftBehind, sharedMemoryNow } from './left-behind.ts';
 import { LineSplitter } from './lines.ts';
 import { permittedLoadActions } from './load-actions.ts';
+import { checkGuardOptions } from './options.ts';
 import { forwardOutput, isPiped } from './output.ts';
 import { type LinePattern, linePattern } from './pattern.ts';
 import { guardArguments, parseReport } from './protocol.ts';
@@ -35,7 +36,9 @@ import { assertWatchable } from './watchable.ts';
 /** For output that is still in the pipes when the program has ended. */
 const LAST_OUTPUT_MS = 500;
 
-export async function runGuard(settings: Settings): Promise<GuardReport> {
+export async function runGuard(options: GuardOptions): Promise<GuardReport> {
+  const settings = checkGuardOptions(options);
+  settings.signal?.throwIfAborted();
   const machine = native().simulatedMachine();
   if (isFailure(machine)) throw toUmaError(machine);
   const { available, total } = await readHostMemory();
@@ -63,8 +66,11 @@ export async function runGuard(settings: Settings): Promise<GuardReport> {
     control.connect(child.stdio[channels.fds.control] as Writable);
     const exit = await follow(child, { settings, run, control, isReady, reportFd: channels.fds.report });
     const before = await shared;
-    const left = before === null ? [] : await leftBehind(before, run.startedAt, machine !== null).catch(() => []);
-    return run.report(exit, await memoryNow().catch(() => ({ available: null, free: null })), left);
+    const [left, memory] = await Promise.all([
+      before === null ? [] : leftBehind(before, run.startedAt, machine !== null).catch(() => []),
+      memoryNow().catch(() => ({ available: null, free: null })),
+    ]);
+    return run.report(exit, memory, left);
   } finally {
     if (signals >= 0) native().returnSignals();
   }

@@ -133,7 +133,7 @@ class Launch {
       floor: hostFloor(machine.host.total, floorBytes ?? null),
       prepare: this.#settings.prepare,
       anyway,
-      record: recorded === null ? null : { folder: recorded, problem: whyNotRecorded(recorded) },
+      record: recorded === null ? null : { folder: recorded, problem: await whyNotRecorded(recorded) },
     });
   }
 

@@ -4,10 +4,10 @@ import { lazy } from '../base/lazy.ts';
 import type { ReadRecordOptions, Recorder, RecordOptions, RecordReport } from '../types/index.ts';
 
 export { DEFAULT_RECORD_BYTES } from './defaults.ts';
-export { whyNotRecorded } from './obstacle.ts';
 
 const loadStart = lazy(() => Promise.all([import('./options.ts'), import('./start.ts')]));
 const loadRead = lazy(() => Promise.all([import('./options.ts'), import('./read.ts')]));
+const loadObstacle = lazy(() => import('./obstacle.ts'));
 const loadMark = lazy(() => Promise.all([import('./options.ts'), import('./mark.ts')]));
 
 /**
@@ -48,4 +48,9 @@ export async function mark(text: string, folder?: string): Promise<void> {
   const [{ checkMark }, { markIn }] = await loadMark();
   const checked = checkMark(text, folder);
   return markIn(checked.folder, checked.text);
+}
+
+/** Why nothing can be recorded in a folder that may not be there yet, as a clause; null: nothing is known against it. Writes nothing. */
+export async function whyNotRecorded(folder: string): Promise<string | null> {
+  return (await loadObstacle()).whyNotRecorded(folder);
 }

@@ -34,7 +34,7 @@ GroupMemory::GroupMemory(Host& host, GpuMemory& gpu)
       gpu_(gpu),
       time_scale_(host.time_scale()),
       processes_(std::make_unique<Processes>(host.page_size())),
-      members_(std::make_unique<Processes>(host.page_size())) {}
+      members_(std::make_unique<Processes::Members>()) {}
 
 void GroupMemory::start() {
   processes_->expect_descendants(::getpid());
@@ -83,7 +83,7 @@ void GroupMemory::run() {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       last_ = held;
-      members_->take_members(*processes_);
+      members_->take(processes_->members());
       begun_ = begun;
       measured_.notify();
     }

@@ -52,7 +52,7 @@ class GroupMemory {
   bool wanted_ = false;
   Clock::time_point begun_;  // of the last one that has ended
   Holdings last_;
-  const std::unique_ptr<Processes> members_;
+  const std::unique_ptr<Processes::Members> members_;
 };
 
 }  // namespace umaprobe

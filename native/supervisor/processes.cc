@@ -161,24 +161,24 @@ void Processes::find_descendants(const Member& root, bool below, bool all) {
   }
   // Those that were read are added below, or their pids belong to other processes now.
   const auto read_now = [&](const Member& member) { return !only_new || find(member.pid); };
-  Member* const kept = members_.data();
-  member_count_ = static_cast<size_t>(std::remove_if(kept, kept + member_count_, read_now) - kept);
+  members_.remove_if(read_now);
   for (const Entry* entry = first; entry != last; ++entry) {
     const Member& process = entry->process;
-    if (entry->member && !entry->zombie && !(below && process.pid == root.pid)) add(process);
+    if (entry->member && !entry->zombie && !(below && process.pid == root.pid))
+      members_.add(process);
   }
 }
 
-void Processes::take_members(const Processes& other) {
-  member_count_ = other.member_count_;
-  std::copy(other.begin(), other.end(), members_.begin());
+void Processes::Members::take(const Members& others) {
+  count_ = others.count_;
+  std::copy(others.begin(), others.end(), all_.begin());
 }
 
-void Processes::add(const Member& process) {
-  if (member_count_ < members_.size()) members_[member_count_++] = process;
+void Processes::Members::add(const Member& process) {
+  if (count_ < all_.size()) all_[count_++] = process;
 }
 
-bool Processes::has(pid_t pid) const {
+bool Processes::Members::has(pid_t pid) const {
   return std::any_of(begin(), end(), [pid](const Member& member) { return member.pid == pid; });
 }
 
@@ -186,8 +186,7 @@ double Processes::bytes(Host& host, double& own) {
   const auto ended = [](const Member& member) {
     return ::kill(member.pid, 0) != 0 && errno == ESRCH;
   };
-  Member* const kept = members_.data();
-  member_count_ = static_cast<size_t>(std::remove_if(kept, kept + member_count_, ended) - kept);
+  members_.remove_if(ended);
   own = kUnknown;
   double alone = 0, common = 0;
   bool any = false;

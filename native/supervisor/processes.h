@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +26,27 @@ class Processes {
     uint64_t started;  // clock ticks since boot; 0: not read
   };
 
+  class Members {
+   public:
+    size_t size() const { return count_; }
+    const Member* begin() const { return all_.data(); }
+    const Member* end() const { return all_.data() + count_; }
+    bool has(pid_t pid) const;
+    // Beyond the room for 8192 they are left out.
+    void add(const Member& process);
+    void clear() { count_ = 0; }
+    void take(const Members& others);
+    template <typename Predicate>
+    void remove_if(const Predicate& leaves) {
+      Member* const first = all_.data();
+      count_ = static_cast<size_t>(std::remove_if(first, first + count_, leaves) - first);
+    }
+
+   private:
+    std::array<Member, 1u << 13> all_{};
+    size_t count_ = 0;
+  };
+
   // The process that has this pid now; `started` is 0 if there is none.
   static Member now(pid_t pid);
   // Signals this process, and no later one with its pid. 0, or errno.
@@ -39,15 +61,16 @@ class Processes {
   void find_descendants(const Member& root, bool below, bool all);
   // Nothing descends from `root` yet: its first search reads no older processes.
   void expect_descendants(pid_t root);
-  void add(pid_t pid) { add(now(pid)); }
-  void clear() { member_count_ = 0; }
-  // Takes the members of another list in place of its own.
-  void take_members(const Processes& other);
+  void add(pid_t pid) { members_.add(now(pid)); }
+  void clear() { members_.clear(); }
+  // In place of its own.
+  void take_members(const Members& others) { members_.take(others); }
 
-  size_t size() const { return member_count_; }
-  const Member* begin() const { return members_.data(); }
-  const Member* end() const { return members_.data() + member_count_; }
-  bool has(pid_t pid) const;
+  const Members& members() const { return members_; }
+  size_t size() const { return members_.size(); }
+  const Member* begin() const { return members_.begin(); }
+  const Member* end() const { return members_.end(); }
+  bool has(pid_t pid) const { return members_.has(pid); }
 
   // Memory of the members: `own`, what no other process has, and the largest share of what they
   // have in common; kUnknown if none could be read. Members that have ended are left out from then
@@ -64,7 +87,6 @@ class Processes {
   // Those with pids above `after`, up to `newest`.
   void read_new(pid_t after, pid_t newest);
   void read_one(const char* name);
-  void add(const Member& process);
 
   const double page_size_;
   Descriptor proc_, loadavg_;
@@ -73,8 +95,7 @@ class Processes {
   std::array<char, 1u << 15> names_{};
   std::array<Entry, 1u << 15> all_{};
   size_t count_ = 0;
-  std::array<Member, 1u << 13> members_{};
-  size_t member_count_ = 0;
+  Members members_;
 };
 
 }  // namespace umaprobe

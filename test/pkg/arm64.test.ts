@@ -25,7 +25,9 @@ function whyNot(): string | null {
 function arm64Node(): string {
   const command = join(temporaryFolder('arm64'), 'node');
   const inside = `data:text/javascript,process.execPath=${JSON.stringify(command)}`;
-  const qemu = `${findTool('qemu-aarch64')} -L ${sysroot} ${nodeBinary('arm64', '20')}`;
+  // Not with -L: then "/" itself is the folder of the libraries, and what is made by its path from there lies in it.
+  const loader = `${join(sysroot, 'lib', 'ld-linux-aarch64.so.1')} --library-path ${join(sysroot, 'lib')}`;
+  const qemu = `${findTool('qemu-aarch64')} ${loader} ${nodeBinary('arm64', '20')}`;
   writeFileSync(command, `#!/bin/sh\nexec ${qemu} --import '${inside}' "$@"\n`, { mode: 0o755 });
   return command;
 }

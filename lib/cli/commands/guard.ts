@@ -1,9 +1,7 @@
-import { UmaError } from '../../base/errors.ts';
 import { clean, MiB } from '../../base/format.ts';
 import { LIMITS } from '../../base/limits.ts';
 import { readTrustedFile } from '../../base/trusted-file.ts';
 import { DEFAULT_GRACE_MS, DEFAULT_INTERVAL_MS, guard } from '../../guard/index.ts';
-import { linePattern } from '../../guard/pattern.ts';
 import { checkPolicy } from '../../guard/policy.ts';
 import { guardPage } from '../../render/text/guard.ts';
 import type { GuardEvent, GuardOptions, GuardPolicy, GuardReport, GuardTarget, LoadAction } from '../../types/index.ts';
@@ -14,19 +12,10 @@ import { count, duration, durationRange, flag, isGiven, list, size, text } from 
 import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
 import { floorOf, floorOptions } from './floor-option.ts';
+import { graceMs, leftText, READY, readyOf, tellOfPipe, whyNotStarted } from './guarded-program.ts';
 
 const TARGETS = ['pid', 'cgroup', 'unit', 'system'] as const;
-/** Of the processes that a program leaves. */
-const MOST_NAMES = 5;
-
 const LOAD_ACTIONS: readonly LoadAction[] = ['drop', 'compact'];
-
-export const READY = {
-  type: 'string',
-  placeholder: '<regex>',
-  summary:
-    'A line of the output that says that it is ready, and ends the loading (RE2); the output then goes through a pipe',
-} as const;
 
 export const guardCommand: Command = {
   name: 'guard',
@@ -130,25 +119,6 @@ function optionsOf({ json, values }: Context): GuardOptions {
   };
 }
 
-/** Checked here, so that the message names the option as it was typed. */
-export function readyOf(values: Context['values'], command: string): string | undefined {
-  const pattern = text(values, 'ready');
-  if (pattern === undefined) return undefined;
-  const { max } = LIMITS.patternLength;
-  if (pattern.length > max) throw new UsageError(`--ready is longer than ${max} characters.`, command);
-  try {
-    linePattern('--ready', pattern);
-  } catch (error) {
-    throw new UsageError((error as Error).message, command);
-  }
-  return pattern;
-}
-
-export function graceMs(values: Context['values'], command: string): number {
-  if (/^0\s*(ms|s|m|min|h)?$/.test(text(values, 'grace') ?? '')) return 0;
-  return duration(values, 'grace', LIMITS.graceMs, DEFAULT_GRACE_MS, command);
-}
-
 function loadActionsOf(values: Context['values']): LoadAction[] | undefined {
   const words = list(values, 'load-actions', 'guard');
   if (words === undefined) return undefined;
@@ -199,21 +169,6 @@ async function runCommand(options: GuardOptions, context: Context): Promise<Outc
   }
 }
 
-/** A program behaves otherwise without a terminal: it says less, or says it later. */
-export function tellOfPipe({ json, stderr, stdout, values }: Context): void {
-  if (text(values, 'ready') === undefined || json || !stdout.isTty || flag(values, 'quiet')) return;
-  stderr.write('umaprobe: --ready reads the output: the program sees a pipe and not this terminal.\n');
-}
-
-/** Why a program could not be started, with the exit code of a shell for that; null: it is another error. */
-export function whyNotStarted(error: unknown, file: string): { text: string; exitCode: number } | null {
-  if (!(error instanceof UmaError) || error.call !== `start ${file}`) return null;
-  const text = clean(error.message)
-    .slice(`${clean(error.call)}: `.length)
-    .replace(/ \((\w+) \d+\)$/, ' ($1)');
-  return { text, exitCode: error.nativeName === 'ENOENT' ? 127 : 126 };
-}
-
 /** Ctrl-C ends the watching, and not what is watched. */
 async function watchTarget(options: GuardOptions, target: GuardTarget, context: Context): Promise<Outcome> {
   const interrupt = onInterrupt(() => undefined);
@@ -237,15 +192,6 @@ function outcomeOf(report: GuardReport, context: Context): Outcome {
     stderr.write(`${guardPage(report, renderOptionsFor(stderr)).join('\n')}\n`);
   const code = outcome === 'stopped' ? EXIT.stopped : signal !== null ? exitBySignal(signal) : (exitCode ?? 0);
   return { exitCode: code, document: report, text: null };
-}
-
-/** One line: what runs on, and whether it is guarded. */
-export function leftText({ guard, processes }: Extract<GuardEvent, { type: 'left' }>): string {
-  const names = processes.slice(0, MOST_NAMES).map(({ name, pid }) => `${clean(name ?? 'process')} ${pid}`);
-  const rest = processes.length - names.length;
-  const left = [...names, ...(rest > 0 ? [`${rest} more`] : [])].join(', ');
-  const guarded = guard === null ? 'not guarded' : `guarded by umaprobe-guard ${guard} until the end`;
-  return `umaprobe: the program ended and left ${left} running, ${guarded}.\n`;
 }
 
 /** Actions as they happen, on stderr. */

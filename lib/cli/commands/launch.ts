@@ -16,7 +16,7 @@ import { UsageError } from '../core/usage.ts';
 import { SUDO } from './cache-shared.ts';
 import { MODEL_OPTIONS } from './estimate.ts';
 import { floorOf, floorOptions } from './floor-option.ts';
-import { graceMs, leftText, READY, readyOf, tellOfPipe, whyNotStarted } from './guard.ts';
+import { graceMs, leftText, READY, readyOf, tellOfPipe, whyNotStarted } from './guarded-program.ts';
 import { FOLDER, NO_RECORD } from './record.ts';
 import { PAGE_POINTS } from './record-show.ts';
 import { reportsOf, writePage } from './reports.ts';

@@ -1,0 +1,63 @@
+/** What `guard` and `launch` share: --ready, --grace, and what they say of the program that they start. */
+import { UmaError } from '../../base/errors.ts';
+import { clean } from '../../base/format.ts';
+import { LIMITS } from '../../base/limits.ts';
+import { DEFAULT_GRACE_MS } from '../../guard/index.ts';
+import { linePattern } from '../../guard/pattern.ts';
+import type { GuardEvent } from '../../types/index.ts';
+import type { Context } from '../core/command.ts';
+import { duration, flag, text } from '../core/options.ts';
+import { UsageError } from '../core/usage.ts';
+
+/** Of the processes that a program leaves. */
+const MOST_NAMES = 5;
+
+export const READY = {
+  type: 'string',
+  placeholder: '<regex>',
+  summary:
+    'A line of the output that says that it is ready, and ends the loading (RE2); the output then goes through a pipe',
+} as const;
+
+/** Checked here, so that the message names the option as it was typed. */
+export function readyOf(values: Context['values'], command: string): string | undefined {
+  const pattern = text(values, 'ready');
+  if (pattern === undefined) return undefined;
+  const { max } = LIMITS.patternLength;
+  if (pattern.length > max) throw new UsageError(`--ready is longer than ${max} characters.`, command);
+  try {
+    linePattern('--ready', pattern);
+  } catch (error) {
+    throw new UsageError((error as Error).message, command);
+  }
+  return pattern;
+}
+
+export function graceMs(values: Context['values'], command: string): number {
+  if (/^0\s*(ms|s|m|min|h)?$/.test(text(values, 'grace') ?? '')) return 0;
+  return duration(values, 'grace', LIMITS.graceMs, DEFAULT_GRACE_MS, command);
+}
+
+/** A program behaves otherwise without a terminal: it says less, or says it later. */
+export function tellOfPipe({ json, stderr, stdout, values }: Context): void {
+  if (text(values, 'ready') === undefined || json || !stdout.isTty || flag(values, 'quiet')) return;
+  stderr.write('umaprobe: --ready reads the output: the program sees a pipe and not this terminal.\n');
+}
+
+/** Why a program could not be started, with the exit code of a shell for that; null: it is another error. */
+export function whyNotStarted(error: unknown, file: string): { text: string; exitCode: number } | null {
+  if (!(error instanceof UmaError) || error.call !== `start ${file}`) return null;
+  const text = clean(error.message)
+    .slice(`${clean(error.call)}: `.length)
+    .replace(/ \((\w+) \d+\)$/, ' ($1)');
+  return { text, exitCode: error.nativeName === 'ENOENT' ? 127 : 126 };
+}
+
+/** One line: what runs on, and whether it is guarded. */
+export function leftText({ guard, processes }: Extract<GuardEvent, { type: 'left' }>): string {
+  const names = processes.slice(0, MOST_NAMES).map(({ name, pid }) => `${clean(name ?? 'process')} ${pid}`);
+  const rest = processes.length - names.length;
+  const left = [...names, ...(rest > 0 ? [`${rest} more`] : [])].join(', ');
+  const guarded = guard === null ? 'not guarded' : `guarded by umaprobe-guard ${guard} until the end`;
+  return `umaprobe: the program ended and left ${left} running, ${guarded}.\n`;
+}
