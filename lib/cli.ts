@@ -3,17 +3,24 @@
 import { rememberInherited } from './base/inherited.ts';
 import { isPlain } from './cli/core/plain-words.ts';
 
+/** These commands start a program, and end as it does. */
+const startsProgram = ['guard', 'launch'].includes(process.argv[2] ?? '');
+
 /** Exits after a write error: with 0 if the reader closed the pipe (`| head`), else with 1. Exit hooks still run. */
-function exitAfterWriteError(error: NodeJS.ErrnoException): never {
+function exitAfterWriteError(error: NodeJS.ErrnoException): void {
+  // The program gets the same error, if it has more to say.
+  if (error.code === 'EPIPE' && startsProgram) return;
   if (error.code === 'EPIPE') process.exit(0);
   process.stderr.write(`umaprobe: the output cannot be written: ${error.message}\n`);
   process.exit(1);
 }
 
 // Node opens a terminal once more where these streams are one.
-if (['guard', 'launch'].includes(process.argv[2] ?? '')) rememberInherited();
+if (startsProgram) rememberInherited();
 process.stdout.on('error', exitAfterWriteError);
-process.stderr.on('error', () => process.exit(1));
+process.stderr.on('error', () => {
+  if (!startsProgram) process.exit(1);
+});
 
 /** A static import of a file of its own would end in a stack trace when it cannot be opened, as without free descriptors. */
 async function run(): Promise<number> {

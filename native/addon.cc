@@ -47,6 +47,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports["guardStart"] = Napi::Function::New<GuardStart>(env, "guardStart");
   exports["guardRead"] = Napi::Function::New<GuardRead>(env, "guardRead");
   exports["guardStop"] = Napi::Function::New<GuardStop>(env, "guardStop");
+  exports["openPipe"] = Napi::Function::New<OpenPipe>(env, "openPipe");
   exports["takeSignals"] = Napi::Function::New<TakeSignals>(env, "takeSignals");
   exports["returnSignals"] = Napi::Function::New<ReturnSignals>(env, "returnSignals");
   exports["endBySignal"] = Napi::Function::New<EndBySignal>(env, "endBySignal");

@@ -1,12 +1,12 @@
 // What `umaprobe guard` and earlyoom do beside real programs on this kernel: those that take all memory, and healthy ones.
 // docs/guard-outcomes.md has the table. It takes gigabytes of memory for the better part of an hour: run it on a machine at rest.
 //
-//   node scripts/bootstrap.mjs && sudo node scripts/guard-programs.mjs --times 10 [--only NAME]        prints the table
+//   node scripts/bootstrap.mjs && sudo node scripts/guard-programs.mjs --times 10 [--only NAME|Healthy]        prints the table
 //
 // Each run is in a PID namespace of its own, in which earlyoom sees no other program. Both guards have the same floor. A program that
 // nobody stops is ended 2 GiB below it.
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, closeSync, mkdtempSync, openSync, readFileSync, readSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -113,8 +113,15 @@ const HEALTHY = [
   },
 ];
 
-const meminfo = () => readFileSync('/proc/meminfo', 'latin1');
-const lineOf = (text, name) => Number(new RegExp(`^${name}: +(\\d+)`, 'm').exec(text)?.[1]) * 1024;
+const lineOf = (name) =>
+  Number(new RegExp(`^${name}: +(\\d+)`, 'm').exec(readFileSync('/proc/meminfo', 'latin1'))?.[1]) * 1024;
+/** Pages that a program freed lie in the processors' lists for minutes, outside MemAvailable: up to an eighth of memory. */
+const inLists = () =>
+  [...readFileSync('/proc/zoneinfo', 'latin1').matchAll(/^ +count: +(\d+)/gm)].reduce(
+    (sum, [, pages]) => sum + pages * 4096,
+    0,
+  );
+const available = () => lineOf('MemAvailable') + inLists();
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** The command line of a guarded script, by the guard. `user`: as an ordinary user. */
@@ -127,7 +134,7 @@ function commandOf(guard, floor, script, user) {
   }
   const limits = `${Math.round(floor / 1024)},${Math.round(kill / 1024)}`;
   // earlyoom acts where memory and swap are low, so here swap always is. It runs as root, as its service does.
-  const swap = lineOf(meminfo(), 'SwapTotal') / 1024;
+  const swap = lineOf('SwapTotal') / 1024;
   const always = swap === 0 ? '' : `-S ${swap},${swap}`;
   const watched = `earlyoom -r 0 -M ${limits} ${always} > /dev/null 2>&1 & exec "$@"`;
   return ['sh', '-c', watched, 'sh', ...who, 'sh', '-c', script];
@@ -135,28 +142,25 @@ function commandOf(guard, floor, script, user) {
 
 /** One run: how low memory went against the floor, in bytes, how it ended, and after which signal. */
 async function runOne(guard, { room, script }, user, env) {
-  const floor = Math.round(lineOf(meminfo(), 'MemAvailable') - room * GiB);
+  const floor = Math.round(available() - room * GiB);
   const args = ['--pid', '--fork', '--kill-child', '--mount-proc', ...commandOf(guard, floor, script, user)];
   const child = spawn('unshare', args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';
   child.stderr.on('data', (chunk) => (said += chunk));
   let [lowest, end] = [Number.POSITIVE_INFINITY, null];
   child.once('exit', (code, signal) => (end = signal ?? code));
-  const file = openSync('/proc/meminfo', 'r');
-  const text = Buffer.alloc(4096);
   for (const until = performance.now() + LIMIT_MS; end === null; await sleep(5)) {
-    lowest = Math.min(lowest, lineOf(text.latin1Slice(0, readSync(file, text, 0, text.length, 0)), 'MemAvailable'));
+    lowest = Math.min(lowest, available());
     if (lowest < floor - 2 * GiB || performance.now() > until) child.kill('SIGKILL');
   }
-  closeSync(file);
   rmSync('/dev/shm/umaprobe-outcome', { force: true });
   await settled(floor + 0.8 * room * GiB);
   return { end, above: lowest - floor, signal: /SIG(TERM|KILL)/.exec(said)?.[0] ?? null };
 }
 
 /** Until the memory of the last run is back. */
-async function settled(available) {
-  for (let tries = 0; tries < 200 && lineOf(meminfo(), 'MemAvailable') < available; tries++) await sleep(50);
+async function settled(bytes) {
+  for (let tries = 0; tries < 200 && available() < bytes; tries++) await sleep(50);
 }
 
 async function rowOf(program, times, isHealthy, env) {
@@ -223,9 +227,11 @@ if (isMain(import.meta.url)) {
       ['Takes all memory', TAKERS, false],
       ['Healthy', HEALTHY, true],
     ]) {
+      const isWanted = ({ name }) => values.only === undefined || `${title} ${name}`.includes(values.only);
+      if (!programs.some(isWanted)) continue;
       console.log(`| ${title} | guard, as root | guard, as another user | earlyoom |\n|---|---|---|---|`);
       for (const program of programs) {
-        if (values.only !== undefined && !program.name.includes(values.only)) continue;
+        if (!isWanted(program)) continue;
         const { needs = 'sh' } = program;
         if (findTool(needs) === null && env[needs] === undefined)
           console.log(`| ${program.name} | not run: no ${needs} | | |`);

@@ -24,7 +24,7 @@ import { leftBehind, sharedMemoryNow } from './left-behind.ts';
 import { LineSplitter } from './lines.ts';
 import { permittedLoadActions } from './load-actions.ts';
 import { checkGuardOptions } from './options.ts';
-import { forwardOutput, isPiped } from './output.ts';
+import { forwardOutput, isPiped, OutputPipes } from './output.ts';
 import { type LinePattern, linePattern } from './pattern.ts';
 import { guardArguments, parseReport } from './protocol.ts';
 import { type Exit, GuardRun } from './run.ts';
@@ -60,11 +60,11 @@ export async function runGuard(options: GuardOptions): Promise<GuardReport> {
   try {
     const channels = channelsOf({ report: 'pipe', control: 'pipe', readings, signals }, settings);
     const args = guardCommandLine(settings, thresholds, { simulated: machine !== null, tty, channels });
-    const child = await startGuard(settings, args, channels);
+    const { child, pipes } = await startGuard(settings, args, channels);
     // Beside the start of the program, which has no time yet to leave much.
     const shared = sharedMemoryNow(machine !== null).catch(() => null);
     control.connect(child.stdio[channels.fds.control] as Writable);
-    const exit = await follow(child, { settings, run, control, isReady, reportFd: channels.fds.report });
+    const exit = await follow(child, { settings, pipes, run, control, isReady, reportFd: channels.fds.report });
     const before = await shared;
     const [left, memory] = await Promise.all([
       before === null ? [] : leftBehind(before, run.startedAt, machine !== null).catch(() => []),
@@ -78,6 +78,7 @@ export async function runGuard(options: GuardOptions): Promise<GuardReport> {
 
 interface Following {
   settings: Settings;
+  pipes: OutputPipes | null;
   run: GuardRun;
   control: ControlLines;
   isReady: LinePattern | null;
@@ -111,7 +112,7 @@ function channelsOf(given: Record<ChannelName, number | 'pipe'>, { forwardSignal
 }
 
 /** Passes on what the native guard reports and what the program writes, until both have ended. */
-async function follow(child: ChildProcess, { control, isReady, reportFd, run, settings }: Following): Promise<Exit> {
+async function follow(child: ChildProcess, { control, isReady, pipes, reportFd, run, settings }: Following): Promise<Exit> {
   const { signal, target } = settings;
   // What this call did not start goes on when nobody wants to watch it any longer.
   const stop = (): void => (target === null ? control.write('stop') : void child.kill('SIGTERM'));
@@ -127,20 +128,21 @@ async function follow(child: ChildProcess, { control, isReady, reportFd, run, se
   report.on('data', (text: string) => reports.write(text));
   // The native guard closes it when it ends, or goes on without this process.
   const reported = once(report, 'close').catch(() => undefined);
-  forwardOutput(child, settings, (stream, line) => {
+  const onLine = (stream: 'stdout' | 'stderr', line: string): void => {
     run.output(stream, line);
     if (!run.isLoaded && isReady?.(line) === true) {
       run.loaded('ready');
       control.write('loaded');
     }
-  });
+  };
+  if (pipes !== null) forwardOutput(pipes, settings, onLine);
   signal?.addEventListener('abort', stop, { once: true });
   if (signal?.aborted) stop();
   const following = new AbortController();
   if (target !== null && 'system' in target) void followTargets(target.system, control, following.signal);
   if (settings.keepFreeBytes !== undefined) void keepMemoryFree(settings.keepFreeBytes, run, following.signal);
   try {
-    const outputs = [child.stdout, child.stderr].flatMap((stream) => (stream === null ? [] : [once(stream, 'close')]));
+    const outputs = pipes === null ? [] : [pipes.stdout, pipes.stderr].map((stream) => once(stream, 'close'));
     const exited = exitOf(child, failed.signal);
     const left = reported.then(() => (run.isLeft ? { code: 0, signal: null } : exited));
     const exit = await Promise.race([exited, left]);
@@ -152,6 +154,7 @@ async function follow(child: ChildProcess, { control, isReady, reportFd, run, se
     ]);
     ending.abort();
     for (const stream of child.stdio) stream?.destroy();
+    pipes?.destroy();
     child.unref();
     reports.end();
     return exit;
@@ -218,21 +221,32 @@ function guardCommandLine(
   return command === null ? words : [...words, '--', ...command];
 }
 
-async function startGuard(settings: Settings, args: readonly string[], channels: Channels): Promise<ChildProcess> {
+interface Started {
+  child: ChildProcess;
+  pipes: OutputPipes | null;
+}
+
+async function startGuard(settings: Settings, args: readonly string[], channels: Channels): Promise<Started> {
   const { cwd, env, stdio } = settings;
   // A missing folder would look like a missing program.
   if (cwd !== undefined) checkNamedFolder('cwd', cwd);
   const program = guardProgram();
-  const outputs = isPiped(settings) ? (['pipe', 'pipe'] as const) : ([stdio === 'stderr' ? 2 : 1, 2] as const);
+  const pipes = isPiped(settings) ? new OutputPipes() : null;
+  const outputs = pipes?.writable ?? [stdio === 'stderr' ? 2 : 1, 2];
   try {
-    return await startProcess(program.file, [...program.args, ...args], {
+    const child = await startProcess(program.file, [...program.args, ...args], {
       stdio: [stdio === 'pipe' ? 'ignore' : 0, ...outputs, ...channels.stdio],
       env: guardEnvironment(env ?? process.env),
       ...(cwd === undefined ? {} : { cwd }),
     });
+    return { child, pipes };
+  } catch (error) {
+    pipes?.destroy();
+    throw error;
   } finally {
     // Who waits for their end waits for the program's.
     const { fds, stdio } = channels;
+    pipes?.started();
     for (const fd of [...channels.inherited, stdio[fds.signals - 3]]) if (typeof fd === 'number') closeSync(fd);
   }
 }

@@ -363,6 +363,8 @@ export interface NativeBinding {
   guardRead(): NativeGuard;
   guardStop(): void;
 
+  /** pipe2(2): the descriptors to read from and to write to. Node's own pipes are sockets, which cannot be opened as /dev/stdout. */
+  openPipe(): [number, number] | Failure;
   /**
    * From now on the signals that a program can take are for the program of a guard: they are written to a pipe. Its end to
    * read from; -1: none, or they are taken already. Listeners of these signals that are added or removed until

@@ -97,6 +97,7 @@ Napi::Value GuardStop(const Napi::CallbackInfo& info);
 Napi::Value DieWithParent(const Napi::CallbackInfo& info);
 
 // calls_signals.cc: the signals of this process.
+Napi::Value OpenPipe(const Napi::CallbackInfo& info);
 Napi::Value TakeSignals(const Napi::CallbackInfo& info);
 Napi::Value ReturnSignals(const Napi::CallbackInfo& info);
 Napi::Value EndBySignal(const Napi::CallbackInfo& info);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "host/free_pages.h"
 #include "host/meminfo.h"
 #include "supervisor/small_thread.h"
 
@@ -19,10 +20,14 @@ struct MachineMemory {
   double available, anonymous, shared;
 };
 
+std::string_view read_text(Host& host, const char* path, char* buffer, size_t size) {
+  const long length = host.read(path, buffer, size);
+  return {buffer, static_cast<size_t>(std::max(length, 0L))};
+}
+
 MachineMemory read_machine(Host& host, char* buffer, size_t size) {
-  const long length = host.read("/proc/meminfo", buffer, size);
   double numbers[kMeminfoFields];
-  parse_meminfo({buffer, static_cast<size_t>(std::max(length, 0L))}, numbers);
+  parse_meminfo(read_text(host, "/proc/meminfo", buffer, size), numbers);
   return {numbers[meminfo_slot("available")], numbers[meminfo_slot("anonPages")],
           numbers[meminfo_slot("shmem")]};
 }
@@ -98,7 +103,7 @@ Holdings GroupMemory::measure(Clock::time_point begun) {
     return std::chrono::duration<double>(at.time_since_epoch()).count() * time_scale_;
   };
   held.t = machine_time(begun);
-  const MachineMemory before = read_machine(host_, meminfo_.data(), meminfo_.size());
+  const MachineMemory before = read_machine(host_, text_.data(), text_.size());
   target_->find(*processes_, false);
   CgroupMemory group;
   const bool is_accounted = target_->memory(group);
@@ -108,11 +113,13 @@ Holdings GroupMemory::measure(Clock::time_point begun) {
   } else {
     held.group = processes_->bytes(host_, held.own);
   }
-  const MachineMemory after = read_machine(host_, meminfo_.data(), meminfo_.size());
+  const MachineMemory after = read_machine(host_, text_.data(), text_.size());
   const auto all = [&](const MachineMemory& machine) {
     return is_accounted ? machine.anonymous + machine.shared : machine.anonymous;
   };
-  held.available = after.available;
+  const auto zones = read_text(host_, "/proc/zoneinfo", text_.data(), text_.size());
+  const double lists = parse_cpu_lists(zones, static_cast<double>(host_.page_size()));
+  held.left = known(lists) ? after.available + lists : after.available;
   held.all_least = std::min(all(before), all(after));
   held.all_most = std::max(all(before), all(after));
   // Pages that a fork shares are counted in each process.

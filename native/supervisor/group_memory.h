@@ -45,7 +45,7 @@ class GroupMemory {
   const double time_scale_;
   const Target* target_ = nullptr;
   const std::unique_ptr<Processes> processes_;  // of the thread
-  std::array<char, 1u << 14> meminfo_{};
+  std::array<char, 1u << 18> text_{};           // zoneinfo of 144 processors takes 0.2 MiB
 
   std::mutex mutex_;
   MonotonicCondition wake_, measured_;

@@ -118,12 +118,12 @@ Judge::Fall Judge::fall() const {
     const Reading* middle = before(half);
     const Reading* then = before(half + half);
     if (!then) break;
-    const double bytes = then->available - now_.available;
+    const double bytes = then->left() - now_.left();
     fall.slope = -bytes / (now_.t - then->t);
     if (!known(fall.now)) fall.now = fall.slope;
     const double least = bytes * rules_.least_half;
-    if (bytes >= rules_.min_fall && then->available - middle->available >= least &&
-        middle->available - now_.available >= least) {
+    if (bytes >= rules_.min_fall && then->left() - middle->left() >= least &&
+        middle->left() - now_.left() >= least) {
       fall.since = then;
       break;
     }
@@ -138,7 +138,7 @@ Judge::Fall Judge::fall() const {
 double Judge::taken_by_others(const Reading& then) const {
   const Holdings& held = now_.held;
   const double seconds = now_.t - then.t;
-  const double fell = then.available - now_.available;
+  const double fell = then.left() - now_.left();
   const double oldest = seconds * rules_.held_age;
   if (!(now_.t - held.t < oldest) || !(held.t > then.held.t)) return kUnknown;
   double grew = others_grew(then.held, held);
@@ -149,7 +149,7 @@ double Judge::taken_by_others(const Reading& then) const {
       return taken_between_gpu_readings(fell / seconds);
     }
   }
-  const bool most = grew >= rules_.others * std::fmax(fell, then.held.available - held.available);
+  const bool most = grew >= rules_.others * std::fmax(fell, then.held.left - held.left);
   return most ? grew : kUnknown;
 }
 
@@ -159,7 +159,7 @@ double Judge::taken_between_gpu_readings(double fall) const {
   const Reading* last = recent_.earlier(now_.held.gpu_at);
   const Reading* first = last ? recent_.earlier(last->held.gpu_at) : nullptr;
   if (!first || !(last->t > first->t)) return kUnknown;
-  const double fell = first->available - last->available;
+  const double fell = first->left() - last->left();
   const double grew =
       others_grew(first->held, last->held) + now_.held.others_gpu - last->held.others_gpu;
   const bool alike = fell >= rules_.min_fall && fall < rules_.faster * fell / (last->t - first->t);
@@ -180,7 +180,7 @@ void Judge::judge_low(Verdict& verdict) {
   const bool evident = lasts(low && other_evidence(), rules_.low_for, now_.t, evidence_since_);
   if (low) raise(verdict, Level::kWarn, reason_word::kLowAndStalled);
   const Reading* then = long_low ? long_.before(now_.t, rules_.low_for) : nullptr;
-  const bool falls = then && then->available - now_.available >= rules_.min_fall;
+  const bool falls = then && then->left() - now_.left() >= rules_.min_fall;
   if (evident || (falls && !known(taken_by_others(*then))))
     raise(verdict, Level::kTerm, reason_word::kLowAndStalled);
 }

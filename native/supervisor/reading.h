@@ -8,7 +8,7 @@ namespace umaprobe {
 // What the program and all processes of the machine hold, measured at one time. Bytes.
 struct Holdings {
   double t = kUnknown;          // machine time
-  double available = kUnknown;  // MemAvailable then
+  double left = kUnknown;       // what programs could get then
   double group = kUnknown;      // host memory of the program
   double group_gpu = kUnknown;  // 0 without a GPU
   // Memory that belongs to a process, and to nothing else: of all processes, at least and at most

@@ -32,7 +32,7 @@ Reading parse(const std::string& line) {
   reading.free_in_cpu_lists = number_of(line, "freeInCpuLists");
   Holdings& held = reading.held;
   held.t = held.gpu_at = reading.t;
-  held.available = reading.available;
+  held.left = reading.left();
   held.group = held.own = number_of(line, "groupBytes");
   held.group_gpu = number_of(line, "groupGpuBytes");
   held.all_least = held.all_most = held.own + number_of(line, "othersBytes");

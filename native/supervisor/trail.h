@@ -1,4 +1,4 @@
-// The last readings, to tell a fall of MemAvailable and who takes the memory.
+// The last readings, to tell a fall and who takes the memory.
 #pragma once
 
 #include <algorithm>

@@ -39,6 +39,9 @@ const OWN_GROUP = 'without a terminal it has a process group of its own';
 const OTHER_PARENT = 'its parent is umaprobe-guard, which waits for it';
 const LIMITS_OF_NODE = 'what was ignored or limited only for umaprobe is lost: Node sets it before umaprobe begins';
 
+/** The same with --ready, which reads the output of the program. */
+const READY = '[ $# = 0 ] || set -- "${@:1:3}" --ready nothing --;';
+
 const rows: Record<string, Row> = {
   'exit code 0': { script: '"$@" true; echo $?' },
   'exit codes 1, 6, 126, 127 and 255': {
@@ -121,6 +124,13 @@ const rows: Record<string, Row> = {
     script: `(up; sleep 1) | PROGRAM="$*" script -qefc '$PROGRAM bash -c "trap \\"stty size; exit\\" WINCH; echo 1 > $D/up; while sleep 0.02; do :; done" & until grep -q 1 $D/up 2> /dev/null; do sleep 0.02; done; stty rows 33 cols 77; wait' /dev/null | tr -d '\\r' | grep 33`,
   },
   'yes | head -1 with pipefail': { script: 'set -o pipefail; "$@" yes | head -1; echo $?' },
+  'yes | head -1 with pipefail, its output read': {
+    script: `${READY} set -o pipefail; "$@" yes | head -1; echo $?`,
+  },
+  'opens /dev/stdout and /dev/stderr, its output read': {
+    script: `${READY} "$@" sh -c 'echo a > /dev/stdout; echo b > /dev/stderr; echo c' 2>&1 | sort`,
+  },
+  'writes 20 MB, its output read': { script: `${READY} "$@" head -c 20000000 /dev/zero | md5sum` },
   'standard input is a pipe of 20 MB': { script: 'head -c 20000000 /dev/zero | "$@" md5sum' },
   'standard input is /dev/null': { script: '"$@" cat < /dev/null; echo $?' },
   'standard output is a file that is appended to': {

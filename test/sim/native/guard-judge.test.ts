@@ -51,6 +51,20 @@ describe('the judge stops', () => {
     expect(kill?.evidence.available).toBeGreaterThan(8 * GiB);
   });
 
+  // Other processes take a little, too: of what left MemAvailable it is all, of what programs can get it is a tenth.
+  it.each([20, 170, 2000])('a program that takes %i MiB/s out of the lists of the processors', (rate) => {
+    const taken = (t: number) => rate * MiB * t;
+    const series_ = series((1.4 * GiB) / (rate * MiB), (t) => ({
+      available: 7.4 * GiB - 0.1 * taken(t),
+      freeInCpuLists: 1.6 * GiB - 0.9 * taken(t),
+      groupBytes: 0.9 * taken(t),
+      othersBytes: 4 * GiB + 0.1 * taken(t),
+    }));
+    const [term] = stops(replayed(series_, FIELD));
+    expect(term).toMatchObject({ action: 'term', reason: 'floor-near' });
+    expect(term?.evidence.slope).toBeCloseTo(-rate * MiB, -5);
+  });
+
   it('growth below the floor, where memory was there at the start', () => {
     const [stop] = stops(
       replayed(
@@ -206,5 +220,8 @@ describe('free pages in the processors’ lists', () => {
     const [term] = replayed(series(1, () => ({ ...low, freeInCpuLists: 0.05 * GiB })));
     expect(term).toMatchObject({ action: 'term', reason: 'below-kill', evidence: { freeInCpuLists: 0.05 * GiB } });
     expect(replayed(series(1, () => ({ available: 7.9 * GiB, freeInCpuLists: 0.5 * GiB })))).toEqual([]);
+    // Pages move between the two.
+    const moving = (t: number) => ({ available: (9 - t) * GiB, freeInCpuLists: t * GiB });
+    expect(replayed(series(1.5, moving), { ...FIELD, ...FAR })).toEqual([]);
   });
 });
