@@ -112,7 +112,10 @@ function channelsOf(given: Record<ChannelName, number | 'pipe'>, { forwardSignal
 }
 
 /** Passes on what the native guard reports and what the program writes, until both have ended. */
-async function follow(child: ChildProcess, { control, isReady, pipes, reportFd, run, settings }: Following): Promise<Exit> {
+async function follow(
+  child: ChildProcess,
+  { control, isReady, pipes, reportFd, run, settings }: Following,
+): Promise<Exit> {
   const { signal, target } = settings;
   // What this call did not start goes on when nobody wants to watch it any longer.
   const stop = (): void => (target === null ? control.write('stop') : void child.kill('SIGTERM'));

@@ -40,7 +40,7 @@ const OTHER_PARENT = 'its parent is umaprobe-guard, which waits for it';
 const LIMITS_OF_NODE = 'what was ignored or limited only for umaprobe is lost: Node sets it before umaprobe begins';
 
 /** The same with --ready, which reads the output of the program. */
-const READY = '[ $# = 0 ] || set -- "${@:1:3}" --ready nothing --;';
+const READY = '[ $# = 0 ] || set -- "$1" "$2" "$3" --ready nothing --;';
 
 const rows: Record<string, Row> = {
   'exit code 0': { script: '"$@" true; echo $?' },
