@@ -8,7 +8,7 @@ import { checkErrorsPage } from './errors-page.mjs';
 import { checkGuardProtocol } from './guard-protocol.mjs';
 import { breaches } from './house-rules.mjs';
 import { napiHeaders } from './native-build.mjs';
-import { checkReference, referenceToolsAreCurrent } from './reference.mjs';
+import { makeReference, referenceToolsAreCurrent } from './reference.mjs';
 import { checkBiomeRooms } from './rooms.mjs';
 import { findTool, isMain, main, root, run } from './run.mjs';
 import { checkSchemas } from './schemas.mjs';
@@ -63,11 +63,12 @@ async function clangTidy() {
   if (unclean.length > 0) throw new Error(`found problems in ${unclean.sort().join(', ')}`);
 }
 
-/** TypeDoc is 48 MB that nobody else needs: CI installs it, and `npm run reference` does. */
+/** Whether each export has a doc comment. TypeDoc is 48 MB that nobody else needs: CI installs it, and `npm run reference` does. */
 async function reference() {
+  if (write) return;
   if (!process.env.CI && !referenceToolsAreCurrent())
-    throw new Skipped('TypeDoc is not installed, so docs/reference may be stale (npm run reference makes it)');
-  await checkReference({ write });
+    throw new Skipped('TypeDoc is not installed (npm run reference installs it)');
+  await makeReference();
 }
 
 const steps = {
