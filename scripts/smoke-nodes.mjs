@@ -1,12 +1,16 @@
-// Loads the addon, which is built once, in every supported version of Node, as Node-API promises.
+// Loads the addon, which is built once, in every supported version of Node, as Node-API promises. On an older Node the
+// command says in one line which one it needs.
 //   node scripts/smoke-nodes.mjs [20 22 …]
 import { spawnSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
-import { bootstrap } from './bootstrap.mjs';
+import { join } from 'node:path';
+import { bootstrap, readJson } from './bootstrap.mjs';
 import { nodeBinary } from './fetch-programs.mjs';
 import { capture, main, root } from './run.mjs';
 
-const majors = process.argv.length > 2 ? process.argv.slice(2) : ['20', '22', '24', '26'];
+/** Too old; 18 is Ubuntu 24.04's. */
+const OLD = ['12', '16', '18'];
+const majors = process.argv.length > 2 ? process.argv.slice(2) : [...OLD, '20', '22', '24', '26'];
 
 /** The problem with one version of Node, as a sentence; null: none. */
 function smoke(node) {
@@ -20,6 +24,17 @@ function smoke(node) {
   if (warnings !== '') return `watch printed: ${warnings}`;
   const type = capture(node, ['--no-warnings', '-e', code]).trim();
   return type === 'number' ? null : `require('umaprobe').hostMemorySync().total is a ${type}`;
+}
+
+/** The same of a version that is too old. */
+function refusal(node, version) {
+  const needed = /^>=(\d+\.\d+)\.0$/.exec(readJson(join(root, 'package.json')).engines.node)?.[1];
+  const line = `umaprobe needs Node ${needed} or later, and this is ${version.slice(1)}. `;
+  const { status, stderr, stdout } = spawnSync(node, ['dist/cli.js', 'fit', '--json'], { cwd: root, encoding: 'utf8' });
+  if (status !== 2) return `the exit code is ${status}, not 2`;
+  if (!stderr.startsWith(line) || stderr.trimEnd().includes('\n'))
+    return `stderr is not one line that begins "${line}": ${stderr}`;
+  return JSON.parse(stdout).error.message === stderr.trimEnd() ? null : `--json says ${stdout}`;
 }
 
 /** What three readings print on stderr. Node 24 warns about a pause below 0, in a process that was late. */
@@ -42,6 +57,9 @@ function warningsOfWatch(node) {
   return spawnSync(node, args, { cwd: root, encoding: 'utf8', timeout: 60_000 }).stderr.trim();
 }
 
+const fine = (major) =>
+  OLD.includes(major) ? 'refused in one line' : 'loads, snapshot --sim gb10 (simulated) and hostMemorySync() answer';
+
 await main(async () => {
   await bootstrap();
   const failed = [];
@@ -50,11 +68,11 @@ await main(async () => {
     const version = capture(node, ['--version']).trim();
     let problem;
     try {
-      problem = smoke(node);
+      problem = OLD.includes(major) ? refusal(node, version) : smoke(node);
     } catch (error) {
       problem = error.message;
     }
-    console.log(`node ${version}: ${problem ?? 'loads, snapshot --sim gb10 (simulated) and hostMemorySync() answer'}`);
+    console.log(`node ${version}: ${problem ?? fine(major)}`);
     if (problem !== null) failed.push(version);
   }
   const totals = {
