@@ -20,8 +20,9 @@ const load = lazy(() => Promise.all([loadModels(), import('./options.ts'), impor
  */
 export async function openModel(model: ModelInput, options: { signal?: AbortSignal } = {}): Promise<Model> {
   checkKeys('openModel()', options, { signal: true });
+  const signal = checkSignal(options.signal);
   const { opened } = await loadModels();
-  return abortable(checkSignal(options.signal), () => opened(model));
+  return abortable(signal, () => opened(model, signal));
 }
 
 /**
@@ -32,8 +33,8 @@ export async function openModel(model: ModelInput, options: { signal?: AbortSign
  */
 export async function estimate(model: ModelInput, options: EstimateOptions = {}): Promise<EstimateReport> {
   const [{ opened }, { checkEstimateOptions }, { estimateOf }] = await load();
-  const use = checkEstimateOptions(options);
-  return estimateOf(await opened(model), use);
+  const { signal, use } = checkEstimateOptions(options);
+  return estimateOf(await abortable(signal, () => opened(model, signal)), use);
 }
 
 /**
@@ -41,7 +42,12 @@ export async function estimate(model: ModelInput, options: EstimateOptions = {})
  *
  * @throws as `openModel()`; `ERR_INVALID_ARG_VALUE` also for a model whose parameters cannot be counted.
  */
-export async function estimateTable(model?: ModelInput): Promise<EstimateTable> {
+export async function estimateTable(
+  model?: ModelInput,
+  options: { signal?: AbortSignal } = {},
+): Promise<EstimateTable> {
+  checkKeys('estimateTable()', options, { signal: true });
+  const signal = checkSignal(options.signal);
   const [{ opened }, { tableOf }] = await loadTable();
-  return tableOf(model === undefined ? null : await opened(model));
+  return tableOf(model === undefined ? null : await abortable(signal, () => opened(model, signal)));
 }

@@ -5,6 +5,7 @@ import {
   checkChoice,
   checkInteger,
   checkKeys,
+  checkSignal,
   invalidType,
   invalidValue,
   type Keys,
@@ -40,10 +41,15 @@ const KEYS: Keys<EstimateOptions> = {
   loraRank: true,
   workers: true,
   rolloutUtilization: true,
+  signal: true,
 };
 
-export function checkEstimateOptions(options: EstimateOptions): Use {
+export function checkEstimateOptions(options: EstimateOptions): { use: Use; signal: AbortSignal | undefined } {
   checkKeys('estimate()', options, KEYS);
+  return { use: checkUse(options), signal: checkSignal(options.signal) };
+}
+
+function checkUse(options: EstimateOptions): Use {
   const whole = (name: keyof EstimateOptions, limits: Range): number | null =>
     options[name] === undefined ? null : checkInteger(name, options[name], limits);
   const on = (name: keyof EstimateOptions): boolean =>

@@ -32,8 +32,12 @@ export async function fitWithEstimate(
   const [{ checkFit }, { fitReport }, { answerOf }] = await load();
   const { need: checked, settings } = checkFit(need, snapshot, options);
   if ('total' in checked) return { report: fitReport(checked, snapshot, settings), estimated: null };
-  const model = await openModel(checked.model);
+  const model = await openModel(checked.model, signalOf(settings));
   return answerOf({ model, use: checked.use, machine: snapshot, options: settings });
+}
+
+function signalOf({ signal }: { signal: AbortSignal | undefined }): { signal?: AbortSignal } {
+  return signal === undefined ? {} : { signal };
 }
 
 /**
@@ -48,6 +52,6 @@ export async function fitTable(
 ): Promise<FitTable> {
   const [{ checkFitTable }, { tableOf }] = await loadTable();
   const { need: checked, settings } = checkFitTable(need, snapshot, options);
-  const model = checked.model === undefined ? null : await openModel(checked.model);
+  const model = checked.model === undefined ? null : await openModel(checked.model, signalOf(settings));
   return tableOf({ model, use: checked.use, machine: snapshot, options: settings });
 }

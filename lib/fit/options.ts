@@ -6,6 +6,7 @@ import {
   checkDevice,
   checkInteger,
   checkKeys,
+  checkSignal,
   invalidArgument,
   invalidType,
   invalidValue,
@@ -27,6 +28,7 @@ const TABLE_KEYS: Keys<TableOptions> = {
   utilization: true,
   device: true,
   llama: true,
+  signal: true,
 };
 const KEYS: Keys<FitOptions> = { ...TABLE_KEYS, solve: true, acceptTight: true };
 
@@ -94,6 +96,7 @@ function checkSettings(options: TableOptions) {
     utilization: utilization ?? null,
     device: device ?? null,
     llama: checkLlama(options.llama, program),
+    signal: checkSignal(options.signal),
   };
 }
 

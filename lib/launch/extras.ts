@@ -6,6 +6,7 @@ import { LIMITS } from '../base/limits.ts';
 import { estimate, openModel } from '../estimate/index.ts';
 import { exactly, plus, sumOf } from '../memory/range.ts';
 import { readGguf } from '../models/gguf.ts';
+import { withFile } from '../models/model-file.ts';
 import type {
   EstimateOptions,
   EstimateReport,
@@ -97,7 +98,7 @@ function whyNot(error: unknown): string {
 
 /** The tensors of a file without a language model. */
 async function ggufBytes(path: string): Promise<number> {
-  return (await readGguf(path)).sums.reduce((sum, { bytes }) => sum + bytes, 0);
+  return (await withFile(path, (file) => readGguf(file))).sums.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 function weightsOf({ terms }: EstimateReport): number {

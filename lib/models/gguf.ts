@@ -5,7 +5,7 @@
  */
 
 import { ggmlType } from './ggml-types.ts';
-import { modelError, readAt, withFile } from './model-file.ts';
+import { type ByteSource, modelError } from './model-file.ts';
 import { partOf, type WeightSum, WeightSums } from './weights.ts';
 
 export type GgufValue = string | number | boolean | readonly (number | boolean)[];
@@ -27,6 +27,14 @@ const LONGEST_KEY = 65_535;
 const LONGEST_VALUE = 4096;
 /** Per-layer arrays are far shorter, arrays of a tokenizer far longer. */
 const LONGEST_ARRAY = 4096;
+/** A vocabulary has 250,000 strings, and as many pairs. */
+const MOST_ENTRIES = 8_000_000;
+/** A list in a list is walked over by a call of its own; no program writes any. */
+const COST_OF_LIST = 100;
+/** Headers have up to some 30 MB, of which the vocabulary is most. */
+const LONGEST_HEADER = 2 ** 30;
+/** A server that drips has its own limit; a disk that hangs has this one. */
+const MOST_MS = 60_000;
 const MOST_TENSORS = 1_000_000;
 const MOST_KEYS = 100_000;
 const DEEPEST_ARRAY = 4;
@@ -39,14 +47,16 @@ const SCALAR_BYTES: readonly number[] = [1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8];
  * @param layers layers of the main model, for a part of a model, whose header does not say; null: the header says.
  * @throws UmaError ERR_UMA_MODEL for a header that is not one; Node's own error where the file cannot be read.
  */
-export async function readGguf(path: string, layers: number | null = null): Promise<GgufHeader> {
-  return withFile(path, async (file, size) => new Reader(file, size, path).header(layers));
+export async function readGguf(file: ByteSource, layers: number | null = null): Promise<GgufHeader> {
+  return new Reader(file).header(layers);
 }
 
 class Reader {
-  readonly #file: number;
+  readonly #file: ByteSource;
   readonly #size: number;
-  readonly #path: string;
+  readonly #started = Date.now();
+  /** Strings of arrays and lists in lists that may still be walked over. */
+  #entriesLeft = MOST_ENTRIES;
   readonly #buffer = Buffer.allocUnsafe(WINDOW);
   /** Position of the window in the file, bytes in it, and where the next value lies in it. */
   #start = 0;
@@ -55,10 +65,9 @@ class Reader {
   readonly #metadata = new Map<string, GgufValue>();
   readonly #arrayLengths = new Map<string, number>();
 
-  constructor(file: number, size: number, path: string) {
+  constructor(file: ByteSource) {
     this.#file = file;
-    this.#size = size;
-    this.#path = path;
+    this.#size = file.size;
   }
 
   async header(layers: number | null): Promise<GgufHeader> {
@@ -85,7 +94,7 @@ class Reader {
   }
 
   #fail(message: string): Error {
-    return modelError(this.#path, message);
+    return modelError(this.#file.path, message);
   }
 
   #limited(count: number, what: string, bytesOfOne: number, most: number): number {
@@ -108,7 +117,14 @@ class Reader {
       );
     this.#start = position;
     this.#at = 0;
-    this.#length = await readAt(this.#file, this.#buffer, Math.min(WINDOW, this.#size - position), position);
+    if (position > LONGEST_HEADER)
+      throw this.#fail(`its header is longer than ${LONGEST_HEADER.toLocaleString('en-US')} bytes`);
+    if (Date.now() - this.#started > MOST_MS)
+      throw this.#fail(
+        `its header took more than ${MOST_MS / 1000} s to read, and ends later than at byte ${position}`,
+      );
+    const window = this.#buffer.subarray(0, Math.min(WINDOW, this.#size - position));
+    this.#length = await this.#file.read(window, position);
     if (this.#length < bytes) throw this.#fail('it became shorter while it was read');
   }
 
@@ -214,6 +230,8 @@ class Reader {
       throw this.#fail(
         `array ${JSON.stringify(key.slice(0, 80))} claims ${length.toLocaleString('en-US')} entries; the file has ${left.toLocaleString('en-US')} bytes left`,
       );
+    if (type === TYPE.string) this.#spend(length, key);
+    if (type === TYPE.array) this.#spend(length * COST_OF_LIST, key);
     if (type === TYPE.string) return this.#skipStrings(length);
     if (type === TYPE.array) {
       if (depth >= DEEPEST_ARRAY)
@@ -228,6 +246,13 @@ class Reader {
       Array.from({ length }, (_, index) => this.#scalarAt(type, this.#at + index * smallest)),
     );
     this.#at += length * smallest;
+  }
+
+  #spend(entries: number, key: string): void {
+    this.#entriesLeft -= entries;
+    if (this.#entriesLeft >= 0) return;
+    const most = MOST_ENTRIES.toLocaleString('en-US');
+    throw this.#fail(`its lists have more than ${most} entries, with those of ${JSON.stringify(key.slice(0, 80))}`);
   }
 
   async #skipStrings(count: number): Promise<void> {

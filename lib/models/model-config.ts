@@ -97,7 +97,16 @@ export class ModelConfig {
   }
 
   #fail(name: string, value: unknown, expected: string): Error {
-    const text = (JSON.stringify(value) ?? String(value)).slice(0, 60);
+    const text = shown(value);
     return modelError(this.path, `${name} is ${text}; expected ${expected}`);
+  }
+}
+
+function shown(value: unknown): string {
+  try {
+    return (JSON.stringify(value) ?? String(value)).slice(0, 60);
+  } catch {
+    // A config that the caller holds may be nested without end.
+    return 'a value that JSON cannot hold';
   }
 }

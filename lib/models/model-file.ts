@@ -10,34 +10,57 @@ export function modelError(path: string, message: string): UmaError {
   return new UmaError('ERR_UMA_MODEL', { source: 'umaprobe', call, status: null, name: 'MODEL_INVALID', message });
 }
 
+/** A file of a model as bytes, wherever it is: the readers of headers know nothing else of it. */
+export interface ByteSource {
+  /** As messages name it. */
+  readonly path: string;
+  readonly size: number;
+  /** Fills `buffer` with the bytes at `position`. Returns how many; fewer only at the end of the file. */
+  read(buffer: Buffer, position: number): Promise<number>;
+}
+
 /** A call of Node with a number for the file: FileHandle takes twice the time, which counts with 160 shards. */
 function promised<T>(call: (done: (error: Error | null, value: T) => void) => void): Promise<T> {
   return new Promise((resolve, reject) => call((error, value) => (error === null ? resolve(value) : reject(error))));
 }
 
 /**
- * Opens a regular file, hands its number to `work` with its size, and closes it. The open does not wait: a FIFO in a
- * folder of models would otherwise hang it.
+ * Opens a regular file, hands it to `work`, and closes it. The open does not wait: a FIFO in a folder of models would
+ * otherwise hang it.
+ *
+ * @param signal ends the work at its next read.
  */
-export async function withFile<T>(path: string, work: (file: number, size: number) => Promise<T>): Promise<T> {
+export async function withFile<T>(
+  path: string,
+  work: (file: ByteSource) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  signal?.throwIfAborted();
   const file = await promised<number>((done) => open(path, constants.O_RDONLY | constants.O_NONBLOCK, done));
   // What can wait for a disk or a network is done by Node's threads. Of an open file the kernel knows the rest.
   try {
     const stat = fstatSync(file);
     if (!stat.isFile()) throw modelError(path, 'it is not a regular file');
-    return await work(file, stat.size);
+    const source: ByteSource = {
+      path,
+      size: stat.size,
+      read(buffer, position) {
+        signal?.throwIfAborted();
+        return readAt(file, buffer, position);
+      },
+    };
+    return await work(source);
   } finally {
     closeSync(file);
   }
 }
 
-/** Reads `length` bytes at `position`; fewer only at the end of the file. */
-export async function readAt(file: number, buffer: Buffer, length: number, position: number): Promise<number> {
+async function readAt(file: number, buffer: Buffer, position: number): Promise<number> {
   let filled = 0;
-  while (filled < length) {
+  while (filled < buffer.length) {
     const offset = filled;
     const bytes = await promised<number>((done) =>
-      read(file, buffer, offset, length - offset, position + offset, done),
+      read(file, buffer, offset, buffer.length - offset, position + offset, done),
     );
     if (bytes === 0) break;
     filled += bytes;
@@ -46,16 +69,14 @@ export async function readAt(file: number, buffer: Buffer, length: number, posit
 }
 
 /** Text of a small file; an error if it is larger than `limit` bytes. */
-export async function readSmall(path: string, limit: number): Promise<string> {
-  return withFile(path, async (file, size) => {
-    if (size > limit)
-      throw modelError(
-        path,
-        `it has ${size.toLocaleString('en-US')} bytes; expected at most ${limit.toLocaleString('en-US')}`,
-      );
-    const buffer = Buffer.allocUnsafe(size);
-    return buffer.toString('utf8', 0, await readAt(file, buffer, size, 0));
-  });
+export async function readText(file: ByteSource, limit: number): Promise<string> {
+  if (file.size > limit)
+    throw modelError(
+      file.path,
+      `it has ${file.size.toLocaleString('en-US')} bytes; expected at most ${limit.toLocaleString('en-US')}`,
+    );
+  const buffer = Buffer.allocUnsafe(file.size);
+  return buffer.toString('utf8', 0, await file.read(buffer, 0));
 }
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -68,6 +89,7 @@ export function isObject(value: unknown): value is JsonObject {
 export function parseObject(text: string, path: string): JsonObject {
   // Editors of Windows write a mark before the text.
   const json = text.startsWith('\ufeff') ? text.slice(1) : text;
+  checkNesting(json, path);
   let value: unknown;
   try {
     value = JSON.parse(json);
@@ -76,6 +98,41 @@ export function parseObject(text: string, path: string): JsonObject {
   }
   if (!isObject(value)) throw modelError(path, 'it holds no JSON object');
   return value;
+}
+
+/** Configs are nested five times. What recurs over a document recurs less than this. */
+const DEEPEST = 64;
+/** Values of a document: an index of 1,000,000 tensors has as many, the longest config some 10,000. */
+const MOST_VALUES = 2_000_000;
+
+/** Before a document is built, which takes 100 times its bytes where it is made of empty lists. */
+function checkNesting(text: string, path: string): void {
+  let depth = 0;
+  let values = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      at = stringEnd(text, at);
+    } else if (code === OPEN_OBJECT || code === OPEN_LIST) {
+      values++;
+      if (++depth > DEEPEST) throw modelError(path, `it is nested more than ${DEEPEST} times`);
+    } else if (code === CLOSE_OBJECT || code === CLOSE_LIST) depth--;
+    else if (code === COMMA) values++;
+    if (values > MOST_VALUES) throw modelError(path, `it has more than ${MOST_VALUES.toLocaleString('en-US')} values`);
+  }
+}
+
+const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
+const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
+
+/** Where the string that begins at `start` ends; the end of the text if it does not. */
+function stringEnd(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) return at;
+    if (code === BACKSLASH) at++;
+  }
+  return text.length;
 }
 
 /** Python writes Infinity and NaN, which JSON does not have: Nemotron's configs do. */

@@ -1,14 +1,14 @@
 /** A folder of Hugging Face: config.json and safetensors files, in shards or in one. */
 
-import { readdir, realpath } from 'node:fs/promises';
-import { basename, dirname, join, sep } from 'node:path';
+import { basename, join } from 'node:path';
 import { formatBytes } from '../base/format.ts';
 import { architectureOfConfig, languageConfig } from './architecture-config.ts';
 import { emptyModel, type ModelFacts } from './model.ts';
-import { isObject, type JsonObject, modelError, parseObject, readSmall } from './model-file.ts';
+import { isObject, type JsonObject, modelError, parseObject, readText } from './model-file.ts';
+import type { ModelFolder } from './model-folder.ts';
 import { parametersOfConfig } from './parameters.ts';
 import { type Quantization, quantizationOf } from './quantization.ts';
-import { readSafetensors, type SafetensorsFile } from './safetensors.ts';
+import { readSafetensors, type SafetensorsFile, type TensorContext } from './safetensors.ts';
 import { parametersOf, WeightSums } from './weights.ts';
 
 /** A config has some KiB, up to some MiB with lists of layers that are not quantised. */
@@ -29,30 +29,26 @@ export interface ConfigFile {
 }
 
 /** Config of a folder; null: it has none, or that of a part of a picture's pipeline (diffusers), which has no layers of text. */
-async function readConfig(folder: string): Promise<ConfigFile | null> {
-  const path = join(folder, 'config.json');
-  const document = await readJson(path);
+async function readConfig(folder: ModelFolder): Promise<ConfigFile | null> {
+  const document = await readJson(folder, 'config.json');
   if (document === null || typeof document._class_name === 'string') return null;
-  return configFile(path, document);
+  return configFile(folder, 'config.json', document);
 }
 
 /** A config.json with what lies beside it, or a config of another name alone. */
-export async function configFile(path: string, document: JsonObject): Promise<ConfigFile> {
-  const beside = basename(path) === 'config.json';
-  const modelopt = beside ? await readJson(join(dirname(path), 'hf_quant_config.json')) : null;
-  return { document, path, quantization: quantizationOf(document, modelopt) };
+export async function configFile(folder: ModelFolder, name: string, document: JsonObject): Promise<ConfigFile> {
+  const modelopt = name === 'config.json' ? await readJson(folder, 'hf_quant_config.json') : null;
+  return { document, path: join(folder.path, name), quantization: quantizationOf(document, modelopt) };
 }
 
 /** null: there is no such file. */
-async function readJson(path: string, limit = LONGEST_CONFIG): Promise<JsonObject | null> {
-  let text: string;
+async function readJson(folder: ModelFolder, name: string, limit = LONGEST_CONFIG): Promise<JsonObject | null> {
   try {
-    text = await readSmall(path, limit);
+    return await folder.withFile(name, async (file) => parseObject(await readText(file, limit), file.path));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   }
-  return parseObject(text, path);
 }
 
 /** A model of a config alone: weights are not known, the cache is. */
@@ -73,48 +69,60 @@ function dtypeOf(document: JsonObject): string | null {
   return config.text('torch_dtype') ?? config.text('dtype');
 }
 
-/** @param names files of the folder, from `readdir`. */
-export async function openFolder(folder: string, names: readonly string[], name: string): Promise<ModelFacts> {
+/** @param names of what is in the folder. */
+export async function openFolder(folder: ModelFolder, names: readonly string[], name: string): Promise<ModelFacts> {
   const config = await readConfig(folder);
   const shards = await shardsOf(folder, names);
   if (shards.length === 0 && config === null && names.includes('model_index.json')) return openPipeline(folder, name);
   if (shards.length === 0) {
     if (config !== null) return modelOfConfig(config, name);
-    throw modelError(folder, 'this folder has neither config.json nor safetensors nor GGUF files');
+    throw modelError(folder.path, 'this folder has neither config.json nor safetensors nor GGUF files');
   }
-  const model: ModelFacts =
-    config === null
-      ? { ...modelWithoutConfig(name), path: folder }
-      : { ...modelOfConfig(config, name), source: 'safetensors', path: folder };
-  const layers = model.architecture?.layers ?? null;
-  const context = { layers, packedBits: model.quantization?.bits ?? null };
-  await requireInside(folder, shards);
-  const read = await inTurns(shards, (shard) => readSafetensors(join(folder, shard), context));
-  return withTensors(model, read);
+  const model = modelOrNone(config, name, folder.path);
+  return withTensors(model, await readShards(folder, shards, contextOf(model)));
+}
+
+function modelOrNone(config: ConfigFile | null, name: string, path: string): ModelFacts {
+  const model =
+    config === null ? { ...emptyModel(name, 'safetensors'), notes: [NO_CONFIG] } : modelOfConfig(config, name);
+  return { ...model, source: 'safetensors', path };
+}
+
+function contextOf({ architecture, quantization }: ModelFacts): TensorContext {
+  return { layers: architecture?.layers ?? null, packedBits: quantization?.bits ?? null };
+}
+
+async function readShards(
+  folder: ModelFolder,
+  shards: readonly string[],
+  context: TensorContext,
+): Promise<SafetensorsFile[]> {
+  await folder.checkInside(shards);
+  return inTurns(shards, (shard) => folder.withFile(shard, (file) => readSafetensors(file, context)));
 }
 
 /** Parts of a pipeline of diffusers, each in a folder of its own: text encoders, transformer, VAE. */
-async function openPipeline(folder: string, name: string): Promise<ModelFacts> {
-  const entries = await readdir(folder, { withFileTypes: true });
-  const folders = entries.filter((entry) => entry.isDirectory()).map((entry) => join(folder, entry.name));
+async function openPipeline(folder: ModelFolder, name: string): Promise<ModelFacts> {
+  const folders = await folder.folders();
   if (folders.length > MOST_PARTS)
-    throw modelError(folder, `it has ${folders.length} folders; expected at most ${MOST_PARTS} parts of a pipeline`);
-  const context = { layers: null, packedBits: null };
+    throw modelError(
+      folder.path,
+      `it has ${folders.length} folders; expected at most ${MOST_PARTS} parts of a pipeline`,
+    );
   const parts: { name: string; files: SafetensorsFile[] }[] = [];
-  for (const part of folders.sort()) {
-    const shards = await shardsOf(part, await listFolder(part));
+  for (const part of folders) {
+    const shards = await shardsOf(part, await part.names());
     if (shards.length === 0) continue;
-    await requireInside(part, shards);
-    const files = await inTurns(shards, (shard) => readSafetensors(join(part, shard), context));
-    parts.push({ name: basename(part), files });
+    const files = await readShards(part, shards, { layers: null, packedBits: null });
+    parts.push({ name: basename(part.path), files });
   }
-  if (parts.length === 0) throw modelError(folder, 'no folder of this pipeline has safetensors files');
+  if (parts.length === 0) throw modelError(folder.path, 'no folder of this pipeline has safetensors files');
   const sizes = parts.map(({ files, name: part }) => {
     const bytes = files.reduce((sum, { fileBytes }) => sum + fileBytes, 0);
     return `${part} ${formatBytes(bytes)}`;
   });
   const note = `A pipeline of diffusers, with all of its parts: ${sizes.join(', ')}. What a picture takes while it is made is not counted.`;
-  const model = { ...emptyModel(name, 'safetensors'), path: folder, notes: [note] };
+  const model = { ...emptyModel(name, 'safetensors'), path: folder.path, notes: [note] };
   return withTensors(
     model,
     parts.flatMap(({ files }) => files),
@@ -122,21 +130,13 @@ async function openPipeline(folder: string, name: string): Promise<ModelFacts> {
 }
 
 /** One file alone; its config may lie beside it. */
-export async function openSafetensors(path: string): Promise<ModelFacts> {
-  const config = await readConfig(dirname(path));
-  const model = config === null ? modelWithoutConfig(basename(path)) : modelOfConfig(config, basename(path));
-  const context = {
-    layers: model.architecture?.layers ?? null,
-    packedBits: model.quantization?.bits ?? null,
-  };
-  return withTensors({ ...model, source: 'safetensors', path }, [await readSafetensors(path, context)]);
+export async function openSafetensors(folder: ModelFolder, file: string): Promise<ModelFacts> {
+  const model = modelOrNone(await readConfig(folder), file, join(folder.path, file));
+  const context = contextOf(model);
+  return withTensors(model, [await folder.withFile(file, (source) => readSafetensors(source, context))]);
 }
 
 const NO_CONFIG = 'There is no config.json of a language model: the cache and the buffers cannot be counted.';
-
-function modelWithoutConfig(name: string): ModelFacts {
-  return { ...emptyModel(name, 'safetensors'), notes: [NO_CONFIG] };
-}
 
 function withTensors(model: ModelFacts, read: readonly SafetensorsFile[]): ModelFacts {
   const sums = new WeightSums();
@@ -158,23 +158,14 @@ function withTensors(model: ModelFacts, read: readonly SafetensorsFile[]): Model
  * The weight files: a complete set of numbered shards, or what the index lists, or the one model.safetensors, or every
  * file that is neither an adapter nor a second copy (consolidated.safetensors).
  */
-async function shardsOf(folder: string, names: readonly string[]): Promise<string[]> {
+async function shardsOf(folder: ModelFolder, names: readonly string[]): Promise<string[]> {
   const files = names.filter((name) => name.endsWith('.safetensors'));
   const numbered = files.flatMap((name) => {
-    const match = /^(.*)-(\d{5,6})-of-(\d{5,6})\.safetensors$/.exec(name);
-    return match === null ? [] : [{ name, prefix: match[1] ?? '', total: Number(match[3]) }];
+    const [, prefix, , total] = SHARD.exec(name) ?? [];
+    return prefix === undefined || total === undefined ? [] : [{ prefix, total }];
   });
   const first = numbered.find(({ prefix }) => prefix === 'model') ?? numbered[0];
-  if (first !== undefined) {
-    const set = numbered.filter(({ prefix, total }) => prefix === first.prefix && total === first.total);
-    limitShards(folder, first.total);
-    if (set.length !== first.total)
-      throw modelError(
-        folder,
-        `${set.length} of ${first.total} shards "${first.prefix}-…" are there; download the others`,
-      );
-    return set.map(({ name }) => name);
-  }
+  if (first !== undefined) return numberedShards(folder, first, new Set(files));
   if (names.includes('model.safetensors.index.json')) return indexedShards(folder);
   for (const whole of ['model.safetensors', 'diffusion_pytorch_model.safetensors'])
     if (files.includes(whole)) return [whole]; // beside it may lie copies in other types
@@ -184,18 +175,44 @@ async function shardsOf(folder: string, names: readonly string[]): Promise<strin
   return weights.length > 0 ? weights : others;
 }
 
-function limitShards(folder: string, count: number): void {
+const SHARD = /^(.*)-(\d{5,6})-of-(\d{5,6})\.safetensors$/;
+
+/** Every shard from the first to the last. */
+function numberedShards(
+  folder: ModelFolder,
+  { prefix, total }: { prefix: string; total: string },
+  files: ReadonlySet<string>,
+): string[] {
+  limitShards(folder, Number(total));
+  const expected = Array.from({ length: Number(total) }, (_, index) => {
+    const number = String(index + 1);
+    // Both numbers have five digits; those of DeepSeek's count six for the total.
+    const names = [5, 6].map((digits) => `${prefix}-${number.padStart(digits, '0')}-of-${total}.safetensors`);
+    return names.find((name) => files.has(name)) ?? (names[0] as string);
+  });
+  const missing = expected.filter((name) => !files.has(name));
+  if (missing.length > 0 || expected.length === 0)
+    throw modelError(
+      folder.path,
+      `${expected.length - missing.length} of ${Number(total)} shards "${prefix}-…" are there; download the others${missing[0] === undefined ? '' : `, such as ${missing[0]}`}`,
+    );
+  return expected;
+}
+
+function limitShards(folder: ModelFolder, count: number): void {
   if (count > MOST_SHARDS)
     throw modelError(
-      folder,
+      folder.path,
       `it has ${count.toLocaleString('en-US')} shards; expected at most ${MOST_SHARDS.toLocaleString('en-US')}`,
     );
 }
 
-async function indexedShards(folder: string): Promise<string[]> {
-  const path = join(folder, 'model.safetensors.index.json');
-  const index = await readJson(path, LONGEST_INDEX);
+const INDEX = 'model.safetensors.index.json';
+
+async function indexedShards(folder: ModelFolder): Promise<string[]> {
+  const index = await readJson(folder, INDEX, LONGEST_INDEX);
   const map = index?.weight_map;
+  const path = join(folder.path, INDEX);
   if (!isObject(map)) throw modelError(path, 'it has no weight_map');
   const shards = new Set<string>();
   for (const shard of Object.values(map)) {
@@ -205,37 +222,6 @@ async function indexedShards(folder: string): Promise<string[]> {
   }
   limitShards(folder, shards.size);
   return [...shards];
-}
-
-/**
- * Shards must lie in the folder. A link may lead to the blobs of the same Hugging Face repository, which is how the hub
- * keeps its files, but to no other place: an index could name any file of the machine.
- */
-async function requireInside(folder: string, shards: readonly string[]): Promise<void> {
-  const entries = await readdir(folder, { withFileTypes: true });
-  const files = new Set(entries.filter((entry) => entry.isFile()).map(({ name }) => name));
-  const others = shards.filter((shard) => !files.has(shard));
-  if (others.length === 0) return;
-  const home = await realpath(folder);
-  const hub = /^(.*)\/snapshots\/[^/]+/.exec(home)?.[1];
-  const inside = [home, ...(hub === undefined ? [] : [join(hub, 'blobs')])];
-  await Promise.all(
-    others.map(async (shard) => {
-      const path = join(folder, shard);
-      const target = await targetOf(path);
-      if (!inside.some((allowed) => target.startsWith(allowed + sep)))
-        throw modelError(path, `it leads out of its folder, to ${target}; give the folder that holds the files`);
-    }),
-  );
-}
-
-async function targetOf(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    throw modelError(path, 'it is missing; download it');
-  }
 }
 
 /** Results in order, a few at a time. */
@@ -250,8 +236,4 @@ export async function inTurns<T, R>(items: readonly T[], work: (item: T) => Prom
   };
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, lane));
   return results;
-}
-
-export async function listFolder(folder: string): Promise<string[]> {
-  return (await readdir(folder)).sort();
 }

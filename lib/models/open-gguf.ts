@@ -1,22 +1,27 @@
 /** A GGUF model: one file, or numbered parts; a projector for images beside it is not part of it. */
 
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { architectureOfGguf } from './architecture-gguf.ts';
 import { type GgufHeader, readGguf } from './gguf.ts';
 import { emptyModel, type ModelFacts } from './model.ts';
 import { modelError } from './model-file.ts';
-import { inTurns, listFolder } from './open-folder.ts';
+import type { ModelFolder } from './model-folder.ts';
+import { inTurns } from './open-folder.ts';
 import { bytesOf, parametersOf, WeightSums } from './weights.ts';
 
 const PART = /^(.*)-(\d{5})-of-(\d{5})\.gguf$/;
 const MOST_PARTS = 2048;
 
-export async function openGguf(path: string, name = basename(path)): Promise<ModelFacts> {
-  const parts = await partsOf(path);
-  const first = await readGguf(parts[0] ?? path);
+/** @param file its name in the folder; of several parts any. */
+export async function openGguf(folder: ModelFolder, file: string, name = file): Promise<ModelFacts> {
+  const parts = await partsOf(folder, file);
+  const path = join(folder.path, file);
+  const read = (part: string, ofModel: number | null): Promise<GgufHeader> =>
+    folder.withFile(part, (source) => readGguf(source, ofModel));
+  const first = await read(parts[0] ?? file, null);
   const architecture = architectureOfGguf(first, path);
   const layers = architecture?.layers ?? null;
-  const headers = [first, ...(await inTurns(parts.slice(1), (part) => readGguf(part, layers)))];
+  const headers = [first, ...(await inTurns(parts.slice(1), (part) => read(part, layers)))];
   const sums = new WeightSums();
   for (const header of headers) sums.merge(header.sums);
   const weights = sums.all();
@@ -45,40 +50,43 @@ function notesOf({ sums }: GgufHeader): string[] {
 }
 
 /** The parts in order; an error if one is missing. */
-async function partsOf(path: string): Promise<string[]> {
-  const match = PART.exec(basename(path));
-  if (match === null) return [path];
+async function partsOf(folder: ModelFolder, file: string): Promise<string[]> {
+  const match = PART.exec(file);
+  if (match === null) return [file];
   const [, prefix = '', , total = ''] = match;
+  const path = join(folder.path, file);
   if (Number(total) > MOST_PARTS)
     throw modelError(
       path,
       `it is one of ${Number(total).toLocaleString('en-US')} parts; expected at most ${MOST_PARTS.toLocaleString('en-US')}`,
     );
-  const names = new Set(await listFolder(dirname(path)));
+  const names = new Set(await folder.names());
   const expected = Array.from(
     { length: Number(total) },
     (_, index) => `${prefix}-${String(index + 1).padStart(5, '0')}-of-${total}.gguf`,
   );
   const missing = expected.find((name) => !names.has(name));
   if (missing !== undefined) throw modelError(path, `part ${missing} is missing; download it`);
-  return expected.map((name) => join(dirname(path), name));
+  return expected;
 }
 
-/** The one model among the GGUF files of a folder: first parts, and no projectors. null: there is none. */
-export function ggufOf(folder: string, names: readonly string[]): string | null {
-  const models = names.filter((name) => {
+/** GGUF models among the files of a folder, of those in parts the first: no projectors. */
+function ggufNames(names: readonly string[]): string[] {
+  return names.filter((name) => {
     if (!name.endsWith('.gguf') || /mmproj/i.test(name)) return false;
     const part = PART.exec(name);
     return part === null || part[2] === '00001';
   });
+}
+
+/** The one model among the GGUF files of a folder; null: there is none. */
+export function ggufOf(folder: ModelFolder, names: readonly string[]): string | null {
+  const models = ggufNames(names);
   const [first, second] = models;
-  if (first === undefined) return null;
-  if (second !== undefined) {
-    const list = models.slice(0, 8).join(', ');
-    throw modelError(
-      folder,
-      `this folder has ${models.length} GGUF models: ${list}${models.length > 8 ? ', …' : ''}; name one of them`,
-    );
-  }
-  return join(folder, first);
+  if (second === undefined) return first ?? null;
+  const list = models.slice(0, 8).join(', ');
+  throw modelError(
+    folder.path,
+    `this folder has ${models.length} GGUF models: ${list}${models.length > 8 ? ', …' : ''}; name one of them`,
+  );
 }

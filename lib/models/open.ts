@@ -6,10 +6,25 @@ import { UmaError } from '../base/errors.ts';
 import { pathError } from '../base/named-path.ts';
 import type { ModelStore } from '../types/index.ts';
 import type { ModelFacts } from './model.ts';
-import { isObject, modelError, parseObject, readSmall } from './model-file.ts';
-import { configFile, LONGEST_CONFIG, listFolder, modelOfConfig, openFolder, openSafetensors } from './open-folder.ts';
+import { isObject, modelError, parseObject, readText, withFile } from './model-file.ts';
+import { LocalFolder } from './model-folder.ts';
+import { configFile, LONGEST_CONFIG, modelOfConfig, openFolder, openSafetensors } from './open-folder.ts';
 import { ggufOf, openGguf } from './open-gguf.ts';
 import { findStores, invokingHome } from './stores.ts';
+
+export interface OpenOptions {
+  env?: NodeJS.ProcessEnv;
+  /** null: the user has none. */
+  home?: string | null;
+  signal?: AbortSignal | undefined;
+}
+
+/** Where a model is looked for. */
+interface Search {
+  env: NodeJS.ProcessEnv;
+  home: string | null;
+  signal: AbortSignal | undefined;
+}
 
 /** A manifest of Ollama has about 1 KiB. */
 const LONGEST_MANIFEST = 2 ** 20;
@@ -21,13 +36,11 @@ const LONGEST_MANIFEST = 2 ** 20;
  * @throws UmaError ERR_UMA_MODEL: there is none, or its files are damaged or incomplete; ERR_UMA_PERMISSION: they may
  *   not be read.
  */
-export async function openModel(
-  model: string,
-  env: NodeJS.ProcessEnv = process.env,
-  home: string | null = invokingHome(env),
-): Promise<ModelFacts> {
+export async function openModel(model: string, options: OpenOptions = {}): Promise<ModelFacts> {
+  const { env = process.env, signal } = options;
+  const { home = invokingHome(env) } = options;
   try {
-    return await find(model, env, home);
+    return await find(model, { env, home, signal });
   } catch (error) {
     throw asUmaError(error, model);
   }
@@ -43,11 +56,11 @@ function asUmaError(error: unknown, model: string): unknown {
     : modelError(model, `it cannot be read (${code})`);
 }
 
-async function find(model: string, env: NodeJS.ProcessEnv, home: string | null): Promise<ModelFacts> {
+async function find(model: string, search: Search): Promise<ModelFacts> {
   const found = await kindOf(model);
-  if (found === 'folder') return openFolderAt(model, folderName(model));
-  if (found === 'file') return openFile(model);
-  const stored = looksLikePath(model) ? null : await inStores(model, env, home);
+  if (found === 'folder') return openFolderAt(new LocalFolder(model, search.signal), folderName(model));
+  if (found === 'file') return openFile(model, search.signal);
+  const stored = looksLikePath(model) ? null : await inStores(model, search);
   if (stored !== null) return stored;
   throw new UmaError('ERR_UMA_MODEL', {
     source: 'umaprobe',
@@ -80,29 +93,35 @@ function folderName(folder: string): string {
   return hub === undefined ? basename(path) : hub.replaceAll('--', '/');
 }
 
-async function openFolderAt(folder: string, name: string): Promise<ModelFacts> {
-  const names = await listFolder(folder);
+async function openFolderAt(folder: LocalFolder, name: string): Promise<ModelFacts> {
+  const names = await folder.names();
   const gguf = names.some((entry) => entry.endsWith('.safetensors')) ? null : ggufOf(folder, names);
-  if (gguf !== null) return openGguf(gguf, name);
+  if (gguf !== null) return openGguf(folder, gguf, name);
   if (!names.includes('config.json') && names.includes('snapshots') && names.includes('refs'))
-    return openHubRepository(folder, name.replace(/^models--/, '').replaceAll('--', '/'));
+    return openHubRepository(folder.path, name.replace(/^models--/, '').replaceAll('--', '/'), folder.signal);
   return openFolder(folder, names, name);
 }
 
-async function openFile(path: string): Promise<ModelFacts> {
-  if (path.endsWith('.safetensors')) return openSafetensors(path);
-  if (path.endsWith('.json')) {
-    const config = await configFile(resolve(path), parseObject(await readSmall(path, LONGEST_CONFIG), path));
-    return modelOfConfig(config, basename(path) === 'config.json' ? folderName(dirname(config.path)) : basename(path));
+async function openFile(path: string, signal: AbortSignal | undefined): Promise<ModelFacts> {
+  const name = basename(path);
+  const folder = new LocalFolder(dirname(path), signal);
+  if (name.endsWith('.safetensors')) return openSafetensors(folder, name);
+  if (name.endsWith('.json')) {
+    const beside = new LocalFolder(dirname(resolve(path)), signal);
+    const document = await beside.withFile(name, async (file) =>
+      parseObject(await readText(file, LONGEST_CONFIG), path),
+    );
+    const config = await configFile(beside, name, document);
+    return modelOfConfig(config, name === 'config.json' ? folderName(beside.path) : name);
   }
-  if (path.endsWith('.gguf') || basename(path).startsWith('sha256-')) return openGguf(path);
+  if (name.endsWith('.gguf') || name.startsWith('sha256-')) return openGguf(folder, name);
   throw modelError(path, 'expected a .gguf, .safetensors or config.json file, or a folder');
 }
 
-async function inStores(model: string, env: NodeJS.ProcessEnv, home: string | null): Promise<ModelFacts | null> {
-  const stores = await findStores(env, home, folderAt);
+async function inStores(model: string, search: Search): Promise<ModelFacts | null> {
+  const stores = await findStores(search.env, search.home, folderAt);
   for (const store of stores) {
-    const opened = await inStore(store, model);
+    const opened = await inStore(store, model, search.signal);
     if (opened !== null) return opened;
   }
   return null;
@@ -117,36 +136,35 @@ async function folderAt(path: string): Promise<string | null> {
   }
 }
 
-async function inStore({ name: store, path }: ModelStore, model: string): Promise<ModelFacts | null> {
+async function inStore(
+  { name: store, path }: ModelStore,
+  model: string,
+  signal: AbortSignal | undefined,
+): Promise<ModelFacts | null> {
   if (model.split('/').some((part) => part === '' || part.startsWith('.'))) return null;
   if (store === 'huggingface') {
     const folder = join(path, `models--${model.replaceAll('/', '--')}`);
-    return (await kindOf(folder)) === 'folder' ? openHubRepository(folder, model) : null;
+    return (await kindOf(folder)) === 'folder' ? openHubRepository(folder, model, signal) : null;
   }
   if (store === 'lmstudio') {
     const folder = join(path, model);
-    return (await kindOf(folder)) === 'folder' ? openFolderAt(folder, model) : null;
+    return (await kindOf(folder)) === 'folder' ? openFolderAt(new LocalFolder(folder, signal), model) : null;
   }
-  return store === 'ollama' ? openOllama(path, model) : null;
+  return store === 'ollama' ? openOllama(path, model, signal) : null;
 }
 
 /** The snapshot that `main` names, or the only one. */
-async function openHubRepository(folder: string, name: string): Promise<ModelFacts> {
+async function openHubRepository(folder: string, name: string, signal: AbortSignal | undefined): Promise<ModelFacts> {
   const snapshots = join(folder, 'snapshots');
-  let revisions: string[];
-  try {
-    revisions = await listFolder(snapshots);
-  } catch {
-    revisions = [];
-  }
-  const main = await readSmall(join(folder, 'refs', 'main'), 200).catch(() => '');
+  const revisions = await new LocalFolder(snapshots).names().catch((): string[] => []);
+  const main = await withFile(join(folder, 'refs', 'main'), (file) => readText(file, 200)).catch(() => '');
   const revision = revisions.includes(main.trim()) ? main.trim() : revisions[0];
   if (revision === undefined) throw modelError(folder, 'it has no snapshot: download the model');
-  return openFolderAt(join(snapshots, revision), name);
+  return openFolderAt(new LocalFolder(join(snapshots, revision), signal), name);
 }
 
 /** "llama3:8b" → manifests/registry.ollama.ai/library/llama3/8b → the blob of its model layer. */
-async function openOllama(store: string, model: string): Promise<ModelFacts | null> {
+async function openOllama(store: string, model: string, signal: AbortSignal | undefined): Promise<ModelFacts | null> {
   const [path = '', tag = 'latest'] = model.split(':');
   const parts = path.split('/');
   const full =
@@ -157,12 +175,12 @@ async function openOllama(store: string, model: string): Promise<ModelFacts | nu
         : parts;
   const manifest = join(store, 'manifests', ...full, tag);
   if ((await kindOf(manifest)) !== 'file') return null;
-  const { layers } = parseObject(await readSmall(manifest, LONGEST_MANIFEST), manifest);
+  const { layers } = parseObject(await withFile(manifest, (file) => readText(file, LONGEST_MANIFEST)), manifest);
   const layer = Array.isArray(layers)
     ? layers.find((entry) => isObject(entry) && entry.mediaType === 'application/vnd.ollama.image.model')
     : undefined;
   const digest: unknown = layer?.digest;
   if (typeof digest !== 'string' || !/^sha256:[0-9a-f]{64}$/.test(digest))
     throw modelError(manifest, 'it names no model');
-  return openGguf(join(store, 'blobs', digest.replace(':', '-')), model);
+  return openGguf(new LocalFolder(join(store, 'blobs'), signal), digest.replace(':', '-'), model);
 }

@@ -14,9 +14,11 @@ import { MOST_PARAMETERS } from './tensors.ts';
 const OPEN = new WeakSet<ModelFacts>();
 
 /** @returns the same for a model that is open. */
-export async function opened(model: unknown): Promise<ModelFacts> {
+export async function opened(model: unknown, signal?: AbortSignal): Promise<ModelFacts> {
   if (isOpen(model)) return model;
-  const facts = Object.freeze(typeof model === 'string' ? await openModel(checkPath(model)) : describedModel(model));
+  const facts = Object.freeze(
+    typeof model === 'string' ? await openModel(checkPath(model), { signal }) : describedModel(model),
+  );
   OPEN.add(facts);
   return facts;
 }

@@ -1,47 +1,43 @@
 /** One tensor in the header of a safetensors file: its data type, shape and place. */
 
 import { isObject, type JsonObject, modelError } from './model-file.ts';
+import type { HeaderEntry } from './safetensors-header.ts';
 
 /** Bits of an element; the names are those of the format. */
-const ELEMENT_BITS: Readonly<Record<string, number>> = {
-  BOOL: 8,
-  U8: 8,
-  I8: 8,
-  F8_E4M3: 8,
-  F8_E5M2: 8,
-  F8_E8M0: 8,
-  F8_E4M3FNUZ: 8,
-  F8_E5M2FNUZ: 8,
-  F4: 4,
-  F6_E2M3: 6,
-  F6_E3M2: 6,
-  I16: 16,
-  U16: 16,
-  F16: 16,
-  BF16: 16,
-  I32: 32,
-  U32: 32,
-  F32: 32,
-  I64: 64,
-  U64: 64,
-  F64: 64,
-  C64: 64,
-};
+const ELEMENT_BITS: ReadonlyMap<string, number> = new Map(
+  Object.entries({
+    BOOL: 8,
+    U8: 8,
+    I8: 8,
+    F8_E4M3: 8,
+    F8_E5M2: 8,
+    F8_E8M0: 8,
+    F8_E4M3FNUZ: 8,
+    F8_E5M2FNUZ: 8,
+    F4: 4,
+    F6_E2M3: 6,
+    F6_E3M2: 6,
+    I16: 16,
+    U16: 16,
+    F16: 16,
+    BF16: 16,
+    I32: 32,
+    U32: 32,
+    F32: 32,
+    I64: 64,
+    U64: 64,
+    F64: 64,
+    C64: 64,
+  }),
+);
 
 /** null: a type that this version does not know. */
 function bitsOf(dtype: string): number | null {
-  return ELEMENT_BITS[dtype] ?? null;
+  return ELEMENT_BITS.get(dtype) ?? null;
 }
 
-interface Entry {
-  dtype: string;
-  shape: number[];
-  begin: number;
-  end: number;
-}
-
-/** @throws UmaError ERR_UMA_MODEL: it is no tensor, or its shape does not take the bytes of its offsets. */
-export function entryOf(name: string, value: unknown, path: string): Entry {
+/** A tensor whose entry has not the usual form. @throws UmaError ERR_UMA_MODEL: it is none. */
+export function entryOf(name: string, value: unknown, path: string): HeaderEntry {
   const entry: JsonObject = isObject(value) ? value : {};
   const { dtype, shape, data_offsets: offsets } = entry;
   if (typeof dtype !== 'string' || !Array.isArray(shape) || !Array.isArray(offsets) || offsets.length !== 2)
@@ -54,16 +50,19 @@ export function entryOf(name: string, value: unknown, path: string): Entry {
     const expected = 'expected two whole numbers, the second not smaller';
     throw tensorError(path, name, `its offsets are ${JSON.stringify(offsets)}; ${expected}`);
   }
-  const bits = bitsOf(dtype);
-  if (bits !== null && bytesOf(elementsOf(shape), bits) !== end - begin) {
-    const bytes = `the ${end - begin} bytes of its offsets`;
-    throw tensorError(path, name, `shape [${shape.join(', ')}] of ${dtype} does not take ${bytes}`);
-  }
-  return { dtype, shape, begin, end };
+  return { name, dtype, shape, begin, end };
 }
 
-export function elementsOf(shape: readonly number[]): number {
-  return shape.reduce((product, size) => product * size, 1);
+/** Elements of a tensor. @throws UmaError ERR_UMA_MODEL: they do not take the bytes of its offsets. */
+export function elementsOf({ begin, dtype, end, name, shape }: HeaderEntry, path: string): number {
+  let elements = 1;
+  for (const size of shape) elements *= size;
+  const bits = bitsOf(dtype);
+  // Of a type that is not known an element takes at least one bit.
+  const agrees = bits === null ? elements <= 8 * (end - begin) : bytesOf(elements, bits) === end - begin;
+  if (agrees) return elements;
+  const bytes = `the ${(end - begin).toLocaleString('en-US')} bytes of its offsets`;
+  throw tensorError(path, name, `shape [${shape.join(', ')}] of ${dtype.slice(0, 40)} does not take ${bytes}`);
 }
 
 function bytesOf(elements: number, bits: number): number {
@@ -89,7 +88,7 @@ const HELPER =
  */
 export function parametersPerElement(name: string, dtype: string, packedBits: number | null): number {
   if (packedBits === null) return 1;
-  if (HELPER.test(name) || name.includes('.quant_state.')) return 0;
+  if (!name.endsWith('.weight') && (HELPER.test(name) || name.includes('.quant_state.'))) return 0;
   const bits = bitsOf(dtype) ?? 8;
   const packed = (dtype === 'I32' || dtype === 'U8' || dtype === 'I8' || dtype === 'U32') && bits > packedBits;
   return packed ? bits / packedBits : 1;

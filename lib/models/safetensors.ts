@@ -4,8 +4,9 @@
  * not overlap and end with the file; a header has at most 100 MB.
  */
 
-import { modelError, parseObject, readAt, withFile } from './model-file.ts';
+import { type ByteSource, modelError } from './model-file.ts';
 import { elementsOf, entryOf, parametersPerElement } from './safetensors-entry.ts';
+import { forEachTensor, type HeaderEntry } from './safetensors-header.ts';
 import { partOf, type WeightSum, WeightSums } from './weights.ts';
 
 /** Limit of the format's own readers. */
@@ -27,17 +28,30 @@ export interface SafetensorsFile {
   largestTensor: number;
 }
 
-/** @throws UmaError ERR_UMA_MODEL for a header that is not one; Node's own error where the file cannot be read. */
-export async function readSafetensors(path: string, context: TensorContext): Promise<SafetensorsFile> {
-  return withFile(path, async (file, size) => {
-    const first = Buffer.allocUnsafe(Math.min(FIRST_READ, size));
-    const filled = await readAt(file, first, first.length, 0);
-    if (filled < 8)
-      throw modelError(path, `it has ${size} bytes, less than the 8 with which a safetensors file begins`);
-    const length = headerLength(first, size, path);
-    const header = length + 8 <= filled ? first.subarray(8, 8 + length) : await rest(file, first, filled, length, path);
-    return { fileBytes: size, ...summary(header, size - 8 - length, path, context) };
-  });
+/** A tensor of a file: bytes, and parameters of the model that it holds. */
+export interface TensorFacts {
+  name: string;
+  dtype: string;
+  bytes: number;
+  parameters: number;
+}
+
+/**
+ * @param each called for every tensor.
+ * @throws UmaError ERR_UMA_MODEL for a header that is not one; Node's own error where the file cannot be read.
+ */
+export async function readSafetensors(
+  file: ByteSource,
+  context: TensorContext,
+  each?: (tensor: TensorFacts) => void,
+): Promise<SafetensorsFile> {
+  const { path, size } = file;
+  const first = Buffer.allocUnsafe(Math.min(FIRST_READ, size));
+  const filled = await file.read(first, 0);
+  if (filled < 8) throw modelError(path, `it has ${size} bytes, less than the 8 with which a safetensors file begins`);
+  const length = headerLength(first, size, path);
+  const header = length + 8 <= filled ? first.subarray(8, 8 + length) : await rest(file, first, filled, length);
+  return { fileBytes: size, ...summary(header, size - 8 - length, path, context, each) };
 }
 
 function headerLength(first: Buffer, size: number, path: string): number {
@@ -57,11 +71,11 @@ function headerLength(first: Buffer, size: number, path: string): number {
   return Number(length);
 }
 
-async function rest(file: number, first: Buffer, filled: number, length: number, path: string): Promise<Buffer> {
+async function rest(file: ByteSource, first: Buffer, filled: number, length: number): Promise<Buffer> {
   const header = Buffer.allocUnsafe(length);
   const known = first.copy(header, 0, 8, filled);
-  const read = await readAt(file, header.subarray(known), length - known, filled);
-  if (known + read < length) throw modelError(path, 'it became shorter while it was read');
+  const read = await file.read(header.subarray(known), filled);
+  if (known + read < length) throw modelError(file.path, 'it became shorter while it was read');
   return header;
 }
 
@@ -70,21 +84,23 @@ function summary(
   dataBytes: number,
   path: string,
   { layers, packedBits }: TensorContext,
+  each?: (tensor: TensorFacts) => void,
 ): Omit<SafetensorsFile, 'fileBytes'> {
   const sums = new WeightSums();
   const ranges: Range[] = [];
-  for (const [name, value] of Object.entries(parseObject(header.toString('utf8'), path))) {
-    if (name === '__metadata__') continue;
-    const { begin, dtype, end, shape } = entryOf(name, value, path);
+  let largestTensor = 0;
+  const other = (name: string, value: unknown): HeaderEntry => entryOf(name, value, path);
+  forEachTensor(header, path, other, (entry) => {
+    const { begin, dtype, end, name } = entry;
+    const bytes = end - begin;
+    const parameters = elementsOf(entry, path) * parametersPerElement(name, dtype, packedBits);
     ranges.push({ begin, end });
-    const parameters = elementsOf(shape) * parametersPerElement(name, dtype, packedBits);
-    sums.add(partOf(name, layers), dtype, end - begin, parameters);
-  }
+    largestTensor = Math.max(largestTensor, bytes);
+    sums.add(partOf(name, layers), dtype, bytes, parameters);
+    each?.({ name, dtype, bytes, parameters });
+  });
   checkRanges(ranges, dataBytes, path);
-  return {
-    sums: sums.all(),
-    largestTensor: ranges.reduce((most, { begin, end }) => Math.max(most, end - begin), 0),
-  };
+  return { sums: sums.all(), largestTensor };
 }
 
 interface Range {

@@ -22,29 +22,42 @@ export interface WeightSum {
 }
 
 export class WeightSums {
-  readonly #sums = new Map<string, WeightSum>();
+  /** By part, then by data type: 90,000 tensors build no key of both. */
+  readonly #sums = new Map<WeightPart, Map<string, WeightSum>>();
 
   add(part: WeightPart, dtype: string, bytes: number, parameters: number): void {
-    this.merge([{ part, dtype, tensors: 1, bytes, parameters }]);
+    const sum = this.#sumOf(part, dtype);
+    sum.tensors++;
+    sum.bytes += bytes;
+    sum.parameters += parameters;
   }
 
   merge(others: Iterable<WeightSum>): void {
     for (const other of others) {
-      const key = `${other.part} ${other.dtype}`;
-      const sum = this.#sums.get(key);
-      if (sum === undefined) {
-        this.#sums.set(key, { ...other });
-        continue;
-      }
+      const sum = this.#sumOf(other.part, other.dtype);
       sum.tensors += other.tensors;
       sum.bytes += other.bytes;
       sum.parameters += other.parameters;
     }
   }
 
+  #sumOf(part: WeightPart, dtype: string): WeightSum {
+    let byType = this.#sums.get(part);
+    if (byType === undefined) {
+      byType = new Map();
+      this.#sums.set(part, byType);
+    }
+    let sum = byType.get(dtype);
+    if (sum === undefined) {
+      sum = { part, dtype, tensors: 0, bytes: 0, parameters: 0 };
+      byType.set(dtype, sum);
+    }
+    return sum;
+  }
+
   /** Largest first. */
   all(): WeightSum[] {
-    return [...this.#sums.values()].sort((a, b) => b.bytes - a.bytes);
+    return [...this.#sums.values()].flatMap((sums) => [...sums.values()]).sort((a, b) => b.bytes - a.bytes);
   }
 }
 

@@ -159,6 +159,8 @@ export interface EstimateOptions {
   workers?: number;
   /** GRPO: share of the machine's memory that the rollout engine takes; default 0.3. */
   rolloutUtilization?: number;
+  /** Ends the reading of a model. */
+  signal?: AbortSignal;
 }
 
 /** Weights of several sizes in several precisions: `parameters × bits / 8`, without cache and buffers. */

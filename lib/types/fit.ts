@@ -81,6 +81,8 @@ export interface FitOptions {
   solve?: FitSetting;
   /** With `solve`: a value also fits if its expected size fits now. Default false. */
   acceptTight?: boolean;
+  /** Ends the reading of a model. */
+  signal?: AbortSignal;
 }
 
 /** `slots`: sequences at the same time. */

@@ -142,9 +142,9 @@ describe('a store', () => {
     writeFileSync(join(repository, 'refs/main'), 'abc\n');
     cpSync(join(FIXTURES, 'awq'), join(repository, 'blobs'), { recursive: true });
     for (const name of ['config.json', 'model.safetensors']) symlinkSync(`../../blobs/${name}`, join(snapshot, name));
-    const model = await openModel('org/tiny', { HF_HUB_CACHE: store }, null);
+    const model = await openModel('org/tiny', { env: { HF_HUB_CACHE: store }, home: null });
     expect(model).toMatchObject({ name: 'org/tiny', source: 'safetensors', parameters: 96 * 32 + 64 * 32 });
-    expect((await openModel(repository, {})).name).toBe('org/tiny');
+    expect((await openModel(repository, { env: {} })).name).toBe('org/tiny');
   });
 
   it('of Ollama: a manifest names the blob', async () => {
@@ -158,7 +158,7 @@ describe('a store', () => {
     ];
     writeFileSync(join(store, 'manifests/registry.ollama.ai/library/tiny/8b'), JSON.stringify({ layers }));
     cpSync(join(FIXTURES, 'llama.gguf'), join(store, `blobs/sha256-${digest}`));
-    expect(await openModel('tiny:8b', { OLLAMA_MODELS: store }, null)).toMatchObject({
+    expect(await openModel('tiny:8b', { env: { OLLAMA_MODELS: store }, home: null })).toMatchObject({
       name: 'tiny:8b',
       source: 'gguf',
     });
@@ -170,14 +170,18 @@ describe('a store', () => {
     mkdirSync(store, { recursive: true });
     cpSync(join(FIXTURES, 'llama.gguf'), join(store, 'tiny.gguf'));
     cpSync(join(FIXTURES, 'llama.gguf'), join(store, 'mmproj-tiny.gguf'));
-    expect(await openModel('pub/tiny', {}, home)).toMatchObject({ name: 'pub/tiny', source: 'gguf', files: 1 });
+    expect(await openModel('pub/tiny', { env: {}, home })).toMatchObject({
+      name: 'pub/tiny',
+      source: 'gguf',
+      files: 1,
+    });
   });
 
   it('that does not have the model: the message says what a name can be', async () => {
-    await expect(openModel('org/none', {}, newFolder())).rejects.toThrow(
+    await expect(openModel('org/none', { env: {}, home: newFolder() })).rejects.toThrow(
       /^model "org\/none": there is none; expected a folder/,
     );
-    await expect(openModel('/no/such/folder', {})).rejects.toThrow('model "/no/such/folder": there is none');
+    await expect(openModel('/no/such/folder', { env: {} })).rejects.toThrow('model "/no/such/folder": there is none');
   });
 });
 

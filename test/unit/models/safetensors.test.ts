@@ -2,6 +2,7 @@
 import { mkdtempSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { withFile } from '../../../lib/models/model-file.ts';
 import { openModel } from '../../../lib/models/open.ts';
 import { readSafetensors } from '../../../lib/models/safetensors.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -37,7 +38,9 @@ describe('the tensors of a safetensors file', () => {
     ];
     const header = Object.fromEntries(names.map((name, index) => [name, tensor([4], 16 * index, 16 * index + 16)]));
     const path = safetensors({ __metadata__: { format: 'pt' }, ...header }, 16 * names.length);
-    const { largestTensor, sums } = await readSafetensors(path, { layers: 4, packedBits: null });
+    const { largestTensor, sums } = await withFile(path, (file) =>
+      readSafetensors(file, { layers: 4, packedBits: null }),
+    );
     expect(sums.map(({ parameters, part, tensors }) => [part, parameters, tensors]).sort()).toEqual(
       ['embedding', 'experts', 'mtp', 'output', 'vision'].map((part) => [part, 4, 1]),
     );
@@ -47,7 +50,7 @@ describe('the tensors of a safetensors file', () => {
   it('that are packed hold several parameters in an element, and their scales none', async () => {
     const packed = { dtype: 'I32', shape: [32, 8], data_offsets: [0, 1024] };
     const path = safetensors({ 'a.qweight': packed, 'a.scales': tensor([4], 1024, 1040) }, 1040);
-    const { sums } = await readSafetensors(path, { layers: 4, packedBits: 4 });
+    const { sums } = await withFile(path, (file) => readSafetensors(file, { layers: 4, packedBits: 4 }));
     expect(sums.reduce((sum, { parameters }) => sum + parameters, 0)).toBe(32 * 8 * 8);
   });
 });
