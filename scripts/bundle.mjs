@@ -13,14 +13,14 @@ import { root } from './run.mjs';
 const lib = join(root, 'lib');
 /** Modules that all entry points share, with what a snapshot and the guard both need. */
 const CORE =
-  /^lib\/(root|base\/(abort|arguments|errors|facts|folder|inherited|limits|nearest)|(cache|estimate|explain|fit|guard|launch|layout|processes|profile|record|snapshot|stress|sweep)\/index|host\/(files|meminfo|meminfo-within|process)|memory\/(floor|guard-rules|pressure)|native\/binding|snapshot\/(mem-get-info|settled|watch))\.ts$/;
+  /^lib\/(root|base\/(abort|arguments|errors|facts|folder|inherited|lazy|limits|nearest|serialized-error)|(cache|estimate|explain|fit|guard|launch|layout|processes|profile|record|report|snapshot|stress|sweep)\/index|host\/(files|meminfo|meminfo-within|process)|memory\/(floor|guard-rules|pressure)|native\/binding|snapshot\/(mem-get-info|memory|settled|watch))\.ts$/;
 
 /** What the first reading needs besides: one file instead of twenty. The rules of memory/ come whole. */
 const READING =
-  /^lib\/(base\/(format|lazy)|types\/kinds|memory\/.*|host\/(cgroup|driver|files|kernel|meminfo-lines|meminfo-within|process|procfs)|snapshot\/(attributes|child-readings|cuda-memory|cuda-report|devices|failures|hidden-devices|libraries|own-context|pairs|take))\.ts$/;
+  /^lib\/(base\/format|types\/kinds|memory\/.*|host\/(cgroup|driver|files|kernel|meminfo-lines|meminfo-within|process|procfs)|snapshot\/(attributes|child-readings|cuda-memory|cuda-report|devices|failures|hidden-devices|libraries|own-context|pairs|take))\.ts$/;
 /** What every command needs. */
 const COMMAND =
-  /^lib\/(cli\/(main|parse|help|core\/(command|exit|interrupt|options|package-files|terminal|usage)|commands\/(floor-option|guarded-program|index))|render\/(options|paint|text-layout|text\/frame))\.ts$/;
+  /^lib\/(cli\/(main|parse|help|core\/(command|exit|interrupt|options|terminal|usage)|commands\/(floor-option|guarded-program|index))|render\/(options|paint|text-layout|text\/frame))\.ts$/;
 /** What the plain command needs besides all that. */
 const SCREEN =
   /^lib\/(cli\/(core\/reading-options|commands\/snapshot)|models\/tensors|render\/(kinds|numbers|text\/snapshot[a-z-]*))\.ts$/;
@@ -44,6 +44,7 @@ export async function bundle() {
       cli: join(lib, 'cli.ts'),
       'mem-get-info-worker': join(lib, 'snapshot/mem-get-info-worker.ts'),
       'hidden-devices-worker': join(lib, 'snapshot/hidden-devices-worker.ts'),
+      'memory-worker': join(lib, 'snapshot/memory-worker.ts'),
       worker: join(lib, 'worker.ts'),
     },
     platform: 'node',

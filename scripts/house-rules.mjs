@@ -35,7 +35,7 @@ const MAY_OPEN = {
   'lib/cli/commands/explain.ts': 'openSync', // descriptors that the process was started with
   'lib/models/model-file.ts': 'open', // regular files, of which a bounded part is read
   // Files of the package.
-  'lib/cli/core/package-files.ts': 'readFileSync',
+  'lib/report/package-files.ts': 'readFileSync',
   'lib/native/binding.ts': 'chmodSync readFileSync',
   // In a folder of makeTemporaryFolder.
   'lib/profile/templates.ts': 'mkdirSync writeFileSync',

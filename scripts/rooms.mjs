@@ -19,6 +19,7 @@ export const LIB_ROOMS = {
   host: [...ALWAYS_ALLOWED, 'native'],
   sim: [...ALWAYS_ALLOWED, 'native', 'host'],
   render: [...ALWAYS_ALLOWED, 'memory'],
+  report: [...ALWAYS_ALLOWED, 'render'],
   journal: [...ALWAYS_ALLOWED, 'host'],
   snapshot: [...ALWAYS_ALLOWED, 'native', 'host', 'memory'],
   probe: [...ALWAYS_ALLOWED, 'native', 'host', 'memory', 'journal', 'snapshot'],
@@ -42,6 +43,7 @@ export const LIB_ROOMS = {
     'host',
     'sim',
     'render',
+    'report',
     'snapshot',
     'probe',
     'doctor',
@@ -62,7 +64,8 @@ export const LIB_ROOMS = {
 
 /** Rooms that are entered by these files alone. The others are libraries: their files are imported one by one. */
 export const DOORS = {
-  snapshot: ['index', 'watch', 'mem-get-info', 'settled', 'own-memory'],
+  snapshot: ['index', 'memory', 'watch', 'mem-get-info', 'settled', 'own-memory'],
+  report: ['index', 'package-files'],
   journal: ['index', 'records', 'writer'],
   doctor: ['index', 'select'],
   cache: ['index', 'sudoers'],

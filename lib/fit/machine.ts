@@ -4,7 +4,7 @@ import { outOfRange } from '../base/arguments.ts';
 import { clean, formatBytes, MiB } from '../base/format.ts';
 import { cmaPhantom } from '../memory/cma.ts';
 import { goneText } from '../memory/device-health.ts';
-import { defaultDevice, hasUnknownPools, isMuchHidden, unattributed } from '../memory/headroom.ts';
+import { defaultDevice, hasUnknownPools, isMuchHidden, totalOf, unattributed } from '../memory/headroom.ts';
 import { refuses } from '../memory/judge.ts';
 import { BOOT_WITHOUT_KHO, DROP_AND_COMPACT, DROP_POOLS, RELEASE_HUGE_PAGES } from '../memory/remedies.ts';
 import { type HostFacts, hostFacts, safeOnDevice, safeOnHost } from '../memory/safe.ts';
@@ -120,7 +120,7 @@ function deviceOf(snapshot: Snapshot, ordinal: number | null): DeviceSnapshot | 
 function poolOf({ host }: Snapshot, device: DeviceSnapshot, limit: number | null): FitPool | null {
   const { afterReclaim, immediate } = device.allocatable;
   const available = afterReclaim ?? immediate;
-  const total = device.memoryModel === 'unified' ? host.total : (device.nvml?.total ?? device.cuda?.total ?? null);
+  const total = totalOf(device, host.total);
   if (available === null || total === null || limit === null) return null;
   return { total, used: Math.max(0, total - available), kept: Math.max(0, available - limit), loadable: limit };
 }

@@ -41,15 +41,23 @@ export interface OwnHeadroom {
   total: number;
 }
 
+/** The size of the memory that allocations on a device come from, in bytes; null: unknown. */
+export function totalOf(device: DeviceSnapshot, hostTotal: number): number | null {
+  return device.memoryModel === 'unified' ? hostTotal : ownTotal(device);
+}
+
+/** In MIG mode NVML's total is that of the whole GPU, but allocations come from one slice. */
+function ownTotal({ cuda, migMode, nvml }: DeviceSnapshot): number | null {
+  return (migMode?.current === true ? cuda?.total : (nvml?.total ?? cuda?.total)) ?? null;
+}
+
 /** GPUs with their own memory for which both numbers are known, the fullest first. */
 function ownHeadrooms({ devices }: Reading): OwnHeadroom[] {
   const gpus = devices
     .filter((device) => device.memoryModel !== 'unified')
     .map((device) => {
-      const { cuda, nvml, migMode, allocatable } = device;
-      // In MIG mode NVML's total is that of the whole GPU, but allocations come from one slice.
-      const total = migMode?.current === true ? cuda?.total : (nvml?.total ?? cuda?.total);
-      return { device, bytes: allocatable.afterReclaim ?? allocatable.immediate, total: total ?? null };
+      const { afterReclaim, immediate } = device.allocatable;
+      return { device, bytes: afterReclaim ?? immediate, total: ownTotal(device) };
     })
     .filter((gpu): gpu is OwnHeadroom => gpu.bytes !== null && gpu.total !== null && gpu.total > 0);
   return fullestFirst(gpus, ({ bytes, total }) => ({ left: bytes, total }));

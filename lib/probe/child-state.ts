@@ -1,12 +1,12 @@
 /** What the parent knows of its child: the messages that it has sent so far. */
 
 import { isFailure } from '../base/facts.ts';
+import { deserializeError } from '../base/serialized-error.ts';
 import type { NativeAllocator } from '../native/contract.ts';
 import type { ProbeTrip } from '../native/guard-protocol.ts';
 import type { ProbeGuardReport } from '../types/index.ts';
 import { guardReport } from './guard-report.ts';
 import { type ChildMessage, parseLine } from './protocol.ts';
-import { deserializeError } from './serialized-error.ts';
 
 export class ChildState<Result> {
   allocator: NativeAllocator | null = null;

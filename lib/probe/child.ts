@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import type { Failure } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
+import { serializeError } from '../base/serialized-error.ts';
 import { thisProcess } from '../host/process.ts';
 import { journalWriter } from '../journal/writer.ts';
 import { explained } from '../memory/driver-status.ts';
@@ -10,7 +11,6 @@ import { native } from '../native/binding.ts';
 import { childContext } from './child-context.ts';
 import type { Loop } from './context.ts';
 import { type ChildMessage, type ChildRequest, HEARTBEAT_MS, JOURNAL_FD, lines, type StopRequest } from './protocol.ts';
-import { serializeError } from './serialized-error.ts';
 import type { ProbeCommand } from './spec.ts';
 import { callLimitMs } from './step-limit.ts';
 

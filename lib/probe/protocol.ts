@@ -1,11 +1,11 @@
 /** Messages between parent and child: one JSON document per line. */
 
 import type { Fact } from '../base/errors.ts';
+import type { SerializedError } from '../base/serialized-error.ts';
 import type { BeginRecord } from '../journal/records.ts';
 import type { NativeAllocator, NativeGuard } from '../native/contract.ts';
 import type { ProbeRules } from '../native/guard-protocol.ts';
 import type { RunLimits } from './context.ts';
-import type { SerializedError } from './serialized-error.ts';
 import type { ProbeCommand } from './spec.ts';
 
 /** Descriptors of the child beyond the usual three. */

@@ -20,6 +20,7 @@ export type * from './judgement.ts';
 export type * from './kinds.ts';
 export type * from './launch.ts';
 export type * from './layout.ts';
+export type * from './memory.ts';
 export type * from './prepare.ts';
 export type * from './probe.ts';
 export type * from './processes.ts';

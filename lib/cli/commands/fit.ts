@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { formatBoth, formatCount } from '../../base/format.ts';
 import { fitTable, fitWithEstimate, isYes } from '../../fit/index.ts';
 import { fitPage, fitTablePage } from '../../render/text/fit.ts';
+import { toHtml } from '../../report/index.ts';
 import { snapshot } from '../../snapshot/index.ts';
 import { FIT_SETTINGS } from '../../types/fit.ts';
 import type { EstimateReport, FitOptions, FitReport, ModelDescription, Snapshot } from '../../types/index.ts';
@@ -9,7 +10,6 @@ import { MODEL_PROGRAM_NAMES } from '../../types/programs.ts';
 import type { Command, Context, Outcome, Values } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { choice, count, EXACT, flag, isGiven, size, text } from '../core/options.ts';
-import { pageAssets } from '../core/package-files.ts';
 import { DEADLINE, deadline, MEMGETINFO } from '../core/reading-options.ts';
 import { renderOptionsFor, type Terminal } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
@@ -97,7 +97,7 @@ async function run(context: Context): Promise<Outcome> {
     const document = await fitTable({ ...subject, use }, machine, options);
     const fits = document.rows.some(({ cells }) => cells.some((cell) => isYes(cell, acceptTight)));
     const exitCode = fits ? EXIT.success : machine.devices.length === 0 ? EXIT.noGpu : EXIT.negative;
-    const page = async () => (await import('../../render/html/fit.ts')).fitTableHtml(document, pageAssets());
+    const page = () => toHtml(document);
     const lines = (terminal: Terminal) => fitTablePage(document, renderOptionsFor(terminal, render));
     return writePage(reports, page, { exitCode, document, text: lines }, context);
   }
@@ -112,9 +112,7 @@ async function run(context: Context): Promise<Outcome> {
     if (onlyFlags) return exitCode === EXIT.success ? [report.programs[0]?.flags ?? ''] : [];
     return fitPage(report, view, renderOptionsFor(terminal, render));
   };
-  const heading = 'bytes' in subject ? formatBoth(subject.bytes) : (estimated?.model.name ?? 'A model');
-  const page = async () =>
-    (await import('../../render/html/fit.ts')).fitHtml(report, { heading, estimated }, pageAssets());
+  const page = () => toHtml(report, { estimated });
   return writePage(reports, page, { exitCode, document: report, text: lines }, context);
 }
 

@@ -4,13 +4,13 @@ import { LIMITS } from '../../base/limits.ts';
 import { launch } from '../../launch/index.ts';
 import { readRecord } from '../../record/index.ts';
 import { launchPlanLines, launchReceiptLines, launchStepLines } from '../../render/text/launch.ts';
+import { toHtml } from '../../report/index.ts';
 import type { EstimateOptions, LaunchEvent, LaunchOptions, LaunchReport, RecordedSession } from '../../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../../types/programs.ts';
 import { type Command, type Context, finished, type Outcome, type Values } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { exitBySignal, onInterrupt } from '../core/interrupt.ts';
 import { choice, count, flag, isGiven, positive, size, text } from '../core/options.ts';
-import { pageAssets } from '../core/package-files.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
 import { SUDO } from './cache-shared.ts';
@@ -107,8 +107,7 @@ async function run(context: Context): Promise<Outcome> {
   };
   try {
     const report = await launch(options);
-    const page = async () =>
-      (await import('../../render/html/launch.ts')).launchHtml(report, await recordingOf(report, values), pageAssets());
+    const page = async () => toHtml(report, { session: await recordingOf(report, values) });
     return await writePage(reports, page, outcomeOf(report, context), context);
   } catch (error) {
     const code = interrupt?.exitCode() ?? null;

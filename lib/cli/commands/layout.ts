@@ -3,9 +3,9 @@ import { readNamedFile } from '../../base/named-path.ts';
 import { layout } from '../../layout/index.ts';
 import type { RenderOptions } from '../../render/options.ts';
 import { layoutPage, layoutPartLine } from '../../render/text/layout.ts';
+import { toCsv, toHtml } from '../../report/index.ts';
 import type { Command, Context } from '../core/command.ts';
 import { sizeOf, text } from '../core/options.ts';
-import { pageAssets } from '../core/package-files.ts';
 import { UsageError } from '../core/usage.ts';
 import { KIND_OPTION, kind, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
 import { layoutExit, runProbe } from './probe-run.ts';
@@ -72,8 +72,8 @@ export const layoutCommand: Command = {
     );
     const forms = {
       page: (options: RenderOptions) => layoutPage(report, options),
-      csv: async () => (await import('../../render/csv.ts')).layoutCsv(report),
-      html: async () => (await import('../../render/html/layout.ts')).layoutHtml(report, pageAssets()),
+      csv: () => toCsv(report),
+      html: () => toHtml(report),
     };
     return writeReports(reports, forms, report, layoutExit(report, signalCode), context);
   },

@@ -4,6 +4,7 @@ import { DEFAULT_STEP_COUNT, DEFAULT_WAIT_MS, profile } from '../../profile/inde
 import type { RenderOptions } from '../../render/options.ts';
 import { settingsText } from '../../render/profile-facts.ts';
 import { profilePage, trialLine } from '../../render/text/profile.ts';
+import { toCsv, toHtml } from '../../report/index.ts';
 import type {
   ProfileBisection,
   ProfileEvent,
@@ -17,7 +18,6 @@ import type { Command, Context, Values } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
 import { count, duration, durationRange, flag, sizeOf, text, texts } from '../core/options.ts';
-import { pageAssets } from '../core/package-files.ts';
 import { openProgress, type Progress } from '../core/progress.ts';
 import { UsageError } from '../core/usage.ts';
 import { floorOf, floorOptions } from './floor-option.ts';
@@ -144,8 +144,8 @@ export const profileCommand: Command = {
     const { report, signalCode } = await runProfile(options, context);
     const forms = {
       page: (render: RenderOptions) => profilePage(report, render),
-      csv: async () => (await import('../../render/csv.ts')).profileCsv(report),
-      html: async () => (await import('../../render/html/profile.ts')).profileHtml(report, pageAssets()),
+      csv: () => toCsv(report),
+      html: () => toHtml(report),
       markdown: async () => (await import('../../render/profile-markdown.ts')).profileMarkdown(report),
     };
     return writeReports(reports, forms, report, exitCodeOf(report, signalCode), context);

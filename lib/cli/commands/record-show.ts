@@ -1,10 +1,10 @@
 import { LIMITS } from '../../base/limits.ts';
 import { readRecord } from '../../record/index.ts';
 import { recordPage } from '../../render/text/record.ts';
+import { toCsv, toHtml } from '../../report/index.ts';
 import type { Command } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { count, duration, durationRange, text } from '../core/options.ts';
-import { pageAssets } from '../core/package-files.ts';
 import { FOLDER } from './record.ts';
 import { reportsOf, writeReports } from './reports.ts';
 
@@ -73,9 +73,9 @@ export const recordShowCommand: Command = {
     });
     const forms = {
       page: (options: Parameters<typeof recordPage>[1]) => recordPage(document, options),
-      csv: async () => (await import('../../render/csv.ts')).recordCsv(document),
+      csv: () => toCsv(document),
       jsonl: async () => (await import('../../render/record-lines.ts')).recordJsonLines(document),
-      html: async () => (await import('../../render/html/record.ts')).recordHtml(document, pageAssets()),
+      html: () => toHtml(document),
     };
     return writeReports(reports, forms, document, EXIT.success, context);
   },

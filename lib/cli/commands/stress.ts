@@ -3,11 +3,11 @@ import { ANY_BYTES, LIMITS } from '../../base/limits.ts';
 import { DEFAULT_SHARE_TEXT, MIN_SHARE } from '../../memory/others.ts';
 import type { RenderOptions } from '../../render/options.ts';
 import { stressPage, stressStepLine } from '../../render/text/stress.ts';
+import { toCsv, toHtml } from '../../report/index.ts';
 import { stress } from '../../stress/index.ts';
 import type { StressOptions } from '../../types/index.ts';
 import type { Command, Values } from '../core/command.ts';
 import { duration, flag, size, text } from '../core/options.ts';
-import { pageAssets } from '../core/package-files.ts';
 import { UsageError } from '../core/usage.ts';
 import { KIND_OPTION, kind, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
 import { runProbe, stressExit } from './probe-run.ts';
@@ -78,8 +78,8 @@ export const stressCommand: Command = {
     );
     const forms = {
       page: (options: RenderOptions) => stressPage(report, options),
-      csv: async () => (await import('../../render/csv.ts')).stressCsv(report),
-      html: async () => (await import('../../render/html/stress.ts')).stressHtml(report, pageAssets()),
+      csv: () => toCsv(report),
+      html: () => toHtml(report),
     };
     return writeReports(reports, forms, report, stressExit(report, signalCode), context);
   },

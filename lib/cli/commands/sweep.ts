@@ -4,12 +4,12 @@ import { KINDS } from '../../memory/kinds.ts';
 import { dataType } from '../../models/dtypes.ts';
 import type { RenderOptions } from '../../render/options.ts';
 import { sweepPage, sweepStepLine } from '../../render/text/sweep.ts';
+import { toCsv, toHtml } from '../../report/index.ts';
 import { sweep } from '../../sweep/index.ts';
 import { DTYPES, type DType } from '../../types/dtypes.ts';
 import type { SweepOptions } from '../../types/index.ts';
 import type { Command, Context, Outcome, Values } from '../core/command.ts';
 import { choice, count, elements, flag, isGiven, list, shapes, size, sizes, text } from '../core/options.ts';
-import { pageAssets } from '../core/package-files.ts';
 import { UsageError } from '../core/usage.ts';
 import { kinds, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
 import { runProbe, sweepExit } from './probe-run.ts';
@@ -110,8 +110,8 @@ async function run(context: Context): Promise<Outcome> {
   );
   const forms = {
     page: (options: RenderOptions) => sweepPage(report, options),
-    csv: async () => (await import('../../render/csv.ts')).sweepCsv(report),
-    html: async () => (await import('../../render/html/sweep.ts')).sweepHtml(report, pageAssets()),
+    csv: () => toCsv(report),
+    html: () => toHtml(report),
   };
   return writeReports(reports, forms, report, sweepExit(report, signalCode), context);
 }

@@ -1,6 +1,6 @@
+import { packageVersion } from '../../report/package-files.ts';
 import type { Command } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
-import { packageVersion } from '../core/package-files.ts';
 
 export const versionCommand: Command = {
   name: 'version',

@@ -1,6 +1,6 @@
-/** Errors across the pipe: plain fields in the child, the same error again in the parent. */
+/** Errors between processes and threads: plain fields on one side, the same error again on the other. */
 
-import { type Failure, toUmaError, UmaError, type UmaErrorCode } from '../base/errors.ts';
+import { type Failure, toUmaError, UmaError, type UmaErrorCode } from './errors.ts';
 
 /** `code` and `failure`: a UmaError. `failure` alone: from the addon; it becomes a UmaError in the parent. */
 export interface SerializedError {

@@ -1,8 +1,8 @@
-/** Files of the package that the command line reads: its version, and what browser/ was built into. */
+/** Files of the package: its version, and what browser/ was built into. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Assets } from '../../render/html/page.ts';
-import { packageRoot } from '../../root.ts';
+import type { Assets } from '../render/html/page.ts';
+import { packageRoot } from '../root.ts';
 
 export function packageVersion(): string {
   const { version } = JSON.parse(read('package.json')) as { version: string };

@@ -1,0 +1,107 @@
+/** toCsv() and toHtml(): a report as a table or as a page, the same that `--csv` and `--html` write. */
+
+import { checkKeys, invalidType, invalidValue, type Keys } from '../base/arguments.ts';
+import { formatBoth } from '../base/format.ts';
+import type {
+  EstimateReport,
+  FitReport,
+  FitTable,
+  LaunchReport,
+  LayoutReport,
+  ProfileReport,
+  RecordedSession,
+  RecordReport,
+  StressReport,
+  SweepReport,
+} from '../types/index.ts';
+
+/** Reports that have rows. */
+export type CsvReport = SweepReport | StressReport | LayoutReport | ProfileReport | RecordReport;
+
+/** Reports that have a page. */
+export type HtmlReport = CsvReport | FitReport | FitTable | LaunchReport;
+
+/** What a page shows besides its report. */
+export interface HtmlOptions {
+  /** Of `fit()`: the model or size that was asked about. Default: its need. */
+  heading?: string;
+  /** Of `fit()`: the estimate behind the need, whose terms the page lists. */
+  estimated?: EstimateReport | null;
+  /** Of `launch()`: the session of its recording, for the timeline. */
+  session?: RecordedSession | null;
+}
+
+const KEYS: Keys<HtmlOptions> = { heading: true, estimated: true, session: true };
+
+/**
+ * The rows of a report as CSV (RFC 4180). Names of columns are stable and carry their unit; an empty field is unknown.
+ *
+ * @param report of `sweep()`, `stress()`, `layout()`, `profile()` or `readRecord()`, also read back from a file of JSON.
+ * @throws TypeError (`ERR_INVALID_ARG_TYPE`, `_VALUE`) for anything else.
+ */
+export async function toCsv(report: CsvReport): Promise<string> {
+  checkReport('toCsv()', report);
+  const csv = await import('../render/csv.ts');
+  switch (report.schema) {
+    case 'umaprobe/sweep/1':
+      return csv.sweepCsv(report);
+    case 'umaprobe/stress/1':
+      return csv.stressCsv(report);
+    case 'umaprobe/layout/1':
+      return csv.layoutCsv(report);
+    case 'umaprobe/profile/1':
+      return csv.profileCsv(report);
+    case 'umaprobe/record/1':
+      return csv.recordCsv(report);
+    default:
+      throw hasNone(report, 'rows: those of sweep(), stress(), layout(), profile() and readRecord() have');
+  }
+}
+
+/**
+ * A report as one HTML file that works offline: picture, tables, and the report itself to save as JSON.
+ *
+ * @param report as for `toCsv()`, or of `fit()`, `fitTable()` or `launch()`.
+ * @throws TypeError (`ERR_INVALID_ARG_TYPE`, `_VALUE`) for anything else.
+ */
+export async function toHtml(report: HtmlReport, options: HtmlOptions = {}): Promise<string> {
+  checkReport('toHtml()', report);
+  checkKeys('toHtml()', options, KEYS);
+  const { estimated = null, session = null } = options;
+  const assets = (await import('./package-files.ts')).pageAssets();
+  switch (report.schema) {
+    case 'umaprobe/sweep/1':
+      return (await import('../render/html/sweep.ts')).sweepHtml(report, assets);
+    case 'umaprobe/stress/1':
+      return (await import('../render/html/stress.ts')).stressHtml(report, assets);
+    case 'umaprobe/layout/1':
+      return (await import('../render/html/layout.ts')).layoutHtml(report, assets);
+    case 'umaprobe/profile/1':
+      return (await import('../render/html/profile.ts')).profileHtml(report, assets);
+    case 'umaprobe/record/1':
+      return (await import('../render/html/record.ts')).recordHtml(report, assets);
+    case 'umaprobe/launch/1':
+      return (await import('../render/html/launch.ts')).launchHtml(report, session, assets);
+    case 'umaprobe/fit/1': {
+      const heading = options.heading ?? estimated?.model.name ?? formatBoth(report.need.bytes);
+      return (await import('../render/html/fit.ts')).fitHtml(report, { heading, estimated }, assets);
+    }
+    case 'umaprobe/fit-table/1':
+      return (await import('../render/html/fit.ts')).fitTableHtml(report, assets);
+    default:
+      throw hasNone(
+        report,
+        'a page: those of sweep(), stress(), layout(), profile(), readRecord(), fit(), fitTable() and launch() have',
+      );
+  }
+}
+
+function checkReport(call: string, report: unknown): void {
+  if (typeof report !== 'object' || report === null)
+    throw invalidType(`the report of ${call}`, 'a report of umaprobe', report);
+}
+
+/** Also a report of another version, read from a file. */
+function hasNone({ schema }: { schema?: unknown }, expected: string): TypeError {
+  return invalidValue('schema of the report', `one that has ${expected}`, schema);
+}

@@ -1,0 +1,45 @@
+/** The answer of `memory()`. Every size is in bytes; null is unknown, and never a yes. */
+
+import type { Judgement } from './judgement.ts';
+
+/** Sizes of one pool of memory. */
+export interface MemoryPool {
+  total: number | null;
+  /** What the next allocation gets at once. */
+  free: number | null;
+  /** What it can get once the kernel has given back copies of files: MemAvailable, where CPU and GPU share the pool. */
+  available: number | null;
+  /** What a program can load: of `available` what the system and the program itself do not need. 0: nothing now. */
+  safe: number | null;
+}
+
+/** One GPU, or one MIG slice of a GPU. A GPU that shares the host's memory has the sizes of that. */
+export interface GpuMemory extends MemoryPool {
+  name: string | null;
+  uuid: string | null;
+  /** Whether it shares the host's memory; null: CUDA did not say. */
+  unified: boolean | null;
+}
+
+/**
+ * The memory that a program which loads now gets: what CPU and GPU share, else that of the GPU with most left, else (no GPU)
+ * the host's.
+ */
+export interface Memory extends MemoryPool {
+  /** Whether CPU and GPU share it; null: no GPU answered, so it is not known. */
+  unified: boolean | null;
+  /** Every GPU. Empty: none was found, and `because` says why. */
+  gpus: GpuMemory[];
+  /** `yes`: up to `safe`. `after`: only once something is done. `not-now`: load nothing. `unknown`: what can be loaded is not known. */
+  verdict: Judgement['mayLoad'];
+  /** The reason, in one or two sentences. */
+  because: string;
+  /** Name of the simulated machine; null on real hardware. */
+  simulated: string | null;
+}
+
+/** Options of `memory()` and `memorySync()`. */
+export interface MemoryOptions {
+  /** Time limit for CUDA, NVML and each file of the kernel, in milliseconds: 1 to 600000. Default 2000. */
+  deadlineMs?: number;
+}
