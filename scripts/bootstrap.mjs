@@ -37,11 +37,11 @@ async function compileTypeScript() {
 }
 
 /**
- * Whether make may keep the objects that it has: it knows which of them need a changed source or header, but not that a
- * list of exported symbols or Node has changed.
+ * Whether make may keep the objects that it has: it knows which of them need a changed source or header, and compares
+ * the commands that binding.gyp makes, but does not know that a list of exported symbols or Node has changed.
  */
 export function isIncremental(changed) {
-  return changed?.every((name) => /\.(cc|h)$/.test(name)) ?? false;
+  return changed?.every((name) => /\.(cc|h)$|^binding\.gyp$/.test(name)) ?? false;
 }
 
 export async function installPackages() {

@@ -38,7 +38,7 @@ describe('a native build', () => {
     ['a renamed source', before.replace('a.cc', 'c.cc'), ['native/a.cc', 'native/c.cc'], true],
     ['a header that is gone', before.replace('native/b.h 1\n', ''), ['native/b.h'], true],
     ['another list of exported symbols', before.replace('map 1', 'map 2'), ['native/addon.map'], false],
-    ['other flags', before.replace('gyp 1', 'gyp 2'), ['binding.gyp'], false],
+    ['other flags', before.replace('gyp 1', 'gyp 2'), ['binding.gyp'], true],
     ['another Node', before.replace('115', '127'), ['115', '127'], false],
     ['nothing but a missing output', before, [], true],
   ])('after %s', (_, now, changed, incremental) => {
