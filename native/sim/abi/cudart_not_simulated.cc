@@ -11,30 +11,29 @@
   X(cudaBindTextureToMipmappedArray) X(cudaChooseDevice) X(cudaCreateSurfaceObject)                \
   X(cudaCreateTextureObject) X(cudaCreateTextureObject_v2) X(cudaCtxResetPersistingL2Cache)        \
   X(cudaDestroyExternalMemory) X(cudaDestroyExternalSemaphore) X(cudaDestroySurfaceObject)         \
-  X(cudaDestroyTextureObject) X(cudaDeviceDisablePeerAccess)                                       \
-  X(cudaDeviceFlushGPUDirectRDMAWrites) X(cudaDeviceGetDefaultMemPool)                             \
-  X(cudaDeviceGetGraphMemAttribute) X(cudaDeviceGetHostAtomicCapabilities) X(cudaDeviceGetLimit)   \
-  X(cudaDeviceGetMemPool) X(cudaDeviceGetNvSciSyncAttributes)                                      \
-  X(cudaDeviceGetP2PAtomicCapabilities) X(cudaDeviceGetSharedMemConfig)                            \
-  X(cudaDeviceGetTexture1DLinearMaxWidth) X(cudaDeviceGraphMemTrim)                                \
-  X(cudaDeviceRegisterAsyncNotification) X(cudaDeviceSetGraphMemAttribute) X(cudaDeviceSetLimit)   \
-  X(cudaDeviceSetMemPool) X(cudaDeviceSetSharedMemConfig)                                          \
-  X(cudaDeviceUnregisterAsyncNotification) X(cudaEGLStreamConsumerAcquireFrame)                    \
-  X(cudaEGLStreamConsumerConnect) X(cudaEGLStreamConsumerConnectWithFlags)                         \
-  X(cudaEGLStreamConsumerDisconnect) X(cudaEGLStreamConsumerReleaseFrame)                          \
-  X(cudaEGLStreamProducerConnect) X(cudaEGLStreamProducerDisconnect)                               \
-  X(cudaEGLStreamProducerPresentFrame) X(cudaEGLStreamProducerReturnFrame)                         \
-  X(cudaEventCreateFromEGLSync) X(cudaEventRecordWithFlags) X(cudaEventRecordWithFlags_ptsz)       \
-  X(cudaExternalMemoryGetMappedBuffer) X(cudaExternalMemoryGetMappedMipmappedArray)                \
-  X(cudaFreeArray) X(cudaFreeAsync) X(cudaFreeAsync_ptsz) X(cudaFreeMipmappedArray)                \
-  X(cudaFuncGetAttributes) X(cudaFuncGetName) X(cudaFuncGetParamInfo) X(cudaFuncSetAttribute)      \
-  X(cudaFuncSetSharedMemConfig) X(cudaGLGetDevices) X(cudaGLMapBufferObject)                       \
-  X(cudaGLMapBufferObjectAsync) X(cudaGLRegisterBufferObject) X(cudaGLSetBufferObjectMapFlags)     \
-  X(cudaGLSetGLDevice) X(cudaGLUnmapBufferObject) X(cudaGLUnmapBufferObjectAsync)                  \
-  X(cudaGLUnregisterBufferObject) X(cudaGetChannelDesc) X(cudaGetExportTable)                      \
-  X(cudaGetFuncBySymbol) X(cudaGetMipmappedArrayLevel) X(cudaGetSurfaceObjectResourceDesc)         \
-  X(cudaGetSurfaceReference) X(cudaGetSymbolAddress) X(cudaGetSymbolSize)                          \
-  X(cudaGetTextureAlignmentOffset) X(cudaGetTextureObjectResourceDesc)                             \
+  X(cudaDestroyTextureObject) X(cudaDeviceDisablePeerAccess) X(cudaDeviceFlushGPUDirectRDMAWrites) \
+  X(cudaDeviceGetDefaultMemPool) X(cudaDeviceGetGraphMemAttribute)                                 \
+  X(cudaDeviceGetHostAtomicCapabilities) X(cudaDeviceGetLimit) X(cudaDeviceGetMemPool)             \
+  X(cudaDeviceGetNvSciSyncAttributes) X(cudaDeviceGetP2PAtomicCapabilities)                        \
+  X(cudaDeviceGetSharedMemConfig) X(cudaDeviceGetTexture1DLinearMaxWidth)                          \
+  X(cudaDeviceGraphMemTrim) X(cudaDeviceRegisterAsyncNotification)                                 \
+  X(cudaDeviceSetGraphMemAttribute) X(cudaDeviceSetLimit) X(cudaDeviceSetMemPool)                  \
+  X(cudaDeviceSetSharedMemConfig) X(cudaDeviceUnregisterAsyncNotification)                         \
+  X(cudaEGLStreamConsumerAcquireFrame) X(cudaEGLStreamConsumerConnect)                             \
+  X(cudaEGLStreamConsumerConnectWithFlags) X(cudaEGLStreamConsumerDisconnect)                      \
+  X(cudaEGLStreamConsumerReleaseFrame) X(cudaEGLStreamProducerConnect)                             \
+  X(cudaEGLStreamProducerDisconnect) X(cudaEGLStreamProducerPresentFrame)                          \
+  X(cudaEGLStreamProducerReturnFrame) X(cudaEventCreateFromEGLSync) X(cudaEventRecordWithFlags)    \
+  X(cudaEventRecordWithFlags_ptsz) X(cudaExternalMemoryGetMappedBuffer)                            \
+  X(cudaExternalMemoryGetMappedMipmappedArray) X(cudaFreeArray) X(cudaFreeAsync)                   \
+  X(cudaFreeAsync_ptsz) X(cudaFreeMipmappedArray) X(cudaFuncGetAttributes) X(cudaFuncGetName)      \
+  X(cudaFuncGetParamInfo) X(cudaFuncSetAttribute) X(cudaFuncSetSharedMemConfig)                    \
+  X(cudaGLGetDevices) X(cudaGLMapBufferObject) X(cudaGLMapBufferObjectAsync)                       \
+  X(cudaGLRegisterBufferObject) X(cudaGLSetBufferObjectMapFlags) X(cudaGLSetGLDevice)              \
+  X(cudaGLUnmapBufferObject) X(cudaGLUnmapBufferObjectAsync) X(cudaGLUnregisterBufferObject)       \
+  X(cudaGetChannelDesc) X(cudaGetExportTable) X(cudaGetFuncBySymbol) X(cudaGetMipmappedArrayLevel) \
+  X(cudaGetSurfaceObjectResourceDesc) X(cudaGetSurfaceReference) X(cudaGetSymbolAddress)           \
+  X(cudaGetSymbolSize) X(cudaGetTextureAlignmentOffset) X(cudaGetTextureObjectResourceDesc)        \
   X(cudaGetTextureObjectResourceViewDesc) X(cudaGetTextureObjectTextureDesc)                       \
   X(cudaGetTextureObjectTextureDesc_v2) X(cudaGetTextureReference) X(cudaGraphAddChildGraphNode)   \
   X(cudaGraphAddDependencies) X(cudaGraphAddDependencies_v2) X(cudaGraphAddEmptyNode)              \
@@ -124,19 +123,17 @@
   X(cudaSignalExternalSemaphoresAsync_ptsz) X(cudaSignalExternalSemaphoresAsync_v2)                \
   X(cudaSignalExternalSemaphoresAsync_v2_ptsz) X(cudaStreamAddCallback)                            \
   X(cudaStreamAddCallback_ptsz) X(cudaStreamAttachMemAsync) X(cudaStreamAttachMemAsync_ptsz)       \
-  X(cudaStreamBeginCapture) X(cudaStreamBeginCaptureToGraph)                                       \
-  X(cudaStreamBeginCaptureToGraph_ptsz) X(cudaStreamBeginCapture_ptsz)                             \
-  X(cudaStreamCopyAttributes) X(cudaStreamCopyAttributes_ptsz) X(cudaStreamEndCapture)             \
-  X(cudaStreamEndCapture_ptsz) X(cudaStreamGetAttribute) X(cudaStreamGetAttribute_ptsz)            \
-  X(cudaStreamGetCaptureInfo) X(cudaStreamGetCaptureInfo_ptsz) X(cudaStreamGetCaptureInfo_v2)      \
-  X(cudaStreamGetCaptureInfo_v2_ptsz) X(cudaStreamGetCaptureInfo_v3)                               \
-  X(cudaStreamGetCaptureInfo_v3_ptsz) X(cudaStreamGetDevice) X(cudaStreamGetDevice_ptsz)           \
-  X(cudaStreamGetFlags) X(cudaStreamGetFlags_ptsz) X(cudaStreamGetId) X(cudaStreamGetId_ptsz)      \
-  X(cudaStreamGetPriority) X(cudaStreamGetPriority_ptsz) X(cudaStreamIsCapturing)                  \
-  X(cudaStreamIsCapturing_ptsz) X(cudaStreamSetAttribute) X(cudaStreamSetAttribute_ptsz)           \
-  X(cudaStreamUpdateCaptureDependencies) X(cudaStreamUpdateCaptureDependencies_ptsz)               \
-  X(cudaStreamUpdateCaptureDependencies_v2) X(cudaStreamUpdateCaptureDependencies_v2_ptsz)         \
-  X(cudaThreadExchangeStreamCaptureMode) X(cudaThreadExit) X(cudaThreadGetCacheConfig)             \
+  X(cudaStreamBeginCapture) X(cudaStreamBeginCaptureToGraph) X(cudaStreamBeginCaptureToGraph_ptsz) \
+  X(cudaStreamBeginCapture_ptsz) X(cudaStreamCopyAttributes) X(cudaStreamCopyAttributes_ptsz)      \
+  X(cudaStreamEndCapture) X(cudaStreamEndCapture_ptsz) X(cudaStreamGetAttribute)                   \
+  X(cudaStreamGetAttribute_ptsz) X(cudaStreamGetCaptureInfo) X(cudaStreamGetCaptureInfo_ptsz)      \
+  X(cudaStreamGetCaptureInfo_v2) X(cudaStreamGetCaptureInfo_v2_ptsz)                               \
+  X(cudaStreamGetCaptureInfo_v3) X(cudaStreamGetCaptureInfo_v3_ptsz) X(cudaStreamGetDevice)        \
+  X(cudaStreamGetDevice_ptsz) X(cudaStreamGetFlags) X(cudaStreamGetFlags_ptsz) X(cudaStreamGetId)  \
+  X(cudaStreamGetId_ptsz) X(cudaStreamGetPriority) X(cudaStreamGetPriority_ptsz)                   \
+  X(cudaStreamSetAttribute) X(cudaStreamSetAttribute_ptsz) X(cudaStreamUpdateCaptureDependencies)  \
+  X(cudaStreamUpdateCaptureDependencies_ptsz) X(cudaStreamUpdateCaptureDependencies_v2)            \
+  X(cudaStreamUpdateCaptureDependencies_v2_ptsz) X(cudaThreadExit) X(cudaThreadGetCacheConfig)     \
   X(cudaThreadGetLimit) X(cudaThreadSetCacheConfig) X(cudaThreadSetLimit) X(cudaUnbindTexture)     \
   X(cudaUserObjectCreate) X(cudaUserObjectRelease) X(cudaUserObjectRetain) X(cudaVDPAUGetDevice)   \
   X(cudaVDPAUSetVDPAUDevice) X(cudaWaitExternalSemaphoresAsync)                                    \

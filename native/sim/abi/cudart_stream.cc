@@ -41,6 +41,15 @@ UMASIM_API cudaError_t cudaStreamWaitEvent(Stream*, Event* event, unsigned int) 
                       [&](const Call&, int) { return stream_wait_event(event); });
 }
 
+UMASIM_API cudaError_t cudaStreamIsCapturing(Stream*, int* status) noexcept {
+  return runtime("cudaStreamIsCapturing", [&](const Call&) { return stream_is_capturing(status); });
+}
+
+UMASIM_API cudaError_t cudaThreadExchangeStreamCaptureMode(int* mode) noexcept {
+  return runtime("cudaThreadExchangeStreamCaptureMode",
+                 [&](const Call&) { return exchange_capture_mode(mode); });
+}
+
 UMASIM_API cudaError_t cudaEventCreate(Event** event) noexcept {
   return with_context("cudaEventCreate",
                       [&](const Call&, int device) { return event_create(device, event); });
@@ -79,4 +88,5 @@ UMASIM_API cudaError_t cudaEventDestroy(Event* event) noexcept {
 UMASIM_OTHER_STREAM(cudaStreamSynchronize, ptsz);
 UMASIM_OTHER_STREAM(cudaStreamQuery, ptsz);
 UMASIM_OTHER_STREAM(cudaStreamWaitEvent, ptsz);
+UMASIM_OTHER_STREAM(cudaStreamIsCapturing, ptsz);
 UMASIM_OTHER_STREAM(cudaEventRecord, ptsz);

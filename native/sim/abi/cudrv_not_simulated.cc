@@ -31,9 +31,9 @@
   X(cuEGLStreamConsumerConnect) X(cuEGLStreamConsumerConnectWithFlags)                             \
   X(cuEGLStreamConsumerDisconnect) X(cuEGLStreamConsumerReleaseFrame)                              \
   X(cuEGLStreamProducerConnect) X(cuEGLStreamProducerDisconnect)                                   \
-  X(cuEGLStreamProducerPresentFrame) X(cuEGLStreamProducerReturnFrame)                             \
-  X(cuEventCreateFromEGLSync) X(cuEventDestroy) X(cuEventElapsedTime_v2)                           \
-  X(cuEventRecordWithFlags) X(cuEventRecordWithFlags_ptsz) X(cuExternalMemoryGetMappedBuffer)      \
+  X(cuEGLStreamProducerPresentFrame) X(cuEGLStreamProducerReturnFrame) X(cuEventCreateFromEGLSync) \
+  X(cuEventDestroy) X(cuEventElapsedTime_v2) X(cuEventRecordWithFlags)                             \
+  X(cuEventRecordWithFlags_ptsz) X(cuExternalMemoryGetMappedBuffer)                                \
   X(cuExternalMemoryGetMappedMipmappedArray) X(cuFlushGPUDirectRDMAWrites) X(cuFuncGetModule)      \
   X(cuFuncGetName) X(cuFuncGetParamInfo) X(cuFuncIsLoaded) X(cuFuncLoad) X(cuFuncSetAttribute)     \
   X(cuFuncSetBlockShape) X(cuFuncSetCacheConfig) X(cuFuncSetSharedMemConfig)                       \
@@ -48,11 +48,10 @@
   X(cuGraphAddExternalSemaphoresSignalNode) X(cuGraphAddExternalSemaphoresWaitNode)                \
   X(cuGraphAddHostNode) X(cuGraphAddKernelNode) X(cuGraphAddKernelNode_v2)                         \
   X(cuGraphAddMemAllocNode) X(cuGraphAddMemFreeNode) X(cuGraphAddMemcpyNode)                       \
-  X(cuGraphAddMemsetNode) X(cuGraphAddNode) X(cuGraphAddNode_v2)                                   \
-  X(cuGraphBatchMemOpNodeGetParams) X(cuGraphBatchMemOpNodeSetParams)                              \
-  X(cuGraphChildGraphNodeGetGraph) X(cuGraphClone) X(cuGraphConditionalHandleCreate)               \
-  X(cuGraphCreate) X(cuGraphDebugDotPrint) X(cuGraphDestroy) X(cuGraphDestroyNode)                 \
-  X(cuGraphEventRecordNodeGetEvent) X(cuGraphEventRecordNodeSetEvent)                              \
+  X(cuGraphAddMemsetNode) X(cuGraphAddNode) X(cuGraphAddNode_v2) X(cuGraphBatchMemOpNodeGetParams) \
+  X(cuGraphBatchMemOpNodeSetParams) X(cuGraphChildGraphNodeGetGraph) X(cuGraphClone)               \
+  X(cuGraphConditionalHandleCreate) X(cuGraphCreate) X(cuGraphDebugDotPrint) X(cuGraphDestroy)     \
+  X(cuGraphDestroyNode) X(cuGraphEventRecordNodeGetEvent) X(cuGraphEventRecordNodeSetEvent)        \
   X(cuGraphEventWaitNodeGetEvent) X(cuGraphEventWaitNodeSetEvent)                                  \
   X(cuGraphExecBatchMemOpNodeSetParams) X(cuGraphExecChildGraphNodeSetParams)                      \
   X(cuGraphExecDestroy) X(cuGraphExecEventRecordNodeSetEvent) X(cuGraphExecEventWaitNodeSetEvent)  \
@@ -119,13 +118,13 @@
   X(cuMemPrefetchBatchAsync_ptsz) X(cuMemRangeGetAttribute) X(cuMemRangeGetAttributes)             \
   X(cuMemRelease) X(cuMemRetainAllocationHandle) X(cuMemSetAccess) X(cuMemSetMemPool)              \
   X(cuMemUnmap) X(cuMemcpy2D) X(cuMemcpy2DAsync) X(cuMemcpy2DAsync_v2) X(cuMemcpy2DAsync_v2_ptsz)  \
-  X(cuMemcpy2DUnaligned) X(cuMemcpy2DUnaligned_v2) X(cuMemcpy2DUnaligned_v2_ptds)                  \
-  X(cuMemcpy2D_v2) X(cuMemcpy2D_v2_ptds) X(cuMemcpy3D) X(cuMemcpy3DAsync) X(cuMemcpy3DAsync_v2)    \
+  X(cuMemcpy2DUnaligned) X(cuMemcpy2DUnaligned_v2) X(cuMemcpy2DUnaligned_v2_ptds) X(cuMemcpy2D_v2) \
+  X(cuMemcpy2D_v2_ptds) X(cuMemcpy3D) X(cuMemcpy3DAsync) X(cuMemcpy3DAsync_v2)                     \
   X(cuMemcpy3DAsync_v2_ptsz) X(cuMemcpy3DBatchAsync) X(cuMemcpy3DBatchAsync_ptsz)                  \
   X(cuMemcpy3DBatchAsync_v2) X(cuMemcpy3DBatchAsync_v2_ptsz) X(cuMemcpy3DPeer)                     \
   X(cuMemcpy3DPeerAsync) X(cuMemcpy3DPeerAsync_ptsz) X(cuMemcpy3DPeer_ptds) X(cuMemcpy3D_v2)       \
-  X(cuMemcpy3D_v2_ptds) X(cuMemcpyAtoA) X(cuMemcpyAtoA_v2) X(cuMemcpyAtoA_v2_ptds)                 \
-  X(cuMemcpyAtoD) X(cuMemcpyAtoD_v2) X(cuMemcpyAtoD_v2_ptds) X(cuMemcpyAtoH) X(cuMemcpyAtoHAsync)  \
+  X(cuMemcpy3D_v2_ptds) X(cuMemcpyAtoA) X(cuMemcpyAtoA_v2) X(cuMemcpyAtoA_v2_ptds) X(cuMemcpyAtoD) \
+  X(cuMemcpyAtoD_v2) X(cuMemcpyAtoD_v2_ptds) X(cuMemcpyAtoH) X(cuMemcpyAtoHAsync)                  \
   X(cuMemcpyAtoHAsync_v2) X(cuMemcpyAtoHAsync_v2_ptsz) X(cuMemcpyAtoH_v2) X(cuMemcpyAtoH_v2_ptds)  \
   X(cuMemcpyBatchAsync) X(cuMemcpyBatchAsync_ptsz) X(cuMemcpyBatchAsync_v2)                        \
   X(cuMemcpyBatchAsync_v2_ptsz) X(cuMemcpyDtoA) X(cuMemcpyDtoA_v2) X(cuMemcpyDtoA_v2_ptds)         \
@@ -159,12 +158,11 @@
   X(cuStreamCopyAttributes_ptsz) X(cuStreamDestroy) X(cuStreamEndCapture)                          \
   X(cuStreamEndCapture_ptsz) X(cuStreamGetAttribute) X(cuStreamGetAttribute_ptsz)                  \
   X(cuStreamGetCaptureInfo) X(cuStreamGetCaptureInfo_ptsz) X(cuStreamGetCaptureInfo_v2)            \
-  X(cuStreamGetCaptureInfo_v2_ptsz) X(cuStreamGetCaptureInfo_v3)                                   \
-  X(cuStreamGetCaptureInfo_v3_ptsz) X(cuStreamGetCtx) X(cuStreamGetCtx_ptsz) X(cuStreamGetCtx_v2)  \
-  X(cuStreamGetCtx_v2_ptsz) X(cuStreamGetDevice) X(cuStreamGetDevice_ptsz) X(cuStreamGetFlags)     \
-  X(cuStreamGetFlags_ptsz) X(cuStreamGetGreenCtx) X(cuStreamGetId) X(cuStreamGetId_ptsz)           \
-  X(cuStreamGetPriority) X(cuStreamGetPriority_ptsz) X(cuStreamIsCapturing)                        \
-  X(cuStreamIsCapturing_ptsz) X(cuStreamSetAttribute) X(cuStreamSetAttribute_ptsz)                 \
+  X(cuStreamGetCaptureInfo_v2_ptsz) X(cuStreamGetCaptureInfo_v3) X(cuStreamGetCaptureInfo_v3_ptsz) \
+  X(cuStreamGetCtx) X(cuStreamGetCtx_ptsz) X(cuStreamGetCtx_v2) X(cuStreamGetCtx_v2_ptsz)          \
+  X(cuStreamGetDevice) X(cuStreamGetDevice_ptsz) X(cuStreamGetFlags) X(cuStreamGetFlags_ptsz)      \
+  X(cuStreamGetGreenCtx) X(cuStreamGetId) X(cuStreamGetId_ptsz) X(cuStreamGetPriority)             \
+  X(cuStreamGetPriority_ptsz) X(cuStreamSetAttribute) X(cuStreamSetAttribute_ptsz)                 \
   X(cuStreamUpdateCaptureDependencies) X(cuStreamUpdateCaptureDependencies_ptsz)                   \
   X(cuStreamUpdateCaptureDependencies_v2) X(cuStreamUpdateCaptureDependencies_v2_ptsz)             \
   X(cuStreamWaitValue32) X(cuStreamWaitValue32_ptsz) X(cuStreamWaitValue32_v2)                     \
@@ -186,10 +184,9 @@
   X(cuTexRefSetAddress_v2) X(cuTexRefSetArray) X(cuTexRefSetBorderColor) X(cuTexRefSetFilterMode)  \
   X(cuTexRefSetFlags) X(cuTexRefSetFormat) X(cuTexRefSetMaxAnisotropy)                             \
   X(cuTexRefSetMipmapFilterMode) X(cuTexRefSetMipmapLevelBias) X(cuTexRefSetMipmapLevelClamp)      \
-  X(cuTexRefSetMipmappedArray) X(cuThreadExchangeStreamCaptureMode) X(cuUserObjectCreate)          \
-  X(cuUserObjectRelease) X(cuUserObjectRetain) X(cuVDPAUCtxCreate) X(cuVDPAUCtxCreate_v2)          \
-  X(cuVDPAUGetDevice) X(cuWGLGetDevice) X(cuWaitExternalSemaphoresAsync)                           \
-  X(cuWaitExternalSemaphoresAsync_ptsz)
+  X(cuTexRefSetMipmappedArray) X(cuUserObjectCreate) X(cuUserObjectRelease) X(cuUserObjectRetain)  \
+  X(cuVDPAUCtxCreate) X(cuVDPAUCtxCreate_v2) X(cuVDPAUGetDevice) X(cuWGLGetDevice)                 \
+  X(cuWaitExternalSemaphoresAsync) X(cuWaitExternalSemaphoresAsync_ptsz)
 // clang-format on
 
 namespace umasim {

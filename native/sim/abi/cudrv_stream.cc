@@ -35,6 +35,16 @@ UMASIM_API CUresult cuStreamWaitEvent(Stream*, Event* event, unsigned int) noexc
                     [&](const Call&, int) { return stream_wait_event(event); });
 }
 
+UMASIM_API CUresult cuStreamIsCapturing(Stream*, int* status) noexcept {
+  return in_context("cuStreamIsCapturing",
+                    [&](const Call&, int) { return stream_is_capturing(status); });
+}
+
+UMASIM_API CUresult cuThreadExchangeStreamCaptureMode(int* mode) noexcept {
+  return driver("cuThreadExchangeStreamCaptureMode",
+                [&](const Call&) { return exchange_capture_mode(mode); });
+}
+
 UMASIM_API CUresult cuEventCreate(Event** event, unsigned int) noexcept {
   return in_context("cuEventCreate",
                     [&](const Call&, int device) { return event_create(device, event); });
@@ -68,4 +78,5 @@ UMASIM_API CUresult cuEventDestroy_v2(Event* event) noexcept {
 UMASIM_OTHER_STREAM(cuStreamSynchronize, ptsz);
 UMASIM_OTHER_STREAM(cuStreamQuery, ptsz);
 UMASIM_OTHER_STREAM(cuStreamWaitEvent, ptsz);
+UMASIM_OTHER_STREAM(cuStreamIsCapturing, ptsz);
 UMASIM_OTHER_STREAM(cuEventRecord, ptsz);

@@ -34,6 +34,20 @@ int stream_query(const Call& call, int device, const Stream* stream) {
   return ready_at(call, device_for(device, stream)) > clock_ms(call.state()) ? kNotReady : 0;
 }
 
+int stream_is_capturing(int* status) {
+  if (status == nullptr) return umaprobe::kCudaInvalidValue;
+  *status = 0;
+  return 0;
+}
+
+int exchange_capture_mode(int* mode) {
+  constexpr int kModes = 3;
+  thread_local int current = 0;  // cudaStreamCaptureModeGlobal
+  if (mode == nullptr || *mode < 0 || *mode >= kModes) return umaprobe::kCudaInvalidValue;
+  std::swap(current, *mode);
+  return 0;
+}
+
 int event_create(int device, Event** event) {
   if (event == nullptr) return umaprobe::kCudaInvalidValue;
   *event = new Event{device, false, 0};

@@ -22,6 +22,11 @@ int stream_destroy(Stream* stream);
 int stream_wait(const Call& call, int device, const Stream* stream);
 int stream_query(const Call& call, int device, const Stream* stream);
 
+// Whether the stream is being captured into a graph: no, because graphs are not modelled.
+int stream_is_capturing(int* status);
+// Exchanges the mode of this thread (0 to 2) that says which calls a capture elsewhere forbids.
+int exchange_capture_mode(int* mode);
+
 int event_create(int device, Event** event);
 int event_destroy(Event* event);
 int event_record(const Call& call, int device, const Stream* stream, Event* event);

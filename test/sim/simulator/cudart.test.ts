@@ -89,6 +89,29 @@ suite(missingCompiler(), 'the libcudart of CUDA 11, 12 and 13', () => {
   });
 });
 
+suite(missingCompiler(), 'the calls of PyTorch up to its first tensor', () => {
+  const program = join(folder, 'torch_first_allocation');
+  beforeAll(() => {
+    const libraries = dirname(simulatorLibrary());
+    const flags = [`-L${libraries}`, '-l:libumasim-cudart12.so', '-l:libumasim.so', `-Wl,-rpath,${libraries}`];
+    compileC(join(CLIENTS, 'torch_first_allocation.c'), program, [...flags, '-Wl,--allow-shlib-undefined', '-ldl']);
+  }, LIMIT_MS);
+
+  test.each(['gb10', 'h200'])('%s answers them', async (machine) => {
+    const { status, stderr, lines } = await runOn(machine, program);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    // One device has no NVLink, the affinity is not modelled, and a fourth mode of capture does not exist.
+    const refused = lines.filter((line) => /\) [1-9]/.test(line));
+    expect(refused).toEqual(['exchange(&mode) 1', 'link(device, 0, &type) 3', 'affinity(device, 1, &processors) 3']);
+    expect(lines.filter((line) => !line.includes('('))).toEqual([
+      ...Array(2).fill(['capturing 0', 'mode before 0', 'mode restored 2']).flat(),
+      'taken 22 MiB',
+      'back 1',
+      'active 1',
+    ]);
+  });
+});
+
 suite(missingCompiler(), 'what nvcc makes of a program, written by hand', () => {
   const program = join(folder, 'registered_kernels');
   beforeAll(() => compile(['-std=c++17', join(CLIENTS, 'registered_kernels.cc'), '-ldl', '-o', program]), LIMIT_MS);
