@@ -29,7 +29,7 @@
       "type": "shared_library",
       "product_prefix": "lib",
       "product_dir": "<(PRODUCT_DIR)",
-      "sources": ["<!@(node -p \"require('fs').readdirSync('native/sim',{recursive:true}).filter(f=>f.endsWith('.cc')&&!f.startsWith('libcudart/')).sort().map(f=>'native/sim/'+f).join(' ')\")"],
+      "sources": ["<!@(node -p \"require('fs').readdirSync('native/sim',{recursive:true}).filter(f=>f.endsWith('.cc')&&!/^(libcudart|programs)\\//.test(f)).sort().map(f=>'native/sim/'+f).join(' ')\")"],
       "include_dirs": ["native"],
       # sim/abi/interpose.cc defines open64 beside open: under node-gyp's large-file macros both would be one symbol.
       "defines!": ["_FILE_OFFSET_BITS=64", "_LARGEFILE_SOURCE"],
@@ -69,6 +69,15 @@
       "include_dirs": ["native"],
       "defines": ["UMASIM_CUDA=13"],
       "ldflags": ["-static-libstdc++", "-static-libgcc", "-Wl,--version-script=<(module_root_dir)/native/sim/libcudart/cuda13.map"]
+    },
+    # The program nvidia-smi of the simulated machine.
+    {
+      "target_name": "umasim-nvidia-smi",
+      "type": "executable",
+      "dependencies": ["umasim"],
+      "sources": ["native/sim/programs/nvidia_smi.cc"],
+      "include_dirs": ["native"],
+      "ldflags": ["-static-libstdc++", "-static-libgcc", "-Wl,--no-export-dynamic"]
     }
   ]
 }

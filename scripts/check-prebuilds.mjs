@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { architecture, dynamicSymbols, neededLibraries } from './elf.mjs';
 import { floor, isAboveFloor } from './glibc-floor.mjs';
-import { guard, simulator } from './native-build.mjs';
+import { guard, nvidiaSmi, simulator } from './native-build.mjs';
 import { isMain, main, root } from './run.mjs';
 
 export const files = ['umaprobe.glibc.node', guard, ...simulator];
@@ -14,7 +14,7 @@ const allowedLibraries =
 /** Permitted exports: the two entry points of Node-API; the C functions of the simulated libraries; of a program any. */
 const allowedExports = (file) => {
   if (file === 'umaprobe.glibc.node') return /^(napi_register_module_v1|node_api_module_get_api_version_v1)$/;
-  return file === guard ? /./ : /^(?!_Z|__cxa_|__gxx_)/;
+  return file === guard || file === nvidiaSmi ? /./ : /^(?!_Z|__cxa_|__gxx_)/;
 };
 
 /** The problem with an exported symbol, or null. */
@@ -30,8 +30,8 @@ function problemOfImport(symbol) {
     return `asks for ${symbol.name}@${symbol.version}, above GLIBC_${floor}`;
   }
   // Weak symbols may be absent (hooks of transactional memory and profiling). Node provides napi_* and node_api_*,
-  // libumasim what each libcudart takes from it.
-  if (symbol.bind !== 'GLOBAL' || /^(napi|node_api|umasim_cudart)_/.test(symbol.name)) return null;
+  // libumasim what each libcudart and nvidia-smi take from it.
+  if (symbol.bind !== 'GLOBAL' || /^(napi|node_api|umasim_cudart|umasim_nvidia)_/.test(symbol.name)) return null;
   return `leaves ${symbol.name} undefined: glibc ${floor} has no such symbol`;
 }
 

@@ -14,11 +14,15 @@ const isLibcudart = (path) => path.startsWith('sim/libcudart/');
 const sources = {
   umaprobe: (path) => !/^(sim|supervisor)\//.test(path),
   'umaprobe-guard': (path) => ofGuard.test(path),
-  umasim: (path) => path.startsWith('sim/') && !path.startsWith('sim/libcudart/'),
+  umasim: (path) => path.startsWith('sim/') && !/^sim\/(libcudart|programs)\//.test(path),
+  'umasim-nvidia-smi': (path) => path === 'sim/programs/nvidia_smi.cc',
   ...Object.fromEntries([11, 12, 13].map((version) => [`umasim-cudart${version}`, isLibcudart])),
 };
-const outputOf = (target) =>
-  ({ umaprobe: 'umaprobe.node', 'umaprobe-guard': 'umaprobe-guard' })[target] ?? `lib${target}.so`;
+const PROGRAMS = ['umaprobe-guard', 'umasim-nvidia-smi'];
+const outputOf = (target) => {
+  if (target === 'umaprobe') return 'umaprobe.node';
+  return PROGRAMS.includes(target) ? target : `lib${target}.so`;
+};
 /** Keys of binding.gyp that this reader handles. */
 const known = new Set([
   'target_name',

@@ -14,8 +14,11 @@ const require = createRequire(import.meta.url);
 /** The program of guard(). */
 export const guard = 'umaprobe-guard';
 
-/** The simulated machine: itself, and the libcudart of each CUDA version. */
-export const simulator = ['libumasim.so', ...[11, 12, 13].map((version) => `libumasim-cudart${version}.so`)];
+/** The program nvidia-smi of the simulated machine. */
+export const nvidiaSmi = 'umasim-nvidia-smi';
+
+/** The simulated machine: itself, the libcudart of each CUDA version, and nvidia-smi. */
+export const simulator = ['libumasim.so', ...[11, 12, 13].map((version) => `libumasim-cudart${version}.so`), nvidiaSmi];
 
 /** A folder with include/node/node_api.h for the running Node, or null: then node-gyp would have to download one. */
 export function nodeDir() {

@@ -5,7 +5,7 @@ import { chmodSync, copyFileSync, cpSync, mkdirSync, rmSync, symlinkSync } from 
 import { join } from 'node:path';
 import { files, problemsOf } from './check-prebuilds.mjs';
 import { writeGlibcFloor } from './glibc-floor.mjs';
-import { guard, nodeDir, nodeGyp } from './native-build.mjs';
+import { guard, nodeDir, nodeGyp, nvidiaSmi } from './native-build.mjs';
 import { capture, findTool, isMain, main, root, run } from './run.mjs';
 import { manifest, unlessCurrent } from './stale.mjs';
 
@@ -71,10 +71,12 @@ async function build(arch) {
     },
   );
   // prebuildify takes libraries only.
-  const program = join(root, 'prebuilds', `linux-${arch}`, guard);
-  copyFileSync(join(work, 'build', 'Release', guard), program);
-  capture(tools.strip, [program]);
-  chmodSync(program, 0o755);
+  for (const name of [guard, nvidiaSmi]) {
+    const program = join(root, 'prebuilds', `linux-${arch}`, name);
+    copyFileSync(join(work, 'build', 'Release', name), program);
+    capture(tools.strip, [program]);
+    chmodSync(program, 0o755);
+  }
   const problems = problemsOf(arch);
   if (problems.length > 0)
     throw new Error(`the linux-${arch} prebuild is not fit to ship:\n  ${problems.join('\n  ')}`);

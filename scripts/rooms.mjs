@@ -114,7 +114,9 @@ export const NATIVE_ROOMS = {
   'sim/linux': ['abi', 'sim/state'],
   'sim/gpu': ['abi', 'sim/state', 'sim/linux'],
   'sim/abi': ['abi', 'sim/state', 'sim/linux', 'sim/gpu'],
+  'sim/nvidia_smi': ['abi', 'sim/state', 'sim/gpu', 'sim/abi'],
   'sim/libcudart': ['abi', 'sim/abi'],
+  'sim/programs': ['abi'],
 };
 
 /** What may lie at the root of native, besides folders. At the root of native/sim nothing may. */

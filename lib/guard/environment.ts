@@ -1,8 +1,8 @@
 /** Environment of the native guard, and with it of the program that it runs. */
 
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { native } from '../native/binding.ts';
-import { foreignVariables } from '../sim/environment.ts';
+import { foreignVariables, libraryFolder } from '../sim/environment.ts';
 
 /**
  * The variables of the program, and those of the machine of this process. On a simulated machine the program gets that
@@ -17,8 +17,8 @@ export function guardEnvironment(env: Readonly<Record<string, string | undefined
   for (const name of unset) delete result[name];
   const { UMAPROBE_SIM: state = '', UMAPROBE_SIM_LIBRARY: simulator = '' } = machine;
   if (state === '') return result;
-  const libraries = join(dirname(state), 'lib');
+  const folder = dirname(state);
   // Under `umaprobe sim run` the program has them already.
-  if (result.LD_LIBRARY_PATH?.split(':').includes(libraries)) return result;
-  return { ...result, ...foreignVariables(libraries, simulator, true, result) };
+  if (result.LD_LIBRARY_PATH?.split(':').includes(libraryFolder(folder))) return result;
+  return { ...result, ...foreignVariables(folder, simulator, true, result) };
 }

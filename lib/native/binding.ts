@@ -54,16 +54,29 @@ export function simulatorLibrary(): string {
 }
 
 /**
- * The program of `guard()`, in the folder of the binary: what to start, and the arguments that come first. A file
- * that lost its executable bit, as some archives do, gets it back.
+ * The program of `guard()`, in the folder of the binary: what to start, and the arguments that come first.
  *
  * @throws UmaError ERR_UMA_LIBRARY_MISSING.
  */
 export function guardProgram(): { file: string; args: string[] } {
+  return { file: programBeside('umaprobe-guard'), args: [] };
+}
+
+/**
+ * The program nvidia-smi of the simulated machine, in the folder of the binary.
+ *
+ * @throws UmaError ERR_UMA_LIBRARY_MISSING.
+ */
+export function nvidiaSmiProgram(): string {
+  return programBeside('umasim-nvidia-smi');
+}
+
+/** A file that lost its executable bit, as in some archives, gets it back. */
+function programBeside(name: string): string {
   loaded ??= load(packageRoot());
-  const path = join(dirname(loaded.path), 'umaprobe-guard');
+  const path = join(dirname(loaded.path), name);
   if (!existsSync(path))
-    throw missing('LIBRARY_MISSING', 'umaprobe-guard', `it is not beside ${loaded.path}. ${remedy(packageRoot())}`);
+    throw missing('LIBRARY_MISSING', name, `it is not beside ${loaded.path}. ${remedy(packageRoot())}`);
   try {
     accessSync(path, constants.X_OK);
   } catch {
@@ -73,7 +86,7 @@ export function guardProgram(): { file: string; args: string[] } {
       throw missing('LOAD_FAILED', path, 'the file may not be executed: chmod +x it', cause);
     }
   }
-  return { file: path, args: [] };
+  return path;
 }
 
 /** @internal Loads the binary of the package at `root`; tests load other folders. */

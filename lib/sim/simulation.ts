@@ -3,8 +3,8 @@
 import { join } from 'node:path';
 import { checkKeys, outOfRange } from '../base/arguments.ts';
 import { toUmaError } from '../base/errors.ts';
-import { native, simulatorLibrary } from '../native/binding.ts';
-import { createLibraryFolder, foreignVariables, ownVariables } from './environment.ts';
+import { native, nvidiaSmiProgram, simulatorLibrary } from '../native/binding.ts';
+import { createLibraryFolder, createProgramFolder, foreignVariables, ownVariables } from './environment.ts';
 import { loadMachine } from './load.ts';
 import { flatten, isObject, type JsonObject, type Machine, machineError } from './machine.ts';
 import { createStateFolder, removeStateFolder } from './state.ts';
@@ -17,8 +17,8 @@ export interface Simulation {
   /** Environment variables that put umaprobe on the machine. */
   readonly env: Readonly<Record<string, string>>;
   /**
-   * Environment variables that put any program on it: NVIDIA's libraries by name and, with `preload` (default true),
-   * /proc/meminfo.
+   * Environment variables that put any program on it: NVIDIA's libraries by name, nvidia-smi on PATH and, with `preload`
+   * (default true), /proc/meminfo.
    */
   foreignEnv(options?: { preload?: boolean }): Record<string, string>;
   /** The record of the machine so far: wedges, peaks, live allocations, actions. */
@@ -67,7 +67,8 @@ export function simulate(machineOrName: Machine | string, options: { scale?: num
       ? machineError(`Machine ${machine.name}: ${failure.message}.`)
       : toUmaError(failure);
   }
-  const libraries = createLibraryFolder(booted, folder, simulator);
+  createLibraryFolder(booted, folder, simulator);
+  createProgramFolder(folder, nvidiaSmiProgram());
   const env = ownVariables(statePath, simulator);
   return {
     name: machine.name,
@@ -76,7 +77,7 @@ export function simulate(machineOrName: Machine | string, options: { scale?: num
     foreignEnv(options = {}) {
       checkKeys('foreignEnv()', options, { preload: true });
       const { preload = true } = options;
-      return { ...env, ...foreignVariables(libraries, simulator, preload, process.env) };
+      return { ...env, ...foreignVariables(folder, simulator, preload, process.env) };
     },
     record: () => readRecord(simulator, statePath),
     close,

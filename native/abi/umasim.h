@@ -52,6 +52,9 @@ long umasim_page_size(void);
 int umasim_has_library(const char* library);
 int umasim_has_symbol(const char* name);
 
+// The program nvidia-smi on this process's machine. Returns its exit code.
+int umasim_nvidia_smi(int count, char** values);
+
 // Writes a JSON record of the machine in `state_path`: {"machine", "bootId", "simulatedMs",
 // "wedged": null|{"atMs","pid","during","bytes"}, "peak", "live": [{"pid","kind","bytes"}],
 // "violations",

@@ -19,7 +19,7 @@ const shipped = [
   /^schemas\/.+\.json$/,
   /^native\/.+\.(cc|h|map)$/,
   /^prebuilds\/README\.md$/,
-  /^prebuilds\/linux-(x64|arm64)\/(umaprobe\.glibc\.node|umaprobe-guard|libumasim(-cudart1[123])?\.so)$/,
+  /^prebuilds\/linux-(x64|arm64)\/(umaprobe\.glibc\.node|umaprobe-guard|umasim-nvidia-smi|libumasim(-cudart1[123])?\.so)$/,
   /^scripts\/(native-build|direct-build|run)\.mjs$/,
 ];
 

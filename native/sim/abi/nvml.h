@@ -1,7 +1,7 @@
 // Helpers of the NVML functions.
 #pragma once
 #include "abi/nvml.h"
-#include "sim/abi/export.h"
+#include "sim/abi/nvml_functions.h"
 #include "sim/gpu/call.h"
 
 namespace umasim {

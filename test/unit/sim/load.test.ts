@@ -253,19 +253,22 @@ describe('the environment of another program', () => {
   });
 
   it('prepends to existing variables', () => {
-    expect(foreignVariables('/l', '/s/libumasim.so', true, { LD_LIBRARY_PATH: '/a', LD_PRELOAD: '/b' })).toEqual({
-      LD_LIBRARY_PATH: '/l:/a',
-      LD_PRELOAD: '/l/libumasim.so:/b',
+    const before = { LD_LIBRARY_PATH: '/a', LD_PRELOAD: '/b', PATH: '/c' };
+    expect(foreignVariables('/m', '/s/libumasim.so', true, before)).toEqual({
+      LD_LIBRARY_PATH: '/m/lib:/a',
+      LD_PRELOAD: '/m/lib/libumasim.so:/b',
+      PATH: '/m/bin:/c',
     });
-    expect(foreignVariables('/l', '/s/libumasim.so', false, { LD_LIBRARY_PATH: '' })).toEqual({
-      LD_LIBRARY_PATH: '/l',
+    expect(foreignVariables('/m', '/s/libumasim.so', false, { LD_LIBRARY_PATH: '' })).toEqual({
+      LD_LIBRARY_PATH: '/m/lib',
+      PATH: '/m/bin:/bin:/usr/bin',
     });
   });
 
   it('preloads by a path that the loader does not split, or refuses', () => {
-    const variables = foreignVariables('/run/user/0/m/lib', '/home/a b:c/libumasim.so', true, {});
+    const variables = foreignVariables('/run/user/0/m', '/home/a b:c/libumasim.so', true, {});
     expect(variables.LD_PRELOAD).toBe('/run/user/0/m/lib/libumasim.so');
-    for (const path of ['/my files/lib', '/a:b/lib', '/a;b/lib', '/tab\t/lib']) {
+    for (const path of ['/my files', '/a:b', '/a;b', '/tab\t']) {
       expect(() => foreignVariables(path, '/s/libumasim.so', true, {})).toThrow(
         expect.objectContaining({
           code: 'ERR_INVALID_ARG_VALUE',
