@@ -14,7 +14,7 @@ const shipped = [
   /^dist\/.+\.(js|d\.ts)$/,
   /^dist\/(report\/page\.css|machine-validator\.cjs|cjs\/package\.json|umaprobe\.1)$/,
   /^systemd\/[\w-]+\.service$/,
-  /^docs\/[\w/-]+\.md$/,
+  /^docs\/([\w/-]+\.md|screen\.svg)$/,
   /^lib\/machines\/[\w-]+\.json$/,
   /^schemas\/.+\.json$/,
   /^native\/.+\.(cc|h|map)$/,
