@@ -2,8 +2,9 @@
 import uPlot from 'uplot';
 import { clockText, tickText } from '../lib/render/axis.ts';
 import { drawMoments, drawShades } from './events.ts';
+import { isolatedPoints } from './isolated-points.ts';
 import { createLegend } from './legend.ts';
-import { type Axes, axesOf, type ChartSpec, hiddenBy, readingText, summaryOf, xAxisOf } from './lines.ts';
+import { type Axes, axesOf, type ChartSpec, CLOCK_WIDTH, hiddenBy, readingText, summaryOf, xAxisOf } from './lines.ts';
 import { drawBands, drawMarks } from './marks.ts';
 import type { Theme } from './theme.ts';
 
@@ -131,6 +132,19 @@ function showAll(time: NonNullable<ChartSpec['time']>): null {
   return null;
 }
 
+/** Least width of the y axis, and what it has besides its longest label, in CSS pixels. */
+const AXIS_WIDTH = 52;
+const BESIDE_LABEL = 16;
+
+/** Width of the y axis: its longest label has room. */
+function labelSize({ ctx }: uPlot, texts: readonly string[] | null, { font }: Theme): number {
+  ctx.save();
+  ctx.font = font;
+  const widest = (texts ?? []).reduce((most, text) => Math.max(most, ctx.measureText(text).width), 0);
+  ctx.restore();
+  return Math.max(AXIS_WIDTH, Math.ceil(widest) + BESIDE_LABEL);
+}
+
 function optionsOf(spec: ChartSpec, theme: Theme, { x, y }: Axes, width: number): uPlot.Options {
   const { colours } = theme;
   const { events, time } = spec;
@@ -147,6 +161,8 @@ function optionsOf(spec: ChartSpec, theme: Theme, { x, y }: Axes, width: number)
   return {
     width,
     height: HEIGHT,
+    // The last tick of a time is at the right edge: half of its label is beyond.
+    ...(time === undefined ? {} : { padding: [null, CLOCK_WIDTH / 2, null, null] as uPlot.Padding }),
     scales: {
       x: {
         time: false,
@@ -174,7 +190,7 @@ function optionsOf(spec: ChartSpec, theme: Theme, { x, y }: Axes, width: number)
         splits: () => y.ticks,
         filter: (_plot, splits) => splits,
         values: labels,
-        size: 52,
+        size: (plot, texts) => labelSize(plot, texts, theme),
       },
     ],
     series: [
@@ -185,7 +201,7 @@ function optionsOf(spec: ChartSpec, theme: Theme, { x, y }: Axes, width: number)
         width: line.bare === true ? 1.5 : 2,
         dash: line.dash.map((length) => length * uPlot.pxRatio),
         spanGaps: time === undefined,
-        points: { show: false },
+        points: time === undefined ? { show: false } : isolatedPoints(line),
       })),
     ],
     cursor: {

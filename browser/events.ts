@@ -40,17 +40,36 @@ export function drawMoments(plot: uPlot, { moments, stretches }: Events, { colou
       ctx.moveTo(x, top);
       ctx.lineTo(x, top + height);
       ctx.stroke();
-      const text = label.length > 24 ? `${label.slice(0, 23)}…` : label;
+      const frame = { left: plot.bbox.left, right: plot.bbox.left + plot.bbox.width };
+      // Rounding may put the last moment beyond the edge.
+      if (x < frame.left - scale || x > frame.right + scale) continue;
+      const text = shortened(label, (part) => ctx.measureText(part).width, plot.bbox.width);
       const width = ctx.measureText(text).width;
-      // The label of a moment at the right edge stands before its line.
-      const right = plot.bbox.left + plot.bbox.width;
-      const left = x + 3 * scale + width > right ? x - 3 * scale - width : x + 3 * scale;
-      if (left < free || x < plot.bbox.left || x > right) continue;
+      const left = labelLeft(x, width, frame, 3 * scale);
+      if (left < free) continue;
       free = left + width + 6 * scale;
       ctx.fillStyle = colours.ink;
       ctx.fillText(text, left, top + 2 * scale);
     }
   });
+}
+
+const LONGEST_LABEL = 24;
+
+/** A label of at most 24 characters that is no wider than the chart. */
+function shortened(label: string, widthOf: (text: string) => number, most: number): string {
+  const characters = [...label];
+  const withEnd = (count: number): string =>
+    count < characters.length ? `${characters.slice(0, Math.max(0, count - 1)).join('')}…` : label;
+  let count = Math.min(characters.length, LONGEST_LABEL);
+  while (count > 1 && widthOf(withEnd(count)) > most) count--;
+  return withEnd(count);
+}
+
+/** Where a label of this width begins: after its line, before it at the right edge, and never outside of the chart. */
+function labelLeft(x: number, width: number, frame: { left: number; right: number }, gap: number): number {
+  if (x + gap + width <= frame.right) return x + gap;
+  return Math.max(frame.left, x - gap - width);
 }
 
 /** At least two pixels wide: a transient of 100 ms is to be seen in a day. */

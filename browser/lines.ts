@@ -106,7 +106,7 @@ function isLog(spec: ChartSpec, log: boolean): boolean {
 
 /** Least distance of two labels in CSS pixels: "80", and "09:09:54". */
 const LABEL_WIDTH = 56;
-const CLOCK_WIDTH = 84;
+export const CLOCK_WIDTH = 84;
 
 export function xAxisOf(spec: ChartSpec, log: boolean, width: number): Axis {
   const { binary, steps, time, xs } = spec;

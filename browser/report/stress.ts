@@ -19,7 +19,7 @@ export function stressCharts({ steps, kind, floor, mode }: StressReport): ChartS
     floor === null
       ? []
       : [{ name: 'floor', colour: 'warn', dash: [], values: each(() => floor.bytes / GiB), bare: true }];
-  return [
+  const specs: ChartSpec[] = [
     {
       ...x,
       title: mode === 'single' ? 'Blocks and available memory' : 'Held and available memory',
@@ -41,4 +41,5 @@ export function stressCharts({ steps, kind, floor, mode }: StressReport): ChartS
       ].filter(({ values }) => values.some((value) => value !== null)),
     },
   ];
+  return specs.filter(({ lines }) => lines.length > 0);
 }

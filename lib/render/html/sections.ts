@@ -93,8 +93,9 @@ export function saveButton(): Markup {
   return html`<p><button type="button" id="save" hidden>Save the data as JSON</button></p>`;
 }
 
-/** How the memory was touched. */
-export function touchSentence({ touch }: ProbeHeader): string {
+/** How the memory was touched; `isWritten`: whether it was, as `stress` leaves memory unless it verifies. */
+export function touchSentence({ touch }: ProbeHeader, isWritten = true): string {
+  if (!isWritten) return 'Nothing was written to the memory: --verify writes every byte, and reads it back.';
   return touch.by === 'kernel'
     ? 'A kernel on the GPU wrote every byte.'
     : `The GPU wrote every byte with cudaMemset, because umaprobe's kernel could not be loaded: ${touch.reason ?? 'unknown'}.`;

@@ -127,14 +127,15 @@ function stepRow(step: StressStep, index: number): Markup {
 }
 
 function methodSection(report: StressReport): Markup {
-  const { mode, chunkBytes, resolutionBytes, floor } = report;
+  const { mode, chunkBytes, resolutionBytes, floor, steps } = report;
+  const isWritten = steps.some(({ touchMs }) => touchMs !== null);
   return section(
     'How it was measured',
     html`<p>${
       mode === 'single'
         ? 'One block at a time, each freed before the next: larger as long as it succeeds, then in smaller steps towards the limit.'
         : `Blocks of up to ${sizeText(chunkBytes)} were added and held, smaller ones near the limit, down to ${sizeText(resolutionBytes)}.`
-    } ${touchSentence(report)} Everything ran in a separate process, whose exit frees the memory.</p>`,
+    } ${touchSentence(report, isWritten)} Everything ran in a separate process, whose exit frees the memory.</p>`,
     html`<p>Before each step its cost, predicted from earlier steps, was checked ${
       floor === null ? 'against the memory of the device' : `against the floor of ${formatBoth(floor.bytes)}`
     }; pressure and free blocks of 2 MiB were checked, too, where they matter. A native thread watched the machine throughout.</p>`,

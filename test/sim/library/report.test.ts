@@ -17,6 +17,7 @@ import { recordHtml } from '../../../lib/render/html/record.ts';
 import { stressHtml } from '../../../lib/render/html/stress.ts';
 import { sweepHtml } from '../../../lib/render/html/sweep.ts';
 import { pageAssets } from '../../../lib/report/package-files.ts';
+import type { RecordedSession, StressStep } from '../../../lib/types/index.ts';
 import { findTool } from '../../../scripts/run.mjs';
 import { runUmaprobe } from '../../support/cli.ts';
 import { launchOf } from '../../support/launches.ts';
@@ -32,6 +33,31 @@ const folder = temporaryFolder('pages');
 let short: string | null = null;
 
 const hostile = '</script><script>document.title = "taken"</script><img src=x onerror="document.title=1">';
+
+/** Steps of a minute and more, which were not written. */
+function slowSteps(): StressStep[] {
+  return stressOf().steps.map((step) => ({ ...step, allocMs: 98_765.4, touchMs: null, verifyMs: null }));
+}
+
+/** A recording with one sample of its processes, a mark at its beginning and one at its end. */
+function shortSession(): RecordedSession {
+  const session = sessionOf();
+  const { at, processes } = session.processSeries;
+  const [course] = processes;
+  if (course === undefined) throw new Error('the recording of the tests has no process');
+  const once = { ...course, held: course.held.slice(3, 4), gpuBytes: course.gpuBytes.slice(3, 4) };
+  const marks = [
+    { ...markOf(session), at: session.startedAt, text: 'one' },
+    { ...markOf(session), at: session.lastAt, text: 'evaluation of the last checkpoint' },
+  ];
+  return { ...session, marks, processSeries: { ...session.processSeries, at: at.slice(3, 4), processes: [once] } };
+}
+
+function markOf({ marks }: RecordedSession): RecordedSession['marks'][number] {
+  const [mark] = marks;
+  if (mark === undefined) throw new Error('the recording of the tests has no mark');
+  return mark;
+}
 
 beforeAll(async () => {
   const assets = pageAssets();
@@ -52,6 +78,8 @@ beforeAll(async () => {
   write('launch.html', launchHtml(await launchOf(), sessionOf(), assets));
   write('no-launch.html', launchHtml(await launchOf({ outcome: 'refused', guard: null, receipt: null }), null, assets));
   const noSwap = sessionOf({ swapTotal: 0, end: 'running', startedAt: '2026-11-20T17:59:59.000Z' });
+  write('unverified.html', stressHtml(stressOf({ verified: null, steps: slowSteps() }), assets));
+  write('short.html', recordHtml(recordOf({ sessions: [shortSession()] }), assets));
   write('two-sessions.html', recordHtml(recordOf({ sessions: [sessionOf(), noSwap] }), assets));
   if (executable === null) return;
   // Chromium's socket there has a path of at most 107 bytes: the tests' own folder is too deep.
@@ -67,6 +95,19 @@ afterAll(async () => {
   await browser?.close();
   if (short !== null) rmSync(short, { recursive: true });
 });
+
+/** Notes each text that is drawn into a canvas, and whether the edge of the canvas cuts it off. */
+const NOTE_TEXTS = `
+  window.texts = [];
+  const { fillText } = CanvasRenderingContext2D.prototype;
+  CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+    const { width } = this.measureText(text);
+    const turned = this.getTransform().b !== 0;
+    const left = this.textAlign === 'right' ? x - width : this.textAlign === 'center' ? x - width / 2 : x;
+    if (!turned) window.texts.push({ text, cut: left < -1 || left + width > this.canvas.width + 1 });
+    return fillText.call(this, text, x, y);
+  };
+`;
 
 interface Opened {
   page: Page;
@@ -95,6 +136,7 @@ async function open(
   page.on('request', (request) => {
     if (request.url() !== own) noise.push(`request: ${request.url()}`);
   });
+  await page.addInitScript(NOTE_TEXTS);
   await page.goto(own);
   return { page, noise };
 }
@@ -109,10 +151,10 @@ function colours(page: Page): Promise<number[]> {
   })`);
 }
 
-/** Pixels of a colour "#rrggbb" in the first canvas. */
-function painted(page: Page, colour: string): Promise<number> {
+/** Pixels of a colour "#rrggbb" in a canvas of the page, the first. */
+function painted(page: Page, colour: string, place = 0): Promise<number> {
   return page.evaluate(`(() => {
-    const canvas = document.querySelector('canvas');
+    const canvas = document.querySelectorAll('canvas')[${place}];
     const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
     const wanted = [1, 3, 5].map((at) => Number.parseInt('${colour}'.slice(at, at + 2), 16));
     let count = 0;
@@ -264,6 +306,43 @@ describe('a page', () => {
     await page.locator('.u-over').first().dblclick();
     await expect.poll(shown).toBe('18:00:00 to 18:10:00 UTC');
     expect(noise).toEqual([]);
+    await page.close();
+  });
+
+  it.for([
+    ['unverified.html', 1280],
+    ['unverified.html', 390],
+    ['short.html', 1280],
+    ['short.html', 390],
+    ['record.html', 390],
+  ] as const)('%s at %d pixels draws no text that its edge cuts off', async ([name, width], context) => {
+    const { page } = await open(context, name, { width });
+    const texts: { text: string; cut: boolean }[] = await page.evaluate('window.texts');
+    expect(texts.length).toBeGreaterThan(10);
+    expect(texts.filter(({ cut }) => cut)).toEqual([]);
+    await page.close();
+  });
+
+  it('of a recording names its marks, the first and the last one, too', async (context) => {
+    const { page } = await open(context, 'short.html', { width: 390 });
+    const texts: { text: string }[] = await page.evaluate('window.texts');
+    expect(texts.map(({ text }) => text)).toEqual(expect.arrayContaining(['one', 'evaluation of the last …']));
+    await page.close();
+  });
+
+  it('shows a value that has no neighbour', async (context) => {
+    const { page } = await open(context, 'short.html');
+    const drawn = await colours(page);
+    const alone = await painted(page, '#0072b2', drawn.length - 1);
+    expect(alone).toBeGreaterThan(4);
+    await page.close();
+  });
+
+  it('of a stress test says whether the memory was written', async (context) => {
+    const { page } = await open(context, 'unverified.html');
+    const said = await page.locator('main').textContent();
+    expect(said).toContain('Nothing was written to the memory');
+    expect(said).not.toContain('wrote every byte');
     await page.close();
   });
 

@@ -1,0 +1,15 @@
+/** Values without a neighbour: a line between values does not show them. */
+import type uPlot from 'uplot';
+import type { Line } from './lines.ts';
+
+/** Places of values that have no value before or after them. */
+export function isolatedPlaces(values: readonly (number | null)[]): number[] {
+  const has = (place: number): boolean => (values[place] ?? null) !== null;
+  return values.flatMap((_, place) => (has(place) && !has(place - 1) && !has(place + 1) ? [place] : []));
+}
+
+/** Points for the values of a line that it does not show otherwise. */
+export function isolatedPoints({ bare, values }: Line): uPlot.Series.Points {
+  const places = bare === true ? [] : isolatedPlaces(values);
+  return places.length === 0 ? { show: false } : { show: true, size: 6, filter: () => places };
+}
