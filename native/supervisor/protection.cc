@@ -8,6 +8,7 @@
 
 #include <cstring>
 
+#include "base/digits.h"
 #include "base/small_file.h"
 #include "runtime/thread_priority.h"
 
@@ -20,6 +21,23 @@ bool write_oom_score(const char* text) {
   const Descriptor file(::open(kOomScore, O_WRONLY | O_CLOEXEC));
   const auto size = static_cast<ssize_t>(std::strlen(text));
   return file && ::write(file.get(), text, std::strlen(text)) == size;
+}
+
+// Locks what this process has mapped of files, one mapping after the other: without swap, memory
+// that runs short takes nothing else from it. False: the limit is too small for all of them.
+bool lock_files() {
+  char text[16384];
+  bool all = true;
+  for (std::string_view rest = read_start("/proc/self/maps", text, sizeof text); !rest.empty();) {
+    // "5581a0-5581b0 r-xp 00000000 fd:00 1234   /usr/bin/file"
+    std::string_view line = take_line(rest);
+    if (line.find(" /") == std::string_view::npos) continue;
+    const auto first = take_digits(line, 16);
+    if (!first || !take_prefix(line, "-")) continue;
+    const auto last = take_digits(line, 16);
+    if (last && ::mlock(reinterpret_cast<void*>(*first), *last - *first) != 0) all = false;
+  }
+  return all;
 }
 
 }  // namespace
@@ -40,6 +58,9 @@ void Protection::apply() {
   if (::mlockall(MCL_CURRENT) == 0) {
     const bool unlimited = most.rlim_cur == RLIM_INFINITY;
     locked_ = unlimited && ::mlockall(MCL_FUTURE | MCL_ONFAULT) == 0 ? "all" : "current";
+  } else if (lock_files()) {
+    // An ordinary user's limit is mostly 8 MiB, some hundred KiB less than the guard has.
+    locked_ = "files";
   }
   const size_t size = read_start(kOomScore, oom_score_, sizeof oom_score_ - 1).size();
   if (size > 0) oom_score_[size] = '\0';

@@ -12,7 +12,7 @@ class Protection {
   // as far as this user may.
   void apply();
 
-  // "all", "current" or "none".
+  // "all", "current", "files" (its code) or "none".
   const char* locked() const { return locked_; }
   bool spared() const { return spared_; }  // by the kernel's OOM killer
 
