@@ -128,8 +128,8 @@ const READ_EVERY = {
   readBlocksMs: 250,
   ...READ_LISTS,
   // Who belongs to the program, and its memory: the peak of the report.
-  // A measurement of a few processes takes 0.2 ms; one of thousands, that have the processors, is not waited for.
-  waitMs: 5,
+  // A measurement of a few processes takes 0.2 ms, and some more where the processors are busy; one of thousands is not waited for.
+  waitMs: 10,
   readGroupMs: 100,
   readGroupUrgentMs: 20,
   readGpuMs: READ_GPU_MS,

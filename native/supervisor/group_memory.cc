@@ -7,6 +7,7 @@
 
 #include "host/free_pages.h"
 #include "host/meminfo.h"
+#include "runtime/thread_priority.h"
 #include "supervisor/small_thread.h"
 
 namespace umaprobe {
@@ -49,8 +50,9 @@ void GroupMemory::start() {
 void GroupMemory::begin(const Target& target) {
   const std::lock_guard<std::mutex> lock(mutex_);
   target_ = &target;
-  wanted_ = true;
-  wake_.notify();
+  begun_ = Clock::now();
+  last_ = measure(begun_);
+  members_->take(processes_->members());
 }
 
 void GroupMemory::want() {
@@ -76,6 +78,8 @@ void GroupMemory::take_members(Processes& processes) {
 }
 
 void GroupMemory::run() {
+  // Whose memory it is decides whether the program is stopped, so it must be known in time.
+  raise_priority("umaprobe-group");
   for (;;) {
     {
       std::unique_lock<std::mutex> lock(mutex_);

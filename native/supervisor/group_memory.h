@@ -23,7 +23,8 @@ class GroupMemory {
   void leave_out(pid_t pid) { processes_->leave_out(pid); }
   // Starts the thread, which waits. Must live as long as the process.
   void start();
-  // Of this target, from now on. Nothing that descends from this process is older.
+  // Measures this target, and wants it measured from now on: a fall that begins at once has
+  // something to be compared with. Nothing that descends from this process is older.
   void begin(const Target& target);
 
   // Measures as soon as it can.

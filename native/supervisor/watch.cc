@@ -101,10 +101,7 @@ int Watch::run(Target target, const char* locked, const char* priority, int& sig
   gpu_memory_.begin();
   // What runs already does not load.
   if (!options_.command) load_.end();
-  if (!options_.target_system) {
-    group_memory_.begin(target_);
-    group_memory_.wait_for(Clock::now(), seconds(rules_.wait));
-  }
+  if (!options_.target_system) group_memory_.begin(target_);
   report_started(locked, priority);
   take_passed_signals(true);
   const auto interval = seconds(rules_.interval);
