@@ -5,10 +5,11 @@ import { existsSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { freemem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, type TestContext } from 'vitest';
 import { runUmaprobe } from '../support/cli.ts';
 import { compileC } from '../support/clients.ts';
-import { runGuard, startGuard } from '../support/guard-program.ts';
+import { HARMLESS, runGuard, startGuard } from '../support/guard-program.ts';
+import { watchOthers } from '../support/other-programs.ts';
 import { asNobody } from '../support/real-files.ts';
 import { ROOT } from '../support/root.ts';
 import { parseDocument } from '../support/schemas.ts';
@@ -51,21 +52,36 @@ function rulesWith(room: number) {
 }
 const hasShm = () => existsSync(SHM) && statfsSync(SHM).type === IN_MEMORY;
 
-async function expectHeld(room: number, command: readonly string[], user: object = {}, action = /term/): Promise<void> {
-  for (let at = 0; at < REPEATS; at++) {
+/** Runs it until other programs kept their memory meanwhile, or it held all the same; else the test is skipped. */
+async function expectHeld(
+  context: TestContext,
+  room: number,
+  command: readonly string[],
+  { user = {}, action = /term/ } = {},
+): Promise<void> {
+  for (let at = 0, tries = 0; at < REPEATS; tries++) {
     const rules = rulesWith(room);
-    const { code, ended } = await runGuard(rules, command, user);
-    expect(code).toBe(6);
+    const guarded = startGuard(rules, command, user);
+    const moved = watchOthers(guarded.child.pid ?? 0);
+    const { code, ended } = await guarded.end;
+    const others = moved();
+    rmSync(file, { force: true });
     const stop = ended.actions.find(({ action }) => action !== 'warn');
+    const isHeld = code === 6 && stop?.reason === 'floor-near' && ended.lowestAvailable > rules.floorBytes - OTHERS;
+    if (!isHeld && others > room / 4) {
+      if (tries === REPEATS + 4) context.skip(`other programs moved ${Math.round(others / MiB)} MiB meanwhile`);
+      continue;
+    }
+    at++;
+    expect(code).toBe(6);
     expect(stop).toMatchObject({ action: expect.stringMatching(action), reason: 'floor-near', failure: null });
     expect(ended.lowestAvailable).toBeGreaterThan(rules.floorBytes - OTHERS);
-    rmSync(file, { force: true });
   }
 }
 
 describe('memory that is no process’s own is the program’s', () => {
-  it.each(['shared', 'memfd', 'pipe'])('%s', async (kind) => {
-    await expectHeld(GiB, [taker, kind, '1024', '3000']);
+  it.for(['shared', 'memfd', 'pipe'])('%s', async (kind, context) => {
+    await expectHeld(context, GiB, [taker, kind, '1024', '3000']);
   });
 
   it('files in a tmpfs, whose place is named with what stays there', (context) => {
@@ -92,7 +108,7 @@ describe('memory that another process takes', () => {
     const guarded = startGuard({ ...rules, killBelowBytes: 0 }, ['sleep', '60']);
     // Before it starts, nothing has grown.
     await guarded.line('started');
-    others.push(spawn(taker, ['private', '600', '2500'], { stdio: 'ignore' }));
+    others.push(spawn(taker, ['private', '600', '9000'], { stdio: 'ignore' }));
     expect(await guarded.line('action')).toMatchObject({ action: 'warn', reason: 'floor-near' });
     // Below the floor as well.
     await sleep(500);
@@ -104,9 +120,16 @@ describe('memory that another process takes', () => {
   });
 });
 
+it('the guard of an ordinary user has its code locked in memory', async () => {
+  const { stdout } = await runGuard(HARMLESS, ['sh', '-c', 'grep VmLck /proc/$PPID/status; ulimit -l'], asNobody);
+  const [, locked = 0, limit = 0] = (/(\d+) kB\n(\w+)/.exec(stdout) ?? []).map(Number);
+  // 8 MiB is what systemd gives; with less, a part of it.
+  expect(locked).toBeGreaterThanOrEqual(Math.min(1024, Number.isNaN(limit) ? 1024 : limit));
+});
+
 describe('the floor holds', () => {
-  it.each([20, 100, 400])('at %i MiB/s, with SIGTERM first', async (rate) => {
-    await expectHeld(rate < 50 ? 350 * MiB : 800 * MiB, [taker, 'private', String(rate), '3000']);
+  it.for([20, 100, 400])('at %i MiB/s, with SIGTERM first', async (rate, context) => {
+    await expectHeld(context, rate < 50 ? 350 * MiB : 800 * MiB, [taker, 'private', String(rate), '3000']);
   });
 
   it('where the program ignores SIGTERM: its grace lasts until the floor', async () => {
@@ -120,9 +143,9 @@ describe('the floor holds', () => {
     expect(ended.lowestAvailable).toBeGreaterThan(rules.floorBytes - 2 * OTHERS);
   });
 
-  it('in a storm of processes of a user without rights', { timeout: 120_000 }, async () => {
+  it('in a storm of processes of a user without rights', { timeout: 120_000 }, async (context) => {
     // With 16 processors the floor is too near for SIGTERM when it is seen.
-    await expectHeld(2 * GiB, [storm, '4', '3000'], asNobody, /term|kill/);
+    await expectHeld(context, 2 * GiB, [storm, '4', '3000'], { user: asNobody, action: /term|kill/ });
     spawnSync('pkill', ['-KILL', '-x', 'storm']);
   });
 });
