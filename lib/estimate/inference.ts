@@ -32,8 +32,29 @@ export function inferenceOf(model: ModelFacts, given: Use): EstimateReport {
     total,
     loading: loadingOf(model, use, total),
     kvBytesPerToken: cache.bytesPerToken,
-    notes: [...model.notes, ...(model.architecture?.notes ?? []), ...notesOf(model, use, weights)],
+    unread: unreadOf(model),
+    notes: [
+      ...unreadNote(model),
+      ...model.notes,
+      ...(model.architecture?.notes ?? []),
+      ...notesOf(model, use, weights),
+    ],
   };
+}
+
+/** What no rule understands of a model; where its files say what the weights take, only what else changes memory. */
+export function unreadOf({ uncounted, unread }: ModelFacts): string[] {
+  return [...unread, ...uncounted];
+}
+
+/** Names of the longest sentence. */
+const NAMED = 8;
+
+export function unreadNote(model: ModelFacts): string[] {
+  const unread = unreadOf(model);
+  if (unread.length === 0) return [];
+  const more = unread.length > NAMED ? ` and ${unread.length - NAMED} more` : '';
+  return [`Not understood, and it may change memory: ${unread.slice(0, NAMED).join(', ')}${more}.`];
 }
 
 export function estimatedUse(use: Use & { context: number }, kvDtype: string): EstimatedUse {

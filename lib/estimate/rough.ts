@@ -38,6 +38,7 @@ export function roughOf(model: ModelFacts, given: Use): EstimateReport {
     total,
     loading: { terms: [], peak: total },
     kvBytesPerToken: null,
+    unread: [],
     notes: ['A rule of thumb: measured runs took 6 to 22 times as much. The method breakdown counts term by term.'],
   };
 }

@@ -27,6 +27,7 @@ function parametersOnly(model: ModelFacts, use: Use): EstimateReport {
     total,
     loading: { terms: [], peak: total },
     kvBytesPerToken: null,
+    unread: [],
     notes: ['Only the weights: cache and buffers need the model, or its config.json.'],
   };
 }

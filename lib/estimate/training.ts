@@ -8,7 +8,7 @@ import { bytesOf, parametersOf, totalParameters } from '../models/weights.ts';
 import type { EstimateRange, EstimateReport, EstimateTerm, Optimizer } from '../types/index.ts';
 import { MEASURED } from './buffers.ts';
 import { cacheOf } from './cache.ts';
-import { contextOf, estimatedModel, estimatedUse } from './inference.ts';
+import { contextOf, estimatedModel, estimatedUse, unreadNote, unreadOf } from './inference.ts';
 import { loadingOf } from './loading.ts';
 import type { Use } from './use.ts';
 
@@ -46,7 +46,8 @@ export function trainingOf(model: ModelFacts, given: Use): EstimateReport {
     total,
     loading: loadingOf(model, use, total),
     kvBytesPerToken: null,
-    notes: [...model.notes, ...notesOf(model, parameters, use)],
+    unread: unreadOf(model),
+    notes: [...unreadNote(model), ...model.notes, ...notesOf(model, parameters, use)],
   };
 }
 

@@ -11,6 +11,8 @@ import { isLlama, type Use } from './use.ts';
 
 /** Parts of a share of the weights that programs pad: vocabularies to a multiple of 64, matrices to that of a kernel. */
 const PADDING = 0.01;
+/** The true parameters of what sees and hears, as shares of the rough count. */
+const TOWER_RANGE = { low: 0.8, high: 1.5 };
 /** Kernels of 4-bit experts work on tiles: 2880 becomes 3072 (gpt-oss), 704 becomes 768 (Gemma 4). */
 const EXPERT_TILE = 256;
 
@@ -78,20 +80,22 @@ function countedTerm(model: ModelFacts, counts: ParameterCounts, use: Use): Esti
   // MLX quantises the embedding and the output layer, too.
   const outer = quantization?.method === 'mlx' ? packed : plain;
   const ofExperts = quantization?.expertBytesPerWeight ?? packed;
-  const of = (layerBytes: number): number => outside * outer + layers * layerBytes + counts.experts * ofExperts;
+  const tower = use.languageModelOnly ? 0 : counts.vision * plain;
+  const of = (layerBytes: number, towers = tower): number =>
+    outside * outer + layers * layerBytes + counts.experts * ofExperts + towers;
   const bytes = of(expertsOnly ? plain : packed);
-  const most = of(packed + (plain - packed) * unquantized(model, counts)) * (1 + PADDING);
+  const most = of(packed + (plain - packed) * unquantized(model, counts), tower * TOWER_RANGE.high) * (1 + PADDING);
   const tiles = tileBytes(model, counts.experts * ofExperts);
   const devices = use.tensorParallel;
   return {
     name: 'weights',
     ...range(
       bytes / devices,
-      of(packed) / devices,
+      of(packed, tower * TOWER_RANGE.low) / devices,
       ((Math.max(bytes, most) + tiles) / devices) * (devices > 1 ? 1.1 : 1),
     ),
     formula:
-      '(embedding + output) × outerBytes + layers × (expertsOnly ? plainBytes : packedBytes) + experts × expertBytes',
+      '(embedding + output) × outerBytes + layers × (expertsOnly ? plainBytes : packedBytes) + experts × expertBytes + vision × plainBytes',
     inputs: {
       ...counts,
       layers,

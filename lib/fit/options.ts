@@ -13,11 +13,21 @@ import {
   type Keys,
   outOfRange,
 } from '../base/arguments.ts';
+import { formatBytes } from '../base/format.ts';
 import { LIMITS } from '../base/limits.ts';
 import { checkUtilization } from '../base/program-arguments.ts';
-import { exactly } from '../memory/range.ts';
+import { exactly, sumOf } from '../memory/range.ts';
 import { FIT_SETTINGS } from '../types/fit.ts';
-import type { FitLlamaOptions, FitModel, FitNeed, FitOptions, FitProgram, FitRange, FitTerm } from '../types/index.ts';
+import type {
+  EstimatedModel,
+  FitLlamaOptions,
+  FitModel,
+  FitNeed,
+  FitOptions,
+  FitProgram,
+  FitRange,
+  FitTerm,
+} from '../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../types/programs.ts';
 
 type TableOptions = Omit<FitOptions, 'solve' | 'acceptTight'>;
@@ -128,8 +138,8 @@ export interface CheckedNeed {
   peak: FitRange;
   use: { context: number; sequences: number } | null;
   layers: number | null;
-  /** Why the total is only the least that it takes; null: every part of it is counted. */
-  atLeast: string | null;
+  /** Why the total says little, and the least that it takes; null: every part of it is counted. */
+  unknown: { why: string; least: number } | null;
 }
 
 export function checkNeed(need: unknown): CheckedNeed {
@@ -146,10 +156,10 @@ export function checkNeed(need: unknown): CheckedNeed {
       peak: total,
       use: null,
       layers: null,
-      atLeast: null,
+      unknown: null,
     };
   }
-  const { kvBytesPerToken, loading, method, model, terms, use } = need as Extract<FitNeed, { total: FitRange }>;
+  const { kvBytesPerToken, loading, method, model, terms, unread, use } = need as Extract<FitNeed, { total: FitRange }>;
   const total = checkRange('total', need.total);
   if (!Array.isArray(terms)) throw invalidType('terms', 'the terms of an estimate', terms);
   const peak = loading === undefined ? total : checkRange('loading.peak', loading.peak);
@@ -170,17 +180,41 @@ export function checkNeed(need: unknown): CheckedNeed {
             sequences: checkAmount('use.sequences', use.sequences, 1),
           },
     layers: model?.layers ?? null,
-    atLeast: leastBecause(terms, method, use?.use),
+    unknown: unreadFields(unread ?? [], terms, model) ?? leastBecause(total.bytes, terms, method, use?.use),
+  };
+}
+
+/** Fields of a config that no rule understands: of all terms only the tensors of files are certain. */
+function unreadFields(
+  unread: readonly string[],
+  terms: readonly FitTerm[],
+  model: { source?: EstimatedModel['source'] } | undefined,
+): CheckedNeed['unknown'] {
+  if (!Array.isArray(unread)) throw invalidType('unread', 'names of fields', unread);
+  if (unread.length === 0) return null;
+  const [first, ...others] = unread.map(String);
+  const more = others.length === 0 ? '' : others.length === 1 ? ` and ${others[0]}` : ` and ${others.length} more`;
+  const isRead = model?.source === 'safetensors' || model?.source === 'gguf';
+  const weights = terms.filter(({ name }) => isRead && name === 'weights');
+  return {
+    why: `its config has ${first}${more}, which umaprobe does not understand and which may change its memory`,
+    least: sumOf(weights).low,
   };
 }
 
 /** An estimate that leaves out what it cannot know must not become a yes. */
-function leastBecause(terms: readonly FitTerm[], method: unknown, use: string | undefined): string | null {
+function leastBecause(
+  bytes: number,
+  terms: readonly FitTerm[],
+  method: unknown,
+  use: string | undefined,
+): CheckedNeed['unknown'] {
   const has = (...names: string[]): boolean => terms.some(({ name }) => names.includes(name));
-  if (method === 'rough') return 'it is a rule of thumb, and measured runs took 6 to 22 times as much';
-  if (!has('weights', 'output-copy') && has('kv-cache', 'recurrent-state')) return 'the weights are not known';
+  const because = (why: string) => ({ why: `${formatBytes(bytes)} is the least: ${why}`, least: bytes });
+  if (method === 'rough') return because('it is a rule of thumb, and measured runs took 6 to 22 times as much');
+  if (!has('weights', 'output-copy') && has('kv-cache', 'recurrent-state')) return because('the weights are not known');
   if (use !== undefined && use !== 'inference' && !has('activations'))
-    return 'without the architecture the activations and the logits of training are not known';
+    return because('without the architecture the activations and the logits of training are not known');
   return null;
 }
 

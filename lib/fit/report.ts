@@ -1,6 +1,7 @@
 /** The report of fit(): the machine's limit, each program's decision, and the verdict over both. */
 
 import { clean, formatBytes, inGiB } from '../base/format.ts';
+import { exactly } from '../memory/range.ts';
 import { isUntried, UNTRIED } from '../memory/untried-context.ts';
 import type {
   DeviceSnapshot,
@@ -138,16 +139,18 @@ function ifCertain(
   return { ...report, verdict: 'unknown', expectedFits: null, flags: null, decision: `may start: ${uncertain.why}` };
 }
 
-/** A yes of a program about the least that a model takes says nothing. */
-function notJudged(report: FitProgramReport, atLeast: string): FitProgramReport {
-  const decision = `cannot be judged: ${atLeast}`;
+/** What a program says of a need that is not known says nothing. */
+function notJudged(report: FitProgramReport, why: string): FitProgramReport {
+  const decision = `cannot be judged: ${why}`;
   return { ...report, verdict: 'unknown', expectedFits: null, inequality: null, decision, flags: null, remedies: [] };
 }
 
 /** What a program decides now, with the verdict that it comes to once steps of the machine are done. */
 function afterSteps(rule: Rule, input: ProgramInput, steps: readonly Step[]): FitProgramReport {
   const now = rule(input);
-  if (input.need.atLeast !== null && now.verdict !== 'no') return notJudged(now, input.need.atLeast);
+  const { unknown } = input.need;
+  if (unknown !== null && !(now.verdict === 'no' && unknown.least >= input.need.total.bytes))
+    return notJudged(now, unknown.why);
   if (now.verdict === 'fits' || now.verdict === 'fits-after' || now.verdict === 'unknown') return now;
   let best = now;
   let taken = 0;
@@ -174,12 +177,13 @@ interface Own extends Judged {
 const NOT_KNOWN: Own = { verdict: 'unknown', expectedFits: null, inequality: null, remedies: [], after: null };
 
 /** The machine's own verdict, with the remedies that it takes. */
-function machineVerdict({ atLeast, peak: need }: CheckedNeed, { limit, steps, uncertain }: Machine): Own {
+function machineVerdict({ unknown, peak }: CheckedNeed, { limit, steps, uncertain }: Machine): Own {
   if (limit === null) return NOT_KNOWN;
+  const need = unknown === null ? peak : exactly(unknown.least);
   const names = { left: 'need', right: 'can be loaded', rule: 'need ≤ what can be loaded' };
   const inequality = inequalityOf(need, limit, names);
   const answer = judged(need, limit, steps.at(-1)?.limit ?? null, uncertain);
-  if (atLeast !== null && answer.verdict !== 'no') return NOT_KNOWN;
+  if (unknown !== null && answer.verdict !== 'no') return NOT_KNOWN;
   if (answer.verdict === 'fits') return { ...answer, inequality, remedies: [], after: null };
   const enough = steps.findIndex((step) => need.high <= step.limit);
   const useful = enough === -1 ? steps : steps.slice(0, enough + 1);
@@ -205,13 +209,13 @@ function summaryOf(
   { binding, expectedFits, headroom, limit, shortBy, verdict }: Omit<FitReport, 'summary'>,
   /** " on GPU 1" where there are several; else nothing. */
   where: string,
-  { atLeast, peak, ...need }: CheckedNeed,
+  { unknown, peak, ...need }: CheckedNeed,
   chosen: FitProgramReport | null,
   uncertain: Uncertain | null,
 ): string {
   const size = `${rangeText(peak)}${isWeightsAlone(need) ? ' without cache and buffers' : ''}`;
   const byProgram = binding === chosen?.program && verdict !== 'fits';
-  if (verdict === 'unknown') return unknownSummary(limit, { size, atLeast, peak }, chosen, uncertain);
+  if (verdict === 'unknown') return unknownSummary(limit, { size, unknown, peak }, chosen, uncertain);
   if (byProgram && chosen !== null) return `${MODEL_PROGRAMS[chosen.program]} ${chosen.decision}.`;
   const loadable = `${inGiB(limit.bytes)} GiB can be loaded${where}`;
   switch (verdict) {
@@ -237,12 +241,11 @@ function placeOf({ devices }: Snapshot, device: DeviceSnapshot | null): string {
 
 function unknownSummary(
   limit: FitReport['limit'],
-  { atLeast, peak, size }: Pick<CheckedNeed, 'atLeast' | 'peak'> & { size: string },
+  { unknown, peak, size }: Pick<CheckedNeed, 'unknown' | 'peak'> & { size: string },
   chosen: FitProgramReport | null,
   uncertain: Uncertain | null,
 ): string {
-  if (limit.bytes !== null && atLeast !== null)
-    return `It is not known whether it fits. ${formatBytes(peak.bytes)} is the least: ${atLeast}.`;
+  if (limit.bytes !== null && unknown !== null) return `It is not known whether it fits: ${unknown.why}.`;
   const between = limit.bytes !== null && uncertain !== null && peak.bytes > limit.bytes;
   if (between && peak.bytes <= uncertain.high)
     return `It is not known whether ${size} fit: ${inGiB(limit.bytes)} GiB can be loaded for certain, up to ${inGiB(uncertain.high)} GiB may be; ${uncertain.why}.`;

@@ -13,35 +13,45 @@ import {
   type LayerMemory,
 } from './architecture.ts';
 import { encoderDecoder, isEncoderDecoder } from './encoder-decoder.ts';
-import { assumptionOf } from './known-types.ts';
-import { checkLayers, ModelConfig } from './model-config.ts';
-import { isObject, type JsonObject } from './model-file.ts';
-import { withDefaults } from './nested-defaults.ts';
-import { convLayer, deltaNetLayer, kimiLayer, lightningLayer, mambaLayer, rwkvLayer } from './state-layers.ts';
+import { checkLayers, type ModelConfig } from './model-config.ts';
+import { isObject } from './model-file.ts';
+import { defaultsOf } from './nested-defaults.ts';
+import {
+  convLayer,
+  deltaNetLayer,
+  kimiLayer,
+  kimiState,
+  lightningLayer,
+  mambaLayer,
+  roundedUp,
+  rwkvLayer,
+  xlstmLayer,
+} from './state-layers.ts';
 
 /** Fields under which multimodal models keep the config of their language model. */
 const TEXT_CONFIGS = ['text_config', 'llm_config', 'language_config', 'thinker_config', 'decoder', 'language_model'];
 
 /** The part of a config that describes the language model. */
-export function languageConfig(document: JsonObject, path: string): ModelConfig {
+export function languageConfig(outer: ModelConfig): ModelConfig {
   for (const name of TEXT_CONFIGS) {
-    const inner = document[name];
-    if (!isObject(inner)) continue;
+    const inner = outer.inner(name);
+    if (inner === null) continue;
     // Qwen Omni nests twice: thinker_config.text_config.
-    if (isObject(inner.text_config))
-      return new ModelConfig(withDefaults(inner.text_config), path, { ...document, ...inner });
-    return new ModelConfig(withDefaults(inner), path, document);
+    const text = inner.inner('text_config');
+    return text === null ? inner.within([outer], defaultsOf(inner)) : text.within([inner, outer], defaultsOf(text));
   }
-  return new ModelConfig(document, path);
+  return outer;
 }
 
 /** @throws UmaError ERR_UMA_MODEL for a field that is absurd, and for a config without layers. */
-export function architectureOfConfig(document: JsonObject, path: string): Architecture {
-  const config = languageConfig(document, path);
+export function architectureOf(config: ModelConfig): Architecture {
   if (isEncoderDecoder(config)) return encoderDecoder(config);
   const shape = shapeOf(config);
   const layers = layerMemories(config, shape);
-  const mtpLayers = config.count(['num_nextn_predict_layers', 'mtp_num_hidden_layers', 'num_mtp_layers'], 0) ?? 0;
+  if (config.flag('is_encoder_decoder') === true) config.notUnderstood('is_encoder_decoder', true);
+  if (shape.heads === null && layers.some(({ kind }) => kind === 'attention'))
+    config.notUnderstood('num_attention_heads');
+  const mtpLayers = mtpLayersOf(config);
   return {
     name: config.text('model_type') ?? 'unknown',
     layers: shape.layers,
@@ -53,16 +63,24 @@ export function architectureOfConfig(document: JsonObject, path: string): Archit
     experts: expertsOf(config),
     expertsPerToken:
       config.count(
-        ['num_experts_per_tok', 'num_experts_per_token', 'moe_topk', 'moe_k', 'moe_top_k', 'top_k_experts'],
+        [
+          'num_experts_per_tok',
+          'num_experts_per_token',
+          'experts_per_token',
+          'moe_topk',
+          'moe_k',
+          'moe_top_k',
+          'top_k_experts',
+        ],
         0,
       ) ??
       config.inner('ffn_config')?.count(['moe_top_k'], 0) ??
       0,
-    expertIntermediate: config.count(EXPERT_WIDTH, 0),
+    expertIntermediate: expertWidthOf(config),
     ...expertHidden(config),
     maxContext: config.count(['max_position_embeddings', 'n_positions', 'seq_length', 'max_seq_len']),
     softcap: (config.number('final_logit_softcapping') ?? 0) > 0,
-    tied: config.flag('tie_word_embeddings'),
+    tied: config.outerFlag('tie_word_embeddings'),
     cache: grouped(layers),
     mtpCache: mtpLayers === 0 ? null : cacheOfMtp(layers, mtpLayers),
     notes: notesOf(config, layers),
@@ -74,12 +92,35 @@ function expertHidden(config: ModelConfig): { expertHidden?: number } {
   return size === null ? {} : { expertHidden: size };
 }
 
+/** Layers for further tokens. */
+function mtpLayersOf(config: ModelConfig): number {
+  const blocks = config.text('mtp_hybrid_override_pattern') ?? config.list('mtp_layers_block_type'); // Nemotron 3
+  const layers = config.count(['num_nextn_predict_layers', 'mtp_num_hidden_layers', 'num_mtp_layers'], 0);
+  if (blocks !== null)
+    return (
+      (layers ?? 1) *
+      [...blocks].filter((kind) => kind === '*' || kind === 'attention' || kind === 'full_attention').length
+    );
+  const modules = config.flag('use_mtp') === false ? 0 : (config.count(['num_mtp_modules'], 0) ?? 0); // MiniMax
+  return layers ?? modules * (config.count(['mtp_transformer_layers'], 0) ?? 1);
+}
+
 /** Width of a feed-forward part; null: the config does not say. */
 function feedForwardWidth(config: ModelConfig): number | null {
+  const factor = config.number('ffn_proj_factor'); // xLSTM
+  if (factor !== null)
+    return roundedUp(
+      factor * (config.count(['hidden_size']) ?? 0),
+      config.count(['ffn_round_up_to_multiple_of']) ?? 64,
+    );
   const names = ['intermediate_size', 'ffn_hidden_size', 'n_inner', 'ffn_dim', 'd_ff', 'block_ff_dim'];
   const width = config.count(names, 0) ?? config.inner('ffn_config')?.count(names, 0) ?? null;
-  if (width === null) return null;
-  if (config.text('model_type') === 'qwen') return width / 2; // Qwen 1 gives both halves of the gated part
+  if (width === null) {
+    const expansion = config.number('expansion_ratio'); // MPT
+    return expansion === null ? null : expansion * config.needed(HIDDEN);
+  }
+  // Qwen 1 and RecurrentGemma give both halves of the gated part.
+  if (/^(?:qwen|recurrent_gemma)$/.test(config.text('model_type') ?? '')) return width / 2;
   if (config.flag('block_auto_adjust_ff_dim') !== true) return width;
   // LFM2 takes two thirds of it.
   const multiple = config.count(['block_multiple_of']) ?? 256;
@@ -87,8 +128,15 @@ function feedForwardWidth(config: ModelConfig): number | null {
   return Math.ceil(Math.floor(scaled) / multiple) * multiple;
 }
 
-/** Names of the width of an expert. */
-export const EXPERT_WIDTH = ['moe_intermediate_size', 'expert_dim', 'expert_ffn_hidden_size'];
+/** The width of an expert; null: the config does not say. */
+export function expertWidthOf(config: ModelConfig): number | null {
+  // ERNIE-4.5-VL: of the experts for text, and of those for what it sees.
+  const [first] = /^ernie4_5_(?:moe_vl|vl_moe)/.test(config.text('model_type') ?? '')
+    ? (config.list('moe_intermediate_size') ?? [])
+    : [];
+  if (typeof first === 'number') return first;
+  return config.count(['moe_intermediate_size', 'expert_dim', 'expert_ffn_hidden_size'], 0);
+}
 
 export function expertsOf(config: ModelConfig): number {
   const names = ['n_routed_experts', 'num_local_experts', 'num_experts', 'moe_num_experts', 'num_routed_experts'];
@@ -111,11 +159,10 @@ function shapeOf(config: ModelConfig): Shape {
     config.list('layers_block_type')?.length ??
     config.needed(['num_hidden_layers', 'n_layer', 'num_layers', 'n_layers']);
   checkLayers(layers, config.path);
-  const hidden = config.needed(['hidden_size', 'n_embd', 'd_model', 'dim']);
+  const hidden = config.needed(HIDDEN);
   const heads = config.count(HEADS);
-  const keyDim =
-    config.count(['head_dim', 'attention_head_dim', 'kv_channels', 'd_kv', 'd_head']) ??
-    Math.floor(hidden / (heads ?? 1));
+  const dim = config.count(['head_dim', 'attention_head_dim', 'kv_channels', 'd_kv', 'd_head'], 0) ?? 0;
+  const keyDim = dim > 0 ? dim : Math.floor(hidden / (heads ?? 1));
   const valueDim = config.has('kv_lora_rank') ? keyDim : (config.count(['v_head_dim', 'value_head_dim']) ?? keyDim);
   return { layers, hidden, heads, kvHeads: kvHeadsOf(config, heads), keyDim, valueDim };
 }
@@ -125,10 +172,12 @@ function kvHeadsOf(config: ModelConfig, heads: number | null): number {
     'num_key_value_heads',
     'num_kv_heads',
     'n_head_kv',
-    'multi_query_group_num',
+    'multi_query_group_num', // ChatGLM
     'num_attention_groups', // Step3
   ]);
-  const nested = config.inner('attn_config')?.count(['kv_n_heads']) ?? null;
+  const inner = config.inner('attn_config'); // DBRX, MPT
+  config.repeats('multi_query_attention');
+  const nested = inner?.count(['kv_n_heads']) ?? (inner?.text('attn_type') === 'multiquery_attention' ? 1 : null);
   if (grouped !== null || nested !== null) {
     // Falcon's first models name a number of heads but share one pair of them.
     if (config.flag('multi_query') === true && config.flag('new_decoder_architecture') !== true) return 1;
@@ -142,41 +191,75 @@ function layerMemories(config: ModelConfig, shape: Shape): LayerMemory[] {
   const each = (memory: (index: number) => LayerMemory): LayerMemory[] =>
     Array.from({ length: shape.layers }, (_, index) => memory(index));
   const model = config.text('model_type') ?? '';
+  config.repeats('qk_head_dim'); // the sum of two others
+
   const blocks = config.list('block_configs');
   if (blocks !== null) return blocks.map((block) => searchedBlock(block, shape));
-  const ratios = config.list('compress_ratios');
+  const ratios = config.list('compress_ratios') ?? compressRates(config);
   if (ratios !== null) return each((index) => compressedLayer(config, shape, ratios[index]));
-  if (ENCODERS.test(model)) return [];
+  if (ENCODERS.test(model)) {
+    config.repeats('layer_types', 'local_attention', 'global_attn_every_n_layers', 'max_relative_positions');
+    return [];
+  }
   if (/^rwkv/.test(model)) return each(() => rwkvLayer(config, shape));
+  if (model === 'xlstm') return each(() => xlstmLayer(config, shape));
   const pattern = config.text('hybrid_override_pattern') ?? config.list('hybrid_override_pattern');
   if (pattern !== null) return [...pattern].map((letter) => patternLayer(String(letter), config, shape));
   if (model === 'mamba' || model === 'mamba2' || model === 'falcon_mamba') return each(() => mambaLayer(config, shape));
+  if (model === 'phi4flash') return each((index) => sambaLayer(config, shape, index));
   const latent = latentLayer(config);
-  const linear = config.inner('linear_attn_config');
-  const group = config.count(['layer_group_size']); // Ring: the last of each group has full attention
-  if (group !== null && group > 1)
-    return each((index) =>
-      (index + 1) % group === 0 || index >= shape.layers - (shape.layers % group)
-        ? (latent ?? fullLayer(shape))
-        : lightningLayer(shape),
-    );
-  if (linear !== null) return each((index) => kimiLayer(index, linear, latent ?? fullLayer(shape)));
+  const beside = besideLinear(config, shape, latent ?? fullLayer(shape));
+  if (beside !== null) return each(beside);
   if (latent !== null) {
+    if (config.has('layer_types') && kindsOf(config, shape.layers).some((kind) => kind !== 'full'))
+      config.notUnderstood('layer_types');
     const indexers = config.list('indexer_types'); // GLM-5.2: most layers use the indexer of another
     const indexDim = (index: number): number => (indexers?.[index] === 'shared' ? 0 : latent.indexDim);
     return each((index) => ({ ...latent, layers: attentionsPerLayer(model), indexDim: indexDim(index) }));
   }
+  return attentionMemories(config, shape, model);
+}
+
+/** Models that have linear attention besides full or latent attention; null: it is none. */
+function besideLinear(config: ModelConfig, shape: Shape, full: CacheLayers): ((index: number) => LayerMemory) | null {
+  const group = config.count(['layer_group_size']); // Ring: the last of each group has full attention
+  if (group !== null && group > 1)
+    return (index) =>
+      (index + 1) % group === 0 || index >= shape.layers - (shape.layers % group) ? full : lightningLayer(shape);
+  const linear = config.inner('linear_attn_config');
+  if (linear !== null) return (index) => kimiLayer(index, linear, full);
+  if (config.text('model_type') !== 'kimi_linear') return null;
+  const kinds = kindsOf(config, shape.layers);
+  return (index) => (kinds[index] === 'linear' ? kimiState(config) : full);
+}
+
+function attentionMemories(config: ModelConfig, shape: Shape, model: string): LayerMemory[] {
+  const each = (memory: (index: number) => LayerMemory): LayerMemory[] =>
+    Array.from({ length: shape.layers }, (_, index) => memory(index));
   const kinds = kindsOf(config, shape.layers);
   const sharing = config.count(['num_kv_shared_layers'], 0) ?? 0;
   const parallel = model === 'falcon_h1';
   const memories = each((index) =>
     index >= shape.layers - sharing
       ? { kind: 'none' }
-      : withIndex(layerOfKind(kinds[index] ?? 'full', config, shape), config, index),
+      : withIndex(layerOfKind(kinds[index] ?? 'full', config, layerShape(config, shape, index)), config, index),
   );
   // Zamba's shared attention keeps the tokens of each layer that uses it.
-  const beside = kinds.filter((kind) => kind === 'hybrid').map(() => fullLayer(shape));
-  return parallel ? [...memories, ...each(() => mambaLayer(config, shape))] : [...memories, ...beside];
+  const shared = kinds.filter((kind) => kind === 'hybrid').map(() => fullLayer(shape));
+  return parallel ? [...memories, ...each(() => mambaLayer(config, shape))] : [...memories, ...shared];
+}
+
+/** Gemma 4 in transformers 5 lists what differs from layer to layer: {"05": {"head_dim": 512}}. */
+function layerShape(config: ModelConfig, shape: Shape, index: number): Shape {
+  const own = config.inner('per_layer_config')?.inner(String(index).padStart(2, '0')) ?? null;
+  if (own === null) return shape;
+  const dim = own.count(['head_dim']);
+  return {
+    ...shape,
+    kvHeads: own.count(['num_key_value_heads']) ?? shape.kvHeads,
+    keyDim: dim ?? shape.keyDim,
+    valueDim: dim ?? shape.valueDim,
+  };
 }
 
 /** MiniMax M3 chooses blocks of tokens by a small key of each, which it keeps beside the others. */
@@ -186,6 +269,21 @@ function withIndex(memory: LayerMemory, config: ModelConfig, index: number): Lay
   if (sparse === null || dim === null || memory.kind !== 'attention') return memory;
   const isSparse = sparse.flag('use_sparse_attention') !== false && sparse.list('sparse_attention_freq')?.[index] !== 0;
   return isSparse ? { ...memory, indexDim: dim } : memory;
+}
+
+/**
+ * Phi-4-mini-flash (SambaY): the first half alternates between Mamba and a window, then one layer keeps every token, and all
+ * behind it use what that keeps.
+ */
+function sambaLayer(config: ModelConfig, shape: Shape, index: number): LayerMemory {
+  const half = shape.layers / 2;
+  if (config.count(['mb_per_layer']) !== 2) config.notUnderstood('mb_per_layer');
+  if (index > half + 1) return { kind: 'none' };
+  if (index % 2 === 0) return mambaLayer(config, shape);
+  if (index === half + 1) return fullLayer(shape);
+  const windows = config.list('sliding_window');
+  const window = windows === null ? config.count(['sliding_window']) : windows[index];
+  return attention(shape.kvHeads, shape.keyDim, shape.valueDim, typeof window === 'number' ? window : null);
 }
 
 /** Models that read a text once and write none keep nothing of it. */
@@ -209,6 +307,7 @@ const KINDS: ReadonlyMap<string, Kind> = new Map([
   ['attention', 'full'],
   ['self_attention', 'full'],
   ['deepseek_sparse_attention', 'full'],
+  ['indexed_attention', 'full'],
   ['global', 'full'],
   ['sliding_attention', 'sliding'],
   ['sliding_window_attention', 'sliding'],
@@ -224,18 +323,43 @@ const KINDS: ReadonlyMap<string, Kind> = new Map([
   ['mlp', 'none'],
 ]);
 
+/** Fields from which transformers makes `layer_types`, where it is not given. */
+const REPEATED = [
+  'sliding_window_pattern',
+  '_sliding_window_pattern',
+  'max_window_layers',
+  'full_attention_interval',
+  'global_attn_every_n_layers',
+  'full_attn_idxs',
+  'hybrid_layer_ids',
+];
+
+/** Granite's models without Mamba layers describe them all the same. */
+const MAMBA_FIELDS = [
+  'mamba_n_heads',
+  'mamba_d_head',
+  'mamba_d_state',
+  'mamba_d_conv',
+  'mamba_expand',
+  'mamba_n_groups',
+];
+
 /** The kind of each layer, by whichever field the config has. */
 function kindsOf(config: ModelConfig, layers: number): Kind[] {
   const each = (kind: (index: number) => Kind): Kind[] => Array.from({ length: layers }, (_, index) => kind(index));
-  const named = config.list('layer_types') ?? config.list('layers_block_type') ?? config.list('block_types');
-  if (named !== null) return windowsOff(config) ? named.map((name) => withoutWindow(kindOf(name))) : named.map(kindOf);
+  const field = ['layer_types', 'layers_block_type', 'block_types', '_block_types'].find((name) => config.list(name));
+  if (field !== undefined) return namedKinds(config, field, layers);
   const flags = config.list('hybrid_layer_pattern'); // MiMo: 1 slides
+  if (flags !== null) config.repeats('attention_chunk_size');
   if (flags !== null) return flags.map((flag) => (flag === 1 ? 'sliding' : 'full'));
   const softmax = config.list('attn_type_list'); // MiniMax-01: 0 is lightning attention
   if (softmax !== null) return softmax.map((type) => (type === 0 ? 'lightning' : 'full'));
   const crossing = config.list('cross_attention_layers'); // Llama 3.2: these keep the tokens of an image
   if (crossing !== null) return each((index) => (crossing.includes(index) ? 'none' : 'full'));
-  const attentionLayers = config.list('attn_layer_indices') ?? config.list('full_attn_idxs');
+  const attentionLayers =
+    config.list('attn_layer_indices') ??
+    config.list('full_attn_idxs') ??
+    (config.text('model_type') === 'bamba' ? [] : null);
   if (attentionLayers !== null) {
     const other = config.has('mamba_d_state') ? 'mamba' : 'conv'; // Bamba, LFM2
     return each((index) => (attentionLayers.includes(index) ? 'full' : other));
@@ -250,21 +374,32 @@ function kindsOf(config: ModelConfig, layers: number): Kind[] {
   return slidingKinds(config, each);
 }
 
-/** Names of layer kinds that no rule is for. */
-function unknownKinds(config: ModelConfig): string[] {
-  const named = config.list('layer_types') ?? config.list('layers_block_type') ?? config.list('block_types') ?? [];
-  const unknown = new Set(named.map(String).filter((name) => !KINDS.has(name)));
-  return [...unknown].slice(0, 3).map((name) => `"${name.slice(0, 40)}"`);
+/** Of a list of names, which may be that of a group of layers that repeats (RecurrentGemma). */
+function namedKinds(config: ModelConfig, field: string, layers: number): Kind[] {
+  const named = config.list(field) ?? [];
+  if (named.length !== layers && !field.endsWith('block_types')) config.notUnderstood(field, `${named.length} layers`);
+  const model = config.text('model_type');
+  const kinds = Array.from({ length: layers }, (_, index) => kindOf(config, field, named[index % named.length]));
+  config.repeats(...REPEATED);
+  if (!kinds.includes('sliding')) config.repeats('sliding_window');
+  if (!kinds.includes('conv')) config.repeats('conv_L_cache');
+  if (!kinds.includes('mamba') && model === 'granitemoehybrid') config.repeats(...MAMBA_FIELDS);
+  if (model === 'recurrent_gemma') return kinds.map((kind) => (kind === 'full' ? 'sliding' : kind)); // all have a window
+  return windowsOff(config) ? kinds.map(withoutWindow) : kinds;
 }
+
+const HIDDEN = ['hidden_size', 'n_embd', 'd_model', 'dim'];
 
 const HEADS = ['num_attention_heads', 'n_head', 'n_heads', 'num_heads'];
 
-function hasHeads(config: ModelConfig): boolean {
-  return config.count(HEADS) !== null || config.inner('attn_config') !== null;
-}
-
-function kindOf(name: unknown): Kind {
-  return KINDS.get(String(name)) ?? 'full';
+/** A kind that is not known counts as full attention, and the answer is not known. */
+function kindOf(config: ModelConfig, field: string, name: unknown): Kind {
+  const kind = KINDS.get(String(name));
+  // transformers 5 calls the layers of Mamba so, and those of lightning attention.
+  if (kind === 'linear' && (config.has('mamba_d_state') || config.has('ssm_state_size'))) return 'mamba';
+  if (kind === 'linear' && config.text('model_type') === 'minimax') return 'lightning';
+  if (kind === undefined) config.notUnderstood(field, name);
+  return kind ?? 'full';
 }
 
 function withoutWindow(kind: Kind): Kind {
@@ -296,8 +431,11 @@ function slidingKinds(config: ModelConfig, each: (kind: (index: number) => Kind)
       (unroped !== null && unroped.length > 0 ? unroped[index] === 0 : (index + 1) % 4 === 0) ? 'full' : 'chunked',
     );
   }
-  const window = config.count(['sliding_window', 'sliding_window_size'], 0);
-  if (window === null || window === 0 || windowsOff(config)) return each(() => 'full');
+  const window = config.count(['sliding_window', 'sliding_window_size', 'attention_window_size'], 0);
+  if (window === null || window === 0 || windowsOff(config)) {
+    config.repeats('max_window_layers', 'sliding_window_pattern', '_sliding_window_pattern');
+    return each(() => 'full');
+  }
   const written = config.text('sliding_window_pattern'); // EXAONE: "LLLG"
   if (written !== null && written !== '')
     return each((index) => (written[index % written.length] === 'G' ? 'full' : 'sliding'));
@@ -342,7 +480,7 @@ function globalLayer(config: ModelConfig, shape: Shape): LayerMemory {
 }
 
 function slidingLayer(config: ModelConfig, shape: Shape): LayerMemory {
-  const window = config.count(['sliding_window', 'sliding_window_size'], 0);
+  const window = config.count(['sliding_window', 'sliding_window_size', 'attention_window_size'], 0);
   const kvHeads = config.count(['swa_num_key_value_heads']) ?? shape.kvHeads;
   const keyDim = config.count(['swa_head_dim']) ?? shape.keyDim;
   const valueDim = config.count(['swa_v_head_dim']) ?? shape.valueDim;
@@ -381,6 +519,15 @@ function searchedBlock(block: unknown, shape: Shape): LayerMemory {
   return attention(kvHeads, shape.keyDim, shape.valueDim, sliding);
 }
 
+/** Tokens in one vector of each layer, where the config gives the kinds of its layers (transformers 5). */
+function compressRates(config: ModelConfig): unknown[] | null {
+  const rates = config.inner('compress_rates');
+  if (rates === null) return null;
+  return (config.list('layer_types') ?? []).map((kind) =>
+    kind === 'sliding_attention' ? 0 : rates.needed([String(kind)]),
+  );
+}
+
 function compressedLayer(config: ModelConfig, shape: Shape, ratio: unknown): LayerMemory {
   const window = config.count(['sliding_window']) ?? 128;
   if (typeof ratio !== 'number' || !(ratio >= 1)) return attention(1, shape.keyDim, 0, window);
@@ -391,20 +538,13 @@ function compressedLayer(config: ModelConfig, shape: Shape, ratio: unknown): Lay
 
 function patternLayer(letter: string, config: ModelConfig, shape: Shape): LayerMemory {
   if (letter === 'M') return mambaLayer(config, shape);
-  return letter === '*' ? fullLayer(shape) : { kind: 'none' };
+  if (letter === '*') return fullLayer(shape);
+  if (letter !== '-' && letter !== 'E') config.notUnderstood('hybrid_override_pattern', letter);
+  return { kind: 'none' };
 }
 
 function notesOf(config: ModelConfig, layers: readonly LayerMemory[]): string[] {
-  const isOther = ENCODERS.test(config.text('model_type') ?? '') || config.flag('is_encoder_decoder') === true;
-  const assumption = isOther ? null : assumptionOf(config);
-  const notes = assumption === null ? [] : [assumption];
-  const unknown = unknownKinds(config);
-  if (unknown.length > 0)
-    notes.push(`Layers of the kind ${unknown.join(', ')} are not known, and are counted as full attention.`);
-  if (layers.some(({ kind }) => kind === 'attention') && !hasHeads(config))
-    notes.push('The config has no number of heads: keys and values are counted as wide as the hidden size.');
-  if (config.flag('is_encoder_decoder') === true)
-    notes.push('Encoder and decoder of this model are not known: what the decoder keeps of the input is not counted.');
+  const notes: string[] = [];
   if (config.has('cross_attention_layers'))
     notes.push('Layers with cross-attention keep the tokens of images, which are not counted.');
   if (layers.some(({ kind }) => kind === 'compressed'))

@@ -11,6 +11,21 @@ const T5 = /^(t5|mt5|umt5)$/;
 const BART = /^(bart|mbart|marian|m2m_100|pegasus|blenderbot|blenderbot-small|plbart)$/;
 const WHISPER = 'whisper';
 
+/** How positions, masks and scales are computed. */
+const NO_MEMORY = [
+  'relative_attention_num_buckets',
+  'relative_attention_max_distance',
+  'scale_decoder_outputs',
+  'dense_act_fn',
+  'is_gated_act',
+  'mask_feature_length',
+  'mask_feature_prob',
+  'mask_time_length',
+  'mask_time_min_masks',
+  'mask_time_prob',
+  'median_filter_width',
+];
+
 /** Kernel of Whisper's two convolutions over the spectrum. */
 const WHISPER_KERNEL = 3;
 
@@ -46,6 +61,7 @@ export function isEncoderDecoder(config: ModelConfig): boolean {
 }
 
 export function encoderDecoder(config: ModelConfig): Architecture {
+  config.repeats('is_encoder_decoder', 'num_hidden_layers', ...NO_MEMORY);
   const { decoder, encoder, encoderTokens, hidden, maxContext, tied, vocab } = shapeOf(config);
   const own = { ...attention(decoder.heads, decoder.headDim, decoder.headDim), layers: decoder.layers };
   const cross: CrossLayers = {
@@ -95,6 +111,7 @@ export function encoderDecoderParameters(config: ModelConfig): ParameterCounts |
       decoder.layers * (2 * attentions(decoder) + perLayer * decoder.feedForward),
     experts: 0,
     mtp: 0,
+    vision: 0,
   };
 }
 

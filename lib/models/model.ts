@@ -25,6 +25,10 @@ export interface ModelFacts extends Model {
   /** Data type of the weights that are not quantised, and of the cache: "bfloat16"; null: unknown. */
   readonly dtype: string | null;
   readonly notes: readonly string[];
+  /** Fields of its config that no rule understands, and that may change memory. */
+  readonly unread: readonly string[];
+  /** The same of fields that change the weights alone, where no file says what those take. */
+  readonly uncounted: readonly string[];
 }
 
 /** A model of which nothing is known but its name. */
@@ -46,5 +50,7 @@ export function emptyModel(name: string, source: Model['source']): ModelFacts {
     quantization: null,
     dtype: null,
     notes: [],
+    unread: [],
+    uncounted: [],
   };
 }

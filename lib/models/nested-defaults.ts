@@ -3,6 +3,7 @@
  * text_config of Gemma 3 4B has no number of heads, that of LLaVA 1.5 not even layers.
  */
 
+import type { ModelConfig } from './model-config.ts';
 import type { JsonObject } from './model-file.ts';
 
 /** From configuration_*.py of transformers 4.57, by `model_type`. */
@@ -68,8 +69,7 @@ const DEFAULTS: Readonly<Record<string, JsonObject>> = {
   },
 };
 
-/** The nested config with what its class would fill in; one that says null, says so. */
-export function withDefaults(config: JsonObject): JsonObject {
-  const defaults = typeof config.model_type === 'string' ? DEFAULTS[config.model_type] : undefined;
-  return defaults === undefined ? config : { ...defaults, ...config };
+/** What the class of a nested config would fill in. */
+export function defaultsOf(config: ModelConfig): JsonObject {
+  return DEFAULTS[config.text('model_type') ?? ''] ?? {};
 }

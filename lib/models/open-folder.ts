@@ -2,12 +2,11 @@
 
 import { basename, join } from 'node:path';
 import { formatBytes } from '../base/format.ts';
-import { architectureOfConfig, languageConfig } from './architecture-config.ts';
 import { emptyModel, type ModelFacts } from './model.ts';
 import { isObject, type JsonObject, modelError, parseObject, readText } from './model-file.ts';
 import type { ModelFolder } from './model-folder.ts';
-import { parametersOfConfig } from './parameters.ts';
 import { type Quantization, quantizationOf } from './quantization.ts';
+import { readConfig } from './read-config.ts';
 import { readSafetensors, type SafetensorsFile, type TensorContext } from './safetensors.ts';
 import { parametersOf, WeightSums } from './weights.ts';
 
@@ -29,7 +28,7 @@ export interface ConfigFile {
 }
 
 /** Config of a folder; null: it has none, or that of a part of a picture's pipeline (diffusers), which has no layers of text. */
-async function readConfig(folder: ModelFolder): Promise<ConfigFile | null> {
+async function configIn(folder: ModelFolder): Promise<ConfigFile | null> {
   const document = await readJson(folder, 'config.json');
   if (document === null || typeof document._class_name === 'string') return null;
   return configFile(folder, 'config.json', document);
@@ -53,25 +52,15 @@ async function readJson(folder: ModelFolder, name: string, limit = LONGEST_CONFI
 
 /** A model of a config alone: weights are not known, the cache is. */
 export function modelOfConfig({ document, path, quantization }: ConfigFile, name: string): ModelFacts {
-  const architecture = architectureOfConfig(document, path);
-  return {
-    ...emptyModel(name, 'config'),
-    path,
-    counts: parametersOfConfig(document, architecture, path),
-    architecture,
-    quantization,
-    dtype: dtypeOf(document),
-  };
-}
-
-function dtypeOf(document: JsonObject): string | null {
-  const config = languageConfig(document, 'config.json');
-  return config.text('torch_dtype') ?? config.text('dtype');
+  const read = readConfig(document, path);
+  const isOdd = quantization !== null && quantization.bytesPerWeight === null;
+  const uncounted = isOdd ? [`quantization ${JSON.stringify(quantization.method)}`, ...read.uncounted] : read.uncounted;
+  return { ...emptyModel(name, 'config'), ...read, path, quantization, uncounted };
 }
 
 /** @param names of what is in the folder. */
 export async function openFolder(folder: ModelFolder, names: readonly string[], name: string): Promise<ModelFacts> {
-  const config = await readConfig(folder);
+  const config = await configIn(folder);
   const shards = await shardsOf(folder, names);
   if (shards.length === 0 && config === null && names.includes('model_index.json')) return openPipeline(folder, name);
   if (shards.length === 0) {
@@ -131,7 +120,7 @@ async function openPipeline(folder: ModelFolder, name: string): Promise<ModelFac
 
 /** One file alone; its config may lie beside it. */
 export async function openSafetensors(folder: ModelFolder, file: string): Promise<ModelFacts> {
-  const model = modelOrNone(await readConfig(folder), file, join(folder.path, file));
+  const model = modelOrNone(await configIn(folder), file, join(folder.path, file));
   const context = contextOf(model);
   return withTensors(model, [await folder.withFile(file, (source) => readSafetensors(source, context))]);
 }
@@ -151,6 +140,7 @@ function withTensors(model: ModelFacts, read: readonly SafetensorsFile[]): Model
     weights,
     parameters: parametersOf(weights),
     counts: null,
+    uncounted: [],
   };
 }
 

@@ -64,7 +64,9 @@ function configModel(model: object): ModelFacts {
   return {
     ...modelOfConfig(file, String(document.model_type ?? 'config')),
     path: null,
-    weightBytes: weightBytes === undefined ? null : checkInteger('weightBytes', weightBytes, SOME_BYTES),
+    ...(weightBytes === undefined
+      ? {}
+      : { weightBytes: checkInteger('weightBytes', weightBytes, SOME_BYTES), uncounted: [] }),
     ...(dtype === undefined ? {} : { dtype: checkDtype(dtype), quantization: null }),
   };
 }

@@ -57,9 +57,10 @@ function quantizationFrom(described: JsonObject, beside: JsonObject | null): Qua
 
 function weightsOf(method: string, algorithm: string, described: JsonObject): Omit<Quantization, 'kvDtype'> {
   if (method.startsWith('modelopt') || algorithm !== '') {
-    if (/NVFP4|W4A16_NVFP4|MIXED/.test(algorithm)) return { method: 'nvfp4', bits: 4, bytesPerWeight: NVFP4 };
+    if (algorithm.includes('NVFP4')) return { method: 'nvfp4', bits: 4, bytesPerWeight: NVFP4 };
     if (algorithm.includes('FP8')) return { method: 'fp8', bits: 8, bytesPerWeight: 1 };
     if (algorithm.includes('AWQ')) return { method: 'awq', bits: 4, bytesPerWeight: 0.5 + 2 / 128 };
+    return UNKNOWN(algorithm === '' ? method : algorithm.toLowerCase());
   }
   switch (method) {
     case 'fp8':
@@ -75,15 +76,25 @@ function weightsOf(method: string, algorithm: string, described: JsonObject): Om
     }
     case 'compressed-tensors':
       return compressed(described);
-    default:
+    case 'awq':
+    case 'gptq':
+    case 'auto-round':
       return grouped(method, described);
+    default:
+      return UNKNOWN(method);
   }
 }
+
+/** BitNet, torchao, EXL3, HQQ, AQLM and others: what a weight takes is not known. */
+const UNKNOWN = (method: string): Omit<Quantization, 'kvDtype'> => ({ method, bits: null, bytesPerWeight: null });
+
+/** Fields that are read here. */
+export const QUANTIZATION_FIELDS: readonly string[] = ['quantization_config', 'compression_config', 'quantization'];
 
 /** AWQ, GPTQ and their kin: a scale of 2 bytes and a zero point of `bits` for each group. */
 function grouped(method: string, described: JsonObject): Omit<Quantization, 'kvDtype'> {
   const bits = numberOf(described.bits) ?? numberOf(described.w_bit);
-  if (bits === null) return { method, bits: null, bytesPerWeight: null };
+  if (bits === null) return UNKNOWN(method);
   const group = numberOf(described.group_size) ?? numberOf(described.q_group_size) ?? 128;
   return { method, bits, bytesPerWeight: bits / 8 + (group > 0 ? (2 + bits / 8) / group : 0) };
 }
@@ -98,7 +109,7 @@ function compressed(described: JsonObject): Omit<Quantization, 'kvDtype'> {
   if (format.includes('mxfp4') || (weights.type === 'float' && bits === 4))
     return { method: 'mxfp4', bits: 4, bytesPerWeight: MXFP4 };
   const group = numberOf(weights.group_size);
-  if (bits === null) return { method: 'compressed-tensors', bits: null, bytesPerWeight: null };
+  if (bits === null) return UNKNOWN('compressed-tensors');
   return {
     method: 'compressed-tensors',
     bits,

@@ -15,10 +15,15 @@ interface Shape {
 /** Kimi's delta attention: a state of head_dim × head_dim for each head, and three short convolutions. */
 export function kimiLayer(index: number, linear: ModelConfig, full: CacheLayers): LayerMemory {
   const fullLayers = linear.list('full_attn_layers') ?? []; // counted from 1
+  linear.repeats('kda_layers', 'gate_lower_bound');
   if (fullLayers.includes(index + 1)) return full;
-  const heads = linear.needed(['num_heads']);
-  const dim = linear.needed(['head_dim']);
-  const kernel = linear.count(['short_conv_kernel_size']) ?? 4;
+  return kimiState(linear);
+}
+
+export function kimiState(linear: ModelConfig): StateLayers {
+  const heads = linear.needed(['linear_num_heads', 'num_heads']);
+  const dim = linear.needed(['linear_head_dim', 'head_dim']);
+  const kernel = linear.count(['linear_conv_kernel_dim', 'short_conv_kernel_size']) ?? 4;
   return {
     kind: 'state',
     layers: 1,
@@ -34,7 +39,7 @@ export function mambaLayer(config: ModelConfig, { hidden }: Shape): StateLayers 
   const expand = config.count(['mamba_expand', 'expand']) ?? 2;
   const model = config.text('model_type') ?? '';
   const kernel = config.count(['conv_kernel', 'mamba_d_conv', 'd_conv', 'conv_kernel_size']) ?? 4;
-  const first = model === 'mamba' || model === 'falcon_mamba' || model === 'jamba';
+  const first = /^(?:mamba|falcon_mamba|jamba|phi4flash|zamba)$/.test(model);
   const stateSize = config.count(['ssm_state_size', 'mamba_d_state', 'state_size']) ?? (first ? 16 : 128);
   const inner =
     config.count(['mamba_d_ssm']) ?? (heads !== null && headDim !== null && !first ? heads * headDim : expand * hidden);
@@ -71,6 +76,26 @@ export function deltaNetLayer(config: ModelConfig): StateLayers {
 export function rwkvLayer(config: ModelConfig, { hidden }: Shape): StateLayers {
   const headDim = config.count(['head_dim', 'head_size']) ?? 64;
   return { kind: 'state', layers: 1, what: 'RWKV', stateElements: hidden * headDim, convElements: 2 * hidden };
+}
+
+/** xLSTM: a matrix, a vector and a number for each head. */
+export function xlstmLayer(config: ModelConfig, { hidden, heads }: Shape): StateLayers {
+  const count = heads ?? 1;
+  const keys = roundedUp(hidden * (config.number('qk_dim_factor') ?? 0.5), 64);
+  const values = roundedUp(hidden * (config.number('v_dim_factor') ?? 1), 64);
+  config.repeats('embedding_dim', 'num_blocks');
+  return {
+    kind: 'state',
+    layers: 1,
+    what: 'mLSTM',
+    stateElements: (keys * values) / count + keys + count,
+    convElements: 0,
+  };
+}
+
+/** As models round widths. */
+export function roundedUp(width: number, multiple: number): number {
+  return Math.ceil(width / multiple) * multiple;
 }
 
 /** LFM2's short convolutions, RecurrentGemma's recurrent blocks. */

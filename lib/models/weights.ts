@@ -3,10 +3,10 @@
 /** What a tensor is for. `experts` are the routed experts of a mixture; `blocks` is everything else in a layer. */
 export type WeightPart = 'embedding' | 'output' | 'blocks' | 'experts' | 'vision' | 'mtp';
 
-/** Parameters counted from a config, by part. */
-export type ParameterCounts = Record<Exclude<WeightPart, 'vision'>, number>;
+/** Parameters counted from a config, by part. What sees and hears is a rough count. */
+export type ParameterCounts = Record<WeightPart, number>;
 
-/** All parameters of the main model. */
+/** All parameters of the language model, without layers for further tokens. */
 export function totalParameters({ blocks, embedding, experts, output }: ParameterCounts): number {
   return blocks + embedding + experts + output;
 }

@@ -91,6 +91,8 @@ export interface EstimateReport {
   loading: { terms: EstimateTerm[]; peak: EstimateRange };
   /** Bytes that one more token of context takes in every layer that keeps all of them; null: the model has no cache. */
   kvBytesPerToken: number | null;
+  /** Fields of the config that may change memory and are not understood: while there are any, it is not known what fits. */
+  unread: string[];
   /** What was assumed or cannot be known, as sentences. */
   notes: string[];
 }

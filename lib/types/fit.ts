@@ -1,6 +1,6 @@
 /** Whether something fits into a machine, and what each program will decide there. */
 
-import type { EstimateOptions, EstimateRange, EstimateUse, ModelInput } from './estimate.ts';
+import type { EstimatedModel, EstimateOptions, EstimateRange, EstimateUse, ModelInput } from './estimate.ts';
 import type { ModelProgram } from './programs.ts';
 
 /** Programs whose own rule is known. */
@@ -45,7 +45,9 @@ export type FitNeed =
         /** What the model is used for. Default: inference. */
         use?: EstimateUse;
       };
-      model?: { layers: number | null };
+      model?: { layers: number | null; source?: EstimatedModel['source'] };
+      /** Fields of its config that may change memory and are not understood: with any it never becomes a yes. */
+      unread?: readonly string[];
     };
 
 /** What llama.cpp was told about fitting a model to the device by itself (`--fit`). The defaults are its own. */

@@ -6,10 +6,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cacheOf } from '../../../lib/estimate/cache.ts';
-import { architectureOfConfig } from '../../../lib/models/architecture-config.ts';
 import { architectureOfGguf } from '../../../lib/models/architecture-gguf.ts';
 import type { JsonObject } from '../../../lib/models/model-file.ts';
 import { quantizationOf } from '../../../lib/models/quantization.ts';
+import { readConfig } from '../../../lib/models/read-config.ts';
 import { modelWith, useOf } from '../../support/estimates.ts';
 import { ROOT } from '../../support/root.ts';
 
@@ -20,7 +20,7 @@ const CONFIGS = JSON.parse(readFileSync(join(ROOT, 'test/support/models/configs.
 
 function cacheOfConfig(name: string, options: Parameters<typeof useOf>[0] = {}) {
   const config = CONFIGS[name] ?? {};
-  const model = modelWith(architectureOfConfig(config, name), quantizationOf(config, null));
+  const model = modelWith(readConfig(config, name).architecture, quantizationOf(config, null));
   return cacheOf(model, useOf(options));
 }
 
@@ -133,7 +133,7 @@ describe('a config', () => {
     [{ hidden_size: 64 }, 'it has no num_hidden_layers'],
     [{ num_hidden_layers: 2, hidden_size: {} }, 'hidden_size is {}; expected'],
   ])('%j is refused', (config, message) => {
-    expect(() => architectureOfConfig(config, 'config.json')).toThrow(message);
+    expect(() => readConfig(config, 'config.json').architecture).toThrow(message);
   });
 });
 
