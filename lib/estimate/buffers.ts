@@ -134,8 +134,9 @@ function prefillTerm(architecture: Architecture, use: Inference): EstimateTerm {
   const bytes = tokens * 2 * width + use.sequences * vocab * F32;
   return {
     name: 'activations',
-    // At least the workspace of cuBLAS; at most the logits of every token in 16 and 32 bits.
-    ...range(bytes, Math.min(bytes, 8 * MiB), bytes * 2 + tokens * vocab * 6),
+    // At least the workspace of cuBLAS. Logits are those of the last token: generate() of transformers computes no others
+    // since 4.45, and no server does.
+    ...range(bytes, Math.min(bytes, 8 * MiB), bytes * 2),
     formula: 'context × sequences × 2 × width + sequences × vocab × 4',
     inputs: { context: Math.max(use.context, read), sequences: use.sequences, width, vocab },
   };

@@ -2,14 +2,15 @@
 
 import { invalidValue } from '../base/arguments.ts';
 import { exactly, range, sumOf } from '../memory/range.ts';
-import type {
-  Architecture,
-  AttentionLayers,
-  CacheLayers,
-  CompressedLayers,
-  CrossLayers,
-  LatentLayers,
-  StateLayers,
+import {
+  type Architecture,
+  type AttentionLayers,
+  attention,
+  type CacheLayers,
+  type CompressedLayers,
+  type CrossLayers,
+  type LatentLayers,
+  type StateLayers,
 } from '../models/architecture.ts';
 import { CACHE_TYPES, cacheTypeBytes } from '../models/cache-types.ts';
 import type { ModelFacts } from '../models/model.ts';
@@ -63,7 +64,9 @@ export function cacheOf(model: ModelFacts, use: Use & { context: number }): Cach
   const ranges = caches.map((layers) => bytesOf(layers, cells, types, use));
   if (architecture.mtpCache !== null) ranges.push(mtpBytes(architecture.mtpCache, cells, types, use));
   const unified =
-    use.program === 'vllm' && states.length > 0 && caches.length > 0 ? unifiedPages(kept, types, use) : null;
+    use.program === 'vllm' && states.length > 0 && caches.length > 0
+      ? unifiedPages(kept, use.mtp ? architecture.mtpCache : null, types, use)
+      : null;
   const terms: EstimateTerm[] = [];
   if (caches.length > 0)
     terms.push(cacheTerm(unified?.cache ?? sumOf(ranges), architecture, types, use, unified?.block ?? null));
@@ -202,12 +205,18 @@ function indexBytes(dim: number): number {
 /** Bytes of a vector of 512 elements in DeepSeek's own format: FP8 with scales, and the rotated part in BF16. */
 const DEEPSEEK_FP8 = 584 / 512;
 
+/** Besides the vectors each layer keeps a window of single tokens, by the program's rule for windows. */
 function compressedBytes(layers: CompressedLayers, cells: Cells, types: Types): EstimateRange {
   const perSequence = cells.full / cells.sequences;
-  const count = cells.sequences * (Math.min(perSequence, layers.window) + Math.ceil(perSequence / layers.ratio));
-  const index = cells.sequences * Math.ceil(perSequence / layers.ratio) * indexBytes(layers.indexDim);
-  const of = (bytes: number): number => layers.layers * (count * layers.dim * bytes + index);
-  return range(of(types.key), of(Math.min(types.key, DEEPSEEK_FP8)), of(types.key));
+  const vectors = cells.sequences * Math.ceil(perSequence / layers.ratio);
+  const windows = cells.window({ ...attention(1, layers.dim, 0, layers.window), layers: layers.layers });
+  const of = (singles: number, bytes: number): number =>
+    layers.layers * ((vectors + singles) * layers.dim * bytes + vectors * indexBytes(layers.indexDim));
+  return range(
+    of(windows.bytes, types.key),
+    of(windows.low, Math.min(types.key, DEEPSEEK_FP8)),
+    of(windows.high, types.key),
+  );
 }
 
 /** Only speculative decoding needs them; some builds make room all the same. */
@@ -241,6 +250,7 @@ function stateOf(
  */
 function unifiedPages(
   layers: readonly CacheLayers[],
+  mtp: CacheLayers | null,
   types: Types,
   use: Use & { context: number },
 ): { cache: EstimateRange; state: EstimateRange; block: number } | null {
@@ -253,14 +263,12 @@ function unifiedPages(
   const block = padded(Math.ceil(largest / perToken), VLLM_BLOCK);
   const page = block * perToken;
   const stateLayers = states.reduce((sum, entry) => sum + entry.layers, 0);
+  // Speculative decoding keeps the state after each drafted token, too.
+  const kept = stateLayers * (1 + (mtp?.layers ?? 0)) * use.sequences * page;
   return {
-    cache: exactly(use.sequences * Math.ceil(use.context / block) * first.layers * page),
+    cache: exactly(use.sequences * Math.ceil(use.context / block) * (first.layers + (mtp?.layers ?? 0)) * page),
     // With prefix caching a sequence keeps two states.
-    state: range(
-      use.sequences * stateLayers * page,
-      use.sequences * stateLayers * page,
-      2 * use.sequences * stateLayers * page,
-    ),
+    state: range(kept, kept, 2 * kept),
     block,
   };
 }

@@ -1,11 +1,14 @@
 /** An estimate of an open model: the arithmetic of its use. */
 
-import { sumOf } from '../memory/range.ts';
+import { range, sumOf } from '../memory/range.ts';
 import type { ModelFacts } from '../models/model.ts';
 import type { EstimateReport } from '../types/index.ts';
-import { estimatedModel, estimatedUse, inferenceOf } from './inference.ts';
+import { bufferTerms } from './buffers.ts';
+import { cacheOf } from './cache.ts';
+import { contextOf, estimatedModel, estimatedUse, inferenceOf } from './inference.ts';
 import { roughOf } from './rough.ts';
 import { trainingOf } from './training.ts';
+import { cacheShares, typicalArchitecture } from './typical.ts';
 import type { Use } from './use.ts';
 import { parameterTerm } from './weights.ts';
 
@@ -14,20 +17,35 @@ export function estimateOf(model: ModelFacts, use: Use): EstimateReport {
   return model.source === 'parameters' ? parametersOnly(model, use) : inferenceOf(model, use);
 }
 
-/** The weights, and nothing that would need the architecture. */
-function parametersOnly(model: ModelFacts, use: Use): EstimateReport {
-  const weights = parameterTerm(model.parameters ?? 0, model.dtype ?? 'bf16');
-  const total = sumOf([weights]);
+/** The weights; cache and buffers as those of a typical model of this size, with the range of those that are not. */
+function parametersOnly(model: ModelFacts, given: Use): EstimateReport {
+  const architecture = typicalArchitecture(model.parameters ?? 0);
+  const typical: ModelFacts = { ...model, architecture, dtype: 'bfloat16' };
+  const use = { ...given, context: contextOf(typical, given) };
+  const cache = cacheOf(typical, use);
+  const shares = cacheShares(architecture);
+  const terms = [
+    parameterTerm(model.parameters ?? 0, model.dtype ?? 'bf16'),
+    ...cache.terms.map((term) => ({
+      ...term,
+      ...range(term.bytes, term.bytes * shares.low, term.high * shares.high),
+      formula: `${term.formula}, of a typical model of this size`,
+    })),
+    ...bufferTerms(typical, use),
+  ];
+  const total = sumOf(terms);
   return {
     schema: 'umaprobe/estimate/1',
     model: estimatedModel(model),
-    use: estimatedUse({ ...use, context: use.context ?? 0 }, use.kvDtype ?? 'bf16'),
+    use: estimatedUse(use, cache.kvDtype),
     method: 'breakdown',
-    terms: [weights],
+    terms,
     total,
     loading: { terms: [], peak: total },
-    kvBytesPerToken: null,
+    kvBytesPerToken: cache.bytesPerToken,
     unread: [],
-    notes: ['Only the weights: cache and buffers need the model, or its config.json.'],
+    notes: [
+      `Cache and buffers are those of a typical dense model of this size (${architecture.layers} layers, 8 heads of keys and values), with a wide range; the model or its config.json says more.`,
+    ],
   };
 }

@@ -2,10 +2,9 @@
 
 import { invalidValue } from '../base/arguments.ts';
 import { exactly, range } from '../memory/range.ts';
-import { dataType } from '../models/dtypes.ts';
 import type { ModelFacts } from '../models/model.ts';
+import { WEIGHT_FORMATS, weightFormat } from '../models/weight-formats.ts';
 import { bytesOf, type ParameterCounts } from '../models/weights.ts';
-import { DTYPES } from '../types/dtypes.ts';
 import type { EstimateRange, EstimateTerm } from '../types/index.ts';
 import { isLlama, type Use } from './use.ts';
 
@@ -21,8 +20,8 @@ export function weightTerms(model: ModelFacts, use: Use): EstimateTerm[] {
   const { architecture, counts, weightBytes, weights } = model;
   if (weightBytes !== null)
     return [{ name: 'weights', ...exactly(weightBytes), formula: 'as given', inputs: { weightBytes } }];
-  if (weights.length === 0) return counts === null ? [] : [countedTerm(model, counts, use)];
-  const embedding = bytesOf(weights, 'embedding');
+  if (weights.length === 0) return counts === null ? [] : [countedTerm(model, counts, use), ...copyOf(model, use)];
+  const embedding = bytesOf(weights, 'embedding') / use.tensorParallel;
   const parts = {
     embedding,
     output: bytesOf(weights, 'output'),
@@ -32,12 +31,13 @@ export function weightTerms(model: ModelFacts, use: Use): EstimateTerm[] {
     mtp: use.mtp ? bytesOf(weights, 'mtp') : 0,
   };
   const bytes = Object.values(parts).reduce((sum, part) => sum + part, 0);
+  const devices = use.tensorParallel;
   const terms = [
     {
       name: 'weights',
-      ...loaded(model, bytes, use),
-      formula: 'embedding + output + layers + experts + vision + mtp',
-      inputs: parts,
+      ...perDevice(loaded(model, bytes, use), parts.vision, devices),
+      formula: `${devices > 1 ? '(' : ''}embedding + output + layers + experts + vision + mtp${devices > 1 ? ') / devices' : ''}`,
+      inputs: devices > 1 ? { ...parts, devices } : parts,
     },
   ];
   if (isLlama(use.program) && architecture?.tied === true)
@@ -48,6 +48,29 @@ export function weightTerms(model: ModelFacts, use: Use): EstimateTerm[] {
       inputs: { ...parts, embedding },
     });
   return terms.map((term) => (term.name === 'output-copy' ? { ...term, inputs: { embedding } } : term));
+}
+
+/** A share of each matrix. Norms and routers are on every device, and in some programs the tower that sees. */
+function perDevice({ bytes, low, high }: EstimateRange, vision: number, devices: number): EstimateRange {
+  if (devices === 1) return { bytes, low, high };
+  return range(bytes / devices, low / devices, ((high - vision) / devices) * 1.1 + vision);
+}
+
+/** The embedding once more, of a model that uses it as its output layer, in llama.cpp. */
+function copyOf({ architecture, counts, dtype }: ModelFacts, use: Use): EstimateTerm[] {
+  if (!isLlama(use.program) || architecture === null || counts === null || counts.output > 0) return [];
+  const embedding =
+    ((architecture.vocab ?? 0) * architecture.hidden * (weightFormat(dtype ?? 'bfloat16')?.bits ?? 16)) /
+    8 /
+    use.tensorParallel;
+  return [
+    {
+      name: 'output-copy',
+      ...range(embedding, 0, embedding),
+      formula: 'embedding, once more on the GPU: the model has no output layer of its own',
+      inputs: { embedding },
+    },
+  ];
 }
 
 /** The range: layers that some builds load and others do not, and what kernels pad. */
@@ -71,7 +94,7 @@ function tileBytes({ architecture, quantization }: ModelFacts, experts: number):
 /** Weights of a config alone: its parameters, in the data types that it names. */
 function countedTerm(model: ModelFacts, counts: ParameterCounts, use: Use): EstimateTerm {
   const { dtype, quantization } = model;
-  const plain = (dataType(dtype ?? 'bfloat16')?.bits ?? 16) / 8;
+  const plain = (weightFormat(dtype ?? 'bfloat16')?.bits ?? 16) / 8;
   const packed = quantization === null ? plain : (quantization.bytesPerWeight ?? (quantization.bits ?? 8 * plain) / 8);
   const outside = counts.embedding + counts.output;
   const layers = counts.blocks + (use.mtp ? counts.mtp : 0);
@@ -118,14 +141,15 @@ function unquantized({ quantization }: ModelFacts, { experts }: ParameterCounts)
   return /^(awq|gptq)$/.test(quantization.method) ? 0 : 0.3;
 }
 
-/** Bytes of a number of parameters: "int4" is half a byte each. */
+/** Bytes of a number of parameters, with the scales of their format: "nvfp4" is 0.5625 bytes each. */
 export function parameterTerm(parameters: number, dtype: string): EstimateTerm {
-  const type = dataType(dtype);
-  if (type === null) throw invalidValue('dtype', `one of ${DTYPES.join(', ')}`, dtype);
+  const format = weightFormat(dtype);
+  if (format === null) throw invalidValue('dtype', `one of ${WEIGHT_FORMATS.join(', ')}`, dtype);
+  const of = (bits: number): number => Math.ceil((parameters * bits) / 8);
   return {
     name: 'weights',
-    ...exactly(Math.ceil((parameters * type.bits) / 8)),
+    ...range(of(format.bits), of(format.low), of(format.high)),
     formula: 'parameters × bits(dtype) / 8',
-    inputs: { parameters, dtype: dtype.toLowerCase(), bits: type.bits },
+    inputs: { parameters, dtype: format.name, bits: format.bits, source: format.source },
   };
 }

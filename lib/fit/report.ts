@@ -123,8 +123,16 @@ function programReports(
   return (Object.keys(RULES) as FitProgram[])
     .filter((name) => only === null || name === only)
     .map((name) => ifCertain(afterSteps(RULES[name], input, steps), RULES[name], input, uncertain))
-    .map((report) => ({ ...report, from: clean(report.from), decision: clean(report.decision) }));
+    .map((report) => ({
+      ...report,
+      from: clean(report.from),
+      decision: clean(report.decision),
+      ...(report.verdict === 'no' ? NO_ADVICE : {}),
+    }));
 }
+
+/** What does not fit is told neither flags nor steps that are not enough. */
+const NO_ADVICE = { flags: null, remedies: [] };
 
 /** A no is none where what may be loaded beyond what is certain would change it. */
 function ifCertain(
@@ -196,7 +204,7 @@ function machineVerdict({ unknown, peak }: CheckedNeed, { limit, steps, uncertai
 }
 
 function remediesFor(verdict: FitVerdict, own: Own, chosen: FitProgramReport | null): FitRemedy[] {
-  if (verdict === 'fits') return [];
+  if (verdict === 'fits' || verdict === 'no') return [];
   const programs = chosen === null || chosen.verdict === 'fits' ? [] : chosen.remedies;
   const all = [...own.remedies, ...programs];
   return all.filter(

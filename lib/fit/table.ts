@@ -2,7 +2,7 @@
 
 import { estimate, estimateTable } from '../estimate/index.ts';
 import { exactly, sumOf } from '../memory/range.ts';
-import type { EstimateOptions, FitTable, FitTerm, Model, Snapshot } from '../types/index.ts';
+import type { EstimateOptions, EstimateReport, FitTable, FitTerm, Model, Snapshot } from '../types/index.ts';
 import { checkNeed } from './options.ts';
 import { type CheckedOptions, fitReport } from './report.ts';
 
@@ -10,23 +10,25 @@ import { type CheckedOptions, fitReport } from './report.ts';
 const QUANTISED_MORE = 1.2;
 
 export interface TableQuestion {
-  /** null: 7, 13 and 70 billion parameters, of which only the weights are known. */
+  /** null: 7, 13 and 70 billion parameters of a typical model. */
   model: Model | null;
   use: EstimateOptions;
   machine: Snapshot;
   options: CheckedOptions;
 }
 
-/** Of a model, cache and buffers are those of its estimate. */
+/** Cache and buffers are those of the estimate. */
 export async function tableOf({ machine, model, options, use }: TableQuestion): Promise<FitTable> {
   const table = await (model === null ? estimateTable() : estimateTable(model));
-  const terms = model === null ? [] : (await estimate(model, use)).terms;
-  const rest = terms.filter(({ name }) => name !== 'weights');
-  const cellOf = (dtype: string, bytes: number): FitTable['rows'][number]['cells'][number] => {
+  const estimates = await Promise.all(
+    table.rows.map(({ parameters: params }) => estimate(model ?? { params }, use)),
+  );
+  const cellOf = ({ terms, unread }: EstimateReport, dtype: string, bytes: number): FitTable['rows'][number]['cells'][number] => {
     const isQuantised = dtype === 'int8' || dtype === 'int4';
-    const high = Math.ceil(bytes * (isQuantised && model !== null ? QUANTISED_MORE : 1));
+    const high = Math.ceil(bytes * (isQuantised ? QUANTISED_MORE : 1));
+    const rest = terms.filter(({ name }) => name !== 'weights');
     const parts: FitTerm[] = [{ ...exactly(bytes), name: 'weights', high }, ...rest];
-    const whole = checkNeed({ total: sumOf(parts), terms: parts });
+    const whole = checkNeed({ total: sumOf(parts), terms: parts, unread });
     const { expectedFits, headroom, need, verdict } = fitReport(whole, machine, options);
     const { terms: _, ...size } = need;
     return { dtype, weights: bytes, need: size, verdict, expectedFits, headroom };
@@ -37,10 +39,11 @@ export async function tableOf({ machine, model, options, use }: TableQuestion): 
     simulated: machine.simulated,
     limit: fitReport(checkNeed({ bytes: 1 }), machine, options).limit.bytes,
     program: options.program,
-    rows: table.rows.map(({ bytes, name, parameters }) => ({
-      name,
-      parameters,
-      cells: table.columns.map((dtype, index) => cellOf(dtype, bytes[index] ?? 0)),
-    })),
+    rows: table.rows.flatMap(({ bytes, name, parameters }, row) => {
+      const estimated = estimates[row];
+      if (estimated === undefined) return [];
+      const cells = table.columns.map((dtype, index) => cellOf(estimated, dtype, bytes[index] ?? 0));
+      return [{ name, parameters, cells }];
+    }),
   };
 }

@@ -35,7 +35,8 @@ export function torch(input: ProgramInput): FitProgramReport {
     flags: null,
     remedies: remedy === null ? [] : [remedy],
     notes:
-      remedy !== null && !fits
+      // Where even the whole cache is too little, nothing succeeds.
+      remedy !== null && !fits && need.total.high <= (later ?? free)
         ? ['torch.empty itself succeeds: the kernel takes the cache back while it allocates.']
         : [],
   };

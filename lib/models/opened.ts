@@ -2,14 +2,13 @@
 
 import { checkInteger, checkKeys, invalidType, invalidValue, outOfRange } from '../base/arguments.ts';
 import { LIMITS, SOME_BYTES } from '../base/limits.ts';
-import { DTYPES } from '../types/dtypes.ts';
-import { dataType } from './dtypes.ts';
 import { emptyModel, type ModelFacts } from './model.ts';
 import type { JsonObject } from './model-file.ts';
 import { openModel } from './open.ts';
 import { modelOfConfig } from './open-folder.ts';
 import { quantizationOf } from './quantization.ts';
 import { MOST_PARAMETERS } from './tensors.ts';
+import { WEIGHT_FORMATS, weightFormat } from './weight-formats.ts';
 
 const OPEN = new WeakSet<ModelFacts>();
 
@@ -73,6 +72,6 @@ function configModel(model: object): ModelFacts {
 
 function checkDtype(value: unknown): string {
   if (typeof value !== 'string') throw invalidType('dtype', 'the name of a data type', value);
-  if (dataType(value) === null) throw invalidValue('dtype', `one of ${DTYPES.join(', ')}`, value);
+  if (weightFormat(value) === null) throw invalidValue('dtype', `one of ${WEIGHT_FORMATS.join(', ')}`, value);
   return value.toLowerCase();
 }

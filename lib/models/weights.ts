@@ -92,6 +92,8 @@ export function partOf(name: string, layers: number | null): WeightPart {
     if (layers !== null && Number.parseInt(name.slice(at), 10) >= layers) return 'mtp';
     return name.includes('.experts') || name.includes('_exps.') ? 'experts' : 'blocks';
   }
+  // Gemma's embeddings of each layer are looked up by the layers.
+  if (name.includes('per_layer_token_embd')) return 'blocks';
   if (/(?:embed_tokens|embed_in|wte|word_embeddings|tok_embeddings|token_embd|embeddings?)\.weight$/.test(name))
     return 'embedding';
   if (/(?:^|\.)(?:lm_head|output|embed_out|head)\.weight/.test(name)) return 'output';

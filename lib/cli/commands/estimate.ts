@@ -21,7 +21,7 @@ export const MODEL_OPTIONS: OptionTable = {
   dtype: {
     type: 'string',
     placeholder: '<type>',
-    summary: 'With --params: type of the weights, such as bf16, fp8, int4 (default bf16)',
+    summary: 'With --params: format of the weights, such as bf16, fp8, nvfp4, q4_k_m (default bf16)',
   },
   hidden: { type: 'string', placeholder: '<n>', summary: 'With --params and --method rough: the hidden size' },
   use: { type: 'string', placeholder: '<use>', summary: `${ESTIMATE_USES.join(', ')} (default inference)` },
@@ -85,7 +85,7 @@ export const estimateCommand: Command = {
   examples: [
     { command: 'umaprobe estimate ~/models/Qwen3-8B --context 32768', means: 'a folder' },
     { command: 'umaprobe estimate model.gguf --for llama.cpp --context 8192', means: 'by the rules of a program' },
-    { command: 'umaprobe estimate --params 70e9 --dtype int4', means: 'weights alone' },
+    { command: 'umaprobe estimate --params 70e9 --dtype nvfp4', means: 'a typical model of this size' },
     { command: 'umaprobe estimate org/name --use lora --batch 4 --context 2048', means: 'training' },
   ],
   readsMachine: true,
@@ -134,6 +134,9 @@ export function modelOf(values: Values, named: readonly string[], command: strin
   return model;
 }
 
+/** Of the smallest language models. */
+const LEAST_PARAMETERS = 100_000;
+
 /** "70e9", and as names of models have it: "70B", "350M". */
 function parameters(values: Values, command: string): number | undefined {
   const word = text(values, 'params');
@@ -141,6 +144,12 @@ function parameters(values: Values, command: string): number | undefined {
   const [, digits, unit] = /^(\d{1,6}(?:\.\d{1,3})?)([bm])$/i.exec(word) ?? [];
   const number =
     digits === undefined ? parseElements(word) : Math.round(Number(digits) * (unit?.toLowerCase() === 'b' ? 1e9 : 1e6));
+  // Whole models have more: a number that is so small has lost its unit.
+  if (number !== null && unit === undefined && number < LEAST_PARAMETERS)
+    throw new UsageError(
+      `--params "${word}" has no unit: expected ${word}B for ${word} billion parameters, or ${word}M for ${word} million.`,
+      command,
+    );
   if (number !== null && number >= 1 && number <= MOST_PARAMETERS) return number;
   throw new UsageError(
     `--params "${word}" is not a number of parameters, such as 70e9 or 70B, from 1 to 10^15.`,
