@@ -33,7 +33,7 @@ export function typicalArchitecture(parameters: number): Architecture {
   };
 }
 
-/** Caches of published models as shares of the typical one: from latent attention to as many heads of keys as of queries. */
+/** Caches of published models as shares of the typical one: from latent attention to as many heads of keys as of queries, in more layers. */
 export function cacheShares({ heads }: Architecture): { low: number; high: number } {
-  return { low: 0.1, high: Math.max(1, (heads ?? KV_HEADS) / KV_HEADS) };
+  return { low: 0.1, high: Math.max(1, (1.25 * (heads ?? KV_HEADS)) / KV_HEADS) };
 }

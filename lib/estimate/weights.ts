@@ -17,11 +17,16 @@ const EXPERT_TILE = 256;
 
 /** The term, and a copy that llama.cpp makes of an embedding without an output layer. */
 export function weightTerms(model: ModelFacts, use: Use): EstimateTerm[] {
-  const { architecture, counts, weightBytes, weights } = model;
+  const { architecture, counts, dtype, weightBytes, weights } = model;
   if (weightBytes !== null)
     return [{ name: 'weights', ...exactly(weightBytes), formula: 'as given', inputs: { weightBytes } }];
-  if (weights.length === 0) return counts === null ? [] : [countedTerm(model, counts, use), ...copyOf(model, use)];
-  const embedding = bytesOf(weights, 'embedding') / use.tensorParallel;
+  if (weights.length === 0 && counts === null) return [];
+  if (counts !== null && weights.length === 0) {
+    const bytes = (weightFormat(dtype ?? 'bfloat16')?.bits ?? 16) / 8;
+    const embedding = (architecture?.vocab ?? 0) * (architecture?.hidden ?? 0) * bytes;
+    return [countedTerm(model, counts, use), ...copyTerms(counts.output === 0, embedding, use)];
+  }
+  const embedding = bytesOf(weights, 'embedding');
   const parts = {
     embedding,
     output: bytesOf(weights, 'output'),
@@ -30,39 +35,22 @@ export function weightTerms(model: ModelFacts, use: Use): EstimateTerm[] {
     vision: use.languageModelOnly ? 0 : bytesOf(weights, 'vision'),
     mtp: use.mtp ? bytesOf(weights, 'mtp') : 0,
   };
-  const bytes = Object.values(parts).reduce((sum, part) => sum + part, 0);
+  const sum = 'embedding + output + layers + experts + vision + mtp';
+  const bytes = Object.values(parts).reduce((total, part) => total + part, 0);
   const devices = use.tensorParallel;
-  const terms = [
-    {
-      name: 'weights',
-      ...perDevice(loaded(model, bytes, use), parts.vision, devices),
-      formula: `${devices > 1 ? '(' : ''}embedding + output + layers + experts + vision + mtp${devices > 1 ? ') / devices' : ''}`,
-      inputs: devices > 1 ? { ...parts, devices } : parts,
-    },
-  ];
-  if (isLlama(use.program) && architecture?.tied === true)
-    terms.push({
-      name: 'output-copy',
-      ...range(embedding, 0, embedding),
-      formula: 'embedding, once more on the GPU: the file has no output layer of its own',
-      inputs: { ...parts, embedding },
-    });
-  return terms.map((term) => (term.name === 'output-copy' ? { ...term, inputs: { embedding } } : term));
+  const term = {
+    name: 'weights',
+    ...perDevice(loaded(model, bytes, use), parts.vision, devices),
+    formula: devices === 1 ? sum : `(${sum}) / devices`,
+    inputs: devices === 1 ? parts : { ...parts, devices },
+  };
+  return [term, ...copyTerms(architecture?.tied === true, embedding, use)];
 }
 
-/** A share of each matrix. Norms and routers are on every device, and in some programs the tower that sees. */
-function perDevice({ bytes, low, high }: EstimateRange, vision: number, devices: number): EstimateRange {
-  if (devices === 1) return { bytes, low, high };
-  return range(bytes / devices, low / devices, ((high - vision) / devices) * 1.1 + vision);
-}
-
-/** The embedding once more, of a model that uses it as its output layer, in llama.cpp. */
-function copyOf({ architecture, counts, dtype }: ModelFacts, use: Use): EstimateTerm[] {
-  if (!isLlama(use.program) || architecture === null || counts === null || counts.output > 0) return [];
-  const embedding =
-    ((architecture.vocab ?? 0) * architecture.hidden * (weightFormat(dtype ?? 'bfloat16')?.bits ?? 16)) /
-    8 /
-    use.tensorParallel;
+/** The embedding once more, as llama.cpp keeps it of a model that uses it as its output layer. */
+function copyTerms(isTied: boolean, whole: number, use: Use): EstimateTerm[] {
+  if (!isTied || !isLlama(use.program)) return [];
+  const embedding = whole / use.tensorParallel;
   return [
     {
       name: 'output-copy',
@@ -71,6 +59,12 @@ function copyOf({ architecture, counts, dtype }: ModelFacts, use: Use): Estimate
       inputs: { embedding },
     },
   ];
+}
+
+/** A share of each matrix. Norms and routers are on every device, and in some programs the tower that sees. */
+function perDevice({ bytes, low, high }: EstimateRange, vision: number, devices: number): EstimateRange {
+  if (devices === 1) return { bytes, low, high };
+  return range(bytes / devices, low / devices, ((high - vision) / devices) * 1.1 + vision);
 }
 
 /** The range: layers that some builds load and others do not, and what kernels pad. */

@@ -20,10 +20,12 @@ export interface TableQuestion {
 /** Cache and buffers are those of the estimate. */
 export async function tableOf({ machine, model, options, use }: TableQuestion): Promise<FitTable> {
   const table = await (model === null ? estimateTable() : estimateTable(model));
-  const estimates = await Promise.all(
-    table.rows.map(({ parameters: params }) => estimate(model ?? { params }, use)),
-  );
-  const cellOf = ({ terms, unread }: EstimateReport, dtype: string, bytes: number): FitTable['rows'][number]['cells'][number] => {
+  const estimates = await Promise.all(table.rows.map(({ parameters: params }) => estimate(model ?? { params }, use)));
+  const cellOf = (
+    { terms, unread }: EstimateReport,
+    dtype: string,
+    bytes: number,
+  ): FitTable['rows'][number]['cells'][number] => {
     const isQuantised = dtype === 'int8' || dtype === 'int4';
     const high = Math.ceil(bytes * (isQuantised ? QUANTISED_MORE : 1));
     const rest = terms.filter(({ name }) => name !== 'weights');

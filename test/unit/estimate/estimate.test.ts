@@ -37,11 +37,34 @@ describe('the tables of the lab', () => {
     ['fp16', 140],
     ['int8', 70],
     ['int4', 35],
-    ['nvfp4', 35],
     ['fp32', 280],
-  ])('70 billion parameters in %s are %d GB, and nothing is added', async (dtype, expected) => {
-    const { total } = await estimate({ params: 70e9, dtype });
-    expect(total).toEqual({ bytes: expected * 1e9, low: expected * 1e9, high: expected * 1e9 });
+    ['nvfp4', 39.375], // 0.5625 bytes with the scales
+    ['mxfp4', 37.1875], // 0.53125
+    ['nf4', 39.375],
+    ['q4_k_m', 42.826],
+    ['iq3_k', 30.078125],
+  ])('70 billion parameters in %s are %d GB', async (dtype, expected) => {
+    const { terms } = await estimate({ params: 70e9, dtype });
+    expect(terms[0]).toMatchObject({ name: 'weights', bytes: expected * 1e9 });
+  });
+
+  it('a number of parameters has the cache and the buffers of a typical model, whose range holds those of real ones', async () => {
+    const context = 32_768;
+    for (const [parameters, layers, kvHeads] of [
+      [8.03e9, 32, 8], // Llama 3.1 8B
+      [70.6e9, 80, 8],
+      [6.74e9, 32, 32], // Llama 2 7B: as many heads of keys as of queries
+      [0.6e9, 28, 8], // Qwen3 0.6B
+    ] as const) {
+      const { kvBytesPerToken, terms, total } = await estimate({ params: parameters }, { context, program: 'vllm' });
+      const cache = terms.find(({ name }) => name === 'kv-cache') ?? { low: 0, high: 0 };
+      const real = layers * kvHeads * 128 * 4 * context;
+      expect(cache.low).toBeLessThan(real);
+      expect(cache.high).toBeGreaterThanOrEqual(real * 0.99);
+      expect(terms.map(({ name }) => name)).toEqual(['weights', 'kv-cache', 'activations', 'cuda-graphs', 'runtime']);
+      expect(total.bytes).toBeGreaterThan(parameters * 2);
+      expect(kvBytesPerToken).toBeGreaterThan(0);
+    }
   });
 
   it('of a model has its own parameters', async () => {
@@ -132,8 +155,9 @@ describe('an estimate', () => {
 
   it('counts one cache of 65,536 tokens for four slots of 16,384 in llama.cpp', async () => {
     const cache = async (kvUnified: boolean) =>
-      (await estimate({ config: QWEN3_06B }, { program: 'llama.cpp', context: 16_384, sequences: 4, kvUnified }))
-        .terms[1]?.bytes;
+      (
+        await estimate({ config: QWEN3_06B }, { program: 'llama.cpp', context: 16_384, sequences: 4, kvUnified })
+      ).terms.find(({ name }) => name === 'kv-cache')?.bytes;
     expect(await cache(true)).toBe(28 * 8 * 128 * 4 * 65_536);
     expect(await cache(false)).toBe(28 * 8 * 128 * 4 * 65_536);
   });
@@ -152,5 +176,36 @@ describe('an estimate', () => {
   it('takes the weights that the caller knows', async () => {
     const { terms } = await estimate({ config: QWEN3_06B, weightBytes: 12_345 });
     expect(terms[0]).toMatchObject({ name: 'weights', bytes: 12_345 });
+  });
+});
+
+describe('devices that share a model', () => {
+  it('have a share of the tensors of real files, too', async () => {
+    const folder = join(ROOT, 'test/support/models/sharded');
+    const weights = async (tensorParallel: number) =>
+      (await estimate(folder, { program: 'vllm', tensorParallel })).terms[0] ?? { bytes: 0, low: 0, high: 0 };
+    const [one, two] = [await weights(1), await weights(2)];
+    expect(two.bytes).toBe(Math.round(one.bytes / 2));
+    expect(two.high).toBeGreaterThan(two.bytes);
+    expect(two.high).toBeLessThan(one.bytes);
+  });
+});
+
+describe('a model that uses its embedding as its output layer', () => {
+  it('has it twice in llama.cpp, also where only the config is known', async () => {
+    const copy = async (program: 'llama.cpp' | 'vllm') =>
+      (await estimate({ config: QWEN3_06B }, { program })).terms.find(({ name }) => name === 'output-copy')?.bytes;
+    expect(await copy('llama.cpp')).toBe(151_936 * 1024 * 2);
+    expect(await copy('vllm')).toBeUndefined();
+    const untied = { ...QWEN3_06B, tie_word_embeddings: false };
+    const { terms } = await estimate({ config: untied }, { program: 'llama.cpp' });
+    expect(terms.some(({ name }) => name === 'output-copy')).toBe(false);
+  });
+});
+
+describe('a long context', () => {
+  it('of a small model takes no logits of every token, which no program makes', async () => {
+    const { total } = await estimate({ config: QWEN3_06B }, { context: 131_072 });
+    expect(total.high).toBeLessThan(40 * 2 ** 30);
   });
 });

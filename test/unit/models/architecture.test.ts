@@ -18,6 +18,10 @@ const CONFIGS = JSON.parse(readFileSync(join(ROOT, 'test/support/models/configs.
   JsonObject
 >;
 
+const PUBLISHED_SUPER = JSON.parse(readFileSync(join(ROOT, 'test/support/models/published.json'), 'utf8'))[
+  'Nemotron-3-Super-120B-A12B'
+].config as JsonObject;
+
 function cacheOfConfig(name: string, options: Parameters<typeof useOf>[0] = {}) {
   const config = CONFIGS[name] ?? {};
   const model = modelWith(readConfig(config, name).architecture, quantizationOf(config, null));
@@ -270,5 +274,27 @@ describe('a GGUF header', () => {
     [{ block_count: 20_000 }, 'it has 20,000 layers; expected at most 10,000'],
   ])('%j is refused', (keys, message) => {
     expect(() => architecture('llama', keys)).toThrow(message);
+  });
+});
+
+describe('in vLLM', () => {
+  const vllm = { program: 'vllm', context: 16_384 } as const;
+  const bytesOfTerm = (name: string, options: Parameters<typeof useOf>[0], term: string) =>
+    cacheOfConfig(name, options).terms.find((entry) => entry.name === term)?.bytes ?? 0;
+
+  it('DeepSeek V4 keeps the tokens of a step besides its window of 128', () => {
+    const step = bytesOfTerm('DeepSeek V4 Flash', { ...vllm, batchTokens: 8192 }, 'kv-cache');
+    const short = bytesOfTerm('DeepSeek V4 Flash', { ...vllm, batchTokens: 2048 }, 'kv-cache');
+    expect(step - short).toBe(43 * 6144 * 512 * 2);
+  });
+
+  it('the layers of Nemotron 3 for further tokens have pages of the same size, and states for each drafted token', () => {
+    const config = PUBLISHED_SUPER;
+    const model = modelWith(readConfig(config, '').architecture, null);
+    const of = (mtp: boolean, name: string) =>
+      cacheOf(model, useOf({ ...vllm, mtp })).terms.find((entry) => entry.name === name)?.bytes ?? 0;
+    const layers = model.architecture?.cache.find(({ kind }) => kind === 'attention')?.layers ?? 0;
+    expect(of(true, 'kv-cache') / of(false, 'kv-cache')).toBeCloseTo((layers + 1) / layers, 5);
+    expect(of(true, 'recurrent-state')).toBe(2 * of(false, 'recurrent-state'));
   });
 });
