@@ -204,6 +204,17 @@ describe('a program’s verdict', () => {
     expect((await ask(weights)).summary).toMatch(/^14\.0 GiB without cache and buffers fit: /);
   });
 
+  const NO = ['no', 'no', null, [], []];
+  it('that says no tells neither flags nor steps, and promises nothing', async () => {
+    for (const program of ['vllm', 'sglang', 'llama.cpp', 'ollama', 'torch', 'accelerate'] as const) {
+      const machine = { host: { available: 100 * GiB, free: 7 * GiB, cached: 93 * GiB } };
+      const report = await ask(200 * GiB, machine, { program });
+      const [only] = report.programs;
+      expect([report.verdict, only?.verdict, only?.flags, only?.remedies, report.remedies]).toEqual(NO);
+      expect(only?.notes.join()).not.toContain('succeeds');
+    }
+  });
+
   it('is judged again after the steps of the machine', async () => {
     const processes = [{ pid: 11, name: 'VLLM::EngineCor', gpuBytes: 60 * GiB }];
     const shared: MachineFixture = { processes, host: { available: 30 * GiB, free: 20 * GiB } };
