@@ -13,6 +13,7 @@ import {
   type LayerMemory,
 } from './architecture.ts';
 import { encoderDecoder, isEncoderDecoder } from './encoder-decoder.ts';
+import { type Kind, kindsOf } from './layer-kinds.ts';
 import { checkLayers, type ModelConfig } from './model-config.ts';
 import { isObject } from './model-file.ts';
 import { defaultsOf } from './nested-defaults.ts';
@@ -142,6 +143,10 @@ export function expertsOf(config: ModelConfig): number {
   const names = ['n_routed_experts', 'num_local_experts', 'num_experts', 'moe_num_experts', 'num_routed_experts'];
   return config.count(names, 0) ?? config.inner('ffn_config')?.count(names, 0) ?? 0; // DBRX nests them
 }
+
+const HIDDEN = ['hidden_size', 'n_embd', 'd_model', 'dim'];
+
+const HEADS = ['num_attention_heads', 'n_head', 'n_heads', 'num_heads'];
 
 interface Shape {
   layers: number;
@@ -297,155 +302,6 @@ function attentionsPerLayer(model: string): number {
 
 function fullLayer({ kvHeads, keyDim, valueDim }: Shape): CacheLayers {
   return attention(kvHeads, keyDim, valueDim);
-}
-
-type Kind = 'full' | 'sliding' | 'chunked' | 'linear' | 'mamba' | 'hybrid' | 'conv' | 'lightning' | 'none';
-
-/** Names of layer kinds in `layer_types` and `layers_block_type`. */
-const KINDS: ReadonlyMap<string, Kind> = new Map([
-  ['full_attention', 'full'],
-  ['attention', 'full'],
-  ['self_attention', 'full'],
-  ['deepseek_sparse_attention', 'full'],
-  ['indexed_attention', 'full'],
-  ['global', 'full'],
-  ['sliding_attention', 'sliding'],
-  ['sliding_window_attention', 'sliding'],
-  ['local', 'sliding'],
-  ['chunked_attention', 'chunked'],
-  ['linear_attention', 'linear'],
-  ['mamba', 'mamba'],
-  ['mamba2', 'mamba'],
-  ['hybrid', 'hybrid'],
-  ['conv', 'conv'],
-  ['recurrent', 'conv'],
-  ['moe', 'none'],
-  ['mlp', 'none'],
-]);
-
-/** Fields from which transformers makes `layer_types`, where it is not given. */
-const REPEATED = [
-  'sliding_window_pattern',
-  '_sliding_window_pattern',
-  'max_window_layers',
-  'full_attention_interval',
-  'global_attn_every_n_layers',
-  'full_attn_idxs',
-  'hybrid_layer_ids',
-];
-
-/** Granite's models without Mamba layers describe them all the same. */
-const MAMBA_FIELDS = [
-  'mamba_n_heads',
-  'mamba_d_head',
-  'mamba_d_state',
-  'mamba_d_conv',
-  'mamba_expand',
-  'mamba_n_groups',
-];
-
-/** The kind of each layer, by whichever field the config has. */
-function kindsOf(config: ModelConfig, layers: number): Kind[] {
-  const each = (kind: (index: number) => Kind): Kind[] => Array.from({ length: layers }, (_, index) => kind(index));
-  const field = ['layer_types', 'layers_block_type', 'block_types', '_block_types'].find((name) => config.list(name));
-  if (field !== undefined) return namedKinds(config, field, layers);
-  const flags = config.list('hybrid_layer_pattern'); // MiMo: 1 slides
-  if (flags !== null) config.repeats('attention_chunk_size');
-  if (flags !== null) return flags.map((flag) => (flag === 1 ? 'sliding' : 'full'));
-  const softmax = config.list('attn_type_list'); // MiniMax-01: 0 is lightning attention
-  if (softmax !== null) return softmax.map((type) => (type === 0 ? 'lightning' : 'full'));
-  const crossing = config.list('cross_attention_layers'); // Llama 3.2: these keep the tokens of an image
-  if (crossing !== null) return each((index) => (crossing.includes(index) ? 'none' : 'full'));
-  const attentionLayers =
-    config.list('attn_layer_indices') ??
-    config.list('full_attn_idxs') ??
-    (config.text('model_type') === 'bamba' ? [] : null);
-  if (attentionLayers !== null) {
-    const other = config.has('mamba_d_state') ? 'mamba' : 'conv'; // Bamba, LFM2
-    return each((index) => (attentionLayers.includes(index) ? 'full' : other));
-  }
-  const period = config.count(['attn_layer_period']); // Jamba
-  if (period !== null) {
-    const offset = config.count(['attn_layer_offset'], 0) ?? 0;
-    return each((index) => (index % period === offset ? 'full' : 'mamba'));
-  }
-  const interval = config.count(['full_attention_interval']); // Qwen3-Next
-  if (interval !== null) return each((index) => ((index + 1) % interval === 0 ? 'full' : 'linear'));
-  return slidingKinds(config, each);
-}
-
-/** Of a list of names, which may be that of a group of layers that repeats (RecurrentGemma). */
-function namedKinds(config: ModelConfig, field: string, layers: number): Kind[] {
-  const named = config.list(field) ?? [];
-  if (named.length !== layers && !field.endsWith('block_types')) config.notUnderstood(field, `${named.length} layers`);
-  const model = config.text('model_type');
-  const kinds = Array.from({ length: layers }, (_, index) => kindOf(config, field, named[index % named.length]));
-  config.repeats(...REPEATED);
-  if (!kinds.includes('sliding')) config.repeats('sliding_window');
-  if (!kinds.includes('conv')) config.repeats('conv_L_cache');
-  if (!kinds.includes('mamba') && model === 'granitemoehybrid') config.repeats(...MAMBA_FIELDS);
-  if (model === 'recurrent_gemma') return kinds.map((kind) => (kind === 'full' ? 'sliding' : kind)); // all have a window
-  return windowsOff(config) ? kinds.map(withoutWindow) : kinds;
-}
-
-const HIDDEN = ['hidden_size', 'n_embd', 'd_model', 'dim'];
-
-const HEADS = ['num_attention_heads', 'n_head', 'n_heads', 'num_heads'];
-
-/** A kind that is not known counts as full attention, and the answer is not known. */
-function kindOf(config: ModelConfig, field: string, name: unknown): Kind {
-  const kind = KINDS.get(String(name));
-  // transformers 5 calls the layers of Mamba so, and those of lightning attention.
-  if (kind === 'linear' && (config.has('mamba_d_state') || config.has('ssm_state_size'))) return 'mamba';
-  if (kind === 'linear' && config.text('model_type') === 'minimax') return 'lightning';
-  if (kind === undefined) config.notUnderstood(field, name);
-  return kind ?? 'full';
-}
-
-function withoutWindow(kind: Kind): Kind {
-  return kind === 'sliding' ? 'full' : kind;
-}
-
-/** Qwen and others name a window that is switched off. */
-function windowsOff(config: ModelConfig): boolean {
-  return config.flag('use_sliding_window') === false;
-}
-
-/** Every how many layers one looks back at everything, where the config does not say. */
-const FULL_EVERY: Readonly<Record<string, number>> = {
-  gemma2: 2,
-  gpt_oss: 2,
-  cohere2: 4,
-  exaone4: 4,
-  olmo3: 4,
-  gemma3n_text: 5,
-  gemma3: 6,
-  gemma3_text: 6,
-};
-
-function slidingKinds(config: ModelConfig, each: (kind: (index: number) => Kind) => Kind[]): Kind[] {
-  const model = config.text('model_type') ?? '';
-  if (config.has('attention_chunk_size') && model.startsWith('llama4')) {
-    const unroped = config.list('no_rope_layers'); // 0: no positions, and attention to everything
-    return each((index) =>
-      (unroped !== null && unroped.length > 0 ? unroped[index] === 0 : (index + 1) % 4 === 0) ? 'full' : 'chunked',
-    );
-  }
-  const window = config.count(['sliding_window', 'sliding_window_size', 'attention_window_size'], 0);
-  if (window === null || window === 0 || windowsOff(config)) {
-    config.repeats('max_window_layers', 'sliding_window_pattern', '_sliding_window_pattern');
-    return each(() => 'full');
-  }
-  const written = config.text('sliding_window_pattern'); // EXAONE: "LLLG"
-  if (written !== null && written !== '')
-    return each((index) => (written[index % written.length] === 'G' ? 'full' : 'sliding'));
-  const every = config.count(['sliding_window_pattern', '_sliding_window_pattern']) ?? FULL_EVERY[model];
-  if (every !== undefined) return each((index) => ((index + 1) % every === 0 ? 'full' : 'sliding'));
-  if (model.startsWith('qwen')) {
-    const first = config.count(['max_window_layers'], 0) ?? 28;
-    return each((index) => (index < first ? 'full' : 'sliding'));
-  }
-  return each(() => 'sliding');
 }
 
 function layerOfKind(kind: Kind, config: ModelConfig, shape: Shape): LayerMemory {
