@@ -85,7 +85,7 @@ export const DOORS = {
 /** Folders inside a room; none bears the name of a room. */
 export const FOLDERS = {
   cache: ['prepare'],
-  cli: ['commands', 'core', 'shell'],
+  cli: ['commands', 'core', 'mcp', 'shell'],
   explain: ['messages'],
   memory: ['findings'],
   render: ['text', 'html'],

@@ -3,6 +3,7 @@ import { didYouMean } from '../../base/nearest.ts';
 import { estimate, estimateTable } from '../../estimate/index.ts';
 import { CACHE_TYPES, cacheTypeBytes } from '../../models/cache-types.ts';
 import { MOST_PARAMETERS, parseElements } from '../../models/tensors.ts';
+import { WEIGHT_FORMATS } from '../../models/weight-formats.ts';
 import { estimatePage, tablePage } from '../../render/text/estimate.ts';
 import { ESTIMATE_USES, OPTIMIZERS } from '../../types/estimate.ts';
 import type { EstimateOptions, ModelDescription } from '../../types/index.ts';
@@ -21,11 +22,22 @@ export const MODEL_OPTIONS: OptionTable = {
   dtype: {
     type: 'string',
     placeholder: '<type>',
+    values: WEIGHT_FORMATS,
     summary: 'With --params: format of the weights, such as bf16, fp8, nvfp4, q4_k_m (default bf16)',
   },
   hidden: { type: 'string', placeholder: '<n>', summary: 'With --params and --method rough: the hidden size' },
-  use: { type: 'string', placeholder: '<use>', summary: `${ESTIMATE_USES.join(', ')} (default inference)` },
-  for: { type: 'string', placeholder: '<program>', summary: `By the rules of ${MODEL_PROGRAM_NAMES.join(', ')}` },
+  use: {
+    type: 'string',
+    placeholder: '<use>',
+    summary: `${ESTIMATE_USES.join(', ')} (default inference)`,
+    values: ESTIMATE_USES,
+  },
+  for: {
+    type: 'string',
+    placeholder: '<program>',
+    summary: `By the rules of ${MODEL_PROGRAM_NAMES.join(', ')}`,
+    values: MODEL_PROGRAM_NAMES,
+  },
   context: {
     type: 'string',
     placeholder: '<tokens>',
@@ -35,6 +47,7 @@ export const MODEL_OPTIONS: OptionTable = {
   'kv-dtype': {
     type: 'string',
     placeholder: '<type>',
+    values: CACHE_TYPES,
     summary: 'Type of the cache, or of keys and values: fp8, q8_0/q4_0',
   },
   'batch-tokens': {
@@ -57,7 +70,12 @@ export const MODEL_OPTIONS: OptionTable = {
   method: { type: 'string', placeholder: '<method>', summary: 'Training: breakdown (default) or rough' },
   batch: { type: 'string', placeholder: '<n>', summary: 'Training: sequences in one step (default 1)' },
   'no-checkpointing': { type: 'boolean', summary: 'Training: keep all activations for the backward pass' },
-  optimizer: { type: 'string', placeholder: '<name>', summary: `Training: ${OPTIMIZERS.join(', ')} (default adamw)` },
+  optimizer: {
+    type: 'string',
+    placeholder: '<name>',
+    summary: `Training: ${OPTIMIZERS.join(', ')} (default adamw)`,
+    values: OPTIMIZERS,
+  },
   'mixed-precision': { type: 'boolean', summary: 'Training: FP32 weights and gradients beside those of 16 bits' },
   'lora-rank': { type: 'string', placeholder: '<n>', summary: 'Training: rank of the adapters (default 16)' },
   workers: { type: 'string', placeholder: '<n>', summary: 'Training: processes that load data (default 2)' },

@@ -146,6 +146,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./sim-grow.ts')).simGrowCommand,
   },
   {
+    name: 'mcp',
+    summary: 'Serves agents: the Model Context Protocol on stdin and stdout',
+    load: async () => (await import('./mcp.ts')).mcpCommand,
+  },
+  {
     name: 'completion',
     summary: 'Prints the completion script of a shell: bash, zsh or fish',
     load: async () => (await import('./completion.ts')).completionCommand,

@@ -1,0 +1,50 @@
+import { packageVersion } from '../../report/package-files.ts';
+import { type Command, type Context, finished, type Outcome } from '../core/command.ts';
+import { EXIT } from '../core/exit.ts';
+import { errorReply, lineOf, lines, MAX_LINE, RPC, RpcError } from '../mcp/rpc.ts';
+import { McpServer } from '../mcp/server.ts';
+import { loadTools } from '../mcp/tools.ts';
+
+export const mcpCommand: Command = {
+  name: 'mcp',
+  usage: '[options]',
+  description:
+    'Serves the Model Context Protocol on stdin and stdout, for agents that run no shell: memory, snapshot, doctor, fit, estimate, explain_error and processes. ' +
+    'Each call runs that command and answers its document. Nothing is changed, and nothing but the protocol is printed.\n' +
+    'Ends with its input, once the calls that run are answered. An agent that runs commands needs no server: skills/umaprobe/SKILL.md in the package tells it how.',
+  options: {},
+  examples: [
+    { command: 'claude mcp add umaprobe -- umaprobe mcp', means: 'add it to an agent' },
+    { command: 'umaprobe mcp --sim gb10', means: 'of a simulated machine' },
+  ],
+  readsMachine: true,
+  arguments: { min: 0, max: 0, afterDashes: false },
+  run,
+};
+
+async function run({ stderr, stdin, stdout, commands }: Context): Promise<Outcome> {
+  if (stdin.isTTY)
+    stderr.write('umaprobe mcp is started by an agent, which writes JSON-RPC to its stdin; Ctrl-D ends it.\n');
+  const load = async (name: string): Promise<Command> => {
+    const command = (await commands()).all.find((candidate) => candidate.name === name);
+    if (command === undefined) throw new Error(`there is no command ${name}`);
+    return command;
+  };
+  let tools: ReturnType<typeof loadTools> | undefined;
+  const server = new McpServer({ version: packageVersion(), tools: () => (tools ??= loadTools(load)) });
+  const running = new Set<Promise<void>>();
+  for await (const line of lines(stdin)) {
+    if (line?.trim() === '') continue;
+    const answered = (line === null ? Promise.resolve(tooLong()) : server.answer(line)).then((reply) => {
+      if (reply !== null) stdout.write(lineOf(reply));
+    });
+    running.add(answered);
+    void answered.finally(() => running.delete(answered));
+  }
+  await Promise.all(running);
+  return finished(EXIT.success);
+}
+
+function tooLong() {
+  return errorReply(null, new RpcError(RPC.request, `a line has more than ${MAX_LINE} bytes`));
+}
