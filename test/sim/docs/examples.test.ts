@@ -1,36 +1,59 @@
-/** Every JavaScript example of the documents runs as it stands. */
+/** Every JavaScript example of the documents runs as it stands, and on the page of the library prints what its comments say. */
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import * as library from '../../../lib/index.ts';
+import * as sim from '../../../lib/sim.ts';
 import { CLI } from '../../support/cli.ts';
+import { masked } from '../../support/console-blocks.ts';
 import { PAGES } from '../../support/pages.ts';
 import { ROOT } from '../../support/root.ts';
 
 const documents = PAGES.map((page) => ({ page, text: readFileSync(join(ROOT, page), 'utf8') }));
 const examples = documents.flatMap(({ page, text }) =>
-  [...text.matchAll(/<!-- example: (.+?) -->\n```js\n(.*?)```/gs)].map((match) => ({
-    title: `${page}: ${match[1]}`,
-    code: match[2] as string,
+  [...text.matchAll(/<!-- example( root)?: (.+?) -->\n```js\n(.*?)```/gs)].map((match) => ({
+    title: `${page}: ${match[2]}`,
+    root: match[1] !== undefined,
+    code: match[3] as string,
   })),
 );
+
+const LIBRARY = 'docs/library.md';
+
+/** What the comments of an example say that it prints: `console.log(x); // 3`. */
+function outputsOf(code: string): string[] {
+  return [...code.matchAll(/console\.log\(.*\);? \/\/ (.+)$/gm)].map((match) => match[1] as string);
+}
 
 describe('examples', () => {
   it('are found', () => {
     expect(examples.length).toBeGreaterThan(4);
-    // Each block of code is an example that is run, or a signature.
+    // Each block of code is an example or a program that is run (programs.test.ts), or a signature.
     const count = (pattern: RegExp) => documents.flatMap(({ text }) => [...text.matchAll(pattern)]).length;
-    expect(count(/^```js$/gm) - count(/<!-- signature -->\n```js$/gm)).toBe(examples.length);
+    const others = count(/<!-- (signature|program: \S+) -->\n```js$/gm);
+    expect(count(/^```js$/gm) - others).toBe(examples.length);
   });
 
-  it.each(examples)('$title', ({ code }) => {
+  it('of the page of the library call every function', () => {
+    const page = examples.filter(({ title }) => title.startsWith(LIBRARY)).map(({ code }) => code);
+    const functions = Object.entries({ ...library, ...sim }).filter(([name]) => name !== 'UmaError');
+    const missing = functions.filter(([name]) => !page.some((code) => new RegExp(`\\b${name}\\(`).test(code)));
+    expect(missing.map(([name]) => name)).toEqual([]);
+  });
+
+  it.for(examples)('$title', ({ code, root, title }, { skip }) => {
+    if (root && process.geteuid?.() !== 0) skip('only root writes to the kernel, also on a simulated machine');
     const node = [process.execPath, '--input-type=module', '-e', code];
     const simulates = code.includes('simulate(');
     const command = simulates ? node : [process.execPath, CLI, 'sim', 'run', 'gb10', '--', ...node];
     const ran = spawnSync(command[0] as string, command.slice(1), { cwd: ROOT, encoding: 'utf8', timeout: 30_000 });
     expect(ran.stderr).toBe('');
     expect(ran.status).toBe(0);
-    expect(ran.stdout).toMatch(/\d/);
+    // On other pages a comment says what a value means.
+    if (title.startsWith(LIBRARY))
+      expect(ran.stdout.trimEnd().split('\n').map(masked)).toEqual(outputsOf(code).map(masked));
+    else expect(ran.stdout).toMatch(/\d/);
   });
 });
