@@ -1,7 +1,7 @@
-/** What does one full snapshot() cost, compared with a plain C program that reads the same, and with one nvidia-smi query? */
+/** What do one full snapshot() and memory() cost, compared with a plain C program that reads the same, and with one nvidia-smi query? */
 
 import { spawnSync } from 'node:child_process';
-import { snapshot } from 'umaprobe';
+import { memory, memorySync, snapshot } from 'umaprobe';
 import { compare, compile, hasGpu, limit, quantile, run, skip, timeAsync } from './measure.mjs';
 
 await timeAsync(() => snapshot(), 500);
@@ -12,6 +12,12 @@ console.log(
   `     snapshot(): p50 ${p50.toFixed(0)} µs, p90 ${(quantile(taken, 0.9) / 1e3).toFixed(0)} µs, ${devices.length} device(s)`,
 );
 limit({ question: `snapshot() p50, warm, ${devices.length} device(s)`, value: p50, unit: 'µs', atMost: 200 });
+
+for (const [name, call] of Object.entries({ memory, memorySync })) {
+  await timeAsync(call, 100);
+  const value = quantile(await timeAsync(call, 3_000), 0.5) / 1e3;
+  limit({ question: `${name}() p50, warm, ${devices.length} device(s)`, value, unit: 'µs', atMost: 1_000 });
+}
 
 if (!hasGpu()) skip('snapshot()', 'the plain program needs a GPU');
 else {

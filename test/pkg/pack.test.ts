@@ -13,6 +13,7 @@ const shipped = [
   /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|binding\.gyp|CMakeLists\.txt)$/,
   /^dist\/.+\.(js|d\.ts)$/,
   /^dist\/(report\/page\.css|machine-validator\.cjs|cjs\/package\.json|umaprobe\.1)$/,
+  /^skills\/umaprobe\/SKILL\.md$/,
   /^systemd\/[\w-]+\.service$/,
   /^docs\/([\w/-]+\.md|screen\.svg)$/,
   /^lib\/machines\/[\w-]+\.json$/,
@@ -37,6 +38,7 @@ describe('the tarball', () => {
       'dist/cli.js',
       'dist/machine-validator.cjs',
       'docs/library.md',
+      'skills/umaprobe/SKILL.md',
       'lib/machines/gb10.json',
       'scripts/native-build.mjs',
     );
@@ -73,6 +75,7 @@ describe('the tarball', () => {
       'cli.js',
       'mem-get-info-worker.js',
       'hidden-devices-worker.js',
+      'memory-worker.js',
       'worker.js',
     ];
     expect(chunks.filter((chunk) => !entryPoints.includes(chunk) && !imported.includes(chunk))).toEqual([]);

@@ -12,12 +12,13 @@ const require = createRequire(import.meta.url);
 const env = { PATH: process.env.PATH ?? '' };
 
 const PROGRAM = `
-  import { snapshot, UmaError, type Snapshot } from 'umaprobe';
+  import { memorySync, snapshot, UmaError, type Memory, type Snapshot } from 'umaprobe';
   import { machines, type MachineSummary } from 'umaprobe/sim';
   export async function total(): Promise<number> {
     const taken: Snapshot = await snapshot({ memGetInfo: 'child' });
     const list: MachineSummary[] = machines();
-    return taken.host.total + list.length;
+    const seen: Memory = memorySync();
+    return taken.host.total + list.length + (seen.safe ?? 0);
   }
   export const isOurs = (error: unknown): error is UmaError => error instanceof UmaError;
   // @ts-expect-error: the types are real ones, and not any

@@ -1,6 +1,7 @@
 import { packageVersion } from '../../report/package-files.ts';
 import { type Command, type Context, finished, type Outcome } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
+import { UsageError } from '../core/usage.ts';
 import { errorReply, lineOf, lines, MAX_LINE, RPC, RpcError } from '../mcp/rpc.ts';
 import { McpServer } from '../mcp/server.ts';
 import { loadTools } from '../mcp/tools.ts';
@@ -22,7 +23,8 @@ export const mcpCommand: Command = {
   run,
 };
 
-async function run({ stderr, stdin, stdout, commands }: Context): Promise<Outcome> {
+async function run({ commands, json, stderr, stdin, stdout }: Context): Promise<Outcome> {
+  if (json) throw new UsageError('mcp prints the protocol, which is JSON; --json does not apply.', 'mcp');
   if (stdin.isTTY)
     stderr.write('umaprobe mcp is started by an agent, which writes JSON-RPC to its stdin; Ctrl-D ends it.\n');
   const load = async (name: string): Promise<Command> => {
