@@ -47,7 +47,6 @@ export const MODEL_OPTIONS: OptionTable = {
   'kv-dtype': {
     type: 'string',
     placeholder: '<type>',
-    values: CACHE_TYPES,
     summary: 'Type of the cache, or of keys and values: fp8, q8_0/q4_0',
   },
   'batch-tokens': {

@@ -48,6 +48,9 @@ const TYPED: readonly (readonly [typed: string, line: string])[] = [
   ['umaprobe record sh', 'umaprobe record show'],
   ['umaprobe completion z', 'umaprobe completion zsh'],
   ['umaprobe --memg', 'umaprobe --memgetinfo'],
+  ['umaprobe fit --for vl', 'umaprobe fit --for vllm'],
+  ['umaprobe estimate --use lo', 'umaprobe estimate --use lora'],
+  ['umaprobe estimate --dtype bfl', 'umaprobe estimate --dtype bfloat16'],
 ];
 
 const folder = temporaryFolder('completion');
