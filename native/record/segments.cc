@@ -58,6 +58,8 @@ constexpr uint64_t kBlock = 4096;
 constexpr uint64_t kCopyEvery = 64u << 10;
 // On a full disk; three minutes of frames of 100 ms.
 constexpr uint64_t kLeastSegment = 256u << 10;
+// Larger files with the name of a segment are another program's: the largest segment is 16 MiB.
+constexpr uint64_t kMostSegment = 64u << 20;
 
 uint64_t whole_blocks(uint64_t bytes) { return (bytes + kBlock - 1) / kBlock * kBlock; }
 
@@ -122,8 +124,11 @@ std::optional<Failure> Segments::list() {
   while (const dirent* entry = ::readdir(directory)) {
     const auto number = number_of(entry->d_name);
     struct stat about;
-    if (number && ::fstatat(folder_.get(), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) == 0)
-      files_.push_back({*number, static_cast<uint64_t>(about.st_size)});
+    if (!number || ::fstatat(folder_.get(), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0)
+      continue;
+    next_number_ = std::max(next_number_, *number + 1);
+    const auto bytes = static_cast<uint64_t>(about.st_size);
+    if (S_ISREG(about.st_mode) && bytes <= kMostSegment) files_.push_back({*number, bytes});
   }
   ::closedir(directory);
   std::sort(files_.begin(), files_.end(),
@@ -154,7 +159,7 @@ std::optional<Failure> Segments::append(const std::string& records) {
 
 std::optional<Failure> Segments::begin_segment() {
   end_segment();
-  const uint64_t number = files_.empty() ? 1 : files_.back().number + 1;
+  const uint64_t number = next_number_;
   while (bytes_on_disk() + options_.segment_bytes > options_.total_bytes && remove_oldest()) {
   }
   Descriptor next;
@@ -193,6 +198,7 @@ std::optional<Failure> Segments::begin_segment() {
   at_ = header.size();
   capacity_ = capacity;
   files_.push_back({number, capacity});
+  next_number_ = number + 1;
   return std::nullopt;
 }
 

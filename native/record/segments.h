@@ -61,7 +61,8 @@ class Segments {
   Descriptor file_;
   std::vector<File> files_;  // on disk, oldest first
   std::string copy_;         // of the header of the current segment, as a record
-  uint64_t at_ = 0;          // in it
+  uint64_t next_number_ = 1;
+  uint64_t at_ = 0;  // in the current segment
   uint64_t capacity_ = 0;
   uint64_t written_ = 0;
   uint64_t removed_for_room_ = 0;

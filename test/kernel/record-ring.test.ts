@@ -1,7 +1,7 @@
 /** What many starts of a recorder leave of what was recorded before them. */
 
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { readRecord } from '../../lib/record/index.ts';
@@ -79,6 +79,25 @@ describe('the ring', () => {
     expect(sessions[0]).toMatchObject({ id: 'hour', frames: 2000 });
     expect(sessions).toHaveLength(4);
     expect(bytesOnDisk()).toBeLessThan(5 * MiB);
+  });
+});
+
+describe('what no recorder wrote, with the name of a segment', () => {
+  it('is neither read through nor removed, and takes no room of the ring', async () => {
+    recordAnHour();
+    const huge = join(folder, '00000003.umarec');
+    writeFileSync(huge, '');
+    // Sparse: reading its zeros would take minutes.
+    truncateSync(huge, 2 ** 40);
+    mkdirSync(join(folder, '00000000.umarec'));
+    run(`for (let i = 0; i < 2; i++) await (await record({ folder, processesMs: 0 })).stop();`);
+    expect(segments().sort()).toEqual([0, 1, 2, 3, 4, 5].map((number) => `0000000${number}.umarec`));
+    const { problems, sessions } = await readRecord({ folder });
+    expect(sessions.map(({ frames }) => frames)).toEqual([HOUR_FRAMES, expect.any(Number), expect.any(Number)]);
+    expect(problems.map(({ segment }) => segment)).toEqual(['00000000.umarec']);
+    // A folder cannot be removed as the oldest segment: the ring still goes by bytes.
+    run(`await (await record({ folder, processesMs: 0, maxSizeBytes: ${5 * MiB} })).stop();`);
+    expect(segments()).not.toContain('00000001.umarec');
   });
 });
 
