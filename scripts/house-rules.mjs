@@ -55,10 +55,10 @@ const rules = [
     ignoreComments: true,
   },
   {
-    why: 'node:fs is imported by name, which shows what is opened',
+    why: 'other functions of Node that open files by a path are not used',
     files: /^lib\/.*\.ts$/,
-    pattern:
-      /\* as \w+ from 'node:fs|import \w+ from 'node:fs|(import|require|getBuiltinModule)\('(node:)?fs|from 'fs['/]/,
+    pattern: /\bprocess\.(binding|_linkedBinding|dlopen|chdir)\b|\b(writeReport|writeHeapSnapshot|DatabaseSync)\b/,
+    ignoreComments: true,
   },
   {
     why: 'a file is made by record/segments.cc alone, in a folder that lib/base/folder.ts has opened',
@@ -72,6 +72,20 @@ const rules = [
     files: /^lib\/.*\.ts$/,
     pattern: /(?<![.\w])(exec|execFile|fork|spawn|startProcess)(Sync)?\(\s*['"`](?!\/)/,
     acrossLines: true,
+  },
+  {
+    why: 'programs are started by base/start-process.ts, or where their path is known to be absolute',
+    files: /^lib\/.*\.ts$/,
+    except: /^lib\/(base\/start-process|cache\/system|cli\/commands\/sim-run|guard\/target)\.ts$/,
+    pattern: /^(?!import type ).*(['"`])(node:)?child_process\1/,
+    ignoreComments: true,
+  },
+  {
+    why: "only the user's own command is found by PATH",
+    files: /^native\/(?!sim\/).*\.(cc|h)$/,
+    except: /^native\/supervisor\/command\.cc$/,
+    pattern: /\b(exec[lv]pe?|posix_spawnp|popen)\(|(?<![\w.])system\(/,
+    ignoreComments: true,
   },
   {
     why: 'only js/calls* and js/promises.h know the C++ wrapper of Node-API',
@@ -177,18 +191,26 @@ function misplaced(path) {
   return [];
 }
 
-/** What a file of lib takes of node:fs and may not. */
+const FS_IMPORT = /^import (type )?\{([^{}]*)\} from 'node:fs(?:\/promises)?';$/gm;
+
+/** What a file of lib takes of node:fs and may not. It is imported by name, which shows what is opened. */
 function openedByPath(path, text) {
-  if (!/^lib\/.*\.ts$/.test(path) || MAY_OPEN[path] === '') return [];
+  if (!/^lib\/.*\.ts$/.test(path)) return [];
   const may = MAY_OPEN[path]?.split(' ') ?? [];
-  const imports = [...text.matchAll(/^import \{([^}]*)\} from 'node:fs(?:\/promises)?';/gm)];
-  const names = imports.flatMap(([, list]) => list.split(',').map((name) => name.trim().split(' ')[0]));
-  return names
+  const names = [...text.matchAll(FS_IMPORT)]
+    .flatMap(([, type, list]) => (type === undefined ? list.split(',') : []))
+    .map((name) => name.trim().split(' ')[0]);
+  const taken = names
     .filter((name) => name !== '' && name !== 'type' && !HARMLESS.has(name) && !may.includes(name))
     .map(
       (name) =>
         `${path}: ${name} of node:fs: files are opened by lib/base/folder.ts (written), named-path.ts and trusted-file.ts (read)`,
     );
+  const isHidden = /(['"`])(?:node:)?fs(?:\/promises)?\1/.test(text.replace(FS_IMPORT, ''));
+  return [
+    ...(MAY_OPEN[path] === '' ? [] : taken),
+    ...(isHidden ? [`${path}: node:fs is imported by name: import { statSync } from 'node:fs';`] : []),
+  ];
 }
 
 function tooLong(path, lines) {
