@@ -2,6 +2,7 @@
 
 import { invalidValue } from '../base/arguments.ts';
 import { UmaError } from '../base/errors.ts';
+import { formatBytes } from '../base/format.ts';
 import { defaultDevice } from '../memory/headroom.ts';
 import { fullestFirst, gpuText, hasOwnMemory, type OwnGpu, ownGpus, TAKEN_BYTES } from '../memory/own-memory.ts';
 import { OwnMemoryWatch, type OwnUse, readOwnMemory } from '../snapshot/own-memory.ts';
@@ -25,7 +26,10 @@ export function poolOf(machine: Snapshot, wanted: ProfilePool['name'] | null): P
   const own = visible.filter(hasOwnMemory);
   const device = defaultDevice({ devices: visible });
   const name = wanted ?? (device !== null && hasOwnMemory(device) ? 'gpu' : 'host');
-  if (name === 'host') return new HostPool(machine.host.total);
+  if (name === 'host') {
+    const { gpus } = ownGpus({ devices: visible });
+    return new HostPool(machine.host.total, gpus.length === 0 ? null : new GpuPool(gpus));
+  }
   if (own.length === 0)
     throw invalidValue('limitPool (--limit gpu=…)', 'host here, because no visible GPU has memory of its own', name);
   const { gpus, unread } = ownGpus({ devices: visible });
@@ -44,17 +48,26 @@ function notKnown(why: string): UmaError {
   });
 }
 
-class HostPool {
+export class HostPool {
   readonly facts: ProfilePool;
+  /** GPUs with memory of their own, which this pool does not count; null: none that can be read. */
+  readonly beside: GpuPool | null;
 
-  constructor(total: number) {
+  constructor(total: number, beside: GpuPool | null) {
     this.facts = { name: 'host', total, gpus: [] };
+    this.beside = beside;
   }
 
   /** Memory in use, in bytes. */
   used(): Promise<number | null> {
     return inUseNow(this.facts.total);
   }
+}
+
+/** What a trial took beside the host's memory, as a clause; null: nothing that counts. */
+export function besideText(course: GpuCourse | null): string | null {
+  if (course === null || course.peak - course.start < TAKEN_BYTES) return null;
+  return `${formatBytes(course.peak)} of the own memory of GPU ${course.index} were in use, which the limit does not count: --limit gpu=<size> does`;
 }
 
 /** Of a trial: one GPU, in bytes. */

@@ -10,7 +10,7 @@ import type { GuardEvent, GuardReport, ProfileEvent, ProfileParameters, ProfileT
 import { type Order, rowOf } from './explore.ts';
 import type { CheckedProfileOptions } from './options.ts';
 import { fill } from './placeholders.ts';
-import { GpuPool, type Pool } from './pool.ts';
+import { besideText, GpuPool, type Pool } from './pool.ts';
 import { writeTemplates } from './templates.ts';
 
 /** 200 readings a second: a peak of some 10 ms is seen. */
@@ -98,6 +98,7 @@ class Trial {
     const startedAt = new Date().toISOString();
     const start = await pool.used();
     const following = pool instanceof GpuPool ? await pool.follow() : null;
+    const beside = pool instanceof GpuPool ? null : await pool.beside?.follow();
     try {
       const report = await guard({
         command: [program as string, ...args],
@@ -117,8 +118,9 @@ class Trial {
         signal: this.#end.signal,
       });
       const course = following === null ? this.#hostCourse(report, start) : ((await following.end()) ?? NOT_READ);
-      return await this.#row(report, startedAt, course);
+      return await this.#row(report, startedAt, course, besideText((await beside?.end()) ?? null));
     } finally {
+      await beside?.end();
       await following?.end();
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
@@ -172,11 +174,14 @@ class Trial {
     report: GuardReport,
     startedAt: string,
     { index, peak, start, total, used }: Course,
+    besides: string | null,
   ): Promise<ProfileTrial> {
     const { number, params, prediction } = this.#order;
+    const { notes, status } = await this.#verdict(report, peak);
     return {
       ...rowOf(params, number, prediction),
-      ...(await this.#verdict(report, peak)),
+      status,
+      notes: [notes, besides].filter((text) => text !== null).join('; ') || null,
       peakBytes: peak,
       headroomBytes: peak === null ? null : total - peak,
       gpu: index,

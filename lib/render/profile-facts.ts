@@ -40,11 +40,13 @@ export function settingsText(params: ProfileParameters): string {
 export function answerText({ limit, pool, reason, safe, trials }: ProfileReport): string {
   if (safe === null) return `No configuration is safe below ${formatBoth(limit.bytes)}: ${reason}`;
   const { headroomBytes, marginBytes, params, peakBytes } = safe;
-  const gpu = trials.find((trial) => settingsText(trial.params) === settingsText(params))?.gpu ?? null;
+  const { gpu = null, notes = null } =
+    trials.find((trial) => settingsText(trial.params) === settingsText(params)) ?? {};
   const where = pool.name === 'host' ? '' : gpu === null ? ' of the GPU' : ` of GPU ${gpu}`;
   return (
     `${settingsText(params)} is the largest safe configuration: peak ${formatBoth(peakBytes)}${where}, ` +
-    `${formatBytes(marginBytes)} below the limit, ${formatBytes(headroomBytes)} stay available.`
+    `${formatBytes(marginBytes)} below the limit, ${formatBytes(headroomBytes)} stay available.` +
+    (notes === null ? '' : ` Of its trial: ${notes}.`)
   );
 }
 

@@ -107,6 +107,20 @@ describe('a GPU with memory of its own (simulated)', () => {
     // What the GPU takes is not the host's.
     expect(rows(host)).toEqual(['10 ok', '20 ok']);
     for (const { gpu, peakBytes } of host.trials) expect([gpu, (peakBytes ?? 0) < 8 * GB]).toEqual([null, true]);
+    expect(host.trials.map(({ notes }) => notes)).toEqual([
+      expect.stringMatching(/^9\.\d GiB of the own memory of GPU 0 were in use, which the limit does not count: /),
+      expect.stringContaining('--limit gpu=<size> does'),
+    ]);
+  });
+
+  it('beside one that shares the host’s is said with the answer, where the program took it and not the host’s', () => {
+    const beside = ['--sim', join(ROOT, 'test/agree/machines/gb10-beside-h200.json'), '--no-record'];
+    const grow = [process.execPath, CLI, 'sim', 'grow', '--gpu', '--curve', '0.1s:{gb}GB,0.6s:{gb}GB'];
+    const profile = ['profile', ...beside, '--journal', 'none', '--vary', 'gb=20,40', '--', ...grow];
+    const { stdout } = runUmaprobe(profile);
+    expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(
+      /SAFE gb 40 is the largest .* Of its trial: 37\.\d GiB of the own memory of GPU 0 were in use, which the limit does not count/,
+    );
   });
 
   it.each([
