@@ -119,10 +119,10 @@ function weightsIn(plateaus: readonly LaunchPlateau[], weights: number): number 
  * @param missing bytes of the floor that were taken; 0 or less: it was kept.
  */
 function flagsAfter(input: ReceiptInput, missing: number): LaunchFlags | null {
-  const { before, command, expected, isStopped, planned, total } = input;
+  const { before, command, expected, gpus, isStopped, planned, total } = input;
   const { program, utilization } = command;
   // Flags of a GPU's own memory do not give the host any back.
-  if (program === null || (expected !== null && expected.host !== null)) return null;
+  if (program === null || (expected !== null && expected.host !== null) || gpus.gpus.length > 0) return null;
   if (isStopped) return planned ?? { safe: null, from: 'The guard stopped it before it had all that it takes.' };
   if (missing <= 0)
     return { safe: null, from: `The floor was kept, with ${formatBytes(-missing)} to spare: its own flags are safe.` };

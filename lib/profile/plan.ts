@@ -9,7 +9,7 @@ import type { ProfileBisection, ProfileParameters, ProfileVariation } from '../t
 export interface Candidate {
   params: ProfileParameters;
   raised: string | null;
-  /** It shows what the parameter costs where that is cheap, and is no candidate for the answer. */
+  /** It shows what the parameter costs where that is cheaper, and is no candidate for the answer. */
   probe: boolean;
 }
 
@@ -18,23 +18,26 @@ export type Plan = Generator<Candidate, ProfileParameters | null, boolean>;
 
 /**
  * A parameter starts at its first value, with the earlier ones at their largest safe values. Its first raise there would
- * be a leap in the dark, so the same raise is tried with every other parameter at its first value before.
+ * be a leap in the dark, so the same raise is tried before in the middle of the way there: at the smallest configuration
+ * its cost may be less than the noise, and unknown where it is enlarged.
  */
 export function* variations(list: readonly ProfileVariation[]): Plan {
   const smallest = Object.fromEntries(list.map(({ name, values }) => [name, values[0] as number]));
   if (!(yield { params: smallest, raised: null, probe: false })) return null;
-  let safe: ProfileParameters = smallest;
+  /** Safe configurations, each above the one before. */
+  const way: ProfileParameters[] = [smallest];
   for (const { name, values } of list) {
+    const middle = way[Math.max(0, Math.min(Math.floor(way.length / 2), way.length - 2))];
     for (const [index, value] of values.entries()) {
       if (index === 0) continue;
-      const params = { ...safe, [name]: value };
-      const probe = { ...smallest, [name]: value };
+      const params = { ...(way.at(-1) ?? smallest), [name]: value };
+      const probe = { ...middle, [name]: value };
       if (index === 1 && !sameParameters(params, probe) && !(yield { params: probe, raised: name, probe: true })) break;
       if (!(yield { params, raised: name, probe: false })) break;
-      safe = params;
+      way.push(params);
     }
   }
-  return safe;
+  return way.at(-1) ?? null;
 }
 
 /** Precision of a bisection: it ends within this share of the value, or one step. */

@@ -24,10 +24,14 @@ const STEEPER_BY = 0.3;
 const MAX_EXPONENT = 4;
 /** Exponents that are tried: none, and 1 to 4. */
 const EXPONENTS = [0, ...Array.from({ length: (MAX_EXPONENT - 1) * 20 + 1 }, (_, index) => 1 + index / 20)];
+/** The same, of the parameters beside the one that is raised: their fit is repeated for each of its exponents. */
+const COARSE = EXPONENTS.filter((exponent) =>
+  exponent <= 2 ? Number.isInteger(exponent * 10) : Number.isInteger(exponent * 2),
+);
 /** An exponent whose misfit is within 2.5 standard deviations of the best one is possible. */
 const POSSIBLE = 2.5 ** 2;
 /** Each parameter's exponent is found with the others fixed; so often round. */
-const ROUNDS = 3;
+const ROUNDS = 2;
 
 /** null: there is no trial that differs from this configuration in one parameter alone. */
 export function predict(
@@ -42,19 +46,20 @@ export function predict(
   // Three of the same line have its own exponent; fewer need what the other trials say.
   const data = line.length >= 3 ? line : trials;
   if (new Set(data.map((trial) => trial.params[raised])).size < 2) return fromOne(last, value, raised);
-  const exponents = likelyExponents(data);
+  const table = tableOf(data);
   const candidates = EXPONENTS.map((exponent) => {
-    const fit = fitOf(data, { ...exponents, [raised]: exponent });
+    const fit = bestFit(table, { [raised]: exponent });
     const rise = at(fit, params) - at(fit, last.params);
-    return { misfit: fit.misfit + penaltyOf(exponent), bytes: last.bytes + Math.max(0, rise), isFlat: exponent === 0 };
+    return { fit, misfit: fit.misfit, bytes: last.bytes + Math.max(0, rise), isFlat: exponent === 0 };
   });
   const best = Math.min(...candidates.map(({ misfit }) => misfit));
+  const likeliest = candidates.find(({ misfit }) => misfit === best)?.fit as Fit;
   const possible = candidates.filter(({ misfit }) => misfit <= best + POSSIBLE).map(({ bytes }) => bytes);
   return widened(
     meanOf(candidates, best),
     Math.min(...possible, ...(isRising(data, raised) ? [] : [last.bytes])),
     Math.max(...possible),
-    `${modelText(exponents)} through ${trialsText(data, line, raised)}; the interval has every exponent of ${raised} that these allow`,
+    `${modelText(likeliest.exponents)} through ${trialsText(data, line, raised)}; the interval has every exponent of ${raised} that these allow`,
     data.length,
   );
 }
@@ -118,36 +123,64 @@ interface Fit {
   growing: number;
   first: ProfileParameters;
   exponents: Exponents;
-  /** Sum of the squared differences, in standard deviations of the noise. */
+  /** Sum of the squared differences, in standard deviations of the noise, and what steep exponents are less likely. */
   misfit: number;
 }
 
-/** The exponent of each parameter that has more than one value; where none or one explains as much, none. */
-function likelyExponents(trials: readonly Measured[]): Exponents {
-  const names = Object.keys(trials[0]?.params ?? {}).filter(
-    (name) => new Set(trials.map(({ params }) => params[name])).size > 1,
-  );
-  let exponents: Exponents = Object.fromEntries(names.map((name) => [name, 1]));
-  for (let round = 0; round < (names.length === 1 ? 1 : ROUNDS); round++)
-    for (const name of names) {
-      const misfits = EXPONENTS.map(
-        (exponent) => fitOf(trials, { ...exponents, [name]: exponent }).misfit + penaltyOf(exponent),
-      );
-      const least = Math.min(...misfits);
-      exponents = { ...exponents, [name]: EXPONENTS[misfits.findIndex((misfit) => misfit <= least + 1e-9)] as number };
+/** Trials with the logarithms of their parameters, relative to the first trial: a fit takes some microseconds. */
+interface Table {
+  first: ProfileParameters;
+  /** Parameters with more than one value. */
+  names: readonly string[];
+  points: readonly { weight: number; y: number; logs: readonly number[] }[];
+}
+
+function tableOf(trials: readonly Measured[]): Table {
+  const first = (trials[0] as Measured).params;
+  const names = Object.keys(first).filter((name) => new Set(trials.map(({ params }) => params[name])).size > 1);
+  const points = trials.map(({ bytes, params }) => ({
+    weight: 1 / ((NOISE_OF_PEAK * bytes) ** 2 + NOISE_BYTES ** 2),
+    y: bytes,
+    logs: names.map((name) => Math.log((params[name] as number) / (first[name] as number))),
+  }));
+  return { first, names, points };
+}
+
+/** With the likeliest exponents beside the given ones; where none or one explains as much, none. */
+function bestFit(table: Table, given: Exponents): Fit {
+  const exponents = table.names.map((name) => given[name] ?? 1);
+  const free = [...table.names.keys()].filter((index) => given[table.names[index] as string] === undefined);
+  const likely = (index: number): number => {
+    let [best, least] = [1, Number.POSITIVE_INFINITY];
+    for (const exponent of table.names.length === 1 ? EXPONENTS : COARSE) {
+      exponents[index] = exponent;
+      const misfit = linesThrough(table, exponents).misfit + penaltyOf(exponent);
+      if (misfit < least - 1e-9) [best, least] = [exponent, misfit];
     }
-  return exponents;
+    return best;
+  };
+  for (let round = 0; round < (free.length === 1 ? 1 : ROUNDS); round++)
+    for (const index of free) exponents[index] = likely(index);
+  const { misfit, ...line } = linesThrough(table, exponents);
+  return {
+    ...line,
+    first: table.first,
+    exponents: Object.fromEntries(table.names.map((name, index) => [name, exponents[index] as number])),
+    misfit: misfit + exponents.reduce((sum, exponent) => sum + penaltyOf(exponent), 0),
+  };
 }
 
 /** The best constant part and growing part for these exponents; neither is negative. */
-function fitOf(trials: readonly Measured[], exponents: Exponents): Fit {
-  const first = (trials[0] as Measured).params;
-  let [w, wx, wxx, wy, wxy] = [0, 0, 0, 0, 0];
-  const points = trials.map(({ bytes, params }) => {
-    const weight = 1 / ((NOISE_OF_PEAK * bytes) ** 2 + NOISE_BYTES ** 2);
-    return { weight, x: growthAt(params, first, exponents), y: bytes };
+function linesThrough({ points }: Table, exponents: readonly number[]): Pick<Fit, 'fixed' | 'growing' | 'misfit'> {
+  const xs = points.map(({ logs }) => {
+    let log = 0;
+    for (let index = 0; index < logs.length; index++) log += (logs[index] as number) * (exponents[index] as number);
+    return Math.exp(log);
   });
-  for (const { weight, x, y } of points) {
+  let [w, wx, wxx, wy, wxy] = [0, 0, 0, 0, 0];
+  let at = 0;
+  for (const { weight, y } of points) {
+    const x = xs[at++] as number;
     w += weight;
     wx += weight * x;
     wxx += weight * x * x;
@@ -158,8 +191,10 @@ function fitOf(trials: readonly Measured[], exponents: Exponents): Fit {
   let growing = spread > 1e-9 * w * wxx ? Math.max(0, (w * wxy - wx * wy) / spread) : 0;
   let fixed = (wy - growing * wx) / w;
   if (fixed < 0) [fixed, growing] = [0, wxy / wxx];
-  const misfit = points.reduce((sum, { weight, x, y }) => sum + weight * (fixed + growing * x - y) ** 2, 0);
-  return { fixed, growing, first, exponents, misfit };
+  let misfit = 0;
+  at = 0;
+  for (const { weight, y } of points) misfit += weight * (fixed + growing * (xs[at++] as number) - y) ** 2;
+  return { fixed, growing, misfit };
 }
 
 function growthAt(params: ProfileParameters, first: ProfileParameters, exponents: Exponents): number {
@@ -205,7 +240,7 @@ function powerText(exponent: number): string {
 export function curveOf(params: ProfileParameters, parameter: string, peaks: readonly Measured[]): ProfileCurve | null {
   const line = lineOf({ ...params, [parameter]: Number.POSITIVE_INFINITY }, parameter, peaks);
   if (line.length < 2) return null;
-  const { exponents, first, fixed, growing } = fitOf(line, likelyExponents(line));
+  const { exponents, first, fixed, growing } = bestFit(tableOf(line), {});
   const isFlat = exponents[parameter] === 0;
   const exponent = isFlat ? 1 : (exponents[parameter] as number);
   const [fixedBytes, unitBytes] = isFlat

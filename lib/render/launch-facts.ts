@@ -63,7 +63,7 @@ export function receiptRows(
     need === undefined ? '' : `; expected ${formatBytes(need.bytes)}`;
   const host = expected?.host ?? null;
   const ofHost = host === null ? beside(expected?.total) : `; expected ${rangeText(host)} for loading and data`;
-  const isOwn = gpus.length > 0 || gpuProblem !== null;
+  const isOwn = gpus.length > 0 || gpuProblem !== null || host !== null;
   return [
     ['before', `${formatBoth(before.available)} available, ${formatBytes(before.free)} free`],
     [
@@ -73,6 +73,7 @@ export function receiptRows(
     ['loaded', size(took.loaded)],
     ...gpus.flatMap((gpu) => gpuRows(gpu, host === null ? '' : beside(expected?.total))),
     ['unknown', gpuProblem],
+    ['unexpected', elsewhereText(expected, gpus, gpuProblem)],
     [isOwn ? 'host peak' : 'peak', `${formatBoth(took.peak)}${ofHost}`],
     ['plateau', size(took.plateau)],
     ['its own', ownText(own)],
@@ -87,6 +88,21 @@ export function receiptRows(
     ['flags', flags === null ? null : flags.from],
     ['recording', recordingText(record)],
   ];
+}
+
+/** The memory was taken elsewhere than was expected, so the peaks say nothing about what was. */
+function elsewhereText(
+  expected: LaunchExpectation | null,
+  gpus: readonly LaunchGpu[],
+  gpuProblem: string | null,
+): string | null {
+  if (expected === null) return null;
+  const wanted = `${formatBytes(expected.total.bytes)} were expected of`;
+  if (expected.host === null)
+    return gpus.length === 0
+      ? null
+      : `${wanted} the memory that CPU and GPU share; it took the own memory of ${gpus.map(({ index }) => `GPU ${index}`).join(', ')}`;
+  return gpus.length > 0 || gpuProblem !== null ? null : `${wanted} the GPU's own memory; it took none that counts`;
 }
 
 /** null: there is nothing to say: it was not wanted, or all of it is on disk. */

@@ -1,9 +1,11 @@
 /** Rows about the page cache. */
 
 import { formatBytes, GiB, inGiB } from '../../base/format.ts';
+import type { Reading } from '../../types/index.ts';
 import { headroom, unifiedDevice } from '../headroom.ts';
 import { DROP_PAGE_CACHE, WRITE_DIRTY, withReceipt } from '../remedies.ts';
-import { applies, bytes, command, meminfo, passed, type Row, unknown, unknownCounter } from './row.ts';
+import { cacheOnNode } from './gpu.ts';
+import { applies, bytes, command, meminfo, type Outcome, passed, type Row, unknown, unknownCounter } from './row.ts';
 
 /** Share of MemTotal in page cache above which programs that read cudaMemGetInfo refuse models that fit. */
 const CACHED_SHARE = 0.08;
@@ -22,7 +24,10 @@ export const pageCache: Row = {
         : [bytes('free by cudaMemGetInfo', read, device?.from['views.cudaMemGetInfo'] ?? 'cudaMemGetInfo')]),
     ];
     if (device === undefined)
-      return passed('No GPU here shares the host’s memory: its page cache takes nothing from a GPU.', evidence);
+      return (
+        cacheOnGpu(snapshot) ??
+        passed('No GPU here shares the host’s memory: its page cache takes nothing from a GPU.', evidence)
+      );
     if (immediate === null || afterReclaim === null) return unknown('what is available is not known', evidence);
     const cache = afterReclaim - immediate;
     if (cache < total * CACHED_SHARE) return passed('Little memory only looks used.', evidence);
@@ -40,6 +45,26 @@ export const pageCache: Row = {
     });
   },
 };
+
+/** A GH200's page cache may lie on the NUMA node of its GPU, where CUDA counts it as used. */
+function cacheOnGpu({ devices }: Reading): Outcome | null {
+  const [most] = devices
+    .flatMap((device) => {
+      const { nvml } = device;
+      const cache = cacheOnNode(device) ?? 0;
+      return nvml !== null && cache >= nvml.total * CACHED_SHARE ? [{ device, cache, total: nvml.total }] : [];
+    })
+    .sort((a, b) => b.cache - a.cache);
+  if (most === undefined) return null;
+  const { cache, device, total } = most;
+  return applies({
+    severity: 'notice',
+    bytes: cache,
+    summary: `${inGiB(cache)} of ${inGiB(total)} GiB of GPU ${device.index} look used but hold copies of files (page cache on its NUMA node); a load may not get them.`,
+    evidence: [bytes('page cache on the GPU', cache, device.from.allocatable ?? 'meminfo of its NUMA node')],
+    remedy: command('give them back first', DROP_PAGE_CACHE, { needsRoot: true, gains: cache }),
+  });
+}
 
 /**
  * Dirty pages that matter: more than a desktop writes, and more than a checkpoint leaves for a moment. The kernel itself

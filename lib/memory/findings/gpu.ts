@@ -208,7 +208,7 @@ function orphanedOnDevice({ devices }: Reading): Outcome | null {
 }
 
 /** Page cache on the GPU's NUMA node (GH200): used memory that no process holds, and that comes back. null: unknown. */
-function cacheOnNode({ allocatable: { afterReclaim, immediate }, memoryModel }: DeviceSnapshot): number | null {
+export function cacheOnNode({ allocatable: { afterReclaim, immediate }, memoryModel }: DeviceSnapshot): number | null {
   if (memoryModel !== 'coherent') return 0;
   return afterReclaim === null || immediate === null ? null : afterReclaim - immediate;
 }

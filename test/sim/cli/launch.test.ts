@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { receiptRows } from '../../../lib/render/launch-facts.ts';
 import type { LaunchReport, RecordedSession, RecordReport } from '../../../lib/types/index.ts';
 import { CLI, runUmaprobe, umaprobe } from '../../support/cli.ts';
 import { expectGpuCourse, expectGpuReceipt } from '../../support/gpu-launches.ts';
@@ -294,6 +295,21 @@ describe('on a GPU with memory of its own (simulated)', () => {
   it('a program that takes none of the GPU has no row of it', () => {
     const { receipt } = document(h200('--json', '--', 'true').stdout);
     expect(receipt).toMatchObject({ gpus: [], gpuProblem: null });
+    const text = h200('--', 'true').stderr.replaceAll(/\s+/g, ' ');
+    expect(text).toContain("unexpected 22.1 GiB were expected of the GPU's own memory; it took none that counts");
+    expect(text).toMatch(/host peak \S+ \S+( \(\S+ \S+\))?; expected .* for loading and data/);
+  });
+
+  it('beside one that shares the host’s: a program on the other GPU than the verdict’s has no safe flags by the host', () => {
+    const beside = ['--sim', 'test/agree/machines/gb10-beside-h200.json', '--no-record', '--no-prepare', '--json'];
+    const model = ['--model', CONFIG, '--for', 'vllm', '--context', '8192', '--utilization', '0.3'];
+    const { receipt } = document(launch(...beside, ...model, '--', ...grow).stdout);
+    expect(receipt?.gpus.map(({ index }) => index)).toEqual([0]);
+    expect(receipt?.flags).toBeNull();
+    const rows = receiptRows(receipt as NonNullable<typeof receipt>, null);
+    expect(rows.find(([label]) => label === 'unexpected')?.[1]).toMatch(
+      /were expected of the memory that CPU and GPU share; it took the own memory of GPU 0$/,
+    );
   });
 
   it('a GPU in MIG mode is not known, and says why', () => {

@@ -58,6 +58,9 @@ describe('a GH200 with page cache on its NUMA node', () => {
     const { afterReclaim, immediate } = device?.allocatable ?? {};
     expect((afterReclaim ?? 0) - (immediate ?? 0)).toBe(90 * GiB);
     expect(device?.from.allocatable).toContain('/sys/devices/system/node/node1/meminfo');
+    const cache = finding(snapshotOf('gh200-hbmcache'), 'page.cache');
+    expect(cache?.summary).toMatch(/^90\.00 of 95\.58 GiB of GPU 0 look used but hold copies of files/);
+    expect(cache?.remedy?.command).toContain('drop_caches');
   });
 });
 

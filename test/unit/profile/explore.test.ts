@@ -56,7 +56,7 @@ describe('three parameters', () => {
   /** Accumulation costs nothing; a token costs the same in every dimension. */
   const peak = ({ bs, seq }: ProfileParameters) => (16 + 4 * (bs as number) * (seq as number)) * GB;
 
-  it('are raised one at a time, and a new one is tried first at the smallest configuration', async () => {
+  it('are raised one at a time, and a new one is tried first halfway up', async () => {
     const { safe, trials } = await exploreFormula(variations(list), peak, LIMIT);
     expect(rows(trials)).toEqual([
       '1/1/1 ok',
@@ -64,10 +64,10 @@ describe('three parameters', () => {
       '4/1/1 ok',
       '8/1/1 ok',
       '16/1/1 ok',
-      '1/2/1 ok',
+      '4/2/1 ok',
       '16/2/1 ok',
       '16/4/1 ok',
-      '1/1/2 ok',
+      '8/1/2 ok',
       '16/4/2 refused',
     ]);
     expect(safe).toEqual({ bs: 16, ga: 4, seq: 1 });
@@ -90,9 +90,9 @@ describe('three parameters', () => {
             if (status === 'stopped') expect(prediction === null || prediction.high > 0.9 * LIMIT).toBe(true);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: 50 },
     );
-  });
+  }, 60_000);
 });
 
 describe('a bisection', () => {
@@ -181,8 +181,7 @@ describe('peaks a + b·batch^p·seq^q with 5 % noise, and accumulation that cost
   const usual = fc.double({ min: 1, max: 1.3, noNaN: true });
   const share = fc.double({ min: -0.05, max: 0.05, noNaN: true });
 
-  it('refuse nothing that lies 20 % below the limit, and nearly all are within 25 % one step ahead', async () => {
-    let [near, predictions] = [0, 0];
+  it('refuse nothing that lies 20 % below the limit, and are within 25 % one step ahead', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.shuffledSubarray(list, { minLength: 3 }),
@@ -202,15 +201,12 @@ describe('peaks a + b·batch^p·seq^q with 5 % noise, and accumulation that cost
             const actual = 6 * GB + truth(params);
             if (status === 'refused') expect(actual).toBeGreaterThan(0.8 * LIMIT);
             if (prediction === null || prediction.trials === 1) continue;
-            predictions++;
-            if (Math.abs(prediction.bytes / actual - 1) < 0.25) near++;
+            expect(Math.abs(prediction.bytes / actual - 1)).toBeLessThan(0.25);
           }
         },
       ),
       { numRuns: 100, seed: 8 },
     );
-    // The rest: a rise within the noise at the smallest configuration, enlarged many times.
-    expect(near / predictions).toBeGreaterThan(0.93);
   }, 60_000);
 
   it('of 96 MiB are not enlarged: accumulation at batch 64 is predicted as what there is', async () => {

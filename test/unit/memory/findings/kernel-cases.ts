@@ -26,6 +26,14 @@ const CACHE: FindingCase[] = [
     'pass',
     /takes nothing from a GPU/,
   ],
+  [
+    'page.cache',
+    'on the NUMA node of a GH200',
+    on({ model: 'coherent', ownFree: [52 * GiB], cacheOnNode: 88 * GiB }),
+    'note',
+    /^88\.00 of \S+ GiB of GPU 0 look used but hold copies of files/,
+    { bytes: 88 * GiB, effect: 'nothing', command: /^sync; echo 1 \| sudo tee/, gains: 88 * GiB },
+  ],
   ['page.cache', 'unknown', on({ host: { available: null } }), 'unknown', /is not known/],
   ['cache.dirty', 'little', on({ host: { dirty: GiB, writeback: 512 * MiB } }), 'pass', /^Nearly all/],
   [
