@@ -84,6 +84,7 @@ export class Transients {
   #next = 0;
   #first = 0;
   #found: Transient[] = [];
+  #count = 0;
   #last: (Transient & { startUs: number; endUs: number }) | null = null;
 
   constructor(at: At) {
@@ -95,6 +96,11 @@ export class Transients {
       next = this.#judgeNext(next);
     this.#frames.push(frame);
     this.#after.add(frame.bootUs, frame.free.highest);
+  }
+
+  /** Those that `list` has no place for. */
+  get leftOut(): number {
+    return Math.max(0, this.#count - LISTED);
   }
 
   /** Deepest first. No frame follows. */
@@ -177,6 +183,7 @@ export class Transients {
     const { endUs: _, startUs: __, ...transient } = this.#last;
     this.#last = null;
     this.#found.push(transient);
+    this.#count++;
     if (this.#found.length > 10 * LISTED) this.#found = deepest(this.#found);
   }
 }

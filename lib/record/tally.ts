@@ -136,6 +136,7 @@ export class SessionTally {
     const lowest = (least: { us: number; bytes: number } | null) =>
       least === null ? null : { at: at(least.us), bytes: least.bytes };
     const processSeries = this.#processTable.list();
+    const transients = this.#transients.list();
     const pool = {
       total: header.total,
       spare: this.#lastAvailable === null ? null : this.#lastAvailable - header.floor,
@@ -166,7 +167,7 @@ export class SessionTally {
       belowFloorMs: this.#belowUs / 1000,
       fastestFall: this.#fastest.fall,
       fastestRise: this.#fastest.rise,
-      transients: this.#transients.list(),
+      transients,
       plateaus: this.#plateaus.list(),
       marks: this.#marks.list,
       processes: this.#lastProcesses,
@@ -180,6 +181,7 @@ export class SessionTally {
         marks: this.#marks.leftOut,
         kernelMessages: this.#messages.leftOut,
         notes: this.#notes.leftOut,
+        transients: this.#transients.leftOut,
       },
       lastSeconds: this.#lastSeconds(),
       series: this.#series.list(),

@@ -260,8 +260,8 @@ export interface RecordedSession {
   kernelMessages: RecordedNote[];
   /** What the recorder could not do: a full disk, a kernel log that it may not read. Oldest first, at most the newest 50. */
   notes: RecordedNote[];
-  /** Earlier marks, messages and notes that these lists have no place for. */
-  leftOut: { marks: number; kernelMessages: number; notes: number };
+  /** What these lists have no place for: earlier marks, messages and notes, and transients that were less deep. */
+  leftOut: { marks: number; kernelMessages: number; notes: number; transients: number };
   /** The last 10 s, frame by frame. */
   lastSeconds: SeriesPoint[];
   series: SeriesPoint[];

@@ -310,7 +310,7 @@ export function sessionOf(overrides: Partial<RecordedSession> = {}): RecordedSes
     },
     notes: [{ at: recordTime(400), text: 'the disk is full: 1 old segment was removed early' }],
     kernelMessages: [{ at: recordTime(599), text: 'NVRM: Xid 31' }],
-    leftOut: { marks: 0, kernelMessages: 0, notes: 0 },
+    leftOut: { marks: 0, kernelMessages: 0, notes: 0, transients: 0 },
     lastSeconds: series.slice(-10),
     series,
     ...overrides,

@@ -110,13 +110,16 @@ function factsOf(session: RecordedSession): (readonly [string, Content] | null)[
 }
 
 function transientsSection(session: RecordedSession): Markup | null {
-  const { transients } = session;
+  const { leftOut, transients } = session;
   if (transients.length === 0) return null;
+  const count = transients.length + leftOut.transients;
+  const which =
+    leftOut.transients === 0 ? 'deepest first' : `the ${transients.length} deepest of ${formatCount(count)}`;
   return section(
     'Transients',
     scrollTable(
       named('Transients', session),
-      'Short falls of MemFree that came back by themselves, deepest first.',
+      `Short falls of MemFree that came back by themselves, ${which}.`,
       headRow(['at, UTC', 'deep', 'for', 'lowest MemFree']),
       transients.map(
         ({ at, bytes, durationMs, lowestFree }) =>

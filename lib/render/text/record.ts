@@ -51,7 +51,8 @@ function titleOf(session: RecordedSession): string {
 }
 
 function factLines(session: RecordedSession, options: RenderOptions): string[] {
-  const { plateaus, transients } = session;
+  const { leftOut, plateaus, transients } = session;
+  const more = transients.length - LISTED + leftOut.transients;
   const [longest] = plateaus;
   const facts: [string, string | null][] = [
     ...figuresOf(session),
@@ -65,7 +66,7 @@ function factLines(session: RecordedSession, options: RenderOptions): string[] {
               ({ at, bytes, durationMs }) =>
                 `${formatBytes(bytes)} for ${formatDuration(durationMs)} at ${timeOfDay(at)}`,
             )
-            .concat(transients.length > LISTED ? [`and ${transients.length - LISTED} more`] : [])
+            .concat(more > 0 ? [`and ${formatCount(more)} more`] : [])
             .join('; '),
     ],
     [

@@ -61,8 +61,17 @@ it('marks for which there is no place are counted', () => {
   expect([session.marks.length, session.marks[0]?.text, session.leftOut]).toEqual([
     10_000,
     '3',
-    { marks: 3, kernelMessages: 0, notes: 0 },
+    { marks: 3, kernelMessages: 0, notes: 0, transients: 0 },
   ]);
+});
+
+it('transients for which there is no place are counted', () => {
+  // Half a second deep, every two seconds.
+  const frames = Array.from({ length: 600 }, (_, index) =>
+    frameBytes({ bootUs: index * 100_000, free: index % 20 < 5 ? GiB : 8 * GiB }),
+  );
+  const { leftOut, transients } = sessionOf(SECOND, ...frames);
+  expect([transients.length, leftOut.transients]).toEqual([20, 9]);
 });
 
 it('a process that grows is found, with what is left at the end above the floor', () => {

@@ -67,7 +67,7 @@ describe('marks', () => {
   it('are all listed, or the rest is counted', () => {
     expect(text({ marks: marks(10) })).not.toContain('earlier');
     expect(text({ marks: marks(22) })).toContain('and 12 earlier ones; --json lists all');
-    const many = { marks: marks(10_000), leftOut: { marks: 5, kernelMessages: 0, notes: 0 } };
+    const many = { marks: marks(10_000), leftOut: { marks: 5, kernelMessages: 0, notes: 0, transients: 0 } };
     expect(text(many)).toContain('and 9,995 earlier ones; --json lists the newest 10,000');
     expect(page(many)).toContain('The newest 10,000 of 10,005, oldest first.');
   });
@@ -77,11 +77,14 @@ describe('marks', () => {
     const many = text({
       kernelMessages: said,
       notes: said,
-      leftOut: { marks: 0, kernelMessages: 300, notes: 0 },
+      leftOut: { marks: 0, kernelMessages: 300, notes: 0, transients: 90 },
       transients: Array.from({ length: 8 }, () => transient).filter((entry) => entry !== undefined),
     });
+    expect(page({ leftOut: { marks: 0, kernelMessages: 0, notes: 0, transients: 90 } })).toMatch(
+      /by themselves, the \d+ deepest of 9\d\./,
+    );
     expect(many).toContain('and 302 earlier ones; --json lists the newest 7');
     expect(many).toContain('and 2 earlier ones; --json lists all');
-    expect(many).toContain('; and 3 more');
+    expect(many).toContain('; and 93 more');
   });
 });
