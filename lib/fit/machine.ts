@@ -76,7 +76,9 @@ export function machineOf(snapshot: Snapshot, ordinal: number | null): Machine {
       ? null
       : { high: safeHigh, why: clean(device.from['allocatable.safeHigh'] ?? '') };
   const pool = poolOf(snapshot, device, limit);
-  return { device, pool, limit, from, uncertain, refusal, steps: stepsOf(snapshot, device, limit) };
+  const own = stepsOf(snapshot, device, limit);
+  const steps = ordinal === null ? [...otherGpu(snapshot, limit, own), ...own] : own;
+  return { device, pool, limit, from, uncertain, refusal, steps };
 }
 
 /** What could be loaded if nothing refused. */
@@ -123,6 +125,23 @@ function poolOf({ host }: Snapshot, device: DeviceSnapshot, limit: number | null
   const total = totalOf(device, host.total);
   if (available === null || total === null || limit === null) return null;
   return { total, used: Math.max(0, total - available), kept: Math.max(0, available - limit), loadable: limit };
+}
+
+/** Of a program that names no GPU: another one on which more can be loaded than on its own, whatever is stopped there. */
+function otherGpu({ devices }: Snapshot, limit: number | null, own: readonly Step[]): Step[] {
+  if (limit === null) return [];
+  const [most] = devices
+    .filter(
+      ({ memoryModel, uuid, visible }) =>
+        (memoryModel === 'discrete' || memoryModel === 'coherent') && uuid !== null && visible !== false,
+    )
+    .flatMap(({ allocatable: { safe }, index, uuid }) => (safe === null ? [] : [{ index, safe, uuid }]))
+    .sort((a, b) => b.safe - a.safe);
+  if (most === undefined || most.safe - limit < WORTHWHILE || own.some((step) => step.limit > most.safe)) return [];
+  const text = `start it on GPU ${most.index}, on which ${formatBytes(most.safe)} can be loaded: CUDA_VISIBLE_DEVICES=${most.uuid}`;
+  const gains = most.safe - limit;
+  const freed = { bytes: gains, hugePages: false };
+  return [{ remedy: { text, command: null, needsRoot: false, gains }, limit: most.safe, freed }];
 }
 
 /** What would raise the limit, the least harmful first. */

@@ -89,6 +89,21 @@ describe('the machine’s verdict', () => {
     expect((await ask(51 * GiB, machine)).verdict).toBe('no');
   });
 
+  it('names another GPU before it has a program stopped, unless a GPU was named', async () => {
+    const machine: MachineFixture = {
+      model: 'discrete',
+      ownFree: [GiB, 100 * GiB],
+      processes: [{ pid: 11, name: 'vllm', gpuBytes: 60 * GiB }],
+    };
+    const report = await ask(50 * GiB, machine);
+    expect(report.verdict).toBe('fits-after');
+    expect(report.remedies.map(({ text }) => text)).toEqual([
+      expect.stringMatching(/^start it on GPU 1, on which \S+ GiB can be loaded: CUDA_VISIBLE_DEVICES=GPU-\S+$/),
+    ]);
+    const named = await ask(50 * GiB, machine, { device: 0 });
+    expect(named.remedies.map(({ text }) => text)).toEqual([expect.stringMatching(/^stop vllm/)]);
+  });
+
   it.each([
     ['no GPU', { gpu: false }],
     ['MemAvailable is missing', { host: { available: null } }],
