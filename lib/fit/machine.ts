@@ -4,9 +4,16 @@ import { outOfRange } from '../base/arguments.ts';
 import { clean, formatBytes, MiB } from '../base/format.ts';
 import { cmaPhantom } from '../memory/cma.ts';
 import { goneText } from '../memory/device-health.ts';
+import { cacheOnNode } from '../memory/findings/gpu.ts';
 import { defaultDevice, hasUnknownPools, isMuchHidden, totalOf, unattributed } from '../memory/headroom.ts';
 import { refuses } from '../memory/judge.ts';
-import { BOOT_WITHOUT_KHO, DROP_AND_COMPACT, DROP_POOLS, RELEASE_HUGE_PAGES } from '../memory/remedies.ts';
+import {
+  BOOT_WITHOUT_KHO,
+  DROP_AND_COMPACT,
+  DROP_PAGE_CACHE,
+  DROP_POOLS,
+  RELEASE_HUGE_PAGES,
+} from '../memory/remedies.ts';
 import { type HostFacts, hostFacts, safeOnDevice, safeOnHost } from '../memory/safe.ts';
 import type {
   DeviceSnapshot,
@@ -232,15 +239,22 @@ function deviceSteps(device: DeviceSnapshot, limit: number): Step[] {
   let { others } = device;
   let { immediate } = allocatable;
   let reached = limit;
-  return freedByEnds(others).map(({ bytes, user }) => {
-    others = without(others, user);
+  const step = (text: string, command: string | null, bytes: number): Step => {
     immediate = immediate === null ? null : immediate + bytes;
     const after = Math.max(reached, safeOnDevice({ cuda, model, others }, immediate).low ?? reached);
     const gains = after - reached;
     reached = after;
     const freed = { bytes: Math.max(0, (immediate ?? 0) - (allocatable.immediate ?? 0)), hugePages: false };
-    return { remedy: { text: stopText(user), command: null, needsRoot: false, gains }, limit: after, freed };
-  });
+    return { remedy: { text, command, needsRoot: command !== null, gains }, limit: after, freed };
+  };
+  const cached = cacheOnNode(device) ?? 0;
+  return [
+    ...(cached === 0 ? [] : [step('give back the page cache on the GPU’s NUMA node', DROP_PAGE_CACHE, cached)]),
+    ...freedByEnds(others).map(({ bytes, user }) => {
+      others = without(others, user);
+      return step(stopText(user), null, bytes);
+    }),
+  ];
 }
 
 function stopText({ gpuBytes, name, pid }: GpuProcess): string {

@@ -89,6 +89,18 @@ describe('the machine’s verdict', () => {
     expect((await ask(51 * GiB, machine)).verdict).toBe('no');
   });
 
+  it('gives back page cache on the NUMA node of a GH200', async () => {
+    const machine: MachineFixture = { model: 'coherent', ownFree: [52 * GiB], cacheOnNode: 88 * GiB };
+    const report = await ask(100 * GiB, machine);
+    expect(report.verdict).toBe('fits-after');
+    expect(report.remedies[0]).toMatchObject({
+      text: 'give back the page cache on the GPU’s NUMA node',
+      command: expect.stringContaining('drop_caches'),
+      gains: 88 * GiB,
+      needsRoot: true,
+    });
+  });
+
   it('names another GPU before it has a program stopped, unless a GPU was named', async () => {
     const machine: MachineFixture = {
       model: 'discrete',
