@@ -16,8 +16,10 @@ const PREFIX = 'umaprobe-sim';
 export function createStateFolder(): string {
   const parent = runtimeFolder();
   try {
+    // It refuses a parent in which another user replaces what is there.
+    const folder = makeTemporaryFolder(parent, `${PREFIX}-${namespaceNumber()}-${process.pid}-`);
     removeStale(parent);
-    return makeTemporaryFolder(parent, `${PREFIX}-${namespaceNumber()}-${process.pid}-`);
+    return folder;
   } catch (cause) {
     const { code = 'UNKNOWN' } = cause as NodeJS.ErrnoException;
     const message = `a simulated machine needs a folder for its files, and none can be made in ${parent} (${code}): set TMPDIR or XDG_RUNTIME_DIR to a folder that this user may write`;

@@ -10,10 +10,11 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type CliOptions, runInShell, runUmaprobe } from '../support/cli.ts';
 import { compileC } from '../support/clients.ts';
@@ -193,6 +194,17 @@ describe.skipIf(!isRoot)('what root writes (skipped: needs root)', { retry: 0, t
     if (code === 77) return context.skip(`no user namespaces here: ${stderr}`);
     expect([code, stderr]).toEqual([0, expect.not.stringContaining('uid 65534')]);
     expect(readdirSync(state).sort()).toEqual(['page.html', 'umaprobe']);
+  });
+
+  it('removes nothing of a simulated machine in a folder for temporary files that is another user’s', () => {
+    const { hers } = scene(nobody, 0o755);
+    // Of a process that has ended: no process has this id.
+    const [number = ''] = /\d+/.exec(readlinkSync('/proc/self/ns/pid')) ?? [];
+    const stale = join(hers, `umaprobe-sim-${number}-4194304-stale`);
+    mkdirSync(stale);
+    const { stderr } = runUmaprobe(['snapshot', '--sim', 'gb10'], { env: { TMPDIR: hers, XDG_RUNTIME_DIR: '' } });
+    expect(stderr).toContain('FOREIGN_FOLDER');
+    expect(readdirSync(hers)).toContain(basename(stale));
   });
 
   it.each(RUNS)('%s where a link of another user leads to a folder of root', (name, args) => {
