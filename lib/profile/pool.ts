@@ -48,7 +48,7 @@ function notKnown(why: string): UmaError {
   });
 }
 
-export class HostPool {
+class HostPool {
   readonly facts: ProfilePool;
   /** GPUs with memory of their own, which this pool does not count; null: none that can be read. */
   readonly beside: GpuPool | null;
