@@ -304,10 +304,22 @@ function fullLayer({ kvHeads, keyDim, valueDim }: Shape): CacheLayers {
   return attention(kvHeads, keyDim, valueDim);
 }
 
+/** Llama 3.2 sees an image in up to four tiles of 560 × 560 pixels: 40 × 40 patches and one token for each tile. */
+const IMAGE_TOKENS = 4 * (40 * 40 + 1);
+
 function layerOfKind(kind: Kind, config: ModelConfig, shape: Shape): LayerMemory {
   switch (kind) {
     case 'none':
       return { kind: 'none' };
+    case 'image':
+      return {
+        kind: 'cross',
+        layers: 1,
+        kvHeads: shape.kvHeads,
+        keyDim: shape.keyDim,
+        valueDim: shape.valueDim,
+        tokens: IMAGE_TOKENS,
+      };
     case 'full':
       return globalLayer(config, shape);
     case 'sliding':
@@ -402,7 +414,7 @@ function patternLayer(letter: string, config: ModelConfig, shape: Shape): LayerM
 function notesOf(config: ModelConfig, layers: readonly LayerMemory[]): string[] {
   const notes: string[] = [];
   if (config.has('cross_attention_layers'))
-    notes.push('Layers with cross-attention keep the tokens of images, which are not counted.');
+    notes.push('Layers with cross-attention keep the tokens of one image for each sequence.');
   if (layers.some(({ kind }) => kind === 'compressed'))
     notes.push('Compressed attention is new: programs differ in what they keep, and the range says so.');
   return notes;

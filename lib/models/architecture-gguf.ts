@@ -60,6 +60,7 @@ export function architectureOfGguf(header: Header, path: string): Architecture |
     maxContext: keys.count('context_length'),
     softcap: keys.number('final_logit_softcapping') !== null || /^gemma[24]/.test(keys.architecture),
     tied: null,
+    unread: keys.unread(),
     cache: grouped(main),
     mtpCache:
       mtpLayers === 0 ? null : (grouped(memories.slice(blocks - mtpLayers).flat())[0] ?? cacheOfMtp(main, mtpLayers)),
@@ -67,10 +68,22 @@ export function architectureOfGguf(header: Header, path: string): Architecture |
   };
 }
 
+/** Keys that describe what a layer keeps of earlier tokens. What the others change, the tensors of the file say. */
+const KEPT =
+  /^(?:attention|ssm|wkv|shortconv|kda|rwkv|recurrent|indexer|engram|ngram)\.|window|cache|state|recurrent|memory|ngram|compress|latent/;
+/** Of those: factors, ranks of weights, and sizes of layers that a rule reads where there are such layers. */
+const NOT_KEPT =
+  /^attention\.(?:\w*norm_\w+|max_alibi_bias|clamp_kqv|\w*scale|temperature_\w+|\w*lora_rank|output_group_count|relative_buckets_count|causal|indexer\.(?:head_count|top_k|key_length)|sliding_window\w*|(?:key|value)_length\w*|head_count\w*)$|^ssm\.(?:time_step_rank|dt_b_c_rms|group_count|state_size|conv_kernel|inner_size)$/;
+
+function isOn(value: GgufValue): boolean {
+  return Array.isArray(value) ? value.some(Boolean) : Boolean(value);
+}
+
 class Keys {
   readonly architecture: string;
   readonly #header: Header;
   readonly #path: string;
+  readonly #read = new Set<string>();
 
   constructor(header: Header, path: string) {
     this.#header = header;
@@ -79,7 +92,17 @@ class Keys {
   }
 
   value(name: string): GgufValue | null {
+    this.#read.add(`${this.architecture}.${name}`);
     return this.#header.metadata.get(`${this.architecture}.${name}`) ?? null;
+  }
+
+  /** Keys of what layers keep that no rule has read. */
+  unread(): string[] {
+    const prefix = `${this.architecture}.`;
+    return [...this.#header.metadata]
+      .filter(([key, value]) => key.startsWith(prefix) && !this.#read.has(key) && isOn(value))
+      .map(([key]) => key)
+      .filter((key) => KEPT.test(key.slice(prefix.length)) && !NOT_KEPT.test(key.slice(prefix.length)));
   }
 
   number(name: string): number | null {

@@ -90,6 +90,8 @@ export interface Architecture {
   cache: CacheLayers[];
   /** How the cache of the MTP layers is built; null: there are none. */
   mtpCache: CacheLayers | null;
+  /** Keys of a GGUF file that may change the cache, and that no rule has read. */
+  unread?: string[];
   /** What was assumed, as sentences. */
   notes: string[];
 }

@@ -5,7 +5,17 @@
 
 import type { ModelConfig } from './model-config.ts';
 
-export type Kind = 'full' | 'sliding' | 'chunked' | 'linear' | 'mamba' | 'hybrid' | 'conv' | 'lightning' | 'none';
+export type Kind =
+  | 'full'
+  | 'sliding'
+  | 'chunked'
+  | 'linear'
+  | 'mamba'
+  | 'hybrid'
+  | 'conv'
+  | 'lightning'
+  | 'image'
+  | 'none';
 
 /** Names of layer kinds in `layer_types` and `layers_block_type`. */
 const KINDS: ReadonlyMap<string, Kind> = new Map([
@@ -61,7 +71,7 @@ export function kindsOf(config: ModelConfig, layers: number): Kind[] {
   const softmax = config.list('attn_type_list'); // MiniMax-01: 0 is lightning attention
   if (softmax !== null) return softmax.map((type) => (type === 0 ? 'lightning' : 'full'));
   const crossing = config.list('cross_attention_layers'); // Llama 3.2: these keep the tokens of an image
-  if (crossing !== null) return each((index) => (crossing.includes(index) ? 'none' : 'full'));
+  if (crossing !== null) return each((index) => (crossing.includes(index) ? 'image' : 'full'));
   const attentionLayers =
     config.list('attn_layer_indices') ??
     config.list('full_attn_idxs') ??

@@ -37,6 +37,7 @@ export async function openGguf(folder: ModelFolder, file: string, name = file): 
     weights,
     parameters: parametersOf(weights),
     architecture,
+    unread: architecture?.unread ?? [],
     notes: architecture === null ? ['The file has no language model: only its weights are counted.'] : notesOf(first),
   };
 }

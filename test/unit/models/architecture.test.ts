@@ -298,3 +298,71 @@ describe('in vLLM', () => {
     expect(of(true, 'recurrent-state')).toBe(2 * of(false, 'recurrent-state'));
   });
 });
+
+describe('models of other kinds', () => {
+  const FIELDS = JSON.parse(readFileSync(join(ROOT, 'test/support/models/fields.json'), 'utf8')) as Record<
+    string,
+    { config: JsonObject }
+  >;
+  const kept = (name: string) => readConfig(FIELDS[name]?.config ?? {}, name).architecture.cache;
+
+  it('RecurrentGemma has a window in each layer with attention', () => {
+    expect(kept('recurrentgemma-2b')).toEqual([
+      { kind: 'state', layers: 18, what: 'short convolution', stateElements: 2560, convElements: 3 * 2560 },
+      expect.objectContaining({ kind: 'attention', layers: 8, kvHeads: 1, keyDim: 256, window: 2048 }),
+    ]);
+  });
+
+  it('Phi-4-mini-flash keeps every token in one layer of 32', () => {
+    expect(kept('Phi-4-mini-flash').map(({ kind, layers }) => [kind, layers])).toEqual([
+      ['state', 9],
+      ['attention', 8],
+      ['attention', 1],
+    ]);
+    const [, sliding, full] = kept('Phi-4-mini-flash');
+    expect(sliding).toMatchObject({ window: 512, kvHeads: 20, keyDim: 64 });
+    expect(full).toMatchObject({ window: null });
+  });
+
+  it('xLSTM has a matrix, a vector and a number for each head', () => {
+    // 8 heads of 256 × 512, in each of 32 layers.
+    expect(kept('transformers xlstm')).toEqual([
+      { kind: 'state', layers: 32, what: 'mLSTM', stateElements: 8 * 256 * 512 + 8 * 256 + 8, convElements: 0 },
+    ]);
+  });
+
+  it('Gemma 4 has heads of another size in its layers with full attention', () => {
+    const [sliding, full] = kept('transformers gemma4');
+    expect(sliding).toMatchObject({ layers: 25, keyDim: 256, window: 512 });
+    expect(full).toMatchObject({ layers: 5, keyDim: 512, window: null });
+  });
+
+  it('DeepSeek V4 is the same in the config of transformers 5', () => {
+    const layers = kept('transformers deepseek_v4');
+    expect(layers.map(({ kind }) => kind)).toEqual(['compressed', 'compressed']);
+    expect(layers.reduce((sum, group) => sum + group.layers, 0)).toBe(43);
+  });
+
+  it('a key of a GGUF file that may change its cache is named where no rule reads it', () => {
+    const header = (more: [string, unknown][]) => ({
+      metadata: new Map<string, never>([
+        ['general.architecture', 'qwen3'],
+        ['qwen3.block_count', 2],
+        ['qwen3.embedding_length', 64],
+        ['qwen3.attention.head_count', 4],
+        ['qwen3.attention.head_count_kv', 2],
+        ['qwen3.attention.layer_norm_rms_epsilon', 1e-6],
+        ['qwen3.rope.freq_base', 1e6],
+        ...more,
+      ] as [string, never][]),
+      arrayLengths: new Map<string, number>(),
+    });
+    expect(architectureOfGguf(header([]), 'm.gguf')?.unread).toEqual([]);
+    const odd = header([
+      ['qwen3.attention.compress_ratios', [0, 4]],
+      ['qwen3.zeta_window', 7],
+      ['qwen3.zeta_state_size', 0],
+    ]);
+    expect(architectureOfGguf(odd, 'm.gguf')?.unread).toEqual(['qwen3.attention.compress_ratios', 'qwen3.zeta_window']);
+  });
+});
