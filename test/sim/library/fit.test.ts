@@ -151,7 +151,7 @@ describe('fit', () => {
     expect(rows.map(({ cells, name }) => [name, ...cells.map(({ verdict }) => verdict)])).toEqual([
       ['7B', 'fits', 'fits', 'fits', 'fits'],
       ['13B', 'fits', 'fits', 'fits', 'fits'],
-      ['70B', 'no', 'no', 'fits', 'fits'],
+      ['70B', 'no', 'no', 'tight', 'fits'],
     ]);
     expect(rows[2]?.cells.map(({ weights }) => weights)).toEqual([280e9, 140e9, 70e9, 35e9]);
   });
@@ -159,7 +159,9 @@ describe('fit', () => {
   it('tells the story of a 7B model with the parameters alone', () => {
     expect(ask('gb10-cached', '--params', '7e9', '--for', 'torch').report.verdict).toBe('fits-after');
     const { report } = ask('gb10-cached', '--params', '7e9', '--for', 'vllm');
-    expect([report.verdict, report.programs[0]?.flags]).toEqual(['fits', null]);
+    // Cache and buffers of a typical model are counted.
+    expect(report.verdict).toBe('fits');
+    expect(report.programs[0]?.flags).toContain('--max-model-len 4096');
   });
 
   it('does not say that anything fits where there is no GPU, or where its memory is not known', () => {
