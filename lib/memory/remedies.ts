@@ -43,6 +43,6 @@ const BY_UMAPROBE: Readonly<Record<string, string>> = {
 };
 
 /** The shell command, which works anywhere, and the umaprobe command, which reports what it changed. */
-export function withReceipt(remedy: string): string {
-  return `${remedy} (with a receipt: ${BY_UMAPROBE[remedy]})`;
+export function orByUmaprobe(remedy: string): string {
+  return `${remedy} (or: ${BY_UMAPROBE[remedy]})`;
 }

@@ -82,8 +82,21 @@ export function joinThatFits(items: readonly string[], separator: string, width:
   return line;
 }
 
-/** Breaks an uncoloured text at spaces into lines of at most `width` columns; a longer word keeps a line of its own. */
-export function wrap(text: string, width: number): string[] {
+/** Stands for a space at which a text is not broken. */
+const FIXED_SPACE = '\u00a0';
+
+/**
+ * Breaks an uncoloured text at spaces into lines of at most `width` columns; a longer word keeps a line of its own.
+ * @param whole parts that are not broken where a line has room for them: commands to paste.
+ */
+export function wrap(text: string, width: number, whole: readonly string[] = []): string[] {
+  const kept = whole
+    .filter((part) => widthOf(part) <= width)
+    .reduce((all, part) => all.replace(part, part.replaceAll(' ', FIXED_SPACE)), text);
+  return wrapWords(kept, width).map((line) => line.replaceAll(FIXED_SPACE, ' '));
+}
+
+function wrapWords(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ').filter((part) => part !== '')) {
@@ -102,12 +115,12 @@ export function wrap(text: string, width: number): string[] {
 const MIN_HANGING = 20;
 
 /** A label and a wrapped paragraph beside it: further lines are indented to its first word. */
-export function hanging(label: string, text: string, width: number): string[] {
+export function hanging(label: string, text: string, width: number, whole: readonly string[] = []): string[] {
   const indent = widthOf(label);
   if (text === '') return [label];
   if (width - indent < MIN_HANGING && label.trim() !== '')
-    return [...wrap(label, width), ...wrap(text, width - 2).map((line) => `  ${line}`)];
-  return wrap(text, Math.max(MIN_HANGING, width - indent)).map(
+    return [...wrap(label, width), ...wrap(text, width - 2, whole).map((line) => `  ${line}`)];
+  return wrap(text, Math.max(MIN_HANGING, width - indent), whole).map(
     (line, index) => (index === 0 ? label : ' '.repeat(indent)) + line,
   );
 }

@@ -3,7 +3,7 @@
 import { formatBytes, GiB, inGiB } from '../../base/format.ts';
 import type { Reading } from '../../types/index.ts';
 import { headroom, unifiedDevice } from '../headroom.ts';
-import { DROP_PAGE_CACHE, WRITE_DIRTY, withReceipt } from '../remedies.ts';
+import { DROP_PAGE_CACHE, orByUmaprobe, WRITE_DIRTY } from '../remedies.ts';
 import { cacheOnNode } from './gpu.ts';
 import { applies, bytes, command, meminfo, type Outcome, passed, type Row, unknown, unknownCounter } from './row.ts';
 
@@ -37,7 +37,7 @@ export const pageCache: Row = {
       summary: `${inGiB(cache)} of ${inGiB(total)} GiB look used but hold copies of files (page cache), which give way to a program.`,
       evidence,
       remedy: {
-        text: `nothing to do, or: ${withReceipt(DROP_PAGE_CACHE)}`,
+        text: `nothing to do, or: ${orByUmaprobe(DROP_PAGE_CACHE)}`,
         command: DROP_PAGE_CACHE,
         needsRoot: true,
         gains: Math.max(0, cache - (snapshot.host.dirty ?? 0)),

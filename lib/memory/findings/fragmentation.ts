@@ -3,7 +3,7 @@
 import { formatBytes, MiB } from '../../base/format.ts';
 import { blockUse, GPU_BLOCK, pinnableInBlocks } from '../contiguity.ts';
 import { headroom, unifiedDevice } from '../headroom.ts';
-import { DROP_AND_COMPACT, withReceipt } from '../remedies.ts';
+import { DROP_AND_COMPACT, orByUmaprobe } from '../remedies.ts';
 import { hostFacts, safeByFloor, safeOnHost } from '../safe.ts';
 import { isUntried } from '../untried-context.ts';
 import { advice, applies, bytes, passed, type Row, takes, UNKNOWN_EFFECT, unknown } from './row.ts';
@@ -55,7 +55,7 @@ export const fragmentation: Row = {
         open === 0
           ? advice('stop programs: their pages leave larger blocks; if that does not help, reboot')
           : {
-              text: `${withReceipt(DROP_AND_COMPACT)}; if that does not help, reboot`,
+              text: `${orByUmaprobe(DROP_AND_COMPACT)}; if that does not help, reboot`,
               command: DROP_AND_COMPACT,
               needsRoot: true,
               gains: null,
@@ -88,7 +88,7 @@ export const contextBlocks: Row = {
       summary: `A CUDA program may fail to start: only ${formatBytes(large)} are free in blocks of 2 MiB or more, which a context needs, though ${formatBytes(headroom(snapshot).afterReclaim)} can be allocated after reclaim.`,
       effect: UNKNOWN_EFFECT,
       evidence,
-      remedy: { text: withReceipt(DROP_AND_COMPACT), command: DROP_AND_COMPACT, needsRoot: true, gains: null },
+      remedy: { text: orByUmaprobe(DROP_AND_COMPACT), command: DROP_AND_COMPACT, needsRoot: true, gains: null },
     });
   },
 };

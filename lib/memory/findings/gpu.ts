@@ -6,7 +6,7 @@ import { heldTogether, plainReason } from '../gpu-processes.ts';
 import { hasPools, hasUnknownPools, isMuchHidden, unattributed, unifiedDevice, unknownGpuMemory } from '../headroom.ts';
 import { ledgerBytes } from '../ledger.ts';
 import { NAMED } from '../others.ts';
-import { DROP_POOLS, WHO_OPENED_GPU, withReceipt } from '../remedies.ts';
+import { DROP_POOLS, orByUmaprobe, WHO_OPENED_GPU } from '../remedies.ts';
 import {
   advice,
   applies,
@@ -73,7 +73,7 @@ export const pools: Row = {
 };
 
 function dropPools(before: string, gains: number | null): Remedy {
-  return { text: `${before}${withReceipt(DROP_POOLS)}`, command: DROP_POOLS, needsRoot: true, gains };
+  return { text: `${before}${orByUmaprobe(DROP_POOLS)}`, command: DROP_POOLS, needsRoot: true, gains };
 }
 
 function notAttributed({ ledger }: Reading): Evidence[] {

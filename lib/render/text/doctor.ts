@@ -6,6 +6,7 @@ import type { Style } from '../paint.ts';
 import { hanging, padEnd } from '../text-layout.ts';
 import { evidenceText } from './evidence.ts';
 import { sections, simulatedBand } from './frame.ts';
+import { remedyLines } from './remedy.ts';
 
 const STYLES: Readonly<Record<CheckStatus, Style>> = {
   pass: 'ok',
@@ -50,6 +51,6 @@ function checkLines(check: CheckResult, idWidth: number, options: RenderOptions)
   const indent = ' '.repeat(status.length);
   const seen = evidenceText(check.evidence, options);
   lines.push(...hanging(`${indent}seen  `, seen, width).map((line) => paint('dim', line)));
-  if (check.remedy !== null) lines.push(...hanging(`${indent}do    `, clean(check.remedy.text), width));
+  if (check.remedy !== null) lines.push(...remedyLines(`${indent}do    `, check.remedy, width));
   return lines;
 }

@@ -6,6 +6,7 @@ import type { Style } from '../paint.ts';
 import { hanging, padEnd } from '../text-layout.ts';
 import { evidenceText } from './evidence.ts';
 import { sections, simulatedBand } from './frame.ts';
+import { remedyLines } from './remedy.ts';
 
 const STYLES: Readonly<Record<Finding['severity'], Style>> = {
   danger: 'danger',
@@ -40,7 +41,7 @@ function findingLines(finding: Finding, options: RenderOptions): string[] {
     paint(STYLES[severity], id) + head.slice(id.length),
     ...hanging(INDENT, cause === null ? summary : `${summary} ${cause}`, width),
     ...part('seen', evidenceText(evidence, options), width).map((line) => paint('dim', line)),
-    ...(remedy === null ? [] : part('do', remedy.text, width)),
+    ...(remedy === null ? [] : remedyLines(INDENT + padEnd('do', LABEL), remedy, width)),
     ...((remedy?.gains ?? 0) === 0 ? [] : part('gains', amount(remedy?.gains ?? null, options), width)),
   ];
 }

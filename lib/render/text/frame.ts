@@ -1,8 +1,10 @@
 /** What frames a page of any command: the band of a simulated machine, sections, and a labelled sentence. */
 import { clean } from '../../base/format.ts';
+import type { Remedy } from '../../types/index.ts';
 import { dot, type RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { hanging, padEnd, truncate, wrap } from '../text-layout.ts';
+import { remedyLines } from './remedy.ts';
 
 /** A filled line that cannot be overlooked. `note` says more about the numbers, such as their time scale. */
 export function simulatedBand(
@@ -32,16 +34,16 @@ export function flow(parts: readonly string[], options: RenderOptions): string[]
 }
 
 /** A label in its colour, a sentence beside it and, below, what to do or to type next. */
-export function labelled(
+export function labelled(label: string, style: Style, sentence: string, options: RenderOptions): string[] {
+  const [first = '', ...more] = hanging(`${label}  `, sentence, options.width);
+  return [options.paint(style, label) + first.slice(label.length), ...more];
+}
+
+/** What to do, under a labelled sentence. */
+export function nextLines(
   label: string,
-  style: Style,
-  sentence: string,
-  options: RenderOptions,
-  next: string | null = null,
+  remedy: Pick<Remedy, 'command' | 'text'>,
+  { unicode, width }: RenderOptions,
 ): string[] {
-  const { paint, unicode, width } = options;
-  const [first = '', ...more] = hanging(`${label}  `, sentence, width);
-  const lines = [paint(style, label) + first.slice(label.length), ...more];
-  if (next === null) return lines;
-  return [...lines, ...hanging(`${' '.repeat(label.length + 2)}${unicode ? '→' : '->'} `, next, width)];
+  return remedyLines(`${' '.repeat(label.length + 2)}${unicode ? '→' : '->'} `, remedy, width);
 }

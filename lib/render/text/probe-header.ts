@@ -6,7 +6,7 @@ import { moved } from '../numbers.ts';
 import { dot, type RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { hanging, joinThatFits, table } from '../text-layout.ts';
-import { flow, labelled, simulatedBand } from './frame.ts';
+import { flow, labelled, nextLines, simulatedBand } from './frame.ts';
 import { MODEL_LABELS } from './snapshot-header.ts';
 
 /** The machine, the device and the floor. */
@@ -100,5 +100,6 @@ export function outcomeLines(
   options: RenderOptions,
   next: string | null = null,
 ): string[] {
-  return labelled(outcome.toUpperCase(), style, clean(sentence), options, next);
+  const lines = labelled(outcome.toUpperCase(), style, clean(sentence), options);
+  return next === null ? lines : [...lines, ...nextLines(outcome, { text: next, command: null }, options)];
 }

@@ -28,9 +28,12 @@ export function numberLines(snapshot: Snapshot, options: RenderOptions, { brief 
       ],
       options,
     );
-  return devices.flatMap((device) => {
+  // Of several, a GPU that is gone has no numbers; its line below says so.
+  const present = devices.filter(({ failures }) => goneFailure(failures)?.meaning.gone === undefined);
+  const shown = present.length > 0 ? present : devices;
+  return shown.flatMap((device) => {
     const rows = rowsOf(device, snapshot).map((row) => (brief ? { ...row, text: '' } : row));
-    const name = devices.length === 1 || rows.length === 0 ? [] : [options.paint('dim', `GPU ${device.index}`)];
+    const name = shown.length === 1 || rows.length === 0 ? [] : [options.paint('dim', `GPU ${device.index}`)];
     return [...name, ...rowLines(rows, options)];
   });
 }
@@ -39,8 +42,10 @@ function rowsOf(device: DeviceSnapshot, snapshot: Snapshot): Row[] {
   const { afterReclaim, immediate, safe } = device.allocatable;
   const gone = goneFailure(device.failures)?.meaning.gone;
   if (gone !== undefined) return [{ label: FREE, bytes: null, text: `the GPU ${gone}` }];
-  const refused = contextFailure(device) === undefined ? '' : 'but no CUDA program can start now';
-  const seen = seenBy(device);
+  const isRefused = contextFailure(device) !== undefined;
+  const refused = isRefused ? 'but no CUDA program can start now' : '';
+  // What tools would say is no answer where none of them can start.
+  const seen = seenBy(isRefused ? {} : device.views);
   const now = { label: FREE, bytes: immediate };
   const later = { label: CAN_BE, bytes: afterReclaim };
   switch (device.memoryModel) {
@@ -48,7 +53,7 @@ function rowsOf(device: DeviceSnapshot, snapshot: Snapshot): Row[] {
       const phantom = cmaPhantom(snapshot.host);
       const without = phantom === 0 ? '' : `without ${formatBytes(phantom)} that cannot be pinned`;
       const only = immediate !== null && safe !== null && immediate < safe ? ' only' : '';
-      const reserve = contextFailure(device) === undefined ? reserveText(device, snapshot) : '';
+      const reserve = isRefused ? '' : reserveText(device, snapshot);
       return [
         { ...now, text: joined(refused, without, seen.take(immediate, `see${only} this`)) },
         { ...later, text: joined('files in cache given back', seen.take(afterReclaim, 'see this'), reserve) },
@@ -90,10 +95,13 @@ function joined(...parts: string[]): string {
 const SAME_SHARE = 0.01;
 
 /** The tools that report a number for this device, grouped by it. */
-function seenBy({ views }: DeviceSnapshot): { take(bytes: number | null, verb: string): string; rest(): Row[] } {
+function seenBy(views: Partial<DeviceSnapshot['views']>): {
+  take(bytes: number | null, verb: string): string;
+  rest(): Row[];
+} {
   const left = new Map<ViewName, number>();
   for (const name of Object.keys(TOOLS) as ViewName[]) {
-    const bytes = views[name];
+    const bytes = views[name] ?? null;
     if (bytes !== null) left.set(name, bytes);
   }
   const takeNear = (bytes: number): string[] => {
@@ -112,9 +120,9 @@ function seenBy({ views }: DeviceSnapshot): { take(bytes: number | null, verb: s
         const names = takeNear(bytes);
         if (names.length > 0)
           rows.push({
-            label: 'Another answer',
+            label: 'Some tools say',
             bytes,
-            text: `${listed(names)} ${names.length === 1 ? 'sees' : 'see'} this`,
+            text: listed(names),
           });
       }
       return rows;

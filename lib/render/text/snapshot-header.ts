@@ -6,7 +6,7 @@ import type { DeviceSnapshot, Level, MemoryModel, Snapshot } from '../../types/i
 import { dot, type RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { joinThatFits } from '../text-layout.ts';
-import { flow, labelled } from './frame.ts';
+import { flow, labelled, nextLines } from './frame.ts';
 import { totalText } from './snapshot-memory.ts';
 
 export const MODEL_LABELS: Readonly<Record<MemoryModel, string>> = {
@@ -78,10 +78,13 @@ export function answerLines(snapshot: Snapshot, options: RenderOptions): string[
 
 /** Beside the label of the answer, which is not said twice. */
 export function sentenceLines({ judgement }: Snapshot, options: RenderOptions): string[] {
-  const { because, level, next } = judgement;
+  const { because, findings, level, next } = judgement;
   const [label, style] = LEVELS[level];
-  const [first = '', ...more] = labelled(label, style, because, options, next);
-  return [first.replace(options.paint(style, label), ' '.repeat(label.length)), ...more];
+  const [first = '', ...more] = labelled(label, style, because, options);
+  const lines = [first.replace(options.paint(style, label), ' '.repeat(label.length)), ...more];
+  if (next === null) return lines;
+  const command = findings.find(({ remedy }) => remedy?.text === next)?.remedy?.command ?? null;
+  return [...lines, ...nextLines(label, { text: next, command }, options)];
 }
 
 function exactly(bytes: number | null): string {

@@ -20,24 +20,18 @@ export interface Group {
 
 /** In the order of the bar: from memory that is hardest to free, on the left, to free memory. */
 const GROUPS: readonly Group[] = [
-  {
-    letter: 'G',
-    style: 'gpu',
-    rows: [
-      { name: 'GPU memory of processes', labels: ['gpuProcesses'] },
-      { name: 'GPU memory kept by the driver', labels: ['driverPools'] },
-    ],
-  },
+  { letter: 'G', style: 'gpu', rows: [{ name: 'GPU memory of processes', labels: ['gpuProcesses'] }] },
+  { letter: 'D', style: 'unattributed', rows: [{ name: 'GPU memory kept by the driver', labels: ['driverPools'] }] },
   { letter: '?', style: 'unattributed', rows: [{ name: 'unattributed', labels: ['unattributed'] }] },
   {
-    letter: 'A',
+    letter: 'P',
     style: 'anonymous',
     rows: [
       { name: 'programs', labels: ['anonymous', 'swapCache'] },
       { name: 'programs, swapped to zram', labels: ['zram'] },
     ],
   },
-  { letter: 'S', style: 'shared', rows: [{ name: 'shared memory, tmpfs', labels: ['shmem'] }] },
+  { letter: 'T', style: 'shared', rows: [{ name: 'shared memory, tmpfs', labels: ['shmem'] }] },
   { letter: 'H', style: 'huge', rows: [{ name: 'huge pages, reserved', labels: ['hugePages'] }] },
   {
     letter: 'K',

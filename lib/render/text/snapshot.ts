@@ -1,6 +1,6 @@
-/** The page of a snapshot: the answer first. The rest is shown with --full, and where it is the reason for the verdict. */
+/** The page of a snapshot: the answer first. The rest is shown with --full. */
 import { clean } from '../../base/format.ts';
-import type { FindingId, Snapshot } from '../../types/index.ts';
+import type { Snapshot } from '../../types/index.ts';
 import type { RenderOptions } from '../options.ts';
 import { hanging } from '../text-layout.ts';
 import { flow, sections, simulatedBand } from './frame.ts';
@@ -20,7 +20,6 @@ export function snapshotPage(snapshot: Snapshot, options: RenderOptions, { full 
       numberLines(snapshot, options),
       ownMemoryLines(snapshot, options),
       [...barLines(snapshot, options), ...legendLines(snapshot, options)],
-      reasonLines(snapshot, options),
       unusualLines(snapshot, options),
       hintLines(options),
     );
@@ -47,32 +46,6 @@ export function ownMemoryLines(snapshot: Snapshot, options: RenderOptions): stri
     .filter(({ memoryModel, visible }) => memoryModel !== 'unified' || visible === false || snapshot.devices.length > 1)
     .map((device) => options.paint('strong', deviceLine(device, options)));
   return [...lines, ...dedicatedMemoryBars(snapshot, options)];
-}
-
-/** The part of the full page that shows the numbers of a finding. */
-const PARTS: Readonly<Partial<Record<FindingId, (snapshot: Snapshot, options: RenderOptions) => string[]>>> = {
-  pressure: healthLines,
-  'memory.available': processTable,
-  'swap.full': healthLines,
-  'library.cuda': libraryLines,
-  'library.nvml': libraryLines,
-  'driver.match': libraryLines,
-  'context.blocks': healthLines,
-  'gpu.memory': processTable,
-  'cma.phantom': healthLines,
-  fragmentation: healthLines,
-  hugepages: toolsTable,
-  'driver.pools': ledgerTable,
-  'memory.unattributed': ledgerTable,
-  'processes.listed': processTable,
-  'ledger.counters': ledgerTable,
-  'pressure.rising': healthLines,
-};
-
-/** The part of the full page that is the reason for the verdict. */
-export function reasonLines(snapshot: Snapshot, options: RenderOptions): string[] {
-  const [first] = snapshot.judgement.findings.filter(({ normal }) => !normal);
-  return first === undefined ? [] : (PARTS[first.id]?.(snapshot, options) ?? []);
 }
 
 function hintLines(options: RenderOptions): string[] {

@@ -6,7 +6,7 @@ import type { LedgerEntry, Snapshot } from '../../types/index.ts';
 import { amount, type RenderOptions } from '../options.ts';
 import { padEnd, padStart } from '../text-layout.ts';
 import { sections } from './frame.ts';
-import { bandLines, ownMemoryLines, reasonLines } from './snapshot.ts';
+import { bandLines, ownMemoryLines } from './snapshot.ts';
 import { numberLines } from './snapshot-answer.ts';
 import { barLines, legendLines } from './snapshot-bar.ts';
 import { processTable } from './snapshot-devices.ts';
@@ -53,7 +53,10 @@ export function watchPage(
       ]
     : [
         { rank: 3, lines: legendLines(snapshot, options) },
-        { rank: 5, lines: reasonLines(snapshot, options) },
+        { rank: 5, lines: processTable(snapshot, options) },
+        { rank: 6, lines: toolsTable(snapshot, options) },
+        { rank: 7, lines: healthLines(snapshot, options) },
+        { rank: 8, lines: ledgerTable(snapshot, options) },
       ];
   const [first, ...details] = more;
   const ranked: RankedSection[] = [

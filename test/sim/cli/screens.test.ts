@@ -2,7 +2,7 @@
  * The screens of the commands in windows of four sizes and in a pipe, as they were looked at (golden/screens.md;
  * UPDATE_GOLDEN=1 writes it). No line is wider than its window, and in a pipe nothing is cut off. All *simulated*.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CLI, runInShell } from '../../support/cli.ts';
@@ -104,3 +104,15 @@ describe.skipIf(missingTerminal !== null)('screens (simulated)', () => {
 });
 
 if (missingTerminal !== null) it(`is skipped: ${missingTerminal}`, (context) => context.skip(missingTerminal ?? ''));
+
+describe('the first screen (simulated)', () => {
+  const machines = readdirSync(join(ROOT, 'lib/machines')).map((name) => name.replace(/\.json$/, ''));
+
+  it.each(machines)('of %s fits 80 × 23, and breaks no command', (machine) => {
+    const { stdout } = runInShell(`${typed('umaprobe')} --sim ${machine}`, { env: { COLUMNS: '80', NO_COLOR: '1' } });
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(23);
+    for (const [at, line] of lines.entries())
+      if (/\bsudo tee$|\bdrop --level$/.test(line)) expect(lines[at + 1]).toBe('');
+  });
+});

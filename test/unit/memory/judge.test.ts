@@ -299,14 +299,9 @@ describe('a judgement of a judged snapshot', () => {
 
 describe('the picture', () => {
   it('shows which free memory is not counted among the blocks', () => {
-    const page = snapshotPage(snapshotOf({ host: { cmaTotal: 0, cmaFree: 9.3 * GiB } }), {
-      width: 80,
-      paint: createPaint(0),
-      unicode: true,
-      exact: false,
-      hostName: '',
-      cut: 100,
-    }).join('\n');
+    const options = { width: 80, paint: createPaint(0), unicode: true, exact: false, hostName: '', cut: 100 };
+    const snapshot = snapshotOf({ host: { cmaTotal: 0, cmaFree: 9.3 * GiB } });
+    const page = snapshotPage(snapshot, options, { full: true }).join('\n');
     expect(page).toMatch(/not counted: 9\.3 GiB of free CMA/);
     expect(page).toMatch(/Blocks +94\.6 GiB of 97\.8 GiB free/);
   });

@@ -2,7 +2,21 @@
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
-import { padEnd, padStart, table, truncate, truncateStart, widthOf } from '../../../lib/render/text-layout.ts';
+import { padEnd, padStart, table, truncate, truncateStart, widthOf, wrap } from '../../../lib/render/text-layout.ts';
+
+describe('a command in a text', () => {
+  const text = 'release them if nothing needs them: echo 0 | sudo tee /proc/sys/vm/nr_hugepages';
+  const command = 'echo 0 | sudo tee /proc/sys/vm/nr_hugepages';
+
+  it('is not broken', () => {
+    expect(wrap(text, 60)).not.toContain(command);
+    expect(wrap(text, 60, [command])).toEqual(['release them if nothing needs them:', command]);
+  });
+
+  it('is broken where no line has room for it', () => {
+    expect(wrap(text, 30, [command])).toEqual(wrap(text, 30));
+  });
+});
 
 describe('the width of a text', () => {
   it.each([
