@@ -89,7 +89,9 @@ describe('sim run', () => {
     for (const part of ['dist', 'lib', 'build', 'schemas', 'package.json', 'node_modules'])
       if (part === 'build') {
         mkdirSync(join(copy, 'build/Release'), { recursive: true });
-        for (const file of readdirSync(join(ROOT, 'build/Release')).filter((name) => /\.(node|so)$/.test(name)))
+        for (const file of readdirSync(join(ROOT, 'build/Release')).filter((name) =>
+          /\.(node|so)$|^umasim-/.test(name),
+        ))
           copyFileSync(join(ROOT, 'build/Release', file), join(copy, 'build/Release', file));
       } else symlinkSync(join(ROOT, part), join(copy, part));
     const cli = join(copy, 'dist/cli.js');

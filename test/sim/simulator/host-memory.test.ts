@@ -12,7 +12,7 @@ const program = join(temporaryFolder('host-memory'), 'host_memory');
 function run(machine: string, command: string, args: readonly string[], preload: boolean): Promise<string> {
   return withMachine(machine, ({ foreignEnv }) => {
     const env = { ...process.env, ...foreignEnv({ preload }) };
-    return spawnSync(command, args, { encoding: 'utf8', env }).stdout;
+    return spawnSync(command, args, { encoding: 'utf8', env, timeout: 20_000 }).stdout;
   });
 }
 

@@ -23,7 +23,7 @@ interface Answer {
 function nvidiaSmi(machine: Machine | string, ...args: string[]): Promise<Answer> {
   return withMachine(machine, ({ foreignEnv }) => {
     const env = { ...process.env, ...foreignEnv(), TZ: 'UTC' };
-    const { status, stdout, stderr } = spawnSync('nvidia-smi', args, { encoding: 'utf8', env });
+    const { status, stdout, stderr } = spawnSync('nvidia-smi', args, { encoding: 'utf8', env, timeout: 20_000 });
     return { status, stdout, stderr };
   });
 }
@@ -259,6 +259,7 @@ describe('options', () => {
       spawnSync('timeout', ['-s', 'TERM', '1', 'nvidia-smi', '--query-gpu', 'name', '--format=csv', '-lms', '100'], {
         encoding: 'utf8',
         env: { ...process.env, ...foreignEnv() },
+        timeout: 20_000,
       }),
     );
     const [heading, ...rows] = stdout.trimEnd().split('\n');
@@ -294,6 +295,7 @@ Simulated by        : umaprobe, machine gb10
       spawnSync('script', ['-qec', 'nvidia-smi -L 2>&1', '/dev/null'], {
         encoding: 'utf8',
         env: { ...process.env, ...foreignEnv() },
+        timeout: 20_000,
       }),
     );
     expect(stdout).toBe(
