@@ -15,7 +15,8 @@ export const LIB_ROOMS = {
   base: [],
   native: [...ALWAYS_ALLOWED],
   memory: [...ALWAYS_ALLOWED],
-  models: [...ALWAYS_ALLOWED],
+  hub: [...ALWAYS_ALLOWED],
+  models: [...ALWAYS_ALLOWED, 'hub'],
   host: [...ALWAYS_ALLOWED, 'native'],
   sim: [...ALWAYS_ALLOWED, 'native', 'host'],
   render: [...ALWAYS_ALLOWED, 'memory'],
@@ -64,6 +65,7 @@ export const LIB_ROOMS = {
 
 /** Rooms that are entered by these files alone. The others are libraries: their files are imported one by one. */
 export const DOORS = {
+  hub: ['index', 'name'],
   snapshot: ['index', 'memory', 'watch', 'mem-get-info', 'settled', 'own-memory'],
   report: ['index', 'package-files'],
   journal: ['index', 'records', 'writer'],

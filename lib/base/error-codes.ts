@@ -71,6 +71,10 @@ export const UMA_ERRORS = {
     when: 'There is no model of that path or name; or a file of it is damaged, incomplete, or not what its name says',
     remedy: 'The message names the model or the file. Check the name, or download it again',
   },
+  ERR_UMA_NETWORK: {
+    when: 'The Hugging Face Hub could not be asked for a model that begins with `hf:`, or its answer cannot be used (`nativeName` says which)',
+    remedy: 'The message says what to do. What was read before is there without a network',
+  },
   ERR_UMA_CALL_FAILED: {
     when: 'Any other failure of a library or of the kernel',
     remedy: '`call`, `status` and `nativeName` say which',

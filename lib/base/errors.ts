@@ -9,9 +9,9 @@ export interface Failure {
   failed: true;
   /**
    * Origin of the failure. `kernel`: Linux. `dl`: the dynamic loader. `umaprobe`: the addon itself (deadline, library
-   * not open).
+   * not open). `hub`: the Hugging Face Hub, or what answered in its place.
    */
-  source: 'cudart' | 'cuda' | 'nvml' | 'kernel' | 'dl' | 'sim' | 'umaprobe';
+  source: 'cudart' | 'cuda' | 'nvml' | 'kernel' | 'dl' | 'sim' | 'hub' | 'umaprobe';
   /** The function or file: "nvmlDeviceGetMemoryInfo_v2", "open /proc/pressure/memory". */
   call: string;
   /** Status number of the call (CUresult, cudaError_t, nvmlReturn_t, errno); null: it has none. */

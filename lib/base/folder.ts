@@ -101,11 +101,11 @@ export class Folder {
    * @throws Refusal: the old file is neither this user's nor the folder's owner's. The system's error (ENOSPC, EACCES…). The
    *   temporary file is removed.
    */
-  replace(name: string, text: string, mode: number): void {
+  replace(name: string, content: string | Buffer, mode: number): void {
     const draft = this.#draft(mode);
     try {
       try {
-        const bytes = Buffer.from(text);
+        const bytes = typeof content === 'string' ? Buffer.from(content) : content;
         for (let done = 0; done < bytes.length; ) done += writeSync(draft.fd, bytes, done);
         fsyncSync(draft.fd);
       } finally {
@@ -143,6 +143,11 @@ export class Folder {
   stranger(name: string): number | null {
     const uid = this.stat(name)?.uid ?? process.geteuid?.();
     return uid === undefined || uid === process.geteuid?.() || uid === fstatSync(this.fd).uid ? null : uid;
+  }
+
+  /** Removes a file that this user wrote. */
+  remove(name: string): void {
+    unlinkSync(this.at(name));
   }
 
   /** Removes a socket that its server left; anything else stays. */

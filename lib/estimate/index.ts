@@ -1,9 +1,16 @@
 /** What a model takes, before anything is allocated. Checks arguments; a call imports the work. */
 
 import { abortable } from '../base/abort.ts';
-import { checkKeys, checkSignal } from '../base/arguments.ts';
+import { checkKeys, checkSignal, invalidType } from '../base/arguments.ts';
 import { lazy } from '../base/lazy.ts';
-import type { EstimateOptions, EstimateReport, EstimateTable, Model, ModelInput } from '../types/index.ts';
+import type {
+  EstimateOptions,
+  EstimateReport,
+  EstimateTable,
+  Model,
+  ModelInput,
+  ModelProgress,
+} from '../types/index.ts';
 
 const loadModels = lazy(() => import('../models/opened.ts'));
 const loadTable = lazy(() => Promise.all([loadModels(), import('./table.ts')]));
@@ -14,15 +21,22 @@ const load = lazy(() => Promise.all([loadModels(), import('./options.ts'), impor
  * weights.
  *
  * @param model a model that is open already is returned as it is.
+ * @param options `onProgress` is called while a model on the Hub is read.
  * @throws UmaError `ERR_UMA_MODEL` for a model that is not there, or whose files are damaged or incomplete;
- *   `ERR_UMA_PERMISSION` where they may not be read. TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for
+ *   `ERR_UMA_PERMISSION` where they may not be read; `ERR_UMA_NETWORK` where the Hub does not answer. TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for
  *   invalid arguments. The signal's reason when it is aborted.
  */
-export async function openModel(model: ModelInput, options: { signal?: AbortSignal } = {}): Promise<Model> {
-  checkKeys('openModel()', options, { signal: true });
+export async function openModel(
+  model: ModelInput,
+  options: { signal?: AbortSignal; onProgress?: (progress: ModelProgress) => void } = {},
+): Promise<Model> {
+  checkKeys('openModel()', options, { signal: true, onProgress: true });
   const signal = checkSignal(options.signal);
+  const { onProgress } = options;
+  if (onProgress !== undefined && typeof onProgress !== 'function')
+    throw invalidType('onProgress', 'a function', onProgress);
   const { opened } = await loadModels();
-  return abortable(signal, () => opened(model, signal));
+  return abortable(signal, () => opened(model, { signal, onProgress }));
 }
 
 /**
@@ -34,7 +48,7 @@ export async function openModel(model: ModelInput, options: { signal?: AbortSign
 export async function estimate(model: ModelInput, options: EstimateOptions = {}): Promise<EstimateReport> {
   const [{ opened }, { checkEstimateOptions }, { estimateOf }] = await load();
   const { signal, use } = checkEstimateOptions(options);
-  return estimateOf(await abortable(signal, () => opened(model, signal)), use);
+  return estimateOf(await abortable(signal, () => opened(model, { signal })), use);
 }
 
 /**
@@ -49,5 +63,5 @@ export async function estimateTable(
   checkKeys('estimateTable()', options, { signal: true });
   const signal = checkSignal(options.signal);
   const [{ opened }, { tableOf }] = await loadTable();
-  return tableOf(model === undefined ? null : await abortable(signal, () => opened(model, signal)));
+  return tableOf(model === undefined ? null : await abortable(signal, () => opened(model, { signal })));
 }

@@ -19,6 +19,8 @@ export async function locate(
   env: Variables,
 ): Promise<Located | null> {
   if (model === null) return null;
+  // Of a program's own words none is asked for on the Hub.
+  if (model.startsWith('hf:')) return { model: `./${model}` };
   const around = { ...env, ...stores };
   const isRepository = /^[\w.-]+\/[\w.-]+$/.test(model) && !(await exists(model));
   if (!isRepository) return { model };

@@ -8,14 +8,17 @@ import type { ModelFolder } from './model-folder.ts';
 import { type Quantization, quantizationOf } from './quantization.ts';
 import { readConfig } from './read-config.ts';
 import { readSafetensors, type SafetensorsFile, type TensorContext } from './safetensors.ts';
+import { readSampled } from './sampled-shards.ts';
 import { parametersOf, WeightSums } from './weights.ts';
 
 /** A config has some KiB, up to some MiB with lists of layers that are not quantised. */
-export const LONGEST_CONFIG = 16 * 2 ** 20;
+const LONGEST_CONFIG = 16 * 2 ** 20;
 /** An index of 100,000 tensors has 10 MB. */
 const LONGEST_INDEX = 64 * 2 ** 20;
 /** The largest published models have about 250. */
 const MOST_SHARDS = 2048;
+/** Of more shards that are far away some are read. */
+const MOST_READ = 3;
 /** The largest pipelines have ten. */
 const MOST_PARTS = 64;
 /** Files that are read at the same time: more than Node's four threads do not help. */
@@ -35,7 +38,14 @@ async function configIn(folder: ModelFolder): Promise<ConfigFile | null> {
 }
 
 /** A config.json with what lies beside it, or a config of another name alone. */
-export async function configFile(folder: ModelFolder, name: string, document: JsonObject): Promise<ConfigFile> {
+export async function openConfig(folder: ModelFolder, file: string, name: string): Promise<ModelFacts> {
+  const document = await folder.withFile(file, async (source) =>
+    parseObject(await readText(source, LONGEST_CONFIG), source.path),
+  );
+  return modelOfConfig(await configFile(folder, file, document), name);
+}
+
+async function configFile(folder: ModelFolder, name: string, document: JsonObject): Promise<ConfigFile> {
   const modelopt = name === 'config.json' ? await readJson(folder, 'hf_quant_config.json') : null;
   return { document, path: join(folder.path, name), quantization: quantizationOf(document, modelopt) };
 }
@@ -68,7 +78,16 @@ export async function openFolder(folder: ModelFolder, names: readonly string[], 
     throw modelError(folder.path, 'this folder has neither config.json nor safetensors nor GGUF files');
   }
   const model = modelOrNone(config, name, folder.path);
-  return withTensors(model, await readShards(folder, shards, contextOf(model)));
+  const context = contextOf(model);
+  // Opening a file costs nothing but on a server.
+  const isFar = folder.sizeOf(shards[0] ?? '') !== null && shards.length > MOST_READ && names.includes(INDEX);
+  const index = isFar ? await readJson(folder, INDEX, LONGEST_INDEX) : null;
+  const sampled = isFar ? await readSampled(folder, shards, index, context, inTurns) : null;
+  if (sampled === null) return withTensors(model, await readShards(folder, shards, context));
+  const { files, read } = sampled;
+  if (read === shards.length) return withTensors(model, files);
+  const note = `The headers of ${read} of ${shards.length} files were read: by the index the others hold the same tensors of other layers, and their sizes agree.`;
+  return withTensors({ ...model, notes: [...model.notes, note] }, files);
 }
 
 function modelOrNone(config: ConfigFile | null, name: string, path: string): ModelFacts {
@@ -119,8 +138,8 @@ async function openPipeline(folder: ModelFolder, name: string): Promise<ModelFac
 }
 
 /** One file alone; its config may lie beside it. */
-export async function openSafetensors(folder: ModelFolder, file: string): Promise<ModelFacts> {
-  const model = modelOrNone(await configIn(folder), file, join(folder.path, file));
+export async function openSafetensors(folder: ModelFolder, file: string, name: string): Promise<ModelFacts> {
+  const model = modelOrNone(await configIn(folder), name, join(folder.path, file));
   const context = contextOf(model);
   return withTensors(model, [await folder.withFile(file, (source) => readSafetensors(source, context))]);
 }

@@ -13,7 +13,7 @@ const PART = /^(.*)-(\d{5})-of-(\d{5})\.gguf$/;
 const MOST_PARTS = 2048;
 
 /** @param file its name in the folder; of several parts any. */
-export async function openGguf(folder: ModelFolder, file: string, name = file): Promise<ModelFacts> {
+export async function openGguf(folder: ModelFolder, file: string, name: string): Promise<ModelFacts> {
   const parts = await partsOf(folder, file);
   const path = join(folder.path, file);
   const read = (part: string, ofModel: number | null): Promise<GgufHeader> =>
@@ -72,7 +72,7 @@ async function partsOf(folder: ModelFolder, file: string): Promise<string[]> {
 }
 
 /** GGUF models among the files of a folder, of those in parts the first: no projectors. */
-function ggufNames(names: readonly string[]): string[] {
+export function ggufNames(names: readonly string[]): string[] {
   return names.filter((name) => {
     if (!name.endsWith('.gguf') || /mmproj/i.test(name)) return false;
     const part = PART.exec(name);

@@ -4,26 +4,22 @@ import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { UmaError } from '../base/errors.ts';
 import { pathError } from '../base/named-path.ts';
+import type { HubOptions } from '../hub/index.ts';
+import { hubName } from '../hub/name.ts';
 import type { ModelStore } from '../types/index.ts';
 import type { ModelFacts } from './model.ts';
 import { isObject, modelError, parseObject, readText, withFile } from './model-file.ts';
 import { LocalFolder } from './model-folder.ts';
-import { configFile, LONGEST_CONFIG, modelOfConfig, openFolder, openSafetensors } from './open-folder.ts';
-import { ggufOf, openGguf } from './open-gguf.ts';
+import { openGguf } from './open-gguf.ts';
+import { openOnHub } from './open-hub.ts';
+import { openFileIn, openFilesIn } from './open-in-folder.ts';
 import { findStores, invokingHome } from './stores.ts';
 
-export interface OpenOptions {
-  env?: NodeJS.ProcessEnv;
-  /** null: the user has none. */
-  home?: string | null;
-  signal?: AbortSignal | undefined;
-}
+export interface OpenOptions extends Partial<Search> {}
 
-/** Where a model is looked for. */
-interface Search {
+/** Where a model is looked for, and how. */
+export interface Search extends Omit<HubOptions, 'env'> {
   env: NodeJS.ProcessEnv;
-  home: string | null;
-  signal: AbortSignal | undefined;
 }
 
 /** A manifest of Ollama has about 1 KiB. */
@@ -31,16 +27,16 @@ const LONGEST_MANIFEST = 2 ** 20;
 
 /**
  * A model by its path (a folder, a .gguf, .safetensors or config.json file), or by its name in a store: "org/name" of
- * Hugging Face or LM Studio, "name" or "name:tag" of Ollama.
+ * Hugging Face or LM Studio, "name" or "name:tag" of Ollama. "hf:org/name" is asked for on the Hub, and nothing else is.
  *
  * @throws UmaError ERR_UMA_MODEL: there is none, or its files are damaged or incomplete; ERR_UMA_PERMISSION: they may
- *   not be read.
+ *   not be read; ERR_UMA_NETWORK: the Hub does not answer as it should.
  */
 export async function openModel(model: string, options: OpenOptions = {}): Promise<ModelFacts> {
-  const { env = process.env, signal } = options;
+  const { env = process.env } = options;
   const { home = invokingHome(env) } = options;
   try {
-    return await find(model, { env, home, signal });
+    return await find(model, { ...options, env, home });
   } catch (error) {
     throw asUmaError(error, model);
   }
@@ -57,6 +53,8 @@ function asUmaError(error: unknown, model: string): unknown {
 }
 
 async function find(model: string, search: Search): Promise<ModelFacts> {
+  const onHub = hubName(model);
+  if (onHub !== null) return openOnHub(onHub, search);
   const found = await kindOf(model);
   if (found === 'folder') return openFolderAt(new LocalFolder(model, search.signal), folderName(model));
   if (found === 'file') return openFile(model, search.signal);
@@ -95,27 +93,15 @@ function folderName(folder: string): string {
 
 async function openFolderAt(folder: LocalFolder, name: string): Promise<ModelFacts> {
   const names = await folder.names();
-  const gguf = names.some((entry) => entry.endsWith('.safetensors')) ? null : ggufOf(folder, names);
-  if (gguf !== null) return openGguf(folder, gguf, name);
   if (!names.includes('config.json') && names.includes('snapshots') && names.includes('refs'))
     return openHubRepository(folder.path, name.replace(/^models--/, '').replaceAll('--', '/'), folder.signal);
-  return openFolder(folder, names, name);
+  return openFilesIn(folder, names, name);
 }
 
-async function openFile(path: string, signal: AbortSignal | undefined): Promise<ModelFacts> {
+function openFile(path: string, signal: AbortSignal | undefined): Promise<ModelFacts> {
   const name = basename(path);
   const folder = new LocalFolder(dirname(path), signal);
-  if (name.endsWith('.safetensors')) return openSafetensors(folder, name);
-  if (name.endsWith('.json')) {
-    const beside = new LocalFolder(dirname(resolve(path)), signal);
-    const document = await beside.withFile(name, async (file) =>
-      parseObject(await readText(file, LONGEST_CONFIG), path),
-    );
-    const config = await configFile(beside, name, document);
-    return modelOfConfig(config, name === 'config.json' ? folderName(beside.path) : name);
-  }
-  if (name.endsWith('.gguf') || name.startsWith('sha256-')) return openGguf(folder, name);
-  throw modelError(path, 'expected a .gguf, .safetensors or config.json file, or a folder');
+  return openFileIn(folder, name, name === 'config.json' ? folderName(dirname(path)) : name);
 }
 
 async function inStores(model: string, search: Search): Promise<ModelFacts | null> {

@@ -4,7 +4,7 @@ import { checkInteger, checkKeys, invalidType, invalidValue, outOfRange } from '
 import { LIMITS, SOME_BYTES } from '../base/limits.ts';
 import { emptyModel, type ModelFacts } from './model.ts';
 import type { JsonObject } from './model-file.ts';
-import { openModel } from './open.ts';
+import { type OpenOptions, openModel } from './open.ts';
 import { modelOfConfig } from './open-folder.ts';
 import { quantizationOf } from './quantization.ts';
 import { MOST_PARAMETERS } from './tensors.ts';
@@ -13,10 +13,10 @@ import { WEIGHT_FORMATS, weightFormat } from './weight-formats.ts';
 const OPEN = new WeakSet<ModelFacts>();
 
 /** @returns the same for a model that is open. */
-export async function opened(model: unknown, signal?: AbortSignal): Promise<ModelFacts> {
+export async function opened(model: unknown, options: OpenOptions = {}): Promise<ModelFacts> {
   if (isOpen(model)) return model;
   const facts = Object.freeze(
-    typeof model === 'string' ? await openModel(checkPath(model), { signal }) : describedModel(model),
+    typeof model === 'string' ? await openModel(checkPath(model), options) : describedModel(model),
   );
   OPEN.add(facts);
   return facts;

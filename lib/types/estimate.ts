@@ -59,9 +59,16 @@ export type Model = Readonly<Pick<EstimatedModel, 'name' | 'source' | 'path' | '
 
 /**
  * A model as functions take it: a folder, a .gguf, .safetensors or config.json file, a name in a model store ("org/name",
- * Ollama's "name:tag"), a description, or one that is open.
+ * Ollama's "name:tag"), one on the Hugging Face Hub ("hf:org/name", "hf:org/name@revision:file.gguf"), a description, or one
+ * that is open. Only a name with "hf:" is asked for over the network.
  */
 export type ModelInput = string | ModelDescription | Model;
+
+/** How much of a model on the Hub was read so far. */
+export interface ModelProgress {
+  requests: number;
+  bytes: number;
+}
 
 /** The use that was estimated, with every default filled in. */
 export interface EstimatedUse {

@@ -10,6 +10,7 @@ import type { EstimateOptions, ModelDescription } from '../../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../../types/programs.ts';
 import type { Command, Context, OptionTable, Outcome, Values } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
+import { readFromHub } from '../core/hub-model.ts';
 import { choice, count, EXACT, flag, positive, text } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
@@ -102,6 +103,7 @@ export const estimateCommand: Command = {
   examples: [
     { command: 'umaprobe estimate ~/models/Qwen3-8B --context 32768', means: 'a folder' },
     { command: 'umaprobe estimate model.gguf --for llama.cpp --context 8192', means: 'by the rules of a program' },
+    { command: 'umaprobe estimate hf:org/name', means: 'before it is downloaded' },
     { command: 'umaprobe estimate --params 70e9 --dtype nvfp4', means: 'a typical model of this size' },
     { command: 'umaprobe estimate org/name --use lora --batch 4 --context 2048', means: 'training' },
   ],
@@ -115,8 +117,9 @@ async function run(context: Context): Promise<Outcome> {
   const exact = flag(values, 'exact');
   const named = [...positionals, ...rest];
   if (flag(values, 'table')) {
+    const hasModel = named.length > 0 || text(values, 'params') !== undefined;
     const document = await estimateTable(
-      named.length === 0 && text(values, 'params') === undefined ? undefined : modelOf(values, named, NAME),
+      hasModel ? await readFromHub(modelOf(values, named, NAME), context) : undefined,
     );
     return {
       exitCode: EXIT.success,
@@ -124,7 +127,8 @@ async function run(context: Context): Promise<Outcome> {
       text: (terminal) => tablePage(document, renderOptionsFor(terminal, { exact })),
     };
   }
-  const document = await estimate(modelOf(values, named, NAME), estimateOptions(values, NAME));
+  const use = estimateOptions(values, NAME);
+  const document = await estimate(await readFromHub(modelOf(values, named, NAME), context), use);
   const formulas = flag(values, 'formulas');
   return {
     exitCode: EXIT.success,

@@ -5,10 +5,18 @@ import { fitPage, fitTablePage } from '../../render/text/fit.ts';
 import { toHtml } from '../../report/index.ts';
 import { snapshot } from '../../snapshot/index.ts';
 import { FIT_SETTINGS } from '../../types/fit.ts';
-import type { EstimateReport, FitOptions, FitReport, ModelDescription, Snapshot } from '../../types/index.ts';
+import type {
+  EstimateReport,
+  FitOptions,
+  FitReport,
+  ModelDescription,
+  ModelInput,
+  Snapshot,
+} from '../../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../../types/programs.ts';
 import type { Command, Context, Outcome, Values } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
+import { readFromHub } from '../core/hub-model.ts';
 import { choice, count, EXACT, flag, isGiven, size, text } from '../core/options.ts';
 import { DEADLINE, deadline, MEMGETINFO } from '../core/reading-options.ts';
 import { renderOptionsFor, type Terminal } from '../core/terminal.ts';
@@ -65,6 +73,7 @@ export const fitCommand: Command = {
       command: 'umaprobe fit ~/models/Qwen3-8B --for vllm --context 32768',
       means: 'will vLLM start, and with which flags?',
     },
+    { command: 'umaprobe fit hf:org/name --for vllm', means: 'before it is downloaded' },
     { command: 'umaprobe fit model.gguf --for llama.cpp --solve context', means: 'the longest context that fits' },
     { command: 'umaprobe fit --bytes 100GiB', means: 'do 100 GiB fit?' },
     { command: 'umaprobe fit --params 7e9 --for torch --sim gb10-cached', means: 'a machine full of page cache' },
@@ -77,7 +86,7 @@ export const fitCommand: Command = {
 async function run(context: Context): Promise<Outcome> {
   const { json, positionals, rest, values } = context;
   const named = [...positionals, ...rest];
-  const subject = subjectOf(values, named);
+  const asked = subjectOf(values, named);
   const options = optionsOf(values);
   const solve = isGiven(values, 'solve') ? choice(values, 'solve', FIT_SETTINGS, 'context', NAME) : undefined;
   const onlyFlags = flag(values, 'flags');
@@ -91,6 +100,7 @@ async function run(context: Context): Promise<Outcome> {
     named.map((path) => ({ what: 'the model', path })),
   );
   const use = estimateOptions(values, NAME);
+  const subject = asked === null || 'bytes' in asked ? asked : { model: await readFromHub(asked.model, context) };
   const machine = await readMachine(values);
   const render = { exact: flag(values, 'exact'), hostName: hostname() };
   if (subject === null || flag(values, 'table')) {
@@ -117,7 +127,7 @@ async function run(context: Context): Promise<Outcome> {
 }
 
 /** What is asked about. */
-type Subject = { bytes: number } | { model: string | ModelDescription };
+type Subject<M = string | ModelDescription> = { bytes: number } | { model: M };
 
 /** null: a table without a model. */
 function subjectOf(values: Values, named: readonly string[]): Subject | null {
@@ -153,7 +163,7 @@ async function readMachine(values: Values): Promise<Snapshot> {
   });
 }
 
-function titleOf(subject: Subject, estimated: EstimateReport | null): string {
+function titleOf(subject: Subject<ModelInput>, estimated: EstimateReport | null): string {
   if (estimated === null) return `DOES IT FIT? ${'bytes' in subject ? formatBoth(subject.bytes) : ''}`;
   const { model, use } = estimated;
   const purpose = use.use === 'inference' ? '' : ` · ${use.use}`;

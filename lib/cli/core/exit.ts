@@ -74,6 +74,7 @@ export const EXIT_OF_CODE: Readonly<Record<UmaErrorCode | UsageErrorCode, number
   ERR_UMA_NOT_SUPPORTED: EXIT.negative,
   ERR_UMA_NOT_FOUND: EXIT.negative,
   ERR_UMA_OUT_OF_MEMORY: EXIT.negative,
+  ERR_UMA_NETWORK: EXIT.negative,
   ERR_UMA_CALL_FAILED: EXIT.negative,
 };
 
