@@ -3,6 +3,7 @@
  * anchor (anchors.ts) are decoded; the rest of a log is skipped.
  */
 
+import { MOST_COUNTED } from '../types/explain.ts';
 import type { ErrorNumber } from '../types/index.ts';
 import { AnchorSearch } from './anchors.ts';
 import { countLineBreaks } from './line-breaks.ts';
@@ -36,7 +37,7 @@ const ANCHORS = MESSAGES.flatMap((message, row) => message.anchors.map((text) =>
 
 interface Hit {
   at: number;
-  row: number;
+  anchor: number;
 }
 
 export class ErrorScanner {
@@ -55,6 +56,8 @@ export class ErrorScanner {
   #countedTo = 0;
   #endsLine = true;
   readonly #found = new Map<string, FoundMessage>();
+  /** Messages found in passages with the same anchors, by these. */
+  readonly #foundBy = new Map<string, number>();
 
   write(chunk: Uint8Array): void {
     let from = 0;
@@ -99,7 +102,7 @@ export class ErrorScanner {
         this.#read(hits, end);
         hits = [];
       }
-      hits.push({ at, row: (ANCHORS[anchor] as (typeof ANCHORS)[number]).row });
+      hits.push({ at, anchor });
       end = this.#passageEnd(at);
     });
     if (hits.length > 0) this.#read(hits, end);
@@ -121,8 +124,19 @@ export class ErrorScanner {
   }
 
   #read(hits: readonly Hit[], end: number): void {
+    const anchors = [...new Set(hits.map(({ anchor }) => anchor))];
+    const key = anchors.sort((a, b) => a - b).join();
+    const before = this.#foundBy.get(key) ?? 0;
+    // A log of nothing but one message: more of them say nothing new, and reading each takes 10 µs.
+    if (before >= MOST_COUNTED) return;
+    this.#foundBy.set(key, before + this.#readPassage(hits, end, anchors));
+  }
+
+  /** Returns how many messages it has found. */
+  #readPassage(hits: readonly Hit[], end: number, anchors: readonly number[]): number {
     const start = this.#passageStart((hits[0] as Hit).at);
-    const rows = [...new Set(hits.map(({ row }) => row))].sort((a, b) => a - b);
+    const rows = [...new Set(anchors.map((anchor) => (ANCHORS[anchor] as (typeof ANCHORS)[number]).row))];
+    rows.sort((a, b) => a - b);
     const piece = passage(this.#buffer, start, end, this.#offset);
     let history: string | undefined;
     const before = () => {
@@ -134,6 +148,7 @@ export class ErrorScanner {
       const line = lineOf(piece, at);
       return (piece.offsets[line] ?? 0) + at - (piece.starts[line] ?? 0);
     };
+    let found = 0;
     for (const match of recognise(piece.text, messages, before)) {
       const at = offsetOf(match.start);
       // Found in the passage before, which overlaps this one.
@@ -141,7 +156,9 @@ export class ErrorScanner {
       this.#claimed = offsetOf(match.end - 1) + 1;
       this.#countTo(piece.offsets[lineOf(piece, match.start)] ?? at);
       this.#add(match, piece.text.slice(match.start, match.end), this.#lineBreaks + 1);
+      found++;
     }
+    return found;
   }
 
   #add({ message, numbers }: Match, text: string, line: number): void {
@@ -151,10 +168,11 @@ export class ErrorScanner {
       this.#found.set(message.code, { message, count: 1, firstLine: line, lastLine: line, text: shown, numbers });
       return;
     }
-    known.count++;
-    known.lastLine = line;
     // A first occurrence with its numbers cut out learns them from a later one.
     if (known.numbers.length === 0) known.numbers = numbers;
+    if (known.count === MOST_COUNTED) return;
+    known.count++;
+    known.lastLine = line;
   }
 
   /** Moves the count of line breaks to another byte of the input that is still in the buffer. */

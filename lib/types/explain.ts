@@ -51,15 +51,18 @@ export interface ErrorRemedy {
 }
 
 /** A message that was recognised, with all its repetitions. */
+/** Occurrences of a message that are counted: of more the rest is not read. */
+export const MOST_COUNTED = 10_000;
+
 export interface ExplainedError {
   /** Stable: scripts may rely on it. docs/explain.md lists all. */
   code: string;
   /** "vLLM", "llama.cpp", "Linux": the program that prints it. */
   program: string;
   verdict: ErrorVerdict;
-  /** Number of times that it occurs. */
+  /** Number of times that it occurs; `MOST_COUNTED` stands for that many or more. */
   count: number;
-  /** Line of the first and of the last occurrence, counted from 1. */
+  /** Line of the first and of the last occurrence that was counted, from 1. */
   firstLine: number;
   lastLine: number;
   /** The first occurrence on one line, without timestamps and colours, cut at 400 characters. */

@@ -267,8 +267,9 @@ export const LINUX: readonly Message[] = [
   {
     code: 'compiler-killed',
     program: 'compiler',
-    anchors: ['Killed signal terminated', 'died due to signal 9', '(Kill signal)'],
-    pattern: words`(?:Killed signal terminated program (?<program>[\w+-]{1,20})|'?(?<compiler>cicc|ptxas|cudafe\+\+|cc1plus|gcc)'? died due to signal 9)`,
+    anchors: ['Killed signal terminated', 'died due to signal 9', '(Kill signal)', 'FAILED: [code=137]'],
+    // Ninja prints the exit code: flashinfer and vLLM compile with it when they first start.
+    pattern: words`(?:Killed signal terminated program (?<program>[\w+-]{1,20})|FAILED: \[code=(?<exit>137)\] (?<target>\S{1,200})|'?(?<compiler>cicc|ptxas|cudafe\+\+|cc1plus|gcc)'? died due to signal 9)`,
     verdict: 'shortage',
     meaning:
       'The kernel ended a compiler for lack of host memory: one of FlashAttention’s or vLLM’s kernels takes several GiB, and a build runs one for each core at once.',

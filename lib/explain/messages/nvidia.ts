@@ -40,6 +40,21 @@ export const NVIDIA: readonly Message[] = [
     ],
   },
   {
+    code: 'nvrm-va-space',
+    program: 'NVIDIA driver',
+    anchors: ["can't alloc VA space", 'pReuseMappingDb', 'reusemappingdbMap'],
+    pattern: words`(?:(?<function>\w{1,60}): )?can't alloc VA space|\[NV_ERR_NO_MEMORY\] ?\((?<nvStatus>{hex})\) returned from (?<where>_?p?reusemappingdb\w{0,40})`,
+    followUps: /\[NV_ERR_NO_MEMORY\] ?\(0x[0-9a-f]{1,8}\) returned from _?p?reusemappingdb\w{0,40}/i,
+    absorbs: ['nvrm-no-memory', 'nvrm-va-space'],
+    verdict: 'limit',
+    meaning:
+      'Not system pages, and not the machine’s memory: the driver found no room in a range of GPU addresses, mostly the window through which the processor reaches the GPU’s memory (BAR1, 256 MiB without resizable BAR), for one more mapping. Reports are from desktops whose graphics leaks mappings (open-gpu-kernel-modules 1140, 1187); a locked GPU may follow.',
+    remedies: [
+      advice('see how much of the window is used', 'nvidia-smi -q -d MEMORY'),
+      advice('end the programs that draw (browser, compositor), or restart the session'),
+    ],
+  },
+  {
     ...NO_MEMORY,
     anchors: ['NV_ERR_NO_MEMORY'],
     pattern: words`Out of memory \[NV_ERR_NO_MEMORY\] ?\((?<nvStatus>{hex})\)(?: returned from (?<where>\w{1,60})\(?)?`,

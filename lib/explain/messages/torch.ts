@@ -66,6 +66,16 @@ const TORCH_OOM = {
   },
 } satisfies Partial<Message>;
 
+const SHM_FULL = {
+  verdict: 'limit',
+  meaning:
+    'The tmpfs /dev/shm, through which workers hand over their batches, is full: 64 MB in a container by default. Neither the GPU’s nor the machine’s memory is short.',
+  remedies: [
+    advice('give the container more of it', 'docker run --shm-size=16g …'),
+    advice('or use fewer workers', 'num_workers=2'),
+  ],
+} satisfies Partial<Message>;
+
 export const TORCH: readonly Message[] = [
   {
     code: 'torch-nvml-assert',
@@ -146,7 +156,7 @@ export const TORCH: readonly Message[] = [
     code: 'comfyui-oom',
     program: 'ComfyUI',
     anchors: ['Allocation on device', 'Got an OOM, unloading'],
-    pattern: words`(?:(?:OutOfMemoryError|during processing !!!):? )Allocation on device(?! \d{0,3} ?would)|Got an OOM, unloading all loaded models`,
+    pattern: words`(?:(?:OutOfMemoryError|during processing !!!):? (?:- \*\*Exception Message:\*\* )?)Allocation on device(?! \d{0,3} ?would)|Got an OOM, unloading all loaded models`,
     followUps: /Got an OOM, unloading all loaded models/i,
     verdict: 'shortage',
     meaning:
@@ -203,19 +213,23 @@ export const TORCH: readonly Message[] = [
     ],
   },
   {
+    // The handler of the worker itself; the parent's message follows.
+    code: 'dataloader-shm',
+    program: 'PyTorch',
+    anchors: ['Unexpected bus error encountered'],
+    pattern: words`Unexpected bus error encountered in worker`,
+    followUps: /This might be caused by insufficient shared memory \(shm\)/i,
+    absorbs: ['dataloader-shm'],
+    ...SHM_FULL,
+  },
+  {
     code: 'dataloader-shm',
     program: 'PyTorch',
     anchors: ['signal: Bus error', 'DataLoader worker', 'out of shared memory', 'shared memory limit'],
     pattern: words`DataLoader worker \(pid(?:\(s\))? (?<pid>{int})\) is killed by signal: Bus error`,
     followUps:
       /It is possible that dataloader's workers are out of shared memory\.(?: Please try to raise your shared memory limit)?/i,
-    verdict: 'limit',
-    meaning:
-      'The tmpfs /dev/shm, through which workers hand over their batches, is full: 64 MB in a container by default. Neither the GPU’s nor the machine’s memory is short.',
-    remedies: [
-      advice('give the container more of it', 'docker run --shm-size=16g …'),
-      advice('or use fewer workers', 'num_workers=2'),
-    ],
+    ...SHM_FULL,
   },
   {
     code: 'dataloader-shm',
@@ -227,13 +241,7 @@ export const TORCH: readonly Message[] = [
       'unable to write to file </torch',
     ],
     pattern: words`(?:dataloader's workers are out of shared memory|unable to (?:open|allocate) shared memory(?: ?\(shm\) for file| object) <[^>]{1,80}>[^.]{0,60}No space left on device|unable to write to file </torch_[^>]{1,60}>: No space left on device)`,
-    verdict: 'limit',
-    meaning:
-      'The tmpfs /dev/shm, through which workers hand over their batches, is full: 64 MB in a container by default. Neither the GPU’s nor the machine’s memory is short.',
-    remedies: [
-      advice('give the container more of it', 'docker run --shm-size=16g …'),
-      advice('or use fewer workers', 'num_workers=2'),
-    ],
+    ...SHM_FULL,
   },
   {
     code: 'dataloader-killed',

@@ -1,11 +1,27 @@
 import { formatBytes, formatCount } from '../../base/format.ts';
-import { fitText, holdersText, otherGpu } from '../machine.ts';
-import { advice, type Message, SMALLER_QUANTISATION, words } from './message.ts';
+import type { ErrorRemedy } from '../../types/index.ts';
+import { conditionText, fitText, holdersText, type Machine, otherGpu, roomText } from '../machine.ts';
+import { advice, type Message, type Numbers, SMALLER_QUANTISATION, words } from './message.ts';
 
 const RESTART = advice(
   'start vLLM again when nothing else on the machine loads or ends, or skip the profiling by giving the size of the KV cache',
   '--kv-cache-memory-bytes <bytes>',
 );
+
+function kvNow(numbers: Numbers, machine: Machine): string | null {
+  const [needed, available] = [numbers.get('kvNeeded')?.bytes ?? null, numbers.get('kvAvailable')?.bytes ?? null];
+  if (needed === null || available === null) return null;
+  return fitText(`${formatBytes(needed - available)} more are needed`, needed - available, machine);
+}
+
+function kvRemedies(numbers: Numbers): ErrorRemedy[] {
+  const longest = numbers.get('estMaxLen')?.value ?? null;
+  return [
+    ...(longest === null ? [] : [advice('use the context that fits', `--max-model-len ${longest}`)]),
+    advice('or give vLLM a larger share, if so much is free', '--gpu-memory-utilization <higher>'),
+    advice('or halve the KV cache', '--kv-cache-dtype fp8'),
+  ];
+}
 
 export const VLLM: readonly Message[] = [
   {
@@ -79,19 +95,24 @@ export const VLLM: readonly Message[] = [
       const [needed, available] = [numbers.get('kvNeeded')?.bytes ?? 0, numbers.get('kvAvailable')?.bytes ?? 0];
       return `The weights fit; the rest of vLLM’s share is ${formatBytes(needed - available)} too small for one request of ${formatCount(numbers.get('maxModelLen')?.value ?? null)} tokens.`;
     },
-    now(numbers, machine) {
-      const [needed, available] = [numbers.get('kvNeeded')?.bytes ?? null, numbers.get('kvAvailable')?.bytes ?? null];
-      if (needed === null || available === null) return null;
-      return fitText(`${formatBytes(needed - available)} more are needed`, needed - available, machine);
+    now: kvNow,
+    remedies: kvRemedies,
+  },
+  {
+    // The same with its beginning cut off, as a search for "KV cache is needed" leaves it.
+    code: 'vllm-kv-too-small',
+    program: 'vLLM',
+    anchors: ['KV cache is needed', 'available KV cache memory ('],
+    pattern: words`(?<kvNeeded>{size}) ?KV cache is needed,? which is larger than the available KV cache memory \((?<kvAvailable>{size})\)`,
+    fields: { estMaxLen: /estimated maximum model length is (\d{1,12})/i },
+    after: 200,
+    verdict: 'shortage',
+    meaning: (numbers) => {
+      const [needed, available] = [numbers.get('kvNeeded')?.bytes ?? 0, numbers.get('kvAvailable')?.bytes ?? 0];
+      return `The weights fit; the rest of vLLM’s share is ${formatBytes(needed - available)} too small for one request of the longest context.`;
     },
-    remedies: (numbers) => {
-      const longest = numbers.get('estMaxLen')?.value ?? null;
-      return [
-        ...(longest === null ? [] : [advice('use the context that fits', `--max-model-len ${longest}`)]),
-        advice('or give vLLM a larger share, if so much is free', '--gpu-memory-utilization <higher>'),
-        advice('or halve the KV cache', '--kv-cache-dtype fp8'),
-      ];
-    },
+    now: kvNow,
+    remedies: kvRemedies,
   },
   {
     code: 'vllm-kv-too-small',
@@ -170,6 +191,55 @@ export const VLLM: readonly Message[] = [
     remedies: [advice('leave room beside the KV cache', '--max-num-seqs 64 --gpu-memory-utilization <lower>')],
   },
   {
+    code: 'vllm-rpc-timeout',
+    program: 'vLLM',
+    anchors: ['RPC call to sample_tokens', 'RPC call to execute_model'],
+    pattern: words`RPC call to (?<call>sample_tokens|execute_model) timed out`,
+    verdict: 'unclear',
+    meaning:
+      'A worker gave no answer within VLLM_EXECUTE_MODEL_TIMEOUT_SECONDS (300 by default). The line does not say why: a kernel or a collective that hangs, a worker that was killed, or, on a machine whose memory is full, a worker that waits for pages.',
+    now: (_, machine) => `${sentence(roomText(machine))}; ${conditionText(machine)}.`,
+    remedies: [
+      advice('look for a killed worker, an Xid or memory pressure at that time', 'sudo dmesg -T | tail -100', true),
+      advice('then watch memory while it serves', 'umaprobe watch'),
+    ],
+  },
+  {
+    code: 'instanttensor-budget',
+    program: 'InstantTensor',
+    anchors: ['exceeds device memory budget'],
+    pattern: words`buffer_size \((?<bufferSize>{size})\) exceeds device memory budget \((?<budget>{size})\)`,
+    verdict: 'misread',
+    meaning: (numbers) =>
+      `vLLM’s loader InstantTensor may use a share of what cudaMemGetInfo calls free, ${formatBytes(numbers.get('budget')?.bytes ?? 0)} then, less than its buffer of ${formatBytes(numbers.get('bufferSize')?.bytes ?? 0)}. On a GPU that shares the host’s memory, page cache counts as used there: after a download or a copy of the weights it is what is in the way. On a GPU with its own memory it is a real shortage.`,
+    now: (_, machine) => {
+      const free = machine.device?.views.torch ?? null;
+      return free === null
+        ? null
+        : `cudaMemGetInfo would say ${formatBytes(free)} free here now; ${roomText(machine)}.`;
+    },
+    remedies: [
+      advice('drop the page cache before the start', 'umaprobe prepare <size>'),
+      advice('or load another way', '--load-format safetensors'),
+      advice('or use a smaller buffer', 'INSTANTTENSOR_BUFFER_SIZE=268435456'),
+    ],
+  },
+  {
+    code: 'sparkrun-capacity',
+    program: 'sparkrun',
+    anchors: ['cluster has insufficient free capacity'],
+    pattern: words`cluster has insufficient free capacity for (?<nodes>{int}) node`,
+    fields: { placed: /only placed (\d{1,6}) of \d{1,6} ranks?/i, ranks: /only placed \d{1,6} of (\d{1,6}) ranks?/i },
+    verdict: 'misread',
+    meaning:
+      'sparkrun’s own plan, before anything was started: its estimate for one node is above the share of memory that it allows itself. It is no measurement: idle nodes were refused so (issue 297, version 0.3.9).',
+    now: (_, machine) => `${sentence(roomText(machine))}.`,
+    remedies: [
+      advice('compare the model with what is free on each node', 'umaprobe fit <model> --for vllm'),
+      advice('see what the nodes hold', 'sparkrun cluster status'),
+    ],
+  },
+  {
     code: 'vllm-engine-core-died',
     program: 'vLLM',
     anchors: ['ngine core initialization failed', 'Failed core proc(s)'],
@@ -199,4 +269,8 @@ function utilizationFor(free: number | null, total: number | null): string | nul
   if (free === null || total === null || total <= 0) return null;
   const share = Math.floor((free / total - 0.02) * 100) / 100;
   return share < 0.05 ? null : share.toFixed(2);
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

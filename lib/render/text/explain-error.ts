@@ -1,5 +1,6 @@
 /** The page of explain --error: each message with its numbers, its meaning, this machine and what to do. */
 import { clean, formatBytes, formatCount } from '../../base/format.ts';
+import { MOST_COUNTED } from '../../types/explain.ts';
 import type { ErrorNumber, ErrorReport, ErrorVerdict, ExplainedError } from '../../types/index.ts';
 import { dot, type RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
@@ -40,7 +41,7 @@ function errorLines(error: ExplainedError, options: RenderOptions): string[] {
   const where =
     count === 1
       ? `line ${formatCount(firstLine)}`
-      : `${formatCount(count)} times, lines ${formatCount(firstLine)} to ${formatCount(lastLine)}`;
+      : `${formatCount(count)} times${count < MOST_COUNTED ? '' : ' or more'}, lines ${formatCount(firstLine)} to ${formatCount(lastLine)}`;
   const head = [code, clean(program), verdict, where].join(dot(options));
   const [first = '', ...more] = hanging('', head, width);
   return [
