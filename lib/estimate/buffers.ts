@@ -7,6 +7,7 @@ import type { ModelFacts } from '../models/model.ts';
 import type { EstimateTerm } from '../types/index.ts';
 import { UBATCH } from './cache.ts';
 import { isLlama, type Use } from './use.ts';
+import { F32 } from './widths.ts';
 
 type Inference = Use & { context: number };
 
@@ -18,8 +19,6 @@ export function bufferTerms({ architecture }: ModelFacts, use: Inference): Estim
   return [prefillTerm(architecture, use), own];
 }
 
-/** Bytes of FP32, in which llama.cpp computes. */
-const F32 = 4;
 /** Vectors of a layer that are alive beside the scores without flash attention: 3.8 to 5.3 in published logs. */
 const ALIVE = 5;
 
@@ -124,6 +123,11 @@ function graphTerm(): EstimateTerm {
   };
 }
 
+/** Without the kernels of mamba-ssm transformers multiplies every token of a chunk with every other. */
+function scanElements({ cache }: Architecture): number {
+  return Math.max(0, ...cache.map((layers) => (layers.kind === 'state' ? (layers.scanElements ?? 0) : 0)));
+}
+
 /** transformers computes the whole prompt at once. Its newer versions compute logits for the last token only. */
 function prefillTerm(architecture: Architecture, use: Inference): EstimateTerm {
   // An encoder reads its input at once.
@@ -131,19 +135,27 @@ function prefillTerm(architecture: Architecture, use: Inference): EstimateTerm {
   const tokens = Math.max(use.context, read) * use.sequences;
   const width = activeWidth(architecture);
   const vocab = architecture.vocab ?? 0;
-  const bytes = tokens * 2 * width + use.sequences * vocab * F32;
+  const plain = tokens * 2 * width + use.sequences * vocab * F32;
+  // Two such tensors: the next layer does not find the place of the first one free again.
+  const scan = tokens * scanElements(architecture) * F32 * 2;
   return {
     name: 'activations',
-    // At least the workspace of cuBLAS. Logits are those of the last token: generate() of transformers computes no others
-    // since 4.45, and no server does.
-    ...range(bytes, Math.min(bytes, 8 * MiB), bytes * 2),
-    formula: 'context × sequences × 2 × width + sequences × vocab × 4',
-    inputs: { context: Math.max(use.context, read), sequences: use.sequences, width, vocab },
+    // At least the workspace of cuBLAS, and kernels that scan in place. Logits are those of the last token: generate() of
+    // transformers computes no others since 4.45, and no server does.
+    ...range(plain + scan, Math.min(plain, 8 * MiB), plain * 2 + scan * 1.2),
+    formula: 'context × sequences × 2 × width + sequences × vocab × 4 + context × sequences × scan × 8',
+    inputs: {
+      context: Math.max(use.context, read),
+      sequences: use.sequences,
+      width,
+      vocab,
+      scan: scanElements(architecture),
+    },
   };
 }
 
 /** Formula of what a process takes itself. */
-export const MEASURED = 'CUDA context, libraries and host memory of the process: as measured';
+const MEASURED = 'CUDA context, libraries and host memory of the process: as measured';
 
 /** The process itself: its CUDA context, libraries and host memory, which is the same memory on a unified machine. */
 function runtimeTerm({ program }: Use): EstimateTerm {

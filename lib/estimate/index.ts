@@ -12,6 +12,8 @@ import type {
   ModelProgress,
 } from '../types/index.ts';
 
+export { COMPILE_JOB } from './compile-job.ts';
+
 const loadModels = lazy(() => import('../models/opened.ts'));
 const loadTable = lazy(() => Promise.all([loadModels(), import('./table.ts')]));
 const load = lazy(() => Promise.all([loadModels(), import('./options.ts'), import('./run.ts')]));

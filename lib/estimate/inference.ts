@@ -30,7 +30,7 @@ export function inferenceOf(model: ModelFacts, given: Use): EstimateReport {
     method: 'breakdown',
     terms,
     total,
-    loading: loadingOf(model, use, total),
+    loading: loadingOf(model, use, { terms, total }),
     kvBytesPerToken: cache.bytesPerToken,
     unread: unreadOf(model),
     notes: [

@@ -13,8 +13,8 @@ import {
 } from '../base/arguments.ts';
 import { LIMITS, type Range } from '../base/limits.ts';
 import { CACHE_TYPES, cacheTypeBytes } from '../models/cache-types.ts';
-import { ESTIMATE_USES, OPTIMIZERS } from '../types/estimate.ts';
-import type { EstimateOptions } from '../types/index.ts';
+import { ESTIMATE_USES, LORA_TARGETS, OFFLOADS, OPTIMIZERS, TRAINING_DTYPES } from '../types/estimate.ts';
+import type { EstimateOptions, Offload } from '../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../types/programs.ts';
 import type { Use } from './use.ts';
 
@@ -37,8 +37,14 @@ const KEYS: Keys<EstimateOptions> = {
   batch: true,
   checkpointing: true,
   optimizer: true,
+  dtype: true,
   mixedPrecision: true,
   loraRank: true,
+  loraTargets: true,
+  loraDropout: true,
+  fusedLoss: true,
+  offload: true,
+  compileJobs: true,
   workers: true,
   rolloutUtilization: true,
   signal: true,
@@ -77,11 +83,23 @@ function checkUse(options: EstimateOptions): Use {
     batch: whole('batch', LIMITS.sequences) ?? 1,
     checkpointing: on('checkpointing'),
     optimizer: options.optimizer === undefined ? 'adamw' : checkChoice('optimizer', OPTIMIZERS, options.optimizer),
+    dtype: options.dtype === undefined ? null : checkChoice('dtype', TRAINING_DTYPES, options.dtype),
     mixedPrecision: off('mixedPrecision'),
     loraRank: whole('loraRank', LIMITS.loraRank) ?? 16,
-    workers: whole('workers', LIMITS.workers) ?? 2,
+    loraTargets:
+      options.loraTargets === undefined ? 'all-linear' : checkChoice('loraTargets', LORA_TARGETS, options.loraTargets),
+    loraDropout: checkShare('loraDropout', options.loraDropout ?? 0),
+    fusedLoss: off('fusedLoss'),
+    offload: checkOffload(options.offload ?? []),
+    compileJobs: whole('compileJobs', LIMITS.workers) ?? 1,
+    workers: whole('workers', LIMITS.workers) ?? 0,
     rolloutUtilization: checkShare('rolloutUtilization', options.rolloutUtilization ?? 0.3),
   };
+}
+
+function checkOffload(value: unknown): Offload[] {
+  if (!Array.isArray(value)) throw invalidType('offload', `an array of ${OFFLOADS.join(', ')}`, value);
+  return value.map((name: unknown) => checkChoice('offload', OFFLOADS, name));
 }
 
 function checkShare(name: string, value: unknown): number {

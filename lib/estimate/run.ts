@@ -7,7 +7,7 @@ import { bufferTerms } from './buffers.ts';
 import { cacheOf } from './cache.ts';
 import { contextOf, estimatedModel, estimatedUse, inferenceOf } from './inference.ts';
 import { roughOf } from './rough.ts';
-import { trainingOf } from './training.ts';
+import { trainingOf } from './training/index.ts';
 import { cacheShares, typicalArchitecture } from './typical.ts';
 import type { Use } from './use.ts';
 import { parameterTerm } from './weights.ts';

@@ -1,6 +1,6 @@
 /** A use with every default filled in, as the parts of an estimate read it. */
 
-import type { EstimateProgram, EstimateUse, Optimizer } from '../types/index.ts';
+import type { EstimateProgram, EstimateUse, LoraTargets, Offload, Optimizer, TrainingDtype } from '../types/index.ts';
 
 export interface Use {
   use: EstimateUse;
@@ -24,8 +24,16 @@ export interface Use {
   batch: number;
   checkpointing: boolean;
   optimizer: Optimizer;
+  /** null: as the config says. */
+  dtype: TrainingDtype | null;
   mixedPrecision: boolean;
   loraRank: number;
+  loraTargets: LoraTargets;
+  loraDropout: number;
+  fusedLoss: boolean;
+  offload: readonly Offload[];
+  /** Compilers at once in a first start (MAX_JOBS). */
+  compileJobs: number;
   workers: number;
   rolloutUtilization: number;
 }

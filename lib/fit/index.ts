@@ -4,6 +4,7 @@ import { lazy } from '../base/lazy.ts';
 import { openModel } from '../estimate/index.ts';
 import type { EstimateReport, FitModel, FitNeed, FitOptions, FitReport, FitTable, Snapshot } from '../types/index.ts';
 
+export { compileJobsFor, compileJobsText } from './compile-jobs.ts';
 export { isYes, largestAccepted } from './search.ts';
 
 const load = lazy(() => Promise.all([import('./options.ts'), import('./report.ts'), import('./model.ts')]));

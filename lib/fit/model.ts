@@ -15,6 +15,7 @@ import type {
   Snapshot,
 } from '../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../types/programs.ts';
+import { compileJobsFor, compileJobsText } from './compile-jobs.ts';
 import { checkNeed, type FitSettings } from './options.ts';
 import { fitReport } from './report.ts';
 import { isYes, largestAccepted } from './search.ts';
@@ -40,8 +41,14 @@ export async function answerOf(question: Question): Promise<ModelAnswer> {
     solve === null ? { answer: await ask(question), asked: question } : await solved(question, solve);
   const { estimated, report } = answer;
   const programs = question.options.program === null ? await programReports(asked) : report.programs;
-  const notes = [...report.notes, ...(await smallerNote(question, answer))];
+  const notes = [...report.notes, ...jobsNote(asked, report), ...(await smallerNote(question, answer))];
   return { estimated, report: { ...report, programs, notes } };
+}
+
+/** Of a start that was asked about without a number of compilers. */
+function jobsNote({ options, use }: Question, report: FitReport): string[] {
+  const jobs = use.compileJobs === undefined ? compileJobsFor(report, options.program) : null;
+  return jobs === null ? [] : [compileJobsText(jobs)];
 }
 
 async function ask({ machine, model, options, use }: Question): Promise<ModelAnswer> {

@@ -6,7 +6,14 @@ import type { DeviceSnapshot, FitRange, FitTerm } from '../types/index.ts';
 import type { CheckedNeed } from './options.ts';
 
 /** Parts that are in the host's memory also where the GPU has memory of its own. */
-const ON_HOST = new Set(['compute-buffer-host', 'data-workers']);
+const ON_HOST = new Set([
+  'compute-buffer-host',
+  'data-workers',
+  'host-process',
+  'offloaded-parameters',
+  'offloaded-optimizer',
+  'offloaded-activations',
+]);
 
 export interface PoolNeed {
   /** Of the memory that the GPU uses. */
@@ -18,15 +25,15 @@ export interface PoolNeed {
 }
 
 export function needOn(need: CheckedNeed, device: DeviceSnapshot | null): PoolNeed {
-  // Through pinned buffers of the host.
+  // Loaders and compilers use the host's memory.
   const { bytes, high, low } = without(need.peak, need.total);
-  const staging = range(bytes, Math.max(0, low), high);
+  const start = range(bytes, Math.max(0, low), high);
   if (device === null || !hasOwnMemory(device)) {
-    const terms = staging.high === 0 ? need.terms : [...need.terms, { name: 'staging', ...staging }];
+    const terms = start.high === 0 ? need.terms : [...need.terms, { name: 'start', ...start }];
     return { need, terms, host: null };
   }
   const host = sumOf(need.terms.filter(({ name }) => ON_HOST.has(name)));
   const terms = need.terms.filter(({ name }) => !ON_HOST.has(name));
   const total = without(need.total, host);
-  return { need: { ...need, terms, total, peak: total }, terms, host: sumOf([host, staging]) };
+  return { need: { ...need, terms, total, peak: total }, terms, host: sumOf([host, start]) };
 }

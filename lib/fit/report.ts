@@ -74,6 +74,7 @@ export function fitReport(whole: CheckedNeed, snapshot: Snapshot, options: Check
     shortBy: inequality === null ? null : Math.max(0, inequality.left.bytes - inequality.right.bytes),
     headroom: verdict === 'unknown' || limit === null || need.peak.bytes > limit ? null : limit - need.peak.bytes,
     need: { ...need.peak, terms },
+    serving: need.total,
     hostNeed: host,
     device: device === null ? null : { index: device.index, name: device.name, memoryModel: device.memoryModel },
     pool: machine.pool,

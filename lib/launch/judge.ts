@@ -3,7 +3,7 @@
 import { formatCount } from '../base/format.ts';
 import { CONTEXT_STEP } from '../base/limits.ts';
 import { estimate, openModel } from '../estimate/index.ts';
-import { fit as fitInto, largestAccepted } from '../fit/index.ts';
+import { compileJobsFor, compileJobsText, fit as fitInto, largestAccepted } from '../fit/index.ts';
 import { exactly, plus, without } from '../memory/range.ts';
 import type {
   EstimateOptions,
@@ -35,12 +35,23 @@ export interface Answer {
   flags: LaunchFlags | null;
   /** Bytes for which room is to be made; null: not known. */
   room: number | null;
+  /** MAX_JOBS for its start: `set` for it, or to be set in its container; null: it has one, or needs none. */
+  jobs: { count: number; isSet: boolean } | null;
   /** What was learned about the command on the way, as of `RecognisedCommand`. */
   assumed: string[];
   unread: UnreadPart[];
 }
 
-const NOTHING: Answer = { fit: null, noFit: null, expected: null, flags: null, room: null, assumed: [], unread: [] };
+const NOTHING: Answer = {
+  fit: null,
+  noFit: null,
+  expected: null,
+  flags: null,
+  room: null,
+  jobs: null,
+  assumed: [],
+  unread: [],
+};
 
 /**
  * @param found what is loaded besides the model.
@@ -64,15 +75,32 @@ export async function judge(
   // A cache of a given size is not what is left of the share.
   const { kvCacheBytes } = command;
   const report = kvCacheBytes === null ? own : await fitInto(withCache(whole.report, kvCacheBytes), machine, {});
+  const jobs = jobsFor(report, command);
   return {
     fit: report,
     noFit: null,
     expected: expectationOf(whole, report),
     flags: report.verdict === 'no' && kvCacheBytes === null ? await flagsThatFit(model, command, machine, found) : null,
     room: roomOf(report, program),
-    assumed,
+    jobs,
+    assumed: [...assumed, ...jobsText(jobs)],
     unread: whole.unread,
   };
+}
+
+/** A container does not see the variables of its caller. */
+const CONTAINERS = /^(docker|podman|nerdctl|apptainer|singularity)\b/;
+
+function jobsFor(report: FitReport, { program, use, wrappers }: RecognisedCommand): Answer['jobs'] {
+  if (use.compileJobs !== undefined) return null;
+  const count = compileJobsFor(report, program);
+  return count === null ? null : { count, isSet: !wrappers.some((name) => CONTAINERS.test(name)) };
+}
+
+function jobsText(jobs: Answer['jobs']): string[] {
+  if (jobs === null) return [];
+  const what = jobs.isSet ? 'It is set.' : `The container needs it: -e MAX_JOBS=${jobs.count}.`;
+  return [`${compileJobsText(jobs.count)} ${what}`];
 }
 
 function optionsFor({ llama, program, utilization }: RecognisedCommand): FitOptions {

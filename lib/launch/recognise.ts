@@ -1,5 +1,6 @@
 /** Which program a command line starts, and what it says about memory. Pure: nothing is run or looked up. */
 
+import { LIMITS } from '../base/limits.ts';
 import type { RecognisedCommand } from '../types/index.ts';
 import { Draft } from './draft.ts';
 import { llamaCommand } from './llama.ts';
@@ -46,7 +47,7 @@ export function recognise(command: readonly string[], env: Unwrapped['env']): Re
   const [file = '', ...words] = unwrapped.words;
   const name = baseName(file);
   const why = problem ?? programOf(name, words, unwrapped, draft);
-  if (why === null) return { command: withModel(draft).command, stores };
+  if (why === null) return { command: withModel(withJobs(draft, unwrapped)).command, stores };
   return {
     command: { ...nothing, unread: [{ text: `Not recognised: ${why}.`, part: 'program', effect: 'either' }] },
     stores,
@@ -73,6 +74,15 @@ function programOf(name: string, words: readonly string[], unwrapped: Unwrapped,
     return null;
   }
   return name === '' ? 'no program is named' : `${name} is not one of the known programs`;
+}
+
+/** Compilers at once in the first start of vLLM or SGLang, where the environment says. */
+function withJobs(draft: Draft, { env }: Unwrapped): Draft {
+  const { program, use } = draft.command;
+  const jobs = Number(env.MAX_JOBS ?? '');
+  if ((program === 'vllm' || program === 'sglang') && Number.isInteger(jobs) && jobs >= 1 && jobs <= LIMITS.workers.max)
+    draft.set({ use: { ...use, compileJobs: jobs } });
+  return draft;
 }
 
 function withModel(draft: Draft): Draft {

@@ -196,6 +196,7 @@ class Launch {
     try {
       const report = await guard({
         ...guardOptions(this.#settings),
+        ...this.#environment(),
         command,
         onEvent: listen,
         ...(signal === undefined ? {} : { signal }),
@@ -220,6 +221,13 @@ class Launch {
       await gpus.stop();
       await recorder.stop();
     }
+  }
+
+  /** With MAX_JOBS, where its start needs one and has none. */
+  #environment(): Pick<GuardOptions, 'env'> {
+    const jobs = this.#answer?.jobs ?? null;
+    if (jobs === null || !jobs.isSet) return {};
+    return { env: { ...(this.#settings.env ?? process.env), MAX_JOBS: String(jobs.count) } };
   }
 
   #receipt(

@@ -79,6 +79,7 @@ export function architectureOf(config: ModelConfig): Architecture {
       0,
     expertIntermediate: expertWidthOf(config),
     ...expertHidden(config),
+    ...mixtureOf(config),
     maxContext: config.count(['max_position_embeddings', 'n_positions', 'seq_length', 'max_seq_len']),
     softcap: (config.number('final_logit_softcapping') ?? 0) > 0,
     tied: config.outerFlag('tie_word_embeddings'),
@@ -104,6 +105,37 @@ function mtpLayersOf(config: ModelConfig): number {
     );
   const modules = config.flag('use_mtp') === false ? 0 : (config.count(['num_mtp_modules'], 0) ?? 0); // MiniMax
   return layers ?? modules * (config.count(['mtp_transformer_layers'], 0) ?? 1);
+}
+
+/** Of a mixture: dense layers at its start, and the width of what every token uses. */
+function mixtureOf(config: ModelConfig): Pick<Architecture, 'denseLayers' | 'sharedIntermediate'> {
+  if (expertsOf(config) === 0) return {};
+  const width = feedForwardWidth(config) ?? 0;
+  const kinds = config.list('mlp_layer_types');
+  const first = config.count(['first_k_dense_replace', 'moe_layer_start_index', 'num_dense_layers'], 0) ?? 0;
+  const denseLayers = kinds === null ? first : kinds.filter((kind) => kind === 'dense').length;
+  return { denseLayers, sharedIntermediate: sharedWidth(config, width, expertWidthOf(config) ?? width) };
+}
+
+/** Width of the experts that every token uses. */
+export function sharedWidth(config: ModelConfig, width: number, expertWidth: number): number {
+  const given = config.count(
+    [
+      'shared_expert_intermediate_size',
+      'moe_shared_expert_intermediate_size',
+      'shared_intermediate_size',
+      'share_expert_dim',
+    ],
+    0,
+  );
+  const names = ['n_shared_experts', 'num_shared_experts', 'num_shared_expert', 'moe_num_shared_experts'];
+  if (given !== null) {
+    config.repeats(...names); // one part, whatever their number
+    return given;
+  }
+  const shared = config.count(names, 0);
+  if (shared !== null) return shared * expertWidth;
+  return (config.text('model_type') ?? '').startsWith('llama4') ? width : 0;
 }
 
 /** Width of a feed-forward part; null: the config does not say. */
@@ -367,6 +399,7 @@ function latentLayer(config: ModelConfig): LatentLayers | null {
     layers: 1,
     rank,
     ropeDim,
+    queryRank: config.count(['q_lora_rank'], 0) ?? 0,
     indexDim: config.count(['index_head_dim'], 0) ?? 0,
     expandedByDefault: false,
     expanded: {

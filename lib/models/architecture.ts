@@ -21,6 +21,8 @@ export interface LatentLayers {
   layers: number;
   rank: number;
   ropeDim: number;
+  /** Width into which the queries are compressed; 0 or left out: they are not. */
+  queryRank?: number;
   /** Further elements per token of a sparse-attention indexer; 0: none. */
   indexDim: number;
   /** Whether programs keep the expanded form for this file: GGUF files from before llama.cpp knew the compressed one. */
@@ -38,6 +40,8 @@ export interface StateLayers {
   stateElements: number;
   /** Elements of the convolution's state. */
   convElements: number;
+  /** Elements for each token that transformers' own scan has at once, where the kernels of mamba-ssm are not installed. */
+  scanElements?: number;
 }
 
 /** Layers that keep one vector for several tokens, besides a window of single ones (DeepSeek V4). */
@@ -82,6 +86,10 @@ export interface Architecture {
   expertIntermediate: number | null;
   /** Size of what an expert reads and writes, where that is not the hidden size (Nemotron 3 Super). */
   expertHidden?: number;
+  /** Of a mixture: layers at the start that have no experts. */
+  denseLayers?: number;
+  /** Width of the experts that every token uses. */
+  sharedIntermediate?: number;
   maxContext: number | null;
   /** Whether the final logits are capped (Gemma), which needs a second copy of them. */
   softcap: boolean;

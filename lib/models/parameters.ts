@@ -4,7 +4,7 @@
  */
 
 import type { Architecture, AttentionLayers, CacheLayers } from './architecture.ts';
-import { ENCODERS, expertsOf, expertWidthOf } from './architecture-config.ts';
+import { ENCODERS, expertsOf, expertWidthOf, sharedWidth } from './architecture-config.ts';
 import { encoderDecoderParameters, isEncoderDecoder } from './encoder-decoder.ts';
 import type { ModelConfig } from './model-config.ts';
 import { isObject } from './model-file.ts';
@@ -306,27 +306,6 @@ function searchedWidth(config: ModelConfig, hidden: number, layer: number): numb
 function denseWidth(config: ModelConfig, width: number): number {
   if (config.text('model_type') === 'granitemoehybrid') return config.count(['shared_intermediate_size']) ?? width;
   return config.count(['dense_intermediate_size', 'intermediate_size_mlp'], 0) ?? width;
-}
-
-/** Width of the experts that every token uses. */
-function sharedWidth(config: ModelConfig, width: number, expertWidth: number): number {
-  const given = config.count(
-    [
-      'shared_expert_intermediate_size',
-      'moe_shared_expert_intermediate_size',
-      'shared_intermediate_size',
-      'share_expert_dim',
-    ],
-    0,
-  );
-  const names = ['n_shared_experts', 'num_shared_experts', 'num_shared_expert', 'moe_num_shared_experts'];
-  if (given !== null) {
-    config.repeats(...names); // one part, whatever their number
-    return given;
-  }
-  const shared = config.count(names, 0);
-  if (shared !== null) return shared * expertWidth;
-  return (config.text('model_type') ?? '').startsWith('llama4') ? width : 0;
 }
 
 function isSparse(config: ModelConfig, kind: unknown): boolean {

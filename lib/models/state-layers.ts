@@ -47,13 +47,12 @@ export function mambaLayer(config: ModelConfig, { hidden }: Shape): StateLayers 
     const size = model === 'mamba' || model === 'falcon_mamba' ? (config.count(['intermediate_size']) ?? inner) : inner;
     return stateLayer('Mamba', size, stateSize, 0, kernel);
   }
-  return stateLayer(
-    'Mamba-2',
-    inner,
-    stateSize,
-    config.count(['n_groups', 'mamba_n_groups', 'mamba_ngroups']) ?? 1,
-    kernel,
-  );
+  const chunk = config.count(['chunk_size', 'mamba_chunk_size']) ?? 256;
+  const groups = config.count(['n_groups', 'mamba_n_groups', 'mamba_ngroups']) ?? 1;
+  return {
+    ...stateLayer('Mamba-2', inner, stateSize, groups, kernel),
+    ...(heads === null ? {} : { scanElements: chunk * heads * stateSize }),
+  };
 }
 
 /** Gated delta networks (Qwen3-Next, Qwen3.5): a state of key × value elements for each value head. */

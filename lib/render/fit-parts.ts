@@ -43,8 +43,21 @@ export const TERM_LABELS: Readonly<Record<string, string>> = {
   'reference-model': 'reference model',
   'rollout-engine': 'rollout engine',
   'data-workers': 'data workers',
+  'optimizer-step': 'optimizer’s step',
+  'autocast-copies': 'autocast copies',
+  workspace: 'cuBLAS workspaces',
+  'allocator-slack': 'allocator slack',
+  'cuda-context': 'CUDA context',
+  'host-process': 'process on the host',
+  'offloaded-parameters': 'offloaded weights',
+  'offloaded-optimizer': 'offloaded optimizer',
+  'offloaded-activations': 'offloaded activations',
+  'checkpoint-copy': 'copy for a checkpoint',
   'page-cache': 'page cache of the files',
   staging: 'staging buffers',
+  compilation: 'compilers of kernels',
+  'encoder-profile': 'pictures of the profiling run',
+  start: 'more for a while',
 };
 
 export interface FitPart {
@@ -75,6 +88,15 @@ export function fitParts({ device, need, pool }: FitReport): FitPart[] {
     { letter: '.', style: 'free', name: 'can still be loaded', bytes: Math.max(0, loadable - size) },
     { letter: 'H', style: 'kernel', name: keeper, bytes: kept - eaten },
   ];
+}
+
+/** The most at any time beside what stays; null: nothing takes more for a while. */
+export function peakParts({ need, serving }: FitReport): { peak: string; stays: string } | null {
+  if (need.bytes <= serving.bytes && need.high <= serving.high) return null;
+  const isTraining = need.terms.some(({ name }) => name === 'allocator-slack');
+  return isTraining
+    ? { peak: 'while a checkpoint is written', stays: 'while it trains' }
+    : { peak: 'peak of the start', stays: 'while serving' };
 }
 
 /** Name of the whole pool. */

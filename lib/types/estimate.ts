@@ -5,15 +5,44 @@ import type { ModelProgram } from './programs.ts';
 /** Programs whose own rules an estimate knows. */
 export type EstimateProgram = ModelProgram;
 
-/** `inference`, or a way to train: full fine-tuning, adapters, adapters on 4-bit weights, preferences, policy gradients. */
-export const ESTIMATE_USES = ['inference', 'sft', 'lora', 'qlora', 'dpo', 'grpo'] as const;
+/** `inference`, or a way to train: full fine-tuning, adapters, adapters on 4-bit weights, preferences (of all weights, of adapters), policy gradients. */
+export const ESTIMATE_USES = ['inference', 'sft', 'lora', 'qlora', 'dpo', 'lora-dpo', 'grpo'] as const;
 /** One of `ESTIMATE_USES`. */
 export type EstimateUse = (typeof ESTIMATE_USES)[number];
 
-/** Optimizer of a training: what it keeps for each trainable parameter. */
-export const OPTIMIZERS = ['adamw', 'adamw-8bit', 'adafactor', 'lion', 'sgd'] as const;
+/**
+ * Optimizer of a training: what it keeps for each trained parameter, and what its step needs. `adamw` is PyTorch's default
+ * (foreach), `adamw-single` has foreach off; 8 bits and paged ones are those of bitsandbytes, 4 bits that of torchao.
+ */
+export const OPTIMIZERS = [
+  'adamw',
+  'adamw-fused',
+  'adamw-single',
+  'adamw-8bit',
+  'adamw-4bit',
+  'paged-adamw',
+  'paged-adamw-8bit',
+  'adafactor',
+  'lion',
+  'sgd',
+] as const;
 /** One of `OPTIMIZERS`. */
 export type Optimizer = (typeof OPTIMIZERS)[number];
+
+/** What a training may keep in the host's memory. */
+export const OFFLOADS = ['parameters', 'optimizer', 'activations'] as const;
+/** One of `OFFLOADS`. */
+export type Offload = (typeof OFFLOADS)[number];
+
+/** Layers that get an adapter: every linear layer, those of attention, or queries and values alone. */
+export const LORA_TARGETS = ['all-linear', 'attention', 'queries-values'] as const;
+/** One of `LORA_TARGETS`. */
+export type LoraTargets = (typeof LORA_TARGETS)[number];
+
+/** Types in which a model is trained. */
+export const TRAINING_DTYPES = ['bf16', 'fp16', 'fp32'] as const;
+/** One of `TRAINING_DTYPES`. */
+export type TrainingDtype = (typeof TRAINING_DTYPES)[number];
 
 /** Bytes, with the range in which the real value is expected. `low` ≤ `bytes` ≤ `high`. */
 export interface EstimateRange {
@@ -94,7 +123,7 @@ export interface EstimateReport {
   /** What the process holds while it works. */
   terms: EstimateTerm[];
   total: EstimateRange;
-  /** What loading takes besides, for a while. `peak` is the most at any time. */
+  /** What the start takes besides, for a while. `peak` is the most at any time, the start included. */
   loading: { terms: EstimateTerm[]; peak: EstimateRange };
   /** Bytes that one more token of context takes in every layer that keeps all of them; null: the model has no cache. */
   kvBytesPerToken: number | null;
@@ -136,7 +165,7 @@ export interface EstimateOptions {
   kvDtype?: string;
   /** Tokens that are processed at once (llama.cpp's -ub, vLLM's --max-num-batched-tokens). */
   batchTokens?: number;
-  /** llama.cpp without flash attention: the scores of a whole batch are kept. Default true. */
+  /** false: llama.cpp without flash attention, transformers with eager attention, which keep the scores. Default true. */
   flashAttention?: boolean;
   /** llama.cpp --swa-full, and programs that do not shorten the cache of sliding windows. */
   swaFull?: boolean;
@@ -160,11 +189,23 @@ export interface EstimateOptions {
   checkpointing?: boolean;
   /** Training: default adamw. */
   optimizer?: Optimizer;
-  /** Training: FP32 master weights and gradients beside weights of 16 bits. Default false. */
+  /** Training: type of the weights. Default: bf16, or fp32 with `mixedPrecision` where the config says so. */
+  dtype?: TrainingDtype;
+  /** Training: FP32 weights, gradients and optimizer; products in 16 bits (autocast). Default false. */
   mixedPrecision?: boolean;
   /** Training: rank of the adapters; default 16. */
   loraRank?: number;
-  /** Training: processes that load data; default 2. */
+  /** Training: layers with an adapter; default all-linear. */
+  loraTargets?: LoraTargets;
+  /** Training: dropout of the adapters, 0 to 1; default 0. Any other keeps a mask. */
+  loraDropout?: number;
+  /** Training: a loss that never has all logits at once (Liger, cut cross-entropy). Default false. */
+  fusedLoss?: boolean;
+  /** Training: what is kept in the host's memory. On a unified machine that is the same memory. */
+  offload?: readonly Offload[];
+  /** vLLM, SGLang: compilers at once in a first start, `MAX_JOBS` of its environment. Default 1, which is to be set. */
+  compileJobs?: number;
+  /** Training: processes that load data; default 0, as of PyTorch's DataLoader. */
   workers?: number;
   /** GRPO: share of the machine's memory that the rollout engine takes; default 0.3. */
   rolloutUtilization?: number;

@@ -180,8 +180,10 @@ export interface FitReport {
   shortBy: number | null;
   /** Bytes that could be loaded besides the expected need; null: it does not fit, or unknown. */
   headroom: number | null;
-  /** The most at any time, of the memory that the GPU uses: what the verdict is about. */
+  /** The most at any time, the start included, of the memory that the GPU uses: what the verdict is about. */
   need: FitRange & { terms: FitTerm[] };
+  /** What of it stays while it serves; less than `need` where the start has the peak. */
+  serving: FitRange;
   /** What is needed of the host's memory besides, where the GPU has memory of its own; null: it shares that of the host. */
   hostNeed: FitRange | null;
   device: { index: number; name: string | null; memoryModel: 'unified' | 'coherent' | 'discrete' | 'unknown' } | null;

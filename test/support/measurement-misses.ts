@@ -36,6 +36,12 @@ export const MISSES: Readonly<Record<string, string>> = {
   'm073 total': 'published as 12 GB, rounded',
   'm075 total': 'published as 65 GB, meaning GiB: 69.8 GB',
   'm076 total': 'published as 19 GB, rounded',
+  'm126 training': 'torchtune: neither batch nor length nor the layers with adapters are in the row',
+  'm138 training': 'LitGPT: its length is not in the row',
+  'm139 training': 'LitGPT: its length is not in the row',
+  'm143 training': 'buffers of DeepSpeed, which are not counted',
+  'm146 training': 'buckets of DeepSpeed for gradients, 9 GB, which are not counted',
+  'm158 training': 'buckets of DeepSpeed for gradients, which are not counted',
   'm124 training': 'gradients are freed layer by layer in the backward pass, and the optimizer is paged out',
 };
 

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bufferTerms } from '../../lib/estimate/buffers.ts';
 import { inferenceOf } from '../../lib/estimate/inference.ts';
-import { trainingOf } from '../../lib/estimate/training.ts';
+import { trainingOf } from '../../lib/estimate/training/index.ts';
 import type { Use } from '../../lib/estimate/use.ts';
 import { architectureOfGguf } from '../../lib/models/architecture-gguf.ts';
 import type { ModelFacts } from '../../lib/models/model.ts';
@@ -334,8 +334,11 @@ export function settingOf(row: Measurement): Use & { context: number } {
     tensorParallel: number('tensor_parallel') ?? Number(/\((\d+)x A100, per GPU\)/.exec(row.model)?.[1] ?? 1),
     optimizer: /torchtune/.test(row.software) && /full/.test(row.model) ? 'adamw-8bit' : 'adamw',
     languageModelOnly: setting.language_model_only === true,
-    checkpointing: setting.grad_checkpointing !== false,
-    mixedPrecision: /full, sequence/.test(row.model),
+    // What open-instruct's runs take per sequence is what they keep without checkpointing.
+    checkpointing: setting.grad_checkpointing !== false && !/open-instruct/.test(row.software),
+    // DeepSpeed and open-instruct keep FP32 weights; peft's defaults, LitGPT and torchtune adapt queries and values.
+    mixedPrecision: /full, sequence/.test(row.model) || /open-instruct/.test(row.software),
+    loraTargets: /PEFT|LitGPT|torchtune/.test(row.software) ? 'queries-values' : 'all-linear',
   });
 }
 
@@ -405,6 +408,9 @@ function cacheComparisons(
   return [{ ...base, ours: whole, measured: bytes }];
 }
 
+/** What counters of torch do not count. */
+const PROCESS = new Set(['cuda-context', 'host-process', 'data-workers']);
+
 function trainingComparison(row: Measurement): Comparison[] {
   const model = configModel({ ...row, format: row.format.replace('BF16 base', 'BF16') });
   if (model === null || row.measured.total_bytes === undefined) return [];
@@ -427,7 +433,7 @@ function trainingComparison(row: Measurement): Comparison[] {
   );
   // Counters of torch know nothing of the process; a reading of the whole machine does, and of the idle system.
   const whole = row.setting.machine === 'DGX Spark GB10';
-  const counted = report.terms.filter(({ name }) => whole || (name !== 'runtime' && name !== 'data-workers'));
+  const counted = report.terms.filter(({ name }) => whole || !PROCESS.has(name));
   const ours = { bytes: sum(counted, 'bytes'), low: sum(counted, 'low'), high: sum(counted, 'high') };
   return [
     {

@@ -5,8 +5,8 @@ import { CACHE_TYPES, cacheTypeBytes } from '../../models/cache-types.ts';
 import { MOST_PARAMETERS, parseElements } from '../../models/tensors.ts';
 import { WEIGHT_FORMATS } from '../../models/weight-formats.ts';
 import { estimatePage, tablePage } from '../../render/text/estimate.ts';
-import { ESTIMATE_USES, OPTIMIZERS } from '../../types/estimate.ts';
-import type { EstimateOptions, ModelDescription } from '../../types/index.ts';
+import { ESTIMATE_USES, LORA_TARGETS, OFFLOADS, OPTIMIZERS, TRAINING_DTYPES } from '../../types/estimate.ts';
+import type { EstimateOptions, ModelDescription, Offload } from '../../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../../types/programs.ts';
 import type { Command, Context, OptionTable, Outcome, Values } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
@@ -24,7 +24,8 @@ export const MODEL_OPTIONS: OptionTable = {
     type: 'string',
     placeholder: '<type>',
     values: WEIGHT_FORMATS,
-    summary: 'With --params: format of the weights, such as bf16, fp8, nvfp4, q4_k_m (default bf16)',
+    summary:
+      'With --params: format of the weights, such as bf16, fp8, nvfp4, q4_k_m (default bf16). Training: bf16, fp16, fp32',
   },
   hidden: { type: 'string', placeholder: '<n>', summary: 'With --params and --method rough: the hidden size' },
   use: {
@@ -61,7 +62,7 @@ export const MODEL_OPTIONS: OptionTable = {
     summary: 'Devices that share each layer; the estimate is for one of them',
   },
   'swa-full': { type: 'boolean', summary: 'Keep every token in layers with a sliding window' },
-  'no-flash-attn': { type: 'boolean', summary: 'llama.cpp without flash attention' },
+  'no-flash-attn': { type: 'boolean', summary: 'llama.cpp without flash attention; transformers with eager attention' },
   'no-kv-unified': { type: 'boolean', summary: 'llama.cpp with a cache for each sequence' },
   'no-mla': { type: 'boolean', summary: 'Latent attention with the expanded cache' },
   'no-mmap': { type: 'boolean', summary: 'llama.cpp reads the file instead of mapping it' },
@@ -76,9 +77,27 @@ export const MODEL_OPTIONS: OptionTable = {
     summary: `Training: ${OPTIMIZERS.join(', ')} (default adamw)`,
     values: OPTIMIZERS,
   },
-  'mixed-precision': { type: 'boolean', summary: 'Training: FP32 weights and gradients beside those of 16 bits' },
+  'mixed-precision': { type: 'boolean', summary: 'Training: FP32 weights, products in 16 bits (autocast)' },
   'lora-rank': { type: 'string', placeholder: '<n>', summary: 'Training: rank of the adapters (default 16)' },
-  workers: { type: 'string', placeholder: '<n>', summary: 'Training: processes that load data (default 2)' },
+  'lora-targets': {
+    type: 'string',
+    placeholder: '<layers>',
+    summary: `Training: ${LORA_TARGETS.join(', ')} (default all-linear)`,
+    values: LORA_TARGETS,
+  },
+  'lora-dropout': { type: 'string', placeholder: '<share>', summary: 'Training: dropout of the adapters (default 0)' },
+  'fused-loss': { type: 'boolean', summary: 'Training: a loss that never has all logits at once (Liger)' },
+  offload: {
+    type: 'string',
+    placeholder: '<what>',
+    summary: `Training: ${OFFLOADS.join(',')} to host memory, which a unified machine shares`,
+  },
+  'max-jobs': {
+    type: 'string',
+    placeholder: '<n>',
+    summary: 'vLLM, SGLang: compilers at once in a first start, their MAX_JOBS (default 1)',
+  },
+  workers: { type: 'string', placeholder: '<n>', summary: 'Training: processes that load data (default 0)' },
   'rollout-utilization': {
     type: 'string',
     placeholder: '<share>',
@@ -148,8 +167,9 @@ export function modelOf(values: Values, named: readonly string[], command: strin
   const hidden = count(values, 'hidden', LIMITS.hidden, command);
   if (params !== undefined)
     return { params, ...(dtype === undefined ? {} : { dtype }), ...(hidden === undefined ? {} : { hidden }) };
-  if (dtype !== undefined || hidden !== undefined)
-    throw new UsageError(`--${dtype === undefined ? 'hidden' : 'dtype'} needs --params: a model has its own.`, command);
+  if (hidden !== undefined) throw new UsageError('--hidden needs --params: a model has its own.', command);
+  if (dtype !== undefined && choice(values, 'use', ESTIMATE_USES, 'inference', command) === 'inference')
+    throw new UsageError('--dtype needs --params, or a --use that trains: a model has its own.', command);
   if (model === undefined)
     throw new UsageError('A model is expected: a folder, a file, a name in a store, or --params 70e9.', command);
   return model;
@@ -189,6 +209,28 @@ function cacheType(values: Values, command: string): string | undefined {
   );
 }
 
+/** Of a number of parameters --dtype is that of the weights. */
+function trainingDtype(values: Values, command: string): EstimateOptions['dtype'] {
+  const isTraining = choice(values, 'use', ESTIMATE_USES, 'inference', command) !== 'inference';
+  if (!isTraining || text(values, 'dtype') === undefined || text(values, 'params') !== undefined) return undefined;
+  return choice(values, 'dtype', TRAINING_DTYPES, 'bf16', command);
+}
+
+/** 0 is a share, too. */
+function share(values: Values, name: string, command: string): number | undefined {
+  return text(values, name) === '0' ? 0 : positive(values, name, 1, command);
+}
+
+/** "optimizer,activations". */
+function offload(values: Values, command: string): Offload[] | undefined {
+  const names = text(values, 'offload')?.split(',');
+  return names?.map((name) => {
+    const found = OFFLOADS.find((known) => known === name.trim());
+    if (found !== undefined) return found;
+    throw new UsageError(`--offload "${name}" is not one of ${OFFLOADS.join(', ')}.`, command);
+  });
+}
+
 /** Options of the estimate; an option that was not given is left out. */
 export function estimateOptions(values: Values, command: string): EstimateOptions {
   const kvDtype = cacheType(values, command);
@@ -200,7 +242,11 @@ export function estimateOptions(values: Values, command: string): EstimateOption
     batch: count(values, 'batch', LIMITS.sequences, command),
     loraRank: count(values, 'lora-rank', LIMITS.loraRank, command),
     workers: count(values, 'workers', LIMITS.workers, command),
+    compileJobs: count(values, 'max-jobs', LIMITS.workers, command),
     rolloutUtilization: positive(values, 'rollout-utilization', 1, command),
+    loraDropout: share(values, 'lora-dropout', command),
+    dtype: trainingDtype(values, command),
+    offload: offload(values, command),
     kvDtype,
     program:
       text(values, 'for') === undefined ? undefined : choice(values, 'for', MODEL_PROGRAM_NAMES, 'vllm', command),
@@ -210,6 +256,7 @@ export function estimateOptions(values: Values, command: string): EstimateOption
     ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
     use: choice(values, 'use', ESTIMATE_USES, 'inference', command),
     method: choice(values, 'method', ['breakdown', 'rough'] as const, 'breakdown', command),
+    loraTargets: choice(values, 'lora-targets', LORA_TARGETS, 'all-linear', command),
     optimizer: choice(values, 'optimizer', OPTIMIZERS, 'adamw', command),
     swaFull: flag(values, 'swa-full'),
     flashAttention: !flag(values, 'no-flash-attn'),
@@ -219,5 +266,6 @@ export function estimateOptions(values: Values, command: string): EstimateOption
     languageModelOnly: flag(values, 'language-model-only'),
     checkpointing: !flag(values, 'no-checkpointing'),
     mixedPrecision: flag(values, 'mixed-precision'),
+    fusedLoss: flag(values, 'fused-loss'),
   };
 }

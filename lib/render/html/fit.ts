@@ -11,7 +11,7 @@ import type {
 } from '../../types/index.ts';
 import { MODEL_PROGRAMS } from '../../types/programs.ts';
 import { useFacts } from '../estimate-facts.ts';
-import { type FitPart, fitParts, memoryName, solutionText, VERDICTS } from '../fit-parts.ts';
+import { type FitPart, fitParts, memoryName, peakParts, solutionText, VERDICTS } from '../fit-parts.ts';
 import { barPicture, cellBar } from './bar.ts';
 import { type Content, html, type Markup } from './markup.ts';
 import { type Assets, page, timeText } from './page.ts';
@@ -184,18 +184,21 @@ function comparison({ left, relation, right }: NonNullable<FitReport['inequality
   return `${left.name} ${formatBytes(left.bytes)} ${sign} ${right.name} ${formatBytes(right.bytes)}`;
 }
 
-function comparisonSection({ inequality, limit, need, notes }: FitReport): Markup {
+function comparisonSection(report: FitReport): Markup {
+  const { inequality, limit, need, notes, serving } = report;
+  const parts = peakParts(report);
   const rows: (readonly [string, Content] | null)[] = [
     inequality === null ? null : ['Compared', comparison(inequality)],
     inequality === null ? null : ['Rule', inequality.rule],
-    ['Need', needText(need)],
+    ['Need', `${needText(need)}${parts === null ? '' : `: ${parts.peak}`}`],
+    parts === null ? null : ['Stays', `${needText(serving)}: ${parts.stays}`],
     ['Limit', `${formatBoth(limit.bytes)}: ${limit.from}`],
     ...notes.map((note) => ['Note', note] as const),
   ];
   return section('How it was compared', list(rows), saveButton());
 }
 
-function needText({ bytes, high, low }: FitReport['need']): string {
+function needText({ bytes, high, low }: FitReport['serving']): string {
   return low === high
     ? formatBoth(bytes)
     : `${formatBoth(bytes)}, between ${formatBytes(low)} and ${formatBytes(high)}`;

@@ -17,7 +17,7 @@ export function rangeText({ bytes, high, low }: EstimateRange): string {
   return low === bytes && high === bytes ? '' : `${inGiB(low)} to ${inGiB(high)}`;
 }
 
-export function termsSection({ loading, terms, total, kvBytesPerToken }: EstimateReport): Markup {
+export function termsSection({ loading, terms, total, use, kvBytesPerToken }: EstimateReport): Markup {
   const most = Math.max(1, ...terms.map(({ high }) => high));
   const extra = loading.terms.filter(({ high }) => high > 0);
   const perToken =
@@ -37,7 +37,7 @@ export function termsSection({ loading, terms, total, kvBytesPerToken }: Estimat
     formulaList(terms),
     extra.length === 0
       ? null
-      : html`<h3>Besides, while it loads</h3>${formulaList(extra)}<p>At most ${formatBytes(loading.peak.high)} at once.</p>`,
+      : html`<h3>Besides, at its start</h3>${formulaList(extra)}<p>${use.use === 'inference' ? 'Peak of the start' : 'With a checkpoint being written'} ${formatBytes(loading.peak.bytes)}, at most ${formatBytes(loading.peak.high)}; ${use.use === 'inference' ? 'while serving' : 'while it trains'} ${formatBytes(total.bytes)}, at most ${formatBytes(total.high)}.</p>`,
   );
 }
 

@@ -65,15 +65,21 @@ function termTable({ terms, total }: EstimateReport, options: RenderOptions): st
   return table(columns, [heads, ...rows, last], options.width);
 }
 
-function loadingLines({ loading, total }: EstimateReport, options: RenderOptions): string[] {
+function loadingLines({ loading, total, use }: EstimateReport, options: RenderOptions): string[] {
+  const isServing = use.use === 'inference';
   const extra = loading.terms.filter(({ high }) => high > 0);
   if (extra.length === 0) return [];
   const parts = extra.map((term) => `${TERM_LABELS[term.name] ?? term.name} ${upTo(term, options)}`);
   const peak =
     loading.peak.high > total.high || loading.peak.bytes > total.bytes
-      ? ` At most ${amount(loading.peak.high, options)} at once.`
+      ? ` ${isServing ? 'Peak of the start' : 'With a checkpoint being written'} ${most(loading.peak, options)}; ${isServing ? 'while serving' : 'while it trains'} ${most(total, options)}.`
       : '';
-  return hanging('loading  ', `${parts.join(', ')}.${peak}`, options.width);
+  return hanging('start  ', `${parts.join(', ')}.${peak}`, options.width);
+}
+
+function most({ bytes, high }: EstimateRange, options: RenderOptions): string {
+  const size = amount(bytes, options);
+  return high > bytes ? `${size}, at most ${amount(high, options)}` : size;
 }
 
 function upTo(term: EstimateTerm, options: RenderOptions): string {

@@ -1,8 +1,8 @@
 /** Whether something fits: a bar of the pool, what each program decides, and the verdict next to the prompt. */
 import { clean, formatCount, inGB, inGiB } from '../../base/format.ts';
-import type { FitProgramReport, FitReport, FitTable } from '../../types/index.ts';
+import type { FitProgramReport, FitRange, FitReport, FitTable } from '../../types/index.ts';
 import { MODEL_PROGRAMS } from '../../types/programs.ts';
-import { type FitPart, fitParts, memoryName, solutionText, VERDICTS } from '../fit-parts.ts';
+import { type FitPart, fitParts, memoryName, peakParts, solutionText, VERDICTS } from '../fit-parts.ts';
 import { amount, type RenderOptions } from '../options.ts';
 import { type Column, hanging, padEnd, table, truncate, widthOf } from '../text-layout.ts';
 import { labelled, sections, simulatedBand } from './frame.ts';
@@ -122,10 +122,25 @@ function programDetails(program: FitProgramReport, indent: string, options: Rend
   return flags === null ? lines : [...lines, `${indent}${'flags'.padEnd(7)}${options.paint('strong', flags)}`];
 }
 
+/** "61.2 GiB, at most 124.8 GiB". */
+function most({ bytes, high }: FitRange, options: RenderOptions): string {
+  return high > bytes ? `${amount(bytes, options)}, at most ${amount(high, options)}` : amount(bytes, options);
+}
+
 /** The comparison with both sides, and where the limit comes from. */
-function detailLines({ inequality, limit, notes }: FitReport, options: RenderOptions): string[] {
+function detailLines(report: FitReport, options: RenderOptions): string[] {
+  const { inequality, limit, notes } = report;
   const { unicode, width } = options;
   const lines: string[] = [];
+  const parts = peakParts(report);
+  if (parts !== null)
+    lines.push(
+      ...hanging(
+        'peak      ',
+        `${parts.peak} ${most(report.need, options)}; ${parts.stays} ${most(report.serving, options)}`,
+        width,
+      ),
+    );
   if (inequality !== null) {
     const { left, relation, right } = inequality;
     const sign = relation === '<=' && unicode ? '≤' : relation;
