@@ -44,7 +44,7 @@ const KEYS: Keys<EstimateOptions> = {
   loraDropout: true,
   fusedLoss: true,
   offload: true,
-  compileJobs: true,
+  maxJobs: true,
   workers: true,
   rolloutUtilization: true,
   signal: true,
@@ -91,7 +91,7 @@ function checkUse(options: EstimateOptions): Use {
     loraDropout: checkShare('loraDropout', options.loraDropout ?? 0),
     fusedLoss: off('fusedLoss'),
     offload: checkOffload(options.offload ?? []),
-    compileJobs: whole('compileJobs', LIMITS.workers) ?? 1,
+    maxJobs: whole('maxJobs', LIMITS.workers) ?? 1,
     workers: whole('workers', LIMITS.workers) ?? 0,
     rolloutUtilization: checkShare('rolloutUtilization', options.rolloutUtilization ?? 0.3),
   };

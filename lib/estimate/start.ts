@@ -31,7 +31,7 @@ export function startPeak(
 }
 
 /** Kernels that no package has for this GPU are compiled in the first run, by MAX_JOBS compilers at once. */
-function compilation({ compileJobs: jobs }: Use): EstimateTerm {
+function compilation({ maxJobs: jobs }: Use): EstimateTerm {
   return {
     name: 'compilation',
     // Compiled before, or part of the package: none.

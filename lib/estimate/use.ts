@@ -33,7 +33,7 @@ export interface Use {
   fusedLoss: boolean;
   offload: readonly Offload[];
   /** Compilers at once in a first start (MAX_JOBS). */
-  compileJobs: number;
+  maxJobs: number;
   workers: number;
   rolloutUtilization: number;
 }

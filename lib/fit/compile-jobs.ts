@@ -3,8 +3,8 @@
 import { COMPILE_JOB } from '../estimate/index.ts';
 import type { FitReport } from '../types/index.ts';
 
-/** More than a Spark's cores help nobody. */
-const MOST = 20;
+/** Of a Spark: more compilers help nobody. */
+const CORES = 20;
 
 /**
  * The need has one job; each further one has to find its place beside it, with the most that it was seen to take. null:
@@ -14,7 +14,7 @@ export function compileJobsFor({ device, limit, need }: FitReport, program: stri
   if ((program !== 'vllm' && program !== 'sglang') || device?.memoryModel !== 'unified' || limit.bytes === null)
     return null;
   const further = Math.floor((limit.bytes - need.high) / COMPILE_JOB.high);
-  return Math.min(MOST, Math.max(1, 1 + further));
+  return Math.min(CORES, Math.max(1, 1 + further));
 }
 
 export function compileJobsText(jobs: number): string {

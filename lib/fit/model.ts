@@ -47,7 +47,7 @@ export async function answerOf(question: Question): Promise<ModelAnswer> {
 
 /** Of a start that was asked about without a number of compilers. */
 function jobsNote({ options, use }: Question, report: FitReport): string[] {
-  const jobs = use.compileJobs === undefined ? compileJobsFor(report, options.program) : null;
+  const jobs = use.maxJobs === undefined ? compileJobsFor(report, options.program) : null;
   return jobs === null ? [] : [compileJobsText(jobs)];
 }
 

@@ -92,7 +92,7 @@ export async function judge(
 const CONTAINERS = /^(docker|podman|nerdctl|apptainer|singularity)\b/;
 
 function jobsFor(report: FitReport, { program, use, wrappers }: RecognisedCommand): Answer['jobs'] {
-  if (use.compileJobs !== undefined) return null;
+  if (use.maxJobs !== undefined) return null;
   const count = compileJobsFor(report, program);
   return count === null ? null : { count, isSet: !wrappers.some((name) => CONTAINERS.test(name)) };
 }

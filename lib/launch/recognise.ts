@@ -81,7 +81,7 @@ function withJobs(draft: Draft, { env }: Unwrapped): Draft {
   const { program, use } = draft.command;
   const jobs = Number(env.MAX_JOBS ?? '');
   if ((program === 'vllm' || program === 'sglang') && Number.isInteger(jobs) && jobs >= 1 && jobs <= LIMITS.workers.max)
-    draft.set({ use: { ...use, compileJobs: jobs } });
+    draft.set({ use: { ...use, maxJobs: jobs } });
   return draft;
 }
 

@@ -204,7 +204,7 @@ export interface EstimateOptions {
   /** Training: what is kept in the host's memory. On a unified machine that is the same memory. */
   offload?: readonly Offload[];
   /** vLLM, SGLang: compilers at once in a first start, `MAX_JOBS` of its environment. Default 1, which is to be set. */
-  compileJobs?: number;
+  maxJobs?: number;
   /** Training: processes that load data; default 0, as of PyTorch's DataLoader. */
   workers?: number;
   /** GRPO: share of the machine's memory that the rollout engine takes; default 0.3. */

@@ -30,7 +30,7 @@ export function useOf(options: Partial<Use> = {}): Use & { context: number } {
     loraDropout: 0,
     fusedLoss: false,
     offload: [],
-    compileJobs: 1,
+    maxJobs: 1,
     workers: 0,
     rolloutUtilization: 0.3,
     ...options,

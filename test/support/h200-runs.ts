@@ -23,6 +23,8 @@ export interface H200Run {
   rank?: number;
   dropout?: number;
   trainable: number;
+  /** Of a cache that generate() has filled. */
+  cacheBytes?: number;
   peakAllocated: number;
   reserved: number;
   /** Of the device; left out where other runs were on it. */

@@ -242,7 +242,7 @@ export function estimateOptions(values: Values, command: string): EstimateOption
     batch: count(values, 'batch', LIMITS.sequences, command),
     loraRank: count(values, 'lora-rank', LIMITS.loraRank, command),
     workers: count(values, 'workers', LIMITS.workers, command),
-    compileJobs: count(values, 'max-jobs', LIMITS.workers, command),
+    maxJobs: count(values, 'max-jobs', LIMITS.workers, command),
     rolloutUtilization: positive(values, 'rollout-utilization', 1, command),
     loraDropout: share(values, 'lora-dropout', command),
     dtype: trainingDtype(values, command),

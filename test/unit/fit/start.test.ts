@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { GiB } from '../../../lib/base/format.ts';
 import { estimate } from '../../../lib/estimate/index.ts';
-import { compileJobsFor, fit } from '../../../lib/fit/index.ts';
+import { compileJobsFor, fit as fitInto } from '../../../lib/fit/index.ts';
 import { snapshotOf } from '../../support/snapshots.ts';
 
 /** google/gemma-4-26B-A4B-it, of which vLLM #46307 tells: BF16, 48 GiB of weights, a share of 0.70 on a GB10. */
@@ -47,7 +47,7 @@ const machine = snapshotOf({});
 describe('the start of vLLM', () => {
   it('with gemma-4-26B-A4B at a share of 0.70 does not fit: it passed its budget by 29 GiB and froze the Spark', async () => {
     const need = { model: { config: GEMMA }, use: { context: 8192 } };
-    const report = await fit(need, machine, { program: 'vllm', utilization: 0.7 });
+    const report = await fitInto(need, machine, { program: 'vllm', utilization: 0.7 });
     expect(report.verdict).not.toBe('fits');
     expect(report.verdict).not.toBe('fits-after');
     // In use at its peak: 112 GiB, of which 7 GiB are the system's.
@@ -67,7 +67,7 @@ describe('the start of vLLM', () => {
 
   it('has a compiler more for each 8 GiB that stay, and one at least', async () => {
     const ask = (params: number) =>
-      fit({ model: { config: QWEN, weightBytes: params }, use: { context: 4096 } }, machine, { program: 'vllm' });
+      fitInto({ model: { config: QWEN, weightBytes: params }, use: { context: 4096 } }, machine, { program: 'vllm' });
     const small = await ask(16 * GiB);
     const jobs = compileJobsFor(small, 'vllm') ?? 0;
     const limit = small.limit.bytes ?? 0;
@@ -79,7 +79,7 @@ describe('the start of vLLM', () => {
   });
 
   it('takes what MAX_JOBS says', async () => {
-    const { loading } = await estimate({ config: QWEN }, { program: 'vllm', compileJobs: 20 });
+    const { loading } = await estimate({ config: QWEN }, { program: 'vllm', maxJobs: 20 });
     expect(loading.terms.find(({ name }) => name === 'compilation')?.high).toBe(160 * GiB);
     expect(loading.peak.high).toBeGreaterThan(160 * GiB);
   });
