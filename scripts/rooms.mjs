@@ -88,7 +88,6 @@ export const DOORS = {
 export const FOLDERS = {
   cache: ['prepare'],
   cli: ['commands', 'core', 'mcp', 'shell'],
-  cli: ['commands', 'core', 'shell'],
   estimate: ['training'],
   explain: ['messages'],
   memory: ['findings'],
