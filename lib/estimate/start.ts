@@ -36,7 +36,7 @@ function compilation({ maxJobs: jobs }: Use): EstimateTerm {
     name: 'compilation',
     // Compiled before, or part of the package: none.
     ...range(jobs * COMPILE_JOB.bytes, 0, jobs * COMPILE_JOB.high),
-    formula: 'MAX_JOBS × 5 GiB of the host; 3 to 8 on a GB10 (flashinfer #3634). Without MAX_JOBS: one for each core',
+    formula: 'MAX_JOBS × 5 GiB of the host; 3 to 8 (flashinfer #3634). Without MAX_JOBS: one for each core',
     inputs: { MAX_JOBS: jobs },
   };
 }
@@ -54,7 +54,7 @@ function encoderProfile(): EstimateTerm {
   return {
     name: 'encoder-profile',
     ...range(4 * GiB, 0, 56 * GiB),
-    formula: 'pictures of one step in the profiling run: as reported of a GB10 (vLLM #46307)',
+    formula: 'pictures of one step in the profiling run: as reported (vLLM #46307)',
     inputs: {},
   };
 }
