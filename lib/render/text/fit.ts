@@ -136,7 +136,7 @@ function detailLines(report: FitReport, options: RenderOptions): string[] {
   if (parts !== null)
     lines.push(
       ...hanging(
-        'peak      ',
+        'need      ',
         `${parts.peak} ${most(report.need, options)}; ${parts.stays} ${most(report.serving, options)}`,
         width,
       ),
