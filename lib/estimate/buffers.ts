@@ -15,8 +15,13 @@ export function bufferTerms({ architecture }: ModelFacts, use: Inference): Estim
   const own = runtimeTerm(use);
   if (architecture === null) return [own];
   if (isLlama(use.program)) return [computeBuffer(architecture, use), hostBuffer(architecture, use), own];
-  if (use.program === 'vllm' || use.program === 'sglang') return [stepTerm(architecture, use), graphTerm(), own];
+  if (isServer(use)) return [stepTerm(architecture, use), graphTerm(), own];
   return [prefillTerm(architecture, use), own];
+}
+
+/** Servers that profile a step of so many tokens. TensorRT-LLM's --max_num_tokens is 8192 as well. */
+function isServer({ program }: Use): boolean {
+  return program === 'vllm' || program === 'sglang' || program === 'trtllm';
 }
 
 /** Vectors of a layer that are alive beside the scores without flash attention: 3.8 to 5.3 in published logs. */
@@ -166,6 +171,7 @@ function runtimeTerm({ program }: Use): EstimateTerm {
       return { name: 'runtime', ...range(0.7 * GiB, 0.2 * GiB, 1.5 * GiB), formula, inputs: {} };
     case 'vllm':
     case 'sglang':
+    case 'trtllm':
       // Several processes, autotuning and warm-up, which no budget of theirs counts.
       return { name: 'runtime', ...range(4 * GiB, 1 * GiB, 12 * GiB), formula, inputs: {} };
     case 'torch':

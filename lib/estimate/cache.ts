@@ -45,6 +45,8 @@ interface Cells {
 const LLAMA_PADDING = 256;
 /** Tokens of a block of vLLM. */
 const VLLM_BLOCK = 16;
+/** tokens_per_block of TensorRT-LLM's kv_cache_config. */
+const TRTLLM_BLOCK = 32;
 /** Default of llama.cpp's -ub, and of vLLM's --max-num-batched-tokens for a server. */
 export const UBATCH = 512;
 const VLLM_BATCH = 8192;
@@ -108,7 +110,7 @@ function padded(count: number, multiple: number): number {
 function cellsOf(use: Use & { context: number }): Cells {
   const { context, sequences } = use;
   if (isLlama(use.program)) return llamaCells(use);
-  const block = use.program === 'vllm' ? VLLM_BLOCK : 1;
+  const block = use.program === 'vllm' ? VLLM_BLOCK : use.program === 'trtllm' ? TRTLLM_BLOCK : 1;
   const full = sequences * padded(context, block);
   return {
     full,

@@ -65,6 +65,20 @@ export function estimatedUse(use: Use & { context: number }, kvDtype: string): E
     sequences: use.sequences,
     kvDtype,
     batch: use.use === 'inference' ? null : use.batch,
+    settings: {
+      kvDtype: use.kvDtype,
+      batchTokens: use.batchTokens,
+      flashAttention: use.flashAttention,
+      swaFull: use.swaFull,
+      kvUnified: use.kvUnified,
+      mla: use.mla,
+      tensorParallel: use.tensorParallel,
+      pipelineParallel: use.pipelineParallel,
+      decodeContextParallel: use.decodeContextParallel,
+      mtp: use.mtp,
+      languageModelOnly: use.languageModelOnly,
+      mmap: use.mmap,
+    },
   };
 }
 

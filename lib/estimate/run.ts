@@ -6,6 +6,7 @@ import type { EstimateReport } from '../types/index.ts';
 import { bufferTerms } from './buffers.ts';
 import { cacheOf } from './cache.ts';
 import { contextOf, estimatedModel, estimatedUse, inferenceOf } from './inference.ts';
+import { rankOf } from './ranks.ts';
 import { roughOf } from './rough.ts';
 import { trainingOf } from './training/index.ts';
 import { cacheShares, typicalArchitecture } from './typical.ts';
@@ -14,7 +15,7 @@ import { parameterTerm } from './weights.ts';
 
 export function estimateOf(model: ModelFacts, use: Use): EstimateReport {
   if (use.use !== 'inference') return use.method === 'rough' ? roughOf(model, use) : trainingOf(model, use);
-  return model.source === 'parameters' ? parametersOnly(model, use) : inferenceOf(model, use);
+  return model.source === 'parameters' ? parametersOnly(model, use) : rankOf(inferenceOf(model, use), use);
 }
 
 /** The weights; cache and buffers as those of a typical model of this size, with the range of those that are not. */

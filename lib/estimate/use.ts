@@ -17,6 +17,8 @@ export interface Use {
   /** null: as the file and the program do. */
   mla: boolean | null;
   tensorParallel: number;
+  pipelineParallel: number;
+  decodeContextParallel: number;
   mtp: boolean;
   languageModelOnly: boolean;
   mmap: boolean;

@@ -2,12 +2,23 @@
 
 import { lazy } from '../base/lazy.ts';
 import { openModel } from '../estimate/index.ts';
-import type { EstimateReport, FitModel, FitNeed, FitOptions, FitReport, FitTable, Snapshot } from '../types/index.ts';
+import type {
+  EstimateReport,
+  FitLargest,
+  FitLargestOptions,
+  FitModel,
+  FitNeed,
+  FitOptions,
+  FitReport,
+  FitTable,
+  Snapshot,
+} from '../types/index.ts';
 
 export { compileJobsFor, compileJobsText } from './compile-jobs.ts';
 export { isYes, largestAccepted } from './search.ts';
 
 const load = lazy(() => Promise.all([import('./options.ts'), import('./report.ts'), import('./model.ts')]));
+const loadLargest = lazy(() => Promise.all([import('./options.ts'), import('./largest.ts')]));
 const loadTable = lazy(() => Promise.all([import('./options.ts'), import('./table.ts')]));
 
 /**
@@ -55,4 +66,15 @@ export async function fitTable(
   const { need: checked, settings } = checkFitTable(need, snapshot, options);
   const model = checked.model === undefined ? null : await openModel(checked.model, signalOf(settings));
   return tableOf({ model, use: checked.use, machine: snapshot, options: settings });
+}
+
+/**
+ * The largest model that fits, for each precision of the weights and for inference, adapters and full fine-tuning.
+ *
+ * @throws as `fit()`.
+ */
+export async function fitLargest(snapshot: Snapshot, options: FitLargestOptions = {}): Promise<FitLargest> {
+  const [{ checkFitLargest }, { largestOf }] = await loadLargest();
+  const { settings, use } = checkFitLargest(snapshot, options);
+  return largestOf({ use, machine: snapshot, options: settings });
 }

@@ -3,6 +3,7 @@
 import { formatBytes, formatCount, MiB } from '../base/format.ts';
 import { CONTEXT_STEP } from '../base/limits.ts';
 import type { FitProgramReport, FitRange } from '../types/index.ts';
+import { flagsFor } from './flags.ts';
 import { ifExpected, inequalityOf, type Judged, judged } from './judge.ts';
 import { isCache, isWeights, type ProgramInput, type Reading, readingOf, sumOf, unreadable } from './program.ts';
 
@@ -86,7 +87,7 @@ export function llamaCpp(input: ProgramInput): FitProgramReport {
       ...(unchanged ? {} : contextOf(input, shortened)),
       ...buffersOf(input),
     },
-    flags: flagsOf(input, misread),
+    ...flagsFor('llama.cpp', input, misread ? UNASKED : ON_GPU),
     remedies: reading.remedy === null ? [] : [reading.remedy],
     notes: misread ? ['With -fit off it allocates without asking, and the memory is there.'] : [],
   };
@@ -107,7 +108,7 @@ function unasked(input: ProgramInput, { bytes, from }: Reading, projected: numbe
     decision: `allocates without asking: projected to use ${formatBytes(projected)}`,
     message: null,
     numbers: { projected, ...buffersOf(input) },
-    flags: flagsOf(input, true),
+    ...flagsFor('llama.cpp', input, UNASKED),
     remedies: [],
     notes: [],
   };
@@ -158,11 +159,9 @@ function reductionText({ llama }: ProgramInput, shortened: number | null): strin
   return 'keeps layers or experts on the CPU';
 }
 
-function flagsOf({ need: { use } }: ProgramInput, misread: boolean): string {
-  const context =
-    use === null ? [] : [`-c ${use.context * use.sequences}`, ...(use.sequences > 1 ? [`-np ${use.sequences}`] : [])];
-  return [...context, '-ngl 999', '--no-mmap', ...(misread ? ['-fit off'] : [])].join(' ');
-}
+/** Every layer on the GPU; and without asking what is free. */
+const ON_GPU = ['-ngl', '999'];
+const UNASKED = [...ON_GPU, '-fit', 'off'];
 
 /** Memory that Ollama leaves free on a device besides OLLAMA_GPU_OVERHEAD (2026-08; 512 MiB on Metal). */
 const OLLAMA_RESERVE = 457 * MiB;
@@ -175,7 +174,7 @@ export function ollama(input: ProgramInput): FitProgramReport {
   const projected = sumOf(need.terms, isProjected);
   const available = Math.max(0, reading.bytes - OLLAMA_RESERVE);
   const fits = projected.bytes <= available;
-  const { layers, use } = need;
+  const { layers } = need;
   const placed = layers === null ? null : Math.max(0, Math.floor((layers * available) / projected.bytes));
   return {
     program: 'ollama',
@@ -193,7 +192,7 @@ export function ollama(input: ProgramInput): FitProgramReport {
       : `keeps layers on the CPU${placed === null ? '' : `: about ${placed} of ${layers} are on the GPU`}`,
     message: null,
     numbers: { projected: projected.bytes, available },
-    flags: use === null ? null : `OLLAMA_CONTEXT_LENGTH=${use.context} OLLAMA_NUM_PARALLEL=${use.sequences}`,
+    ...flagsFor('ollama', input, []),
     remedies: reading.remedy === null ? [] : [reading.remedy],
     notes: ['It looks at its start: a GPU that was full then is not used until Ollama is started again.'],
   };

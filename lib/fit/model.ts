@@ -4,35 +4,13 @@ import { invalidArgument } from '../base/arguments.ts';
 import { formatBytes } from '../base/format.ts';
 import { CONTEXT_STEP } from '../base/limits.ts';
 import { estimate } from '../estimate/index.ts';
-import type {
-  EstimateOptions,
-  EstimateReport,
-  FitProgram,
-  FitReport,
-  FitSetting,
-  FitSolution,
-  Model,
-  Snapshot,
-} from '../types/index.ts';
+import type { FitProgram, FitReport, FitSetting, FitSolution } from '../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../types/programs.ts';
 import { compileJobsFor, compileJobsText } from './compile-jobs.ts';
-import { checkNeed, type FitSettings } from './options.ts';
-import { fitReport } from './report.ts';
+import { nearestOf } from './nearest.ts';
+import { ask, type ModelAnswer, type Question } from './question.ts';
 import { isYes, largestAccepted } from './search.ts';
 import { tableOf } from './table.ts';
-
-/** About a model that is open: a search asks many times. */
-export interface Question {
-  model: Model;
-  use: EstimateOptions;
-  machine: Snapshot;
-  options: FitSettings;
-}
-
-export interface ModelAnswer {
-  report: FitReport;
-  estimated: EstimateReport;
-}
 
 /** The verdict, by the estimate for the program that was named; without one, each program has its own estimate. */
 export async function answerOf(question: Question): Promise<ModelAnswer> {
@@ -42,19 +20,14 @@ export async function answerOf(question: Question): Promise<ModelAnswer> {
   const { estimated, report } = answer;
   const programs = question.options.program === null ? await programReports(asked) : report.programs;
   const notes = [...report.notes, ...jobsNote(asked, report), ...(await smallerNote(question, answer))];
-  return { estimated, report: { ...report, programs, notes } };
+  const nearest = await nearestOf(asked, answer);
+  return { estimated, report: { ...report, programs, notes, nearest } };
 }
 
 /** Of a start that was asked about without a number of compilers. */
 function jobsNote({ options, use }: Question, report: FitReport): string[] {
   const jobs = use.maxJobs === undefined ? compileJobsFor(report, options.program) : null;
   return jobs === null ? [] : [compileJobsText(jobs)];
-}
-
-async function ask({ machine, model, options, use }: Question): Promise<ModelAnswer> {
-  const estimated = await estimate(model, use);
-  const report = fitReport(checkNeed(estimated), machine, options);
-  return { estimated, report: { ...report, notes: [...report.notes, ...estimated.notes] } };
 }
 
 /** Each by the estimate for it. Training is done by PyTorch alone. */

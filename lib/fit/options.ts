@@ -20,6 +20,9 @@ import { exactly, sumOf } from '../memory/range.ts';
 import { FIT_SETTINGS } from '../types/fit.ts';
 import type {
   EstimatedModel,
+  EstimatedSettings,
+  EstimateUse,
+  FitLargestOptions,
   FitLlamaOptions,
   FitModel,
   FitNeed,
@@ -78,6 +81,16 @@ export function checkFitTable(need: Partial<FitModel>, snapshot: unknown, option
   return { need: checkModel(need, settings.program), settings };
 }
 
+const LARGEST_KEYS: Keys<FitLargestOptions> = { use: true, program: true, device: true };
+
+export function checkFitLargest(snapshot: unknown, options: FitLargestOptions) {
+  checkKeys('fitLargest()', options, LARGEST_KEYS);
+  checkSnapshot(snapshot);
+  const { use, ...rest } = options;
+  const settings = checkSettings(rest);
+  return { use: checkModel({ ...(use === undefined ? {} : { use }) }, settings.program).use, settings };
+}
+
 /** The model is checked when it is opened, its use when it is estimated. */
 function checkModel<Need extends Partial<FitModel>>(need: Need, program: FitProgram | null) {
   checkKeys<FitModel>('need', need, { model: true, use: true });
@@ -92,13 +105,16 @@ function checkSnapshot(value: unknown): void {
     throw invalidType('snapshot', 'what snapshot() returned', value);
 }
 
+/** Programs that are started with a share of memory. */
+const SHARES: readonly FitProgram[] = ['vllm', 'sglang', 'trtllm'];
+
 function checkSettings(options: TableOptions) {
   const { device, utilization } = options;
   const program = options.program === undefined ? null : checkChoice('program', MODEL_PROGRAM_NAMES, options.program);
   if (device !== undefined) checkDevice(device);
   checkUtilization(utilization);
-  if (utilization !== undefined && program !== 'vllm' && program !== 'sglang')
-    throw invalidValue('utilization', 'an option of the programs vllm and sglang only', utilization);
+  if (utilization !== undefined && (program === null || !SHARES.includes(program)))
+    throw invalidValue('utilization', `an option of the programs ${SHARES.join(', ')} only`, utilization);
   const version = checkVersion(options.programVersion, program);
   return {
     program,
@@ -125,9 +141,19 @@ function checkVersion(value: unknown, program: FitProgram | null): string | null
   if (value === undefined) return null;
   if (typeof value !== 'string') throw invalidType('programVersion', 'a version such as "0.20.1"', value);
   if (program === null) throw invalidValue('programVersion', 'the version of a program, so name the program', value);
-  if (!/^v?\d{1,6}(\.\d{1,6}){0,3}([.+-]?[a-z][\w.+-]{0,40})?$/i.test(value))
+  if (!/^[vb]?\d{1,6}(\.\d{1,6}){0,3}([.+-]?[a-z][\w.+-]{0,40})?$/i.test(value))
     throw invalidValue('programVersion', 'a version such as "0.20.1"', value);
-  return value.replace(/^v/i, '');
+  return value.replace(/^[vb]/i, '');
+}
+
+/** What an estimate was made for. */
+export interface JudgedUse {
+  /** Tokens of one sequence. */
+  context: number;
+  sequences: number;
+  purpose: EstimateUse;
+  /** null: not said. */
+  settings: EstimatedSettings | null;
 }
 
 /** A need as terms: one of unknown kind for a number of bytes. */
@@ -136,7 +162,7 @@ export interface CheckedNeed {
   terms: FitTerm[];
   kvBytesPerToken: number | null;
   peak: FitRange;
-  use: { context: number; sequences: number } | null;
+  use: JudgedUse | null;
   layers: number | null;
   /** Why the total says little, and the least that it takes; null: every part of it is counted. */
   unknown: { why: string; least: number } | null;
@@ -178,6 +204,8 @@ export function checkNeed(need: unknown): CheckedNeed {
         : {
             context: checkAmount('use.context', use.context, 0),
             sequences: checkAmount('use.sequences', use.sequences, 1),
+            purpose: use.use ?? 'inference',
+            settings: use.settings ?? null,
           },
     layers: model?.layers ?? null,
     unknown: unreadFields(unread ?? [], terms, model) ?? leastBecause(total.bytes, terms, method, use?.use),

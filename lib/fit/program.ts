@@ -145,6 +145,7 @@ export function unreadable(
     message: null,
     numbers: {},
     flags: null,
+    aboutFlags: ['What it reads as free is not known.'],
     remedies: [],
     notes: [],
   };

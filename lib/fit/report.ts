@@ -16,6 +16,7 @@ import type {
   Snapshot,
 } from '../types/index.ts';
 import { MODEL_PROGRAMS } from '../types/programs.ts';
+import { none } from './flags.ts';
 import { inequalityOf, isWorse, type Judged, judged, type Uncertain } from './judge.ts';
 import { llamaCpp, ollama } from './llama.ts';
 import { type Freed, type Machine, machineOf, type Step } from './machine.ts';
@@ -24,11 +25,13 @@ import type { CheckedNeed } from './options.ts';
 import { isWeightsAlone, type ProgramInput, type Rule, rangeText } from './program.ts';
 import { sglang } from './sglang.ts';
 import { accelerate, torch } from './torch.ts';
+import { trtllm } from './trtllm.ts';
 import { vllm } from './vllm.ts';
 
 const RULES: Readonly<Record<FitProgram, Rule>> = {
   vllm,
   sglang,
+  trtllm,
   'llama.cpp': llamaCpp,
   ollama,
   torch,
@@ -56,7 +59,7 @@ export function fitReport(whole: CheckedNeed, snapshot: Snapshot, options: Check
           { llama: {}, ...options, need, snapshot, device, limit, freed: NOTHING_FREED },
           machine,
           options.program,
-        );
+        ).map((report) => (own.verdict === 'no' ? { ...report, ...NO_FLAGS } : report));
   const chosen = programs.find(({ program }) => program === options.program) ?? null;
   const isMissing = options.program !== null && chosen === null;
   const byProgram = chosen !== null && isWorse(chosen, own);
@@ -81,6 +84,7 @@ export function fitReport(whole: CheckedNeed, snapshot: Snapshot, options: Check
     limit: { bytes: limit, after: own.after, from: machine.from },
     remedies,
     notes: device === null ? [] : notesOf(device),
+    nearest: null,
     solved: null,
     programs,
   };
@@ -105,7 +109,7 @@ function notNow(report: FitReport, { remedy, summary }: Finding): FitReport {
     headroom: null,
     limit: { ...report.limit, bytes: report.limit.bytes === null ? null : 0 },
     remedies: remedy === null ? [] : [remedy],
-    programs: report.programs.map((program) => ({ ...program, flags: null })),
+    programs: report.programs.map((program) => ({ ...program, ...none('The machine refuses every load now.') })),
     summary,
   };
 }
@@ -133,7 +137,10 @@ function programReports(
 }
 
 /** What does not fit is told neither flags nor steps that are not enough. */
-const NO_ADVICE = { flags: null, remedies: [] };
+const NO_FLAGS = none('It does not fit.');
+const NO_ADVICE = { ...NO_FLAGS, remedies: [] };
+
+const UNJUDGED = { verdict: 'unknown', expectedFits: null, ...none('It is not known whether it fits.') } as const;
 
 /** A no is none where what may be loaded beyond what is certain would change it. */
 function ifCertain(
@@ -145,13 +152,13 @@ function ifCertain(
   if (report.verdict !== 'no' || uncertain === null) return report;
   const most = rule({ ...input, limit: uncertain.high });
   if (most.verdict === 'no') return report;
-  return { ...report, verdict: 'unknown', expectedFits: null, flags: null, decision: `may start: ${uncertain.why}` };
+  return { ...report, ...UNJUDGED, decision: `may start: ${uncertain.why}` };
 }
 
 /** What a program says of a need that is not known says nothing. */
 function notJudged(report: FitProgramReport, why: string): FitProgramReport {
   const decision = `cannot be judged: ${why}`;
-  return { ...report, verdict: 'unknown', expectedFits: null, inequality: null, decision, flags: null, remedies: [] };
+  return { ...report, ...UNJUDGED, inequality: null, decision, remedies: [] };
 }
 
 /** What a program decides now, with the verdict that it comes to once steps of the machine are done. */

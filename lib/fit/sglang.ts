@@ -2,6 +2,7 @@
 
 import { formatBytes, formatCount, inGiB } from '../base/format.ts';
 import type { FitProgramReport, FitRange, FitVerdict } from '../types/index.ts';
+import { flagsFor } from './flags.ts';
 import { judged } from './judge.ts';
 import {
   hasKnownCache,
@@ -72,7 +73,7 @@ export function sglang(input: ProgramInput): FitProgramReport {
     reads: before,
     from: reading.from,
     ...outcome,
-    flags: outcome.verdict === 'no' || isWeightsAlone(need) ? null : flagsOf(input, fraction),
+    ...flagsFor('sglang', input, ['--mem-fraction-static', `${fraction}`]),
     remedies: reading.remedy === null ? [] : [reading.remedy],
     notes: [
       'The fraction is of what is free before loading, not of the total: beside another server it must be larger, not smaller.',
@@ -131,9 +132,4 @@ function verdictFor({ limit, need }: ProgramInput, taken: number, pool: number):
   const cache = sumOf(need.terms, isCache).bytes;
   if (pool < cache / (need.use?.sequences ?? 1)) return 'no';
   return pool >= cache && judged(sumOf(need.terms, isStatic), taken, null).verdict === 'fits' ? 'fits' : 'tight';
-}
-
-function flagsOf({ need: { use } }: ProgramInput, fraction: number): string {
-  const limits = use === null ? '' : ` --context-length ${use.context} --max-running-requests ${use.sequences}`;
-  return `--mem-fraction-static ${fraction}${limits}`;
 }

@@ -2,6 +2,7 @@
 
 import { formatBytes, GiB } from '../base/format.ts';
 import type { FitProgramReport } from '../types/index.ts';
+import { flagsFor, none } from './flags.ts';
 import { ifExpected, inequalityOf, judged } from './judge.ts';
 import { isWeights, type ProgramInput, readingOf, sumOf, unreadable } from './program.ts';
 
@@ -32,7 +33,7 @@ export function torch(input: ProgramInput): FitProgramReport {
       : `reads ${formatBytes(free)} as free: programs that ask it first refuse or offload`,
     message: null,
     numbers: { free },
-    flags: null,
+    ...flagsFor('torch', input, []),
     remedies: remedy === null ? [] : [remedy],
     notes:
       // Where even the whole cache is too little, nothing succeeds.
@@ -76,7 +77,9 @@ export function accelerate(input: ProgramInput): FitProgramReport {
       : `puts modules on the CPU or the disk: its budget is ${formatBytes(budget)}`,
     message: fits ? null : 'Some modules are dispatched on the CPU or the disk.',
     numbers: { budget },
-    flags: limit === null || modules.high > limit ? null : flagsOf(limit),
+    ...(limit === null || modules.high > limit
+      ? none('The weights may be more than what can be loaded.')
+      : { flags: flagsOf(limit), aboutFlags: [] }),
     remedies: remedy === null ? [] : [remedy],
     notes: ['On unified memory its budgets for GPU and CPU are the same memory, counted twice.'],
   };

@@ -10,6 +10,7 @@ import type {
   FitVerdict,
   HostMemory,
 } from '../types/index.ts';
+import { flagsFor } from './flags.ts';
 import { inequalityOf, judged } from './judge.ts';
 import {
   hasKnownCache,
@@ -102,7 +103,7 @@ export function vllm(input: ProgramInput): FitProgramReport {
     reads: free,
     from: reading.from,
     ...outcome,
-    flags: outcome.verdict === 'no' || isWeightsAlone(need) ? null : flagsOf(input, utilization),
+    ...flagsFor('vllm', input, ['--gpu-memory-utilization', `${utilization}`]),
     remedies: reading.remedy === null ? [] : [reading.remedy],
     notes: given === null ? defaultNotes(input, start) : [],
   };
@@ -201,11 +202,6 @@ function partsOf({ need }: ProgramInput): Omit<VllmStart, 'total' | 'free' | 'ut
     graphs: bytes((name) => name === 'cuda-graphs'),
     kvBytesPerToken: need.kvBytesPerToken,
   };
-}
-
-function flagsOf({ need: { use } }: ProgramInput, utilization: number): string {
-  const limits = use === null ? '' : ` --max-model-len ${use.context} --max-num-seqs ${use.sequences}`;
-  return `--gpu-memory-utilization ${utilization}${limits}`;
 }
 
 /** What it would do without the flag. */

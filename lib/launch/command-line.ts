@@ -84,8 +84,10 @@ function take({ option, value }: Known, name: string, own: readonly string[], re
     return;
   }
   if (option.uncounted !== null) read.unread.push(option.uncounted);
-  read.values.set(option.name, own.length === 0 ? value : own.join(' '));
-  read.every.set(option.name, [...(read.every.get(option.name) ?? []), ...own]);
+  const [, key] = /^--[^.]+\.([\w-]+)$/.exec(name) ?? [];
+  const given = key === undefined ? own : own.map((word) => JSON.stringify({ [key]: word }));
+  read.values.set(option.name, given.length === 0 ? value : given.join(' '));
+  read.every.set(option.name, [...(read.every.get(option.name) ?? []), ...given]);
 }
 
 /** `-1` is a value, and so is `-` alone. */

@@ -193,8 +193,8 @@ function expectationOf({ extras, report }: WholeEstimate, { hostNeed, need }: Fi
  */
 function roomOf({ hostNeed, limit, need, programs }: FitReport, own: RecognisedCommand['program']): number | null {
   if (hostNeed !== null) return hostNeed.bytes >= 1 ? Math.ceil(hostNeed.bytes) : null;
-  const { requested, static: pool } = programs.find(({ program }) => program === own)?.numbers ?? {};
-  const wanted = Math.ceil(Math.max(need.bytes, requested ?? pool ?? 0));
+  const { requested, static: pool, taken } = programs.find(({ program }) => program === own)?.numbers ?? {};
+  const wanted = Math.ceil(Math.max(need.bytes, requested ?? pool ?? taken ?? 0));
   return limit.bytes === null || limit.bytes < 1 ? wanted : Math.min(wanted, Math.floor(limit.bytes));
 }
 
@@ -247,6 +247,12 @@ function flagsOf(
     const share = `--mem-fraction-static ${hundredth(pool / before)}`;
     if (shorter === null) return { safe: share, from: `The smallest share that holds it with ${tokens} tokens.` };
     return { safe: `${share} --context-length ${shorter}`, from: `${longest}.` };
+  }
+  const { free, kvCache, loaded } = report.programs[0]?.numbers ?? {};
+  if (program === 'trtllm' && free !== undefined && loaded !== undefined && kvCache !== undefined) {
+    const share = `--kv_cache_free_gpu_memory_fraction ${hundredth(kvCache / (free - loaded))}`;
+    if (shorter === null) return { safe: share, from: `The smallest share that holds it with ${tokens} tokens.` };
+    return { safe: `${share} --max_seq_len ${shorter}`, from: `${longest}.` };
   }
   const flags = program === 'ollama' ? `OLLAMA_CONTEXT_LENGTH=${context}` : `-c ${context * sequences}`;
   return { safe: flags, from: `${longest}${sequences > 1 ? ` for each of ${sequences} slots` : ''}.` };

@@ -93,6 +93,7 @@ export function llamaCommand(
     draft.use({ flashAttention: false });
   if (values.has('--swa-full')) draft.use({ swaFull: true });
   if (values.has('--no-kv-unified')) draft.use({ kvUnified: false });
+  if (values.has('--no-mmproj')) draft.use({ languageModelOnly: true });
   loading(values, draft);
   placement(values, draft);
 }

@@ -40,6 +40,7 @@ export function ollamaCommand(words: readonly string[], { env }: Unwrapped, draf
       draft.unread('either', `OLLAMA_KV_CACHE_TYPE ${type} is not a type that is known here.`);
     else draft.use({ kvDtype: type.toLowerCase() });
   }
+  if (['0', 'false'].includes(env.OLLAMA_FLASH_ATTENTION?.toLowerCase() ?? '')) draft.use({ flashAttention: false });
   return true;
 }
 

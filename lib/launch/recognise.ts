@@ -6,6 +6,7 @@ import { Draft } from './draft.ts';
 import { llamaCommand } from './llama.ts';
 import { ollamaCommand } from './ollama.ts';
 import { sglangCommand } from './sglang.ts';
+import { trtllmCommand } from './trtllm.ts';
 import { baseName, type Unwrapped } from './unwrapped.ts';
 import { vllmCommand } from './vllm.ts';
 import { unwrap } from './wrappers.ts';
@@ -32,6 +33,7 @@ export function recognise(command: readonly string[], env: Unwrapped['env']): Re
     contextIsShared: false,
     contextIsGiven: false,
     sequences: 1,
+    mostSequences: null,
     use: {},
     utilization: null,
     kvCacheBytes: null,
@@ -39,7 +41,7 @@ export function recognise(command: readonly string[], env: Unwrapped['env']): Re
     adapterSlots: null,
     llama: null,
     understood: [],
-    assumed: [],
+    assumed: unwrapped.assumed,
     unread: doubts.map((text) => ({ text, part: 'option', effect: 'either' })),
     limits,
   };
@@ -58,13 +60,14 @@ export function recognise(command: readonly string[], env: Unwrapped['env']): Re
 const WITH_VERBS = {
   vllm: { read: vllmCommand, otherwise: 'is not a server' },
   sglang: { read: sglangCommand, otherwise: 'is not a server' },
+  'trtllm-serve': { read: trtllmCommand, otherwise: 'is not a server' },
   ollama: { read: ollamaCommand, otherwise: 'loads no model' },
 } as const;
 
 /** Fills in the draft; a reason where the program is not known. */
 function programOf(name: string, words: readonly string[], unwrapped: Unwrapped, draft: Draft): string | null {
-  if (name === 'vllm' || name === 'sglang' || name === 'ollama') {
-    draft.set({ program: name });
+  if (name === 'vllm' || name === 'sglang' || name === 'trtllm-serve' || name === 'ollama') {
+    draft.set({ program: name === 'trtllm-serve' ? 'trtllm' : name });
     const { otherwise, read } = WITH_VERBS[name];
     return read(words, unwrapped, draft) ? null : `${name} ${words[0] ?? ''} ${otherwise}`.replace('  ', ' ');
   }

@@ -10,11 +10,23 @@ export function readParallel(values: Values, draft: Draft): void {
   const devices = draft.read(values, '--tensor-parallel-size', (text) => wholeNumber(text, 1));
   if (devices !== null && devices > 1) draft.use({ tensorParallel: devices });
   const several = (option: string): boolean => values.has(option) && values.get(option) !== '1';
-  if (several('--pipeline-parallel-size'))
-    draft.unread('less', '--pipeline-parallel-size puts a part of the layers elsewhere.');
-  if (several('--nnodes')) draft.unread('less', '--nnodes puts a part of the model on other machines.');
+  const stages = draft.read(values, '--pipeline-parallel-size', (text) => wholeNumber(text, 1));
+  if (stages !== null && stages > 1) draft.use({ pipelineParallel: stages });
+  const parts = draft.read(values, '--decode-context-parallel-size', (text) => wholeNumber(text, 1));
+  if (parts !== null && parts > 1) draft.use({ decodeContextParallel: parts });
+  const ranks = (devices ?? 1) * (stages ?? 1);
+  const nodes = draft.read(values, '--nnodes', (text) => wholeNumber(text, 1)) ?? 1;
+  if (nodes > ranks) draft.unread('either', `--nnodes ${nodes} is more than the ${ranks} ranks that it starts.`);
+  if (ranks > 1) draft.assume(rankSentence(ranks, nodes));
   if (several(values.has('--data-parallel-size-local') ? '--data-parallel-size-local' : '--data-parallel-size'))
     draft.unread('more', '--data-parallel-size loads the model several times.');
+}
+
+/** What is counted of a model that several GPUs hold. */
+function rankSentence(ranks: number, nodes: number): string {
+  const here = Math.ceil(ranks / nodes);
+  const where = nodes === 1 ? '' : here === 1 ? ', on a machine of its own' : `, ${here} on each machine`;
+  return `What is counted is one of ${ranks} ranks, each on a GPU of its own${where}.`;
 }
 
 /** @param inFlight quantisations that the program makes of larger files while it loads them. */

@@ -15,11 +15,14 @@ const OPTIONS = optionTable(
     '--mem-fraction-static': 'one',
     '--max-running-requests': 'one',
     '--chunked-prefill-size': 'one',
+    '--disable-hybrid-swa-memory': 'none',
     '--kv-cache-dtype': 'one',
     '--dtype': 'one',
     '--quantization': 'one',
     '--tensor-parallel-size --tp-size --tp': 'one',
     '--pipeline-parallel-size --pp-size --pp': 'one',
+    '--decode-context-parallel-size --dcp-size': 'one',
+    '--nnodes': 'one',
     '--data-parallel-size --dp-size --dp': 'one',
     '--speculative-algorithm --speculative-algo': 'one',
     [`${DRAFT_MODEL} --speculative-draft-model`]: 'one',
@@ -51,6 +54,7 @@ export function sglangCommand(words: readonly string[], { hostPath }: Unwrapped,
   noteUnread(args, draft, !values.has('--model-path'));
   const model = values.get(DRAFT_MODEL);
   if (model !== undefined) draft.extra({ kind: 'draft', option: DRAFT_MODEL, model }, hostPath);
+  else if (values.get('--speculative-algorithm') === 'NEXTN') draft.use({ mtp: true });
   else if (values.has('--speculative-algorithm'))
     draft.unread('more', '--speculative-algorithm loads layers for speculation.');
   const context = draft.read(values, '--context-length', (text) => wholeNumber(text, 1));
@@ -61,7 +65,8 @@ export function sglangCommand(words: readonly string[], { hostPath }: Unwrapped,
   draft.set({ utilization: fraction ?? SGLANG_SHARE });
   if (!values.has('--mem-fraction-static'))
     draft.assume(`Without --mem-fraction-static SGLang chooses a share of what is free; ${SGLANG_SHARE} is assumed.`);
-  draft.read(values, '--max-running-requests', (text) => wholeNumber(text, 1));
+  draft.set({ mostSequences: draft.read(values, '--max-running-requests', (text) => wholeNumber(text, 1)) });
+  if (values.has('--disable-hybrid-swa-memory')) draft.use({ swaFull: true });
   // -1: the prompt is not cut into chunks.
   if (values.get('--chunked-prefill-size') !== '-1') {
     const tokens = draft.read(values, '--chunked-prefill-size', (text) => wholeNumber(text, 1));

@@ -16,6 +16,8 @@ export interface Unwrapped {
   problem: string | null;
   /** What the guard cannot do for this command, as sentences. */
   limits: string[];
+  /** What is counted of several ranks, as sentences. */
+  assumed: string[];
   /** Where settings may stand that are not read, as sentences. */
   doubts: string[];
 }
@@ -26,6 +28,8 @@ export interface LeadingOptions {
   valued?: string;
   /** Without. */
   plain?: string;
+  /** With two values: `--mca key value`. */
+  pairs?: string;
 }
 
 /** The words behind the options of a wrapper. */
@@ -44,11 +48,12 @@ export function afterOptions(
 }
 
 /** Words that an option takes, with its own; null: it is not known. */
-function wordsOf(word: string, options: LeadingOptions): 1 | 2 | null {
+function wordsOf(word: string, options: LeadingOptions): 1 | 2 | 3 | null {
   const valued = options.valued?.split(' ') ?? [];
   const plain = options.plain?.split(' ') ?? [];
   const isLong = word.startsWith('--');
   const name = isLong ? (word.split('=', 1)[0] ?? '') : word;
+  if (options.pairs?.split(' ').includes(name) === true) return 3;
   if (plain.includes(name)) return 1;
   if (valued.includes(name)) return name === word ? 2 : 1;
   if (isLong) return null;

@@ -28,7 +28,8 @@ function speculation(values: Values, configs: readonly string[], hostPath: Unwra
     draft.extra({ kind: 'draft', option: '--speculative-model', model }, hostPath);
     return;
   }
-  const config = configs.length === 1 ? objectOf(configs[0]) : null;
+  const parts = configs.map(objectOf);
+  const config = parts.includes(null) ? null : (Object.assign({}, ...parts) as Record<string, unknown>);
   if (config === null) {
     draft.unread('more', `${option} is not one JSON object; it may load a second model.`);
     return;

@@ -19,11 +19,13 @@ const OPTIONS = optionTable(
     '--dtype': 'one',
     '--quantization -q': 'one',
     '--language-model-only': 'none',
+    '--disable-hybrid-kv-cache-manager': 'none',
     '--tensor-parallel-size -tp': 'one',
     '--pipeline-parallel-size -pp': 'one',
     '--data-parallel-size -dp': 'one',
     '--data-parallel-size-local -dpl': 'one',
-    '--nnodes': 'one',
+    '--nnodes -n': 'one',
+    '--decode-context-parallel-size -dcp': 'one',
     '--speculative-config -sc': 'one',
     '--speculative-model': 'one',
     '--enable-lora': 'none',
@@ -73,12 +75,13 @@ export function vllmCommand(words: readonly string[], { hostPath }: Unwrapped, d
   share(values.get('--gpu-memory-utilization'), draft);
   const tokens = draft.read(values, '--max-num-batched-tokens', humanReadable);
   if (tokens !== null) draft.use({ batchTokens: tokens });
-  draft.read(values, '--max-num-seqs', (text) => humanReadable(text));
+  draft.set({ mostSequences: draft.read(values, '--max-num-seqs', humanReadable) });
   const bytes = draft.read(values, '--kv-cache-memory-bytes', humanReadable);
   if (bytes !== null) draft.set({ kvCacheBytes: bytes });
   readParallel(values, draft);
   readTypes(values, draft, IN_FLIGHT);
   if (values.get('--language-model-only') === '') draft.use({ languageModelOnly: true });
+  if (values.get('--disable-hybrid-kv-cache-manager') === '') draft.use({ swaFull: true });
   return true;
 }
 

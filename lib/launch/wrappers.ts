@@ -12,6 +12,25 @@ interface Wrapper extends LeadingOptions {
   limit?: string;
 }
 
+/** Starts the same command several times. */
+interface Starter extends LeadingOptions {
+  /** Options with the number of all ranks, of those on each machine, and of machines. */
+  ranks?: string;
+  perNode: string;
+  nodes: string;
+}
+
+const MPI: Starter = {
+  valued:
+    '-n -np -c --n --np -H -host --host --hostfile -hostfile --machinefile -machinefile -x -wdir --wdir -N -npernode --npernode ' +
+    '--map-by -map-by --bind-to -bind-to --rank-by --prefix --tune -ppn',
+  plain: '--allow-run-as-root -allow-run-as-root --oversubscribe -oversubscribe --tag-output --display-map -v -q',
+  pairs: '--mca -mca --gmca -gmca',
+  ranks: '-n -np -c --n --np',
+  perNode: '-N -npernode --npernode -ppn',
+  nodes: '',
+};
+
 const UV =
   '--with --with-editable --with-requirements --python -p --project --directory --extra --group --package --env-file --index ' +
   '--index-url --extra-index-url';
@@ -66,6 +85,31 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   micromamba: CONDA,
 };
 
+/** Starters of ranks, on several machines or one. */
+const STARTERS: Readonly<Record<string, Starter>> = {
+  mpirun: MPI,
+  mpiexec: MPI,
+  srun: {
+    valued:
+      '-N --nodes -n --ntasks -c --cpus-per-task --ntasks-per-node -w --nodelist -p --partition -t --time --mem --gres --gpus ' +
+      '--gpus-per-node --gpus-per-task -J --job-name -o --output -e --error --container-image --container-mounts ' +
+      '--container-name --container-workdir --container-env --mpi --export -A --account --qos -D --chdir --cpu-bind',
+    plain: '-l --label -u --unbuffered --exclusive --overlap --pty --no-container-mount-home -K --kill-on-bad-exit',
+    ranks: '-n --ntasks',
+    perNode: '--ntasks-per-node',
+    nodes: '-N --nodes',
+  },
+  torchrun: {
+    valued:
+      '--nnodes --nproc-per-node --nproc_per_node --node-rank --node_rank --master-addr --master_addr --master-port ' +
+      '--master_port --rdzv-backend --rdzv_backend --rdzv-endpoint --rdzv_endpoint --rdzv-id --rdzv_id --max-restarts ' +
+      '--max_restarts --log-dir --log_dir',
+    plain: '--standalone --no-python --no_python',
+    perNode: '--nproc-per-node --nproc_per_node',
+    nodes: '--nnodes',
+  },
+};
+
 /** Wrappers whose command stands behind the word "run", among options of theirs. */
 const WITH_RUN = new Set(['uv', 'poetry', 'pipenv', 'pixi', 'hatch', 'conda', 'mamba', 'micromamba']);
 
@@ -102,6 +146,7 @@ export function unwrap(command: readonly string[], env: Unwrapped['env']): Unwra
     problem: null,
     limits: [],
     doubts: [],
+    assumed: [],
   };
   for (let count = 0; count < MOST_WRAPPERS; count++) {
     const next = state.problem === null ? unwrapOnce(state) : null;
@@ -118,6 +163,10 @@ function unwrapOnce(state: Unwrapped): Unwrapped | null {
   if (/^python(\d+(\.\d+)?)?$/.test(name)) return pythonCommand(state, name, rest);
   if (SHELLS.has(name)) return failed(state, `${name} starts what a text for a shell says`);
   if (CONTAINERS.has(name)) return containerOf(state, name, rest);
+  const starter = Object.hasOwn(STARTERS, name) ? STARTERS[name] : undefined;
+  if (starter !== undefined) return ranksOf(state, name, starter, rest);
+  if (name === 'ray') return rayCommand(state, rest);
+  if (name === 'trtllm-llmapi-launch') return { ...state, wrappers: [...state.wrappers, name], words: rest };
   const wrapper = Object.hasOwn(WRAPPERS, name) ? WRAPPERS[name] : undefined;
   if (wrapper === undefined) return null;
   if (!WITH_RUN.has(name)) return behindOptions(state, name, wrapper, rest);
@@ -173,4 +222,62 @@ function pythonCommand(state: Unwrapped, name: string, words: readonly string[])
   const same = Object.hasOwn(MODULES, target) ? MODULES[target] : undefined;
   if (same === undefined) return failed(state, `${name} -m ${target} is not one of the known programs`);
   return { ...state, wrappers: [...state.wrappers, `${name} -m`], words: [...same, ...words.slice(module + 2)] };
+}
+
+/** One of the ranks that mpirun, srun or torchrun start. */
+function ranksOf(state: Unwrapped, name: string, starter: Starter, words: readonly string[]): Unwrapped {
+  const { rest, unknown } = afterOptions(words, starter);
+  if (unknown !== null && unknown !== '-m' && unknown !== '--module')
+    return failed(state, `${name} has the option ${unknown}, which is not known`);
+  // torchrun runs a script, or a module.
+  const inner = unknown === null ? rest : words.slice(words.indexOf(unknown));
+  if (inner.length === 0) return failed(state, `${name} is given no command`);
+  const options = words.slice(0, words.length - inner.length);
+  const numberOf = (names: string | undefined): number | null => lastNumber(options, names);
+  const nodes = numberOf(starter.nodes);
+  const perNode = numberOf(starter.perNode) ?? (name === 'torchrun' ? 1 : null);
+  const ranks = numberOf(starter.ranks) ?? (perNode === null ? nodes : perNode * (nodes ?? 1));
+  const isMore = perNode !== null && perNode > 1;
+  const several = ranks === null || ranks === 1 ? 'one rank' : `one of ${ranks} ranks`;
+  return {
+    ...state,
+    wrappers: [...state.wrappers, name],
+    words: name === 'torchrun' ? ['python', ...inner] : inner,
+    assumed: [...state.assumed, `What is counted is ${several} that ${name} starts, alone on this machine.`],
+    doubts: isMore ? [...state.doubts, `${name} starts ${perNode} ranks on each machine.`] : state.doubts,
+    limits: [...state.limits, `The guard watches this machine: ranks that ${name} starts on others are not guarded.`],
+  };
+}
+
+/** The number behind the last of some options; null: there is none. */
+function lastNumber(options: readonly string[], names = ''): number | null {
+  const wanted = names.split(' ').filter((name) => name !== '');
+  const values = options.flatMap((word, index) => {
+    const equals = word.indexOf('=');
+    if (equals > 0 && wanted.includes(word.slice(0, equals))) return [word.slice(equals + 1)];
+    const short = /^(-[a-zA-Z])(\d+)$/.exec(word);
+    if (short !== null && wanted.includes(short[1] ?? '')) return [short[2] ?? ''];
+    return wanted.includes(options[index - 1] ?? '') ? [word] : [];
+  });
+  const value = values.at(-1);
+  return value !== undefined && /^[1-9]\d{0,5}$/.test(value) ? Number(value) : null;
+}
+
+/** `ray symmetric-run … -- command` starts it on each machine, `ray job submit … -- command` on one of them. */
+function rayCommand(state: Unwrapped, words: readonly string[]): Unwrapped {
+  const dashes = words.indexOf('--');
+  const [verb = '', second = ''] = words;
+  const name =
+    verb === 'job' && second === 'submit' ? 'ray job submit' : verb === 'symmetric-run' ? 'ray symmetric-run' : null;
+  if (name === null) return failed(state, `ray ${verb} starts no server`.replace('  ', ' '));
+  if (dashes < 0 || dashes === words.length - 1) return failed(state, `${name} is given no command behind --`);
+  return {
+    ...state,
+    wrappers: [...state.wrappers, name],
+    words: words.slice(dashes + 1),
+    limits: [
+      ...state.limits,
+      `What ${name} starts is a child of Ray and not of this command: guard --system protects the machine.`,
+    ],
+  };
 }

@@ -1,6 +1,6 @@
 /** What the pictures of `fit` show, in the terminal and on a page: the parts of the pool, and their names. */
-import { clean, formatCount } from '../base/format.ts';
-import type { FitReport, FitSolution, FitVerdict } from '../types/index.ts';
+import { clean, formatBytes, formatCount } from '../base/format.ts';
+import type { FitLargest, FitReport, FitSolution, FitVerdict } from '../types/index.ts';
 import { type KindStyle, lettersOf, styleAt } from './kinds.ts';
 
 /** How a verdict is shown: in capitals at the prompt, and how severe it is. */
@@ -104,6 +104,20 @@ export function memoryName({ device }: FitReport): string {
   return device?.memoryModel === 'unified' ? 'total (MemTotal)' : 'total of the GPU';
 }
 
+/** The settings with which it fits, as lines; with the flags of the first where a program was named. */
+export function nearestTexts({
+  nearest,
+  verdict,
+}: Pick<FitReport, 'nearest' | 'verdict'>): { text: string; flags: string | null }[] {
+  if (nearest === null) return [];
+  const now = verdict === 'fits-after' ? ' now' : '';
+  if (nearest.none !== null) return [{ text: `no setting fits${now}: ${nearest.none}`, flags: null }];
+  return nearest.settings.map(({ flags, need, text }) => ({
+    text: `fits${now} with ${text}: at most ${formatBytes(need.high)}`,
+    flags,
+  }));
+}
+
 const SETTINGS: Readonly<Record<FitSolution['setting'], string>> = {
   context: 'longest context that fits',
   slots: 'most sequences at a time that fit',
@@ -120,4 +134,27 @@ const LIMITS: Readonly<Record<FitSolution['limitedBy'], string>> = {
 export function solutionText({ limitedBy, setting, value }: FitSolution): string {
   const found = value === null ? 'none, not even the smallest' : `${formatCount(value)} (${LIMITS[limitedBy]})`;
   return `${SETTINGS[setting]}: ${found}`;
+}
+
+export const LARGEST_USES: Readonly<Record<FitLargest['uses'][number], string>> = {
+  inference: 'inference',
+  lora: 'LoRA',
+  full: 'full training',
+};
+
+/** "45.2B – 53.9B": for certain, and by the expected size; a dash where nobody uses it so. */
+export function largestText(cell: FitLargest['rows'][number]['cells'][number]): string {
+  if (cell === null) return '–';
+  if (!cell.known) return 'unknown';
+  const { expected, parameters } = cell;
+  const least = parameters === null ? 'none' : billions(parameters);
+  return expected === null || expected === parameters ? least : `${least} – ${billions(expected)}`;
+}
+
+function billions(parameters: number): string {
+  return parameters < 1e9 ? `${Math.floor(parameters / 1e6)}M` : `${Math.floor(parameters / 1e8) / 10}B`;
+}
+
+export function largestNote({ batch, context, sequences }: FitLargest): string {
+  return `Dense models of the shape of Llama 3: those that fit for certain, and those whose expected size fits. Inference of ${formatCount(context)} tokens × ${formatCount(sequences)}; training of ${formatCount(context)} tokens, batch ${formatCount(batch)}. LoRA on nf4 is QLoRA.`;
 }

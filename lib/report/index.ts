@@ -4,6 +4,7 @@ import { checkKeys, invalidType, invalidValue, type Keys } from '../base/argumen
 import { formatBoth } from '../base/format.ts';
 import type {
   EstimateReport,
+  FitLargest,
   FitReport,
   FitTable,
   LaunchReport,
@@ -19,7 +20,7 @@ import type {
 export type CsvReport = SweepReport | StressReport | LayoutReport | ProfileReport | RecordReport;
 
 /** Reports that have a page. */
-export type HtmlReport = CsvReport | FitReport | FitTable | LaunchReport;
+export type HtmlReport = CsvReport | FitReport | FitTable | FitLargest | LaunchReport;
 
 /** What a page shows besides its report. */
 export interface HtmlOptions {
@@ -61,7 +62,7 @@ export async function toCsv(report: CsvReport): Promise<string> {
 /**
  * A report as one HTML file that works offline: picture, tables, and the report itself to save as JSON.
  *
- * @param report as for `toCsv()`, or of `fit()`, `fitTable()` or `launch()`.
+ * @param report as for `toCsv()`, or of `fit()`, `fitTable()`, `fitLargest()` or `launch()`.
  * @throws TypeError (`ERR_INVALID_ARG_TYPE`, `_VALUE`) for anything else.
  */
 export async function toHtml(report: HtmlReport, options: HtmlOptions = {}): Promise<string> {
@@ -88,10 +89,12 @@ export async function toHtml(report: HtmlReport, options: HtmlOptions = {}): Pro
     }
     case 'umaprobe/fit-table/1':
       return (await import('../render/html/fit.ts')).fitTableHtml(report, assets);
+    case 'umaprobe/fit-largest/1':
+      return (await import('../render/html/fit.ts')).fitLargestHtml(report, assets);
     default:
       throw hasNone(
         report,
-        'a page: those of sweep(), stress(), layout(), profile(), readRecord(), fit(), fitTable() and launch() have',
+        'a page: those of sweep(), stress(), layout(), profile(), readRecord(), fit(), fitTable(), fitLargest() and launch() have',
       );
   }
 }

@@ -99,6 +99,22 @@ export interface ModelProgress {
   bytes: number;
 }
 
+/** Options of the program that were estimated, as of `EstimateOptions`. null: its own default. */
+export interface EstimatedSettings {
+  kvDtype: string | null;
+  batchTokens: number | null;
+  flashAttention: boolean;
+  swaFull: boolean;
+  kvUnified: boolean;
+  mla: boolean | null;
+  tensorParallel: number;
+  pipelineParallel: number;
+  decodeContextParallel: number;
+  mtp: boolean;
+  languageModelOnly: boolean;
+  mmap: boolean;
+}
+
 /** The use that was estimated, with every default filled in. */
 export interface EstimatedUse {
   use: EstimateUse;
@@ -111,6 +127,7 @@ export interface EstimatedUse {
   kvDtype: string;
   /** Training: sequences in one step of one device. */
   batch: number | null;
+  settings: EstimatedSettings;
 }
 
 /** How much memory a model takes, term by term, and how sure that is. Sizes in bytes. */
@@ -175,6 +192,10 @@ export interface EstimateOptions {
   mla?: boolean;
   /** Devices that share the weights (tensor parallelism, FSDP); the estimate is for one of them. Default 1. */
   tensorParallel?: number;
+  /** Ranks that have different layers (pipeline parallelism); the estimate is for the one that takes the most. Default 1. */
+  pipelineParallel?: number;
+  /** vLLM, SGLang: ranks of `tensorParallel` that divide the tokens of the cache among them. Default 1. */
+  decodeContextParallel?: number;
   /** Load the layers that predict further tokens, for speculative decoding. */
   mtp?: boolean;
   /** Leave out what sees and hears. */

@@ -1,6 +1,13 @@
 /** Whether something fits into a machine, and what each program will decide there. */
 
-import type { EstimatedModel, EstimateOptions, EstimateRange, EstimateUse, ModelInput } from './estimate.ts';
+import type {
+  EstimatedModel,
+  EstimatedSettings,
+  EstimateOptions,
+  EstimateRange,
+  EstimateUse,
+  ModelInput,
+} from './estimate.ts';
 import type { ModelProgram } from './programs.ts';
 
 /** Programs whose own rule is known. */
@@ -44,6 +51,8 @@ export type FitNeed =
         sequences: number;
         /** What the model is used for. Default: inference. */
         use?: EstimateUse;
+        /** Options of the program, which its flags have to say. Default: not known. */
+        settings?: EstimatedSettings;
       };
       model?: { layers: number | null; source?: EstimatedModel['source'] };
       /** Fields of its config that may change memory and are not understood: with any it never becomes a yes. */
@@ -85,6 +94,16 @@ export interface FitOptions {
   acceptTight?: boolean;
   /** Ends the reading of a model. */
   signal?: AbortSignal;
+}
+
+/** Options of `fitLargest()`. */
+export interface FitLargestOptions {
+  /** As of `estimate()`: context, sequences, batch, optimizer. */
+  use?: Omit<EstimateOptions, 'use' | 'program'>;
+  /** The verdict is that of the machine and of this program. Default: of the machine alone. */
+  program?: FitProgram;
+  /** CUDA ordinal of the GPU. Default: the one that shares the host's memory, else the first. */
+  device?: number;
 }
 
 /** `slots`: sequences at the same time. */
@@ -141,8 +160,10 @@ export interface FitProgramReport {
   message: string | null;
   /** Its own numbers, in bytes or tokens: "requested", "kvCache", "kvTokens". */
   numbers: Record<string, number>;
-  /** To paste into its command line or its code; null: none would help. */
+  /** All that was judged, to paste into its command line, environment or code; null: see `aboutFlags`. */
   flags: string | null;
+  /** Why there are no flags, or what they leave open, as sentences. */
+  aboutFlags: string[];
   remedies: FitRemedy[];
   /** What its rule does not count, as sentences. */
   notes: string[];
@@ -197,10 +218,39 @@ export interface FitReport {
   remedies: FitRemedy[];
   /** What was not tried or cannot be known, as sentences. */
   notes: string[];
+  /** Beside a model that does not fit as asked: with which settings it would; null: it fits, or has no settings to change. */
+  nearest: FitNearest | null;
   /** The answer to the option `solve`; null: nothing was to be solved. */
   solved: FitSolution | null;
   /** All programs; with the option `program` that one alone. */
   programs: FitProgramReport[];
+}
+
+/** The nearest settings with which a model fits: each one change of what was asked, or one change of several together. */
+export interface FitNearest {
+  settings: FitNearestSetting[];
+  /** What the smallest setting takes, where none fits; null: some fit. */
+  none: string | null;
+}
+
+export interface FitNearestSetting {
+  /** In place of what was asked. */
+  change: {
+    sequences?: number;
+    /** Tokens of one sequence. */
+    context?: number;
+    kvDtype?: string;
+    /** Share of memory of vLLM or SGLang. */
+    utilization?: number;
+    /** Training: sequences in one step. */
+    batch?: number;
+  };
+  /** "4 sequences". */
+  text: string;
+  /** What it takes then, bytes. */
+  need: FitRange;
+  /** With the option `program`: its flags for that; null: it has none. */
+  flags: string | null;
 }
 
 /** The largest value of one setting for which the verdict is still the same kind of yes. */
@@ -235,5 +285,40 @@ export interface FitTable {
       expectedFits: boolean | null;
       headroom: number | null;
     }[];
+  }[];
+}
+
+/** The largest model that fits, for each precision and use: dense models of the shape of Llama 3. Sizes in bytes. */
+export interface FitLargest {
+  schema: 'umaprobe/fit-largest/1';
+  /** Time of the snapshot, ISO 8601, UTC. */
+  at: string;
+  /** Name of the simulated machine; null on real hardware. */
+  simulated: string | null;
+  /** What can be loaded, in bytes; null: unknown. */
+  limit: number | null;
+  /** The program whose verdict it is, too; null: the machine's alone. */
+  program: FitProgram | null;
+  /** Tokens of one sequence, and sequences at the same time; in training the length and the batch. */
+  context: number;
+  sequences: number;
+  batch: number;
+  /** `full`: full fine-tuning. */
+  uses: ('inference' | 'lora' | 'full')[];
+  rows: {
+    dtype: string;
+    /** With scales. */
+    bytesPerWeight: number;
+    /** In the order of `uses`; null: nobody uses weights of this type so. */
+    cells: ({
+      /** Parameters of the largest of which even the upper end of the range fits; null: none. */
+      parameters: number | null;
+      /** The same of the expected size. */
+      expected: number | null;
+      /** Of `parameters`; null: none fits. */
+      need: FitRange | null;
+      /** Whether an answer is known; false: a number that decides is missing, or the machine refuses every load now. */
+      known: boolean;
+    } | null)[];
   }[];
 }

@@ -54,6 +54,8 @@ export interface RecognisedCommand {
   contextIsGiven: boolean;
   /** Sequences at the same time for which memory must be there at the start. */
   sequences: number;
+  /** vLLM's `--max-num-seqs`, SGLang's `--max-running-requests`: what is left of their share serves up to so many; null: not said. */
+  mostSequences: number | null;
   /** Options for `estimate()` that the command line names, besides context and sequences. */
   use: EstimateOptions;
   /** vLLM's `--gpu-memory-utilization`, SGLang's `--mem-fraction-static`, or their default; null: other programs. */

@@ -4,6 +4,7 @@
 export const MODEL_PROGRAMS = {
   vllm: 'vLLM',
   sglang: 'SGLang',
+  trtllm: 'TensorRT-LLM',
   'llama.cpp': 'llama.cpp',
   ollama: 'Ollama',
   torch: 'PyTorch',

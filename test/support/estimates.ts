@@ -16,6 +16,8 @@ export function useOf(options: Partial<Use> = {}): Use & { context: number } {
     kvUnified: true,
     mla: null,
     tensorParallel: 1,
+    pipelineParallel: 1,
+    decodeContextParallel: 1,
     mtp: false,
     languageModelOnly: false,
     mmap: true,

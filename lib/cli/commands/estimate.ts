@@ -61,6 +61,21 @@ export const MODEL_OPTIONS: OptionTable = {
     placeholder: '<n>',
     summary: 'Devices that share each layer; the estimate is for one of them',
   },
+  'pipeline-parallel': {
+    type: 'string',
+    placeholder: '<n>',
+    summary: 'Devices that have different layers; the estimate is for the one that takes the most',
+  },
+  'decode-context-parallel': {
+    type: 'string',
+    placeholder: '<n>',
+    summary: 'vLLM, SGLang: devices that divide the tokens of the cache',
+  },
+  nodes: {
+    type: 'string',
+    placeholder: '<n>',
+    summary: 'Machines with one GPU each that share the model: tensor parallel, unless the options above say how',
+  },
   'swa-full': { type: 'boolean', summary: 'Keep every token in layers with a sliding window' },
   'no-flash-attn': { type: 'boolean', summary: 'llama.cpp without flash attention; transformers with eager attention' },
   'no-kv-unified': { type: 'boolean', summary: 'llama.cpp with a cache for each sequence' },
@@ -231,6 +246,32 @@ function offload(values: Values, command: string): Offload[] | undefined {
   });
 }
 
+/** How a model is divided. Machines with one GPU each have a rank each. */
+function parallel(values: Values, command: string): Partial<EstimateOptions> {
+  const of = (option: string) => count(values, option, LIMITS.devices, command);
+  const [tensor, pipeline, context, nodes] = [
+    'tensor-parallel',
+    'pipeline-parallel',
+    'decode-context-parallel',
+    'nodes',
+  ].map(of);
+  const isSaid = tensor !== undefined || pipeline !== undefined;
+  const tensorParallel = isSaid ? tensor : nodes;
+  const ranks = (tensorParallel ?? 1) * (pipeline ?? 1);
+  if (nodes !== undefined && ranks !== nodes)
+    throw new UsageError(
+      `--nodes ${nodes} has a rank on each machine, and the options divide the model among ${ranks}.`,
+      command,
+    );
+  if (context !== undefined && (tensorParallel ?? 1) % context !== 0)
+    throw new UsageError(
+      `--decode-context-parallel ${context} divides the ranks of --tensor-parallel, which are ${tensorParallel ?? 1}.`,
+      command,
+    );
+  const given = { tensorParallel, pipelineParallel: pipeline, decodeContextParallel: context };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}
+
 /** Options of the estimate; an option that was not given is left out. */
 export function estimateOptions(values: Values, command: string): EstimateOptions {
   const kvDtype = cacheType(values, command);
@@ -238,7 +279,7 @@ export function estimateOptions(values: Values, command: string): EstimateOption
     context: count(values, 'context', LIMITS.tokens, command),
     sequences: count(values, 'sequences', LIMITS.sequences, command),
     batchTokens: count(values, 'batch-tokens', LIMITS.tokens, command),
-    tensorParallel: count(values, 'tensor-parallel', LIMITS.devices, command),
+    ...parallel(values, command),
     batch: count(values, 'batch', LIMITS.sequences, command),
     loraRank: count(values, 'lora-rank', LIMITS.loraRank, command),
     workers: count(values, 'workers', LIMITS.workers, command),

@@ -1,14 +1,16 @@
 import { hostname } from 'node:os';
-import { formatBoth, formatCount } from '../../base/format.ts';
-import { fitTable, fitWithEstimate, isYes } from '../../fit/index.ts';
-import { fitPage, fitTablePage } from '../../render/text/fit.ts';
+import { clean, formatBoth, formatCount } from '../../base/format.ts';
+import { fitLargest, fitTable, fitWithEstimate, isYes } from '../../fit/index.ts';
+import { fitLargestPage, fitPage, fitTablePage } from '../../render/text/fit.ts';
 import { toHtml } from '../../report/index.ts';
 import { snapshot } from '../../snapshot/index.ts';
 import { FIT_SETTINGS } from '../../types/fit.ts';
 import type {
+  EstimateOptions,
   EstimateReport,
   FitOptions,
   FitReport,
+  FitTable,
   ModelDescription,
   ModelInput,
   Snapshot,
@@ -22,7 +24,7 @@ import { DEADLINE, deadline, MEMGETINFO } from '../core/reading-options.ts';
 import { renderOptionsFor, type Terminal } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
 import { estimateOptions, MODEL_OPTIONS, modelOf } from './estimate.ts';
-import { reportsOf, writePage } from './reports.ts';
+import { type Reports, reportsOf, writePage } from './reports.ts';
 
 const NAME = 'fit';
 
@@ -31,9 +33,9 @@ const CHILD_DEADLINE_MS = 5000;
 
 export const fitCommand: Command = {
   name: NAME,
-  usage: '<model> | --params <n> | --bytes <size> | --table [options]',
+  usage: '<model> | --params <n> | --bytes <size> | --table | --largest [options]',
   description:
-    'Compares a model or a size with what this machine can load safely, and says what vLLM, SGLang, llama.cpp, Ollama, PyTorch and accelerate will decide: ' +
+    'Compares a model or a size with what this machine can load safely, and says what vLLM, SGLang, TensorRT-LLM, llama.cpp, Ollama, PyTorch and accelerate will decide: ' +
     'each reads another free memory and has a rule of its own. Reads no weights and allocates nothing.\n' +
     'Exit code: 0 it fits, 1 it does not (tight, after steps, no, or unknown), 3 no GPU was found.',
   options: {
@@ -44,6 +46,7 @@ export const fitCommand: Command = {
       summary: 'The largest context, number of sequences or batch that fits',
     },
     table: { type: 'boolean', summary: 'Which precisions fit: of the model, or of 7, 13 and 70 billion parameters' },
+    largest: { type: 'boolean', summary: 'The largest model that fits, for each precision and use' },
     flags: { type: 'boolean', summary: 'With --for: print the flags and nothing else, if it fits' },
     rules: { type: 'boolean', summary: 'The rule and the reading of each program' },
     'accept-tight': { type: 'boolean', summary: 'Exit with 0 where the expected size fits now' },
@@ -55,7 +58,8 @@ export const fitCommand: Command = {
     utilization: {
       type: 'string',
       placeholder: '<share>',
-      summary: 'vLLM’s --gpu-memory-utilization, SGLang’s --mem-fraction-static (default: the smallest that holds it)',
+      summary:
+        'vLLM’s --gpu-memory-utilization, SGLang’s --mem-fraction-static, TensorRT-LLM’s free fraction (default: the smallest that holds it)',
     },
     device: { type: 'string', placeholder: '<n>', summary: 'CUDA number of the GPU (default 0)' },
     memgetinfo: {
@@ -86,11 +90,10 @@ export const fitCommand: Command = {
 async function run(context: Context): Promise<Outcome> {
   const { json, positionals, rest, values } = context;
   const named = [...positionals, ...rest];
+  checkQuestion(values, named);
   const asked = subjectOf(values, named);
   const options = optionsOf(values);
   const solve = isGiven(values, 'solve') ? choice(values, 'solve', FIT_SETTINGS, 'context', NAME) : undefined;
-  const onlyFlags = flag(values, 'flags');
-  if (onlyFlags && options.program === undefined) throw new UsageError('--flags needs --for.', NAME);
   const acceptTight = flag(values, 'accept-tight');
   // The page may not replace the model.
   const reports = reportsOf(
@@ -102,28 +105,82 @@ async function run(context: Context): Promise<Outcome> {
   const use = estimateOptions(values, NAME);
   const subject = asked === null || 'bytes' in asked ? asked : { model: await readFromHub(asked.model, context) };
   const machine = await readMachine(values);
-  const render = { exact: flag(values, 'exact'), hostName: hostname() };
+  if (flag(values, 'largest')) return largestOutcome(use, options, machine, reports, context);
   if (subject === null || flag(values, 'table')) {
     const document = await fitTable({ ...subject, use }, machine, options);
-    const fits = document.rows.some(({ cells }) => cells.some((cell) => isYes(cell, acceptTight)));
-    const exitCode = fits ? EXIT.success : machine.devices.length === 0 ? EXIT.noGpu : EXIT.negative;
-    const page = () => toHtml(document);
-    const lines = (terminal: Terminal) => fitTablePage(document, renderOptionsFor(terminal, render));
-    return writePage(reports, page, { exitCode, document, text: lines }, context);
+    return tableOutcome(document, machine, reports, context);
   }
   const { estimated, report } = await fitWithEstimate('bytes' in subject ? subject : { ...subject, use }, machine, {
     ...options,
     ...(solve === undefined ? {} : { solve }),
     acceptTight,
   });
-  const exitCode = exitOf(report, acceptTight);
-  const view = { title: titleOf(subject, estimated), all: flag(values, 'rules') };
-  const lines = (terminal: Terminal) => {
-    if (onlyFlags) return exitCode === EXIT.success ? [report.programs[0]?.flags ?? ''] : [];
-    return fitPage(report, view, renderOptionsFor(terminal, render));
-  };
   const page = () => toHtml(report, { estimated });
-  return writePage(reports, page, { exitCode, document: report, text: lines }, context);
+  if (flag(values, 'flags') && !json) return writePage(reports, page, flagsOnly(report, acceptTight, context), context);
+  const view = { title: titleOf(subject, estimated), all: flag(values, 'rules') };
+  const lines = (terminal: Terminal) => fitPage(report, view, renderOptionsFor(terminal, renderOf(values)));
+  return writePage(reports, page, { exitCode: exitOf(report, acceptTight), document: report, text: lines }, context);
+}
+
+function renderOf(values: Values) {
+  return { exact: flag(values, 'exact'), hostName: hostname() };
+}
+
+function tableOutcome(document: FitTable, machine: Snapshot, reports: Reports, context: Context): Promise<Outcome> {
+  const { values } = context;
+  const fits = document.rows.some(({ cells }) => cells.some((cell) => isYes(cell, flag(values, 'accept-tight'))));
+  const exitCode = fits ? EXIT.success : machine.devices.length === 0 ? EXIT.noGpu : EXIT.negative;
+  const page = () => toHtml(document);
+  const text = (terminal: Terminal) => fitTablePage(document, renderOptionsFor(terminal, renderOf(values)));
+  return writePage(reports, page, { exitCode, document, text }, context);
+}
+
+async function largestOutcome(
+  { program: _, use: __, ...use }: EstimateOptions,
+  { device, program }: FitOptions,
+  machine: Snapshot,
+  reports: Reports,
+  context: Context,
+): Promise<Outcome> {
+  const document = await fitLargest(machine, {
+    use,
+    ...(program === undefined ? {} : { program }),
+    ...(device === undefined ? {} : { device }),
+  });
+  const fits = document.rows.some(({ cells }) => cells.some((cell) => cell !== null && cell.parameters !== null));
+  const exitCode = fits ? EXIT.success : machine.devices.length === 0 ? EXIT.noGpu : EXIT.negative;
+  const page = () => toHtml(document);
+  const text = (terminal: Terminal) => fitLargestPage(document, renderOptionsFor(terminal, renderOf(context.values)));
+  return writePage(reports, page, { exitCode, document, text }, context);
+}
+
+/** A script pastes stdout: it has the flags, or nothing at all. */
+function flagsOnly(report: FitReport, acceptTight: boolean, { stderr }: Context): Outcome {
+  const [program] = report.programs;
+  const isAccepted = isYes(report, acceptTight);
+  const flags = isAccepted ? (program?.flags ?? null) : null;
+  const why = isAccepted ? (program?.aboutFlags[0] ?? report.summary) : report.summary;
+  for (const sentence of flags === null ? [`No flags. ${why}`] : (program?.aboutFlags ?? []))
+    stderr.write(`umaprobe: ${clean(sentence)}\n`);
+  if (flags === null) return { exitCode: negativeOf(report), document: report, text: () => '' };
+  return { exitCode: EXIT.success, document: report, text: () => [flags] };
+}
+
+/** Options that contradict each other. */
+function checkQuestion(values: Values, words: readonly string[]): void {
+  const onlyFlags = flag(values, 'flags');
+  const other = isGiven(values, 'solve') ? '--solve' : onlyFlags ? '--flags' : null;
+  if (flag(values, 'table') && other !== null)
+    throw new UsageError(`--table and ${other} are two questions: give one of them.`, NAME);
+  const named = isGiven(values, 'bytes') ? '--bytes' : (words[0] ?? (isGiven(values, 'params') ? '--params' : null));
+  const second = named !== null ? named : isGiven(values, 'use') ? '--use' : flag(values, 'table') ? '--table' : other;
+  if (flag(values, 'largest') && second !== null)
+    throw new UsageError(`--largest is a question of its own, so it does not go with ${second}.`, NAME);
+  if (!onlyFlags) return;
+  const program = text(values, 'for');
+  if (program === undefined) throw new UsageError('--flags needs --for.', NAME);
+  if (program === 'torch')
+    throw new UsageError('--flags needs a program with flags: PyTorch has none, its settings are in your code.', NAME);
 }
 
 /** What is asked about. */
@@ -134,8 +191,6 @@ function subjectOf(values: Values, named: readonly string[]): Subject | null {
   const bytes = size(values, 'bytes', NAME);
   const hasModel = named.length > 0 || isGiven(values, 'params');
   const table = flag(values, 'table');
-  if (table && isGiven(values, 'solve'))
-    throw new UsageError('--table and --solve are two questions: give one of them.', NAME);
   if (bytes !== undefined) {
     const other = hasModel
       ? `"${named[0] ?? '--params'}"`
@@ -149,7 +204,7 @@ function subjectOf(values: Values, named: readonly string[]): Subject | null {
     return { bytes };
   }
   if (hasModel) return { model: modelOf(values, named, NAME) };
-  if (table) return null;
+  if (table || flag(values, 'largest')) return null;
   throw new UsageError('What shall fit? Name a model, or give --params 70e9 or --bytes 100GiB.', NAME);
 }
 
@@ -179,8 +234,8 @@ function optionsOf(values: Values): FitOptions {
   if (programVersion !== undefined && program === undefined)
     throw new UsageError('--program-version needs --for.', NAME);
   const utilization = utilizationOf(values);
-  if (utilization !== undefined && program !== 'vllm' && program !== 'sglang')
-    throw new UsageError('--utilization needs --for vllm or --for sglang.', NAME);
+  if (utilization !== undefined && program !== 'vllm' && program !== 'sglang' && program !== 'trtllm')
+    throw new UsageError('--utilization needs --for vllm, sglang or trtllm.', NAME);
   const device = count(values, 'device', { min: 0, max: 255 }, NAME);
   return {
     ...(program === undefined ? {} : { program }),
@@ -199,6 +254,9 @@ function utilizationOf(values: Values): number | undefined {
 }
 
 function exitOf(report: FitReport, acceptTight: boolean): number {
-  if (isYes(report, acceptTight)) return EXIT.success;
-  return report.device === null ? EXIT.noGpu : EXIT.negative;
+  return isYes(report, acceptTight) ? EXIT.success : negativeOf(report);
+}
+
+function negativeOf({ device }: FitReport): number {
+  return device === null ? EXIT.noGpu : EXIT.negative;
 }

@@ -2,6 +2,7 @@
 import { formatBoth, formatBytes, inGB, inGiB, share } from '../../base/format.ts';
 import type {
   EstimateReport,
+  FitLargest,
   FitPool,
   FitProgramReport,
   FitRemedy,
@@ -11,7 +12,18 @@ import type {
 } from '../../types/index.ts';
 import { MODEL_PROGRAMS } from '../../types/programs.ts';
 import { useFacts } from '../estimate-facts.ts';
-import { type FitPart, fitParts, memoryName, peakParts, solutionText, VERDICTS } from '../fit-parts.ts';
+import {
+  type FitPart,
+  fitParts,
+  LARGEST_USES,
+  largestNote,
+  largestText,
+  memoryName,
+  nearestTexts,
+  peakParts,
+  solutionText,
+  VERDICTS,
+} from '../fit-parts.ts';
 import { barPicture, cellBar } from './bar.ts';
 import { type Content, html, type Markup } from './markup.ts';
 import { type Assets, page, timeText } from './page.ts';
@@ -41,6 +53,7 @@ export function fitHtml(report: FitReport, { estimated, heading }: FitPageView, 
         report.solved === null ? null : section('The most that fits', html`<p>${solutionText(report.solved)}</p>`),
         poolSection(report),
         remediesSection(report.remedies),
+        nearestSection(report),
         programsSection(report.programs),
         estimated === null ? null : termsSection(estimated),
         comparisonSection(report),
@@ -149,6 +162,15 @@ function remediesSection(remedies: readonly FitRemedy[]): Markup | null {
   return section('What to do', remedyList(remedies));
 }
 
+function nearestSection(report: FitReport): Markup | null {
+  const texts = nearestTexts(report);
+  if (texts.length === 0) return null;
+  const items = texts.map(
+    ({ flags, text }) => html`<li>${text}${flags === null ? null : html`<br><code>${flags}</code>`}</li>`,
+  );
+  return section('The nearest setting', html`<ul>${items}</ul>`);
+}
+
 function remedyList(remedies: readonly FitRemedy[]): Markup {
   return html`<ol class="steps">${remedies.map(({ command, gains, needsRoot, text }) => {
     const gain = gains === null ? null : ` (+${formatBytes(gains)})`;
@@ -166,13 +188,14 @@ function programsSection(programs: readonly FitProgramReport[]): Markup | null {
 }
 
 function programArticle(program: FitProgramReport): Markup {
-  const { decision, flags, from, inequality, message, notes, reads, remedies, verdict, versions } = program;
+  const { aboutFlags, decision, flags, from, inequality, message, notes, reads, remedies, verdict, versions } = program;
   const rows: (readonly [string, Content] | null)[] = [
     reads === null ? null : ['reads as free', `${formatBytes(reads)}: ${from}`],
     message === null ? null : ['prints', html`<code>${message}</code>`],
     inequality === null ? null : ['rule', `${inequality.rule} (${versions})`],
     inequality === null ? null : ['compared', comparison(inequality)],
     flags === null ? null : ['flags', html`<code>${flags}</code>`],
+    ...aboutFlags.map((text) => ['flags', text] as const),
     ...notes.map((note) => ['note', note] as const),
   ];
   return html`<article><h3>${MODEL_PROGRAMS[program.program]} <span class="chip">${verdictText(verdict)}</span></h3><p>${decision}</p>${list(rows)}${remedies.length === 0 ? null : remedyList(remedies)}</article>\n`;
@@ -227,6 +250,35 @@ export function fitTableHtml(report: FitTable, assets: Assets): string {
             rows.map(
               ({ cells, name }) =>
                 html`<tr><th scope="row">${name}</th>${cells.map((cell) => html`<td class="kind-1">${inGiB(cell.need.bytes)} ${verdictText(cell.verdict)}${cellBar(cell.need.bytes, { scale, ...(limit === null ? {} : { limit }) })}</td>`)}</tr>\n`,
+            ),
+          ),
+          saveButton(),
+        ),
+      ],
+    },
+    assets,
+  );
+}
+
+export function fitLargestHtml(report: FitLargest, assets: Assets): string {
+  const { at, limit, rows, simulated, uses } = report;
+  return page(
+    report,
+    {
+      title: 'The largest model that fits',
+      heading: 'The largest model that fits',
+      simulated,
+      facts: [limit === null ? 'what can be loaded is unknown' : `${formatBoth(limit)} can be loaded`, timeText(at)],
+      sections: [
+        section(
+          'By precision and use',
+          scrollTable(
+            'Parameters',
+            largestNote(report),
+            html`<tr><th scope="col" class="left">precision</th><th scope="col">bytes each</th>${uses.map((use) => html`<th scope="col">${LARGEST_USES[use]}</th>`)}</tr>`,
+            rows.map(
+              ({ bytesPerWeight, cells, dtype }) =>
+                html`<tr><th scope="row">${dtype}</th><td>${String(Number(bytesPerWeight.toPrecision(3)))}</td>${cells.map((cell) => html`<td>${largestText(cell)}</td>`)}</tr>\n`,
             ),
           ),
           saveButton(),

@@ -1,8 +1,19 @@
 /** Whether something fits: a bar of the pool, what each program decides, and the verdict next to the prompt. */
 import { clean, formatCount, inGB, inGiB } from '../../base/format.ts';
-import type { FitProgramReport, FitRange, FitReport, FitTable } from '../../types/index.ts';
+import type { FitLargest, FitProgramReport, FitRange, FitReport, FitTable } from '../../types/index.ts';
 import { MODEL_PROGRAMS } from '../../types/programs.ts';
-import { type FitPart, fitParts, memoryName, peakParts, solutionText, VERDICTS } from '../fit-parts.ts';
+import {
+  type FitPart,
+  fitParts,
+  LARGEST_USES,
+  largestNote,
+  largestText,
+  memoryName,
+  nearestTexts,
+  peakParts,
+  solutionText,
+  VERDICTS,
+} from '../fit-parts.ts';
 import { amount, type RenderOptions } from '../options.ts';
 import { type Column, hanging, padEnd, table, truncate, widthOf } from '../text-layout.ts';
 import { labelled, sections, simulatedBand } from './frame.ts';
@@ -108,12 +119,13 @@ function stepsOf({ remedies, verdict }: FitProgramReport, indent: number, { unic
 }
 
 function programDetails(program: FitProgramReport, indent: string, options: RenderOptions): string[] {
-  const { flags, from, message, notes, reads, versions } = program;
+  const { aboutFlags, flags, from, message, notes, reads, verdict, versions } = program;
   const rows: [string, string | null][] = [
     ['reads', reads === null ? null : `${amount(reads, options)}: ${from}`],
     ['prints', message],
     ['rule', program.inequality === null ? null : `${program.inequality.rule} (${versions})`],
     ...notes.map((note): [string, string] => ['note', note]),
+    ...(verdict === 'no' ? [] : aboutFlags.map((text): [string, string] => ['flags', text])),
   ];
   const lines = rows.flatMap(([label, text]) =>
     text === null ? [] : hanging(`${indent}${label.padEnd(7)}`, clean(text), options.width),
@@ -152,7 +164,8 @@ function detailLines(report: FitReport, options: RenderOptions): string[] {
   return lines.map((line) => options.paint('dim', line));
 }
 
-function verdictLines({ remedies, solved, summary, verdict }: FitReport, options: RenderOptions): string[] {
+function verdictLines(report: FitReport, options: RenderOptions): string[] {
+  const { remedies, solved, summary, verdict } = report;
   const [label, style] = VERDICTS[verdict];
   const { unicode, width } = options;
   const arrow = unicode ? '→' : '->';
@@ -166,7 +179,12 @@ function verdictLines({ remedies, solved, summary, verdict }: FitReport, options
   });
   const answer =
     solved === null ? [] : [options.paint('strong', truncate(`SOLVED  ${solutionText(solved)}`, width)), ''];
-  return [...answer, ...labelled(label, style, summary, options), ...steps];
+  const indent = ' '.repeat(label.length + 2);
+  const nearest = nearestTexts(report).flatMap(({ flags, text }) => [
+    ...hanging(`${indent}${unicode ? '≈' : '~'} `, text, width),
+    ...(flags === null ? [] : [`${indent}  ${options.paint('strong', flags)}`]),
+  ]);
+  return [...answer, ...labelled(label, style, summary, options), ...steps, ...nearest];
 }
 
 /** Sizes by precision: the weights, and whether they fit with what else was given. */
@@ -191,5 +209,28 @@ export function fitTablePage(report: FitTable, options: RenderOptions): string[]
     simulated === null ? [] : [simulatedBand(simulated, options)],
     [paint('strong', truncate(`WHICH PRECISIONS FIT, in GiB  ${loadable}${judge}`, width))],
     table([left, ...dtypes.flatMap(() => [right, left])], body, width),
+  );
+}
+
+/** Parameters of the largest that fits in each precision, by use. */
+export function fitLargestPage(report: FitLargest, options: RenderOptions): string[] {
+  const { limit, program, rows, simulated, uses } = report;
+  const { paint, width } = options;
+  const loadable = limit === null ? 'what can be loaded is unknown' : `${inGiB(limit)} GiB can be loaded`;
+  const judge = program === null ? '' : `, by the rule of ${MODEL_PROGRAMS[program]}`;
+  const right: Column = { align: 'right' };
+  const body = [
+    ['', 'bytes each', ...uses.map((use) => LARGEST_USES[use])].map((cell) => paint('heading', cell)),
+    ...rows.map(({ bytesPerWeight, cells: own, dtype }) => [
+      dtype,
+      String(Number(bytesPerWeight.toPrecision(3))),
+      ...own.map((cell) => largestText(cell)),
+    ]),
+  ];
+  return sections(
+    simulated === null ? [] : [simulatedBand(simulated, options)],
+    [paint('strong', truncate(`LARGEST MODEL THAT FITS, in parameters  ${loadable}${judge}`, width))],
+    table([{ align: 'left' }, right, ...uses.map(() => right)], body, width),
+    hanging('', largestNote(report), width).map((line) => paint('dim', line)),
   );
 }

@@ -46,6 +46,7 @@ describe('import', () => {
       'explain',
       'explainError',
       'fit',
+      'fitLargest',
       'fitTable',
       'guard',
       'hostMemorySync',

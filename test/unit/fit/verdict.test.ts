@@ -184,7 +184,7 @@ describe('a program’s verdict', () => {
     expect((await only('sglang', MODEL)).flags).toBe(
       '--mem-fraction-static 0.17 --context-length 8192 --max-running-requests 1',
     );
-    expect((await only('llama.cpp', MODEL)).flags).toBe('-c 8192 -ngl 999 --no-mmap');
+    expect((await only('llama.cpp', MODEL)).flags).toBe('-ngl 999 -c 8192 -np 1');
     expect((await only('accelerate', MODEL)).flags).toMatch(/^max_memory=\{0: "\d+GiB", "cpu": "0GiB"\}$/);
   });
 

@@ -20,6 +20,7 @@ const FIT = { fit: true, mayShorten: true, layersAreGiven: false } as const;
 const LLAMA = { program: 'llama.cpp', contextIsShared: true, llama: FIT } as const;
 /** With -c and a number of -ngl. */
 const FIXED = { llama: { fit: true, mayShorten: false, layersAreGiven: true } } as const;
+const TRTLLM = { program: 'trtllm' } as const;
 const OLLAMA = { program: 'ollama' } as const;
 
 function extra(kind: ExtraModel['kind'], option: string, model: string, rest: Partial<ExtraModel> = {}): ExtraModel {
@@ -27,6 +28,69 @@ function extra(kind: ExtraModel['kind'], option: string, model: string, rest: Pa
 }
 
 export const PUBLISHED: readonly Published[] = [
+  {
+    from: 'docs of TensorRT-LLM, two nodes by mpirun',
+    line: 'mpirun -n 2 -H node1,node2 --allow-run-as-root --mca btl_tcp_if_include enp1s0 -x NCCL_DEBUG=INFO trtllm-llmapi-launch trtllm-serve nvidia/Qwen3-235B-A22B-FP4 --backend pytorch --tp_size 2 --max_num_tokens 4096 --max_batch_size 4 --kv_cache_free_gpu_memory_fraction 0.8 --max_seq_len 32768 --port 8355',
+    says: {
+      ...TRTLLM,
+      wrappers: ['mpirun', 'trtllm-llmapi-launch'],
+      model: 'nvidia/Qwen3-235B-A22B-FP4',
+      context: 32_768,
+      contextIsGiven: true,
+      mostSequences: 4,
+      utilization: 0.8,
+      use: { batchTokens: 4096, tensorParallel: 2 },
+    },
+  },
+  {
+    from: 'docs of TensorRT-LLM, Slurm',
+    line: 'srun -N 2 --ntasks-per-node=1 --mpi=pmix --container-image=nvcr.io/nvidia/tensorrt-llm/release trtllm-llmapi-launch trtllm-serve serve org/model --tp_size 2 --kv_cache_dtype fp8',
+    says: {
+      ...TRTLLM,
+      wrappers: ['srun', 'trtllm-llmapi-launch'],
+      model: 'org/model',
+      utilization: 0.9,
+      use: { tensorParallel: 2, kvDtype: 'fp8' },
+    },
+  },
+  {
+    from: 'TensorRT-LLM with a file of options',
+    line: 'trtllm-serve org/model --max_batch_size 32 --config extra.yaml',
+    says: { ...TRTLLM, model: 'org/model', mostSequences: 32, utilization: 0.9 },
+    unread: ['--config reads further options from a file'],
+  },
+  {
+    from: 'vLLM on two Sparks without Ray',
+    line: 'vllm serve org/model --tensor-parallel-size 2 --nnodes 2 --node-rank 0 --master-addr 192.0.2.1 --decode-context-parallel-size 2 --gpu-memory-utilization 0.8',
+    says: {
+      ...VLLM,
+      model: 'org/model',
+      utilization: 0.8,
+      use: { tensorParallel: 2, decodeContextParallel: 2 },
+    },
+  },
+  {
+    from: 'vLLM on several machines by Ray',
+    line: 'ray symmetric-run --address 192.0.2.1:6379 --min-nodes 2 --num-gpus 1 -- vllm serve org/model --tensor-parallel-size 1 --pipeline-parallel-size 2',
+    says: {
+      ...VLLM,
+      wrappers: ['ray symmetric-run'],
+      model: 'org/model',
+      utilization: 0.92,
+      use: { pipelineParallel: 2 },
+    },
+  },
+  {
+    from: 'torchrun of a module',
+    line: 'torchrun --nnodes=2 --nproc-per-node=1 -m sglang.launch_server --model-path org/model --tp 2 --nnodes 2 --dist-init-addr 192.0.2.1:20000',
+    says: {
+      ...SGLANG,
+      wrappers: ['torchrun', 'python -m'],
+      model: 'org/model',
+      utilization: 0.9,
+      use: { tensorParallel: 2 },
+    },
+  },
   {
     from: 'dgx-spark-playbooks, vllm',
     line: 'docker run -it --gpus all -p 8000:8000 nvcr.io/nvidia/vllm:25.11-py3 vllm serve Qwen/Qwen2.5-Math-1.5B-Instruct',
@@ -37,6 +101,7 @@ export const PUBLISHED: readonly Published[] = [
     line: 'vllm serve hugging-quants/Meta-Llama-3.1-405B-Instruct-AWQ-INT4 --tensor-parallel-size 2 --max-model-len 256 --gpu-memory-utilization 1.0 --max-num-seqs 1 --max_num_batched_tokens 256',
     says: {
       ...VLLM,
+      mostSequences: 1,
       model: 'hugging-quants/Meta-Llama-3.1-405B-Instruct-AWQ-INT4',
       context: 256,
       contextIsGiven: true,
@@ -49,6 +114,7 @@ export const PUBLISHED: readonly Published[] = [
     line: 'vllm serve bg-digitalservices/Gemma-4-26B-A4B-it-NVFP4 --host 0.0.0.0 --port 8888 --trust-remote-code --max-model-len 262144 --quantization modelopt --served-model-name gemma-4-26b --gpu-memory-utilization 0.85 --kv-cache-dtype fp8 --max-num-seqs 4 --moe-backend marlin',
     says: {
       ...VLLM,
+      mostSequences: 4,
       model: 'bg-digitalservices/Gemma-4-26B-A4B-it-NVFP4',
       context: 262_144,
       contextIsGiven: true,
@@ -84,6 +150,7 @@ export const PUBLISHED: readonly Published[] = [
     line: 'vllm serve models/Llama-3.1-70B-Instruct-FP8-KV --trust-remote-code --max-model-len=65536 --max-num-batched-token=65536 --max-num-seqs=1024 --gpu-memory-utilization=0.9 --enable-prefix-caching --disable-log-requests --kv-cache-dtype=fp8 --tensor-parallel-size 2',
     says: {
       ...VLLM,
+      mostSequences: 1024,
       model: 'models/Llama-3.1-70B-Instruct-FP8-KV',
       context: 65_536,
       contextIsGiven: true,
@@ -125,6 +192,7 @@ export const PUBLISHED: readonly Published[] = [
     line: 'env CUDA_VISIBLE_DEVICES=0 uv run vllm serve hugging-quants/Meta-Llama-3.1-8B-Instruct-AWQ-INT4 --served-model-name llama31_8b --port 8001 --max-model-len 8192 --max-num-seqs 64 --gpu-memory-utilization 0.90 --quantization awq_marlin',
     says: {
       ...VLLM,
+      mostSequences: 64,
       wrappers: ['env', 'uv run'],
       model: 'hugging-quants/Meta-Llama-3.1-8B-Instruct-AWQ-INT4',
       context: 8192,
@@ -168,7 +236,6 @@ export const PUBLISHED: readonly Published[] = [
     from: 'a key of the configuration for speculation',
     line: 'vllm serve org/target --speculative-config.method ngram --speculative-config.num_speculative_tokens 4',
     says: { ...VLLM, model: 'org/target', utilization: 0.92 },
-    unread: ['--speculative-config is not one JSON object; it may load a second model'],
   },
   {
     from: 'adapters, docs of vLLM',
@@ -343,7 +410,13 @@ export const PUBLISHED: readonly Published[] = [
   {
     from: 'a model of a repository without its projector',
     line: 'llama-server -hf ggml-org/gemma-3-4b-it-GGUF:Q8_0 --no-mmproj',
-    says: { ...LLAMA, model: 'ggml-org/gemma-3-4b-it-GGUF', modelFile: 'Q8_0', sequences: 4 },
+    says: {
+      ...LLAMA,
+      model: 'ggml-org/gemma-3-4b-it-GGUF',
+      modelFile: 'Q8_0',
+      use: { languageModelOnly: true },
+      sequences: 4,
+    },
   },
   {
     from: 'adapters and vectors, one with a scale, in both ways of writing',
@@ -505,6 +578,11 @@ export const NOT_RECOGNISED: readonly (readonly [line: string, reason: string])[
   ['env -S vllm\u00a0serve\u00a0m', 'env has the option -S'],
   ['uv sync', 'uv sync starts no server'],
   ['nice', 'nice is given no command'],
-  ['torchrun --nproc-per-node 8 train.py', 'torchrun is not one of the known programs'],
+  ['torchrun --nproc-per-node 8 train.py', 'python runs train.py'],
+  ['ray start --head', 'ray start starts no server'],
+  ['ray job submit', 'ray job submit is given no command'],
+  ['mpirun -n 2', 'mpirun is given no command'],
+  ['srun --frobnicate vllm serve m', 'srun has the option --frobnicate'],
+  ['trtllm-serve disaggregated -c c.yaml', 'trtllm-serve disaggregated is not a server'],
   ['sleep 10', 'sleep is not one of the known programs'],
 ];

@@ -57,8 +57,8 @@ describe('the verdict that is believed', () => {
     ['vllm serve m --swap-space 4', 40, 'unknown'],
     ['vllm serve m --swap-space 4', 200, 'no'],
     // Something takes less: no no.
-    ['vllm serve m --nnodes 2', 40, 'fits'],
-    ['vllm serve m --nnodes 2', 200, 'unknown'],
+    ['sglang serve m --max-total-tokens 4096', 40, 'fits'],
+    ['sglang serve m --max-total-tokens 4096', 200, 'unknown'],
     // Not known in which direction: neither.
     ['vllm serve m --frobnicate-cache', 40, 'unknown'],
     ['vllm serve m --frobnicate-cache', 200, 'unknown'],

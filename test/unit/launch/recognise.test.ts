@@ -18,6 +18,7 @@ const NOTHING = {
   contextIsShared: false,
   contextIsGiven: false,
   sequences: 1,
+  mostSequences: null,
   use: {},
   utilization: null,
   kvCacheBytes: null,
@@ -181,7 +182,8 @@ describe('options', () => {
     ['vllm serve --frobnicate m', '"m" may be the model or the value of an option'],
     ['vllm serve', 'The command names no model'],
     ['vllm serve m --dtype float32', '--dtype float32 makes the weights larger'],
-    ['vllm serve m --pipeline-parallel-size 2', '--pipeline-parallel-size puts a part of the layers elsewhere'],
+    ['vllm serve m --pipeline-parallel-size 2 --nnodes 4', '--nnodes 4 is more than the 2 ranks'],
+    ['torchrun --nproc-per-node 4 -m vllm serve m', 'torchrun starts 4 ranks on each machine'],
     ['vllm serve m -dp 2', '--data-parallel-size loads the model several times'],
     ['python -m sglang.launch_server --model-path m --mem-fraction-static 1.5', '"1.5" is not understood'],
     ['llama-server -m m.gguf -c many', '--ctx-size "many" is not understood'],
@@ -331,5 +333,19 @@ describe('options of a program that are not known', () => {
       }),
       { numRuns: 500 },
     );
+  });
+});
+
+describe('ranks', () => {
+  it.each([
+    ['vllm serve m -tp 2 --nnodes 2', 'one of 2 ranks, each on a GPU of its own, on a machine of its own'],
+    ['vllm serve m -tp 2 -pp 2 --nnodes 2', 'one of 4 ranks, each on a GPU of its own, 2 on each machine'],
+    ['mpirun -np 2 -H a,b vllm serve m', 'one of 2 ranks that mpirun starts, alone on this machine'],
+    ['srun -N2 --ntasks-per-node=1 vllm serve m', 'one of 2 ranks that srun starts'],
+    ['torchrun --nnodes 2 -m vllm serve m', 'one of 2 ranks that torchrun starts'],
+  ])('%s', (line, sentence) => {
+    const { command } = recognise(wordsOf(line), {});
+    expect(command.unread).toEqual([]);
+    expect(command.assumed.join('\n')).toContain(sentence);
   });
 });
