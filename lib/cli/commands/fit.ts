@@ -33,7 +33,7 @@ const CHILD_DEADLINE_MS = 5000;
 
 export const fitCommand: Command = {
   name: NAME,
-  usage: '<model> | --params <n> | --bytes <size> | --table | --largest [options]',
+  usage: '<model> | --params <n> | --bytes <size> [options]',
   description:
     'Compares a model or a size with what this machine can load safely, and says what vLLM, SGLang, TensorRT-LLM, llama.cpp, Ollama, PyTorch and accelerate will decide: ' +
     'each reads another free memory and has a rule of its own. Reads no weights and allocates nothing.\n' +

@@ -15,7 +15,7 @@ export const mcpCommand: Command = {
     'Ends with its input, once the calls that run are answered. An agent that runs commands needs no server: skills/umaprobe/SKILL.md in the package tells it how.',
   options: {},
   examples: [
-    { command: 'claude mcp add umaprobe -- umaprobe mcp', means: 'add it to an agent' },
+    { command: 'claude mcp add memory -- umaprobe mcp', means: 'add it to an agent' },
     { command: 'umaprobe mcp --sim gb10', means: 'of a simulated machine' },
   ],
   readsMachine: true,

@@ -32,6 +32,9 @@ const REFUSED: readonly (readonly [string, unknown[], string])[] = [
   ['doctor', [{ only: 'swap.*' }], 'only is "swap.*"; expected an array of ids or patterns'],
   ['doctor', [{ skip: [5] }], 'skip[0] is 5; expected a text'],
   ['doctor', [{ only: ['nope'] }], 'only is "nope"; expected a pattern such as library.* or one of pressure, '],
+  ['memory', [{ deadline: 5 }], 'memory() has no option "deadline". Did you mean deadlineMs?'],
+  ['memorySync', [{ deadline: 5 }], 'memorySync() has no option "deadline". Did you mean deadlineMs?'],
+  ['fitLargest', [MACHINE, { progam: 'vllm' }], 'fitLargest() has no option "progam". Did you mean program?'],
   ['watch', [{ interval: 5 }], 'watch() has no option "interval". Did you mean intervalMs?'],
   ['watch', [{ intervalMs: 5 }], 'intervalMs is 5; expected 10 to 3600000 milliseconds'],
   ['record', [{ interval: 5 }], 'record() has no option "interval". Did you mean intervalMs?'],
@@ -120,7 +123,7 @@ const REFUSED: readonly (readonly [string, unknown[], string])[] = [
   [
     'fit',
     [{ bytes: 1 }, MACHINE, { utilization: 0.9 }],
-    'utilization is 0.9; expected an option of the programs vllm and sglang',
+    'utilization is 0.9; expected an option of the programs vllm, sglang, trtllm only',
   ],
   [
     'fit',
@@ -235,7 +238,7 @@ describe('a wrong option', () => {
 
   it('is tried of every function with options', () => {
     const tried = new Set(REFUSED.map(([name]) => name));
-    const withoutOptions = ['estimateTable', 'UmaError', 'hostMemorySync', 'memGetInfoSync'];
+    const withoutOptions = ['estimateTable', 'UmaError', 'hostMemorySync', 'memGetInfoSync', 'toCsv', 'toHtml'];
     expect([...functions.keys()].filter((name) => !tried.has(name) && !withoutOptions.includes(name))).toEqual([]);
   });
 

@@ -51,7 +51,7 @@ describe('the nearest setting', () => {
   });
 
   it('is all of them together, where one is not enough', async () => {
-    const report = await ask({ context: 40_960, sequences: 64, kvDtype: 'bf16' }, { program: 'vllm' }, 49);
+    const report = await ask({ context: 40_960, sequences: 4096, kvDtype: 'bf16' }, { program: 'vllm' }, 49.2);
     expect(changesOf(report)).toEqual(['sequences+kvDtype+context']);
   });
 
