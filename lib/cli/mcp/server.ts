@@ -100,12 +100,12 @@ export class McpServer {
     if (cursor !== undefined) throw new RpcError(RPC.params, `cursor ${JSON.stringify(cursor)}: the list has one page`);
     const tools = await this.#options.tools();
     return {
-      tools: tools.map(({ description, inputSchema, name, title }) => ({
+      tools: tools.map(({ description, inputSchema, name, openWorld, title }) => ({
         name,
         title,
         description,
         inputSchema,
-        annotations: { readOnlyHint: true, openWorldHint: false },
+        annotations: { readOnlyHint: true, openWorldHint: openWorld },
       })),
     };
   }

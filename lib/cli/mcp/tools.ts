@@ -19,6 +19,8 @@ export interface Tool {
   title: string;
   description: string;
   inputSchema: object;
+  /** Whether it may ask the network: of a model named `hf:org/name`, and of nothing else. */
+  openWorld: boolean;
   /** @throws RpcError for arguments that it does not take. */
   invocation(values: unknown): Invocation;
   /** The answer, from the command's document. */
@@ -136,7 +138,7 @@ function toolOf(spec: ToolSpec, command: Command): Tool {
               model: {
                 type: 'string',
                 description:
-                  'A model: a folder, a .gguf or .safetensors file, or a name in a model store such as org/name',
+                  'A model: a folder, a .gguf or .safetensors file, a name in a model store such as org/name, or hf:org/name on the Hub',
               },
             }
           : {}),
@@ -147,6 +149,7 @@ function toolOf(spec: ToolSpec, command: Command): Tool {
     title,
     description,
     inputSchema: { type: 'object', properties, additionalProperties: false },
+    openWorld: spec.model === true,
     answer,
     invocation(values) {
       const given = checkNames(name, values, Object.keys(properties));

@@ -75,7 +75,7 @@ describe('umaprobe estimate', () => {
     [[MODEL, '--kv-dtype', 'q8'], '--kv-dtype "q8" is not one of f32'],
     [
       [MODEL, '--for', 'vlm'],
-      '--for "vlm" is not one of vllm, sglang, llama.cpp, ollama, torch, accelerate. Did you mean vllm?',
+      '--for "vlm" is not one of vllm, sglang, trtllm, llama.cpp, ollama, torch, accelerate. Did you mean vllm?',
     ],
     [[MODEL, '--use', 'train'], '--use "train" is not one of inference, sft'],
     [[MODEL, '--context', '8k'], '--context "8k" is not a whole number'],

@@ -46,8 +46,10 @@ describe('with the official client', () => {
       'explain_error',
       'processes',
     ]);
-    for (const { annotations, inputSchema } of tools) {
+    for (const { annotations, inputSchema, name } of tools) {
       expect(annotations?.readOnlyHint).toBe(true);
+      // Only a model named hf:org/name is asked of the network.
+      expect(annotations?.openWorldHint).toBe(name === 'fit' || name === 'estimate');
       expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
     }
   });

@@ -55,6 +55,8 @@ describe('import', () => {
       'mark',
       'memGetInfo',
       'memGetInfoSync',
+      'memory',
+      'memorySync',
       'openModel',
       'prepare',
       'processes',
@@ -65,6 +67,8 @@ describe('import', () => {
       'snapshot',
       'stress',
       'sweep',
+      'toCsv',
+      'toHtml',
       'watch',
     ]);
   });
