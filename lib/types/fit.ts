@@ -233,6 +233,7 @@ export interface FitNearest {
   none: string | null;
 }
 
+/** One setting, or several together, with which what was asked about fits. */
 export interface FitNearestSetting {
   /** In place of what was asked. */
   change: {

@@ -63,7 +63,7 @@ describe('a meminfo that no kernel writes (simulated)', () => {
         /^The use of the memory cannot be split: Cached is missing: .*unit MB, expected kB\)\.$/,
       ),
     });
-    const page = runUmaprobe(['snapshot', '--sim', machine]).stdout;
+    const page = runUmaprobe(['snapshot', '--full', '--sim', machine]).stdout;
     expect(page).toMatch(/not attributed \(see below\)/);
     expect(page).toMatch(/· Cached is missing: page cache is in unattributed\./);
     expect(page).not.toMatch(/no counter and no listed process|Infinity|NaN/);

@@ -205,6 +205,11 @@ function byWalk(header: string): HeaderEntry[] | null {
   }
 }
 
+/** An object of JavaScript has names that are whole numbers first, whatever the text has. */
+function sortedByName<T extends { name: string }>(tensors: readonly T[] | null): T[] | null {
+  return tensors === null ? null : tensors.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
 describe('the walk over a header', () => {
   const count = fc.integer({ min: 0, max: 2 ** 53 - 1 });
   const range = fc.tuple(count, count).map((pair) => pair.sort((a, b) => a - b));
@@ -246,7 +251,7 @@ describe('the walk over a header', () => {
         const broken = Buffer.from(json.slice(0, place) + piece + json.slice(place + cut)).toString();
         const walked = byWalk(broken);
         if (walked !== null && new Set(walked.map((tensor) => tensor.name)).size === walked.length)
-          expect(walked).toEqual(byJson(broken));
+          expect(sortedByName(walked)).toEqual(sortedByName(byJson(broken)));
       }),
       { numRuns: 500 },
     );
