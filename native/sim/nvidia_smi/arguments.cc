@@ -155,7 +155,7 @@ std::string parse(int count, char** values, Arguments* out) {
     if (option->takes == Takes::kNothing && equals != std::string::npos) return kInvalid;
     if (option->takes != Takes::kNothing && follows) value = values[++i];
     if (option->takes == Takes::kValue && value.empty()) return kInvalid;
-    const std::string problem = apply(option->name, value, out, &has_format);
+    std::string problem = apply(option->name, value, out, &has_format);
     if (!problem.empty()) return problem;
   }
   const bool is_csv = out->mode == Mode::kGpuCsv || out->mode == Mode::kProcessCsv;

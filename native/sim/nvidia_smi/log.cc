@@ -25,10 +25,11 @@ class Log {
   }
   bool whole() const { return wants(""); }
 
-  void head(int depth, const std::string& text) { add(std::string(4 * depth, ' ') + text); }
+  static std::string indent(int depth) { return std::string(size_t{4} * depth, ' '); }
+  void head(int depth, const std::string& text) { add(indent(depth) + text); }
   void line(int depth, const char* key, const std::string& value) {
     constexpr int kWidth = 42;
-    add(std::string(4 * depth, ' ') + format("%-*s: ", kWidth - 4 * depth, key) + value);
+    add(indent(depth) + format("%-*s: ", kWidth - 4 * depth, key) + value);
   }
   void add(const std::string& line) { text_ += line + "\n"; }
   std::string take() { return std::move(text_); }
