@@ -32,7 +32,7 @@ const everywhere = {
   driverModel: NO,
   isMigInstance: 0,
   migInstances: 0,
-  notInThisDriver: 'Function Not Found',
+  notSimulated: 'Not Supported',
   noDevice: 'Invalid Argument',
   byPci: true,
   field: 3, // NVML_ERROR_NOT_SUPPORTED

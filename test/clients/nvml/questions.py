@@ -81,7 +81,7 @@ OF_DEVICE = {
     "mig": (nvml.nvmlDeviceGetMigMode,),
     "isMigInstance": (nvml.nvmlDeviceIsMigDeviceHandle,),
     "migInstances": (nvml.nvmlDeviceGetMaxMigDeviceCount,),
-    "notInThisDriver": (nvml.nvmlDeviceGetTargetFanSpeed, 0),
+    "notSimulated": (nvml.nvmlDeviceGetTargetFanSpeed, 0),
 }
 answers = {key: ask(function, device, *rest) for key, (function, *rest) in OF_DEVICE.items()}
 answers["driver"] = ask(nvml.nvmlSystemGetDriverVersion)
