@@ -81,7 +81,7 @@ export default defineConfig({
       // What ships: a build for both architectures, and one by the command for machines without a binary.
       project('pkg', { testTimeout: 480_000, hookTimeout: 480_000, globalSetup: './test/pkg/setup.ts' }),
       // The recipes of docs/architecture.md, applied to a copy of the tree that is then built and used.
-      project('recipes', { testTimeout: 300_000, hookTimeout: 300_000 }),
+      project('recipes', { testTimeout: 300_000, hookTimeout: 600_000 }),
       // Programs of Debian on simulated machines: npm run clients fetches them.
       project('clients', { testTimeout: 60_000, hookTimeout: 60_000 }),
       // Every shipped machine with every single fault; test/sim has two machines of it.
