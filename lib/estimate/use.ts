@@ -1,27 +1,21 @@
 /** A use with every default filled in, as the parts of an estimate read it. */
 
-import type { EstimateProgram, EstimateUse, LoraTargets, Offload, Optimizer, TrainingDtype } from '../types/index.ts';
+import type {
+  EstimatedSettings,
+  EstimateProgram,
+  EstimateUse,
+  LoraTargets,
+  Offload,
+  Optimizer,
+  TrainingDtype,
+} from '../types/index.ts';
 
-export interface Use {
+export interface Use extends EstimatedSettings {
   use: EstimateUse;
   program: EstimateProgram | null;
   /** Tokens of one sequence; null: the default of the model. */
   context: number | null;
   sequences: number;
-  /** As given; null: the program's default. */
-  kvDtype: string | null;
-  batchTokens: number | null;
-  flashAttention: boolean;
-  swaFull: boolean;
-  kvUnified: boolean;
-  /** null: as the file and the program do. */
-  mla: boolean | null;
-  tensorParallel: number;
-  pipelineParallel: number;
-  decodeContextParallel: number;
-  mtp: boolean;
-  languageModelOnly: boolean;
-  mmap: boolean;
   method: 'breakdown' | 'rough';
   batch: number;
   checkpointing: boolean;
