@@ -63,11 +63,17 @@ UMASIM_API int sysinfo(struct sysinfo* info) noexcept {
   return status;
 }
 
-UMASIM_API long sysconf(int name) noexcept {
-  const long real = next<long(int)>("sysconf")(name);
-  if (name == _SC_PHYS_PAGES) return total_pages_or(real);
-  if (name == _SC_AVPHYS_PAGES) return free_pages_or(real);
-  return real;
+// __sysconf() is glibc's under the name that no library replaces. A sanitizer's runtime asks before
+// it can watch anything, and before dlsym() works: what is not about memory goes straight on.
+UMASIM_API __attribute__((no_sanitize("thread", "address"))) long sysconf(int name) noexcept {
+  switch (name) {
+    case _SC_PHYS_PAGES:
+      return total_pages_or(__sysconf(name));
+    case _SC_AVPHYS_PAGES:
+      return free_pages_or(__sysconf(name));
+    default:
+      return __sysconf(name);
+  }
 }
 
 UMASIM_API long get_phys_pages() noexcept {
