@@ -132,6 +132,7 @@ const READ_EVERY = {
   waitMs: 10,
   readGroupMs: 100,
   readGroupUrgentMs: 20,
+  readGroupIdleMs: 500,
   readGpuMs: READ_GPU_MS,
 } as const;
 

@@ -63,6 +63,7 @@ export const PROGRAM_RULES = {
   waitMs: { about: 'how long a measurement of the program is waited for before it is stopped' },
   readGroupMs: { about: 'how old the memory of the program may be', least: 1 },
   readGroupUrgentMs: { about: 'the same while the floor is near', least: 1 },
+  readGroupIdleMs: { about: 'the same while no memory moves', least: 1 },
   readGpuMs: { about: 'how old its memory of the GPU may be', least: 1 },
   lookMs: { about: 'between two looks at what is being stopped', least: 1 },
   lookIdleMs: { about: 'between two looks at a control group and at the terminal', least: 1 },

@@ -36,8 +36,9 @@ struct ProgramRules {
       read_available_near = kUnknown, read_near = kUnknown, read_moved = kUnknown,
       read_pressure = kUnknown, read_blocks = kUnknown, read_lists = kUnknown,
       read_lists_near = kUnknown, wait = kUnknown, read_group = kUnknown,
-      read_group_urgent = kUnknown, read_gpu = kUnknown, look = kUnknown, look_idle = kUnknown,
-      interval = kUnknown, grace = kUnknown, report = kUnknown;
+      read_group_urgent = kUnknown, read_group_idle = kUnknown, read_gpu = kUnknown,
+      look = kUnknown, look_idle = kUnknown, interval = kUnknown, grace = kUnknown,
+      report = kUnknown;
 };
 inline constexpr Given<ProgramRules> kProgramRules[] = {
     {"floorBytes", &ProgramRules::floor, 1, 0, 9007199254740991},
@@ -84,6 +85,7 @@ inline constexpr Given<ProgramRules> kProgramRules[] = {
     {"waitMs", &ProgramRules::wait, 1e-3, 0, 86400000},
     {"readGroupMs", &ProgramRules::read_group, 1e-3, 1, 86400000},
     {"readGroupUrgentMs", &ProgramRules::read_group_urgent, 1e-3, 1, 86400000},
+    {"readGroupIdleMs", &ProgramRules::read_group_idle, 1e-3, 1, 86400000},
     {"readGpuMs", &ProgramRules::read_gpu, 1e-3, 1, 86400000},
     {"lookMs", &ProgramRules::look, 1e-3, 1, 86400000},
     {"lookIdleMs", &ProgramRules::look_idle, 1e-3, 1, 86400000},

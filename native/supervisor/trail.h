@@ -24,10 +24,18 @@ class Trail {
   // The newest one that is at least `age` seconds older than `now`; null: there is none.
   const Reading* before(double now, double age) const {
     constexpr double kRounding = 1e-6;
-    for (size_t back = 0; back < std::min(count_, kSize); ++back) {
-      if (at(back).t <= now - age + kRounding) return &at(back);
+    const double latest = now - age + kRounding;
+    const size_t size = std::min(count_, kSize);
+    size_t first = 0;
+    for (size_t end = size; first < end;) {
+      const size_t middle = (first + end) / 2;
+      if (at(middle).t <= latest) {
+        end = middle;
+      } else {
+        first = middle + 1;
+      }
     }
-    return nullptr;
+    return first < size ? &at(first) : nullptr;
   }
 
   // The newest one of before `t`, without the one that was taken then.

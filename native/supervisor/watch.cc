@@ -275,9 +275,13 @@ void Watch::judge(Clock::time_point now) {
 void Watch::measure_group(Clock::time_point now) {
   if (options_.target_system) return;
   take_holdings();
-  const double every = judge_.wants_group() ? rules_.read_group_urgent : rules_.read_group;
+  const bool is_still = std::fabs(now_.left() - left_at_group_) < rules_.read_moved;
+  const double every = judge_.wants_group() ? rules_.read_group_urgent
+                       : is_still           ? rules_.read_group_idle
+                                            : rules_.read_group;
   if (now < group_at_ + seconds(every)) return;
   group_at_ = now;
+  left_at_group_ = now_.left();
   group_memory_.want();
 }
 

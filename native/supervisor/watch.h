@@ -85,6 +85,7 @@ class Watch {
   Level missing_told_ = Level::kNone;  // that there is no target
   const char* stop_reason_ = nullptr;
   double left_at_stop_ = kUnknown;
+  double left_at_group_ = kUnknown;  // when the memory of the program was last asked for
   Clock::time_point next_stop_, next_look_;
   bool stopped_ = false;       // the program
   bool job_killed_ = false;    // the process group of umaprobe got SIGKILL

@@ -75,7 +75,8 @@ describe('a guarded command', () => {
       const { ended } = await runGuard({ ...HARMLESS, ...keys }, [process.execPath, '-e', grow]);
       return ended.peakGroupBytes;
     };
-    expect(await peak({})).toBeGreaterThan(256 * MiB);
+    // While no memory moves it is measured more seldom, and at once when it moves.
+    expect(await peak({ readGroupIdleMs: 60_000 })).toBeGreaterThan(256 * MiB);
     expect(await peak({ readGroupMs: 60_000, readGroupUrgentMs: 60_000 })).toBeLessThan(256 * MiB);
   });
 
